@@ -1,0 +1,80 @@
+// The front end: a kernel's source text to tile IR. Needs no Python; what only the host knows is asked through Host.
+#pragma once
+
+#include "compiler/language/Object.h"
+#include <map>
+
+namespace mlir {
+class MLIRContext;
+class ModuleOp;
+template <typename OpTy> class OwningOpRef;
+} // namespace mlir
+
+namespace nacre {
+
+// A function of the language as the host knows it: its text and where names in it are looked up.
+struct FunctionSource {
+  std::string key;   // unique: module.qualname (and an id for closures)
+  std::string name;  // of the def
+  std::shared_ptr<const SourceText> text;
+  int64_t hostHandle = 0; // for the host's own use
+  bool noinline = false;
+};
+
+// What only the host knows. From Python: globals, closures and opaque objects; from C++: the parsed file. Every query and
+// answer is recorded by the caller for the cache.
+class Host {
+public:
+  virtual ~Host() = default;
+  // The value of a name that is free in `function`: a constexpr (JitReference's `function` then holds a
+  // std::shared_ptr<FunctionSource>), or none when there is no such name. A plain number or other value that a kernel may not
+  // read is answered with an error: `problem` is set to what it is.
+  struct Answer {
+    std::optional<Object> object;
+    std::string problem; // e.g. "a global of type list; make it tl.constexpr(...)": why it may not be used
+  };
+  virtual Answer global(const FunctionSource &function, llvm::StringRef name) = 0;
+  virtual Answer attribute(const Object &object, llvm::StringRef name) = 0; // of an Opaque or a module the front end does not know
+  virtual Answer call(const Object &callee, llvm::ArrayRef<Object> positional,
+                      llvm::ArrayRef<std::pair<std::string, Object>> keywords) = 0; // of an Opaque, on constexprs
+};
+
+// How one argument of the kernel arrives.
+struct ArgumentSpec {
+  std::string name;
+  Object constant;    // when isConstant
+  bool isConstant = false;
+  Type type;          // when not constant: a scalar or a pointer
+  int divisibility = 1; // known divisor of the value or the address, a power of two
+  std::vector<ArgumentSpec> elements; // a tuple argument: one spec an element, recursively (name empty)
+  bool isTuple = false;
+};
+
+struct FrontendOptions {
+  bool debug = false;
+  bool sanitizeOverflow = false;
+  std::string target = "cpu";
+  std::function<void(llvm::StringRef)> staticPrint; // null: to stdout
+};
+
+// Builds a module with one kernel, `func.func @name` with `tile.kernel`, its arguments the non-constant ones in order (tuples
+// flattened). Throws CompileError.
+void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernel, llvm::ArrayRef<ArgumentSpec> arguments, Host &host,
+                 const FrontendOptions &options, mlir::OwningOpRef<mlir::ModuleOp> &module);
+
+// The Host of a C++ program: names are looked up among the functions, constants and imports of one parsed file.
+std::unique_ptr<Host> makeFileHost(std::shared_ptr<const SourceText> file);
+// The kernel `name` of that file; throws CompileError when there is none.
+FunctionSource findFunction(Host &fileHost, llvm::StringRef name);
+
+// The parameters of a function as written, for signatures, arity errors and constexpr detection.
+struct ParameterInfo {
+  std::string name;
+  bool isConstexpr = false;
+  bool isConst = false;
+  std::optional<Object> defaultValue; // a literal default
+  std::string annotation;
+};
+std::vector<ParameterInfo> functionParameters(const FunctionSource &function);
+
+} // namespace nacre

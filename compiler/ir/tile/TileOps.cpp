@@ -1,0 +1,246 @@
+// Verifiers, builders and memory effects of the tile operations.
+#include "compiler/ir/tile/Tile.h"
+
+using namespace mlir;
+using namespace nacre::tile;
+
+#define GET_OP_CLASSES
+#include "compiler/ir/tile/Tile.cpp.inc"
+
+using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+static LogicalResult sameElement(Operation *op, Type a, Type b) {
+  if (getElementTypeOrSelf(a) != getElementTypeOrSelf(b))
+    return op->emitOpError("element types differ: ") << a << " and " << b;
+  return success();
+}
+
+static LogicalResult sameShape(Operation *op, StringRef what, Type a, Type b) {
+  if (shapeOf(a) != shapeOf(b))
+    return op->emitOpError() << what << ": shapes differ: " << a << " and " << b;
+  return success();
+}
+
+// ---- Shapes
+
+LogicalResult ArangeOp::verify() {
+  auto type = cast<RankedTensorType>(getType());
+  if (type.getRank() != 1 || !type.getElementType().isSignlessInteger())
+    return emitOpError("result must be a rank-1 tile of integers");
+  return success();
+}
+
+LogicalResult SplatOp::verify() {
+  if (getSource().getType() != getElementTypeOrSelf(getType()))
+    return emitOpError("operand must be the result's element type");
+  return success();
+}
+
+LogicalResult ExpandDimsOp::verify() {
+  SmallVector<int64_t> expected(getSource().getType().getShape());
+  if (getAxis() > expected.size())
+    return emitOpError("axis ") << getAxis() << " is out of range for rank " << expected.size();
+  expected.insert(expected.begin() + getAxis(), 1);
+  if (getType().getShape() != ArrayRef<int64_t>(expected))
+    return emitOpError("result shape must be the operand's with 1 at axis ") << getAxis();
+  return sameElement(*this, getSource().getType(), getType());
+}
+
+LogicalResult BroadcastOp::verify() {
+  ArrayRef<int64_t> from = getSource().getType().getShape(), to = getType().getShape();
+  if (from.size() != to.size())
+    return emitOpError("rank must stay");
+  for (auto [a, b] : llvm::zip(from, to))
+    if (a != b && a != 1)
+      return emitOpError("only axes of extent 1 grow");
+  return sameElement(*this, getSource().getType(), getType());
+}
+
+LogicalResult ReshapeOp::verify() {
+  if (getSource().getType().getNumElements() != getType().getNumElements())
+    return emitOpError("number of elements must stay");
+  return sameElement(*this, getSource().getType(), getType());
+}
+
+LogicalResult PermuteOp::verify() {
+  ArrayRef<int64_t> from = getSource().getType().getShape(), to = getType().getShape();
+  ArrayRef<int32_t> order = getOrder();
+  if (order.size() != from.size() || to.size() != from.size())
+    return emitOpError("order must name every axis once");
+  SmallVector<bool> seen(from.size());
+  for (auto [i, axis] : llvm::enumerate(order)) {
+    if (axis < 0 || axis >= static_cast<int64_t>(from.size()) || seen[axis])
+      return emitOpError("order must name every axis once");
+    seen[axis] = true;
+    if (to[i] != from[axis])
+      return emitOpError("result axis ") << i << " must have the extent of operand axis " << axis;
+  }
+  return sameElement(*this, getSource().getType(), getType());
+}
+
+LogicalResult ConcatenateOp::verify() {
+  auto first = getFirst().getType(), second = getSecond().getType();
+  SmallVector<int64_t> expected(first.getShape());
+  if (getAxis() >= expected.size() || second.getRank() != first.getRank())
+    return emitOpError("operands must have one rank, and the axis be in it");
+  expected[getAxis()] += second.getShape()[getAxis()];
+  if (getType().getShape() != ArrayRef<int64_t>(expected))
+    return emitOpError("result extent must be the sum along the axis");
+  return sameElement(*this, first, getType());
+}
+
+LogicalResult JoinOp::verify() {
+  SmallVector<int64_t> expected(getFirst().getType().getShape());
+  expected.push_back(2);
+  if (getType().getShape() != ArrayRef<int64_t>(expected))
+    return emitOpError("result must have the operands' shape and a last axis of 2");
+  return sameElement(*this, getFirst().getType(), getType());
+}
+
+LogicalResult SplitOp::verify() {
+  ArrayRef<int64_t> shape = getSource().getType().getShape();
+  if (shape.back() != 2 || shapeOf(getFirst().getType()) != shape.drop_back())
+    return emitOpError("operand's last axis must be 2 and the results drop it");
+  return sameElement(*this, getSource().getType(), getFirst().getType());
+}
+
+LogicalResult ExtractOp::verify() {
+  ArrayRef<int64_t> shape = getSource().getType().getShape();
+  if (getIndex().size() != shape.size())
+    return emitOpError("needs one index an axis");
+  for (auto [index, extent] : llvm::zip(getIndex(), shape))
+    if (index < 0 || index >= extent)
+      return emitOpError("index is out of range");
+  return sameElement(*this, getSource().getType(), getType());
+}
+
+LogicalResult GatherOp::verify() {
+  auto source = getSource().getType(), index = getIndex().getType();
+  if (source.getRank() != index.getRank() || getAxis() >= static_cast<uint32_t>(source.getRank()))
+    return emitOpError("source and index must have one rank, and the axis be in it");
+  for (int64_t i = 0; i < source.getRank(); ++i)
+    if (i != static_cast<int64_t>(getAxis()) && source.getShape()[i] != index.getShape()[i])
+      return emitOpError("source and index may differ only along the axis");
+  if (failed(sameShape(*this, "index and result", index, getType())))
+    return failure();
+  return sameElement(*this, source, getType());
+}
+
+// ---- Memory
+
+static LogicalResult verifyPointee(Operation *op, Type pointer, Type value) {
+  auto pointee = cast<PointerType>(getElementTypeOrSelf(pointer)).getPointee();
+  if (pointee != getElementTypeOrSelf(value))
+    return op->emitOpError("the pointer addresses ") << pointee << " but the value is " << value;
+  return sameShape(op, "pointer and value", pointer, value);
+}
+
+void LoadOp::build(OpBuilder &builder, OperationState &state, Value pointer, Value mask, Value other, CacheModifier cache,
+                   EvictionPolicy eviction, bool isVolatile) {
+  Type pointee = cast<PointerType>(getElementTypeOrSelf(pointer.getType())).getPointee();
+  build(builder, state, withElement(pointer.getType(), pointee), pointer, mask, other,
+        CacheModifierAttr::get(builder.getContext(), cache), EvictionPolicyAttr::get(builder.getContext(), eviction),
+        builder.getBoolAttr(isVolatile));
+}
+
+LogicalResult LoadOp::verify() {
+  if (failed(verifyPointee(*this, getPointer().getType(), getType())))
+    return failure();
+  if (getMask() && failed(sameShape(*this, "pointer and mask", getPointer().getType(), getMask().getType())))
+    return failure();
+  if (getOther() && !getMask())
+    return emitOpError("`other` needs a mask");
+  if (getOther() && getOther().getType() != getType())
+    return emitOpError("`other` must have the result's type");
+  return success();
+}
+
+LogicalResult StoreOp::verify() {
+  if (getMask() && failed(sameShape(*this, "pointer and mask", getPointer().getType(), getMask().getType())))
+    return failure();
+  return verifyPointee(*this, getPointer().getType(), getValue().getType());
+}
+
+LogicalResult AtomicRmwOp::verify() {
+  if (getValue().getType() != getType())
+    return emitOpError("result must have the value's type");
+  return verifyPointee(*this, getPointer().getType(), getValue().getType());
+}
+
+LogicalResult AtomicCasOp::verify() { return verifyPointee(*this, getPointer().getType(), getType()); }
+
+void LoadOp::getEffects(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Read::get());
+  if (getIsVolatile())
+    effects.emplace_back(MemoryEffects::Write::get());
+}
+void StoreOp::getEffects(Effects &effects) { effects.emplace_back(MemoryEffects::Write::get()); }
+
+static void readsAndWrites(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Read::get());
+  effects.emplace_back(MemoryEffects::Write::get());
+}
+void AtomicRmwOp::getEffects(Effects &effects) { readsAndWrites(effects); }
+void AtomicCasOp::getEffects(Effects &effects) { readsAndWrites(effects); }
+void BarrierOp::getEffects(Effects &effects) { readsAndWrites(effects); }
+void PrintOp::getEffects(Effects &effects) { readsAndWrites(effects); }
+void AssertOp::getEffects(Effects &effects) { readsAndWrites(effects); }
+void AssumeOp::getEffects(Effects &effects) { effects.emplace_back(MemoryEffects::Write::get()); }
+void InlineAsmOp::getEffects(Effects &effects) {
+  if (!getIsPure())
+    readsAndWrites(effects);
+}
+
+// ---- Linear algebra, reductions
+
+LogicalResult DotOp::verify() {
+  ArrayRef<int64_t> a = getA().getType().getShape(), b = getB().getType().getShape(), c = getType().getShape();
+  size_t rank = c.size();
+  if (a.size() != rank || b.size() != rank || (rank != 2 && rank != 3))
+    return emitOpError("operands must all have rank 2, or all rank 3");
+  if (rank == 3 && (a[0] != c[0] || b[0] != c[0]))
+    return emitOpError("batch extents differ");
+  if (a[rank - 1] != b[rank - 2] || a[rank - 2] != c[rank - 2] || b[rank - 1] != c[rank - 1])
+    return emitOpError("shapes do not multiply: ") << getA().getType() << " and " << getB().getType();
+  return success();
+}
+
+static LogicalResult verifyCombine(Operation *op, ValueRange operands, int64_t axis, Region &region) {
+  if (operands.empty())
+    return op->emitOpError("needs an operand");
+  ArrayRef<int64_t> shape = shapeOf(operands.front().getType());
+  if (axis >= static_cast<int64_t>(shape.size()))
+    return op->emitOpError("axis is out of range");
+  Block &block = region.front();
+  if (block.getNumArguments() != 2 * operands.size())
+    return op->emitOpError("the region needs two arguments an operand");
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (!yield || yield.getNumOperands() != operands.size())
+    return op->emitOpError("the region must yield one value an operand");
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    Type element = getElementTypeOrSelf(operand.getType());
+    if (shapeOf(operand.getType()) != shape)
+      return op->emitOpError("operands must have one shape");
+    if (block.getArgument(i).getType() != element || block.getArgument(i + operands.size()).getType() != element ||
+        yield.getOperand(i).getType() != element)
+      return op->emitOpError("the region's types must be the operands' element types");
+  }
+  return success();
+}
+
+LogicalResult ReduceOp::verify() {
+  if (failed(verifyCombine(*this, getOperands(), getAxis(), getCombine())))
+    return failure();
+  SmallVector<int64_t> shape(shapeOf(getOperands().front().getType()));
+  shape.erase(shape.begin() + getAxis());
+  for (auto [operand, result] : llvm::zip_equal(getOperands(), getResults()))
+    if (shapeOf(result.getType()) != ArrayRef<int64_t>(shape) || failed(sameElement(*this, operand.getType(), result.getType())))
+      return emitOpError("results must drop the axis");
+  return success();
+}
+
+LogicalResult ScanOp::verify() {
+  if (getOperandTypes() != getResultTypes())
+    return emitOpError("results must have the operands' types");
+  return verifyCombine(*this, getOperands(), getAxis(), getCombine());
+}

@@ -1,0 +1,59 @@
+// The meaning of the language's operators, written once over the abstract builder: promotion, broadcasting, conversions and
+// their error texts. Every function takes Objects (constexpr or run-time) and gives an Object: constexpr operands stay
+// constexpr and follow Python, anything with a run-time value becomes one.
+#pragma once
+
+#include "compiler/language/Object.h"
+
+namespace nacre {
+
+// What a builtin or an operator may ask of whoever evaluates: the front end or the interpreter.
+class Evaluation {
+public:
+  virtual ~Evaluation() = default;
+  virtual Builder &builder() = 0;
+  // Calls a function of the language (a combine_fn, a map_elementwise body) at the current place.
+  virtual Object call(const Object &function, llvm::ArrayRef<Object> arguments) = 0;
+  virtual bool debug() const = 0;               // device_assert is live
+  virtual bool sanitizeOverflow() const = 0;
+  virtual void staticPrint(llvm::StringRef text) = 0;
+  // A name of the target: "cpu", "cuda:90", for target_info.
+  virtual std::string target() const = 0;
+
+  // Throws CompileError at the builder's current location.
+  [[noreturn]] void fail(Diagnostic::Kind kind, const std::string &message, const std::string &hint = "");
+};
+
+enum class Operator { Add, Sub, Mul, Div, FloorDiv, Mod, Pow, MatMul, And, Or, Xor, Shl, Shr };
+enum class UnaryOperator { Plus, Minus, Invert, Not };
+enum class Comparison { Eq, Ne, Lt, Le, Gt, Ge, Is, IsNot, In, NotIn };
+
+Object applyOperator(Evaluation &evaluation, Operator op, const Object &lhs, const Object &rhs);
+Object applyUnary(Evaluation &evaluation, UnaryOperator op, const Object &operand);
+Object applyComparison(Evaluation &evaluation, Comparison op, const Object &lhs, const Object &rhs);
+// `and` / `or` of run-time int1 values (the caller short-circuits constexprs).
+Object applyLogical(Evaluation &evaluation, bool isAnd, const Object &lhs, const Object &rhs);
+
+// Attribute of anything but a module or host object: x.shape, x.dtype, x.T, dtype.primitive_bitwidth, tuple fields. A method
+// (x.sum, x.to) comes back as a bound method: a tuple-free Object holding the builtin; see findMethod. Null when there is none.
+std::optional<Object> attribute(Evaluation &evaluation, const Object &object, llvm::StringRef name);
+// x[...]: `index` is one Object or a tuple of them (None, slices, ints, Ellipsis).
+Object subscript(Evaluation &evaluation, const Object &object, const Object &index);
+
+// A constexpr number, or a value, as a run-time value. `type` null: numbers become int32/uint32/int64/uint64, fp32/fp64 (the
+// smallest that holds them), bools int1.
+Value toValue(Evaluation &evaluation, const Object &object, Type type = Type());
+// Converts a value by the language's cast rules, to a scalar type; keeps the shape.
+Value castTo(Evaluation &evaluation, Value value, Type scalar, std::optional<Rounding> rounding = std::nullopt, bool bitcast = false);
+// A condition: constexpr -> bool by Python's truth; a run-time scalar or one-element tile -> int1 scalar Value.
+std::variant<bool, Value> toCondition(Evaluation &evaluation, const Object &object);
+
+// The common type by the promotion rules; throws when there is none. `forDivision`: `/`.
+Type promote(Evaluation &evaluation, const Object &lhs, const Object &rhs, bool forDivision = false);
+// Converts both to one type and shape.
+std::pair<Value, Value> unify(Evaluation &evaluation, const Object &lhs, const Object &rhs, bool forDivision = false);
+// Both to one shape, types kept (where a pointer meets a mask, ...).
+std::pair<Value, Value> unifyShapes(Evaluation &evaluation, Value lhs, Value rhs);
+Value broadcastTo(Evaluation &evaluation, Value value, Shape shape);
+
+} // namespace nacre

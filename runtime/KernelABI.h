@@ -1,0 +1,32 @@
+// The calling convention of a compiled CPU kernel. The compiler emits code against this layout; the runtime calls it.
+#pragma once
+
+#include <cstdint>
+
+namespace nacre {
+
+// Shared by every thread of one launch unless said otherwise. The compiler addresses the fields by offset: append only.
+struct KernelContext {
+  uint32_t grid[3];        //  0
+  uint32_t reserved;       // 12
+  void *scratch;           // 16: this thread's arena, 64-byte aligned, of the size the kernel's metadata asks for
+  // 24: appends the formatted elements of one print to this program's output. `kinds[i]` packs, from the low byte: element
+  // kind (ScalarKind), rank; `shape` holds the extents of all operands in turn; `data[i]` points at the row-major elements.
+  void (*print)(KernelContext *context, const uint32_t *programId, const char *prefix, uint32_t hex, uint32_t count,
+                const uint32_t *kinds, const int64_t *shapes, const void *const *data);
+  // 32: records a failed device_assert. The kernel function then returns 1.
+  void (*assertFailed)(KernelContext *context, const uint32_t *programId, const char *message, const char *file, uint32_t line);
+  void *launch;            // 40: the runtime's own
+};
+
+// args: one 8-byte slot an argument, in order: pointers, integers extended, floats as their bits (fp16/bf16 arguments come
+// as fp32 bits). Runs the programs [begin, end) of the linearised grid (x fastest). Returns 0, or 1 after a failed assert.
+using KernelFunction = int32_t (*)(const uint64_t *args, uint64_t begin, uint64_t end, KernelContext *context);
+
+// What the compiler tells the runtime besides the code.
+struct KernelMetadata {
+  uint64_t scratchBytes = 0;
+  bool usesGridBarrier = false; // spins on atomics: programs must run side by side
+};
+
+} // namespace nacre
