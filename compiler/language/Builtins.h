@@ -29,6 +29,15 @@ llvm::ArrayRef<Builtin> allBuiltins();
 const Builtin *findBuiltin(llvm::StringRef module, llvm::StringRef name);
 const Builtin *findMethod(llvm::StringRef name);
 
+// What `name` of a module of the language is: a builtin (under its own module or re-exported: tl.core.load, tl.math.exp), a
+// type (tl.float32), a submodule (tl.math), or a constant (TRITON_MAX_TENSOR_NUMEL). Not the functions of the standard
+// library (StandardLibrary.h) and not range-like control flow's meaning, which is the front end's. The module "builtins" holds
+// Python's own (len, min, int, ...). None when there is no such name.
+std::optional<Object> moduleMember(llvm::StringRef module, llvm::StringRef name);
+// Whether `module` is a module of the language, and its canonical name: "nacre.language.math", "triton.language.extra.cuda.libdevice"
+// and their like become "triton.language...". Empty when it is not ours.
+std::string canonicalModule(llvm::StringRef module);
+
 // Binds positional and keyword arguments to the parameters and calls the builtin. Errors name the argument.
 Object callBuiltin(Evaluation &evaluation, const Builtin &builtin, llvm::ArrayRef<Object> positional,
                    llvm::ArrayRef<std::pair<std::string, Object>> keywords);

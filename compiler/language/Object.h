@@ -34,11 +34,18 @@ struct ModuleReference { std::string name; }; // "triton.language", "triton.lang
 // An object only the host understands, used as a constexpr. `key` is stable: equal keys mean equal meaning.
 struct OpaqueReference { std::string key; int64_t handle = 0; };
 
+// x.sum, x.to, dtype.is_fp8: a method and what it was taken from, which is the call's first argument.
+struct BoundMethod {
+  const Builtin *builtin = nullptr; // null: the standard library's function `name` (StandardLibrary.h)
+  std::string name;
+  std::shared_ptr<const Object> receiver;
+};
+
 class Object {
 public:
   using Variant = std::variant<NoneValue, EllipsisValue, bool, llvm::DynamicAPInt, double, std::string,
                                std::shared_ptr<const TupleValue>, std::shared_ptr<const SliceValue>, Type, const Builtin *,
-                               JitReference, ModuleReference, OpaqueReference, Value>;
+                               JitReference, ModuleReference, OpaqueReference, BoundMethod, Value>;
   Object() : variant(NoneValue{}) {}
   template <typename T> Object(T value) : variant(std::move(value)) {}
   Object(int64_t value) : variant(llvm::DynamicAPInt(value)) {}
