@@ -14,13 +14,14 @@ struct KernelContext {
   // kind (ScalarKind), rank; `shape` holds the extents of all operands in turn; `data[i]` points at the row-major elements.
   void (*print)(KernelContext *context, const uint32_t *programId, const char *prefix, uint32_t hex, uint32_t count,
                 const uint32_t *kinds, const int64_t *shapes, const void *const *data);
-  // 32: records a failed device_assert. The kernel function then returns 1.
+  // 32: records a failed device_assert and does not return: it leaves the compiled code by longjmp to the runtime frame that
+  // called the kernel (compiled code owns nothing that needs unwinding).
   void (*assertFailed)(KernelContext *context, const uint32_t *programId, const char *message, const char *file, uint32_t line);
   void *launch;            // 40: the runtime's own
 };
 
 // args: one 8-byte slot an argument, in order: pointers, integers extended, floats as their bits (fp16/bf16 arguments come
-// as fp32 bits). Runs the programs [begin, end) of the linearised grid (x fastest). Returns 0, or 1 after a failed assert.
+// as fp32 bits). Runs the programs [begin, end) of the linearised grid (x fastest). Returns 0.
 using KernelFunction = int32_t (*)(const uint64_t *args, uint64_t begin, uint64_t end, KernelContext *context);
 
 // What the compiler tells the runtime besides the code.
