@@ -1,0 +1,61 @@
+"""The one fixture of the language tests: each test that asks for `engine` runs on every engine there is.
+
+NACRE_TEST_ENGINE=NAME keeps one. NACRE_TEST_ENGINE=triton runs the tests on the Triton package's own interpreter instead, to
+check that a test expects what the language says and not what our compiler does.
+"""
+
+import os
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+REQUESTED = os.environ.get("NACRE_TEST_ENGINE") or None
+if REQUESTED == "triton":
+    os.environ["TRITON_INTERPRET"] = "1"  # read when a kernel is decorated, so before the tests are imported
+else:
+    import nacre
+
+    nacre.activate()
+
+import engines as engine_list  # noqa: E402  (imports triton: the alias must stand by now)
+
+ENGINES, MISSING = engine_list.find(REQUESTED)
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "ours(reason): beyond or unlike the Triton package; not run on the triton engine")
+
+
+def pytest_report_header(config):
+    lines = ["language engines: " + ", ".join(engine.name for engine in ENGINES)]
+    lines += [f"language engine skipped: {name} ({reason})" for name, reason in MISSING]
+    return lines
+
+
+def pytest_generate_tests(metafunc):
+    if "engine" in metafunc.fixturenames:
+        metafunc.parametrize("engine", ENGINES, ids=lambda engine: engine.name, indirect=True)
+
+
+@pytest.fixture
+def engine(request):
+    mark = request.node.get_closest_marker("ours")
+    if mark and request.param.is_reference_implementation:
+        pytest.skip("ours: " + (mark.args[0] if mark.args else "beyond Triton"))
+    with request.param.active():
+        yield request.param
+
+
+@pytest.fixture
+def rng(request):
+    """Random numbers that depend on the test alone, the same on every engine."""
+    name = request.node.name
+    for candidate in ENGINES:
+        name = name.replace(candidate.name, "")
+    return np.random.default_rng(zlib.crc32(name.encode()))
