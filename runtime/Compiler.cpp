@@ -1,0 +1,117 @@
+// One compile, start to end: context, front end, CPU target. Everything of MLIR's that can abort runs under crash recovery.
+#include "runtime/Compiler.h"
+#include "compiler/targets/cpu/CpuTarget.h"
+#include "runtime/BuildId.h"
+#include "runtime/Fingerprint.h"
+#include "runtime/Knobs.h"
+#include "runtime/ObjectCodec.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include <exception>
+#include <mutex>
+
+namespace nacre {
+
+namespace {
+
+void addSpec(Fingerprint &fingerprint, const ArgumentSpec &spec) {
+  fingerprint.add(spec.name).add(spec.isConstant).add(spec.isTuple).add(spec.divisibility);
+  if (spec.isConstant)
+    fingerprint.add(digest(spec.constant));
+  else if (spec.isTuple) {
+    fingerprint.add(static_cast<uint64_t>(spec.elements.size()));
+    for (const ArgumentSpec &element : spec.elements)
+      addSpec(fingerprint, element);
+  } else {
+    fingerprint.add(spec.type.shortName());
+  }
+}
+
+const mlir::DialectRegistry &dialects() {
+  static const mlir::DialectRegistry *registry = [] {
+    auto *made = new mlir::DialectRegistry;
+    cpu::registerDialects(*made);
+    return made;
+  }();
+  return *registry;
+}
+
+CompiledCode compileHere(const CompileRequest &request, Host &host, const StageSink &onStage) {
+  mlir::MLIRContext context(dialects(), mlir::MLIRContext::Threading::DISABLED);
+  FrontendOptions frontend;
+  frontend.debug = request.options.debug;
+  frontend.sanitizeOverflow = request.options.sanitizeOverflow;
+  frontend.staticPrint = request.staticPrint;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  buildTileIR(context, request.kernel, request.arguments, host, frontend, module);
+
+  cpu::CpuOptions options;
+  options.cpu = request.options.cpu;
+  options.features = request.options.features;
+  options.fpFusion = request.options.fpFusion;
+  options.lineInfo = request.options.lineInfo;
+  options.onStage = onStage;
+  cpu::CpuCode code = cpu::compile(*module, options);
+  return {std::move(code.object), std::move(code.symbol), code.metadata};
+}
+
+} // namespace
+
+CompileOptions defaultCompileOptions() {
+  CompileOptions options;
+  options.debug = knobBoolean(KnobId::Debug);
+  options.sanitizeOverflow = knobBoolean(KnobId::SanitizeOverflow);
+  options.fpFusion = knobBoolean(KnobId::DefaultFpFusion);
+  options.lineInfo = !knobBoolean(KnobId::DisableLineInfo);
+  options.cpu = knobString(KnobId::CpuTarget);
+  options.features = knobString(KnobId::CpuFeatures);
+  return options;
+}
+
+std::string targetDescription(const CompileOptions &options) {
+  std::string cpu = options.cpu.empty() ? cpu::hostCpu() : options.cpu;
+  std::string features = options.cpu.empty() ? cpu::hostFeatures() : "";
+  return cpu + " " + features + " " + options.features;
+}
+
+std::string CompileRequest::key() const {
+  Fingerprint fingerprint;
+  fingerprint.add(buildId()).add("cpu").add(targetDescription(options)).add(digest(kernel));
+  fingerprint.add(options.debug).add(options.sanitizeOverflow).add(options.fpFusion).add(options.lineInfo);
+  fingerprint.add(static_cast<uint64_t>(arguments.size()));
+  for (const ArgumentSpec &argument : arguments)
+    addSpec(fingerprint, argument);
+  return fingerprint.hex();
+}
+
+CompiledCode compileKernel(const CompileRequest &request, Host &host, const StageSink &onStage) {
+  // Nothing may be thrown across the recovery context, and nothing of ours is unwound when it recovers.
+  CompiledCode code;
+  std::exception_ptr failure;
+  llvm::CrashRecoveryContext::Enable();
+  llvm::CrashRecoveryContext recovery;
+  bool survived = recovery.RunSafely([&] {
+    try {
+      code = compileHere(request, host, onStage);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  });
+  if (!survived) {
+    Diagnostic diagnostic;
+    diagnostic.kind = Diagnostic::Kind::Internal;
+    diagnostic.location.source = request.kernel.text;
+    diagnostic.location.line = request.kernel.text->firstLine;
+    diagnostic.message = "the compiler crashed while compiling " + request.kernel.name + " (signal " +
+                         std::to_string(recovery.RetCode > 128 ? recovery.RetCode - 128 : recovery.RetCode) + ")";
+    diagnostic.hint = "this is a fault of the compiler, not of the kernel: please report it with the kernel's text";
+    throw CompileError(diagnostic);
+  }
+  if (failure)
+    std::rethrow_exception(failure);
+  return code;
+}
+
+} // namespace nacre

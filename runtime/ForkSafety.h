@@ -1,0 +1,10 @@
+// After fork the child has one thread: pools have no workers and locks may be held by threads that no longer exist. State of
+// that kind is registered here and made new in the child.
+#pragma once
+
+namespace nacre {
+
+// `renew` runs in every child, in the order of registration. It must only store to memory (no locks).
+void onFork(void (*renew)());
+
+} // namespace nacre

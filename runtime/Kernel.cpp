@@ -1,0 +1,51 @@
+#include "runtime/Kernel.h"
+#include "compiler/targets/cpu/CpuTarget.h"
+
+namespace nacre {
+
+Kernel::Kernel(std::string hash, CompiledCode code)
+    : hash(std::move(hash)), code(std::move(code)), loaded(cpu::load(this->code.object, this->code.symbol)),
+      entry(loaded->function) {}
+
+Kernel::~Kernel() = default;
+
+void Kernel::setOrigin(CompileRequest request, std::shared_ptr<RecordingHost> record) {
+  std::lock_guard<std::mutex> guard(stageLock);
+  origin = std::make_unique<Origin>(Origin{std::move(request), std::move(record)});
+  origin->request.staticPrint = [](llvm::StringRef) {}; // it was printed when the kernel was compiled
+}
+
+const std::map<std::string, std::string> &Kernel::stages() const {
+  std::lock_guard<std::mutex> guard(stageLock);
+  if (stageTexts.empty() && origin)
+    compileKernel(origin->request, *origin->record, [&](const std::string &stage, const std::function<std::string()> &text) {
+      stageTexts[stage] = text();
+    });
+  return stageTexts;
+}
+
+std::string encodeKernel(const CompiledCode &code) {
+  std::string bytes;
+  encode(bytes, llvm::StringRef(code.symbol));
+  encode(bytes, code.metadata.scratchBytes);
+  encode(bytes, static_cast<uint64_t>(code.metadata.usesGridBarrier));
+  encode(bytes, llvm::StringRef(code.object));
+  return bytes;
+}
+
+std::optional<CompiledCode> decodeKernel(llvm::StringRef bytes) {
+  try {
+    HostObjects none;
+    Decoder decoder(bytes, none);
+    CompiledCode code;
+    code.symbol = decoder.text();
+    code.metadata.scratchBytes = decoder.number();
+    code.metadata.usesGridBarrier = decoder.number() != 0;
+    code.object = decoder.text();
+    return decoder.atEnd() ? std::optional(std::move(code)) : std::nullopt;
+  } catch (const NotEncodable &) {
+    return std::nullopt;
+  }
+}
+
+} // namespace nacre

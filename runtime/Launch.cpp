@@ -1,0 +1,148 @@
+// A launch: what its threads share, what each of them has for itself, and the choice between this thread alone and the pool.
+#include "runtime/Launch.h"
+#include "runtime/ScratchArena.h"
+#include "runtime/ThreadPool.h"
+#include <chrono>
+#include <csetjmp>
+#include <cstdio>
+#include <optional>
+
+namespace nacre {
+
+namespace {
+
+// A grid that takes less than this is run by the launching thread alone: waking another costs as much.
+constexpr float inlineNanoseconds = 10000;
+// Output is passed on in pieces of about this size.
+constexpr size_t printChunk = size_t(64) << 10;
+
+struct SharedLaunch {
+  const Kernel &kernel;
+  const uint64_t *args;
+  const uint32_t *grid;
+  const PrintSink *sink;
+  std::mutex lock; // guards what follows
+  std::string output;
+  std::optional<DeviceAssertError> failure;
+  std::exception_ptr trouble; // out of memory in a worker
+
+  void flush() {
+    if (output.empty())
+      return;
+    if (sink && *sink) {
+      (*sink)(output);
+    } else {
+      std::fwrite(output.data(), 1, output.size(), stdout);
+      std::fflush(stdout);
+    }
+    output.clear();
+  }
+};
+
+struct ThreadContext : KernelContext {
+  SharedLaunch *shared;
+  std::string output; // of the program that is running
+  uint32_t printing[3];
+  std::jmp_buf leave;
+
+  // Hands over what a program has printed, in one piece.
+  void passOn() {
+    if (output.empty())
+      return;
+    std::lock_guard<std::mutex> guard(shared->lock);
+    shared->output += output;
+    output.clear();
+    if (shared->output.size() >= printChunk)
+      shared->flush();
+  }
+};
+
+void printElements(KernelContext *context, const uint32_t *programId, const char *prefix, uint32_t hex, uint32_t count,
+                   const uint32_t *kinds, const int64_t *shapes, const void *const *data) {
+  auto *self = static_cast<ThreadContext *>(context);
+  if (!std::equal(programId, programId + 3, self->printing)) {
+    self->passOn();
+    std::copy(programId, programId + 3, self->printing);
+  }
+  formatPrint(self->output, programId, prefix, hex, count, kinds, shapes, data);
+}
+
+void recordAssert(KernelContext *context, const uint32_t *programId, const char *message, const char *file, uint32_t line) {
+  auto *self = static_cast<ThreadContext *>(context);
+  {
+    std::lock_guard<std::mutex> guard(self->shared->lock);
+    if (!self->shared->failure)
+      self->shared->failure.emplace(message, file, line, programId);
+  }
+  std::longjmp(self->leave, 1);
+}
+
+// The programs [begin, end) on this thread. False after a failure: nothing more is to be started.
+bool runRange(SharedLaunch &shared, uint64_t begin, uint64_t end) {
+  ThreadContext context;
+  std::copy(shared.grid, shared.grid + 3, context.grid);
+  context.reserved = 0;
+  context.print = printElements;
+  context.assertFailed = recordAssert;
+  context.launch = &shared;
+  context.shared = &shared;
+  std::fill(context.printing, context.printing + 3, UINT32_MAX);
+  try {
+    ScratchLoan scratch(shared.kernel.code.metadata.scratchBytes);
+    context.scratch = scratch.data();
+    bool passed = false;
+    if (setjmp(context.leave) == 0) {
+      shared.kernel.function()(shared.args, begin, end, &context);
+      passed = true;
+    }
+    context.passOn();
+    return passed;
+  } catch (...) {
+    std::lock_guard<std::mutex> guard(shared.lock);
+    shared.trouble = std::current_exception();
+    return false;
+  }
+}
+
+std::string assertText(const std::string &message, const std::string &file, uint32_t line, const uint32_t *program) {
+  return file + ":" + std::to_string(line) + ": device_assert failed in program (" + std::to_string(program[0]) + ", " +
+         std::to_string(program[1]) + ", " + std::to_string(program[2]) + ")" + (message.empty() ? "" : ": " + message);
+}
+
+} // namespace
+
+DeviceAssertError::DeviceAssertError(std::string message, std::string file, uint32_t line, const uint32_t *program)
+    : std::runtime_error(assertText(message, file, line, program)), message(std::move(message)), file(std::move(file)),
+      line(line), program{program[0], program[1], program[2]} {}
+
+void launch(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, const LaunchOptions &options) {
+  uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
+  if (count == 0)
+    return;
+  SharedLaunch shared{kernel, args, grid, options.print, {}, {}, {}, {}};
+  if (options.cooperative || kernel.code.metadata.usesGridBarrier) {
+    ThreadPool::runSideBySide(count, [&](uint64_t begin, uint64_t end) { return runRange(shared, begin, end); });
+  } else if (count == 1) {
+    runRange(shared, 0, 1);
+  } else {
+    ThreadPool &pool = ThreadPool::shared();
+    float estimate = kernel.programNanoseconds.load(std::memory_order_relaxed);
+    bool alone = pool.threads() == 1 || (estimate > 0 && estimate * static_cast<float>(count) < inlineNanoseconds);
+    auto start = std::chrono::steady_clock::now();
+    if (alone)
+      runRange(shared, 0, count);
+    else
+      pool.run(count, [&](uint64_t begin, uint64_t end) { return runRange(shared, begin, end); });
+    auto elapsed = std::chrono::duration<float, std::nano>(std::chrono::steady_clock::now() - start).count();
+    int threads = alone ? 1 : static_cast<int>(std::min<uint64_t>(pool.threads(), count));
+    kernel.programNanoseconds.store(std::max(1.0f, elapsed * static_cast<float>(threads) / static_cast<float>(count)),
+                                    std::memory_order_relaxed);
+  }
+  shared.flush();
+  if (shared.trouble)
+    std::rethrow_exception(shared.trouble);
+  if (shared.failure)
+    throw *shared.failure;
+}
+
+} // namespace nacre

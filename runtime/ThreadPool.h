@@ -1,0 +1,56 @@
+// The threads that run grids. One pool serves the process: launches from several threads share it, the launching thread takes
+// part in its own launch, so a launch always makes progress even when every worker is busy, and nesting is safe.
+//
+// Work is handed out as contiguous ranges in ascending order, large at first and smaller towards the end. A range is started
+// only after all lower ones were, and each is run in order, so a program may wait for a program with a lower number.
+#pragma once
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace nacre {
+
+class ThreadPool {
+public:
+  // Runs [begin, end); false stops the job: ranges not yet handed out are dropped. Must not throw.
+  using Body = llvm::function_ref<bool(uint64_t begin, uint64_t end)>;
+
+  // The process's pool, made on first use (and again after fork) with the number of threads the knob asks for.
+  static ThreadPool &shared();
+  // The number of threads from now on; 0: one for each core this process may use. Launches under way are not disturbed.
+  static void setThreads(int threads);
+
+  explicit ThreadPool(int threads);
+  ~ThreadPool() = delete; // workers outlive everything; a pool that is no longer used is left to them
+
+  int threads() const { return threadCount; }
+  // Returns when every range has ended.
+  void run(uint64_t count, Body body);
+  // All of [0, count) at the same time, one thread for each: for programs that wait for each other. Throws std::runtime_error
+  // when there are more than maximumSideBySide.
+  static void runSideBySide(uint64_t count, Body body);
+  static constexpr uint64_t maximumSideBySide = 512;
+
+private:
+  struct Job;
+  void work();
+  void retire();
+  Job *join();
+  static void share(Job &job);
+
+  const int threadCount;
+  std::mutex lock; // guards `jobs`
+  std::vector<Job *> jobs;
+  std::atomic<uint32_t> published = 0; // counts jobs; what an idle worker waits on
+  std::atomic<uint32_t> finished = 0;  // counts helpers that left; what a launching thread waits on
+  std::atomic<bool> retired = false;
+};
+
+// One for each core that this process may run on.
+int usableCores();
+
+} // namespace nacre
