@@ -1,0 +1,83 @@
+// Bringing values to one shape.
+#include "compiler/language/Scalars.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace nacre {
+
+std::string shapeText(Shape shape) {
+  return "[" + llvm::join(llvm::map_range(shape, [](int64_t extent) { return std::to_string(extent); }), ", ") + "]";
+}
+
+std::string describe(const Object &object) {
+  if (object.isNumber() || object.isString())
+    return "the " + object.typeName() + " " + object.repr();
+  return object.typeName();
+}
+
+Value broadcastTo(Evaluation &evaluation, Value value, Shape shape) {
+  Shape source = value.type().shape();
+  if (source == shape)
+    return value;
+  if (!value.type().isBlock())
+    return evaluation.builder().splat(value, shape);
+  if (source.size() != shape.size())
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "cannot broadcast shape " + shapeText(source) + " to " + shapeText(shape) + ": the ranks differ",
+                    "add axes first, e.g. x[:, None]");
+  for (size_t axis = 0; axis < shape.size(); ++axis)
+    if (source[axis] != shape[axis] && source[axis] != 1)
+      evaluation.fail(Diagnostic::Kind::Value, "cannot broadcast shape " + shapeText(source) + " to " + shapeText(shape) +
+                                                   ": axis " + std::to_string(axis) + " has " + std::to_string(source[axis]) +
+                                                   " elements, not " + std::to_string(shape[axis]) + " or 1");
+  return evaluation.builder().broadcast(value, shape);
+}
+
+// Adds axes of extent 1 in front.
+static Value withRank(Evaluation &evaluation, Value value, int64_t rank) {
+  while (value.type().rank() < rank)
+    value = evaluation.builder().expandDims(value, 0);
+  return value;
+}
+
+static llvm::SmallVector<int64_t> commonShape(Evaluation &evaluation, Shape lhs, Shape rhs) {
+  size_t rank = std::max(lhs.size(), rhs.size());
+  llvm::SmallVector<int64_t> result(rank);
+  for (size_t axis = 0; axis < rank; ++axis) {
+    auto extent = [&](Shape shape) { return axis + shape.size() < rank ? 1 : shape[axis + shape.size() - rank]; };
+    int64_t left = extent(lhs), right = extent(rhs);
+    if (left != right && left != 1 && right != 1)
+      evaluation.fail(Diagnostic::Kind::Value, "shapes " + shapeText(lhs) + " and " + shapeText(rhs) +
+                                                   " do not go together: axis " + std::to_string(axis) + " has " +
+                                                   std::to_string(left) + " and " + std::to_string(right) + " elements");
+    result[axis] = left == 1 ? right : left;
+  }
+  return result;
+}
+
+Values broadcastTogether(Evaluation &evaluation, llvm::ArrayRef<Value> values) {
+  llvm::SmallVector<int64_t> shape;
+  for (const Value &value : values)
+    shape = commonShape(evaluation, shape, value.type().shape());
+  Values results;
+  for (Value value : values) {
+    if (value.type().isBlock())
+      value = withRank(evaluation, value, static_cast<int64_t>(shape.size()));
+    results.push_back(broadcastTo(evaluation, value, shape));
+  }
+  return results;
+}
+
+std::pair<Value, Value> unifyShapes(Evaluation &evaluation, Value lhs, Value rhs) {
+  Values values = broadcastTogether(evaluation, {lhs, rhs});
+  return {values[0], values[1]};
+}
+
+Value toScalar(Evaluation &evaluation, Value value) {
+  if (!value.type().isBlock())
+    return value;
+  llvm::SmallVector<int64_t> origin(value.type().rank(), 0);
+  return evaluation.builder().extract(value, origin);
+}
+
+} // namespace nacre

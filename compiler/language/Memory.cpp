@@ -1,0 +1,166 @@
+// Loads and stores through pointers.
+#include "compiler/language/Definitions.h"
+
+namespace nacre {
+
+namespace {
+
+Value pointerArgument(Evaluation &evaluation, const Object &object) {
+  bool isDescriptor = object.isValue() && object.value().type().kind() == Type::Kind::Descriptor;
+  if (isDescriptor)
+    evaluation.fail(Diagnostic::Kind::Unsupported, "tensor descriptors are not supported yet", "compute pointers with tl.arange");
+  if (!object.isValue() || !object.value().type().isPointerLike())
+    evaluation.fail(Diagnostic::Kind::Type, "`pointer` must be a pointer or a tensor of pointers, not " + describe(object),
+                    object.isValue() && object.value().type().isInteger()
+                        ? "an address held in an integer becomes a pointer with x.to(tl.pointer_type(tl.float32))"
+                        : "");
+  return object.value();
+}
+
+Value maskArgument(Evaluation &evaluation, const Object &object) {
+  if (object.isNone())
+    return Value();
+  Value mask = object.isNumber() ? toValue(evaluation, object, object.isFloat() ? Type() : int1()) : valueArgument(evaluation, object, "mask");
+  if (!mask.type().isBool())
+    evaluation.fail(Diagnostic::Kind::Type, "`mask` must be int1, not " + describe(object), "write mask != 0");
+  return mask;
+}
+
+void rejectBlockPointers(Evaluation &evaluation, const Object &boundaryCheck, const Object &paddingOption) {
+  bool isUsed = (boundaryCheck.isTuple() && !boundaryCheck.tuple().items.empty()) || boundaryCheck.isInt() ||
+                (paddingOption.isString() && !paddingOption.as<std::string>().empty());
+  if (isUsed)
+    evaluation.fail(Diagnostic::Kind::Unsupported, "`boundary_check` and `padding_option` belong to block pointers",
+                    "with plain pointers use mask= and other=");
+}
+
+EvictionPolicy evictionArgument(Evaluation &evaluation, const Object &object) {
+  int choice = choiceArgument(evaluation, object, {"evict_normal", "evict_first", "evict_last"}, 0, "eviction_policy");
+  return static_cast<EvictionPolicy>(choice);
+}
+
+[[noreturn]] void rejectShape(Evaluation &evaluation, const char *name, const Value &value) {
+  evaluation.fail(Diagnostic::Kind::Value, std::string("`") + name + "` has shape " + shapeText(value.type().shape()) + ", but `pointer` is a scalar",
+                  "make a tensor of pointers, e.g. pointer + tl.arange(0, N)");
+}
+
+// Bools are bytes in memory.
+Value bytePointer(Evaluation &evaluation, Value pointer) {
+  Type type = pointer.type().scalarType();
+  return castTo(evaluation, pointer, Type::pointer(int8(), type.isConst(), type.addressSpace()));
+}
+
+Object load(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Value pointer = pointerArgument(evaluation, arguments[0]);
+  Value mask = maskArgument(evaluation, arguments[1]);
+  rejectBlockPointers(evaluation, arguments[3], arguments[4]);
+  if (!mask && !arguments[2].isNone())
+    evaluation.fail(Diagnostic::Kind::Argument, "`other` is given without `mask`", "`other` is what masked-off elements read as");
+  LoadOptions options;
+  static constexpr CacheModifier modifiers[] = {CacheModifier::CA, CacheModifier::CG, CacheModifier::CS, CacheModifier::CV};
+  int modifier = choiceArgument(evaluation, arguments[5], {".ca", ".cg", ".cs", ".cv"}, -1, "cache_modifier");
+  options.cache = modifier < 0 ? CacheModifier::None : modifiers[modifier];
+  options.eviction = evictionArgument(evaluation, arguments[6]);
+  options.isVolatile = boolArgument(evaluation, arguments[7], "volatile");
+
+  bool isBool = pointer.type().scalarType().element().isBool();
+  if (isBool)
+    pointer = bytePointer(evaluation, pointer);
+  Type element = pointer.type().scalarType().element();
+  Value other = arguments[2].isNone() ? Value() : convertOperand(evaluation, arguments[2], element);
+  if (!pointer.type().isBlock()) {
+    if (mask && mask.type().isBlock())
+      rejectShape(evaluation, "mask", mask);
+    if (other && other.type().isBlock())
+      rejectShape(evaluation, "other", other);
+  }
+  // The pointers grow to the shape of the mask and of `other`.
+  Values parts{pointer};
+  for (const Value &part : {mask, other})
+    if (part)
+      parts.push_back(part);
+  parts = broadcastTogether(evaluation, parts);
+  Value result = evaluation.builder().load(parts[0], mask ? parts[1] : Value(), other ? parts[2] : Value(), options);
+  return isBool ? castTo(evaluation, result, int1()) : result;
+}
+
+Object store(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Value pointer = pointerArgument(evaluation, arguments[0]);
+  if (pointer.type().scalarType().isConst())
+    evaluation.fail(Diagnostic::Kind::Type, "cannot store through a const pointer");
+  rejectBlockPointers(evaluation, arguments[3], Object());
+  Value mask = maskArgument(evaluation, arguments[2]);
+  StoreOptions options;
+  static constexpr CacheModifier modifiers[] = {CacheModifier::WB, CacheModifier::CG, CacheModifier::CS, CacheModifier::WT};
+  int modifier = choiceArgument(evaluation, arguments[4], {".wb", ".cg", ".cs", ".wt"}, -1, "cache_modifier");
+  options.cache = modifier < 0 ? CacheModifier::None : modifiers[modifier];
+  options.eviction = evictionArgument(evaluation, arguments[5]);
+
+  Value value = convertOperand(evaluation, arguments[1], pointer.type().scalarType().element());
+  if (value.type().isBool()) {
+    pointer = bytePointer(evaluation, pointer);
+    value = castTo(evaluation, value, int8());
+  }
+  // Value and mask grow to the pointers' shape; the pointers never grow.
+  Shape shape = pointer.type().shape();
+  auto fit = [&](Value part, const char *name) {
+    if (!pointer.type().isBlock() && part.type().isBlock())
+      rejectShape(evaluation, name, part);
+    Value grown = unifyShapes(evaluation, pointer, part).second;
+    if (grown.type().shape() != shape)
+      evaluation.fail(Diagnostic::Kind::Value, std::string("`") + name + "` of shape " + shapeText(part.type().shape()) +
+                                                   " does not fit pointers of shape " + shapeText(shape));
+    return grown;
+  };
+  value = fit(value, "value");
+  if (mask)
+    mask = fit(mask, "mask");
+  evaluation.builder().store(pointer, value, mask, options);
+  return Object();
+}
+
+Object blockPointers(Evaluation &evaluation, llvm::ArrayRef<Object>) {
+  evaluation.fail(Diagnostic::Kind::Unsupported, "block pointers are not supported yet", "compute pointers with tl.arange and mask= instead");
+}
+
+Object descriptors(Evaluation &evaluation, llvm::ArrayRef<Object>) {
+  evaluation.fail(Diagnostic::Kind::Unsupported, "tensor descriptors are not supported yet", "compute pointers with tl.arange and mask= instead");
+}
+
+} // namespace
+
+void addMemory(Table &table) {
+  table.section(languageModule, "memory");
+  table.add("load(pointer: tensor, mask: tensor = None, other: tensor = None, boundary_check: constexpr tuple = None, "
+            "padding_option: constexpr str = \"\", cache_modifier: constexpr str = \"\", eviction_policy: constexpr str = \"\", "
+            "volatile: constexpr bool = False)",
+            "Reads memory: the result has the pointers' shape and their element type.\n\n"
+            "pointer: a pointer or a tensor of pointers; it grows to the mask's shape.\n"
+            "mask: int1; where it is false nothing is read.\n"
+            "other: what masked-off elements read as, 0 when left out; needs mask.\n"
+            "boundary_check, padding_option: for block pointers.\n"
+            "cache_modifier: a hint: \".ca\", \".cg\", \".cs\" or \".cv\".\n"
+            "eviction_policy: a hint: \"evict_first\" or \"evict_last\".\n"
+            "volatile: read exactly here, once, in order.",
+            load);
+  table.add("store(pointer: tensor, value: tensor, mask: tensor = None, boundary_check: constexpr tuple = None, "
+            "cache_modifier: constexpr str = \"\", eviction_policy: constexpr str = \"\")",
+            "Writes memory. The value is converted to the pointers' element type.\n\n"
+            "pointer: a pointer or a tensor of pointers; never broadcast.\n"
+            "value: what to write; broadcast to the pointers' shape.\n"
+            "mask: int1; where it is false nothing is written.\n"
+            "boundary_check: for block pointers.\n"
+            "cache_modifier: a hint: \".wb\", \".cg\", \".cs\" or \".wt\".\n"
+            "eviction_policy: a hint: \"evict_first\" or \"evict_last\".",
+            store, Table::method);
+  table.add("make_block_ptr(base: tensor, shape: tuple, strides: tuple, offsets: tuple, block_shape: constexpr tuple, order: constexpr tuple)",
+            "A pointer to a block of a larger array, with its bounds. Not supported yet.", blockPointers);
+  table.add("advance(base: tensor, offsets: tuple)", "A block pointer moved by offsets. Not supported yet.", blockPointers, Table::method);
+  table.add("make_tensor_descriptor(base: tensor, shape: tuple, strides: tuple, block_shape: constexpr tuple, padding_option: constexpr str = \"zero\")",
+            "A descriptor of an array, from which blocks are loaded and stored. Not supported yet.", descriptors);
+  table.add("load_tensor_descriptor(desc: tensor_descriptor, offsets: tuple)", "Loads a block through a descriptor. Not supported yet.", descriptors);
+  table.add("store_tensor_descriptor(desc: tensor_descriptor, offsets: tuple, value: tensor)",
+            "Stores a block through a descriptor. Not supported yet.", descriptors);
+}
+
+} // namespace nacre

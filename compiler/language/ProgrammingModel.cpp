@@ -1,0 +1,75 @@
+// Where a program stands in its grid, and what it runs on.
+#include "compiler/language/Definitions.h"
+
+namespace nacre {
+
+static int gridAxis(Evaluation &evaluation, const Object &object) {
+  int64_t axis = integerArgument(evaluation, object, "axis");
+  if (axis < 0 || axis > 2)
+    evaluation.fail(Diagnostic::Kind::Value, "`axis` must be 0, 1 or 2, not " + std::to_string(axis));
+  return static_cast<int>(axis);
+}
+
+static Object programId(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  return evaluation.builder().programId(gridAxis(evaluation, arguments[0]));
+}
+
+static Object numPrograms(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  return evaluation.builder().numPrograms(gridAxis(evaluation, arguments[0]));
+}
+
+// The compute capability in a target's name, "cuda:90" -> 90; 0 for targets that are not CUDA.
+static int64_t cudaCapability(Evaluation &evaluation) {
+  std::string target = evaluation.target();
+  llvm::StringRef text = target;
+  int64_t capability = 0;
+  if (!text.consume_front("cuda:") || text.consumeInteger(10, capability))
+    return 0;
+  return capability;
+}
+
+static Object isCuda(Evaluation &evaluation, llvm::ArrayRef<Object>) {
+  return llvm::StringRef(evaluation.target()).starts_with("cuda");
+}
+static Object isHip(Evaluation &evaluation, llvm::ArrayRef<Object>) {
+  return llvm::StringRef(evaluation.target()).starts_with("hip");
+}
+static Object currentTarget(Evaluation &evaluation, llvm::ArrayRef<Object>) { return evaluation.target(); }
+
+static Object cudaCapabilityAtLeast(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  int64_t major = integerArgument(evaluation, arguments[0], "major"), minor = integerArgument(evaluation, arguments[1], "minor");
+  return cudaCapability(evaluation) >= major * 10 + minor;
+}
+
+static Object onlyOnCuda(Evaluation &evaluation, llvm::ArrayRef<Object>) {
+  evaluation.fail(Diagnostic::Kind::Unsupported, "this function reads CUDA hardware and the target is " + evaluation.target());
+}
+
+void addProgrammingModel(Table &table) {
+  table.section(languageModule, "programming model");
+  table.add("program_id(axis: constexpr int)",
+            "The index of this program along one axis of the grid, an int32 scalar.\n\n"
+            "axis: 0, 1 or 2.",
+            programId);
+  table.add("num_programs(axis: constexpr int)",
+            "The number of programs along one axis of the grid, an int32 scalar.\n\n"
+            "axis: 0, 1 or 2.",
+            numPrograms);
+
+  table.section(targetInfoModule, "programming model");
+  table.add("current_target()", "The name of the target being compiled for: \"cpu\", \"cuda:90\".", currentTarget);
+  table.add("is_cuda()", "Whether the target is a CUDA device. A constexpr, so it prunes branches.", isCuda);
+  table.add("is_hip()", "Whether the target is a HIP device. A constexpr, so it prunes branches.", isHip);
+  table.add("cuda_capability_geq(major: constexpr int, minor: constexpr int = 0)",
+            "Whether the target is a CUDA device of at least this compute capability. A constexpr.", cudaCapabilityAtLeast);
+
+  table.section(cudaModule, "programming model");
+  table.add("smid()", "The number of the multiprocessor that runs this program. CUDA only.", onlyOnCuda);
+  table.add("globaltimer()", "The device's clock in nanoseconds. CUDA only.", onlyOnCuda);
+  table.add("num_warps()", "The number of warps of this program. CUDA only.", onlyOnCuda);
+  table.add("num_threads()", "The number of threads of this program. CUDA only.", onlyOnCuda);
+  table.add("gdc_wait()", "Waits for the kernels this launch depends on. CUDA only.", onlyOnCuda);
+  table.add("gdc_launch_dependents()", "Lets the kernels that depend on this launch begin. CUDA only.", onlyOnCuda);
+}
+
+} // namespace nacre

@@ -1,0 +1,402 @@
+"""The standard library of the language, written in the language itself.
+
+The compiler embeds this text; the interpreter runs it. Names are found among the functions of this file, then `core` and
+`math` (the builtins), then Python's own builtins.
+"""
+
+from nacre.language import core, math
+from nacre.runtime.jit import jit
+
+# Elementwise ------------------------------------------------------------------------------------------------------------
+
+
+@jit
+def sigmoid(x):
+    """1 / (1 + exp(-x)), elementwise. Takes fp32 and fp64."""
+    return 1 / (1 + math.exp(-x))
+
+
+@jit
+def softmax(x, dim: core.constexpr = None, keep_dims: core.constexpr = False, ieee_rounding: core.constexpr = False,
+            axis: core.constexpr = None):
+    """exp(x) over its sum along one axis, computed without overflow.
+
+    dim: the axis; 0 when left out.
+    keep_dims: accepted for older kernels; the result always has the shape of x.
+    ieee_rounding: divide with correct rounding.
+    axis: another name for dim.
+    """
+    core.static_assert(dim is None or axis is None, "softmax takes dim or axis, not both")
+    along: core.constexpr = (0 if axis is None else axis) if dim is None else dim
+    numerator = math.exp(x - max(x, along, keep_dims=True))
+    return math.fdiv(numerator, sum(numerator, along, keep_dims=True), ieee_rounding)
+
+
+# Reductions -------------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _add(a, b):
+    return a + b
+
+
+@jit
+def _multiply(a, b):
+    return a * b
+
+
+@jit
+def _or(a, b):
+    return a | b
+
+
+@jit
+def _xor(a, b):
+    return a ^ b
+
+
+@jit
+def _larger(a, b):
+    return core.maximum(a, b)
+
+
+@jit
+def _smaller(a, b):
+    return core.minimum(a, b)
+
+
+@jit
+def _accumulation_type(input, dtype: core.constexpr):
+    """The input of a sum or a product in the type it is accumulated in: small integers grow to 32 bits."""
+    if dtype is not None:
+        return core.cast(input, dtype)
+    elif input.dtype.is_int_signed() and input.dtype.int_bitwidth < 32:
+        return core.cast(input, core.int32)
+    elif input.dtype.is_int() and input.dtype.int_bitwidth < 32:
+        return core.cast(input, core.uint32)
+    else:
+        return input
+
+
+@jit
+def _comparison_type(input):
+    """The input of max or min in the type of its result: types under 32 bits grow to fp32 or int32."""
+    if input.dtype.primitive_bitwidth >= 32:
+        return input
+    elif input.dtype.is_floating():
+        return core.cast(input, core.float32)
+    else:
+        return core.cast(input, core.int32)
+
+
+@jit
+def _positions(input, axis: core.constexpr):
+    """The place of each element along one axis, int32, in the shape of input."""
+    rank: core.constexpr = len(input.shape)
+    core.static_assert(-rank <= axis and axis < rank, "axis is out of range")
+    place: core.constexpr = axis + rank if axis < 0 else axis
+    shape: core.constexpr = (1, ) * place + (input.shape[place], ) + (1, ) * (rank - place - 1)
+    return core.broadcast_to(core.reshape(core.arange(0, input.shape[place]), shape), input.shape)
+
+
+@jit
+def _prefer(wins, value1, value2):
+    """Whether value1 goes before value2, given that it compares better; a NaN never does."""
+    if value1.dtype.is_floating():
+        return wins | (value2 != value2)
+    else:
+        return wins
+
+
+@jit
+def _first_largest(value1, index1, value2, index2):
+    first = _prefer((value1 > value2) | ((value1 == value2) & (index1 < index2)), value1, value2)
+    return core.where(first, value1, value2), core.where(first, index1, index2)
+
+
+@jit
+def _any_largest(value1, index1, value2, index2):
+    first = _prefer(value1 > value2, value1, value2)
+    return core.where(first, value1, value2), core.where(first, index1, index2)
+
+
+@jit
+def _first_smallest(value1, index1, value2, index2):
+    first = _prefer((value1 < value2) | ((value1 == value2) & (index1 < index2)), value1, value2)
+    return core.where(first, value1, value2), core.where(first, index1, index2)
+
+
+@jit
+def _any_smallest(value1, index1, value2, index2):
+    first = _prefer(value1 < value2, value1, value2)
+    return core.where(first, value1, value2), core.where(first, index1, index2)
+
+
+@jit
+def sum(input, axis: core.constexpr = None, keep_dims: core.constexpr = False, dtype: core.constexpr = None):
+    """Adds up the elements along an axis.
+
+    axis: the axis to reduce; None reduces all of them.
+    keep_dims: leave the reduced axes with an extent of 1.
+    dtype: the type to add in; when left out, floats keep theirs and integers under 32 bits use int32 or uint32.
+    """
+    return core.reduce(_accumulation_type(input, dtype), axis, _add, keep_dims=keep_dims)
+
+
+@jit
+def max(input, axis: core.constexpr = None, return_indices: core.constexpr = False,
+        return_indices_tie_break_left: core.constexpr = True, keep_dims: core.constexpr = False):
+    """The largest element along an axis. NaN is ignored; types under 32 bits give fp32 or int32.
+
+    axis: the axis to reduce; None reduces all of them.
+    return_indices: also return the place of the largest element along the axis, int32; the type is then kept.
+    return_indices_tie_break_left: of equal elements, take the first.
+    keep_dims: leave the reduced axes with an extent of 1.
+    """
+    if return_indices:
+        core.static_assert(axis is not None, "max with return_indices needs an axis")
+        if return_indices_tie_break_left:
+            return core.reduce((input, _positions(input, axis)), axis, _first_largest, keep_dims=keep_dims)
+        else:
+            return core.reduce((input, _positions(input, axis)), axis, _any_largest, keep_dims=keep_dims)
+    else:
+        return core.reduce(_comparison_type(input), axis, _larger, keep_dims=keep_dims)
+
+
+@jit
+def min(input, axis: core.constexpr = None, return_indices: core.constexpr = False,
+        return_indices_tie_break_left: core.constexpr = True, keep_dims: core.constexpr = False):
+    """The smallest element along an axis. NaN is ignored; types under 32 bits give fp32 or int32.
+
+    axis: the axis to reduce; None reduces all of them.
+    return_indices: also return the place of the smallest element along the axis, int32; the type is then kept.
+    return_indices_tie_break_left: of equal elements, take the first.
+    keep_dims: leave the reduced axes with an extent of 1.
+    """
+    if return_indices:
+        core.static_assert(axis is not None, "min with return_indices needs an axis")
+        if return_indices_tie_break_left:
+            return core.reduce((input, _positions(input, axis)), axis, _first_smallest, keep_dims=keep_dims)
+        else:
+            return core.reduce((input, _positions(input, axis)), axis, _any_smallest, keep_dims=keep_dims)
+    else:
+        return core.reduce(_comparison_type(input), axis, _smaller, keep_dims=keep_dims)
+
+
+@jit
+def argmax(input, axis: core.constexpr, tie_break_left: core.constexpr = True, keep_dims: core.constexpr = False):
+    """The place of the largest element along an axis, int32.
+
+    axis: the axis to reduce.
+    tie_break_left: of equal elements, take the first; otherwise any of them.
+    keep_dims: leave the reduced axis with an extent of 1.
+    """
+    value, index = max(input, axis, True, tie_break_left, keep_dims)
+    return index
+
+
+@jit
+def argmin(input, axis: core.constexpr, tie_break_left: core.constexpr = True, keep_dims: core.constexpr = False):
+    """The place of the smallest element along an axis, int32.
+
+    axis: the axis to reduce.
+    tie_break_left: of equal elements, take the first; otherwise any of them.
+    keep_dims: leave the reduced axis with an extent of 1.
+    """
+    value, index = min(input, axis, True, tie_break_left, keep_dims)
+    return index
+
+
+@jit
+def xor_sum(input, axis: core.constexpr = None, keep_dims: core.constexpr = False):
+    """Joins the integers along an axis with ^.
+
+    axis: the axis to reduce; None reduces all of them.
+    keep_dims: leave the reduced axes with an extent of 1.
+    """
+    core.static_assert(input.dtype.is_int(), "xor_sum takes integers only")
+    return core.reduce(input, axis, _xor, keep_dims=keep_dims)
+
+
+@jit
+def reduce_or(input, axis: core.constexpr = None, keep_dims: core.constexpr = False):
+    """Joins the integers along an axis with |.
+
+    axis: the axis to reduce; None reduces all of them.
+    keep_dims: leave the reduced axes with an extent of 1.
+    """
+    core.static_assert(input.dtype.is_int(), "reduce_or takes integers only")
+    return core.reduce(input, axis, _or, keep_dims=keep_dims)
+
+
+# Scans and sorts --------------------------------------------------------------------------------------------------------
+
+
+@jit
+def cumsum(input, axis: core.constexpr = 0, reverse: core.constexpr = False, dtype: core.constexpr = None):
+    """The running sum along an axis.
+
+    axis: the axis to go along.
+    reverse: go from the last element to the first.
+    dtype: the type to add in; when left out, floats keep theirs and integers under 32 bits use int32 or uint32.
+    """
+    return core.associative_scan(_accumulation_type(input, dtype), axis, _add, reverse)
+
+
+@jit
+def cumprod(input, axis: core.constexpr = 0, reverse: core.constexpr = False, dtype: core.constexpr = None):
+    """The running product along an axis.
+
+    axis: the axis to go along.
+    reverse: go from the last element to the first.
+    dtype: the type to multiply in; when left out, floats keep theirs and integers under 32 bits use int32 or uint32.
+    """
+    return core.associative_scan(_accumulation_type(input, dtype), axis, _multiply, reverse)
+
+
+@jit
+def _after(a, b):
+    """Whether a belongs after b in ascending order; NaN comes last."""
+    if a.dtype.is_floating():
+        return (a > b) | ((a != a) & (b == b))
+    else:
+        return a > b
+
+
+@jit
+def _exchange(x, run: core.constexpr, distance: core.constexpr, descending: core.constexpr):
+    """One step of a bitonic network on x [rows, length]: elements `distance` apart are put in order. Runs of `run` elements
+    are ordered alternately upward and downward; with `descending`, downward first."""
+    rows: core.constexpr = x.shape[0]
+    length: core.constexpr = x.shape[1]
+    blocks: core.constexpr = length // (2 * distance)
+    pairs = core.permute(core.reshape(x, (rows, blocks, 2, distance)), (0, 1, 3, 2))
+    low, high = core.split(pairs)
+    swap = _after(low, high)
+    if run < length:
+        is_odd_run = (core.arange(0, blocks) * (2 * distance) // run) % 2 == 1
+        swap = swap ^ core.reshape(is_odd_run, (1, blocks, 1))
+    if descending:
+        swap = ~swap
+    ordered = core.join(core.where(swap, high, low), core.where(swap, low, high))
+    return core.reshape(core.permute(ordered, (0, 1, 3, 2)), (rows, length))
+
+
+@jit
+def _merge(x, run: core.constexpr, descending: core.constexpr):
+    """Makes ordered runs of `run` elements out of bitonic ones."""
+    for step in core.static_range(1, core._log2(run) + 1):
+        x = _exchange(x, run, run >> step, descending)
+    return x
+
+
+@jit
+def _last(x, descending: core.constexpr):
+    """A scalar that no element of x's type comes after, in the order asked for."""
+    if x.dtype.is_floating():
+        return core.full((), float("-inf") if descending else float("nan"), x.dtype)
+    else:
+        return core.full((), x.dtype.get_int_min_value() if descending else x.dtype.get_int_max_value(), x.dtype)
+
+
+@jit
+def _sorted_rows(x, descending: core.constexpr):
+    """Sorts x [rows, length] along its last axis; the length is a power of two."""
+    for stage in core.static_range(1, core._log2(x.shape[1]) + 1):
+        x = _merge(x, 2**stage, descending)
+    return x
+
+
+@jit
+def _sort_last(x, descending: core.constexpr):
+    """Sorts along the last axis, of any extent."""
+    length: core.constexpr = x.shape[-1]
+    rows: core.constexpr = x.numel // length
+    flat = core.reshape(x, (rows, length))
+    if core._is_power_of_two(length):
+        return core.reshape(_sorted_rows(flat, descending), x.shape)
+    else:
+        padding: core.constexpr = 2**(core._log2(length) + 1) - length
+        filled = core.broadcast_to(_last(x, descending), (rows, padding))
+        padded = core.cat(flat, filled, dim=1)
+        return core.reshape(_sorted_rows(padded, descending)[:, :length], x.shape)
+
+
+@jit
+def sort(x, dim: core.constexpr = None, descending: core.constexpr = False):
+    """Sorts along the last axis.
+
+    dim: the last axis, or None.
+    descending: largest first.
+    """
+    core.static_assert(dim is None or dim == -1 or dim == len(x.shape) - 1, "sort works along the last axis only")
+    return _sort_last(x, descending)
+
+
+@jit
+def topk(x, k: core.constexpr, dim: core.constexpr = None, descending: core.constexpr = True):
+    """The k largest elements along the last axis, in order. Types under 32 bits give fp32 or int32.
+
+    k: how many.
+    dim: the last axis, or None.
+    descending: False takes the k smallest, smallest first.
+    """
+    core.static_assert(dim is None or dim == -1 or dim == len(x.shape) - 1, "topk works along the last axis only")
+    core.static_assert(0 < k and k <= x.shape[-1], "topk needs 0 < k <= the extent of the axis")
+    return _sort_last(_comparison_type(x), descending)[..., :k]
+
+
+@jit
+def bitonic_merge(x, dim: core.constexpr = None, descending: core.constexpr = False):
+    """Sorts along the last axis when it is bitonic (first rising, then falling), in a single merge.
+
+    dim: the last axis, or None; its extent is a power of two.
+    descending: largest first.
+    """
+    core.static_assert(dim is None or dim == -1 or dim == len(x.shape) - 1, "bitonic_merge works along the last axis only")
+    core.static_assert(core._is_power_of_two(x.shape[-1]), "bitonic_merge needs an extent that is a power of two")
+    flat = core.reshape(x, (x.numel // x.shape[-1], x.shape[-1]))
+    return core.reshape(_merge(flat, x.shape[-1], descending), x.shape)
+
+
+# Shapes and places ------------------------------------------------------------------------------------------------------
+
+
+@jit
+def flip(x, dim: core.constexpr = None):
+    """Reverses the order of the elements along one axis.
+
+    dim: the axis; the last one when left out.
+    """
+    axis: core.constexpr = len(x.shape) - 1 if dim is None else dim
+    return core.gather(x, x.shape[axis] - 1 - _positions(x, axis), axis)
+
+
+@jit
+def interleave(a, b):
+    """Takes elements of a and b in turn along the last axis, which doubles.
+
+    a, b: tensors of one shape.
+    """
+    joined = core.join(a, b)
+    if len(joined.shape) == 1:
+        return joined
+    else:
+        return core.reshape(joined, joined.shape[:-2] + (2 * joined.shape[-2], ))
+
+
+@jit
+def swizzle2d(i, j, size_i, size_j, size_g):
+    """Renumbers the cells of a grid, so that consecutive ones share rows: cell (i, j) of size_i x size_j in row-major order
+    becomes the cell visited at that turn when size_g rows are walked together, column by column.
+
+    i, j: the cell.
+    size_i, size_j: the grid.
+    size_g: how many rows go together.
+    """
+    turn = i * size_j + j
+    group = turn // (size_g * size_j)
+    first_row = group * size_g
+    rows = core.minimum(size_i - first_row, size_g)
+    turn = turn % (size_g * size_j)
+    return first_row + turn % rows, turn // rows
