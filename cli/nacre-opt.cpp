@@ -1,0 +1,64 @@
+// nacre-opt: reads IR, runs passes on it, and prints it, or runs a kernel of it (RunKernel.h). The tool of the pass tests.
+#include "cli/RunKernel.h"
+#include "compiler/ir/tile/Tile.h"
+#include "compiler/passes/tile/ExpandMath.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace nacre;
+
+// Every pass of the project, in the order a kernel meets them.
+static void registerPasses() {
+  mlir::registerTransformsPasses(); // canonicalize, cse, ...
+  registerExpandMath();
+}
+
+static void registerDialects(mlir::DialectRegistry &registry) {
+  registry.insert<tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::func::FuncDialect,
+                  mlir::ub::UBDialect, mlir::vector::VectorDialect, mlir::cf::ControlFlowDialect, mlir::LLVM::LLVMDialect,
+                  mlir::tensor::TensorDialect, mlir::memref::MemRefDialect>();
+}
+
+static int run(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  registerPasses();
+  registerRunOptions();
+  auto [inputName, outputName] = mlir::registerAndParseCLIOptions(argc, argv, "Nacre's optimiser driver\n", registry);
+
+  mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();
+  mlir::MlirOptMainConfig parsed = config;
+  if (isRunRequested())
+    config.setPassPipelineSetupFn([&](mlir::PassManager &passes) {
+      if (mlir::failed(parsed.setupPassPipeline(passes)))
+        return mlir::failure();
+      passes.addPass(createRunKernel());
+      return mlir::success();
+    });
+
+  std::string problem;
+  std::unique_ptr<llvm::MemoryBuffer> input = mlir::openInputFile(inputName, &problem);
+  std::unique_ptr<llvm::ToolOutputFile> output = input ? mlir::openOutputFile(outputName, &problem) : nullptr;
+  if (!output) {
+    llvm::errs() << problem << "\n";
+    return 1;
+  }
+  // What a run prints is its output; the module is not.
+  llvm::raw_ostream &moduleStream = isRunRequested() ? llvm::nulls() : output->os();
+  if (mlir::failed(mlir::MlirOptMain(moduleStream, std::move(input), registry, config)))
+    return 1;
+  output->keep();
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM initialise(argc, argv);
+  return run(argc, argv);
+}

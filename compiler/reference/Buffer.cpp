@@ -1,0 +1,147 @@
+// Storage, its free list, and views.
+#include "compiler/reference/Buffer.h"
+#include "compiler/reference/Loops.h"
+#include <array>
+#include <bit>
+#include <new>
+#include <vector>
+
+using namespace nacre;
+
+namespace {
+// Blocks by power-of-two size, from 64 bytes to 1 MiB; larger ones go straight to the allocator.
+class FreeList {
+public:
+  static constexpr int smallest = 6, largest = 20;
+  static constexpr size_t keptBytesPerSize = 4 << 20;
+
+  ~FreeList() {
+    for (auto &blocks : bySize)
+      for (void *block : blocks)
+        ::operator delete(block, std::align_val_t(64));
+    alive = false;
+  }
+  void *take(int size) {
+    auto &blocks = bySize[size - smallest];
+    if (blocks.empty())
+      return ::operator new(size_t(1) << size, std::align_val_t(64));
+    void *block = blocks.back();
+    blocks.pop_back();
+    return block;
+  }
+  void give(void *block, int size) {
+    auto &blocks = bySize[size - smallest];
+    if ((blocks.size() + 1) << size > keptBytesPerSize)
+      ::operator delete(block, std::align_val_t(64));
+    else
+      blocks.push_back(block);
+  }
+  // A buffer may outlive its thread's list (a Python object freed at exit).
+  static thread_local bool alive;
+
+private:
+  std::array<std::vector<void *>, largest - smallest + 1> bySize;
+};
+thread_local bool FreeList::alive = true;
+thread_local FreeList freeList;
+
+int sizeClass(size_t bytes) { return std::max<int>(FreeList::smallest, std::bit_width(bytes - 1)); }
+} // namespace
+
+std::shared_ptr<std::byte> nacre::allocateStorage(size_t bytes) {
+  int size = sizeClass(std::max<size_t>(bytes, 1));
+  if (size > FreeList::largest || !FreeList::alive) {
+    auto *block = static_cast<std::byte *>(::operator new(bytes, std::align_val_t(64)));
+    return {block, [](std::byte *pointer) { ::operator delete(pointer, std::align_val_t(64)); }};
+  }
+  auto *block = static_cast<std::byte *>(freeList.take(size));
+  return {block, [size](std::byte *pointer) {
+            if (FreeList::alive)
+              freeList.give(pointer, size);
+            else
+              ::operator delete(pointer, std::align_val_t(64));
+          }};
+}
+
+bool Buffer::isUniform() const {
+  for (auto [stride, extent] : llvm::zip(strides, shape()))
+    if (stride != 0 && extent != 1)
+      return false;
+  return true;
+}
+
+bool Buffer::isContiguous() const {
+  int64_t expected = 1;
+  Shape extents = shape();
+  for (int64_t axis = static_cast<int64_t>(extents.size()) - 1; axis >= 0; --axis) {
+    if (extents[axis] != 1 && strides[axis] != expected)
+      return false;
+    expected *= extents[axis];
+  }
+  return true;
+}
+
+ScalarKind nacre::storedKind(Type type) {
+  Type scalar = type.scalarType();
+  return scalar.isScalar() ? scalar.scalarKind() : ScalarKind::UInt64;
+}
+
+static void setRowMajor(Buffer &buffer) {
+  Shape extents = buffer.shape();
+  buffer.strides.resize(extents.size());
+  int64_t stride = 1;
+  for (int64_t axis = static_cast<int64_t>(extents.size()) - 1; axis >= 0; --axis) {
+    buffer.strides[axis] = stride;
+    stride *= extents[axis];
+  }
+}
+
+BufferRef nacre::makeBuffer(Type type) {
+  auto buffer = std::make_shared<Buffer>();
+  buffer->type = type;
+  if (type.isBlock()) {
+    setRowMajor(*buffer);
+    buffer->storage = allocateStorage(static_cast<size_t>(type.elementCount()) * buffer->elementSize());
+    buffer->data = buffer->storage.get();
+  } else {
+    buffer->data = buffer->element;
+  }
+  return buffer;
+}
+
+BufferRef nacre::makeUniform(Type type, const void *element) {
+  auto buffer = std::make_shared<Buffer>();
+  buffer->type = type;
+  buffer->strides.assign(type.shape().size(), 0);
+  std::memcpy(buffer->element, element, buffer->elementSize());
+  buffer->data = buffer->element;
+  return buffer;
+}
+
+BufferRef nacre::makeView(const Buffer &source, Type type, std::byte *data, llvm::ArrayRef<int64_t> strides) {
+  if (!source.storage)
+    return makeUniform(type, data);
+  auto buffer = std::make_shared<Buffer>();
+  buffer->type = type;
+  buffer->data = data;
+  buffer->strides.assign(strides.begin(), strides.end());
+  buffer->storage = source.storage;
+  return buffer;
+}
+
+BufferRef nacre::contiguous(const BufferRef &source) {
+  if (source->isContiguous())
+    return source;
+  BufferRef result = makeBuffer(source->type);
+  copyElements(*source, result->data);
+  return result;
+}
+
+BufferRef nacre::slice(const Buffer &source, int axis, int64_t begin, int64_t extent, int64_t step) {
+  llvm::SmallVector<int64_t> shape(source.shape());
+  shape[axis] = extent;
+  llvm::SmallVector<int64_t, 4> strides(source.strides);
+  std::byte *data = source.data + begin * strides[axis] * source.elementSize();
+  strides[axis] *= step;
+  return makeView(source, source.type.withShape(shape), data, strides);
+}

@@ -1,0 +1,81 @@
+// The builder that computes at once, on host memory: the living definition of what every operation means.
+//
+// Pointers are host addresses. Masked-off lanes are never touched. Arithmetic is bit-exact: integers wrap; fp16, bf16 and fp8
+// are computed in float and rounded once to nearest even. What the language leaves undefined is written down where it is
+// computed (IntegerKernels.cpp, Casts.cpp). One builder serves one program at a time; builders on several threads may share
+// memory, with atomics that are atomic.
+#pragma once
+
+#include "compiler/language/Builder.h"
+#include "compiler/reference/MemoryMap.h"
+#include <array>
+
+namespace nacre {
+
+// Where the program stands and what surrounds it.
+struct ProgramContext {
+  std::array<uint32_t, 3> programId = {0, 0, 0};
+  std::array<uint32_t, 3> grid = {1, 1, 1};
+  const MemoryMap *memory = nullptr;                 // null: accesses are not checked
+  std::function<void(llvm::StringRef text)> print;   // one whole print, newline included; null: to stdout
+};
+
+class EagerBuilder : public Builder {
+public:
+  ProgramContext program;
+
+  Value programId(int axis) override;
+  Value numPrograms(int axis) override;
+  Value constantInt(Type type, const llvm::APInt &value) override;
+  Value constantFloat(Type type, const llvm::APFloat &value) override;
+  Value arange(int64_t start, int64_t end) override;
+
+  Value splat(Value scalar, Shape shape) override;
+  Value expandDims(Value value, int axis) override;
+  Value broadcast(Value value, Shape shape) override;
+  Value reshape(Value value, Shape shape) override;
+  Value permute(Value value, llvm::ArrayRef<int> order) override;
+  Value concatenate(Value first, Value second, int axis) override;
+  Value join(Value first, Value second) override;
+  std::pair<Value, Value> split(Value value) override;
+  Value extract(Value value, llvm::ArrayRef<int64_t> index) override;
+  Value gather(Value source, Value index, int axis) override;
+
+  Value unary(UnaryOp op, Value value) override;
+  Value binary(BinaryOp op, Value lhs, Value rhs) override;
+  Value compare(CompareOp op, Value lhs, Value rhs) override;
+  Value fma(Value a, Value b, Value c) override;
+  Value select(Value condition, Value whenTrue, Value whenFalse) override;
+  Value cast(CastOp op, Value value, Type type, Rounding rounding = Rounding::NearestEven) override;
+
+  Value addPointer(Value pointer, Value offset) override;
+  Value load(Value pointer, Value mask, Value other, const LoadOptions &options) override;
+  void store(Value pointer, Value value, Value mask, const StoreOptions &options) override;
+  Value atomic(AtomicOp op, Value pointer, Value value, Value mask, MemoryOrder order, MemoryScope scope) override;
+  Value atomicCas(Value pointer, Value expected, Value desired, MemoryOrder order, MemoryScope scope) override;
+
+  Value dot(Value a, Value b, Value accumulator, DotPrecision precision) override;
+  Values reduce(llvm::ArrayRef<Value> operands, int axis, const Combine &combine) override;
+  Values scan(llvm::ArrayRef<Value> operands, int axis, bool reverse, const Combine &combine) override;
+  Value histogram(Value value, int64_t bins, Value mask) override;
+
+  void devicePrint(llvm::StringRef prefix, llvm::ArrayRef<Value> values, bool hex) override;
+  void deviceAssert(Value condition, llvm::StringRef message) override;
+  void barrier() override;
+  void assume(Value condition) override;
+  Value hint(llvm::StringRef kind, Value value, llvm::ArrayRef<int64_t> values) override;
+  Values inlineAssembly(llvm::StringRef text, llvm::StringRef constraints, llvm::ArrayRef<Value> operands,
+                        llvm::ArrayRef<Type> results, bool isPure, int pack) override;
+
+  // For the callers that stand between a host and the builder: a scalar of any type from its bits, and back.
+  Value scalarFromBits(Type type, uint64_t bits);
+  // "(x, y, z)" of the running program.
+  std::string programName() const;
+
+private:
+  [[noreturn]] void fail(Diagnostic::Kind kind, const std::string &message, const std::string &hint = "") const;
+  // Throws MemoryFault when an enabled lane reaches outside the memory map. `mask` may be null.
+  void checkAccess(llvm::StringRef what, const Value &pointer, const Value &mask) const;
+};
+
+} // namespace nacre
