@@ -371,9 +371,9 @@ Token Lexer::readOperator() {
   }
   for (size_t length : {3, 2, 1}) {
     auto found = operatorKinds().find(rest.take_front(length));
-    if (found == operatorKinds().end() || found->second == TokenKind::Exclamation)
+    if (rest.size() < length || found == operatorKinds().end() || found->second == TokenKind::Exclamation)
       continue;
-    offset += found->getKey().size();
+    offset += length;
     if (length == 1 && llvm::StringRef("([{").contains(rest[0]))
       openBracket(rest[0], start);
     else if (length == 1 && llvm::StringRef(")]}").contains(rest[0]))
