@@ -24,12 +24,13 @@ Value splat(Elementwise &emitter, mlir::Type type, TypedAttr scalar) {
   return arith::ConstantOp::create(emitter.builder, emitter.location, type, attribute);
 }
 
+// Folded where the operands are constants, as in formulas about the shape's own constants.
 template <typename Op, typename Result> Result binary(Result a, Result b) {
-  return {a.emitter, Op::create(a.emitter->builder, a.emitter->location, a.value, b.value)};
+  return {a.emitter, a.emitter->builder.template createOrFold<Op>(a.emitter->location, a.value, b.value)};
 }
 
 template <typename Op> Real unary(Real a) {
-  return {a.emitter, Op::create(a.emitter->builder, a.emitter->location, a.value)};
+  return {a.emitter, a.emitter->builder.createOrFold<Op>(a.emitter->location, a.value)};
 }
 
 Flag compare(arith::CmpFPredicate predicate, Real a, RealOperand b) {
@@ -130,7 +131,6 @@ Bits select(Flag condition, Bits yes, Bits no) { return {yes.emitter, choose(con
 Bits bitsOf(Real a) { return {a.emitter, convert<arith::BitcastOp>(a.emitter, a.emitter->bitsType, a.value)}; }
 Real realOf(Bits a) { return {a.emitter, convert<arith::BitcastOp>(a.emitter, a.emitter->realType, a.value)}; }
 Real toReal(Bits a) { return {a.emitter, convert<arith::SIToFPOp>(a.emitter, a.emitter->realType, a.value)}; }
-Real unsignedToReal(Bits a) { return {a.emitter, convert<arith::UIToFPOp>(a.emitter, a.emitter->realType, a.value)}; }
 Bits truncateToBits(Real a) { return {a.emitter, convert<arith::FPToSIOp>(a.emitter, a.emitter->bitsType, a.value)}; }
 
 Real atMost(Real a, double limit) {

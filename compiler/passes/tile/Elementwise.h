@@ -56,8 +56,6 @@ struct Real {
 struct Bits {
   Elementwise *emitter;
   mlir::Value value;
-
-  Bits like(uint64_t number) const { return emitter->bits(number); }
 };
 
 // Where a formula has a number in the place of a Real or Bits, it is splat to the shape of its neighbours.
@@ -122,9 +120,8 @@ Real select(Flag condition, RealOperand yes, RealOperand no);
 Bits select(Flag condition, Bits yes, Bits no);
 
 Bits bitsOf(Real a);
-Real realOf(Bits a); // the same bits
-Real toReal(Bits a); // the signed number
-Real unsignedToReal(Bits a);
+Real realOf(Bits a);         // the same bits
+Real toReal(Bits a);         // the signed number
 Bits truncateToBits(Real a); // the signed number, toward zero
 
 // min and max that keep a NaN in `a` (one instruction on x86).

@@ -114,7 +114,8 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
 
 } // namespace
 
-CompiledMath::CompiledMath(const std::string &opName, unsigned operandCount, MathElement element)
+CompiledMath::CompiledMath(const std::string &opName, unsigned operandCount, MathElement element,
+                           const std::string &cpu)
     : code(std::make_unique<Code>()) {
   static const bool targetReady = !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
   if (!targetReady)
@@ -160,6 +161,10 @@ CompiledMath::CompiledMath(const std::string &opName, unsigned operandCount, Mat
     fail(opName, "translation to LLVM IR failed");
 
   auto target = valueOf(llvm::orc::JITTargetMachineBuilder::detectHost(), opName);
+  if (!cpu.empty()) {
+    target.setCPU(cpu);
+    target.getFeatures() = llvm::SubtargetFeatures();
+  }
   target.setCodeGenOptLevel(llvm::CodeGenOptLevel::Aggressive);
   auto machine = valueOf(target.createTargetMachine(), opName);
   llvmModule->setDataLayout(machine->createDataLayout());

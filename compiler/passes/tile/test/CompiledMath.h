@@ -11,8 +11,9 @@ enum class MathElement { Half, BFloat, Single, Double };
 
 class CompiledMath {
 public:
-  // `opName` is "math.exp" and the like. Throws std::runtime_error when the op is left unexpanded or does not compile.
-  CompiledMath(const std::string &opName, unsigned operandCount, MathElement element);
+  // `opName` is "math.exp" and the like; `cpu` is a name of LLVM's, or empty for this machine's with all it has. Throws
+  // std::runtime_error when the op is left unexpanded or does not compile.
+  CompiledMath(const std::string &opName, unsigned operandCount, MathElement element, const std::string &cpu = "");
   ~CompiledMath();
 
   // How many elements one step of the loop takes; counts must be multiples of it.

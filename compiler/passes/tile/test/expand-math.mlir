@@ -5,9 +5,11 @@
 // CHECK-LABEL: func @exp_scalar
 // CHECK-NOT: math.exp
 // CHECK: math.fma {{.*}} : f32
-// CHECK: arith.shli {{.*}} : i32
-// CHECK: %[[RESULT:.*]] = arith.mulf {{.*}} : f32
-// CHECK-NEXT: return %[[RESULT]] : f32
+// CHECK: %[[SCALE_BITS:.*]] = arith.addi {{.*}} : i32
+// CHECK: %[[SCALE:.*]] = arith.bitcast %[[SCALE_BITS]] : i32 to f32
+// CHECK: arith.mulf %{{.*}}, %[[SCALE]] : f32
+// CHECK-NOT: math.exp
+// CHECK: return
 func.func @exp_scalar(%x: f32) -> f32 {
   %y = math.exp %x : f32
   return %y : f32

@@ -1,6 +1,6 @@
 // Measures the elementary functions of expand-math, compiled for this machine, against libm in a higher precision.
 //
-//   math_accuracy [--all] [--stride N] [--only NAME]
+//   math_accuracy [--all] [--stride N] [--only NAME] [--cpu NAME]
 //
 // f32: every N-th bit pattern (a prime), or all of them; f64: points of all magnitudes; f16 and bf16: all patterns;
 // functions of two arguments: points of all magnitudes, points whose result is in range, and every pair of special
@@ -301,13 +301,13 @@ template <MathElement element> double nanosecondsPerElement(const CompiledMath &
 struct Options {
   bool all = false;
   uint64_t stride = 4099;
-  std::string only;
+  std::string only, cpu;
 };
 
 // Measures, prints a line, and says whether the bounds hold.
 template <MathElement element> bool measure(const Function &function, const Options &options) {
   using F = Format<element>;
-  CompiledMath compiled(function.name, function.operandCount, element);
+  CompiledMath compiled(function.name, function.operandCount, element, options.cpu);
   uint64_t stride = options.all ? 1 : options.stride;
   Points<element> points{function, stride};
   uint64_t total = 0;
@@ -368,8 +368,10 @@ int main(int argumentCount, char **arguments) try {
       options.stride = static_cast<uint64_t>(std::atoll(arguments[++i]));
     else if (argument == "--only" && i + 1 < argumentCount)
       options.only = arguments[++i];
+    else if (argument == "--cpu" && i + 1 < argumentCount)
+      options.cpu = arguments[++i];
     else {
-      std::fprintf(stderr, "usage: math_accuracy [--all] [--stride N] [--only NAME]\n");
+      std::fprintf(stderr, "usage: math_accuracy [--all] [--stride N] [--only NAME] [--cpu NAME]\n");
       return 2;
     }
   }
