@@ -1,0 +1,234 @@
+// Calls: builtins, methods, host objects, and functions of the language, which are inlined where they are called.
+#include "compiler/frontend/Generator.h"
+#include "compiler/language/Definitions.h"
+#include "compiler/language/StandardLibrary.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace nacre {
+
+Object Generator::callExpression(const ast::Call &node) {
+  Object callee = expression(*node.callee);
+  Arguments arguments = evaluateArguments(node);
+  return callObject(callee, arguments, node.location);
+}
+
+Arguments Generator::evaluateArguments(const ast::Call &node) {
+  Arguments arguments;
+  for (Object &item : elements(node.arguments))
+    arguments.positional.push_back(std::move(item));
+  for (const ast::KeywordArgument &keyword : node.keywords) {
+    if (keyword.name.empty())
+      failAt(keyword.location, Diagnostic::Kind::Unsupported, "`**` arguments cannot be used in a kernel", "name each argument");
+    if (llvm::any_of(arguments.keywords, [&](const auto &other) { return other.first == keyword.name; }))
+      failAt(keyword.location, Diagnostic::Kind::Argument, "the argument `" + keyword.name + "` is given twice");
+    arguments.keywords.emplace_back(keyword.name, expression(*keyword.value));
+  }
+  return arguments;
+}
+
+Object Generator::callObject(const Object &callee, const Arguments &arguments, const SourceLocation &place) {
+  irBuilder.setLocation(place);
+  if (callee.is<const Builtin *>())
+    return callBuiltinAt(*callee.as<const Builtin *>(), arguments, place);
+  if (callee.is<JitReference>())
+    return inlineCall(functionOf(callee.as<JitReference>()), arguments, place);
+  if (callee.is<BoundMethod>()) {
+    const BoundMethod &method = callee.as<BoundMethod>();
+    Arguments bound = arguments;
+    bound.positional.insert(bound.positional.begin(), *method.receiver);
+    if (method.builtin)
+      return callBuiltinAt(*method.builtin, bound, place);
+    FunctionPointer function = libraryFunction(standardFunctionFile("triton.language", method.name), method.name);
+    if (!function)
+      failAt(place, Diagnostic::Kind::Internal, "the standard library has no function `" + method.name + "`");
+    return inlineCall(function, bound, place);
+  }
+  if (callee.is<OpaqueReference>())
+    return callOpaque(callee, arguments, place);
+  failAt(place, Diagnostic::Kind::Type, callee.typeName() + " cannot be called");
+}
+
+Object Generator::callBuiltinAt(const Builtin &builtin, const Arguments &arguments, const SourceLocation &place) {
+  if (isRangeBuiltin(Object(&builtin))) // outside a `for`: all its numbers
+    return Object::makeTuple(constantRange(rangeOf(builtin, arguments, place), place, "a range that is not run over by `for`"));
+  irBuilder.setLocation(place);
+  return callBuiltin(*this, builtin, arguments.positional, arguments.keywords);
+}
+
+// A class of named tuples is opaque too, but holds run-time values as well: its fields say what it makes.
+Object Generator::callOpaque(const Object &callee, const Arguments &arguments, const SourceLocation &place) {
+  Host::Answer fields = host.attribute(callee, "_fields");
+  if (fields.object && fields.object->isTuple()) {
+    auto tuple = std::make_shared<TupleValue>();
+    Host::Answer className = host.attribute(callee, "__name__");
+    tuple->typeName = className.object && className.object->isString() ? className.object->as<std::string>() : "tuple";
+    for (const Object &field : fields.object->tuple().items)
+      tuple->names.push_back(field.as<std::string>());
+    std::vector<std::optional<Object>> values(tuple->names.size());
+    if (arguments.positional.size() > values.size())
+      failAt(place, Diagnostic::Kind::Argument, tuple->typeName + " has " + std::to_string(values.size()) + " fields, but " +
+                                                    std::to_string(arguments.positional.size()) + " values were given");
+    std::copy(arguments.positional.begin(), arguments.positional.end(), values.begin());
+    for (const auto &[name, value] : arguments.keywords) {
+      auto field = llvm::find(tuple->names, name);
+      if (field == tuple->names.end() || values[field - tuple->names.begin()])
+        failAt(place, Diagnostic::Kind::Argument,
+               tuple->typeName + (field == tuple->names.end() ? " has no field `" : " got its field twice: `") + name + "`");
+      values[field - tuple->names.begin()] = value;
+    }
+    for (auto [name, value] : llvm::zip(tuple->names, values)) {
+      if (!value)
+        failAt(place, Diagnostic::Kind::Argument, tuple->typeName + " needs a value for its field `" + name + "`");
+      tuple->items.push_back(*value);
+    }
+    return std::shared_ptr<const TupleValue>(std::move(tuple));
+  }
+  auto requireConstexpr = [&](const Object &argument) {
+    if (!argument.isConstexpr())
+      failAt(place, Diagnostic::Kind::Type,
+             "a Python function can only be called with constexprs while compiling, not with " + argument.typeName(),
+             "make it a kernel function with @triton.jit");
+  };
+  llvm::for_each(arguments.positional, requireConstexpr);
+  for (const auto &[name, value] : arguments.keywords)
+    requireConstexpr(value);
+  Host::Answer answer = host.call(callee, arguments.positional, arguments.keywords);
+  if (!answer.object && answer.problem.empty())
+    failAt(place, Diagnostic::Kind::Type, callee.typeName() + " cannot be called from a kernel");
+  return accept(answer, "the result of this call", place);
+}
+
+// ---- Functions of the language
+
+FunctionPointer Generator::functionOf(const JitReference &reference) {
+  if (FunctionPointer library = findLibraryFunction(reference))
+    return library;
+  FunctionPointer &function = parsed[reference.key];
+  if (!function) {
+    auto source = std::static_pointer_cast<FunctionSource>(reference.function);
+    if (!source)
+      failAt(irBuilder.location(), Diagnostic::Kind::Internal, "the text of `" + reference.key + "` is not known");
+    function = parseFunctionSource(*source);
+  }
+  return function;
+}
+
+void Generator::rejectRecursion(const Function &function, const SourceLocation &place) {
+  std::string chain = "`" + function.source.name + "`";
+  for (Frame *active = frame; active; active = active->caller) {
+    chain = "`" + active->function->source.name + "` calls " + chain;
+    if (active->function->source.key == function.source.key)
+      failAt(place, Diagnostic::Kind::Unsupported, "recursion cannot be compiled: " + chain, "use a loop");
+  }
+}
+
+Object Generator::inlineCall(FunctionPointer function, const Arguments &arguments, const SourceLocation &place) {
+  checkStack(place);
+  rejectRecursion(*function, place);
+  Frame callee;
+  callee.function = function;
+  callee.caller = frame;
+  callee.callSite = place;
+  bindParameters(callee, arguments, place);
+
+  frame = &callee;
+  irBuilder.enterCall(place);
+  auto leave = llvm::scope_exit([&] {
+    irBuilder.leaveCall();
+    frame = callee.caller;
+    irBuilder.setLocation(place);
+  });
+  try {
+    return runFrame(callee);
+  } catch (CompileError &error) {
+    Diagnostic diagnostic = error.diagnostic;
+    if (function->isLibrary() && !callee.caller->function->isLibrary() && diagnostic.kind != Diagnostic::Kind::Internal) {
+      // The user's own line is where the mistake is, not the library's text.
+      diagnostic.location = place;
+      diagnostic.calls.clear();
+      std::string prefix = "tl." + function->source.name + ": ";
+      if (!llvm::StringRef(diagnostic.message).starts_with(prefix))
+        diagnostic.message = prefix + diagnostic.message;
+    } else if (!function->isLibrary() || !callee.caller->function->isLibrary()) {
+      diagnostic.calls.push_back(place);
+    }
+    throw CompileError(std::move(diagnostic));
+  }
+}
+
+// The body, and what falls off its end.
+Object Generator::runFrame(Frame &callee) {
+  block(callee.function->definition->body);
+  const SourceLocation &end = callee.function->definition->nameLocation;
+  if (!callee.path.closed)
+    guarded(end, [&] { returnStatement(Object(), end); });
+  return callee.path.returned->object;
+}
+
+void Generator::bindParameters(Frame &callee, const Arguments &arguments, const SourceLocation &place) {
+  const ast::FunctionDefinition &definition = *callee.function->definition;
+  const std::string name = "`" + definition.name + "`";
+  std::set<std::string> taken;
+  size_t next = 0;
+  for (const ast::Parameter &parameter : definition.parameters) {
+    if (parameter.kind == ast::ParameterKind::VariadicKeyword)
+      failAt(parameter.location, Diagnostic::Kind::Unsupported, "`**" + parameter.name + "` cannot be used in a function of a kernel",
+             "name each parameter");
+    if (parameter.kind == ast::ParameterKind::VariadicPositional) {
+      std::vector<Object> rest(arguments.positional.begin() + std::min(next, arguments.positional.size()), arguments.positional.end());
+      next = arguments.positional.size();
+      bindParameter(callee, parameter, Object::makeTuple(std::move(rest)), place);
+      continue;
+    }
+    auto keyword = llvm::find_if(arguments.keywords, [&](const auto &given) { return given.first == parameter.name; });
+    bool byName = keyword != arguments.keywords.end() && parameter.kind != ast::ParameterKind::PositionalOnly;
+    bool byPlace = parameter.kind != ast::ParameterKind::KeywordOnly && next < arguments.positional.size();
+    if (byName)
+      taken.insert(parameter.name);
+    if (byName && byPlace)
+      failAt(place, Diagnostic::Kind::Argument, name + " got `" + parameter.name + "` twice");
+    if (byName)
+      bindParameter(callee, parameter, keyword->second, place);
+    else if (byPlace)
+      bindParameter(callee, parameter, arguments.positional[next++], place);
+    else if (parameter.defaultValue)
+      bindParameter(callee, parameter, defaultValue(callee.function, parameter), place);
+    else
+      failAt(place, Diagnostic::Kind::Argument, name + " needs the argument `" + parameter.name + "`");
+  }
+  auto parameterNames = [&] {
+    return "its parameters are " + llvm::join(llvm::map_range(definition.parameters, [](const auto &p) { return p.name; }), ", ");
+  };
+  if (next < arguments.positional.size())
+    failAt(place, Diagnostic::Kind::Argument,
+           name + " takes " + std::to_string(next) + " arguments, but " + std::to_string(arguments.positional.size()) + " were given",
+           parameterNames());
+  for (const auto &[keyword, value] : arguments.keywords)
+    if (!taken.count(keyword))
+      failAt(place, Diagnostic::Kind::Argument, name + " has no parameter `" + keyword + "`", parameterNames());
+}
+
+void Generator::bindParameter(Frame &callee, const ast::Parameter &parameter, Object argument, const SourceLocation &place) {
+  if (isConstexprAnnotation(parameter.annotation.get()) && !argument.isConstexpr())
+    failAt(place, Diagnostic::Kind::Argument,
+           "`" + callee.function->source.name + "` needs a constexpr for `" + parameter.name + "`, not a run-time value of type " +
+               argument.typeName(),
+           "pass a literal or a name annotated with tl.constexpr");
+  callee.path.names.bind(parameter.name, std::move(argument), place);
+}
+
+// Defaults are evaluated where the function is defined, without its locals.
+Object Generator::defaultValue(FunctionPointer function, const ast::Parameter &parameter) {
+  if (!parameter.defaultValue)
+    failAt(parameter.location, Diagnostic::Kind::Argument,
+           "`" + function->source.name + "` needs the argument `" + parameter.name + "`");
+  Frame scope;
+  scope.function = function;
+  scope.caller = frame;
+  frame = &scope;
+  auto leave = llvm::scope_exit([&] { frame = scope.caller; });
+  return expression(*parameter.defaultValue);
+}
+
+} // namespace nacre

@@ -1,0 +1,234 @@
+// The host of a C++ program: names are looked up among the functions, constants and imports of one parsed file.
+#include "compiler/frontend/Frontend.h"
+#include "compiler/frontend/Generator.h"
+#include "compiler/frontend/Parser.h"
+#include "compiler/ir/tile/Tile.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/ScopeExit.h"
+
+namespace nacre {
+
+namespace {
+
+// "jit" for @triton.jit, @jit and @triton.jit(...); whatever a decorator is called last.
+llvm::StringRef decoratorName(const ast::Expression &decorator) {
+  if (auto *call = llvm::dyn_cast<ast::Call>(&decorator))
+    return decoratorName(*call->callee);
+  if (auto *attribute = llvm::dyn_cast<ast::Attribute>(&decorator))
+    return attribute->name;
+  if (auto *name = llvm::dyn_cast<ast::Name>(&decorator))
+    return name->name;
+  return "";
+}
+
+bool isJit(const ast::FunctionDefinition &definition) {
+  return llvm::any_of(definition.decorators, [](const auto &decorator) { return decoratorName(*decorator) == "jit"; });
+}
+
+class FileHost : public Host {
+public:
+  explicit FileHost(std::shared_ptr<const SourceText> file) : module(parseModule(std::move(file))) { index(module.body); }
+
+  Answer global(const FunctionSource &function, llvm::StringRef name) override;
+  Answer attribute(const Object &object, llvm::StringRef name) override;
+  Answer call(const Object &callee, llvm::ArrayRef<Object> positional,
+              llvm::ArrayRef<std::pair<std::string, Object>> keywords) override {
+    return {std::nullopt, "a Python function, which only Python could run"};
+  }
+
+  const ast::FunctionDefinition *findDefinition(llvm::StringRef name) const;
+  FunctionSource source(const ast::FunctionDefinition &definition) const;
+  const ast::Module &file() const { return module; }
+
+private:
+  struct Global {
+    const ast::FunctionDefinition *function = nullptr;
+    const ast::ClassDefinition *type = nullptr;
+    const ast::Expression *value = nullptr;
+    bool isConstexpr = false; // annotated tl.constexpr
+    std::string importedModule, importedName; // import m; from m import n
+  };
+
+  void index(const ast::Block &statements);
+  Answer value(llvm::StringRef name, const Global &global);
+  Answer imported(const Global &global);
+  Object evaluate(const ast::Expression &expression);
+
+  ast::Module module;
+  std::map<std::string, Global, std::less<>> globals;
+  std::set<std::string> evaluating; // globals whose value is being found: a cycle is an error
+};
+
+// The last definition of a name is the one that functions see when they run.
+void FileHost::index(const ast::Block &statements) {
+  for (const auto &statement : statements) {
+    switch (statement->kind) {
+    case ast::Kind::FunctionDefinition: {
+      auto &definition = llvm::cast<ast::FunctionDefinition>(*statement);
+      globals[definition.name] = Global{&definition};
+      break;
+    }
+    case ast::Kind::ClassDefinition: {
+      auto &definition = llvm::cast<ast::ClassDefinition>(*statement);
+      globals[definition.name] = Global{nullptr, &definition};
+      break;
+    }
+    case ast::Kind::Assign: {
+      auto &assignment = llvm::cast<ast::Assign>(*statement);
+      for (const auto &target : assignment.targets)
+        if (auto *name = llvm::dyn_cast<ast::Name>(target.get()))
+          globals[name->name] = Global{nullptr, nullptr, assignment.value.get()};
+      break;
+    }
+    case ast::Kind::AnnotatedAssign: {
+      auto &assignment = llvm::cast<ast::AnnotatedAssign>(*statement);
+      auto *name = llvm::dyn_cast<ast::Name>(assignment.target.get());
+      if (name && assignment.value)
+        globals[name->name] = Global{nullptr, nullptr, assignment.value.get(), isConstexprAnnotation(assignment.annotation.get())};
+      break;
+    }
+    case ast::Kind::Import:
+      for (const ast::ImportedName &name : llvm::cast<ast::Import>(*statement).names) {
+        Global global;
+        global.importedModule = name.alias.empty() ? llvm::StringRef(name.name).split('.').first.str() : name.name;
+        globals[name.alias.empty() ? global.importedModule : name.alias] = global;
+      }
+      break;
+    case ast::Kind::ImportFrom:
+      for (const ast::ImportedName &name : llvm::cast<ast::ImportFrom>(*statement).names) {
+        Global global;
+        global.importedModule = llvm::cast<ast::ImportFrom>(*statement).module;
+        global.importedName = name.name;
+        globals[name.alias.empty() ? name.name : name.alias] = global;
+      }
+      break;
+    case ast::Kind::Try: // try: import x except ImportError: ...
+      index(llvm::cast<ast::Try>(*statement).body);
+      break;
+    default:
+      break;
+    }
+  }
+}
+
+const ast::FunctionDefinition *FileHost::findDefinition(llvm::StringRef name) const {
+  auto found = globals.find(std::string_view(name.data(), name.size()));
+  return found == globals.end() ? nullptr : found->second.function;
+}
+
+// The lines of the definition, decorators included.
+FunctionSource FileHost::source(const ast::FunctionDefinition &definition) const {
+  int first = definition.location.line, last = definition.location.endLine;
+  for (const auto &decorator : definition.decorators)
+    first = std::min(first, decorator->location.line);
+  auto text = std::make_shared<SourceText>();
+  text->fileName = module.source->fileName;
+  text->firstLine = first;
+  for (int line = first; line <= last; ++line)
+    text->text += module.source->line(line) + "\n";
+  FunctionSource source;
+  source.key = module.source->fileName + ":" + definition.name;
+  source.name = definition.name;
+  source.text = text;
+  return source;
+}
+
+Host::Answer FileHost::global(const FunctionSource &function, llvm::StringRef name) {
+  auto found = globals.find(std::string_view(name.data(), name.size()));
+  if (found != globals.end())
+    return value(name, found->second);
+  return {};
+}
+
+Host::Answer FileHost::value(llvm::StringRef name, const Global &global) {
+  if (global.function) {
+    if (!isJit(*global.function))
+      return {std::nullopt, "a Python function; decorate it with @triton.jit"};
+    FunctionSource text = source(*global.function);
+    return {JitReference{text.key, std::make_shared<FunctionSource>(text)}, ""};
+  }
+  if (global.type)
+    return {OpaqueReference{module.source->fileName + ":" + global.type->name, 0}, ""};
+  if (!global.value)
+    return imported(global);
+  if (!evaluating.insert(name.str()).second)
+    return {std::nullopt, "a global that is defined by itself"};
+  auto done = llvm::scope_exit([&] { evaluating.erase(name.str()); });
+  Object object = evaluate(*global.value);
+  auto *call = llvm::dyn_cast<ast::Call>(global.value);
+  bool isConstexpr = global.isConstexpr || (call && decoratorName(*call->callee) == "constexpr");
+  bool isPlain = object.isNumber() || object.isString() || object.isTuple();
+  // The other constants of the file may be used in each other, but not in kernels.
+  if (isPlain && !isConstexpr && evaluating.size() == 1)
+    return {std::nullopt, "a global of type " + object.typeName() + " that may change; make it tl.constexpr(...)"};
+  return {object, ""};
+}
+
+Host::Answer FileHost::imported(const Global &global) {
+  if (global.importedName.empty())
+    return {ModuleReference{global.importedModule}, ""};
+  std::string whole = global.importedModule + "." + global.importedName;
+  if (std::string canonical = canonicalModule(whole); !canonical.empty())
+    return {ModuleReference{canonical}, ""};
+  std::string canonical = canonicalModule(global.importedModule);
+  if (canonical.empty())
+    return {std::nullopt, "imported from `" + global.importedModule + "`, which only Python could load"};
+  if (std::optional<Object> member = languageMember(canonical, global.importedName))
+    return {*member, ""};
+  return {std::nullopt, "a name that `" + global.importedModule + "` does not have"};
+}
+
+Host::Answer FileHost::attribute(const Object &object, llvm::StringRef name) {
+  if (object.is<ModuleReference>())
+    return {std::nullopt, "part of the module `" + object.as<ModuleReference>().name + "`, which only Python could load"};
+  // Fields of a class of named tuples.
+  const std::string &key = object.as<OpaqueReference>().key;
+  auto found = globals.find(llvm::StringRef(key).rsplit(':').second.str());
+  if (found == globals.end() || !found->second.type)
+    return {};
+  const ast::ClassDefinition &type = *found->second.type;
+  if (name == "__name__")
+    return {Object(type.name), ""};
+  bool isNamedTuple = llvm::any_of(type.bases, [](const auto &base) { return decoratorName(*base) == "NamedTuple"; });
+  if (name != "_fields" || !isNamedTuple)
+    return {};
+  std::vector<Object> fields;
+  for (const auto &statement : type.body)
+    if (auto *field = llvm::dyn_cast<ast::AnnotatedAssign>(statement.get()))
+      if (auto *fieldName = llvm::dyn_cast<ast::Name>(field->target.get()))
+        fields.emplace_back(fieldName->name);
+  return {Object::makeTuple(std::move(fields)), ""};
+}
+
+Object FileHost::evaluate(const ast::Expression &expression) {
+  static const FrontendOptions options;
+  mlir::MLIRContext context;
+  context.loadDialect<tile::TileDialect>();
+  Generator generator(context, *this, options);
+  auto scope = std::make_shared<Function>();
+  scope->source.text = module.source;
+  scope->source.key = module.source->fileName;
+  return generator.evaluateGlobal(scope, expression);
+}
+
+} // namespace
+
+std::unique_ptr<Host> makeFileHost(std::shared_ptr<const SourceText> file) { return std::make_unique<FileHost>(std::move(file)); }
+
+FunctionSource findFunction(Host &fileHost, llvm::StringRef name) {
+  auto &host = dynamic_cast<FileHost &>(fileHost);
+  if (const ast::FunctionDefinition *definition = host.findDefinition(name))
+    return host.source(*definition);
+  Diagnostic diagnostic;
+  diagnostic.kind = Diagnostic::Kind::Name;
+  diagnostic.location.source = host.file().source;
+  diagnostic.message = "there is no function `" + name.str() + "`";
+  std::string known;
+  for (const auto &statement : host.file().body)
+    if (auto *definition = llvm::dyn_cast<ast::FunctionDefinition>(statement.get()))
+      known += (known.empty() ? "" : ", ") + definition->name;
+  diagnostic.hint = known.empty() ? "the file defines no functions" : "the file defines " + known;
+  throw CompileError(std::move(diagnostic));
+}
+
+} // namespace nacre

@@ -1,0 +1,149 @@
+// The entry: a module with one kernel, its signature from the argument specifications, its body from the code generator.
+#include "compiler/frontend/Frontend.h"
+#include "compiler/frontend/Generator.h"
+#include "compiler/ir/tile/Tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace nacre {
+
+namespace {
+
+// The arguments that exist at run time, tuples flattened, in order.
+struct Signature {
+  llvm::SmallVector<Type> types;
+  llvm::SmallVector<int> divisibilities;
+  llvm::SmallVector<std::string> names;
+};
+
+void flatten(const ArgumentSpec &argument, const std::string &name, Signature &signature) {
+  if (argument.isTuple) {
+    for (auto [i, element] : llvm::enumerate(argument.elements))
+      flatten(element, name + "." + std::to_string(i), signature);
+  } else if (!argument.isConstant) {
+    signature.types.push_back(argument.type);
+    signature.divisibilities.push_back(argument.divisibility);
+    signature.names.push_back(name);
+  }
+}
+
+// What the parameter's name is bound to: the constant, or the next of the function's arguments.
+Object bindArgument(const ArgumentSpec &argument, const Signature &signature, mlir::func::FuncOp function, unsigned &next) {
+  if (argument.isTuple) {
+    std::vector<Object> items;
+    for (const ArgumentSpec &element : argument.elements)
+      items.push_back(bindArgument(element, signature, function, next));
+    return Object::makeTuple(std::move(items));
+  }
+  if (argument.isConstant)
+    return argument.constant;
+  unsigned index = next++;
+  return IRBuilder::wrap(signature.types[index], function.getArgument(index));
+}
+
+[[noreturn]] void fail(const SourceLocation &place, Diagnostic::Kind kind, const std::string &message) {
+  Diagnostic diagnostic;
+  diagnostic.kind = kind;
+  diagnostic.location = place;
+  diagnostic.message = message;
+  throw CompileError(std::move(diagnostic));
+}
+
+void checkArguments(const Function &kernel, llvm::ArrayRef<ArgumentSpec> arguments) {
+  const ast::FunctionDefinition &definition = *kernel.definition;
+  std::set<std::string> given;
+  for (const ArgumentSpec &argument : arguments) {
+    auto parameter = llvm::find_if(definition.parameters, [&](const auto &candidate) { return candidate.name == argument.name; });
+    if (parameter == definition.parameters.end())
+      fail(definition.nameLocation, Diagnostic::Kind::Argument,
+           "kernel `" + definition.name + "` has no parameter `" + argument.name + "`");
+    if (!given.insert(argument.name).second)
+      fail(parameter->location, Diagnostic::Kind::Argument, "the argument `" + argument.name + "` is given twice");
+    if (isConstexprAnnotation(parameter->annotation.get()) && !argument.isConstant)
+      fail(parameter->location, Diagnostic::Kind::Argument,
+           "`" + argument.name + "` is tl.constexpr: the signature must give its value, not a type");
+  }
+  for (const ast::Parameter &parameter : definition.parameters) {
+    if (parameter.kind == ast::ParameterKind::VariadicKeyword ||
+        (parameter.kind == ast::ParameterKind::VariadicPositional && !given.count(parameter.name)))
+      fail(parameter.location, Diagnostic::Kind::Unsupported, "a kernel cannot have `*` or `**` parameters");
+    if (!given.count(parameter.name) && !parameter.defaultValue)
+      fail(parameter.location, Diagnostic::Kind::Argument,
+           "kernel `" + definition.name + "` needs the argument `" + parameter.name + "`");
+  }
+}
+
+// The builder keeps the IR valid; should it ever not, the text and the operation say where.
+void verifyModule(mlir::ModuleOp module, const Function &kernel) {
+  std::string problems;
+  std::string place;
+  mlir::ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &diagnostic) {
+    llvm::raw_string_ostream out(problems);
+    out << (problems.empty() ? "" : "; ") << diagnostic.str();
+    if (place.empty())
+      llvm::raw_string_ostream(place) << diagnostic.getLocation();
+    return mlir::success();
+  });
+  if (mlir::failed(mlir::verify(module)))
+    fail(kernel.definition->nameLocation, Diagnostic::Kind::Internal,
+         "the compiler built invalid IR for `" + kernel.source.name + "` at " + place + ": " + problems);
+}
+
+} // namespace
+
+void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernelSource, llvm::ArrayRef<ArgumentSpec> arguments, Host &host,
+                 const FrontendOptions &options, mlir::OwningOpRef<mlir::ModuleOp> &module) {
+  context.loadDialect<tile::TileDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
+                      mlir::scf::SCFDialect, mlir::ub::UBDialect>();
+  FunctionPointer kernel = parseFunctionSource(kernelSource);
+  checkArguments(*kernel, arguments);
+
+  // Until it is whole the module is ours: an error leaves the caller's as it was.
+  mlir::OwningOpRef<mlir::ModuleOp> built;
+  {
+    Generator generator(context, host, options);
+    IRBuilder &ir = generator.ir();
+    mlir::OpBuilder &ops = ir.ops();
+    ir.setLocation(kernel->definition->location);
+    mlir::Location location = ir.irLocation();
+    built = mlir::ModuleOp::create(location);
+
+    Signature signature;
+    for (const ArgumentSpec &argument : arguments)
+      flatten(argument, argument.name, signature);
+    llvm::SmallVector<mlir::Type> types;
+    llvm::SmallVector<mlir::Location> places;
+    for (auto [type, name] : llvm::zip(signature.types, signature.names)) {
+      types.push_back(ir.irType(type));
+      places.push_back(mlir::NameLoc::get(ops.getStringAttr(name), location));
+    }
+    ops.setInsertionPointToEnd(built->getBody());
+    auto function = mlir::func::FuncOp::create(ops, location, kernelSource.name, ops.getFunctionType(types, {}));
+    function->setAttr(tile::kernelAttribute, ops.getUnitAttr());
+    mlir::Block *entry = new mlir::Block();
+    function.getBody().push_back(entry);
+    entry->addArguments(types, places);
+    for (auto [i, divisibility] : llvm::enumerate(signature.divisibilities))
+      if (divisibility > 1)
+        function.setArgAttr(i, tile::divisibilityAttribute, ops.getI64IntegerAttr(divisibility));
+
+    llvm::SmallVector<Object> values;
+    unsigned next = 0;
+    for (const ArgumentSpec &argument : arguments)
+      values.push_back(bindArgument(argument, signature, function, next));
+    ops.setInsertionPointToEnd(entry);
+    generator.buildKernel(kernel, arguments, values);
+    mlir::func::ReturnOp::create(ops, location);
+  }
+  verifyModule(*built, *kernel);
+  module = std::move(built);
+}
+
+} // namespace nacre

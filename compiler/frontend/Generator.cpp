@@ -1,0 +1,86 @@
+// The frame of a build: errors, prints held back, the kernel itself.
+#include "compiler/frontend/Generator.h"
+#include "llvm/Support/ProgramStack.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace nacre {
+
+// The walk is recursive. What it may use of the stack leaves room on threads with ordinary stacks of 8 MiB.
+static constexpr uintptr_t stackLimit = 4u << 20;
+
+Generator::Generator(mlir::MLIRContext &context, Host &host, const FrontendOptions &options)
+    : host(host), options(options), irBuilder(context), stackStart(llvm::getStackPointer()) {}
+
+Generator::~Generator() { flushPrints(); }
+
+void Generator::failAt(const SourceLocation &place, Diagnostic::Kind kind, const std::string &message, const std::string &hint) {
+  Diagnostic diagnostic;
+  diagnostic.kind = kind;
+  diagnostic.location = place;
+  diagnostic.message = message;
+  diagnostic.hint = hint;
+  throw CompileError(std::move(diagnostic));
+}
+
+void Generator::unsupported(const ast::Node &node, const std::string &message, const std::string &hint) {
+  failAt(node.location, Diagnostic::Kind::Unsupported, message, hint);
+}
+
+void Generator::checkStack(const SourceLocation &place) {
+  uintptr_t now = llvm::getStackPointer();
+  if ((now > stackStart ? now - stackStart : stackStart - now) > stackLimit)
+    failAt(place, Diagnostic::Kind::Unsupported, "the kernel is nested too deeply to compile",
+           "calls, branches and expressions inside one another add up; split or simplify them");
+}
+
+void Generator::staticPrint(llvm::StringRef text) {
+  heldPrints.push_back(text.str());
+  if (attempts == 0)
+    flushPrints();
+}
+
+void Generator::flushPrints() {
+  for (const std::string &text : heldPrints) {
+    if (options.staticPrint)
+      options.staticPrint(text);
+    else
+      llvm::outs() << text;
+  }
+  if (!heldPrints.empty() && !options.staticPrint)
+    llvm::outs().flush();
+  heldPrints.clear();
+}
+
+Object Generator::call(const Object &function, llvm::ArrayRef<Object> arguments) {
+  Arguments list;
+  list.positional.append(arguments.begin(), arguments.end());
+  SourceLocation place = irBuilder.location();
+  return callObject(function, list, place);
+}
+
+void Generator::buildKernel(FunctionPointer kernel, llvm::ArrayRef<ArgumentSpec> arguments, llvm::ArrayRef<Object> values) {
+  Frame kernelFrame;
+  kernelFrame.function = kernel;
+  for (auto [argument, value] : llvm::zip(arguments, values))
+    kernelFrame.path.names.bind(argument.name, value, kernel->definition->nameLocation);
+  frame = &kernelFrame;
+  for (const ast::Parameter &parameter : kernel->definition->parameters)
+    if (!kernelFrame.path.names.find(parameter.name))
+      kernelFrame.path.names.bind(parameter.name, defaultValue(kernel, parameter), parameter.location);
+  Object returned = runFrame(kernelFrame);
+  frame = nullptr;
+  if (!returned.isNone())
+    failAt(kernelFrame.path.returned->place, Diagnostic::Kind::Type,
+           "a kernel returns nothing, but this returns " + returned.typeName(), "store results through a pointer argument");
+}
+
+Object Generator::evaluateGlobal(FunctionPointer scope, const ast::Expression &node) {
+  Frame global;
+  global.function = scope;
+  frame = &global;
+  Object value = expression(node);
+  frame = nullptr;
+  return value;
+}
+
+} // namespace nacre

@@ -1,0 +1,183 @@
+// The code generator: walks the syntax tree of a kernel and of every helper it calls, evaluates what is constexpr, and emits
+// tile IR for the rest. Helpers are inlined where they are called, so a function is built once for each call.
+//
+// Its parts, one file each: Generator.cpp (the kernel and its frame), Names.cpp (what a name means), Expressions.cpp,
+// Displays.cpp (tuples, comprehensions, f-strings), Calls.cpp, Statements.cpp, Assignments.cpp, Conditionals.cpp (run-time
+// branches and how they meet), Loops.cpp and LoopCarried.cpp, Iteration.cpp (what a `for` runs over).
+#pragma once
+
+#include "compiler/frontend/Environment.h"
+#include "compiler/frontend/Function.h"
+#include "compiler/frontend/IRBuilder.h"
+#include "compiler/language/Builtins.h"
+#include "mlir/IR/Block.h"
+
+namespace nacre {
+
+using Keywords = llvm::SmallVector<std::pair<std::string, Object>, 2>;
+struct Arguments {
+  llvm::SmallVector<Object, 4> positional;
+  Keywords keywords;
+};
+
+// A function being built: the kernel, or a helper inside the frame that calls it.
+struct Frame {
+  FunctionPointer function;
+  Frame *caller = nullptr;
+  SourceLocation callSite;
+  Path path;
+  int runTimeLoops = 0;                  // loops of this function around the place being built
+  std::set<std::string> constexprNames;  // declared by a bare `name: tl.constexpr`
+};
+
+// Statements built aside, in a block of their own, until it is known where they go.
+struct Branch {
+  std::unique_ptr<mlir::Block> block;
+  Path path;
+};
+
+// What a `for` runs over.
+struct Range {
+  Object start, stop, step;
+  llvm::SmallVector<std::pair<std::string, Object>, 4> attributes; // num_stages, ...: those that were given
+};
+using Iteration = std::variant<Range, std::vector<Object>>; // the second is unrolled
+
+class Generator final : public Evaluation {
+public:
+  Generator(mlir::MLIRContext &context, Host &host, const FrontendOptions &options);
+  ~Generator() override;
+
+  // Builds the body of a kernel whose parameters are bound already, at the builder's insertion point.
+  void buildKernel(FunctionPointer kernel, llvm::ArrayRef<ArgumentSpec> arguments, llvm::ArrayRef<Object> values);
+  // The value of an expression that stands outside any function, in a file.
+  Object evaluateGlobal(FunctionPointer scope, const ast::Expression &expression);
+
+  IRBuilder &ir() { return irBuilder; }
+  Builder &builder() override { return irBuilder; }
+  Object call(const Object &function, llvm::ArrayRef<Object> arguments) override;
+  bool debug() const override { return options.debug; }
+  bool sanitizeOverflow() const override { return options.sanitizeOverflow; }
+  void staticPrint(llvm::StringRef text) override;
+  std::string target() const override { return options.target; }
+
+  // Errors at a place of the text.
+  [[noreturn]] void failAt(const SourceLocation &place, Diagnostic::Kind kind, const std::string &message,
+                           const std::string &hint = "");
+  [[noreturn]] void unsupported(const ast::Node &node, const std::string &message, const std::string &hint = "");
+
+private:
+  friend class Joiner;
+  friend class LoopCarried;
+
+  // ---- Names
+  Object lookUp(const ast::Name &name);
+  std::optional<Object> freeName(const ast::Name &name);
+  Object moduleAttribute(const ModuleReference &module, llvm::StringRef name, const SourceLocation &place);
+
+  // A host's answer, with the language's own modules under their canonical names.
+  Object accept(const Host::Answer &answer, const std::string &what, const SourceLocation &place);
+
+  // ---- Expressions
+  Object expression(const ast::Expression &expression);
+  Object dispatch(const ast::Expression &expression);
+  Object attributeOf(const Object &object, const ast::Attribute &node);
+  Object unaryOperation(const ast::UnaryOperation &node);
+  Object binaryOperation(ast::BinaryOperator op, const Object &left, const Object &right, const SourceLocation &place);
+  Object booleanOperation(const ast::BooleanOperation &node);
+  Object comparison(const ast::Comparison &node);
+  Object conditional(const ast::Conditional &node);
+  Object index(const ast::Expression &node);
+  Object slice(const ast::Slice &node);
+  // The operands of `and` / `or`, each asked for in turn: constexprs decide at once, run-time values are combined.
+  Object combineLogical(bool isAnd, size_t count, llvm::function_ref<Object(size_t)> operand, const SourceLocation &place);
+
+  // ---- Displays
+  std::vector<Object> elements(const ast::Expressions &nodes);
+  Object comprehension(const ast::Comprehension &node);
+  void comprehensionClause(const ast::Comprehension &node, size_t clause, std::vector<Object> &results);
+  Object formattedString(const ast::FormattedString &node);
+  std::string formatted(const ast::FormattedValue &node);
+
+  // ---- Calls
+  Object callExpression(const ast::Call &node);
+  Arguments evaluateArguments(const ast::Call &node);
+  Object callObject(const Object &callee, const Arguments &arguments, const SourceLocation &place);
+  Object callBuiltinAt(const Builtin &builtin, const Arguments &arguments, const SourceLocation &place);
+  Object callOpaque(const Object &callee, const Arguments &arguments, const SourceLocation &place);
+  Object inlineCall(FunctionPointer function, const Arguments &arguments, const SourceLocation &place);
+  void bindParameters(Frame &callee, const Arguments &arguments, const SourceLocation &place);
+  void bindParameter(Frame &callee, const ast::Parameter &parameter, Object argument, const SourceLocation &place);
+  Object defaultValue(FunctionPointer function, const ast::Parameter &parameter);
+  FunctionPointer functionOf(const JitReference &reference);
+  void rejectRecursion(const Function &function, const SourceLocation &place);
+  Object runFrame(Frame &callee);
+
+  // ---- Statements
+  void block(llvm::ArrayRef<ast::StatementPointer> statements);
+  void statement(const ast::Statement &statement);
+  void expressionStatement(const ast::ExpressionStatement &node);
+  void assertStatement(const ast::Assert &node);
+  void returnStatement(const Object &value, const SourceLocation &place);
+  void leave(Exit exit);
+
+  // ---- Assignments
+  void assign(const ast::Expression &target, const Object &value);
+  void assignName(llvm::StringRef name, const Object &value, const SourceLocation &place);
+  void bindTarget(const ast::Expression &target, const Object &value, bool keepConstexpr);
+  void unpack(const ast::Expressions &targets, const ast::Expression &whole, const Object &value, bool keepConstexpr);
+  void augmentedAssign(const ast::AugmentedAssign &node);
+  void annotatedAssign(const ast::AnnotatedAssign &node);
+  void deleteNames(const ast::Delete &node);
+  // What a local holds: numbers become run-time values.
+  Object localised(const Object &value);
+
+  // ---- Conditionals
+  // Builds `node`; `rest` are the statements after it. True when it has built those as well.
+  bool ifStatement(const ast::If &node, llvm::ArrayRef<ast::StatementPointer> rest);
+  bool runTimeIf(const SourceLocation &place, const Value &condition, llvm::function_ref<void()> whenTrue,
+                 llvm::function_ref<void()> whenFalse, llvm::ArrayRef<ast::StatementPointer> rest);
+  // Builds `body` under a test that nobody has left, when that is known only at run time.
+  void guarded(const SourceLocation &place, llvm::function_ref<void()> body);
+  Branch buildBranch(llvm::function_ref<void()> body);
+  void extendBranch(Branch &branch, llvm::function_ref<void()> body);
+  void join(const SourceLocation &place, const Value &condition, Branch whenTrue, Branch whenFalse);
+  Value exitCode(const std::variant<Exit, Value> &exit);
+  // Runs `body` with the insertion point at the end of `block`.
+  void at(mlir::Block *block, llvm::function_ref<void()> body);
+  std::variant<bool, Value> condition(const ast::Expression &test);
+
+  // ---- Loops
+  void forStatement(const ast::For &node);
+  void unrolled(const ast::For &node, const std::vector<Object> &items);
+  void unrolledFrom(const ast::For &node, llvm::ArrayRef<Object> items);
+  void rangeLoop(const ast::For &node, const Range &range);
+  void whileStatement(const ast::While &node);
+  void plainWhile(const ast::While &node);
+  void finishLeavingLoop(const SourceLocation &place, bool mayReturn, class LoopCarried &carried, Branch body,
+                         const struct CountedRange *counted, const Range &range);
+  Iteration iterate(const ast::Expression &iterable);
+  Range rangeOf(const Builtin &builtin, const Arguments &arguments, const SourceLocation &place);
+  std::vector<Object> sequenceItems(const Object &object, const SourceLocation &place);
+  std::vector<Object> constantRange(const Range &range, const SourceLocation &place, const char *what);
+
+  void checkStack(const SourceLocation &place);
+  void flushPrints();
+
+  Host &host;
+  const FrontendOptions &options;
+  IRBuilder irBuilder;
+  Frame *frame = nullptr;
+  std::map<std::string, FunctionPointer> parsed; // the host's functions, by key
+  uintptr_t stackStart = 0;
+  // A loop's body may be built again when the first try assumed too much: what it printed is held back until it is final.
+  int attempts = 0;
+  std::vector<std::string> heldPrints;
+};
+
+// `name` of a module of the language: a builtin, a type, a submodule, or a function of the standard library.
+std::optional<Object> languageMember(llvm::StringRef module, llvm::StringRef name);
+// Whether an object is range, tl.range or tl.static_range.
+bool isRangeBuiltin(const Object &object);
+
+} // namespace nacre

@@ -1,0 +1,371 @@
+// Loops. A `for` over a range is an scf.for. One that holds break or return is an scf.while that carries the exit code, and so
+// is a `while` that holds them; any other `while` is a plain scf.while. What is known while compiling is unrolled.
+#include "compiler/frontend/LoopCarried.h"
+#include "compiler/ir/tile/Tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace nacre {
+
+// One try at a loop's body; what it prints counts only when it is the last.
+class Attempt {
+public:
+  Attempt(int &depth, std::vector<std::string> &prints) : depth(depth), prints(prints), mark(prints.size()) { ++depth; }
+  ~Attempt() { --depth; }
+  void discard() { prints.resize(mark); }
+
+private:
+  int &depth;
+  std::vector<std::string> &prints;
+  size_t mark;
+};
+
+// A range as a loop counts it. scf.for counts upwards only: a negative step counts from stop to start and mirrors the index.
+struct CountedRange {
+  Type type;
+  Value lower, upper, step;
+  bool isMirrored = false;
+
+  Value indexAt(IRBuilder &ir, Value counter) const {
+    if (!isMirrored)
+      return counter;
+    Value distance = ir.binary(BinaryOp::SubI, counter, lower);
+    return ir.binary(BinaryOp::SubI, upper, distance);
+  }
+};
+
+static Type promoteIntegers(Type a, Type b) {
+  if (a.bitWidth() == b.bitWidth())
+    return a.isUnsigned() ? a : b;
+  return a.bitWidth() > b.bitWidth() ? a : b;
+}
+
+static CountedRange count(Generator &generator, const Range &range, const SourceLocation &place) {
+  generator.ir().setLocation(place);
+  const Object *objects[3] = {&range.start, &range.stop, &range.step};
+  const char *names[3] = {"start", "end", "step"};
+  Value values[3];
+  CountedRange counted;
+  counted.type = int32();
+  for (int i = 0; i < 3; ++i) {
+    bool isInteger = objects[i]->isBool() || objects[i]->isInt() ||
+                     (objects[i]->isValue() && objects[i]->value().type().isScalar() && objects[i]->value().type().isInteger());
+    if (!isInteger)
+      generator.failAt(place, Diagnostic::Kind::Type,
+                       std::string("the ") + names[i] + " of a range must be an integer scalar, not " + objects[i]->typeName());
+  }
+  Object step = range.step;
+  if (step.isInt() && step.as<llvm::DynamicAPInt>() == 0)
+    generator.failAt(place, Diagnostic::Kind::Value, "the step of a range must not be zero");
+  if (step.isInt() && step.as<llvm::DynamicAPInt>() < 0) {
+    counted.isMirrored = true;
+    step = Object(-step.as<llvm::DynamicAPInt>());
+  }
+  objects[2] = &step;
+  for (int i = 0; i < 3; ++i) {
+    values[i] = toValue(generator, *objects[i]);
+    counted.type = promoteIntegers(counted.type, values[i].type());
+  }
+  for (Value &value : values)
+    value = castTo(generator, value, counted.type);
+  counted.lower = counted.isMirrored ? values[1] : values[0];
+  counted.upper = counted.isMirrored ? values[0] : values[1];
+  counted.step = values[2];
+  return counted;
+}
+
+static void setAttributes(mlir::Operation *op, const Range &range) {
+  mlir::Builder builder(op->getContext());
+  for (const auto &[name, value] : range.attributes) {
+    if (value.isBool() && !value.as<bool>())
+      continue;
+    mlir::Attribute attribute = builder.getUnitAttr();
+    if (value.isInt())
+      attribute = builder.getI32IntegerAttr(static_cast<int32_t>(int64_t(value.as<llvm::DynamicAPInt>())));
+    op->setAttr("tile." + name, attribute);
+  }
+}
+
+// ---- for
+
+void Generator::forStatement(const ast::For &node) {
+  if (node.isAsync)
+    unsupported(node, "an asynchronous loop cannot be used in a kernel");
+  if (!node.orElse.empty())
+    failAt(node.orElse.front()->location, Diagnostic::Kind::Unsupported, "`else` after a loop cannot be used in a kernel",
+           "set a flag in the loop and test it afterwards");
+  Iteration iteration = iterate(*node.iterable);
+  if (auto *range = std::get_if<Range>(&iteration))
+    rangeLoop(node, *range);
+  else
+    unrolled(node, std::get<std::vector<Object>>(iteration));
+}
+
+void Generator::unrolled(const ast::For &node, const std::vector<Object> &items) {
+  ++frame->runTimeLoops;
+  unrolledFrom(node, items);
+  --frame->runTimeLoops;
+  // A break ends here; a return goes on.
+  Path &path = frame->path;
+  if (auto *known = std::get_if<Exit>(&path.exit)) {
+    if (*known == Exit::Break) {
+      path.exit = Exit::None;
+      path.closed = false;
+    }
+    return;
+  }
+  irBuilder.setLocation(node.location);
+  path.closed = false;
+  if (!holdsReturn(node.body)) {
+    path.exit = Exit::None;
+    return;
+  }
+  Value hasReturned = irBuilder.compare(CompareOp::Eq, std::get<Value>(path.exit), exitCode(Exit::Return));
+  path.exit = irBuilder.select(hasReturned, exitCode(Exit::Return), exitCode(Exit::None));
+}
+
+void Generator::unrolledFrom(const ast::For &node, llvm::ArrayRef<Object> items) {
+  for (size_t i = 0; i < items.size(); ++i) {
+    checkStack(node.location);
+    bindTarget(*node.target, items[i], /*keepConstexpr=*/true);
+    block(node.body);
+    Path &path = frame->path;
+    if (auto *known = std::get_if<Exit>(&path.exit)) {
+      if (*known == Exit::Continue) {
+        path.exit = Exit::None;
+        path.closed = false;
+      }
+      if (path.closed)
+        return;
+      continue;
+    }
+    // Known only at run time: those that continue go on with the next item.
+    irBuilder.setLocation(node.location);
+    Value continues = irBuilder.compare(CompareOp::Eq, std::get<Value>(path.exit), exitCode(Exit::Continue));
+    path.exit = irBuilder.select(continues, exitCode(Exit::None), std::get<Value>(path.exit));
+    path.closed = false;
+    guarded(node.location, [&] { unrolledFrom(node, items.drop_front(i + 1)); });
+    return;
+  }
+}
+
+void Generator::rangeLoop(const ast::For &node, const Range &range) {
+  CountedRange counted = count(*this, range, node.iterable->location);
+  std::set<std::string> assigned = assignedNames(node.body);
+  addTargetNames(*node.target, assigned);
+  LoopCarried carried(*this, node.location, assigned);
+
+  Branch body;
+  for (bool isSettled = false; !isSettled;) {
+    Attempt attempt(attempts, heldPrints);
+    body = Branch{std::make_unique<mlir::Block>(), Path()};
+    irBuilder.setLocation(node.location);
+    Value counter = IRBuilder::wrap(counted.type, body.block->addArgument(irBuilder.irType(counted.type), irBuilder.irLocation()));
+    body.path = carried.enter(*body.block);
+    ++frame->runTimeLoops;
+    extendBranch(body, [&] {
+      bindTarget(*node.target, counted.indexAt(irBuilder, counter), /*keepConstexpr=*/true);
+      block(node.body);
+    });
+    --frame->runTimeLoops;
+    isSettled = carried.settle(body);
+    if (!isSettled)
+      attempt.discard();
+  }
+  if (attempts == 0)
+    flushPrints();
+  irBuilder.setLocation(node.location);
+  auto *exit = std::get_if<Exit>(&body.path.exit);
+  bool leaves = exit ? *exit == Exit::Break || *exit == Exit::Return : mayLeaveLoop(node.body);
+  if (leaves)
+    return finishLeavingLoop(node.location, holdsReturn(node.body), carried, std::move(body), &counted, range);
+
+  carried.dropUnchanged(*body.block, 1);
+  mlir::OpBuilder &ops = irBuilder.ops();
+  mlir::Location location = irBuilder.irLocation();
+  at(body.block.get(), [&] { mlir::scf::YieldOp::create(ops, location, carried.ends()); });
+  auto loop = mlir::scf::ForOp::create(ops, location, IRBuilder::irValue(counted.lower), IRBuilder::irValue(counted.upper),
+                                       IRBuilder::irValue(counted.step), carried.inits(), nullptr,
+                                       counted.type.isUnsigned());
+  loop.getBody()->erase();
+  loop.getRegion().push_back(body.block.release());
+  setAttributes(loop, range);
+  frame->path.names = carried.after(loop.getResults());
+}
+
+// ---- Loops that hold break or return
+
+// The body is the loop's `after` region; `before` only tests the exit code and the counter. Both carry, in this order: the
+// counter, the carried names, the exit code, the returned values.
+void Generator::finishLeavingLoop(const SourceLocation &place, bool mayReturn, LoopCarried &carried, Branch body,
+                                  const CountedRange *counted, const Range &range) {
+  carried.dropUnchanged(*body.block, counted ? 1 : 0);
+  irBuilder.setLocation(place);
+  mlir::OpBuilder &ops = irBuilder.ops();
+  mlir::Location location = irBuilder.irLocation();
+  BindingPointer returned = mayReturn ? body.path.returned : nullptr;
+  llvm::SmallVector<Value> returnedValues;
+  if (returned)
+    collectValues(returned->object, returnedValues);
+
+  llvm::SmallVector<mlir::Value> inits, yields;
+  if (counted)
+    inits.push_back(IRBuilder::irValue(counted->lower));
+  llvm::append_range(inits, carried.inits());
+  inits.push_back(IRBuilder::irValue(exitCode(Exit::None)));
+  for (const Value &value : returnedValues)
+    inits.push_back(IRBuilder::irValue(irBuilder.undefined(value.type())));
+  llvm::SmallVector<mlir::Type> types = llvm::map_to_vector(inits, [](mlir::Value value) { return value.getType(); });
+
+  at(body.block.get(), [&] {
+    if (counted) {
+      Value counter = IRBuilder::wrap(counted->type, body.block->getArgument(0));
+      yields.push_back(IRBuilder::irValue(irBuilder.binary(BinaryOp::AddI, counter, counted->step)));
+    }
+    llvm::append_range(yields, carried.ends());
+    yields.push_back(IRBuilder::irValue(exitCode(body.path.exit)));
+    for (const Value &value : returnedValues)
+      yields.push_back(IRBuilder::irValue(value));
+    mlir::scf::YieldOp::create(ops, location, yields);
+  });
+  while (body.block->getNumArguments() < types.size())
+    body.block->addArgument(types[body.block->getNumArguments()], location);
+
+  auto before = std::make_unique<mlir::Block>();
+  for (mlir::Type type : types)
+    before->addArgument(type, location);
+  size_t exitIndex = types.size() - 1 - returnedValues.size();
+  at(before.get(), [&] {
+    // None and Continue come first among the codes.
+    Value code = IRBuilder::wrap(int32(), before->getArgument(exitIndex));
+    Value goesOn = irBuilder.compare(CompareOp::LeS, code, exitCode(Exit::Continue));
+    if (counted) {
+      Value counter = IRBuilder::wrap(counted->type, before->getArgument(0));
+      Value isInside = irBuilder.compare(counted->type.isUnsigned() ? CompareOp::LtU : CompareOp::LtS, counter, counted->upper);
+      goesOn = irBuilder.binary(BinaryOp::And, goesOn, isInside);
+    }
+    mlir::scf::ConditionOp::create(ops, location, IRBuilder::irValue(goesOn), before->getArguments());
+  });
+  auto loop = mlir::scf::WhileOp::create(ops, location, types, inits);
+  loop.getBefore().push_back(before.release());
+  loop.getAfter().push_back(body.block.release());
+  setAttributes(loop, range);
+
+  auto results = loop.getResults().drop_front(counted ? 1 : 0);
+  frame->path.names = carried.after(results);
+  if (!returned)
+    return;
+  Value code = IRBuilder::wrap(int32(), loop.getResult(exitIndex));
+  Value hasReturned = irBuilder.compare(CompareOp::Eq, code, exitCode(Exit::Return));
+  frame->path.exit = irBuilder.select(hasReturned, exitCode(Exit::Return), exitCode(Exit::None));
+  for (auto [i, value] : llvm::enumerate(returnedValues))
+    value = IRBuilder::wrap(value.type(), loop.getResult(exitIndex + 1 + i));
+  frame->path.returned =
+      std::make_shared<Binding>(Binding{replaceValues(returned->object, returnedValues), returned->place, nullptr});
+}
+
+// ---- while
+
+void Generator::whileStatement(const ast::While &node) {
+  if (!node.orElse.empty())
+    failAt(node.orElse.front()->location, Diagnostic::Kind::Unsupported, "`else` after a loop cannot be used in a kernel",
+           "set a flag in the loop and test it afterwards");
+  if (!mayLeaveLoop(node.body))
+    return plainWhile(node);
+
+  std::set<std::string> assigned = assignedNames(node.body);
+  addAssignedNames(*node.test, assigned);
+  LoopCarried carried(*this, node.location, assigned);
+  Branch body;
+  for (bool isSettled = false; !isSettled;) {
+    Attempt attempt(attempts, heldPrints);
+    body = Branch{std::make_unique<mlir::Block>(), Path()};
+    irBuilder.setLocation(node.location);
+    body.path = carried.enter(*body.block);
+    ++frame->runTimeLoops;
+    extendBranch(body, [&] {
+      std::variant<bool, Value> test = condition(*node.test);
+      if (auto *known = std::get_if<bool>(&test))
+        return *known ? block(node.body) : leave(Exit::Break);
+      runTimeIf(node.test->location, std::get<Value>(test), [&] { block(node.body); }, [&] { leave(Exit::Break); }, {});
+    });
+    --frame->runTimeLoops;
+    isSettled = carried.settle(body);
+    if (!isSettled)
+      attempt.discard();
+  }
+  if (attempts == 0)
+    flushPrints();
+  finishLeavingLoop(node.location, holdsReturn(node.body), carried, std::move(body), nullptr, Range());
+}
+
+// The test is the `before` region: it runs once more than the body, and names that it binds are known after the loop.
+void Generator::plainWhile(const ast::While &node) {
+  std::set<std::string> assigned = assignedNames(node.body);
+  addAssignedNames(*node.test, assigned);
+  LoopCarried carried(*this, node.location, assigned);
+  mlir::OpBuilder &ops = irBuilder.ops();
+  Branch test, body;
+  llvm::SmallVector<mlir::Value> passed;
+  for (bool isSettled = false; !isSettled;) {
+    Attempt attempt(attempts, heldPrints);
+    test = Branch{std::make_unique<mlir::Block>(), Path()};
+    body = Branch{std::make_unique<mlir::Block>(), Path()};
+    passed.clear();
+    irBuilder.setLocation(node.location);
+    test.path = carried.enter(*test.block);
+    Value decision;
+    extendBranch(test, [&] {
+      std::variant<bool, Value> value = condition(*node.test);
+      decision = std::holds_alternative<Value>(value) ? std::get<Value>(value) : toValue(*this, Object(std::get<bool>(value)));
+    });
+    // What the test leaves is handed to the body as arguments.
+    body.path = test.path;
+    for (const std::string &name : assigned) {
+      BindingPointer binding = test.path.names.find(name);
+      if (!binding || binding->unavailable)
+        continue;
+      llvm::SmallVector<Value> values;
+      collectValues(binding->object, values);
+      for (Value &value : values) {
+        passed.push_back(IRBuilder::irValue(value));
+        value = IRBuilder::wrap(value.type(), body.block->addArgument(passed.back().getType(), passed.back().getLoc()));
+      }
+      body.path.names.bind(name, replaceValues(binding->object, values), binding->place);
+    }
+    at(test.block.get(), [&] { mlir::scf::ConditionOp::create(ops, irBuilder.irLocation(), IRBuilder::irValue(decision), passed); });
+    ++frame->runTimeLoops;
+    extendBranch(body, [&] { block(node.body); });
+    --frame->runTimeLoops;
+    isSettled = carried.settle(body);
+    if (!isSettled)
+      attempt.discard();
+  }
+  if (attempts == 0)
+    flushPrints();
+  irBuilder.setLocation(node.location);
+  mlir::Location location = irBuilder.irLocation();
+  at(body.block.get(), [&] { mlir::scf::YieldOp::create(ops, location, carried.ends()); });
+  llvm::SmallVector<mlir::Type> types = llvm::map_to_vector(passed, [](mlir::Value value) { return value.getType(); });
+  auto loop = mlir::scf::WhileOp::create(ops, location, types, carried.inits());
+  loop.getBefore().push_back(test.block.release());
+  loop.getAfter().push_back(body.block.release());
+
+  Environment names = frame->path.names;
+  carried.forbidInner(names);
+  size_t next = 0;
+  for (const std::string &name : assigned) {
+    BindingPointer binding = test.path.names.find(name);
+    if (binding && !binding->unavailable) {
+      llvm::SmallVector<Value> values;
+      collectValues(binding->object, values);
+      for (Value &value : values)
+        value = IRBuilder::wrap(value.type(), loop.getResult(next++));
+      names.bind(name, replaceValues(binding->object, values), binding->place);
+    }
+    carried.forbid(names, name);
+  }
+  frame->path.names = names;
+}
+
+} // namespace nacre

@@ -1,0 +1,107 @@
+// Statements in sequence, and those that are not assignments, branches or loops.
+#include "compiler/frontend/Generator.h"
+
+namespace nacre {
+
+void Generator::block(llvm::ArrayRef<ast::StatementPointer> statements) {
+  for (size_t i = 0; i < statements.size(); ++i) {
+    if (frame->path.closed)
+      return; // unreachable: not built and not checked
+    llvm::ArrayRef<ast::StatementPointer> rest = statements.drop_front(i);
+    const ast::Statement &next = *rest.front();
+    if (std::holds_alternative<Value>(frame->path.exit)) {
+      guarded(next.location, [&] { block(rest); });
+      return;
+    }
+    checkStack(next.location);
+    irBuilder.setLocation(next.location);
+    if (auto *branch = llvm::dyn_cast<ast::If>(&next)) {
+      if (ifStatement(*branch, rest.drop_front()))
+        return;
+    } else {
+      statement(next);
+    }
+  }
+}
+
+void Generator::statement(const ast::Statement &node) {
+  switch (node.kind) {
+  case ast::Kind::Assign: {
+    auto &assignment = llvm::cast<ast::Assign>(node);
+    Object value = expression(*assignment.value);
+    for (const auto &target : assignment.targets)
+      assign(*target, value);
+    return;
+  }
+  case ast::Kind::AugmentedAssign:
+    return augmentedAssign(llvm::cast<ast::AugmentedAssign>(node));
+  case ast::Kind::AnnotatedAssign:
+    return annotatedAssign(llvm::cast<ast::AnnotatedAssign>(node));
+  case ast::Kind::Delete:
+    return deleteNames(llvm::cast<ast::Delete>(node));
+  case ast::Kind::ExpressionStatement:
+    return expressionStatement(llvm::cast<ast::ExpressionStatement>(node));
+  case ast::Kind::For:
+    return forStatement(llvm::cast<ast::For>(node));
+  case ast::Kind::While:
+    return whileStatement(llvm::cast<ast::While>(node));
+  case ast::Kind::Return: {
+    auto &exit = llvm::cast<ast::Return>(node);
+    return returnStatement(exit.value ? expression(*exit.value) : Object(), node.location);
+  }
+  case ast::Kind::Break:
+    return leave(Exit::Break);
+  case ast::Kind::Continue:
+    return leave(Exit::Continue);
+  case ast::Kind::Assert:
+    return assertStatement(llvm::cast<ast::Assert>(node));
+  case ast::Kind::Pass:
+    return;
+  case ast::Kind::FunctionDefinition:
+    unsupported(node, "a function cannot be defined inside a kernel", "define it beside the kernel, with @triton.jit");
+  case ast::Kind::ClassDefinition:
+    unsupported(node, "a class cannot be defined inside a kernel", "define it beside the kernel");
+  case ast::Kind::Try:
+    unsupported(node, "try cannot be used in a kernel: kernels have no exceptions");
+  case ast::Kind::Raise:
+    unsupported(node, "raise cannot be used in a kernel: kernels have no exceptions",
+                "use tl.static_assert while compiling, or tl.device_assert at run time");
+  case ast::Kind::With:
+    unsupported(node, "with cannot be used in a kernel: no context manager has a meaning here");
+  case ast::Kind::Match:
+    unsupported(node, "match cannot be used in a kernel", "use if and elif");
+  case ast::Kind::Import:
+  case ast::Kind::ImportFrom:
+    unsupported(node, "a module cannot be imported inside a kernel", "import it at the top of the file");
+  case ast::Kind::Scope:
+    unsupported(node, "a kernel cannot assign global or nonlocal names");
+  default:
+    unsupported(node, "a kernel cannot hold this: " + ast::describe(node.kind).str());
+  }
+}
+
+void Generator::expressionStatement(const ast::ExpressionStatement &node) {
+  if (llvm::isa<ast::StringLiteral>(*node.value))
+    return; // a docstring
+  expression(*node.value);
+}
+
+void Generator::assertStatement(const ast::Assert &node) {
+  Arguments arguments;
+  arguments.positional.push_back(expression(*node.test));
+  arguments.positional.push_back(node.message ? expression(*node.message) : Object(""));
+  const Builtin *check = findBuiltin("triton.language", "device_assert");
+  callBuiltinAt(*check, arguments, node.location);
+}
+
+void Generator::returnStatement(const Object &value, const SourceLocation &place) {
+  frame->path.returned = std::make_shared<Binding>(Binding{value, place, nullptr});
+  leave(Exit::Return);
+}
+
+void Generator::leave(Exit exit) {
+  frame->path.exit = exit;
+  frame->path.closed = true;
+}
+
+} // namespace nacre
