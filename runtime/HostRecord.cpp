@@ -13,9 +13,18 @@ bool isTransient(const Object &object) {
   return object.isTuple() && llvm::any_of(object.tuple().items, isTransient);
 }
 
-RecordingHost::RecordingHost(const FunctionSource &kernel, Host &inner)
+static void addConstants(HostObjects &objects, llvm::ArrayRef<ArgumentSpec> arguments) {
+  for (const ArgumentSpec &argument : arguments) {
+    if (argument.isConstant)
+      objects.add(argument.constant);
+    addConstants(objects, argument.elements);
+  }
+}
+
+RecordingHost::RecordingHost(const FunctionSource &kernel, llvm::ArrayRef<ArgumentSpec> arguments, Host &inner)
     : inner(&inner), kernel(std::make_shared<FunctionSource>(kernel)) {
   objects.add(Object(JitReference{kernel.key, this->kernel}));
+  addConstants(objects, arguments);
 }
 
 template <typename Ask> Host::Answer RecordingHost::once(const std::string &question, Ask ask) {

@@ -20,7 +20,7 @@ using Questions = std::vector<std::string>;
 // of the world.
 class RecordingHost : public Host {
 public:
-  RecordingHost(const FunctionSource &kernel, Host &inner);
+  RecordingHost(const FunctionSource &kernel, llvm::ArrayRef<ArgumentSpec> arguments, Host &inner);
 
   Answer global(const FunctionSource &function, llvm::StringRef name) override;
   Answer attribute(const Object &object, llvm::StringRef name) override;

@@ -139,7 +139,7 @@ private:
 
   std::shared_ptr<Kernel> tryVariants(const Manifest &manifest) {
     for (auto questions = manifest.rbegin(); questions != manifest.rend(); ++questions) { // the latest first
-      auto record = std::make_shared<RecordingHost>(request.kernel, host);
+      auto record = std::make_shared<RecordingHost>(request.kernel, request.arguments, host);
       if (!record->replay(*questions))
         continue;
       std::string key = artifactKey(requestKey, *record);
@@ -161,7 +161,7 @@ private:
   }
 
   std::shared_ptr<Kernel> compile() {
-    auto record = std::make_shared<RecordingHost>(request.kernel, host);
+    auto record = std::make_shared<RecordingHost>(request.kernel, request.arguments, host);
     std::vector<std::pair<std::string, std::string>> stages;
     StageSink sink;
     if (!settings.dumpFolder.empty())

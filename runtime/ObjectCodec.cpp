@@ -196,10 +196,12 @@ Object Decoder::object() {
   case Tag::Module:
     return Object(ModuleReference{text()});
   case Tag::Jit: {
-    const Object *found = known.find("function " + text());
-    if (!found)
-      throw NotEncodable();
-    return *found;
+    std::string key = text();
+    if (const Object *found = known.find("function " + key))
+      return *found;
+    if (llvm::StringRef(key).starts_with("triton.language.")) // of the standard library: the key is all there is
+      return Object(JitReference{key, nullptr});
+    throw NotEncodable();
   }
   case Tag::Opaque: {
     const Object *found = known.find("object " + text());

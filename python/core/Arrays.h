@@ -1,0 +1,23 @@
+// Arrays and tensors of any library: where their elements lie and what they are.
+#pragma once
+
+#include "compiler/language/Type.h"
+#include "python/core/Handle.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace nacre::python {
+
+struct ArrayView {
+  uint64_t address = 0;
+  ScalarKind element = ScalarKind::Void;
+  bool readOnly = false;
+};
+
+// Reads torch tensors, NumPy arrays, anything with data_ptr() and dtype, and DLPack. False when `value` is none of these.
+// Throws PythonError, naming the argument, for elements a kernel cannot read and for memory that is not the CPU's.
+bool readArray(PyObject *value, PyObject *argumentName, ArrayView &view, llvm::SmallVectorImpl<Handle> &keepAlive);
+
+// "float32", "torch.float32", "int64", ...: as libraries spell it, to the language's scalar. Void when there is none.
+ScalarKind scalarKindFromName(std::string_view name);
+
+} // namespace nacre::python

@@ -1,0 +1,80 @@
+#include "python/core/Errors.h"
+#include "compiler/language/Diagnostic.h"
+#include "runtime/Launch.h"
+
+namespace nacre::python {
+
+namespace {
+
+const char *kindName(Diagnostic::Kind kind) {
+  switch (kind) {
+  case Diagnostic::Kind::Syntax:
+    return "syntax";
+  case Diagnostic::Kind::Unsupported:
+    return "unsupported";
+  case Diagnostic::Kind::Name:
+    return "name";
+  case Diagnostic::Kind::Type:
+    return "type";
+  case Diagnostic::Kind::Value:
+    return "value";
+  case Diagnostic::Kind::StaticAssert:
+    return "static_assert";
+  case Diagnostic::Kind::Argument:
+    return "argument";
+  case Diagnostic::Kind::Internal:
+    return "internal";
+  }
+  return "internal";
+}
+
+void setCompileError(const CompileError &error) {
+  const Diagnostic &diagnostic = error.diagnostic;
+  const SourceText *source = diagnostic.location.source.get();
+  Handle module = importModule("nacre.compiler.errors");
+  Handle make = attribute(module.get(), "_from_diagnostic");
+  Handle arguments = checked(Py_BuildValue("(sssssiis)", kindName(diagnostic.kind), error.what(), diagnostic.message.c_str(),
+                                           diagnostic.hint.c_str(), source ? source->fileName.c_str() : "",
+                                           diagnostic.location.line, diagnostic.location.column,
+                                           source ? source->line(diagnostic.location.line).c_str() : ""));
+  Handle exception = checked(PyObject_CallObject(make.get(), arguments.get()));
+  PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(exception.get())), exception.get());
+}
+
+void setAssertError(const DeviceAssertError &error) {
+  Handle module = importModule("nacre.runtime.errors");
+  Handle type = attribute(module.get(), "DeviceAssertError");
+  Handle program = checked(Py_BuildValue("(III)", error.program[0], error.program[1], error.program[2]));
+  Handle exception = checked(PyObject_CallFunction(type.get(), "ssIO", error.message.c_str(), error.file.c_str(), error.line,
+                                                   program.get()));
+  PyErr_SetObject(type.get(), exception.get());
+}
+
+} // namespace
+
+void setErrorFromException() {
+  try {
+    try {
+      throw;
+    } catch (const PythonError &) {
+      if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_SystemError, "an error was reported and none is set");
+    } catch (const CompileError &error) {
+      setCompileError(error);
+    } catch (const DeviceAssertError &error) {
+      setAssertError(error);
+    } catch (const std::bad_alloc &) {
+      PyErr_NoMemory();
+    } catch (const std::invalid_argument &error) {
+      PyErr_SetString(PyExc_ValueError, error.what());
+    } catch (const std::exception &error) {
+      PyErr_SetString(PyExc_RuntimeError, error.what());
+    } catch (...) {
+      PyErr_SetString(PyExc_SystemError, "an unknown C++ exception");
+    }
+  } catch (const PythonError &) {
+    // Making the error failed: that failure is the error now.
+  }
+}
+
+} // namespace nacre::python

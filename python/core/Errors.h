@@ -1,0 +1,30 @@
+// C++ exceptions as Python's.
+#pragma once
+
+#include "python/core/Handle.h"
+
+namespace nacre::python {
+
+// Sets the Python error for the C++ exception that is being handled. Call from a catch block only.
+void setErrorFromException();
+
+// Runs `body` as the whole of a function called by Python: what it throws becomes Python's error.
+template <typename Body> PyObject *guarded(Body body) {
+  try {
+    return body();
+  } catch (...) {
+    setErrorFromException();
+    return nullptr;
+  }
+}
+template <typename Body> int guardedStatus(Body body) {
+  try {
+    body();
+    return 0;
+  } catch (...) {
+    setErrorFromException();
+    return -1;
+  }
+}
+
+} // namespace nacre::python

@@ -1,0 +1,447 @@
+#include "python/core/JitKernel.h"
+#include "python/core/Errors.h"
+#include "python/core/NativeKernel.h"
+#include "python/core/Specialize.h"
+#include "llvm/Support/xxhash.h"
+
+namespace nacre::python {
+
+uint32_t knobChanges = 0;
+Handle *launchHooks = nullptr;
+
+namespace {
+
+PyTypeObject *kernelType = nullptr;
+
+struct KernelObject {
+  PyObject_HEAD
+  KernelState *state;
+};
+
+// Interned names of keywords, compared by address.
+struct KeywordNames {
+  PyObject *numWarps = PyUnicode_InternFromString("num_warps");
+  PyObject *numStages = PyUnicode_InternFromString("num_stages");
+  PyObject *numCtas = PyUnicode_InternFromString("num_ctas");
+  PyObject *maxRegisters = PyUnicode_InternFromString("maxnreg");
+  PyObject *debug = PyUnicode_InternFromString("debug");
+  PyObject *sanitizeOverflow = PyUnicode_InternFromString("sanitize_overflow");
+  PyObject *fpFusion = PyUnicode_InternFromString("enable_fp_fusion");
+  PyObject *cooperative = PyUnicode_InternFromString("launch_cooperative_grid");
+  PyObject *dependentLaunch = PyUnicode_InternFromString("launch_pdl");
+  PyObject *grid = PyUnicode_InternFromString("grid");
+  PyObject *warmup = PyUnicode_InternFromString("warmup");
+};
+const KeywordNames &keywordNames() {
+  static const KeywordNames *names = new KeywordNames;
+  return *names;
+}
+
+int64_t integerKeyword(PyObject *name, PyObject *value) {
+  if (value == Py_None)
+    return 0;
+  Handle index = Handle::steal(PyNumber_Index(value));
+  if (!index) {
+    PyErr_Clear();
+    raise(PyExc_TypeError, "%U: expected an integer, found %R", name, value);
+  }
+  return PyLong_AsLongLong(index.get());
+}
+
+int32_t booleanKeyword(PyObject *value) {
+  if (value == Py_None)
+    return -1;
+  int truth = PyObject_IsTrue(value);
+  checkedStatus(truth);
+  return truth;
+}
+
+// One launch, from Python's arguments to the end of the kernel.
+class Launch {
+public:
+  Launch(PyObject *kernel) : kernel(kernel), state(kernelState(kernel)), values(state.parameters.size(), nullptr) {}
+
+  void bind(PyObject *const *args, Py_ssize_t positional, PyObject *names) {
+    size_t count = static_cast<size_t>(positional);
+    if (count > values.size())
+      raise(PyExc_TypeError, "%U() takes %zu arguments, but %zd were given", name().get(), values.size(), positional);
+    std::copy(args, args + count, values.begin());
+    Py_ssize_t keywordCount = names ? PyTuple_Size(names) : 0;
+    for (Py_ssize_t i = 0; i < keywordCount; ++i)
+      bindKeyword(PyTuple_GetItem(names, i), args[positional + i], count);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const ParameterRecord &parameter = state.parameters[i];
+      if (!values[i])
+        values[i] = parameter.defaultValue.get();
+      if (!values[i])
+        raise(PyExc_TypeError, "%U() is missing the argument %R", name().get(), parameter.name.get());
+      bound.bind(parameter, values[i]);
+    }
+    keywords.knobs = knobChanges;
+  }
+
+  // The specialisation for the bound arguments, compiled if need be; null when a hook said to skip.
+  const Specialization *find() {
+    llvm::SmallVector<char, 512> key;
+    llvm::SmallVector<PyObject *, 8> objects;
+    key.append(reinterpret_cast<const char *>(&keywords), reinterpret_cast<const char *>(&keywords + 1));
+    bound.appendKey(key, objects);
+    std::string_view view(key.data(), key.size());
+    if (state.last && matches(*state.last, view, objects)) {
+      chosen = state.last;
+      return chosen.get();
+    }
+    uint64_t hash = llvm::xxh3_64bits(llvm::StringRef(view));
+    auto [begin, end] = state.specializations.equal_range(hash);
+    for (auto candidate = begin; candidate != end; ++candidate)
+      if (matches(*candidate->second, view, objects)) {
+        chosen = state.last = candidate->second;
+        return chosen.get();
+      }
+    chosen = specialize(kernel, bound, keywords, isWarmup);
+    if (!chosen)
+      return nullptr;
+    chosen->key = view;
+    for (PyObject *object : objects)
+      chosen->objects.push_back(Handle::borrow(object));
+    // Compiling let other threads run: whoever came first with the same key has the same code.
+    removeStale(hash, view, objects);
+    state.specializations.emplace(hash, chosen);
+    state.last = chosen;
+    return chosen.get();
+  }
+
+  void run(PyObject *grid) {
+    Handle computed;
+    if (PyCallable_Check(grid)) {
+      computed = call(grid, argumentDictionary().get());
+      grid = computed.get();
+    }
+    uint32_t dimensions[3];
+    readGrid(grid, dimensions);
+    llvm::SmallVector<uint64_t, 32> slots;
+    for (const BoundArgument &argument : bound.arguments)
+      if (argument.kind == BoundArgument::Kind::Pointer || argument.kind == BoundArgument::Kind::Number)
+        slots.push_back(argument.slot);
+    if (!launchHooks) {
+      launchReleased(*chosen->kernel, dimensions, slots.data(), chosen->cooperative);
+      return;
+    }
+    Handle gridTuple = checked(Py_BuildValue("(III)", dimensions[0], dimensions[1], dimensions[2]));
+    Handle arguments = argumentDictionary();
+    Handle enter = launchHooks[0], leave = launchHooks[1];
+    Handle token = call(enter.get(), chosen->compiled.get(), kernel, gridTuple.get(), arguments.get());
+    launchReleased(*chosen->kernel, dimensions, slots.data(), chosen->cooperative);
+    call(leave.get(), token.get());
+  }
+
+  void callRunHooks(PyObject *const *args, Py_ssize_t positional, PyObject *names) {
+    if (!state.hasRunHooks)
+      return;
+    Handle tuple = checked(PyTuple_New(positional));
+    for (Py_ssize_t i = 0; i < positional; ++i)
+      checkedStatus(PyTuple_SetItem(tuple.get(), i, Handle::borrow(args[i]).release()));
+    Handle named = checked(PyDict_New());
+    for (Py_ssize_t i = 0, count = names ? PyTuple_Size(names) : 0; i < count; ++i)
+      checkedStatus(PyDict_SetItem(named.get(), PyTuple_GetItem(names, i), args[positional + i]));
+    call(attribute(kernel, "_run_pre_hooks").get(), tuple.get(), named.get());
+  }
+
+  PyObject *grid = nullptr; // borrowed; from the keyword of run()
+  bool isWarmup = false;
+  bool takesGrid = false; // called as run() or warmup()
+
+private:
+  Handle name() { return attribute(kernel, "__name__"); }
+
+  void bindKeyword(PyObject *keyword, PyObject *value, size_t positional) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      PyObject *parameter = state.parameters[i].name.get();
+      if (parameter != keyword && PyUnicode_Compare(parameter, keyword) != 0)
+        continue;
+      if (values[i])
+        raise(PyExc_TypeError, "%U() got the argument %R twice", name().get(), keyword);
+      values[i] = value;
+      return;
+    }
+    const KeywordNames &names = keywordNames();
+    auto is = [&](PyObject *known) { return keyword == known || PyUnicode_Compare(keyword, known) == 0; };
+    if (is(names.numWarps))
+      keywords.numWarps = integerKeyword(keyword, value);
+    else if (is(names.numStages))
+      keywords.numStages = integerKeyword(keyword, value);
+    else if (is(names.numCtas))
+      keywords.numCtas = integerKeyword(keyword, value);
+    else if (is(names.maxRegisters))
+      keywords.maxRegisters = integerKeyword(keyword, value);
+    else if (is(names.debug))
+      keywords.debug = booleanKeyword(value);
+    else if (is(names.sanitizeOverflow))
+      keywords.sanitizeOverflow = booleanKeyword(value);
+    else if (is(names.fpFusion))
+      keywords.fpFusion = booleanKeyword(value);
+    else if (is(names.cooperative))
+      keywords.cooperative = booleanKeyword(value) == 1;
+    else if (is(names.dependentLaunch))
+      keywords.dependentLaunch = booleanKeyword(value) == 1;
+    else if (takesGrid && is(names.grid))
+      grid = value;
+    else if (takesGrid && is(names.warmup))
+      isWarmup = booleanKeyword(value) == 1;
+    else
+      raise(PyExc_KeyError, "%U() has no parameter and there is no launch option named %R", name().get(), keyword);
+  }
+
+  static bool matches(const Specialization &candidate, std::string_view key, llvm::ArrayRef<PyObject *> objects) {
+    if (candidate.key != key || candidate.objects.size() != objects.size())
+      return false;
+    for (size_t i = 0; i < objects.size(); ++i) {
+      int equal = PyObject_RichCompareBool(candidate.objects[i].get(), objects[i], Py_EQ);
+      checkedStatus(equal);
+      if (!equal)
+        return false;
+    }
+    return candidate.globalsUnchanged();
+  }
+
+  // Entries whose globals have changed are of no use any more.
+  void removeStale(uint64_t hash, std::string_view key, llvm::ArrayRef<PyObject *> objects) {
+    auto [begin, end] = state.specializations.equal_range(hash);
+    while (begin != end)
+      begin = begin->second->key == key && !begin->second->globalsUnchanged() ? state.specializations.erase(begin) : std::next(begin);
+  }
+
+  Handle argumentDictionary() {
+    Handle dictionary = checked(PyDict_New());
+    const LanguageTypes &types = languageTypes();
+    for (size_t i = 0; i < values.size(); ++i) {
+      Handle value = Handle::borrow(values[i]);
+      if (reinterpret_cast<PyObject *>(Py_TYPE(values[i])) == types.constexprType.get())
+        value = attribute(values[i], "value");
+      checkedStatus(PyDict_SetItem(dictionary.get(), state.parameters[i].name.get(), value.get()));
+    }
+    const KeywordNames &names = keywordNames();
+    checkedStatus(PyDict_SetItem(dictionary.get(), names.numWarps, checked(PyLong_FromLongLong(keywords.numWarps)).get()));
+    checkedStatus(PyDict_SetItem(dictionary.get(), names.numStages, checked(PyLong_FromLongLong(keywords.numStages)).get()));
+    checkedStatus(PyDict_SetItem(dictionary.get(), names.numCtas, checked(PyLong_FromLongLong(keywords.numCtas)).get()));
+    return dictionary;
+  }
+
+  PyObject *kernel;
+  KernelState &state;
+  llvm::SmallVector<PyObject *, 32> values; // borrowed, by parameter
+  BoundArguments bound;
+  LaunchKeywords keywords;
+  std::shared_ptr<Specialization> chosen;
+};
+
+PyObject *launchKernel(PyObject *kernel, PyObject *grid, bool takesGrid, PyObject *const *args, Py_ssize_t positional,
+                       PyObject *names) {
+  return guarded([&]() -> PyObject * {
+    Launch launch(kernel);
+    launch.takesGrid = takesGrid;
+    launch.bind(args, positional, names);
+    launch.callRunHooks(args, positional, names);
+    const Specialization *found = launch.find();
+    if (!found)
+      Py_RETURN_NONE;
+    if (takesGrid)
+      grid = launch.grid;
+    if (!launch.isWarmup) {
+      if (!grid)
+        raise(PyExc_TypeError, "run() needs grid=");
+      launch.run(grid);
+    }
+    return Handle(found->compiled).release();
+  });
+}
+
+// What kernel[grid] returns: a function bound to the pair (kernel, grid).
+PyObject *callWithGrid(PyObject *pair, PyObject *const *args, Py_ssize_t positional, PyObject *names) {
+  return launchKernel(PyTuple_GetItem(pair, 0), PyTuple_GetItem(pair, 1), false, args, positional, names);
+}
+PyMethodDef callWithGridMethod = {
+    "launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(callWithGrid)), METH_FASTCALL | METH_KEYWORDS,
+    "Compiles the kernel for these arguments if need be, and runs it over the grid."};
+
+PyObject *subscript(PyObject *self, PyObject *grid) {
+  return guarded([&] {
+    Handle pair = checked(PyTuple_Pack(2, self, grid));
+    return checked(PyCFunction_NewEx(&callWithGridMethod, pair.get(), nullptr)).release();
+  });
+}
+
+PyObject *run(PyObject *self, PyObject *const *args, Py_ssize_t positional, PyObject *names) {
+  return launchKernel(self, nullptr, true, args, positional, names);
+}
+
+// _configure(names, flags, annotations, defaults, debug): one entry for each parameter. Flags: 1 constexpr, 2 const,
+// 4 do_not_specialize, 8 do_not_specialize_on_alignment. Annotations: a short type name or "". Defaults: a dictionary by name.
+PyObject *configure(PyObject *self, PyObject *args) {
+  return guarded([&]() -> PyObject * {
+    PyObject *names, *flags, *annotations, *defaults;
+    int debug;
+    if (!PyArg_ParseTuple(args, "O!O!O!O!p", &PyTuple_Type, &names, &PyTuple_Type, &flags, &PyTuple_Type, &annotations,
+                          &PyDict_Type, &defaults, &debug))
+      throw PythonError();
+    KernelState &state = kernelState(self);
+    state.parameters.clear();
+    state.specializations.clear();
+    state.last.reset();
+    state.debug = debug;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(names); ++i) {
+      ParameterRecord record;
+      PyObject *name = Handle::borrow(PyTuple_GetItem(names, i)).release();
+      PyUnicode_InternInPlace(&name);
+      record.name = Handle::steal(name);
+      long bits = PyLong_AsLong(PyTuple_GetItem(flags, i));
+      record.isConstexpr = bits & 1;
+      record.isConst = bits & 2;
+      record.noSpecialization = bits & 4;
+      record.noAlignment = bits & 8;
+      std::string_view annotation = textView(PyTuple_GetItem(annotations, i));
+      if (!annotation.empty())
+        record.annotation = Type::parseShortName(llvm::StringRef(annotation));
+      record.defaultValue = Handle::borrow(PyDict_GetItemWithError(defaults, name));
+      state.parameters.push_back(std::move(record));
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject *clearCache(PyObject *self, PyObject *) {
+  kernelState(self).specializations.clear();
+  kernelState(self).last.reset();
+  kernelState(self).source.reset();
+  Py_RETURN_NONE;
+}
+
+// Every CompiledKernel made so far.
+PyObject *compiledKernels(PyObject *self, PyObject *) {
+  return guarded([&] {
+    Handle list = checked(PyList_New(0));
+    for (const auto &[hash, specialization] : kernelState(self).specializations)
+      checkedStatus(PyList_Append(list.get(), specialization->compiled.get()));
+    return list.release();
+  });
+}
+
+PyObject *useRunHooks(PyObject *self, PyObject *value) {
+  kernelState(self).hasRunHooks = PyObject_IsTrue(value) == 1;
+  Py_RETURN_NONE;
+}
+
+PyObject *allocate(PyTypeObject *type, PyObject *, PyObject *) {
+  return guarded([&] {
+    auto allocator = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
+    Handle self = checked(allocator(type, 0));
+    reinterpret_cast<KernelObject *>(self.get())->state = new KernelState;
+    return self.release();
+  });
+}
+
+int visitState(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  KernelState *state = reinterpret_cast<KernelObject *>(self)->state;
+  if (!state)
+    return 0;
+  for (const ParameterRecord &parameter : state->parameters)
+    Py_VISIT(parameter.defaultValue.get());
+  for (const auto &[hash, specialization] : state->specializations) {
+    if (specialization.use_count() > (state->last == specialization ? 2 : 1))
+      continue; // a launch is using it
+    Py_VISIT(specialization->compiled.get());
+    for (const Handle &object : specialization->objects)
+      Py_VISIT(object.get());
+    for (const PythonHost::UsedGlobal &global : specialization->globals) {
+      Py_VISIT(global.dictionary.get());
+      Py_VISIT(global.value.get());
+    }
+  }
+  return 0;
+}
+
+int clearState(PyObject *self) {
+  if (KernelState *state = reinterpret_cast<KernelObject *>(self)->state) {
+    auto specializations = std::move(state->specializations);
+    state->specializations.clear();
+    state->last.reset();
+  }
+  return 0;
+}
+
+void deallocate(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  delete std::exchange(reinterpret_cast<KernelObject *>(self)->state, nullptr);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+PyMethodDef methods[] = {
+    {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(run)), METH_FASTCALL | METH_KEYWORDS,
+     "run(*args, grid, warmup=False, **kwargs): what kernel[grid](*args, **kwargs) does; warmup only compiles."},
+    {"_configure", configure, METH_VARARGS, nullptr},
+    {"_clear_cache", clearCache, METH_NOARGS, nullptr},
+    {"_compiled_kernels", compiledKernels, METH_NOARGS, nullptr},
+    {"_use_run_hooks", useRunHooks, METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+PyType_Slot slots[] = {
+    {Py_tp_new, reinterpret_cast<void *>(allocate)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(deallocate)},
+    {Py_tp_traverse, reinterpret_cast<void *>(visitState)},
+    {Py_tp_clear, reinterpret_cast<void *>(clearState)},
+    {Py_mp_subscript, reinterpret_cast<void *>(subscript)},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, const_cast<char *>("The native half of JITFunction.")},
+    {0, nullptr},
+};
+PyType_Spec spec = {"nacre._core.Kernel", sizeof(KernelObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+
+} // namespace
+
+bool Specialization::globalsUnchanged() const {
+  for (const PythonHost::UsedGlobal &global : globals)
+    if (PyDict_GetItemWithError(global.dictionary.get(), global.name.get()) != global.value.get())
+      return false;
+  return true;
+}
+
+Handle makeKernelType() {
+  Handle type = checked(PyType_FromSpec(&spec));
+  kernelType = reinterpret_cast<PyTypeObject *>(type.get());
+  return type;
+}
+
+KernelState &kernelState(PyObject *kernel) { return *reinterpret_cast<KernelObject *>(kernel)->state; }
+
+bool isKernel(PyObject *object) { return PyObject_TypeCheck(object, kernelType); }
+
+std::shared_ptr<FunctionSource> functionSource(PyObject *kernel) {
+  KernelState &state = kernelState(kernel);
+  if (state.source)
+    return state.source;
+  // (key, name, file, text, first line, first column, noinline)
+  Handle description = call(attribute(kernel, "_source").get());
+  const char *key, *name, *file, *body;
+  int line, column, noinline;
+  if (!PyArg_ParseTuple(description.get(), "ssssiip", &key, &name, &file, &body, &line, &column, &noinline))
+    throw PythonError();
+  auto source = std::make_shared<FunctionSource>();
+  source->key = key;
+  source->name = name;
+  auto textOfFunction = std::make_shared<SourceText>();
+  textOfFunction->fileName = file;
+  textOfFunction->text = body;
+  textOfFunction->firstLine = line;
+  textOfFunction->firstColumn = column;
+  source->text = textOfFunction;
+  source->hostHandle = reinterpret_cast<int64_t>(kernel);
+  source->noinline = noinline;
+  state.source = source;
+  return source;
+}
+
+} // namespace nacre::python

@@ -1,0 +1,163 @@
+// nacre._core: the compiler and the runtime as a Python module.
+#include "compiler/language/Builtins.h"
+#include "compiler/language/StandardLibrary.h"
+#include "compiler/targets/cpu/CpuTarget.h"
+#include "python/core/Errors.h"
+#include "python/core/JitKernel.h"
+#include "python/core/NativeKernel.h"
+#include "python/core/SourceBlock.h"
+#include "runtime/BuildId.h"
+#include "runtime/Knobs.h"
+#include "runtime/ThreadPool.h"
+
+namespace nacre::python {
+
+namespace {
+
+// function_block(file text, line) -> (text, first line, first column)
+PyObject *functionBlock(PyObject *, PyObject *args) {
+  return guarded([&] {
+    const char *file;
+    Py_ssize_t size;
+    int line;
+    if (!PyArg_ParseTuple(args, "s#i", &file, &size, &line))
+      throw PythonError();
+    SourceBlock block = findFunctionBlock(std::string_view(file, static_cast<size_t>(size)), line);
+    return checked(Py_BuildValue("s#ii", block.text.data(), static_cast<Py_ssize_t>(block.text.size()), block.firstLine,
+                                 block.firstColumn))
+        .release();
+  });
+}
+
+// knobs() -> [(group, attribute, kind, variable, other variable, default, in cache key, help)]
+PyObject *knobTable(PyObject *, PyObject *) {
+  return guarded([&] {
+    Handle list = checked(PyList_New(0));
+    for (const Knob &knob : allKnobs()) {
+      const char *kind = knob.kind == KnobKind::Boolean ? "bool" : knob.kind == KnobKind::Integer ? "int" : "str";
+      Handle row = checked(Py_BuildValue("(ssssssOs)", knob.group, knob.attribute, kind, knob.variable,
+                                         knob.ownVariable.c_str(), knob.fallback, knob.inCacheKey ? Py_True : Py_False,
+                                         knob.help));
+      checkedStatus(PyList_Append(list.get(), row.get()));
+    }
+    return list.release();
+  });
+}
+
+// A knob was set: what was compiled under the old value is not used again.
+PyObject *knobsChanged(PyObject *, PyObject *) {
+  ++knobChanges;
+  Py_RETURN_NONE;
+}
+
+PyObject *directories(PyObject *, PyObject *) {
+  return guarded([&] { return Py_BuildValue("{ssss}", "cache", cacheDirectory().c_str(), "dump", dumpDirectory().c_str()); });
+}
+
+PyObject *setThreads(PyObject *, PyObject *value) {
+  return guarded([&]() -> PyObject * {
+    long threads = PyLong_AsLong(value);
+    if (PyErr_Occurred())
+      throw PythonError();
+    ThreadPool::setThreads(static_cast<int>(threads));
+    Py_RETURN_NONE;
+  });
+}
+PyObject *threads(PyObject *, PyObject *) {
+  return guarded([&] { return PyLong_FromLong(ThreadPool::shared().threads()); });
+}
+
+PyObject *counts(PyObject *, PyObject *) {
+  CacheCounts counts = cacheCounts();
+  return Py_BuildValue("{sKsKsK}", "memory_hits", counts.memoryHits, "disk_hits", counts.diskHits, "compiles", counts.compiles);
+}
+
+// set_launch_hooks(enter, exit), or None, None
+PyObject *setLaunchHooks(PyObject *, PyObject *args) {
+  PyObject *enter, *leave;
+  if (!PyArg_ParseTuple(args, "OO", &enter, &leave))
+    return nullptr;
+  Handle *old = launchHooks;
+  launchHooks = enter == Py_None ? nullptr : new Handle[2]{Handle::borrow(enter), Handle::borrow(leave)};
+  delete[] old;
+  Py_RETURN_NONE;
+}
+
+// info() -> what this build is and what it runs on
+PyObject *info(PyObject *, PyObject *) {
+  return guarded([&] {
+    return Py_BuildValue("{sssssssssi}", "version", versionText(), "build_id", buildId().c_str(), "cpu", cpu::hostCpu().c_str(),
+                         "features", cpu::hostFeatures().c_str(), "cores", usableCores());
+  });
+}
+
+// How a default is written in a signature: as Python source.
+std::string defaultText(const Object &value) {
+  if (value.isType())
+    return value.as<Type>().str();
+  return value.repr();
+}
+
+// builtins() -> [(module, name, group, signature, documentation, is method)]
+PyObject *builtins(PyObject *, PyObject *) {
+  return guarded([&] {
+    Handle list = checked(PyList_New(0));
+    for (const Builtin &builtin : allBuiltins()) {
+      std::string signature;
+      for (const Parameter &parameter : builtin.parameters) {
+        signature += (signature.empty() ? "" : ", ") + std::string(parameter.isVariadic ? "*" : "") + parameter.name;
+        if (parameter.defaultValue && !parameter.isVariadic)
+          signature += "=" + defaultText(*parameter.defaultValue);
+      }
+      Handle row = checked(Py_BuildValue("(sssssO)", builtin.module.c_str(), builtin.name.c_str(), builtin.group.c_str(),
+                                         signature.c_str(), builtin.documentation.c_str(), builtin.isMethod ? Py_True : Py_False));
+      checkedStatus(PyList_Append(list.get(), row.get()));
+    }
+    return list.release();
+  });
+}
+
+// standard_functions() -> [(name, file, is method)]
+PyObject *standardFunctions(PyObject *, PyObject *) {
+  return guarded([&] {
+    Handle list = checked(PyList_New(0));
+    for (const StandardFunction &function : allStandardFunctions()) {
+      Handle row = checked(Py_BuildValue("(s#s#O)", function.name.data(), static_cast<Py_ssize_t>(function.name.size()),
+                                         function.file.data(), static_cast<Py_ssize_t>(function.file.size()),
+                                         function.isMethod ? Py_True : Py_False));
+      checkedStatus(PyList_Append(list.get(), row.get()));
+    }
+    return list.release();
+  });
+}
+
+PyMethodDef functions[] = {
+    {"function_block", functionBlock, METH_VARARGS, "function_block(file_text, line) -> (text, first_line, first_column)"},
+    {"knobs", knobTable, METH_NOARGS, "The table of knobs."},
+    {"knobs_changed", knobsChanged, METH_NOARGS, "Tells that a knob was set."},
+    {"directories", directories, METH_NOARGS, "The cache's and the dump's folders as the knobs say now."},
+    {"set_threads", setThreads, METH_O, "Sets how many threads run a grid; 0: one for each core."},
+    {"threads", threads, METH_NOARGS, "How many threads run a grid."},
+    {"cache_counts", counts, METH_NOARGS, "How often kernels were found in memory, found on disk, compiled."},
+    {"set_launch_hooks", setLaunchHooks, METH_VARARGS, "set_launch_hooks(enter, exit)"},
+    {"info", info, METH_NOARGS, "What this build is and what it runs on."},
+    {"builtins", builtins, METH_NOARGS, "The builtins of the language."},
+    {"standard_functions", standardFunctions, METH_NOARGS, "The functions of the standard library."},
+    {nullptr, nullptr, 0, nullptr},
+};
+PyModuleDef definition = {PyModuleDef_HEAD_INIT, "nacre._core", "The compiler and the runtime of nacre.", -1, functions,
+                          nullptr,              nullptr,       nullptr,                                    nullptr};
+
+PyObject *makeModule() {
+  return guarded([&] {
+    Handle module = checked(PyModule_Create(&definition));
+    checkedStatus(PyModule_AddObjectRef(module.get(), "Kernel", makeKernelType().get()));
+    checkedStatus(PyModule_AddObjectRef(module.get(), "NativeKernel", makeNativeKernelType().get()));
+    return module.release();
+  });
+}
+
+} // namespace
+} // namespace nacre::python
+
+PyMODINIT_FUNC PyInit__core() { return nacre::python::makeModule(); }

@@ -1,0 +1,20 @@
+// _core.NativeKernel: a compiled kernel as Python holds it. CompiledKernel of the package wraps one.
+#pragma once
+
+#include "python/core/Handle.h"
+#include "runtime/Launch.h"
+
+namespace nacre::python {
+
+// Makes the type; called once by the module.
+Handle makeNativeKernelType();
+// A new _core.NativeKernel.
+Handle wrapKernel(std::shared_ptr<Kernel> kernel);
+
+// Launches with the GIL held on entry and on return, released in between. What the kernel prints goes to sys.stdout.
+void launchReleased(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, bool cooperative);
+
+// One to three numbers, or a single one. Throws PythonError.
+void readGrid(PyObject *grid, uint32_t (&result)[3]);
+
+} // namespace nacre::python
