@@ -48,7 +48,7 @@ Decimal shortestDecimal(ScalarKind kind, double magnitude) {
   };
   if (kind == ScalarKind::Float64)
     return splitScientific(scientific(magnitude));
-  if (kind == ScalarKind::Float32)
+  if (kind != ScalarKind::Float16) // bf16 and fp8 have few digits: shown as the floats they are
     return splitScientific(scientific(static_cast<float>(magnitude)));
   uint16_t wanted = 0, found = 0;
   encodeFloats(kind, &magnitude, &wanted, 1);

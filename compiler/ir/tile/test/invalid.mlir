@@ -1,0 +1,239 @@
+// What the verifiers refuse.
+// RUN: nacre-opt %s -split-input-file -verify-diagnostics
+
+func.func @axis() {
+  // expected-error @+1 {{attribute 'axis' failed to satisfy constraint}}
+  %0 = tile.program_id 3
+  return
+}
+
+// -----
+
+func.func @arange() {
+  // expected-error @+1 {{result must be a rank-1 tile of integers}}
+  %0 = tile.arange 0 : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @dynamic(%x: f32) {
+  // expected-error @+1 {{must be tile}}
+  %0 = tile.splat %x : f32 -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @splat(%x: f32) {
+  // expected-error @+1 {{operand must be the result's element type}}
+  %0 = tile.splat %x : f32 -> tensor<8xf16>
+  return
+}
+
+// -----
+
+func.func @expand(%x: tensor<8xf32>) {
+  // expected-error @+1 {{axis 2 is out of range for rank 1}}
+  %0 = tile.expand_dims %x 2 : tensor<8xf32> -> tensor<8x1xf32>
+  return
+}
+
+// -----
+
+func.func @expand(%x: tensor<8xf32>) {
+  // expected-error @+1 {{result shape must be the operand's with 1 at axis 0}}
+  %0 = tile.expand_dims %x 0 : tensor<8xf32> -> tensor<8x1xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast(%x: tensor<8xf32>) {
+  // expected-error @+1 {{rank must stay}}
+  %0 = tile.broadcast %x : tensor<8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast(%x: tensor<2x8xf32>) {
+  // expected-error @+1 {{only axes of extent 1 grow}}
+  %0 = tile.broadcast %x : tensor<2x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @reshape(%x: tensor<8xf32>) {
+  // expected-error @+1 {{number of elements must stay}}
+  %0 = tile.reshape %x : tensor<8xf32> -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @permute(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{order must name every axis once}}
+  %0 = tile.permute %x [1, 1] : tensor<4x8xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @permute(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{result axis 0 must have the extent of operand axis 1}}
+  %0 = tile.permute %x [1, 0] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @concatenate(%x: tensor<4xf32>) {
+  // expected-error @+1 {{result extent must be the sum along the axis}}
+  %0 = tile.concatenate %x, %x 0 : tensor<4xf32>, tensor<4xf32> -> tensor<7xf32>
+  return
+}
+
+// -----
+
+func.func @join(%x: tensor<4xf32>) {
+  // expected-error @+1 {{result must have the operands' shape and a last axis of 2}}
+  %0 = tile.join %x, %x : tensor<4xf32> -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @split(%x: tensor<4x3xf32>) {
+  // expected-error @+1 {{operand's last axis must be 2 and the results drop it}}
+  %0:2 = tile.split %x : tensor<4x3xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @extract(%x: tensor<4xf32>) {
+  // expected-error @+1 {{index is out of range}}
+  %0 = tile.extract %x [4] : tensor<4xf32> -> f32
+  return
+}
+
+// -----
+
+func.func @gather(%x: tensor<4x8xf32>, %i: tensor<4x2xi32>) {
+  // expected-error @+1 {{source and index may differ only along the axis}}
+  %0 = tile.gather %x[%i] 0 : tensor<4x8xf32>, tensor<4x2xi32> -> tensor<4x2xf32>
+  return
+}
+
+// -----
+
+func.func @load(%p: tensor<8x!tile.ptr<f32>>) {
+  // expected-error @+1 {{the pointer addresses 'f32' but the value is 'tensor<8xf16>'}}
+  %0 = tile.load %p : tensor<8x!tile.ptr<f32>> -> tensor<8xf16>
+  return
+}
+
+// -----
+
+func.func @load(%p: tensor<8x!tile.ptr<f32>>, %m: tensor<4xi1>) {
+  // expected-error @+1 {{pointer and mask: shapes differ}}
+  %0 = tile.load %p mask %m : tensor<4xi1> : tensor<8x!tile.ptr<f32>> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @load(%p: tensor<8x!tile.ptr<f32>>, %x: tensor<8xf32>) {
+  // expected-error @+1 {{`other` needs a mask}}
+  %0 = tile.load %p other %x : tensor<8xf32> : tensor<8x!tile.ptr<f32>> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @store(%p: tensor<8x!tile.ptr<f32>>, %x: tensor<4xf32>) {
+  // expected-error @+1 {{pointer and value: shapes differ}}
+  tile.store %p, %x : tensor<8x!tile.ptr<f32>>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @atomic(%p: !tile.ptr<f32>, %x: f32) {
+  // expected-error @+1 {{result must have the value's type}}
+  %0 = tile.atomic_rmw addf %p, %x : !tile.ptr<f32>, f32 -> i32
+  return
+}
+
+// -----
+
+func.func @dot(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>, %c: tensor<4x8xf32>) {
+  // expected-error @+1 {{shapes do not multiply}}
+  %0 = tile.dot %a, %b, %c : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @dot(%a: tensor<2x4x4xf32>, %b: tensor<3x4x4xf32>, %c: tensor<2x4x4xf32>) {
+  // expected-error @+1 {{batch extents differ}}
+  %0 = tile.dot %a, %b, %c : tensor<2x4x4xf32>, tensor<3x4x4xf32> -> tensor<2x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce(%x: tensor<8xf32>) {
+  // expected-error @+1 {{axis is out of range}}
+  %0 = tile.reduce %x axis 1 {
+  ^bb0(%a: f32, %b: f32):
+    tile.yield %a : f32
+  } : (tensor<8xf32>) -> f32
+  return
+}
+
+// -----
+
+func.func @reduce(%x: tensor<8xf32>) {
+  // expected-error @+1 {{the region needs two arguments an operand}}
+  %0 = tile.reduce %x axis 0 {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : (tensor<8xf32>) -> f32
+  return
+}
+
+// -----
+
+func.func @reduce(%x: tensor<8xf32>) {
+  // expected-error @+1 {{the region's types must be the operands' element types}}
+  %0 = tile.reduce %x axis 0 {
+  ^bb0(%a: f16, %b: f16):
+    tile.yield %a : f16
+  } : (tensor<8xf32>) -> f32
+  return
+}
+
+// -----
+
+func.func @reduce(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{results must drop the axis}}
+  %0 = tile.reduce %x axis 0 {
+  ^bb0(%a: f32, %b: f32):
+    tile.yield %a : f32
+  } : (tensor<4x8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @scan(%x: tensor<8xf32>) {
+  // expected-error @+1 {{results must have the operands' types}}
+  %0 = tile.scan %x axis 0 {
+  ^bb0(%a: f32, %b: f32):
+    tile.yield %a : f32
+  } : (tensor<8xf32>) -> tensor<4xf32>
+  return
+}
