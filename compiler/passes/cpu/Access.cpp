@@ -1,0 +1,107 @@
+// Loads and stores of a nest's lanes: one vector access where the addresses are neighbours, one scalar access where they are
+// the same, a gather or scatter otherwise.
+#include "compiler/passes/cpu/Nest.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::cpu;
+
+static bool isTrue(const std::optional<Lanes> &mask) {
+  return !mask || (mask->isUniform() && Emit::isKnown(mask->value, -1));
+}
+
+Lanes Nest::load(Type element, const Lanes &pointer, std::optional<Lanes> mask, std::optional<Lanes> other, bool isVolatile) {
+  int64_t size = byteSize(element);
+  Type memory = memoryType(element), inRegister = registerType(element);
+  bool unmasked = isTrue(mask);
+  auto otherVector = [&]() -> Value {
+    if (other)
+      return b.toMemory(vectorOf(*other, element), element);
+    return b.zero(b.vectorType(memory, width));
+  };
+
+  bool maskIsUniform = unmasked || mask->isUniform() || width == 1;
+  if (pointer.isUniform() && maskIsUniform) {
+    if (unmasked)
+      return Lanes::uniform(b.fromMemory(b.load(memory, pointer.value, size, isVolatile), element));
+    Value condition = width == 1 ? maskVector(*mask) : mask->value;
+    bool scalarOther = !other || other->isUniform() || width == 1;
+    Value otherwise = other && scalarOther ? other->value : b.zero(inRegister);
+    auto branch = scf::IfOp::create(b, TypeRange{inRegister}, condition, /*withElse=*/true);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(branch.thenBlock());
+      scf::YieldOp::create(b, b.fromMemory(b.load(memory, pointer.value, size, isVolatile), element));
+      b.setInsertionPointToStart(branch.elseBlock());
+      scf::YieldOp::create(b, otherwise);
+    }
+    if (scalarOther)
+      return Lanes::uniform(branch.getResult(0));
+    return Lanes::varying(b.select(b.splat(condition, width), b.splat(branch.getResult(0), width), vectorOf(*other, element)));
+  }
+
+  VectorType type = b.vectorType(memory, width);
+  if (pointer.isLinear() && Emit::isKnown(pointer.stride, size)) {
+    if (unmasked)
+      return Lanes::varying(b.fromMemory(b.load(type, pointer.value, size, isVolatile), element));
+    Value loaded = LLVM::MaskedLoadOp::create(b, type, pointer.value, maskVector(*mask), otherVector(), size);
+    return Lanes::varying(b.fromMemory(loaded, element));
+  }
+  Value pointers = vectorOf(pointer, tile::PointerType::get(element));
+  Value lanesMask = unmasked ? b.constant(b.vectorType(b.getI1Type(), width), 1) : maskVector(*mask);
+  Value gathered = LLVM::masked_gather::create(b, type, pointers, lanesMask, ValueRange{otherVector()}, size);
+  return Lanes::varying(b.fromMemory(gathered, element));
+}
+
+void Nest::store(Type element, const Lanes &pointer, const Lanes &value, std::optional<Lanes> mask) {
+  int64_t size = byteSize(element);
+  bool unmasked = isTrue(mask);
+  if (width == 1) {
+    Value stored = b.toMemory(value.isPrefix() ? maskVector(value) : value.value, element);
+    if (unmasked)
+      return b.store(stored, pointer.value, size);
+    auto branch = scf::IfOp::create(b, TypeRange{}, maskVector(*mask), /*withElse=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    return b.store(stored, pointer.value, size);
+  }
+  Value vector = b.toMemory(vectorOf(value, element), element);
+  if (pointer.isLinear() && Emit::isKnown(pointer.stride, size)) {
+    if (unmasked)
+      return b.store(vector, pointer.value, size);
+    LLVM::MaskedStoreOp::create(b, vector, pointer.value, maskVector(*mask), size);
+    return;
+  }
+  // Lanes that share an address are written in order: the last one stays.
+  Value lanesMask = unmasked ? b.constant(b.vectorType(b.getI1Type(), width), 1) : maskVector(*mask);
+  LLVM::masked_scatter::create(b, vector, vectorOf(pointer, tile::PointerType::get(element)), lanesMask, size);
+}
+
+// ---- Scratch buffers
+
+// The address of the buffer's element at the coordinates (of the first lane), and the step between lanes in bytes.
+static Lanes address(Nest &nest, const Buffer &buffer, const Coordinates &coordinates) {
+  Emit &b = nest.b;
+  int64_t size = byteSize(buffer.element);
+  Value offset = b.index(0);
+  int64_t stride = 0;
+  for (auto [axis, level] : llvm::enumerate(coordinates)) {
+    if (level < 0)
+      continue;
+    offset = b.add(offset, b.mul(nest.indices[level], b.index(buffer.strides[axis] * size)));
+    if (level == nest.lane)
+      stride += buffer.strides[axis] * size;
+  }
+  Value pointer = b.offsetBytes(buffer.pointer, offset);
+  if (nest.width == 1 || stride == 0)
+    return Lanes::uniform(pointer);
+  return Lanes::linear(pointer, b.index(stride));
+}
+
+Lanes Nest::readBuffer(const Buffer &buffer, const Coordinates &coordinates) {
+  return load(buffer.element, address(*this, buffer, coordinates), std::nullopt, std::nullopt, false);
+}
+
+void Nest::writeBuffer(const Buffer &buffer, const Lanes &value, const Coordinates &coordinates) {
+  store(buffer.element, address(*this, buffer, coordinates), value, std::nullopt);
+}

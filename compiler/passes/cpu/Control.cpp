@@ -1,0 +1,217 @@
+// Control flow. Scalars that loops carry stay values; tiles that they carry live in one buffer each, written by whoever hands
+// the tile over and read by whoever receives it.
+#include "compiler/passes/cpu/Lowering.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::cpu;
+
+void Lowering::lowerControl(Operation *op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return lowerFor(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return lowerIf(branch);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return lowerWhile(loop);
+  (void)fail(op, "this control flow has no lowering for the CPU");
+}
+
+static Buffer *bufferOrNull(std::optional<Buffer> &buffer) { return buffer ? &*buffer : nullptr; }
+
+// A tile that a terminator hands over may itself be one of the tiles being replaced (a rotation), so whatever still reads the
+// old contents goes through a copy first.
+void Lowering::handOver(ValueRange values, ArrayRef<std::optional<Buffer>> targets, Block *from) {
+  struct Move { Buffer source, target; };
+  std::vector<Move> moves;
+  for (auto [value, target] : llvm::zip(values, targets)) {
+    if (!target)
+      continue;
+    const Buffer *source = buffer(value);
+    if (source && source->pointer == target->pointer)
+      continue;
+    bool isTarget = source && llvm::any_of(targets, [&](const std::optional<Buffer> &other) {
+                      return other && other->pointer == source->pointer;
+                    });
+    if (source && !isTarget) {
+      moves.push_back({*source, *target});
+      continue;
+    }
+    Buffer copy = allocate(target->element, target->shape, from);
+    materialise(value, copy);
+    moves.push_back({copy, *target});
+  }
+  for (Move &move : moves) {
+    int64_t count = byteSize(move.target.element);
+    for (int64_t extent : move.target.shape)
+      count *= extent;
+    LLVM::MemcpyOp::create(b, move.target.pointer, move.source.pointer, b.index(count), /*isVolatile=*/false);
+  }
+}
+
+// The buffer of every tile among `values`, none for scalars.
+static SmallVector<std::optional<Buffer>> tileBuffers(Lowering &lowering, TypeRange types, Block *owner) {
+  SmallVector<std::optional<Buffer>> result;
+  for (Type type : types) {
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      result.push_back(lowering.allocate(tensor, owner));
+    else
+      result.push_back(std::nullopt);
+  }
+  return result;
+}
+
+void Lowering::lowerFor(scf::ForOp op) {
+  Block *outside = op->getBlock();
+  SmallVector<std::optional<Buffer>> carried = tileBuffers(*this, op.getResultTypes(), outside);
+  SmallVector<Value> initial;
+  for (auto [value, buffer] : llvm::zip(op.getInitArgs(), carried)) {
+    if (Buffer *target = bufferOrNull(buffer))
+      materialise(value, *target);
+    else
+      initial.push_back(scalar(value));
+  }
+  auto loop = scf::ForOp::create(b, scalar(op.getLowerBound()), scalar(op.getUpperBound()), scalar(op.getStep()), initial);
+  if (op.getUnsignedCmp())
+    loop.setUnsignedCmp(true);
+  scalars[op.getInductionVar()] = loop.getInductionVar();
+  auto yield = cast<scf::YieldOp>(op.getBody()->getTerminator());
+  size_t next = 0;
+  for (auto [argument, buffer, handed] : llvm::zip(op.getRegionIterArgs(), carried, yield.getOperands())) {
+    if (!buffer) {
+      scalars[argument] = loop.getRegionIterArgs()[next++];
+      continue;
+    }
+    buffers[argument] = *buffer;
+    if (handed != argument && llvm::count(yield.getOperands(), handed) == 1)
+      destinations[handed] = {cast<BlockArgument>(argument), *buffer};
+  }
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    lowerBlock(*op.getBody());
+    if (failed)
+      return;
+    handOver(yield.getOperands(), carried, op.getBody());
+    SmallVector<Value> results;
+    for (Value value : yield.getOperands())
+      if (!isTile(value))
+        results.push_back(scalar(value));
+    if (!results.empty())
+      scf::YieldOp::create(b, results);
+    releaseBlock(op.getBody());
+  }
+  next = 0;
+  for (auto [value, buffer] : llvm::zip(op.getResults(), carried)) {
+    if (buffer)
+      buffers[value] = *buffer;
+    else
+      scalars[value] = loop.getResults()[next++];
+  }
+}
+
+void Lowering::lowerIf(scf::IfOp op) {
+  SmallVector<std::optional<Buffer>> targets = tileBuffers(*this, op.getResultTypes(), op->getBlock());
+  SmallVector<Type> types;
+  for (Type type : op.getResultTypes())
+    if (!isa<RankedTensorType>(type))
+      types.push_back(registerType(type));
+  bool hasElse = !op.getElseRegion().empty();
+  auto branch = scf::IfOp::create(b, types, scalar(op.getCondition()), hasElse);
+  auto lowerArm = [&](Region &from, Block *to) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(to);
+    Block &block = from.front();
+    lowerBlock(block);
+    if (failed)
+      return;
+    handOver(block.getTerminator()->getOperands(), targets, &block);
+    SmallVector<Value> results;
+    for (Value value : block.getTerminator()->getOperands())
+      if (!isTile(value))
+        results.push_back(scalar(value));
+    if (!types.empty())
+      scf::YieldOp::create(b, results);
+    releaseBlock(&block);
+  };
+  lowerArm(op.getThenRegion(), branch.thenBlock());
+  if (hasElse && !failed)
+    lowerArm(op.getElseRegion(), branch.elseBlock());
+  if (failed)
+    return;
+  size_t next = 0;
+  for (auto [value, buffer] : llvm::zip(op.getResults(), targets)) {
+    if (buffer)
+      buffers[value] = *buffer;
+    else
+      scalars[value] = branch.getResults()[next++];
+  }
+}
+
+void Lowering::lowerWhile(scf::WhileOp op) {
+  Block *outside = op->getBlock();
+  SmallVector<std::optional<Buffer>> carried = tileBuffers(*this, op.getInits().getTypes(), outside);
+  SmallVector<std::optional<Buffer>> passed = tileBuffers(*this, op.getResultTypes(), outside);
+  SmallVector<Value> initial;
+  for (auto [value, buffer] : llvm::zip(op.getInits(), carried)) {
+    if (buffer)
+      materialise(value, *buffer);
+    else
+      initial.push_back(scalar(value));
+  }
+  SmallVector<Type> types;
+  for (Type type : op.getResultTypes())
+    if (!isa<RankedTensorType>(type))
+      types.push_back(registerType(type));
+  auto loop = scf::WhileOp::create(b, types, initial);
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Type> initialTypes;
+  for (Value value : initial)
+    initialTypes.push_back(value.getType());
+  Block *before = b.createBlock(&loop.getBefore(), {}, initialTypes, SmallVector<Location>(initialTypes.size(), b.getLoc()));
+  Block *after = b.createBlock(&loop.getAfter(), {}, types, SmallVector<Location>(types.size(), b.getLoc()));
+
+  auto receive = [&](Block::BlockArgListType arguments, ArrayRef<std::optional<Buffer>> tiles, Block *block) {
+    size_t next = 0;
+    for (auto [argument, buffer] : llvm::zip(arguments, tiles)) {
+      if (buffer)
+        buffers[argument] = *buffer;
+      else
+        scalars[argument] = block->getArgument(next++);
+    }
+  };
+  auto scalarsOf = [&](ValueRange values) {
+    SmallVector<Value> results;
+    for (Value value : values)
+      if (!isTile(value))
+        results.push_back(scalar(value));
+    return results;
+  };
+
+  b.setInsertionPointToStart(before);
+  receive(op.getBeforeArguments(), carried, before);
+  lowerBlock(*op.getBeforeBody());
+  if (failed)
+    return;
+  auto condition = op.getConditionOp();
+  handOver(condition.getArgs(), passed, op.getBeforeBody());
+  scf::ConditionOp::create(b, scalar(condition.getCondition()), scalarsOf(condition.getArgs()));
+  releaseBlock(op.getBeforeBody());
+
+  b.setInsertionPointToStart(after);
+  receive(op.getAfterArguments(), passed, after);
+  lowerBlock(*op.getAfterBody());
+  if (failed)
+    return;
+  ValueRange handed = op.getAfterBody()->getTerminator()->getOperands();
+  handOver(handed, carried, op.getAfterBody());
+  scf::YieldOp::create(b, scalarsOf(handed));
+  releaseBlock(op.getAfterBody());
+
+  size_t next = 0;
+  for (auto [value, buffer] : llvm::zip(op.getResults(), passed)) {
+    if (buffer)
+      buffers[value] = *buffer;
+    else
+      scalars[value] = loop.getResults()[next++];
+  }
+}

@@ -1,0 +1,263 @@
+// dot: operands packed into scratch memory, then a register-blocked kernel over them.
+//
+// A is packed row-major, B in panels of as many columns as the kernel's accumulators span, both in the type that is computed
+// in. The kernel keeps a block of the result, a few rows by one panel, in vector registers while it walks along k: one vector
+// load per B vector, one broadcast per A element, and a multiply-add for each pair of them. The result accumulates in memory,
+// in place when a loop carries it.
+#include "compiler/passes/cpu/Nest.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::cpu;
+
+namespace {
+
+// The sizes of one dot and how it is cut.
+struct DotShape {
+  int64_t batch, m, n, k;
+  int64_t lanes;      // elements of a vector register
+  int64_t panel;      // columns of a panel; a power of two
+  int64_t rows;       // rows of a register block
+};
+
+struct Piece { int64_t offset, width; }; // some columns of a panel, as one vector
+
+SmallVector<Piece> piecesOf(int64_t columns, int64_t lanes) {
+  SmallVector<Piece> pieces;
+  int64_t offset = 0;
+  for (int64_t width = lanes; width >= 1; width /= 2)
+    while (columns - offset >= width) {
+      pieces.push_back({offset, width});
+      offset += width;
+    }
+  return pieces;
+}
+
+// A floating or integer type that products are summed in.
+Type computeType(Type accumulator) {
+  if (isa<FloatType>(accumulator) && accumulator.getIntOrFloatBitWidth() < 32)
+    return Float32Type::get(accumulator.getContext());
+  return accumulator;
+}
+
+Value toComputeType(Emit &b, Value value, Type from, Type to) {
+  if (isa<FloatType>(to))
+    return convertFloat(b, value, from, to, tile::Rounding::NearestEven);
+  if (from == to)
+    return value;
+  Type type = to;
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    type = b.vectorType(to, vector.getDimSize(0));
+  return arith::ExtSIOp::create(b, type, value);
+}
+
+Value multiplyAdd(Emit &b, Value x, Value y, Value sum) {
+  if (isa<FloatType>(getElementTypeOrSelf(x.getType())))
+    return math::FmaOp::create(b, x, y, sum);
+  return arith::AddIOp::create(b, arith::MulIOp::create(b, x, y), sum);
+}
+
+class DotLowering {
+public:
+  DotLowering(Lowering &lowering, tile::DotOp op, DotShape shape, Type type)
+      : lowering(lowering), b(lowering.b), op(op), shape(shape), type(type), size(byteSize(type)) {}
+
+  Value packA() {
+    Value a = op.getA();
+    const Buffer *existing = lowering.buffer(a);
+    if (existing && existing->element == type && existing->strides.back() == 1)
+      return existing->pointer;
+    Buffer packed = lowering.allocate(type, a_shape(), op->getBlock());
+    Nest nest(lowering, tile::shapeOf(a.getType()));
+    chooseLane(nest, a);
+    nest.emitLoops([&](Nest &inner) { inner.writeBuffer(packed, converted(inner, a), inner.identity(inner.shape.size())); }, a,
+                   shape.lanes);
+    return packed.pointer;
+  }
+
+  Value packB() {
+    Value value = op.getB();
+    int64_t panels = (shape.n + shape.panel - 1) / shape.panel;
+    Buffer packed = lowering.allocate(type, {shape.batch, panels, shape.k, shape.panel}, op->getBlock());
+    Nest nest(lowering, tile::shapeOf(value.getType()));
+    chooseLane(nest, value);
+    int rank = nest.shape.size(), kLevel = rank - 2, nLevel = rank - 1;
+    nest.emitLoops(
+        [&](Nest &inner) {
+          Lanes lanes = converted(inner, value);
+          Value column = inner.indices[nLevel];
+          Value offset = b.mul(inner.indices[kLevel], b.index(shape.panel));
+          offset = b.add(offset, b.mul(divide(column), b.index(shape.k * shape.panel)));
+          offset = b.add(offset, remainder(column));
+          if (rank == 3)
+            offset = b.add(offset, b.mul(inner.indices[0], b.index(panels * shape.k * shape.panel)));
+          Value pointer = b.offsetBytes(packed.pointer, b.mul(offset, b.index(size)));
+          int64_t step = inner.lane == nLevel ? size : shape.panel * size;
+          Lanes address = inner.width > 1 ? Lanes::linear(pointer, b.index(step)) : Lanes::uniform(pointer);
+          inner.store(type, address, lanes, std::nullopt);
+        },
+        value, shape.lanes);
+    return packed.pointer;
+  }
+
+  void multiply(Value a, Value packedB, Value c) {
+    loop(shape.batch, [&](Value batch) {
+      Value aBatch = advance(a, batch, shape.m * shape.k), cBatch = advance(c, batch, shape.m * shape.n);
+      int64_t panels = (shape.n + shape.panel - 1) / shape.panel;
+      Value bBatch = advance(packedB, batch, panels * shape.k * shape.panel);
+      int64_t whole = shape.n / shape.panel;
+      loop(whole, [&](Value panel) {
+        emitPanel(aBatch, advance(bBatch, panel, shape.k * shape.panel), advance(cBatch, panel, shape.panel),
+                  piecesOf(shape.panel, shape.lanes));
+      });
+      if (int64_t rest = shape.n % shape.panel)
+        emitPanel(aBatch, advance(bBatch, b.index(whole), shape.k * shape.panel),
+                  advance(cBatch, b.index(whole), shape.panel), piecesOf(rest, shape.lanes));
+    });
+  }
+
+private:
+  SmallVector<int64_t> a_shape() {
+    return SmallVector<int64_t>(tile::shapeOf(op.getA().getType()));
+  }
+  Value divide(Value column) { return arith::ShRUIOp::create(b, column, b.index(llvm::Log2_64(shape.panel))); }
+  Value remainder(Value column) { return arith::AndIOp::create(b, column, b.index(shape.panel - 1)); }
+  Value advance(Value pointer, Value index, int64_t elements) {
+    return b.offsetBytes(pointer, b.mul(index, b.index(elements * size)));
+  }
+  void loop(int64_t count, llvm::function_ref<void(Value)> body) {
+    if (count == 0)
+      return;
+    if (count == 1)
+      return body(b.index(0));
+    auto loop = scf::ForOp::create(b, b.index(0), b.index(count), b.index(1));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar());
+  }
+
+  // The operand is read along the axis its memory is contiguous in.
+  void chooseLane(Nest &nest, Value value) {
+    int last = nest.shape.size() - 1;
+    if (nest.readsNeighbours(value, nest.identity(nest.shape.size())))
+      return;
+    Nest other(lowering, nest.shape);
+    other.lane = last - 1;
+    if (!other.readsNeighbours(value, other.identity(nest.shape.size())))
+      return;
+    nest.lane = last - 1;
+    std::swap(nest.order[last], nest.order[last - 1]);
+  }
+
+  Lanes converted(Nest &nest, Value value) {
+    Type from = getElementTypeOrSelf(value.getType());
+    Lanes lanes = nest.evaluate(value, nest.identity(nest.shape.size()));
+    if (from == type)
+      return lanes;
+    if (lanes.isUniform())
+      return Lanes::uniform(toComputeType(b, lanes.value, from, type));
+    return Lanes::varying(toComputeType(b, nest.vectorOf(lanes, from), from, type));
+  }
+
+  void emitPanel(Value a, Value panel, Value c, ArrayRef<Piece> pieces) {
+    int64_t whole = shape.m / shape.rows;
+    loop(whole, [&](Value block) {
+      emitBlock(advance(a, block, shape.rows * shape.k), panel, advance(c, block, shape.rows * shape.n), pieces, shape.rows);
+    });
+    if (int64_t rest = shape.m % shape.rows)
+      emitBlock(advance(a, b.index(whole), shape.rows * shape.k), panel, advance(c, b.index(whole), shape.rows * shape.n),
+                pieces, rest);
+  }
+
+  void emitBlock(Value a, Value panel, Value c, ArrayRef<Piece> pieces, int64_t rows) {
+    auto vectorType = [&](const Piece &piece) -> Type { return piece.width > 1 ? Type(b.vectorType(type, piece.width)) : type; };
+    auto cell = [&](int64_t row, const Piece &piece) { return b.offsetBytes(c, b.index((row * shape.n + piece.offset) * size)); };
+    SmallVector<Value> sums;
+    for (int64_t row = 0; row < rows; ++row)
+      for (const Piece &piece : pieces)
+        sums.push_back(b.load(vectorType(piece), cell(row, piece), size));
+    auto walk = scf::ForOp::create(b, b.index(0), b.index(shape.k), b.index(1), sums);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(walk.getBody());
+      Value k = walk.getInductionVar();
+      Value row = advance(panel, k, shape.panel), column = advance(a, k, 1);
+      SmallVector<Value> loaded, next;
+      for (const Piece &piece : pieces)
+        loaded.push_back(b.load(vectorType(piece), b.offsetBytes(row, b.index(piece.offset * size)), size));
+      for (int64_t i = 0; i < rows; ++i) {
+        Value element = b.load(type, b.offsetBytes(column, b.index(i * shape.k * size)), size);
+        for (auto [j, piece] : llvm::enumerate(pieces)) {
+          Value spread = piece.width > 1 ? b.splat(element, piece.width) : element;
+          next.push_back(multiplyAdd(b, spread, loaded[j], walk.getRegionIterArgs()[i * pieces.size() + j]));
+        }
+      }
+      scf::YieldOp::create(b, next);
+    }
+    for (int64_t row = 0; row < rows; ++row)
+      for (auto [j, piece] : llvm::enumerate(pieces))
+        b.store(walk.getResult(row * pieces.size() + j), cell(row, piece), size);
+  }
+
+  Lowering &lowering;
+  Emit &b;
+  tile::DotOp op;
+  DotShape shape;
+  Type type;
+  int64_t size;
+};
+
+} // namespace
+
+void Lowering::lowerDot(Operation *operation) {
+  auto op = cast<tile::DotOp>(operation);
+  Block *owner = op->getBlock();
+  ArrayRef<int64_t> a = tile::shapeOf(op.getA().getType()), c = tile::shapeOf(op.getType());
+  bool batched = c.size() == 3;
+  Type element = getElementTypeOrSelf(op.getType()), type = computeType(element);
+  DotShape shape{batched ? c[0] : 1, c[c.size() - 2], c.back(), a.back(), target.vectorBytes / byteSize(type), 0, 0};
+  bool many = target.registers >= 32;
+  shape.panel = shape.lanes * (many ? 4 : 2);
+  shape.rows = many ? 4 : 6;
+  while (shape.panel / 2 >= shape.n && shape.panel > 1)
+    shape.panel /= 2;
+
+  // The result: in place over a carried accumulator, or a buffer of its own that starts as the accumulator.
+  Buffer sums;
+  bool direct = element == type;
+  std::optional<Buffer> inPlace = direct ? destinationInPlace(op.getResult(), operation) : std::nullopt;
+  sums = inPlace ? *inPlace : allocate(type, c, owner);
+  const Buffer *accumulator = buffer(op.getAccumulator());
+  if (!accumulator || accumulator->pointer != sums.pointer) {
+    Nest nest(*this, c);
+    nest.emitLoops(
+        [&](Nest &inner) {
+          Coordinates coordinates = inner.identity(inner.shape.size());
+          Lanes lanes = inner.evaluate(op.getAccumulator(), coordinates);
+          if (!direct)
+            lanes = lanes.isUniform() ? Lanes::uniform(toComputeType(b, lanes.value, element, type))
+                                      : Lanes::varying(toComputeType(b, inner.vectorOf(lanes, element), element, type));
+          inner.writeBuffer(sums, lanes, coordinates);
+        },
+        ArrayRef<Value>{op.getAccumulator()});
+  }
+  DotLowering dot(*this, op, shape, type);
+  Value packedA = dot.packA();
+  Value packedB = dot.packB();
+  dot.multiply(packedA, packedB, sums.pointer);
+  if (direct) {
+    buffers[op.getResult()] = sums;
+    return;
+  }
+  Buffer rounded = allocate(op.getType(), owner);
+  Nest nest(*this, c);
+  nest.emitLoops(
+      [&](Nest &inner) {
+        Coordinates coordinates = inner.identity(inner.shape.size());
+        Lanes lanes = inner.readBuffer(sums, coordinates);
+        Value value = convertFloat(b, lanes.value, type, element, tile::Rounding::NearestEven);
+        inner.writeBuffer(rounded, inner.width > 1 ? Lanes::varying(value) : Lanes::uniform(value), coordinates);
+      },
+      {});
+  buffers[op.getResult()] = rounded;
+}

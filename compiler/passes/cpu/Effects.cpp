@@ -1,0 +1,326 @@
+// What touches the world one element at a time: scalar accesses, atomics, prints, asserts, inline assembly.
+#include "compiler/passes/cpu/Nest.h"
+#include "runtime/KernelABI.h"
+#include "compiler/passes/cpu/ScalarKinds.h"
+
+using namespace mlir;
+using namespace nacre::cpu;
+using nacre::KernelContext;
+namespace tile = nacre::tile;
+
+Value Lowering::scalarMemoryAccess(Operation *op) {
+  auto masked = [&](Value mask, Type result, Value otherwise, llvm::function_ref<Value()> access) -> Value {
+    if (!mask)
+      return access();
+    auto branch = scf::IfOp::create(b, result ? TypeRange{result} : TypeRange{}, scalar(mask), /*withElse=*/bool(result));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value value = access();
+    if (!result)
+      return {};
+    scf::YieldOp::create(b, value);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, otherwise);
+    return branch.getResult(0);
+  };
+  if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    Type element = load.getType(), result = registerType(element);
+    Value otherwise = load.getOther() ? scalar(load.getOther()) : load.getMask() ? b.zero(result) : Value();
+    return masked(load.getMask(), result, otherwise, [&] {
+      return b.fromMemory(b.load(memoryType(element), scalar(load.getPointer()), byteSize(element), load.getIsVolatile()), element);
+    });
+  }
+  if (auto store = dyn_cast<tile::StoreOp>(op)) {
+    Type element = store.getValue().getType();
+    return masked(store.getMask(), {}, {}, [&]() -> Value {
+      b.store(b.toMemory(scalar(store.getValue()), element), scalar(store.getPointer()), byteSize(element));
+      return {};
+    });
+  }
+  if (auto atomic = dyn_cast<tile::AtomicRmwOp>(op)) {
+    Type result = registerType(atomic.getType());
+    return masked(atomic.getMask(), result, b.zero(result),
+                  [&] { return atomicElement(op, scalar(atomic.getPointer()), scalar(atomic.getValue())); });
+  }
+  auto cas = cast<tile::AtomicCasOp>(op);
+  return atomicElement(op, scalar(cas.getPointer()), {scalar(cas.getExpected()), scalar(cas.getDesired())});
+}
+
+// ---- Atomics
+
+static LLVM::AtomicOrdering orderingOf(tile::MemoryOrder order) {
+  switch (order) {
+  case tile::MemoryOrder::Relaxed: return LLVM::AtomicOrdering::monotonic;
+  case tile::MemoryOrder::Acquire: return LLVM::AtomicOrdering::acquire;
+  case tile::MemoryOrder::Release: return LLVM::AtomicOrdering::release;
+  case tile::MemoryOrder::AcquireRelease: return LLVM::AtomicOrdering::acq_rel;
+  }
+  llvm_unreachable("unknown order");
+}
+
+Value Lowering::atomicElement(Operation *op, Value pointer, ArrayRef<Value> values) {
+  int64_t alignment = byteSize(getElementTypeOrSelf(op->getResult(0).getType()));
+  if (auto cas = dyn_cast<tile::AtomicCasOp>(op)) {
+    Type type = values[0].getType();
+    Type integer = b.getIntegerType(type.getIntOrFloatBitWidth());
+    auto asInteger = [&](Value value) -> Value {
+      return type == integer ? value : Value(arith::BitcastOp::create(b, integer, value));
+    };
+    auto ordering = orderingOf(cas.getOrder());
+    auto onFailure = ordering == LLVM::AtomicOrdering::monotonic || ordering == LLVM::AtomicOrdering::release
+                         ? LLVM::AtomicOrdering::monotonic
+                         : LLVM::AtomicOrdering::acquire;
+    auto exchange = LLVM::AtomicCmpXchgOp::create(b, pointer, asInteger(values[0]), asInteger(values[1]), ordering, onFailure,
+                                                  StringRef(), alignment);
+    Value old = LLVM::ExtractValueOp::create(b, exchange.getResult(), ArrayRef<int64_t>{0});
+    return type == integer ? old : Value(arith::BitcastOp::create(b, type, old));
+  }
+  auto rmw = cast<tile::AtomicRmwOp>(op);
+  Type element = getElementTypeOrSelf(rmw.getType());
+  auto ordering = orderingOf(rmw.getOrder());
+  auto native = [&](LLVM::AtomicBinOp kind, Value value) -> Value {
+    return LLVM::AtomicRMWOp::create(b, kind, pointer, value, ordering, StringRef(), alignment);
+  };
+  switch (rmw.getKind()) {
+  case tile::AtomicKind::And: return native(LLVM::AtomicBinOp::_and, values[0]);
+  case tile::AtomicKind::Or: return native(LLVM::AtomicBinOp::_or, values[0]);
+  case tile::AtomicKind::Xor: return native(LLVM::AtomicBinOp::_xor, values[0]);
+  case tile::AtomicKind::AddI: return native(LLVM::AtomicBinOp::add, values[0]);
+  case tile::AtomicKind::MaxS: return native(LLVM::AtomicBinOp::max, values[0]);
+  case tile::AtomicKind::MaxU: return native(LLVM::AtomicBinOp::umax, values[0]);
+  case tile::AtomicKind::MinS: return native(LLVM::AtomicBinOp::min, values[0]);
+  case tile::AtomicKind::MinU: return native(LLVM::AtomicBinOp::umin, values[0]);
+  case tile::AtomicKind::Exchange: return native(LLVM::AtomicBinOp::xchg, values[0]);
+  case tile::AtomicKind::AddF:
+  case tile::AtomicKind::MaxF:
+  case tile::AtomicKind::MinF: break;
+  }
+  // Floats: compare and exchange the bits until nobody came between; small floats add in f32 and round.
+  Type inRegister = registerType(element);
+  Type integer = b.getIntegerType(inRegister.getIntOrFloatBitWidth());
+  auto asInteger = [&](Value value) -> Value {
+    return value.getType() == integer ? value : Value(arith::BitcastOp::create(b, integer, value));
+  };
+  Value first = b.load(integer, pointer, alignment);
+  auto loop = scf::WhileOp::create(b, TypeRange{integer}, ValueRange{first});
+  OpBuilder::InsertionGuard guard(b);
+  Block *before = b.createBlock(&loop.getBefore(), {}, {integer}, {b.getLoc()});
+  Value seen = before->getArgument(0);
+  Value old = inRegister == integer ? seen : Value(arith::BitcastOp::create(b, inRegister, seen));
+  Type wide = element.getIntOrFloatBitWidth() < 32 ? Type(b.getF32Type()) : element;
+  Value x = convertFloat(b, old, element, wide, tile::Rounding::NearestEven);
+  Value y = convertFloat(b, values[0], element, wide, tile::Rounding::NearestEven);
+  Value updated;
+  if (rmw.getKind() == tile::AtomicKind::AddF)
+    updated = arith::AddFOp::create(b, x, y);
+  else if (rmw.getKind() == tile::AtomicKind::MaxF)
+    updated = arith::MaxNumFOp::create(b, x, y);
+  else
+    updated = arith::MinNumFOp::create(b, x, y);
+  updated = convertFloat(b, updated, wide, element, tile::Rounding::NearestEven);
+  auto onFailure = ordering == LLVM::AtomicOrdering::monotonic || ordering == LLVM::AtomicOrdering::release
+                       ? LLVM::AtomicOrdering::monotonic
+                       : LLVM::AtomicOrdering::acquire;
+  auto exchange =
+      LLVM::AtomicCmpXchgOp::create(b, pointer, seen, asInteger(updated), ordering, onFailure, StringRef(), alignment);
+  Value actual = LLVM::ExtractValueOp::create(b, exchange.getResult(), ArrayRef<int64_t>{0});
+  Value success = LLVM::ExtractValueOp::create(b, exchange.getResult(), ArrayRef<int64_t>{1});
+  Value again = arith::XOrIOp::create(b, success, b.constant(b.getI1Type(), 1));
+  scf::ConditionOp::create(b, again, ValueRange{actual});
+  Block *after = b.createBlock(&loop.getAfter(), {}, {integer}, {b.getLoc()});
+  scf::YieldOp::create(b, ValueRange{after->getArgument(0)});
+  b.setInsertionPointAfter(loop);
+  Value final = loop.getResult(0);
+  return inRegister == integer ? final : Value(arith::BitcastOp::create(b, inRegister, final));
+}
+
+void Lowering::lowerAtomic(Operation *op) {
+  Value result = op->getResult(0);
+  std::optional<Buffer> old;
+  if (!result.use_empty())
+    old = allocate(cast<RankedTensorType>(result.getType()), op->getBlock());
+  Value mask = isa<tile::AtomicRmwOp>(op) ? cast<tile::AtomicRmwOp>(op).getMask() : Value();
+  SmallVector<Value> evaluated(op->getOperands());
+  Nest nest(*this, tile::shapeOf(result.getType()));
+  nest.emitLoops(
+      [&](Nest &inner) {
+        Coordinates coordinates = inner.identity(inner.shape.size());
+        auto value = [&](Value operand) {
+          return inner.vectorOf(inner.evaluate(operand, coordinates), getElementTypeOrSelf(operand.getType()));
+        };
+        Value pointer = value(op->getOperand(0));
+        SmallVector<Value> values;
+        for (Value operand : op->getOperands().drop_front())
+          if (operand != mask)
+            values.push_back(value(operand));
+        Value before;
+        if (mask) {
+          Type type = registerType(getElementTypeOrSelf(result.getType()));
+          auto branch = scf::IfOp::create(b, TypeRange{type}, value(mask), /*withElse=*/true);
+          OpBuilder::InsertionGuard guard(b);
+          b.setInsertionPointToStart(branch.thenBlock());
+          scf::YieldOp::create(b, atomicElement(op, pointer, values));
+          b.setInsertionPointToStart(branch.elseBlock());
+          scf::YieldOp::create(b, b.zero(type));
+          before = branch.getResult(0);
+        } else {
+          before = atomicElement(op, pointer, values);
+        }
+        if (old)
+          inner.writeBuffer(*old, Lanes::uniform(before), coordinates);
+      },
+      evaluated, /*maxWidth=*/1);
+  if (old)
+    buffers[result] = *old;
+}
+
+// ---- Prints and asserts
+
+// A private constant with the text and a terminating zero; its address.
+static Value globalText(Emit &b, StringRef text) {
+  Operation *parent = b.getInsertionBlock()->getParentOp();
+  auto module = parent->getParentOfType<ModuleOp>();
+  std::string terminated = text.str() + '\0';
+  auto type = LLVM::LLVMArrayType::get(b.getI8Type(), terminated.size());
+  std::string name = "text." + std::to_string(std::distance(module.getBody()->begin(), module.getBody()->end()));
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  auto global = LLVM::GlobalOp::create(builder, b.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Private, name,
+                                       builder.getStringAttr(terminated), /*alignment=*/1);
+  return LLVM::AddressOfOp::create(b, b.pointerType(), global.getSymName());
+}
+
+// The program's three coordinates in memory, as the runtime's callbacks take them.
+static Value programIdArray(Lowering &lowering, const Buffer &buffer) {
+  Emit &b = lowering.b;
+  for (int axis = 0; axis < 3; ++axis)
+    b.store(lowering.programId[axis], b.offsetBytes(buffer.pointer, b.index(4 * axis)), 4);
+  return buffer.pointer;
+}
+
+void Lowering::lowerPrint(Operation *op) {
+  auto print = cast<tile::PrintOp>(op);
+  Block *owner = op->getBlock();
+  int64_t count = print.getOperands().size();
+  SmallVector<int64_t> kinds, extents;
+  SmallVector<Value> data;
+  for (auto [i, operand] : llvm::enumerate(print.getOperands())) {
+    Type element = getElementTypeOrSelf(operand.getType());
+    ArrayRef<int64_t> shape = tile::shapeOf(operand.getType());
+    bool isSigned = i < print.getIsSigned().size() && print.getIsSigned()[i];
+    kinds.push_back(static_cast<int64_t>(scalarKindOf(element, isSigned)) | static_cast<int64_t>(shape.size()) << 8);
+    extents.append(shape.begin(), shape.end());
+    if (isTile(operand)) {
+      data.push_back(inMemory(operand, owner).pointer);
+    } else {
+      Buffer buffer = allocate(element, {1}, owner);
+      b.store(b.toMemory(scalar(operand), element), buffer.pointer, byteSize(element));
+      data.push_back(buffer.pointer);
+    }
+  }
+  auto array = [&](Type element, ArrayRef<int64_t> values) {
+    Buffer buffer = allocate(element, {std::max<int64_t>(1, values.size())}, owner);
+    for (auto [i, value] : llvm::enumerate(values))
+      b.store(b.constant(element, value), b.offsetBytes(buffer.pointer, b.index(i * byteSize(element))), byteSize(element));
+    return buffer.pointer;
+  };
+  Buffer id = allocate(b.getI32Type(), {3}, owner);
+  Buffer pointers = allocate(b.getI64Type(), {std::max<int64_t>(1, count)}, owner);
+  for (auto [i, pointer] : llvm::enumerate(data))
+    b.store(pointer, b.offsetBytes(pointers.pointer, b.index(8 * i)), 8);
+  Value function = b.load(b.pointerType(), b.offsetBytes(context, b.index(offsetof(KernelContext, print))), 8);
+  Type pointer = b.pointerType(), i32 = b.getI32Type();
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
+                                          {pointer, pointer, pointer, i32, i32, pointer, pointer, pointer});
+  LLVM::CallOp::create(b, type,
+                       ValueRange{function, context, programIdArray(*this, id), globalText(b, print.getPrefix()),
+                                  b.constant(i32, print.getHex()), b.constant(i32, count), array(i32, kinds),
+                                  array(b.getI64Type(), extents), pointers.pointer});
+}
+
+void Lowering::lowerAssert(Operation *op) {
+  auto assertion = cast<tile::AssertOp>(op);
+  Value condition = assertion.getCondition();
+  StringRef file = "<unknown>";
+  unsigned line = 0;
+  op->getLoc()->walk([&](Location location) {
+    if (auto place = dyn_cast<FileLineColLoc>(location); place && line == 0) {
+      file = place.getFilename().getValue();
+      line = place.getLine();
+    }
+    return WalkResult::advance();
+  });
+  Buffer id = allocate(b.getI32Type(), {3}, op->getBlock());
+  auto reportUnless = [&](Value holds) {
+    Value broken = arith::XOrIOp::create(b, holds, b.constant(b.getI1Type(), 1));
+    auto branch = scf::IfOp::create(b, TypeRange{}, broken, /*withElse=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Type pointer = b.pointerType(), i32 = b.getI32Type();
+    Value function = b.load(pointer, b.offsetBytes(context, b.index(offsetof(KernelContext, assertFailed))), 8);
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {pointer, pointer, pointer, pointer, i32});
+    LLVM::CallOp::create(b, type,
+                         ValueRange{function, context, programIdArray(*this, id), globalText(b, assertion.getMessage()),
+                                    globalText(b, file), b.constant(i32, line)});
+  };
+  if (!isTile(condition))
+    return reportUnless(scalar(condition));
+  Nest nest(*this, tile::shapeOf(condition.getType()));
+  nest.emitLoops(
+      [&](Nest &inner) {
+        Value mask = inner.maskVector(inner.evaluate(condition, inner.identity(inner.shape.size())));
+        if (inner.width > 1)
+          mask = vector::ReductionOp::create(b, vector::CombiningKind::AND, mask);
+        reportUnless(mask);
+      },
+      condition);
+}
+
+// ---- Inline assembly, element by element
+
+void Lowering::lowerInlineAsm(Operation *op) {
+  auto assembly = cast<tile::InlineAsmOp>(op);
+  if (assembly.getPack() != 1) {
+    (void)fail(op, "inline assembly on packs of several elements is not supported on the CPU; use pack=1");
+    return;
+  }
+  auto call = [&](ArrayRef<Value> operands) {
+    SmallVector<Type> types;
+    for (Type type : op->getResultTypes())
+      types.push_back(registerType(getElementTypeOrSelf(type)));
+    Type result = types.size() == 1 ? types[0] : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), types));
+    auto inlined = LLVM::InlineAsmOp::create(
+        b, result, operands, assembly.getText(), assembly.getConstraints(), /*has_side_effects=*/!assembly.getIsPure(),
+        /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+        LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+    SmallVector<Value> results;
+    for (size_t i = 0; i < types.size(); ++i)
+      results.push_back(types.size() == 1 ? inlined.getResult(0)
+                                          : Value(LLVM::ExtractValueOp::create(b, inlined.getResult(0), ArrayRef<int64_t>(i))));
+    return results;
+  };
+  if (!isTile(op->getResult(0))) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(scalar(operand));
+    for (auto [result, value] : llvm::zip(op->getResults(), call(operands)))
+      scalars[result] = value;
+    return;
+  }
+  SmallVector<Buffer> targets;
+  for (Value result : op->getResults())
+    targets.push_back(allocate(cast<RankedTensorType>(result.getType()), op->getBlock()));
+  SmallVector<Value> evaluated(op->getOperands());
+  Nest nest(*this, tile::shapeOf(op->getResult(0).getType()));
+  nest.emitLoops(
+      [&](Nest &inner) {
+        Coordinates coordinates = inner.identity(inner.shape.size());
+        SmallVector<Value> operands;
+        for (Value operand : op->getOperands())
+          operands.push_back(inner.vectorOf(inner.evaluate(operand, coordinates), getElementTypeOrSelf(operand.getType())));
+        for (auto [target, value] : llvm::zip(targets, call(operands)))
+          inner.writeBuffer(target, Lanes::uniform(value), coordinates);
+      },
+      evaluated, /*maxWidth=*/1);
+  for (auto [result, target] : llvm::zip(op->getResults(), targets))
+    buffers[result] = target;
+}

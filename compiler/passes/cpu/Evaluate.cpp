@@ -1,0 +1,434 @@
+// What a tile value is, lane by lane, inside a nest: index and pointer arithmetic in closed form, the rest on vectors.
+#include "compiler/passes/cpu/Nest.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::cpu;
+
+static uint32_t encode(const Coordinates &coordinates) {
+  uint32_t code = 1;
+  for (int8_t level : coordinates)
+    code = code * 16 + static_cast<uint32_t>(level + 1);
+  return code;
+}
+
+// The coordinates of an operand of an operation that moves elements without computing.
+Coordinates Nest::operandCoordinates(Operation *op, const Coordinates &coordinates) {
+  Coordinates result = coordinates;
+  if (auto expand = dyn_cast<tile::ExpandDimsOp>(op)) {
+    result.erase(result.begin() + expand.getAxis());
+  } else if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
+    for (auto [axis, extent] : llvm::enumerate(broadcast.getSource().getType().getShape()))
+      if (extent == 1)
+        result[axis] = -1;
+  } else if (auto permute = dyn_cast<tile::PermuteOp>(op)) {
+    for (auto [axis, source] : llvm::enumerate(permute.getOrder()))
+      result[source] = coordinates[axis];
+  } else if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) {
+    result.clear();
+    ArrayRef<int64_t> to = reshape.getType().getShape();
+    size_t axis = 0;
+    for (int64_t extent : reshape.getSource().getType().getShape()) {
+      if (extent == 1) {
+        result.push_back(-1);
+        continue;
+      }
+      while (to[axis] == 1)
+        ++axis;
+      result.push_back(coordinates[axis++]);
+    }
+  }
+  return result;
+}
+
+static bool movesElements(Operation *op) {
+  return isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp>(op) ||
+         (isa<tile::ReshapeOp>(op) && isUnitReshape(cast<tile::ReshapeOp>(op)));
+}
+
+// ---- Which levels a value depends on, as a bit set.
+
+uint32_t Nest::dependencies(Value value, const Coordinates &coordinates) {
+  if (!isTile(value))
+    return 0;
+  Key key{value, encode(coordinates)};
+  if (auto found = dependencyCache.find(key); found != dependencyCache.end())
+    return found->second;
+  uint32_t bits = 0;
+  Operation *op = value.getDefiningOp();
+  if (lowering.buffer(value) || !op || isa<tile::ArangeOp>(op)) {
+    for (int8_t level : coordinates)
+      if (level >= 0)
+        bits |= 1u << level;
+  } else if (movesElements(op)) {
+    bits = dependencies(op->getOperand(0), operandCoordinates(op, coordinates));
+  } else if (isElementwise(op) || isa<tile::LoadOp>(op)) {
+    for (Value operand : op->getOperands())
+      bits |= dependencies(operand, coordinates);
+  }
+  dependencyCache[key] = bits;
+  return bits;
+}
+
+// ---- Analysis without emission
+
+Nest::Form Nest::classify(Value value, const Coordinates &coordinates) {
+  if (!isTile(value) || !(dependencies(value, coordinates) & (1u << lane)))
+    return {};
+  Key key{value, encode(coordinates)};
+  if (auto found = formCache.find(key); found != formCache.end())
+    return found->second;
+  Form form = classifyOperation(value, coordinates);
+  formCache[key] = form;
+  return form;
+}
+
+// A comparison that holds for the lower values of one side: (lower side, upper side, whether equality counts).
+static std::optional<std::tuple<Value, Value, bool>> asUpperBound(arith::CmpIOp op) {
+  switch (op.getPredicate()) {
+  case arith::CmpIPredicate::slt: return std::make_tuple(op.getLhs(), op.getRhs(), false);
+  case arith::CmpIPredicate::sle: return std::make_tuple(op.getLhs(), op.getRhs(), true);
+  case arith::CmpIPredicate::sgt: return std::make_tuple(op.getRhs(), op.getLhs(), false);
+  case arith::CmpIPredicate::sge: return std::make_tuple(op.getRhs(), op.getLhs(), true);
+  default: return std::nullopt;
+  }
+}
+
+Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) {
+  using Kind = Lanes::Kind;
+  const Form varying{Kind::Varying, {}};
+  Operation *op = value.getDefiningOp();
+  if (!op || lowering.buffer(value))
+    return varying;
+  if (isa<tile::ArangeOp>(op))
+    return {Kind::Linear, 1};
+  if (movesElements(op))
+    return classify(op->getOperand(0), operandCoordinates(op, coordinates));
+  if (!isElementwise(op))
+    return varying;
+  SmallVector<Form> forms;
+  for (Value operand : op->getOperands())
+    forms.push_back(classify(operand, coordinates));
+  auto uniform = [&](size_t i) { return forms[i].kind == Kind::Uniform; };
+  auto linear = [&](size_t i) { return forms[i].kind == Kind::Linear; };
+  auto unitOrUniform = [&](size_t i) { return uniform(i) || linear(i); };
+
+  if (isa<arith::ExtSIOp, arith::TruncIOp, tile::HintOp>(op))
+    return getElementTypeOrSelf(value.getType()).isInteger(1) ? varying : forms[0];
+  if (isa<arith::AddIOp, arith::SubIOp>(op) && unitOrUniform(0) && unitOrUniform(1)) {
+    int64_t sign = isa<arith::SubIOp>(op) ? -1 : 1;
+    Form form{Kind::Linear, {}};
+    if (uniform(1))
+      form.stride = forms[0].stride;
+    else if (uniform(0) && forms[1].stride)
+      form.stride = sign * *forms[1].stride;
+    else if (forms[0].stride && forms[1].stride)
+      form.stride = *forms[0].stride + sign * *forms[1].stride;
+    return form;
+  }
+  if (isa<arith::MulIOp>(op) && ((linear(0) && uniform(1)) || (uniform(0) && linear(1))))
+    return {Kind::Linear, {}};
+  if (isa<arith::ShLIOp>(op) && linear(0) && uniform(1))
+    return {Kind::Linear, {}};
+  if (isa<tile::AddPtrOp>(op) && unitOrUniform(0) && unitOrUniform(1)) { // a pointer's step is in bytes
+    Form form{Kind::Linear, {}};
+    std::optional<int64_t> base = uniform(0) ? std::optional<int64_t>(0) : forms[0].stride;
+    std::optional<int64_t> offset = uniform(1) ? std::optional<int64_t>(0) : forms[1].stride;
+    auto pointer = cast<tile::PointerType>(getElementTypeOrSelf(value.getType()));
+    if (base && offset)
+      form.stride = *base + *offset * byteSize(pointer.getPointee());
+    return form;
+  }
+  if (isa<arith::RemSIOp>(op) && linear(0) && forms[0].stride == 1 && uniform(1))
+    return {Kind::Linear, 1};
+  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+    if (auto bound = asUpperBound(compare)) {
+      Form low = classify(std::get<0>(*bound), coordinates), high = classify(std::get<1>(*bound), coordinates);
+      if (low.kind == Kind::Linear && low.stride == 1 && high.kind == Kind::Uniform)
+        return {Kind::Prefix, {}};
+    }
+    return varying;
+  }
+  if (isa<arith::AndIOp>(op) && getElementTypeOrSelf(value.getType()).isInteger(1)) {
+    auto fits = [&](size_t i) { return uniform(i) || forms[i].kind == Kind::Prefix; };
+    if (fits(0) && fits(1))
+      return {Kind::Prefix, {}};
+  }
+  return varying;
+}
+
+void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
+  if (!isTile(value) || lowering.buffer(value))
+    return;
+  if (!visitedAssumable.insert({value, encode(coordinates)}).second)
+    return;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return;
+  Form form = classify(value, coordinates);
+  Type element = getElementTypeOrSelf(value.getType());
+  if (form.kind == Lanes::Kind::Varying && !element.isInteger(1) && !isa<tile::PointerType>(element)) {
+    elementBytes = std::max(elementBytes, byteSize(element));
+    // Arithmetic on small floats is done in f32.
+    if (isa<FloatType>(element) && isElementwise(op))
+      elementBytes = std::max<int64_t>(elementBytes, 4);
+    cost += isa<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp, math::AbsFOp>(op) ? 16 : 1;
+  }
+  if (form.kind == Lanes::Kind::Prefix) {
+    assumable.push_back({value, coordinates, {}});
+    return;
+  }
+  if (isa<arith::RemSIOp>(op) && form.kind == Lanes::Kind::Linear)
+    assumable.push_back({value, coordinates, {}});
+  if (movesElements(op))
+    return collectAssumable(op->getOperand(0), operandCoordinates(op, coordinates));
+  if (isElementwise(op) || isa<tile::LoadOp>(op))
+    for (Value operand : op->getOperands())
+      collectAssumable(operand, coordinates);
+}
+
+bool Nest::readsNeighbours(Value value, const Coordinates &coordinates) {
+  if (!isTile(value))
+    return false;
+  if (const Buffer *buffer = lowering.buffer(value)) {
+    for (auto [axis, level] : llvm::enumerate(coordinates))
+      if (level == lane)
+        return buffer->strides[axis] == 1;
+    return false;
+  }
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    Form form = classify(load.getPointer(), coordinates);
+    return form.kind == Lanes::Kind::Linear && form.stride == byteSize(getElementTypeOrSelf(value.getType()));
+  }
+  if (movesElements(op))
+    return readsNeighbours(op->getOperand(0), operandCoordinates(op, coordinates));
+  return isElementwise(op) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) { return readsNeighbours(operand, coordinates); });
+}
+
+Value Nest::probe(Assumable &entry) {
+  OpBuilder::InsertionGuard guard(b);
+  size_t outside = llvm::find(order, lane) - order.begin();
+  b.setInsertionPoint(positions[outside].anchor);
+  probing = true;
+  probed.clear();
+  indices[lane] = b.index(0);
+  width = shape[lane];
+  Value limit;
+  if (auto remainder = entry.value.getDefiningOp<arith::RemSIOp>()) {
+    Lanes start = evaluate(remainder.getLhs(), entry.coordinates);
+    Lanes divisor = evaluate(remainder.getRhs(), entry.coordinates);
+    b.setInsertionPoint(positions[outside].anchor);
+    entry.start = arith::RemSIOp::create(b, start.value, divisor.value);
+    Value wraps = b.sub(b.toI64(divisor.value), b.toI64(entry.start));
+    Value positive = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, entry.start, b.zero(entry.start.getType()));
+    limit = b.select(positive, wraps, b.index(0));
+  } else {
+    limit = evaluate(entry.value, entry.coordinates).value;
+  }
+  probing = false;
+  probed.clear();
+  width = fullWidth;
+  return limit;
+}
+
+// ---- Evaluation
+
+Lanes Nest::evaluate(Value value, const Coordinates &coordinates) {
+  if (!isTile(value))
+    return Lanes::uniform(lowering.scalar(value));
+  Key key{value, encode(coordinates)};
+  uint32_t bits = dependencies(value, coordinates);
+  size_t position = 0;
+  for (size_t i = 0; i < order.size(); ++i)
+    if (bits & (1u << order[i]) && !(probing && order[i] == lane))
+      position = i + 1;
+  bool onLane = bits & (1u << lane);
+  auto &known = probing && onLane ? probed : positions[position].known;
+  if (auto found = known.find(key); found != known.end())
+    return found->second;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(positions[position].anchor);
+  Lanes lanes;
+  bool assumed = false;
+  if (assuming && onLane)
+    for (Assumable &entry : assumable)
+      if (entry.value == value && encode(entry.coordinates) == key.second) {
+        if (entry.start) {
+          Value offset = indices[lane];
+          Type type = entry.start.getType();
+          if (type != b.getI64Type())
+            offset = arith::TruncIOp::create(b, type, offset);
+          lanes = Lanes::linear(b.add(entry.start, offset), b.constant(type, 1));
+          if (width == 1)
+            lanes = Lanes::uniform(lanes.value);
+        } else {
+          lanes = Lanes::uniform(b.constant(b.getI1Type(), 1));
+        }
+        assumed = true;
+      }
+  if (!assumed)
+    lanes = compute(value, coordinates);
+  // Emitting may have grown the map; look it up anew.
+  (probing && onLane ? probed : positions[position].known)[key] = lanes;
+  return lanes;
+}
+
+Lanes Nest::compute(Value value, const Coordinates &coordinates) {
+  if (const Buffer *buffer = lowering.buffer(value))
+    return readBuffer(*buffer, coordinates);
+  Operation *op = value.getDefiningOp();
+  assert(op && "a carried tile has a buffer");
+  b.setLoc(op->getLoc());
+  Type element = getElementTypeOrSelf(value.getType());
+
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
+    if (!splat) {
+      (void)lowering.fail(op, "a constant tile of different elements is not supported");
+      return Lanes::uniform(b.zero(registerType(element)));
+    }
+    return Lanes::uniform(lowering.constantScalar(splat.getSplatValue<Attribute>(), element));
+  }
+  if (auto splat = dyn_cast<tile::SplatOp>(op))
+    return Lanes::uniform(lowering.scalar(splat.getSource()));
+  if (isa<ub::PoisonOp>(op))
+    return Lanes::uniform(b.zero(registerType(element)));
+  if (auto arange = dyn_cast<tile::ArangeOp>(op)) {
+    Value start = b.constant(element, arange.getStart());
+    if (coordinates[0] < 0)
+      return Lanes::uniform(start);
+    Value index = indices[coordinates[0]];
+    if (auto constantIndex = Emit::known(index))
+      index = b.constant(element, *constantIndex);
+    else if (element != b.getI64Type())
+      index = arith::TruncIOp::create(b, element, index);
+    Value first = b.add(start, index);
+    if (coordinates[0] == lane && width > 1)
+      return Lanes::linear(first, b.constant(element, 1));
+    return Lanes::uniform(first);
+  }
+  if (movesElements(op))
+    return evaluate(op->getOperand(0), operandCoordinates(op, coordinates));
+  if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    Lanes pointer = evaluate(load.getPointer(), coordinates);
+    std::optional<Lanes> mask, other;
+    if (load.getMask())
+      mask = evaluate(load.getMask(), coordinates);
+    if (load.getOther())
+      other = evaluate(load.getOther(), coordinates);
+    b.setLoc(op->getLoc());
+    return this->load(element, pointer, mask, other, load.getIsVolatile());
+  }
+  if (isElementwise(op))
+    return computeElementwise(op, cast<OpResult>(value).getResultNumber(), coordinates);
+  (void)lowering.fail(op, "this operation has no lowering to loops");
+  return Lanes::uniform(b.zero(registerType(element)));
+}
+
+Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates &coordinates) {
+  SmallVector<Lanes> lanes;
+  for (Value operand : op->getOperands())
+    lanes.push_back(evaluate(operand, coordinates));
+  b.setLoc(op->getLoc());
+  auto uniform = [&](size_t i) { return lanes[i].isUniform(); };
+  auto closed = [&](size_t i) { return lanes[i].isUniform() || lanes[i].isLinear(); };
+  auto strideOf = [&](size_t i, Type type) { return lanes[i].isLinear() ? lanes[i].stride : b.constant(type, 0); };
+  Type element = getElementTypeOrSelf(op->getResult(result).getType());
+
+  if (isa<tile::HintOp>(op))
+    return lanes[0];
+  bool allUniform = llvm::all_of(lanes, [](const Lanes &l) { return l.isUniform(); });
+  if (!allUniform) {
+    if (isa<arith::ExtSIOp>(op) && lanes[0].isLinear())
+      return Lanes::linear(lowering.elementwise(op, 0, lanes[0].value), b.resize(lanes[0].stride, element));
+    if (isa<arith::TruncIOp>(op) && lanes[0].isLinear() && !element.isInteger(1))
+      return Lanes::linear(lowering.elementwise(op, 0, lanes[0].value), b.resize(lanes[0].stride, element));
+    if (isa<arith::AddIOp, arith::SubIOp>(op) && closed(0) && closed(1) && !element.isInteger(1)) {
+      bool subtract = isa<arith::SubIOp>(op);
+      Value start = subtract ? b.sub(lanes[0].value, lanes[1].value) : b.add(lanes[0].value, lanes[1].value);
+      Value left = strideOf(0, element), right = strideOf(1, element);
+      return Lanes::linear(start, subtract ? b.sub(left, right) : b.add(left, right));
+    }
+    if (isa<arith::MulIOp>(op) && closed(0) && closed(1) && (uniform(0) || uniform(1))) {
+      const Lanes &scale = uniform(0) ? lanes[0] : lanes[1], &line = uniform(0) ? lanes[1] : lanes[0];
+      return Lanes::linear(b.mul(line.value, scale.value), b.mul(line.stride, scale.value));
+    }
+    if (isa<arith::ShLIOp>(op) && lanes[0].isLinear() && uniform(1))
+      return Lanes::linear(arith::ShLIOp::create(b, lanes[0].value, lanes[1].value),
+                           arith::ShLIOp::create(b, lanes[0].stride, lanes[1].value));
+    if (isa<tile::AddPtrOp>(op) && closed(0) && closed(1)) {
+      int64_t size = byteSize(cast<tile::PointerType>(element).getPointee());
+      Value start = b.offsetBytes(lanes[0].value, b.mul(b.toI64(lanes[1].value), b.index(size)));
+      Value stride = b.add(strideOf(0, b.getI64Type()),
+                           b.mul(b.toI64(strideOf(1, getElementTypeOrSelf(op->getOperand(1).getType()))), b.index(size)));
+      return Lanes::linear(start, stride);
+    }
+    if (auto compare = dyn_cast<arith::CmpIOp>(op))
+      if (auto bound = asUpperBound(compare)) {
+        bool swapped = std::get<0>(*bound) != compare.getLhs();
+        const Lanes &low = lanes[swapped], &high = lanes[!swapped];
+        if (low.isLinear() && Emit::isKnown(low.stride, 1) && high.isUniform()) {
+          Value count = b.sub(b.toI64(high.value), b.toI64(low.value));
+          return Lanes::prefix(std::get<2>(*bound) ? b.add(count, b.index(1)) : count);
+        }
+      }
+    if (isa<arith::AndIOp>(op) && element.isInteger(1)) {
+      if (lanes[0].isPrefix() && lanes[1].isPrefix())
+        return Lanes::prefix(b.minSigned(lanes[0].value, lanes[1].value));
+      for (int i : {0, 1})
+        if (lanes[i].isUniform() && Emit::isKnown(lanes[i].value, -1))
+          return lanes[1 - i];
+      for (int i : {0, 1})
+        if (lanes[i].isPrefix() && lanes[1 - i].isUniform())
+          return Lanes::prefix(b.select(lanes[1 - i].value, lanes[i].value, b.index(0)));
+    }
+    if (isa<arith::SelectOp>(op) && uniform(0)) {
+      if (auto known = Emit::known(lanes[0].value))
+        return *known ? lanes[1] : lanes[2];
+    }
+  }
+  SmallVector<Value> operands;
+  for (auto [operand, lane] : llvm::zip(op->getOperands(), lanes))
+    operands.push_back(allUniform ? lane.value : vectorOf(lane, getElementTypeOrSelf(operand.getType())));
+  Value computed = lowering.elementwise(op, result, operands);
+  return allUniform ? Lanes::uniform(computed) : Lanes::varying(computed);
+}
+
+// ---- From closed forms to vectors
+
+Value Nest::maskVector(const Lanes &lanes) {
+  if (lanes.isVarying())
+    return lanes.value;
+  if (lanes.isUniform())
+    return width > 1 ? b.splat(lanes.value, width) : lanes.value;
+  assert(lanes.isPrefix());
+  Value count = b.minSigned(b.maxSigned(lanes.value, b.index(0)), b.index(width));
+  if (width == 1)
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, count, b.index(0));
+  Value narrow = arith::TruncIOp::create(b, b.getI32Type(), count);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, b.iota(b.getI32Type(), width), b.splat(narrow, width));
+}
+
+Value Nest::vectorOf(const Lanes &lanes, Type element) {
+  if (lanes.isVarying() || (width == 1 && !lanes.isPrefix()))
+    return lanes.value;
+  if (lanes.isPrefix())
+    return maskVector(lanes);
+  if (lanes.isUniform())
+    return b.splat(lanes.value, width);
+  if (isa<tile::PointerType>(element)) {
+    Value steps = b.iota(b.getI64Type(), width);
+    if (!Emit::isKnown(lanes.stride, 1))
+      steps = arith::MulIOp::create(b, steps, b.splat(lanes.stride, width));
+    return b.offsetBytes(lanes.value, steps);
+  }
+  Value steps = b.iota(lanes.value.getType(), width);
+  if (!Emit::isKnown(lanes.stride, 1))
+    steps = arith::MulIOp::create(b, steps, b.splat(lanes.stride, width));
+  return arith::AddIOp::create(b, b.splat(lanes.value, width), steps);
+}

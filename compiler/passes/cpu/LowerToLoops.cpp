@@ -1,0 +1,51 @@
+// The pass around Lowering. See LowerToLoops.h.
+#include "compiler/passes/cpu/LowerToLoops.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::cpu;
+
+namespace {
+
+struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerToLoops)
+  LowerToLoops() = default;
+  LowerToLoops(const LowerToLoops &other) : PassWrapper(other) {}
+  explicit LowerToLoops(const VectorTarget &target) {
+    vectorBytes = target.vectorBytes;
+    registers = target.registers;
+  }
+
+  StringRef getArgument() const override { return "lower-to-loops"; }
+  StringRef getDescription() const override { return "Tile operations to loops over vectors, with the CPU calling convention"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect,
+                    func::FuncDialect>();
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    VectorTarget target;
+    target.vectorBytes = vectorBytes;
+    target.registers = registers;
+    int64_t scratch = 0;
+    for (auto kernel : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+      if (!kernel->hasAttr(tile::kernelAttribute))
+        continue;
+      Lowering lowering(kernel, target);
+      if (failed(lowering.run()))
+        return signalPassFailure();
+      scratch = std::max(scratch, lowering.scratchBytes());
+    }
+    module->setAttr(scratchAttribute, IntegerAttr::get(IntegerType::get(&getContext(), 64), scratch));
+  }
+
+  Option<int64_t> vectorBytes{*this, "vector-bytes", llvm::cl::desc("bytes of a vector register"), llvm::cl::init(32)};
+  Option<int64_t> registers{*this, "registers", llvm::cl::desc("number of vector registers"), llvm::cl::init(16)};
+};
+
+} // namespace
+
+std::unique_ptr<Pass> nacre::cpu::createLowerToLoops(const VectorTarget &target) { return std::make_unique<LowerToLoops>(target); }
+
+void nacre::cpu::registerCpuPasses() { PassRegistration<LowerToLoops>(); }

@@ -1,0 +1,389 @@
+// The walk over a kernel: its frame, scalars, groups of tile operations, and the scratch arena. See Lowering.h.
+#include "compiler/passes/cpu/Lowering.h"
+#include "compiler/passes/cpu/Nest.h"
+#include "runtime/KernelABI.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::cpu;
+
+// ---- The arena
+
+int64_t Arena::allocate(int64_t bytes) {
+  bytes = (bytes + 63) / 64 * 64;
+  int64_t offset = 0;
+  for (auto [start, size] : used) {
+    if (start - offset >= bytes)
+      break;
+    offset = start + size;
+  }
+  used[offset] = bytes;
+  high = std::max(high, offset + bytes);
+  return offset;
+}
+
+void Arena::release(int64_t offset) { used.erase(offset); }
+
+Buffer Lowering::allocate(Type element, ArrayRef<int64_t> shape, Block *owner) {
+  int64_t count = 1;
+  SmallVector<int64_t> strides(shape.size());
+  for (int64_t axis = static_cast<int64_t>(shape.size()) - 1; axis >= 0; --axis) {
+    strides[axis] = count;
+    count *= shape[axis];
+  }
+  int64_t offset = arena.allocate(count * byteSize(element));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(scratchAnchor);
+  Value pointer = LLVM::GEPOp::create(b, b.pointerType(), b.getI8Type(), scratch, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  allocations.push_back({owner, offset, pointer});
+  return {pointer, element, SmallVector<int64_t>(shape), strides};
+}
+
+Buffer Lowering::allocate(RankedTensorType type, Block *owner) {
+  return allocate(type.getElementType(), type.getShape(), owner);
+}
+
+// Frees what no operation still to come reads.
+void Lowering::releaseDead(Block *block) {
+  llvm::erase_if(allocations, [&](const Allocation &allocation) {
+    if (allocation.owner != block)
+      return false;
+    for (auto &[value, buffer] : buffers)
+      if (buffer.pointer == allocation.pointer)
+        for (Operation *reader : plan.readers(value, block))
+          if (!done.contains(reader))
+            return false;
+    arena.release(allocation.offset);
+    return true;
+  });
+}
+
+void Lowering::releaseBlock(Block *block) {
+  llvm::erase_if(allocations, [&](const Allocation &allocation) {
+    if (allocation.owner != block)
+      return false;
+    arena.release(allocation.offset);
+    return true;
+  });
+}
+
+// ---- Values
+
+Value Lowering::scalar(Value value) const {
+  auto found = scalars.find(value);
+  assert(found != scalars.end() && "a scalar is translated before its uses");
+  return found->second;
+}
+
+const Buffer *Lowering::buffer(Value value) const {
+  auto found = buffers.find(value);
+  return found == buffers.end() ? nullptr : &found->second;
+}
+
+LogicalResult Lowering::fail(Operation *op, const Twine &message) {
+  failed = true;
+  return op->emitError(message);
+}
+
+void Lowering::materialise(Value value, const Buffer &target) {
+  Nest nest(*this, tile::shapeOf(value.getType()));
+  nest.emitLoops(
+      [&](Nest &inner) {
+        Coordinates coordinates = inner.identity(inner.shape.size());
+        Lanes lanes = inner.evaluate(value, coordinates);
+        inner.writeBuffer(target, lanes, coordinates);
+      },
+      value);
+}
+
+Buffer Lowering::inMemory(Value value, Block *owner) {
+  if (const Buffer *existing = buffer(value))
+    return *existing;
+  Buffer made = allocate(cast<RankedTensorType>(value.getType()), owner);
+  materialise(value, made);
+  return made;
+}
+
+// ---- The frame: arguments, scratch, the loop over programs
+
+Lowering::Lowering(func::FuncOp kernel, const VectorTarget &target)
+    : b(kernel.getLoc(), kernel.getContext()), target(target), plan(kernel), kernel(kernel) {}
+
+FailureOr<func::FuncOp> Lowering::run() {
+  b.setInsertionPointAfter(kernel);
+  Type pointer = b.pointerType(), i64 = b.getI64Type(), i32 = b.getI32Type();
+  std::string name = kernel.getName().str();
+  kernel.setName(name + ".tile");
+  result = func::FuncOp::create(b, name, b.getFunctionType({pointer, i64, i64, pointer}, {i32}));
+  Block *entry = result.addEntryBlock();
+  b.setInsertionPointToStart(entry);
+  Value arguments = entry->getArgument(0), begin = entry->getArgument(1), end = entry->getArgument(2);
+  context = entry->getArgument(3);
+
+  for (auto [i, argument] : llvm::enumerate(kernel.getArguments())) {
+    Type type = argument.getType(), inRegister = registerType(type);
+    Value slot = b.offsetBytes(arguments, b.index(8 * i));
+    Value value;
+    if (isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32) { // arrives as f32
+      value = convertFloat(b, b.load(b.getF32Type(), slot, 4), b.getF32Type(), type, tile::Rounding::NearestEven);
+    } else if (type.isInteger(1)) {
+      value = b.fromMemory(b.load(b.getI8Type(), slot, 1), type);
+    } else {
+      value = b.load(inRegister, slot, std::min<int64_t>(8, byteSize(type)));
+    }
+    scalars[argument] = value;
+  }
+  for (int axis = 0; axis < 3; ++axis)
+    gridSize[axis] = b.load(i32, b.offsetBytes(context, b.index(offsetof(KernelContext, grid) + 4 * axis)), 4);
+  scratch = b.load(pointer, b.offsetBytes(context, b.index(offsetof(KernelContext, scratch))), 8);
+  scratchAnchor = arith::ConstantOp::create(b, b.getBoolAttr(false));
+
+  auto programs = scf::ForOp::create(b, begin, end, b.index(1));
+  func::ReturnOp::create(b, ValueRange{Value(arith::ConstantOp::create(b, b.getI32IntegerAttr(0)))});
+  b.setInsertionPointToStart(programs.getBody());
+  Value id = programs.getInductionVar();
+  Value x = b.toI64(gridSize[0], false), y = b.toI64(gridSize[1], false);
+  auto narrow = [&](Value value) -> Value { return arith::TruncIOp::create(b, i32, value); };
+  programId[0] = narrow(arith::RemUIOp::create(b, id, x));
+  Value rest = arith::DivUIOp::create(b, id, x);
+  programId[1] = narrow(arith::RemUIOp::create(b, rest, y));
+  programId[2] = narrow(arith::DivUIOp::create(b, rest, y));
+
+  lowerBlock(kernel.getBody().front());
+  if (failed)
+    return failure();
+  scratchAnchor->erase();
+  kernel.erase();
+  return result;
+}
+
+// ---- Blocks
+
+void Lowering::lowerBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    switch (plan.place(&op)) {
+    case Place::Virtual:
+    case Place::Deferred:
+      break;
+    case Place::Scalar: {
+      bool touchesMemory = !isMemoryEffectFree(&op);
+      bool needsGroup = llvm::any_of(op.getOperands(), [&](Value operand) {
+        return operand.getDefiningOp() && llvm::is_contained(group, operand.getDefiningOp());
+      });
+      if (touchesMemory || needsGroup)
+        flush();
+      lowerScalar(&op);
+      break;
+    }
+    case Place::Pinned:
+      if (!joins(&op))
+        flush();
+      group.push_back(&op);
+      continue; // done once the group is emitted
+    case Place::Standalone:
+      flush();
+      b.setLoc(op.getLoc());
+      lowerStandalone(&op);
+      break;
+    case Place::Control:
+      flush();
+      b.setLoc(op.getLoc());
+      lowerControl(&op);
+      break;
+    }
+    done.insert(&op);
+    if (failed)
+      return;
+    if (plan.place(&op) == Place::Standalone || plan.place(&op) == Place::Control)
+      releaseDead(&block);
+  }
+  flush();
+}
+
+static ArrayRef<int64_t> iterationShape(Operation *op) {
+  if (auto store = dyn_cast<tile::StoreOp>(op))
+    return tile::shapeOf(store.getValue().getType());
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+    return tile::shapeOf(reduce.getOperands().front().getType());
+  return tile::shapeOf(op->getResult(0).getType());
+}
+
+// Whether evaluating `value` at the group's own coordinates reads something the pending group computes in a way that must
+// wait: a reduction's result, or an element of another place.
+bool Lowering::readsPending(Value value, bool identity, Operation *reader) const {
+  if (buffer(value))
+    return false;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (llvm::is_contained(group, op)) {
+    if (isa<tile::ReduceOp>(op) || !identity)
+      return true;
+    return false;
+  }
+  if (!isTile(value))
+    return false;
+  if (plan.place(op) != Place::Virtual)
+    return false;
+  if (isa<tile::SplatOp>(op)) // a scalar: it may be a reduction's
+    return op->getOperand(0).getDefiningOp() && llvm::is_contained(group, op->getOperand(0).getDefiningOp());
+  bool same = identity && isElementwise(op);
+  return llvm::any_of(op->getOperands(), [&](Value operand) { return readsPending(operand, same, reader); });
+}
+
+bool Lowering::joins(Operation *op) const {
+  if (group.empty())
+    return true;
+  if (iterationShape(op) != iterationShape(group.front()))
+    return false;
+  bool hasStore = llvm::any_of(group, [](Operation *member) { return isa<tile::StoreOp>(member); });
+  if (isa<tile::LoadOp>(op) && hasStore)
+    return false;
+  if (auto load = dyn_cast<tile::LoadOp>(op); load && load.getIsVolatile())
+    return false;
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+    for (Operation *member : group)
+      if (auto other = dyn_cast<tile::ReduceOp>(member); other && other.getAxis() != reduce.getAxis())
+        return false;
+  // A value whose definition needs a scalar of the group cannot be computed inside its loops either.
+  return llvm::none_of(op->getOperands(), [&](Value operand) { return readsPending(operand, true, op); });
+}
+
+// ---- Groups
+
+void Lowering::flush() {
+  if (group.empty())
+    return;
+  SmallVector<Operation *> members;
+  std::swap(members, group);
+  Block *block = members.front()->getBlock();
+  auto isMember = [&](Operation *op) { return llvm::is_contained(members, op); };
+  for (Operation *member : members) {
+    for (Value result : member->getResults()) {
+      if (!isTile(result))
+        continue;
+      bool outside = plan.isForced(result) || isa<tile::ReduceOp>(member) ||
+                     llvm::any_of(plan.readers(result, block), [&](Operation *reader) { return !isMember(reader); });
+      if (!outside)
+        continue;
+      if (auto inPlace = destinationInPlace(result, members))
+        buffers[result] = *inPlace;
+      else
+        buffers[result] = allocate(cast<RankedTensorType>(result.getType()), block);
+    }
+  }
+  b.setLoc(members.front()->getLoc());
+  Nest nest(*this, iterationShape(members.front()));
+  nest.emitGroup(members);
+  done.insert(members.begin(), members.end());
+  releaseDead(block);
+}
+
+// A value handed to the next iteration may overwrite the carried tile it replaces when everything that reads that tile has
+// run, or runs in the same loop and looks only at the element being written.
+bool Lowering::canWriteInPlace(Value value, BlockArgument argument, ArrayRef<Operation *> now) const {
+  for (Operation *reader : plan.readers(argument, argument.getOwner())) {
+    if (done.contains(reader))
+      continue;
+    if (!llvm::is_contained(now, reader))
+      return false;
+  }
+  // Readers now: identity access only, along every path.
+  SmallVector<Value> pending{argument};
+  DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value current = pending.pop_back_val();
+    if (!seen.insert(current).second)
+      continue;
+    for (Operation *user : current.getUsers()) {
+      Operation *ancestor = argument.getOwner()->findAncestorOpInBlock(*user);
+      if (!ancestor || done.contains(ancestor))
+        continue;
+      if (auto dot = dyn_cast<tile::DotOp>(user)) {
+        if (dot.getA() == current || dot.getB() == current)
+          return false;
+        continue;
+      }
+      if (llvm::is_contained(now, user))
+        continue;
+      if (!isElementwise(user))
+        return false;
+      pending.append(user->result_begin(), user->result_end());
+    }
+  }
+  return true;
+}
+
+std::optional<Buffer> Lowering::destinationInPlace(Value value, ArrayRef<Operation *> now) const {
+  auto found = destinations.find(value);
+  if (found == destinations.end())
+    return std::nullopt;
+  auto &[argument, buffer] = found->second;
+  if (value.getParentBlock() != argument.getOwner() || !canWriteInPlace(value, argument, now))
+    return std::nullopt;
+  return buffer;
+}
+
+// ---- Scalars
+
+void Lowering::lowerScalar(Operation *op) {
+  b.setLoc(op->getLoc());
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    scalars[constant] = constantScalar(constant.getValue(), constant.getType());
+    return;
+  }
+  if (auto id = dyn_cast<tile::ProgramIdOp>(op)) {
+    scalars[id] = programId[id.getAxis()];
+    return;
+  }
+  if (auto size = dyn_cast<tile::NumProgramsOp>(op)) {
+    scalars[size] = gridSize[size.getAxis()];
+    return;
+  }
+  if (isa<ub::PoisonOp>(op)) {
+    scalars[op->getResult(0)] = b.zero(registerType(op->getResult(0).getType()));
+    return;
+  }
+  if (isa<tile::LoadOp, tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op)) {
+    if (Value value = scalarMemoryAccess(op))
+      scalars[op->getResult(0)] = value;
+    return;
+  }
+  if (isa<tile::PrintOp>(op))
+    return lowerPrint(op);
+  if (isa<tile::AssertOp>(op))
+    return lowerAssert(op);
+  if (isa<tile::InlineAsmOp>(op))
+    return lowerInlineAsm(op);
+  if (auto assume = dyn_cast<tile::AssumeOp>(op)) {
+    LLVM::AssumeOp::create(b, scalar(assume.getCondition()));
+    return;
+  }
+  if (isElementwise(op)) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(scalar(operand));
+    for (OpResult value : op->getResults())
+      scalars[value] = elementwise(op, value.getResultNumber(), operands);
+    return;
+  }
+  (void)fail(op, "this scalar operation has no lowering for the CPU");
+}
+
+void Lowering::lowerStandalone(Operation *op) {
+  if (isa<tile::DotOp>(op))
+    return lowerDot(op);
+  if (isa<tile::ScanOp>(op))
+    return lowerScan(op);
+  if (isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op))
+    return lowerAtomic(op);
+  if (isa<tile::PrintOp>(op))
+    return lowerPrint(op);
+  if (isa<tile::AssertOp>(op))
+    return lowerAssert(op);
+  if (isa<tile::InlineAsmOp>(op))
+    return lowerInlineAsm(op);
+  if (isa<tile::BarrierOp>(op))
+    return; // one thread runs the program, in order
+  lowerRearrangement(op);
+}

@@ -1,0 +1,127 @@
+// The lowering of one kernel from tiles to loops over vectors; pass `lower-to-loops`.
+//
+// The kernel's blocks are walked in order. Scalar operations are translated at once. Tile operations that the Plan pins are
+// collected into a group as long as they run over the same elements and none needs another's finished result; a group becomes one
+// loop nest (Nest.h), evaluated element-wise on vectors. Everything else is emitted by itself. Tiles that outlive their loop live in
+// a scratch arena, whose layout is decided here.
+#pragma once
+
+#include "compiler/passes/cpu/Emit.h"
+#include "compiler/passes/cpu/Lanes.h"
+#include "compiler/passes/cpu/Plan.h"
+#include <map>
+
+namespace nacre::cpu {
+
+// What the loops are shaped for.
+struct VectorTarget {
+  int64_t vectorBytes = 32; // of a hardware register
+  int64_t registers = 16;   // vector registers
+  bool bf16Dot = false;     // AVX512-BF16: a pair of bf16 products added to f32 at once
+};
+
+// A tile in scratch memory. Strides count elements.
+struct Buffer {
+  mlir::Value pointer;
+  mlir::Type element;
+  llvm::SmallVector<int64_t> shape;
+  llvm::SmallVector<int64_t> strides;
+};
+
+// Offsets in the scratch arena: first fit, freed in any order.
+class Arena {
+public:
+  int64_t allocate(int64_t bytes);
+  void release(int64_t offset);
+  int64_t highWater() const { return high; }
+
+private:
+  std::map<int64_t, int64_t> used; // offset -> bytes
+  int64_t high = 0;
+};
+
+class Nest;
+
+class Lowering {
+public:
+  Lowering(mlir::func::FuncOp kernel, const VectorTarget &target);
+  // Emits the replacement function after the kernel and returns it. Failure has been reported on the operation.
+  mlir::FailureOr<mlir::func::FuncOp> run();
+  int64_t scratchBytes() const { return arena.highWater(); }
+
+  // ---- Used by the nests and the standalone operations
+  mlir::Value scalar(mlir::Value value) const;
+  mlir::Value constantScalar(mlir::Attribute value, mlir::Type element); // as a register value
+  // A whole tile in memory; it has been computed.
+  const Buffer *buffer(mlir::Value value) const;
+  Buffer allocate(mlir::RankedTensorType type, mlir::Block *owner);
+  Buffer allocate(mlir::Type element, llvm::ArrayRef<int64_t> shape, mlir::Block *owner);
+  mlir::LogicalResult fail(mlir::Operation *op, const llvm::Twine &message);
+
+  // One elementwise operation on register values: all scalars, or all vectors of one width.
+  mlir::Value elementwise(mlir::Operation *op, unsigned result, llvm::ArrayRef<mlir::Value> operands);
+  // The combine region of a reduce or scan, on register values.
+  llvm::SmallVector<mlir::Value> combine(mlir::Region &region, llvm::ArrayRef<mlir::Value> arguments);
+  // Writes the value, of any place in the plan, into `target`.
+  void materialise(mlir::Value value, const Buffer &target);
+  // The value's buffer; if it has none, a temporary one, filled now, that lasts for the operation being lowered.
+  Buffer inMemory(mlir::Value value, mlir::Block *owner);
+
+  Emit b;
+  const VectorTarget target;
+  Plan plan;
+  mlir::Value context;      // the KernelContext
+  mlir::Value programId[3]; // i32
+  mlir::Value gridSize[3];
+  bool failed = false;
+
+private:
+  friend class Nest;
+  void emitFrame();
+  void lowerBlock(mlir::Block &block);
+  void lowerScalar(mlir::Operation *op);
+  void lowerStandalone(mlir::Operation *op);
+  void lowerControl(mlir::Operation *op);
+  void lowerFor(mlir::scf::ForOp op);
+  void lowerIf(mlir::scf::IfOp op);
+  void lowerWhile(mlir::scf::WhileOp op);
+  // Moves the values a terminator hands over into the buffers that stand for the receiving values.
+  void handOver(mlir::ValueRange values, llvm::ArrayRef<std::optional<Buffer>> targets, mlir::Block *from);
+
+  // Grouping
+  bool joins(mlir::Operation *op) const;
+  bool readsPending(mlir::Value value, bool identity, mlir::Operation *reader) const;
+  void addToGroup(mlir::Operation *op);
+  void flush();
+  bool canWriteInPlace(mlir::Value value, mlir::BlockArgument argument, llvm::ArrayRef<mlir::Operation *> now) const;
+  std::optional<Buffer> destinationInPlace(mlir::Value value, llvm::ArrayRef<mlir::Operation *> now) const;
+  void releaseDead(mlir::Block *block);
+  void releaseBlock(mlir::Block *block);
+
+  // Standalone operations (Dot.cpp, Scan.cpp, Rearrange.cpp, Effects.cpp)
+  void lowerDot(mlir::Operation *op);
+  void lowerScan(mlir::Operation *op);
+  void lowerRearrangement(mlir::Operation *op);
+  void lowerAtomic(mlir::Operation *op);
+  void lowerPrint(mlir::Operation *op);
+  void lowerAssert(mlir::Operation *op);
+  void lowerInlineAsm(mlir::Operation *op);
+  mlir::Value scalarMemoryAccess(mlir::Operation *op);
+  mlir::Value atomicElement(mlir::Operation *op, mlir::Value pointer, llvm::ArrayRef<mlir::Value> values);
+
+  mlir::func::FuncOp kernel;
+  mlir::func::FuncOp result;
+  llvm::DenseMap<mlir::Value, mlir::Value> scalars;
+  llvm::DenseMap<mlir::Value, Buffer> buffers;
+  llvm::DenseMap<mlir::Value, std::pair<mlir::BlockArgument, Buffer>> destinations; // yielded value -> carried buffer
+  llvm::DenseSet<mlir::Operation *> done;
+  llvm::SmallVector<mlir::Operation *> group;
+
+  Arena arena;
+  mlir::Value scratch;
+  mlir::Operation *scratchAnchor = nullptr; // buffers' addresses are computed before it
+  struct Allocation { mlir::Block *owner; int64_t offset; mlir::Value pointer; };
+  llvm::SmallVector<Allocation> allocations;
+};
+
+} // namespace nacre::cpu

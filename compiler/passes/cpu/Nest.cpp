@@ -1,0 +1,405 @@
+// The loops of a nest: levels, segments of the lane level, reductions carried through them. See Nest.h.
+#include "compiler/passes/cpu/Nest.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::cpu;
+
+Nest::Nest(Lowering &lowering, ArrayRef<int64_t> shape) : lowering(lowering), b(lowering.b), shape(shape) {
+  for (size_t level = 0; level < shape.size(); ++level)
+    order.push_back(level);
+  lane = static_cast<int>(shape.size()) - 1;
+  indices.resize(shape.size());
+}
+
+Coordinates Nest::identity(int64_t rank) const {
+  Coordinates coordinates;
+  for (int64_t level = 0; level < rank; ++level)
+    coordinates.push_back(level);
+  return coordinates;
+}
+
+// ---- Positions: where code that depends on the loops so far is put.
+
+void Nest::enter(size_t position) {
+  positions[position].anchor = arith::ConstantOp::create(b, b.getBoolAttr(false));
+  positions[position].known.clear();
+}
+
+void Nest::leave(size_t position) {
+  positions[position].anchor->erase();
+  positions[position].anchor = nullptr;
+  positions[position].known.clear();
+}
+
+// ---- Widths
+
+void Nest::chooseWidth() {
+  // Cheap bodies take several registers at a time, for independent work in flight; costly ones would spill.
+  bool many = lowering.target.registers >= 32;
+  int64_t unroll = cost > 40 ? (many ? 2 : 1) : (many ? 4 : 2);
+  int64_t lanes = std::max<int64_t>(1, lowering.target.vectorBytes / elementBytes * unroll);
+  if (widthLimit)
+    lanes = std::min(lanes, widthLimit);
+  fullWidth = int64_t(1) << llvm::Log2_64(std::min(lanes, shape[lane]));
+}
+
+// ---- Loops
+
+void Nest::emitLevel(size_t position) {
+  enter(position);
+  if (position + 1 >= order.size()) {
+    emitInnermost();
+  } else if (order[position] == lane) {
+    emitLaneSegments(position, [&] { emitLevel(position + 1); });
+  } else {
+    int level = order[position];
+    if (shape[level] == 1) {
+      indices[level] = b.index(0);
+      emitLevel(position + 1);
+    } else {
+      auto loop = scf::ForOp::create(b, b.index(0), b.index(shape[level]), b.index(1));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      indices[level] = loop.getInductionVar();
+      emitLevel(position + 1);
+    }
+  }
+  leave(position);
+}
+
+// Runs `inner` for the lanes [from, to) in steps of the width, carrying the reductions' accumulators.
+void Nest::emitLaneLoop(Value from, Value to, const std::function<void()> &inner) {
+  SmallVector<Value> carried;
+  for (Reduction &reduction : reductions)
+    carried.append(reduction.accumulators);
+  auto loop = scf::ForOp::create(b, from, to, b.index(fullWidth), carried);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  auto assign = [&](ValueRange values) {
+    size_t next = 0;
+    for (Reduction &reduction : reductions)
+      for (Value &accumulator : reduction.accumulators)
+        accumulator = values[next++];
+  };
+  assign(loop.getRegionIterArgs());
+  indices[lane] = loop.getInductionVar();
+  width = fullWidth;
+  inner();
+  SmallVector<Value> results;
+  for (Reduction &reduction : reductions)
+    results.append(reduction.accumulators);
+  if (!results.empty())
+    scf::YieldOp::create(b, results);
+  assign(loop.getResults());
+}
+
+void Nest::emitLaneSegments(size_t position, const std::function<void()> &inner) {
+  int64_t extent = shape[lane];
+  int64_t whole = extent / fullWidth * fullWidth;
+  // How many lanes, from the first, every assumable check holds for.
+  Value limit;
+  assuming = false;
+  if (!assumable.empty() && fullWidth > 1) {
+    limit = b.index(extent);
+    for (Assumable &entry : assumable)
+      limit = b.minSigned(limit, probe(entry));
+    limit = b.maxSigned(limit, b.index(0));
+  }
+
+  Value next = b.index(0);
+  bool peel = llvm::any_of(reductions, [&](Reduction &r) { return r.accumulators.empty(); });
+  if (peel) {
+    indices[lane] = next;
+    width = fullWidth;
+    inner();
+    next = b.index(fullWidth);
+  }
+  if (limit) {
+    Value end = b.constant(b.getI64Type(), ~(fullWidth - 1));
+    end = arith::AndIOp::create(b, b.minSigned(limit, b.index(whole)), end);
+    end = b.maxSigned(end, next);
+    assuming = true;
+    emitLaneLoop(next, end, inner);
+    assuming = false;
+    next = end;
+  }
+  if (!Emit::isKnown(next, whole)) {
+    if (Emit::isKnown(next, 0) && whole == fullWidth) { // one step: no loop
+      indices[lane] = next;
+      width = fullWidth;
+      inner();
+    } else {
+      emitLaneLoop(next, b.index(whole), inner);
+    }
+  }
+  // What is left, in pieces of halving width. A reduction over the lanes is finished piece by piece.
+  bool overLanes = !reductions.empty() && order.back() == lane;
+  if (overLanes)
+    finishLanes();
+  int64_t start = whole;
+  for (int64_t piece = fullWidth / 2; piece >= 1; piece /= 2) {
+    if (!((extent - whole) & piece))
+      continue;
+    indices[lane] = b.index(start);
+    width = piece;
+    for (Reduction &reduction : reductions)
+      if (overLanes)
+        reduction.accumulators.clear();
+    inner();
+    if (overLanes)
+      finishLanes();
+    start += piece;
+  }
+}
+
+void Nest::emitInnermost() {
+  size_t body = order.size();
+  auto runBody = [&] {
+    enter(body);
+    emitBody();
+    leave(body);
+  };
+  for (Reduction &reduction : reductions) {
+    reduction.accumulators.clear();
+    reduction.scalars.clear();
+  }
+  int level = order.back();
+  if (level == lane) {
+    width = fullWidth;
+    for (Reduction &reduction : reductions)
+      startAccumulators(reduction);
+    emitLaneSegments(body - 1, runBody);
+    for (Reduction &reduction : reductions)
+      reduction.accumulators = reduction.scalars;
+    width = 1;
+  } else {
+    int64_t from = 0;
+    for (Reduction &reduction : reductions)
+      startAccumulators(reduction);
+    if (llvm::any_of(reductions, [](Reduction &r) { return r.accumulators.empty(); })) {
+      indices[level] = b.index(0);
+      runBody();
+      from = 1;
+    }
+    if (from < shape[level]) {
+      SmallVector<Value> carried;
+      for (Reduction &reduction : reductions)
+        carried.append(reduction.accumulators);
+      auto loop = scf::ForOp::create(b, b.index(from), b.index(shape[level]), b.index(1), carried);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      indices[level] = loop.getInductionVar();
+      size_t next = 0;
+      for (Reduction &reduction : reductions)
+        for (Value &accumulator : reduction.accumulators)
+          accumulator = loop.getRegionIterArgs()[next++];
+      runBody();
+      SmallVector<Value> results;
+      for (Reduction &reduction : reductions)
+        results.append(reduction.accumulators);
+      if (!results.empty())
+        scf::YieldOp::create(b, results);
+      next = 0;
+      for (Reduction &reduction : reductions)
+        for (Value &accumulator : reduction.accumulators)
+          accumulator = loop.getResults()[next++];
+    }
+  }
+  writeReductions();
+}
+
+void Nest::emitBody() {
+  if (customBody)
+    return customBody(*this);
+  SmallVector<std::pair<const Buffer *, Lanes>> writes;
+  for (Operation *member : members) {
+    if (auto store = dyn_cast<tile::StoreOp>(member)) {
+      Coordinates coordinates = identity(shape.size());
+      Lanes pointer = evaluate(store.getPointer(), coordinates);
+      Lanes value = evaluate(store.getValue(), coordinates);
+      std::optional<Lanes> mask;
+      if (store.getMask())
+        mask = evaluate(store.getMask(), coordinates);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(positions.back().anchor);
+      this->store(getElementTypeOrSelf(store.getValue().getType()), pointer, value, mask);
+      continue;
+    }
+    if (isa<tile::ReduceOp>(member)) {
+      for (Reduction &reduction : reductions)
+        if (reduction.op == member)
+          accumulate(reduction);
+      continue;
+    }
+    evaluate(member->getResult(0), identity(shape.size()));
+  }
+  OpBuilder::InsertionGuard guard(b);
+  for (auto &[value, buffer] : writeBacks) {
+    Lanes lanes = evaluate(value, identity(shape.size()));
+    b.setInsertionPoint(positions.back().anchor);
+    writeBuffer(buffer, lanes, identity(shape.size()));
+  }
+}
+
+// ---- Reductions
+
+// A value that changes nothing when combined, for the regions we know: one operation on the two arguments.
+static Attribute identityOf(tile::ReduceOp op) {
+  Block &block = op.getCombine().front();
+  if (block.getNumArguments() != 2 || block.getOperations().size() != 2)
+    return {};
+  Operation &inner = block.front();
+  if (inner.getNumOperands() != 2 || block.getTerminator()->getOperand(0) != inner.getResult(0) ||
+      !isa<BlockArgument>(inner.getOperand(0)) || !isa<BlockArgument>(inner.getOperand(1)) ||
+      inner.getOperand(0) == inner.getOperand(1))
+    return {};
+  Type type = block.getArgument(0).getType();
+  Builder builder(op.getContext());
+  if (auto floating = dyn_cast<FloatType>(type)) {
+    if (!floating.isF32() && !floating.isF64())
+      return {};
+    auto number = [&](double value) { return FloatAttr::get(type, value); };
+    if (isa<arith::AddFOp>(inner))
+      return number(-0.0);
+    if (isa<arith::MulFOp>(inner))
+      return number(1.0);
+    if (isa<arith::MaxNumFOp, arith::MinNumFOp>(inner))
+      return number(std::numeric_limits<double>::quiet_NaN());
+    if (isa<arith::MaximumFOp>(inner))
+      return number(-std::numeric_limits<double>::infinity());
+    if (isa<arith::MinimumFOp>(inner))
+      return number(std::numeric_limits<double>::infinity());
+    return {};
+  }
+  if (!type.isSignlessInteger())
+    return {};
+  unsigned bits = type.getIntOrFloatBitWidth();
+  auto number = [&](APInt value) { return IntegerAttr::get(type, value); };
+  if (isa<arith::AddIOp, arith::OrIOp, arith::XOrIOp, arith::MaxUIOp>(inner))
+    return number(APInt::getZero(bits));
+  if (isa<arith::AndIOp, arith::MinUIOp>(inner))
+    return number(APInt::getAllOnes(bits));
+  if (isa<arith::MulIOp>(inner))
+    return number(APInt(bits, 1));
+  if (isa<arith::MaxSIOp>(inner))
+    return number(APInt::getSignedMinValue(bits));
+  if (isa<arith::MinSIOp>(inner))
+    return number(APInt::getSignedMaxValue(bits));
+  return {};
+}
+
+void Nest::startAccumulators(Reduction &reduction) {
+  auto op = cast<tile::ReduceOp>(reduction.op);
+  Attribute identity = identityOf(op);
+  if (!identity)
+    return; // started by the first elements
+  Value value = arith::ConstantOp::create(b, cast<TypedAttr>(identity));
+  reduction.accumulators.push_back(width > 1 ? b.splat(value, width) : value);
+}
+
+void Nest::accumulate(Reduction &reduction) {
+  auto op = cast<tile::ReduceOp>(reduction.op);
+  SmallVector<Lanes> lanes;
+  for (Value operand : op.getOperands())
+    lanes.push_back(evaluate(operand, identity(shape.size())));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(positions.back().anchor);
+  SmallVector<Value> values;
+  for (auto [operand, lane] : llvm::zip(op.getOperands(), lanes))
+    values.push_back(vectorOf(lane, getElementTypeOrSelf(operand.getType())));
+  if (reduction.accumulators.empty()) {
+    reduction.accumulators = values;
+    return;
+  }
+  SmallVector<Value> arguments = reduction.accumulators;
+  arguments.append(values);
+  reduction.accumulators = lowering.combine(op.getCombine(), arguments);
+}
+
+// Folds the lanes of each accumulator into one, and that into what earlier segments left.
+void Nest::finishLanes() {
+  for (Reduction &reduction : reductions) {
+    auto op = cast<tile::ReduceOp>(reduction.op);
+    SmallVector<Value> values = reduction.accumulators;
+    for (int64_t half = width / 2; half >= 1; half /= 2) {
+      SmallVector<Value> arguments;
+      for (int64_t part : {int64_t(0), half})
+        for (Value value : values)
+          arguments.push_back(half == 1 ? b.lane(value, part) : b.slice(value, part, half));
+      values = lowering.combine(op.getCombine(), arguments);
+    }
+    if (!reduction.scalars.empty()) {
+      SmallVector<Value> arguments = reduction.scalars;
+      arguments.append(values);
+      values = lowering.combine(op.getCombine(), arguments);
+    }
+    reduction.scalars = values;
+  }
+}
+
+void Nest::writeReductions() {
+  for (Reduction &reduction : reductions) {
+    auto op = cast<tile::ReduceOp>(reduction.op);
+    for (auto [result, value] : llvm::zip(op.getResults(), reduction.accumulators)) {
+      const Buffer *buffer = lowering.buffer(result);
+      if (!buffer) {
+        lowering.scalars[result] = value;
+        continue;
+      }
+      Coordinates coordinates;
+      for (size_t level = 0; level < shape.size(); ++level)
+        if (level != op.getAxis())
+          coordinates.push_back(level);
+      bool varies = width > 1 && static_cast<int>(op.getAxis()) != lane;
+      writeBuffer(*buffer, varies ? Lanes::varying(value) : Lanes::uniform(value), coordinates);
+    }
+  }
+}
+
+// ---- Entry points
+
+void Nest::emitGroup(ArrayRef<Operation *> group) {
+  members.assign(group.begin(), group.end());
+  for (Operation *member : members)
+    for (Value result : member->getResults()) {
+      if (isa<tile::ReduceOp>(member))
+        continue;
+      if (const Buffer *buffer = lowering.buffer(result))
+        writeBacks.push_back({result, *buffer});
+    }
+  // While the loops are emitted the members are computed, not read back.
+  for (auto &[value, buffer] : writeBacks)
+    lowering.buffers.erase(value);
+  std::optional<int> axis;
+  for (Operation *member : members) {
+    if (auto reduce = dyn_cast<tile::ReduceOp>(member)) {
+      axis = reduce.getAxis();
+      reductions.push_back({member, {}, {}});
+    }
+    for (Value operand : member->getOperands())
+      if (isTile(operand))
+        collectAssumable(operand, identity(shape.size()));
+    cost += 1;
+  }
+  if (axis) { // the reduced axis is innermost
+    llvm::erase(order, *axis);
+    order.push_back(*axis);
+  }
+  chooseWidth();
+  positions.resize(order.size() + 1);
+  emitLevel(0);
+  for (auto &[value, buffer] : writeBacks)
+    lowering.buffers[value] = buffer;
+}
+
+void Nest::emitLoops(const Body &body, ArrayRef<Value> evaluated, int64_t maxWidth) {
+  customBody = body;
+  widthLimit = maxWidth;
+  for (Value value : evaluated)
+    collectAssumable(value, identity(shape.size()));
+  chooseWidth();
+  positions.resize(order.size() + 1);
+  emitLevel(0);
+}

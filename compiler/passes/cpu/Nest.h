@@ -1,0 +1,113 @@
+// One loop nest over the elements of a tile, and the evaluation of tile values inside it.
+//
+// Levels are the tile's axes. `order` lists them from the outermost loop to the innermost; the level `lane` is taken `width` elements
+// at a time, the others one by one. A value is evaluated at coordinates: for each of its own axes, the level that indexes it, or none
+// where it has extent 1. What a value needs decides where its code goes: the loop of the innermost level it depends on, so a
+// row's address is computed once a row, whatever chain of operations it comes from.
+//
+// The lane level runs in segments: first the part where every bound check is known to hold (evaluated as true), then the
+// rest with masks, then pieces of smaller width where the extent is no multiple of the width.
+#pragma once
+
+#include "compiler/passes/cpu/Lowering.h"
+
+namespace nacre::cpu {
+
+using Coordinates = llvm::SmallVector<int8_t, 4>; // a level, or -1
+
+class Nest {
+public:
+  Nest(Lowering &lowering, llvm::ArrayRef<int64_t> shape);
+
+  // Emits the loops for a group of pinned operations (loads, elementwise values, stores, reductions over one axis).
+  void emitGroup(llvm::ArrayRef<mlir::Operation *> members);
+  // Emits loops that call `body` with the element's lanes and the position; for packing and copying. `maxWidth` limits the lanes.
+  using Body = std::function<void(Nest &)>;
+  void emitLoops(const Body &body, llvm::ArrayRef<mlir::Value> evaluated, int64_t maxWidth = 0);
+
+  Lanes evaluate(mlir::Value value, const Coordinates &coordinates);
+  Coordinates identity(int64_t rank) const;
+  // Whether some memory that evaluating the value reads is contiguous along the lane level.
+  bool readsNeighbours(mlir::Value value, const Coordinates &coordinates);
+  mlir::Value vectorOf(const Lanes &lanes, mlir::Type element); // scalar when the width is 1
+  mlir::Value maskVector(const Lanes &lanes);
+
+  Lanes load(mlir::Type element, const Lanes &pointer, std::optional<Lanes> mask, std::optional<Lanes> other, bool isVolatile);
+  void store(mlir::Type element, const Lanes &pointer, const Lanes &value, std::optional<Lanes> mask);
+  Lanes readBuffer(const Buffer &buffer, const Coordinates &coordinates);
+  void writeBuffer(const Buffer &buffer, const Lanes &value, const Coordinates &coordinates);
+
+  Lowering &lowering;
+  Emit &b;
+  llvm::SmallVector<int64_t> shape;
+  llvm::SmallVector<int> order;
+  int lane;
+  int64_t width = 1;                       // of the segment being emitted
+  llvm::SmallVector<mlir::Value> indices;  // per level; the lane level's is the first lane's
+
+private:
+  using Key = std::pair<mlir::Value, uint32_t>;
+  struct Position {
+    mlir::Operation *anchor = nullptr; // code at this position goes before it
+    llvm::DenseMap<Key, Lanes> known;
+  };
+  struct Reduction {
+    mlir::Operation *op;
+    llvm::SmallVector<mlir::Value> accumulators;
+    llvm::SmallVector<mlir::Value> scalars; // finished pieces, when reducing over the lanes
+  };
+
+  void chooseWidth();
+  void emitLevel(size_t position);
+  void emitLaneSegments(size_t position, const std::function<void()> &inner);
+  void emitInnermost();
+  void emitBody();
+  void emitLaneLoop(mlir::Value from, mlir::Value to, const std::function<void()> &inner);
+  void startAccumulators(Reduction &reduction);
+  void accumulate(Reduction &reduction);
+  void finishLanes();
+  void writeReductions();
+  void enter(size_t position);
+  void leave(size_t position);
+
+  uint32_t dependencies(mlir::Value value, const Coordinates &coordinates);
+  Lanes compute(mlir::Value value, const Coordinates &coordinates);
+  Lanes computeElementwise(mlir::Operation *op, unsigned result, const Coordinates &coordinates);
+  Coordinates operandCoordinates(mlir::Operation *op, const Coordinates &coordinates);
+
+  // Analysis only: the form `evaluate` would give, taking remainders to be linear; with the step when that is a constant.
+  struct Form {
+    Lanes::Kind kind = Lanes::Kind::Uniform;
+    std::optional<int64_t> stride;
+  };
+  Form classify(mlir::Value value, const Coordinates &coordinates);
+  Form classifyOperation(mlir::Value value, const Coordinates &coordinates);
+  // The bound checks and remainders of the members' trees that hold for a prefix of the lanes.
+  void collectAssumable(mlir::Value value, const Coordinates &coordinates);
+  struct Assumable {
+    mlir::Value value;
+    Coordinates coordinates;
+    mlir::Value start; // a remainder's value at lane 0
+  };
+  // The number of lanes, from lane 0 of the row, that the entry holds for; emitted at the position outside the lane loop.
+  mlir::Value probe(Assumable &entry);
+
+  llvm::SmallVector<mlir::Operation *> members;
+  Body customBody;
+  llvm::SmallVector<Reduction> reductions;
+  llvm::SmallVector<std::pair<mlir::Value, Buffer>> writeBacks;
+  llvm::SmallVector<Position> positions;
+  llvm::DenseMap<Key, uint32_t> dependencyCache;
+  llvm::DenseMap<Key, Form> formCache;
+  llvm::SmallVector<Assumable> assumable;
+  llvm::DenseMap<Key, Lanes> probed;
+  bool probing = false;
+  llvm::DenseSet<Key> visitedAssumable;
+  bool assuming = false;
+  int64_t fullWidth = 1;
+  int64_t cost = 0;
+  int64_t elementBytes = 1;
+  int64_t widthLimit = 0;
+};
+
+} // namespace nacre::cpu

@@ -1,0 +1,184 @@
+// Where each tile operation is computed. See Plan.h.
+#include "compiler/passes/cpu/Plan.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::cpu;
+
+bool nacre::cpu::isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+bool nacre::cpu::isElementwise(Operation *op) {
+  if (isa<tile::FpCastOp, tile::BitcastOp, tile::PtrToIntOp, tile::IntToPtrOp, tile::AddPtrOp, tile::HintOp>(op))
+    return true;
+  if (isa<arith::ConstantOp>(op))
+    return false;
+  StringRef dialect = op->getDialect()->getNamespace();
+  return (dialect == "arith" || dialect == "math") && op->getNumRegions() == 0;
+}
+
+bool nacre::cpu::isUnitReshape(tile::ReshapeOp op) {
+  auto significant = [](Type type) {
+    SmallVector<int64_t> extents;
+    for (int64_t extent : tile::shapeOf(type))
+      if (extent != 1)
+        extents.push_back(extent);
+    return extents;
+  };
+  return significant(op.getSource().getType()) == significant(op.getType());
+}
+
+// What one element costs, roughly in instructions.
+static int ownCost(Operation *op) {
+  if (isa<math::FmaOp, math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::CopySignOp>(op))
+    return 1;
+  if (isa<math::MathDialect>(op->getDialect()))
+    return 16;
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::RemFOp>(op))
+    return 12;
+  if (isa<arith::DivFOp, tile::FpCastOp>(op))
+    return 6;
+  return isElementwise(op) ? 1 : 0;
+}
+
+int Plan::cost(Value value) const { return costs.lookup(value); }
+
+static bool writesMemory(Operation *op) {
+  if (isa<tile::LoadOp>(op))
+    return cast<tile::LoadOp>(op).getIsVolatile();
+  if (op->getNumRegions() != 0 && !isa<tile::ReduceOp, tile::ScanOp>(op)) {
+    WalkResult result = op->walk([&](Operation *inner) {
+      return inner != op && inner->getNumRegions() == 0 && writesMemory(inner) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    return result.wasInterrupted();
+  }
+  return isa<tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp, tile::BarrierOp, tile::PrintOp, tile::AssertOp>(op) ||
+         (isa<tile::InlineAsmOp>(op) && !cast<tile::InlineAsmOp>(op).getIsPure());
+}
+
+// Follows the only use of each value from the load; true when it ends at a dot of the same block with no write in between.
+bool Plan::feedsOnlyDot(Operation *load) const {
+  Operation *current = load;
+  while (current->getNumResults() == 1 && current->getResult(0).hasOneUse()) {
+    OpOperand &use = *current->getResult(0).use_begin();
+    Operation *user = use.getOwner();
+    if (user->getBlock() != load->getBlock())
+      return false;
+    if (auto dot = dyn_cast<tile::DotOp>(user)) {
+      if (use.get() == dot.getAccumulator())
+        return false;
+      for (Operation *between = load->getNextNode(); between != user; between = between->getNextNode())
+        if (writesMemory(between))
+          return false;
+      return true;
+    }
+    if (!isElementwise(user) && !isa<tile::PermuteOp>(user))
+      return false;
+    current = user;
+  }
+  return false;
+}
+
+void Plan::decide(Operation *op) {
+  bool hasTileResult = llvm::any_of(op->getResults(), isTile);
+  bool hasTileOperand = llvm::any_of(op->getOperands(), isTile);
+  auto set = [&](Place place) { places[op] = place; };
+  auto force = [&](ValueRange values) {
+    for (Value value : values)
+      if (isTile(value))
+        forced.insert(value);
+  };
+
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    return set(Place::Standalone); // hands values over: a reader that is never done before its block is
+  if (isa<scf::SCFDialect>(op->getDialect()))
+    return set(Place::Control);
+  if (isa<tile::BarrierOp>(op))
+    return set(Place::Standalone);
+  if (!hasTileResult && !hasTileOperand)
+    return set(Place::Scalar);
+
+  if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    costs[load.getResult()] = 1;
+    return set(!load.getIsVolatile() && feedsOnlyDot(op) ? Place::Deferred : Place::Pinned);
+  }
+  if (isa<tile::StoreOp, tile::ReduceOp>(op))
+    return set(Place::Pinned);
+  if (isa<tile::DotOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op))
+    return set(Place::Standalone);
+  if (isa<tile::ScanOp, tile::ConcatenateOp, tile::JoinOp, tile::SplitOp, tile::ExtractOp, tile::GatherOp, tile::HistogramOp,
+          tile::PrintOp, tile::AssertOp, tile::InlineAsmOp>(op)) {
+    force(op->getOperands());
+    return set(Place::Standalone);
+  }
+  if (auto reshape = dyn_cast<tile::ReshapeOp>(op); reshape && !isUnitReshape(reshape)) {
+    force(op->getOperands());
+    return set(Place::Standalone);
+  }
+
+  // The rest is elementwise, or moves elements without computing.
+  int total = ownCost(op);
+  for (Value operand : op->getOperands())
+    if (isTile(operand))
+      total += cost(operand);
+  bool severalReaders = false, readDeeper = false, spread = false;
+  for (Value result : op->getResults()) {
+    severalReaders |= !result.use_empty() && !result.hasOneUse();
+    for (Operation *user : result.getUsers()) {
+      readDeeper |= user->getBlock() != op->getBlock();
+      if (auto broadcast = dyn_cast<tile::BroadcastOp>(user))
+        spread |= broadcast.getType().getShape() != broadcast.getSource().getType().getShape();
+      if (isa<tile::ExpandDimsOp>(user))
+        spread = true;
+    }
+  }
+  bool pin = (severalReaders && total >= 8) || ((readDeeper || spread) && total >= 6);
+  if (!isElementwise(op))
+    pin = false;
+  for (Value result : op->getResults())
+    costs[result] = pin ? 1 : total;
+  set(pin ? Place::Pinned : Place::Virtual);
+}
+
+Plan::Plan(func::FuncOp kernel) {
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == kernel.getOperation())
+      return WalkResult::advance();
+    decide(op);
+    return isa<tile::ReduceOp, tile::ScanOp>(op) ? WalkResult::skip() : WalkResult::advance();
+  });
+  // What control flow carries, and what must be in memory, is computed at its own place.
+  auto pinValue = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (op && isTile(value) && place(op) == Place::Virtual && isElementwise(op))
+      places[op] = Place::Pinned;
+    if (op && isTile(value) && place(op) == Place::Deferred)
+      places[op] = Place::Pinned;
+  };
+  kernel.walk([&](Operation *op) {
+    if (isa<scf::YieldOp, scf::ConditionOp>(op))
+      for (Value operand : op->getOperands())
+        pinValue(operand);
+  });
+  for (Value value : forced)
+    pinValue(value);
+}
+
+llvm::SmallSetVector<Operation *, 8> Plan::readers(Value value, Block *block) const {
+  llvm::SmallSetVector<Operation *, 8> found;
+  SmallVector<Value> pending{value};
+  DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value current = pending.pop_back_val();
+    if (!seen.insert(current).second)
+      continue;
+    for (Operation *user : current.getUsers()) {
+      if (place(user) == Place::Virtual || place(user) == Place::Deferred) {
+        pending.append(user->result_begin(), user->result_end());
+        continue;
+      }
+      Operation *ancestor = block->findAncestorOpInBlock(*user);
+      found.insert(ancestor ? ancestor : user);
+    }
+  }
+  return found;
+}

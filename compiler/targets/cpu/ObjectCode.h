@@ -1,0 +1,17 @@
+// LLVM IR to object code for one x86-64 CPU.
+#pragma once
+
+#include "compiler/targets/cpu/CpuTarget.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace nacre::cpu {
+
+// Throws CompileError when LLVM does not know the CPU.
+std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const CpuOptions &options);
+// Optimises in place. Tiles are already vectors, so LLVM's own vectorisers stay off.
+void optimise(llvm::Module &module, llvm::TargetMachine &machine);
+std::string emitObject(llvm::Module &module, llvm::TargetMachine &machine);
+std::string emitAssembly(llvm::Module &module, llvm::TargetMachine &machine);
+
+} // namespace nacre::cpu

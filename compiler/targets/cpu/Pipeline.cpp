@@ -1,0 +1,152 @@
+// The CPU target from tile IR to object code, on one page.
+#include "compiler/language/Diagnostic.h"
+#include "compiler/passes/cpu/LowerToLoops.h"
+#include "compiler/passes/tile/ScalariseCarried.h"
+#include "compiler/targets/cpu/CpuTarget.h"
+#include "compiler/targets/cpu/ObjectCode.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::cpu;
+
+void nacre::cpu::registerDialects(DialectRegistry &registry) {
+  registry.insert<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, func::FuncDialect, ub::UBDialect,
+                  vector::VectorDialect, LLVM::LLVMDialect, cf::ControlFlowDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+// What the machine offers to the loops.
+static VectorTarget vectorTarget(const llvm::TargetMachine &machine) {
+  const llvm::MCSubtargetInfo *info = machine.getMCSubtargetInfo();
+  VectorTarget target;
+  if (info->checkFeatures("+avx512f,+avx512bw,+avx512vl,+avx512dq"))
+    target = {64, 32, info->checkFeatures("+avx512bf16")};
+  else if (info->checkFeatures("+avx2"))
+    target = {32, 16, false};
+  else
+    target = {16, 16, false};
+  return target;
+}
+
+// Runs the passes; what they report becomes one CompileError.
+static void run(ModuleOp module, const char *stage, llvm::function_ref<void(OpPassManager &)> build) {
+  std::string reported;
+  ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error && reported.empty()) {
+      llvm::raw_string_ostream stream(reported);
+      if (!isa<UnknownLoc>(diagnostic.getLocation()))
+        stream << diagnostic.getLocation() << ": ";
+      stream << diagnostic.str();
+    }
+    return success();
+  });
+  PassManager passes(module.getContext(), ModuleOp::getOperationName());
+  passes.enableVerifier(false);
+  build(passes);
+  if (succeeded(passes.run(module)))
+    return;
+  nacre::Diagnostic diagnostic;
+  diagnostic.kind = nacre::Diagnostic::Kind::Internal;
+  diagnostic.message = std::string("the CPU target failed in ") + stage + ": " + reported;
+  throw CompileError(diagnostic);
+}
+
+static std::string printed(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  return text;
+}
+
+CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
+  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(options);
+  auto stage = [&](const char *name, const std::function<std::string()> &text) {
+    if (options.onStage)
+      options.onStage(name, text);
+  };
+  CpuCode code;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(tile::kernelAttribute))
+      code.symbol = function.getName().str();
+
+  run(module, "tile passes", [](OpPassManager &passes) {
+    passes.addPass(createCanonicalizerPass());
+    passes.addPass(createCSEPass());
+    passes.addPass(createScalariseCarried());
+    passes.addPass(createCanonicalizerPass());
+    passes.addPass(createCSEPass());
+  });
+  stage("tile", [&] { return printed(module); });
+
+  run(module, "lowering to loops", [&](OpPassManager &passes) {
+    passes.addPass(createLowerToLoops(vectorTarget(*machine)));
+    passes.addPass(createCanonicalizerPass());
+    passes.addPass(createCSEPass());
+  });
+  stage("cpu", [&] { return printed(module); });
+  if (auto scratch = module->getAttrOfType<IntegerAttr>(scratchAttribute))
+    code.metadata.scratchBytes = scratch.getInt();
+  module->removeAttr(scratchAttribute);
+
+  run(module, "conversion to LLVM", [](OpPassManager &passes) {
+    passes.addPass(createSCFToControlFlowPass());
+    passes.addPass(createConvertVectorToLLVMPass());
+    passes.addPass(createConvertMathToLLVMPass());
+    passes.addPass(createArithToLLVMConversionPass());
+    passes.addPass(createUBToLLVMConversionPass());
+    passes.addPass(createConvertControlFlowToLLVMPass());
+    passes.addPass(createConvertFuncToLLVMPass());
+    passes.addPass(createReconcileUnrealizedCastsPass());
+  });
+
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, context, code.symbol);
+  if (!llvmModule) {
+    nacre::Diagnostic diagnostic;
+    diagnostic.kind = nacre::Diagnostic::Kind::Internal;
+    diagnostic.message = "the CPU target could not translate the kernel to LLVM IR";
+    throw CompileError(diagnostic);
+  }
+  llvmModule->setTargetTriple(machine->getTargetTriple());
+  llvmModule->setDataLayout(machine->createDataLayout());
+  for (llvm::Function &function : *llvmModule) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", machine->getTargetCPU());
+    function.addFnAttr("target-features", machine->getTargetFeatureString());
+    // Full-width vectors, also where LLVM would by itself prefer halves.
+    function.addFnAttr("prefer-vector-width", "512");
+    function.addFnAttr("min-legal-vector-width", "512");
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+  }
+  optimise(*llvmModule, *machine);
+  stage("llvm", [&] {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvmModule->print(stream, nullptr);
+    return text;
+  });
+  stage("asm", [&] {
+    std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*llvmModule);
+    return emitAssembly(*copy, *machine);
+  });
+  code.object = emitObject(*llvmModule, *machine);
+  return code;
+}
