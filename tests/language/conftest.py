@@ -6,6 +6,7 @@ check that a test expects what the language says and not what our compiler does.
 
 import os
 import sys
+import tempfile
 import zlib
 from pathlib import Path
 
@@ -14,6 +15,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+
+# A cache of this run alone: what is tested is this compiler, not what an earlier one left behind.
+_cache = tempfile.TemporaryDirectory(prefix="nacre-language-tests-")
+os.environ["TRITON_CACHE_DIR"] = _cache.name
 
 REQUESTED = os.environ.get("NACRE_TEST_ENGINE") or None
 if REQUESTED == "triton":
