@@ -8,7 +8,7 @@ using namespace ast;
 
 ExpressionPointer ExpressionParser::parseTarget() {
   ExpressionPointer target = at(TokenKind::Star) ? parseStarred() : parseBitwise();
-  checkTarget(*target);
+  checkTarget(*target, "assign to");
   return target;
 }
 
@@ -22,11 +22,11 @@ ExpressionPointer ExpressionParser::parseTargets() {
       tuple->elements.push_back(at(TokenKind::Star) ? parseStarred() : parseBitwise());
     first = finish(std::move(tuple));
   }
-  checkTarget(*first);
+  checkTarget(*first, "assign to");
   return first;
 }
 
-void ExpressionParser::checkTarget(const Expression &expression, const llvm::Twine &hint) {
+void ExpressionParser::checkTarget(const Expression &expression, llvm::StringRef verb, llvm::StringRef hint) {
   auto checkElements = [&](const Expressions &elements) {
     bool seenStar = false;
     for (const ExpressionPointer &element : elements) {
@@ -37,7 +37,7 @@ void ExpressionParser::checkTarget(const Expression &expression, const llvm::Twi
         seenStar = true;
         target = starred->value.get();
       }
-      checkTarget(*target, hint);
+      checkTarget(*target, verb, hint);
     }
   };
   switch (expression.kind) {
@@ -51,8 +51,12 @@ void ExpressionParser::checkTarget(const Expression &expression, const llvm::Twi
     return checkElements(llvm::cast<List>(expression).elements);
   case Kind::Starred:
     fail(expression, "a starred target can only stand in a list or a tuple", "add a comma to make it a tuple");
+  case Kind::NoneLiteral:
+    fail(expression, "cannot " + verb + " None", hint);
+  case Kind::BoolLiteral:
+    fail(expression, "cannot " + verb + (llvm::cast<BoolLiteral>(expression).value ? " True" : " False"), hint);
   default:
-    fail(expression, "cannot assign to this " + ast::describe(expression.kind), hint);
+    fail(expression, "cannot " + verb + " this " + ast::describe(expression.kind), hint);
   }
 }
 
@@ -60,7 +64,7 @@ Parameter ExpressionParser::parseParameter(ParameterKind kind, bool hasAnnotatio
   Parameter parameter;
   parameter.kind = kind;
   Begin where = begin();
-  parameter.name = expectName("of a parameter");
+  parameter.name = expectName("for a parameter");
   parameter.nameLocation = span(where);
   if (hasAnnotations && accept(TokenKind::Colon))
     parameter.annotation = kind == ParameterKind::VariadicPositional && at(TokenKind::Star) ? parseStarred() : parseExpression();

@@ -270,7 +270,7 @@ std::vector<TypeParameter> StatementParser::parseTypeParameters() {
     TypeParameter &parameter = parameters.emplace_back();
     Begin where = begin();
     parameter.stars = accept(TokenKind::Star) ? 1 : accept(TokenKind::DoubleStar) ? 2 : 0;
-    parameter.name = expectName("of a type parameter");
+    parameter.name = expectName("for a type parameter");
     if (accept(TokenKind::Colon))
       parameter.bound = parseExpression();
     if (accept(TokenKind::Equal))

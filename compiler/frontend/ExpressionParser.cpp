@@ -404,9 +404,12 @@ ExpressionPointer ExpressionParser::parseSliceOrIndex() {
   Begin where = begin();
   ExpressionPointer lower;
   if (!at(TokenKind::Colon)) {
+    bool isNamed = at(TokenKind::Name) && peek(1).kind == TokenKind::ColonEqual;
     lower = parseNamedExpression();
     if (!at(TokenKind::Colon))
       return lower;
+    if (isNamed)
+      fail(*lower, "':=' in a slice needs parentheses");
   }
   auto slice = start<Slice>(where);
   take();

@@ -30,8 +30,8 @@ protected:
   ast::ExpressionPointer parseTargets();
   // One target, as after `as`.
   ast::ExpressionPointer parseTarget();
-  // `expression` stands where a value is stored.
-  void checkTarget(const ast::Expression &expression, const llvm::Twine &hint = "");
+  // `expression` stands where something is stored or deleted; `verb` says which: "assign to", "delete".
+  void checkTarget(const ast::Expression &expression, llvm::StringRef verb, llvm::StringRef hint = "");
 
   // Between the parentheses of a call or a class, and the closing one. `opening` is where the opening one stands.
   void parseArguments(Begin opening, ast::Expressions &arguments, std::vector<ast::KeywordArgument> &keywords);

@@ -209,14 +209,15 @@ bool Lexer::readIndentation(Token &token) {
     token = makeToken(TokenKind::Indent, start);
     return true;
   }
+  int innermost = indentations.back().width;
   while (indentations.size() > 1 && indentation.width < indentations.back().width) {
     indentations.pop_back();
     ++pendingDedents;
   }
   if (indentation.width != indentations.back().width)
-    fail(start, "this indentation matches no enclosing block",
-         "the enclosing block is indented by " + llvm::Twine(indentations.back().width) + ", this line by " +
-             llvm::Twine(indentation.width));
+    fail(start, "this indentation matches no block before it",
+         "the line is indented by " + llvm::Twine(indentation.width) + ", the block before it by " +
+             llvm::Twine(innermost) + ", and the next one out by " + llvm::Twine(indentations.back().width));
   checkTabs(indentation.tabsAsOne == indentations.back().tabsAsOne);
   --pendingDedents;
   token = makeToken(TokenKind::Dedent, position());

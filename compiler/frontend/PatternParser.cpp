@@ -204,6 +204,8 @@ PatternParser::PatternPointer PatternParser::parseMapping() {
       mapping->name = expectName("after '**'");
     } else {
       mapping->keys.push_back(at(TokenKind::Name) ? parseDottedName() : parseLiteral());
+      if (llvm::isa<Name>(*mapping->keys.back()))
+        fail(*mapping->keys.back(), "a mapping pattern's key is a literal or a dotted name");
       expect(TokenKind::Colon, "after a mapping pattern's key");
       mapping->patterns.push_back(parsePattern());
     }

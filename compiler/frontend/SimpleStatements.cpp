@@ -138,7 +138,7 @@ StatementPointer StatementParser::parseAssignment() {
   if (at(TokenKind::Equal)) {
     auto node = start<Assign>(where);
     while (accept(TokenKind::Equal)) {
-      checkTarget(*value, "use '==' to compare");
+      checkTarget(*value, "assign to", "use '==' to compare");
       node->targets.push_back(std::move(value));
       value = parseExpressionListOrYield();
     }
@@ -183,7 +183,7 @@ StatementPointer StatementParser::parseTypeAlias() {
 // Imports
 
 std::string StatementParser::parseDottedModule() {
-  std::string name = expectName("of a module");
+  std::string name = expectName("for a module");
   while (accept(TokenKind::Dot))
     name += "." + expectName("after '.'");
   return name;
@@ -243,7 +243,7 @@ StatementPointer StatementParser::parseDelete() {
   take();
   do {
     node->targets.push_back(parseExpression());
-    checkTarget(*node->targets.back());
+    checkTarget(*node->targets.back(), "delete");
   } while (accept(TokenKind::Comma) && startsExpression(peek()));
   return finish(std::move(node));
 }
