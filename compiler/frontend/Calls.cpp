@@ -157,12 +157,8 @@ Object Generator::inlineCall(FunctionPointer function, const Arguments &argument
   }
 }
 
-// The body, and what falls off its end.
 Object Generator::runFrame(Frame &callee) {
-  block(callee.function->definition->body);
-  const SourceLocation &end = callee.function->definition->nameLocation;
-  if (!callee.path.closed)
-    guarded(end, [&] { returnStatement(Object(), end); });
+  block(callee.function->definition->body, /*isFunction=*/true);
   return callee.path.returned->object;
 }
 

@@ -36,6 +36,7 @@ private:
   Object resolve(const Slot &slot) const;
   bool hasReturned(int side) const;
   void joinName(const std::string &name);
+  std::variant<Exit, Value> exitOf(int side) const;
   void joinExit(Path &joined);
   void joinReturned();
   void forbidSingle(const std::string &name, int side);
@@ -186,10 +187,12 @@ void Joiner::joinReturned() {
     if (!unified) {
       const Binding &early = first->place.line <= second->place.line ? *first : *second;
       const Binding &late = &early == first.get() ? *second : *first;
-      const std::string &name = generator.frame->function->source.name;
+      const Function &function = *generator.frame->function;
+      bool fallsOff = early.object.isNone() && early.place.line == function.definition->nameLocation.line;
       generator.failAt(late.place, Diagnostic::Kind::Type,
-                       "`" + name + "` returns " + late.object.typeName() + " here but " + early.object.typeName() + " at line " +
-                           std::to_string(early.place.line),
+                       "`" + function.source.name + "` returns " + late.object.typeName() + " here but " +
+                           (fallsOff ? "nothing where it reaches its end"
+                                     : early.object.typeName() + " at line " + std::to_string(early.place.line)),
                        "every return of a function must give the same type");
     }
     returnedSlot = slot(unified->first, unified->second);
@@ -203,8 +206,13 @@ void Joiner::joinReturned() {
   returnedPlace = known.place;
 }
 
+// A run-time code that can only be Return is not worth carrying.
+std::variant<Exit, Value> Joiner::exitOf(int side) const {
+  return hasReturned(side) ? std::variant<Exit, Value>(Exit::Return) : sides[side]->path.exit;
+}
+
 void Joiner::joinExit(Path &joined) {
-  const std::variant<Exit, Value> &first = sides[0]->path.exit, &second = sides[1]->path.exit;
+  std::variant<Exit, Value> first = exitOf(0), second = exitOf(1);
   joined.closed = sides[0]->path.closed && sides[1]->path.closed;
   if (std::holds_alternative<Exit>(first) && std::holds_alternative<Exit>(second) &&
       std::get<Exit>(first) == std::get<Exit>(second)) {
@@ -212,7 +220,7 @@ void Joiner::joinExit(Path &joined) {
     return;
   }
   for (int side : {0, 1})
-    generator.at(sides[side]->block.get(), [&] { yields[side].push_back(generator.exitCode(sides[side]->path.exit)); });
+    generator.at(sides[side]->block.get(), [&] { yields[side].push_back(generator.exitCode(exitOf(side))); });
 }
 
 Path Joiner::join(mlir::Value condition) {
@@ -311,12 +319,23 @@ void Generator::guarded(const SourceLocation &place, llvm::function_ref<void()> 
 }
 
 std::variant<bool, Value> Generator::condition(const ast::Expression &test) {
+  if (auto *call = llvm::dyn_cast<ast::Call>(&test)) {
+    Object callee = expression(*call->callee);
+    Arguments arguments = evaluateArguments(*call);
+    // tl.condition(test, ...) wraps a test with hints.
+    bool isWrapped = callee.is<const Builtin *>() && callee.as<const Builtin *>() == findBuiltin("triton.language", "condition");
+    if (isWrapped && arguments.positional.size() != 1)
+      failAt(test.location, Diagnostic::Kind::Argument, "tl.condition takes one condition, and disable_licm by name");
+    Object object = isWrapped ? arguments.positional.front() : callObject(callee, arguments, test.location);
+    irBuilder.setLocation(test.location);
+    return toCondition(*this, object);
+  }
   Object object = expression(test);
   irBuilder.setLocation(test.location);
   return toCondition(*this, object);
 }
 
-bool Generator::ifStatement(const ast::If &node, llvm::ArrayRef<ast::StatementPointer> rest) {
+bool Generator::ifStatement(const ast::If &node, llvm::function_ref<void()> rest) {
   std::variant<bool, Value> test = condition(*node.test);
   if (auto *known = std::get_if<bool>(&test)) {
     block(*known ? node.body : node.orElse);
@@ -327,12 +346,12 @@ bool Generator::ifStatement(const ast::If &node, llvm::ArrayRef<ast::StatementPo
 
 // When one side has left for good, what follows belongs to the other side: built there it needs no test of the exit code.
 bool Generator::runTimeIf(const SourceLocation &place, const Value &condition, llvm::function_ref<void()> whenTrue,
-                          llvm::function_ref<void()> whenFalse, llvm::ArrayRef<ast::StatementPointer> rest) {
+                          llvm::function_ref<void()> whenFalse, llvm::function_ref<void()> rest) {
   Branch sides[2] = {buildBranch(whenTrue), Branch()};
   sides[1] = buildBranch(whenFalse);
-  bool takesRest = sides[0].path.closed != sides[1].path.closed && !rest.empty();
+  bool takesRest = sides[0].path.closed != sides[1].path.closed && rest;
   if (takesRest)
-    extendBranch(sides[sides[0].path.closed ? 1 : 0], [&] { block(rest); });
+    extendBranch(sides[sides[0].path.closed ? 1 : 0], rest);
   join(place, condition, std::move(sides[0]), std::move(sides[1]));
   return takesRest;
 }

@@ -114,7 +114,8 @@ private:
   Object runFrame(Frame &callee);
 
   // ---- Statements
-  void block(llvm::ArrayRef<ast::StatementPointer> statements);
+  // `isFunction`: the statements end a function, so what falls off their end returns None.
+  void block(llvm::ArrayRef<ast::StatementPointer> statements, bool isFunction = false);
   void statement(const ast::Statement &statement);
   void expressionStatement(const ast::ExpressionStatement &node);
   void assertStatement(const ast::Assert &node);
@@ -133,10 +134,10 @@ private:
   Object localised(const Object &value);
 
   // ---- Conditionals
-  // Builds `node`; `rest` are the statements after it. True when it has built those as well.
-  bool ifStatement(const ast::If &node, llvm::ArrayRef<ast::StatementPointer> rest);
+  // Builds `node`; `rest` builds what comes after it, and is null when that is nothing. True when it has been built as well.
+  bool ifStatement(const ast::If &node, llvm::function_ref<void()> rest);
   bool runTimeIf(const SourceLocation &place, const Value &condition, llvm::function_ref<void()> whenTrue,
-                 llvm::function_ref<void()> whenFalse, llvm::ArrayRef<ast::StatementPointer> rest);
+                 llvm::function_ref<void()> whenFalse, llvm::function_ref<void()> rest);
   // Builds `body` under a test that nobody has left, when that is known only at run time.
   void guarded(const SourceLocation &place, llvm::function_ref<void()> body);
   Branch buildBranch(llvm::function_ref<void()> body);

@@ -287,7 +287,7 @@ void Generator::whileStatement(const ast::While &node) {
       std::variant<bool, Value> test = condition(*node.test);
       if (auto *known = std::get_if<bool>(&test))
         return *known ? block(node.body) : leave(Exit::Break);
-      runTimeIf(node.test->location, std::get<Value>(test), [&] { block(node.body); }, [&] { leave(Exit::Break); }, {});
+      runTimeIf(node.test->location, std::get<Value>(test), [&] { block(node.body); }, [&] { leave(Exit::Break); }, nullptr);
     });
     --frame->runTimeLoops;
     isSettled = carried.settle(body);

@@ -3,25 +3,32 @@
 
 namespace nacre {
 
-void Generator::block(llvm::ArrayRef<ast::StatementPointer> statements) {
+void Generator::block(llvm::ArrayRef<ast::StatementPointer> statements, bool isFunction) {
   for (size_t i = 0; i < statements.size(); ++i) {
     if (frame->path.closed)
       return; // unreachable: not built and not checked
     llvm::ArrayRef<ast::StatementPointer> rest = statements.drop_front(i);
     const ast::Statement &next = *rest.front();
     if (std::holds_alternative<Value>(frame->path.exit)) {
-      guarded(next.location, [&] { block(rest); });
+      guarded(next.location, [&] { block(rest, isFunction); });
       return;
     }
     checkStack(next.location);
     irBuilder.setLocation(next.location);
     if (auto *branch = llvm::dyn_cast<ast::If>(&next)) {
-      if (ifStatement(*branch, rest.drop_front()))
+      auto buildRest = [&] { block(rest.drop_front(), isFunction); };
+      llvm::function_ref<void()> following = nullptr;
+      if (rest.size() > 1 || isFunction)
+        following = buildRest;
+      if (ifStatement(*branch, following))
         return;
     } else {
       statement(next);
     }
   }
+  const SourceLocation &end = frame->function->definition->nameLocation;
+  if (isFunction)
+    guarded(end, [&] { returnStatement(Object(), end); });
 }
 
 void Generator::statement(const ast::Statement &node) {
