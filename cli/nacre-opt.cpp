@@ -1,7 +1,9 @@
 // nacre-opt: reads IR, runs passes on it, and prints it, or runs a kernel of it (RunKernel.h). The tool of the pass tests.
 #include "cli/RunKernel.h"
 #include "compiler/ir/tile/Tile.h"
+#include "compiler/passes/cpu/LowerToLoops.h"
 #include "compiler/passes/tile/ExpandMath.h"
+#include "compiler/passes/tile/ScalariseCarried.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -17,7 +19,9 @@ using namespace nacre;
 // Every pass of the project, in the order a kernel meets them.
 static void registerPasses() {
   mlir::registerTransformsPasses(); // canonicalize, cse, ...
+  registerScalariseCarried();
   registerExpandMath();
+  cpu::registerCpuPasses();
 }
 
 static void registerDialects(mlir::DialectRegistry &registry) {

@@ -47,10 +47,40 @@ Lanes Nest::load(Type element, const Lanes &pointer, std::optional<Lanes> mask, 
     Value loaded = LLVM::MaskedLoadOp::create(b, type, pointer.value, maskVector(*mask), otherVector(), size);
     return Lanes::varying(b.fromMemory(loaded, element));
   }
+  if (unmasked && pointer.isLinear() && Emit::known(pointer.stride)) {
+    int64_t stride = *Emit::known(pointer.stride);
+    if (stride % size == 0 && stride / size >= 2 && stride / size <= 4 && width >= 4)
+      return Lanes::varying(b.fromMemory(loadInterleaved(memory, pointer.value, stride / size), element));
+  }
   Value pointers = vectorOf(pointer, tile::PointerType::get(element));
   Value lanesMask = unmasked ? b.constant(b.vectorType(b.getI1Type(), width), 1) : maskVector(*mask);
   Value gathered = LLVM::masked_gather::create(b, type, pointers, lanesMask, ValueRange{otherVector()}, size);
   return Lanes::varying(b.fromMemory(gathered, element));
+}
+
+// Every `step`-th element from `pointer` on, as interleaved channels lie in memory: whole vectors cover exactly the span from the
+// first to the last of them (the last vector overlaps its neighbour rather than reach beyond), and shuffles pick.
+Value Nest::loadInterleaved(Type memory, Value pointer, int64_t step) {
+  int64_t size = byteSize(memory), span = step * (width - 1) + 1;
+  VectorType type = b.vectorType(memory, width);
+  Value picked;
+  SmallVector<int64_t> mask(width, 0);
+  for (int64_t part = 0; part < step; ++part) {
+    int64_t first = std::min(part * width, span - width);
+    Value piece = b.load(type, b.offsetBytes(pointer, b.index(first * size)), size);
+    for (int64_t i = 0; i < width; ++i) {
+      int64_t element = i * step;
+      if (part == 0)
+        mask[i] = element < width ? element : 0;
+      else
+        mask[i] = element >= part * width && element < (part + 1) * width ? width + element - first : i;
+    }
+    if (part == 0)
+      picked = vector::ShuffleOp::create(b, piece, piece, mask);
+    else
+      picked = vector::ShuffleOp::create(b, picked, piece, mask);
+  }
+  return picked;
 }
 
 void Nest::store(Type element, const Lanes &pointer, const Lanes &value, std::optional<Lanes> mask) {

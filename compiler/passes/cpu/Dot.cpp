@@ -67,36 +67,27 @@ public:
     const Buffer *existing = lowering.buffer(a);
     if (existing && existing->element == type && existing->strides.back() == 1)
       return existing->pointer;
-    Buffer packed = lowering.allocate(type, a_shape(), op->getBlock());
-    Nest nest(lowering, tile::shapeOf(a.getType()));
-    chooseLane(nest, a);
-    nest.emitLoops([&](Nest &inner) { inner.writeBuffer(packed, converted(inner, a), inner.identity(inner.shape.size())); }, a,
-                   shape.lanes);
+    ArrayRef<int64_t> extents = tile::shapeOf(a.getType());
+    Buffer packed = lowering.allocate(type, extents, op->getBlock());
+    pack(a, packed.pointer, [&](ArrayRef<Value> index) {
+      Value offset = b.index(0);
+      for (auto [axis, stride] : llvm::enumerate(packed.strides))
+        offset = b.add(offset, b.mul(index[axis], b.index(stride)));
+      return offset;
+    }, shape.k);
     return packed.pointer;
   }
 
   Value packB() {
-    Value value = op.getB();
     int64_t panels = (shape.n + shape.panel - 1) / shape.panel;
     Buffer packed = lowering.allocate(type, {shape.batch, panels, shape.k, shape.panel}, op->getBlock());
-    Nest nest(lowering, tile::shapeOf(value.getType()));
-    chooseLane(nest, value);
-    int rank = nest.shape.size(), kLevel = rank - 2, nLevel = rank - 1;
-    nest.emitLoops(
-        [&](Nest &inner) {
-          Lanes lanes = converted(inner, value);
-          Value column = inner.indices[nLevel];
-          Value offset = b.mul(inner.indices[kLevel], b.index(shape.panel));
-          offset = b.add(offset, b.mul(divide(column), b.index(shape.k * shape.panel)));
-          offset = b.add(offset, remainder(column));
-          if (rank == 3)
-            offset = b.add(offset, b.mul(inner.indices[0], b.index(panels * shape.k * shape.panel)));
-          Value pointer = b.offsetBytes(packed.pointer, b.mul(offset, b.index(size)));
-          int64_t step = inner.lane == nLevel ? size : shape.panel * size;
-          Lanes address = inner.width > 1 ? Lanes::linear(pointer, b.index(step)) : Lanes::uniform(pointer);
-          inner.store(type, address, lanes, std::nullopt);
-        },
-        value, shape.lanes);
+    pack(op.getB(), packed.pointer, [&](ArrayRef<Value> index) {
+      Value column = index.back(), k = index[index.size() - 2];
+      Value offset = b.mul(k, b.index(shape.panel));
+      offset = b.add(offset, b.mul(divide(column), b.index(shape.k * shape.panel)));
+      offset = b.add(offset, remainder(column));
+      return index.size() == 3 ? b.add(offset, b.mul(index[0], b.index(panels * shape.k * shape.panel))) : offset;
+    }, shape.panel);
     return packed.pointer;
   }
 
@@ -117,9 +108,6 @@ public:
   }
 
 private:
-  SmallVector<int64_t> a_shape() {
-    return SmallVector<int64_t>(tile::shapeOf(op.getA().getType()));
-  }
   Value divide(Value column) { return arith::ShRUIOp::create(b, column, b.index(llvm::Log2_64(shape.panel))); }
   Value remainder(Value column) { return arith::AndIOp::create(b, column, b.index(shape.panel - 1)); }
   Value advance(Value pointer, Value index, int64_t elements) {
@@ -136,17 +124,94 @@ private:
     body(loop.getInductionVar());
   }
 
-  // The operand is read along the axis its memory is contiguous in.
-  void chooseLane(Nest &nest, Value value) {
+  // Writes the operand, converted, to `target` at the element offset `place` gives for its indices; neighbours along the last axis
+  // are neighbours there, in runs of `run`. The operand is read along the axis that its memory is contiguous in; when that is not the
+  // last one, squares of it are turned in registers.
+  void pack(Value value, Value target, llvm::function_ref<Value(ArrayRef<Value>)> place, int64_t run) {
+    Nest nest(lowering, tile::shapeOf(value.getType()));
     int last = nest.shape.size() - 1;
-    if (nest.readsNeighbours(value, nest.identity(nest.shape.size())))
+    auto address = [&](ArrayRef<Value> index) { return b.offsetBytes(target, b.mul(place(index), b.index(size))); };
+    Nest turned(lowering, nest.shape);
+    turned.lane = last - 1;
+    std::swap(turned.order[last], turned.order[last - 1]);
+    auto readsAlong = [&](Nest &other) { return other.readsNeighbours(value, other.identity(other.shape.size())); };
+    if (readsAlong(nest) || !readsAlong(turned)) {
+      nest.emitLoops(
+          [&](Nest &inner) {
+            Lanes lanes = converted(inner, value);
+            Value pointer = address(inner.indices);
+            inner.store(type, inner.width > 1 ? Lanes::linear(pointer, b.index(size)) : Lanes::uniform(pointer), lanes, {});
+          },
+          value, std::min(shape.lanes, run));
       return;
-    Nest other(lowering, nest.shape);
-    other.lane = last - 1;
-    if (!other.readsNeighbours(value, other.identity(nest.shape.size())))
-      return;
-    nest.lane = last - 1;
-    std::swap(nest.order[last], nest.order[last - 1]);
+    }
+    // Columns `square` at a time; those that do not fill a square one by one.
+    int64_t square = std::min({shape.lanes, run, int64_t(1) << llvm::Log2_64(nest.shape[last]),
+                               int64_t(1) << llvm::Log2_64(nest.shape[last - 1])});
+    auto storeOneByOne = [&](Nest &inner, const Lanes &lanes) {
+      for (int64_t i = 0; i < inner.width; ++i) {
+        SmallVector<Value> index(inner.indices);
+        index[last - 1] = b.add(index[last - 1], b.index(i));
+        b.store(inner.width > 1 && !lanes.isUniform() ? b.lane(inner.vectorOf(lanes, type), i) : lanes.value, address(index), size);
+      }
+    };
+    turned.steps[last] = square;
+    turned.emitLoops(
+        [&](Nest &inner) {
+          Value first = inner.indices[last];
+          SmallVector<Value> vectors;
+          for (int64_t i = 0; i < square; ++i) {
+            inner.moveIndex(last, first, i);
+            Lanes lanes = converted(inner, value);
+            if (inner.width != square)
+              storeOneByOne(inner, lanes);
+            else
+              vectors.push_back(inner.vectorOf(lanes, type));
+          }
+          inner.moveIndex(last, first, 0);
+          if (inner.width != square)
+            return;
+          transpose(vectors);
+          for (auto [i, vector] : llvm::enumerate(vectors)) {
+            SmallVector<Value> index(inner.indices);
+            index[last - 1] = b.add(index[last - 1], b.index(i));
+            b.store(vector, address(index), size);
+          }
+        },
+        value, square);
+    if (int64_t rest = nest.shape[last] % square) {
+      Nest remaining(lowering, nest.shape);
+      remaining.lane = turned.lane;
+      remaining.order.assign(turned.order.begin(), turned.order.end());
+      int64_t from = nest.shape[last] - rest;
+      remaining.shape[last] = rest;
+      remaining.emitLoops(
+          [&](Nest &inner) {
+            Value index = inner.indices[last];
+            inner.moveIndex(last, index, from);
+            storeOneByOne(inner, converted(inner, value));
+            inner.moveIndex(last, index, 0);
+          },
+          value, square);
+    }
+  }
+
+  // Turns as many vectors of as many lanes: exchanges, for each bit, the elements whose row and lane differ in that bit.
+  void transpose(SmallVectorImpl<Value> &vectors) {
+    int64_t count = vectors.size();
+    for (int64_t bit = 1; bit < count; bit *= 2)
+      for (int64_t row = 0; row < count; ++row) {
+        if (row & bit)
+          continue;
+        SmallVector<int64_t> low, high;
+        for (int64_t i = 0; i < count; ++i) {
+          low.push_back(i & bit ? count + i - bit : i);
+          high.push_back(i & bit ? count + i : i + bit);
+        }
+        Value upper = vectors[row], lower = vectors[row | bit];
+        vectors[row] = vector::ShuffleOp::create(b, upper, lower, low);
+        vectors[row | bit] = vector::ShuffleOp::create(b, upper, lower, high);
+      }
   }
 
   Lanes converted(Nest &nest, Value value) {

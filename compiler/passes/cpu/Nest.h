@@ -21,9 +21,14 @@ public:
 
   // Emits the loops for a group of pinned operations (loads, elementwise values, stores, reductions over one axis).
   void emitGroup(llvm::ArrayRef<mlir::Operation *> members);
-  // Emits loops that call `body` with the element's lanes and the position; for packing and copying. `maxWidth` limits the lanes.
+  // Emits loops that call `body` once a step of the lane level, with `indices` and `width` set; for packing and copying.
+  // `evaluated` lists what the body will evaluate; `maxWidth` limits the lanes.
   using Body = std::function<void(Nest &)>;
   void emitLoops(const Body &body, llvm::ArrayRef<mlir::Value> evaluated, int64_t maxWidth = 0);
+  // For bodies that look at several indices of one level: sets that level's index to base + offset and forgets what depended
+  // on it.
+  void moveIndex(int level, mlir::Value base, int64_t offset);
+  llvm::SmallVector<int64_t> steps; // per level; 1 unless the body takes several indices at a time
 
   Lanes evaluate(mlir::Value value, const Coordinates &coordinates);
   Coordinates identity(int64_t rank) const;
@@ -70,6 +75,7 @@ private:
   void enter(size_t position);
   void leave(size_t position);
 
+  mlir::Value loadInterleaved(mlir::Type memory, mlir::Value pointer, int64_t step);
   uint32_t dependencies(mlir::Value value, const Coordinates &coordinates);
   Lanes compute(mlir::Value value, const Coordinates &coordinates);
   Lanes computeElementwise(mlir::Operation *op, unsigned result, const Coordinates &coordinates);

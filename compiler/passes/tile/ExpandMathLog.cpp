@@ -11,16 +11,18 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double notANumber = std::numeric_limits<double>::quiet_NaN();
 
-// ln(1 + f) - f.
-Real logTail(Real f) {
+// ln(1 + f) - f: the high part is -f^2/2 rounded, the low part the rest.
+Pair logTail(Real f) {
+  Pair halfSquare = twoProduct(f, f * 0.5);
   if (f.emitter->isDouble) {
-    // With s = f / (2 + f), ln(1 + f) = 2 atanh(s); written so that f itself is the leading term.
+    // With s = f / (2 + f), ln(1 + f) = 2 atanh(s) = f - f^2/2 + s (f^2/2 + s^2 P(s^2)).
     Real s = f / (f + 2.0);
     Real square = s * s;
-    Real halfSquare = f * f * 0.5;
-    return fma(s, fma(square, polynomial(square, tables::logarithmByQuotient), halfSquare), -halfSquare);
+    Real sum = fma(square, polynomial(square, tables::logarithmByQuotient), halfSquare.high);
+    return {-halfSquare.high, fma(s, sum, -halfSquare.low)};
   }
-  return f * f * fma(f, polynomial(f, tables::logarithm), -0.5);
+  Real halfCube = f * halfSquare.high;
+  return {-halfSquare.high, fma(halfCube, polynomial(f, tables::logarithm), -halfSquare.low)};
 }
 
 // The result for positive finite x, and what the function is elsewhere.
@@ -29,20 +31,22 @@ Real withLogarithmDomain(Real x, Real result) {
   return select((x > 0.0) & (x < infinity), result, outside);
 }
 
-// k * logOfTwo + (f + tail) * factor, where logOfTwo and factor are in the same base; a null factor is 1.
-Real assemble(Real k, Real f, Real tail, const tables::Table *logOfTwo, const tables::Table *factor) {
+// k * logOfTwo + (f + tail) * factor, where logOfTwo and factor are in the same base; a null one is 1.
+Real assemble(Real k, Real f, Pair tail, const tables::Table *logOfTwo, const tables::Table *factor) {
+  Real rest = tail.low;
   if (factor) {
     Real high = f.part(*factor, 0);
     Pair product = twoProduct(f, high);
-    tail = fma(tail, high, fma(f, f.part(*factor, 1), product.low));
+    rest = fma(tail.high, high, fma(tail.low, high, fma(f, f.part(*factor, 1), product.low)));
     f = product.high;
   }
   if (logOfTwo) {
-    tail = fma(k, k.part(*logOfTwo, 1), tail);
+    rest = fma(k, k.part(*logOfTwo, 1), rest);
     k = k * k.part(*logOfTwo, 0); // exact
   }
   Pair sum = fastTwoSum(k, f);
-  return sum.high + (sum.low + tail);
+  rest = sum.low + rest;
+  return sum.high + (factor ? rest : tail.high + rest);
 }
 
 Real logarithm(Real x, const tables::Table *logOfTwo, const tables::Table *factor) {
@@ -72,7 +76,8 @@ Real logOnePlus(Pair argument, RealOperand moreExponent) {
   MantissaSplit split = splitMantissa(sum.high);
   // The mantissa is of the rounded sum; what was rounded off is scaled alike and added to f.
   Pair f = fastTwoSum(split.mantissa - 1.0, (sum.low + argument.low) * split.inverseScale);
-  Real tail = logTail(f.high) + fma(-f.high, f.low, f.low);
+  Pair tail = logTail(f.high);
+  tail.low = tail.low + fma(-f.high, f.low, f.low);
   return assemble(split.exponent + moreExponent.in(emitter), f.high, tail, &tables::logOfTwo, nullptr);
 }
 

@@ -97,12 +97,12 @@ AngleReduction reduceHuge(Real magnitude) {
   Pair sum = fastTwoSum(head.high, tail.high);
   Real sumLow = sum.low + (head.low + tail.low);
 
-  Pair turn = twoProduct(sum.high, magnitude.part(tables::halfPi, 0));
-  Real turnLow =
-      fma(sum.high, magnitude.part(tables::halfPi, 1), fma(sumLow, magnitude.part(tables::halfPi, 0), turn.low));
+  Real halfPi = magnitude.part(tables::halfPi, 0), halfPiLow = magnitude.part(tables::halfPi, 1);
+  Pair angle = twoProduct(sum.high, halfPi);
+  angle = fastTwoSum(angle.high, fma(sum.high, halfPiLow, fma(sumLow, halfPi, angle.low)));
   Flag infinite = magnitude == std::numeric_limits<double>::infinity();
-  Real remainder = select(infinite, std::numeric_limits<double>::quiet_NaN(), flipSign(turn.high, sign));
-  return {quadrant, {remainder, flipSign(turnLow, sign)}};
+  Real remainder = select(infinite, std::numeric_limits<double>::quiet_NaN(), flipSign(angle.high, sign));
+  return {quadrant, {remainder, flipSign(angle.low, sign)}};
 }
 
 Value anyLane(Flag flag) {
@@ -148,10 +148,12 @@ struct SineAndCosine {
 SineAndCosine sineAndCosine(Pair r) {
   Real square = r.high * r.high;
   Real sineTail = fma(r.high * square, polynomial(square, tables::sine), r.low);
+  Real squareLow = fma(r.high, r.high, -square);
   Real halfSquare = square * 0.5;
   Real cosineHead = 1.0 - halfSquare;
   Real rounded = (1.0 - cosineHead) - halfSquare;
-  Real cosineTail = fma(square * square, polynomial(square, tables::cosine), fma(-r.high, r.low, rounded));
+  Real cosineTail =
+      fma(square * square, polynomial(square, tables::cosine), fma(-r.high, r.low, fma(squareLow, -0.5, rounded)));
   return {{r.high, sineTail}, {cosineHead, cosineTail}};
 }
 

@@ -181,11 +181,11 @@ inline constexpr double hyperbolicTangentF64[] = {
 };
 inline constexpr Table hyperbolicTangent = {.f32 = hyperbolicTangentF32, .f64 = hyperbolicTangentF64};
 
-// log(1 + f) = f - f^2/2 + f^3 P(f)
+// log(1 + f) = f - f^2/2 + f^3/2 P(f)
 // error 2^-27.3 on [-0.29299, 0.41431]
 inline constexpr double logarithmF32[] = {
-    0x1.555554p-2, -0x1.000226p-2, 0x1.99a01cp-3, -0x1.547274p-3,
-    0x1.22d8fcp-3, -0x1.0d8362p-3, 0x1.0561c4p-3, -0x1.38cb44p-4,
+    0x1.555554p-1, -0x1.000226p-1, 0x1.99a01cp-2, -0x1.547274p-2,
+    0x1.22d8fcp-2, -0x1.0d8362p-2, 0x1.0561c4p-2, -0x1.38cb44p-3,
 };
 inline constexpr Table logarithm = {.f32 = logarithmF32};
 

@@ -87,8 +87,8 @@ struct CarryOffset : OpRewritePattern<scf::ForOp> {
     // The new loop carries the offset in the tile's place.
     SmallVector<Value> initials(loop.getInitArgs());
     initials[index] = zero;
-    auto replacement = scf::ForOp::create(rewriter, location, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), initials,
-                                          nullptr, loop.getUnsignedCmp());
+    auto replacement = scf::ForOp::create(rewriter, location, loop.getLowerBound(), loop.getUpperBound(),
+                                          loop.getStep(), initials, nullptr, loop.getUnsignedCmp());
     replacement->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
     if (replacement.getBody()->mightHaveTerminator())
       rewriter.eraseOp(replacement.getBody()->getTerminator());

@@ -178,8 +178,8 @@ emit("hyperbolicTangent", "tanh(x) = x + x^3 P(x^2)", *odd_tail(mp.tanh), 0, mpf
 
 root_half = mp.sqrt(mpf(1) / 2) - 1 - mpf("0.0001")
 root_two = mp.sqrt(2) - 1 + mpf("0.0001")
-emit("logarithm", "log(1 + f) = f - f^2/2 + f^3 P(f)", lambda f: (mp.log1p(f) - f + f * f / 2) / f**3,
-     lambda f: f**3 / mp.log1p(f), root_half, root_two, (8, 0))
+emit("logarithm", "log(1 + f) = f - f^2/2 + f^3/2 P(f)", lambda f: 2 * (mp.log1p(f) - f + f * f / 2) / f**3,
+     lambda f: f**3 / mp.log1p(f) / 2, root_half, root_two, (8, 0))
 largest_s = (root_two / (2 + root_two))**2
 emit("logarithmByQuotient", "2 atanh(s) = 2 s + s z P(z), z = s^2",
      lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 2) / z, lambda z: z * mp.sqrt(z) / mp.atanh(mp.sqrt(z)) / 2,
