@@ -179,6 +179,8 @@ Host::Answer FileHost::imported(const Global &global) {
 }
 
 Host::Answer FileHost::attribute(const Object &object, llvm::StringRef name) {
+  if (object.is<ModuleReference>() && !canonicalModule(object.as<ModuleReference>().name).empty())
+    return {};
   if (object.is<ModuleReference>())
     return {std::nullopt, "part of the module `" + object.as<ModuleReference>().name + "`, which only Python could load"};
   // Fields of a class of named tuples.

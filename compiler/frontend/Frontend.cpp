@@ -56,6 +56,10 @@ Object bindArgument(const ArgumentSpec &argument, const Signature &signature, ml
   throw CompileError(std::move(diagnostic));
 }
 
+bool isConstant(const ArgumentSpec &argument) {
+  return argument.isTuple ? llvm::all_of(argument.elements, isConstant) : argument.isConstant;
+}
+
 void checkArguments(const Function &kernel, llvm::ArrayRef<ArgumentSpec> arguments) {
   const ast::FunctionDefinition &definition = *kernel.definition;
   std::set<std::string> given;
@@ -66,7 +70,7 @@ void checkArguments(const Function &kernel, llvm::ArrayRef<ArgumentSpec> argumen
            "kernel `" + definition.name + "` has no parameter `" + argument.name + "`");
     if (!given.insert(argument.name).second)
       fail(parameter->location, Diagnostic::Kind::Argument, "the argument `" + argument.name + "` is given twice");
-    if (isConstexprAnnotation(parameter->annotation.get()) && !argument.isConstant)
+    if (isConstexprAnnotation(parameter->annotation.get()) && !isConstant(argument))
       fail(parameter->location, Diagnostic::Kind::Argument,
            "`" + argument.name + "` is tl.constexpr: the signature must give its value, not a type");
   }

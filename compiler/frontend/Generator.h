@@ -170,6 +170,7 @@ private:
   IRBuilder irBuilder;
   Frame *frame = nullptr;
   std::map<std::string, FunctionPointer> parsed; // the host's functions, by key
+  std::map<std::pair<std::string, std::string>, Host::Answer> globals; // by function and name
   uintptr_t stackStart = 0;
   // A loop's body may be built again when the first try assumed too much: what it printed is held back until it is final.
   int attempts = 0;

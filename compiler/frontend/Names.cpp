@@ -5,6 +5,31 @@
 
 namespace nacre {
 
+// "did you mean ...?" for a name that is a slip away from a known one; empty when none is.
+static std::string suggestion(llvm::StringRef name, llvm::ArrayRef<std::string> known) {
+  const std::string *best = nullptr;
+  unsigned bestDistance = name.size() < 4 ? 2 : 3; // exclusive
+  for (const std::string &candidate : known) {
+    unsigned distance = name.edit_distance(candidate, /*AllowReplacements=*/true, bestDistance);
+    if (distance < bestDistance) {
+      best = &candidate;
+      bestDistance = distance;
+    }
+  }
+  return best ? "did you mean `" + *best + "`?" : "";
+}
+
+static std::vector<std::string> membersOf(llvm::StringRef module) {
+  std::vector<std::string> names;
+  for (const Builtin &builtin : allBuiltins())
+    if (builtin.module == module)
+      names.push_back(builtin.name);
+  if (module == "triton.language")
+    for (const StandardFunction &function : allStandardFunctions())
+      names.push_back(function.name.str());
+  return names;
+}
+
 Object Generator::lookUp(const ast::Name &name) {
   if (BindingPointer binding = frame->path.names.find(name.name)) {
     if (!binding->unavailable)
@@ -19,7 +44,10 @@ Object Generator::lookUp(const ast::Name &name) {
   if (definition && assignedNames(definition->body).count(name.name))
     failAt(name.location, Diagnostic::Kind::Name, "`" + name.name + "` is used before it is assigned",
            "the function assigns it further on");
-  failAt(name.location, Diagnostic::Kind::Name, "`" + name.name + "` is not defined");
+  std::vector<std::string> known = membersOf("builtins");
+  for (const auto &[local, binding] : frame->path.names.all())
+    known.push_back(local);
+  failAt(name.location, Diagnostic::Kind::Name, "`" + name.name + "` is not defined", suggestion(name.name, known));
 }
 
 std::optional<Object> Generator::freeName(const ast::Name &name) {
@@ -32,7 +60,11 @@ std::optional<Object> Generator::freeName(const ast::Name &name) {
       return global;
     return python;
   }
-  Host::Answer answer = host.global(function.source, name.name);
+  // The host is asked once for each name of a function.
+  auto [asked, isNew] = globals.try_emplace({function.source.key, name.name});
+  if (isNew)
+    asked->second = host.global(function.source, name.name);
+  const Host::Answer &answer = asked->second;
   // A host may know Python's own functions only as opaque objects: ours are meant then.
   if (python && (!answer.object || answer.object->is<OpaqueReference>()))
     return python;
@@ -74,7 +106,8 @@ Object Generator::moduleAttribute(const ModuleReference &module, llvm::StringRef
   std::string what = "`" + module.name + "." + name.str() + "`";
   Host::Answer answer = host.attribute(Object(module), name);
   if (!answer.object && answer.problem.empty())
-    failAt(place, Diagnostic::Kind::Name, "module `" + module.name + "` has no `" + name.str() + "`");
+    failAt(place, Diagnostic::Kind::Name, "module `" + module.name + "` has no `" + name.str() + "`",
+           suggestion(name, membersOf(canonical)));
   return accept(answer, what, place);
 }
 
