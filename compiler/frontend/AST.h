@@ -1,9 +1,9 @@
 // The syntax tree of a kernel's text, or of a whole .py file: plain structs that the parser fills and nobody changes.
 //
 // The shape follows Python's own `ast` module (an `elif` is an If inside `orElse`, a parenthesised expression leaves no
-// node), and so do the locations: each node spans its tokens from the first to the last, lines counted from 1 in the user's
-// file and columns from 0 in characters. Unlike `ast`, expressions carry no load/store context: an expression is a
-// target by where it stands, and the parser has checked that it can be one.
+// node), and so do the locations: each node spans its tokens from the first to the last, lines counted from 1 in the
+// user's file and columns from 0 in characters. Unlike `ast`, expressions carry no load/store context: an expression is
+// a target by where it stands, and the parser has checked that it can be one.
 //
 // The whole grammar of Python is represented, so that any file can be read; what a kernel may not use is the code
 // generator's to reject, with the node's location.
@@ -109,7 +109,9 @@ struct Expression : Node {
 
 struct Statement : Node {
   using Node::Node;
-  static bool classof(const Node *node) { return node->kind > Kind::LastExpression && node->kind <= Kind::LastStatement; }
+  static bool classof(const Node *node) {
+    return node->kind > Kind::LastExpression && node->kind <= Kind::LastStatement;
+  }
 };
 
 using ExpressionPointer = std::unique_ptr<Expression>;
@@ -125,7 +127,7 @@ template <typename Base, Kind nodeKind> struct NodeOf : Base {
 template <Kind nodeKind> using ExpressionOf = NodeOf<Expression, nodeKind>;
 template <Kind nodeKind> using StatementOf = NodeOf<Statement, nodeKind>;
 
-// ----------------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------------------------
 // Operators
 
 enum class UnaryOperator : uint8_t { Not, Invert, Plus, Minus };
@@ -152,7 +154,7 @@ llvm::StringRef spelling(BinaryOperator op);
 llvm::StringRef spelling(BooleanOperator op);
 llvm::StringRef spelling(CompareOperator op);
 
-// ----------------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------------------------
 // Literals
 
 struct NoneLiteral : ExpressionOf<Kind::NoneLiteral> {};
@@ -169,14 +171,16 @@ struct FloatLiteral : ExpressionOf<Kind::FloatLiteral> {
 struct ImaginaryLiteral : ExpressionOf<Kind::ImaginaryLiteral> {
   double value = 0; // the language has no complex numbers: only to be rejected
 };
-// Adjacent literals are already joined and escapes decoded. UTF-8; a lone surrogate takes the three bytes it would have.
+// Adjacent literals are already joined and escapes decoded. UTF-8; a lone surrogate takes the three bytes it would
+// have.
 struct StringLiteral : ExpressionOf<Kind::StringLiteral> {
   std::string value;
 };
 struct BytesLiteral : ExpressionOf<Kind::BytesLiteral> {
   std::string value;
 };
-// f"...": `parts` are StringLiterals (never empty, never two in a row) and FormattedValues. f"{x=}" is the text "x=" and then x.
+// f"...": `parts` are StringLiterals (never empty, never two in a row) and FormattedValues. f"{x=}" is the text "x="
+// and then x.
 struct FormattedString : ExpressionOf<Kind::FormattedString> {
   Expressions parts;
 };
@@ -186,7 +190,7 @@ struct FormattedValue : ExpressionOf<Kind::FormattedValue> {
   ExpressionPointer format; // a FormattedString; null: no `:spec`
 };
 
-// ----------------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------------------------
 // Expressions
 
 struct Name : ExpressionOf<Kind::Name> {
@@ -276,7 +280,7 @@ struct Yield : ExpressionOf<Kind::Yield> {
   bool isFrom = false;
 };
 
-// ----------------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------------------------
 // Functions and classes
 
 enum class ParameterKind : uint8_t { PositionalOnly, Regular, VariadicPositional, KeywordOnly, VariadicKeyword };
@@ -323,8 +327,9 @@ struct ClassDefinition : StatementOf<Kind::ClassDefinition> {
   Block body;
 };
 
-// ----------------------------------------------------------------------------------------------------------------------
-// Statements. A target is a Name, Attribute, Subscript, or a Tuple or List of targets, one of which may be a Starred target.
+// ------------------------------------------------------------------------------------------------------------------
+// Statements. A target is a Name, Attribute, Subscript, or a Tuple or List of targets, one of which may be a Starred
+// target.
 
 struct Return : StatementOf<Kind::Return> {
   ExpressionPointer value; // may be null
@@ -415,7 +420,7 @@ struct Pass : StatementOf<Kind::Pass> {};
 struct Break : StatementOf<Kind::Break> {};
 struct Continue : StatementOf<Kind::Continue> {};
 
-// ----------------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------------------------
 // Match
 
 enum class PatternForm : uint8_t {
@@ -445,7 +450,7 @@ struct Match : StatementOf<Kind::Match> {
   std::vector<MatchCase> cases;
 };
 
-// ----------------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------------------------
 
 // A parsed text: one function with its decorators, or a whole file.
 struct Module {
@@ -453,8 +458,8 @@ struct Module {
   Block body;
 };
 
-// Calls `visit` on each direct child of `node`, in the order they are written (a function's decorators first); parts that are
-// not nodes, such as parameters and keyword arguments, are looked through.
+// Calls `visit` on each direct child of `node`, in the order they are written (a function's decorators first); parts
+// that are not nodes, such as parameters and keyword arguments, are looked through.
 void forEachChild(const Node &node, llvm::function_ref<void(const Node &)> visit);
 
 } // namespace nacre::ast

@@ -81,10 +81,12 @@ ExpressionPointer ExpressionParser::parseParenthesized() {
   }
   ExpressionPointer first = parseStarredOr(&ExpressionParser::parseNamedExpression);
   if (atComprehension())
-    return parseComprehension(where, ComprehensionForm::Generator, std::move(first), nullptr, TokenKind::RightParenthesis);
+    return parseComprehension(where, ComprehensionForm::Generator, std::move(first), nullptr,
+                              TokenKind::RightParenthesis);
   if (accept(TokenKind::RightParenthesis)) {
     if (llvm::isa<Starred>(*first))
-      fail(*first, "a starred expression can only stand in a list, a tuple or a call", "add a comma to make it a tuple");
+      fail(*first, "a starred expression can only stand in a list, a tuple or a call",
+           "add a comma to make it a tuple");
     return first;
   }
   auto tuple = start<Tuple>(where);

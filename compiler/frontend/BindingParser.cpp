@@ -67,7 +67,8 @@ Parameter ExpressionParser::parseParameter(ParameterKind kind, bool hasAnnotatio
   parameter.name = expectName("for a parameter");
   parameter.nameLocation = span(where);
   if (hasAnnotations && accept(TokenKind::Colon))
-    parameter.annotation = kind == ParameterKind::VariadicPositional && at(TokenKind::Star) ? parseStarred() : parseExpression();
+    parameter.annotation =
+        kind == ParameterKind::VariadicPositional && at(TokenKind::Star) ? parseStarred() : parseExpression();
   parameter.location = span(where);
   return parameter;
 }
@@ -89,7 +90,8 @@ Parameters ExpressionParser::parseParameters(TokenKind closing) {
       fail(first, "nothing can follow the '**' parameter");
     if (accept(TokenKind::Slash)) {
       if (seenSlash || kind != ParameterKind::Regular || parameters.empty())
-        fail(first, parameters.empty() ? "at least one parameter must precede '/'" : "'/' must precede '*' and come once");
+        fail(first,
+             parameters.empty() ? "at least one parameter must precede '/'" : "'/' must precede '*' and come once");
       seenSlash = true;
       for (Parameter &parameter : parameters)
         parameter.kind = ParameterKind::PositionalOnly;
@@ -101,7 +103,8 @@ Parameters ExpressionParser::parseParameters(TokenKind closing) {
       if (isKeywords && needsKeyword)
         fail(first, "a parameter must follow the bare '*'");
       if (!isBare) {
-        add(parseParameter(isKeywords ? ParameterKind::VariadicKeyword : ParameterKind::VariadicPositional, hasAnnotations));
+        add(parseParameter(isKeywords ? ParameterKind::VariadicKeyword : ParameterKind::VariadicPositional,
+                           hasAnnotations));
         if (at(TokenKind::Equal))
           fail(peek(), "a starred parameter cannot have a default value");
       }
@@ -115,7 +118,8 @@ Parameters ExpressionParser::parseParameters(TokenKind closing) {
         parameter.defaultValue = parseExpression();
         seenDefault = true;
       } else if (seenDefault && kind == ParameterKind::Regular) {
-        throwSyntaxError(parameter.nameLocation, "parameter '" + parameter.name + "' without a default value follows one with a default");
+        throwSyntaxError(parameter.nameLocation,
+                         "parameter '" + parameter.name + "' without a default value follows one with a default");
       }
     }
     if (!acceptSeparator(closing))

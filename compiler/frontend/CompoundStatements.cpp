@@ -84,7 +84,7 @@ StatementPointer StatementParser::parseTry() {
   return finish(std::move(node));
 }
 
-// ----------------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------------------------
 // With
 
 WithItem StatementParser::parseWithItem() {
@@ -95,8 +95,8 @@ WithItem StatementParser::parseWithItem() {
   return item;
 }
 
-// After `with`: whether the parenthesis that opens here goes around the items, `with (a as b, c):`, and is not part of an
-// expression. It does when it closes just before the colon and holds nothing but items.
+// After `with`: whether the parenthesis that opens here goes around the items, `with (a as b, c):`, and is not part of
+// an expression. It does when it closes just before the colon and holds nothing but items.
 bool StatementParser::startsParenthesizedWith() {
   if (!at(TokenKind::LeftParenthesis))
     return false;
@@ -121,7 +121,8 @@ bool StatementParser::startsParenthesizedWith() {
       isExpression |= depth == 1;
       break;
     case TokenKind::Star:
-      isExpression |= depth == 1 && (peek(ahead - 1).kind == TokenKind::LeftParenthesis || peek(ahead - 1).kind == TokenKind::Comma);
+      isExpression |= depth == 1 &&
+                      (peek(ahead - 1).kind == TokenKind::LeftParenthesis || peek(ahead - 1).kind == TokenKind::Comma);
       break;
     case TokenKind::End:
       return false;
@@ -150,7 +151,7 @@ StatementPointer StatementParser::parseWith(Begin where, bool isAsync) {
   return finish(std::move(node));
 }
 
-// ----------------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------------------------
 // Match
 
 // `match` is a name like any other unless a subject, a colon and an indented `case` follow.
@@ -195,7 +196,7 @@ StatementPointer StatementParser::parseMatch() {
   return finish(std::move(node));
 }
 
-// ----------------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------------------------
 // Functions and classes
 
 StatementPointer StatementParser::parseAsync() {

@@ -58,13 +58,13 @@ bool ExpressionParser::acceptSeparator(TokenKind closing) {
   if (accept(TokenKind::Comma))
     return true;
   if (!at(closing))
-    failExpected("',' or '" + spelling(closing) + "'", startsExpression(peek())       ? "perhaps a comma is missing"
-                                                         : at(TokenKind::Equal)         ? "use '==' to compare"
-                                                                                       : "");
+    failExpected("',' or '" + spelling(closing) + "'", startsExpression(peek()) ? "perhaps a comma is missing"
+                                                       : at(TokenKind::Equal)   ? "use '==' to compare"
+                                                                                : "");
   return false;
 }
 
-// ----------------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------------------------
 // Lists, stars, walruses, yields
 
 ExpressionPointer ExpressionParser::parseStarred() {
@@ -83,7 +83,8 @@ ExpressionPointer ExpressionParser::parseExpressionList() {
   ExpressionPointer first = parseStarredOr(&ExpressionParser::parseExpression);
   if (!at(TokenKind::Comma)) {
     if (llvm::isa<Starred>(*first))
-      fail(*first, "a starred expression can only stand in a list, a tuple or a call", "add a comma to make it a tuple");
+      fail(*first, "a starred expression can only stand in a list, a tuple or a call",
+           "add a comma to make it a tuple");
     return first;
   }
   auto tuple = start<Tuple>(where);
@@ -132,7 +133,7 @@ ExpressionPointer ExpressionParser::parseCondition() {
   return condition;
 }
 
-// ----------------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------------------------
 // Operators
 
 ExpressionPointer ExpressionParser::parseExpression() {
@@ -348,7 +349,7 @@ ExpressionPointer ExpressionParser::parsePower() {
   return finish(std::move(node));
 }
 
-// ----------------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------------------------
 // Attributes, calls, subscripts
 
 ExpressionPointer ExpressionParser::parsePrimary() {

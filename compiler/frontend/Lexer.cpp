@@ -97,7 +97,8 @@ Lexer::Lexer(std::shared_ptr<const SourceText> sourceText, bool indented)
       else
         ++offset;
     }
-    fail(position(), llvm::formatv("the text is not valid UTF-8: byte 0x{0:X-2}", static_cast<unsigned char>(*bad)).str(),
+    fail(position(),
+         llvm::formatv("the text is not valid UTF-8: byte 0x{0:X-2}", static_cast<unsigned char>(*bad)).str(),
          "save the file as UTF-8");
   }
 }
@@ -154,8 +155,8 @@ Token Lexer::makeToken(TokenKind kind, const Position &start) {
   return {kind, text.slice(start.offset, end.offset), start.line, start.column, end.line, end.column};
 }
 
-// At the start of a line outside brackets: measures the indentation and compares it with the enclosing ones. Lines without
-// tokens do not count. True when that gives a token.
+// At the start of a line outside brackets: measures the indentation and compares it with the enclosing ones. Lines
+// without tokens do not count. True when that gives a token.
 bool Lexer::readIndentation(Token &token) {
   atLineStart = false;
   Position start = position();
@@ -385,11 +386,12 @@ Token Lexer::readOperator() {
   auto [character, length] = decodeCharacter(rest);
   offset += length;
   std::string shown = character < 0x20 || character == 0x7F ? "" : "'" + rest.take_front(length).str() + "' ";
-  llvm::StringRef hint = character == '!'                            ? "write 'not' to negate"
+  llvm::StringRef hint = character == '!'                             ? "write 'not' to negate"
                          : character >= 0x2018 && character <= 0x201F ? "use a plain quote, ' or \""
                          : character == 0xA0                          ? "this is a no-break space; use a plain one"
                                                                       : "";
-  fail(start, llvm::formatv("unexpected character {0}(U+{1:X-4})", shown, static_cast<uint32_t>(character)).str(), hint);
+  fail(start, llvm::formatv("unexpected character {0}(U+{1:X-4})", shown, static_cast<uint32_t>(character)).str(),
+       hint);
 }
 
 } // namespace nacre

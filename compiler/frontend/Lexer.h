@@ -1,5 +1,5 @@
-// Text to tokens, by Python's rules: indentation, brackets that join lines, strings of every form. An f-string becomes a start,
-// pieces of text, ordinary tokens between its braces, and an end, so that one parser reads it all.
+// Text to tokens, by Python's rules: indentation, brackets that join lines, strings of every form. An f-string becomes
+// a start, pieces of text, ordinary tokens between its braces, and an end, so that one parser reads it all.
 //
 // Tokens are made on demand, so an error in the text is reported after the errors before it. Throws CompileError.
 #pragma once

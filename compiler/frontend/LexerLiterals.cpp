@@ -30,7 +30,8 @@ void Lexer::readDigits(llvm::function_ref<bool(char)> isDigit, const Position &s
   }
 }
 
-// A number may be followed by a keyword without a space between (`1if x else 2`), by nothing else that could continue it.
+// A number may be followed by a keyword without a space between (`1if x else 2`), by nothing else that could continue
+// it.
 void Lexer::checkNumberEnd(const Position &start, llvm::StringRef literal) {
   llvm::StringRef rest = text.substr(offset);
   if (rest.empty() || !isNameCharacter(decodeCharacter(rest).value))

@@ -40,7 +40,8 @@ double floatValue(llvm::StringRef text) {
 }
 
 StringForm prefixForm(llvm::StringRef prefixAndQuotes) {
-  std::string prefix = prefixAndQuotes.take_until([](char character) { return character == '\'' || character == '"'; }).lower();
+  std::string prefix =
+      prefixAndQuotes.take_until([](char character) { return character == '\'' || character == '"'; }).lower();
   StringForm form;
   form.isRaw = llvm::StringRef(prefix).contains('r');
   form.isBytes = llvm::StringRef(prefix).contains('b');
@@ -154,10 +155,12 @@ private:
   }
 
   void hexadecimal(size_t start, size_t digits) {
-    llvm::StringRef text = body.substr(offset + 1, digits).take_while([](char digit) { return llvm::isHexDigit(digit); });
+    llvm::StringRef text =
+        body.substr(offset + 1, digits).take_while([](char digit) { return llvm::isHexDigit(digit); });
     offset += 1 + text.size();
     if (text.size() < digits)
-      fail(start, offset - start, "'\\" + std::string(1, body[start + 1]) + "' needs " + std::to_string(digits) + " hexadecimal digits");
+      fail(start, offset - start,
+           "'\\" + std::string(1, body[start + 1]) + "' needs " + std::to_string(digits) + " hexadecimal digits");
     unsigned value = 0;
     text.getAsInteger(16, value);
     if (value > 0x10FFFF)

@@ -10,7 +10,8 @@ namespace nacre {
 
 // `text` is an Integer token's: any base, underscores.
 llvm::DynamicAPInt integerValue(llvm::StringRef text);
-// `text` is a Float token's, or an Imaginary's without its last letter. Rounds to nearest; out of range is infinity or zero.
+// `text` is a Float token's, or an Imaginary's without its last letter. Rounds to nearest; out of range is infinity or
+// zero.
 double floatValue(llvm::StringRef text);
 
 struct StringForm {

@@ -1,6 +1,6 @@
-// From text to syntax tree. Both functions accept the whole grammar of Python 3.12 and throw CompileError of kind Syntax for
-// anything else, with the place, what was found and what was expected. They never crash, hang or exhaust the stack, whatever
-// the text; too deep a nesting is an error of its own.
+// From text to syntax tree. Both functions accept the whole grammar of Python 3.12 and throw CompileError of kind
+// Syntax for anything else, with the place, what was found and what was expected. They never crash, hang or exhaust the
+// stack, whatever the text; too deep a nesting is an error of its own.
 #pragma once
 
 #include "compiler/frontend/AST.h"

@@ -7,7 +7,8 @@ namespace nacre {
 
 class StatementParser : public PatternParser {
 public:
-  StatementParser(std::shared_ptr<const SourceText> source, bool indented) : PatternParser(std::move(source), indented) {}
+  StatementParser(std::shared_ptr<const SourceText> source, bool indented)
+      : PatternParser(std::move(source), indented) {}
 
   ast::Block parseFile();
   ast::Block parseOneFunction();
@@ -15,8 +16,8 @@ public:
 private:
   void parseStatement(ast::Block &block);
   ast::StatementPointer parseCompound();
-  // The colon and what follows it: an indented block, or simple statements on the same line. `header` is the first token
-  // of the statement it belongs to, and `name` what that is called: "the 'if' statement".
+  // The colon and what follows it: an indented block, or simple statements on the same line. `header` is the first
+  // token of the statement it belongs to, and `name` what that is called: "the 'if' statement".
   ast::Block parseBlock(const Token &header, const llvm::Twine &name);
 
   // SimpleStatements.cpp

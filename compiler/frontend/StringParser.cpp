@@ -127,7 +127,8 @@ ExpressionPointer ExpressionParser::parseFormat(Begin where, bool isRaw) {
   while (!at(TokenKind::RightBrace)) {
     if (at(TokenKind::FStringMiddle)) {
       const Token &text = take();
-      appendText(node->parts, decode(text, text.text, {.isRaw = isRaw, .isFormatted = true, .isFormat = true}), locate(text));
+      appendText(node->parts, decode(text, text.text, {.isRaw = isRaw, .isFormatted = true, .isFormat = true}),
+                 locate(text));
     } else {
       parseReplacementField(node->parts, isRaw);
     }

@@ -86,8 +86,10 @@ void TokenReader::failExpected(const llvm::Twine &expected, const llvm::Twine &h
     location.line = location.endLine;
     location.column = location.endColumn;
   }
-  // A bracket that is never closed swallows the lines after it, and the first of them that makes no sense is found here.
-  if (std::optional<Diagnostic> unclosed = lexer.findUnclosedBracket(); unclosed && unclosed->location.line < found.line)
+  // A bracket that is never closed swallows the lines after it, and the first of them that makes no sense is found
+  // here.
+  if (std::optional<Diagnostic> unclosed = lexer.findUnclosedBracket();
+      unclosed && unclosed->location.line < found.line)
     throw CompileError(*unclosed);
   throwSyntaxError(location, "expected " + expected + ", found " + describe(found), hint);
 }

@@ -1,5 +1,5 @@
-// What every part of the parser stands on: looking at tokens, taking them, making nodes that know where they are, and failing
-// with a message. The parser is three layers over this: ExpressionParser, PatternParser, StatementParser.
+// What every part of the parser stands on: looking at tokens, taking them, making nodes that know where they are, and
+// failing with a message. The parser is three layers over this: ExpressionParser, PatternParser, StatementParser.
 #pragma once
 
 #include "compiler/frontend/AST.h"

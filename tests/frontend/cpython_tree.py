@@ -1,7 +1,7 @@
-"""CPython's syntax tree, printed the way nacre-ast-dump prints ours (compiler/frontend/test/ASTDump.cpp), one line a node.
+"""CPython's syntax tree, printed as nacre-ast-dump prints ours (compiler/frontend/test/ASTDump.cpp), one line a node.
 
-Two things are put straight: columns are counted in characters and not in bytes, and before Python 3.12 nothing inside an f-string
-has a location, since CPython's own were then wrong.
+Two things are put straight: columns are counted in characters and not in bytes, and before Python 3.12 nothing inside
+an f-string has a location, since CPython's own were then wrong.
 """
 
 import ast

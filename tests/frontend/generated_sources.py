@@ -1,11 +1,14 @@
-"""Random programs, seeded: kernels built from the grammar with every odd way to lay them out, and damaged copies of them."""
+"""Random programs, seeded: kernels built from the grammar, laid out in every odd way, and damaged copies of them."""
 
 import io
 import random
 import tokenize
 
 NAMES = ["x", "y", "acc", "tl", "BLOCK", "pid", "_", "offs_m", "é", "match", "case", "type"]
-NUMBERS = ["0", "1", "1_000", "0x_FF", "0b101", "0o17", "1.", ".5", "1e-3", "1_0.2_5E+1_0", "123456789012345678901234567890", "00"]
+NUMBERS = [
+    "0", "1", "1_000", "0x_FF", "0b101", "0o17", "1.", ".5", "1e-3", "1_0.2_5E+1_0", "00",
+    "123456789012345678901234567890",
+]  # fmt: skip
 STRINGS = [
     "'a'", '"b\\n"', "r'\\d'", "b'\\x00'", "'''t\n  u'''", "'a' \"b\"", "f'{x}'", "f'{x!r:>{y}}'", "rb'z'", "f'{x=}'",
     "u'\\u00e9'", "'é'", "f'a{{b}}{x[0]:.2f}' 'c'",
@@ -41,14 +44,15 @@ class Generator:
 
     def expression(self, depth=3):
         if depth <= 0:
-            return self.pick([self.name, lambda: self.pick(NUMBERS), lambda: self.pick(STRINGS), lambda: self.pick(["None", "True", "..."])])()
+            return self.pick([self.name(), self.pick(NUMBERS), self.pick(STRINGS), self.pick(["None", "True", "..."])])
         sub = lambda: self.expression(depth - self.random.randint(1, 2))  # noqa: E731
         s = self.space
         form = self.random.randint(0, 21)
         if form <= 3:
             return sub() + s() + self.pick(BINARY) + s() + sub()
         if form == 4:
-            return self.primary(depth) + s() + self.pick(COMPARE) + s() + self.primary(depth) + s() + self.pick(COMPARE) + s() + self.primary(depth)
+            pair = lambda: s() + self.pick(COMPARE) + s() + self.primary(depth)  # noqa: E731
+            return self.primary(depth) + pair() + pair()
         if form == 5:
             return self.bracketed("(", lambda: sub() + s() + self.pick(["and", "or"]) + s() + "not " + sub(), ")")
         if form == 6:
@@ -60,10 +64,11 @@ class Generator:
         if form == 9:
             return self.bracketed("[", lambda: self.items(lambda: self.pick(["", "*"]) + self.primary(depth)), "]")
         if form == 10:
-            return self.bracketed("{", lambda: ", ".join(f"{self.primary(1)}: {sub()}" for _ in range(2)) + ", **x", "}")
+            return self.bracketed("{", lambda: f"{self.primary(1)}: {sub()}, {self.primary(1)}: {sub()}, **x", "}")
         if form == 11:
             opening, closing = self.pick(["[]", "{}", "()"])
-            return self.bracketed(opening, lambda: f"{sub()} for {self.name()}, *{self.name()} in {self.primary(1)} if {self.primary(1)}", closing)
+            element, clause = sub(), f"for {self.name()}, *{self.name()} in {self.primary(1)} if {self.primary(1)}"
+            return self.bracketed(opening, lambda: f"{element} {clause}", closing)
         if form == 12:
             return self.bracketed("(", lambda: f"lambda {self.name()}, *a, k={self.primary(1)}, **q: {sub()}", ")")
         if form == 13:
@@ -79,7 +84,8 @@ class Generator:
             elif form == 1:
                 text += self.bracketed("(", lambda: self.arguments(depth - 1), ")")
             elif form == 2:
-                text += self.bracketed("[", lambda: self.pick([":, None", "...", "1:", "::2", ":x, y:z:1", "*x, 1", "x,", self.expression(depth - 1)]), "]")
+                indices = [":, None", "...", "1:", "::2", ":x, y:z:1", "*x, 1", "x,", self.expression(depth - 1)]
+                text += self.bracketed("[", lambda: self.pick(indices), "]")
         return text
 
     def arguments(self, depth):
@@ -137,7 +143,8 @@ class Generator:
             lambda: f"try:{block()}{indent}except {e(1)} as y:{block()}{indent}else:{block()}{indent}finally:{block()}",
             lambda: f"@{e(1)}\n{indent}def f(a, /, b: {e(1)} = {e(1)}, *args, k, **q) -> {e(1)}:{block()}",
             lambda: f"class C(x, m={e(1)}):\n{indent}  def m(self):{self.block(indent + '  ', depth)}",
-            lambda: f"match {e(1)}:\n{indent} case [1, *_] | C(x=-1.5) as z if {e(1)}:{block()}{indent} case _:{block()}",
+            lambda: f"match {e(1)}:\n{indent} case [1, *_] | C(x=-1.5) as z if {e(1)}:{block()}"
+            f"{indent} case _:{block()}",
         ])()  # fmt: skip
 
     def kernel(self):

@@ -1,8 +1,9 @@
 // nacre-ast-dump: prints the syntax trees of Python files, for comparison with CPython's own `ast`.
 //
 // Reads file names from standard input, one a line. For each it prints "file NAME" and then one line a node:
-// DEPTH FIELD KIND LINE:COLUMN-LINE:COLUMN VALUE, or "error LINE:COLUMN MESSAGE". Text is printed as hexadecimal UTF-8, a float as the
-// bits of its double. With --hide-f-string-locations the nodes inside f-strings have "-" for their location.
+// DEPTH FIELD KIND LINE:COLUMN-LINE:COLUMN VALUE, or "error LINE:COLUMN MESSAGE". Text is printed as hexadecimal UTF-8,
+// a float as the bits of its double. With --hide-f-string-locations the nodes inside f-strings have "-" for their
+// location.
 #include "compiler/frontend/Parser.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
@@ -77,7 +78,8 @@ private:
   }
   void child(const char *field, const MatchCase &each) {
     line(field, "case", nullptr);
-    within([&] { child("pattern", each.pattern); }, [&] { child("guard", each.guard); }, [&] { block("body", each.body); });
+    within([&] { child("pattern", each.pattern); }, [&] { child("guard", each.guard); },
+           [&] { block("body", each.body); });
   }
   void child(const char *field, const ImportedName &name) {
     line(field, "import", &name.location, name.name + " " + name.alias);
@@ -95,12 +97,13 @@ private:
 std::string hexadecimal(llvm::StringRef text) { return llvm::toHex(text, /*LowerCase=*/true); }
 std::string bits(double value) { return llvm::utohexstr(llvm::bit_cast<uint64_t>(value), /*LowerCase=*/true, 16); }
 
-#define CASE(name)                                                                                                     \
-  case Kind::name: {                                                                                                   \
-    [[maybe_unused]] const auto &n = llvm::cast<name>(each);                                                                            \
+// clang-format off: one case a node, its fields below it
+#define CASE(name) \
+  case Kind::name: { \
+    [[maybe_unused]] const auto &n = llvm::cast<name>(each); \
     [[maybe_unused]] constexpr llvm::StringRef kind = #name;
-#define END                                                                                                            \
-  return;                                                                                                              \
+#define END \
+  return; \
   }
 
 void Dumper::node(const char *field, const Node &each) {
@@ -150,7 +153,8 @@ void Dumper::node(const char *field, const Node &each) {
     END
     CASE(Call)
       line(field, kind, at);
-      within([&] { child("callee", n.callee); }, [&] { list("argument", n.arguments); }, [&] { list("keyword", n.keywords); });
+      within([&] { child("callee", n.callee); }, [&] { list("argument", n.arguments); },
+             [&] { list("keyword", n.keywords); });
     END
     CASE(Starred)
       line(field, kind, at);
@@ -219,7 +223,8 @@ void Dumper::node(const char *field, const Node &each) {
     CASE(FunctionDefinition)
       line(field, kind, at, (n.isAsync ? "async " : "") + n.name);
       within([&] { list("decorator", n.decorators); }, [&] { list("typeParameter", n.typeParameters); },
-             [&] { list("parameter", n.parameters); }, [&] { child("returns", n.returns); }, [&] { block("body", n.body); });
+             [&] { list("parameter", n.parameters); }, [&] { child("returns", n.returns); },
+             [&] { block("body", n.body); });
     END
     CASE(ClassDefinition)
       line(field, kind, at, n.name);
@@ -244,11 +249,13 @@ void Dumper::node(const char *field, const Node &each) {
     END
     CASE(AnnotatedAssign)
       line(field, kind, at, n.isSimple ? "simple" : "");
-      within([&] { child("target", n.target); }, [&] { child("annotation", n.annotation); }, [&] { child("value", n.value); });
+      within([&] { child("target", n.target); }, [&] { child("annotation", n.annotation); },
+             [&] { child("value", n.value); });
     END
     CASE(TypeAlias)
       line(field, kind, at);
-      within([&] { child("name", n.name); }, [&] { list("typeParameter", n.typeParameters); }, [&] { child("value", n.value); });
+      within([&] { child("name", n.name); }, [&] { list("typeParameter", n.typeParameters); },
+             [&] { child("value", n.value); });
     END
     CASE(For)
       line(field, kind, at, n.isAsync ? "async" : "");
@@ -311,6 +318,7 @@ void Dumper::node(const char *field, const Node &each) {
     END
   }
 }
+// clang-format on
 
 } // namespace
 

@@ -72,7 +72,8 @@ TEST(Numbers, AKeywordMayFollowAtOnce) {
 }
 
 TEST(Numbers, WhatIsRefused) {
-  for (const char *text : {"0777", "01", "0b12", "0b", "0x", "0o8", "1_", "1__0", "1abc", "1e", "1e+", "1.e-", "0xfg", "1._5", "0_7", "1_.5"})
+  for (const char *text : {"0777", "01", "0b12", "0b", "0x", "0o8", "1_", "1__0", "1abc", "1e", "1e+", "1.e-", "0xfg",
+                           "1._5", "0_7", "1_.5"})
     EXPECT_NE(errorOf(text), "") << text;
   EXPECT_NE(errorOf(std::string(4301, '1')), "");
   EXPECT_NE(errorOf("0x" + std::string(100000, 'f')), "");

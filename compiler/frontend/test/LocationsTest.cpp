@@ -1,5 +1,5 @@
-// Places: lines and columns of the user's own file, and how an error there is shown. That every node has the place CPython gives it
-// is tested against CPython.
+// Places: lines and columns of the user's own file, and how an error there is shown. That every node has the place
+// CPython gives it is tested against CPython.
 #include "ParsedText.h"
 
 using namespace nacre;
@@ -8,8 +8,8 @@ using namespace nacre::test;
 namespace {
 
 std::string place(const SourceLocation &location) {
-  return std::to_string(location.line) + ":" + std::to_string(location.column) + "-" + std::to_string(location.endLine) + ":" +
-         std::to_string(location.endColumn);
+  return std::to_string(location.line) + ":" + std::to_string(location.column) + "-" +
+         std::to_string(location.endLine) + ":" + std::to_string(location.endColumn);
 }
 
 TEST(SourceText, LinesByNumber) {

@@ -18,14 +18,34 @@ std::string repeat(const std::string &text, int count) {
 TEST(Nesting, DeepTextsAreRefused) {
   constexpr int deep = 100000;
   for (const std::string &text : {
-           repeat("(", deep), repeat("[", deep), repeat("{", deep), repeat("(", deep) + "x" + repeat(")", deep),
-           repeat("-", deep) + "x", repeat("not ", deep) + "x", repeat("~", deep) + "x", "x" + repeat(" ** x", deep),
-           "x" + repeat(" + x", deep), "x" + repeat(".x", deep), "x" + repeat("()", deep), "x" + repeat("[0]", deep),
-           repeat("lambda: ", deep) + "x", repeat("x if y else ", deep) + "z", repeat("f(", deep), repeat("x[", deep),
-           repeat("{0: ", deep), repeat("f'{", deep), "f'{x" + repeat(":{x", deep), repeat("[x for x in ", deep),
-           "if x: pass\n" + repeat("elif x: pass\n", deep), "match x:\n case " + repeat("(", deep),
-           "match x:\n case " + repeat("x(", deep), "for " + repeat("(", deep), repeat("[*", deep), repeat("(yield ", deep),
-           repeat("await ", deep) + "x", "def f(x=" + repeat("lambda x=", deep),
+           repeat("(", deep),
+           repeat("[", deep),
+           repeat("{", deep),
+           repeat("(", deep) + "x" + repeat(")", deep),
+           repeat("-", deep) + "x",
+           repeat("not ", deep) + "x",
+           repeat("~", deep) + "x",
+           "x" + repeat(" ** x", deep),
+           "x" + repeat(" + x", deep),
+           "x" + repeat(".x", deep),
+           "x" + repeat("()", deep),
+           "x" + repeat("[0]", deep),
+           repeat("lambda: ", deep) + "x",
+           repeat("x if y else ", deep) + "z",
+           repeat("f(", deep),
+           repeat("x[", deep),
+           repeat("{0: ", deep),
+           repeat("f'{", deep),
+           "f'{x" + repeat(":{x", deep),
+           repeat("[x for x in ", deep),
+           "if x: pass\n" + repeat("elif x: pass\n", deep),
+           "match x:\n case " + repeat("(", deep),
+           "match x:\n case " + repeat("x(", deep),
+           "for " + repeat("(", deep),
+           repeat("[*", deep),
+           repeat("(yield ", deep),
+           repeat("await ", deep) + "x",
+           "def f(x=" + repeat("lambda x=", deep),
        })
     EXPECT_NE(errorOf(text), "") << text.substr(0, 40);
 
@@ -67,21 +87,26 @@ TEST(Nesting, TheHeightOfATreeIsKnown) {
 }
 
 TEST(Robustness, EveryPrefixOfAProgram) {
-  const std::string program = "@triton.jit\ndef kernel(x_ptr, n: tl.constexpr = 0x1F, /, *args, k=1.5e-3, **kw) -> None:\n"
-                              "    \"\"\"doc é\"\"\"\n    x = tl.load(x_ptr + tl.arange(0, n)[:, None], mask=a < b <= c)\n"
-                              "\tif x: pass\n    for i, (j, *r) in range(3):\n        y = f'{x!r:>{n}} {{z}} {i=}' 'b' \\\n  if x else [*r]\n"
-                              "    with (a as b, c): del q\n    return {k: v for k, v in z if not w}, lambda u: -u ** 2\n"
-                              "match x:\n  case {1: [a, *_], **b} | C(d=-1+2j) as e: pass\n";
+  const std::string program =
+      "@triton.jit\ndef kernel(x_ptr, n: tl.constexpr = 0x1F, /, *args, k=1.5e-3, **kw) -> None:\n"
+      "    \"\"\"doc é\"\"\"\n    x = tl.load(x_ptr + tl.arange(0, n)[:, None], mask=a < b <= c)\n"
+      "\tif x: pass\n    for i, (j, *r) in range(3):\n        y = f'{x!r:>{n}} {{z}} {i=}' 'b' \\\n  if x else [*r]\n"
+      "    with (a as b, c): del q\n    return {k: v for k, v in z if not w}, lambda u: -u ** 2\n"
+      "match x:\n  case {1: [a, *_], **b} | C(d=-1+2j) as e: pass\n";
   for (size_t length = 0; length <= program.size(); ++length)
     errorOf(program.substr(0, length));
 }
 
 TEST(Robustness, RandomBytesAndPieces) {
   std::mt19937 random(1);
-  const char *pieces[] = {"(", ")", "[", "]", "{", "}", "'", "\"", "'''", "f'", "f\"\"\"", "rb'", "\\", "\n", "\r", "\t", "    ", "\f",
-                          ":", "=", ":=", ",", "*", "**", ".", "...", "if ", "else ", "elif ", "for ", "in ", "def f", "class ", "lambda ",
-                          "match x:", "case ", "with ", "async ", "await ", "yield ", "not ", "x", "0x", "1e", "1_", "é", "\xff", "\xe2\x82", "#",
-                          "!", "!r", "->", "@", "import ", "from ", "try:", "except", "\0", ";", "\\N{", "{{", "}}", "\xEF\xBB\xBF"};
+  const char *pieces[] = {
+      "(",     ")",       "[",        "]",      "{",     "}",      "'",       "\"",       "'''",
+      "f'",    "f\"\"\"", "rb'",      "\\",     "\n",    "\r",     "\t",      "    ",     "\f",
+      ":",     "=",       ":=",       ",",      "*",     "**",     ".",       "...",      "if ",
+      "else ", "elif ",   "for ",     "in ",    "def f", "class ", "lambda ", "match x:", "case ",
+      "with ", "async ",  "await ",   "yield ", "not ",  "x",      "0x",      "1e",       "1_",
+      "é",     "\xff",    "\xe2\x82", "#",      "!",     "!r",     "->",      "@",        "import ",
+      "from ", "try:",    "except",   "\0",     ";",     "\\N{",   "{{",      "}}",       "\xEF\xBB\xBF"};
   for (int round = 0; round < 20000; ++round) {
     std::string text;
     for (int count = random() % 24; count > 0; --count) {
@@ -97,7 +122,7 @@ TEST(Robustness, RandomBytesAndPieces) {
 TEST(Robustness, ErrorsAreQuickInLongTexts) {
   auto before = std::chrono::steady_clock::now();
   errorOf("x = (\n" + repeat("y = z\n", 200000));
-  errorOf(std::string(2000000, '(' ));
+  errorOf(std::string(2000000, '('));
   errorOf("x = '" + std::string(2000000, 'a'));
   errorOf("x = f'{" + std::string(2000000, 'a') + "!}'");
   errorOf(std::string(2000000, '1'));
