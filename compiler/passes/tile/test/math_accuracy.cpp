@@ -191,6 +191,7 @@ const double specialValues[] = {0,
                                 0x1.fffffep23,
                                 0x1p24,
                                 0x1p53,
+                                0x1.6ac5b262ca1ffp+849, // of all doubles the nearest to a multiple of pi/2
                                 0x1.fffffep127,
                                 0x1.fffffffffffffp1023,
                                 std::numeric_limits<double>::infinity(),
@@ -242,7 +243,12 @@ private:
       x = F::narrow(sign * std::exp2(uniform(random, -30, 30))), y = F::narrow(std::exp2(uniform(other, -30, 30)));
       return;
     }
-    case 2: { // a result that is in range, for powers
+    case 2: { // near a zero or a pole of the trigonometric functions; for powers, a result that is in range
+      if (function.operandCount == 1) {
+        uint64_t turns = random >> (32 + other % 32);
+        x = F::narrow(static_cast<double>(turns * (3.14159265358979323846264L / 2)));
+        return;
+      }
       double base = std::exp2(uniform(random, -40, 40)), limit = F::largestExponent + F::precision;
       x = F::narrow(base), y = F::narrow(uniform(other, -limit, limit) / std::log2(base));
       return;
