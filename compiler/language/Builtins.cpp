@@ -55,7 +55,8 @@ struct Registry {
 
   Registry() {
     Table table(rows);
-    for (auto *add : {addProgrammingModel, addCreation, addMemory})
+    for (auto *add : {addProgrammingModel, addCreation, addShape, addLinearAlgebra, addMemory, addIndexing, addArithmetic, addMath,
+                      addLibdevice, addReductions, addAtomics, addIteration, addHints, addDebugging, addInlineCode, addTypes, addPython})
       add(table);
     for (const Builtin &row : rows) {
       [[maybe_unused]] bool isNew = byName.try_emplace(row.module + "." + row.name, &row).second;

@@ -49,6 +49,7 @@ void addIndexing(Table &table);
 void addArithmetic(Table &table);
 void addMath(Table &table);
 void addLibdevice(Table &table);
+void addLibdeviceIntegers(Table &table); // called by addLibdevice
 void addReductions(Table &table);
 void addAtomics(Table &table);
 void addIteration(Table &table);

@@ -1,9 +1,8 @@
 // Loads and stores through pointers.
 #include "compiler/language/Definitions.h"
+#include "compiler/language/PointerArguments.h"
 
 namespace nacre {
-
-namespace {
 
 Value pointerArgument(Evaluation &evaluation, const Object &object) {
   bool isDescriptor = object.isValue() && object.value().type().kind() == Type::Kind::Descriptor;
@@ -26,6 +25,33 @@ Value maskArgument(Evaluation &evaluation, const Object &object) {
   return mask;
 }
 
+void requireWritable(Evaluation &evaluation, const Value &pointer) {
+  if (pointer.type().scalarType().isConst())
+    evaluation.fail(Diagnostic::Kind::Type, "cannot write through a const pointer");
+}
+
+Value bytePointer(Evaluation &evaluation, Value pointer) {
+  Type type = pointer.type().scalarType();
+  return castTo(evaluation, pointer, Type::pointer(int8(), type.isConst(), type.addressSpace()));
+}
+
+void rejectBlockForScalarPointer(Evaluation &evaluation, const char *name, const Value &value) {
+  evaluation.fail(Diagnostic::Kind::Value, std::string("`") + name + "` has shape " + shapeText(value.type().shape()) + ", but `pointer` is a scalar",
+                  "make a tensor of pointers, e.g. pointer + tl.arange(0, N)");
+}
+
+Value fitToPointer(Evaluation &evaluation, const Value &pointer, const Value &part, const char *name) {
+  if (!pointer.type().isBlock() && part.type().isBlock())
+    rejectBlockForScalarPointer(evaluation, name, part);
+  Value grown = unifyShapes(evaluation, pointer, part).second;
+  if (grown.type().shape() != pointer.type().shape())
+    evaluation.fail(Diagnostic::Kind::Value, std::string("`") + name + "` of shape " + shapeText(part.type().shape()) +
+                                                 " does not fit pointers of shape " + shapeText(pointer.type().shape()));
+  return grown;
+}
+
+namespace {
+
 void rejectBlockPointers(Evaluation &evaluation, const Object &boundaryCheck, const Object &paddingOption) {
   bool isUsed = (boundaryCheck.isTuple() && !boundaryCheck.tuple().items.empty()) || boundaryCheck.isInt() ||
                 (paddingOption.isString() && !paddingOption.as<std::string>().empty());
@@ -37,17 +63,6 @@ void rejectBlockPointers(Evaluation &evaluation, const Object &boundaryCheck, co
 EvictionPolicy evictionArgument(Evaluation &evaluation, const Object &object) {
   int choice = choiceArgument(evaluation, object, {"evict_normal", "evict_first", "evict_last"}, 0, "eviction_policy");
   return static_cast<EvictionPolicy>(choice);
-}
-
-[[noreturn]] void rejectShape(Evaluation &evaluation, const char *name, const Value &value) {
-  evaluation.fail(Diagnostic::Kind::Value, std::string("`") + name + "` has shape " + shapeText(value.type().shape()) + ", but `pointer` is a scalar",
-                  "make a tensor of pointers, e.g. pointer + tl.arange(0, N)");
-}
-
-// Bools are bytes in memory.
-Value bytePointer(Evaluation &evaluation, Value pointer) {
-  Type type = pointer.type().scalarType();
-  return castTo(evaluation, pointer, Type::pointer(int8(), type.isConst(), type.addressSpace()));
 }
 
 Object load(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
@@ -70,9 +85,9 @@ Object load(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Value other = arguments[2].isNone() ? Value() : convertOperand(evaluation, arguments[2], element);
   if (!pointer.type().isBlock()) {
     if (mask && mask.type().isBlock())
-      rejectShape(evaluation, "mask", mask);
+      rejectBlockForScalarPointer(evaluation, "mask", mask);
     if (other && other.type().isBlock())
-      rejectShape(evaluation, "other", other);
+      rejectBlockForScalarPointer(evaluation, "other", other);
   }
   // The pointers grow to the shape of the mask and of `other`.
   Values parts{pointer};
@@ -86,8 +101,7 @@ Object load(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 
 Object store(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Value pointer = pointerArgument(evaluation, arguments[0]);
-  if (pointer.type().scalarType().isConst())
-    evaluation.fail(Diagnostic::Kind::Type, "cannot store through a const pointer");
+  requireWritable(evaluation, pointer);
   rejectBlockPointers(evaluation, arguments[3], Object());
   Value mask = maskArgument(evaluation, arguments[2]);
   StoreOptions options;
@@ -101,20 +115,9 @@ Object store(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
     pointer = bytePointer(evaluation, pointer);
     value = castTo(evaluation, value, int8());
   }
-  // Value and mask grow to the pointers' shape; the pointers never grow.
-  Shape shape = pointer.type().shape();
-  auto fit = [&](Value part, const char *name) {
-    if (!pointer.type().isBlock() && part.type().isBlock())
-      rejectShape(evaluation, name, part);
-    Value grown = unifyShapes(evaluation, pointer, part).second;
-    if (grown.type().shape() != shape)
-      evaluation.fail(Diagnostic::Kind::Value, std::string("`") + name + "` of shape " + shapeText(part.type().shape()) +
-                                                   " does not fit pointers of shape " + shapeText(shape));
-    return grown;
-  };
-  value = fit(value, "value");
+  value = fitToPointer(evaluation, pointer, value, "value");
   if (mask)
-    mask = fit(mask, "mask");
+    mask = fitToPointer(evaluation, pointer, mask, "mask");
   evaluation.builder().store(pointer, value, mask, options);
   return Object();
 }

@@ -1,0 +1,185 @@
+// Atomic reads and writes of memory.
+#include "compiler/language/Definitions.h"
+#include "compiler/language/PointerArguments.h"
+
+namespace nacre {
+
+namespace {
+
+MemoryOrder orderArgument(Evaluation &evaluation, const Object &object, MemoryOrder otherwise) {
+  int choice = choiceArgument(evaluation, object, {"relaxed", "acquire", "release", "acq_rel"}, static_cast<int>(otherwise), "sem");
+  return static_cast<MemoryOrder>(choice);
+}
+
+MemoryScope scopeArgument(Evaluation &evaluation, const Object &object) {
+  return static_cast<MemoryScope>(choiceArgument(evaluation, object, {"cta", "gpu", "sys"}, 1, "scope"));
+}
+
+struct Access {
+  Value pointer, value, mask;
+};
+
+// Pointer, value and mask of a read-modify-write, checked and brought to one shape and type.
+Access accessArguments(Evaluation &evaluation, const Object &pointerObject, const Object &valueObject, const Object &maskObject) {
+  Access access;
+  access.pointer = pointerArgument(evaluation, pointerObject);
+  requireWritable(evaluation, access.pointer);
+  Type element = access.pointer.type().scalarType().element();
+  access.value = fitToPointer(evaluation, access.pointer, convertOperand(evaluation, valueObject, element), "val");
+  access.mask = maskArgument(evaluation, maskObject);
+  if (access.mask)
+    access.mask = fitToPointer(evaluation, access.pointer, access.mask, "mask");
+  return access;
+}
+
+void requireElement(Evaluation &evaluation, Type element, bool isSupported, const std::string &expected) {
+  if (!isSupported)
+    evaluation.fail(Diagnostic::Kind::Type, "memory of " + element.str() + " cannot be accessed this way; it must be " + expected);
+}
+
+bool isWide(Type type) { return !type.isPointer() && type.bitWidth() >= 32; }
+
+Object modify(Evaluation &evaluation, llvm::ArrayRef<Object> arguments, AtomicOp op) {
+  Access access = accessArguments(evaluation, arguments[0], arguments[1], arguments[2]);
+  MemoryOrder order = orderArgument(evaluation, arguments[3], MemoryOrder::AcquireRelease);
+  return evaluation.builder().atomic(op, access.pointer, access.value, access.mask, order, scopeArgument(evaluation, arguments[4]));
+}
+
+Type elementOf(Evaluation &evaluation, const Object &pointer) { return pointerArgument(evaluation, pointer).type().scalarType().element(); }
+
+Object atomicAdd(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Type element = elementOf(evaluation, arguments[0]);
+  bool isHalf = element == float16() || element == bfloat16();
+  requireElement(evaluation, element, isWide(element) || isHalf, "a type of 32 or 64 bits, fp16 or bf16");
+  return modify(evaluation, arguments, element.isFloating() ? AtomicOp::AddF : AtomicOp::AddI);
+}
+
+template <bool isMaximum> Object atomicExtremum(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Type element = elementOf(evaluation, arguments[0]);
+  requireElement(evaluation, element, isWide(element), "a type of 32 or 64 bits");
+  if (element.isFloating())
+    return modify(evaluation, arguments, isMaximum ? AtomicOp::MaxF : AtomicOp::MinF);
+  if (element.isSigned())
+    return modify(evaluation, arguments, isMaximum ? AtomicOp::MaxS : AtomicOp::MinS);
+  return modify(evaluation, arguments, isMaximum ? AtomicOp::MaxU : AtomicOp::MinU);
+}
+
+template <AtomicOp op> Object atomicBits(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Type element = elementOf(evaluation, arguments[0]);
+  requireElement(evaluation, element, isWide(element) && element.isInteger(), "an integer of 32 or 64 bits");
+  return modify(evaluation, arguments, op);
+}
+
+Object atomicExchange(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Type element = elementOf(evaluation, arguments[0]);
+  requireElement(evaluation, element, isWide(element), "a type of 32 or 64 bits");
+  return modify(evaluation, arguments, AtomicOp::Exchange);
+}
+
+// Neither casts nor broadcasts, except that a number is made in the memory's type and shape.
+Value exactOperand(Evaluation &evaluation, const Value &pointer, const Object &object, const char *name) {
+  Type expected = pointer.type().withScalar(pointer.type().scalarType().element());
+  if (object.isNumber())
+    return constantOf(evaluation, expected, object);
+  Value value = valueArgument(evaluation, object, name);
+  if (value.type() != expected)
+    evaluation.fail(Diagnostic::Kind::Type, std::string("`") + name + "` must be " + Object(Value::unowned(expected, nullptr)).typeName() +
+                                                " like the memory, not " + describe(object),
+                    "convert and broadcast it first");
+  return value;
+}
+
+Object atomicCompareExchange(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Value pointer = pointerArgument(evaluation, arguments[0]);
+  requireWritable(evaluation, pointer);
+  Type element = pointer.type().scalarType().element();
+  requireElement(evaluation, element, element.bitWidth() >= 16, "a type of 16, 32 or 64 bits");
+  Value expected = exactOperand(evaluation, pointer, arguments[1], "cmp"), desired = exactOperand(evaluation, pointer, arguments[2], "val");
+  MemoryOrder order = orderArgument(evaluation, arguments[3], MemoryOrder::AcquireRelease);
+  return evaluation.builder().atomicCas(pointer, expected, desired, order, scopeArgument(evaluation, arguments[4]));
+}
+
+// An atomic load is `or` with zero: it reads the old value and writes the same bits back.
+Object atomicLoad(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Value pointer = pointerArgument(evaluation, arguments[0]);
+  Type address = pointer.type().scalarType(), element = address.element();
+  requireElement(evaluation, element, isWide(element), "a type of 32 or 64 bits");
+  MemoryOrder order = orderArgument(evaluation, arguments[2], MemoryOrder::Acquire);
+  if (order != MemoryOrder::Acquire && order != MemoryOrder::Relaxed)
+    evaluation.fail(Diagnostic::Kind::Value, "`sem` must be \"acquire\" or \"relaxed\"");
+  Value mask = maskArgument(evaluation, arguments[1]);
+  if (mask)
+    std::tie(pointer, mask) = unifyShapes(evaluation, pointer, mask);
+  Type bits = element.bitWidth() == 32 ? int32() : int64();
+  Value raw = castTo(evaluation, pointer, Type::pointer(bits, address.isConst(), address.addressSpace()));
+  Value zero = constantOf(evaluation, raw.type().withScalar(bits), 0);
+  Value old = evaluation.builder().atomic(AtomicOp::Or, raw, zero, mask, order, scopeArgument(evaluation, arguments[3]));
+  return castTo(evaluation, old, element, std::nullopt, /*bitcast=*/true);
+}
+
+Object atomicStore(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Type element = elementOf(evaluation, arguments[0]);
+  requireElement(evaluation, element, isWide(element), "a type of 32 or 64 bits");
+  Access access = accessArguments(evaluation, arguments[0], arguments[1], arguments[2]);
+  MemoryOrder order = orderArgument(evaluation, arguments[3], MemoryOrder::Release);
+  if (order != MemoryOrder::Release && order != MemoryOrder::Relaxed)
+    evaluation.fail(Diagnostic::Kind::Value, "`sem` must be \"release\" or \"relaxed\"");
+  evaluation.builder().atomic(AtomicOp::Exchange, access.pointer, access.value, access.mask, order, scopeArgument(evaluation, arguments[4]));
+  return Object();
+}
+
+Object atomicPoll(Evaluation &evaluation, llvm::ArrayRef<Object>) {
+  evaluation.fail(Diagnostic::Kind::Unsupported, "waiting in one operation is not supported yet", "loop while tl.atomic_load(pointer) != expected");
+}
+
+} // namespace
+
+void addAtomics(Table &table) {
+  table.section(languageModule, "atomics");
+  auto describeUpdate = [](const char *what, const char *types) {
+    return std::string(what) + " Returns the old value.\n\n"
+           "pointer: a pointer or a tensor of pointers, to " + types + ".\n"
+           "val: converted to the memory's type and broadcast to the pointers' shape.\n"
+           "mask: int1; where it is false nothing happens.\n"
+           "sem: \"acq_rel\" (the default), \"acquire\", \"release\" or \"relaxed\".\n"
+           "scope: who sees it as one step: \"gpu\" (the default), \"cta\" or \"sys\".";
+  };
+  const char *numbers = "32 or 64 bits", *integers = "integers of 32 or 64 bits";
+  auto add = [&](const char *name, std::string documentation, Table::Invoke invoke) {
+    std::string signature = std::string(name) + "(pointer: tensor, val: tensor, mask: tensor = None, sem: constexpr str = None, scope: constexpr str = None)";
+    table.add(signature.c_str(), std::move(documentation), invoke, Table::method);
+  };
+  add("atomic_add", describeUpdate("Adds val to memory in one step.", "32 or 64 bits, fp16 or bf16"), atomicAdd);
+  add("atomic_max", describeUpdate("Raises memory to val, where val is larger, in one step.", numbers), atomicExtremum<true>);
+  add("atomic_min", describeUpdate("Lowers memory to val, where val is smaller, in one step.", numbers), atomicExtremum<false>);
+  add("atomic_and", describeUpdate("Joins val to memory with & in one step.", integers), atomicBits<AtomicOp::And>);
+  add("atomic_or", describeUpdate("Joins val to memory with | in one step.", integers), atomicBits<AtomicOp::Or>);
+  add("atomic_xor", describeUpdate("Joins val to memory with ^ in one step.", integers), atomicBits<AtomicOp::Xor>);
+  add("atomic_xchg", describeUpdate("Puts val in memory in one step.", numbers), atomicExchange);
+  table.add("atomic_cas(pointer: tensor, cmp: tensor, val: tensor, sem: constexpr str = None, scope: constexpr str = None)",
+            "Puts val in memory where it holds cmp, in one step. Returns the old value.\n\n"
+            "pointer: a pointer or a tensor of pointers, to 16, 32 or 64 bits.\n"
+            "cmp, val: of the memory's type and the pointers' shape; neither is converted.\n"
+            "sem: \"acq_rel\" (the default), \"acquire\", \"release\" or \"relaxed\".\n"
+            "scope: \"gpu\" (the default), \"cta\" or \"sys\".",
+            atomicCompareExchange, Table::method);
+  table.add("atomic_load(pointer: tensor, mask: tensor = None, sem: constexpr str = None, scope: constexpr str = None)",
+            "Reads memory in one step.\n\n"
+            "pointer: a pointer or a tensor of pointers, to 32 or 64 bits.\n"
+            "mask: int1; where it is false nothing is read.\n"
+            "sem: \"acquire\" (the default) or \"relaxed\".\n"
+            "scope: \"gpu\" (the default), \"cta\" or \"sys\".",
+            atomicLoad, Table::method);
+  table.add("atomic_store(pointer: tensor, val: tensor, mask: tensor = None, sem: constexpr str = None, scope: constexpr str = None)",
+            "Writes memory in one step.\n\n"
+            "pointer: a pointer or a tensor of pointers, to 32 or 64 bits.\n"
+            "val: converted to the memory's type and broadcast to the pointers' shape.\n"
+            "mask: int1; where it is false nothing is written.\n"
+            "sem: \"release\" (the default) or \"relaxed\".\n"
+            "scope: \"gpu\" (the default), \"cta\" or \"sys\".",
+            atomicStore, Table::method);
+  table.add("atomic_poll(pointer: tensor, expected_value: tensor, sem: constexpr str = None, scope: constexpr str = None, timeout_ns: int = None)",
+            "Waits until memory holds a value. Not supported yet.", atomicPoll, Table::method);
+}
+
+} // namespace nacre

@@ -1,0 +1,237 @@
+// tl.extra.libdevice: elementary functions on every target. Those a primitive says directly are one row each; the rest are
+// formulas over them. Integer and bit functions are in LibdeviceIntegers.cpp.
+#include "compiler/language/Definitions.h"
+#include "compiler/language/Term.h"
+#include <cmath>
+
+namespace nacre {
+
+namespace {
+
+// One argument of fp32 or fp64.
+Term floatTerm(Evaluation &evaluation, const Object &object, const char *name = "x") {
+  Value value = valueArgument(evaluation, object, name);
+  requireWideFloat(evaluation, value, name);
+  return Term(evaluation, value);
+}
+
+// Two arguments, brought to one type and shape.
+std::pair<Term, Term> floatTerms(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  auto [x, y] = unify(evaluation, arguments[0], arguments[1]);
+  requireWideFloat(evaluation, x, "x");
+  return {Term(evaluation, x), Term(evaluation, y)};
+}
+
+const double infinity = HUGE_VAL;
+const double pi = 3.14159265358979323846;
+
+Object isNan(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Term x = floatTerm(evaluation, arguments[0]);
+  return (x != x).object;
+}
+Object isInfinite(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  return (floatTerm(evaluation, arguments[0]).unary(UnaryOp::AbsF) == Object(infinity)).object;
+}
+Object isFinite(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  return (floatTerm(evaluation, arguments[0]).unary(UnaryOp::AbsF) < Object(infinity)).object;
+}
+
+Object signBit(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Term x = floatTerm(evaluation, arguments[0]);
+  Term bits = x.bitcast(x.type() == float32() ? int32() : int64());
+  return (bits < Object(0)).to(int32()).object;
+}
+
+// The exponent may be a float of x's type or an integer.
+Object power(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  if (arguments[1].isValue() && arguments[1].value().type().isInteger()) {
+    Term x = floatTerm(evaluation, arguments[0]);
+    Term y = x.with(arguments[1]).to(x.type());
+    auto [base, exponent] = unifyShapes(evaluation, x.value(), y.value());
+    return evaluation.builder().binary(BinaryOp::Pow, base, exponent);
+  }
+  return binaryMath<BinaryOp::Pow>(evaluation, arguments);
+}
+
+Object powerOfTen(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Term x = floatTerm(evaluation, arguments[0]);
+  return x.constant(10.0).binary(BinaryOp::Pow, x).object;
+}
+
+template <UnaryOp op> Object reciprocalOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Term x = floatTerm(evaluation, arguments[0]);
+  return (x.constant(1.0) / x.unary(op)).object;
+}
+
+Object reciprocal(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Term x = floatTerm(evaluation, arguments[0]);
+  return (x.constant(1.0) / x).object;
+}
+
+template <UnaryOp op> Object roundToInt64(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  return floatTerm(evaluation, arguments[0]).unary(op).to(int64()).object;
+}
+
+// IEEE remainder: x - n y with n the integer nearest x / y, ties to even. Taken modulo 2 y first, which is exact and keeps
+// the parity of n.
+Object remainder(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  auto [x, y] = floatTerms(evaluation, arguments);
+  Term size = y.unary(UnaryOp::AbsF);
+  Term rest = x.unary(UnaryOp::AbsF).binary(BinaryOp::RemF, size + size);
+  Term nearest = choose(rest <= size * Object(0.5), rest, choose(rest < size * Object(1.5), rest - size, rest - (size + size)));
+  return choose(x < Object(0.0), -nearest, nearest).object;
+}
+
+// In fp32 the squares are taken in fp64, where they neither overflow nor vanish; in fp64 the larger side is divided out.
+Term hypotenuse(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  auto [x, y] = floatTerms(evaluation, arguments);
+  Term a = x.unary(UnaryOp::AbsF), b = y.unary(UnaryOp::AbsF);
+  Term isInfinity = (a == Object(infinity)) | (b == Object(infinity));
+  if (x.type() == float32()) {
+    Term wideA = a.to(float64()), wideB = b.to(float64());
+    Term length = (wideA * wideA + wideB * wideB).unary(UnaryOp::Sqrt).to(float32());
+    return choose(isInfinity, x.constant(infinity), length);
+  }
+  Term large = a.binary(BinaryOp::MaximumF, b), small = a.binary(BinaryOp::MinimumF, b);
+  Term ratio = small / choose(large == Object(0.0), x.constant(1.0), large);
+  return choose(isInfinity, x.constant(infinity), large * (ratio * ratio + Object(1.0)).unary(UnaryOp::Sqrt));
+}
+
+Object hypot(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) { return hypotenuse(evaluation, arguments).object; }
+Object reciprocalHypot(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Term length = hypotenuse(evaluation, arguments);
+  return (length.constant(1.0) / length).object;
+}
+
+// sin(pi x) and cos(pi x): whole turns are taken off before pi is multiplied in.
+template <UnaryOp op> Object ofHalfTurns(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Term x = floatTerm(evaluation, arguments[0]);
+  Term turns = (x * Object(0.5)).unary(UnaryOp::RoundEven);
+  return ((x - turns * Object(2.0)) * Object(pi)).unary(op).object;
+}
+
+Object positiveDifference(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  auto [x, y] = floatTerms(evaluation, arguments);
+  return choose(x <= y, x.constant(0.0), x - y).object;
+}
+
+// 2 to an integer power between -1022 and 1023, exactly, as fp64.
+Term exactPowerOfTwo(const Term &exponent) { return ((exponent.to(int64()) + Object(1023)) << Object(52)).bitcast(float64()); }
+
+Object scaleByPowerOfTwo(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Term x = floatTerm(evaluation, arguments[0]);
+  Value count = valueArgument(evaluation, arguments[1], "n");
+  if (!count.type().isInteger())
+    evaluation.fail(Diagnostic::Kind::Type, "`n` must be an integer, not " + describe(arguments[1]));
+  // Beyond these every finite number overflows or vanishes.
+  Term n(evaluation, extremum(evaluation, false, toValue(evaluation, Term(evaluation, count).to(int32()).object), constantOf(evaluation, count.type().withScalar(int32()), 2200), false));
+  n = n.with(extremum(evaluation, true, n.value(), n.constant(-2200).value(), false));
+  Term wide = x.to(float64());
+  // In parts that are powers fp64 can hold.
+  Term third = n.with(applyOperator(evaluation, Operator::FloorDiv, n.object, 3));
+  Term factor = exactPowerOfTwo(third);
+  return (wide * factor * factor * exactPowerOfTwo(n - third - third)).to(x.type()).object;
+}
+
+Object saturate(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Term x = floatTerm(evaluation, arguments[0]);
+  Value raised = extremum(evaluation, true, x.value(), x.constant(0.0).value(), false);
+  return extremum(evaluation, false, raised, x.constant(1.0).value(), false);
+}
+
+Object normalDistribution(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Term x = floatTerm(evaluation, arguments[0]);
+  return ((x * Object(-std::sqrt(0.5))).unary(UnaryOp::Erfc) * Object(0.5)).object;
+}
+
+template <bool isMaximum> Object extremumOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  auto [x, y] = unify(evaluation, arguments[0], arguments[1]);
+  return extremum(evaluation, isMaximum, x, y, /*propagateNan=*/false);
+}
+
+template <BinaryOp op> Object nearestOperation(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  return binaryMath<op>(evaluation, arguments);
+}
+
+Object nearestFma(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Values values = unifyAll(evaluation, arguments);
+  requireWideFloat(evaluation, values[0], "x");
+  return evaluation.builder().fma(values[0], values[1], values[2]);
+}
+
+} // namespace
+
+void addLibdevice(Table &table) {
+  table.section(libdeviceModule, "libdevice");
+  // Said by one primitive.
+  table.add("tan(x: tensor)", "The tangent of x radians.", unaryMath<UnaryOp::Tan>);
+  table.add("asin(x: tensor)", "The angle in radians whose sine is x.", unaryMath<UnaryOp::Asin>);
+  table.add("acos(x: tensor)", "The angle in radians whose cosine is x.", unaryMath<UnaryOp::Acos>);
+  table.add("atan(x: tensor)", "The angle in radians whose tangent is x.", unaryMath<UnaryOp::Atan>);
+  table.add("atan2(y: tensor, x: tensor)", "The angle in radians of the point (x, y).", binaryMath<BinaryOp::Atan2>);
+  table.add("sinh(x: tensor)", "The hyperbolic sine.", unaryMath<UnaryOp::Sinh>);
+  table.add("cosh(x: tensor)", "The hyperbolic cosine.", unaryMath<UnaryOp::Cosh>);
+  table.add("tanh(x: tensor)", "The hyperbolic tangent.", unaryMath<UnaryOp::Tanh>);
+  table.add("asinh(x: tensor)", "The inverse hyperbolic sine.", unaryMath<UnaryOp::Asinh>);
+  table.add("acosh(x: tensor)", "The inverse hyperbolic cosine.", unaryMath<UnaryOp::Acosh>);
+  table.add("atanh(x: tensor)", "The inverse hyperbolic tangent.", unaryMath<UnaryOp::Atanh>);
+  table.add("expm1(x: tensor)", "e to the power x, less 1, exact near 0.", unaryMath<UnaryOp::Expm1>);
+  table.add("log1p(x: tensor)", "The natural logarithm of 1 + x, exact near 0.", unaryMath<UnaryOp::Log1p>);
+  table.add("log10(x: tensor)", "The logarithm to base 10.", unaryMath<UnaryOp::Log10>);
+  table.add("cbrt(x: tensor)", "The cube root.", unaryMath<UnaryOp::Cbrt>);
+  table.add("erfc(x: tensor)", "1 less the error function, exact for large x.", unaryMath<UnaryOp::Erfc>);
+  table.add("trunc(x: tensor)", "x without its fraction.", unaryMath<UnaryOp::Trunc>);
+  table.add("round(x: tensor)", "The nearest integer, halves away from zero, as a float.", unaryMath<UnaryOp::Round>);
+  table.add("rint(x: tensor)", "The nearest integer, halves to even, as a float.", unaryMath<UnaryOp::RoundEven>);
+  table.add("nearbyint(x: tensor)", "The nearest integer, halves to even, as a float.", unaryMath<UnaryOp::RoundEven>);
+  table.add("copysign(x: tensor, y: tensor)", "The size of x with the sign of y.", binaryMath<BinaryOp::CopySign>);
+  table.add("fmod(x: tensor, y: tensor)", "What is left of x after whole multiples of y, with the sign of x.", binaryMath<BinaryOp::RemF>);
+  table.add("pow(x: tensor, y: tensor)", "x to the power y. y may be an integer.", power);
+
+  // Composed.
+  table.add("isnan(x: tensor)", "Whether x is NaN, as int1.", isNan);
+  table.add("isinf(x: tensor)", "Whether x is an infinity, as int1.", isInfinite);
+  table.add("finitef(x: tensor)", "Whether x is neither an infinity nor NaN, as int1.", isFinite);
+  table.add("isfinited(x: tensor)", "Whether x is neither an infinity nor NaN, as int1.", isFinite);
+  table.add("signbit(x: tensor)", "1 where the sign bit of x is set, else 0, as int32.", signBit);
+  table.add("exp10(x: tensor)", "10 to the power x.", powerOfTen);
+  table.add("rcbrt(x: tensor)", "1 over the cube root.", reciprocalOf<UnaryOp::Cbrt>);
+  table.add("llrint(x: tensor)", "The nearest integer, halves to even, as int64.", roundToInt64<UnaryOp::RoundEven>);
+  table.add("llround(x: tensor)", "The nearest integer, halves away from zero, as int64.", roundToInt64<UnaryOp::Round>);
+  table.add("remainder(x: tensor, y: tensor)", "x less the multiple of y nearest to it, halves to even.", remainder);
+  table.add("hypot(x: tensor, y: tensor)", "The square root of x * x + y * y, without overflow.", hypot);
+  table.add("rhypot(x: tensor, y: tensor)", "1 over the square root of x * x + y * y.", reciprocalHypot);
+  table.add("sinpi(x: tensor)", "The sine of pi x.", ofHalfTurns<UnaryOp::Sin>);
+  table.add("cospi(x: tensor)", "The cosine of pi x.", ofHalfTurns<UnaryOp::Cos>);
+  table.add("fdim(x: tensor, y: tensor)", "x - y where that is positive, else 0.", positiveDifference);
+  table.add("ldexp(x: tensor, n: tensor)", "x times 2 to the integer power n.", scaleByPowerOfTwo);
+  table.add("scalbn(x: tensor, n: tensor)", "x times 2 to the integer power n.", scaleByPowerOfTwo);
+  table.add("saturatef(x: tensor)", "x brought into the range from 0 to 1; NaN becomes 0.", saturate);
+  table.add("normcdf(x: tensor)", "The standard normal distribution up to x.", normalDistribution);
+  table.add("max(x: tensor, y: tensor)", "The larger of x and y, elementwise.", extremumOf<true>);
+  table.add("min(x: tensor, y: tensor)", "The smaller of x and y, elementwise.", extremumOf<false>);
+
+  // Nearest rounding, which is the only one offered.
+  table.add("add_rn(x: tensor, y: tensor)", "x + y, rounded to nearest.", nearestOperation<BinaryOp::AddF>);
+  table.add("sub_rn(x: tensor, y: tensor)", "x - y, rounded to nearest.", nearestOperation<BinaryOp::SubF>);
+  table.add("mul_rn(x: tensor, y: tensor)", "x * y, rounded to nearest.", nearestOperation<BinaryOp::MulF>);
+  table.add("fma_rn(x: tensor, y: tensor, z: tensor)", "x * y + z with a single rounding to nearest.", nearestFma);
+  table.add("rcp_rn(x: tensor)", "1 / x, rounded to nearest.", reciprocal);
+  table.add("rsqrt_rn(x: tensor)", "1 over the square root.", unaryMath<UnaryOp::Rsqrt>);
+
+  // The fast_ names allow less exact results; these are the exact ones.
+  table.add("fast_dividef(x: tensor, y: tensor)", "x / y.", nearestOperation<BinaryOp::DivF>);
+  table.add("fast_expf(x: tensor)", "e to the power x.", unaryMath<UnaryOp::Exp>);
+  table.add("fast_exp10f(x: tensor)", "10 to the power x.", powerOfTen);
+  table.add("fast_logf(x: tensor)", "The natural logarithm.", unaryMath<UnaryOp::Log>);
+  table.add("fast_log2f(x: tensor)", "The logarithm to base 2.", unaryMath<UnaryOp::Log2>);
+  table.add("fast_log10f(x: tensor)", "The logarithm to base 10.", unaryMath<UnaryOp::Log10>);
+  table.add("fast_powf(x: tensor, y: tensor)", "x to the power y.", power);
+  table.add("fast_sinf(x: tensor)", "The sine of x radians.", unaryMath<UnaryOp::Sin>);
+  table.add("fast_cosf(x: tensor)", "The cosine of x radians.", unaryMath<UnaryOp::Cos>);
+  table.add("fast_tanf(x: tensor)", "The tangent of x radians.", unaryMath<UnaryOp::Tan>);
+  table.add("fast_tanhf(x: tensor)", "The hyperbolic tangent.", unaryMath<UnaryOp::Tanh>);
+  addLibdeviceIntegers(table);
+}
+
+} // namespace nacre
