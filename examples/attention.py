@@ -63,13 +63,17 @@ def attention(q, k, v, causal=False, block_m=64, block_n=64):
     return out
 
 
+def attention_torch(q, k, v, causal):
+    return torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=causal)[0]
+
+
 def main(heads=4, length=512, dimension=64):
     q, k, v = (torch.randn(heads, length, dimension, device=DEVICE) for _ in range(3))
     for causal in (False, True):
         compare(
             f"attention{' causal' if causal else ''}, {heads}x{length}x{dimension} f32",
             lambda: attention(q, k, v, causal),
-            lambda: torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal),
+            lambda: attention_torch(q, k, v, causal),
             tolerance=5e-6,
         )
 

@@ -62,10 +62,10 @@ def grouped_matmul_kernel(
     tl.store(c_ptrs, total.to(c_ptr.dtype.element_ty), mask=(m[:, None] < M) & (n[None, :] < N))
 
 
-def naive_matmul(a, b, block=64, block_k=32):
+def naive_matmul(a, b, out=None, block=64, block_k=32):
     M, K = a.shape
     N = b.shape[1]
-    c = torch.empty((M, N), dtype=torch.float32, device=a.device)
+    c = torch.empty((M, N), dtype=torch.float32, device=a.device) if out is None else out
     grid = (triton.cdiv(M, block), triton.cdiv(N, block))
     naive_matmul_kernel[grid](
         a, b, c, M, N, K, *a.stride(), *b.stride(), *c.stride(), BLOCK_M=block, BLOCK_N=block, BLOCK_K=block_k
@@ -73,10 +73,10 @@ def naive_matmul(a, b, block=64, block_k=32):
     return c
 
 
-def grouped_matmul(a, b, block=128, block_k=32, group=8):
+def grouped_matmul(a, b, out=None, block=128, block_k=32, group=8):
     M, K = a.shape
     N = b.shape[1]
-    c = torch.empty((M, N), dtype=a.dtype, device=a.device)
+    c = torch.empty((M, N), dtype=a.dtype, device=a.device) if out is None else out
     grid = (triton.cdiv(M, block) * triton.cdiv(N, block),)
     grouped_matmul_kernel[grid](
         a, b, c, M, N, K, *a.stride(), *b.stride(), *c.stride(),

@@ -15,7 +15,6 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-
 # A cache of this run alone: what is tested is this compiler, not what an earlier one left behind.
 _cache = tempfile.TemporaryDirectory(prefix="nacre-language-tests-")
 os.environ["TRITON_CACHE_DIR"] = _cache.name
@@ -37,10 +36,11 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "ours(reason): beyond or unlike the Triton package; not run on the triton engine")
 
 
-def pytest_report_header(config):
-    lines = ["language engines: " + ", ".join(engine.name for engine in ENGINES)]
-    lines += [f"language engine skipped: {name} ({reason})" for name, reason in MISSING]
-    return lines
+def pytest_terminal_summary(terminalreporter):
+    terminalreporter.section("language engines")
+    terminalreporter.line("run: " + ", ".join(engine.name for engine in ENGINES))
+    for name, reason in MISSING:
+        terminalreporter.line(f"skipped: {name} ({reason})")
 
 
 def pytest_generate_tests(metafunc):

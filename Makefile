@@ -1,0 +1,107 @@
+# The doors of the project. Each target does all the set-up it needs on a Debian 12 machine (as root, or with sudo): system
+# packages, a virtual environment in .venv, the build. What is done already is not done again.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+JOBS ?= $(shell nproc)
+ARGS ?=
+BUILD := build
+VENV := .venv
+STAMPS := $(VENV)/.stamps
+
+PACKAGES := llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools lld-22 clang-22 libclang-rt-22-dev cmake ninja-build \
+  ccache zlib1g-dev libzstd-dev libgtest-dev python3-venv python3-dev
+# torch.compile, a peer in tests and benchmarks, calls g++.
+PACKAGES += g++
+
+say = @printf '\033[1m== %s\033[0m\n' $(1)
+as_root = $(if $(filter 0,$(shell id -u)),,sudo )
+
+.PHONY: help setup build install test test-setup test-math demo bench wheel clean
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+	@echo "ARGS='...' goes to the program behind demo, test (pytest), test-math and bench."
+
+demo: install $(STAMPS)/torch ## run every example, checked and timed beside PyTorch
+	$(call say,"examples")
+	@$(VENV)/bin/nacre run examples/run_all.py $(ARGS)
+
+test: test-setup ## run every test: C++ units, IR tests, Python
+	$(call say,"tests")
+	@tests/run $(ARGS)
+
+test-setup: install $(STAMPS)/torch ## all that the tests need, without running them
+
+test-math: build ## check the math functions on all 2^32 float32 values (long)
+	$(call say,"math functions")
+	@$(BUILD)/compiler/passes/tile/math_accuracy --all $(ARGS)
+
+bench: install $(STAMPS)/torch $(STAMPS)/bench ## time kernels beside PyTorch and Triton's interpreter
+	$(call say,"benchmarks")
+	@NACRE_NUM_THREADS=2 OMP_NUM_THREADS=2 $(VENV)/bin/nacre run bench/run.py $(ARGS)
+
+wheel: install ## one wheel for CPython 3.11 and up, in dist/
+	$(call say,"wheel")
+	@$(VENV)/bin/python python/build_wheel.py --output dist
+
+setup: $(STAMPS)/python ## system packages and the virtual environment only
+
+build: $(BUILD)/build.ninja ## compile everything
+	$(call say,"build: $(JOBS) jobs")
+	@ninja -C $(BUILD) -j $(JOBS)
+
+# The package as it stands in the tree, importable from the virtual environment, and the `nacre` command.
+install: build
+	@site=$$($(VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	echo "$(CURDIR)/python" > "$$site/nacre-development.pth"; \
+	printf '#!/bin/sh\nexec "%s" -m nacre "$$@"\n' "$(CURDIR)/$(VENV)/bin/python" > $(VENV)/bin/nacre; \
+	chmod +x $(VENV)/bin/nacre
+
+clean: ## remove the build, the virtual environment and the wheels
+	rm -rf $(BUILD) $(VENV) dist python/nacre/*.so
+
+$(BUILD)/build.ninja: CMakeLists.txt | $(STAMPS)/python
+	$(call say,"configure")
+	@cmake -G Ninja -S . -B $(BUILD) -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 \
+	  -DCMAKE_PREFIX_PATH="$$(llvm-config-22 --prefix)" -DPython3_EXECUTABLE="$(CURDIR)/$(VENV)/bin/python"
+	@touch $@
+
+# System packages. dpkg is asked first: a machine that has them needs neither root nor a network.
+$(STAMPS)/packages: Makefile
+	@mkdir -p $(STAMPS)
+	@missing=""; \
+	for package in $(PACKAGES); do \
+	  dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q 'install ok installed' || missing="$$missing $$package"; \
+	done; \
+	if [ -n "$$missing" ]; then \
+	  printf '\033[1m== system packages:%s\033[0m\n' "$$missing"; \
+	  $(as_root)apt-get update -q; \
+	  $(as_root)env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing; \
+	fi
+	@touch $@
+
+# The virtual environment. Without a package index it borrows Debian's NumPy and pytest, and says so.
+$(STAMPS)/python: python/requirements/test.txt | $(STAMPS)/packages
+	$(call say,"virtual environment in $(VENV)")
+	@[ -x $(VENV)/bin/pip ] || $(PYTHON) -m venv $(VENV)
+	@if $(VENV)/bin/pip install -q -r $<; then \
+	  rm -f $(STAMPS)/no-index; \
+	else \
+	  echo "no package index within reach: taking Debian's python3-numpy and python3-pytest; what needs PyTorch is skipped"; \
+	  $(as_root)env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends python3-numpy python3-pytest; \
+	  /usr/bin/python3 -m venv --clear --system-site-packages $(VENV); \
+	  mkdir -p $(STAMPS); \
+	  touch $(STAMPS)/packages $(STAMPS)/no-index; \
+	fi
+	@touch $@
+
+# Optional packages: where they cannot be had, that is said, and what needs them skips aloud.
+$(STAMPS)/torch $(STAMPS)/bench: $(STAMPS)/%: python/requirements/%.txt | $(STAMPS)/python
+	$(call say,"Python packages: $*")
+	@if [ -e $(STAMPS)/no-index ] || ! $(VENV)/bin/pip install -r $<; then \
+	  echo "skipped: $$(grep -v '^#' $< | tr '\n' ' ')cannot be installed here"; \
+	fi
+	@touch $@

@@ -1,0 +1,108 @@
+"""What a user waits for before the kernel runs: importing, compiling, reading the cache, launching.
+
+Each measurement but the launch is taken in fresh processes, one after the other; the smallest of a few counts. Run as a
+program (`nacre run bench/latency.py KERNEL`) it is such a process: it makes one first launch and prints its milliseconds.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+COMMAND = [sys.executable, "-m", "nacre", "run"]
+
+
+@dataclass
+class Row:
+    name: str
+    value: float
+    target: float
+    unit: str
+
+    @property
+    def passed(self):
+        return self.value <= self.target
+
+
+def import_ms(repetitions):
+    program = (
+        "import sys, time; start = time.perf_counter(); import nacre; print((time.perf_counter() - start) * 1e3); "
+        "assert 'torch' not in sys.modules and 'numpy' not in sys.modules"
+    )
+    return min(float(_run([sys.executable, "-c", program])) for _ in range(repetitions))
+
+
+def _run(command, **variables):
+    child = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables})
+    if child.returncode != 0:
+        raise RuntimeError(child.stderr.strip() or f"exit code {child.returncode}")
+    return child.stdout.strip().splitlines()[-1]
+
+
+def first_launch_ms(kernel, repetitions):
+    """(with an empty cache on disk, with the entry in it)"""
+    cold, warm = [], []
+    for _ in range(repetitions):
+        with tempfile.TemporaryDirectory() as cache:
+            command = [*COMMAND, __file__, kernel]
+            cold.append(float(_run(command, TRITON_CACHE_DIR=cache)))
+            warm.append(float(_run(command, TRITON_CACHE_DIR=cache)))
+    return min(cold), min(warm)
+
+
+def launch_us(batches=200, launches=500):
+    """One small program with three pointers, two integers and a constexpr: Python's whole cost of a launch."""
+    import torch
+    import vector_add
+
+    x, y, out = torch.ones(16), torch.ones(16), torch.empty(16)
+    kernel, grid = vector_add.add_kernel, (1,)
+    kernel[grid](x, y, out, 16, BLOCK=16)
+    best = float("inf")
+    for _ in range(batches):
+        start = time.perf_counter()
+        for _ in range(launches):
+            kernel[grid](x, y, out, 16, BLOCK=16)
+        best = min(best, time.perf_counter() - start)
+    return best / launches * 1e6
+
+
+def measure(repetitions):
+    softmax_cold, softmax_warm = first_launch_ms("softmax", repetitions)
+    matmul_cold, matmul_warm = first_launch_ms("matmul", repetitions)
+    return [
+        Row("import nacre, without torch", import_ms(repetitions), 40, "ms"),
+        Row("first launch, cold cache: softmax", softmax_cold, 80, "ms"),
+        Row("first launch, cold cache: matmul 128x128x32", matmul_cold, 150, "ms"),
+        Row("first launch, warm disk cache: softmax", softmax_warm, 10, "ms"),
+        Row("first launch, warm disk cache: matmul", matmul_warm, 10, "ms"),
+        Row("launch of one small program from Python", launch_us(), 2, "us"),
+    ]
+
+
+def main():
+    sys.path.insert(0, str(ROOT / "examples"))
+    import torch
+
+    if sys.argv[1] == "softmax":
+        import softmax
+
+        x = torch.randn(4, 781)
+        out = torch.empty_like(x)
+        launch = lambda: softmax.softmax(x, out)  # noqa: E731
+    else:
+        import matmul
+
+        a, b, out = torch.randn(128, 128), torch.randn(128, 128), torch.empty(128, 128)
+        launch = lambda: matmul.grouped_matmul(a, b, out)  # noqa: E731
+    start = time.perf_counter()
+    launch()
+    print((time.perf_counter() - start) * 1e3)
+
+
+if __name__ == "__main__":
+    main()
