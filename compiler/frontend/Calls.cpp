@@ -158,7 +158,7 @@ Object Generator::inlineCall(FunctionPointer function, const Arguments &argument
 }
 
 Object Generator::runFrame(Frame &callee) {
-  block(callee.function->definition->body, /*isFunction=*/true);
+  block(callee.function->definition->body, /*atEnd=*/Exit::Return);
   return callee.path.returned->object;
 }
 

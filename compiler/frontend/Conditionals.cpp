@@ -228,10 +228,13 @@ Path Joiner::join(mlir::Value condition) {
   if (hasReturned(0) && hasReturned(1)) {
     names = before.names; // nothing reads them
   } else {
+    // When both have left, the loop they are in looks only at names that it knew before.
+    bool bothLeft = sides[0]->path.closed && sides[1]->path.closed;
     std::set<std::string> all;
     for (Branch *side : sides)
       for (const auto &[name, binding] : side->path.names.all())
-        all.insert(name);
+        if (!bothLeft || before.names.find(name))
+          all.insert(name);
     for (const std::string &name : all)
       joinName(name);
   }

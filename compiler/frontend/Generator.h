@@ -114,8 +114,8 @@ private:
   Object runFrame(Frame &callee);
 
   // ---- Statements
-  // `isFunction`: the statements end a function, so what falls off their end returns None.
-  void block(llvm::ArrayRef<ast::StatementPointer> statements, bool isFunction = false);
+  // `atEnd`: what reaching the end of the statements means. A function's body returns None there, a loop's body continues.
+  void block(llvm::ArrayRef<ast::StatementPointer> statements, Exit atEnd = Exit::None);
   void statement(const ast::Statement &statement);
   void expressionStatement(const ast::ExpressionStatement &node);
   void assertStatement(const ast::Assert &node);

@@ -128,7 +128,7 @@ void Generator::unrolledFrom(const ast::For &node, llvm::ArrayRef<Object> items)
   for (size_t i = 0; i < items.size(); ++i) {
     checkStack(node.location);
     bindTarget(*node.target, items[i], /*keepConstexpr=*/true);
-    block(node.body);
+    block(node.body, /*atEnd=*/Exit::Continue);
     Path &path = frame->path;
     if (auto *known = std::get_if<Exit>(&path.exit)) {
       if (*known == Exit::Continue) {
@@ -165,7 +165,7 @@ void Generator::rangeLoop(const ast::For &node, const Range &range) {
     ++frame->runTimeLoops;
     extendBranch(body, [&] {
       bindTarget(*node.target, counted.indexAt(irBuilder, counter), /*keepConstexpr=*/true);
-      block(node.body);
+      block(node.body, /*atEnd=*/Exit::Continue);
     });
     --frame->runTimeLoops;
     isSettled = carried.settle(body);
@@ -286,8 +286,8 @@ void Generator::whileStatement(const ast::While &node) {
     extendBranch(body, [&] {
       std::variant<bool, Value> test = condition(*node.test);
       if (auto *known = std::get_if<bool>(&test))
-        return *known ? block(node.body) : leave(Exit::Break);
-      runTimeIf(node.test->location, std::get<Value>(test), [&] { block(node.body); }, [&] { leave(Exit::Break); }, nullptr);
+        return *known ? block(node.body, Exit::Continue) : leave(Exit::Break);
+      runTimeIf(node.test->location, std::get<Value>(test), [&] { block(node.body, Exit::Continue); }, [&] { leave(Exit::Break); }, nullptr);
     });
     --frame->runTimeLoops;
     isSettled = carried.settle(body);
@@ -335,7 +335,7 @@ void Generator::plainWhile(const ast::While &node) {
     }
     at(test.block.get(), [&] { mlir::scf::ConditionOp::create(ops, irBuilder.irLocation(), IRBuilder::irValue(decision), passed); });
     ++frame->runTimeLoops;
-    extendBranch(body, [&] { block(node.body); });
+    extendBranch(body, [&] { block(node.body, Exit::Continue); });
     --frame->runTimeLoops;
     isSettled = carried.settle(body);
     if (!isSettled)

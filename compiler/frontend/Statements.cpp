@@ -3,22 +3,22 @@
 
 namespace nacre {
 
-void Generator::block(llvm::ArrayRef<ast::StatementPointer> statements, bool isFunction) {
+void Generator::block(llvm::ArrayRef<ast::StatementPointer> statements, Exit atEnd) {
   for (size_t i = 0; i < statements.size(); ++i) {
     if (frame->path.closed)
       return; // unreachable: not built and not checked
     llvm::ArrayRef<ast::StatementPointer> rest = statements.drop_front(i);
     const ast::Statement &next = *rest.front();
     if (std::holds_alternative<Value>(frame->path.exit)) {
-      guarded(next.location, [&] { block(rest, isFunction); });
+      guarded(next.location, [&] { block(rest, atEnd); });
       return;
     }
     checkStack(next.location);
     irBuilder.setLocation(next.location);
     if (auto *branch = llvm::dyn_cast<ast::If>(&next)) {
-      auto buildRest = [&] { block(rest.drop_front(), isFunction); };
+      auto buildRest = [&] { block(rest.drop_front(), atEnd); };
       llvm::function_ref<void()> following = nullptr;
-      if (rest.size() > 1 || isFunction)
+      if (rest.size() > 1 || atEnd != Exit::None)
         following = buildRest;
       if (ifStatement(*branch, following))
         return;
@@ -27,8 +27,10 @@ void Generator::block(llvm::ArrayRef<ast::StatementPointer> statements, bool isF
     }
   }
   const SourceLocation &end = frame->function->definition->nameLocation;
-  if (isFunction)
+  if (atEnd == Exit::Return)
     guarded(end, [&] { returnStatement(Object(), end); });
+  else if (atEnd != Exit::None)
+    guarded(end, [&] { leave(atEnd); });
 }
 
 void Generator::statement(const ast::Statement &node) {
