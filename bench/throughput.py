@@ -5,7 +5,7 @@ function that torch.compile is given. Outputs are allocated beforehand for every
 inside the call for everybody where it has none.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 
@@ -26,7 +26,6 @@ class Case:
     eager: object
     compiled: object  # function for torch.compile, or None where eager is one call of the library
     tolerance: float
-    arguments: tuple = field(default_factory=tuple)
 
 
 @dataclass
