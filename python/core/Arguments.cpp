@@ -171,6 +171,17 @@ void BoundArguments::bind(const ParameterRecord &parameter, PyObject *value) {
     return bind(parameter, keepAlive.back().get());
   }
   const LanguageTypes &types = languageTypes();
+  if (reinterpret_cast<PyObject *>(Py_TYPE(value)) == types.typedArgumentType.get()) {
+    Type type = Type::parseShortName(llvm::StringRef(textView(attribute(value, "type").get())));
+    if (!type || type.isBlock())
+      raise(PyExc_ValueError, "argument %R: %R is not a type of an argument", parameter.name.get(), attribute(value, "type").get());
+    BoundArgument &argument = arguments.emplace_back();
+    argument.kind = type.isPointer() ? BoundArgument::Kind::Pointer : BoundArgument::Kind::Number;
+    argument.type = type.isPointer() ? type.element() : type;
+    argument.isConst = type.isPointer() && type.isConst();
+    argument.divisibleBy16 = attribute(value, "aligned").get() == Py_True;
+    return;
+  }
   int isConstexpr = PyObject_IsInstance(value, types.constexprType.get());
   int isDtype = PyObject_IsInstance(value, types.dtypeType.get());
   int isFunction = PyObject_IsInstance(value, types.constexprFunctionType.get());

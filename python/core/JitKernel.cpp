@@ -415,6 +415,12 @@ Handle makeKernelType() {
   return type;
 }
 
+Handle launchOptionNames() {
+  const KeywordNames &names = keywordNames();
+  return checked(PyTuple_Pack(9, names.numWarps, names.numStages, names.numCtas, names.maxRegisters, names.debug,
+                              names.sanitizeOverflow, names.fpFusion, names.cooperative, names.dependentLaunch));
+}
+
 KernelState &kernelState(PyObject *kernel) { return *reinterpret_cast<KernelObject *>(kernel)->state; }
 
 bool isKernel(PyObject *object) { return PyObject_TypeCheck(object, kernelType); }

@@ -39,6 +39,7 @@ struct KernelState {
 };
 
 Handle makeKernelType();
+Handle launchOptionNames(); // a tuple: the keywords every launch takes besides the kernel's parameters
 KernelState &kernelState(PyObject *kernel);
 
 // What happened to knobs: counted here since it is part of every key.

@@ -7,6 +7,7 @@
 #include "python/core/NativeKernel.h"
 #include "python/core/SourceBlock.h"
 #include "runtime/BuildId.h"
+#include "runtime/Fingerprint.h"
 #include "runtime/Knobs.h"
 #include "runtime/ThreadPool.h"
 
@@ -91,6 +92,11 @@ PyObject *info(PyObject *, PyObject *) {
   });
 }
 
+// fingerprint(text) -> 40 hexadecimal digits
+PyObject *fingerprint(PyObject *, PyObject *value) {
+  return guarded([&] { return unicode(Fingerprint().add(llvm::StringRef(textView(value))).hex()).release(); });
+}
+
 // How a default is written in a signature: as Python source.
 std::string defaultText(const Object &value) {
   if (value.isType())
@@ -140,6 +146,7 @@ PyMethodDef functions[] = {
     {"threads", threads, METH_NOARGS, "How many threads run a grid."},
     {"cache_counts", counts, METH_NOARGS, "How often kernels were found in memory, found on disk, compiled."},
     {"set_launch_hooks", setLaunchHooks, METH_VARARGS, "set_launch_hooks(enter, exit)"},
+    {"fingerprint", fingerprint, METH_O, "A hash of a text: 40 hexadecimal digits."},
     {"info", info, METH_NOARGS, "What this build is and what it runs on."},
     {"builtins", builtins, METH_NOARGS, "The builtins of the language."},
     {"standard_functions", standardFunctions, METH_NOARGS, "The functions of the standard library."},
@@ -153,6 +160,7 @@ PyObject *makeModule() {
     Handle module = checked(PyModule_Create(&definition));
     checkedStatus(PyModule_AddObjectRef(module.get(), "Kernel", makeKernelType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "NativeKernel", makeNativeKernelType().get()));
+    checkedStatus(PyModule_AddObjectRef(module.get(), "LAUNCH_OPTIONS", launchOptionNames().get()));
     return module.release();
   });
 }

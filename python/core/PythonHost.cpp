@@ -14,7 +14,7 @@ const LanguageTypes &languageTypes() {
     Handle core = importModule("nacre.language.core");
     Handle jit = importModule("nacre.runtime.jit");
     return new LanguageTypes{python::attribute(core.get(), "constexpr"), python::attribute(core.get(), "dtype"),
-                             python::attribute(jit.get(), "ConstexprFunction"),
+                             python::attribute(jit.get(), "ConstexprFunction"), python::attribute(jit.get(), "TypedArgument"),
                              python::attribute(core.get(), "_dtype_by_short_name")};
   }();
   return *types;

@@ -14,6 +14,7 @@ struct LanguageTypes {
   Handle constexprType;         // tl.constexpr: .value
   Handle dtypeType;             // tl.dtype: ._short_name
   Handle constexprFunctionType; // @constexpr_function: .fn
+  Handle typedArgumentType;     // an argument of which only the type is known: .type, .aligned
   Handle dtypeByShortName;      // a function: "fp32" -> tl.float32, "*fp32" -> pointer_type
 };
 const LanguageTypes &languageTypes();

@@ -1,0 +1,58 @@
+"""Nacre: the Triton language with a compiler of its own, for CPUs and GPUs.
+
+    import nacre
+    import nacre.language as tl
+
+    @nacre.jit
+    def add(x, y, out, n, BLOCK: tl.constexpr): ...
+
+    add[(nacre.cdiv(n, 1024),)](x, y, out, n, BLOCK=1024)
+
+`nacre.activate()`, or starting a script with `nacre run`, makes `import triton` mean this package.
+"""
+
+from ._version import __version__, version
+from .errors import TritonError
+from .runtime.errors import InterpreterError, OutOfResources
+from .runtime.jit import (
+    JITFunction,
+    KernelInterface,
+    MockTensor,
+    TensorWrapper,
+    constexpr_function,
+    jit,
+    reinterpret,
+)
+from .runtime.autotuner import Config, autotune, heuristics
+from .runtime.allocation import set_allocator
+from .compiler.errors import CompilationError
+from .compiler.compiler import compile
+from . import knobs, language, runtime
+from ._alias import activate
+
+__all__ = [
+    "CompilationError", "Config", "InterpreterError", "JITFunction", "KernelInterface", "MockTensor", "OutOfResources",
+    "TensorWrapper", "TritonError", "__version__", "activate", "autotune", "cdiv", "compile", "constexpr_function",
+    "heuristics", "jit", "knobs", "language", "next_power_of_2", "reinterpret", "runtime", "set_allocator", "testing",
+    "tools", "version",
+]  # fmt: skip
+
+
+@constexpr_function
+def cdiv(x: int, y: int):
+    """x / y rounded up."""
+    return (x + (y - 1)) // y
+
+
+@constexpr_function
+def next_power_of_2(n: int):
+    """The smallest power of two that is not below n."""
+    return 1 << (n - 1).bit_length() if n > 1 else n
+
+
+def __getattr__(name):
+    if name in ("testing", "tools", "compiler", "backends"):  # not everybody needs them
+        import importlib
+
+        return importlib.import_module("." + name, __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,7 @@
+"""python -m nacre"""
+
+import sys
+
+from ._command_line import main
+
+sys.exit(main())

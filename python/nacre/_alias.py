@@ -1,0 +1,77 @@
+"""Makes `import triton`, and every submodule of it, mean this package."""
+
+import importlib
+import importlib.util
+import sys
+
+_OURS = __name__.partition(".")[0]
+_ALIAS = "triton"
+
+
+class _Loader:
+    """Hands out the module that the alias stands for."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def create_module(self, spec):
+        module = importlib.import_module(self.name)
+        self.spec = module.__spec__
+        return module
+
+    def exec_module(self, module):
+        module.__spec__ = self.spec  # the import system has just put the alias's there
+        _share_loaded()
+
+
+class _Finder:
+    """Finds triton and triton.* among our modules, ahead of any that is installed."""
+
+    @staticmethod
+    def find_spec(fullname, path=None, target=None):
+        if fullname != _ALIAS and not fullname.startswith(_ALIAS + "."):
+            return None
+        name = _OURS + fullname[len(_ALIAS):]
+        try:
+            found = importlib.util.find_spec(name)
+        except ModuleNotFoundError:
+            found = None
+        if found is None:
+            raise ModuleNotFoundError(f"No module named {fullname!r} (it stands for {name!r})", name=fullname)
+        spec = importlib.util.spec_from_loader(fullname, _Loader(name), is_package=found.submodule_search_locations is not None)
+        return spec
+
+    @staticmethod
+    def find_distributions(context):
+        """The installed distribution of that name: this package, in the version of the language that it speaks."""
+        if context.name is not None and context.name != _ALIAS:
+            return ()
+        from ._distribution import AliasDistribution
+
+        return (AliasDistribution(),)
+
+
+def _share_loaded():
+    """Every module of ours that is loaded, under the alias's name too: importing it again by that name must not happen (it
+    would set attributes of packages anew)."""
+    for name, module in list(sys.modules.items()):
+        if name == _OURS or name.startswith(_OURS + "."):
+            sys.modules.setdefault(_ALIAS + name[len(_OURS):], module)
+
+
+def activate():
+    """From now on `import triton` gives this package, in this process. Call it before anything imports triton."""
+    if is_active():
+        return
+    other = sys.modules.get(_ALIAS)
+    if other is not None and other is not sys.modules[_OURS]:
+        raise RuntimeError(
+            f"another package named {_ALIAS} is imported already ({getattr(other, '__file__', None)}): "
+            f"call {_OURS}.activate() before anything imports it"
+        )
+    sys.meta_path.insert(0, _Finder)
+    _share_loaded()
+
+
+def is_active():
+    return _Finder in sys.meta_path

@@ -1,0 +1,82 @@
+"""The `nacre` command: run scripts under the alias, and show what this installation is."""
+
+import os
+import sys
+
+USAGE = """usage: nacre run script.py [args...]       run a script with `import triton` meaning nacre
+       nacre run -m module [args...]      the same for a module (nacre run -m pytest)
+       nacre info                         versions, the machine, the cache, the knobs
+       nacre compile ...                  compile a kernel to a file (nacre compile --help)
+"""
+
+
+def run(arguments):
+    import runpy
+
+    from . import activate
+
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(USAGE)
+        return 0 if arguments else 2
+    activate()
+    if arguments[0] == "-m":
+        if len(arguments) < 2:
+            print(USAGE, file=sys.stderr)
+            return 2
+        sys.argv = [arguments[1], *arguments[2:]]
+        sys.path.insert(0, os.getcwd())
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    else:
+        script = arguments[0]
+        if not os.path.exists(script):
+            print(f"nacre run: there is no file {script}", file=sys.stderr)
+            return 2
+        sys.argv = arguments
+        sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
+        runpy.run_path(script, run_name="__main__")
+    return 0
+
+
+def info(arguments):
+    from . import _core, knobs
+    from ._version import language_version, version
+
+    facts = _core.info()
+    print(f"nacre {version} (language {language_version}), build {facts['build_id'][:16] or 'unknown'}")
+    print(f"Python {sys.version.split()[0]} at {sys.executable}")
+    print(f"targets: cpu ({facts['cpu']}, {facts['cores']} cores, {_core.threads()} threads)")
+    print(f"cache: {_core.directories()['cache']}")
+    print("knobs:")
+    for group, attribute, kind, variable, other, default, in_key, help in _core.knobs():
+        value = getattr(getattr(knobs, group), attribute)
+        print(f"  {group}.{attribute} = {value!r}  ({variable}, {other}; {kind}{'' if not in_key else ', part of the cache key'})")
+        print(f"      {help}")
+    return 0
+
+
+def compile(arguments):
+    program = os.path.join(os.path.dirname(__file__), "bin", "nacre")
+    if not os.path.exists(program):
+        print("nacre compile: this installation has no `nacre` program", file=sys.stderr)
+        return 2
+    os.execv(program, [program, "compile", *arguments])
+
+
+COMMANDS = {"run": run, "info": info, "compile": compile}
+
+
+def main(arguments=None):
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(USAGE)
+        return 0 if arguments else 2
+    if arguments[0] == "--version":
+        from ._version import version
+
+        print(f"nacre {version}")
+        return 0
+    command = COMMANDS.get(arguments[0])
+    if command is None:
+        print(f"nacre: there is no command {arguments[0]!r}\n{USAGE}", file=sys.stderr)
+        return 2
+    return command(arguments[1:])

@@ -1,0 +1,19 @@
+"""The targets of this version: `backends["cpu"]` holds its compiler and its driver."""
+
+from .compiler import BaseBackend
+from .cpu.compiler import CPUBackend
+from .cpu.driver import CPUDriver
+from .driver import DriverBase
+
+
+class Backend:
+    """A target: the class that compiles for it and the class that runs on it."""
+
+    def __init__(self, compiler, driver):
+        self.compiler = compiler
+        self.driver = driver
+
+
+backends = {"cpu": Backend(CPUBackend, CPUDriver)}
+
+__all__ = ["Backend", "BaseBackend", "DriverBase", "backends"]

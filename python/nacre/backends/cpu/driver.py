@@ -1,0 +1,77 @@
+"""The CPU as a device."""
+
+import os
+
+from ... import _core
+from ..compiler import GPUTarget
+from ..driver import DriverBase
+
+
+class CPUUtils:
+    """Numbers about the CPU under the names that GPU code asks for."""
+
+    def get_device_properties(self, device=0):
+        page = os.sysconf("SC_PAGE_SIZE")
+        return {
+            "max_shared_mem": 1 << 30,
+            "max_num_regs": 0,
+            "multiprocessor_count": _core.info()["cores"],
+            "warpSize": 1,
+            "sm_clock_rate": 0,
+            "mem_clock_rate": 0,
+            "mem_bus_width": 0,
+            "total_memory": os.sysconf("SC_PHYS_PAGES") * page,
+        }
+
+
+class CPUDriver(DriverBase):
+    """Runs kernels on this machine's cores."""
+
+    def __init__(self):
+        self.utils = CPUUtils()
+
+    @classmethod
+    def is_active(cls):
+        return True
+
+    def get_current_target(self):
+        return GPUTarget("cpu", "", 32)
+
+    def get_current_device(self):
+        return 0
+
+    def set_current_device(self, device):
+        pass
+
+    def get_current_stream(self, device=None):
+        return 0
+
+    def get_device_capability(self, device=None):
+        return (0, 0)
+
+    def get_active_torch_device(self):
+        import torch
+
+        return torch.device("cpu")
+
+    def get_device_interface(self):
+        import torch
+
+        return torch.cpu
+
+    def get_benchmarker(self):
+        from ...testing import do_bench
+
+        return do_bench
+
+    def get_empty_cache_for_benchmark(self):
+        """Memory larger than any cache, to push everything else out with."""
+        return bytearray(256 << 20)
+
+    def clear_cache(self, cache):
+        cache[:] = bytes(len(cache))
+
+    def map_python_to_cpp_type(self, type):
+        return {"i1": "int32_t", "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t", "u1": "uint32_t",
+                "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t", "fp16": "float", "bf16": "float",
+                "fp32": "float", "fp64": "double"}.get(type, "void*")  # fmt: skip

@@ -1,0 +1,1 @@
+"""The name under which some packages look for a CPU driver."""

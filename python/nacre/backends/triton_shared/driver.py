@@ -1,0 +1,5 @@
+"""The CPU driver under another name."""
+
+from ..cpu.driver import CPUDriver
+
+__all__ = ["CPUDriver"]

@@ -1,0 +1,232 @@
+"""Settings, as attributes of groups: `knobs.runtime.num_threads = 4`.
+
+A knob is an environment variable: reading one reads the variable, setting one sets it (so that child processes agree), deleting
+one takes it away again. The table is the runtime's; `nacre info` prints it. Hooks and listeners belong to the groups too, but
+not to the table.
+"""
+
+import os
+from contextlib import contextmanager
+
+from . import _core
+
+_YES = ("1", "true", "yes", "on", "y")
+_NO = ("", "0", "false", "no", "off", "n")
+
+
+class Knob:
+    """One row of the table, as an attribute of its group."""
+
+    def __init__(self, group, name, kind, variable, other_variable, default, in_cache_key, help):
+        self.group = group
+        self.name = name
+        self.kind = kind
+        self.variables = (other_variable, variable) if other_variable.startswith("NACRE_") else (variable, other_variable)
+        self.key = variable
+        self.default = default
+        self.in_cache_key = in_cache_key
+        self.__doc__ = help
+
+    def _text(self):
+        for variable in self.variables:
+            if variable in os.environ:
+                return os.environ[variable]
+        return None
+
+    def __get__(self, group, owner=None):
+        if group is None:
+            return self
+        text = self._text()
+        if text is None:
+            text = self.default
+        if self.kind == "bool":
+            if text.lower() in _YES:
+                return True
+            if text.lower() in _NO:
+                return False
+            raise ValueError(f"{self.key}={text}: expected a boolean (0 or 1)")
+        if self.kind == "int":
+            return int(text or self.default)
+        if text == "" and self.group == "cache":
+            return _FOLDERS[self.name]()
+        return text
+
+    def __set__(self, group, value):
+        for variable in self.variables:
+            os.environ.pop(variable, None)
+        if value is not None:
+            os.environ[self.key] = ("1" if value else "0") if self.kind == "bool" else str(value)
+        self._changed()
+
+    def __delete__(self, group):
+        self.__set__(group, None)
+
+    def _changed(self):
+        if self.name == "num_threads":
+            _core.set_threads(self.__get__(_groups["runtime"]))
+        _core.knobs_changed()
+
+
+_FOLDERS = {
+    "home_dir": lambda: os.path.expanduser("~"),
+    "dir": lambda: _core.directories()["cache"],
+    "dump_dir": lambda: _core.directories()["dump"],
+}
+
+
+class HookChain:
+    """Functions called one after another."""
+
+    def __init__(self, reversed=False, on_change=None):
+        self.calls = []
+        self.reversed = reversed
+        self._on_change = on_change
+
+    def add(self, function):
+        if function not in self.calls:
+            self.calls.append(function)
+        self._changed()
+
+    def remove(self, function):
+        if function in self.calls:
+            self.calls.remove(function)
+        self._changed()
+
+    def _changed(self):
+        if self._on_change is not None:
+            self._on_change()
+
+    def __bool__(self):
+        return bool(self.calls)
+
+    def __call__(self, *args, **kwargs):
+        for function in list(reversed(self.calls) if self.reversed else self.calls):
+            function(*args, **kwargs)
+
+
+class Knobs:
+    """A group of knobs."""
+
+    def __init__(self):
+        for name, value in self._plain().items():
+            self.__dict__.setdefault(name, value)
+
+    def _plain(self):
+        """Attributes that are not in the table, with their first values."""
+        return {}
+
+    @property
+    def knob_descriptors(self):
+        return {name: value for name, value in vars(type(self)).items() if isinstance(value, Knob)}
+
+    @property
+    def knobs(self):
+        """Name to value, of all in the table."""
+        return {name: getattr(self, name) for name in self.knob_descriptors}
+
+    def copy(self):
+        made = type(self)()
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def reset(self):
+        """Takes every variable of the group out of the environment."""
+        for name in self.knob_descriptors:
+            delattr(self, name)
+        return self
+
+    @contextmanager
+    def scope(self):
+        """Restores everything that is set inside."""
+        attributes = dict(self.__dict__)
+        variables = [name for knob in self.knob_descriptors.values() for name in knob.variables]
+        before = {name: os.environ.get(name) for name in variables}
+        try:
+            yield
+        finally:
+            self.__dict__.clear()
+            self.__dict__.update(attributes)
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+            for knob in self.knob_descriptors.values():
+                if knob.name == "num_threads":
+                    knob._changed()
+            _core.knobs_changed()
+
+
+def _launch_hooks_changed():
+    """The launch path looks at hooks only when there are any."""
+    from .runtime import hooks
+
+    hooks.refresh(runtime.launch_enter_hook, runtime.launch_exit_hook)
+
+
+class RuntimeKnobs(Knobs):
+    def _plain(self):
+        return {
+            "launch_enter_hook": HookChain(on_change=_launch_hooks_changed),
+            "launch_exit_hook": HookChain(reversed=True, on_change=_launch_hooks_changed),
+            "kernel_load_start_hook": HookChain(),
+            "kernel_load_end_hook": HookChain(reversed=True),
+            "kernel_unload_hook": HookChain(),
+            "jit_cache_hook": None,
+            "jit_post_compile_hook": None,
+            "add_stages_inspection_hook": None,
+        }
+
+
+class CompilationKnobs(Knobs):
+    def _plain(self):
+        return {"listener": None}
+
+
+class AutotuningKnobs(Knobs):
+    def _plain(self):
+        return {"listener": None}
+
+
+class CacheKnobs(Knobs):
+    pass
+
+
+class LanguageKnobs(Knobs):
+    pass
+
+
+class NvidiaKnobs(Knobs):
+    def _plain(self):
+        return {"libdevice_path": None}  # packages ask; the CPU target needs none
+
+
+class BuildKnobs(Knobs):
+    pass
+
+
+class ProtonKnobs(Knobs):
+    pass
+
+
+_classes = {
+    "runtime": RuntimeKnobs, "compilation": CompilationKnobs, "autotuning": AutotuningKnobs, "cache": CacheKnobs,
+    "language": LanguageKnobs, "nvidia": NvidiaKnobs, "build": BuildKnobs, "proton": ProtonKnobs,
+}  # fmt: skip
+for _row in _core.knobs():
+    setattr(_classes[_row[0]], _row[1], Knob(*_row))
+
+_groups = {name: made() for name, made in _classes.items()}
+runtime = _groups["runtime"]
+compilation = _groups["compilation"]
+autotuning = _groups["autotuning"]
+cache = _groups["cache"]
+language = _groups["language"]
+nvidia = _groups["nvidia"]
+build = _groups["build"]
+proton = _groups["proton"]
+
+
+def refresh_knobs():
+    """Takes over variables that were changed behind the groups' back."""
+    runtime.knob_descriptors["num_threads"]._changed()

@@ -1,0 +1,79 @@
+"""The language of kernels, imported as `tl`.
+
+Its functions are the compiler's builtins, made from its table when they are looked up, and the standard library, which is
+written in the language itself (standard.py, random.py).
+"""
+
+from . import _builtins, core, extra, math, target_info
+from .core import (
+    TRITON_MAX_TENSOR_NUMEL,
+    PropagateNan,
+    bfloat16,
+    block_type,
+    const,
+    constexpr,
+    constexpr_type,
+    dtype,
+    float8e4b8,
+    float8e4b15,
+    float8e4nv,
+    float8e5,
+    float8e5b16,
+    float16,
+    float32,
+    float64,
+    int1,
+    int8,
+    int16,
+    int32,
+    int64,
+    must_use_result,
+    pi32_t,
+    pointer_type,
+    tensor,
+    tensor_descriptor,
+    tensor_descriptor_base,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    void,
+)
+
+_SUBMODULES = ("standard", "random", "types", "constants")
+_standard = None  # name -> module of the standard library
+
+
+def _standard_functions():
+    global _standard
+    if _standard is None:
+        from .. import _core
+
+        _standard = {name: file.removesuffix(".py") for name, file, _ in _core.standard_functions()}
+    return _standard
+
+
+def _import(name):
+    import importlib
+
+    return importlib.import_module("." + name, __name__)
+
+
+def __getattr__(name):
+    if name in _SUBMODULES:
+        return _import(name)
+    if not name.startswith("__"):
+        file = _standard_functions().get(name)
+        if file is not None:
+            found = globals()[name] = getattr(_import(file), name)
+            return found
+        for module in ("triton.language", "triton.language.core", "triton.language.math"):
+            function = _builtins.find(module, name)
+            if function is not None:
+                return function
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    public = [name for name in globals() if not name.startswith("_")]
+    return sorted({*public, *_SUBMODULES, *_standard_functions(), *_builtins.names("triton.language")})

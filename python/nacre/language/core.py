@@ -1,0 +1,88 @@
+"""The heart of the language: types, constexprs, and the builtins (made from the compiler's table when looked up)."""
+
+from . import _builtins
+from . import types as _types
+from .constants import const, constexpr, constexpr_type
+from .types import block_type, dtype, pointer_type
+
+void = _types.SCALARS["void"]
+int1 = _types.SCALARS["int1"]
+int8 = _types.SCALARS["int8"]
+int16 = _types.SCALARS["int16"]
+int32 = _types.SCALARS["int32"]
+int64 = _types.SCALARS["int64"]
+uint8 = _types.SCALARS["uint8"]
+uint16 = _types.SCALARS["uint16"]
+uint32 = _types.SCALARS["uint32"]
+uint64 = _types.SCALARS["uint64"]
+float8e4nv = _types.SCALARS["float8e4nv"]
+float8e5 = _types.SCALARS["float8e5"]
+float8e4b15 = _types.SCALARS["float8e4b15"]
+float8e4b8 = _types.SCALARS["float8e4b8"]
+float8e5b16 = _types.SCALARS["float8e5b16"]
+float16 = _types.SCALARS["float16"]
+bfloat16 = _types.SCALARS["bfloat16"]
+float32 = _types.SCALARS["float32"]
+float64 = _types.SCALARS["float64"]
+pi32_t = pointer_type(int32)
+
+TRITON_MAX_TENSOR_NUMEL = 1048576
+TRITON_BUILTIN = "__triton_builtin__"
+
+_dtype_by_short_name = _types.by_short_name
+
+
+class base_value:
+    """A value inside a kernel."""
+
+
+class base_type:
+    """The type of a value inside a kernel."""
+
+
+class tensor(base_value):
+    """A tile of elements, or one element, inside a kernel: for annotations and documentation. Kernels make them; Python cannot."""
+
+    def __init__(self, *_, **__):
+        raise RuntimeError("tensors exist inside kernels only")
+
+
+class tensor_descriptor_base(base_value):
+    """A tensor in memory that a kernel reads and writes by blocks."""
+
+    def __init__(self, *_, **__):
+        raise RuntimeError("tensor descriptors exist inside kernels only")
+
+
+class tensor_descriptor(tensor_descriptor_base):
+    """A tensor in memory that a kernel reads and writes by blocks."""
+
+
+class PropagateNan:
+    """What minimum and maximum do with NaN: NONE gives the other operand, ALL gives NaN."""
+
+    NONE = "none"
+    ALL = "all"
+
+
+def get_int_dtype(bitwidth, signed):
+    """The integer type of a width and a sign."""
+    bitwidth, signed = getattr(bitwidth, "value", bitwidth), getattr(signed, "value", signed)
+    return int1 if bitwidth == 1 else _types.SCALARS[f"{'int' if signed else 'uint'}{bitwidth}"]
+
+
+def must_use_result(fn=None, message=None):
+    """Marks a function whose result should not be dropped."""
+
+    def decorate(function):
+        function._must_use_result = True if message is None else message
+        return function
+
+    return decorate if fn is None else decorate(fn)
+
+
+def _unwrap_if_constexpr(value):
+    return value.value if isinstance(value, constexpr) else value
+
+
+__getattr__, __dir__ = _builtins.attach(globals(), ("triton.language", "triton.language.core", "triton.language.math"))

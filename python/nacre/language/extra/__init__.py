@@ -1,0 +1,13 @@
+"""Functions beyond the core of the language."""
+
+from . import libdevice
+
+__all__ = ["libdevice"]
+
+
+def __getattr__(name):
+    if name == "cuda":
+        from . import cuda
+
+        return cuda
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,43 @@
+"""Errors of launches."""
+
+from ..errors import TritonError
+
+
+class InterpreterError(TritonError):
+    """An error inside a kernel that Python runs."""
+
+
+class OutOfResources(TritonError):
+    """A kernel that needs more of something than the device has."""
+
+    def __init__(self, required, limit, name):
+        super().__init__(f"out of resource: {name}, required: {required}, limit: {limit}; smaller blocks or fewer stages may help")
+        self.required = required
+        self.limit = limit
+        self.name = name
+
+    def __reduce__(self):
+        return type(self), (self.required, self.limit, self.name)
+
+
+class PTXASError(TritonError):
+    """The assembler refused a kernel."""
+
+
+class AutotunerError(TritonError):
+    """A kernel that cannot be tuned."""
+
+
+class DeviceAssertError(TritonError, AssertionError):
+    """A device_assert that did not hold. `program` is the id of the program it failed in."""
+
+    def __init__(self, message, filename, line, program):
+        place = f"{filename}:{line}: device_assert failed in program {program}"
+        super().__init__(f"{place}: {message}" if message else place)
+        self.message = message
+        self.filename = filename
+        self.line = line
+        self.program = program
+
+    def __reduce__(self):
+        return type(self), (self.message, self.filename, self.line, self.program)

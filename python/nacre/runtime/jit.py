@@ -1,0 +1,476 @@
+"""Kernels as Python holds them. What happens from `kernel[grid]` on is C++ (`_core.Kernel`)."""
+
+
+from .. import _core, knobs
+from .source import file_text, function_block
+
+_TYPE_NAMES = {
+    "bool": "i1", "int1": "i1", "u1": "i1", "half": "fp16", "float16": "fp16", "bfloat16": "bf16", "float": "fp32",
+    "float32": "fp32", "double": "fp64", "float64": "fp64", "int": "i32", "int8": "i8", "int16": "i16", "int32": "i32",
+    "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "float8e4nv": "fp8e4nv",
+    "float8e5": "fp8e5", "float8e4b15": "fp8e4b15", "float8e4b8": "fp8e4b8", "float8e5b16": "fp8e5b16",
+    "float8_e4m3fn": "fp8e4nv", "float8_e5m2": "fp8e5", "float8_e4m3fnuz": "fp8e4b8", "float8_e5m2fnuz": "fp8e5b16",
+}  # fmt: skip
+_SHORT_NAMES = frozenset(_TYPE_NAMES.values())
+
+
+def _short_type_name(text):
+    """"fp32" for "tl.float32", "*kfp16" as it is, "" for what is not a type's name."""
+    star = "*k" if text.startswith("*k") else "*" if text.startswith("*") else ""
+    name = text[len(star):].rpartition(".")[2]
+    name = _TYPE_NAMES.get(name, name)
+    return star + name if name in _SHORT_NAMES else ""
+
+
+def mangle_type(arg, specialize=False):
+    """The short type name of an argument: "*fp32", "i32", ..."""
+    if arg is None:
+        return "constexpr"
+    if isinstance(arg, bool):
+        return "i1"
+    if isinstance(arg, int):
+        return "i32" if -(2**31) <= arg < 2**31 else "i64" if arg < 2**63 else "u64"
+    if isinstance(arg, float):
+        return "fp32"
+    if hasattr(arg, "dtype"):
+        return "*" + (_short_type_name(str(arg.dtype)) or str(arg.dtype))
+    raise TypeError(f"a value of type {type(arg).__name__} cannot be passed to a kernel")
+
+
+class KernelParam:
+    """A parameter of a kernel."""
+
+    def __init__(self, num, name, annotation, default, has_default, do_not_specialize, do_not_specialize_on_alignment):
+        self.num = num
+        self.name = name
+        self._annotation = annotation
+        self.default = default
+        self.has_default = has_default
+        self.do_not_specialize = do_not_specialize
+        self.do_not_specialize_on_alignment = do_not_specialize_on_alignment
+
+    @property
+    def annotation(self):
+        """As text: a short type name where it names a type."""
+        if self._annotation is None:
+            return ""
+        if isinstance(self._annotation, str):
+            text = self._annotation.strip("'\"")
+        elif isinstance(self._annotation, type):
+            text = self._annotation.__name__
+        else:
+            text = str(self._annotation)
+        return _short_type_name(text) or text
+
+    @property
+    def annotation_type(self):
+        """The type that the annotation forces, or ""."""
+        annotation = self.annotation
+        return annotation if annotation.lstrip("*k") in _SHORT_NAMES or annotation in _SHORT_NAMES else ""
+
+    @property
+    def is_constexpr(self):
+        return "constexpr" in self.annotation
+
+    @property
+    def is_const(self):
+        annotation = self.annotation
+        return annotation.startswith("*k") or (annotation.rpartition(".")[2] == "const")
+
+    def __repr__(self):
+        return f"KernelParam({self.num}, {self.name!r})"
+
+    def _flags(self):
+        return (
+            self.is_constexpr | self.is_const << 1 | self.do_not_specialize << 2 | self.do_not_specialize_on_alignment << 3
+        )
+
+
+class KernelInterface:
+    """Anything that is launched as `kernel[grid](*args, **kwargs)`."""
+
+    def warmup(self, *args, grid, **kwargs):
+        return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)
+
+    def run(self, *args, grid, warmup, **kwargs):
+        raise NotImplementedError
+
+    def __getitem__(self, grid):
+        return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
+
+
+def _is_ours(fn):
+    """Whether a function belongs to the standard library."""
+    return (fn.__module__ or "").startswith("nacre.language")
+
+
+class JITCallable:
+    """A function written in the language: its text and where its names are looked up."""
+
+    def _initialize(self, fn):
+        self.fn = fn
+        self.__name__ = fn.__name__
+        self.__qualname__ = fn.__qualname__
+        self.__module__ = fn.__module__
+        self.__doc__ = fn.__doc__
+        self.__globals__ = fn.__globals__
+        self._filename = fn.__code__.co_filename
+        self._line = fn.__code__.co_firstlineno
+        # The standard library is part of the package: nobody edits it while a program runs.
+        self._file = None if _is_ours(fn) else file_text(self._filename)
+        self._block = None
+
+    def _function_block(self):
+        if self._block is None:
+            text = file_text(self._filename) if self._file is None else self._file
+            self._block = function_block(text, self._line)
+            self._file = None
+        return self._block
+
+    @property
+    def src(self):
+        """The text from `def` on, without indentation."""
+        return self._function_block()[0]
+
+    @src.setter
+    def src(self, text):
+        self._unsafe_update_src(text)
+
+    def _unsafe_update_src(self, text):
+        self._function_block()
+        self._block = (text, *self._block[1:])
+        self._clear_cache()
+
+    @property
+    def raw_src(self):
+        return self.src.splitlines(keepends=True)
+
+    @property
+    def starting_line_number(self):
+        return self._function_block()[1]
+
+    @property
+    def _closure(self):
+        """The variables of enclosing functions, by name."""
+        cells = self.fn.__closure__ or ()
+        values = {}
+        for name, cell in zip(self.fn.__code__.co_freevars, cells):
+            try:
+                values[name] = cell.cell_contents
+            except ValueError:  # not assigned yet
+                pass
+        return values
+
+    def get_capture_scope(self):
+        return {**self.__globals__, **self._closure}
+
+    @property
+    def cache_key(self):
+        """Names the function's text, its place, and the functions and constants it uses."""
+        return _core.fingerprint(repr(_dependencies(self, set())))
+
+    def __hash__(self):
+        return id(self)
+
+    def __eq__(self, other):
+        return self is other
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError(f"{self.__name__} is a kernel: launch it with {self.__name__}[grid](...), or call it from a kernel")
+
+
+def _dependencies(function, seen):
+    text, line, _ = function._function_block()
+    result = [function.__module__, function.__qualname__, text, line]
+    seen.add(function)
+    scope = function.get_capture_scope()
+    for name in sorted(set(function.fn.__code__.co_names + function.fn.__code__.co_freevars)):
+        value = scope.get(name)
+        if isinstance(value, JITCallable) and value not in seen:
+            result.append((name, _dependencies(value, seen)))
+        elif hasattr(value, "value") and type(value).__name__ == "constexpr":
+            result.append((name, repr(value.value)))
+    return result
+
+
+_closures = {}  # key without a number -> how many functions had it
+
+
+class JITFunction(_core.Kernel, JITCallable, KernelInterface):
+    """A kernel, made by @jit. `kernel[grid](*args, **kwargs)` compiles it for the arguments' types when it meets them first,
+    runs it over the grid, and returns the CompiledKernel."""
+
+    def __init__(self, fn, version=None, do_not_specialize=None, do_not_specialize_on_alignment=None, debug=None, noinline=None,
+                 repr=None, launch_metadata=None):  # fmt: skip
+        self._initialize(fn)
+        self.version = version
+        self.noinline = bool(noinline)
+        self.debug = debug
+        self.launch_metadata = launch_metadata
+        self._repr = repr
+        self.pre_run_hooks = []
+        self._key = None
+        unspecialized, unaligned = set(do_not_specialize or ()), set(do_not_specialize_on_alignment or ())
+        self.do_not_specialize = do_not_specialize
+        self.do_not_specialize_on_alignment = do_not_specialize_on_alignment
+
+        code = fn.__code__
+        count = code.co_argcount + code.co_kwonlyargcount
+        self.arg_names = list(code.co_varnames[:count])
+        defaults = dict(fn.__kwdefaults__ or {})
+        if fn.__defaults__:
+            defaults.update(zip(self.arg_names[code.co_argcount - len(fn.__defaults__):code.co_argcount], fn.__defaults__))
+        annotations = fn.__annotations__
+        self.params = [
+            KernelParam(i, name, annotations.get(name), defaults.get(name), name in defaults,
+                        i in unspecialized or name in unspecialized, i in unaligned or name in unaligned)
+            for i, name in enumerate(self.arg_names)
+        ]  # fmt: skip
+        self._defaults = defaults
+        self._set_up()
+
+    def _set_up(self):
+        self._configure(tuple(self.arg_names), tuple(p._flags() for p in self.params),
+                        tuple(p.annotation_type for p in self.params), self._defaults, bool(self.debug))  # fmt: skip
+
+    @property
+    def signature(self):
+        import inspect
+
+        return inspect.signature(self.fn)
+
+    def repr(self, specialization=None):
+        return self.__name__ if self._repr is None else self._repr(specialization)
+
+    def warmup(self, *args, grid=(1,), **kwargs):
+        """Compiles without running. An argument may be a dtype where a tensor of it is meant."""
+        return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)
+
+    def preload(self, specialization_data):
+        raise NotImplementedError("kernels are found in the cache on disk by themselves; there is nothing to preload")
+
+    @property
+    def device_caches(self):
+        """The compiled kernels, by device."""
+        return {0: ({kernel.hash: kernel for kernel in self._compiled_kernels()}, {}, None, None, None)}
+
+    def add_pre_run_hook(self, hook):
+        """Calls hook(*args, **kwargs) before every launch, with the launch's arguments."""
+        self.pre_run_hooks.append(hook)
+        self._use_run_hooks(True)
+
+    # What the native half asks for.
+
+    def _source(self):
+        text, line, column = self._function_block()
+        if self._key is None:
+            key = f"{self.__module__}.{self.__qualname__}@{_core.fingerprint(f'{self._filename}:{line}:{text}')[:16]}"
+            if self.fn.__closure__:  # the same text with other variables around it
+                number = _closures[key] = _closures.get(key, -1) + 1
+                key += f"#{number}"
+            self._key = key
+        return self._key, self.__name__, self._filename, text, line, column, self.noinline
+
+    def _run_pre_hooks(self, args, kwargs):
+        for hook in self.pre_run_hooks:
+            hook(*args, **kwargs)
+
+    def _hook_arguments(self, signature, constants, attrs, options, is_warmup, already_compiled):
+        key = repr((signature, constants, attrs, options))
+        compile_info = {"key": key, "signature": signature, "device": 0, "constants": constants, "configs": [attrs],
+                        "extern_libs": (), "specialization_data": key, "is_warmup": is_warmup, **options}  # fmt: skip
+        return {"key": key, "repr": f"{self.__name__}({', '.join(f'{n}: {t}' for n, t in signature.items())})",
+                "fn": JitFunctionInfo(self.__module__, self.__name__, self), "compile": compile_info,
+                "is_manual_warmup": is_warmup, "already_compiled": already_compiled}  # fmt: skip
+
+    def _before_compile(self, signature, constants, attrs, options, is_warmup):
+        """True: do not compile."""
+        hook = knobs.runtime.jit_cache_hook
+        return hook is not None and bool(hook(**self._hook_arguments(signature, constants, attrs, options, is_warmup, False)))
+
+    def _after_compile(self, native, signature, constants, attrs, options, slot_types, is_warmup):
+        from ..compiler.compiler import CompiledKernel
+
+        kernel = CompiledKernel(native, self, signature, constants, attrs, options, slot_types)
+        hook = knobs.runtime.jit_post_compile_hook
+        if hook is not None:
+            hook(**self._hook_arguments(signature, constants, attrs, options, is_warmup, True))
+        return kernel
+
+    def _compile(self, source, options):
+        """Compiles an ASTSource: arguments are made up that have its types."""
+        args = [_example(self.params[i], source, (i,), source.signature.get(name, "constexpr")) for i, name in enumerate(self.arg_names)]
+        known = _core.LAUNCH_OPTIONS
+        return self.run(*args, grid=(1,), warmup=True, **{name: value for name, value in options.items() if name in known})
+
+    def __getstate__(self):
+        return dict(self.__dict__)
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._set_up()
+
+    def __repr__(self):
+        return f"JITFunction({self.__module__}:{self.__qualname__})"
+
+
+class JitFunctionInfo:
+    """Which function a hook is called for."""
+
+    def __init__(self, module, name, jit_function):
+        self.module = module
+        self.name = name
+        self.jit_function = jit_function
+
+
+def _example(param, source, path, type):
+    """A value that is specialised as the source says."""
+    if isinstance(type, tuple):
+        return tuple(_example(param, source, (*path, i), element) for i, element in enumerate(type))
+    if path in source.constants:
+        from ..language.core import constexpr
+
+        return constexpr(source.constants[path])
+    if type == "constexpr":
+        return None
+    aligned = any(fact[0] == "tt.divisibility" for fact in source.attrs.get(path, ()))
+    return TypedArgument(type, aligned)
+
+
+class TypedArgument:
+    """An argument of which only the type is known."""
+
+    def __init__(self, type, aligned):
+        self.type = type
+        self.aligned = aligned
+
+
+class MockTensor:
+    """A tensor of which only the dtype is known, for compiling without data."""
+
+    @staticmethod
+    def wrap_dtype(arg):
+        if type(arg).__name__ == "dtype" and type(arg).__module__ in ("torch", "numpy"):
+            return MockTensor(arg)
+        return arg
+
+    def __init__(self, dtype, shape=None):
+        self.dtype = dtype
+        self.shape = [1] if shape is None else shape
+
+    def stride(self):
+        strides = [1]
+        for size in reversed(list(self.shape)[1:]):
+            strides.append(strides[-1] * size)
+        return tuple(reversed(strides))
+
+    @staticmethod
+    def data_ptr():
+        return 0  # as aligned as it gets
+
+    @staticmethod
+    def ptr_range():
+        return 0
+
+
+class TensorWrapper:
+    """A tensor whose elements are read as another type of the same size."""
+
+    def __init__(self, base, dtype):
+        self.dtype = dtype
+        self.base = base
+        self.data = getattr(base, "data", base)
+        self.device = getattr(base, "device", None)
+        self.shape = base.shape
+
+    def data_ptr(self):
+        return self.base.data_ptr()
+
+    def stride(self, *args):
+        return self.base.stride(*args)
+
+    def element_size(self):
+        return self.base.element_size()
+
+    def cpu(self):
+        return TensorWrapper(self.base.cpu(), self.dtype)
+
+    def copy_(self, other):
+        self.base.copy_(other.base)
+
+    def clone(self):
+        return TensorWrapper(self.base.clone(), self.dtype)
+
+    def to(self, device):
+        return TensorWrapper(self.base.to(device), self.dtype)
+
+    def __repr__(self):
+        return f"TensorWrapper[{self.dtype}]({self.base})"
+
+
+def reinterpret(tensor, dtype):
+    """The tensor with its elements read as `dtype`, of the same size."""
+    if isinstance(tensor, TensorWrapper):
+        return tensor.base if dtype == tensor.base.dtype else TensorWrapper(tensor.base, dtype)
+    if hasattr(tensor, "data_ptr"):
+        return TensorWrapper(tensor, dtype)
+    raise TypeError(f"cannot reinterpret a value of type {type(tensor).__name__}")
+
+
+class ConstexprFunction(JITCallable):
+    """A Python function that kernels call on constexprs while they are compiled."""
+
+    def __init__(self, fn):
+        self.fn = fn
+        self.__name__ = fn.__name__
+        self.__qualname__ = fn.__qualname__
+        self.__module__ = fn.__module__
+        self.__doc__ = fn.__doc__
+        self.__globals__ = fn.__globals__
+        self.__wrapped__ = fn
+        self._filename = fn.__code__.co_filename
+        self._line = fn.__code__.co_firstlineno
+        self._file = self._block = None
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else ConstexprFunction(self.fn.__get__(instance, owner))
+
+    def __call__(self, *args, **kwargs):
+        args = [_plain(arg) for arg in args]
+        return self.fn(*args, **{name: _plain(value) for name, value in kwargs.items()})
+
+    def _clear_cache(self):
+        pass
+
+
+def _plain(value):
+    return value.value if type(value).__name__ == "constexpr" and hasattr(value, "value") else value
+
+
+def constexpr_function(fn):
+    """Lets kernels call a Python function on constexprs; the result is a constexpr."""
+    return ConstexprFunction(fn)
+
+
+def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specialize=None, do_not_specialize_on_alignment=None,
+        debug=None, noinline=None):  # fmt: skip
+    """Makes a kernel of a function, or a function that kernels call.
+
+    do_not_specialize: names or indices of parameters that are not specialised by value (1) or divisibility (16).
+    do_not_specialize_on_alignment: the same for divisibility alone.
+    debug: makes device_assert live. noinline: accepted; calls are inlined.
+    repr: a function from the specialisation to a name. launch_metadata: a function (grid, kernel, args) -> dict for hooks.
+    """
+
+    def decorate(function):
+        if not callable(function) or not hasattr(function, "__code__"):
+            raise TypeError(f"@jit needs a Python function, found {type(function).__name__}")
+        if knobs.runtime.interpret and not _is_ours(function):
+            raise NotImplementedError(
+                "TRITON_INTERPRET=1: this version of nacre compiles every kernel; it cannot run one in Python"
+            )
+        return JITFunction(function, version=version, do_not_specialize=do_not_specialize,
+                           do_not_specialize_on_alignment=do_not_specialize_on_alignment, debug=debug, noinline=noinline,
+                           repr=repr, launch_metadata=launch_metadata)  # fmt: skip
+
+    return decorate if fn is None else decorate(fn)

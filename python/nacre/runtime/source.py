@@ -1,0 +1,41 @@
+"""The text of functions. The file is read when a kernel is decorated, so that what is compiled later is what ran then."""
+
+import os
+
+from .. import _core
+
+_files = {}  # name -> ((time, size), text)
+
+
+def file_text(filename):
+    """The text of a source file, as it is now."""
+    try:
+        status = os.stat(filename)
+    except (OSError, ValueError):
+        import linecache  # notebooks and doctests keep their text there
+
+        lines = linecache.getlines(filename)
+        if not lines:
+            raise ValueError(f"the source of {filename} cannot be read: a kernel must be defined in a file or a notebook") from None
+        return "".join(lines)
+    stamp = (status.st_mtime_ns, status.st_size)
+    known = _files.get(filename)
+    if known is not None and known[0] == stamp:
+        return known[1]
+    with open(filename, "rb") as file:
+        data = file.read()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        import tokenize
+
+        with tokenize.open(filename) as file:
+            text = file.read()
+    text = text.replace("\r\n", "\n")
+    _files[filename] = (stamp, text)
+    return text
+
+
+def function_block(text, line):
+    """(text from `def` on, its line, columns taken away) of the function that begins at `line`."""
+    return _core.function_block(text, line)
