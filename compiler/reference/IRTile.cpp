@@ -31,18 +31,17 @@ Builder::Combine IRProgram::combineBy(mlir::Region &region) {
   };
   if (!branches)
     return once;
-  return [this, once](llvm::ArrayRef<Value> lhs, llvm::ArrayRef<Value> rhs) {
+  return [once](llvm::ArrayRef<Value> lhs, llvm::ArrayRef<Value> rhs) {
     llvm::SmallVector<BufferRef> left, right, combined;
     for (auto [a, b] : llvm::zip(lhs, rhs)) {
-      left.push_back(contiguous(bufferRef(builder.broadcast(a, a.type().shape()))));
+      left.push_back(contiguous(bufferRef(a)));
       right.push_back(contiguous(bufferRef(b)));
       combined.push_back(makeBuffer(a.type()));
     }
     auto elements = [](llvm::ArrayRef<BufferRef> tiles, int64_t i) {
       Values result;
       for (const BufferRef &tile : tiles) {
-        std::byte *element = tile->data + i * (tile->isUniform() ? 0 : tile->elementSize());
-        result.push_back(valueOf(makeUniform(tile->type.scalarType(), element)));
+        result.push_back(valueOf(makeUniform(tile->type.scalarType(), tile->data + i * tile->elementSize())));
       }
       return result;
     };

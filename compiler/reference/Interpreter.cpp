@@ -1,0 +1,78 @@
+#include "compiler/reference/Interpreter.h"
+#include "compiler/reference/Buffer.h"
+#include "compiler/reference/FloatFormats.h"
+#include "compiler/reference/Printing.h"
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace nacre;
+
+Builder &Interpreter::builder() {
+  if (isRecording)
+    return recorder;
+  return eager;
+}
+
+Object Interpreter::call(const Object &function, llvm::ArrayRef<Object> arguments) {
+  const auto *reference = std::get_if<JitReference>(&function.variant);
+  if (!reference || isRecording || !areLanes(arguments))
+    return host.call(function, arguments);
+  if (const Recording *recording = recordings.find(*reference, arguments))
+    return recording->isReplayable ? recording->replay(eager, arguments) : host.call(function, arguments);
+  recorder.start(arguments);
+  isRecording = true;
+  llvm::scope_exit stop([&] { isRecording = false; });
+  Object result = host.call(function, arguments);
+  recordings.keep(*reference, arguments, recorder.finish(result));
+  return result;
+}
+
+void Interpreter::staticPrint(llvm::StringRef text) {
+  recorder.giveUp();
+  host.staticPrint(text);
+}
+
+Object Interpreter::asVariable(const Object &object) { return object.isNumber() ? Object(toValue(*this, object)) : object; }
+
+void Interpreter::mustHaveOneElement(const Value &value, const char *what) {
+  recorder.giveUp(); // the function looks at its lanes
+  if (value.type().elementCount() != 1)
+    fail(Diagnostic::Kind::Type, std::string("a tile of shape ") + value.type().str() + " has no single " + what);
+}
+
+bool Interpreter::truth(const Object &object) {
+  recorder.giveUp();
+  std::variant<bool, Value> condition = toCondition(*this, object);
+  if (const bool *known = std::get_if<bool>(&condition))
+    return *known;
+  return scalarOf<uint8_t>(std::get<Value>(condition)) != 0;
+}
+
+llvm::APInt Interpreter::integer(const Value &value) {
+  mustHaveOneElement(value, "integer value");
+  uint64_t bits = 0;
+  std::memcpy(&bits, bufferOf(value).data, bufferOf(value).elementSize());
+  return llvm::APInt(value.type().scalarType().bitWidth(), bits);
+}
+
+double Interpreter::number(const Value &value) {
+  mustHaveOneElement(value, "number");
+  ScalarKind kind = storedKind(value.type());
+  if (kind == ScalarKind::Float64)
+    return scalarOf<double>(value);
+  if (kind == ScalarKind::Float32)
+    return scalarOf<float>(value);
+  float result;
+  decodeFloats(kind, bufferOf(value).data, &result, 1);
+  return result;
+}
+
+std::string Interpreter::text(const Value &value) {
+  recorder.giveUp();
+  return value.type().isBlock() ? formatTile(bufferOf(value)) : formatElement(value.type(), bufferOf(value).data);
+}
+
+std::shared_ptr<const std::byte> Interpreter::elements(const Value &value) {
+  recorder.giveUp();
+  BufferRef buffer = contiguous(bufferRef(value));
+  return std::shared_ptr<const std::byte>(buffer, buffer->data);
+}

@@ -1,0 +1,67 @@
+// The interpreter's core: the language's semantics over the eager builder, for a host that runs the kernel's text itself
+// (CPython). The host turns each `tl.` call, operator, attribute and subscript into a call of callBuiltin, applyOperator, ...
+// with this object as the Evaluation; everything that only the host can do is asked through InterpreterHost. Errors are
+// CompileErrors; unless the host has set the builder's location, the place is left for the host to fill in, which knows its line.
+//
+// One Interpreter runs one program at a time. Programs may run side by side, each thread with its own.
+#pragma once
+
+#include "compiler/language/Semantics.h"
+#include "compiler/reference/EagerBuilder.h"
+#include "compiler/reference/Recording.h"
+
+namespace nacre {
+
+class InterpreterHost {
+public:
+  virtual ~InterpreterHost() = default;
+  // Runs a function of the language (a combine_fn) on whole tiles. Errors of the host come back as exceptions of its own kind.
+  virtual Object call(const Object &function, llvm::ArrayRef<Object> arguments) = 0;
+  virtual void staticPrint(llvm::StringRef text) = 0;
+};
+
+class Interpreter : public Evaluation {
+public:
+  struct Options {
+    bool debug = false;
+    bool sanitizeOverflow = false;
+  };
+  Interpreter(InterpreterHost &host, Options options) : host(host), options(options), recorder(eager) {}
+
+  // The program that runs next, and what it may touch.
+  ProgramContext &program() { return eager.program; }
+
+  Builder &builder() override;
+  Object call(const Object &function, llvm::ArrayRef<Object> arguments) override;
+  bool debug() const override { return options.debug; }
+  bool sanitizeOverflow() const override { return options.sanitizeOverflow; }
+  void staticPrint(llvm::StringRef text) override;
+  std::string target() const override { return "cpu"; }
+
+  // An argument of the kernel or any scalar, from its bits.
+  Value scalar(Type type, uint64_t bits) { return eager.scalarFromBits(type, bits); }
+  // A local variable holds a run-time value: a number becomes one, as in `c = 2.0`. Anything else stays as it is.
+  Object asVariable(const Object &object);
+
+  // What `if`, `while`, `bool()` and `int()` ask of a value. The value must have one element.
+  bool truth(const Object &object);
+  llvm::APInt integer(const Value &value); // of an integer type; as wide as it
+  double number(const Value &value);       // of a floating type
+
+  // A tile as NumPy prints it; a scalar as a bare number.
+  std::string text(const Value &value);
+  // The elements in row-major order, and how they lie: for conversions to arrays of the host.
+  std::shared_ptr<const std::byte> elements(const Value &value);
+
+private:
+  void mustHaveOneElement(const Value &value, const char *what);
+
+  InterpreterHost &host;
+  Options options;
+  EagerBuilder eager;
+  Recorder recorder;
+  RecordingCache recordings;
+  bool isRecording = false;
+};
+
+} // namespace nacre
