@@ -2,6 +2,7 @@
 #include "compiler/language/Type.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
 #include <cinttypes>
 #include <cstring>
 
@@ -81,6 +82,14 @@ int indexWidth(int64_t extent) {
   return width;
 }
 
+// The user's "x" is shown as " x: ".
+std::string label(llvm::StringRef prefix) {
+  llvm::StringRef words = prefix.rtrim(": ");
+  if (words.empty())
+    return " ";
+  return (words.starts_with(" ") ? "" : " ") + words.str() + ": ";
+}
+
 } // namespace
 
 void formatPrint(std::string &out, const uint32_t *programId, const char *prefix, bool hex, uint32_t count,
@@ -88,9 +97,10 @@ void formatPrint(std::string &out, const uint32_t *programId, const char *prefix
   std::string head;
   append(head, "pid (%u, %u, %u) idx (", programId[0], programId[1], programId[2]);
   if (count == 0) {
-    out += head + ")" + prefix + "\n";
+    out += head + ")" + label(prefix) + "\n";
     return;
   }
+  std::string shownLabel = label(prefix);
   for (uint32_t operand = 0; operand < count; ++operand) {
     Type type = Type::scalar(static_cast<ScalarKind>(kinds[operand] & 0xFF));
     uint32_t rank = (kinds[operand] >> 8) & 0xFF;
@@ -103,7 +113,7 @@ void formatPrint(std::string &out, const uint32_t *programId, const char *prefix
       for (uint32_t axis = 0; axis < rank; ++axis)
         append(out, axis ? ", %*" PRId64 : "%*" PRId64, indexWidth(shapes[axis]), index[axis]);
       out += ")";
-      out += prefix;
+      out += shownLabel;
       if (count > 1)
         append(out, "(operand %u) ", operand);
       appendElement(out, type, hex, data[operand], element);
