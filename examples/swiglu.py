@@ -29,7 +29,7 @@ def swiglu(gate, up, block=4096):
 
 
 def main(count=1 << 20):
-    for dtype, tolerance in ((torch.float32, 2e-6), (torch.bfloat16, 6e-2)):
+    for dtype, tolerance in ((torch.float32, 2e-6), (torch.bfloat16, 0.13)):
         gate = torch.randn(count, device=DEVICE).to(dtype)
         up = torch.randn(count, device=DEVICE).to(dtype)
         compare(

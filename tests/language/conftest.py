@@ -1,7 +1,7 @@
 """The one fixture of the language tests: each test that asks for `engine` runs on every engine there is.
 
-NACRE_TEST_ENGINE=NAME keeps one. NACRE_TEST_ENGINE=triton runs the tests on the Triton package's own interpreter instead, to
-check that a test expects what the language says and not what our compiler does.
+NACRE_TEST_ENGINE=NAME keeps one. NACRE_TEST_ENGINE=triton runs the tests on the Triton package instead (its compiler where
+there is a GPU, its interpreter elsewhere), to check that a test expects what the language says and not what ours does.
 """
 
 import os
@@ -21,7 +21,10 @@ os.environ["TRITON_CACHE_DIR"] = _cache.name
 
 REQUESTED = os.environ.get("NACRE_TEST_ENGINE") or None
 if REQUESTED == "triton":
-    os.environ["TRITON_INTERPRET"] = "1"  # read when a kernel is decorated, so before the tests are imported
+    import torch
+
+    if not torch.cuda.is_available():
+        os.environ["TRITON_INTERPRET"] = "1"  # read when a kernel is decorated, so before the tests are imported
 else:
     import nacre
 

@@ -109,6 +109,10 @@ class Cuda(Engine):
 class ReferenceImplementation(Engine):
     is_reference_implementation = True
 
+    def __init__(self, name):
+        super().__init__(name)
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+
 
 def find(requested):
     """(engines to run, [(name, why not)]). `requested`: None for all there are, or one name."""
