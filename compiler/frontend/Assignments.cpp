@@ -24,7 +24,7 @@ void Generator::assignName(llvm::StringRef name, const Object &value, const Sour
   if (frame->constexprNames.count(name.str())) {
     if (!value.isConstexpr())
       failAt(place, Diagnostic::Kind::Type,
-             "`" + name.str() + "` is declared tl.constexpr but is assigned a run-time value of type " + value.typeName());
+             "`" + name.str() + "` is declared tl.constexpr but is assigned a run-time value: " + value.typeName());
     frame->path.names.bind(name, value, place);
     return;
   }
@@ -100,7 +100,7 @@ void Generator::annotatedAssign(const ast::AnnotatedAssign &node) {
     return assign(*node.target, value);
   if (!value.isConstexpr())
     failAt(node.value->location, Diagnostic::Kind::Type,
-           "`" + name->name + "` is annotated tl.constexpr, but this is a run-time value of type " + value.typeName(),
+           "`" + name->name + "` is annotated tl.constexpr, but this is a run-time value: " + value.typeName(),
            "drop the annotation, or compute it from constexprs alone");
   frame->path.names.bind(name->name, value, name->location);
 }
@@ -111,7 +111,9 @@ void Generator::deleteNames(const ast::Delete &node) {
     if (!name)
       unsupported(*target, "only names can be deleted in a kernel");
     lookUp(*name);
-    frame->path.names.remove(name->name);
+    auto reason = std::make_shared<Unavailable>();
+    reason->message = "`" + name->name + "` is used after it was deleted at line " + std::to_string(node.location.line);
+    frame->path.names.forbid(name->name, reason);
   }
 }
 

@@ -123,6 +123,13 @@ void Generator::rejectRecursion(const Function &function, const SourceLocation &
   }
 }
 
+// A builtin's error opens with its name, "tl.reduce: ", which says nothing to who called tl.sum.
+static std::string withoutBuiltinName(llvm::StringRef message) {
+  auto [name, rest] = message.split(": ");
+  bool isName = name.starts_with("tl.") && llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
+  return isName && !rest.empty() ? rest.str() : message.str();
+}
+
 Object Generator::inlineCall(FunctionPointer function, const Arguments &arguments, const SourceLocation &place) {
   checkStack(place);
   rejectRecursion(*function, place);
@@ -147,9 +154,7 @@ Object Generator::inlineCall(FunctionPointer function, const Arguments &argument
       // The user's own line is where the mistake is, not the library's text.
       diagnostic.location = place;
       diagnostic.calls.clear();
-      std::string prefix = "tl." + function->source.name + ": ";
-      if (!llvm::StringRef(diagnostic.message).starts_with(prefix))
-        diagnostic.message = prefix + diagnostic.message;
+      diagnostic.message = "tl." + function->source.name + ": " + withoutBuiltinName(diagnostic.message);
     } else if (!function->isLibrary() || !callee.caller->function->isLibrary()) {
       diagnostic.calls.push_back(place);
     }
@@ -165,7 +170,16 @@ Object Generator::runFrame(Frame &callee) {
 void Generator::bindParameters(Frame &callee, const Arguments &arguments, const SourceLocation &place) {
   const ast::FunctionDefinition &definition = *callee.function->definition;
   const std::string name = "`" + definition.name + "`";
-  std::set<std::string> taken;
+  auto parameterNames = [&] {
+    return "its parameters are " + llvm::join(llvm::map_range(definition.parameters, [](const auto &p) { return p.name; }), ", ");
+  };
+  for (const auto &[keyword, value] : arguments.keywords)
+    if (llvm::none_of(definition.parameters, [&](const ast::Parameter &parameter) {
+          return parameter.name == keyword &&
+                 (parameter.kind == ast::ParameterKind::Regular || parameter.kind == ast::ParameterKind::KeywordOnly);
+        }))
+      failAt(place, Diagnostic::Kind::Argument, name + " has no parameter `" + keyword + "`", parameterNames());
+
   size_t next = 0;
   for (const ast::Parameter &parameter : definition.parameters) {
     if (parameter.kind == ast::ParameterKind::VariadicKeyword)
@@ -178,10 +192,8 @@ void Generator::bindParameters(Frame &callee, const Arguments &arguments, const 
       continue;
     }
     auto keyword = llvm::find_if(arguments.keywords, [&](const auto &given) { return given.first == parameter.name; });
-    bool byName = keyword != arguments.keywords.end() && parameter.kind != ast::ParameterKind::PositionalOnly;
+    bool byName = keyword != arguments.keywords.end();
     bool byPlace = parameter.kind != ast::ParameterKind::KeywordOnly && next < arguments.positional.size();
-    if (byName)
-      taken.insert(parameter.name);
     if (byName && byPlace)
       failAt(place, Diagnostic::Kind::Argument, name + " got `" + parameter.name + "` twice");
     if (byName)
@@ -193,22 +205,16 @@ void Generator::bindParameters(Frame &callee, const Arguments &arguments, const 
     else
       failAt(place, Diagnostic::Kind::Argument, name + " needs the argument `" + parameter.name + "`");
   }
-  auto parameterNames = [&] {
-    return "its parameters are " + llvm::join(llvm::map_range(definition.parameters, [](const auto &p) { return p.name; }), ", ");
-  };
   if (next < arguments.positional.size())
     failAt(place, Diagnostic::Kind::Argument,
            name + " takes " + std::to_string(next) + " arguments, but " + std::to_string(arguments.positional.size()) + " were given",
            parameterNames());
-  for (const auto &[keyword, value] : arguments.keywords)
-    if (!taken.count(keyword))
-      failAt(place, Diagnostic::Kind::Argument, name + " has no parameter `" + keyword + "`", parameterNames());
 }
 
 void Generator::bindParameter(Frame &callee, const ast::Parameter &parameter, Object argument, const SourceLocation &place) {
   if (isConstexprAnnotation(parameter.annotation.get()) && !argument.isConstexpr())
     failAt(place, Diagnostic::Kind::Argument,
-           "`" + callee.function->source.name + "` needs a constexpr for `" + parameter.name + "`, not a run-time value of type " +
+           "`" + callee.function->source.name + "` needs a constexpr for `" + parameter.name + "`, not a run-time value: it is " +
                argument.typeName(),
            "pass a literal or a name annotated with tl.constexpr");
   callee.path.names.bind(parameter.name, std::move(argument), place);

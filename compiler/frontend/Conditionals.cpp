@@ -125,7 +125,7 @@ bool Joiner::hasReturned(int side) const {
   if (!path.closed)
     return false;
   auto *known = std::get_if<Exit>(&path.exit);
-  return known ? *known == Exit::Return : generator.frame->runTimeLoops == 0;
+  return known ? *known == Exit::Return : generator.frame->loops == 0;
 }
 
 void Joiner::forbidSingle(const std::string &name, int side) {
@@ -139,8 +139,8 @@ void Joiner::forbidSingle(const std::string &name, int side) {
 
 void Joiner::forbidMismatch(const std::string &name, const Binding &a, const Binding &b) {
   auto reason = std::make_shared<Unavailable>();
-  reason->message = "`" + name + "` has two types here: " + a.object.typeName() + " from line " + std::to_string(a.place.line) +
-                    " and " + b.object.typeName() + " from line " + std::to_string(b.place.line);
+  reason->message = "`" + name + "` has two types here: " + describeType(a.object) + " from line " + std::to_string(a.place.line) +
+                    " and " + describeType(b.object) + " from line " + std::to_string(b.place.line);
   reason->hint = "both branches of the `if` at line " + std::to_string(place.line) + " must give it one type";
   names.forbid(name, reason);
 }
@@ -188,11 +188,12 @@ void Joiner::joinReturned() {
       const Binding &early = first->place.line <= second->place.line ? *first : *second;
       const Binding &late = &early == first.get() ? *second : *first;
       const Function &function = *generator.frame->function;
+      auto typeName = [&](const Binding &binding) { return describeType(generator.localised(binding.object)); };
       bool fallsOff = early.object.isNone() && early.place.line == function.definition->nameLocation.line;
       generator.failAt(late.place, Diagnostic::Kind::Type,
-                       "`" + function.source.name + "` returns " + late.object.typeName() + " here but " +
+                       "`" + function.source.name + "` returns " + typeName(late) + " here but " +
                            (fallsOff ? "nothing where it reaches its end"
-                                     : early.object.typeName() + " at line " + std::to_string(early.place.line)),
+                                     : typeName(early) + " at line " + std::to_string(early.place.line)),
                        "every return of a function must give the same type");
     }
     returnedSlot = slot(unified->first, unified->second);

@@ -1,5 +1,6 @@
 // Bindings, comparison of objects, and what a piece of syntax assigns.
 #include "compiler/frontend/Environment.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace nacre {
 
@@ -31,6 +32,13 @@ bool sameObject(const Object &a, const Object &b) {
     return sameShape(a.tuple(), b.tuple()) &&
            std::equal(a.tuple().items.begin(), a.tuple().items.end(), b.tuple().items.begin(), sameObject);
   return a.isConstexpr() && b.isConstexpr() && a.key() == b.key();
+}
+
+std::string describeType(const Object &object) {
+  if (!object.isTuple())
+    return object.typeName();
+  std::string items = llvm::join(llvm::map_range(object.tuple().items, describeType), ", ");
+  return object.tuple().typeName.empty() ? "a tuple of (" + items + ")" : object.tuple().typeName + "(" + items + ")";
 }
 
 void collectValues(const Object &object, llvm::SmallVectorImpl<Value> &values) {

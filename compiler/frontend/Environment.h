@@ -49,6 +49,8 @@ struct Path {
 
 // Whether two objects are the same constexpr or the same run-time value, all the way down.
 bool sameObject(const Object &a, const Object &b);
+// An object's type for errors about types: as typeName, and a tuple's items too.
+std::string describeType(const Object &object);
 // The run-time values inside an object, in order; and the object with others in their places.
 void collectValues(const Object &object, llvm::SmallVectorImpl<Value> &values);
 Object replaceValues(const Object &object, llvm::ArrayRef<Value> values);

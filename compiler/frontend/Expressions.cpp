@@ -229,7 +229,7 @@ Object Generator::conditional(const ast::Conditional &node) {
   bool bothScalar = a.isValue() && b.isValue();
   if (bothScalar ? a.value().type() != b.value().type() : !sameObject(a, b) && !(a.isTuple() && b.isTuple()))
     failAt(node.location, Diagnostic::Kind::Type,
-           "both arms of a run-time conditional expression must agree in type, but they are " + a.typeName() + " and " + b.typeName(),
+           "both arms of a run-time conditional expression must agree in type, but they are " + describeType(a) + " and " + describeType(b),
            "cast one of them, for instance with tl.cast");
   Environment before = frame->path.names;
   bool assignsNames = false;

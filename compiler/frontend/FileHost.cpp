@@ -5,6 +5,8 @@
 #include "compiler/ir/tile/Tile.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 namespace nacre {
 
@@ -25,6 +27,32 @@ bool isJit(const ast::FunctionDefinition &definition) {
   return llvm::any_of(definition.decorators, [](const auto &decorator) { return decoratorName(*decorator) == "jit"; });
 }
 
+// What constants of a file are computed with, from Python's module `math`.
+struct MathFunction {
+  llvm::StringLiteral name;
+  double (*function)(double);
+};
+constexpr MathFunction mathFunctions[] = {
+    {"sqrt", std::sqrt}, {"exp", std::exp}, {"exp2", std::exp2}, {"log", std::log},   {"log2", std::log2}, {"log10", std::log10},
+    {"sin", std::sin},   {"cos", std::cos}, {"tan", std::tan},   {"tanh", std::tanh}, {"erf", std::erf},   {"fabs", std::fabs},
+};
+constexpr llvm::StringLiteral mathPrefix = "math.";
+
+std::optional<Object> mathMember(llvm::StringRef name) {
+  if (name == "pi")
+    return Object(llvm::numbers::pi);
+  if (name == "e")
+    return Object(llvm::numbers::e);
+  if (name == "inf")
+    return Object(std::numeric_limits<double>::infinity());
+  if (name == "nan")
+    return Object(std::numeric_limits<double>::quiet_NaN());
+  for (const MathFunction &function : mathFunctions)
+    if (function.name == name)
+      return Object(OpaqueReference{(mathPrefix + name).str(), 0});
+  return std::nullopt;
+}
+
 class FileHost : public Host {
 public:
   explicit FileHost(std::shared_ptr<const SourceText> file) : module(parseModule(std::move(file))) { index(module.body); }
@@ -32,9 +60,7 @@ public:
   Answer global(const FunctionSource &function, llvm::StringRef name) override;
   Answer attribute(const Object &object, llvm::StringRef name) override;
   Answer call(const Object &callee, llvm::ArrayRef<Object> positional,
-              llvm::ArrayRef<std::pair<std::string, Object>> keywords) override {
-    return {std::nullopt, "a Python function, which only Python could run"};
-  }
+              llvm::ArrayRef<std::pair<std::string, Object>> keywords) override;
 
   const ast::FunctionDefinition *findDefinition(llvm::StringRef name) const;
   FunctionSource source(const ast::FunctionDefinition &definition) const;
@@ -170,6 +196,9 @@ Host::Answer FileHost::imported(const Global &global) {
   std::string whole = global.importedModule + "." + global.importedName;
   if (std::string canonical = canonicalModule(whole); !canonical.empty())
     return {ModuleReference{canonical}, ""};
+  if (global.importedModule == "math")
+    if (std::optional<Object> member = mathMember(global.importedName))
+      return {member, ""};
   std::string canonical = canonicalModule(global.importedModule);
   if (canonical.empty())
     return {std::nullopt, "imported from `" + global.importedModule + "`, which only Python could load"};
@@ -181,6 +210,9 @@ Host::Answer FileHost::imported(const Global &global) {
 Host::Answer FileHost::attribute(const Object &object, llvm::StringRef name) {
   if (object.is<ModuleReference>() && !canonicalModule(object.as<ModuleReference>().name).empty())
     return {};
+  if (object.is<ModuleReference>() && object.as<ModuleReference>().name == "math")
+    if (std::optional<Object> member = mathMember(name))
+      return {member, ""};
   if (object.is<ModuleReference>())
     return {std::nullopt, "part of the module `" + object.as<ModuleReference>().name + "`, which only Python could load"};
   // Fields of a class of named tuples.
@@ -200,6 +232,21 @@ Host::Answer FileHost::attribute(const Object &object, llvm::StringRef name) {
       if (auto *fieldName = llvm::dyn_cast<ast::Name>(field->target.get()))
         fields.emplace_back(fieldName->name);
   return {Object::makeTuple(std::move(fields)), ""};
+}
+
+Host::Answer FileHost::call(const Object &callee, llvm::ArrayRef<Object> positional,
+                            llvm::ArrayRef<std::pair<std::string, Object>> keywords) {
+  llvm::StringRef name = callee.as<OpaqueReference>().key;
+  if (name.consume_front(mathPrefix) && positional.size() == 1 && keywords.empty() && positional[0].isNumber())
+    for (const MathFunction &function : mathFunctions)
+      if (function.name == name) {
+        const Object &argument = positional[0];
+        double number = argument.isFloat() ? argument.as<double>()
+                        : argument.isBool() ? argument.as<bool>()
+                                            : static_cast<double>(int64_t(argument.as<llvm::DynamicAPInt>()));
+        return {Object(function.function(number)), ""};
+      }
+  return {std::nullopt, "what a Python function gives, which only Python could run"};
 }
 
 Object FileHost::evaluate(const ast::Expression &expression) {

@@ -26,7 +26,7 @@ struct Frame {
   Frame *caller = nullptr;
   SourceLocation callSite;
   Path path;
-  int runTimeLoops = 0;                  // loops of this function around the place being built
+  int loops = 0;                         // of this function, around the place being built
   std::set<std::string> constexprNames;  // declared by a bare `name: tl.constexpr`
 };
 

@@ -57,8 +57,8 @@ LoopCarried::Match LoopCarried::match(const Object &head, const Object &end) {
 
 std::shared_ptr<const Unavailable> LoopCarried::mismatch(const Entry &entry, const Binding &end) const {
   auto reason = std::make_shared<Unavailable>();
-  reason->message = "`" + entry.name + "` changes its type in the loop: it is " + entry.init.typeName() + " before the loop (line " +
-                    std::to_string(entry.place.line) + ") but " + end.object.typeName() + " at the end of its body";
+  reason->message = "`" + entry.name + "` changes its type in the loop: it is " + describeType(entry.init) + " before the loop (line " +
+                    std::to_string(entry.place.line) + ") but " + describeType(end.object) + " at the end of its body";
   reason->hint = "a name that a loop carries keeps one type; cast one of the two, for instance with .to(...)";
   reason->place = end.place;
   return reason;
@@ -68,13 +68,6 @@ bool LoopCarried::settle(Branch &body) {
   bool isSettled = true;
   for (Entry &entry : entries) {
     BindingPointer end = body.path.names.find(entry.name);
-    if (!end) {
-      auto reason = std::make_shared<Unavailable>();
-      reason->message = "`" + entry.name + "` is deleted in the loop at line " + std::to_string(loop.line);
-      unreadable[entry.name] = reason;
-      isSettled = false;
-      continue;
-    }
     if (end->unavailable) {
       unreadable[entry.name] = end->unavailable;
       isSettled = false;

@@ -102,9 +102,9 @@ void Generator::forStatement(const ast::For &node) {
 }
 
 void Generator::unrolled(const ast::For &node, const std::vector<Object> &items) {
-  ++frame->runTimeLoops;
+  ++frame->loops;
   unrolledFrom(node, items);
-  --frame->runTimeLoops;
+  --frame->loops;
   // A break ends here; a return goes on.
   Path &path = frame->path;
   if (auto *known = std::get_if<Exit>(&path.exit)) {
@@ -162,12 +162,12 @@ void Generator::rangeLoop(const ast::For &node, const Range &range) {
     irBuilder.setLocation(node.location);
     Value counter = IRBuilder::wrap(counted.type, body.block->addArgument(irBuilder.irType(counted.type), irBuilder.irLocation()));
     body.path = carried.enter(*body.block);
-    ++frame->runTimeLoops;
+    ++frame->loops;
     extendBranch(body, [&] {
       bindTarget(*node.target, counted.indexAt(irBuilder, counter), /*keepConstexpr=*/true);
       block(node.body, /*atEnd=*/Exit::Continue);
     });
-    --frame->runTimeLoops;
+    --frame->loops;
     isSettled = carried.settle(body);
     if (!isSettled)
       attempt.discard();
@@ -282,14 +282,14 @@ void Generator::whileStatement(const ast::While &node) {
     body = Branch{std::make_unique<mlir::Block>(), Path()};
     irBuilder.setLocation(node.location);
     body.path = carried.enter(*body.block);
-    ++frame->runTimeLoops;
+    ++frame->loops;
     extendBranch(body, [&] {
       std::variant<bool, Value> test = condition(*node.test);
       if (auto *known = std::get_if<bool>(&test))
         return *known ? block(node.body, Exit::Continue) : leave(Exit::Break);
       runTimeIf(node.test->location, std::get<Value>(test), [&] { block(node.body, Exit::Continue); }, [&] { leave(Exit::Break); }, nullptr);
     });
-    --frame->runTimeLoops;
+    --frame->loops;
     isSettled = carried.settle(body);
     if (!isSettled)
       attempt.discard();
@@ -334,9 +334,9 @@ void Generator::plainWhile(const ast::While &node) {
       body.path.names.bind(name, replaceValues(binding->object, values), binding->place);
     }
     at(test.block.get(), [&] { mlir::scf::ConditionOp::create(ops, irBuilder.irLocation(), IRBuilder::irValue(decision), passed); });
-    ++frame->runTimeLoops;
+    ++frame->loops;
     extendBranch(body, [&] { block(node.body, Exit::Continue); });
-    --frame->runTimeLoops;
+    --frame->loops;
     isSettled = carried.settle(body);
     if (!isSettled)
       attempt.discard();

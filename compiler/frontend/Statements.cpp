@@ -59,9 +59,11 @@ void Generator::statement(const ast::Statement &node) {
     return returnStatement(exit.value ? expression(*exit.value) : Object(), node.location);
   }
   case ast::Kind::Break:
-    return leave(Exit::Break);
   case ast::Kind::Continue:
-    return leave(Exit::Continue);
+    if (frame->loops == 0)
+      failAt(node.location, Diagnostic::Kind::Syntax,
+             std::string(node.kind == ast::Kind::Break ? "`break`" : "`continue`") + " stands outside a loop");
+    return leave(node.kind == ast::Kind::Break ? Exit::Break : Exit::Continue);
   case ast::Kind::Assert:
     return assertStatement(llvm::cast<ast::Assert>(node));
   case ast::Kind::Pass:

@@ -1,0 +1,17 @@
+# signature: *i32,i32
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr, n):
+    if n > 3:
+        tl.store(x_ptr, 1)
+    else:
+        y = 1
+    tl.store(x_ptr, y)
+
+#> bound_in_the_other_branch.py:12:21: error: `y` is bound only where the condition at line 8 is false, so it cannot be used after it
+#>     tl.store(x_ptr, y)
+#>                     ^
+#> hint: bind it before the `if`, or in both branches
