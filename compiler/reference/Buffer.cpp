@@ -46,21 +46,66 @@ thread_local bool FreeList::alive = true;
 thread_local FreeList freeList;
 
 int sizeClass(size_t bytes) { return std::max<int>(FreeList::smallest, std::bit_width(bytes - 1)); }
+
+// For std::allocate_shared.
+template <typename T> struct BlockAllocator {
+  using value_type = T;
+  BlockAllocator() = default;
+  template <typename U> BlockAllocator(const BlockAllocator<U> &) {}
+  T *allocate(size_t count) { return static_cast<T *>(takeBlock(count * sizeof(T))); }
+  void deallocate(T *block, size_t count) { giveBlock(block, count * sizeof(T)); }
+  template <typename U> bool operator==(const BlockAllocator<U> &) const { return true; }
+};
 } // namespace
 
-std::shared_ptr<std::byte> nacre::allocateStorage(size_t bytes) {
-  int size = sizeClass(std::max<size_t>(bytes, 1));
-  if (size > FreeList::largest || !FreeList::alive) {
-    auto *block = static_cast<std::byte *>(::operator new(bytes, std::align_val_t(64)));
-    return {block, [](std::byte *pointer) { ::operator delete(pointer, std::align_val_t(64)); }};
-  }
-  auto *block = static_cast<std::byte *>(freeList.take(size));
-  return {block, [size](std::byte *pointer) {
-            if (FreeList::alive)
-              freeList.give(pointer, size);
-            else
-              ::operator delete(pointer, std::align_val_t(64));
-          }};
+void *nacre::takeBlock(size_t bytes) {
+  int size = sizeClass(bytes);
+  if (size > FreeList::largest)
+    return ::operator new(bytes, std::align_val_t(64));
+  return FreeList::alive ? freeList.take(size) : ::operator new(size_t(1) << size, std::align_val_t(64));
+}
+
+void nacre::giveBlock(void *block, size_t bytes) {
+  int size = sizeClass(bytes);
+  if (size > FreeList::largest || !FreeList::alive)
+    ::operator delete(block, std::align_val_t(64));
+  else
+    freeList.give(block, size);
+}
+
+Storage::Storage(size_t bytes) : header(static_cast<Header *>(takeBlock(bytes + 64))) {
+  new (header) Header{1, bytes + 64};
+}
+
+void Storage::release() {
+  if (header && header->owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    giveBlock(header, header->bytes);
+}
+
+// Block types by element and shape, in a table of the thread where a newer one takes the place of an older.
+static Type blockType(Type element, Shape shape) {
+  constexpr size_t places = 256;
+  static thread_local std::array<Type, places> known;
+  size_t hash = reinterpret_cast<uintptr_t>(element.opaque()) >> 4;
+  for (int64_t extent : shape)
+    hash = hash * 0x9E3779B97F4A7C15u + static_cast<size_t>(extent);
+  Type &place = known[(hash ^ (hash >> 32)) % places];
+  if (!place || place.element() != element || place.shape() != shape)
+    place = Type::block(element, shape);
+  return place;
+}
+
+Type nacre::withShape(Type type, Shape shape) {
+  Type element = type.scalarType();
+  return shape.empty() ? element : blockType(element, shape);
+}
+
+Type nacre::withScalar(Type type, Type scalar) { return type.isBlock() ? blockType(scalar, type.shape()) : scalar; }
+
+Buffer::Buffer(Type type) : type(type), extents(type.shape()), size(type.scalarType().byteSize()) {
+  total = 1;
+  for (int64_t extent : extents)
+    total *= extent;
 }
 
 bool Buffer::isUniform() const {
@@ -97,11 +142,10 @@ static void setRowMajor(Buffer &buffer) {
 }
 
 BufferRef nacre::makeBuffer(Type type) {
-  auto buffer = std::make_shared<Buffer>();
-  buffer->type = type;
+  auto buffer = std::allocate_shared<Buffer>(BlockAllocator<Buffer>(), type);
   if (type.isBlock()) {
     setRowMajor(*buffer);
-    buffer->storage = allocateStorage(static_cast<size_t>(type.elementCount()) * buffer->elementSize());
+    buffer->storage = Storage(static_cast<size_t>(buffer->count()) * buffer->elementSize());
     buffer->data = buffer->storage.get();
   } else {
     buffer->data = buffer->element;
@@ -110,8 +154,7 @@ BufferRef nacre::makeBuffer(Type type) {
 }
 
 BufferRef nacre::makeUniform(Type type, const void *element) {
-  auto buffer = std::make_shared<Buffer>();
-  buffer->type = type;
+  auto buffer = std::allocate_shared<Buffer>(BlockAllocator<Buffer>(), type);
   buffer->strides.assign(type.shape().size(), 0);
   std::memcpy(buffer->element, element, buffer->elementSize());
   buffer->data = buffer->element;
@@ -121,8 +164,7 @@ BufferRef nacre::makeUniform(Type type, const void *element) {
 BufferRef nacre::makeView(const Buffer &source, Type type, std::byte *data, llvm::ArrayRef<int64_t> strides) {
   if (!source.storage)
     return makeUniform(type, data);
-  auto buffer = std::make_shared<Buffer>();
-  buffer->type = type;
+  auto buffer = std::allocate_shared<Buffer>(BlockAllocator<Buffer>(), type);
   buffer->data = data;
   buffer->strides.assign(strides.begin(), strides.end());
   buffer->storage = source.storage;
@@ -143,5 +185,5 @@ BufferRef nacre::slice(const Buffer &source, int axis, int64_t begin, int64_t ex
   llvm::SmallVector<int64_t, 4> strides(source.strides);
   std::byte *data = source.data + begin * strides[axis] * source.elementSize();
   strides[axis] *= step;
-  return makeView(source, source.type.withShape(shape), data, strides);
+  return makeView(source, withShape(source.type, shape), data, strides);
 }

@@ -5,36 +5,77 @@
 #pragma once
 
 #include "compiler/language/Builder.h"
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 
 namespace nacre {
 
-// Memory for elements, kept in a small free list of the thread once released: tiles come and go in few sizes.
-std::shared_ptr<std::byte> allocateStorage(size_t bytes);
+// Blocks of memory by size, kept in a small free list of the thread once released: tiles come and go in few sizes.
+void *takeBlock(size_t bytes);
+void giveBlock(void *block, size_t bytes); // with the size it was taken with
+
+// Refcounted memory for elements, 64-byte aligned.
+class Storage {
+public:
+  Storage() = default;
+  explicit Storage(size_t bytes);
+  Storage(const Storage &other) : header(other.header) { retain(); }
+  Storage(Storage &&other) noexcept : header(other.header) { other.header = nullptr; }
+  Storage &operator=(Storage other) noexcept {
+    std::swap(header, other.header);
+    return *this;
+  }
+  ~Storage() { release(); }
+  explicit operator bool() const { return header != nullptr; }
+  bool operator==(const Storage &other) const = default;
+  std::byte *get() const { return reinterpret_cast<std::byte *>(header) + 64; }
+
+private:
+  struct Header {
+    std::atomic<int64_t> owners;
+    size_t bytes; // of the whole block
+  };
+  void retain() {
+    if (header)
+      header->owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  void release();
+  Header *header = nullptr;
+};
 
 struct Buffer {
-  Type type;
-  std::byte *data = nullptr;            // the element at index 0, 0, ...
-  llvm::SmallVector<int64_t, 4> strides; // in elements, one an axis; 0 repeats, negative runs backwards
-  std::shared_ptr<std::byte> storage;   // null: the one element is in `element`
-  alignas(8) std::byte element[8] = {};
-
-  Buffer() = default;
+  explicit Buffer(Type type);
   Buffer(const Buffer &) = delete;
   Buffer &operator=(const Buffer &) = delete;
 
-  int64_t count() const { return type.elementCount(); }
-  Shape shape() const { return type.shape(); }
-  int elementSize() const { return type.scalarType().byteSize(); }
+  Type type;
+  std::byte *data = nullptr;            // the element at index 0, 0, ...
+  llvm::SmallVector<int64_t, 4> strides; // in elements, one an axis; 0 repeats, negative runs backwards
+  Storage storage;                      // null: the one element is in `element`
+  alignas(8) std::byte element[8] = {};
+
+  int64_t count() const { return total; }
+  Shape shape() const { return extents; }
+  int elementSize() const { return size; }
   // Every element is the same one (a scalar is such a buffer).
   bool isUniform() const;
   bool isContiguous() const;
 
   template <typename T> T *as() const { return reinterpret_cast<T *>(data); }
+
+private:
+  // Facts of the type, asked for often.
+  Shape extents;
+  int64_t total;
+  int size;
 };
 
 using BufferRef = std::shared_ptr<Buffer>;
+
+// Type::withShape and Type::withScalar through a small cache of the thread: the same few types are asked for all the time.
+Type withShape(Type type, Shape shape);
+Type withScalar(Type type, Type scalar);
 
 // The kind that says how a scalar type's element lies in memory: pointers as UInt64.
 ScalarKind storedKind(Type type);

@@ -50,7 +50,7 @@ template <typename T> void multiply(const T *a, const T *b, T *c, int64_t m, int
 
 // The operand as contiguous elements of the type that is multiplied in.
 BufferRef widened(EagerBuilder &builder, const Value &value, Type element) {
-  Type type = value.type().withScalar(element);
+  Type type = withScalar(value.type(), element);
   if (value.type() == type)
     return contiguous(bufferRef(value));
   CastOp op = value.type().isFloating() ? CastOp::FloatExtend
@@ -65,7 +65,7 @@ Value EagerBuilder::dot(Value a, Value b, Value accumulator, DotPrecision precis
   bool isDouble = resultType.scalarType() == float64() || a.type().scalarType() == float64();
   Type element = isDouble ? float64() : resultType.isFloating() ? float32() : int32();
   BufferRef left = widened(*this, a, element), right = widened(*this, b, element);
-  BufferRef result = makeBuffer(resultType.withScalar(element));
+  BufferRef result = makeBuffer(withScalar(resultType, element));
   copyElements(*widened(*this, accumulator, element), result->data);
 
   Shape leftShape = left->shape(), shape = resultType.shape();

@@ -82,7 +82,7 @@ Value EagerBuilder::binary(BinaryOp op, Value lhs, Value rhs) {
 
 Value EagerBuilder::compare(CompareOp op, Value lhs, Value rhs) {
   Buffer &left = bufferOf(lhs), &right = bufferOf(rhs);
-  return valueOf(elementwise(compareKernel(op, computedKind(left.type)), {&left, &right}, left.type.withScalar(int1()), true));
+  return valueOf(elementwise(compareKernel(op, computedKind(left.type)), {&left, &right}, withScalar(left.type, int1()), true));
 }
 
 Value EagerBuilder::fma(Value a, Value b, Value c) {

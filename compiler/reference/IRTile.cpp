@@ -185,7 +185,7 @@ bool IRProgram::runTile(mlir::Operation &op) {
           if (!isSigned && value.type().isSigned()) {
             auto kind = static_cast<ScalarKind>(static_cast<int>(value.type().scalarType().scalarKind()) +
                                                 static_cast<int>(ScalarKind::UInt8) - static_cast<int>(ScalarKind::Int8));
-            value = builder.cast(CastOp::Bitcast, value, value.type().withScalar(Type::scalar(kind)));
+            value = builder.cast(CastOp::Bitcast, value, withScalar(value.type(), Type::scalar(kind)));
           }
           values.push_back(value);
         }

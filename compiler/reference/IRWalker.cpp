@@ -97,7 +97,7 @@ Values IRProgram::operandsOf(mlir::Operation &op) const {
 }
 
 Type IRProgram::resultType(mlir::Type type, const Value &like) const {
-  return typeOfIR(mlir::getElementTypeOrSelf(type)).withShape(like.type().shape());
+  return withShape(typeOfIR(mlir::getElementTypeOrSelf(type)), like.type().shape());
 }
 
 bool IRProgram::isTrue(mlir::Value condition) const { return scalarOf<uint8_t>(get(condition)) != 0; }

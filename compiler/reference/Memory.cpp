@@ -100,6 +100,11 @@ void EagerBuilder::checkAccess(llvm::StringRef what, const Value &pointer, const
   forEachChunk(operands, false, chunk, [&](llvm::ArrayRef<const void *> inputs, int64_t count) {
     auto *address = static_cast<const uint64_t *>(inputs[0]);
     auto *enabled = mask ? static_cast<const uint8_t *>(inputs[1]) : nullptr;
+    bool isOneRun = (!enabled || countTrue(enabled, count) == count) && areConsecutive(address, count, size);
+    if (isOneRun && program.memory->find(address[0], count * size)) {
+      position += count;
+      return;
+    }
     for (int64_t i = 0; i < count; ++i, ++position) {
       if (enabled && !enabled[i])
         continue;
@@ -173,7 +178,7 @@ Value EagerBuilder::addPointer(Value pointer, Value offset) {
 Value EagerBuilder::load(Value pointer, Value mask, Value other, const LoadOptions &options) {
   checkAccess("load", pointer, mask);
   Type pointee = pointeeOf(pointer.type());
-  Type type = pointer.type().withScalar(pointee);
+  Type type = withScalar(pointer.type(), pointee);
   BufferRef result = makeBuffer(type);
   if (mask) {
     if (other)

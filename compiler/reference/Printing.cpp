@@ -87,13 +87,12 @@ std::string positional(ScalarKind kind, double value) {
   return (std::signbit(value) ? "-" : "") + text;
 }
 
-// "1.25e+03" with `precision` digits after the point, or (negative) as few as say it, at most 8.
+// "1.25e+03": the number's own digits, `precision` of them after the point, or (negative) as few as say it, at most 8.
 std::string scientific(ScalarKind kind, double value, int precision) {
   double magnitude = std::abs(value);
   char buffer[64];
   Decimal decimal = shortestDecimal(kind, magnitude);
-  int fraction = static_cast<int>(decimal.digits.size()) - 1;
-  if (fraction > maximumPrecision || (precision >= 0 && fraction > precision)) {
+  if (precision >= 0 || static_cast<int>(decimal.digits.size()) - 1 > maximumPrecision) {
     int wanted = precision >= 0 ? precision : maximumPrecision;
     auto end = std::to_chars(buffer, buffer + sizeof(buffer), magnitude, std::chars_format::scientific, wanted).ptr;
     decimal = splitScientific(llvm::StringRef(buffer, end - buffer));

@@ -1,5 +1,6 @@
 // Writing down and replaying lane-by-lane functions.
 #include "compiler/reference/Recording.h"
+#include "compiler/reference/Buffer.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -11,21 +12,27 @@ bool nacre::areLanes(llvm::ArrayRef<Object> arguments) {
   });
 }
 
-// The function and the scalar types of its arguments; the shape does not matter beyond being there.
-static std::string keyOf(const JitReference &function, llvm::ArrayRef<Object> arguments) {
-  std::string key = function.key;
-  for (const Object &argument : arguments)
-    key += (argument.value().type().isBlock() ? "|" : "!") + argument.value().type().scalarType().shortName();
-  return key;
+bool RecordingCache::Entry::matches(const JitReference &other, llvm::ArrayRef<Object> arguments) const {
+  if (arguments.size() != scalarTypes.size() || arguments[0].value().type().isBlock() != ofBlocks)
+    return false;
+  for (auto [argument, scalar] : llvm::zip(arguments, scalarTypes))
+    if (argument.value().type().scalarType() != scalar)
+      return false;
+  return other.key == function;
 }
 
 const Recording *RecordingCache::find(const JitReference &function, llvm::ArrayRef<Object> arguments) const {
-  auto found = recordings.find(keyOf(function, arguments));
-  return found == recordings.end() ? nullptr : &found->second;
+  for (const Entry &entry : llvm::reverse(entries))
+    if (entry.matches(function, arguments))
+      return &entry.recording;
+  return nullptr;
 }
 
 void RecordingCache::keep(const JitReference &function, llvm::ArrayRef<Object> arguments, Recording recording) {
-  recordings.emplace(keyOf(function, arguments), std::move(recording));
+  Entry entry{function.key, {}, arguments[0].value().type().isBlock(), std::move(recording)};
+  for (const Object &argument : arguments)
+    entry.scalarTypes.push_back(argument.value().type().scalarType());
+  entries.push_back(std::move(entry));
 }
 
 Object Recording::replay(Builder &builder, llvm::ArrayRef<Object> arguments) const {
@@ -45,7 +52,7 @@ Object Recording::replay(Builder &builder, llvm::ArrayRef<Object> arguments) con
     case RecordedStep::Kind::Fma: result = builder.fma(operand(0), operand(1), operand(2)); break;
     case RecordedStep::Kind::Select: result = builder.select(operand(0), operand(1), operand(2)); break;
     case RecordedStep::Kind::Cast:
-      result = builder.cast(static_cast<CastOp>(step.op), operand(0), operand(0).type().withScalar(step.scalarType), step.rounding);
+      result = builder.cast(static_cast<CastOp>(step.op), operand(0), withScalar(operand(0).type(), step.scalarType), step.rounding);
       break;
     }
     values.push_back(std::move(result));

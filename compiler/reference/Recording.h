@@ -6,7 +6,6 @@
 #pragma once
 
 #include "compiler/language/Object.h"
-#include <map>
 
 namespace nacre {
 
@@ -37,7 +36,15 @@ public:
   void keep(const JitReference &function, llvm::ArrayRef<Object> arguments, Recording recording);
 
 private:
-  std::map<std::string, Recording> recordings;
+  struct Entry {
+    std::string function; // its key
+    llvm::SmallVector<Type, 4> scalarTypes;
+    bool ofBlocks;
+    Recording recording;
+
+    bool matches(const JitReference &other, llvm::ArrayRef<Object> arguments) const;
+  };
+  std::vector<Entry> entries; // few: a kernel reduces in a handful of ways
 };
 
 // True when every argument is a run-time value and all have one shape.

@@ -118,7 +118,7 @@ Value EagerBuilder::histogram(Value value, int64_t bins, Value mask) {
   std::memset(counts, 0, bins * sizeof(int32_t));
   // As 64-bit integers, whatever the width: a negative number is in no bin.
   CastOp widen = value.type().isSigned() ? CastOp::ExtendSigned : CastOp::ExtendUnsigned;
-  Value wide = value.type().bitWidth() == 64 ? value : cast(widen, value, value.type().withScalar(int64()));
+  Value wide = value.type().bitWidth() == 64 ? value : cast(widen, value, withScalar(value.type(), int64()));
   llvm::SmallVector<const Buffer *, 2> operands = {&bufferOf(wide)};
   if (mask)
     operands.push_back(&bufferOf(mask));

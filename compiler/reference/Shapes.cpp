@@ -7,7 +7,7 @@ using namespace nacre;
 
 Value EagerBuilder::splat(Value scalar, Shape shape) {
   Buffer &source = bufferOf(scalar);
-  return valueOf(makeUniform(source.type.scalarType().withShape(shape), source.data));
+  return valueOf(makeUniform(withShape(source.type, shape), source.data));
 }
 
 Value EagerBuilder::expandDims(Value value, int axis) {
@@ -16,7 +16,7 @@ Value EagerBuilder::expandDims(Value value, int axis) {
   llvm::SmallVector<int64_t, 4> strides(source.strides);
   shape.insert(shape.begin() + axis, 1);
   strides.insert(strides.begin() + axis, 0);
-  return valueOf(makeView(source, source.type.withShape(shape), source.data, strides));
+  return valueOf(makeView(source, withShape(source.type, shape), source.data, strides));
 }
 
 Value EagerBuilder::broadcast(Value value, Shape shape) {
@@ -27,14 +27,14 @@ Value EagerBuilder::broadcast(Value value, Shape shape) {
   for (size_t axis = 0; axis < shape.size(); ++axis)
     if (source.shape()[axis] == 1)
       strides[axis] = 0;
-  return valueOf(makeView(source, source.type.withShape(shape), source.data, strides));
+  return valueOf(makeView(source, withShape(source.type, shape), source.data, strides));
 }
 
 Value EagerBuilder::reshape(Value value, Shape shape) {
   BufferRef source = bufferRef(value);
   if (source->shape() == shape)
     return value;
-  Type type = source->type.withShape(shape);
+  Type type = withShape(source->type, shape);
   if (source->isUniform())
     return valueOf(makeUniform(type, source->data));
   source = contiguous(source);
@@ -53,7 +53,7 @@ Value EagerBuilder::permute(Value value, llvm::ArrayRef<int> order) {
     shape.push_back(source.shape()[axis]);
     strides.push_back(source.strides[axis]);
   }
-  return valueOf(makeView(source, source.type.withShape(shape), source.data, strides));
+  return valueOf(makeView(source, withShape(source.type, shape), source.data, strides));
 }
 
 // Copies `part` into the window of `whole` that begins at `begin` along `axis`.
@@ -77,7 +77,7 @@ Value EagerBuilder::concatenate(Value first, Value second, int axis) {
   Buffer &left = bufferOf(first), &right = bufferOf(second);
   llvm::SmallVector<int64_t> shape(left.shape());
   shape[axis] += right.shape()[axis];
-  BufferRef result = makeBuffer(left.type.withShape(shape));
+  BufferRef result = makeBuffer(withShape(left.type, shape));
   copyInto(*result, left, axis, 0);
   copyInto(*result, right, axis, left.shape()[axis]);
   return valueOf(result);
@@ -94,7 +94,7 @@ Value EagerBuilder::join(Value first, Value second) {
 
 std::pair<Value, Value> EagerBuilder::split(Value value) {
   Buffer &source = bufferOf(value);
-  Type half = source.type.withShape(source.shape().drop_back());
+  Type half = withShape(source.type, source.shape().drop_back());
   llvm::ArrayRef<int64_t> strides = llvm::ArrayRef<int64_t>(source.strides).drop_back();
   std::byte *second = source.data + source.strides.back() * source.elementSize();
   if (!half.isBlock())
@@ -112,7 +112,7 @@ Value EagerBuilder::extract(Value value, llvm::ArrayRef<int64_t> index) {
 
 Value EagerBuilder::gather(Value sourceValue, Value indexValue, int axis) {
   Buffer &source = bufferOf(sourceValue), &index = bufferOf(indexValue);
-  BufferRef result = makeBuffer(source.type.withShape(index.shape()));
+  BufferRef result = makeBuffer(withShape(source.type, index.shape()));
   int size = source.elementSize(), indexSize = index.elementSize();
   bool isUnsigned = index.type.isUnsigned();
   int64_t extent = source.shape()[axis], axisStride = source.strides[axis];

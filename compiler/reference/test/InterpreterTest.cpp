@@ -2,6 +2,7 @@
 #include "compiler/language/Builtins.h"
 #include "compiler/reference/Interpreter.h"
 #include "compiler/reference/test/Tiles.h"
+#include <map>
 
 using namespace nacre;
 
