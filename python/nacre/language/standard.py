@@ -264,29 +264,18 @@ def _after(a, b):
 
 
 @jit
-def _exchange(x, run: core.constexpr, distance: core.constexpr, descending: core.constexpr):
-    """One step of a bitonic network on x [rows, length]: elements `distance` apart are put in order. Runs of `run` elements
-    are ordered alternately upward and downward; with `descending`, downward first."""
-    rows: core.constexpr = x.shape[0]
-    length: core.constexpr = x.shape[1]
-    blocks: core.constexpr = length // (2 * distance)
-    pairs = core.permute(core.reshape(x, (rows, blocks, 2, distance)), (0, 1, 3, 2))
-    low, high = core.split(pairs)
-    swap = _after(low, high)
-    if run < length:
-        is_odd_run = (core.arange(0, blocks) * (2 * distance) // run) % 2 == 1
-        swap = swap ^ core.reshape(is_odd_run, (1, blocks, 1))
-    if descending:
-        swap = ~swap
-    ordered = core.join(core.where(swap, high, low), core.where(swap, low, high))
-    return core.reshape(core.permute(ordered, (0, 1, 3, 2)), (rows, length))
-
-
-@jit
-def _merge(x, run: core.constexpr, descending: core.constexpr):
-    """Makes ordered runs of `run` elements out of bitonic ones."""
-    for step in core.static_range(1, core._log2(run) + 1):
-        x = _exchange(x, run, run >> step, descending)
+def _merge(x, run, descending: core.constexpr):
+    """Makes ordered runs of `run` elements out of bitonic ones, in x [rows, length]. Runs are ordered alternately upward and
+    downward; with `descending`, downward first. A loop at run time: unrolled, a sort of 1024 would be 55 copies of the body."""
+    place = _positions(x, 1)
+    distance = run // 2
+    while distance > 0:
+        partner = core.gather(x, place ^ distance, 1)
+        wants_later = ((place & distance) != 0) ^ ((place & run) != 0) ^ descending
+        # Both sides of a pair ask the same question, so that no element is lost, NaN or not.
+        exchange = _after(core.where(wants_later, partner, x), core.where(wants_later, x, partner))
+        x = core.where(exchange, partner, x)
+        distance = distance // 2
     return x
 
 
@@ -302,8 +291,8 @@ def _last(x, descending: core.constexpr):
 @jit
 def _sorted_rows(x, descending: core.constexpr):
     """Sorts x [rows, length] along its last axis; the length is a power of two."""
-    for stage in core.static_range(1, core._log2(x.shape[1]) + 1):
-        x = _merge(x, 2**stage, descending)
+    for stage in range(1, core._log2(x.shape[1]) + 1):
+        x = _merge(x, 1 << stage, descending)
     return x
 
 
