@@ -1,10 +1,12 @@
 // Reading the argument list, laying out the arrays, running, printing.
 #include "cli/RunKernel.h"
+#include "cli/RunCompiled.h"
 #include "compiler/ir/tile/Tile.h"
 #include "compiler/reference/Buffer.h"
 #include "compiler/reference/FloatFormats.h"
 #include "compiler/reference/IRWalker.h"
 #include "compiler/reference/Printing.h"
+#include "compiler/targets/cpu/CpuTarget.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/ManagedStatic.h"
@@ -14,12 +16,17 @@
 using namespace nacre;
 
 namespace {
+enum class Engine { Reference, Cpu };
 struct Options {
   llvm::cl::OptionCategory category{"Running a kernel"};
   llvm::cl::opt<std::string> kernel{"run", llvm::cl::desc("Evaluate this kernel after the passes and print its arrays"), llvm::cl::cat(category)};
   llvm::cl::list<uint32_t> grid{"grid", llvm::cl::desc("Programs along each axis"), llvm::cl::CommaSeparated, llvm::cl::cat(category)};
   llvm::cl::opt<std::string> arguments{"args", llvm::cl::desc("The kernel's arguments, e.g. f32[64]=iota,f32[64]=0,i32=64"),
                                        llvm::cl::cat(category)};
+  llvm::cl::opt<Engine> engine{"engine", llvm::cl::desc("What runs the kernel"), llvm::cl::init(Engine::Reference),
+                               llvm::cl::values(clEnumValN(Engine::Reference, "reference", "the evaluator of tile IR"),
+                                                clEnumValN(Engine::Cpu, "cpu", "machine code of the CPU target")),
+                               llvm::cl::cat(category)};
 };
 llvm::ManagedStatic<Options> options;
 
@@ -235,7 +242,10 @@ void runKernel(mlir::func::FuncOp kernel) {
     if (argument.array)
       memory.add(argument.slot, argument.slot + argument.array->count() * argument.array->elementSize(), "argument " + std::to_string(i));
   }
-  runTileIR(kernel, slots, run);
+  if (options->engine == Engine::Cpu)
+    runCompiled(kernel, slots, run);
+  else
+    runTileIR(kernel, slots, run);
   PrintStyle style;
   style.threshold = std::numeric_limits<int64_t>::max();
   style.lineWidth = 100;
@@ -247,6 +257,7 @@ void runKernel(mlir::func::FuncOp kernel) {
 struct RunKernel : mlir::PassWrapper<RunKernel, mlir::OperationPass<mlir::ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RunKernel)
   llvm::StringRef getName() const override { return "RunKernel"; }
+  void getDependentDialects(mlir::DialectRegistry &registry) const override { cpu::registerDialects(registry); }
 
   void runOnOperation() override {
     auto kernel = getOperation().lookupSymbol<mlir::func::FuncOp>(options->kernel);

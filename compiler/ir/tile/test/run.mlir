@@ -1,19 +1,30 @@
-// Kernels run by the evaluator, as they are and after canonicalisation.
+// Kernels run by the evaluator, as they are and after canonicalisation, and as machine code.
 // RUN: nacre-opt %s --run=add --grid=2 --args='f32[6]=iota,f32[6]=iota(10,10),f32[6]=0,i32=6' | FileCheck %s --check-prefix=ADD
+// RUN: nacre-opt %s --engine=cpu --run=add --grid=2 --args='f32[6]=iota,f32[6]=iota(10,10),f32[6]=0,i32=6' | FileCheck %s --check-prefix=ADD
 // RUN: nacre-opt %s -canonicalize -cse --run=add --grid=2 --args='f32[6]=iota,f32[6]=iota(10,10),f32[6]=0,i32=6' | FileCheck %s --check-prefix=ADD
 // RUN: not nacre-opt %s --run=add --grid=2 --args='f32[5]=iota,f32[6]=iota(10,10),f32[6]=0,i32=6' 2>&1 | FileCheck %s --check-prefix=FAULT
 // RUN: not nacre-opt %s --run=add --args='f32[6]=iota,f32[6]=0,f32[6]=0' 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: not nacre-opt %s --run=add --args='f32[6]=iota,f32[6]=0,f32[6]=0,f32=6' 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: nacre-opt %s --run=softmax --grid=3 --args='f32[3x4]=random(1),f32[3x4]=0' | FileCheck %s --check-prefix=SOFTMAX
+// RUN: nacre-opt %s --engine=cpu --run=softmax --grid=3 --args='f32[3x4]=random(1),f32[3x4]=0' | FileCheck %s --check-prefix=SOFTMAX
 // RUN: nacre-opt %s --run=matmul --args='f16[4x3]=iota,f16[3x4]=iota,f32[4x4]=1' | FileCheck %s --check-prefix=MATMUL
+// RUN: nacre-opt %s --engine=cpu --run=matmul --args='f16[4x3]=iota,f16[3x4]=iota,f32[4x4]=1' | FileCheck %s --check-prefix=MATMUL
 // RUN: nacre-opt %s --run=argmax --args='f32[2x4]={1,7,3,7,-1,-5,-1,-2},f32[2]=0,i32[2]=0' | FileCheck %s --check-prefix=ARGMAX
+// RUN: nacre-opt %s --engine=cpu --run=argmax --args='f32[2x4]={1,7,3,7,-1,-5,-1,-2},f32[2]=0,i32[2]=0' | FileCheck %s --check-prefix=ARGMAX
 // RUN: nacre-opt %s --run=branching_reduction --args='i32[2x4]={1,7,3,7,-1,-5,-1,-2},i32[2]=0' | FileCheck %s --check-prefix=BRANCHING
+// RUN: nacre-opt %s --engine=cpu --run=branching_reduction --args='i32[2x4]={1,7,3,7,-1,-5,-1,-2},i32[2]=0' | FileCheck %s --check-prefix=BRANCHING
 // RUN: nacre-opt %s --run=loops --args='i32[4]=0,i32=10' | FileCheck %s --check-prefix=LOOPS
+// RUN: nacre-opt %s --engine=cpu --run=loops --args='i32[4]=0,i32=10' | FileCheck %s --check-prefix=LOOPS
 // RUN: nacre-opt %s --run=scan --args='i32[5]={1,2,3,4,5},i32[5]=0,i32[5]=0' | FileCheck %s --check-prefix=SCAN
+// RUN: nacre-opt %s --engine=cpu --run=scan --args='i32[5]={1,2,3,4,5},i32[5]=0,i32[5]=0' | FileCheck %s --check-prefix=SCAN
 // RUN: nacre-opt %s --run=atomics --grid=3 --args='i32[2]=0,f32[1]=0.5' | FileCheck %s --check-prefix=ATOMICS
+// RUN: nacre-opt %s --engine=cpu --run=atomics --grid=3 --args='i32[2]=0,f32[1]=0.5' | FileCheck %s --check-prefix=ATOMICS
 // RUN: nacre-opt %s --run=narrow --args='f32[4]={1.06,448.1,-1000,0.001},f8E4M3FN[4]=0,f8E5M2[4]=0,bf16[4]=0' | FileCheck %s --check-prefix=NARROW
+// RUN: nacre-opt %s --engine=cpu --run=narrow --args='f32[4]={1.06,448.1,-1000,0.001},f8E4M3FN[4]=0,f8E5M2[4]=0,bf16[4]=0' | FileCheck %s --check-prefix=NARROW
 // RUN: not nacre-opt %s --run=asserts --grid=2 2>&1 | FileCheck %s --check-prefix=ASSERT
+// RUN: not nacre-opt %s --engine=cpu --run=asserts --grid=2 2>&1 | FileCheck %s --check-prefix=ASSERT
 // RUN: nacre-opt %s --run=prints --grid=1,2 | FileCheck %s --check-prefix=PRINT
+// RUN: nacre-opt %s --engine=cpu --run=prints --grid=1,2 | FileCheck %s --check-prefix=PRINT
 // RUN: not nacre-opt %s --run=unknown 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not nacre-opt %s --run=missing 2>&1 | FileCheck %s --check-prefix=MISSING
 
