@@ -5,6 +5,7 @@
 #include "runtime/Fingerprint.h"
 #include "runtime/Knobs.h"
 #include "runtime/ObjectCodec.h"
+#include "runtime/WrittenArguments.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -21,7 +22,9 @@ void addSpec(Fingerprint &fingerprint, const ArgumentSpec &spec) {
   if (spec.isConstant)
     fingerprint.add(digest(spec.constant));
   else if (spec.isTuple) {
-    fingerprint.add(static_cast<uint64_t>(spec.elements.size()));
+    fingerprint.add(static_cast<uint64_t>(spec.elements.size())).add(spec.tupleName);
+    for (const std::string &field : spec.fieldNames)
+      fingerprint.add(field);
     for (const ArgumentSpec &element : spec.elements)
       addSpec(fingerprint, element);
   } else {
@@ -47,6 +50,7 @@ CompiledCode compileHere(const CompileRequest &request, Host &host, const StageS
   mlir::OwningOpRef<mlir::ModuleOp> module;
   buildTileIR(context, request.kernel, request.arguments, host, frontend, module);
 
+  uint64_t written = writtenArguments(*module); // before it is lowered
   cpu::CpuOptions options;
   options.cpu = request.options.cpu;
   options.features = request.options.features;
@@ -54,7 +58,7 @@ CompiledCode compileHere(const CompileRequest &request, Host &host, const StageS
   options.lineInfo = request.options.lineInfo;
   options.onStage = onStage;
   cpu::CpuCode code = cpu::compile(*module, options);
-  return {std::move(code.object), std::move(code.symbol), code.metadata};
+  return {std::move(code.object), std::move(code.symbol), code.metadata, written};
 }
 
 } // namespace

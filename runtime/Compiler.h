@@ -37,6 +37,7 @@ struct CompiledCode {
   std::string object; // ELF
   std::string symbol;
   KernelMetadata metadata;
+  uint64_t writtenArguments = 0; // WrittenArguments.h
 };
 
 // Receives every stage in turn ("tile", "cpu", "llvm", "asm"): its name and a function that writes its text.

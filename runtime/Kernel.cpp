@@ -29,6 +29,7 @@ std::string encodeKernel(const CompiledCode &code) {
   encode(bytes, llvm::StringRef(code.symbol));
   encode(bytes, code.metadata.scratchBytes);
   encode(bytes, static_cast<uint64_t>(code.metadata.usesGridBarrier));
+  encode(bytes, code.writtenArguments);
   encode(bytes, llvm::StringRef(code.object));
   return bytes;
 }
@@ -41,6 +42,7 @@ std::optional<CompiledCode> decodeKernel(llvm::StringRef bytes) {
     code.symbol = decoder.text();
     code.metadata.scratchBytes = decoder.number();
     code.metadata.usesGridBarrier = decoder.number() != 0;
+    code.writtenArguments = decoder.number();
     code.object = decoder.text();
     return decoder.atEnd() ? std::optional(std::move(code)) : std::nullopt;
   } catch (const NotEncodable &) {

@@ -18,6 +18,7 @@ struct KernelContext {
   // called the kernel (compiled code owns nothing that needs unwinding).
   void (*assertFailed)(KernelContext *context, const uint32_t *programId, const char *message, const char *file, uint32_t line);
   void *launch;            // 40: the runtime's own
+  uint64_t launchId;       // 48: differs for every launch of the process, and is never 0
 };
 
 // args: one 8-byte slot an argument, in order: pointers, integers extended, floats as their bits (fp16/bf16 arguments come

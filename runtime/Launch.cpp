@@ -25,6 +25,7 @@ struct SharedLaunch {
   std::string output;
   std::optional<DeviceAssertError> failure;
   std::exception_ptr trouble; // out of memory in a worker
+  uint64_t id = 0;
 
   void flush() {
     if (output.empty())
@@ -81,6 +82,7 @@ void recordAssert(KernelContext *context, const uint32_t *programId, const char 
 bool runRange(SharedLaunch &shared, uint64_t begin, uint64_t end) {
   ThreadContext context;
   std::copy(shared.grid, shared.grid + 3, context.grid);
+  context.launchId = shared.id;
   context.reserved = 0;
   context.print = printElements;
   context.assertFailed = recordAssert;
@@ -120,6 +122,8 @@ void launch(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, 
   if (count == 0)
     return;
   SharedLaunch shared{kernel, args, grid, options.print, {}, {}, {}, {}};
+  static std::atomic<uint64_t> launches{0};
+  shared.id = ++launches;
   if (options.cooperative || kernel.code.metadata.usesGridBarrier) {
     ThreadPool::runSideBySide(count, [&](uint64_t begin, uint64_t end) { return runRange(shared, begin, end); });
   } else if (count == 1) {

@@ -37,10 +37,12 @@ void flatten(const ArgumentSpec &argument, const std::string &name, Signature &s
 // What the parameter's name is bound to: the constant, or the next of the function's arguments.
 Object bindArgument(const ArgumentSpec &argument, const Signature &signature, mlir::func::FuncOp function, unsigned &next) {
   if (argument.isTuple) {
-    std::vector<Object> items;
+    auto tuple = std::make_shared<TupleValue>();
     for (const ArgumentSpec &element : argument.elements)
-      items.push_back(bindArgument(element, signature, function, next));
-    return Object::makeTuple(std::move(items));
+      tuple->items.push_back(bindArgument(element, signature, function, next));
+    tuple->names = argument.fieldNames;
+    tuple->typeName = argument.tupleName;
+    return std::shared_ptr<const TupleValue>(std::move(tuple));
   }
   if (argument.isConstant)
     return argument.constant;

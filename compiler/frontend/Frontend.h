@@ -48,6 +48,8 @@ struct ArgumentSpec {
   int divisibility = 1; // known divisor of the value or the address, a power of two
   std::vector<ArgumentSpec> elements; // a tuple argument: one spec an element, recursively (name empty)
   bool isTuple = false;
+  std::vector<std::string> fieldNames; // of a named tuple: one an element, else empty
+  std::string tupleName;               // of a named tuple: its class
 };
 
 struct FrontendOptions {

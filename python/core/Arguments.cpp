@@ -119,6 +119,8 @@ bool BoundArguments::bindArray(const ParameterRecord &parameter, PyObject *value
   if (!readArray(value, parameter.name.get(), view, keepAlive))
     return false;
   bindPointer(parameter, view.address, view.element);
+  arguments.back().readOnly = view.readOnly;
+  anyReadOnly |= view.readOnly;
   return true;
 }
 

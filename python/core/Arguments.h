@@ -25,6 +25,7 @@ struct BoundArgument {
   Kind kind = Kind::Constant;
   bool divisibleBy16 = false;
   bool isConst = false;
+  bool readOnly = false;       // memory that may not be written
   Type type;                   // of pointers (the pointee) and numbers
   uint64_t slot = 0;           // what the kernel gets
   PyObject *constant = nullptr; // borrowed; of Constant, and of Tuple for its field names
@@ -35,6 +36,7 @@ struct BoundArgument {
 struct BoundArguments {
   llvm::SmallVector<BoundArgument, 32> arguments;
   llvm::SmallVector<Handle, 4> keepAlive; // capsules, temporaries
+  bool anyReadOnly = false;
 
   // Appends `value` as the argument for `parameter`. Throws PythonError with an error that names the parameter.
   void bind(const ParameterRecord &parameter, PyObject *value);

@@ -74,7 +74,7 @@ ArrayClass classify(PyObject *value) {
       found.way = ArrayClass::Way::Torch;
       found.dataPointer = PyCFunction_GetFunction(method.get());
     }
-  } else if (attributeOrNull(type, "__array_struct__")) {
+  } else if (attributeOrNull(type, "__array_struct__") && attributeOrNull(type, "__len__")) { // NumPy's scalars have no length
     found.way = ArrayClass::Way::NumPy;
   } else if (attributeOrNull(type, "__dlpack__")) {
     found.way = ArrayClass::Way::DLPack;

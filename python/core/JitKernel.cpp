@@ -111,7 +111,24 @@ public:
     return chosen.get();
   }
 
+  // An array that may not be written is refused when the kernel writes it.
+  void refuseReadOnly() {
+    uint64_t written = chosen->kernel->code.writtenArguments;
+    size_t slot = 0, parameter = 0, elements = 0; // `elements`: still to come of the tuple that `parameter` is
+    for (const BoundArgument &argument : bound.arguments) {
+      if (argument.kind == BoundArgument::Kind::Pointer && argument.readOnly && slot < 64 && (written >> slot & 1))
+        raise(PyExc_ValueError, "%U() writes through the argument %R, which is a read-only array", name().get(),
+              state.parameters[parameter].name.get());
+      slot += argument.kind == BoundArgument::Kind::Pointer || argument.kind == BoundArgument::Kind::Number;
+      elements = elements - (elements > 0) + argument.elements;
+      if (elements == 0)
+        ++parameter;
+    }
+  }
+
   void run(PyObject *grid) {
+    if (bound.anyReadOnly)
+      refuseReadOnly();
     Handle computed;
     if (PyCallable_Check(grid)) {
       computed = call(grid, argumentDictionary().get());

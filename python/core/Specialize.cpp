@@ -53,7 +53,9 @@ private:
       }
       if (Handle fields = attributeOrNull(argument.constant, "_fields"); fields && PyTuple_Check(fields.get()))
         for (Py_ssize_t i = 0; i < PyTuple_Size(fields.get()); ++i)
-          spec.elements[i].name = text(PyTuple_GetItem(fields.get(), i));
+          spec.fieldNames.push_back(text(PyTuple_GetItem(fields.get(), i)));
+      if (!spec.fieldNames.empty())
+        spec.tupleName = typeName(argument.constant);
       return spec;
     }
     case BoundArgument::Kind::Pointer:

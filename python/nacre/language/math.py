@@ -2,4 +2,4 @@
 
 from . import _builtins, core
 
-__getattr__, __dir__ = _builtins.attach(globals(), ("triton.language.math", "triton.language"))
+__getattr__, __dir__ = _builtins.attach(globals(), ("triton.language.math", "triton.language.extra.libdevice"))

@@ -348,6 +348,106 @@ def bitonic_merge(x, dim: core.constexpr = None, descending: core.constexpr = Fa
     return core.reshape(_merge(flat, x.shape[-1], descending), x.shape)
 
 
+# Products of scaled formats ------------------------------------------------------------------------------------------------
+
+
+@jit
+def _half_byte(x):
+    """The values of 4-bit floats (e2m1: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives) in the low halves of bytes, as fp32."""
+    bits = x.to(core.int32)
+    size = bits & 7
+    # From 1.0 on, exponent and mantissa move to their places in fp32; below are 0 and 0.5.
+    normal = ((((size >> 1) + 126) << 23) | ((size & 1) << 22)).to(core.float32, bitcast=True)
+    value = core.where(size < 2, size.to(core.float32) * 0.5, normal)
+    return core.where((bits & 8) != 0, -value, value)
+
+
+@jit
+def _operand_values(x, format: core.constexpr, is_packed_last: core.constexpr):
+    """An operand of dot_scaled as fp32, unpacked: two values a byte lie along the last axis or the one before."""
+    core.static_assert(format == "e2m1" or format == "e4m3" or format == "e5m2" or format == "bf16" or format == "fp16",
+                       "a format is e2m1, e4m3, e5m2, bf16 or fp16")
+    if format == "e2m1":
+        core.static_assert(x.dtype.primitive_bitwidth == 8, "e2m1 is packed two in a byte")
+        pairs = core.join(_half_byte(x), _half_byte(x.to(core.int32) >> 4))
+        leading: core.constexpr = x.shape[:-2]
+        if is_packed_last:
+            return core.reshape(pairs, leading + (x.shape[-2], 2 * x.shape[-1]))
+        elif len(x.shape) == 2:
+            return core.reshape(core.permute(pairs, (0, 2, 1)), (2 * x.shape[-2], x.shape[-1]))
+        else:
+            return core.reshape(core.permute(pairs, (0, 1, 3, 2)), leading + (2 * x.shape[-2], x.shape[-1]))
+    elif x.dtype.is_floating():
+        return x.to(core.float32)
+    elif format == "e4m3":
+        return x.to(core.float8e4nv, bitcast=True).to(core.float32)
+    elif format == "e5m2":
+        return x.to(core.float8e5, bitcast=True).to(core.float32)
+    elif format == "bf16":
+        return x.to(core.bfloat16, bitcast=True).to(core.float32)
+    else:
+        return x.to(core.float16, bitcast=True).to(core.float32)
+
+
+@jit
+def _scale_values(scale):
+    """Scales as fp32: bytes are e8m0 (powers of two from 2^-127, 255 is NaN), floats are themselves."""
+    if scale.dtype.is_floating():
+        return scale.to(core.float32)
+    else:
+        exponent = scale.to(core.int32) & 255
+        power = core.where(exponent == 0, 0x00400000, exponent << 23)
+        return core.where(exponent == 255, 0x7FC00000, power).to(core.float32, bitcast=True)
+
+
+@jit
+def _scaled(x, scale):
+    """x [.., R, K] times scale [.., R, K / n], each scale for n neighbours."""
+    if scale is None:
+        return x
+    else:
+        core.static_assert(x.shape[-1] % scale.shape[-1] == 0 and x.shape[:-1] == scale.shape[:-1],
+                           "a scale has the operand's shape with the common axis divided by the group")
+        group: core.constexpr = x.shape[-1] // scale.shape[-1]
+        grouped = core.reshape(x, scale.shape + (group, )) * core.expand_dims(_scale_values(scale), -1)
+        return core.reshape(grouped, x.shape)
+
+
+@jit
+def dot_scaled(lhs, lhs_scale, lhs_format: core.constexpr, rhs, rhs_scale, rhs_format: core.constexpr, acc=None,
+               fast_math: core.constexpr = False, lhs_k_pack: core.constexpr = True, rhs_k_pack: core.constexpr = True,
+               out_dtype: core.constexpr = core.float32):
+    """The matrix product of [M, K] and [K, N] in block-scaled formats, plus acc.
+
+    lhs, rhs: values in the formats below; e2m1 has two in a byte, the first one low.
+    lhs_scale, rhs_scale: one scale for each group (32 values) along K, as [M, K / 32] and [N, K / 32]; bytes are e8m0. May be None.
+    lhs_format, rhs_format: "e2m1", "e4m3", "e5m2", "bf16" or "fp16".
+    acc: what to add to; zero when left out.
+    fast_math: leave NaN scales to chance; they always count here.
+    lhs_k_pack, rhs_k_pack: whether e2m1 is packed along K; otherwise along M or N.
+    out_dtype: the result's type.
+    """
+    core.static_assert(lhs_format == "e2m1" or lhs_k_pack, "only e2m1 is packed")
+    core.static_assert(rhs_format == "e2m1" or rhs_k_pack, "only e2m1 is packed")
+    a = _scaled(_operand_values(lhs, lhs_format, lhs_k_pack), lhs_scale)
+    b = _scaled(core.trans(_operand_values(rhs, rhs_format, not rhs_k_pack)), rhs_scale)
+    # A scale is a power of two: bf16 holds every scaled value but those of fp16 and of float scales.
+    is_exact: core.constexpr = lhs_format != "fp16" and rhs_format != "fp16" and _is_power(lhs_scale) and _is_power(rhs_scale)
+    start = core.zeros((a.shape[:-1] + (b.shape[-2], )), core.float32) if acc is None else acc.to(core.float32)
+    if is_exact:
+        return core.dot(a.to(core.bfloat16), core.trans(b.to(core.bfloat16)), start).to(out_dtype)
+    else:
+        return core.dot(a, core.trans(b), start, input_precision="ieee").to(out_dtype)
+
+
+@jit
+def _is_power(scale):
+    if scale is None:
+        return True
+    else:
+        return not scale.dtype.is_floating()
+
+
 # Shapes and places ------------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,551 @@
+"""Launching: what arguments may be, how they are specialised, grids, options, and the errors that name what is wrong."""
+
+import collections
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import nacre
+import nacre.language as tl
+
+
+@nacre.jit
+def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out + offsets, tl.load(x + offsets, mask=mask) + tl.load(y + offsets, mask=mask), mask=mask)
+
+
+@nacre.jit
+def scale_kernel(x, factor, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(x + offsets, tl.load(x + offsets) * factor)
+
+
+@nacre.jit
+def write_kernel(out, value):
+    tl.store(out, value)
+
+
+def arrays(n=1000, dtype=np.float32):
+    rng = np.random.default_rng(0)
+    return rng.random(n).astype(dtype), rng.random(n).astype(dtype), np.zeros(n, dtype)
+
+
+def launch(kernel, *args, grid=(1,), **kwargs):
+    return kernel[grid](*args, **kwargs)
+
+
+# Grids
+
+
+@pytest.mark.parametrize("grid", [(8,), [8], 8, (8, 1), (8, 1, 1), (np.int64(8),), lambda meta: (nacre.cdiv(meta["n"], meta["BLOCK"]),)])
+def test_every_form_of_a_grid(grid):
+    x, y, out = arrays()
+    add_kernel[grid](x, y, out, 1000, BLOCK=128)
+    np.testing.assert_array_equal(out, x + y)
+
+
+def test_a_grid_function_sees_defaults_and_options():
+    seen = {}
+
+    @nacre.jit
+    def kernel(out, SIZE: tl.constexpr = 4):
+        tl.store(out + tl.arange(0, SIZE), 1.0)
+
+    def grid(meta):
+        seen.update(meta)
+        return (1,)
+
+    out = np.zeros(4, np.float32)
+    kernel[grid](out, num_warps=8)
+    assert seen["SIZE"] == 4 and seen["num_warps"] == 8 and seen["out"] is out
+    assert out.sum() == 4
+
+
+@pytest.mark.parametrize("grid", [(0,), (4, 0), (1, 2, 0)])
+def test_a_grid_with_a_zero_runs_nothing(grid):
+    x, y, out = arrays()
+    add_kernel[grid](x, y, out, 1000, BLOCK=128)
+    assert not out.any()
+
+
+@pytest.mark.parametrize("grid, error", [
+    ((), ValueError), ((1, 1, 1, 1), ValueError), ((-1,), ValueError), ((2**31,), ValueError), ((1.5,), TypeError), ("x", TypeError),
+    (None, TypeError),
+])  # fmt: skip
+def test_bad_grids(grid, error):
+    x, y, out = arrays()
+    with pytest.raises(error):
+        add_kernel[grid](x, y, out, 1000, BLOCK=128)
+
+
+def test_programs_of_three_axes():
+    @nacre.jit
+    def kernel(out):
+        x, y, z = tl.program_id(0), tl.program_id(1), tl.program_id(2)
+        tl.store(out + (z * tl.num_programs(1) + y) * tl.num_programs(0) + x, x + 10 * y + 100 * z)
+
+    out = np.zeros((3, 4, 5), np.int32)
+    kernel[(5, 4, 3)](out)
+    z, y, x = np.indices(out.shape)
+    np.testing.assert_array_equal(out, x + 10 * y + 100 * z)
+
+
+# Binding
+
+
+def test_positional_keyword_and_default_arguments():
+    @nacre.jit
+    def kernel(out, a, b=2, C: tl.constexpr = 3):
+        tl.store(out, a * 100 + b * 10 + C)
+
+    out = np.zeros(1, np.int32)
+    for args, kwargs, expected in [((5,), {}, 523), ((5, 6), {}, 563), ((5, 6, 7), {}, 567), ((), {"a": 5, "C": 9}, 529),
+                                   ((5,), {"C": tl.constexpr(4)}, 524)]:  # fmt: skip
+        kernel[(1,)](out, *args, **kwargs)
+        assert out[0] == expected
+
+
+@pytest.mark.parametrize("args, kwargs, error, text", [
+    ((1, 2, 3, 4, 5, 6), {}, TypeError, "takes 5 arguments, but 6 were given"),
+    ((1, 2), {"BLOCK": 16}, TypeError, "missing the argument 'out'"),
+    ((1, 2, 3, 4), {}, TypeError, "missing the argument 'BLOCK'"),
+    ((1, 2, 3, 4), {"BLOCK": 16, "x": 1}, TypeError, "got the argument 'x' twice"),
+    ((1, 2, 3, 4), {"BLOCK": 16, "blocksize": 1}, KeyError, "blocksize"),
+    ((1, 2, 3, 4), {"BLOCK": 16, "num_warps": "four"}, TypeError, "num_warps"),
+])  # fmt: skip
+def test_wrong_arguments(args, kwargs, error, text):
+    with pytest.raises(error, match=text):
+        launch(add_kernel, *args, **kwargs)
+
+
+def test_every_launch_option_is_accepted():
+    x, y, out = arrays(16)
+    add_kernel[(1,)](x, y, out, 16, BLOCK=16, num_warps=2, num_stages=1, num_ctas=1, maxnreg=None, debug=False,
+                     sanitize_overflow=False, enable_fp_fusion=False, launch_cooperative_grid=True, launch_pdl=False)  # fmt: skip
+    np.testing.assert_array_equal(out, x + y)
+
+
+# Arguments
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_numpy_arrays_of_every_type(dtype):
+    x = np.arange(16).astype(dtype)
+    kernel = launch(scale_kernel, x, 3, BLOCK=16)
+    np.testing.assert_array_equal(x, (np.arange(16) * 3).astype(dtype))
+    short = {"f": "fp", "i": "i", "u": "u"}[x.dtype.kind] + str(x.dtype.itemsize * 8)
+    assert kernel.src.signature["x"] == "*" + short
+
+
+def test_views_start_where_they_start():
+    base = np.zeros(32, np.float32)
+    launch(write_kernel, base[7:], 5.0)
+    assert base[7] == 5 and np.count_nonzero(base) == 1
+
+
+def test_torch_tensors():
+    torch = pytest.importorskip("torch")
+    for name in ["float32", "bfloat16", "float16", "int64", "uint8", "float8_e5m2"]:
+        x = torch.zeros(16, dtype=getattr(torch, name))
+        kernel = launch(write_kernel, x[3:], 1.0 if x.is_floating_point() else 1)
+        assert x.view(torch.uint8).any(), name
+    parameter = torch.nn.Parameter(torch.zeros(4))
+    launch(write_kernel, parameter, 2.0)
+    assert parameter[0] == 2
+    assert kernel.src.signature["out"] == "*fp8e5"
+
+
+def test_torch_tensors_elsewhere_are_refused():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(ValueError, match="'out' is on meta"):
+        launch(write_kernel, torch.zeros(4, device="meta"), 1.0)
+
+
+class Exporter:
+    """Offers its memory through DLPack alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **kwargs):
+        return self.array.__dlpack__(**kwargs)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_dlpack():
+    x = np.zeros(4, np.float32)
+    launch(write_kernel, Exporter(x), 3.0)
+    assert x[0] == 3
+
+
+class Pointer:
+    """Anything with data_ptr() and dtype."""
+
+    def __init__(self, array, device="cpu"):
+        self.array = array
+        self.dtype = array.dtype
+        self.device = device
+
+    def data_ptr(self):
+        return self.array.ctypes.data
+
+
+def test_anything_with_data_ptr():
+    x = np.zeros(4, np.int16)
+    launch(write_kernel, Pointer(x), 3)
+    assert x[0] == 3
+    with pytest.raises(ValueError, match="'out' is on cuda:1"):
+        launch(write_kernel, Pointer(x, device="cuda:1"), 3)
+
+
+def test_reinterpreted_tensors():
+    torch = pytest.importorskip("torch")
+    x = torch.zeros(4, dtype=torch.int8)
+    launch(write_kernel, nacre.reinterpret(x, tl.float8e5), 1.0)
+    assert x[0] == 0x3C
+
+
+@pytest.mark.parametrize("value, text", [
+    (np.array([None, 1]), "'out'.*object"), (np.array(["a"]), "'out'"), (np.zeros(2, np.complex64), "'out'.*complex64"),
+    (np.zeros(2, ">f4"), "'out'.*byte order"), (object(), "'out'.*object"), ("text", "'out'.*str"), ({}, "'out'.*dict"),
+])  # fmt: skip
+def test_arguments_that_cannot_be_passed(value, text):
+    with pytest.raises(TypeError, match=text):
+        launch(write_kernel, value, 1.0)
+
+
+def test_a_float_for_a_pointer_is_a_compile_error():
+    with pytest.raises(nacre.CompilationError) as caught:
+        launch(write_kernel, 1.5, 1.0)
+    assert "tl.store(out, value)" in str(caught.value)
+
+
+def test_read_only_arrays():
+    x, y, out = arrays()
+    x.flags.writeable = False
+    add_kernel[(8,)](x, y, out, 1000, BLOCK=128)
+    np.testing.assert_array_equal(out, x + y)
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="'out'.*read-only"):
+        add_kernel[(8,)](x, y, out, 1000, BLOCK=128)
+
+
+# Specialisation
+
+
+def signature_of(value, **options):
+    @nacre.jit(**options)
+    def kernel(value, out):
+        pass
+
+    compiled = kernel[(1,)](value, np.zeros(1, np.float32))
+    return compiled.src.signature["value"], compiled.src.attrs.get((0,))
+
+
+DIVISIBLE = [["tt.divisibility", 16]]
+
+
+@pytest.mark.parametrize("value, type, facts", [
+    (0, "i32", DIVISIBLE), (1, "constexpr", None), (2, "i32", None), (16, "i32", DIVISIBLE), (-16, "i32", DIVISIBLE),
+    (2**31 - 1, "i32", None), (2**31, "i64", DIVISIBLE), (-(2**31) - 1, "i64", None), (2**63 - 1, "i64", None),
+    (2**63, "u64", DIVISIBLE), (2**64 - 1, "u64", None), (1.0, "fp32", None), (True, "i1", None), (False, "i1", None),
+    (None, "constexpr", None), (tl.constexpr(7), "constexpr", None), (tl.float16, "constexpr", None), (add_kernel, "constexpr", None),
+    ((1, 2, 3.0), ("constexpr", "i32", "fp32"), None), (np.int32(32), "i32", DIVISIBLE), (np.float32(2), "fp32", None), (np.float64(2), "fp32", None),
+    (np.bool_(True), "i1", None),
+])  # fmt: skip
+def test_specialisation(value, type, facts):
+    assert signature_of(value) == (type, facts)
+
+
+def test_do_not_specialize():
+    assert signature_of(1, do_not_specialize=["value"]) == ("i32", None)
+    assert signature_of(16, do_not_specialize=[0]) == ("i32", None)
+    assert signature_of(16, do_not_specialize_on_alignment=["value"]) == ("i32", None)
+    assert signature_of(1, do_not_specialize_on_alignment=["value"]) == ("constexpr", None)
+
+
+def test_numbers_too_large():
+    for value in (2**64, -(2**63) - 1):
+        with pytest.raises(OverflowError, match="'value'"):
+            signature_of(value)
+
+
+def test_pointers_are_specialised_by_alignment():
+    memory = np.zeros(64, np.float32)
+    start = (-memory.ctypes.data // 4) % 4  # first element on a boundary of 16 bytes
+    assert launch(write_kernel, memory[start:], 1.0).src.attrs.get((0,)) == DIVISIBLE
+    assert launch(write_kernel, memory[start + 1:], 1.0).src.attrs.get((0,)) is None
+
+
+def test_annotations_force_types():
+    @nacre.jit
+    def kernel(out, a: int, b: tl.int64, c: "fp64", d: tl.float16, e: "i8"):
+        tl.static_assert(a.dtype == tl.int32)
+        tl.static_assert(b.dtype == tl.int64)
+        tl.static_assert(c.dtype == tl.float64)
+        tl.static_assert(d.dtype == tl.float16)
+        tl.store(out, a + b + c + d + e)
+
+    out = np.zeros(1, np.float64)
+    kernel[(1,)](out, 1, 2, 1e-9, 0.5, -3)
+    assert out[0] == 1 + 2 + 1e-9 + 0.5 - 3
+
+
+def test_tuples_and_named_tuples():
+    Pair = collections.namedtuple("Pair", ["first", "second"])
+
+    @nacre.jit
+    def kernel(out, pair, nested):
+        tl.store(out, pair.first + pair[1] + nested[0] + nested[1][0] + nested[1][1])
+
+    out = np.zeros(1, np.int32)
+    kernel[(1,)](out, Pair(1, 20), (300, (4000, 1)))
+    assert out[0] == 4322
+
+
+def test_equal_constants_of_different_types_are_different():
+    @nacre.jit
+    def kernel(out, V: tl.constexpr):
+        tl.store(out, V * 1.0 if isinstance(V, float) else 7.0)
+
+    out = np.zeros(1, np.float32)
+    seen = []
+    for value in (1, 1.0, True, 2.0):
+        kernel[(1,)](out, value)
+        seen.append(out[0])
+    assert seen == [7, 1, 7, 2]
+
+
+def test_one_specialisation_is_compiled_once():
+    x, y, out = arrays()
+    before = nacre._core.cache_counts()["compiles"]
+
+    @nacre.jit
+    def kernel(x, n, BLOCK: tl.constexpr):
+        tl.store(x + tl.arange(0, BLOCK), n)
+
+    compiled = {id(kernel[(1,)](x, n, BLOCK=16)) for n in (2, 3, 5, 7, 1000)}
+    assert len(compiled) == 1 and nacre._core.cache_counts()["compiles"] == before + 1
+    kernel[(1,)](x, 16, BLOCK=16)
+    assert nacre._core.cache_counts()["compiles"] == before + 2
+
+
+# Globals
+
+
+SIZE = tl.constexpr(1)
+
+
+def test_a_changed_global_compiles_anew():
+    global SIZE
+
+    @nacre.jit
+    def kernel(out):
+        tl.store(out, SIZE)
+
+    out = np.zeros(1, np.int32)
+    for value in (1, 2, 3, 1):
+        SIZE = tl.constexpr(value)
+        kernel[(1,)](out)
+        assert out[0] == value
+
+
+def test_closures_differ():
+    def make(value):
+        @nacre.jit
+        def kernel(out):
+            tl.store(out, value)
+
+        return kernel
+
+    out = np.zeros(1, np.int32)
+    for value in (4, 5, 4):
+        make(tl.constexpr(value))[(1,)](out)
+        assert out[0] == value
+
+
+LIMIT = 5
+
+
+def test_plain_globals_are_refused(monkeypatch):
+    @nacre.jit
+    def kernel(out):
+        tl.store(out, LIMIT)
+
+    out = np.zeros(1, np.int32)
+    with pytest.raises(nacre.CompilationError, match="LIMIT.*a global of type int"):
+        kernel[(1,)](out)
+    monkeypatch.setenv("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS", "1")
+    kernel[(1,)](out)
+    assert out[0] == 5
+
+
+@nacre.constexpr_function
+def rounded(n):
+    return -(-n // 16) * 16
+
+
+@nacre.constexpr_function
+def failing(n):
+    raise ValueError("no such size")
+
+
+def test_constexpr_functions():
+    @nacre.jit
+    def kernel(out, N: tl.constexpr):
+        tl.store(out, rounded(N))
+
+    @nacre.jit
+    def wrong(out, N: tl.constexpr):
+        tl.store(out, failing(N))
+
+    out = np.zeros(1, np.int32)
+    launch(kernel, out, N=17)
+    assert out[0] == 32
+    with pytest.raises(nacre.CompilationError, match="no such size"):
+        launch(wrong, out, N=17)
+
+
+# Objects
+
+
+def test_compiled_kernel():
+    x, y, out = arrays()
+    compiled = add_kernel[(8,)](x, y, out, 1000, BLOCK=128, num_warps=8)
+    assert compiled.name == "add_kernel" and len(compiled.hash) == 40
+    assert compiled.metadata.num_warps == 8 and compiled.metadata.shared == 0
+    for stage in ("source", "tile", "cpu", "llvm", "asm", "ttir", "ttgir", "llir"):
+        assert isinstance(compiled.asm[stage], str) and compiled.asm[stage], stage
+    assert compiled.asm["obj"].startswith(b"\x7fELF")
+    assert "tile.load" in compiled.asm["ttir"] and "define" in compiled.asm["llir"]
+    with pytest.raises(KeyError):
+        compiled.asm["ptx"]
+    out[:] = 0
+    compiled[(8,)](x, y, out, 1000, 128)
+    np.testing.assert_array_equal(out, x + y)
+
+
+def test_compiled_kernels_travel():
+    import pickle
+
+    x, y, out = arrays()
+    compiled = add_kernel[(8,)](x, y, out, 1000, BLOCK=128)
+    copied = pickle.loads(pickle.dumps({k: v for k, v in compiled.__getstate__().items() if k not in ("src", "metadata")}))
+    native = nacre._core.NativeKernel.load(copied["_encoded"], copied["hash"])
+    out[:] = 0
+    native.launch((8,), ("*fp32", "*fp32", "*fp32", "i32", ""), ("x", "y", "out", "n", "BLOCK"), (x, y, out, 1000, 128))
+    np.testing.assert_array_equal(out, x + y)
+    with pytest.raises(ValueError):
+        nacre._core.NativeKernel.load(copied["_encoded"][:-1], "x")
+
+
+def test_warmup_compiles_without_running():
+    torch = pytest.importorskip("torch")
+    x, y, out = arrays()
+    compiled = add_kernel.warmup(x, y, out, 1000, BLOCK=64, grid=(1,))
+    assert compiled.name == "add_kernel" and not out.any()
+    compiled = add_kernel.warmup(torch.float32, torch.float32, torch.float32, 1000, BLOCK=64, grid=(1,))
+    assert compiled.src.signature["x"] == "*fp32"
+
+
+def test_compile_from_a_signature():
+    source = nacre.compiler.ASTSource(add_kernel, {"x": "*fp16", "y": "*fp16", "out": "*fp16", "n": "i64", "BLOCK": "constexpr"},
+                                      {"BLOCK": 32}, {(0,): DIVISIBLE})  # fmt: skip
+    compiled = nacre.compile(source, options={"num_warps": 1, "unknown": 3})
+    assert compiled.src.signature["n"] == "i64" and compiled.src.attrs == {(0,): DIVISIBLE}
+    x, y, out = arrays(32, np.float16)
+    compiled[(1,)](x, y, out, 32, 32)
+    np.testing.assert_array_equal(out, x + y)
+
+
+def test_calling_a_kernel_without_a_grid():
+    with pytest.raises(RuntimeError, match="add_kernel\\[grid\\]"):
+        add_kernel(1, 2)
+    with pytest.raises(RuntimeError, match="inside a kernel"):
+        tl.load(None)
+
+
+def test_source_of_kernels():
+    class Holder:
+        @staticmethod
+        @nacre.jit
+        # a comment between
+        def kernel(
+            out,  # the result
+            text: tl.constexpr = ")",
+        ):
+            """A docstring
+        that is indented less."""
+            tl.store(out, 1.0)  # the end
+
+            # still inside
+
+        other = 1
+
+    assert Holder.kernel.src.startswith("def kernel(\n")
+    assert Holder.kernel.src.rstrip().endswith("# the end")
+    out = np.zeros(1, np.float32)
+    Holder.kernel[(1,)](out)
+    assert out[0] == 1
+
+
+def test_hooks():
+    calls = []
+
+    @nacre.jit(launch_metadata=lambda grid, kernel, args: {"flops": 5, "grid": grid, "n": args["n"]})
+    def kernel(out, n):
+        tl.store(out, n)
+
+    out = np.zeros(1, np.int32)
+    runtime = nacre.knobs.runtime
+    enter = lambda metadata: calls.append(("enter", metadata.get()))  # noqa: E731
+    leave = lambda metadata: calls.append(("exit", metadata.get()))  # noqa: E731
+    runtime.launch_enter_hook.add(enter)
+    runtime.launch_exit_hook.add(leave)
+    try:
+        kernel[(1,)](out, 7)
+    finally:
+        runtime.launch_enter_hook.remove(enter)
+        runtime.launch_exit_hook.remove(leave)
+    kernel[(1,)](out, 8)
+    assert [name for name, _ in calls] == ["enter", "exit"]
+    assert calls[0][1]["name"] == "kernel" and calls[0][1]["flops"] == 5 and calls[0][1]["n"] == 7
+
+    kernel.add_pre_run_hook(lambda *args, **kwargs: calls.append(args[1]))
+    kernel[(1,)](out, 9)
+    assert calls[-1] == 9
+
+
+def test_compile_hooks():
+    calls = []
+    runtime = nacre.knobs.runtime
+    out = np.zeros(1, np.int32)
+
+    @nacre.jit
+    def kernel(out, n):
+        tl.store(out, n)
+
+    with runtime.scope():
+        runtime.jit_post_compile_hook = lambda **info: calls.append(info)
+        kernel[(1,)](out, 7)
+        runtime.jit_cache_hook = lambda **info: True
+        assert kernel[(1,)](out, 2**40) is None
+    assert len(calls) == 1 and calls[0]["fn"].name == "kernel" and out[0] == 7
+
+
+def test_kernels_are_collected():
+    @nacre.jit
+    def kernel(out):
+        tl.store(out, 1.0)
+
+    kernel[(1,)](np.zeros(1, np.float32))
+    reference = weakref.ref(kernel)
+    del kernel
+    gc.collect()
+    assert reference() is None
