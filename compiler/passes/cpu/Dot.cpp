@@ -5,6 +5,7 @@
 // load per B vector, one broadcast per A element, and a multiply-add for each pair of them. The result accumulates in memory,
 // in place when a loop carries it.
 #include "compiler/passes/cpu/Nest.h"
+#include "compiler/passes/cpu/PackCache.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -67,28 +68,29 @@ public:
     const Buffer *existing = lowering.buffer(a);
     if (existing && existing->element == type && existing->strides.back() == 1)
       return existing->pointer;
-    ArrayRef<int64_t> extents = tile::shapeOf(a.getType());
-    Buffer packed = lowering.allocate(type, extents, op->getBlock());
-    pack(a, packed.pointer, [&](ArrayRef<Value> index) {
-      Value offset = b.index(0);
-      for (auto [axis, stride] : llvm::enumerate(packed.strides))
-        offset = b.add(offset, b.mul(index[axis], b.index(stride)));
-      return offset;
-    }, shape.k);
-    return packed.pointer;
+    Buffer packed = lowering.allocate(type, tile::shapeOf(a.getType()), op->getBlock());
+    return packOnce(a, packed, [&](Value target) {
+      pack(a, target, [&](ArrayRef<Value> index) {
+        Value offset = b.index(0);
+        for (auto [axis, stride] : llvm::enumerate(packed.strides))
+          offset = b.add(offset, b.mul(index[axis], b.index(stride)));
+        return offset;
+      }, shape.k);
+    });
   }
 
   Value packB() {
     int64_t panels = (shape.n + shape.panel - 1) / shape.panel;
     Buffer packed = lowering.allocate(type, {shape.batch, panels, shape.k, shape.panel}, op->getBlock());
-    pack(op.getB(), packed.pointer, [&](ArrayRef<Value> index) {
-      Value column = index.back(), k = index[index.size() - 2];
-      Value offset = b.mul(k, b.index(shape.panel));
-      offset = b.add(offset, b.mul(divide(column), b.index(shape.k * shape.panel)));
-      offset = b.add(offset, remainder(column));
-      return index.size() == 3 ? b.add(offset, b.mul(index[0], b.index(panels * shape.k * shape.panel))) : offset;
-    }, shape.panel);
-    return packed.pointer;
+    return packOnce(op.getB(), packed, [&](Value target) {
+      pack(op.getB(), target, [&](ArrayRef<Value> index) {
+        Value column = index.back(), k = index[index.size() - 2];
+        Value offset = b.mul(k, b.index(shape.panel));
+        offset = b.add(offset, b.mul(divide(column), b.index(shape.k * shape.panel)));
+        offset = b.add(offset, remainder(column));
+        return index.size() == 3 ? b.add(offset, b.mul(index[0], b.index(panels * shape.k * shape.panel))) : offset;
+      }, shape.panel);
+    });
   }
 
   void multiply(Value a, Value packedB, Value c) {
@@ -108,6 +110,18 @@ public:
   }
 
 private:
+  // Packs into `packed`, or finds what an earlier program on this thread packed.
+  Value packOnce(Value operand, const Buffer &packed, llvm::function_ref<void(Value target)> pack) {
+    std::optional<PackCache> cache = PackCache::find(lowering, op, operand);
+    if (!cache) {
+      pack(packed.pointer);
+      return packed.pointer;
+    }
+    int64_t bytes = size;
+    for (int64_t extent : packed.shape)
+      bytes *= extent;
+    return cache->emit(packed.pointer, bytes, pack);
+  }
   Value divide(Value column) { return arith::ShRUIOp::create(b, column, b.index(llvm::Log2_64(shape.panel))); }
   Value remainder(Value column) { return arith::AndIOp::create(b, column, b.index(shape.panel - 1)); }
   Value advance(Value pointer, Value index, int64_t elements) {

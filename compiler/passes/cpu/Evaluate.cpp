@@ -175,11 +175,16 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
       elementBytes = std::max<int64_t>(elementBytes, 4);
     cost += isa<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp, math::AbsFOp>(op) ? 16 : 1;
   }
-  if (form.kind == Lanes::Kind::Prefix) {
+  // What holds at one index of a level says nothing of the others that a step takes along.
+  uint32_t levels = dependencies(value, coordinates);
+  bool oneIndex = true;
+  for (size_t level = 0; level < shape.size(); ++level)
+    oneIndex &= steps[level] == 1 || !(levels & (1u << level));
+  if (form.kind == Lanes::Kind::Prefix && oneIndex) {
     assumable.push_back({value, coordinates, {}});
     return;
   }
-  if (isa<arith::RemSIOp>(op) && form.kind == Lanes::Kind::Linear)
+  if (isa<arith::RemSIOp>(op) && form.kind == Lanes::Kind::Linear && oneIndex)
     assumable.push_back({value, coordinates, {}});
   if (movesElements(op))
     return collectAssumable(op->getOperand(0), operandCoordinates(op, coordinates));
@@ -392,11 +397,39 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
         return *known ? lanes[1] : lanes[2];
     }
   }
+  if (isa<arith::DivFOp>(op) && element.isF32() && !uniform(0) && uniform(1))
+    return Lanes::varying(divideByUniform(vectorOf(lanes[0], element), lanes[1].value));
   SmallVector<Value> operands;
   for (auto [operand, lane] : llvm::zip(op->getOperands(), lanes))
     operands.push_back(allUniform ? lane.value : vectorOf(lane, getElementTypeOrSelf(operand.getType())));
   Value computed = lowering.elementwise(op, result, operands);
   return allUniform ? Lanes::uniform(computed) : Lanes::varying(computed);
+}
+
+// Division by one number: multiplied by its reciprocal, then mended by the remainder, which rounds as a division does. Divisors
+// whose reciprocal is not an ordinary number are divided by. Vector division costs several times as much.
+Value Nest::divideByUniform(Value dividend, Value divisor) {
+  Type type = dividend.getType();
+  Value magnitude = math::AbsFOp::create(b, divisor);
+  auto compare = [&](arith::CmpFPredicate predicate, double bound) -> Value {
+    return arith::CmpFOp::create(b, predicate, magnitude, b.constantFloat(divisor.getType(), bound));
+  };
+  Value ordinary = arith::AndIOp::create(b, compare(arith::CmpFPredicate::OGT, 0x1p-100), compare(arith::CmpFPredicate::OLT, 0x1p100));
+  auto branch = scf::IfOp::create(b, TypeRange{type}, ordinary, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value inverse = arith::DivFOp::create(b, b.constantFloat(divisor.getType(), 1.0), divisor);
+  Value factor = b.splat(inverse, width);
+  Value quotient = arith::MulFOp::create(b, dividend, factor);
+  Value negated = arith::NegFOp::create(b, divisor);
+  Value remainder = math::FmaOp::create(b, quotient, b.splat(negated, width), dividend);
+  Value mended = math::FmaOp::create(b, remainder, factor, quotient);
+  // An infinite or undefined quotient has no remainder to speak of.
+  Value undefined = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, remainder, remainder);
+  scf::YieldOp::create(b, ValueRange{arith::SelectOp::create(b, undefined, quotient, mended)});
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, ValueRange{arith::DivFOp::create(b, dividend, b.splat(divisor, width))});
+  return branch.getResult(0);
 }
 
 // ---- From closed forms to vectors

@@ -39,6 +39,18 @@ Buffer Lowering::allocate(Type element, ArrayRef<int64_t> shape, Block *owner) {
   return {pointer, element, SmallVector<int64_t>(shape), strides};
 }
 
+Value Lowering::allocatePersistent(int64_t bytes) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(scratchAnchor);
+  if (!persistentBase)
+    persistentBase = arith::ConstantOp::create(b, b.getI64IntegerAttr(0));
+  Value start = b.offsetBytes(LLVM::GEPOp::create(b, b.pointerType(), b.getI8Type(), scratch,
+                                                  ArrayRef<LLVM::GEPArg>{persistentBase.getResult()}),
+                              b.index(persistentBytes));
+  persistentBytes += (bytes + 63) / 64 * 64;
+  return start;
+}
+
 Buffer Lowering::allocate(RankedTensorType type, Block *owner) {
   return allocate(type.getElementType(), type.getShape(), owner);
 }
@@ -153,6 +165,8 @@ FailureOr<func::FuncOp> Lowering::run() {
   if (failed)
     return failure();
   scratchAnchor->erase();
+  if (persistentBase)
+    persistentBase.setValueAttr(b.getI64IntegerAttr(arena.highWater()));
   kernel.erase();
   return result;
 }

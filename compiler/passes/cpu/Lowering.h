@@ -47,7 +47,7 @@ public:
   Lowering(mlir::func::FuncOp kernel, const VectorTarget &target);
   // Emits the replacement function after the kernel and returns it. Failure has been reported on the operation.
   mlir::FailureOr<mlir::func::FuncOp> run();
-  int64_t scratchBytes() const { return arena.highWater(); }
+  int64_t scratchBytes() const { return arena.highWater() + persistentBytes; }
 
   // ---- Used by the nests and the standalone operations
   mlir::Value scalar(mlir::Value value) const;
@@ -56,6 +56,8 @@ public:
   const Buffer *buffer(mlir::Value value) const;
   Buffer allocate(mlir::RankedTensorType type, mlir::Block *owner);
   Buffer allocate(mlir::Type element, llvm::ArrayRef<int64_t> shape, mlir::Block *owner);
+  // Scratch memory that keeps its contents from one program to the next on the same thread, though not across launches.
+  mlir::Value allocatePersistent(int64_t bytes);
   mlir::LogicalResult fail(mlir::Operation *op, const llvm::Twine &message);
 
   // One elementwise operation on register values: all scalars, or all vectors of one width.
@@ -120,6 +122,8 @@ private:
   Arena arena;
   mlir::Value scratch;
   mlir::Operation *scratchAnchor = nullptr; // buffers' addresses are computed before it
+  mlir::arith::ConstantOp persistentBase;   // where the persistent part begins: beyond the arena, known at the end
+  int64_t persistentBytes = 0;
   struct Allocation { mlir::Block *owner; int64_t offset; mlir::Value pointer; };
   llvm::SmallVector<Allocation> allocations;
 };

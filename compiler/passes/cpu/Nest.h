@@ -75,6 +75,7 @@ private:
   void enter(size_t position);
   void leave(size_t position);
 
+  mlir::Value divideByUniform(mlir::Value dividend, mlir::Value divisor);
   mlir::Value loadInterleaved(mlir::Type memory, mlir::Value pointer, int64_t step);
   uint32_t dependencies(mlir::Value value, const Coordinates &coordinates);
   Lanes compute(mlir::Value value, const Coordinates &coordinates);
