@@ -103,6 +103,61 @@ Object reciprocalHypot(Evaluation &evaluation, llvm::ArrayRef<Object> arguments)
   return (length.constant(1.0) / length).object;
 }
 
+// The length of a vector of three or four fp32 (summed in fp64) or fp64 sides.
+Term vectorLength(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Values sides = unifyAll(evaluation, arguments);
+  requireWideFloat(evaluation, sides[0], "x");
+  Term total = Term(evaluation, sides[0]).to(float64()).constant(0.0);
+  for (const Value &side : sides) {
+    Term wide = Term(evaluation, side).to(float64());
+    total = total + wide * wide;
+  }
+  return total.unary(UnaryOp::Sqrt).to(sides[0].type().scalarType());
+}
+
+Object norm(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) { return vectorLength(evaluation, arguments).object; }
+Object reciprocalNorm(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Term length = vectorLength(evaluation, arguments);
+  return (length.constant(1.0) / length).object;
+}
+
+// The next float from x toward y: one step of the bits, which are ordered like the floats on either side of zero.
+Object nextAfter(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  auto [x, y] = floatTerms(evaluation, arguments);
+  Type integer = x.type() == float32() ? int32() : int64();
+  Term bits = x.bitcast(integer);
+  Term growsAway = (x < y).compare(Comparison::Eq, x > Object(0.0));
+  Term stepped = choose(growsAway, bits + Object(1), bits - Object(1)).bitcast(x.type());
+  Term smallest = x.constant(0.0).bitcast(integer).constant(1).bitcast(x.type());
+  Term fromZero = choose(y < Object(0.0), -smallest, smallest);
+  Term moved = choose(x == Object(0.0), fromZero, stepped);
+  Term isNan = (x != x) | (y != y);
+  return choose(isNan, x + y, choose(x == y, y, moved)).object;
+}
+
+// The exponent of x as an integer; a subnormal is scaled up first.
+Term exponentOf(const Term &x) {
+  Term wide = x.to(float64());
+  Term isSmall = wide.unary(UnaryOp::AbsF) < Object(0x1p-1022);
+  Term bits = choose(isSmall, wide * Object(0x1p54), wide).bitcast(int64());
+  Term biased = ((bits >> Object(52)) & Object(2047)).to(int32());
+  return biased - choose(isSmall, biased.constant(1023 + 54), biased.constant(1023));
+}
+
+Object integerLogarithm(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Term x = floatTerm(evaluation, arguments[0]);
+  Term isSpecial = (x != x) | (x.unary(UnaryOp::AbsF) == Object(infinity));
+  Term exponent = choose(isSpecial, exponentOf(x).constant(INT32_MAX), exponentOf(x));
+  return choose(x == Object(0.0), exponent.constant(INT32_MIN), exponent).object;
+}
+
+Object floatLogarithm(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Term x = floatTerm(evaluation, arguments[0]);
+  Term size = x.unary(UnaryOp::AbsF);
+  Term exponent = choose((x != x) | (size == Object(infinity)), size, exponentOf(x).to(x.type()));
+  return choose(x == Object(0.0), x.constant(-infinity), exponent).object;
+}
+
 // sin(pi x) and cos(pi x): whole turns are taken off before pi is multiplied in.
 template <UnaryOp op> Object ofHalfTurns(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Term x = floatTerm(evaluation, arguments[0]);
@@ -201,6 +256,13 @@ void addLibdevice(Table &table) {
   table.add("remainder(x: tensor, y: tensor)", "x less the multiple of y nearest to it, halves to even.", remainder);
   table.add("hypot(x: tensor, y: tensor)", "The square root of x * x + y * y, without overflow.", hypot);
   table.add("rhypot(x: tensor, y: tensor)", "1 over the square root of x * x + y * y.", reciprocalHypot);
+  table.add("norm3d(x: tensor, y: tensor, z: tensor)", "The length of the vector (x, y, z).", norm);
+  table.add("rnorm3d(x: tensor, y: tensor, z: tensor)", "1 over the length of the vector (x, y, z).", reciprocalNorm);
+  table.add("norm4d(x: tensor, y: tensor, z: tensor, w: tensor)", "The length of the vector (x, y, z, w).", norm);
+  table.add("rnorm4d(x: tensor, y: tensor, z: tensor, w: tensor)", "1 over the length of the vector (x, y, z, w).", reciprocalNorm);
+  table.add("nextafter(x: tensor, y: tensor)", "The next float from x in the direction of y.", nextAfter);
+  table.add("ilogb(x: tensor)", "The exponent of x as int32: the logarithm to base 2, rounded down.", integerLogarithm);
+  table.add("logb(x: tensor)", "The exponent of x as a float: the logarithm to base 2, rounded down.", floatLogarithm);
   table.add("sinpi(x: tensor)", "The sine of pi x.", ofHalfTurns<UnaryOp::Sin>);
   table.add("cospi(x: tensor)", "The cosine of pi x.", ofHalfTurns<UnaryOp::Cos>);
   table.add("fdim(x: tensor, y: tensor)", "x - y where that is positive, else 0.", positiveDifference);

@@ -131,6 +131,41 @@ template <ScalarKind from, ScalarKind to> Object reinterpret(Evaluation &evaluat
   return castTo(evaluation, exactly(evaluation, arguments[0], Type::scalar(from)), Type::scalar(to), std::nullopt, /*bitcast=*/true);
 }
 
+// The product of the lower 24 bits, as the sign of the type says.
+Object multiply24(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  auto [first, second] = unify(evaluation, arguments[0], arguments[1]);
+  Term x = integerTerm(evaluation, first), y = integerTerm(evaluation, second);
+  return (((x << Object(8)) >> Object(8)) * ((y << Object(8)) >> Object(8))).object;
+}
+
+// Four bytes chosen from the eight of x and y by the four lowest nibbles of the selector.
+Object permuteBytes(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Values parts = unifyAll(evaluation, arguments);
+  Term x = integerTerm(evaluation, parts[0]), y = integerTerm(evaluation, parts[1]), selector = integerTerm(evaluation, parts[2], "s");
+  if (x.type().bitWidth() != 32)
+    evaluation.fail(Diagnostic::Kind::Type, "the arguments must be 32-bit integers, not " + x.type().str());
+  Term bytes = bitsOf(x).to(uint64()) | (bitsOf(y).to(uint64()) << Object(32));
+  Term result = bitsOf(x).constant(0);
+  for (int place = 0; place < 4; ++place) {
+    Term chosen = ((bitsOf(selector) >> Object(4 * place)) & Object(7)).to(uint64());
+    Term byte = ((bytes >> (chosen * Object(8))) & Object(255)).to(uint32());
+    result = result | (byte << Object(8 * place));
+  }
+  return result.bitcast(x.type()).object;
+}
+
+Object doubleOfHalves(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  auto [high, low] = unify(evaluation, arguments[0], arguments[1]);
+  Term upper = bitsOf(Term(evaluation, exactly(evaluation, high, int32()))).to(uint64());
+  Term lower = bitsOf(Term(evaluation, exactly(evaluation, low, int32()))).to(uint64());
+  return ((upper << Object(32)) | lower).bitcast(float64()).object;
+}
+
+template <int shift> Object halfOfDouble(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Term bits = Term(evaluation, exactly(evaluation, arguments[0], float64())).bitcast(uint64());
+  return (bits >> Object(shift)).to(int32()).object;
+}
+
 Object narrowTowardZero(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   return castTo(evaluation, exactly(evaluation, arguments[0], float64()), float32(), Rounding::TowardZero);
 }
@@ -145,6 +180,8 @@ void addLibdeviceIntegers(Table &table) {
   table.add("ffs(x: tensor)", "The place of the lowest set bit, counted from 1, or 0 when there is none, as int32.", findFirstSet);
   table.add("brev(x: tensor)", "The bits in the opposite order.", reverseBits);
   table.add("mulhi(x: tensor, y: tensor)", "The upper half of the product.", multiplyHigh);
+  table.add("mul24(x: tensor, y: tensor)", "The product of the lower 24 bits of x and y.", multiply24);
+  table.add("byte_perm(x: tensor, y: tensor, s: tensor)", "Four of the bytes of x and y, chosen by the nibbles of s.", permuteBytes);
   table.add("hadd(x: tensor, y: tensor)", "(x + y) / 2 rounded down, without overflow.", average<false>);
   table.add("rhadd(x: tensor, y: tensor)", "(x + y) / 2 rounded up, without overflow.", average<true>);
   table.add("sad(x: tensor, y: tensor, z: tensor)", "The distance of x and y, plus z.", sumOfDifference);
@@ -167,6 +204,10 @@ void addLibdeviceIntegers(Table &table) {
   table.add("ull2double_rn(x: tensor)", "A uint64 as fp64, rounded to nearest.", convert<UInt64, Float64>);
   table.add("double2float_rn(x: tensor)", "An fp64 as fp32, rounded to nearest.", convert<Float64, Float32>);
   table.add("double2float_rz(x: tensor)", "An fp64 as fp32, rounded toward zero.", narrowTowardZero);
+
+  table.add("hiloint2double(hi: tensor, lo: tensor)", "An fp64 from the bits of its upper and lower half, int32.", doubleOfHalves);
+  table.add("double2hiint(x: tensor)", "The upper half of the bits of an fp64, as int32.", halfOfDouble<32>);
+  table.add("double2loint(x: tensor)", "The lower half of the bits of an fp64, as int32.", halfOfDouble<0>);
 
   table.add("int_as_float(x: tensor)", "The bits of an int32 as fp32.", reinterpret<Int32, Float32>);
   table.add("float_as_int(x: tensor)", "The bits of an fp32 as int32.", reinterpret<Float32, Int32>);

@@ -107,11 +107,6 @@ Object dot(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   return evaluation.builder().reshape(evaluation.builder().dot(flatten(a), flatten(b), flatten(accumulator), precision), shape);
 }
 
-Object dotScaled(Evaluation &evaluation, llvm::ArrayRef<Object>) {
-  evaluation.fail(Diagnostic::Kind::Unsupported, "products of scaled formats are not supported yet",
-                  "convert the operands to fp16 or bf16, scale them, and use tl.dot");
-}
-
 } // namespace
 
 void addLinearAlgebra(Table &table) {
@@ -127,10 +122,6 @@ void addLinearAlgebra(Table &table) {
             "out_dtype: fp32 (the default) or fp16, for fp16 and fp8 operands. int8 gives int32, bf16 and fp32 give fp32.\n"
             "trans_a, trans_b: take input or other with its last two axes swapped.",
             dot);
-  table.add("dot_scaled(lhs: tensor, lhs_scale: tensor, lhs_format: constexpr str, rhs: tensor, rhs_scale: tensor, rhs_format: constexpr str, "
-            "acc: tensor = None, fast_math: constexpr bool = False, lhs_k_pack: constexpr bool = True, rhs_k_pack: constexpr bool = True, "
-            "out_dtype: dtype = float32)",
-            "The matrix product of operands in block-scaled formats. Not supported yet.", dotScaled);
 }
 
 } // namespace nacre
