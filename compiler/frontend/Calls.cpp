@@ -53,7 +53,27 @@ Object Generator::callBuiltinAt(const Builtin &builtin, const Arguments &argumen
   if (isRangeBuiltin(Object(&builtin))) // outside a `for`: all its numbers
     return Object::makeTuple(constantRange(rangeOf(builtin, arguments, place), place, "a range that is not run over by `for`"));
   irBuilder.setLocation(place);
+  if (std::optional<Object> answer = askHostAttribute(builtin, arguments, place))
+    return *answer;
   return callBuiltin(*this, builtin, arguments.positional, arguments.keywords);
+}
+
+// getattr and hasattr of what only the host understands.
+std::optional<Object> Generator::askHostAttribute(const Builtin &builtin, const Arguments &arguments, const SourceLocation &place) {
+  bool isGet = builtin.name == "getattr", isHas = builtin.name == "hasattr";
+  const auto &positional = arguments.positional;
+  if (builtin.module != "builtins" || !(isGet || isHas) || positional.size() < 2 || !positional[0].is<OpaqueReference>() ||
+      !positional[1].isString())
+    return std::nullopt;
+  const std::string &name = positional[1].as<std::string>();
+  Host::Answer answer = host.attribute(positional[0], name);
+  if (isHas)
+    return Object(answer.object.has_value());
+  if (!answer.object && answer.problem.empty() && positional.size() == 3)
+    return positional[2];
+  if (!answer.object && answer.problem.empty())
+    failAt(place, Diagnostic::Kind::Name, positional[0].typeName() + " has no attribute `" + name + "`");
+  return accept(answer, "the attribute `" + name + "`", place);
 }
 
 // A class of named tuples is opaque too, but holds run-time values as well: its fields say what it makes.

@@ -289,10 +289,16 @@ void Generator::at(mlir::Block *block, llvm::function_ref<void()> body) {
   body();
 }
 
+// Passes walk nested regions recursively too, on threads whose stacks are not ours to choose.
+static constexpr int deepestRegion = 256;
+
 void Generator::extendBranch(Branch &branch, llvm::function_ref<void()> body) {
+  if (++regionDepth > deepestRegion)
+    failTooDeep(irBuilder.location());
   std::swap(frame->path, branch.path);
   at(branch.block.get(), body);
   std::swap(frame->path, branch.path);
+  --regionDepth;
 }
 
 Branch Generator::buildBranch(llvm::function_ref<void()> body) {

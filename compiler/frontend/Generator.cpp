@@ -26,11 +26,16 @@ void Generator::unsupported(const ast::Node &node, const std::string &message, c
   failAt(node.location, Diagnostic::Kind::Unsupported, message, hint);
 }
 
+void Generator::failTooDeep(const SourceLocation &place) {
+  failAt(place, Diagnostic::Kind::Unsupported, "the kernel is nested too deeply to compile",
+         "calls, branches and expressions inside one another add up, and what follows an early return or break counts as "
+         "inside it; split or simplify them");
+}
+
 void Generator::checkStack(const SourceLocation &place) {
   uintptr_t now = llvm::getStackPointer();
   if ((now > stackStart ? now - stackStart : stackStart - now) > stackLimit)
-    failAt(place, Diagnostic::Kind::Unsupported, "the kernel is nested too deeply to compile",
-           "calls, branches and expressions inside one another add up; split or simplify them");
+    failTooDeep(place);
 }
 
 void Generator::staticPrint(llvm::StringRef text) {

@@ -104,6 +104,7 @@ private:
   Arguments evaluateArguments(const ast::Call &node);
   Object callObject(const Object &callee, const Arguments &arguments, const SourceLocation &place);
   Object callBuiltinAt(const Builtin &builtin, const Arguments &arguments, const SourceLocation &place);
+  std::optional<Object> askHostAttribute(const Builtin &builtin, const Arguments &arguments, const SourceLocation &place);
   Object callOpaque(const Object &callee, const Arguments &arguments, const SourceLocation &place);
   Object inlineCall(FunctionPointer function, const Arguments &arguments, const SourceLocation &place);
   void bindParameters(Frame &callee, const Arguments &arguments, const SourceLocation &place);
@@ -163,6 +164,7 @@ private:
   std::vector<Object> constantRange(const Range &range, const SourceLocation &place, const char *what);
 
   void checkStack(const SourceLocation &place);
+  [[noreturn]] void failTooDeep(const SourceLocation &place);
   void flushPrints();
 
   Host &host;
@@ -172,6 +174,7 @@ private:
   std::map<std::string, FunctionPointer> parsed; // the host's functions, by key
   std::map<std::pair<std::string, std::string>, Host::Answer> globals; // by function and name
   uintptr_t stackStart = 0;
+  int regionDepth = 0; // of branches and loops being built, through all frames
   // A loop's body may be built again when the first try assumed too much: what it printed is held back until it is final.
   int attempts = 0;
   std::vector<std::string> heldPrints;
