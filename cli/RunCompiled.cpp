@@ -20,8 +20,8 @@ struct Launch {
 Launch &launchOf(KernelContext *context) { return *static_cast<Launch *>(context->launch); }
 
 // Printed as the evaluator prints, so that outputs can be compared.
-void print(KernelContext *context, const uint32_t *programId, const char *prefix, uint32_t hex, uint32_t count, const uint32_t *kinds,
-           const int64_t *shapes, const void *const *data) {
+void print(KernelContext *context, const uint32_t *programId, const char *prefix, uint32_t hex, uint32_t count,
+           const uint32_t *kinds, const int64_t *shapes, const void *const *data) {
   EagerBuilder builder;
   builder.program.programId = {programId[0], programId[1], programId[2]};
   builder.program.print = launchOf(context).options->print;
@@ -37,10 +37,11 @@ void print(KernelContext *context, const uint32_t *programId, const char *prefix
   builder.devicePrint(prefix, values, hex != 0);
 }
 
-void assertFailed(KernelContext *context, const uint32_t *programId, const char *message, const char *file, uint32_t line) {
+void assertFailed(KernelContext *context, const uint32_t *programId, const char *message, const char *file,
+                  uint32_t line) {
   Launch &launch = launchOf(context);
-  launch.failure = "program (" + std::to_string(programId[0]) + ", " + std::to_string(programId[1]) + ", " + std::to_string(programId[2]) +
-                   "): device_assert failed: " + message;
+  launch.failure = "program (" + std::to_string(programId[0]) + ", " + std::to_string(programId[1]) + ", " +
+                   std::to_string(programId[2]) + "): device_assert failed: " + message;
   auto source = std::make_shared<SourceText>();
   source->fileName = file;
   launch.failurePlace.source = source;

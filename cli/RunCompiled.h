@@ -5,7 +5,8 @@
 
 namespace nacre {
 
-// As runTileIR, through the CPU target; accesses are not checked, and programs run one after another. The module is not changed.
+// As runTileIR, through the CPU target; accesses are not checked, and programs run one after another. The module is not
+// changed.
 void runCompiled(mlir::func::FuncOp kernel, llvm::ArrayRef<uint64_t> arguments, const RunOptions &options);
 
 } // namespace nacre

@@ -19,10 +19,12 @@ namespace {
 enum class Engine { Reference, Cpu };
 struct Options {
   llvm::cl::OptionCategory category{"Running a kernel"};
-  llvm::cl::opt<std::string> kernel{"run", llvm::cl::desc("Evaluate this kernel after the passes and print its arrays"), llvm::cl::cat(category)};
-  llvm::cl::list<uint32_t> grid{"grid", llvm::cl::desc("Programs along each axis"), llvm::cl::CommaSeparated, llvm::cl::cat(category)};
-  llvm::cl::opt<std::string> arguments{"args", llvm::cl::desc("The kernel's arguments, e.g. f32[64]=iota,f32[64]=0,i32=64"),
-                                       llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> kernel{"run", llvm::cl::desc("Evaluate this kernel after the passes and print its arrays"),
+                                    llvm::cl::cat(category)};
+  llvm::cl::list<uint32_t> grid{"grid", llvm::cl::desc("Programs along each axis"), llvm::cl::CommaSeparated,
+                                llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> arguments{
+      "args", llvm::cl::desc("The kernel's arguments, e.g. f32[64]=iota,f32[64]=0,i32=64"), llvm::cl::cat(category)};
   llvm::cl::opt<Engine> engine{"engine", llvm::cl::desc("What runs the kernel"), llvm::cl::init(Engine::Reference),
                                llvm::cl::values(clEnumValN(Engine::Reference, "reference", "the evaluator of tile IR"),
                                                 clEnumValN(Engine::Cpu, "cpu", "machine code of the CPU target")),
@@ -160,7 +162,8 @@ void fillArray(Argument &argument, llvm::StringRef contents) {
     Number start = parameters->size() > 0 ? parseNumber((*parameters)[0]) : Number();
     Number step = parameters->size() > 1 ? parseNumber((*parameters)[1]) : Number{1.0, 1};
     for (int64_t i = 0; i < count; ++i)
-      writeElement(argument.element, place(i), {start.real + static_cast<double>(i) * step.real, start.integer + i * step.integer});
+      writeElement(argument.element, place(i),
+                   {start.real + static_cast<double>(i) * step.real, start.integer + i * step.integer});
   } else if (auto parameters = argumentsOf(contents, "random")) {
     Random random{parameters->empty() ? 0 : static_cast<uint64_t>(parseNumber((*parameters)[0]).integer)};
     for (int64_t i = 0; i < count; ++i)
@@ -226,7 +229,8 @@ void runKernel(mlir::func::FuncOp kernel) {
   for (llvm::StringRef part : splitList(options->arguments))
     arguments.push_back(parseArgument(part));
   if (arguments.size() != kernel.getNumArguments())
-    throw BadArgument{"the kernel takes " + std::to_string(kernel.getNumArguments()) + " arguments, --args has " + std::to_string(arguments.size())};
+    throw BadArgument{"the kernel takes " + std::to_string(kernel.getNumArguments()) + " arguments, --args has " +
+                      std::to_string(arguments.size())};
   RunOptions run;
   if (options->grid.size() > 3)
     throw BadArgument{"a grid has at most three axes"};
@@ -240,7 +244,8 @@ void runKernel(mlir::func::FuncOp kernel) {
     checkAgainst(kernel.getArgumentTypes()[i], argument, i);
     slots.push_back(argument.slot);
     if (argument.array)
-      memory.add(argument.slot, argument.slot + argument.array->count() * argument.array->elementSize(), "argument " + std::to_string(i));
+      memory.add(argument.slot, argument.slot + argument.array->count() * argument.array->elementSize(),
+                 "argument " + std::to_string(i));
   }
   if (options->engine == Engine::Cpu)
     runCompiled(kernel, slots, run);

@@ -1,5 +1,5 @@
-// Atomic operations on host memory. Programs may run on several threads; every operation is sequentially consistent, which is
-// at least what any memory order asks for.
+// Atomic operations on host memory. Programs may run on several threads; every operation is sequentially consistent,
+// which is at least what any memory order asks for.
 #include "compiler/reference/EagerBuilder.h"
 #include "compiler/reference/FloatFormats.h"
 #include "compiler/reference/Kernels.h"
@@ -19,22 +19,34 @@ template <typename T, typename Function> T exchangeWith(T *place, Function funct
 template <typename T> T rmwInteger(AtomicOp op, T *place, T value) {
   using S = std::make_signed_t<T>;
   switch (op) {
-  case AtomicOp::And: return __atomic_fetch_and(place, value, __ATOMIC_SEQ_CST);
-  case AtomicOp::Or: return __atomic_fetch_or(place, value, __ATOMIC_SEQ_CST);
-  case AtomicOp::Xor: return __atomic_fetch_xor(place, value, __ATOMIC_SEQ_CST);
-  case AtomicOp::AddI: return __atomic_fetch_add(place, value, __ATOMIC_SEQ_CST);
-  case AtomicOp::Exchange: return __atomic_exchange_n(place, value, __ATOMIC_SEQ_CST);
-  case AtomicOp::MaxS: return exchangeWith(place, [&](T old) { return S(old) > S(value) ? old : value; });
-  case AtomicOp::MinS: return exchangeWith(place, [&](T old) { return S(old) < S(value) ? old : value; });
-  case AtomicOp::MaxU: return exchangeWith(place, [&](T old) { return old > value ? old : value; });
-  case AtomicOp::MinU: return exchangeWith(place, [&](T old) { return old < value ? old : value; });
-  default: llvm_unreachable("a float atomic on integers");
+  case AtomicOp::And:
+    return __atomic_fetch_and(place, value, __ATOMIC_SEQ_CST);
+  case AtomicOp::Or:
+    return __atomic_fetch_or(place, value, __ATOMIC_SEQ_CST);
+  case AtomicOp::Xor:
+    return __atomic_fetch_xor(place, value, __ATOMIC_SEQ_CST);
+  case AtomicOp::AddI:
+    return __atomic_fetch_add(place, value, __ATOMIC_SEQ_CST);
+  case AtomicOp::Exchange:
+    return __atomic_exchange_n(place, value, __ATOMIC_SEQ_CST);
+  case AtomicOp::MaxS:
+    return exchangeWith(place, [&](T old) { return S(old) > S(value) ? old : value; });
+  case AtomicOp::MinS:
+    return exchangeWith(place, [&](T old) { return S(old) < S(value) ? old : value; });
+  case AtomicOp::MaxU:
+    return exchangeWith(place, [&](T old) { return old > value ? old : value; });
+  case AtomicOp::MinU:
+    return exchangeWith(place, [&](T old) { return old < value ? old : value; });
+  default:
+    llvm_unreachable("a float atomic on integers");
   }
 }
 
 // One element in, one out, by the kernel that the elementwise operation uses.
 template <typename T> T combineFloat(AtomicOp op, ScalarKind kind, T old, T value) {
-  BinaryOp binary = op == AtomicOp::AddF ? BinaryOp::AddF : op == AtomicOp::MaxF ? BinaryOp::MaxNumF : BinaryOp::MinNumF;
+  BinaryOp binary = op == AtomicOp::AddF   ? BinaryOp::AddF
+                    : op == AtomicOp::MaxF ? BinaryOp::MaxNumF
+                                           : BinaryOp::MinNumF;
   Kernel kernel = floatBinaryKernel(binary, kind);
   T result;
   if (isNarrowFloat(kind)) {
@@ -59,11 +71,16 @@ template <typename T> T rmw(AtomicOp op, ScalarKind kind, T *place, T value) {
 
 template <typename Use> void withWord(int size, Use use) {
   switch (size) {
-  case 1: return use(uint8_t());
-  case 2: return use(uint16_t());
-  case 4: return use(uint32_t());
-  case 8: return use(uint64_t());
-  default: llvm_unreachable("element sizes are 1, 2, 4 and 8");
+  case 1:
+    return use(uint8_t());
+  case 2:
+    return use(uint16_t());
+  case 4:
+    return use(uint32_t());
+  case 8:
+    return use(uint64_t());
+  default:
+    llvm_unreachable("element sizes are 1, 2, 4 and 8");
   }
 }
 } // namespace
@@ -102,8 +119,8 @@ Value EagerBuilder::atomicCas(Value pointer, Value expected, Value desired, Memo
                    auto *after = static_cast<const T *>(inputs[2]);
                    for (int64_t i = 0; i < count; ++i) {
                      T old = before[i]; // holds what was found, whether or not it was replaced
-                     __atomic_compare_exchange_n(reinterpret_cast<T *>(addresses[i]), &old, after[i], false, __ATOMIC_SEQ_CST,
-                                                 __ATOMIC_SEQ_CST);
+                     __atomic_compare_exchange_n(reinterpret_cast<T *>(addresses[i]), &old, after[i], false,
+                                                 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
                      *out++ = old;
                    }
                  });

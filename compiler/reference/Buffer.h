@@ -1,7 +1,8 @@
-// A tile on the host: the evaluator's handle of a Value. A Buffer is a strided window on refcounted storage, so that splats,
-// broadcasts, transpositions and slices cost nothing; what is computed is written to fresh, contiguous storage.
+// A tile on the host: the evaluator's handle of a Value. A Buffer is a strided window on refcounted storage, so that
+// splats, broadcasts, transpositions and slices cost nothing; what is computed is written to fresh, contiguous storage.
 //
-// An int1 takes a byte that is 0 or 1, a pointer takes 8 bytes. A Buffer is not written to after it has been handed out.
+// An int1 takes a byte that is 0 or 1, a pointer takes 8 bytes. A Buffer is not written to after it has been handed
+// out.
 #pragma once
 
 #include "compiler/language/Builder.h"
@@ -50,9 +51,9 @@ struct Buffer {
   Buffer &operator=(const Buffer &) = delete;
 
   Type type;
-  std::byte *data = nullptr;            // the element at index 0, 0, ...
+  std::byte *data = nullptr;             // the element at index 0, 0, ...
   llvm::SmallVector<int64_t, 4> strides; // in elements, one an axis; 0 repeats, negative runs backwards
-  Storage storage;                      // null: the one element is in `element`
+  Storage storage;                       // null: the one element is in `element`
   alignas(8) std::byte element[8] = {};
 
   int64_t count() const { return total; }
@@ -73,15 +74,16 @@ private:
 
 using BufferRef = std::shared_ptr<Buffer>;
 
-// Type::withShape and Type::withScalar through a small cache of the thread: the same few types are asked for all the time.
+// Type::withShape and Type::withScalar through a small cache of the thread: the same few types are asked for all the
+// time.
 Type withShape(Type type, Shape shape);
 Type withScalar(Type type, Type scalar);
 
 // The kind that says how a scalar type's element lies in memory: pointers as UInt64.
 ScalarKind storedKind(Type type);
 
-BufferRef makeBuffer(Type type);                                 // fresh, contiguous, not initialised
-BufferRef makeUniform(Type type, const void *element);            // every element a copy of this one
+BufferRef makeBuffer(Type type);                       // fresh, contiguous, not initialised
+BufferRef makeUniform(Type type, const void *element); // every element a copy of this one
 BufferRef makeView(const Buffer &source, Type type, std::byte *data, llvm::ArrayRef<int64_t> strides);
 // The same elements, contiguous in row-major order (a copy only where they are not).
 BufferRef contiguous(const BufferRef &source);

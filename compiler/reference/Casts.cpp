@@ -1,5 +1,5 @@
-// Conversions. Float to integer truncates; out of range (undefined in the language) it gives what x86 gives: the most negative
-// number of the 32- or 64-bit conversion, cut to the width. Integers become narrow floats through float.
+// Conversions. Float to integer truncates; out of range (undefined in the language) it gives what x86 gives: the most
+// negative number of the 32- or 64-bit conversion, cut to the width. Integers become narrow floats through float.
 #include "compiler/reference/EagerBuilder.h"
 #include "compiler/reference/FloatFormats.h"
 #include "compiler/reference/KernelLoops.h"
@@ -44,22 +44,30 @@ template <typename From> struct LowestBit {
   [[gnu::always_inline]] static uint8_t apply(From value) { return value & 1; }
 };
 template <typename From> struct FloatToBit {
-  [[gnu::always_inline]] static uint8_t apply(From value) { return static_cast<uint8_t>(truncated<int32_t>(value)) & 1; }
+  [[gnu::always_inline]] static uint8_t apply(From value) {
+    return static_cast<uint8_t>(truncated<int32_t>(value)) & 1;
+  }
 };
 
 // Calls `use` with a value of the C++ type that holds the kind, integers with the given sign.
 template <typename Use> Kernel withInteger(ScalarKind kind, bool isSigned, Use use) {
   switch (kind) {
-  case ScalarKind::Int1: return use(uint8_t());
+  case ScalarKind::Int1:
+    return use(uint8_t());
   case ScalarKind::Int8:
-  case ScalarKind::UInt8: return isSigned ? use(int8_t()) : use(uint8_t());
+  case ScalarKind::UInt8:
+    return isSigned ? use(int8_t()) : use(uint8_t());
   case ScalarKind::Int16:
-  case ScalarKind::UInt16: return isSigned ? use(int16_t()) : use(uint16_t());
+  case ScalarKind::UInt16:
+    return isSigned ? use(int16_t()) : use(uint16_t());
   case ScalarKind::Int32:
-  case ScalarKind::UInt32: return isSigned ? use(int32_t()) : use(uint32_t());
+  case ScalarKind::UInt32:
+    return isSigned ? use(int32_t()) : use(uint32_t());
   case ScalarKind::Int64:
-  case ScalarKind::UInt64: return isSigned ? use(int64_t()) : use(uint64_t());
-  default: return nullptr;
+  case ScalarKind::UInt64:
+    return isSigned ? use(int64_t()) : use(uint64_t());
+  default:
+    return nullptr;
   }
 }
 
@@ -69,9 +77,13 @@ template <typename Use> Kernel withFloat(ScalarKind kind, Use use) {
 
 Kernel integerToInteger(ScalarKind from, ScalarKind to, bool isSigned) {
   if (to == ScalarKind::Int1)
-    return withInteger(from, false, [](auto source) -> Kernel { return unaryLoop<decltype(source), uint8_t, LowestBit<decltype(source)>>; });
+    return withInteger(from, false, [](auto source) -> Kernel {
+      return unaryLoop<decltype(source), uint8_t, LowestBit<decltype(source)>>;
+    });
   if (from == ScalarKind::Int1 && isSigned)
-    return withInteger(to, false, [](auto target) -> Kernel { return unaryLoop<uint8_t, decltype(target), BitExtend<decltype(target)>>; });
+    return withInteger(to, false, [](auto target) -> Kernel {
+      return unaryLoop<uint8_t, decltype(target), BitExtend<decltype(target)>>;
+    });
   return withInteger(from, isSigned, [&](auto source) {
     return withInteger(to, false, [](auto target) -> Kernel {
       return unaryLoop<decltype(source), decltype(target), Convert<decltype(source), decltype(target)>>;
@@ -83,13 +95,16 @@ Kernel integerToInteger(ScalarKind from, ScalarKind to, bool isSigned) {
 Kernel nacre::convertKernel(CastOp op, ScalarKind from, ScalarKind to) {
   switch (op) {
   case CastOp::Truncate:
-  case CastOp::ExtendUnsigned: return integerToInteger(from, to, false);
-  case CastOp::ExtendSigned: return integerToInteger(from, to, true);
+  case CastOp::ExtendUnsigned:
+    return integerToInteger(from, to, false);
+  case CastOp::ExtendSigned:
+    return integerToInteger(from, to, true);
   case CastOp::SignedToFloat:
   case CastOp::UnsignedToFloat: {
     bool isSigned = op == CastOp::SignedToFloat;
     if (from == ScalarKind::Int1 && isSigned)
-      return withFloat(to, [](auto target) -> Kernel { return unaryLoop<uint8_t, decltype(target), BitExtend<decltype(target)>>; });
+      return withFloat(
+          to, [](auto target) -> Kernel { return unaryLoop<uint8_t, decltype(target), BitExtend<decltype(target)>>; });
     return withFloat(to, [&](auto target) {
       return withInteger(from, isSigned, [](auto source) -> Kernel {
         return unaryLoop<decltype(source), decltype(target), Convert<decltype(source), decltype(target)>>;
@@ -114,7 +129,8 @@ Kernel nacre::convertKernel(CastOp op, ScalarKind from, ScalarKind to) {
     });
   case CastOp::Bitcast:
   case CastOp::PointerToInt:
-  case CastOp::IntToPointer: return nullptr; // views
+  case CastOp::IntToPointer:
+    return nullptr; // views
   }
   llvm_unreachable("all casts are named");
 }
@@ -156,7 +172,8 @@ Value EagerBuilder::cast(CastOp op, Value value, Type type, Rounding rounding) {
     int fromSize = source->elementSize(), toSize = type.scalarType().byteSize();
     if (fromSize == toSize)
       return valueOf(makeView(*source, type, source->data, source->strides));
-    return valueOf(elementwise(convertKernel(CastOp::ExtendUnsigned, from, to), source.get(), type)); // address to or from a narrower integer
+    return valueOf(elementwise(convertKernel(CastOp::ExtendUnsigned, from, to), source.get(),
+                               type)); // address to or from a narrower integer
   }
   bool isUniform = source->isUniform() && source->type.isBlock();
   if (isUniform) // convert the one element
@@ -169,7 +186,8 @@ Value EagerBuilder::cast(CastOp op, Value value, Type type, Rounding rounding) {
   else if (from == to)
     result = source;
   else
-    result = elementwise(convertKernel(op, isNarrowFloat(from) ? ScalarKind::Float32 : from, isNarrowFloat(to) ? ScalarKind::Float32 : to),
+    result = elementwise(convertKernel(op, isNarrowFloat(from) ? ScalarKind::Float32 : from,
+                                       isNarrowFloat(to) ? ScalarKind::Float32 : to),
                          source.get(), target, true);
   return valueOf(isUniform ? makeUniform(type, result->data) : result);
 }

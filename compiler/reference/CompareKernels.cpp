@@ -6,9 +6,9 @@ using namespace nacre;
 using namespace nacre::detail;
 
 namespace {
-#define NACRE_COMPARE(name, operation)                                                                                         \
-  template <typename T> struct name {                                                                                          \
-    [[gnu::always_inline]] static uint8_t apply(T a, T b) { return a operation b; }                                             \
+#define NACRE_COMPARE(name, operation)                                                                                 \
+  template <typename T> struct name {                                                                                  \
+    [[gnu::always_inline]] static uint8_t apply(T a, T b) { return a operation b; }                                    \
   };
 NACRE_COMPARE(Equal, ==)
 NACRE_COMPARE(NotEqual, !=)
@@ -23,21 +23,27 @@ enum class Relation { Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual };
 Relation relationOf(CompareOp op) {
   switch (op) {
   case CompareOp::Eq:
-  case CompareOp::EqF: return Relation::Equal;
+  case CompareOp::EqF:
+    return Relation::Equal;
   case CompareOp::Ne:
-  case CompareOp::NeF: return Relation::NotEqual;
+  case CompareOp::NeF:
+    return Relation::NotEqual;
   case CompareOp::LtS:
   case CompareOp::LtU:
-  case CompareOp::LtF: return Relation::Less;
+  case CompareOp::LtF:
+    return Relation::Less;
   case CompareOp::LeS:
   case CompareOp::LeU:
-  case CompareOp::LeF: return Relation::LessEqual;
+  case CompareOp::LeF:
+    return Relation::LessEqual;
   case CompareOp::GtS:
   case CompareOp::GtU:
-  case CompareOp::GtF: return Relation::Greater;
+  case CompareOp::GtF:
+    return Relation::Greater;
   case CompareOp::GeS:
   case CompareOp::GeU:
-  case CompareOp::GeF: return Relation::GreaterEqual;
+  case CompareOp::GeF:
+    return Relation::GreaterEqual;
   }
   llvm_unreachable("all comparisons are named");
 }
@@ -46,12 +52,18 @@ bool isSignedCompare(CompareOp op) { return op >= CompareOp::LtS && op <= Compar
 
 template <typename T> Kernel relationKernel(Relation relation) {
   switch (relation) {
-  case Relation::Equal: return binaryLoop<T, uint8_t, Equal<T>>;
-  case Relation::NotEqual: return binaryLoop<T, uint8_t, NotEqual<T>>;
-  case Relation::Less: return binaryLoop<T, uint8_t, Less<T>>;
-  case Relation::LessEqual: return binaryLoop<T, uint8_t, LessEqual<T>>;
-  case Relation::Greater: return binaryLoop<T, uint8_t, Greater<T>>;
-  case Relation::GreaterEqual: return binaryLoop<T, uint8_t, GreaterEqual<T>>;
+  case Relation::Equal:
+    return binaryLoop<T, uint8_t, Equal<T>>;
+  case Relation::NotEqual:
+    return binaryLoop<T, uint8_t, NotEqual<T>>;
+  case Relation::Less:
+    return binaryLoop<T, uint8_t, Less<T>>;
+  case Relation::LessEqual:
+    return binaryLoop<T, uint8_t, LessEqual<T>>;
+  case Relation::Greater:
+    return binaryLoop<T, uint8_t, Greater<T>>;
+  case Relation::GreaterEqual:
+    return binaryLoop<T, uint8_t, GreaterEqual<T>>;
   }
   llvm_unreachable("all relations are named");
 }
@@ -59,11 +71,16 @@ template <typename T> Kernel relationKernel(Relation relation) {
 // As signed, int1's 1 is -1: the order is turned around.
 Relation reversed(Relation relation) {
   switch (relation) {
-  case Relation::Less: return Relation::Greater;
-  case Relation::LessEqual: return Relation::GreaterEqual;
-  case Relation::Greater: return Relation::Less;
-  case Relation::GreaterEqual: return Relation::LessEqual;
-  default: return relation;
+  case Relation::Less:
+    return Relation::Greater;
+  case Relation::LessEqual:
+    return Relation::GreaterEqual;
+  case Relation::Greater:
+    return Relation::Less;
+  case Relation::GreaterEqual:
+    return Relation::LessEqual;
+  default:
+    return relation;
   }
 }
 
@@ -83,26 +100,38 @@ Kernel nacre::compareKernel(CompareOp op, ScalarKind kind) {
   Relation relation = relationOf(op);
   bool isSigned = isSignedCompare(op);
   switch (kind) {
-  case ScalarKind::Int1: return relationKernel<uint8_t>(isSigned ? reversed(relation) : relation);
+  case ScalarKind::Int1:
+    return relationKernel<uint8_t>(isSigned ? reversed(relation) : relation);
   case ScalarKind::Int8:
-  case ScalarKind::UInt8: return isSigned ? relationKernel<int8_t>(relation) : relationKernel<uint8_t>(relation);
+  case ScalarKind::UInt8:
+    return isSigned ? relationKernel<int8_t>(relation) : relationKernel<uint8_t>(relation);
   case ScalarKind::Int16:
-  case ScalarKind::UInt16: return isSigned ? relationKernel<int16_t>(relation) : relationKernel<uint16_t>(relation);
+  case ScalarKind::UInt16:
+    return isSigned ? relationKernel<int16_t>(relation) : relationKernel<uint16_t>(relation);
   case ScalarKind::Int32:
-  case ScalarKind::UInt32: return isSigned ? relationKernel<int32_t>(relation) : relationKernel<uint32_t>(relation);
+  case ScalarKind::UInt32:
+    return isSigned ? relationKernel<int32_t>(relation) : relationKernel<uint32_t>(relation);
   case ScalarKind::Int64:
-  case ScalarKind::UInt64: return isSigned ? relationKernel<int64_t>(relation) : relationKernel<uint64_t>(relation);
-  case ScalarKind::Float64: return relationKernel<double>(relation);
-  default: return relationKernel<float>(relation); // narrow floats too
+  case ScalarKind::UInt64:
+    return isSigned ? relationKernel<int64_t>(relation) : relationKernel<uint64_t>(relation);
+  case ScalarKind::Float64:
+    return relationKernel<double>(relation);
+  default:
+    return relationKernel<float>(relation); // narrow floats too
   }
 }
 
 Kernel nacre::selectKernel(int elementSize) {
   switch (elementSize) {
-  case 1: return selectLoop<uint8_t>;
-  case 2: return selectLoop<uint16_t>;
-  case 4: return selectLoop<uint32_t>;
-  case 8: return selectLoop<uint64_t>;
-  default: llvm_unreachable("element sizes are 1, 2, 4 and 8");
+  case 1:
+    return selectLoop<uint8_t>;
+  case 2:
+    return selectLoop<uint16_t>;
+  case 4:
+    return selectLoop<uint32_t>;
+  case 8:
+    return selectLoop<uint64_t>;
+  default:
+    llvm_unreachable("element sizes are 1, 2, 4 and 8");
   }
 }

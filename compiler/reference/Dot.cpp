@@ -1,5 +1,5 @@
-// Matrix products. Floats are multiplied and added in float (fp64 in double) and rounded to the accumulator's type at the end;
-// integers in int32. Every precision asked for is met: nothing is rounded to tf32.
+// Matrix products. Floats are multiplied and added in float (fp64 in double) and rounded to the accumulator's type at
+// the end; integers in int32. Every precision asked for is met: nothing is rounded to tf32.
 #include "compiler/reference/EagerBuilder.h"
 #include "compiler/reference/FloatFormats.h"
 #include "compiler/reference/Kernels.h"
@@ -8,8 +8,10 @@
 using namespace nacre;
 
 namespace {
-// c[m, n] += a[m, k] * b[k, n], all row-major and contiguous. A block of 4 rows by 16 columns stays in registers over k.
-template <typename T> [[gnu::always_inline]] inline void multiplyBlocked(const T *a, const T *b, T *c, int64_t m, int64_t n, int64_t k) {
+// c[m, n] += a[m, k] * b[k, n], all row-major and contiguous. A block of 4 rows by 16 columns stays in registers over
+// k.
+template <typename T>
+[[gnu::always_inline]] inline void multiplyBlocked(const T *a, const T *b, T *c, int64_t m, int64_t n, int64_t k) {
   constexpr int rows = 4, columns = 64 / sizeof(T);
   int64_t row = 0;
   for (; row + rows <= m; row += rows) {
@@ -78,7 +80,8 @@ Value EagerBuilder::dot(Value a, Value b, Value accumulator, DotPrecision precis
     else if (element == float32())
       multiply(left->as<float>() + atLeft, right->as<float>() + atRight, result->as<float>() + atResult, m, n, k);
     else
-      multiply(left->as<uint32_t>() + atLeft, right->as<uint32_t>() + atRight, result->as<uint32_t>() + atResult, m, n, k);
+      multiply(left->as<uint32_t>() + atLeft, right->as<uint32_t>() + atRight, result->as<uint32_t>() + atResult, m, n,
+               k);
   }
   Value wide = valueOf(result);
   return wide.type() == resultType ? wide : cast(CastOp::FloatTruncate, wide, resultType);

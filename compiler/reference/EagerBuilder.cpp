@@ -82,17 +82,20 @@ Value EagerBuilder::binary(BinaryOp op, Value lhs, Value rhs) {
 
 Value EagerBuilder::compare(CompareOp op, Value lhs, Value rhs) {
   Buffer &left = bufferOf(lhs), &right = bufferOf(rhs);
-  return valueOf(elementwise(compareKernel(op, computedKind(left.type)), {&left, &right}, withScalar(left.type, int1()), true));
+  return valueOf(
+      elementwise(compareKernel(op, computedKind(left.type)), {&left, &right}, withScalar(left.type, int1()), true));
 }
 
 Value EagerBuilder::fma(Value a, Value b, Value c) {
   Buffer &first = bufferOf(a);
-  return valueOf(elementwise(fmaKernel(computedKind(first.type)), {&first, &bufferOf(b), &bufferOf(c)}, first.type, true));
+  return valueOf(
+      elementwise(fmaKernel(computedKind(first.type)), {&first, &bufferOf(b), &bufferOf(c)}, first.type, true));
 }
 
 Value EagerBuilder::select(Value condition, Value whenTrue, Value whenFalse) {
   Buffer &first = bufferOf(whenTrue);
-  return valueOf(elementwise(selectKernel(first.elementSize()), {&bufferOf(condition), &first, &bufferOf(whenFalse)}, first.type));
+  return valueOf(
+      elementwise(selectKernel(first.elementSize()), {&bufferOf(condition), &first, &bufferOf(whenFalse)}, first.type));
 }
 
 void EagerBuilder::barrier() {} // the elements of a program are computed one operation after another

@@ -1,9 +1,9 @@
 // The builder that computes at once, on host memory: the living definition of what every operation means.
 //
-// Pointers are host addresses. Masked-off lanes are never touched. Arithmetic is bit-exact: integers wrap; fp16, bf16 and fp8
-// are computed in float and rounded once to nearest even. What the language leaves undefined is written down where it is
-// computed (IntegerKernels.cpp, Casts.cpp). One builder serves one program at a time; builders on several threads may share
-// memory, with atomics that are atomic.
+// Pointers are host addresses. Masked-off lanes are never touched. Arithmetic is bit-exact: integers wrap; fp16, bf16
+// and fp8 are computed in float and rounded once to nearest even. What the language leaves undefined is written down
+// where it is computed (IntegerKernels.cpp, Casts.cpp). One builder serves one program at a time; builders on several
+// threads may share memory, with atomics that are atomic.
 #pragma once
 
 #include "compiler/language/Builder.h"
@@ -16,8 +16,8 @@ namespace nacre {
 struct ProgramContext {
   std::array<uint32_t, 3> programId = {0, 0, 0};
   std::array<uint32_t, 3> grid = {1, 1, 1};
-  const MemoryMap *memory = nullptr;                 // null: accesses are not checked
-  std::function<void(llvm::StringRef text)> print;   // one whole print, newline included; null: to stdout
+  const MemoryMap *memory = nullptr;               // null: accesses are not checked
+  std::function<void(llvm::StringRef text)> print; // one whole print, newline included; null: to stdout
 };
 
 class EagerBuilder : public Builder {

@@ -9,14 +9,22 @@ using namespace nacre;
 // Calls `use` with the format of a narrow kind.
 template <typename Use> static void withFormat(ScalarKind kind, Use use) {
   switch (kind) {
-  case ScalarKind::Float16: return use(Float16Format());
-  case ScalarKind::BFloat16: return use(BFloat16Format());
-  case ScalarKind::Float8E4NV: return use(Float8E4NVFormat());
-  case ScalarKind::Float8E5: return use(Float8E5Format());
-  case ScalarKind::Float8E4B15: return use(Float8E4B15Format());
-  case ScalarKind::Float8E4B8: return use(Float8E4B8Format());
-  case ScalarKind::Float8E5B16: return use(Float8E5B16Format());
-  default: llvm_unreachable("not a narrow float kind");
+  case ScalarKind::Float16:
+    return use(Float16Format());
+  case ScalarKind::BFloat16:
+    return use(BFloat16Format());
+  case ScalarKind::Float8E4NV:
+    return use(Float8E4NVFormat());
+  case ScalarKind::Float8E5:
+    return use(Float8E5Format());
+  case ScalarKind::Float8E4B15:
+    return use(Float8E4B15Format());
+  case ScalarKind::Float8E4B8:
+    return use(Float8E4B8Format());
+  case ScalarKind::Float8E5B16:
+    return use(Float8E5B16Format());
+  default:
+    llvm_unreachable("not a narrow float kind");
   }
 }
 

@@ -1,8 +1,8 @@
 // The narrow float formats of the language, bit by bit: fp16, bf16 and the five fp8 kinds to and from float and double.
 //
-// Decoding is exact. Encoding rounds once, to nearest even or toward zero. fp16 and bf16 overflow to infinity (toward zero:
-// to the largest number); fp8 saturates: whatever is too large, infinity too, becomes the largest number. NaN stays NaN,
-// except in fp8e4b15, which has none and holds the largest number instead.
+// Decoding is exact. Encoding rounds once, to nearest even or toward zero. fp16 and bf16 overflow to infinity (toward
+// zero: to the largest number); fp8 saturates: whatever is too large, infinity too, becomes the largest number. NaN
+// stays NaN, except in fp8e4b15, which has none and holds the largest number instead.
 //
 // Everything is inline and without branches, so that loops over it become vector code.
 #pragma once
@@ -81,7 +81,8 @@ template <typename Format, bool TowardZero = false, typename Wide>
   const Bits magnitude = bits & ~wideSign;
   const bool negative = (bits & wideSign) != 0;
 
-  // A normal number of the format: round the mantissa away (a carry moves into the exponent, as it should), move the bias.
+  // A normal number of the format: round the mantissa away (a carry moves into the exponent, as it should), move the
+  // bias.
   constexpr Bits biasDifference = static_cast<Bits>(W::bias - Format::bias) << Format::mantissaBits;
   Bits rounded = magnitude;
   if constexpr (!TowardZero)
@@ -94,7 +95,8 @@ template <typename Format, bool TowardZero = false, typename Wide>
     const Wide absolute = std::bit_cast<Wide>(magnitude);
     Bits subnormal;
     if constexpr (TowardZero) {
-      constexpr Wide unitsInOne = std::bit_cast<Wide>(static_cast<Bits>(W::bias + Format::bias - 1 + Format::mantissaBits) << W::mantissaBits);
+      constexpr Wide unitsInOne =
+          std::bit_cast<Wide>(static_cast<Bits>(W::bias + Format::bias - 1 + Format::mantissaBits) << W::mantissaBits);
       const Wide bounded = magnitude < smallestNormal ? absolute : Wide(0);
       subnormal = static_cast<Bits>(static_cast<int32_t>(bounded * unitsInOne));
     } else {

@@ -10,9 +10,9 @@ namespace {
 template <typename T> using BitsOf = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
 template <typename T> constexpr BitsOf<T> signOf = BitsOf<T>(1) << (sizeof(T) * 8 - 1);
 
-#define NACRE_FLOAT_OP(name, expression)                                                                                       \
-  template <typename T> struct name {                                                                                          \
-    [[gnu::always_inline]] static T apply(T a, T b) { return expression; }                                                      \
+#define NACRE_FLOAT_OP(name, expression)                                                                               \
+  template <typename T> struct name {                                                                                  \
+    [[gnu::always_inline]] static T apply(T a, T b) { return expression; }                                             \
   };
 NACRE_FLOAT_OP(Add, a + b)
 NACRE_FLOAT_OP(Sub, a - b)
@@ -26,12 +26,13 @@ NACRE_FLOAT_OP(Maximum, a != a ? a : b != b ? b : a > b ? a : b > a ? b : std::s
 NACRE_FLOAT_OP(Remainder, std::fmod(a, b))
 NACRE_FLOAT_OP(Power, static_cast<T>(std::pow(static_cast<double>(a), static_cast<double>(b))))
 NACRE_FLOAT_OP(ArcTangent2, static_cast<T>(std::atan2(static_cast<double>(a), static_cast<double>(b))))
-NACRE_FLOAT_OP(CopySign, std::bit_cast<T>(static_cast<BitsOf<T>>((std::bit_cast<BitsOf<T>>(a) & ~signOf<T>) | (std::bit_cast<BitsOf<T>>(b) & signOf<T>))))
+NACRE_FLOAT_OP(CopySign, std::bit_cast<T>(static_cast<BitsOf<T>>((std::bit_cast<BitsOf<T>>(a) & ~signOf<T>) |
+                                                                 (std::bit_cast<BitsOf<T>>(b) & signOf<T>))))
 #undef NACRE_FLOAT_OP
 
-#define NACRE_FLOAT_OP(name, expression)                                                                                       \
-  template <typename T> struct name {                                                                                          \
-    [[gnu::always_inline]] static T apply(T a) { return expression; }                                                           \
+#define NACRE_FLOAT_OP(name, expression)                                                                               \
+  template <typename T> struct name {                                                                                  \
+    [[gnu::always_inline]] static T apply(T a) { return expression; }                                                  \
   };
 NACRE_FLOAT_OP(Negate, -a)
 NACRE_FLOAT_OP(Absolute, std::bit_cast<T>(static_cast<BitsOf<T>>(std::bit_cast<BitsOf<T>>(a) & ~signOf<T>)))
@@ -56,8 +57,9 @@ template <typename T> void fmaLoop(const void *const *inputs, void *output, int6
 
 template <typename T> Kernel binaryOf(BinaryOp op) {
   switch (op) {
-#define NACRE_CASE(op, function)                                                                                               \
-  case BinaryOp::op: return binaryLoop<T, T, function<T>>;
+#define NACRE_CASE(op, function)                                                                                       \
+  case BinaryOp::op:                                                                                                   \
+    return binaryLoop<T, T, function<T>>;
     NACRE_CASE(AddF, Add)
     NACRE_CASE(SubF, Sub)
     NACRE_CASE(MulF, Mul)
@@ -68,17 +70,22 @@ template <typename T> Kernel binaryOf(BinaryOp op) {
     NACRE_CASE(MaximumF, Maximum)
     NACRE_CASE(CopySign, CopySign)
 #undef NACRE_CASE
-  case BinaryOp::RemF: return scalarBinaryLoop<T, T, Remainder<T>>;
-  case BinaryOp::Pow: return scalarBinaryLoop<T, T, Power<T>>;
-  case BinaryOp::Atan2: return scalarBinaryLoop<T, T, ArcTangent2<T>>;
-  default: return nullptr;
+  case BinaryOp::RemF:
+    return scalarBinaryLoop<T, T, Remainder<T>>;
+  case BinaryOp::Pow:
+    return scalarBinaryLoop<T, T, Power<T>>;
+  case BinaryOp::Atan2:
+    return scalarBinaryLoop<T, T, ArcTangent2<T>>;
+  default:
+    return nullptr;
   }
 }
 
 template <typename T> Kernel unaryOf(UnaryOp op) {
   switch (op) {
-#define NACRE_CASE(op, function)                                                                                               \
-  case UnaryOp::op: return unaryLoop<T, T, function<T>>;
+#define NACRE_CASE(op, function)                                                                                       \
+  case UnaryOp::op:                                                                                                    \
+    return unaryLoop<T, T, function<T>>;
     NACRE_CASE(NegF, Negate)
     NACRE_CASE(AbsF, Absolute)
     NACRE_CASE(Sqrt, SquareRoot)
@@ -87,8 +94,10 @@ template <typename T> Kernel unaryOf(UnaryOp op) {
     NACRE_CASE(Trunc, Truncate)
     NACRE_CASE(RoundEven, RoundEven)
 #undef NACRE_CASE
-  case UnaryOp::Round: return scalarLoop<T, T, Round<T>>;
-  default: return mathKernel(op, sizeof(T) == 4 ? ScalarKind::Float32 : ScalarKind::Float64);
+  case UnaryOp::Round:
+    return scalarLoop<T, T, Round<T>>;
+  default:
+    return mathKernel(op, sizeof(T) == 4 ? ScalarKind::Float32 : ScalarKind::Float64);
   }
 }
 } // namespace

@@ -14,57 +14,94 @@ namespace math = mlir::math;
 
 static const llvm::StringMap<BinaryOp> &binaryOps() {
   static const llvm::StringMap<BinaryOp> table = {
-      {"arith.addi", BinaryOp::AddI},         {"arith.subi", BinaryOp::SubI},         {"arith.muli", BinaryOp::MulI},
-      {"arith.divsi", BinaryOp::DivS},        {"arith.divui", BinaryOp::DivU},        {"arith.remsi", BinaryOp::RemS},
-      {"arith.remui", BinaryOp::RemU},        {"arith.andi", BinaryOp::And},          {"arith.ori", BinaryOp::Or},
-      {"arith.xori", BinaryOp::Xor},          {"arith.shli", BinaryOp::Shl},          {"arith.shrsi", BinaryOp::ShrS},
-      {"arith.shrui", BinaryOp::ShrU},        {"arith.minsi", BinaryOp::MinS},        {"arith.minui", BinaryOp::MinU},
-      {"arith.maxsi", BinaryOp::MaxS},        {"arith.maxui", BinaryOp::MaxU},        {"arith.addf", BinaryOp::AddF},
-      {"arith.subf", BinaryOp::SubF},         {"arith.mulf", BinaryOp::MulF},         {"arith.divf", BinaryOp::DivF},
-      {"arith.remf", BinaryOp::RemF},         {"arith.minnumf", BinaryOp::MinNumF},   {"arith.maxnumf", BinaryOp::MaxNumF},
-      {"arith.minimumf", BinaryOp::MinimumF}, {"arith.maximumf", BinaryOp::MaximumF}, {"math.powf", BinaryOp::Pow},
-      {"math.atan2", BinaryOp::Atan2},        {"math.copysign", BinaryOp::CopySign},
+      {"arith.addi", BinaryOp::AddI},
+      {"arith.subi", BinaryOp::SubI},
+      {"arith.muli", BinaryOp::MulI},
+      {"arith.divsi", BinaryOp::DivS},
+      {"arith.divui", BinaryOp::DivU},
+      {"arith.remsi", BinaryOp::RemS},
+      {"arith.remui", BinaryOp::RemU},
+      {"arith.andi", BinaryOp::And},
+      {"arith.ori", BinaryOp::Or},
+      {"arith.xori", BinaryOp::Xor},
+      {"arith.shli", BinaryOp::Shl},
+      {"arith.shrsi", BinaryOp::ShrS},
+      {"arith.shrui", BinaryOp::ShrU},
+      {"arith.minsi", BinaryOp::MinS},
+      {"arith.minui", BinaryOp::MinU},
+      {"arith.maxsi", BinaryOp::MaxS},
+      {"arith.maxui", BinaryOp::MaxU},
+      {"arith.addf", BinaryOp::AddF},
+      {"arith.subf", BinaryOp::SubF},
+      {"arith.mulf", BinaryOp::MulF},
+      {"arith.divf", BinaryOp::DivF},
+      {"arith.remf", BinaryOp::RemF},
+      {"arith.minnumf", BinaryOp::MinNumF},
+      {"arith.maxnumf", BinaryOp::MaxNumF},
+      {"arith.minimumf", BinaryOp::MinimumF},
+      {"arith.maximumf", BinaryOp::MaximumF},
+      {"math.powf", BinaryOp::Pow},
+      {"math.atan2", BinaryOp::Atan2},
+      {"math.copysign", BinaryOp::CopySign},
   };
   return table;
 }
 
 static const llvm::StringMap<UnaryOp> &unaryOps() {
   static const llvm::StringMap<UnaryOp> table = {
-      {"arith.negf", UnaryOp::NegF},      {"math.absf", UnaryOp::AbsF},   {"math.absi", UnaryOp::AbsI},   {"math.exp", UnaryOp::Exp},
-      {"math.exp2", UnaryOp::Exp2},       {"math.log", UnaryOp::Log},     {"math.log2", UnaryOp::Log2},   {"math.sin", UnaryOp::Sin},
-      {"math.cos", UnaryOp::Cos},         {"math.tan", UnaryOp::Tan},     {"math.sqrt", UnaryOp::Sqrt},   {"math.rsqrt", UnaryOp::Rsqrt},
-      {"math.erf", UnaryOp::Erf},         {"math.erfc", UnaryOp::Erfc},   {"math.floor", UnaryOp::Floor}, {"math.ceil", UnaryOp::Ceil},
-      {"math.trunc", UnaryOp::Trunc},     {"math.round", UnaryOp::Round}, {"math.tanh", UnaryOp::Tanh},   {"math.sinh", UnaryOp::Sinh},
-      {"math.cosh", UnaryOp::Cosh},       {"math.asin", UnaryOp::Asin},   {"math.acos", UnaryOp::Acos},   {"math.atan", UnaryOp::Atan},
-      {"math.asinh", UnaryOp::Asinh},     {"math.acosh", UnaryOp::Acosh}, {"math.atanh", UnaryOp::Atanh}, {"math.expm1", UnaryOp::Expm1},
-      {"math.log1p", UnaryOp::Log1p},     {"math.log10", UnaryOp::Log10}, {"math.cbrt", UnaryOp::Cbrt},
-      {"math.roundeven", UnaryOp::RoundEven},
+      {"arith.negf", UnaryOp::NegF},  {"math.absf", UnaryOp::AbsF},
+      {"math.absi", UnaryOp::AbsI},   {"math.exp", UnaryOp::Exp},
+      {"math.exp2", UnaryOp::Exp2},   {"math.log", UnaryOp::Log},
+      {"math.log2", UnaryOp::Log2},   {"math.sin", UnaryOp::Sin},
+      {"math.cos", UnaryOp::Cos},     {"math.tan", UnaryOp::Tan},
+      {"math.sqrt", UnaryOp::Sqrt},   {"math.rsqrt", UnaryOp::Rsqrt},
+      {"math.erf", UnaryOp::Erf},     {"math.erfc", UnaryOp::Erfc},
+      {"math.floor", UnaryOp::Floor}, {"math.ceil", UnaryOp::Ceil},
+      {"math.trunc", UnaryOp::Trunc}, {"math.round", UnaryOp::Round},
+      {"math.tanh", UnaryOp::Tanh},   {"math.sinh", UnaryOp::Sinh},
+      {"math.cosh", UnaryOp::Cosh},   {"math.asin", UnaryOp::Asin},
+      {"math.acos", UnaryOp::Acos},   {"math.atan", UnaryOp::Atan},
+      {"math.asinh", UnaryOp::Asinh}, {"math.acosh", UnaryOp::Acosh},
+      {"math.atanh", UnaryOp::Atanh}, {"math.expm1", UnaryOp::Expm1},
+      {"math.log1p", UnaryOp::Log1p}, {"math.log10", UnaryOp::Log10},
+      {"math.cbrt", UnaryOp::Cbrt},   {"math.roundeven", UnaryOp::RoundEven},
   };
   return table;
 }
 
 static const llvm::StringMap<CastOp> &castOps() {
   static const llvm::StringMap<CastOp> table = {
-      {"arith.trunci", CastOp::Truncate},      {"arith.extsi", CastOp::ExtendSigned},   {"arith.extui", CastOp::ExtendUnsigned},
-      {"arith.extf", CastOp::FloatExtend},     {"arith.truncf", CastOp::FloatTruncate}, {"arith.sitofp", CastOp::SignedToFloat},
-      {"arith.uitofp", CastOp::UnsignedToFloat}, {"arith.fptosi", CastOp::FloatToSigned}, {"arith.fptoui", CastOp::FloatToUnsigned},
-      {"arith.bitcast", CastOp::Bitcast},
+      {"arith.trunci", CastOp::Truncate},        {"arith.extsi", CastOp::ExtendSigned},
+      {"arith.extui", CastOp::ExtendUnsigned},   {"arith.extf", CastOp::FloatExtend},
+      {"arith.truncf", CastOp::FloatTruncate},   {"arith.sitofp", CastOp::SignedToFloat},
+      {"arith.uitofp", CastOp::UnsignedToFloat}, {"arith.fptosi", CastOp::FloatToSigned},
+      {"arith.fptoui", CastOp::FloatToUnsigned}, {"arith.bitcast", CastOp::Bitcast},
   };
   return table;
 }
 
 static CompareOp integerComparison(arith::CmpIPredicate predicate) {
   switch (predicate) {
-  case arith::CmpIPredicate::eq: return CompareOp::Eq;
-  case arith::CmpIPredicate::ne: return CompareOp::Ne;
-  case arith::CmpIPredicate::slt: return CompareOp::LtS;
-  case arith::CmpIPredicate::sle: return CompareOp::LeS;
-  case arith::CmpIPredicate::sgt: return CompareOp::GtS;
-  case arith::CmpIPredicate::sge: return CompareOp::GeS;
-  case arith::CmpIPredicate::ult: return CompareOp::LtU;
-  case arith::CmpIPredicate::ule: return CompareOp::LeU;
-  case arith::CmpIPredicate::ugt: return CompareOp::GtU;
-  case arith::CmpIPredicate::uge: return CompareOp::GeU;
+  case arith::CmpIPredicate::eq:
+    return CompareOp::Eq;
+  case arith::CmpIPredicate::ne:
+    return CompareOp::Ne;
+  case arith::CmpIPredicate::slt:
+    return CompareOp::LtS;
+  case arith::CmpIPredicate::sle:
+    return CompareOp::LeS;
+  case arith::CmpIPredicate::sgt:
+    return CompareOp::GtS;
+  case arith::CmpIPredicate::sge:
+    return CompareOp::GeS;
+  case arith::CmpIPredicate::ult:
+    return CompareOp::LtU;
+  case arith::CmpIPredicate::ule:
+    return CompareOp::LeU;
+  case arith::CmpIPredicate::ugt:
+    return CompareOp::GtU;
+  case arith::CmpIPredicate::uge:
+    return CompareOp::GeU;
   }
   llvm_unreachable("all predicates are named");
 }
@@ -74,25 +111,43 @@ Value IRProgram::compareFloats(int64_t predicate, const Value &lhs, const Value 
   auto compare = [&](CompareOp op) { return builder.compare(op, lhs, rhs); };
   auto complement = [&](Value value) { return builder.unary(UnaryOp::Not, value); };
   auto ordered = [&] {
-    return builder.binary(BinaryOp::And, builder.compare(CompareOp::EqF, lhs, lhs), builder.compare(CompareOp::EqF, rhs, rhs));
+    return builder.binary(BinaryOp::And, builder.compare(CompareOp::EqF, lhs, lhs),
+                          builder.compare(CompareOp::EqF, rhs, rhs));
   };
   switch (static_cast<arith::CmpFPredicate>(predicate)) {
-  case arith::CmpFPredicate::OEQ: return compare(CompareOp::EqF);
-  case arith::CmpFPredicate::OLT: return compare(CompareOp::LtF);
-  case arith::CmpFPredicate::OLE: return compare(CompareOp::LeF);
-  case arith::CmpFPredicate::OGT: return compare(CompareOp::GtF);
-  case arith::CmpFPredicate::OGE: return compare(CompareOp::GeF);
-  case arith::CmpFPredicate::UNE: return compare(CompareOp::NeF);
-  case arith::CmpFPredicate::ONE: return builder.binary(BinaryOp::Or, compare(CompareOp::LtF), compare(CompareOp::GtF));
-  case arith::CmpFPredicate::UEQ: return complement(builder.binary(BinaryOp::Or, compare(CompareOp::LtF), compare(CompareOp::GtF)));
-  case arith::CmpFPredicate::ULT: return complement(compare(CompareOp::GeF));
-  case arith::CmpFPredicate::ULE: return complement(compare(CompareOp::GtF));
-  case arith::CmpFPredicate::UGT: return complement(compare(CompareOp::LeF));
-  case arith::CmpFPredicate::UGE: return complement(compare(CompareOp::LtF));
-  case arith::CmpFPredicate::ORD: return ordered();
-  case arith::CmpFPredicate::UNO: return complement(ordered());
-  case arith::CmpFPredicate::AlwaysTrue: return builder.compare(CompareOp::Eq, integerLike(compare(CompareOp::EqF), 1), integerLike(compare(CompareOp::EqF), 1));
-  case arith::CmpFPredicate::AlwaysFalse: return integerLike(compare(CompareOp::EqF), 0);
+  case arith::CmpFPredicate::OEQ:
+    return compare(CompareOp::EqF);
+  case arith::CmpFPredicate::OLT:
+    return compare(CompareOp::LtF);
+  case arith::CmpFPredicate::OLE:
+    return compare(CompareOp::LeF);
+  case arith::CmpFPredicate::OGT:
+    return compare(CompareOp::GtF);
+  case arith::CmpFPredicate::OGE:
+    return compare(CompareOp::GeF);
+  case arith::CmpFPredicate::UNE:
+    return compare(CompareOp::NeF);
+  case arith::CmpFPredicate::ONE:
+    return builder.binary(BinaryOp::Or, compare(CompareOp::LtF), compare(CompareOp::GtF));
+  case arith::CmpFPredicate::UEQ:
+    return complement(builder.binary(BinaryOp::Or, compare(CompareOp::LtF), compare(CompareOp::GtF)));
+  case arith::CmpFPredicate::ULT:
+    return complement(compare(CompareOp::GeF));
+  case arith::CmpFPredicate::ULE:
+    return complement(compare(CompareOp::GtF));
+  case arith::CmpFPredicate::UGT:
+    return complement(compare(CompareOp::LeF));
+  case arith::CmpFPredicate::UGE:
+    return complement(compare(CompareOp::LtF));
+  case arith::CmpFPredicate::ORD:
+    return ordered();
+  case arith::CmpFPredicate::UNO:
+    return complement(ordered());
+  case arith::CmpFPredicate::AlwaysTrue:
+    return builder.compare(CompareOp::Eq, integerLike(compare(CompareOp::EqF), 1),
+                           integerLike(compare(CompareOp::EqF), 1));
+  case arith::CmpFPredicate::AlwaysFalse:
+    return integerLike(compare(CompareOp::EqF), 0);
   }
   llvm_unreachable("all predicates are named");
 }
@@ -118,7 +173,8 @@ bool IRProgram::runArith(mlir::Operation &op) {
     if (auto truncate = mlir::dyn_cast<arith::TruncFOp>(op))
       if (auto mode = truncate.getRoundingmode(); mode && *mode == arith::RoundingMode::toward_zero)
         rounding = Rounding::TowardZero;
-    set(op.getResult(0), builder.cast(found->second, operand, resultType(op.getResult(0).getType(), operand), rounding));
+    set(op.getResult(0),
+        builder.cast(found->second, operand, resultType(op.getResult(0).getType(), operand), rounding));
     return true;
   }
   auto widthCast = [&](CastOp extension) {
@@ -195,10 +251,14 @@ template <typename T> struct OnesCount {
 };
 template <template <typename> typename Function> Kernel countingKernel(int size) {
   switch (size) {
-  case 1: return detail::scalarLoop<uint8_t, uint8_t, Function<uint8_t>>;
-  case 2: return detail::scalarLoop<uint16_t, uint16_t, Function<uint16_t>>;
-  case 4: return detail::scalarLoop<uint32_t, uint32_t, Function<uint32_t>>;
-  default: return detail::scalarLoop<uint64_t, uint64_t, Function<uint64_t>>;
+  case 1:
+    return detail::scalarLoop<uint8_t, uint8_t, Function<uint8_t>>;
+  case 2:
+    return detail::scalarLoop<uint16_t, uint16_t, Function<uint16_t>>;
+  case 4:
+    return detail::scalarLoop<uint32_t, uint32_t, Function<uint32_t>>;
+  default:
+    return detail::scalarLoop<uint64_t, uint64_t, Function<uint64_t>>;
   }
 }
 } // namespace
@@ -208,13 +268,15 @@ bool IRProgram::runMath(mlir::Operation &op) {
     Value operand = get(op.getOperand(0));
     if (operand.type().isBool())
       fail(op, "counting bits of i1 is not supported");
-    set(op.getResult(0), valueOf(elementwise(kernel(bufferOf(operand).elementSize()), &bufferOf(operand), operand.type())));
+    set(op.getResult(0),
+        valueOf(elementwise(kernel(bufferOf(operand).elementSize()), &bufferOf(operand), operand.type())));
     return true;
   };
   // |x| against infinity.
   auto classify = [&](CompareOp compare) {
     Value magnitude = builder.unary(UnaryOp::AbsF, get(op.getOperand(0)));
-    Value infinity = builder.constantFloat(magnitude.type().scalarType(), llvm::APFloat(std::numeric_limits<double>::infinity()));
+    Value infinity =
+        builder.constantFloat(magnitude.type().scalarType(), llvm::APFloat(std::numeric_limits<double>::infinity()));
     if (magnitude.type().isBlock())
       infinity = builder.splat(infinity, magnitude.type().shape());
     set(op.getResult(0), builder.compare(compare, magnitude, infinity));

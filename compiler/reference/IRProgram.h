@@ -1,5 +1,5 @@
-// One program of a kernel while its IR is walked: the values computed so far, and the evaluation of each family of operations.
-// Internal to the walker.
+// One program of a kernel while its IR is walked: the values computed so far, and the evaluation of each family of
+// operations. Internal to the walker.
 #pragma once
 
 #include "compiler/reference/IRWalker.h"

@@ -15,10 +15,11 @@ static_assert(static_cast<int>(tile::MemoryScope::System) == static_cast<int>(Me
 static_assert(static_cast<int>(tile::DotPrecision::BF16x6) == static_cast<int>(DotPrecision::BF16x6));
 static_assert(static_cast<int>(tile::Rounding::TowardZero) == static_cast<int>(Rounding::TowardZero));
 
-// A combining region is run once on whole slices, its scalars standing for tiles. One that branches on them is run element by
-// element instead.
+// A combining region is run once on whole slices, its scalars standing for tiles. One that branches on them is run
+// element by element instead.
 Builder::Combine IRProgram::combineBy(mlir::Region &region) {
-  bool branches = llvm::any_of(region.front(), [](mlir::Operation &op) { return op.getNumRegions() > 0 || mlir::isa<mlir::func::CallOp>(op); });
+  bool branches = llvm::any_of(
+      region.front(), [](mlir::Operation &op) { return op.getNumRegions() > 0 || mlir::isa<mlir::func::CallOp>(op); });
   auto once = [this, &region](llvm::ArrayRef<Value> lhs, llvm::ArrayRef<Value> rhs) {
     llvm::SmallVector<Value> arguments(lhs.begin(), lhs.end());
     arguments.append(rhs.begin(), rhs.end());
@@ -71,7 +72,9 @@ bool IRProgram::runShape(mlir::Operation &op) {
         return finish(numbers);
       })
       .Case([&](tile::SplatOp splat) { return finish(builder.splat(get(splat.getSource()), shape())); })
-      .Case([&](tile::ExpandDimsOp expand) { return finish(builder.expandDims(get(expand.getSource()), expand.getAxis())); })
+      .Case([&](tile::ExpandDimsOp expand) {
+        return finish(builder.expandDims(get(expand.getSource()), expand.getAxis()));
+      })
       .Case([&](tile::BroadcastOp broadcast) { return finish(builder.broadcast(get(broadcast.getSource()), shape())); })
       .Case([&](tile::ReshapeOp reshape) { return finish(builder.reshape(get(reshape.getSource()), shape())); })
       .Case([&](tile::PermuteOp permute) {
@@ -79,7 +82,8 @@ bool IRProgram::runShape(mlir::Operation &op) {
         return finish(builder.permute(get(permute.getSource()), order));
       })
       .Case([&](tile::ConcatenateOp concatenate) {
-        return finish(builder.concatenate(get(concatenate.getFirst()), get(concatenate.getSecond()), concatenate.getAxis()));
+        return finish(
+            builder.concatenate(get(concatenate.getFirst()), get(concatenate.getSecond()), concatenate.getAxis()));
       })
       .Case([&](tile::JoinOp join) { return finish(builder.join(get(join.getFirst()), get(join.getSecond()))); })
       .Case([&](tile::SplitOp split) {
@@ -88,7 +92,9 @@ bool IRProgram::runShape(mlir::Operation &op) {
         set(split.getSecond(), second);
         return true;
       })
-      .Case([&](tile::ExtractOp extract) { return finish(builder.extract(get(extract.getSource()), extract.getIndex())); })
+      .Case([&](tile::ExtractOp extract) {
+        return finish(builder.extract(get(extract.getSource()), extract.getIndex()));
+      })
       .Case([&](tile::GatherOp gather) {
         locate(op);
         return finish(builder.gather(get(gather.getSource()), get(gather.getIndex()), gather.getAxis()));
@@ -112,7 +118,9 @@ bool IRProgram::runShape(mlir::Operation &op) {
         Value source = get(cast.getSource());
         return finish(builder.cast(CastOp::IntToPointer, source, resultType(cast.getType(), source)));
       })
-      .Case([&](tile::HintOp hint) { return finish(builder.hint(hint.getKind(), get(hint.getSource()), hint.getValues())); })
+      .Case([&](tile::HintOp hint) {
+        return finish(builder.hint(hint.getKind(), get(hint.getSource()), hint.getValues()));
+      })
       .Default([](mlir::Operation *) { return false; });
 }
 
@@ -125,27 +133,32 @@ bool IRProgram::runMemory(mlir::Operation &op) {
       })
       .Case([&](tile::LoadOp load) {
         locate(op);
-        LoadOptions options{static_cast<CacheModifier>(load.getCache()), static_cast<EvictionPolicy>(load.getEviction()), load.getIsVolatile()};
-        set(load.getResult(), builder.load(get(load.getPointer()), getOrNull(load.getMask()), getOrNull(load.getOther()), options));
+        LoadOptions options{static_cast<CacheModifier>(load.getCache()),
+                            static_cast<EvictionPolicy>(load.getEviction()), load.getIsVolatile()};
+        set(load.getResult(),
+            builder.load(get(load.getPointer()), getOrNull(load.getMask()), getOrNull(load.getOther()), options));
         return true;
       })
       .Case([&](tile::StoreOp store) {
         locate(op);
-        StoreOptions options{static_cast<CacheModifier>(store.getCache()), static_cast<EvictionPolicy>(store.getEviction())};
+        StoreOptions options{static_cast<CacheModifier>(store.getCache()),
+                             static_cast<EvictionPolicy>(store.getEviction())};
         builder.store(get(store.getPointer()), get(store.getValue()), getOrNull(store.getMask()), options);
         return true;
       })
       .Case([&](tile::AtomicRmwOp atomic) {
         locate(op);
-        set(atomic.getResult(), builder.atomic(static_cast<AtomicOp>(atomic.getKind()), get(atomic.getPointer()), get(atomic.getValue()),
-                                               getOrNull(atomic.getMask()), static_cast<MemoryOrder>(atomic.getOrder()),
-                                               static_cast<MemoryScope>(atomic.getScope())));
+        set(atomic.getResult(),
+            builder.atomic(static_cast<AtomicOp>(atomic.getKind()), get(atomic.getPointer()), get(atomic.getValue()),
+                           getOrNull(atomic.getMask()), static_cast<MemoryOrder>(atomic.getOrder()),
+                           static_cast<MemoryScope>(atomic.getScope())));
         return true;
       })
       .Case([&](tile::AtomicCasOp atomic) {
         locate(op);
-        set(atomic.getResult(), builder.atomicCas(get(atomic.getPointer()), get(atomic.getExpected()), get(atomic.getDesired()),
-                                                  static_cast<MemoryOrder>(atomic.getOrder()), static_cast<MemoryScope>(atomic.getScope())));
+        set(atomic.getResult(), builder.atomicCas(get(atomic.getPointer()), get(atomic.getExpected()),
+                                                  get(atomic.getDesired()), static_cast<MemoryOrder>(atomic.getOrder()),
+                                                  static_cast<MemoryScope>(atomic.getScope())));
         return true;
       })
       .Case([&](tile::BarrierOp) {
@@ -165,7 +178,8 @@ bool IRProgram::runTile(mlir::Operation &op) {
       .Case([&](tile::ProgramIdOp id) { return finish(builder.programId(id.getAxis())); })
       .Case([&](tile::NumProgramsOp number) { return finish(builder.numPrograms(number.getAxis())); })
       .Case([&](tile::DotOp dot) {
-        return finish(builder.dot(get(dot.getA()), get(dot.getB()), get(dot.getAccumulator()), static_cast<DotPrecision>(dot.getPrecision())));
+        return finish(builder.dot(get(dot.getA()), get(dot.getB()), get(dot.getAccumulator()),
+                                  static_cast<DotPrecision>(dot.getPrecision())));
       })
       .Case([&](tile::ReduceOp reduce) {
         return finish(builder.reduce(operandsOf(op), reduce.getAxis(), combineBy(reduce.getCombine())));
@@ -174,7 +188,8 @@ bool IRProgram::runTile(mlir::Operation &op) {
         return finish(builder.scan(operandsOf(op), scan.getAxis(), scan.getReverse(), combineBy(scan.getCombine())));
       })
       .Case([&](tile::HistogramOp histogram) {
-        Value counts = builder.histogram(get(histogram.getSource()), histogram.getType().getShape()[0], getOrNull(histogram.getMask()));
+        Value counts = builder.histogram(get(histogram.getSource()), histogram.getType().getShape()[0],
+                                         getOrNull(histogram.getMask()));
         return finish(counts);
       })
       .Case([&](tile::PrintOp print) {
@@ -183,8 +198,9 @@ bool IRProgram::runTile(mlir::Operation &op) {
           Value value = get(operand);
           bool isSigned = i >= print.getIsSigned().size() || print.getIsSigned()[i];
           if (!isSigned && value.type().isSigned()) {
-            auto kind = static_cast<ScalarKind>(static_cast<int>(value.type().scalarType().scalarKind()) +
-                                                static_cast<int>(ScalarKind::UInt8) - static_cast<int>(ScalarKind::Int8));
+            auto kind =
+                static_cast<ScalarKind>(static_cast<int>(value.type().scalarType().scalarKind()) +
+                                        static_cast<int>(ScalarKind::UInt8) - static_cast<int>(ScalarKind::Int8));
             value = builder.cast(CastOp::Bitcast, value, withScalar(value.type(), Type::scalar(kind)));
           }
           values.push_back(value);
@@ -207,8 +223,8 @@ bool IRProgram::runTile(mlir::Operation &op) {
         llvm::SmallVector<Type> results;
         for (mlir::Type type : assembly.getResultTypes())
           results.push_back(typeOfIR(type));
-        return finish(builder.inlineAssembly(assembly.getText(), assembly.getConstraints(), operandsOf(op), results, assembly.getIsPure(),
-                                             static_cast<int>(assembly.getPack())));
+        return finish(builder.inlineAssembly(assembly.getText(), assembly.getConstraints(), operandsOf(op), results,
+                                             assembly.getIsPure(), static_cast<int>(assembly.getPack())));
       })
       .Default([](mlir::Operation *) { return false; });
 }

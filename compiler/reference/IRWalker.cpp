@@ -14,18 +14,25 @@ using namespace nacre;
 Type nacre::typeOfIR(mlir::Type type) {
   if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type)) {
     Type element = typeOfIR(tensor.getElementType());
-    return element && tensor.hasStaticShape() && tensor.getRank() > 0 ? Type::block(element, tensor.getShape()) : Type();
+    return element && tensor.hasStaticShape() && tensor.getRank() > 0 ? Type::block(element, tensor.getShape())
+                                                                      : Type();
   }
   if (type.isIndex())
     return int64();
   if (auto integer = mlir::dyn_cast<mlir::IntegerType>(type)) {
     switch (integer.getWidth()) {
-    case 1: return int1();
-    case 8: return int8();
-    case 16: return int16();
-    case 32: return int32();
-    case 64: return int64();
-    default: return Type();
+    case 1:
+      return int1();
+    case 8:
+      return int8();
+    case 16:
+      return int16();
+    case 32:
+      return int32();
+    case 64:
+      return int64();
+    default:
+      return Type();
     }
   }
   if (auto pointer = mlir::dyn_cast<tile::PointerType>(type))
@@ -105,10 +112,14 @@ bool IRProgram::isTrue(mlir::Value condition) const { return scalarOf<uint8_t>(g
 int64_t IRProgram::integerOf(mlir::Value value) const {
   Value number = get(value);
   switch (bufferOf(number).elementSize()) {
-  case 1: return scalarOf<int8_t>(number);
-  case 2: return scalarOf<int16_t>(number);
-  case 4: return scalarOf<int32_t>(number);
-  default: return scalarOf<int64_t>(number);
+  case 1:
+    return scalarOf<int8_t>(number);
+  case 2:
+    return scalarOf<int16_t>(number);
+  case 4:
+    return scalarOf<int32_t>(number);
+  default:
+    return scalarOf<int64_t>(number);
   }
 }
 
@@ -130,7 +141,8 @@ Value IRProgram::constant(mlir::Attribute attribute, mlir::Type irType) {
   if (!elements)
     return builder.scalarFromBits(type, bitsOf(attribute));
   if (elements.isSplat())
-    return builder.splat(builder.scalarFromBits(type.scalarType(), bitsOf(elements.getSplatValue<mlir::Attribute>())), type.shape());
+    return builder.splat(builder.scalarFromBits(type.scalarType(), bitsOf(elements.getSplatValue<mlir::Attribute>())),
+                         type.shape());
   BufferRef result = makeBuffer(type);
   int size = result->elementSize();
   std::byte *target = result->data;
@@ -183,7 +195,8 @@ bool IRProgram::runControl(mlir::Operation &op) {
         return true;
       })
       .Case([&](mlir::scf::ForOp loop) {
-        int64_t lower = integerOf(loop.getLowerBound()), upper = integerOf(loop.getUpperBound()), step = integerOf(loop.getStep());
+        int64_t lower = integerOf(loop.getLowerBound()), upper = integerOf(loop.getUpperBound()),
+                step = integerOf(loop.getStep());
         bool isUnsigned = loop.getUnsignedCmp();
         if (step <= 0)
           fail(op, "the step of a loop must be positive");

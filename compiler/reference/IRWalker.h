@@ -1,7 +1,7 @@
 // Runs tile IR by walking it over the eager evaluator, so that a pass is tested by equal results before and after.
 //
-// Understands every tile operation and the arith, math, scf, ub and func operations that the front end and the tile passes
-// emit, on scalars and tiles; anything else is an error that names the operation.
+// Understands every tile operation and the arith, math, scf, ub and func operations that the front end and the tile
+// passes emit, on scalars and tiles; anything else is an error that names the operation.
 #pragma once
 
 #include "compiler/reference/EagerBuilder.h"
@@ -9,8 +9,8 @@
 
 namespace nacre {
 
-// The language's type for an IR type. Integers come out signed (i1 as int1): the operations say what they mean. Null for a
-// type that is not the tile dialect's.
+// The language's type for an IR type. Integers come out signed (i1 as int1): the operations say what they mean. Null
+// for a type that is not the tile dialect's.
 Type typeOfIR(mlir::Type type);
 
 struct RunOptions {

@@ -1,6 +1,6 @@
-// Integer arithmetic: it wraps. Where the language leaves the result undefined, this is what comes out: division by zero gives
-// all ones and its remainder the dividend; the most negative number over -1 gives itself, remainder 0; a shift by the width
-// or more gives 0, or the sign for an arithmetic shift to the right.
+// Integer arithmetic: it wraps. Where the language leaves the result undefined, this is what comes out: division by
+// zero gives all ones and its remainder the dividend; the most negative number over -1 gives itself, remainder 0; a
+// shift by the width or more gives 0, or the sign for an arithmetic shift to the right.
 #include "compiler/reference/KernelLoops.h"
 #include <type_traits>
 
@@ -13,15 +13,15 @@ template <typename T> using Signed = std::make_signed_t<T>;
 template <typename T> using Wide = std::conditional_t<(sizeof(T) < 4), uint32_t, T>;
 template <typename T> constexpr unsigned bits = sizeof(T) * 8;
 
-#define NACRE_INTEGER_OP(name, expression)                                                                                     \
-  template <typename T> struct name {                                                                                          \
-    using S = Signed<T>;                                                                                                       \
-    [[gnu::always_inline]] static T apply(T a, T b) { return static_cast<T>(expression); }                                      \
+#define NACRE_INTEGER_OP(name, expression)                                                                             \
+  template <typename T> struct name {                                                                                  \
+    using S = Signed<T>;                                                                                               \
+    [[gnu::always_inline]] static T apply(T a, T b) { return static_cast<T>(expression); }                             \
   };
 NACRE_INTEGER_OP(Add, Wide<T>(a) + Wide<T>(b))
 NACRE_INTEGER_OP(Sub, Wide<T>(a) - Wide<T>(b))
 NACRE_INTEGER_OP(Mul, Wide<T>(a) * Wide<T>(b))
-NACRE_INTEGER_OP(And, a & b)
+NACRE_INTEGER_OP(And, a &b)
 NACRE_INTEGER_OP(Or, a | b)
 NACRE_INTEGER_OP(Xor, a ^ b)
 NACRE_INTEGER_OP(MinU, a < b ? a : b)
@@ -68,7 +68,8 @@ struct Itself {
 };
 
 // int1 as the one-bit integer it is: 1 is -1 when read as signed.
-template <uint8_t F00, uint8_t F01, uint8_t F10, uint8_t F11> struct Bit { // result for (a, b) = (0,0), (0,1), (1,0), (1,1)
+template <uint8_t F00, uint8_t F01, uint8_t F10, uint8_t F11>
+struct Bit { // result for (a, b) = (0,0), (0,1), (1,0), (1,1)
   [[gnu::always_inline]] static uint8_t apply(uint8_t a, uint8_t b) {
     constexpr unsigned table = F00 | F01 << 1 | F10 << 2 | F11 << 3;
     return (table >> (a * 2 + b)) & 1;
@@ -81,31 +82,41 @@ Kernel bitKernel(BinaryOp op) {
   switch (op) {
   case BinaryOp::AddI:
   case BinaryOp::SubI:
-  case BinaryOp::Xor: return bit<Bit<0, 1, 1, 0>>();
+  case BinaryOp::Xor:
+    return bit<Bit<0, 1, 1, 0>>();
   case BinaryOp::MulI:
   case BinaryOp::And:
   case BinaryOp::MinU:
-  case BinaryOp::MaxS: return bit<Bit<0, 0, 0, 1>>();
+  case BinaryOp::MaxS:
+    return bit<Bit<0, 0, 0, 1>>();
   case BinaryOp::Or:
   case BinaryOp::MaxU:
-  case BinaryOp::MinS: return bit<Bit<0, 1, 1, 1>>();
+  case BinaryOp::MinS:
+    return bit<Bit<0, 1, 1, 1>>();
   case BinaryOp::DivS:
-  case BinaryOp::DivU: return bit<Bit<1, 0, 1, 1>>();
+  case BinaryOp::DivU:
+    return bit<Bit<1, 0, 1, 1>>();
   case BinaryOp::RemS:
-  case BinaryOp::RemU: return bit<Bit<0, 0, 1, 0>>();
+  case BinaryOp::RemU:
+    return bit<Bit<0, 0, 1, 0>>();
   case BinaryOp::Shl:
-  case BinaryOp::ShrU: return bit<Bit<0, 0, 1, 0>>();
-  case BinaryOp::ShrS: return bit<Bit<0, 0, 1, 1>>();
+  case BinaryOp::ShrU:
+    return bit<Bit<0, 0, 1, 0>>();
+  case BinaryOp::ShrS:
+    return bit<Bit<0, 0, 1, 1>>();
   case BinaryOp::MulHighU:
-  case BinaryOp::MulHighS: return bit<Bit<0, 0, 0, 0>>();
-  default: return nullptr;
+  case BinaryOp::MulHighS:
+    return bit<Bit<0, 0, 0, 0>>();
+  default:
+    return nullptr;
   }
 }
 
 template <typename T> Kernel wordKernel(BinaryOp op) {
   switch (op) {
-#define NACRE_CASE(op, function)                                                                                               \
-  case BinaryOp::op: return binaryLoop<T, T, function<T>>;
+#define NACRE_CASE(op, function)                                                                                       \
+  case BinaryOp::op:                                                                                                   \
+    return binaryLoop<T, T, function<T>>;
     NACRE_CASE(AddI, Add)
     NACRE_CASE(SubI, Sub)
     NACRE_CASE(MulI, Mul)
@@ -122,49 +133,69 @@ template <typename T> Kernel wordKernel(BinaryOp op) {
     NACRE_CASE(MulHighU, MulHighU)
     NACRE_CASE(MulHighS, MulHighS)
 #undef NACRE_CASE
-  case BinaryOp::DivS: return scalarBinaryLoop<T, T, DivS<T>>;
-  case BinaryOp::DivU: return scalarBinaryLoop<T, T, DivU<T>>;
-  case BinaryOp::RemS: return scalarBinaryLoop<T, T, RemS<T>>;
-  case BinaryOp::RemU: return scalarBinaryLoop<T, T, RemU<T>>;
-  default: return nullptr;
+  case BinaryOp::DivS:
+    return scalarBinaryLoop<T, T, DivS<T>>;
+  case BinaryOp::DivU:
+    return scalarBinaryLoop<T, T, DivU<T>>;
+  case BinaryOp::RemS:
+    return scalarBinaryLoop<T, T, RemS<T>>;
+  case BinaryOp::RemU:
+    return scalarBinaryLoop<T, T, RemU<T>>;
+  default:
+    return nullptr;
   }
 }
 
 template <typename T> Kernel wordUnaryKernel(UnaryOp op) {
   switch (op) {
-  case UnaryOp::Not: return unaryLoop<T, T, Complement<T>>;
-  case UnaryOp::AbsI: return unaryLoop<T, T, Absolute<T>>;
-  default: return nullptr;
+  case UnaryOp::Not:
+    return unaryLoop<T, T, Complement<T>>;
+  case UnaryOp::AbsI:
+    return unaryLoop<T, T, Absolute<T>>;
+  default:
+    return nullptr;
   }
 }
 } // namespace
 
 Kernel nacre::integerBinaryKernel(BinaryOp op, ScalarKind kind) {
   switch (kind) {
-  case ScalarKind::Int1: return bitKernel(op);
+  case ScalarKind::Int1:
+    return bitKernel(op);
   case ScalarKind::Int8:
-  case ScalarKind::UInt8: return wordKernel<uint8_t>(op);
+  case ScalarKind::UInt8:
+    return wordKernel<uint8_t>(op);
   case ScalarKind::Int16:
-  case ScalarKind::UInt16: return wordKernel<uint16_t>(op);
+  case ScalarKind::UInt16:
+    return wordKernel<uint16_t>(op);
   case ScalarKind::Int32:
-  case ScalarKind::UInt32: return wordKernel<uint32_t>(op);
+  case ScalarKind::UInt32:
+    return wordKernel<uint32_t>(op);
   case ScalarKind::Int64:
-  case ScalarKind::UInt64: return wordKernel<uint64_t>(op);
-  default: return nullptr;
+  case ScalarKind::UInt64:
+    return wordKernel<uint64_t>(op);
+  default:
+    return nullptr;
   }
 }
 
 Kernel nacre::integerUnaryKernel(UnaryOp op, ScalarKind kind) {
   switch (kind) {
-  case ScalarKind::Int1: return op == UnaryOp::Not ? Kernel(unaryLoop<uint8_t, uint8_t, LogicalNot>) : unaryLoop<uint8_t, uint8_t, Itself>;
+  case ScalarKind::Int1:
+    return op == UnaryOp::Not ? Kernel(unaryLoop<uint8_t, uint8_t, LogicalNot>) : unaryLoop<uint8_t, uint8_t, Itself>;
   case ScalarKind::Int8:
-  case ScalarKind::UInt8: return wordUnaryKernel<uint8_t>(op);
+  case ScalarKind::UInt8:
+    return wordUnaryKernel<uint8_t>(op);
   case ScalarKind::Int16:
-  case ScalarKind::UInt16: return wordUnaryKernel<uint16_t>(op);
+  case ScalarKind::UInt16:
+    return wordUnaryKernel<uint16_t>(op);
   case ScalarKind::Int32:
-  case ScalarKind::UInt32: return wordUnaryKernel<uint32_t>(op);
+  case ScalarKind::UInt32:
+    return wordUnaryKernel<uint32_t>(op);
   case ScalarKind::Int64:
-  case ScalarKind::UInt64: return wordUnaryKernel<uint64_t>(op);
-  default: return nullptr;
+  case ScalarKind::UInt64:
+    return wordUnaryKernel<uint64_t>(op);
+  default:
+    return nullptr;
   }
 }

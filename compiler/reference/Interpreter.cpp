@@ -31,7 +31,9 @@ void Interpreter::staticPrint(llvm::StringRef text) {
   host.staticPrint(text);
 }
 
-Object Interpreter::asVariable(const Object &object) { return object.isNumber() ? Object(toValue(*this, object)) : object; }
+Object Interpreter::asVariable(const Object &object) {
+  return object.isNumber() ? Object(toValue(*this, object)) : object;
+}
 
 void Interpreter::mustHaveOneElement(const Value &value, const char *what) {
   recorder.giveUp(); // the function looks at its lanes

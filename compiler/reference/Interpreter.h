@@ -1,7 +1,8 @@
-// The interpreter's core: the language's semantics over the eager builder, for a host that runs the kernel's text itself
-// (CPython). The host turns each `tl.` call, operator, attribute and subscript into a call of callBuiltin, applyOperator, ...
-// with this object as the Evaluation; everything that only the host can do is asked through InterpreterHost. Errors are
-// CompileErrors; unless the host has set the builder's location, the place is left for the host to fill in, which knows its line.
+// The interpreter's core: the language's semantics over the eager builder, for a host that runs the kernel's text
+// itself (CPython). The host turns each `tl.` call, operator, attribute and subscript into a call of callBuiltin,
+// applyOperator, ... with this object as the Evaluation; everything that only the host can do is asked through
+// InterpreterHost. Errors are CompileErrors; unless the host has set the builder's location, the place is left for the
+// host to fill in, which knows its line.
 //
 // One Interpreter runs one program at a time. Programs may run side by side, each thread with its own.
 #pragma once
@@ -15,7 +16,8 @@ namespace nacre {
 class InterpreterHost {
 public:
   virtual ~InterpreterHost() = default;
-  // Runs a function of the language (a combine_fn) on whole tiles. Errors of the host come back as exceptions of its own kind.
+  // Runs a function of the language (a combine_fn) on whole tiles. Errors of the host come back as exceptions of its
+  // own kind.
   virtual Object call(const Object &function, llvm::ArrayRef<Object> arguments) = 0;
   virtual void staticPrint(llvm::StringRef text) = 0;
 };

@@ -53,11 +53,16 @@ template <typename T> static void gatherAs(const std::byte *source, int64_t stri
 
 void nacre::gatherStrided(const std::byte *source, int64_t stride, int size, std::byte *target, int64_t count) {
   switch (size) {
-  case 1: return gatherAs<uint8_t>(source, stride, target, count);
-  case 2: return gatherAs<uint16_t>(source, stride, target, count);
-  case 4: return gatherAs<uint32_t>(source, stride, target, count);
-  case 8: return gatherAs<uint64_t>(source, stride, target, count);
-  default: llvm_unreachable("element sizes are 1, 2, 4 and 8");
+  case 1:
+    return gatherAs<uint8_t>(source, stride, target, count);
+  case 2:
+    return gatherAs<uint16_t>(source, stride, target, count);
+  case 4:
+    return gatherAs<uint32_t>(source, stride, target, count);
+  case 8:
+    return gatherAs<uint64_t>(source, stride, target, count);
+  default:
+    llvm_unreachable("element sizes are 1, 2, 4 and 8");
   }
 }
 

@@ -1,7 +1,7 @@
 // Walking strided tiles as few long runs, and the elementwise driver built on it.
 //
-// A kernel sees contiguous chunks only: `void (*)(const void *const *inputs, void *output, int64_t count)`. The driver brings
-// operands that are strided, repeated or of a narrow float type to that form in a small staging area.
+// A kernel sees contiguous chunks only: `void (*)(const void *const *inputs, void *output, int64_t count)`. The driver
+// brings operands that are strided, repeated or of a narrow float type to that form in a small staging area.
 #pragma once
 
 #include "compiler/reference/Buffer.h"
@@ -40,8 +40,8 @@ public:
 private:
   int64_t length = 1;
   llvm::SmallVector<int64_t, 4> innerStrides;
-  llvm::SmallVector<int64_t, 4> extents;                        // outer loops, outermost first
-  llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 4> strides;  // [axis][operand]
+  llvm::SmallVector<int64_t, 4> extents;                       // outer loops, outermost first
+  llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 4> strides; // [axis][operand]
 };
 
 // Writes the elements of `source` in row-major order.
@@ -101,8 +101,8 @@ void forEachChunk(llvm::ArrayRef<const Buffer *> operands, bool throughFloat, in
 
 using Kernel = void (*)(const void *const *inputs, void *output, int64_t count);
 
-// result[i] = kernel(operands[0][i], ...) over operands of one shape. With `throughFloat`, narrow float operands and results
-// are computed in float.
+// result[i] = kernel(operands[0][i], ...) over operands of one shape. With `throughFloat`, narrow float operands and
+// results are computed in float.
 BufferRef elementwise(Kernel kernel, llvm::ArrayRef<const Buffer *> operands, Type result, bool throughFloat = false);
 
 } // namespace nacre

@@ -1,5 +1,5 @@
-// The functions of the C library. Floats are computed in double and rounded, so that they are right to the last place in all
-// but very few cases.
+// The functions of the C library. Floats are computed in double and rounded, so that they are right to the last place
+// in all but very few cases.
 #include "compiler/reference/KernelLoops.h"
 #include <cmath>
 
@@ -9,15 +9,15 @@ using namespace nacre::detail;
 namespace {
 template <typename T> Kernel mathOf(UnaryOp op) {
   switch (op) {
-#define NACRE_MATH(op, expression)                                                                                             \
-  case UnaryOp::op: {                                                                                                          \
-    struct Function {                                                                                                          \
-      static T apply(T element) {                                                                                              \
-        double x = element;                                                                                                    \
-        return static_cast<T>(expression);                                                                                     \
-      }                                                                                                                        \
-    };                                                                                                                         \
-    return scalarLoop<T, T, Function>;                                                                                         \
+#define NACRE_MATH(op, expression)                                                                                     \
+  case UnaryOp::op: {                                                                                                  \
+    struct Function {                                                                                                  \
+      static T apply(T element) {                                                                                      \
+        double x = element;                                                                                            \
+        return static_cast<T>(expression);                                                                             \
+      }                                                                                                                \
+    };                                                                                                                 \
+    return scalarLoop<T, T, Function>;                                                                                 \
   }
     NACRE_MATH(Exp, std::exp(x))
     NACRE_MATH(Exp2, std::exp2(x))
@@ -43,7 +43,8 @@ template <typename T> Kernel mathOf(UnaryOp op) {
     NACRE_MATH(Cbrt, std::cbrt(x))
     NACRE_MATH(Rsqrt, 1.0 / std::sqrt(x))
 #undef NACRE_MATH
-  default: return nullptr;
+  default:
+    return nullptr;
   }
 }
 } // namespace

@@ -61,11 +61,16 @@ template <typename T> void storeChunk(const uint64_t *addresses, const uint8_t *
 // Calls `use` with an integer of the element's size.
 template <typename Use> void withElementOfSize(int size, Use use) {
   switch (size) {
-  case 1: return use(uint8_t());
-  case 2: return use(uint16_t());
-  case 4: return use(uint32_t());
-  case 8: return use(uint64_t());
-  default: llvm_unreachable("element sizes are 1, 2, 4 and 8");
+  case 1:
+    return use(uint8_t());
+  case 2:
+    return use(uint16_t());
+  case 4:
+    return use(uint32_t());
+  case 8:
+    return use(uint64_t());
+  default:
+    llvm_unreachable("element sizes are 1, 2, 4 and 8");
   }
 }
 
@@ -137,7 +142,8 @@ void EagerBuilder::checkAccess(llvm::StringRef what, const Value &pointer, const
     for (size_t i = 0; i < lanes.size(); ++i)
       diagnostic.message += (i ? ", " : "") + laneName(addresses.shape(), lanes[i]);
   }
-  diagnostic.hint = mask ? "the mask lets these lanes through" : "a mask keeps lanes out of memory that is not the array's";
+  diagnostic.hint =
+      mask ? "the mask lets these lanes through" : "a mask keeps lanes out of memory that is not the array's";
   throw MemoryFault(std::move(diagnostic), firstAddress);
 }
 
@@ -193,7 +199,8 @@ Value EagerBuilder::load(Value pointer, Value mask, Value other, const LoadOptio
     using T = decltype(element);
     T *out = result->as<T>();
     forEachChunk(operands, false, chunk, [&](llvm::ArrayRef<const void *> inputs, int64_t count) {
-      loadChunk<T>(static_cast<const uint64_t *>(inputs[0]), mask ? static_cast<const uint8_t *>(inputs[1]) : nullptr, count, out);
+      loadChunk<T>(static_cast<const uint64_t *>(inputs[0]), mask ? static_cast<const uint8_t *>(inputs[1]) : nullptr,
+                   count, out);
       out += count;
     });
   });

@@ -4,13 +4,16 @@
 using namespace nacre;
 
 void MemoryMap::add(uint64_t begin, uint64_t end, std::string name) {
-  auto place = std::upper_bound(ranges.begin(), ranges.end(), begin, [](uint64_t value, const Range &range) { return value < range.begin; });
+  auto place = std::upper_bound(ranges.begin(), ranges.end(), begin,
+                                [](uint64_t value, const Range &range) { return value < range.begin; });
   ranges.insert(place, Range{begin, end, std::move(name)});
 }
 
 const MemoryMap::Range *MemoryMap::find(uint64_t address, uint64_t size) const {
-  // Views of one array may overlap, so every range that begins at or before the address is a candidate; the nearest usually is it.
-  auto after = std::upper_bound(ranges.begin(), ranges.end(), address, [](uint64_t value, const Range &range) { return value < range.begin; });
+  // Views of one array may overlap, so every range that begins at or before the address is a candidate; the nearest
+  // usually is it.
+  auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                [](uint64_t value, const Range &range) { return value < range.begin; });
   while (after != ranges.begin()) {
     --after;
     if (address + size <= after->end && address + size >= address)

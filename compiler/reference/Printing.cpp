@@ -21,7 +21,8 @@ double readFloat(ScalarKind kind, const std::byte *element) {
   return result;
 }
 
-// The digits and exponent of the shortest decimal that reads back as the same number of its own type: d.ddd x 10^exponent.
+// The digits and exponent of the shortest decimal that reads back as the same number of its own type: d.ddd x
+// 10^exponent.
 struct Decimal {
   std::string digits;
   int exponent = 0;
@@ -71,7 +72,8 @@ std::string positional(ScalarKind kind, double value) {
   std::string text;
   if (fraction > maximumPrecision) {
     char buffer[512];
-    auto end = std::to_chars(buffer, buffer + sizeof(buffer), magnitude, std::chars_format::fixed, maximumPrecision).ptr;
+    auto end =
+        std::to_chars(buffer, buffer + sizeof(buffer), magnitude, std::chars_format::fixed, maximumPrecision).ptr;
     text.assign(buffer, end);
     while (text.back() == '0')
       text.pop_back();
@@ -106,14 +108,22 @@ std::string scientific(ScalarKind kind, double value, int precision) {
 
 std::string integerText(ScalarKind kind, const std::byte *element) {
   switch (kind) {
-  case ScalarKind::Int8: return std::to_string(*reinterpret_cast<const int8_t *>(element));
-  case ScalarKind::Int16: return std::to_string(*reinterpret_cast<const int16_t *>(element));
-  case ScalarKind::Int32: return std::to_string(*reinterpret_cast<const int32_t *>(element));
-  case ScalarKind::Int64: return std::to_string(*reinterpret_cast<const int64_t *>(element));
-  case ScalarKind::UInt8: return std::to_string(*reinterpret_cast<const uint8_t *>(element));
-  case ScalarKind::UInt16: return std::to_string(*reinterpret_cast<const uint16_t *>(element));
-  case ScalarKind::UInt32: return std::to_string(*reinterpret_cast<const uint32_t *>(element));
-  default: return std::to_string(*reinterpret_cast<const uint64_t *>(element));
+  case ScalarKind::Int8:
+    return std::to_string(*reinterpret_cast<const int8_t *>(element));
+  case ScalarKind::Int16:
+    return std::to_string(*reinterpret_cast<const int16_t *>(element));
+  case ScalarKind::Int32:
+    return std::to_string(*reinterpret_cast<const int32_t *>(element));
+  case ScalarKind::Int64:
+    return std::to_string(*reinterpret_cast<const int64_t *>(element));
+  case ScalarKind::UInt8:
+    return std::to_string(*reinterpret_cast<const uint8_t *>(element));
+  case ScalarKind::UInt16:
+    return std::to_string(*reinterpret_cast<const uint16_t *>(element));
+  case ScalarKind::UInt32:
+    return std::to_string(*reinterpret_cast<const uint32_t *>(element));
+  default:
+    return std::to_string(*reinterpret_cast<const uint64_t *>(element));
   }
 }
 
@@ -128,7 +138,8 @@ std::string hexText(int size, const std::byte *element) {
 // Turns elements of one tile into words of one width.
 class ElementFormat {
 public:
-  ElementFormat(Type scalar, llvm::ArrayRef<const std::byte *> shown, bool hex, bool isScalar) : kind(storedKind(scalar)), hex(hex), isScalar(isScalar) {
+  ElementFormat(Type scalar, llvm::ArrayRef<const std::byte *> shown, bool hex, bool isScalar)
+      : kind(storedKind(scalar)), hex(hex), isScalar(isScalar) {
     size = scalar.byteSize();
     isFloat = scalar.isFloating();
     if (hex)
@@ -154,7 +165,8 @@ public:
       return padded(scientific(kind, value, precision), left + right + 1);
     std::string text = positional(kind, value);
     size_t point = text.find('.');
-    return padded(text.substr(0, point), left) + text.substr(point) + std::string(right - (text.size() - point - 1), ' ');
+    return padded(text.substr(0, point), left) + text.substr(point) +
+           std::string(right - (text.size() - point - 1), ' ');
   }
 
 private:
@@ -204,7 +216,8 @@ private:
 
 class TileText {
 public:
-  TileText(const Buffer &tile, const PrintStyle &style) : tile(tile), style(style), summarised(tile.count() > style.threshold) {}
+  TileText(const Buffer &tile, const PrintStyle &style)
+      : tile(tile), style(style), summarised(tile.count() > style.threshold) {}
 
   std::string text() {
     llvm::SmallVector<const std::byte *> shown;
@@ -266,7 +279,9 @@ private:
         first = false;
         result += indent + part;
       };
-      forShown(axis, [&](int64_t i) { add(nested(axis + 1, elementAt(base, axis, i), indent + " ", width - 1)); }, [&] { add("..."); });
+      forShown(
+          axis, [&](int64_t i) { add(nested(axis + 1, elementAt(base, axis, i), indent + " ", width - 1)); },
+          [&] { add("..."); });
     }
     return "[" + result.substr(indent.size()) + "]";
   }
@@ -310,11 +325,12 @@ void EagerBuilder::devicePrint(llvm::StringRef prefix, llvm::ArrayRef<Value> val
 
 void EagerBuilder::deviceAssert(Value condition, llvm::StringRef message) {
   bool holds = true;
-  forEachChunk(&bufferOf(condition), false, ChunkReader::chunk, [&](llvm::ArrayRef<const void *> inputs, int64_t count) {
-    auto *lanes = static_cast<const uint8_t *>(inputs[0]);
-    for (int64_t i = 0; i < count; ++i)
-      holds &= lanes[i] != 0;
-  });
+  forEachChunk(&bufferOf(condition), false, ChunkReader::chunk,
+               [&](llvm::ArrayRef<const void *> inputs, int64_t count) {
+                 auto *lanes = static_cast<const uint8_t *>(inputs[0]);
+                 for (int64_t i = 0; i < count; ++i)
+                   holds &= lanes[i] != 0;
+               });
   if (!holds)
     fail(Diagnostic::Kind::Value, "program " + programName() + ": device_assert failed: " + message.str());
 }

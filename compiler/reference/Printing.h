@@ -1,5 +1,5 @@
-// Tiles as text, laid out as NumPy lays out arrays: shortest numbers that read back the same, columns aligned, long tiles
-// shown by their ends.
+// Tiles as text, laid out as NumPy lays out arrays: shortest numbers that read back the same, columns aligned, long
+// tiles shown by their ends.
 #pragma once
 
 #include "compiler/reference/Buffer.h"

@@ -8,7 +8,8 @@ using namespace nacre;
 
 bool nacre::areLanes(llvm::ArrayRef<Object> arguments) {
   return !arguments.empty() && llvm::all_of(arguments, [&](const Object &argument) {
-    return argument.isValue() && argument.value().type().shape() == (arguments[0].isValue() ? arguments[0].value().type().shape() : Shape());
+    return argument.isValue() &&
+           argument.value().type().shape() == (arguments[0].isValue() ? arguments[0].value().type().shape() : Shape());
   });
 }
 
@@ -44,15 +45,30 @@ Object Recording::replay(Builder &builder, llvm::ArrayRef<Object> arguments) con
     auto operand = [&](int i) -> const Value & { return values[step.operands[i]]; };
     Value result;
     switch (step.kind) {
-    case RecordedStep::Kind::Constant: result = step.constant; break;
-    case RecordedStep::Kind::Spread: result = operand(0).type().isBlock() ? builder.broadcast(operand(0), shape) : builder.splat(operand(0), shape); break;
-    case RecordedStep::Kind::Unary: result = builder.unary(static_cast<UnaryOp>(step.op), operand(0)); break;
-    case RecordedStep::Kind::Binary: result = builder.binary(static_cast<BinaryOp>(step.op), operand(0), operand(1)); break;
-    case RecordedStep::Kind::Compare: result = builder.compare(static_cast<CompareOp>(step.op), operand(0), operand(1)); break;
-    case RecordedStep::Kind::Fma: result = builder.fma(operand(0), operand(1), operand(2)); break;
-    case RecordedStep::Kind::Select: result = builder.select(operand(0), operand(1), operand(2)); break;
+    case RecordedStep::Kind::Constant:
+      result = step.constant;
+      break;
+    case RecordedStep::Kind::Spread:
+      result = operand(0).type().isBlock() ? builder.broadcast(operand(0), shape) : builder.splat(operand(0), shape);
+      break;
+    case RecordedStep::Kind::Unary:
+      result = builder.unary(static_cast<UnaryOp>(step.op), operand(0));
+      break;
+    case RecordedStep::Kind::Binary:
+      result = builder.binary(static_cast<BinaryOp>(step.op), operand(0), operand(1));
+      break;
+    case RecordedStep::Kind::Compare:
+      result = builder.compare(static_cast<CompareOp>(step.op), operand(0), operand(1));
+      break;
+    case RecordedStep::Kind::Fma:
+      result = builder.fma(operand(0), operand(1), operand(2));
+      break;
+    case RecordedStep::Kind::Select:
+      result = builder.select(operand(0), operand(1), operand(2));
+      break;
     case RecordedStep::Kind::Cast:
-      result = builder.cast(static_cast<CastOp>(step.op), operand(0), withScalar(operand(0).type(), step.scalarType), step.rounding);
+      result = builder.cast(static_cast<CastOp>(step.op), operand(0), withScalar(operand(0).type(), step.scalarType),
+                            step.rounding);
       break;
     }
     values.push_back(std::move(result));
@@ -152,9 +168,12 @@ Value Recorder::binary(BinaryOp op, Value lhs, Value rhs) {
 Value Recorder::compare(CompareOp op, Value lhs, Value rhs) {
   return record({RecordedStep::Kind::Compare, static_cast<int>(op)}, {lhs, rhs}, target.compare(op, lhs, rhs));
 }
-Value Recorder::fma(Value a, Value b, Value c) { return record({RecordedStep::Kind::Fma}, {a, b, c}, target.fma(a, b, c)); }
+Value Recorder::fma(Value a, Value b, Value c) {
+  return record({RecordedStep::Kind::Fma}, {a, b, c}, target.fma(a, b, c));
+}
 Value Recorder::select(Value condition, Value whenTrue, Value whenFalse) {
-  return record({RecordedStep::Kind::Select}, {condition, whenTrue, whenFalse}, target.select(condition, whenTrue, whenFalse));
+  return record({RecordedStep::Kind::Select}, {condition, whenTrue, whenFalse},
+                target.select(condition, whenTrue, whenFalse));
 }
 Value Recorder::cast(CastOp op, Value value, Type type, Rounding rounding) {
   RecordedStep step{RecordedStep::Kind::Cast, static_cast<int>(op)};
@@ -176,21 +195,31 @@ std::pair<Value, Value> Recorder::split(Value value) { return passOn().split(val
 Value Recorder::extract(Value value, llvm::ArrayRef<int64_t> index) { return passOn().extract(value, index); }
 Value Recorder::gather(Value source, Value index, int axis) { return passOn().gather(source, index, axis); }
 Value Recorder::addPointer(Value pointer, Value offset) { return passOn().addPointer(pointer, offset); }
-Value Recorder::load(Value pointer, Value mask, Value other, const LoadOptions &options) { return passOn().load(pointer, mask, other, options); }
-void Recorder::store(Value pointer, Value value, Value mask, const StoreOptions &options) { passOn().store(pointer, value, mask, options); }
+Value Recorder::load(Value pointer, Value mask, Value other, const LoadOptions &options) {
+  return passOn().load(pointer, mask, other, options);
+}
+void Recorder::store(Value pointer, Value value, Value mask, const StoreOptions &options) {
+  passOn().store(pointer, value, mask, options);
+}
 Value Recorder::atomic(AtomicOp op, Value pointer, Value value, Value mask, MemoryOrder order, MemoryScope scope) {
   return passOn().atomic(op, pointer, value, mask, order, scope);
 }
 Value Recorder::atomicCas(Value pointer, Value expected, Value desired, MemoryOrder order, MemoryScope scope) {
   return passOn().atomicCas(pointer, expected, desired, order, scope);
 }
-Value Recorder::dot(Value a, Value b, Value accumulator, DotPrecision precision) { return passOn().dot(a, b, accumulator, precision); }
-Values Recorder::reduce(llvm::ArrayRef<Value> operands, int axis, const Combine &combine) { return passOn().reduce(operands, axis, combine); }
+Value Recorder::dot(Value a, Value b, Value accumulator, DotPrecision precision) {
+  return passOn().dot(a, b, accumulator, precision);
+}
+Values Recorder::reduce(llvm::ArrayRef<Value> operands, int axis, const Combine &combine) {
+  return passOn().reduce(operands, axis, combine);
+}
 Values Recorder::scan(llvm::ArrayRef<Value> operands, int axis, bool reverse, const Combine &combine) {
   return passOn().scan(operands, axis, reverse, combine);
 }
 Value Recorder::histogram(Value value, int64_t bins, Value mask) { return passOn().histogram(value, bins, mask); }
-void Recorder::devicePrint(llvm::StringRef prefix, llvm::ArrayRef<Value> values, bool hex) { passOn().devicePrint(prefix, values, hex); }
+void Recorder::devicePrint(llvm::StringRef prefix, llvm::ArrayRef<Value> values, bool hex) {
+  passOn().devicePrint(prefix, values, hex);
+}
 void Recorder::deviceAssert(Value condition, llvm::StringRef message) { passOn().deviceAssert(condition, message); }
 void Recorder::barrier() { passOn().barrier(); }
 void Recorder::assume(Value condition) { passOn().assume(condition); }

@@ -1,8 +1,8 @@
-// Functions of the language that are called again and again on slices (the combine_fn of a reduction) need the host only once:
-// what their first call builds is recorded, and later calls with the same types replay it.
+// Functions of the language that are called again and again on slices (the combine_fn of a reduction) need the host
+// only once: what their first call builds is recorded, and later calls with the same types replay it.
 //
-// Only functions that compute lane by lane can be replayed. One that does anything else (touches memory, prints, looks at a
-// value, rearranges elements) is marked so, and the host is called each time.
+// Only functions that compute lane by lane can be replayed. One that does anything else (touches memory, prints, looks
+// at a value, rearranges elements) is marked so, and the host is called each time.
 #pragma once
 
 #include "compiler/language/Object.h"
@@ -14,9 +14,9 @@ struct RecordedStep {
   enum class Kind { Constant, Spread, Unary, Binary, Compare, Fma, Select, Cast } kind;
   int op = 0; // a UnaryOp, BinaryOp, CompareOp or CastOp
   llvm::SmallVector<int, 3> operands;
-  Type scalarType;  // of a Cast's result
+  Type scalarType; // of a Cast's result
   Rounding rounding = Rounding::NearestEven;
-  Value constant;   // a scalar
+  Value constant; // a scalar
 };
 
 struct Recording {
@@ -31,7 +31,8 @@ struct Recording {
 // Recordings by function and argument types.
 class RecordingCache {
 public:
-  // Null when the function has not been recorded for these types; arguments that are not tiles of one shape have no recording.
+  // Null when the function has not been recorded for these types; arguments that are not tiles of one shape have no
+  // recording.
   const Recording *find(const JitReference &function, llvm::ArrayRef<Object> arguments) const;
   void keep(const JitReference &function, llvm::ArrayRef<Object> arguments, Recording recording);
 

@@ -1,5 +1,5 @@
-// Reductions and scans by whole slices. The combining function sees two slices of equal shape at a time, so a reduction of n
-// elements takes about log2(n) calls however many lanes there are.
+// Reductions and scans by whole slices. The combining function sees two slices of equal shape at a time, so a reduction
+// of n elements takes about log2(n) calls however many lanes there are.
 #include "compiler/reference/EagerBuilder.h"
 #include "compiler/reference/Loops.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -28,8 +28,8 @@ static Tiles axisFirst(EagerBuilder &builder, llvm::ArrayRef<Value> tiles, int a
 }
 
 Values EagerBuilder::reduce(llvm::ArrayRef<Value> operands, int axis, const Combine &combine) {
-  // Halves are combined until one slice is left. When the axis is the last one its halves become short runs: from there on
-  // it is cheaper to go on with the axis in front.
+  // Halves are combined until one slice is left. When the axis is the last one its halves become short runs: from there
+  // on it is cheaper to go on with the axis in front.
   constexpr int64_t shortRun = 16;
   Type wholeType = operands[0].type();
   llvm::SmallVector<int64_t> shape(wholeType.shape());
@@ -66,7 +66,8 @@ Values EagerBuilder::reduce(llvm::ArrayRef<Value> operands, int axis, const Comb
   return results;
 }
 
-// Writes `part` over every `step`-th slice of `whole`, from `begin` on. `whole` was made here and has not been handed out.
+// Writes `part` over every `step`-th slice of `whole`, from `begin` on. `whole` was made here and has not been handed
+// out.
 static void placeSlices(const Buffer &whole, const Buffer &part, int axis, int64_t begin, int64_t step) {
   BufferRef window = slice(whole, axis, begin, part.shape()[axis], step);
   int size = part.elementSize();
@@ -74,7 +75,8 @@ static void placeSlices(const Buffer &whole, const Buffer &part, int axis, int64
   Loops loops(part.shape(), strides);
   loops.forEachRun([&](llvm::ArrayRef<int64_t> offsets) {
     for (int64_t i = 0; i < loops.runLength(); ++i)
-      std::memcpy(window->data + (offsets[1] + i * loops.runStride(1)) * size, part.data + (offsets[0] + i * loops.runStride(0)) * size, size);
+      std::memcpy(window->data + (offsets[1] + i * loops.runStride(1)) * size,
+                  part.data + (offsets[0] + i * loops.runStride(0)) * size, size);
   });
 }
 

@@ -127,15 +127,26 @@ Value EagerBuilder::gather(Value sourceValue, Value indexValue, int axis) {
       const std::byte *place = index.data + (offsets[1] + i * loops.runStride(1)) * indexSize;
       int64_t at = 0;
       switch (indexSize) {
-      case 1: at = isUnsigned ? int64_t(*reinterpret_cast<const uint8_t *>(place)) : *reinterpret_cast<const int8_t *>(place); break;
-      case 2: at = isUnsigned ? int64_t(*reinterpret_cast<const uint16_t *>(place)) : *reinterpret_cast<const int16_t *>(place); break;
-      case 4: at = isUnsigned ? int64_t(*reinterpret_cast<const uint32_t *>(place)) : *reinterpret_cast<const int32_t *>(place); break;
-      case 8: at = *reinterpret_cast<const int64_t *>(place); break;
-      default: llvm_unreachable("element sizes are 1, 2, 4 and 8");
+      case 1:
+        at = isUnsigned ? int64_t(*reinterpret_cast<const uint8_t *>(place)) : *reinterpret_cast<const int8_t *>(place);
+        break;
+      case 2:
+        at = isUnsigned ? int64_t(*reinterpret_cast<const uint16_t *>(place))
+                        : *reinterpret_cast<const int16_t *>(place);
+        break;
+      case 4:
+        at = isUnsigned ? int64_t(*reinterpret_cast<const uint32_t *>(place))
+                        : *reinterpret_cast<const int32_t *>(place);
+        break;
+      case 8:
+        at = *reinterpret_cast<const int64_t *>(place);
+        break;
+      default:
+        llvm_unreachable("element sizes are 1, 2, 4 and 8");
       }
       if (at < 0 || at >= extent)
-        fail(Diagnostic::Kind::Value, "program " + programName() + ": gather reads index " + std::to_string(at) + " of an axis of " +
-                                          std::to_string(extent) + " elements");
+        fail(Diagnostic::Kind::Value, "program " + programName() + ": gather reads index " + std::to_string(at) +
+                                          " of an axis of " + std::to_string(extent) + " elements");
       int64_t offset = offsets[0] + i * loops.runStride(0) + at * axisStride;
       std::memcpy(target, source.data + offset * size, size);
       target += size;

@@ -7,7 +7,8 @@ namespace nacre {
 #define NACRE_WIDE_TARGET __attribute__((target("avx2,fma,f16c,bmi,bmi2")))
 
 inline bool hasWideVectors() {
-  static const bool answer = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  static const bool answer =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
   return answer;
 }
 

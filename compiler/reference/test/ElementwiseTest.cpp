@@ -11,7 +11,8 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
 // Applies an operation to every pair of corner numbers and compares with `expected` computed in C++.
-template <typename T, typename Expected> void checkPairs(BinaryOp op, Type type, const std::vector<T> &corners, Expected expected) {
+template <typename T, typename Expected>
+void checkPairs(BinaryOp op, Type type, const std::vector<T> &corners, Expected expected) {
   std::vector<T> left, right;
   for (T a : corners)
     for (T b : corners) {
@@ -21,21 +22,35 @@ template <typename T, typename Expected> void checkPairs(BinaryOp op, Type type,
   auto count = static_cast<int64_t>(left.size());
   std::vector<T> found = numbers<T>(builder.binary(op, tile<T>(type, {count}, left), tile<T>(type, {count}, right)));
   for (size_t i = 0; i < left.size(); ++i)
-    ASSERT_EQ(found[i], static_cast<T>(expected(left[i], right[i]))) << type.str() << " op " << static_cast<int>(op) << ": " << +left[i] << ", " << +right[i];
+    ASSERT_EQ(found[i], static_cast<T>(expected(left[i], right[i])))
+        << type.str() << " op " << static_cast<int>(op) << ": " << +left[i] << ", " << +right[i];
 }
 
 template <typename S> void checkIntegers(Type signedType, Type unsignedType) {
   using U = std::make_unsigned_t<S>;
   using Wide = __int128;
   constexpr int bits = sizeof(S) * 8;
-  std::vector<S> corners = {0, 1, -1, 2, -2, 3, 7, -7, 100, std::numeric_limits<S>::max(), std::numeric_limits<S>::min(), static_cast<S>(std::numeric_limits<S>::min() + 1)};
+  std::vector<S> corners = {0,
+                            1,
+                            -1,
+                            2,
+                            -2,
+                            3,
+                            7,
+                            -7,
+                            100,
+                            std::numeric_limits<S>::max(),
+                            std::numeric_limits<S>::min(),
+                            static_cast<S>(std::numeric_limits<S>::min() + 1)};
   std::vector<U> unsignedCorners(corners.begin(), corners.end());
   checkPairs<S>(BinaryOp::AddI, signedType, corners, [](Wide a, Wide b) { return a + b; });
   checkPairs<S>(BinaryOp::SubI, signedType, corners, [](Wide a, Wide b) { return a - b; });
-  checkPairs<S>(BinaryOp::MulI, signedType, corners, [](Wide a, Wide b) { return static_cast<unsigned __int128>(a) * static_cast<unsigned __int128>(b); });
+  checkPairs<S>(BinaryOp::MulI, signedType, corners,
+                [](Wide a, Wide b) { return static_cast<unsigned __int128>(a) * static_cast<unsigned __int128>(b); });
   checkPairs<S>(BinaryOp::DivS, signedType, corners, [](Wide a, Wide b) { return b == 0 ? Wide(-1) : a / b; });
   checkPairs<S>(BinaryOp::RemS, signedType, corners, [](Wide a, Wide b) { return b == 0 ? a : a % b; });
-  checkPairs<U>(BinaryOp::DivU, unsignedType, unsignedCorners, [](Wide a, Wide b) { return b == 0 ? Wide(-1) : a / b; });
+  checkPairs<U>(BinaryOp::DivU, unsignedType, unsignedCorners,
+                [](Wide a, Wide b) { return b == 0 ? Wide(-1) : a / b; });
   checkPairs<U>(BinaryOp::RemU, unsignedType, unsignedCorners, [](Wide a, Wide b) { return b == 0 ? a : a % b; });
   checkPairs<S>(BinaryOp::And, signedType, corners, [](Wide a, Wide b) { return a & b; });
   checkPairs<S>(BinaryOp::Or, signedType, corners, [](Wide a, Wide b) { return a | b; });
@@ -44,9 +59,13 @@ template <typename S> void checkIntegers(Type signedType, Type unsignedType) {
   checkPairs<S>(BinaryOp::MaxS, signedType, corners, [](Wide a, Wide b) { return std::max(a, b); });
   checkPairs<U>(BinaryOp::MinU, unsignedType, unsignedCorners, [](Wide a, Wide b) { return std::min(a, b); });
   checkPairs<U>(BinaryOp::MaxU, unsignedType, unsignedCorners, [](Wide a, Wide b) { return std::max(a, b); });
-  checkPairs<U>(BinaryOp::Shl, unsignedType, unsignedCorners, [](Wide a, Wide b) { return b < bits ? static_cast<Wide>(static_cast<unsigned __int128>(a) << b) : Wide(0); });
-  checkPairs<U>(BinaryOp::ShrU, unsignedType, unsignedCorners, [](Wide a, Wide b) { return b < bits ? a >> b : Wide(0); });
-  checkPairs<S>(BinaryOp::ShrS, signedType, corners, [](Wide a, Wide b) { return b >= 0 && b < bits ? a >> b : Wide(a < 0 ? -1 : 0); });
+  checkPairs<U>(BinaryOp::Shl, unsignedType, unsignedCorners, [](Wide a, Wide b) {
+    return b < bits ? static_cast<Wide>(static_cast<unsigned __int128>(a) << b) : Wide(0);
+  });
+  checkPairs<U>(BinaryOp::ShrU, unsignedType, unsignedCorners,
+                [](Wide a, Wide b) { return b < bits ? a >> b : Wide(0); });
+  checkPairs<S>(BinaryOp::ShrS, signedType, corners,
+                [](Wide a, Wide b) { return b >= 0 && b < bits ? a >> b : Wide(a < 0 ? -1 : 0); });
   checkPairs<S>(BinaryOp::MulHighS, signedType, corners, [](Wide a, Wide b) { return (a * b) >> bits; });
   checkPairs<U>(BinaryOp::MulHighU, unsignedType, unsignedCorners, [](Wide a, Wide b) {
     return static_cast<Wide>((static_cast<unsigned __int128>(a) * static_cast<unsigned __int128>(b)) >> bits);
@@ -87,10 +106,22 @@ TEST(Elementwise, OneBit) {
 
 template <typename T> void checkFloats(Type type) {
   T inf = std::numeric_limits<T>::infinity();
-  std::vector<T> corners = {0, -T(0), 1, -1, T(0.1), 3, -7, inf, -inf, std::numeric_limits<T>::max(), std::numeric_limits<T>::denorm_min(), T(1e-3)};
+  std::vector<T> corners = {0,
+                            -T(0),
+                            1,
+                            -1,
+                            T(0.1),
+                            3,
+                            -7,
+                            inf,
+                            -inf,
+                            std::numeric_limits<T>::max(),
+                            std::numeric_limits<T>::denorm_min(),
+                            T(1e-3)};
   checkPairs<T>(BinaryOp::MinimumF, type, corners, [](T a, T b) { return std::min(a, b); });
   checkPairs<T>(BinaryOp::MaximumF, type, corners, [](T a, T b) { return std::max(a, b); });
-  std::vector<T> finite = {1, -1, T(0.1), 3, -7, std::numeric_limits<T>::denorm_min(), T(1e-3), std::numeric_limits<T>::max()};
+  std::vector<T> finite = {
+      1, -1, T(0.1), 3, -7, std::numeric_limits<T>::denorm_min(), T(1e-3), std::numeric_limits<T>::max()};
   checkPairs<T>(BinaryOp::AddF, type, finite, [](T a, T b) { return a + b; });
   checkPairs<T>(BinaryOp::SubF, type, finite, [](T a, T b) { return a - b; });
   checkPairs<T>(BinaryOp::MulF, type, finite, [](T a, T b) { return a * b; });
@@ -134,8 +165,10 @@ TEST(Elementwise, Comparisons) {
 
 // fp16, bf16 and fp8 arithmetic is float arithmetic, rounded once.
 TEST(Elementwise, NarrowFloats) {
-  for (ScalarKind kind : {ScalarKind::Float16, ScalarKind::BFloat16, ScalarKind::Float8E4NV, ScalarKind::Float8E5, ScalarKind::Float8E4B15}) {
-    std::vector<float> a = wide(narrow(kind, {1, 0.3f, -1.2f, 0.01f, 0.7f})), b = wide(narrow(kind, {0.125f, 0.3f, 0.9f, -0.3f, 0.6f}));
+  for (ScalarKind kind : {ScalarKind::Float16, ScalarKind::BFloat16, ScalarKind::Float8E4NV, ScalarKind::Float8E5,
+                          ScalarKind::Float8E4B15}) {
+    std::vector<float> a = wide(narrow(kind, {1, 0.3f, -1.2f, 0.01f, 0.7f})),
+                       b = wide(narrow(kind, {0.125f, 0.3f, 0.9f, -0.3f, 0.6f}));
     std::vector<float> sums, products;
     for (size_t i = 0; i < a.size(); ++i) {
       sums.push_back(a[i] + b[i]);
@@ -145,7 +178,8 @@ TEST(Elementwise, NarrowFloats) {
     EXPECT_EQ(wide(builder.binary(BinaryOp::MulF, narrow(kind, a), narrow(kind, b))), wide(narrow(kind, products)));
   }
   // 2048 + 1 is halfway between two numbers of fp16 and goes to the even one.
-  EXPECT_EQ(wide(builder.binary(BinaryOp::AddF, narrow(ScalarKind::Float16, {2048, 2050}), narrow(ScalarKind::Float16, {1, 1}))),
+  EXPECT_EQ(wide(builder.binary(BinaryOp::AddF, narrow(ScalarKind::Float16, {2048, 2050}),
+                                narrow(ScalarKind::Float16, {1, 1}))),
             (std::vector<float>{2048, 2052}));
 }
 
@@ -176,7 +210,8 @@ TEST(Elementwise, MathIsRoundedFromDouble) {
   check(UnaryOp::Round, std::round);
   check(UnaryOp::Tanh, std::tanh);
   check(UnaryOp::Log1p, std::log1p);
-  EXPECT_EQ(numbers<float>(builder.unary(UnaryOp::RoundEven, floats({0.5f, 1.5f, 2.5f, -0.5f}))), (std::vector<float>{0, 2, 2, -0.0f}));
+  EXPECT_EQ(numbers<float>(builder.unary(UnaryOp::RoundEven, floats({0.5f, 1.5f, 2.5f, -0.5f}))),
+            (std::vector<float>{0, 2, 2, -0.0f}));
   EXPECT_EQ(numbers<float>(builder.unary(UnaryOp::NegF, floats({1, -2}))), (std::vector<float>{-1, 2}));
   EXPECT_EQ(numbers<float>(builder.unary(UnaryOp::AbsF, floats({-infinity, -2}))), (std::vector<float>{infinity, 2}));
 }
@@ -190,13 +225,19 @@ TEST(Elementwise, FmaRoundsOnce) {
 
 TEST(Elementwise, IntegerCasts) {
   Value bytes = tile<int8_t>(int8(), {3}, {-1, 0, 127});
-  EXPECT_EQ(numbers<int32_t>(builder.cast(CastOp::ExtendSigned, bytes, Type::block(int32(), {3}))), (std::vector<int32_t>{-1, 0, 127}));
-  EXPECT_EQ(numbers<int32_t>(builder.cast(CastOp::ExtendUnsigned, bytes, Type::block(int32(), {3}))), (std::vector<int32_t>{255, 0, 127}));
-  EXPECT_EQ(numbers<int8_t>(builder.cast(CastOp::Truncate, ints({256 + 5, -3, 128}), Type::block(int8(), {3}))), (std::vector<int8_t>{5, -3, -128}));
+  EXPECT_EQ(numbers<int32_t>(builder.cast(CastOp::ExtendSigned, bytes, Type::block(int32(), {3}))),
+            (std::vector<int32_t>{-1, 0, 127}));
+  EXPECT_EQ(numbers<int32_t>(builder.cast(CastOp::ExtendUnsigned, bytes, Type::block(int32(), {3}))),
+            (std::vector<int32_t>{255, 0, 127}));
+  EXPECT_EQ(numbers<int8_t>(builder.cast(CastOp::Truncate, ints({256 + 5, -3, 128}), Type::block(int8(), {3}))),
+            (std::vector<int8_t>{5, -3, -128}));
   Value bits = masks({0, 1});
-  EXPECT_EQ(numbers<int32_t>(builder.cast(CastOp::ExtendUnsigned, bits, Type::block(int32(), {2}))), (std::vector<int32_t>{0, 1}));
-  EXPECT_EQ(numbers<int32_t>(builder.cast(CastOp::ExtendSigned, bits, Type::block(int32(), {2}))), (std::vector<int32_t>{0, -1}));
-  EXPECT_EQ(numbers<uint8_t>(builder.cast(CastOp::Truncate, ints({2, 3}), Type::block(int1(), {2}))), (std::vector<uint8_t>{0, 1}));
+  EXPECT_EQ(numbers<int32_t>(builder.cast(CastOp::ExtendUnsigned, bits, Type::block(int32(), {2}))),
+            (std::vector<int32_t>{0, 1}));
+  EXPECT_EQ(numbers<int32_t>(builder.cast(CastOp::ExtendSigned, bits, Type::block(int32(), {2}))),
+            (std::vector<int32_t>{0, -1}));
+  EXPECT_EQ(numbers<uint8_t>(builder.cast(CastOp::Truncate, ints({2, 3}), Type::block(int1(), {2}))),
+            (std::vector<uint8_t>{0, 1}));
 }
 
 TEST(Elementwise, FloatCasts) {
@@ -207,19 +248,29 @@ TEST(Elementwise, FloatCasts) {
             (std::vector<uint32_t>{3000000000u, 1}));
   EXPECT_EQ(numbers<uint64_t>(builder.cast(CastOp::FloatToUnsigned, floats({1e19f, 7}), Type::block(uint64(), {2}))),
             (std::vector<uint64_t>{9999999980506447872u, 7}));
-  EXPECT_EQ(numbers<float>(builder.cast(CastOp::UnsignedToFloat, ints({-1, 1}), Type::block(float32(), {2}))), (std::vector<float>{4294967296.0f, 1}));
-  EXPECT_EQ(numbers<float>(builder.cast(CastOp::SignedToFloat, ints({-1, 1}), Type::block(float32(), {2}))), (std::vector<float>{-1, 1}));
+  EXPECT_EQ(numbers<float>(builder.cast(CastOp::UnsignedToFloat, ints({-1, 1}), Type::block(float32(), {2}))),
+            (std::vector<float>{4294967296.0f, 1}));
+  EXPECT_EQ(numbers<float>(builder.cast(CastOp::SignedToFloat, ints({-1, 1}), Type::block(float32(), {2}))),
+            (std::vector<float>{-1, 1}));
   Value doubles = tile<double>(float64(), {2}, {1.0 + std::ldexp(1.0, -24) * 1.5, -1.0 - std::ldexp(1.0, -24) * 1.5});
   float next = std::nextafter(1.0f, 2.0f);
-  EXPECT_EQ(numbers<float>(builder.cast(CastOp::FloatTruncate, doubles, Type::block(float32(), {2}))), (std::vector<float>{next, -next}));
-  EXPECT_EQ(numbers<float>(builder.cast(CastOp::FloatTruncate, doubles, Type::block(float32(), {2}), Rounding::TowardZero)), (std::vector<float>{1, -1}));
+  EXPECT_EQ(numbers<float>(builder.cast(CastOp::FloatTruncate, doubles, Type::block(float32(), {2}))),
+            (std::vector<float>{next, -next}));
+  EXPECT_EQ(
+      numbers<float>(builder.cast(CastOp::FloatTruncate, doubles, Type::block(float32(), {2}), Rounding::TowardZero)),
+      (std::vector<float>{1, -1}));
   Type half = Type::block(float16(), {2});
   EXPECT_EQ(wide(builder.cast(CastOp::FloatTruncate, floats({2049, 2051}), half)), (std::vector<float>{2048, 2052}));
-  EXPECT_EQ(wide(builder.cast(CastOp::FloatTruncate, floats({2049, 2051}), half, Rounding::TowardZero)), (std::vector<float>{2048, 2050}));
+  EXPECT_EQ(wide(builder.cast(CastOp::FloatTruncate, floats({2049, 2051}), half, Rounding::TowardZero)),
+            (std::vector<float>{2048, 2050}));
   Type fp8 = Type::block(Type::scalar(ScalarKind::Float8E5), {2});
-  EXPECT_EQ(wide(builder.cast(CastOp::FloatTruncate, floats({infinity, -1e9f}), fp8)), (std::vector<float>{57344, -57344}));
-  EXPECT_EQ(numbers<double>(builder.cast(CastOp::FloatExtend, narrow(ScalarKind::BFloat16, {1.5f}), Type::block(float64(), {1}))), (std::vector<double>{1.5}));
-  EXPECT_EQ(numbers<uint32_t>(builder.cast(CastOp::Bitcast, floats({1}), Type::block(uint32(), {1}))), (std::vector<uint32_t>{0x3F800000}));
+  EXPECT_EQ(wide(builder.cast(CastOp::FloatTruncate, floats({infinity, -1e9f}), fp8)),
+            (std::vector<float>{57344, -57344}));
+  EXPECT_EQ(numbers<double>(
+                builder.cast(CastOp::FloatExtend, narrow(ScalarKind::BFloat16, {1.5f}), Type::block(float64(), {1}))),
+            (std::vector<double>{1.5}));
+  EXPECT_EQ(numbers<uint32_t>(builder.cast(CastOp::Bitcast, floats({1}), Type::block(uint32(), {1}))),
+            (std::vector<uint32_t>{0x3F800000}));
 }
 
 TEST(Elementwise, SelectAndSplats) {
@@ -243,7 +294,8 @@ TEST(Elementwise, LongStridedTiles) {
     ramp[i] = static_cast<float>(i);
   Value row = builder.broadcast(builder.expandDims(floats(ramp), 0), {rows, columns});
   std::vector<float> sums = numbers<float>(builder.binary(BinaryOp::AddF, matrix, row));
-  std::vector<float> transposed = numbers<float>(builder.binary(BinaryOp::AddF, builder.permute(matrix, {1, 0}), builder.permute(row, {1, 0})));
+  std::vector<float> transposed =
+      numbers<float>(builder.binary(BinaryOp::AddF, builder.permute(matrix, {1, 0}), builder.permute(row, {1, 0})));
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c) {
       ASSERT_EQ(sums[r * columns + c], list[r * columns + c] + ramp[c]);

@@ -1,5 +1,6 @@
-// The float formats against their definition: every encoding is decoded by the formula sign * 2^(exponent - bias) * mantissa,
-// and numbers are rounded by looking for the nearest neighbour in the sorted list of all that can be represented.
+// The float formats against their definition: every encoding is decoded by the formula sign * 2^(exponent - bias) *
+// mantissa, and numbers are rounded by looking for the nearest neighbour in the sorted list of all that can be
+// represented.
 #include "compiler/reference/FloatFormats.h"
 #include "compiler/language/Type.h"
 #include <algorithm>
@@ -176,8 +177,10 @@ TEST_P(FloatFormats, SpecialValues) {
   std::vector<double> numbers = positiveNumbers(format);
   double largest = numbers.back();
   for (bool towardZero : {false, true}) {
-    EXPECT_EQ(decode(format, encode(format, infinity, towardZero)), format.saturates ? largest : HUGE_VAL) << format.name;
-    EXPECT_EQ(decode(format, encode(format, -infinity, towardZero)), format.saturates ? -largest : -HUGE_VAL) << format.name;
+    EXPECT_EQ(decode(format, encode(format, infinity, towardZero)), format.saturates ? largest : HUGE_VAL)
+        << format.name;
+    EXPECT_EQ(decode(format, encode(format, -infinity, towardZero)), format.saturates ? -largest : -HUGE_VAL)
+        << format.name;
     float nan = decode(format, encode(format, std::nanf(""), towardZero));
     if (format.specials == Definition::None)
       EXPECT_EQ(nan, largest);

@@ -1,6 +1,6 @@
 // A kernel as a host would run it: every step a call of a builtin or an operator, with the evaluator underneath.
-#include "compiler/language/Builtins.h"
 #include "compiler/reference/Interpreter.h"
+#include "compiler/language/Builtins.h"
 #include "compiler/reference/test/Tiles.h"
 #include <map>
 
@@ -33,13 +33,16 @@ protected:
   Functions host;
   Interpreter interpreter{host, {}};
 
-  Object tl(const char *name, std::vector<Object> positional, std::vector<std::pair<std::string, Object>> keywords = {}) {
+  Object tl(const char *name, std::vector<Object> positional,
+            std::vector<std::pair<std::string, Object>> keywords = {}) {
     const Builtin *builtin = findBuiltin("triton.language", name);
     EXPECT_NE(builtin, nullptr) << name;
     return callBuiltin(interpreter, *builtin, positional, keywords);
   }
   Object op(Operator op, const Object &lhs, const Object &rhs) { return applyOperator(interpreter, op, lhs, rhs); }
-  Object pointer(Type element, const void *place) { return interpreter.scalar(Type::pointer(element), reinterpret_cast<uint64_t>(place)); }
+  Object pointer(Type element, const void *place) {
+    return interpreter.scalar(Type::pointer(element), reinterpret_cast<uint64_t>(place));
+  }
 };
 
 TEST_F(InterpreterTest, VectorAdd) {
@@ -56,8 +59,10 @@ TEST_F(InterpreterTest, VectorAdd) {
     Object offsets = op(Operator::Add, op(Operator::Mul, pid, Object(block)), tl("arange", {Object(0), Object(block)}));
     Object mask = applyComparison(interpreter, Comparison::Lt, offsets, interpreter.scalar(int32(), n));
     Object a = tl("load", {op(Operator::Add, pointer(float32(), x.data()), offsets)}, {{"mask", mask}});
-    Object b = tl("load", {op(Operator::Add, pointer(float32(), y.data()), offsets)}, {{"mask", mask}, {"other", Object(1.0)}});
-    tl("store", {op(Operator::Add, pointer(float32(), out.data()), offsets), op(Operator::Add, a, b)}, {{"mask", mask}});
+    Object b = tl("load", {op(Operator::Add, pointer(float32(), y.data()), offsets)},
+                  {{"mask", mask}, {"other", Object(1.0)}});
+    tl("store", {op(Operator::Add, pointer(float32(), out.data()), offsets), op(Operator::Add, a, b)},
+       {{"mask", mask}});
   }
   for (int i = 0; i < n; ++i)
     EXPECT_EQ(out[i], x[i] + y[i]);
@@ -65,7 +70,8 @@ TEST_F(InterpreterTest, VectorAdd) {
 
 // The combining function runs once in the host; the other calls replay it.
 TEST_F(InterpreterTest, ReductionAsksTheHostOnce) {
-  Object add = host.add("add", [&](llvm::ArrayRef<Object> arguments) { return op(Operator::Add, arguments[0], arguments[1]); });
+  Object add =
+      host.add("add", [&](llvm::ArrayRef<Object> arguments) { return op(Operator::Add, arguments[0], arguments[1]); });
   Object tile = tl("arange", {Object(0), Object(1024)});
   for (int repeat = 0; repeat < 3; ++repeat) {
     Object sum = tl("reduce", {tile, Object(0), add});
@@ -112,7 +118,8 @@ TEST_F(InterpreterTest, FunctionsWithEffectsAreNotReplayed) {
 }
 
 TEST_F(InterpreterTest, ErrorsLeaveItUsable) {
-  Object failing = host.add("failing", [&](llvm::ArrayRef<Object> arguments) -> Object { throw std::runtime_error("from the host"); });
+  Object failing = host.add(
+      "failing", [&](llvm::ArrayRef<Object> arguments) -> Object { throw std::runtime_error("from the host"); });
   Object tile = tl("arange", {Object(0), Object(8)});
   EXPECT_THROW(tl("reduce", {tile, Object(0), failing}), std::runtime_error);
   EXPECT_THROW(op(Operator::Add, tile, tl("arange", {Object(0), Object(4)})), CompileError);

@@ -23,7 +23,8 @@ TEST(Memory, LoadsAndStores) {
   Value places = builder.addPointer(base, tile<int64_t>(int64(), {4}, {9, 6, 3, 0}));
   EXPECT_EQ(numbers<float>(builder.load(places, Value(), Value(), {})), (std::vector<float>{9, 6, 3, 0}));
   EXPECT_EQ(scalarOf<float>(builder.load(pointer(builder, float32(), &array[7]), Value(), Value(), {})), 7);
-  builder.store(pointer(builder, float32(), &array[7]), builder.constantFloat(float32(), llvm::APFloat(0.5)), Value(), {});
+  builder.store(pointer(builder, float32(), &array[7]), builder.constantFloat(float32(), llvm::APFloat(0.5)), Value(),
+                {});
   EXPECT_EQ(array[7], 0.5f);
 }
 
@@ -31,9 +32,11 @@ TEST(Memory, LoadsAndStores) {
 TEST(Memory, MaskedLanesAreNotTouched) {
   EagerBuilder builder;
   int32_t array[2] = {5, 6};
-  Value places = builder.cast(CastOp::IntToPointer,
-                              tile<uint64_t>(uint64(), {4}, {reinterpret_cast<uint64_t>(&array[0]), 0, reinterpret_cast<uint64_t>(&array[1]), 1}),
-                              Type::block(Type::pointer(int32()), {4}));
+  Value places =
+      builder.cast(CastOp::IntToPointer,
+                   tile<uint64_t>(uint64(), {4},
+                                  {reinterpret_cast<uint64_t>(&array[0]), 0, reinterpret_cast<uint64_t>(&array[1]), 1}),
+                   Type::block(Type::pointer(int32()), {4}));
   Value mask = masks({1, 0, 1, 0});
   EXPECT_EQ(numbers<int32_t>(builder.load(places, mask, Value(), {})), (std::vector<int32_t>{5, 0, 6, 0}));
   EXPECT_EQ(numbers<int32_t>(builder.load(places, mask, ints({1, 2, 3, 4}), {})), (std::vector<int32_t>{5, 2, 6, 4}));
@@ -42,7 +45,8 @@ TEST(Memory, MaskedLanesAreNotTouched) {
   EXPECT_EQ(array[1], 9);
   Value none = masks({0, 0, 0, 0});
   EXPECT_EQ(numbers<int32_t>(builder.load(places, none, Value(), {})), (std::vector<int32_t>{0, 0, 0, 0}));
-  EXPECT_EQ(numbers<int32_t>(builder.atomic(AtomicOp::AddI, places, ints({1, 1, 1, 1}), mask, MemoryOrder::Relaxed, MemoryScope::GPU)),
+  EXPECT_EQ(numbers<int32_t>(builder.atomic(AtomicOp::AddI, places, ints({1, 1, 1, 1}), mask, MemoryOrder::Relaxed,
+                                            MemoryScope::GPU)),
             (std::vector<int32_t>{7, 0, 9, 0}));
 }
 
@@ -80,15 +84,18 @@ TEST(Memory, FaultsSayWhere) {
     EXPECT_EQ(fault.diagnostic.location.line, 12);
     const std::string &message = fault.diagnostic.message;
     EXPECT_NE(message.find("program (3, 1, 0): load of int32 out of bounds"), std::string::npos) << message;
-    EXPECT_NE(message.find("just past the end of 'x'; 2 of 12 lanes, first (2, 2), (2, 3)"), std::string::npos) << message;
+    EXPECT_NE(message.find("just past the end of 'x'; 2 of 12 lanes, first (2, 2), (2, 3)"), std::string::npos)
+        << message;
   }
   // Within the mask all is well; stores and atomics are checked too; nothing has been written by one that faults.
-  Value mask = builder.compare(CompareOp::LtS, builder.reshape(builder.arange(0, 12), {3, 4}), builder.splat(builder.scalarFromBits(int32(), 10), {3, 4}));
+  Value mask = builder.compare(CompareOp::LtS, builder.reshape(builder.arange(0, 12), {3, 4}),
+                               builder.splat(builder.scalarFromBits(int32(), 10), {3, 4}));
   EXPECT_NO_THROW(builder.load(grid, mask, Value(), {}));
   Value sevens = builder.splat(builder.scalarFromBits(int32(), 7), {3, 4});
   EXPECT_THROW(builder.store(grid, sevens, Value(), {}), MemoryFault);
   EXPECT_EQ(array, std::vector<int32_t>(10));
-  EXPECT_THROW(builder.atomic(AtomicOp::AddI, grid, sevens, Value(), MemoryOrder::Relaxed, MemoryScope::GPU), MemoryFault);
+  EXPECT_THROW(builder.atomic(AtomicOp::AddI, grid, sevens, Value(), MemoryOrder::Relaxed, MemoryScope::GPU),
+               MemoryFault);
   EXPECT_THROW(builder.load(pointer(builder, int32(), nullptr), Value(), Value(), {}), MemoryFault);
   EXPECT_NO_THROW(builder.store(grid, sevens, mask, {}));
   EXPECT_EQ(array, std::vector<int32_t>(10, 7));
@@ -100,7 +107,8 @@ TEST(Memory, Atomics) {
     auto place = start;
     Value value = builder.scalarFromBits(type, 0);
     std::memcpy(bufferOf(value).data, &operand, sizeof(operand));
-    Value old = builder.atomic(op, pointer(builder, type, &place), value, Value(), MemoryOrder::AcquireRelease, MemoryScope::GPU);
+    Value old = builder.atomic(op, pointer(builder, type, &place), value, Value(), MemoryOrder::AcquireRelease,
+                               MemoryScope::GPU);
     EXPECT_EQ(scalarOf<decltype(start)>(old), start);
     return place;
   };
@@ -121,8 +129,9 @@ TEST(Memory, Atomics) {
   EXPECT_EQ(rmw(AtomicOp::AddF, uint16_t(0x3C00), uint16_t(0x4000), float16()), 0x4200); // 1 + 2 = 3
   int32_t place = 4;
   auto cas = [&](int32_t expected, int32_t desired) {
-    return scalarOf<int32_t>(builder.atomicCas(pointer(builder, int32(), &place), builder.scalarFromBits(int32(), expected),
-                                               builder.scalarFromBits(int32(), desired), MemoryOrder::AcquireRelease, MemoryScope::GPU));
+    return scalarOf<int32_t>(
+        builder.atomicCas(pointer(builder, int32(), &place), builder.scalarFromBits(int32(), expected),
+                          builder.scalarFromBits(int32(), desired), MemoryOrder::AcquireRelease, MemoryScope::GPU));
   };
   EXPECT_EQ(cas(3, 9), 4);
   EXPECT_EQ(place, 4);
@@ -135,8 +144,10 @@ TEST(Memory, AtomicsAcrossThreads) {
   int32_t count = 0;
   auto work = [&] {
     EagerBuilder builder;
-    Value sums = builder.splat(pointer(builder, float32(), &sum), {64}), counts = builder.splat(pointer(builder, int32(), &count), {64});
-    Value ones = builder.splat(builder.constantFloat(float32(), llvm::APFloat(1.0)), {64}), one = builder.splat(builder.scalarFromBits(int32(), 1), {64});
+    Value sums = builder.splat(pointer(builder, float32(), &sum), {64}),
+          counts = builder.splat(pointer(builder, int32(), &count), {64});
+    Value ones = builder.splat(builder.constantFloat(float32(), llvm::APFloat(1.0)), {64}),
+          one = builder.splat(builder.scalarFromBits(int32(), 1), {64});
     for (int i = 0; i < 200; ++i) {
       builder.atomic(AtomicOp::AddF, sums, ones, Value(), MemoryOrder::Relaxed, MemoryScope::GPU);
       builder.atomic(AtomicOp::AddI, counts, one, Value(), MemoryOrder::Relaxed, MemoryScope::GPU);

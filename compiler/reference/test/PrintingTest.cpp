@@ -30,10 +30,12 @@ TEST(Printing, Numbers) {
 TEST(Printing, Layout) {
   EXPECT_EQ(text(builder.reshape(builder.arange(0, 6), {2, 3})), "[[0 1 2]\n [3 4 5]]");
   EXPECT_EQ(text(builder.reshape(builder.arange(0, 8), {2, 2, 2})), "[[[0 1]\n  [2 3]]\n\n [[4 5]\n  [6 7]]]");
-  EXPECT_EQ(text(builder.arange(0, 30)), "[ 0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23\n 24 25 26 27 28 29]");
+  EXPECT_EQ(text(builder.arange(0, 30)),
+            "[ 0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23\n 24 25 26 27 28 29]");
   EXPECT_EQ(text(builder.arange(0, 2000)), "[   0    1    2 ... 1997 1998 1999]");
   EXPECT_EQ(text(builder.permute(builder.reshape(builder.arange(0, 1024), {256, 4}), {0, 1})),
-            "[[   0    1    2    3]\n [   4    5    6    7]\n [   8    9   10   11]\n ...\n [1012 1013 1014 1015]\n [1016 1017 1018 1019]\n [1020 1021 1022 1023]]");
+            "[[   0    1    2    3]\n [   4    5    6    7]\n [   8    9   10   11]\n ...\n [1012 1013 1014 1015]\n "
+            "[1016 1017 1018 1019]\n [1020 1021 1022 1023]]");
 }
 
 TEST(Printing, DevicePrint) {

@@ -15,7 +15,8 @@ Values add(llvm::ArrayRef<Value> lhs, llvm::ArrayRef<Value> rhs) {
 }
 
 TEST(Reductions, SumsAlongEveryAxis) {
-  for (std::vector<int64_t> shape : {std::vector<int64_t>{64}, {1}, {7}, {1000}, {5, 64}, {64, 5}, {100, 37}, {3, 1, 4}, {6, 5, 33}}) {
+  for (std::vector<int64_t> shape :
+       {std::vector<int64_t>{64}, {1}, {7}, {1000}, {5, 64}, {64, 5}, {100, 37}, {3, 1, 4}, {6, 5, 33}}) {
     int64_t count = 1;
     for (int64_t extent : shape)
       count *= extent;
@@ -42,7 +43,8 @@ TEST(Reductions, SumsAlongEveryAxis) {
 // Several operands at once: the largest element and where it is.
 TEST(Reductions, LargestWithIndex) {
   auto larger = [](llvm::ArrayRef<Value> lhs, llvm::ArrayRef<Value> rhs) {
-    Value greater = builder.compare(CompareOp::GtF, lhs[0], rhs[0]), equal = builder.compare(CompareOp::EqF, lhs[0], rhs[0]);
+    Value greater = builder.compare(CompareOp::GtF, lhs[0], rhs[0]),
+          equal = builder.compare(CompareOp::EqF, lhs[0], rhs[0]);
     Value before = builder.compare(CompareOp::LtS, lhs[1], rhs[1]);
     Value left = builder.binary(BinaryOp::Or, greater, builder.binary(BinaryOp::And, equal, before));
     return Values{builder.select(left, lhs[0], rhs[0]), builder.select(left, lhs[1], rhs[1])};
@@ -94,11 +96,13 @@ TEST(Reductions, ScansKeepOrder) {
 TEST(Reductions, Histogram) {
   Value value = ints({0, 1, 1, 3, -1, 4, 3, 3});
   EXPECT_EQ(numbers<int32_t>(builder.histogram(value, 4, Value())), (std::vector<int32_t>{1, 2, 0, 3}));
-  EXPECT_EQ(numbers<int32_t>(builder.histogram(value, 4, masks({1, 1, 0, 1, 1, 1, 0, 1}))), (std::vector<int32_t>{1, 1, 0, 2}));
+  EXPECT_EQ(numbers<int32_t>(builder.histogram(value, 4, masks({1, 1, 0, 1, 1, 1, 0, 1}))),
+            (std::vector<int32_t>{1, 1, 0, 2}));
 }
 
 TEST(Dot, AnyShape) {
-  for (auto [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{1, 1, 1}, {4, 16, 8}, {5, 17, 3}, {33, 40, 20}, {64, 64, 64}}) {
+  for (auto [m, n, k] :
+       {std::tuple<int64_t, int64_t, int64_t>{1, 1, 1}, {4, 16, 8}, {5, 17, 3}, {33, 40, 20}, {64, 64, 64}}) {
     std::vector<float> a(m * k), b(k * n), c(m * n), expected;
     for (size_t i = 0; i < a.size(); ++i)
       a[i] = static_cast<float>(static_cast<int>(i % 7) - 3);
@@ -111,25 +115,33 @@ TEST(Dot, AnyShape) {
       for (int64_t j = 0; j < n; ++j)
         for (int64_t l = 0; l < k; ++l)
           expected[i * n + j] += a[i * k + l] * b[l * n + j];
-    Value left = tile<float>(float32(), {m, k}, a), right = tile<float>(float32(), {k, n}, b), sum = tile<float>(float32(), {m, n}, c);
+    Value left = tile<float>(float32(), {m, k}, a), right = tile<float>(float32(), {k, n}, b),
+          sum = tile<float>(float32(), {m, n}, c);
     EXPECT_EQ(numbers<float>(builder.dot(left, right, sum, DotPrecision::IEEE)), expected);
     // From transposed operands, narrow operands, and in integers: these numbers are exact in all of them.
     Value transposed = valueOf(contiguous(bufferRef(builder.permute(left, {1, 0}))));
-    EXPECT_EQ(numbers<float>(builder.dot(builder.permute(transposed, {1, 0}), right, sum, DotPrecision::TF32)), expected);
-    auto converted = [&](CastOp op, Value value, Type type) { return builder.cast(op, value, value.type().withScalar(type)); };
-    Value half = builder.dot(converted(CastOp::FloatTruncate, left, bfloat16()), converted(CastOp::FloatTruncate, right, bfloat16()), sum, DotPrecision::TF32);
+    EXPECT_EQ(numbers<float>(builder.dot(builder.permute(transposed, {1, 0}), right, sum, DotPrecision::TF32)),
+              expected);
+    auto converted = [&](CastOp op, Value value, Type type) {
+      return builder.cast(op, value, value.type().withScalar(type));
+    };
+    Value half = builder.dot(converted(CastOp::FloatTruncate, left, bfloat16()),
+                             converted(CastOp::FloatTruncate, right, bfloat16()), sum, DotPrecision::TF32);
     EXPECT_EQ(numbers<float>(half), expected);
-    Value bytes = builder.dot(converted(CastOp::FloatToSigned, left, int8()), converted(CastOp::FloatToSigned, right, int8()),
-                              converted(CastOp::FloatToSigned, sum, int32()), DotPrecision::IEEE);
+    Value bytes =
+        builder.dot(converted(CastOp::FloatToSigned, left, int8()), converted(CastOp::FloatToSigned, right, int8()),
+                    converted(CastOp::FloatToSigned, sum, int32()), DotPrecision::IEEE);
     EXPECT_EQ(numbers<int32_t>(bytes), std::vector<int32_t>(expected.begin(), expected.end()));
   }
 }
 
 TEST(Dot, BatchesAndRounding) {
-  Value a = tile<float>(float32(), {2, 1, 2}, {1, 2, 3, 4}), b = tile<float>(float32(), {2, 2, 1}, {1, 1, 10, 100}), c = tile<float>(float32(), {2, 1, 1}, {0, 1});
+  Value a = tile<float>(float32(), {2, 1, 2}, {1, 2, 3, 4}), b = tile<float>(float32(), {2, 2, 1}, {1, 1, 10, 100}),
+        c = tile<float>(float32(), {2, 1, 1}, {0, 1});
   EXPECT_EQ(numbers<float>(builder.dot(a, b, c, DotPrecision::IEEE)), (std::vector<float>{3, 431}));
   // fp16 results are rounded once, at the end: 2048 + 1 + 1 is exact, 2048 + 1 alone would be lost.
-  Value ones = builder.reshape(narrow(ScalarKind::Float16, {1, 1}), {1, 2}), column = builder.reshape(narrow(ScalarKind::Float16, {1, 1}), {2, 1});
+  Value ones = builder.reshape(narrow(ScalarKind::Float16, {1, 1}), {1, 2}),
+        column = builder.reshape(narrow(ScalarKind::Float16, {1, 1}), {2, 1});
   Value sum = builder.reshape(narrow(ScalarKind::Float16, {2048}), {1, 1});
   EXPECT_EQ(wide(builder.dot(ones, column, sum, DotPrecision::IEEE)), (std::vector<float>{2050}));
 }

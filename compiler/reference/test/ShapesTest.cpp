@@ -26,7 +26,8 @@ TEST(Shapes, ViewsShareTheirElements) {
 }
 
 TEST(Shapes, PuttingTogetherAndTakingApart) {
-  Value a = counting({2, 2}), b = builder.binary(BinaryOp::AddI, a, builder.splat(builder.scalarFromBits(int32(), 10), {2, 2}));
+  Value a = counting({2, 2}),
+        b = builder.binary(BinaryOp::AddI, a, builder.splat(builder.scalarFromBits(int32(), 10), {2, 2}));
   EXPECT_EQ(numbers<int32_t>(builder.concatenate(a, b, 0)), (List{0, 1, 2, 3, 10, 11, 12, 13}));
   EXPECT_EQ(numbers<int32_t>(builder.concatenate(a, b, 1)), (List{0, 1, 10, 11, 2, 3, 12, 13}));
   Value joined = builder.join(a, b);

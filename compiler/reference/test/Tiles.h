@@ -24,9 +24,15 @@ template <typename T> std::vector<T> numbers(const Value &value) {
   return std::vector<T>(buffer->as<T>(), buffer->as<T>() + buffer->count());
 }
 
-inline Value floats(std::vector<float> list) { return tile<float>(float32(), {static_cast<int64_t>(list.size())}, list); }
-inline Value ints(std::vector<int32_t> list) { return tile<int32_t>(int32(), {static_cast<int64_t>(list.size())}, list); }
-inline Value masks(std::vector<uint8_t> list) { return tile<uint8_t>(int1(), {static_cast<int64_t>(list.size())}, list); }
+inline Value floats(std::vector<float> list) {
+  return tile<float>(float32(), {static_cast<int64_t>(list.size())}, list);
+}
+inline Value ints(std::vector<int32_t> list) {
+  return tile<int32_t>(int32(), {static_cast<int64_t>(list.size())}, list);
+}
+inline Value masks(std::vector<uint8_t> list) {
+  return tile<uint8_t>(int1(), {static_cast<int64_t>(list.size())}, list);
+}
 
 // A tile of a narrow float type, and its numbers.
 inline Value narrow(ScalarKind kind, const std::vector<float> &list) {
