@@ -1,0 +1,114 @@
+"""`import triton` under the alias, and the command line."""
+
+import subprocess
+import sys
+
+SCRIPT = """
+    import sys
+    import triton
+    import triton.language as tl
+    from triton.language import load, sum as total
+    import triton.runtime.driver
+    from triton.runtime import driver
+    from triton.compiler.errors import CompilationError
+    import triton.language.extra.cuda.libdevice
+    from triton.language.extra import libdevice
+    import nacre
+    import numpy as np
+
+    assert triton is nacre and tl is nacre.language
+    assert sys.modules["triton.language.core"] is sys.modules["nacre.language.core"]
+    assert triton.runtime.driver.active.get_current_target().backend == "cpu" and driver.active is not None
+    assert CompilationError is nacre.CompilationError
+    assert nacre.language.__spec__.name == "nacre.language"
+
+    @triton.jit
+    def kernel(x, out, N: tl.constexpr):
+        offsets = tl.arange(0, N)
+        tl.store(out, total(load(x + offsets), axis=0) + triton.cdiv(N, 3) + libdevice.abs(-1.0))
+
+    x, out = np.arange(8, dtype=np.float32), np.zeros(1, np.float32)
+    kernel[(1,)](x, out, N=8)
+    assert out[0] == x.sum() + 3 + 1
+    try:
+        import triton.no_such_module
+    except ModuleNotFoundError as error:
+        assert error.name == "triton.no_such_module"
+    else:
+        raise AssertionError
+    import importlib.metadata
+    assert importlib.metadata.version("triton").startswith("3.")
+    print("right", sys.argv[1:])
+"""
+
+
+def command(script, *args, **kwargs):
+    import nacre
+    from pathlib import Path
+
+    return subprocess.run([sys.executable, "-m", "nacre", *map(str, args)], capture_output=True, text=True,
+                          cwd=Path(nacre.__file__).parent.parent, **kwargs)  # fmt: skip
+
+
+def test_run_a_script(script):
+    path = script.write(SCRIPT)
+    result = command(script, "run", path, "a", "-m", "b")
+    assert result.stdout == "right ['a', '-m', 'b']\n", result.stderr
+
+
+def test_run_a_module(script, tmp_path):
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__main__.py").write_text("import sys, triton, nacre\nprint(triton is nacre, sys.argv[1:])\n")
+    import nacre
+    from pathlib import Path
+
+    process = subprocess.run([sys.executable, "-m", "nacre", "run", "-m", "package", "x"], capture_output=True, text=True, cwd=tmp_path,
+                             env={**__import__("os").environ, "PYTHONPATH": str(Path(nacre.__file__).parent.parent)})  # fmt: skip
+    assert process.stdout == "True ['x']\n", process.stderr
+
+
+def test_activate(script):
+    assert script.run("\n    import nacre\n    nacre.activate()\n    nacre.activate()\n" + SCRIPT, "z") == "right ['z']\n"
+
+
+def test_activate_too_late(script):
+    text = """
+        import sys, types
+        sys.modules["triton"] = types.ModuleType("triton")
+        import nacre
+        try:
+            nacre.activate()
+        except RuntimeError as error:
+            print("imported already" in str(error))
+    """
+    assert script.run(text) == "True\n"
+
+
+def test_exit_status_and_errors_of_scripts(script):
+    assert command(script, "run", script.write("raise SystemExit(3)")).returncode == 3
+    failed = command(script, "run", script.write("import triton\n1 / 0"))
+    assert failed.returncode == 1 and "ZeroDivisionError" in failed.stderr
+    missing = command(script, "run", "/no/such/script.py")
+    assert missing.returncode == 2 and "there is no file" in missing.stderr
+    assert command(script, "unknown").returncode == 2
+
+
+def test_info(script):
+    result = command(script, "info")
+    assert result.returncode == 0, result.stderr
+    for text in ("targets: cpu", "cache:", "runtime.num_threads", "TRITON_CACHE_DIR"):
+        assert text in result.stdout
+
+
+def test_import_is_quick_and_needs_nothing(script):
+    """torch and NumPy are not imported; the time is printed for the curious and checked generously."""
+    text = """
+        import sys, time
+        start = time.perf_counter()
+        import nacre
+        elapsed = time.perf_counter() - start
+        assert "torch" not in sys.modules and "numpy" not in sys.modules and "inspect" not in sys.modules
+        print(elapsed)
+    """
+    script.run(text)
+    assert min(float(script.run(text)) for _ in range(3)) < 0.2

@@ -1,0 +1,144 @@
+"""Errors as Python sees them."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import nacre
+import nacre.language as tl
+from nacre.compiler import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
+
+
+def error_of(kernel, *args, **kwargs):
+    with pytest.raises(CompilationError) as caught:
+        kernel[(1,)](*args, **kwargs)
+    return caught.value
+
+
+def test_an_error_knows_its_place():
+    @nacre.jit
+    def kernel(out):
+        value = undefined_name  # noqa: F821
+        tl.store(out, value)
+
+    error = error_of(kernel, np.zeros(1, np.float32))
+    assert error.filename == __file__ and "undefined_name" in error.message
+    assert error.source_line.strip().startswith("value = undefined_name")
+    assert error.source_line[error.column:].startswith("undefined_name")
+    assert f"{__file__}:{error.line}" in str(error) and "^" in str(error)
+    assert isinstance(error, nacre.TritonError)
+    copied = pickle.loads(pickle.dumps(error))
+    assert str(copied) == str(error) and copied.line == error.line
+
+
+def test_errors_in_helpers_show_the_call():
+    @nacre.jit
+    def helper(x):
+        return x + unknown  # noqa: F821
+
+    @nacre.jit
+    def kernel(out):
+        tl.store(out, helper(1.0))
+
+    text = str(error_of(kernel, np.zeros(1, np.float32)))
+    assert "x + unknown" in text and "tl.store(out, helper(1.0))" in text
+
+
+def test_classes_of_errors():
+    @nacre.jit
+    def asserting(out, N: tl.constexpr):
+        tl.static_assert(N > 10, "N is too small")
+
+    @nacre.jit
+    def unsupported(out):
+        try:
+            tl.store(out, 1.0)
+        finally:
+            pass
+
+    out = np.zeros(1, np.float32)
+    error = error_of(asserting, out, N=3)
+    assert isinstance(error, CompileTimeAssertionFailure) and "N is too small" in str(error)
+    assert isinstance(error_of(unsupported, out), UnsupportedLanguageConstruct)
+
+
+def test_a_failed_compile_is_tried_again():
+    @nacre.jit
+    def kernel(out, N: tl.constexpr):
+        tl.static_assert(N > 10)
+        tl.store(out, N)
+
+    out = np.zeros(1, np.int32)
+    for _ in range(2):
+        error_of(kernel, out, N=3)
+    kernel[(1,)](out, N=11)
+    assert out[0] == 11
+
+
+def test_static_print_goes_to_stdout(capsys):
+    @nacre.jit
+    def kernel(out, N: tl.constexpr):
+        tl.static_print("N is", N)
+        tl.store(out, N)
+
+    out = np.zeros(1, np.int32)
+    compiled = kernel[(1,)](out, N=5)
+    kernel[(1,)](out, N=5)
+    assert compiled.asm["ttir"]
+    assert capsys.readouterr().out == "N is 5\n"
+
+
+def test_the_interpreter_says_that_it_is_missing(monkeypatch):
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    with pytest.raises(NotImplementedError, match="TRITON_INTERPRET"):
+
+        @nacre.jit
+        def kernel(out):
+            pass
+
+
+def test_a_lambda_and_a_class_are_not_kernels():
+    with pytest.raises(TypeError, match="@jit needs a Python function"):
+        nacre.jit(int)
+
+
+def test_kernels_without_a_file():
+    scope = {"nacre": nacre}
+    with pytest.raises(ValueError, match="source"):
+        exec("@nacre.jit\ndef kernel(): pass", scope)
+
+
+def test_knobs(monkeypatch):
+    import os
+
+    runtime = nacre.knobs.runtime
+    monkeypatch.setenv("TRITON_DEBUG", "perhaps")
+    with pytest.raises(ValueError, match="TRITON_DEBUG"):
+        runtime.debug
+    monkeypatch.delenv("TRITON_DEBUG")
+    with runtime.scope():
+        runtime.debug = True
+        assert os.environ["TRITON_DEBUG"] == "1" and runtime.debug is True and runtime.knobs["debug"] is True
+        del runtime.debug
+        assert runtime.debug is False
+        runtime.debug = True
+    assert "TRITON_DEBUG" not in os.environ
+    monkeypatch.setenv("NACRE_KERNEL_DUMP", "1")
+    assert nacre.knobs.compilation.dump_ir is True
+    nacre.knobs.compilation.reset()
+    assert nacre.knobs.compilation.dump_ir is False
+
+
+def test_setting_a_knob_compiles_anew():
+    @nacre.jit
+    def kernel(out):
+        tl.device_assert(tl.load(out) == 0, "not zero")
+
+    out = np.ones(1, np.int32)
+    kernel[(1,)](out)
+    with nacre.knobs.runtime.scope():
+        nacre.knobs.runtime.debug = True
+        with pytest.raises(AssertionError, match="not zero"):
+            kernel[(1,)](out)
+    kernel[(1,)](out)

@@ -1,0 +1,162 @@
+"""Many threads, forks, and the GIL."""
+
+import os
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import nacre
+import nacre.language as tl
+
+
+@nacre.jit
+def fill_kernel(out, value, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + offsets, value, mask=offsets < n)
+
+
+@nacre.jit
+def slow_kernel(out, rounds):
+    total = 0.0
+    for i in range(rounds):
+        total = total * 0.999 + tl.load(out)
+    tl.store(out + tl.program_id(0), total)
+
+
+def fill(value, n=10000, block=64):
+    out = np.zeros(n, np.float32)
+    fill_kernel[(nacre.cdiv(n, block),)](out, value, n, BLOCK=block)
+    return (out == value).all()
+
+
+def in_threads(count, body):
+    failures = []
+
+    def guarded(index):
+        try:
+            body(index)
+        except BaseException as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(i,)) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not failures and not any(thread.is_alive() for thread in threads), failures
+
+
+def test_launches_from_several_threads():
+    def body(index):
+        for i in range(100):
+            assert fill(float(index * 1000 + i))
+
+    in_threads(6, body)
+
+
+def test_threads_compile_one_kernel_once():
+    @nacre.jit
+    def kernel(out):
+        tl.store(out + tl.arange(0, 16), tl.sum(tl.load(out + tl.arange(0, 16)), axis=0) + 1)
+
+    before = nacre._core.cache_counts()["compiles"]
+    barrier = threading.Barrier(8)
+
+    def body(index):
+        out = np.zeros(16, np.float32)
+        barrier.wait()
+        kernel[(1,)](out)
+        assert (out == 1).all()
+
+    in_threads(8, body)
+    assert nacre._core.cache_counts()["compiles"] == before + 1
+
+
+def test_threads_compile_different_kernels():
+    def body(index):
+        for block in (16, 32, 64):
+            assert fill(float(index), n=1000 + index, block=block * (1 + index % 3))
+
+    in_threads(6, body)
+
+
+def test_the_gil_is_released_while_a_kernel_runs():
+    out = np.ones(4, np.float32)
+    slow_kernel[(2,)](out, 10)
+    started, ticks = threading.Event(), []
+
+    def launch():
+        started.set()
+        slow_kernel[(2,)](out, 300_000_000)
+
+    thread = threading.Thread(target=launch)
+    thread.start()
+    started.wait()
+    start = time.perf_counter()
+    while thread.is_alive() and time.perf_counter() - start < 30:
+        time.sleep(0.005)
+        ticks.append(time.perf_counter())
+    elapsed = time.perf_counter() - start
+    thread.join()
+    assert elapsed > 0.05, "the kernel is too short to tell"
+    assert len(ticks) > 5 and max(np.diff(ticks)) < elapsed / 2
+
+
+def test_launches_after_fork():
+    assert fill(1.0)
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(0 if fill(2.0) and fill(3.0, block=96) else 1)  # one that is compiled, one that is not
+        except BaseException:  # noqa: BLE001
+            os._exit(2)
+    _, status = os.waitpid(child, 0)
+    assert status == 0
+    assert fill(4.0)
+
+
+def test_the_number_of_threads(script):
+    with nacre.knobs.runtime.scope():
+        for threads in (1, 2, 5):
+            nacre.knobs.runtime.num_threads = threads
+            assert nacre._core.threads() == threads
+            assert fill(float(threads))
+    assert nacre._core.threads() == len(os.sched_getaffinity(0))
+    assert script.run("import nacre; print(nacre._core.threads())", NACRE_NUM_THREADS="3") == "3\n"
+
+
+def test_programs_that_wait_for_each_other():
+    @nacre.jit
+    def kernel(counter, out, COUNT: tl.constexpr):
+        tl.atomic_add(counter, 1)
+        seen = 0
+        while seen < COUNT:
+            seen = tl.atomic_add(counter, 0)
+        tl.store(out + tl.program_id(0), seen)
+
+    counter, out = np.zeros(1, np.int32), np.zeros(16, np.int32)
+    kernel[(16,)](counter, out, COUNT=16, launch_cooperative_grid=True)
+    assert (out == 16).all()
+    with pytest.raises(RuntimeError, match="at the same time"):
+        kernel[(100000,)](counter, out, COUNT=16, launch_cooperative_grid=True)
+
+
+def test_failed_asserts_stop_the_launch_and_nothing_else():
+    @nacre.jit
+    def kernel(out, limit):
+        pid = tl.program_id(0)
+        tl.device_assert(pid < limit, "too far")
+        tl.store(out + pid, 1)
+
+    out = np.zeros(1000, np.int32)
+    kernel[(1000,)](out, 1000, debug=True)
+    assert out.all()
+    with pytest.raises(AssertionError, match="too far") as caught:
+        kernel[(1000,)](out, 500, debug=True)
+    assert caught.value.program[0] >= 500 and caught.value.line > 0
+    assert caught.value.filename.endswith("test_threads.py")
+    out[:] = 0
+    kernel[(1000,)](out, 500)  # asserts are not live without debug
+    assert out.all()
