@@ -158,11 +158,16 @@ Object floatLogarithm(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) 
   return choose(x == Object(0.0), x.constant(-infinity), exponent).object;
 }
 
-// sin(pi x) and cos(pi x): whole turns are taken off before pi is multiplied in.
-template <UnaryOp op> Object ofHalfTurns(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+// sin(pi x) and cos(pi x), in fp64: whole turns are taken off and the angle is folded to at most a quarter turn, exactly,
+// before pi is multiplied in.
+template <bool isSine> Object ofHalfTurns(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Term x = floatTerm(evaluation, arguments[0]);
-  Term turns = (x * Object(0.5)).unary(UnaryOp::RoundEven);
-  return ((x - turns * Object(2.0)) * Object(pi)).unary(op).object;
+  Term wide = x.to(float64());
+  Term rest = wide - (wide * Object(0.5)).unary(UnaryOp::RoundEven) * Object(2.0);
+  Term size = rest.unary(UnaryOp::AbsF);
+  Term folded = isSine ? choose(size > Object(0.5), rest.constant(1.0).binary(BinaryOp::CopySign, rest) - rest, rest)
+                       : rest.constant(0.5) - size;
+  return (folded * Object(pi)).unary(UnaryOp::Sin).to(x.type()).object;
 }
 
 Object positiveDifference(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
@@ -196,7 +201,8 @@ Object saturate(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 
 Object normalDistribution(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Term x = floatTerm(evaluation, arguments[0]);
-  return ((x * Object(-std::sqrt(0.5))).unary(UnaryOp::Erfc) * Object(0.5)).object;
+  Term wide = x.to(float64()); // erfc turns a rounded argument into a much larger error
+  return ((wide * Object(-std::sqrt(0.5))).unary(UnaryOp::Erfc) * Object(0.5)).to(x.type()).object;
 }
 
 template <bool isMaximum> Object extremumOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
@@ -263,8 +269,8 @@ void addLibdevice(Table &table) {
   table.add("nextafter(x: tensor, y: tensor)", "The next float from x in the direction of y.", nextAfter);
   table.add("ilogb(x: tensor)", "The exponent of x as int32: the logarithm to base 2, rounded down.", integerLogarithm);
   table.add("logb(x: tensor)", "The exponent of x as a float: the logarithm to base 2, rounded down.", floatLogarithm);
-  table.add("sinpi(x: tensor)", "The sine of pi x.", ofHalfTurns<UnaryOp::Sin>);
-  table.add("cospi(x: tensor)", "The cosine of pi x.", ofHalfTurns<UnaryOp::Cos>);
+  table.add("sinpi(x: tensor)", "The sine of pi x.", ofHalfTurns<true>);
+  table.add("cospi(x: tensor)", "The cosine of pi x.", ofHalfTurns<false>);
   table.add("fdim(x: tensor, y: tensor)", "x - y where that is positive, else 0.", positiveDifference);
   table.add("ldexp(x: tensor, n: tensor)", "x times 2 to the integer power n.", scaleByPowerOfTwo);
   table.add("scalbn(x: tensor, n: tensor)", "x times 2 to the integer power n.", scaleByPowerOfTwo);
