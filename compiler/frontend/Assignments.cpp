@@ -55,7 +55,8 @@ void Generator::bindTarget(const ast::Expression &target, const Object &value, b
   }
 }
 
-void Generator::unpack(const ast::Expressions &targets, const ast::Expression &whole, const Object &value, bool keepConstexpr) {
+void Generator::unpack(const ast::Expressions &targets, const ast::Expression &whole, const Object &value,
+                       bool keepConstexpr) {
   if (!value.isTuple())
     failAt(whole.location, Diagnostic::Kind::Type, value.typeName() + " cannot be unpacked into several names",
            value.isValue() ? "use tl.split for a tile whose last axis is 2" : "");
@@ -65,7 +66,8 @@ void Generator::unpack(const ast::Expressions &targets, const ast::Expression &w
   bool fits = starred == targets.end() ? items.size() == targets.size() : items.size() >= before + after;
   if (!fits)
     failAt(whole.location, Diagnostic::Kind::Value,
-           std::to_string(items.size()) + " values cannot be unpacked into " + (starred == targets.end() ? "" : "at least ") +
+           std::to_string(items.size()) + " values cannot be unpacked into " +
+               (starred == targets.end() ? "" : "at least ") +
                std::to_string(starred == targets.end() ? targets.size() : before + after) + " names");
   for (size_t i = 0; i < before; ++i)
     bindTarget(*targets[i], items[i], keepConstexpr);
@@ -74,7 +76,8 @@ void Generator::unpack(const ast::Expressions &targets, const ast::Expression &w
   auto rest = std::make_shared<TupleValue>();
   rest->isList = true;
   rest->items.assign(items.begin() + before, items.end() - after);
-  bindTarget(*llvm::cast<ast::Starred>(**starred).value, std::shared_ptr<const TupleValue>(std::move(rest)), keepConstexpr);
+  bindTarget(*llvm::cast<ast::Starred>(**starred).value, std::shared_ptr<const TupleValue>(std::move(rest)),
+             keepConstexpr);
   for (size_t i = 0; i < after; ++i)
     bindTarget(*targets[before + 1 + i], items[items.size() - after + i], keepConstexpr);
 }

@@ -19,7 +19,8 @@ Arguments Generator::evaluateArguments(const ast::Call &node) {
     arguments.positional.push_back(std::move(item));
   for (const ast::KeywordArgument &keyword : node.keywords) {
     if (keyword.name.empty())
-      failAt(keyword.location, Diagnostic::Kind::Unsupported, "`**` arguments cannot be used in a kernel", "name each argument");
+      failAt(keyword.location, Diagnostic::Kind::Unsupported, "`**` arguments cannot be used in a kernel",
+             "name each argument");
     if (llvm::any_of(arguments.keywords, [&](const auto &other) { return other.first == keyword.name; }))
       failAt(keyword.location, Diagnostic::Kind::Argument, "the argument `" + keyword.name + "` is given twice");
     arguments.keywords.emplace_back(keyword.name, expression(*keyword.value));
@@ -51,7 +52,8 @@ Object Generator::callObject(const Object &callee, const Arguments &arguments, c
 
 Object Generator::callBuiltinAt(const Builtin &builtin, const Arguments &arguments, const SourceLocation &place) {
   if (isRangeBuiltin(Object(&builtin))) // outside a `for`: all its numbers
-    return Object::makeTuple(constantRange(rangeOf(builtin, arguments, place), place, "a range that is not run over by `for`"));
+    return Object::makeTuple(
+        constantRange(rangeOf(builtin, arguments, place), place, "a range that is not run over by `for`"));
   irBuilder.setLocation(place);
   if (std::optional<Object> answer = askHostAttribute(builtin, arguments, place))
     return *answer;
@@ -59,11 +61,12 @@ Object Generator::callBuiltinAt(const Builtin &builtin, const Arguments &argumen
 }
 
 // getattr and hasattr of what only the host understands.
-std::optional<Object> Generator::askHostAttribute(const Builtin &builtin, const Arguments &arguments, const SourceLocation &place) {
+std::optional<Object> Generator::askHostAttribute(const Builtin &builtin, const Arguments &arguments,
+                                                  const SourceLocation &place) {
   bool isGet = builtin.name == "getattr", isHas = builtin.name == "hasattr";
   const auto &positional = arguments.positional;
-  if (builtin.module != "builtins" || !(isGet || isHas) || positional.size() < 2 || !positional[0].is<OpaqueReference>() ||
-      !positional[1].isString())
+  if (builtin.module != "builtins" || !(isGet || isHas) || positional.size() < 2 ||
+      !positional[0].is<OpaqueReference>() || !positional[1].isString())
     return std::nullopt;
   const std::string &name = positional[1].as<std::string>();
   Host::Answer answer = host.attribute(positional[0], name);
@@ -87,14 +90,16 @@ Object Generator::callOpaque(const Object &callee, const Arguments &arguments, c
       tuple->names.push_back(field.as<std::string>());
     std::vector<std::optional<Object>> values(tuple->names.size());
     if (arguments.positional.size() > values.size())
-      failAt(place, Diagnostic::Kind::Argument, tuple->typeName + " has " + std::to_string(values.size()) + " fields, but " +
-                                                    std::to_string(arguments.positional.size()) + " values were given");
+      failAt(place, Diagnostic::Kind::Argument,
+             tuple->typeName + " has " + std::to_string(values.size()) + " fields, but " +
+                 std::to_string(arguments.positional.size()) + " values were given");
     std::copy(arguments.positional.begin(), arguments.positional.end(), values.begin());
     for (const auto &[name, value] : arguments.keywords) {
       auto field = llvm::find(tuple->names, name);
       if (field == tuple->names.end() || values[field - tuple->names.begin()])
         failAt(place, Diagnostic::Kind::Argument,
-               tuple->typeName + (field == tuple->names.end() ? " has no field `" : " got its field twice: `") + name + "`");
+               tuple->typeName + (field == tuple->names.end() ? " has no field `" : " got its field twice: `") + name +
+                   "`");
       values[field - tuple->names.begin()] = value;
     }
     for (auto [name, value] : llvm::zip(tuple->names, values)) {
@@ -146,7 +151,8 @@ void Generator::rejectRecursion(const Function &function, const SourceLocation &
 // A builtin's error opens with its name, "tl.reduce: ", which says nothing to who called tl.sum.
 static std::string withoutBuiltinName(llvm::StringRef message) {
   auto [name, rest] = message.split(": ");
-  bool isName = name.starts_with("tl.") && llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
+  bool isName =
+      name.starts_with("tl.") && llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
   return isName && !rest.empty() ? rest.str() : message.str();
 }
 
@@ -170,7 +176,8 @@ Object Generator::inlineCall(FunctionPointer function, const Arguments &argument
     return runFrame(callee);
   } catch (CompileError &error) {
     Diagnostic diagnostic = error.diagnostic;
-    if (function->isLibrary() && !callee.caller->function->isLibrary() && diagnostic.kind != Diagnostic::Kind::Internal) {
+    if (function->isLibrary() && !callee.caller->function->isLibrary() &&
+        diagnostic.kind != Diagnostic::Kind::Internal) {
       // The user's own line is where the mistake is, not the library's text.
       diagnostic.location = place;
       diagnostic.calls.clear();
@@ -191,7 +198,8 @@ void Generator::bindParameters(Frame &callee, const Arguments &arguments, const 
   const ast::FunctionDefinition &definition = *callee.function->definition;
   const std::string name = "`" + definition.name + "`";
   auto parameterNames = [&] {
-    return "its parameters are " + llvm::join(llvm::map_range(definition.parameters, [](const auto &p) { return p.name; }), ", ");
+    return "its parameters are " +
+           llvm::join(llvm::map_range(definition.parameters, [](const auto &p) { return p.name; }), ", ");
   };
   for (const auto &[keyword, value] : arguments.keywords)
     if (llvm::none_of(definition.parameters, [&](const ast::Parameter &parameter) {
@@ -203,10 +211,11 @@ void Generator::bindParameters(Frame &callee, const Arguments &arguments, const 
   size_t next = 0;
   for (const ast::Parameter &parameter : definition.parameters) {
     if (parameter.kind == ast::ParameterKind::VariadicKeyword)
-      failAt(parameter.location, Diagnostic::Kind::Unsupported, "`**" + parameter.name + "` cannot be used in a function of a kernel",
-             "name each parameter");
+      failAt(parameter.location, Diagnostic::Kind::Unsupported,
+             "`**" + parameter.name + "` cannot be used in a function of a kernel", "name each parameter");
     if (parameter.kind == ast::ParameterKind::VariadicPositional) {
-      std::vector<Object> rest(arguments.positional.begin() + std::min(next, arguments.positional.size()), arguments.positional.end());
+      std::vector<Object> rest(arguments.positional.begin() + std::min(next, arguments.positional.size()),
+                               arguments.positional.end());
       next = arguments.positional.size();
       bindParameter(callee, parameter, Object::makeTuple(std::move(rest)), place);
       continue;
@@ -227,15 +236,17 @@ void Generator::bindParameters(Frame &callee, const Arguments &arguments, const 
   }
   if (next < arguments.positional.size())
     failAt(place, Diagnostic::Kind::Argument,
-           name + " takes " + std::to_string(next) + " arguments, but " + std::to_string(arguments.positional.size()) + " were given",
+           name + " takes " + std::to_string(next) + " arguments, but " + std::to_string(arguments.positional.size()) +
+               " were given",
            parameterNames());
 }
 
-void Generator::bindParameter(Frame &callee, const ast::Parameter &parameter, Object argument, const SourceLocation &place) {
+void Generator::bindParameter(Frame &callee, const ast::Parameter &parameter, Object argument,
+                              const SourceLocation &place) {
   if (isConstexprAnnotation(parameter.annotation.get()) && !argument.isConstexpr())
     failAt(place, Diagnostic::Kind::Argument,
-           "`" + callee.function->source.name + "` needs a constexpr for `" + parameter.name + "`, not a run-time value: it is " +
-               argument.typeName(),
+           "`" + callee.function->source.name + "` needs a constexpr for `" + parameter.name +
+               "`, not a run-time value: it is " + argument.typeName(),
            "pass a literal or a name annotated with tl.constexpr");
   callee.path.names.bind(parameter.name, std::move(argument), place);
 }

@@ -1,5 +1,5 @@
-// Run-time branches: each side is built aside in a block of its own, then the two paths meet in one scf.if, which yields the
-// names whose value changed, the exit code and the returned value.
+// Run-time branches: each side is built aside in a block of its own, then the two paths meet in one scf.if, which
+// yields the names whose value changed, the exit code and the returned value.
 //
 // Where the paths meet, a name is
 //  - unchanged when both sides hold the same binding,
@@ -22,7 +22,8 @@ public:
   Path join(mlir::Value condition);
 
 private:
-  // An object of the joined path: leaves that differ between the sides are results of the scf.if, known once it is built.
+  // An object of the joined path: leaves that differ between the sides are results of the scf.if, known once it is
+  // built.
   struct Slot {
     Object object;
     llvm::SmallVector<Value> leaves;
@@ -85,7 +86,8 @@ std::optional<std::pair<Object, Object>> Joiner::unify(const Object &a, const Ob
         return std::nullopt;
       std::tie(left->items[i], right->items[i]) = *item;
     }
-    return std::make_pair(Object(std::shared_ptr<const TupleValue>(left)), Object(std::shared_ptr<const TupleValue>(right)));
+    return std::make_pair(Object(std::shared_ptr<const TupleValue>(left)),
+                          Object(std::shared_ptr<const TupleValue>(right)));
   }
   if (!(a.isValue() || a.isNumber()) || !(b.isValue() || b.isNumber()))
     return std::nullopt;
@@ -131,16 +133,17 @@ bool Joiner::hasReturned(int side) const {
 void Joiner::forbidSingle(const std::string &name, int side) {
   std::string which = side == 0 ? "true" : "false";
   auto reason = std::make_shared<Unavailable>();
-  reason->message = "`" + name + "` is bound only where the condition at line " + std::to_string(place.line) + " is " + which +
-                    ", so it cannot be used after it";
+  reason->message = "`" + name + "` is bound only where the condition at line " + std::to_string(place.line) + " is " +
+                    which + ", so it cannot be used after it";
   reason->hint = "bind it before the `if`, or in both branches";
   names.forbid(name, reason);
 }
 
 void Joiner::forbidMismatch(const std::string &name, const Binding &a, const Binding &b) {
   auto reason = std::make_shared<Unavailable>();
-  reason->message = "`" + name + "` has two types here: " + describeType(a.object) + " from line " + std::to_string(a.place.line) +
-                    " and " + describeType(b.object) + " from line " + std::to_string(b.place.line);
+  reason->message = "`" + name + "` has two types here: " + describeType(a.object) + " from line " +
+                    std::to_string(a.place.line) + " and " + describeType(b.object) + " from line " +
+                    std::to_string(b.place.line);
   reason->hint = "both branches of the `if` at line " + std::to_string(place.line) + " must give it one type";
   names.forbid(name, reason);
 }
@@ -333,7 +336,8 @@ std::variant<bool, Value> Generator::condition(const ast::Expression &test) {
     Object callee = expression(*call->callee);
     Arguments arguments = evaluateArguments(*call);
     // tl.condition(test, ...) wraps a test with hints.
-    bool isWrapped = callee.is<const Builtin *>() && callee.as<const Builtin *>() == findBuiltin("triton.language", "condition");
+    bool isWrapped =
+        callee.is<const Builtin *>() && callee.as<const Builtin *>() == findBuiltin("triton.language", "condition");
     if (isWrapped && arguments.positional.size() != 1)
       failAt(test.location, Diagnostic::Kind::Argument, "tl.condition takes one condition, and disable_licm by name");
     Object object = isWrapped ? arguments.positional.front() : callObject(callee, arguments, test.location);
@@ -354,7 +358,8 @@ bool Generator::ifStatement(const ast::If &node, llvm::function_ref<void()> rest
   return runTimeIf(node.location, std::get<Value>(test), [&] { block(node.body); }, [&] { block(node.orElse); }, rest);
 }
 
-// When one side has left for good, what follows belongs to the other side: built there it needs no test of the exit code.
+// When one side has left for good, what follows belongs to the other side: built there it needs no test of the exit
+// code.
 bool Generator::runTimeIf(const SourceLocation &place, const Value &condition, llvm::function_ref<void()> whenTrue,
                           llvm::function_ref<void()> whenFalse, llvm::function_ref<void()> rest) {
   Branch sides[2] = {buildBranch(whenTrue), Branch()};

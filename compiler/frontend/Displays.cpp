@@ -21,7 +21,8 @@ std::vector<Object> Generator::elements(const ast::Expressions &nodes) {
 
 Object Generator::comprehension(const ast::Comprehension &node) {
   if (node.form == ast::ComprehensionForm::Set || node.form == ast::ComprehensionForm::Dictionary)
-    unsupported(node, "a set or dict comprehension cannot be used in a kernel", "use a list comprehension: [... for ... in ...]");
+    unsupported(node, "a set or dict comprehension cannot be used in a kernel",
+                "use a list comprehension: [... for ... in ...]");
   // The targets are the comprehension's own: what they hid comes back afterwards. A walrus inside stays.
   std::set<std::string> targets;
   for (const ast::ComprehensionClause &clause : node.clauses) {
@@ -64,7 +65,8 @@ void Generator::comprehensionClause(const ast::Comprehension &node, size_t claus
     for (const auto &test : part.conditions) {
       std::variant<bool, Value> decision = condition(*test);
       if (!std::holds_alternative<bool>(decision))
-        failAt(test->location, Diagnostic::Kind::Type, "the condition of a comprehension must be constexpr, not a run-time value");
+        failAt(test->location, Diagnostic::Kind::Type,
+               "the condition of a comprehension must be constexpr, not a run-time value");
       isKept = isKept && std::get<bool>(decision);
       if (!isKept)
         break;
@@ -91,10 +93,12 @@ std::string Generator::formatted(const ast::FormattedValue &node) {
   Object value = expression(*node.value);
   if (!value.isConstexpr())
     failAt(node.value->location, Diagnostic::Kind::Type,
-           "an f-string in a kernel can only hold constexprs, not " + value.typeName(), "print run-time values with tl.device_print");
+           "an f-string in a kernel can only hold constexprs, not " + value.typeName(),
+           "print run-time values with tl.device_print");
   if (node.conversion)
     value = node.conversion == 's' ? Object(displayText(value)) : Object(value.repr());
-  std::string specification = node.format ? formattedString(llvm::cast<ast::FormattedString>(*node.format)).as<std::string>() : "";
+  std::string specification =
+      node.format ? formattedString(llvm::cast<ast::FormattedString>(*node.format)).as<std::string>() : "";
   irBuilder.setLocation(node.location);
   return specification.empty() ? displayText(value) : formatSpecified(*this, value, specification);
 }

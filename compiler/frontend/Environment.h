@@ -1,7 +1,8 @@
 // What names mean while a function is being built: bindings of locals, and the state of the path being built.
 //
-// The IR is structured, so a path that leaves early (return, break, continue) cannot jump. It instead records how it left in
-// its exit code; where two paths meet the codes meet too, and what follows is built under a test that nobody has left.
+// The IR is structured, so a path that leaves early (return, break, continue) cannot jump. It instead records how it
+// left in its exit code; where two paths meet the codes meet too, and what follows is built under a test that nobody
+// has left.
 #pragma once
 
 #include "compiler/frontend/AST.h"
@@ -19,7 +20,7 @@ struct Unavailable {
 
 struct Binding {
   Object object;
-  SourceLocation place; // of the assignment
+  SourceLocation place;                           // of the assignment
   std::shared_ptr<const Unavailable> unavailable; // null: `object` may be read
 };
 using BindingPointer = std::shared_ptr<const Binding>;

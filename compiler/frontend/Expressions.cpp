@@ -126,46 +126,71 @@ Object Generator::unaryOperation(const ast::UnaryOperation &node) {
 
 static Operator semanticOperator(ast::BinaryOperator op) {
   switch (op) {
-  case ast::BinaryOperator::Add: return Operator::Add;
-  case ast::BinaryOperator::Subtract: return Operator::Sub;
-  case ast::BinaryOperator::Multiply: return Operator::Mul;
-  case ast::BinaryOperator::MatrixMultiply: return Operator::MatMul;
-  case ast::BinaryOperator::Divide: return Operator::Div;
-  case ast::BinaryOperator::FloorDivide: return Operator::FloorDiv;
-  case ast::BinaryOperator::Modulo: return Operator::Mod;
-  case ast::BinaryOperator::Power: return Operator::Pow;
-  case ast::BinaryOperator::ShiftLeft: return Operator::Shl;
-  case ast::BinaryOperator::ShiftRight: return Operator::Shr;
-  case ast::BinaryOperator::And: return Operator::And;
-  case ast::BinaryOperator::Or: return Operator::Or;
-  case ast::BinaryOperator::Xor: return Operator::Xor;
+  case ast::BinaryOperator::Add:
+    return Operator::Add;
+  case ast::BinaryOperator::Subtract:
+    return Operator::Sub;
+  case ast::BinaryOperator::Multiply:
+    return Operator::Mul;
+  case ast::BinaryOperator::MatrixMultiply:
+    return Operator::MatMul;
+  case ast::BinaryOperator::Divide:
+    return Operator::Div;
+  case ast::BinaryOperator::FloorDivide:
+    return Operator::FloorDiv;
+  case ast::BinaryOperator::Modulo:
+    return Operator::Mod;
+  case ast::BinaryOperator::Power:
+    return Operator::Pow;
+  case ast::BinaryOperator::ShiftLeft:
+    return Operator::Shl;
+  case ast::BinaryOperator::ShiftRight:
+    return Operator::Shr;
+  case ast::BinaryOperator::And:
+    return Operator::And;
+  case ast::BinaryOperator::Or:
+    return Operator::Or;
+  case ast::BinaryOperator::Xor:
+    return Operator::Xor;
   }
   llvm_unreachable("every binary operator is handled");
 }
 
-Object Generator::binaryOperation(ast::BinaryOperator op, const Object &left, const Object &right, const SourceLocation &place) {
+Object Generator::binaryOperation(ast::BinaryOperator op, const Object &left, const Object &right,
+                                  const SourceLocation &place) {
   irBuilder.setLocation(place);
   return applyOperator(*this, semanticOperator(op), left, right);
 }
 
 static Comparison semanticComparison(ast::CompareOperator op) {
   switch (op) {
-  case ast::CompareOperator::Equal: return Comparison::Eq;
-  case ast::CompareOperator::NotEqual: return Comparison::Ne;
-  case ast::CompareOperator::Less: return Comparison::Lt;
-  case ast::CompareOperator::LessEqual: return Comparison::Le;
-  case ast::CompareOperator::Greater: return Comparison::Gt;
-  case ast::CompareOperator::GreaterEqual: return Comparison::Ge;
-  case ast::CompareOperator::Is: return Comparison::Is;
-  case ast::CompareOperator::IsNot: return Comparison::IsNot;
-  case ast::CompareOperator::In: return Comparison::In;
-  case ast::CompareOperator::NotIn: return Comparison::NotIn;
+  case ast::CompareOperator::Equal:
+    return Comparison::Eq;
+  case ast::CompareOperator::NotEqual:
+    return Comparison::Ne;
+  case ast::CompareOperator::Less:
+    return Comparison::Lt;
+  case ast::CompareOperator::LessEqual:
+    return Comparison::Le;
+  case ast::CompareOperator::Greater:
+    return Comparison::Gt;
+  case ast::CompareOperator::GreaterEqual:
+    return Comparison::Ge;
+  case ast::CompareOperator::Is:
+    return Comparison::Is;
+  case ast::CompareOperator::IsNot:
+    return Comparison::IsNot;
+  case ast::CompareOperator::In:
+    return Comparison::In;
+  case ast::CompareOperator::NotIn:
+    return Comparison::NotIn;
   }
   llvm_unreachable("every comparison is handled");
 }
 
 // A constexpr operand decides or drops out; run-time ones are all evaluated and combined.
-Object Generator::combineLogical(bool isAnd, size_t count, llvm::function_ref<Object(size_t)> operand, const SourceLocation &place) {
+Object Generator::combineLogical(bool isAnd, size_t count, llvm::function_ref<Object(size_t)> operand,
+                                 const SourceLocation &place) {
   std::optional<Object> runTime;
   Object last;
   for (size_t i = 0; i < count; ++i) {
@@ -229,7 +254,8 @@ Object Generator::conditional(const ast::Conditional &node) {
   bool bothScalar = a.isValue() && b.isValue();
   if (bothScalar ? a.value().type() != b.value().type() : !sameObject(a, b) && !(a.isTuple() && b.isTuple()))
     failAt(node.location, Diagnostic::Kind::Type,
-           "both arms of a run-time conditional expression must agree in type, but they are " + describeType(a) + " and " + describeType(b),
+           "both arms of a run-time conditional expression must agree in type, but they are " + describeType(a) +
+               " and " + describeType(b),
            "cast one of them, for instance with tl.cast");
   Environment before = frame->path.names;
   bool assignsNames = false;

@@ -33,8 +33,9 @@ struct MathFunction {
   double (*function)(double);
 };
 constexpr MathFunction mathFunctions[] = {
-    {"sqrt", std::sqrt}, {"exp", std::exp}, {"exp2", std::exp2}, {"log", std::log},   {"log2", std::log2}, {"log10", std::log10},
-    {"sin", std::sin},   {"cos", std::cos}, {"tan", std::tan},   {"tanh", std::tanh}, {"erf", std::erf},   {"fabs", std::fabs},
+    {"sqrt", std::sqrt}, {"exp", std::exp},     {"exp2", std::exp2}, {"log", std::log},
+    {"log2", std::log2}, {"log10", std::log10}, {"sin", std::sin},   {"cos", std::cos},
+    {"tan", std::tan},   {"tanh", std::tanh},   {"erf", std::erf},   {"fabs", std::fabs},
 };
 constexpr llvm::StringLiteral mathPrefix = "math.";
 
@@ -55,7 +56,9 @@ std::optional<Object> mathMember(llvm::StringRef name) {
 
 class FileHost : public Host {
 public:
-  explicit FileHost(std::shared_ptr<const SourceText> file) : module(parseModule(std::move(file))) { index(module.body); }
+  explicit FileHost(std::shared_ptr<const SourceText> file) : module(parseModule(std::move(file))) {
+    index(module.body);
+  }
 
   Answer global(const FunctionSource &function, llvm::StringRef name) override;
   Answer attribute(const Object &object, llvm::StringRef name) override;
@@ -71,7 +74,7 @@ private:
     const ast::FunctionDefinition *function = nullptr;
     const ast::ClassDefinition *type = nullptr;
     const ast::Expression *value = nullptr;
-    bool isConstexpr = false; // annotated tl.constexpr
+    bool isConstexpr = false;                 // annotated tl.constexpr
     std::string importedModule, importedName; // import m; from m import n
   };
 
@@ -110,7 +113,8 @@ void FileHost::index(const ast::Block &statements) {
       auto &assignment = llvm::cast<ast::AnnotatedAssign>(*statement);
       auto *name = llvm::dyn_cast<ast::Name>(assignment.target.get());
       if (name && assignment.value)
-        globals[name->name] = Global{nullptr, nullptr, assignment.value.get(), isConstexprAnnotation(assignment.annotation.get())};
+        globals[name->name] =
+            Global{nullptr, nullptr, assignment.value.get(), isConstexprAnnotation(assignment.annotation.get())};
       break;
     }
     case ast::Kind::Import:
@@ -214,7 +218,8 @@ Host::Answer FileHost::attribute(const Object &object, llvm::StringRef name) {
     if (std::optional<Object> member = mathMember(name))
       return {member, ""};
   if (object.is<ModuleReference>())
-    return {std::nullopt, "part of the module `" + object.as<ModuleReference>().name + "`, which only Python could load"};
+    return {std::nullopt,
+            "part of the module `" + object.as<ModuleReference>().name + "`, which only Python could load"};
   // Fields of a class of named tuples.
   const std::string &key = object.as<OpaqueReference>().key;
   auto found = globals.find(llvm::StringRef(key).rsplit(':').second.str());
@@ -241,7 +246,7 @@ Host::Answer FileHost::call(const Object &callee, llvm::ArrayRef<Object> positio
     for (const MathFunction &function : mathFunctions)
       if (function.name == name) {
         const Object &argument = positional[0];
-        double number = argument.isFloat() ? argument.as<double>()
+        double number = argument.isFloat()  ? argument.as<double>()
                         : argument.isBool() ? argument.as<bool>()
                                             : static_cast<double>(int64_t(argument.as<llvm::DynamicAPInt>()));
         return {Object(function.function(number)), ""};
@@ -262,7 +267,9 @@ Object FileHost::evaluate(const ast::Expression &expression) {
 
 } // namespace
 
-std::unique_ptr<Host> makeFileHost(std::shared_ptr<const SourceText> file) { return std::make_unique<FileHost>(std::move(file)); }
+std::unique_ptr<Host> makeFileHost(std::shared_ptr<const SourceText> file) {
+  return std::make_unique<FileHost>(std::move(file));
+}
 
 FunctionSource findFunction(Host &fileHost, llvm::StringRef name) {
   auto &host = dynamic_cast<FileHost &>(fileHost);

@@ -1,4 +1,5 @@
-// The entry: a module with one kernel, its signature from the argument specifications, its body from the code generator.
+// The entry: a module with one kernel, its signature from the argument specifications, its body from the code
+// generator.
 #include "compiler/frontend/Frontend.h"
 #include "compiler/frontend/Generator.h"
 #include "compiler/ir/tile/Tile.h"
@@ -35,7 +36,8 @@ void flatten(const ArgumentSpec &argument, const std::string &name, Signature &s
 }
 
 // What the parameter's name is bound to: the constant, or the next of the function's arguments.
-Object bindArgument(const ArgumentSpec &argument, const Signature &signature, mlir::func::FuncOp function, unsigned &next) {
+Object bindArgument(const ArgumentSpec &argument, const Signature &signature, mlir::func::FuncOp function,
+                    unsigned &next) {
   if (argument.isTuple) {
     auto tuple = std::make_shared<TupleValue>();
     for (const ArgumentSpec &element : argument.elements)
@@ -66,7 +68,8 @@ void checkArguments(const Function &kernel, llvm::ArrayRef<ArgumentSpec> argumen
   const ast::FunctionDefinition &definition = *kernel.definition;
   std::set<std::string> given;
   for (const ArgumentSpec &argument : arguments) {
-    auto parameter = llvm::find_if(definition.parameters, [&](const auto &candidate) { return candidate.name == argument.name; });
+    auto parameter =
+        llvm::find_if(definition.parameters, [&](const auto &candidate) { return candidate.name == argument.name; });
     if (parameter == definition.parameters.end())
       fail(definition.nameLocation, Diagnostic::Kind::Argument,
            "kernel `" + definition.name + "` has no parameter `" + argument.name + "`");
@@ -104,8 +107,8 @@ void verifyModule(mlir::ModuleOp module, const Function &kernel) {
 
 } // namespace
 
-void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernelSource, llvm::ArrayRef<ArgumentSpec> arguments, Host &host,
-                 const FrontendOptions &options, mlir::OwningOpRef<mlir::ModuleOp> &module) {
+void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernelSource, llvm::ArrayRef<ArgumentSpec> arguments,
+                 Host &host, const FrontendOptions &options, mlir::OwningOpRef<mlir::ModuleOp> &module) {
   context.loadDialect<tile::TileDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
                       mlir::scf::SCFDialect, mlir::ub::UBDialect>();
   FunctionPointer kernel = parseFunctionSource(kernelSource);

@@ -90,7 +90,8 @@ static bool annotationNames(const ast::Expression *annotation, llvm::StringRef n
     return plain->name == name;
   if (auto *attribute = llvm::dyn_cast<ast::Attribute>(annotation))
     return attribute->name == name;
-  if (auto *text = llvm::dyn_cast<ast::StringLiteral>(annotation)) // "tl.constexpr", as under `from __future__ import annotations`
+  if (auto *text = llvm::dyn_cast<ast::StringLiteral>(
+          annotation)) // "tl.constexpr", as under `from __future__ import annotations`
     return text->value == name || llvm::StringRef(text->value).ends_with(("." + name).str());
   return false;
 }

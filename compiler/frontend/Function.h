@@ -19,7 +19,8 @@ using FunctionPointer = std::shared_ptr<const Function>;
 // Parses the text of one function. Throws CompileError.
 FunctionPointer parseFunctionSource(const FunctionSource &source);
 
-// The standard library's function `name`, which `file` defines; null when it does not. The files are parsed once a process.
+// The standard library's function `name`, which `file` defines; null when it does not. The files are parsed once a
+// process.
 FunctionPointer libraryFunction(llvm::StringRef file, llvm::StringRef name);
 // The reference by which objects name a library function.
 JitReference libraryReference(const Function &function);

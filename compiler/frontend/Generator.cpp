@@ -13,7 +13,8 @@ Generator::Generator(mlir::MLIRContext &context, Host &host, const FrontendOptio
 
 Generator::~Generator() { flushPrints(); }
 
-void Generator::failAt(const SourceLocation &place, Diagnostic::Kind kind, const std::string &message, const std::string &hint) {
+void Generator::failAt(const SourceLocation &place, Diagnostic::Kind kind, const std::string &message,
+                       const std::string &hint) {
   Diagnostic diagnostic;
   diagnostic.kind = kind;
   diagnostic.location = place;
@@ -27,9 +28,10 @@ void Generator::unsupported(const ast::Node &node, const std::string &message, c
 }
 
 void Generator::failTooDeep(const SourceLocation &place) {
-  failAt(place, Diagnostic::Kind::Unsupported, "the kernel is nested too deeply to compile",
-         "calls, branches and expressions inside one another add up, and what follows an early return or break counts as "
-         "inside it; split or simplify them");
+  failAt(
+      place, Diagnostic::Kind::Unsupported, "the kernel is nested too deeply to compile",
+      "calls, branches and expressions inside one another add up, and what follows an early return or break counts as "
+      "inside it; split or simplify them");
 }
 
 void Generator::checkStack(const SourceLocation &place) {
@@ -63,7 +65,8 @@ Object Generator::call(const Object &function, llvm::ArrayRef<Object> arguments)
   return callObject(function, list, place);
 }
 
-void Generator::buildKernel(FunctionPointer kernel, llvm::ArrayRef<ArgumentSpec> arguments, llvm::ArrayRef<Object> values) {
+void Generator::buildKernel(FunctionPointer kernel, llvm::ArrayRef<ArgumentSpec> arguments,
+                            llvm::ArrayRef<Object> values) {
   Frame kernelFrame;
   kernelFrame.function = kernel;
   for (auto [argument, value] : llvm::zip(arguments, values))
@@ -76,7 +79,8 @@ void Generator::buildKernel(FunctionPointer kernel, llvm::ArrayRef<ArgumentSpec>
   frame = nullptr;
   if (!returned.isNone())
     failAt(kernelFrame.path.returned->place, Diagnostic::Kind::Type,
-           "a kernel returns nothing, but this returns " + returned.typeName(), "store results through a pointer argument");
+           "a kernel returns nothing, but this returns " + returned.typeName(),
+           "store results through a pointer argument");
 }
 
 Object Generator::evaluateGlobal(FunctionPointer scope, const ast::Expression &node) {

@@ -1,9 +1,9 @@
-// The code generator: walks the syntax tree of a kernel and of every helper it calls, evaluates what is constexpr, and emits
-// tile IR for the rest. Helpers are inlined where they are called, so a function is built once for each call.
+// The code generator: walks the syntax tree of a kernel and of every helper it calls, evaluates what is constexpr, and
+// emits tile IR for the rest. Helpers are inlined where they are called, so a function is built once for each call.
 //
 // Its parts, one file each: Generator.cpp (the kernel and its frame), Names.cpp (what a name means), Expressions.cpp,
-// Displays.cpp (tuples, comprehensions, f-strings), Calls.cpp, Statements.cpp, Assignments.cpp, Conditionals.cpp (run-time
-// branches and how they meet), Loops.cpp and LoopCarried.cpp, Iteration.cpp (what a `for` runs over).
+// Displays.cpp (tuples, comprehensions, f-strings), Calls.cpp, Statements.cpp, Assignments.cpp, Conditionals.cpp
+// (run-time branches and how they meet), Loops.cpp and LoopCarried.cpp, Iteration.cpp (what a `for` runs over).
 #pragma once
 
 #include "compiler/frontend/Environment.h"
@@ -26,8 +26,8 @@ struct Frame {
   Frame *caller = nullptr;
   SourceLocation callSite;
   Path path;
-  int loops = 0;                         // of this function, around the place being built
-  std::set<std::string> constexprNames;  // declared by a bare `name: tl.constexpr`
+  int loops = 0;                        // of this function, around the place being built
+  std::set<std::string> constexprNames; // declared by a bare `name: tl.constexpr`
 };
 
 // Statements built aside, in a block of their own, until it is known where they go.
@@ -90,7 +90,8 @@ private:
   Object index(const ast::Expression &node);
   Object slice(const ast::Slice &node);
   // The operands of `and` / `or`, each asked for in turn: constexprs decide at once, run-time values are combined.
-  Object combineLogical(bool isAnd, size_t count, llvm::function_ref<Object(size_t)> operand, const SourceLocation &place);
+  Object combineLogical(bool isAnd, size_t count, llvm::function_ref<Object(size_t)> operand,
+                        const SourceLocation &place);
 
   // ---- Displays
   std::vector<Object> elements(const ast::Expressions &nodes);
@@ -104,7 +105,8 @@ private:
   Arguments evaluateArguments(const ast::Call &node);
   Object callObject(const Object &callee, const Arguments &arguments, const SourceLocation &place);
   Object callBuiltinAt(const Builtin &builtin, const Arguments &arguments, const SourceLocation &place);
-  std::optional<Object> askHostAttribute(const Builtin &builtin, const Arguments &arguments, const SourceLocation &place);
+  std::optional<Object> askHostAttribute(const Builtin &builtin, const Arguments &arguments,
+                                         const SourceLocation &place);
   Object callOpaque(const Object &callee, const Arguments &arguments, const SourceLocation &place);
   Object inlineCall(FunctionPointer function, const Arguments &arguments, const SourceLocation &place);
   void bindParameters(Frame &callee, const Arguments &arguments, const SourceLocation &place);
@@ -115,7 +117,8 @@ private:
   Object runFrame(Frame &callee);
 
   // ---- Statements
-  // `atEnd`: what reaching the end of the statements means. A function's body returns None there, a loop's body continues.
+  // `atEnd`: what reaching the end of the statements means. A function's body returns None there, a loop's body
+  // continues.
   void block(llvm::ArrayRef<ast::StatementPointer> statements, Exit atEnd = Exit::None);
   void statement(const ast::Statement &statement);
   void expressionStatement(const ast::ExpressionStatement &node);
@@ -135,7 +138,8 @@ private:
   Object localised(const Object &value);
 
   // ---- Conditionals
-  // Builds `node`; `rest` builds what comes after it, and is null when that is nothing. True when it has been built as well.
+  // Builds `node`; `rest` builds what comes after it, and is null when that is nothing. True when it has been built as
+  // well.
   bool ifStatement(const ast::If &node, llvm::function_ref<void()> rest);
   bool runTimeIf(const SourceLocation &place, const Value &condition, llvm::function_ref<void()> whenTrue,
                  llvm::function_ref<void()> whenFalse, llvm::function_ref<void()> rest);
@@ -171,11 +175,12 @@ private:
   const FrontendOptions &options;
   IRBuilder irBuilder;
   Frame *frame = nullptr;
-  std::map<std::string, FunctionPointer> parsed; // the host's functions, by key
+  std::map<std::string, FunctionPointer> parsed;                       // the host's functions, by key
   std::map<std::pair<std::string, std::string>, Host::Answer> globals; // by function and name
   uintptr_t stackStart = 0;
   int regionDepth = 0; // of branches and loops being built, through all frames
-  // A loop's body may be built again when the first try assumed too much: what it printed is held back until it is final.
+  // A loop's body may be built again when the first try assumed too much: what it printed is held back until it is
+  // final.
   int attempts = 0;
   std::vector<std::string> heldPrints;
 };

@@ -1,4 +1,5 @@
-// Types, locations, arithmetic and shapes; memory and the rest of the dialect's own operations are in IRBuilderMemory.cpp.
+// Types, locations, arithmetic and shapes; memory and the rest of the dialect's own operations are in
+// IRBuilderMemory.cpp.
 #include "compiler/frontend/IRBuilder.h"
 #include "compiler/ir/tile/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,21 +12,40 @@ namespace nacre {
 
 static mlir::Type scalarIRType(mlir::OpBuilder &ops, ScalarKind kind) {
   switch (kind) {
-  case ScalarKind::Void: return mlir::Type();
-  case ScalarKind::Int1: return ops.getI1Type();
-  case ScalarKind::Int8: case ScalarKind::UInt8: return ops.getI8Type();
-  case ScalarKind::Int16: case ScalarKind::UInt16: return ops.getI16Type();
-  case ScalarKind::Int32: case ScalarKind::UInt32: return ops.getI32Type();
-  case ScalarKind::Int64: case ScalarKind::UInt64: return ops.getI64Type();
-  case ScalarKind::Float8E4NV: return mlir::Float8E4M3FNType::get(ops.getContext());
-  case ScalarKind::Float8E5: return mlir::Float8E5M2Type::get(ops.getContext());
-  case ScalarKind::Float8E4B15: return tile::Float8E4B15Type::get(ops.getContext());
-  case ScalarKind::Float8E4B8: return mlir::Float8E4M3FNUZType::get(ops.getContext());
-  case ScalarKind::Float8E5B16: return mlir::Float8E5M2FNUZType::get(ops.getContext());
-  case ScalarKind::Float16: return ops.getF16Type();
-  case ScalarKind::BFloat16: return ops.getBF16Type();
-  case ScalarKind::Float32: return ops.getF32Type();
-  case ScalarKind::Float64: return ops.getF64Type();
+  case ScalarKind::Void:
+    return mlir::Type();
+  case ScalarKind::Int1:
+    return ops.getI1Type();
+  case ScalarKind::Int8:
+  case ScalarKind::UInt8:
+    return ops.getI8Type();
+  case ScalarKind::Int16:
+  case ScalarKind::UInt16:
+    return ops.getI16Type();
+  case ScalarKind::Int32:
+  case ScalarKind::UInt32:
+    return ops.getI32Type();
+  case ScalarKind::Int64:
+  case ScalarKind::UInt64:
+    return ops.getI64Type();
+  case ScalarKind::Float8E4NV:
+    return mlir::Float8E4M3FNType::get(ops.getContext());
+  case ScalarKind::Float8E5:
+    return mlir::Float8E5M2Type::get(ops.getContext());
+  case ScalarKind::Float8E4B15:
+    return tile::Float8E4B15Type::get(ops.getContext());
+  case ScalarKind::Float8E4B8:
+    return mlir::Float8E4M3FNUZType::get(ops.getContext());
+  case ScalarKind::Float8E5B16:
+    return mlir::Float8E5M2FNUZType::get(ops.getContext());
+  case ScalarKind::Float16:
+    return ops.getF16Type();
+  case ScalarKind::BFloat16:
+    return ops.getBF16Type();
+  case ScalarKind::Float32:
+    return ops.getF32Type();
+  case ScalarKind::Float64:
+    return ops.getF64Type();
   }
   return mlir::Type();
 }
@@ -58,7 +78,8 @@ mlir::Type IRBuilder::irType(Type type) {
 mlir::Location IRBuilder::irLocation(const SourceLocation &place) {
   if (!place.source)
     return operations.getUnknownLoc();
-  mlir::Location here = mlir::FileLineColLoc::get(operations.getStringAttr(place.source->fileName), place.line, place.column + 1);
+  mlir::Location here =
+      mlir::FileLineColLoc::get(operations.getStringAttr(place.source->fileName), place.line, place.column + 1);
   return callers.empty() ? here : mlir::CallSiteLoc::get(here, callers.back());
 }
 
@@ -72,7 +93,9 @@ template <typename Op, typename... Arguments> Value IRBuilder::emit(Type type, A
   return wrap(type, operations.createOrFold<Op>(irLocation(), std::forward<Arguments>(arguments)...));
 }
 
-Value IRBuilder::undefined(Type type) { return emit<mlir::ub::PoisonOp>(type, irType(type), mlir::ub::PoisonAttrInterface()); }
+Value IRBuilder::undefined(Type type) {
+  return emit<mlir::ub::PoisonOp>(type, irType(type), mlir::ub::PoisonAttrInterface());
+}
 
 // ---- The grid and constants
 
@@ -172,7 +195,9 @@ Value IRBuilder::gather(Value source, Value index, int axis) {
 // ---- Arithmetic
 
 Value IRBuilder::widenFp8(Value value) {
-  return value.type().isFp8() ? cast(CastOp::FloatExtend, value, value.type().withScalar(float32()), Rounding::NearestEven) : value;
+  return value.type().isFp8()
+             ? cast(CastOp::FloatExtend, value, value.type().withScalar(float32()), Rounding::NearestEven)
+             : value;
 }
 
 Value IRBuilder::narrowFp8(Value value, Type type) {
@@ -190,38 +215,70 @@ Value IRBuilder::unary(UnaryOp op, Value value) {
     Value ones = splat(constantInt(type.scalarType(), llvm::APInt::getAllOnes(type.bitWidth())), type.shape());
     return binary(BinaryOp::Xor, value, ones);
   }
-  case UnaryOp::NegF: return emit<mlir::arith::NegFOp>(type, operand);
-  case UnaryOp::AbsF: return emit<math::AbsFOp>(type, operand);
-  case UnaryOp::AbsI: return emit<math::AbsIOp>(type, operand);
-  case UnaryOp::Exp: return emit<math::ExpOp>(type, operand);
-  case UnaryOp::Exp2: return emit<math::Exp2Op>(type, operand);
-  case UnaryOp::Log: return emit<math::LogOp>(type, operand);
-  case UnaryOp::Log2: return emit<math::Log2Op>(type, operand);
-  case UnaryOp::Sin: return emit<math::SinOp>(type, operand);
-  case UnaryOp::Cos: return emit<math::CosOp>(type, operand);
-  case UnaryOp::Tan: return emit<math::TanOp>(type, operand);
-  case UnaryOp::Sqrt: return emit<math::SqrtOp>(type, operand);
-  case UnaryOp::Rsqrt: return emit<math::RsqrtOp>(type, operand);
-  case UnaryOp::Erf: return emit<math::ErfOp>(type, operand);
-  case UnaryOp::Floor: return emit<math::FloorOp>(type, operand);
-  case UnaryOp::Ceil: return emit<math::CeilOp>(type, operand);
-  case UnaryOp::Trunc: return emit<math::TruncOp>(type, operand);
-  case UnaryOp::RoundEven: return emit<math::RoundEvenOp>(type, operand);
-  case UnaryOp::Round: return emit<math::RoundOp>(type, operand);
-  case UnaryOp::Tanh: return emit<math::TanhOp>(type, operand);
-  case UnaryOp::Sinh: return emit<math::SinhOp>(type, operand);
-  case UnaryOp::Cosh: return emit<math::CoshOp>(type, operand);
-  case UnaryOp::Asin: return emit<math::AsinOp>(type, operand);
-  case UnaryOp::Acos: return emit<math::AcosOp>(type, operand);
-  case UnaryOp::Atan: return emit<math::AtanOp>(type, operand);
-  case UnaryOp::Asinh: return emit<math::AsinhOp>(type, operand);
-  case UnaryOp::Acosh: return emit<math::AcoshOp>(type, operand);
-  case UnaryOp::Atanh: return emit<math::AtanhOp>(type, operand);
-  case UnaryOp::Expm1: return emit<math::ExpM1Op>(type, operand);
-  case UnaryOp::Log1p: return emit<math::Log1pOp>(type, operand);
-  case UnaryOp::Log10: return emit<math::Log10Op>(type, operand);
-  case UnaryOp::Cbrt: return emit<math::CbrtOp>(type, operand);
-  case UnaryOp::Erfc: return emit<math::ErfcOp>(type, operand);
+  case UnaryOp::NegF:
+    return emit<mlir::arith::NegFOp>(type, operand);
+  case UnaryOp::AbsF:
+    return emit<math::AbsFOp>(type, operand);
+  case UnaryOp::AbsI:
+    return emit<math::AbsIOp>(type, operand);
+  case UnaryOp::Exp:
+    return emit<math::ExpOp>(type, operand);
+  case UnaryOp::Exp2:
+    return emit<math::Exp2Op>(type, operand);
+  case UnaryOp::Log:
+    return emit<math::LogOp>(type, operand);
+  case UnaryOp::Log2:
+    return emit<math::Log2Op>(type, operand);
+  case UnaryOp::Sin:
+    return emit<math::SinOp>(type, operand);
+  case UnaryOp::Cos:
+    return emit<math::CosOp>(type, operand);
+  case UnaryOp::Tan:
+    return emit<math::TanOp>(type, operand);
+  case UnaryOp::Sqrt:
+    return emit<math::SqrtOp>(type, operand);
+  case UnaryOp::Rsqrt:
+    return emit<math::RsqrtOp>(type, operand);
+  case UnaryOp::Erf:
+    return emit<math::ErfOp>(type, operand);
+  case UnaryOp::Floor:
+    return emit<math::FloorOp>(type, operand);
+  case UnaryOp::Ceil:
+    return emit<math::CeilOp>(type, operand);
+  case UnaryOp::Trunc:
+    return emit<math::TruncOp>(type, operand);
+  case UnaryOp::RoundEven:
+    return emit<math::RoundEvenOp>(type, operand);
+  case UnaryOp::Round:
+    return emit<math::RoundOp>(type, operand);
+  case UnaryOp::Tanh:
+    return emit<math::TanhOp>(type, operand);
+  case UnaryOp::Sinh:
+    return emit<math::SinhOp>(type, operand);
+  case UnaryOp::Cosh:
+    return emit<math::CoshOp>(type, operand);
+  case UnaryOp::Asin:
+    return emit<math::AsinOp>(type, operand);
+  case UnaryOp::Acos:
+    return emit<math::AcosOp>(type, operand);
+  case UnaryOp::Atan:
+    return emit<math::AtanOp>(type, operand);
+  case UnaryOp::Asinh:
+    return emit<math::AsinhOp>(type, operand);
+  case UnaryOp::Acosh:
+    return emit<math::AcoshOp>(type, operand);
+  case UnaryOp::Atanh:
+    return emit<math::AtanhOp>(type, operand);
+  case UnaryOp::Expm1:
+    return emit<math::ExpM1Op>(type, operand);
+  case UnaryOp::Log1p:
+    return emit<math::Log1pOp>(type, operand);
+  case UnaryOp::Log10:
+    return emit<math::Log10Op>(type, operand);
+  case UnaryOp::Cbrt:
+    return emit<math::CbrtOp>(type, operand);
+  case UnaryOp::Erfc:
+    return emit<math::ErfcOp>(type, operand);
   }
   llvm_unreachable("every unary operation is handled");
 }
@@ -234,37 +291,68 @@ Value IRBuilder::binary(BinaryOp op, Value lhs, Value rhs) {
   Type type = lhs.type();
   mlir::Value a = irValue(lhs), b = irValue(rhs);
   switch (op) {
-  case BinaryOp::AddI: return emit<arith::AddIOp>(type, a, b);
-  case BinaryOp::SubI: return emit<arith::SubIOp>(type, a, b);
-  case BinaryOp::MulI: return emit<arith::MulIOp>(type, a, b);
-  case BinaryOp::DivS: return emit<arith::DivSIOp>(type, a, b);
-  case BinaryOp::DivU: return emit<arith::DivUIOp>(type, a, b);
-  case BinaryOp::RemS: return emit<arith::RemSIOp>(type, a, b);
-  case BinaryOp::RemU: return emit<arith::RemUIOp>(type, a, b);
-  case BinaryOp::And: return emit<arith::AndIOp>(type, a, b);
-  case BinaryOp::Or: return emit<arith::OrIOp>(type, a, b);
-  case BinaryOp::Xor: return emit<arith::XOrIOp>(type, a, b);
-  case BinaryOp::Shl: return emit<arith::ShLIOp>(type, a, b);
-  case BinaryOp::ShrS: return emit<arith::ShRSIOp>(type, a, b);
-  case BinaryOp::ShrU: return emit<arith::ShRUIOp>(type, a, b);
-  case BinaryOp::MinS: return emit<arith::MinSIOp>(type, a, b);
-  case BinaryOp::MinU: return emit<arith::MinUIOp>(type, a, b);
-  case BinaryOp::MaxS: return emit<arith::MaxSIOp>(type, a, b);
-  case BinaryOp::MaxU: return emit<arith::MaxUIOp>(type, a, b);
-  case BinaryOp::MulHighU: return wrap(type, arith::MulUIExtendedOp::create(operations, irLocation(), a, b).getHigh());
-  case BinaryOp::MulHighS: return wrap(type, arith::MulSIExtendedOp::create(operations, irLocation(), a, b).getHigh());
-  case BinaryOp::AddF: return emit<arith::AddFOp>(type, a, b);
-  case BinaryOp::SubF: return emit<arith::SubFOp>(type, a, b);
-  case BinaryOp::MulF: return emit<arith::MulFOp>(type, a, b);
-  case BinaryOp::DivF: return emit<arith::DivFOp>(type, a, b);
-  case BinaryOp::RemF: return emit<arith::RemFOp>(type, a, b);
-  case BinaryOp::MinNumF: return emit<arith::MinNumFOp>(type, a, b);
-  case BinaryOp::MaxNumF: return emit<arith::MaxNumFOp>(type, a, b);
-  case BinaryOp::MinimumF: return emit<arith::MinimumFOp>(type, a, b);
-  case BinaryOp::MaximumF: return emit<arith::MaximumFOp>(type, a, b);
-  case BinaryOp::Pow: return emit<math::PowFOp>(type, a, b);
-  case BinaryOp::Atan2: return emit<math::Atan2Op>(type, a, b);
-  case BinaryOp::CopySign: return emit<math::CopySignOp>(type, a, b);
+  case BinaryOp::AddI:
+    return emit<arith::AddIOp>(type, a, b);
+  case BinaryOp::SubI:
+    return emit<arith::SubIOp>(type, a, b);
+  case BinaryOp::MulI:
+    return emit<arith::MulIOp>(type, a, b);
+  case BinaryOp::DivS:
+    return emit<arith::DivSIOp>(type, a, b);
+  case BinaryOp::DivU:
+    return emit<arith::DivUIOp>(type, a, b);
+  case BinaryOp::RemS:
+    return emit<arith::RemSIOp>(type, a, b);
+  case BinaryOp::RemU:
+    return emit<arith::RemUIOp>(type, a, b);
+  case BinaryOp::And:
+    return emit<arith::AndIOp>(type, a, b);
+  case BinaryOp::Or:
+    return emit<arith::OrIOp>(type, a, b);
+  case BinaryOp::Xor:
+    return emit<arith::XOrIOp>(type, a, b);
+  case BinaryOp::Shl:
+    return emit<arith::ShLIOp>(type, a, b);
+  case BinaryOp::ShrS:
+    return emit<arith::ShRSIOp>(type, a, b);
+  case BinaryOp::ShrU:
+    return emit<arith::ShRUIOp>(type, a, b);
+  case BinaryOp::MinS:
+    return emit<arith::MinSIOp>(type, a, b);
+  case BinaryOp::MinU:
+    return emit<arith::MinUIOp>(type, a, b);
+  case BinaryOp::MaxS:
+    return emit<arith::MaxSIOp>(type, a, b);
+  case BinaryOp::MaxU:
+    return emit<arith::MaxUIOp>(type, a, b);
+  case BinaryOp::MulHighU:
+    return wrap(type, arith::MulUIExtendedOp::create(operations, irLocation(), a, b).getHigh());
+  case BinaryOp::MulHighS:
+    return wrap(type, arith::MulSIExtendedOp::create(operations, irLocation(), a, b).getHigh());
+  case BinaryOp::AddF:
+    return emit<arith::AddFOp>(type, a, b);
+  case BinaryOp::SubF:
+    return emit<arith::SubFOp>(type, a, b);
+  case BinaryOp::MulF:
+    return emit<arith::MulFOp>(type, a, b);
+  case BinaryOp::DivF:
+    return emit<arith::DivFOp>(type, a, b);
+  case BinaryOp::RemF:
+    return emit<arith::RemFOp>(type, a, b);
+  case BinaryOp::MinNumF:
+    return emit<arith::MinNumFOp>(type, a, b);
+  case BinaryOp::MaxNumF:
+    return emit<arith::MaxNumFOp>(type, a, b);
+  case BinaryOp::MinimumF:
+    return emit<arith::MinimumFOp>(type, a, b);
+  case BinaryOp::MaximumF:
+    return emit<arith::MaximumFOp>(type, a, b);
+  case BinaryOp::Pow:
+    return emit<math::PowFOp>(type, a, b);
+  case BinaryOp::Atan2:
+    return emit<math::Atan2Op>(type, a, b);
+  case BinaryOp::CopySign:
+    return emit<math::CopySignOp>(type, a, b);
   }
   llvm_unreachable("every binary operation is handled");
 }
@@ -278,22 +366,38 @@ Value IRBuilder::compare(CompareOp op, Value lhs, Value rhs) {
     return emit<mlir::arith::CmpFOp>(type, predicate, irValue(widenFp8(lhs)), irValue(widenFp8(rhs)));
   };
   switch (op) {
-  case CompareOp::Eq: return integers(Int::eq);
-  case CompareOp::Ne: return integers(Int::ne);
-  case CompareOp::LtS: return integers(Int::slt);
-  case CompareOp::LeS: return integers(Int::sle);
-  case CompareOp::GtS: return integers(Int::sgt);
-  case CompareOp::GeS: return integers(Int::sge);
-  case CompareOp::LtU: return integers(Int::ult);
-  case CompareOp::LeU: return integers(Int::ule);
-  case CompareOp::GtU: return integers(Int::ugt);
-  case CompareOp::GeU: return integers(Int::uge);
-  case CompareOp::EqF: return floats(Float::OEQ);
-  case CompareOp::NeF: return floats(Float::UNE);
-  case CompareOp::LtF: return floats(Float::OLT);
-  case CompareOp::LeF: return floats(Float::OLE);
-  case CompareOp::GtF: return floats(Float::OGT);
-  case CompareOp::GeF: return floats(Float::OGE);
+  case CompareOp::Eq:
+    return integers(Int::eq);
+  case CompareOp::Ne:
+    return integers(Int::ne);
+  case CompareOp::LtS:
+    return integers(Int::slt);
+  case CompareOp::LeS:
+    return integers(Int::sle);
+  case CompareOp::GtS:
+    return integers(Int::sgt);
+  case CompareOp::GeS:
+    return integers(Int::sge);
+  case CompareOp::LtU:
+    return integers(Int::ult);
+  case CompareOp::LeU:
+    return integers(Int::ule);
+  case CompareOp::GtU:
+    return integers(Int::ugt);
+  case CompareOp::GeU:
+    return integers(Int::uge);
+  case CompareOp::EqF:
+    return floats(Float::OEQ);
+  case CompareOp::NeF:
+    return floats(Float::UNE);
+  case CompareOp::LtF:
+    return floats(Float::OLT);
+  case CompareOp::LeF:
+    return floats(Float::OLE);
+  case CompareOp::GtF:
+    return floats(Float::OGT);
+  case CompareOp::GeF:
+    return floats(Float::OGE);
   }
   llvm_unreachable("every comparison is handled");
 }
@@ -314,21 +418,31 @@ Value IRBuilder::cast(CastOp op, Value value, Type type, Rounding rounding) {
   mlir::Type to = irType(type);
   bool tileCast = value.type().isFp8() || type.isFp8() || rounding == Rounding::TowardZero;
   switch (op) {
-  case CastOp::Truncate: return emit<arith::TruncIOp>(type, to, operand);
-  case CastOp::ExtendSigned: return emit<arith::ExtSIOp>(type, to, operand);
-  case CastOp::ExtendUnsigned: return emit<arith::ExtUIOp>(type, to, operand);
+  case CastOp::Truncate:
+    return emit<arith::TruncIOp>(type, to, operand);
+  case CastOp::ExtendSigned:
+    return emit<arith::ExtSIOp>(type, to, operand);
+  case CastOp::ExtendUnsigned:
+    return emit<arith::ExtUIOp>(type, to, operand);
   case CastOp::FloatExtend:
     return tileCast ? emit<tile::FpCastOp>(type, to, operand) : emit<arith::ExtFOp>(type, to, operand);
   case CastOp::FloatTruncate:
     return tileCast ? emit<tile::FpCastOp>(type, to, operand, static_cast<tile::Rounding>(rounding))
                     : emit<arith::TruncFOp>(type, to, operand);
-  case CastOp::FloatToSigned: return emit<arith::FPToSIOp>(type, to, operand);
-  case CastOp::FloatToUnsigned: return emit<arith::FPToUIOp>(type, to, operand);
-  case CastOp::SignedToFloat: return emit<arith::SIToFPOp>(type, to, operand);
-  case CastOp::UnsignedToFloat: return emit<arith::UIToFPOp>(type, to, operand);
-  case CastOp::Bitcast: return to == operand.getType() ? wrap(type, operand) : emit<tile::BitcastOp>(type, to, operand);
-  case CastOp::PointerToInt: return emit<tile::PtrToIntOp>(type, to, operand);
-  case CastOp::IntToPointer: return emit<tile::IntToPtrOp>(type, to, operand);
+  case CastOp::FloatToSigned:
+    return emit<arith::FPToSIOp>(type, to, operand);
+  case CastOp::FloatToUnsigned:
+    return emit<arith::FPToUIOp>(type, to, operand);
+  case CastOp::SignedToFloat:
+    return emit<arith::SIToFPOp>(type, to, operand);
+  case CastOp::UnsignedToFloat:
+    return emit<arith::UIToFPOp>(type, to, operand);
+  case CastOp::Bitcast:
+    return to == operand.getType() ? wrap(type, operand) : emit<tile::BitcastOp>(type, to, operand);
+  case CastOp::PointerToInt:
+    return emit<tile::PtrToIntOp>(type, to, operand);
+  case CastOp::IntToPointer:
+    return emit<tile::IntToPtrOp>(type, to, operand);
   }
   llvm_unreachable("every cast is handled");
 }

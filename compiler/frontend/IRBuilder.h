@@ -1,8 +1,8 @@
 // The builder that emits tile IR: language/Builder.h over an mlir::OpBuilder at an insertion point.
 //
-// A Value's handle is the mlir::Value's opaque pointer. Integers are signless in the IR, so the sign of a value is only in
-// its language Type. Operations are folded where that is trivial. Every operation carries the place in the user's file that
-// it came from, and the chain of call sites when the text belongs to an inlined helper.
+// A Value's handle is the mlir::Value's opaque pointer. Integers are signless in the IR, so the sign of a value is only
+// in its language Type. Operations are folded where that is trivial. Every operation carries the place in the user's
+// file that it came from, and the chain of call sites when the text belongs to an inlined helper.
 #pragma once
 
 #include "compiler/language/Builder.h"

@@ -33,19 +33,20 @@ Value IRBuilder::load(Value pointer, Value mask, Value other, const LoadOptions 
 
 void IRBuilder::store(Value pointer, Value value, Value mask, const StoreOptions &options) {
   tile::StoreOp::create(operations, irLocation(), irValue(pointer), irValue(value), optional(mask),
-                        static_cast<tile::CacheModifier>(options.cache), static_cast<tile::EvictionPolicy>(options.eviction));
+                        static_cast<tile::CacheModifier>(options.cache),
+                        static_cast<tile::EvictionPolicy>(options.eviction));
 }
 
 Value IRBuilder::atomic(AtomicOp op, Value pointer, Value value, Value mask, MemoryOrder order, MemoryScope scope) {
-  auto result = tile::AtomicRmwOp::create(operations, irLocation(), irType(value.type()), static_cast<tile::AtomicKind>(op),
-                                          irValue(pointer), irValue(value), optional(mask),
-                                          static_cast<tile::MemoryOrder>(order), static_cast<tile::MemoryScope>(scope));
+  auto result = tile::AtomicRmwOp::create(
+      operations, irLocation(), irType(value.type()), static_cast<tile::AtomicKind>(op), irValue(pointer),
+      irValue(value), optional(mask), static_cast<tile::MemoryOrder>(order), static_cast<tile::MemoryScope>(scope));
   return wrap(value.type(), result.getResult());
 }
 
 Value IRBuilder::atomicCas(Value pointer, Value expected, Value desired, MemoryOrder order, MemoryScope scope) {
-  auto result = tile::AtomicCasOp::create(operations, irLocation(), irType(expected.type()), irValue(pointer), irValue(expected),
-                                          irValue(desired), static_cast<tile::MemoryOrder>(order),
+  auto result = tile::AtomicCasOp::create(operations, irLocation(), irType(expected.type()), irValue(pointer),
+                                          irValue(expected), irValue(desired), static_cast<tile::MemoryOrder>(order),
                                           static_cast<tile::MemoryScope>(scope));
   return wrap(expected.type(), result.getResult());
 }
@@ -91,7 +92,8 @@ Values IRBuilder::scan(llvm::ArrayRef<Value> operands, int axis, bool reverse, c
   llvm::SmallVector<mlir::Type> types;
   for (const Value &operand : operands)
     types.push_back(irType(operand.type()));
-  auto op = tile::ScanOp::create(operations, irLocation(), types, irValues(operands), static_cast<uint32_t>(axis), reverse);
+  auto op =
+      tile::ScanOp::create(operations, irLocation(), types, irValues(operands), static_cast<uint32_t>(axis), reverse);
   fillCombine(op.getCombine(), operands, combine);
   Values results;
   for (auto [operand, result] : llvm::zip(operands, op.getResults()))

@@ -29,21 +29,22 @@ Iteration Generator::iterate(const ast::Expression &iterable) {
   return range;
 }
 
+// Binds start, stop, step and the hints by the names that the builtin's row gives them.
 Range Generator::rangeOf(const Builtin &builtin, const Arguments &arguments, const SourceLocation &place) {
-  std::string name = (builtin.module == "builtins" ? "" : "tl.") + builtin.name;
-  static const std::vector<std::string> everyName = {"arg1",    "arg2",           "step",        "num_stages", "loop_unroll_factor", "disallow_acc_multi_buffer",
-                                                     "flatten", "warp_specialize", "disable_licm"};
-  size_t known = name == "tl.range" ? everyName.size() : 3;
-  llvm::SmallVector<std::optional<Object>, 9> bound(known);
-  if (arguments.positional.size() > known)
+  bool isPython = builtin.module == "builtins";
+  std::string name = (isPython ? "" : "tl.") + builtin.name;
+  const std::vector<Parameter> &parameters = builtin.parameters;
+  llvm::SmallVector<std::optional<Object>, 9> bound(parameters.size());
+  if (arguments.positional.size() > bound.size())
     failAt(place, Diagnostic::Kind::Argument,
-           name + " takes at most " + std::to_string(known) + " arguments, but " + std::to_string(arguments.positional.size()) + " were given");
+           name + " takes at most " + std::to_string(bound.size()) + " arguments, but " +
+               std::to_string(arguments.positional.size()) + " were given");
   std::copy(arguments.positional.begin(), arguments.positional.end(), bound.begin());
   for (const auto &[keyword, value] : arguments.keywords) {
-    auto found = std::find(everyName.begin(), everyName.begin() + known, keyword);
-    if (found == everyName.begin() + known || name == "range")
+    auto found = llvm::find_if(parameters, [&](const Parameter &parameter) { return parameter.name == keyword; });
+    if (found == parameters.end() || isPython)
       failAt(place, Diagnostic::Kind::Argument, name + " has no parameter `" + keyword + "`");
-    std::optional<Object> &slot = bound[found - everyName.begin()];
+    std::optional<Object> &slot = bound[found - parameters.begin()];
     if (slot)
       failAt(place, Diagnostic::Kind::Argument, name + " got `" + keyword + "` twice");
     slot = value;
@@ -56,12 +57,13 @@ Range Generator::rangeOf(const Builtin &builtin, const Arguments &arguments, con
   range.start = hasStart ? *bound[0] : Object(0);
   range.stop = hasStart ? *bound[1] : *bound[0];
   range.step = bound[2] && !bound[2]->isNone() ? *bound[2] : Object(1);
-  for (size_t i = 3; i < known; ++i) {
+  for (size_t i = 3; i < bound.size(); ++i) {
     if (!bound[i] || bound[i]->isNone())
       continue;
     if (!bound[i]->isBool() && !bound[i]->isInt())
-      failAt(place, Diagnostic::Kind::Argument, "`" + everyName[i] + "` of " + name + " must be a constexpr, not " + bound[i]->typeName());
-    range.attributes.emplace_back(everyName[i], *bound[i]);
+      failAt(place, Diagnostic::Kind::Argument,
+             "`" + parameters[i].name + "` of " + name + " must be a constexpr, not " + bound[i]->typeName());
+    range.attributes.emplace_back(parameters[i].name, *bound[i]);
   }
   return range;
 }
@@ -75,7 +77,8 @@ std::vector<Object> Generator::constantRange(const Range &range, const SourceLoc
     else if (objects[i]->isInt())
       bounds[i] = objects[i]->as<llvm::DynamicAPInt>();
     else
-      failAt(place, Diagnostic::Kind::Type, std::string(what) + " needs constexpr integers, not " + objects[i]->typeName(),
+      failAt(place, Diagnostic::Kind::Type,
+             std::string(what) + " needs constexpr integers, not " + objects[i]->typeName(),
              "a bound that is known only at run time needs a plain `for ... in range(...)`");
   }
   auto [start, stop, step] = bounds;
@@ -84,7 +87,8 @@ std::vector<Object> Generator::constantRange(const Range &range, const SourceLoc
   std::vector<Object> items;
   for (llvm::DynamicAPInt i = start; step > 0 ? i < stop : i > stop; i += step) {
     if (static_cast<int64_t>(items.size()) == mostUnrolled)
-      failAt(place, Diagnostic::Kind::Value, std::string(what) + " unrolls more than " + std::to_string(mostUnrolled) + " times",
+      failAt(place, Diagnostic::Kind::Value,
+             std::string(what) + " unrolls more than " + std::to_string(mostUnrolled) + " times",
              "use a plain `for ... in range(...)`, which is a loop at run time");
     items.emplace_back(i);
   }
@@ -101,7 +105,8 @@ std::vector<Object> Generator::sequenceItems(const Object &object, const SourceL
     return characters;
   }
   failAt(place, Diagnostic::Kind::Type, object.typeName() + " cannot be iterated over",
-         object.isValue() ? "loop over offsets and load, or reduce the tile" : "use range, tl.range, tl.static_range, a tuple or a list");
+         object.isValue() ? "loop over offsets and load, or reduce the tile"
+                          : "use range, tl.range, tl.static_range, a tuple or a list");
 }
 
 } // namespace nacre

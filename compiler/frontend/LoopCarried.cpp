@@ -23,7 +23,8 @@ Path LoopCarried::enter(mlir::Block &block) {
     llvm::SmallVector<Value> inits, heads;
     collectValues(entry.init, inits);
     for (const Value &init : inits) {
-      mlir::Value argument = block.addArgument(generator.irBuilder.irType(init.type()), generator.irBuilder.irLocation(loop));
+      mlir::Value argument =
+          block.addArgument(generator.irBuilder.irType(init.type()), generator.irBuilder.irLocation(loop));
       heads.push_back(IRBuilder::wrap(init.type(), argument));
       leaves.push_back({init, heads.back(), Value()});
     }
@@ -57,8 +58,9 @@ LoopCarried::Match LoopCarried::match(const Object &head, const Object &end) {
 
 std::shared_ptr<const Unavailable> LoopCarried::mismatch(const Entry &entry, const Binding &end) const {
   auto reason = std::make_shared<Unavailable>();
-  reason->message = "`" + entry.name + "` changes its type in the loop: it is " + describeType(entry.init) + " before the loop (line " +
-                    std::to_string(entry.place.line) + ") but " + describeType(end.object) + " at the end of its body";
+  reason->message = "`" + entry.name + "` changes its type in the loop: it is " + describeType(entry.init) +
+                    " before the loop (line " + std::to_string(entry.place.line) + ") but " + describeType(end.object) +
+                    " at the end of its body";
   reason->hint = "a name that a loop carries keeps one type; cast one of the two, for instance with .to(...)";
   reason->place = end.place;
   return reason;

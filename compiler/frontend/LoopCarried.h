@@ -1,8 +1,9 @@
 // The names that a run-time loop carries: those that are bound before it and assigned inside it.
 //
-// The body is built on the assumption that constexprs stay as they are and that types do not change. When the end of the body
-// shows otherwise the body is built again: a constexpr that changes becomes a run-time value, and a name whose type changes
-// may not be read before the body assigns it (nor after the loop), which is an error that names both types and both places.
+// The body is built on the assumption that constexprs stay as they are and that types do not change. When the end of
+// the body shows otherwise the body is built again: a constexpr that changes becomes a run-time value, and a name whose
+// type changes may not be read before the body assigns it (nor after the loop), which is an error that names both types
+// and both places.
 #pragma once
 
 #include "compiler/frontend/Generator.h"
@@ -18,7 +19,8 @@ public:
   // Compares the end of the body with the head. False: the body has to be built again.
   bool settle(Branch &body);
 
-  // Drops from `block` the arguments of `enter` that the body leaves as they are. What remains is what the loop carries.
+  // Drops from `block` the arguments of `enter` that the body leaves as they are. What remains is what the loop
+  // carries.
   void dropUnchanged(mlir::Block &block, unsigned firstArgument);
   llvm::SmallVector<mlir::Value> inits() const;
   llvm::SmallVector<mlir::Value> ends() const;

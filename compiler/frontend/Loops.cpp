@@ -1,5 +1,6 @@
-// Loops. A `for` over a range is an scf.for. One that holds break or return is an scf.while that carries the exit code, and so
-// is a `while` that holds them; any other `while` is a plain scf.while. What is known while compiling is unrolled.
+// Loops. A `for` over a range is an scf.for. One that holds break or return is an scf.while that carries the exit code,
+// and so is a `while` that holds them; any other `while` is a plain scf.while. What is known while compiling is
+// unrolled.
 #include "compiler/frontend/LoopCarried.h"
 #include "compiler/ir/tile/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,7 +21,8 @@ private:
   size_t mark;
 };
 
-// A range as a loop counts it. scf.for counts upwards only: a negative step counts from stop to start and mirrors the index.
+// A range as a loop counts it. scf.for counts upwards only: a negative step counts from stop to start and mirrors the
+// index.
 struct CountedRange {
   Type type;
   Value lower, upper, step;
@@ -48,11 +50,13 @@ static CountedRange count(Generator &generator, const Range &range, const Source
   CountedRange counted;
   counted.type = int32();
   for (int i = 0; i < 3; ++i) {
-    bool isInteger = objects[i]->isBool() || objects[i]->isInt() ||
-                     (objects[i]->isValue() && objects[i]->value().type().isScalar() && objects[i]->value().type().isInteger());
+    bool isInteger =
+        objects[i]->isBool() || objects[i]->isInt() ||
+        (objects[i]->isValue() && objects[i]->value().type().isScalar() && objects[i]->value().type().isInteger());
     if (!isInteger)
       generator.failAt(place, Diagnostic::Kind::Type,
-                       std::string("the ") + names[i] + " of a range must be an integer scalar, not " + objects[i]->typeName());
+                       std::string("the ") + names[i] + " of a range must be an integer scalar, not " +
+                           objects[i]->typeName());
   }
   Object step = range.step;
   if (step.isInt() && step.as<llvm::DynamicAPInt>() == 0)
@@ -92,8 +96,8 @@ void Generator::forStatement(const ast::For &node) {
   if (node.isAsync)
     unsupported(node, "an asynchronous loop cannot be used in a kernel");
   if (!node.orElse.empty())
-    failAt(node.orElse.front()->location, Diagnostic::Kind::Unsupported, "`else` after a loop cannot be used in a kernel",
-           "set a flag in the loop and test it afterwards");
+    failAt(node.orElse.front()->location, Diagnostic::Kind::Unsupported,
+           "`else` after a loop cannot be used in a kernel", "set a flag in the loop and test it afterwards");
   Iteration iteration = iterate(*node.iterable);
   if (auto *range = std::get_if<Range>(&iteration))
     rangeLoop(node, *range);
@@ -160,7 +164,8 @@ void Generator::rangeLoop(const ast::For &node, const Range &range) {
     Attempt attempt(attempts, heldPrints);
     body = Branch{std::make_unique<mlir::Block>(), Path()};
     irBuilder.setLocation(node.location);
-    Value counter = IRBuilder::wrap(counted.type, body.block->addArgument(irBuilder.irType(counted.type), irBuilder.irLocation()));
+    Value counter =
+        IRBuilder::wrap(counted.type, body.block->addArgument(irBuilder.irType(counted.type), irBuilder.irLocation()));
     body.path = carried.enter(*body.block);
     ++frame->loops;
     extendBranch(body, [&] {
@@ -184,9 +189,9 @@ void Generator::rangeLoop(const ast::For &node, const Range &range) {
   mlir::OpBuilder &ops = irBuilder.ops();
   mlir::Location location = irBuilder.irLocation();
   at(body.block.get(), [&] { mlir::scf::YieldOp::create(ops, location, carried.ends()); });
-  auto loop = mlir::scf::ForOp::create(ops, location, IRBuilder::irValue(counted.lower), IRBuilder::irValue(counted.upper),
-                                       IRBuilder::irValue(counted.step), carried.inits(), nullptr,
-                                       counted.type.isUnsigned());
+  auto loop =
+      mlir::scf::ForOp::create(ops, location, IRBuilder::irValue(counted.lower), IRBuilder::irValue(counted.upper),
+                               IRBuilder::irValue(counted.step), carried.inits(), nullptr, counted.type.isUnsigned());
   loop.getBody()->erase();
   loop.getRegion().push_back(body.block.release());
   setAttributes(loop, range);
@@ -195,8 +200,8 @@ void Generator::rangeLoop(const ast::For &node, const Range &range) {
 
 // ---- Loops that hold break or return
 
-// The body is the loop's `after` region; `before` only tests the exit code and the counter. Both carry, in this order: the
-// counter, the carried names, the exit code, the returned values.
+// The body is the loop's `after` region; `before` only tests the exit code and the counter. Both carry, in this order:
+// the counter, the carried names, the exit code, the returned values.
 void Generator::finishLeavingLoop(const SourceLocation &place, bool mayReturn, LoopCarried &carried, Branch body,
                                   const CountedRange *counted, const Range &range) {
   carried.dropUnchanged(*body.block, counted ? 1 : 0);
@@ -241,7 +246,8 @@ void Generator::finishLeavingLoop(const SourceLocation &place, bool mayReturn, L
     Value goesOn = irBuilder.compare(CompareOp::LeS, code, exitCode(Exit::Continue));
     if (counted) {
       Value counter = IRBuilder::wrap(counted->type, before->getArgument(0));
-      Value isInside = irBuilder.compare(counted->type.isUnsigned() ? CompareOp::LtU : CompareOp::LtS, counter, counted->upper);
+      Value isInside =
+          irBuilder.compare(counted->type.isUnsigned() ? CompareOp::LtU : CompareOp::LtS, counter, counted->upper);
       goesOn = irBuilder.binary(BinaryOp::And, goesOn, isInside);
     }
     mlir::scf::ConditionOp::create(ops, location, IRBuilder::irValue(goesOn), before->getArguments());
@@ -268,8 +274,8 @@ void Generator::finishLeavingLoop(const SourceLocation &place, bool mayReturn, L
 
 void Generator::whileStatement(const ast::While &node) {
   if (!node.orElse.empty())
-    failAt(node.orElse.front()->location, Diagnostic::Kind::Unsupported, "`else` after a loop cannot be used in a kernel",
-           "set a flag in the loop and test it afterwards");
+    failAt(node.orElse.front()->location, Diagnostic::Kind::Unsupported,
+           "`else` after a loop cannot be used in a kernel", "set a flag in the loop and test it afterwards");
   if (!mayLeaveLoop(node.body))
     return plainWhile(node);
 
@@ -287,7 +293,9 @@ void Generator::whileStatement(const ast::While &node) {
       std::variant<bool, Value> test = condition(*node.test);
       if (auto *known = std::get_if<bool>(&test))
         return *known ? block(node.body, Exit::Continue) : leave(Exit::Break);
-      runTimeIf(node.test->location, std::get<Value>(test), [&] { block(node.body, Exit::Continue); }, [&] { leave(Exit::Break); }, nullptr);
+      runTimeIf(
+          node.test->location, std::get<Value>(test), [&] { block(node.body, Exit::Continue); },
+          [&] { leave(Exit::Break); }, nullptr);
     });
     --frame->loops;
     isSettled = carried.settle(body);
@@ -317,7 +325,8 @@ void Generator::plainWhile(const ast::While &node) {
     Value decision;
     extendBranch(test, [&] {
       std::variant<bool, Value> value = condition(*node.test);
-      decision = std::holds_alternative<Value>(value) ? std::get<Value>(value) : toValue(*this, Object(std::get<bool>(value)));
+      decision =
+          std::holds_alternative<Value>(value) ? std::get<Value>(value) : toValue(*this, Object(std::get<bool>(value)));
     });
     // What the test leaves is handed to the body as arguments.
     body.path = test.path;
@@ -333,7 +342,8 @@ void Generator::plainWhile(const ast::While &node) {
       }
       body.path.names.bind(name, replaceValues(binding->object, values), binding->place);
     }
-    at(test.block.get(), [&] { mlir::scf::ConditionOp::create(ops, irBuilder.irLocation(), IRBuilder::irValue(decision), passed); });
+    at(test.block.get(),
+       [&] { mlir::scf::ConditionOp::create(ops, irBuilder.irLocation(), IRBuilder::irValue(decision), passed); });
     ++frame->loops;
     extendBranch(body, [&] { block(node.body, Exit::Continue); });
     --frame->loops;

@@ -58,12 +58,10 @@ void Generator::statement(const ast::Statement &node) {
     auto &exit = llvm::cast<ast::Return>(node);
     return returnStatement(exit.value ? expression(*exit.value) : Object(), node.location);
   }
-  case ast::Kind::Break:
+  case ast::Kind::Break: // the parser has seen to it that this is inside a loop
+    return leave(Exit::Break);
   case ast::Kind::Continue:
-    if (frame->loops == 0)
-      failAt(node.location, Diagnostic::Kind::Syntax,
-             std::string(node.kind == ast::Kind::Break ? "`break`" : "`continue`") + " stands outside a loop");
-    return leave(node.kind == ast::Kind::Break ? Exit::Break : Exit::Continue);
+    return leave(Exit::Continue);
   case ast::Kind::Assert:
     return assertStatement(llvm::cast<ast::Assert>(node));
   case ast::Kind::Pass:

@@ -1,7 +1,7 @@
-// nacre-frontend-dump FILE KERNEL SIGNATURE [--debug] [--locations]: the tile IR of a kernel on stdout, or the error's text and
-// exit code 1. The signature has one entry a parameter, separated by commas: a type's short name, with `:16` for a known
-// divisor, or a constant (a number, True, False, None, 'text', or a type's short name for a constexpr parameter); parentheses
-// make a tuple.
+// nacre-frontend-dump FILE KERNEL SIGNATURE [--debug] [--locations]: the tile IR of a kernel on stdout, or the error's
+// text and exit code 1. The signature has one entry a parameter, separated by commas: a type's short name, with `:16`
+// for a known divisor, or a constant (a number, True, False, None, 'text', or a type's short name for a constexpr
+// parameter); parentheses make a tuple.
 #include "compiler/frontend/Frontend.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -108,7 +108,8 @@ int main(int argc, char **argv) {
     std::vector<ArgumentSpec> arguments;
     for (auto [i, entry] : llvm::enumerate(splitEntries(argv[3]))) {
       bool isKnown = i < parameters.size();
-      arguments.push_back(parseEntry(entry, isKnown ? parameters[i].name : "?" + std::to_string(i), isKnown && parameters[i].isConstexpr));
+      arguments.push_back(parseEntry(entry, isKnown ? parameters[i].name : "?" + std::to_string(i),
+                                     isKnown && parameters[i].isConstexpr));
     }
     buildTileIR(context, kernel, arguments, *host, options, module);
   } catch (const CompileError &error) {
