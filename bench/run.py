@@ -105,7 +105,8 @@ def main():
         show("Beside PyTorch", rows, throughput_table)
     if "interpreter" not in options.skip:
         keys = [key for key in INTERPRETER_KEYS if options.only in key or options.only in "interpreter"]
-        print("measuring Triton's interpreter ...", file=sys.stderr, flush=True)
+        if keys:
+            print("measuring Triton's interpreter ...", file=sys.stderr, flush=True)
         show("Beside Triton's interpreter, small sizes", interpreter.measure(keys, say), interpreter_table)
     if "latency" not in options.skip and options.only in "latency":
         print("measuring latency ...", file=sys.stderr, flush=True)

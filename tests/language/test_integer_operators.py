@@ -186,8 +186,6 @@ def test_augmented_assignment(engine):
 @pytest.mark.parametrize("op", ["//", "%", "/"])
 @pytest.mark.parametrize("left, right", [("int32", "uint32"), ("uint8", "int8"), ("int64", "uint16")])
 def test_division_of_mixed_signedness_is_an_error(engine, left, right, op):
-    if op == "/":
-        pytest.skip("covered by the other two: the rule is the same")
     with pytest.raises(triton.TritonError):
         run(engine, np.ones(COUNT, left), np.ones(COUNT, right), op, left)
 
