@@ -1,0 +1,226 @@
+"""The order of loads and stores within a program: lane by lane by itself, across lanes with a barrier.
+
+Each kernel would give something else if a load were repeated after a store, or moved past one.
+"""
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+
+
+def run(engine, kernel, x, *arguments, **meta):
+    buffer = engine.array(x)
+    kernel[(1,)](buffer, *arguments, **meta)
+    return engine.numpy(buffer)
+
+
+@triton.jit
+def used_after_store_kernel(x_ptr, out_ptr, N: tl.constexpr):
+    offsets = tl.arange(0, N)
+    x = tl.load(x_ptr + offsets)
+    tl.store(x_ptr + offsets, 0)
+    tl.store(out_ptr, tl.sum(x, axis=0))
+    tl.store(out_ptr + 1, tl.max(x * 2, axis=0))
+
+
+@pytest.mark.parametrize("n", [1, 16, 1024])
+def test_a_value_used_after_its_place_was_overwritten(engine, rng, n):
+    x = rng.integers(1, 100, n).astype(np.int32)
+    out = engine.zeros(2, "int32")
+    after = run(engine, used_after_store_kernel, x, out, N=n)
+    assert (after == 0).all()
+    np.testing.assert_array_equal(engine.numpy(out), [x.sum(), 2 * x.max()])
+
+
+@triton.jit
+def two_names_kernel(x_ptr, y_ptr, N: tl.constexpr):
+    offsets = tl.arange(0, N)
+    x = tl.load(x_ptr + offsets)
+    y = x + 1
+    tl.store(y_ptr + offsets, y)
+    tl.store(x_ptr + offsets, x + y + tl.load(y_ptr + offsets))
+
+
+def test_two_names_for_one_buffer(engine):
+    x = np.arange(64, dtype=np.int32)
+    buffer = engine.array(x)
+    two_names_kernel[(1,)](buffer, buffer, N=64)
+    np.testing.assert_array_equal(engine.numpy(buffer), x + 2 * (x + 1))
+
+
+@triton.jit
+def repeated_kernel(x_ptr, n, N: tl.constexpr):
+    offsets = tl.arange(0, N)
+    for i in range(n):
+        tl.store(x_ptr + offsets, tl.load(x_ptr + offsets) * 2 + i)
+
+
+@pytest.mark.parametrize("n", [0, 1, 6])
+def test_memory_carried_by_a_loop(engine, n):
+    x = np.arange(64, dtype=np.int32)
+    expected = x
+    for i in range(n):
+        expected = expected * 2 + i
+    np.testing.assert_array_equal(run(engine, repeated_kernel, x, n, N=64), expected)
+
+
+@triton.jit
+def shift_kernel(x_ptr, N: tl.constexpr):
+    offsets = tl.arange(0, N)
+    x = tl.load(x_ptr + offsets)
+    tl.debug_barrier()
+    tl.store(x_ptr + offsets + 1, x)
+
+
+@triton.jit
+def reverse_kernel(x_ptr, N: tl.constexpr):
+    offsets = tl.arange(0, N)
+    x = tl.load(x_ptr + offsets)
+    tl.debug_barrier()
+    tl.store(x_ptr + (N - 1 - offsets), x)
+
+
+@triton.jit
+def transpose_kernel(x_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + i[:, None] * N + i[None, :])
+    tl.debug_barrier()
+    tl.store(x_ptr + i[None, :] * N + i[:, None], x)
+
+
+def test_shift_in_place(engine):
+    x = np.arange(65, dtype=np.int32)
+    np.testing.assert_array_equal(run(engine, shift_kernel, x, N=64), np.append(0, x[:64]))
+
+
+def test_reverse_in_place(engine):
+    x = np.arange(256, dtype=np.int32)
+    np.testing.assert_array_equal(run(engine, reverse_kernel, x, N=256), x[::-1])
+
+
+@pytest.mark.parametrize("n", [4, 32])
+def test_transpose_in_place(engine, n):
+    x = np.arange(n * n, dtype=np.int32).reshape(n, n)
+    np.testing.assert_array_equal(run(engine, transpose_kernel, x, N=n), x.T)
+
+
+@triton.jit
+def through_memory_kernel(x_ptr, scratch_ptr, out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + i)
+    tl.store(scratch_ptr + i, x * 10)
+    tl.debug_barrier()
+    neighbour = tl.load(scratch_ptr + (i + 1) % N)
+    tl.store(out_ptr + i, x + neighbour)
+
+
+def test_lanes_that_read_what_others_wrote(engine):
+    x = np.arange(128, dtype=np.int32)
+    out = engine.empty(128, "int32")
+    through_memory_kernel[(1,)](engine.array(x), engine.empty(128, "int32"), out, N=128)
+    np.testing.assert_array_equal(engine.numpy(out), x + np.roll(x, -1) * 10)
+
+
+@triton.jit
+def prefix_kernel(x_ptr, n):
+    for i in range(1, n):
+        tl.store(x_ptr + i, tl.load(x_ptr + i) + tl.load(x_ptr + i - 1))
+
+
+def test_scalars_one_after_the_other(engine, rng):
+    x = rng.integers(-9, 9, 100).astype(np.int32)
+    np.testing.assert_array_equal(run(engine, prefix_kernel, x, 100), np.cumsum(x))
+
+
+@triton.jit
+def atomic_then_load_kernel(x_ptr, out_ptr, N: tl.constexpr):
+    offsets = tl.arange(0, N)
+    before = tl.load(x_ptr + offsets)
+    tl.atomic_add(x_ptr + offsets, 5)
+    after = tl.load(x_ptr + offsets)
+    tl.store(out_ptr + offsets, after * 1000 + before)
+
+
+def test_loads_around_an_atomic(engine):
+    x = np.arange(64, dtype=np.int32)
+    out = engine.empty(64, "int32")
+    run(engine, atomic_then_load_kernel, x, out, N=64)
+    np.testing.assert_array_equal(engine.numpy(out), (x + 5) * 1000 + x)
+
+
+@triton.jit
+def branch_store_kernel(x_ptr, out_ptr, flag, N: tl.constexpr):
+    offsets = tl.arange(0, N)
+    x = tl.load(x_ptr + offsets)
+    if flag > 0:
+        tl.store(x_ptr + offsets, x + 100)
+    y = tl.load(x_ptr + offsets)
+    tl.store(out_ptr + offsets, x * 1000 + y)
+
+
+@pytest.mark.parametrize("flag", [0, 2])
+def test_a_store_in_a_branch(engine, flag):
+    x = np.arange(64, dtype=np.int32)
+    out = engine.empty(64, "int32")
+    run(engine, branch_store_kernel, x, out, flag, N=64)
+    np.testing.assert_array_equal(engine.numpy(out), x * 1000 + x + (100 if flag else 0))
+
+
+@triton.jit
+def chosen_pointer_kernel(a_ptr, b_ptr, out_ptr, flag, N: tl.constexpr):
+    offsets = tl.arange(0, N)
+    if flag > 0:
+        pointer = a_ptr
+    else:
+        pointer = b_ptr
+    pointers = tl.where(offsets % 2 == 0, pointer + offsets, a_ptr + (N - 1 - offsets))
+    tl.store(out_ptr + offsets, tl.load(pointers))
+
+
+@pytest.mark.parametrize("flag", [0, 2])
+def test_pointers_chosen_at_run_time(engine, flag):
+    a, b = np.arange(64, dtype=np.int32), np.arange(100, 164, dtype=np.int32)
+    out = engine.empty(64, "int32")
+    chosen_pointer_kernel[(1,)](engine.array(a), engine.array(b), out, flag, N=64)
+    np.testing.assert_array_equal(engine.numpy(out), np.where(a % 2 == 0, a if flag else b, a[::-1]))
+
+
+@triton.jit
+def last_store_wins_kernel(out_ptr, n, N: tl.constexpr):
+    offsets = tl.arange(0, N)
+    tl.store(out_ptr + offsets, 1)
+    tl.store(out_ptr + offsets, 2, mask=offsets < n)
+    tl.store(out_ptr + offsets, offsets, mask=offsets % 3 == 0)
+
+
+def test_the_last_store_wins(engine):
+    lanes = np.arange(64)
+    got = run(engine, last_store_wins_kernel, np.zeros(64, np.int32), 10, N=64)
+    np.testing.assert_array_equal(got, np.where(lanes % 3 == 0, lanes, np.where(lanes < 10, 2, 1)))
+
+
+@triton.jit
+def moving_window_kernel(x_ptr, out_ptr, n, N: tl.constexpr):
+    pointers = x_ptr + tl.arange(0, N)
+    previous = tl.load(pointers)
+    total = tl.zeros((N,), dtype=tl.int32)
+    for i in range(n):
+        pointers += 1
+        current = tl.load(pointers)
+        total += (current - previous) * (i + 1)
+        previous = current
+        tl.store(pointers - 1, -1)
+    tl.store(out_ptr + tl.arange(0, N), total)
+
+
+def test_a_window_that_overwrites_behind_itself(engine, rng):
+    """A tile of one lane: it reads ahead and writes behind."""
+    x = rng.integers(-100, 100, 80).astype(np.int32)
+    out = engine.empty(1, "int32")
+    run(engine, moving_window_kernel, x, out, 20, N=1)
+    expected, previous = 0, int(x[0])
+    for i in range(20):
+        expected += (int(x[i + 1]) - previous) * (i + 1)
+        previous = int(x[i + 1])
+    assert engine.numpy(out)[0] == expected

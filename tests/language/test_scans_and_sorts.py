@@ -1,0 +1,125 @@
+"""cumsum, cumprod, associative_scan, sort, topk, bitonic_merge, flip, histogram."""
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+from scalar_types import TYPES
+
+
+@triton.jit
+def row_kernel(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, OP: tl.constexpr, FLAG: tl.constexpr):
+    rows = tl.arange(0, M)[:, None]
+    x = tl.load(x_ptr + rows * N + tl.arange(0, N)[None, :])
+    if OP == "cumsum":
+        y = tl.cumsum(x, axis=1, reverse=FLAG)
+    elif OP == "cumprod":
+        y = tl.cumprod(x, axis=1, reverse=FLAG)
+    elif OP == "sort":
+        y = tl.sort(x, descending=FLAG)
+    elif OP == "topk":
+        y = tl.topk(x, K)
+    elif OP == "bitonic_merge":
+        y = tl.bitonic_merge(x, descending=FLAG)
+    else:
+        y = tl.flip(x, 1 if FLAG else 0)
+    tl.store(out_ptr + rows * K + tl.arange(0, K)[None, :], y)
+
+
+def run(engine, x, name, op, flag=False, k=None, out_type=None):
+    m, n = x.shape
+    out = engine.empty((m, k or n), out_type or name)
+    row_kernel[(1,)](engine.array(x, name), out, M=m, N=n, K=k or n, OP=op, FLAG=flag)
+    return engine.numpy(out)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("op, function", [("cumsum", np.cumsum), ("cumprod", np.cumprod)])
+def test_running_totals(engine, rng, op, function, reverse):
+    x = rng.integers(1, 3, (4, 16)).astype(np.int32)
+    expected = function(x[:, ::-1], axis=1)[:, ::-1] if reverse else function(x, axis=1)
+    np.testing.assert_array_equal(run(engine, x, "int32", op, reverse), expected)
+
+
+def test_running_sums_of_small_integers_are_wide(engine, rng):
+    x = rng.integers(0, 256, (2, 64))
+    np.testing.assert_array_equal(run(engine, x, "uint8", "cumsum", out_type="uint32"), np.cumsum(x, axis=1))
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("name", ["int8", "uint8", "int32", "int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(1, 2), (4, 32), (1, 512)])
+def test_sort(engine, rng, shape, name, descending):
+    low = 0 if TYPES[name].kind == "uint" else -100
+    x = rng.integers(low, 100, shape)
+    expected = np.sort(x, axis=1)[:, ::-1] if descending else np.sort(x, axis=1)
+    np.testing.assert_array_equal(run(engine, x, name, "sort", descending), expected)
+
+
+@pytest.mark.ours("lengths that are not powers of two, NaN last")
+@pytest.mark.parametrize("n", [1, 3, 13, 100])
+def test_sort_of_any_length_with_nan_and_infinities(engine, rng, n):
+    x = rng.standard_normal((3, n)).astype(np.float32)
+    x[0, n // 2] = np.nan
+    x[1, n // 3] = np.inf
+    x[2, 0] = -np.inf
+    np.testing.assert_array_equal(run(engine, x, "float32", "sort"), np.sort(x, axis=1))
+    np.testing.assert_array_equal(run(engine, x, "float32", "sort", True), np.sort(x, axis=1)[:, ::-1])
+
+
+@pytest.mark.parametrize("name, out_type", [("float32", "float32"), ("float16", "float32"), ("int8", "int32"), ("int32", "int32")])
+@pytest.mark.parametrize("k", [1, 4, 16])
+def test_topk(engine, rng, name, out_type, k):
+    x = rng.integers(-100, 100, (4, 64))
+    np.testing.assert_array_equal(run(engine, x, name, "topk", k=k, out_type=out_type), -np.sort(-x, axis=1)[:, :k])
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_bitonic_merge(engine, rng, descending):
+    x = np.sort(rng.integers(-100, 100, (4, 32)), axis=1)
+    x[:, 16:] = x[:, :15:-1]  # rises, then falls
+    expected = np.sort(x, axis=1)[:, ::-1] if descending else np.sort(x, axis=1)
+    np.testing.assert_array_equal(run(engine, x, "int32", "bitonic_merge", descending), expected)
+
+
+@pytest.mark.parametrize("name", ["int8", "float16", "float32", "int64"])
+def test_flip(engine, rng, name):
+    x = rng.integers(-100, 100, (4, 8))
+    np.testing.assert_array_equal(run(engine, x, name, "flip", True), x[:, ::-1])
+    np.testing.assert_array_equal(run(engine, x, name, "flip", False), x[::-1])
+
+
+@triton.jit
+def larger_run(value1, count1, value2, count2):
+    return tl.where(value2 > value1, value2, value1), count1 + count2
+
+
+@triton.jit
+def pair_scan_kernel(x_ptr, best_ptr, count_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    x = tl.load(x_ptr + at)
+    best, count = tl.associative_scan((x, tl.full((N,), 1, tl.int32)), 0, larger_run)
+    tl.store(best_ptr + at, best)
+    tl.store(count_ptr + at, count)
+
+
+def test_scan_of_two_tensors(engine, rng):
+    x = rng.standard_normal(64).astype(np.float32)
+    best, count = engine.empty(64, "float32"), engine.empty(64, "int32")
+    pair_scan_kernel[(1,)](engine.array(x), best, count, N=64)
+    np.testing.assert_array_equal(engine.numpy(best), np.maximum.accumulate(x))
+    np.testing.assert_array_equal(engine.numpy(count), np.arange(1, 65))
+
+
+@triton.jit
+def histogram_kernel(x_ptr, out_ptr, n, N: tl.constexpr, BINS: tl.constexpr):
+    at = tl.arange(0, N)
+    x = tl.load(x_ptr + at)
+    tl.store(out_ptr + tl.arange(0, BINS), tl.histogram(x, BINS, mask=at < n))
+
+
+def test_histogram(engine, rng):
+    x = rng.integers(0, 16, 256).astype(np.int32)
+    out = engine.empty(16, "int32")
+    histogram_kernel[(1,)](engine.array(x), out, 200, N=256, BINS=16)
+    np.testing.assert_array_equal(engine.numpy(out), np.bincount(x[:200], minlength=16))
