@@ -39,31 +39,44 @@ Loops::Loops(Shape shape, llvm::ArrayRef<llvm::ArrayRef<int64_t>> operandStrides
   std::reverse(strides.begin(), strides.end());
 }
 
-template <typename T> static void gatherAs(const std::byte *source, int64_t stride, std::byte *target, int64_t count) {
+template <typename T>
+static void copyAs(const std::byte *source, int64_t sourceStride, std::byte *target, int64_t targetStride,
+                   int64_t count) {
   auto *from = reinterpret_cast<const T *>(source);
   auto *to = reinterpret_cast<T *>(target);
-  if (stride == 0)
+  if (targetStride == 1 && sourceStride == 0)
     std::fill_n(to, count, *from);
-  else if (stride == 1)
+  else if (targetStride == 1 && sourceStride == 1)
     std::memcpy(to, from, count * sizeof(T));
   else
     for (int64_t i = 0; i < count; ++i)
-      to[i] = from[i * stride];
+      to[i * targetStride] = from[i * sourceStride];
 }
 
-void nacre::gatherStrided(const std::byte *source, int64_t stride, int size, std::byte *target, int64_t count) {
+void nacre::copyStrided(const std::byte *source, int64_t sourceStride, std::byte *target, int64_t targetStride,
+                        int size, int64_t count) {
   switch (size) {
   case 1:
-    return gatherAs<uint8_t>(source, stride, target, count);
+    return copyAs<uint8_t>(source, sourceStride, target, targetStride, count);
   case 2:
-    return gatherAs<uint16_t>(source, stride, target, count);
+    return copyAs<uint16_t>(source, sourceStride, target, targetStride, count);
   case 4:
-    return gatherAs<uint32_t>(source, stride, target, count);
+    return copyAs<uint32_t>(source, sourceStride, target, targetStride, count);
   case 8:
-    return gatherAs<uint64_t>(source, stride, target, count);
+    return copyAs<uint64_t>(source, sourceStride, target, targetStride, count);
   default:
     llvm_unreachable("element sizes are 1, 2, 4 and 8");
   }
+}
+
+void nacre::copyOver(const Buffer &source, const Buffer &target) {
+  int size = source.elementSize();
+  llvm::ArrayRef<int64_t> strides[] = {source.strides, target.strides};
+  Loops loops(source.shape(), strides);
+  loops.forEachRun([&](llvm::ArrayRef<int64_t> offsets) {
+    copyStrided(source.data + offsets[0] * size, loops.runStride(0), target.data + offsets[1] * size,
+                loops.runStride(1), size, loops.runLength());
+  });
 }
 
 void nacre::copyElements(const Buffer &source, std::byte *target) {
@@ -71,7 +84,7 @@ void nacre::copyElements(const Buffer &source, std::byte *target) {
   llvm::ArrayRef<int64_t> strides = source.strides;
   Loops loops(source.shape(), strides);
   loops.forEachRun([&](llvm::ArrayRef<int64_t> offsets) {
-    gatherStrided(source.data + offsets[0] * size, loops.runStride(0), size, target, loops.runLength());
+    copyStrided(source.data + offsets[0] * size, loops.runStride(0), target, 1, size, loops.runLength());
     target += loops.runLength() * size;
   });
 }
@@ -94,7 +107,7 @@ const void *ChunkReader::read(int64_t at, int64_t count) {
     return staging;
   repeated = count;
   if (!decode) {
-    gatherStrided(run + at * stride * size, stride, size, staging, count);
+    copyStrided(run + at * stride * size, stride, staging, 1, size, count);
     return staging;
   }
   auto *floats = reinterpret_cast<float *>(staging);
@@ -105,7 +118,7 @@ const void *ChunkReader::read(int64_t at, int64_t count) {
     std::fill_n(floats + 1, count - 1, floats[0]);
   } else {
     std::byte *narrow = staging + chunk * 4;
-    gatherStrided(run + at * stride * size, stride, size, narrow, count);
+    copyStrided(run + at * stride * size, stride, narrow, 1, size, count);
     decodeFloats(kind, narrow, floats, count);
   }
   return staging;

@@ -47,8 +47,13 @@ private:
 // Writes the elements of `source` in row-major order.
 void copyElements(const Buffer &source, std::byte *target);
 
-// Copies `count` elements of `size` bytes, `stride` elements apart (0: repeats the first).
-void gatherStrided(const std::byte *source, int64_t stride, int size, std::byte *target, int64_t count);
+// Writes the elements of `source` over those of `target`, a window of the same shape on a buffer that was not handed
+// out yet.
+void copyOver(const Buffer &source, const Buffer &target);
+
+// Copies `count` elements of `size` bytes; strides in elements, a source stride of 0 repeats the first.
+void copyStrided(const std::byte *source, int64_t sourceStride, std::byte *target, int64_t targetStride, int size,
+                 int64_t count);
 
 // Hands out an operand of an elementwise operation chunk by chunk.
 class ChunkReader {

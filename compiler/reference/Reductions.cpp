@@ -69,15 +69,7 @@ Values EagerBuilder::reduce(llvm::ArrayRef<Value> operands, int axis, const Comb
 // Writes `part` over every `step`-th slice of `whole`, from `begin` on. `whole` was made here and has not been handed
 // out.
 static void placeSlices(const Buffer &whole, const Buffer &part, int axis, int64_t begin, int64_t step) {
-  BufferRef window = slice(whole, axis, begin, part.shape()[axis], step);
-  int size = part.elementSize();
-  llvm::ArrayRef<int64_t> strides[] = {part.strides, window->strides};
-  Loops loops(part.shape(), strides);
-  loops.forEachRun([&](llvm::ArrayRef<int64_t> offsets) {
-    for (int64_t i = 0; i < loops.runLength(); ++i)
-      std::memcpy(window->data + (offsets[1] + i * loops.runStride(1)) * size,
-                  part.data + (offsets[0] + i * loops.runStride(0)) * size, size);
-  });
+  copyOver(part, *slice(whole, axis, begin, part.shape()[axis], step));
 }
 
 // Pairs of neighbours are combined, the pairs are scanned, and the elements between follow from the pair before them.

@@ -1,7 +1,6 @@
 // Operations that move elements without computing: views where strides can say it, copies where not.
 #include "compiler/reference/EagerBuilder.h"
 #include "compiler/reference/Loops.h"
-#include "llvm/Support/ErrorHandling.h"
 
 using namespace nacre;
 
@@ -56,30 +55,13 @@ Value EagerBuilder::permute(Value value, llvm::ArrayRef<int> order) {
   return valueOf(makeView(source, withShape(source.type, shape), source.data, strides));
 }
 
-// Copies `part` into the window of `whole` that begins at `begin` along `axis`.
-static void copyInto(const Buffer &whole, const Buffer &part, int axis, int64_t begin) {
-  BufferRef window = slice(whole, axis, begin, part.shape()[axis]);
-  int size = part.elementSize();
-  llvm::ArrayRef<int64_t> strides[] = {part.strides, window->strides};
-  Loops loops(part.shape(), strides);
-  loops.forEachRun([&](llvm::ArrayRef<int64_t> offsets) {
-    const std::byte *from = part.data + offsets[0] * size;
-    std::byte *to = window->data + offsets[1] * size;
-    if (loops.runStride(1) == 1)
-      gatherStrided(from, loops.runStride(0), size, to, loops.runLength());
-    else
-      for (int64_t i = 0; i < loops.runLength(); ++i)
-        std::memcpy(to + i * loops.runStride(1) * size, from + i * loops.runStride(0) * size, size);
-  });
-}
-
 Value EagerBuilder::concatenate(Value first, Value second, int axis) {
   Buffer &left = bufferOf(first), &right = bufferOf(second);
   llvm::SmallVector<int64_t> shape(left.shape());
   shape[axis] += right.shape()[axis];
   BufferRef result = makeBuffer(withShape(left.type, shape));
-  copyInto(*result, left, axis, 0);
-  copyInto(*result, right, axis, left.shape()[axis]);
+  copyOver(left, *slice(*result, axis, 0, left.shape()[axis]));
+  copyOver(right, *slice(*result, axis, left.shape()[axis], right.shape()[axis]));
   return valueOf(result);
 }
 
@@ -111,10 +93,12 @@ Value EagerBuilder::extract(Value value, llvm::ArrayRef<int64_t> index) {
 }
 
 Value EagerBuilder::gather(Value sourceValue, Value indexValue, int axis) {
+  if (indexValue.type().bitWidth() < 64)
+    indexValue = cast(indexValue.type().isUnsigned() ? CastOp::ExtendUnsigned : CastOp::ExtendSigned, indexValue,
+                      withScalar(indexValue.type(), int64()));
   Buffer &source = bufferOf(sourceValue), &index = bufferOf(indexValue);
   BufferRef result = makeBuffer(withShape(source.type, index.shape()));
-  int size = source.elementSize(), indexSize = index.elementSize();
-  bool isUnsigned = index.type.isUnsigned();
+  int size = source.elementSize();
   int64_t extent = source.shape()[axis], axisStride = source.strides[axis];
   // The axis is walked by the index, not by the loop.
   llvm::SmallVector<int64_t, 4> sourceStrides(source.strides);
@@ -124,31 +108,12 @@ Value EagerBuilder::gather(Value sourceValue, Value indexValue, int axis) {
   std::byte *target = result->data;
   loops.forEachRun([&](llvm::ArrayRef<int64_t> offsets) {
     for (int64_t i = 0; i < loops.runLength(); ++i) {
-      const std::byte *place = index.data + (offsets[1] + i * loops.runStride(1)) * indexSize;
-      int64_t at = 0;
-      switch (indexSize) {
-      case 1:
-        at = isUnsigned ? int64_t(*reinterpret_cast<const uint8_t *>(place)) : *reinterpret_cast<const int8_t *>(place);
-        break;
-      case 2:
-        at = isUnsigned ? int64_t(*reinterpret_cast<const uint16_t *>(place))
-                        : *reinterpret_cast<const int16_t *>(place);
-        break;
-      case 4:
-        at = isUnsigned ? int64_t(*reinterpret_cast<const uint32_t *>(place))
-                        : *reinterpret_cast<const int32_t *>(place);
-        break;
-      case 8:
-        at = *reinterpret_cast<const int64_t *>(place);
-        break;
-      default:
-        llvm_unreachable("element sizes are 1, 2, 4 and 8");
-      }
+      int64_t at = index.as<int64_t>()[offsets[1] + i * loops.runStride(1)];
       if (at < 0 || at >= extent)
         fail(Diagnostic::Kind::Value, "program " + programName() + ": gather reads index " + std::to_string(at) +
                                           " of an axis of " + std::to_string(extent) + " elements");
       int64_t offset = offsets[0] + i * loops.runStride(0) + at * axisStride;
-      std::memcpy(target, source.data + offset * size, size);
+      copyStrided(source.data + offset * size, 1, target, 1, size, 1);
       target += size;
     }
   });
