@@ -169,20 +169,21 @@ private:
         b.store(inner.width > 1 && !lanes.isUniform() ? b.lane(inner.vectorOf(lanes, type), i) : lanes.value, address(index), size);
       }
     };
-    turned.steps[last] = square;
+    turned.movedLevel = last;
+    turned.movedStep = square;
     turned.emitLoops(
         [&](Nest &inner) {
           Value first = inner.indices[last];
           SmallVector<Value> vectors;
           for (int64_t i = 0; i < square; ++i) {
-            inner.moveIndex(last, first, i);
+            inner.moveIndex(first, i);
             Lanes lanes = converted(inner, value);
             if (inner.width != square)
               storeOneByOne(inner, lanes);
             else
               vectors.push_back(inner.vectorOf(lanes, type));
           }
-          inner.moveIndex(last, first, 0);
+          inner.moveIndex(first, 0);
           if (inner.width != square)
             return;
           transpose(vectors);
@@ -199,12 +200,13 @@ private:
       remaining.order.assign(turned.order.begin(), turned.order.end());
       int64_t from = nest.shape[last] - rest;
       remaining.shape[last] = rest;
+      remaining.movedLevel = last;
       remaining.emitLoops(
           [&](Nest &inner) {
             Value index = inner.indices[last];
-            inner.moveIndex(last, index, from);
+            inner.moveIndex(index, from);
             storeOneByOne(inner, converted(inner, value));
-            inner.moveIndex(last, index, 0);
+            inner.moveIndex(index, 0);
           },
           value, square);
     }

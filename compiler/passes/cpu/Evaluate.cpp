@@ -175,11 +175,8 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
       elementBytes = std::max<int64_t>(elementBytes, 4);
     cost += isa<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp, math::AbsFOp>(op) ? 16 : 1;
   }
-  // What holds at one index of a level says nothing of the others that a step takes along.
-  uint32_t levels = dependencies(value, coordinates);
-  bool oneIndex = true;
-  for (size_t level = 0; level < shape.size(); ++level)
-    oneIndex &= steps[level] == 1 || !(levels & (1u << level));
+  // What holds at one index of a level says nothing of the others that the body moves to.
+  bool oneIndex = movedLevel < 0 || !(dependencies(value, coordinates) & (1u << movedLevel));
   if (form.kind == Lanes::Kind::Prefix && oneIndex) {
     assumable.push_back({value, coordinates, {}});
     return;

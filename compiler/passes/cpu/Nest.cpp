@@ -11,15 +11,14 @@ Nest::Nest(Lowering &lowering, ArrayRef<int64_t> shape) : lowering(lowering), b(
     order.push_back(level);
   lane = static_cast<int>(shape.size()) - 1;
   indices.resize(shape.size());
-  steps.assign(shape.size(), 1);
 }
 
-void Nest::moveIndex(int level, Value base, int64_t offset) {
-  size_t inside = llvm::find(order, level) - order.begin() + 1;
+void Nest::moveIndex(Value base, int64_t offset) {
+  size_t inside = llvm::find(order, movedLevel) - order.begin() + 1;
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(positions[inside].anchor);
-    indices[level] = b.add(base, b.index(offset));
+    indices[movedLevel] = b.add(base, b.index(offset));
   }
   for (size_t position = inside; position < positions.size(); ++position)
     positions[position].known.clear();
@@ -71,7 +70,8 @@ void Nest::emitLevel(size_t position) {
       indices[level] = b.index(0);
       emitLevel(position + 1);
     } else {
-      auto loop = scf::ForOp::create(b, b.index(0), b.index(shape[level] / steps[level] * steps[level]), b.index(steps[level]));
+      int64_t step = level == movedLevel ? movedStep : 1;
+      auto loop = scf::ForOp::create(b, b.index(0), b.index(shape[level] / step * step), b.index(step));
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
       indices[level] = loop.getInductionVar();

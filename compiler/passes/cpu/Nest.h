@@ -25,10 +25,11 @@ public:
   // `evaluated` lists what the body will evaluate; `maxWidth` limits the lanes.
   using Body = std::function<void(Nest &)>;
   void emitLoops(const Body &body, llvm::ArrayRef<mlir::Value> evaluated, int64_t maxWidth = 0);
-  // For bodies that look at several indices of one level: sets that level's index to base + offset and forgets what depended
-  // on it.
-  void moveIndex(int level, mlir::Value base, int64_t offset);
-  llvm::SmallVector<int64_t> steps; // per level; 1 unless the body takes several indices at a time
+  // For bodies that look at several indices of one level, `movedLevel`: sets that level's index to base + offset and forgets
+  // what depended on it. Its loop takes `movedStep` indices at a time.
+  void moveIndex(mlir::Value base, int64_t offset);
+  int movedLevel = -1;
+  int64_t movedStep = 1;
 
   Lanes evaluate(mlir::Value value, const Coordinates &coordinates);
   Coordinates identity(int64_t rank) const;
