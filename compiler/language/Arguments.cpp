@@ -5,8 +5,10 @@
 
 namespace nacre {
 
-[[noreturn]] static void reject(Evaluation &evaluation, const Object &object, const char *name, const std::string &expected) {
-  evaluation.fail(Diagnostic::Kind::Type, std::string("`") + name + "` must be " + expected + ", not " + describe(object),
+[[noreturn]] static void reject(Evaluation &evaluation, const Object &object, const char *name,
+                                const std::string &expected) {
+  evaluation.fail(Diagnostic::Kind::Type,
+                  std::string("`") + name + "` must be " + expected + ", not " + describe(object),
                   object.isValue() && llvm::StringRef(expected).contains("constexpr")
                       ? "its value must be known at compile time: pass a literal or a tl.constexpr parameter"
                       : "");
@@ -66,7 +68,8 @@ void checkTileSize(Evaluation &evaluation, Shape shape) {
   int64_t count = 1;
   for (int64_t extent : shape) {
     if (extent > largestTile || (count *= extent) > largestTile)
-      evaluation.fail(Diagnostic::Kind::Value, "a tensor of shape " + shapeText(shape) + " has more elements than a tensor may have (" +
+      evaluation.fail(Diagnostic::Kind::Value, "a tensor of shape " + shapeText(shape) +
+                                                   " has more elements than a tensor may have (" +
                                                    std::to_string(largestTile) + ")");
   }
 }
@@ -75,7 +78,8 @@ llvm::SmallVector<int64_t> shapeArgument(Evaluation &evaluation, const Object &o
   llvm::SmallVector<int64_t> shape = integersArgument(evaluation, object, name);
   for (int64_t extent : shape)
     if (extent <= 0)
-      evaluation.fail(Diagnostic::Kind::Value, std::string("`") + name + "` must hold positive extents, not " + shapeText(shape));
+      evaluation.fail(Diagnostic::Kind::Value,
+                      std::string("`") + name + "` must hold positive extents, not " + shapeText(shape));
   checkTileSize(evaluation, shape);
   return shape;
 }
@@ -98,12 +102,14 @@ Value blockArgument(Evaluation &evaluation, const Object &object, const char *na
 int axisArgument(Evaluation &evaluation, const Object &object, int64_t rank, const char *name) {
   int64_t axis = integerArgument(evaluation, object, name);
   if (axis < -rank || axis >= rank)
-    evaluation.fail(Diagnostic::Kind::Value, std::string("`") + name + "` is " + std::to_string(axis) + ", but the tensor has " +
-                                                 std::to_string(rank) + (rank == 1 ? " axis" : " axes"));
+    evaluation.fail(Diagnostic::Kind::Value, std::string("`") + name + "` is " + std::to_string(axis) +
+                                                 ", but the tensor has " + std::to_string(rank) +
+                                                 (rank == 1 ? " axis" : " axes"));
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-int choiceArgument(Evaluation &evaluation, const Object &object, llvm::ArrayRef<llvm::StringRef> names, int otherwise, const char *name) {
+int choiceArgument(Evaluation &evaluation, const Object &object, llvm::ArrayRef<llvm::StringRef> names, int otherwise,
+                   const char *name) {
   std::string text = stringArgument(evaluation, object, name);
   if (text.empty())
     return otherwise;

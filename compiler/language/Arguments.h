@@ -20,7 +20,8 @@ Value blockArgument(Evaluation &evaluation, const Object &object, const char *na
 // An axis of a tensor of `rank` axes; negative ones count from the end.
 int axisArgument(Evaluation &evaluation, const Object &object, int64_t rank, const char *name = "axis");
 // One of a set of words; `names` and the enumeration share an order. None and "" give `otherwise`.
-int choiceArgument(Evaluation &evaluation, const Object &object, llvm::ArrayRef<llvm::StringRef> names, int otherwise, const char *name);
+int choiceArgument(Evaluation &evaluation, const Object &object, llvm::ArrayRef<llvm::StringRef> names, int otherwise,
+                   const char *name);
 
 // The most elements a tile may have: TRITON_MAX_TENSOR_NUMEL.
 constexpr int64_t largestTile = 1048576;

@@ -12,7 +12,8 @@ template <Operator op> static Object operatorFunction(Evaluation &evaluation, ll
 
 static Object ceilingDivide(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Object last = applyOperator(evaluation, Operator::Sub, arguments[1], 1);
-  return applyOperator(evaluation, Operator::FloorDiv, applyOperator(evaluation, Operator::Add, arguments[0], last), arguments[1]);
+  return applyOperator(evaluation, Operator::FloorDiv, applyOperator(evaluation, Operator::Add, arguments[0], last),
+                       arguments[1]);
 }
 
 static Object divideFloats(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
@@ -20,7 +21,8 @@ static Object divideFloats(Evaluation &evaluation, llvm::ArrayRef<Object> argume
     evaluation.fail(Diagnostic::Kind::Argument, "`ieee_rounding` and `approx` exclude each other");
   auto [x, y] = unify(evaluation, arguments[0], arguments[1], /*forDivision=*/true);
   if (!x.type().isFloating())
-    evaluation.fail(Diagnostic::Kind::Type, "the operands must be floats, not " + describe(arguments[0]) + " and " + describe(arguments[1]),
+    evaluation.fail(Diagnostic::Kind::Type,
+                    "the operands must be floats, not " + describe(arguments[0]) + " and " + describe(arguments[1]),
                     "x / y divides integers as fp32");
   return evaluation.builder().binary(BinaryOp::DivF, x, y);
 }
@@ -87,7 +89,8 @@ static Object absolute(Evaluation &evaluation, llvm::ArrayRef<Object> arguments)
 static Object multiplyHigh(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   auto [x, y] = unify(evaluation, arguments[0], arguments[1]);
   if (!x.type().isInteger() || x.type().bitWidth() < 32)
-    evaluation.fail(Diagnostic::Kind::Type, "the operands must be integers of 32 or 64 bits, not " + x.type().scalarType().str(),
+    evaluation.fail(Diagnostic::Kind::Type,
+                    "the operands must be integers of 32 or 64 bits, not " + x.type().scalarType().str(),
                     "convert them first, e.g. x.to(tl.uint32)");
   return evaluation.builder().binary(BinaryOp::MulHighU, x, y);
 }
@@ -102,15 +105,20 @@ static Object logicalOr(Evaluation &evaluation, llvm::ArrayRef<Object> arguments
 void addArithmetic(Table &table) {
   table.section(languageModule, "arithmetic");
   const char *overflow = "\n\nsanitize_overflow: False leaves this operation out of overflow checks.";
-  table.add("add(x: tensor, y: tensor, sanitize_overflow: constexpr bool = True)", std::string("x + y.") + overflow, operatorFunction<Operator::Add>);
-  table.add("sub(x: tensor, y: tensor, sanitize_overflow: constexpr bool = True)", std::string("x - y.") + overflow, operatorFunction<Operator::Sub>);
-  table.add("mul(x: tensor, y: tensor, sanitize_overflow: constexpr bool = True)", std::string("x * y.") + overflow, operatorFunction<Operator::Mul>);
-  table.add("cdiv(x: tensor, div: tensor)", "x / div rounded up, for positive integers. Constexprs stay constexpr.", ceilingDivide, Table::method);
-  const char *nan = "\n\npropagate_nan: PropagateNan.NONE (the default) takes the other operand where one is NaN; PropagateNan.ALL gives NaN.";
-  table.add("maximum(x: tensor, y: tensor, propagate_nan: constexpr PropagateNan = \"none\")", std::string("The larger of x and y, elementwise.") + nan,
-            extremumFunction<true>);
-  table.add("minimum(x: tensor, y: tensor, propagate_nan: constexpr PropagateNan = \"none\")", std::string("The smaller of x and y, elementwise.") + nan,
-            extremumFunction<false>);
+  table.add("add(x: tensor, y: tensor, sanitize_overflow: constexpr bool = True)", std::string("x + y.") + overflow,
+            operatorFunction<Operator::Add>);
+  table.add("sub(x: tensor, y: tensor, sanitize_overflow: constexpr bool = True)", std::string("x - y.") + overflow,
+            operatorFunction<Operator::Sub>);
+  table.add("mul(x: tensor, y: tensor, sanitize_overflow: constexpr bool = True)", std::string("x * y.") + overflow,
+            operatorFunction<Operator::Mul>);
+  table.add("cdiv(x: tensor, div: tensor)", "x / div rounded up, for positive integers. Constexprs stay constexpr.",
+            ceilingDivide, Table::method);
+  const char *nan = "\n\npropagate_nan: PropagateNan.NONE (the default) takes the other operand where one is NaN; "
+                    "PropagateNan.ALL gives NaN.";
+  table.add("maximum(x: tensor, y: tensor, propagate_nan: constexpr PropagateNan = \"none\")",
+            std::string("The larger of x and y, elementwise.") + nan, extremumFunction<true>);
+  table.add("minimum(x: tensor, y: tensor, propagate_nan: constexpr PropagateNan = \"none\")",
+            std::string("The smaller of x and y, elementwise.") + nan, extremumFunction<false>);
   table.add("clamp(x: tensor, min: tensor, max: tensor, propagate_nan: constexpr PropagateNan = \"none\")",
             "x brought into the range from min to max, elementwise.\n\n"
             "propagate_nan: PropagateNan.NONE (the default) makes NaN min; PropagateNan.ALL keeps NaN.",
@@ -127,7 +135,8 @@ void addArithmetic(Table &table) {
   table.add("div_rn(x: tensor, y: tensor)", "x / y of fp32 or fp64, correctly rounded.", divideNearest);
   table.add("fma(x: tensor, y: tensor, z: tensor)", "x * y + z of floats with a single rounding.", multiplyAdd);
   table.add("abs(x: tensor)", "The absolute value.", absolute, Table::method);
-  table.add("umulhi(x: tensor, y: tensor)", "The upper half of the unsigned product of 32- or 64-bit integers.", multiplyHigh);
+  table.add("umulhi(x: tensor, y: tensor)", "The upper half of the unsigned product of 32- or 64-bit integers.",
+            multiplyHigh);
 }
 
 } // namespace nacre

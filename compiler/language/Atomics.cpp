@@ -7,7 +7,8 @@ namespace nacre {
 namespace {
 
 MemoryOrder orderArgument(Evaluation &evaluation, const Object &object, MemoryOrder otherwise) {
-  int choice = choiceArgument(evaluation, object, {"relaxed", "acquire", "release", "acq_rel"}, static_cast<int>(otherwise), "sem");
+  int choice = choiceArgument(evaluation, object, {"relaxed", "acquire", "release", "acq_rel"},
+                              static_cast<int>(otherwise), "sem");
   return static_cast<MemoryOrder>(choice);
 }
 
@@ -20,7 +21,8 @@ struct Access {
 };
 
 // Pointer, value and mask of a read-modify-write, checked and brought to one shape and type.
-Access accessArguments(Evaluation &evaluation, const Object &pointerObject, const Object &valueObject, const Object &maskObject) {
+Access accessArguments(Evaluation &evaluation, const Object &pointerObject, const Object &valueObject,
+                       const Object &maskObject) {
   Access access;
   access.pointer = pointerArgument(evaluation, pointerObject);
   requireWritable(evaluation, access.pointer);
@@ -34,7 +36,8 @@ Access accessArguments(Evaluation &evaluation, const Object &pointerObject, cons
 
 void requireElement(Evaluation &evaluation, Type element, bool isSupported, const std::string &expected) {
   if (!isSupported)
-    evaluation.fail(Diagnostic::Kind::Type, "memory of " + element.str() + " cannot be accessed this way; it must be " + expected);
+    evaluation.fail(Diagnostic::Kind::Type,
+                    "memory of " + element.str() + " cannot be accessed this way; it must be " + expected);
 }
 
 bool isWide(Type type) { return !type.isPointer() && type.bitWidth() >= 32; }
@@ -42,10 +45,13 @@ bool isWide(Type type) { return !type.isPointer() && type.bitWidth() >= 32; }
 Object modify(Evaluation &evaluation, llvm::ArrayRef<Object> arguments, AtomicOp op) {
   Access access = accessArguments(evaluation, arguments[0], arguments[1], arguments[2]);
   MemoryOrder order = orderArgument(evaluation, arguments[3], MemoryOrder::AcquireRelease);
-  return evaluation.builder().atomic(op, access.pointer, access.value, access.mask, order, scopeArgument(evaluation, arguments[4]));
+  return evaluation.builder().atomic(op, access.pointer, access.value, access.mask, order,
+                                     scopeArgument(evaluation, arguments[4]));
 }
 
-Type elementOf(Evaluation &evaluation, const Object &pointer) { return pointerArgument(evaluation, pointer).type().scalarType().element(); }
+Type elementOf(Evaluation &evaluation, const Object &pointer) {
+  return pointerArgument(evaluation, pointer).type().scalarType().element();
+}
 
 Object atomicAdd(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Type element = elementOf(evaluation, arguments[0]);
@@ -83,8 +89,9 @@ Value exactOperand(Evaluation &evaluation, const Value &pointer, const Object &o
     return constantOf(evaluation, expected, object);
   Value value = valueArgument(evaluation, object, name);
   if (value.type() != expected)
-    evaluation.fail(Diagnostic::Kind::Type, std::string("`") + name + "` must be " + Object(Value::unowned(expected, nullptr)).typeName() +
-                                                " like the memory, not " + describe(object),
+    evaluation.fail(Diagnostic::Kind::Type,
+                    std::string("`") + name + "` must be " + Object(Value::unowned(expected, nullptr)).typeName() +
+                        " like the memory, not " + describe(object),
                     "convert and broadcast it first");
   return value;
 }
@@ -94,7 +101,8 @@ Object atomicCompareExchange(Evaluation &evaluation, llvm::ArrayRef<Object> argu
   requireWritable(evaluation, pointer);
   Type element = pointer.type().scalarType().element();
   requireElement(evaluation, element, element.bitWidth() >= 16, "a type of 16, 32 or 64 bits");
-  Value expected = exactOperand(evaluation, pointer, arguments[1], "cmp"), desired = exactOperand(evaluation, pointer, arguments[2], "val");
+  Value expected = exactOperand(evaluation, pointer, arguments[1], "cmp"),
+        desired = exactOperand(evaluation, pointer, arguments[2], "val");
   MemoryOrder order = orderArgument(evaluation, arguments[3], MemoryOrder::AcquireRelease);
   return evaluation.builder().atomicCas(pointer, expected, desired, order, scopeArgument(evaluation, arguments[4]));
 }
@@ -113,7 +121,8 @@ Object atomicLoad(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Type bits = element.bitWidth() == 32 ? int32() : int64();
   Value raw = castTo(evaluation, pointer, Type::pointer(bits, address.isConst(), address.addressSpace()));
   Value zero = constantOf(evaluation, raw.type().withScalar(bits), 0);
-  Value old = evaluation.builder().atomic(AtomicOp::Or, raw, zero, mask, order, scopeArgument(evaluation, arguments[3]));
+  Value old =
+      evaluation.builder().atomic(AtomicOp::Or, raw, zero, mask, order, scopeArgument(evaluation, arguments[3]));
   return castTo(evaluation, old, element, std::nullopt, /*bitcast=*/true);
 }
 
@@ -124,12 +133,14 @@ Object atomicStore(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   MemoryOrder order = orderArgument(evaluation, arguments[3], MemoryOrder::Release);
   if (order != MemoryOrder::Release && order != MemoryOrder::Relaxed)
     evaluation.fail(Diagnostic::Kind::Value, "`sem` must be \"release\" or \"relaxed\"");
-  evaluation.builder().atomic(AtomicOp::Exchange, access.pointer, access.value, access.mask, order, scopeArgument(evaluation, arguments[4]));
+  evaluation.builder().atomic(AtomicOp::Exchange, access.pointer, access.value, access.mask, order,
+                              scopeArgument(evaluation, arguments[4]));
   return Object();
 }
 
 Object atomicPoll(Evaluation &evaluation, llvm::ArrayRef<Object>) {
-  evaluation.fail(Diagnostic::Kind::Unsupported, "waiting in one operation is not supported yet", "loop while tl.atomic_load(pointer) != expected");
+  evaluation.fail(Diagnostic::Kind::Unsupported, "waiting in one operation is not supported yet",
+                  "loop while tl.atomic_load(pointer) != expected");
 }
 
 } // namespace
@@ -137,8 +148,11 @@ Object atomicPoll(Evaluation &evaluation, llvm::ArrayRef<Object>) {
 void addAtomics(Table &table) {
   table.section(languageModule, "atomics");
   auto describeUpdate = [](const char *what, const char *types) {
-    return std::string(what) + " Returns the old value.\n\n"
-           "pointer: a pointer or a tensor of pointers, to " + types + ".\n"
+    return std::string(what) +
+           " Returns the old value.\n\n"
+           "pointer: a pointer or a tensor of pointers, to " +
+           types +
+           ".\n"
            "val: converted to the memory's type and broadcast to the pointers' shape.\n"
            "mask: int1; where it is false nothing happens.\n"
            "sem: \"acq_rel\" (the default), \"acquire\", \"release\" or \"relaxed\".\n"
@@ -146,23 +160,28 @@ void addAtomics(Table &table) {
   };
   const char *numbers = "32 or 64 bits", *integers = "integers of 32 or 64 bits";
   auto add = [&](const char *name, std::string documentation, Table::Invoke invoke) {
-    std::string signature = std::string(name) + "(pointer: tensor, val: tensor, mask: tensor = None, sem: constexpr str = None, scope: constexpr str = None)";
+    std::string signature =
+        std::string(name) +
+        "(pointer: tensor, val: tensor, mask: tensor = None, sem: constexpr str = None, scope: constexpr str = None)";
     table.add(signature.c_str(), std::move(documentation), invoke, Table::method);
   };
   add("atomic_add", describeUpdate("Adds val to memory in one step.", "32 or 64 bits, fp16 or bf16"), atomicAdd);
-  add("atomic_max", describeUpdate("Raises memory to val, where val is larger, in one step.", numbers), atomicExtremum<true>);
-  add("atomic_min", describeUpdate("Lowers memory to val, where val is smaller, in one step.", numbers), atomicExtremum<false>);
+  add("atomic_max", describeUpdate("Raises memory to val, where val is larger, in one step.", numbers),
+      atomicExtremum<true>);
+  add("atomic_min", describeUpdate("Lowers memory to val, where val is smaller, in one step.", numbers),
+      atomicExtremum<false>);
   add("atomic_and", describeUpdate("Joins val to memory with & in one step.", integers), atomicBits<AtomicOp::And>);
   add("atomic_or", describeUpdate("Joins val to memory with | in one step.", integers), atomicBits<AtomicOp::Or>);
   add("atomic_xor", describeUpdate("Joins val to memory with ^ in one step.", integers), atomicBits<AtomicOp::Xor>);
   add("atomic_xchg", describeUpdate("Puts val in memory in one step.", numbers), atomicExchange);
-  table.add("atomic_cas(pointer: tensor, cmp: tensor, val: tensor, sem: constexpr str = None, scope: constexpr str = None)",
-            "Puts val in memory where it holds cmp, in one step. Returns the old value.\n\n"
-            "pointer: a pointer or a tensor of pointers, to 16, 32 or 64 bits.\n"
-            "cmp, val: of the memory's type and the pointers' shape; neither is converted.\n"
-            "sem: \"acq_rel\" (the default), \"acquire\", \"release\" or \"relaxed\".\n"
-            "scope: \"gpu\" (the default), \"cta\" or \"sys\".",
-            atomicCompareExchange, Table::method);
+  table.add(
+      "atomic_cas(pointer: tensor, cmp: tensor, val: tensor, sem: constexpr str = None, scope: constexpr str = None)",
+      "Puts val in memory where it holds cmp, in one step. Returns the old value.\n\n"
+      "pointer: a pointer or a tensor of pointers, to 16, 32 or 64 bits.\n"
+      "cmp, val: of the memory's type and the pointers' shape; neither is converted.\n"
+      "sem: \"acq_rel\" (the default), \"acquire\", \"release\" or \"relaxed\".\n"
+      "scope: \"gpu\" (the default), \"cta\" or \"sys\".",
+      atomicCompareExchange, Table::method);
   table.add("atomic_load(pointer: tensor, mask: tensor = None, sem: constexpr str = None, scope: constexpr str = None)",
             "Reads memory in one step.\n\n"
             "pointer: a pointer or a tensor of pointers, to 32 or 64 bits.\n"
@@ -170,7 +189,8 @@ void addAtomics(Table &table) {
             "sem: \"acquire\" (the default) or \"relaxed\".\n"
             "scope: \"gpu\" (the default), \"cta\" or \"sys\".",
             atomicLoad, Table::method);
-  table.add("atomic_store(pointer: tensor, val: tensor, mask: tensor = None, sem: constexpr str = None, scope: constexpr str = None)",
+  table.add("atomic_store(pointer: tensor, val: tensor, mask: tensor = None, sem: constexpr str = None, scope: "
+            "constexpr str = None)",
             "Writes memory in one step.\n\n"
             "pointer: a pointer or a tensor of pointers, to 32 or 64 bits.\n"
             "val: converted to the memory's type and broadcast to the pointers' shape.\n"
@@ -178,7 +198,8 @@ void addAtomics(Table &table) {
             "sem: \"release\" (the default) or \"relaxed\".\n"
             "scope: \"gpu\" (the default), \"cta\" or \"sys\".",
             atomicStore, Table::method);
-  table.add("atomic_poll(pointer: tensor, expected_value: tensor, sem: constexpr str = None, scope: constexpr str = None, timeout_ns: int = None)",
+  table.add("atomic_poll(pointer: tensor, expected_value: tensor, sem: constexpr str = None, scope: constexpr str = "
+            "None, timeout_ns: int = None)",
             "Waits until memory holds a value. Not supported yet.", atomicPoll, Table::method);
 }
 

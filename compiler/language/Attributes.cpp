@@ -7,9 +7,7 @@ namespace nacre {
 
 namespace {
 
-Object shapeTuple(Shape shape) {
-  return Object::makeTuple(std::vector<Object>(shape.begin(), shape.end()));
-}
+Object shapeTuple(Shape shape) { return Object::makeTuple(std::vector<Object>(shape.begin(), shape.end())); }
 
 Object boundMethod(const Object &receiver, const Builtin *builtin, llvm::StringRef name) {
   return BoundMethod{builtin, name.str(), std::make_shared<const Object>(receiver)};
@@ -36,7 +34,8 @@ std::optional<Object> tensorAttribute(Evaluation &evaluation, const Object &obje
     return type.elementCount();
   if (name == "T") {
     if (type.rank() != 2)
-      evaluation.fail(Diagnostic::Kind::Value, "x.T needs a tensor with two axes, not " + describe(object), "use tl.permute");
+      evaluation.fail(Diagnostic::Kind::Value, "x.T needs a tensor with two axes, not " + describe(object),
+                      "use tl.permute");
     return evaluation.builder().permute(value, {1, 0});
   }
   return tensorMethod(object, name);
@@ -48,16 +47,26 @@ struct FloatFormat {
 
 FloatFormat floatFormat(ScalarKind kind) {
   switch (kind) {
-  case ScalarKind::Float8E4NV: return {3, 7};
-  case ScalarKind::Float8E5: return {2, 15};
-  case ScalarKind::Float8E4B15: return {3, 15};
-  case ScalarKind::Float8E4B8: return {3, 8};
-  case ScalarKind::Float8E5B16: return {2, 16};
-  case ScalarKind::Float16: return {10, 15};
-  case ScalarKind::BFloat16: return {7, 127};
-  case ScalarKind::Float32: return {23, 127};
-  case ScalarKind::Float64: return {52, 1023};
-  default: return {0, 0};
+  case ScalarKind::Float8E4NV:
+    return {3, 7};
+  case ScalarKind::Float8E5:
+    return {2, 15};
+  case ScalarKind::Float8E4B15:
+    return {3, 15};
+  case ScalarKind::Float8E4B8:
+    return {3, 8};
+  case ScalarKind::Float8E5B16:
+    return {2, 16};
+  case ScalarKind::Float16:
+    return {10, 15};
+  case ScalarKind::BFloat16:
+    return {7, 127};
+  case ScalarKind::Float32:
+    return {23, 127};
+  case ScalarKind::Float64:
+    return {52, 1023};
+  default:
+    return {0, 0};
   }
 }
 
@@ -106,7 +115,8 @@ std::optional<Object> typeAttribute(const Object &object, llvm::StringRef name) 
   return std::nullopt;
 }
 
-// A number stands for the scalar it would become, so that an argument specialised to a constexpr still has x.dtype, x.to(...).
+// A number stands for the scalar it would become, so that an argument specialised to a constexpr still has x.dtype,
+// x.to(...).
 std::optional<Object> numberAttribute(Evaluation &evaluation, const Object &object, llvm::StringRef name) {
   if (name == "dtype" || name == "type")
     return numberType(evaluation, object);

@@ -27,9 +27,10 @@ Value broadcastTo(Evaluation &evaluation, Value value, Shape shape) {
                     "add axes first, e.g. x[:, None]");
   for (size_t axis = 0; axis < shape.size(); ++axis)
     if (source[axis] != shape[axis] && source[axis] != 1)
-      evaluation.fail(Diagnostic::Kind::Value, "cannot broadcast shape " + shapeText(source) + " to " + shapeText(shape) +
-                                                   ": axis " + std::to_string(axis) + " has " + std::to_string(source[axis]) +
-                                                   " elements, not " + std::to_string(shape[axis]) + " or 1");
+      evaluation.fail(Diagnostic::Kind::Value, "cannot broadcast shape " + shapeText(source) + " to " +
+                                                   shapeText(shape) + ": axis " + std::to_string(axis) + " has " +
+                                                   std::to_string(source[axis]) + " elements, not " +
+                                                   std::to_string(shape[axis]) + " or 1");
   return evaluation.builder().broadcast(value, shape);
 }
 
@@ -49,7 +50,8 @@ static llvm::SmallVector<int64_t> commonShape(Evaluation &evaluation, Shape lhs,
     if (left != right && left != 1 && right != 1)
       evaluation.fail(Diagnostic::Kind::Value, "shapes " + shapeText(lhs) + " and " + shapeText(rhs) +
                                                    " do not go together: axis " + std::to_string(axis) + " has " +
-                                                   std::to_string(left) + " and " + std::to_string(right) + " elements");
+                                                   std::to_string(left) + " and " + std::to_string(right) +
+                                                   " elements");
     result[axis] = left == 1 ? right : left;
   }
   return result;

@@ -55,8 +55,9 @@ struct Registry {
 
   Registry() {
     Table table(rows);
-    for (auto *add : {addProgrammingModel, addCreation, addShape, addLinearAlgebra, addMemory, addIndexing, addArithmetic, addMath,
-                      addLibdevice, addReductions, addAtomics, addIteration, addHints, addDebugging, addInlineCode, addTypes, addPython})
+    for (auto *add : {addProgrammingModel, addCreation, addShape, addLinearAlgebra, addMemory, addIndexing,
+                      addArithmetic, addMath, addLibdevice, addReductions, addAtomics, addIteration, addHints,
+                      addDebugging, addInlineCode, addTypes, addPython})
       add(table);
     for (const Builtin &row : rows) {
       [[maybe_unused]] bool isNew = byName.try_emplace(row.module + "." + row.name, &row).second;
@@ -76,8 +77,8 @@ const Registry &registry() {
   return instance;
 }
 
-// Where a name of `module` may be defined, the module itself first: tl.core and tl.standard show what tl has, tl.math and
-// libdevice each show the elementwise functions of the other.
+// Where a name of `module` may be defined, the module itself first: tl.core and tl.standard show what tl has, tl.math
+// and libdevice each show the elementwise functions of the other.
 llvm::SmallVector<llvm::StringRef, 4> searchPath(llvm::StringRef module) {
   if (module == languageModule)
     return {languageModule, mathModule};
@@ -135,14 +136,17 @@ std::string displayName(const Builtin &builtin) {
 }
 
 static std::string parameterNames(const Builtin &builtin) {
-  return llvm::join(llvm::map_range(builtin.parameters, [](const Parameter &parameter) { return parameter.name; }), ", ");
+  return llvm::join(llvm::map_range(builtin.parameters, [](const Parameter &parameter) { return parameter.name; }),
+                    ", ");
 }
 
-static std::vector<Object> bindArguments(Evaluation &evaluation, const Builtin &builtin, llvm::ArrayRef<Object> positional,
+static std::vector<Object> bindArguments(Evaluation &evaluation, const Builtin &builtin,
+                                         llvm::ArrayRef<Object> positional,
                                          llvm::ArrayRef<std::pair<std::string, Object>> keywords) {
   auto fail = [&](const std::string &message) {
     evaluation.fail(Diagnostic::Kind::Argument, displayName(builtin) + " " + message,
-                    builtin.parameters.empty() ? "it takes no arguments" : "its parameters are " + parameterNames(builtin));
+                    builtin.parameters.empty() ? "it takes no arguments"
+                                               : "its parameters are " + parameterNames(builtin));
   };
   std::vector<std::optional<Object>> bound(builtin.parameters.size());
   size_t next = 0;
@@ -155,9 +159,11 @@ static std::vector<Object> bindArguments(Evaluation &evaluation, const Builtin &
     }
   }
   if (next < positional.size())
-    fail("takes at most " + std::to_string(builtin.parameters.size()) + " arguments, but " + std::to_string(positional.size()) + " were given");
+    fail("takes at most " + std::to_string(builtin.parameters.size()) + " arguments, but " +
+         std::to_string(positional.size()) + " were given");
   for (const auto &[name, object] : keywords) {
-    auto parameter = llvm::find_if(builtin.parameters, [&](const Parameter &candidate) { return candidate.name == name; });
+    auto parameter =
+        llvm::find_if(builtin.parameters, [&](const Parameter &candidate) { return candidate.name == name; });
     if (parameter == builtin.parameters.end())
       fail("has no parameter `" + name + "`");
     std::optional<Object> &slot = bound[static_cast<size_t>(parameter - builtin.parameters.begin())];

@@ -21,7 +21,8 @@ static Value integerConstant(Evaluation &evaluation, const Object &number, Type 
   if (number.isFloat()) {
     value = truncateToInteger(number.as<double>());
     if (!value || compareNumbers(*value, number.as<double>()) != 0)
-      evaluation.fail(Diagnostic::Kind::Value, "the float " + number.repr() + " is not an integer, so it cannot be " + type.str());
+      evaluation.fail(Diagnostic::Kind::Value,
+                      "the float " + number.repr() + " is not an integer, so it cannot be " + type.str());
   } else {
     value = number.isBool() ? Integer(number.as<bool>()) : number.as<Integer>();
   }
@@ -31,9 +32,9 @@ static Value integerConstant(Evaluation &evaluation, const Object &number, Type 
     evaluation.fail(Diagnostic::Kind::Value, "the negative number " + number.repr() + " cannot be " + type.str(),
                     "convert the tensor to a signed type first, e.g. x.to(tl.int32)");
   if (!integerFits(*value, type))
-    evaluation.fail(Diagnostic::Kind::Value, "the number " + number.repr() + " is out of range for " + type.str() + " (" +
-                                                 integerText(smallestInteger(type)) + " to " +
-                                                 integerText(largestInteger(type)) + ")",
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "the number " + number.repr() + " is out of range for " + type.str() + " (" +
+                        integerText(smallestInteger(type)) + " to " + integerText(largestInteger(type)) + ")",
                     "convert the tensor to a wider type first, e.g. x.to(tl.int64)");
   return evaluation.builder().constantInt(type, toBits(*value).sextOrTrunc(type.bitWidth()));
 }
@@ -190,7 +191,8 @@ Value castTo(Evaluation &evaluation, Value value, Type scalar, std::optional<Rou
 Value convertOperand(Evaluation &evaluation, const Object &object, Type scalar) {
   requireOperand(evaluation, object);
   scalar = scalar.scalarType();
-  bool isDirect = scalar.isFloating() || (scalar.isInteger() && object.isInt() && integerFits(object.as<Integer>(), scalar)) ||
+  bool isDirect = scalar.isFloating() ||
+                  (scalar.isInteger() && object.isInt() && integerFits(object.as<Integer>(), scalar)) ||
                   (scalar.isInteger() && object.isBool());
   if (object.isNumber() && isDirect)
     return toValue(evaluation, object, scalar);

@@ -65,8 +65,8 @@ Object applyLogical(Evaluation &evaluation, bool isAnd, const Object &lhs, const
     if (!object.isValue())
       return truth(evaluation, object);
     if (!object.value().type().isBool())
-      evaluation.fail(Diagnostic::Kind::Type, std::string("`") + word + "` needs int1 operands, not " + describe(object),
-                      "write x != 0");
+      evaluation.fail(Diagnostic::Kind::Type,
+                      std::string("`") + word + "` needs int1 operands, not " + describe(object), "write x != 0");
     return object;
   };
   Object left = toBool(lhs), right = toBool(rhs);

@@ -73,7 +73,8 @@ Object integerOperator(Evaluation &evaluation, Operator op, const Object &lhs, c
   };
   auto sized = [&](std::optional<Integer> result) -> Object {
     if (!result)
-      evaluation.fail(Diagnostic::Kind::Value, "the result of " + lhs.repr() + " " + operatorSymbol(op) + " " + rhs.repr() + " is too large");
+      evaluation.fail(Diagnostic::Kind::Value,
+                      "the result of " + lhs.repr() + " " + operatorSymbol(op) + " " + rhs.repr() + " is too large");
     return *result;
   };
   bool isDivision = op == Operator::Div || op == Operator::FloorDiv || op == Operator::Mod;
@@ -198,7 +199,8 @@ std::optional<int> order(const Object &a, const Object &b) {
       double left = a.as<double>(), right = b.as<double>();
       return left < right ? -1 : left == right ? 0 : left > right ? 1 : 2;
     }
-    int result = a.isFloat() ? compareNumbers(integerOf(b), a.as<double>()) : compareNumbers(integerOf(a), b.as<double>());
+    int result =
+        a.isFloat() ? compareNumbers(integerOf(b), a.as<double>()) : compareNumbers(integerOf(a), b.as<double>());
     return result == 2 || !a.isFloat() ? result : -result;
   }
   if (a.isString() && b.isString()) {
@@ -215,8 +217,8 @@ std::optional<int> order(const Object &a, const Object &b) {
   return std::nullopt;
 }
 
-// Python's `is`, for what has an identity worth asking about: None, bools, types, functions. Numbers and strings: same kind
-// and equal, as CPython answers for literals.
+// Python's `is`, for what has an identity worth asking about: None, bools, types, functions. Numbers and strings: same
+// kind and equal, as CPython answers for literals.
 bool identical(const Object &a, const Object &b) {
   if (a.isValue() || b.isValue())
     return a.isValue() && b.isValue() && a.value().get() == b.value().get();
@@ -235,7 +237,8 @@ bool contains(Evaluation &evaluation, const Object &container, const Object &ite
 
 Object constexprOperator(Evaluation &evaluation, Operator op, const Object &lhs, const Object &rhs) {
   if (lhs.isNumber() && rhs.isNumber())
-    return lhs.isFloat() || rhs.isFloat() ? floatOperator(evaluation, op, lhs, rhs) : integerOperator(evaluation, op, lhs, rhs);
+    return lhs.isFloat() || rhs.isFloat() ? floatOperator(evaluation, op, lhs, rhs)
+                                          : integerOperator(evaluation, op, lhs, rhs);
   if (std::optional<Object> result = sequenceOperator(evaluation, op, lhs, rhs))
     return *result;
   rejectOperands(evaluation, operatorSymbol(op), lhs, rhs);

@@ -11,7 +11,7 @@ Object constexprUnary(Evaluation &evaluation, UnaryOperator op, const Object &op
 Object constexprComparison(Evaluation &evaluation, Comparison op, const Object &lhs, const Object &rhs);
 bool truth(Evaluation &evaluation, const Object &object); // Python's bool(x)
 
-const char *operatorSymbol(Operator op);          // as written: "+", "//"
+const char *operatorSymbol(Operator op); // as written: "+", "//"
 
 // "%d of %s" % values, with Python's meaning for the conversions d i u x X o f F e E g G s r c and %%.
 std::string formatPercent(Evaluation &evaluation, llvm::StringRef format, const Object &arguments);

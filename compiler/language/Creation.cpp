@@ -4,11 +4,14 @@
 namespace nacre {
 
 static Object arange(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  int64_t start = integerArgument(evaluation, arguments[0], "start"), end = integerArgument(evaluation, arguments[1], "end");
+  int64_t start = integerArgument(evaluation, arguments[0], "start"),
+          end = integerArgument(evaluation, arguments[1], "end");
   if (end <= start)
-    evaluation.fail(Diagnostic::Kind::Value, "`end` (" + std::to_string(end) + ") must be greater than `start` (" + std::to_string(start) + ")");
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "`end` (" + std::to_string(end) + ") must be greater than `start` (" + std::to_string(start) + ")");
   if (start < INT32_MIN || end - 1 > INT32_MAX)
-    evaluation.fail(Diagnostic::Kind::Value, "the range from " + std::to_string(start) + " to " + std::to_string(end) + " does not fit int32");
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "the range from " + std::to_string(start) + " to " + std::to_string(end) + " does not fit int32");
   checkTileSize(evaluation, {end - start});
   return evaluation.builder().arange(start, end);
 }
@@ -44,15 +47,18 @@ static Object zerosLike(Evaluation &evaluation, llvm::ArrayRef<Object> arguments
 }
 
 static Object concatenate(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  Value first = blockArgument(evaluation, arguments[0], "input"), second = blockArgument(evaluation, arguments[1], "other");
+  Value first = blockArgument(evaluation, arguments[0], "input"),
+        second = blockArgument(evaluation, arguments[1], "other");
   Shape left = first.type().shape(), right = second.type().shape();
   if (left.size() != right.size())
-    evaluation.fail(Diagnostic::Kind::Value, "the tensors have shapes " + shapeText(left) + " and " + shapeText(right) + ", of different ranks");
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "the tensors have shapes " + shapeText(left) + " and " + shapeText(right) + ", of different ranks");
   int axis = axisArgument(evaluation, arguments[3], first.type().rank(), "dim");
   for (size_t index = 0; index < left.size(); ++index)
     if (static_cast<int>(index) != axis && left[index] != right[index])
-      evaluation.fail(Diagnostic::Kind::Value, "shapes " + shapeText(left) + " and " + shapeText(right) + " differ on axis " +
-                                                   std::to_string(index) + ", which is not joined");
+      evaluation.fail(Diagnostic::Kind::Value, "shapes " + shapeText(left) + " and " + shapeText(right) +
+                                                   " differ on axis " + std::to_string(index) +
+                                                   ", which is not joined");
   Type type = promote(evaluation, first, second);
   first = castTo(evaluation, first, type);
   second = castTo(evaluation, second, type);
@@ -112,16 +118,20 @@ void addCreation(Table &table) {
             "can_reorder: allows any order of the elements; the order above is kept anyway.\n"
             "dim: the axis that grows.",
             concatenate);
-  const char *castDocumentation =
-      "Converts to another element type. Float to int truncates, to int1 asks whether it is not zero, to a narrower float rounds.\n\n"
-      "dtype: the new type.\n"
-      "fp_downcast_rounding: \"rtne\" (nearest, ties to even: the default) or \"rtz\" (toward zero), for narrower floats only.\n"
-      "bitcast: keep the bits and change only their meaning; the widths must be equal.";
-  table.add("cast(input: tensor, dtype: dtype, fp_downcast_rounding: constexpr str = None, bitcast: constexpr bool = False)",
-            castDocumentation, cast, Table::method);
-  table.add("to(input: tensor, dtype: dtype, fp_downcast_rounding: constexpr str = None, bitcast: constexpr bool = False)",
-            castDocumentation, cast, Table::method);
-  table.add("to_tensor(x: scalar)", "A number as a run-time scalar of the type it would take; tensors come back as they are.", toTensor);
+  const char *castDocumentation = "Converts to another element type. Float to int truncates, to int1 asks whether it "
+                                  "is not zero, to a narrower float rounds.\n\n"
+                                  "dtype: the new type.\n"
+                                  "fp_downcast_rounding: \"rtne\" (nearest, ties to even: the default) or \"rtz\" "
+                                  "(toward zero), for narrower floats only.\n"
+                                  "bitcast: keep the bits and change only their meaning; the widths must be equal.";
+  table.add(
+      "cast(input: tensor, dtype: dtype, fp_downcast_rounding: constexpr str = None, bitcast: constexpr bool = False)",
+      castDocumentation, cast, Table::method);
+  table.add(
+      "to(input: tensor, dtype: dtype, fp_downcast_rounding: constexpr str = None, bitcast: constexpr bool = False)",
+      castDocumentation, cast, Table::method);
+  table.add("to_tensor(x: scalar)",
+            "A number as a run-time scalar of the type it would take; tensors come back as they are.", toTensor);
   table.add("item(input: tensor)", "The element of a tensor that has only one, as a scalar.", item, Table::method);
 }
 

@@ -15,12 +15,14 @@ static Object staticPrint(Evaluation &evaluation, llvm::ArrayRef<Object> argumen
 
 static Object staticAssert(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   if (!arguments[0].isConstexpr())
-    evaluation.fail(Diagnostic::Kind::Type, "tl.static_assert: `cond` must be a constexpr, not " + describe(arguments[0]),
+    evaluation.fail(Diagnostic::Kind::Type,
+                    "tl.static_assert: `cond` must be a constexpr, not " + describe(arguments[0]),
                     "a run-time condition is checked by tl.device_assert");
   if (truth(evaluation, arguments[0]))
     return Object();
   std::string message = arguments[1].isNone() ? "" : displayText(arguments[1]);
-  evaluation.fail(Diagnostic::Kind::StaticAssert, message.empty() ? "static assertion failed" : "static assertion failed: " + message);
+  evaluation.fail(Diagnostic::Kind::StaticAssert,
+                  message.empty() ? "static assertion failed" : "static assertion failed: " + message);
 }
 
 static Object devicePrint(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
@@ -70,7 +72,8 @@ static Object print(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 
 void addDebugging(Table &table) {
   table.section(languageModule, "debugging");
-  table.add("static_print(*values: constexpr, sep: constexpr str = \" \", end: constexpr str = None, file: constexpr = None, flush: constexpr bool = False)",
+  table.add("static_print(*values: constexpr, sep: constexpr str = \" \", end: constexpr str = None, file: constexpr = "
+            "None, flush: constexpr bool = False)",
             "Prints while the kernel is compiled: constexprs by value, tensors by type.\n\n"
             "values: what to print.\n"
             "sep, end: what goes between and after; a blank and a line break when left out.\n"
@@ -88,13 +91,15 @@ void addDebugging(Table &table) {
             "hex: write the bits in hexadecimal.",
             devicePrint);
   table.add("device_assert(cond: tensor, msg: constexpr str = \"\", mask: tensor = None)",
-            "Stops the launch when a condition is false, in kernels compiled with debug=True or under TRITON_DEBUG=1; otherwise does nothing.\n\n"
+            "Stops the launch when a condition is false, in kernels compiled with debug=True or under TRITON_DEBUG=1; "
+            "otherwise does nothing.\n\n"
             "cond: int1, of any shape; all elements must hold.\n"
             "msg: what the error says.\n"
             "mask: int1; where it is false nothing is checked.",
             deviceAssert);
   table.section(pythonModule, "debugging");
-  table.add("print(*values: tensor, hex: constexpr bool = False)", "tl.device_print with Python's name: texts become the prefix.", print);
+  table.add("print(*values: tensor, hex: constexpr bool = False)",
+            "tl.device_print with Python's name: texts become the prefix.", print);
 }
 
 } // namespace nacre

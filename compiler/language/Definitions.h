@@ -1,5 +1,5 @@
-// How the builtins are written down. Each group has a file with one function that adds its rows; Builtins.cpp puts the groups
-// together. A row is a signature in Python's notation, its documentation, and the function that does it:
+// How the builtins are written down. Each group has a file with one function that adds its rows; Builtins.cpp puts the
+// groups together. A row is a signature in Python's notation, its documentation, and the function that does it:
 //
 //   table.add("expand_dims(input: tensor, axis: constexpr int)", "Inserts ...", expandDims, Table::method);
 #pragma once
@@ -18,7 +18,8 @@ public:
 
   // The module and the documentation's page of the rows that follow.
   void section(const char *module, const char *group);
-  // Signature: name(parameter: annotation = default, *variadic, ...). Defaults are None, True, False, numbers, strings, types.
+  // Signature: name(parameter: annotation = default, *variadic, ...). Defaults are None, True, False, numbers, strings,
+  // types.
   void add(const char *signature, std::string documentation, Invoke invoke, Use use = function);
 
 private:

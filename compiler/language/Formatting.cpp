@@ -27,7 +27,8 @@ std::string withCommas(std::string digits) {
 }
 
 // Sign, digits and padding put together.
-std::string assemble(const Conversion &conversion, bool isNegative, std::string prefix, std::string body, bool isNumber) {
+std::string assemble(const Conversion &conversion, bool isNegative, std::string prefix, std::string body,
+                     bool isNumber) {
   std::string sign = isNegative ? "-" : conversion.sign == '+' ? "+" : conversion.sign == ' ' ? " " : "";
   if (!isNumber)
     sign.clear();
@@ -38,7 +39,8 @@ std::string assemble(const Conversion &conversion, bool isNegative, std::string 
   case '<':
     return head + body + std::string(padding, conversion.fill);
   case '^':
-    return std::string(padding / 2, conversion.fill) + head + body + std::string(padding - padding / 2, conversion.fill);
+    return std::string(padding / 2, conversion.fill) + head + body +
+           std::string(padding - padding / 2, conversion.fill);
   case '=':
     return head + std::string(padding, conversion.fill) + body;
   default:
@@ -47,7 +49,10 @@ std::string assemble(const Conversion &conversion, bool isNegative, std::string 
 }
 
 std::string formatInteger(const Conversion &conversion, const Integer &value) {
-  unsigned radix = conversion.type == 'x' || conversion.type == 'X' ? 16 : conversion.type == 'o' ? 8 : conversion.type == 'b' ? 2 : 10;
+  unsigned radix = conversion.type == 'x' || conversion.type == 'X' ? 16
+                   : conversion.type == 'o'                         ? 8
+                   : conversion.type == 'b'                         ? 2
+                                                                    : 10;
   std::string digits = integerText(value < 0 ? -value : value, radix);
   if (conversion.type == 'X')
     digits = llvm::StringRef(digits).upper();
@@ -138,15 +143,20 @@ std::string formatPercent(Evaluation &evaluation, llvm::StringRef format, const 
     Conversion conversion;
     for (; !rest.empty() && llvm::StringRef("#0- +").contains(rest.front()); rest = rest.drop_front()) {
       switch (rest.front()) {
-      case '#': conversion.alternate = true; break;
-      case '-': conversion.align = '<'; break;
+      case '#':
+        conversion.alternate = true;
+        break;
+      case '-':
+        conversion.align = '<';
+        break;
       case '0':
         if (!conversion.align) {
           conversion.align = '=';
           conversion.fill = '0';
         }
         break;
-      default: conversion.sign = rest.front();
+      default:
+        conversion.sign = rest.front();
       }
     }
     if (conversion.align == '<')
@@ -156,7 +166,8 @@ std::string formatPercent(Evaluation &evaluation, llvm::StringRef format, const 
     if (rest.consume_front("."))
       conversion.precision = std::max(0, takeNumber(rest));
     if (rest.empty())
-      evaluation.fail(Diagnostic::Kind::Value, "the format " + Object(format.str()).repr() + " ends within a conversion");
+      evaluation.fail(Diagnostic::Kind::Value,
+                      "the format " + Object(format.str()).repr() + " ends within a conversion");
     char type = rest.front();
     rest = rest.drop_front();
     if (type == '%') {
@@ -164,7 +175,8 @@ std::string formatPercent(Evaluation &evaluation, llvm::StringRef format, const 
       continue;
     }
     if (!llvm::StringRef("diuxXofFeEgGsrc").contains(type))
-      evaluation.fail(Diagnostic::Kind::Value, std::string("unknown conversion %") + type + " in the format " + Object(format.str()).repr());
+      evaluation.fail(Diagnostic::Kind::Value,
+                      std::string("unknown conversion %") + type + " in the format " + Object(format.str()).repr());
     const Object &object = next();
     if (llvm::StringRef("src").contains(type)) {
       if (!conversion.align || conversion.align == '=')
@@ -226,7 +238,8 @@ std::string formatSpecified(Evaluation &evaluation, const Object &object, llvm::
   bool isNumber = object.isNumber() && !(object.isBool() && !conversion.type);
   llvm::StringRef allowed = object.isFloat() ? "eEfFgG%" : isNumber ? "bdoxXeEfFgG%n" : "s";
   if (!rest.empty() || (conversion.type && !allowed.contains(conversion.type)))
-    evaluation.fail(Diagnostic::Kind::Value, "the format specification " + Object(specification.str()).repr() + " does not suit " + describe(object));
+    evaluation.fail(Diagnostic::Kind::Value, "the format specification " + Object(specification.str()).repr() +
+                                                 " does not suit " + describe(object));
   return isNumber ? formatNumber(evaluation, conversion, object) : formatText(conversion, displayText(object));
 }
 

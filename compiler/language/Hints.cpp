@@ -9,9 +9,12 @@ static Object hint(Evaluation &evaluation, llvm::ArrayRef<Object> arguments, llv
   Value value = arguments[0].value();
   llvm::SmallVector<int64_t> values = integersArgument(evaluation, arguments[1], "values");
   if (value.type().isFloating())
-    evaluation.fail(Diagnostic::Kind::Type, "`input` must hold integers or pointers, not " + value.type().scalarType().str());
+    evaluation.fail(Diagnostic::Kind::Type,
+                    "`input` must hold integers or pointers, not " + value.type().scalarType().str());
   if (static_cast<int64_t>(values.size()) != std::max<int64_t>(1, value.type().rank()))
-    evaluation.fail(Diagnostic::Kind::Value, "`values` has " + std::to_string(values.size()) + " entries for a tensor of shape " + shapeText(value.type().shape()),
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "`values` has " + std::to_string(values.size()) + " entries for a tensor of shape " +
+                        shapeText(value.type().shape()),
                     "give one for each axis");
   for (int64_t entry : values)
     if (entry <= 0)
@@ -19,9 +22,15 @@ static Object hint(Evaluation &evaluation, llvm::ArrayRef<Object> arguments, llv
   return evaluation.builder().hint(kind, value, values);
 }
 
-static Object multipleOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) { return hint(evaluation, arguments, "divisibility"); }
-static Object maxContiguous(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) { return hint(evaluation, arguments, "contiguity"); }
-static Object maxConstancy(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) { return hint(evaluation, arguments, "constancy"); }
+static Object multipleOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  return hint(evaluation, arguments, "divisibility");
+}
+static Object maxContiguous(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  return hint(evaluation, arguments, "contiguity");
+}
+static Object maxConstancy(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  return hint(evaluation, arguments, "constancy");
+}
 
 static Object assume(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   std::variant<bool, Value> condition = toCondition(evaluation, arguments[0]);
@@ -42,7 +51,8 @@ static Object debugBarrier(Evaluation &evaluation, llvm::ArrayRef<Object>) {
 void addHints(Table &table) {
   table.section(languageModule, "hints");
   table.add("multiple_of(input: tensor, values: constexpr int)",
-            "Promises that input is divisible: along each axis, the first element of each contiguous run is a multiple of values. Returns input.\n\n"
+            "Promises that input is divisible: along each axis, the first element of each contiguous run is a multiple "
+            "of values. Returns input.\n\n"
             "values: one number an axis.",
             multipleOf);
   table.add("max_contiguous(input: tensor, values: constexpr int)",

@@ -15,7 +15,8 @@ static Object where(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 }
 
 static Object gather(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  Value source = blockArgument(evaluation, arguments[0], "src"), index = blockArgument(evaluation, arguments[1], "index");
+  Value source = blockArgument(evaluation, arguments[0], "src"),
+        index = blockArgument(evaluation, arguments[1], "index");
   if (!index.type().isInteger() || index.type().isBool())
     evaluation.fail(Diagnostic::Kind::Type, "`index` must hold integers, not " + index.type().scalarType().str());
   int64_t rank = source.type().rank();
@@ -34,7 +35,8 @@ static Object gather(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 void addIndexing(Table &table) {
   table.section(languageModule, "indexing");
   table.add("where(condition: tensor, x: tensor, y: tensor)",
-            "Takes x where the condition is true and y elsewhere. Both are computed; use a mask to keep a load from happening.\n\n"
+            "Takes x where the condition is true and y elsewhere. Both are computed; use a mask to keep a load from "
+            "happening.\n\n"
             "condition: int1; anything else is compared with zero.\n"
             "x, y: brought to one type and shape.",
             where);

@@ -4,7 +4,8 @@
 namespace nacre {
 
 static Object inlineAssembly(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  std::string text = stringArgument(evaluation, arguments[0], "asm"), constraints = stringArgument(evaluation, arguments[1], "constraints");
+  std::string text = stringArgument(evaluation, arguments[0], "asm"),
+              constraints = stringArgument(evaluation, arguments[1], "constraints");
   Values operands;
   for (const Object &item : sequenceArgument(arguments[2]))
     operands.push_back(valueArgument(evaluation, item, "args"));
@@ -20,15 +21,15 @@ static Object inlineAssembly(Evaluation &evaluation, llvm::ArrayRef<Object> argu
   int64_t pack = integerArgument(evaluation, arguments[5], "pack");
   if (pack < 1)
     evaluation.fail(Diagnostic::Kind::Value, "`pack` must be positive, not " + std::to_string(pack));
-  Values values = evaluation.builder().inlineAssembly(text, constraints, operands, results, boolArgument(evaluation, arguments[4], "is_pure"),
-                                                      static_cast<int>(pack));
+  Values values = evaluation.builder().inlineAssembly(
+      text, constraints, operands, results, boolArgument(evaluation, arguments[4], "is_pure"), static_cast<int>(pack));
   if (!arguments[3].isTuple())
     return values[0];
   return Object::makeTuple(std::vector<Object>(values.begin(), values.end()));
 }
 
-// The function runs once on whole tensors, which is the same for everything elementwise; a condition on single elements is
-// then rejected with the hint to use tl.where.
+// The function runs once on whole tensors, which is the same for everything elementwise; a condition on single elements
+// is then rejected with the hint to use tl.where.
 static Object mapElementwise(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   if (integerArgument(evaluation, arguments[2], "pack") != 1)
     evaluation.fail(Diagnostic::Kind::Unsupported, "`pack` other than 1 is not supported yet");
@@ -40,7 +41,9 @@ static Object mapElementwise(Evaluation &evaluation, llvm::ArrayRef<Object> argu
   operands = broadcastTogether(evaluation, operands);
   Shape shape = operands[0].type().shape();
   Object result = evaluation.call(arguments[0], std::vector<Object>(operands.begin(), operands.end()));
-  auto spread = [&](const Object &item) -> Object { return broadcastTo(evaluation, valueArgument(evaluation, item, "the result"), shape); };
+  auto spread = [&](const Object &item) -> Object {
+    return broadcastTo(evaluation, valueArgument(evaluation, item, "the result"), shape);
+  };
   if (!result.isTuple())
     return spread(result);
   std::vector<Object> results;
@@ -50,12 +53,14 @@ static Object mapElementwise(Evaluation &evaluation, llvm::ArrayRef<Object> argu
 }
 
 static Object externElementwise(Evaluation &evaluation, llvm::ArrayRef<Object>) {
-  evaluation.fail(Diagnostic::Kind::Unsupported, "functions of external libraries are not supported yet", "the usual ones are in tl.extra.libdevice");
+  evaluation.fail(Diagnostic::Kind::Unsupported, "functions of external libraries are not supported yet",
+                  "the usual ones are in tl.extra.libdevice");
 }
 
 void addInlineCode(Table &table) {
   table.section(languageModule, "inline code");
-  table.add("inline_asm_elementwise(asm: constexpr str, constraints: constexpr str, args: tuple, dtype: dtype, is_pure: constexpr bool, pack: constexpr int)",
+  table.add("inline_asm_elementwise(asm: constexpr str, constraints: constexpr str, args: tuple, dtype: dtype, "
+            "is_pure: constexpr bool, pack: constexpr int)",
             "Runs assembly of the target on each element, or on packs of elements.\n\n"
             "asm: the text, with $0, $1, .. for the registers.\n"
             "constraints: the registers, in LLVM's notation: outputs first.\n"
@@ -70,7 +75,8 @@ void addInlineCode(Table &table) {
             "args: the tensors.\n"
             "pack: how many elements one call takes; 1.",
             mapElementwise);
-  table.add("extern_elementwise(lib_name: constexpr str, lib_path: constexpr str, args: tuple, arg_type_symbol_dict: dict, is_pure: constexpr bool = True)",
+  table.add("extern_elementwise(lib_name: constexpr str, lib_path: constexpr str, args: tuple, arg_type_symbol_dict: "
+            "dict, is_pure: constexpr bool = True)",
             "Calls a function of an external library on each element. Not supported yet.", externElementwise);
 }
 

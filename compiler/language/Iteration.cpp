@@ -9,8 +9,10 @@ static Object onlyInLoops(Evaluation &evaluation, llvm::ArrayRef<Object>) {
 
 void addIteration(Table &table) {
   table.section(languageModule, "iteration");
-  table.add("range(arg1: int, arg2: int = None, step: int = None, num_stages: constexpr int = None, loop_unroll_factor: constexpr int = None, "
-            "disallow_acc_multi_buffer: constexpr bool = False, flatten: constexpr bool = False, warp_specialize: constexpr bool = False, "
+  table.add("range(arg1: int, arg2: int = None, step: int = None, num_stages: constexpr int = None, "
+            "loop_unroll_factor: constexpr int = None, "
+            "disallow_acc_multi_buffer: constexpr bool = False, flatten: constexpr bool = False, warp_specialize: "
+            "constexpr bool = False, "
             "disable_licm: constexpr bool = False)",
             "Counts like Python's range, in a loop that is not unrolled, with hints for the compiler.\n\n"
             "arg1, arg2, step: stop, or start, stop and step. A negative step must be constexpr.\n"

@@ -1,5 +1,5 @@
-// tl.extra.libdevice: elementary functions on every target. Those a primitive says directly are one row each; the rest are
-// formulas over them. Integer and bit functions are in LibdeviceIntegers.cpp.
+// tl.extra.libdevice: elementary functions on every target. Those a primitive says directly are one row each; the rest
+// are formulas over them. Integer and bit functions are in LibdeviceIntegers.cpp.
 #include "compiler/language/Definitions.h"
 #include "compiler/language/Term.h"
 #include <cmath>
@@ -72,17 +72,19 @@ template <UnaryOp op> Object roundToInt64(Evaluation &evaluation, llvm::ArrayRef
   return floatTerm(evaluation, arguments[0]).unary(op).to(int64()).object;
 }
 
-// IEEE remainder: x - n y with n the integer nearest x / y, ties to even. Taken modulo 2 y first, which is exact and keeps
-// the parity of n.
+// IEEE remainder: x - n y with n the integer nearest x / y, ties to even. Taken modulo 2 y first, which is exact and
+// keeps the parity of n.
 Object remainder(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   auto [x, y] = floatTerms(evaluation, arguments);
   Term size = y.unary(UnaryOp::AbsF);
   Term rest = x.unary(UnaryOp::AbsF).binary(BinaryOp::RemF, size + size);
-  Term nearest = choose(rest <= size * Object(0.5), rest, choose(rest < size * Object(1.5), rest - size, rest - (size + size)));
+  Term nearest =
+      choose(rest <= size * Object(0.5), rest, choose(rest < size * Object(1.5), rest - size, rest - (size + size)));
   return choose(x < Object(0.0), -nearest, nearest).object;
 }
 
-// In fp32 the squares are taken in fp64, where they neither overflow nor vanish; in fp64 the larger side is divided out.
+// In fp32 the squares are taken in fp64, where they neither overflow nor vanish; in fp64 the larger side is divided
+// out.
 Term hypotenuse(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   auto [x, y] = floatTerms(evaluation, arguments);
   Term a = x.unary(UnaryOp::AbsF), b = y.unary(UnaryOp::AbsF);
@@ -97,7 +99,9 @@ Term hypotenuse(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   return choose(isInfinity, x.constant(infinity), large * (ratio * ratio + Object(1.0)).unary(UnaryOp::Sqrt));
 }
 
-Object hypot(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) { return hypotenuse(evaluation, arguments).object; }
+Object hypot(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  return hypotenuse(evaluation, arguments).object;
+}
 Object reciprocalHypot(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Term length = hypotenuse(evaluation, arguments);
   return (length.constant(1.0) / length).object;
@@ -115,7 +119,9 @@ Term vectorLength(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   return total.unary(UnaryOp::Sqrt).to(sides[0].type().scalarType());
 }
 
-Object norm(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) { return vectorLength(evaluation, arguments).object; }
+Object norm(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  return vectorLength(evaluation, arguments).object;
+}
 Object reciprocalNorm(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Term length = vectorLength(evaluation, arguments);
   return (length.constant(1.0) / length).object;
@@ -158,8 +164,8 @@ Object floatLogarithm(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) 
   return choose(x == Object(0.0), x.constant(-infinity), exponent).object;
 }
 
-// sin(pi x) and cos(pi x), in fp64: whole turns are taken off and the angle is folded to at most a quarter turn, exactly,
-// before pi is multiplied in.
+// sin(pi x) and cos(pi x), in fp64: whole turns are taken off and the angle is folded to at most a quarter turn,
+// exactly, before pi is multiplied in.
 template <bool isSine> Object ofHalfTurns(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Term x = floatTerm(evaluation, arguments[0]);
   Term wide = x.to(float64());
@@ -176,7 +182,9 @@ Object positiveDifference(Evaluation &evaluation, llvm::ArrayRef<Object> argumen
 }
 
 // 2 to an integer power between -1022 and 1023, exactly, as fp64.
-Term exactPowerOfTwo(const Term &exponent) { return ((exponent.to(int64()) + Object(1023)) << Object(52)).bitcast(float64()); }
+Term exactPowerOfTwo(const Term &exponent) {
+  return ((exponent.to(int64()) + Object(1023)) << Object(52)).bitcast(float64());
+}
 
 Object scaleByPowerOfTwo(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Term x = floatTerm(evaluation, arguments[0]);
@@ -184,7 +192,8 @@ Object scaleByPowerOfTwo(Evaluation &evaluation, llvm::ArrayRef<Object> argument
   if (!count.type().isInteger())
     evaluation.fail(Diagnostic::Kind::Type, "`n` must be an integer, not " + describe(arguments[1]));
   // Beyond these every finite number overflows or vanishes.
-  Term n(evaluation, extremum(evaluation, false, toValue(evaluation, Term(evaluation, count).to(int32()).object), constantOf(evaluation, count.type().withScalar(int32()), 2200), false));
+  Term n(evaluation, extremum(evaluation, false, toValue(evaluation, Term(evaluation, count).to(int32()).object),
+                              constantOf(evaluation, count.type().withScalar(int32()), 2200), false));
   n = n.with(extremum(evaluation, true, n.value(), n.constant(-2200).value(), false));
   Term wide = x.to(float64());
   // In parts that are powers fp64 can hold.
@@ -246,7 +255,8 @@ void addLibdevice(Table &table) {
   table.add("rint(x: tensor)", "The nearest integer, halves to even, as a float.", unaryMath<UnaryOp::RoundEven>);
   table.add("nearbyint(x: tensor)", "The nearest integer, halves to even, as a float.", unaryMath<UnaryOp::RoundEven>);
   table.add("copysign(x: tensor, y: tensor)", "The size of x with the sign of y.", binaryMath<BinaryOp::CopySign>);
-  table.add("fmod(x: tensor, y: tensor)", "What is left of x after whole multiples of y, with the sign of x.", binaryMath<BinaryOp::RemF>);
+  table.add("fmod(x: tensor, y: tensor)", "What is left of x after whole multiples of y, with the sign of x.",
+            binaryMath<BinaryOp::RemF>);
   table.add("pow(x: tensor, y: tensor)", "x to the power y. y may be an integer.", power);
 
   // Composed.
@@ -258,14 +268,16 @@ void addLibdevice(Table &table) {
   table.add("exp10(x: tensor)", "10 to the power x.", powerOfTen);
   table.add("rcbrt(x: tensor)", "1 over the cube root.", reciprocalOf<UnaryOp::Cbrt>);
   table.add("llrint(x: tensor)", "The nearest integer, halves to even, as int64.", roundToInt64<UnaryOp::RoundEven>);
-  table.add("llround(x: tensor)", "The nearest integer, halves away from zero, as int64.", roundToInt64<UnaryOp::Round>);
+  table.add("llround(x: tensor)", "The nearest integer, halves away from zero, as int64.",
+            roundToInt64<UnaryOp::Round>);
   table.add("remainder(x: tensor, y: tensor)", "x less the multiple of y nearest to it, halves to even.", remainder);
   table.add("hypot(x: tensor, y: tensor)", "The square root of x * x + y * y, without overflow.", hypot);
   table.add("rhypot(x: tensor, y: tensor)", "1 over the square root of x * x + y * y.", reciprocalHypot);
   table.add("norm3d(x: tensor, y: tensor, z: tensor)", "The length of the vector (x, y, z).", norm);
   table.add("rnorm3d(x: tensor, y: tensor, z: tensor)", "1 over the length of the vector (x, y, z).", reciprocalNorm);
   table.add("norm4d(x: tensor, y: tensor, z: tensor, w: tensor)", "The length of the vector (x, y, z, w).", norm);
-  table.add("rnorm4d(x: tensor, y: tensor, z: tensor, w: tensor)", "1 over the length of the vector (x, y, z, w).", reciprocalNorm);
+  table.add("rnorm4d(x: tensor, y: tensor, z: tensor, w: tensor)", "1 over the length of the vector (x, y, z, w).",
+            reciprocalNorm);
   table.add("nextafter(x: tensor, y: tensor)", "The next float from x in the direction of y.", nextAfter);
   table.add("ilogb(x: tensor)", "The exponent of x as int32: the logarithm to base 2, rounded down.", integerLogarithm);
   table.add("logb(x: tensor)", "The exponent of x as a float: the logarithm to base 2, rounded down.", floatLogarithm);

@@ -10,7 +10,9 @@ namespace {
 Term integerTerm(Evaluation &evaluation, const Object &object, const char *name = "x") {
   Value value = valueArgument(evaluation, object, name);
   if (!value.type().isInteger() || value.type().bitWidth() < 32)
-    evaluation.fail(Diagnostic::Kind::Type, std::string("`") + name + "` must be an integer of 32 or 64 bits, not " + value.type().scalarType().str(),
+    evaluation.fail(Diagnostic::Kind::Type,
+                    std::string("`") + name + "` must be an integer of 32 or 64 bits, not " +
+                        value.type().scalarType().str(),
                     "convert it first: x.to(tl.int32)");
   return Term(evaluation, value);
 }
@@ -107,7 +109,8 @@ Value exactly(Evaluation &evaluation, const Object &object, Type expected) {
 }
 
 // Floats to integers. `kind` names the result's type in the function's name.
-template <ScalarKind from, ScalarKind to, Direction direction> Object floatToInteger(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+template <ScalarKind from, ScalarKind to, Direction direction>
+Object floatToInteger(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Term x(evaluation, exactly(evaluation, arguments[0], Type::scalar(from)));
   return roundedTerm<direction>(x).to(Type::scalar(to)).object;
 }
@@ -128,7 +131,8 @@ template <ScalarKind from, ScalarKind to> Object convert(Evaluation &evaluation,
 }
 
 template <ScalarKind from, ScalarKind to> Object reinterpret(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  return castTo(evaluation, exactly(evaluation, arguments[0], Type::scalar(from)), Type::scalar(to), std::nullopt, /*bitcast=*/true);
+  return castTo(evaluation, exactly(evaluation, arguments[0], Type::scalar(from)), Type::scalar(to), std::nullopt,
+                /*bitcast=*/true);
 }
 
 // The product of the lower 24 bits, as the sign of the type says.
@@ -141,7 +145,8 @@ Object multiply24(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 // Four bytes chosen from the eight of x and y by the four lowest nibbles of the selector.
 Object permuteBytes(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Values parts = unifyAll(evaluation, arguments);
-  Term x = integerTerm(evaluation, parts[0]), y = integerTerm(evaluation, parts[1]), selector = integerTerm(evaluation, parts[2], "s");
+  Term x = integerTerm(evaluation, parts[0]), y = integerTerm(evaluation, parts[1]),
+       selector = integerTerm(evaluation, parts[2], "s");
   if (x.type().bitWidth() != 32)
     evaluation.fail(Diagnostic::Kind::Type, "the arguments must be 32-bit integers, not " + x.type().str());
   Term bytes = bitsOf(x).to(uint64()) | (bitsOf(y).to(uint64()) << Object(32));
@@ -176,12 +181,15 @@ void addLibdeviceIntegers(Table &table) {
   using enum ScalarKind;
   table.section(libdeviceModule, "libdevice");
   table.add("popc(x: tensor)", "How many bits are set, as int32.", countOnes);
-  table.add("clz(x: tensor)", "How many zeros come before the first set bit from the top, as int32.", countLeadingZeros);
-  table.add("ffs(x: tensor)", "The place of the lowest set bit, counted from 1, or 0 when there is none, as int32.", findFirstSet);
+  table.add("clz(x: tensor)", "How many zeros come before the first set bit from the top, as int32.",
+            countLeadingZeros);
+  table.add("ffs(x: tensor)", "The place of the lowest set bit, counted from 1, or 0 when there is none, as int32.",
+            findFirstSet);
   table.add("brev(x: tensor)", "The bits in the opposite order.", reverseBits);
   table.add("mulhi(x: tensor, y: tensor)", "The upper half of the product.", multiplyHigh);
   table.add("mul24(x: tensor, y: tensor)", "The product of the lower 24 bits of x and y.", multiply24);
-  table.add("byte_perm(x: tensor, y: tensor, s: tensor)", "Four of the bytes of x and y, chosen by the nibbles of s.", permuteBytes);
+  table.add("byte_perm(x: tensor, y: tensor, s: tensor)", "Four of the bytes of x and y, chosen by the nibbles of s.",
+            permuteBytes);
   table.add("hadd(x: tensor, y: tensor)", "(x + y) / 2 rounded down, without overflow.", average<false>);
   table.add("rhadd(x: tensor, y: tensor)", "(x + y) / 2 rounded up, without overflow.", average<true>);
   table.add("sad(x: tensor, y: tensor, z: tensor)", "The distance of x and y, plus z.", sumOfDifference);
@@ -205,7 +213,8 @@ void addLibdeviceIntegers(Table &table) {
   table.add("double2float_rn(x: tensor)", "An fp64 as fp32, rounded to nearest.", convert<Float64, Float32>);
   table.add("double2float_rz(x: tensor)", "An fp64 as fp32, rounded toward zero.", narrowTowardZero);
 
-  table.add("hiloint2double(hi: tensor, lo: tensor)", "An fp64 from the bits of its upper and lower half, int32.", doubleOfHalves);
+  table.add("hiloint2double(hi: tensor, lo: tensor)", "An fp64 from the bits of its upper and lower half, int32.",
+            doubleOfHalves);
   table.add("double2hiint(x: tensor)", "The upper half of the bits of an fp64, as int32.", halfOfDouble<32>);
   table.add("double2loint(x: tensor)", "The lower half of the bits of an fp64, as int32.", halfOfDouble<0>);
 

@@ -7,11 +7,14 @@ namespace {
 
 DotPrecision precisionArgument(Evaluation &evaluation, const Object &inputPrecision, const Object &allowTf32) {
   if (!inputPrecision.isNone() && !allowTf32.isNone())
-    evaluation.fail(Diagnostic::Kind::Argument, "`input_precision` and `allow_tf32` are both given", "`input_precision` says it all");
+    evaluation.fail(Diagnostic::Kind::Argument, "`input_precision` and `allow_tf32` are both given",
+                    "`input_precision` says it all");
   if (!allowTf32.isNone())
     return boolArgument(evaluation, allowTf32, "allow_tf32") ? DotPrecision::TF32 : DotPrecision::IEEE;
-  Object lowered = inputPrecision.isString() ? Object(llvm::StringRef(inputPrecision.as<std::string>()).lower()) : inputPrecision;
-  int choice = choiceArgument(evaluation, lowered, {"tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"}, 0, "input_precision");
+  Object lowered =
+      inputPrecision.isString() ? Object(llvm::StringRef(inputPrecision.as<std::string>()).lower()) : inputPrecision;
+  int choice =
+      choiceArgument(evaluation, lowered, {"tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"}, 0, "input_precision");
   return static_cast<DotPrecision>(choice);
 }
 
@@ -27,7 +30,8 @@ Value transposeLast(Evaluation &evaluation, Value value) {
 Value operandArgument(Evaluation &evaluation, const Object &object, const char *name, bool isTransposed) {
   Value value = blockArgument(evaluation, object, name);
   if (value.type().rank() < 2)
-    evaluation.fail(Diagnostic::Kind::Value, std::string("`") + name + "` must have at least two axes, not shape " + shapeText(value.type().shape()));
+    evaluation.fail(Diagnostic::Kind::Value, std::string("`") + name + "` must have at least two axes, not shape " +
+                                                 shapeText(value.type().shape()));
   return isTransposed ? transposeLast(evaluation, value) : value;
 }
 
@@ -55,13 +59,15 @@ Type resultType(Evaluation &evaluation, Type operand, Type requested) {
   if (operand.isInteger())
     return int32();
   if (requested == bfloat16())
-    evaluation.fail(Diagnostic::Kind::Type, "the result cannot be bf16", "take fp32 and convert it: tl.dot(a, b).to(tl.bfloat16)");
+    evaluation.fail(Diagnostic::Kind::Type, "the result cannot be bf16",
+                    "take fp32 and convert it: tl.dot(a, b).to(tl.bfloat16)");
   if (operand == float64())
     return float64();
   if (operand == float32() || operand == bfloat16())
     return float32();
   if (requested != float16() && requested != float32())
-    evaluation.fail(Diagnostic::Kind::Type, "the result of " + operand.str() + " operands is fp32 or fp16, not " + requested.str());
+    evaluation.fail(Diagnostic::Kind::Type,
+                    "the result of " + operand.str() + " operands is fp32 or fp16, not " + requested.str());
   return requested;
 }
 
@@ -74,7 +80,8 @@ Object dot(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   bool isCompatible = rank == right.size() && left[rank - 1] == right[rank - 2] &&
                       Shape(left).drop_back(2) == Shape(right).drop_back(2);
   if (!isCompatible)
-    evaluation.fail(Diagnostic::Kind::Value, "shapes " + shapeText(left) + " and " + shapeText(right) + " cannot be multiplied",
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "shapes " + shapeText(left) + " and " + shapeText(right) + " cannot be multiplied",
                     "the shapes are [M, K] and [K, N], with equal leading axes");
   Type operand = a.type().scalarType();
   unifyOperands(evaluation, a, b);
@@ -89,11 +96,14 @@ Object dot(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   if (!accumulator)
     accumulator = constantOf(evaluation, Type::block(result, shape), result.isInteger() ? Object(0) : Object(0.0));
   if (accumulator.type().shape() != Shape(shape))
-    evaluation.fail(Diagnostic::Kind::Value, "`acc` has shape " + shapeText(accumulator.type().shape()) + ", but the product has " + shapeText(shape));
+    evaluation.fail(Diagnostic::Kind::Value, "`acc` has shape " + shapeText(accumulator.type().shape()) +
+                                                 ", but the product has " + shapeText(shape));
   if (accumulator.type().scalarType() != result)
-    evaluation.fail(Diagnostic::Kind::Type, "`acc` is " + accumulator.type().scalarType().str() + ", but the product of " + operand.str() +
-                                                " operands is " + result.str(),
-                    "make it tl.zeros((M, N), dtype=" + std::string(result.isInteger() ? "tl.int32" : "tl.float32") + ")");
+    evaluation.fail(Diagnostic::Kind::Type,
+                    "`acc` is " + accumulator.type().scalarType().str() + ", but the product of " + operand.str() +
+                        " operands is " + result.str(),
+                    "make it tl.zeros((M, N), dtype=" + std::string(result.isInteger() ? "tl.int32" : "tl.float32") +
+                        ")");
   // Builders take one batch axis.
   if (rank <= 3)
     return evaluation.builder().dot(a, b, accumulator, precision);
@@ -104,24 +114,29 @@ Object dot(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
     Shape full = value.type().shape();
     return evaluation.builder().reshape(value, {batch, full[rank - 2], full[rank - 1]});
   };
-  return evaluation.builder().reshape(evaluation.builder().dot(flatten(a), flatten(b), flatten(accumulator), precision), shape);
+  return evaluation.builder().reshape(evaluation.builder().dot(flatten(a), flatten(b), flatten(accumulator), precision),
+                                      shape);
 }
 
 } // namespace
 
 void addLinearAlgebra(Table &table) {
   table.section(languageModule, "linear algebra");
-  table.add("dot(input: tensor, other: tensor, acc: tensor = None, input_precision: constexpr str = None, allow_tf32: constexpr bool = None, "
-            "max_num_imprecise_acc: constexpr int = None, out_dtype: dtype = None, trans_a: constexpr bool = False, trans_b: constexpr bool = False)",
-            "The matrix product of [M, K] and [K, N], plus acc; leading axes are a batch.\n\n"
-            "input, other: of equal types (int8, fp16, bf16, fp32, fp64) or any two fp8 types.\n"
-            "acc: what to add to; zero when left out.\n"
-            "input_precision: how fp32 operands are multiplied where hardware has faster ways: \"tf32\", \"tf32x3\", \"ieee\", \"bf16x3\", \"bf16x6\".\n"
-            "allow_tf32: older spelling: True is \"tf32\", False is \"ieee\".\n"
-            "max_num_imprecise_acc: how many fp8 products may be added in lower precision; a hint.\n"
-            "out_dtype: fp32 (the default) or fp16, for fp16 and fp8 operands. int8 gives int32, bf16 and fp32 give fp32.\n"
-            "trans_a, trans_b: take input or other with its last two axes swapped.",
-            dot);
+  table.add(
+      "dot(input: tensor, other: tensor, acc: tensor = None, input_precision: constexpr str = None, allow_tf32: "
+      "constexpr bool = None, "
+      "max_num_imprecise_acc: constexpr int = None, out_dtype: dtype = None, trans_a: constexpr bool = False, trans_b: "
+      "constexpr bool = False)",
+      "The matrix product of [M, K] and [K, N], plus acc; leading axes are a batch.\n\n"
+      "input, other: of equal types (int8, fp16, bf16, fp32, fp64) or any two fp8 types.\n"
+      "acc: what to add to; zero when left out.\n"
+      "input_precision: how fp32 operands are multiplied where hardware has faster ways: \"tf32\", \"tf32x3\", "
+      "\"ieee\", \"bf16x3\", \"bf16x6\".\n"
+      "allow_tf32: older spelling: True is \"tf32\", False is \"ieee\".\n"
+      "max_num_imprecise_acc: how many fp8 products may be added in lower precision; a hint.\n"
+      "out_dtype: fp32 (the default) or fp16, for fp16 and fp8 operands. int8 gives int32, bf16 and fp32 give fp32.\n"
+      "trans_a, trans_b: take input or other with its last two axes swapped.",
+      dot);
 }
 
 } // namespace nacre

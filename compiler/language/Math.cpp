@@ -8,7 +8,8 @@ void requireWideFloat(Evaluation &evaluation, const Value &value, const char *na
   Type type = value.type().scalarType();
   if (type == float32() || type == float64())
     return;
-  evaluation.fail(Diagnostic::Kind::Type, std::string("`") + name + "` must be fp32 or fp64, not " + type.str(), "convert it first: x.to(tl.float32)");
+  evaluation.fail(Diagnostic::Kind::Type, std::string("`") + name + "` must be fp32 or fp64, not " + type.str(),
+                  "convert it first: x.to(tl.float32)");
 }
 
 void addMath(Table &table) {
@@ -23,8 +24,10 @@ void addMath(Table &table) {
   table.add("sqrt_rn(x: tensor)", "The square root, correctly rounded.", unaryMath<UnaryOp::Sqrt>, Table::method);
   table.add("rsqrt(x: tensor)", "1 over the square root.", unaryMath<UnaryOp::Rsqrt>, Table::method);
   table.add("erf(x: tensor)", "The error function.", unaryMath<UnaryOp::Erf>, Table::method);
-  table.add("floor(x: tensor)", "The largest integer not above x, as a float.", unaryMath<UnaryOp::Floor>, Table::method);
-  table.add("ceil(x: tensor)", "The smallest integer not below x, as a float.", unaryMath<UnaryOp::Ceil>, Table::method);
+  table.add("floor(x: tensor)", "The largest integer not above x, as a float.", unaryMath<UnaryOp::Floor>,
+            Table::method);
+  table.add("ceil(x: tensor)", "The smallest integer not below x, as a float.", unaryMath<UnaryOp::Ceil>,
+            Table::method);
 }
 
 } // namespace nacre

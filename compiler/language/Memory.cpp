@@ -7,9 +7,11 @@ namespace nacre {
 Value pointerArgument(Evaluation &evaluation, const Object &object) {
   bool isDescriptor = object.isValue() && object.value().type().kind() == Type::Kind::Descriptor;
   if (isDescriptor)
-    evaluation.fail(Diagnostic::Kind::Unsupported, "tensor descriptors are not supported yet", "compute pointers with tl.arange");
+    evaluation.fail(Diagnostic::Kind::Unsupported, "tensor descriptors are not supported yet",
+                    "compute pointers with tl.arange");
   if (!object.isValue() || !object.value().type().isPointerLike())
-    evaluation.fail(Diagnostic::Kind::Type, "`pointer` must be a pointer or a tensor of pointers, not " + describe(object),
+    evaluation.fail(Diagnostic::Kind::Type,
+                    "`pointer` must be a pointer or a tensor of pointers, not " + describe(object),
                     object.isValue() && object.value().type().isInteger()
                         ? "an address held in an integer becomes a pointer with x.to(tl.pointer_type(tl.float32))"
                         : "");
@@ -19,7 +21,8 @@ Value pointerArgument(Evaluation &evaluation, const Object &object) {
 Value maskArgument(Evaluation &evaluation, const Object &object) {
   if (object.isNone())
     return Value();
-  Value mask = object.isNumber() ? toValue(evaluation, object, object.isFloat() ? Type() : int1()) : valueArgument(evaluation, object, "mask");
+  Value mask = object.isNumber() ? toValue(evaluation, object, object.isFloat() ? Type() : int1())
+                                 : valueArgument(evaluation, object, "mask");
   if (!mask.type().isBool())
     evaluation.fail(Diagnostic::Kind::Type, "`mask` must be int1, not " + describe(object), "write mask != 0");
   return mask;
@@ -36,7 +39,9 @@ Value bytePointer(Evaluation &evaluation, Value pointer) {
 }
 
 void rejectBlockForScalarPointer(Evaluation &evaluation, const char *name, const Value &value) {
-  evaluation.fail(Diagnostic::Kind::Value, std::string("`") + name + "` has shape " + shapeText(value.type().shape()) + ", but `pointer` is a scalar",
+  evaluation.fail(Diagnostic::Kind::Value,
+                  std::string("`") + name + "` has shape " + shapeText(value.type().shape()) +
+                      ", but `pointer` is a scalar",
                   "make a tensor of pointers, e.g. pointer + tl.arange(0, N)");
 }
 
@@ -46,7 +51,8 @@ Value fitToPointer(Evaluation &evaluation, const Value &pointer, const Value &pa
   Value grown = unifyShapes(evaluation, pointer, part).second;
   if (grown.type().shape() != pointer.type().shape())
     evaluation.fail(Diagnostic::Kind::Value, std::string("`") + name + "` of shape " + shapeText(part.type().shape()) +
-                                                 " does not fit pointers of shape " + shapeText(pointer.type().shape()));
+                                                 " does not fit pointers of shape " +
+                                                 shapeText(pointer.type().shape()));
   return grown;
 }
 
@@ -70,9 +76,11 @@ Object load(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Value mask = maskArgument(evaluation, arguments[1]);
   rejectBlockPointers(evaluation, arguments[3], arguments[4]);
   if (!mask && !arguments[2].isNone())
-    evaluation.fail(Diagnostic::Kind::Argument, "`other` is given without `mask`", "`other` is what masked-off elements read as");
+    evaluation.fail(Diagnostic::Kind::Argument, "`other` is given without `mask`",
+                    "`other` is what masked-off elements read as");
   LoadOptions options;
-  static constexpr CacheModifier modifiers[] = {CacheModifier::CA, CacheModifier::CG, CacheModifier::CS, CacheModifier::CV};
+  static constexpr CacheModifier modifiers[] = {CacheModifier::CA, CacheModifier::CG, CacheModifier::CS,
+                                                CacheModifier::CV};
   int modifier = choiceArgument(evaluation, arguments[5], {".ca", ".cg", ".cs", ".cv"}, -1, "cache_modifier");
   options.cache = modifier < 0 ? CacheModifier::None : modifiers[modifier];
   options.eviction = evictionArgument(evaluation, arguments[6]);
@@ -105,7 +113,8 @@ Object store(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   rejectBlockPointers(evaluation, arguments[3], Object());
   Value mask = maskArgument(evaluation, arguments[2]);
   StoreOptions options;
-  static constexpr CacheModifier modifiers[] = {CacheModifier::WB, CacheModifier::CG, CacheModifier::CS, CacheModifier::WT};
+  static constexpr CacheModifier modifiers[] = {CacheModifier::WB, CacheModifier::CG, CacheModifier::CS,
+                                                CacheModifier::WT};
   int modifier = choiceArgument(evaluation, arguments[4], {".wb", ".cg", ".cs", ".wt"}, -1, "cache_modifier");
   options.cache = modifier < 0 ? CacheModifier::None : modifiers[modifier];
   options.eviction = evictionArgument(evaluation, arguments[5]);
@@ -123,11 +132,13 @@ Object store(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 }
 
 Object blockPointers(Evaluation &evaluation, llvm::ArrayRef<Object>) {
-  evaluation.fail(Diagnostic::Kind::Unsupported, "block pointers are not supported yet", "compute pointers with tl.arange and mask= instead");
+  evaluation.fail(Diagnostic::Kind::Unsupported, "block pointers are not supported yet",
+                  "compute pointers with tl.arange and mask= instead");
 }
 
 Object descriptors(Evaluation &evaluation, llvm::ArrayRef<Object>) {
-  evaluation.fail(Diagnostic::Kind::Unsupported, "tensor descriptors are not supported yet", "compute pointers with tl.arange and mask= instead");
+  evaluation.fail(Diagnostic::Kind::Unsupported, "tensor descriptors are not supported yet",
+                  "compute pointers with tl.arange and mask= instead");
 }
 
 } // namespace
@@ -135,7 +146,8 @@ Object descriptors(Evaluation &evaluation, llvm::ArrayRef<Object>) {
 void addMemory(Table &table) {
   table.section(languageModule, "memory");
   table.add("load(pointer: tensor, mask: tensor = None, other: tensor = None, boundary_check: constexpr tuple = None, "
-            "padding_option: constexpr str = \"\", cache_modifier: constexpr str = \"\", eviction_policy: constexpr str = \"\", "
+            "padding_option: constexpr str = \"\", cache_modifier: constexpr str = \"\", eviction_policy: constexpr "
+            "str = \"\", "
             "volatile: constexpr bool = False)",
             "Reads memory: the result has the pointers' shape and their element type.\n\n"
             "pointer: a pointer or a tensor of pointers; it grows to the mask's shape.\n"
@@ -156,12 +168,16 @@ void addMemory(Table &table) {
             "cache_modifier: a hint: \".wb\", \".cg\", \".cs\" or \".wt\".\n"
             "eviction_policy: a hint: \"evict_first\" or \"evict_last\".",
             store, Table::method);
-  table.add("make_block_ptr(base: tensor, shape: tuple, strides: tuple, offsets: tuple, block_shape: constexpr tuple, order: constexpr tuple)",
+  table.add("make_block_ptr(base: tensor, shape: tuple, strides: tuple, offsets: tuple, block_shape: constexpr tuple, "
+            "order: constexpr tuple)",
             "A pointer to a block of a larger array, with its bounds. Not supported yet.", blockPointers);
-  table.add("advance(base: tensor, offsets: tuple)", "A block pointer moved by offsets. Not supported yet.", blockPointers, Table::method);
-  table.add("make_tensor_descriptor(base: tensor, shape: tuple, strides: tuple, block_shape: constexpr tuple, padding_option: constexpr str = \"zero\")",
+  table.add("advance(base: tensor, offsets: tuple)", "A block pointer moved by offsets. Not supported yet.",
+            blockPointers, Table::method);
+  table.add("make_tensor_descriptor(base: tensor, shape: tuple, strides: tuple, block_shape: constexpr tuple, "
+            "padding_option: constexpr str = \"zero\")",
             "A descriptor of an array, from which blocks are loaded and stored. Not supported yet.", descriptors);
-  table.add("load_tensor_descriptor(desc: tensor_descriptor, offsets: tuple)", "Loads a block through a descriptor. Not supported yet.", descriptors);
+  table.add("load_tensor_descriptor(desc: tensor_descriptor, offsets: tuple)",
+            "Loads a block through a descriptor. Not supported yet.", descriptors);
   table.add("store_tensor_descriptor(desc: tensor_descriptor, offsets: tuple, value: tensor)",
             "Stores a block through a descriptor. Not supported yet.", descriptors);
 }

@@ -35,10 +35,17 @@ Type typeNamed(llvm::StringRef name) {
 namespace {
 
 constexpr llvm::StringLiteral modules[] = {
-    "triton.language",           "triton.language.core",  "triton.language.standard",
-    "triton.language.random",    "triton.language.math",  "triton.language.extra",
-    "triton.language.extra.cuda", "triton.language.extra.libdevice", "triton.language.target_info",
-    "triton.language.PropagateNan", "builtins",
+    "triton.language",
+    "triton.language.core",
+    "triton.language.standard",
+    "triton.language.random",
+    "triton.language.math",
+    "triton.language.extra",
+    "triton.language.extra.cuda",
+    "triton.language.extra.libdevice",
+    "triton.language.target_info",
+    "triton.language.PropagateNan",
+    "builtins",
 };
 
 bool isModule(llvm::StringRef name) { return llvm::is_contained(modules, name); }

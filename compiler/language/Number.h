@@ -1,5 +1,6 @@
-// Python's numbers over llvm::DynamicAPInt and double: what the standard arithmetic of those two does not give by itself.
-// Nothing here fails with a location: a question without an answer returns none, and the caller says what was wrong.
+// Python's numbers over llvm::DynamicAPInt and double: what the standard arithmetic of those two does not give by
+// itself. Nothing here fails with a location: a question without an answer returns none, and the caller says what was
+// wrong.
 #pragma once
 
 #include "llvm/ADT/APInt.h"
@@ -21,15 +22,15 @@ std::optional<int64_t> toInt64(const Integer &value); // none when it does not f
 std::optional<Integer> parseInteger(llvm::StringRef digits, unsigned radix = 10);
 std::string integerText(const Integer &value, unsigned radix = 10);
 
-std::optional<double> toDouble(const Integer &value);       // nearest; none when too large
-std::optional<Integer> truncateToInteger(double value);     // toward zero; none for NaN and infinities
-int compareNumbers(const Integer &integer, double number);  // exact: -1, 0, 1; 2 when `number` is NaN
+std::optional<double> toDouble(const Integer &value);      // nearest; none when too large
+std::optional<Integer> truncateToInteger(double value);    // toward zero; none for NaN and infinities
+int compareNumbers(const Integer &integer, double number); // exact: -1, 0, 1; 2 when `number` is NaN
 
-Integer floorDivide(const Integer &a, const Integer &b); // b != 0
-Integer floorModulo(const Integer &a, const Integer &b); // b != 0; has b's sign
-double trueDivide(const Integer &a, const Integer &b);   // b != 0; correctly rounded
-double floorDivide(double a, double b);                  // b != 0
-double floorModulo(double a, double b);                  // b != 0
+Integer floorDivide(const Integer &a, const Integer &b);                      // b != 0
+Integer floorModulo(const Integer &a, const Integer &b);                      // b != 0; has b's sign
+double trueDivide(const Integer &a, const Integer &b);                        // b != 0; correctly rounded
+double floorDivide(double a, double b);                                       // b != 0
+double floorModulo(double a, double b);                                       // b != 0
 std::optional<Integer> power(const Integer &base, const Integer &exponent);   // exponent >= 0; none when absurdly large
 std::optional<Integer> shiftLeft(const Integer &value, const Integer &count); // count >= 0; none when absurdly large
 Integer shiftRight(const Integer &value, const Integer &count);               // count >= 0

@@ -86,7 +86,9 @@ std::string Object::repr() const {
     std::string operator()(const JitReference &value) { return "<jit function " + value.key + ">"; }
     std::string operator()(const ModuleReference &value) { return "<module '" + value.name + "'>"; }
     std::string operator()(const OpaqueReference &value) { return "<object " + value.key + ">"; }
-    std::string operator()(const BoundMethod &value) { return "<method " + value.name + " of " + value.receiver->typeName() + ">"; }
+    std::string operator()(const BoundMethod &value) {
+      return "<method " + value.name + " of " + value.receiver->typeName() + ">";
+    }
     std::string operator()(const Value &value) { return value.type().str(); }
   };
   return std::visit(Visitor(), variant);
@@ -95,7 +97,8 @@ std::string Object::repr() const {
 static std::string valueTypeName(Type type) {
   if (!type.isBlock())
     return type.isScalar() ? type.str() + " scalar" : type.str();
-  std::string extents = llvm::join(llvm::map_range(type.shape(), [](int64_t extent) { return std::to_string(extent); }), ", ");
+  std::string extents =
+      llvm::join(llvm::map_range(type.shape(), [](int64_t extent) { return std::to_string(extent); }), ", ");
   return type.scalarType().str() + " tensor of shape [" + extents + "]";
 }
 

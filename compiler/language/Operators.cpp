@@ -1,5 +1,5 @@
-// Python's binary and unary operators. Constexpr operands stay constexpr (ConstexprOperators.h); with a run-time value the
-// operands are promoted, broadcast, and the primitive for their type is built.
+// Python's binary and unary operators. Constexpr operands stay constexpr (ConstexprOperators.h); with a run-time value
+// the operands are promoted, broadcast, and the primitive for their type is built.
 #include "compiler/language/ConstexprOperators.h"
 #include "compiler/language/Scalars.h"
 
@@ -54,7 +54,8 @@ Object pointerArithmetic(Evaluation &evaluation, Operator op, const Object &lhs,
                     op == Operator::Sub ? "convert both to tl.int64 first; the difference is then in bytes" : "");
   bool isSupported = op == Operator::Add || (op == Operator::Sub && isLeft);
   if (!isSupported)
-    evaluation.fail(Diagnostic::Kind::Type, std::string("cannot use ") + operatorSymbol(op) + " on " + describe(lhs) + " and " + describe(rhs),
+    evaluation.fail(Diagnostic::Kind::Type,
+                    std::string("cannot use ") + operatorSymbol(op) + " on " + describe(lhs) + " and " + describe(rhs),
                     "a pointer takes + offset and - offset");
   if (!isIntegral(offset))
     evaluation.fail(Diagnostic::Kind::Type, "a pointer's offset must be an integer, not " + describe(offset),
@@ -73,7 +74,10 @@ struct Primitive {
 Object arithmetic(Evaluation &evaluation, const Object &lhs, const Object &rhs, Primitive primitive) {
   auto [left, right] = unify(evaluation, lhs, rhs);
   Type type = left.type();
-  return elementwise(evaluation, type.isFloating() ? primitive.onFloats : type.isSigned() ? primitive.onSigned : primitive.onUnsigned,
+  return elementwise(evaluation,
+                     type.isFloating() ? primitive.onFloats
+                     : type.isSigned() ? primitive.onSigned
+                                       : primitive.onUnsigned,
                      left, right);
 }
 
@@ -81,8 +85,7 @@ Object divide(Evaluation &evaluation, const Object &lhs, const Object &rhs) {
   Type type = promote(evaluation, lhs, rhs, /*forDivision=*/true);
   if (type.isInteger())
     type = float32();
-  auto [left, right] =
-      unifyShapes(evaluation, toOperand(evaluation, lhs, type), toOperand(evaluation, rhs, type));
+  auto [left, right] = unifyShapes(evaluation, toOperand(evaluation, lhs, type), toOperand(evaluation, rhs, type));
   return elementwise(evaluation, BinaryOp::DivF, left, right);
 }
 
@@ -97,7 +100,11 @@ Object floorDivide(Evaluation &evaluation, const Object &lhs, const Object &rhs)
 Object modulo(Evaluation &evaluation, const Object &lhs, const Object &rhs) {
   auto [left, right] = unify(evaluation, lhs, rhs, /*forDivision=*/true);
   Type type = left.type();
-  return elementwise(evaluation, type.isFloating() ? BinaryOp::RemF : type.isSigned() ? BinaryOp::RemS : BinaryOp::RemU, left, right);
+  return elementwise(evaluation,
+                     type.isFloating() ? BinaryOp::RemF
+                     : type.isSigned() ? BinaryOp::RemS
+                                       : BinaryOp::RemU,
+                     left, right);
 }
 
 std::pair<Value, Value> unifyIntegers(Evaluation &evaluation, Operator op, const Object &lhs, const Object &rhs) {
@@ -131,8 +138,8 @@ Object applyOperator(Evaluation &evaluation, Operator op, const Object &lhs, con
     return constexprOperator(evaluation, op, lhs, rhs);
   for (const Object *operand : {&lhs, &rhs})
     if (!operand->isNumber() && !operand->isValue())
-      evaluation.fail(Diagnostic::Kind::Type,
-                      std::string("cannot use ") + operatorSymbol(op) + " on " + describe(lhs) + " and " + describe(rhs));
+      evaluation.fail(Diagnostic::Kind::Type, std::string("cannot use ") + operatorSymbol(op) + " on " + describe(lhs) +
+                                                  " and " + describe(rhs));
   if (isPointer(lhs) || isPointer(rhs))
     return pointerArithmetic(evaluation, op, lhs, rhs);
   switch (op) {

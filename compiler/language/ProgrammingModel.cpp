@@ -37,12 +37,14 @@ static Object isHip(Evaluation &evaluation, llvm::ArrayRef<Object>) {
 static Object currentTarget(Evaluation &evaluation, llvm::ArrayRef<Object>) { return evaluation.target(); }
 
 static Object cudaCapabilityAtLeast(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  int64_t major = integerArgument(evaluation, arguments[0], "major"), minor = integerArgument(evaluation, arguments[1], "minor");
+  int64_t major = integerArgument(evaluation, arguments[0], "major"),
+          minor = integerArgument(evaluation, arguments[1], "minor");
   return cudaCapability(evaluation) >= major * 10 + minor;
 }
 
 static Object onlyOnCuda(Evaluation &evaluation, llvm::ArrayRef<Object>) {
-  evaluation.fail(Diagnostic::Kind::Unsupported, "this function reads CUDA hardware and the target is " + evaluation.target());
+  evaluation.fail(Diagnostic::Kind::Unsupported,
+                  "this function reads CUDA hardware and the target is " + evaluation.target());
 }
 
 void addProgrammingModel(Table &table) {
@@ -61,7 +63,8 @@ void addProgrammingModel(Table &table) {
   table.add("is_cuda()", "Whether the target is a CUDA device. A constexpr, so it prunes branches.", isCuda);
   table.add("is_hip()", "Whether the target is a HIP device. A constexpr, so it prunes branches.", isHip);
   table.add("cuda_capability_geq(major: constexpr int, minor: constexpr int = 0)",
-            "Whether the target is a CUDA device of at least this compute capability. A constexpr.", cudaCapabilityAtLeast);
+            "Whether the target is a CUDA device of at least this compute capability. A constexpr.",
+            cudaCapabilityAtLeast);
 
   table.section(cudaModule, "programming model");
   table.add("smid()", "The number of the multiprocessor that runs this program. CUDA only.", onlyOnCuda);

@@ -17,7 +17,8 @@ std::vector<Object> iterable(Evaluation &evaluation, const Object &object, const
       characters.push_back(std::string(1, c));
     return characters;
   }
-  evaluation.fail(Diagnostic::Kind::Type, std::string("`") + name + "` must be a tuple or a list, not " + describe(object));
+  evaluation.fail(Diagnostic::Kind::Type,
+                  std::string("`") + name + "` must be a tuple or a list, not " + describe(object));
 }
 
 Object makeList(std::vector<Object> items) {
@@ -43,7 +44,8 @@ Object listOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 }
 
 Object tupleOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  return Object::makeTuple(arguments[0].isNone() ? std::vector<Object>() : iterable(evaluation, arguments[0], "iterable"));
+  return Object::makeTuple(arguments[0].isNone() ? std::vector<Object>()
+                                                 : iterable(evaluation, arguments[0], "iterable"));
 }
 
 Object floatOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
@@ -71,7 +73,9 @@ Object floatOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 Object intOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   const Object &object = arguments[0];
   if (object.isValue())
-    return object.value().type().isInteger() && !object.value().type().isBool() ? object : Object(castTo(evaluation, object.value(), int32()));
+    return object.value().type().isInteger() && !object.value().type().isBool()
+               ? object
+               : Object(castTo(evaluation, object.value(), int32()));
   if (object.isInt())
     return object;
   if (object.isBool())
@@ -127,10 +131,13 @@ bool isInstance(Evaluation &evaluation, const Object &object, const Object &type
     if (name == "str")
       return object.isString();
   }
-  evaluation.fail(Diagnostic::Kind::Type, "the second argument must be a type or a tuple of types, not " + describe(type));
+  evaluation.fail(Diagnostic::Kind::Type,
+                  "the second argument must be a type or a tuple of types, not " + describe(type));
 }
 
-Object isInstanceOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) { return isInstance(evaluation, arguments[0], arguments[1]); }
+Object isInstanceOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  return isInstance(evaluation, arguments[0], arguments[1]);
+}
 
 std::optional<Object> lookUp(Evaluation &evaluation, const Object &object, const Object &name) {
   std::string text = stringArgument(evaluation, name, "name");
@@ -158,7 +165,8 @@ template <bool isMaximum> Object extremumOf(Evaluation &evaluation, llvm::ArrayR
   if (items.empty())
     evaluation.fail(Diagnostic::Kind::Argument, "at least one argument is needed");
   if (items.size() == 1 && items[0].isValue())
-    evaluation.fail(Diagnostic::Kind::Argument, "at least two arguments are needed", isMaximum ? "a tensor's largest element is tl.max(x)" : "a tensor's smallest element is tl.min(x)");
+    evaluation.fail(Diagnostic::Kind::Argument, "at least two arguments are needed",
+                    isMaximum ? "a tensor's largest element is tl.max(x)" : "a tensor's smallest element is tl.min(x)");
   Object best = items[0];
   for (const Object &item : llvm::drop_begin(items)) {
     if (best.isValue() || item.isValue()) {
@@ -237,25 +245,34 @@ Object rangeOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 void addPython(Table &table) {
   table.section(pythonModule, "Python in kernels");
   table.add("len(x: tuple)", "The number of items of a tuple, or of a tensor's first axis.", length);
-  table.add("list(iterable: tuple = None)", "A list of the items; lists are immutable in kernels, like tuples.", listOf);
+  table.add("list(iterable: tuple = None)", "A list of the items; lists are immutable in kernels, like tuples.",
+            listOf);
   table.add("tuple(iterable: tuple = None)", "A tuple of the items.", tupleOf);
-  table.add("float(x: scalar)", "A float: of a number, of a text such as \"inf\", or a run-time scalar as fp32.", floatOf);
+  table.add("float(x: scalar)", "A float: of a number, of a text such as \"inf\", or a run-time scalar as fp32.",
+            floatOf);
   table.add("int(x: scalar)", "An int: of a number (truncated), of a text, or a run-time scalar as int32.", intOf);
   table.add("bool(x: scalar)", "Whether x is true, or, of a run-time value, not zero.", boolOf);
   table.add("str(x: constexpr)", "The text of a constexpr.", stringOf);
-  table.add("isinstance(x: constexpr, type: constexpr)", "Whether x is of a type, such as tl.tensor, tl.constexpr or int.", isInstanceOf);
-  table.add("getattr(x: constexpr, name: constexpr str, *default: constexpr)", "x.name, or the default when there is none.", getAttribute);
+  table.add("isinstance(x: constexpr, type: constexpr)",
+            "Whether x is of a type, such as tl.tensor, tl.constexpr or int.", isInstanceOf);
+  table.add("getattr(x: constexpr, name: constexpr str, *default: constexpr)",
+            "x.name, or the default when there is none.", getAttribute);
   table.add("hasattr(x: constexpr, name: constexpr str)", "Whether there is x.name.", hasAttribute);
-  table.add("min(*args: scalar)", "The smallest argument. Constexprs stay constexpr; with run-time values it is tl.minimum.", extremumOf<false>);
-  table.add("max(*args: scalar)", "The largest argument. Constexprs stay constexpr; with run-time values it is tl.maximum.", extremumOf<true>);
+  table.add("min(*args: scalar)",
+            "The smallest argument. Constexprs stay constexpr; with run-time values it is tl.minimum.",
+            extremumOf<false>);
+  table.add("max(*args: scalar)",
+            "The largest argument. Constexprs stay constexpr; with run-time values it is tl.maximum.",
+            extremumOf<true>);
   table.add("abs(x: scalar)", "The absolute value. Constexprs stay constexpr.", absolute);
   table.add("zip(*iterables: tuple)", "Tuples of the first items, the second items, and so on.", zip);
   table.add("enumerate(iterable: tuple, start: constexpr int = 0)", "Pairs of a count and an item.", enumerate);
   table.add("reversed(sequence: tuple)", "The items from last to first.", reversedOf);
-  table.add("range(arg1: int, arg2: int = None, step: int = None)",
-            "Counts from 0, or from the first argument, up to the last. In a loop the bounds may be run-time values.\n\n"
-            "arg1, arg2, step: stop, or start, stop and step. A negative step must be constexpr.",
-            rangeOf);
+  table.add(
+      "range(arg1: int, arg2: int = None, step: int = None)",
+      "Counts from 0, or from the first argument, up to the last. In a loop the bounds may be run-time values.\n\n"
+      "arg1, arg2, step: stop, or start, stop and step. A negative step must be constexpr.",
+      rangeOf);
 }
 
 } // namespace nacre

@@ -1,4 +1,5 @@
-// Reductions and scans with a function of the user's, and histograms. sum, max and their like are the standard library's.
+// Reductions and scans with a function of the user's, and histograms. sum, max and their like are the standard
+// library's.
 #include "compiler/language/Definitions.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -15,7 +16,8 @@ Values operandsArgument(Evaluation &evaluation, const Object &object) {
     evaluation.fail(Diagnostic::Kind::Value, "`input` is empty");
   for (const Value &operand : operands)
     if (operand.type().shape() != operands[0].type().shape())
-      evaluation.fail(Diagnostic::Kind::Value, "the tensors have different shapes, " + shapeText(operands[0].type().shape()) + " and " +
+      evaluation.fail(Diagnostic::Kind::Value, "the tensors have different shapes, " +
+                                                   shapeText(operands[0].type().shape()) + " and " +
                                                    shapeText(operand.type().shape()));
   return operands;
 }
@@ -23,7 +25,9 @@ Values operandsArgument(Evaluation &evaluation, const Object &object) {
 // `function` as the builder calls it, its results checked.
 Builder::Combine combineWith(Evaluation &evaluation, const Object &function) {
   if (!function.is<JitReference>() && !function.is<const Builtin *>() && !function.is<OpaqueReference>())
-    evaluation.fail(Diagnostic::Kind::Type, "`combine_fn` must be a function of the language, not " + describe(function), "mark it with @triton.jit");
+    evaluation.fail(Diagnostic::Kind::Type,
+                    "`combine_fn` must be a function of the language, not " + describe(function),
+                    "mark it with @triton.jit");
   return [&evaluation, function](llvm::ArrayRef<Value> lhs, llvm::ArrayRef<Value> rhs) {
     std::vector<Object> arguments(lhs.begin(), lhs.end());
     arguments.insert(arguments.end(), rhs.begin(), rhs.end());
@@ -32,12 +36,16 @@ Builder::Combine combineWith(Evaluation &evaluation, const Object &function) {
     evaluation.builder().setLocation(place);
     std::vector<Object> items = sequenceArgument(result);
     if (items.size() != lhs.size())
-      evaluation.fail(Diagnostic::Kind::Type, "`combine_fn` must return " + std::to_string(lhs.size()) + " values, not " + std::to_string(items.size()));
+      evaluation.fail(Diagnostic::Kind::Type, "`combine_fn` must return " + std::to_string(lhs.size()) +
+                                                  " values, not " + std::to_string(items.size()));
     Values values;
     for (auto [item, operand] : llvm::zip(items, lhs)) {
-      Value value = item.isNumber() ? constantOf(evaluation, operand.type(), item) : valueArgument(evaluation, item, "combine_fn's result");
+      Value value = item.isNumber() ? constantOf(evaluation, operand.type(), item)
+                                    : valueArgument(evaluation, item, "combine_fn's result");
       if (value.type().scalarType() != operand.type().scalarType())
-        evaluation.fail(Diagnostic::Kind::Type, "`combine_fn` takes " + operand.type().scalarType().str() + " and returns " + value.type().scalarType().str(),
+        evaluation.fail(Diagnostic::Kind::Type,
+                        "`combine_fn` takes " + operand.type().scalarType().str() + " and returns " +
+                            value.type().scalarType().str(),
                         "both must be one type; convert the result");
       values.push_back(broadcastTo(evaluation, value, operand.type().shape()));
     }
@@ -81,16 +89,19 @@ Object associativeScan(Evaluation &evaluation, llvm::ArrayRef<Object> arguments)
   Values operands = operandsArgument(evaluation, arguments[0]);
   int axis = axisArgument(evaluation, arguments[1], operands[0].type().rank());
   bool reverse = boolArgument(evaluation, arguments[3], "reverse");
-  return asResult(arguments[0], evaluation.builder().scan(operands, axis, reverse, combineWith(evaluation, arguments[2])));
+  return asResult(arguments[0],
+                  evaluation.builder().scan(operands, axis, reverse, combineWith(evaluation, arguments[2])));
 }
 
 Object histogram(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Value value = blockArgument(evaluation, arguments[0], "input");
   int64_t bins = integerArgument(evaluation, arguments[1], "num_bins");
   if (value.type().rank() != 1)
-    evaluation.fail(Diagnostic::Kind::Value, "`input` must have one axis, not shape " + shapeText(value.type().shape()), "use x.ravel()");
+    evaluation.fail(Diagnostic::Kind::Value, "`input` must have one axis, not shape " + shapeText(value.type().shape()),
+                    "use x.ravel()");
   if (!value.type().isInteger() || value.type().bitWidth() != 32)
-    evaluation.fail(Diagnostic::Kind::Type, "`input` must hold 32-bit integers, not " + value.type().scalarType().str(), "convert it first: x.to(tl.int32)");
+    evaluation.fail(Diagnostic::Kind::Type, "`input` must hold 32-bit integers, not " + value.type().scalarType().str(),
+                    "convert it first: x.to(tl.int32)");
   if (bins <= 0)
     evaluation.fail(Diagnostic::Kind::Value, "`num_bins` must be positive, not " + std::to_string(bins));
   checkTileSize(evaluation, {bins});
@@ -108,21 +119,23 @@ Object histogram(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 
 void addReductions(Table &table) {
   table.section(languageModule, "reductions");
-  table.add("reduce(input: tensor, axis: constexpr int, combine_fn: function, keep_dims: constexpr bool = False)",
-            "Combines the elements along an axis with a function of the language, in any order.\n\n"
-            "input: a tensor, or a tuple of tensors of one shape, which are combined together.\n"
-            "axis: the axis to reduce; None reduces all of them.\n"
-            "combine_fn: takes two elements (of a tuple: all left ones, then all right ones) and returns one; associative.\n"
-            "keep_dims: leave the reduced axes with an extent of 1.",
-            reduce, Table::method);
+  table.add(
+      "reduce(input: tensor, axis: constexpr int, combine_fn: function, keep_dims: constexpr bool = False)",
+      "Combines the elements along an axis with a function of the language, in any order.\n\n"
+      "input: a tensor, or a tuple of tensors of one shape, which are combined together.\n"
+      "axis: the axis to reduce; None reduces all of them.\n"
+      "combine_fn: takes two elements (of a tuple: all left ones, then all right ones) and returns one; associative.\n"
+      "keep_dims: leave the reduced axes with an extent of 1.",
+      reduce, Table::method);
   table.section(languageModule, "scans and sorts");
-  table.add("associative_scan(input: tensor, axis: constexpr int, combine_fn: function, reverse: constexpr bool = False)",
-            "The running combination along an axis: element i combines elements 0 to i.\n\n"
-            "input: a tensor, or a tuple of tensors of one shape.\n"
-            "axis: the axis to go along.\n"
-            "combine_fn: as for reduce.\n"
-            "reverse: go from the last element to the first.",
-            associativeScan, Table::method);
+  table.add(
+      "associative_scan(input: tensor, axis: constexpr int, combine_fn: function, reverse: constexpr bool = False)",
+      "The running combination along an axis: element i combines elements 0 to i.\n\n"
+      "input: a tensor, or a tuple of tensors of one shape.\n"
+      "axis: the axis to go along.\n"
+      "combine_fn: as for reduce.\n"
+      "reverse: go from the last element to the first.",
+      associativeScan, Table::method);
   table.add("histogram(input: tensor, num_bins: constexpr int, mask: tensor = None)",
             "How often each of 0, 1, .. num_bins - 1 occurs: an int32 tensor of num_bins.\n\n"
             "input: 32-bit integers, of one axis; others than these are not counted.\n"

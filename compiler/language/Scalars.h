@@ -1,6 +1,6 @@
-// What the files of this folder share below the public semantics: numbers as typed scalars, constants of a shape, and the
-// elementwise primitives with their rule for fp8 (computed in fp32, rounded back), so that no builder ever meets fp8
-// arithmetic.
+// What the files of this folder share below the public semantics: numbers as typed scalars, constants of a shape, and
+// the elementwise primitives with their rule for fp8 (computed in fp32, rounded back), so that no builder ever meets
+// fp8 arithmetic.
 #pragma once
 
 #include "compiler/language/Number.h"
@@ -16,16 +16,16 @@ bool integerFits(const Integer &value, Type type);
 Integer smallestInteger(Type type);
 Integer largestInteger(Type type);
 
-// The type a number takes when nothing else decides: bools int1, integers the first of int32, uint32, int64, uint64 that
-// holds them, floats fp32 or fp64.
+// The type a number takes when nothing else decides: bools int1, integers the first of int32, uint32, int64, uint64
+// that holds them, floats fp32 or fp64.
 Type numberType(Evaluation &evaluation, const Object &number);
 // Promotion of two scalar types, neither a pointer.
 Type promoteScalars(Evaluation &evaluation, Type a, Type b, bool forDivision = false);
 void requireOperand(Evaluation &evaluation, const Object &object); // a number or a value, else an error
 // A number or a value, converted to a scalar type; keeps the shape.
 Value toOperand(Evaluation &evaluation, const Object &object, Type scalar);
-// The same by the rules of an explicit cast: integers out of range wrap, floats become integers by truncation. A number that
-// the type holds is made in it directly, so that it is rounded once.
+// The same by the rules of an explicit cast: integers out of range wrap, floats become integers by truncation. A number
+// that the type holds is made in it directly, so that it is rounded once.
 Value convertOperand(Evaluation &evaluation, const Object &object, Type scalar);
 // Converts all to one type and shape.
 Values unifyAll(Evaluation &evaluation, llvm::ArrayRef<Object> operands);

@@ -5,12 +5,14 @@
 namespace nacre {
 
 static Object broadcast(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  auto [first, second] = unifyShapes(evaluation, valueArgument(evaluation, arguments[0], "input"), valueArgument(evaluation, arguments[1], "other"));
+  auto [first, second] = unifyShapes(evaluation, valueArgument(evaluation, arguments[0], "input"),
+                                     valueArgument(evaluation, arguments[1], "other"));
   return Object::makeTuple({first, second});
 }
 
 static Object broadcastToShape(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  return broadcastTo(evaluation, valueArgument(evaluation, arguments[0], "input"), shapeArgument(evaluation, arguments[1], "shape"));
+  return broadcastTo(evaluation, valueArgument(evaluation, arguments[0], "input"),
+                     shapeArgument(evaluation, arguments[1], "shape"));
 }
 
 static Value insertAxis(Evaluation &evaluation, Value value, int axis) {
@@ -37,8 +39,9 @@ static Value reshapeTo(Evaluation &evaluation, Value value, Shape shape) {
   for (int64_t extent : shape)
     count *= extent;
   if (count != value.type().elementCount())
-    evaluation.fail(Diagnostic::Kind::Value, "shape " + shapeText(value.type().shape()) + " has " + std::to_string(value.type().elementCount()) +
-                                                 " elements, and " + shapeText(shape) + " has " + std::to_string(count));
+    evaluation.fail(Diagnostic::Kind::Value, "shape " + shapeText(value.type().shape()) + " has " +
+                                                 std::to_string(value.type().elementCount()) + " elements, and " +
+                                                 shapeText(shape) + " has " + std::to_string(count));
   if (value.type().shape() == shape)
     return value;
   if (shape.empty())
@@ -47,7 +50,8 @@ static Value reshapeTo(Evaluation &evaluation, Value value, Shape shape) {
 }
 
 static Object reshape(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  return reshapeTo(evaluation, valueArgument(evaluation, arguments[0], "input"), shapeArgument(evaluation, arguments[1], "shape"));
+  return reshapeTo(evaluation, valueArgument(evaluation, arguments[0], "input"),
+                   shapeArgument(evaluation, arguments[1], "shape"));
 }
 
 static Object ravel(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
@@ -60,7 +64,8 @@ static Object squeeze(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) 
   int axis = axisArgument(evaluation, arguments[1], value.type().rank(), "dim");
   llvm::SmallVector<int64_t> shape(value.type().shape());
   if (shape[axis] != 1)
-    evaluation.fail(Diagnostic::Kind::Value, "axis " + std::to_string(axis) + " of shape " + shapeText(shape) + " has more than one element");
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "axis " + std::to_string(axis) + " of shape " + shapeText(shape) + " has more than one element");
   shape.erase(shape.begin() + axis);
   return reshapeTo(evaluation, value, shape);
 }
@@ -82,14 +87,16 @@ static Object permuteBy(Evaluation &evaluation, Value value, llvm::ArrayRef<int6
     order.push_back(static_cast<int>(axis));
   }
   if (order.size() != dims.size() || static_cast<int64_t>(order.size()) != rank)
-    evaluation.fail(Diagnostic::Kind::Value, "`dims` must name each of the " + std::to_string(rank) + " axes once, not " + shapeText(dims));
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "`dims` must name each of the " + std::to_string(rank) + " axes once, not " + shapeText(dims));
   if (llvm::is_sorted(order))
     return value;
   return evaluation.builder().permute(value, order);
 }
 
 static Object permute(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  return permuteBy(evaluation, valueArgument(evaluation, arguments[0], "input"), integersArgument(evaluation, arguments[1], "dims"));
+  return permuteBy(evaluation, valueArgument(evaluation, arguments[0], "input"),
+                   integersArgument(evaluation, arguments[1], "dims"));
 }
 
 static Object trans(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
@@ -98,7 +105,8 @@ static Object trans(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   if (dims.empty()) {
     int64_t rank = value.type().rank();
     if (rank < 2)
-      evaluation.fail(Diagnostic::Kind::Value, "a tensor of shape " + shapeText(value.type().shape()) + " has no two axes to swap");
+      evaluation.fail(Diagnostic::Kind::Value,
+                      "a tensor of shape " + shapeText(value.type().shape()) + " has no two axes to swap");
     for (int64_t axis = 0; axis < rank; ++axis)
       dims.push_back(axis);
     std::swap(dims[rank - 2], dims[rank - 1]);
@@ -110,14 +118,16 @@ static Object join(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   auto [first, second] = unify(evaluation, arguments[0], arguments[1]);
   if (first.type().isBlock())
     return evaluation.builder().join(first, second);
-  Value joined = evaluation.builder().join(evaluation.builder().splat(first, {1}), evaluation.builder().splat(second, {1}));
+  Value joined =
+      evaluation.builder().join(evaluation.builder().splat(first, {1}), evaluation.builder().splat(second, {1}));
   return evaluation.builder().reshape(joined, {2});
 }
 
 static Object split(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Value value = blockArgument(evaluation, arguments[0], "a");
   if (value.type().shape().back() != 2)
-    evaluation.fail(Diagnostic::Kind::Value, "the last axis must have 2 elements, but the shape is " + shapeText(value.type().shape()),
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "the last axis must have 2 elements, but the shape is " + shapeText(value.type().shape()),
                     "reshape first, e.g. x.reshape(M, N // 2, 2)");
   if (value.type().rank() == 1)
     return Object::makeTuple({evaluation.builder().extract(value, {0}), evaluation.builder().extract(value, {1})});
@@ -139,11 +149,15 @@ void addShape(Table &table) {
   const char *reshapeDocumentation = "The same elements, in row-major order, in another shape.\n\n"
                                      "shape: the extents, as a tuple or one by one.\n"
                                      "can_reorder: allows any order of the elements; row-major order is kept anyway.";
-  table.add("reshape(input: tensor, *shape: constexpr int, can_reorder: constexpr bool = False)", reshapeDocumentation, reshape, Table::method);
-  table.add("view(input: tensor, *shape: constexpr int, can_reorder: constexpr bool = False)", reshapeDocumentation, reshape, Table::method);
-  table.add("ravel(x: tensor, can_reorder: constexpr bool = False)", "All elements in one axis, in row-major order.", ravel, Table::method);
+  table.add("reshape(input: tensor, *shape: constexpr int, can_reorder: constexpr bool = False)", reshapeDocumentation,
+            reshape, Table::method);
+  table.add("view(input: tensor, *shape: constexpr int, can_reorder: constexpr bool = False)", reshapeDocumentation,
+            reshape, Table::method);
+  table.add("ravel(x: tensor, can_reorder: constexpr bool = False)", "All elements in one axis, in row-major order.",
+            ravel, Table::method);
   table.add("squeeze(x: tensor, dim: constexpr int)", "Removes an axis of extent 1.", squeeze, Table::method);
-  table.add("unsqueeze(x: tensor, dim: constexpr int)", "Inserts an axis of extent 1; dim is its place in the result.", unsqueeze, Table::method);
+  table.add("unsqueeze(x: tensor, dim: constexpr int)", "Inserts an axis of extent 1; dim is its place in the result.",
+            unsqueeze, Table::method);
   table.add("permute(input: tensor, *dims: constexpr int)",
             "Reorders the axes: axis i of the result is axis dims[i] of the input.\n\n"
             "dims: every axis once, as a tuple or one by one.",
@@ -152,8 +166,10 @@ void addShape(Table &table) {
             "Swaps the last two axes; with dims, reorders as permute does.\n\n"
             "dims: every axis once, as a tuple or one by one.",
             trans, Table::method);
-  table.add("join(a: tensor, b: tensor)", "Puts two tensors side by side in a new last axis of 2. Scalars give a tensor of 2.", join);
-  table.add("split(a: tensor)", "Takes a last axis of 2 apart: the pair of tensors that join would have been given.", split, Table::method);
+  table.add("join(a: tensor, b: tensor)",
+            "Puts two tensors side by side in a new last axis of 2. Scalars give a tensor of 2.", join);
+  table.add("split(a: tensor)", "Takes a last axis of 2 apart: the pair of tensors that join would have been given.",
+            split, Table::method);
 }
 
 } // namespace nacre

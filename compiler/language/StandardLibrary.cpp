@@ -64,7 +64,8 @@ llvm::StringRef standardFunctionFile(llvm::StringRef module, llvm::StringRef nam
     return "";
   if (canonical == languageModule || canonical == "triton.language.core")
     return function->file;
-  bool isOwnModule = canonical == (function->file == standardFile ? "triton.language.standard" : "triton.language.random");
+  bool isOwnModule =
+      canonical == (function->file == standardFile ? "triton.language.standard" : "triton.language.random");
   return isOwnModule ? function->file : "";
 }
 

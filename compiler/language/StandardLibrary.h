@@ -1,9 +1,10 @@
 // The standard library of the language: functions written in the language itself (python/nacre/language/standard.py and
-// random.py). Their texts are embedded at build time, so that compiling needs no Python; the interpreter runs the same files.
+// random.py). Their texts are embedded at build time, so that compiling needs no Python; the interpreter runs the same
+// files.
 //
-// How names inside these texts are found: functions of the same file first, then what standardLibraryGlobal answers (the
-// modules the file imports and its constants), then Python's builtins (module "builtins" of the table). Imports and the
-// decorator `@jit` say nothing to the compiler.
+// How names inside these texts are found: functions of the same file first, then what standardLibraryGlobal answers
+// (the modules the file imports and its constants), then Python's builtins (module "builtins" of the table). Imports
+// and the decorator `@jit` say nothing to the compiler.
 #pragma once
 
 #include "compiler/language/Object.h"

@@ -15,8 +15,9 @@ std::optional<int64_t> sliceBound(Evaluation &evaluation, const Object &bound, c
   if (bound.isNone())
     return std::nullopt;
   if (!bound.isInt() && !bound.isBool())
-    evaluation.fail(Diagnostic::Kind::Type, std::string("a slice's ") + name + " must be a constexpr int, not " + describe(bound),
-                    bound.isValue() ? "a run-time part of a tile can be taken with tl.gather, or loaded through pointers" : "");
+    evaluation.fail(
+        Diagnostic::Kind::Type, std::string("a slice's ") + name + " must be a constexpr int, not " + describe(bound),
+        bound.isValue() ? "a run-time part of a tile can be taken with tl.gather, or loaded through pointers" : "");
   Integer value = bound.isBool() ? Integer(bound.as<bool>()) : bound.as<Integer>();
   // Beyond any sequence's length the exact number does not matter.
   Integer limit(int64_t(1) << 40);
@@ -73,7 +74,8 @@ Object subscriptTuple(Evaluation &evaluation, const Object &object, const Object
 Object subscriptString(Evaluation &evaluation, const std::string &text, const Object &index) {
   int64_t length = static_cast<int64_t>(text.size());
   if (isInteger(index))
-    return std::string(1, text[static_cast<size_t>(resolveIndex(evaluation, index, length, "a str of " + std::to_string(length)))]);
+    return std::string(
+        1, text[static_cast<size_t>(resolveIndex(evaluation, index, length, "a str of " + std::to_string(length)))]);
   if (!isSlice(index))
     evaluation.fail(Diagnostic::Kind::Type, "a str is indexed by a constexpr int or a slice, not " + describe(index));
   Range range = resolveSlice(evaluation, sliceOf(index), length);
@@ -109,7 +111,8 @@ std::vector<Object> expandIndex(Evaluation &evaluation, const Object &index, int
   if (llvm::count_if(entries, isEllipsis) > 1)
     evaluation.fail(Diagnostic::Kind::Value, "an index can hold only one ...");
   if (used > rank)
-    evaluation.fail(Diagnostic::Kind::Value, "too many indices: " + std::to_string(used) + " for a tensor of rank " + std::to_string(rank));
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "too many indices: " + std::to_string(used) + " for a tensor of rank " + std::to_string(rank));
   std::vector<Object> missing(static_cast<size_t>(rank - used), everything);
   std::vector<Object> result;
   bool isExpanded = false;
@@ -135,7 +138,8 @@ Object subscriptValue(Evaluation &evaluation, Value value, const Object &index) 
   std::vector<Object> entries = expandIndex(evaluation, index, value.type().rank());
   for (const Object &entry : entries)
     if (!entry.isNone() && !isSlice(entry) && !isInteger(entry))
-      evaluation.fail(Diagnostic::Kind::Type, "a tensor is indexed by None, :, ..., constexpr ints and slices, not " + describe(entry),
+      evaluation.fail(Diagnostic::Kind::Type,
+                      "a tensor is indexed by None, :, ..., constexpr ints and slices, not " + describe(entry),
                       entry.isValue() ? "use tl.gather to read at run-time places" : "");
   Shape shape = value.type().shape();
   auto outOfRange = [&](size_t axis) {

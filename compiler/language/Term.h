@@ -16,7 +16,9 @@ struct Term {
   Term with(Object other) const { return Term(*evaluation, std::move(other)); }
 
   Term apply(Operator op, const Term &rhs) const { return with(applyOperator(*evaluation, op, object, rhs.object)); }
-  Term compare(Comparison op, const Term &rhs) const { return with(applyComparison(*evaluation, op, object, rhs.object)); }
+  Term compare(Comparison op, const Term &rhs) const {
+    return with(applyComparison(*evaluation, op, object, rhs.object));
+  }
   Term unary(UnaryOp op) const { return with(elementwise(*evaluation, op, value())); }
   Term binary(BinaryOp op, const Term &rhs) const { return with(elementwise(*evaluation, op, value(), rhs.value())); }
   Term to(Type type) const { return with(castTo(*evaluation, value(), type)); }

@@ -1,4 +1,5 @@
-// Interning of types and the questions asked of them. Descriptions live as long as the program and are shared by all threads.
+// Interning of types and the questions asked of them. Descriptions live as long as the program and are shared by all
+// threads.
 #include "compiler/language/Type.h"
 #include "llvm/ADT/FoldingSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -34,11 +35,11 @@ struct ScalarFacts {
 
 // In the order of ScalarKind.
 constexpr ScalarFacts scalarFacts[] = {
-    {"void", "void", 0},     {"int1", "i1", 1},        {"int8", "i8", 8},         {"int16", "i16", 16},
-    {"int32", "i32", 32},    {"int64", "i64", 64},     {"uint8", "u8", 8},        {"uint16", "u16", 16},
-    {"uint32", "u32", 32},   {"uint64", "u64", 64},    {"fp8e4nv", "fp8e4nv", 8}, {"fp8e5", "fp8e5", 8},
+    {"void", "void", 0},         {"int1", "i1", 1},         {"int8", "i8", 8},           {"int16", "i16", 16},
+    {"int32", "i32", 32},        {"int64", "i64", 64},      {"uint8", "u8", 8},          {"uint16", "u16", 16},
+    {"uint32", "u32", 32},       {"uint64", "u64", 64},     {"fp8e4nv", "fp8e4nv", 8},   {"fp8e5", "fp8e5", 8},
     {"fp8e4b15", "fp8e4b15", 8}, {"fp8e4b8", "fp8e4b8", 8}, {"fp8e5b16", "fp8e5b16", 8}, {"fp16", "fp16", 16},
-    {"bf16", "bf16", 16},    {"fp32", "fp32", 32},     {"fp64", "fp64", 64},
+    {"bf16", "bf16", 16},        {"fp32", "fp32", 32},      {"fp64", "fp64", 64},
 };
 constexpr size_t scalarKindCount = sizeof(scalarFacts) / sizeof(scalarFacts[0]);
 static_assert(scalarKindCount == static_cast<size_t>(ScalarKind::Float64) + 1);
@@ -55,7 +56,8 @@ public:
   const TypeStorage *scalar(ScalarKind kind) const { return &scalars[static_cast<size_t>(kind)]; }
 
   const TypeStorage *compound(TypeStorage description) {
-    Key key(description.kind, description.element.opaque(), description.isConst, description.addressSpace, description.shape);
+    Key key(description.kind, description.element.opaque(), description.isConst, description.addressSpace,
+            description.shape);
     std::lock_guard<std::mutex> lock(mutex);
     std::unique_ptr<TypeStorage> &slot = compounds[key];
     if (!slot)
@@ -171,7 +173,8 @@ std::string Type::str() const {
   case Kind::Pointer:
     return (isConst() ? "const_pointer<" : "pointer<") + element().str() + ">";
   case Kind::Block: {
-    std::string extents = llvm::join(llvm::map_range(shape(), [](int64_t extent) { return "'" + std::to_string(extent) + "'"; }), ", ");
+    std::string extents =
+        llvm::join(llvm::map_range(shape(), [](int64_t extent) { return "'" + std::to_string(extent) + "'"; }), ", ");
     return "<[" + extents + "], " + element().str() + ">";
   }
   case Kind::Descriptor:
@@ -187,7 +190,8 @@ std::string Type::shortName() const {
   case Kind::Pointer:
     return (isConst() ? "*k" : "*") + element().shortName();
   case Kind::Block: {
-    std::string extents = llvm::join(llvm::map_range(shape(), [](int64_t extent) { return std::to_string(extent); }), ", ");
+    std::string extents =
+        llvm::join(llvm::map_range(shape(), [](int64_t extent) { return std::to_string(extent); }), ", ");
     return element().shortName() + "[" + extents + "]";
   }
   case Kind::Descriptor:

@@ -8,7 +8,8 @@ namespace {
 
 Object constexprOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   if (!arguments[0].isConstexpr())
-    evaluation.fail(Diagnostic::Kind::Type, "`value` is " + describe(arguments[0]) + ", which is known only at run time");
+    evaluation.fail(Diagnostic::Kind::Type,
+                    "`value` is " + describe(arguments[0]) + ", which is known only at run time");
   return arguments[0];
 }
 
@@ -37,7 +38,8 @@ Object pointerType(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 }
 
 Object blockType(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  return typeArgument(evaluation, arguments[0], "element_ty").withShape(shapeArgument(evaluation, arguments[1], "shape"));
+  return typeArgument(evaluation, arguments[0], "element_ty")
+      .withShape(shapeArgument(evaluation, arguments[1], "shape"));
 }
 
 Object onlyAType(Evaluation &evaluation, llvm::ArrayRef<Object>) {
@@ -74,7 +76,8 @@ Object isPowerOfTwo(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   return value > 0 && llvm::has_single_bit(static_cast<uint64_t>(value));
 }
 
-// Methods of a dtype -----------------------------------------------------------------------------------------------------
+// Methods of a dtype
+// -----------------------------------------------------------------------------------------------------
 
 Type self(llvm::ArrayRef<Object> arguments) { return arguments[0].as<Type>(); }
 
@@ -88,7 +91,9 @@ template <ScalarKind kind> Object isKind(Evaluation &, llvm::ArrayRef<Object> ar
 Object isStandardFloating(Evaluation &, llvm::ArrayRef<Object> arguments) {
   return self(arguments).isFloating() && !self(arguments).isFp8();
 }
-Object isConstPointer(Evaluation &, llvm::ArrayRef<Object> arguments) { return self(arguments).isPointer() && self(arguments).isConst(); }
+Object isConstPointer(Evaluation &, llvm::ArrayRef<Object> arguments) {
+  return self(arguments).isPointer() && self(arguments).isConst();
+}
 
 Object kindOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Type type = self(arguments);
@@ -117,7 +122,8 @@ Object blockShapes(Evaluation &, llvm::ArrayRef<Object> arguments) {
 
 void addTypes(Table &table) {
   table.section(languageModule, "types");
-  table.add("constexpr(value: constexpr)", "A value known at compile time. As an annotation it marks a parameter that must be one.", constexprOf);
+  table.add("constexpr(value: constexpr)",
+            "A value known at compile time. As an annotation it marks a parameter that must be one.", constexprOf);
   table.add("tensor()", "The type of run-time values, for annotations and isinstance.", onlyAType);
   table.add("tensor_descriptor()", "The type of tensor descriptors, for annotations and isinstance.", onlyAType);
   table.add("const()", "Marks a pointer parameter that the kernel only reads.", onlyAType);
@@ -129,7 +135,8 @@ void addTypes(Table &table) {
             "const: pointers that are only read through.",
             pointerType);
   table.add("block_type(element_ty: dtype, shape: constexpr tuple)", "The type of tensors of this shape.", blockType);
-  table.add("get_int_dtype(bitwidth: constexpr int, signed: constexpr bool)", "The integer type of that width.", integerType);
+  table.add("get_int_dtype(bitwidth: constexpr int, signed: constexpr bool)", "The integer type of that width.",
+            integerType);
   table.add("_log2(i: constexpr int)", "The logarithm to base 2 of a constexpr, rounded down.", floorLog2);
   table.add("_is_power_of_two(i: constexpr int)", "Whether a constexpr is a power of two.", isPowerOfTwo);
 
@@ -140,7 +147,8 @@ void addTypes(Table &table) {
   table.add("is_fp8(self: dtype)", "Whether it is one of the fp8 types.", ask<&Type::isFp8>);
   table.add("is_int(self: dtype)", "Whether it is an integer, int1 included.", ask<&Type::isInteger>);
   table.add("is_int_signed(self: dtype)", "Whether it is a signed integer.", ask<&Type::isSigned>);
-  table.add("is_int_unsigned(self: dtype)", "Whether it is an unsigned integer, int1 included.", ask<&Type::isUnsigned>);
+  table.add("is_int_unsigned(self: dtype)", "Whether it is an unsigned integer, int1 included.",
+            ask<&Type::isUnsigned>);
   table.add("is_bool(self: dtype)", "Whether it is int1.", ask<&Type::isBool>);
   table.add("is_ptr(self: dtype)", "Whether it is a pointer.", ask<&Type::isPointer>);
   table.add("is_block(self: dtype)", "Whether it is the type of a tensor.", ask<&Type::isBlock>);
@@ -167,7 +175,8 @@ void addTypes(Table &table) {
   table.add("kind(self: dtype)", "0 for int1, 1 for other integers, 2 for floats: the order of promotion.", kindOf);
   table.add("get_int_max_value(self: dtype)", "The largest number of an integer type.", integerLimit<true>);
   table.add("get_int_min_value(self: dtype)", "The smallest number of an integer type.", integerLimit<false>);
-  table.add("with_element_ty(self: dtype, element_ty: dtype)", "The same shape with another element type.", withElement);
+  table.add("with_element_ty(self: dtype, element_ty: dtype)", "The same shape with another element type.",
+            withElement);
   table.add("get_block_shapes(self: dtype)", "The shape of a tensor's type.", blockShapes);
 }
 

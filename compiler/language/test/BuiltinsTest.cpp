@@ -11,17 +11,21 @@ namespace {
 
 class Builtins : public testing::Test {
 protected:
-  Object x = named("x", float32(), {4}), y = named("y", float32(), {4}), i = named("i", int32(), {4}), mask = named("mask", int1(), {4});
+  Object x = named("x", float32(), {4}), y = named("y", float32(), {4}), i = named("i", int32(), {4}),
+         mask = named("mask", int1(), {4});
   Object p = named("p", Type::pointer(float32()), {4}), q = named("q", Type::pointer(float32()));
   RecordingEvaluation evaluation;
 
-  std::string call(const char *name, std::vector<Object> arguments, std::vector<std::pair<std::string, Object>> keywords = {}) {
+  std::string call(const char *name, std::vector<Object> arguments,
+                   std::vector<std::pair<std::string, Object>> keywords = {}) {
     return show(callLanguage(evaluation, name, std::move(arguments), std::move(keywords)));
   }
   std::string device(const char *name, std::vector<Object> arguments) {
     return show(callLanguage(evaluation, name, std::move(arguments), {}, "triton.language.extra.libdevice"));
   }
-  std::string python(const char *name, std::vector<Object> arguments) { return show(callLanguage(evaluation, name, std::move(arguments), {}, "builtins")); }
+  std::string python(const char *name, std::vector<Object> arguments) {
+    return show(callLanguage(evaluation, name, std::move(arguments), {}, "builtins"));
+  }
   std::string lastEffect() { return evaluation.recorder.effects.empty() ? "none" : evaluation.recorder.effects.back(); }
 };
 
@@ -54,7 +58,8 @@ TEST_F(Builtins, NamesAreFoundThroughEveryModuleThatShowsThem) {
   EXPECT_EQ(moduleMember("triton.language", "float32")->repr(), "fp32");
   EXPECT_EQ(moduleMember("triton.language", "math")->as<ModuleReference>().name, "triton.language.math");
   EXPECT_EQ(moduleMember("triton.language.extra", "cuda")->as<ModuleReference>().name, "triton.language.extra.cuda");
-  EXPECT_EQ(moduleMember("triton.language.extra.cuda", "libdevice")->as<ModuleReference>().name, "triton.language.extra.libdevice");
+  EXPECT_EQ(moduleMember("triton.language.extra.cuda", "libdevice")->as<ModuleReference>().name,
+            "triton.language.extra.libdevice");
   EXPECT_EQ(moduleMember("triton.language", "TRITON_MAX_TENSOR_NUMEL")->repr(), "1048576");
   EXPECT_FALSE(moduleMember("triton.language", "nothing").has_value());
   EXPECT_FALSE(moduleMember("triton.language", "sum").has_value());
@@ -68,7 +73,8 @@ TEST_F(Builtins, TheStandardLibraryIsEmbedded) {
   EXPECT_FALSE(isStandardMethod("swizzle2d"));
   EXPECT_EQ(standardLibraryGlobal("standard.py", "core")->as<ModuleReference>().name, "triton.language.core");
   for (const StandardFunction &function : allStandardFunctions()) {
-    EXPECT_TRUE(standardLibrarySource(function.file).contains("\ndef " + function.name.str() + "(")) << function.name.str();
+    EXPECT_TRUE(standardLibrarySource(function.file).contains("\ndef " + function.name.str() + "("))
+        << function.name.str();
     EXPECT_EQ(findBuiltin("triton.language", function.name), nullptr) << function.name.str();
   }
 }
@@ -80,7 +86,8 @@ TEST_F(Builtins, LoadsAndStores) {
   Object column = named("c", Type::pointer(int8()), {2, 1}), rowMask = named("k", int1(), {1, 4});
   EXPECT_EQ(call("load", {column, rowMask}), "load(broadcast(c), mask=broadcast(k)) : i8[2, 4]");
   EXPECT_EQ(call("load", {named("b", Type::pointer(int1()))}), "Ne(load(Bitcast(b)), 0) : i1");
-  EXPECT_EQ(call("load", {named("b", Type::pointer(uint8()), {4}), mask, -1}), "load(b, mask=mask, other=Truncate(-1)) : u8[4]");
+  EXPECT_EQ(call("load", {named("b", Type::pointer(uint8()), {4}), mask, -1}),
+            "load(b, mask=mask, other=Truncate(-1)) : u8[4]");
   call("store", {p, 1});
   EXPECT_EQ(lastEffect(), "store(p, 1.0)");
   call("store", {p, i, mask});
@@ -121,9 +128,11 @@ TEST_F(Builtins, Dot) {
   EXPECT_EQ(call("dot", {a, b, named("c", float16(), {16, 4})}), "dot0(a, b, c) : fp16[16, 4]");
   EXPECT_EQ(call("dot", {a, b}, {{"allow_tf32", false}}), "dot2(a, b, 0.0) : fp32[16, 4]");
   EXPECT_EQ(call("dot", {named("n", int8(), {2, 3}), named("m", int8(), {3, 5})}), "dot0(n, m, 0) : i32[2, 5]");
-  EXPECT_EQ(call("dot", {a, named("t", float16(), {4, 8})}, {{"trans_b", true}}), "dot0(a, permute(t,[1,0]), 0.0) : fp32[16, 4]");
+  EXPECT_EQ(call("dot", {a, named("t", float16(), {4, 8})}, {{"trans_b", true}}),
+            "dot0(a, permute(t,[1,0]), 0.0) : fp32[16, 4]");
   Type e4 = Type::scalar(ScalarKind::Float8E4NV), e5 = Type::scalar(ScalarKind::Float8E5);
-  EXPECT_EQ(call("dot", {named("e", e4, {2, 2}), named("f", e5, {2, 2})}), "dot0(FloatExtend(e), FloatExtend(f), 0.0) : fp32[2, 2]");
+  EXPECT_EQ(call("dot", {named("e", e4, {2, 2}), named("f", e5, {2, 2})}),
+            "dot0(FloatExtend(e), FloatExtend(f), 0.0) : fp32[2, 2]");
 }
 
 TEST_F(Builtins, ArithmeticAndMath) {
@@ -151,7 +160,9 @@ TEST_F(Builtins, ReductionsCallTheirFunction) {
   evaluation.functions["add"] = [](Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
     return applyOperator(evaluation, Operator::Add, arguments[0], arguments[1]);
   };
-  evaluation.functions["pair"] = [](Evaluation &, llvm::ArrayRef<Object> arguments) { return Object::makeTuple({arguments[0], arguments[3]}); };
+  evaluation.functions["pair"] = [](Evaluation &, llvm::ArrayRef<Object> arguments) {
+    return Object::makeTuple({arguments[0], arguments[3]});
+  };
   Object add = JitReference{"add", nullptr}, pair = JitReference{"pair", nullptr};
   Object m = named("m", float32(), {4, 8});
   EXPECT_EQ(call("reduce", {m, 1, add}), "reduce(m,1, AddF(l0, r0)) : fp32[4]");
@@ -167,7 +178,8 @@ TEST_F(Builtins, Atomics) {
   Object counter = named("n", Type::pointer(int32()), {4}), halves = named("h", Type::pointer(float16()));
   EXPECT_EQ(call("atomic_add", {counter, 1}), "atomic3(n, 1, 31) : i32[4]");
   EXPECT_EQ(call("atomic_add", {halves, 1}), "atomic4(h, 1.0, 31) : fp16");
-  EXPECT_EQ(call("atomic_max", {p, x, mask}, {{"sem", "relaxed"}, {"scope", "sys"}}), "atomic9(p, x, mask=mask, 02) : fp32[4]");
+  EXPECT_EQ(call("atomic_max", {p, x, mask}, {{"sem", "relaxed"}, {"scope", "sys"}}),
+            "atomic9(p, x, mask=mask, 02) : fp32[4]");
   EXPECT_EQ(call("atomic_cas", {counter, i, 3}), "cas(n, i, 3) : i32[4]");
   EXPECT_EQ(call("atomic_load", {q}), "Bitcast(atomic1(Bitcast(q), 0, 11)) : fp32");
 }
@@ -201,7 +213,9 @@ TEST_F(Builtins, PythonFunctions) {
   EXPECT_EQ(python("enumerate", {Object::makeTuple({"a"}), 5}), "((5, 'a'),)");
   EXPECT_EQ(python("range", {3, 0, -1}), "(3, 2, 1)");
   EXPECT_EQ(python("isinstance", {x, *moduleMember("triton.language", "tensor")}), "True");
-  EXPECT_EQ(python("isinstance", {3, Object::makeTuple({*moduleMember("builtins", "float"), *moduleMember("builtins", "int")})}), "True");
+  EXPECT_EQ(python("isinstance",
+                   {3, Object::makeTuple({*moduleMember("builtins", "float"), *moduleMember("builtins", "int")})}),
+            "True");
   EXPECT_EQ(python("getattr", {x, "colour", 7}), "7");
   EXPECT_EQ(python("hasattr", {x, "dtype"}), "True");
   EXPECT_EQ(python("abs", {-3}), "3");

@@ -12,8 +12,9 @@ using namespace nacre::test;
 namespace {
 
 Object evaluate(Evaluation &evaluation, llvm::StringRef symbol, const Object &lhs, const Object &rhs) {
-  static const std::map<std::string, Comparison> comparisons = {{"==", Comparison::Eq}, {"!=", Comparison::Ne}, {"<", Comparison::Lt}, {"<=", Comparison::Le},
-                                                                {">", Comparison::Gt},  {">=", Comparison::Ge}, {"in", Comparison::In}};
+  static const std::map<std::string, Comparison> comparisons = {
+      {"==", Comparison::Eq}, {"!=", Comparison::Ne}, {"<", Comparison::Lt}, {"<=", Comparison::Le},
+      {">", Comparison::Gt},  {">=", Comparison::Ge}, {"in", Comparison::In}};
   if (auto found = comparisons.find(symbol.str()); found != comparisons.end())
     return applyComparison(evaluation, found->second, lhs, rhs);
   for (int op = 0; op <= static_cast<int>(Operator::Shr); ++op)
@@ -43,7 +44,8 @@ TEST(Constexpr, OperatorsAgreeWithPython) {
 }
 
 TEST(Constexpr, FloatsPrintAsPythonPrintsThem) {
-  for (const char *text : {"0.1", "1.0", "1e+16", "123456789012345.0", "1e-05", "0.0001", "1.7976931348623157e+308", "5e-324", "3.141592653589793", "-0.0"}) {
+  for (const char *text : {"0.1", "1.0", "1e+16", "123456789012345.0", "1e-05", "0.0001", "1.7976931348623157e+308",
+                           "5e-324", "3.141592653589793", "-0.0"}) {
     double value = std::strtod(text, nullptr);
     EXPECT_EQ(Object(value).repr(), text);
   }
@@ -75,7 +77,9 @@ TEST(Constexpr, KeysTellEqualNumbersOfDifferentKindsApart) {
 
 TEST(Constexpr, FormatSpecifications) {
   RecordingEvaluation evaluation;
-  auto format = [&](Object object, const char *specification) { return formatSpecified(evaluation, object, specification); };
+  auto format = [&](Object object, const char *specification) {
+    return formatSpecified(evaluation, object, specification);
+  };
   EXPECT_EQ(format(3.14159, ".2f"), "3.14");
   EXPECT_EQ(format(255, "#06x"), "0x00ff");
   EXPECT_EQ(format(1234567, ","), "1,234,567");

@@ -14,7 +14,11 @@ public:
 
   Object read() {
     rest = rest.ltrim();
-    for (auto [word, object] : {std::pair<llvm::StringRef, Object>{"None", Object()}, {"True", true}, {"False", false}, {"inf", HUGE_VAL}, {"-inf", -HUGE_VAL}})
+    for (auto [word, object] : {std::pair<llvm::StringRef, Object>{"None", Object()},
+                                {"True", true},
+                                {"False", false},
+                                {"inf", HUGE_VAL},
+                                {"-inf", -HUGE_VAL}})
       if (rest.consume_front(word))
         return object;
     if (rest.starts_with("'") || rest.starts_with("\""))
@@ -47,7 +51,8 @@ private:
     return Object::makeTuple(std::move(items));
   }
   Object number() {
-    llvm::StringRef digits = rest.take_while([](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '+'; });
+    llvm::StringRef digits = rest.take_while(
+        [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '+'; });
     rest = rest.drop_front(digits.size());
     if (std::optional<Integer> integer = parseInteger(digits))
       return *integer;

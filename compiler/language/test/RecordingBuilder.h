@@ -11,7 +11,9 @@ namespace nacre::test {
 
 inline const std::string &textOf(const Value &value) { return *static_cast<std::string *>(value.get()); }
 
-inline Value textValue(Type type, std::string text) { return Value(type, std::make_shared<std::string>(std::move(text))); }
+inline Value textValue(Type type, std::string text) {
+  return Value(type, std::make_shared<std::string>(std::move(text)));
+}
 
 // "formula : type", with the type in short form.
 inline std::string show(const Object &object) {
@@ -37,9 +39,12 @@ public:
     value.toString(text, 10, type.isSigned());
     return textValue(type, text.str().str());
   }
-  Value constantFloat(Type type, const llvm::APFloat &value) override { return textValue(type, Object(value.convertToDouble()).repr()); }
+  Value constantFloat(Type type, const llvm::APFloat &value) override {
+    return textValue(type, Object(value.convertToDouble()).repr());
+  }
   Value arange(int64_t start, int64_t end) override {
-    return textValue(Type::block(int32(), {end - start}), "arange(" + std::to_string(start) + "," + std::to_string(end) + ")");
+    return textValue(Type::block(int32(), {end - start}),
+                     "arange(" + std::to_string(start) + "," + std::to_string(end) + ")");
   }
 
   Value splat(Value scalar, Shape shape) override { return textValue(scalar.type().withShape(shape), textOf(scalar)); }
@@ -48,8 +53,12 @@ public:
     shape.insert(shape.begin() + axis, 1);
     return textValue(value.type().withShape(shape), "expand(" + textOf(value) + "," + std::to_string(axis) + ")");
   }
-  Value broadcast(Value value, Shape shape) override { return textValue(value.type().withShape(shape), "broadcast(" + textOf(value) + ")"); }
-  Value reshape(Value value, Shape shape) override { return textValue(value.type().withShape(shape), "reshape(" + textOf(value) + ")"); }
+  Value broadcast(Value value, Shape shape) override {
+    return textValue(value.type().withShape(shape), "broadcast(" + textOf(value) + ")");
+  }
+  Value reshape(Value value, Shape shape) override {
+    return textValue(value.type().withShape(shape), "reshape(" + textOf(value) + ")");
+  }
   Value permute(Value value, llvm::ArrayRef<int> order) override {
     llvm::SmallVector<int64_t> shape, axes(order.begin(), order.end());
     for (int axis : order)
@@ -74,7 +83,8 @@ public:
     return textValue(value.type().scalarType(), textOf(value) + shapeOf(index));
   }
   Value gather(Value source, Value index, int axis) override {
-    return textValue(source.type().withShape(index.type().shape()), "gather(" + textOf(source) + ", " + textOf(index) + "," + std::to_string(axis) + ")");
+    return textValue(source.type().withShape(index.type().shape()),
+                     "gather(" + textOf(source) + ", " + textOf(index) + "," + std::to_string(axis) + ")");
   }
 
   Value unary(UnaryOp op, Value value) override { return textValue(value.type(), call(name(op), {value})); }
@@ -96,7 +106,8 @@ public:
   }
   Value cast(CastOp op, Value value, Type type, Rounding rounding) override {
     check(type.shape() == value.type().shape());
-    return textValue(type, std::string(name(op)) + (rounding == Rounding::TowardZero ? "Rtz" : "") + "(" + textOf(value) + ")");
+    return textValue(type, std::string(name(op)) + (rounding == Rounding::TowardZero ? "Rtz" : "") + "(" +
+                               textOf(value) + ")");
   }
 
   Value addPointer(Value pointer, Value offset) override {
@@ -108,7 +119,8 @@ public:
     Type type = pointer.type().withScalar(pointer.type().scalarType().element());
     check(!mask || mask.type() == type.withScalar(int1()));
     check(!other || other.type() == type);
-    std::string text = "load(" + textOf(pointer) + (mask ? ", mask=" + textOf(mask) : "") + (other ? ", other=" + textOf(other) : "");
+    std::string text =
+        "load(" + textOf(pointer) + (mask ? ", mask=" + textOf(mask) : "") + (other ? ", other=" + textOf(other) : "");
     if (options.cache != CacheModifier::None)
       text += ", cache=" + std::to_string(static_cast<int>(options.cache));
     return textValue(type, text + (options.isVolatile ? ", volatile)" : ")"));
@@ -121,8 +133,9 @@ public:
   }
   Value atomic(AtomicOp op, Value pointer, Value value, Value mask, MemoryOrder order, MemoryScope scope) override {
     check(value.type() == pointer.type().withScalar(pointer.type().scalarType().element()));
-    return textValue(value.type(), "atomic" + std::to_string(static_cast<int>(op)) + "(" + textOf(pointer) + ", " + textOf(value) +
-                                       (mask ? ", mask=" + textOf(mask) : "") + ", " + std::to_string(static_cast<int>(order)) +
+    return textValue(value.type(), "atomic" + std::to_string(static_cast<int>(op)) + "(" + textOf(pointer) + ", " +
+                                       textOf(value) + (mask ? ", mask=" + textOf(mask) : "") + ", " +
+                                       std::to_string(static_cast<int>(order)) +
                                        std::to_string(static_cast<int>(scope)) + ")");
   }
   Value atomicCas(Value pointer, Value expected, Value desired, MemoryOrder order, MemoryScope scope) override {
@@ -130,7 +143,8 @@ public:
   }
 
   Value dot(Value a, Value b, Value accumulator, DotPrecision precision) override {
-    return textValue(accumulator.type(), "dot" + std::to_string(static_cast<int>(precision)) + "(" + textOf(a) + ", " + textOf(b) + ", " + textOf(accumulator) + ")");
+    return textValue(accumulator.type(), "dot" + std::to_string(static_cast<int>(precision)) + "(" + textOf(a) + ", " +
+                                             textOf(b) + ", " + textOf(accumulator) + ")");
   }
   Values reduce(llvm::ArrayRef<Value> operands, int axis, const Combine &combine) override {
     Values left, right, results;
@@ -141,7 +155,9 @@ public:
     for (auto [operand, combined] : llvm::zip(operands, combine(left, right))) {
       llvm::SmallVector<int64_t> shape(operand.type().shape());
       shape.erase(shape.begin() + axis);
-      results.push_back(textValue(operand.type().withShape(shape), "reduce(" + textOf(operand) + "," + std::to_string(axis) + ", " + textOf(combined) + ")"));
+      results.push_back(
+          textValue(operand.type().withShape(shape),
+                    "reduce(" + textOf(operand) + "," + std::to_string(axis) + ", " + textOf(combined) + ")"));
     }
     return results;
   }
@@ -152,23 +168,29 @@ public:
       right.push_back(textValue(operand.type().scalarType(), "r"));
     }
     for (auto [operand, combined] : llvm::zip(operands, combine(left, right)))
-      results.push_back(textValue(operand.type(), "scan(" + textOf(operand) + "," + std::to_string(axis) + (reverse ? ",reverse, " : ", ") + textOf(combined) + ")"));
+      results.push_back(textValue(operand.type(), "scan(" + textOf(operand) + "," + std::to_string(axis) +
+                                                      (reverse ? ",reverse, " : ", ") + textOf(combined) + ")"));
     return results;
   }
   Value histogram(Value value, int64_t bins, Value mask) override {
-    return textValue(Type::block(int32(), {bins}), "histogram(" + textOf(value) + (mask ? ", mask=" + textOf(mask) : "") + ")");
+    return textValue(Type::block(int32(), {bins}),
+                     "histogram(" + textOf(value) + (mask ? ", mask=" + textOf(mask) : "") + ")");
   }
 
   void devicePrint(llvm::StringRef prefix, llvm::ArrayRef<Value> values, bool hex) override {
-    effects.push_back("print('" + prefix.str() + "'" + (values.empty() ? "" : ", " + call("", values)) + (hex ? ", hex)" : ")"));
+    effects.push_back("print('" + prefix.str() + "'" + (values.empty() ? "" : ", " + call("", values)) +
+                      (hex ? ", hex)" : ")"));
   }
-  void deviceAssert(Value condition, llvm::StringRef message) override { effects.push_back("assert(" + textOf(condition) + ", '" + message.str() + "')"); }
+  void deviceAssert(Value condition, llvm::StringRef message) override {
+    effects.push_back("assert(" + textOf(condition) + ", '" + message.str() + "')");
+  }
   void barrier() override { effects.push_back("barrier"); }
   void assume(Value condition) override { effects.push_back("assume(" + textOf(condition) + ")"); }
   Value hint(llvm::StringRef kind, Value value, llvm::ArrayRef<int64_t> values) override {
     return textValue(value.type(), kind.str() + "(" + textOf(value) + "," + shapeOf(values) + ")");
   }
-  Values inlineAssembly(llvm::StringRef text, llvm::StringRef, llvm::ArrayRef<Value> operands, llvm::ArrayRef<Type> results, bool, int) override {
+  Values inlineAssembly(llvm::StringRef text, llvm::StringRef, llvm::ArrayRef<Value> operands,
+                        llvm::ArrayRef<Type> results, bool, int) override {
     Values values;
     for (Type type : results)
       values.push_back(textValue(type, call("asm", operands)));
@@ -185,24 +207,28 @@ private:
     return function.str() + "(" + llvm::join(llvm::map_range(operands, textOf), ", ") + ")";
   }
   static const char *name(UnaryOp op) {
-    static const char *const names[] = {"Not", "NegF", "AbsF", "AbsI", "Exp", "Exp2", "Log", "Log2", "Sin", "Cos", "Tan", "Sqrt", "Rsqrt", "Erf", "Floor",
-                                        "Ceil", "Trunc", "RoundEven", "Round", "Tanh", "Sinh", "Cosh", "Asin", "Acos", "Atan", "Asinh", "Acosh", "Atanh",
-                                        "Expm1", "Log1p", "Log10", "Cbrt", "Erfc"};
+    static const char *const names[] = {
+        "Not",  "NegF",  "AbsF", "AbsI",  "Exp",   "Exp2",  "Log",       "Log2",  "Sin",   "Cos",  "Tan",
+        "Sqrt", "Rsqrt", "Erf",  "Floor", "Ceil",  "Trunc", "RoundEven", "Round", "Tanh",  "Sinh", "Cosh",
+        "Asin", "Acos",  "Atan", "Asinh", "Acosh", "Atanh", "Expm1",     "Log1p", "Log10", "Cbrt", "Erfc"};
     return names[static_cast<int>(op)];
   }
   static const char *name(BinaryOp op) {
-    static const char *const names[] = {"AddI", "SubI", "MulI", "DivS", "DivU", "RemS", "RemU", "And", "Or", "Xor", "Shl", "ShrS", "ShrU", "MinS", "MinU",
-                                        "MaxS", "MaxU", "MulHighU", "MulHighS", "AddF", "SubF", "MulF", "DivF", "RemF", "MinNumF", "MaxNumF", "MinimumF",
-                                        "MaximumF", "Pow", "Atan2", "CopySign"};
+    static const char *const names[] = {
+        "AddI", "SubI", "MulI",    "DivS",    "DivU",     "RemS",     "RemU",     "And",      "Or",      "Xor",  "Shl",
+        "ShrS", "ShrU", "MinS",    "MinU",    "MaxS",     "MaxU",     "MulHighU", "MulHighS", "AddF",    "SubF", "MulF",
+        "DivF", "RemF", "MinNumF", "MaxNumF", "MinimumF", "MaximumF", "Pow",      "Atan2",    "CopySign"};
     return names[static_cast<int>(op)];
   }
   static const char *name(CompareOp op) {
-    static const char *const names[] = {"Eq", "Ne", "LtS", "LeS", "GtS", "GeS", "LtU", "LeU", "GtU", "GeU", "EqF", "NeF", "LtF", "LeF", "GtF", "GeF"};
+    static const char *const names[] = {"Eq",  "Ne",  "LtS", "LeS", "GtS", "GeS", "LtU", "LeU",
+                                        "GtU", "GeU", "EqF", "NeF", "LtF", "LeF", "GtF", "GeF"};
     return names[static_cast<int>(op)];
   }
   static const char *name(CastOp op) {
-    static const char *const names[] = {"Truncate", "ExtendSigned", "ExtendUnsigned", "FloatExtend", "FloatTruncate", "FloatToSigned", "FloatToUnsigned",
-                                        "SignedToFloat", "UnsignedToFloat", "Bitcast", "PointerToInt", "IntToPointer"};
+    static const char *const names[] = {"Truncate",        "ExtendSigned",  "ExtendUnsigned",  "FloatExtend",
+                                        "FloatTruncate",   "FloatToSigned", "FloatToUnsigned", "SignedToFloat",
+                                        "UnsignedToFloat", "Bitcast",       "PointerToInt",    "IntToPointer"};
     return names[static_cast<int>(op)];
   }
 };
@@ -211,7 +237,9 @@ private:
 class RecordingEvaluation : public Evaluation {
 public:
   Builder &builder() override { return recorder; }
-  Object call(const Object &function, llvm::ArrayRef<Object> arguments) override { return functions.at(function.as<JitReference>().key)(*this, arguments); }
+  Object call(const Object &function, llvm::ArrayRef<Object> arguments) override {
+    return functions.at(function.as<JitReference>().key)(*this, arguments);
+  }
   bool debug() const override { return isDebug; }
   bool sanitizeOverflow() const override { return false; }
   void staticPrint(llvm::StringRef text) override { printed += text; }
@@ -230,7 +258,8 @@ inline Object named(const char *name, Type type, std::initializer_list<int64_t> 
 
 // tl.<name>(arguments), or of another module.
 inline Object callLanguage(Evaluation &evaluation, llvm::StringRef name, std::vector<Object> positional,
-                           std::vector<std::pair<std::string, Object>> keywords = {}, llvm::StringRef module = "triton.language") {
+                           std::vector<std::pair<std::string, Object>> keywords = {},
+                           llvm::StringRef module = "triton.language") {
   const Builtin *builtin = findBuiltin(module, name);
   if (!builtin)
     throw std::logic_error("no builtin named " + name.str());

@@ -19,12 +19,17 @@ Type typeOfName(llvm::StringRef name) {
 
 class Semantics : public testing::Test {
 protected:
-  Object x = named("x", float32(), {4}), h = named("h", float16(), {4}), i = named("i", int32(), {4}), u = named("u", uint8(), {4});
+  Object x = named("x", float32(), {4}), h = named("h", float16(), {4}), i = named("i", int32(), {4}),
+         u = named("u", uint8(), {4});
   Object p = named("p", Type::pointer(float32())), s = named("s", int32());
   RecordingEvaluation evaluation;
 
-  std::string apply(Operator op, const Object &lhs, const Object &rhs) { return show(applyOperator(evaluation, op, lhs, rhs)); }
-  std::string compare(Comparison op, const Object &lhs, const Object &rhs) { return show(applyComparison(evaluation, op, lhs, rhs)); }
+  std::string apply(Operator op, const Object &lhs, const Object &rhs) {
+    return show(applyOperator(evaluation, op, lhs, rhs));
+  }
+  std::string compare(Comparison op, const Object &lhs, const Object &rhs) {
+    return show(applyComparison(evaluation, op, lhs, rhs));
+  }
   std::string castOf(const Object &value, Type type) { return show(castTo(evaluation, value.value(), type)); }
 };
 
@@ -63,7 +68,8 @@ TEST_F(Semantics, Arithmetic) {
   EXPECT_EQ(apply(Operator::FloorDiv, i, 2), "DivS(i, 2) : i32[4]");
   EXPECT_EQ(apply(Operator::Mod, u, u), "RemU(u, u) : u8[4]");
   EXPECT_EQ(apply(Operator::Mod, h, 2.0), "RemF(FloatExtend(h), 2.0) : fp32[4]");
-  EXPECT_EQ(apply(Operator::Shr, named("n", int8(), {4}), named("m", uint32(), {4})), "ShrS(ExtendSigned(n), m) : u32[4]");
+  EXPECT_EQ(apply(Operator::Shr, named("n", int8(), {4}), named("m", uint32(), {4})),
+            "ShrS(ExtendSigned(n), m) : u32[4]");
   EXPECT_EQ(apply(Operator::Xor, named("b", int1()), true), "Xor(b, 1) : i1");
   EXPECT_EQ(show(applyUnary(evaluation, UnaryOperator::Minus, i)), "SubI(0, i) : i32[4]");
   EXPECT_EQ(show(applyUnary(evaluation, UnaryOperator::Invert, u)), "Not(u) : u8[4]");
@@ -135,7 +141,9 @@ TEST_F(Semantics, NumbersBecomeTheSmallestTypeThatHoldsThem) {
 TEST_F(Semantics, Subscripts) {
   Object everything = Object::makeSlice(Object(), Object(), Object());
   Object m = named("m", float32(), {4, 8});
-  auto at = [&](const Object &object, std::vector<Object> index) { return show(subscript(evaluation, object, Object::makeTuple(std::move(index)))); };
+  auto at = [&](const Object &object, std::vector<Object> index) {
+    return show(subscript(evaluation, object, Object::makeTuple(std::move(index))));
+  };
   EXPECT_EQ(at(x, {everything, Object()}), "expand(x,1) : fp32[4, 1]");
   EXPECT_EQ(at(x, {Object(), everything}), "expand(x,0) : fp32[1, 4]");
   EXPECT_EQ(at(m, {EllipsisValue(), Object()}), "expand(m,2) : fp32[4, 8, 1]");
@@ -177,7 +185,8 @@ TEST_F(Semantics, Conditions) {
 }
 
 TEST(Types, ShortNamesReadBack) {
-  for (const char *name : {"i1", "i8", "u64", "bf16", "fp8e4b15", "*fp32", "*kfp16", "**i8", "fp16[64, 64]", "tensordesc<fp16[64, 64]>"}) {
+  for (const char *name :
+       {"i1", "i8", "u64", "bf16", "fp8e4b15", "*fp32", "*kfp16", "**i8", "fp16[64, 64]", "tensordesc<fp16[64, 64]>"}) {
     Type type = Type::parseShortName(name);
     ASSERT_TRUE(type) << name;
     EXPECT_EQ(type.shortName(), name);
