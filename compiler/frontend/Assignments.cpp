@@ -66,7 +66,7 @@ void Generator::unpack(const ast::Expressions &targets, const ast::Expression &w
   bool fits = starred == targets.end() ? items.size() == targets.size() : items.size() >= before + after;
   if (!fits)
     failAt(whole.location, Diagnostic::Kind::Value,
-           std::to_string(items.size()) + " values cannot be unpacked into " +
+           std::to_string(items.size()) + (items.size() == 1 ? " value" : " values") + " cannot be unpacked into " +
                (starred == targets.end() ? "" : "at least ") +
                std::to_string(starred == targets.end() ? targets.size() : before + after) + " names");
   for (size_t i = 0; i < before; ++i)

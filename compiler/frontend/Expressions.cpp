@@ -1,5 +1,6 @@
 // Expressions: operators, attributes, subscripts, conditional expressions.
 #include "compiler/frontend/Generator.h"
+#include "compiler/ir/tile/Tile.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace nacre {
@@ -228,8 +229,12 @@ Object Generator::comparison(const ast::Comparison &node) {
 
 // ---- Conditional expressions
 
+// Whether an arm may run whichever way the test goes: it has no effect and costs little.
 static bool isSpeculatable(mlir::Block &block) {
-  return llvm::all_of(block, [](mlir::Operation &op) { return mlir::isPure(&op); });
+  constexpr size_t mostOperations = 16;
+  return block.getOperations().size() <= mostOperations && llvm::all_of(block, [](mlir::Operation &op) {
+           return mlir::isPure(&op) && op.getNumRegions() == 0 && !llvm::isa<tile::DotOp>(op);
+         });
 }
 
 Object Generator::conditional(const ast::Conditional &node) {
@@ -237,7 +242,7 @@ Object Generator::conditional(const ast::Conditional &node) {
   if (auto *known = std::get_if<bool>(&test))
     return expression(*known ? *node.body : *node.orElse);
 
-  // Each arm is built aside. What has no effect may run whichever way the test goes: then the values are selected.
+  // Each arm is built aside; where both may run, one of their values is selected.
   Value decision = std::get<Value>(test);
   // The arms' values travel as a name that no text can spell.
   constexpr const char *result = "(conditional)";
@@ -251,8 +256,8 @@ Object Generator::conditional(const ast::Conditional &node) {
   Branch whenFalse = arm(*node.orElse);
   irBuilder.setLocation(node.location);
   Object a = whenTrue.path.names.find(result)->object, b = whenFalse.path.names.find(result)->object;
-  bool bothScalar = a.isValue() && b.isValue();
-  if (bothScalar ? a.value().type() != b.value().type() : !sameObject(a, b) && !(a.isTuple() && b.isTuple()))
+  bool bothValues = a.isValue() && b.isValue();
+  if (bothValues ? a.value().type() != b.value().type() : !sameObject(a, b) && !(a.isTuple() && b.isTuple()))
     failAt(node.location, Diagnostic::Kind::Type,
            "both arms of a run-time conditional expression must agree in type, but they are " + describeType(a) +
                " and " + describeType(b),
@@ -263,8 +268,7 @@ Object Generator::conditional(const ast::Conditional &node) {
     assignsNames |= name != result && before.find(name) != binding;
   for (const auto &[name, binding] : whenFalse.path.names.all())
     assignsNames |= name != result && before.find(name) != binding;
-  bool canSelect = bothScalar && !assignsNames && (!a.value().type().isBlock() || !decision.type().isBlock()) &&
-                   isSpeculatable(*whenTrue.block) && isSpeculatable(*whenFalse.block);
+  bool canSelect = bothValues && !assignsNames && isSpeculatable(*whenTrue.block) && isSpeculatable(*whenFalse.block);
   if (canSelect) {
     mlir::OpBuilder &ops = irBuilder.ops();
     for (Branch *branch : {&whenTrue, &whenFalse})

@@ -11,8 +11,6 @@ static constexpr uintptr_t stackLimit = 4u << 20;
 Generator::Generator(mlir::MLIRContext &context, Host &host, const FrontendOptions &options)
     : host(host), options(options), irBuilder(context), stackStart(llvm::getStackPointer()) {}
 
-Generator::~Generator() { flushPrints(); }
-
 void Generator::failAt(const SourceLocation &place, Diagnostic::Kind kind, const std::string &message,
                        const std::string &hint) {
   Diagnostic diagnostic;
@@ -75,7 +73,13 @@ void Generator::buildKernel(FunctionPointer kernel, llvm::ArrayRef<ArgumentSpec>
   for (const ast::Parameter &parameter : kernel->definition->parameters)
     if (!kernelFrame.path.names.find(parameter.name))
       kernelFrame.path.names.bind(parameter.name, defaultValue(kernel, parameter), parameter.location);
-  Object returned = runFrame(kernelFrame);
+  Object returned;
+  try {
+    returned = runFrame(kernelFrame);
+  } catch (...) {
+    flushPrints(); // what was printed on the way to an error is shown as well
+    throw;
+  }
   frame = nullptr;
   if (!returned.isNone())
     failAt(kernelFrame.path.returned->place, Diagnostic::Kind::Type,

@@ -46,7 +46,6 @@ using Iteration = std::variant<Range, std::vector<Object>>; // the second is unr
 class Generator final : public Evaluation {
 public:
   Generator(mlir::MLIRContext &context, Host &host, const FrontendOptions &options);
-  ~Generator() override;
 
   // Builds the body of a kernel whose parameters are bound already, at the builder's insertion point.
   void buildKernel(FunctionPointer kernel, llvm::ArrayRef<ArgumentSpec> arguments, llvm::ArrayRef<Object> values);
