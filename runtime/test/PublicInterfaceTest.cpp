@@ -1,0 +1,141 @@
+// The C++ interface: loading, specialising, launching, errors.
+#include "nacre/nacre.h"
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+
+using namespace nacre;
+
+namespace {
+
+const char *const text = R"(import triton
+import triton.language as tl
+
+SCALE = tl.constexpr(2)
+
+@triton.jit
+def scaled(x):
+    return x * SCALE
+
+@triton.jit
+def kernel(x, out, n, factor, flag, BLOCK: tl.constexpr = 16, MODE: tl.constexpr = 'scale'):
+    offsets = tl.arange(0, BLOCK)
+    value = tl.load(x + offsets, mask=offsets < n)
+    if MODE == 'scale':
+        value = scaled(value)
+    if flag:
+        value += factor
+    tl.store(out + offsets, value, mask=offsets < n)
+
+@triton.jit
+def fill(out, value):
+    tl.store(out + tl.program_id(0), value)
+
+@triton.jit
+def checked(out, limit):
+    tl.device_assert(tl.program_id(0) < limit, "past the limit")
+
+@triton.jit
+def wrong(out):
+    tl.store(out, unknown)
+)";
+
+class PublicInterface : public testing::Test {
+protected:
+  void SetUp() override {
+    char name[] = "/tmp/nacre-interface-test-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    folder = name;
+    setenv("TRITON_CACHE_DIR", folder.c_str(), 1);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  std::string folder;
+  KernelSource source = KernelSource::fromString(text, "kernels.py");
+};
+
+TEST_F(PublicInterface, LaunchesOnRawPointers) {
+  float x[16], out[16] = {};
+  for (int i = 0; i < 16; ++i)
+    x[i] = static_cast<float>(i);
+  KernelHandle kernel = source.kernel("kernel");
+  EXPECT_EQ(kernel.name(), "kernel");
+  EXPECT_EQ(kernel.parameters().size(), 7u);
+  kernel.launch({1}, x, out, 10, 0.5, true);
+  EXPECT_EQ(out[9], 18.5f);
+  EXPECT_EQ(out[10], 0.0f);
+  kernel.launch({1}, static_cast<const float *>(x), out, 10, 0.5f, false, constexprInt(16), constexprText("other"));
+  EXPECT_EQ(out[9], 9.0f);
+}
+
+TEST_F(PublicInterface, NumbersOfEveryType) {
+  KernelHandle fill = source.kernel("fill");
+  int64_t wide[3] = {};
+  fill.launch({3}, wide, int64_t(1) << 40);
+  EXPECT_EQ(wide[2], int64_t(1) << 40);
+  uint8_t narrow[2] = {};
+  fill.launch(2, narrow, 1);
+  EXPECT_EQ(narrow[1], 1);
+  double precise[1] = {};
+  fill.launch({1}, precise, 0.25);
+  EXPECT_EQ(precise[0], 0.25);
+  uint16_t brain[1] = {};
+  fill.launch({1}, Argument("bf16", brain), 1.0);
+  EXPECT_EQ(brain[0], 0x3F80);
+}
+
+TEST_F(PublicInterface, SpecialisesBySignature) {
+  KernelHandle kernel = source.kernel("kernel");
+  SpecializedKernel specialized = kernel.specialize("*fp32, *fp32, i32, fp32, flag=i1, BLOCK=8, MODE='none'");
+  EXPECT_EQ(specialized.signature(), "x=*fp32, out=*fp32, n=i32, factor=fp32, flag=i1, BLOCK=8, MODE='none'");
+  EXPECT_EQ(specialized.hash().size(), 40u);
+  EXPECT_EQ(specialized.object().substr(1, 3), "ELF");
+  EXPECT_NE(specialized.stage("tile").find("tile.load"), std::string::npos);
+  EXPECT_NE(specialized.stage("llvm").find("define"), std::string::npos);
+  EXPECT_THROW(specialized.stage("ptx"), Error);
+  float x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, out[8] = {};
+  specialized.launch({1}, x, out, 8, 1.0f, true);
+  EXPECT_EQ(out[7], 9.0f);
+  EXPECT_THROW(specialized.launch({1}, x, out, 8, 1.0f), Error);
+  EXPECT_THROW(specialized.launch({1}, x, out, 8, 1.0f, true, 1, 2, 3), Error);
+  EXPECT_THROW(specialized.launch({1}, 1.0, out, 8, 1.0f, true), Error);
+  double wrong[8] = {};
+  EXPECT_THROW(specialized.launch({1}, wrong, out, 8, 1.0f, true), Error);
+}
+
+TEST_F(PublicInterface, ReportsErrorsWithTheirPlace) {
+  try {
+    float out = 0;
+    source.kernel("wrong").launch({1}, &out);
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.file, "kernels.py");
+    EXPECT_EQ(error.line, 30);
+    EXPECT_NE(error.message.find("unknown"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("    tl.store(out, unknown)"), std::string::npos);
+  }
+  EXPECT_THROW(source.kernel("missing"), Error);
+  EXPECT_THROW(KernelSource::fromString("def broken(:\n"), Error);
+  EXPECT_THROW(KernelSource::fromFile("/no/such/file.py"), Error);
+  for (const char *signature : {"*fp32", "*fp32, i32, i32", "*fp32, value=i32, value=i32", "*fp32, other=1", "*fp99, 1", "*fp32:3, 1"})
+    EXPECT_THROW(source.kernel("fill").specialize(signature), Error) << signature;
+}
+
+TEST_F(PublicInterface, FailedAssertsAreErrors) {
+  CompileSettings settings;
+  settings.debug = true;
+  SpecializedKernel checked = source.kernel("checked").specialize("*fp32, i32", settings);
+  float out = 0;
+  checked.launch({4}, &out, 4);
+  EXPECT_THROW(checked.launch({5}, &out, 4), Error);
+}
+
+TEST_F(PublicInterface, LoadsFiles) {
+  std::ofstream(folder + "/kernels.py") << text;
+  int32_t out[4] = {};
+  KernelSource::fromFile(folder + "/kernels.py").kernel("fill").launch({4}, out, 7);
+  EXPECT_EQ(out[3], 7);
+}
+
+} // namespace

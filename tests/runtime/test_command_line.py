@@ -1,0 +1,106 @@
+"""The `nacre` program of C++: compiling kernels without Python."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = Path(os.environ.get("NACRE_BUILD_DIR", ROOT / "build")) / "cli" / "nacre"
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="the nacre program is not built")
+
+KERNELS = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr = 128):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.static_print("compiling", BLOCK)
+    tl.store(out + offsets, tl.load(x + offsets, mask=mask) + tl.load(y + offsets, mask=mask), mask=mask)
+
+@triton.jit
+def wrong(x):
+    tl.store(x, unknown)
+"""
+SIGNATURE = "*fp32:16, *fp32:16, *fp32:16, i32"
+
+
+def nacre(*args):
+    return subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True)
+
+
+@pytest.fixture
+def kernels(tmp_path):
+    path = tmp_path / "kernels.py"
+    path.write_text(KERNELS)
+    return path
+
+
+@pytest.mark.parametrize("stage, text", [("tile", "tile.load"), ("cpu", "func.func"), ("llvm", "define"), ("asm", "add")])
+def test_stages(kernels, stage, text):
+    result = nacre("compile", kernels, "--kernel", "add", "--signature", SIGNATURE, "--target", "cpu", f"--emit={stage}")
+    assert result.returncode == 0, result.stderr
+    assert text in result.stdout and result.stderr == "compiling 128\n"
+
+
+def test_object_code_of_another_cpu(kernels, tmp_path):
+    out = tmp_path / "add.o"
+    result = nacre("compile", kernels, "--kernel", "add", "--signature", "*fp32,*fp32,*fp32,n=i32,BLOCK=64", "--emit", "obj",
+                   "--cpu", "skylake-avx512", "-o", out)  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert out.read_bytes()[:4] == b"\x7fELF"
+    assembly = nacre("compile", kernels, "--kernel", "add", "--signature", SIGNATURE, "--cpu", "skylake-avx512").stdout
+    assert "zmm" in assembly
+    assembly = nacre("compile", kernels, "--kernel", "add", "--signature", SIGNATURE, "--cpu", "haswell").stdout
+    assert "ymm" in assembly and "zmm" not in assembly
+
+
+@pytest.mark.parametrize("args, status, text", [
+    ((), 2, "no file"), (("--kernel",), 2, "needs a value"), (("k.py",), 2, "--kernel is missing"), (("k.py", "--kernel", "add", "--emit", "ptx"), 2, "no stage"),
+    (("k.py", "--kernel", "add", "--target", "tpu"), 2, "no target"), (("k.py", "--frob"), 2, "no option"), (("/no/file.py", "--kernel", "add"), 1, "/no/file.py"),
+])  # fmt: skip
+def test_wrong_use(args, status, text):
+    result = nacre("compile", *args)
+    assert result.returncode == status and text in result.stderr
+
+
+@pytest.mark.parametrize("kernel, signature, text", [
+    ("wrong", "*fp32", "unknown"), ("missing", "", "there is no function `missing`"), ("add", "*fp32", "`y` is missing"),
+    ("add", SIGNATURE + ", 1, 2", "more than its 5 parameters"), ("add", "*fp32:3,*fp32,*fp32,i32", "power of two"),
+    ("add", "what,*fp32,*fp32,i32", "neither a type nor a constant"),
+])  # fmt: skip
+def test_errors(kernels, kernel, signature, text):
+    result = nacre("compile", kernels, "--kernel", kernel, "--signature", signature)
+    assert result.returncode == 1 and text in result.stderr and not result.stdout
+
+
+def test_info_and_version():
+    assert "targets: cpu" in nacre("info").stdout and "runtime.num_threads" in nacre("info").stdout
+    assert nacre("--version").stdout.startswith("nacre ")
+    assert nacre().returncode == 2 and nacre("--help").returncode == 0
+
+
+def test_a_full_disk_is_reported(kernels):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full")
+    result = nacre("compile", kernels, "--kernel", "add", "--signature", SIGNATURE, "-o", "/dev/full")
+    assert result.returncode == 1 and "No space left" in result.stderr
+
+
+def test_the_same_code_as_from_python(kernels):
+    """A kernel's machine code does not depend on who asked for it."""
+    import importlib.util
+
+    kernels.write_text(KERNELS.replace("import triton", "import nacre").replace("nacre\nimport", "nacre as triton\nimport"))
+    spec = importlib.util.spec_from_file_location("kernels", kernels)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    x = np.zeros(1024, np.float32)
+    x = x[(-x.ctypes.data // 4) % 4:]
+    compiled = module.add[(1,)](x, x, x, 100)
+    text = nacre("compile", kernels, "--kernel", "add", "--signature", SIGNATURE, "--emit", "tile").stdout
+    assert [line.split(" loc(")[0] for line in compiled.asm["tile"].splitlines()] == [line.split(" loc(")[0] for line in text.splitlines()]
