@@ -132,6 +132,12 @@ void FileHost::index(const ast::Block &statements) {
         globals[name.alias.empty() ? name.name : name.alias] = global;
       }
       break;
+    case ast::Kind::If: { // if has_triton(): ...
+      auto &branch = llvm::cast<ast::If>(*statement);
+      index(branch.orElse);
+      index(branch.body);
+      break;
+    }
     case ast::Kind::Try: // try: import x except ImportError: ...
       index(llvm::cast<ast::Try>(*statement).body);
       break;
