@@ -1,0 +1,78 @@
+"""dot_scaled: every pair of formats, packed along either axis, with and without scales."""
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+from scalar_types import decode
+
+M, N, K = 16, 32, 64
+HALF_BYTES = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+TYPES = {"e4m3": "float8e4nv", "e5m2": "float8e5", "bf16": "bfloat16", "fp16": "float16"}
+
+
+@triton.jit
+def dot_scaled_kernel(a_ptr, a_scale_ptr, b_ptr, b_scale_ptr, c_ptr, A_ROWS: tl.constexpr, A_COLUMNS: tl.constexpr, B_ROWS: tl.constexpr,
+                      B_COLUMNS: tl.constexpr, M: tl.constexpr, N: tl.constexpr, GROUPS: tl.constexpr, A_FORMAT: tl.constexpr,
+                      B_FORMAT: tl.constexpr, A_ALONG_K: tl.constexpr, B_ALONG_K: tl.constexpr, HAS_B_SCALE: tl.constexpr):  # fmt: skip
+    a = tl.load(a_ptr + tl.arange(0, A_ROWS)[:, None] * A_COLUMNS + tl.arange(0, A_COLUMNS)[None, :])
+    b = tl.load(b_ptr + tl.arange(0, B_ROWS)[:, None] * B_COLUMNS + tl.arange(0, B_COLUMNS)[None, :])
+    m, n, group = tl.arange(0, M), tl.arange(0, N), tl.arange(0, GROUPS)
+    a_scale = tl.load(a_scale_ptr + m[:, None] * GROUPS + group[None, :])
+    c = tl.load(c_ptr + m[:, None] * N + n[None, :])
+    if HAS_B_SCALE:
+        b_scale = tl.load(b_scale_ptr + n[:, None] * GROUPS + group[None, :])
+        c = tl.dot_scaled(a, a_scale, A_FORMAT, b, b_scale, B_FORMAT, c, lhs_k_pack=A_ALONG_K, rhs_k_pack=B_ALONG_K)
+    else:
+        c = tl.dot_scaled(a, a_scale, A_FORMAT, b, None, B_FORMAT, c, lhs_k_pack=A_ALONG_K, rhs_k_pack=B_ALONG_K)
+    tl.store(c_ptr + m[:, None] * N + n[None, :], c)
+
+
+def operand(rng, shape, format, packed_axis):
+    """Bits of an operand of this shape, its type, and its values."""
+    if format == "e2m1":
+        stored = list(shape)
+        stored[packed_axis] //= 2
+        bits = rng.integers(0, 256, stored).astype(np.uint8)
+        values = np.stack([HALF_BYTES[bits & 15], HALF_BYTES[bits >> 4]], axis=packed_axis + 1).reshape(shape)
+        return bits, "uint8", values
+    if format in ("bf16", "fp16"):
+        values = rng.integers(-8, 9, shape) / 4
+        return values, TYPES[format], values
+    # Exponents near one, so that sums in any order agree.
+    mantissa = 3 if format == "e4m3" else 2
+    bias = 7 if format == "e4m3" else 15
+    bits = (rng.integers(0, 2, shape) << 7 | rng.integers(bias - 2, bias + 3, shape) << mantissa | rng.integers(0, 1 << mantissa, shape)).astype(np.uint8)
+    return bits, TYPES[format], decode(bits, TYPES[format]).astype(np.float64)
+
+
+def check(engine, rng, a_format, b_format, a_along_k=True, b_along_k=True, has_b_scale=True):
+    a_bits, a_type, a = operand(rng, (M, K), a_format, 1 if a_along_k else 0)
+    b_bits, b_type, b = operand(rng, (K, N), b_format, 0 if b_along_k else 1)
+    a_scale, b_scale = (rng.integers(124, 131, (extent, K // 32)).astype(np.uint8) for extent in (M, N))
+    c = rng.integers(-8, 9, (M, N)).astype(np.float32)
+    out = engine.array(c)
+    place = engine.from_bits if a_type.startswith("float8") or a_type == "uint8" else engine.array
+    b_place = engine.from_bits if b_type.startswith("float8") or b_type == "uint8" else engine.array
+    dot_scaled_kernel[(1,)](place(a_bits, a_type), engine.array(a_scale), b_place(b_bits, b_type), engine.array(b_scale), out,
+                            *a_bits.shape, *b_bits.shape, M, N, K // 32, a_format, b_format, a_along_k, b_along_k, has_b_scale)  # fmt: skip
+    expected = (a * np.repeat(2.0 ** (a_scale - 127.0), 32, 1)) @ (b * (np.repeat(2.0 ** (b_scale - 127.0), 32, 1).T if has_b_scale else 1)) + c
+    np.testing.assert_allclose(engine.numpy(out), expected, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.ours("formats whose product the Triton package leaves to hardware")
+@pytest.mark.parametrize("a_format", ["e2m1", "e4m3", "e5m2", "bf16", "fp16"])
+@pytest.mark.parametrize("b_format", ["e2m1", "e4m3", "e5m2", "bf16", "fp16"])
+def test_formats(engine, rng, a_format, b_format):
+    check(engine, rng, a_format, b_format)
+
+
+@pytest.mark.ours("formats whose product the Triton package leaves to hardware")
+@pytest.mark.parametrize("a_along_k, b_along_k", [(False, True), (True, False), (False, False)])
+def test_packed_along_the_other_axis(engine, rng, a_along_k, b_along_k):
+    check(engine, rng, "e2m1", "e2m1", a_along_k, b_along_k)
+
+
+@pytest.mark.ours("formats whose product the Triton package leaves to hardware")
+def test_without_the_second_scale(engine, rng):
+    check(engine, rng, "e4m3", "e2m1", has_b_scale=False)
