@@ -138,11 +138,6 @@ Object atomicStore(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   return Object();
 }
 
-Object atomicPoll(Evaluation &evaluation, llvm::ArrayRef<Object>) {
-  evaluation.fail(Diagnostic::Kind::Unsupported, "waiting in one operation is not supported yet",
-                  "loop while tl.atomic_load(pointer) != expected");
-}
-
 } // namespace
 
 void addAtomics(Table &table) {
@@ -198,9 +193,6 @@ void addAtomics(Table &table) {
             "sem: \"release\" (the default) or \"relaxed\".\n"
             "scope: \"gpu\" (the default), \"cta\" or \"sys\".",
             atomicStore, Table::method);
-  table.add("atomic_poll(pointer: tensor, expected_value: tensor, sem: constexpr str = None, scope: constexpr str = "
-            "None, timeout_ns: int = None)",
-            "Waits until memory holds a value. Not supported yet.", atomicPoll, Table::method);
 }
 
 } // namespace nacre

@@ -34,6 +34,12 @@ static Object isCuda(Evaluation &evaluation, llvm::ArrayRef<Object>) {
 static Object isHip(Evaluation &evaluation, llvm::ArrayRef<Object>) {
   return llvm::StringRef(evaluation.target()).starts_with("hip");
 }
+// One of AMD's architectures, "hip:gfx942".
+template <const char *architecture> static Object isArchitecture(Evaluation &evaluation, llvm::ArrayRef<Object>) {
+  return evaluation.target() == std::string("hip:") + architecture;
+}
+static constexpr char cdna3[] = "gfx942", cdna4[] = "gfx950", gfx1250[] = "gfx1250";
+
 static Object currentTarget(Evaluation &evaluation, llvm::ArrayRef<Object>) { return evaluation.target(); }
 
 static Object cudaCapabilityAtLeast(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
@@ -62,6 +68,9 @@ void addProgrammingModel(Table &table) {
   table.add("current_target()", "The name of the target being compiled for: \"cpu\", \"cuda:90\".", currentTarget);
   table.add("is_cuda()", "Whether the target is a CUDA device. A constexpr, so it prunes branches.", isCuda);
   table.add("is_hip()", "Whether the target is a HIP device. A constexpr, so it prunes branches.", isHip);
+  table.add("is_hip_cdna3()", "Whether the target is AMD's CDNA3. A constexpr.", isArchitecture<cdna3>);
+  table.add("is_hip_cdna4()", "Whether the target is AMD's CDNA4. A constexpr.", isArchitecture<cdna4>);
+  table.add("is_hip_gfx1250()", "Whether the target is AMD's gfx1250. A constexpr.", isArchitecture<gfx1250>);
   table.add("cuda_capability_geq(major: constexpr int, minor: constexpr int = 0)",
             "Whether the target is a CUDA device of at least this compute capability. A constexpr.",
             cudaCapabilityAtLeast);

@@ -34,6 +34,7 @@ llvm::ArrayRef<StandardFunction> allStandardFunctions() {
       {"sort", standardFile, "scans and sorts", true},
       {"topk", standardFile, "scans and sorts", true},
       {"bitonic_merge", standardFile, "scans and sorts", true},
+      {"atomic_poll", standardFile, "atomics", true},
       {"flip", standardFile, "indexing", true},
       {"interleave", standardFile, "shape", false},
       {"swizzle2d", standardFile, "indexing", false},

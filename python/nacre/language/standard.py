@@ -448,6 +448,34 @@ def _is_power(scale):
         return not scale.dtype.is_floating()
 
 
+# Waiting ------------------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _any(x):
+    """Whether any element of an int1 tensor, or an int1 scalar, holds."""
+    return core.reduce(x, None, _or)
+
+
+@jit
+def atomic_poll(pointer, expected_value, sem: core.constexpr = None, scope: core.constexpr = None, timeout_ns: core.constexpr = None):
+    """Waits until memory holds a value; returns true, of the pointers' shape. Another program must be writing it.
+
+    pointer: a pointer or a tensor of pointers, to integers of 32 or 64 bits.
+    expected_value: what to wait for, converted to the memory's type.
+    sem: "acquire" (the default) or "relaxed".
+    scope: "gpu" (the default), "cta" or "sys".
+    timeout_ns: not supported yet: waits as long as it takes.
+    """
+    core.static_assert(timeout_ns is None, "atomic_poll: timeout_ns is not supported yet")
+    core.static_assert(pointer.dtype.element_ty.is_int(), "atomic_poll takes pointers to integers")
+    expected = core.cast(expected_value, pointer.dtype.element_ty)
+    arrived = core.atomic_load(pointer, None, sem, scope) == expected
+    while _any(~arrived):
+        arrived = core.atomic_load(pointer, None, sem, scope) == expected
+    return arrived
+
+
 # Shapes and places ------------------------------------------------------------------------------------------------------
 
 
