@@ -1,189 +1,39 @@
 // The `nacre` program: compile a kernel without Python, say what this build is, and run Python scripts under the alias.
-#include "compiler/targets/cpu/CpuTarget.h"
+#include "cli/Command.h"
 #include "runtime/BuildId.h"
-#include "runtime/Compiler.h"
-#include "runtime/Knobs.h"
-#include "runtime/Signature.h"
-#include "runtime/ThreadPool.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/raw_ostream.h"
+#include <cstdio>
+#include <string_view>
 #include <unistd.h>
+#include <vector>
 
-using namespace nacre;
-
-namespace {
-
-const char *const usage = R"(usage: nacre compile FILE.py --kernel NAME --signature SIGNATURE [options]
+static const char *const usage = R"(usage: nacre compile FILE.py --kernel NAME --signature SIGNATURE [options]
        nacre run SCRIPT.py [args...] | -m MODULE [args...]
        nacre info
        nacre --version
 )";
 
-const char *const compileUsage = R"(usage: nacre compile FILE.py --kernel NAME --signature SIGNATURE [options]
-
-  --signature S      one entry a parameter: "*fp32:16, *fp32:16, i32, BLOCK=1024"; a number after a colon divides the value or address
-  --emit STAGE       tile, cpu, llvm, asm or obj (default: asm)
-  --target cpu       the target
-  --cpu NAME         a CPU as LLVM names it (default: this machine's)
-  --features LIST    "+avx512f,-avx2"
-  --debug            make device_assert live
-  --no-fp-fusion     do not contract a*b+c
-  --no-line-info     leave line numbers out
-  -o FILE            where to write (default: standard output)
-)";
-
-[[noreturn]] void wrongUse(const llvm::Twine &problem) {
-  llvm::errs() << "nacre: " << problem << "\n\n" << compileUsage;
-  std::exit(2);
-}
-
-struct CompileCommand {
-  std::string file, kernel, signature, output = "-", emit = "asm";
-  CompileOptions options = defaultCompileOptions();
-
-  explicit CompileCommand(llvm::ArrayRef<const char *> arguments) {
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      llvm::StringRef option = arguments[i];
-      std::optional<std::string> inlineValue; // --emit=llvm
-      if (option.starts_with("--"))
-        if (auto [name, value] = option.split('='); name.size() != option.size()) {
-          option = name;
-          inlineValue = value.str();
-        }
-      auto value = [&]() -> std::string {
-        if (inlineValue)
-          return *inlineValue;
-        if (i + 1 == arguments.size())
-          wrongUse(option + " needs a value");
-        return arguments[++i];
-      };
-      if (option == "--kernel")
-        kernel = value();
-      else if (option == "--signature")
-        signature = value();
-      else if (option == "--emit")
-        emit = value();
-      else if (option == "--target") {
-        if (std::string target = value(); target != "cpu")
-          wrongUse("there is no target `" + target + "`; the target is cpu");
-      } else if (option == "--cpu")
-        options.cpu = value();
-      else if (option == "--features")
-        options.features = value();
-      else if (option == "--debug")
-        options.debug = true;
-      else if (option == "--no-fp-fusion")
-        options.fpFusion = false;
-      else if (option == "--no-line-info")
-        options.lineInfo = false;
-      else if (option == "-o")
-        output = value();
-      else if (option.starts_with("-"))
-        wrongUse("there is no option `" + option + "`");
-      else if (file.empty())
-        file = option.str();
-      else
-        wrongUse("more than one file: " + file + " and " + option);
-    }
-    if (file.empty())
-      wrongUse("no file is named");
-    if (kernel.empty())
-      wrongUse("--kernel is missing");
-    if (!llvm::is_contained({"tile", "cpu", "llvm", "asm", "obj"}, emit))
-      wrongUse("there is no stage `" + emit + "`; stages: tile, cpu, llvm, asm, obj");
-  }
-
-  int run() {
-    auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
-    if (!buffer) {
-      llvm::errs() << "nacre: " << file << ": " << buffer.getError().message() << "\n";
-      return 1;
-    }
-    auto text = std::make_shared<SourceText>();
-    text->fileName = file;
-    text->text = (*buffer)->getBuffer().str();
-    std::string result;
-    try {
-      std::unique_ptr<Host> host = makeFileHost(text);
-      CompileRequest request;
-      request.kernel = findFunction(*host, kernel);
-      request.arguments = parseSignature(request.kernel, signature);
-      request.options = options;
-      request.staticPrint = [](llvm::StringRef printed) { llvm::errs() << printed; };
-      CompiledCode code = compileKernel(request, *host, [&](const std::string &stage, const std::function<std::string()> &stageText) {
-        if (stage == emit)
-          result = stageText();
-      });
-      if (emit == "obj")
-        result = code.object;
-    } catch (const CompileError &error) {
-      llvm::errs() << error.what() << "\n";
-      return 1;
-    }
-    std::error_code error;
-    llvm::raw_fd_ostream out(output, error);
-    if (!error)
-      out << result;
-    out.close();
-    if (error || out.has_error()) {
-      llvm::errs() << "nacre: " << output << ": " << (error ? error : out.error()).message() << "\n";
-      out.clear_error();
-      return 1;
-    }
-    return 0;
-  }
-};
-
-int info() {
-  llvm::outs() << "nacre " << versionText() << ", build " << llvm::StringRef(buildId()).take_front(16) << "\n"
-               << "targets: cpu (" << cpu::hostCpu() << ", " << usableCores() << " cores)\n"
-               << "cache: " << cacheDirectory() << "\nknobs:\n";
-  for (const Knob &knob : allKnobs()) {
-    llvm::outs() << "  " << knob.group << "." << knob.attribute << " = '" << knobText(knob).value_or(knob.fallback) << "'  ("
-                 << knob.variable << ", " << knob.ownVariable << (knob.inCacheKey ? "; part of the cache key" : "") << ")\n"
-                 << "      " << knob.help << "\n";
-  }
-  return 0;
-}
-
 // Scripts are Python's: hands over to it.
-int runScript(char **arguments) {
+static int runScript(char **arguments) {
   std::vector<char *> command = {const_cast<char *>("python3"), const_cast<char *>("-m"), const_cast<char *>("nacre")};
   for (; *arguments; ++arguments)
     command.push_back(*arguments);
   command.push_back(nullptr);
   execvp(command[0], command.data());
-  llvm::errs() << "nacre: python3 cannot be started\n";
+  std::fputs("nacre: python3 cannot be started\n", stderr);
   return 1;
 }
 
-} // namespace
-
 int main(int argc, char **argv) {
-  llvm::StringRef command = argc > 1 ? argv[1] : "";
-  llvm::ArrayRef<const char *> rest(argv + std::min(argc, 2), argv + argc);
-  try {
-    if (command == "compile") {
-      if (llvm::any_of(rest, [](llvm::StringRef option) { return option == "--help" || option == "-h"; })) {
-        llvm::outs() << compileUsage;
-        return 0;
-      }
-      return CompileCommand(rest).run();
-    }
-    if (command == "info")
-      return info();
-  } catch (const std::exception &error) { // a knob with a wrong value
-    llvm::errs() << "nacre: " << error.what() << "\n";
-    return 1;
-  }
+  std::string_view command = argc > 1 ? argv[1] : "";
+  if (command == "compile" || command == "info")
+    return nacre::runCommand(std::vector<std::string>(argv + 1, argv + argc));
   if (command == "run")
     return runScript(argv + 1);
   if (command == "--version") {
-    llvm::outs() << "nacre " << versionText() << "\n";
+    std::printf("nacre %s\n", nacre::versionText());
     return 0;
   }
   bool asked = command == "--help" || command == "-h";
-  (asked ? llvm::outs() : llvm::errs()) << usage;
+  std::fputs(usage, asked ? stdout : stderr);
   return asked ? 0 : 2;
 }

@@ -1,99 +1,125 @@
-"""`make wheel`: packs what the build made into two wheels, with the standard library of Python alone.
+"""Makes the wheels: nacre, for CPython 3.11 and up, and (with --alias) nacre-triton, which installs the alias for good.
 
-- nacre: the package with its one extension module, for CPython 3.11 and up (stable ABI). The platform tag says the oldest
-  glibc that the extension's own symbols ask for.
-- nacre-triton: the alias for good (python/alias).
+Needs nothing but Python and the built extension (target nacre_python). Checks what it made: the size, the tag's promise about
+the C library, and that nothing but libc and libm is needed.
 """
 
 import argparse
 import base64
 import hashlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 
-PYTHON = Path(__file__).resolve().parent
-PACKAGE = PYTHON / "nacre"
-LIMIT = 40 << 20
+HERE = Path(__file__).resolve().parent
+LARGEST = 40 << 20
+GLIBC = (2, 34)
+SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2"}
 
 
 def version():
-    return re.search(r'^version = "(.*)"', (PACKAGE / "_version.py").read_text(), re.MULTILINE)[1]
+    text = (HERE / "nacre" / "_version.py").read_text()
+    return re.search(r'^version = "([^"]+)"', text, re.M)[1]
 
 
-def platform_tag(library):
-    symbols = subprocess.run(["objdump", "-T", library], capture_output=True, text=True, check=True).stdout
-    minor = max(int(found) for found in re.findall(r"GLIBC_2\.(\d+)", symbols))
-    return f"manylinux_2_{minor}_x86_64"
+def find_program(*names):
+    for name in names:
+        if shutil.which(name):
+            return name
+    sys.exit(f"none of {', '.join(names)} is installed")
 
 
-def metadata(name, summary, requires=()):
-    lines = [
-        "Metadata-Version: 2.1", f"Name: {name}", f"Version: {version()}", f"Summary: {summary}", "License: Apache-2.0",
-        "Requires-Python: >=3.11", *(f"Requires-Dist: {requirement}" for requirement in requires),
-    ]  # fmt: skip
-    return "\n".join(lines) + "\n"
+def check_extension(path):
+    """The newest symbols and the libraries that it asks for."""
+    readelf = find_program("llvm-readelf-22", "readelf")
+    dynamic = subprocess.run([readelf, "-dW", path], capture_output=True, text=True, check=True).stdout
+    needed = set(re.findall(r"Shared library: \[([^\]]+)\]", dynamic))
+    if needed - SYSTEM_LIBRARIES:
+        sys.exit(f"{path.name} needs {', '.join(sorted(needed - SYSTEM_LIBRARIES))}")
+    symbols = subprocess.run([readelf, "--dyn-syms", "-W", path], capture_output=True, text=True, check=True).stdout
+    newest = max(tuple(map(int, found)) for found in re.findall(r"@GLIBC_(\d+)\.(\d+)", symbols))
+    if newest > GLIBC:
+        users = sorted(set(re.findall(rf"(\S+)@+GLIBC_{newest[0]}\.{newest[1]}\b", symbols)))
+        sys.exit(f"{path.name} needs glibc {newest[0]}.{newest[1]} (for {', '.join(users)}); the wheel promises {GLIBC[0]}.{GLIBC[1]}")
 
 
-def write_wheel(output, name, tag, files):
-    """`files`: path in the wheel -> bytes. Adds the WHEEL and RECORD files; reproducible for equal contents."""
-    stem = f"{name}-{version()}"
-    pure = "true" if tag.endswith("none-any") else "false"
-    files = dict(sorted(files.items()))
-    files[f"{stem}.dist-info/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: nacre\nRoot-Is-Purelib: {pure}\nTag: {tag}\n".encode()
-    record = ""
-    for path, content in files.items():
-        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-        record += f"{path},sha256={digest},{len(content)}\n"
-    files[f"{stem}.dist-info/RECORD"] = (record + f"{stem}.dist-info/RECORD,,\n").encode()
-    output.mkdir(parents=True, exist_ok=True)
-    wheel = output / f"{stem}-{tag}.whl"
-    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for path, content in files.items():
-            entry = zipfile.ZipInfo(path, date_time=(2020, 1, 1, 0, 0, 0))
-            entry.external_attr = (0o755 if path.endswith(".so") else 0o644) << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, content)
-    print(f"{wheel}  {wheel.stat().st_size / (1 << 20):.1f} MiB")
-    return wheel
+class Wheel:
+    """A wheel being written; RECORD comes last."""
+
+    def __init__(self, output, name, tag, metadata, entry_points=""):
+        self.folder = f"{name.replace('-', '_')}-{version()}.dist-info"
+        self.path = output / f"{name.replace('-', '_')}-{version()}-{tag}.whl"
+        self.archive = zipfile.ZipFile(self.path, "w", zipfile.ZIP_DEFLATED, compresslevel=9)
+        self.record = []
+        self.tag = tag
+        self.metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version()}\n{metadata}"
+        self.entry_points = entry_points
+
+    def add(self, name, data, executable=False):
+        info = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))  # the same bytes for the same contents
+        info.compress_type = zipfile.ZIP_DEFLATED
+        info.external_attr = (0o755 if executable else 0o644) << 16
+        self.archive.writestr(info, data, compresslevel=9)
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        self.record.append(f"{name},sha256={digest},{len(data)}")
+
+    def close(self, pure):
+        self.add(f"{self.folder}/METADATA", self.metadata.encode())
+        wheel = f"Wheel-Version: 1.0\nGenerator: nacre\nRoot-Is-Purelib: {str(pure).lower()}\nTag: {self.tag}\n"
+        self.add(f"{self.folder}/WHEEL", wheel.encode())
+        if self.entry_points:
+            self.add(f"{self.folder}/entry_points.txt", self.entry_points.encode())
+        self.record.append(f"{self.folder}/RECORD,,")
+        self.archive.writestr(f"{self.folder}/RECORD", "\n".join(self.record) + "\n")
+        self.archive.close()
+        return self.path
 
 
-def package_files():
-    wanted = {".py", ".pyi", ".so", ".typed"}
-    return {
-        str(path.relative_to(PYTHON)): path.read_bytes()
-        for path in PACKAGE.rglob("*")
-        if path.suffix in wanted and "__pycache__" not in path.parts
-    }
+def build_nacre(output):
+    extension = HERE / "nacre" / "_core.abi3.so"
+    if not extension.exists():
+        sys.exit(f"{extension} is not there: build the target nacre_python first")
+    tag = f"cp311-abi3-manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64"
+    metadata = (
+        "Summary: The Triton language with a compiler of its own, for CPUs and GPUs\n"
+        "License: Apache-2.0\nRequires-Python: >=3.11\nClassifier: Operating System :: POSIX :: Linux\n"
+    )
+    wheel = Wheel(output, "nacre", tag, metadata, "[console_scripts]\nnacre = nacre._command_line:main\n")
+    for path in sorted((HERE / "nacre").rglob("*")):
+        if path.suffix in (".py", ".pyi", ".typed") and "__pycache__" not in path.parts:
+            wheel.add(str(path.relative_to(HERE)), path.read_bytes())
+    with tempfile.TemporaryDirectory() as folder:
+        stripped = Path(folder) / extension.name
+        shutil.copy(extension, stripped)
+        subprocess.run([find_program("llvm-strip-22", "strip"), "--strip-all", stripped], check=True)
+        check_extension(stripped)
+        wheel.add("nacre/_core.abi3.so", stripped.read_bytes(), executable=True)
+    path = wheel.close(pure=False)
+    if path.stat().st_size > LARGEST:
+        sys.exit(f"{path.name} has {path.stat().st_size / 2**20:.1f} MiB, more than {LARGEST >> 20}")
+    return path
+
+
+def build_alias(output):
+    metadata = f"Summary: `import triton` gives nacre\nLicense: Apache-2.0\nRequires-Python: >=3.11\nRequires-Dist: nacre=={version()}\n"
+    wheel = Wheel(output, "nacre-triton", "py3-none-any", metadata)
+    wheel.add("triton/__init__.py", b'"""This name stands for nacre."""\n\nfrom nacre._alias import replace_triton\n\nreplace_triton()\n')
+    return wheel.close(pure=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, default=Path("dist"))
-    options = parser.parse_args()
-    library = PACKAGE / "_core.abi3.so"
-    if not library.exists():
-        sys.exit(f"{library} is not built")
-
-    files = package_files()
-    info = f"nacre-{version()}.dist-info"
-    files[f"{info}/METADATA"] = metadata("nacre", "The Triton language with a compiler of its own").encode()
-    files[f"{info}/entry_points.txt"] = b"[console_scripts]\nnacre = nacre._command_line:main\n"
-    files[f"{info}/LICENSE"] = (PYTHON.parent / "LICENSE").read_bytes()
-    wheel = write_wheel(options.output, "nacre", f"cp311-abi3-{platform_tag(library)}", files)
-    if wheel.stat().st_size > LIMIT:
-        sys.exit(f"{wheel} is over {LIMIT >> 20} MiB")
-
-    alias = (PYTHON / "alias" / "nacre_triton.py").read_bytes()
-    info = f"nacre_triton-{version()}.dist-info"
-    requires = [f"nacre=={version()}"]
-    write_wheel(options.output, "nacre_triton", "py3-none-any", {
-        "nacre_triton.py": alias,
-        "nacre_triton.pth": b"import nacre_triton\n",
-        f"{info}/METADATA": metadata("nacre-triton", "Makes `import triton` mean nacre", requires).encode(),
-    })  # fmt: skip
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, default=HERE.parent / "dist")
+    parser.add_argument("--alias", action="store_true", help="also make nacre-triton")
+    arguments = parser.parse_args()
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    for build in [build_nacre] + [build_alias] * arguments.alias:
+        path = build(arguments.output)
+        print(f"{path} ({path.stat().st_size / 2**20:.1f} MiB)")
 
 
 if __name__ == "__main__":

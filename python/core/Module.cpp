@@ -1,4 +1,5 @@
 // nacre._core: the compiler and the runtime as a Python module.
+#include "cli/Command.h"
 #include "compiler/language/Builtins.h"
 #include "compiler/language/StandardLibrary.h"
 #include "compiler/targets/cpu/CpuTarget.h"
@@ -97,6 +98,23 @@ PyObject *fingerprint(PyObject *, PyObject *value) {
   return guarded([&] { return unicode(Fingerprint().add(llvm::StringRef(textView(value))).hex()).release(); });
 }
 
+// command(["compile", ...]) -> exit status: the commands that need no Python
+PyObject *command(PyObject *, PyObject *list) {
+  return guarded([&] {
+    std::vector<std::string> arguments;
+    for (Py_ssize_t i = 0, size = PySequence_Size(list); i < size; ++i)
+      arguments.push_back(text(checked(PySequence_GetItem(list, i)).get()));
+    if (arguments.empty())
+      raise(PyExc_ValueError, "a command is needed");
+    int status;
+    {
+      ReleaseGil released;
+      status = runCommand(arguments);
+    }
+    return PyLong_FromLong(status);
+  });
+}
+
 // How a default is written in a signature: as Python source.
 std::string defaultText(const Object &value) {
   if (value.isType())
@@ -147,6 +165,7 @@ PyMethodDef functions[] = {
     {"cache_counts", counts, METH_NOARGS, "How often kernels were found in memory, found on disk, compiled."},
     {"set_launch_hooks", setLaunchHooks, METH_VARARGS, "set_launch_hooks(enter, exit)"},
     {"fingerprint", fingerprint, METH_O, "A hash of a text: 40 hexadecimal digits."},
+    {"command", command, METH_O, "Runs a command of the nacre program: its arguments to its exit status."},
     {"info", info, METH_NOARGS, "What this build is and what it runs on."},
     {"builtins", builtins, METH_NOARGS, "The builtins of the language."},
     {"standard_functions", standardFunctions, METH_NOARGS, "The functions of the standard library."},

@@ -59,6 +59,13 @@ def _share_loaded():
             sys.modules.setdefault(_ALIAS + name[len(_OURS):], module)
 
 
+def replace_triton():
+    """For the package `triton` of the distribution nacre-triton: takes its place while it is being imported."""
+    sys.modules.pop(_ALIAS, None)
+    activate()
+    sys.modules[_ALIAS] = sys.modules[_OURS]
+
+
 def activate():
     """From now on `import triton` gives this package, in this process. Call it before anything imports triton."""
     if is_active():

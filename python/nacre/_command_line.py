@@ -55,11 +55,9 @@ def info(arguments):
 
 
 def compile(arguments):
-    program = os.path.join(os.path.dirname(__file__), "bin", "nacre")
-    if not os.path.exists(program):
-        print("nacre compile: this installation has no `nacre` program", file=sys.stderr)
-        return 2
-    os.execv(program, [program, "compile", *arguments])
+    from . import _core
+
+    return _core.command(["compile", *arguments])
 
 
 COMMANDS = {"run": run, "info": info, "compile": compile}
