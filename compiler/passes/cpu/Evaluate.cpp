@@ -99,7 +99,9 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
   using Kind = Lanes::Kind;
   const Form varying{Kind::Varying, {}};
   Operation *op = value.getDefiningOp();
-  if (!op || lowering.buffer(value))
+  if (!op)
+    return varying;
+  if (lowering.buffer(value) && !isElementwise(op))
     return varying;
   if (isa<tile::ArangeOp>(op))
     return {Kind::Linear, 1};
@@ -158,8 +160,53 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
   return varying;
 }
 
+// The largest power of two, up to a bound, known to divide a scalar of the kernel.
+static constexpr int64_t mostDivisor = 4096;
+static int64_t powerOfTwoIn(int64_t number) { return number == 0 ? mostDivisor : std::min(mostDivisor, number & -number); }
+
+static int64_t scalarDivisor(Value value) {
+  if (auto known = Emit::known(value))
+    return powerOfTwoIn(*known);
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto kernel = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    if (!kernel)
+      return 1;
+    auto divisor = kernel.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), tile::divisibilityAttribute);
+    return divisor ? powerOfTwoIn(divisor.getInt()) : 1;
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<arith::MulIOp>(op))
+    return std::min(mostDivisor, scalarDivisor(op->getOperand(0)) * scalarDivisor(op->getOperand(1)));
+  if (isa<arith::AddIOp, arith::SubIOp>(op))
+    return std::min(scalarDivisor(op->getOperand(0)), scalarDivisor(op->getOperand(1)));
+  if (isa<arith::ExtSIOp, arith::TruncIOp>(op))
+    return scalarDivisor(op->getOperand(0));
+  return 1;
+}
+
+// The same for a tile at the first lane of a step, which is a multiple of the width: the lanes' own index is left out.
+int64_t Nest::stepDivisor(Value value) {
+  if (!isTile(value))
+    return scalarDivisor(value);
+  Operation *op = value.getDefiningOp();
+  DenseElementsAttr constant;
+  if (matchPattern(value, m_Constant(&constant)) && constant.isSplat() && isa<IntegerType>(constant.getElementType()))
+    return powerOfTwoIn(constant.getSplatValue<APInt>().getSExtValue());
+  if (!op)
+    return 1;
+  if (auto splat = dyn_cast<tile::SplatOp>(op))
+    return scalarDivisor(splat.getSource());
+  if (auto arange = dyn_cast<tile::ArangeOp>(op))
+    return powerOfTwoIn(arange.getStart());
+  if (movesElements(op) || isa<arith::ExtSIOp, arith::TruncIOp, tile::HintOp>(op))
+    return stepDivisor(op->getOperand(0));
+  if (isa<arith::AddIOp, arith::SubIOp>(op))
+    return std::min(stepDivisor(op->getOperand(0)), stepDivisor(op->getOperand(1)));
+  return 1;
+}
+
 void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
-  if (!isTile(value) || lowering.buffer(value))
+  if (!isTile(value) || bufferOf(value, coordinates))
     return;
   if (!visitedAssumable.insert({value, encode(coordinates)}).second)
     return;
@@ -181,13 +228,32 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
     assumable.push_back({value, coordinates, {}});
     return;
   }
-  if (isa<arith::RemSIOp>(op) && form.kind == Lanes::Kind::Linear && oneIndex)
-    assumable.push_back({value, coordinates, {}});
+  if (isa<arith::RemSIOp>(op) && form.kind == Lanes::Kind::Linear) {
+    // Where both sides are multiples of the step's width the remainder is linear within every step; else up to the wrap.
+    int64_t divisor = std::min(stepDivisor(op->getOperand(0)), stepDivisor(op->getOperand(1)));
+    if (divisor >= 8)
+      widthLimit = widthLimit ? std::min(widthLimit, divisor) : divisor;
+    else if (oneIndex)
+      assumable.push_back({value, coordinates, {}});
+  }
   if (movesElements(op))
     return collectAssumable(op->getOperand(0), operandCoordinates(op, coordinates));
   if (isElementwise(op) || isa<tile::LoadOp>(op))
     for (Value operand : op->getOperands())
       collectAssumable(operand, coordinates);
+}
+
+const Buffer *Nest::bufferOf(Value value, const Coordinates &coordinates) {
+  const Buffer *buffer = lowering.buffer(value);
+  if (!buffer)
+    return nullptr;
+  Lanes::Kind kind = classify(value, coordinates).kind;
+  return kind == Lanes::Kind::Linear || kind == Lanes::Kind::Prefix ? nullptr : buffer;
+}
+
+bool Nest::holdsForPrefix(Value mask, const Coordinates &coordinates) {
+  Form form = classify(mask, coordinates);
+  return form.kind == Lanes::Kind::Uniform || form.kind == Lanes::Kind::Prefix;
 }
 
 bool Nest::readsNeighbours(Value value, const Coordinates &coordinates) {
@@ -281,7 +347,7 @@ Lanes Nest::evaluate(Value value, const Coordinates &coordinates) {
 }
 
 Lanes Nest::compute(Value value, const Coordinates &coordinates) {
-  if (const Buffer *buffer = lowering.buffer(value))
+  if (const Buffer *buffer = bufferOf(value, coordinates))
     return readBuffer(*buffer, coordinates);
   Operation *op = value.getDefiningOp();
   assert(op && "a carried tile has a buffer");
@@ -394,6 +460,9 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
         return *known ? lanes[1] : lanes[2];
     }
   }
+  if (isa<arith::RemSIOp>(op) && !allUniform && lanes[0].isLinear() && Emit::isKnown(lanes[0].stride, 1) && uniform(1) && !probing &&
+      std::min(stepDivisor(op->getOperand(0)), stepDivisor(op->getOperand(1))) >= width)
+    return Lanes::linear(arith::RemSIOp::create(b, lanes[0].value, lanes[1].value), lanes[0].stride);
   if (isa<arith::DivFOp>(op) && element.isF32() && !uniform(0) && uniform(1))
     return Lanes::varying(divideByUniform(vectorOf(lanes[0], element), lanes[1].value));
   SmallVector<Value> operands;

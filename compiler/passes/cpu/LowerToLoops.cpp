@@ -14,6 +14,7 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
   explicit LowerToLoops(const VectorTarget &target) {
     vectorBytes = target.vectorBytes;
     registers = target.registers;
+    bf16Dot = target.bf16Dot;
   }
 
   StringRef getArgument() const override { return "lower-to-loops"; }
@@ -28,6 +29,7 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
     VectorTarget target;
     target.vectorBytes = vectorBytes;
     target.registers = registers;
+    target.bf16Dot = bf16Dot;
     int64_t scratch = 0;
     for (auto kernel : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!kernel->hasAttr(tile::kernelAttribute))
@@ -42,6 +44,7 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
 
   Option<int64_t> vectorBytes{*this, "vector-bytes", llvm::cl::desc("bytes of a vector register"), llvm::cl::init(32)};
   Option<int64_t> registers{*this, "registers", llvm::cl::desc("number of vector registers"), llvm::cl::init(16)};
+  Option<bool> bf16Dot{*this, "bf16-dot", llvm::cl::desc("the machine multiplies pairs of bf16"), llvm::cl::init(false)};
 };
 
 } // namespace

@@ -25,6 +25,10 @@ public:
   // `evaluated` lists what the body will evaluate; `maxWidth` limits the lanes.
   using Body = std::function<void(Nest &)>;
   void emitLoops(const Body &body, llvm::ArrayRef<mlir::Value> evaluated, int64_t maxWidth = 0);
+  // Emits the loops of every level but the lanes; `body` may evaluate values at the start of the row, as if its lanes were endless.
+  void emitRows(const Body &body);
+  // Whether the mask, where it varies along the lanes, is true for the first so many.
+  bool holdsForPrefix(mlir::Value mask, const Coordinates &coordinates);
   // For bodies that look at several indices of one level, `movedLevel`: sets that level's index to base + offset and forgets
   // what depended on it. Its loop takes `movedStep` indices at a time.
   void moveIndex(mlir::Value base, int64_t offset);
@@ -90,6 +94,9 @@ private:
   };
   Form classify(mlir::Value value, const Coordinates &coordinates);
   Form classifyOperation(mlir::Value value, const Coordinates &coordinates);
+  // The value's buffer, unless its lanes are known in closed form, which is better.
+  const Buffer *bufferOf(mlir::Value value, const Coordinates &coordinates);
+  int64_t stepDivisor(mlir::Value value);
   // The bound checks and remainders of the members' trees that hold for a prefix of the lanes.
   void collectAssumable(mlir::Value value, const Coordinates &coordinates);
   struct Assumable {

@@ -1,0 +1,283 @@
+// The operands of a dot in memory, in the order its kernel reads them. See DotLowering.h.
+#include "compiler/passes/cpu/DotLowering.h"
+#include "compiler/passes/cpu/PackCache.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::cpu;
+
+static Value toComputeType(Emit &b, Value value, Type from, Type to) {
+  if (isa<FloatType>(to))
+    return convertFloat(b, value, from, to, tile::Rounding::NearestEven);
+  if (from == to)
+    return value;
+  Type type = to;
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    type = b.vectorType(to, vector.getDimSize(0));
+  return arith::ExtSIOp::create(b, type, value);
+}
+
+Lanes DotLowering::converted(Nest &nest, Value value) {
+  Type from = getElementTypeOrSelf(value.getType());
+  Lanes lanes = nest.evaluate(value, nest.identity(nest.shape.size()));
+  if (from == operandType)
+    return lanes;
+  if (lanes.isUniform())
+    return Lanes::uniform(toComputeType(b, lanes.value, from, operandType));
+  return Lanes::varying(toComputeType(b, nest.vectorOf(lanes, from), from, operandType));
+}
+
+Value DotLowering::packOnce(Value operand, const Buffer &packed, llvm::function_ref<void(Value target)> pack) {
+  std::optional<PackCache> cache = PackCache::find(lowering, op, operand);
+  if (!cache) {
+    pack(packed.pointer);
+    return packed.pointer;
+  }
+  int64_t bytes = byteSize(packed.element);
+  for (int64_t extent : packed.shape)
+    bytes *= extent;
+  return cache->emit(packed.pointer, bytes, pack);
+}
+
+// ---- A
+
+DotLowering::OperandA DotLowering::prepareA() {
+  const Buffer *existing = lowering.buffer(op.getA());
+  if (existing && existing->element == operandType && existing->strides.back() == 1)
+    return {existing->pointer, {}, {}};
+  if (std::optional<OperandA> inPlace = readInPlace())
+    return *inPlace;
+  return {packA(), {}, {}};
+}
+
+Value DotLowering::packA() {
+  Value a = op.getA();
+  Buffer packed = lowering.allocate(operandType, tile::shapeOf(a.getType()), op->getBlock());
+  return packOnce(a, packed, [&](Value target) {
+    pack(a, target, [&](ArrayRef<Value> index) {
+      Value offset = b.index(0);
+      for (auto [axis, stride] : llvm::enumerate(packed.strides))
+        offset = b.add(offset, b.mul(index[axis], b.index(stride)));
+      return offset;
+    }, shape.k);
+  });
+}
+
+// The addresses of the rows in the caller's memory, when the operand is a load of contiguous rows. Rows that a mask cuts short
+// are only known when the program runs: then A is packed after all, and the addresses are those of the packed rows.
+std::optional<DotLowering::OperandA> DotLowering::readInPlace() {
+  Value a = op.getA();
+  auto load = a.getDefiningOp<tile::LoadOp>();
+  if (!load || lowering.plan.place(load) != nacre::cpu::Place::Deferred || getElementTypeOrSelf(a.getType()) != operandType ||
+      shape.batch != 1 || tile::shapeOf(a.getType()).size() != 2)
+    return std::nullopt;
+  Nest nest(lowering, tile::shapeOf(a.getType()));
+  Coordinates coordinates = nest.identity(2);
+  if (!nest.readsNeighbours(a, coordinates) || (load.getMask() && !nest.holdsForPrefix(load.getMask(), coordinates)))
+    return std::nullopt;
+
+  Buffer rows = lowering.allocate(b.getI64Type(), {shape.m}, op->getBlock());
+  Buffer complete = lowering.allocate(b.getI8Type(), {1}, op->getBlock());
+  if (load.getMask())
+    b.store(b.constant(b.getI8Type(), 1), complete.pointer, 1);
+  nest.emitRows([&](Nest &inner) {
+    Lanes pointer = inner.evaluate(load.getPointer(), coordinates);
+    std::optional<Lanes> mask;
+    if (load.getMask())
+      mask = inner.evaluate(load.getMask(), coordinates);
+    b.store(pointer.value, advance(rows.pointer, inner.indices[0], 8), 8);
+    if (!mask)
+      return;
+    Value whole = mask->isUniform() ? mask->value
+                                    : Value(arith::CmpIOp::create(b, arith::CmpIPredicate::sge, mask->value, b.index(shape.k)));
+    Value before = b.load(b.getI8Type(), complete.pointer, 1);
+    b.store(arith::AndIOp::create(b, before, b.toMemory(whole, b.getI1Type())), complete.pointer, 1);
+  });
+  if (load.getMask()) {
+    Value cut = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, b.load(b.getI8Type(), complete.pointer, 1),
+                                      b.constant(b.getI8Type(), 0));
+    auto branch = scf::IfOp::create(b, TypeRange{}, cut, /*withElse=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Buffer packed = lowering.allocate(operandType, tile::shapeOf(a.getType()), op->getBlock());
+    pack(a, packed.pointer, [&](ArrayRef<Value> index) { return b.add(b.mul(index[0], b.index(shape.k)), index[1]); }, shape.k);
+    loop(shape.m, [&](Value row) {
+      b.store(advance(packed.pointer, row, shape.k * size), advance(rows.pointer, row, 8), 8);
+    });
+  }
+  // A loop's next tile is likely as far on as this one is from the last.
+  OperandA result{{}, rows.pointer, {}};
+  if (op->getParentOfType<scf::ForOp>()) {
+    Value last = lowering.allocatePersistent(8);
+    Value now = LLVM::PtrToIntOp::create(b, b.getI64Type(), b.load(b.pointerType(), rows.pointer, 8));
+    result.ahead = b.sub(now, b.load(b.getI64Type(), last, 8));
+    b.store(now, last, 8);
+  }
+  return result;
+}
+
+// ---- B
+
+Value DotLowering::packB() {
+  Value value = op.getB();
+  Buffer packed = lowering.allocate(operandType, {shape.batch, panelCount(), shape.k, shape.panel}, op->getBlock());
+  int64_t panelShift = llvm::Log2_64(shape.panel);
+  // A pair's two rows lie side by side: the offset of row k counts the pair's row.
+  auto place = [&](ArrayRef<Value> index) {
+    Value column = index.back(), k = index[index.size() - 2];
+    Value inPanel = arith::AndIOp::create(b, column, b.index(shape.panel - 1));
+    Value offset = b.add(b.mul(k, b.index(shape.panel)), pairs ? b.mul(inPanel, b.index(2)) : inPanel);
+    Value panel = arith::ShRUIOp::create(b, column, b.index(panelShift));
+    offset = b.add(offset, b.mul(panel, b.index(shape.k * shape.panel)));
+    return index.size() == 3 ? b.add(offset, b.mul(index[0], b.index(panelCount() * shape.k * shape.panel))) : offset;
+  };
+  return packOnce(value, packed, [&](Value target) {
+    if (pairs)
+      packPairs(value, target, place);
+    else
+      pack(value, target, place, shape.panel);
+  });
+}
+
+// ---- Packing
+
+// Writes the operand, converted, to `target` at the element offset `place` gives for its indices; neighbours along the last axis
+// are neighbours there, in runs of `run`. The operand is read along the axis that its memory is contiguous in; when that is not the
+// last one, squares of it are turned in registers.
+void DotLowering::pack(Value value, Value target, Place place, int64_t run) {
+  auto address = [&](ArrayRef<Value> index) { return b.offsetBytes(target, b.mul(place(index), b.index(size))); };
+  Nest nest(lowering, tile::shapeOf(value.getType())), turned(lowering, nest.shape);
+  int last = nest.shape.size() - 1;
+  turned.lane = last - 1;
+  std::swap(turned.order[last], turned.order[last - 1]);
+  auto readsAlong = [&](Nest &other) { return other.readsNeighbours(value, other.identity(other.shape.size())); };
+  if (!readsAlong(nest) && readsAlong(turned))
+    return packTurned(turned, value, address, run);
+  nest.emitLoops(
+      [&](Nest &inner) {
+        Lanes lanes = converted(inner, value);
+        Value pointer = address(inner.indices);
+        inner.store(operandType, inner.width > 1 ? Lanes::linear(pointer, b.index(size)) : Lanes::uniform(pointer), lanes, {});
+      },
+      value, std::min(shape.lanes, run));
+}
+
+// `turned` runs its lanes along the last axis but one. Columns are taken `square` at a time; those that do not fill a square one
+// by one.
+void DotLowering::packTurned(Nest &turned, Value value, llvm::function_ref<Value(ArrayRef<Value>)> address, int64_t run) {
+  int last = turned.shape.size() - 1;
+  int64_t extent = turned.shape[last];
+  int64_t square = std::min({shape.lanes, run, int64_t(1) << llvm::Log2_64(extent), int64_t(1) << llvm::Log2_64(turned.shape[last - 1])});
+  auto addressOfLane = [&](Nest &inner, int64_t lane) {
+    SmallVector<Value> index(inner.indices);
+    index[last - 1] = b.add(index[last - 1], b.index(lane));
+    return address(index);
+  };
+  auto storeOneByOne = [&](Nest &inner, const Lanes &lanes) {
+    Value vector = inner.vectorOf(lanes, operandType);
+    for (int64_t i = 0; i < inner.width; ++i)
+      b.store(inner.width > 1 ? b.lane(vector, i) : vector, addressOfLane(inner, i), size);
+  };
+  Nest remaining(lowering, turned.shape);
+  remaining.lane = turned.lane;
+  remaining.order.assign(turned.order.begin(), turned.order.end());
+
+  turned.movedLevel = last;
+  turned.movedStep = square;
+  turned.emitLoops(
+      [&](Nest &inner) {
+        Value first = inner.indices[last];
+        SmallVector<Value> vectors;
+        for (int64_t i = 0; i < square; ++i) {
+          inner.moveIndex(first, i);
+          Lanes lanes = converted(inner, value);
+          if (inner.width != square)
+            storeOneByOne(inner, lanes);
+          else
+            vectors.push_back(inner.vectorOf(lanes, operandType));
+        }
+        inner.moveIndex(first, 0);
+        if (inner.width != square)
+          return;
+        transpose(vectors);
+        for (auto [i, vector] : llvm::enumerate(vectors))
+          b.store(vector, addressOfLane(inner, i), size);
+      },
+      value, square);
+  int64_t rest = extent % square;
+  if (rest == 0)
+    return;
+  remaining.shape[last] = rest;
+  remaining.movedLevel = last;
+  remaining.emitLoops(
+      [&](Nest &inner) {
+        Value index = inner.indices[last];
+        inner.moveIndex(index, extent - rest);
+        storeOneByOne(inner, converted(inner, value));
+        inner.moveIndex(index, 0);
+      },
+      value, square);
+}
+
+// Two rows of B at a time, their elements interleaved; where memory is contiguous along k the pairs are there already.
+void DotLowering::packPairs(Value value, Value target, Place place) {
+  auto address = [&](ArrayRef<Value> index) { return b.offsetBytes(target, b.mul(place(index), b.index(size))); };
+  Nest nest(lowering, tile::shapeOf(value.getType())), turned(lowering, nest.shape);
+  int last = nest.shape.size() - 1;
+  turned.lane = last - 1;
+  std::swap(turned.order[last], turned.order[last - 1]);
+  auto readsAlong = [&](Nest &other) { return other.readsNeighbours(value, other.identity(other.shape.size())); };
+  if (!readsAlong(nest) && readsAlong(turned)) {
+    turned.emitLoops(
+        [&](Nest &inner) { // an even number of lanes: k is even
+          Value vector = inner.vectorOf(converted(inner, value), operandType);
+          Value joined = vector::BitCastOp::create(b, b.vectorType(b.getI32Type(), inner.width / 2), vector);
+          for (int64_t i = 0; i < inner.width / 2; ++i) {
+            SmallVector<Value> index(inner.indices);
+            index[last - 1] = b.add(index[last - 1], b.index(2 * i));
+            b.store(b.lane(joined, i), address(index), size);
+          }
+        },
+        value, shape.lanes);
+    return;
+  }
+  nest.movedLevel = last - 1;
+  nest.movedStep = 2;
+  nest.emitLoops(
+      [&](Nest &inner) {
+        Value first = inner.indices[last - 1];
+        Value rows[2];
+        for (int64_t i : {0, 1}) {
+          inner.moveIndex(first, i);
+          rows[i] = inner.vectorOf(converted(inner, value), operandType);
+        }
+        inner.moveIndex(first, 0);
+        Value pointer = address(inner.indices);
+        if (inner.width == 1) {
+          for (int64_t i : {0, 1})
+            b.store(rows[i], b.offsetBytes(pointer, b.index(i * size)), size);
+          return;
+        }
+        b.store(vector::InterleaveOp::create(b, rows[0], rows[1]), pointer, size);
+      },
+      value, shape.lanes);
+}
+
+// Turns as many vectors of as many lanes: exchanges, for each bit, the elements whose row and lane differ in that bit.
+void DotLowering::transpose(SmallVectorImpl<Value> &vectors) {
+  int64_t count = vectors.size();
+  for (int64_t bit = 1; bit < count; bit *= 2)
+    for (int64_t row = 0; row < count; ++row) {
+      if (row & bit)
+        continue;
+      SmallVector<int64_t> low, high;
+      for (int64_t i = 0; i < count; ++i) {
+        low.push_back(i & bit ? count + i - bit : i);
+        high.push_back(i & bit ? count + i : i + bit);
+      }
+      Value upper = vectors[row], lower = vectors[row | bit];
+      vectors[row] = vector::ShuffleOp::create(b, upper, lower, low);
+      vectors[row | bit] = vector::ShuffleOp::create(b, upper, lower, high);
+    }
+}
