@@ -45,7 +45,7 @@ bench: install $(STAMPS)/torch $(STAMPS)/bench ## time kernels beside PyTorch an
 
 wheel: install ## one wheel for CPython 3.11 and up, in dist/
 	$(call say,"wheel")
-	@$(VENV)/bin/python python/build_wheel.py --output dist
+	@$(VENV)/bin/python python/build_wheel.py --alias --output dist
 
 setup: $(STAMPS)/python ## system packages and the virtual environment only
 
