@@ -110,7 +110,7 @@ def main():
         show("Beside Triton's interpreter, small sizes", interpreter.measure(keys, say), interpreter_table)
     if "latency" not in options.skip and options.only in "latency":
         print("measuring latency ...", file=sys.stderr, flush=True)
-        show("Latency", latency.measure(2 if options.quick else 5), latency_table)
+        show("Latency and code size", latency.measure(2 if options.quick else 5), latency_table)
 
     everything = [row for _, _, rows in sections for row in rows]
     reached = sum(row.passed for row in everything)

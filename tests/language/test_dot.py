@@ -242,6 +242,19 @@ def test_matmul(engine, rng, shape, block, style):
     np.testing.assert_array_equal(engine.numpy(out), a @ b)
 
 
+def test_the_code_of_a_large_dot_stays_small(engine, rng):
+    if engine.name != "cpu":
+        pytest.skip("object code and scratch memory of the CPU target")
+    a, b = whole_numbers(rng, (256, 64)), whole_numbers(rng, (64, 256))
+    out = engine.empty((256, 256), "float32")
+    kernel = dot_kernel[(1,)](
+        engine.array(a, "float32"), engine.array(b, "float32"), out, M=256, N=256, K=64, HOW="ieee", OUT=tl.float32
+    )
+    np.testing.assert_array_equal(engine.numpy(out), a @ b)
+    assert len(kernel.asm["obj"]) < 200_000
+    assert kernel.metadata.scratch_bytes < 4 << 20
+
+
 @triton.jit
 def mismatch_kernel(a_ptr, c_ptr):
     i = tl.arange(0, 16)
