@@ -10,6 +10,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/ErrorHandling.h"
 #include <exception>
 #include <mutex>
 
@@ -39,6 +40,15 @@ const mlir::DialectRegistry &dialects() {
     return made;
   }();
   return *registry;
+}
+
+// LLVM reports what it cannot do by ending the process, unless a handler leaves before that: into the recovery context.
+thread_local std::string fatalError;
+
+void leaveFatalError(void *, const char *reason, bool) {
+  fatalError = reason;
+  if (llvm::CrashRecoveryContext *recovery = llvm::CrashRecoveryContext::GetCurrent())
+    recovery->HandleExit(1);
 }
 
 CompiledCode compileHere(const CompileRequest &request, Host &host, const StageSink &onStage) {
@@ -94,7 +104,13 @@ CompiledCode compileKernel(const CompileRequest &request, Host &host, const Stag
   // Nothing may be thrown across the recovery context, and nothing of ours is unwound when it recovers.
   CompiledCode code;
   std::exception_ptr failure;
-  llvm::CrashRecoveryContext::Enable();
+  static const bool prepared = [] {
+    llvm::CrashRecoveryContext::Enable();
+    llvm::install_fatal_error_handler(leaveFatalError);
+    return true;
+  }();
+  (void)prepared;
+  fatalError.clear();
   llvm::CrashRecoveryContext recovery;
   bool survived = recovery.RunSafely([&] {
     try {
@@ -108,8 +124,8 @@ CompiledCode compileKernel(const CompileRequest &request, Host &host, const Stag
     diagnostic.kind = Diagnostic::Kind::Internal;
     diagnostic.location.source = request.kernel.text;
     diagnostic.location.line = request.kernel.text->firstLine;
-    diagnostic.message = "the compiler crashed while compiling " + request.kernel.name + " (signal " +
-                         std::to_string(recovery.RetCode > 128 ? recovery.RetCode - 128 : recovery.RetCode) + ")";
+    diagnostic.message = "the compiler crashed while compiling `" + request.kernel.name + "` (" +
+                         (fatalError.empty() ? "signal " + std::to_string(recovery.RetCode - 128) : fatalError) + ")";
     diagnostic.hint = "this is a fault of the compiler, not of the kernel: please report it with the kernel's text";
     throw CompileError(diagnostic);
   }

@@ -142,3 +142,20 @@ def test_setting_a_knob_compiles_anew():
         with pytest.raises(AssertionError, match="not zero"):
             kernel[(1,)](out)
     kernel[(1,)](out)
+
+
+@nacre.jit
+def assembly_kernel(x, TEXT: tl.constexpr, CONSTRAINTS: tl.constexpr):
+    offsets = tl.arange(0, 16)
+    value = tl.inline_asm_elementwise(TEXT, CONSTRAINTS, [tl.load(x + offsets)], dtype=tl.int32, is_pure=True, pack=1)
+    tl.store(x + offsets, value)
+
+
+@pytest.mark.parametrize("text, constraints", [
+    ("bogus $1, $0", "=r,r"), ("mov $1, $0", "=Q1z,w9"), ("mov $1, $0", "garbage{"), ("mov $5, $0", "=r,r"), ('.error "x"', "=r,r"),
+])  # fmt: skip
+def test_what_llvm_cannot_do_is_an_exception(text, constraints):
+    x = np.arange(16, dtype=np.int32)
+    error_of(assembly_kernel, x, TEXT=text, CONSTRAINTS=constraints)
+    assembly_kernel[(1,)](x, TEXT="mov $1, $0\n add $$1, $0", CONSTRAINTS="=r,r")
+    np.testing.assert_array_equal(x, np.arange(16) + 1)

@@ -17,6 +17,9 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -68,6 +71,20 @@ static void run(ModuleOp module, const char *stage, llvm::function_ref<void(OpPa
   throw CompileError(diagnostic);
 }
 
+// Keeps the first error that LLVM reports; its own handler would end the process.
+struct KeepFirstError : llvm::DiagnosticHandler {
+  explicit KeepFirstError(std::string &error) : error(error) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    if (info.getSeverity() == llvm::DS_Error && error.empty()) {
+      llvm::raw_string_ostream stream(error);
+      llvm::DiagnosticPrinterRawOStream printer(stream);
+      info.print(printer);
+    }
+    return true;
+  }
+  std::string &error;
+};
+
 static std::string printed(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -116,7 +133,9 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
     passes.addPass(createReconcileUnrealizedCastsPass());
   });
 
+  std::string reported;
   llvm::LLVMContext context;
+  context.setDiagnosticHandler(std::make_unique<KeepFirstError>(reported));
   std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, context, code.symbol);
   if (!llvmModule) {
     nacre::Diagnostic diagnostic;
@@ -148,5 +167,12 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
     return emitAssembly(*copy, *machine);
   });
   code.object = emitObject(*llvmModule, *machine);
+  if (!reported.empty()) {
+    nacre::Diagnostic diagnostic;
+    diagnostic.kind = nacre::Diagnostic::Kind::Value;
+    diagnostic.message = "LLVM cannot make machine code of this kernel: " + reported;
+    diagnostic.hint = "look at its inline assembly, if it has any";
+    throw CompileError(diagnostic);
+  }
   return code;
 }
