@@ -122,33 +122,45 @@ std::string defaultText(const Object &value) {
   return value.repr();
 }
 
-// builtins() -> [(module, name, group, signature, documentation, is method)]
+// (name, annotation, default's text or None, is variadic)
+Handle parameterRow(const Parameter &parameter) {
+  bool hasDefault = parameter.defaultValue && !parameter.isVariadic;
+  std::string fallback = hasDefault ? defaultText(*parameter.defaultValue) : "";
+  return checked(Py_BuildValue("(sszO)", parameter.name.c_str(), parameter.annotation.c_str(),
+                               hasDefault ? fallback.c_str() : nullptr, parameter.isVariadic ? Py_True : Py_False));
+}
+
+// builtins() -> [(module, name, group, signature, documentation, is method, [parameter])]
 PyObject *builtins(PyObject *, PyObject *) {
   return guarded([&] {
     Handle list = checked(PyList_New(0));
     for (const Builtin &builtin : allBuiltins()) {
       std::string signature;
+      Handle parameters = checked(PyList_New(0));
       for (const Parameter &parameter : builtin.parameters) {
         signature += (signature.empty() ? "" : ", ") + std::string(parameter.isVariadic ? "*" : "") + parameter.name;
         if (parameter.defaultValue && !parameter.isVariadic)
           signature += "=" + defaultText(*parameter.defaultValue);
+        checkedStatus(PyList_Append(parameters.get(), parameterRow(parameter).get()));
       }
-      Handle row = checked(Py_BuildValue("(sssssO)", builtin.module.c_str(), builtin.name.c_str(), builtin.group.c_str(),
-                                         signature.c_str(), builtin.documentation.c_str(), builtin.isMethod ? Py_True : Py_False));
+      Handle row = checked(Py_BuildValue("(sssssOO)", builtin.module.c_str(), builtin.name.c_str(), builtin.group.c_str(),
+                                         signature.c_str(), builtin.documentation.c_str(),
+                                         builtin.isMethod ? Py_True : Py_False, parameters.get()));
       checkedStatus(PyList_Append(list.get(), row.get()));
     }
     return list.release();
   });
 }
 
-// standard_functions() -> [(name, file, is method)]
+// standard_functions() -> [(name, file, is method, group)]
 PyObject *standardFunctions(PyObject *, PyObject *) {
   return guarded([&] {
     Handle list = checked(PyList_New(0));
     for (const StandardFunction &function : allStandardFunctions()) {
-      Handle row = checked(Py_BuildValue("(s#s#O)", function.name.data(), static_cast<Py_ssize_t>(function.name.size()),
+      Handle row = checked(Py_BuildValue("(s#s#Os#)", function.name.data(), static_cast<Py_ssize_t>(function.name.size()),
                                          function.file.data(), static_cast<Py_ssize_t>(function.file.size()),
-                                         function.isMethod ? Py_True : Py_False));
+                                         function.isMethod ? Py_True : Py_False, function.group.data(),
+                                         static_cast<Py_ssize_t>(function.group.size())));
       checkedStatus(PyList_Append(list.get(), row.get()));
     }
     return list.release();

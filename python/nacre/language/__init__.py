@@ -49,7 +49,7 @@ def _standard_functions():
     if _standard is None:
         from .. import _core
 
-        _standard = {name: file.removesuffix(".py") for name, file, _ in _core.standard_functions()}
+        _standard = {name: file.removesuffix(".py") for name, file, *_ in _core.standard_functions()}
     return _standard
 
 

@@ -34,7 +34,7 @@ def find(module, name):
 
 
 def _make(row):
-    module, name, group, signature, documentation, _ = row
+    module, name, _, signature, documentation, *_ = row
     scope = {"_outside": _outside}
     try:
         exec(f"def {name}({signature}): _outside({name!r})", scope)
