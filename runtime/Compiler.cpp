@@ -81,6 +81,7 @@ CompileOptions defaultCompileOptions() {
   options.lineInfo = !knobBoolean(KnobId::DisableLineInfo);
   options.cpu = knobString(KnobId::CpuTarget);
   options.features = knobString(KnobId::CpuFeatures);
+  options.knobs = knobsInCacheKey();
   return options;
 }
 
@@ -92,7 +93,7 @@ std::string targetDescription(const CompileOptions &options) {
 
 std::string CompileRequest::key() const {
   Fingerprint fingerprint;
-  fingerprint.add(buildId()).add("cpu").add(targetDescription(options)).add(digest(kernel));
+  fingerprint.add(buildId()).add("cpu").add(targetDescription(options)).add(digest(kernel)).add(options.knobs);
   fingerprint.add(options.debug).add(options.sanitizeOverflow).add(options.fpFusion).add(options.lineInfo);
   fingerprint.add(static_cast<uint64_t>(arguments.size()));
   for (const ArgumentSpec &argument : arguments)

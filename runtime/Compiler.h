@@ -18,6 +18,7 @@ struct CompileOptions {
   bool lineInfo = true;
   std::string cpu;      // as LLVM names it; empty: the host
   std::string features; // likewise
+  std::string knobs;    // what the environment says that belongs to the cache key
 };
 
 // The options the knobs ask for.

@@ -1,5 +1,6 @@
 #include "python/core/Specialize.h"
 #include "python/core/NativeKernel.h"
+#include "runtime/ThreadPool.h"
 
 namespace nacre::python {
 
@@ -131,6 +132,7 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
 
   auto made = std::make_shared<Specialization>();
   CacheSettings settings = defaultCacheSettings();
+  ThreadPool::shared(); // made here, where reading the environment is safe
   {
     ReleaseGil released;
     made->kernel = findOrCompile(request, host, settings);

@@ -37,7 +37,30 @@ def run(arguments):
     return 0
 
 
+def knob_table():
+    """The knobs as a table of Markdown (docs/knobs.md)."""
+    from . import _core
+
+    lines = [
+        "# Knobs",
+        "",
+        "Each is an environment variable (either name) and an attribute of `nacre.knobs`; the table in `runtime/Knobs.def` makes",
+        "both, and this page (`nacre info --markdown`). Knobs marked in the last column are part of the cache key: a kernel compiled",
+        "under another value is another kernel.",
+        "",
+        "| attribute | variables | default | meaning | key |",
+        "|---|---|---|---|---|",
+    ]
+    for group, attribute, kind, variable, other, default, in_key, help in _core.knobs():
+        shown = f"`{default}`" if default else ""
+        lines.append(f"| `{group}.{attribute}` ({kind}) | `{variable}`, `{other}` | {shown} | {help} | {'yes' if in_key else ''} |")
+    return "\n".join(lines) + "\n"
+
+
 def info(arguments):
+    if arguments == ["--markdown"]:
+        print(knob_table(), end="")
+        return 0
     from . import _core, knobs
     from ._version import language_version, version
 

@@ -112,3 +112,12 @@ def test_import_is_quick_and_needs_nothing(script):
     """
     script.run(text)
     assert min(float(script.run(text)) for _ in range(3)) < 0.2
+
+
+def test_the_page_about_knobs_is_up_to_date():
+    from pathlib import Path
+
+    from nacre._command_line import knob_table
+
+    page = Path(__file__).parents[2] / "docs" / "knobs.md"
+    assert page.read_text() == knob_table(), "run: nacre info --markdown > docs/knobs.md"

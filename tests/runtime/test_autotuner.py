@@ -1,0 +1,130 @@
+"""Choosing configurations."""
+
+import numpy as np
+import pytest
+
+import nacre
+import nacre.language as tl
+
+CONFIGS = [nacre.Config({"BLOCK": block}, num_warps=warps) for block, warps in [(64, 1), (128, 2), (256, 4)]]
+
+
+def make(**options):
+    @nacre.autotune(configs=options.pop("configs", CONFIGS), key=["n"], warmup=1, rep=2, **options)
+    @nacre.jit
+    def kernel(x, n, BLOCK: tl.constexpr):
+        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        mask = offsets < n
+        tl.store(x + offsets, tl.load(x + offsets, mask=mask) + 1, mask=mask)
+
+    return kernel
+
+
+def grid(meta):
+    return (nacre.cdiv(meta["n"], meta["BLOCK"]),)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_inputs_are_not_corrupted(library):
+    array = np.zeros(1000, np.float32) if library == "numpy" else pytest.importorskip("torch").zeros(1000)
+    kernel = make()
+    for count in (1, 2, 3):
+        kernel[grid](array, 1000)
+        assert (array == count).all()
+    assert kernel.best_config in CONFIGS and len(kernel.cache) == 1 and set(kernel.configs_timings) == set(CONFIGS)
+
+
+def test_a_new_key_tunes_again():
+    kernel = make()
+    x = np.zeros(1000, np.float32)
+    kernel[grid](x, 1000)
+    kernel[grid](x, 999)
+    kernel[grid](x.astype(np.float64), 999)
+    assert len(kernel.cache) == 3
+    kernel[grid](x, 1000)
+    assert len(kernel.cache) == 3
+
+
+def test_one_configuration_is_not_timed():
+    kernel = make(configs=CONFIGS[:1])
+    x = np.zeros(100, np.float32)
+    compiled = kernel[grid](x, 100)
+    assert compiled.metadata.num_warps == 1 and (x == 1).all() and not kernel.cache
+
+
+def test_pruning():
+    seen = []
+
+    def early(configs, named, **kwargs):
+        seen.append(named["n"])
+        return configs[1:]
+
+    kernel = make(prune_configs_by={"early_config_prune": early})
+    kernel[grid](np.zeros(100, np.float32), 100)
+    assert seen == [100] and set(kernel.configs_timings) == set(CONFIGS[1:])
+    model = make(prune_configs_by={"perf_model": lambda BLOCK, **_: -BLOCK, "top_k": 2})
+    model[grid](np.zeros(100, np.float32), 100)
+    assert set(model.configs_timings) == set(CONFIGS[1:])
+
+
+def test_hooks_and_restoring():
+    calls = []
+    x = np.zeros(100, np.float32)
+    kernel = make(configs=[nacre.Config({"BLOCK": 64}, pre_hook=lambda args: calls.append(args["BLOCK"])), nacre.Config({"BLOCK": 128})],
+                  reset_to_zero=["x"])  # fmt: skip
+    x[:] = 5
+    kernel[grid](x, 100)
+    assert (x == 6).all() and 64 in calls
+    restoring = make(restore_value=["x"])
+    restoring[grid](x, 100)
+    assert (x == 7).all()
+
+
+def test_a_parameter_given_twice():
+    with pytest.raises(ValueError, match="'BLOCK'"):
+        make()[grid](np.zeros(100, np.float32), 100, BLOCK=64)
+
+
+def test_heuristics():
+    @nacre.heuristics({"BLOCK": lambda args: nacre.next_power_of_2(args["n"]), "EVEN": lambda args: {"EVEN": args["n"] % 2 == 0}})
+    @nacre.jit
+    def kernel(out, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+        tl.store(out, BLOCK + EVEN)
+
+    out = np.zeros(1, np.int32)
+    kernel[(1,)](out, 100)
+    assert out[0] == 129
+    kernel[(1,)](out, 33)
+    assert out[0] == 64
+
+
+def test_configs():
+    config = nacre.Config({"A": 1}, num_warps=8)
+    assert config.all_kwargs() == {"A": 1, "num_warps": 8, "num_stages": 3, "num_ctas": 1}
+    assert config == nacre.Config({"A": 1}, num_warps=8) and config != nacre.Config({"A": 2}, num_warps=8)
+    assert len({config, nacre.Config({"A": 1}, num_warps=8)}) == 1
+    assert str(config) == "A: 1, num_warps: 8, num_stages: 3, num_ctas: 1"
+
+
+def test_do_bench():
+    from nacre.testing import do_bench
+
+    calls = []
+    assert do_bench(lambda: calls.append(1), warmup=1, rep=2) >= 0 and len(calls) > 6
+    low, high = do_bench(lambda: sum(range(1000)), warmup=1, rep=2, quantiles=[0.1, 0.9])
+    assert 0 < low <= high
+    assert isinstance(do_bench(lambda: None, warmup=1, rep=1, return_mode="all"), list)
+    with pytest.raises(ValueError):
+        do_bench(lambda: None, return_mode="best")
+
+
+def test_perf_report(tmp_path, capsys):
+    from nacre.testing import Benchmark, perf_report
+
+    @perf_report(Benchmark(["n"], [1, 2], "provider", ["a", "b"], ["A", "B"], "plot", {}, ylabel="ms"))
+    def bench(n, provider):
+        return n * (1.0 if provider == "a" else 2.0)
+
+    bench.run(print_data=True, save_path=str(tmp_path))
+    assert "A (ms)" in capsys.readouterr().out
+    assert (tmp_path / "plot.csv").read_text().splitlines()[2] == "2,2.000000,4.000000"
