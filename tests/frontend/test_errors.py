@@ -23,7 +23,7 @@ def test_error(path, request):
     returncode, shown = dump_tool.dump(path)
     assert returncode == 1, f"the kernel compiles:\n{shown}"
     found = shown.splitlines()
-    if request.config.getoption("--update"):
+    if request.config.getoption("--update", default=False):
         path.write_text(code + "\n" + "".join(f"#> {line}".rstrip() + "\n" for line in found))
         return
     assert "\n".join(found) == "\n".join(expected)
