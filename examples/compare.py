@@ -7,8 +7,18 @@ import time
 from dataclasses import dataclass
 
 import torch
+import triton
 
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+def _device():
+    """Where kernels run: what the compiler at hand drives."""
+    try:
+        return triton.runtime.driver.active.get_active_torch_device()
+    except RuntimeError:  # Triton without a GPU has no driver, and can only interpret
+        return torch.device("cpu")
+
+
+DEVICE = _device()
 
 
 @dataclass
@@ -24,7 +34,7 @@ rows: list[Row] = []  # every comparison of this process, for the summary of run
 
 
 def _synchronize():
-    if DEVICE == "cuda":
+    if DEVICE.type == "cuda":
         torch.cuda.synchronize()
 
 
