@@ -13,6 +13,8 @@ static bool isTrue(const std::optional<Lanes> &mask) {
 Lanes Nest::load(Type element, const Lanes &pointer, std::optional<Lanes> mask, std::optional<Lanes> other, bool isVolatile) {
   int64_t size = byteSize(element);
   Type memory = memoryType(element), inRegister = registerType(element);
+  if (mask && mask->isUniform() && Emit::isKnown(mask->value, 0))
+    return other ? *other : Lanes::uniform(b.zero(inRegister));
   bool unmasked = isTrue(mask);
   auto otherVector = [&]() -> Value {
     if (other)
@@ -47,6 +49,12 @@ Lanes Nest::load(Type element, const Lanes &pointer, std::optional<Lanes> mask, 
     Value loaded = LLVM::MaskedLoadOp::create(b, type, pointer.value, maskVector(*mask), otherVector(), size);
     return Lanes::varying(b.fromMemory(loaded, element));
   }
+  if (pointer.isLinear() && Emit::isKnown(pointer.stride, -size)) { // neighbours, the last one first
+    Value lowest = b.offsetBytes(pointer.value, b.index(-(width - 1) * size));
+    Value loaded = unmasked ? b.load(type, lowest, size, isVolatile)
+                            : Value(LLVM::MaskedLoadOp::create(b, type, lowest, reversed(maskVector(*mask)), reversed(otherVector()), size));
+    return Lanes::varying(b.fromMemory(reversed(loaded), element));
+  }
   if (unmasked && pointer.isLinear() && Emit::known(pointer.stride)) {
     int64_t stride = *Emit::known(pointer.stride);
     if (stride % size == 0 && stride / size >= 2 && stride / size <= 4 && width >= 4)
@@ -56,6 +64,33 @@ Lanes Nest::load(Type element, const Lanes &pointer, std::optional<Lanes> mask, 
   Value lanesMask = unmasked ? b.constant(b.vectorType(b.getI1Type(), width), 1) : maskVector(*mask);
   Value gathered = LLVM::masked_gather::create(b, type, pointers, lanesMask, ValueRange{otherVector()}, size);
   return Lanes::varying(b.fromMemory(gathered, element));
+}
+
+Value Nest::reversed(Value vector) {
+  SmallVector<int64_t> lanes;
+  for (int64_t i = width - 1; i >= 0; --i)
+    lanes.push_back(i);
+  return vector::ShuffleOp::create(b, vector, vector, lanes);
+}
+
+// A row that is read a second time is near; meanwhile memory can bring what the next program will read: as far on, most likely,
+// as this program's row is from the last one's.
+void Nest::prefetchNextProgram(tile::LoadOp load, const Lanes &pointer, const Coordinates &coordinates) {
+  if (shape.size() != 1 || !pointer.isLinear() || !Emit::known(pointer.stride))
+    return;
+  Value &ahead = nextProgram[load.getResult()];
+  if (!ahead) {
+    Value start = evaluateAtRowStart(load.getPointer(), coordinates).value;
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(positions[0].anchor);
+    Value last = lowering.allocatePersistent(8);
+    Value now = LLVM::PtrToIntOp::create(b, b.getI64Type(), start);
+    ahead = b.sub(now, b.load(b.getI64Type(), last, 8));
+    b.store(now, last, 8);
+  }
+  Value next = b.offsetBytes(pointer.value, ahead);
+  for (int64_t offset = 0; offset < width * *Emit::known(pointer.stride); offset += 64)
+    LLVM::Prefetch::create(b, b.offsetBytes(next, b.index(offset)), /*rw=*/0, /*hint=*/2, /*cache=*/1);
 }
 
 // Every `step`-th element from `pointer` on, as interleaved channels lie in memory: whole vectors cover exactly the span from the
@@ -83,7 +118,7 @@ Value Nest::loadInterleaved(Type memory, Value pointer, int64_t step) {
   return picked;
 }
 
-void Nest::store(Type element, const Lanes &pointer, const Lanes &value, std::optional<Lanes> mask) {
+void Nest::store(Type element, const Lanes &pointer, const Lanes &value, std::optional<Lanes> mask, Value streaming) {
   int64_t size = byteSize(element);
   bool unmasked = isTrue(mask);
   if (width == 1) {
@@ -97,9 +132,27 @@ void Nest::store(Type element, const Lanes &pointer, const Lanes &value, std::op
   }
   Value vector = b.toMemory(vectorOf(value, element), element);
   if (pointer.isLinear() && Emit::isKnown(pointer.stride, size)) {
+    if (unmasked && streaming && width * size % 64 == 0) {
+      Value address = LLVM::PtrToIntOp::create(b, b.getI64Type(), pointer.value);
+      Value low = arith::AndIOp::create(b, address, b.index(63));
+      Value aligned = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, low, b.index(0));
+      auto branch = scf::IfOp::create(b, TypeRange{}, arith::AndIOp::create(b, streaming, aligned), /*withElse=*/true);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(branch.thenBlock());
+      LLVM::StoreOp::create(b, vector, pointer.value, /*alignment=*/64, /*isVolatile=*/false, /*isNonTemporal=*/true);
+      b.setInsertionPointToStart(branch.elseBlock());
+      return b.store(vector, pointer.value, size);
+    }
     if (unmasked)
       return b.store(vector, pointer.value, size);
     LLVM::MaskedStoreOp::create(b, vector, pointer.value, maskVector(*mask), size);
+    return;
+  }
+  if (pointer.isLinear() && Emit::isKnown(pointer.stride, -size)) {
+    Value lowest = b.offsetBytes(pointer.value, b.index(-(width - 1) * size));
+    if (unmasked)
+      return b.store(reversed(vector), lowest, size);
+    LLVM::MaskedStoreOp::create(b, reversed(vector), lowest, reversed(maskVector(*mask)), size);
     return;
   }
   // Lanes that share an address are written in order: the last one stays.

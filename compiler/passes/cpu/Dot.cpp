@@ -24,7 +24,8 @@ void Lowering::lowerDot(Operation *operation) {
   std::optional<Buffer> inPlace = direct ? destinationInPlace(op.getResult(), operation) : std::nullopt;
   Buffer sums = inPlace ? *inPlace : allocate(type, c, owner);
   const Buffer *accumulator = buffer(op.getAccumulator());
-  if (!accumulator || accumulator->pointer != sums.pointer) {
+  bool fromZero = matchPattern(op.getAccumulator(), m_AnyZeroFloat()) || matchPattern(op.getAccumulator(), m_Zero());
+  if (!fromZero && (!accumulator || accumulator->pointer != sums.pointer)) {
     Nest nest(*this, c);
     nest.emitLoops(
         [&](Nest &inner) {
@@ -33,7 +34,7 @@ void Lowering::lowerDot(Operation *operation) {
         },
         ArrayRef<Value>{op.getAccumulator()});
   }
-  dot.run(sums);
+  dot.run(sums, fromZero);
   if (direct) {
     buffers[op.getResult()] = sums;
     return;

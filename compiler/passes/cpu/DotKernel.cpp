@@ -27,7 +27,8 @@ DotLowering::DotLowering(Lowering &lowering, tile::DotOp op) : lowering(lowering
   size = byteSize(operandType);
 }
 
-void DotLowering::run(const Buffer &sums) {
+void DotLowering::run(const Buffer &sums, bool startsFromZero) {
+  fromZero = startsFromZero;
   OperandA a = prepareA();
   Value packedB = packB();
   multiply(a, packedB, sums.pointer);
@@ -119,7 +120,7 @@ void DotLowering::emitBlock(const OperandA &a, Value firstRow, Value panel, Valu
         LLVM::Prefetch::create(b, b.offsetBytes(b.offsetBytes(start, a.ahead), b.index(offset)), /*rw=*/0, /*hint=*/2, /*cache=*/1);
   for (int64_t row = 0; row < rows; ++row)
     for (const Piece &piece : pieces)
-      sums.push_back(b.load(shaped(type, piece), cell(row, piece), sumSize));
+      sums.push_back(fromZero ? b.zero(shaped(type, piece)) : b.load(shaped(type, piece), cell(row, piece), sumSize));
   auto walk = scf::ForOp::create(b, b.index(0), b.index(steps), b.index(1), sums);
   {
     OpBuilder::InsertionGuard guard(b);

@@ -25,8 +25,8 @@ class DotLowering {
 public:
   DotLowering(Lowering &lowering, tile::DotOp op);
 
-  // The accumulator in `sums`, which is [batch, m, n] of computeType().
-  void run(const Buffer &sums);
+  // Adds the product to `sums`, which is [batch, m, n] of computeType(), or writes it there when the sum starts from zero.
+  void run(const Buffer &sums, bool fromZero);
   mlir::Type computeType() const { return type; }
 
 private:
@@ -68,6 +68,7 @@ private:
   mlir::Type type;        // that products are summed in
   mlir::Type operandType; // that operands are kept in: `type`, or bf16
   bool pairs;             // bf16 pairs
+  bool fromZero = false;
   int64_t size;           // bytes of an operand element
 };
 

@@ -225,16 +225,19 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
   // What holds at one index of a level says nothing of the others that the body moves to.
   bool oneIndex = movedLevel < 0 || !(dependencies(value, coordinates) & (1u << movedLevel));
   if (form.kind == Lanes::Kind::Prefix && oneIndex) {
-    assumable.push_back({value, coordinates, {}});
+    assumable.push_back({value, coordinates, Assumable::Kind::Bound, {}});
     return;
   }
-  if (isa<arith::RemSIOp>(op) && form.kind == Lanes::Kind::Linear) {
-    // Where both sides are multiples of the step's width the remainder is linear within every step; else up to the wrap.
+  if (isa<arith::RemSIOp, arith::DivSIOp>(op)) {
+    Form low = classify(op->getOperand(0), coordinates), high = classify(op->getOperand(1), coordinates);
+    bool ofLine = low.kind == Lanes::Kind::Linear && low.stride == 1 && high.kind == Lanes::Kind::Uniform;
     int64_t divisor = std::min(stepDivisor(op->getOperand(0)), stepDivisor(op->getOperand(1)));
-    if (divisor >= 8)
+    if (ofLine && oneIndex && divisor >= 8) {
       widthLimit = widthLimit ? std::min(widthLimit, divisor) : divisor;
-    else if (oneIndex)
-      assumable.push_back({value, coordinates, {}});
+      assumable.push_back({value, coordinates, Assumable::Kind::Stepwise, {}});
+    } else if (ofLine && oneIndex && isa<arith::RemSIOp>(op)) {
+      assumable.push_back({value, coordinates, Assumable::Kind::Remainder, {}});
+    }
   }
   if (movesElements(op))
     return collectAssumable(op->getOperand(0), operandCoordinates(op, coordinates));
@@ -278,69 +281,89 @@ bool Nest::readsNeighbours(Value value, const Coordinates &coordinates) {
          llvm::any_of(op->getOperands(), [&](Value operand) { return readsNeighbours(operand, coordinates); });
 }
 
-Value Nest::probe(Assumable &entry) {
+// The value at the first lane of the row, its lanes endless; emitted at the position outside the lane loop.
+Lanes Nest::evaluateAtRowStart(Value value, const Coordinates &coordinates) {
   OpBuilder::InsertionGuard guard(b);
   size_t outside = llvm::find(order, lane) - order.begin();
   b.setInsertionPoint(positions[outside].anchor);
+  Value index = indices[lane];
+  int64_t steppedWidth = width;
+  Assumption assumed = assumption;
+  assumption = Assumption::None;
   probing = true;
   probed.clear();
   indices[lane] = b.index(0);
   width = shape[lane];
-  Value limit;
-  if (auto remainder = entry.value.getDefiningOp<arith::RemSIOp>()) {
-    Lanes start = evaluate(remainder.getLhs(), entry.coordinates);
-    Lanes divisor = evaluate(remainder.getRhs(), entry.coordinates);
-    b.setInsertionPoint(positions[outside].anchor);
-    entry.start = arith::RemSIOp::create(b, start.value, divisor.value);
-    Value wraps = b.sub(b.toI64(divisor.value), b.toI64(entry.start));
-    Value positive = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, entry.start, b.zero(entry.start.getType()));
-    limit = b.select(positive, wraps, b.index(0));
-  } else {
-    limit = evaluate(entry.value, entry.coordinates).value;
-  }
+  Lanes lanes = evaluate(value, coordinates);
   probing = false;
   probed.clear();
-  width = fullWidth;
-  return limit;
+  width = steppedWidth;
+  indices[lane] = index;
+  assumption = assumed;
+  return lanes;
+}
+
+Value Nest::probe(Assumable &entry) {
+  if (entry.kind == Assumable::Kind::Bound)
+    return evaluateAtRowStart(entry.value, entry.coordinates).value;
+  Operation *op = entry.value.getDefiningOp();
+  Lanes start = evaluateAtRowStart(op->getOperand(0), entry.coordinates);
+  Lanes divisor = evaluateAtRowStart(op->getOperand(1), entry.coordinates);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(positions[llvm::find(order, lane) - order.begin()].anchor);
+  Value positive = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, start.value, b.zero(start.value.getType()));
+  if (entry.kind == Assumable::Kind::Stepwise)
+    return b.select(positive, b.index(shape[lane]), b.index(0));
+  entry.start = arith::RemSIOp::create(b, start.value, divisor.value);
+  return b.select(positive, b.sub(b.toI64(divisor.value), b.toI64(entry.start)), b.index(0));
+}
+
+// What the entry is where it holds (or, for a bound, where it fails).
+Lanes Nest::assumed(const Assumable &entry) {
+  if (entry.kind == Assumable::Kind::Bound)
+    return Lanes::uniform(b.constant(b.getI1Type(), assumption == Assumption::Holds));
+  Operation *op = entry.value.getDefiningOp();
+  if (entry.kind == Assumable::Kind::Stepwise) {
+    Value start = evaluate(op->getOperand(0), entry.coordinates).value, divisor = evaluate(op->getOperand(1), entry.coordinates).value;
+    if (isa<arith::DivSIOp>(op))
+      return Lanes::uniform(arith::DivSIOp::create(b, start, divisor));
+    Value first = arith::RemSIOp::create(b, start, divisor);
+    return width == 1 ? Lanes::uniform(first) : Lanes::linear(first, b.constant(first.getType(), 1));
+  }
+  Type type = entry.start.getType();
+  Value first = b.add(entry.start, b.resize(indices[lane], type));
+  return width == 1 ? Lanes::uniform(first) : Lanes::linear(first, b.constant(type, 1));
 }
 
 // ---- Evaluation
+
+// Where code that depends on these levels goes: inside the innermost of their loops.
+size_t Nest::positionOf(uint32_t levels) const {
+  size_t position = 0;
+  for (size_t i = 0; i < order.size(); ++i)
+    if (levels & (1u << order[i]) && !(probing && order[i] == lane))
+      position = i + 1;
+  return position;
+}
 
 Lanes Nest::evaluate(Value value, const Coordinates &coordinates) {
   if (!isTile(value))
     return Lanes::uniform(lowering.scalar(value));
   Key key{value, encode(coordinates)};
   uint32_t bits = dependencies(value, coordinates);
-  size_t position = 0;
-  for (size_t i = 0; i < order.size(); ++i)
-    if (bits & (1u << order[i]) && !(probing && order[i] == lane))
-      position = i + 1;
+  size_t position = positionOf(bits);
   bool onLane = bits & (1u << lane);
   auto &known = probing && onLane ? probed : positions[position].known;
   if (auto found = known.find(key); found != known.end())
     return found->second;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(positions[position].anchor);
-  Lanes lanes;
-  bool assumed = false;
-  if (assuming && onLane)
-    for (Assumable &entry : assumable)
-      if (entry.value == value && encode(entry.coordinates) == key.second) {
-        if (entry.start) {
-          Value offset = indices[lane];
-          Type type = entry.start.getType();
-          if (type != b.getI64Type())
-            offset = arith::TruncIOp::create(b, type, offset);
-          lanes = Lanes::linear(b.add(entry.start, offset), b.constant(type, 1));
-          if (width == 1)
-            lanes = Lanes::uniform(lanes.value);
-        } else {
-          lanes = Lanes::uniform(b.constant(b.getI1Type(), 1));
-        }
-        assumed = true;
-      }
-  if (!assumed)
-    lanes = compute(value, coordinates);
+  const Assumable *entry = nullptr;
+  if (assumption != Assumption::None && onLane)
+    entry = llvm::find_if(assumable, [&](const Assumable &candidate) {
+      return candidate.value == value && encode(candidate.coordinates) == key.second;
+    });
+  Lanes lanes = entry && entry != assumable.end() ? assumed(*entry) : compute(value, coordinates);
   // Emitting may have grown the map; look it up anew.
   (probing && onLane ? probed : positions[position].known)[key] = lanes;
   return lanes;
@@ -390,6 +413,8 @@ Lanes Nest::compute(Value value, const Coordinates &coordinates) {
     if (load.getOther())
       other = evaluate(load.getOther(), coordinates);
     b.setLoc(op->getLoc());
+    if (lowering.isReadAgain(load) && !probing && assumption != Assumption::Fails)
+      prefetchNextProgram(load, pointer, coordinates);
     return this->load(element, pointer, mask, other, load.getIsVolatile());
   }
   if (isElementwise(op))
@@ -460,11 +485,9 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
         return *known ? lanes[1] : lanes[2];
     }
   }
-  if (isa<arith::RemSIOp>(op) && !allUniform && lanes[0].isLinear() && Emit::isKnown(lanes[0].stride, 1) && uniform(1) && !probing &&
-      std::min(stepDivisor(op->getOperand(0)), stepDivisor(op->getOperand(1))) >= width)
-    return Lanes::linear(arith::RemSIOp::create(b, lanes[0].value, lanes[1].value), lanes[0].stride);
   if (isa<arith::DivFOp>(op) && element.isF32() && !uniform(0) && uniform(1))
-    return Lanes::varying(divideByUniform(vectorOf(lanes[0], element), lanes[1].value));
+    return Lanes::varying(divideByUniform(vectorOf(lanes[0], element), lanes[1].value,
+                                          positionOf(dependencies(op->getOperand(1), coordinates))));
   SmallVector<Value> operands;
   for (auto [operand, lane] : llvm::zip(op->getOperands(), lanes))
     operands.push_back(allUniform ? lane.value : vectorOf(lane, getElementTypeOrSelf(operand.getType())));
@@ -474,20 +497,25 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
 
 // Division by one number: multiplied by its reciprocal, then mended by the remainder, which rounds as a division does. Divisors
 // whose reciprocal is not an ordinary number are divided by. Vector division costs several times as much.
-Value Nest::divideByUniform(Value dividend, Value divisor) {
-  Type type = dividend.getType();
-  Value magnitude = math::AbsFOp::create(b, divisor);
-  auto compare = [&](arith::CmpFPredicate predicate, double bound) -> Value {
-    return arith::CmpFOp::create(b, predicate, magnitude, b.constantFloat(divisor.getType(), bound));
-  };
-  Value ordinary = arith::AndIOp::create(b, compare(arith::CmpFPredicate::OGT, 0x1p-100), compare(arith::CmpFPredicate::OLT, 0x1p100));
+Value Nest::divideByUniform(Value dividend, Value divisor, size_t position) {
+  Type type = dividend.getType(), scalar = divisor.getType();
+  Value ordinary, inverse, negated;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(positions[position].anchor);
+    Value magnitude = math::AbsFOp::create(b, divisor);
+    auto compare = [&](arith::CmpFPredicate predicate, double bound) -> Value {
+      return arith::CmpFOp::create(b, predicate, magnitude, b.constantFloat(scalar, bound));
+    };
+    ordinary = arith::AndIOp::create(b, compare(arith::CmpFPredicate::OGT, 0x1p-100), compare(arith::CmpFPredicate::OLT, 0x1p100));
+    inverse = arith::DivFOp::create(b, b.constantFloat(scalar, 1.0), divisor);
+    negated = arith::NegFOp::create(b, divisor);
+  }
   auto branch = scf::IfOp::create(b, TypeRange{type}, ordinary, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  Value inverse = arith::DivFOp::create(b, b.constantFloat(divisor.getType(), 1.0), divisor);
   Value factor = b.splat(inverse, width);
   Value quotient = arith::MulFOp::create(b, dividend, factor);
-  Value negated = arith::NegFOp::create(b, divisor);
   Value remainder = math::FmaOp::create(b, quotient, b.splat(negated, width), dividend);
   Value mended = math::FmaOp::create(b, remainder, factor, quotient);
   // An infinite or undefined quotient has no remainder to speak of.

@@ -165,6 +165,10 @@ FailureOr<func::FuncOp> Lowering::run() {
   if (failed)
     return failure();
   scratchAnchor->erase();
+  if (!streaming.empty()) { // stores that bypassed the caches become visible before the launch ends
+    b.setInsertionPoint(entry->getTerminator());
+    LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.x86.sse.sfence"), ValueRange{});
+  }
   if (persistentBase)
     persistentBase.setValueAttr(b.getI64IntegerAttr(arena.highWater()));
   kernel.erase();
@@ -280,6 +284,10 @@ void Lowering::flush() {
                      llvm::any_of(plan.readers(result, block), [&](Operation *reader) { return !isMember(reader); });
       if (!outside)
         continue;
+      if (canReadAgain(member, members)) {
+        readAgain.insert(member);
+        continue;
+      }
       if (auto inPlace = destinationInPlace(result, members))
         buffers[result] = *inPlace;
       else
@@ -291,6 +299,47 @@ void Lowering::flush() {
   nest.emitGroup(members);
   done.insert(members.begin(), members.end());
   releaseDead(block);
+}
+
+// Contiguous memory that nobody writes in the meantime is as good as a copy of it.
+bool Lowering::canReadAgain(Operation *op, ArrayRef<Operation *> members) {
+  auto load = dyn_cast<tile::LoadOp>(op);
+  if (!load || load.getIsVolatile() || plan.isForced(load.getResult()))
+    return false;
+  Nest nest(*this, iterationShape(op));
+  Coordinates coordinates = nest.identity(nest.shape.size());
+  if (!nest.readsNeighbours(load.getResult(), coordinates) ||
+      (load.getMask() && !nest.holdsForPrefix(load.getMask(), coordinates)))
+    return false;
+  Operation *last = op;
+  for (Operation *reader : plan.readers(load.getResult(), op->getBlock())) {
+    if (plan.place(reader) != Place::Pinned || reader->getBlock() != op->getBlock())
+      return false;
+    if (last->isBeforeInBlock(reader))
+      last = reader;
+  }
+  for (Operation *between = op->getNextNode(); between != last; between = between->getNextNode())
+    if (writesMemory(between))
+      return false;
+  return true;
+}
+
+// More than a last-level cache's worth of stores in one launch: the lines would be gone before anyone reads them.
+static constexpr int64_t streamingBytes = 32 << 20;
+
+Value Lowering::isStreaming(tile::StoreOp store) {
+  Value &condition = streaming[store];
+  if (condition)
+    return condition;
+  auto type = cast<RankedTensorType>(store.getValue().getType());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(scratchAnchor);
+  Value programs = b.index(1);
+  for (Value size : gridSize)
+    programs = b.mul(programs, b.toI64(size, false));
+  Value bytes = b.mul(programs, b.index(type.getNumElements() * byteSize(type.getElementType())));
+  condition = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, bytes, b.index(streamingBytes));
+  return condition;
 }
 
 // A value handed to the next iteration may overwrite the carried tile it replaces when everything that reads that tile has

@@ -58,6 +58,10 @@ public:
   Buffer allocate(mlir::Type element, llvm::ArrayRef<int64_t> shape, mlir::Block *owner);
   // Scratch memory that keeps its contents from one program to the next on the same thread, though not across launches.
   mlir::Value allocatePersistent(int64_t bytes);
+  // A load that later loops read again from the caller's memory, rather than from a copy; asked in such a loop.
+  bool isReadAgain(tile::LoadOp load) const { return readAgain.contains(load) && done.contains(load); }
+  // An i1, the same for the whole launch: the store writes more than the caches hold. Null for stores that never do.
+  mlir::Value isStreaming(tile::StoreOp store);
   mlir::LogicalResult fail(mlir::Operation *op, const llvm::Twine &message);
 
   // One elementwise operation on register values: all scalars, or all vectors of one width.
@@ -97,6 +101,7 @@ private:
   void flush();
   bool canWriteInPlace(mlir::Value value, mlir::BlockArgument argument, llvm::ArrayRef<mlir::Operation *> now) const;
   std::optional<Buffer> destinationInPlace(mlir::Value value, llvm::ArrayRef<mlir::Operation *> now) const;
+  bool canReadAgain(mlir::Operation *op, llvm::ArrayRef<mlir::Operation *> members);
   void releaseDead(mlir::Block *block);
   void releaseBlock(mlir::Block *block);
 
@@ -117,6 +122,8 @@ private:
   llvm::DenseMap<mlir::Value, Buffer> buffers;
   llvm::DenseMap<mlir::Value, std::pair<mlir::BlockArgument, Buffer>> destinations; // yielded value -> carried buffer
   llvm::DenseSet<mlir::Operation *> done;
+  llvm::DenseSet<mlir::Operation *> readAgain;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> streaming;
   llvm::SmallVector<mlir::Operation *> group;
 
   Arena arena;

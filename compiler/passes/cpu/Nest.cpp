@@ -81,12 +81,12 @@ void Nest::emitLevel(size_t position) {
   leave(position);
 }
 
-// Runs `inner` for the lanes [from, to) in steps of the width, carrying the reductions' accumulators.
-void Nest::emitLaneLoop(Value from, Value to, const std::function<void()> &inner) {
+// Runs `inner` for the lanes [from, to) in steps of `step`, carrying the reductions' accumulators.
+void Nest::emitLaneLoop(Value from, Value to, int64_t step, const std::function<void()> &inner) {
   SmallVector<Value> carried;
   for (Reduction &reduction : reductions)
     carried.append(reduction.accumulators);
-  auto loop = scf::ForOp::create(b, from, to, b.index(fullWidth), carried);
+  auto loop = scf::ForOp::create(b, from, to, b.index(step), carried);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   auto assign = [&](ValueRange values) {
@@ -97,7 +97,7 @@ void Nest::emitLaneLoop(Value from, Value to, const std::function<void()> &inner
   };
   assign(loop.getRegionIterArgs());
   indices[lane] = loop.getInductionVar();
-  width = fullWidth;
+  width = step;
   inner();
   SmallVector<Value> results;
   for (Reduction &reduction : reductions)
@@ -110,13 +110,17 @@ void Nest::emitLaneLoop(Value from, Value to, const std::function<void()> &inner
 void Nest::emitLaneSegments(size_t position, const std::function<void()> &inner) {
   int64_t extent = shape[lane];
   int64_t whole = extent / fullWidth * fullWidth;
-  // How many lanes, from the first, every assumable check holds for.
-  Value limit;
-  assuming = false;
+  // How many lanes, from the first, every assumable check holds for, and from which on none does.
+  Value limit, beyond;
+  assumption = Assumption::None;
   if (!assumable.empty() && fullWidth > 1) {
     limit = b.index(extent);
-    for (Assumable &entry : assumable)
-      limit = b.minSigned(limit, probe(entry));
+    beyond = b.index(0);
+    for (Assumable &entry : assumable) {
+      Value count = probe(entry);
+      limit = b.minSigned(limit, count);
+      beyond = entry.kind != Assumable::Kind::Bound ? b.index(extent) : b.maxSigned(beyond, b.minSigned(count, b.index(extent)));
+    }
     limit = b.maxSigned(limit, b.index(0));
   }
 
@@ -132,10 +136,24 @@ void Nest::emitLaneSegments(size_t position, const std::function<void()> &inner)
     Value end = b.constant(b.getI64Type(), ~(fullWidth - 1));
     end = arith::AndIOp::create(b, b.minSigned(limit, b.index(whole)), end);
     end = b.maxSigned(end, next);
-    assuming = true;
-    emitLaneLoop(next, end, inner);
-    assuming = false;
+    assumption = Assumption::Holds;
+    emitLaneLoop(next, end, fullWidth, inner);
+    assumption = Assumption::None;
     next = end;
+    // Beyond a wrap addresses are no neighbours: the few elements there go one by one.
+    bool wraps = llvm::any_of(assumable, [](Assumable &entry) { return entry.kind != Assumable::Kind::Bound; });
+    if (wraps && reductions.empty()) {
+      emitLaneLoop(next, b.index(whole), 1, inner);
+      next = b.index(whole);
+    } else if (whole > fullWidth && !Emit::known(beyond)) {
+      Value aligned = arith::AndIOp::create(b, b.add(beyond, b.index(fullWidth - 1)), b.index(~(fullWidth - 1)));
+      Value end = b.maxSigned(b.minSigned(aligned, b.index(whole)), next);
+      emitLaneLoop(next, end, fullWidth, inner);
+      assumption = Assumption::Fails;
+      emitLaneLoop(end, b.index(whole), fullWidth, inner);
+      assumption = Assumption::None;
+      next = b.index(whole);
+    }
   }
   if (!Emit::isKnown(next, whole)) {
     if (Emit::isKnown(next, 0) && whole == fullWidth) { // one step: no loop
@@ -143,7 +161,7 @@ void Nest::emitLaneSegments(size_t position, const std::function<void()> &inner)
       width = fullWidth;
       inner();
     } else {
-      emitLaneLoop(next, b.index(whole), inner);
+      emitLaneLoop(next, b.index(whole), fullWidth, inner);
     }
   }
   // What is left, in pieces of halving width. A reduction over the lanes is finished piece by piece.
@@ -229,14 +247,16 @@ void Nest::emitBody() {
   for (Operation *member : members) {
     if (auto store = dyn_cast<tile::StoreOp>(member)) {
       Coordinates coordinates = identity(shape.size());
-      Lanes pointer = evaluate(store.getPointer(), coordinates);
-      Lanes value = evaluate(store.getValue(), coordinates);
       std::optional<Lanes> mask;
       if (store.getMask())
         mask = evaluate(store.getMask(), coordinates);
+      if (mask && mask->isUniform() && Emit::isKnown(mask->value, 0))
+        continue;
+      Lanes pointer = evaluate(store.getPointer(), coordinates);
+      Lanes value = evaluate(store.getValue(), coordinates);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPoint(positions.back().anchor);
-      this->store(getElementTypeOrSelf(store.getValue().getType()), pointer, value, mask);
+      this->store(getElementTypeOrSelf(store.getValue().getType()), pointer, value, mask, lowering.isStreaming(store));
       continue;
     }
     if (isa<tile::ReduceOp>(member)) {

@@ -6,7 +6,8 @@
 // row's address is computed once a row, whatever chain of operations it comes from.
 //
 // The lane level runs in segments: first the part where every bound check is known to hold (evaluated as true), then the
-// rest with masks, then pieces of smaller width where the extent is no multiple of the width.
+// part with masks, then the part where none holds any more (evaluated as false: loads need no memory and become one number),
+// then pieces of smaller width where the extent is no multiple of the width.
 #pragma once
 
 #include "compiler/passes/cpu/Lowering.h"
@@ -43,7 +44,8 @@ public:
   mlir::Value maskVector(const Lanes &lanes);
 
   Lanes load(mlir::Type element, const Lanes &pointer, std::optional<Lanes> mask, std::optional<Lanes> other, bool isVolatile);
-  void store(mlir::Type element, const Lanes &pointer, const Lanes &value, std::optional<Lanes> mask);
+  // `streaming`, an i1, says that what is written will not be read again soon: it then bypasses the caches.
+  void store(mlir::Type element, const Lanes &pointer, const Lanes &value, std::optional<Lanes> mask, mlir::Value streaming = {});
   Lanes readBuffer(const Buffer &buffer, const Coordinates &coordinates);
   void writeBuffer(const Buffer &buffer, const Lanes &value, const Coordinates &coordinates);
 
@@ -72,7 +74,7 @@ private:
   void emitLaneSegments(size_t position, const std::function<void()> &inner);
   void emitInnermost();
   void emitBody();
-  void emitLaneLoop(mlir::Value from, mlir::Value to, const std::function<void()> &inner);
+  void emitLaneLoop(mlir::Value from, mlir::Value to, int64_t step, const std::function<void()> &inner);
   void startAccumulators(Reduction &reduction);
   void accumulate(Reduction &reduction);
   void finishLanes();
@@ -80,7 +82,11 @@ private:
   void enter(size_t position);
   void leave(size_t position);
 
-  mlir::Value divideByUniform(mlir::Value dividend, mlir::Value divisor);
+  Lanes evaluateAtRowStart(mlir::Value value, const Coordinates &coordinates);
+  size_t positionOf(uint32_t levels) const;
+  mlir::Value divideByUniform(mlir::Value dividend, mlir::Value divisor, size_t position);
+  void prefetchNextProgram(tile::LoadOp load, const Lanes &pointer, const Coordinates &coordinates);
+  mlir::Value reversed(mlir::Value vector);
   mlir::Value loadInterleaved(mlir::Type memory, mlir::Value pointer, int64_t step);
   uint32_t dependencies(mlir::Value value, const Coordinates &coordinates);
   Lanes compute(mlir::Value value, const Coordinates &coordinates);
@@ -102,8 +108,14 @@ private:
   struct Assumable {
     mlir::Value value;
     Coordinates coordinates;
+    enum class Kind {
+      Bound,     // a mask that is true for the first lanes
+      Remainder, // linear until it wraps
+      Stepwise,  // a remainder or quotient of multiples of the step: linear, or one number, within each step
+    } kind;
     mlir::Value start; // a remainder's value at lane 0
   };
+  Lanes assumed(const Assumable &entry);
   // The number of lanes, from lane 0 of the row, that the entry holds for; emitted at the position outside the lane loop.
   mlir::Value probe(Assumable &entry);
 
@@ -116,9 +128,10 @@ private:
   llvm::DenseMap<Key, Form> formCache;
   llvm::SmallVector<Assumable> assumable;
   llvm::DenseMap<Key, Lanes> probed;
+  llvm::DenseMap<mlir::Value, mlir::Value> nextProgram; // a load read again -> bytes to where the next program will read
   bool probing = false;
   llvm::DenseSet<Key> visitedAssumable;
-  bool assuming = false;
+  enum class Assumption { None, Holds, Fails } assumption = Assumption::None;
   int64_t fullWidth = 1;
   int64_t cost = 0;
   int64_t elementBytes = 1;

@@ -42,7 +42,7 @@ static int ownCost(Operation *op) {
 
 int Plan::cost(Value value) const { return costs.lookup(value); }
 
-static bool writesMemory(Operation *op) {
+bool nacre::cpu::writesMemory(Operation *op) {
   if (isa<tile::LoadOp>(op))
     return cast<tile::LoadOp>(op).getIsVolatile();
   if (op->getNumRegions() != 0 && !isa<tile::ReduceOp, tile::ScanOp>(op)) {
