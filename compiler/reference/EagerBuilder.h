@@ -12,12 +12,21 @@
 
 namespace nacre {
 
+// What stopped a program, where it was not an error of the language. The error thrown says it in words; hosts that tell
+// these apart look here.
+struct ProgramFault {
+  enum class Kind { Memory, Assertion } kind;
+  std::array<uint32_t, 3> program;
+  std::string message; // of an assertion
+};
+
 // Where the program stands and what surrounds it.
 struct ProgramContext {
   std::array<uint32_t, 3> programId = {0, 0, 0};
   std::array<uint32_t, 3> grid = {1, 1, 1};
   const MemoryMap *memory = nullptr;               // null: accesses are not checked
   std::function<void(llvm::StringRef text)> print; // one whole print, newline included; null: to stdout
+  std::optional<ProgramFault> fault;
 };
 
 class EagerBuilder : public Builder {
@@ -75,7 +84,7 @@ public:
 private:
   [[noreturn]] void fail(Diagnostic::Kind kind, const std::string &message, const std::string &hint = "") const;
   // Throws MemoryFault when an enabled lane reaches outside the memory map. `mask` may be null.
-  void checkAccess(llvm::StringRef what, const Value &pointer, const Value &mask) const;
+  void checkAccess(llvm::StringRef what, const Value &pointer, const Value &mask);
 };
 
 } // namespace nacre

@@ -88,7 +88,7 @@ std::string laneName(Shape shape, int64_t position) {
 }
 } // namespace
 
-void EagerBuilder::checkAccess(llvm::StringRef what, const Value &pointer, const Value &mask) const {
+void EagerBuilder::checkAccess(llvm::StringRef what, const Value &pointer, const Value &mask) {
   if (!program.memory)
     return;
   Buffer &addresses = bufferOf(pointer);
@@ -144,6 +144,7 @@ void EagerBuilder::checkAccess(llvm::StringRef what, const Value &pointer, const
   }
   diagnostic.hint =
       mask ? "the mask lets these lanes through" : "a mask keeps lanes out of memory that is not the array's";
+  program.fault = ProgramFault{ProgramFault::Kind::Memory, program.programId, ""};
   throw MemoryFault(std::move(diagnostic), firstAddress);
 }
 

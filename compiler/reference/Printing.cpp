@@ -331,6 +331,8 @@ void EagerBuilder::deviceAssert(Value condition, llvm::StringRef message) {
                  for (int64_t i = 0; i < count; ++i)
                    holds &= lanes[i] != 0;
                });
-  if (!holds)
-    fail(Diagnostic::Kind::Value, "program " + programName() + ": device_assert failed: " + message.str());
+  if (holds)
+    return;
+  program.fault = ProgramFault{ProgramFault::Kind::Assertion, program.programId, message.str()};
+  fail(Diagnostic::Kind::Value, "program " + programName() + ": device_assert failed: " + message.str());
 }

@@ -72,9 +72,13 @@ Handle makeMethod(const BoundMethod &method); // x.sum: called with x as the fir
 // What a `for` runs over: iterate(range, 10) counts with tiles, anything else is called.
 PyObject *iterate(PyObject *, PyObject *const *args, Py_ssize_t positional, PyObject *names);
 Handle callBuiltinWith(const Builtin &builtin, PyObject *receiver, PyObject *args, PyObject *keywords);
+// callee(*args, **names) from the arguments of a fast call.
+Handle callWith(PyObject *callee, PyObject *const *args, Py_ssize_t positional, PyObject *names);
 
 // ---- Launches (InterpreterLaunch.cpp)
 
+// Makes Python run every kernel that is launched from now on.
+void setInterpretMode(bool isOn);
 // Whether a launch of this kernel is run by Python.
 bool isInterpreted(const KernelState &state);
 struct InterpretedLaunch {
@@ -99,8 +103,9 @@ private:
 // Calls a function of the language from a function of the language, as Python.
 PyObject *callInterpreted(PyObject *kernel, PyObject *args, PyObject *keywords);
 
-// The functions that rewritten kernels call; added to the module.
-PyMethodDef *interpreterFunctions();
+// ---- What rewritten kernels call (InterpreterRewrites.cpp)
+
+PyMethodDef *interpreterFunctions(); // added to the module
 
 // ---- Errors (InterpreterErrors.cpp)
 

@@ -1,5 +1,6 @@
 #include "python/core/JitKernel.h"
 #include "python/core/Errors.h"
+#include "python/core/Interpreter.h"
 #include "python/core/NativeKernel.h"
 #include "python/core/Specialize.h"
 #include "llvm/Support/xxhash.h"
@@ -113,7 +114,7 @@ public:
 
   // An array that may not be written is refused when the kernel writes it.
   void refuseReadOnly() {
-    uint64_t written = chosen->kernel->code.writtenArguments;
+    uint64_t written = chosen->kernel->code.access.surelyWritten;
     size_t slot = 0, parameter = 0, elements = 0; // `elements`: still to come of the tuple that `parameter` is
     for (const BoundArgument &argument : bound.arguments) {
       if (argument.kind == BoundArgument::Kind::Pointer && argument.readOnly && slot < 64 && (written >> slot & 1))
@@ -124,6 +125,18 @@ public:
       if (elements == 0)
         ++parameter;
     }
+  }
+
+  // Python runs the kernel.
+  void interpret(PyObject *grid) {
+    Handle computed;
+    if (PyCallable_Check(grid)) {
+      computed = call(grid, argumentDictionary().get());
+      grid = computed.get();
+    }
+    InterpretedLaunch launch{kernel, values, bound, keywords, {}};
+    readGrid(grid, launch.grid);
+    runInterpreted(launch);
   }
 
   void run(PyObject *grid) {
@@ -257,8 +270,21 @@ PyObject *launchKernel(PyObject *kernel, PyObject *grid, bool takesGrid, PyObjec
   return guarded([&]() -> PyObject * {
     Launch launch(kernel);
     launch.takesGrid = takesGrid;
+    bool byPython = isInterpreted(kernelState(kernel));
+    HostCopies copies;
+    if (byPython)
+      args = copies.replace(args, positional + (names ? PyTuple_Size(names) : 0));
     launch.bind(args, positional, names);
     launch.callRunHooks(args, positional, names);
+    if (byPython && !launch.isWarmup) {
+      if (takesGrid)
+        grid = launch.grid;
+      if (!grid)
+        raise(PyExc_TypeError, "run() needs grid=");
+      launch.interpret(grid);
+      copies.finish();
+      Py_RETURN_NONE;
+    }
     const Specialization *found = launch.find();
     if (!found)
       Py_RETURN_NONE;
@@ -330,6 +356,7 @@ PyObject *clearCache(PyObject *self, PyObject *) {
   kernelState(self).specializations.clear();
   kernelState(self).last.reset();
   kernelState(self).source.reset();
+  kernelState(self).interpreted = Handle();
   Py_RETURN_NONE;
 }
 
@@ -345,6 +372,11 @@ PyObject *compiledKernels(PyObject *self, PyObject *) {
 
 PyObject *useRunHooks(PyObject *self, PyObject *value) {
   kernelState(self).hasRunHooks = PyObject_IsTrue(value) == 1;
+  Py_RETURN_NONE;
+}
+
+PyObject *setInterpreted(PyObject *self, PyObject *value) {
+  kernelState(self).isInterpreted = PyObject_IsTrue(value) == 1;
   Py_RETURN_NONE;
 }
 
@@ -364,6 +396,7 @@ int visitState(PyObject *self, visitproc visit, void *arg) {
     return 0;
   for (const ParameterRecord &parameter : state->parameters)
     Py_VISIT(parameter.defaultValue.get());
+  Py_VISIT(state->interpreted.get());
   for (const auto &[hash, specialization] : state->specializations) {
     if (specialization.use_count() > (state->last == specialization ? 2 : 1))
       continue; // a launch is using it
@@ -383,6 +416,7 @@ int clearState(PyObject *self) {
     auto specializations = std::move(state->specializations);
     state->specializations.clear();
     state->last.reset();
+    state->interpreted = Handle();
   }
   return 0;
 }
@@ -402,6 +436,7 @@ PyMethodDef methods[] = {
     {"_clear_cache", clearCache, METH_NOARGS, nullptr},
     {"_compiled_kernels", compiledKernels, METH_NOARGS, nullptr},
     {"_use_run_hooks", useRunHooks, METH_O, nullptr},
+    {"_set_interpreted", setInterpreted, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 PyType_Slot slots[] = {
@@ -410,6 +445,7 @@ PyType_Slot slots[] = {
     {Py_tp_traverse, reinterpret_cast<void *>(visitState)},
     {Py_tp_clear, reinterpret_cast<void *>(clearState)},
     {Py_mp_subscript, reinterpret_cast<void *>(subscript)},
+    {Py_tp_call, reinterpret_cast<void *>(callInterpreted)},
     {Py_tp_methods, methods},
     {Py_tp_doc, const_cast<char *>("The native half of JITFunction.")},
     {0, nullptr},

@@ -4,6 +4,7 @@
 #include "compiler/language/StandardLibrary.h"
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "python/core/Errors.h"
+#include "python/core/Interpreter.h"
 #include "python/core/JitKernel.h"
 #include "python/core/NativeKernel.h"
 #include "python/core/SourceBlock.h"
@@ -192,6 +193,11 @@ PyObject *makeModule() {
     checkedStatus(PyModule_AddObjectRef(module.get(), "Kernel", makeKernelType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "NativeKernel", makeNativeKernelType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "LAUNCH_OPTIONS", launchOptionNames().get()));
+    checkedStatus(PyModule_AddObjectRef(module.get(), "Tensor", makeTensorType().get()));
+    checkedStatus(PyModule_AddObjectRef(module.get(), "Builtin", makeBuiltinType().get()));
+    checkedStatus(PyModule_AddObjectRef(module.get(), "Method", makeMethodType().get()));
+    checkedStatus(PyModule_AddObjectRef(module.get(), "RangeIterator", makeRangeType().get()));
+    checkedStatus(PyModule_AddFunctions(module.get(), interpreterFunctions()));
     return module.release();
   });
 }

@@ -10,3 +10,9 @@ class DriverBase:
 
     def get_current_target(self):
         raise NotImplementedError
+
+    def set_interpret_mode(self, on=True):
+        """Makes Python run every kernel that is launched from now on; with False, compiled code again."""
+        from .. import _core
+
+        _core.set_interpret_mode(on)

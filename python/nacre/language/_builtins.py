@@ -40,7 +40,9 @@ def _make(row):
         exec(f"def {name}({signature}): _outside({name!r})", scope)
     except (SyntaxError, NameError):  # a default that Python cannot write down
         exec(f"def {name}(*args, **kwargs): _outside({name!r})", scope)
-    function = scope[name]
+    function = _core.Builtin(module, name)  # callable inside a kernel that Python runs
+    function.__wrapped__ = scope[name]  # for its signature
+    function.__name__ = name
     function.__module__ = _PACKAGE + module[len("triton.language"):]
     function.__qualname__ = name
     function.__doc__ = documentation

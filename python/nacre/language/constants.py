@@ -2,6 +2,8 @@
 
 import operator
 
+from .. import _core
+
 
 class constexpr:
     """A value known when a kernel is compiled: an annotation for parameters, and a wrapper for globals that kernels read."""
@@ -66,13 +68,18 @@ def _plain(value):
     return value.value if isinstance(value, constexpr) else value
 
 
+def _result(value):
+    """A constexpr, unless a tile took part (in a kernel that Python runs)."""
+    return value if type(value) is _core.Tensor else constexpr(value)
+
+
 def _add_operators():
     for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"):
         function = getattr(operator, name + "_" if name in ("and", "or") else name)
-        setattr(constexpr, f"__{name}__", lambda self, other, f=function: constexpr(f(self.value, _plain(other))))
-        setattr(constexpr, f"__r{name}__", lambda self, other, f=function: constexpr(f(_plain(other), self.value)))
+        setattr(constexpr, f"__{name}__", lambda self, other, f=function: _result(f(self.value, _plain(other))))
+        setattr(constexpr, f"__r{name}__", lambda self, other, f=function: _result(f(_plain(other), self.value)))
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
-        setattr(constexpr, f"__{name}__", lambda self, other, f=getattr(operator, name): constexpr(f(self.value, _plain(other))))
+        setattr(constexpr, f"__{name}__", lambda self, other, f=getattr(operator, name): _result(f(self.value, _plain(other))))
     for name in ("neg", "pos", "invert"):
         setattr(constexpr, f"__{name}__", lambda self, f=getattr(operator, name): constexpr(f(self.value)))
 

@@ -1,5 +1,6 @@
 """The heart of the language: types, constexprs, and the builtins (made from the compiler's table when looked up)."""
 
+from .. import _core
 from . import _builtins
 from . import types as _types
 from .constants import const, constexpr, constexpr_type
@@ -40,11 +41,7 @@ class base_type:
     """The type of a value inside a kernel."""
 
 
-class tensor(base_value):
-    """A tile of elements, or one element, inside a kernel: for annotations and documentation. Kernels make them; Python cannot."""
-
-    def __init__(self, *_, **__):
-        raise RuntimeError("tensors exist inside kernels only")
+tensor = _core.Tensor
 
 
 class tensor_descriptor_base(base_value):

@@ -7,6 +7,20 @@ class InterpreterError(TritonError):
     """An error inside a kernel that Python runs."""
 
 
+class OutOfBoundsError(InterpreterError, IndexError):
+    """A load or store outside of every array that a kernel was given. `program` is the id of the program."""
+
+    def __init__(self, text, message="", filename="", line=0, program=(0, 0, 0)):
+        super().__init__(text)
+        self.message = message or text
+        self.filename = filename
+        self.line = line
+        self.program = program
+
+    def __reduce__(self):
+        return type(self), (str(self), self.message, self.filename, self.line, self.program)
+
+
 class OutOfResources(TritonError):
     """A kernel that needs more of something than the device has."""
 

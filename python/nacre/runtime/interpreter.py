@@ -1,8 +1,145 @@
-"""Kernels run by Python itself. This version does not have that mode; the names are here for packages that look for them."""
+"""Kernels run by Python itself, tile by tile: `TRITON_INTERPRET=1`, `driver.active.set_interpret_mode(True)`, or
+`@jit(interpret=True)`.
+
+CPython runs the kernel's text (rewriting.py mends what it would read differently); what the kernel does with tiles is computed
+by the reference evaluator in C++. So pdb, breakpoint(), print and tracebacks work in kernels as they do elsewhere. The functions
+here are what the native half asks of Python.
+"""
+
+import linecache
+import os
+import sys
+from itertools import islice
+
+from .jit import JITFunction
+
+_LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "language") + os.sep
 
 
-class InterpretedFunction:
-    """A kernel that Python runs."""
+class InterpretedFunction(JITFunction):
+    """A kernel that Python runs, whatever the driver's mode."""
 
-    def __init__(self, *_, **__):
-        raise NotImplementedError("this version of nacre compiles every kernel; it cannot run one in Python")
+    def _set_up(self):
+        super()._set_up()
+        self._set_interpreted(True)
+
+
+def _locate():
+    """Where the kernel stands: (file, line, column, end column, the line's text, name of the library's function or None)."""
+    frame = sys._getframe(1)
+    library = None
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_LIBRARY):
+        library = frame.f_code.co_name
+        frame = frame.f_back
+    code, line = frame.f_code, frame.f_lineno
+    text = linecache.getline(code.co_filename, line, frame.f_globals).rstrip("\n")
+    _, end_line, column, end_column = next(islice(code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
+    if column is None:
+        column = len(text) - len(text.lstrip())
+    if end_column is None or end_line != line:
+        end_column = len(text)
+    return code.co_filename, line, column, end_column, text, library
+
+
+def _memory(kernel, values):
+    """[(begin, end, name)] of the arrays among a kernel's arguments, or None when the extent of one is not known."""
+    ranges = []
+
+    def add(name, value):
+        if isinstance(value, tuple):
+            return all([add(f"{name}[{i}]", item) for i, item in enumerate(value)])
+        extent = _extent(value)
+        if extent is None:
+            return False
+        if extent:
+            ranges.append((*extent, name))
+        return True
+
+    for param, value in zip(kernel.params, values):
+        if param.is_constexpr:
+            continue
+        if isinstance(value, int) and param.annotation_type.startswith("*"):
+            return None  # an address
+        if not add(param.name, value):
+            return None
+    return ranges
+
+
+def _extent(value):
+    """(begin, end) of the memory that an array is in; () for what is not an array, None when it is not known."""
+    if value is None or isinstance(value, (int, float, str)):
+        return ()
+    base = getattr(value, "base", None)
+    if type(value).__name__ in ("TensorWrapper", "TensorDescriptor") and base is not None:
+        return _extent(base)
+    if hasattr(value, "untyped_storage"):
+        storage = value.untyped_storage()
+        return storage.data_ptr(), storage.data_ptr() + storage.nbytes()
+    interface = getattr(value, "__array_interface__", None)
+    if interface is not None:
+        while base is not None and hasattr(base, "__array_interface__"):
+            value, base = base, getattr(base, "base", None)
+        return _bounds(value.__array_interface__, value.itemsize)
+    return None if hasattr(value, "data_ptr") or hasattr(value, "__dlpack__") else ()
+
+
+def _bounds(interface, item_size):
+    begin = interface["data"][0]
+    end = begin + item_size
+    if 0 in interface["shape"]:
+        return begin, begin
+    strides = interface["strides"]
+    if strides is None:
+        for size in interface["shape"]:
+            item_size *= size
+        return begin, begin + item_size
+    for size, stride in zip(interface["shape"], strides):
+        if stride < 0:
+            begin += (size - 1) * stride
+        else:
+            end += (size - 1) * stride
+    return begin, end
+
+
+def _host_copies(args):
+    """(arguments with tensors of a GPU copied to the host, a function that writes them back), or None if there are none."""
+    if not any(getattr(arg, "is_cuda", False) or isinstance(arg, tuple) for arg in args):
+        return None
+    storages = {}  # address -> (storage, its copy): tensors that share memory go on sharing it
+
+    def copy(arg):
+        if isinstance(arg, tuple):
+            items = [copy(item) for item in arg]
+            return arg if all(a is b for a, b in zip(items, arg)) else type(arg)(*items) if hasattr(arg, "_fields") else tuple(items)
+        if not getattr(arg, "is_cuda", False):
+            return arg
+        import torch
+
+        storage = arg.untyped_storage()
+        if storage.data_ptr() not in storages:
+            storages[storage.data_ptr()] = storage, storage.cpu()
+        host = torch.empty(0, dtype=arg.dtype)
+        return host.set_(storages[storage.data_ptr()][1], arg.storage_offset(), arg.size(), arg.stride())
+
+    copied = tuple(copy(arg) for arg in args)
+    if not storages:
+        return None
+
+    def write_back():
+        for storage, host in storages.values():
+            storage.copy_(host)
+
+    return copied, write_back
+
+
+_NUMPY = {"i1": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16",
+          "u32": "uint32", "u64": "uint64", "fp16": "float16", "fp32": "float32", "fp64": "float64"}  # fmt: skip
+
+
+def _as_array(tensor, dtype):
+    """A tile as a NumPy array."""
+    import numpy
+
+    data, shape, name = tensor.__elements__()
+    array = numpy.frombuffer(bytearray(data), dtype=_NUMPY[name]).reshape(shape)
+    return array if dtype is None else array.astype(dtype)

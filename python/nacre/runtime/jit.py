@@ -2,6 +2,7 @@
 
 
 from .. import _core, knobs
+from ..tools.tensor_descriptor import TensorDescriptor
 from .source import file_text, function_block
 
 _TYPE_NAMES = {
@@ -35,6 +36,16 @@ def mangle_type(arg, specialize=False):
     if hasattr(arg, "dtype"):
         return "*" + (_short_type_name(str(arg.dtype)) or str(arg.dtype))
     raise TypeError(f"a value of type {type(arg).__name__} cannot be passed to a kernel")
+
+
+def native_specialize_impl(backend, arg, is_const=False, specialize_value=True, align=True):
+    """(type, "D" when it is known to be divisible by 16) of an argument."""
+    if arg is None or (specialize_value and arg is not True and isinstance(arg, int) and arg == 1):
+        return "constexpr", arg
+    type = mangle_type(arg)
+    number = arg.data_ptr() if hasattr(arg, "data_ptr") else arg
+    divisible = align and specialize_value and isinstance(number, int) and not isinstance(number, bool) and number % 16 == 0
+    return ("*k" + type[1:] if is_const and type.startswith("*") else type), "D" if divisible else None
 
 
 class KernelParam:
@@ -175,9 +186,6 @@ class JITCallable:
     def __eq__(self, other):
         return self is other
 
-    def __call__(self, *args, **kwargs):
-        raise RuntimeError(f"{self.__name__} is a kernel: launch it with {self.__name__}[grid](...), or call it from a kernel")
-
 
 def _dependencies(function, seen):
     text, line, _ = function._function_block()
@@ -261,6 +269,12 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
 
     # What the native half asks for.
 
+    def _interpreted(self):
+        """The function that Python runs in interpreter mode."""
+        from .rewriting import rewritten
+
+        return rewritten(self)
+
     def _source(self):
         text, line, column = self._function_block()
         if self._key is None:
@@ -333,8 +347,19 @@ def _example(param, source, path, type):
         return constexpr(source.constants[path])
     if type == "constexpr":
         return None
+    if type.startswith("tensordesc<"):
+        return _example_descriptor(type)
     aligned = any(fact[0] == "tt.divisibility" for fact in source.attrs.get(path, ()))
     return TypedArgument(type, aligned)
+
+
+def _example_descriptor(type):
+    """A descriptor of tensordesc<fp16[64, 64]>, of which only the block shape is known."""
+    element, block = type.removeprefix("tensordesc<").removesuffix("]>").split("[")
+    block_shape = [int(extent) for extent in block.split(",")]
+    integers = [TypedArgument("i32", False) for _ in block_shape]
+    wide = [TypedArgument("i64", False) for _ in block_shape[1:]]
+    return TensorDescriptor(TypedArgument("*" + element, True), integers, [*wide, 1], block_shape)
 
 
 class TypedArgument:
@@ -452,24 +477,29 @@ def constexpr_function(fn):
     return ConstexprFunction(fn)
 
 
+def _interpreted_class():
+    from .interpreter import InterpretedFunction
+
+    return InterpretedFunction
+
+
 def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specialize=None, do_not_specialize_on_alignment=None,
-        debug=None, noinline=None):  # fmt: skip
+        debug=None, noinline=None, interpret=None):  # fmt: skip
     """Makes a kernel of a function, or a function that kernels call.
 
     do_not_specialize: names or indices of parameters that are not specialised by value (1) or divisibility (16).
     do_not_specialize_on_alignment: the same for divisibility alone.
     debug: makes device_assert live. noinline: accepted; calls are inlined.
+    interpret: True: Python runs the kernel, so that pdb and print work in it; left out, TRITON_INTERPRET decides.
     repr: a function from the specialisation to a name. launch_metadata: a function (grid, kernel, args) -> dict for hooks.
     """
 
     def decorate(function):
         if not callable(function) or not hasattr(function, "__code__"):
             raise TypeError(f"@jit needs a Python function, found {type(function).__name__}")
-        if knobs.runtime.interpret and not _is_ours(function):
-            raise NotImplementedError(
-                "TRITON_INTERPRET=1: this version of nacre compiles every kernel; it cannot run one in Python"
-            )
-        return JITFunction(function, version=version, do_not_specialize=do_not_specialize,
+        by_python = knobs.runtime.interpret if interpret is None else interpret
+        made = _interpreted_class() if by_python and not _is_ours(function) else JITFunction
+        return made(function, version=version, do_not_specialize=do_not_specialize,
                            do_not_specialize_on_alignment=do_not_specialize_on_alignment, debug=debug, noinline=noinline,
                            repr=repr, launch_metadata=launch_metadata)  # fmt: skip
 

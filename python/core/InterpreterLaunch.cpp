@@ -1,0 +1,208 @@
+// A launch that Python runs: the kernel's arguments as tiles, and one program after another, or several side by side.
+#include "python/core/Errors.h"
+#include "python/core/Interpreter.h"
+#include "runtime/Knobs.h"
+#include <atomic>
+#include <thread>
+
+namespace nacre::python {
+
+namespace {
+
+bool interpretMode = false;
+
+// The kernel's text rewritten for Python, made once.
+Handle interpretedFunction(PyObject *kernel) {
+  KernelState &state = kernelState(kernel);
+  if (!state.interpreted)
+    state.interpreted = call(attribute(kernel, "_interpreted").get());
+  return state.interpreted;
+}
+
+class ArgumentTiles {
+public:
+  ArgumentTiles(Bridge &bridge, llvm::ArrayRef<BoundArgument> bound) : bridge(bridge), bound(bound) {}
+
+  // The argument at `place`, and the place after it.
+  Handle next() {
+    const BoundArgument &argument = bound[place++];
+    switch (argument.kind) {
+    case BoundArgument::Kind::Pointer:
+      return makeTensor(bridge.interpreter.scalar(Type::pointer(argument.type, argument.isConst), argument.slot));
+    case BoundArgument::Kind::Number:
+      return makeTensor(bridge.interpreter.scalar(argument.type, argument.slot));
+    case BoundArgument::Kind::Constant:
+      if (PyObject_IsInstance(argument.constant, languageTypes().constexprType.get()) == 1)
+        return attribute(argument.constant, "value");
+      return Handle::borrow(argument.constant);
+    case BoundArgument::Kind::Tuple:
+      break;
+    }
+    Handle items = checked(PyTuple_New(argument.elements));
+    for (uint32_t i = 0; i < argument.elements; ++i)
+      checkedStatus(PyTuple_SetItem(items.get(), i, next().release()));
+    if (PyTuple_CheckExact(argument.constant))
+      return items;
+    return checked(PyObject_CallObject(reinterpret_cast<PyObject *>(Py_TYPE(argument.constant)), items.get()));
+  }
+
+private:
+  Bridge &bridge;
+  llvm::ArrayRef<BoundArgument> bound;
+  size_t place = 0;
+};
+
+// Fills `memory` with the arrays among the arguments; false when the extent of one is not known.
+bool readMemory(const InterpretedLaunch &launch, MemoryMap &memory) {
+  Handle values = checked(PyTuple_New(static_cast<Py_ssize_t>(launch.values.size())));
+  for (size_t i = 0; i < launch.values.size(); ++i)
+    checkedStatus(PyTuple_SetItem(values.get(), static_cast<Py_ssize_t>(i), Handle::borrow(launch.values[i]).release()));
+  Handle module = importModule("nacre.runtime.interpreter");
+  Handle ranges = call(attribute(module.get(), "_memory").get(), launch.kernel, values.get());
+  if (ranges.get() == Py_None)
+    return false;
+  for (Py_ssize_t i = 0; i < PyList_Size(ranges.get()); ++i) {
+    unsigned long long begin, end;
+    const char *name;
+    if (!PyArg_ParseTuple(PyList_GetItem(ranges.get(), i), "KKs", &begin, &end, &name))
+      throw PythonError();
+    memory.add(begin, end, name);
+  }
+  return true;
+}
+
+// All that the programs of a launch share.
+struct Programs {
+  PyObject *function, *args, *keywords;
+  const uint32_t *grid;
+  Interpreter::Options options;
+  const MemoryMap *memory;
+
+  void prepare(Bridge &bridge) const {
+    ProgramContext &program = bridge.interpreter.program();
+    program.grid = {grid[0], grid[1], grid[2]};
+    program.memory = memory;
+    program.print = [&bridge](llvm::StringRef text) { bridge.staticPrint(text); };
+  }
+
+  void run(Bridge &bridge, uint64_t number) const {
+    ProgramContext &program = bridge.interpreter.program();
+    program.programId = {static_cast<uint32_t>(number % grid[0]), static_cast<uint32_t>(number / grid[0] % grid[1]),
+                         static_cast<uint32_t>(number / grid[0] / grid[1])};
+    program.memory = memory;
+    checked(PyObject_Call(function, args, keywords));
+  }
+};
+
+// Each thread takes the next program that nobody has; the first error ends them all.
+void runSideBySide(const Programs &programs, uint64_t count, unsigned threads) {
+  std::atomic<uint64_t> next = 0;
+  std::atomic<bool> failed = false;
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr; // the first error
+  {
+    ReleaseGil released;
+    std::vector<std::thread> workers;
+    for (unsigned i = 0; i < threads; ++i)
+      workers.emplace_back([&] {
+        HoldGil gil;
+        Bridge bridge(programs.options);
+        bridge.isParallel = true;
+        Bridge::Scope scope(bridge);
+        programs.prepare(bridge);
+        try {
+          for (uint64_t number = next++; number < count && !failed; number = next++)
+            programs.run(bridge, number);
+        } catch (const PythonError &) {
+          if (!failed.exchange(true))
+            PyErr_Fetch(&type, &value, &trace);
+          PyErr_Clear();
+        }
+      });
+    for (std::thread &worker : workers)
+      worker.join();
+  }
+  if (failed) {
+    PyErr_Restore(type, value, trace);
+    throw PythonError();
+  }
+}
+
+} // namespace
+
+void setInterpretMode(bool isOn) { interpretMode = isOn; }
+
+bool isInterpreted(const KernelState &state) { return interpretMode || state.isInterpreted; }
+
+void runInterpreted(const InterpretedLaunch &launch) {
+  KernelState &state = kernelState(launch.kernel);
+  Programs programs;
+  programs.options.debug = launch.keywords.debug >= 0 ? launch.keywords.debug : state.debug || knobBoolean(KnobId::Debug);
+  programs.options.sanitizeOverflow = launch.keywords.sanitizeOverflow >= 0 ? launch.keywords.sanitizeOverflow
+                                                                            : knobBoolean(KnobId::SanitizeOverflow);
+  programs.grid = launch.grid;
+  Bridge bridge(programs.options);
+  Handle function = interpretedFunction(launch.kernel);
+  MemoryMap memory;
+  programs.memory = readMemory(launch, memory) ? &memory : nullptr;
+
+  // Parameters after a bare * are passed by name.
+  Handle code = attribute(function.get(), "__code__");
+  auto positional = static_cast<size_t>(PyLong_AsLong(attribute(code.get(), "co_argcount").get()));
+  Handle args = checked(PyTuple_New(static_cast<Py_ssize_t>(std::min(positional, state.parameters.size()))));
+  Handle keywords = positional < state.parameters.size() ? checked(PyDict_New()) : Handle();
+  ArgumentTiles tiles(bridge, launch.bound.arguments);
+  for (size_t i = 0; i < state.parameters.size(); ++i) {
+    Handle tile = tiles.next();
+    if (i < positional)
+      checkedStatus(PyTuple_SetItem(args.get(), static_cast<Py_ssize_t>(i), tile.release()));
+    else
+      checkedStatus(PyDict_SetItem(keywords.get(), state.parameters[i].name.get(), tile.get()));
+  }
+  programs.function = function.get();
+  programs.args = args.get();
+  programs.keywords = keywords.get();
+
+  uint64_t count = static_cast<uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  int64_t threads = knobInteger(KnobId::InterpretThreads);
+  if (threads > 1 && count > 1)
+    return runSideBySide(programs, count, static_cast<unsigned>(std::min<uint64_t>(count, static_cast<uint64_t>(threads))));
+  Bridge::Scope scope(bridge);
+  programs.prepare(bridge);
+  for (uint64_t number = 0; number < count; ++number)
+    programs.run(bridge, number);
+}
+
+PyObject *const *HostCopies::replace(PyObject *const *args, Py_ssize_t count) {
+  Handle tuple = checked(PyTuple_New(count));
+  for (Py_ssize_t i = 0; i < count; ++i)
+    checkedStatus(PyTuple_SetItem(tuple.get(), i, Handle::borrow(args[i]).release()));
+  Handle module = importModule("nacre.runtime.interpreter");
+  // (arguments, a function that writes the copies back), or None when all are on the host
+  Handle copies = call(attribute(module.get(), "_host_copies").get(), tuple.get());
+  if (copies.get() == Py_None)
+    return args;
+  PyObject *arguments = PyTuple_GetItem(copies.get(), 0);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    replaced.push_back(Handle::borrow(PyTuple_GetItem(arguments, i)));
+    pointers.push_back(replaced.back().get());
+  }
+  writeBack = Handle::borrow(PyTuple_GetItem(copies.get(), 1));
+  return pointers.data();
+}
+
+void HostCopies::finish() {
+  if (writeBack)
+    call(writeBack.get());
+}
+
+PyObject *callInterpreted(PyObject *kernel, PyObject *args, PyObject *keywords) {
+  return guarded([&] {
+    if (!Bridge::running()) {
+      Handle name = attribute(kernel, "__name__");
+      raise(PyExc_RuntimeError, "%U is a kernel: launch it with %U[grid](...), or call it from a kernel", name.get(), name.get());
+    }
+    return checked(PyObject_Call(interpretedFunction(kernel).get(), args, keywords)).release();
+  });
+}
+
+} // namespace nacre::python
