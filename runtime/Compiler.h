@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/frontend/Frontend.h"
+#include "runtime/ArgumentAccess.h"
 #include "runtime/KernelABI.h"
 #include <functional>
 #include <string>
@@ -38,7 +39,7 @@ struct CompiledCode {
   std::string object; // ELF
   std::string symbol;
   KernelMetadata metadata;
-  uint64_t writtenArguments = 0; // WrittenArguments.h
+  ArgumentAccess access;
 };
 
 // Receives every stage in turn ("tile", "cpu", "llvm", "asm"): its name and a function that writes its text.

@@ -29,7 +29,8 @@ std::string encodeKernel(const CompiledCode &code) {
   encode(bytes, llvm::StringRef(code.symbol));
   encode(bytes, code.metadata.scratchBytes);
   encode(bytes, static_cast<uint64_t>(code.metadata.usesGridBarrier));
-  encode(bytes, code.writtenArguments);
+  for (uint64_t mask : {code.access.surelyWritten, code.access.maybeWritten, code.access.maybeRead})
+    encode(bytes, mask);
   encode(bytes, llvm::StringRef(code.object));
   return bytes;
 }
@@ -42,7 +43,8 @@ std::optional<CompiledCode> decodeKernel(llvm::StringRef bytes) {
     code.symbol = decoder.text();
     code.metadata.scratchBytes = decoder.number();
     code.metadata.usesGridBarrier = decoder.number() != 0;
-    code.writtenArguments = decoder.number();
+    for (uint64_t *mask : {&code.access.surelyWritten, &code.access.maybeWritten, &code.access.maybeRead})
+      *mask = decoder.number();
     code.object = decoder.text();
     return decoder.atEnd() ? std::optional(std::move(code)) : std::nullopt;
   } catch (const NotEncodable &) {

@@ -242,7 +242,11 @@ std::string digest(const Object &object) {
     return fingerprint.hex();
   }
   std::string bytes;
-  encode(bytes, object);
+  try {
+    encode(bytes, object);
+  } catch (const NotEncodable &) {
+    return Fingerprint().add("by key").add(object.key()).hex();
+  }
   return Fingerprint().add(bytes).hex();
 }
 

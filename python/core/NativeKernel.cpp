@@ -39,6 +39,10 @@ PyObject *getEncoded(PyObject *self, void *) {
     return PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()));
   });
 }
+PyObject *getAccess(PyObject *self, void *) {
+  const ArgumentAccess &access = kernelOf(self)->code.access;
+  return Py_BuildValue("(KK)", access.maybeRead, access.maybeWritten);
+}
 PyObject *getFunction(PyObject *self, void *) {
   return PyLong_FromVoidPtr(reinterpret_cast<void *>(kernelOf(self)->function()));
 }
@@ -116,6 +120,7 @@ PyGetSetDef properties[] = {
     {"object", getObject, nullptr, "The object file (ELF).", nullptr},
     {"scratch_bytes", getScratch, nullptr, "Scratch memory for each thread that runs it.", nullptr},
     {"encoded", getEncoded, nullptr, "All of it as bytes, for load().", nullptr},
+    {"access", getAccess, nullptr, "Arguments it may read and may write through: two sets of bits.", nullptr},
     {"function", getFunction, nullptr, "Address of the code.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };

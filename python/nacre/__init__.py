@@ -51,7 +51,7 @@ def next_power_of_2(n: int):
 
 
 def __getattr__(name):
-    if name in ("testing", "tools", "compiler", "backends"):  # not everybody needs them
+    if name in ("testing", "tools", "compiler", "backends", "_C"):  # not everybody needs them
         import importlib
 
         return importlib.import_module("." + name, __name__)

@@ -1,0 +1,5 @@
+"""The place where packages look for the compiler's bindings."""
+
+from . import libtriton
+
+__all__ = ["libtriton"]
