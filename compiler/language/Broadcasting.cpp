@@ -15,6 +15,16 @@ std::string describe(const Object &object) {
   return object.typeName();
 }
 
+std::string whatToPutInstead(const Object &object) {
+  if (object.isNone())
+    return "give it a value, or leave this branch out at compile time with `if x is not None`";
+  if (object.isTuple())
+    return "take one of its items, e.g. x[0]";
+  if (object.is<JitReference>() || object.is<const Builtin *>() || object.is<BoundMethod>())
+    return "call the function: its result is a value";
+  return "";
+}
+
 Value broadcastTo(Evaluation &evaluation, Value value, Shape shape) {
   Shape source = value.type().shape();
   if (source == shape)
@@ -48,10 +58,11 @@ static llvm::SmallVector<int64_t> commonShape(Evaluation &evaluation, Shape lhs,
     auto extent = [&](Shape shape) { return axis + shape.size() < rank ? 1 : shape[axis + shape.size() - rank]; };
     int64_t left = extent(lhs), right = extent(rhs);
     if (left != right && left != 1 && right != 1)
-      evaluation.fail(Diagnostic::Kind::Value, "shapes " + shapeText(lhs) + " and " + shapeText(rhs) +
-                                                   " do not go together: axis " + std::to_string(axis) + " has " +
-                                                   std::to_string(left) + " and " + std::to_string(right) +
-                                                   " elements");
+      evaluation.fail(Diagnostic::Kind::Value,
+                      "shapes " + shapeText(lhs) + " and " + shapeText(rhs) + " do not go together: axis " +
+                          std::to_string(axis) + " has " + std::to_string(left) + " and " + std::to_string(right) +
+                          " elements",
+                      "extents must be equal or 1; x[:, None] and x[None, :] insert an axis of 1");
     result[axis] = left == 1 ? right : left;
   }
   return result;

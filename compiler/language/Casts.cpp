@@ -64,7 +64,8 @@ Value toValue(Evaluation &evaluation, const Object &object, Type type) {
   if (object.isValue())
     return type ? castTo(evaluation, object.value(), type) : object.value();
   if (!object.isNumber())
-    evaluation.fail(Diagnostic::Kind::Type, "expected a tensor or a number, not " + describe(object));
+    evaluation.fail(Diagnostic::Kind::Type, "expected a tensor or a number, not " + describe(object),
+                    whatToPutInstead(object));
   return numberConstant(evaluation, object, type ? type.scalarType() : numberType(evaluation, object));
 }
 
@@ -165,9 +166,11 @@ Value bitcast(Evaluation &evaluation, Value value, Type scalar) {
   if (from.isPointer() || scalar.isPointer())
     return Conversion(evaluation, value, scalar).convert(std::nullopt);
   if (from.bitWidth() != scalar.bitWidth())
-    evaluation.fail(Diagnostic::Kind::Type, "cannot bitcast " + from.str() + " (" + std::to_string(from.bitWidth()) +
-                                                " bits) to " + scalar.str() + " (" + std::to_string(scalar.bitWidth()) +
-                                                " bits): the widths differ");
+    evaluation.fail(Diagnostic::Kind::Type,
+                    "cannot bitcast " + from.str() + " (" + std::to_string(from.bitWidth()) + " bits) to " +
+                        scalar.str() + " (" + std::to_string(scalar.bitWidth()) + " bits): the widths differ",
+                    "leave bitcast=True out to convert the value, or choose a type of " +
+                        std::to_string(from.bitWidth()) + " bits");
   return evaluation.builder().cast(CastOp::Bitcast, value, value.type().withScalar(scalar));
 }
 

@@ -16,7 +16,7 @@ static Object staticPrint(Evaluation &evaluation, llvm::ArrayRef<Object> argumen
 static Object staticAssert(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   if (!arguments[0].isConstexpr())
     evaluation.fail(Diagnostic::Kind::Type,
-                    "tl.static_assert: `cond` must be a constexpr, not " + describe(arguments[0]),
+                    "`cond` must be a constexpr, not " + describe(arguments[0]),
                     "a run-time condition is checked by tl.device_assert");
   if (truth(evaluation, arguments[0]))
     return Object();

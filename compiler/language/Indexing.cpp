@@ -18,7 +18,8 @@ static Object gather(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Value source = blockArgument(evaluation, arguments[0], "src"),
         index = blockArgument(evaluation, arguments[1], "index");
   if (!index.type().isInteger() || index.type().isBool())
-    evaluation.fail(Diagnostic::Kind::Type, "`index` must hold integers, not " + index.type().scalarType().str());
+    evaluation.fail(Diagnostic::Kind::Type, "`index` must hold integers, not " + index.type().scalarType().str(),
+                    "convert it: index.to(tl.int32)");
   int64_t rank = source.type().rank();
   int axis = axisArgument(evaluation, arguments[2], rank);
   Shape from = source.type().shape(), to = index.type().shape();

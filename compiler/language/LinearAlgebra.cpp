@@ -30,8 +30,10 @@ Value transposeLast(Evaluation &evaluation, Value value) {
 Value operandArgument(Evaluation &evaluation, const Object &object, const char *name, bool isTransposed) {
   Value value = blockArgument(evaluation, object, name);
   if (value.type().rank() < 2)
-    evaluation.fail(Diagnostic::Kind::Value, std::string("`") + name + "` must have at least two axes, not shape " +
-                                                 shapeText(value.type().shape()));
+    evaluation.fail(Diagnostic::Kind::Value,
+                    std::string("`") + name + "` must have at least two axes, not shape " +
+                        shapeText(value.type().shape()),
+                    "insert an axis, e.g. x[None, :], or write tl.sum(a * b) for the product of two vectors");
   return isTransposed ? transposeLast(evaluation, value) : value;
 }
 
@@ -50,7 +52,8 @@ void unifyOperands(Evaluation &evaluation, Value &a, Value &b) {
     evaluation.fail(Diagnostic::Kind::Type, "the operands have different types, " + left.str() + " and " + right.str(),
                     "convert one of them, e.g. x.to(tl." + std::string(left.isFloating() ? "float16" : "int8") + ")");
   if (left == uint8() || (left.isInteger() && left != int8()))
-    evaluation.fail(Diagnostic::Kind::Type, "integer operands must be int8, not " + left.str());
+    evaluation.fail(Diagnostic::Kind::Type, "integer operands must be int8, not " + left.str(),
+                    "convert them, x.to(tl.int8), or compute in a float: x.to(tl.float32)");
   if (!left.isInteger() && !left.isFloating())
     evaluation.fail(Diagnostic::Kind::Type, "operands cannot be " + left.str());
 }

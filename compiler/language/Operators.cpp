@@ -138,8 +138,9 @@ Object applyOperator(Evaluation &evaluation, Operator op, const Object &lhs, con
     return constexprOperator(evaluation, op, lhs, rhs);
   for (const Object *operand : {&lhs, &rhs})
     if (!operand->isNumber() && !operand->isValue())
-      evaluation.fail(Diagnostic::Kind::Type, std::string("cannot use ") + operatorSymbol(op) + " on " + describe(lhs) +
-                                                  " and " + describe(rhs));
+      evaluation.fail(Diagnostic::Kind::Type,
+                      std::string("cannot use ") + operatorSymbol(op) + " on " + describe(lhs) + " and " + describe(rhs),
+                      whatToPutInstead(*operand));
   if (isPointer(lhs) || isPointer(rhs))
     return pointerArithmetic(evaluation, op, lhs, rhs);
   switch (op) {
@@ -181,13 +182,15 @@ Object applyUnary(Evaluation &evaluation, UnaryOperator op, const Object &operan
     evaluation.fail(Diagnostic::Kind::Unsupported, "+x is not defined on tensors", "leave the + out");
   case UnaryOperator::Minus:
     if (type.isPointerLike())
-      evaluation.fail(Diagnostic::Kind::Type, "cannot negate " + describe(operand));
+      evaluation.fail(Diagnostic::Kind::Type, "cannot negate " + describe(operand),
+                      "a pointer takes + offset and - offset");
     if (type.isFloating())
       return elementwise(evaluation, UnaryOp::NegF, value);
     return elementwise(evaluation, BinaryOp::SubI, constantOf(evaluation, type, 0), value);
   case UnaryOperator::Invert:
     if (!type.isInteger())
-      evaluation.fail(Diagnostic::Kind::Type, "~ needs an integer, not " + describe(operand));
+      evaluation.fail(Diagnostic::Kind::Type, "~ needs an integer, not " + describe(operand),
+                      "to work on a float's bits use x.to(tl.int32, bitcast=True)");
     return elementwise(evaluation, UnaryOp::Not, value);
   case UnaryOperator::Not:
     if (!type.isBool())

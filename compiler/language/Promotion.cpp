@@ -67,7 +67,8 @@ Type promoteScalars(Evaluation &evaluation, Type a, Type b, bool forDivision) {
 void requireOperand(Evaluation &evaluation, const Object &object) {
   if (object.isNumber() || object.isValue())
     return;
-  evaluation.fail(Diagnostic::Kind::Type, "expected a tensor or a number, not " + describe(object));
+  evaluation.fail(Diagnostic::Kind::Type, "expected a tensor or a number, not " + describe(object),
+                  whatToPutInstead(object));
 }
 
 Type promote(Evaluation &evaluation, const Object &lhs, const Object &rhs, bool forDivision) {

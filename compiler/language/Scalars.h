@@ -10,6 +10,8 @@ namespace nacre {
 
 // For error texts: "fp32 tensor of shape [128]", "the int 3", "None".
 std::string describe(const Object &object);
+// A hint for an object that stands where a tensor or a number should; empty when there is none.
+std::string whatToPutInstead(const Object &object);
 std::string shapeText(Shape shape); // "[128, 64]"
 
 bool integerFits(const Integer &value, Type type);

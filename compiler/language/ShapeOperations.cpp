@@ -39,9 +39,11 @@ static Value reshapeTo(Evaluation &evaluation, Value value, Shape shape) {
   for (int64_t extent : shape)
     count *= extent;
   if (count != value.type().elementCount())
-    evaluation.fail(Diagnostic::Kind::Value, "shape " + shapeText(value.type().shape()) + " has " +
-                                                 std::to_string(value.type().elementCount()) + " elements, and " +
-                                                 shapeText(shape) + " has " + std::to_string(count));
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "shape " + shapeText(value.type().shape()) + " has " +
+                        std::to_string(value.type().elementCount()) + " elements, and " + shapeText(shape) + " has " +
+                        std::to_string(count),
+                    "a reshape keeps the number of elements");
   if (value.type().shape() == shape)
     return value;
   if (shape.empty())

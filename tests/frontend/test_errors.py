@@ -32,4 +32,4 @@ def test_error(path, request):
 def test_there_are_many_distinct_errors():
     messages = {split(path.read_text())[1][0].split("error: ", 1)[1] for path in FILES}
     assert len(messages) == len(FILES), "two files show the same message"
-    assert len(messages) >= 40
+    assert len(messages) >= 140

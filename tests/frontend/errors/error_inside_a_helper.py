@@ -20,6 +20,7 @@ def kernel(x_ptr, n):
 #> error_inside_a_helper.py:8:12: error: shapes [4] and [7] do not go together: axis 0 has 4 and 7 elements
 #>     return x + y
 #>            ^~~~~
+#> hint: extents must be equal or 1; x[:, None] and x[None, :] insert an axis of 1
 #> called from error_inside_a_helper.py:13
 #>     return add(x, tl.zeros((7,), tl.float32))
 #> called from error_inside_a_helper.py:18

@@ -11,3 +11,4 @@ def kernel(x_ptr):
 #> library_function.py:9:21: error: tl.sum: `axis` is 2, but the tensor has 1 axis
 #>     tl.store(x_ptr, tl.sum(x, axis=2))
 #>                     ^~~~~~~~~~~~~~~~~
+#> hint: axes count from 0, or from -1 backwards

@@ -1,0 +1,13 @@
+# signature: *fp32
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr):
+    tl.store(x_ptr, tl.sum(tl.sqrt(tl.arange(0, 16))))
+
+#> exp_of_integers.py:8:28: error: tl.sqrt: `x` must be fp32 or fp64, not int32
+#>     tl.store(x_ptr, tl.sum(tl.sqrt(tl.arange(0, 16))))
+#>                            ^~~~~~~~~~~~~~~~~~~~~~~~~
+#> hint: convert it first: x.to(tl.float32)
