@@ -5,7 +5,6 @@
 #include "runtime/Fingerprint.h"
 #include "runtime/Knobs.h"
 #include "runtime/ObjectCodec.h"
-#include "runtime/WrittenArguments.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -60,7 +59,7 @@ CompiledCode compileHere(const CompileRequest &request, Host &host, const StageS
   mlir::OwningOpRef<mlir::ModuleOp> module;
   buildTileIR(context, request.kernel, request.arguments, host, frontend, module);
 
-  uint64_t written = writtenArguments(*module); // before it is lowered
+  ArgumentAccess access = argumentAccess(*module); // before it is lowered
   cpu::CpuOptions options;
   options.cpu = request.options.cpu;
   options.features = request.options.features;
@@ -68,7 +67,7 @@ CompiledCode compileHere(const CompileRequest &request, Host &host, const StageS
   options.lineInfo = request.options.lineInfo;
   options.onStage = onStage;
   cpu::CpuCode code = cpu::compile(*module, options);
-  return {std::move(code.object), std::move(code.symbol), code.metadata, written};
+  return {std::move(code.object), std::move(code.symbol), code.metadata, access};
 }
 
 } // namespace

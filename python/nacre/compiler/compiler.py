@@ -192,6 +192,13 @@ class ASTSource:
     def constexprs(self):
         return self.constants
 
+    def make_ir(self, target, options, codegen_fns, module_map, context):
+        """A summary of the kernel's IR: what it reads and writes."""
+        from .summary import Module
+
+        compiled = self.fn._compile(self, {})
+        return Module(self.name, sum(bool(type) for type in compiled.slot_types), *compiled._native.access)
+
     def hash(self):
         key = f"{self.fn.cache_key}-{sorted(self.signature.items(), key=str)}-{self.constants}-{self.attrs}"
         return _core.fingerprint(key)
