@@ -22,7 +22,8 @@ void addSpec(Fingerprint &fingerprint, const ArgumentSpec &spec) {
   if (spec.isConstant)
     fingerprint.add(digest(spec.constant));
   else if (spec.isTuple) {
-    fingerprint.add(static_cast<uint64_t>(spec.elements.size())).add(spec.tupleName);
+    fingerprint.add(static_cast<uint64_t>(spec.elements.size())).add(spec.tupleName).add(spec.isRecord);
+    fingerprint.add(digest(spec.recordClass));
     for (const std::string &field : spec.fieldNames)
       fingerprint.add(field);
     for (const ArgumentSpec &element : spec.elements)

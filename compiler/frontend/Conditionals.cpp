@@ -75,9 +75,10 @@ Object Joiner::undefined(int side, const Object &object) {
 std::optional<std::pair<Object, Object>> Joiner::unify(const Object &a, const Object &b) {
   if (sameObject(a, b))
     return std::make_pair(a, a);
-  if (a.isTuple() && b.isTuple()) {
+  if (a.isCompound() && b.isCompound()) {
     const TupleValue &first = a.tuple(), &second = b.tuple();
-    if (first.items.size() != second.items.size() || first.names != second.names || first.typeName != second.typeName)
+    if (first.items.size() != second.items.size() || first.names != second.names ||
+        first.typeName != second.typeName || first.isRecord != second.isRecord)
       return std::nullopt;
     auto left = std::make_shared<TupleValue>(first), right = std::make_shared<TupleValue>(first);
     for (size_t i = 0; i < first.items.size(); ++i) {

@@ -20,7 +20,8 @@ void Environment::forbid(llvm::StringRef name, std::shared_ptr<const Unavailable
 void Environment::remove(llvm::StringRef name) { bindings.erase(name.str()); }
 
 static bool sameShape(const TupleValue &a, const TupleValue &b) {
-  return a.items.size() == b.items.size() && a.names == b.names && a.typeName == b.typeName && a.isList == b.isList;
+  return a.items.size() == b.items.size() && a.names == b.names && a.typeName == b.typeName && a.isList == b.isList &&
+         a.isRecord == b.isRecord;
 }
 
 bool sameObject(const Object &a, const Object &b) {
@@ -28,14 +29,14 @@ bool sameObject(const Object &a, const Object &b) {
     return false;
   if (a.isValue())
     return a.value().get() == b.value().get() && a.value().type() == b.value().type();
-  if (a.isTuple())
+  if (a.isCompound())
     return sameShape(a.tuple(), b.tuple()) &&
            std::equal(a.tuple().items.begin(), a.tuple().items.end(), b.tuple().items.begin(), sameObject);
   return a.isConstexpr() && b.isConstexpr() && a.key() == b.key();
 }
 
 std::string describeType(const Object &object) {
-  if (!object.isTuple())
+  if (!object.isCompound())
     return object.typeName();
   std::string items = llvm::join(llvm::map_range(object.tuple().items, describeType), ", ");
   return object.tuple().typeName.empty() ? "a tuple of (" + items + ")" : object.tuple().typeName + "(" + items + ")";
@@ -44,7 +45,7 @@ std::string describeType(const Object &object) {
 void collectValues(const Object &object, llvm::SmallVectorImpl<Value> &values) {
   if (object.isValue())
     values.push_back(object.value());
-  else if (object.isTuple())
+  else if (object.isCompound())
     for (const Object &item : object.tuple().items)
       collectValues(item, values);
 }
@@ -55,7 +56,7 @@ static Object replaceFrom(const Object &object, llvm::ArrayRef<Value> &values) {
     values = values.drop_front();
     return replaced;
   }
-  if (!object.isTuple())
+  if (!object.isCompound())
     return object;
   auto tuple = std::make_shared<TupleValue>(object.tuple());
   for (Object &item : tuple->items)

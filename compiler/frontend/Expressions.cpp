@@ -257,7 +257,7 @@ Object Generator::conditional(const ast::Conditional &node) {
   irBuilder.setLocation(node.location);
   Object a = whenTrue.path.names.find(result)->object, b = whenFalse.path.names.find(result)->object;
   bool bothValues = a.isValue() && b.isValue();
-  if (bothValues ? a.value().type() != b.value().type() : !sameObject(a, b) && !(a.isTuple() && b.isTuple()))
+  if (bothValues ? a.value().type() != b.value().type() : !sameObject(a, b) && !(a.isCompound() && b.isCompound()))
     failAt(node.location, Diagnostic::Kind::Type,
            "both arms of a run-time conditional expression must agree in type, but they are " + describeType(a) +
                " and " + describeType(b),

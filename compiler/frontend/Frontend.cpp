@@ -44,6 +44,9 @@ Object bindArgument(const ArgumentSpec &argument, const Signature &signature, ml
       tuple->items.push_back(bindArgument(element, signature, function, next));
     tuple->names = argument.fieldNames;
     tuple->typeName = argument.tupleName;
+    tuple->isRecord = argument.isRecord;
+    if (!argument.recordClass.isNone())
+      tuple->recordClass = std::make_shared<const Object>(argument.recordClass);
     return std::shared_ptr<const TupleValue>(std::move(tuple));
   }
   if (argument.isConstant)

@@ -50,6 +50,8 @@ struct ArgumentSpec {
   bool isTuple = false;
   std::vector<std::string> fieldNames; // of a named tuple: one an element, else empty
   std::string tupleName;               // of a named tuple: its class
+  bool isRecord = false;               // a tuple argument that is a tensor descriptor or an aggregate
+  Object recordClass;                  // of an aggregate: its class, else None
 };
 
 struct FrontendOptions {

@@ -40,14 +40,15 @@ Path LoopCarried::enter(mlir::Block &block) {
 LoopCarried::Match LoopCarried::match(const Object &head, const Object &end) {
   if (sameObject(head, end))
     return Match::Fits;
-  if (head.isTuple() && end.isTuple()) {
+  if (head.isCompound() && end.isCompound()) {
     const TupleValue &first = head.tuple(), &second = end.tuple();
-    if (first.items.size() != second.items.size() || first.names != second.names)
+    if (first.items.size() != second.items.size() || first.names != second.names || first.isRecord != second.isRecord)
       return Match::Differs;
     Match worst = Match::Fits;
     for (size_t i = 0; i < first.items.size(); ++i)
       worst = std::max(worst, match(first.items[i], second.items[i]));
-    return worst;
+    // A record's constexpr fields are part of its type.
+    return first.isRecord && worst == Match::NeedsRunTime ? Match::Differs : worst;
   }
   if (head.isValue() && end.isValue())
     return head.value().type() == end.value().type() ? Match::Fits : Match::Differs;

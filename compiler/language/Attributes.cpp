@@ -1,4 +1,5 @@
 // x.name: what a tensor, a type, a tuple or a number can be asked.
+#include "compiler/language/BlockView.h"
 #include "compiler/language/Definitions.h"
 #include "compiler/language/StandardLibrary.h"
 #include "llvm/ADT/STLExtras.h"
@@ -127,17 +128,33 @@ std::optional<Object> numberAttribute(Evaluation &evaluation, const Object &obje
   return tensorMethod(object, name);
 }
 
+// Of a block pointer or a tensor descriptor, beside its fields.
+std::optional<Object> viewAttribute(const Object &object, llvm::StringRef name) {
+  BlockView view(object);
+  bool isDescriptor = object.isRecord(descriptorName);
+  if (name == "dtype")
+    return isDescriptor ? view.element() : view.base.type();
+  if (name == "type" || name == "block_type")
+    return Type::block(isDescriptor ? view.element() : view.base.type(), view.blockShape);
+  const Builtin *builtin = isDescriptor                              ? findBuiltin(descriptorModule, name)
+                           : name == "advance" || name == "store" ? findMethod(name)
+                                                                     : nullptr;
+  return builtin ? std::optional(boundMethod(object, builtin, name)) : std::nullopt;
+}
+
 } // namespace
 
 std::optional<Object> attribute(Evaluation &evaluation, const Object &object, llvm::StringRef name) {
   if (object.isValue())
     return tensorAttribute(evaluation, object, name);
-  if (object.isTuple()) {
+  if (object.isCompound()) {
     const TupleValue &tuple = object.tuple();
     for (auto [index, field] : llvm::enumerate(tuple.names))
       if (field == name)
         return tuple.items[index];
   }
+  if (object.isRecord(descriptorName) || object.isRecord(blockPointerName))
+    return viewAttribute(object, name);
   // A constexpr's `.value` is itself: kernels written for Triton unwrap parameters this way.
   if (name == "value" && object.isConstexpr())
     return object;

@@ -46,6 +46,8 @@ void addCreation(Table &table);
 void addShape(Table &table);
 void addLinearAlgebra(Table &table);
 void addMemory(Table &table);
+void addBlockPointers(Table &table);     // called by addMemory
+void addTensorDescriptors(Table &table); // called by addMemory
 void addIndexing(Table &table);
 void addArithmetic(Table &table);
 void addMath(Table &table);

@@ -1,14 +1,17 @@
 // Loads and stores through pointers.
+#include "compiler/language/BlockPointers.h"
+#include "compiler/language/BlockView.h"
 #include "compiler/language/Definitions.h"
-#include "compiler/language/PointerArguments.h"
 
 namespace nacre {
 
 Value pointerArgument(Evaluation &evaluation, const Object &object) {
-  bool isDescriptor = object.isValue() && object.value().type().kind() == Type::Kind::Descriptor;
-  if (isDescriptor)
-    evaluation.fail(Diagnostic::Kind::Unsupported, "tensor descriptors are not supported yet",
-                    "compute pointers with tl.arange");
+  if (object.isRecord(descriptorName))
+    evaluation.fail(Diagnostic::Kind::Type, "`pointer` cannot be a tensor descriptor",
+                    "use its methods, for instance desc.load(offsets)");
+  if (object.isRecord(blockPointerName))
+    evaluation.fail(Diagnostic::Kind::Type, "`pointer` cannot be a block pointer here",
+                    "block pointers are only loaded from and stored to");
   if (!object.isValue() || !object.value().type().isPointerLike())
     evaluation.fail(Diagnostic::Kind::Type,
                     "`pointer` must be a pointer or a tensor of pointers, not " + describe(object),
@@ -72,25 +75,61 @@ EvictionPolicy evictionArgument(Evaluation &evaluation, const Object &object) {
 }
 
 Object load(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  LoadOptions options = loadOptions(evaluation, arguments[5], arguments[6]);
+  options.isVolatile = boolArgument(evaluation, arguments[7], "volatile");
+  if (isBlockPointer(arguments[0]))
+    return loadBlock(evaluation, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], options);
   Value pointer = pointerArgument(evaluation, arguments[0]);
   Value mask = maskArgument(evaluation, arguments[1]);
   rejectBlockPointers(evaluation, arguments[3], arguments[4]);
   if (!mask && !arguments[2].isNone())
     evaluation.fail(Diagnostic::Kind::Argument, "`other` is given without `mask`",
                     "`other` is what masked-off elements read as");
+  return loadTile(evaluation, pointer, mask, arguments[2], options);
+}
+
+Object store(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  StoreOptions options = storeOptions(evaluation, arguments[4], arguments[5]);
+  if (isBlockPointer(arguments[0])) {
+    storeBlock(evaluation, arguments[0], arguments[1], arguments[2], arguments[3], options);
+    return Object();
+  }
+  Value pointer = pointerArgument(evaluation, arguments[0]);
+  requireWritable(evaluation, pointer);
+  rejectBlockPointers(evaluation, arguments[3], Object());
+  storeTile(evaluation, pointer, arguments[1], maskArgument(evaluation, arguments[2]), options);
+  return Object();
+}
+
+} // namespace
+
+LoadOptions loadOptions(Evaluation &evaluation, const Object &cacheModifier, const Object &evictionPolicy) {
   LoadOptions options;
   static constexpr CacheModifier modifiers[] = {CacheModifier::CA, CacheModifier::CG, CacheModifier::CS,
                                                 CacheModifier::CV};
-  int modifier = choiceArgument(evaluation, arguments[5], {".ca", ".cg", ".cs", ".cv"}, -1, "cache_modifier");
+  int modifier = choiceArgument(evaluation, cacheModifier, {".ca", ".cg", ".cs", ".cv"}, -1, "cache_modifier");
   options.cache = modifier < 0 ? CacheModifier::None : modifiers[modifier];
-  options.eviction = evictionArgument(evaluation, arguments[6]);
-  options.isVolatile = boolArgument(evaluation, arguments[7], "volatile");
+  options.eviction = evictionArgument(evaluation, evictionPolicy);
+  return options;
+}
 
+StoreOptions storeOptions(Evaluation &evaluation, const Object &cacheModifier, const Object &evictionPolicy) {
+  StoreOptions options;
+  static constexpr CacheModifier modifiers[] = {CacheModifier::WB, CacheModifier::CG, CacheModifier::CS,
+                                                CacheModifier::WT};
+  int modifier = choiceArgument(evaluation, cacheModifier, {".wb", ".cg", ".cs", ".wt"}, -1, "cache_modifier");
+  options.cache = modifier < 0 ? CacheModifier::None : modifiers[modifier];
+  options.eviction = evictionArgument(evaluation, evictionPolicy);
+  return options;
+}
+
+Object loadTile(Evaluation &evaluation, Value pointer, Value mask, const Object &otherObject,
+                const LoadOptions &options) {
   bool isBool = pointer.type().scalarType().element().isBool();
   if (isBool)
     pointer = bytePointer(evaluation, pointer);
   Type element = pointer.type().scalarType().element();
-  Value other = arguments[2].isNone() ? Value() : convertOperand(evaluation, arguments[2], element);
+  Value other = otherObject.isNone() ? Value() : convertOperand(evaluation, otherObject, element);
   if (!pointer.type().isBlock()) {
     if (mask && mask.type().isBlock())
       rejectBlockForScalarPointer(evaluation, "mask", mask);
@@ -107,19 +146,9 @@ Object load(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   return isBool ? castTo(evaluation, result, int1()) : result;
 }
 
-Object store(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  Value pointer = pointerArgument(evaluation, arguments[0]);
-  requireWritable(evaluation, pointer);
-  rejectBlockPointers(evaluation, arguments[3], Object());
-  Value mask = maskArgument(evaluation, arguments[2]);
-  StoreOptions options;
-  static constexpr CacheModifier modifiers[] = {CacheModifier::WB, CacheModifier::CG, CacheModifier::CS,
-                                                CacheModifier::WT};
-  int modifier = choiceArgument(evaluation, arguments[4], {".wb", ".cg", ".cs", ".wt"}, -1, "cache_modifier");
-  options.cache = modifier < 0 ? CacheModifier::None : modifiers[modifier];
-  options.eviction = evictionArgument(evaluation, arguments[5]);
-
-  Value value = convertOperand(evaluation, arguments[1], pointer.type().scalarType().element());
+void storeTile(Evaluation &evaluation, Value pointer, const Object &valueObject, Value mask,
+               const StoreOptions &options) {
+  Value value = convertOperand(evaluation, valueObject, pointer.type().scalarType().element());
   if (value.type().isBool()) {
     pointer = bytePointer(evaluation, pointer);
     value = castTo(evaluation, value, int8());
@@ -128,20 +157,7 @@ Object store(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   if (mask)
     mask = fitToPointer(evaluation, pointer, mask, "mask");
   evaluation.builder().store(pointer, value, mask, options);
-  return Object();
 }
-
-Object blockPointers(Evaluation &evaluation, llvm::ArrayRef<Object>) {
-  evaluation.fail(Diagnostic::Kind::Unsupported, "block pointers are not supported yet",
-                  "compute pointers with tl.arange and mask= instead");
-}
-
-Object descriptors(Evaluation &evaluation, llvm::ArrayRef<Object>) {
-  evaluation.fail(Diagnostic::Kind::Unsupported, "tensor descriptors are not supported yet",
-                  "compute pointers with tl.arange and mask= instead");
-}
-
-} // namespace
 
 void addMemory(Table &table) {
   table.section(languageModule, "memory");
@@ -168,18 +184,8 @@ void addMemory(Table &table) {
             "cache_modifier: a hint: \".wb\", \".cg\", \".cs\" or \".wt\".\n"
             "eviction_policy: a hint: \"evict_first\" or \"evict_last\".",
             store, Table::method);
-  table.add("make_block_ptr(base: tensor, shape: tuple, strides: tuple, offsets: tuple, block_shape: constexpr tuple, "
-            "order: constexpr tuple)",
-            "A pointer to a block of a larger array, with its bounds. Not supported yet.", blockPointers);
-  table.add("advance(base: tensor, offsets: tuple)", "A block pointer moved by offsets. Not supported yet.",
-            blockPointers, Table::method);
-  table.add("make_tensor_descriptor(base: tensor, shape: tuple, strides: tuple, block_shape: constexpr tuple, "
-            "padding_option: constexpr str = \"zero\")",
-            "A descriptor of an array, from which blocks are loaded and stored. Not supported yet.", descriptors);
-  table.add("load_tensor_descriptor(desc: tensor_descriptor, offsets: tuple)",
-            "Loads a block through a descriptor. Not supported yet.", descriptors);
-  table.add("store_tensor_descriptor(desc: tensor_descriptor, offsets: tuple, value: tensor)",
-            "Stores a block through a descriptor. Not supported yet.", descriptors);
+  addBlockPointers(table);
+  addTensorDescriptors(table);
 }
 
 } // namespace nacre

@@ -10,7 +10,7 @@ namespace nacre {
 bool Object::isConstexpr() const {
   if (isValue())
     return false;
-  if (isTuple())
+  if (isCompound())
     return llvm::all_of(tuple().items, [](const Object &item) { return item.isConstexpr(); });
   if (is<std::shared_ptr<const SliceValue>>()) {
     const SliceValue &slice = *as<std::shared_ptr<const SliceValue>>();
@@ -144,13 +144,15 @@ std::string Object::key() const {
     std::string operator()(double value) { return "f" + llvm::utohexstr(llvm::bit_cast<uint64_t>(value)) + ";"; }
     std::string operator()(const std::string &value) { return keyText('s', value); }
     std::string operator()(const std::shared_ptr<const TupleValue> &value) {
-      std::string text = (value->isList ? "l" : "t") + std::to_string(value->items.size()) + "(";
+      std::string text = (value->isList ? "l" : value->isRecord ? "R" : "t") + std::to_string(value->items.size()) + "(";
       if (!value->typeName.empty())
         text += keyText('c', value->typeName);
       for (const std::string &name : value->names)
         text += keyText('a', name);
       for (const Object &item : value->items)
         text += item.key();
+      if (value->recordClass)
+        text += value->recordClass->key();
       return text + ")";
     }
     std::string operator()(const std::shared_ptr<const SliceValue> &value) {
@@ -186,8 +188,8 @@ bool Object::equal(const Object &a, const Object &b) {
       return compareNumbers(*right, a.as<double>()) == 0;
     return a.as<double>() == b.as<double>();
   }
-  if (a.isTuple() && b.isTuple())
-    return llvm::equal(a.tuple().items, b.tuple().items, equal);
+  if (a.isCompound() && b.isCompound())
+    return a.isRecord() == b.isRecord() && llvm::equal(a.tuple().items, b.tuple().items, equal);
   if (a.isValue() || b.isValue())
     return a.isValue() && b.isValue() && a.value().get() == b.value().get();
   return a.variant.index() == b.variant.index() && a.key() == b.key();

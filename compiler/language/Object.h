@@ -22,6 +22,10 @@ struct TupleValue {
   std::vector<std::string> names; // a named tuple's field names, else empty
   std::string typeName;           // a named tuple's class name, else empty
   bool isList = false;
+  // A record (a block pointer, a tensor descriptor, an aggregate) is no sequence: its fields are read by name alone, and
+  // those that are constexpr stay so in locals.
+  bool isRecord = false;
+  std::shared_ptr<const Object> recordClass; // an aggregate's class, which has its methods; else null
 };
 struct SliceValue; // start, stop, step
 
@@ -60,7 +64,10 @@ public:
   bool isInt() const { return is<llvm::DynamicAPInt>(); }
   bool isFloat() const { return is<double>(); }
   bool isString() const { return is<std::string>(); }
-  bool isTuple() const { return is<std::shared_ptr<const TupleValue>>(); }
+  bool isTuple() const { return isCompound() && !tuple().isRecord; }
+  bool isRecord() const { return isCompound() && tuple().isRecord; }
+  bool isRecord(const char *typeName) const { return isRecord() && tuple().typeName == typeName; }
+  bool isCompound() const { return is<std::shared_ptr<const TupleValue>>(); } // a tuple or a record
   bool isType() const { return is<Type>(); }
   bool isValue() const { return is<Value>(); }             // a run-time value
   bool isNumber() const { return isBool() || isInt() || isFloat(); } // a constexpr number

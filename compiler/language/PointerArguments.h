@@ -14,4 +14,10 @@ Value bytePointer(Evaluation &evaluation, Value pointer);
 Value fitToPointer(Evaluation &evaluation, const Value &pointer, const Value &part, const char *name);
 [[noreturn]] void rejectBlockForScalarPointer(Evaluation &evaluation, const char *name, const Value &value);
 
+// Hints of an access, and the accesses themselves once pointer and mask are known: conversions, bools as bytes, shapes.
+LoadOptions loadOptions(Evaluation &evaluation, const Object &cacheModifier, const Object &evictionPolicy);
+StoreOptions storeOptions(Evaluation &evaluation, const Object &cacheModifier, const Object &evictionPolicy);
+Object loadTile(Evaluation &evaluation, Value pointer, Value mask, const Object &other, const LoadOptions &options);
+void storeTile(Evaluation &evaluation, Value pointer, const Object &value, Value mask, const StoreOptions &options);
+
 } // namespace nacre

@@ -1,4 +1,5 @@
 // Python's own functions in kernels: on constexprs they mean what Python means.
+#include "compiler/language/BlockView.h"
 #include "compiler/language/ConstexprOperators.h"
 #include "compiler/language/Definitions.h"
 #include "compiler/language/Elementwise.h"
@@ -107,9 +108,9 @@ bool isInstance(Evaluation &evaluation, const Object &object, const Object &type
     const Builtin &builtin = *type.as<const Builtin *>();
     llvm::StringRef name = builtin.name;
     if (name == "tensor")
-      return object.isValue() && object.value().type().kind() != Type::Kind::Descriptor;
-    if (name == "tensor_descriptor")
-      return object.isValue() && object.value().type().kind() == Type::Kind::Descriptor;
+      return object.isValue() || object.isRecord(blockPointerName);
+    if (name == "tensor_descriptor" || name == "tensor_descriptor_base")
+      return object.isRecord(descriptorName);
     if (name == "constexpr")
       return object.isConstexpr();
     if (name == "dtype")

@@ -124,6 +124,43 @@ bool BoundArguments::bindArray(const ParameterRecord &parameter, PyObject *value
   return true;
 }
 
+void BoundArguments::bindTuple(const ParameterRecord &parameter, PyObject *value) {
+  size_t head = arguments.size();
+  arguments.emplace_back();
+  arguments[head].kind = BoundArgument::Kind::Tuple;
+  arguments[head].constant = value;
+  arguments[head].elements = static_cast<uint32_t>(PyTuple_Size(value));
+  for (Py_ssize_t i = 0, size = PyTuple_Size(value); i < size; ++i)
+    bind(parameter, PyTuple_GetItem(value, i));
+}
+
+// A descriptor arrives as its base, its shape and its strides; the shape of its blocks and the padding are constants.
+void BoundArguments::bindDescriptor(const ParameterRecord &parameter, PyObject *value) {
+  size_t head = arguments.size();
+  arguments.emplace_back();
+  arguments[head].kind = BoundArgument::Kind::Tuple;
+  arguments[head].constant = value;
+  arguments[head].elements = std::size(descriptorFields);
+  arguments[head].isDescriptor = true;
+  auto field = [&](int index) {
+    Handle found = attribute(value, descriptorFields[index]);
+    keepAlive.push_back(PyList_Check(found.get()) ? checked(PySequence_Tuple(found.get())) : found);
+    return keepAlive.back().get();
+  };
+  ParameterRecord part; // an annotation is the descriptor's, not its parts'
+  part.name = parameter.name;
+  part.isConst = parameter.isConst;
+  part.noAlignment = parameter.noAlignment;
+  size_t base = arguments.size();
+  bind(part, field(0));
+  if (arguments[base].kind != BoundArgument::Kind::Pointer)
+    raise(PyExc_TypeError, "argument %R: the base of a tensor descriptor must be a tensor or an array", parameter.name.get());
+  bind(part, field(1));
+  bind(part, field(2));
+  bindConstant(field(3));
+  bindConstant(field(4));
+}
+
 void BoundArguments::bind(const ParameterRecord &parameter, PyObject *value) {
   if (parameter.isConstexpr)
     return bindConstant(value);
@@ -152,16 +189,8 @@ void BoundArguments::bind(const ParameterRecord &parameter, PyObject *value) {
   }
   if (bindArray(parameter, value))
     return;
-  if (PyTuple_Check(value)) {
-    size_t head = arguments.size();
-    arguments.emplace_back();
-    arguments[head].kind = BoundArgument::Kind::Tuple;
-    arguments[head].constant = value;
-    arguments[head].elements = static_cast<uint32_t>(PyTuple_Size(value));
-    for (Py_ssize_t i = 0, size = PyTuple_Size(value); i < size; ++i)
-      bind(parameter, PyTuple_GetItem(value, i));
-    return;
-  }
+  if (PyTuple_Check(value))
+    return bindTuple(parameter, value);
   if (Handle plain = asPlainNumber(value)) {
     keepAlive.push_back(plain);
     return bind(parameter, plain.get());
@@ -184,6 +213,11 @@ void BoundArguments::bind(const ParameterRecord &parameter, PyObject *value) {
     argument.divisibleBy16 = attribute(value, "aligned").get() == Py_True;
     return;
   }
+  int isDescriptor = PyObject_IsInstance(value, types.descriptorType.get());
+  if (isDescriptor < 0)
+    throw PythonError();
+  if (isDescriptor)
+    return bindDescriptor(parameter, value);
   int isConstexpr = PyObject_IsInstance(value, types.constexprType.get());
   int isDtype = PyObject_IsInstance(value, types.dtypeType.get());
   int isFunction = PyObject_IsInstance(value, types.constexprFunctionType.get());

@@ -30,6 +30,7 @@ struct BoundArgument {
   uint64_t slot = 0;           // what the kernel gets
   PyObject *constant = nullptr; // borrowed; of Constant, and of Tuple for its field names
   uint32_t elements = 0;       // of Tuple: so many arguments follow, flattened
+  bool isDescriptor = false;   // a Tuple that is a tensor descriptor: its fields in descriptorFields' order
 };
 
 // One launch's arguments in order, tuples flattened behind their head.
@@ -50,7 +51,12 @@ private:
   void bindNumber(const ParameterRecord &parameter, PyObject *value);
   void bindPointer(const ParameterRecord &parameter, uint64_t address, ScalarKind kind);
   bool bindArray(const ParameterRecord &parameter, PyObject *value);
+  void bindTuple(const ParameterRecord &parameter, PyObject *value);
+  void bindDescriptor(const ParameterRecord &parameter, PyObject *value);
 };
+
+// The fields of a tensor descriptor as a kernel sees it: run-time values first, then the constants.
+inline constexpr const char *descriptorFields[] = {"base", "shape", "strides", "block_shape", "padding"};
 
 // The bits of `value` as an argument of type `type` (a scalar). Throws PythonError.
 uint64_t numberSlot(PyObject *value, Type type, PyObject *name);

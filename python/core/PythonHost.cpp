@@ -13,8 +13,10 @@ const LanguageTypes &languageTypes() {
   static const LanguageTypes *types = [] {
     Handle core = importModule("nacre.language.core");
     Handle jit = importModule("nacre.runtime.jit");
+    Handle descriptors = importModule("nacre.tools.tensor_descriptor");
     return new LanguageTypes{python::attribute(core.get(), "constexpr"), python::attribute(core.get(), "dtype"),
                              python::attribute(jit.get(), "ConstexprFunction"), python::attribute(jit.get(), "TypedArgument"),
+                             python::attribute(descriptors.get(), "TensorDescriptor"),
                              python::attribute(core.get(), "_dtype_by_short_name")};
   }();
   return *types;

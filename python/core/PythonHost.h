@@ -15,6 +15,7 @@ struct LanguageTypes {
   Handle dtypeType;             // tl.dtype: ._short_name
   Handle constexprFunctionType; // @constexpr_function: .fn
   Handle typedArgumentType;     // an argument of which only the type is known: .type, .aligned
+  Handle descriptorType;        // TensorDescriptor, an argument: .base, .shape, .strides, .block_shape, .padding
   Handle dtypeByShortName;      // a function: "fp32" -> tl.float32, "*fp32" -> pointer_type
 };
 const LanguageTypes &languageTypes();

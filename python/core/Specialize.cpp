@@ -1,4 +1,5 @@
 #include "python/core/Specialize.h"
+#include "compiler/language/BlockView.h"
 #include "python/core/NativeKernel.h"
 #include "runtime/ThreadPool.h"
 
@@ -52,6 +53,13 @@ private:
         spec.elements.push_back(next(inner.get(), elementType));
         checkedStatus(PyTuple_SetItem(type.get(), i, elementType.release()));
       }
+      if (argument.isDescriptor) {
+        spec.isRecord = true;
+        spec.tupleName = descriptorName;
+        spec.fieldNames.assign(std::begin(descriptorFields), std::end(descriptorFields));
+        type = unicode(descriptorType(spec).shortName());
+        return spec;
+      }
       if (Handle fields = attributeOrNull(argument.constant, "_fields"); fields && PyTuple_Check(fields.get()))
         for (Py_ssize_t i = 0; i < PyTuple_Size(fields.get()); ++i)
           spec.fieldNames.push_back(text(PyTuple_GetItem(fields.get(), i)));
@@ -72,6 +80,19 @@ private:
       return spec;
     }
     return spec;
+  }
+
+  // tensordesc<fp16[64, 64]>, from the type of the base and the shape of the blocks.
+  static Type descriptorType(const ArgumentSpec &spec) {
+    llvm::SmallVector<int64_t> shape;
+    for (const Object &extent : spec.elements[3].constant.tuple().items) {
+      bool isExtent = extent.isInt() && extent.as<llvm::DynamicAPInt>() > 0;
+      if (!isExtent)
+        raise(PyExc_ValueError, "the block shape of a tensor descriptor holds %s; it must hold positive integers",
+              extent.repr().c_str());
+      shape.push_back(static_cast<int64_t>(extent.as<llvm::DynamicAPInt>()));
+    }
+    return Type::descriptor(Type::block(spec.elements[0].type.element(), shape));
   }
 
   PythonHost &host;

@@ -2,6 +2,7 @@
 
 from .. import _core
 from ..runtime.errors import OutOfResources
+from ..tools.tensor_descriptor import TensorDescriptor
 from .errors import CompilationError
 
 # Triton's names of the stages, and ours.
@@ -114,7 +115,12 @@ class CompiledKernel:
     def _flat(self, args):
         flat = []
         for arg in args:
-            flat.extend(self._flat(arg)) if isinstance(arg, tuple) else flat.append(arg)
+            if isinstance(arg, TensorDescriptor):
+                flat += [arg.base, *arg.shape, *arg.strides, arg.block_shape, arg.padding]
+            elif isinstance(arg, tuple):
+                flat += self._flat(arg)
+            else:
+                flat.append(arg)
         return flat
 
     @property
@@ -141,6 +147,10 @@ class CompiledKernel:
             if isinstance(type, tuple):
                 for index, element in enumerate(type):
                     visit(f"{name}[{index}]", element)
+            elif type.startswith("tensordesc<"):
+                axes = range(type.count(",") + 1)
+                shape, strides = ([f"{name}.{part}[{axis}]" for axis in axes] for part in ("shape", "strides"))
+                names.extend([f"{name}.base", *shape, *strides, f"{name}.block_shape", f"{name}.padding"])
             else:
                 names.append(name)
 

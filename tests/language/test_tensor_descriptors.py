@@ -1,0 +1,208 @@
+"""Tensor descriptors, made in the kernel and on the host: every access checks the bounds."""
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+from scalar_types import sample
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+
+def block_of(x, offsets, block, fill=0):
+    result = np.full(block, fill, x.dtype)
+    for index in np.ndindex(*block):
+        place = tuple(o + i for o, i in zip(offsets, index, strict=True))
+        if all(0 <= p < n for p, n in zip(place, x.shape, strict=True)):
+            result[index] = x[place]
+    return result
+
+
+@triton.jit
+def device_kernel(x_ptr, out_ptr, M, N, row, column, BM: tl.constexpr, BN: tl.constexpr):
+    x = tl.make_tensor_descriptor(x_ptr, shape=[M, N], strides=[N, 1], block_shape=[BM, BN])
+    out = tl.make_tensor_descriptor(out_ptr, [BM, BN], [BN, 1], [BM, BN])
+    out.store([0, 0], x.load([row, column]))
+
+
+@triton.jit
+def host_kernel(x, out, row, column):
+    out.store([0, 0], x.load([row, column]))
+
+
+OFFSETS = [(0, 0), (3, 5), (-3, -7), (14, 30), (40, 4)]
+
+
+@pytest.mark.parametrize("offsets", OFFSETS)
+@pytest.mark.parametrize("name", ["float32", "float16", "bfloat16", "int8", "int64", "float8e5"])
+def test_load_and_store(engine, rng, name, offsets):
+    x = sample(rng, name, (16, 32))
+    out = engine.empty((8, 16), name)
+    device_kernel[(1,)](engine.array(x, name), out, 16, 32, *offsets, BM=8, BN=16)
+    np.testing.assert_array_equal(engine.numpy(out), block_of(x, offsets, (8, 16)))
+
+
+@pytest.mark.parametrize("offsets", OFFSETS)
+@pytest.mark.parametrize("name", ["float32", "float16", "bfloat16", "int8"])
+def test_of_the_host(engine, rng, name, offsets):
+    x = sample(rng, name, (16, 32))
+    source, out = engine.array(x, name), engine.empty((8, 16), name)
+    describe = lambda array, shape: TensorDescriptor(array, shape, [shape[1], 1], [8, 16])  # noqa: E731
+    host_kernel[(1,)](describe(source, [16, 32]), describe(out, [8, 16]), *offsets)
+    np.testing.assert_array_equal(engine.numpy(out), block_of(x, offsets, (8, 16)))
+
+
+@pytest.mark.parametrize("padding", ["zero", "nan"])
+@pytest.mark.parametrize("where", ["device", "host"])
+def test_padding(engine, rng, where, padding):
+    @triton.jit
+    def device(x_ptr, out_ptr, N, PADDING: tl.constexpr):
+        x = tl.make_tensor_descriptor(x_ptr, [4, N], [N, 1], [4, 16], padding_option=PADDING)
+        tl.store(out_ptr + tl.arange(0, 4)[:, None] * 16 + tl.arange(0, 16)[None, :], x.load([0, 0]))
+
+    @triton.jit
+    def host(x, out_ptr):
+        tl.store(out_ptr + tl.arange(0, 4)[:, None] * 16 + tl.arange(0, 16)[None, :], x.load([0, 0]))
+
+    x, out = sample(rng, "float32", (4, 12)), engine.empty((4, 16), "float32")
+    if where == "device":
+        device[(1,)](engine.array(x), out, 12, padding)
+    else:
+        host[(1,)](TensorDescriptor(engine.array(x), [4, 12], [12, 1], [4, 16], padding), out)
+    fill = 0 if padding == "zero" else np.nan
+    np.testing.assert_array_equal(engine.numpy(out), block_of(x, (0, 0), (4, 16), fill))
+
+
+def test_from_tensor_and_one_kernel_for_every_shape(engine, rng):
+    torch = pytest.importorskip("torch")
+
+    @triton.jit
+    def kernel(x, out, rows, columns):
+        out.store([rows, columns], x.load([rows, columns]) * 2)
+
+    for shape in ((3, 40), (8, 16), (5, 17)):
+        x = torch.from_numpy(rng.standard_normal(shape).astype(np.float32)).to(engine.device)
+        out = torch.zeros_like(x)
+        for row in range(0, shape[0], 8):
+            for column in range(0, shape[1], 16):
+                kernel[(1,)](TensorDescriptor.from_tensor(x, [8, 16]), TensorDescriptor.from_tensor(out, [8, 16]), row, column)
+        np.testing.assert_array_equal(out.cpu().numpy(), 2 * x.cpu().numpy())
+
+
+def test_attributes(engine):
+    @triton.jit
+    def kernel(x, y_ptr, out_ptr, N):
+        y = tl.make_tensor_descriptor(y_ptr, [N, 2 * N], [2 * N, 1], [4, 16])
+        tl.static_assert(x.dtype == tl.float32 and y.dtype == tl.float16)
+        tl.static_assert(x.block_shape[0] == 8 and x.block_shape[1] == 16 and y.block_shape[0] == 4)
+        tl.static_assert(isinstance(x, tl.tensor_descriptor))
+        tl.store(out_ptr, x.shape[0])
+        tl.store(out_ptr + 1, x.shape[1])
+        tl.store(out_ptr + 2, x.strides[0].to(tl.int32))
+        tl.store(out_ptr + 3, y.shape[1])
+
+    x, y, out = engine.zeros((10, 24), "float32"), engine.zeros((6, 12), "float16"), engine.empty(4, "int32")
+    kernel[(1,)](TensorDescriptor(x, [10, 24], [24, 1], [8, 16]), y, out, 6)
+    np.testing.assert_array_equal(engine.numpy(out), [10, 24, 24, 12])
+
+
+@triton.jit
+def matmul_kernel(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    row, column = tl.program_id(0) * BM, tl.program_id(1) * BN
+    total = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        x = tl.load_tensor_descriptor(a, [row, k])
+        y = tl.load_tensor_descriptor(b, [column, k])
+        total = tl.dot(x, y.T, total, input_precision="ieee")
+    tl.store_tensor_descriptor(c, [row, column], total)
+
+
+@pytest.mark.parametrize("shape", [(64, 64, 32), (50, 33, 41)])
+def test_matmul(engine, rng, shape):
+    M, N, K = shape
+    a, b = rng.standard_normal((M, K)).astype(np.float32), rng.standard_normal((N, K)).astype(np.float32)
+    c = engine.empty((M, N), "float32")
+    describe = lambda array, extents, block: TensorDescriptor(array, list(extents), [extents[1], 1], block)  # noqa: E731
+    matmul_kernel[(triton.cdiv(M, 32), triton.cdiv(N, 32))](
+        describe(engine.array(a), (M, K), [32, 16]), describe(engine.array(b), (N, K), [32, 16]),
+        describe(c, (M, N), [32, 32]), K, BM=32, BN=32, BK=16,
+    )  # fmt: skip
+    np.testing.assert_allclose(engine.numpy(c), a @ b.T, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("op", ["add", "min", "max", "and", "or", "xor"])
+def test_atomics(engine, rng, op):
+    @triton.jit
+    def kernel(x_ptr, value_ptr, N, OP: tl.constexpr):
+        x = tl.make_tensor_descriptor(x_ptr, [4, N], [N, 1], [4, 8])
+        value = tl.load(value_ptr + tl.arange(0, 4)[:, None] * 8 + tl.arange(0, 8)[None, :])
+        if OP == "add":
+            x.atomic_add([0, 2], value)
+        elif OP == "min":
+            x.atomic_min([0, 2], value)
+        elif OP == "max":
+            x.atomic_max([0, 2], value)
+        elif OP == "and":
+            x.atomic_and([0, 2], value)
+        elif OP == "or":
+            x.atomic_or([0, 2], value)
+        else:
+            x.atomic_xor([0, 2], value)
+
+    x, value = rng.integers(0, 100, (4, 6), dtype=np.int32), rng.integers(0, 100, (4, 8), dtype=np.int32)
+    memory = engine.array(x)
+    kernel[(1,)](memory, engine.array(value), 6, op)
+    apply = {"add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}[op]
+    expected = x.copy()
+    expected[:, 2:] = apply(x[:, 2:], value[:, :4])
+    np.testing.assert_array_equal(engine.numpy(memory), expected)
+
+
+def test_gather_and_scatter_rows(engine, rng):
+    @triton.jit
+    def kernel(x_ptr, rows_ptr, out_ptr, back_ptr, M, N, column):
+        x = tl.make_tensor_descriptor(x_ptr, [M, N], [N, 1], [1, 16])
+        back = tl.make_tensor_descriptor(back_ptr, [M, N], [N, 1], [1, 16])
+        rows = tl.load(rows_ptr + tl.arange(0, 8))
+        block = x.gather(rows, column)
+        tl.store(out_ptr + tl.arange(0, 8)[:, None] * 16 + tl.arange(0, 16)[None, :], block)
+        back.scatter(block, rows, column)
+
+    x = sample(rng, "float32", (10, 20))
+    rows = np.array([3, 9, 0, 12, 1, -1, 5, 7], np.int32)
+    out, back = engine.empty((8, 16), "float32"), engine.zeros((10, 20), "float32")
+    kernel[(1,)](engine.array(x), engine.array(rows), out, back, 10, 20, 8)
+    expected, scattered = np.zeros((8, 16), np.float32), np.zeros((10, 20), np.float32)
+    for i, row in enumerate(rows):
+        if 0 <= row < 10:
+            expected[i, :12] = x[row, 8:]
+            scattered[row, 8:] = x[row, 8:]
+    np.testing.assert_array_equal(engine.numpy(out), expected)
+    np.testing.assert_array_equal(engine.numpy(back), scattered)
+
+
+@triton.jit
+def doubled(descriptor, row):
+    return descriptor.load([row, 0]) * 2
+
+
+def test_helpers_loops_and_tuples_carry_them(engine):
+    @triton.jit
+    def kernel(pair, out_ptr, count):
+        total = tl.zeros((1, 8), tl.float32)
+        current = pair[0]
+        for row in range(count):
+            total += doubled(current, row)
+            current = pair[1]
+        tl.store(out_ptr + tl.arange(0, 8)[None, :], total)
+
+    x, y = np.arange(32, dtype=np.float32).reshape(4, 8), np.ones((4, 8), np.float32)
+    out = engine.empty(8, "float32")
+    pair = tuple(TensorDescriptor(engine.array(array), [4, 8], [8, 1], [1, 8]) for array in (x, y))
+    kernel[(1,)](pair, out, 3)
+    np.testing.assert_array_equal(engine.numpy(out), 2 * (x[0] + 2))
+
+
+def test_a_wrong_host_descriptor(engine):
+    x = engine.zeros((4, 8), "float32")
+    with pytest.raises((ValueError, AssertionError)):
+        TensorDescriptor(x, [4, 8], [1, 4], [4, 8])
