@@ -20,7 +20,7 @@ PACKAGES += g++
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
-.PHONY: help setup build install test test-setup test-math demo bench wheel clean
+.PHONY: help setup build install test test-setup test-math demo bench wheel docs clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 	@echo "ARGS='...' goes to the program behind demo, test (pytest), test-math and bench."
@@ -59,6 +59,10 @@ install: build
 	echo "$(CURDIR)/python" > "$$site/nacre-development.pth"; \
 	printf '#!/bin/sh\nexec "%s" -m nacre "$$@"\n' "$(CURDIR)/$(VENV)/bin/python" > $(VENV)/bin/nacre; \
 	chmod +x $(VENV)/bin/nacre
+	@$(VENV)/bin/python python/describe_language.py --stubs
+
+docs: install ## write the language reference anew
+	@$(VENV)/bin/python python/describe_language.py
 
 clean: ## remove the build, the virtual environment and the wheels
 	rm -rf $(BUILD) $(VENV) dist python/nacre/*.so

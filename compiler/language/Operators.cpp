@@ -139,7 +139,8 @@ Object applyOperator(Evaluation &evaluation, Operator op, const Object &lhs, con
   for (const Object *operand : {&lhs, &rhs})
     if (!operand->isNumber() && !operand->isValue())
       evaluation.fail(Diagnostic::Kind::Type,
-                      std::string("cannot use ") + operatorSymbol(op) + " on " + describe(lhs) + " and " + describe(rhs),
+                      std::string("cannot use ") + operatorSymbol(op) + " on " + describe(lhs) + " and " +
+                          describe(rhs),
                       whatToPutInstead(*operand));
   if (isPointer(lhs) || isPointer(rhs))
     return pointerArithmetic(evaluation, op, lhs, rhs);

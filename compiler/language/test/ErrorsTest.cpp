@@ -54,11 +54,12 @@ TEST_F(Errors, Operators) {
   EXPECT_EQ(apply(Operator::Mul, p, 2),
             "cannot use * on pointer<fp32> and the int 2 | a pointer takes + offset and - offset");
   EXPECT_EQ(apply(Operator::Add, x, "a"), "cannot use + on fp32 tensor of shape [4] and the str 'a'");
-  EXPECT_EQ(apply(Operator::Add, x, Object()), "cannot use + on fp32 tensor of shape [4] and None | give it a value, or leave this branch out at compile time with "
-            "`if x is not None`");
+  EXPECT_EQ(apply(Operator::Add, x, Object()),
+            "cannot use + on fp32 tensor of shape [4] and None | give it a value, or leave this branch out at compile "
+            "time with `if x is not None`");
   EXPECT_EQ(apply(Operator::Add, x, named("z", float32(), {8})),
-            "shapes [4] and [8] do not go together: axis 0 has 4 and 8 elements | extents must be equal or 1; x[:, None] and "
-            "x[None, :] insert an axis of 1");
+            "shapes [4] and [8] do not go together: axis 0 has 4 and 8 elements | extents must be equal or 1; x[:, "
+            "None] and x[None, :] insert an axis of 1");
   EXPECT_EQ(apply(Operator::Div, 1, 0), "division by zero: 1 / 0");
   EXPECT_EQ(apply(Operator::Shl, 1, -1), "a shift count cannot be negative: -1");
   EXPECT_EQ(apply(Operator::Add, 1, "a"), "cannot use + on the int 1 and the str 'a'");
@@ -70,7 +71,8 @@ TEST_F(Errors, UnaryAndComparisons) {
   EXPECT_EQ(errorOf([&] { applyUnary(evaluation, UnaryOperator::Not, x); }),
             "not needs an int1 tensor, not fp32 tensor of shape [4] | write x == 0");
   EXPECT_EQ(errorOf([&] { applyUnary(evaluation, UnaryOperator::Invert, x); }),
-            "~ needs an integer, not fp32 tensor of shape [4] | to work on a float's bits use x.to(tl.int32, bitcast=True)");
+            "~ needs an integer, not fp32 tensor of shape [4] | to work on a float's bits use x.to(tl.int32, "
+            "bitcast=True)");
   EXPECT_EQ(compare(Comparison::In, x, Object::makeTuple({1, 2})),
             "`in` is not defined on tensors | compare with == and join with |");
   EXPECT_EQ(compare(Comparison::Eq, p, p),
@@ -91,8 +93,8 @@ TEST_F(Errors, Casts) {
   EXPECT_EQ(call("cast", {x, float16(), "up"}),
             "tl.cast: `fp_downcast_rounding` cannot be \"up\" | use one of \"rtne\", \"rtz\"");
   EXPECT_EQ(call("cast", {x, int64()}, {{"bitcast", true}}),
-            "tl.cast: cannot bitcast fp32 (32 bits) to int64 (64 bits): the widths differ | leave bitcast=True out to convert "
-            "the value, or choose a type of 32 bits");
+            "tl.cast: cannot bitcast fp32 (32 bits) to int64 (64 bits): the widths differ | leave bitcast=True out to "
+            "convert the value, or choose a type of 32 bits");
   EXPECT_EQ(call("cast", {x, 32}), "tl.cast: `dtype` must be a dtype such as tl.float32, not the int 32");
   EXPECT_EQ(errorOf([&] { toValue(evaluation, 2.5, int32()); }),
             "the float 2.5 is not an integer, so it cannot be int32");
@@ -136,8 +138,10 @@ TEST_F(Errors, Arguments) {
             "tl.full: `dtype` is needed when `value` is a number | write dtype=tl.float32");
   EXPECT_EQ(call("exp", {h}), "tl.exp: `x` must be fp32 or fp64, not fp16 | convert it first: x.to(tl.float32)");
   EXPECT_EQ(call("sqrt", {i}), "tl.sqrt: `x` must be fp32 or fp64, not int32 | convert it first: x.to(tl.float32)");
-  EXPECT_EQ(call("expand_dims", {x, 3}), "tl.expand_dims: `axis` is 3, but the tensor has 2 axes | axes count from 0, or from -1 backwards");
-  EXPECT_EQ(call("reshape", {x, 3}), "tl.reshape: shape [4] has 4 elements, and [3] has 3 | a reshape keeps the number of elements");
+  EXPECT_EQ(call("expand_dims", {x, 3}),
+            "tl.expand_dims: `axis` is 3, but the tensor has 2 axes | axes count from 0, or from -1 backwards");
+  EXPECT_EQ(call("reshape", {x, 3}),
+            "tl.reshape: shape [4] has 4 elements, and [3] has 3 | a reshape keeps the number of elements");
   EXPECT_EQ(call("permute", {x, 1, 0}), "tl.permute: `dims` must name each of the 1 axes once, not [1, 0]");
   EXPECT_EQ(
       call("broadcast_to", {x, 4, 4}),
@@ -185,8 +189,9 @@ TEST_F(Errors, Dot) {
   EXPECT_EQ(call("dot", {named("n", uint8(), {2, 2}), named("m", uint8(), {2, 2})}),
             "tl.dot: integer operands must be int8, not uint8 | convert them, x.to(tl.int8), or compute in a float: "
             "x.to(tl.float32)");
-  EXPECT_EQ(call("dot", {x, x}), "tl.dot: `input` must have at least two axes, not shape [4] | insert an axis, e.g. x[None, :], or write "
-            "tl.sum(a * b) for the product of two vectors");
+  EXPECT_EQ(call("dot", {x, x}),
+            "tl.dot: `input` must have at least two axes, not shape [4] | insert an axis, e.g. x[None, :], or "
+            "write tl.sum(a * b) for the product of two vectors");
   EXPECT_EQ(call("dot", {a, b}, {{"input_precision", "fast"}}),
             "tl.dot: `input_precision` cannot be \"fast\" | use one of \"tf32\", \"tf32x3\", \"ieee\", \"bf16x3\", "
             "\"bf16x6\"");
@@ -213,7 +218,8 @@ TEST_F(Errors, Assertions) {
 }
 
 TEST_F(Errors, Reductions) {
-  EXPECT_EQ(call("reduce", {x, 1, JitReference{"add", nullptr}}), "tl.reduce: `axis` is 1, but the tensor has 1 axis | axes count from 0, or from -1 backwards");
+  EXPECT_EQ(call("reduce", {x, 1, JitReference{"add", nullptr}}),
+            "tl.reduce: `axis` is 1, but the tensor has 1 axis | axes count from 0, or from -1 backwards");
   EXPECT_EQ(call("reduce", {x, 0, 5}),
             "tl.reduce: `combine_fn` must be a function of the language, not the int 5 | mark it with @triton.jit");
   evaluation.functions["wide"] = [](Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {

@@ -5,6 +5,7 @@ The compiler embeds this text; the interpreter runs it. Names are found among th
 """
 
 from nacre.language import core, math
+from nacre.language.core import _is_power_of_two, _log2  # noqa: F401  (kernels name them through this module)
 from nacre.runtime.jit import jit
 
 # Elementwise ------------------------------------------------------------------------------------------------------------

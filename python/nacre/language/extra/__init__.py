@@ -7,7 +7,7 @@ __all__ = ["libdevice"]
 
 def __getattr__(name):
     if name == "cuda":
-        from . import cuda
+        import importlib
 
-        return cuda
+        return importlib.import_module(".cuda", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,344 @@
+"""Writes what is generated from the language's one definition: the reference pages and the Python stubs.
+
+    describe_language.py            docs/language/*.md: a page for each group of functions, and the list of them
+    describe_language.py --check    says which of them are out of step, and fails; writes nothing
+    describe_language.py --stubs    python/nacre/language/**/*.pyi, which are not committed: `make install` writes them
+
+The definition is the compiler's table of builtins and the standard library's own text (standard.py, random.py). Examples come
+from docs/language/examples.py.
+"""
+
+import argparse
+import ast
+import sys
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+DOCS = HERE.parent / "docs"
+LANGUAGE = HERE / "nacre" / "language"
+
+GROUPS = {
+    "programming model": "Which program of the grid this is, and what it runs on.",
+    "creation": "New tensors, and conversions between types.",
+    "shape": "The same elements in another shape. `x[:, None]` and `x[None, :]` insert axes, `x.T` swaps the last two.",
+    "linear algebra": "Products of matrices.",
+    "memory": "Loads and stores.",
+    "indexing": "Choosing among elements. `x[a:b]`, `x[i]` and `x[i, :]` take parts of a tile.",
+    "arithmetic": "Functions beside Python's operators, whose rules are in [meaning](meaning.md).",
+    "math": "Elementary functions, elementwise. They take fp32 and fp64; convert other types with `.to(tl.float32)`.",
+    "libdevice": "More elementary functions, as `tl.extra.libdevice.<name>` (also `tl.extra.cuda.libdevice.<name>` and "
+    "`tl.math.<name>`), on every engine.",
+    "reductions": "Many elements become one.",
+    "scans and sorts": "Running combinations, orders, counts.",
+    "atomics": "Updates of memory that other programs may touch at the same time.",
+    "random": "Random numbers from a counter: Philox-4x32, the same bits everywhere.",
+    "iteration": "What a `for` loop counts over.",
+    "hints": "Promises to the compiler. A promise that does not hold makes the kernel's result undefined.",
+    "debugging": "Printing and checking, while compiling and while running.",
+    "inline code": "Code from outside the language.",
+    "types": "Types as values. The types themselves are on the page [types](types.md).",
+    "Python in kernels": "Python's own functions that a kernel may call. What else of Python works is on the page "
+    "[Python in kernels](python.md).",
+}
+
+SHORT_MODULES = {"triton.language": "tl", "triton.language.math": "tl", "builtins": "", "triton.language.dtype": "dtype"}
+
+
+@dataclass
+class Parameter:
+    name: str
+    annotation: str = ""
+    default: str | None = None
+    is_variadic: bool = False
+    is_keyword_only: bool = False
+
+    def text(self, annotate=None):
+        name = "*" * self.is_variadic + self.name
+        kind = annotate(self) if annotate else ""
+        if kind:
+            return f"{name}: {kind}" + (f" = {self.default}" if self.default is not None else "")
+        return name + (f"={self.default}" if self.default is not None else "")
+
+
+@dataclass
+class Function:
+    module: str
+    name: str
+    group: str
+    parameters: list
+    documentation: str
+    is_method: bool
+
+    @property
+    def title(self):
+        prefix = SHORT_MODULES.get(self.module, self.module.replace("triton.language", "tl"))
+        return f"{prefix}.{self.name}" if prefix else self.name
+
+    def signature(self, annotate=None):
+        return ", ".join(parameter.text(annotate) for parameter in self.parameters)
+
+
+def is_public(function):
+    return not function.name.startswith("_")
+
+
+def builtins():
+    from nacre import _core
+
+    found = []
+    for module, name, group, _, documentation, is_method, rows in _core.builtins():
+        parameters, after_variadic = [], False
+        for parameter, annotation, default, is_variadic in rows:
+            parameters.append(Parameter(parameter, annotation, default, is_variadic, after_variadic))
+            after_variadic = after_variadic or is_variadic
+        found.append(Function(module, name, group, parameters, documentation, is_method))
+    return found
+
+
+def standard_functions():
+    """The standard library's functions: their signatures and docstrings are read from its text."""
+    from nacre import _core
+
+    texts = {}
+    found = []
+    for name, file, is_method, group in _core.standard_functions():
+        if file not in texts:
+            tree = ast.parse((LANGUAGE / file).read_text())
+            texts[file] = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+        node = texts[file][name]
+        defaults = [None] * (len(node.args.args) - len(node.args.defaults)) + node.args.defaults
+        parameters = [
+            Parameter(
+                argument.arg,
+                "constexpr" if argument.annotation is not None else "tensor",
+                None if default is None else ast.unparse(default).replace("core.", "tl."),
+            )
+            for argument, default in zip(node.args.args, defaults)
+        ]
+        module = "triton.language." + file.removesuffix(".py")
+        found.append(Function(module, name, group, parameters, ast.get_docstring(node) or "", is_method))
+    return found
+
+
+# ---- The reference pages ---------------------------------------------------------------------------------------------------
+
+
+def examples():
+    """Name -> the body of its example."""
+    text = (DOCS / "language" / "examples.py").read_text()
+    lines = text.splitlines()
+    return {
+        node.name: textwrap.dedent("\n".join(lines[node.body[0].lineno - 1 : node.end_lineno]))
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    }
+
+
+def page_name(group):
+    return {"Python in kernels": "python-functions", "types": "type-functions"}.get(group, group.replace(" ", "-")) + ".md"
+
+
+def parameter_lines(function):
+    """The documentation in two parts: the text, and (name, what it says) for its lines of the form `name: text`."""
+    names = {parameter.name for parameter in function.parameters}
+    text, described = [], []
+    for line in function.documentation.splitlines():
+        head, colon, rest = line.partition(": ")
+        if colon and all(part.strip() in names for part in head.split(",")):
+            described.append((head, rest))
+        elif described and line.startswith(" "):
+            described[-1] = (described[-1][0], described[-1][1] + " " + line.strip())
+        else:
+            text.append(line)
+    return "\n".join(text).strip(), described
+
+
+def entry(function, shown):
+    title = function.title.replace("tl.standard.", "tl.").replace("tl.random.", "tl.")
+    text, described = parameter_lines(function)
+    parts = [f"## {title}", f"```python\n{title}({function.signature()})\n```", text]
+    annotations = {parameter.name: parameter.annotation for parameter in function.parameters}
+    rows = []
+    for head, rest in described:
+        kinds = {annotations[name.strip()] for name in head.split(",")}
+        names = ", ".join(f"`{name.strip()}`" for name in head.split(","))
+        rows.append(f"- {names} ({' or '.join(sorted(kinds))}): {rest}")
+    if rows:
+        parts.append("\n".join(rows))
+    if function.is_method:
+        others = ", ".join(p.text() for p in function.parameters[1:])
+        parts.append(f"Also a method: `{function.parameters[0].name}.{function.name}({others})`.")
+    if function.name in shown and function.module != "builtins" and "libdevice" not in function.module:
+        parts.append(f"```python\n{shown[function.name]}\n```")
+    return "\n\n".join(part for part in parts if part)
+
+
+def pages():
+    """Path -> text of every generated page."""
+    functions = [function for function in builtins() + standard_functions() if is_public(function)]
+    shown = examples()
+    result = {}
+    for group, summary in GROUPS.items():
+        members = [function for function in functions if function.group == group]
+        body = "\n\n".join(entry(function, shown) for function in members)
+        title = group[0].upper() + group[1:]
+        result[DOCS / "language" / page_name(group)] = f"<!-- Written by python/describe_language.py. -->\n# {title}\n\n{summary}\n\n{body}\n"
+    unknown = {function.group for function in functions} - set(GROUPS)
+    assert not unknown, f"a group without a page: {unknown}"
+    result[DOCS / "language" / "README.md"] = contents(functions)
+    return result
+
+
+def contents(functions):
+    lines = [
+        "<!-- Written by python/describe_language.py. -->",
+        "# The language",
+        "",
+        "`import triton.language as tl` under `nacre run`, or `import nacre.language as tl`.",
+        "",
+        "First: [types](types.md), [meaning](meaning.md) (promotion, casts, memory, control flow), "
+        "[Python in kernels](python.md), [errors](errors.md).",
+        "",
+        "| page | functions |",
+        "|---|---|",
+    ]
+    for group in GROUPS:
+        names = [function.name for function in functions if function.group == group and function.module != "triton.language.dtype"]
+        names = names if len(names) < 40 else names[:24] + ["..."]
+        lines.append(f"| [{group}]({page_name(group)}) | {' '.join(f'`{name}`' if name != '...' else name for name in names)} |")
+    return "\n".join(lines) + "\n"
+
+
+# ---- The stubs -------------------------------------------------------------------------------------------------------------
+
+STUB_HEADER = "# Written by python/describe_language.py.\n"
+STUB_TYPES = {
+    "tensor": "Value", "scalar": "Value", "dtype": "Dtype", "constexpr str": "str | None", "constexpr int": "int",
+    "constexpr bool": "bool", "constexpr": "Any", "constexpr tuple": "Sequence[int]", "tuple": "Any", "int": "int", "bool": "bool",
+    "function": "Callable[..., Any]", "tensor_descriptor": "tensor_descriptor", "dict": "dict[Any, Any]",
+    "constexpr PropagateNan": "str",
+}  # fmt: skip
+SCALAR_TYPES = (
+    "void int1 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float8e4nv float8e5 float8e4b15 float8e4b8 float8e5b16 "
+    "float16 bfloat16 float32 float64"
+).split()
+
+
+def stub_type(parameter):
+    kind = "Any" if parameter.is_variadic else STUB_TYPES[parameter.annotation]
+    return f"{kind} | None" if parameter.default == "None" and "None" not in kind and kind != "Any" else kind
+
+
+def stub_parameters(function, receiver=False):
+    parts = []
+    for index, parameter in enumerate(function.parameters):
+        if receiver and index == 0:
+            parts.append("self")
+            continue
+        stub = Parameter(parameter.name, parameter.annotation, None if parameter.default is None else "...", parameter.is_variadic)
+        parts.append(stub.text(lambda _, original=parameter: stub_type(original)))
+    return ", ".join(parts)
+
+
+def stub_function(function, indent="", receiver=False, decorator=""):
+    documentation = function.documentation.replace("\\", "\\\\").replace('"""', '\\"""')
+    body = textwrap.indent(f'"""{documentation}"""', indent + "    ")
+    head = f"{indent}{decorator}def {function.name}({stub_parameters(function, receiver)}) -> Any:"
+    return f"{head}\n{body}\n"
+
+
+OPERATORS = "add sub mul truediv floordiv mod and or xor lshift rshift".split()
+TENSOR_HEAD = '''class tensor:
+    """A tile of elements, or one element, inside a kernel."""
+
+    shape: Sequence[int]
+    numel: int
+    dtype: Dtype
+    type: Any
+    T: tensor
+    def __getitem__(self, index: Any) -> tensor: ...
+    def __neg__(self) -> tensor: ...
+    def __invert__(self) -> tensor: ...
+'''
+
+
+def tensor_stub(functions):
+    lines = [TENSOR_HEAD.rstrip()]
+    for name in OPERATORS:
+        lines += [f"    def __{name}__(self, other: Value) -> tensor: ...", f"    def __r{name}__(self, other: Value) -> tensor: ..."]
+    lines += [f"    def __{name}__(self, other: Value) -> tensor: ..." for name in ("lt", "le", "gt", "ge")]
+    lines += [f"    def __{name}__(self, other: Value) -> tensor: ...  # type: ignore[override]" for name in ("eq", "ne")]
+    lines += [stub_function(function, "    ", receiver=True).rstrip() for function in functions if function.is_method and is_public(function)]
+    return "\n".join(lines) + "\n"
+
+
+def stubs():
+    """Path -> text of every stub."""
+    table, standard = builtins(), standard_functions()
+
+    def of(*modules):
+        return [function for function in table if function.module in modules and is_public(function)]
+
+    classes = {"constexpr", "tensor", "tensor_descriptor", "const", "dtype", "pointer_type", "block_type"}
+    core = [function for function in of("triton.language") if function.name not in classes | {"to", "item"}]
+    math = of("triton.language.math")
+    result = {}
+
+    def write(path, imports, *parts):
+        result[LANGUAGE / path] = STUB_HEADER + "\n".join(imports) + "\n\n" + "\n".join(parts)
+
+    typing = "from collections.abc import Callable, Sequence\nfrom typing import Any"
+    values = "\n".join(f"{name}: dtype" for name in SCALAR_TYPES)
+    extra = (
+        f"{values}\npi32_t: pointer_type\nTRITON_MAX_TENSOR_NUMEL: int\n\n"
+        "class tensor_descriptor_base: ...\n\nclass tensor_descriptor(tensor_descriptor_base):\n"
+        "    shape: Any\n    strides: Any\n    block_shape: Any\n    dtype: Dtype\n\n"
+        "class PropagateNan:\n    NONE: str\n    ALL: str\n\n"
+        "def must_use_result(fn: Any = ..., message: Any = ...) -> Any: ...\n"
+    )
+    aliases = "Value = tensor | constexpr | int | float | bool\nDtype = dtype  # a class's own `dtype` hides the type's name\n"
+    write("core.pyi",
+          [typing, "from .constants import const as const, constexpr as constexpr, constexpr_type as constexpr_type",
+           "from .types import block_type as block_type, dtype as dtype, pointer_type as pointer_type"],
+          extra, tensor_stub(table + standard), aliases, *map(stub_function, core + math))  # fmt: skip
+    from_core = "from .core import Dtype, Value, constexpr, tensor, tensor_descriptor"
+    write("math.pyi", [typing, from_core], *map(stub_function, math + of("triton.language.extra.libdevice")))
+    for file in ("standard", "random"):
+        members = [function for function in standard if function.module.endswith(file)]
+        write(f"{file}.pyi", [typing, from_core], *map(stub_function, members))
+    write("target_info.pyi", [typing], *map(stub_function, of("triton.language.target_info")))
+    outer = "from ..core import Dtype, Value, constexpr, tensor"
+    write("extra/libdevice.pyi", [typing, outer], *map(stub_function, math + of("triton.language.extra.libdevice")))
+    write("extra/__init__.pyi", ["from . import cuda as cuda, libdevice as libdevice"])
+    write("extra/cuda/__init__.pyi", [typing, "from .. import libdevice as libdevice"], *map(stub_function, of("triton.language.extra.cuda")))
+    names = [function.name for function in core + math]
+    others = ["const", "constexpr", "constexpr_type", "block_type", "dtype", "pointer_type", "tensor", "tensor_descriptor",
+              "tensor_descriptor_base", "PropagateNan", "must_use_result", "pi32_t", "TRITON_MAX_TENSOR_NUMEL"]  # fmt: skip
+    imports = [f"from .core import {name} as {name}" for name in SCALAR_TYPES + others + names]
+    imports += [f"from .{function.module.rsplit('.', 1)[1]} import {function.name} as {function.name}" for function in standard]
+    modules = "core extra math random standard target_info".split()
+    write("__init__.pyi", [f"from . import {name} as {name}" for name in modules] + imports)
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    parser.add_argument("--stubs", action="store_true", help="write the stubs instead of the pages")
+    arguments = parser.parse_args()
+    sys.path.insert(0, str(HERE))
+    stale = []
+    for path, text in (stubs() if arguments.stubs else pages()).items():
+        if path.exists() and path.read_text() == text:
+            continue
+        stale.append(path.relative_to(HERE.parent))
+        if not arguments.check:
+            path.write_text(text)
+    if arguments.check and stale:
+        sys.exit("out of step with the language's definition: " + ", ".join(map(str, stale)) + "; run python/describe_language.py")
+
+
+if __name__ == "__main__":
+    main()

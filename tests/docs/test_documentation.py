@@ -1,0 +1,174 @@
+"""The documentation is true: generated pages are in step with the language, examples and snippets run, links lead somewhere."""
+
+import ast
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+
+
+def load(name, path):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def run(*command):
+    return subprocess.run([sys.executable, *map(str, command)], env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+
+
+def describe_language():
+    sys.path.insert(0, str(ROOT / "python"))
+    return load("describe_language", ROOT / "python" / "describe_language.py")
+
+
+def test_reference_pages_are_in_step():
+    done = run(ROOT / "python" / "describe_language.py", "--check")
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_check_notices_a_difference(monkeypatch, tmp_path):
+    module = describe_language()
+    page = DOCS / "language" / "memory.md"
+    stale = tmp_path / "python"
+    monkeypatch.setattr(module, "pages", lambda: {page: page.read_text() + "more"})
+    monkeypatch.setattr(sys, "argv", [str(stale), "--check"])
+    with pytest.raises(SystemExit, match="docs/language/memory.md"):
+        module.main()
+
+
+def test_stubs_are_python_and_name_everything():
+    module = describe_language()
+    names = {}
+    for path, text in module.stubs().items():
+        tree = ast.parse(text, str(path))
+        found = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        found |= {alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+        found |= {node.target.id for node in tree.body if isinstance(node, ast.AnnAssign)}
+        names[str(path.relative_to(module.LANGUAGE))] = found
+    functions = [function for function in module.builtins() + module.standard_functions() if module.is_public(function)]
+    only_methods = {"to", "item"}
+    in_language = {f.name for f in functions if f.module in ("triton.language", "triton.language.math", "triton.language.standard", "triton.language.random")}
+    assert in_language - only_methods <= names["__init__.pyi"]
+    assert {f.name for f in functions if f.module == "triton.language.extra.libdevice"} <= names["extra/libdevice.pyi"]
+    tensor = next(node for node in ast.parse(module.stubs()[module.LANGUAGE / "core.pyi"]).body if getattr(node, "name", "") == "tensor")
+    methods = {node.name for node in tensor.body if isinstance(node, ast.FunctionDef)}
+    assert {"to", "sum", "store", "reshape", "atomic_add", "__add__", "__rsub__", "__lt__"} <= methods
+
+
+def test_every_function_is_documented():
+    module = describe_language()
+    functions = [function for function in module.builtins() + module.standard_functions() if module.is_public(function)]
+    assert [function.title for function in functions if not function.documentation.strip()] == []
+
+
+def test_help_shows_signature_and_parameters():
+    done = run("-c", "import nacre.language as tl; help(tl.load); help(tl.sum)")
+    assert "load(pointer, mask=None, other=None" in done.stdout
+    assert "mask: int1; where it is false nothing is read." in done.stdout
+    assert "Adds up the elements along an axis." in done.stdout
+
+
+# ---- Examples and snippets
+
+
+@pytest.fixture(scope="module")
+def examples():
+    import nacre
+
+    nacre.activate()
+    return load("language_examples", DOCS / "language" / "examples.py")
+
+
+EXAMPLES = re.findall(r"^def ([a-z]\w*)\(", (DOCS / "language" / "examples.py").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(examples, name):
+    x = np.linspace(-2, 2, 4096, dtype=np.float32)
+    out = np.full(4096, 7, dtype=np.float32)
+    getattr(examples, name)[(1,)](x, out, 64)
+    assert not (out == 7).all(), "the example stores nothing"
+
+
+def test_examples_are_shown():
+    pages = "".join(path.read_text() for path in (DOCS / "language").glob("*.md"))
+    assert [name for name, body in describe_language().examples().items() if body not in pages] == []
+
+
+GUIDES = sorted(DOCS.glob("[0-9]-*.md"))
+
+
+@pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.stem)
+def test_snippets_of_a_guide_run(path, tmp_path):
+    blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL)
+    script = tmp_path / "guide.py"
+    script.write_text("\n".join(blocks))
+    done = run("-m", "nacre", "run", script)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=lambda path: str(path.relative_to(DOCS)))
+def test_links_lead_somewhere(path):
+    prose = re.sub(r"```.*?```|`[^`\n]*`", "", path.read_text(), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", prose):
+        assert "://" in target or (path.parent / target).exists(), target
+
+
+# ---- The language's surface
+
+KERNEL_NAMES = """
+program_id num_programs extra.cuda.smid extra.cuda.globaltimer extra.cuda.num_warps extra.cuda.num_threads extra.cuda.gdc_wait
+extra.cuda.gdc_launch_dependents target_info.is_cuda
+arange full zeros zeros_like cat cast to_tensor
+broadcast broadcast_to expand_dims reshape view ravel squeeze unsqueeze permute trans join split interleave
+dot dot_scaled
+load store make_block_ptr advance make_tensor_descriptor load_tensor_descriptor store_tensor_descriptor
+where flip gather swizzle2d
+add sub mul fdiv div_rn cdiv fma maximum minimum clamp abs umulhi PropagateNan.NONE PropagateNan.ALL
+exp exp2 log log2 sin cos sqrt sqrt_rn rsqrt erf floor ceil sigmoid softmax math.exp math.fma
+extra.libdevice.tanh extra.cuda.libdevice.tanh extra.libdevice.pow extra.libdevice.atan2 extra.libdevice.log1p extra.libdevice.expm1
+extra.libdevice.isnan extra.libdevice.isinf
+sum max min argmax argmin xor_sum reduce_or reduce
+associative_scan cumsum cumprod sort topk bitonic_merge histogram
+atomic_add atomic_and atomic_max atomic_min atomic_or atomic_xchg atomic_xor atomic_cas atomic_load atomic_store atomic_poll
+philox philox_impl randint randint4x rand rand4x randn randn4x uint_to_uniform_float pair_uniform_to_normal
+range static_range condition
+multiple_of max_contiguous max_constancy assume debug_barrier
+static_print static_assert device_print device_assert
+inline_asm_elementwise map_elementwise core.extern_elementwise
+core standard random math extra core.get_int_dtype standard._log2 TRITON_MAX_TENSOR_NUMEL
+void int1 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float8e4nv float8e5 float8e4b15 float8e4b8 float8e5b16 float16 bfloat16
+float32 float64 pointer_type const block_type tensor tuple constexpr tensor_descriptor dtype
+""".split()
+
+
+@pytest.mark.parametrize("name", KERNEL_NAMES)
+def test_name_exists(name):
+    import nacre.language
+
+    found = nacre.language
+    for part in name.split("."):
+        found = getattr(found, part)
+    assert found is not None
+
+
+def test_functions_have_reference_entries():
+    pages = "".join(path.read_text() for path in (DOCS / "language").glob("*.md"))
+    table = describe_language()
+    documented = {function.name for function in table.builtins() + table.standard_functions()}
+    for name in KERNEL_NAMES:
+        last = name.rsplit(".", 1)[-1]
+        if last in documented and not last.startswith("_"):
+            assert re.search(rf"^## (tl\.|dtype\.|)([\w.]+\.)?{last}$", pages, re.MULTILINE), name
