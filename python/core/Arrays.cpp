@@ -39,7 +39,7 @@ struct ArrayInterface {
   void *data;
   PyObject *description;
 };
-constexpr int notSwapped = 0x200, writeable = 0x400;
+constexpr int rowMajor = 0x1, notSwapped = 0x200, writeable = 0x400;
 
 // DLPack's structures, as its header lays them out.
 struct DLDevice {
@@ -159,6 +159,11 @@ void readNumPy(PyObject *value, PyObject *argumentName, ArrayView &view) {
   view.readOnly = !(array->flags & writeable);
   if (!(array->flags & notSwapped))
     unsupportedElements(argumentName, "elements in the other byte order");
+  if (!(array->flags & rowMajor))
+    for (int axis = 0; axis < array->dimensions; ++axis)
+      if (array->strides[axis] < 0) // its address is that of its last element in memory: nothing lies behind it
+        raise(PyExc_ValueError, "argument %R: an array with a negative stride cannot be passed to a kernel; copy it with numpy.ascontiguousarray",
+              argumentName);
   ScalarKind kind = ScalarKind::Void;
   int size = array->itemSize;
   auto sized = [&](ScalarKind one, ScalarKind two, ScalarKind four, ScalarKind eight) {

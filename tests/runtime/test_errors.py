@@ -89,15 +89,6 @@ def test_static_print_goes_to_stdout(capsys):
     assert capsys.readouterr().out == "N is 5\n"
 
 
-def test_the_interpreter_says_that_it_is_missing(monkeypatch):
-    monkeypatch.setenv("TRITON_INTERPRET", "1")
-    with pytest.raises(NotImplementedError, match="TRITON_INTERPRET"):
-
-        @nacre.jit
-        def kernel(out):
-            pass
-
-
 def test_a_lambda_and_a_class_are_not_kernels():
     with pytest.raises(TypeError, match="@jit needs a Python function"):
         nacre.jit(int)

@@ -165,6 +165,16 @@ def test_torch_tensors_elsewhere_are_refused():
         launch(write_kernel, torch.zeros(4, device="meta"), 1.0)
 
 
+def test_strides():
+    """A kernel gets the address of the first element; strides are its own business, unless memory runs backwards."""
+    base = np.zeros((4, 8), np.float32)
+    launch(write_kernel, base[1:, 3::2], 5.0)
+    launch(write_kernel, base.T, 6.0)
+    assert base[1, 3] == 5 and base[0, 0] == 6 and np.count_nonzero(base) == 2
+    with pytest.raises(ValueError, match="'out'.*negative stride"):
+        launch(write_kernel, base[::-1], 5.0)
+
+
 class Exporter:
     """Offers its memory through DLPack alone."""
 
