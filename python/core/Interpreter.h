@@ -63,6 +63,13 @@ Handle makeTensor(Value value);
 const Value &tensorValue(PyObject *tensor);
 Handle typeObject(Type type); // tl.float32, pointer_type, block_type
 
+// ---- Block pointers and tensor descriptors (InterpreterRecord.cpp)
+
+Handle makeRecordType();
+bool isRecord(PyObject *object);
+Handle makeRecordObject(Object object);
+const Object &recordObject(PyObject *record);
+
 // ---- Functions of the language as Python objects (InterpreterCalls.cpp)
 
 Handle makeBuiltinType(); // _core.Builtin(module, name)

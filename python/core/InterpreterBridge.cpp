@@ -57,6 +57,8 @@ Object Bridge::toObject(PyObject *object) {
     return Object();
   if (PyTuple_Check(object) || PyList_Check(object) || PyRange_Check(object))
     return tupleObject(object);
+  if (isRecord(object))
+    return recordObject(object);
   if (PySlice_Check(object)) {
     Handle start = attribute(object, "start"), stop = attribute(object, "stop"), step = attribute(object, "step");
     return Object::makeSlice(toObject(start.get()), toObject(stop.get()), toObject(step.get()));
@@ -88,6 +90,8 @@ std::vector<Object> Bridge::toObjects(PyObject *tuple) {
 Handle Bridge::toPython(const Object &object) {
   if (object.isValue())
     return makeTensor(object.value());
+  if (object.isRecord())
+    return makeRecordObject(object);
   if (object.isTuple()) {
     const TupleValue &tuple = object.tuple();
     auto size = static_cast<Py_ssize_t>(tuple.items.size());

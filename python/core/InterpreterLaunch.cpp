@@ -1,4 +1,5 @@
 // A launch that Python runs: the kernel's arguments as tiles, and one program after another, or several side by side.
+#include "compiler/language/BlockView.h"
 #include "python/core/Errors.h"
 #include "python/core/Interpreter.h"
 #include "runtime/Knobs.h"
@@ -41,6 +42,13 @@ public:
     Handle items = checked(PyTuple_New(argument.elements));
     for (uint32_t i = 0; i < argument.elements; ++i)
       checkedStatus(PyTuple_SetItem(items.get(), i, next().release()));
+    if (argument.isDescriptor) {
+      auto record = std::make_shared<TupleValue>(bridge.toObject(items.get()).tuple());
+      record->names.assign(std::begin(descriptorFields), std::end(descriptorFields));
+      record->typeName = descriptorName;
+      record->isRecord = true;
+      return makeRecordObject(std::shared_ptr<const TupleValue>(std::move(record)));
+    }
     if (PyTuple_CheckExact(argument.constant))
       return items;
     return checked(PyObject_CallObject(reinterpret_cast<PyObject *>(Py_TYPE(argument.constant)), items.get()));

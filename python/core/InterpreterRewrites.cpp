@@ -15,7 +15,7 @@ bool isConstexprObject(PyObject *object) {
 bool isNumber(PyObject *object) { return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object); }
 
 bool holdsTensor(PyObject *object) {
-  if (isTensor(object))
+  if (isTensor(object) || isRecord(object))
     return true;
   if (!PyTuple_Check(object) && !PyList_Check(object))
     return false;

@@ -195,6 +195,7 @@ PyObject *makeModule() {
     checkedStatus(PyModule_AddObjectRef(module.get(), "LAUNCH_OPTIONS", launchOptionNames().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "Tensor", makeTensorType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "Builtin", makeBuiltinType().get()));
+    checkedStatus(PyModule_AddObjectRef(module.get(), "Record", makeRecordType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "Method", makeMethodType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "RangeIterator", makeRangeType().get()));
     checkedStatus(PyModule_AddFunctions(module.get(), interpreterFunctions()));
