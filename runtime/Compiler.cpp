@@ -10,6 +10,8 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/X86TargetParser.h"
 #include <exception>
 #include <mutex>
 
@@ -89,6 +91,23 @@ std::string targetDescription(const CompileOptions &options) {
   std::string cpu = options.cpu.empty() ? cpu::hostCpu() : options.cpu;
   std::string features = options.cpu.empty() ? cpu::hostFeatures() : "";
   return cpu + " " + features + " " + options.features;
+}
+
+std::string whyNotHere(const CompileOptions &options) {
+  llvm::SmallVector<llvm::StringRef> wanted;
+  if (!options.cpu.empty())
+    llvm::X86::getFeaturesForCPU(options.cpu, wanted);
+  for (llvm::StringRef feature : llvm::split(options.features, ','))
+    if (feature.consume_front("+"))
+      wanted.push_back(feature);
+  if (wanted.empty())
+    return "";
+  static const llvm::StringMap<bool> present = llvm::sys::getHostCPUFeatures();
+  std::string missing;
+  for (llvm::StringRef feature : wanted)
+    if (auto found = present.find(feature); found != present.end() && !found->second)
+      missing += (missing.empty() ? "" : ", ") + feature.str();
+  return missing.empty() ? "" : "it was compiled for " + (options.cpu.empty() ? options.features : options.cpu) + ", and this machine lacks " + missing;
 }
 
 std::string CompileRequest::key() const {

@@ -50,5 +50,7 @@ CompiledCode compileKernel(const CompileRequest &request, Host &host, const Stag
 
 // The CPU that code is generated for with these options: "znver4 +avx512f,...".
 std::string targetDescription(const CompileOptions &options);
+// Why code compiled with these options cannot run on this machine; empty when it can. The CPU must be one that LLVM knows.
+std::string whyNotHere(const CompileOptions &options);
 
 } // namespace nacre

@@ -105,6 +105,7 @@ Argument Argument::constant(std::string text) { return Argument(Kind::Constant, 
 struct SpecializedKernel::Implementation {
   std::shared_ptr<Kernel> kernel;
   std::vector<ArgumentSpec> arguments;
+  std::string obstacle; // why it cannot run here; empty when it can
 };
 
 struct KernelSource::Implementation {
@@ -175,6 +176,7 @@ SpecializedKernel KernelHandle::specialize(std::string_view signature, const Com
     auto made = std::make_shared<SpecializedKernel::Implementation>();
     made->arguments = request.arguments;
     made->kernel = findOrCompile(request, *host, defaultCacheSettings());
+    made->obstacle = whyNotHere(request.options); // the CPU is known to exist by now
     SpecializedKernel specialized;
     specialized.implementation = std::move(made);
     return specialized;
@@ -204,6 +206,8 @@ void KernelHandle::launchArguments(Grid grid, const std::vector<Argument> &argum
 }
 
 void SpecializedKernel::launchArguments(Grid grid, const std::vector<Argument> &arguments) const {
+  if (!implementation->obstacle.empty())
+    fail("the kernel cannot be launched: " + implementation->obstacle);
   llvm::SmallVector<uint64_t, 32> slots;
   const std::vector<ArgumentSpec> &specs = implementation->arguments;
   // Either all parameters are given, or only those that are not constants (a default left out is a constant, too).

@@ -140,6 +140,8 @@ public:
   }
 
   void run(PyObject *grid) {
+    if (!chosen->obstacle.empty())
+      raise(PyExc_RuntimeError, "%U() cannot be launched: %s", name().get(), chosen->obstacle.c_str());
     if (bound.anyReadOnly)
       refuseReadOnly();
     Handle computed;

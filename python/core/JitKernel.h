@@ -25,6 +25,7 @@ struct Specialization {
   Handle compiled; // nacre.compiler.CompiledKernel
   std::vector<PythonHost::UsedGlobal> globals;
   bool cooperative = false;
+  std::string obstacle; // why it cannot run here; empty when it can
 
   bool globalsUnchanged() const;
 };

@@ -121,6 +121,30 @@ def test_knobs(monkeypatch):
     assert nacre.knobs.compilation.dump_ir is False
 
 
+def test_code_for_another_machine_is_not_launched():
+    """It can be looked at; running it would end the process."""
+
+    @nacre.jit
+    def kernel(x, N: tl.constexpr):
+        tl.store(x + tl.arange(0, N), 1.0)
+
+    x = np.zeros(64, np.float32)
+    with nacre.knobs.compilation.scope():
+        nacre.knobs.compilation.cpu_features = "+sse4a,+fma4,+3dnow,+amx-tile,+avx10.1-512,+xop"
+        compiled = kernel.warmup(x, N=64, grid=(1,))
+        assert "ret" in compiled.asm["asm"]
+        with pytest.raises(RuntimeError, match="this machine lacks"):
+            kernel[(1,)](x, N=64)
+        nacre.knobs.compilation.cpu_features = None
+        nacre.knobs.compilation.cpu_target = "x86-64-v2"
+        kernel[(1,)](x, N=64)
+    assert (x == 1).all()
+    with nacre.knobs.compilation.scope():
+        nacre.knobs.compilation.cpu_target = "pentium-of-tomorrow"
+        with pytest.raises(nacre.CompilationError, match="unknown CPU"):
+            kernel[(1,)](x, N=64)
+
+
 def test_setting_a_knob_compiles_anew():
     @nacre.jit
     def kernel(out):
