@@ -121,23 +121,29 @@ void DotLowering::emitBlock(const OperandA &a, Value firstRow, Value panel, Valu
   for (int64_t row = 0; row < rows; ++row)
     for (const Piece &piece : pieces)
       sums.push_back(fromZero ? b.zero(shaped(type, piece)) : b.load(shaped(type, piece), cell(row, piece), sumSize));
-  auto walk = scf::ForOp::create(b, b.index(0), b.index(steps), b.index(1), sums);
+  // Several steps at a time: a short loop of fixed length would be mispredicted once a block.
+  int64_t unroll = steps % 4 == 0 ? 4 : steps % 2 == 0 ? 2 : 1;
+  auto walk = scf::ForOp::create(b, b.index(0), b.index(steps), b.index(unroll), sums);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(walk.getBody());
-    Value k = walk.getInductionVar();
-    Value row = advance(panel, k, shape.panel * unitSize);
-    SmallVector<Value> loaded, next;
-    for (const Piece &piece : pieces)
-      loaded.push_back(b.load(shaped(unit, piece), b.offsetBytes(row, b.index(piece.offset * unitSize)), size));
-    for (int64_t i = 0; i < rows; ++i) {
-      Value element = b.load(unit, advance(rowStarts[i], k, unitSize), size);
-      for (auto [j, piece] : llvm::enumerate(pieces)) {
-        Value spread = piece.width > 1 ? b.splat(element, piece.width) : element;
-        next.push_back(multiplyAdd(spread, loaded[j], walk.getRegionIterArgs()[i * pieces.size() + j], piece.width));
+    SmallVector<Value> running(walk.getRegionIterArgs());
+    for (int64_t step = 0; step < unroll; ++step) {
+      Value k = b.add(walk.getInductionVar(), b.index(step));
+      Value row = advance(panel, k, shape.panel * unitSize);
+      SmallVector<Value> loaded;
+      for (const Piece &piece : pieces)
+        loaded.push_back(b.load(shaped(unit, piece), b.offsetBytes(row, b.index(piece.offset * unitSize)), size));
+      for (int64_t i = 0; i < rows; ++i) {
+        Value element = b.load(unit, advance(rowStarts[i], k, unitSize), size);
+        for (auto [j, piece] : llvm::enumerate(pieces)) {
+          Value spread = piece.width > 1 ? b.splat(element, piece.width) : element;
+          Value &sum = running[i * pieces.size() + j];
+          sum = multiplyAdd(spread, loaded[j], sum, piece.width);
+        }
       }
     }
-    scf::YieldOp::create(b, next);
+    scf::YieldOp::create(b, running);
   }
   for (int64_t row = 0; row < rows; ++row)
     for (auto [j, piece] : llvm::enumerate(pieces))

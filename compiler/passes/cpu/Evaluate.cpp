@@ -225,7 +225,7 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
   // What holds at one index of a level says nothing of the others that the body moves to.
   bool oneIndex = movedLevel < 0 || !(dependencies(value, coordinates) & (1u << movedLevel));
   if (form.kind == Lanes::Kind::Prefix && oneIndex) {
-    assumable.push_back({value, coordinates, Assumable::Kind::Bound, {}});
+    assumable.push_back({value, coordinates, Assumable::Kind::Bound});
     return;
   }
   if (isa<arith::RemSIOp, arith::DivSIOp>(op)) {
@@ -234,9 +234,9 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
     int64_t divisor = std::min(stepDivisor(op->getOperand(0)), stepDivisor(op->getOperand(1)));
     if (ofLine && oneIndex && divisor >= 8) {
       widthLimit = widthLimit ? std::min(widthLimit, divisor) : divisor;
-      assumable.push_back({value, coordinates, Assumable::Kind::Stepwise, {}});
+      assumable.push_back({value, coordinates, Assumable::Kind::Stepwise});
     } else if (ofLine && oneIndex && isa<arith::RemSIOp>(op)) {
-      assumable.push_back({value, coordinates, Assumable::Kind::Remainder, {}});
+      assumable.push_back({value, coordinates, Assumable::Kind::Remainder});
     }
   }
   if (movesElements(op))
@@ -315,6 +315,7 @@ Value Nest::probe(Assumable &entry) {
   if (entry.kind == Assumable::Kind::Stepwise)
     return b.select(positive, b.index(shape[lane]), b.index(0));
   entry.start = arith::RemSIOp::create(b, start.value, divisor.value);
+  entry.divisor = divisor.value;
   return b.select(positive, b.sub(b.toI64(divisor.value), b.toI64(entry.start)), b.index(0));
 }
 
@@ -331,7 +332,8 @@ Lanes Nest::assumed(const Assumable &entry) {
     return width == 1 ? Lanes::uniform(first) : Lanes::linear(first, b.constant(first.getType(), 1));
   }
   Type type = entry.start.getType();
-  Value first = b.add(entry.start, b.resize(indices[lane], type));
+  Value start = assumption == Assumption::Wrapped ? b.sub(entry.start, entry.divisor) : entry.start;
+  Value first = b.add(start, b.resize(indices[lane], type));
   return width == 1 ? Lanes::uniform(first) : Lanes::linear(first, b.constant(type, 1));
 }
 
@@ -361,7 +363,8 @@ Lanes Nest::evaluate(Value value, const Coordinates &coordinates) {
   const Assumable *entry = nullptr;
   if (assumption != Assumption::None && onLane)
     entry = llvm::find_if(assumable, [&](const Assumable &candidate) {
-      return candidate.value == value && encode(candidate.coordinates) == key.second;
+      return candidate.value == value && encode(candidate.coordinates) == key.second &&
+             (assumption != Assumption::Wrapped || candidate.kind == Assumable::Kind::Remainder);
     });
   Lanes lanes = entry && entry != assumable.end() ? assumed(*entry) : compute(value, coordinates);
   // Emitting may have grown the map; look it up anew.

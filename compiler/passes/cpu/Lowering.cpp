@@ -338,7 +338,7 @@ Value Lowering::isStreaming(tile::StoreOp store) {
   for (Value size : gridSize)
     programs = b.mul(programs, b.toI64(size, false));
   Value bytes = b.mul(programs, b.index(type.getNumElements() * byteSize(type.getElementType())));
-  condition = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, bytes, b.index(streamingBytes));
+  condition = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, bytes, b.index(streamingBytes));
   return condition;
 }
 

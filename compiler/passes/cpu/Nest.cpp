@@ -117,9 +117,9 @@ void Nest::emitLaneSegments(size_t position, const std::function<void()> &inner)
     limit = b.index(extent);
     beyond = b.index(0);
     for (Assumable &entry : assumable) {
-      Value count = probe(entry);
-      limit = b.minSigned(limit, count);
-      beyond = entry.kind != Assumable::Kind::Bound ? b.index(extent) : b.maxSigned(beyond, b.minSigned(count, b.index(extent)));
+      entry.count = probe(entry);
+      limit = b.minSigned(limit, entry.count);
+      beyond = entry.kind != Assumable::Kind::Bound ? b.index(extent) : b.maxSigned(beyond, b.minSigned(entry.count, b.index(extent)));
     }
     limit = b.maxSigned(limit, b.index(0));
   }
@@ -140,10 +140,9 @@ void Nest::emitLaneSegments(size_t position, const std::function<void()> &inner)
     emitLaneLoop(next, end, fullWidth, inner);
     assumption = Assumption::None;
     next = end;
-    // Beyond a wrap addresses are no neighbours: the few elements there go one by one.
     bool wraps = llvm::any_of(assumable, [](Assumable &entry) { return entry.kind != Assumable::Kind::Bound; });
     if (wraps && reductions.empty()) {
-      emitLaneLoop(next, b.index(whole), 1, inner);
+      emitBeyondWrap(next, whole, inner);
       next = b.index(whole);
     } else if (whole > fullWidth && !Emit::known(beyond)) {
       Value aligned = arith::AndIOp::create(b, b.add(beyond, b.index(fullWidth - 1)), b.index(~(fullWidth - 1)));
@@ -182,6 +181,29 @@ void Nest::emitLaneSegments(size_t position, const std::function<void()> &inner)
       finishLanes();
     start += piece;
   }
+}
+
+// The lanes from the one a remainder wraps at. There neighbours are no longer neighbours in memory, so they go one by one; but a
+// remainder that is alone is linear again up to its second wrap.
+void Nest::emitBeyondWrap(Value next, int64_t whole, const std::function<void()> &inner) {
+  auto isBound = [](Assumable &entry) { return entry.kind == Assumable::Kind::Bound; };
+  auto entry = llvm::find_if_not(assumable, isBound);
+  bool alone = llvm::count_if(assumable, isBound) + 1 == static_cast<int64_t>(assumable.size());
+  if (alone && entry->kind == Assumable::Kind::Remainder) {
+    Value mask = b.index(~(fullWidth - 1));
+    Value first = arith::AndIOp::create(b, b.add(entry->count, b.index(fullWidth - 1)), mask);
+    first = b.maxSigned(b.minSigned(first, b.index(whole)), next);
+    Value second = b.minSigned(b.add(entry->count, b.toI64(entry->divisor)), b.index(whole));
+    Value negative = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, entry->count, b.index(0)); // it has wrapped before
+    Value end = arith::AndIOp::create(b, b.select(negative, b.index(0), second), mask);
+    end = b.maxSigned(end, first);
+    emitLaneLoop(next, first, 1, inner);
+    assumption = Assumption::Wrapped;
+    emitLaneLoop(first, end, fullWidth, inner);
+    assumption = Assumption::None;
+    next = end;
+  }
+  emitLaneLoop(next, b.index(whole), 1, inner);
 }
 
 void Nest::emitInnermost() {

@@ -75,6 +75,7 @@ private:
   void emitInnermost();
   void emitBody();
   void emitLaneLoop(mlir::Value from, mlir::Value to, int64_t step, const std::function<void()> &inner);
+  void emitBeyondWrap(mlir::Value next, int64_t whole, const std::function<void()> &inner);
   void startAccumulators(Reduction &reduction);
   void accumulate(Reduction &reduction);
   void finishLanes();
@@ -113,7 +114,9 @@ private:
       Remainder, // linear until it wraps
       Stepwise,  // a remainder or quotient of multiples of the step: linear, or one number, within each step
     } kind;
-    mlir::Value start; // a remainder's value at lane 0
+    mlir::Value start = {};   // a remainder's value at lane 0
+    mlir::Value divisor = {}; // and what it is taken by
+    mlir::Value count = {};   // the lanes it holds for
   };
   Lanes assumed(const Assumable &entry);
   // The number of lanes, from lane 0 of the row, that the entry holds for; emitted at the position outside the lane loop.
@@ -131,7 +134,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> nextProgram; // a load read again -> bytes to where the next program will read
   bool probing = false;
   llvm::DenseSet<Key> visitedAssumable;
-  enum class Assumption { None, Holds, Fails } assumption = Assumption::None;
+  enum class Assumption { None, Holds, Fails, Wrapped } assumption = Assumption::None;
   int64_t fullWidth = 1;
   int64_t cost = 0;
   int64_t elementBytes = 1;

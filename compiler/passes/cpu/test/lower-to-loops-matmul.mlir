@@ -10,9 +10,9 @@
 // CHECK-NOT: vector<{{.*}}!llvm.ptr>
 // A's next tile is asked for ahead of time.
 // CHECK: llvm.intr.prefetch
-// Sixteen accumulators in the innermost loop of the product.
+// Sixteen accumulators in the innermost loop of the product, four steps along k at a time.
 // CHECK: scf.for
-// CHECK-COUNT-16: math.fma {{.*}} : vector<16xf32>
+// CHECK-COUNT-64: math.fma {{.*}} : vector<16xf32>
 // CHECK-NOT: masked.gather
 // CHECK: llvm.intr.masked.store
 // CHECK: return
