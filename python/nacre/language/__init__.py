@@ -70,6 +70,7 @@ def __getattr__(name):
         for module in ("triton.language", "triton.language.core", "triton.language.math"):
             function = _builtins.find(module, name)
             if function is not None:
+                globals()[name] = function  # kernels that Python runs look it up at every call
                 return function
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

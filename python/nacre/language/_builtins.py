@@ -63,6 +63,7 @@ def attach(package, modules):
             for module in modules:
                 function = find(module, name)
                 if function is not None:
+                    package[name] = function  # kernels that Python runs look it up at every call
                     return function
         raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}")
 
