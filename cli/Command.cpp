@@ -105,10 +105,11 @@ struct CompileCommand {
       request.arguments = parseSignature(request.kernel, signature);
       request.options = options;
       request.staticPrint = [](llvm::StringRef printed) { llvm::errs() << printed; };
-      CompiledCode code = compileKernel(request, *host, [&](const std::string &stage, const std::function<std::string()> &stageText) {
-        if (stage == emit)
-          result = stageText();
-      });
+      CompiledCode code =
+          compileKernel(request, *host, [&](const std::string &stage, const std::function<std::string()> &stageText) {
+            if (stage == emit)
+              result = stageText();
+          });
       if (emit == "obj")
         result = code.object;
     } catch (const CompileError &error) {
@@ -134,8 +135,9 @@ int info() {
                << "targets: cpu (" << cpu::hostCpu() << ", " << usableCores() << " cores)\n"
                << "cache: " << cacheDirectory() << "\nknobs:\n";
   for (const Knob &knob : allKnobs()) {
-    llvm::outs() << "  " << knob.group << "." << knob.attribute << " = '" << knobText(knob).value_or(knob.fallback) << "'  ("
-                 << knob.variable << ", " << knob.ownVariable << (knob.inCacheKey ? "; part of the cache key" : "") << ")\n"
+    llvm::outs() << "  " << knob.group << "." << knob.attribute << " = '" << knobText(knob).value_or(knob.fallback)
+                 << "'  (" << knob.variable << ", " << knob.ownVariable
+                 << (knob.inCacheKey ? "; part of the cache key" : "") << ")\n"
                  << "      " << knob.help << "\n";
   }
   return 0;

@@ -1,5 +1,5 @@
-// Addresses are followed backwards to the arguments they may come from. What cannot be followed (a pointer read from memory or
-// made from a number, inline assembly) may be any of them.
+// Addresses are followed backwards to the arguments they may come from. What cannot be followed (a pointer read from
+// memory or made from a number, inline assembly) may be any of them.
 #include "runtime/ArgumentAccess.h"
 #include "compiler/ir/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

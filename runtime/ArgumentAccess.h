@@ -1,5 +1,5 @@
-// Which arguments of a kernel it reads and writes through. An array that may not be written is refused before the launch;
-// packages that reorder launches (torch.compile) ask what a kernel may touch.
+// Which arguments of a kernel it reads and writes through. An array that may not be written is refused before the
+// launch; packages that reorder launches (torch.compile) ask what a kernel may touch.
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 
 namespace nacre {
 
-// The linker's build id of the binary or library that holds this function; empty when it was linked without one (nothing is
-// then kept on disk).
+// The linker's build id of the binary or library that holds this function; empty when it was linked without one
+// (nothing is then kept on disk).
 const std::string &buildId();
 
 // Version of this project ("0.1.0").

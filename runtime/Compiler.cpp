@@ -1,13 +1,14 @@
-// One compile, start to end: context, front end, CPU target. Everything of MLIR's that can abort runs under crash recovery.
+// One compile, start to end: context, front end, CPU target. Everything of MLIR's that can abort runs under crash
+// recovery.
 #include "runtime/Compiler.h"
 #include "compiler/targets/cpu/CpuTarget.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "runtime/BuildId.h"
 #include "runtime/Fingerprint.h"
 #include "runtime/Knobs.h"
 #include "runtime/ObjectCodec.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/TargetParser/Host.h"
@@ -107,7 +108,9 @@ std::string whyNotHere(const CompileOptions &options) {
   for (llvm::StringRef feature : wanted)
     if (auto found = present.find(feature); found != present.end() && !found->second)
       missing += (missing.empty() ? "" : ", ") + feature.str();
-  return missing.empty() ? "" : "it was compiled for " + (options.cpu.empty() ? options.features : options.cpu) + ", and this machine lacks " + missing;
+  return missing.empty() ? ""
+                         : "it was compiled for " + (options.cpu.empty() ? options.features : options.cpu) +
+                               ", and this machine lacks " + missing;
 }
 
 std::string CompileRequest::key() const {

@@ -1,5 +1,5 @@
-// Drives the compiler: a request for one specialisation of a kernel becomes object code. The only file of the runtime that sees
-// MLIR is its implementation.
+// Drives the compiler: a request for one specialisation of a kernel becomes object code. The only file of the runtime
+// that sees MLIR is its implementation.
 #pragma once
 
 #include "compiler/frontend/Frontend.h"
@@ -50,7 +50,8 @@ CompiledCode compileKernel(const CompileRequest &request, Host &host, const Stag
 
 // The CPU that code is generated for with these options: "znver4 +avx512f,...".
 std::string targetDescription(const CompileOptions &options);
-// Why code compiled with these options cannot run on this machine; empty when it can. The CPU must be one that LLVM knows.
+// Why code compiled with these options cannot run on this machine; empty when it can. The CPU must be one that LLVM
+// knows.
 std::string whyNotHere(const CompileOptions &options);
 
 } // namespace nacre

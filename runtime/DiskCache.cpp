@@ -115,8 +115,8 @@ std::string uniqueName() {
   clock_gettime(CLOCK_REALTIME, &now);
   std::array<char, 64> host{};
   gethostname(host.data(), host.size() - 1);
-  return std::string(host.data()) + "." + std::to_string(getpid()) + "." + std::to_string(now.tv_sec * 1000000000 + now.tv_nsec) + "." +
-         std::to_string(counter.fetch_add(1));
+  return std::string(host.data()) + "." + std::to_string(getpid()) + "." +
+         std::to_string(now.tv_sec * 1000000000 + now.tv_nsec) + "." + std::to_string(counter.fetch_add(1));
 }
 
 } // namespace
@@ -162,7 +162,8 @@ bool DiskCache::write(const std::string &key, const char *kind, const std::strin
     if (file.descriptor < 0)
       return false;
     Header header = headerOf(payload);
-    written = writeAll(file.descriptor, &header, sizeof(header)) && writeAll(file.descriptor, payload.data(), payload.size());
+    written =
+        writeAll(file.descriptor, &header, sizeof(header)) && writeAll(file.descriptor, payload.data(), payload.size());
   }
   if (written && rename(temporary.c_str(), target.c_str()) == 0)
     return true;

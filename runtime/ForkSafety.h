@@ -1,5 +1,5 @@
-// After fork the child has one thread: pools have no workers and locks may be held by threads that no longer exist. State of
-// that kind is registered here and made new in the child.
+// After fork the child has one thread: pools have no workers and locks may be held by threads that no longer exist.
+// State of that kind is registered here and made new in the child.
 #pragma once
 
 namespace nacre {

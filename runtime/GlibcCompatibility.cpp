@@ -1,5 +1,5 @@
-// Two functions of newer C libraries that libstdc++ and libgcc, linked statically, ask for. With these of our own the wheel
-// runs with glibc 2.34 (Ubuntu 22.04, RHEL 9).
+// Two functions of newer C libraries that libstdc++ and libgcc, linked statically, ask for. With these of our own the
+// wheel runs with glibc 2.34 (Ubuntu 22.04, RHEL 9).
 #include <cstdint>
 #include <cstdlib>
 #include <link.h>

@@ -71,7 +71,8 @@ Host::Answer RecordingHost::call(const Object &callee, llvm::ArrayRef<Object> po
     }
   } catch (const NotEncodable &) {
     lasting = false;
-    return inner ? inner->call(callee, positional, keywords) : Answer{std::nullopt, "a call on values that have no lasting form"};
+    return inner ? inner->call(callee, positional, keywords)
+                 : Answer{std::nullopt, "a call on values that have no lasting form"};
   }
   return once(question, [&] { return inner->call(callee, positional, keywords); });
 }

@@ -1,5 +1,5 @@
-// What a compile asked its host, and what it was told. The questions of an earlier compile, asked again, tell whether its
-// result still holds; the answers alone are enough to compile once more without the host.
+// What a compile asked its host, and what it was told. The questions of an earlier compile, asked again, tell whether
+// its result still holds; the answers alone are enough to compile once more without the host.
 #pragma once
 
 #include "runtime/ObjectCodec.h"
@@ -16,8 +16,8 @@ bool isTransient(const Object &object);
 // The questions in the order they were asked, each in the codec's form.
 using Questions = std::vector<std::string>;
 
-// A host that remembers. Each question goes to `inner` once: later ones get the same answer, so that one compile sees one state
-// of the world.
+// A host that remembers. Each question goes to `inner` once: later ones get the same answer, so that one compile sees
+// one state of the world.
 class RecordingHost : public Host {
 public:
   RecordingHost(const FunctionSource &kernel, llvm::ArrayRef<ArgumentSpec> arguments, Host &inner);

@@ -18,9 +18,9 @@ void Kernel::setOrigin(CompileRequest request, std::shared_ptr<RecordingHost> re
 const std::map<std::string, std::string> &Kernel::stages() const {
   std::lock_guard<std::mutex> guard(stageLock);
   if (stageTexts.empty() && origin)
-    compileKernel(origin->request, *origin->record, [&](const std::string &stage, const std::function<std::string()> &text) {
-      stageTexts[stage] = text();
-    });
+    compileKernel(
+        origin->request, *origin->record,
+        [&](const std::string &stage, const std::function<std::string()> &text) { stageTexts[stage] = text(); });
   return stageTexts;
 }
 

@@ -24,7 +24,8 @@ public:
   const CompiledCode code;
   KernelFunction function() const { return entry; }
 
-  // How one program of it took lately, in nanoseconds; 0: not known. Decides whether a small grid is worth waking others for.
+  // How one program of it took lately, in nanoseconds; 0: not known. Decides whether a small grid is worth waking
+  // others for.
   mutable std::atomic<float> programNanoseconds = 0;
 
   // What it was compiled from, so that a stage's text can be had later. `record` must have its host detached.

@@ -25,7 +25,7 @@ struct Compile {
 
 struct State {
   std::mutex lock;
-  std::map<std::string, Manifest> manifests;           // by request key
+  std::map<std::string, Manifest> manifests;            // by request key
   std::map<std::string, std::weak_ptr<Kernel>> kernels; // by artifact key
   std::map<std::string, Compile> underWay;              // by request key and host handle
   std::atomic<uint64_t> memoryHits = 0, diskHits = 0, compiles = 0;
@@ -88,8 +88,8 @@ std::string artifactKey(const std::string &requestKey, const RecordingHost &reco
   return Fingerprint().add(requestKey).add(record.digestOfAnswers()).hex();
 }
 
-void dump(const CacheSettings &settings, const CompileRequest &request, const std::string &hash, const std::string &stage,
-          const std::string &text) {
+void dump(const CacheSettings &settings, const CompileRequest &request, const std::string &hash,
+          const std::string &stage, const std::string &text) {
   std::string folder = settings.dumpFolder + "/" + hash;
   if (llvm::sys::fs::create_directories(folder))
     return;
@@ -165,7 +165,9 @@ private:
     std::vector<std::pair<std::string, std::string>> stages;
     StageSink sink;
     if (!settings.dumpFolder.empty())
-      sink = [&](const std::string &stage, const std::function<std::string()> &text) { stages.emplace_back(stage, text()); };
+      sink = [&](const std::string &stage, const std::function<std::string()> &text) {
+        stages.emplace_back(stage, text());
+      };
     CompiledCode code = compileKernel(request, *record, sink);
     ++state().compiles;
     std::string key = artifactKey(requestKey, *record);
@@ -180,7 +182,8 @@ private:
     return keep(key, std::move(code), record);
   }
 
-  std::shared_ptr<Kernel> keep(const std::string &key, CompiledCode code, const std::shared_ptr<RecordingHost> &record) {
+  std::shared_ptr<Kernel> keep(const std::string &key, CompiledCode code,
+                               const std::shared_ptr<RecordingHost> &record) {
     auto kernel = std::make_shared<Kernel>(key, std::move(code));
     record->detach();
     kernel->setOrigin(request, record);

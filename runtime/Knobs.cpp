@@ -23,7 +23,7 @@ std::string otherName(std::string_view variable) {
 
 const std::vector<Knob> &table() {
   static const std::vector<Knob> knobs = {
-#define NACRE_KNOB(identifier, group, attribute, kind, variable, fallback, inCacheKey, help)                                     \
+#define NACRE_KNOB(identifier, group, attribute, kind, variable, fallback, inCacheKey, help)                           \
   {KnobId::identifier, group, attribute, KnobKind::kind, variable, otherName(variable), fallback, inCacheKey, help},
 #include "runtime/Knobs.def"
 #undef NACRE_KNOB

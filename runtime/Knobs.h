@@ -1,5 +1,6 @@
-// Settings of the compiler and the runtime, from one table (Knobs.def). A knob is an environment variable: setting one writes
-// its variable, so that child processes agree, and reading one reads it anew. Nothing else in the project calls getenv.
+// Settings of the compiler and the runtime, from one table (Knobs.def). A knob is an environment variable: setting one
+// writes its variable, so that child processes agree, and reading one reads it anew. Nothing else in the project calls
+// getenv.
 //
 // Reading is safe as long as nobody changes the environment at the same time; from Python both happen under the GIL.
 #pragma once
@@ -25,8 +26,8 @@ struct Knob {
   const char *group;
   const char *attribute;
   KnobKind kind;
-  const char *variable;     // the name users of the language know
-  std::string ownVariable;  // its NACRE_ name (or TRITON_ name, when `variable` is the NACRE_ one)
+  const char *variable;    // the name users of the language know
+  std::string ownVariable; // its NACRE_ name (or TRITON_ name, when `variable` is the NACRE_ one)
   const char *fallback;
   bool inCacheKey;
   const char *help;
@@ -38,7 +39,8 @@ const Knob *findKnob(std::string_view group, std::string_view attribute);
 
 // What the environment says, or none.
 std::optional<std::string> knobText(const Knob &knob);
-// The same with the default filled in. Throw std::invalid_argument, naming the variable, on a value that is not of the kind.
+// The same with the default filled in. Throw std::invalid_argument, naming the variable, on a value that is not of the
+// kind.
 bool knobBoolean(KnobId id);
 int64_t knobInteger(KnobId id);
 std::string knobString(KnobId id);

@@ -1,4 +1,5 @@
-// A launch: what its threads share, what each of them has for itself, and the choice between this thread alone and the pool.
+// A launch: what its threads share, what each of them has for itself, and the choice between this thread alone and the
+// pool.
 #include "runtime/Launch.h"
 #include "runtime/ScratchArena.h"
 #include "runtime/ThreadPool.h"
@@ -68,7 +69,8 @@ void printElements(KernelContext *context, const uint32_t *programId, const char
   formatPrint(self->output, programId, prefix, hex, count, kinds, shapes, data);
 }
 
-void recordAssert(KernelContext *context, const uint32_t *programId, const char *message, const char *file, uint32_t line) {
+void recordAssert(KernelContext *context, const uint32_t *programId, const char *message, const char *file,
+                  uint32_t line) {
   auto *self = static_cast<ThreadContext *>(context);
   {
     std::lock_guard<std::mutex> guard(self->shared->lock);

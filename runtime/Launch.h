@@ -20,8 +20,8 @@ struct LaunchOptions {
   bool cooperative = false;         // all programs at the same time
 };
 
-// `args`: one slot an argument, as KernelABI.h says. A grid with a zero runs nothing. Returns when the last program has ended.
-// Throws DeviceAssertError, std::bad_alloc, std::runtime_error.
+// `args`: one slot an argument, as KernelABI.h says. A grid with a zero runs nothing. Returns when the last program has
+// ended. Throws DeviceAssertError, std::bad_alloc, std::runtime_error.
 void launch(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, const LaunchOptions &options = {});
 
 } // namespace nacre

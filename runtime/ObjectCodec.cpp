@@ -9,7 +9,21 @@ namespace nacre {
 namespace {
 
 enum class Tag : uint8_t {
-  None, Ellipsis, False, True, Integer, Float, String, Tuple, List, Slice, Type, Builtin, Jit, Module, Opaque,
+  None,
+  Ellipsis,
+  False,
+  True,
+  Integer,
+  Float,
+  String,
+  Tuple,
+  List,
+  Slice,
+  Type,
+  Builtin,
+  Jit,
+  Module,
+  Opaque,
 };
 
 void encode(std::string &out, Tag tag) { out += static_cast<char>(tag); }
@@ -222,6 +236,7 @@ std::string digest(const FunctionSource &function) {
       .add(function.text->firstLine)
       .add(function.text->firstColumn)
       .add(function.noinline)
+      .add(function.isConstexprFunction)
       .hex();
 }
 

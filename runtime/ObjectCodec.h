@@ -1,5 +1,5 @@
-// Constexprs as bytes, and as digests. The codec writes what a compile asked its host, so that the same questions can be asked
-// again by another process; the digest of an answer says whether it is still the same.
+// Constexprs as bytes, and as digests. The codec writes what a compile asked its host, so that the same questions can
+// be asked again by another process; the digest of an answer says whether it is still the same.
 #pragma once
 
 #include "compiler/frontend/Frontend.h"

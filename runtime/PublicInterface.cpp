@@ -20,8 +20,8 @@ template <typename Body> auto translated(Body body) {
   } catch (const CompileError &error) {
     const Diagnostic &diagnostic = error.diagnostic;
     const SourceText *source = diagnostic.location.source.get();
-    throw Error(error.what(), diagnostic.message, diagnostic.hint, source ? source->fileName : "", diagnostic.location.line,
-                diagnostic.location.column);
+    throw Error(error.what(), diagnostic.message, diagnostic.hint, source ? source->fileName : "",
+                diagnostic.location.line, diagnostic.location.column);
   } catch (const DeviceAssertError &error) {
     throw Error(error.what(), error.message, "", error.file, static_cast<int>(error.line), 0);
   }
@@ -186,8 +186,8 @@ SpecializedKernel KernelHandle::specialize(std::string_view signature, const Com
 void KernelHandle::launchArguments(Grid grid, const std::vector<Argument> &arguments) const {
   const std::vector<ParameterInfo> &parameters = implementation->parameters;
   if (arguments.size() > parameters.size())
-    fail(name() + " takes " + std::to_string(parameters.size()) + " arguments, but " + std::to_string(arguments.size()) +
-         " were given");
+    fail(name() + " takes " + std::to_string(parameters.size()) + " arguments, but " +
+         std::to_string(arguments.size()) + " were given");
   std::string signature;
   for (size_t i = 0; i < arguments.size(); ++i)
     signature += (i ? ", " : "") + entryFor(arguments[i], parameters[i].isConstexpr);

@@ -105,7 +105,8 @@ std::vector<ArgumentSpec> parseSignature(const FunctionSource &kernel, llvm::Str
     if (size_t equals = entry.find('='); equals != llvm::StringRef::npos && entry.find_first_of("'\"(") > equals) {
       llvm::StringRef name = entry.take_front(equals).trim();
       value = entry.drop_front(equals + 1).trim();
-      index = llvm::find_if(parameters, [&](const ParameterInfo &parameter) { return parameter.name == name; }) - parameters.begin();
+      index = llvm::find_if(parameters, [&](const ParameterInfo &parameter) { return parameter.name == name; }) -
+              parameters.begin();
       if (index == parameters.size())
         fail(kernel, "there is no parameter `" + name.str() + "`");
     } else if (next == parameters.size()) {

@@ -12,8 +12,8 @@ namespace nacre {
 
 namespace {
 
-// How long an idle worker or a waiting caller spins before it sleeps: some tens of microseconds, enough to bridge the gap
-// between launches of a loop, too short to take a core from anybody else.
+// How long an idle worker or a waiting caller spins before it sleeps: some tens of microseconds, enough to bridge the
+// gap between launches of a loop, too short to take a core from anybody else.
 constexpr int spinRounds = 1000;
 
 inline void pause() {
@@ -35,8 +35,8 @@ int usableCores() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-// Lives on the launching thread's stack. A helper may touch it only between joining (under the pool's lock, while the job is
-// still listed) and leaving (its last access, the decrement of `helpers`).
+// Lives on the launching thread's stack. A helper may touch it only between joining (under the pool's lock, while the
+// job is still listed) and leaving (its last access, the decrement of `helpers`).
 struct ThreadPool::Job {
   Body body;
   uint64_t count;

@@ -1,8 +1,9 @@
-// The threads that run grids. One pool serves the process: launches from several threads share it, the launching thread takes
-// part in its own launch, so a launch always makes progress even when every worker is busy, and nesting is safe.
+// The threads that run grids. One pool serves the process: launches from several threads share it, the launching thread
+// takes part in its own launch, so a launch always makes progress even when every worker is busy, and nesting is safe.
 //
-// Work is handed out as contiguous ranges in ascending order, large at first and smaller towards the end. A range is started
-// only after all lower ones were, and each is run in order, so a program may wait for a program with a lower number.
+// Work is handed out as contiguous ranges in ascending order, large at first and smaller towards the end. A range is
+// started only after all lower ones were, and each is run in order, so a program may wait for a program with a lower
+// number.
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -30,8 +31,8 @@ public:
   int threads() const { return threadCount; }
   // Returns when every range has ended.
   void run(uint64_t count, Body body);
-  // All of [0, count) at the same time, one thread for each: for programs that wait for each other. Throws std::runtime_error
-  // when there are more than maximumSideBySide.
+  // All of [0, count) at the same time, one thread for each: for programs that wait for each other. Throws
+  // std::runtime_error when there are more than maximumSideBySide.
   static void runSideBySide(uint64_t count, Body body);
   static constexpr uint64_t maximumSideBySide = 512;
 

@@ -1,11 +1,12 @@
-// Nacre from C++: kernels written in the language, loaded from a .py file or a string, compiled for this machine when they are
-// first launched, and run over raw pointers. No Python is needed.
+// Nacre from C++: kernels written in the language, loaded from a .py file or a string, compiled for this machine when
+// they are first launched, and run over raw pointers. No Python is needed.
 //
 //   nacre::KernelSource source = nacre::KernelSource::fromFile("vector_add.py");
 //   nacre::KernelHandle add = source.kernel("add_kernel");
 //   add.launch({(n + 1023) / 1024}, x, y, out, n, nacre::constexprInt(1024));   // float *x, *y, *out; int n
 //
-// Compiled kernels are kept in the same cache on disk that Python uses. Everything may be called from several threads at once.
+// Compiled kernels are kept in the same cache on disk that Python uses. Everything may be called from several threads
+// at once.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@
 
 namespace nacre {
 
-// What goes wrong: a kernel that does not compile, arguments that do not fit, a device_assert that fails. what() is the whole
-// text: the place, the message, the kernel's own line with a caret, a hint.
+// What goes wrong: a kernel that does not compile, arguments that do not fit, a device_assert that fails. what() is the
+// whole text: the place, the message, the kernel's own line with a caret, a hint.
 class NACRE_EXPORT Error : public std::runtime_error {
 public:
   Error(const std::string &text, std::string message, std::string hint, std::string file, int line, int column);
@@ -111,16 +112,17 @@ struct CompileSettings {
 // A kernel compiled for arguments of certain types.
 class NACRE_EXPORT SpecializedKernel {
 public:
-  // Runs it over the grid; returns when the last program has ended. Constants may be left out or given; they are not looked at.
+  // Runs it over the grid; returns when the last program has ended. Constants may be left out or given; they are not
+  // looked at.
   template <typename... Arguments> void launch(Grid grid, const Arguments &...arguments) const {
     launchArguments(grid, {Argument(arguments)...});
   }
   void launchArguments(Grid grid, const std::vector<Argument> &arguments) const;
 
-  std::string signature() const;                     // "x=*fp32:16, n=i32, BLOCK=1024"
-  std::string hash() const;                          // names the code
-  std::string stage(const std::string &name) const;  // "tile", "cpu", "llvm" or "asm", as text
-  std::string object() const;                        // the object file (ELF)
+  std::string signature() const;                    // "x=*fp32:16, n=i32, BLOCK=1024"
+  std::string hash() const;                         // names the code
+  std::string stage(const std::string &name) const; // "tile", "cpu", "llvm" or "asm", as text
+  std::string object() const;                       // the object file (ELF)
 
 private:
   friend class KernelHandle;
@@ -131,15 +133,15 @@ private:
 // A kernel of a source.
 class NACRE_EXPORT KernelHandle {
 public:
-  // Compiles for the arguments' types when it meets them first, and runs it over the grid. Specialises as Python does: an
-  // integer that is 1 is a constant, addresses and integers divisible by 16 are known to be so.
+  // Compiles for the arguments' types when it meets them first, and runs it over the grid. Specialises as Python does:
+  // an integer that is 1 is a constant, addresses and integers divisible by 16 are known to be so.
   template <typename... Arguments> void launch(Grid grid, const Arguments &...arguments) const {
     launchArguments(grid, {Argument(arguments)...});
   }
   void launchArguments(Grid grid, const std::vector<Argument> &arguments) const;
 
-  // Compiles for a signature: "*fp32:16, *fp32:16, n=i32, BLOCK=1024". A type may say what divides the value or the address;
-  // constants stand for themselves; parameters with a literal default may be left out.
+  // Compiles for a signature: "*fp32:16, *fp32:16, n=i32, BLOCK=1024". A type may say what divides the value or the
+  // address; constants stand for themselves; parameters with a literal default may be left out.
   SpecializedKernel specialize(std::string_view signature, const CompileSettings &settings = {}) const;
 
   std::string name() const;

@@ -154,7 +154,8 @@ void BoundArguments::bindDescriptor(const ParameterRecord &parameter, PyObject *
   size_t base = arguments.size();
   bind(part, field(0));
   if (arguments[base].kind != BoundArgument::Kind::Pointer)
-    raise(PyExc_TypeError, "argument %R: the base of a tensor descriptor must be a tensor or an array", parameter.name.get());
+    raise(PyExc_TypeError, "argument %R: the base of a tensor descriptor must be a tensor or an array",
+          parameter.name.get());
   bind(part, field(1));
   bind(part, field(2));
   bindConstant(field(3));
@@ -205,7 +206,8 @@ void BoundArguments::bind(const ParameterRecord &parameter, PyObject *value) {
   if (reinterpret_cast<PyObject *>(Py_TYPE(value)) == types.typedArgumentType.get()) {
     Type type = Type::parseShortName(llvm::StringRef(textView(attribute(value, "type").get())));
     if (!type || type.isBlock())
-      raise(PyExc_ValueError, "argument %R: %R is not a type of an argument", parameter.name.get(), attribute(value, "type").get());
+      raise(PyExc_ValueError, "argument %R: %R is not a type of an argument", parameter.name.get(),
+            attribute(value, "type").get());
     BoundArgument &argument = arguments.emplace_back();
     argument.kind = type.isPointer() ? BoundArgument::Kind::Pointer : BoundArgument::Kind::Number;
     argument.type = type.isPointer() ? type.element() : type;
@@ -226,7 +228,8 @@ void BoundArguments::bind(const ParameterRecord &parameter, PyObject *value) {
   if (isConstexpr || isDtype || isFunction || isKernel(value))
     return bindConstant(value);
   raise(PyExc_TypeError,
-        "argument %R: a value of type %s cannot be passed to a kernel; annotate the parameter with tl.constexpr to pass it as a "
+        "argument %R: a value of type %s cannot be passed to a kernel; annotate the parameter with tl.constexpr to "
+        "pass it as a "
         "constant",
         parameter.name.get(), typeName(value).c_str());
 }
@@ -272,7 +275,8 @@ void appendConstant(llvm::SmallVectorImpl<char> &key, llvm::SmallVectorImpl<PyOb
 
 void BoundArguments::appendKey(llvm::SmallVectorImpl<char> &key, llvm::SmallVectorImpl<PyObject *> &objects) const {
   for (const BoundArgument &argument : arguments) {
-    char head[3] = {static_cast<char>(argument.kind), 0, static_cast<char>(argument.divisibleBy16 | argument.isConst << 1)};
+    char head[3] = {static_cast<char>(argument.kind), 0,
+                    static_cast<char>(argument.divisibleBy16 | argument.isConst << 1)};
     if (argument.kind == BoundArgument::Kind::Constant) {
       append(key, head, sizeof(head));
       appendConstant(key, objects, argument.constant);

@@ -1,6 +1,6 @@
-// The arguments of a launch as Python passes them: what each is to a kernel (a pointer, a number, a constant), how it is
-// specialised, and the eight bytes that the compiled code gets. This is the hot path: nothing here allocates for the usual
-// arguments, torch tensors, NumPy arrays and numbers.
+// The arguments of a launch as Python passes them: what each is to a kernel (a pointer, a number, a constant), how it
+// is specialised, and the eight bytes that the compiled code gets. This is the hot path: nothing here allocates for the
+// usual arguments, torch tensors, NumPy arrays and numbers.
 #pragma once
 
 #include "compiler/language/Type.h"
@@ -25,12 +25,12 @@ struct BoundArgument {
   Kind kind = Kind::Constant;
   bool divisibleBy16 = false;
   bool isConst = false;
-  bool readOnly = false;       // memory that may not be written
-  Type type;                   // of pointers (the pointee) and numbers
-  uint64_t slot = 0;           // what the kernel gets
+  bool readOnly = false;        // memory that may not be written
+  Type type;                    // of pointers (the pointee) and numbers
+  uint64_t slot = 0;            // what the kernel gets
   PyObject *constant = nullptr; // borrowed; of Constant, and of Tuple for its field names
-  uint32_t elements = 0;       // of Tuple: so many arguments follow, flattened
-  bool isDescriptor = false;   // a Tuple that is a tensor descriptor: its fields in descriptorFields' order
+  uint32_t elements = 0;        // of Tuple: so many arguments follow, flattened
+  bool isDescriptor = false;    // a Tuple that is a tensor descriptor: its fields in descriptorFields' order
 };
 
 // One launch's arguments in order, tuples flattened behind their head.

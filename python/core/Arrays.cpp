@@ -74,7 +74,8 @@ ArrayClass classify(PyObject *value) {
       found.way = ArrayClass::Way::Torch;
       found.dataPointer = PyCFunction_GetFunction(method.get());
     }
-  } else if (attributeOrNull(type, "__array_struct__") && attributeOrNull(type, "__len__")) { // NumPy's scalars have no length
+  } else if (attributeOrNull(type, "__array_struct__") &&
+             attributeOrNull(type, "__len__")) { // NumPy's scalars have no length
     found.way = ArrayClass::Way::NumPy;
   } else if (attributeOrNull(type, "__dlpack__")) {
     found.way = ArrayClass::Way::DLPack;
@@ -124,8 +125,8 @@ ScalarKind elementKind(PyObject *dtype, PyObject *argumentName) {
 [[noreturn]] void notOnCpu(PyObject *value, PyObject *argumentName) {
   Handle device = attributeOrNull(value, "device");
   Handle shown = device ? checked(PyObject_Str(device.get())) : unicode("another device");
-  raise(PyExc_ValueError, "argument %R is on %U: this kernel runs on the CPU, and all its arrays must be there", argumentName,
-        shown.get());
+  raise(PyExc_ValueError, "argument %R is on %U: this kernel runs on the CPU, and all its arrays must be there",
+        argumentName, shown.get());
 }
 
 void readTorch(const ArrayClass &way, PyObject *value, PyObject *argumentName, ArrayView &view) {
@@ -162,7 +163,9 @@ void readNumPy(PyObject *value, PyObject *argumentName, ArrayView &view) {
   if (!(array->flags & rowMajor))
     for (int axis = 0; axis < array->dimensions; ++axis)
       if (array->strides[axis] < 0) // its address is that of its last element in memory: nothing lies behind it
-        raise(PyExc_ValueError, "argument %R: an array with a negative stride cannot be passed to a kernel; copy it with numpy.ascontiguousarray",
+        raise(PyExc_ValueError,
+              "argument %R: an array with a negative stride cannot be passed to a kernel; copy it with "
+              "numpy.ascontiguousarray",
               argumentName);
   ScalarKind kind = ScalarKind::Void;
   int size = array->itemSize;
@@ -183,7 +186,11 @@ void readNumPy(PyObject *value, PyObject *argumentName, ArrayView &view) {
 
 ScalarKind dlpackKind(DLDataType type) {
   auto sized = [&](ScalarKind one, ScalarKind two, ScalarKind four, ScalarKind eight) {
-    return type.bits == 8 ? one : type.bits == 16 ? two : type.bits == 32 ? four : type.bits == 64 ? eight : ScalarKind::Void;
+    return type.bits == 8    ? one
+           : type.bits == 16 ? two
+           : type.bits == 32 ? four
+           : type.bits == 64 ? eight
+                             : ScalarKind::Void;
   };
   if (type.lanes != 1)
     return ScalarKind::Void;
@@ -204,7 +211,8 @@ ScalarKind dlpackKind(DLDataType type) {
 }
 
 void readDLPack(PyObject *value, PyObject *argumentName, ArrayView &view, llvm::SmallVectorImpl<Handle> &keepAlive) {
-  // The capsule's own destructor frees the tensor, since nobody renames it as consumed: holding the capsule holds the memory.
+  // The capsule's own destructor frees the tensor, since nobody renames it as consumed: holding the capsule holds the
+  // memory.
   Handle capsule = call(attribute(value, "__dlpack__").get());
   auto *managed = static_cast<DLManagedTensor *>(PyCapsule_GetPointer(capsule.get(), "dltensor"));
   if (!managed)
@@ -225,16 +233,26 @@ ScalarKind scalarKindFromName(std::string_view name) {
   if (size_t dot = name.rfind('.'); dot != std::string_view::npos)
     name.remove_prefix(dot + 1);
   static const std::unordered_map<std::string_view, ScalarKind> kinds = {
-      {"bool", ScalarKind::Int1},           {"int8", ScalarKind::Int8},
-      {"int16", ScalarKind::Int16},         {"int32", ScalarKind::Int32},
-      {"int64", ScalarKind::Int64},         {"uint8", ScalarKind::UInt8},
-      {"uint16", ScalarKind::UInt16},       {"uint32", ScalarKind::UInt32},
-      {"uint64", ScalarKind::UInt64},       {"float16", ScalarKind::Float16},
-      {"half", ScalarKind::Float16},        {"bfloat16", ScalarKind::BFloat16},
-      {"float32", ScalarKind::Float32},     {"float", ScalarKind::Float32},
-      {"float64", ScalarKind::Float64},     {"double", ScalarKind::Float64},
-      {"float8_e4m3fn", ScalarKind::Float8E4NV}, {"float8_e5m2", ScalarKind::Float8E5},
-      {"float8_e4m3fnuz", ScalarKind::Float8E4B8}, {"float8_e5m2fnuz", ScalarKind::Float8E5B16},
+      {"bool", ScalarKind::Int1},
+      {"int8", ScalarKind::Int8},
+      {"int16", ScalarKind::Int16},
+      {"int32", ScalarKind::Int32},
+      {"int64", ScalarKind::Int64},
+      {"uint8", ScalarKind::UInt8},
+      {"uint16", ScalarKind::UInt16},
+      {"uint32", ScalarKind::UInt32},
+      {"uint64", ScalarKind::UInt64},
+      {"float16", ScalarKind::Float16},
+      {"half", ScalarKind::Float16},
+      {"bfloat16", ScalarKind::BFloat16},
+      {"float32", ScalarKind::Float32},
+      {"float", ScalarKind::Float32},
+      {"float64", ScalarKind::Float64},
+      {"double", ScalarKind::Float64},
+      {"float8_e4m3fn", ScalarKind::Float8E4NV},
+      {"float8_e5m2", ScalarKind::Float8E5},
+      {"float8_e4m3fnuz", ScalarKind::Float8E4B8},
+      {"float8_e5m2fnuz", ScalarKind::Float8E5B16},
   };
   if (auto found = kinds.find(name); found != kinds.end())
     return found->second;

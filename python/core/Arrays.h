@@ -13,8 +13,9 @@ struct ArrayView {
   bool readOnly = false;
 };
 
-// Reads torch tensors, NumPy arrays, anything with data_ptr() and dtype, and DLPack. False when `value` is none of these.
-// Throws PythonError, naming the argument, for elements a kernel cannot read and for memory that is not the CPU's.
+// Reads torch tensors, NumPy arrays, anything with data_ptr() and dtype, and DLPack. False when `value` is none of
+// these. Throws PythonError, naming the argument, for elements a kernel cannot read and for memory that is not the
+// CPU's.
 bool readArray(PyObject *value, PyObject *argumentName, ArrayView &view, llvm::SmallVectorImpl<Handle> &keepAlive);
 
 // "float32", "torch.float32", "int64", ...: as libraries spell it, to the language's scalar. Void when there is none.

@@ -33,10 +33,10 @@ void setCompileError(const CompileError &error) {
   const SourceText *source = diagnostic.location.source.get();
   Handle module = importModule("nacre.compiler.errors");
   Handle make = attribute(module.get(), "_from_diagnostic");
-  Handle arguments = checked(Py_BuildValue("(sssssiis)", kindName(diagnostic.kind), error.what(), diagnostic.message.c_str(),
-                                           diagnostic.hint.c_str(), source ? source->fileName.c_str() : "",
-                                           diagnostic.location.line, diagnostic.location.column,
-                                           source ? source->line(diagnostic.location.line).c_str() : ""));
+  Handle arguments =
+      checked(Py_BuildValue("(sssssiis)", kindName(diagnostic.kind), error.what(), diagnostic.message.c_str(),
+                            diagnostic.hint.c_str(), source ? source->fileName.c_str() : "", diagnostic.location.line,
+                            diagnostic.location.column, source ? source->line(diagnostic.location.line).c_str() : ""));
   Handle exception = checked(PyObject_CallObject(make.get(), arguments.get()));
   PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(exception.get())), exception.get());
 }
@@ -45,8 +45,8 @@ void setAssertError(const DeviceAssertError &error) {
   Handle module = importModule("nacre.runtime.errors");
   Handle type = attribute(module.get(), "DeviceAssertError");
   Handle program = checked(Py_BuildValue("(III)", error.program[0], error.program[1], error.program[2]));
-  Handle exception = checked(PyObject_CallFunction(type.get(), "ssIO", error.message.c_str(), error.file.c_str(), error.line,
-                                                   program.get()));
+  Handle exception = checked(
+      PyObject_CallFunction(type.get(), "ssIO", error.message.c_str(), error.file.c_str(), error.line, program.get()));
   PyErr_SetObject(type.get(), exception.get());
 }
 

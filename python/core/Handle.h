@@ -1,5 +1,5 @@
-// The stable ABI of CPython, and the few classes that make it safe to use from C++: owned references, the GIL, and Python's
-// errors as a C++ exception. Every other file of the extension includes this one instead of Python.h.
+// The stable ABI of CPython, and the few classes that make it safe to use from C++: owned references, the GIL, and
+// Python's errors as a C++ exception. Every other file of the extension includes this one instead of Python.h.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -87,7 +87,9 @@ inline std::string text(PyObject *unicode) { return std::string(textView(unicode
 inline Handle unicode(std::string_view value) {
   return checked(PyUnicode_DecodeUTF8(value.data(), static_cast<Py_ssize_t>(value.size()), "replace"));
 }
-inline std::string typeName(PyObject *object) { return text(attribute(reinterpret_cast<PyObject *>(Py_TYPE(object)), "__name__").get()); }
+inline std::string typeName(PyObject *object) {
+  return text(attribute(reinterpret_cast<PyObject *>(Py_TYPE(object)), "__name__").get());
+}
 
 // Holds the GIL, from any thread.
 class HoldGil {

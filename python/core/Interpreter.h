@@ -55,6 +55,17 @@ private:
   PythonHost host; // for objects that only Python understands
 };
 
+// While it lives, debuggers do not see what Python runs: the package's own functions between the user's lines.
+class Untraced {
+public:
+  Untraced();
+  ~Untraced();
+  Untraced(const Untraced &) = delete;
+
+private:
+  Handle tracer; // null when there is none
+};
+
 // ---- Tiles (InterpreterTensor.cpp)
 
 Handle makeTensorType();

@@ -16,6 +16,25 @@ JitReference functionReference(PyObject *kernel) {
 
 } // namespace
 
+Untraced::Untraced() {
+  PyObject *getTrace = PySys_GetObject("gettrace"), *setTrace = PySys_GetObject("settrace");
+  Handle current = getTrace ? python::call(getTrace) : Handle();
+  if (!current || current.get() == Py_None || !setTrace)
+    return;
+  python::call(setTrace, Py_None);
+  tracer = std::move(current);
+}
+
+Untraced::~Untraced() {
+  if (!tracer)
+    return;
+  PyObject *type, *value, *trace; // an error on its way out stays
+  PyErr_Fetch(&type, &value, &trace);
+  if (PyObject *setTrace = PySys_GetObject("settrace"))
+    Py_XDECREF(PyObject_CallFunctionObjArgs(setTrace, tracer.get(), nullptr));
+  PyErr_Restore(type, value, trace);
+}
+
 Bridge *Bridge::running() { return runningBridge; }
 
 Bridge &Bridge::any() {

@@ -8,6 +8,7 @@ namespace {
 
 // Fills in where Python stands. Errors inside the standard library belong to the line that called it.
 void locate(Diagnostic &diagnostic) {
+  Untraced untraced;
   Handle module = importModule("nacre.runtime.interpreter");
   // (file, line, column, end column, text of the line, name of the library's function or None), or None
   Handle place = call(attribute(module.get(), "_locate").get());

@@ -15,8 +15,10 @@ bool interpretMode = false;
 // The kernel's text rewritten for Python, made once.
 Handle interpretedFunction(PyObject *kernel) {
   KernelState &state = kernelState(kernel);
-  if (!state.interpreted)
+  if (!state.interpreted) {
+    Untraced untraced;
     state.interpreted = call(attribute(kernel, "_interpreted").get());
+  }
   return state.interpreted;
 }
 
@@ -62,6 +64,7 @@ private:
 
 // Fills `memory` with the arrays among the arguments; false when the extent of one is not known.
 bool readMemory(const InterpretedLaunch &launch, MemoryMap &memory) {
+  Untraced untraced;
   Handle values = checked(PyTuple_New(static_cast<Py_ssize_t>(launch.values.size())));
   for (size_t i = 0; i < launch.values.size(); ++i)
     checkedStatus(PyTuple_SetItem(values.get(), static_cast<Py_ssize_t>(i), Handle::borrow(launch.values[i]).release()));
@@ -181,6 +184,7 @@ void runInterpreted(const InterpretedLaunch &launch) {
 }
 
 PyObject *const *HostCopies::replace(PyObject *const *args, Py_ssize_t count) {
+  Untraced untraced;
   Handle tuple = checked(PyTuple_New(count));
   for (Py_ssize_t i = 0; i < count; ++i)
     checkedStatus(PyTuple_SetItem(tuple.get(), i, Handle::borrow(args[i]).release()));
@@ -199,8 +203,10 @@ PyObject *const *HostCopies::replace(PyObject *const *args, Py_ssize_t count) {
 }
 
 void HostCopies::finish() {
-  if (writeBack)
-    call(writeBack.get());
+  if (!writeBack)
+    return;
+  Untraced untraced;
+  call(writeBack.get());
 }
 
 PyObject *callInterpreted(PyObject *kernel, PyObject *args, PyObject *keywords) {

@@ -501,6 +501,8 @@ std::shared_ptr<FunctionSource> functionSource(PyObject *kernel) {
   source->text = textOfFunction;
   source->hostHandle = reinterpret_cast<int64_t>(kernel);
   source->noinline = noinline;
+  Handle isConstexpr = attributeOrNull(kernel, "_is_constexpr_function");
+  source->isConstexprFunction = isConstexpr && isConstexpr.get() == Py_True;
   state.source = source;
   return source;
 }

@@ -1,5 +1,5 @@
-// _core.Kernel: the native half of JITFunction. It holds the parameters and every specialisation compiled so far, and is the
-// whole way from `kernel[grid](*args, **kwargs)` to the launch.
+// _core.Kernel: the native half of JITFunction. It holds the parameters and every specialisation compiled so far, and
+// is the whole way from `kernel[grid](*args, **kwargs)` to the launch.
 #pragma once
 
 #include "python/core/Arguments.h"
@@ -32,8 +32,8 @@ struct Specialization {
 
 struct KernelState {
   std::vector<ParameterRecord> parameters;
-  bool debug = false;       // @jit(debug=True)
-  bool hasRunHooks = false; // add_pre_run_hook was used
+  bool debug = false;         // @jit(debug=True)
+  bool hasRunHooks = false;   // add_pre_run_hook was used
   bool isInterpreted = false; // Python runs it
   Handle interpreted;         // the function that Python runs; null until it does
   std::shared_ptr<FunctionSource> source;

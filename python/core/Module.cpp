@@ -38,9 +38,9 @@ PyObject *knobTable(PyObject *, PyObject *) {
     Handle list = checked(PyList_New(0));
     for (const Knob &knob : allKnobs()) {
       const char *kind = knob.kind == KnobKind::Boolean ? "bool" : knob.kind == KnobKind::Integer ? "int" : "str";
-      Handle row = checked(Py_BuildValue("(ssssssOs)", knob.group, knob.attribute, kind, knob.variable,
-                                         knob.ownVariable.c_str(), knob.fallback, knob.inCacheKey ? Py_True : Py_False,
-                                         knob.help));
+      Handle row =
+          checked(Py_BuildValue("(ssssssOs)", knob.group, knob.attribute, kind, knob.variable, knob.ownVariable.c_str(),
+                                knob.fallback, knob.inCacheKey ? Py_True : Py_False, knob.help));
       checkedStatus(PyList_Append(list.get(), row.get()));
     }
     return list.release();
@@ -54,7 +54,8 @@ PyObject *knobsChanged(PyObject *, PyObject *) {
 }
 
 PyObject *directories(PyObject *, PyObject *) {
-  return guarded([&] { return Py_BuildValue("{ssss}", "cache", cacheDirectory().c_str(), "dump", dumpDirectory().c_str()); });
+  return guarded(
+      [&] { return Py_BuildValue("{ssss}", "cache", cacheDirectory().c_str(), "dump", dumpDirectory().c_str()); });
 }
 
 PyObject *setThreads(PyObject *, PyObject *value) {
@@ -72,7 +73,8 @@ PyObject *threads(PyObject *, PyObject *) {
 
 PyObject *counts(PyObject *, PyObject *) {
   CacheCounts counts = cacheCounts();
-  return Py_BuildValue("{sKsKsK}", "memory_hits", counts.memoryHits, "disk_hits", counts.diskHits, "compiles", counts.compiles);
+  return Py_BuildValue("{sKsKsK}", "memory_hits", counts.memoryHits, "disk_hits", counts.diskHits, "compiles",
+                       counts.compiles);
 }
 
 // set_launch_hooks(enter, exit), or None, None
@@ -89,8 +91,8 @@ PyObject *setLaunchHooks(PyObject *, PyObject *args) {
 // info() -> what this build is and what it runs on
 PyObject *info(PyObject *, PyObject *) {
   return guarded([&] {
-    return Py_BuildValue("{sssssssssi}", "version", versionText(), "build_id", buildId().c_str(), "cpu", cpu::hostCpu().c_str(),
-                         "features", cpu::hostFeatures().c_str(), "cores", usableCores());
+    return Py_BuildValue("{sssssssssi}", "version", versionText(), "build_id", buildId().c_str(), "cpu",
+                         cpu::hostCpu().c_str(), "features", cpu::hostFeatures().c_str(), "cores", usableCores());
   });
 }
 
@@ -144,8 +146,8 @@ PyObject *builtins(PyObject *, PyObject *) {
           signature += "=" + defaultText(*parameter.defaultValue);
         checkedStatus(PyList_Append(parameters.get(), parameterRow(parameter).get()));
       }
-      Handle row = checked(Py_BuildValue("(sssssOO)", builtin.module.c_str(), builtin.name.c_str(), builtin.group.c_str(),
-                                         signature.c_str(), builtin.documentation.c_str(),
+      Handle row = checked(Py_BuildValue("(sssssOO)", builtin.module.c_str(), builtin.name.c_str(),
+                                         builtin.group.c_str(), signature.c_str(), builtin.documentation.c_str(),
                                          builtin.isMethod ? Py_True : Py_False, parameters.get()));
       checkedStatus(PyList_Append(list.get(), row.get()));
     }
@@ -158,10 +160,10 @@ PyObject *standardFunctions(PyObject *, PyObject *) {
   return guarded([&] {
     Handle list = checked(PyList_New(0));
     for (const StandardFunction &function : allStandardFunctions()) {
-      Handle row = checked(Py_BuildValue("(s#s#Os#)", function.name.data(), static_cast<Py_ssize_t>(function.name.size()),
-                                         function.file.data(), static_cast<Py_ssize_t>(function.file.size()),
-                                         function.isMethod ? Py_True : Py_False, function.group.data(),
-                                         static_cast<Py_ssize_t>(function.group.size())));
+      Handle row = checked(Py_BuildValue(
+          "(s#s#Os#)", function.name.data(), static_cast<Py_ssize_t>(function.name.size()), function.file.data(),
+          static_cast<Py_ssize_t>(function.file.size()), function.isMethod ? Py_True : Py_False, function.group.data(),
+          static_cast<Py_ssize_t>(function.group.size())));
       checkedStatus(PyList_Append(list.get(), row.get()));
     }
     return list.release();
@@ -169,7 +171,8 @@ PyObject *standardFunctions(PyObject *, PyObject *) {
 }
 
 PyMethodDef functions[] = {
-    {"function_block", functionBlock, METH_VARARGS, "function_block(file_text, line) -> (text, first_line, first_column)"},
+    {"function_block", functionBlock, METH_VARARGS,
+     "function_block(file_text, line) -> (text, first_line, first_column)"},
     {"knobs", knobTable, METH_NOARGS, "The table of knobs."},
     {"knobs_changed", knobsChanged, METH_NOARGS, "Tells that a knob was set."},
     {"directories", directories, METH_NOARGS, "The cache's and the dump's folders as the knobs say now."},
@@ -184,8 +187,15 @@ PyMethodDef functions[] = {
     {"standard_functions", standardFunctions, METH_NOARGS, "The functions of the standard library."},
     {nullptr, nullptr, 0, nullptr},
 };
-PyModuleDef definition = {PyModuleDef_HEAD_INIT, "nacre._core", "The compiler and the runtime of nacre.", -1, functions,
-                          nullptr,              nullptr,       nullptr,                                    nullptr};
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "nacre._core",
+                          "The compiler and the runtime of nacre.",
+                          -1,
+                          functions,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
 
 PyObject *makeModule() {
   return guarded([&] {

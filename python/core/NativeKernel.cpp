@@ -9,8 +9,7 @@ namespace {
 PyTypeObject *nativeKernelType = nullptr;
 
 struct NativeKernelObject {
-  PyObject_HEAD
-  std::shared_ptr<Kernel> kernel;
+  PyObject_HEAD std::shared_ptr<Kernel> kernel;
 };
 
 const std::shared_ptr<Kernel> &kernelOf(PyObject *self) { return reinterpret_cast<NativeKernelObject *>(self)->kernel; }
@@ -32,7 +31,9 @@ PyObject *getObject(PyObject *self, void *) {
   const std::string &object = kernelOf(self)->code.object;
   return PyBytes_FromStringAndSize(object.data(), static_cast<Py_ssize_t>(object.size()));
 }
-PyObject *getScratch(PyObject *self, void *) { return PyLong_FromUnsignedLongLong(kernelOf(self)->code.metadata.scratchBytes); }
+PyObject *getScratch(PyObject *self, void *) {
+  return PyLong_FromUnsignedLongLong(kernelOf(self)->code.metadata.scratchBytes);
+}
 PyObject *getEncoded(PyObject *self, void *) {
   return guarded([&] {
     std::string bytes = encodeKernel(kernelOf(self)->code);
@@ -63,14 +64,14 @@ PyObject *stages(PyObject *self, PyObject *) {
   });
 }
 
-// launch(grid, types, names, arguments): `types` holds one short type name for each argument ("" for a constant), tuples
-// flattened.
+// launch(grid, types, names, arguments): `types` holds one short type name for each argument ("" for a constant),
+// tuples flattened.
 PyObject *launchWithTypes(PyObject *self, PyObject *args) {
   return guarded([&]() -> PyObject * {
     PyObject *gridObject, *types, *names, *values;
     int cooperative = 0;
-    if (!PyArg_ParseTuple(args, "OO!O!O!|p", &gridObject, &PyTuple_Type, &types, &PyTuple_Type, &names, &PyTuple_Type, &values,
-                          &cooperative))
+    if (!PyArg_ParseTuple(args, "OO!O!O!|p", &gridObject, &PyTuple_Type, &types, &PyTuple_Type, &names, &PyTuple_Type,
+                          &values, &cooperative))
       throw PythonError();
     Py_ssize_t count = PyTuple_Size(types);
     if (PyTuple_Size(values) != count || PyTuple_Size(names) != count)
@@ -111,7 +112,8 @@ PyObject *loadKernel(PyObject *, PyObject *args) {
 PyMethodDef methods[] = {
     {"stages", stages, METH_NOARGS, "Every stage's text by name; compiles once more on first use."},
     {"launch", launchWithTypes, METH_VARARGS, "launch(grid, types, names, arguments, cooperative=False)"},
-    {"load", reinterpret_cast<PyCFunction>(loadKernel), METH_VARARGS | METH_STATIC, "load(encoded, hash) -> NativeKernel"},
+    {"load", reinterpret_cast<PyCFunction>(loadKernel), METH_VARARGS | METH_STATIC,
+     "load(encoded, hash) -> NativeKernel"},
     {nullptr, nullptr, 0, nullptr},
 };
 PyGetSetDef properties[] = {

@@ -14,8 +14,10 @@ const LanguageTypes &languageTypes() {
     Handle core = importModule("nacre.language.core");
     Handle jit = importModule("nacre.runtime.jit");
     Handle descriptors = importModule("nacre.tools.tensor_descriptor");
-    return new LanguageTypes{python::attribute(core.get(), "constexpr"), python::attribute(core.get(), "dtype"),
-                             python::attribute(jit.get(), "ConstexprFunction"), python::attribute(jit.get(), "TypedArgument"),
+    return new LanguageTypes{python::attribute(core.get(), "constexpr"),
+                             python::attribute(core.get(), "dtype"),
+                             python::attribute(jit.get(), "ConstexprFunction"),
+                             python::attribute(jit.get(), "TypedArgument"),
                              python::attribute(descriptors.get(), "TensorDescriptor"),
                              python::attribute(core.get(), "_dtype_by_short_name")};
   }();
@@ -66,7 +68,8 @@ std::string takeErrorText() {
   return result;
 }
 
-// "nacre.language.math" and its like become the names the compiler uses; null when `object` is not of the language's modules.
+// "nacre.language.math" and its like become the names the compiler uses; null when `object` is not of the language's
+// modules.
 std::optional<Object> memberOfLanguage(PyObject *object) {
   Handle module = attributeOrNull(object, "__module__");
   Handle name = attributeOrNull(object, "__name__");
@@ -149,7 +152,8 @@ std::string PythonHost::refusal(PyObject *value, PyObject *globals, PyObject *na
   if (globals) {
     // `SIZE: tl.constexpr = 4` at module level.
     PyObject *annotations = PyDict_GetItemString(globals, "__annotations__");
-    PyObject *annotation = annotations && PyDict_Check(annotations) ? PyDict_GetItemWithError(annotations, name) : nullptr;
+    PyObject *annotation =
+        annotations && PyDict_Check(annotations) ? PyDict_GetItemWithError(annotations, name) : nullptr;
     if (annotation == types.constexprType.get())
       return "";
     if (annotation && PyUnicode_Check(annotation) && llvm::StringRef(textView(annotation)).contains("constexpr"))
@@ -158,7 +162,8 @@ std::string PythonHost::refusal(PyObject *value, PyObject *globals, PyObject *na
   if (knobBoolean(KnobId::AllowNonConstexprGlobals))
     return "";
   if (PyCallable_Check(value) && attributeOrNull(value, "__code__"))
-    return "a plain Python function; decorate it with @triton.jit, or with @triton.constexpr_function if it computes constants";
+    return "a plain Python function; decorate it with @triton.jit, or with @triton.constexpr_function if it computes "
+           "constants";
   return "a " + std::string(globals ? "global" : "variable of the enclosing function") + " of type " + typeName(value) +
          "; make it tl.constexpr(...), or pass it as an argument";
 }
@@ -232,12 +237,14 @@ Object PythonHost::toObject(PyObject *object) {
   }
   if (PyLong_Check(object)) // a member of an IntEnum and its like
     return Object(toInteger(object));
-  if (llvm::StringRef(textView(python::attribute(reinterpret_cast<PyObject *>(Py_TYPE(object)), "__module__").get())) == "numpy")
+  if (llvm::StringRef(textView(python::attribute(reinterpret_cast<PyObject *>(Py_TYPE(object)), "__module__").get())) ==
+      "numpy")
     if (Handle item = attributeOrNull(object, "item"); item && !attributeOrNull(object, "__len__"))
       return toObject(python::call(item.get()).get()); // a NumPy scalar
   if (std::optional<Object> member = memberOfLanguage(object))
     return *member;
-  if (Handle moduleType = python::attribute(importModule("types").get(), "ModuleType"); isInstance(object, moduleType)) {
+  if (Handle moduleType = python::attribute(importModule("types").get(), "ModuleType");
+      isInstance(object, moduleType)) {
     std::string name = text(python::attribute(object, "__name__").get());
     std::string canonical = canonicalModule(name);
     if (canonical.empty())

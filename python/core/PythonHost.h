@@ -1,5 +1,5 @@
-// The host interface of the front end, answered by Python: globals and closures of kernels, attributes and calls of objects
-// that only Python understands; and the translation between Python's objects and the language's.
+// The host interface of the front end, answered by Python: globals and closures of kernels, attributes and calls of
+// objects that only Python understands; and the translation between Python's objects and the language's.
 #pragma once
 
 #include "compiler/frontend/Frontend.h"
@@ -47,7 +47,7 @@ private:
   Object opaque(PyObject *object);
   template <typename Body> Answer answering(Body body);
 
-  std::vector<Handle> opaqueObjects;           // by handle - 1
+  std::vector<Handle> opaqueObjects;            // by handle - 1
   std::map<std::string, Handle> foreignModules; // by name
 };
 

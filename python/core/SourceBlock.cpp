@@ -1,5 +1,5 @@
-// A scan by logical lines: strings, comments, brackets and continuations are recognised just enough to tell where a line ends
-// and how far it is indented.
+// A scan by logical lines: strings, comments, brackets and continuations are recognised just enough to tell where a
+// line ends and how far it is indented.
 #include "python/core/SourceBlock.h"
 #include <algorithm>
 #include <stdexcept>

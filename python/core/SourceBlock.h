@@ -12,8 +12,8 @@ struct SourceBlock {
   int firstColumn = 0; // columns taken away from each line
 };
 
-// `line` is where the function begins for Python: the line of its first decorator, or of `def`. Throws std::invalid_argument
-// when there is no definition.
+// `line` is where the function begins for Python: the line of its first decorator, or of `def`. Throws
+// std::invalid_argument when there is no definition.
 SourceBlock findFunctionBlock(std::string_view file, int line);
 
 } // namespace nacre::python

@@ -7,7 +7,8 @@ namespace nacre::python {
 
 namespace {
 
-// Builds, from the flat list of bound arguments, what the compiler wants to know and what Python's CompiledKernel shows.
+// Builds, from the flat list of bound arguments, what the compiler wants to know and what Python's CompiledKernel
+// shows.
 class Description {
 public:
   Description(PythonHost &host, const BoundArguments &bound) : host(host), bound(bound) {
@@ -26,10 +27,10 @@ public:
     return spec;
   }
 
-  Handle signature; // name -> "*fp32", "i32", "constexpr", or a tuple of these
-  Handle constants; // path -> value
+  Handle signature;  // name -> "*fp32", "i32", "constexpr", or a tuple of these
+  Handle constants;  // path -> value
   Handle attributes; // path -> [["tt.divisibility", 16]]
-  Handle slotTypes; // one type name for each flattened argument, "" for constants
+  Handle slotTypes;  // one type name for each flattened argument, "" for constants
 
 private:
   ArgumentSpec next(PyObject *path, Handle &type) {
@@ -69,7 +70,8 @@ private:
     }
     case BoundArgument::Kind::Pointer:
     case BoundArgument::Kind::Number:
-      spec.type = argument.kind == BoundArgument::Kind::Pointer ? Type::pointer(argument.type, argument.isConst) : argument.type;
+      spec.type = argument.kind == BoundArgument::Kind::Pointer ? Type::pointer(argument.type, argument.isConst)
+                                                                : argument.type;
       type = unicode(spec.type.shortName());
       checkedStatus(PyList_Append(slotTypes.get(), type.get()));
       if (argument.divisibleBy16) {
@@ -101,13 +103,13 @@ private:
 };
 
 Handle keywordDictionary(const LaunchKeywords &keywords, const CompileOptions &options) {
-  return checked(Py_BuildValue("{sL sL sL sL sN sN sN sN sN}", "num_warps", static_cast<long long>(keywords.numWarps),
-                               "num_stages", static_cast<long long>(keywords.numStages), "num_ctas",
-                               static_cast<long long>(keywords.numCtas), "maxnreg", static_cast<long long>(keywords.maxRegisters),
-                               "debug", PyBool_FromLong(options.debug), "sanitize_overflow",
-                               PyBool_FromLong(options.sanitizeOverflow), "enable_fp_fusion", PyBool_FromLong(options.fpFusion),
-                               "launch_cooperative_grid", PyBool_FromLong(keywords.cooperative), "launch_pdl",
-                               PyBool_FromLong(keywords.dependentLaunch)));
+  return checked(Py_BuildValue(
+      "{sL sL sL sL sN sN sN sN sN}", "num_warps", static_cast<long long>(keywords.numWarps), "num_stages",
+      static_cast<long long>(keywords.numStages), "num_ctas", static_cast<long long>(keywords.numCtas), "maxnreg",
+      static_cast<long long>(keywords.maxRegisters), "debug", PyBool_FromLong(options.debug), "sanitize_overflow",
+      PyBool_FromLong(options.sanitizeOverflow), "enable_fp_fusion", PyBool_FromLong(options.fpFusion),
+      "launch_cooperative_grid", PyBool_FromLong(keywords.cooperative), "launch_pdl",
+      PyBool_FromLong(keywords.dependentLaunch)));
 }
 
 void staticPrint(llvm::StringRef text) {
@@ -124,8 +126,8 @@ void staticPrint(llvm::StringRef text) {
 
 } // namespace
 
-std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArguments &bound, const LaunchKeywords &keywords,
-                                           bool isWarmup) {
+std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArguments &bound,
+                                           const LaunchKeywords &keywords, bool isWarmup) {
   KernelState &state = kernelState(kernel);
   PythonHost host;
   CompileRequest request;
@@ -146,8 +148,8 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
     request.arguments.push_back(description.parameter(state.parameters[i], static_cast<Py_ssize_t>(i)));
   Handle options = keywordDictionary(keywords, request.options);
   Handle warmup = Handle::borrow(isWarmup ? Py_True : Py_False);
-  Handle skip = call(attribute(kernel, "_before_compile").get(), description.signature.get(), description.constants.get(),
-                     description.attributes.get(), options.get(), warmup.get());
+  Handle skip = call(attribute(kernel, "_before_compile").get(), description.signature.get(),
+                     description.constants.get(), description.attributes.get(), options.get(), warmup.get());
   if (skip.get() == Py_True)
     return nullptr;
 
@@ -162,8 +164,9 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
   made->obstacle = whyNotHere(request.options);
   made->globals = std::move(host.usedGlobals);
   Handle slotTypes = checked(PySequence_Tuple(description.slotTypes.get()));
-  made->compiled = call(attribute(kernel, "_after_compile").get(), wrapKernel(made->kernel).get(), description.signature.get(),
-                        description.constants.get(), description.attributes.get(), options.get(), slotTypes.get(), warmup.get());
+  made->compiled =
+      call(attribute(kernel, "_after_compile").get(), wrapKernel(made->kernel).get(), description.signature.get(),
+           description.constants.get(), description.attributes.get(), options.get(), slotTypes.get(), warmup.get());
   return made;
 }
 

@@ -6,7 +6,7 @@
 namespace nacre::python {
 
 // Compiles (or finds in the cache) the specialisation for these arguments. Null when a hook said to skip it. Throws.
-std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArguments &bound, const LaunchKeywords &keywords,
-                                           bool isWarmup);
+std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArguments &bound,
+                                           const LaunchKeywords &keywords, bool isWarmup);
 
 } // namespace nacre::python

@@ -1,5 +1,6 @@
 // Entries on disk: whole or absent, whatever happens to the files.
 #include "runtime/DiskCache.h"
+#include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
@@ -7,7 +8,6 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <csignal>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -44,7 +44,8 @@ struct TestHost : Host {
     ++questions;
     return {Object(name.str()), ""};
   }
-  Answer call(const Object &, llvm::ArrayRef<Object> positional, llvm::ArrayRef<std::pair<std::string, Object>>) override {
+  Answer call(const Object &, llvm::ArrayRef<Object> positional,
+              llvm::ArrayRef<std::pair<std::string, Object>>) override {
     ++questions;
     return {positional.empty() ? Object() : positional[0], ""};
   }
@@ -52,7 +53,9 @@ struct TestHost : Host {
 
 class HostRecordTest : public testing::Test {
 protected:
-  std::shared_ptr<RecordingHost> record() { return std::make_shared<RecordingHost>(*kernel, llvm::ArrayRef<ArgumentSpec>(), host); }
+  std::shared_ptr<RecordingHost> record() {
+    return std::make_shared<RecordingHost>(*kernel, llvm::ArrayRef<ArgumentSpec>(), host);
+  }
 
   std::shared_ptr<FunctionSource> kernel = function("kernel", "def kernel(): pass\n");
   TestHost host;
@@ -121,7 +124,9 @@ TEST_F(HostRecordTest, DamagedQuestionsAreNotAsked) {
 
 TEST(KernelCodec, GivesBackWhatWasWritten) {
   CompiledCode code;
-  code.object = std::string("\x7f" "ELF\0...", 8);
+  code.object = std::string("\x7f"
+                            "ELF\0...",
+                            8);
   code.symbol = "kernel";
   code.metadata.scratchBytes = 4096;
   code.metadata.usesGridBarrier = true;

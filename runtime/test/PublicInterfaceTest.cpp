@@ -118,7 +118,8 @@ TEST_F(PublicInterface, ReportsErrorsWithTheirPlace) {
   EXPECT_THROW(source.kernel("missing"), Error);
   EXPECT_THROW(KernelSource::fromString("def broken(:\n"), Error);
   EXPECT_THROW(KernelSource::fromFile("/no/such/file.py"), Error);
-  for (const char *signature : {"*fp32", "*fp32, i32, i32", "*fp32, value=i32, value=i32", "*fp32, other=1", "*fp99, 1", "*fp32:3, 1"})
+  for (const char *signature :
+       {"*fp32", "*fp32, i32, i32", "*fp32, value=i32, value=i32", "*fp32, other=1", "*fp99, 1", "*fp32:3, 1"})
     EXPECT_THROW(source.kernel("fill").specialize(signature), Error) << signature;
 }
 

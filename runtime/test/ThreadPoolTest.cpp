@@ -1,6 +1,6 @@
 // The pool: every number once, in ascending ranges, whatever happens at the same time.
-#include "runtime/ScratchArena.h"
 #include "runtime/ThreadPool.h"
+#include "runtime/ScratchArena.h"
 #include <cstring>
 #include <gtest/gtest.h>
 #include <set>
@@ -44,8 +44,8 @@ TEST(ThreadPool, HandsOutAscendingRanges) {
   std::mutex lock;
   uint64_t next = 0;
   bool ascending = true;
-  // A range is taken before its body starts, so starts may be seen out of order by one for each thread, but no range may start
-  // while a lower number has not been handed out: with one thread that is exact.
+  // A range is taken before its body starts, so starts may be seen out of order by one for each thread, but no range
+  // may start while a lower number has not been handed out: with one thread that is exact.
   poolOf(1).run(1000, [&](uint64_t begin, uint64_t end) {
     std::lock_guard<std::mutex> guard(lock);
     ascending &= begin == next;
