@@ -21,6 +21,9 @@ void Generator::assign(const ast::Expression &target, const Object &value) {
 
 void Generator::assignName(llvm::StringRef name, const Object &value, const SourceLocation &place) {
   irBuilder.setLocation(place);
+  // In a function of constexprs nothing becomes a run-time value by being named.
+  if (frame->function->source.isConstexprFunction)
+    return frame->path.names.bind(name, value, place);
   if (frame->constexprNames.count(name.str())) {
     if (!value.isConstexpr())
       failAt(place, Diagnostic::Kind::Type,
@@ -49,7 +52,7 @@ void Generator::bindTarget(const ast::Expression &target, const Object &value, b
     unsupported(target, "an element cannot be assigned: tiles and tuples are values, not storage",
                 "build a new one with tl.where, or write to memory with tl.store");
   case ast::Kind::Attribute:
-    unsupported(target, "an attribute cannot be assigned in a kernel");
+    return assignField(llvm::cast<ast::Attribute>(target), value);
   default:
     unsupported(target, "this cannot be assigned");
   }

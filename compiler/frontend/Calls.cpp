@@ -38,6 +38,8 @@ Object Generator::callObject(const Object &callee, const Arguments &arguments, c
     const BoundMethod &method = callee.as<BoundMethod>();
     Arguments bound = arguments;
     bound.positional.insert(bound.positional.begin(), *method.receiver);
+    if (method.function)
+      return callObject(*method.function, bound, place);
     if (method.builtin)
       return callBuiltinAt(*method.builtin, bound, place);
     FunctionPointer function = libraryFunction(standardFunctionFile("triton.language", method.name), method.name);
@@ -81,6 +83,8 @@ std::optional<Object> Generator::askHostAttribute(const Builtin &builtin, const 
 
 // A class of named tuples is opaque too, but holds run-time values as well: its fields say what it makes.
 Object Generator::callOpaque(const Object &callee, const Arguments &arguments, const SourceLocation &place) {
+  if (std::optional<Object> aggregate = makeAggregate(callee, arguments, place))
+    return *aggregate;
   Host::Answer fields = host.attribute(callee, "_fields");
   if (fields.object && fields.object->isTuple()) {
     auto tuple = std::make_shared<TupleValue>();
@@ -156,14 +160,18 @@ static std::string withoutBuiltinName(llvm::StringRef message) {
   return isName && !rest.empty() ? rest.str() : message.str();
 }
 
-Object Generator::inlineCall(FunctionPointer function, const Arguments &arguments, const SourceLocation &place) {
+Object Generator::inlineCall(FunctionPointer function, const Arguments &arguments, const SourceLocation &place,
+                             bool constructs) {
   checkStack(place);
-  rejectRecursion(*function, place);
+  if (!function->source.isConstexprFunction) // recursion that constexprs end is bounded by the stack
+    rejectRecursion(*function, place);
   Frame callee;
   callee.function = function;
   callee.caller = frame;
   callee.callSite = place;
   bindParameters(callee, arguments, place);
+  if (constructs)
+    callee.constructed = function->definition->parameters.front().name;
 
   frame = &callee;
   irBuilder.enterCall(place);
@@ -173,7 +181,8 @@ Object Generator::inlineCall(FunctionPointer function, const Arguments &argument
     irBuilder.setLocation(place);
   });
   try {
-    return runFrame(callee);
+    Object result = runFrame(callee);
+    return constructs ? callee.path.names.find(callee.constructed)->object : result;
   } catch (CompileError &error) {
     Diagnostic diagnostic = error.diagnostic;
     if (function->isLibrary() && !callee.caller->function->isLibrary() &&

@@ -1,5 +1,6 @@
 // Bindings, comparison of objects, and what a piece of syntax assigns.
 #include "compiler/frontend/Environment.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace nacre {
@@ -38,6 +39,12 @@ bool sameObject(const Object &a, const Object &b) {
 std::string describeType(const Object &object) {
   if (!object.isCompound())
     return object.typeName();
+  if (object.isRecord()) { // its constexpr fields are part of its type
+    std::string fields;
+    for (const auto &[name, item] : llvm::zip(object.tuple().names, object.tuple().items))
+      fields += (fields.empty() ? "" : ", ") + name + "=" + (item.isConstexpr() ? item.repr() : describeType(item));
+    return object.tuple().typeName + "(" + fields + ")";
+  }
   std::string items = llvm::join(llvm::map_range(object.tuple().items, describeType), ", ");
   return object.tuple().typeName.empty() ? "a tuple of (" + items + ")" : object.tuple().typeName + "(" + items + ")";
 }

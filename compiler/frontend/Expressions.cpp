@@ -104,6 +104,8 @@ Object Generator::attributeOf(const Object &object, const ast::Attribute &node) 
   }
   if (std::optional<Object> found = attribute(*this, object, node.name))
     return *found;
+  if (std::optional<Object> method = aggregateMethod(object, node.name, node.nameLocation))
+    return *method;
   failAt(node.nameLocation, Diagnostic::Kind::Name, object.typeName() + " has no attribute `" + node.name + "`");
 }
 

@@ -19,6 +19,7 @@ struct FunctionSource {
   std::shared_ptr<const SourceText> text;
   int64_t hostHandle = 0; // for the host's own use
   bool noinline = false;
+  bool isConstexprFunction = false; // @constexpr_function: its locals stay constexpr, its loops run while compiling
 };
 
 // What only the host knows. From Python: globals, closures and opaque objects; from C++: the parsed file. Every query and

@@ -2,7 +2,7 @@
 // emits tile IR for the rest. Helpers are inlined where they are called, so a function is built once for each call.
 //
 // Its parts, one file each: Generator.cpp (the kernel and its frame), Names.cpp (what a name means), Expressions.cpp,
-// Displays.cpp (tuples, comprehensions, f-strings), Calls.cpp, Statements.cpp, Assignments.cpp, Conditionals.cpp
+// Displays.cpp (tuples, comprehensions, f-strings), Calls.cpp, Aggregates.cpp, Statements.cpp, Assignments.cpp, Conditionals.cpp
 // (run-time branches and how they meet), Loops.cpp and LoopCarried.cpp, Iteration.cpp (what a `for` runs over).
 #pragma once
 
@@ -28,6 +28,7 @@ struct Frame {
   Path path;
   int loops = 0;                        // of this function, around the place being built
   std::set<std::string> constexprNames; // declared by a bare `name: tl.constexpr`
+  std::string constructed;              // in an aggregate's __init__: its first parameter, whose fields may be assigned
 };
 
 // Statements built aside, in a block of their own, until it is known where they go.
@@ -107,7 +108,16 @@ private:
   std::optional<Object> askHostAttribute(const Builtin &builtin, const Arguments &arguments,
                                          const SourceLocation &place);
   Object callOpaque(const Object &callee, const Arguments &arguments, const SourceLocation &place);
-  Object inlineCall(FunctionPointer function, const Arguments &arguments, const SourceLocation &place);
+  // ---- Aggregates
+  // An instance of an aggregate's class; none when `callee` is not one.
+  std::optional<Object> makeAggregate(const Object &callee, const Arguments &arguments, const SourceLocation &place);
+  // A method of an aggregate, bound to it; none when its class has no function of that name.
+  std::optional<Object> aggregateMethod(const Object &record, llvm::StringRef name, const SourceLocation &place);
+  void assignField(const ast::Attribute &target, const Object &value);
+
+  // `constructs`: the function is an aggregate's __init__; the result is then what it made of its first parameter.
+  Object inlineCall(FunctionPointer function, const Arguments &arguments, const SourceLocation &place,
+                    bool constructs = false);
   void bindParameters(Frame &callee, const Arguments &arguments, const SourceLocation &place);
   void bindParameter(Frame &callee, const ast::Parameter &parameter, Object argument, const SourceLocation &place);
   Object defaultValue(FunctionPointer function, const ast::Parameter &parameter);
@@ -159,6 +169,7 @@ private:
   void rangeLoop(const ast::For &node, const Range &range);
   void whileStatement(const ast::While &node);
   void plainWhile(const ast::While &node);
+  void constexprWhile(const ast::While &node);
   void finishLeavingLoop(const SourceLocation &place, bool mayReturn, class LoopCarried &carried, Branch body,
                          const struct CountedRange *counted, const Range &range);
   Iteration iterate(const ast::Expression &iterable);

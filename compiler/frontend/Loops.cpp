@@ -99,7 +99,10 @@ void Generator::forStatement(const ast::For &node) {
     failAt(node.orElse.front()->location, Diagnostic::Kind::Unsupported,
            "`else` after a loop cannot be used in a kernel", "set a flag in the loop and test it afterwards");
   Iteration iteration = iterate(*node.iterable);
-  if (auto *range = std::get_if<Range>(&iteration))
+  auto *range = std::get_if<Range>(&iteration);
+  if (range && frame->function->source.isConstexprFunction)
+    unrolled(node, constantRange(*range, node.iterable->location, "a loop of a constexpr function"));
+  else if (range)
     rangeLoop(node, *range);
   else
     unrolled(node, std::get<std::vector<Object>>(iteration));
@@ -276,6 +279,8 @@ void Generator::whileStatement(const ast::While &node) {
   if (!node.orElse.empty())
     failAt(node.orElse.front()->location, Diagnostic::Kind::Unsupported,
            "`else` after a loop cannot be used in a kernel", "set a flag in the loop and test it afterwards");
+  if (frame->function->source.isConstexprFunction)
+    return constexprWhile(node);
   if (!mayLeaveLoop(node.body))
     return plainWhile(node);
 
@@ -305,6 +310,37 @@ void Generator::whileStatement(const ast::While &node) {
   if (attempts == 0)
     flushPrints();
   finishLeavingLoop(node.location, holdsReturn(node.body), carried, std::move(body), nullptr, Range());
+}
+
+// A loop of a constexpr function runs while compiling.
+void Generator::constexprWhile(const ast::While &node) {
+  constexpr int mostTurns = 1 << 20; // more than this is a loop that does not end
+  ++frame->loops;
+  Path &path = frame->path;
+  for (int turn = 0; !path.closed; ++turn) {
+    std::variant<bool, Value> test = condition(*node.test);
+    auto *known = std::get_if<bool>(&test);
+    if (!known)
+      failAt(node.test->location, Diagnostic::Kind::Type,
+             "a constexpr function cannot loop on a condition that is known only at run time");
+    if (turn == mostTurns)
+      failAt(node.location, Diagnostic::Kind::Value, "this loop of a constexpr function does not end");
+    if (!*known)
+      break;
+    block(node.body, Exit::Continue);
+    auto *exit = std::get_if<Exit>(&path.exit);
+    if (!exit)
+      failAt(node.location, Diagnostic::Kind::Type,
+             "a constexpr function cannot leave a loop on a condition that is known only at run time");
+    if (*exit == Exit::Return)
+      break;
+    path.closed = false;
+    bool isBroken = *exit == Exit::Break;
+    path.exit = Exit::None;
+    if (isBroken)
+      break;
+  }
+  --frame->loops;
 }
 
 // The test is the `before` region: it runs once more than the body, and names that it binds are known after the loop.

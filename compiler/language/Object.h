@@ -43,6 +43,7 @@ struct BoundMethod {
   const Builtin *builtin = nullptr; // null: the standard library's function `name` (StandardLibrary.h)
   std::string name;
   std::shared_ptr<const Object> receiver;
+  std::shared_ptr<const Object> function; // a method of an aggregate: the function of the language that it is
 };
 
 class Object {

@@ -23,6 +23,7 @@ from .runtime.jit import (
     jit,
     reinterpret,
 )
+from .runtime.aggregate import aggregate
 from .runtime.autotuner import Config, autotune, heuristics
 from .runtime.allocation import set_allocator
 from .compiler.errors import CompilationError
@@ -32,7 +33,7 @@ from ._alias import activate
 
 __all__ = [
     "CompilationError", "Config", "InterpreterError", "JITFunction", "KernelInterface", "MockTensor", "OutOfResources",
-    "TensorWrapper", "TritonError", "__version__", "activate", "autotune", "cdiv", "compile", "constexpr_function",
+    "TensorWrapper", "TritonError", "__version__", "activate", "aggregate", "autotune", "cdiv", "compile", "constexpr_function",
     "heuristics", "jit", "knobs", "language", "next_power_of_2", "reinterpret", "runtime", "set_allocator", "testing",
     "tools", "version",
 ]  # fmt: skip

@@ -82,4 +82,11 @@ def _unwrap_if_constexpr(value):
     return value.value if isinstance(value, constexpr) else value
 
 
+def _aggregate(cls):
+    """Makes a class whose instances kernels can make and use; see nacre.aggregate."""
+    from ..runtime.aggregate import aggregate
+
+    return aggregate(cls)
+
+
 __getattr__, __dir__ = _builtins.attach(globals(), ("triton.language", "triton.language.core", "triton.language.math"))

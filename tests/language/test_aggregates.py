@@ -1,0 +1,194 @@
+"""Aggregates, named tuples and nested tuples: as arguments, as results, through loops and branches."""
+
+from collections import namedtuple
+from typing import NamedTuple
+
+import numpy as np
+import triton
+import triton.language as tl
+
+
+@triton.language.core._aggregate
+class Interval:
+    start: tl.tensor
+    SIZE: tl.constexpr
+
+    @triton.constexpr_function
+    def __init__(self, start, SIZE):
+        self.start = start
+        self.SIZE = tl.constexpr(SIZE)
+
+    @triton.jit
+    def offsets(self):
+        return self.start + tl.arange(0, self.SIZE)
+
+    @triton.jit
+    def moved(self, by):
+        return Interval(self.start + by, self.SIZE)
+
+    @triton.constexpr_function
+    def doubled_size(self):
+        size = self.SIZE
+        return size * 2
+
+
+def run(engine, kernel, count=8, *args):
+    out = engine.zeros(count, "int32")
+    kernel[(1,)](out, *args)
+    return engine.numpy(out)
+
+
+def test_fields_and_methods(engine):
+    @triton.jit
+    def kernel(out_ptr, start):
+        interval = Interval(start, 4)
+        tl.static_assert(interval.SIZE == 4)
+        tl.store(out_ptr + interval.offsets(), interval.start)
+
+    np.testing.assert_array_equal(run(engine, kernel, 8, 2), [0, 0, 2, 2, 2, 2, 0, 0])
+
+
+def test_a_method_makes_another(engine):
+    @triton.jit
+    def kernel(out_ptr, start):
+        interval = Interval(start, SIZE=2).moved(3)
+        tl.store(out_ptr + interval.offsets(), 1)
+
+    np.testing.assert_array_equal(run(engine, kernel, 8, 2), [0, 0, 0, 0, 0, 1, 1, 0])
+
+
+def test_a_constexpr_method(engine):
+    @triton.jit
+    def kernel(out_ptr):
+        interval = Interval(tl.program_id(0), 4)
+        tl.store(out_ptr + tl.arange(0, interval.doubled_size()), 7)
+
+    np.testing.assert_array_equal(run(engine, kernel), [7] * 8)
+
+
+@triton.jit
+def shift(interval, by):
+    return Interval(interval.start + by, interval.SIZE)
+
+
+def test_loops_and_branches_carry_them(engine):
+    @triton.jit
+    def kernel(out_ptr, count, big):
+        interval = Interval(0, 2)
+        for i in range(count):
+            tl.store(out_ptr + interval.offsets(), i + 1)
+            interval = shift(interval, 2)
+        if big > 0:
+            interval = shift(interval, 1)
+        else:
+            interval = interval.moved(0)
+        tl.store(out_ptr + interval.offsets(), 9)
+
+    np.testing.assert_array_equal(run(engine, kernel, 8, 2, 0), [1, 1, 2, 2, 9, 9, 0, 0])
+    np.testing.assert_array_equal(run(engine, kernel, 8, 2, 3), [1, 1, 2, 2, 0, 9, 9, 0])
+
+
+@triton.language.core._aggregate
+class Pair:
+    first: tl.tensor
+    second: Interval
+    SCALE: tl.constexpr = 10
+
+    @triton.jit
+    def total(self):
+        return (self.first + self.second.start) * self.SCALE
+
+
+def test_fields_are_the_parameters_without_an_init(engine):
+    @triton.jit
+    def kernel(out_ptr, x):
+        plain = Pair(x, Interval(x + 1, 2))
+        scaled = Pair(first=x, second=plain.second, SCALE=100)
+        tl.store(out_ptr, plain.total())
+        tl.store(out_ptr + 1, scaled.total())
+        tl.static_assert(isinstance(plain, Pair) and not isinstance(plain.second, Pair))
+
+    np.testing.assert_array_equal(run(engine, kernel, 2, 3), [70, 700])
+
+
+class Point(NamedTuple):
+    x: tl.tensor
+    y: tl.tensor
+
+
+Bounds = namedtuple("Bounds", ["low", "high"])
+
+
+@triton.jit
+def mirrored(point):
+    return Point(x=point.y, y=point.x)
+
+
+def test_named_tuples_as_arguments_and_results(engine):
+    @triton.jit
+    def kernel(out_ptr, point, bounds):
+        other = mirrored(point)
+        tl.store(out_ptr, other.x)
+        tl.store(out_ptr + 1, other.y)
+        tl.store(out_ptr + 2, bounds.low + bounds[1])
+        low, high = bounds
+        tl.store(out_ptr + 3, high - low)
+
+    np.testing.assert_array_equal(run(engine, kernel, 4, Point(3, 4), Bounds(low=10, high=25)), [4, 3, 35, 15])
+
+
+def test_named_tuples_through_a_loop(engine):
+    @triton.jit
+    def kernel(out_ptr, count):
+        point = Point(count, count + 1)
+        for _ in range(count):
+            point = Point(point.y, point.x + point.y)
+        tl.store(out_ptr, point.x)
+        tl.store(out_ptr + 1, point.y)
+
+    a, b = 5, 6
+    for _ in range(5):
+        a, b = b, a + b
+    np.testing.assert_array_equal(run(engine, kernel, 2, 5), [a, b])
+
+
+def test_nested_tuples_at_launch(engine):
+    @triton.jit
+    def kernel(out_ptr, nested):
+        (x_ptr, y_ptr), (count, (scale, nothing)) = nested
+        tl.static_assert(nothing is None)
+        offsets = tl.arange(0, 4)
+        mask = offsets < count
+        x = tl.load(x_ptr + offsets, mask=mask, other=0)
+        y = tl.load(y_ptr + offsets, mask=mask, other=0)
+        tl.store(out_ptr + offsets, x * scale + y)
+
+    x, y = np.array([1, 2, 3, 4], np.int32), np.array([5, 6, 7, 8], np.int32)
+    found = run(engine, kernel, 4, ((engine.array(x), engine.array(y)), (3, (10, None))))
+    np.testing.assert_array_equal(found, [15, 26, 37, 0])
+
+
+@triton.constexpr_function
+def digits(n):
+    count = 0
+    while n:
+        n //= 10
+        count += 1
+    return count
+
+
+@triton.constexpr_function
+def factorial(n):
+    result = 1
+    for i in range(2, n + 1):
+        result *= i
+    return result
+
+
+def test_constexpr_functions(engine):
+    @triton.jit
+    def kernel(out_ptr, N: tl.constexpr):
+        tl.static_assert(digits(N) == 3)
+        tl.store(out_ptr + tl.arange(0, factorial(3)), digits(12345))
+
+    np.testing.assert_array_equal(run(engine, kernel, 8, 123), [5] * 6 + [0, 0])
