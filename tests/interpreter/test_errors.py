@@ -1,0 +1,139 @@
+"""Errors inside kernels that Python runs: the traceback and the message show the kernel's line."""
+
+import sys
+import traceback
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+from triton.runtime.errors import DeviceAssertError, OutOfBoundsError
+
+pytestmark = pytest.mark.usefixtures("interpret")
+
+
+def lines_of(error):
+    """(function, the line's text) of the traceback."""
+    return [(frame.name, frame.line) for frame in traceback.extract_tb(error.__traceback__)]
+
+
+@triton.jit
+def add(x, y):
+    return x + y
+
+
+@triton.jit
+def shapes_kernel(N: tl.constexpr):
+    x = tl.arange(0, N)
+    y = add(x, tl.arange(0, 3))
+    return y
+
+
+def test_a_traceback_ends_at_the_kernels_line():
+    with pytest.raises(triton.CompilationError, match=r"shapes \[4\] and \[3\] do not go together") as raised:
+        shapes_kernel[(1,)](4)
+    assert lines_of(raised.value)[1:] == [("shapes_kernel", "y = add(x, tl.arange(0, 3))"), ("add", "return x + y")]
+    error = raised.value
+    assert error.filename == __file__ and error.source_line.strip() == "return x + y"
+    assert "    return x + y\n           ^~~~~" in str(error)
+
+
+@triton.jit
+def library_kernel():
+    x = tl.zeros((4, 4), tl.float32)
+    return tl.sum(x, axis=5)
+
+
+def test_an_error_inside_the_library_is_the_callers():
+    with pytest.raises(triton.CompilationError, match="tl.sum") as raised:
+        library_kernel[(1,)]()
+    assert raised.value.filename == __file__ and raised.value.source_line.strip() == "return tl.sum(x, axis=5)"
+
+
+@triton.jit
+def python_error_kernel(n):
+    x = n + 1
+    raise ValueError(f"n is {n}, x is {x}")
+
+
+def test_pythons_own_errors():
+    with pytest.raises(ValueError, match="n is 5, x is 6") as raised:
+        python_error_kernel[(1,)](5)
+    assert lines_of(raised.value)[-1] == ("python_error_kernel", 'raise ValueError(f"n is {n}, x is {x}")')
+
+
+@triton.jit
+def bounds_kernel(x_ptr, out_ptr, n, COUNT: tl.constexpr, HOW: tl.constexpr):
+    offsets = tl.program_id(0) * COUNT + tl.arange(0, COUNT)
+    mask = offsets < n
+    if HOW == "load":
+        x = tl.load(x_ptr + offsets)
+    else:
+        x = tl.load(x_ptr + offsets, mask=mask)
+    if HOW == "store":
+        tl.store(out_ptr + offsets, x)
+    elif HOW == "atomic":
+        tl.atomic_add(out_ptr + offsets, x)
+    else:
+        tl.store(out_ptr + offsets, x, mask=mask)
+
+
+@pytest.mark.parametrize("how, line, array", [
+    ("load", "x = tl.load(x_ptr + offsets)", "x_ptr"), ("store", "tl.store(out_ptr + offsets, x)", "out_ptr"),
+    ("atomic", "tl.atomic_add(out_ptr + offsets, x)", "out_ptr"),
+])  # fmt: skip
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_out_of_bounds(library, how, line, array):
+    make = np.zeros if library == "numpy" else pytest.importorskip("torch").zeros
+    dtype = np.float32 if library == "numpy" else sys.modules["torch"].float32
+    x, out = make(100, dtype=dtype), make(100, dtype=dtype)
+    bounds_kernel[(2,)](x, out, 100, COUNT=64, HOW="masked")
+    with pytest.raises(OutOfBoundsError, match=f"just past the end of '{array}'; 28 of 64 lanes, first \\(36\\), \\(37\\)") as raised:
+        bounds_kernel[(2,)](x, out, 100, COUNT=64, HOW=how)
+    error = raised.value
+    assert isinstance(error, triton.InterpreterError) and isinstance(error, IndexError)
+    assert error.program == (1, 0, 0) and "program (1, 0, 0)" in str(error)
+    assert line in str(error) and lines_of(error)[-1] == ("bounds_kernel", line)
+
+
+@triton.jit
+def negative_kernel(x_ptr):
+    tl.load(x_ptr - 2)
+
+
+def test_before_the_beginning_and_views():
+    x = np.zeros(64, np.float32)
+    with pytest.raises(OutOfBoundsError, match="8 bytes before 'x_ptr'"):
+        negative_kernel[(1,)](x)
+    negative_kernel[(1,)](x[2:])  # a part of an array: the whole of it is known
+
+
+@triton.jit
+def address_kernel(table_ptr, out_ptr):
+    inner = tl.load(table_ptr).to(tl.pointer_type(tl.int32))
+    tl.store(out_ptr, tl.load(inner + 1))
+
+
+def test_an_address_from_memory_is_not_checked():
+    data, out = np.array([5, 6], np.int32), np.zeros(1, np.int32)
+    address_kernel[(1,)](np.array([data.ctypes.data], np.int64), out)
+    assert out[0] == 6
+
+
+@triton.jit
+def assert_kernel(n):
+    tl.device_assert(tl.program_id(0) < n, "too many programs")
+
+
+def test_device_assert():
+    assert_kernel[(5,)](3)
+    with pytest.raises(DeviceAssertError, match="too many programs") as raised:
+        assert_kernel[(5,)](3, debug=True)
+    assert raised.value.program == (3, 0, 0) and lines_of(raised.value)[-1][0] == "assert_kernel"
+
+
+def test_builtins_outside_of_kernels():
+    with pytest.raises(RuntimeError, match="works inside a kernel only"):
+        tl.arange(0, 4)
+    with pytest.raises(RuntimeError, match="launch it with"):
+        add(1, 2)

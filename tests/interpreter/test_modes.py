@@ -1,0 +1,108 @@
+"""Who runs a kernel: the environment, the driver's mode, the kernel's own option; and programs side by side."""
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+from triton.runtime.interpreter import InterpretedFunction
+from triton.tools.debug import check_tensors_gpu_ready, check_tensors_ready, holds
+
+seen = []
+
+
+@triton.jit(interpret=True)
+def own_option_kernel(x_ptr):
+    seen.append(int(tl.program_id(0)))
+    tl.store(x_ptr + tl.program_id(0), 1)
+
+
+def test_a_kernels_own_option():
+    seen.clear()
+    x = np.zeros(3, np.int32)
+    assert isinstance(own_option_kernel, InterpretedFunction)
+    own_option_kernel[(3,)](x)
+    assert seen == [0, 1, 2] and x.tolist() == [1, 1, 1]
+
+
+def test_the_environment(monkeypatch):
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+
+    @triton.jit
+    def kernel(x_ptr):
+        seen.append("ran")
+        tl.store(x_ptr, 5)
+
+    monkeypatch.delenv("TRITON_INTERPRET")  # read when @jit runs
+    seen.clear()
+    kernel[(1,)](np.zeros(1, np.int32))
+    assert seen == ["ran"]
+
+
+@triton.jit
+def plain_kernel(x_ptr, n):
+    if n > 100:
+        print("python runs this")
+    tl.store(x_ptr, n)
+
+
+def test_the_drivers_mode(interpret, capsys):
+    x = np.zeros(1, np.int32)
+    plain_kernel[(1,)](x, 101)
+    assert capsys.readouterr().out == "python runs this\n" and x[0] == 101
+    triton.runtime.driver.active.set_interpret_mode(False)
+    assert plain_kernel[(1,)](x, 50).asm  # compiled
+    assert x[0] == 50
+
+
+@triton.jit
+def sums_kernel(x_ptr, out_ptr, count_ptr, BLOCK: tl.constexpr):
+    program = tl.program_id(0)
+    x = tl.load(x_ptr + program * BLOCK + tl.arange(0, BLOCK))
+    for _ in range(20):
+        x = x * 2 - x
+    tl.store(out_ptr + program, tl.sum(x))
+    tl.atomic_add(count_ptr, 1)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_programs_side_by_side(interpret, threads):
+    x = np.arange(64 * 5000, dtype=np.int64).reshape(64, 5000)
+    out, count = np.zeros(64, np.int64), np.zeros(1, np.int32)
+    with triton.knobs.runtime.scope():
+        triton.knobs.runtime.interpret_threads = threads
+        sums_kernel[(64,)](x, out, count, BLOCK=5000)
+    np.testing.assert_array_equal(out, x.sum(1))
+    assert count[0] == 64
+
+
+@triton.jit
+def failing_kernel(n):
+    if tl.program_id(0) == n:
+        raise ArithmeticError("this program fails")
+
+
+def test_an_error_of_one_of_many_threads(interpret):
+    with triton.knobs.runtime.scope():
+        triton.knobs.runtime.interpret_threads = 3
+        failing_kernel[(30,)](1000)
+        with pytest.raises(ArithmeticError, match="this program fails"):
+            failing_kernel[(30,)](7)
+
+
+def test_conditions_on_program_ids():
+    assert holds("=0", (0, 5, 0)) and holds(",>1", (0, 5, 0)) and holds("<=3,,=2", (3, 9, 2)) and not holds("!=1", (1, 0, 0))
+    assert holds((0, None, 2), (0, 7, 2)) and holds(lambda x, y, z: x == y, (4, 4, 0)) and not holds(3, (2, 0, 0))
+    with pytest.raises(ValueError, match="not a comparison"):
+        holds("0", (0, 0, 0))
+
+
+def test_checks_of_tensors():
+    x = np.zeros((4, 4), np.float32)
+    check_tensors_ready(x, x[1:])
+    check_tensors_gpu_ready(x)
+    with pytest.raises(ValueError, match="tensor 1 of 2, of shape .*, is not contiguous"):
+        check_tensors_ready(x, x.T)
+    with pytest.raises(ValueError, match="is a list, not a tensor"):
+        check_tensors_ready([1])
+    with pytest.raises(ValueError, match="is on cpu, where cuda is needed"):
+        check_tensors_ready(x, device="cuda")

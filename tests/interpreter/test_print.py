@@ -1,0 +1,88 @@
+"""Tiles as text and as arrays: print, f-strings, device_print, NumPy."""
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+
+pytestmark = pytest.mark.usefixtures("interpret")
+
+
+@triton.jit
+def print_kernel(x_ptr, n, COUNT: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, COUNT))
+    print(x)
+    print("first", x[0], "n", n, "program", tl.program_id(0)[0])
+    print(f"{x.dtype} {x[1]:.2f} {n:>4} {COUNT}")
+
+
+def test_print_and_f_strings(capsys):
+    x = np.array([1.5, -2.25, 1e10, np.inf], dtype=np.float32)
+    print_kernel[(1,)](x, 7, COUNT=4)
+    assert capsys.readouterr().out == f"{x}\nfirst 1.5 n 7 program 0\nfp32 -2.25    7 4\n"
+
+
+@triton.jit
+def matrix_kernel(x_ptr, R: tl.constexpr, C: tl.constexpr):
+    print(tl.load(x_ptr + tl.arange(0, R)[:, None] * C + tl.arange(0, C)[None, :]))
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.uint16, np.int64, np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(2, 3), (1, 1), (40, 50)])
+def test_a_tile_prints_as_numpy_does(capsys, dtype, shape):
+    x = (np.arange(np.prod(shape)) * 7 % 11).reshape(shape).astype(dtype)
+    matrix_kernel[(1,)](x, R=shape[0], C=shape[1])
+    assert capsys.readouterr().out == f"{x}\n"
+
+
+@triton.jit
+def device_print_kernel(x_ptr):
+    x = tl.load(x_ptr + tl.arange(0, 4))
+    tl.device_print("x", x)
+    tl.device_print("scalar", tl.program_id(0) * 10)
+    tl.device_print("only text")
+
+
+def test_device_print(capsys):
+    device_print_kernel[(2,)](np.arange(4, dtype=np.int32))
+    lines = [f"({p}, 0, 0)  {text}" for p in range(2) for text in ("x:  [0 1 2 3]", f"scalar:  [{p * 10}]", "only text: ")]
+    assert capsys.readouterr().out == "\n".join(lines) + "\n"
+
+
+def test_a_tile_converts_to_an_array():
+    seen = {}
+
+    def keep(name, tile):
+        seen[name] = np.asarray(tile)
+
+    globals()["keep"] = keep
+    torch = pytest.importorskip("torch")
+    x = torch.tensor([1.0, 2.5, -3.0, 448.0])
+    for dtype in (torch.float32, torch.bfloat16, torch.float8_e4m3fn):
+        convert_kernel[(1,)](x.to(dtype))
+        np.testing.assert_array_equal(seen["tile"], x.to(dtype).float().numpy())
+        assert seen["matrix"].shape == (2, 2) and seen["scalar"].shape == ()
+        assert seen["mask"].dtype == np.bool_ and seen["mask"].tolist() == [True, True, False, True]
+
+
+@triton.jit
+def convert_kernel(x_ptr):
+    x = tl.load(x_ptr + tl.arange(0, 4))
+    keep("tile", x)  # noqa: F821  (any Python function can be called)
+    keep("matrix", x.to(tl.float32).reshape(2, 2))  # noqa: F821
+    keep("scalar", tl.program_id(0))  # noqa: F821
+    keep("mask", x.to(tl.float32) > 0)  # noqa: F821
+
+
+@triton.jit
+def host_numbers_kernel(OUT: tl.constexpr, n):
+    x = tl.arange(0, 4)
+    OUT.append([10, 20, 30][x[1]])
+    OUT.append(len(x))
+    OUT.append(str(n))
+
+
+def test_scalars_as_pythons_numbers():
+    out = []
+    host_numbers_kernel[(1,)](out, 2.5)
+    assert out == [20, 4, "2.5"]
