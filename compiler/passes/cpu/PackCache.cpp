@@ -20,17 +20,18 @@ static bool isLaunchInvariant(Value value) {
   return isElementwise(op) && llvm::all_of(op->getOperands(), isLaunchInvariant);
 }
 
-// Collects the scalars a tile is made of; false when it is made of something else too.
-static bool collectScalars(const Plan &plan, Value value, llvm::SmallSetVector<Value, 8> &scalars) {
+// Collects the scalars that a tile is computed from, by itself or through memory; false when it is made of something else too.
+static bool collectScalars(Value value, llvm::SmallSetVector<Value, 8> &scalars) {
   if (!isTile(value)) {
     if (!isLaunchInvariant(value))
       scalars.insert(value);
     return true;
   }
   Operation *op = value.getDefiningOp();
-  if (!op || (plan.place(op) != Place::Virtual && plan.place(op) != Place::Deferred))
+  if (!op || !(isElementwise(op) || isa<arith::ConstantOp, tile::SplatOp, tile::ArangeOp, tile::ExpandDimsOp, tile::BroadcastOp,
+                                        tile::PermuteOp, tile::ReshapeOp, tile::LoadOp>(op)))
     return false;
-  return llvm::all_of(op->getOperands(), [&](Value operand) { return collectScalars(plan, operand, scalars); });
+  return llvm::all_of(op->getOperands(), [&](Value operand) { return collectScalars(operand, scalars); });
 }
 
 // Whether memory is as the launch found it wherever the dot runs, as far as this program is concerned.
@@ -59,7 +60,7 @@ static bool runsBeforeWrites(tile::DotOp dot) {
 
 std::optional<PackCache> PackCache::find(Lowering &lowering, tile::DotOp dot, Value operand) {
   llvm::SmallSetVector<Value, 8> scalars;
-  if (!collectScalars(lowering.plan, operand, scalars) || scalars.size() > 8 || !runsBeforeWrites(dot))
+  if (!collectScalars(operand, scalars) || scalars.size() > 8 || !runsBeforeWrites(dot))
     return std::nullopt;
   return PackCache(lowering, dot, SmallVector<Value>(scalars.getArrayRef()));
 }
