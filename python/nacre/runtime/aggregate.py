@@ -18,7 +18,6 @@ An instance does not change once it is made. Without an __init__ the fields are 
 """
 
 import functools
-import inspect
 
 from .jit import ConstexprFunction, JITCallable, JITFunction
 
@@ -46,6 +45,8 @@ def _is_constexpr(annotation):
 
 def _fields(cls):
     """(annotations, defaults) by name, those of the bases first."""
+    import inspect  # slow to import, and few programs make aggregates
+
     annotations, defaults = {}, {}
     for base in reversed(cls.__mro__[:-1]):
         if base is not cls and not hasattr(base, "__aggregate__"):
@@ -59,6 +60,8 @@ def _fields(cls):
 
 def aggregate(cls):
     """Makes a class whose instances kernels can make and use; its fields are its annotations."""
+    import inspect
+
     annotations, defaults = _fields(cls)
     members = {}
     for name, member in inspect.getmembers_static(cls):
