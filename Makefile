@@ -65,7 +65,7 @@ docs: install ## write the language reference anew
 	@$(VENV)/bin/python python/describe_language.py
 
 clean: ## remove the build, the virtual environment and the wheels
-	rm -rf $(BUILD) $(VENV) dist python/nacre/*.so
+	rm -rf $(BUILD) $(VENV) dist python/nacre/*.so $$(find python/nacre -name "*.pyi")
 
 $(BUILD)/build.ninja: CMakeLists.txt | $(STAMPS)/python
 	$(call say,"configure")
