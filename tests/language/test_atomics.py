@@ -215,3 +215,39 @@ def test_narrow_types_are_an_error(engine, name):
     assert TYPES[name].bits < 32
     with pytest.raises(triton.TritonError):
         narrow_kernel[(1,)](engine.zeros(1, name))
+
+
+@triton.jit
+def load_store_kernel(x_ptr, out_ptr, COUNT: tl.constexpr):
+    offsets = tl.arange(0, COUNT)
+    x = tl.atomic_load(x_ptr + offsets, mask=offsets < COUNT - 1, sem="relaxed")
+    tl.atomic_store(out_ptr + offsets, x, mask=offsets > 0)
+    tl.atomic_store(out_ptr, tl.atomic_load(x_ptr, scope="sys") + 5, sem="release")
+
+
+@pytest.mark.ours("new in Triton 3.9")
+@pytest.mark.parametrize("name", [*WIDE_INTEGERS, "float32", "float64"])
+def test_load_and_store(engine, rng, name):
+    x = sample(rng, name, 16, 0, 50)
+    out = engine.zeros(16, name)
+    load_store_kernel[(1,)](engine.array(x, name), out, COUNT=16)
+    expected = x.copy()
+    expected[0] = rounded(x[0] + 5, name)
+    np.testing.assert_array_equal(engine.numpy(out)[:15], expected[:15])
+
+
+@triton.jit
+def chain_kernel(turn_ptr, out_ptr):
+    """Each program waits for its turn; programs start in ascending order, so that each one's predecessor is on its way."""
+    me = tl.program_id(0)
+    tl.atomic_poll(turn_ptr, me)
+    tl.store(out_ptr + me, tl.atomic_load(turn_ptr) * 10)
+    tl.atomic_store(turn_ptr, me + 1)
+
+
+@pytest.mark.ours("new in Triton 3.9")
+def test_poll_waits_for_a_value(engine):
+    turn, out = engine.zeros(1, "int32"), engine.zeros(8, "int32")
+    chain_kernel[(8,)](turn, out)
+    assert engine.numpy(turn)[0] == 8
+    np.testing.assert_array_equal(engine.numpy(out), np.arange(8) * 10)

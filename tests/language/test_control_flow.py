@@ -550,3 +550,20 @@ def test_errors(engine, kernel):
         pytest.skip("types at joins are a matter of the compiler; CPython takes one path")
     with pytest.raises(triton.TritonError):
         kernel[(1,)](engine.zeros(16, "int32"), engine.zeros(16, "int32"), 5)
+
+
+@triton.jit
+def condition_kernel(out_ptr, n):
+    steps = 0
+    while tl.condition(n > 1, disable_licm=True):
+        n = n // 2
+        steps += 1
+    tl.store(out_ptr, steps)
+
+
+@pytest.mark.ours("new in Triton 3.6; the interpreter does not know it")
+@pytest.mark.parametrize("n, steps", [(0, 0), (1, 0), (2, 1), (1000, 9)])
+def test_a_condition_with_hints(engine, n, steps):
+    out = engine.empty(1, "int32")
+    condition_kernel[(1,)](out, n)
+    assert engine.numpy(out)[0] == steps

@@ -112,3 +112,21 @@ def test_a_block_of_256_by_256(engine, rng):
     out = engine.empty(x.shape, "int32")
     square_block_kernel[(1,)](engine.array(x), out, SIDE=256)
     np.testing.assert_array_equal(engine.numpy(out), x + x.sum(1)[:, None] + x.max(0)[None, :])
+
+
+@triton.jit
+def to_tensor_kernel(x_ptr, out_ptr):
+    number = tl.to_tensor(7)
+    tl.static_assert(number.dtype == tl.int32)
+    half = tl.to_tensor(0.5)
+    tl.static_assert(half.dtype == tl.float32)
+    x = tl.load(x_ptr + tl.arange(0, 4))
+    same = tl.to_tensor(x)
+    tl.static_assert(same.dtype == x.dtype and same.shape == x.shape)
+    tl.store(out_ptr + tl.arange(0, 4), same * number + half)
+
+
+def test_numbers_become_values(engine):
+    out = engine.empty(4, "float32")
+    to_tensor_kernel[(1,)](engine.array(np.arange(4, dtype=np.int16)), out)
+    np.testing.assert_array_equal(engine.numpy(out), np.arange(4) * 7 + 0.5)

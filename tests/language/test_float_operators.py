@@ -217,3 +217,20 @@ def test_fp8_stored_after_float32_arithmetic(engine, rng, name):
     out = engine.empty(COUNT, name)
     fp8_through_float_kernel[(1,)](engine.array(x, name), engine.array(y, name), out, COUNT=COUNT, DTYPE=getattr(tl, name))
     np.testing.assert_array_equal(engine.numpy(out), rounded(x * y, name))
+
+
+@triton.jit
+def nan_kernel(x_ptr, y_ptr, out_ptr, COUNT: tl.constexpr):
+    offsets = tl.arange(0, COUNT)
+    x, y = tl.load(x_ptr + offsets), tl.load(y_ptr + offsets)
+    tl.store(out_ptr + offsets, tl.maximum(x, y, propagate_nan=tl.PropagateNan.NONE))
+    tl.store(out_ptr + COUNT + offsets, tl.minimum(x, y, propagate_nan=tl.PropagateNan.ALL))
+    tl.store(out_ptr + 2 * COUNT + offsets, tl.clamp(x, -1.0, 1.0, propagate_nan=tl.PropagateNan.ALL))
+
+
+def test_what_becomes_of_nan(engine):
+    nan = float("nan")
+    x, y = np.array([1, nan, 3, nan], np.float32), np.array([2, 5, nan, nan], np.float32)
+    out = engine.empty((3, 4), "float32")
+    nan_kernel[(1,)](engine.array(x), engine.array(y), out, COUNT=4)
+    np.testing.assert_array_equal(engine.numpy(out), np.array([[2, 5, 3, nan], [1, nan, nan, nan], [1, nan, 1, nan]], np.float32))

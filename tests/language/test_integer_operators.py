@@ -225,3 +225,20 @@ def test_broadcasting(engine, rng, rows, columns):
         np.testing.assert_array_equal(engine.numpy(out), x[:, None] * np.int32(3) - y[None, :])
 
 
+
+
+@triton.jit
+def named_operators_kernel(x_ptr, y_ptr, out_ptr, COUNT: tl.constexpr):
+    offsets = tl.arange(0, COUNT)
+    x, y = tl.load(x_ptr + offsets), tl.load(y_ptr + offsets)
+    tl.store(out_ptr + offsets, tl.add(x, y, sanitize_overflow=False))
+    tl.store(out_ptr + COUNT + offsets, tl.sub(x, y, sanitize_overflow=False))
+    tl.store(out_ptr + 2 * COUNT + offsets, tl.mul(x, y, sanitize_overflow=False))
+
+
+@pytest.mark.parametrize("name", ["int8", "uint16", "int32", "uint64"])
+def test_operators_by_name(engine, rng, name):
+    x, y = sample(rng, name, 64), sample(rng, name, 64)
+    out = engine.empty((3, 64), name)
+    named_operators_kernel[(1,)](engine.array(x), engine.array(y), out, COUNT=64)
+    np.testing.assert_array_equal(engine.numpy(out), np.stack([x + y, x - y, x * y]))

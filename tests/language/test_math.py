@@ -169,3 +169,30 @@ def test_an_expression(engine, rng):
     x = x.astype(np.float64)
     expected = np.exp(-x * x) * np.cos(3 * x) + np.sqrt(np.abs(x) + 1) / (1 + np.exp(-x))
     np.testing.assert_allclose(engine.numpy(out), expected, rtol=2e-6, atol=1e-6)
+
+
+@triton.jit
+def softmax_kernel(x_ptr, out_ptr, R: tl.constexpr, C: tl.constexpr, HOW: tl.constexpr):
+    places = tl.arange(0, R)[:, None] * C + tl.arange(0, C)[None, :]
+    x = tl.load(x_ptr + places)
+    if HOW == "default":
+        y = tl.softmax(x)
+    elif HOW == "dim":
+        y = tl.softmax(x, dim=1, ieee_rounding=True)
+    elif HOW == "axis":
+        y = tl.softmax(x, axis=1)
+    else:
+        y = x.softmax(0)
+    tl.store(out_ptr + places, y)
+
+
+@pytest.mark.ours("axis=, and softmax of two axes in the interpreter")
+@pytest.mark.parametrize("how, axis", [("default", 0), ("dim", 1), ("axis", 1), ("method", 0)])
+@pytest.mark.parametrize("shape", [(8, 16), (5, 13)], ids=str)
+def test_softmax(engine, rng, how, axis, shape):
+    x = (10 * rng.standard_normal(shape)).astype(np.float32)
+    x[0, 0] = 80.0  # exp of it alone would be large
+    out = engine.empty(shape, "float32")
+    softmax_kernel[(1,)](engine.array(x), out, R=shape[0], C=shape[1], HOW=how)
+    e = np.exp(x.astype(np.float64) - x.max(axis=axis, keepdims=True))
+    np.testing.assert_allclose(engine.numpy(out), e / e.sum(axis=axis, keepdims=True), rtol=2e-6, atol=1e-30)

@@ -66,3 +66,45 @@ def test_ids_are_int32(engine):
     out = engine.empty(1, "int32")
     type_of_id_kernel[(1,)](out)
     assert engine.numpy(out)[0] == 1
+
+
+@triton.jit
+def target_kernel(out_ptr):
+    if tl.target_info.is_cuda():
+        tl.store(out_ptr, 1)
+    else:
+        tl.store(out_ptr, 2)
+    tl.store(out_ptr + 1, tl.target_info.cuda_capability_geq(9, 0))
+
+
+@pytest.mark.ours("asks about this engine's target")
+def test_what_the_target_is(engine):
+    out = engine.empty(2, "int32")
+    target_kernel[(1,)](out)
+    expected = [1, engine.numpy(out)[1]] if engine.device == "cuda" else [2, 0]
+    np.testing.assert_array_equal(engine.numpy(out), expected)
+
+
+@triton.jit
+def cuda_only_kernel(out_ptr, WHICH: tl.constexpr):
+    if WHICH == "smid":
+        tl.store(out_ptr, tl.extra.cuda.smid())
+    elif WHICH == "globaltimer":
+        tl.store(out_ptr, tl.extra.cuda.globaltimer())
+    elif WHICH == "num_warps":
+        tl.store(out_ptr, tl.extra.cuda.num_warps())
+    elif WHICH == "num_threads":
+        tl.store(out_ptr, tl.extra.cuda.num_threads())
+    elif WHICH == "gdc_wait":
+        tl.extra.cuda.gdc_wait()
+    else:
+        tl.extra.cuda.gdc_launch_dependents()
+
+
+@pytest.mark.ours("what a CUDA function says elsewhere")
+@pytest.mark.parametrize("which", ["smid", "globaltimer", "num_warps", "num_threads", "gdc_wait", "gdc_launch_dependents"])
+def test_functions_of_another_target_say_so(engine, which):
+    if engine.device == "cuda":
+        pytest.skip("this engine has them")
+    with pytest.raises(Exception, match="CUDA|cuda"):
+        cuda_only_kernel[(1,)](engine.zeros(1, "int64"), WHICH=which)

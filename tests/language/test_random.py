@@ -1,6 +1,7 @@
 """Philox is exact to the bit; what is made of it is distributed as it should be."""
 
 import numpy as np
+import pytest
 import triton
 import triton.language as tl
 
@@ -86,3 +87,47 @@ def test_normal_numbers(engine):
         x = numbers(engine, kind, 8192).astype(np.float64)
         assert abs(x.mean()) < 0.05 and abs(x.std() - 1) < 0.05
         assert abs((x**3).mean()) < 0.15 and abs((x**4).mean() - 3) < 0.4
+
+
+@triton.jit
+def words_kernel(out_ptr, seed, COUNT: tl.constexpr, HOW: tl.constexpr):
+    offsets = tl.arange(0, COUNT)
+    if HOW == "philox":
+        zero = tl.zeros_like(offsets)
+        a, b, c, d = tl.philox(seed, offsets, zero, zero, zero)
+    else:
+        a, b, c, d = tl.randint4x(seed, offsets)
+    tl.store(out_ptr + 0 * COUNT + offsets, a)
+    tl.store(out_ptr + 1 * COUNT + offsets, b)
+    tl.store(out_ptr + 2 * COUNT + offsets, c)
+    tl.store(out_ptr + 3 * COUNT + offsets, d)
+
+
+@pytest.mark.parametrize("how", ["philox", "randint4x"])
+def test_four_words_of_each_counter(engine, how):
+    out = engine.empty((4, 64), "uint32")
+    words_kernel[(1,)](out, 11, COUNT=64, HOW=how)
+    np.testing.assert_array_equal(engine.numpy(out), np.stack(reference(11, np.arange(64))))
+
+
+@triton.jit
+def conversions_kernel(words_ptr, uniform_ptr, first_ptr, second_ptr, COUNT: tl.constexpr):
+    offsets = tl.arange(0, COUNT)
+    u = tl.random.uint_to_uniform_float(tl.load(words_ptr + offsets))
+    n1, n2 = tl.random.pair_uniform_to_normal(u, 1.0 - u)
+    tl.store(uniform_ptr + offsets, u)
+    tl.store(first_ptr + offsets, n1)
+    tl.store(second_ptr + offsets, n2)
+
+
+def test_words_become_uniform_and_normal_numbers(engine, rng):
+    words = np.concatenate([rng.integers(0, 2**32, 60, dtype=np.uint32), np.array([0, 1, 2**31, 2**32 - 1], np.uint32)])
+    uniform, first, second = (engine.empty(64, "float32") for _ in range(3))
+    conversions_kernel[(1,)](engine.array(words), uniform, first, second, COUNT=64)
+    u = engine.numpy(uniform)
+    signed = words.view(np.int32)
+    np.testing.assert_array_equal(u, np.where(signed < 0, ~signed, signed).astype(np.float32) * np.float32(4.6566127342e-10))
+    radius = np.sqrt(-2 * np.log(np.maximum(1e-7, u.astype(np.float64))))
+    angle = 2 * np.pi * (1 - u).astype(np.float64)
+    np.testing.assert_allclose(engine.numpy(first), radius * np.cos(angle), atol=1e-5)
+    np.testing.assert_allclose(engine.numpy(second), radius * np.sin(angle), atol=1e-5)

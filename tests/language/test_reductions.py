@@ -366,3 +366,19 @@ def bad_axis_kernel(x_ptr, out_ptr):
 def test_an_axis_out_of_range_is_an_error(engine):
     with pytest.raises(triton.TritonError):
         bad_axis_kernel[(1,)](engine.zeros(16, "int32"), engine.zeros(1, "int32"))
+
+
+@triton.jit
+def or_kernel(x_ptr, out_ptr, all_ptr, R: tl.constexpr, C: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, R)[:, None] * C + tl.arange(0, C)[None, :])
+    tl.store(out_ptr + tl.arange(0, R), tl.reduce_or(x, axis=1))
+    tl.store(all_ptr, tl.reduce_or(x, axis=None))
+
+
+@pytest.mark.parametrize("name", ["int8", "uint16", "int32", "uint64"])
+def test_reduce_or(engine, rng, name):
+    x = sample(rng, name, (8, 32)) & sample(rng, name, (8, 32)) & sample(rng, name, (8, 32))
+    out, everything = engine.empty(8, name), engine.empty(1, name)
+    or_kernel[(1,)](engine.array(x), out, everything, R=8, C=32)
+    np.testing.assert_array_equal(engine.numpy(out), np.bitwise_or.reduce(x, axis=1))
+    assert engine.numpy(everything)[0] == np.bitwise_or.reduce(x, axis=None)

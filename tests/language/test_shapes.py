@@ -278,3 +278,72 @@ def test_a_chain_of_shapes(engine, rng):
     through_every_shape_kernel[(1,)](engine.array(x), out)
     expected = ((x.reshape(4, 8, 8).transpose(2, 0, 1) + 1).reshape(32, 8).T * 2).reshape(256)
     np.testing.assert_array_equal(engine.numpy(out), expected)
+
+
+@triton.jit
+def cat_kernel(a_ptr, b_ptr, out_ptr, A: tl.constexpr, B: tl.constexpr):
+    x = tl.cat(tl.load(a_ptr + tl.arange(0, A)), tl.load(b_ptr + tl.arange(0, B)), can_reorder=True)
+    tl.static_assert(x.shape[0] == A + B)
+    tl.store(out_ptr + tl.arange(0, A + B), x)
+
+
+@pytest.mark.ours("Triton needs can_reorder and then gives any order")
+@pytest.mark.parametrize("name", ["int8", "float32", "int1"])
+@pytest.mark.parametrize("a, b", [(8, 8), (5, 12), (1, 3)])
+def test_cat_keeps_the_order(engine, rng, name, a, b):
+    x, y = sample(rng, name, a), sample(rng, name, b)
+    out = engine.empty(a + b, name)
+    cat_kernel[(1,)](engine.array(x, name), engine.array(y, name), out, A=a, B=b)
+    np.testing.assert_array_equal(engine.numpy(out), np.concatenate([x, y]))
+
+
+@triton.jit
+def cat_rows_kernel(x_ptr, out_ptr, R: tl.constexpr, C: tl.constexpr, DIM: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, R)[:, None] * C + tl.arange(0, C)[None, :])
+    store_2d(out_ptr, tl.cat(x, x + 1, dim=DIM))
+
+
+@pytest.mark.ours("Triton 3.8 and older join along the first axis only")
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_cat_along_an_axis(engine, rng, dim):
+    x = sample(rng, "int32", (4, 8), -100, 100)
+    expected = np.concatenate([x, x + 1], axis=dim)
+    out = engine.empty(expected.shape, "int32")
+    cat_rows_kernel[(1,)](engine.array(x), out, R=4, C=8, DIM=dim)
+    np.testing.assert_array_equal(engine.numpy(out), expected)
+
+
+@triton.jit
+def split_kernel(x_ptr, first_ptr, second_ptr, COUNT: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, 2 * COUNT))
+    first, second = tl.split(tl.reshape(x, (COUNT, 2)))
+    again, _ = tl.join(first, second).split()
+    tl.store(first_ptr + tl.arange(0, COUNT), again)
+    tl.store(second_ptr + tl.arange(0, COUNT), second)
+
+
+@pytest.mark.parametrize("count", [1, 16])
+def test_split_takes_the_last_axis_apart(engine, rng, count):
+    x = sample(rng, "float32", 2 * count)
+    first, second = engine.empty(count, "float32"), engine.empty(count, "float32")
+    split_kernel[(1,)](engine.array(x, "float32"), first, second, COUNT=count)
+    np.testing.assert_array_equal(engine.numpy(first), x[0::2])
+    np.testing.assert_array_equal(engine.numpy(second), x[1::2])
+
+
+@triton.jit
+def squeeze_kernel(x_ptr, out_ptr, COUNT: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, COUNT))
+    tall = tl.unsqueeze(x, 1)
+    tl.static_assert(tall.shape[0] == COUNT and tall.shape[1] == 1)
+    wide = x.unsqueeze(0)
+    tl.static_assert(wide.shape[0] == 1 and wide.shape[1] == COUNT)
+    tl.store(out_ptr + tl.arange(0, COUNT), tl.squeeze(tall, 1) + wide.squeeze(0))
+
+
+@pytest.mark.ours("the released Triton has neither")
+def test_squeeze_and_unsqueeze(engine, rng):
+    x = sample(rng, "int32", 16, -100, 100)
+    out = engine.empty(16, "int32")
+    squeeze_kernel[(1,)](engine.array(x), out, COUNT=16)
+    np.testing.assert_array_equal(engine.numpy(out), 2 * x)
