@@ -92,14 +92,19 @@ def gelu_case():
     )  # fmt: skip
 
 
-def greyscale_case():
-    image = torch.randint(0, 256, (4096, 4096, 3), dtype=torch.uint8)
-    theirs = lambda: greyscale.greyscale_torch(image)  # noqa: E731
-    return Case(
-        "greyscale, 4096x4096 uint8",
-        {block: (lambda block=block: greyscale.greyscale(image, block=block), 0.95) for block in (1024, 4096, 8192)},
-        theirs, theirs, 1,
-    )  # fmt: skip
+def greyscale_case(layout):
+    def make():
+        image = torch.randint(0, 256, (4096, 4096, 3), dtype=torch.uint8)
+        if layout == "planes":
+            image = image.permute(2, 0, 1).contiguous().permute(1, 2, 0)
+        theirs = lambda: greyscale.greyscale_torch(image)  # noqa: E731
+        return Case(
+            f"greyscale, 4096x4096 uint8, {layout}",
+            {block: (lambda block=block: greyscale.greyscale(image, block=block), 0.95) for block in (1024, 4096, 8192)},
+            theirs, theirs, 1,
+        )  # fmt: skip
+
+    return make
 
 
 def matmul_case(M, N, K, dtype, target):
@@ -143,7 +148,8 @@ CASES = {
     "softmax_16384": softmax_case(512, 16384),
     "layer_norm": layer_norm_case,
     "gelu": gelu_case,
-    "greyscale": greyscale_case,
+    "greyscale_interleaved": greyscale_case("interleaved"),
+    "greyscale_planes": greyscale_case("planes"),
     "matmul_512": matmul_case(512, 512, 512, torch.float32, 0.8),
     "matmul_1024": matmul_case(1024, 1024, 1024, torch.float32, 0.8),
     "matmul_2048": matmul_case(2048, 2048, 2048, torch.float32, 0.8),
