@@ -296,7 +296,15 @@ private:
 std::string nacre::formatTile(const Buffer &tile, const PrintStyle &style) { return TileText(tile, style).text(); }
 
 std::string nacre::formatElement(Type scalar, const std::byte *element) {
-  return ElementFormat(scalar, element, false, true).word(element);
+  std::string word = ElementFormat(scalar, element, false, true).word(element);
+  if (!scalar.isFloating())
+    return word;
+  // In an array "2." and "1.e+20"; by itself "2.0" and "1e+20".
+  if (llvm::StringRef(word).ends_with("."))
+    return word + "0";
+  if (size_t point = word.find(".e"); point != std::string::npos)
+    word.erase(point, 1);
+  return word;
 }
 
 void EagerBuilder::devicePrint(llvm::StringRef prefix, llvm::ArrayRef<Value> values, bool hex) {

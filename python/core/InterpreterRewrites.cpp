@@ -157,19 +157,30 @@ PyObject *check(PyObject *, PyObject *const *args, Py_ssize_t count) {
   });
 }
 
+// Whether an object is of one class. Constexprs are of no class of their own in Python; classes of the user's are Python's.
+bool isOfClass(PyObject *object, PyObject *type) {
+  if (PyTuple_Check(type)) {
+    for (Py_ssize_t i = 0, size = PyTuple_Size(type); i < size; ++i)
+      if (isOfClass(object, PyTuple_GetItem(type, i)))
+        return true;
+    return false;
+  }
+  if (type == languageTypes().constexprType.get())
+    return !holdsTensor(object);
+  Bridge &bridge = Bridge::any();
+  if (Object known = bridge.toObject(type); known.isType() || known.is<const Builtin *>())
+    return callBuiltin(bridge.interpreter, *findBuiltin("builtins", "isinstance"), {bridge.toObject(object), known}, {})
+        .as<bool>();
+  int answer = PyObject_IsInstance(object, type);
+  checkedStatus(answer);
+  return answer == 1;
+}
+
 PyObject *isInstance(PyObject *, PyObject *const *args, Py_ssize_t count) {
   return evaluated([&]() -> PyObject * {
     if (count != 2)
       raise(PyExc_TypeError, "isinstance takes two arguments");
-    Bridge &bridge = Bridge::any();
-    Object type = bridge.toObject(args[1]);
-    std::vector<Object> types = type.isTuple() ? type.tuple().items : std::vector<Object>{type};
-    for (const Object &item : types)
-      if (!item.isType() && !item.is<const Builtin *>()) // a class of the user's
-        return PyBool_FromLong(PyObject_IsInstance(args[0], args[1]) == 1);
-    return bridge
-        .toPython(callBuiltin(bridge.interpreter, *findBuiltin("builtins", "isinstance"), {bridge.toObject(args[0]), type}, {}))
-        .release();
+    return PyBool_FromLong(isOfClass(args[0], args[1]));
   });
 }
 

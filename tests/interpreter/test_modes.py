@@ -106,3 +106,21 @@ def test_checks_of_tensors():
         check_tensors_ready([1])
     with pytest.raises(ValueError, match="is on cpu, where cuda is needed"):
         check_tensors_ready(x, device="cuda")
+
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 16}), triton.Config({"BLOCK": 32})], key=["n"])
+@triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
+@triton.jit
+def tuned_kernel(x_ptr, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    if EVEN:
+        tl.store(x_ptr + offsets, offsets)
+    else:
+        tl.store(x_ptr + offsets, offsets, mask=offsets < n)
+
+
+@pytest.mark.parametrize("n", [96, 100])
+def test_tuned_kernels(interpret, n):
+    x = np.full(n, -1, np.int32)
+    tuned_kernel[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x, n)
+    np.testing.assert_array_equal(x, np.arange(n))

@@ -11,7 +11,8 @@ import os
 import sys
 from itertools import islice
 
-from .jit import JITFunction
+from ..tools.tensor_descriptor import TensorDescriptor
+from .jit import JITFunction, TensorWrapper
 
 _LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "language") + os.sep
 
@@ -70,7 +71,7 @@ def _extent(value):
     if value is None or isinstance(value, (int, float, str)):
         return ()
     base = getattr(value, "base", None)
-    if type(value).__name__ in ("TensorWrapper", "TensorDescriptor") and base is not None:
+    if isinstance(value, (TensorWrapper, TensorDescriptor)):
         return _extent(base)
     if hasattr(value, "untyped_storage"):
         storage = value.untyped_storage()
@@ -103,7 +104,7 @@ def _bounds(interface, item_size):
 
 def _host_copies(args):
     """(arguments with tensors of a GPU copied to the host, a function that writes them back), or None if there are none."""
-    if not any(getattr(arg, "is_cuda", False) or isinstance(arg, tuple) for arg in args):
+    if not any(getattr(arg, "is_cuda", False) or isinstance(arg, (tuple, TensorWrapper, TensorDescriptor)) for arg in args):
         return None
     storages = {}  # address -> (storage, its copy): tensors that share memory go on sharing it
 
@@ -111,6 +112,13 @@ def _host_copies(args):
         if isinstance(arg, tuple):
             items = [copy(item) for item in arg]
             return arg if all(a is b for a, b in zip(items, arg)) else type(arg)(*items) if hasattr(arg, "_fields") else tuple(items)
+        if isinstance(arg, TensorWrapper):
+            base = copy(arg.base)
+            return arg if base is arg.base else TensorWrapper(base, arg.dtype)
+        if isinstance(arg, TensorDescriptor):
+            base = copy(arg.base)
+            fields = arg.shape, arg.strides, arg.block_shape, arg.padding, arg.round_f32_to_tf32
+            return arg if base is arg.base else TensorDescriptor(base, *fields)
         if not getattr(arg, "is_cuda", False):
             return arg
         import torch
