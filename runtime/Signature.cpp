@@ -11,6 +11,10 @@ namespace {
   diagnostic.location.source = kernel.text;
   diagnostic.location.line = kernel.text->firstLine;
   diagnostic.message = "the signature of `" + kernel.name + "`: " + message;
+  std::string names;
+  for (const ParameterInfo &parameter : functionParameters(kernel))
+    names += (names.empty() ? "" : ", ") + parameter.name;
+  diagnostic.hint = "one entry for each of (" + names + "): a type such as i32, fp32, *fp16 or *fp32:16, or a constant";
   throw CompileError(std::move(diagnostic));
 }
 

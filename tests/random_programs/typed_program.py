@@ -75,7 +75,8 @@ class TypedProgram:
         makers = [self._binary] * 5 + [self._cast] * 2 + [self._where] * 2 + [
             self._unary, self._compare, self._reduce, self._reduce, self._scan, self._reshape, self._permute, self._expand, self._join,
             self._cat, self._gather, self._loop, self._loop, self._branch, self._while, self._slice, self._sort, self._math, self._helper,
-            self._load,
+            self._load, self._dot, self._count, self._extreme_with_place, self._masked_store, self._atomic, self._nested, self._flip,
+            self._scalar,
         ]  # fmt: skip
         for _ in range(self.random.randint(6, 16)):
             self.random.choice(makers)()
@@ -434,6 +435,89 @@ def kernel({", ".join(parameters)}):
         test = f"{self.random.choice(scalars).name} > 0" if scalars and self.random.random() < 0.5 else f"n > {self.random.randint(0, 3)}"
         lines = [f"if {test}:", f"    {name} = {a.name}", "else:", f"    {name} = {b.name}"]
         self._bind(name, lines, a.type, a.shape)
+
+    def _dot(self):
+        """Products of small integers: exact in every type, whatever the order."""
+        a = self._any(lambda tile: len(tile.shape) == 2 and tile.is_integer and tile.size <= 512)
+        if a is None:
+            return
+        type, result = self.random.choice([("float32", "float32"), ("float16", "float32"), ("bfloat16", "float32"), ("float64", "float64")])
+        left = f"({a.name} & 3).to(tl.{type})"
+        right = f"tl.trans({left})"
+        self._emit(f"tl.dot({left}, {right})", result, (a.shape[0], a.shape[0]))
+
+    def _count(self):
+        """A float sum that is exact: of zeros and ones."""
+        a = self._any(lambda tile: tile.shape)
+        if a is None:
+            return
+        axis = self.random.randrange(len(a.shape))
+        type = self.random.choice(list(FLOATS))
+        limit = "0.5" if a.is_float else "1"
+        self._emit(f"tl.sum(({a.name} > {limit}).to(tl.{type}), axis={axis})", type, a.shape[:axis] + a.shape[axis + 1:])
+
+    def _extreme_with_place(self):
+        a = self._any(lambda tile: tile.shape and tile.type not in FP8)
+        if a is None:
+            return
+        axis = self.random.randrange(len(a.shape))
+        shape = a.shape[:axis] + a.shape[axis + 1:]
+        clean = a.name if a.is_integer else f"({a.name} + 0.0)"
+        value, place = self._name(), self._name()
+        self.statements.append(([f"{value}, {place} = tl.{self.random.choice(['max', 'min'])}({clean}, axis={axis}, return_indices=True)"], [value, place]))
+        for name, type in ((value, a.type), (place, "int32")):
+            self.tiles.append(Tile(name, type, shape))
+            self.made.append(self.tiles[-1])
+
+    def _masked_store(self):
+        """Written, read back under another mask, within one program: an array that is input and output."""
+        a = self._any(lambda tile: tile.shape and tile.size > 1)
+        if a is None:
+            return
+        array = f"in{len(self.inputs)}"
+        self.inputs.append(Array(a.type, a.shape))
+        places = offsets_text(a.shape)
+        name = self._name()
+        lines = [f"tl.store({array} + {places}, {a.name}, mask=({places}) % 3 != n % 3)", "tl.debug_barrier()",
+                 f"{name} = tl.load({array} + ({a.size - 1} - ({places})))"]  # fmt: skip
+        self._bind(name, lines, a.type, a.shape)
+
+    def _atomic(self):
+        a = self._any(lambda tile: tile.type in ("int32", "uint32", "int64", "uint64") and tile.shape)
+        if a is None:
+            return
+        array = f"in{len(self.inputs)}"
+        self.inputs.append(Array(a.type, (4,)))
+        places = offsets_text(a.shape)
+        name = self._name()
+        operation = self.random.choice(["add", "max", "min", "and", "or", "xor"])
+        lines = [f"tl.atomic_{operation}({array} + ({places}) % 4, {a.name}, mask=({places}) > n)", "tl.debug_barrier()",
+                 f"{name} = tl.load({array} + tl.arange(0, 4))"]  # fmt: skip
+        self._bind(name, lines, a.type, (4,))
+
+    def _nested(self):
+        a = self._any(lambda tile: tile.is_integer and tile.size <= 256)
+        if a is None:
+            return
+        name = self._name()
+        lines = [f"{name} = {a.name}", "for i in range(3):", "    for j in range(i, n):", "        if i + j > 4:", "            break",
+                 f"        {name} = ({name} * 3 + i - j).to({name}.dtype)", f"    {name} = {name} ^ ({name} >> 2)"]  # fmt: skip
+        self._bind(name, lines, a.type, a.shape)
+
+    def _flip(self):
+        a = self._any(lambda tile: tile.shape)
+        if a is not None:
+            self._emit(f"tl.flip({a.name}, {self.random.randrange(len(a.shape))})", a.type, a.shape)
+
+    def _scalar(self):
+        """A scalar made of a tile, used as an offset."""
+        a = self._any(lambda tile: tile.is_integer and tile.shape)
+        if a is None:
+            return
+        place = f"(tl.sum({a.name}.to(tl.int32)) & 7)" if len(a.shape) == 1 else "n"
+        array = f"in{len(self.inputs)}"
+        self.inputs.append(Array("float32", (64,)))
+        self._emit(f"tl.load({array} + {place} + tl.arange(0, 32) * 2 % 50)", "float32", (32,))
 
     def _helper(self):
         a = self._any()
