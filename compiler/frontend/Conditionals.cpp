@@ -6,8 +6,13 @@
 //  - a result of the scf.if when both bind it with one type (constexprs that differ become run-time values),
 //  - whatever the other side says when one side has returned: nobody reads it there,
 //  - not readable afterwards when one side alone binds it, or the types differ; the error says so at the first use.
+//
+// In a function that is applied elementwise (tl.map_elementwise) a condition may be a tile. Both sides then run for every
+// element, which nothing but time tells from a branch as they must not touch memory, and what the names hold is selected.
 #include "compiler/frontend/Generator.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/ScopeExit.h"
 
 namespace nacre {
@@ -16,10 +21,12 @@ namespace nacre {
 
 class Joiner {
 public:
-  Joiner(Generator &generator, const SourceLocation &place, Branch &whenTrue, Branch &whenFalse)
-      : generator(generator), place(place), sides{&whenTrue, &whenFalse}, before(generator.frame->path) {}
+  Joiner(Generator &generator, const SourceLocation &place, const Value &condition, Branch &whenTrue,
+         Branch &whenFalse)
+      : generator(generator), place(place), condition(condition), isElementwise(condition.type().isBlock()),
+        sides{&whenTrue, &whenFalse}, before(generator.frame->path) {}
 
-  Path join(mlir::Value condition);
+  Path join();
 
 private:
   // An object of the joined path: leaves that differ between the sides are results of the scf.if, known once it is
@@ -40,11 +47,16 @@ private:
   std::variant<Exit, Value> exitOf(int side) const;
   void joinExit(Path &joined);
   void joinReturned();
+  Object spread(int side, const Object &object);
+  void branch();
+  void select();
   void forbidSingle(const std::string &name, int side);
   void forbidMismatch(const std::string &name, const Binding &a, const Binding &b);
 
   Generator &generator;
   const SourceLocation &place;
+  const Value &condition;
+  bool isElementwise; // the condition is a tile
   Branch *sides[2];
   const Path &before;
   llvm::SmallVector<Value> yields[2];
@@ -71,6 +83,16 @@ Object Joiner::undefined(int side, const Object &object) {
   return replaceValues(object, leaves);
 }
 
+// What one side holds, an element each.
+Object Joiner::spread(int side, const Object &object) {
+  if (!isElementwise)
+    return object;
+  Object result;
+  generator.at(sides[side]->block.get(),
+               [&] { result = broadcastTo(generator, object.value(), condition.type().shape()); });
+  return result;
+}
+
 // Both objects with one structure: equal constexprs, and run-time values of equal types.
 std::optional<std::pair<Object, Object>> Joiner::unify(const Object &a, const Object &b) {
   if (sameObject(a, b))
@@ -92,7 +114,7 @@ std::optional<std::pair<Object, Object>> Joiner::unify(const Object &a, const Ob
   }
   if (!(a.isValue() || a.isNumber()) || !(b.isValue() || b.isNumber()))
     return std::nullopt;
-  Object left = a.isValue() ? a : toRunTime(0, a), right = b.isValue() ? b : toRunTime(1, b);
+  Object left = spread(0, a.isValue() ? a : toRunTime(0, a)), right = spread(1, b.isValue() ? b : toRunTime(1, b));
   if (!(left.value().type() == right.value().type()))
     return std::nullopt;
   return std::make_pair(left, right);
@@ -164,7 +186,7 @@ void Joiner::joinName(const std::string &name) {
         names.bind(name, old);
       return;
     }
-    if (other == old || other->unavailable)
+    if (other == old || other->unavailable || isElementwise)
       return names.bind(name, other);
     Object filler = undefined(side, other->object);
     joinedNames[name] = {side == 0 ? slot(filler, other->object) : slot(other->object, filler), other->place};
@@ -206,7 +228,7 @@ void Joiner::joinReturned() {
   }
   int side = first ? 0 : 1;
   const Binding &known = first ? *first : *second;
-  Object filler = undefined(1 - side, known.object);
+  Object filler = isElementwise ? known.object : undefined(1 - side, known.object);
   returnedSlot = side == 0 ? slot(known.object, filler) : slot(filler, known.object);
   returnedPlace = known.place;
 }
@@ -225,10 +247,75 @@ void Joiner::joinExit(Path &joined) {
     return;
   }
   for (int side : {0, 1})
-    generator.at(sides[side]->block.get(), [&] { yields[side].push_back(generator.exitCode(exitOf(side))); });
+    generator.at(sides[side]->block.get(), [&] {
+      Value code = generator.exitCode(exitOf(side));
+      yields[side].push_back(isElementwise ? broadcastTo(generator, code, condition.type().shape()) : code);
+    });
 }
 
-Path Joiner::join(mlir::Value condition) {
+// Where a side is not taken its divisors mean nothing: they become one, which divides without a fault.
+static void guardDivisors(mlir::Block &block, const Value &taken) {
+  auto shapeOf = [](mlir::Value value) { return llvm::cast<mlir::ShapedType>(value.getType()).getShape(); };
+  mlir::Value condition = IRBuilder::irValue(taken);
+  block.walk([&](mlir::Operation *op) {
+    if (!llvm::isa<mlir::arith::DivSIOp, mlir::arith::DivUIOp, mlir::arith::RemSIOp, mlir::arith::RemUIOp>(op))
+      return;
+    mlir::Value divisor = op->getOperand(1);
+    auto type = llvm::dyn_cast<mlir::ShapedType>(divisor.getType());
+    if (!type || type.getShape() != shapeOf(condition))
+      return;
+    mlir::OpBuilder builder(op);
+    auto one = mlir::DenseElementsAttr::get(type, builder.getIntegerAttr(type.getElementType(), 1));
+    mlir::Value ones = mlir::arith::ConstantOp::create(builder, op->getLoc(), type, one);
+    op->setOperand(1, mlir::arith::SelectOp::create(builder, op->getLoc(), condition, divisor, ones));
+  });
+}
+
+// Both sides run here; the results are selected.
+void Joiner::select() {
+  IRBuilder &ir = generator.irBuilder;
+  mlir::OpBuilder &ops = ir.ops();
+  for (int side : {0, 1}) {
+    mlir::Block &block = *sides[side]->block;
+    Value taken = side == 0 ? condition : ir.unary(UnaryOp::Not, condition);
+    for (mlir::Operation &op : block)
+      if (!mlir::isMemoryEffectFree(&op))
+        generator.failAt(place, Diagnostic::Kind::Unsupported,
+                         "a branch on single elements cannot touch memory, print or assert",
+                         "load before tl.map_elementwise and store after it");
+    guardDivisors(block, taken);
+    ops.getInsertionBlock()->getOperations().splice(ops.getInsertionPoint(), block.getOperations());
+  }
+  for (auto [first, second] : llvm::zip_equal(yields[0], yields[1]))
+    results.push_back(IRBuilder::irValue(ir.select(condition, first, second)));
+}
+
+void Joiner::branch() {
+  mlir::OpBuilder &ops = generator.irBuilder.ops();
+  mlir::Location location = generator.irBuilder.irLocation(place);
+  llvm::SmallVector<mlir::Value> values[2];
+  llvm::SmallVector<mlir::Type> types;
+  for (int side : {0, 1})
+    for (const Value &value : yields[side])
+      values[side].push_back(IRBuilder::irValue(value));
+  for (mlir::Value value : values[0])
+    types.push_back(value.getType());
+  if (!types.empty() || !sides[0]->block->empty() || !sides[1]->block->empty()) {
+    auto op = mlir::scf::IfOp::create(ops, location, types, IRBuilder::irValue(condition));
+    for (int side : {0, 1}) {
+      if (side == 1 && types.empty() && sides[1]->block->empty())
+        continue;
+      mlir::Block *block = sides[side]->block.release();
+      (side == 0 ? op.getThenRegion() : op.getElseRegion()).push_back(block);
+      mlir::OpBuilder::InsertionGuard guard(ops);
+      ops.setInsertionPointToEnd(block);
+      mlir::scf::YieldOp::create(ops, location, values[side]);
+    }
+    results.append(op.getResults().begin(), op.getResults().end());
+  }
+}
+
+Path Joiner::join() {
   Path joined;
   if (hasReturned(0) && hasReturned(1)) {
     names = before.names; // nothing reads them
@@ -247,28 +334,10 @@ Path Joiner::join(mlir::Value condition) {
   size_t exitResult = yields[0].size();
   joinExit(joined);
 
-  mlir::OpBuilder &ops = generator.irBuilder.ops();
-  mlir::Location location = generator.irBuilder.irLocation(place);
-  llvm::SmallVector<mlir::Value> values[2];
-  llvm::SmallVector<mlir::Type> types;
-  for (int side : {0, 1})
-    for (const Value &value : yields[side])
-      values[side].push_back(IRBuilder::irValue(value));
-  for (mlir::Value value : values[0])
-    types.push_back(value.getType());
-  if (!types.empty() || !sides[0]->block->empty() || !sides[1]->block->empty()) {
-    auto op = mlir::scf::IfOp::create(ops, location, types, condition);
-    for (int side : {0, 1}) {
-      if (side == 1 && types.empty() && sides[1]->block->empty())
-        continue;
-      mlir::Block *block = sides[side]->block.release();
-      (side == 0 ? op.getThenRegion() : op.getElseRegion()).push_back(block);
-      mlir::OpBuilder::InsertionGuard guard(ops);
-      ops.setInsertionPointToEnd(block);
-      mlir::scf::YieldOp::create(ops, location, values[side]);
-    }
-    results.append(op.getResults().begin(), op.getResults().end());
-  }
+  if (isElementwise)
+    select();
+  else
+    branch();
 
   joined.names = names;
   for (const auto &[name, entry] : joinedNames)
@@ -276,13 +345,13 @@ Path Joiner::join(mlir::Value condition) {
   if (returnedSlot)
     joined.returned = std::make_shared<Binding>(Binding{resolve(*returnedSlot), returnedPlace, nullptr});
   if (exitResult < results.size())
-    joined.exit = IRBuilder::wrap(int32(), results[exitResult]);
+    joined.exit = IRBuilder::wrap(yields[0][exitResult].type(), results[exitResult]);
   return joined;
 }
 
 void Generator::join(const SourceLocation &place, const Value &condition, Branch whenTrue, Branch whenFalse) {
   irBuilder.setLocation(place);
-  frame->path = Joiner(*this, place, whenTrue, whenFalse).join(IRBuilder::irValue(condition));
+  frame->path = Joiner(*this, place, condition, whenTrue, whenFalse).join();
 }
 
 // ---- Building sides
@@ -317,13 +386,24 @@ Value Generator::exitCode(const std::variant<Exit, Value> &exit) {
   return irBuilder.constantInt(int32(), llvm::APInt(32, static_cast<uint64_t>(std::get<Exit>(exit))));
 }
 
+Value Generator::exitIs(const Value &code, Exit exit) {
+  Value wanted = broadcastTo(*this, exitCode(exit), code.type().shape());
+  return irBuilder.compare(CompareOp::Eq, code, wanted);
+}
+
+Value Generator::selectExit(const Value &condition, Exit whenTrue, const std::variant<Exit, Value> &whenFalse) {
+  Shape shape = condition.type().shape();
+  return irBuilder.select(condition, broadcastTo(*this, exitCode(whenTrue), shape),
+                          broadcastTo(*this, exitCode(whenFalse), shape));
+}
+
 void Generator::guarded(const SourceLocation &place, llvm::function_ref<void()> body) {
   if (frame->path.closed)
     return;
   if (std::holds_alternative<Exit>(frame->path.exit))
     return body();
   irBuilder.setLocation(place);
-  Value stays = irBuilder.compare(CompareOp::Eq, std::get<Value>(frame->path.exit), exitCode(Exit::None));
+  Value stays = exitIs(std::get<Value>(frame->path.exit), Exit::None);
   Branch whenTrue = buildBranch([&] {
     frame->path.exit = Exit::None;
     body();
@@ -343,11 +423,26 @@ std::variant<bool, Value> Generator::condition(const ast::Expression &test) {
       failAt(test.location, Diagnostic::Kind::Argument, "tl.condition takes one condition, and disable_licm by name");
     Object object = isWrapped ? arguments.positional.front() : callObject(callee, arguments, test.location);
     irBuilder.setLocation(test.location);
-    return toCondition(*this, object);
+    return asCondition(object);
   }
   Object object = expression(test);
   irBuilder.setLocation(test.location);
+  return asCondition(object);
+}
+
+std::variant<bool, Value> Generator::asCondition(const Object &object) {
+  if (elementwiseCalls && object.isValue() && object.value().type().elementCount() != 1)
+    return castTo(*this, object.value(), int1());
   return toCondition(*this, object);
+}
+
+std::variant<bool, Value> Generator::loopCondition(const ast::Expression &test) {
+  std::variant<bool, Value> found = condition(test);
+  if (auto *value = std::get_if<Value>(&found); value && value->type().isBlock())
+    failAt(test.location, Diagnostic::Kind::Unsupported,
+           "a function that is applied elementwise cannot loop a different number of times for each element",
+           "loop a fixed number of times, and branch inside the loop");
+  return found;
 }
 
 bool Generator::ifStatement(const ast::If &node, llvm::function_ref<void()> rest) {

@@ -162,7 +162,8 @@ static Operator semanticOperator(ast::BinaryOperator op) {
 Object Generator::binaryOperation(ast::BinaryOperator op, const Object &left, const Object &right,
                                   const SourceLocation &place) {
   irBuilder.setLocation(place);
-  return applyOperator(*this, semanticOperator(op), left, right);
+  bool isChecked = !frame->function->isLibrary() && combineCalls == 0;
+  return (isChecked ? applyCheckedOperator : applyOperator)(*this, semanticOperator(op), left, right);
 }
 
 static Comparison semanticComparison(ast::CompareOperator op) {
@@ -259,6 +260,12 @@ Object Generator::conditional(const ast::Conditional &node) {
   irBuilder.setLocation(node.location);
   Object a = whenTrue.path.names.find(result)->object, b = whenFalse.path.names.find(result)->object;
   bool bothValues = a.isValue() && b.isValue();
+  if (decision.type().isBlock() && bothValues) {
+    at(whenTrue.block.get(), [&] { a = broadcastTo(*this, a.value(), decision.type().shape()); });
+    at(whenFalse.block.get(), [&] { b = broadcastTo(*this, b.value(), decision.type().shape()); });
+    whenTrue.path.names.bind(result, a, node.body->location);
+    whenFalse.path.names.bind(result, b, node.orElse->location);
+  }
   if (bothValues ? a.value().type() != b.value().type() : !sameObject(a, b) && !(a.isCompound() && b.isCompound()))
     failAt(node.location, Diagnostic::Kind::Type,
            "both arms of a run-time conditional expression must agree in type, but they are " + describeType(a) +

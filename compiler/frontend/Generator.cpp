@@ -1,5 +1,6 @@
 // The frame of a build: errors, prints held back, the kernel itself.
 #include "compiler/frontend/Generator.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/ProgramStack.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -60,6 +61,17 @@ Object Generator::call(const Object &function, llvm::ArrayRef<Object> arguments)
   Arguments list;
   list.positional.append(arguments.begin(), arguments.end());
   SourceLocation place = irBuilder.location();
+  ++combineCalls;
+  auto leave = llvm::scope_exit([&] { --combineCalls; });
+  return callObject(function, list, place);
+}
+
+Object Generator::callElementwise(const Object &function, llvm::ArrayRef<Object> arguments) {
+  Arguments list;
+  list.positional.append(arguments.begin(), arguments.end());
+  SourceLocation place = irBuilder.location();
+  ++elementwiseCalls;
+  auto leave = llvm::scope_exit([&] { --elementwiseCalls; });
   return callObject(function, list, place);
 }
 

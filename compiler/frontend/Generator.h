@@ -56,6 +56,7 @@ public:
   IRBuilder &ir() { return irBuilder; }
   Builder &builder() override { return irBuilder; }
   Object call(const Object &function, llvm::ArrayRef<Object> arguments) override;
+  Object callElementwise(const Object &function, llvm::ArrayRef<Object> arguments) override;
   bool debug() const override { return options.debug; }
   bool sanitizeOverflow() const override { return options.sanitizeOverflow; }
   void staticPrint(llvm::StringRef text) override;
@@ -160,7 +161,13 @@ private:
   Value exitCode(const std::variant<Exit, Value> &exit);
   // Runs `body` with the insertion point at the end of `block`.
   void at(mlir::Block *block, llvm::function_ref<void()> body);
+  // Inside a function that is applied elementwise a condition may be a tile.
   std::variant<bool, Value> condition(const ast::Expression &test);
+  std::variant<bool, Value> asCondition(const Object &object);
+  std::variant<bool, Value> loopCondition(const ast::Expression &test);
+  // Whether a run-time exit code is this one, and one code or another; the codes of elements are a tile.
+  Value exitIs(const Value &code, Exit exit);
+  Value selectExit(const Value &condition, Exit whenTrue, const std::variant<Exit, Value> &whenFalse);
 
   // ---- Loops
   void forStatement(const ast::For &node);
@@ -188,6 +195,8 @@ private:
   std::map<std::string, FunctionPointer> parsed;                       // the host's functions, by key
   std::map<std::pair<std::string, std::string>, Host::Answer> globals; // by function and name
   uintptr_t stackStart = 0;
+  int elementwiseCalls = 0; // around the place being built: branches on tiles are selects
+  int combineCalls = 0;     // the same of functions that fill a reduction's or a scan's region, which nothing may leave
   int regionDepth = 0; // of branches and loops being built, through all frames
   // A loop's body may be built again when the first try assumed too much: what it printed is held back until it is
   // final.

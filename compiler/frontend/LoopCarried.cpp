@@ -37,7 +37,13 @@ Path LoopCarried::enter(mlir::Block &block) {
   return path;
 }
 
-LoopCarried::Match LoopCarried::match(const Object &head, const Object &end) {
+// In a function that is applied elementwise, a scalar that a branch changes is one for each element.
+bool LoopCarried::becomesTile(const Object &head, const Object &end) const {
+  return generator.elementwiseCalls && head.isValue() && !head.value().type().isBlock() && end.isValue() &&
+         end.value().type().isBlock() && end.value().type().scalarType() == head.value().type();
+}
+
+LoopCarried::Match LoopCarried::match(const Object &head, const Object &end) const {
   if (sameObject(head, end))
     return Match::Fits;
   if (head.isCompound() && end.isCompound()) {
@@ -50,6 +56,8 @@ LoopCarried::Match LoopCarried::match(const Object &head, const Object &end) {
     // A record's constexpr fields are part of its type.
     return first.isRecord && worst == Match::NeedsRunTime ? Match::Differs : worst;
   }
+  if (head.isValue() && end.isValue() && becomesTile(head, end))
+    return Match::NeedsRunTime;
   if (head.isValue() && end.isValue())
     return head.value().type() == end.value().type() ? Match::Fits : Match::Differs;
   if (head.isNumber() && (end.isNumber() || end.isValue()))
@@ -91,6 +99,8 @@ bool LoopCarried::settle(Branch &body) {
     }
     case Match::NeedsRunTime:
       runTime[entry.name] = generator.localised(entry.init);
+      if (Object &start = runTime[entry.name]; becomesTile(start, last))
+        start = broadcastTo(generator, start.value(), last.value().type().shape());
       isSettled = false;
       break;
     case Match::Differs:

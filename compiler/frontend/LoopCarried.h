@@ -47,7 +47,8 @@ private:
   };
   enum class Match { Fits, NeedsRunTime, Differs };
 
-  static Match match(const Object &head, const Object &end);
+  Match match(const Object &head, const Object &end) const;
+  bool becomesTile(const Object &head, const Object &end) const;
   std::shared_ptr<const Unavailable> mismatch(const Entry &entry, const Binding &end) const;
 
   Generator &generator;

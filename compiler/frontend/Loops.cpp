@@ -127,8 +127,7 @@ void Generator::unrolled(const ast::For &node, const std::vector<Object> &items)
     path.exit = Exit::None;
     return;
   }
-  Value hasReturned = irBuilder.compare(CompareOp::Eq, std::get<Value>(path.exit), exitCode(Exit::Return));
-  path.exit = irBuilder.select(hasReturned, exitCode(Exit::Return), exitCode(Exit::None));
+  path.exit = selectExit(exitIs(std::get<Value>(path.exit), Exit::Return), Exit::Return, Exit::None);
 }
 
 void Generator::unrolledFrom(const ast::For &node, llvm::ArrayRef<Object> items) {
@@ -148,8 +147,7 @@ void Generator::unrolledFrom(const ast::For &node, llvm::ArrayRef<Object> items)
     }
     // Known only at run time: those that continue go on with the next item.
     irBuilder.setLocation(node.location);
-    Value continues = irBuilder.compare(CompareOp::Eq, std::get<Value>(path.exit), exitCode(Exit::Continue));
-    path.exit = irBuilder.select(continues, exitCode(Exit::None), std::get<Value>(path.exit));
+    path.exit = selectExit(exitIs(std::get<Value>(path.exit), Exit::Continue), Exit::None, path.exit);
     path.closed = false;
     guarded(node.location, [&] { unrolledFrom(node, items.drop_front(i + 1)); });
     return;
@@ -207,6 +205,9 @@ void Generator::rangeLoop(const ast::For &node, const Range &range) {
 // the counter, the carried names, the exit code, the returned values.
 void Generator::finishLeavingLoop(const SourceLocation &place, bool mayReturn, LoopCarried &carried, Branch body,
                                   const CountedRange *counted, const Range &range) {
+  if (auto *code = std::get_if<Value>(&body.path.exit); code && code->type().isBlock())
+    failAt(place, Diagnostic::Kind::Unsupported, "a function that is applied elementwise cannot leave a loop early",
+           "let the loop run to its end and choose the result afterwards");
   carried.dropUnchanged(*body.block, counted ? 1 : 0);
   irBuilder.setLocation(place);
   mlir::OpBuilder &ops = irBuilder.ops();
@@ -295,7 +296,7 @@ void Generator::whileStatement(const ast::While &node) {
     body.path = carried.enter(*body.block);
     ++frame->loops;
     extendBranch(body, [&] {
-      std::variant<bool, Value> test = condition(*node.test);
+      std::variant<bool, Value> test = loopCondition(*node.test);
       if (auto *known = std::get_if<bool>(&test))
         return *known ? block(node.body, Exit::Continue) : leave(Exit::Break);
       runTimeIf(
@@ -360,7 +361,7 @@ void Generator::plainWhile(const ast::While &node) {
     test.path = carried.enter(*test.block);
     Value decision;
     extendBranch(test, [&] {
-      std::variant<bool, Value> value = condition(*node.test);
+      std::variant<bool, Value> value = loopCondition(*node.test);
       decision =
           std::holds_alternative<Value>(value) ? std::get<Value>(value) : toValue(*this, Object(std::get<bool>(value)));
     });

@@ -5,8 +5,10 @@
 
 namespace nacre {
 
-// `sanitize_overflow` (the third argument) is for overflow checks, which are a property of the launch.
+// `sanitize_overflow`, the third argument, leaves the operation out of the launch's overflow checks.
 template <Operator op> static Object operatorFunction(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  if (boolArgument(evaluation, arguments[2], "sanitize_overflow"))
+    return applyCheckedOperator(evaluation, op, arguments[0], arguments[1]);
   return applyOperator(evaluation, op, arguments[0], arguments[1]);
 }
 

@@ -28,8 +28,6 @@ static Object inlineAssembly(Evaluation &evaluation, llvm::ArrayRef<Object> argu
   return Object::makeTuple(std::vector<Object>(values.begin(), values.end()));
 }
 
-// The function runs once on whole tensors, which is the same for everything elementwise; a condition on single elements
-// is then rejected with the hint to use tl.where.
 static Object mapElementwise(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   if (integerArgument(evaluation, arguments[2], "pack") != 1)
     evaluation.fail(Diagnostic::Kind::Unsupported, "`pack` other than 1 is not supported yet");
@@ -40,7 +38,7 @@ static Object mapElementwise(Evaluation &evaluation, llvm::ArrayRef<Object> argu
     evaluation.fail(Diagnostic::Kind::Argument, "at least one tensor is needed");
   operands = broadcastTogether(evaluation, operands);
   Shape shape = operands[0].type().shape();
-  Object result = evaluation.call(arguments[0], std::vector<Object>(operands.begin(), operands.end()));
+  Object result = evaluation.callElementwise(arguments[0], std::vector<Object>(operands.begin(), operands.end()));
   auto spread = [&](const Object &item) -> Object {
     return broadcastTo(evaluation, valueArgument(evaluation, item, "the result"), shape);
   };
@@ -71,7 +69,7 @@ void addInlineCode(Table &table) {
             inlineAssembly);
   table.add("map_elementwise(scalar_fn: function, *args: tensor, pack: constexpr int = 1)",
             "Applies a function of the language to each element of the tensors, which are brought to one shape.\n\n"
-            "scalar_fn: takes one element of each and returns one value or a tuple.\n"
+            "scalar_fn: takes one element of each and returns one value or a tuple; it may branch, and must not touch memory.\n"
             "args: the tensors.\n"
             "pack: how many elements one call takes; 1.",
             mapElementwise);

@@ -173,6 +173,28 @@ Object applyOperator(Evaluation &evaluation, Operator op, const Object &lhs, con
   llvm_unreachable("every operator is handled");
 }
 
+static const char *overflowName(Operator op) {
+  return op == Operator::Add ? "add" : op == Operator::Sub ? "sub" : op == Operator::Mul ? "mul" : nullptr;
+}
+
+// The operation is repeated in 64 bits: what fits has the same value there.
+Object applyCheckedOperator(Evaluation &evaluation, Operator op, const Object &lhs, const Object &rhs) {
+  Object result = applyOperator(evaluation, op, lhs, rhs);
+  if (!evaluation.debug() || !evaluation.sanitizeOverflow() || !overflowName(op) || !result.isValue())
+    return result;
+  Value narrow = result.value();
+  Type scalar = narrow.type().scalarType();
+  if (!scalar.isInteger() || !scalar.isSigned() || scalar.bitWidth() >= 64)
+    return result;
+  Values operands = broadcastTogether(evaluation, {castTo(evaluation, toOperand(evaluation, lhs, scalar), int64()),
+                                                   castTo(evaluation, toOperand(evaluation, rhs, scalar), int64())});
+  BinaryOp primitive = op == Operator::Add ? BinaryOp::AddI : op == Operator::Sub ? BinaryOp::SubI : BinaryOp::MulI;
+  Value wide = evaluation.builder().binary(primitive, operands[0], operands[1]);
+  Value fits = evaluation.builder().compare(CompareOp::Eq, wide, castTo(evaluation, narrow, int64()));
+  evaluation.builder().deviceAssert(fits, scalar.str() + " overflow detected for operation " + overflowName(op));
+  return result;
+}
+
 Object applyUnary(Evaluation &evaluation, UnaryOperator op, const Object &operand) {
   if (!operand.isValue())
     return constexprUnary(evaluation, op, operand);

@@ -14,6 +14,9 @@ public:
   virtual Builder &builder() = 0;
   // Calls a function of the language (a combine_fn, a map_elementwise body) at the current place.
   virtual Object call(const Object &function, llvm::ArrayRef<Object> arguments) = 0;
+  // Calls a function of the language that is written for single elements, on tiles of one shape or on scalars: its
+  // conditions may differ from element to element. Parts of the result that no element changes may be scalars.
+  virtual Object callElementwise(const Object &function, llvm::ArrayRef<Object> arguments) = 0;
   virtual bool debug() const = 0;               // device_assert is live
   virtual bool sanitizeOverflow() const = 0;
   virtual void staticPrint(llvm::StringRef text) = 0;
@@ -29,6 +32,9 @@ enum class UnaryOperator { Plus, Minus, Invert, Not };
 enum class Comparison { Eq, Ne, Lt, Le, Gt, Ge, Is, IsNot, In, NotIn };
 
 Object applyOperator(Evaluation &evaluation, Operator op, const Object &lhs, const Object &rhs);
+// The same as a kernel's own text asks for it: where overflow is checked (debug and sanitizeOverflow), +, - and * of signed
+// integers below 64 bits also assert that the result fits.
+Object applyCheckedOperator(Evaluation &evaluation, Operator op, const Object &lhs, const Object &rhs);
 Object applyUnary(Evaluation &evaluation, UnaryOperator op, const Object &operand);
 Object applyComparison(Evaluation &evaluation, Comparison op, const Object &lhs, const Object &rhs);
 // `and` / `or` of run-time int1 values (the caller short-circuits constexprs).

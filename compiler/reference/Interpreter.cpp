@@ -26,6 +26,60 @@ Object Interpreter::call(const Object &function, llvm::ArrayRef<Object> argument
   return result;
 }
 
+namespace {
+
+// A tile from its elements, in row-major order.
+Value assemble(const std::vector<Value> &elements, Shape shape) {
+  BufferRef tile = makeBuffer(elements.front().type().withShape(shape));
+  std::byte *target = tile->data;
+  for (const Value &element : elements) {
+    std::memcpy(target, bufferOf(element).data, tile->elementSize());
+    target += tile->elementSize();
+  }
+  return valueOf(std::move(tile));
+}
+
+llvm::SmallVector<int64_t> indexAt(int64_t position, Shape shape) {
+  llvm::SmallVector<int64_t> index(shape.size());
+  for (size_t axis = shape.size(); axis-- > 0; position /= shape[axis])
+    index[axis] = position % shape[axis];
+  return index;
+}
+
+} // namespace
+
+Object Interpreter::callElementwise(const Object &function, llvm::ArrayRef<Object> arguments) {
+  recorder.giveUp();
+  Type type = arguments.front().value().type();
+  if (!type.isBlock())
+    return host.call(function, arguments);
+  std::vector<std::vector<Value>> parts; // one list of elements for each part of the result
+  bool isTuple = false;
+  for (int64_t position = 0; position < type.elementCount(); ++position) {
+    std::vector<Object> scalars;
+    for (const Object &argument : arguments)
+      scalars.push_back(eager.extract(argument.value(), indexAt(position, type.shape())));
+    Object result = host.call(function, scalars);
+    isTuple = result.isTuple();
+    std::vector<Object> items = isTuple ? result.tuple().items : std::vector<Object>{result};
+    parts.resize(position == 0 ? items.size() : parts.size());
+    if (items.size() != parts.size())
+      fail(Diagnostic::Kind::Type, "the function returns " + std::to_string(parts.size()) + " values for one element and " +
+                                       std::to_string(items.size()) + " for another");
+    for (size_t part = 0; part < items.size(); ++part) {
+      Value value = toValue(*this, items[part]);
+      if (!parts[part].empty() && parts[part].front().type() != value.type())
+        fail(Diagnostic::Kind::Type, "the function returns " + Object(parts[part].front()).typeName() +
+                                         " for one element and " + Object(value).typeName() + " for another");
+      parts[part].push_back(value);
+    }
+  }
+  std::vector<Object> tiles;
+  for (const std::vector<Value> &elements : parts)
+    tiles.push_back(assemble(elements, type.shape()));
+  return isTuple ? Object::makeTuple(std::move(tiles)) : tiles.front();
+}
+
 void Interpreter::staticPrint(llvm::StringRef text) {
   recorder.giveUp();
   host.staticPrint(text);

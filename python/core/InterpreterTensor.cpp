@@ -31,7 +31,7 @@ template <Operator op> PyObject *binary(PyObject *left, PyObject *right) {
   return evaluated([&] {
     Bridge &bridge = Bridge::any();
     Object lhs = bridge.toObject(left), rhs = bridge.toObject(right);
-    return bridge.toPython(bridge.compute([&] { return applyOperator(bridge.interpreter, op, lhs, rhs); })).release();
+    return bridge.toPython(bridge.compute([&] { return applyCheckedOperator(bridge.interpreter, op, lhs, rhs); })).release();
   });
 }
 PyObject *power(PyObject *base, PyObject *exponent, PyObject *) { return binary<Operator::Pow>(base, exponent); }

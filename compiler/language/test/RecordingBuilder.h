@@ -236,6 +236,9 @@ private:
 // The evaluation of tests. A function of the language is a JitReference whose key names one of `functions`.
 class RecordingEvaluation : public Evaluation {
 public:
+  Object callElementwise(const Object &function, llvm::ArrayRef<Object> arguments) override {
+    return call(function, arguments);
+  }
   Builder &builder() override { return recorder; }
   Object call(const Object &function, llvm::ArrayRef<Object> arguments) override {
     return functions.at(function.as<JitReference>().key)(*this, arguments);
