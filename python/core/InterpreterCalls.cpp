@@ -115,6 +115,7 @@ PyObject *callMethod(PyObject *self, PyObject *args, PyObject *keywords) {
     auto *method = reinterpret_cast<MethodObject *>(self);
     if (method->builtin)
       return callBuiltinWith(*method->builtin, method->receiver, args, keywords).release();
+    Bridge::Scope scope(Bridge::any()); // a tile that outlived its launch, in a debugger after an error
     Py_ssize_t size = PyTuple_Size(args);
     Handle all = checked(PyTuple_New(size + 1));
     checkedStatus(PyTuple_SetItem(all.get(), 0, Handle::borrow(method->receiver).release()));

@@ -174,7 +174,8 @@ void runInterpreted(const InterpretedLaunch &launch) {
   programs.keywords = keywords.get();
 
   uint64_t count = static_cast<uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
-  int64_t threads = knobInteger(KnobId::InterpretThreads);
+  // The programs of a cooperative grid may wait for one another: each gets a thread.
+  int64_t threads = launch.keywords.cooperative ? static_cast<int64_t>(count) : knobInteger(KnobId::InterpretThreads);
   if (threads > 1 && count > 1)
     return runSideBySide(programs, count, static_cast<unsigned>(std::min<uint64_t>(count, static_cast<uint64_t>(threads))));
   Bridge::Scope scope(bridge);

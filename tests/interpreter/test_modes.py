@@ -89,6 +89,35 @@ def test_an_error_of_one_of_many_threads(interpret):
             failing_kernel[(30,)](7)
 
 
+@triton.jit
+def waiting_kernel(flag_ptr, out_ptr):
+    program = tl.program_id(0)
+    if program == 0:
+        while tl.atomic_add(flag_ptr, 0) == 0:  # the other program sets it
+            pass
+    else:
+        tl.atomic_xchg(flag_ptr, 5)
+    tl.store(out_ptr + program, tl.atomic_add(flag_ptr, 0))
+
+
+def test_programs_of_a_cooperative_grid_wait_for_one_another(interpret):
+    flag, out = np.zeros(1, np.int32), np.zeros(2, np.int32)
+    waiting_kernel[(2,)](flag, out, launch_cooperative_grid=True)
+    assert out.tolist() == [5, 5]
+
+
+@triton.jit
+def overflow_kernel(x_ptr, n):
+    tl.store(x_ptr, tl.load(x_ptr) * n)
+
+
+def test_overflow_is_reported_under_debug(interpret):
+    x = np.array([2**30], np.int32)
+    overflow_kernel[(1,)](x.copy(), 5)
+    with pytest.raises(AssertionError, match="overflow"):
+        overflow_kernel[(1,)](x, 5, debug=True, sanitize_overflow=True)
+
+
 def test_conditions_on_program_ids():
     assert holds("=0", (0, 5, 0)) and holds(",>1", (0, 5, 0)) and holds("<=3,,=2", (3, 9, 2)) and not holds("!=1", (1, 0, 0))
     assert holds((0, None, 2), (0, 7, 2)) and holds(lambda x, y, z: x == y, (4, 4, 0)) and not holds(3, (2, 0, 0))

@@ -74,7 +74,7 @@ def test_post_mortem(run_script):
     )
     output, script = run_script(text, "p x\np x.sum()\nc\n", TRITON_INTERPRET="1")
     assert stops(output, script) == [(17, "kernel")]
-    assert "tensor([0 1 2 3], int32)" in output
+    assert "tensor([0 1 2 3], int32)" in output and "tensor(6, int32)" in output
 
 
 CONDITIONAL = SCRIPT.replace("import numpy as np", "import numpy as np\nfrom nacre.tools.debug import breakpoint_if, print_if")
