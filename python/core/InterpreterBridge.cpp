@@ -1,5 +1,5 @@
-#include "python/core/Interpreter.h"
 #include "compiler/language/Builtins.h"
+#include "python/core/Interpreter.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace nacre::python {
@@ -86,9 +86,10 @@ Object Bridge::toObject(PyObject *object) {
     return Object(functionReference(object));
   if (reinterpret_cast<PyObject *>(Py_TYPE(object)) == languageTypes().constexprType.get())
     return toObject(attribute(object, "value").get());
-  if (PyObject_IsInstance(object, languageTypes().dtypeType.get()) == 1 &&
-      attribute(object, "_short_name").get() && textView(attribute(object, "_short_name").get()).starts_with("<")) {
-    Object element = toObject(attribute(object, "element_ty").get()), shape = toObject(attribute(object, "shape").get());
+  if (PyObject_IsInstance(object, languageTypes().dtypeType.get()) == 1 && attribute(object, "_short_name").get() &&
+      textView(attribute(object, "_short_name").get()).starts_with("<")) {
+    Object element = toObject(attribute(object, "element_ty").get()),
+           shape = toObject(attribute(object, "shape").get());
     llvm::SmallVector<int64_t> extents;
     for (const Object &extent : shape.tuple().items)
       extents.push_back(static_cast<int64_t>(extent.as<llvm::DynamicAPInt>()));

@@ -14,8 +14,7 @@ PyTypeObject *builtinType = nullptr, *methodType = nullptr, *rangeType = nullptr
 // ---- tl.load and its like
 
 struct BuiltinObject {
-  PyObject_HEAD
-  const Builtin *builtin;
+  PyObject_HEAD const Builtin *builtin;
   PyObject *dictionary;
 };
 const Builtin &builtinOf(PyObject *self) { return *reinterpret_cast<BuiltinObject *>(self)->builtin; }
@@ -85,19 +84,18 @@ PyGetSetDef builtinAttributes[] = {
 template <typename Function> void *slot(Function function) { return reinterpret_cast<void *>(function); }
 
 PyType_Slot builtinSlots[] = {
-    {Py_tp_new, slot(makeBuiltin)},      {Py_tp_dealloc, slot(deallocateBuiltin)},
+    {Py_tp_new, slot(makeBuiltin)},        {Py_tp_dealloc, slot(deallocateBuiltin)},
     {Py_tp_call, slot(callBuiltinObject)}, {Py_tp_descr_get, slot(bindBuiltin)},
-    {Py_tp_repr, slot(reprBuiltin)},     {Py_tp_members, builtinMembers},
-    {Py_tp_getset, builtinAttributes},   {0, nullptr},
+    {Py_tp_repr, slot(reprBuiltin)},       {Py_tp_members, builtinMembers},
+    {Py_tp_getset, builtinAttributes},     {0, nullptr},
 };
 PyType_Spec builtinSpec = {"nacre._core.Builtin", sizeof(BuiltinObject), 0, Py_TPFLAGS_DEFAULT, builtinSlots};
 
 // ---- x.sum and its like
 
 struct MethodObject {
-  PyObject_HEAD
-  const Builtin *builtin; // or null, then
-  PyObject *function;     // a function of the standard library
+  PyObject_HEAD const Builtin *builtin; // or null, then
+  PyObject *function;                   // a function of the standard library
   PyObject *receiver;
 };
 
@@ -125,16 +123,14 @@ PyObject *callMethod(PyObject *self, PyObject *args, PyObject *keywords) {
   });
 }
 
-PyType_Slot methodSlots[] = {
-    {Py_tp_dealloc, slot(deallocateMethod)}, {Py_tp_call, slot(callMethod)}, {0, nullptr}};
+PyType_Slot methodSlots[] = {{Py_tp_dealloc, slot(deallocateMethod)}, {Py_tp_call, slot(callMethod)}, {0, nullptr}};
 PyType_Spec methodSpec = {"nacre._core.Method", sizeof(MethodObject), 0,
                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, methodSlots};
 
 // ---- for i in range(n)
 
 struct RangeObject {
-  PyObject_HEAD
-  Type type;
+  PyObject_HEAD Type type;
   uint64_t next, step; // in two's complement
   uint64_t remaining;
 };
@@ -179,11 +175,13 @@ Handle makeRange(Bridge &bridge, llvm::ArrayRef<Object> bounds) {
   Type type = int32();
   Value values[3];
   for (int i = 0; i < 3; ++i) {
-    bool isInteger = bounds[i].isBool() || bounds[i].isInt() ||
-                     (bounds[i].isValue() && bounds[i].value().type().isScalar() && bounds[i].value().type().isInteger());
+    bool isInteger =
+        bounds[i].isBool() || bounds[i].isInt() ||
+        (bounds[i].isValue() && bounds[i].value().type().isScalar() && bounds[i].value().type().isInteger());
     if (!isInteger)
       interpreter.fail(Diagnostic::Kind::Type, std::string("the ") + names[i] +
-                                                   " of a range must be an integer scalar, not " + bounds[i].typeName());
+                                                   " of a range must be an integer scalar, not " +
+                                                   bounds[i].typeName());
     values[i] = toValue(interpreter, bounds[i]);
     type = promoteIntegers(type, values[i].type());
   }
@@ -239,8 +237,7 @@ Handle callBuiltinWith(const Builtin &builtin, PyObject *receiver, PyObject *arg
     while (PyDict_Next(keywords, &position, &name, &value))
       named.emplace_back(text(name), bridge.toObject(value));
   }
-  return bridge.toPython(
-      bridge.compute([&] { return callBuiltin(bridge.interpreter, builtin, positional, named); }));
+  return bridge.toPython(bridge.compute([&] { return callBuiltin(bridge.interpreter, builtin, positional, named); }));
 }
 
 Handle callWith(PyObject *callee, PyObject *const *args, Py_ssize_t positional, PyObject *names) {

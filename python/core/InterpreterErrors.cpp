@@ -39,9 +39,9 @@ void raiseFault(const ProgramFault &fault, const Diagnostic &diagnostic) {
     return;
   }
   Handle type = attribute(module.get(), "OutOfBoundsError");
-  Handle exception = checked(PyObject_CallFunction(type.get(), "sssiO", diagnostic.render().c_str(),
-                                                   diagnostic.message.c_str(), file.c_str(), diagnostic.location.line,
-                                                   program.get()));
+  Handle exception =
+      checked(PyObject_CallFunction(type.get(), "sssiO", diagnostic.render().c_str(), diagnostic.message.c_str(),
+                                    file.c_str(), diagnostic.location.line, program.get()));
   PyErr_SetObject(type.get(), exception.get());
 }
 

@@ -67,7 +67,8 @@ bool readMemory(const InterpretedLaunch &launch, MemoryMap &memory) {
   Untraced untraced;
   Handle values = checked(PyTuple_New(static_cast<Py_ssize_t>(launch.values.size())));
   for (size_t i = 0; i < launch.values.size(); ++i)
-    checkedStatus(PyTuple_SetItem(values.get(), static_cast<Py_ssize_t>(i), Handle::borrow(launch.values[i]).release()));
+    checkedStatus(
+        PyTuple_SetItem(values.get(), static_cast<Py_ssize_t>(i), Handle::borrow(launch.values[i]).release()));
   Handle module = importModule("nacre.runtime.interpreter");
   Handle ranges = call(attribute(module.get(), "_memory").get(), launch.kernel, values.get());
   if (ranges.get() == Py_None)
@@ -147,9 +148,10 @@ bool isInterpreted(const KernelState &state) { return interpretMode || state.isI
 void runInterpreted(const InterpretedLaunch &launch) {
   KernelState &state = kernelState(launch.kernel);
   Programs programs;
-  programs.options.debug = launch.keywords.debug >= 0 ? launch.keywords.debug : state.debug || knobBoolean(KnobId::Debug);
-  programs.options.sanitizeOverflow = launch.keywords.sanitizeOverflow >= 0 ? launch.keywords.sanitizeOverflow
-                                                                            : knobBoolean(KnobId::SanitizeOverflow);
+  programs.options.debug =
+      launch.keywords.debug >= 0 ? launch.keywords.debug : state.debug || knobBoolean(KnobId::Debug);
+  programs.options.sanitizeOverflow =
+      launch.keywords.sanitizeOverflow >= 0 ? launch.keywords.sanitizeOverflow : knobBoolean(KnobId::SanitizeOverflow);
   programs.grid = launch.grid;
   Bridge bridge(programs.options);
   Handle function = interpretedFunction(launch.kernel);
@@ -177,7 +179,8 @@ void runInterpreted(const InterpretedLaunch &launch) {
   // The programs of a cooperative grid may wait for one another: each gets a thread.
   int64_t threads = launch.keywords.cooperative ? static_cast<int64_t>(count) : knobInteger(KnobId::InterpretThreads);
   if (threads > 1 && count > 1)
-    return runSideBySide(programs, count, static_cast<unsigned>(std::min<uint64_t>(count, static_cast<uint64_t>(threads))));
+    return runSideBySide(programs, count,
+                         static_cast<unsigned>(std::min<uint64_t>(count, static_cast<uint64_t>(threads))));
   Bridge::Scope scope(bridge);
   programs.prepare(bridge);
   for (uint64_t number = 0; number < count; ++number)
@@ -214,7 +217,8 @@ PyObject *callInterpreted(PyObject *kernel, PyObject *args, PyObject *keywords) 
   return guarded([&] {
     if (!Bridge::running()) {
       Handle name = attribute(kernel, "__name__");
-      raise(PyExc_RuntimeError, "%U is a kernel: launch it with %U[grid](...), or call it from a kernel", name.get(), name.get());
+      raise(PyExc_RuntimeError, "%U is a kernel: launch it with %U[grid](...), or call it from a kernel", name.get(),
+            name.get());
     }
     return checked(PyObject_Call(interpretedFunction(kernel).get(), args, keywords)).release();
   });

@@ -1,5 +1,5 @@
-// Block pointers and tensor descriptors as Python objects: records of the language, whose fields and methods are read by
-// name.
+// Block pointers and tensor descriptors as Python objects: records of the language, whose fields and methods are read
+// by name.
 #include "python/core/Errors.h"
 #include "python/core/Interpreter.h"
 #include <new>
@@ -11,8 +11,7 @@ namespace {
 PyTypeObject *recordType = nullptr;
 
 struct RecordObject {
-  PyObject_HEAD
-  Object object;
+  PyObject_HEAD Object object;
 };
 
 void deallocate(PyObject *self) {

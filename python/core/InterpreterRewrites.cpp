@@ -12,7 +12,9 @@ bool isConstexprObject(PyObject *object) {
   return reinterpret_cast<PyObject *>(Py_TYPE(object)) == languageTypes().constexprType.get();
 }
 
-bool isNumber(PyObject *object) { return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object); }
+bool isNumber(PyObject *object) {
+  return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
+}
 
 bool holdsTensor(PyObject *object) {
   if (isTensor(object) || isRecord(object))
@@ -73,7 +75,8 @@ PyObject *constexprValue(PyObject *, PyObject *object) {
     if (holdsTensor(object)) {
       Bridge &bridge = Bridge::any();
       bridge.interpreter.fail(Diagnostic::Kind::Type,
-                              "a name annotated tl.constexpr cannot hold a run-time value: " + bridge.toObject(object).typeName(),
+                              "a name annotated tl.constexpr cannot hold a run-time value: " +
+                                  bridge.toObject(object).typeName(),
                               "drop the annotation, or compute it from constexprs alone");
     }
     return Handle::borrow(object).release();
@@ -126,7 +129,8 @@ PyObject *logicalNot(PyObject *, PyObject *object) {
 
 PyObject *isNone(PyObject *, PyObject *object) {
   return guarded([&] {
-    return PyBool_FromLong((isConstexprObject(object) ? attribute(object, "value") : Handle::borrow(object)).get() == Py_None);
+    return PyBool_FromLong((isConstexprObject(object) ? attribute(object, "value") : Handle::borrow(object)).get() ==
+                           Py_None);
   });
 }
 
@@ -157,7 +161,8 @@ PyObject *check(PyObject *, PyObject *const *args, Py_ssize_t count) {
   });
 }
 
-// Whether an object is of one class. Constexprs are of no class of their own in Python; classes of the user's are Python's.
+// Whether an object is of one class. Constexprs are of no class of their own in Python; classes of the user's are
+// Python's.
 bool isOfClass(PyObject *object, PyObject *type) {
   if (PyTuple_Check(type)) {
     for (Py_ssize_t i = 0, size = PyTuple_Size(type); i < size; ++i)
@@ -214,7 +219,8 @@ template <typename Function> PyCFunction fast(Function function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
-PyMethodDef pythonFunctionMethod = {"python_function", fast(callPythonFunction), METH_FASTCALL | METH_KEYWORDS, nullptr};
+PyMethodDef pythonFunctionMethod = {"python_function", fast(callPythonFunction), METH_FASTCALL | METH_KEYWORDS,
+                                    nullptr};
 
 PyObject *pythonFunction(PyObject *, PyObject *name) {
   return guarded([&] {
@@ -228,7 +234,8 @@ PyObject *pythonFunction(PyObject *, PyObject *name) {
 
 PyMethodDef *interpreterFunctions() {
   static PyMethodDef functions[] = {
-      {"set_interpret_mode", interpretMode, METH_O, "Makes Python run every kernel launched from now on, or no longer."},
+      {"set_interpret_mode", interpretMode, METH_O,
+       "Makes Python run every kernel launched from now on, or no longer."},
       {"interpreted_variable", variable, METH_O, "What a variable holds: numbers become run-time values."},
       {"interpreted_constexpr", constexprValue, METH_O, "What a name annotated tl.constexpr holds."},
       {"interpreted_variable_if", fast(variableIf), METH_FASTCALL, "A value chosen by a test."},

@@ -13,8 +13,7 @@ namespace {
 PyTypeObject *tensorType = nullptr;
 
 struct TensorObject {
-  PyObject_HEAD
-  Value value;
+  PyObject_HEAD Value value;
 };
 
 void deallocate(PyObject *self) {
@@ -31,7 +30,8 @@ template <Operator op> PyObject *binary(PyObject *left, PyObject *right) {
   return evaluated([&] {
     Bridge &bridge = Bridge::any();
     Object lhs = bridge.toObject(left), rhs = bridge.toObject(right);
-    return bridge.toPython(bridge.compute([&] { return applyCheckedOperator(bridge.interpreter, op, lhs, rhs); })).release();
+    return bridge.toPython(bridge.compute([&] { return applyCheckedOperator(bridge.interpreter, op, lhs, rhs); }))
+        .release();
   });
 }
 PyObject *power(PyObject *base, PyObject *exponent, PyObject *) { return binary<Operator::Pow>(base, exponent); }
@@ -57,7 +57,8 @@ PyObject *compare(PyObject *left, PyObject *right, int op) {
                                           Comparison::Ne, Comparison::Gt, Comparison::Ge}; // by Py_LT, Py_LE, ...
     Bridge &bridge = Bridge::any();
     Object lhs = bridge.toObject(left), rhs = bridge.toObject(right);
-    return bridge.toPython(bridge.compute([&] { return applyComparison(bridge.interpreter, comparisons[op], lhs, rhs); }))
+    return bridge
+        .toPython(bridge.compute([&] { return applyComparison(bridge.interpreter, comparisons[op], lhs, rhs); }))
         .release();
   });
 }
@@ -173,8 +174,8 @@ PyObject *elements(PyObject *self, PyObject *) {
       value = castTo(bridge.interpreter, value, float32());
     std::shared_ptr<const std::byte> data = bridge.interpreter.elements(value);
     Type type = value.type();
-    Handle bytes = checked(PyBytes_FromStringAndSize(reinterpret_cast<const char *>(data.get()),
-                                                     type.elementCount() * type.byteSize()));
+    Handle bytes = checked(
+        PyBytes_FromStringAndSize(reinterpret_cast<const char *>(data.get()), type.elementCount() * type.byteSize()));
     Handle shape = checked(PyTuple_New(type.rank()));
     for (int64_t i = 0; i < type.rank(); ++i)
       checkedStatus(PyTuple_SetItem(shape.get(), i, checked(PyLong_FromLongLong(type.shape()[i])).release()));
@@ -236,7 +237,8 @@ PyType_Slot slots[] = {
     {Py_tp_str, slot(str)},
     {Py_tp_repr, slot(repr)},
     {Py_tp_methods, methods},
-    {Py_tp_doc, const_cast<char *>("A tile of elements, or one element, inside a kernel. Kernels make them; Python cannot.")},
+    {Py_tp_doc,
+     const_cast<char *>("A tile of elements, or one element, inside a kernel. Kernels make them; Python cannot.")},
     {0, nullptr},
 };
 PyType_Spec spec = {"nacre.language.core.tensor", sizeof(TensorObject), 0,

@@ -29,10 +29,10 @@ def run_script(tmp_path):
         script = tmp_path / "script.py"
         script.write_text(text)
         package = Path(nacre.__file__).parents[1]
-        result = subprocess.run(
-            [sys.executable, *(["-m", module] if module else []), str(script)], input=stdin, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120,
-            env={**os.environ, "PYTHONPATH": str(package), **environment}, check=False,
-        )  # fmt: skip
+        command = [sys.executable, *(["-m", module] if module else []), str(script)]
+        environment = {**os.environ, "PYTHONPATH": str(package), **environment}
+        result = subprocess.run(command, input=stdin, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120,
+                                env=environment, check=False)  # fmt: skip
         assert not check or result.returncode == 0, result.stdout
         return result.stdout, script
 
