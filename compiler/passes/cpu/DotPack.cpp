@@ -64,39 +64,43 @@ Value DotLowering::packA() {
   });
 }
 
-// The addresses of the rows in the caller's memory, when the operand is a load of contiguous rows. Rows that a mask cuts short
-// are only known when the program runs: then A is packed after all, and the addresses are those of the packed rows.
+// Whether the mask is a conjunction of conditions on one axis each, so that it holds everywhere when it holds along both edges.
+static bool isSeparable(Nest &nest, Value mask, const Coordinates &coordinates) {
+  if (auto conjunction = mask.getDefiningOp<arith::AndIOp>())
+    return isSeparable(nest, conjunction.getLhs(), coordinates) && isSeparable(nest, conjunction.getRhs(), coordinates);
+  return llvm::popcount(nest.dependencies(mask, coordinates)) <= 1;
+}
+
+// The addresses of the rows in the caller's memory, when the operand is a load of contiguous rows. Whether a mask cuts them short
+// is only known when the program runs: then A is packed after all, and the addresses are those of the packed rows.
 std::optional<DotLowering::OperandA> DotLowering::readInPlace() {
   Value a = op.getA();
   auto load = a.getDefiningOp<tile::LoadOp>();
   if (!load || lowering.plan.place(load) != nacre::cpu::Place::Deferred || getElementTypeOrSelf(a.getType()) != operandType ||
-      shape.batch != 1 || tile::shapeOf(a.getType()).size() != 2)
+      tile::shapeOf(a.getType()).size() != 2)
     return std::nullopt;
-  Nest nest(lowering, tile::shapeOf(a.getType()));
-  Coordinates coordinates = nest.identity(2);
-  if (!nest.readsNeighbours(a, coordinates) || (load.getMask() && !nest.holdsForPrefix(load.getMask(), coordinates)))
+  // Along an edge the other axis stands at its first index.
+  Nest both(lowering, {shape.m, shape.k}), alongRows(lowering, {shape.m}), alongK(lowering, {shape.k});
+  Coordinates whole = both.identity(2), rowsEdge{0, -1}, kEdge{-1, 0};
+  if (!both.readsNeighbours(a, whole))
+    return std::nullopt;
+  Value mask = load.getMask();
+  if (mask && !(isSeparable(both, mask, whole) && alongRows.holdsForPrefix(mask, rowsEdge) && alongK.holdsForPrefix(mask, kEdge)))
     return std::nullopt;
 
-  Buffer rows = lowering.allocate(b.getI64Type(), {shape.m}, op->getBlock());
-  Buffer complete = lowering.allocate(b.getI8Type(), {1}, op->getBlock());
-  if (load.getMask())
-    b.store(b.constant(b.getI8Type(), 1), complete.pointer, 1);
-  nest.emitRows([&](Nest &inner) {
-    Lanes pointer = inner.evaluate(load.getPointer(), coordinates);
-    std::optional<Lanes> mask;
-    if (load.getMask())
-      mask = inner.evaluate(load.getMask(), coordinates);
-    b.store(pointer.value, advance(rows.pointer, inner.indices[0], 8), 8);
-    if (!mask)
-      return;
-    Value whole = mask->isUniform() ? mask->value
-                                    : Value(arith::CmpIOp::create(b, arith::CmpIPredicate::sge, mask->value, b.index(shape.k)));
-    Value before = b.load(b.getI8Type(), complete.pointer, 1);
-    b.store(arith::AndIOp::create(b, before, b.toMemory(whole, b.getI1Type())), complete.pointer, 1);
-  });
-  if (load.getMask()) {
-    Value cut = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, b.load(b.getI8Type(), complete.pointer, 1),
-                                      b.constant(b.getI8Type(), 0));
+  Type pointerElement = getElementTypeOrSelf(load.getPointer().getType());
+  Buffer rows = lowering.allocate(pointerElement, {shape.m}, op->getBlock());
+  alongRows.emitLoops(
+      [&](Nest &inner) { inner.writeBuffer(rows, inner.evaluate(load.getPointer(), rowsEdge), {0}); }, {}, lowering.target.vectorBytes / 8);
+  if (mask) {
+    auto holdsAlong = [&](Nest &nest, const Coordinates &edge, int64_t extent) -> Value {
+      Lanes lanes = nest.evaluateAlone(mask, edge);
+      return lanes.isUniform() ? lanes.value
+                               : Value(arith::CmpIOp::create(b, arith::CmpIPredicate::sge, lanes.value, b.index(extent)));
+    };
+    Nest maskRows(lowering, {shape.m});
+    Value complete = arith::AndIOp::create(b, holdsAlong(maskRows, rowsEdge, shape.m), holdsAlong(alongK, kEdge, shape.k));
+    Value cut = arith::XOrIOp::create(b, complete, b.constant(b.getI1Type(), 1));
     auto branch = scf::IfOp::create(b, TypeRange{}, cut, /*withElse=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());

@@ -448,24 +448,13 @@ void Nest::emitGroup(ArrayRef<Operation *> group) {
     lowering.buffers[value] = buffer;
 }
 
-void Nest::emitRows(const Body &body) {
-  assert(order.back() == lane && shape.size() == 2 && "rows of a matrix");
+Lanes Nest::evaluateAlone(Value value, const Coordinates &coordinates) {
+  assert(shape.size() == 1 && "an edge");
   positions.resize(order.size() + 1);
   enter(0);
-  auto loop = scf::ForOp::create(b, b.index(0), b.index(shape[0]), b.index(1));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    indices[0] = loop.getInductionVar();
-    indices[lane] = b.index(0);
-    enter(1);
-    probing = true;
-    width = shape[lane];
-    body(*this);
-    probing = false;
-    leave(1);
-  }
+  Lanes lanes = evaluateAtRowStart(value, coordinates);
   leave(0);
+  return lanes;
 }
 
 void Nest::emitLoops(const Body &body, ArrayRef<Value> evaluated, int64_t maxWidth) {

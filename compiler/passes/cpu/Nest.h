@@ -26,8 +26,8 @@ public:
   // `evaluated` lists what the body will evaluate; `maxWidth` limits the lanes.
   using Body = std::function<void(Nest &)>;
   void emitLoops(const Body &body, llvm::ArrayRef<mlir::Value> evaluated, int64_t maxWidth = 0);
-  // Emits the loops of every level but the lanes; `body` may evaluate values at the start of the row, as if its lanes were endless.
-  void emitRows(const Body &body);
+  // A value at the first lane, its lanes endless, without any loop: for nests of one level.
+  Lanes evaluateAlone(mlir::Value value, const Coordinates &coordinates);
   // Whether the mask, where it varies along the lanes, is true for the first so many.
   bool holdsForPrefix(mlir::Value mask, const Coordinates &coordinates);
   // For bodies that look at several indices of one level, `movedLevel`: sets that level's index to base + offset and forgets
@@ -38,6 +38,8 @@ public:
 
   Lanes evaluate(mlir::Value value, const Coordinates &coordinates);
   Coordinates identity(int64_t rank) const;
+  // The levels that the value depends on, as a bit set.
+  uint32_t dependencies(mlir::Value value, const Coordinates &coordinates);
   // Whether some memory that evaluating the value reads is contiguous along the lane level.
   bool readsNeighbours(mlir::Value value, const Coordinates &coordinates);
   mlir::Value vectorOf(const Lanes &lanes, mlir::Type element); // scalar when the width is 1
@@ -89,7 +91,6 @@ private:
   void prefetchNextProgram(tile::LoadOp load, const Lanes &pointer, const Coordinates &coordinates);
   mlir::Value reversed(mlir::Value vector);
   mlir::Value loadInterleaved(mlir::Type memory, mlir::Value pointer, int64_t step);
-  uint32_t dependencies(mlir::Value value, const Coordinates &coordinates);
   Lanes compute(mlir::Value value, const Coordinates &coordinates);
   Lanes computeElementwise(mlir::Operation *op, unsigned result, const Coordinates &coordinates);
   Coordinates operandCoordinates(mlir::Operation *op, const Coordinates &coordinates);
