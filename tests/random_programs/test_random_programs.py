@@ -4,7 +4,9 @@ NACRE_RANDOM_PROGRAMS=N runs N programs (500 otherwise), NACRE_RANDOM_SEED=S sta
 shortest program that still has it.
 """
 
+import contextlib
 import importlib.util
+import multiprocessing
 import os
 
 import engines as engine_list
@@ -48,9 +50,9 @@ def run(engine, kernel, program, outputs):
     """The bits of every output array."""
     with engine.active():
         inputs = [engine.from_bits(contents(array, program.seed * 100 + i), array.type) for i, array in enumerate(program.inputs)]
-        outs = [engine.empty(array.shape or (1,), array.type) for array, _ in outputs]
-        kernel[(1,)](*inputs, *outs, program.runtime, enable_fp_fusion=False)
-        return [engine.bits(out, array.type).reshape(array.shape) for out, (array, _) in zip(outs, outputs)]
+        outs = [engine.empty((program.programs, *array.shape), array.type) for array, _ in outputs]
+        kernel[(program.programs,)](*inputs, *outs, program.runtime, enable_fp_fusion=False)
+        return [engine.bits(out, array.type) for out, (array, _) in zip(outs, outputs)]
 
 
 def differs(array, a, b):
@@ -96,15 +98,34 @@ def explain(program, folder, found):
     return f"seed {program.seed}, n = {program.runtime}\n{found}\n{program.source()}"
 
 
+def check_batch(seeds, folder, report):
+    """Writes to `report` each seed as it begins, then what is wrong with it."""
+    for seed in seeds:
+        report.send((seed, None))
+        program = TypedProgram(seed)
+        found = problem(program, folder)
+        if found:
+            report.send((seed, explain(program, folder, found)))
+    report.close()
+
+
 @pytest.mark.skipif(len(ENGINES) < 2, reason="one engine alone has nothing to agree with")
 @pytest.mark.parametrize("first", range(FIRST, FIRST + COUNT, BATCH))
 def test_engines_agree(first, tmp_path):
-    problems = []
-    for seed in range(first, min(first + BATCH, FIRST + COUNT)):
-        program = TypedProgram(seed)
-        found = problem(program, tmp_path)
-        if found:
-            problems.append(explain(program, tmp_path, found))
+    """In a child, so that machine code that ends the process is a finding like the others."""
+    seeds = range(first, min(first + BATCH, FIRST + COUNT))
+    reader, writer = multiprocessing.Pipe(duplex=False)
+    child = multiprocessing.get_context("fork").Process(target=check_batch, args=(seeds, tmp_path, writer))
+    child.start()
+    writer.close()
+    problems, last = [], None
+    with contextlib.suppress(EOFError):
+        while True:
+            last, text = reader.recv()
+            problems += [text] if text else []
+    child.join()
+    if child.exitcode != 0:
+        problems.append(f"seed {last} ends the process ({child.exitcode})\n{TypedProgram(last).source()}")
     assert not problems, "\n\n".join(problems)
 
 

@@ -68,6 +68,7 @@ class TypedProgram:
         self.inputs = []  # Array
         self.outputs = []  # (Array, expression)
         self.count = 0
+        self.writes = False
         self.runtime = self.random.choice([0, 1, 3, 5])  # the scalar argument n
         self.odd = self.random.random() < 0.4
         for _ in range(self.random.randint(2, 4)):
@@ -76,12 +77,14 @@ class TypedProgram:
             self._unary, self._compare, self._reduce, self._reduce, self._scan, self._reshape, self._permute, self._expand, self._join,
             self._cat, self._gather, self._loop, self._loop, self._branch, self._while, self._slice, self._sort, self._math, self._helper,
             self._load, self._dot, self._count, self._extreme_with_place, self._masked_store, self._atomic, self._nested, self._flip,
-            self._scalar,
+            self._scalar, self._strided_load, self._strided_load, self._matmul, self._row_loop,
         ]  # fmt: skip
         for _ in range(self.random.randint(6, 16)):
             self.random.choice(makers)()
         for tile in self.tiles[-3:] + self.conditions[-1:]:
             self.outputs.append((Array(tile.type, tile.shape), tile.name))
+        # Several programs see different n; those that write what others read stay alone.
+        self.programs = 1 if self.writes else self.random.choice([1, 1, 3])
 
     # ---- The text
 
@@ -92,8 +95,11 @@ class TypedProgram:
         parameters = [f"in{i}" for i in range(len(self.inputs))] + [f"out{i}" for i in range(len(chosen))] + ["n"]
         lines = [line for statement, _ in statements for line in statement]
         for index, (array, expression) in enumerate(chosen):
-            places = f"out{index} + {offsets_text(array.shape)}" if array.shape else f"out{index}"
+            base = f"out{index}" if self.programs == 1 else f"out{index} + tl.program_id(0) * {math.prod(array.shape)}"
+            places = f"{base} + {offsets_text(array.shape)}" if array.shape else base
             lines.append(f"tl.store({places}, {expression})")
+        if self.programs > 1:
+            lines.insert(0, "n += tl.program_id(0)")
         body = "\n".join("    " + line for line in lines)
         return f"""import triton
 import triton.language as tl
@@ -195,6 +201,62 @@ def kernel({", ".join(parameters)}):
             self._emit(f"tl.load({array} + (({places}) * 7 + n) % {size})", type, shape)
         else:  # backwards
             self._emit(f"tl.load({array} + ({math.prod(shape) - 1} - ({places})))", type, shape)
+
+    def _strided_load(self):
+        """Rows and columns far apart, transposed, every other element, wrapped around: of an array larger than the tile."""
+        type = self.random.choice([*INTEGERS, *FLOATS, *FP8])
+        rows, columns = self._extent(), self._extent()
+        array = f"in{len(self.inputs)}"
+        r, c = f"tl.arange(0, {rows})[:, None]", f"tl.arange(0, {columns})[None, :]"
+        self.inputs.append(Array(type, (rows * 2 + 8, columns * 2 + 8)))
+        width = columns * 2 + 8
+        places = self.random.choice([
+            f"{r} * {width} + {c}", f"{r} + {c} * {rows * 2 + 8}", f"{r} * {2 * width} + {c} * 2", f"({r} + n) % {rows} * {width} + {c}",
+            f"{r} * {width} + ({c} + n) % {columns}", f"(({rows - 1} - {r}) * {width} + {c}).to(tl.int64)", f"{r} // 2 * {width} + {c} // 3",
+        ])  # fmt: skip
+        mask = self.random.choice(["", f", mask=({r} < n) & ({c} < {columns - 1})", f", mask={c} < n + 2, other=2", f", mask=({r} < n) | ({c} > 1)"])
+        self._emit(f"tl.load({array} + {places}{mask})", type, (rows, columns))
+
+    def _matmul(self):
+        """A loop over blocks of K with pointers that move on and a tail under a mask; small integers, so that it is exact."""
+        rows, columns, block = self._extent(), self._extent(), self._extent()
+        length = self.random.randint(1, 3 * block)
+        type = self.random.choice(["float32", "float16", "bfloat16"])
+        a, b = f"in{len(self.inputs)}", f"in{len(self.inputs) + 1}"
+        self.inputs += [Array("int8", (rows, length)), Array("int8", (length, columns))]
+        name = self._name()
+        turned = self.random.random() < 0.3
+        b_places = f"tl.arange(0, {block})[:, None] * {1 if turned else columns} + tl.arange(0, {columns})[None, :] * {length if turned else 1}"
+        lines = [
+            f"a{name} = {a} + tl.arange(0, {rows})[:, None] * {length} + tl.arange(0, {block})[None, :]",
+            f"b{name} = {b} + {b_places}",
+            f"{name} = tl.zeros(({rows}, {columns}), tl.float32)",
+            f"for k in range(0, {length}, {block}):",
+            f"    left = tl.load(a{name}, mask=tl.arange(0, {block})[None, :] < {length} - k, other=0)",
+            f"    right = tl.load(b{name}, mask=tl.arange(0, {block})[:, None] < {length} - k, other=0)",
+            f"    {name} = tl.dot((left & 3).to(tl.{type}), (right & 7).to(tl.{type}), {name})",
+            f"    a{name} += {block}",
+            f"    b{name} += {block if turned else block * columns}",
+        ]
+        self._bind(name, lines, "float32", (rows, columns))
+
+    def _row_loop(self):
+        """Blocks of a row, added up as they come."""
+        block = self._extent() * 2
+        length = self.random.randint(1, 4 * block)
+        type = self.random.choice(list(INTEGERS))
+        array = f"in{len(self.inputs)}"
+        self.inputs.append(Array(type, (length,)))
+        name = self._name()
+        total = "int32" if type in SIGNED else "uint32"
+        total = type if INTEGERS[type] == 64 else total
+        lines = [
+            f"{name} = tl.zeros(({block},), tl.{total})",
+            f"for start in range(0, {length}, {block}):",
+            f"    at = start + tl.arange(0, {block})",
+            f"    {name} += tl.load({array} + at, mask=at < {length}, other=0).to(tl.{total})",
+        ]
+        self._bind(name, lines, total, (block,))
 
     def _binary(self):
         a = self._any()
@@ -476,6 +538,7 @@ def kernel({", ".join(parameters)}):
             return
         array = f"in{len(self.inputs)}"
         self.inputs.append(Array(a.type, a.shape))
+        self.writes = True
         places = offsets_text(a.shape)
         name = self._name()
         lines = [f"tl.store({array} + {places}, {a.name}, mask=({places}) % 3 != n % 3)", "tl.debug_barrier()",
@@ -488,6 +551,7 @@ def kernel({", ".join(parameters)}):
             return
         array = f"in{len(self.inputs)}"
         self.inputs.append(Array(a.type, (4,)))
+        self.writes = True
         places = offsets_text(a.shape)
         name = self._name()
         operation = self.random.choice(["add", "max", "min", "and", "or", "xor"])
