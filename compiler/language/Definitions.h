@@ -53,6 +53,8 @@ void addArithmetic(Table &table);
 void addMath(Table &table);
 void addLibdevice(Table &table);
 void addLibdeviceIntegers(Table &table); // called by addLibdevice
+void addLibdeviceRounding(Table &table); // called by addLibdevice
+void addLibdeviceSpecial(Table &table);  // called by addLibdevice
 void addReductions(Table &table);
 void addAtomics(Table &table);
 void addIteration(Table &table);

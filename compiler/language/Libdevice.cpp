@@ -1,5 +1,6 @@
 // tl.extra.libdevice: elementary functions on every target. Those a primitive says directly are one row each; the rest
-// are formulas over them. Integer and bit functions are in LibdeviceIntegers.cpp.
+// are formulas over them. Integer and bit functions are in LibdeviceIntegers.cpp, directed rounding in
+// LibdeviceRounding.cpp, the special functions in LibdeviceSpecial.cpp.
 #include "compiler/language/Definitions.h"
 #include "compiler/language/Term.h"
 #include <cmath>
@@ -291,7 +292,7 @@ void addLibdevice(Table &table) {
   table.add("max(x: tensor, y: tensor)", "The larger of x and y, elementwise.", extremumOf<true>);
   table.add("min(x: tensor, y: tensor)", "The smaller of x and y, elementwise.", extremumOf<false>);
 
-  // Nearest rounding, which is the only one offered.
+  // Nearest rounding; the other directions are in LibdeviceRounding.cpp.
   table.add("add_rn(x: tensor, y: tensor)", "x + y, rounded to nearest.", nearestOperation<BinaryOp::AddF>);
   table.add("sub_rn(x: tensor, y: tensor)", "x - y, rounded to nearest.", nearestOperation<BinaryOp::SubF>);
   table.add("mul_rn(x: tensor, y: tensor)", "x * y, rounded to nearest.", nearestOperation<BinaryOp::MulF>);
@@ -311,6 +312,8 @@ void addLibdevice(Table &table) {
   table.add("fast_cosf(x: tensor)", "The cosine of x radians.", unaryMath<UnaryOp::Cos>);
   table.add("fast_tanf(x: tensor)", "The tangent of x radians.", unaryMath<UnaryOp::Tan>);
   table.add("fast_tanhf(x: tensor)", "The hyperbolic tangent.", unaryMath<UnaryOp::Tanh>);
+  addLibdeviceRounding(table);
+  addLibdeviceSpecial(table);
   addLibdeviceIntegers(table);
 }
 
