@@ -209,10 +209,12 @@ def device_assert(x_ptr, out_ptr, N: tl.constexpr):
 
 @triton.jit
 def _clipped(a, b):
-    return tl.where(a > b, b, a)
+    if a > b:
+        return b
+    return a
 
 
 @triton.jit
 def map_elementwise(x_ptr, out_ptr, N: tl.constexpr):
     x = tl.load(x_ptr + tl.arange(0, N))
-    tl.store(out_ptr + tl.arange(0, N), tl.map_elementwise(_clipped, x, 1.0))  # _clipped(a, b) is a @jit function
+    tl.store(out_ptr + tl.arange(0, N), tl.map_elementwise(_clipped, x, 1.0))  # _clipped(a, b), a @jit function, sees single elements and may branch
