@@ -1,6 +1,7 @@
 """The documentation is true: generated pages are in step with the language, examples and snippets run, links lead somewhere."""
 
 import ast
+import builtins
 import importlib.util
 import os
 import re
@@ -56,6 +57,9 @@ def test_stubs_are_python_and_name_everything():
         found = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
         found |= {alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
         found |= {node.target.id for node in tree.body if isinstance(node, ast.AnnAssign)}
+        found |= {target.id for node in tree.body if isinstance(node, ast.Assign) for target in node.targets}
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        assert used <= found | set(dir(builtins)), f"{path.name} names what it does not define"
         names[str(path.relative_to(module.LANGUAGE))] = found
     functions = [function for function in module.builtins() + module.standard_functions() if module.is_public(function)]
     only_methods = {"to", "item"}
