@@ -58,7 +58,7 @@ def test_stubs_are_python_and_name_everything():
         found |= {alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
         found |= {node.target.id for node in tree.body if isinstance(node, ast.AnnAssign)}
         found |= {target.id for node in tree.body if isinstance(node, ast.Assign) for target in node.targets}
-        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
         assert used <= found | set(dir(builtins)), f"{path.name} names what it does not define"
         names[str(path.relative_to(module.LANGUAGE))] = found
     functions = [function for function in module.builtins() + module.standard_functions() if module.is_public(function)]
