@@ -162,7 +162,7 @@ static Operator semanticOperator(ast::BinaryOperator op) {
 Object Generator::binaryOperation(ast::BinaryOperator op, const Object &left, const Object &right,
                                   const SourceLocation &place) {
   irBuilder.setLocation(place);
-  bool isChecked = !frame->function->isLibrary() && combineCalls == 0;
+  bool isChecked = !frame->function->isLibrary() && combineCalls == 0 && elementwiseCalls == 0;
   return (isChecked ? applyCheckedOperator : applyOperator)(*this, semanticOperator(op), left, right);
 }
 

@@ -23,8 +23,18 @@ llvm::StringRef decoratorName(const ast::Expression &decorator) {
   return "";
 }
 
-bool isJit(const ast::FunctionDefinition &definition) {
-  return llvm::any_of(definition.decorators, [](const auto &decorator) { return decoratorName(*decorator) == "jit"; });
+bool isDecorated(llvm::ArrayRef<ast::ExpressionPointer> decorators, llvm::StringRef name) {
+  return llvm::any_of(decorators, [&](const auto &decorator) { return decoratorName(*decorator) == name; });
+}
+bool isJit(const ast::FunctionDefinition &definition) { return isDecorated(definition.decorators, "jit"); }
+bool isConstexprFunction(const ast::FunctionDefinition &definition) {
+  return isDecorated(definition.decorators, "constexpr_function");
+}
+
+// An aggregate's description (Aggregates.cpp) is asked for by the class's key with this behind it.
+constexpr llvm::StringLiteral aggregateSuffix = "#aggregate";
+bool isAggregate(const ast::ClassDefinition &type) {
+  return isDecorated(type.decorators, "aggregate") || isDecorated(type.decorators, "_aggregate");
 }
 
 // What constants of a file are computed with, from Python's module `math`.
@@ -79,6 +89,7 @@ private:
   };
 
   void index(const ast::Block &statements);
+  Answer describeAggregate(const ast::ClassDefinition &type, llvm::StringRef name);
   Answer value(llvm::StringRef name, const Global &global);
   Answer imported(const Global &global);
   Object evaluate(const ast::Expression &expression);
@@ -160,12 +171,14 @@ FunctionSource FileHost::source(const ast::FunctionDefinition &definition) const
   auto text = std::make_shared<SourceText>();
   text->fileName = module.source->fileName;
   text->firstLine = first;
+  text->firstColumn = definition.location.column; // a method is indented
   for (int line = first; line <= last; ++line)
-    text->text += module.source->line(line) + "\n";
+    text->text += llvm::StringRef(module.source->line(line)).drop_front(text->firstColumn).str() + "\n";
   FunctionSource source;
   source.key = module.source->fileName + ":" + definition.name;
   source.name = definition.name;
   source.text = text;
+  source.isConstexprFunction = isConstexprFunction(definition);
   return source;
 }
 
@@ -178,7 +191,7 @@ Host::Answer FileHost::global(const FunctionSource &function, llvm::StringRef na
 
 Host::Answer FileHost::value(llvm::StringRef name, const Global &global) {
   if (global.function) {
-    if (!isJit(*global.function))
+    if (!isJit(*global.function) && !isConstexprFunction(*global.function))
       return {std::nullopt, "a Python function; decorate it with @triton.jit"};
     FunctionSource text = source(*global.function);
     return {JitReference{text.key, std::make_shared<FunctionSource>(text)}, ""};
@@ -226,12 +239,18 @@ Host::Answer FileHost::attribute(const Object &object, llvm::StringRef name) {
   if (object.is<ModuleReference>())
     return {std::nullopt,
             "part of the module `" + object.as<ModuleReference>().name + "`, which only Python could load"};
-  // Fields of a class of named tuples.
+  // Fields of a class of named tuples, and what an aggregate is made of.
   const std::string &key = object.as<OpaqueReference>().key;
-  auto found = globals.find(llvm::StringRef(key).rsplit(':').second.str());
+  llvm::StringRef className = llvm::StringRef(key).rsplit(':').second;
+  bool isDescription = className.consume_back(aggregateSuffix);
+  auto found = globals.find(className.str());
   if (found == globals.end() || !found->second.type)
     return {};
   const ast::ClassDefinition &type = *found->second.type;
+  if (isDescription)
+    return describeAggregate(type, name);
+  if (name == "__aggregate__" && isAggregate(type))
+    return {OpaqueReference{key + aggregateSuffix.str(), 0}, ""};
   if (name == "__name__")
     return {Object(type.name), ""};
   bool isNamedTuple = llvm::any_of(type.bases, [](const auto &base) { return decoratorName(*base) == "NamedTuple"; });
@@ -243,6 +262,38 @@ Host::Answer FileHost::attribute(const Object &object, llvm::StringRef name) {
       if (auto *fieldName = llvm::dyn_cast<ast::Name>(field->target.get()))
         fields.emplace_back(fieldName->name);
   return {Object::makeTuple(std::move(fields)), ""};
+}
+
+Host::Answer FileHost::describeAggregate(const ast::ClassDefinition &type, llvm::StringRef name) {
+  std::vector<Object> fields, constexprs, defaults;
+  for (const auto &statement : type.body) {
+    if (auto *field = llvm::dyn_cast<ast::AnnotatedAssign>(statement.get())) {
+      auto *fieldName = llvm::dyn_cast<ast::Name>(field->target.get());
+      if (!fieldName)
+        continue;
+      fields.emplace_back(fieldName->name);
+      if (isConstexprAnnotation(field->annotation.get()))
+        constexprs.emplace_back(fieldName->name);
+      if (field->value && name == "defaults")
+        defaults.push_back(Object::makeTuple({fieldName->name, evaluate(*field->value)}));
+    } else if (auto *method = llvm::dyn_cast<ast::FunctionDefinition>(statement.get())) {
+      if (method->name != (name == "init" ? "__init__" : name.str()))
+        continue;
+      FunctionSource text = source(*method);
+      text.key = module.source->fileName + ":" + type.name + "." + method->name;
+      text.isConstexprFunction = !isJit(*method);
+      return {JitReference{text.key, std::make_shared<FunctionSource>(text)}, ""};
+    }
+  }
+  if (name == "fields")
+    return {Object::makeTuple(std::move(fields)), ""};
+  if (name == "constexprs")
+    return {Object::makeTuple(std::move(constexprs)), ""};
+  if (name == "defaults")
+    return {Object::makeTuple(std::move(defaults)), ""};
+  if (name == "init")
+    return {Object(), ""};
+  return {};
 }
 
 Host::Answer FileHost::call(const Object &callee, llvm::ArrayRef<Object> positional,

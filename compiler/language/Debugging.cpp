@@ -53,6 +53,14 @@ static Object deviceAssert(Evaluation &evaluation, llvm::ArrayRef<Object> argume
   return Object();
 }
 
+// x itself; under debug it must be zero where the mask is true.
+static Object expectZero(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Object isZero = applyComparison(evaluation, Comparison::Eq, arguments[0], 0);
+  if (evaluation.debug())
+    deviceAssert(evaluation, {isZero, Object("expect_zero expected x == 0 where mask is true"), arguments[1]});
+  return arguments[0];
+}
+
 // Python's print in a kernel: the text in front, then the run-time values.
 static Object print(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   std::string prefix;
@@ -97,6 +105,11 @@ void addDebugging(Table &table) {
             "msg: what the error says.\n"
             "mask: int1; where it is false nothing is checked.",
             deviceAssert);
+  table.add("expect_zero(x: tensor, mask: tensor)",
+            "x, which has underflowed to zero where mask is true: under debug that is asserted.\n\n"
+            "x: the values, which are returned.\n"
+            "mask: int1; where x should be zero.",
+            expectZero);
   table.section(pythonModule, "debugging");
   table.add("print(*values: tensor, hex: constexpr bool = False)",
             "tl.device_print with Python's name: texts become the prefix.", print);

@@ -63,5 +63,6 @@ void addDebugging(Table &table);
 void addInlineCode(Table &table);
 void addTypes(Table &table);
 void addPython(Table &table);
+void addSlice(Table &table); // called by addTypes
 
 } // namespace nacre

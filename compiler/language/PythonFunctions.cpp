@@ -9,6 +9,18 @@ namespace nacre {
 
 namespace {
 
+// slice(stop) or slice(start, stop, step), as Python takes them.
+Object sliceOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  const std::vector<Object> &items = arguments[0].tuple().items;
+  if (items.empty() || items.size() > 3)
+    evaluation.fail(Diagnostic::Kind::Argument,
+                    "takes one to three arguments, but " + std::to_string(items.size()) + " were given",
+                    "its parameters are start, stop, step");
+  if (items.size() == 1)
+    return Object::makeSlice(Object(), items[0], Object());
+  return Object::makeSlice(items[0], items[1], items.size() == 3 ? items[2] : Object());
+}
+
 std::vector<Object> iterable(Evaluation &evaluation, const Object &object, const char *name) {
   if (object.isTuple())
     return object.tuple().items;
@@ -247,6 +259,7 @@ Object rangeOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 
 void addPython(Table &table) {
   table.section(pythonModule, "Python in kernels");
+  table.add("slice(*args: constexpr)", "start:stop:step as a value, for x[slice(start, stop, step)].", sliceOf);
   table.add("len(x: tuple)", "The number of items of a tuple, or of a tensor's first axis.", length);
   table.add("list(iterable: tuple = None)", "A list of the items; lists are immutable in kernels, like tuples.",
             listOf);
@@ -276,6 +289,10 @@ void addPython(Table &table) {
       "Counts from 0, or from the first argument, up to the last. In a loop the bounds may be run-time values.\n\n"
       "arg1, arg2, step: stop, or start, stop and step. A negative step must be constexpr.",
       rangeOf);
+}
+
+void addSlice(Table &table) {
+  table.add("slice(*args: constexpr)", "start:stop:step as a value, for x[tl.slice(start, stop, step)].", sliceOf);
 }
 
 } // namespace nacre

@@ -128,6 +128,7 @@ void addTypes(Table &table) {
   table.add("tensor_descriptor()", "The type of tensor descriptors, for annotations and isinstance.", onlyAType);
   table.add("const()", "Marks a pointer parameter that the kernel only reads.", onlyAType);
   table.add("tuple(args: tuple)", "A tuple of values, constexpr and run-time ones mixed.", tupleOf);
+  addSlice(table);
   table.add("dtype(name: constexpr str)", "The type of that name, as types print: \"fp32\", \"int8\".", dtypeOf);
   table.add("pointer_type(element_ty: dtype, address_space: constexpr int = 1, const: constexpr bool = False)",
             "The type of pointers to element_ty.\n\n"

@@ -71,3 +71,27 @@ def test_the_standard_library_is_not_checked(engine):
     out = engine.empty(16, "int32")
     kernel[(1,)](out, debug=True, sanitize_overflow=True)
     assert len(set(engine.numpy(out).tolist())) > 10
+
+
+@triton.jit
+def plus(a, b):
+    return a + b
+
+
+@triton.jit
+def negated_if_odd(x):
+    if x % 2 == 1:
+        return -x
+    return x + 1
+
+
+def test_combine_and_elementwise_functions_run_under_debug(engine):
+    @triton.jit
+    def kernel(out_ptr):
+        x = tl.arange(0, 16)
+        tl.store(out_ptr, tl.sum(x) + tl.reduce(x, 0, plus))
+        tl.store(out_ptr + 1, tl.sum(tl.map_elementwise(negated_if_odd, x)))
+
+    out = engine.empty(2, "int32")
+    kernel[(1,)](out, debug=True, sanitize_overflow=True)
+    np.testing.assert_array_equal(engine.numpy(out), [240, sum(-x if x % 2 else x + 1 for x in range(16))])

@@ -4,7 +4,7 @@ Its functions are the compiler's builtins, made from its table when they are loo
 written in the language itself (standard.py, random.py).
 """
 
-from . import _builtins, core, extra, math, target_info
+from . import _builtins, core, extra, math, target_info, types
 from .core import (
     TRITON_MAX_TENSOR_NUMEL,
     PropagateNan,
@@ -33,12 +33,20 @@ from .core import (
     tensor,
     tensor_descriptor,
     tensor_descriptor_base,
+    tensor_descriptor_type,
+    tuple_type,
     uint8,
     uint16,
     uint32,
     uint64,
     void,
 )
+
+
+def str_to_ty(name, c=None):
+    """The type that a signature names: "i32", "*fp32", "tensordesc<fp16[64, 64]>", "constexpr", or a tuple of such names."""
+    return constexpr_type(c) if name == "constexpr" else types.from_signature(name)
+
 
 _SUBMODULES = ("standard", "random", "types", "constants")
 _standard = None  # name -> module of the standard library

@@ -4,7 +4,7 @@ from .. import _core
 from . import _builtins
 from . import types as _types
 from .constants import const, constexpr, constexpr_type
-from .types import block_type, dtype, pointer_type
+from .types import block_type, dtype, pointer_type, tensor_descriptor_type, tuple_type
 
 void = _types.SCALARS["void"]
 int1 = _types.SCALARS["int1"]

@@ -5,7 +5,16 @@ The compiler embeds this text; the interpreter runs it. Names are found among th
 """
 
 from nacre.language import core, math
-from nacre.language.core import _is_power_of_two, _log2  # noqa: F401  (kernels name them through this module)
+from nacre.language.core import (  # noqa: F401  (programs name them through this module)
+    _is_power_of_two,
+    _log2,
+    cdiv,
+    ravel,
+    squeeze,
+    unsqueeze,
+    zeros,
+    zeros_like,
+)
 from nacre.runtime.jit import jit
 
 # Elementwise ------------------------------------------------------------------------------------------------------------
@@ -37,32 +46,32 @@ def softmax(x, dim: core.constexpr = None, keep_dims: core.constexpr = False, ie
 
 
 @jit
-def _add(a, b):
+def _sum_combine(a, b):
     return a + b
 
 
 @jit
-def _multiply(a, b):
+def _prod_combine(a, b):
     return a * b
 
 
 @jit
-def _or(a, b):
+def _or_combine(a, b):
     return a | b
 
 
 @jit
-def _xor(a, b):
+def _xor_combine(a, b):
     return a ^ b
 
 
 @jit
-def _larger(a, b):
+def _elementwise_max(a, b):
     return core.maximum(a, b)
 
 
 @jit
-def _smaller(a, b):
+def _elementwise_min(a, b):
     return core.minimum(a, b)
 
 
@@ -141,7 +150,7 @@ def sum(input, axis: core.constexpr = None, keep_dims: core.constexpr = False, d
     keep_dims: leave the reduced axes with an extent of 1.
     dtype: the type to add in; when left out, floats keep theirs and integers under 32 bits use int32 or uint32.
     """
-    return core.reduce(_accumulation_type(input, dtype), axis, _add, keep_dims=keep_dims)
+    return core.reduce(_accumulation_type(input, dtype), axis, _sum_combine, keep_dims=keep_dims)
 
 
 @jit
@@ -161,7 +170,7 @@ def max(input, axis: core.constexpr = None, return_indices: core.constexpr = Fal
         else:
             return core.reduce((input, _positions(input, axis)), axis, _any_largest, keep_dims=keep_dims)
     else:
-        return core.reduce(_comparison_type(input), axis, _larger, keep_dims=keep_dims)
+        return core.reduce(_comparison_type(input), axis, _elementwise_max, keep_dims=keep_dims)
 
 
 @jit
@@ -181,7 +190,7 @@ def min(input, axis: core.constexpr = None, return_indices: core.constexpr = Fal
         else:
             return core.reduce((input, _positions(input, axis)), axis, _any_smallest, keep_dims=keep_dims)
     else:
-        return core.reduce(_comparison_type(input), axis, _smaller, keep_dims=keep_dims)
+        return core.reduce(_comparison_type(input), axis, _elementwise_min, keep_dims=keep_dims)
 
 
 @jit
@@ -216,7 +225,7 @@ def xor_sum(input, axis: core.constexpr = None, keep_dims: core.constexpr = Fals
     keep_dims: leave the reduced axes with an extent of 1.
     """
     core.static_assert(input.dtype.is_int(), "xor_sum takes integers only")
-    return core.reduce(input, axis, _xor, keep_dims=keep_dims)
+    return core.reduce(input, axis, _xor_combine, keep_dims=keep_dims)
 
 
 @jit
@@ -227,7 +236,7 @@ def reduce_or(input, axis: core.constexpr = None, keep_dims: core.constexpr = Fa
     keep_dims: leave the reduced axes with an extent of 1.
     """
     core.static_assert(input.dtype.is_int(), "reduce_or takes integers only")
-    return core.reduce(input, axis, _or, keep_dims=keep_dims)
+    return core.reduce(input, axis, _or_combine, keep_dims=keep_dims)
 
 
 # Scans and sorts --------------------------------------------------------------------------------------------------------
@@ -241,7 +250,7 @@ def cumsum(input, axis: core.constexpr = 0, reverse: core.constexpr = False, dty
     reverse: go from the last element to the first.
     dtype: the type to add in; when left out, floats keep theirs and integers under 32 bits use int32 or uint32.
     """
-    return core.associative_scan(_accumulation_type(input, dtype), axis, _add, reverse)
+    return core.associative_scan(_accumulation_type(input, dtype), axis, _sum_combine, reverse)
 
 
 @jit
@@ -252,7 +261,7 @@ def cumprod(input, axis: core.constexpr = 0, reverse: core.constexpr = False, dt
     reverse: go from the last element to the first.
     dtype: the type to multiply in; when left out, floats keep theirs and integers under 32 bits use int32 or uint32.
     """
-    return core.associative_scan(_accumulation_type(input, dtype), axis, _multiply, reverse)
+    return core.associative_scan(_accumulation_type(input, dtype), axis, _prod_combine, reverse)
 
 
 @jit
@@ -455,7 +464,7 @@ def _is_power(scale):
 @jit
 def _any(x):
     """Whether any element of an int1 tensor, or an int1 scalar, holds."""
-    return core.reduce(x, None, _or)
+    return core.reduce(x, None, _or_combine)
 
 
 @jit

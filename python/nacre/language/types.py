@@ -225,6 +225,70 @@ class block_type(dtype):
 SCALARS = {_PUBLIC.get(name, name): dtype(name) for name in _BITS}
 
 
+class tuple_type:
+    """The type of a tuple: one type for each item, and the names of the items of a named tuple."""
+
+    def __init__(self, types, fields=None):
+        self.types = list(types)
+        self.fields = None if fields is None else list(fields)
+
+    @property
+    def name(self):
+        names = [""] * len(self.types) if self.fields is None else [field + ":" for field in self.fields]
+        return "[" + ",".join(name + str(type) for name, type in zip(names, self.types)) + "]"
+
+    def __str__(self):
+        return self.name
+
+    __repr__ = __str__
+
+    def __iter__(self):
+        return iter(self.types)
+
+    def __len__(self):
+        return len(self.types)
+
+    def __getitem__(self, index):
+        return self.types[index]
+
+    def __eq__(self, other):
+        return type(other) is tuple_type and self.types == other.types and self.fields == other.fields
+
+    def __hash__(self):
+        return hash(self.name)
+
+
+class tensor_descriptor_type:
+    """The type of a tensor descriptor: that of the blocks it reads and writes."""
+
+    def __init__(self, block_type, shape_type=None, strides_type=None):
+        rank = len(block_type.shape)
+        self.block_type = block_type
+        self.shape_type = tuple_type([SCALARS["int32"]] * rank) if shape_type is None else shape_type
+        self.strides_type = tuple_type([SCALARS["int64"]] * rank) if strides_type is None else strides_type
+
+    def __str__(self):
+        return f"tensor_descriptor<{self.block_type}>"
+
+    __repr__ = __str__
+
+    def __eq__(self, other):
+        return type(other) is tensor_descriptor_type and str(self) == str(other)
+
+    def __hash__(self):
+        return hash(str(self))
+
+
+def from_signature(name):
+    """The type that a signature names: "i32", "*fp32", "tensordesc<fp16[64, 64]>", or a tuple of such names."""
+    if isinstance(name, tuple):
+        return tuple_type([from_signature(item) for item in name], getattr(name, "_fields", None))
+    if name.startswith("tensordesc<"):
+        element, block = name.removeprefix("tensordesc<").removesuffix("]>").split("[")
+        return tensor_descriptor_type(block_type(by_short_name(element), [int(extent) for extent in block.split(",")]))
+    return by_short_name(name)
+
+
 def by_short_name(name):
     """The type with a short name: "fp32", "*fp32", "*ki32"."""
     if name.startswith("*k"):
