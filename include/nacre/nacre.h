@@ -3,7 +3,7 @@
 //
 //   nacre::KernelSource source = nacre::KernelSource::fromFile("vector_add.py");
 //   nacre::KernelHandle add = source.kernel("add_kernel");
-//   add.launch({(n + 1023) / 1024}, x, y, out, n, nacre::constexprInt(1024));   // float *x, *y, *out; int n
+//   add.launch(nacre::Grid((n + 1023) / 1024), x, y, out, n, nacre::constexprInt(1024));   // float *x, *y, *out; int n
 //
 // Compiled kernels are kept in the same cache on disk that Python uses. Everything may be called from several threads
 // at once.

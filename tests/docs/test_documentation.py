@@ -5,6 +5,7 @@ import builtins
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -121,6 +122,19 @@ def test_snippets_of_a_guide_run(path, tmp_path):
     script.write_text("\n".join(blocks))
     done = run("-m", "nacre", "run", script)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("clang++-22"), reason="clang++-22 is not installed")
+def test_cpp_snippets_compile(tmp_path):
+    blocks = re.findall(r"^```cpp\n(.*?)^```", (DOCS / "5-cpp.md").read_text(), re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    includes = [line for line in lines if line.startswith("#include")]
+    body = [line for line in lines if not line.startswith("#include")]
+    file = tmp_path / "snippets.cpp"
+    parameters = "float *x, float *y, float *out, int n, uint32_t grid"
+    file.write_text("\n".join([*includes, "#include <cstdio>", f"void snippets({parameters}) {{", *body, "}"]))
+    done = subprocess.run(["clang++-22", "-std=c++17", "-fsyntax-only", "-I", ROOT / "include", file], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=lambda path: str(path.relative_to(DOCS)))
