@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <bit>
+#include <functional>
 
 namespace nacre {
 
@@ -211,11 +212,26 @@ void SpecializedKernel::launchArguments(Grid grid, const std::vector<Argument> &
   llvm::SmallVector<uint64_t, 32> slots;
   const std::vector<ArgumentSpec> &specs = implementation->arguments;
   // Either all parameters are given, or only those that are not constants (a default left out is a constant, too).
-  bool all = arguments.size() == specs.size();
+  bool all = arguments.size() == specs.size() && llvm::none_of(specs, [](const auto &spec) { return spec.isTuple; });
   size_t next = 0;
+  // The parts of a tuple or a tensor descriptor that exist at run time follow one another.
+  std::function<void(const ArgumentSpec &, const std::string &)> takeParts = [&](const ArgumentSpec &spec,
+                                                                                 const std::string &name) {
+    for (ArgumentSpec part : spec.elements) {
+      part.name = name;
+      if (part.isTuple)
+        takeParts(part, name);
+      else if (!part.isConstant && next == arguments.size())
+        fail("the argument `" + name + "` is missing a part");
+      else if (!part.isConstant)
+        slots.push_back(slotOf(part, arguments[next++]));
+    }
+  };
   for (const ArgumentSpec &spec : specs) {
-    if (spec.isTuple)
-      fail("argument `" + spec.name + "`: tuples cannot be passed from C++");
+    if (spec.isTuple) {
+      takeParts(spec, spec.name);
+      continue;
+    }
     if (spec.isConstant) {
       next += all || (next < arguments.size() && arguments[next].kind == Argument::Kind::Constant);
       continue;

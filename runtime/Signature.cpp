@@ -18,7 +18,7 @@ namespace {
   throw CompileError(std::move(diagnostic));
 }
 
-// The entries between commas that are in no parentheses and no quotes.
+// The entries between commas that are in no parentheses, brackets or quotes.
 std::vector<llvm::StringRef> split(llvm::StringRef text) {
   std::vector<llvm::StringRef> entries;
   size_t start = 0;
@@ -35,7 +35,7 @@ std::vector<llvm::StringRef> split(llvm::StringRef text) {
         entries.push_back(entry);
       start = i + 1;
     } else {
-      depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+      depth += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
     }
   }
   return entries;
@@ -72,6 +72,8 @@ ArgumentSpec parseEntry(const FunctionSource &kernel, llvm::StringRef text, bool
     bool valid = divisor.empty() || !divisor.trim().getAsInteger(10, spec.divisibility);
     if (!valid || spec.divisibility < 1 || (spec.divisibility & (spec.divisibility - 1)) != 0)
       fail(kernel, "`" + divisor.str() + "` in `" + text.str() + "` is not a power of two");
+    if (type.kind() == Type::Kind::Descriptor)
+      return descriptorArgument(type, spec.divisibility);
     return spec;
   }
   spec.isConstant = true;
@@ -87,6 +89,10 @@ ArgumentSpec parseEntry(const FunctionSource &kernel, llvm::StringRef text, bool
 std::string specText(const ArgumentSpec &spec) {
   if (spec.isConstant)
     return spec.constant.isType() ? spec.constant.as<Type>().shortName() : spec.constant.repr();
+  if (spec.isRecord) {
+    int divisibility = spec.elements[0].divisibility;
+    return spec.type.shortName() + (divisibility > 1 ? ":" + std::to_string(divisibility) : "");
+  }
   if (spec.isTuple) {
     std::string text;
     for (const ArgumentSpec &element : spec.elements)

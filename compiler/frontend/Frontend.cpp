@@ -3,6 +3,7 @@
 #include "compiler/frontend/Frontend.h"
 #include "compiler/frontend/Generator.h"
 #include "compiler/ir/tile/Tile.h"
+#include "compiler/language/BlockView.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -53,6 +54,13 @@ Object bindArgument(const ArgumentSpec &argument, const Signature &signature, ml
     return argument.constant;
   unsigned index = next++;
   return IRBuilder::wrap(signature.types[index], function.getArgument(index));
+}
+
+ArgumentSpec constantArgument(Object constant) {
+  ArgumentSpec spec;
+  spec.isConstant = true;
+  spec.constant = std::move(constant);
+  return spec;
 }
 
 [[noreturn]] void fail(const SourceLocation &place, Diagnostic::Kind kind, const std::string &message) {
@@ -109,6 +117,27 @@ void verifyModule(mlir::ModuleOp module, const Function &kernel) {
 }
 
 } // namespace
+
+ArgumentSpec descriptorArgument(Type descriptor, int divisibility) {
+  Type block = descriptor.element();
+  ArgumentSpec base, shape, strides, spec;
+  base.type = Type::pointer(block.scalarType());
+  base.divisibility = divisibility;
+  shape.isTuple = strides.isTuple = spec.isTuple = spec.isRecord = true;
+  for (int64_t axis = 0; axis < block.rank(); ++axis) {
+    shape.elements.emplace_back().type = int32();
+    strides.elements.emplace_back().type = int64();
+  }
+  strides.elements.back() = constantArgument(1);
+  Shape extents = block.shape();
+  spec.type = descriptor;
+  spec.tupleName = descriptorName;
+  spec.fieldNames = {"base", "shape", "strides", "block_shape", "padding"};
+  spec.elements = {base, shape, strides,
+                   constantArgument(Object::makeTuple(std::vector<Object>(extents.begin(), extents.end()))),
+                   constantArgument("zero")};
+  return spec;
+}
 
 void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernelSource, llvm::ArrayRef<ArgumentSpec> arguments,
                  Host &host, const FrontendOptions &options, mlir::OwningOpRef<mlir::ModuleOp> &module) {

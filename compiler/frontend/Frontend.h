@@ -55,6 +55,10 @@ struct ArgumentSpec {
   Object recordClass;                  // of an aggregate: its class, else None
 };
 
+// A tensor descriptor of which only the type is known: it arrives as its base, its shape (i32) and its strides (i64) but the
+// last, which is 1; what is outside reads as zero.
+ArgumentSpec descriptorArgument(Type descriptor, int divisibility = 1);
+
 struct FrontendOptions {
   bool debug = false;
   bool sanitizeOverflow = false;

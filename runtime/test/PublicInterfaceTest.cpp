@@ -39,6 +39,10 @@ def checked(out, limit):
 @triton.jit
 def wrong(out):
     tl.store(out, unknown)
+
+@triton.jit
+def copied(x, out):
+    out.store([0, 0], x.load([1, 0]))
 )";
 
 class PublicInterface : public testing::Test {
@@ -102,6 +106,18 @@ TEST_F(PublicInterface, SpecialisesBySignature) {
   EXPECT_THROW(specialized.launch({1}, 1.0, out, 8, 1.0f, true), Error);
   double wrong[8] = {};
   EXPECT_THROW(specialized.launch({1}, wrong, out, 8, 1.0f, true), Error);
+}
+
+TEST_F(PublicInterface, TakesTensorDescriptorsBySignature) {
+  SpecializedKernel specialized = source.kernel("copied").specialize("tensordesc<fp32[2, 4]>:16, tensordesc<fp32[2, 4]>");
+  EXPECT_EQ(specialized.signature(), "x=tensordesc<fp32[2, 4]>:16, out=tensordesc<fp32[2, 4]>");
+  alignas(16) float x[6] = {1, 2, 3, 4, 5, 6};
+  float out[8] = {9, 9, 9, 9, 9, 9, 9, 9};
+  // Of each descriptor the base, the shape, and the strides but the last.
+  specialized.launch({1}, x, 2, 3, int64_t(3), out, 2, 4, int64_t(4));
+  const float expected[8] = {4, 5, 6, 0, 0, 0, 0, 0};
+  for (int i = 0; i < 8; ++i)
+    EXPECT_EQ(out[i], expected[i]) << i;
 }
 
 TEST_F(PublicInterface, ReportsErrorsWithTheirPlace) {

@@ -20,9 +20,9 @@ static llvm::SmallVector<llvm::StringRef> splitEntries(llvm::StringRef text) {
       if (llvm::StringRef entry = text.slice(start, i).trim(); !entry.empty())
         entries.push_back(entry);
       start = i + 1;
-    } else if (text[i] == '(') {
+    } else if (text[i] == '(' || text[i] == '[') {
       ++depth;
-    } else if (text[i] == ')') {
+    } else if (text[i] == ')' || text[i] == ']') {
       --depth;
     }
   }
@@ -60,6 +60,10 @@ static ArgumentSpec parseEntry(llvm::StringRef text, const std::string &name, bo
     spec.type = type;
     if (!divisor.empty() && divisor.getAsInteger(10, spec.divisibility))
       llvm::report_fatal_error(llvm::Twine("bad divisor in ") + text, false);
+    if (type.kind() == Type::Kind::Descriptor) {
+      spec = descriptorArgument(type, spec.divisibility);
+      spec.name = name;
+    }
     return spec;
   }
   spec.isConstant = true;

@@ -173,7 +173,7 @@ TEST_F(Errors, Memory) {
             "tl.store: `value` of shape [2, 4] does not fit pointers of shape [4]");
   EXPECT_EQ(
       call("make_block_ptr", {p, 1, 1, 1, 1, 1}),
-      "tl.make_block_ptr: block pointers are not supported yet | compute pointers with tl.arange and mask= instead");
+      "tl.make_block_ptr: `order` must name each of the 1 axes once, found [1]");
 }
 
 TEST_F(Errors, Dot) {
