@@ -8,12 +8,19 @@
 #include "compiler/passes/tile/MathTables.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
+#include <functional>
 
 namespace nacre::elementary {
 
 struct Real;
 struct Bits;
 struct Flag;
+
+// What a machine can do better than arithmetic. Each may be empty, and may answer null where it does not apply.
+struct MathTarget {
+  // a * 2^n, n an integer, with one rounding and subnormal results right.
+  std::function<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::Value a, mlir::Value n)> scaleByPowerOfTwo;
+};
 
 // Where ops are emitted, and the types of one shape.
 class Elementwise {
@@ -25,6 +32,7 @@ public:
   mlir::Location location;
   mlir::Type realType, bitsType, flagType;
   bool isDouble;
+  const MathTarget *target = nullptr;
 
   unsigned width() const { return isDouble ? 64 : 32; }
   unsigned mantissaBits() const { return isDouble ? 52 : 23; } // stored ones

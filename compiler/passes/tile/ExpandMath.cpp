@@ -64,7 +64,7 @@ bool isSupported(mlir::Type type) {
 
 // Runs `compute` on the operands in their own precision, or in f32 and rounds back.
 template <typename Compute>
-Value inWorkingPrecision(OpBuilder &builder, Location location, ValueRange operands, Compute compute) {
+Value inWorkingPrecision(OpBuilder &builder, Location location, ValueRange operands, const MathTarget *target, Compute compute) {
   mlir::Type type = operands.front().getType();
   mlir::Type workingType = type;
   if (isNarrow(type)) {
@@ -73,6 +73,7 @@ Value inWorkingPrecision(OpBuilder &builder, Location location, ValueRange opera
       workingType = shaped.clone(workingType);
   }
   elementary::Elementwise emitter(builder, location, workingType);
+  emitter.target = target;
   SmallVector<elementary::Real, 2> reals;
   for (Value operand : operands) {
     assert(operand.getType() == type && "operands of one type");
@@ -116,7 +117,7 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<>> {
 
 } // namespace
 
-Value expandMath(OpBuilder &builder, Operation *mathOp, ValueRange operands) {
+Value expandMath(OpBuilder &builder, Operation *mathOp, ValueRange operands, const MathTarget *target) {
   auto found = expansions().find(mathOp->getName().getStringRef());
   if (found == expansions().end() || !isSupported(operands.front().getType()))
     return {};
@@ -124,16 +125,16 @@ Value expandMath(OpBuilder &builder, Operation *mathOp, ValueRange operands) {
   if (expansion.branches && isa<TensorType>(operands.front().getType()))
     return {};
   if (expansion.unary)
-    return expandMath(builder, mathOp->getLoc(), expansion.unary, operands[0]);
-  return expandMath(builder, mathOp->getLoc(), expansion.binary, operands[0], operands[1]);
+    return expandMath(builder, mathOp->getLoc(), expansion.unary, operands[0], target);
+  return expandMath(builder, mathOp->getLoc(), expansion.binary, operands[0], operands[1], target);
 }
 
-Value expandMath(OpBuilder &builder, Location location, UnaryFunction function, Value x) {
-  return inWorkingPrecision(builder, location, x, [&](ArrayRef<elementary::Real> reals) { return function(reals[0]); });
+Value expandMath(OpBuilder &builder, Location location, UnaryFunction function, Value x, const MathTarget *target) {
+  return inWorkingPrecision(builder, location, x, target, [&](ArrayRef<elementary::Real> reals) { return function(reals[0]); });
 }
 
-Value expandMath(OpBuilder &builder, Location location, BinaryFunction function, Value x, Value y) {
-  return inWorkingPrecision(builder, location, ValueRange{x, y},
+Value expandMath(OpBuilder &builder, Location location, BinaryFunction function, Value x, Value y, const MathTarget *target) {
+  return inWorkingPrecision(builder, location, ValueRange{x, y}, target,
                             [&](ArrayRef<elementary::Real> reals) { return function(reals[0], reals[1]); });
 }
 

@@ -20,15 +20,17 @@ namespace nacre {
 // Emits at the builder's insertion point what `mathOp` computes, on `operands` in place of its own: they may have
 // another shape (a target that walks a tile by vectors hands in the vectors). Null when the op is not one that is
 // expanded, or not on this type.
-mlir::Value expandMath(mlir::OpBuilder &builder, mlir::Operation *mathOp, mlir::ValueRange operands);
+using MathTarget = elementary::MathTarget;
+mlir::Value expandMath(mlir::OpBuilder &builder, mlir::Operation *mathOp, mlir::ValueRange operands, const MathTarget *target = nullptr);
 
 // The same for one function by itself: expandMath(builder, location, elementary::exp, x). The operands are f16, bf16,
 // f32 or f64, of any of the shapes above.
 using UnaryFunction = elementary::Real (*)(elementary::Real);
 using BinaryFunction = elementary::Real (*)(elementary::Real, elementary::Real);
-mlir::Value expandMath(mlir::OpBuilder &builder, mlir::Location location, UnaryFunction function, mlir::Value x);
+mlir::Value expandMath(mlir::OpBuilder &builder, mlir::Location location, UnaryFunction function, mlir::Value x,
+                       const MathTarget *target = nullptr);
 mlir::Value expandMath(mlir::OpBuilder &builder, mlir::Location location, BinaryFunction function, mlir::Value x,
-                       mlir::Value y);
+                       mlir::Value y, const MathTarget *target = nullptr);
 
 std::unique_ptr<mlir::Pass> createExpandMath();
 void registerExpandMath();

@@ -18,13 +18,15 @@ double tiny(Real x) { return x.pick(0x1p-25, 0x1p-54); }
 RoundedToInteger roundProduct(Real a, Real b) {
   Real bias = a.like(roundingBias(a));
   Real biased = fma(a, b, bias);
-  return {biased - bias, {bitsOf(biased)}};
+  Real n = biased - bias;
+  return {n, {bitsOf(biased), n}};
 }
 
 RoundedToInteger roundToInteger(Real a) {
   Real bias = a.like(roundingBias(a));
   Real biased = a + bias;
-  return {biased - bias, {bitsOf(biased)}};
+  Real n = biased - bias;
+  return {n, {bitsOf(biased), n}};
 }
 
 Real powerOfTwo(PowerOfTwo power, int64_t offset) {
@@ -34,8 +36,12 @@ Real powerOfTwo(PowerOfTwo power, int64_t offset) {
 }
 
 Real scaleByPowerOfTwo(Real a, PowerOfTwo power) {
+  Elementwise &emitter = *a.emitter;
+  if (emitter.target && emitter.target->scaleByPowerOfTwo && power.n.value)
+    if (mlir::Value scaled = emitter.target->scaleByPowerOfTwo(emitter.builder, emitter.location, a.value, power.n.value))
+      return {&emitter, scaled};
   Bits half = power.biased >> uint64_t(1);
-  return a * powerOfTwo({half}) * powerOfTwo({power.biased - half});
+  return a * powerOfTwo({half, {}}) * powerOfTwo({power.biased - half, {}});
 }
 
 ExponentReduction reduceExponent(Real x) {

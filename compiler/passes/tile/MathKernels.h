@@ -10,6 +10,7 @@ namespace nacre::elementary {
 // rounds to an integer leaves it there for free.
 struct PowerOfTwo {
   Bits biased;
+  Real n; // the same as a number
 };
 struct RoundedToInteger {
   Real n;
