@@ -1,5 +1,5 @@
 // Conversions to and from the small float formats on register values, by integer arithmetic, with one rounding. What the
-// machine does itself (fp16 <-> fp32 to nearest, fp32 <-> fp64) is left to it; bf16 instructions are not used, since they
+// machine does itself (fp32 <-> fp64, and fp16 <-> fp32 to nearest where it can) is left to it; bf16 instructions are not used, since they
 // flush denormals.
 #include "compiler/passes/cpu/Emit.h"
 
@@ -147,7 +147,11 @@ Value nacre::cpu::convertFloat(Emit &b, Value value, Type from, Type to, tile::R
   Type f32 = b.getF32Type();
 
   if (!isWide(from)) { // first to f32, which holds every small format
-    Value wide = from.isF16() ? Value(arith::ExtFOp::create(b, shaped(f32), value)) : decode(b, value, formatOf(from), width);
+    if (from.isF16() && b.convertsHalf)
+      return convertFloat(b, arith::ExtFOp::create(b, shaped(f32), value), f32, to, rounding);
+    if (from.isF16())
+      value = arith::BitcastOp::create(b, shaped(b.getI16Type()), value);
+    Value wide = decode(b, value, formatOf(from), width);
     return convertFloat(b, wide, f32, to, rounding);
   }
   if (from.isF32() && to.isF64())
@@ -163,7 +167,7 @@ Value nacre::cpu::convertFloat(Emit &b, Value value, Type from, Type to, tile::R
     Value below = arith::SubIOp::create(b, bits, b.constant(i32, 1));
     return arith::BitcastOp::create(b, shaped(to), arith::SelectOp::create(b, over, below, bits));
   }
-  if (from.isF32() && to.isF16() && !towardZero)
+  if (from.isF32() && to.isF16() && !towardZero && b.convertsHalf)
     return arith::TruncFOp::create(b, shaped(to), value);
   Value code = encode(b, value, from, formatOf(to), towardZero, width);
   return to.isF16() ? Value(arith::BitcastOp::create(b, shaped(to), code)) : code;

@@ -17,6 +17,7 @@ int64_t byteSize(mlir::Type element);
 class Emit : public mlir::ImplicitLocOpBuilder {
 public:
   using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
+  bool convertsHalf = true; // the machine converts fp16 to and from fp32 itself
 
   mlir::Value constant(mlir::Type type, int64_t value); // an integer scalar, or a splat when `type` is a vector
   mlir::Value constantFloat(mlir::Type type, double value);

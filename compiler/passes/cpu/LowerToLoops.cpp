@@ -15,6 +15,7 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
     vectorBytes = target.vectorBytes;
     registers = target.registers;
     bf16Dot = target.bf16Dot;
+    convertsHalf = target.convertsHalf;
   }
 
   StringRef getArgument() const override { return "lower-to-loops"; }
@@ -30,6 +31,7 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
     target.vectorBytes = vectorBytes;
     target.registers = registers;
     target.bf16Dot = bf16Dot;
+    target.convertsHalf = convertsHalf;
     int64_t scratch = 0;
     for (auto kernel : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!kernel->hasAttr(tile::kernelAttribute))
@@ -44,6 +46,7 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
 
   Option<int64_t> vectorBytes{*this, "vector-bytes", llvm::cl::desc("bytes of a vector register"), llvm::cl::init(32)};
   Option<int64_t> registers{*this, "registers", llvm::cl::desc("number of vector registers"), llvm::cl::init(16)};
+  Option<bool> convertsHalf{*this, "converts-half", llvm::cl::desc("the machine converts fp16"), llvm::cl::init(true)};
   Option<bool> bf16Dot{*this, "bf16-dot", llvm::cl::desc("the machine multiplies pairs of bf16"), llvm::cl::init(false)};
 };
 

@@ -119,7 +119,9 @@ Buffer Lowering::inMemory(Value value, Block *owner) {
 // ---- The frame: arguments, scratch, the loop over programs
 
 Lowering::Lowering(func::FuncOp kernel, const VectorTarget &target)
-    : b(kernel.getLoc(), kernel.getContext()), target(target), plan(kernel), kernel(kernel) {}
+    : b(kernel.getLoc(), kernel.getContext()), target(target), plan(kernel), kernel(kernel) {
+  b.convertsHalf = target.convertsHalf;
+}
 
 FailureOr<func::FuncOp> Lowering::run() {
   b.setInsertionPointAfter(kernel);

@@ -18,6 +18,7 @@ struct VectorTarget {
   int64_t vectorBytes = 32; // of a hardware register
   int64_t registers = 16;   // vector registers
   bool bf16Dot = false;     // AVX512-BF16: a pair of bf16 products added to f32 at once
+  bool convertsHalf = true; // F16C
 };
 
 // A tile in scratch memory. Strides count elements.

@@ -45,6 +45,7 @@ static VectorTarget vectorTarget(const llvm::TargetMachine &machine) {
     target = {32, 16, false};
   else
     target = {16, 16, false};
+  target.convertsHalf = info->checkFeatures("+f16c");
   return target;
 }
 
