@@ -218,7 +218,7 @@ STUB_TYPES = {
     "tensor": "Value", "scalar": "Value", "dtype": "Dtype | constexpr", "constexpr str": "str | constexpr | None",
     "constexpr int": "int | constexpr", "constexpr bool": "bool | constexpr", "constexpr": "Any", "constexpr tuple": "Sequence[Any] | constexpr",
     "tuple": "Any", "int": "int | constexpr", "bool": "bool | constexpr", "function": "Callable[..., Any]",
-    "tensor_descriptor": "tensor_descriptor", "dict": "dict[Any, Any]", "constexpr PropagateNan": "str | constexpr",
+    "aggregate": "Any", "tensor_descriptor": "tensor_descriptor", "dict": "dict[Any, Any]", "constexpr PropagateNan": "str | constexpr",
 }  # fmt: skip
 SCALAR_TYPES = (
     "void int1 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float8e4nv float8e5 float8e4b15 float8e4b8 float8e5b16 "

@@ -1,5 +1,5 @@
-// Aggregates: classes of the host whose instances are records of the language. The host answers `__aggregate__` of such a
-// class with an object that has
+// Aggregates: classes of the host whose instances are records of the language. The host answers `__aggregate__` of such
+// a class with an object that has
 //   fields      the names of its fields, in order
 //   constexprs  those that are annotated tl.constexpr
 //   init        its __init__, a function of the language, or None: the fields are then the parameters
@@ -91,8 +91,8 @@ std::optional<Object> Generator::makeAggregate(const Object &callee, const Argum
     bool isConstexpr = llvm::is_contained(constexprs, field);
     if (isConstexpr && !value.isConstexpr())
       failAt(place, Diagnostic::Kind::Type,
-             "the field `" + field + "` of " + name + " is annotated tl.constexpr, but this is a run-time value: " +
-                 value.typeName());
+             "the field `" + field + "` of " + name +
+                 " is annotated tl.constexpr, but this is a run-time value: " + value.typeName());
     ordered = withField(ordered, field, !isConstexpr && value.isNumber() ? Object(toValue(*this, value)) : value);
   }
   for (const std::string &field : record.tuple().names)
@@ -119,6 +119,28 @@ std::optional<Object> Generator::aggregateMethod(const Object &object, llvm::Str
                      std::make_shared<const Object>(function)};
 }
 
+Object Generator::replaceFields(const Arguments &arguments, const SourceLocation &place) {
+  bool isAggregate = arguments.positional.size() == 1 && arguments.positional[0].isRecord() &&
+                     arguments.positional[0].tuple().recordClass;
+  if (!isAggregate)
+    failAt(place, Diagnostic::Kind::Argument, "tl.aggregate_replace takes one aggregate, and its new fields by name");
+  irBuilder.setLocation(place);
+  Object record = arguments.positional[0];
+  for (const auto &[field, value] : arguments.keywords) {
+    auto found = llvm::find(record.tuple().names, field);
+    if (found == record.tuple().names.end())
+      failAt(place, Diagnostic::Kind::Argument, record.typeName() + " has no field `" + field + "`",
+             "its fields are " + llvm::join(record.tuple().names, ", "));
+    const Object &old = record.tuple().items[found - record.tuple().names.begin()];
+    if (old.isConstexpr() && !value.isConstexpr())
+      failAt(place, Diagnostic::Kind::Type,
+             "the field `" + field + "` of " + record.typeName() +
+                 " is a constexpr, but this is a run-time value: " + value.typeName());
+    record = withField(record, field, !old.isConstexpr() && value.isNumber() ? Object(toValue(*this, value)) : value);
+  }
+  return record;
+}
+
 void Generator::assignField(const ast::Attribute &target, const Object &value) {
   auto *owner = llvm::dyn_cast<ast::Name>(target.value.get());
   BindingPointer binding = owner ? frame->path.names.find(owner->name) : nullptr;
@@ -126,8 +148,9 @@ void Generator::assignField(const ast::Attribute &target, const Object &value) {
   if (owner && isRecord && owner->name == frame->constructed)
     return frame->path.names.bind(owner->name, withField(binding->object, target.name, value), target.location);
   if (isRecord)
-    unsupported(target, "a field cannot be assigned: " + binding->object.typeName() + " does not change once it is made",
-                "make a new one");
+    unsupported(target,
+                "a field cannot be assigned: " + binding->object.typeName() + " does not change once it is made",
+                "make a new one, for instance with tl.aggregate_replace");
   unsupported(target, "an attribute cannot be assigned in a kernel");
 }
 

@@ -56,6 +56,8 @@ Object Generator::callBuiltinAt(const Builtin &builtin, const Arguments &argumen
   if (isRangeBuiltin(Object(&builtin))) // outside a `for`: all its numbers
     return Object::makeTuple(
         constantRange(rangeOf(builtin, arguments, place), place, "a range that is not run over by `for`"));
+  if (&builtin == findBuiltin("triton.language", "aggregate_replace"))
+    return replaceFields(arguments, place);
   irBuilder.setLocation(place);
   if (std::optional<Object> answer = askHostAttribute(builtin, arguments, place))
     return *answer;

@@ -7,8 +7,9 @@
 //  - whatever the other side says when one side has returned: nobody reads it there,
 //  - not readable afterwards when one side alone binds it, or the types differ; the error says so at the first use.
 //
-// In a function that is applied elementwise (tl.map_elementwise) a condition may be a tile. Both sides then run for every
-// element, which nothing but time tells from a branch as they must not touch memory, and what the names hold is selected.
+// In a function that is applied elementwise (tl.map_elementwise) a condition may be a tile. Both sides then run for
+// every element, which nothing but time tells from a branch as they must not touch memory, and what the names hold is
+// selected.
 #include "compiler/frontend/Generator.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -21,8 +22,7 @@ namespace nacre {
 
 class Joiner {
 public:
-  Joiner(Generator &generator, const SourceLocation &place, const Value &condition, Branch &whenTrue,
-         Branch &whenFalse)
+  Joiner(Generator &generator, const SourceLocation &place, const Value &condition, Branch &whenTrue, Branch &whenFalse)
       : generator(generator), place(place), condition(condition), isElementwise(condition.type().isBlock()),
         sides{&whenTrue, &whenFalse}, before(generator.frame->path) {}
 
@@ -99,8 +99,8 @@ std::optional<std::pair<Object, Object>> Joiner::unify(const Object &a, const Ob
     return std::make_pair(a, a);
   if (a.isCompound() && b.isCompound()) {
     const TupleValue &first = a.tuple(), &second = b.tuple();
-    if (first.items.size() != second.items.size() || first.names != second.names ||
-        first.typeName != second.typeName || first.isRecord != second.isRecord)
+    if (first.items.size() != second.items.size() || first.names != second.names || first.typeName != second.typeName ||
+        first.isRecord != second.isRecord)
       return std::nullopt;
     auto left = std::make_shared<TupleValue>(first), right = std::make_shared<TupleValue>(first);
     for (size_t i = 0; i < first.items.size(); ++i) {

@@ -136,9 +136,9 @@ std::optional<Object> viewAttribute(const Object &object, llvm::StringRef name) 
     return isDescriptor ? view.element() : view.base.type();
   if (name == "type" || name == "block_type")
     return Type::block(isDescriptor ? view.element() : view.base.type(), view.blockShape);
-  const Builtin *builtin = isDescriptor                              ? findBuiltin(descriptorModule, name)
+  const Builtin *builtin = isDescriptor                           ? findBuiltin(descriptorModule, name)
                            : name == "advance" || name == "store" ? findMethod(name)
-                                                                     : nullptr;
+                                                                  : nullptr;
   return builtin ? std::optional(boundMethod(object, builtin, name)) : std::nullopt;
 }
 

@@ -108,8 +108,8 @@ Value both(Evaluation &evaluation, Value mask, Value more) {
   return mask ? evaluation.builder().binary(BinaryOp::And, mask, more) : more;
 }
 
-// Which of `count` indices from `offset` on lie in [0, extent). The bounds are moved to the indices' origin as scalars, so
-// that the tile compares plain 32-bit indices, whatever the size of the array.
+// Which of `count` indices from `offset` on lie in [0, extent). The bounds are moved to the indices' origin as scalars,
+// so that the tile compares plain 32-bit indices, whatever the size of the array.
 Value insideAxis(Evaluation &evaluation, Value offset, Value extent, int64_t count) {
   Builder &builder = evaluation.builder();
   auto constant = [&](int64_t number) { return constantOf(evaluation, int64(), number); };
@@ -119,8 +119,7 @@ Value insideAxis(Evaluation &evaluation, Value offset, Value extent, int64_t cou
     return builder.splat(castTo(evaluation, bound, int32()), {count});
   };
   Value indices = builder.arange(0, count);
-  Value below = builder.compare(CompareOp::LtS, indices,
-                                clamped(builder.binary(BinaryOp::SubI, extent, offset)));
+  Value below = builder.compare(CompareOp::LtS, indices, clamped(builder.binary(BinaryOp::SubI, extent, offset)));
   Value first = clamped(builder.binary(BinaryOp::SubI, constant(0), offset));
   return builder.binary(BinaryOp::And, below, builder.compare(CompareOp::GeS, indices, first));
 }

@@ -25,7 +25,7 @@ ArrayArguments arrayArguments(Evaluation &evaluation, const Object &base, const 
 
 struct BlockView {
   Value base;
-  std::vector<Object> shape, strides;       // integer scalars, or constexpr ints
+  std::vector<Object> shape, strides; // integer scalars, or constexpr ints
   llvm::SmallVector<int64_t> blockShape;
 
   explicit BlockView(const Object &record);
@@ -35,8 +35,8 @@ struct BlockView {
 // One integer scalar for each axis of the array, as int64.
 llvm::SmallVector<Value> offsetsArgument(Evaluation &evaluation, const Object &object, size_t rank, const char *name);
 
-// The pointers to the block that starts at `offsets`, and where they lie inside the array along the axes `checked`: null
-// when none is.
+// The pointers to the block that starts at `offsets`, and where they lie inside the array along the axes `checked`:
+// null when none is.
 struct BlockPlace {
   Value pointers, mask;
 };

@@ -15,8 +15,7 @@ static Object staticPrint(Evaluation &evaluation, llvm::ArrayRef<Object> argumen
 
 static Object staticAssert(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   if (!arguments[0].isConstexpr())
-    evaluation.fail(Diagnostic::Kind::Type,
-                    "`cond` must be a constexpr, not " + describe(arguments[0]),
+    evaluation.fail(Diagnostic::Kind::Type, "`cond` must be a constexpr, not " + describe(arguments[0]),
                     "a run-time condition is checked by tl.device_assert");
   if (truth(evaluation, arguments[0]))
     return Object();

@@ -1,5 +1,5 @@
-// tl.extra.libdevice's operations with directed rounding: the nearest result and, exactly, on which side of it the true one
-// lies; where that is the wanted side, one step to the neighbour.
+// tl.extra.libdevice's operations with directed rounding: the nearest result and, exactly, on which side of it the true
+// one lies; where that is the wanted side, one step to the neighbour.
 #include "compiler/language/Definitions.h"
 #include "compiler/language/Term.h"
 #include <cmath>
@@ -44,7 +44,7 @@ Term nudged(Direction direction, const Term &nearest, const Term &above, const T
 // The same from the error's sign. A finite true result that overflowed lies below the infinity, toward zero.
 Term directed(Direction direction, const Term &nearest, const Term &error, const Term &areFinite) {
   Term hasOverflowed = isInfinite(nearest) & areFinite;
-  Term above = choose(hasOverflowed, nearest < Object(0.0), error > Object(0.0));
+  Term above = choose(hasOverflowed, nearest<Object(0.0), error> Object(0.0));
   Term below = choose(hasOverflowed, nearest > Object(0.0), error < Object(0.0));
   return nudged(direction, nearest, above, below);
 }

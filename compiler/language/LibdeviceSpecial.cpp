@@ -1,7 +1,7 @@
-// tl.extra.libdevice's special functions: inverses of the error function, gamma and Bessel functions. All are computed in
-// fp64 and rounded once to the type of the argument: exact to a few units in the last place of fp64, nearly correctly
-// rounded in fp32. Series are Chebyshev's (SpecialTables.h); where a function has two forms both are computed and one is
-// chosen.
+// tl.extra.libdevice's special functions: inverses of the error function, gamma and Bessel functions. All are computed
+// in fp64 and rounded once to the type of the argument: exact to a few units in the last place of fp64, nearly
+// correctly rounded in fp32. Series are Chebyshev's (SpecialTables.h); where a function has two forms both are computed
+// and one is chosen.
 #include "compiler/language/Definitions.h"
 #include "compiler/language/SpecialTables.h"
 #include "compiler/language/Term.h"
@@ -75,8 +75,8 @@ Term inverseErf(const Term &a) {
   return start;
 }
 
-// y >= 0 with erfc(y) = p, for p up to 1/2. Newton's steps on the logarithms, y^2 - log(erfcx(y)) + log(p) = 0, which is
-// convex: from above they only descend.
+// y >= 0 with erfc(y) = p, for p up to 1/2. Newton's steps on the logarithms, y^2 - log(erfcx(y)) + log(p) = 0, which
+// is convex: from above they only descend.
 Term inverseErfc(const Term &p) {
   Term logarithm = log(p);
   Term y = root(-logarithm);
@@ -121,7 +121,7 @@ Raised raise(Term y) {
 
 // What Stirling's formula leaves out of log(gamma(y)), for y >= 12.
 Term stirlingRest(const Term &y) {
-  static constexpr double coefficients[] = {1.0 / 12,      -1.0 / 360, 1.0 / 1260,         -1.0 / 1680,
+  static constexpr double coefficients[] = {1.0 / 12,     -1.0 / 360,      1.0 / 1260,  -1.0 / 1680,
                                             1.0 / 1188.0, -691.0 / 360360, 1.0 / 156.0, -3617.0 / 122400};
   Term inverse = over(1.0, y), square = inverse * inverse, sum = y.constant(coefficients[7]);
   for (int k = 7; k-- > 0;)
@@ -175,8 +175,8 @@ Term lgamma(const Term &x) {
 
 Term squarePlace(const Term &x) { return smaller(x, 8.0) * smaller(x, 8.0) * Object(1.0 / 32) - Object(1.0); }
 
-// From x = 8 on: sqrt(2 / (pi x)) (cosine factor * cos(angle) -+ sine factor * sin(angle)), angle = x - pi / 4 for order
-// zero, x - 3 pi / 4 for order one; of the second kind with sine and cosine exchanged.
+// From x = 8 on: sqrt(2 / (pi x)) (cosine factor * cos(angle) -+ sine factor * sin(angle)), angle = x - pi / 4 for
+// order zero, x - 3 pi / 4 for order one; of the second kind with sine and cosine exchanged.
 template <int order, bool isSecond> Term wave(const Term &x) {
   Term bounded = larger(x, 8.0);
   Term place = over(128.0, bounded * bounded) - Object(1.0);
@@ -212,8 +212,7 @@ Term y0(const Term &x) {
 
 Term y1(const Term &x) {
   Term place = squarePlace(x);
-  Term small =
-      (series(y1Series, place) + log(x) * series(j1Series, place) * Object(2 / pi)) * x - over(2 / pi, x);
+  Term small = (series(y1Series, place) + log(x) * series(j1Series, place) * Object(2 / pi)) * x - over(2 / pi, x);
   small = choose(x == Object(0.0), x.constant(-infinity), small);
   return choose(x > Object(8.0), wave<1, true>(x), small);
 }

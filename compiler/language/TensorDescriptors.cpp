@@ -1,5 +1,5 @@
-// Tensor descriptors: an array with the shape of the blocks it is accessed by. Every access checks the bounds: outside of
-// them nothing is written, and reads give the padding.
+// Tensor descriptors: an array with the shape of the blocks it is accessed by. Every access checks the bounds: outside
+// of them nothing is written, and reads give the padding.
 #include "compiler/language/BlockView.h"
 #include "compiler/language/Definitions.h"
 #include "llvm/ADT/STLExtras.h"
@@ -11,12 +11,10 @@ namespace {
 Object makeDescriptor(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   ArrayArguments array = arrayArguments(evaluation, arguments[0], arguments[1], arguments[2], arguments[3]);
   if (array.rank > 5)
-    evaluation.fail(Diagnostic::Kind::Value,
-                    "a descriptor has at most 5 axes, found " + std::to_string(array.rank));
+    evaluation.fail(Diagnostic::Kind::Value, "a descriptor has at most 5 axes, found " + std::to_string(array.rank));
   const Object &last = array.strides.tuple().items.back();
   if (!last.isInt() || last.as<Integer>() != 1)
-    evaluation.fail(Diagnostic::Kind::Value,
-                    "the last of `strides` must be the constexpr 1, not " + describe(last),
+    evaluation.fail(Diagnostic::Kind::Value, "the last of `strides` must be the constexpr 1, not " + describe(last),
                     "the last axis of a descriptor lies in memory without gaps");
   int padding = choiceArgument(evaluation, arguments[4], {"zero", "nan"}, 0, "padding_option");
   Object descriptor =
@@ -76,7 +74,8 @@ Object store(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   return Object();
 }
 
-constexpr const char *atomicNames[] = {"atomic_add", "atomic_min", "atomic_max", "atomic_and", "atomic_or", "atomic_xor"};
+constexpr const char *atomicNames[] = {"atomic_add", "atomic_min", "atomic_max",
+                                       "atomic_and", "atomic_or",  "atomic_xor"};
 
 // The atomic of that name, on the block's pointers. Nothing is returned: a descriptor's atomics only write.
 template <int name> Object atomic(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
@@ -91,9 +90,10 @@ template <int name> Object atomic(Evaluation &evaluation, llvm::ArrayRef<Object>
 // Rows for gather and scatter: the descriptor's blocks are single rows.
 BlockPlace rowsOf(Evaluation &evaluation, const BlockView &view, const Object &rowOffsets, const Object &columnOffset) {
   if (view.blockShape.size() != 2 || view.blockShape[0] != 1)
-    evaluation.fail(Diagnostic::Kind::Value, "needs a descriptor of two axes whose blocks have one row, found blocks of "
-                                             "shape " +
-                                                 shapeText(view.blockShape));
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "needs a descriptor of two axes whose blocks have one row, found blocks of "
+                    "shape " +
+                        shapeText(view.blockShape));
   Value rows = blockArgument(evaluation, rowOffsets, "x_offsets");
   if (rows.type().rank() != 1 || !rows.type().isInteger())
     evaluation.fail(Diagnostic::Kind::Type,

@@ -64,6 +64,11 @@ Object integerType(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   }
 }
 
+// The fields are given by name, which only whoever evaluates the call knows.
+Object onlyWithFields(Evaluation &evaluation, llvm::ArrayRef<Object>) {
+  evaluation.fail(Diagnostic::Kind::Unsupported, "the fields of an aggregate are the host's to replace");
+}
+
 Object floorLog2(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   int64_t value = integerArgument(evaluation, arguments[0], "i");
   if (value <= 0)
@@ -129,6 +134,8 @@ void addTypes(Table &table) {
   table.add("const()", "Marks a pointer parameter that the kernel only reads.", onlyAType);
   table.add("tuple(args: tuple)", "A tuple of values, constexpr and run-time ones mixed.", tupleOf);
   addSlice(table);
+  table.add("aggregate_replace(instance: aggregate)",
+            "A copy of an aggregate with other values for the fields that are given by name.", onlyWithFields);
   table.add("dtype(name: constexpr str)", "The type of that name, as types print: \"fp32\", \"int8\".", dtypeOf);
   table.add("pointer_type(element_ty: dtype, address_space: constexpr int = 1, const: constexpr bool = False)",
             "The type of pointers to element_ty.\n\n"

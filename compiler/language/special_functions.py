@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fits the series of tl.extra.libdevice's special functions and prints SpecialTables.h (needs mpmath; takes a minute).
+"""Fits the series of tl.extra.libdevice's special functions and prints SpecialTables.h, to be piped through
+clang-format (needs mpmath).
 
 Each is a Chebyshev series on [-1, 1] of a function that is smooth there, cut where its coefficients fall below the precision
 of fp64; the comment beside it says of what.

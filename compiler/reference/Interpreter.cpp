@@ -64,8 +64,8 @@ Object Interpreter::callElementwise(const Object &function, llvm::ArrayRef<Objec
     std::vector<Object> items = isTuple ? result.tuple().items : std::vector<Object>{result};
     parts.resize(position == 0 ? items.size() : parts.size());
     if (items.size() != parts.size())
-      fail(Diagnostic::Kind::Type, "the function returns " + std::to_string(parts.size()) + " values for one element and " +
-                                       std::to_string(items.size()) + " for another");
+      fail(Diagnostic::Kind::Type, "the function returns " + std::to_string(parts.size()) +
+                                       " values for one element and " + std::to_string(items.size()) + " for another");
     for (size_t part = 0; part < items.size(); ++part) {
       Value value = toValue(*this, items[part]);
       if (!parts[part].empty() && parts[part].front().type() != value.type())

@@ -109,7 +109,8 @@ TEST_F(PublicInterface, SpecialisesBySignature) {
 }
 
 TEST_F(PublicInterface, TakesTensorDescriptorsBySignature) {
-  SpecializedKernel specialized = source.kernel("copied").specialize("tensordesc<fp32[2, 4]>:16, tensordesc<fp32[2, 4]>");
+  SpecializedKernel specialized =
+      source.kernel("copied").specialize("tensordesc<fp32[2, 4]>:16, tensordesc<fp32[2, 4]>");
   EXPECT_EQ(specialized.signature(), "x=tensordesc<fp32[2, 4]>:16, out=tensordesc<fp32[2, 4]>");
   alignas(16) float x[6] = {1, 2, 3, 4, 5, 6};
   float out[8] = {9, 9, 9, 9, 9, 9, 9, 9};

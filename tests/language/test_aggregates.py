@@ -111,6 +111,18 @@ def test_fields_are_the_parameters_without_an_init(engine):
     np.testing.assert_array_equal(run(engine, kernel, 2, 3), [70, 700])
 
 
+def test_a_copy_with_other_fields(engine):
+    @triton.jit
+    def kernel(out_ptr, start):
+        interval = Interval(start, 2)
+        moved = tl.aggregate_replace(interval, start=start + 4)
+        grown = tl.core.aggregate_replace(moved, SIZE=4)
+        tl.store(out_ptr + grown.offsets(), 1)
+        tl.store(out_ptr + interval.offsets(), 2)
+
+    np.testing.assert_array_equal(run(engine, kernel, 8, 0), [2, 2, 0, 0, 1, 1, 1, 1])
+
+
 class Point(NamedTuple):
     x: tl.tensor
     y: tl.tensor

@@ -171,9 +171,8 @@ TEST_F(Errors, Memory) {
             "tl.store: cannot write through a const pointer");
   EXPECT_EQ(call("store", {block, named("z", float32(), {2, 4})}),
             "tl.store: `value` of shape [2, 4] does not fit pointers of shape [4]");
-  EXPECT_EQ(
-      call("make_block_ptr", {p, 1, 1, 1, 1, 1}),
-      "tl.make_block_ptr: `order` must name each of the 1 axes once, found [1]");
+  EXPECT_EQ(call("make_block_ptr", {p, 1, 1, 1, 1, 1}),
+            "tl.make_block_ptr: `order` must name each of the 1 axes once, found [1]");
 }
 
 TEST_F(Errors, Dot) {

@@ -8,6 +8,7 @@ from . import _builtins, core, extra, math, target_info, types
 from .core import (
     TRITON_MAX_TENSOR_NUMEL,
     PropagateNan,
+    aggregate_replace,
     bfloat16,
     block_type,
     const,

@@ -82,6 +82,18 @@ def _unwrap_if_constexpr(value):
     return value.value if isinstance(value, constexpr) else value
 
 
+def aggregate_replace(instance, /, **fields):
+    """A copy of an aggregate with other values for the fields that are given by name."""
+    import copy
+
+    replaced = copy.copy(instance)
+    for name, value in fields.items():
+        if name not in type(instance).__aggregate__.fields:
+            raise AttributeError(f"{type(instance).__name__} has no field {name!r}")
+        setattr(replaced, name, value)
+    return replaced
+
+
 def _aggregate(cls):
     """Makes a class whose instances kernels can make and use; see nacre.aggregate."""
     from ..runtime.aggregate import aggregate

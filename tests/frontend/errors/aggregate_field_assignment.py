@@ -22,4 +22,4 @@ def kernel(x_ptr, n):
 #> aggregate_field_assignment.py:20:5: error: a field cannot be assigned: Interval does not change once it is made
 #>     interval.start = 3
 #>     ^~~~~~~~~~~~~~
-#> hint: make a new one
+#> hint: make a new one, for instance with tl.aggregate_replace
