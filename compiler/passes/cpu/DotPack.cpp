@@ -234,8 +234,15 @@ void DotLowering::packPairs(Value value, Value target, Place place) {
   auto readsAlong = [&](Nest &other) { return other.readsNeighbours(value, other.identity(other.shape.size())); };
   if (!readsAlong(nest) && readsAlong(turned)) {
     turned.emitLoops(
-        [&](Nest &inner) { // an even number of lanes: k is even
+        [&](Nest &inner) {
           Value vector = inner.vectorOf(converted(inner, value), operandType);
+          if (inner.width == 1) { // half a pair
+            SmallVector<Value> index(inner.indices);
+            Value k = index[last - 1], odd = arith::AndIOp::create(b, k, b.index(1));
+            index[last - 1] = b.sub(k, odd);
+            b.store(vector, advance(address(index), odd, size), size);
+            return;
+          }
           Value joined = vector::BitCastOp::create(b, b.vectorType(b.getI32Type(), inner.width / 2), vector);
           for (int64_t i = 0; i < inner.width / 2; ++i) {
             SmallVector<Value> index(inner.indices);

@@ -521,9 +521,9 @@ Value Nest::divideByUniform(Value dividend, Value divisor, size_t position) {
   Value quotient = arith::MulFOp::create(b, dividend, factor);
   Value remainder = math::FmaOp::create(b, quotient, b.splat(negated, width), dividend);
   Value mended = math::FmaOp::create(b, remainder, factor, quotient);
-  // An infinite or undefined quotient has no remainder to speak of.
-  Value undefined = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, remainder, remainder);
-  scf::YieldOp::create(b, ValueRange{arith::SelectOp::create(b, undefined, quotient, mended)});
+  // An infinite or undefined quotient has no remainder to speak of; an exact one keeps the sign of its zero.
+  Value keep = arith::CmpFOp::create(b, arith::CmpFPredicate::UEQ, remainder, b.zero(remainder.getType()));
+  scf::YieldOp::create(b, ValueRange{arith::SelectOp::create(b, keep, quotient, mended)});
   b.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(b, ValueRange{arith::DivFOp::create(b, dividend, b.splat(divisor, width))});
   return branch.getResult(0);

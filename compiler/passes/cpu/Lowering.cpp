@@ -55,6 +55,13 @@ Buffer Lowering::allocate(RankedTensorType type, Block *owner) {
   return allocate(type.getElementType(), type.getShape(), owner);
 }
 
+// Whether an operation still to come reads the value, itself or through a load that is read again.
+bool Lowering::isStillRead(Value value, Block *block) const {
+  return llvm::any_of(plan.readers(value, block), [&](Operation *reader) {
+    return !done.contains(reader) || (readAgain.contains(reader) && isStillRead(reader->getResult(0), block));
+  });
+}
+
 // Frees what no operation still to come reads.
 void Lowering::releaseDead(Block *block) {
   llvm::erase_if(allocations, [&](const Allocation &allocation) {
@@ -62,9 +69,8 @@ void Lowering::releaseDead(Block *block) {
       return false;
     for (auto &[value, buffer] : buffers)
       if (buffer.pointer == allocation.pointer)
-        for (Operation *reader : plan.readers(value, block))
-          if (!done.contains(reader))
-            return false;
+        if (isStillRead(value, block))
+          return false;
     arena.release(allocation.offset);
     return true;
   });
@@ -348,9 +354,9 @@ Value Lowering::isStreaming(tile::StoreOp store) {
 // run, or runs in the same loop and looks only at the element being written.
 bool Lowering::canWriteInPlace(Value value, BlockArgument argument, ArrayRef<Operation *> now) const {
   for (Operation *reader : plan.readers(argument, argument.getOwner())) {
-    if (done.contains(reader))
-      continue;
-    if (!llvm::is_contained(now, reader))
+    if (readAgain.contains(reader) && isStillRead(reader->getResult(0), argument.getOwner()))
+      return false;
+    if (!done.contains(reader) && !llvm::is_contained(now, reader))
       return false;
   }
   // Readers now: identity access only, along every path.

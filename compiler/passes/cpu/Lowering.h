@@ -103,6 +103,7 @@ private:
   bool canWriteInPlace(mlir::Value value, mlir::BlockArgument argument, llvm::ArrayRef<mlir::Operation *> now) const;
   std::optional<Buffer> destinationInPlace(mlir::Value value, llvm::ArrayRef<mlir::Operation *> now) const;
   bool canReadAgain(mlir::Operation *op, llvm::ArrayRef<mlir::Operation *> members);
+  bool isStillRead(mlir::Value value, mlir::Block *block) const;
   void releaseDead(mlir::Block *block);
   void releaseBlock(mlir::Block *block);
 

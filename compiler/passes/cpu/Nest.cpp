@@ -46,6 +46,10 @@ void Nest::leave(size_t position) {
 
 // ---- Widths
 
+// Narrower vectors are not worth it; and LLVM 22's X86 code generator, given an index stored as one of two 32-bit lanes, has
+// been seen to use both lanes as the index.
+static constexpr int64_t narrowest = 4;
+
 void Nest::chooseWidth() {
   // Cheap bodies take several registers at a time, for independent work in flight; costly ones would spill.
   bool many = lowering.target.registers >= 32;
@@ -54,6 +58,8 @@ void Nest::chooseWidth() {
   if (widthLimit)
     lanes = std::min(lanes, widthLimit);
   fullWidth = int64_t(1) << llvm::Log2_64(std::min(lanes, shape[lane]));
+  if (fullWidth < narrowest)
+    fullWidth = 1;
 }
 
 // ---- Loops
@@ -167,24 +173,20 @@ void Nest::emitLaneSegments(size_t position, const std::function<void()> &inner)
   bool overLanes = !reductions.empty() && order.back() == lane;
   if (overLanes)
     finishLanes();
-  int64_t start = whole;
-  for (int64_t piece = fullWidth / 2; piece >= 1; piece /= 2) {
-    if (!((extent - whole) & piece))
-      continue;
+  for (int64_t start = whole; start < extent; start += width) {
     indices[lane] = b.index(start);
-    width = piece;
+    width = int64_t(1) << llvm::Log2_64(std::min(extent - start, fullWidth));
+    if (width < narrowest)
+      width = 1;
     for (Reduction &reduction : reductions)
       if (overLanes)
         reduction.accumulators.clear();
     inner();
     if (overLanes)
       finishLanes();
-    start += piece;
   }
 }
 
-// The lanes from the one a remainder wraps at. There neighbours are no longer neighbours in memory, so they go one by one; but a
-// remainder that is alone is linear again up to its second wrap.
 void Nest::emitBeyondWrap(Value next, int64_t whole, const std::function<void()> &inner) {
   auto isBound = [](Assumable &entry) { return entry.kind == Assumable::Kind::Bound; };
   auto entry = llvm::find_if_not(assumable, isBound);
@@ -440,6 +442,9 @@ void Nest::emitGroup(ArrayRef<Operation *> group) {
   if (axis) { // the reduced axis is innermost
     llvm::erase(order, *axis);
     order.push_back(*axis);
+    // A check is made once a row, outside the lanes: it cannot look at an index that moves inside them.
+    if (*axis != lane)
+      llvm::erase_if(assumable, [&](const Assumable &entry) { return dependencies(entry.value, entry.coordinates) & (1u << *axis); });
   }
   chooseWidth();
   positions.resize(order.size() + 1);
