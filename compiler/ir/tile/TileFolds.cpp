@@ -103,7 +103,8 @@ void LoadOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContex
   patterns.add(+[](LoadOp op, PatternRewriter &rewriter) -> LogicalResult {
     if (!op.getMask() || !matchPattern(op.getMask(), m_One()))
       return failure();
-    rewriter.replaceOpWithNewOp<LoadOp>(op, op.getPointer(), Value(), Value(), op.getCache(), op.getEviction(), op.getIsVolatile());
+    rewriter.replaceOpWithNewOp<LoadOp>(op, op.getPointer(), Value(), Value(), op.getCache(), op.getEviction(),
+                                        op.getIsVolatile());
     return success();
   });
 }
@@ -126,7 +127,8 @@ void StoreOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRConte
 // acc + dot(a, b, 0) is dot(a, b, acc) when the dot has no other use.
 void DotOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add(+[](DotOp op, PatternRewriter &rewriter) -> LogicalResult {
-    if (!op->hasOneUse() || !(matchPattern(op.getAccumulator(), m_AnyZeroFloat()) || matchPattern(op.getAccumulator(), m_Zero())))
+    if (!op->hasOneUse() ||
+        !(matchPattern(op.getAccumulator(), m_AnyZeroFloat()) || matchPattern(op.getAccumulator(), m_Zero())))
       return failure();
     Operation *user = *op->user_begin();
     if (!isa<arith::AddFOp, arith::AddIOp>(user) || user->getBlock() != op->getBlock())

@@ -135,8 +135,8 @@ static LogicalResult verifyPointee(Operation *op, Type pointer, Type value) {
   return sameShape(op, "pointer and value", pointer, value);
 }
 
-void LoadOp::build(OpBuilder &builder, OperationState &state, Value pointer, Value mask, Value other, CacheModifier cache,
-                   EvictionPolicy eviction, bool isVolatile) {
+void LoadOp::build(OpBuilder &builder, OperationState &state, Value pointer, Value mask, Value other,
+                   CacheModifier cache, EvictionPolicy eviction, bool isVolatile) {
   Type pointee = cast<PointerType>(getElementTypeOrSelf(pointer.getType())).getPointee();
   build(builder, state, withElement(pointer.getType(), pointee), pointer, mask, other,
         CacheModifierAttr::get(builder.getContext(), cache), EvictionPolicyAttr::get(builder.getContext(), eviction),
@@ -234,7 +234,8 @@ LogicalResult ReduceOp::verify() {
   SmallVector<int64_t> shape(shapeOf(getOperands().front().getType()));
   shape.erase(shape.begin() + getAxis());
   for (auto [operand, result] : llvm::zip_equal(getOperands(), getResults()))
-    if (shapeOf(result.getType()) != ArrayRef<int64_t>(shape) || failed(sameElement(*this, operand.getType(), result.getType())))
+    if (shapeOf(result.getType()) != ArrayRef<int64_t>(shape) ||
+        failed(sameElement(*this, operand.getType(), result.getType())))
       return emitOpError("results must drop the axis");
   return success();
 }

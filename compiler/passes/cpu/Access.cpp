@@ -1,5 +1,5 @@
-// Loads and stores of a nest's lanes: one vector access where the addresses are neighbours, one scalar access where they are
-// the same, a gather or scatter otherwise.
+// Loads and stores of a nest's lanes: one vector access where the addresses are neighbours, one scalar access where
+// they are the same, a gather or scatter otherwise.
 #include "compiler/passes/cpu/Nest.h"
 
 using namespace mlir;
@@ -10,7 +10,8 @@ static bool isTrue(const std::optional<Lanes> &mask) {
   return !mask || (mask->isUniform() && Emit::isKnown(mask->value, -1));
 }
 
-Lanes Nest::load(Type element, const Lanes &pointer, std::optional<Lanes> mask, std::optional<Lanes> other, bool isVolatile) {
+Lanes Nest::load(Type element, const Lanes &pointer, std::optional<Lanes> mask, std::optional<Lanes> other,
+                 bool isVolatile) {
   int64_t size = byteSize(element);
   Type memory = memoryType(element), inRegister = registerType(element);
   if (mask && mask->isUniform() && Emit::isKnown(mask->value, 0))
@@ -39,7 +40,8 @@ Lanes Nest::load(Type element, const Lanes &pointer, std::optional<Lanes> mask, 
     }
     if (scalarOther)
       return Lanes::uniform(branch.getResult(0));
-    return Lanes::varying(b.select(b.splat(condition, width), b.splat(branch.getResult(0), width), vectorOf(*other, element)));
+    return Lanes::varying(
+        b.select(b.splat(condition, width), b.splat(branch.getResult(0), width), vectorOf(*other, element)));
   }
 
   VectorType type = b.vectorType(memory, width);
@@ -52,7 +54,8 @@ Lanes Nest::load(Type element, const Lanes &pointer, std::optional<Lanes> mask, 
   if (pointer.isLinear() && Emit::isKnown(pointer.stride, -size)) { // neighbours, the last one first
     Value lowest = b.offsetBytes(pointer.value, b.index(-(width - 1) * size));
     Value loaded = unmasked ? b.load(type, lowest, size, isVolatile)
-                            : Value(LLVM::MaskedLoadOp::create(b, type, lowest, reversed(maskVector(*mask)), reversed(otherVector()), size));
+                            : Value(LLVM::MaskedLoadOp::create(b, type, lowest, reversed(maskVector(*mask)),
+                                                               reversed(otherVector()), size));
     return Lanes::varying(b.fromMemory(reversed(loaded), element));
   }
   if (unmasked && pointer.isLinear() && Emit::known(pointer.stride)) {
@@ -73,8 +76,8 @@ Value Nest::reversed(Value vector) {
   return vector::ShuffleOp::create(b, vector, vector, lanes);
 }
 
-// A row that is read a second time is near; meanwhile memory can bring what the next program will read: as far on, most likely,
-// as this program's row is from the last one's.
+// A row that is read a second time is near; meanwhile memory can bring what the next program will read: as far on, most
+// likely, as this program's row is from the last one's.
 void Nest::prefetchNextProgram(tile::LoadOp load, const Lanes &pointer, const Coordinates &coordinates) {
   if (shape.size() != 1 || !pointer.isLinear() || !Emit::known(pointer.stride))
     return;
@@ -93,8 +96,9 @@ void Nest::prefetchNextProgram(tile::LoadOp load, const Lanes &pointer, const Co
     LLVM::Prefetch::create(b, b.offsetBytes(next, b.index(offset)), /*rw=*/0, /*hint=*/2, /*cache=*/1);
 }
 
-// Every `step`-th element from `pointer` on, as interleaved channels lie in memory: whole vectors cover exactly the span from the
-// first to the last of them (the last vector overlaps its neighbour rather than reach beyond), and shuffles pick.
+// Every `step`-th element from `pointer` on, as interleaved channels lie in memory: whole vectors cover exactly the
+// span from the first to the last of them (the last vector overlaps its neighbour rather than reach beyond), and
+// shuffles pick.
 Value Nest::loadInterleaved(Type memory, Value pointer, int64_t step) {
   int64_t size = byteSize(memory), span = step * (width - 1) + 1;
   VectorType type = b.vectorType(memory, width);

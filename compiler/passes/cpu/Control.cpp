@@ -1,5 +1,5 @@
-// Control flow. Scalars that loops carry stay values; tiles that they carry live in one buffer each, written by whoever hands
-// the tile over and read by whoever receives it.
+// Control flow. Scalars that loops carry stay values; tiles that they carry live in one buffer each, written by whoever
+// hands the tile over and read by whoever receives it.
 #include "compiler/passes/cpu/Lowering.h"
 
 using namespace mlir;
@@ -18,10 +18,12 @@ void Lowering::lowerControl(Operation *op) {
 
 static Buffer *bufferOrNull(std::optional<Buffer> &buffer) { return buffer ? &*buffer : nullptr; }
 
-// A tile that a terminator hands over may itself be one of the tiles being replaced (a rotation), so whatever still reads the
-// old contents goes through a copy first.
+// A tile that a terminator hands over may itself be one of the tiles being replaced (a rotation), so whatever still
+// reads the old contents goes through a copy first.
 void Lowering::handOver(ValueRange values, ArrayRef<std::optional<Buffer>> targets, Block *from) {
-  struct Move { Buffer source, target; };
+  struct Move {
+    Buffer source, target;
+  };
   std::vector<Move> moves;
   for (auto [value, target] : llvm::zip(values, targets)) {
     if (!target)
@@ -70,7 +72,8 @@ void Lowering::lowerFor(scf::ForOp op) {
     else
       initial.push_back(scalar(value));
   }
-  auto loop = scf::ForOp::create(b, scalar(op.getLowerBound()), scalar(op.getUpperBound()), scalar(op.getStep()), initial);
+  auto loop =
+      scf::ForOp::create(b, scalar(op.getLowerBound()), scalar(op.getUpperBound()), scalar(op.getStep()), initial);
   if (op.getUnsignedCmp())
     loop.setUnsignedCmp(true);
   scalars[op.getInductionVar()] = loop.getInductionVar();
@@ -167,7 +170,8 @@ void Lowering::lowerWhile(scf::WhileOp op) {
   SmallVector<Type> initialTypes;
   for (Value value : initial)
     initialTypes.push_back(value.getType());
-  Block *before = b.createBlock(&loop.getBefore(), {}, initialTypes, SmallVector<Location>(initialTypes.size(), b.getLoc()));
+  Block *before =
+      b.createBlock(&loop.getBefore(), {}, initialTypes, SmallVector<Location>(initialTypes.size(), b.getLoc()));
   Block *after = b.createBlock(&loop.getAfter(), {}, types, SmallVector<Location>(types.size(), b.getLoc()));
 
   auto receive = [&](Block::BlockArgListType arguments, ArrayRef<std::optional<Buffer>> tiles, Block *block) {

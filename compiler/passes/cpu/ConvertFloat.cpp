@@ -1,6 +1,6 @@
-// Conversions to and from the small float formats on register values, by integer arithmetic, with one rounding. What the
-// machine does itself (fp32 <-> fp64, and fp16 <-> fp32 to nearest where it can) is left to it; bf16 instructions are not used, since they
-// flush denormals.
+// Conversions to and from the small float formats on register values, by integer arithmetic, with one rounding. What
+// the machine does itself (fp32 <-> fp64, and fp16 <-> fp32 to nearest where it can) is left to it; bf16 instructions
+// are not used, since they flush denormals.
 #include "compiler/passes/cpu/Emit.h"
 
 using namespace mlir;
@@ -11,11 +11,11 @@ namespace {
 
 struct Format {
   int bits, mantissa, bias;
-  uint32_t largest;  // magnitude of the largest number
-  uint32_t infinity; // magnitude that an infinite input becomes
-  uint32_t nan;      // the pattern of a NaN
-  bool saturates;    // too large becomes `largest`
-  bool unsignedZero; // the sign bit alone is the NaN
+  uint32_t largest;      // magnitude of the largest number
+  uint32_t infinity;     // magnitude that an infinite input becomes
+  uint32_t nan;          // the pattern of a NaN
+  bool saturates;        // too large becomes `largest`
+  bool unsignedZero;     // the sign bit alone is the NaN
   uint32_t firstSpecial; // magnitudes from here on decode to infinity or NaN; 0: none
 };
 
@@ -161,7 +161,8 @@ Value nacre::cpu::convertFloat(Emit &b, Value value, Type from, Type to, tile::R
     if (!towardZero)
       return rounded;
     Value back = arith::ExtFOp::create(b, shaped(from), rounded);
-    Value over = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, back), math::AbsFOp::create(b, value));
+    Value over = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, back),
+                                       math::AbsFOp::create(b, value));
     Type i32 = shaped(b.getI32Type());
     Value bits = arith::BitcastOp::create(b, i32, rounded);
     Value below = arith::SubIOp::create(b, bits, b.constant(i32, 1));

@@ -30,7 +30,8 @@ void Lowering::lowerDot(Operation *operation) {
     nest.emitLoops(
         [&](Nest &inner) {
           Coordinates coordinates = inner.identity(inner.shape.size());
-          inner.writeBuffer(sums, converted(inner, inner.evaluate(op.getAccumulator(), coordinates), element, type), coordinates);
+          inner.writeBuffer(sums, converted(inner, inner.evaluate(op.getAccumulator(), coordinates), element, type),
+                            coordinates);
         },
         ArrayRef<Value>{op.getAccumulator()});
   }

@@ -74,15 +74,16 @@ void DotLowering::multiply(const OperandA &a, Value packedB, Value c) {
                 piecesOf(shape.panel, shape.lanes));
     });
     if (int64_t rest = shape.n % shape.panel)
-      emitPanel(aBatch, advance(bBatch, b.index(whole), panelBytes), advance(cBatch, b.index(whole), shape.panel * sumSize),
-                piecesOf(rest, shape.lanes));
+      emitPanel(aBatch, advance(bBatch, b.index(whole), panelBytes),
+                advance(cBatch, b.index(whole), shape.panel * sumSize), piecesOf(rest, shape.lanes));
   });
 }
 
 void DotLowering::emitPanel(const OperandA &a, Value panel, Value c, ArrayRef<Piece> pieces) {
   int64_t whole = shape.m / shape.rows, rowBytes = shape.n * byteSize(type);
   loop(whole, [&](Value block) {
-    emitBlock(a, b.mul(block, b.index(shape.rows)), panel, advance(c, block, shape.rows * rowBytes), pieces, shape.rows);
+    emitBlock(a, b.mul(block, b.index(shape.rows)), panel, advance(c, block, shape.rows * rowBytes), pieces,
+              shape.rows);
   });
   if (int64_t rest = shape.m % shape.rows)
     emitBlock(a, b.index(whole * shape.rows), panel, advance(c, b.index(whole), shape.rows * rowBytes), pieces, rest);
@@ -92,8 +93,9 @@ Value DotLowering::multiplyAdd(Value x, Value y, Value sum, int64_t width) {
   if (pairs) {
     Type operand = b.vectorType(b.getBF16Type(), 2 * width);
     auto name = b.getStringAttr("llvm.x86.avx512bf16.dpbf16ps." + std::to_string(32 * width));
-    return LLVM::CallIntrinsicOp::create(b, sum.getType(), name,
-                                         ValueRange{sum, LLVM::BitcastOp::create(b, operand, x), LLVM::BitcastOp::create(b, operand, y)})
+    return LLVM::CallIntrinsicOp::create(
+               b, sum.getType(), name,
+               ValueRange{sum, LLVM::BitcastOp::create(b, operand, x), LLVM::BitcastOp::create(b, operand, y)})
         .getResult(0);
   }
   if (isa<FloatType>(type))
@@ -101,23 +103,30 @@ Value DotLowering::multiplyAdd(Value x, Value y, Value sum, int64_t width) {
   return arith::AddIOp::create(b, arith::MulIOp::create(b, x, y), sum);
 }
 
-void DotLowering::emitBlock(const OperandA &a, Value firstRow, Value panel, Value c, ArrayRef<Piece> pieces, int64_t rows) {
+void DotLowering::emitBlock(const OperandA &a, Value firstRow, Value panel, Value c, ArrayRef<Piece> pieces,
+                            int64_t rows) {
   int64_t sumSize = byteSize(type);
   // What a step along k reads of a row and of a column: an element, or a pair as one integer.
   Type unit = pairs ? Type(b.getI32Type()) : type;
   int64_t unitSize = pairs ? 4 : size, steps = pairs ? shape.k / 2 : shape.k;
-  auto shaped = [&](Type element, const Piece &piece) -> Type { return piece.width > 1 ? Type(b.vectorType(element, piece.width)) : element; };
-  auto cell = [&](int64_t row, const Piece &piece) { return b.offsetBytes(c, b.index((row * shape.n + piece.offset) * sumSize)); };
+  auto shaped = [&](Type element, const Piece &piece) -> Type {
+    return piece.width > 1 ? Type(b.vectorType(element, piece.width)) : element;
+  };
+  auto cell = [&](int64_t row, const Piece &piece) {
+    return b.offsetBytes(c, b.index((row * shape.n + piece.offset) * sumSize));
+  };
 
   SmallVector<Value> rowStarts, sums;
   for (int64_t row = 0; row < rows; ++row) {
     Value index = b.add(firstRow, b.index(row));
-    rowStarts.push_back(a.rows ? b.load(b.pointerType(), advance(a.rows, index, 8), 8) : advance(a.base, index, shape.k * size));
+    rowStarts.push_back(a.rows ? b.load(b.pointerType(), advance(a.rows, index, 8), 8)
+                               : advance(a.base, index, shape.k * size));
   }
   if (a.ahead)
     for (Value start : rowStarts)
       for (int64_t offset = 0; offset < std::min<int64_t>(shape.k * size, 512); offset += 64)
-        LLVM::Prefetch::create(b, b.offsetBytes(b.offsetBytes(start, a.ahead), b.index(offset)), /*rw=*/0, /*hint=*/2, /*cache=*/1);
+        LLVM::Prefetch::create(b, b.offsetBytes(b.offsetBytes(start, a.ahead), b.index(offset)), /*rw=*/0, /*hint=*/2,
+                               /*cache=*/1);
   for (int64_t row = 0; row < rows; ++row)
     for (const Piece &piece : pieces)
       sums.push_back(fromZero ? b.zero(shaped(type, piece)) : b.load(shaped(type, piece), cell(row, piece), sumSize));

@@ -1,12 +1,13 @@
 // One dot: how it is cut, its operands in memory, and the register-blocked kernel over them.
 //
-// B is packed in panels of as many columns as the kernel's accumulators span. A is read where it lies when its rows are contiguous,
-// complete and of the type that is computed in; else it is packed row-major. The kernel keeps a block of the result, a few
-// rows by one panel, in vector registers while it walks along k: one vector load per B vector, one broadcast per A element, and a
-// multiply-add for each pair of them. The result accumulates in memory, in place when a loop carries it.
+// B is packed in panels of as many columns as the kernel's accumulators span. A is read where it lies when its rows are
+// contiguous, complete and of the type that is computed in; else it is packed row-major. The kernel keeps a block of
+// the result, a few rows by one panel, in vector registers while it walks along k: one vector load per B vector, one
+// broadcast per A element, and a multiply-add for each pair of them. The result accumulates in memory, in place when a
+// loop carries it.
 //
-// Where the machine multiplies pairs of bf16, both operands stay bf16: an A element is then a pair along k, and B's panels hold the
-// two rows of a pair interleaved.
+// Where the machine multiplies pairs of bf16, both operands stay bf16: an A element is then a pair along k, and B's
+// panels hold the two rows of a pair interleaved.
 #pragma once
 
 #include "compiler/passes/cpu/Nest.h"
@@ -25,7 +26,8 @@ class DotLowering {
 public:
   DotLowering(Lowering &lowering, tile::DotOp op);
 
-  // Adds the product to `sums`, which is [batch, m, n] of computeType(), or writes it there when the sum starts from zero.
+  // Adds the product to `sums`, which is [batch, m, n] of computeType(), or writes it there when the sum starts from
+  // zero.
   void run(const Buffer &sums, bool fromZero);
   mlir::Type computeType() const { return type; }
 
@@ -45,17 +47,21 @@ private:
   mlir::Value packOnce(mlir::Value operand, const Buffer &packed, llvm::function_ref<void(mlir::Value target)> pack);
   using Place = llvm::function_ref<mlir::Value(llvm::ArrayRef<mlir::Value>)>;
   void pack(mlir::Value value, mlir::Value target, Place place, int64_t run);
-  void packTurned(Nest &turned, mlir::Value value, llvm::function_ref<mlir::Value(llvm::ArrayRef<mlir::Value>)> address, int64_t run);
+  void packTurned(Nest &turned, mlir::Value value, llvm::function_ref<mlir::Value(llvm::ArrayRef<mlir::Value>)> address,
+                  int64_t run);
   void packPairs(mlir::Value value, mlir::Value target, Place place);
   void transpose(llvm::SmallVectorImpl<mlir::Value> &vectors);
   Lanes converted(Nest &nest, mlir::Value value);
 
   // DotKernel.cpp
   void multiply(const OperandA &a, mlir::Value packedB, mlir::Value c);
-  struct Piece { int64_t offset, width; }; // some columns of a panel, as one vector
+  struct Piece {
+    int64_t offset, width;
+  }; // some columns of a panel, as one vector
   static llvm::SmallVector<Piece> piecesOf(int64_t columns, int64_t lanes);
   void emitPanel(const OperandA &a, mlir::Value panel, mlir::Value c, llvm::ArrayRef<Piece> pieces);
-  void emitBlock(const OperandA &a, mlir::Value firstRow, mlir::Value panel, mlir::Value c, llvm::ArrayRef<Piece> pieces, int64_t rows);
+  void emitBlock(const OperandA &a, mlir::Value firstRow, mlir::Value panel, mlir::Value c,
+                 llvm::ArrayRef<Piece> pieces, int64_t rows);
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum, int64_t width);
   void loop(int64_t count, llvm::function_ref<void(mlir::Value)> body);
   mlir::Value advance(mlir::Value pointer, mlir::Value index, int64_t bytes);
@@ -69,7 +75,7 @@ private:
   mlir::Type operandType; // that operands are kept in: `type`, or bf16
   bool pairs;             // bf16 pairs
   bool fromZero = false;
-  int64_t size;           // bytes of an operand element
+  int64_t size; // bytes of an operand element
 };
 
 } // namespace nacre::cpu

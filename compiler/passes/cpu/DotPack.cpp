@@ -55,29 +55,34 @@ Value DotLowering::packA() {
   Value a = op.getA();
   Buffer packed = lowering.allocate(operandType, tile::shapeOf(a.getType()), op->getBlock());
   return packOnce(a, packed, [&](Value target) {
-    pack(a, target, [&](ArrayRef<Value> index) {
-      Value offset = b.index(0);
-      for (auto [axis, stride] : llvm::enumerate(packed.strides))
-        offset = b.add(offset, b.mul(index[axis], b.index(stride)));
-      return offset;
-    }, shape.k);
+    pack(
+        a, target,
+        [&](ArrayRef<Value> index) {
+          Value offset = b.index(0);
+          for (auto [axis, stride] : llvm::enumerate(packed.strides))
+            offset = b.add(offset, b.mul(index[axis], b.index(stride)));
+          return offset;
+        },
+        shape.k);
   });
 }
 
-// Whether the mask is a conjunction of conditions on one axis each, so that it holds everywhere when it holds along both edges.
+// Whether the mask is a conjunction of conditions on one axis each, so that it holds everywhere when it holds along
+// both edges.
 static bool isSeparable(Nest &nest, Value mask, const Coordinates &coordinates) {
   if (auto conjunction = mask.getDefiningOp<arith::AndIOp>())
     return isSeparable(nest, conjunction.getLhs(), coordinates) && isSeparable(nest, conjunction.getRhs(), coordinates);
   return llvm::popcount(nest.dependencies(mask, coordinates)) <= 1;
 }
 
-// The addresses of the rows in the caller's memory, when the operand is a load of contiguous rows. Whether a mask cuts them short
-// is only known when the program runs: then A is packed after all, and the addresses are those of the packed rows.
+// The addresses of the rows in the caller's memory, when the operand is a load of contiguous rows. Whether a mask cuts
+// them short is only known when the program runs: then A is packed after all, and the addresses are those of the packed
+// rows.
 std::optional<DotLowering::OperandA> DotLowering::readInPlace() {
   Value a = op.getA();
   auto load = a.getDefiningOp<tile::LoadOp>();
-  if (!load || lowering.plan.place(load) != nacre::cpu::Place::Deferred || getElementTypeOrSelf(a.getType()) != operandType ||
-      tile::shapeOf(a.getType()).size() != 2)
+  if (!load || lowering.plan.place(load) != nacre::cpu::Place::Deferred ||
+      getElementTypeOrSelf(a.getType()) != operandType || tile::shapeOf(a.getType()).size() != 2)
     return std::nullopt;
   // Along an edge the other axis stands at its first index.
   Nest both(lowering, {shape.m, shape.k}), alongRows(lowering, {shape.m}), alongK(lowering, {shape.k});
@@ -85,30 +90,34 @@ std::optional<DotLowering::OperandA> DotLowering::readInPlace() {
   if (!both.readsNeighbours(a, whole))
     return std::nullopt;
   Value mask = load.getMask();
-  if (mask && !(isSeparable(both, mask, whole) && alongRows.holdsForPrefix(mask, rowsEdge) && alongK.holdsForPrefix(mask, kEdge)))
+  if (mask && !(isSeparable(both, mask, whole) && alongRows.holdsForPrefix(mask, rowsEdge) &&
+                alongK.holdsForPrefix(mask, kEdge)))
     return std::nullopt;
 
   Type pointerElement = getElementTypeOrSelf(load.getPointer().getType());
   Buffer rows = lowering.allocate(pointerElement, {shape.m}, op->getBlock());
-  alongRows.emitLoops(
-      [&](Nest &inner) { inner.writeBuffer(rows, inner.evaluate(load.getPointer(), rowsEdge), {0}); }, {}, lowering.target.vectorBytes / 8);
+  alongRows.emitLoops([&](Nest &inner) { inner.writeBuffer(rows, inner.evaluate(load.getPointer(), rowsEdge), {0}); },
+                      {}, lowering.target.vectorBytes / 8);
   if (mask) {
     auto holdsAlong = [&](Nest &nest, const Coordinates &edge, int64_t extent) -> Value {
       Lanes lanes = nest.evaluateAlone(mask, edge);
-      return lanes.isUniform() ? lanes.value
-                               : Value(arith::CmpIOp::create(b, arith::CmpIPredicate::sge, lanes.value, b.index(extent)));
+      return lanes.isUniform()
+                 ? lanes.value
+                 : Value(arith::CmpIOp::create(b, arith::CmpIPredicate::sge, lanes.value, b.index(extent)));
     };
     Nest maskRows(lowering, {shape.m});
-    Value complete = arith::AndIOp::create(b, holdsAlong(maskRows, rowsEdge, shape.m), holdsAlong(alongK, kEdge, shape.k));
+    Value complete =
+        arith::AndIOp::create(b, holdsAlong(maskRows, rowsEdge, shape.m), holdsAlong(alongK, kEdge, shape.k));
     Value cut = arith::XOrIOp::create(b, complete, b.constant(b.getI1Type(), 1));
     auto branch = scf::IfOp::create(b, TypeRange{}, cut, /*withElse=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     Buffer packed = lowering.allocate(operandType, tile::shapeOf(a.getType()), op->getBlock());
-    pack(a, packed.pointer, [&](ArrayRef<Value> index) { return b.add(b.mul(index[0], b.index(shape.k)), index[1]); }, shape.k);
-    loop(shape.m, [&](Value row) {
-      b.store(advance(packed.pointer, row, shape.k * size), advance(rows.pointer, row, 8), 8);
-    });
+    pack(
+        a, packed.pointer, [&](ArrayRef<Value> index) { return b.add(b.mul(index[0], b.index(shape.k)), index[1]); },
+        shape.k);
+    loop(shape.m,
+         [&](Value row) { b.store(advance(packed.pointer, row, shape.k * size), advance(rows.pointer, row, 8), 8); });
   }
   // A loop's next tile is likely as far on as this one is from the last.
   OperandA result{{}, rows.pointer, {}};
@@ -146,9 +155,9 @@ Value DotLowering::packB() {
 
 // ---- Packing
 
-// Writes the operand, converted, to `target` at the element offset `place` gives for its indices; neighbours along the last axis
-// are neighbours there, in runs of `run`. The operand is read along the axis that its memory is contiguous in; when that is not the
-// last one, squares of it are turned in registers.
+// Writes the operand, converted, to `target` at the element offset `place` gives for its indices; neighbours along the
+// last axis are neighbours there, in runs of `run`. The operand is read along the axis that its memory is contiguous
+// in; when that is not the last one, squares of it are turned in registers.
 void DotLowering::pack(Value value, Value target, Place place, int64_t run) {
   auto address = [&](ArrayRef<Value> index) { return b.offsetBytes(target, b.mul(place(index), b.index(size))); };
   Nest nest(lowering, tile::shapeOf(value.getType())), turned(lowering, nest.shape);
@@ -162,17 +171,20 @@ void DotLowering::pack(Value value, Value target, Place place, int64_t run) {
       [&](Nest &inner) {
         Lanes lanes = converted(inner, value);
         Value pointer = address(inner.indices);
-        inner.store(operandType, inner.width > 1 ? Lanes::linear(pointer, b.index(size)) : Lanes::uniform(pointer), lanes, {});
+        inner.store(operandType, inner.width > 1 ? Lanes::linear(pointer, b.index(size)) : Lanes::uniform(pointer),
+                    lanes, {});
       },
       value, std::min(shape.lanes, run));
 }
 
-// `turned` runs its lanes along the last axis but one. Columns are taken `square` at a time; those that do not fill a square one
-// by one.
-void DotLowering::packTurned(Nest &turned, Value value, llvm::function_ref<Value(ArrayRef<Value>)> address, int64_t run) {
+// `turned` runs its lanes along the last axis but one. Columns are taken `square` at a time; those that do not fill a
+// square one by one.
+void DotLowering::packTurned(Nest &turned, Value value, llvm::function_ref<Value(ArrayRef<Value>)> address,
+                             int64_t run) {
   int last = turned.shape.size() - 1;
   int64_t extent = turned.shape[last];
-  int64_t square = std::min({shape.lanes, run, int64_t(1) << llvm::Log2_64(extent), int64_t(1) << llvm::Log2_64(turned.shape[last - 1])});
+  int64_t square = std::min(
+      {shape.lanes, run, int64_t(1) << llvm::Log2_64(extent), int64_t(1) << llvm::Log2_64(turned.shape[last - 1])});
   auto addressOfLane = [&](Nest &inner, int64_t lane) {
     SmallVector<Value> index(inner.indices);
     index[last - 1] = b.add(index[last - 1], b.index(lane));

@@ -1,7 +1,7 @@
 // What touches the world one element at a time: scalar accesses, atomics, prints, asserts, inline assembly.
 #include "compiler/passes/cpu/Nest.h"
-#include "runtime/KernelABI.h"
 #include "compiler/passes/cpu/ScalarKinds.h"
+#include "runtime/KernelABI.h"
 
 using namespace mlir;
 using namespace nacre::cpu;
@@ -12,7 +12,8 @@ Value Lowering::scalarMemoryAccess(Operation *op) {
   auto masked = [&](Value mask, Type result, Value otherwise, llvm::function_ref<Value()> access) -> Value {
     if (!mask)
       return access();
-    auto branch = scf::IfOp::create(b, result ? TypeRange{result} : TypeRange{}, scalar(mask), /*withElse=*/bool(result));
+    auto branch =
+        scf::IfOp::create(b, result ? TypeRange{result} : TypeRange{}, scalar(mask), /*withElse=*/bool(result));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     Value value = access();
@@ -27,7 +28,8 @@ Value Lowering::scalarMemoryAccess(Operation *op) {
     Type element = load.getType(), result = registerType(element);
     Value otherwise = load.getOther() ? scalar(load.getOther()) : load.getMask() ? b.zero(result) : Value();
     return masked(load.getMask(), result, otherwise, [&] {
-      return b.fromMemory(b.load(memoryType(element), scalar(load.getPointer()), byteSize(element), load.getIsVolatile()), element);
+      return b.fromMemory(
+          b.load(memoryType(element), scalar(load.getPointer()), byteSize(element), load.getIsVolatile()), element);
     });
   }
   if (auto store = dyn_cast<tile::StoreOp>(op)) {
@@ -50,10 +52,14 @@ Value Lowering::scalarMemoryAccess(Operation *op) {
 
 static LLVM::AtomicOrdering orderingOf(tile::MemoryOrder order) {
   switch (order) {
-  case tile::MemoryOrder::Relaxed: return LLVM::AtomicOrdering::monotonic;
-  case tile::MemoryOrder::Acquire: return LLVM::AtomicOrdering::acquire;
-  case tile::MemoryOrder::Release: return LLVM::AtomicOrdering::release;
-  case tile::MemoryOrder::AcquireRelease: return LLVM::AtomicOrdering::acq_rel;
+  case tile::MemoryOrder::Relaxed:
+    return LLVM::AtomicOrdering::monotonic;
+  case tile::MemoryOrder::Acquire:
+    return LLVM::AtomicOrdering::acquire;
+  case tile::MemoryOrder::Release:
+    return LLVM::AtomicOrdering::release;
+  case tile::MemoryOrder::AcquireRelease:
+    return LLVM::AtomicOrdering::acq_rel;
   }
   llvm_unreachable("unknown order");
 }
@@ -70,8 +76,8 @@ Value Lowering::atomicElement(Operation *op, Value pointer, ArrayRef<Value> valu
     auto onFailure = ordering == LLVM::AtomicOrdering::monotonic || ordering == LLVM::AtomicOrdering::release
                          ? LLVM::AtomicOrdering::monotonic
                          : LLVM::AtomicOrdering::acquire;
-    auto exchange = LLVM::AtomicCmpXchgOp::create(b, pointer, asInteger(values[0]), asInteger(values[1]), ordering, onFailure,
-                                                  StringRef(), alignment);
+    auto exchange = LLVM::AtomicCmpXchgOp::create(b, pointer, asInteger(values[0]), asInteger(values[1]), ordering,
+                                                  onFailure, StringRef(), alignment);
     Value old = LLVM::ExtractValueOp::create(b, exchange.getResult(), ArrayRef<int64_t>{0});
     return type == integer ? old : Value(arith::BitcastOp::create(b, type, old));
   }
@@ -82,18 +88,28 @@ Value Lowering::atomicElement(Operation *op, Value pointer, ArrayRef<Value> valu
     return LLVM::AtomicRMWOp::create(b, kind, pointer, value, ordering, StringRef(), alignment);
   };
   switch (rmw.getKind()) {
-  case tile::AtomicKind::And: return native(LLVM::AtomicBinOp::_and, values[0]);
-  case tile::AtomicKind::Or: return native(LLVM::AtomicBinOp::_or, values[0]);
-  case tile::AtomicKind::Xor: return native(LLVM::AtomicBinOp::_xor, values[0]);
-  case tile::AtomicKind::AddI: return native(LLVM::AtomicBinOp::add, values[0]);
-  case tile::AtomicKind::MaxS: return native(LLVM::AtomicBinOp::max, values[0]);
-  case tile::AtomicKind::MaxU: return native(LLVM::AtomicBinOp::umax, values[0]);
-  case tile::AtomicKind::MinS: return native(LLVM::AtomicBinOp::min, values[0]);
-  case tile::AtomicKind::MinU: return native(LLVM::AtomicBinOp::umin, values[0]);
-  case tile::AtomicKind::Exchange: return native(LLVM::AtomicBinOp::xchg, values[0]);
+  case tile::AtomicKind::And:
+    return native(LLVM::AtomicBinOp::_and, values[0]);
+  case tile::AtomicKind::Or:
+    return native(LLVM::AtomicBinOp::_or, values[0]);
+  case tile::AtomicKind::Xor:
+    return native(LLVM::AtomicBinOp::_xor, values[0]);
+  case tile::AtomicKind::AddI:
+    return native(LLVM::AtomicBinOp::add, values[0]);
+  case tile::AtomicKind::MaxS:
+    return native(LLVM::AtomicBinOp::max, values[0]);
+  case tile::AtomicKind::MaxU:
+    return native(LLVM::AtomicBinOp::umax, values[0]);
+  case tile::AtomicKind::MinS:
+    return native(LLVM::AtomicBinOp::min, values[0]);
+  case tile::AtomicKind::MinU:
+    return native(LLVM::AtomicBinOp::umin, values[0]);
+  case tile::AtomicKind::Exchange:
+    return native(LLVM::AtomicBinOp::xchg, values[0]);
   case tile::AtomicKind::AddF:
   case tile::AtomicKind::MaxF:
-  case tile::AtomicKind::MinF: break;
+  case tile::AtomicKind::MinF:
+    break;
   }
   // Floats: compare and exchange the bits until nobody came between; small floats add in f32 and round.
   Type inRegister = registerType(element);
@@ -220,7 +236,8 @@ void Lowering::lowerPrint(Operation *op) {
   auto array = [&](Type element, ArrayRef<int64_t> values) {
     Buffer buffer = allocate(element, {std::max<int64_t>(1, values.size())}, owner);
     for (auto [i, value] : llvm::enumerate(values))
-      b.store(b.constant(element, value), b.offsetBytes(buffer.pointer, b.index(i * byteSize(element))), byteSize(element));
+      b.store(b.constant(element, value), b.offsetBytes(buffer.pointer, b.index(i * byteSize(element))),
+              byteSize(element));
     return buffer.pointer;
   };
   Buffer id = allocate(b.getI32Type(), {3}, owner);
@@ -257,7 +274,8 @@ void Lowering::lowerAssert(Operation *op) {
     b.setInsertionPointToStart(branch.thenBlock());
     Type pointer = b.pointerType(), i32 = b.getI32Type();
     Value function = b.load(pointer, b.offsetBytes(context, b.index(offsetof(KernelContext, assertFailed))), 8);
-    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {pointer, pointer, pointer, pointer, i32});
+    auto type =
+        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {pointer, pointer, pointer, pointer, i32});
     LLVM::CallOp::create(b, type,
                          ValueRange{function, context, programIdArray(*this, id), globalText(b, assertion.getMessage()),
                                     globalText(b, file), b.constant(i32, line)});
@@ -294,8 +312,9 @@ void Lowering::lowerInlineAsm(Operation *op) {
         LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
     SmallVector<Value> results;
     for (size_t i = 0; i < types.size(); ++i)
-      results.push_back(types.size() == 1 ? inlined.getResult(0)
-                                          : Value(LLVM::ExtractValueOp::create(b, inlined.getResult(0), ArrayRef<int64_t>(i))));
+      results.push_back(types.size() == 1
+                            ? inlined.getResult(0)
+                            : Value(LLVM::ExtractValueOp::create(b, inlined.getResult(0), ArrayRef<int64_t>(i))));
     return results;
   };
   if (!isTile(op->getResult(0))) {
@@ -316,7 +335,8 @@ void Lowering::lowerInlineAsm(Operation *op) {
         Coordinates coordinates = inner.identity(inner.shape.size());
         SmallVector<Value> operands;
         for (Value operand : op->getOperands())
-          operands.push_back(inner.vectorOf(inner.evaluate(operand, coordinates), getElementTypeOrSelf(operand.getType())));
+          operands.push_back(
+              inner.vectorOf(inner.evaluate(operand, coordinates), getElementTypeOrSelf(operand.getType())));
         for (auto [target, value] : llvm::zip(targets, call(operands)))
           inner.writeBuffer(target, Lanes::uniform(value), coordinates);
       },

@@ -18,8 +18,8 @@ static Type shaped(Emit &b, Type element, Value like) {
 
 // The same operation on other operands and result types.
 static Operation *rebuild(Emit &b, Operation *op, ArrayRef<Value> operands, ArrayRef<Type> results) {
-  Operation *built = Operation::create(op->getLoc(), op->getName(), results, operands, op->getDiscardableAttrDictionary(),
-                                       op->getPropertiesStorage(), BlockRange(), 0);
+  Operation *built = Operation::create(op->getLoc(), op->getName(), results, operands,
+                                       op->getDiscardableAttrDictionary(), op->getPropertiesStorage(), BlockRange(), 0);
   b.insert(built);
   return built;
 }
@@ -44,7 +44,8 @@ static Value scaleByPowerOfTwo(OpBuilder &builder, Location location, Value a, V
                        b, part, name, ValueRange{slice, b.slice(n, offset, lanes), slice, everyLane, currentRounding})
                        .getResult(0);
     result = width == lanes ? scaled
-                            : Value(vector::InsertStridedSliceOp::create(b, scaled, result, ArrayRef<int64_t>{offset}, ArrayRef<int64_t>{1}));
+                            : Value(vector::InsertStridedSliceOp::create(b, scaled, result, ArrayRef<int64_t>{offset},
+                                                                         ArrayRef<int64_t>{1}));
   }
   return result;
 }

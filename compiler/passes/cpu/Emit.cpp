@@ -26,7 +26,8 @@ int64_t nacre::cpu::byteSize(Type element) {
 
 Value Emit::constant(Type type, int64_t value) {
   Type element = getElementTypeOrSelf(type);
-  auto attribute = IntegerAttr::get(element, APInt(element.getIntOrFloatBitWidth(), static_cast<uint64_t>(value), true, true));
+  auto attribute =
+      IntegerAttr::get(element, APInt(element.getIntOrFloatBitWidth(), static_cast<uint64_t>(value), true, true));
   if (auto vector = dyn_cast<VectorType>(type))
     return arith::ConstantOp::create(*this, DenseElementsAttr::get(vector, attribute.getValue()));
   return arith::ConstantOp::create(*this, attribute);
@@ -80,7 +81,8 @@ Value Emit::mul(Value a, Value b) {
   if (isKnown(b, 1) || isKnown(a, 0))
     return a;
   if (known(a) && known(b))
-    return constant(a.getType(), static_cast<int64_t>(static_cast<uint64_t>(*known(a)) * static_cast<uint64_t>(*known(b))));
+    return constant(a.getType(),
+                    static_cast<int64_t>(static_cast<uint64_t>(*known(a)) * static_cast<uint64_t>(*known(b))));
   return arith::MulIOp::create(*this, a, b);
 }
 
@@ -105,7 +107,8 @@ Value Emit::toI64(Value value, bool isSigned) {
     wide = vectorType(wide, vector.getDimSize(0));
   else if (auto constantValue = known(value))
     return index(isSigned ? *constantValue
-                          : static_cast<int64_t>(APInt(element.getIntOrFloatBitWidth(), *constantValue, true, true).getZExtValue()));
+                          : static_cast<int64_t>(
+                                APInt(element.getIntOrFloatBitWidth(), *constantValue, true, true).getZExtValue()));
   if (isSigned)
     return arith::ExtSIOp::create(*this, wide, value);
   return arith::ExtUIOp::create(*this, wide, value);

@@ -1,5 +1,5 @@
-// Building blocks of the loops we emit: scalar index arithmetic that folds, addresses, vector and masked memory accesses, and
-// the in-register form of each element type.
+// Building blocks of the loops we emit: scalar index arithmetic that folds, addresses, vector and masked memory
+// accesses, and the in-register form of each element type.
 #pragma once
 
 #include "compiler/ir/tile/Tile.h"
@@ -7,8 +7,8 @@
 
 namespace nacre::cpu {
 
-// The type an element has in registers: bf16 and fp8 are carried as integers of their width (only conversions look inside),
-// pointers as !llvm.ptr, the rest as itself.
+// The type an element has in registers: bf16 and fp8 are carried as integers of their width (only conversions look
+// inside), pointers as !llvm.ptr, the rest as itself.
 mlir::Type registerType(mlir::Type element);
 // The type it has in memory: as in registers, but i1 takes a byte.
 mlir::Type memoryType(mlir::Type element);
@@ -54,8 +54,8 @@ public:
   static bool isKnown(mlir::Value value, int64_t expected) { return known(value) == expected; }
 };
 
-// Conversions between element types as register values (scalars or vectors): bf16 and fp8 by integer arithmetic, exactly and with one
-// rounding. `from` and `to` are the language's element types.
+// Conversions between element types as register values (scalars or vectors): bf16 and fp8 by integer arithmetic,
+// exactly and with one rounding. `from` and `to` are the language's element types.
 mlir::Value convertFloat(Emit &b, mlir::Value value, mlir::Type from, mlir::Type to, tile::Rounding rounding);
 
 } // namespace nacre::cpu

@@ -87,11 +87,16 @@ Nest::Form Nest::classify(Value value, const Coordinates &coordinates) {
 // A comparison that holds for the lower values of one side: (lower side, upper side, whether equality counts).
 static std::optional<std::tuple<Value, Value, bool>> asUpperBound(arith::CmpIOp op) {
   switch (op.getPredicate()) {
-  case arith::CmpIPredicate::slt: return std::make_tuple(op.getLhs(), op.getRhs(), false);
-  case arith::CmpIPredicate::sle: return std::make_tuple(op.getLhs(), op.getRhs(), true);
-  case arith::CmpIPredicate::sgt: return std::make_tuple(op.getRhs(), op.getLhs(), false);
-  case arith::CmpIPredicate::sge: return std::make_tuple(op.getRhs(), op.getLhs(), true);
-  default: return std::nullopt;
+  case arith::CmpIPredicate::slt:
+    return std::make_tuple(op.getLhs(), op.getRhs(), false);
+  case arith::CmpIPredicate::sle:
+    return std::make_tuple(op.getLhs(), op.getRhs(), true);
+  case arith::CmpIPredicate::sgt:
+    return std::make_tuple(op.getRhs(), op.getLhs(), false);
+  case arith::CmpIPredicate::sge:
+    return std::make_tuple(op.getRhs(), op.getLhs(), true);
+  default:
+    return std::nullopt;
   }
 }
 
@@ -162,7 +167,9 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
 
 // The largest power of two, up to a bound, known to divide a scalar of the kernel.
 static constexpr int64_t mostDivisor = 4096;
-static int64_t powerOfTwoIn(int64_t number) { return number == 0 ? mostDivisor : std::min(mostDivisor, number & -number); }
+static int64_t powerOfTwoIn(int64_t number) {
+  return number == 0 ? mostDivisor : std::min(mostDivisor, number & -number);
+}
 
 static int64_t scalarDivisor(Value value) {
   if (auto known = Emit::known(value))
@@ -325,7 +332,8 @@ Lanes Nest::assumed(const Assumable &entry) {
     return Lanes::uniform(b.constant(b.getI1Type(), assumption == Assumption::Holds));
   Operation *op = entry.value.getDefiningOp();
   if (entry.kind == Assumable::Kind::Stepwise) {
-    Value start = evaluate(op->getOperand(0), entry.coordinates).value, divisor = evaluate(op->getOperand(1), entry.coordinates).value;
+    Value start = evaluate(op->getOperand(0), entry.coordinates).value,
+          divisor = evaluate(op->getOperand(1), entry.coordinates).value;
     if (isa<arith::DivSIOp>(op))
       return Lanes::uniform(arith::DivSIOp::create(b, start, divisor));
     Value first = arith::RemSIOp::create(b, start, divisor);
@@ -460,8 +468,9 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
     if (isa<tile::AddPtrOp>(op) && closed(0) && closed(1)) {
       int64_t size = byteSize(cast<tile::PointerType>(element).getPointee());
       Value start = b.offsetBytes(lanes[0].value, b.mul(b.toI64(lanes[1].value), b.index(size)));
-      Value stride = b.add(strideOf(0, b.getI64Type()),
-                           b.mul(b.toI64(strideOf(1, getElementTypeOrSelf(op->getOperand(1).getType()))), b.index(size)));
+      Value stride =
+          b.add(strideOf(0, b.getI64Type()),
+                b.mul(b.toI64(strideOf(1, getElementTypeOrSelf(op->getOperand(1).getType()))), b.index(size)));
       return Lanes::linear(start, stride);
     }
     if (auto compare = dyn_cast<arith::CmpIOp>(op))
@@ -498,8 +507,9 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
   return allUniform ? Lanes::uniform(computed) : Lanes::varying(computed);
 }
 
-// Division by one number: multiplied by its reciprocal, then mended by the remainder, which rounds as a division does. Divisors
-// whose reciprocal is not an ordinary number are divided by. Vector division costs several times as much.
+// Division by one number: multiplied by its reciprocal, then mended by the remainder, which rounds as a division does.
+// Divisors below one, by which a quotient may overflow, and huge ones, whose reciprocal is not exact enough, are
+// divided by; that costs several times as much.
 Value Nest::divideByUniform(Value dividend, Value divisor, size_t position) {
   Type type = dividend.getType(), scalar = divisor.getType();
   Value ordinary, inverse, negated;
@@ -510,7 +520,8 @@ Value Nest::divideByUniform(Value dividend, Value divisor, size_t position) {
     auto compare = [&](arith::CmpFPredicate predicate, double bound) -> Value {
       return arith::CmpFOp::create(b, predicate, magnitude, b.constantFloat(scalar, bound));
     };
-    ordinary = arith::AndIOp::create(b, compare(arith::CmpFPredicate::OGT, 0x1p-100), compare(arith::CmpFPredicate::OLT, 0x1p100));
+    ordinary =
+        arith::AndIOp::create(b, compare(arith::CmpFPredicate::OGE, 1.0), compare(arith::CmpFPredicate::OLT, 0x1p100));
     inverse = arith::DivFOp::create(b, b.constantFloat(scalar, 1.0), divisor);
     negated = arith::NegFOp::create(b, divisor);
   }

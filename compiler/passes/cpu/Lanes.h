@@ -1,9 +1,10 @@
 // How the elements of a tile along the vectorised axis are known while a loop is being emitted.
 //
-// A loop over a tile takes `width` neighbouring elements, lanes, at a time. Most index and pointer arithmetic does not need a
-// vector for that: a value that is the same in every lane is kept as one scalar, one that grows by a fixed step from lane to lane
-// as its first element and the step. Additions and scalings stay in that form, so that an address computed through any chain of
-// arange, broadcast, multiply and add arrives at the load as "start, step 1", and a bound check as "the first n lanes".
+// A loop over a tile takes `width` neighbouring elements, lanes, at a time. Most index and pointer arithmetic does not
+// need a vector for that: a value that is the same in every lane is kept as one scalar, one that grows by a fixed step
+// from lane to lane as its first element and the step. Additions and scalings stay in that form, so that an address
+// computed through any chain of arange, broadcast, multiply and add arrives at the load as "start, step 1", and a bound
+// check as "the first n lanes".
 #pragma once
 
 #include "mlir/IR/Value.h"

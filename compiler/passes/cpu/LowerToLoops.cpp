@@ -19,7 +19,9 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
   }
 
   StringRef getArgument() const override { return "lower-to-loops"; }
-  StringRef getDescription() const override { return "Tile operations to loops over vectors, with the CPU calling convention"; }
+  StringRef getDescription() const override {
+    return "Tile operations to loops over vectors, with the CPU calling convention";
+  }
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect,
                     func::FuncDialect>();
@@ -47,11 +49,14 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
   Option<int64_t> vectorBytes{*this, "vector-bytes", llvm::cl::desc("bytes of a vector register"), llvm::cl::init(32)};
   Option<int64_t> registers{*this, "registers", llvm::cl::desc("number of vector registers"), llvm::cl::init(16)};
   Option<bool> convertsHalf{*this, "converts-half", llvm::cl::desc("the machine converts fp16"), llvm::cl::init(true)};
-  Option<bool> bf16Dot{*this, "bf16-dot", llvm::cl::desc("the machine multiplies pairs of bf16"), llvm::cl::init(false)};
+  Option<bool> bf16Dot{*this, "bf16-dot", llvm::cl::desc("the machine multiplies pairs of bf16"),
+                       llvm::cl::init(false)};
 };
 
 } // namespace
 
-std::unique_ptr<Pass> nacre::cpu::createLowerToLoops(const VectorTarget &target) { return std::make_unique<LowerToLoops>(target); }
+std::unique_ptr<Pass> nacre::cpu::createLowerToLoops(const VectorTarget &target) {
+  return std::make_unique<LowerToLoops>(target);
+}
 
 void nacre::cpu::registerCpuPasses() { PassRegistration<LowerToLoops>(); }

@@ -1,11 +1,11 @@
-// lower-to-loops: a kernel of tile operations becomes a function with the CPU calling convention (runtime/KernelABI.h), its
-// tiles loops over vectors.
+// lower-to-loops: a kernel of tile operations becomes a function with the CPU calling convention (runtime/KernelABI.h),
+// its tiles loops over vectors.
 //
 //   func.func @k(%p: !tile.ptr<f32>) attributes {tile.kernel}
 //     ==>  func.func @k(%args: !llvm.ptr, %begin: i64, %end: i64, %context: !llvm.ptr) -> i32
 //
-// Before: the tile, arith, math and scf dialects. After: arith, math, scf, vector and llvm on scalars and vectors alone; the
-// module attribute `cpu.scratch_bytes` says how much scratch memory a program needs.
+// Before: the tile, arith, math and scf dialects. After: arith, math, scf, vector and llvm on scalars and vectors
+// alone; the module attribute `cpu.scratch_bytes` says how much scratch memory a program needs.
 #pragma once
 
 #include "compiler/passes/cpu/Lowering.h"

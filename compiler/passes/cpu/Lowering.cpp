@@ -34,7 +34,8 @@ Buffer Lowering::allocate(Type element, ArrayRef<int64_t> shape, Block *owner) {
   int64_t offset = arena.allocate(count * byteSize(element));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(scratchAnchor);
-  Value pointer = LLVM::GEPOp::create(b, b.pointerType(), b.getI8Type(), scratch, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  Value pointer =
+      LLVM::GEPOp::create(b, b.pointerType(), b.getI8Type(), scratch, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
   allocations.push_back({owner, offset, pointer});
   return {pointer, element, SmallVector<int64_t>(shape), strides};
 }
@@ -234,8 +235,8 @@ static ArrayRef<int64_t> iterationShape(Operation *op) {
   return tile::shapeOf(op->getResult(0).getType());
 }
 
-// Whether evaluating `value` at the group's own coordinates reads something the pending group computes in a way that must
-// wait: a reduction's result, or an element of another place.
+// Whether evaluating `value` at the group's own coordinates reads something the pending group computes in a way that
+// must wait: a reduction's result, or an element of another place.
 bool Lowering::readsPending(Value value, bool identity, Operation *reader) const {
   if (buffer(value))
     return false;
@@ -336,6 +337,12 @@ bool Lowering::canReadAgain(Operation *op, ArrayRef<Operation *> members) {
 static constexpr int64_t streamingBytes = 32 << 20;
 
 Value Lowering::isStreaming(tile::StoreOp store) {
+  // What such a store writes is not ordered with an atomic that tells another program of it.
+  WalkResult atomics = kernel.walk([](Operation *op) {
+    return isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (atomics.wasInterrupted())
+    return {};
   Value &condition = streaming[store];
   if (condition)
     return condition;
@@ -350,8 +357,8 @@ Value Lowering::isStreaming(tile::StoreOp store) {
   return condition;
 }
 
-// A value handed to the next iteration may overwrite the carried tile it replaces when everything that reads that tile has
-// run, or runs in the same loop and looks only at the element being written.
+// A value handed to the next iteration may overwrite the carried tile it replaces when everything that reads that tile
+// has run, or runs in the same loop and looks only at the element being written.
 bool Lowering::canWriteInPlace(Value value, BlockArgument argument, ArrayRef<Operation *> now) const {
   for (Operation *reader : plan.readers(argument, argument.getOwner())) {
     if (readAgain.contains(reader) && isStillRead(reader->getResult(0), argument.getOwner()))

@@ -1,9 +1,9 @@
 // The lowering of one kernel from tiles to loops over vectors; pass `lower-to-loops`.
 //
-// The kernel's blocks are walked in order. Scalar operations are translated at once. Tile operations that the Plan pins are
-// collected into a group as long as they run over the same elements and none needs another's finished result; a group becomes one
-// loop nest (Nest.h), evaluated element-wise on vectors. Everything else is emitted by itself. Tiles that outlive their loop live in
-// a scratch arena, whose layout is decided here.
+// The kernel's blocks are walked in order. Scalar operations are translated at once. Tile operations that the Plan pins
+// are collected into a group as long as they run over the same elements and none needs another's finished result; a
+// group becomes one loop nest (Nest.h), evaluated element-wise on vectors. Everything else is emitted by itself. Tiles
+// that outlive their loop live in a scratch arena, whose layout is decided here.
 #pragma once
 
 #include "compiler/passes/cpu/Emit.h"
@@ -133,7 +133,11 @@ private:
   mlir::Operation *scratchAnchor = nullptr; // buffers' addresses are computed before it
   mlir::arith::ConstantOp persistentBase;   // where the persistent part begins: beyond the arena, known at the end
   int64_t persistentBytes = 0;
-  struct Allocation { mlir::Block *owner; int64_t offset; mlir::Value pointer; };
+  struct Allocation {
+    mlir::Block *owner;
+    int64_t offset;
+    mlir::Value pointer;
+  };
   llvm::SmallVector<Allocation> allocations;
 };
 

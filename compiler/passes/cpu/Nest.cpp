@@ -46,8 +46,8 @@ void Nest::leave(size_t position) {
 
 // ---- Widths
 
-// Narrower vectors are not worth it; and LLVM 22's X86 code generator, given an index stored as one of two 32-bit lanes, has
-// been seen to use both lanes as the index.
+// Narrower vectors are not worth it; and LLVM 22's X86 code generator, given an index stored as one of two 32-bit
+// lanes, has been seen to use both lanes as the index.
 static constexpr int64_t narrowest = 4;
 
 void Nest::chooseWidth() {
@@ -125,7 +125,8 @@ void Nest::emitLaneSegments(size_t position, const std::function<void()> &inner)
     for (Assumable &entry : assumable) {
       entry.count = probe(entry);
       limit = b.minSigned(limit, entry.count);
-      beyond = entry.kind != Assumable::Kind::Bound ? b.index(extent) : b.maxSigned(beyond, b.minSigned(entry.count, b.index(extent)));
+      beyond = entry.kind != Assumable::Kind::Bound ? b.index(extent)
+                                                    : b.maxSigned(beyond, b.minSigned(entry.count, b.index(extent)));
     }
     limit = b.maxSigned(limit, b.index(0));
   }
@@ -196,7 +197,8 @@ void Nest::emitBeyondWrap(Value next, int64_t whole, const std::function<void()>
     Value first = arith::AndIOp::create(b, b.add(entry->count, b.index(fullWidth - 1)), mask);
     first = b.maxSigned(b.minSigned(first, b.index(whole)), next);
     Value second = b.minSigned(b.add(entry->count, b.toI64(entry->divisor)), b.index(whole));
-    Value negative = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, entry->count, b.index(0)); // it has wrapped before
+    Value negative =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::sle, entry->count, b.index(0)); // it has wrapped before
     Value end = arith::AndIOp::create(b, b.select(negative, b.index(0), second), mask);
     end = b.maxSigned(end, first);
     emitLaneLoop(next, first, 1, inner);
@@ -444,7 +446,9 @@ void Nest::emitGroup(ArrayRef<Operation *> group) {
     order.push_back(*axis);
     // A check is made once a row, outside the lanes: it cannot look at an index that moves inside them.
     if (*axis != lane)
-      llvm::erase_if(assumable, [&](const Assumable &entry) { return dependencies(entry.value, entry.coordinates) & (1u << *axis); });
+      llvm::erase_if(assumable, [&](const Assumable &entry) {
+        return dependencies(entry.value, entry.coordinates) & (1u << *axis);
+      });
   }
   chooseWidth();
   positions.resize(order.size() + 1);

@@ -1,13 +1,13 @@
 // One loop nest over the elements of a tile, and the evaluation of tile values inside it.
 //
-// Levels are the tile's axes. `order` lists them from the outermost loop to the innermost; the level `lane` is taken `width` elements
-// at a time, the others one by one. A value is evaluated at coordinates: for each of its own axes, the level that indexes it, or none
-// where it has extent 1. What a value needs decides where its code goes: the loop of the innermost level it depends on, so a
-// row's address is computed once a row, whatever chain of operations it comes from.
+// Levels are the tile's axes. `order` lists them from the outermost loop to the innermost; the level `lane` is taken
+// `width` elements at a time, the others one by one. A value is evaluated at coordinates: for each of its own axes, the
+// level that indexes it, or none where it has extent 1. What a value needs decides where its code goes: the loop of the
+// innermost level it depends on, so a row's address is computed once a row, whatever chain of operations it comes from.
 //
-// The lane level runs in segments: first the part where every bound check is known to hold (evaluated as true), then the
-// part with masks, then the part where none holds any more (evaluated as false: loads need no memory and become one number),
-// then pieces of smaller width where the extent is no multiple of the width.
+// The lane level runs in segments: first the part where every bound check is known to hold (evaluated as true), then
+// the part with masks, then the part where none holds any more (evaluated as false: loads need no memory and become one
+// number), then pieces of smaller width where the extent is no multiple of the width.
 #pragma once
 
 #include "compiler/passes/cpu/Lowering.h"
@@ -22,16 +22,16 @@ public:
 
   // Emits the loops for a group of pinned operations (loads, elementwise values, stores, reductions over one axis).
   void emitGroup(llvm::ArrayRef<mlir::Operation *> members);
-  // Emits loops that call `body` once a step of the lane level, with `indices` and `width` set; for packing and copying.
-  // `evaluated` lists what the body will evaluate; `maxWidth` limits the lanes.
+  // Emits loops that call `body` once a step of the lane level, with `indices` and `width` set; for packing and
+  // copying. `evaluated` lists what the body will evaluate; `maxWidth` limits the lanes.
   using Body = std::function<void(Nest &)>;
   void emitLoops(const Body &body, llvm::ArrayRef<mlir::Value> evaluated, int64_t maxWidth = 0);
   // A value at the first lane, its lanes endless, without any loop: for nests of one level.
   Lanes evaluateAlone(mlir::Value value, const Coordinates &coordinates);
   // Whether the mask, where it varies along the lanes, is true for the first so many.
   bool holdsForPrefix(mlir::Value mask, const Coordinates &coordinates);
-  // For bodies that look at several indices of one level, `movedLevel`: sets that level's index to base + offset and forgets
-  // what depended on it. Its loop takes `movedStep` indices at a time.
+  // For bodies that look at several indices of one level, `movedLevel`: sets that level's index to base + offset and
+  // forgets what depended on it. Its loop takes `movedStep` indices at a time.
   void moveIndex(mlir::Value base, int64_t offset);
   int movedLevel = -1;
   int64_t movedStep = 1;
@@ -45,9 +45,11 @@ public:
   mlir::Value vectorOf(const Lanes &lanes, mlir::Type element); // scalar when the width is 1
   mlir::Value maskVector(const Lanes &lanes);
 
-  Lanes load(mlir::Type element, const Lanes &pointer, std::optional<Lanes> mask, std::optional<Lanes> other, bool isVolatile);
+  Lanes load(mlir::Type element, const Lanes &pointer, std::optional<Lanes> mask, std::optional<Lanes> other,
+             bool isVolatile);
   // `streaming`, an i1, says that what is written will not be read again soon: it then bypasses the caches.
-  void store(mlir::Type element, const Lanes &pointer, const Lanes &value, std::optional<Lanes> mask, mlir::Value streaming = {});
+  void store(mlir::Type element, const Lanes &pointer, const Lanes &value, std::optional<Lanes> mask,
+             mlir::Value streaming = {});
   Lanes readBuffer(const Buffer &buffer, const Coordinates &coordinates);
   void writeBuffer(const Buffer &buffer, const Lanes &value, const Coordinates &coordinates);
 
@@ -56,8 +58,8 @@ public:
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<int> order;
   int lane;
-  int64_t width = 1;                       // of the segment being emitted
-  llvm::SmallVector<mlir::Value> indices;  // per level; the lane level's is the first lane's
+  int64_t width = 1;                      // of the segment being emitted
+  llvm::SmallVector<mlir::Value> indices; // per level; the lane level's is the first lane's
 
 private:
   using Key = std::pair<mlir::Value, uint32_t>;
@@ -95,7 +97,8 @@ private:
   Lanes computeElementwise(mlir::Operation *op, unsigned result, const Coordinates &coordinates);
   Coordinates operandCoordinates(mlir::Operation *op, const Coordinates &coordinates);
 
-  // Analysis only: the form `evaluate` would give, taking remainders to be linear; with the step when that is a constant.
+  // Analysis only: the form `evaluate` would give, taking remainders to be linear; with the step when that is a
+  // constant.
   struct Form {
     Lanes::Kind kind = Lanes::Kind::Uniform;
     std::optional<int64_t> stride;
@@ -120,7 +123,8 @@ private:
     mlir::Value count = {};   // the lanes it holds for
   };
   Lanes assumed(const Assumable &entry);
-  // The number of lanes, from lane 0 of the row, that the entry holds for; emitted at the position outside the lane loop.
+  // The number of lanes, from lane 0 of the row, that the entry holds for; emitted at the position outside the lane
+  // loop.
   mlir::Value probe(Assumable &entry);
 
   llvm::SmallVector<mlir::Operation *> members;
@@ -132,7 +136,8 @@ private:
   llvm::DenseMap<Key, Form> formCache;
   llvm::SmallVector<Assumable> assumable;
   llvm::DenseMap<Key, Lanes> probed;
-  llvm::DenseMap<mlir::Value, mlir::Value> nextProgram; // a load read again -> bytes to where the next program will read
+  llvm::DenseMap<mlir::Value, mlir::Value>
+      nextProgram; // a load read again -> bytes to where the next program will read
   bool probing = false;
   llvm::DenseSet<Key> visitedAssumable;
   enum class Assumption { None, Holds, Fails, Wrapped } assumption = Assumption::None;

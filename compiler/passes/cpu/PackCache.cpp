@@ -20,7 +20,8 @@ static bool isLaunchInvariant(Value value) {
   return isElementwise(op) && llvm::all_of(op->getOperands(), isLaunchInvariant);
 }
 
-// Collects the scalars that a tile is computed from, by itself or through memory; false when it is made of something else too.
+// Collects the scalars that a tile is computed from, by itself or through memory; false when it is made of something
+// else too.
 static bool collectScalars(Value value, llvm::SmallSetVector<Value, 8> &scalars) {
   if (!isTile(value)) {
     if (!isLaunchInvariant(value))
@@ -28,8 +29,8 @@ static bool collectScalars(Value value, llvm::SmallSetVector<Value, 8> &scalars)
     return true;
   }
   Operation *op = value.getDefiningOp();
-  if (!op || !(isElementwise(op) || isa<arith::ConstantOp, tile::SplatOp, tile::ArangeOp, tile::ExpandDimsOp, tile::BroadcastOp,
-                                        tile::PermuteOp, tile::ReshapeOp, tile::LoadOp>(op)))
+  if (!op || !(isElementwise(op) || isa<arith::ConstantOp, tile::SplatOp, tile::ArangeOp, tile::ExpandDimsOp,
+                                        tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp, tile::LoadOp>(op)))
     return false;
   return llvm::all_of(op->getOperands(), [&](Value operand) { return collectScalars(operand, scalars); });
 }
@@ -84,7 +85,8 @@ Value PackCache::emit(Value temporary, int64_t bytes, llvm::function_ref<void(Va
   // A slot: launch, state (1: holds the operand), the key; then the operand.
   int64_t header = (8 * (2 + static_cast<int64_t>(key.size())) + 63) / 64 * 64;
   int64_t slotBytes = header + (bytes + 63) / 64 * 64;
-  int64_t slots = std::clamp<int64_t>(int64_t(1) << llvm::Log2_64(std::max<int64_t>(1, budgetBytes / slotBytes)), 1, mostSlots);
+  int64_t slots =
+      std::clamp<int64_t>(int64_t(1) << llvm::Log2_64(std::max<int64_t>(1, budgetBytes / slotBytes)), 1, mostSlots);
   Value region = lowering.allocatePersistent(slots * slotBytes);
   Value slot = b.offsetBytes(region, b.mul(slotNumber(slots), b.index(slotBytes)));
   auto field = [&](int64_t index) { return b.offsetBytes(slot, b.index(8 * index)); };

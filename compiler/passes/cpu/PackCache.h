@@ -1,12 +1,12 @@
 // Packed dot operands that later programs on the same thread use again.
 //
-// Programs of a grid share operands: those of one column of a matrix product read the same panels of B, those of one head the
-// same keys and values. An operand that depends only on scalars and on memory is identified by the scalars that differ between
-// programs and iterations. Each loop iteration has a slot that remembers the scalars it was last asked for: asked again, the operand
-// is packed into the slot; asked a third time, it is there.
+// Programs of a grid share operands: those of one column of a matrix product read the same panels of B, those of one
+// head the same keys and values. An operand that depends only on scalars and on memory is identified by the scalars
+// that differ between programs and iterations. Each loop iteration has a slot that remembers the scalars it was last
+// asked for: asked again, the operand is packed into the slot; asked a third time, it is there.
 //
-// Legal because no program may read what another writes in the same launch, save through atomics, and a kernel that has any, or
-// stores before the dot, is left alone.
+// Legal because no program may read what another writes in the same launch, save through atomics, and a kernel that has
+// any, or stores before the dot, is left alone.
 #pragma once
 
 #include "compiler/passes/cpu/Lowering.h"

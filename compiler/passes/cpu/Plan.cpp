@@ -47,7 +47,8 @@ bool nacre::cpu::writesMemory(Operation *op) {
     return cast<tile::LoadOp>(op).getIsVolatile();
   if (op->getNumRegions() != 0 && !isa<tile::ReduceOp, tile::ScanOp>(op)) {
     WalkResult result = op->walk([&](Operation *inner) {
-      return inner != op && inner->getNumRegions() == 0 && writesMemory(inner) ? WalkResult::interrupt() : WalkResult::advance();
+      return inner != op && inner->getNumRegions() == 0 && writesMemory(inner) ? WalkResult::interrupt()
+                                                                               : WalkResult::advance();
     });
     return result.wasInterrupted();
   }
@@ -55,7 +56,8 @@ bool nacre::cpu::writesMemory(Operation *op) {
          (isa<tile::InlineAsmOp>(op) && !cast<tile::InlineAsmOp>(op).getIsPure());
 }
 
-// Follows the only use of each value from the load; true when it ends at a dot of the same block with no write in between.
+// Follows the only use of each value from the load; true when it ends at a dot of the same block with no write in
+// between.
 bool Plan::feedsOnlyDot(Operation *load) const {
   Operation *current = load;
   while (current->getNumResults() == 1 && current->getResult(0).hasOneUse()) {
@@ -105,8 +107,8 @@ void Plan::decide(Operation *op) {
     return set(Place::Pinned);
   if (isa<tile::DotOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op))
     return set(Place::Standalone);
-  if (isa<tile::ScanOp, tile::ConcatenateOp, tile::JoinOp, tile::SplitOp, tile::ExtractOp, tile::GatherOp, tile::HistogramOp,
-          tile::PrintOp, tile::AssertOp, tile::InlineAsmOp>(op)) {
+  if (isa<tile::ScanOp, tile::ConcatenateOp, tile::JoinOp, tile::SplitOp, tile::ExtractOp, tile::GatherOp,
+          tile::HistogramOp, tile::PrintOp, tile::AssertOp, tile::InlineAsmOp>(op)) {
     force(op->getOperands());
     return set(Place::Standalone);
   }

@@ -1,13 +1,14 @@
 // Decides, before any loop is emitted, how each tile operation will be computed.
 //
 //   Virtual     never stored: recomputed, element by element, inside the loops of whatever reads it
-//   Pinned      computed once, in the loop that stands at its place in the program; kept in registers for readers in the same
+//   Pinned      computed once, in the loop that stands at its place in the program; kept in registers for readers in
+//   the same
 //               loop, written to scratch memory for later ones. Loads, and values worth computing once.
 //   Standalone  emitted by itself, its operands and results in memory: dot, scans, atomics, prints, ...
 //   Deferred    a load that only feeds a dot: read once, while the dot packs its operand
 //
-// A value is worth pinning when it is costly and would be computed more than once: it has several readers, is read inside a
-// loop that it stands outside of, or is spread along an axis by a broadcast.
+// A value is worth pinning when it is costly and would be computed more than once: it has several readers, is read
+// inside a loop that it stands outside of, or is spread along an axis by a broadcast.
 #pragma once
 
 #include "compiler/ir/tile/Tile.h"

@@ -1,5 +1,5 @@
-// Operations that place elements anew: reshape, split, join, concatenate, extract, gather, histogram; and scans, which run
-// along an axis. Their operands are in memory; reshape and split only look at it differently.
+// Operations that place elements anew: reshape, split, join, concatenate, extract, gather, histogram; and scans, which
+// run along an axis. Their operands are in memory; reshape and split only look at it differently.
 #include "compiler/passes/cpu/Nest.h"
 
 using namespace mlir;
@@ -33,7 +33,8 @@ void Lowering::lowerRearrangement(Operation *op) {
     for (auto [i, result] : llvm::enumerate(op->getResults())) {
       Value pointer = b.offsetBytes(source.pointer, b.index(i * byteSize(source.element)));
       if (!isTile(result)) {
-        scalars[result] = b.fromMemory(b.load(memoryType(source.element), pointer, byteSize(source.element)), source.element);
+        scalars[result] =
+            b.fromMemory(b.load(memoryType(source.element), pointer, byteSize(source.element)), source.element);
         continue;
       }
       // Whoever forces the halves into memory wants them contiguous, so they are copied out.
@@ -54,7 +55,8 @@ void Lowering::lowerRearrangement(Operation *op) {
     for (auto [index, stride] : llvm::zip(extract.getIndex(), source.strides))
       offset += index * stride;
     Value pointer = b.offsetBytes(source.pointer, b.index(offset * byteSize(source.element)));
-    scalars[extract] = b.fromMemory(b.load(memoryType(source.element), pointer, byteSize(source.element)), source.element);
+    scalars[extract] =
+        b.fromMemory(b.load(memoryType(source.element), pointer, byteSize(source.element)), source.element);
     return;
   }
   if (auto join = dyn_cast<tile::JoinOp>(op)) {
@@ -71,7 +73,8 @@ void Lowering::lowerRearrangement(Operation *op) {
     Buffer target = allocate(concatenate.getType(), owner);
     int64_t axis = concatenate.getAxis();
     copyInto(*this, concatenate.getFirst(), target, 0);
-    copyInto(*this, concatenate.getSecond(), target, concatenate.getFirst().getType().getShape()[axis] * target.strides[axis]);
+    copyInto(*this, concatenate.getSecond(), target,
+             concatenate.getFirst().getType().getShape()[axis] * target.strides[axis]);
     buffers[concatenate] = target;
     return;
   }
@@ -112,7 +115,8 @@ void Lowering::lowerRearrangement(Operation *op) {
           Value bin = b.toI64(inner.evaluate(histogram.getSource(), coordinates).value, false);
           Value inRange = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, bin, b.index(bins));
           if (histogram.getMask())
-            inRange = arith::AndIOp::create(b, inRange, inner.maskVector(inner.evaluate(histogram.getMask(), coordinates)));
+            inRange =
+                arith::AndIOp::create(b, inRange, inner.maskVector(inner.evaluate(histogram.getMask(), coordinates)));
           auto branch = scf::IfOp::create(b, TypeRange{}, inRange, false);
           OpBuilder::InsertionGuard guard(b);
           b.setInsertionPointToStart(branch.thenBlock());
@@ -149,14 +153,13 @@ void Lowering::lowerScan(Operation *op) {
         Coordinates coordinates = shape.size() == 1 ? Coordinates{} : inner.identity(others.size());
         auto at = [&](const Buffer &buffer, Value index) {
           Buffer view = buffer;
-          view.pointer = b.offsetBytes(buffer.pointer, b.mul(index, b.index(buffer.strides[axis] * byteSize(buffer.element))));
+          view.pointer =
+              b.offsetBytes(buffer.pointer, b.mul(index, b.index(buffer.strides[axis] * byteSize(buffer.element))));
           view.strides.erase(view.strides.begin() + axis);
           view.shape.erase(view.shape.begin() + axis);
           return view;
         };
-        auto place = [&](Value step) -> Value {
-          return scan.getReverse() ? b.sub(b.index(extent - 1), step) : step;
-        };
+        auto place = [&](Value step) -> Value { return scan.getReverse() ? b.sub(b.index(extent - 1), step) : step; };
         auto read = [&](Value index) {
           SmallVector<Value> values;
           for (Buffer &source : sources)
@@ -165,7 +168,8 @@ void Lowering::lowerScan(Operation *op) {
         };
         auto write = [&](Value index, ValueRange values) {
           for (auto [target, value] : llvm::zip(targets, values))
-            inner.writeBuffer(at(target, index), inner.width > 1 ? Lanes::varying(value) : Lanes::uniform(value), coordinates);
+            inner.writeBuffer(at(target, index), inner.width > 1 ? Lanes::varying(value) : Lanes::uniform(value),
+                              coordinates);
         };
         Value first = place(b.index(0));
         SmallVector<Value> running = read(first);

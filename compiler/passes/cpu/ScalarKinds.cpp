@@ -29,11 +29,17 @@ static ScalarKind kindOf(mlir::Type element, bool isSigned) {
   if (mlir::isa<nacre::tile::PointerType>(element))
     return ScalarKind::UInt64;
   switch (element.getIntOrFloatBitWidth()) {
-  case 8: return isSigned ? ScalarKind::Int8 : ScalarKind::UInt8;
-  case 16: return isSigned ? ScalarKind::Int16 : ScalarKind::UInt16;
-  case 32: return isSigned ? ScalarKind::Int32 : ScalarKind::UInt32;
-  default: return isSigned ? ScalarKind::Int64 : ScalarKind::UInt64;
+  case 8:
+    return isSigned ? ScalarKind::Int8 : ScalarKind::UInt8;
+  case 16:
+    return isSigned ? ScalarKind::Int16 : ScalarKind::UInt16;
+  case 32:
+    return isSigned ? ScalarKind::Int32 : ScalarKind::UInt32;
+  default:
+    return isSigned ? ScalarKind::Int64 : ScalarKind::UInt64;
   }
 }
 
-uint8_t nacre::cpu::scalarKindOf(mlir::Type element, bool isSigned) { return static_cast<uint8_t>(kindOf(element, isSigned)); }
+uint8_t nacre::cpu::scalarKindOf(mlir::Type element, bool isSigned) {
+  return static_cast<uint8_t>(kindOf(element, isSigned));
+}

@@ -19,7 +19,8 @@ struct CpuOptions {
   std::string features; // "+avx512f,-avx2"; empty with an empty cpu: the host's
   bool fpFusion = true; // contract a*b+c
   bool lineInfo = true;
-  // Called after each stage with its name ("tile", "cpu", "llvm", "asm") and a function that gives its text; null: none wanted.
+  // Called after each stage with its name ("tile", "cpu", "llvm", "asm") and a function that gives its text; null: none
+  // wanted.
   std::function<void(const std::string &stage, const std::function<std::string()> &text)> onStage;
 };
 
@@ -32,8 +33,8 @@ struct CpuCode {
 // Everything a context must know to compile for the CPU (dialects and LLVM translations).
 void registerDialects(mlir::DialectRegistry &registry);
 
-// Compiles the module's one kernel. The module is consumed (lowered in place). Throws CompileError on failure; LLVM's own
-// fatal errors become one too.
+// Compiles the module's one kernel. The module is consumed (lowered in place). Throws CompileError on failure; LLVM's
+// own fatal errors become one too.
 CpuCode compile(mlir::ModuleOp module, const CpuOptions &options);
 
 // The host's CPU name and features as LLVM writes them.

@@ -50,7 +50,8 @@ std::unique_ptr<llvm::TargetMachine> nacre::cpu::makeTargetMachine(const CpuOpti
   std::unique_ptr<llvm::TargetMachine> machine;
   if (target)
     machine.reset(target->createTargetMachine(triple, cpu, isHost ? hostFeatures() : options.features, targetOptions,
-                                              llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+                                              llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                              llvm::CodeGenOptLevel::Default));
   if (!machine || !machine->getMCSubtargetInfo()->isCPUStringValid(cpu)) {
     Diagnostic diagnostic;
     diagnostic.kind = Diagnostic::Kind::Argument;

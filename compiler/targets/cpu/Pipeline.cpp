@@ -29,8 +29,8 @@ using namespace nacre;
 using namespace nacre::cpu;
 
 void nacre::cpu::registerDialects(DialectRegistry &registry) {
-  registry.insert<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, func::FuncDialect, ub::UBDialect,
-                  vector::VectorDialect, LLVM::LLVMDialect, cf::ControlFlowDialect>();
+  registry.insert<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, func::FuncDialect,
+                  ub::UBDialect, vector::VectorDialect, LLVM::LLVMDialect, cf::ControlFlowDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }

@@ -1,6 +1,6 @@
 // Tile IR to machine code and back, without the front end: each kernel is compiled for the host, loaded and run.
-#include "compiler/targets/cpu/CpuTarget.h"
 #include "compiler/language/Diagnostic.h"
+#include "compiler/targets/cpu/CpuTarget.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
