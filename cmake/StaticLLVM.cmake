@@ -32,11 +32,11 @@ target_link_libraries(nacre_mlir INTERFACE
   MLIRFuncDialect MLIRFuncToLLVM MLIRSCFDialect MLIRSCFTransforms MLIRSCFUtils MLIRSCFToControlFlow
   MLIRControlFlowDialect MLIRControlFlowToLLVM MLIRVectorDialect MLIRVectorTransforms MLIRVectorToLLVM MLIRVectorToLLVMPass
   MLIRUBDialect MLIRUBToLLVM MLIRTensorDialect MLIRMemRefDialect MLIRIndexDialect MLIRIndexToLLVM
-  MLIRLLVMDialect MLIRLLVMCommonConversion MLIRReconcileUnrealizedCasts
+  MLIRLLVMDialect MLIRLLVMIRTransforms MLIRLLVMCommonConversion MLIRReconcileUnrealizedCasts
   MLIRBuiltinToLLVMIRTranslation MLIRLLVMToLLVMIRTranslation MLIRTargetLLVMIRExport MLIROptLib MLIRDebug)
 
 llvm_map_components_to_libnames(nacre_llvm_components
-  Core Support Passes OrcJIT JITLink OrcShared OrcTargetProcess RuntimeDyld ExecutionEngine Target TargetParser MC Object
+  Core Support Passes OrcJIT JITLink OrcShared OrcTargetProcess OrcDebugging RuntimeDyld ExecutionEngine Target TargetParser MC Object
   X86CodeGen X86AsmParser X86Desc X86Info X86Disassembler ipo InstCombine ScalarOpts Vectorize AsmParser IRReader Linker BitReader BitWriter)
 add_library(nacre_llvm INTERFACE)
 target_include_directories(nacre_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})

@@ -3,6 +3,7 @@
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/Debugging/ELFDebugObjectPlugin.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
@@ -33,6 +34,13 @@ struct Session {
       throwError("cannot start the loader", control.takeError());
     session = std::make_unique<ExecutionSession>(std::move(*control));
     linker = std::make_unique<ObjectLinkingLayer>(*session);
+    // Tells debuggers of kernels that carry line tables.
+    llvm::Error problem = llvm::Error::success();
+    auto debugger = std::make_shared<ELFDebugObjectPlugin>(*session, /*RequireDebugSections=*/true,
+                                                           /*AutoRegisterCode=*/true, problem);
+    if (problem)
+      throwError("cannot tell debuggers of kernels", std::move(problem));
+    linker->addPlugin(std::move(debugger));
     process = &session->createBareJITDylib("process");
     auto generator = DynamicLibrarySearchGenerator::GetForCurrentProcess('\0');
     if (!generator)

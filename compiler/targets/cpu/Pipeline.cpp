@@ -13,6 +13,7 @@
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -123,7 +124,7 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
     code.metadata.scratchBytes = scratch.getInt();
   module->removeAttr(scratchAttribute);
 
-  run(module, "conversion to LLVM", [](OpPassManager &passes) {
+  run(module, "conversion to LLVM", [&](OpPassManager &passes) {
     passes.addPass(createSCFToControlFlowPass());
     passes.addPass(createConvertVectorToLLVMPass());
     passes.addPass(createConvertMathToLLVMPass());
@@ -132,6 +133,8 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
     passes.addPass(createConvertControlFlowToLLVMPass());
     passes.addPass(createConvertFuncToLLVMPass());
     passes.addPass(createReconcileUnrealizedCastsPass());
+    if (options.lineInfo)
+      passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
   });
 
   std::string reported;
