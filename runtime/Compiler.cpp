@@ -69,6 +69,8 @@ CompiledCode compileHere(const CompileRequest &request, Host &host, const StageS
   options.features = request.options.features;
   options.fpFusion = request.options.fpFusion;
   options.lineInfo = request.options.lineInfo;
+  options.dumpPasses = knobBoolean(KnobId::DumpPasses);
+  options.reproducerPath = knobString(KnobId::ReproducerPath);
   options.onStage = onStage;
   cpu::CpuCode code = cpu::compile(*module, options);
   return {std::move(code.object), std::move(code.symbol), code.metadata, access};

@@ -100,18 +100,13 @@ def test_info(script):
         assert text in result.stdout
 
 
-def test_import_is_quick_and_needs_nothing(script):
-    """torch and NumPy are not imported; the time is printed for the curious and checked generously."""
-    text = """
-        import sys, time
-        start = time.perf_counter()
+def test_import_needs_nothing_heavy(script):
+    """What costs time to import is imported when it is needed (`make bench` measures the time)."""
+    script.run("""
+        import sys
         import nacre
-        elapsed = time.perf_counter() - start
-        assert "torch" not in sys.modules and "numpy" not in sys.modules and "inspect" not in sys.modules
-        print(elapsed)
-    """
-    script.run(text)
-    assert min(float(script.run(text)) for _ in range(3)) < 0.2
+        assert not {"torch", "numpy", "inspect"} & set(sys.modules)
+    """)
 
 
 def test_the_page_about_knobs_is_up_to_date():

@@ -19,6 +19,8 @@ struct CpuOptions {
   std::string features; // "+avx512f,-avx2"; empty with an empty cpu: the host's
   bool fpFusion = true; // contract a*b+c
   bool lineInfo = true;
+  bool dumpPasses = false;    // print the IR to stderr after every pass that changed it
+  std::string reproducerPath; // where a failing pass leaves its input; empty: nowhere
   // Called after each stage with its name ("tile", "cpu", "llvm", "asm") and a function that gives its text; null: none
   // wanted.
   std::function<void(const std::string &stage, const std::function<std::string()> &text)> onStage;

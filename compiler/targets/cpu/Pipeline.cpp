@@ -4,6 +4,7 @@
 #include "compiler/passes/tile/ScalariseCarried.h"
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "compiler/targets/cpu/ObjectCode.h"
+#include "compiler/targets/cpu/PassReport.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
@@ -51,7 +52,8 @@ static VectorTarget vectorTarget(const llvm::TargetMachine &machine) {
 }
 
 // Runs the passes; what they report becomes one CompileError.
-static void run(ModuleOp module, const char *stage, llvm::function_ref<void(OpPassManager &)> build) {
+static void run(ModuleOp module, const CpuOptions &options, const char *stage,
+                llvm::function_ref<void(OpPassManager &)> build) {
   std::string reported;
   ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error && reported.empty()) {
@@ -64,12 +66,19 @@ static void run(ModuleOp module, const char *stage, llvm::function_ref<void(OpPa
   });
   PassManager passes(module.getContext(), ModuleOp::getOperationName());
   passes.enableVerifier(false);
+  if (options.dumpPasses)
+    reportPasses(passes);
+  if (!options.reproducerPath.empty())
+    passes.enableCrashReproducerGeneration(options.reproducerPath);
   build(passes);
   if (succeeded(passes.run(module)))
     return;
   nacre::Diagnostic diagnostic;
   diagnostic.kind = nacre::Diagnostic::Kind::Internal;
   diagnostic.message = std::string("the CPU target failed in ") + stage + ": " + reported;
+  diagnostic.hint = options.reproducerPath.empty()
+                        ? "set TRITON_REPRODUCER_PATH to a file to keep what failed for nacre-opt"
+                        : "nacre-opt --run-reproducer " + options.reproducerPath + " shows it again";
   throw CompileError(diagnostic);
 }
 
@@ -105,7 +114,7 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
     if (function->hasAttr(tile::kernelAttribute))
       code.symbol = function.getName().str();
 
-  run(module, "tile passes", [](OpPassManager &passes) {
+  run(module, options, "tile passes", [](OpPassManager &passes) {
     passes.addPass(createCanonicalizerPass());
     passes.addPass(createCSEPass());
     passes.addPass(createScalariseCarried());
@@ -114,7 +123,7 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
   });
   stage("tile", [&] { return printed(module); });
 
-  run(module, "lowering to loops", [&](OpPassManager &passes) {
+  run(module, options, "lowering to loops", [&](OpPassManager &passes) {
     passes.addPass(createLowerToLoops(vectorTarget(*machine)));
     passes.addPass(createCanonicalizerPass());
     passes.addPass(createCSEPass());
@@ -124,7 +133,7 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
     code.metadata.scratchBytes = scratch.getInt();
   module->removeAttr(scratchAttribute);
 
-  run(module, "conversion to LLVM", [&](OpPassManager &passes) {
+  run(module, options, "conversion to LLVM", [&](OpPassManager &passes) {
     passes.addPass(createSCFToControlFlowPass());
     passes.addPass(createConvertVectorToLLVMPass());
     passes.addPass(createConvertMathToLLVMPass());
