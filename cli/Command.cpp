@@ -149,9 +149,13 @@ namespace nacre {
 
 int runCommand(llvm::ArrayRef<std::string> arguments) {
   try {
-    if (arguments.front() == "info")
-      return info();
     llvm::ArrayRef<std::string> rest = arguments.drop_front();
+    if (arguments.front() == "info") {
+      if (rest.empty())
+        return info();
+      llvm::errs() << "nacre: info takes no `" << rest.front() << "`\n";
+      return 2;
+    }
     if (llvm::is_contained(rest, "--help") || llvm::is_contained(rest, "-h")) {
       llvm::outs() << compileUsage;
       llvm::outs().flush();

@@ -82,6 +82,8 @@ def test_info_and_version():
     assert "targets: cpu" in nacre("info").stdout and "runtime.num_threads" in nacre("info").stdout
     assert nacre("--version").stdout.startswith("nacre ")
     assert nacre().returncode == 2 and nacre("--help").returncode == 0
+    wrong = nacre("info", "--frob")
+    assert wrong.returncode == 2 and "--frob" in wrong.stderr
 
 
 def test_a_full_disk_is_reported(kernels):
