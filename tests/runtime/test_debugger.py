@@ -33,7 +33,9 @@ print("right" if np.allclose(out, 2 * np.exp(1)) else "wrong")
 def test_gdb_stops_at_a_line_of_the_kernel(tmp_path, lines):
     script = tmp_path / "debugged_kernel.py"
     script.write_text(SCRIPT)
-    environment = dict(os.environ, TRITON_CACHE_DIR=str(tmp_path / "cache"), NACRE_NUM_THREADS="1")
+    # gdb wants the program itself, not a virtual environment's link to it: so the modules' folders are handed over.
+    folders = os.pathsep.join(folder for folder in sys.path if folder)
+    environment = dict(os.environ, TRITON_CACHE_DIR=str(tmp_path / "cache"), NACRE_NUM_THREADS="1", PYTHONPATH=folders)
     if not lines:
         environment["TRITON_DISABLE_LINE_INFO"] = "1"
     line = 1 + SCRIPT.splitlines().index("    y = tl.exp(x) * 2.0")
