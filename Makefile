@@ -14,8 +14,8 @@ STAMPS := $(VENV)/.stamps
 
 PACKAGES := llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools lld-22 clang-22 libclang-rt-22-dev cmake ninja-build \
   ccache zlib1g-dev libzstd-dev libgtest-dev python3-venv python3-dev
-# torch.compile, a peer in tests and benchmarks, calls g++.
-PACKAGES += g++
+# torch.compile, a peer in tests and benchmarks, calls g++; a test drives gdb.
+PACKAGES += g++ gdb
 
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )

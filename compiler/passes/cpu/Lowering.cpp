@@ -237,17 +237,14 @@ static ArrayRef<int64_t> iterationShape(Operation *op) {
 
 // Whether evaluating `value` at the group's own coordinates reads something the pending group computes in a way that
 // must wait: a reduction's result, or an element of another place.
-bool Lowering::readsPending(Value value, bool identity, Operation *reader) const {
+bool Lowering::readsPending(Value value, bool identity) const {
   if (buffer(value))
     return false;
   Operation *op = value.getDefiningOp();
   if (!op)
     return false;
-  if (llvm::is_contained(group, op)) {
-    if (isa<tile::ReduceOp>(op) || !identity)
-      return true;
-    return false;
-  }
+  if (llvm::is_contained(group, op))
+    return isa<tile::ReduceOp>(op) || !identity;
   if (!isTile(value))
     return false;
   if (plan.place(op) != Place::Virtual)
@@ -255,7 +252,7 @@ bool Lowering::readsPending(Value value, bool identity, Operation *reader) const
   if (isa<tile::SplatOp>(op)) // a scalar: it may be a reduction's
     return op->getOperand(0).getDefiningOp() && llvm::is_contained(group, op->getOperand(0).getDefiningOp());
   bool same = identity && isElementwise(op);
-  return llvm::any_of(op->getOperands(), [&](Value operand) { return readsPending(operand, same, reader); });
+  return llvm::any_of(op->getOperands(), [&](Value operand) { return readsPending(operand, same); });
 }
 
 bool Lowering::joins(Operation *op) const {
@@ -273,7 +270,7 @@ bool Lowering::joins(Operation *op) const {
       if (auto other = dyn_cast<tile::ReduceOp>(member); other && other.getAxis() != reduce.getAxis())
         return false;
   // A value whose definition needs a scalar of the group cannot be computed inside its loops either.
-  return llvm::none_of(op->getOperands(), [&](Value operand) { return readsPending(operand, true, op); });
+  return llvm::none_of(op->getOperands(), [&](Value operand) { return readsPending(operand, true); });
 }
 
 // ---- Groups
@@ -293,7 +290,7 @@ void Lowering::flush() {
                      llvm::any_of(plan.readers(result, block), [&](Operation *reader) { return !isMember(reader); });
       if (!outside)
         continue;
-      if (canReadAgain(member, members)) {
+      if (canReadAgain(member)) {
         readAgain.insert(member);
         continue;
       }
@@ -311,7 +308,7 @@ void Lowering::flush() {
 }
 
 // Contiguous memory that nobody writes in the meantime is as good as a copy of it.
-bool Lowering::canReadAgain(Operation *op, ArrayRef<Operation *> members) {
+bool Lowering::canReadAgain(Operation *op) {
   auto load = dyn_cast<tile::LoadOp>(op);
   if (!load || load.getIsVolatile() || plan.isForced(load.getResult()))
     return false;
@@ -359,7 +356,7 @@ Value Lowering::isStreaming(tile::StoreOp store) {
 
 // A value handed to the next iteration may overwrite the carried tile it replaces when everything that reads that tile
 // has run, or runs in the same loop and looks only at the element being written.
-bool Lowering::canWriteInPlace(Value value, BlockArgument argument, ArrayRef<Operation *> now) const {
+bool Lowering::canWriteInPlace(BlockArgument argument, ArrayRef<Operation *> now) const {
   for (Operation *reader : plan.readers(argument, argument.getOwner())) {
     if (readAgain.contains(reader) && isStillRead(reader->getResult(0), argument.getOwner()))
       return false;
@@ -397,7 +394,7 @@ std::optional<Buffer> Lowering::destinationInPlace(Value value, ArrayRef<Operati
   if (found == destinations.end())
     return std::nullopt;
   auto &[argument, buffer] = found->second;
-  if (value.getParentBlock() != argument.getOwner() || !canWriteInPlace(value, argument, now))
+  if (value.getParentBlock() != argument.getOwner() || !canWriteInPlace(argument, now))
     return std::nullopt;
   return buffer;
 }

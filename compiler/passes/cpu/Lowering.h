@@ -84,7 +84,6 @@ public:
 
 private:
   friend class Nest;
-  void emitFrame();
   void lowerBlock(mlir::Block &block);
   void lowerScalar(mlir::Operation *op);
   void lowerStandalone(mlir::Operation *op);
@@ -97,17 +96,16 @@ private:
 
   // Grouping
   bool joins(mlir::Operation *op) const;
-  bool readsPending(mlir::Value value, bool identity, mlir::Operation *reader) const;
-  void addToGroup(mlir::Operation *op);
+  bool readsPending(mlir::Value value, bool identity) const;
   void flush();
-  bool canWriteInPlace(mlir::Value value, mlir::BlockArgument argument, llvm::ArrayRef<mlir::Operation *> now) const;
+  bool canWriteInPlace(mlir::BlockArgument argument, llvm::ArrayRef<mlir::Operation *> now) const;
   std::optional<Buffer> destinationInPlace(mlir::Value value, llvm::ArrayRef<mlir::Operation *> now) const;
-  bool canReadAgain(mlir::Operation *op, llvm::ArrayRef<mlir::Operation *> members);
+  bool canReadAgain(mlir::Operation *op);
   bool isStillRead(mlir::Value value, mlir::Block *block) const;
   void releaseDead(mlir::Block *block);
   void releaseBlock(mlir::Block *block);
 
-  // Standalone operations (Dot.cpp, Scan.cpp, Rearrange.cpp, Effects.cpp)
+  // Standalone operations (Dot.cpp, Rearrange.cpp, Effects.cpp)
   void lowerDot(mlir::Operation *op);
   void lowerScan(mlir::Operation *op);
   void lowerRearrangement(mlir::Operation *op);

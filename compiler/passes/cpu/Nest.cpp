@@ -69,7 +69,7 @@ void Nest::emitLevel(size_t position) {
   if (position + 1 >= order.size()) {
     emitInnermost();
   } else if (order[position] == lane) {
-    emitLaneSegments(position, [&] { emitLevel(position + 1); });
+    emitLaneSegments([&] { emitLevel(position + 1); });
   } else {
     int level = order[position];
     if (shape[level] == 1) {
@@ -113,7 +113,7 @@ void Nest::emitLaneLoop(Value from, Value to, int64_t step, const std::function<
   assign(loop.getResults());
 }
 
-void Nest::emitLaneSegments(size_t position, const std::function<void()> &inner) {
+void Nest::emitLaneSegments(const std::function<void()> &inner) {
   int64_t extent = shape[lane];
   int64_t whole = extent / fullWidth * fullWidth;
   // How many lanes, from the first, every assumable check holds for, and from which on none does.
@@ -226,7 +226,7 @@ void Nest::emitInnermost() {
     width = fullWidth;
     for (Reduction &reduction : reductions)
       startAccumulators(reduction);
-    emitLaneSegments(body - 1, runBody);
+    emitLaneSegments(runBody);
     for (Reduction &reduction : reductions)
       reduction.accumulators = reduction.scalars;
     width = 1;

@@ -75,7 +75,7 @@ private:
 
   void chooseWidth();
   void emitLevel(size_t position);
-  void emitLaneSegments(size_t position, const std::function<void()> &inner);
+  void emitLaneSegments(const std::function<void()> &inner);
   void emitInnermost();
   void emitBody();
   void emitLaneLoop(mlir::Value from, mlir::Value to, int64_t step, const std::function<void()> &inner);
@@ -136,8 +136,8 @@ private:
   llvm::DenseMap<Key, Form> formCache;
   llvm::SmallVector<Assumable> assumable;
   llvm::DenseMap<Key, Lanes> probed;
-  llvm::DenseMap<mlir::Value, mlir::Value>
-      nextProgram; // a load read again -> bytes to where the next program will read
+  // A load read again -> the bytes to where the next program will read.
+  llvm::DenseMap<mlir::Value, mlir::Value> nextProgram;
   bool probing = false;
   llvm::DenseSet<Key> visitedAssumable;
   enum class Assumption { None, Holds, Fails, Wrapped } assumption = Assumption::None;
