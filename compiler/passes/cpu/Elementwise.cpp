@@ -1,4 +1,5 @@
 // One elementwise operation on register values. Arithmetic on floats under 32 bits is done in f32 and rounded once.
+#include "compiler/passes/cpu/Integers.h"
 #include "compiler/passes/cpu/Lowering.h"
 #include "compiler/passes/tile/ExpandMath.h"
 
@@ -87,6 +88,9 @@ Value Lowering::elementwise(Operation *op, unsigned result, ArrayRef<Value> oper
   }
   if (isa<arith::SelectOp>(op))
     return b.select(operands[0], operands[1], operands[2]);
+  if (operands.size() == 2)
+    if (Value value = integerOperation(b, op, operands[0], operands[1]))
+      return value;
 
   // Integers to small floats, small floats to integers, comparisons and arithmetic of them: through f32.
   Type f32 = b.getF32Type();

@@ -1,4 +1,5 @@
 // What a tile value is, lane by lane, inside a nest: index and pointer arithmetic in closed form, the rest on vectors.
+#include "compiler/passes/cpu/Integers.h"
 #include "compiler/passes/cpu/Nest.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -321,7 +322,7 @@ Value Nest::probe(Assumable &entry) {
   Value positive = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, start.value, b.zero(start.value.getType()));
   if (entry.kind == Assumable::Kind::Stepwise)
     return b.select(positive, b.index(shape[lane]), b.index(0));
-  entry.start = arith::RemSIOp::create(b, start.value, divisor.value);
+  entry.start = remainderSigned(b, start.value, divisor.value);
   entry.divisor = divisor.value;
   return b.select(positive, b.sub(b.toI64(divisor.value), b.toI64(entry.start)), b.index(0));
 }
@@ -335,8 +336,8 @@ Lanes Nest::assumed(const Assumable &entry) {
     Value start = evaluate(op->getOperand(0), entry.coordinates).value,
           divisor = evaluate(op->getOperand(1), entry.coordinates).value;
     if (isa<arith::DivSIOp>(op))
-      return Lanes::uniform(arith::DivSIOp::create(b, start, divisor));
-    Value first = arith::RemSIOp::create(b, start, divisor);
+      return Lanes::uniform(divideSigned(b, start, divisor));
+    Value first = remainderSigned(b, start, divisor);
     return width == 1 ? Lanes::uniform(first) : Lanes::linear(first, b.constant(first.getType(), 1));
   }
   Type type = entry.start.getType();
