@@ -228,20 +228,22 @@ void Generator::bindParameters(Frame &callee, const Arguments &arguments, const 
       std::vector<Object> rest(arguments.positional.begin() + std::min(next, arguments.positional.size()),
                                arguments.positional.end());
       next = arguments.positional.size();
-      bindParameter(callee, parameter, Object::makeTuple(std::move(rest)), place);
+      callee.path.names.bind(parameter.name, Object::makeTuple(std::move(rest)), place);
       continue;
     }
     auto keyword = llvm::find_if(arguments.keywords, [&](const auto &given) { return given.first == parameter.name; });
     bool byName = keyword != arguments.keywords.end();
     bool byPlace = parameter.kind != ast::ParameterKind::KeywordOnly && next < arguments.positional.size();
+// What a parameter of a called function is annotated with asks nothing: published kernels hand run-time values to
+// parameters annotated constexpr, and only a use that needs a constexpr refuses them.
     if (byName && byPlace)
       failAt(place, Diagnostic::Kind::Argument, name + " got `" + parameter.name + "` twice");
     if (byName)
-      bindParameter(callee, parameter, keyword->second, place);
+      callee.path.names.bind(parameter.name, keyword->second, place);
     else if (byPlace)
-      bindParameter(callee, parameter, arguments.positional[next++], place);
+      callee.path.names.bind(parameter.name, arguments.positional[next++], place);
     else if (parameter.defaultValue)
-      bindParameter(callee, parameter, defaultValue(callee.function, parameter), place);
+      callee.path.names.bind(parameter.name, defaultValue(callee.function, parameter), place);
     else
       failAt(place, Diagnostic::Kind::Argument, name + " needs the argument `" + parameter.name + "`");
   }
@@ -250,16 +252,6 @@ void Generator::bindParameters(Frame &callee, const Arguments &arguments, const 
            name + " takes " + std::to_string(next) + " arguments, but " + std::to_string(arguments.positional.size()) +
                " were given",
            parameterNames());
-}
-
-void Generator::bindParameter(Frame &callee, const ast::Parameter &parameter, Object argument,
-                              const SourceLocation &place) {
-  if (isConstexprAnnotation(parameter.annotation.get()) && !argument.isConstexpr())
-    failAt(place, Diagnostic::Kind::Argument,
-           "`" + callee.function->source.name + "` needs a constexpr for `" + parameter.name +
-               "`, not a run-time value: it is " + argument.typeName(),
-           "pass a literal or a name annotated with tl.constexpr");
-  callee.path.names.bind(parameter.name, std::move(argument), place);
 }
 
 // Defaults are evaluated where the function is defined, without its locals.

@@ -122,7 +122,6 @@ private:
   Object inlineCall(FunctionPointer function, const Arguments &arguments, const SourceLocation &place,
                     bool constructs = false);
   void bindParameters(Frame &callee, const Arguments &arguments, const SourceLocation &place);
-  void bindParameter(Frame &callee, const ast::Parameter &parameter, Object argument, const SourceLocation &place);
   Object defaultValue(FunctionPointer function, const ast::Parameter &parameter);
   FunctionPointer functionOf(const JitReference &reference);
   void rejectRecursion(const Function &function, const SourceLocation &place);

@@ -132,10 +132,12 @@ std::optional<Object> numberAttribute(Evaluation &evaluation, const Object &obje
 std::optional<Object> viewAttribute(const Object &object, llvm::StringRef name) {
   BlockView view(object);
   bool isDescriptor = object.isRecord(descriptorName);
+  if (!isDescriptor && (name == "dtype" || name == "type"))
+    return view.base.type(); // kernels ask it for element_ty
   if (name == "dtype")
-    return isDescriptor ? view.element() : view.base.type();
+    return view.element();
   if (name == "type" || name == "block_type")
-    return Type::block(isDescriptor ? view.element() : view.base.type(), view.blockShape);
+    return Type::block(view.element(), view.blockShape);
   const Builtin *builtin = isDescriptor                           ? findBuiltin(descriptorModule, name)
                            : name == "advance" || name == "store" ? findMethod(name)
                                                                   : nullptr;

@@ -1,5 +1,6 @@
 // Making tensors: ranges, constants, concatenation and conversion.
 #include "compiler/language/Definitions.h"
+#include "compiler/language/Scalars.h"
 
 namespace nacre {
 
@@ -16,6 +17,15 @@ static Object arange(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   return evaluation.builder().arange(start, end);
 }
 
+// A number beyond a signed type that its bits can hold is a pattern of bits: 1 << 31 and 0xFFFF0000 for int32.
+static bool isBitPattern(const Object &value, Type dtype) {
+  if (!value.isInt() || !dtype || !dtype.isInteger() || !dtype.isSigned())
+    return false;
+  const Integer &number = value.as<Integer>();
+  return number >= 0 && !integerFits(number, dtype) &&
+         toBits(number).getActiveBits() <= static_cast<unsigned>(dtype.bitWidth());
+}
+
 static Value filled(Evaluation &evaluation, Shape shape, const Object &value, Type dtype) {
   if (value.isValue() && value.value().type().elementCount() != 1)
     evaluation.fail(Diagnostic::Kind::Type, "`value` must be a scalar, not " + describe(value));
@@ -24,6 +34,8 @@ static Value filled(Evaluation &evaluation, Shape shape, const Object &value, Ty
   if (dtype && (dtype == voidType() || dtype.isBlock()))
     evaluation.fail(Diagnostic::Kind::Type, "`dtype` must be a scalar type, not " + dtype.str());
   Value scalar = value.isValue() ? toScalar(evaluation, value.value()) : Value();
+  if (isBitPattern(value, dtype))
+    scalar = toValue(evaluation, value, uint64());
   scalar = scalar ? (dtype ? castTo(evaluation, scalar, dtype) : scalar) : toValue(evaluation, value, dtype);
   return broadcastTo(evaluation, scalar, shape);
 }

@@ -104,6 +104,28 @@ void BoundArguments::bindNumber(const ParameterRecord &parameter, PyObject *valu
   argument.slot = numberSlot(value, parameter.annotation, parameter.name.get());
 }
 
+// What stands for an argument when a kernel is compiled for a signature: a type alone, or a constant. It says more than
+// the parameter's annotation does.
+bool BoundArguments::bindExample(const ParameterRecord &parameter, PyObject *value) {
+  auto *valueType = reinterpret_cast<PyObject *>(Py_TYPE(value));
+  if (valueType == languageTypes().constexprType.get()) {
+    bindConstant(value);
+    return true;
+  }
+  if (valueType != languageTypes().typedArgumentType.get())
+    return false;
+  Type type = Type::parseShortName(llvm::StringRef(textView(attribute(value, "type").get())));
+  if (!type || type.isBlock())
+    raise(PyExc_ValueError, "argument %R: %R is not a type of an argument", parameter.name.get(),
+          attribute(value, "type").get());
+  BoundArgument &argument = arguments.emplace_back();
+  argument.kind = type.isPointer() ? BoundArgument::Kind::Pointer : BoundArgument::Kind::Number;
+  argument.type = type.isPointer() ? type.element() : type;
+  argument.isConst = type.isPointer() && type.isConst();
+  argument.divisibleBy16 = attribute(value, "aligned").get() == Py_True;
+  return true;
+}
+
 void BoundArguments::bindPointer(const ParameterRecord &parameter, uint64_t address, ScalarKind kind) {
   BoundArgument &argument = arguments.emplace_back();
   argument.kind = BoundArgument::Kind::Pointer;
@@ -167,8 +189,11 @@ void BoundArguments::bind(const ParameterRecord &parameter, PyObject *value) {
     return bindConstant(value);
   if (value == Py_None)
     return bindConstant(value);
-  if (parameter.annotation && parameter.annotation.isScalar())
-    return bindNumber(parameter, value);
+  if (parameter.annotation && parameter.annotation.isScalar()) {
+    if (!bindExample(parameter, value))
+      bindNumber(parameter, value);
+    return;
+  }
   if (PyLong_CheckExact(value)) {
     if (parameter.annotation) // an address
       return bindPointer(parameter, numberSlot(value, uint64(), parameter.name.get()), ScalarKind::Void);
@@ -202,17 +227,7 @@ void BoundArguments::bind(const ParameterRecord &parameter, PyObject *value) {
     keepAlive.push_back(checked(PyFloat_FromDouble(PyFloat_AsDouble(value))));
     return bind(parameter, keepAlive.back().get());
   }
-  const LanguageTypes &types = languageTypes();
-  if (reinterpret_cast<PyObject *>(Py_TYPE(value)) == types.typedArgumentType.get()) {
-    Type type = Type::parseShortName(llvm::StringRef(textView(attribute(value, "type").get())));
-    if (!type || type.isBlock())
-      raise(PyExc_ValueError, "argument %R: %R is not a type of an argument", parameter.name.get(),
-            attribute(value, "type").get());
-    BoundArgument &argument = arguments.emplace_back();
-    argument.kind = type.isPointer() ? BoundArgument::Kind::Pointer : BoundArgument::Kind::Number;
-    argument.type = type.isPointer() ? type.element() : type;
-    argument.isConst = type.isPointer() && type.isConst();
-    argument.divisibleBy16 = attribute(value, "aligned").get() == Py_True;
+  if (bindExample(parameter, value))
     return;
   }
   int isDescriptor = PyObject_IsInstance(value, types.descriptorType.get());
@@ -249,7 +264,7 @@ void appendConstant(llvm::SmallVectorImpl<char> &key, llvm::SmallVectorImpl<PyOb
     long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
     if (overflow == 0)
       return append(key, &number, sizeof(number));
-  }
+  const LanguageTypes &types = languageTypes();
   if (value == Py_None || PyBool_Check(value))
     return append(key, &value, sizeof(value));
   if (PyFloat_CheckExact(value)) {

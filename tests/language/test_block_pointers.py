@@ -185,6 +185,8 @@ def test_the_loaded_types(engine):
         tl.static_assert(isinstance(pointer, tl.tensor))
         block = tl.load(pointer)
         tl.static_assert(block.dtype == tl.float16 and block.shape[0] == 8)
+        tl.static_assert(block.to(tl.float32).to(pointer.type.element_ty).dtype == tl.float16)
+        tl.static_assert(block.to(tl.float32).to(pointer.dtype.element_ty).dtype == tl.float16)
         pointer.store(block + 1)
         tl.store(out_ptr + tl.arange(0, 8), tl.load(pointer))
 

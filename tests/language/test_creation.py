@@ -57,6 +57,15 @@ def test_full(engine, type_name, how):
     np.testing.assert_array_equal(engine.numpy(out), np.full(64, expected))
 
 
+@pytest.mark.ours("its interpreter refuses numbers that its compiler takes for bits")
+@pytest.mark.parametrize("type_name, value", [("int32", 1 << 31), ("int32", 0xFFFF0000), ("int8", 0x80), ("int64", 1 << 63)])
+def test_full_of_bits_that_a_signed_type_holds(engine, type_name, value):
+    out = engine.empty(64, type_name)
+    full_kernel[(1,)](out, 0, BLOCK=64, DTYPE=getattr(tl, type_name), CONSTANT=value, HOW="constant")
+    expected = value - (1 << int(type_name.removeprefix("int")))
+    np.testing.assert_array_equal(engine.numpy(out), np.full(64, expected))
+
+
 @pytest.mark.parametrize("special", [float("inf"), float("-inf"), float("nan")])
 @pytest.mark.parametrize("type_name", FLOATS)
 def test_full_of_special_values(engine, type_name, special):

@@ -140,6 +140,25 @@ def test_a_plain_global_is_an_error(engine):
 
 
 @triton.jit
+def split_index(index, COUNT: tl.constexpr, STEP: tl.constexpr = 1):
+    return index % COUNT, index // COUNT * STEP
+
+
+@triton.jit
+def annotated_helper_kernel(out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    inner, outer = split_index(offsets, tl.cdiv(n, 2), STEP=n + 1)
+    tl.store(out_ptr + offsets, inner * 100 + outer)
+
+
+def test_a_helper_takes_run_time_values_where_it_says_constexpr(engine):
+    out = engine.empty(32, "int32")
+    annotated_helper_kernel[(1,)](out, 9, 32)
+    index = np.arange(32)
+    np.testing.assert_array_equal(engine.numpy(out), index % 5 * 100 + index // 5 * 10)
+
+
+@triton.jit
 def function_argument_kernel(x_ptr, out_ptr, FUNCTION: tl.constexpr):
     x = tl.load(x_ptr + tl.arange(0, 64))
     tl.store(out_ptr + tl.arange(0, 64), FUNCTION(x))

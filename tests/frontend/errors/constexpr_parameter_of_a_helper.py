@@ -13,7 +13,9 @@ def kernel(x_ptr, n):
     size = 16
     tl.store(x_ptr + block(size), 1)
 
-#> constexpr_parameter_of_a_helper.py:14:22: error: `block` needs a constexpr for `N`, not a run-time value: it is int32 scalar
+#> constexpr_parameter_of_a_helper.py:8:12: error: tl.arange: `end` must be a constexpr int, not int32 scalar
+#>     return tl.arange(0, N)
+#>            ^~~~~~~~~~~~~~~
+#> hint: its value must be known at compile time: pass a literal or a tl.constexpr parameter
+#> called from constexpr_parameter_of_a_helper.py:14
 #>     tl.store(x_ptr + block(size), 1)
-#>                      ^~~~~~~~~~~
-#> hint: pass a literal or a name annotated with tl.constexpr
