@@ -81,6 +81,13 @@ Nest::Form Nest::classify(Value value, const Coordinates &coordinates) {
   if (auto found = formCache.find(key); found != formCache.end())
     return found->second;
   Form form = classifyOperation(value, coordinates);
+  Operation *op = value.getDefiningOp();
+  if (op && movesElements(op))
+    form.assumes = classify(op->getOperand(0), operandCoordinates(op, coordinates)).assumes;
+  else if (op && isElementwise(op))
+    form.assumes = isa<arith::RemSIOp>(op) || llvm::any_of(op->getOperands(), [&](Value operand) {
+                     return classify(operand, coordinates).assumes;
+                   });
   formCache[key] = form;
   return form;
 }
@@ -232,13 +239,15 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
   }
   // What holds at one index of a level says nothing of the others that the body moves to.
   bool oneIndex = movedLevel < 0 || !(dependencies(value, coordinates) & (1u << movedLevel));
-  if (form.kind == Lanes::Kind::Prefix && oneIndex) {
+  // A check is made before the loop, where nothing is assumed yet: not of what is itself known by assumption.
+  if (form.kind == Lanes::Kind::Prefix && oneIndex && !form.assumes) {
     assumable.push_back({value, coordinates, Assumable::Kind::Bound});
     return;
   }
   if (isa<arith::RemSIOp, arith::DivSIOp>(op)) {
     Form low = classify(op->getOperand(0), coordinates), high = classify(op->getOperand(1), coordinates);
-    bool ofLine = low.kind == Lanes::Kind::Linear && low.stride == 1 && high.kind == Lanes::Kind::Uniform;
+    bool ofLine =
+        low.kind == Lanes::Kind::Linear && low.stride == 1 && !low.assumes && high.kind == Lanes::Kind::Uniform;
     int64_t divisor = std::min(stepDivisor(op->getOperand(0)), stepDivisor(op->getOperand(1)));
     if (ofLine && oneIndex && divisor >= 8) {
       widthLimit = widthLimit ? std::min(widthLimit, divisor) : divisor;

@@ -102,6 +102,7 @@ private:
   struct Form {
     Lanes::Kind kind = Lanes::Kind::Uniform;
     std::optional<int64_t> stride;
+    bool assumes = false; // it is so only while some remainder does not wrap
   };
   Form classify(mlir::Value value, const Coordinates &coordinates);
   Form classifyOperation(mlir::Value value, const Coordinates &coordinates);
