@@ -205,6 +205,8 @@ Object Generator::runFrame(Frame &callee) {
   return callee.path.returned->object;
 }
 
+// What a parameter of a called function is annotated with asks nothing: published kernels hand run-time values to
+// parameters annotated constexpr, and only a use that needs a constexpr refuses them.
 void Generator::bindParameters(Frame &callee, const Arguments &arguments, const SourceLocation &place) {
   const ast::FunctionDefinition &definition = *callee.function->definition;
   const std::string name = "`" + definition.name + "`";
@@ -234,8 +236,6 @@ void Generator::bindParameters(Frame &callee, const Arguments &arguments, const 
     auto keyword = llvm::find_if(arguments.keywords, [&](const auto &given) { return given.first == parameter.name; });
     bool byName = keyword != arguments.keywords.end();
     bool byPlace = parameter.kind != ast::ParameterKind::KeywordOnly && next < arguments.positional.size();
-// What a parameter of a called function is annotated with asks nothing: published kernels hand run-time values to
-// parameters annotated constexpr, and only a use that needs a constexpr refuses them.
     if (byName && byPlace)
       failAt(place, Diagnostic::Kind::Argument, name + " got `" + parameter.name + "` twice");
     if (byName)

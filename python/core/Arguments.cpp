@@ -229,7 +229,7 @@ void BoundArguments::bind(const ParameterRecord &parameter, PyObject *value) {
   }
   if (bindExample(parameter, value))
     return;
-  }
+  const LanguageTypes &types = languageTypes();
   int isDescriptor = PyObject_IsInstance(value, types.descriptorType.get());
   if (isDescriptor < 0)
     throw PythonError();
@@ -264,7 +264,7 @@ void appendConstant(llvm::SmallVectorImpl<char> &key, llvm::SmallVectorImpl<PyOb
     long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
     if (overflow == 0)
       return append(key, &number, sizeof(number));
-  const LanguageTypes &types = languageTypes();
+  }
   if (value == Py_None || PyBool_Check(value))
     return append(key, &value, sizeof(value));
   if (PyFloat_CheckExact(value)) {

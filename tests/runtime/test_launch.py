@@ -474,6 +474,20 @@ def test_compile_from_a_signature():
     np.testing.assert_array_equal(out, x + y)
 
 
+@nacre.jit
+def annotated_kernel(out, n: int, scale: tl.float32):
+    tl.store(out, n * scale)
+
+
+def test_a_signature_says_more_than_annotations():
+    source = nacre.compiler.ASTSource(annotated_kernel, {"out": "*fp32", "n": "i64", "scale": "fp32"})
+    assert nacre.compile(source).src.signature["n"] == "i64"
+    source = nacre.compiler.ASTSource(annotated_kernel, {"out": "*fp32", "n": "constexpr", "scale": "fp32"}, {"n": 6})
+    out = np.zeros(1, np.float32)
+    nacre.compile(source)[(1,)](out, 6, 0.5)
+    assert out[0] == 3
+
+
 def test_calling_a_kernel_without_a_grid():
     with pytest.raises(RuntimeError, match="add_kernel\\[grid\\]"):
         add_kernel(1, 2)
@@ -525,20 +539,6 @@ def test_hooks():
         runtime.launch_exit_hook.remove(leave)
     kernel[(1,)](out, 8)
     assert [name for name, _ in calls] == ["enter", "exit"]
-@nacre.jit
-def annotated_kernel(out, n: int, scale: tl.float32):
-    tl.store(out, n * scale)
-
-
-def test_a_signature_says_more_than_annotations():
-    source = nacre.compiler.ASTSource(annotated_kernel, {"out": "*fp32", "n": "i64", "scale": "fp32"})
-    assert nacre.compile(source).src.signature["n"] == "i64"
-    source = nacre.compiler.ASTSource(annotated_kernel, {"out": "*fp32", "n": "constexpr", "scale": "fp32"}, {"n": 6})
-    out = np.zeros(1, np.float32)
-    nacre.compile(source)[(1,)](out, 6, 0.5)
-    assert out[0] == 3
-
-
     assert calls[0][1]["name"] == "kernel" and calls[0][1]["flops"] == 5 and calls[0][1]["n"] == 7
 
     kernel.add_pre_run_hook(lambda *args, **kwargs: calls.append(args[1]))
