@@ -51,11 +51,11 @@ class Parameter:
     name: str
     annotation: str = ""
     default: str | None = None
-    is_variadic: bool = False
+    stars: int = 0  # *args, **fields
     is_keyword_only: bool = False
 
     def text(self, annotate=None):
-        name = "*" * self.is_variadic + self.name
+        name = "*" * self.stars + self.name
         kind = annotate(self) if annotate else ""
         if kind:
             return f"{name}: {kind}" + (f" = {self.default}" if self.default is not None else "")
@@ -90,9 +90,9 @@ def builtins():
     found = []
     for module, name, group, _, documentation, is_method, rows in _core.builtins():
         parameters, after_variadic = [], False
-        for parameter, annotation, default, is_variadic in rows:
-            parameters.append(Parameter(parameter, annotation, default, is_variadic, after_variadic))
-            after_variadic = after_variadic or is_variadic
+        for parameter, annotation, default, stars in rows:
+            parameters.append(Parameter(parameter, annotation, default, stars, after_variadic))
+            after_variadic = after_variadic or stars == 1
         found.append(Function(module, name, group, parameters, documentation, is_method))
     return found
 
@@ -227,7 +227,7 @@ SCALAR_TYPES = (
 
 
 def stub_type(parameter):
-    kind = "Any" if parameter.is_variadic else STUB_TYPES[parameter.annotation]
+    kind = "Any" if parameter.stars else STUB_TYPES[parameter.annotation]
     return f"{kind} | None" if parameter.default == "None" and "None" not in kind and kind != "Any" else kind
 
 
@@ -237,7 +237,7 @@ def stub_parameters(function, receiver=False):
         if receiver and index == 0:
             parts.append("self")
             continue
-        stub = Parameter(parameter.name, parameter.annotation, None if parameter.default is None else "...", parameter.is_variadic)
+        stub = Parameter(parameter.name, parameter.annotation, None if parameter.default is None else "...", parameter.stars)
         parts.append(stub.text(lambda _, original=parameter: stub_type(original)))
     return ", ".join(parts)
 

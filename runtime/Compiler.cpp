@@ -21,7 +21,7 @@ namespace nacre {
 namespace {
 
 void addSpec(Fingerprint &fingerprint, const ArgumentSpec &spec) {
-  fingerprint.add(spec.name).add(spec.isConstant).add(spec.isTuple).add(spec.divisibility);
+  fingerprint.add(spec.name).add(spec.isConstant).add(spec.isRunTimeValue).add(spec.isTuple).add(spec.divisibility);
   if (spec.isConstant)
     fingerprint.add(digest(spec.constant));
   else if (spec.isTuple) {

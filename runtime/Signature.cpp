@@ -89,7 +89,7 @@ ArgumentSpec parseEntry(const FunctionSource &kernel, llvm::StringRef text, bool
 std::string specText(const ArgumentSpec &spec) {
   if (spec.isConstant)
     return spec.constant.isType() ? spec.constant.as<Type>().shortName() : spec.constant.repr();
-  if (spec.isRecord) {
+  if (spec.isRecord && spec.type) {
     int divisibility = spec.elements[0].divisibility;
     return spec.type.shortName() + (divisibility > 1 ? ":" + std::to_string(divisibility) : "");
   }

@@ -1,9 +1,10 @@
 // Aggregates: classes of the host whose instances are records of the language. The host answers `__aggregate__` of such
 // a class with an object that has
-//   fields      the names of its fields, in order
-//   constexprs  those that are annotated tl.constexpr
-//   init        its __init__, a function of the language, or None: the fields are then the parameters
-//   defaults    pairs of a field's name and its value when it is left out, for an __init__ that is not written
+//   __fields__       the names of its fields, in order, those of the classes it inherits from first
+//   __constexprs__   those that are annotated tl.constexpr
+//   __constructor__  its __init__, a function of the language, or None: the fields are then the parameters
+//   __defaults__     pairs of a field's name and its value when it is left out, for an __init__ that is not written
+//   __ancestors__    the classes it inherits from
 //   and its methods by name, functions of the language that take the instance first.
 #include "compiler/frontend/Generator.h"
 #include "llvm/ADT/STLExtras.h"
@@ -52,8 +53,8 @@ std::optional<Object> Generator::makeAggregate(const Object &callee, const Argum
   };
   Object className = accept(host.attribute(callee, "__name__"), "the name of an aggregate", place);
   std::string name = className.as<std::string>();
-  std::vector<std::string> fields = strings(ask("fields")), constexprs = strings(ask("constexprs"));
-  Object record = emptyRecord(callee, name), init = ask("init");
+  std::vector<std::string> fields = strings(ask("__fields__")), constexprs = strings(ask("__constexprs__"));
+  Object record = emptyRecord(callee, name), init = ask("__constructor__");
   if (init.is<JitReference>()) {
     Arguments all = arguments;
     all.positional.insert(all.positional.begin(), record);
@@ -72,7 +73,7 @@ std::optional<Object> Generator::makeAggregate(const Object &callee, const Argum
                    "`");
       record = withField(record, field, value);
     }
-    Object defaults = ask("defaults");
+    Object defaults = ask("__defaults__");
     for (const Object &pair : defaults.tuple().items)
       if (const std::string &field = pair.tuple().items[0].as<std::string>();
           !llvm::is_contained(record.tuple().names, field))
@@ -117,6 +118,24 @@ std::optional<Object> Generator::aggregateMethod(const Object &object, llvm::Str
     return function; // an attribute of the class
   return BoundMethod{nullptr, name.str(), std::make_shared<const Object>(object),
                      std::make_shared<const Object>(function)};
+}
+
+std::optional<Object> Generator::isInstanceOfAncestor(const Builtin &builtin, const Arguments &arguments,
+                                                      const SourceLocation &place) {
+  if (builtin.module != "builtins" || builtin.name != "isinstance" || arguments.positional.size() != 2)
+    return std::nullopt;
+  const Object &object = arguments.positional[0], &types = arguments.positional[1];
+  if (!object.isRecord() || !object.tuple().recordClass)
+    return std::nullopt;
+  Host::Answer description = host.attribute(*object.tuple().recordClass, "__aggregate__");
+  if (!description.object)
+    return std::nullopt;
+  Object ancestors = accept(host.attribute(*description.object, "__ancestors__"), "the bases of an aggregate", place);
+  auto isAncestor = [&](const Object &type) {
+    return llvm::any_of(ancestors.tuple().items, [&](const Object &base) { return Object::equal(base, type); });
+  };
+  bool found = types.isTuple() ? llvm::any_of(types.tuple().items, isAncestor) : isAncestor(types);
+  return found ? std::optional<Object>(true) : std::nullopt;
 }
 
 Object Generator::replaceFields(const Arguments &arguments, const SourceLocation &place) {

@@ -61,6 +61,8 @@ Object Generator::callBuiltinAt(const Builtin &builtin, const Arguments &argumen
   irBuilder.setLocation(place);
   if (std::optional<Object> answer = askHostAttribute(builtin, arguments, place))
     return *answer;
+  if (std::optional<Object> answer = isInstanceOfAncestor(builtin, arguments, place))
+    return *answer;
   return callBuiltin(*this, builtin, arguments.positional, arguments.keywords);
 }
 

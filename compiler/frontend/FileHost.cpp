@@ -4,6 +4,7 @@
 #include "compiler/frontend/Parser.h"
 #include "compiler/ir/tile/Tile.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -90,6 +91,9 @@ private:
 
   void index(const ast::Block &statements);
   Answer describeAggregate(const ast::ClassDefinition &type, llvm::StringRef name);
+  std::vector<const ast::ClassDefinition *> lineage(const ast::ClassDefinition &type) const;
+  std::optional<Object> method(const ast::ClassDefinition &type, llvm::StringRef name) const;
+  Object classObject(const ast::ClassDefinition &type) const;
   Answer value(llvm::StringRef name, const Global &global);
   Answer imported(const Global &global);
   Object evaluate(const ast::Expression &expression);
@@ -197,7 +201,7 @@ Host::Answer FileHost::value(llvm::StringRef name, const Global &global) {
     return {JitReference{text.key, std::make_shared<FunctionSource>(text)}, ""};
   }
   if (global.type)
-    return {OpaqueReference{module.source->fileName + ":" + global.type->name, 0}, ""};
+    return {classObject(*global.type), ""};
   if (!global.value)
     return imported(global);
   if (!evaluating.insert(name.str()).second)
@@ -264,36 +268,84 @@ Host::Answer FileHost::attribute(const Object &object, llvm::StringRef name) {
   return {Object::makeTuple(std::move(fields)), ""};
 }
 
-Host::Answer FileHost::describeAggregate(const ast::ClassDefinition &type, llvm::StringRef name) {
-  std::vector<Object> fields, constexprs, defaults;
-  for (const auto &statement : type.body) {
-    if (auto *field = llvm::dyn_cast<ast::AnnotatedAssign>(statement.get())) {
-      auto *fieldName = llvm::dyn_cast<ast::Name>(field->target.get());
-      if (!fieldName)
-        continue;
-      fields.emplace_back(fieldName->name);
-      if (isConstexprAnnotation(field->annotation.get()))
-        constexprs.emplace_back(fieldName->name);
-      if (field->value && name == "defaults")
-        defaults.push_back(Object::makeTuple({fieldName->name, evaluate(*field->value)}));
-    } else if (auto *method = llvm::dyn_cast<ast::FunctionDefinition>(statement.get())) {
-      if (method->name != (name == "init" ? "__init__" : name.str()))
-        continue;
-      FunctionSource text = source(*method);
-      text.key = module.source->fileName + ":" + type.name + "." + method->name;
-      text.isConstexprFunction = !isJit(*method);
-      return {JitReference{text.key, std::make_shared<FunctionSource>(text)}, ""};
+// The class and those it inherits from, in the order in which Python looks for a member: a class that several inherit
+// from comes after all of them.
+std::vector<const ast::ClassDefinition *> FileHost::lineage(const ast::ClassDefinition &type) const {
+  std::vector<const ast::ClassDefinition *> found = {&type};
+  for (const auto &base : type.bases) {
+    auto *name = llvm::dyn_cast<ast::Name>(base.get());
+    auto global = name ? globals.find(name->name) : globals.end();
+    bool isKnown = global != globals.end() && global->second.type && global->second.type != &type;
+    if (!isKnown || !isAggregate(*global->second.type)) {
+      Diagnostic diagnostic;
+      diagnostic.kind = Diagnostic::Kind::Type;
+      diagnostic.location = base->location;
+      diagnostic.message = "an aggregate inherits from aggregates alone, and this is not one of this file's";
+      throw CompileError(std::move(diagnostic));
+    }
+    for (const ast::ClassDefinition *ancestor : lineage(*global->second.type)) {
+      llvm::erase(found, ancestor);
+      found.push_back(ancestor);
     }
   }
-  if (name == "fields")
-    return {Object::makeTuple(std::move(fields)), ""};
-  if (name == "constexprs")
-    return {Object::makeTuple(std::move(constexprs)), ""};
-  if (name == "defaults")
-    return {Object::makeTuple(std::move(defaults)), ""};
-  if (name == "init")
-    return {Object(), ""};
-  return {};
+  return found;
+}
+
+Object FileHost::classObject(const ast::ClassDefinition &type) const {
+  return OpaqueReference{module.source->fileName + ":" + type.name, 0};
+}
+
+Host::Answer FileHost::describeAggregate(const ast::ClassDefinition &type, llvm::StringRef name) {
+  std::vector<const ast::ClassDefinition *> classes = lineage(type);
+  if (name == "__ancestors__") {
+    std::vector<Object> ancestors;
+    for (const ast::ClassDefinition *ancestor : llvm::drop_begin(classes))
+      ancestors.push_back(classObject(*ancestor));
+    return {Object::makeTuple(std::move(ancestors)), ""};
+  }
+  if (name == "__constructor__") { // of the class itself; without one, its fields are the parameters
+    std::optional<Object> constructor = method(type, "__init__");
+    return {constructor ? *constructor : Object(), ""};
+  }
+  if (name != "__fields__" && name != "__constexprs__" && name != "__defaults__") {
+    for (const ast::ClassDefinition *owner : classes)
+      if (std::optional<Object> found = method(*owner, name))
+        return {*found, ""};
+    return {};
+  }
+  // A field stays where the first class of the lineage put it; what a later class says of it holds.
+  llvm::MapVector<llvm::StringRef, const ast::AnnotatedAssign *> fields;
+  llvm::MapVector<llvm::StringRef, const ast::Expression *> defaults;
+  for (const ast::ClassDefinition *owner : llvm::reverse(classes))
+    for (const auto &statement : owner->body)
+      if (auto *field = llvm::dyn_cast<ast::AnnotatedAssign>(statement.get()))
+        if (auto *fieldName = llvm::dyn_cast<ast::Name>(field->target.get())) {
+          fields[fieldName->name] = field;
+          if (field->value)
+            defaults[fieldName->name] = field->value.get();
+        }
+  std::vector<Object> answer;
+  if (name == "__defaults__")
+    for (const auto &[fieldName, value] : defaults)
+      answer.push_back(Object::makeTuple({fieldName.str(), evaluate(*value)}));
+  else
+    for (const auto &[fieldName, field] : fields)
+      if (name == "__fields__" || isConstexprAnnotation(field->annotation.get()))
+        answer.emplace_back(fieldName.str());
+  return {Object::makeTuple(std::move(answer)), ""};
+}
+
+// The function `name` that a class defines itself.
+std::optional<Object> FileHost::method(const ast::ClassDefinition &type, llvm::StringRef name) const {
+  for (const auto &statement : type.body)
+    if (auto *definition = llvm::dyn_cast<ast::FunctionDefinition>(statement.get());
+        definition && definition->name == name) {
+      FunctionSource text = source(*definition);
+      text.key = module.source->fileName + ":" + type.name + "." + definition->name;
+      text.isConstexprFunction = !isJit(*definition);
+      return JitReference{text.key, std::make_shared<FunctionSource>(text)};
+    }
+  return std::nullopt;
 }
 
 Host::Answer FileHost::call(const Object &callee, llvm::ArrayRef<Object> positional,

@@ -37,12 +37,12 @@ void flatten(const ArgumentSpec &argument, const std::string &name, Signature &s
 }
 
 // What the parameter's name is bound to: the constant, or the next of the function's arguments.
-Object bindArgument(const ArgumentSpec &argument, const Signature &signature, mlir::func::FuncOp function,
-                    unsigned &next) {
+Object bindArgument(Generator &generator, const ArgumentSpec &argument, const Signature &signature,
+                    mlir::func::FuncOp function, unsigned &next) {
   if (argument.isTuple) {
     auto tuple = std::make_shared<TupleValue>();
     for (const ArgumentSpec &element : argument.elements)
-      tuple->items.push_back(bindArgument(element, signature, function, next));
+      tuple->items.push_back(bindArgument(generator, element, signature, function, next));
     tuple->names = argument.fieldNames;
     tuple->typeName = argument.tupleName;
     tuple->isRecord = argument.isRecord;
@@ -51,7 +51,7 @@ Object bindArgument(const ArgumentSpec &argument, const Signature &signature, ml
     return std::shared_ptr<const TupleValue>(std::move(tuple));
   }
   if (argument.isConstant)
-    return argument.constant;
+    return argument.isRunTimeValue ? Object(toValue(generator, argument.constant)) : argument.constant;
   unsigned index = next++;
   return IRBuilder::wrap(signature.types[index], function.getArgument(index));
 }
@@ -175,11 +175,11 @@ void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernelSource,
       if (divisibility > 1)
         function.setArgAttr(i, tile::divisibilityAttribute, ops.getI64IntegerAttr(divisibility));
 
+    ops.setInsertionPointToEnd(entry);
     llvm::SmallVector<Object> values;
     unsigned next = 0;
     for (const ArgumentSpec &argument : arguments)
-      values.push_back(bindArgument(argument, signature, function, next));
-    ops.setInsertionPointToEnd(entry);
+      values.push_back(bindArgument(generator, argument, signature, function, next));
     generator.buildKernel(kernel, arguments, values);
     mlir::func::ReturnOp::create(ops, location);
   }

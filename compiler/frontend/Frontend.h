@@ -45,6 +45,7 @@ struct ArgumentSpec {
   std::string name;
   Object constant;    // when isConstant
   bool isConstant = false;
+  bool isRunTimeValue = false; // a constant number that the kernel sees as a run-time value: a field of an aggregate
   Type type;          // when not constant: a scalar or a pointer
   int divisibility = 1; // known divisor of the value or the address, a power of two
   std::vector<ArgumentSpec> elements; // a tuple argument: one spec an element, recursively (name empty)

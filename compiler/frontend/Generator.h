@@ -114,6 +114,9 @@ private:
   std::optional<Object> makeAggregate(const Object &callee, const Arguments &arguments, const SourceLocation &place);
   // A method of an aggregate, bound to it; none when its class has no function of that name.
   std::optional<Object> aggregateMethod(const Object &record, llvm::StringRef name, const SourceLocation &place);
+  // True when isinstance is asked whether an aggregate is of a class that its own inherits from; none: ask on.
+  std::optional<Object> isInstanceOfAncestor(const Builtin &builtin, const Arguments &arguments,
+                                             const SourceLocation &place);
   // tl.aggregate_replace(instance, field=value, ...): a copy with other fields.
   Object replaceFields(const Arguments &arguments, const SourceLocation &place);
   void assignField(const ast::Attribute &target, const Object &value);

@@ -37,12 +37,13 @@ Parameter parseParameter(llvm::StringRef text) {
   auto [declaration, defaultText] = text.split('=');
   auto [name, annotation] = declaration.split(':');
   name = name.trim();
+  parameter.isKeywords = name.consume_front("**");
   parameter.isVariadic = name.consume_front("*");
   parameter.name = name.str();
   parameter.annotation = annotation.trim().str();
   if (!defaultText.empty())
     parameter.defaultValue = parseDefault(defaultText.trim());
-  if (parameter.isVariadic)
+  if (parameter.isVariadic || parameter.isKeywords)
     parameter.defaultValue = Object::makeTuple({});
   return parameter;
 }

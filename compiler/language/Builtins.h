@@ -11,6 +11,7 @@ struct Parameter {
   std::optional<Object> defaultValue; // none: required
   std::string annotation;             // for stubs and docs, e.g. "tensor", "constexpr int"
   bool isVariadic = false;            // *args: bound to one tuple
+  bool isKeywords = false;            // **fields: any other name; the caller of the builtin has to see to them
 };
 
 struct Builtin {

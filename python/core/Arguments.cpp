@@ -184,6 +184,43 @@ void BoundArguments::bindDescriptor(const ParameterRecord &parameter, PyObject *
   bindConstant(field(4));
 }
 
+// An aggregate arrives field by field. An integer field that is 1 is known to the compiler, but no constexpr in the
+// kernel unless its class says so: the kernel may make another instance of it, with another value.
+bool BoundArguments::bindAggregate(const ParameterRecord &parameter, PyObject *value) {
+  Handle fields = aggregateFields(value);
+  if (!fields)
+    return false;
+  Handle description = attribute(reinterpret_cast<PyObject *>(Py_TYPE(value)), "__aggregate__");
+  Handle constexprs = attribute(description.get(), "__constexprs__");
+  size_t head = arguments.size();
+  arguments.emplace_back();
+  arguments[head].kind = BoundArgument::Kind::Tuple;
+  arguments[head].constant = value;
+  arguments[head].elements = static_cast<uint32_t>(PyTuple_Size(fields.get()));
+  arguments[head].isAggregate = true;
+  ParameterRecord part; // an annotation is the aggregate's, not its fields'
+  part.name = parameter.name;
+  part.isConst = parameter.isConst;
+  part.noSpecialization = parameter.noSpecialization;
+  part.noAlignment = parameter.noAlignment;
+  for (Py_ssize_t i = 0, size = PyTuple_Size(fields.get()); i < size; ++i) {
+    PyObject *name = PyTuple_GetItem(fields.get(), i);
+    Handle field = checked(PyObject_GetAttr(value, name));
+    if (reinterpret_cast<PyObject *>(Py_TYPE(field.get())) == languageTypes().constexprType.get())
+      field = attribute(field.get(), "value");
+    keepAlive.push_back(field);
+    int isConstexpr = PySequence_Contains(constexprs.get(), name);
+    checkedStatus(isConstexpr);
+    size_t place = arguments.size();
+    if (isConstexpr)
+      bindConstant(field.get());
+    else
+      bind(part, field.get());
+    arguments[place].isRunTimeField = !isConstexpr;
+  }
+  return true;
+}
+
 void BoundArguments::bind(const ParameterRecord &parameter, PyObject *value) {
   if (parameter.isConstexpr)
     return bindConstant(value);
@@ -235,6 +272,8 @@ void BoundArguments::bind(const ParameterRecord &parameter, PyObject *value) {
     throw PythonError();
   if (isDescriptor)
     return bindDescriptor(parameter, value);
+  if (bindAggregate(parameter, value))
+    return;
   int isConstexpr = PyObject_IsInstance(value, types.constexprType.get());
   int isDtype = PyObject_IsInstance(value, types.dtypeType.get());
   int isFunction = PyObject_IsInstance(value, types.constexprFunctionType.get());
@@ -271,6 +310,14 @@ void appendConstant(llvm::SmallVectorImpl<char> &key, llvm::SmallVectorImpl<PyOb
     double number = PyFloat_AsDouble(value);
     return append(key, &number, sizeof(number));
   }
+  if (Handle fields = aggregateFields(value)) {
+    for (Py_ssize_t i = 0, size = PyTuple_Size(fields.get()); i < size; ++i) {
+      Handle field = checked(PyObject_GetAttr(value, PyTuple_GetItem(fields.get(), i)));
+      appendConstant(key, objects, field.get());
+    }
+    objects.push_back(reinterpret_cast<PyObject *>(type)); // held, so that its address stays its own
+    return;
+  }
   if (PyTuple_Check(value) || PyList_CheckExact(value)) {
     Py_ssize_t size = PySequence_Size(value);
     append(key, &size, sizeof(size));
@@ -301,6 +348,8 @@ void BoundArguments::appendKey(llvm::SmallVectorImpl<char> &key, llvm::SmallVect
       PyTypeObject *type = Py_TYPE(argument.constant); // named tuples of different classes are different
       append(key, &type, sizeof(type));
       append(key, &argument.elements, sizeof(argument.elements));
+      if (argument.isAggregate)
+        objects.push_back(reinterpret_cast<PyObject *>(type)); // held, so that its address stays its own
     } else {
       head[1] = static_cast<char>(argument.type.scalarKind());
     }

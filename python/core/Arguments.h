@@ -28,9 +28,11 @@ struct BoundArgument {
   bool readOnly = false;        // memory that may not be written
   Type type;                    // of pointers (the pointee) and numbers
   uint64_t slot = 0;            // what the kernel gets
-  PyObject *constant = nullptr; // borrowed; of Constant, and of Tuple for its field names
+  PyObject *constant = nullptr; // borrowed; of Constant, and of Tuple for its class
   uint32_t elements = 0;        // of Tuple: so many arguments follow, flattened
   bool isDescriptor = false;    // a Tuple that is a tensor descriptor: its fields in descriptorFields' order
+  bool isAggregate = false;     // a Tuple that is an aggregate: its fields in its class's order
+  bool isRunTimeField = false;  // a field of an aggregate that is not annotated tl.constexpr
 };
 
 // One launch's arguments in order, tuples flattened behind their head.
@@ -54,6 +56,7 @@ private:
   bool bindArray(const ParameterRecord &parameter, PyObject *value);
   void bindTuple(const ParameterRecord &parameter, PyObject *value);
   void bindDescriptor(const ParameterRecord &parameter, PyObject *value);
+  bool bindAggregate(const ParameterRecord &parameter, PyObject *value);
 };
 
 // The fields of a tensor descriptor as a kernel sees it: run-time values first, then the constants.

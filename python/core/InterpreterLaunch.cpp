@@ -35,6 +35,8 @@ public:
     case BoundArgument::Kind::Number:
       return makeTensor(bridge.interpreter.scalar(argument.type, argument.slot));
     case BoundArgument::Kind::Constant:
+      if (argument.isRunTimeField)
+        return bridge.toPython(bridge.interpreter.asVariable(bridge.toObject(argument.constant)));
       if (PyObject_IsInstance(argument.constant, languageTypes().constexprType.get()) == 1)
         return attribute(argument.constant, "value");
       return Handle::borrow(argument.constant);
@@ -51,12 +53,24 @@ public:
       record->isRecord = true;
       return makeRecordObject(std::shared_ptr<const TupleValue>(std::move(record)));
     }
+    if (argument.isAggregate)
+      return aggregate(argument.constant, items.get());
     if (PyTuple_CheckExact(argument.constant))
       return items;
     return checked(PyObject_CallObject(reinterpret_cast<PyObject *>(Py_TYPE(argument.constant)), items.get()));
   }
 
 private:
+  // An instance like the launch's, without running its __init__ again.
+  static Handle aggregate(PyObject *original, PyObject *items) {
+    auto *type = reinterpret_cast<PyObject *>(Py_TYPE(original));
+    Handle made = call(attribute(type, "__new__").get(), type), fields = aggregateFields(original);
+    for (Py_ssize_t i = 0; i < PyTuple_Size(fields.get()); ++i)
+      checkedStatus(
+          PyObject_SetAttr(made.get(), PyTuple_GetItem(fields.get(), i), PyTuple_GetItem(items, i)));
+    return made;
+  }
+
   Bridge &bridge;
   llvm::ArrayRef<BoundArgument> bound;
   size_t place = 0;

@@ -125,12 +125,15 @@ std::string defaultText(const Object &value) {
   return value.repr();
 }
 
-// (name, annotation, default's text or None, is variadic)
+// How many stars stand before a parameter: *args, **fields.
+int stars(const Parameter &parameter) { return parameter.isKeywords ? 2 : parameter.isVariadic; }
+
+// (name, annotation, default's text or None, stars)
 Handle parameterRow(const Parameter &parameter) {
-  bool hasDefault = parameter.defaultValue && !parameter.isVariadic;
+  bool hasDefault = parameter.defaultValue && stars(parameter) == 0;
   std::string fallback = hasDefault ? defaultText(*parameter.defaultValue) : "";
-  return checked(Py_BuildValue("(sszO)", parameter.name.c_str(), parameter.annotation.c_str(),
-                               hasDefault ? fallback.c_str() : nullptr, parameter.isVariadic ? Py_True : Py_False));
+  return checked(Py_BuildValue("(sszi)", parameter.name.c_str(), parameter.annotation.c_str(),
+                               hasDefault ? fallback.c_str() : nullptr, stars(parameter)));
 }
 
 // builtins() -> [(module, name, group, signature, documentation, is method, [parameter])]
@@ -141,8 +144,8 @@ PyObject *builtins(PyObject *, PyObject *) {
       std::string signature;
       Handle parameters = checked(PyList_New(0));
       for (const Parameter &parameter : builtin.parameters) {
-        signature += (signature.empty() ? "" : ", ") + std::string(parameter.isVariadic ? "*" : "") + parameter.name;
-        if (parameter.defaultValue && !parameter.isVariadic)
+        signature += (signature.empty() ? "" : ", ") + std::string(static_cast<size_t>(stars(parameter)), '*') + parameter.name;
+        if (parameter.defaultValue && stars(parameter) == 0)
           signature += "=" + defaultText(*parameter.defaultValue);
         checkedStatus(PyList_Append(parameters.get(), parameterRow(parameter).get()));
       }

@@ -24,6 +24,10 @@ const LanguageTypes &languageTypes() {
   return *types;
 }
 
+Handle aggregateFields(PyObject *object) {
+  return attributeOrNull(reinterpret_cast<PyObject *>(Py_TYPE(object)), "__aggregate_fields__");
+}
+
 namespace {
 
 bool isInstance(PyObject *object, const Handle &type) {
@@ -234,6 +238,19 @@ Object PythonHost::toObject(PyObject *object) {
     for (Py_ssize_t i = 0, size = PySequence_Size(object); i < size; ++i)
       tuple->items.push_back(toObject(checked(PySequence_GetItem(object, i)).get()));
     return Object(std::shared_ptr<const TupleValue>(tuple));
+  }
+  if (Handle fields = aggregateFields(object)) {
+    auto record = std::make_shared<TupleValue>();
+    record->typeName = typeName(object);
+    record->isRecord = true;
+    record->recordClass =
+        std::make_shared<const Object>(toObject(reinterpret_cast<PyObject *>(Py_TYPE(object))));
+    for (Py_ssize_t i = 0; i < PyTuple_Size(fields.get()); ++i) {
+      PyObject *name = PyTuple_GetItem(fields.get(), i);
+      record->names.push_back(text(name));
+      record->items.push_back(toObject(checked(PyObject_GetAttr(object, name)).get()));
+    }
+    return Object(std::shared_ptr<const TupleValue>(std::move(record)));
   }
   if (PyLong_Check(object)) // a member of an IntEnum and its like
     return Object(toInteger(object));

@@ -55,5 +55,7 @@ private:
 std::shared_ptr<FunctionSource> functionSource(PyObject *kernel);
 // Whether `object` is a function of the language.
 bool isKernel(PyObject *object);
+// The names of an aggregate's fields, a tuple; null when `object` is no instance of one.
+Handle aggregateFields(PyObject *object);
 
 } // namespace nacre::python

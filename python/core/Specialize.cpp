@@ -40,6 +40,7 @@ private:
     case BoundArgument::Kind::Constant:
       spec.isConstant = true;
       spec.constant = host.toObject(argument.constant);
+      spec.isRunTimeValue = argument.isRunTimeField && spec.constant.isNumber();
       type = unicode("constexpr");
       checkedStatus(PyDict_SetItem(constants.get(), path, argument.constant));
       checkedStatus(PyList_Append(slotTypes.get(), unicode("").get()));
@@ -61,7 +62,13 @@ private:
         type = unicode(descriptorType(spec).shortName());
         return spec;
       }
-      if (Handle fields = attributeOrNull(argument.constant, "_fields"); fields && PyTuple_Check(fields.get()))
+      if (argument.isAggregate) {
+        spec.isRecord = true;
+        spec.recordClass = host.toObject(reinterpret_cast<PyObject *>(Py_TYPE(argument.constant)));
+      }
+      Handle fields = argument.isAggregate ? aggregateFields(argument.constant)
+                                           : attributeOrNull(argument.constant, "_fields");
+      if (fields && PyTuple_Check(fields.get()))
         for (Py_ssize_t i = 0; i < PyTuple_Size(fields.get()); ++i)
           spec.fieldNames.push_back(text(PyTuple_GetItem(fields.get(), i)));
       if (!spec.fieldNames.empty())

@@ -204,3 +204,152 @@ def test_constexpr_functions(engine):
         tl.store(out_ptr + tl.arange(0, factorial(3)), digits(12345))
 
     np.testing.assert_array_equal(run(engine, kernel, 8, 123), [5] * 6 + [0, 0])
+
+
+@triton.language.core._aggregate
+class View:
+    """A matrix in memory, made by the host."""
+
+    ptr: tl.tensor
+    stride_0: tl.tensor
+    stride_1: tl.tensor
+    SHAPE: tl.constexpr
+
+    @triton.jit
+    def pointers(self):
+        rows, columns = tl.arange(0, self.SHAPE[0]), tl.arange(0, self.SHAPE[1])
+        return self.ptr + rows[:, None] * self.stride_0 + columns[None, :] * self.stride_1
+
+    @triton.jit
+    def load(self):
+        return tl.load(self.pointers())
+
+
+@triton.language.core._aggregate
+class Scaled(View):
+    """A view whose elements are scaled when they are read."""
+
+    scale: tl.tensor
+    offset: tl.tensor = 0
+
+    @triton.jit
+    def load(self):
+        return tl.load(self.pointers()) * self.scale + self.offset
+
+    @triton.jit
+    def stepped(self):
+        return Scaled(self.ptr, self.stride_0 + 1, self.stride_1, self.SHAPE, self.scale, self.offset)
+
+
+@triton.jit
+def copy_view(out_ptr, view):
+    tile = view.load()
+    width: tl.constexpr = tile.shape[1]
+    offsets = tl.arange(0, tile.shape[0])[:, None] * width + tl.arange(0, width)[None, :]
+    tl.store(out_ptr + offsets, tile)
+
+
+def test_as_an_argument_of_a_launch(engine):
+    values = np.arange(12, dtype=np.int32).reshape(3, 4)
+    x, out = engine.array(values), engine.zeros(12, "int32")
+    copy_view[(1,)](out, View(x, 4, 1, (3, 4)))
+    np.testing.assert_array_equal(engine.numpy(out).reshape(3, 4), values)
+    copy_view[(1,)](out, View(x, 1, 4, tl.constexpr((4, 3))))  # strides and a constexpr of other values
+    np.testing.assert_array_equal(engine.numpy(out).reshape(4, 3), values.T)
+    copy_view[(1,)](out, view=Scaled(x, 4, 1, (3, 4), 10, offset=7))  # another class has another method
+    np.testing.assert_array_equal(engine.numpy(out).reshape(3, 4), values * 10 + 7)
+
+
+def test_in_tuples_and_other_aggregates_of_a_launch(engine):
+    @triton.language.core._aggregate
+    class Both:
+        views: tl.tuple
+        factor: tl.tensor
+        NAME: tl.constexpr
+
+    @triton.jit
+    def kernel(out_ptr, both, rest):
+        tl.static_assert(both.NAME == "both" and rest[1] is None)
+        first, second = both.views
+        total = first.load() * both.factor + second.load() + rest[0].load()
+        tl.store(out_ptr + tl.arange(0, 2)[:, None] * 2 + tl.arange(0, 2)[None, :], total)
+
+    x = engine.array(np.array([[1, 2], [3, 4]], np.int32))
+    views = View(x, 2, 1, (2, 2)), Scaled(x, 2, 1, (2, 2), 100)
+    found = run(engine, kernel, 4, Both(views, 1000, "both"), (View(x, 1, 2, (2, 2)), None))
+    np.testing.assert_array_equal(found, [1101, 2203, 3302, 4404])
+
+
+def test_a_field_of_a_launch_that_is_1_is_a_run_time_value(engine):
+    @triton.jit
+    def kernel(out_ptr, interval, count):
+        tl.static_assert(isinstance(interval.start, tl.tensor) and isinstance(interval.SIZE, tl.constexpr))
+        for i in range(count):
+            tl.store(out_ptr + interval.offsets(), i + 1)
+            interval = interval.moved(2)
+
+    np.testing.assert_array_equal(run(engine, kernel, 8, Interval(1, 2), 3), [0, 1, 1, 2, 2, 3, 3, 0])
+
+
+def test_as_a_constexpr_argument(engine):
+    @triton.language.core._aggregate
+    class Shape:
+        ROWS: tl.constexpr
+        COLUMNS: tl.constexpr = 2
+
+        @triton.constexpr_function
+        def size(self):
+            return self.ROWS * self.COLUMNS
+
+    @triton.jit
+    def kernel(out_ptr, SHAPE: tl.constexpr):
+        tl.store(out_ptr + tl.arange(0, SHAPE.size()), SHAPE.COLUMNS)
+
+    np.testing.assert_array_equal(run(engine, kernel, 8, Shape(2)), [2] * 4 + [0] * 4)
+    np.testing.assert_array_equal(run(engine, kernel, 8, Shape(2, 3)), [3] * 6 + [0] * 2)
+
+
+def test_inheritance(engine):
+    @triton.jit
+    def kernel(out_ptr, x_ptr, stride):
+        view = Scaled(x_ptr, stride, 1, SHAPE=(1, 2), scale=3).stepped()
+        tl.static_assert(isinstance(view, View) and isinstance(view, Scaled) and not isinstance(view, Interval))
+        tl.static_assert(not isinstance(View(x_ptr, stride, 1, (1, 2)), Scaled))
+        tl.store(out_ptr + tl.arange(0, 2)[None, :], view.load())
+        tl.store(out_ptr + 2, view.stride_0)
+
+    x = engine.array(np.array([5, 6], np.int32))
+    np.testing.assert_array_equal(run(engine, kernel, 3, x, 8), [15, 18, 9])
+    assert Scaled.__aggregate_fields__ == ("ptr", "stride_0", "stride_1", "SHAPE", "scale", "offset")
+    try:
+
+        @triton.language.core._aggregate
+        class Wrong(NamedTuple):
+            x: tl.tensor
+
+    except TypeError as error:
+        assert "inherit" in str(error)
+    else:
+        raise AssertionError("a class that is no aggregate was inherited from")
+
+
+def test_methods_may_have_any_name(engine):
+    @triton.language.core._aggregate
+    class Named:
+        value: tl.tensor
+
+        @triton.jit
+        def fields(self):
+            return self.value + 1
+
+        @triton.jit
+        def init(self):
+            return self.value + 2
+
+    @triton.jit
+    def kernel(out_ptr, x):
+        named = Named(x)
+        tl.store(out_ptr, named.fields())
+        tl.store(out_ptr + 1, named.init())
+
+    np.testing.assert_array_equal(run(engine, kernel, 2, 3), [4, 5])

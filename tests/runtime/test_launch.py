@@ -319,6 +319,57 @@ def test_tuples_and_named_tuples():
     assert out[0] == 4322
 
 
+@nacre.aggregate
+class Range:
+    out: tl.tensor
+    stride: tl.tensor
+    SIZE: tl.constexpr
+
+    @nacre.jit
+    def fill(self, value):
+        tl.store(self.out + tl.arange(0, self.SIZE) * self.stride, value)
+
+
+@nacre.jit
+def fill_kernel(range, value):
+    range.fill(value)
+
+
+def test_aggregates_are_specialised_field_by_field():
+    out = np.zeros(1024, np.int32)
+    out = out[(-out.ctypes.data // 4) % 4 :]
+    compiled = fill_kernel[(1,)](Range(out, 1, 4), 16)
+    assert compiled.src.signature == {"range": ("*i32", "constexpr", "constexpr"), "value": "i32"}
+    assert compiled.src.constants == {(0, 1): 1, (0, 2): 4}
+    assert compiled.src.attrs == {(0, 0): [["tt.divisibility", 16]], (1,): [["tt.divisibility", 16]]}
+    assert out[:5].tolist() == [16, 16, 16, 16, 0]
+    before = nacre._core.cache_counts()["compiles"]
+    kernels = [fill_kernel[(1,)](Range(out, stride, 4), 7) for stride in (2, 3, 5)]
+    assert len(set(map(id, kernels))) == 1 and nacre._core.cache_counts()["compiles"] <= before + 1
+    assert fill_kernel[(1,)](Range(out, 2, 8), 7) is not kernels[0] and out[14] == 7 and out[13] == 0
+
+
+def test_compiled_kernels_take_aggregates():
+    out = np.zeros(64, np.int32)
+    compiled = fill_kernel[(1,)](Range(out, 3, 4), 5)
+    compiled[(1, 1, 1)](Range(out, 4, 4), 9)
+    assert np.flatnonzero(out == 9).tolist() == [0, 4, 8, 12]
+
+
+def test_a_read_only_array_in_an_aggregate_is_refused():
+    out = np.zeros(64, np.int32)
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="'range', which is a read-only array"):
+        fill_kernel[(1,)](Range(out, 3, 4), 5)
+
+
+def test_an_aggregate_without_a_field_is_an_error():
+    incomplete = Range.__new__(Range)
+    incomplete.out = np.zeros(4, np.int32)
+    with pytest.raises(AttributeError, match="stride"):
+        fill_kernel[(1,)](incomplete, 1)
+
+
 def test_equal_constants_of_different_types_are_different():
     @nacre.jit
     def kernel(out, V: tl.constexpr):

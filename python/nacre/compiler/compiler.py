@@ -119,6 +119,8 @@ class CompiledKernel:
                 flat += [arg.base, *arg.shape, *arg.strides, arg.block_shape, arg.padding]
             elif isinstance(arg, tuple):
                 flat += self._flat(arg)
+            elif hasattr(type(arg), "__aggregate_fields__"):
+                flat += self._flat([getattr(arg, name) for name in arg.__aggregate_fields__])
             else:
                 flat.append(arg)
         return flat

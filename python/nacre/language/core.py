@@ -88,7 +88,7 @@ def aggregate_replace(instance, /, **fields):
 
     replaced = copy.copy(instance)
     for name, value in fields.items():
-        if name not in type(instance).__aggregate__.fields:
+        if name not in type(instance).__aggregate_fields__:
             raise AttributeError(f"{type(instance).__name__} has no field {name!r}")
         setattr(replaced, name, value)
     return replaced

@@ -14,7 +14,11 @@
         def offsets(self):
             return self.start + tl.arange(0, self.SIZE)
 
-An instance does not change once it is made. Without an __init__ the fields are the parameters, in order.
+An instance does not change once it is made. Without an __init__ of its own the fields are the parameters, in order, those of
+the aggregates it inherits from first.
+
+An instance may be made outside kernels too and passed to one, alone or in tuples: its fields are then arrays, numbers,
+constexprs, tuples, descriptors, or other aggregates, and each is specialised as it would be by itself.
 """
 
 import functools
@@ -74,18 +78,23 @@ def aggregate(cls):
         elif inspect.isfunction(member) and not hasattr(member, "_is_made"):
             members[name] = _evaluated(member)
     init = members.pop("__init__", None)
-    if init is None:
+    if "__init__" not in cls.__dict__:
+        init = None
         cls.__init__ = _make_init(cls.__name__, tuple(annotations), defaults)
+    # What the compiler asks for (Aggregates.cpp).
     description = {
         **members,
-        "fields": tuple(annotations),
-        "constexprs": tuple(name for name, annotation in annotations.items() if _is_constexpr(annotation)),
-        "init": init,
-        "defaults": tuple(defaults.items()),
+        "__fields__": tuple(annotations),
+        "__constexprs__": tuple(name for name, annotation in annotations.items() if _is_constexpr(annotation)),
+        "__constructor__": init,
+        "__defaults__": tuple(defaults.items()),
+        "__ancestors__": cls.__mro__[1:-1],
         "__module__": cls.__module__,
         "__qualname__": cls.__qualname__ + ".__aggregate__",
     }
     cls.__aggregate__ = type("__aggregate__", (), description)
+    cls.__aggregate_fields__ = tuple(annotations)
+    cls.__aggregate_defaults__ = defaults
     cls.__triton_aggregate__ = True
     return cls
 

@@ -11,6 +11,7 @@ import os
 import sys
 from itertools import islice
 
+from ..language.core import aggregate_replace
 from ..tools.tensor_descriptor import TensorDescriptor
 from .jit import JITFunction, TensorWrapper
 
@@ -49,6 +50,8 @@ def _memory(kernel, values):
     def add(name, value):
         if isinstance(value, tuple):
             return all([add(f"{name}[{i}]", item) for i, item in enumerate(value)])
+        if hasattr(type(value), "__aggregate_fields__"):
+            return all([add(f"{name}.{field}", getattr(value, field)) for field in value.__aggregate_fields__])
         extent = _extent(value)
         if extent is None:
             return False
@@ -104,7 +107,10 @@ def _bounds(interface, item_size):
 
 def _host_copies(args):
     """(arguments with tensors of a GPU copied to the host, a function that writes them back), or None if there are none."""
-    if not any(getattr(arg, "is_cuda", False) or isinstance(arg, (tuple, TensorWrapper, TensorDescriptor)) for arg in args):
+    compound = (tuple, TensorWrapper, TensorDescriptor)
+    if not any(
+        getattr(arg, "is_cuda", False) or isinstance(arg, compound) or hasattr(type(arg), "__aggregate_fields__") for arg in args
+    ):
         return None
     storages = {}  # address -> (storage, its copy): tensors that share memory go on sharing it
 
@@ -112,6 +118,10 @@ def _host_copies(args):
         if isinstance(arg, tuple):
             items = [copy(item) for item in arg]
             return arg if all(a is b for a, b in zip(items, arg)) else type(arg)(*items) if hasattr(arg, "_fields") else tuple(items)
+        if hasattr(type(arg), "__aggregate_fields__"):
+            fields = {name: getattr(arg, name) for name in arg.__aggregate_fields__}
+            copies = {name: copy(value) for name, value in fields.items()}
+            return arg if all(copies[name] is fields[name] for name in fields) else aggregate_replace(arg, **copies)
         if isinstance(arg, TensorWrapper):
             base = copy(arg.base)
             return arg if base is arg.base else TensorWrapper(base, arg.dtype)
