@@ -38,7 +38,7 @@ void print(KernelContext *context, const uint32_t *programId, const char *prefix
 }
 
 void assertFailed(KernelContext *context, const uint32_t *programId, const char *message, const char *file,
-                  uint32_t line) {
+                  uint32_t line, uint32_t) {
   Launch &launch = launchOf(context);
   launch.failure = "program (" + std::to_string(programId[0]) + ", " + std::to_string(programId[1]) + ", " +
                    std::to_string(programId[2]) + "): device_assert failed: " + message;

@@ -54,12 +54,28 @@ void leaveFatalError(void *, const char *reason, bool) {
     recovery->HandleExit(1);
 }
 
+// Gives the places that the target named the text of their lines.
+void addText(Diagnostic &diagnostic, llvm::ArrayRef<std::shared_ptr<const SourceText>> sources) {
+  auto complete = [&](SourceLocation &place) {
+    for (const std::shared_ptr<const SourceText> &source : sources)
+      if (place.source && source->fileName == place.source->fileName && !source->line(place.line).empty()) {
+        place.source = source;
+        return;
+      }
+  };
+  complete(diagnostic.location);
+  for (SourceLocation &call : diagnostic.calls)
+    complete(call);
+}
+
 CompiledCode compileHere(const CompileRequest &request, Host &host, const StageSink &onStage) {
   mlir::MLIRContext context(dialects(), mlir::MLIRContext::Threading::DISABLED);
   FrontendOptions frontend;
   frontend.debug = request.options.debug;
   frontend.sanitizeOverflow = request.options.sanitizeOverflow;
   frontend.staticPrint = request.staticPrint;
+  std::vector<std::shared_ptr<const SourceText>> sources;
+  frontend.sources = &sources;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   buildTileIR(context, request.kernel, request.arguments, host, frontend, module);
 
@@ -72,8 +88,13 @@ CompiledCode compileHere(const CompileRequest &request, Host &host, const StageS
   options.dumpPasses = knobBoolean(KnobId::DumpPasses);
   options.reproducerPath = knobString(KnobId::ReproducerPath);
   options.onStage = onStage;
-  cpu::CpuCode code = cpu::compile(*module, options);
-  return {std::move(code.object), std::move(code.symbol), code.metadata, access};
+  try {
+    cpu::CpuCode code = cpu::compile(*module, options);
+    return {std::move(code.object), std::move(code.symbol), code.metadata, access};
+  } catch (CompileError &error) {
+    addText(error.diagnostic, sources);
+    throw CompileError(std::move(error.diagnostic));
+  }
 }
 
 } // namespace

@@ -60,8 +60,10 @@ void append(std::string &out, const char *format, auto... values) {
   out.append(buffer, length);
 }
 
-void appendElement(std::string &out, Type type, bool hex, const void *data, int64_t index) {
+void appendElement(std::string &out, Type type, bool isAddress, bool hex, const void *data, int64_t index) {
   int bytes = type.byteSize();
+  if (isAddress)
+    return append(out, "0x%" PRIx64, readBits(data, index, bytes));
   if (hex)
     return append(out, "0x%0*" PRIx64, bytes * 2, readBits(data, index, bytes));
   if (type.isFloating())
@@ -104,6 +106,7 @@ void formatPrint(std::string &out, const uint32_t *programId, const char *prefix
   for (uint32_t operand = 0; operand < count; ++operand) {
     Type type = Type::scalar(static_cast<ScalarKind>(kinds[operand] & 0xFF));
     uint32_t rank = (kinds[operand] >> 8) & 0xFF;
+    bool isAddress = kinds[operand] >> 16 & 1;
     int64_t elements = 1;
     for (uint32_t axis = 0; axis < rank; ++axis)
       elements *= shapes[axis];
@@ -116,7 +119,7 @@ void formatPrint(std::string &out, const uint32_t *programId, const char *prefix
       out += shownLabel;
       if (count > 1)
         append(out, "(operand %u) ", operand);
-      appendElement(out, type, hex, data[operand], element);
+      appendElement(out, type, isAddress, hex, data[operand], element);
       out += "\n";
       for (int axis = static_cast<int>(rank) - 1; axis >= 0 && ++index[axis] == shapes[axis]; --axis)
         index[axis] = 0;

@@ -11,12 +11,13 @@ struct KernelContext {
   uint32_t reserved;       // 12
   void *scratch;           // 16: this thread's arena, 64-byte aligned, of the size the kernel's metadata asks for
   // 24: appends the formatted elements of one print to this program's output. `kinds[i]` packs, from the low byte: element
-  // kind (ScalarKind), rank; `shape` holds the extents of all operands in turn; `data[i]` points at the row-major elements.
+  // kind (ScalarKind), rank, 1 for addresses; `shape` holds the extents of all operands in turn; `data[i]` points at the row-major elements.
   void (*print)(KernelContext *context, const uint32_t *programId, const char *prefix, uint32_t hex, uint32_t count,
                 const uint32_t *kinds, const int64_t *shapes, const void *const *data);
   // 32: records a failed device_assert and does not return: it leaves the compiled code by longjmp to the runtime frame that
-  // called the kernel (compiled code owns nothing that needs unwinding).
-  void (*assertFailed)(KernelContext *context, const uint32_t *programId, const char *message, const char *file, uint32_t line);
+  // called the kernel (compiled code owns nothing that needs unwinding). Columns count from 1; 0 is none.
+  void (*assertFailed)(KernelContext *context, const uint32_t *programId, const char *message, const char *file,
+                       uint32_t line, uint32_t column);
   void *launch;            // 40: the runtime's own
   uint64_t launchId;       // 48: differs for every launch of the process, and is never 0
 };

@@ -70,12 +70,12 @@ void printElements(KernelContext *context, const uint32_t *programId, const char
 }
 
 void recordAssert(KernelContext *context, const uint32_t *programId, const char *message, const char *file,
-                  uint32_t line) {
+                  uint32_t line, uint32_t column) {
   auto *self = static_cast<ThreadContext *>(context);
   {
     std::lock_guard<std::mutex> guard(self->shared->lock);
     if (!self->shared->failure)
-      self->shared->failure.emplace(message, file, line, programId);
+      self->shared->failure.emplace(message, file, line, column, programId);
   }
   std::longjmp(self->leave, 1);
 }
@@ -115,9 +115,10 @@ std::string assertText(const std::string &message, const std::string &file, uint
 
 } // namespace
 
-DeviceAssertError::DeviceAssertError(std::string message, std::string file, uint32_t line, const uint32_t *program)
+DeviceAssertError::DeviceAssertError(std::string message, std::string file, uint32_t line, uint32_t column,
+                                     const uint32_t *program)
     : std::runtime_error(assertText(message, file, line, program)), message(std::move(message)), file(std::move(file)),
-      line(line), program{program[0], program[1], program[2]} {}
+      line(line), column(column), program{program[0], program[1], program[2]} {}
 
 void launch(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, const LaunchOptions &options) {
   uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];

@@ -9,9 +9,9 @@ namespace nacre {
 // A device_assert that failed; the programs not yet started were not run.
 class DeviceAssertError : public std::runtime_error {
 public:
-  DeviceAssertError(std::string message, std::string file, uint32_t line, const uint32_t *program);
+  DeviceAssertError(std::string message, std::string file, uint32_t line, uint32_t column, const uint32_t *program);
   std::string message, file;
-  uint32_t line;
+  uint32_t line, column; // from 1 on; 0: not known
   uint32_t program[3];
 };
 

@@ -66,7 +66,8 @@ void Generator::comprehensionClause(const ast::Comprehension &node, size_t claus
       std::variant<bool, Value> decision = condition(*test);
       if (!std::holds_alternative<bool>(decision))
         failAt(test->location, Diagnostic::Kind::Type,
-               "the condition of a comprehension must be constexpr, not a run-time value");
+               "the condition of a comprehension must be constexpr, not a run-time value",
+               "it decides how many items there are; choose among values with tl.where");
       isKept = isKept && std::get<bool>(decision);
       if (!isKept)
         break;

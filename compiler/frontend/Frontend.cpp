@@ -63,11 +63,13 @@ ArgumentSpec constantArgument(Object constant) {
   return spec;
 }
 
-[[noreturn]] void fail(const SourceLocation &place, Diagnostic::Kind kind, const std::string &message) {
+[[noreturn]] void fail(const SourceLocation &place, Diagnostic::Kind kind, const std::string &message,
+                       const std::string &hint = "") {
   Diagnostic diagnostic;
   diagnostic.kind = kind;
   diagnostic.location = place;
   diagnostic.message = message;
+  diagnostic.hint = hint;
   throw CompileError(std::move(diagnostic));
 }
 
@@ -96,7 +98,8 @@ void checkArguments(const Function &kernel, llvm::ArrayRef<ArgumentSpec> argumen
       fail(parameter.location, Diagnostic::Kind::Unsupported, "a kernel cannot have `*` or `**` parameters");
     if (!given.count(parameter.name) && !parameter.defaultValue)
       fail(parameter.location, Diagnostic::Kind::Argument,
-           "kernel `" + definition.name + "` needs the argument `" + parameter.name + "`");
+           "kernel `" + definition.name + "` needs the argument `" + parameter.name + "`",
+           "give it at the launch, or a default in the definition");
   }
 }
 
@@ -182,6 +185,8 @@ void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernelSource,
       values.push_back(bindArgument(generator, argument, signature, function, next));
     generator.buildKernel(kernel, arguments, values);
     mlir::func::ReturnOp::create(ops, location);
+    if (options.sources)
+      *options.sources = ir.namedSources();
   }
   verifyModule(*built, *kernel);
   module = std::move(built);

@@ -65,6 +65,7 @@ struct FrontendOptions {
   bool sanitizeOverflow = false;
   std::string target = "cpu";
   std::function<void(llvm::StringRef)> staticPrint; // null: to stdout
+  std::vector<std::shared_ptr<const SourceText>> *sources = nullptr; // filled with the texts that the IR's locations name
 };
 
 // Builds a module with one kernel, `func.func @name` with `tile.kernel`, its arguments the non-constant ones in order (tuples

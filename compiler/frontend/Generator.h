@@ -14,6 +14,10 @@
 
 namespace nacre {
 
+// What to do where only Python's own debugger would help.
+inline constexpr const char *interpreterHint =
+    "it works where Python runs the kernel: set TRITON_INTERPRET=1, or decorate it with @triton.jit(interpret=True)";
+
 using Keywords = llvm::SmallVector<std::pair<std::string, Object>, 2>;
 struct Arguments {
   llvm::SmallVector<Object, 4> positional;

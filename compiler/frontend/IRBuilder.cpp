@@ -78,6 +78,8 @@ mlir::Type IRBuilder::irType(Type type) {
 mlir::Location IRBuilder::irLocation(const SourceLocation &place) {
   if (!place.source)
     return operations.getUnknownLoc();
+  if (!llvm::is_contained(llvm::reverse(sources), place.source))
+    sources.push_back(place.source);
   mlir::Location here =
       mlir::FileLineColLoc::get(operations.getStringAttr(place.source->fileName), place.line, place.column + 1);
   return callers.empty() ? here : mlir::CallSiteLoc::get(here, callers.back());

@@ -25,6 +25,8 @@ public:
   // The current place as an IR location; `callers` (innermost last) are the call sites it was inlined at.
   mlir::Location irLocation();
   mlir::Location irLocation(const SourceLocation &place);
+  // The texts that locations were asked for in.
+  const std::vector<std::shared_ptr<const SourceText>> &namedSources() const { return sources; }
   void enterCall(const SourceLocation &callSite);
   void leaveCall();
 
@@ -78,6 +80,7 @@ private:
 
   mlir::OpBuilder operations;
   std::vector<mlir::Location> callers;
+  std::vector<std::shared_ptr<const SourceText>> sources;
 };
 
 } // namespace nacre

@@ -65,12 +65,26 @@ LoopCarried::Match LoopCarried::match(const Object &head, const Object &end) con
   return Match::Differs;
 }
 
+static std::string howToKeepOneType(const Object &before, const Object &after) {
+  if (!before.isValue() || !after.isValue())
+    return "give it a value of that type before the loop";
+  Type from = before.value().type(), to = after.value().type();
+  if (from.shape() == to.shape())
+    return "cast one of the two, for instance with .to(...)";
+  if (from.isBlock() || from.isPointerLike())
+    return "its shape must not change either";
+  std::string shape;
+  for (int64_t extent : to.shape())
+    shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
+  return "begin with a tensor of that shape, for instance tl.zeros([" + shape + "], tl.float32)";
+}
+
 std::shared_ptr<const Unavailable> LoopCarried::mismatch(const Entry &entry, const Binding &end) const {
   auto reason = std::make_shared<Unavailable>();
   reason->message = "`" + entry.name + "` changes its type in the loop: it is " + describeType(entry.init) +
                     " before the loop (line " + std::to_string(entry.place.line) + ") but " + describeType(end.object) +
                     " at the end of its body";
-  reason->hint = "a name that a loop carries keeps one type; cast one of the two, for instance with .to(...)";
+  reason->hint = "a name that a loop carries keeps one type; " + howToKeepOneType(entry.init, end.object);
   reason->place = end.place;
   return reason;
 }

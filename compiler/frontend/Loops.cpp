@@ -56,7 +56,8 @@ static CountedRange count(Generator &generator, const Range &range, const Source
     if (!isInteger)
       generator.failAt(place, Diagnostic::Kind::Type,
                        std::string("the ") + names[i] + " of a range must be an integer scalar, not " +
-                           objects[i]->typeName());
+                           objects[i]->typeName(),
+                       objects[i]->isValue() && objects[i]->value().type().isScalar() ? "convert it: n.to(tl.int32)" : "");
   }
   Object step = range.step;
   if (step.isInt() && step.as<llvm::DynamicAPInt>() == 0)

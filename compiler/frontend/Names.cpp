@@ -47,7 +47,8 @@ Object Generator::lookUp(const ast::Name &name) {
   std::vector<std::string> known = membersOf("builtins");
   for (const auto &[local, binding] : frame->path.names.all())
     known.push_back(local);
-  failAt(name.location, Diagnostic::Kind::Name, "`" + name.name + "` is not defined", suggestion(name.name, known));
+  std::string hint = name.name == "breakpoint" ? interpreterHint : suggestion(name.name, known);
+  failAt(name.location, Diagnostic::Kind::Name, "`" + name.name + "` is not defined", hint);
 }
 
 std::optional<Object> Generator::freeName(const ast::Name &name) {

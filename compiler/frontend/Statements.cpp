@@ -80,6 +80,10 @@ void Generator::statement(const ast::Statement &node) {
   case ast::Kind::Match:
     unsupported(node, "match cannot be used in a kernel", "use if and elif");
   case ast::Kind::Import:
+    for (const ast::ImportedName &imported : llvm::cast<ast::Import>(node).names)
+      if (imported.name == "pdb" || imported.name == "ipdb")
+        unsupported(node, "a compiled kernel cannot stop in Python's debugger", interpreterHint);
+    [[fallthrough]];
   case ast::Kind::ImportFrom:
     unsupported(node, "a module cannot be imported inside a kernel", "import it at the top of the file");
   case ast::Kind::Scope:

@@ -1,4 +1,5 @@
 // Bringing values to one shape.
+#include "compiler/language/BlockView.h"
 #include "compiler/language/Scalars.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -18,6 +19,8 @@ std::string describe(const Object &object) {
 std::string whatToPutInstead(const Object &object) {
   if (object.isNone())
     return "give it a value, or leave this branch out at compile time with `if x is not None`";
+  if (object.isRecord())
+    return object.tuple().typeName == blockPointerName ? "a block pointer moves with tl.advance(pointer, offsets)" : "";
   if (object.isTuple())
     return "take one of its items, e.g. x[0]";
   if (object.is<JitReference>() || object.is<const Builtin *>() || object.is<BoundMethod>())

@@ -35,7 +35,8 @@ namespace {
 
 [[noreturn]] void rejectOperands(Evaluation &evaluation, const char *symbol, const Object &lhs, const Object &rhs) {
   evaluation.fail(Diagnostic::Kind::Type,
-                  std::string("cannot use ") + symbol + " on " + describe(lhs) + " and " + describe(rhs));
+                  std::string("cannot use ") + symbol + " on " + describe(lhs) + " and " + describe(rhs),
+                  lhs.isRecord() ? whatToPutInstead(lhs) : "");
 }
 
 Integer integerOf(const Object &object) { return object.isBool() ? Integer(object.as<bool>()) : object.as<Integer>(); }

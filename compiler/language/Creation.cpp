@@ -101,7 +101,8 @@ static Object toTensor(Evaluation &evaluation, llvm::ArrayRef<Object> arguments)
 static Object item(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Value value = valueArgument(evaluation, arguments[0], "input");
   if (value.type().elementCount() != 1)
-    evaluation.fail(Diagnostic::Kind::Value, "only a tensor of one element has an item, not " + describe(arguments[0]));
+    evaluation.fail(Diagnostic::Kind::Value, "only a tensor of one element has an item, not " + describe(arguments[0]),
+                    "x[0] takes one element, tl.sum(x) and tl.max(x) make one of all");
   return toScalar(evaluation, value);
 }
 

@@ -112,7 +112,8 @@ std::vector<Object> expandIndex(Evaluation &evaluation, const Object &index, int
     evaluation.fail(Diagnostic::Kind::Value, "an index can hold only one ...");
   if (used > rank)
     evaluation.fail(Diagnostic::Kind::Value,
-                    "too many indices: " + std::to_string(used) + " for a tensor of rank " + std::to_string(rank));
+                    "too many indices: " + std::to_string(used) + " for a tensor of rank " + std::to_string(rank),
+                    "each index but None takes one axis; None inserts one");
   std::vector<Object> missing(static_cast<size_t>(rank - used), everything);
   std::vector<Object> result;
   bool isExpanded = false;

@@ -86,7 +86,7 @@ template <typename Use> void withWord(int size, Use use) {
 } // namespace
 
 Value EagerBuilder::atomic(AtomicOp op, Value pointer, Value value, Value mask, MemoryOrder order, MemoryScope scope) {
-  checkAccess("atomic", pointer, mask);
+  checkAccess("atomic", pointer, mask, Access::Write);
   BufferRef result = makeBuffer(value.type());
   ScalarKind kind = storedKind(value.type());
   llvm::SmallVector<const Buffer *, 3> operands = {&bufferOf(pointer), &bufferOf(value)};
@@ -107,7 +107,7 @@ Value EagerBuilder::atomic(AtomicOp op, Value pointer, Value value, Value mask, 
 }
 
 Value EagerBuilder::atomicCas(Value pointer, Value expected, Value desired, MemoryOrder order, MemoryScope scope) {
-  checkAccess("atomic_cas", pointer, Value());
+  checkAccess("atomic_cas", pointer, Value(), Access::Write);
   BufferRef result = makeBuffer(expected.type());
   withWord(result->elementSize(), [&](auto element) {
     using T = decltype(element);

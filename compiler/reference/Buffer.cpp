@@ -161,13 +161,20 @@ BufferRef nacre::makeUniform(Type type, const void *element) {
   return buffer;
 }
 
+BufferRef nacre::makeUniform(Type type, const Buffer &source, const std::byte *element) {
+  BufferRef buffer = makeUniform(type, element);
+  buffer->array = source.array;
+  return buffer;
+}
+
 BufferRef nacre::makeView(const Buffer &source, Type type, std::byte *data, llvm::ArrayRef<int64_t> strides) {
   if (!source.storage)
-    return makeUniform(type, data);
+    return makeUniform(type, source, data);
   auto buffer = std::allocate_shared<Buffer>(BlockAllocator<Buffer>(), type);
   buffer->data = data;
   buffer->strides.assign(strides.begin(), strides.end());
   buffer->storage = source.storage;
+  buffer->array = source.array;
   return buffer;
 }
 
@@ -176,6 +183,7 @@ BufferRef nacre::contiguous(const BufferRef &source) {
     return source;
   BufferRef result = makeBuffer(source->type);
   copyElements(*source, result->data);
+  result->array = source->array;
   return result;
 }
 

@@ -54,6 +54,7 @@ struct Buffer {
   std::byte *data = nullptr;             // the element at index 0, 0, ...
   llvm::SmallVector<int64_t, 4> strides; // in elements, one an axis; 0 repeats, negative runs backwards
   Storage storage;                       // null: the one element is in `element`
+  uint32_t array = 0;                    // of pointers made from one of a launch's arrays: its number (MemoryMap.h)
   alignas(8) std::byte element[8] = {};
 
   int64_t count() const { return total; }
@@ -87,6 +88,8 @@ BufferRef makeUniform(Type type, const void *element); // every element a copy o
 BufferRef makeView(const Buffer &source, Type type, std::byte *data, llvm::ArrayRef<int64_t> strides);
 // The same elements, contiguous in row-major order (a copy only where they are not).
 BufferRef contiguous(const BufferRef &source);
+// Every element a copy of one of `source`, and a pointer into the same array.
+BufferRef makeUniform(Type type, const Buffer &source, const std::byte *element);
 // Elements [begin, begin + extent) along an axis; a view.
 BufferRef slice(const Buffer &source, int axis, int64_t begin, int64_t extent, int64_t step = 1);
 

@@ -168,7 +168,7 @@ static BufferRef narrowFloat(const BufferRef &source, Type type, bool towardZero
 Value EagerBuilder::cast(CastOp op, Value value, Type type, Rounding rounding) {
   BufferRef source = bufferRef(value);
   if (op == CastOp::IntToPointer)
-    program.memory = nullptr; // an address made of a number leads anywhere
+    program.leadsAnywhere = true;
   if (op == CastOp::Bitcast || op == CastOp::PointerToInt || op == CastOp::IntToPointer) {
     ScalarKind from = storedKind(source->type), to = storedKind(type);
     int fromSize = source->elementSize(), toSize = type.scalarType().byteSize();

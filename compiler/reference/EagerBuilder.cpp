@@ -93,9 +93,11 @@ Value EagerBuilder::fma(Value a, Value b, Value c) {
 }
 
 Value EagerBuilder::select(Value condition, Value whenTrue, Value whenFalse) {
-  Buffer &first = bufferOf(whenTrue);
-  return valueOf(
-      elementwise(selectKernel(first.elementSize()), {&bufferOf(condition), &first, &bufferOf(whenFalse)}, first.type));
+  Buffer &first = bufferOf(whenTrue), &second = bufferOf(whenFalse);
+  BufferRef result =
+      elementwise(selectKernel(first.elementSize()), {&bufferOf(condition), &first, &second}, first.type);
+  result->array = first.array == second.array ? first.array : 0;
+  return valueOf(result);
 }
 
 void EagerBuilder::barrier() {} // the elements of a program are computed one operation after another

@@ -25,6 +25,7 @@ struct ProgramContext {
   std::array<uint32_t, 3> programId = {0, 0, 0};
   std::array<uint32_t, 3> grid = {1, 1, 1};
   const MemoryMap *memory = nullptr;               // null: accesses are not checked
+  bool leadsAnywhere = false;                      // an address was made of a number
   std::function<void(llvm::StringRef text)> print; // one whole print, newline included; null: to stdout
   std::optional<ProgramFault> fault;
 };
@@ -83,8 +84,13 @@ public:
 
 private:
   [[noreturn]] void fail(Diagnostic::Kind kind, const std::string &message, const std::string &hint = "") const;
-  // Throws MemoryFault when an enabled lane reaches outside the memory map. `mask` may be null.
-  void checkAccess(llvm::StringRef what, const Value &pointer, const Value &mask);
+  // Throws MemoryFault when an enabled lane reaches outside of what it may touch: the array that the pointer was made
+  // from; where that is not known, any array; and where an address may come from elsewhere, the process's memory. `mask`
+  // may be null.
+  enum class Access { Read, Write };
+  void checkAccess(llvm::StringRef what, const Value &pointer, const Value &mask, Access access);
+
+  ProcessMemory processMemory;
 };
 
 } // namespace nacre

@@ -92,7 +92,8 @@ Object Interpreter::asVariable(const Object &object) {
 void Interpreter::mustHaveOneElement(const Value &value, const char *what) {
   recorder.giveUp(); // the function looks at its lanes
   if (value.type().elementCount() != 1)
-    fail(Diagnostic::Kind::Type, std::string("a tile of shape ") + value.type().str() + " has no single " + what);
+    fail(Diagnostic::Kind::Type, Object(value).typeName() + " has no single " + what,
+         "x[0] takes one element, tl.sum(x) and tl.max(x) make one of all");
 }
 
 bool Interpreter::truth(const Object &object) {
@@ -101,6 +102,13 @@ bool Interpreter::truth(const Object &object) {
   if (const bool *known = std::get_if<bool>(&condition))
     return *known;
   return scalarOf<uint8_t>(std::get<Value>(condition)) != 0;
+}
+
+bool Interpreter::anyTrue(const Value &value) {
+  recorder.giveUp();
+  Value lanes = castTo(*this, value, int1());
+  BufferRef buffer = contiguous(bufferRef(lanes));
+  return llvm::any_of(llvm::ArrayRef(buffer->as<uint8_t>(), buffer->count()), [](uint8_t lane) { return lane != 0; });
 }
 
 llvm::APInt Interpreter::integer(const Value &value) {

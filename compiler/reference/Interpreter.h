@@ -49,6 +49,8 @@ public:
 
   // What `if`, `while`, `bool()` and `int()` ask of a value. The value must have one element.
   bool truth(const Object &object);
+  // Whether any element is not zero, for debuggers.
+  bool anyTrue(const Value &value);
   llvm::APInt integer(const Value &value); // of an integer type; as wide as it
   double number(const Value &value);       // of a floating type
 

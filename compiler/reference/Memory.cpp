@@ -88,10 +88,12 @@ std::string laneName(Shape shape, int64_t position) {
 }
 } // namespace
 
-void EagerBuilder::checkAccess(llvm::StringRef what, const Value &pointer, const Value &mask) {
+void EagerBuilder::checkAccess(llvm::StringRef what, const Value &pointer, const Value &mask, Access access) {
   if (!program.memory)
     return;
   Buffer &addresses = bufferOf(pointer);
+  const MemoryMap::Range *own = program.memory->numbered(addresses.array);
+  bool mayBeAnywhere = !own && (program.leadsAnywhere || !program.memory->isComplete);
   uint64_t size = pointeeOf(pointer.type()).byteSize();
   llvm::SmallVector<const Buffer *, 2> operands = {&addresses};
   if (mask)
@@ -101,25 +103,37 @@ void EagerBuilder::checkAccess(llvm::StringRef what, const Value &pointer, const
   int64_t position = 0, faults = 0;
   uint64_t firstAddress = 0;
   llvm::SmallVector<int64_t, shownLanes> lanes;
-  MemoryMap::Range known{1, 0, ""}; // the range found last
+  uint64_t knownBegin = own ? own->begin : 1, knownEnd = own ? own->end : 0; // the range found last
+  auto isKnown = [&](uint64_t address, uint64_t bytes) {
+    return address >= knownBegin && address <= knownEnd && bytes <= knownEnd - address;
+  };
+  auto isAllowed = [&](uint64_t address, uint64_t bytes) {
+    if (isKnown(address, bytes))
+      return true;
+    if (own)
+      return false;
+    if (const MemoryMap::Range *range = program.memory->find(address, bytes)) {
+      knownBegin = range->begin;
+      knownEnd = range->end;
+      return true;
+    }
+    if (!mayBeAnywhere)
+      return false;
+    bool forWriting = access == Access::Write;
+    return faults == 0 ? processMemory.allows(address, bytes, forWriting)
+                       : processMemory.knows(address, bytes, forWriting);
+  };
   forEachChunk(operands, false, chunk, [&](llvm::ArrayRef<const void *> inputs, int64_t count) {
     auto *address = static_cast<const uint64_t *>(inputs[0]);
     auto *enabled = mask ? static_cast<const uint8_t *>(inputs[1]) : nullptr;
     bool isOneRun = (!enabled || countTrue(enabled, count) == count) && areConsecutive(address, count, size);
-    if (isOneRun && program.memory->find(address[0], count * size)) {
+    if (isOneRun && isAllowed(address[0], count * size)) {
       position += count;
       return;
     }
     for (int64_t i = 0; i < count; ++i, ++position) {
-      if (enabled && !enabled[i])
+      if ((enabled && !enabled[i]) || isAllowed(address[i], size))
         continue;
-      if (address[i] >= known.begin && address[i] + size <= known.end)
-        continue;
-      if (const MemoryMap::Range *range = program.memory->find(address[i], size)) {
-        known.begin = range->begin;
-        known.end = range->end;
-        continue;
-      }
       if (faults++ == 0)
         firstAddress = address[i];
       if (lanes.size() < static_cast<size_t>(shownLanes))
@@ -132,18 +146,28 @@ void EagerBuilder::checkAccess(llvm::StringRef what, const Value &pointer, const
   Diagnostic diagnostic;
   diagnostic.kind = Diagnostic::Kind::Value;
   diagnostic.location = location();
-  std::string where = program.memory->describe(firstAddress);
-  diagnostic.message = llvm::formatv("program {0}: {1} of {2} out of bounds at address {3:x}", programName(), what,
-                                     pointeeOf(pointer.type()).str(), firstAddress);
-  if (!where.empty())
-    diagnostic.message += ", " + where;
+  diagnostic.message =
+      llvm::formatv("program {0}: {1} of {2} ", programName(), what, pointeeOf(pointer.type()).str()).str();
+  if (own) {
+    diagnostic.message += "out of bounds: " + own->describe(firstAddress, size);
+  } else if (mayBeAnywhere) {
+    bool isMapped = processMemory.allows(firstAddress, size, /*forWriting=*/false);
+    diagnostic.message += llvm::formatv("at address {0:x}, which is {1}", firstAddress,
+                                        isMapped ? "read-only memory" : "no memory of this process");
+  } else {
+    std::string where = program.memory->describe(firstAddress);
+    diagnostic.message += llvm::formatv("out of bounds at address {0:x}", firstAddress);
+    if (!where.empty())
+      diagnostic.message += ", " + where;
+  }
   if (addresses.type.isBlock()) {
     diagnostic.message += llvm::formatv("; {0} of {1} lanes, first ", faults, addresses.count()).str();
     for (size_t i = 0; i < lanes.size(); ++i)
       diagnostic.message += (i ? ", " : "") + laneName(addresses.shape(), lanes[i]);
   }
   diagnostic.hint =
-      mask ? "the mask lets these lanes through" : "a mask keeps lanes out of memory that is not the array's";
+      mask ? "the mask lets these lanes through"
+           : "a mask (boundary_check, with a block pointer) keeps lanes out of memory that is not the array's";
   program.fault = ProgramFault{ProgramFault::Kind::Memory, program.programId, ""};
   throw MemoryFault(std::move(diagnostic), firstAddress);
 }
@@ -171,9 +195,10 @@ Value EagerBuilder::addPointer(Value pointer, Value offset) {
   if (addresses.isUniform() && offsets.isUniform()) {
     uint64_t sum;
     compute(&sum, {addresses.data, offsets.data}, 1);
-    return valueOf(makeUniform(pointer.type(), &sum));
+    return valueOf(makeUniform(pointer.type(), addresses, reinterpret_cast<std::byte *>(&sum)));
   }
   BufferRef result = makeBuffer(pointer.type());
+  result->array = addresses.array;
   auto *out = result->as<uint64_t>();
   forEachChunk({&addresses, &offsets}, false, chunk, [&](llvm::ArrayRef<const void *> inputs, int64_t count) {
     compute(out, inputs, count);
@@ -183,7 +208,7 @@ Value EagerBuilder::addPointer(Value pointer, Value offset) {
 }
 
 Value EagerBuilder::load(Value pointer, Value mask, Value other, const LoadOptions &options) {
-  checkAccess("load", pointer, mask);
+  checkAccess("load", pointer, mask, Access::Read);
   Type pointee = pointeeOf(pointer.type());
   Type type = withScalar(pointer.type(), pointee);
   BufferRef result = makeBuffer(type);
@@ -212,7 +237,7 @@ Value EagerBuilder::load(Value pointer, Value mask, Value other, const LoadOptio
 }
 
 void EagerBuilder::store(Value pointer, Value value, Value mask, const StoreOptions &options) {
-  checkAccess("store", pointer, mask);
+  checkAccess("store", pointer, mask, Access::Write);
   llvm::SmallVector<const Buffer *, 3> operands = {&bufferOf(pointer), &bufferOf(value)};
   if (mask)
     operands.push_back(&bufferOf(mask));

@@ -14,8 +14,18 @@ public:
   struct Range {
     uint64_t begin, end;
     std::string name; // the argument's name, for messages
+    uint64_t origin;  // its element 0: a view may begin after its memory does
+    uint32_t number;  // from 1 on, by which pointers made from it are known
+    // "element 64 of 'x' (valid: 0 to 63)", of elements of this size.
+    std::string describe(uint64_t address, uint64_t size) const;
   };
-  void add(uint64_t begin, uint64_t end, std::string name);
+  bool isComplete = true; // false: the kernel was given memory that is not here
+
+  // Gives the range's number.
+  uint32_t add(uint64_t begin, uint64_t end, std::string name);
+  uint32_t add(uint64_t begin, uint64_t end, std::string name, uint64_t origin);
+  // The range of this number, or null.
+  const Range *numbered(uint32_t number) const;
   // The range that holds all of [address, address + size), or null.
   const Range *find(uint64_t address, uint64_t size) const;
   // "16 bytes past the end of x", "8 bytes before y", or empty when nothing is near.
@@ -25,7 +35,25 @@ private:
   std::vector<Range> ranges; // sorted by begin
 };
 
-// An access outside every known array: which access, lanes, program and address. The location is the kernel's line.
+// The memory of this process as the system tells it, for addresses that no known array explains.
+class ProcessMemory {
+public:
+  // Whether all of [address, address + size) is there, and may be written to if that is asked.
+  bool allows(uint64_t address, uint64_t size, bool forWriting);
+  // The same by what `allows` saw last, without asking the system again.
+  bool knows(uint64_t address, uint64_t size, bool forWriting) const;
+
+private:
+  struct Area {
+    uint64_t begin, end;
+    bool isWritable;
+  };
+  void read();
+
+  std::vector<Area> areas; // sorted; of the last time that something was not found
+};
+
+// An access to what a kernel may not touch: which access, lanes, program and address. The location is the kernel's line.
 class MemoryFault : public CompileError {
 public:
   MemoryFault(Diagnostic diagnostic, uint64_t address) : CompileError(std::move(diagnostic)), address(address) {}

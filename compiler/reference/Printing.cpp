@@ -127,22 +127,23 @@ std::string integerText(ScalarKind kind, const std::byte *element) {
   }
 }
 
-std::string hexText(int size, const std::byte *element) {
+std::string hexText(int size, int digits, const std::byte *element) {
   uint64_t bits = 0;
   std::memcpy(&bits, element, size);
   char text[24];
-  std::snprintf(text, sizeof(text), "0x%0*llx", size * 2, static_cast<unsigned long long>(bits));
+  std::snprintf(text, sizeof(text), "0x%0*llx", digits, static_cast<unsigned long long>(bits));
   return text;
 }
 
-// Turns elements of one tile into words of one width.
+// Turns elements of one tile into words of one width. Addresses are hexadecimal.
 class ElementFormat {
 public:
   ElementFormat(Type scalar, llvm::ArrayRef<const std::byte *> shown, bool hex, bool isScalar)
-      : kind(storedKind(scalar)), hex(hex), isScalar(isScalar) {
+      : kind(storedKind(scalar)), hex(hex || scalar.isPointerLike()), isScalar(isScalar) {
     size = scalar.byteSize();
+    isPointer = scalar.isPointerLike();
     isFloat = scalar.isFloating();
-    if (hex)
+    if (this->hex)
       return;
     if (isFloat)
       prepareFloats(shown);
@@ -153,7 +154,7 @@ public:
 
   std::string word(const std::byte *element) const {
     if (hex)
-      return hexText(size, element);
+      return hexText(size, isPointer ? 0 : size * 2, element);
     if (kind == ScalarKind::Int1)
       return *element != std::byte(0) ? (isScalar ? "True" : " True") : "False";
     if (!isFloat)
@@ -209,7 +210,7 @@ private:
   }
 
   ScalarKind kind;
-  bool hex, isScalar, isFloat = false, exponential = false;
+  bool hex, isScalar, isFloat = false, isPointer = false, exponential = false;
   int size = 0, precision = 0;
   size_t width = 0, left = 0, right = 0;
 };

@@ -6,7 +6,7 @@ using namespace nacre;
 
 Value EagerBuilder::splat(Value scalar, Shape shape) {
   Buffer &source = bufferOf(scalar);
-  return valueOf(makeUniform(withShape(source.type, shape), source.data));
+  return valueOf(makeUniform(withShape(source.type, shape), source, source.data));
 }
 
 Value EagerBuilder::expandDims(Value value, int axis) {
@@ -35,7 +35,7 @@ Value EagerBuilder::reshape(Value value, Shape shape) {
     return value;
   Type type = withShape(source->type, shape);
   if (source->isUniform())
-    return valueOf(makeUniform(type, source->data));
+    return valueOf(makeUniform(type, *source, source->data));
   source = contiguous(source);
   llvm::SmallVector<int64_t, 4> strides(shape.size());
   int64_t stride = 1;
@@ -80,7 +80,7 @@ std::pair<Value, Value> EagerBuilder::split(Value value) {
   llvm::ArrayRef<int64_t> strides = llvm::ArrayRef<int64_t>(source.strides).drop_back();
   std::byte *second = source.data + source.strides.back() * source.elementSize();
   if (!half.isBlock())
-    return {valueOf(makeUniform(half, source.data)), valueOf(makeUniform(half, second))};
+    return {valueOf(makeUniform(half, source, source.data)), valueOf(makeUniform(half, source, second))};
   return {valueOf(makeView(source, half, source.data, strides)), valueOf(makeView(source, half, second, strides))};
 }
 
@@ -89,7 +89,7 @@ Value EagerBuilder::extract(Value value, llvm::ArrayRef<int64_t> index) {
   int64_t offset = 0;
   for (auto [place, stride] : llvm::zip_equal(index, source.strides))
     offset += place * stride;
-  return valueOf(makeUniform(source.type.scalarType(), source.data + offset * source.elementSize()));
+  return valueOf(makeUniform(source.type.scalarType(), source, source.data + offset * source.elementSize()));
 }
 
 Value EagerBuilder::gather(Value sourceValue, Value indexValue, int axis) {

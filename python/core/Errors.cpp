@@ -46,7 +46,8 @@ void setAssertError(const DeviceAssertError &error) {
   Handle type = attribute(module.get(), "DeviceAssertError");
   Handle program = checked(Py_BuildValue("(III)", error.program[0], error.program[1], error.program[2]));
   Handle exception = checked(
-      PyObject_CallFunction(type.get(), "ssIO", error.message.c_str(), error.file.c_str(), error.line, program.get()));
+      PyObject_CallFunction(type.get(), "ssIOI", error.message.c_str(), error.file.c_str(), error.line, program.get(),
+                            error.column));
   PyErr_SetObject(type.get(), exception.get());
 }
 

@@ -33,8 +33,9 @@ void raiseFault(const ProgramFault &fault, const Diagnostic &diagnostic) {
   std::string file = diagnostic.location.source ? diagnostic.location.source->fileName : "";
   if (fault.kind == ProgramFault::Kind::Assertion) {
     Handle type = attribute(module.get(), "DeviceAssertError");
-    Handle exception = checked(PyObject_CallFunction(type.get(), "ssiO", fault.message.c_str(), file.c_str(),
-                                                     diagnostic.location.line, program.get()));
+    Handle exception =
+        checked(PyObject_CallFunction(type.get(), "ssiOi", fault.message.c_str(), file.c_str(),
+                                      diagnostic.location.line, program.get(), diagnostic.location.column + 1));
     PyErr_SetObject(type.get(), exception.get());
     return;
   }

@@ -1,5 +1,6 @@
 // A launch that Python runs: the kernel's arguments as tiles, and one program after another, or several side by side.
 #include "compiler/language/BlockView.h"
+#include "compiler/reference/Buffer.h"
 #include "python/core/Errors.h"
 #include "python/core/Interpreter.h"
 #include "runtime/Knobs.h"
@@ -18,20 +19,25 @@ Handle interpretedFunction(PyObject *kernel) {
   if (!state.interpreted) {
     Untraced untraced;
     state.interpreted = call(attribute(kernel, "_interpreted").get());
+    state.isLibrary = textView(attribute(kernel, "__module__").get()).starts_with("nacre.language");
   }
   return state.interpreted;
 }
 
 class ArgumentTiles {
 public:
-  ArgumentTiles(Bridge &bridge, llvm::ArrayRef<BoundArgument> bound) : bridge(bridge), bound(bound) {}
+  ArgumentTiles(Bridge &bridge, llvm::ArrayRef<BoundArgument> bound, const MemoryMap &memory)
+      : bridge(bridge), bound(bound), memory(memory) {}
 
   // The argument at `place`, and the place after it.
   Handle next() {
     const BoundArgument &argument = bound[place++];
     switch (argument.kind) {
-    case BoundArgument::Kind::Pointer:
-      return makeTensor(bridge.interpreter.scalar(Type::pointer(argument.type, argument.isConst), argument.slot));
+    case BoundArgument::Kind::Pointer: {
+      Value pointer = bridge.interpreter.scalar(Type::pointer(argument.type, argument.isConst), argument.slot);
+      bufferOf(pointer).array = arrayAt(argument.slot);
+      return makeTensor(pointer);
+    }
     case BoundArgument::Kind::Number:
       return makeTensor(bridge.interpreter.scalar(argument.type, argument.slot));
     case BoundArgument::Kind::Constant:
@@ -71,30 +77,40 @@ private:
     return made;
   }
 
+  // The number of the array that begins at an address, or 0. Arrays were numbered in the order of the arguments, and one
+  // may have been passed several times.
+  uint32_t arrayAt(uint64_t address) {
+    for (uint32_t number = lastArray + 1; const MemoryMap::Range *range = memory.numbered(number); ++number)
+      if (range->origin == address)
+        return lastArray = number;
+    return 0;
+  }
+
   Bridge &bridge;
   llvm::ArrayRef<BoundArgument> bound;
+  const MemoryMap &memory;
   size_t place = 0;
+  uint32_t lastArray = 0;
 };
 
-// Fills `memory` with the arrays among the arguments; false when the extent of one is not known.
-bool readMemory(const InterpretedLaunch &launch, MemoryMap &memory) {
+// Fills `memory` with the arrays among the arguments.
+void readMemory(const InterpretedLaunch &launch, MemoryMap &memory) {
   Untraced untraced;
   Handle values = checked(PyTuple_New(static_cast<Py_ssize_t>(launch.values.size())));
   for (size_t i = 0; i < launch.values.size(); ++i)
     checkedStatus(
         PyTuple_SetItem(values.get(), static_cast<Py_ssize_t>(i), Handle::borrow(launch.values[i]).release()));
   Handle module = importModule("nacre.runtime.interpreter");
-  Handle ranges = call(attribute(module.get(), "_memory").get(), launch.kernel, values.get());
-  if (ranges.get() == Py_None)
-    return false;
-  for (Py_ssize_t i = 0; i < PyList_Size(ranges.get()); ++i) {
-    unsigned long long begin, end;
+  Handle found = call(attribute(module.get(), "_memory").get(), launch.kernel, values.get());
+  PyObject *ranges = PyTuple_GetItem(found.get(), 0);
+  for (Py_ssize_t i = 0; i < PyList_Size(ranges); ++i) {
+    unsigned long long begin, end, origin;
     const char *name;
-    if (!PyArg_ParseTuple(PyList_GetItem(ranges.get(), i), "KKs", &begin, &end, &name))
+    if (!PyArg_ParseTuple(PyList_GetItem(ranges, i), "KKKs", &begin, &end, &origin, &name))
       throw PythonError();
-    memory.add(begin, end, name);
+    memory.add(begin, end, name, origin);
   }
-  return true;
+  memory.isComplete = PyTuple_GetItem(found.get(), 1) == Py_True;
 }
 
 // All that the programs of a launch share.
@@ -115,7 +131,7 @@ struct Programs {
     ProgramContext &program = bridge.interpreter.program();
     program.programId = {static_cast<uint32_t>(number % grid[0]), static_cast<uint32_t>(number / grid[0] % grid[1]),
                          static_cast<uint32_t>(number / grid[0] / grid[1])};
-    program.memory = memory;
+    program.leadsAnywhere = false;
     checked(PyObject_Call(function, args, keywords));
   }
 };
@@ -170,14 +186,15 @@ void runInterpreted(const InterpretedLaunch &launch) {
   Bridge bridge(programs.options);
   Handle function = interpretedFunction(launch.kernel);
   MemoryMap memory;
-  programs.memory = readMemory(launch, memory) ? &memory : nullptr;
+  readMemory(launch, memory);
+  programs.memory = &memory;
 
   // Parameters after a bare * are passed by name.
   Handle code = attribute(function.get(), "__code__");
   auto positional = static_cast<size_t>(PyLong_AsLong(attribute(code.get(), "co_argcount").get()));
   Handle args = checked(PyTuple_New(static_cast<Py_ssize_t>(std::min(positional, state.parameters.size()))));
   Handle keywords = positional < state.parameters.size() ? checked(PyDict_New()) : Handle();
-  ArgumentTiles tiles(bridge, launch.bound.arguments);
+  ArgumentTiles tiles(bridge, launch.bound.arguments, memory);
   for (size_t i = 0; i < state.parameters.size(); ++i) {
     Handle tile = tiles.next();
     if (i < positional)
@@ -234,7 +251,11 @@ PyObject *callInterpreted(PyObject *kernel, PyObject *args, PyObject *keywords) 
       raise(PyExc_RuntimeError, "%U is a kernel: launch it with %U[grid](...), or call it from a kernel", name.get(),
             name.get());
     }
-    return checked(PyObject_Call(interpretedFunction(kernel).get(), args, keywords)).release();
+    Handle function = interpretedFunction(kernel);
+    std::optional<Untraced> untraced;
+    if (kernelState(kernel).isLibrary) // debuggers step over it
+      untraced.emplace();
+    return checked(PyObject_Call(function.get(), args, keywords)).release();
   });
 }
 

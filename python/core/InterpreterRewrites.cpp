@@ -161,6 +161,29 @@ PyObject *check(PyObject *, PyObject *const *args, Py_ssize_t count) {
   });
 }
 
+// print(...): Python's own, written in one piece, since other programs may print too.
+PyObject *print(PyObject *, PyObject *const *args, Py_ssize_t positional, PyObject *names) {
+  return evaluated([&]() -> PyObject * {
+    Handle own = attribute(importModule("builtins").get(), "print");
+    Bridge *bridge = Bridge::running();
+    bool namesFile = false;
+    for (Py_ssize_t i = 0, count = names ? PyTuple_Size(names) : 0; i < count; ++i)
+      namesFile |= textView(PyTuple_GetItem(names, i)) == "file";
+    if (!bridge || !bridge->isParallel || namesFile)
+      return callWith(own.get(), args, positional, names).release();
+    Handle text = call(attribute(importModule("io").get(), "StringIO").get());
+    Handle keywords = checked(PyDict_New()), given = checked(PyTuple_New(positional));
+    for (Py_ssize_t i = 0; i < positional; ++i)
+      checkedStatus(PyTuple_SetItem(given.get(), i, Handle::borrow(args[i]).release()));
+    for (Py_ssize_t i = 0, count = names ? PyTuple_Size(names) : 0; i < count; ++i)
+      checkedStatus(PyDict_SetItem(keywords.get(), PyTuple_GetItem(names, i), args[positional + i]));
+    checkedStatus(PyDict_SetItemString(keywords.get(), "file", text.get()));
+    checked(PyObject_Call(own.get(), given.get(), keywords.get()));
+    bridge->staticPrint(python::text(call(attribute(text.get(), "getvalue").get()).get()));
+    Py_RETURN_NONE;
+  });
+}
+
 // Whether an object is of one class. Constexprs are of no class of their own in Python; classes of the user's are
 // Python's.
 bool isOfClass(PyObject *object, PyObject *type) {
@@ -215,6 +238,10 @@ PyObject *interpretMode(PyObject *, PyObject *value) {
   });
 }
 
+PyObject *isRunByPython(PyObject *, PyObject *kernel) {
+  return PyBool_FromLong(isKernel(kernel) && isInterpreted(kernelState(kernel)));
+}
+
 template <typename Function> PyCFunction fast(Function function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
@@ -236,6 +263,7 @@ PyMethodDef *interpreterFunctions() {
   static PyMethodDef functions[] = {
       {"set_interpret_mode", interpretMode, METH_O,
        "Makes Python run every kernel launched from now on, or no longer."},
+      {"is_interpreted", isRunByPython, METH_O, "Whether Python runs a kernel that is launched now."},
       {"interpreted_variable", variable, METH_O, "What a variable holds: numbers become run-time values."},
       {"interpreted_constexpr", constexprValue, METH_O, "What a name annotated tl.constexpr holds."},
       {"interpreted_variable_if", fast(variableIf), METH_FASTCALL, "A value chosen by a test."},
@@ -246,6 +274,7 @@ PyMethodDef *interpreterFunctions() {
       {"interpreted_is_none", isNone, METH_O, "`is None`"},
       {"interpreted_attribute", fast(attributeOf), METH_FASTCALL, "x.name, also of numbers."},
       {"interpreted_assert", fast(check), METH_FASTCALL, "`assert`"},
+      {"interpreted_print", fast(print), METH_FASTCALL | METH_KEYWORDS, "print, in one piece."},
       {"interpreted_isinstance", fast(isInstance), METH_FASTCALL, "isinstance"},
       {"interpreted_iterate", fast(iterate), METH_FASTCALL | METH_KEYWORDS, "What a `for` runs over."},
       {"interpreted_python_function", pythonFunction, METH_O, "One of Python's functions, also for tiles."},

@@ -1,6 +1,7 @@
 // tl.tensor as a Python type: a tile whose operators, attributes and subscripts are the language's. It prints as NumPy
 // prints arrays, and converts to one.
 #include "compiler/language/Builtins.h"
+#include "compiler/language/StandardLibrary.h"
 #include "python/core/Errors.h"
 #include "python/core/Interpreter.h"
 #include <new>
@@ -68,9 +69,24 @@ Py_hash_t hash(PyObject *self) { return static_cast<Py_hash_t>(reinterpret_cast<
 
 // ---- As Python's own numbers
 
+// Debuggers ask whether what they watch has changed, and whether a breakpoint's condition holds: of a tile, in any
+// lane.
+bool isAskedByDebugger() {
+  auto *frame = reinterpret_cast<PyObject *>(PyEval_GetFrame());
+  Handle names = frame ? attribute(frame, "f_globals") : Handle();
+  PyObject *module = names ? PyDict_GetItemString(names.get(), "__name__") : nullptr;
+  if (!module || !PyUnicode_Check(module))
+    return false;
+  llvm::StringRef name = llvm::StringRef(textView(module)).split('.').first;
+  return name == "pdb" || name == "bdb" || name == "IPython" || name == "_pydevd_bundle";
+}
+
 int truth(PyObject *self) {
   try {
-    return Bridge::any().interpreter.truth(tensorValue(self));
+    const Value &value = tensorValue(self);
+    if (value.type().elementCount() > 1 && isAskedByDebugger())
+      return Bridge::any().interpreter.anyTrue(value);
+    return Bridge::any().interpreter.truth(value);
   } catch (...) {
     setEvaluationError();
     return -1;
@@ -95,6 +111,11 @@ PyObject *asInteger(PyObject *self) {
 }
 PyObject *asFloat(PyObject *self) {
   return evaluated([&] { return checked(PyNumber_Float(number(self).get())).release(); });
+}
+PyObject *rounded(PyObject *self, PyObject *args) {
+  return evaluated([&] {
+    return checked(PyObject_Call(attribute(number(self).get(), "__round__").get(), args, nullptr)).release();
+  });
 }
 PyObject *asIndex(PyObject *self) {
   return evaluated([&]() -> PyObject * {
@@ -134,7 +155,30 @@ Py_ssize_t length(PyObject *self) {
   return -1;
 }
 
+// Element by element, or row by row.
+PyObject *iterator(PyObject *self) {
+  return evaluated([&] {
+    const Value &value = tensorValue(self);
+    if (!value.type().isBlock())
+      raise(PyExc_TypeError, "a scalar cannot be iterated over");
+    Bridge &bridge = Bridge::any();
+    int64_t extent = value.type().shape().front();
+    Handle items = checked(PyList_New(extent));
+    for (int64_t i = 0; i < extent; ++i)
+      checkedStatus(PyList_SetItem(items.get(), i,
+                                   bridge.toPython(subscript(bridge.interpreter, Object(value), Object(i))).release()));
+    return checked(PyObject_GetIter(items.get())).release();
+  });
+}
+
 // ---- As text and as arrays
+
+// Calls a function of the package's Python half that no debugger should step into.
+template <typename... Arguments> Handle callPackage(const char *function, Arguments... arguments) {
+  Untraced untraced;
+  Handle module = importModule("nacre.runtime.interpreter");
+  return call(attribute(module.get(), function).get(), arguments...);
+}
 
 PyObject *str(PyObject *self) {
   return evaluated([&] { return unicode(Bridge::any().interpreter.text(tensorValue(self))).release(); });
@@ -155,11 +199,13 @@ PyObject *repr(PyObject *self) {
   });
 }
 
-// A scalar takes a format as its number does; a tile only the empty one.
+// A scalar takes a format as its number does, a tile for each of its elements.
 PyObject *format(PyObject *self, PyObject *specification) {
   return evaluated([&]() -> PyObject * {
     if (textView(specification).empty())
       return str(self);
+    if (tensorValue(self).type().isBlock())
+      return callPackage("_formatted", self, specification).release();
     return checked(PyObject_Format(number(self).get(), specification)).release();
   });
 }
@@ -191,15 +237,62 @@ PyObject *asArray(PyObject *self, PyObject *args, PyObject *keywords) {
     PyObject *dtype = Py_None, *copy = Py_None;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OO", names, &dtype, &copy))
       throw PythonError();
-    Handle module = importModule("nacre.runtime.interpreter");
-    return call(attribute(module.get(), "_as_array").get(), self, dtype).release();
+    return callPackage("_as_array", self, dtype).release();
   });
+}
+
+PyObject *asNumPy(PyObject *self, PyObject *) {
+  return guarded([&] { return callPackage("_as_array", self, Py_None).release(); });
+}
+PyObject *asList(PyObject *self, PyObject *) {
+  return guarded(
+      [&] { return call(attribute(callPackage("_as_array", self, Py_None).get(), "tolist").get()).release(); });
+}
+
+// What other array libraries take tiles by.
+PyObject *asCapsule(PyObject *self, PyObject *args, PyObject *keywords) {
+  return guarded([&] {
+    Handle array = callPackage("_as_array", self, Py_None);
+    return checked(PyObject_Call(attribute(array.get(), "__dlpack__").get(), args, keywords)).release();
+  });
+}
+PyObject *capsuleDevice(PyObject *, PyObject *) { return Py_BuildValue("(ii)", 1, 0); } // the CPU
+
+PyObject *itself(PyObject *self, PyObject *) { return Handle::borrow(self).release(); }
+
+// What may follow a dot, for debuggers that complete names.
+PyObject *directory(PyObject *self, PyObject *) {
+  return guarded([&] {
+    Handle names = checked(PyObject_CallMethod(reinterpret_cast<PyObject *>(&PyBaseObject_Type), "__dir__", "O", self));
+    auto add = [&](std::string_view name) { checkedStatus(PyList_Append(names.get(), unicode(name).get())); };
+    for (const char *name : {"shape", "dtype", "type", "numel", "T"})
+      add(name);
+    for (const Builtin &builtin : allBuiltins())
+      if (builtin.isMethod)
+        add(builtin.name);
+    for (const StandardFunction &function : allStandardFunctions())
+      if (function.isMethod)
+        add(std::string_view(function.name));
+    return names.release();
+  });
+}
+
+template <typename Function> PyCFunction withKeywords(Function function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
 PyMethodDef methods[] = {
     {"__format__", format, METH_O, nullptr},
-    {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(asArray)), METH_VARARGS | METH_KEYWORDS,
+    {"__array__", withKeywords(asArray), METH_VARARGS | METH_KEYWORDS,
      "The elements as a NumPy array; bfloat16 and fp8 as float32."},
+    {"numpy", asNumPy, METH_NOARGS, "The elements as a NumPy array, while Python runs the kernel."},
+    {"tolist", asList, METH_NOARGS, "The elements as Python's numbers, while Python runs the kernel."},
+    {"__dlpack__", withKeywords(asCapsule), METH_VARARGS | METH_KEYWORDS, nullptr},
+    {"__dlpack_device__", capsuleDevice, METH_NOARGS, nullptr},
+    {"__round__", rounded, METH_VARARGS, nullptr},
+    {"__copy__", itself, METH_NOARGS, nullptr}, // tiles do not change
+    {"__deepcopy__", itself, METH_O, nullptr},
+    {"__dir__", directory, METH_NOARGS, nullptr},
     {"__elements__", elements, METH_NOARGS, "(bytes, shape, type)"},
     {nullptr, nullptr, 0, nullptr},
 };
@@ -231,6 +324,7 @@ PyType_Slot slots[] = {
     {Py_nb_index, slot(asIndex)},
     {Py_mp_subscript, slot(subscriptOf)},
     {Py_mp_length, slot(length)},
+    {Py_tp_iter, slot(iterator)},
     {Py_tp_richcompare, slot(compare)},
     {Py_tp_hash, slot(hash)},
     {Py_tp_getattro, slot(getAttribute)},

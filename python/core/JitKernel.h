@@ -36,6 +36,7 @@ struct KernelState {
   bool hasRunHooks = false;   // add_pre_run_hook was used
   bool isInterpreted = false; // Python runs it
   Handle interpreted;         // the function that Python runs; null until it does
+  bool isLibrary = false;     // of the standard library; known once Python runs it
   std::shared_ptr<FunctionSource> source;
   std::unordered_multimap<uint64_t, std::shared_ptr<Specialization>> specializations;
   std::shared_ptr<Specialization> last; // the one used last, tried first

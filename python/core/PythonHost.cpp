@@ -165,6 +165,10 @@ std::string PythonHost::refusal(PyObject *value, PyObject *globals, PyObject *na
   }
   if (knobBoolean(KnobId::AllowNonConstexprGlobals))
     return "";
+  if (Handle module = attributeOrNull(value, "__module__"); module && PyUnicode_Check(module.get()))
+    if (llvm::StringRef(textView(module.get())).ends_with(".tools.debug"))
+      return "a helper for kernels that Python runs: set TRITON_INTERPRET=1, or decorate the kernel with "
+             "@triton.jit(interpret=True)";
   if (PyCallable_Check(value) && attributeOrNull(value, "__code__"))
     return "a plain Python function; decorate it with @triton.jit, or with @triton.constexpr_function if it computes "
            "constants";

@@ -1,5 +1,7 @@
 """Errors inside kernels that Python runs: the traceback and the message show the kernel's line."""
 
+import mmap
+import re
 import sys
 import traceback
 
@@ -88,7 +90,8 @@ def test_out_of_bounds(library, how, line, array):
     dtype = np.float32 if library == "numpy" else sys.modules["torch"].float32
     x, out = make(100, dtype=dtype), make(100, dtype=dtype)
     bounds_kernel[(2,)](x, out, 100, COUNT=64, HOW="masked")
-    with pytest.raises(OutOfBoundsError, match=f"just past the end of '{array}'; 28 of 64 lanes, first \\(36\\), \\(37\\)") as raised:
+    message = rf"element 100 of '{array}' \(valid: 0 to 99\); 28 of 64 lanes, first \(36\), \(37\), \(38\), \(39\)$"
+    with pytest.raises(OutOfBoundsError, match=re.compile(message, re.MULTILINE)) as raised:
         bounds_kernel[(2,)](x, out, 100, COUNT=64, HOW=how)
     error = raised.value
     assert isinstance(error, triton.InterpreterError) and isinstance(error, IndexError)
@@ -103,9 +106,44 @@ def negative_kernel(x_ptr):
 
 def test_before_the_beginning_and_views():
     x = np.zeros(64, np.float32)
-    with pytest.raises(OutOfBoundsError, match="8 bytes before 'x_ptr'"):
+    with pytest.raises(OutOfBoundsError, match=r"element -2 of 'x_ptr' \(valid: 0 to 63\)"):
         negative_kernel[(1,)](x)
     negative_kernel[(1,)](x[2:])  # a part of an array: the whole of it is known
+    with pytest.raises(OutOfBoundsError, match=r"element -2 of 'x_ptr' \(valid: -1 to 62\)"):
+        negative_kernel[(1,)](x[1:])
+    with pytest.raises(OutOfBoundsError, match=r"element -2 of 'x_ptr' \(it has none\)"):
+        negative_kernel[(1,)](x[:0].copy())
+
+
+@triton.jit
+def far_kernel(x_ptr, y_ptr, distance, HOW: tl.constexpr):
+    pointers = x_ptr + tl.arange(0, 4)[:, None]
+    if HOW == "moved":
+        pointers = tl.broadcast_to(pointers, (4, 2)).trans().reshape(8) + distance
+    elif HOW == "chosen":
+        pointers = tl.where(distance > 0, pointers, pointers + 1) + distance
+    elif HOW == "cast":
+        pointers = pointers.to(tl.pointer_type(tl.int32), bitcast=True) + distance
+    elif HOW == "back":
+        pointers = pointers + 1000000 * distance - 1000000 * distance
+    else:
+        pointers = tl.where(tl.arange(0, 4)[:, None] < 2, pointers, y_ptr)
+    tl.load(pointers)
+
+
+@pytest.mark.parametrize("how", ["moved", "chosen", "cast"])
+def test_one_array_does_not_reach_into_another(how):
+    both = np.zeros((2, 64), np.float32)
+    x, y = both[0].copy(), both[1].copy()
+    distance = (y.ctypes.data - x.ctypes.data) // 4
+    with pytest.raises(OutOfBoundsError, match=rf"element {distance} of 'x_ptr' \(valid: 0 to 63\); . of . lanes"):
+        far_kernel[(1,)](x, y, distance, how)
+
+
+def test_pointers_that_come_back_and_pointers_into_several_arrays():
+    x, y = np.zeros(64, np.float32), np.zeros(64, np.float32)
+    far_kernel[(1,)](x, y, 5, "back")
+    far_kernel[(1,)](x, y, 5, "either")
 
 
 @triton.jit
@@ -121,6 +159,50 @@ def test_an_address_from_memory_is_not_checked():
 
 
 @triton.jit
+def number_kernel(out_ptr, address, STORE: tl.constexpr):
+    pointer = address.to(tl.pointer_type(tl.int32))
+    if STORE:
+        tl.store(pointer, 1)
+    else:
+        tl.store(out_ptr, tl.load(pointer + tl.arange(0, 4), mask=tl.arange(0, 4) > 1).sum())
+
+
+def test_an_address_of_no_memory_is_no_crash():
+    out = np.zeros(1, np.int32)
+    for store in (False, True):
+        with pytest.raises(OutOfBoundsError, match="no memory of this process") as raised:
+            number_kernel[(1,)](out, 64, store)
+        assert raised.value.program == (0, 0, 0) and lines_of(raised.value)[-1][0] == "number_kernel"
+
+
+def test_read_only_memory_is_read_and_not_written():
+    text = mmap.mmap(-1, 4096, prot=mmap.PROT_READ)
+    place = np.frombuffer(text, np.int32).ctypes.data
+    out = np.ones(1, np.int32)
+    number_kernel[(1,)](out, place, False)
+    assert out[0] == 0
+    with pytest.raises(OutOfBoundsError, match="which is read-only memory"):
+        number_kernel[(1,)](out, place, True)
+
+
+class Opaque:
+    """An array whose extent nobody can ask for."""
+
+    def __init__(self, array):
+        self.array, self.dtype = array, array.dtype
+
+    def data_ptr(self):
+        return self.array.ctypes.data
+
+
+def test_known_arrays_are_checked_beside_unknown_ones():
+    x, out = np.zeros(64, np.float32), Opaque(np.zeros(64, np.float32))
+    bounds_kernel[(1,)](x, out, 64, COUNT=64, HOW="masked")
+    with pytest.raises(OutOfBoundsError, match=r"element 64 of 'x_ptr' \(valid: 0 to 63\)"):
+        bounds_kernel[(2,)](x, out, 64, COUNT=64, HOW="load")
+
+
+@triton.jit
 def assert_kernel(n):
     tl.device_assert(tl.program_id(0) < n, "too many programs")
 
@@ -130,6 +212,19 @@ def test_device_assert():
     with pytest.raises(DeviceAssertError, match="too many programs") as raised:
         assert_kernel[(5,)](3, debug=True)
     assert raised.value.program == (3, 0, 0) and lines_of(raised.value)[-1][0] == "assert_kernel"
+    assert '    tl.device_assert(tl.program_id(0) < n, "too many programs")\n    ^' in str(raised.value)
+
+
+@triton.jit
+def letters_kernel():
+    größe = "ü" + "é"; tl.arange(0, 4) + tl.arange(0, 3)  # fmt: skip
+
+
+def test_the_caret_counts_letters():
+    with pytest.raises(triton.CompilationError) as raised:
+        letters_kernel[(1,)]()
+    line, caret = str(raised.value).splitlines()[1:3]
+    assert line[caret.index("^"):].startswith("tl.arange(0, 4) + tl.arange(0, 3)") and caret.count("~") == 32
 
 
 def test_builtins_outside_of_kernels():

@@ -148,6 +148,47 @@ def tuned_kernel(x_ptr, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
         tl.store(x_ptr + offsets, offsets, mask=offsets < n)
 
 
+runs = []
+
+
+@triton.autotune(
+    configs=[triton.Config({"BLOCK": block}) for block in (8, 16, 32)], key=["n"],
+    prune_configs_by={"early_config_prune": lambda configs, named, **_: [c for c in configs if c.kwargs["BLOCK"] > 8]},
+)  # fmt: skip
+@triton.jit
+def counted_kernel(x_ptr, n, BLOCK: tl.constexpr):
+    runs.append(BLOCK)
+
+
+def test_python_runs_a_tuned_kernel_once(interpret):
+    runs.clear()
+    x = np.zeros(8, np.int32)
+    counted_kernel[(2,)](x, 8)
+    assert runs == [16, 16] and counted_kernel.best_config.kwargs == {"BLOCK": 16}
+    assert counted_kernel.cache == {}  # a compiled launch still finds its own
+    counted_kernel[(1,)](x, 8)
+    assert runs == [16, 16, 16]
+
+
+@triton.jit
+def printing_kernel(count):
+    program = tl.program_id(0)
+    for i in range(count):
+        print("program", program, "round", i, tl.arange(0, 8), sep=" ", end=";\n")
+        tl.device_print("x", tl.arange(0, 8))
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_prints_of_many_threads_stay_whole(interpret, capsys, threads):
+    with triton.knobs.runtime.scope():
+        triton.knobs.runtime.interpret_threads = threads
+        printing_kernel[(30,)](10)
+    lines = capsys.readouterr().out.splitlines()
+    expected = [f"program {p} round {i} [0 1 2 3 4 5 6 7];" for p in range(30) for i in range(10)]
+    expected += [f"({p}, 0, 0)  x:  [0 1 2 3 4 5 6 7]" for p in range(30) for i in range(10)]
+    assert sorted(lines) == sorted(expected)
+
+
 @pytest.mark.parametrize("n", [96, 100])
 def test_tuned_kernels(interpret, n):
     x = np.full(n, -1, np.int32)

@@ -86,3 +86,62 @@ def test_breakpoint_if_and_print_if(run_script):
     assert stops(output, script) == [(22, "kernel")]
     assert output.count("x = tensor([0 1 2 3], int32)") == 1 and "tensor([4 5 6 7], int32)" in output
     assert output.count("both") == 2 and "never" not in output
+
+
+LOOP = """\
+import nacre; nacre.activate()
+import numpy as np
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for i in range(3):
+        total += x * i
+    y = tl.softmax(total) + tl.max(total)
+    last = y[0] if n > 3 else y[1]
+    tl.store(out_ptr + offsets, y, mask=offsets < n)
+
+
+x = np.arange(8, dtype=np.float32)
+out = np.zeros(8, dtype=np.float32)
+kernel[(2,)](x, out, 8, BLOCK=4)
+"""
+
+
+def test_steps_pass_over_the_library(run_script):
+    output, script = run_script(LOOP, "b 14\nc\ns\ns\np last\nq\n", check=False, module="pdb", TRITON_INTERPRET="1")
+    assert stops(output, script) == [(14, "kernel"), (15, "kernel"), (16, "kernel")], output
+    assert "--Call--" not in output
+
+
+def test_display_follows_a_tile(run_script):
+    output, script = run_script(LOOP, "b 12\nc\ndisplay total\nn\nn\nn\nn\nq\n", check=False, module="pdb", TRITON_INTERPRET="1")
+    assert "display total: tensor([0. 0. 0. 0.], fp32)" in output
+    assert "display total: tensor([0. 1. 2. 3.], fp32)  [old: tensor([0. 0. 0. 0.], fp32)]" in output, output
+
+
+def test_a_breakpoint_with_a_condition_on_tiles(run_script):
+    commands = "b 13, i == 2\nc\np i, total\ncl 1\nb 16, y > 15\nc\np tl.program_id(0)\nq\n"
+    output, script = run_script(LOOP, commands, check=False, module="pdb", TRITON_INTERPRET="1")
+    assert "(tensor(2, int32), tensor([0. 1. 2. 3.], fp32))" in output, output
+    assert stops(output, script) == [(13, "kernel"), (16, "kernel")]
+    assert "tensor(1, int32)" in output  # no element of the first program's is above 15
+
+
+def test_only_the_kernels_own_variables_are_seen(run_script):
+    output, script = run_script(LOOP, "b 15\nc\np sorted(locals())\na\nuntil\nr\nq\n", check=False, module="pdb", TRITON_INTERPRET="1")
+    assert "['BLOCK', 'i', 'n', 'offsets', 'out_ptr', 'total', 'x', 'x_ptr', 'y']" in output, output
+    assert "n = tensor(8, int32)\nBLOCK = 4" in output
+    assert stops(output, script)[1:3] == [(16, "kernel"), (16, "kernel")] and "--Return--" in output
+
+
+def test_a_condition_in_the_kernel_is_still_one_element(run_script):
+    text = LOOP.replace("last = y[0] if n > 3 else y[1]", "last = 1 if y > 3 else 0")
+    output, script = run_script(text, check=False, TRITON_INTERPRET="1")
+    assert "a condition must be a scalar, not int1 tensor of shape [4]" in output
+    assert "    last = 1 if y > 3 else 0\n           ^~" in output

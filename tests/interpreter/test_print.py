@@ -1,5 +1,7 @@
 """Tiles as text and as arrays: print, f-strings, device_print, NumPy."""
 
+import copy
+
 import numpy as np
 import pytest
 import triton
@@ -86,3 +88,61 @@ def test_scalars_as_pythons_numbers():
     out = []
     host_numbers_kernel[(1,)](out, 2.5)
     assert out == [20, 4, "2.5"]
+
+
+@triton.jit
+def host_values_kernel(x_ptr, OUT: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, 4))
+    OUT["format"] = f"{x:.1f}|{x[1]:6.2f}|{x.reshape(2, 2):+.0f}"
+    OUT["list"] = x.tolist(), x[2].tolist(), x.reshape(2, 2).tolist()
+    OUT["iterated"] = [float(v) for v in x], [row.tolist() for row in x.reshape(2, 2)], 2.5 in x, 7 in x
+    OUT["python"] = float(sum(x)), any(x > 2), all(x > 2), round(x[1], 1), sorted(x.tolist())
+    OUT["array"] = x.numpy()
+    OUT["copies"] = copy.copy(x) is x, copy.deepcopy([x])[0] is x
+    OUT["names"] = dir(x)
+    OUT["tile"] = x
+    OUT["address"] = str(x_ptr), str(x_ptr + tl.arange(0, 2)), repr(x_ptr)
+
+
+def test_tiles_among_pythons_values():
+    x = np.array([1, 2.25, 3, 0.5], np.float32)
+    out = {}
+    host_values_kernel[(1,)](x, out)
+    assert out["format"] == "[1.0 2.2 3.0 0.5]|  2.25|[[+1 +2]\n [+3 +0]]"
+    assert out["list"] == (x.tolist(), 3.0, x.reshape(2, 2).tolist())
+    assert out["iterated"] == (x.tolist(), x.reshape(2, 2).tolist(), False, False)
+    assert out["python"] == (6.75, True, False, 2.2, [0.5, 1, 2.25, 3])
+    assert out["array"].dtype == np.float32 and out["array"].tolist() == x.tolist()
+    assert out["copies"] == (True, True)
+    assert {"shape", "dtype", "sum", "to", "argmax", "tolist", "numpy"} <= set(out["names"])
+    address = x.ctypes.data
+    assert out["address"] == (hex(address), f"[{hex(address)} {hex(address + 4)}]", f"tensor({hex(address)}, pointer<fp32>)")
+
+
+def test_a_tile_becomes_a_torch_tensor():
+    torch = pytest.importorskip("torch")
+    out = {}
+    host_values_kernel[(1,)](np.array([1, 2, 3, 4], np.float32), out)
+    assert torch.from_dlpack(out["tile"]).tolist() == [1, 2, 3, 4]
+    assert torch.from_numpy(out["tile"].numpy()).dtype == torch.float32
+
+
+@triton.jit
+def one_number_kernel(HOW: tl.constexpr):
+    x = tl.arange(0, 4)
+    if HOW == "int":
+        [1, 2, 3, 4][x]
+    elif HOW == "float":
+        "%f" % x
+    else:
+        for _ in tl.program_id(0):
+            pass
+
+
+def test_a_tile_is_not_one_number():
+    for how in ("int", "float"):
+        with pytest.raises(triton.CompilationError, match=r"int32 tensor of shape \[4\] has no single") as raised:
+            one_number_kernel[(1,)](how)
+        assert "x[0] takes one element" in str(raised.value)
+    with pytest.raises(TypeError, match="a scalar cannot be iterated over"):
+        one_number_kernel[(1,)]("loop")

@@ -207,3 +207,57 @@ def test_a_failed_assert_in_one_of_many_programs(engine):
     assert_in_one_program_kernel[(500,)](1000, debug=True)
     with pytest.raises(Exception, match="this program fails"):
         assert_in_one_program_kernel[(500,)](321, debug=True)
+
+
+@triton.jit
+def checked(x, n):
+    for i in range(3):
+        tl.device_assert(x < n - i, "a value is too large")
+    return x
+
+
+@triton.jit
+def assert_in_a_helper_kernel(x_ptr, out_ptr, n, COUNT: tl.constexpr):
+    offsets = tl.arange(0, COUNT)
+    tl.store(out_ptr + offsets, checked(tl.load(x_ptr + offsets), n))
+
+
+def test_a_device_assert_in_a_loop_of_a_helper(engine):
+    x, out = engine.array(np.arange(8, dtype=np.int32)), engine.zeros(8, "int32")
+    assert_in_a_helper_kernel[(1,)](x, out, 10, COUNT=8, debug=True)
+    np.testing.assert_array_equal(engine.numpy(out), np.arange(8))
+    with pytest.raises(AssertionError, match="a value is too large") as raised:
+        assert_in_a_helper_kernel[(1,)](x, out, 9, COUNT=8, debug=True)
+    error = raised.value
+    assert error.filename == __file__ and error.program == (0, 0, 0)
+    line = '        tl.device_assert(x < n - i, "a value is too large")'
+    assert str(error).endswith(f"device_assert failed in program (0, 0, 0): a value is too large\n{line}\n        ^")
+
+
+@triton.jit
+def overflow_kernel(out_ptr, n):
+    offset = 7 + tl.program_id(0) * n
+    tl.store(out_ptr, offset)
+
+
+def test_an_overflow_shows_its_line(engine):
+    out = engine.zeros(1, "int32")
+    overflow_kernel[(3,)](out, 2**30 - 8, debug=True, sanitize_overflow=True)
+    with pytest.raises(AssertionError, match="overflow") as raised:
+        overflow_kernel[(3,)](out, 2**30, debug=True, sanitize_overflow=True)
+    assert raised.value.program == (2, 0, 0)
+    assert str(raised.value).endswith("    offset = 7 + tl.program_id(0) * n\n                 ^")
+
+
+@triton.jit
+def print_pointer_kernel(x_ptr):
+    tl.device_print("one", x_ptr)
+    tl.device_print("two", x_ptr + tl.arange(0, 2))
+
+
+def test_addresses_are_hexadecimal(engine, capfd):
+    x = engine.zeros(2, "int32")
+    print_pointer_kernel[(1,)](x)
+    address = x.data_ptr() if hasattr(x, "data_ptr") else x.ctypes.data
+    found = re.findall("0x[0-9a-f]+", printed(capfd))
+    assert [int(word, 16) for word in found] == [address, address, address + 4]

@@ -200,8 +200,9 @@ static Value globalText(Emit &b, StringRef text) {
   auto type = LLVM::LLVMArrayType::get(b.getI8Type(), terminated.size());
   std::string name = "text." + std::to_string(std::distance(module.getBody()->begin(), module.getBody()->end()));
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  auto global = LLVM::GlobalOp::create(builder, b.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Private, name,
-                                       builder.getStringAttr(terminated), /*alignment=*/1);
+  // No place of its own: line tables are made for what is inside of functions.
+  auto global = LLVM::GlobalOp::create(builder, builder.getUnknownLoc(), type, /*isConstant=*/true,
+                                       LLVM::Linkage::Private, name, builder.getStringAttr(terminated), /*alignment=*/1);
   return LLVM::AddressOfOp::create(b, b.pointerType(), global.getSymName());
 }
 
@@ -223,7 +224,8 @@ void Lowering::lowerPrint(Operation *op) {
     Type element = getElementTypeOrSelf(operand.getType());
     ArrayRef<int64_t> shape = tile::shapeOf(operand.getType());
     bool isSigned = i < print.getIsSigned().size() && print.getIsSigned()[i];
-    kinds.push_back(static_cast<int64_t>(scalarKindOf(element, isSigned)) | static_cast<int64_t>(shape.size()) << 8);
+    kinds.push_back(static_cast<int64_t>(scalarKindOf(element, isSigned)) | static_cast<int64_t>(shape.size()) << 8 |
+                    static_cast<int64_t>(isa<tile::PointerType>(element)) << 16);
     extents.append(shape.begin(), shape.end());
     if (isTile(operand)) {
       data.push_back(inMemory(operand, owner).pointer);
@@ -258,11 +260,12 @@ void Lowering::lowerAssert(Operation *op) {
   auto assertion = cast<tile::AssertOp>(op);
   Value condition = assertion.getCondition();
   StringRef file = "<unknown>";
-  unsigned line = 0;
+  unsigned line = 0, column = 0;
   op->getLoc()->walk([&](Location location) {
     if (auto place = dyn_cast<FileLineColLoc>(location); place && line == 0) {
       file = place.getFilename().getValue();
       line = place.getLine();
+      column = place.getColumn();
     }
     return WalkResult::advance();
   });
@@ -275,10 +278,10 @@ void Lowering::lowerAssert(Operation *op) {
     Type pointer = b.pointerType(), i32 = b.getI32Type();
     Value function = b.load(pointer, b.offsetBytes(context, b.index(offsetof(KernelContext, assertFailed))), 8);
     auto type =
-        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {pointer, pointer, pointer, pointer, i32});
+        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {pointer, pointer, pointer, pointer, i32, i32});
     LLVM::CallOp::create(b, type,
                          ValueRange{function, context, programIdArray(*this, id), globalText(b, assertion.getMessage()),
-                                    globalText(b, file), b.constant(i32, line)});
+                                    globalText(b, file), b.constant(i32, line), b.constant(i32, column)});
   };
   if (!isTile(condition))
     return reportUnless(scalar(condition));

@@ -51,16 +51,33 @@ static VectorTarget vectorTarget(const llvm::TargetMachine &machine) {
   return target;
 }
 
+// The place of an operation, and the calls that led there. Their text is for who knows it to add.
+static void setPlace(nacre::Diagnostic &diagnostic, Location location) {
+  location->walk([&](Location part) {
+    auto place = dyn_cast<FileLineColLoc>(part);
+    if (!place)
+      return WalkResult::advance();
+    auto source = std::make_shared<SourceText>();
+    source->fileName = place.getFilename().str();
+    int line = static_cast<int>(place.getLine()), column = std::max(static_cast<int>(place.getColumn()) - 1, 0);
+    SourceLocation found{source, line, column, line, column};
+    if (diagnostic.location.source)
+      diagnostic.calls.push_back(found);
+    else
+      diagnostic.location = found;
+    return WalkResult::advance();
+  });
+}
+
 // Runs the passes; what they report becomes one CompileError.
 static void run(ModuleOp module, const CpuOptions &options, const char *stage,
                 llvm::function_ref<void(OpPassManager &)> build) {
   std::string reported;
-  ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Error && reported.empty()) {
-      llvm::raw_string_ostream stream(reported);
-      if (!isa<UnknownLoc>(diagnostic.getLocation()))
-        stream << diagnostic.getLocation() << ": ";
-      stream << diagnostic.str();
+  nacre::Diagnostic diagnostic;
+  ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &error) {
+    if (error.getSeverity() == DiagnosticSeverity::Error && reported.empty()) {
+      reported = error.str();
+      setPlace(diagnostic, error.getLocation());
     }
     return success();
   });
@@ -73,7 +90,6 @@ static void run(ModuleOp module, const CpuOptions &options, const char *stage,
   build(passes);
   if (succeeded(passes.run(module)))
     return;
-  nacre::Diagnostic diagnostic;
   diagnostic.kind = nacre::Diagnostic::Kind::Internal;
   diagnostic.message = std::string("the CPU target failed in ") + stage + ": " + reported;
   diagnostic.hint = options.reproducerPath.empty()

@@ -43,15 +43,27 @@ class AutotunerError(TritonError):
 
 
 class DeviceAssertError(TritonError, AssertionError):
-    """A device_assert that did not hold. `program` is the id of the program it failed in."""
+    """A device_assert that did not hold, or an overflow that was looked for. `program` is the id of the program it failed in."""
 
-    def __init__(self, message, filename, line, program):
+    def __init__(self, message, filename, line, program, column=0):
         place = f"{filename}:{line}: device_assert failed in program {program}"
-        super().__init__(f"{place}: {message}" if message else place)
+        super().__init__((f"{place}: {message}" if message else place) + _shown(filename, line, column))
         self.message = message
         self.filename = filename
         self.line = line
         self.program = program
+        self.column = column
 
     def __reduce__(self):
-        return type(self), (self.message, self.filename, self.line, self.program)
+        return type(self), (self.message, self.filename, self.line, self.program, self.column)
+
+
+def _shown(filename, line, column):
+    """The line's text and a caret under its column, which counts from 1."""
+    import linecache
+
+    text = linecache.getline(filename, line).rstrip()
+    if not text:
+        return ""
+    start = column - 1 if column > 0 else len(text) - len(text.lstrip())
+    return f"\n{text}\n" + "".join("\t" if letter == "\t" else " " for letter in text[:start]) + "^"

@@ -38,13 +38,20 @@ def _locate():
     _, end_line, column, end_column = next(islice(code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
     if column is None:
         column = len(text) - len(text.lstrip())
-    if end_column is None or end_line != line:
-        end_column = len(text)
+    else:
+        column = _characters(text, column)
+    end_column = len(text) if end_column is None or end_line != line else _characters(text, end_column)
     return code.co_filename, line, column, end_column, text, library
 
 
+def _characters(text, column):
+    """A column that counts bytes, as one that counts characters."""
+    return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
+
+
 def _memory(kernel, values):
-    """[(begin, end, name)] of the arrays among a kernel's arguments, or None when the extent of one is not known."""
+    """[(begin, end, address of element 0, name)] of the arrays among a kernel's arguments, and whether these are all the memory
+    that it was given."""
     ranges = []
 
     def add(name, value):
@@ -59,18 +66,20 @@ def _memory(kernel, values):
             ranges.append((*extent, name))
         return True
 
+    is_complete = True
     for param, value in zip(kernel.params, values):
         if param.is_constexpr:
             continue
         if isinstance(value, int) and param.annotation_type.startswith("*"):
-            return None  # an address
-        if not add(param.name, value):
-            return None
-    return ranges
+            is_complete = False  # an address
+        elif not add(param.name, value):
+            is_complete = False
+    return ranges, is_complete
 
 
 def _extent(value):
-    """(begin, end) of the memory that an array is in; () for what is not an array, None when it is not known."""
+    """(begin, end, address of element 0) of the memory that an array is in; () for what is not an array, None when it is not
+    known."""
     if value is None or isinstance(value, (int, float, str)):
         return ()
     base = getattr(value, "base", None)
@@ -78,12 +87,13 @@ def _extent(value):
         return _extent(base)
     if hasattr(value, "untyped_storage"):
         storage = value.untyped_storage()
-        return storage.data_ptr(), storage.data_ptr() + storage.nbytes()
+        return storage.data_ptr(), storage.data_ptr() + storage.nbytes(), value.data_ptr()
     interface = getattr(value, "__array_interface__", None)
     if interface is not None:
+        origin = interface["data"][0]
         while base is not None and hasattr(base, "__array_interface__"):
             value, base = base, getattr(base, "base", None)
-        return _bounds(value.__array_interface__, value.itemsize)
+        return *_bounds(value.__array_interface__, value.itemsize), origin
     return None if hasattr(value, "data_ptr") or hasattr(value, "__dlpack__") else ()
 
 
@@ -161,3 +171,10 @@ def _as_array(tensor, dtype):
     data, shape, name = tensor.__elements__()
     array = numpy.frombuffer(bytearray(data), dtype=_NUMPY[name]).reshape(shape)
     return array if dtype is None else array.astype(dtype)
+
+
+def _formatted(tensor, specification):
+    """A tile as text, each element by a format specification."""
+    import numpy
+
+    return numpy.array2string(_as_array(tensor, None), formatter={"all": lambda element: format(element.item(), specification)})

@@ -11,6 +11,7 @@ original, so that debuggers and tracebacks show the kernel's own text:
 
 import ast
 import types
+import warnings
 
 from .. import _core
 
@@ -29,6 +30,7 @@ _helpers = {
     "attribute": _core.interpreted_attribute,
     "assert": _core.interpreted_assert,
     "isinstance": _core.interpreted_isinstance,
+    "print": _core.interpreted_print,
     "iterate": _core.interpreted_iterate,
     **{name: _core.interpreted_python_function(name) for name in _PYTHON},
 }
@@ -55,16 +57,18 @@ def rewritten(kernel):
     local = {*fn.__code__.co_varnames, *fn.__code__.co_cellvars}
     _Rewriter(local, {p.arg for p in parameters}, fn.__globals__).rewrite(definition)
 
-    # Helpers and the variables of enclosing functions are free variables: the function keeps the module's own globals.
+    # Variables of enclosing functions are free variables: the function keeps the module's own globals.
     cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or ()))
-    cells.update({_PREFIX + name: types.CellType(function) for name, function in _helpers.items()})
+    _look_up(definition, {**fn.__globals__, **{name: _contents(cell) for name, cell in cells.items()}})
     factory = ast.FunctionDef("factory", ast.arguments([], [ast.arg(name) for name in cells], None, [], [], None, []),
                               [definition], [], None)  # fmt: skip
     if "type_params" in ast.FunctionDef._fields:
         factory.type_params = []
     module = ast.fix_missing_locations(ast.Module([ast.copy_location(factory, definition)], []))
-    code = _inner(_inner(compile(module, fn.__code__.co_filename, "exec"), "factory"), definition.name)
-    code = code.replace(co_qualname=fn.__qualname__)
+    with warnings.catch_warnings():  # the original's have been given, and constants are called here
+        warnings.simplefilter("ignore", SyntaxWarning)
+        code = compile(module, fn.__code__.co_filename, "exec")
+    code = _with_helpers(_inner(_inner(code, "factory"), definition.name)).replace(co_qualname=fn.__qualname__)
     made = types.FunctionType(code, fn.__globals__, fn.__name__, _plain(fn.__defaults__), tuple(cells[n] for n in code.co_freevars))
     made.__kwdefaults__ = fn.__kwdefaults__ and dict(zip(fn.__kwdefaults__, _plain(tuple(fn.__kwdefaults__.values()))))
     made.__module__ = fn.__module__
@@ -79,6 +83,38 @@ def _shift(tree, lines, columns):
             node.end_lineno += lines
             node.col_offset += columns
             node.end_col_offset += columns
+
+
+def _contents(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:  # not bound yet
+        return None
+
+
+def _look_up(definition, names):
+    """Reads what the text names of the language's modules, which they make when it is first asked for: a debugger that steps
+    through the kernel need not see that."""
+    for node in ast.walk(definition):
+        path = []
+        while isinstance(node, ast.Attribute):
+            path.append(node.attr)
+            node = node.value
+        found = names.get(node.id) if isinstance(node, ast.Name) else None
+        while path and isinstance(found, types.ModuleType) and found.__name__.split(".")[0] in ("nacre", "triton"):
+            found = getattr(found, path.pop(), None)
+
+
+def _with_helpers(code):
+    """The code with the helpers in the places of their names: as constants they are seen by nobody who lists its variables."""
+    constants = []
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            constant = _with_helpers(constant)
+        elif isinstance(constant, str) and constant.startswith(_PREFIX):
+            constant = _helpers.get(constant.removeprefix(_PREFIX), constant)
+        constants.append(constant)
+    return code.replace(co_consts=tuple(constants))
 
 
 def _inner(code, name):
@@ -142,7 +178,10 @@ class _Rewriter(ast.NodeTransformer):
     # Making nodes.
 
     def _call(self, name, *args, keywords=()):
-        return ast.copy_location(ast.Call(ast.Name(_PREFIX + name, ast.Load()), list(args), list(keywords)), args[0])
+        return ast.copy_location(ast.Call(self._helper(name, args[0]), list(args), list(keywords)), args[0])
+
+    def _helper(self, name, place):
+        return _constant(_PREFIX + name, place)  # see _with_helpers
 
     def _temporary(self):
         self.temporaries += 1
@@ -257,8 +296,8 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node):
         self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id in (*_PYTHON, "isinstance") and self._is_free(node.func.id):
-            node.func = self._load(_PREFIX + node.func.id, node.func)
+        if isinstance(node.func, ast.Name) and node.func.id in (*_PYTHON, "isinstance", "print") and self._is_free(node.func.id):
+            node.func = self._helper(node.func.id, node.func)
         return node
 
     def visit_comprehension(self, node):

@@ -24,4 +24,4 @@ def kernel(x_ptr, n):
 #> aggregate_changes_in_a_loop.py:21:9: error: `interval` changes its type in the loop: it is Interval(start=int32 scalar, SIZE=4) before the loop (line 19) but Interval(start=int32 scalar, SIZE=8) at the end of its body
 #>         interval = Interval(i, 8)
 #>         ^~~~~~~~
-#> hint: a name that a loop carries keeps one type; cast one of the two, for instance with .to(...)
+#> hint: a name that a loop carries keeps one type; give it a value of that type before the loop

@@ -11,3 +11,4 @@ def kernel(x_ptr, n):
 #> block_pointer_arithmetic.py:9:13: error: cannot use + on block_ptr and the int 4
 #>     tl.load(pointer + 4)
 #>             ^~~~~~~~~~~
+#> hint: a block pointer moves with tl.advance(pointer, offsets)

@@ -13,4 +13,4 @@ def kernel(x_ptr, n):
 #> block_pointer_changes_in_a_loop.py:10:9: error: `pointer` changes its type in the loop: it is block_ptr(base=pointer<int32>, shape=a tuple of (int32 scalar), strides=(1,), offsets=a tuple of (int64 scalar), block_shape=(4,)) before the loop (line 8) but block_ptr(base=pointer<int32>, shape=a tuple of (int32 scalar), strides=(1,), offsets=a tuple of (int64 scalar), block_shape=(8,)) at the end of its body
 #>         pointer = tl.make_block_ptr(x_ptr, (n,), (1,), (0,), (8,), (0,))
 #>         ^~~~~~~
-#> hint: a name that a loop carries keeps one type; cast one of the two, for instance with .to(...)
+#> hint: a name that a loop carries keeps one type; give it a value of that type before the loop

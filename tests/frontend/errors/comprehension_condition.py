@@ -11,3 +11,4 @@ def kernel(x_ptr, n):
 #> comprehension_condition.py:8:38: error: the condition of a comprehension must be constexpr, not a run-time value
 #>     items = [i for i in (1, 2, 3) if n > i]
 #>                                      ^~~~~
+#> hint: it decides how many items there are; choose among values with tl.where

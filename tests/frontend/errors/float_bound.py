@@ -11,3 +11,4 @@ def kernel(x_ptr, n):
 #> float_bound.py:8:14: error: the end of a range must be an integer scalar, not fp32 scalar
 #>     for i in range(n):
 #>              ^~~~~~~~
+#> hint: convert it: n.to(tl.int32)

@@ -11,3 +11,4 @@ def kernel(x_ptr):
 #> index_with_too_many_axes.py:9:28: error: too many indices: 2 for a tensor of rank 1
 #>     tl.store(x_ptr, tl.sum(x[:, None, :]))
 #>                            ^~~~~~~~~~~~~
+#> hint: each index but None takes one axis; None inserts one

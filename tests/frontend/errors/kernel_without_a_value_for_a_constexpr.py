@@ -10,3 +10,4 @@ def kernel(x_ptr, BLOCK: tl.constexpr):
 #> kernel_without_a_value_for_a_constexpr.py:7:19: error: kernel `kernel` needs the argument `BLOCK`
 #> def kernel(x_ptr, BLOCK: tl.constexpr):
 #>                   ^~~~~~~~~~~~~~~~~~~
+#> hint: give it at the launch, or a default in the definition

@@ -14,4 +14,4 @@ def kernel(x_ptr, n):
 #> none_becomes_a_value_in_a_loop.py:12:9: error: `bias` changes its type in the loop: it is None before the loop (line 8) but fp32 scalar at the end of its body
 #>         bias = tl.load(x_ptr + i)
 #>         ^~~~
-#> hint: a name that a loop carries keeps one type; cast one of the two, for instance with .to(...)
+#> hint: a name that a loop carries keeps one type; give it a value of that type before the loop

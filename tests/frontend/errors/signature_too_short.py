@@ -10,3 +10,4 @@ def kernel(x_ptr, n):
 #> signature_too_short.py:7:19: error: kernel `kernel` needs the argument `n`
 #> def kernel(x_ptr, n):
 #>                   ^
+#> hint: give it at the launch, or a default in the definition
