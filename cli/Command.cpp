@@ -106,10 +106,14 @@ struct CompileCommand {
       request.options = options;
       request.staticPrint = [](llvm::StringRef printed) { llvm::errs() << printed; };
       CompiledCode code =
-          compileKernel(request, *host, [&](const std::string &stage, const std::function<std::string()> &stageText) {
-            if (stage == emit)
-              result = stageText();
-          });
+          compileKernel(request, *host,
+                        {.onStage =
+                             [&](const std::string &stage, const std::function<std::string()> &stageText) {
+                               if (stage == emit)
+                                 result = stageText();
+                             },
+                         .replace = nullptr,
+                         .fileFor = nullptr});
       if (emit == "obj")
         result = code.object;
     } catch (const CompileError &error) {

@@ -1,7 +1,7 @@
 // One compile, start to end: context, front end, CPU target. Everything of MLIR's that can abort runs under crash
 // recovery.
 #include "runtime/Compiler.h"
-#include "compiler/targets/cpu/CpuTarget.h"
+#include "compiler/targets/cpu/StageText.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -13,6 +13,7 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/X86TargetParser.h"
+#include <chrono>
 #include <exception>
 #include <mutex>
 
@@ -54,8 +55,39 @@ void leaveFatalError(void *, const char *reason, bool) {
     recovery->HandleExit(1);
 }
 
+int64_t microsecondsSince(std::chrono::steady_clock::time_point &start) {
+  auto now = std::chrono::steady_clock::now();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now - std::exchange(start, now)).count();
+}
+
+void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Host &host,
+                 mlir::OwningOpRef<mlir::ModuleOp> &module) {
+  if (request.isTileIR) {
+    module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+    return cpu::replaceModule(*module, "tile", {request.kernel.text->text, request.kernel.text->fileName});
+  }
+  FrontendOptions frontend;
+  frontend.debug = request.options.debug;
+  frontend.sanitizeOverflow = request.options.sanitizeOverflow;
+  frontend.staticPrint = request.staticPrint;
+  frontend.defaultInputPrecision = request.options.defaultInputPrecision;
+  buildTileIR(context, request.kernel, request.arguments, host, frontend, module);
+}
+
+// What a kernel accesses of which a stage was replaced: known of tile IR alone.
+ArgumentAccess accessOfReplaced(mlir::MLIRContext &context, const std::string &stage, const cpu::StageText &text) {
+  if (stage != "tile") {
+    ArgumentAccess access;
+    access.maybeRead = access.maybeWritten = ~uint64_t(0);
+    return access;
+  }
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  cpu::replaceModule(*module, stage, text);
+  return argumentAccess(*module);
+}
+
 // Gives the places that the target named the text of their lines.
-void addText(Diagnostic &diagnostic, llvm::ArrayRef<std::shared_ptr<const SourceText>> sources) {
+void addText(Diagnostic &diagnostic, const SourceTexts &sources) {
   auto complete = [&](SourceLocation &place) {
     for (const std::shared_ptr<const SourceText> &source : sources)
       if (place.source && source->fileName == place.source->fileName && !source->line(place.line).empty()) {
@@ -68,36 +100,66 @@ void addText(Diagnostic &diagnostic, llvm::ArrayRef<std::shared_ptr<const Source
     complete(call);
 }
 
-CompiledCode compileHere(const CompileRequest &request, Host &host, const StageSink &onStage) {
+CompiledCode compileHere(const CompileRequest &request, Host &host, const CompileWatchers &watchers) {
+  auto start = std::chrono::steady_clock::now();
+  CompileTimes times;
   mlir::MLIRContext context(dialects(), mlir::MLIRContext::Threading::DISABLED);
-  FrontendOptions frontend;
-  frontend.debug = request.options.debug;
-  frontend.sanitizeOverflow = request.options.sanitizeOverflow;
-  frontend.staticPrint = request.staticPrint;
-  std::vector<std::shared_ptr<const SourceText>> sources;
-  frontend.sources = &sources;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  buildTileIR(context, request.kernel, request.arguments, host, frontend, module);
-
+  buildModule(context, request, host, module);
   ArgumentAccess access = argumentAccess(*module); // before it is lowered
+  times.frontEnd = microsecondsSince(start);
+
   cpu::CpuOptions options;
   options.cpu = request.options.cpu;
   options.features = request.options.features;
   options.fpFusion = request.options.fpFusion;
   options.lineInfo = request.options.lineInfo;
-  options.dumpPasses = knobBoolean(KnobId::DumpPasses);
-  options.reproducerPath = knobString(KnobId::ReproducerPath);
-  options.onStage = onStage;
+  options.dumpPasses = asksFor(request.options.reports.dumpPasses, request.kernel.name);
+  options.dumpLLVMPasses = request.options.reports.dumpLLVMPasses;
+  options.dumpPath = request.options.reports.dumpPath;
+  options.reproducerPath = request.options.reports.reproducerPath;
+  if (!request.options.linesOfStage.empty() && watchers.fileFor) {
+    options.linesOfStage = request.options.linesOfStage;
+    options.linesFile = watchers.fileFor(options.linesOfStage);
+  }
+  options.onStage = [&](const std::string &stage, const std::function<std::string()> &text) {
+    times.stages.emplace_back(stage, microsecondsSince(start));
+    if (watchers.onStage)
+      watchers.onStage(stage, text);
+  };
+  options.replaceStage = [&](const std::string &stage,
+                             const std::function<std::string()> &text) -> std::optional<cpu::StageText> {
+    std::optional<cpu::StageText> other = watchers.replace ? watchers.replace(stage, text) : std::nullopt;
+    if (auto given = request.stages.find(stage); !other && given != request.stages.end())
+      other = given->second;
+    if (other)
+      access = accessOfReplaced(context, stage, *other);
+    return other;
+  };
+  cpu::CpuCode code;
   try {
-    cpu::CpuCode code = cpu::compile(*module, options);
-    return {std::move(code.object), std::move(code.symbol), code.metadata, access};
+    code = cpu::compile(*module, options);
   } catch (CompileError &error) {
     addText(error.diagnostic, sources);
     throw CompileError(std::move(error.diagnostic));
   }
+  times.stages.emplace_back("obj", microsecondsSince(start));
+  return {std::move(code.object), std::move(code.symbol), code.metadata, access, std::move(times)};
 }
 
 } // namespace
+
+llvm::ArrayRef<StageName> stageNames() {
+  static constexpr StageName names[] = {{"tile", "ttir"}, {"cpu", "ttgir"}, {"llvm", "llir"}, {"asm", "s"}};
+  return names;
+}
+
+std::string stageNamed(llvm::StringRef name) {
+  for (const StageName &stage : stageNames())
+    if (name == stage.name || name == stage.alias)
+      return stage.name;
+  return "";
+}
 
 CompileOptions defaultCompileOptions() {
   CompileOptions options;
@@ -108,6 +170,16 @@ CompileOptions defaultCompileOptions() {
   options.cpu = knobString(KnobId::CpuTarget);
   options.features = knobString(KnobId::CpuFeatures);
   options.knobs = knobsInCacheKey();
+  options.defaultInputPrecision = knobString(KnobId::Fp32Default);
+  if (std::string stage = knobString(KnobId::UseIrLocations); !stage.empty()) {
+    options.linesOfStage = stageNamed(stage);
+    if (options.linesOfStage != "tile" && options.linesOfStage != "cpu")
+      throw std::invalid_argument("USE_IR_LOC=" + stage + ": expected tile or cpu (ttir or ttgir)");
+  }
+  options.reports.dumpPasses = knobString(KnobId::DumpPasses);
+  options.reports.dumpLLVMPasses = knobBoolean(KnobId::DumpLLVMPasses);
+  options.reports.dumpPath = knobString(KnobId::DumpPath);
+  options.reports.reproducerPath = knobString(KnobId::ReproducerPath);
   return options;
 }
 
@@ -137,8 +209,14 @@ std::string whyNotHere(const CompileOptions &options) {
 }
 
 std::string CompileRequest::key() const {
+  return Fingerprint().add(buildId()).add("cpu").add(targetDescription(options)).add(options.knobs).add(sourceKey()).hex();
+}
+
+std::string CompileRequest::sourceKey() const {
   Fingerprint fingerprint;
-  fingerprint.add(buildId()).add("cpu").add(targetDescription(options)).add(digest(kernel)).add(options.knobs);
+  fingerprint.add(digest(kernel)).add(isTileIR).add(static_cast<uint64_t>(stages.size()));
+  for (const auto &[stage, text] : stages)
+    fingerprint.add(stage).add(text.text);
   fingerprint.add(options.debug).add(options.sanitizeOverflow).add(options.fpFusion).add(options.lineInfo);
   fingerprint.add(static_cast<uint64_t>(arguments.size()));
   for (const ArgumentSpec &argument : arguments)
@@ -146,7 +224,7 @@ std::string CompileRequest::key() const {
   return fingerprint.hex();
 }
 
-CompiledCode compileKernel(const CompileRequest &request, Host &host, const StageSink &onStage) {
+CompiledCode compileKernel(const CompileRequest &request, Host &host, const CompileWatchers &watchers) {
   // Nothing may be thrown across the recovery context, and nothing of ours is unwound when it recovers.
   CompiledCode code;
   std::exception_ptr failure;
@@ -160,7 +238,7 @@ CompiledCode compileKernel(const CompileRequest &request, Host &host, const Stag
   llvm::CrashRecoveryContext recovery;
   bool survived = recovery.RunSafely([&] {
     try {
-      code = compileHere(request, host, onStage);
+      code = compileHere(request, host, watchers);
     } catch (...) {
       failure = std::current_exception();
     }

@@ -3,13 +3,32 @@
 #pragma once
 
 #include "compiler/frontend/Frontend.h"
+#include "compiler/targets/cpu/CpuTarget.h"
 #include "runtime/ArgumentAccess.h"
 #include "runtime/KernelABI.h"
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace nacre {
+
+// The stages of a compile in order, and the names users of the language know them by: "tile" is "ttir", "cpu" is
+// "ttgir", "llvm" is "llir", "asm" is "s".
+struct StageName {
+  const char *name, *alias;
+};
+llvm::ArrayRef<StageName> stageNames();
+// Our name of the stage that either name means; empty when there is none.
+std::string stageNamed(llvm::StringRef name);
+
+// What a compile tells the person who watches it. No part of any key.
+struct CompileReports {
+  std::string dumpPasses = "0"; // a switch, or the name of the kernel whose passes are shown
+  bool dumpLLVMPasses = false;
+  std::string dumpPath; // the file to which both are appended; empty: stderr
+  std::string reproducerPath;
+};
 
 // What the user may ask of a compile. Options that mean nothing to the target are not here: they make no second kernel.
 struct CompileOptions {
@@ -17,9 +36,12 @@ struct CompileOptions {
   bool sanitizeOverflow = false;
   bool fpFusion = true;
   bool lineInfo = true;
-  std::string cpu;      // as LLVM names it; empty: the host
-  std::string features; // likewise
-  std::string knobs;    // what the environment says that belongs to the cache key
+  std::string cpu;                   // as LLVM names it; empty: the host
+  std::string features;              // likewise
+  std::string knobs;                 // what the environment says that belongs to the cache key
+  std::string defaultInputPrecision; // of a dot that names none; empty: the language's
+  std::string linesOfStage;          // the stage whose text gives the machine code its lines; empty: the kernel's
+  CompileReports reports;
 };
 
 // The options the knobs ask for.
@@ -30,9 +52,19 @@ struct CompileRequest {
   std::vector<ArgumentSpec> arguments;
   CompileOptions options;
   std::function<void(llvm::StringRef)> staticPrint; // null: to stdout
+  bool isTileIR = false;                            // the kernel's text is tile IR; there are no `arguments`
+  std::map<std::string, cpu::StageText> stages;     // what the user put in the place of stages, by name
 
   // Of everything but the host's answers.
   std::string key() const;
+  // The same without the compiler's build and the machine: what the user wrote, and asked for at the launch.
+  std::string sourceKey() const;
+};
+
+// How long the steps of a compile took, in microseconds.
+struct CompileTimes {
+  int64_t frontEnd = 0;
+  std::vector<std::pair<std::string, int64_t>> stages;
 };
 
 struct CompiledCode {
@@ -40,13 +72,25 @@ struct CompiledCode {
   std::string symbol;
   KernelMetadata metadata;
   ArgumentAccess access;
+  CompileTimes times; // of the compile that made it; empty when it was read
 };
 
 // Receives every stage in turn ("tile", "cpu", "llvm", "asm"): its name and a function that writes its text.
 using StageSink = std::function<void(const std::string &stage, const std::function<std::string()> &text)>;
+// Gives what is to take a stage's place, or none.
+using StageReplacement =
+    std::function<std::optional<cpu::StageText>(const std::string &stage, const std::function<std::string()> &text)>;
+
+// Those who take part in a compile. Each may be null.
+struct CompileWatchers {
+  StageSink onStage;
+  StageReplacement replace;
+  // Where to put a file about this compile, named after its contents' kind ("tile"). Asked when the front end is done.
+  std::function<std::string(const std::string &kind)> fileFor;
+};
 
 // Throws CompileError; a crash of the compiler becomes one too (of kind Internal).
-CompiledCode compileKernel(const CompileRequest &request, Host &host, const StageSink &onStage = nullptr);
+CompiledCode compileKernel(const CompileRequest &request, Host &host, const CompileWatchers &watchers = {});
 
 // The CPU that code is generated for with these options: "znver4 +avx512f,...".
 std::string targetDescription(const CompileOptions &options);

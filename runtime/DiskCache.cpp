@@ -121,6 +121,21 @@ std::string uniqueName() {
 
 } // namespace
 
+std::string sealEntry(const std::string &payload) {
+  Header header = headerOf(payload);
+  return std::string(reinterpret_cast<const char *>(&header), sizeof(header)) + payload;
+}
+
+std::optional<std::string> openEntry(const std::string &entry) {
+  if (entry.size() < sizeof(Header))
+    return std::nullopt;
+  std::string payload = entry.substr(sizeof(Header));
+  Header expected = headerOf(payload);
+  if (std::memcmp(entry.data(), &expected, sizeof(expected)) != 0)
+    return std::nullopt;
+  return payload;
+}
+
 std::string DiskCache::path(const std::string &key, const char *kind) const {
   return folder + "/" + key.substr(0, 2) + "/" + key.substr(2) + "." + kind;
 }

@@ -9,15 +9,29 @@
 
 namespace nacre {
 
-class DiskCache {
+// Somewhere to keep artifacts. What cannot be kept or found is simply not there.
+class ArtifactStore {
+public:
+  virtual ~ArtifactStore() = default;
+  // `key` is hexadecimal; `kind` a short word ("kernel", "manifest").
+  virtual std::optional<std::string> read(const std::string &key, const char *kind) const = 0;
+  // Whether the entry is now in place.
+  virtual bool write(const std::string &key, const char *kind, const std::string &payload) const = 0;
+};
+
+// An entry as it is stored: the payload behind its size and checksum, so that a damaged one is known for what it is.
+std::string sealEntry(const std::string &payload);
+// The payload; none when the entry is not whole.
+std::optional<std::string> openEntry(const std::string &entry);
+
+class DiskCache : public ArtifactStore {
 public:
   // `folder` empty: nothing is kept.
   explicit DiskCache(std::string folder) : folder(std::move(folder)) {}
 
-  // `key` is hexadecimal; `kind` a short word that becomes the file's suffix ("kernel", "manifest").
-  std::optional<std::string> read(const std::string &key, const char *kind) const;
-  // Whether the entry is now in place.
-  bool write(const std::string &key, const char *kind, const std::string &payload) const;
+  // `kind` becomes the file's suffix.
+  std::optional<std::string> read(const std::string &key, const char *kind) const override;
+  bool write(const std::string &key, const char *kind, const std::string &payload) const override;
   std::string path(const std::string &key, const char *kind) const;
 
 private:

@@ -3,24 +3,34 @@
 
 namespace nacre {
 
-Kernel::Kernel(std::string hash, CompiledCode code)
-    : hash(std::move(hash)), code(std::move(code)), loaded(cpu::load(this->code.object, this->code.symbol)),
-      entry(loaded->function) {}
+Kernel::Kernel(std::string hash, CompiledCode code) : hash(std::move(hash)), code(std::move(code)) {}
 
 Kernel::~Kernel() = default;
+
+KernelFunction Kernel::load() const {
+  std::lock_guard<std::mutex> guard(loadLock);
+  if (!loaded) {
+    loaded = cpu::load(code.object, code.symbol);
+    entry.store(loaded->function, std::memory_order_release);
+  }
+  return loaded->function;
+}
 
 void Kernel::setOrigin(CompileRequest request, std::shared_ptr<RecordingHost> record) {
   std::lock_guard<std::mutex> guard(stageLock);
   origin = std::make_unique<Origin>(Origin{std::move(request), std::move(record)});
   origin->request.staticPrint = [](llvm::StringRef) {}; // it was printed when the kernel was compiled
+  origin->request.options.reports = {};                 // so were its passes
 }
 
 const std::map<std::string, std::string> &Kernel::stages() const {
   std::lock_guard<std::mutex> guard(stageLock);
   if (stageTexts.empty() && origin)
-    compileKernel(
-        origin->request, *origin->record,
-        [&](const std::string &stage, const std::function<std::string()> &text) { stageTexts[stage] = text(); });
+    compileKernel(origin->request, *origin->record,
+                  {.onStage = [&](const std::string &stage,
+                                  const std::function<std::string()> &text) { stageTexts[stage] = text(); },
+                   .replace = nullptr,
+                   .fileFor = nullptr});
   return stageTexts;
 }
 

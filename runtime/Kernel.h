@@ -16,13 +16,16 @@ class LoadedKernel;
 
 class Kernel {
 public:
-  // Loads the code. Throws CompileError when it does not load.
   Kernel(std::string hash, CompiledCode code);
   ~Kernel();
 
   const std::string hash; // names the artifact; equal for equal code
   const CompiledCode code;
-  KernelFunction function() const { return entry; }
+  // The code, loaded when it is asked for first. Throws CompileError when it does not load.
+  KernelFunction function() const {
+    KernelFunction known = entry.load(std::memory_order_acquire);
+    return known ? known : load();
+  }
 
   // How one program of it took lately, in nanoseconds; 0: not known. Decides whether a small grid is worth waking
   // others for.
@@ -34,8 +37,11 @@ public:
   const std::map<std::string, std::string> &stages() const;
 
 private:
-  std::unique_ptr<cpu::LoadedKernel> loaded;
-  KernelFunction entry;
+  KernelFunction load() const;
+
+  mutable std::mutex loadLock;
+  mutable std::unique_ptr<cpu::LoadedKernel> loaded;
+  mutable std::atomic<KernelFunction> entry = nullptr;
   struct Origin {
     CompileRequest request;
     std::shared_ptr<RecordingHost> record;

@@ -1,11 +1,12 @@
 #include "runtime/KernelCache.h"
 #include "runtime/BuildId.h"
-#include "runtime/DiskCache.h"
 #include "runtime/Fingerprint.h"
 #include "runtime/ForkSafety.h"
 #include "runtime/Knobs.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include <chrono>
 #include <future>
 #include <thread>
 
@@ -88,9 +89,13 @@ std::string artifactKey(const std::string &requestKey, const RecordingHost &reco
   return Fingerprint().add(requestKey).add(record.digestOfAnswers()).hex();
 }
 
-void dump(const CacheSettings &settings, const CompileRequest &request, const std::string &hash,
-          const std::string &stage, const std::string &text) {
-  std::string folder = settings.dumpFolder + "/" + hash;
+// The folder of a kernel among dumps and overrides: named after what was compiled, not after what compiled it, so that
+// it is found again by another build.
+std::string folderName(const CompileRequest &request, const RecordingHost &record) {
+  return Fingerprint().add(request.sourceKey()).add(record.digestOfAnswers()).hex();
+}
+
+void dump(const std::string &folder, const CompileRequest &request, const std::string &stage, const std::string &text) {
   if (llvm::sys::fs::create_directories(folder))
     return;
   std::error_code error;
@@ -100,6 +105,19 @@ void dump(const CacheSettings &settings, const CompileRequest &request, const st
   file.clear_error(); // a full disk does not fail a compile
 }
 
+// The file that takes the place of a stage, under either name of the stage.
+std::optional<cpu::StageText> overrideIn(const std::string &folder, const CompileRequest &request,
+                                         const std::string &stage) {
+  for (const StageName &names : stageNames())
+    for (const char *suffix : {names.name, names.alias})
+      if (stage == names.name) {
+        std::string path = folder + "/" + request.kernel.name + "." + suffix;
+        if (auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true))
+          return cpu::StageText{(*buffer)->getBuffer().str(), path};
+      }
+  return std::nullopt;
+}
+
 bool isTransientArgument(const ArgumentSpec &spec) {
   return spec.isConstant ? isTransient(spec.constant) : llvm::any_of(spec.elements, isTransientArgument);
 }
@@ -107,15 +125,25 @@ bool isTransientArgument(const ArgumentSpec &spec) {
 class Lookup {
 public:
   Lookup(const CompileRequest &request, Host &host, const CacheSettings &settings, std::string requestKey)
-      : request(request), host(host), settings(settings), requestKey(std::move(requestKey)),
-        disk(buildId().empty() || llvm::any_of(request.arguments, isTransientArgument) ? "" : settings.folder) {}
+      : request(request), host(host), settings(settings), requestKey(std::move(requestKey)) {
+    bool isLasting = !buildId().empty() && llvm::none_of(request.arguments, isTransientArgument);
+    if (isLasting && settings.store)
+      store = settings.store;
+    else
+      store = std::make_shared<DiskCache>(isLasting ? settings.folder : "");
+  }
 
   std::shared_ptr<Kernel> run() {
-    if (!settings.alwaysCompile && settings.dumpFolder.empty())
-      if (std::shared_ptr<Kernel> found = find())
+    bool mayDiffer = !settings.overrideFolder.empty() || settings.replace;
+    if (!settings.alwaysCompile && settings.dumpFolder.empty() && !mayDiffer)
+      if (std::shared_ptr<Kernel> found = find()) {
+        report.cacheHit = true;
         return found;
+      }
     return compile();
   }
+
+  CompileReport report;
 
 private:
   std::shared_ptr<Kernel> find() {
@@ -126,7 +154,7 @@ private:
     }
     if (std::shared_ptr<Kernel> found = tryVariants(manifest))
       return found;
-    std::optional<std::string> stored = disk.read(requestKey, "manifest");
+    std::optional<std::string> stored = store->read(requestKey, "manifest");
     if (!stored)
       return nullptr;
     Manifest onDisk = decodeManifest(*stored);
@@ -150,43 +178,66 @@ private:
           return kernel;
         }
       }
-      std::optional<std::string> stored = disk.read(key, "kernel");
+      std::optional<std::string> stored = store->read(key, "kernel");
       std::optional<CompiledCode> code = stored ? decodeKernel(*stored) : std::nullopt;
       if (!code)
         continue;
       ++state().diskHits;
-      return keep(key, std::move(*code), record);
+      return keep(key, std::move(*code), record, request);
     }
     return nullptr;
   }
 
   std::shared_ptr<Kernel> compile() {
     auto record = std::make_shared<RecordingHost>(request.kernel, request.arguments, host);
-    std::vector<std::pair<std::string, std::string>> stages;
-    StageSink sink;
+    CompileRequest origin = request; // with all that took stages' places
+    CompileWatchers watchers;
     if (!settings.dumpFolder.empty())
-      sink = [&](const std::string &stage, const std::function<std::string()> &text) {
-        stages.emplace_back(stage, text());
+      watchers.onStage = [&](const std::string &stage, const std::function<std::string()> &text) {
+        dump(settings.dumpFolder + "/" + folderName(request, *record), request, stage, text());
       };
-    CompiledCode code = compileKernel(request, *record, sink);
+    if (!settings.overrideFolder.empty() || settings.replace)
+      watchers.replace = [&](const std::string &stage, const std::function<std::string()> &text) {
+        std::optional<cpu::StageText> other = settings.replace ? settings.replace(stage, text) : std::nullopt;
+        if (!other && !settings.overrideFolder.empty())
+          other = overrideIn(settings.overrideFolder + "/" + folderName(request, *record), request, stage);
+        if (other)
+          origin.stages[stage] = *other;
+        return other;
+      };
+    if (!settings.filesFolder.empty())
+      watchers.fileFor = [&](const std::string &kind) {
+        std::string folder = settings.filesFolder + "/" + folderName(request, *record);
+        llvm::sys::fs::create_directories(folder); // who writes the file says what went wrong
+        return folder + "/" + request.kernel.name + "." + kind;
+      };
+    CompiledCode code = compileKernel(request, *record, watchers);
     ++state().compiles;
-    std::string key = artifactKey(requestKey, *record);
-    for (const auto &[stage, text] : stages)
-      dump(settings, request, key, stage, text);
-    if (record->isLasting() && disk.write(key, "kernel", encodeKernel(code))) {
-      // Another process may write its own variant at the same time; the one that is lost is found again by compiling.
-      Manifest manifest = decodeManifest(disk.read(requestKey, "manifest").value_or(""));
-      addVariant(manifest, record->asked());
-      disk.write(requestKey, "manifest", encodeManifest(manifest));
-    }
-    return keep(key, std::move(code), record);
+    report.times = code.times;
+    std::string key = artifactKey(origin.key(), *record);
+    if (!settings.replace && origin.stages.size() == request.stages.size())
+      write(key, code, *record);
+    return keep(key, std::move(code), record, origin);
   }
 
-  std::shared_ptr<Kernel> keep(const std::string &key, CompiledCode code,
-                               const std::shared_ptr<RecordingHost> &record) {
+  void write(const std::string &key, const CompiledCode &code, const RecordingHost &record) {
+    auto start = std::chrono::steady_clock::now();
+    if (record.isLasting() && store->write(key, "kernel", encodeKernel(code))) {
+      // Another process may write its own variant at the same time; the one that is lost is found again by compiling.
+      Manifest manifest = decodeManifest(store->read(requestKey, "manifest").value_or(""));
+      addVariant(manifest, record.asked());
+      store->write(requestKey, "manifest", encodeManifest(manifest));
+    }
+    auto elapsed = std::chrono::steady_clock::now() - start;
+    report.storeMicroseconds = std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count();
+  }
+
+  std::shared_ptr<Kernel> keep(const std::string &key, CompiledCode code, const std::shared_ptr<RecordingHost> &record,
+                               const CompileRequest &origin) {
     auto kernel = std::make_shared<Kernel>(key, std::move(code));
     record->detach();
-    kernel->setOrigin(request, record);
+    if (!settings.binaryOnly)
+      kernel->setOrigin(origin, record);
     std::lock_guard<std::mutex> guard(state().lock);
     if (record->isLasting())
       addVariant(state().manifests[requestKey], record->asked());
@@ -198,7 +249,7 @@ private:
   Host &host;
   const CacheSettings &settings;
   std::string requestKey;
-  DiskCache disk;
+  std::shared_ptr<ArtifactStore> store;
 };
 
 } // namespace
@@ -209,10 +260,15 @@ CacheSettings defaultCacheSettings() {
   settings.alwaysCompile = knobBoolean(KnobId::AlwaysCompile);
   if (knobBoolean(KnobId::DumpStages))
     settings.dumpFolder = dumpDirectory();
+  if (knobBoolean(KnobId::OverrideStages))
+    settings.overrideFolder = overrideDirectory();
+  settings.filesFolder = dumpDirectory();
+  settings.binaryOnly = knobBoolean(KnobId::StoreBinaryOnly);
   return settings;
 }
 
-std::shared_ptr<Kernel> findOrCompile(const CompileRequest &request, Host &host, const CacheSettings &settings) {
+std::shared_ptr<Kernel> findOrCompile(const CompileRequest &request, Host &host, const CacheSettings &settings,
+                                      CompileReport *report) {
   std::string requestKey = request.key();
   std::string underWayKey = requestKey + "/" + std::to_string(request.kernel.hostHandle);
   State &shared = state();
@@ -230,6 +286,8 @@ std::shared_ptr<Kernel> findOrCompile(const CompileRequest &request, Host &host,
         diagnostic.message = request.kernel.name + " is launched by a function that is called to compile it";
         throw CompileError(diagnostic);
       }
+      if (report)
+        report->cacheHit = true;
       return other.result.get();
     }
     shared.underWay.emplace(underWayKey, Compile{promise.get_future().share(), std::this_thread::get_id()});
@@ -237,7 +295,10 @@ std::shared_ptr<Kernel> findOrCompile(const CompileRequest &request, Host &host,
   std::shared_ptr<Kernel> kernel;
   std::exception_ptr failure;
   try {
-    kernel = Lookup(request, host, settings, requestKey).run();
+    Lookup lookup(request, host, settings, requestKey);
+    kernel = lookup.run();
+    if (report)
+      *report = std::move(lookup.report);
     promise.set_value(kernel);
   } catch (...) {
     failure = std::current_exception();

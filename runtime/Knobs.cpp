@@ -35,6 +35,17 @@ const std::vector<Knob> &table() {
   throw std::invalid_argument(std::string(knob.variable) + "=" + value + ": expected " + expected);
 }
 
+std::optional<bool> asBoolean(std::string value) {
+  std::transform(value.begin(), value.end(), value.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const char *yes : {"1", "true", "yes", "on", "y"})
+    if (value == yes)
+      return true;
+  for (const char *no : {"", "0", "false", "no", "off", "n"})
+    if (value == no)
+      return false;
+  return std::nullopt;
+}
+
 std::string below(const std::string &home, const char *folder) {
   return home.empty() ? std::string() : home + "/.nacre/" + folder;
 }
@@ -76,15 +87,12 @@ std::optional<std::string> knobText(const Knob &knob) {
 bool knobBoolean(KnobId id) {
   const Knob &row = knob(id);
   std::string value = knobText(row).value_or(row.fallback);
-  std::transform(value.begin(), value.end(), value.begin(), [](unsigned char c) { return std::tolower(c); });
-  for (const char *yes : {"1", "true", "yes", "on", "y"})
-    if (value == yes)
-      return true;
-  for (const char *no : {"", "0", "false", "no", "off", "n"})
-    if (value == no)
-      return false;
+  if (std::optional<bool> truth = asBoolean(value))
+    return *truth;
   badValue(row, value, "a boolean (0 or 1)");
 }
+
+bool asksFor(const std::string &value, std::string_view kernel) { return asBoolean(value).value_or(value == kernel); }
 
 int64_t knobInteger(KnobId id) {
   const Knob &row = knob(id);
@@ -131,6 +139,11 @@ std::string cacheDirectory() {
 std::string dumpDirectory() {
   std::string directory = knobString(KnobId::DumpDirectory);
   return directory.empty() ? below(homeDirectory(), "dump") : directory;
+}
+
+std::string overrideDirectory() {
+  std::string directory = knobString(KnobId::OverrideDirectory);
+  return directory.empty() ? below(homeDirectory(), "override") : directory;
 }
 
 } // namespace nacre

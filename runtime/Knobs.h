@@ -44,6 +44,8 @@ std::optional<std::string> knobText(const Knob &knob);
 bool knobBoolean(KnobId id);
 int64_t knobInteger(KnobId id);
 std::string knobString(KnobId id);
+// What a knob says that is a switch or one kernel's name: whether it asks for `kernel`.
+bool asksFor(const std::string &value, std::string_view kernel);
 // None takes the variable out of the environment.
 void setKnob(const Knob &knob, const std::optional<std::string> &value);
 
@@ -53,5 +55,6 @@ std::string knobsInCacheKey();
 // The folders, with their defaults filled in; empty when there is no home to put them in.
 std::string cacheDirectory();
 std::string dumpDirectory();
+std::string overrideDirectory();
 
 } // namespace nacre

@@ -64,6 +64,7 @@ struct FrontendOptions {
   bool debug = false;
   bool sanitizeOverflow = false;
   std::string target = "cpu";
+  std::string defaultInputPrecision; // of a dot that names none; empty: the language's own
   std::function<void(llvm::StringRef)> staticPrint; // null: to stdout
   std::vector<std::shared_ptr<const SourceText>> *sources = nullptr; // filled with the texts that the IR's locations name
 };

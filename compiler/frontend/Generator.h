@@ -65,6 +65,7 @@ public:
   bool sanitizeOverflow() const override { return options.sanitizeOverflow; }
   void staticPrint(llvm::StringRef text) override;
   std::string target() const override { return options.target; }
+  std::string defaultInputPrecision() const override { return options.defaultInputPrecision; }
 
   // Errors at a place of the text.
   [[noreturn]] void failAt(const SourceLocation &place, Diagnostic::Kind kind, const std::string &message,

@@ -11,6 +11,9 @@ DotPrecision precisionArgument(Evaluation &evaluation, const Object &inputPrecis
                     "`input_precision` says it all");
   if (!allowTf32.isNone())
     return boolArgument(evaluation, allowTf32, "allow_tf32") ? DotPrecision::TF32 : DotPrecision::IEEE;
+  std::string fallback = evaluation.defaultInputPrecision();
+  if (inputPrecision.isNone() && !fallback.empty())
+    return precisionArgument(evaluation, Object(fallback), allowTf32);
   Object lowered =
       inputPrecision.isString() ? Object(llvm::StringRef(inputPrecision.as<std::string>()).lower()) : inputPrecision;
   int choice =

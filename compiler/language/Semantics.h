@@ -22,6 +22,8 @@ public:
   virtual void staticPrint(llvm::StringRef text) = 0;
   // A name of the target: "cpu", "cuda:90", for target_info.
   virtual std::string target() const = 0;
+  // The input_precision of a dot that names none; empty: the language's own.
+  virtual std::string defaultInputPrecision() const { return ""; }
 
   // Throws CompileError at the builder's current location.
   [[noreturn]] void fail(Diagnostic::Kind kind, const std::string &message, const std::string &hint = "");

@@ -27,6 +27,7 @@ public:
   struct Options {
     bool debug = false;
     bool sanitizeOverflow = false;
+    std::string defaultInputPrecision;
   };
   Interpreter(InterpreterHost &host, Options options) : host(host), options(options), recorder(eager) {}
 
@@ -39,6 +40,7 @@ public:
   Object callElementwise(const Object &function, llvm::ArrayRef<Object> arguments) override;
   bool debug() const override { return options.debug; }
   bool sanitizeOverflow() const override { return options.sanitizeOverflow; }
+  std::string defaultInputPrecision() const override { return options.defaultInputPrecision; }
   void staticPrint(llvm::StringRef text) override;
   std::string target() const override { return "cpu"; }
 

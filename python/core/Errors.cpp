@@ -1,5 +1,6 @@
 #include "python/core/Errors.h"
 #include "compiler/language/Diagnostic.h"
+#include "runtime/Knobs.h"
 #include "runtime/Launch.h"
 
 namespace nacre::python {
@@ -52,6 +53,23 @@ void setAssertError(const DeviceAssertError &error) {
 }
 
 } // namespace
+
+std::string takeErrorText() {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  Handle ownedType = Handle::steal(type), ownedValue = Handle::steal(value), ownedTrace = Handle::steal(trace);
+  std::string result = type ? text(attribute(type, "__name__").get()) : "error";
+  if (Handle shown = Handle::steal(value ? PyObject_Str(value) : nullptr))
+    result += ": " + text(shown.get());
+  if (trace && knobBoolean(KnobId::FrontEndDebugging)) {
+    Handle lines = call(attribute(importModule("traceback").get(), "format_tb").get(), trace);
+    result += "\nTraceback (most recent call last):\n" +
+              text(checked(PyUnicode_Join(unicode("").get(), lines.get())).get());
+  }
+  PyErr_Clear();
+  return result;
+}
 
 void setErrorFromException() {
   try {

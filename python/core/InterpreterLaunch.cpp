@@ -182,6 +182,7 @@ void runInterpreted(const InterpretedLaunch &launch) {
       launch.keywords.debug >= 0 ? launch.keywords.debug : state.debug || knobBoolean(KnobId::Debug);
   programs.options.sanitizeOverflow =
       launch.keywords.sanitizeOverflow >= 0 ? launch.keywords.sanitizeOverflow : knobBoolean(KnobId::SanitizeOverflow);
+  programs.options.defaultInputPrecision = knobString(KnobId::Fp32Default);
   programs.grid = launch.grid;
   Bridge bridge(programs.options);
   Handle function = interpretedFunction(launch.kernel);

@@ -1,4 +1,5 @@
 #include "python/core/JitKernel.h"
+#include "python/core/CompileSettings.h"
 #include "python/core/Errors.h"
 #include "python/core/Interpreter.h"
 #include "python/core/NativeKernel.h"
@@ -30,6 +31,7 @@ struct KeywordNames {
   PyObject *fpFusion = PyUnicode_InternFromString("enable_fp_fusion");
   PyObject *cooperative = PyUnicode_InternFromString("launch_cooperative_grid");
   PyObject *dependentLaunch = PyUnicode_InternFromString("launch_pdl");
+  PyObject *irOverride = PyUnicode_InternFromString("ir_override");
   PyObject *grid = PyUnicode_InternFromString("grid");
   PyObject *warmup = PyUnicode_InternFromString("warmup");
 };
@@ -87,6 +89,12 @@ public:
     llvm::SmallVector<PyObject *, 8> objects;
     key.append(reinterpret_cast<const char *>(&keywords), reinterpret_cast<const char *>(&keywords + 1));
     bound.appendKey(key, objects);
+    if (stageHook) { // what it will do to the stages has a name
+      Handle hook = *stageHook;
+      Handle name = checked(PyObject_Repr(call(hook.get()).get()));
+      std::string_view shown = textView(name.get());
+      key.append(shown.begin(), shown.end());
+    }
     std::string_view view(key.data(), key.size());
     if (state.last && matches(*state.last, view, objects)) {
       chosen = state.last;
@@ -136,7 +144,9 @@ public:
     }
     InterpretedLaunch launch{kernel, values, bound, keywords, {}};
     readGrid(grid, launch.grid);
-    runInterpreted(launch);
+    if (!launchHooks)
+      return runInterpreted(launch);
+    withHooks(Py_None, launch.grid, [&] { runInterpreted(launch); });
   }
 
   void run(PyObject *grid) {
@@ -155,16 +165,14 @@ public:
     for (const BoundArgument &argument : bound.arguments)
       if (argument.kind == BoundArgument::Kind::Pointer || argument.kind == BoundArgument::Kind::Number)
         slots.push_back(argument.slot);
-    if (!launchHooks) {
-      launchReleased(*chosen->kernel, dimensions, slots.data(), chosen->cooperative);
-      return;
+    if (!chosen->isLoaded) {
+      call(attribute(chosen->compiled.get(), "_init_handles").get());
+      chosen->isLoaded = true;
     }
-    Handle gridTuple = checked(Py_BuildValue("(III)", dimensions[0], dimensions[1], dimensions[2]));
-    Handle arguments = argumentDictionary();
-    Handle enter = launchHooks[0], leave = launchHooks[1];
-    Handle token = call(enter.get(), chosen->compiled.get(), kernel, gridTuple.get(), arguments.get());
-    launchReleased(*chosen->kernel, dimensions, slots.data(), chosen->cooperative);
-    call(leave.get(), token.get());
+    auto launch = [&] { launchReleased(*chosen->kernel, dimensions, slots.data(), chosen->cooperative); };
+    if (!launchHooks)
+      return launch();
+    withHooks(chosen->compiled.get(), dimensions, launch);
   }
 
   void callRunHooks(PyObject *const *args, Py_ssize_t positional, PyObject *names) {
@@ -185,6 +193,14 @@ public:
 
 private:
   Handle name() { return attribute(kernel, "__name__"); }
+
+  template <typename Body> void withHooks(PyObject *compiled, const uint32_t (&dimensions)[3], Body launch) {
+    Handle enter = launchHooks[0], leave = launchHooks[1];
+    Handle gridTuple = checked(Py_BuildValue("(III)", dimensions[0], dimensions[1], dimensions[2]));
+    Handle token = call(enter.get(), compiled, kernel, gridTuple.get(), argumentDictionary().get());
+    launch();
+    call(leave.get(), token.get());
+  }
 
   void bindKeyword(PyObject *keyword, PyObject *value, size_t positional) {
     for (size_t i = 0; i < values.size(); ++i) {
@@ -216,6 +232,8 @@ private:
       keywords.cooperative = booleanKeyword(value) == 1;
     else if (is(names.dependentLaunch))
       keywords.dependentLaunch = booleanKeyword(value) == 1;
+    else if (is(names.irOverride))
+      keywords.irOverride = overrideNumber(value);
     else if (takesGrid && is(names.grid))
       grid = value;
     else if (takesGrid && is(names.warmup))
@@ -472,8 +490,9 @@ Handle makeKernelType() {
 
 Handle launchOptionNames() {
   const KeywordNames &names = keywordNames();
-  return checked(PyTuple_Pack(9, names.numWarps, names.numStages, names.numCtas, names.maxRegisters, names.debug,
-                              names.sanitizeOverflow, names.fpFusion, names.cooperative, names.dependentLaunch));
+  return checked(PyTuple_Pack(10, names.numWarps, names.numStages, names.numCtas, names.maxRegisters, names.debug,
+                              names.sanitizeOverflow, names.fpFusion, names.cooperative, names.dependentLaunch,
+                              names.irOverride));
 }
 
 KernelState &kernelState(PyObject *kernel) { return *reinterpret_cast<KernelObject *>(kernel)->state; }

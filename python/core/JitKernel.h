@@ -14,7 +14,8 @@ struct LaunchKeywords {
   int64_t numWarps = 4, numStages = 3, numCtas = 1, maxRegisters = 0;
   int32_t debug = -1, sanitizeOverflow = -1, fpFusion = -1; // -1: not said
   int32_t cooperative = 0, dependentLaunch = 0;
-  uint32_t knobs = 0; // how often knobs were set: what was compiled before does not serve afterwards
+  uint32_t knobs = 0;      // how often knobs were set: what was compiled before does not serve afterwards
+  uint64_t irOverride = 0; // see overrideNumber
 };
 
 // One compiled specialisation.
@@ -25,6 +26,7 @@ struct Specialization {
   Handle compiled; // nacre.compiler.CompiledKernel
   std::vector<PythonHost::UsedGlobal> globals;
   bool cooperative = false;
+  bool isLoaded = false; // compiled._init_handles() was called
   std::string obstacle; // why it cannot run here; empty when it can
 
   bool globalsUnchanged() const;
@@ -48,7 +50,8 @@ KernelState &kernelState(PyObject *kernel);
 
 // What happened to knobs: counted here since it is part of every key.
 extern uint32_t knobChanges;
-// Called around every launch when set: enter(compiled, kernel, grid, arguments), exit(same).
+// Called around every launch when set: enter(compiled, kernel, grid, arguments) gives what exit is called with. `compiled`
+// is None when Python runs the kernel.
 extern Handle *launchHooks; // two handles, or null
 
 } // namespace nacre::python

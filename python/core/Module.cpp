@@ -3,6 +3,7 @@
 #include "compiler/language/Builtins.h"
 #include "compiler/language/StandardLibrary.h"
 #include "compiler/targets/cpu/CpuTarget.h"
+#include "python/core/CompileSettings.h"
 #include "python/core/Errors.h"
 #include "python/core/Interpreter.h"
 #include "python/core/JitKernel.h"
@@ -54,8 +55,10 @@ PyObject *knobsChanged(PyObject *, PyObject *) {
 }
 
 PyObject *directories(PyObject *, PyObject *) {
-  return guarded(
-      [&] { return Py_BuildValue("{ssss}", "cache", cacheDirectory().c_str(), "dump", dumpDirectory().c_str()); });
+  return guarded([&] {
+    return Py_BuildValue("{ssssss}", "cache", cacheDirectory().c_str(), "dump", dumpDirectory().c_str(), "override",
+                         overrideDirectory().c_str());
+  });
 }
 
 PyObject *setThreads(PyObject *, PyObject *value) {
@@ -86,6 +89,22 @@ PyObject *setLaunchHooks(PyObject *, PyObject *args) {
   launchHooks = enter == Py_None ? nullptr : new Handle[2]{Handle::borrow(enter), Handle::borrow(leave)};
   delete[] old;
   Py_RETURN_NONE;
+}
+
+// set_stage_hook(hook), or None
+PyObject *setStageHook(PyObject *, PyObject *hook) {
+  Handle *old = stageHook;
+  stageHook = hook == Py_None ? nullptr : new Handle(Handle::borrow(hook));
+  delete old;
+  Py_RETURN_NONE;
+}
+
+// Every stage of a compile by the name that users of the language know: {"ttir": "tile", ...}
+Handle stageAliases() {
+  Handle aliases = checked(PyDict_New());
+  for (const StageName &stage : stageNames())
+    checkedStatus(PyDict_SetItemString(aliases.get(), stage.alias, unicode(stage.name).get()));
+  return aliases;
 }
 
 // info() -> what this build is and what it runs on
@@ -178,11 +197,14 @@ PyMethodDef functions[] = {
      "function_block(file_text, line) -> (text, first_line, first_column)"},
     {"knobs", knobTable, METH_NOARGS, "The table of knobs."},
     {"knobs_changed", knobsChanged, METH_NOARGS, "Tells that a knob was set."},
-    {"directories", directories, METH_NOARGS, "The cache's and the dump's folders as the knobs say now."},
+    {"directories", directories, METH_NOARGS, "The folders of the cache, of dumps and of overrides, as the knobs say now."},
     {"set_threads", setThreads, METH_O, "Sets how many threads run a grid; 0: one for each core."},
     {"threads", threads, METH_NOARGS, "How many threads run a grid."},
     {"cache_counts", counts, METH_NOARGS, "How often kernels were found in memory, found on disk, compiled."},
     {"set_launch_hooks", setLaunchHooks, METH_VARARGS, "set_launch_hooks(enter, exit)"},
+    {"set_stage_hook", setStageHook, METH_O, "Sets the function that looks at the stages of every compile."},
+    {"compile_ir", compileIR, METH_VARARGS,
+     "compile_ir(file, text, options) -> (NativeKernel, name, types, divisibilities, report)"},
     {"fingerprint", fingerprint, METH_O, "A hash of a text: 40 hexadecimal digits."},
     {"command", command, METH_O, "Runs a command of the nacre program: its arguments to its exit status."},
     {"info", info, METH_NOARGS, "What this build is and what it runs on."},
@@ -206,6 +228,7 @@ PyObject *makeModule() {
     checkedStatus(PyModule_AddObjectRef(module.get(), "Kernel", makeKernelType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "NativeKernel", makeNativeKernelType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "LAUNCH_OPTIONS", launchOptionNames().get()));
+    checkedStatus(PyModule_AddObjectRef(module.get(), "STAGE_ALIASES", stageAliases().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "Tensor", makeTensorType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "Builtin", makeBuiltinType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "Record", makeRecordType().get()));

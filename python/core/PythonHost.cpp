@@ -1,6 +1,7 @@
 #include "python/core/PythonHost.h"
 #include "compiler/language/Builtins.h"
 #include "compiler/language/StandardLibrary.h"
+#include "python/core/Errors.h"
 #include "runtime/HostRecord.h"
 #include "runtime/Knobs.h"
 #include "llvm/ADT/StringExtras.h"
@@ -57,19 +58,6 @@ Handle fromInteger(const llvm::DynamicAPInt &value) {
   llvm::raw_string_ostream stream(text);
   stream << value;
   return checked(PyLong_FromString(text.c_str(), nullptr, 10));
-}
-
-// The text of the Python error that is set, which is cleared.
-std::string takeErrorText() {
-  PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace);
-  PyErr_NormalizeException(&type, &value, &trace);
-  Handle ownedType = Handle::steal(type), ownedValue = Handle::steal(value), ownedTrace = Handle::steal(trace);
-  std::string result = type ? text(python::attribute(type, "__name__").get()) : "error";
-  if (Handle shown = Handle::steal(value ? PyObject_Str(value) : nullptr))
-    result += ": " + text(shown.get());
-  PyErr_Clear();
-  return result;
 }
 
 // "nacre.language.math" and its like become the names the compiler uses; null when `object` is not of the language's

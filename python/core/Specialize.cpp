@@ -1,5 +1,6 @@
 #include "python/core/Specialize.h"
 #include "compiler/language/BlockView.h"
+#include "python/core/CompileSettings.h"
 #include "python/core/NativeKernel.h"
 #include "runtime/ThreadPool.h"
 
@@ -111,12 +112,12 @@ private:
 
 Handle keywordDictionary(const LaunchKeywords &keywords, const CompileOptions &options) {
   return checked(Py_BuildValue(
-      "{sL sL sL sL sN sN sN sN sN}", "num_warps", static_cast<long long>(keywords.numWarps), "num_stages",
+      "{sL sL sL sL sN sN sN sN sN sN}", "num_warps", static_cast<long long>(keywords.numWarps), "num_stages",
       static_cast<long long>(keywords.numStages), "num_ctas", static_cast<long long>(keywords.numCtas), "maxnreg",
       static_cast<long long>(keywords.maxRegisters), "debug", PyBool_FromLong(options.debug), "sanitize_overflow",
       PyBool_FromLong(options.sanitizeOverflow), "enable_fp_fusion", PyBool_FromLong(options.fpFusion),
       "launch_cooperative_grid", PyBool_FromLong(keywords.cooperative), "launch_pdl",
-      PyBool_FromLong(keywords.dependentLaunch)));
+      PyBool_FromLong(keywords.dependentLaunch), "ir_override", overridePath(keywords.irOverride).release()));
 }
 
 void staticPrint(llvm::StringRef text) {
@@ -149,6 +150,7 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
   if (keywords.fpFusion >= 0)
     request.options.fpFusion = keywords.fpFusion;
   request.staticPrint = staticPrint;
+  addOverride(request, keywords.irOverride);
 
   Description description(host, bound);
   for (size_t i = 0; i < state.parameters.size(); ++i)
@@ -161,11 +163,12 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
     return nullptr;
 
   auto made = std::make_shared<Specialization>();
-  CacheSettings settings = defaultCacheSettings();
+  CompileSettings settings(request.kernel.text->text, options.get());
+  CompileReport report;
   ThreadPool::shared(); // made here, where reading the environment is safe
   {
     ReleaseGil released;
-    made->kernel = findOrCompile(request, host, settings);
+    made->kernel = findOrCompile(request, host, settings.cache(), &report);
   }
   made->cooperative = keywords.cooperative;
   made->obstacle = whyNotHere(request.options);
@@ -173,7 +176,8 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
   Handle slotTypes = checked(PySequence_Tuple(description.slotTypes.get()));
   made->compiled =
       call(attribute(kernel, "_after_compile").get(), wrapKernel(made->kernel).get(), description.signature.get(),
-           description.constants.get(), description.attributes.get(), options.get(), slotTypes.get(), warmup.get());
+           description.constants.get(), description.attributes.get(), options.get(), slotTypes.get(), warmup.get(),
+           reportDictionary(report).get());
   return made;
 }
 

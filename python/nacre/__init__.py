@@ -29,12 +29,13 @@ from .runtime.allocation import set_allocator
 from .compiler.errors import CompilationError
 from .compiler.compiler import compile
 from . import knobs, language, runtime
+from .language.core import must_use_result
 from ._alias import activate
 
 __all__ = [
     "CompilationError", "Config", "InterpreterError", "JITFunction", "KernelInterface", "MockTensor", "OutOfResources",
     "TensorWrapper", "TritonError", "__version__", "activate", "aggregate", "autotune", "cdiv", "compile", "constexpr_function",
-    "heuristics", "jit", "knobs", "language", "next_power_of_2", "reinterpret", "runtime", "set_allocator", "testing",
+    "heuristics", "jit", "knobs", "language", "must_use_result", "next_power_of_2", "reinterpret", "runtime", "set_allocator", "testing",
     "tools", "version",
 ]  # fmt: skip
 

@@ -47,16 +47,24 @@ class Knob:
             raise ValueError(f"{self.key}={text}: expected a boolean (0 or 1)")
         if self.kind == "int":
             return int(text or self.default)
-        if text == "" and self.group == "cache":
-            return _FOLDERS[self.name]()
+        if text == "":
+            return _FOLDERS[self.name]() if self.group == "cache" and self.name in _FOLDERS else None
+        return self._value(text)
+
+    def _value(self, text):
+        """What a text that is set means."""
         return text
 
     def __set__(self, group, value):
         for variable in self.variables:
             os.environ.pop(variable, None)
         if value is not None:
-            os.environ[self.key] = ("1" if value else "0") if self.kind == "bool" else str(value)
+            os.environ[self.key] = self._text_of(value)
         self._changed()
+
+    def _text_of(self, value):
+        is_switch = self.kind == "bool" or isinstance(value, bool)
+        return ("1" if value else "0") if is_switch else str(value)
 
     def __delete__(self, group):
         self.__set__(group, None)
@@ -67,10 +75,62 @@ class Knob:
         _core.knobs_changed()
 
 
+class ClassKnob(Knob):
+    """A knob whose value is a class; its variable says MODULE:CLASS."""
+
+    _known = None  # (text, class) of what was set as a class: its module need not be importable by name
+
+    def _value(self, text):
+        if self._known is not None and self._known[0] == text:
+            return self._known[1]
+        import importlib
+
+        module, colon, name = text.partition(":")
+        if not colon:
+            raise ValueError(f"{self.key}={text}: expected MODULE:CLASS")
+        return getattr(importlib.import_module(module), name)
+
+    def _text_of(self, value):
+        if isinstance(value, str):
+            return value
+        text = f"{value.__module__}:{value.__qualname__}"
+        self._known = text, value
+        return text
+
+
+class Tool(str):
+    """The path of a program."""
+
+    @property
+    def path(self):
+        return str(self)
+
+    @property
+    def version(self):
+        """What it says of itself: "12.8"; None when it cannot be run."""
+        import re
+        import subprocess
+
+        try:
+            told = subprocess.run([self.path, "--version"], capture_output=True, text=True).stdout
+        except OSError:
+            return None
+        found = re.search(r"release (\d+\.\d+)", told)
+        return found and found[1]
+
+
+class ToolKnob(Knob):
+    """A knob whose value is the path of a program, with its version."""
+
+    def _value(self, text):
+        return Tool(text)
+
+
 _FOLDERS = {
     "home_dir": lambda: os.path.expanduser("~"),
     "dir": lambda: _core.directories()["cache"],
     "dump_dir": lambda: _core.directories()["dump"],
+    "override_dir": lambda: _core.directories()["override"],
 }
 
 
@@ -102,6 +162,29 @@ class HookChain:
     def __call__(self, *args, **kwargs):
         for function in list(reversed(self.calls) if self.reversed else self.calls):
             function(*args, **kwargs)
+
+
+class CompileTimes:
+    """How long a compile took, in microseconds, as `compilation.listener` is told.
+
+    ir_initialization: the front end. lowering_stages: pairs of a stage and its time. store_results: writing to the cache.
+    """
+
+    def __init__(self, ir_initialization, lowering_stages, store_results):
+        self.ir_initialization = ir_initialization
+        self.lowering_stages = lowering_stages
+        self.store_results = store_results
+
+    @property
+    def total_lowering(self):
+        return sum(time for _, time in self.lowering_stages)
+
+    @property
+    def total(self):
+        return self.ir_initialization + self.total_lowering + self.store_results
+
+    def __repr__(self):
+        return f"CompileTimes({self.ir_initialization}, {self.lowering_stages}, {self.store_results})"
 
 
 class Knobs:
@@ -155,20 +238,42 @@ class Knobs:
                 if knob.name == "num_threads":
                     knob._changed()
             _core.knobs_changed()
+            if self is runtime:
+                _hooks_changed()
 
 
-def _launch_hooks_changed():
-    """The launch path looks at hooks only when there are any."""
+def _hooks_changed():
+    """Compiling and launching look at hooks only when there are any."""
     from .runtime import hooks
 
     hooks.refresh(runtime.launch_enter_hook, runtime.launch_exit_hook)
+    _core.set_stage_hook(runtime.add_stages_inspection_hook)
+
+
+class _WatchedHook:
+    """A hook of which the native side is told."""
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, group, owner=None):
+        return self if group is None else group.__dict__[self.name]
+
+    def __set__(self, group, value):
+        group.__dict__[self.name] = value
+        if _groups.get("runtime") is group:
+            _hooks_changed()
 
 
 class RuntimeKnobs(Knobs):
+    launch_enter_hook = _WatchedHook()
+    launch_exit_hook = _WatchedHook()
+    add_stages_inspection_hook = _WatchedHook()
+
     def _plain(self):
         return {
-            "launch_enter_hook": HookChain(on_change=_launch_hooks_changed),
-            "launch_exit_hook": HookChain(reversed=True, on_change=_launch_hooks_changed),
+            "launch_enter_hook": HookChain(on_change=_hooks_changed),
+            "launch_exit_hook": HookChain(reversed=True, on_change=_hooks_changed),
             "kernel_load_start_hook": HookChain(),
             "kernel_load_end_hook": HookChain(reversed=True),
             "kernel_unload_hook": HookChain(),
@@ -197,8 +302,7 @@ class LanguageKnobs(Knobs):
 
 
 class NvidiaKnobs(Knobs):
-    def _plain(self):
-        return {"libdevice_path": None}  # packages ask; the CPU target needs none
+    pass
 
 
 class BuildKnobs(Knobs):
@@ -213,8 +317,9 @@ _classes = {
     "runtime": RuntimeKnobs, "compilation": CompilationKnobs, "autotuning": AutotuningKnobs, "cache": CacheKnobs,
     "language": LanguageKnobs, "nvidia": NvidiaKnobs, "build": BuildKnobs, "proton": ProtonKnobs,
 }  # fmt: skip
+_KINDS = {("cache", "manager_class"): ClassKnob, ("nvidia", "ptxas"): ToolKnob}
 for _row in _core.knobs():
-    setattr(_classes[_row[0]], _row[1], Knob(*_row))
+    setattr(_classes[_row[0]], _row[1], _KINDS.get(_row[:2], Knob)(*_row))
 
 _groups = {name: made() for name, made in _classes.items()}
 runtime = _groups["runtime"]
@@ -228,5 +333,5 @@ proton = _groups["proton"]
 
 
 def refresh_knobs():
-    """Takes over variables that were changed behind the groups' back."""
+    """Takes over variables that were changed behind the groups' back: kernels compiled before are not used again."""
     runtime.knob_descriptors["num_threads"]._changed()

@@ -4,6 +4,7 @@
 #include "runtime/KernelABI.h"
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace mlir {
@@ -14,16 +15,29 @@ class DialectRegistry;
 
 namespace nacre::cpu {
 
+// The text of a stage, and the file it stands in.
+struct StageText {
+  std::string text, file;
+};
+
 struct CpuOptions {
   std::string cpu;      // LLVM's name ("znver4", "skylake-avx512"); empty: the host
   std::string features; // "+avx512f,-avx2"; empty with an empty cpu: the host's
   bool fpFusion = true; // contract a*b+c
   bool lineInfo = true;
-  bool dumpPasses = false;    // print the IR to stderr after every pass that changed it
-  std::string reproducerPath; // where a failing pass leaves its input; empty: nowhere
+  bool dumpPasses = false;     // print the IR after every pass that changed it
+  bool dumpLLVMPasses = false; // the same for LLVM's passes
+  std::string dumpPath;        // the file to which both are appended; empty: stderr
+  std::string reproducerPath;  // where a failing pass leaves its input; empty: nowhere
+  // "tile" or "cpu": the lines of the machine code are those of that stage's text, which is written to the file; empty:
+  // those of the kernel.
+  std::string linesOfStage, linesFile;
   // Called after each stage with its name ("tile", "cpu", "llvm", "asm") and a function that gives its text; null: none
   // wanted.
   std::function<void(const std::string &stage, const std::function<std::string()> &text)> onStage;
+  // Asked after each stage for what is to take its place; none: nothing. Null: nobody is asked.
+  std::function<std::optional<StageText>(const std::string &stage, const std::function<std::string()> &text)>
+      replaceStage;
 };
 
 struct CpuCode {

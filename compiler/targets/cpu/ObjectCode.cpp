@@ -62,13 +62,14 @@ std::unique_ptr<llvm::TargetMachine> nacre::cpu::makeTargetMachine(const CpuOpti
   return machine;
 }
 
-void nacre::cpu::optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+void nacre::cpu::optimise(llvm::Module &module, llvm::TargetMachine &machine,
+                          llvm::PassInstrumentationCallbacks *callbacks) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = false;
   tuning.SLPVectorization = false;
   tuning.LoopInterleaving = false;
   tuning.LoopUnrolling = false; // a step already takes several registers
-  llvm::PassBuilder builder(&machine, tuning);
+  llvm::PassBuilder builder(&machine, tuning, std::nullopt, callbacks);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graphs;

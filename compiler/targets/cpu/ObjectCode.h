@@ -3,14 +3,16 @@
 
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Target/TargetMachine.h"
 
 namespace nacre::cpu {
 
 // Throws CompileError when LLVM does not know the CPU.
 std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const CpuOptions &options);
-// Optimises in place. Tiles are already vectors, so LLVM's own vectorisers stay off.
-void optimise(llvm::Module &module, llvm::TargetMachine &machine);
+// Optimises in place. Tiles are already vectors, so LLVM's own vectorisers stay off. `callbacks`, when there are any, watch
+// the passes.
+void optimise(llvm::Module &module, llvm::TargetMachine &machine, llvm::PassInstrumentationCallbacks *callbacks);
 std::string emitObject(llvm::Module &module, llvm::TargetMachine &machine);
 std::string emitAssembly(llvm::Module &module, llvm::TargetMachine &machine);
 

@@ -5,6 +5,7 @@
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "compiler/targets/cpu/ObjectCode.h"
 #include "compiler/targets/cpu/PassReport.h"
+#include "compiler/targets/cpu/StageText.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
@@ -18,6 +19,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/LocationSnapshot.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -84,7 +86,7 @@ static void run(ModuleOp module, const CpuOptions &options, const char *stage,
   PassManager passes(module.getContext(), ModuleOp::getOperationName());
   passes.enableVerifier(false);
   if (options.dumpPasses)
-    reportPasses(passes);
+    reportPasses(passes, reportStream(options.dumpPath));
   if (!options.reproducerPath.empty())
     passes.enableCrashReproducerGeneration(options.reproducerPath);
   build(passes);
@@ -119,11 +121,32 @@ static std::string printed(ModuleOp module) {
   return text;
 }
 
+// Writes the module to a file; its operations stand where they are in that file from now on.
+static void takeLines(ModuleOp module, const std::string &file) {
+  if (succeeded(generateLocationsFromIR(file, module, OpPrintingFlags())))
+    return;
+  nacre::Diagnostic diagnostic;
+  diagnostic.kind = nacre::Diagnostic::Kind::Argument;
+  diagnostic.message = "the IR whose lines USE_IR_LOC asks for cannot be written to " + file;
+  throw CompileError(diagnostic);
+}
+
 CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
   std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(options);
   auto stage = [&](const char *name, const std::function<std::string()> &text) {
     if (options.onStage)
       options.onStage(name, text);
+  };
+  auto replacement = [&](const char *name, const std::function<std::string()> &text) {
+    return options.replaceStage ? options.replaceStage(name, text) : std::nullopt;
+  };
+  auto moduleStage = [&](const char *name) {
+    auto text = [&] { return printed(module); };
+    if (std::optional<StageText> other = replacement(name, text))
+      replaceModule(module, name, *other);
+    stage(name, text);
+    if (options.linesOfStage == name)
+      takeLines(module, options.linesFile);
   };
   CpuCode code;
   for (auto function : module.getOps<func::FuncOp>())
@@ -137,14 +160,14 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
     passes.addPass(createCanonicalizerPass());
     passes.addPass(createCSEPass());
   });
-  stage("tile", [&] { return printed(module); });
+  moduleStage("tile");
 
   run(module, options, "lowering to loops", [&](OpPassManager &passes) {
     passes.addPass(createLowerToLoops(vectorTarget(*machine)));
     passes.addPass(createCanonicalizerPass());
     passes.addPass(createCSEPass());
   });
-  stage("cpu", [&] { return printed(module); });
+  moduleStage("cpu");
   if (auto scratch = module->getAttrOfType<IntegerAttr>(scratchAttribute))
     code.metadata.scratchBytes = scratch.getInt();
   module->removeAttr(scratchAttribute);
@@ -184,18 +207,31 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
     function.addFnAttr("min-legal-vector-width", "512");
     function.addFnAttr(llvm::Attribute::NoUnwind);
   }
-  optimise(*llvmModule, *machine);
-  stage("llvm", [&] {
+  llvm::PassInstrumentationCallbacks callbacks;
+  if (options.dumpLLVMPasses)
+    reportLLVMPasses(callbacks, reportStream(options.dumpPath));
+  optimise(*llvmModule, *machine, options.dumpLLVMPasses ? &callbacks : nullptr);
+  auto llvmText = [&] {
     std::string text;
     llvm::raw_string_ostream stream(text);
     llvmModule->print(stream, nullptr);
     return text;
-  });
-  stage("asm", [&] {
+  };
+  if (std::optional<StageText> other = replacement("llvm", llvmText))
+    llvmModule = parseLLVM(other->text, context, code.symbol);
+  stage("llvm", llvmText);
+
+  auto assembly = [&] {
     std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*llvmModule);
     return emitAssembly(*copy, *machine);
-  });
-  code.object = emitObject(*llvmModule, *machine);
+  };
+  if (std::optional<StageText> other = replacement("asm", assembly)) {
+    stage("asm", [&] { return other->text; });
+    code.object = assemble(other->text, *machine);
+  } else {
+    stage("asm", assembly);
+    code.object = emitObject(*llvmModule, *machine);
+  }
   if (!reported.empty()) {
     nacre::Diagnostic diagnostic;
     diagnostic.kind = nacre::Diagnostic::Kind::Value;

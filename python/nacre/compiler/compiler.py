@@ -1,16 +1,20 @@
 """Compiled kernels, and compiling without launching."""
 
-from .. import _core
+import os
+
+from .. import _core, knobs
 from ..runtime.errors import OutOfResources
+from ..runtime.hooks import LazyDict, launch_metadata
 from ..tools.tensor_descriptor import TensorDescriptor
 from .errors import CompilationError
+from .ir_source import IRSource
 
-# Triton's names of the stages, and ours.
-_STAGE_ALIASES = {"ttir": "tile", "ttgir": "cpu", "llir": "llvm"}
+_ELSEWHERE = ("ptx", "cubin", "sass", "amdgcn", "hsaco", "spv")  # stages of other targets
 
 
 class AsmDict(dict):
-    """Every stage of a compiled kernel by name. Stages nobody has looked at yet are made when they are asked for."""
+    """Every stage of a compiled kernel by name, ours and Triton's. Stages nobody has looked at yet are made when they are asked
+    for."""
 
     def __init__(self, native, source):
         super().__init__(source=source)
@@ -20,8 +24,8 @@ class AsmDict(dict):
         if self._native is None or dict.__contains__(self, "obj"):
             return
         self.update(self._native.stages())
-        for theirs, ours in _STAGE_ALIASES.items():
-            if ours in self:
+        for theirs, ours in _core.STAGE_ALIASES.items():
+            if dict.__contains__(self, ours):
                 self[theirs] = self[ours]
         self["obj"] = self._native.object
 
@@ -29,7 +33,12 @@ class AsmDict(dict):
         self._fill()
         if dict.__contains__(self, key):
             return dict.__getitem__(self, key)
-        raise KeyError(key)
+        stages = {**_core.STAGE_ALIASES, **{name: name for name in _core.STAGE_ALIASES.values()}}
+        if key in _ELSEWHERE:
+            raise KeyError(f"{key}: the kernel was compiled for the CPU, which has no such stage; there are {', '.join(self)}")
+        if key in stages:
+            raise KeyError(f"{key}: of this kernel only the machine code was kept (compilation.store_binary_only, or unpickled)")
+        raise KeyError(f"{key}: there is no such stage; there are {', '.join(self)}")
 
     def __contains__(self, key):
         if not dict.__contains__(self, key):
@@ -65,11 +74,15 @@ def _restore_asm(stages):
     return asm
 
 
-class _Metadata:
+class KernelMetadata:
     """What is known of a compiled kernel, by attribute; `_asdict()` gives all of it."""
 
     def __init__(self, **fields):
         self.__dict__.update(fields)
+
+    @property
+    def _fields(self):
+        return tuple(self.__dict__)
 
     def _asdict(self):
         return dict(self.__dict__)
@@ -81,17 +94,18 @@ class _Metadata:
 class CompiledKernel:
     """A kernel compiled for arguments of certain types. A launch returns one; `compiled[grid](*args)` runs it directly."""
 
-    def __init__(self, native, fn, signature, constants, attrs, options, slot_types):
-        self.src = ASTSource(fn, signature, constants, attrs)
+    def __init__(self, native, src, options, slot_types):
+        self.src = src
         self.hash = native.hash
-        self.name = fn.__name__
-        self.metadata = _Metadata(
-            name=fn.__name__, hash=native.hash, target=_target(), shared=0, global_scratch_size=0, profile_scratch_size=0,
+        self.name = src._kernel_name()
+        self.metadata = KernelMetadata(
+            name=self.name, hash=native.hash, target=_target(), shared=0, global_scratch_size=0, profile_scratch_size=0,
             tmem_size=0, scratch_bytes=native.scratch_bytes, cluster_dims=(1, 1, 1), warp_size=1, **options,
         )  # fmt: skip
         self.packed_metadata = (options["num_warps"], options["num_ctas"], 0)
-        self.asm = AsmDict(native, fn.src)
+        self.asm = AsmDict(native, src._text())
         self.slot_types = slot_types
+        self.module = None  # the loaded code; None: not loaded yet
         self.n_regs = 0
         self.n_spills = 0
         self.n_max_threads = 1
@@ -99,18 +113,49 @@ class CompiledKernel:
         self._encoded = None
 
     def _init_handles(self):
-        """Loads the code into this process if it is not (after unpickling)."""
+        """Loads the code into this process if it is not: the first launch does. Hooks are called before and after."""
+        if self.module is not None:
+            return
+        hooks = knobs.runtime
+        facts = self.name, self.metadata_group, self.hash
+        if hooks.kernel_load_start_hook:
+            hooks.kernel_load_start_hook(None, None, *facts)
         if self._native is None:
             self._native = _core.NativeKernel.load(self._encoded, self.hash)
             self.asm._native = self._native
+        function = self._native.function
+        self.module = self._native
+        if hooks.kernel_load_end_hook:
+            hooks.kernel_load_end_hook(self.module, function, *facts)
+
+    def __del__(self):
+        module = getattr(self, "module", None)
+        if module is not None and knobs is not None and knobs.runtime.kernel_unload_hook:
+            knobs.runtime.kernel_unload_hook(module, module.function, self.name, self.metadata_group, self.hash)
 
     @property
     def function(self):
+        """The address of the code."""
         self._init_handles()
         return self._native.function
 
+    @property
+    def kernel(self):
+        """The object file."""
+        return self.asm["obj"]
+
+    @property
+    def metadata_group(self):
+        """Name -> path of the files in which the cache keeps the kernel."""
+        path = os.path.join(_core.directories()["cache"], self.hash[:2], f"{self.hash[2:]}.kernel")
+        return {f"{self.name}.kernel": path} if os.path.exists(path) else {}
+
     def launch_metadata(self, grid, stream, *args):
-        return None
+        """What launch hooks are told of a launch with these arguments; None when there are no hooks."""
+        hooks = knobs.runtime
+        if not hooks.launch_enter_hook and not hooks.launch_exit_hook:
+            return None
+        return launch_metadata(self, getattr(self.src, "fn", None), grid, dict(zip(self.src.signature, args)))
 
     def _flat(self, args):
         flat = []
@@ -132,12 +177,12 @@ class CompiledKernel:
 
         def launcher(grid_0, grid_1, grid_2, stream, function, packed_metadata, launch_metadata, enter, exit, *args):
             self._init_handles()
-            if enter is not None:
+            if enter:
                 enter(launch_metadata)
             flat = tuple(self._flat(args))
             names = self._flat_names() if len(flat) == len(self.slot_types) else ()
             self._native.launch((grid_0, grid_1, grid_2), self.slot_types, names, flat, self.metadata.launch_cooperative_grid)
-            if exit is not None:
+            if exit:
                 exit(launch_metadata)
 
         return launcher
@@ -157,13 +202,15 @@ class CompiledKernel:
                 names.append(name)
 
         for name, type in self.src.signature.items():
-            visit(name, type)
+            visit(str(name), type)
         return tuple(names)
 
     def __getitem__(self, grid):
         def runner(*args, stream=None):
             full = tuple(grid) + (1,) * (3 - len(grid))
-            self.run(*full, stream, self.function, self.packed_metadata, None, None, None, *args)
+            hooks = knobs.runtime
+            metadata = self.launch_metadata(full, stream, *args)
+            self.run(*full, stream, self.function, self.packed_metadata, metadata, hooks.launch_enter_hook, hooks.launch_exit_hook, *args)
 
         return runner
 
@@ -171,7 +218,7 @@ class CompiledKernel:
         state = dict(self.__dict__)
         if self._native is not None:
             state["_encoded"] = self._native.encoded
-        state["_native"] = None
+        state["_native"] = state["module"] = None
         return state
 
 
@@ -189,6 +236,18 @@ class ASTSource:
     """
 
     ext = "ttir"
+
+    def _text(self):
+        return self.fn.src
+
+    def _kernel_name(self):
+        """What @jit(repr=...) makes of the specialisation, or the function's name."""
+        if self.fn._repr is None:
+            return self.fn.__name__
+        return self.fn.repr(Specialization(self.signature, {self.fn.arg_names[path[0]]: value for path, value in self.constants.items() if len(path) == 1}))
+
+    def parse_options(self):
+        return {}
 
     def __init__(self, fn, signature, constexprs=None, attrs=None):
         self.fn = fn
@@ -216,20 +275,43 @@ class ASTSource:
         return _core.fingerprint(key)
 
 
-class IRSource:
-    """A kernel given as IR text. Not supported: kernels are compiled from source."""
+class Specialization:
+    """What @jit(repr=...) is given: `signature` and `constants`, by name."""
 
-    def __init__(self, path, *_, **__):
-        raise NotImplementedError(f"{path}: compiling from IR is not supported; compile the kernel's source")
+    def __init__(self, signature, constants):
+        self.signature = signature
+        self.constants = constants
+
+
+def notify_listener(kernel, report):
+    """Tells `knobs.compilation.listener` of a kernel that was compiled or found in the cache."""
+    listener = knobs.compilation.listener
+    if listener is None:
+        return
+    times = knobs.CompileTimes(report["ir_initialization"], report["lowering_stages"], report["store_results"])
+    listener(src=kernel.src, metadata=kernel.metadata._asdict(), metadata_group=kernel.metadata_group, times=times,
+             cache_hit=report["cache_hit"])  # fmt: skip
 
 
 def compile(src, target=None, options=None, _env_vars=None):
-    """Compiles an ASTSource without launching it; returns the CompiledKernel."""
-    if not isinstance(src, ASTSource):
-        raise TypeError(f"expected an ASTSource, found {type(src).__name__}")
+    """Compiles without launching: an ASTSource, or a file of tile IR by its path or as an IRSource. Returns the
+    CompiledKernel."""
+    if isinstance(src, (str, os.PathLike)):
+        src = IRSource(src)
+    if not isinstance(src, (ASTSource, IRSource)):
+        raise TypeError(f"expected an ASTSource or the path of a file of tile IR, found {type(src).__name__}")
     if target is not None and target.backend != "cpu":
         raise CompilationError(f"there is no target {target.backend!r} in this version; the target is 'cpu'")
-    return src.fn._compile(src, dict(options or {}))
+    options = dict(options or {})
+    if isinstance(src, ASTSource):
+        return src.fn._compile(src, options)
+    from ..backends.cpu.compiler import CPUBackend
+
+    parsed = CPUBackend(_target()).parse_options(options)
+    native, _, types, _, report = src._compile(options)
+    kernel = CompiledKernel(native, src, {name: getattr(parsed, name) for name in _core.LAUNCH_OPTIONS}, tuple(types))
+    notify_listener(kernel, report)
+    return kernel
 
 
 def make_backend(target):
@@ -246,4 +328,4 @@ def triton_key():
     return _core.info()["build_id"]
 
 
-__all__ = ["ASTSource", "AsmDict", "CompiledKernel", "IRSource", "OutOfResources", "compile", "make_backend", "triton_key"]
+__all__ = ["ASTSource", "AsmDict", "CompiledKernel", "IRSource", "LazyDict", "OutOfResources", "compile", "make_backend", "triton_key"]

@@ -2,6 +2,7 @@
 
 from .. import _core, knobs
 from .errors import OutOfResources, PTXASError
+from . import tuning_cache
 from .jit import KernelInterface
 
 
@@ -9,6 +10,7 @@ class Config:
     """One configuration: values for the kernel's meta-parameters, and launch options.
 
     pre_hook: called with the dictionary of all arguments before each launch with this configuration.
+    ir_override: file whose text takes the place of a stage; its suffix names the stage (.ttir, .ttgir, .llir, .s).
     """
 
     def __init__(self, kwargs, num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, pre_hook=None, ir_override=None):
@@ -22,7 +24,8 @@ class Config:
 
     def all_kwargs(self):
         """The meta-parameters and the launch options that are set."""
-        options = {"num_warps": self.num_warps, "num_stages": self.num_stages, "num_ctas": self.num_ctas, "maxnreg": self.maxnreg}
+        options = {"num_warps": self.num_warps, "num_stages": self.num_stages, "num_ctas": self.num_ctas, "maxnreg": self.maxnreg,
+                   "ir_override": self.ir_override}  # fmt: skip
         return {**self.kwargs, **{name: value for name, value in options.items() if value is not None}}
 
     def _key(self):
@@ -37,6 +40,7 @@ class Config:
     def __setstate__(self, state):
         self.__dict__.update(state)
         self.__dict__.setdefault("pre_hook", None)
+        self.__dict__.setdefault("ir_override", None)
 
     def __str__(self):
         return ", ".join(f"{name}: {value}" for name, value in self.all_kwargs().items())
@@ -151,6 +155,10 @@ class Autotuner(KernelInterface):
         import time
 
         configs = self.prune_configs(kwargs)
+        is_kept = tuning_cache.is_on(self, configs)
+        timings = tuning_cache.load(self, key, configs) if is_kept else None
+        if timings is not None:
+            return self._choose(key, timings, None)
         start = time.perf_counter()
         # Whatever the kernel writes while it is timed is undone: the launch that follows sees what the caller passed.
         arrays = {id(value): value for value in self.nargs.values() if _is_array(value)}
@@ -161,14 +169,21 @@ class Autotuner(KernelInterface):
             for array, contents in saved:
                 _write_back(array, contents)
         self.bench_time = time.perf_counter() - start
+        if is_kept:
+            tuning_cache.store(self, key, configs, timings)
+        return self._choose(key, timings, self.bench_time)
+
+    def _choose(self, key, timings, duration):
+        """Takes the best and tells who wants to know. `duration` is None when the timings are those of an earlier run."""
         best = min(timings, key=timings.get)
         self.cache[key] = best
         self.configs_timings = timings
         if knobs.autotuning.print:
-            print(f"{self.__name__}: tuned in {self.bench_time:.2f} s over {len(configs)} configurations; best: {best}")
+            how = "found in the cache" if duration is None else f"tuned in {duration:.2f} s"
+            print(f"{self.__name__}: {how} over {len(timings)} configurations; best: {best}")
         if knobs.autotuning.listener is not None:
-            knobs.autotuning.listener(fn=self.base_fn, key=key, best_config=best, configs_timings=timings,
-                                      duration=self.bench_time, cache_hit=False)  # fmt: skip
+            knobs.autotuning.listener(fn=self.base_fn, key=key, best_config=best, configs_timings=timings, duration=duration,
+                                      cache_hit=duration is None)  # fmt: skip
         return best
 
     def _key_of(self, kwargs):

@@ -1,20 +1,43 @@
-"""Files kept between runs. Compiled kernels have a cache of their own, in C++; this one is for tools that keep other files."""
+"""Files kept between runs.
+
+Compiled kernels have a cache of their own, in C++ (the folder `knobs.cache.dir`), unless TRITON_CACHE_MANAGER, or
+`knobs.cache.manager_class`, names a class of the user's that keeps them: then everything goes through it.
+"""
 
 import os
 
-from .. import _core
+from .. import _core, knobs
 
 
-def _folder():
-    return _core.directories()["cache"]
+class CacheManager:
+    """Keeps the files of one key. A class that is to keep compiled kernels derives from it and has all four."""
+
+    def __init__(self, key, override=False, dump=False):
+        pass
+
+    def get_file(self, filename):
+        """The path of a file of this key, or None."""
+        raise NotImplementedError
+
+    def put(self, data, filename, binary=True):
+        """Keeps bytes or text under a name; returns the path."""
+        raise NotImplementedError
+
+    def get_group(self, filename):
+        """{name: path} of a group of files, or None."""
+        raise NotImplementedError
+
+    def put_group(self, filename, group):
+        """Keeps a group {name: path} under a name."""
+        raise NotImplementedError
 
 
-class FileCacheManager:
+class FileCacheManager(CacheManager):
     """Named files that belong to one key, in a folder of the cache. Safe for several processes: a file appears whole."""
 
     def __init__(self, key, override=False, dump=False):
         self.key = key
-        base = _core.directories()["dump"] if dump else _folder()
+        base = _core.directories()["dump" if dump else "override" if override else "cache"]
         self.cache_dir = os.path.join(base, key)
 
     def _path(self, filename):
@@ -65,12 +88,35 @@ def _base32(key):
     return base64.b32encode(bytes.fromhex(key)).decode().rstrip("=")
 
 
+def _manager_class():
+    return knobs.cache.manager_class or FileCacheManager
+
+
 def get_cache_manager(key):
-    return FileCacheManager(_base32(key))
+    return _manager_class()(_base32(key))
+
+
+def get_override_manager(key):
+    return _manager_class()(_base32(key), override=True)
 
 
 def get_dump_manager(key):
-    return FileCacheManager(_base32(key), dump=True)
+    return _manager_class()(_base32(key), dump=True)
+
+
+# What the compiler asks of a manager of the user's.
+
+
+def _read_entry(key, kind):
+    path = get_cache_manager(key).get_file(f"nacre.{kind}")
+    if path is None:
+        return None
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _write_entry(key, kind, data):
+    get_cache_manager(key).put(data, f"nacre.{kind}", binary=True)
 
 
 def triton_key():

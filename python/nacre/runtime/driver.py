@@ -1,20 +1,33 @@
 """The driver in use: what runs kernels now, and what is known of it."""
 
+from .. import knobs
+
+
+def _make(name):
+    """The driver of the target that TRITON_DEFAULT_BACKEND names, or of the one that this machine can run."""
+    from ..backends import backends
+
+    if name is not None and name not in backends:
+        raise RuntimeError(f"TRITON_DEFAULT_BACKEND={name}: there is no such target; targets: {', '.join(backends)}")
+    found = [backend.driver for known, backend in backends.items() if name in (None, known) and backend.driver.is_active()]
+    if not found:
+        raise RuntimeError(f"TRITON_DEFAULT_BACKEND={name}: this machine cannot run that target")
+    return found[0]()
+
 
 class DriverConfig:
     """Holds the active driver, found on first use."""
 
     def __init__(self):
-        self._default = None
+        self._defaults = {}  # by what TRITON_DEFAULT_BACKEND says
         self._active = None
 
     @property
     def default(self):
-        if self._default is None:
-            from ..backends.cpu.driver import CPUDriver
-
-            self._default = CPUDriver()
-        return self._default
+        name = knobs.runtime.default_backend
+        if name not in self._defaults:
+            self._defaults[name] = _make(name)
+        return self._defaults[name]
 
     @property
     def active(self):

@@ -3,6 +3,7 @@
 
 from .. import _core, knobs
 from ..tools.tensor_descriptor import TensorDescriptor
+from .driver import driver
 from .source import file_text, function_block
 
 _TYPE_NAMES = {
@@ -255,12 +256,30 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
         return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)
 
     def preload(self, specialization_data):
-        raise NotImplementedError("kernels are found in the cache on disk by themselves; there is nothing to preload")
+        """Makes a specialisation ready that another launch described: `compile["specialization_data"]` of what
+        `jit_post_compile_hook` is given, in this or another process. Returns the CompiledKernel."""
+        from .specialization_data import preload
+
+        return preload(self, specialization_data)
 
     @property
     def device_caches(self):
-        """The compiled kernels, by device."""
-        return {0: ({kernel.hash: kernel for kernel in self._compiled_kernels()}, {}, None, None, None)}
+        """device -> (compiled kernels by key, keys, target, backend, binder). clear() of it, or of the kernels, forgets them."""
+        return DeviceCaches(self)
+
+    def create_binder(self):
+        """The caches of a device: see device_caches."""
+        return self.device_caches[0]
+
+    def _default_options(self):
+        """The options of a launch that says nothing about them."""
+        from ..backends.cpu.compiler import CPUOptions
+
+        options = CPUOptions()
+        made = {name: getattr(options, name) for name in _core.LAUNCH_OPTIONS}
+        made.update(maxnreg=0, debug=bool(self.debug) or knobs.runtime.debug, sanitize_overflow=knobs.runtime.sanitize_overflow,
+                    enable_fp_fusion=knobs.language.default_fp_fusion)  # fmt: skip
+        return made
 
     def add_pre_run_hook(self, hook):
         """Calls hook(*args, **kwargs) before every launch, with the launch's arguments."""
@@ -289,26 +308,31 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
         for hook in self.pre_run_hooks:
             hook(*args, **kwargs)
 
-    def _hook_arguments(self, signature, constants, attrs, options, is_warmup, already_compiled):
+    def _hook_arguments(self, signature, constants, attrs, options, is_warmup):
+        from .specialization_data import serialize
+
         key = repr((signature, constants, attrs, options))
         compile_info = {"key": key, "signature": signature, "device": 0, "constants": constants, "configs": [attrs],
-                        "extern_libs": (), "specialization_data": key, "is_warmup": is_warmup, **options}  # fmt: skip
+                        "extern_libs": (), "specialization_data": serialize(self, key, signature, constants, attrs, options),
+                        "is_warmup": is_warmup, **options}  # fmt: skip
         return {"key": key, "repr": f"{self.__name__}({', '.join(f'{n}: {t}' for n, t in signature.items())})",
                 "fn": JitFunctionInfo(self.__module__, self.__name__, self), "compile": compile_info,
-                "is_manual_warmup": is_warmup, "already_compiled": already_compiled}  # fmt: skip
+                "is_manual_warmup": is_warmup, "already_compiled": False}  # fmt: skip
 
     def _before_compile(self, signature, constants, attrs, options, is_warmup):
         """True: do not compile."""
+        driver.active  # noqa: B018  a TRITON_DEFAULT_BACKEND that cannot be had is said now
         hook = knobs.runtime.jit_cache_hook
-        return hook is not None and bool(hook(**self._hook_arguments(signature, constants, attrs, options, is_warmup, False)))
+        return hook is not None and bool(hook(**self._hook_arguments(signature, constants, attrs, options, is_warmup)))
 
-    def _after_compile(self, native, signature, constants, attrs, options, slot_types, is_warmup):
-        from ..compiler.compiler import CompiledKernel
+    def _after_compile(self, native, signature, constants, attrs, options, slot_types, is_warmup, report):
+        from ..compiler.compiler import ASTSource, CompiledKernel, notify_listener
 
-        kernel = CompiledKernel(native, self, signature, constants, attrs, options, slot_types)
+        kernel = CompiledKernel(native, ASTSource(self, signature, constants, attrs), options, slot_types)
+        notify_listener(kernel, report)
         hook = knobs.runtime.jit_post_compile_hook
         if hook is not None:
-            hook(**self._hook_arguments(signature, constants, attrs, options, is_warmup, True))
+            hook(**self._hook_arguments(signature, constants, attrs, options, is_warmup))
         return kernel
 
     def _compile(self, source, options):
@@ -328,6 +352,55 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
         return f"JITFunction({self.__module__}:{self.__qualname__})"
 
 
+class _KernelCache(dict):
+    """The compiled kernels of a function, as they are now; clear() makes the function forget them."""
+
+    def __init__(self, fn):
+        super().__init__((f"{kernel.hash}-{kernel.metadata}", kernel) for kernel in fn._compiled_kernels())
+        self._fn = fn
+
+    def clear(self):
+        super().clear()
+        self._fn._clear_cache()
+
+
+class DeviceCaches:
+    """JITFunction.device_caches."""
+
+    def __init__(self, fn):
+        self._fn = fn
+
+    def __getitem__(self, device):
+        from ..backends.cpu.compiler import CPUBackend
+
+        target = driver.active.get_current_target()
+        return _KernelCache(self._fn), {}, target, CPUBackend(target), self._fn.signature.bind
+
+    def __iter__(self):
+        return iter((driver.active.get_current_device(),))
+
+    def __len__(self):
+        return 1
+
+    def __contains__(self, device):
+        return device == driver.active.get_current_device()
+
+    def get(self, device, default=None):
+        return self[device] if device in self else default
+
+    def keys(self):
+        return list(self)
+
+    def values(self):
+        return [self[device] for device in self]
+
+    def items(self):
+        return [(device, self[device]) for device in self]
+
+    def clear(self):
+        self._fn._clear_cache()
+
+
 class JitFunctionInfo:
     """Which function a hook is called for."""
 
@@ -342,15 +415,22 @@ def _example(param, source, path, type):
     if isinstance(type, tuple):
         return tuple(_example(param, source, (*path, i), element) for i, element in enumerate(type))
     if path in source.constants:
-        from ..language.core import constexpr
-
-        return constexpr(source.constants[path])
+        return _constant(param, source.constants[path])
     if type == "constexpr":
         return None
     if type.startswith("tensordesc<"):
         return _example_descriptor(type)
     aligned = any(fact[0] == "tt.divisibility" for fact in source.attrs.get(path, ()))
     return TypedArgument(type, aligned)
+
+
+def _constant(param, value):
+    """A constant as a launch passes it where it would be one by itself (then both find the same kernel), else as a constexpr."""
+    from ..language.core import constexpr
+
+    is_one = isinstance(value, int) and not isinstance(value, bool) and value == 1 and not param.do_not_specialize
+    is_plain = param.is_constexpr or value is None or is_one or isinstance(value, (constexpr, JITCallable))
+    return value if is_plain else constexpr(value)
 
 
 def _example_descriptor(type):
@@ -375,9 +455,8 @@ class MockTensor:
 
     @staticmethod
     def wrap_dtype(arg):
-        if type(arg).__name__ == "dtype" and type(arg).__module__ in ("torch", "numpy"):
-            return MockTensor(arg)
-        return arg
+        is_dtype = any(base.__name__ == "dtype" and base.__module__ in ("torch", "numpy") for base in type(arg).__mro__)
+        return MockTensor(arg) if is_dtype else arg
 
     def __init__(self, dtype, shape=None):
         self.dtype = dtype
@@ -409,22 +488,28 @@ class TensorWrapper:
         self.shape = base.shape
 
     def data_ptr(self):
-        return self.base.data_ptr()
+        return self.base.data_ptr() if hasattr(self.base, "data_ptr") else self.base.__array_interface__["data"][0]
 
     def stride(self, *args):
-        return self.base.stride(*args)
+        if hasattr(self.base, "stride"):
+            return self.base.stride(*args)
+        strides = tuple(step // self.base.itemsize for step in self.base.strides)
+        return strides[args[0]] if args else strides
 
     def element_size(self):
-        return self.base.element_size()
+        return self.base.element_size() if hasattr(self.base, "element_size") else self.base.itemsize
 
     def cpu(self):
-        return TensorWrapper(self.base.cpu(), self.dtype)
+        return TensorWrapper(self.base.cpu() if hasattr(self.base, "cpu") else self.base, self.dtype)
 
     def copy_(self, other):
-        self.base.copy_(other.base)
+        if hasattr(self.base, "copy_"):
+            self.base.copy_(other.base)
+        else:
+            self.base[...] = other.base
 
     def clone(self):
-        return TensorWrapper(self.base.clone(), self.dtype)
+        return TensorWrapper(self.base.clone() if hasattr(self.base, "clone") else self.base.copy(), self.dtype)
 
     def to(self, device):
         return TensorWrapper(self.base.to(device), self.dtype)
@@ -437,7 +522,7 @@ def reinterpret(tensor, dtype):
     """The tensor with its elements read as `dtype`, of the same size."""
     if isinstance(tensor, TensorWrapper):
         return tensor.base if dtype == tensor.base.dtype else TensorWrapper(tensor.base, dtype)
-    if hasattr(tensor, "data_ptr"):
+    if hasattr(tensor, "data_ptr") or hasattr(tensor, "__array_interface__"):
         return TensorWrapper(tensor, dtype)
     raise TypeError(f"cannot reinterpret a value of type {type(tensor).__name__}")
 

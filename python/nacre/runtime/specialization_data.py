@@ -1,0 +1,85 @@
+"""A specialisation as text: what `jit_post_compile_hook` gives and `JITFunction.preload` takes, in this or another process."""
+
+import sys
+
+
+def _encode(value):
+    from ..language.core import constexpr, dtype
+    from .jit import JITCallable
+
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, constexpr):
+        return {"constexpr": _encode(value.value)}
+    if isinstance(value, dtype):
+        return {"dtype": value.name}
+    if isinstance(value, JITCallable):
+        return {"jit_function": f"{value.__module__}:{value.__qualname__}"}
+    if type(value) is tuple:
+        return {"tuple": [_encode(item) for item in value]}
+    return {"unknown": repr(value)}
+
+
+def _decode(value):
+    from ..language import types
+    from ..language.core import constexpr
+
+    if not isinstance(value, dict):
+        return value
+    ((kind, content),) = value.items()
+    if kind == "constexpr":
+        return constexpr(_decode(content))
+    if kind == "dtype":
+        return types.from_signature(content)
+    if kind == "tuple":
+        return tuple(_decode(item) for item in content)
+    if kind == "jit_function":
+        module, _, path = content.partition(":")
+        found = sys.modules.get(module)
+        for name in path.split("."):
+            found = getattr(found, name, None)
+        if found is None:
+            raise RuntimeError(f"the function {content} cannot be found: import {module} before the kernel is preloaded")
+        return found
+    raise RuntimeError(f"the constant {content} has no form in text: this specialisation cannot be preloaded")
+
+
+def _tuples(value):
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
+
+
+def _target():
+    from .driver import driver
+
+    return dict(vars(driver.active.get_current_target()))
+
+
+def serialize(fn, key, signature, constants, attrs, options):
+    """The specialisation as JSON."""
+    import json
+
+    return json.dumps({
+        "name": f"{fn.__module__}.{fn.__qualname__}", "key": key, "signature": signature,
+        "constant_keys": list(constants), "constant_vals": [_encode(value) for value in constants.values()],
+        "attrs_keys": list(attrs), "attrs_vals": list(attrs.values()), "options": options, "target": _target(),
+    })  # fmt: skip
+
+
+def preload(fn, text):
+    """Compiles, or finds in the cache, what `serialize` described. A launch with such arguments finds it ready."""
+    import json
+
+    from ..compiler.compiler import ASTSource
+
+    data = json.loads(text)
+    name = f"{fn.__module__}.{fn.__qualname__}"
+    if data["name"] != name:
+        raise RuntimeError(f"this specialisation is of {data['name']}, not of {name}")
+    if data["target"] != _target():
+        raise RuntimeError(f"this specialisation is for the target {data['target']}, not for {_target()}")
+    signature = {parameter: _tuples(type) for parameter, type in data["signature"].items()}
+    constants = {tuple(path): _decode(value) for path, value in zip(data["constant_keys"], data["constant_vals"])}
+    attrs = {tuple(path): facts for path, facts in zip(data["attrs_keys"], data["attrs_vals"])}
+    # What a launch does not say is not said here either: then both find the same kernel.
+    said = {option: value for option, value in data["options"].items() if value != fn._default_options()[option]}
+    return fn._compile(ASTSource(fn, signature, constants, attrs), said)
