@@ -1,13 +1,16 @@
 // The commands of the `nacre` program that need no Python: compile and info.
 #include "cli/Command.h"
 #include "compiler/targets/cpu/CpuTarget.h"
+#include "runtime/AheadOfTime.h"
 #include "runtime/BuildId.h"
 #include "runtime/Compiler.h"
 #include "runtime/Knobs.h"
 #include "runtime/Signature.h"
 #include "runtime/ThreadPool.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace nacre;
@@ -17,14 +20,17 @@ namespace {
 const char *const compileUsage = R"(usage: nacre compile FILE.py --kernel NAME --signature SIGNATURE [options]
 
   --signature S      one entry a parameter: "*fp32:16, *fp32:16, i32, BLOCK=1024"; a number after a colon divides the value or address
-  --emit STAGE       tile, cpu, llvm, asm or obj (default: asm)
+  --emit STAGE       tile, cpu, llvm, asm or obj (default: asm), or c: a C function in a header, a source and an object, and
+                     the runtime that it needs
   --target cpu       the target
   --cpu NAME         a CPU as LLVM names it (default: this machine's)
   --features LIST    "+avx512f,-avx2"
   --debug            make device_assert live
   --no-fp-fusion     do not contract a*b+c
   --no-line-info     leave line numbers out
-  -o FILE            where to write (default: standard output)
+  --out-name NAME    of the C function (default: the kernel's)
+  --grid EXPRESSIONS the grid in C, over the parameters: "(n + 127) / 128, 1, 1"; left out, the function is given it
+  -o FILE            where to write (default: standard output; with --emit c: the files' name up to its first point)
 )";
 
 struct WrongUse {
@@ -33,7 +39,7 @@ struct WrongUse {
 [[noreturn]] void wrongUse(const llvm::Twine &problem) { throw WrongUse{problem.str()}; }
 
 struct CompileCommand {
-  std::string file, kernel, signature, output = "-", emit = "asm";
+  std::string file, kernel, signature, output = "-", emit = "asm", outName, grid;
   CompileOptions options = defaultCompileOptions();
 
   explicit CompileCommand(llvm::ArrayRef<std::string> arguments) {
@@ -65,6 +71,10 @@ struct CompileCommand {
         options.cpu = value();
       else if (option == "--features")
         options.features = value();
+      else if (option == "--out-name")
+        outName = value();
+      else if (option == "--grid")
+        grid = value();
       else if (option == "--debug")
         options.debug = true;
       else if (option == "--no-fp-fusion")
@@ -84,8 +94,10 @@ struct CompileCommand {
       wrongUse("no file is named");
     if (kernel.empty())
       wrongUse("--kernel is missing");
-    if (!llvm::is_contained({"tile", "cpu", "llvm", "asm", "obj"}, emit))
-      wrongUse("there is no stage `" + emit + "`; stages: tile, cpu, llvm, asm, obj");
+    if (!llvm::is_contained({"tile", "cpu", "llvm", "asm", "obj", "c"}, emit))
+      wrongUse("there is no stage `" + emit + "`; stages: tile, cpu, llvm, asm, obj, c");
+    if (emit != "c" && !(outName.empty() && grid.empty()))
+      wrongUse("--out-name and --grid are for --emit c");
   }
 
   int run() {
@@ -105,6 +117,13 @@ struct CompileCommand {
       request.arguments = parseSignature(request.kernel, signature);
       request.options = options;
       request.staticPrint = [](llvm::StringRef printed) { llvm::errs() << printed; };
+      if (emit == "c")
+        return writeExport({.name = outName.empty() ? kernel : outName,
+                            .file = output == "-" ? "" : llvm::sys::path::filename(output).str(),
+                            .grid = grid.empty() ? std::vector<std::string>() : splitGrid(grid),
+                            .meta = "",
+                            .kernel = std::move(request)},
+                           *host);
       CompiledCode code =
           compileKernel(request, *host,
                         {.onStage =
@@ -114,19 +133,44 @@ struct CompileCommand {
                              },
                          .replace = nullptr,
                          .fileFor = nullptr});
-      if (emit == "obj")
+      if (emit == "obj") {
+        if (!code.externals.empty()) {
+          llvm::errs() << "error: the kernel calls `" << code.externals.front().symbol << "` of `"
+                       << code.externals.front().library << "`, which cannot be part of its object code\n"
+                       << "hint: give the library as LLVM bitcode or IR\n";
+          return 1;
+        }
         result = code.object;
+      }
     } catch (const CompileError &error) {
       llvm::errs() << error.what() << "\n";
       return 1;
     }
+    return write(output, result);
+  }
+
+  // Prints the name of the function.
+  int writeExport(ExportRequest request, Host &host) {
+    ExportedKernel exported = exportKernel(std::move(request), host);
+    llvm::StringRef folder = output == "-" ? "" : llvm::sys::path::parent_path(output);
+    for (const ExportedFile &part : exported.files) {
+      llvm::SmallString<128> path(folder);
+      llvm::sys::path::append(path, part.name);
+      if (int status = write(path.str().str(), part.content))
+        return status;
+    }
+    llvm::outs() << exported.function << "\n";
+    return 0;
+  }
+
+  static int write(const std::string &path, llvm::StringRef content) {
     std::error_code error;
-    llvm::raw_fd_ostream out(output, error);
+    llvm::raw_fd_ostream out(path, error);
     if (!error)
-      out << result;
+      out << content;
     out.close();
     if (error || out.has_error()) {
-      llvm::errs() << "nacre: " << output << ": " << (error ? error : out.error()).message() << "\n";
+      llvm::errs() << "nacre: " << path << ": " << (error ? error : out.error()).message() << "\n";
       out.clear_error();
       return 1;
     }

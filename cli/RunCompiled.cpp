@@ -3,7 +3,9 @@
 #include "compiler/reference/Buffer.h"
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "mlir/IR/IRMapping.h"
+#include <chrono>
 #include <csetjmp>
+#include <sched.h>
 #include <vector>
 
 using namespace nacre;
@@ -49,6 +51,13 @@ void assertFailed(KernelContext *context, const uint32_t *programId, const char 
   source.reset(); // longjmp runs no destructors
   std::longjmp(launch.afterKernel, 1);
 }
+
+// Programs run one after another here: there is nobody to wait for but a program that has ended.
+void waiting(KernelContext *) {}
+uint64_t readClock(KernelContext *) {
+  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
+uint32_t readProcessor(KernelContext *) { return static_cast<uint32_t>(sched_getcpu()); }
 
 // False after a failed assert. Nothing in this frame needs unwinding.
 bool runPrograms(KernelFunction function, const uint64_t *arguments, uint64_t programs, KernelContext &context) {
@@ -99,6 +108,9 @@ void nacre::runCompiled(mlir::func::FuncOp kernel, llvm::ArrayRef<uint64_t> argu
   context.scratch = scratch.get();
   context.print = print;
   context.assertFailed = assertFailed;
+  context.waiting = waiting;
+  context.clock = readClock;
+  context.processor = readProcessor;
   context.launch = &launch;
   uint64_t programs = uint64_t(options.grid[0]) * options.grid[1] * options.grid[2];
   if (runPrograms(loaded->function, arguments.data(), programs, context))

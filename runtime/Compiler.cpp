@@ -60,8 +60,10 @@ int64_t microsecondsSince(std::chrono::steady_clock::time_point &start) {
   return std::chrono::duration_cast<std::chrono::microseconds>(now - std::exchange(start, now)).count();
 }
 
+using SourceTexts = std::vector<std::shared_ptr<const SourceText>>;
+
 void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Host &host,
-                 mlir::OwningOpRef<mlir::ModuleOp> &module) {
+                 mlir::OwningOpRef<mlir::ModuleOp> &module, SourceTexts &sources) {
   if (request.isTileIR) {
     module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
     return cpu::replaceModule(*module, "tile", {request.kernel.text->text, request.kernel.text->fileName});
@@ -71,6 +73,7 @@ void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Host
   frontend.sanitizeOverflow = request.options.sanitizeOverflow;
   frontend.staticPrint = request.staticPrint;
   frontend.defaultInputPrecision = request.options.defaultInputPrecision;
+  frontend.sources = &sources;
   buildTileIR(context, request.kernel, request.arguments, host, frontend, module);
 }
 
@@ -104,8 +107,9 @@ CompiledCode compileHere(const CompileRequest &request, Host &host, const Compil
   auto start = std::chrono::steady_clock::now();
   CompileTimes times;
   mlir::MLIRContext context(dialects(), mlir::MLIRContext::Threading::DISABLED);
+  SourceTexts sources;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  buildModule(context, request, host, module);
+  buildModule(context, request, host, module, sources);
   ArgumentAccess access = argumentAccess(*module); // before it is lowered
   times.frontEnd = microsecondsSince(start);
 
@@ -144,7 +148,7 @@ CompiledCode compileHere(const CompileRequest &request, Host &host, const Compil
     throw CompileError(std::move(error.diagnostic));
   }
   times.stages.emplace_back("obj", microsecondsSince(start));
-  return {std::move(code.object), std::move(code.symbol), code.metadata, access, std::move(times)};
+  return {std::move(code.object), std::move(code.symbol), code.metadata, access, std::move(code.externals), std::move(times)};
 }
 
 } // namespace

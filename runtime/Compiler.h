@@ -72,6 +72,7 @@ struct CompiledCode {
   std::string symbol;
   KernelMetadata metadata;
   ArgumentAccess access;
+  std::vector<ExternalFunction> externals; // what it calls of libraries that are loaded beside it
   CompileTimes times; // of the compile that made it; empty when it was read
 };
 

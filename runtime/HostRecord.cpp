@@ -4,7 +4,7 @@
 namespace nacre {
 
 namespace {
-enum class Kind : char { Global, Attribute, Call };
+enum class Kind : char { Global, Attribute, Call, Library };
 } // namespace
 
 bool isTransient(const Object &object) {
@@ -77,6 +77,12 @@ Host::Answer RecordingHost::call(const Object &callee, llvm::ArrayRef<Object> po
   return once(question, [&] { return inner->call(callee, positional, keywords); });
 }
 
+Host::Answer RecordingHost::library(llvm::StringRef path) {
+  std::string question(1, static_cast<char>(Kind::Library));
+  encode(question, path);
+  return once(question, [&] { return inner->library(path); });
+}
+
 Host::Answer RecordingHost::ask(const std::string &question) {
   Decoder decoder(question, objects);
   switch (static_cast<Kind>(decoder.byte())) {
@@ -86,6 +92,8 @@ Host::Answer RecordingHost::ask(const std::string &question) {
       throw NotEncodable();
     return global(*static_cast<const FunctionSource *>(reference.as<JitReference>().function.get()), decoder.text());
   }
+  case Kind::Library:
+    return library(decoder.text());
   case Kind::Attribute: {
     Object object = decoder.object();
     return attribute(object, decoder.text());

@@ -26,6 +26,7 @@ public:
   Answer attribute(const Object &object, llvm::StringRef name) override;
   Answer call(const Object &callee, llvm::ArrayRef<Object> positional,
               llvm::ArrayRef<std::pair<std::string, Object>> keywords) override;
+  Answer library(llvm::StringRef path) override;
 
   // Asks the questions of an earlier compile. False when one of them can no longer be asked.
   bool replay(const Questions &questions);

@@ -1,5 +1,6 @@
 #include "runtime/Kernel.h"
 #include "compiler/targets/cpu/CpuTarget.h"
+#include "runtime/Knobs.h"
 
 namespace nacre {
 
@@ -10,7 +11,9 @@ Kernel::~Kernel() = default;
 KernelFunction Kernel::load() const {
   std::lock_guard<std::mutex> guard(loadLock);
   if (!loaded) {
-    loaded = cpu::load(code.object, code.symbol);
+    if (knobBoolean(KnobId::TellPerf))
+      cpu::announceToPerf();
+    loaded = cpu::load(code.object, code.symbol, code.externals);
     entry.store(loaded->function, std::memory_order_release);
   }
   return loaded->function;
@@ -38,9 +41,13 @@ std::string encodeKernel(const CompiledCode &code) {
   std::string bytes;
   encode(bytes, llvm::StringRef(code.symbol));
   encode(bytes, code.metadata.scratchBytes);
-  encode(bytes, static_cast<uint64_t>(code.metadata.usesGridBarrier));
+  encode(bytes, static_cast<uint64_t>(code.metadata.waits));
   for (uint64_t mask : {code.access.surelyWritten, code.access.maybeWritten, code.access.maybeRead})
     encode(bytes, mask);
+  encode(bytes, static_cast<uint64_t>(code.externals.size()));
+  for (const ExternalFunction &function : code.externals)
+    for (const std::string &text : {function.library, function.digest, function.symbol})
+      encode(bytes, llvm::StringRef(text));
   encode(bytes, llvm::StringRef(code.object));
   return bytes;
 }
@@ -52,9 +59,15 @@ std::optional<CompiledCode> decodeKernel(llvm::StringRef bytes) {
     CompiledCode code;
     code.symbol = decoder.text();
     code.metadata.scratchBytes = decoder.number();
-    code.metadata.usesGridBarrier = decoder.number() != 0;
+    code.metadata.waits = decoder.number() != 0;
     for (uint64_t *mask : {&code.access.surelyWritten, &code.access.maybeWritten, &code.access.maybeRead})
       *mask = decoder.number();
+    for (uint64_t i = 0, count = decoder.number(); i < count; ++i) {
+      ExternalFunction function;
+      for (std::string *text : {&function.library, &function.digest, &function.symbol})
+        *text = decoder.text();
+      code.externals.push_back(std::move(function));
+    }
     code.object = decoder.text();
     return decoder.atEnd() ? std::optional(std::move(code)) : std::nullopt;
   } catch (const NotEncodable &) {

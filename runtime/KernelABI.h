@@ -20,6 +20,10 @@ struct KernelContext {
                        uint32_t line, uint32_t column);
   void *launch;            // 40: the runtime's own
   uint64_t launchId;       // 48: differs for every launch of the process, and is never 0
+  // 56: called once a round by loops that may be waiting for another program to write. May leave the kernel by longjmp.
+  void (*waiting)(KernelContext *context);
+  uint64_t (*clock)(KernelContext *context);     // 64: nanoseconds
+  uint32_t (*processor)(KernelContext *context); // 72: the number of the core that asks
 };
 
 // args: one 8-byte slot an argument, in order: pointers, integers extended, floats as their bits (fp16/bf16 arguments come
@@ -29,7 +33,7 @@ using KernelFunction = int32_t (*)(const uint64_t *args, uint64_t begin, uint64_
 // What the compiler tells the runtime besides the code.
 struct KernelMetadata {
   uint64_t scratchBytes = 0;
-  bool usesGridBarrier = false; // spins on atomics: programs must run side by side
+  bool waits = false; // a program may wait for another: it calls KernelContext::waiting while it does
 };
 
 } // namespace nacre

@@ -1,12 +1,14 @@
 // A launch: what its threads share, what each of them has for itself, and the choice between this thread alone and the
 // pool.
 #include "runtime/Launch.h"
+#include "runtime/Crew.h"
 #include "runtime/ScratchArena.h"
 #include "runtime/ThreadPool.h"
 #include <chrono>
 #include <csetjmp>
 #include <cstdio>
 #include <optional>
+#include <sched.h>
 
 namespace nacre {
 
@@ -27,6 +29,7 @@ struct SharedLaunch {
   std::optional<DeviceAssertError> failure;
   std::exception_ptr trouble; // out of memory in a worker
   uint64_t id = 0;
+  Crew *crew = nullptr; // of a grid whose programs may wait for each other
 
   void flush() {
     if (output.empty())
@@ -46,6 +49,7 @@ struct ThreadContext : KernelContext {
   std::string output; // of the program that is running
   uint32_t printing[3];
   std::jmp_buf leave;
+  Crew::Wait wait;
 
   // Hands over what a program has printed, in one piece.
   void passOn() {
@@ -80,6 +84,17 @@ void recordAssert(KernelContext *context, const uint32_t *programId, const char 
   std::longjmp(self->leave, 1);
 }
 
+void awaitOthers(KernelContext *context) {
+  auto *self = static_cast<ThreadContext *>(context);
+  if (self->shared->crew && !self->shared->crew->wait(self->wait))
+    std::longjmp(self->leave, 1);
+}
+
+uint64_t readClock(KernelContext *) {
+  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
+uint32_t readProcessor(KernelContext *) { return static_cast<uint32_t>(sched_getcpu()); }
+
 // The programs [begin, end) on this thread. False after a failure: nothing more is to be started.
 bool runRange(SharedLaunch &shared, uint64_t begin, uint64_t end) {
   ThreadContext context;
@@ -88,6 +103,9 @@ bool runRange(SharedLaunch &shared, uint64_t begin, uint64_t end) {
   context.reserved = 0;
   context.print = printElements;
   context.assertFailed = recordAssert;
+  context.waiting = awaitOthers;
+  context.clock = readClock;
+  context.processor = readProcessor;
   context.launch = &shared;
   context.shared = &shared;
   std::fill(context.printing, context.printing + 3, UINT32_MAX);
@@ -127,8 +145,16 @@ void launch(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, 
   SharedLaunch shared{kernel, args, grid, options.print, {}, {}, {}, {}};
   static std::atomic<uint64_t> launches{0};
   shared.id = ++launches;
-  if (options.cooperative || kernel.code.metadata.usesGridBarrier) {
-    ThreadPool::runSideBySide(count, [&](uint64_t begin, uint64_t end) { return runRange(shared, begin, end); });
+  bool wasInterrupted = false;
+  if (options.cooperative || kernel.code.metadata.waits) {
+    auto interrupted = [&] { return wasInterrupted = options.interrupted && (*options.interrupted)(); };
+    auto program = [&](uint64_t number) { return runRange(shared, number, number + 1); };
+    Crew crew(count, program, interrupted);
+    shared.crew = &crew;
+    if (options.cooperative)
+      crew.run(count);
+    else
+      crew.run(ThreadPool::shared());
   } else if (count == 1) {
     runRange(shared, 0, 1);
   } else {
@@ -146,6 +172,8 @@ void launch(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, 
                                     std::memory_order_relaxed);
   }
   shared.flush();
+  if (wasInterrupted)
+    throw LaunchInterrupted();
   if (shared.trouble)
     std::rethrow_exception(shared.trouble);
   if (shared.failure)

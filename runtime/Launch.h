@@ -15,13 +15,22 @@ public:
   uint32_t program[3];
 };
 
+// A launch whose programs wait for each other was stopped because LaunchOptions::interrupted said so.
+class LaunchInterrupted : public std::runtime_error {
+public:
+  LaunchInterrupted() : std::runtime_error("the launch was interrupted") {}
+};
+
 struct LaunchOptions {
   const PrintSink *print = nullptr; // null: standard output
-  bool cooperative = false;         // all programs at the same time
+  bool cooperative = false;         // all programs at the same time from the beginning
+  // Asked by the launching thread while its program waits for another; null: nobody interrupts.
+  const std::function<bool()> *interrupted = nullptr;
 };
 
 // `args`: one slot an argument, as KernelABI.h says. A grid with a zero runs nothing. Returns when the last program has
-// ended. Throws DeviceAssertError, std::bad_alloc, std::runtime_error.
+// ended. Programs may wait for each other (Crew.h). Throws DeviceAssertError, LaunchInterrupted, std::bad_alloc,
+// std::runtime_error.
 void launch(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, const LaunchOptions &options = {});
 
 } // namespace nacre

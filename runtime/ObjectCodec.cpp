@@ -237,6 +237,7 @@ std::string digest(const FunctionSource &function) {
       .add(function.text->firstColumn)
       .add(function.noinline)
       .add(function.isConstexprFunction)
+      .add(function.isExternal)
       .hex();
 }
 

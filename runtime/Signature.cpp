@@ -72,6 +72,11 @@ ArgumentSpec parseEntry(const FunctionSource &kernel, llvm::StringRef text, bool
     bool valid = divisor.empty() || !divisor.trim().getAsInteger(10, spec.divisibility);
     if (!valid || spec.divisibility < 1 || (spec.divisibility & (spec.divisibility - 1)) != 0)
       fail(kernel, "`" + divisor.str() + "` in `" + text.str() + "` is not a power of two");
+    if (spec.divisibility == 1 && !divisor.empty() && type.isInteger()) { // as the language's own tools mean it
+      spec.isConstant = true;
+      spec.constant = Object(1);
+      return spec;
+    }
     if (type.kind() == Type::Kind::Descriptor)
       return descriptorArgument(type, spec.divisibility);
     return spec;
@@ -87,6 +92,8 @@ ArgumentSpec parseEntry(const FunctionSource &kernel, llvm::StringRef text, bool
 }
 
 std::string specText(const ArgumentSpec &spec) {
+  if (spec.isConstant && spec.type)
+    return spec.type.shortName() + ":1";
   if (spec.isConstant)
     return spec.constant.isType() ? spec.constant.as<Type>().shortName() : spec.constant.repr();
   if (spec.isRecord && spec.type) {

@@ -3,8 +3,8 @@
 //   "*fp32:16, *fp32:16, i32, 1024"          one entry a parameter, in order
 //   "*fp32:16, *fp32:16, n=i32, BLOCK=1024"   or by name; parameters with a literal default may be left out
 //
-// An entry is a type ("fp32", "*kfp16"), with a number that divides the value or the address after a colon, or a
-// constant: a number, True, False, None, a text in quotes, a type for a constexpr parameter. A tuple is written in
+// An entry is a type ("fp32", "*kfp16"), with a number that divides the value or the address after a colon (1: the
+// value is 1, and a constant to the kernel), or a constant: a number, True, False, None, a text in quotes, a type for a constexpr parameter. A tuple is written in
 // parentheses.
 #pragma once
 

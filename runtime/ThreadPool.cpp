@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <sched.h>
 #include <stdexcept>
-#include <string>
 #include <thread>
 
 namespace nacre {
@@ -154,19 +153,6 @@ void ThreadPool::run(uint64_t count, Body body) {
       return;
     finished.wait(seen, std::memory_order_acquire);
   }
-}
-
-void ThreadPool::runSideBySide(uint64_t count, Body body) {
-  if (count > maximumSideBySide)
-    throw std::runtime_error("programs that wait for each other must run at the same time; " + std::to_string(count) +
-                             " are more than the " + std::to_string(maximumSideBySide) + " that can");
-  std::vector<std::thread> threads;
-  threads.reserve(count);
-  for (uint64_t i = 1; i < count; ++i)
-    threads.emplace_back([body, i] { body(i, i + 1); });
-  body(0, 1);
-  for (std::thread &thread : threads)
-    thread.join();
 }
 
 } // namespace nacre

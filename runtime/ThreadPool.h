@@ -31,10 +31,6 @@ public:
   int threads() const { return threadCount; }
   // Returns when every range has ended.
   void run(uint64_t count, Body body);
-  // All of [0, count) at the same time, one thread for each: for programs that wait for each other. Throws
-  // std::runtime_error when there are more than maximumSideBySide.
-  static void runSideBySide(uint64_t count, Body body);
-  static constexpr uint64_t maximumSideBySide = 512;
 
 private:
   struct Job;

@@ -66,15 +66,25 @@ Object Generator::callBuiltinAt(const Builtin &builtin, const Arguments &argumen
   return callBuiltin(*this, builtin, arguments.positional, arguments.keywords);
 }
 
-// getattr and hasattr of what only the host understands.
+// getattr and hasattr of modules, and of what only the host understands.
 std::optional<Object> Generator::askHostAttribute(const Builtin &builtin, const Arguments &arguments,
                                                   const SourceLocation &place) {
   bool isGet = builtin.name == "getattr", isHas = builtin.name == "hasattr";
   const auto &positional = arguments.positional;
-  if (builtin.module != "builtins" || !(isGet || isHas) || positional.size() < 2 ||
-      !positional[0].is<OpaqueReference>() || !positional[1].isString())
+  if (builtin.module != "builtins" || !(isGet || isHas) || positional.size() < 2 || !positional[1].isString())
     return std::nullopt;
   const std::string &name = positional[1].as<std::string>();
+  if (positional[0].is<ModuleReference>()) {
+    const auto &module = positional[0].as<ModuleReference>();
+    if (isGet && positional.size() == 2)
+      return moduleAttribute(module, name, place);
+    std::optional<Object> member = languageMember(canonicalModule(module.name), name);
+    if (!member)
+      member = host.attribute(Object(module), name).object;
+    return isHas ? Object(member.has_value()) : member.value_or(positional.back());
+  }
+  if (!positional[0].is<OpaqueReference>())
+    return std::nullopt;
   Host::Answer answer = host.attribute(positional[0], name);
   if (isHas)
     return Object(answer.object.has_value());
@@ -147,12 +157,26 @@ FunctionPointer Generator::functionOf(const JitReference &reference) {
   return function;
 }
 
-void Generator::rejectRecursion(const Function &function, const SourceLocation &place) {
+// A function may call itself where a constexpr among its arguments ends that; nothing at run time can.
+void Generator::rejectRecursion(const Function &function, const Arguments &arguments, const SourceLocation &place) {
+  constexpr int deepest = 64;
+  auto isConstexpr = [](const Object &object) { return object.isConstexpr(); };
+  bool mayEnd = llvm::any_of(arguments.positional, isConstexpr) ||
+                llvm::any_of(arguments.keywords, [&](const auto &given) { return isConstexpr(given.second); });
   std::string chain = "`" + function.source.name + "`";
+  int depth = 0;
   for (Frame *active = frame; active; active = active->caller) {
-    chain = "`" + active->function->source.name + "` calls " + chain;
-    if (active->function->source.key == function.source.key)
-      failAt(place, Diagnostic::Kind::Unsupported, "recursion cannot be compiled: " + chain, "use a loop");
+    if (depth == 0)
+      chain = "`" + active->function->source.name + "` calls " + chain;
+    if (active->function->source.key != function.source.key)
+      continue;
+    if (!mayEnd)
+      failAt(place, Diagnostic::Kind::Unsupported, "recursion cannot be compiled: " + chain,
+             "use a loop, or let a tl.constexpr argument end it");
+    if (++depth == deepest)
+      failAt(place, Diagnostic::Kind::Unsupported,
+             "recursion does not end: " + chain + ", " + std::to_string(deepest) + " calls deep",
+             "let an `if` on a tl.constexpr argument end it");
   }
 }
 
@@ -168,7 +192,7 @@ Object Generator::inlineCall(FunctionPointer function, const Arguments &argument
                              bool constructs) {
   checkStack(place);
   if (!function->source.isConstexprFunction) // recursion that constexprs end is bounded by the stack
-    rejectRecursion(*function, place);
+    rejectRecursion(*function, arguments, place);
   Frame callee;
   callee.function = function;
   callee.caller = frame;
@@ -196,7 +220,10 @@ Object Generator::inlineCall(FunctionPointer function, const Arguments &argument
       diagnostic.calls.clear();
       diagnostic.message = "tl." + function->source.name + ": " + withoutBuiltinName(diagnostic.message);
     } else if (!function->isLibrary() || !callee.caller->function->isLibrary()) {
-      diagnostic.calls.push_back(place);
+      bool isAgain = !diagnostic.calls.empty() && diagnostic.calls.back().source == place.source &&
+                     diagnostic.calls.back().line == place.line;
+      if (!isAgain) // a function that calls itself
+        diagnostic.calls.push_back(place);
     }
     throw CompileError(std::move(diagnostic));
   }

@@ -8,7 +8,7 @@
 //  - not readable afterwards when one side alone binds it, or the types differ; the error says so at the first use.
 //
 // In a function that is applied elementwise (tl.map_elementwise) a condition may be a tile. Both sides then run for
-// every element, which nothing but time tells from a branch as they must not touch memory, and what the names hold is
+// every element, which nothing but time tells from a branch where they do not touch memory, and what the names hold is
 // selected.
 #include "compiler/frontend/Generator.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -280,9 +280,7 @@ void Joiner::select() {
     Value taken = side == 0 ? condition : ir.unary(UnaryOp::Not, condition);
     for (mlir::Operation &op : block)
       if (!mlir::isMemoryEffectFree(&op))
-        generator.failAt(place, Diagnostic::Kind::Unsupported,
-                         "a branch on single elements cannot touch memory, print or assert",
-                         "load before tl.map_elementwise and store after it");
+        throw NeedsElements();
     guardDivisors(block, taken);
     ops.getInsertionBlock()->getOperations().splice(ops.getInsertionPoint(), block.getOperations());
   }
@@ -433,15 +431,16 @@ std::variant<bool, Value> Generator::condition(const ast::Expression &test) {
 std::variant<bool, Value> Generator::asCondition(const Object &object) {
   if (elementwiseCalls && object.isValue() && object.value().type().elementCount() != 1)
     return castTo(*this, object.value(), int1());
+  if (object.isFloat() || object.isString() || object.isTuple() || object.isType())
+    fail(Diagnostic::Kind::Unsupported, "a condition is a bool, an int or None, not " + object.typeName(),
+         "compare it: x != 0, x is not None, len(x) > 0");
   return toCondition(*this, object);
 }
 
 std::variant<bool, Value> Generator::loopCondition(const ast::Expression &test) {
   std::variant<bool, Value> found = condition(test);
   if (auto *value = std::get_if<Value>(&found); value && value->type().isBlock())
-    failAt(test.location, Diagnostic::Kind::Unsupported,
-           "a function that is applied elementwise cannot loop a different number of times for each element",
-           "loop a fixed number of times, and branch inside the loop");
+    throw NeedsElements();
   return found;
 }
 

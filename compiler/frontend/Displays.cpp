@@ -1,4 +1,4 @@
-// Tuples and lists written out, comprehensions, and f-strings.
+// Tuples, lists and dicts written out, comprehensions, and f-strings.
 #include "compiler/frontend/Generator.h"
 #include "compiler/language/ConstexprOperators.h"
 
@@ -15,6 +15,17 @@ std::vector<Object> Generator::elements(const ast::Expressions &nodes) {
     }
   }
   return items;
+}
+
+Object Generator::dictionary(const ast::Dictionary &node) {
+  std::vector<std::pair<Object, Object>> entries;
+  for (auto [key, value] : llvm::zip(node.keys, node.values)) {
+    if (!key)
+      unsupported(*value, "`**` cannot be used in a dict of a kernel", "write its entries out");
+    Object keyObject = expression(*key);
+    entries.emplace_back(std::move(keyObject), expression(*value));
+  }
+  return Object::makeDictionary(std::move(entries));
 }
 
 // ---- Comprehensions: run while compiling, over what is known then.

@@ -80,6 +80,8 @@ Object Generator::dispatch(const ast::Expression &node) {
   case ast::Kind::Lambda:
     unsupported(node, "a lambda cannot be used in a kernel", "write a function with @triton.jit and name it here");
   case ast::Kind::Dictionary:
+    if (frame->function->source.isExternal)
+      return dictionary(llvm::cast<ast::Dictionary>(node));
     unsupported(node, "a dict cannot be used in a kernel", "use a tuple, or separate variables");
   case ast::Kind::Set:
     unsupported(node, "a set cannot be used in a kernel", "use a tuple");
@@ -162,7 +164,7 @@ static Operator semanticOperator(ast::BinaryOperator op) {
 Object Generator::binaryOperation(ast::BinaryOperator op, const Object &left, const Object &right,
                                   const SourceLocation &place) {
   irBuilder.setLocation(place);
-  bool isChecked = !frame->function->isLibrary() && combineCalls == 0 && elementwiseCalls == 0;
+  bool isChecked = !frame->function->isLibrary();
   return (isChecked ? applyCheckedOperator : applyOperator)(*this, semanticOperator(op), left, right);
 }
 

@@ -31,6 +31,7 @@ bool isJit(const ast::FunctionDefinition &definition) { return isDecorated(defin
 bool isConstexprFunction(const ast::FunctionDefinition &definition) {
   return isDecorated(definition.decorators, "constexpr_function");
 }
+bool isExternal(const ast::FunctionDefinition &definition) { return isDecorated(definition.decorators, "extern"); }
 
 // An aggregate's description (Aggregates.cpp) is asked for by the class's key with this behind it.
 constexpr llvm::StringLiteral aggregateSuffix = "#aggregate";
@@ -94,7 +95,7 @@ private:
   std::vector<const ast::ClassDefinition *> lineage(const ast::ClassDefinition &type) const;
   std::optional<Object> method(const ast::ClassDefinition &type, llvm::StringRef name) const;
   Object classObject(const ast::ClassDefinition &type) const;
-  Answer value(llvm::StringRef name, const Global &global);
+  Answer value(llvm::StringRef name, const Global &global, bool anyConstant);
   Answer imported(const Global &global);
   Object evaluate(const ast::Expression &expression);
 
@@ -183,21 +184,23 @@ FunctionSource FileHost::source(const ast::FunctionDefinition &definition) const
   source.name = definition.name;
   source.text = text;
   source.isConstexprFunction = isConstexprFunction(definition);
+  source.isExternal = isExternal(definition);
   return source;
 }
 
 Host::Answer FileHost::global(const FunctionSource &function, llvm::StringRef name) {
   auto found = globals.find(std::string_view(name.data(), name.size()));
   if (found != globals.end())
-    return value(name, found->second);
+    return value(name, found->second, /*anyConstant=*/function.isExternal);
   return {};
 }
 
-Host::Answer FileHost::value(llvm::StringRef name, const Global &global) {
+Host::Answer FileHost::value(llvm::StringRef name, const Global &global, bool anyConstant) {
   if (global.function) {
-    if (!isJit(*global.function) && !isConstexprFunction(*global.function))
+    const ast::FunctionDefinition &definition = *global.function;
+    if (!isJit(definition) && !isConstexprFunction(definition) && !isExternal(definition))
       return {std::nullopt, "a Python function; decorate it with @triton.jit"};
-    FunctionSource text = source(*global.function);
+    FunctionSource text = source(definition);
     return {JitReference{text.key, std::make_shared<FunctionSource>(text)}, ""};
   }
   if (global.type)
@@ -212,7 +215,7 @@ Host::Answer FileHost::value(llvm::StringRef name, const Global &global) {
   bool isConstexpr = global.isConstexpr || (call && decoratorName(*call->callee) == "constexpr");
   bool isPlain = object.isNumber() || object.isString() || object.isTuple();
   // The other constants of the file may be used in each other, but not in kernels.
-  if (isPlain && !isConstexpr && evaluating.size() == 1)
+  if (isPlain && !isConstexpr && !anyConstant && evaluating.size() == 1)
     return {std::nullopt, "a global of type " + object.typeName() + " that may change; make it tl.constexpr(...)"};
   return {object, ""};
 }

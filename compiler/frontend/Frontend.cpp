@@ -16,6 +16,13 @@
 
 namespace nacre {
 
+Host::Answer Host::library(llvm::StringRef path) {
+  auto library = ExternalLibrary::find(path);
+  if (!library)
+    return {std::nullopt, llvm::toString(library.takeError())};
+  return {Object((*library)->digest), ""};
+}
+
 namespace {
 
 // The arguments that exist at run time, tuples flattened, in order.

@@ -20,6 +20,7 @@ struct FunctionSource {
   int64_t hostHandle = 0; // for the host's own use
   bool noinline = false;
   bool isConstexprFunction = false; // @constexpr_function: its locals stay constexpr, its loops run while compiling
+  bool isExternal = false; // @extern: it names functions of libraries, so it may hold dicts and read any constant
 };
 
 // What only the host knows. From Python: globals, closures and opaque objects; from C++: the parsed file. Every query and
@@ -38,6 +39,8 @@ public:
   virtual Answer attribute(const Object &object, llvm::StringRef name) = 0; // of an Opaque or a module the front end does not know
   virtual Answer call(const Object &callee, llvm::ArrayRef<Object> positional,
                       llvm::ArrayRef<std::pair<std::string, Object>> keywords) = 0; // of an Opaque, on constexprs
+  // The digest of the library at a path, as a string; a problem when there is none.
+  virtual Answer library(llvm::StringRef path);
 };
 
 // How one argument of the kernel arrives.

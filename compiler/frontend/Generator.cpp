@@ -1,6 +1,6 @@
 // The frame of a build: errors, prints held back, the kernel itself.
 #include "compiler/frontend/Generator.h"
-#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/ProgramStack.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -60,19 +60,20 @@ void Generator::flushPrints() {
 Object Generator::call(const Object &function, llvm::ArrayRef<Object> arguments) {
   Arguments list;
   list.positional.append(arguments.begin(), arguments.end());
-  SourceLocation place = irBuilder.location();
-  ++combineCalls;
-  auto leave = llvm::scope_exit([&] { --combineCalls; });
+  SourceLocation place = irBuilder.location(); // a copy: the builder moves on
   return callObject(function, list, place);
 }
 
-Object Generator::callElementwise(const Object &function, llvm::ArrayRef<Object> arguments) {
-  Arguments list;
-  list.positional.append(arguments.begin(), arguments.end());
-  SourceLocation place = irBuilder.location();
-  ++elementwiseCalls;
-  auto leave = llvm::scope_exit([&] { --elementwiseCalls; });
-  return callObject(function, list, place);
+llvm::Expected<std::shared_ptr<const ExternalLibrary>> Generator::library(llvm::StringRef path) {
+  llvm::SmallString<128> absolute(path);
+  llvm::sys::fs::make_absolute(absolute);
+  Host::Answer answer = host.library(absolute);
+  if (!answer.object)
+    return llvm::createStringError(answer.problem);
+  auto library = ExternalLibrary::find(absolute);
+  if (library && (*library)->digest != answer.object->as<std::string>())
+    return llvm::createStringError("`" + path + "` has changed while the kernel was compiled");
+  return library;
 }
 
 void Generator::buildKernel(FunctionPointer kernel, llvm::ArrayRef<ArgumentSpec> arguments,

@@ -2,7 +2,7 @@
 // emits tile IR for the rest. Helpers are inlined where they are called, so a function is built once for each call.
 //
 // Its parts, one file each: Generator.cpp (the kernel and its frame), Names.cpp (what a name means), Expressions.cpp,
-// Displays.cpp (tuples, comprehensions, f-strings), Calls.cpp, Aggregates.cpp, Statements.cpp, Assignments.cpp, Conditionals.cpp
+// Displays.cpp (tuples, comprehensions, f-strings), Calls.cpp, MapElements.cpp, Aggregates.cpp, Statements.cpp, Assignments.cpp, Conditionals.cpp
 // (run-time branches and how they meet), Loops.cpp and LoopCarried.cpp, Iteration.cpp (what a `for` runs over).
 #pragma once
 
@@ -48,6 +48,9 @@ struct Range {
 };
 using Iteration = std::variant<Range, std::vector<Object>>; // the second is unrolled
 
+// Thrown while a function is built on whole tiles, where each element has to go its own way (MapElements.cpp).
+struct NeedsElements {};
+
 class Generator final : public Evaluation {
 public:
   Generator(mlir::MLIRContext &context, Host &host, const FrontendOptions &options);
@@ -58,9 +61,11 @@ public:
   Object evaluateGlobal(FunctionPointer scope, const ast::Expression &expression);
 
   IRBuilder &ir() { return irBuilder; }
+  bool isOnTiles() const { return elementwiseCalls > 0; } // a function of single elements is being built on whole tiles
   Builder &builder() override { return irBuilder; }
   Object call(const Object &function, llvm::ArrayRef<Object> arguments) override;
-  Object callElementwise(const Object &function, llvm::ArrayRef<Object> arguments) override;
+  Object callElementwise(const Object &function, llvm::ArrayRef<Object> arguments, int pack) override;
+  llvm::Expected<std::shared_ptr<const ExternalLibrary>> library(llvm::StringRef path) override;
   bool debug() const override { return options.debug; }
   bool sanitizeOverflow() const override { return options.sanitizeOverflow; }
   void staticPrint(llvm::StringRef text) override;
@@ -103,6 +108,7 @@ private:
   std::vector<Object> elements(const ast::Expressions &nodes);
   Object comprehension(const ast::Comprehension &node);
   void comprehensionClause(const ast::Comprehension &node, size_t clause, std::vector<Object> &results);
+  Object dictionary(const ast::Dictionary &node);
   Object formattedString(const ast::FormattedString &node);
   std::string formatted(const ast::FormattedValue &node);
 
@@ -114,6 +120,10 @@ private:
   std::optional<Object> askHostAttribute(const Builtin &builtin, const Arguments &arguments,
                                          const SourceLocation &place);
   Object callOpaque(const Object &callee, const Arguments &arguments, const SourceLocation &place);
+  // ---- Functions of single elements
+  std::optional<Object> callOnTiles(const Object &function, llvm::ArrayRef<Object> arguments);
+  Object mapElements(const Object &function, llvm::ArrayRef<Object> arguments, int pack);
+
   // ---- Aggregates
   // An instance of an aggregate's class; none when `callee` is not one.
   std::optional<Object> makeAggregate(const Object &callee, const Arguments &arguments, const SourceLocation &place);
@@ -132,7 +142,7 @@ private:
   void bindParameters(Frame &callee, const Arguments &arguments, const SourceLocation &place);
   Object defaultValue(FunctionPointer function, const ast::Parameter &parameter);
   FunctionPointer functionOf(const JitReference &reference);
-  void rejectRecursion(const Function &function, const SourceLocation &place);
+  void rejectRecursion(const Function &function, const Arguments &arguments, const SourceLocation &place);
   Object runFrame(Frame &callee);
 
   // ---- Statements
@@ -205,7 +215,6 @@ private:
   std::map<std::pair<std::string, std::string>, Host::Answer> globals; // by function and name
   uintptr_t stackStart = 0;
   int elementwiseCalls = 0; // around the place being built: branches on tiles are selects
-  int combineCalls = 0;     // the same of functions that fill a reduction's or a scan's region, which nothing may leave
   int regionDepth = 0; // of branches and loops being built, through all frames
   // A loop's body may be built again when the first try assumed too much: what it printed is held back until it is
   // final.

@@ -103,6 +103,9 @@ Value IRBuilder::undefined(Type type) {
 
 Value IRBuilder::programId(int axis) { return emit<tile::ProgramIdOp>(int32(), axis); }
 Value IRBuilder::numPrograms(int axis) { return emit<tile::NumProgramsOp>(int32(), axis); }
+Value IRBuilder::readMachine(MachineValue which) {
+  return which == MachineValue::Clock ? emit<tile::ClockOp>(int64()) : emit<tile::ProcessorOp>(int32());
+}
 
 Value IRBuilder::constantInt(Type type, const llvm::APInt &value) {
   auto attribute = operations.getIntegerAttr(irType(type), value.zextOrTrunc(type.bitWidth()));

@@ -142,4 +142,15 @@ Values IRBuilder::inlineAssembly(llvm::StringRef text, llvm::StringRef constrain
   return wrapped;
 }
 
+Value IRBuilder::externalCall(const ExternalFunction &function, llvm::ArrayRef<Value> operands, Type result,
+                              bool isPure) {
+  llvm::SmallVector<bool> isSigned;
+  for (const Value &operand : operands)
+    isSigned.push_back(operand.type().isSigned());
+  isSigned.push_back(result.isSigned());
+  auto op = tile::ExternalCallOp::create(operations, irLocation(), irType(result), function.library, function.digest,
+                                         function.symbol, irValues(operands), isPure, isSigned);
+  return wrap(result, op.getResult());
+}
+
 } // namespace nacre

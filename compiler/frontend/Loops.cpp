@@ -27,12 +27,22 @@ struct CountedRange {
   Type type;
   Value lower, upper, step;
   bool isMirrored = false;
+  bool isByOne = false; // the step is known to be one
 
   Value indexAt(IRBuilder &ir, Value counter) const {
     if (!isMirrored)
       return counter;
     Value distance = ir.binary(BinaryOp::SubI, counter, lower);
     return ir.binary(BinaryOp::SubI, upper, distance);
+  }
+
+  // The counter of the next round; the end itself where a step would go past it, and perhaps past the largest integer.
+  Value after(IRBuilder &ir, Value counter) const {
+    Value next = ir.binary(BinaryOp::AddI, counter, step);
+    if (isByOne)
+      return next;
+    Value left = ir.binary(BinaryOp::SubI, upper, counter);
+    return ir.select(ir.compare(CompareOp::GtU, left, step), next, upper);
   }
 };
 
@@ -50,6 +60,8 @@ static CountedRange count(Generator &generator, const Range &range, const Source
   CountedRange counted;
   counted.type = int32();
   for (int i = 0; i < 3; ++i) {
+    if (generator.isOnTiles() && objects[i]->isValue() && objects[i]->value().type().isBlock())
+      throw NeedsElements();
     bool isInteger =
         objects[i]->isBool() || objects[i]->isInt() ||
         (objects[i]->isValue() && objects[i]->value().type().isScalar() && objects[i]->value().type().isInteger());
@@ -66,6 +78,7 @@ static CountedRange count(Generator &generator, const Range &range, const Source
     counted.isMirrored = true;
     step = Object(-step.as<llvm::DynamicAPInt>());
   }
+  counted.isByOne = step.isInt() && step.as<llvm::DynamicAPInt>() == 1;
   objects[2] = &step;
   for (int i = 0; i < 3; ++i) {
     values[i] = toValue(generator, *objects[i]);
@@ -207,8 +220,7 @@ void Generator::rangeLoop(const ast::For &node, const Range &range) {
 void Generator::finishLeavingLoop(const SourceLocation &place, bool mayReturn, LoopCarried &carried, Branch body,
                                   const CountedRange *counted, const Range &range) {
   if (auto *code = std::get_if<Value>(&body.path.exit); code && code->type().isBlock())
-    failAt(place, Diagnostic::Kind::Unsupported, "a function that is applied elementwise cannot leave a loop early",
-           "let the loop run to its end and choose the result afterwards");
+    throw NeedsElements();
   carried.dropUnchanged(*body.block, counted ? 1 : 0);
   irBuilder.setLocation(place);
   mlir::OpBuilder &ops = irBuilder.ops();
@@ -230,7 +242,7 @@ void Generator::finishLeavingLoop(const SourceLocation &place, bool mayReturn, L
   at(body.block.get(), [&] {
     if (counted) {
       Value counter = IRBuilder::wrap(counted->type, body.block->getArgument(0));
-      yields.push_back(IRBuilder::irValue(irBuilder.binary(BinaryOp::AddI, counter, counted->step)));
+      yields.push_back(IRBuilder::irValue(counted->after(irBuilder, counter)));
     }
     llvm::append_range(yields, carried.ends());
     yields.push_back(IRBuilder::irValue(exitCode(body.path.exit)));

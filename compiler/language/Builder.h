@@ -7,6 +7,7 @@
 #pragma once
 
 #include "compiler/language/Diagnostic.h"
+#include "compiler/language/ExternalLibrary.h"
 #include "compiler/language/Type.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
@@ -87,6 +88,10 @@ struct StoreOptions {
   EvictionPolicy eviction = EvictionPolicy::Normal;
 };
 
+// What a program may read of the machine that runs it: nanoseconds of a clock that all programs share, the number of the
+// processor (a multiprocessor, a core).
+enum class MachineValue { Clock, Processor };
+
 class Builder {
 public:
   virtual ~Builder() = default;
@@ -97,6 +102,7 @@ public:
 
   virtual Value programId(int axis) = 0;    // int32
   virtual Value numPrograms(int axis) = 0;  // int32
+  virtual Value readMachine(MachineValue which) = 0; // Clock: int64, Processor: int32; never merged with another reading
 
   // Scalars. `type` is an integer or floating type; the bits fit it.
   virtual Value constantInt(Type type, const llvm::APInt &value) = 0;
@@ -146,9 +152,14 @@ public:
   virtual void assume(Value condition) = 0; // int1 scalar
   // Facts for the optimiser about an integer or pointer value; one entry per axis.
   virtual Value hint(llvm::StringRef kind, Value value, llvm::ArrayRef<int64_t> values) = 0; // "divisibility", "contiguity", "constancy"
-  // Inline assembly of the target, applied to packs of elements.
+  // Inline assembly of the target, applied to packs of `pack` elements in row-major order. Elements of under 32 bits come
+  // and go packed into integers of 32, the first in the lowest bits; int1 takes 8 bits. The last pack is filled up with the
+  // last element.
   virtual Values inlineAssembly(llvm::StringRef text, llvm::StringRef constraints, llvm::ArrayRef<Value> operands,
                                 llvm::ArrayRef<Type> results, bool isPure, int pack) = 0;
+  // A function of a user's library on each element; the operands have one shape, `result` has it too. The library has been
+  // asked whether it can be called so.
+  virtual Value externalCall(const ExternalFunction &function, llvm::ArrayRef<Value> operands, Type result, bool isPure) = 0;
 
 private:
   SourceLocation current;

@@ -61,6 +61,7 @@ void addIteration(Table &table);
 void addHints(Table &table);
 void addDebugging(Table &table);
 void addInlineCode(Table &table);
+void addInlineAssembly(Table &table); // called by addInlineCode
 void addTypes(Table &table);
 void addPython(Table &table);
 void addSlice(Table &table); // called by addTypes

@@ -1,6 +1,6 @@
 # Writes a C++ file that holds texts as raw string literals, in pieces that every compiler takes.
 #   cmake -DOUTPUT=... -DTEXTS=name=path,name=path -P EmbedText.cmake
-set(content "// Generated from the standard library's texts.\n")
+set(content "// Generated from files of the project.\n")
 string(REPLACE "," ";" TEXTS "${TEXTS}")
 foreach(entry ${TEXTS})
   string(REGEX MATCH "^([^=]+)=(.+)$" matched "${entry}")

@@ -1,46 +1,43 @@
-// Code of the target's own, and functions applied element by element.
+// Functions applied element by element: the language's own (map_elementwise) and those of a user's library.
 #include "compiler/language/Definitions.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace nacre {
 
-static Object inlineAssembly(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  std::string text = stringArgument(evaluation, arguments[0], "asm"),
-              constraints = stringArgument(evaluation, arguments[1], "constraints");
-  Values operands;
-  for (const Object &item : sequenceArgument(arguments[2]))
-    operands.push_back(valueArgument(evaluation, item, "args"));
-  operands = broadcastTogether(evaluation, operands);
-  Shape shape = operands.empty() ? Shape() : operands[0].type().shape();
-  llvm::SmallVector<Type> results;
-  for (const Object &item : sequenceArgument(arguments[3])) {
-    Type type = typeArgument(evaluation, item, "dtype").scalarType();
-    results.push_back(shape.empty() ? type : Type::block(type, shape));
-  }
-  if (results.empty())
-    evaluation.fail(Diagnostic::Kind::Value, "`dtype` is empty", "inline assembly returns at least one value");
-  int64_t pack = integerArgument(evaluation, arguments[5], "pack");
-  if (pack < 1)
-    evaluation.fail(Diagnostic::Kind::Value, "`pack` must be positive, not " + std::to_string(pack));
-  Values values = evaluation.builder().inlineAssembly(
-      text, constraints, operands, results, boolArgument(evaluation, arguments[4], "is_pure"), static_cast<int>(pack));
-  if (!arguments[3].isTuple())
-    return values[0];
-  return Object::makeTuple(std::vector<Object>(values.begin(), values.end()));
+// ---- map_elementwise
+
+void checkPackedResults(Evaluation &evaluation, size_t values, int pack) {
+  if (values == 0)
+    evaluation.fail(Diagnostic::Kind::Type, "the function returns nothing");
+  if (values % static_cast<size_t>(pack) != 0)
+    evaluation.fail(Diagnostic::Kind::Type,
+                    "the function takes " + std::to_string(pack) + " elements at once and returns " +
+                        std::to_string(values) + (values == 1 ? " value" : " values"),
+                    "it must return " + std::to_string(pack) + " values for each result, in one tuple");
 }
 
+// A scalar among functions that take several elements at once is a tile of one.
 static Object mapElementwise(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  if (integerArgument(evaluation, arguments[2], "pack") != 1)
-    evaluation.fail(Diagnostic::Kind::Unsupported, "`pack` other than 1 is not supported yet");
+  int64_t pack = integerArgument(evaluation, arguments[2], "pack");
+  if (pack < 1 || pack > 64)
+    evaluation.fail(Diagnostic::Kind::Value, "`pack` must be from 1 to 64, not " + std::to_string(pack));
   Values operands;
   for (const Object &item : arguments[1].tuple().items)
     operands.push_back(valueArgument(evaluation, item, "args"));
   if (operands.empty())
     evaluation.fail(Diagnostic::Kind::Argument, "at least one tensor is needed");
   operands = broadcastTogether(evaluation, operands);
-  Shape shape = operands[0].type().shape();
-  Object result = evaluation.callElementwise(arguments[0], std::vector<Object>(operands.begin(), operands.end()));
+  llvm::SmallVector<int64_t> shape(operands[0].type().shape());
+  bool isScalar = shape.empty() && pack > 1;
+  Builder &builder = evaluation.builder();
+  if (isScalar)
+    for (Value &operand : operands)
+      operand = builder.splat(operand, {1});
+  Object result = evaluation.callElementwise(arguments[0], std::vector<Object>(operands.begin(), operands.end()),
+                                             static_cast<int>(pack));
   auto spread = [&](const Object &item) -> Object {
-    return broadcastTo(evaluation, valueArgument(evaluation, item, "the result"), shape);
+    Value value = valueArgument(evaluation, item, "the result");
+    return isScalar ? builder.extract(value, {0}) : broadcastTo(evaluation, value, shape);
   };
   if (!result.isTuple())
     return spread(result);
@@ -50,32 +47,139 @@ static Object mapElementwise(Evaluation &evaluation, llvm::ArrayRef<Object> argu
   return Object::makeTuple(std::move(results));
 }
 
-static Object externElementwise(Evaluation &evaluation, llvm::ArrayRef<Object>) {
-  evaluation.fail(Diagnostic::Kind::Unsupported, "functions of external libraries are not supported yet",
-                  "the usual ones are in tl.extra.libdevice");
+// ---- extern_elementwise
+
+namespace {
+
+// One way to call the function: the types it takes, its name in the library, what it gives.
+struct Overload {
+  llvm::SmallVector<Type> arguments;
+  std::string symbol;
+  Type result;
+};
+
+std::string shown(llvm::ArrayRef<Type> types) {
+  return "(" + llvm::join(llvm::map_range(types, [](Type type) { return type.str(); }), ", ") + ")";
+}
+
+std::vector<Overload> overloadsArgument(Evaluation &evaluation, const Object &table) {
+  auto reject = [&] {
+    evaluation.fail(Diagnostic::Kind::Type,
+                    "`arg_type_symbol_dict` must be a dict from tuples of dtypes to (symbol, dtype), not " +
+                        describe(table),
+                    "for instance {(tl.float32, tl.float32): (\"hypotf\", tl.float32)}");
+  };
+  if (!table.isRecord("dict"))
+    reject();
+  std::vector<Overload> overloads;
+  for (const Object &entry : table.tuple().items) {
+    const Object &key = entry.tuple().items[0], &value = entry.tuple().items[1];
+    bool isPair = value.isTuple() && value.tuple().items.size() == 2 && value.tuple().items[0].isString() &&
+                  value.tuple().items[1].isType();
+    if (!key.isTuple() || !isPair)
+      reject();
+    Overload overload;
+    overload.symbol = value.tuple().items[0].as<std::string>();
+    overload.result = value.tuple().items[1].as<Type>();
+    for (const Object &type : key.tuple().items) {
+      if (!type.isType())
+        reject();
+      overload.arguments.push_back(type.as<Type>());
+    }
+    overloads.push_back(std::move(overload));
+  }
+  if (overloads.empty())
+    evaluation.fail(Diagnostic::Kind::Value, "`arg_type_symbol_dict` is empty");
+  return overloads;
+}
+
+// Whether a function that takes `wanted` can be given `found`: pointers may differ in what their text says of
+// constness.
+bool accepts(Type wanted, Type found) {
+  if (wanted.isPointer() && found.isPointer())
+    return wanted.element() == found.element();
+  return wanted == found;
+}
+
+// Without a library a name of NVIDIA's libdevice means the function of tl.extra.libdevice.
+const Builtin *libdeviceFunction(llvm::StringRef symbol) {
+  if (!symbol.consume_front("__nv_"))
+    return nullptr;
+  if (const Builtin *builtin = findBuiltin(libdeviceModule, symbol))
+    return builtin;
+  return symbol.consume_back("f") ? findBuiltin(libdeviceModule, symbol) : nullptr;
+}
+
+} // namespace
+
+static Object externElementwise(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  std::string path = stringArgument(evaluation, arguments[1], "lib_path");
+  std::vector<Overload> overloads = overloadsArgument(evaluation, arguments[3]);
+  bool isPure = boolArgument(evaluation, arguments[4], "is_pure");
+  Values operands;
+  llvm::SmallVector<Type> types;
+  for (const Object &item : sequenceArgument(arguments[2])) {
+    operands.push_back(valueArgument(evaluation, item, "args"));
+    types.push_back(operands.back().type().scalarType());
+  }
+  auto chosen = llvm::find_if(
+      overloads, [&](const Overload &overload) { return llvm::equal(overload.arguments, types, accepts); });
+  if (chosen == overloads.end()) {
+    std::vector<std::string> known;
+    for (const Overload &overload : overloads)
+      known.push_back(shown(overload.arguments));
+    evaluation.fail(Diagnostic::Kind::Type, "the library has no function for " + shown(types),
+                    "arg_type_symbol_dict has " + llvm::join(known, ", ") + "; convert the arguments with .to(...)");
+  }
+  operands = broadcastTogether(evaluation, operands);
+  if (path.empty()) {
+    const Builtin *builtin = libdeviceFunction(chosen->symbol);
+    if (!builtin)
+      evaluation.fail(Diagnostic::Kind::Value,
+                      "`lib_path` is empty, so there is no library with `" + chosen->symbol + "`",
+                      "pass the path of the library's file");
+    return castTo(evaluation,
+                  toValue(evaluation,
+                          callBuiltin(evaluation, *builtin, std::vector<Object>(operands.begin(), operands.end()), {})),
+                  chosen->result);
+  }
+  llvm::Expected<std::shared_ptr<const ExternalLibrary>> library = evaluation.library(path);
+  if (!library)
+    evaluation.fail(Diagnostic::Kind::Value, llvm::toString(library.takeError()));
+  if (std::string problem = (*library)->problemWith(chosen->symbol, types, chosen->result); !problem.empty())
+    evaluation.fail(Diagnostic::Kind::Value, problem);
+  Shape shape = operands.empty() ? Shape() : operands[0].type().shape();
+  return evaluation.builder().externalCall({(*library)->path, (*library)->digest, chosen->symbol}, operands,
+                                           chosen->result.withShape(shape), isPure);
 }
 
 void addInlineCode(Table &table) {
   table.section(languageModule, "inline code");
-  table.add("inline_asm_elementwise(asm: constexpr str, constraints: constexpr str, args: tuple, dtype: dtype, "
-            "is_pure: constexpr bool, pack: constexpr int)",
-            "Runs assembly of the target on each element, or on packs of elements.\n\n"
-            "asm: the text, with $0, $1, .. for the registers.\n"
-            "constraints: the registers, in LLVM's notation: outputs first.\n"
-            "args: the operands, brought to one shape.\n"
-            "dtype: the result's type, or a tuple of types for several results.\n"
-            "is_pure: whether it may be removed, repeated or moved.\n"
-            "pack: how many elements one run takes.",
-            inlineAssembly);
-  table.add("map_elementwise(scalar_fn: function, *args: tensor, pack: constexpr int = 1)",
-            "Applies a function of the language to each element of the tensors, which are brought to one shape.\n\n"
-            "scalar_fn: takes one element of each and returns one value or a tuple; it may branch, and must not touch memory.\n"
-            "args: the tensors.\n"
-            "pack: how many elements one call takes; 1.",
-            mapElementwise);
-  table.add("extern_elementwise(lib_name: constexpr str, lib_path: constexpr str, args: tuple, arg_type_symbol_dict: "
-            "dict, is_pure: constexpr bool = True)",
-            "Calls a function of an external library on each element. Not supported yet.", externElementwise);
+  addInlineAssembly(table);
+  table.add(
+      "map_elementwise(scalar_fn: function, *args: tensor, pack: constexpr int = 1)",
+      "Applies a function of the language to each element of the tensors, which are brought to one shape.\n\n"
+      "scalar_fn: takes one element of each and returns one value or a tuple; it may branch, loop and return as it "
+      "likes for each element, and call other functions.\n"
+      "args: the tensors.\n"
+      "pack: how many elements one call takes. With more than one, scalar_fn takes so many of the first tensor, then "
+      "so many of the second, and returns so many of the first result, then of the second; neighbours along the last "
+      "axis go together. Where the number of elements is no multiple of it, the last element fills the last call up.",
+      mapElementwise);
+  table.add(
+      "extern_elementwise(lib_name: constexpr str, lib_path: constexpr str, args: tuple, arg_type_symbol_dict: "
+      "dict, is_pure: constexpr bool = True)",
+      "Calls a function of a library of your own on each element. Kernels reach it through a function marked with "
+      "@tl.core.extern. The function must be safe to call from several threads at once.\n\n"
+      "lib_name: what the library is called; for the reader.\n"
+      "lib_path: its file: LLVM bitcode (.bc) or IR (.ll), which becomes part of the kernel and is vectorised with it; "
+      "an ELF object (.o), a static (.a) or a shared library (.so), which is called. A library that was built anew "
+      "means a new compile. With an empty path, names of NVIDIA's libdevice mean those of tl.extra.libdevice.\n"
+      "args: the arguments, brought to one shape.\n"
+      "arg_type_symbol_dict: {(dtypes of the arguments): (name in the library, dtype of the result)}, an entry for "
+      "each way to call it; the arguments' dtypes must be one of them.\n"
+      "is_pure: whether it may be removed, repeated or moved.",
+      externElementwise);
 }
 
 } // namespace nacre

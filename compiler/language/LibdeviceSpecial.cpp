@@ -243,6 +243,41 @@ template <Term (*function)(const Term &)> Object rounded(Evaluation &evaluation,
   return function(Term(evaluation, value).to(float64())).to(value.type().scalarType()).object;
 }
 
+// Orders above 1 come from a recurrence, in the standard library: how long it is depends on the elements.
+template <bool isSecond> Object ofOrder(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Value order = valueArgument(evaluation, arguments[0], "n"), value = valueArgument(evaluation, arguments[1], "x");
+  if (!order.type().isInteger() || order.type().isBool())
+    evaluation.fail(Diagnostic::Kind::Type, "`n` must be an integer, not " + describe(arguments[0]));
+  requireWideFloat(evaluation, value, "x");
+  Type type = value.type().scalarType();
+  Values both =
+      broadcastTogether(evaluation, {castTo(evaluation, order, int32()), castTo(evaluation, value, float64())});
+  bool isScalar = !both[0].type().isBlock();
+  if (isScalar)
+    for (Value &part : both)
+      part = evaluation.builder().splat(part, {1});
+  Term x(evaluation, both[1]);
+  Object function(JitReference{isSecond ? "triton.language.standard._bessel_second_kind"
+                                        : "triton.language.standard._bessel_first_kind",
+                               nullptr});
+  Object low = isSecond ? y0(x).object : j0(size(x)).object, high = isSecond ? y1(x).object : j1(size(x)).object;
+  Value result = toValue(evaluation, evaluation.call(function, {Object(both[0]), Object(both[1]), low, high}));
+  return castTo(evaluation, isScalar ? evaluation.builder().extract(result, {0}) : result, type);
+}
+
+// The upper half of the reciprocal, from the upper half of the number; both have 32 bits less, and no subnormals.
+Object upperReciprocal(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Value value = valueArgument(evaluation, arguments[0], "x");
+  if (value.type().scalarType() != float64())
+    evaluation.fail(Diagnostic::Kind::Type, "`x` must be fp64, not " + describe(arguments[0]),
+                    "convert it with .to(tl.float64)");
+  auto upperHalf = [](const Term &x) {
+    Term upper = (x.bitcast(int64()) & Object(int64_t(-1) << 32)).bitcast(float64());
+    return choose(size(upper) < Object(0x1p-1022), withSign(x.constant(0.0), x), upper);
+  };
+  return upperHalf(over(1.0, upperHalf(Term(evaluation, value)))).object;
+}
+
 } // namespace
 
 void addLibdeviceSpecial(Table &table) {
@@ -256,8 +291,17 @@ void addLibdeviceSpecial(Table &table) {
   table.add("j1(x: tensor)", "The Bessel function of the first kind of order 1.", rounded<j1>);
   table.add("y0(x: tensor)", "The Bessel function of the second kind of order 0.", rounded<y0>);
   table.add("y1(x: tensor)", "The Bessel function of the second kind of order 1.", rounded<y1>);
+  table.add("jn(n: tensor, x: tensor)",
+            "The Bessel function of the first kind of order n, an integer; NaN where n is negative.", ofOrder<false>);
+  table.add("yn(n: tensor, x: tensor)",
+            "The Bessel function of the second kind of order n, an integer; NaN where n or x is negative.",
+            ofOrder<true>);
   table.add("cyl_bessel_i0(x: tensor)", "The modified Bessel function of order 0.", rounded<i0>);
   table.add("cyl_bessel_i1(x: tensor)", "The modified Bessel function of order 1.", rounded<i1>);
+  table.add("rcp64h(x: tensor)",
+            "1 / x of fp64, to 20 bits after the point: the lower half of x is ignored, that of the result zero, and "
+            "subnormal numbers count as zero.",
+            upperReciprocal);
 }
 
 } // namespace nacre

@@ -42,6 +42,8 @@ constexpr llvm::StringLiteral modules[] = {
     "triton.language.math",
     "triton.language.extra",
     "triton.language.extra.cuda",
+    "triton.language.extra.hip",
+    "triton.language.extra.intel",
     "triton.language.extra.libdevice",
     "triton.language.target_info",
     "triton.language.PropagateNan",
@@ -64,6 +66,8 @@ std::optional<Object> constantNamed(llvm::StringRef module, llvm::StringRef name
     return type;
   if (name == "pi32_t")
     return Type::pointer(int32());
+  if (name == "CONSTEXPR_0")
+    return 0;
   if (name == "TRITON_MAX_TENSOR_NUMEL")
     return largestTile;
   if (name == "PropagateNan")

@@ -27,6 +27,15 @@ Object Object::makeTuple(std::vector<Object> items) {
   return Object(std::shared_ptr<const TupleValue>(std::move(tuple)));
 }
 
+Object Object::makeDictionary(std::vector<std::pair<Object, Object>> entries) {
+  auto record = std::make_shared<TupleValue>();
+  record->typeName = "dict";
+  record->isRecord = true;
+  for (auto &[key, value] : entries)
+    record->items.push_back(makeTuple({std::move(key), std::move(value)}));
+  return std::shared_ptr<const TupleValue>(std::move(record));
+}
+
 Object Object::makeSlice(Object start, Object stop, Object step) {
   auto slice = std::make_shared<SliceValue>(SliceValue{std::move(start), std::move(stop), std::move(step)});
   return Object(std::shared_ptr<const SliceValue>(std::move(slice)));

@@ -78,6 +78,8 @@ public:
   const TupleValue &tuple() const { return *as<std::shared_ptr<const TupleValue>>(); }
   static Object makeTuple(std::vector<Object> items);
   static Object makeSlice(Object start, Object stop, Object step);
+  // A dict of constexprs: a record of (key, value) tuples.
+  static Object makeDictionary(std::vector<std::pair<Object, Object>> entries);
 
   std::string repr() const;     // as Python's repr would show it
   std::string typeName() const; // for errors: "int", "fp32 tensor of shape [128]", "None", ...

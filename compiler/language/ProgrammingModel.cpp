@@ -48,10 +48,14 @@ static Object cudaCapabilityAtLeast(Evaluation &evaluation, llvm::ArrayRef<Objec
   return cudaCapability(evaluation) >= major * 10 + minor;
 }
 
-static Object onlyOnCuda(Evaluation &evaluation, llvm::ArrayRef<Object>) {
-  evaluation.fail(Diagnostic::Kind::Unsupported,
-                  "this function reads CUDA hardware and the target is " + evaluation.target());
+template <MachineValue which> static Object readMachine(Evaluation &evaluation, llvm::ArrayRef<Object>) {
+  return evaluation.builder().readMachine(which);
 }
+
+// A program of the CPU is one thread.
+static Object one(Evaluation &, llvm::ArrayRef<Object>) { return int64_t(1); }
+// Launches follow one another on the CPU: what a launch depends on has ended.
+static Object nothing(Evaluation &, llvm::ArrayRef<Object>) { return {}; }
 
 void addProgrammingModel(Table &table) {
   table.section(languageModule, "programming model");
@@ -76,12 +80,15 @@ void addProgrammingModel(Table &table) {
             cudaCapabilityAtLeast);
 
   table.section(cudaModule, "programming model");
-  table.add("smid()", "The number of the multiprocessor that runs this program. CUDA only.", onlyOnCuda);
-  table.add("globaltimer()", "The device's clock in nanoseconds. CUDA only.", onlyOnCuda);
-  table.add("num_warps()", "The number of warps of this program. CUDA only.", onlyOnCuda);
-  table.add("num_threads()", "The number of threads of this program. CUDA only.", onlyOnCuda);
-  table.add("gdc_wait()", "Waits for the kernels this launch depends on. CUDA only.", onlyOnCuda);
-  table.add("gdc_launch_dependents()", "Lets the kernels that depend on this launch begin. CUDA only.", onlyOnCuda);
+  table.add("smid()",
+            "The number of the multiprocessor that runs this program, an int32 scalar; on the CPU, of the core.",
+            readMachine<MachineValue::Processor>);
+  table.add("globaltimer()", "The device's clock in nanoseconds, an int64 scalar.", readMachine<MachineValue::Clock>);
+  table.add("num_warps()", "The number of warps that run this program, a constexpr: 1 on the CPU.", one);
+  table.add("num_threads()", "The number of threads that run this program, a constexpr: 1 on the CPU.", one);
+  table.add("gdc_wait()", "Waits for the kernels this launch depends on. On the CPU they have ended.", nothing);
+  table.add("gdc_launch_dependents()",
+            "Lets the kernels that depend on this launch begin. On the CPU they begin when it has ended.", nothing);
 }
 
 } // namespace nacre

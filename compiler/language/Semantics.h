@@ -15,8 +15,13 @@ public:
   // Calls a function of the language (a combine_fn, a map_elementwise body) at the current place.
   virtual Object call(const Object &function, llvm::ArrayRef<Object> arguments) = 0;
   // Calls a function of the language that is written for single elements, on tiles of one shape or on scalars: its
-  // conditions may differ from element to element. Parts of the result that no element changes may be scalars.
-  virtual Object callElementwise(const Object &function, llvm::ArrayRef<Object> arguments) = 0;
+  // conditions may differ from element to element. One call takes `pack` elements of each argument in turn, and gives as
+  // many of each result in turn; the results are tiles, or with a pack of 1 scalars where no element differs from another.
+  virtual Object callElementwise(const Object &function, llvm::ArrayRef<Object> arguments, int pack) = 0;
+  // A user's library, which the result of the evaluation depends on from now on.
+  virtual llvm::Expected<std::shared_ptr<const ExternalLibrary>> library(llvm::StringRef path) {
+    return ExternalLibrary::find(path);
+  }
   virtual bool debug() const = 0;               // device_assert is live
   virtual bool sanitizeOverflow() const = 0;
   virtual void staticPrint(llvm::StringRef text) = 0;
@@ -64,5 +69,7 @@ std::pair<Value, Value> unify(Evaluation &evaluation, const Object &lhs, const O
 // Both to one shape, types kept (where a pointer meets a mask, ...).
 std::pair<Value, Value> unifyShapes(Evaluation &evaluation, Value lhs, Value rhs);
 Value broadcastTo(Evaluation &evaluation, Value value, Shape shape);
+// Fails unless a function that takes `pack` elements at once gives `pack` of each result.
+void checkPackedResults(Evaluation &evaluation, size_t values, int pack);
 
 } // namespace nacre

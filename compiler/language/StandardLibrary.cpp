@@ -86,6 +86,8 @@ std::optional<Object> standardLibraryGlobal(llvm::StringRef file, llvm::StringRe
     return std::nullopt;
   if (name == "core" || name == "math")
     return ModuleReference{"triton.language." + name.str()};
+  if (name == "cuda")
+    return ModuleReference{cudaModule};
   return std::nullopt;
 }
 

@@ -102,6 +102,27 @@ Value takeAlong(Evaluation &evaluation, Value value, int axis, Range range) {
   return builder.gather(value, places, axis);
 }
 
+bool isRunTimePlace(const Object &object) {
+  return object.isValue() && object.value().type().elementCount() == 1 && object.value().type().isInteger() &&
+         !object.value().type().isBool();
+}
+
+// The one element of an axis at a run-time place, the axis kept. Places count from the end when negative; beyond the
+// ends they mean the first or the last element, so that nothing else is ever read.
+Value takeAt(Evaluation &evaluation, Value value, int axis, Value place) {
+  Builder &builder = evaluation.builder();
+  llvm::SmallVector<int64_t> shape(value.type().shape());
+  int64_t extent = shape[axis];
+  shape[axis] = 1;
+  place = castTo(evaluation, toScalar(evaluation, place), int64());
+  auto number = [&](int64_t n) { return constantOf(evaluation, int64(), n); };
+  Value fromEnd = elementwise(evaluation, BinaryOp::AddI, place, number(extent));
+  place = builder.select(builder.compare(CompareOp::LtS, place, number(0)), fromEnd, place);
+  place = elementwise(evaluation, BinaryOp::MaxS, place, number(0));
+  place = elementwise(evaluation, BinaryOp::MinS, place, number(extent - 1));
+  return builder.gather(value, builder.splat(place, shape), axis);
+}
+
 // The index with its ellipsis written out, one entry for each axis of the tile and each None.
 std::vector<Object> expandIndex(Evaluation &evaluation, const Object &index, int64_t rank) {
   std::vector<Object> entries = index.isTuple() ? index.tuple().items : std::vector<Object>{index};
@@ -138,10 +159,10 @@ Object subscriptValue(Evaluation &evaluation, Value value, const Object &index) 
   }
   std::vector<Object> entries = expandIndex(evaluation, index, value.type().rank());
   for (const Object &entry : entries)
-    if (!entry.isNone() && !isSlice(entry) && !isInteger(entry))
+    if (!entry.isNone() && !isSlice(entry) && !isInteger(entry) && !isRunTimePlace(entry))
       evaluation.fail(Diagnostic::Kind::Type,
-                      "a tensor is indexed by None, :, ..., constexpr ints and slices, not " + describe(entry),
-                      entry.isValue() ? "use tl.gather to read at run-time places" : "");
+                      "a tensor is indexed by None, :, ..., integers and slices, not " + describe(entry),
+                      entry.isValue() ? "use tl.gather to read at many places" : "");
   Shape shape = value.type().shape();
   auto outOfRange = [&](size_t axis) {
     return "axis " + std::to_string(axis) + " of a tensor of shape " + shapeText(shape);
@@ -165,6 +186,12 @@ Object subscriptValue(Evaluation &evaluation, Value value, const Object &index) 
     }
     int64_t extent = shape[axis];
     Range range{0, 1, extent};
+    if (isRunTimePlace(entry)) {
+      value = takeAt(evaluation, value, axis++, entry.value());
+      changesShape = true;
+      addsOnly = false;
+      continue;
+    }
     if (isInteger(entry))
       range = {resolveIndex(evaluation, entry, extent, outOfRange(axis)), 1, 1};
     else
@@ -185,6 +212,8 @@ Object subscriptValue(Evaluation &evaluation, Value value, const Object &index) 
     return value;
   if (!value.type().isBlock())
     return evaluation.builder().splat(value, resultShape);
+  if (resultShape.empty())
+    return toScalar(evaluation, value);
   if (!addsOnly)
     return evaluation.builder().reshape(value, resultShape);
   for (auto [position, entry] : llvm::enumerate(entries))

@@ -85,6 +85,21 @@ template <typename Use> void withWord(int size, Use use) {
 }
 } // namespace
 
+void EagerBuilder::noticeWaiting(const Value &pointer, const Value &answer) {
+  if (!program.waiting)
+    return;
+  uint64_t address = 0, bits = 0;
+  std::memcpy(&address, bufferOf(pointer).data, sizeof(address));
+  std::memcpy(&bits, bufferOf(answer).data, bufferOf(answer).elementSize());
+  if (address != watchedAddress || bits != watchedBits)
+    sameAnswers = 0;
+  watchedAddress = address;
+  watchedBits = bits;
+  constexpr uint32_t patience = 100;
+  if (++sameAnswers > patience)
+    program.waiting();
+}
+
 Value EagerBuilder::atomic(AtomicOp op, Value pointer, Value value, Value mask, MemoryOrder order, MemoryScope scope) {
   checkAccess("atomic", pointer, mask, Access::Write);
   BufferRef result = makeBuffer(value.type());
@@ -103,7 +118,9 @@ Value EagerBuilder::atomic(AtomicOp op, Value pointer, Value value, Value mask, 
         *out++ = !enabled || enabled[i] ? rmw<T>(op, kind, reinterpret_cast<T *>(addresses[i]), values[i]) : T(0);
     });
   });
-  return valueOf(result);
+  Value old = valueOf(result);
+  noticeWaiting(pointer, old);
+  return old;
 }
 
 Value EagerBuilder::atomicCas(Value pointer, Value expected, Value desired, MemoryOrder order, MemoryScope scope) {
@@ -125,5 +142,7 @@ Value EagerBuilder::atomicCas(Value pointer, Value expected, Value desired, Memo
                    }
                  });
   });
-  return valueOf(result);
+  Value old = valueOf(result);
+  noticeWaiting(pointer, old);
+  return old;
 }

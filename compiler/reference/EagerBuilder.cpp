@@ -2,6 +2,8 @@
 #include "compiler/reference/EagerBuilder.h"
 #include "compiler/reference/FloatFormats.h"
 #include "compiler/reference/Kernels.h"
+#include <chrono>
+#include <sched.h>
 
 using namespace nacre;
 
@@ -27,6 +29,12 @@ Value EagerBuilder::scalarFromBits(Type type, uint64_t bits) {
 
 Value EagerBuilder::programId(int axis) { return scalarFromBits(int32(), program.programId[axis]); }
 Value EagerBuilder::numPrograms(int axis) { return scalarFromBits(int32(), program.grid[axis]); }
+
+Value EagerBuilder::readMachine(MachineValue which) {
+  if (which == MachineValue::Processor)
+    return scalarFromBits(int32(), static_cast<uint64_t>(sched_getcpu()));
+  return scalarFromBits(int64(), static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
+}
 
 Value EagerBuilder::constantInt(Type type, const llvm::APInt &value) {
   return scalarFromBits(type, value.sextOrTrunc(64).getZExtValue());
@@ -108,9 +116,3 @@ void EagerBuilder::assume(Value condition) {
 }
 
 Value EagerBuilder::hint(llvm::StringRef kind, Value value, llvm::ArrayRef<int64_t> values) { return value; }
-
-Values EagerBuilder::inlineAssembly(llvm::StringRef text, llvm::StringRef constraints, llvm::ArrayRef<Value> operands,
-                                    llvm::ArrayRef<Type> results, bool isPure, int pack) {
-  fail(Diagnostic::Kind::Unsupported, "inline assembly has no meaning in the interpreter",
-       "run the kernel compiled, or write the operation in the language");
-}

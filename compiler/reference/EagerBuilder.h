@@ -8,6 +8,7 @@
 
 #include "compiler/language/Builder.h"
 #include "compiler/reference/MemoryMap.h"
+#include "compiler/reference/NativeCode.h"
 #include <array>
 
 namespace nacre {
@@ -28,6 +29,8 @@ struct ProgramContext {
   bool leadsAnywhere = false;                      // an address was made of a number
   std::function<void(llvm::StringRef text)> print; // one whole print, newline included; null: to stdout
   std::optional<ProgramFault> fault;
+  NativeCode *native = nullptr; // runs what is machine code; null: there is none
+  std::function<void()> waiting; // called while an atomic or a volatile load keeps finding the same; null: nobody cares
 };
 
 class EagerBuilder : public Builder {
@@ -36,6 +39,7 @@ public:
 
   Value programId(int axis) override;
   Value numPrograms(int axis) override;
+  Value readMachine(MachineValue which) override;
   Value constantInt(Type type, const llvm::APInt &value) override;
   Value constantFloat(Type type, const llvm::APFloat &value) override;
   Value arange(int64_t start, int64_t end) override;
@@ -76,6 +80,8 @@ public:
   Value hint(llvm::StringRef kind, Value value, llvm::ArrayRef<int64_t> values) override;
   Values inlineAssembly(llvm::StringRef text, llvm::StringRef constraints, llvm::ArrayRef<Value> operands,
                         llvm::ArrayRef<Type> results, bool isPure, int pack) override;
+  Value externalCall(const ExternalFunction &function, llvm::ArrayRef<Value> operands, Type result,
+                     bool isPure) override;
 
   // For the callers that stand between a host and the builder: a scalar of any type from its bits, and back.
   Value scalarFromBits(Type type, uint64_t bits);
@@ -84,6 +90,9 @@ public:
 
 private:
   [[noreturn]] void fail(Diagnostic::Kind kind, const std::string &message, const std::string &hint = "") const;
+  // An operation that only machine code can say, on all elements of the operands.
+  Values runNative(const std::string &key, llvm::ArrayRef<Value> operands, llvm::ArrayRef<Type> results,
+                   const NativeCode::Emit &emit);
   // Throws MemoryFault when an enabled lane reaches outside of what it may touch: the array that the pointer was made
   // from; where that is not known, any array; and where an address may come from elsewhere, the process's memory. `mask`
   // may be null.
@@ -91,6 +100,11 @@ private:
   void checkAccess(llvm::StringRef what, const Value &pointer, const Value &mask, Access access);
 
   ProcessMemory processMemory;
+  // Calls program.waiting when the same place has given the same answer many times in a row.
+  void noticeWaiting(const Value &pointer, const Value &answer);
+
+  uint64_t watchedAddress = 0, watchedBits = 0;
+  uint32_t sameAnswers = 0;
 };
 
 } // namespace nacre

@@ -2,6 +2,7 @@
 // operations. Internal to the walker.
 #pragma once
 
+#include "compiler/ir/tile/Tile.h"
 #include "compiler/reference/IRWalker.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -28,6 +29,7 @@ private:
   bool runTile(mlir::Operation &op);
 
   Builder::Combine combineBy(mlir::Region &region);
+  Values runMap(tile::MapOp map);
 
   Value get(mlir::Value value) const;
   Value getOrNull(mlir::Value value) const { return value ? get(value) : Value(); }

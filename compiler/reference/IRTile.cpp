@@ -56,6 +56,32 @@ Builder::Combine IRProgram::combineBy(mlir::Region &region) {
   };
 }
 
+Values IRProgram::runMap(tile::MapOp map) {
+  llvm::SmallVector<BufferRef> sources, targets;
+  for (mlir::Value operand : map.getOperands())
+    sources.push_back(contiguous(bufferRef(get(operand))));
+  for (mlir::Type type : map.getResultTypes())
+    targets.push_back(makeBuffer(typeOfIR(type)));
+  int64_t count = sources[0]->count(), pack = map.getPack();
+  for (int64_t first = 0; first < count; first += pack) {
+    llvm::SmallVector<Value> arguments;
+    for (const BufferRef &source : sources)
+      for (int64_t i = first; i < first + pack; ++i) {
+        const std::byte *element = source->data + std::min(i, count - 1) * source->elementSize();
+        arguments.push_back(valueOf(makeUniform(source->type.scalarType(), element)));
+      }
+    llvm::SmallVector<Value> results = runBlock(map.getBody().front(), arguments);
+    for (auto [number, target] : llvm::enumerate(targets))
+      for (int64_t i = first; i < std::min(first + pack, count); ++i)
+        std::memcpy(target->data + i * target->elementSize(), bufferOf(results[number * pack + i - first]).data,
+                    target->elementSize());
+  }
+  Values values;
+  for (const BufferRef &target : targets)
+    values.push_back(valueOf(target));
+  return values;
+}
+
 bool IRProgram::runShape(mlir::Operation &op) {
   auto shape = [&] { return tile::shapeOf(op.getResult(0).getType()); };
   auto finish = [&](Value value) {
@@ -177,6 +203,8 @@ bool IRProgram::runTile(mlir::Operation &op) {
   return llvm::TypeSwitch<mlir::Operation *, bool>(&op)
       .Case([&](tile::ProgramIdOp id) { return finish(builder.programId(id.getAxis())); })
       .Case([&](tile::NumProgramsOp number) { return finish(builder.numPrograms(number.getAxis())); })
+      .Case([&](tile::ClockOp) { return finish(builder.readMachine(MachineValue::Clock)); })
+      .Case([&](tile::ProcessorOp) { return finish(builder.readMachine(MachineValue::Processor)); })
       .Case([&](tile::DotOp dot) {
         return finish(builder.dot(get(dot.getA()), get(dot.getB()), get(dot.getAccumulator()),
                                   static_cast<DotPrecision>(dot.getPrecision())));
@@ -226,5 +254,12 @@ bool IRProgram::runTile(mlir::Operation &op) {
         return finish(builder.inlineAssembly(assembly.getText(), assembly.getConstraints(), operandsOf(op), results,
                                              assembly.getIsPure(), static_cast<int>(assembly.getPack())));
       })
+      .Case([&](tile::ExternalCallOp external) {
+        locate(op);
+        ExternalFunction function{external.getLibrary().str(), external.getDigest().str(), external.getSymbol().str()};
+        return finish(
+            builder.externalCall(function, operandsOf(op), typeOfIR(external.getType()), external.getIsPure()));
+      })
+      .Case([&](tile::MapOp map) { return finish(runMap(map)); })
       .Default([](mlir::Operation *) { return false; });
 }

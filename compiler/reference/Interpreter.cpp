@@ -48,30 +48,37 @@ llvm::SmallVector<int64_t> indexAt(int64_t position, Shape shape) {
 
 } // namespace
 
-Object Interpreter::callElementwise(const Object &function, llvm::ArrayRef<Object> arguments) {
+Object Interpreter::callElementwise(const Object &function, llvm::ArrayRef<Object> arguments, int pack) {
   recorder.giveUp();
   Type type = arguments.front().value().type();
   if (!type.isBlock())
     return host.call(function, arguments);
+  int64_t count = type.elementCount();
   std::vector<std::vector<Value>> parts; // one list of elements for each part of the result
   bool isTuple = false;
-  for (int64_t position = 0; position < type.elementCount(); ++position) {
+  for (int64_t first = 0; first < count; first += pack) {
     std::vector<Object> scalars;
     for (const Object &argument : arguments)
-      scalars.push_back(eager.extract(argument.value(), indexAt(position, type.shape())));
+      for (int64_t position = first; position < first + pack; ++position)
+        scalars.push_back(
+            eager.extract(argument.value(), indexAt(std::min(position, count - 1), type.shape())));
     Object result = host.call(function, scalars);
     isTuple = result.isTuple();
     std::vector<Object> items = isTuple ? result.tuple().items : std::vector<Object>{result};
-    parts.resize(position == 0 ? items.size() : parts.size());
-    if (items.size() != parts.size())
+    checkPackedResults(*this, items.size(), pack);
+    size_t results = items.size() / static_cast<size_t>(pack);
+    parts.resize(first == 0 ? results : parts.size());
+    if (results != parts.size())
       fail(Diagnostic::Kind::Type, "the function returns " + std::to_string(parts.size()) +
-                                       " values for one element and " + std::to_string(items.size()) + " for another");
-    for (size_t part = 0; part < items.size(); ++part) {
-      Value value = toValue(*this, items[part]);
-      if (!parts[part].empty() && parts[part].front().type() != value.type())
-        fail(Diagnostic::Kind::Type, "the function returns " + Object(parts[part].front()).typeName() +
+                                       " values for one element and " + std::to_string(results) + " for another");
+    for (size_t i = 0; i < items.size(); ++i) {
+      std::vector<Value> &part = parts[i / static_cast<size_t>(pack)];
+      Value value = toValue(*this, items[i]);
+      if (!part.empty() && part.front().type() != value.type())
+        fail(Diagnostic::Kind::Type, "the function returns " + Object(part.front()).typeName() +
                                          " for one element and " + Object(value).typeName() + " for another");
-      parts[part].push_back(value);
+      if (static_cast<int64_t>(part.size()) < count)
+        part.push_back(value);
     }
   }
   std::vector<Object> tiles;

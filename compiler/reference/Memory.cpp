@@ -233,7 +233,10 @@ Value EagerBuilder::load(Value pointer, Value mask, Value other, const LoadOptio
   if (type.isBool()) // any byte but 0 is true
     for (int64_t i = 0; i < type.elementCount(); ++i)
       result->as<uint8_t>()[i] = result->as<uint8_t>()[i] != 0;
-  return valueOf(result);
+  Value found = valueOf(result);
+  if (options.isVolatile)
+    noticeWaiting(pointer, found);
+  return found;
 }
 
 void EagerBuilder::store(Value pointer, Value value, Value mask, const StoreOptions &options) {

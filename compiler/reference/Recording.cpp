@@ -185,6 +185,7 @@ Value Recorder::cast(CastOp op, Value value, Type type, Rounding rounding) {
 // Everything else is not lane by lane.
 Value Recorder::programId(int axis) { return passOn().programId(axis); }
 Value Recorder::numPrograms(int axis) { return passOn().numPrograms(axis); }
+Value Recorder::readMachine(MachineValue which) { return passOn().readMachine(which); }
 Value Recorder::arange(int64_t start, int64_t end) { return passOn().arange(start, end); }
 Value Recorder::expandDims(Value value, int axis) { return passOn().expandDims(value, axis); }
 Value Recorder::reshape(Value value, Shape shape) { return passOn().reshape(value, shape); }
@@ -227,4 +228,8 @@ Value Recorder::hint(llvm::StringRef kind, Value value, llvm::ArrayRef<int64_t> 
 Values Recorder::inlineAssembly(llvm::StringRef text, llvm::StringRef constraints, llvm::ArrayRef<Value> operands,
                                 llvm::ArrayRef<Type> results, bool isPure, int pack) {
   return passOn().inlineAssembly(text, constraints, operands, results, isPure, pack);
+}
+Value Recorder::externalCall(const ExternalFunction &function, llvm::ArrayRef<Value> operands, Type result,
+                             bool isPure) {
+  return passOn().externalCall(function, operands, result, isPure);
 }

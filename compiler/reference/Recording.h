@@ -64,6 +64,7 @@ public:
 
   Value programId(int axis) override;
   Value numPrograms(int axis) override;
+  Value readMachine(MachineValue which) override;
   Value constantInt(Type type, const llvm::APInt &value) override;
   Value constantFloat(Type type, const llvm::APFloat &value) override;
   Value arange(int64_t start, int64_t end) override;
@@ -99,6 +100,8 @@ public:
   Value hint(llvm::StringRef kind, Value value, llvm::ArrayRef<int64_t> values) override;
   Values inlineAssembly(llvm::StringRef text, llvm::StringRef constraints, llvm::ArrayRef<Value> operands,
                         llvm::ArrayRef<Type> results, bool isPure, int pack) override;
+  Value externalCall(const ExternalFunction &function, llvm::ArrayRef<Value> operands, Type result,
+                     bool isPure) override;
 
 private:
   Value record(RecordedStep step, llvm::ArrayRef<Value> operands, Value result);

@@ -208,6 +208,13 @@ def device_assert(x_ptr, out_ptr, N: tl.constexpr):
 
 
 @triton.jit
+def inline_asm_elementwise(x_ptr, out_ptr, N: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, N))
+    root = tl.inline_asm_elementwise("sqrtss $1, $0", "=x,x", [x], dtype=tl.float32, is_pure=True, pack=1)
+    tl.store(out_ptr + tl.arange(0, N), root)
+
+
+@triton.jit
 def _clipped(a, b):
     if a > b:
         return b

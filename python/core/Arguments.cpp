@@ -350,8 +350,13 @@ void BoundArguments::appendKey(llvm::SmallVectorImpl<char> &key, llvm::SmallVect
       append(key, &argument.elements, sizeof(argument.elements));
       if (argument.isAggregate)
         objects.push_back(reinterpret_cast<PyObject *>(type)); // held, so that its address stays its own
-    } else {
+    } else if (argument.type.isScalar()) {
       head[1] = static_cast<char>(argument.type.scalarKind());
+    } else { // a pointer to pointers
+      std::string text = argument.type.str();
+      size_t length = text.size();
+      append(key, &length, sizeof(length));
+      append(key, text.data(), length);
     }
     append(key, head, sizeof(head));
   }

@@ -14,7 +14,7 @@ namespace nacre::python {
 // One thread's evaluator, and the translation between Python's objects and the language's.
 class Bridge : public InterpreterHost {
 public:
-  explicit Bridge(Interpreter::Options options) : interpreter(*this, options) {}
+  explicit Bridge(Interpreter::Options options);
 
   Interpreter interpreter;
   bool isParallel = false; // other threads run programs too: the GIL is let go while tiles are computed

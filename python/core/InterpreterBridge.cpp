@@ -1,5 +1,6 @@
 #include "compiler/language/Builtins.h"
 #include "python/core/Interpreter.h"
+#include "runtime/HostCode.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace nacre::python {
@@ -33,6 +34,10 @@ Untraced::~Untraced() {
   if (PyObject *setTrace = PySys_GetObject("settrace"))
     Py_XDECREF(PyObject_CallFunctionObjArgs(setTrace, tracer.get(), nullptr));
   PyErr_Restore(type, value, trace);
+}
+
+Bridge::Bridge(Interpreter::Options options) : interpreter(*this, options) {
+  interpreter.program().native = &hostCode();
 }
 
 Bridge *Bridge::running() { return runningBridge; }
@@ -81,6 +86,14 @@ Object Bridge::toObject(PyObject *object) {
   if (PySlice_Check(object)) {
     Handle start = attribute(object, "start"), stop = attribute(object, "stop"), step = attribute(object, "step");
     return Object::makeSlice(toObject(start.get()), toObject(stop.get()), toObject(step.get()));
+  }
+  if (PyDict_CheckExact(object)) {
+    std::vector<std::pair<Object, Object>> entries;
+    PyObject *key, *value;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(object, &position, &key, &value))
+      entries.emplace_back(toObject(key), toObject(value));
+    return Object::makeDictionary(std::move(entries));
   }
   if (isKernel(object))
     return Object(functionReference(object));

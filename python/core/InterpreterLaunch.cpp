@@ -3,6 +3,7 @@
 #include "compiler/reference/Buffer.h"
 #include "python/core/Errors.h"
 #include "python/core/Interpreter.h"
+#include "runtime/Crew.h"
 #include "runtime/Knobs.h"
 #include <atomic>
 #include <thread>
@@ -19,7 +20,8 @@ Handle interpretedFunction(PyObject *kernel) {
   if (!state.interpreted) {
     Untraced untraced;
     state.interpreted = call(attribute(kernel, "_interpreted").get());
-    state.isLibrary = textView(attribute(kernel, "__module__").get()).starts_with("nacre.language");
+    Handle module = attribute(kernel, "__module__"); // None where the kernel's text was executed without a module
+    state.isLibrary = PyUnicode_Check(module.get()) && textView(module.get()).starts_with("nacre.language");
   }
   return state.interpreted;
 }
@@ -136,33 +138,59 @@ struct Programs {
   }
 };
 
-// Each thread takes the next program that nobody has; the first error ends them all.
-void runSideBySide(const Programs &programs, uint64_t count, unsigned threads) {
-  std::atomic<uint64_t> next = 0;
+// Programs take turns on this thread unless more threads are asked for, or one waits for another that has not begun. The
+// first error ends them all. `own` serves the calling thread.
+void runPrograms(const Programs &programs, Bridge &own, uint64_t count, uint64_t threads) {
   std::atomic<bool> failed = false;
   PyObject *type = nullptr, *value = nullptr, *trace = nullptr; // the first error
+  std::optional<Crew> crew;
+
+  auto runOne = [&](Bridge &bridge, uint64_t number) {
+    Bridge::Scope scope(bridge);
+    programs.prepare(bridge);
+    Crew::Wait wait;
+    bridge.interpreter.program().waiting = [&] {
+      {
+        std::optional<ReleaseGil> released;
+        if (!bridge.isParallel) // else tiles are computed without it anyway
+          released.emplace();
+        // Each look takes the GIL from somebody who works: they are rare.
+        if (crew->waitLong(wait, std::chrono::milliseconds(20)))
+          return;
+      }
+      HoldGil gil;
+      raise(PyExc_RuntimeError, "the launch was stopped");
+    };
+    try {
+      programs.run(bridge, number);
+      return true;
+    } catch (const PythonError &) {
+      if (!failed.exchange(true))
+        PyErr_Fetch(&type, &value, &trace);
+      PyErr_Clear();
+      return false;
+    }
+  };
+  std::thread::id caller = std::this_thread::get_id();
+  crew.emplace(count, [&](uint64_t number) {
+    HoldGil gil;
+    if (threads == 1 && std::this_thread::get_id() == caller)
+      return runOne(own, number);
+    Bridge bridge(programs.options);
+    bridge.isParallel = true;
+    return runOne(bridge, number);
+  });
+  std::string trouble;
   {
     ReleaseGil released;
-    std::vector<std::thread> workers;
-    for (unsigned i = 0; i < threads; ++i)
-      workers.emplace_back([&] {
-        HoldGil gil;
-        Bridge bridge(programs.options);
-        bridge.isParallel = true;
-        Bridge::Scope scope(bridge);
-        programs.prepare(bridge);
-        try {
-          for (uint64_t number = next++; number < count && !failed; number = next++)
-            programs.run(bridge, number);
-        } catch (const PythonError &) {
-          if (!failed.exchange(true))
-            PyErr_Fetch(&type, &value, &trace);
-          PyErr_Clear();
-        }
-      });
-    for (std::thread &worker : workers)
-      worker.join();
+    try {
+      crew->run(threads);
+    } catch (const std::runtime_error &error) {
+      trouble = error.what();
+    }
   }
+  if (!trouble.empty())
+    raise(PyExc_RuntimeError, "%s", trouble.c_str());
   if (failed) {
     PyErr_Restore(type, value, trace);
     throw PythonError();
@@ -208,15 +236,10 @@ void runInterpreted(const InterpretedLaunch &launch) {
   programs.keywords = keywords.get();
 
   uint64_t count = static_cast<uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
-  // The programs of a cooperative grid may wait for one another: each gets a thread.
-  int64_t threads = launch.keywords.cooperative ? static_cast<int64_t>(count) : knobInteger(KnobId::InterpretThreads);
-  if (threads > 1 && count > 1)
-    return runSideBySide(programs, count,
-                         static_cast<unsigned>(std::min<uint64_t>(count, static_cast<uint64_t>(threads))));
-  Bridge::Scope scope(bridge);
-  programs.prepare(bridge);
-  for (uint64_t number = 0; number < count; ++number)
-    programs.run(bridge, number);
+  // The programs of a cooperative grid begin together.
+  auto asked = static_cast<uint64_t>(std::max<int64_t>(1, knobInteger(KnobId::InterpretThreads)));
+  uint64_t threads = launch.keywords.cooperative ? count : std::min({count, asked, Crew::maximum});
+  runPrograms(programs, bridge, count, threads);
 }
 
 PyObject *const *HostCopies::replace(PyObject *const *args, Py_ssize_t count) {

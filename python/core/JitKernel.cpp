@@ -251,14 +251,14 @@ private:
       if (!equal)
         return false;
     }
-    return candidate.globalsUnchanged();
+    return candidate.isCurrent();
   }
 
-  // Entries whose globals have changed are of no use any more.
+  // Entries whose globals or libraries have changed are of no use any more.
   void removeStale(uint64_t hash, std::string_view key, llvm::ArrayRef<PyObject *> objects) {
     auto [begin, end] = state.specializations.equal_range(hash);
     while (begin != end)
-      begin = begin->second->key == key && !begin->second->globalsUnchanged() ? state.specializations.erase(begin) : std::next(begin);
+      begin = begin->second->key == key && !begin->second->isCurrent() ? state.specializations.erase(begin) : std::next(begin);
   }
 
   Handle argumentDictionary() {
@@ -475,7 +475,10 @@ PyType_Spec spec = {"nacre._core.Kernel", sizeof(KernelObject), 0,
 
 } // namespace
 
-bool Specialization::globalsUnchanged() const {
+bool Specialization::isCurrent() const {
+  for (const FileStamp &library : libraries)
+    if (!library.isCurrent())
+      return false;
   for (const PythonHost::UsedGlobal &global : globals)
     if (PyDict_GetItemWithError(global.dictionary.get(), global.name.get()) != global.value.get())
       return false;
@@ -522,6 +525,8 @@ std::shared_ptr<FunctionSource> functionSource(PyObject *kernel) {
   source->noinline = noinline;
   Handle isConstexpr = attributeOrNull(kernel, "_is_constexpr_function");
   source->isConstexprFunction = isConstexpr && isConstexpr.get() == Py_True;
+  Handle isExternal = attributeOrNull(kernel, "_is_external");
+  source->isExternal = isExternal && isExternal.get() == Py_True;
   state.source = source;
   return source;
 }

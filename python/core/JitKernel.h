@@ -25,11 +25,12 @@ struct Specialization {
   std::shared_ptr<Kernel> kernel;
   Handle compiled; // nacre.compiler.CompiledKernel
   std::vector<PythonHost::UsedGlobal> globals;
+  std::vector<FileStamp> libraries;
   bool cooperative = false;
   bool isLoaded = false; // compiled._init_handles() was called
   std::string obstacle; // why it cannot run here; empty when it can
 
-  bool globalsUnchanged() const;
+  bool isCurrent() const; // what it was compiled from is still the same
 };
 
 struct KernelState {

@@ -5,6 +5,7 @@
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "python/core/CompileSettings.h"
 #include "python/core/Errors.h"
+#include "python/core/Export.h"
 #include "python/core/Interpreter.h"
 #include "python/core/JitKernel.h"
 #include "python/core/NativeKernel.h"
@@ -207,6 +208,10 @@ PyMethodDef functions[] = {
      "compile_ir(file, text, options) -> (NativeKernel, name, types, divisibilities, report)"},
     {"fingerprint", fingerprint, METH_O, "A hash of a text: 40 hexadecimal digits."},
     {"command", command, METH_O, "Runs a command of the nacre program: its arguments to its exit status."},
+    {"export_kernel", exportKernelToC, METH_VARARGS,
+     "export_kernel(kernel, signature, name, file, grid, meta, cpu) -> (function, [(file name, content)])"},
+    {"disassemble", disassembleObject, METH_VARARGS,
+     "disassemble(object, symbol or None) -> [(symbol, [(address, file or None, line, text)])]"},
     {"info", info, METH_NOARGS, "What this build is and what it runs on."},
     {"builtins", builtins, METH_NOARGS, "The builtins of the language."},
     {"standard_functions", standardFunctions, METH_NOARGS, "The functions of the standard library."},

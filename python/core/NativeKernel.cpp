@@ -178,8 +178,17 @@ void launchReleased(const Kernel &kernel, const uint32_t grid[3], const uint64_t
   LaunchOptions options;
   options.print = sink;
   options.cooperative = cooperative;
-  ReleaseGil released;
-  launch(kernel, grid, args, options);
+  static const auto *interrupted = new std::function<bool()>([] {
+    HoldGil gil;
+    return PyErr_CheckSignals() != 0; // Ctrl-C: the exception is set and stays so
+  });
+  options.interrupted = interrupted;
+  try {
+    ReleaseGil released;
+    launch(kernel, grid, args, options);
+  } catch (const LaunchInterrupted &) {
+    throw PythonError();
+  }
 }
 
 void readGrid(PyObject *grid, uint32_t (&result)[3]) {

@@ -111,25 +111,40 @@ template <typename Body> Host::Answer PythonHost::answering(Body body) {
 }
 
 Host::Answer PythonHost::global(const FunctionSource &function, llvm::StringRef name) {
-  return answering([&] { return answerGlobal(reinterpret_cast<PyObject *>(function.hostHandle), name); });
+  return answering([&] { return answerGlobal(function, name); });
 }
 
-Host::Answer PythonHost::answerGlobal(PyObject *kernel, llvm::StringRef name) {
+Host::Answer PythonHost::library(llvm::StringRef path) {
+  usedLibraries.push_back(FileStamp::of(path)); // before it is read: a later change is seen
+  return Host::library(path);
+}
+
+Host::Answer PythonHost::answerGlobal(const FunctionSource &function, llvm::StringRef name) {
+  auto *kernel = reinterpret_cast<PyObject *>(function.hostHandle);
   Handle key = unicode(std::string_view(name));
   Handle closure = python::attribute(kernel, "_closure"); // a dictionary, by name
-  if (PyObject *value = PyDict_GetItemWithError(closure.get(), key.get())) {
-    std::string problem = refusal(value, nullptr, key.get());
-    return problem.empty() ? Answer{toObject(value), ""} : Answer{std::nullopt, problem};
-  }
+  if (PyObject *value = PyDict_GetItemWithError(closure.get(), key.get()))
+    return allowed(function, value, nullptr, key.get());
   Handle globals = python::attribute(kernel, "__globals__");
   PyObject *value = PyDict_GetItemWithError(globals.get(), key.get());
   if (!value && PyErr_Occurred())
     throw PythonError();
   usedGlobals.push_back({globals, key, Handle::borrow(value)});
-  if (!value)
-    return {};
-  std::string problem = refusal(value, globals.get(), key.get());
-  return problem.empty() ? Answer{toObject(value), ""} : Answer{std::nullopt, problem};
+  return value ? allowed(function, value, globals.get(), key.get()) : Answer{};
+}
+
+Host::Answer PythonHost::allowed(const FunctionSource &function, PyObject *value, PyObject *globals, PyObject *name) {
+  std::string problem = function.isExternal ? "" : refusal(value, globals, name);
+  if (!problem.empty())
+    return {std::nullopt, problem};
+  if (!function.isExternal || !PyDict_CheckExact(value))
+    return {toObject(value), ""};
+  std::vector<std::pair<Object, Object>> entries;
+  PyObject *key, *item;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(value, &position, &key, &item))
+    entries.emplace_back(toObject(key), toObject(item));
+  return {Object::makeDictionary(std::move(entries)), ""};
 }
 
 // Why a kernel may not read this global; empty when it may.
@@ -306,6 +321,9 @@ Handle PythonHost::toPython(const Object &object) {
     auto *source = static_cast<const FunctionSource *>(object.as<JitReference>().function.get());
     if (source && source->hostHandle)
       return Handle::borrow(reinterpret_cast<PyObject *>(source->hostHandle));
+    llvm::StringRef key = object.as<JitReference>().key; // the standard library's
+    if (auto [module, name] = key.rsplit('.'); !source && module.consume_front("triton."))
+      return python::attribute(importModule(("nacre." + module).str().c_str()).get(), name.str().c_str());
   }
   if (object.is<ModuleReference>()) {
     const std::string &name = object.as<ModuleReference>().name;

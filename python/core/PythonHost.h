@@ -29,6 +29,7 @@ public:
   Answer attribute(const Object &object, llvm::StringRef name) override;
   Answer call(const Object &callee, llvm::ArrayRef<Object> positional,
               llvm::ArrayRef<std::pair<std::string, Object>> keywords) override;
+  Answer library(llvm::StringRef path) override;
 
   // With the GIL. Any Python object as a constexpr: what the language does not know becomes opaque.
   Object toObject(PyObject *object);
@@ -40,9 +41,11 @@ public:
     Handle dictionary, name, value; // a null value: there was no such name
   };
   std::vector<UsedGlobal> usedGlobals;
+  std::vector<FileStamp> usedLibraries; // the same of libraries
 
 private:
-  Answer answerGlobal(PyObject *kernel, llvm::StringRef name);
+  Answer answerGlobal(const FunctionSource &function, llvm::StringRef name);
+  Answer allowed(const FunctionSource &function, PyObject *value, PyObject *globals, PyObject *name);
   std::string refusal(PyObject *value, PyObject *globals, PyObject *name);
   Object opaque(PyObject *object);
   template <typename Body> Answer answering(Body body);

@@ -216,3 +216,34 @@ def _timed_copy(source, target):
 def get_dram_gbps(device=None):
     """The memory's bandwidth in GB/s, as one core's copy shows it."""
     return _peak_bandwidth()
+
+
+def _only_of_a_gpu(what):
+    raise RuntimeError(f"{what} is known of GPUs only, and this process runs kernels on the CPU")
+
+
+def nvsmi(attrs):
+    """What nvidia-smi says of the GPU."""
+    _only_of_a_gpu("nvidia-smi's report")
+
+
+def get_max_tensorcore_tflops(dtype, clock_rate, device=None):
+    """The most TFLOP/s that the GPU's tensor cores reach."""
+    _only_of_a_gpu("the speed of tensor cores")
+
+
+def get_max_simd_tflops(dtype, clock_rate, device=None):
+    """The most TFLOP/s that the GPU reaches without tensor cores."""
+    _only_of_a_gpu("the speed of a GPU's cores")
+
+
+@contextmanager
+def set_gpu_clock(ref_sm_clock=1350, ref_mem_clock=1215):
+    """Locks the clocks of the GPU."""
+    _only_of_a_gpu("a locked clock")
+    yield
+
+
+def do_bench_proton(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean"):
+    """Measured as do_bench does: on the CPU there is no other clock."""
+    return do_bench(fn, warmup, rep, grad_to_none, quantiles, return_mode)

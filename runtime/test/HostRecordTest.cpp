@@ -129,14 +129,14 @@ TEST(KernelCodec, GivesBackWhatWasWritten) {
                             8);
   code.symbol = "kernel";
   code.metadata.scratchBytes = 4096;
-  code.metadata.usesGridBarrier = true;
+  code.metadata.waits = true;
   std::string bytes = encodeKernel(code);
   std::optional<CompiledCode> found = decodeKernel(bytes);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->object, code.object);
   EXPECT_EQ(found->symbol, code.symbol);
   EXPECT_EQ(found->metadata.scratchBytes, 4096u);
-  EXPECT_TRUE(found->metadata.usesGridBarrier);
+  EXPECT_TRUE(found->metadata.waits);
   for (size_t length = 0; length < bytes.size(); ++length)
     EXPECT_FALSE(decodeKernel(llvm::StringRef(bytes).take_front(length)));
   EXPECT_FALSE(decodeKernel(bytes + "x"));

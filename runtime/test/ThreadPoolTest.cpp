@@ -101,20 +101,6 @@ TEST(ThreadPool, LaunchesNest) {
   EXPECT_EQ(right, 8);
 }
 
-TEST(ThreadPool, SideBySideProgramsMeet) {
-  constexpr uint64_t count = 16;
-  std::atomic<uint64_t> arrived = 0;
-  ThreadPool::runSideBySide(count, [&](uint64_t, uint64_t) {
-    ++arrived;
-    while (arrived < count)
-      std::this_thread::yield();
-    return true;
-  });
-  EXPECT_EQ(arrived, count);
-  EXPECT_THROW(ThreadPool::runSideBySide(ThreadPool::maximumSideBySide + 1, [](uint64_t, uint64_t) { return true; }),
-               std::runtime_error);
-}
-
 TEST(ThreadPool, IsNewInAForkedChild) {
   ASSERT_TRUE(everyNumberOnce(ThreadPool::shared(), 100));
   pid_t child = fork();

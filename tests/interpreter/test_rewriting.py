@@ -173,13 +173,3 @@ def any_python_kernel():
 def test_all_of_python_works():
     any_python_kernel[(1,)]()
     assert kept == ["5", "3"]
-
-
-@triton.jit
-def assembly_kernel():
-    tl.inline_asm_elementwise("nop", "=r,r", [tl.arange(0, 4)], dtype=tl.int32, is_pure=True, pack=1)
-
-
-def test_inline_assembly_is_refused():
-    with pytest.raises(triton.TritonError, match="inline assembly has no meaning in the interpreter"):
-        assembly_kernel[(1,)]()

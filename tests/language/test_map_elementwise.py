@@ -125,3 +125,192 @@ def test_two_results_of_two_axes(engine, rng):
     kernel[(1,)](engine.array(x), engine.array(y), low, high)
     np.testing.assert_array_equal(engine.numpy(low), np.minimum(x, y))
     np.testing.assert_array_equal(engine.numpy(high), np.maximum(x, y))
+
+
+@triton.jit
+def collatz_length(x):
+    length = 0
+    while x > 1:
+        x = collatz_step(x)
+        length += 1
+    return length
+
+
+@triton.jit
+def smallest_divisor(x):
+    for d in range(2, x):
+        if x % d == 0:
+            return d
+        if d * d > x:
+            break
+    return x
+
+
+@triton.jit
+def odd_digits(x):
+    count = 0
+    while x != 0:
+        digit = x % 10
+        x = x // 10
+        if digit % 2 == 0:
+            continue
+        count += 1
+    return count
+
+
+@triton.jit
+def escape(x):
+    """Steps of the Mandelbrot iteration on a line, as long as each point stays near."""
+    z = 0.0
+    c = x.to(tl.float32) / 40
+    steps = 0
+    while steps < 50:
+        z = z * z + c
+        if z > 4.0:
+            break
+        steps += 1
+    return steps
+
+
+@triton.jit
+def sum_of_lengths(x):
+    total = 0
+    for i in range(x % 5):
+        inner = 0
+        while inner < i:
+            total += collatz_length(inner + 2)
+            inner += 1
+    return total
+
+
+def collatz(x):
+    length = 0
+    while x > 1:
+        x, length = (x // 2 if x % 2 == 0 else 3 * x + 1), length + 1
+    return length
+
+
+def mandelbrot(x):
+    z, c = np.float32(0), np.float32(x) / np.float32(40)
+    for steps in range(50):
+        z = np.float32(np.float64(z) * np.float64(z) + np.float64(c))
+        if z > 4:
+            return steps
+    return 50
+
+
+LOOPS = {
+    collatz_length: collatz,
+    smallest_divisor: lambda x: next((d for d in range(2, x) if x % d == 0 and (d - 1) ** 2 <= x), x),
+    odd_digits: lambda x: sum(int(digit) % 2 for digit in str(x)),
+    escape: mandelbrot,
+    sum_of_lengths: lambda x: sum(collatz(inner + 2) for i in range(x % 5) for inner in range(i)),
+}
+
+
+@pytest.mark.parametrize("function", LOOPS, ids=lambda function: function.__name__)
+def test_loops_that_each_element_runs_by_itself(engine, rng, function):
+    x = rng.integers(0, 300, 64, dtype=np.int32)
+    x[:4] = [0, 1, 2, 97]
+    out = engine.empty(64, "int32")
+    apply_kernel[(1,)](engine.array(x), engine.array(x), out, function, 1, 64)
+    np.testing.assert_array_equal(engine.numpy(out), [LOOPS[function](int(v)) for v in x])
+
+
+@triton.jit
+def exchanged(a0, a1):
+    return a1, a0
+
+
+@triton.jit
+def ordered(a0, a1, a2, b0, b1, b2):
+    """Three elements of each: their sum at the first place, and the largest of the first three everywhere."""
+    largest = a0
+    if a1 > largest:
+        largest = a1
+    if a2 > largest:
+        largest = a2
+    return a0 + a1 + a2, b0 + b1 + b2, 0, largest, largest, largest
+
+
+@pytest.mark.parametrize("count", [1, 7, 64])
+def test_a_pack_of_two(engine, rng, count):
+    @triton.jit
+    def kernel(x_ptr, out_ptr, COUNT: tl.constexpr):
+        offsets = tl.arange(0, COUNT)
+        (result,) = tl.map_elementwise(exchanged, tl.load(x_ptr + offsets), pack=2)
+        tl.store(out_ptr + offsets, result)
+
+    x = rng.standard_normal(count).astype(np.float32)
+    out = engine.empty(count, "float32")
+    kernel[(1,)](engine.array(x), out, count)
+    expected = x.copy()
+    expected[: count // 2 * 2] = x[: count // 2 * 2].reshape(-1, 2)[:, ::-1].ravel()
+    np.testing.assert_array_equal(engine.numpy(out), expected)
+
+
+def test_a_pack_of_three_with_two_results_and_two_axes(engine, rng):
+    @triton.jit
+    def kernel(x_ptr, y_ptr, sums_ptr, largest_ptr, scalar_ptr):
+        offsets = tl.arange(0, 4)[:, None] * 6 + tl.arange(0, 6)[None, :]
+        sums, largest = tl.map_elementwise(ordered, tl.load(x_ptr + offsets), tl.load(y_ptr + offsets), pack=3)
+        tl.store(sums_ptr + offsets, sums)
+        tl.store(largest_ptr + offsets, largest)
+        first, other = tl.map_elementwise(ordered, 5, 7, pack=3)
+        tl.store(scalar_ptr, first)
+
+    x, y = rng.integers(-50, 50, (2, 4, 6), dtype=np.int32)
+    sums, largest, scalar = engine.empty((4, 6), "int32"), engine.empty((4, 6), "int32"), engine.empty(1, "int32")
+    kernel[(1,)](engine.array(x), engine.array(y), sums, largest, scalar)
+    a, b = x.reshape(8, 3), y.reshape(8, 3)
+    expected = np.stack([a.sum(1), b.sum(1), np.zeros(8, int)], axis=1)
+    np.testing.assert_array_equal(engine.numpy(sums), expected.reshape(4, 6))
+    np.testing.assert_array_equal(engine.numpy(largest), np.repeat(a.max(1), 3).reshape(4, 6))
+    assert engine.numpy(scalar)[0] == 15
+
+
+def test_a_pack_needs_as_many_results(engine):
+    @triton.jit
+    def kernel(out_ptr):
+        offsets = tl.arange(0, 4)
+        tl.store(out_ptr + offsets, tl.map_elementwise(exchanged, offsets, offsets, pack=3))
+
+    @triton.jit
+    def single(a0, a1):
+        return a0 + a1
+
+    @triton.jit
+    def single_kernel(out_ptr):
+        offsets = tl.arange(0, 4)
+        tl.store(out_ptr + offsets, tl.map_elementwise(single, offsets, pack=2))
+
+    with pytest.raises(Exception, match="takes 2 elements at once and returns 1 value"):
+        single_kernel[(1,)](engine.empty(4, "int32"))
+    with pytest.raises(Exception, match="exchanged"):
+        kernel[(1,)](engine.empty(4, "int32"))
+
+
+def test_memory_in_a_branch(engine):
+    """What only some elements do, only they do: the pointers of the others lead nowhere."""
+
+    @triton.jit
+    def looked_up(x, pointer, out_pointer):
+        result = -1
+        if x % 2 == 0:
+            result = tl.load(pointer)
+            tl.store(out_pointer, result * 10)
+        return result
+
+    @triton.jit
+    def kernel(x_ptr, table_ptr, out_ptr, seen_ptr):
+        offsets = tl.arange(0, 8)
+        x = tl.load(x_ptr + offsets)
+        result = tl.map_elementwise(looked_up, x, table_ptr + tl.where(x % 2 == 0, x, 1 << 30), seen_ptr + offsets)
+        tl.store(out_ptr + offsets, result)
+
+    x, table = np.arange(8, dtype=np.int32), np.arange(100, 108, dtype=np.int32)
+    out, seen = engine.empty(8, "int32"), engine.array(np.full(8, -5, np.int32))
+    kernel[(1,)](engine.array(x), engine.array(table), out, seen)
+    even = x % 2 == 0
+    np.testing.assert_array_equal(engine.numpy(out), np.where(even, table, -1))
+    np.testing.assert_array_equal(engine.numpy(seen), np.where(even, table * 10, -5))

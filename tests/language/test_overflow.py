@@ -95,3 +95,113 @@ def test_combine_and_elementwise_functions_run_under_debug(engine):
     out = engine.empty(2, "int32")
     kernel[(1,)](out, debug=True, sanitize_overflow=True)
     np.testing.assert_array_equal(engine.numpy(out), [240, sum(-x if x % 2 else x + 1 for x in range(16))])
+
+
+@triton.jit
+def times(a, b):
+    return a * b
+
+
+@triton.jit
+def grown(x):
+    total = 1
+    while total < x:
+        total = total * 1000
+    return total
+
+
+@triton.jit
+def tripled_if_large(x):
+    if x > 100:
+        return x * 3
+    return x
+
+
+def place_of(function):
+    """The line of the function that multiplies."""
+    text, line = function.src.splitlines(), function.starting_line_number
+    return line + next(i for i, code in enumerate(text) if " * " in code)
+
+
+@pytest.mark.parametrize("kind", ["reduce", "scan"])
+@pytest.mark.parametrize("shape", [(64,), (4, 16), (16, 4)])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_combine_functions_are_checked(engine, kind, shape, axis):
+    if axis >= len(shape):
+        pytest.skip("there is no such axis")
+
+    @triton.jit
+    def kernel(x_ptr, out_ptr, COUNT: tl.constexpr, SHAPE: tl.constexpr, AXIS: tl.constexpr, KIND: tl.constexpr):
+        x = tl.reshape(tl.load(x_ptr + tl.arange(0, COUNT)), SHAPE)
+        if KIND == "reduce":
+            result = tl.reduce(x, AXIS, times, keep_dims=True)
+        else:
+            result = tl.associative_scan(x, AXIS, times)
+        tl.store(out_ptr + tl.arange(0, COUNT), tl.ravel(tl.broadcast_to(result, SHAPE)))
+
+    def run(values, **options):
+        out = engine.empty(64, "int32")
+        kernel[(1,)](engine.array(np.asarray(values, np.int32).ravel()), out, 64, tl.constexpr(shape), axis, kind, **options)
+        return engine.numpy(out)
+
+    x = np.ones(shape, np.int32)
+    x.reshape(-1)[:2] = 3
+    run(x, debug=True, sanitize_overflow=True)
+    row = x.reshape(-1) if len(shape) == 1 else np.moveaxis(x, axis, 0)[:, 0]
+    row[:2] = 2**16, 2**15
+    x = row.reshape(shape) if len(shape) == 1 else x
+    with pytest.raises(Exception, match="int32 overflow detected for operation mul") as failure:
+        run(x, debug=True, sanitize_overflow=True)
+    assert f"test_overflow.py:{place_of(times)}" in str(failure.value)
+    run(x)
+
+
+@pytest.mark.parametrize("function, x", [(grown, 2**30), (tripled_if_large, 2**30)])
+def test_elementwise_functions_are_checked(engine, function, x):
+    @triton.jit
+    def kernel(x_ptr, out_ptr, FN: tl.constexpr):
+        offsets = tl.arange(0, 16)
+        tl.store(out_ptr + offsets, tl.map_elementwise(FN, tl.load(x_ptr + offsets)))
+
+    def run(last, **options):
+        values = np.arange(16, dtype=np.int32)
+        values[-1] = last
+        kernel[(1,)](engine.array(values), engine.empty(16, "int32"), function, **options)
+
+    run(900, debug=True, sanitize_overflow=True)
+    with pytest.raises(Exception, match="int32 overflow detected for operation mul") as failure:
+        run(x, debug=True, sanitize_overflow=True)
+    assert f"test_overflow.py:{place_of(function)}" in str(failure.value)
+    if function is not grown:  # which would go on for ever
+        run(x)
+
+
+@triton.jit
+def distance_product(a, b):
+    if a > b:
+        result = a - b
+    else:
+        result = a * b
+    return result
+
+
+@pytest.mark.parametrize("kind", ["reduce", "scan"])
+def test_combine_functions_that_branch_are_checked(engine, kind):
+    @triton.jit
+    def kernel(x_ptr, out_ptr, KIND: tl.constexpr):
+        offsets = tl.arange(0, 2)[:, None] * 16 + tl.arange(0, 16)[None, :]
+        x = tl.load(x_ptr + offsets)
+        if KIND == "reduce":
+            result = tl.reduce(x, 0, distance_product, keep_dims=True)
+        else:
+            result = tl.associative_scan(x, 0, distance_product)
+        tl.store(out_ptr + offsets, tl.broadcast_to(result, (2, 16)))
+
+    x = np.stack([np.arange(16), np.full(16, 8)]).astype(np.int32)
+    out = engine.empty((2, 16), "int32")
+    kernel[(1,)](engine.array(x), out, kind, debug=True, sanitize_overflow=True)
+    np.testing.assert_array_equal(engine.numpy(out)[1], np.where(x[0] > x[1], x[0] - x[1], x[0] * x[1]))
+    x[:, 5] = 2**17, 2**18
+    with pytest.raises(Exception, match="int32 overflow detected for operation mul") as failure:
+        kernel[(1,)](engine.array(x), out, kind, debug=True, sanitize_overflow=True)
+    assert f"test_overflow.py:{place_of(distance_product)}" in str(failure.value)

@@ -123,6 +123,87 @@ def test_special_arguments(engine, name, type_name):
     x = np.array([pair[0] for pair in pairs], type_name)
     np.testing.assert_allclose(apply(engine, getattr(libdevice, name), x, type_name), [pair[1] for pair in pairs], rtol=1e-6, atol=1e-300)
 
+# ---- Bessel functions of any order, the upper half of a reciprocal
+
+
+@triton.jit
+def order_kernel(n_ptr, x_ptr, out_ptr, FN: tl.constexpr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, FN(tl.load(n_ptr + offsets), tl.load(x_ptr + offsets)))
+
+
+def apply_order(engine, name, n, x):
+    n, x = np.broadcast_arrays(np.asarray(n, np.int32), x)
+    out = engine.empty(len(x), x.dtype.name)
+    order_kernel[(1,)](engine.array(n.copy()), engine.array(x.copy()), out, getattr(libdevice, name), len(x))
+    return engine.numpy(out)
+
+
+@functools.cache
+def orders_and_values(name, type_name):
+    random = np.random.default_rng(3)
+    n = np.concatenate([random.integers(0, 12, 200), random.integers(0, 150, 100), random.integers(2, 20, 84)]).astype(np.int32)
+    x = np.concatenate([spread(-30, 30, 200), spread(0.5, 200, 100), logarithmic(1e-6, 1, 84)]).astype(type_name)
+    x = np.abs(x) if name == "yn" else x
+    function = mpmath.besselj if name == "jn" else mpmath.bessely
+    return n, x, [function(int(order), mpmath.mpf(float(value))) for order, value in zip(n, x, strict=True)]
+
+
+@pytest.mark.parametrize("type_name", ["float64", "float32"])
+@pytest.mark.parametrize("name", ["jn", "yn"])
+def test_bessel_functions_of_any_order(engine, name, type_name):
+    """Where the function is a wave its errors count against the wave's height, elsewhere against its value."""
+    n, x, exact = orders_and_values(name, type_name)
+    found = apply_order(engine, name, n, x)
+    information = np.finfo(type_name)
+    allowed = 64 if type_name == "float64" else 1
+    for order, value, wanted, got in zip(n, x, exact, found, strict=True):
+        if abs(wanted) > information.max:
+            assert np.isinf(got), (order, value, wanted, got)
+            continue
+        is_wave = abs(float(value)) > order
+        height = mpmath.sqrt(2 / (mpmath.pi * abs(float(value)))) if is_wave else 0
+        size = max(abs(wanted), mpmath.mpf(height), mpmath.mpf(float(information.tiny)))
+        error = abs(mpmath.mpf(float(got)) - wanted) / size / mpmath.mpf(float(information.eps))
+        assert error <= allowed, f"{name}({order}, {float(value)!r}) is {mpmath.nstr(wanted, 18)}, found {float(got)!r}: {mpmath.nstr(error, 4)} ulp"
+
+
+ORDERS = {
+    "jn": [(0, 0, 1), (1, 0, 0), (2, 0, 0), (7, np.inf, 0), (3, np.nan, np.nan), (-1, 1, np.nan), (300, 1e-3, 0), (3, -1e-100, -(1e-100**3) / 48)],
+    "yn": [(0, 0, -np.inf), (1, 0, -np.inf), (5, 0, -np.inf), (7, np.inf, 0), (3, np.nan, np.nan), (-1, 1, np.nan), (2, -1, np.nan), (300, 1e-3, -np.inf)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_special_arguments_of_any_order(engine, name):
+    n, x, wanted = (np.array(column) for column in zip(*ORDERS[name], strict=True))
+    np.testing.assert_allclose(apply_order(engine, name, n, x.astype("float64")), wanted, rtol=1e-12, atol=0)
+
+
+def test_bessel_functions_of_scalars(engine):
+    @triton.jit
+    def kernel(out_ptr):
+        tl.store(out_ptr, libdevice.jn(3, tl.full((), 2.5, tl.float64)))
+        tl.store(out_ptr + 1, libdevice.yn(3, tl.full((), 2.5, tl.float64)))
+
+    out = engine.empty(2, "float64")
+    kernel[(1,)](out)
+    np.testing.assert_allclose(engine.numpy(out), [float(mpmath.besselj(3, 2.5)), float(mpmath.bessely(3, 2.5))], rtol=1e-14)
+
+
+def test_upper_half_of_the_reciprocal(engine):
+    x = np.concatenate([spread(-100, 100, 100), logarithmic(1e-300, 1e300, 148), [0.0, -0.0, np.inf, -np.inf, 5e-324, -1e-310, 1.5e308, np.nan]])
+
+    def upper_half(values):
+        kept = (values.view(np.uint64) & np.uint64(0xFFFFFFFF00000000)).view(np.float64)
+        return np.where(np.abs(kept) < 2.0**-1022, np.copysign(0.0, values), kept)
+
+    with np.errstate(divide="ignore"):
+        wanted = upper_half(1 / upper_half(x))
+    found = apply(engine, libdevice.rcp64h, x, "float64")
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(np.signbit(found[:-1]), np.signbit(wanted[:-1]))
+
 
 # ---- Directed rounding
 

@@ -102,6 +102,14 @@ class Tile_GridOp<string mnemonic> : Tile_Op<mnemonic, [Pure]> {
 def Tile_ProgramIdOp : Tile_GridOp<"program_id"> { let summary = "this program's place along a grid axis"; }
 def Tile_NumProgramsOp : Tile_GridOp<"num_programs"> { let summary = "the grid's extent along an axis"; }
 
+// Readings of the machine: each happens once, where it stands.
+class Tile_MachineOp<string mnemonic, Type type> : Tile_Op<mnemonic, [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let results = (outs type:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+def Tile_ClockOp : Tile_MachineOp<"clock", I64> { let summary = "nanoseconds of a clock that all programs share"; }
+def Tile_ProcessorOp : Tile_MachineOp<"processor", I32> { let summary = "the number of the processor that runs this"; }
+
 // ---- Making and reshaping tiles
 
 def Tile_ArangeOp : Tile_Op<"arange", [Pure]> {
@@ -295,7 +303,7 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["accumulator", "result"]>]
 
 // ---- Reductions and scans
 
-def Tile_ReduceOp : Tile_Op<"reduce", [Pure, SingleBlock]> {
+def Tile_ReduceOp : Tile_Op<"reduce", [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {
   let summary = "combines the elements along an axis; the region combines two sets of scalars into one";
   let description = [{
     The region's block has 2N scalar arguments for N operands: first N of the left side, then N of the right, and ends in
@@ -308,7 +316,7 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure, SingleBlock]> {
   let hasVerifier = 1;
 }
 
-def Tile_ScanOp : Tile_Op<"scan", [Pure, SingleBlock]> {
+def Tile_ScanOp : Tile_Op<"scan", [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {
   let summary = "running combination along an axis, inclusive; the region as in tile.reduce, applied left to right";
   let arguments = (ins Variadic<Tile_Tile>:$operands, I32Attr:$axis, DefaultValuedAttr<BoolAttr, "false">:$reverse);
   let results = (outs Variadic<Tile_Tile>:$results);
@@ -317,7 +325,23 @@ def Tile_ScanOp : Tile_Op<"scan", [Pure, SingleBlock]> {
   let hasVerifier = 1;
 }
 
-def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["ReduceOp", "ScanOp"]>]> {
+// ---- Functions of single elements
+
+def Tile_MapOp : Tile_Op<"map", [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {
+  let summary = "runs the region on each pack of elements, in row-major order";
+  let description = [{
+    The region's block has `pack` scalar arguments for each operand in turn, and ends in `tile.yield` of `pack` scalars for
+    each result in turn. Where the number of elements is no multiple of `pack`, the last element fills the last pack up, and
+    what the region gives for the filling is dropped.
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$operands, I32Attr:$pack);
+  let results = (outs Variadic<Tile_Tile>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$operands `pack` $pack $body attr-dict `:` functional-type($operands, $results)";
+  let hasVerifier = 1;
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["ReduceOp", "ScanOp", "MapOp"]>]> {
   let arguments = (ins Variadic<Tile_Scalar>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
@@ -361,6 +385,18 @@ def Tile_InlineAsmOp : Tile_Op<"inline_asm", [DeclareOpInterfaceMethods<MemoryEf
   let arguments = (ins StrAttr:$text, StrAttr:$constraints, Variadic<Tile_Any>:$operands, BoolAttr:$isPure, I32Attr:$pack);
   let results = (outs Variadic<Tile_Any>:$results);
   let assemblyFormat = "$text $constraints ($operands^ `:` type($operands))? attr-dict `->` type($results)";
+}
+
+def Tile_ExternalCallOp : Tile_Op<"external_call", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "a function of a user's library, applied to each element";
+  let description = [{
+    `isSigned` tells for each operand, then for the result, whether an integer narrower than a register is extended with its
+    sign.
+  }];
+  let arguments = (ins StrAttr:$library, StrAttr:$digest, StrAttr:$symbol, Variadic<Tile_Any>:$operands, BoolAttr:$isPure,
+                       DenseBoolArrayAttr:$isSigned);
+  let results = (outs Tile_Any:$result);
+  let assemblyFormat = "$symbol `of` $library $digest ($operands^ `:` type($operands))? attr-dict `->` type($result)";
 }
 
 #endif // NACRE_TILE_TD

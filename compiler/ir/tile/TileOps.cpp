@@ -183,10 +183,16 @@ static void readsAndWrites(Effects &effects) {
 void AtomicRmwOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void AtomicCasOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void BarrierOp::getEffects(Effects &effects) { readsAndWrites(effects); }
+void ClockOp::getEffects(Effects &effects) { readsAndWrites(effects); }
+void ProcessorOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void PrintOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void AssertOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void AssumeOp::getEffects(Effects &effects) { effects.emplace_back(MemoryEffects::Write::get()); }
 void InlineAsmOp::getEffects(Effects &effects) {
+  if (!getIsPure())
+    readsAndWrites(effects);
+}
+void ExternalCallOp::getEffects(Effects &effects) {
   if (!getIsPure())
     readsAndWrites(effects);
 }
@@ -244,4 +250,29 @@ LogicalResult ScanOp::verify() {
   if (getOperandTypes() != getResultTypes())
     return emitOpError("results must have the operands' types");
   return verifyCombine(*this, getOperands(), getAxis(), getCombine());
+}
+
+LogicalResult MapOp::verify() {
+  if (getOperands().empty() || getResults().empty())
+    return emitOpError("needs an operand and a result");
+  if (getPack() < 1)
+    return emitOpError("pack must be positive");
+  ArrayRef<int64_t> shape = shapeOf(getOperands().front().getType());
+  Block &block = getBody().front();
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  auto fits = [&](ValueRange tiles, TypeRange scalars) {
+    if (scalars.size() != tiles.size() * getPack())
+      return false;
+    for (auto [i, type] : llvm::enumerate(scalars)) {
+      Type tile = tiles[i / getPack()].getType();
+      if (shapeOf(tile) != shape || getElementTypeOrSelf(tile) != type)
+        return false;
+    }
+    return true;
+  };
+  if (!fits(getOperands(), block.getArgumentTypes()))
+    return emitOpError("the region must take `pack` elements of each operand");
+  if (!yield || !fits(getResults(), yield.getOperandTypes()))
+    return emitOpError("the region must yield `pack` elements of each result");
+  return success();
 }

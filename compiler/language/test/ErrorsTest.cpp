@@ -101,9 +101,9 @@ TEST_F(Errors, Casts) {
 }
 
 TEST_F(Errors, Subscripts) {
-  EXPECT_EQ(errorOf([&] { subscript(evaluation, x, s); }),
-            "a tensor is indexed by None, :, ..., constexpr ints and slices, not int32 scalar | use tl.gather to read "
-            "at run-time places");
+  EXPECT_EQ(errorOf([&] { subscript(evaluation, x, x); }),
+            "a tensor is indexed by None, :, ..., integers and slices, not fp32 tensor of shape [4] | use tl.gather to "
+            "read at many places");
   EXPECT_EQ(errorOf([&] { subscript(evaluation, x, 4); }),
             "index 4 is out of range for axis 0 of a tensor of shape [4]");
   EXPECT_EQ(errorOf([&] { subscript(evaluation, x, Object::makeTuple({0, 0})); }),

@@ -34,6 +34,9 @@ public:
 
   Value programId(int axis) override { return textValue(int32(), "pid" + std::to_string(axis)); }
   Value numPrograms(int axis) override { return textValue(int32(), "programs" + std::to_string(axis)); }
+  Value readMachine(MachineValue which) override {
+    return which == MachineValue::Clock ? textValue(int64(), "clock") : textValue(int32(), "processor");
+  }
   Value constantInt(Type type, const llvm::APInt &value) override {
     llvm::SmallString<32> text;
     value.toString(text, 10, type.isSigned());
@@ -196,6 +199,9 @@ public:
       values.push_back(textValue(type, call("asm", operands)));
     return values;
   }
+  Value externalCall(const ExternalFunction &function, llvm::ArrayRef<Value> operands, Type result, bool) override {
+    return textValue(result, call(function.symbol, operands));
+  }
 
 private:
   // A promise of Builder.h that the semantics broke.
@@ -236,7 +242,7 @@ private:
 // The evaluation of tests. A function of the language is a JitReference whose key names one of `functions`.
 class RecordingEvaluation : public Evaluation {
 public:
-  Object callElementwise(const Object &function, llvm::ArrayRef<Object> arguments) override {
+  Object callElementwise(const Object &function, llvm::ArrayRef<Object> arguments, int) override {
     return call(function, arguments);
   }
   Builder &builder() override { return recorder; }

@@ -1,6 +1,7 @@
 // Control flow. Scalars that loops carry stay values; tiles that they carry live in one buffer each, written by whoever
 // hands the tile over and read by whoever receives it.
 #include "compiler/passes/cpu/Lowering.h"
+#include "runtime/KernelABI.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -72,8 +73,20 @@ void Lowering::lowerFor(scf::ForOp op) {
     else
       initial.push_back(scalar(value));
   }
-  auto loop =
-      scf::ForOp::create(b, scalar(op.getLowerBound()), scalar(op.getUpperBound()), scalar(op.getStep()), initial);
+  Value lower = scalar(op.getLowerBound()), upper = scalar(op.getUpperBound()), step = scalar(op.getStep());
+  // A step of more than one may pass over the largest integer of a narrow index on its way to the end: count in 64 bits.
+  Type type = lower.getType();
+  bool isWidened = type.getIntOrFloatBitWidth() < 64 && !Emit::isKnown(step, 1);
+  if (isWidened) {
+    bool isSigned = !op.getUnsignedCmp();
+    lower = b.toI64(lower, isSigned), upper = b.toI64(upper, isSigned), step = b.toI64(step, isSigned);
+  }
+  // A step known only now counts up: nothing is run over by one that is negative or zero.
+  if (!Emit::known(step)) {
+    Value isUp = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, step, b.zero(step.getType()));
+    upper = b.select(isUp, upper, lower);
+  }
+  auto loop = scf::ForOp::create(b, lower, upper, step, initial);
   if (op.getUnsignedCmp())
     loop.setUnsignedCmp(true);
   scalars[op.getInductionVar()] = loop.getInductionVar();
@@ -91,6 +104,8 @@ void Lowering::lowerFor(scf::ForOp op) {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
+    if (isWidened)
+      scalars[op.getInductionVar()] = arith::TruncIOp::create(b, type, loop.getInductionVar());
     lowerBlock(*op.getBody());
     if (failed)
       return;
@@ -150,6 +165,16 @@ void Lowering::lowerIf(scf::IfOp op) {
   }
 }
 
+// Whether the loop may go round until somebody else writes to memory.
+static bool mayWait(scf::WhileOp loop) {
+  WalkResult result = loop->walk([](Operation *op) {
+    auto load = dyn_cast<tile::LoadOp>(op);
+    return isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op) || (load && load.getIsVolatile()) ? WalkResult::interrupt()
+                                                                                           : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
 void Lowering::lowerWhile(scf::WhileOp op) {
   Block *outside = op->getBlock();
   SmallVector<std::optional<Buffer>> carried = tileBuffers(*this, op.getInits().getTypes(), outside);
@@ -202,6 +227,10 @@ void Lowering::lowerWhile(scf::WhileOp op) {
   releaseBlock(op.getBeforeBody());
 
   b.setInsertionPointToStart(after);
+  if (mayWait(op)) {
+    hasWaitingLoop = true;
+    callContext(offsetof(KernelContext, waiting), {});
+  }
   receive(op.getAfterArguments(), passed, after);
   lowerBlock(*op.getAfterBody());
   if (failed)

@@ -31,7 +31,10 @@ void DotLowering::run(const Buffer &sums, bool startsFromZero) {
   fromZero = startsFromZero;
   OperandA a = prepareA();
   Value packedB = packB();
-  multiply(a, packedB, sums.pointer);
+  if (fitsTileRegisters())
+    multiplyTiles(a, packedB, sums.pointer);
+  else
+    multiply(a, packedB, sums.pointer);
 }
 
 Value DotLowering::advance(Value pointer, Value index, int64_t bytes) {

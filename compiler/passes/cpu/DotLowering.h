@@ -7,7 +7,8 @@
 // loop carries it.
 //
 // Where the machine multiplies pairs of bf16, both operands stay bf16: an A element is then a pair along k, and B's
-// panels hold the two rows of a pair interleaved.
+// panels hold the two rows of a pair interleaved. Where it has tile registers too (AMX), they take the place of the vector
+// registers.
 #pragma once
 
 #include "compiler/passes/cpu/Nest.h"
@@ -52,6 +53,17 @@ private:
   void packPairs(mlir::Value value, mlir::Value target, Place place);
   void transpose(llvm::SmallVectorImpl<mlir::Value> &vectors);
   Lanes converted(Nest &nest, mlir::Value value);
+
+  // DotTiles.cpp
+  struct StridedA {
+    mlir::Value base, stride; // bytes from row to row
+  };
+  bool fitsTileRegisters() const;
+  StridedA strided(const OperandA &a);
+  void multiplyTiles(const OperandA &a, mlir::Value packedB, mlir::Value c);
+  void emitTileBlock(const StridedA &a, mlir::Value firstRow, mlir::Value panel, mlir::Value c, int64_t rows,
+                     int64_t columns);
+  void tileInstruction(llvm::StringRef name, llvm::ArrayRef<int64_t> registers, llvm::ArrayRef<mlir::Value> operands);
 
   // DotKernel.cpp
   void multiply(const OperandA &a, mlir::Value packedB, mlir::Value c);

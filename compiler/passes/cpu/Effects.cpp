@@ -1,4 +1,4 @@
-// What touches the world one element at a time: scalar accesses, atomics, prints, asserts, inline assembly.
+// What touches the world one element at a time: scalar accesses, atomics, prints, asserts.
 #include "compiler/passes/cpu/Nest.h"
 #include "compiler/passes/cpu/ScalarKinds.h"
 #include "runtime/KernelABI.h"
@@ -192,6 +192,16 @@ void Lowering::lowerAtomic(Operation *op) {
 
 // ---- Prints and asserts
 
+Value Lowering::callContext(int64_t offset, ArrayRef<Value> arguments, Type result) {
+  Value function = b.load(b.pointerType(), b.offsetBytes(context, b.index(offset)), 8);
+  SmallVector<Value> operands = {function, context};
+  operands.append(arguments.begin(), arguments.end());
+  SmallVector<Type> types(llvm::drop_begin(ValueRange(operands).getTypes()));
+  auto type = LLVM::LLVMFunctionType::get(result ? result : LLVM::LLVMVoidType::get(b.getContext()), types);
+  auto call = LLVM::CallOp::create(b, type, operands);
+  return result ? call.getResult() : Value();
+}
+
 // A private constant with the text and a terminating zero; its address.
 static Value globalText(Emit &b, StringRef text) {
   Operation *parent = b.getInsertionBlock()->getParentOp();
@@ -246,19 +256,16 @@ void Lowering::lowerPrint(Operation *op) {
   Buffer pointers = allocate(b.getI64Type(), {std::max<int64_t>(1, count)}, owner);
   for (auto [i, pointer] : llvm::enumerate(data))
     b.store(pointer, b.offsetBytes(pointers.pointer, b.index(8 * i)), 8);
-  Value function = b.load(b.pointerType(), b.offsetBytes(context, b.index(offsetof(KernelContext, print))), 8);
-  Type pointer = b.pointerType(), i32 = b.getI32Type();
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
-                                          {pointer, pointer, pointer, i32, i32, pointer, pointer, pointer});
-  LLVM::CallOp::create(b, type,
-                       ValueRange{function, context, programIdArray(*this, id), globalText(b, print.getPrefix()),
-                                  b.constant(i32, print.getHex()), b.constant(i32, count), array(i32, kinds),
-                                  array(b.getI64Type(), extents), pointers.pointer});
+  Type i32 = b.getI32Type();
+  callContext(offsetof(KernelContext, print),
+              {programIdArray(*this, id), globalText(b, print.getPrefix()), b.constant(i32, print.getHex()),
+               b.constant(i32, count), array(i32, kinds), array(b.getI64Type(), extents), pointers.pointer});
 }
 
-void Lowering::lowerAssert(Operation *op) {
+void Lowering::reportUnless(Operation *op, Value holds) {
   auto assertion = cast<tile::AssertOp>(op);
-  Value condition = assertion.getCondition();
+  if (isa<VectorType>(holds.getType()))
+    holds = vector::ReductionOp::create(b, vector::CombiningKind::AND, holds);
   StringRef file = "<unknown>";
   unsigned line = 0, column = 0;
   op->getLoc()->walk([&](Location location) {
@@ -270,80 +277,23 @@ void Lowering::lowerAssert(Operation *op) {
     return WalkResult::advance();
   });
   Buffer id = allocate(b.getI32Type(), {3}, op->getBlock());
-  auto reportUnless = [&](Value holds) {
-    Value broken = arith::XOrIOp::create(b, holds, b.constant(b.getI1Type(), 1));
-    auto branch = scf::IfOp::create(b, TypeRange{}, broken, /*withElse=*/false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    Type pointer = b.pointerType(), i32 = b.getI32Type();
-    Value function = b.load(pointer, b.offsetBytes(context, b.index(offsetof(KernelContext, assertFailed))), 8);
-    auto type =
-        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {pointer, pointer, pointer, pointer, i32, i32});
-    LLVM::CallOp::create(b, type,
-                         ValueRange{function, context, programIdArray(*this, id), globalText(b, assertion.getMessage()),
-                                    globalText(b, file), b.constant(i32, line), b.constant(i32, column)});
-  };
+  Value broken = arith::XOrIOp::create(b, holds, b.constant(b.getI1Type(), 1));
+  auto branch = scf::IfOp::create(b, TypeRange{}, broken, /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  callContext(offsetof(KernelContext, assertFailed),
+              {programIdArray(*this, id), globalText(b, assertion.getMessage()), globalText(b, file),
+               b.constant(b.getI32Type(), line), b.constant(b.getI32Type(), column)});
+}
+
+void Lowering::lowerAssert(Operation *op) {
+  Value condition = cast<tile::AssertOp>(op).getCondition();
   if (!isTile(condition))
-    return reportUnless(scalar(condition));
+    return reportUnless(op, scalar(condition));
   Nest nest(*this, tile::shapeOf(condition.getType()));
   nest.emitLoops(
       [&](Nest &inner) {
-        Value mask = inner.maskVector(inner.evaluate(condition, inner.identity(inner.shape.size())));
-        if (inner.width > 1)
-          mask = vector::ReductionOp::create(b, vector::CombiningKind::AND, mask);
-        reportUnless(mask);
+        reportUnless(op, inner.maskVector(inner.evaluate(condition, inner.identity(inner.shape.size()))));
       },
       condition);
-}
-
-// ---- Inline assembly, element by element
-
-void Lowering::lowerInlineAsm(Operation *op) {
-  auto assembly = cast<tile::InlineAsmOp>(op);
-  if (assembly.getPack() != 1) {
-    (void)fail(op, "inline assembly on packs of several elements is not supported on the CPU; use pack=1");
-    return;
-  }
-  auto call = [&](ArrayRef<Value> operands) {
-    SmallVector<Type> types;
-    for (Type type : op->getResultTypes())
-      types.push_back(registerType(getElementTypeOrSelf(type)));
-    Type result = types.size() == 1 ? types[0] : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), types));
-    auto inlined = LLVM::InlineAsmOp::create(
-        b, result, operands, assembly.getText(), assembly.getConstraints(), /*has_side_effects=*/!assembly.getIsPure(),
-        /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
-        LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
-    SmallVector<Value> results;
-    for (size_t i = 0; i < types.size(); ++i)
-      results.push_back(types.size() == 1
-                            ? inlined.getResult(0)
-                            : Value(LLVM::ExtractValueOp::create(b, inlined.getResult(0), ArrayRef<int64_t>(i))));
-    return results;
-  };
-  if (!isTile(op->getResult(0))) {
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(scalar(operand));
-    for (auto [result, value] : llvm::zip(op->getResults(), call(operands)))
-      scalars[result] = value;
-    return;
-  }
-  SmallVector<Buffer> targets;
-  for (Value result : op->getResults())
-    targets.push_back(allocate(cast<RankedTensorType>(result.getType()), op->getBlock()));
-  SmallVector<Value> evaluated(op->getOperands());
-  Nest nest(*this, tile::shapeOf(op->getResult(0).getType()));
-  nest.emitLoops(
-      [&](Nest &inner) {
-        Coordinates coordinates = inner.identity(inner.shape.size());
-        SmallVector<Value> operands;
-        for (Value operand : op->getOperands())
-          operands.push_back(
-              inner.vectorOf(inner.evaluate(operand, coordinates), getElementTypeOrSelf(operand.getType())));
-        for (auto [target, value] : llvm::zip(targets, call(operands)))
-          inner.writeBuffer(target, Lanes::uniform(value), coordinates);
-      },
-      evaluated, /*maxWidth=*/1);
-  for (auto [result, target] : llvm::zip(op->getResults(), targets))
-    buffers[result] = target;
 }

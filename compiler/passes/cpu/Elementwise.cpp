@@ -118,8 +118,33 @@ Value Lowering::elementwise(Operation *op, unsigned result, ArrayRef<Value> oper
   return isSmallFloat(element) ? convertFloat(b, value, f32, element, tile::Rounding::NearestEven) : value;
 }
 
+// A region that branches or loops runs for one lane after the other.
+SmallVector<Value> Lowering::combineLanes(Block &block, ArrayRef<Value> arguments) {
+  auto vector = dyn_cast<VectorType>(arguments.front().getType());
+  int64_t lanes = vector ? vector.getDimSize(0) : 1;
+  SmallVector<Value> results;
+  for (int64_t lane = 0; lane < lanes && !failed; ++lane) {
+    for (auto [argument, value] : llvm::zip(block.getArguments(), arguments))
+      scalars[argument] = vector ? b.lane(value, lane) : value;
+    lowerBlock(block);
+    if (failed)
+      break;
+    for (auto [i, yielded] : llvm::enumerate(block.getTerminator()->getOperands())) {
+      Value value = scalar(yielded);
+      if (lane == 0)
+        results.push_back(vector ? b.zero(arguments[i].getType()) : value);
+      if (vector)
+        results[i] = vector::InsertOp::create(b, value, results[i], lane);
+    }
+    releaseBlock(&block);
+  }
+  return failed ? SmallVector<Value>(arguments.take_front(block.getNumArguments() / 2)) : results;
+}
+
 SmallVector<Value> Lowering::combine(Region &region, ArrayRef<Value> arguments) {
   Block &block = region.front();
+  if (holdsControl(block))
+    return combineLanes(block, arguments);
   DenseMap<Value, Value> values;
   for (auto [argument, value] : llvm::zip(block.getArguments(), arguments))
     values[argument] = value;
@@ -135,6 +160,10 @@ SmallVector<Value> Lowering::combine(Region &region, ArrayRef<Value> arguments) 
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
       Value value = constantScalar(constant.getValue(), constant.getType());
       values[constant] = vector ? b.splat(value, vector.getDimSize(0)) : value;
+      continue;
+    }
+    if (auto assertion = dyn_cast<tile::AssertOp>(op)) {
+      reportUnless(&op, lookup(assertion.getCondition()));
       continue;
     }
     if (!isElementwise(&op)) {

@@ -15,6 +15,7 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
     vectorBytes = target.vectorBytes;
     registers = target.registers;
     bf16Dot = target.bf16Dot;
+    bf16Tiles = target.bf16Tiles;
     convertsHalf = target.convertsHalf;
   }
 
@@ -33,8 +34,10 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
     target.vectorBytes = vectorBytes;
     target.registers = registers;
     target.bf16Dot = bf16Dot;
+    target.bf16Tiles = bf16Tiles;
     target.convertsHalf = convertsHalf;
     int64_t scratch = 0;
+    bool waits = false;
     for (auto kernel : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!kernel->hasAttr(tile::kernelAttribute))
         continue;
@@ -42,7 +45,10 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
       if (failed(lowering.run()))
         return signalPassFailure();
       scratch = std::max(scratch, lowering.scratchBytes());
+      waits |= lowering.waits();
     }
+    if (waits)
+      module->setAttr(waitsAttribute, UnitAttr::get(&getContext()));
     module->setAttr(scratchAttribute, IntegerAttr::get(IntegerType::get(&getContext(), 64), scratch));
   }
 
@@ -51,6 +57,8 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
   Option<bool> convertsHalf{*this, "converts-half", llvm::cl::desc("the machine converts fp16"), llvm::cl::init(true)};
   Option<bool> bf16Dot{*this, "bf16-dot", llvm::cl::desc("the machine multiplies pairs of bf16"),
                        llvm::cl::init(false)};
+  Option<bool> bf16Tiles{*this, "bf16-tiles", llvm::cl::desc("the machine has tile registers for bf16"),
+                         llvm::cl::init(false)};
 };
 
 } // namespace

@@ -14,6 +14,8 @@
 namespace nacre::cpu {
 
 inline constexpr llvm::StringLiteral scratchAttribute = "cpu.scratch_bytes";
+// The module attribute that says that a program may wait for another (KernelMetadata::waits).
+inline constexpr llvm::StringLiteral waitsAttribute = "cpu.waits";
 
 std::unique_ptr<mlir::Pass> createLowerToLoops(const VectorTarget &target);
 void registerCpuPasses();

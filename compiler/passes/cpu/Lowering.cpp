@@ -415,6 +415,14 @@ void Lowering::lowerScalar(Operation *op) {
     scalars[size] = gridSize[size.getAxis()];
     return;
   }
+  if (isa<tile::ClockOp>(op)) {
+    scalars[op->getResult(0)] = callContext(offsetof(KernelContext, clock), {}, b.getI64Type());
+    return;
+  }
+  if (isa<tile::ProcessorOp>(op)) {
+    scalars[op->getResult(0)] = callContext(offsetof(KernelContext, processor), {}, b.getI32Type());
+    return;
+  }
   if (isa<ub::PoisonOp>(op)) {
     scalars[op->getResult(0)] = b.zero(registerType(op->getResult(0).getType()));
     return;
@@ -430,6 +438,8 @@ void Lowering::lowerScalar(Operation *op) {
     return lowerAssert(op);
   if (isa<tile::InlineAsmOp>(op))
     return lowerInlineAsm(op);
+  if (isa<tile::ExternalCallOp>(op))
+    return lowerExternalCall(op);
   if (auto assume = dyn_cast<tile::AssumeOp>(op)) {
     LLVM::AssumeOp::create(b, scalar(assume.getCondition()));
     return;
@@ -458,6 +468,10 @@ void Lowering::lowerStandalone(Operation *op) {
     return lowerAssert(op);
   if (isa<tile::InlineAsmOp>(op))
     return lowerInlineAsm(op);
+  if (isa<tile::ExternalCallOp>(op))
+    return lowerExternalCall(op);
+  if (isa<tile::MapOp>(op))
+    return lowerMap(op);
   if (isa<tile::BarrierOp>(op))
     return; // one thread runs the program, in order
   lowerRearrangement(op);

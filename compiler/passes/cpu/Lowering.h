@@ -19,6 +19,7 @@ struct VectorTarget {
   int64_t registers = 16;   // vector registers
   bool bf16Dot = false;     // AVX512-BF16: a pair of bf16 products added to f32 at once
   bool convertsHalf = true; // F16C
+  bool bf16Tiles = false;   // AMX-BF16: tile registers that multiply bf16
 };
 
 // A tile in scratch memory. Strides count elements.
@@ -49,6 +50,8 @@ public:
   // Emits the replacement function after the kernel and returns it. Failure has been reported on the operation.
   mlir::FailureOr<mlir::func::FuncOp> run();
   int64_t scratchBytes() const { return arena.highWater() + persistentBytes; }
+  // Whether it holds a loop that waits for memory to change: it then calls KernelContext::waiting.
+  bool waits() const { return hasWaitingLoop; }
 
   // ---- Used by the nests and the standalone operations
   mlir::Value scalar(mlir::Value value) const;
@@ -63,12 +66,16 @@ public:
   bool isReadAgain(tile::LoadOp load) const { return readAgain.contains(load) && done.contains(load); }
   // An i1, the same for the whole launch: the store writes more than the caches hold. Null for stores that never do.
   mlir::Value isStreaming(tile::StoreOp store);
+  // Calls the function at this offset of the KernelContext, which comes first among its arguments; the result's value, or
+  // null when `result` is.
+  mlir::Value callContext(int64_t offset, llvm::ArrayRef<mlir::Value> arguments, mlir::Type result = nullptr);
   mlir::LogicalResult fail(mlir::Operation *op, const llvm::Twine &message);
 
   // One elementwise operation on register values: all scalars, or all vectors of one width.
   mlir::Value elementwise(mlir::Operation *op, unsigned result, llvm::ArrayRef<mlir::Value> operands);
   // The combine region of a reduce or scan, on register values.
   llvm::SmallVector<mlir::Value> combine(mlir::Region &region, llvm::ArrayRef<mlir::Value> arguments);
+  llvm::SmallVector<mlir::Value> combineLanes(mlir::Block &block, llvm::ArrayRef<mlir::Value> arguments);
   // Writes the value, of any place in the plan, into `target`.
   void materialise(mlir::Value value, const Buffer &target);
   // The value's buffer; if it has none, a temporary one, filled now, that lasts for the operation being lowered.
@@ -112,7 +119,14 @@ private:
   void lowerAtomic(mlir::Operation *op);
   void lowerPrint(mlir::Operation *op);
   void lowerAssert(mlir::Operation *op);
+  // Calls the runtime unless `holds`, an i1 or a vector of them.
+  void reportUnless(mlir::Operation *assertion, mlir::Value holds);
+  // What runs on packs of elements (InlineCode.cpp)
   void lowerInlineAsm(mlir::Operation *op);
+  void lowerExternalCall(mlir::Operation *op);
+  void lowerMap(mlir::Operation *op);
+  using PackBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(llvm::ArrayRef<mlir::Value>)>;
+  void lowerPacks(mlir::Operation *op, int64_t pack, PackBody body);
   mlir::Value scalarMemoryAccess(mlir::Operation *op);
   mlir::Value atomicElement(mlir::Operation *op, mlir::Value pointer, llvm::ArrayRef<mlir::Value> values);
 
@@ -131,6 +145,7 @@ private:
   mlir::Operation *scratchAnchor = nullptr; // buffers' addresses are computed before it
   mlir::arith::ConstantOp persistentBase;   // where the persistent part begins: beyond the arena, known at the end
   int64_t persistentBytes = 0;
+  bool hasWaitingLoop = false;
   struct Allocation {
     mlir::Block *owner;
     int64_t offset;

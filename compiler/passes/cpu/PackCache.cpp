@@ -45,7 +45,7 @@ static bool runsBeforeWrites(tile::DotOp dot) {
       return WalkResult::interrupt();
     if (auto load = dyn_cast<tile::LoadOp>(op); load && load.getIsVolatile())
       return WalkResult::interrupt();
-    if (auto assembly = dyn_cast<tile::InlineAsmOp>(op); assembly && !assembly.getIsPure())
+    if (isa<tile::InlineAsmOp, tile::ExternalCallOp>(op) && !isMemoryEffectFree(op))
       return WalkResult::interrupt();
     if (isa<tile::StoreOp>(op)) {
       if (!seen)

@@ -7,6 +7,10 @@ using namespace nacre::cpu;
 
 bool nacre::cpu::isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 
+bool nacre::cpu::holdsControl(Block &block) {
+  return llvm::any_of(block, [](Operation &op) { return op.getNumRegions() != 0; });
+}
+
 bool nacre::cpu::isElementwise(Operation *op) {
   if (isa<tile::FpCastOp, tile::BitcastOp, tile::PtrToIntOp, tile::IntToPtrOp, tile::AddPtrOp, tile::HintOp>(op))
     return true;
@@ -52,8 +56,9 @@ bool nacre::cpu::writesMemory(Operation *op) {
     });
     return result.wasInterrupted();
   }
-  return isa<tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp, tile::BarrierOp, tile::PrintOp, tile::AssertOp>(op) ||
-         (isa<tile::InlineAsmOp>(op) && !cast<tile::InlineAsmOp>(op).getIsPure());
+  return isa<tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp, tile::BarrierOp, tile::ClockOp, tile::ProcessorOp,
+             tile::PrintOp, tile::AssertOp>(op) ||
+         (isa<tile::InlineAsmOp, tile::ExternalCallOp>(op) && !isMemoryEffectFree(op));
 }
 
 // Follows the only use of each value from the load; true when it ends at a dot of the same block with no write in
@@ -108,7 +113,7 @@ void Plan::decide(Operation *op) {
   if (isa<tile::DotOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op))
     return set(Place::Standalone);
   if (isa<tile::ScanOp, tile::ConcatenateOp, tile::JoinOp, tile::SplitOp, tile::ExtractOp, tile::GatherOp,
-          tile::HistogramOp, tile::PrintOp, tile::AssertOp, tile::InlineAsmOp>(op)) {
+          tile::HistogramOp, tile::PrintOp, tile::AssertOp, tile::InlineAsmOp, tile::ExternalCallOp, tile::MapOp>(op)) {
     force(op->getOperands());
     return set(Place::Standalone);
   }
@@ -146,7 +151,8 @@ Plan::Plan(func::FuncOp kernel) {
     if (op == kernel.getOperation())
       return WalkResult::advance();
     decide(op);
-    return isa<tile::ReduceOp, tile::ScanOp>(op) ? WalkResult::skip() : WalkResult::advance();
+    bool isStraight = isa<tile::ReduceOp, tile::ScanOp>(op) && !holdsControl(op->getRegion(0).front());
+    return isStraight ? WalkResult::skip() : WalkResult::advance();
   });
   // What control flow carries, and what must be in memory, is computed at its own place.
   auto pinValue = [&](Value value) {

@@ -42,6 +42,8 @@ private:
 // True for operations computed element by element: arith, math, and the elementwise ones of the tile dialect.
 bool isElementwise(mlir::Operation *op);
 bool isTile(mlir::Value value);
+// Whether a combine function's block branches or loops.
+bool holdsControl(mlir::Block &block);
 // Whether it, or anything inside it, may write memory that a load could see, or must keep its place among accesses.
 bool writesMemory(mlir::Operation *op);
 // A reshape that only inserts or drops axes of extent 1.

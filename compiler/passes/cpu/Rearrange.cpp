@@ -88,7 +88,10 @@ void Lowering::lowerRearrangement(Operation *op) {
           Coordinates coordinates = inner.identity(inner.shape.size());
           Value index = inner.vectorOf(inner.evaluate(gather.getIndex(), coordinates),
                                        getElementTypeOrSelf(gather.getIndex().getType()));
-          Value offset = b.mul(b.toI64(index), b.index(source.strides[gather.getAxis()]));
+          // Beyond the axis is the kernel's mistake, but other memory is never read.
+          Value last = b.index(gather.getSource().getType().getShape()[gather.getAxis()] - 1);
+          Value place = arith::MinUIOp::create(b, b.toI64(index), last);
+          Value offset = b.mul(place, b.index(source.strides[gather.getAxis()]));
           for (auto [axis, stride] : llvm::enumerate(source.strides))
             if (axis != gather.getAxis())
               offset = b.add(offset, b.mul(inner.indices[axis], b.index(stride)));

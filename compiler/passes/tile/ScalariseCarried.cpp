@@ -98,6 +98,9 @@ struct CarryOffset : OpRewritePattern<scf::ForOp> {
     SmallVector<Value> arguments{replacement.getInductionVar()};
     for (auto [i, argument] : llvm::enumerate(replacement.getRegionIterArgs()))
       arguments.push_back(i == index ? current : Value(argument));
+    // The amount may be an argument of the old body itself, such as the index.
+    if (auto argument = dyn_cast<BlockArgument>(total); argument && argument.getOwner() == loop.getBody())
+      total = arguments[argument.getArgNumber()];
     rewriter.mergeBlocks(loop.getBody(), replacement.getBody(), arguments);
     auto newYield = cast<scf::YieldOp>(replacement.getBody()->getTerminator());
     rewriter.setInsertionPoint(newYield);

@@ -1,7 +1,9 @@
 // The CPU target: tile IR to an object file for the host, or for a named CPU. Its whole pipeline is Pipeline.cpp.
 #pragma once
 
+#include "compiler/language/ExternalFunction.h"
 #include "runtime/KernelABI.h"
+#include "llvm/ADT/ArrayRef.h"
 #include <functional>
 #include <memory>
 #include <optional>
@@ -43,6 +45,7 @@ struct CpuOptions {
 struct CpuCode {
   std::string object; // an ELF relocatable object
   std::string symbol; // the KernelFunction in it
+  std::vector<ExternalFunction> externals; // what it calls of libraries that are not part of it
   KernelMetadata metadata;
 };
 
@@ -57,12 +60,17 @@ CpuCode compile(mlir::ModuleOp module, const CpuOptions &options);
 std::string hostCpu();
 std::string hostFeatures();
 
+// Kernels loaded from now on are told to Linux' perf.
+void announceToPerf();
+
 // Loads object code into this process and finds its symbol; the code lives as long as the returned handle.
 class LoadedKernel {
 public:
   virtual ~LoadedKernel() = default;
   KernelFunction function = nullptr;
 };
-std::unique_ptr<LoadedKernel> load(const std::string &object, const std::string &symbol);
+// `externals` are found in their libraries, which stay loaded as long as the process.
+std::unique_ptr<LoadedKernel> load(const std::string &object, const std::string &symbol,
+                                   llvm::ArrayRef<ExternalFunction> externals = {});
 
 } // namespace nacre::cpu

@@ -1,6 +1,10 @@
-// Object code into this process, through ORC. One session serves every kernel; a kernel is a dylib of its own in it.
+// Object code into this process, through ORC. One session serves every kernel; a kernel is a dylib of its own in it, and
+// so is a user's library that kernels call.
 #include "compiler/language/Diagnostic.h"
+#include "compiler/language/ExternalLibrary.h"
 #include "compiler/targets/cpu/CpuTarget.h"
+#include "compiler/targets/cpu/ObjectCode.h"
+#include "compiler/targets/cpu/Perf.h"
 #include "llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/Debugging/ELFDebugObjectPlugin.h"
@@ -8,6 +12,10 @@
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
 #include <atomic>
+#include <map>
+#include <mutex>
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace nacre;
 using namespace nacre::cpu;
@@ -18,6 +26,30 @@ using namespace llvm::orc;
   diagnostic.kind = Diagnostic::Kind::Internal;
   diagnostic.message = std::string(what) + ": " + llvm::toString(std::move(error));
   throw CompileError(diagnostic);
+}
+
+// A user's library is the user's: what is wrong with it is told without blaming the compiler.
+[[noreturn]] static void throwLibraryError(const ExternalFunction &function, const std::string &problem) {
+  Diagnostic diagnostic;
+  diagnostic.kind = Diagnostic::Kind::Value;
+  diagnostic.message = "the library `" + function.library + "` cannot be loaded: " + problem;
+  throw CompileError(diagnostic);
+}
+
+// Where to open a shared library from. Its own file may be written again, and the path of a library that is open means
+// that one, whatever the file holds by then: so a copy is opened. One that finds others beside itself cannot be moved.
+static std::string openablePath(const ExternalFunction &function, llvm::StringRef content) {
+  if (content.contains("$ORIGIN"))
+    return function.library;
+  int file = memfd_create(("nacre." + function.digest).c_str(), MFD_CLOEXEC); // stays open: its number is the name
+  llvm::StringRef rest = content;
+  while (file >= 0 && !rest.empty()) {
+    ssize_t written = write(file, rest.data(), rest.size());
+    if (written <= 0)
+      throwLibraryError(function, "no memory for a copy of it");
+    rest = rest.drop_front(static_cast<size_t>(written));
+  }
+  return file < 0 ? function.library : "/proc/self/fd/" + std::to_string(file);
 }
 
 namespace {
@@ -47,11 +79,58 @@ struct Session {
       throwError("cannot look up the process's symbols", generator.takeError());
     process->addGenerator(std::move(*generator));
   }
+
+  // A library that kernels call, loaded when the first does; it stays.
+  JITDylib &library(const ExternalFunction &function) {
+    std::lock_guard<std::mutex> guard(libraryLock);
+    if (auto known = libraries.find(function.digest); known != libraries.end())
+      return *known->second;
+    auto found = ExternalLibrary::find(function.library);
+    if (!found)
+      throwLibraryError(function, llvm::toString(found.takeError()));
+    if ((*found)->digest != function.digest)
+      throwLibraryError(function, "it has changed since the kernel was compiled");
+    JITDylib &dylib = session->createBareJITDylib("library" + std::to_string(count++));
+    dylib.addToLinkOrder(*process);
+    auto content = llvm::MemoryBuffer::getMemBufferCopy((*found)->content().getBuffer(), function.library);
+    auto check = [&](llvm::Error error) {
+      if (error)
+        throwLibraryError(function, llvm::toString(std::move(error)));
+    };
+    switch ((*found)->kind) {
+    case ExternalLibrary::Kind::IR:
+      llvm_unreachable("IR is part of the kernel");
+    case ExternalLibrary::Kind::Object:
+      check(linker->add(dylib, std::move(content)));
+      break;
+    case ExternalLibrary::Kind::Archive: {
+      auto generator = StaticLibraryDefinitionGenerator::Create(*linker, std::move(content));
+      if (!generator)
+        check(generator.takeError());
+      dylib.addGenerator(std::move(*generator));
+      break;
+    }
+    case ExternalLibrary::Kind::Shared: {
+      auto generator = DynamicLibrarySearchGenerator::Load(openablePath(function, content->getBuffer()).c_str(), '\0');
+      if (!generator)
+        check(generator.takeError());
+      dylib.addGenerator(std::move(*generator));
+      break;
+    }
+    }
+    libraries[function.digest] = &dylib;
+    return dylib;
+  }
+
   // Lives as long as the process: kernels may run until its end.
   static Session &get() {
     static Session *instance = new Session();
     return *instance;
   }
+
+private:
+  std::mutex libraryLock;
+  std::map<std::string, JITDylib *> libraries; // by digest
 };
 
 struct OrcKernel : LoadedKernel {
@@ -64,14 +143,37 @@ struct OrcKernel : LoadedKernel {
 
 } // namespace
 
-std::unique_ptr<LoadedKernel> nacre::cpu::load(const std::string &object, const std::string &symbol) {
+void nacre::cpu::announceToPerf() {
+  static bool once = [] {
+    Session &session = Session::get();
+    tellPerf(*session.session, *session.linker);
+    return true;
+  }();
+  (void)once;
+}
+
+std::unique_ptr<LoadedKernel> nacre::cpu::load(const std::string &object, const std::string &symbol,
+                                               llvm::ArrayRef<ExternalFunction> externals) {
   Session &session = Session::get();
+  mayUseTileRegisters(); // the kernel may come from the cache, and have been compiled by another process
   auto kernel = std::make_unique<OrcKernel>();
   auto dylib = session.session->createJITDylib("kernel" + std::to_string(session.count++));
   if (!dylib)
     throwError("cannot load a kernel", dylib.takeError());
   kernel->dylib = &*dylib;
   dylib->addToLinkOrder(*session.process);
+  for (const ExternalFunction &function : externals) {
+    JITDylib &library = session.library(function);
+    SymbolStringPtr name = session.session->intern(function.symbol);
+    // Asked for now, where what the library itself lacks can be told.
+    if (auto found = session.session->lookup({&library}, name); !found)
+      throwLibraryError(function, llvm::toString(found.takeError()));
+    SymbolAliasMap alias;
+    alias[session.session->intern(function.linkName())] = {
+        name, llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+    if (auto error = dylib->define(reexports(library, std::move(alias))))
+      throwError("cannot load a kernel", std::move(error));
+  }
   if (auto error = session.linker->add(*dylib, llvm::MemoryBuffer::getMemBufferCopy(object, symbol)))
     throwError("cannot load a kernel", std::move(error));
   auto address = session.session->lookup({&*dylib}, symbol);

@@ -10,6 +10,8 @@
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
+#include <sys/syscall.h>
+#include <unistd.h>
 
 using namespace nacre;
 using namespace nacre::cpu;
@@ -28,11 +30,21 @@ static void initialiseOnce() {
 
 std::string nacre::cpu::hostCpu() { return llvm::sys::getHostCPUName().str(); }
 
+bool nacre::cpu::mayUseTileRegisters() {
+  static const bool granted = [] {
+    constexpr long requestPermission = 0x1023, tileData = 18; // of Linux's arch_prctl
+    return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
+  }();
+  return granted;
+}
+
 std::string nacre::cpu::hostFeatures() {
   static const std::string features = [] {
     std::string text;
-    for (auto &[name, present] : llvm::sys::getHostCPUFeatures())
-      text += (text.empty() ? "" : ",") + std::string(present ? "+" : "-") + name.str();
+    for (auto &[name, present] : llvm::sys::getHostCPUFeatures()) {
+      bool usable = present && (!name.starts_with("amx") || mayUseTileRegisters());
+      text += (text.empty() ? "" : ",") + std::string(usable ? "+" : "-") + name.str();
+    }
     return text;
   }();
   return features;
@@ -63,9 +75,9 @@ std::unique_ptr<llvm::TargetMachine> nacre::cpu::makeTargetMachine(const CpuOpti
 }
 
 void nacre::cpu::optimise(llvm::Module &module, llvm::TargetMachine &machine,
-                          llvm::PassInstrumentationCallbacks *callbacks) {
+                          llvm::PassInstrumentationCallbacks *callbacks, bool hasElementLoops) {
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = false;
+  tuning.LoopVectorization = hasElementLoops;
   tuning.SLPVectorization = false;
   tuning.LoopInterleaving = false;
   tuning.LoopUnrolling = false; // a step already takes several registers

@@ -10,9 +10,12 @@ namespace nacre::cpu {
 
 // Throws CompileError when LLVM does not know the CPU.
 std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const CpuOptions &options);
-// Optimises in place. Tiles are already vectors, so LLVM's own vectorisers stay off. `callbacks`, when there are any, watch
-// the passes.
-void optimise(llvm::Module &module, llvm::TargetMachine &machine, llvm::PassInstrumentationCallbacks *callbacks);
+// Optimises in place. Tiles are already vectors, so LLVM's own vectorisers stay off, but for loops over single elements
+// around the functions of a user's library. `callbacks`, when there are any, watch the passes.
+void optimise(llvm::Module &module, llvm::TargetMachine &machine, llvm::PassInstrumentationCallbacks *callbacks,
+              bool hasElementLoops);
+// Whether this process may use tile registers (AMX). Linux wants to be asked; what is granted lasts.
+bool mayUseTileRegisters();
 std::string emitObject(llvm::Module &module, llvm::TargetMachine &machine);
 std::string emitAssembly(llvm::Module &module, llvm::TargetMachine &machine);
 

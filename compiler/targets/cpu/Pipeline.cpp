@@ -3,6 +3,7 @@
 #include "compiler/passes/cpu/LowerToLoops.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
 #include "compiler/targets/cpu/CpuTarget.h"
+#include "compiler/targets/cpu/Libraries.h"
 #include "compiler/targets/cpu/ObjectCode.h"
 #include "compiler/targets/cpu/PassReport.h"
 #include "compiler/targets/cpu/StageText.h"
@@ -21,9 +22,13 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/LocationSnapshot.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -50,6 +55,7 @@ static VectorTarget vectorTarget(const llvm::TargetMachine &machine) {
   else
     target = {16, 16, false};
   target.convertsHalf = info->checkFeatures("+f16c");
+  target.bf16Tiles = target.bf16Dot && info->checkFeatures("+amx-tile,+amx-bf16") && mayUseTileRegisters();
   return target;
 }
 
@@ -100,18 +106,64 @@ static void run(ModuleOp module, const CpuOptions &options, const char *stage,
   throw CompileError(diagnostic);
 }
 
-// Keeps the first error that LLVM reports; its own handler would end the process.
+// The first error that LLVM reports, and the number of the inline assembly that it is about, or 0.
+struct ReportedError {
+  std::string text;
+  uint64_t assembly = 0;
+};
+
+// Keeps the first error; LLVM's own handler would end the process.
 struct KeepFirstError : llvm::DiagnosticHandler {
-  explicit KeepFirstError(std::string &error) : error(error) {}
+  explicit KeepFirstError(ReportedError &error) : error(error) {}
   bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
-    if (info.getSeverity() == llvm::DS_Error && error.empty()) {
-      llvm::raw_string_ostream stream(error);
-      llvm::DiagnosticPrinterRawOStream printer(stream);
-      info.print(printer);
+    if (info.getSeverity() != llvm::DS_Error || !error.text.empty())
+      return true;
+    if (auto *text = llvm::dyn_cast<llvm::DiagnosticInfoSrcMgr>(&info)) { // the assembler's, which shows the line
+      error.assembly = text->getLocCookie();
+      error.text = text->getSMDiag().getMessage().str() + ": " + text->getSMDiag().getLineContents().trim().str();
+      return true;
     }
+    if (auto *assembly = llvm::dyn_cast<llvm::DiagnosticInfoInlineAsm>(&info)) {
+      error.assembly = assembly->getLocCookie();
+      error.text = assembly->getMsgStr().str();
+      return true;
+    }
+    llvm::raw_string_ostream stream(error.text);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info.print(printer);
     return true;
   }
-  std::string &error;
+  ReportedError &error;
+};
+
+// Numbers the inline assembly of a module, from 1 on, so that an error about it can be placed.
+class AssemblyPlaces {
+public:
+  explicit AssemblyPlaces(ModuleOp module) {
+    module.walk([&](LLVM::InlineAsmOp op) { numbers.try_emplace({op.getAsmString(), op.getConstraints()}, op.getLoc()); });
+  }
+  void mark(llvm::Module &module) const {
+    for (llvm::Function &function : module)
+      for (llvm::Instruction &instruction : llvm::instructions(function)) {
+        auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+        auto *assembly = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
+        if (!assembly)
+          continue;
+        auto found = numbers.find({assembly->getAsmString(), assembly->getConstraintString()});
+        if (found == numbers.end())
+          continue;
+        auto *number = llvm::ConstantInt::get(llvm::Type::getInt64Ty(module.getContext()), std::distance(numbers.begin(), found) + 1);
+        call->setMetadata("srcloc", llvm::MDNode::get(module.getContext(), llvm::ConstantAsMetadata::get(number)));
+      }
+  }
+  std::optional<Location> place(uint64_t number) const {
+    if (number == 0 || number > numbers.size())
+      return std::nullopt;
+    return std::next(numbers.begin(), static_cast<int64_t>(number) - 1)->second;
+  }
+
+private:
+  std::map<std::pair<StringRef, StringRef>, Location> numbers;
 };
 
 static std::string printed(ModuleOp module) {
@@ -161,6 +213,16 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
     passes.addPass(createCSEPass());
   });
   moduleStage("tile");
+  std::vector<ExternalUse> externals;
+  module.walk([&](tile::ExternalCallOp op) {
+    ExternalUse use{{op.getLibrary().str(), op.getDigest().str(), op.getSymbol().str()}, {}};
+    setPlace(use.place, op.getLoc());
+    bool isKnown = llvm::any_of(externals, [&](const ExternalUse &other) {
+      return other.function.linkName() == use.function.linkName();
+    });
+    if (!isKnown)
+      externals.push_back(std::move(use));
+  });
 
   run(module, options, "lowering to loops", [&](OpPassManager &passes) {
     passes.addPass(createLowerToLoops(vectorTarget(*machine)));
@@ -171,6 +233,7 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
   if (auto scratch = module->getAttrOfType<IntegerAttr>(scratchAttribute))
     code.metadata.scratchBytes = scratch.getInt();
   module->removeAttr(scratchAttribute);
+  code.metadata.waits = module->removeAttr(waitsAttribute) != nullptr;
 
   run(module, options, "conversion to LLVM", [&](OpPassManager &passes) {
     passes.addPass(createSCFToControlFlowPass());
@@ -185,7 +248,8 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
       passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
   });
 
-  std::string reported;
+  ReportedError reported;
+  AssemblyPlaces assemblyPlaces(module);
   llvm::LLVMContext context;
   context.setDiagnosticHandler(std::make_unique<KeepFirstError>(reported));
   std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, context, code.symbol);
@@ -197,6 +261,8 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
   }
   llvmModule->setTargetTriple(machine->getTargetTriple());
   llvmModule->setDataLayout(machine->createDataLayout());
+  assemblyPlaces.mark(*llvmModule);
+  code.externals = linkLibraries(*llvmModule, externals);
   for (llvm::Function &function : *llvmModule) {
     if (function.isDeclaration())
       continue;
@@ -210,7 +276,8 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
   llvm::PassInstrumentationCallbacks callbacks;
   if (options.dumpLLVMPasses)
     reportLLVMPasses(callbacks, reportStream(options.dumpPath));
-  optimise(*llvmModule, *machine, options.dumpLLVMPasses ? &callbacks : nullptr);
+  optimise(*llvmModule, *machine, options.dumpLLVMPasses ? &callbacks : nullptr,
+           /*hasElementLoops=*/code.externals.size() < externals.size());
   auto llvmText = [&] {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -232,11 +299,15 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
     stage("asm", assembly);
     code.object = emitObject(*llvmModule, *machine);
   }
-  if (!reported.empty()) {
+  if (!reported.text.empty()) {
     nacre::Diagnostic diagnostic;
     diagnostic.kind = nacre::Diagnostic::Kind::Value;
-    diagnostic.message = "LLVM cannot make machine code of this kernel: " + reported;
-    diagnostic.hint = "look at its inline assembly, if it has any";
+    std::optional<Location> place = assemblyPlaces.place(reported.assembly);
+    if (place)
+      setPlace(diagnostic, *place);
+    diagnostic.message =
+        (place ? "this inline assembly cannot be assembled: " : "LLVM cannot make machine code of this kernel: ") +
+        reported.text;
     throw CompileError(diagnostic);
   }
   return code;

@@ -27,6 +27,7 @@ float32 = _types.SCALARS["float32"]
 float64 = _types.SCALARS["float64"]
 pi32_t = pointer_type(int32)
 
+CONSTEXPR_0 = constexpr(0)
 TRITON_MAX_TENSOR_NUMEL = 1048576
 TRITON_BUILTIN = "__triton_builtin__"
 
@@ -76,6 +77,13 @@ def must_use_result(fn=None, message=None):
         return function
 
     return decorate if fn is None else decorate(fn)
+
+
+def extern(fn):
+    """Marks a function that calls tl.core.extern_elementwise: kernels call it like a builtin."""
+    from ..runtime.external import ExternFunction
+
+    return ExternFunction(fn)
 
 
 def _unwrap_if_constexpr(value):

@@ -1,7 +1,7 @@
 """The standard library of the language, written in the language itself.
 
-The compiler embeds this text; the interpreter runs it. Names are found among the functions of this file, then `core` and
-`math` (the builtins), then Python's own builtins.
+The compiler embeds this text; the interpreter runs it. Names are found among the functions of this file, then `core`,
+`math` and `cuda` (the builtins), then Python's own builtins.
 """
 
 from nacre.language import core, math
@@ -15,6 +15,7 @@ from nacre.language.core import (  # noqa: F401  (programs name them through thi
     zeros,
     zeros_like,
 )
+from nacre.language.extra import cuda
 from nacre.runtime.jit import jit
 
 # Elementwise ------------------------------------------------------------------------------------------------------------
@@ -469,20 +470,25 @@ def _any(x):
 
 @jit
 def atomic_poll(pointer, expected_value, sem: core.constexpr = None, scope: core.constexpr = None, timeout_ns: core.constexpr = None):
-    """Waits until memory holds a value; returns true, of the pointers' shape. Another program must be writing it.
+    """Waits until memory has held a value; returns where it has, an int1 of the pointers' shape.
 
     pointer: a pointer or a tensor of pointers, to integers of 32 or 64 bits.
     expected_value: what to wait for, converted to the memory's type.
     sem: "acquire" (the default) or "relaxed".
     scope: "gpu" (the default), "cta" or "sys".
-    timeout_ns: not supported yet: waits as long as it takes.
+    timeout_ns: how long to wait at most, in nanoseconds, for all of them together; elements that have not arrived by then
+        give false. Each is read at least once. Left out: as long as it takes.
     """
-    core.static_assert(timeout_ns is None, "atomic_poll: timeout_ns is not supported yet")
     core.static_assert(pointer.dtype.element_ty.is_int(), "atomic_poll takes pointers to integers")
     expected = core.cast(expected_value, pointer.dtype.element_ty)
     arrived = core.atomic_load(pointer, None, sem, scope) == expected
-    while _any(~arrived):
-        arrived = core.atomic_load(pointer, None, sem, scope) == expected
+    if timeout_ns is None:
+        while _any(~arrived):
+            arrived = arrived | (core.atomic_load(pointer, ~arrived, sem, scope) == expected)
+    else:
+        end = cuda.globaltimer() + timeout_ns
+        while _any(~arrived) and cuda.globaltimer() < end:
+            arrived = arrived | (core.atomic_load(pointer, ~arrived, sem, scope) == expected)
     return arrived
 
 
@@ -527,3 +533,73 @@ def swizzle2d(i, j, size_i, size_j, size_g):
     rows = core.minimum(size_i - first_row, size_g)
     turn = turn % (size_g * size_j)
     return first_row + turn % rows, turn // rows
+
+
+# Bessel functions of integer order, for libdevice -----------------------------------------------------------------------
+
+
+@jit
+def _bessel_up(n, a, low, high):
+    """Order n of a family of Bessel functions of a, from orders 0 and 1 upwards, which keeps its precision where order n is
+    not smaller than they are."""
+    result = core.where(n == 0, low, high)
+    for k in range(1, max(n)):
+        following = core.where(core.abs(high) == float("inf"), high, (2 * k).to(core.float64) / a * high - low)
+        low = high
+        high = following
+        result = core.where(n == k + 1, high, result)
+    return result
+
+
+@jit
+def _bessel_down(n, a, low, high):
+    """Order n of the first kind of a < n: from an order that is as good as zero downwards, up to a factor that orders 0 and 1
+    tell."""
+    start = n + math.sqrt(160 * n.to(core.float64)).to(core.int32) + 2
+    above = core.zeros_like(a)
+    here = core.zeros_like(a)
+    result = core.zeros_like(a)
+    for k in range(max(start), 0, -1):
+        here = core.where(start == k, 1.0, here)
+        below = (2 * k).to(core.float64) / a * here - above
+        above = here
+        here = below
+        result = core.where(n == k - 1, here, result)
+        scale = core.where(core.abs(here) > 1e150, 1e-150, core.full(here.shape, 1.0, core.float64))
+        above = above * scale
+        here = here * scale
+        result = result * scale
+    by_low = core.abs(here) > core.abs(above)
+    return result / core.where(by_low, here, above) * core.where(by_low, low, high)
+
+
+@jit
+def _bessel_first_terms(n, a):
+    """Order n of the first kind where a is small beside its root: two terms of the series."""
+    product = core.full(a.shape, 1.0, core.float64)
+    for k in range(1, max(n) + 1):
+        product = core.where(k <= n, product * (a / (2 * k).to(core.float64)), product)
+    return product * (1.0 - a * a / (4.0 * (n + 1).to(core.float64)))
+
+
+@jit
+def _bessel_first_kind(n, x, low, high):
+    """libdevice's jn: n int32, x fp64, low and high orders 0 and 1 of the size of x."""
+    a = core.abs(x)
+    order = n.to(core.float64)
+    is_small = a * a <= 1e-8 * (order + 1.0)
+    is_low = (a >= order) | (n < 2)
+    is_middle = (a < order) & (n >= 2) & ~is_small
+    value = _bessel_up(core.where(is_low, n, 0), a, low, high)
+    value = core.where(is_middle, _bessel_down(core.where(is_middle, n, 0), core.where(is_middle, a, 1.0), low, high), value)
+    is_tiny = is_small & (n >= 2)
+    value = core.where(is_tiny, _bessel_first_terms(core.where(is_tiny, n, 0), a), value)
+    value = core.where((x < 0.0) & (n % 2 == 1), -value, value)
+    return core.where((n < 0) | (x != x), float("nan"), value)
+
+
+@jit
+def _bessel_second_kind(n, x, low, high):
+    """libdevice's yn: n int32, x fp64, low and high orders 0 and 1 of x."""
+    value = _bessel_up(n, x, low, high)
+    return core.where((n < 0) | (x < 0.0) | (x != x), float("nan"), value)

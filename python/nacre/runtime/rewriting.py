@@ -56,6 +56,7 @@ def rewritten(kernel):
 
     local = {*fn.__code__.co_varnames, *fn.__code__.co_cellvars}
     _Rewriter(local, {p.arg for p in parameters}, fn.__globals__).rewrite(definition)
+    definition.name = _PREFIX + "kernel"  # its own name stays the module's: a function may call itself
 
     # Variables of enclosing functions are free variables: the function keeps the module's own globals.
     cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or ()))
@@ -68,7 +69,7 @@ def rewritten(kernel):
     with warnings.catch_warnings():  # the original's have been given, and constants are called here
         warnings.simplefilter("ignore", SyntaxWarning)
         code = compile(module, fn.__code__.co_filename, "exec")
-    code = _with_helpers(_inner(_inner(code, "factory"), definition.name)).replace(co_qualname=fn.__qualname__)
+    code = _with_helpers(_inner(_inner(code, "factory"), definition.name)).replace(co_name=fn.__name__, co_qualname=fn.__qualname__)
     made = types.FunctionType(code, fn.__globals__, fn.__name__, _plain(fn.__defaults__), tuple(cells[n] for n in code.co_freevars))
     made.__kwdefaults__ = fn.__kwdefaults__ and dict(zip(fn.__kwdefaults__, _plain(tuple(fn.__kwdefaults__.values()))))
     made.__module__ = fn.__module__

@@ -20,7 +20,7 @@ def kernel(x_ptr, n):
 #> recursion.py:13:12: error: recursion cannot be compiled: `even` calls `odd` calls `even`
 #>     return even(n - 1)
 #>            ^~~~~~~~~~~
-#> hint: use a loop
+#> hint: use a loop, or let a tl.constexpr argument end it
 #> called from recursion.py:8
 #>     return odd(n - 1)
 #> called from recursion.py:18

@@ -237,3 +237,25 @@ func.func @scan(%x: tensor<8xf32>) {
   } : (tensor<8xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @map_arguments(%x: tensor<8xi32>) {
+  // expected-error @+1 {{the region must take `pack` elements of each operand}}
+  %0 = tile.map %x pack 2 {
+  ^bb0(%a: i32):
+    tile.yield %a, %a : i32, i32
+  } : (tensor<8xi32>) -> tensor<8xi32>
+  return
+}
+
+// -----
+
+func.func @map_results(%x: tensor<8xi32>) {
+  // expected-error @+1 {{the region must yield `pack` elements of each result}}
+  %0 = tile.map %x pack 1 {
+  ^bb0(%a: i32):
+    tile.yield %a : i32
+  } : (tensor<8xi32>) -> tensor<8xf32>
+  return
+}

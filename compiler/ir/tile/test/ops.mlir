@@ -120,6 +120,12 @@ func.func @reductions(%x: tensor<4x8xf32>, %i: tensor<4x8xi32>, %row: tensor<8xi
   } {reverse = true} : (tensor<8xi32>) -> tensor<8xi32>
   // CHECK: tile.histogram %{{.*}} mask %{{.*}} : tensor<8xi1> : tensor<8xi32> -> tensor<16xi32>
   %3 = tile.histogram %row mask %mask : tensor<8xi1> : tensor<8xi32> -> tensor<16xi32>
+  // CHECK: tile.map %{{.*}} pack 2 {
+  // CHECK: } : (tensor<8xi32>) -> tensor<8xi32>
+  %4 = tile.map %row pack 2 {
+  ^bb0(%a: i32, %b: i32):
+    tile.yield %b, %a : i32, i32
+  } : (tensor<8xi32>) -> tensor<8xi32>
   return
 }
 
@@ -137,5 +143,7 @@ func.func @debugging(%x: tensor<8xf32>, %n: i32, %mask: tensor<8xi1>, %condition
   %0 = tile.hint %n "divisibility" [16] : i32
   // CHECK: tile.inline_asm "bswap $0" "=r,0" %{{.*}} : i32 {isPure = true, pack = 1 : i32} -> i32
   %1 = tile.inline_asm "bswap $0" "=r,0" %n : i32 {isPure = true, pack = 1 : i32} -> i32
+  // CHECK: tile.external_call "twice" of "/lib.bc" "0123" %{{.*}} : tensor<8xf32> {isPure = true, isSigned = array<i1: false, false>} -> tensor<8xf32>
+  %2 = tile.external_call "twice" of "/lib.bc" "0123" %x : tensor<8xf32> {isPure = true, isSigned = array<i1: false, false>} -> tensor<8xf32>
   return
 }

@@ -25,6 +25,8 @@
 // RUN: not nacre-opt %s --engine=cpu --run=asserts --grid=2 2>&1 | FileCheck %s --check-prefix=ASSERT
 // RUN: nacre-opt %s --run=prints --grid=1,2 | FileCheck %s --check-prefix=PRINT
 // RUN: nacre-opt %s --engine=cpu --run=prints --grid=1,2 | FileCheck %s --check-prefix=PRINT
+// RUN: nacre-opt %s --run=packs --args='i32[5]={1,2,3,4,5},i32[5]=0' | FileCheck %s --check-prefix=PACKS
+// RUN: nacre-opt %s --engine=cpu --run=packs --args='i32[5]={1,2,3,4,5},i32[5]=0' | FileCheck %s --check-prefix=PACKS
 // RUN: not nacre-opt %s --run=unknown 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not nacre-opt %s --run=missing 2>&1 | FileCheck %s --check-prefix=MISSING
 
@@ -346,3 +348,28 @@ func.func @unknown() attributes {tile.kernel} {
 }
 
 // MISSING: error: there is no kernel 'missing'
+
+// Each pair exchanged, and doubled as often as its first element says; the last element makes a pair with itself.
+// PACKS: argument 1: i32[5]
+// PACKS-NEXT: [ 4  2 32 24 160]
+func.func @packs(%x: !tile.ptr<i32>, %out: !tile.ptr<i32>) attributes {tile.kernel} {
+  %range = tile.arange 0 : tensor<5xi32>
+  %xs = tile.splat %x : !tile.ptr<i32> -> tensor<5x!tile.ptr<i32>>
+  %places = tile.addptr %xs, %range : tensor<5x!tile.ptr<i32>>, tensor<5xi32>
+  %value = tile.load %places : tensor<5x!tile.ptr<i32>> -> tensor<5xi32>
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %result = tile.map %value pack 2 {
+  ^bb0(%a: i32, %b: i32):
+    %doubled:2 = scf.for %i = %zero to %a step %one iter_args(%c = %b, %d = %a) -> (i32, i32) : i32 {
+      %twice = arith.addi %c, %c : i32
+      %also = arith.addi %d, %d : i32
+      scf.yield %twice, %also : i32, i32
+    }
+    tile.yield %doubled#0, %doubled#1 : i32, i32
+  } : (tensor<5xi32>) -> tensor<5xi32>
+  %outs = tile.splat %out : !tile.ptr<i32> -> tensor<5x!tile.ptr<i32>>
+  %targets = tile.addptr %outs, %range : tensor<5x!tile.ptr<i32>>, tensor<5xi32>
+  tile.store %targets, %result : tensor<5x!tile.ptr<i32>>, tensor<5xi32>
+  return
+}

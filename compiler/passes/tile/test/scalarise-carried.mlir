@@ -41,3 +41,23 @@ func.func @spreads(%p: !tile.ptr<f32>, %n: i32) attributes {tile.kernel} {
   }
   return
 }
+
+// One that moves by the loop's own index.
+// CHECK-LABEL: func.func @moves_by_the_index
+// CHECK: scf.for %[[INDEX:.*]] = {{.*}} iter_args(%[[OFFSET:.*]] = %{{.*}}) -> (i32)
+// CHECK:   %[[NEXT:.*]] = arith.addi %[[OFFSET]], %[[INDEX]]
+// CHECK:   scf.yield %[[NEXT]] : i32
+func.func @moves_by_the_index(%p: !tile.ptr<i32>, %n: i32) attributes {tile.kernel} {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %lane = tile.arange 0 : tensor<8xi32>
+  %end = scf.for %i = %zero to %n step %one iter_args(%t = %lane) -> (tensor<8xi32>) : i32 {
+    %spread = tile.splat %i : i32 -> tensor<8xi32>
+    %next = arith.addi %t, %spread : tensor<8xi32>
+    scf.yield %next : tensor<8xi32>
+  }
+  %base = tile.splat %p : !tile.ptr<i32> -> tensor<8x!tile.ptr<i32>>
+  %places = tile.addptr %base, %lane : tensor<8x!tile.ptr<i32>>, tensor<8xi32>
+  tile.store %places, %end : tensor<8x!tile.ptr<i32>>, tensor<8xi32>
+  return
+}

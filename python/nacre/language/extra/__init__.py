@@ -6,8 +6,8 @@ __all__ = ["libdevice"]
 
 
 def __getattr__(name):
-    if name == "cuda":
+    if name in ("cuda", "hip", "intel"):
         import importlib
 
-        return importlib.import_module(".cuda", __name__)
+        return importlib.import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

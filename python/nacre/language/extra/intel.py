@@ -1,0 +1,5 @@
+"""Where kernels for Intel look for the library of elementary functions: the same on every target."""
+
+from . import libdevice
+
+__all__ = ["libdevice"]

@@ -1,0 +1,120 @@
+#include "runtime/Crew.h"
+#include "runtime/ThreadPool.h"
+#include <stdexcept>
+#include <system_error>
+
+namespace nacre {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+// Rounds between two looks at the clock.
+static constexpr uint32_t roundsPerLook = 64;
+// Rounds that take longer than this do some work: they are not counted as waiting.
+static constexpr auto longestIdleRound = 2us;
+// For so long a program waits at full speed; then another thread joins and this one sleeps between its looks.
+static constexpr auto patience = 200us;
+// Naps between two questions whether the launch was interrupted: some tens of milliseconds.
+static constexpr uint32_t napsPerQuestion = 32;
+
+Crew::Crew(uint64_t count, Program program, Interrupted interrupted)
+    : count(count), program(std::move(program)), interrupted(std::move(interrupted)) {}
+
+void Crew::takePrograms() {
+  while (!stopped.load(std::memory_order_relaxed)) {
+    uint64_t number = next.fetch_add(1, std::memory_order_relaxed);
+    if (number >= count)
+      return;
+    if (!program(number))
+      stop();
+  }
+}
+
+bool Crew::join() {
+  std::lock_guard<std::mutex> guard(lock);
+  if (next.load(std::memory_order_relaxed) >= count)
+    return true;
+  if (joined.size() < maximum) {
+    try {
+      joined.emplace_back([this] { takePrograms(); });
+      return true;
+    } catch (const std::system_error &) {
+      // The system has no more threads to give: the same as too many.
+    }
+  }
+  trouble = "programs of this grid wait for each other, so they must run at the same time; " + std::to_string(count) +
+            " are more than the " + std::to_string(joined.size()) + " that can";
+  stop();
+  return false;
+}
+
+void Crew::run(uint64_t threads) {
+  if (threads > maximum)
+    throw std::runtime_error("programs that wait for each other must run at the same time; " + std::to_string(threads) +
+                             " are more than the " + std::to_string(maximum) + " that can");
+  for (uint64_t i = 1; i < threads && join(); ++i) {
+  }
+  takePrograms();
+  dismiss();
+}
+
+void Crew::run(ThreadPool &pool) {
+  pool.run(std::min<uint64_t>(count, pool.threads()), [this](uint64_t, uint64_t) {
+    takePrograms();
+    return true;
+  });
+  dismiss();
+}
+
+void Crew::dismiss() {
+  for (size_t i = 0;; ++i) { // more may join meanwhile
+    std::thread thread;
+    {
+      std::lock_guard<std::mutex> guard(lock);
+      if (i == joined.size())
+        break;
+      thread = std::move(joined[i]);
+    }
+    thread.join();
+  }
+  if (!trouble.empty())
+    throw std::runtime_error(trouble);
+}
+
+bool Crew::wait(Wait &wait) {
+  if (++wait.rounds % roundsPerLook != 0) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+    return true;
+  }
+  if (stopped.load(std::memory_order_relaxed))
+    return false;
+  auto now = Clock::now();
+  if (wait.rounds == roundsPerLook || now - wait.last > roundsPerLook * longestIdleRound)
+    wait.begin = now;
+  if (now - wait.begin < patience) {
+    std::this_thread::yield();
+  } else if (!waitLong(wait)) {
+    return false;
+  }
+  wait.last = Clock::now();
+  return true;
+}
+
+bool Crew::waitLong(Wait &wait, std::chrono::microseconds longestNap) {
+  if (!wait.relieved) {
+    wait.relieved = true;
+    if (!join())
+      return false;
+  }
+  if (++wait.naps % napsPerQuestion == 0 && interrupted && std::this_thread::get_id() == caller && interrupted())
+    stop();
+  if (stopped.load(std::memory_order_relaxed))
+    return false;
+  std::this_thread::sleep_for(wait.nap);
+  wait.nap = std::min(2 * wait.nap, longestNap);
+  return true;
+}
+
+} // namespace nacre
