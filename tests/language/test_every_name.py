@@ -15,7 +15,7 @@ NAMED_BY_TEXT = {
 
 def is_kernel(function):
     decorators = [node.func if isinstance(node, ast.Call) else node for node in function.decorator_list]
-    return any(isinstance(node, ast.Attribute) and node.attr == "jit" for node in decorators)
+    return any(isinstance(node, ast.Attribute) and node.attr in ("jit", "extern") for node in decorators)
 
 
 def dotted(node):

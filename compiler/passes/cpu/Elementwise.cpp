@@ -138,7 +138,7 @@ SmallVector<Value> Lowering::combineLanes(Block &block, ArrayRef<Value> argument
     }
     releaseBlock(&block);
   }
-  return failed ? SmallVector<Value>(arguments.take_front(block.getNumArguments() / 2)) : results;
+  return failed ? SmallVector<Value>(arguments.take_front(arguments.size() / 2)) : results;
 }
 
 SmallVector<Value> Lowering::combine(Region &region, ArrayRef<Value> arguments) {
@@ -168,7 +168,7 @@ SmallVector<Value> Lowering::combine(Region &region, ArrayRef<Value> arguments) 
     }
     if (!isElementwise(&op)) {
       (void)fail(&op, "a combine function may hold only elementwise operations");
-      continue;
+      return SmallVector<Value>(arguments.take_front(arguments.size() / 2));
     }
     SmallVector<Value> operands;
     for (Value operand : op.getOperands())
