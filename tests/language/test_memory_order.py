@@ -224,3 +224,38 @@ def test_a_window_that_overwrites_behind_itself(engine, rng):
         expected += (int(x[i + 1]) - previous) * (i + 1)
         previous = int(x[i + 1])
     assert engine.numpy(out)[0] == expected
+
+
+@triton.jit
+def broadcast_in_place_kernel(x_ptr, n, ADD: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    columns = tl.arange(0, COLUMNS)
+    first = tl.load(x_ptr + columns, mask=columns < n, other=0.0)
+    pointers = x_ptr + tl.arange(0, ROWS)[:, None] * COLUMNS + columns[None, :]
+    if ADD:
+        tl.store(pointers, tl.load(pointers) + first[None, :])
+    else:
+        tl.store(pointers, tl.exp(first)[None, :] + 1.0)
+
+
+@pytest.mark.parametrize("rows, columns", [(8, 32), (32, 64), (4, 8), (16, 128)])
+@pytest.mark.parametrize("add", [True, False])
+def test_a_row_is_read_before_its_place_is_written(engine, rng, rows, columns, add):
+    x = rng.standard_normal((rows, columns)).astype(np.float32)
+    array = engine.array(x)
+    broadcast_in_place_kernel[(1,)](array, columns, add, rows, columns)
+    expected = x + x[0] if add else np.broadcast_to(np.exp(x[0]) + 1, x.shape)
+    np.testing.assert_allclose(engine.numpy(array), expected, rtol=1e-6)
+
+
+@triton.jit
+def transpose_in_place_kernel(x_ptr, SIZE: tl.constexpr):
+    pointers = x_ptr + tl.arange(0, SIZE)[:, None] * SIZE + tl.arange(0, SIZE)[None, :]
+    tl.store(pointers, tl.trans(tl.load(pointers)))
+
+
+@pytest.mark.parametrize("size", [4, 16, 64])
+def test_a_tile_is_read_before_its_transpose_is_written(engine, rng, size):
+    x = rng.standard_normal((size, size)).astype(np.float32)
+    array = engine.array(x)
+    transpose_in_place_kernel[(1,)](array, size)
+    np.testing.assert_array_equal(engine.numpy(array), x.T)

@@ -327,7 +327,39 @@ bool Lowering::canReadAgain(Operation *op) {
   for (Operation *between = op->getNextNode(); between != last; between = between->getNextNode())
     if (writesMemory(between))
       return false;
+  return readsOwnElement(load.getResult()) || !sharesLoopsWithStore(last);
+}
+
+// Whether all that reads the tile looks only at the element it is computing: no broadcast, no transposition.
+bool Lowering::readsOwnElement(Value tile) const {
+  SmallVector<Value> pending{tile};
+  DenseSet<Value> seen;
+  while (!pending.empty())
+    for (Operation *user : pending.pop_back_val().getUsers()) {
+      if (plan.place(user) == Place::Pinned)
+        continue;
+      if (!isElementwise(user))
+        return false;
+      for (Value result : user->getResults())
+        if (seen.insert(result).second)
+          pending.push_back(result);
+    }
   return true;
+}
+
+// Whether a store runs in the loops that compute `op`: what one of their steps writes, a later step may read.
+bool Lowering::sharesLoopsWithStore(Operation *op) const {
+  ArrayRef<int64_t> shape = iterationShape(op);
+  for (; op; op = op->getNextNode()) {
+    Place place = plan.place(op);
+    if (place == Place::Virtual || place == Place::Deferred || (place == Place::Scalar && isMemoryEffectFree(op)))
+      continue;
+    if (place != Place::Pinned || iterationShape(op) != shape)
+      return false;
+    if (isa<tile::StoreOp>(op))
+      return true;
+  }
+  return false;
 }
 
 // More than a last-level cache's worth of stores in one launch: the lines would be gone before anyone reads them.

@@ -108,6 +108,8 @@ private:
   bool canWriteInPlace(mlir::BlockArgument argument, llvm::ArrayRef<mlir::Operation *> now) const;
   std::optional<Buffer> destinationInPlace(mlir::Value value, llvm::ArrayRef<mlir::Operation *> now) const;
   bool canReadAgain(mlir::Operation *op);
+  bool readsOwnElement(mlir::Value tile) const;
+  bool sharesLoopsWithStore(mlir::Operation *op) const;
   bool isStillRead(mlir::Value value, mlir::Block *block) const;
   void releaseDead(mlir::Block *block);
   void releaseBlock(mlir::Block *block);
