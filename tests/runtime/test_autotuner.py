@@ -34,6 +34,25 @@ def test_inputs_are_not_corrupted(library):
     assert kernel.best_config in CONFIGS and len(kernel.cache) == 1 and set(kernel.configs_timings) == set(CONFIGS)
 
 
+def test_autograd_does_not_see_what_tuning_undoes():
+    torch = pytest.importorskip("torch")
+    saved = torch.ones(1000)
+    weight = torch.ones(1000, requires_grad=True)
+    product = (saved * weight).sum()  # backward needs `saved` as it is now
+    make()[grid](saved, 1000)
+    assert saved._version == 0
+    product.backward()
+    make()[grid](weight, 1000)  # a leaf that requires a gradient may not be written in place
+    assert (weight == 2).all()
+
+
+def test_tuning_with_elements_that_share_their_place():
+    torch = pytest.importorskip("torch")
+    base = torch.arange(20.0)
+    make()[grid](base[::2].expand(5, 10), 1)
+    assert base[0] == 1 and (base[1:] == torch.arange(1.0, 20.0)).all()
+
+
 def test_a_new_key_tunes_again():
     kernel = make()
     x = np.zeros(1000, np.float32)

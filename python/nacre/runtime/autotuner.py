@@ -53,6 +53,18 @@ def _is_array(value):
     return hasattr(value, "data_ptr") or hasattr(value, "__array_interface__")
 
 
+def _memory_of(array):
+    """The array's memory as a plain array: autograd does not see what is written to it, and elements that share their place
+    (of an expanded tensor) are there once."""
+    if not hasattr(array, "as_strided"):
+        return array
+    array = array.data
+    if array.is_contiguous():
+        return array
+    extent = 1 + sum((size - 1) * stride for size, stride in zip(array.shape, array.stride()))
+    return array.as_strided((extent,), (1,))
+
+
 def _copy_of(array):
     return array.clone() if hasattr(array, "clone") else array.copy()
 
@@ -162,7 +174,7 @@ class Autotuner(KernelInterface):
         start = time.perf_counter()
         # Whatever the kernel writes while it is timed is undone: the launch that follows sees what the caller passed.
         arrays = {id(value): value for value in self.nargs.values() if _is_array(value)}
-        saved = [(array, _copy_of(array)) for array in arrays.values()]
+        saved = [(memory, _copy_of(memory)) for memory in map(_memory_of, arrays.values())]
         try:
             timings = {config: self._bench(*args, config=config, **kwargs) for config in configs}
         finally:
