@@ -311,7 +311,7 @@ def stubs():
     write("target_info.pyi", [typing, from_core], *map(stub_function, of("triton.language.target_info")))
     outer = "from ..core import Dtype, Value, constexpr, tensor"
     write("extra/libdevice.pyi", [typing, outer], *map(stub_function, math + of("triton.language.extra.libdevice")))
-    write("extra/__init__.pyi", ["from . import cuda as cuda, libdevice as libdevice"])
+    write("extra/__init__.pyi", ["from . import cuda as cuda, hip as hip, intel as intel, libdevice as libdevice"])
     write("extra/cuda/__init__.pyi", [typing, "from ...core import Dtype, Value, constexpr, tensor", "from .. import libdevice as libdevice"], *map(stub_function, of("triton.language.extra.cuda")))
     names = [function.name for function in core + math]
     others = ["const", "constexpr", "constexpr_type", "block_type", "dtype", "pointer_type", "tensor", "tensor_descriptor",

@@ -54,7 +54,7 @@ def library_names_kernel(x_ptr, y_ptr, out_ptr, COUNT: tl.constexpr):
     offsets = tl.arange(0, COUNT)
     x, y = tl.load(x_ptr + offsets), tl.load(y_ptr + offsets)
     tl.store(out_ptr + offsets, tl.extra.cuda.libdevice.atan2(x, y))
-    tl.store(out_ptr + COUNT + offsets, tl.extra.libdevice.pow(y, 2.0))
+    tl.store(out_ptr + COUNT + offsets, tl.extra.libdevice.pow(y, 2.0) + tl.extra.hip.libdevice.floor(y) * tl.core.CONSTEXPR_0)
     tl.store(out_ptr + 2 * COUNT + offsets, tl.math.exp(x) + tl.standard.sum(x, 0) * 0)
 
 

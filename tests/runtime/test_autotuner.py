@@ -125,14 +125,25 @@ def test_configs():
     assert str(config) == "A: 1, num_warps: 8, num_stages: 3, num_ctas: 1"
 
 
+def test_what_only_a_gpu_has():
+    from nacre.testing import get_max_simd_tflops, get_max_tensorcore_tflops, nvsmi, set_gpu_clock
+
+    for call in (lambda: get_max_simd_tflops("fp32", 1), lambda: get_max_tensorcore_tflops("fp16", 1), lambda: nvsmi(["x"])):
+        with pytest.raises(RuntimeError, match="known of GPUs only"):
+            call()
+    with pytest.raises(RuntimeError, match="known of GPUs only"), set_gpu_clock():
+        pass
+
+
 def test_do_bench():
-    from nacre.testing import do_bench
+    from nacre.testing import do_bench, do_bench_proton
 
     calls = []
     assert do_bench(lambda: calls.append(1), warmup=1, rep=2) >= 0 and len(calls) > 6
     low, high = do_bench(lambda: sum(range(1000)), warmup=1, rep=2, quantiles=[0.1, 0.9])
     assert 0 < low <= high
     assert isinstance(do_bench(lambda: None, warmup=1, rep=1, return_mode="all"), list)
+    assert do_bench_proton(lambda: None, warmup=1, rep=1) >= 0
     with pytest.raises(ValueError):
         do_bench(lambda: None, return_mode="best")
 
