@@ -249,6 +249,16 @@ PyObject *asList(PyObject *self, PyObject *) {
       [&] { return call(attribute(callPackage("_as_array", self, Py_None).get(), "tolist").get()).release(); });
 }
 
+// NumPy's functions see tiles as arrays: numpy.sum(x) is not x.sum().
+PyObject *callNumPy(PyObject *, PyObject *args) {
+  return guarded([&] {
+    PyObject *function, *types, *given, *keywords;
+    if (!PyArg_ParseTuple(args, "OOOO", &function, &types, &given, &keywords))
+      throw PythonError();
+    return callPackage("_call_numpy", function, given, keywords).release();
+  });
+}
+
 // What other array libraries take tiles by.
 PyObject *asCapsule(PyObject *self, PyObject *args, PyObject *keywords) {
   return guarded([&] {
@@ -287,6 +297,7 @@ PyMethodDef methods[] = {
      "The elements as a NumPy array; bfloat16 and fp8 as float32."},
     {"numpy", asNumPy, METH_NOARGS, "The elements as a NumPy array, while Python runs the kernel."},
     {"tolist", asList, METH_NOARGS, "The elements as Python's numbers, while Python runs the kernel."},
+    {"__array_function__", callNumPy, METH_VARARGS, nullptr},
     {"__dlpack__", withKeywords(asCapsule), METH_VARARGS | METH_KEYWORDS, nullptr},
     {"__dlpack_device__", capsuleDevice, METH_NOARGS, nullptr},
     {"__round__", rounded, METH_VARARGS, nullptr},

@@ -1,5 +1,8 @@
 """Who runs a kernel: the environment, the driver's mode, the kernel's own option; and programs side by side."""
 
+import linecache
+import sys
+
 import numpy as np
 import pytest
 import triton
@@ -194,3 +197,64 @@ def test_tuned_kernels(interpret, n):
     x = np.full(n, -1, np.int32)
     tuned_kernel[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x, n)
     np.testing.assert_array_equal(x, np.arange(n))
+
+
+TEXT = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x_ptr, N: tl.constexpr):
+    offsets = tl.arange(0, N)
+    tl.store(x_ptr + offsets, offsets + FIRST)
+    tl.static_assert(N < 8, "N is too large")
+"""
+
+
+@pytest.mark.parametrize("on", [False, True])
+def test_text_that_is_executed(on):
+    """Generated kernels: their text is where Python's own tracebacks look for it."""
+    name = f"<generated {on}>"
+    names = {"FIRST": tl.constexpr(3), "__name__": "generated"}
+    with pytest.raises(ValueError, match="must stand in linecache.cache"):
+        exec(compile(TEXT, name, "exec"), names)
+    linecache.cache[name] = len(TEXT), None, TEXT.splitlines(keepends=True), name
+    exec(compile(TEXT, name, "exec"), names)
+    x = np.zeros(4, np.int32)
+    triton.runtime.driver.active.set_interpret_mode(on)
+    try:
+        names["kernel"][(1,)](x, N=4)
+        assert x.tolist() == [3, 4, 5, 6]
+        with pytest.raises(triton.CompilationError, match="N is too large") as raised:
+            names["kernel"][(1,)](np.zeros(8, np.int32), N=8)
+        assert f'{name}:9:5: error' in str(raised.value) and '    tl.static_assert(N < 8, "N is too large")\n    ^~' in str(raised.value)
+    finally:
+        triton.runtime.driver.active.set_interpret_mode(False)
+
+
+@triton.jit
+def traced_kernel(x_ptr, n):
+    if n > 3:
+        x = tl.max(tl.load(x_ptr + tl.arange(0, 4)))
+    else:
+        x = 7.0
+    tl.store(x_ptr, x)
+
+
+def test_tools_that_trace_lines_see_the_kernels(interpret):
+    """As coverage does: lines that ran, and no lines of the library's."""
+    lines, files = set(), set()
+
+    def trace(frame, event, argument):
+        files.add(frame.f_code.co_filename)
+        if event == "line" and frame.f_code.co_name == "traced_kernel":
+            lines.add(frame.f_lineno - traced_kernel.fn.__code__.co_firstlineno)
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        traced_kernel[(1,)](np.zeros(4, np.float32), 5)
+    finally:
+        sys.settrace(before)
+    assert lines == {2, 3, 6} and files == {__file__}

@@ -119,6 +119,22 @@ def test_tiles_among_pythons_values():
     assert out["address"] == (hex(address), f"[{hex(address)} {hex(address + 4)}]", f"tensor({hex(address)}, pointer<fp32>)")
 
 
+@triton.jit
+def numpy_kernel(x_ptr, OUT: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, 4))
+    OUT.append([float(np.sum(x)), float(np.max(x)), int(np.argmax(x)), float(np.mean(x)), np.isnan(x).tolist()])
+    OUT.append(np.concatenate([x, x]).tolist() + np.where(x > 2, x, 0).tolist() + np.stack((x, x), axis=1).ravel().tolist())
+    OUT.append(bool(np.allclose(x, [1, 2.25, 3, 0.5])))
+
+
+def test_numpys_functions_take_tiles():
+    x = np.array([1, 2.25, 3, 0.5], np.float32)
+    out = []
+    numpy_kernel[(1,)](x, out)
+    assert out[0] == [6.75, 3.0, 2, 1.6875, [False] * 4]
+    assert out[1] == [*x, *x, 0, 2.25, 3, 0, 1, 1, 2.25, 2.25, 3, 3, 0.5, 0.5] and out[2] is True
+
+
 def test_a_tile_becomes_a_torch_tensor():
     torch = pytest.importorskip("torch")
     out = {}

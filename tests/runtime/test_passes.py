@@ -71,3 +71,12 @@ def test_a_failing_pass_can_be_run_again(run, tmp_path):
     assert f"nacre-opt --run-reproducer {path}" in told
     again = subprocess.run([NACRE_OPT, "--run-reproducer", path], capture_output=True, text=True, timeout=60)
     assert again.returncode != 0 and "only elementwise operations" in again.stderr
+
+
+def test_an_error_of_the_target_shows_the_kernels_line(run):
+    told = run().stdout
+    line = 1 + SCRIPT.splitlines().index("    return tl.load(a.to(tl.pointer_type(tl.int64))) + b")
+    assert f"passes.py:{line}:12: error: the CPU target failed in lowering to loops: " in told
+    assert "\n    return tl.load(a.to(tl.pointer_type(tl.int64))) + b\n           ^\n" in told
+    caller = "    tl.store(x_ptr, tl.reduce(tl.arange(0, BLOCK).to(tl.int64), 0, follow))"
+    assert f"passes.py:{1 + SCRIPT.splitlines().index(caller)}\n{caller}\n" in told

@@ -173,6 +173,18 @@ def _as_array(tensor, dtype):
     return array if dtype is None else array.astype(dtype)
 
 
+def _call_numpy(function, args, kwargs):
+    """A function of NumPy's, with tiles as arrays."""
+    from .. import _core
+
+    def plain(value):
+        if isinstance(value, _core.Tensor):
+            return _as_array(value, None)
+        return type(value)(map(plain, value)) if type(value) in (tuple, list) else value
+
+    return function(*plain(args), **{name: plain(value) for name, value in kwargs.items()})
+
+
 def _formatted(tensor, specification):
     """A tile as text, each element by a format specification."""
     import numpy

@@ -16,7 +16,10 @@ def file_text(filename):
 
         lines = linecache.getlines(filename)
         if not lines:
-            raise ValueError(f"the source of {filename} cannot be read: a kernel must be defined in a file or a notebook") from None
+            raise ValueError(
+                f"the source of {filename} cannot be read: a kernel must be defined in a file or a notebook; "
+                "text for exec() must stand in linecache.cache, under the file name that it is compiled with"
+            ) from None
         return "".join(lines)
     stamp = (status.st_mtime_ns, status.st_size)
     known = _files.get(filename)
