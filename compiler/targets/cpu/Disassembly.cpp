@@ -125,7 +125,7 @@ DisassembledFunction disassembleFunction(Machine &machine, llvm::DWARFContext &l
     label = "L" + std::to_string(count++);
 
   DisassembledFunction function;
-  llvm::DILineInfoSpecifier wanted(llvm::DILineInfoSpecifier::FileLineInfoKind::RawValue);
+  llvm::DILineInfoSpecifier wanted(llvm::DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath);
   for (const Decoded &next : decoded) {
     if (auto label = labels.find(next.address); label != labels.end())
       function.instructions.push_back({next.address, "", 0, label->second + ":"});

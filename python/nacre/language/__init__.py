@@ -31,7 +31,6 @@ from .core import (
     must_use_result,
     pi32_t,
     pointer_type,
-    tensor,
     tensor_descriptor,
     tensor_descriptor_base,
     tensor_descriptor_type,
@@ -72,6 +71,9 @@ def __getattr__(name):
     if name in _SUBMODULES:
         return _import(name)
     if not name.startswith("__"):
+        if name == "tensor":
+            found = globals()[name] = core.tensor
+            return found
         file = _standard_functions().get(name)
         if file is not None:
             found = globals()[name] = getattr(_import(file), name)
@@ -85,5 +87,5 @@ def __getattr__(name):
 
 
 def __dir__():
-    public = [name for name in globals() if not name.startswith("_")]
-    return sorted({*public, *_SUBMODULES, *_standard_functions(), *_builtins.names("triton.language")})
+    found = {*globals(), *_SUBMODULES, *_standard_functions()}
+    return _builtins.listing(found, "triton.language", "triton.language.math")

@@ -50,9 +50,60 @@ def _make(row):
     return function
 
 
-def names(module):
-    """The builtins of a module."""
-    return [name for owner, name in _table() if owner == module]
+class TensorMethod:
+    """A method of tensors, as tl.tensor shows it: a function of the language that takes the tensor first."""
+
+    def __init__(self, name, find):
+        self._find = find
+        self.__name__ = name
+        self.__qualname__ = "tensor." + name
+        self.__module__ = _PACKAGE
+
+    @property
+    def __signature__(self):
+        import inspect
+
+        signature = inspect.signature(self._find())
+        receiver, *rest = signature.parameters.values()
+        return signature.replace(parameters=[receiver.replace(name="self"), *rest])
+
+    @property
+    def __doc__(self):
+        return self._find().__doc__
+
+    def __get__(self, instance, owner=None):
+        return self
+
+    def __call__(self, *args, **kwargs):
+        return self._find()(*args, **kwargs)
+
+    def __repr__(self):
+        return f"<method tl.{self.__qualname__}>"
+
+
+def show_methods(tensor):
+    """Gives the type of tensors its methods as attributes. Instances have them anyway: these are for help()."""
+    import functools
+    import importlib
+
+    def from_library(file, name):
+        return getattr(importlib.import_module(f"{_PACKAGE}.{file.removesuffix('.py')}"), name)
+
+    found = {name: functools.partial(find, module, name) for (module, name), row in _table().items() if row[5]}
+    found.update((name, functools.partial(from_library, file, name)) for name, file, is_method, _ in _core.standard_functions() if is_method)
+    for name, function in found.items():
+        if not name.startswith("_"):
+            setattr(tensor, name, TensorMethod(name, function))
+    return tensor
+
+
+_METHODS_ALONE = ("to", "item")  # of tensors: rows of the table that are no functions of the module
+
+
+def listing(found, *modules):
+    """What dir() of a module shows: the names it has found so far, and the builtins of modules of the table."""
+    builtins = (name for owner, name in _table() if owner in modules)
+    return sorted(name for name in {*found, *builtins} if not name.startswith("_") and name not in _METHODS_ALONE)
 
 
 def attach(package, modules):
@@ -68,6 +119,6 @@ def attach(package, modules):
         raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}")
 
     def list_names():
-        return sorted({*package, *(name for module in modules for name in names(module))})
+        return listing(package, *modules)
 
     return look_up, list_names

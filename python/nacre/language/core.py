@@ -42,9 +42,6 @@ class base_type:
     """The type of a value inside a kernel."""
 
 
-tensor = _core.Tensor
-
-
 class tensor_descriptor_base(base_value):
     """A tensor in memory that a kernel reads and writes by blocks."""
 
@@ -109,4 +106,15 @@ def _aggregate(cls):
     return aggregate(cls)
 
 
-__getattr__, __dir__ = _builtins.attach(globals(), ("triton.language", "triton.language.core", "triton.language.math"))
+_look_up, _list = _builtins.attach(globals(), ("triton.language", "triton.language.core", "triton.language.math"))
+
+
+def __getattr__(name):
+    if name == "tensor":  # its methods are shown on it, which takes a moment
+        found = globals()[name] = _builtins.show_methods(_core.Tensor)
+        return found
+    return _look_up(name)
+
+
+def __dir__():
+    return sorted({*_list(), "tensor"})

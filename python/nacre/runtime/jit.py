@@ -116,8 +116,32 @@ def _is_ours(fn):
     return (fn.__module__ or "").startswith("nacre.language")
 
 
+class _Signature:
+    """What inspect.signature() and help() say of a function of the language."""
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return None
+        import inspect
+
+        signature = inspect.signature(instance.fn)
+        if not _is_ours(instance.fn):
+            return signature
+        # The standard library's: constexprs may be given as plain values, and are shown so.
+        parameters = [
+            parameter.replace(annotation=parameter.empty, default=_plain(parameter.default)) for parameter in signature.parameters.values()
+        ]
+        return signature.replace(parameters=parameters)
+
+
 class JITCallable:
     """A function written in the language: its text and where its names are looked up."""
+
+    __signature__ = _Signature()
+
+    def __get__(self, instance, owner=None):
+        """What has this is a routine to help(). It is never bound."""
+        return self
 
     def _initialize(self, fn):
         self.fn = fn

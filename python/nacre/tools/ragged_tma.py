@@ -50,7 +50,7 @@ def to_ragged_indices(slice_off, slice_size, row):
 @jit
 def _ragged_coordinates(slice_off, slice_size, coords, ragged_dim: tl.constexpr):
     first, second, row = to_ragged_indices(slice_off, slice_size, coords[ragged_dim])
-    return [first, second] + coords[:ragged_dim] + [row] + coords[ragged_dim + 1 :]
+    return [first, second] + list(coords[:ragged_dim]) + [row] + list(coords[ragged_dim + 1 :])
 
 
 @jit
@@ -65,11 +65,11 @@ def load_ragged(TMA, slice_off, slice_size, coords, ragged_dim: tl.constexpr = 0
 def store_ragged(TMA, slice_off, slice_size, coords, data, ragged_dim: tl.constexpr = 0):
     """Stores a block at `coords` of the subarray of `slice_size` rows that starts at row `slice_off`."""
     tl.static_assert(len(TMA.shape) == len(coords) + 2, "the descriptor must come from create_ragged_descriptor")
-    TMA.store(_ragged_coordinates(slice_off, slice_size, coords, ragged_dim), tl.reshape(data, [1, 1] + data.shape))
+    TMA.store(_ragged_coordinates(slice_off, slice_size, coords, ragged_dim), tl.expand_dims(data, (0, 1)))
 
 
 @jit
 def atomic_add_ragged(TMA, slice_off, slice_size, coords, data, ragged_dim: tl.constexpr = 0):
     """Adds a block at `coords` of the subarray of `slice_size` rows that starts at row `slice_off`, atomically."""
     tl.static_assert(len(TMA.shape) == len(coords) + 2, "the descriptor must come from create_ragged_descriptor")
-    TMA.atomic_add(_ragged_coordinates(slice_off, slice_size, coords, ragged_dim), tl.reshape(data, [1, 1] + data.shape))
+    TMA.atomic_add(_ragged_coordinates(slice_off, slice_size, coords, ragged_dim), tl.expand_dims(data, (0, 1)))
