@@ -101,6 +101,44 @@ TEST(Memory, FaultsSayWhere) {
   EXPECT_EQ(array, std::vector<int32_t>(10, 7));
 }
 
+TEST(Memory, PointersKeepToTheirArray) {
+  EagerBuilder builder;
+  std::vector<int32_t> both(20);
+  auto begin = reinterpret_cast<uint64_t>(both.data());
+  MemoryMap memory;
+  uint32_t x = memory.add(begin, begin + 40, "x", begin + 8);
+  memory.add(begin + 40, begin + 80, "y");
+  builder.program.memory = &memory;
+  Value base = pointer(builder, int32(), both.data() + 2);
+  bufferOf(base).array = x;
+  auto at = [&](int64_t offset) { return builder.addPointer(base, builder.scalarFromBits(int64(), offset)); };
+  EXPECT_NO_THROW(builder.load(at(-2), Value(), Value(), {}));
+  EXPECT_NO_THROW(builder.load(at(7), Value(), Value(), {}));
+  auto message = [&](Value place) -> std::string {
+    try {
+      builder.store(place, builder.splat(builder.scalarFromBits(int32(), 1), place.type().shape()), Value(), {});
+    } catch (const MemoryFault &fault) {
+      return fault.diagnostic.message;
+    }
+    return "";
+  };
+  // The next element is y's.
+  EXPECT_EQ(message(at(8)), "program (0, 0, 0): store of int32 out of bounds: element 8 of 'x' (valid: -2 to 7)");
+  Value tile =
+      builder.addPointer(builder.expandDims(builder.splat(base, {4}), 0), builder.expandDims(builder.arange(6, 10), 0));
+  EXPECT_NE(
+      message(builder.permute(tile, {1, 0})).find("element 8 of 'x' (valid: -2 to 7); 2 of 4 lanes, first (2, 0)"),
+      std::string::npos);
+
+  // An address made of a number may be anywhere in the process.
+  Value number = builder.cast(CastOp::PointerToInt, at(8), int64());
+  Value sum = builder.binary(BinaryOp::AddI, number, builder.scalarFromBits(int64(), 0));
+  EXPECT_EQ(message(builder.cast(CastOp::IntToPointer, sum, base.type())), "");
+  EXPECT_EQ(both[10], 1);
+  Value nowhere = builder.cast(CastOp::IntToPointer, builder.scalarFromBits(int64(), 64), base.type());
+  EXPECT_EQ(message(nowhere), "program (0, 0, 0): store of int32 at address 0x40, which is no memory of this process");
+}
+
 TEST(Memory, Atomics) {
   EagerBuilder builder;
   auto rmw = [&](AtomicOp op, auto start, auto operand, Type type) {
