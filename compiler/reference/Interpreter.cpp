@@ -17,13 +17,29 @@ Object Interpreter::call(const Object &function, llvm::ArrayRef<Object> argument
   if (!reference || isRecording || !areLanes(arguments))
     return host.call(function, arguments);
   if (const Recording *recording = recordings.find(*reference, arguments))
-    return recording->isReplayable ? recording->replay(eager, arguments) : host.call(function, arguments);
+    return recording->isReplayable ? recording->replay(eager, arguments) : callOnTiles(*reference, arguments);
   recorder.start(arguments);
   isRecording = true;
   llvm::scope_exit stop([&] { isRecording = false; });
-  Object result = host.call(function, arguments);
+  Object result = callOnTiles(*reference, arguments);
   recordings.keep(*reference, arguments, recorder.finish(result));
   return result;
+}
+
+Object Interpreter::callOnTiles(const JitReference &function, llvm::ArrayRef<Object> arguments) {
+  bool areTiles = arguments.front().value().type().isBlock();
+  if (!areTiles || !branchingFunctions.count(function.key)) {
+    hasBranchedOnTile = false;
+    try {
+      return host.call(function, arguments);
+    } catch (...) {
+      if (!areTiles || !hasBranchedOnTile)
+        throw;
+      host.forgetError();
+      branchingFunctions.insert(function.key);
+    }
+  }
+  return callElementwise(function, arguments, 1);
 }
 
 namespace {
@@ -105,6 +121,7 @@ void Interpreter::mustHaveOneElement(const Value &value, const char *what) {
 
 bool Interpreter::truth(const Object &object) {
   recorder.giveUp();
+  hasBranchedOnTile |= object.isValue() && object.value().type().elementCount() != 1;
   std::variant<bool, Value> condition = toCondition(*this, object);
   if (const bool *known = std::get_if<bool>(&condition))
     return *known;

@@ -10,6 +10,7 @@
 #include "compiler/language/Semantics.h"
 #include "compiler/reference/EagerBuilder.h"
 #include "compiler/reference/Recording.h"
+#include <set>
 
 namespace nacre {
 
@@ -19,6 +20,8 @@ public:
   // Runs a function of the language (a combine_fn) on whole tiles. Errors of the host come back as exceptions of its
   // own kind.
   virtual Object call(const Object &function, llvm::ArrayRef<Object> arguments) = 0;
+  // An exception of the host's kind was caught and is not to be seen by anyone.
+  virtual void forgetError() = 0;
   virtual void staticPrint(llvm::StringRef text) = 0;
 };
 
@@ -63,6 +66,8 @@ public:
 
 private:
   void mustHaveOneElement(const Value &value, const char *what);
+  // A combine_fn on whole tiles, or element by element when it branches on them.
+  Object callOnTiles(const JitReference &function, llvm::ArrayRef<Object> arguments);
 
   InterpreterHost &host;
   Options options;
@@ -70,6 +75,8 @@ private:
   Recorder recorder;
   RecordingCache recordings;
   bool isRecording = false;
+  bool hasBranchedOnTile = false;           // since callOnTiles has last looked
+  std::set<std::string> branchingFunctions; // by key
 };
 
 } // namespace nacre

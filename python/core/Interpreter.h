@@ -47,6 +47,7 @@ public:
   }
 
   Object call(const Object &function, llvm::ArrayRef<Object> arguments) override;
+  void forgetError() override;
   void staticPrint(llvm::StringRef text) override;
 
 private:

@@ -153,6 +153,11 @@ Object Bridge::call(const Object &function, llvm::ArrayRef<Object> arguments) {
   return toObject(checked(PyObject_Call(callee.get(), tuple.get(), nullptr)).get());
 }
 
+void Bridge::forgetError() {
+  HoldGil gil;
+  PyErr_Clear();
+}
+
 void Bridge::staticPrint(llvm::StringRef text) {
   HoldGil gil;
   if (PyObject *out = PySys_GetObject("stdout"); out && out != Py_None)

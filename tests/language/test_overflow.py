@@ -187,9 +187,6 @@ def distance_product(a, b):
 
 @pytest.mark.parametrize("kind", ["reduce", "scan"])
 def test_combine_functions_that_branch_are_checked(engine, kind):
-    if engine.name == "interpreter":
-        pytest.skip("a combine function gets whole slices there, on which it cannot branch")
-
     @triton.jit
     def kernel(x_ptr, out_ptr, KIND: tl.constexpr):
         offsets = tl.arange(0, 2)[:, None] * 16 + tl.arange(0, 16)[None, :]

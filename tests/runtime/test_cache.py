@@ -201,3 +201,52 @@ def test_dumped_stages(script, tmp_path):
     (folder,) = dump.iterdir()
     assert {file.name for file in folder.iterdir()} >= {"kernel.tile", "kernel.cpu", "kernel.llvm", "kernel.asm"}
     assert "tile.load" in (folder / "kernel.tile").read_text()
+
+
+LIBRARY = """
+    import os
+    import numpy as np
+    import nacre
+    import nacre.language as tl
+    from nacre.language import core
+
+    LIBRARY = os.environ["LIBRARY"]
+
+    @core.extern
+    def scaled(x, _semantic=None):
+        table = {(core.dtype("fp32"),): ("scaled", core.dtype("fp32"))}
+        return core.extern_elementwise("scales", LIBRARY, [x], table, is_pure=True, _semantic=_semantic)
+
+    @nacre.jit
+    def kernel(x, out):
+        offsets = tl.arange(0, 16)
+        tl.store(out + offsets, scaled(tl.load(x + offsets)))
+
+    x = np.ones(16, np.float32)
+    out = np.zeros_like(x)
+    kernel[(1,)](x, out)
+    counts = nacre._core.cache_counts()
+    print(out[0], "compiled", counts["compiles"], "found", counts["disk_hits"])
+"""
+
+
+@pytest.mark.parametrize("kind", ["ll", "so"])
+def test_the_content_of_a_library_is_part_of_the_key(script, tmp_path, kind):
+    """A kernel that calls a shared library is found again as well, and finds the library."""
+    clang = shutil.which("clang-22") or shutil.which("clang")
+    if kind == "so" and not clang:
+        pytest.skip("clang compiles the library")
+    library = tmp_path / f"scales.{kind}"
+
+    def build(factor):
+        if kind == "ll":
+            library.write_text(f"define float @scaled(float %x) {{\n  %y = fmul float %x, {factor}.0\n  ret float %y\n}}\n")
+            return
+        source = tmp_path / "scales.c"
+        source.write_text(f"float scaled(float x) {{ return x * {factor}; }}\n")
+        subprocess.run([clang, "-shared", "-fPIC", source, "-o", library], check=True)
+
+    path = script.write(LIBRARY)
+    for factor, expected in [(2, "compiled 1 found 0"), (2, "compiled 0 found 1"), (3, "compiled 1 found 0"), (2, "compiled 0 found 1")]:
+        build(factor)
+        assert script.finish(script.start(path, LIBRARY=str(library))) == f"{factor}.0 {expected}\n"

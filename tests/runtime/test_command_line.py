@@ -1,6 +1,7 @@
 """The `nacre` program of C++: compiling kernels without Python."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -106,3 +107,44 @@ def test_the_same_code_as_from_python(kernels):
     compiled = module.add[(1,)](x, x, x, 100)
     text = nacre("compile", kernels, "--kernel", "add", "--signature", SIGNATURE, "--emit", "tile").stdout
     assert [line.split(" loc(")[0] for line in compiled.asm["tile"].splitlines()] == [line.split(" loc(")[0] for line in text.splitlines()]
+
+
+EXTERNAL = """
+import triton
+import triton.language as tl
+from triton.language import core
+
+FOLDER = "{folder}"
+LIBRARY = FOLDER + "/halves.{kind}"
+
+@core.extern
+def half(x, _semantic=None):
+    table = {{(core.dtype("fp32"),): ("half", core.dtype("fp32"))}}
+    return core.extern_elementwise("halves", LIBRARY, [x], table, is_pure=True, _semantic=_semantic)
+
+@triton.jit
+def kernel(x_ptr):
+    offsets = tl.arange(0, 64)
+    tl.store(x_ptr + offsets, half(tl.load(x_ptr + offsets)))
+"""
+
+
+def test_functions_of_a_library_without_python(tmp_path):
+    (tmp_path / "halves.ll").write_text("define float @half(float %x) {\n  %y = fmul float %x, 5.0e-1\n  ret float %y\n}\n")
+    path = tmp_path / "kernel.py"
+    path.write_text(EXTERNAL.format(folder=tmp_path, kind="ll"))
+    result = nacre("compile", path, "--kernel", "kernel", "--signature", "*fp32", "--emit", "llvm")
+    assert result.returncode == 0, result.stderr
+    assert "fmul" in result.stdout and "call float" not in result.stdout
+
+
+@pytest.mark.skipif(not shutil.which("clang-22"), reason="clang compiles the library")
+def test_object_code_cannot_hold_a_shared_library(tmp_path):
+    (tmp_path / "halves.c").write_text("float half(float x) { return x / 2; }")
+    subprocess.run(["clang-22", "-shared", "-fPIC", tmp_path / "halves.c", "-o", tmp_path / "halves.so"], check=True)
+    path = tmp_path / "kernel.py"
+    path.write_text(EXTERNAL.format(folder=tmp_path, kind="so"))
+    for kind in ("obj", "c"):
+        result = nacre("compile", path, "--kernel", "kernel", "--signature", "*fp32", "--emit", kind, "-o", tmp_path / "out")
+        assert result.returncode == 1 and "halves.so`, which cannot be part of" in result.stderr
+        assert "give the library as LLVM bitcode or IR" in result.stderr

@@ -19,6 +19,7 @@ public:
     ++calls;
     return functions.at(function.as<JitReference>().key)(arguments);
   }
+  void forgetError() override {}
   void staticPrint(llvm::StringRef text) override { printed += text; }
 
   int calls = 0;

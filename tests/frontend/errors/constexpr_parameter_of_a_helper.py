@@ -5,7 +5,7 @@ import triton.language as tl
 
 @triton.jit
 def block(N: tl.constexpr):
-    return tl.arange(0, N)
+    return tl.full((N,), 0, tl.int32)
 
 
 @triton.jit
@@ -13,9 +13,9 @@ def kernel(x_ptr, n):
     size = 16
     tl.store(x_ptr + block(size), 1)
 
-#> constexpr_parameter_of_a_helper.py:8:12: error: tl.arange: `end` must be a constexpr int, not int32 scalar
-#>     return tl.arange(0, N)
-#>            ^~~~~~~~~~~~~~~
+#> constexpr_parameter_of_a_helper.py:8:12: error: tl.full: `shape` must be a constexpr int, not int32 scalar
+#>     return tl.full((N,), 0, tl.int32)
+#>            ^~~~~~~~~~~~~~~~~~~~~~~~~~
 #> hint: its value must be known at compile time: pass a literal or a tl.constexpr parameter
 #> called from constexpr_parameter_of_a_helper.py:14
 #>     tl.store(x_ptr + block(size), 1)
