@@ -92,6 +92,8 @@ PyObject *variableIf(PyObject *, PyObject *const *args, Py_ssize_t count) {
   });
 }
 
+PyObject *isRunning(PyObject *, PyObject *) { return PyBool_FromLong(Bridge::running() != nullptr); }
+
 PyObject *isRunTime(PyObject *, PyObject *object) { return PyBool_FromLong(isTensor(object)); }
 
 // Of two operands the second; constexprs drop out. The caller has short-circuited a constexpr on the left.
@@ -264,6 +266,7 @@ PyMethodDef *interpreterFunctions() {
       {"set_interpret_mode", interpretMode, METH_O,
        "Makes Python run every kernel launched from now on, or no longer."},
       {"is_interpreted", isRunByPython, METH_O, "Whether Python runs a kernel that is launched now."},
+      {"interpreted_is_running", isRunning, METH_NOARGS, "Whether Python is running a kernel on this thread."},
       {"interpreted_variable", variable, METH_O, "What a variable holds: numbers become run-time values."},
       {"interpreted_constexpr", constexprValue, METH_O, "What a name annotated tl.constexpr holds."},
       {"interpreted_variable_if", fast(variableIf), METH_FASTCALL, "A value chosen by a test."},

@@ -353,3 +353,18 @@ def test_methods_may_have_any_name(engine):
         tl.store(out_ptr + 1, named.init())
 
     np.testing.assert_array_equal(run(engine, kernel, 2, 3), [4, 5])
+
+
+def test_fields_are_run_time_values_unless_they_say_constexpr(engine):
+    @triton.jit
+    def kernel(out_ptr):
+        plain = Interval(-7, 4)
+        pair = Pair(-9, plain)
+        tl.static_assert(isinstance(plain.start, tl.tensor) and isinstance(pair.first, tl.tensor) and pair.SCALE == 10)
+        tl.store(out_ptr, plain.start // 2)  # toward zero: a run-time value's
+        tl.store(out_ptr + 1, pair.first // 2)
+        tl.store(out_ptr + 2, tl.aggregate_replace(plain, start=-5).start // 2)
+        held = Pair((1, 2), plain)
+        tl.static_assert(isinstance(held.first[0], tl.constexpr) and isinstance(held.second.start, tl.tensor))
+
+    np.testing.assert_array_equal(run(engine, kernel, 3), [-3, -4, -2])

@@ -96,7 +96,20 @@ def aggregate_replace(instance, /, **fields):
         if name not in type(instance).__aggregate_fields__:
             raise AttributeError(f"{type(instance).__name__} has no field {name!r}")
         setattr(replaced, name, value)
+    _make_run_time(replaced)
     return replaced
+
+
+def _make_run_time(instance):
+    """In a kernel that Python runs: numbers in fields that are not annotated tl.constexpr become run-time values, as in compiled
+    code."""
+    if not _core.interpreted_is_running():
+        return
+    for name in type(instance).__aggregate_fields__:
+        if name in instance.__dict__ and name not in type(instance).__aggregate__.__constexprs__:
+            value = _unwrap_if_constexpr(instance.__dict__[name])
+            if isinstance(value, (bool, int, float)):
+                setattr(instance, name, _core.interpreted_variable(value))
 
 
 def _aggregate(cls):

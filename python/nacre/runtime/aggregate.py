@@ -23,6 +23,7 @@ constexprs, tuples, descriptors, or other aggregates, and each is specialised as
 
 import functools
 
+from ..language.core import _make_run_time
 from .jit import ConstexprFunction, JITCallable, JITFunction
 
 
@@ -81,6 +82,7 @@ def aggregate(cls):
     if "__init__" not in cls.__dict__:
         init = None
         cls.__init__ = _make_init(cls.__name__, tuple(annotations), defaults)
+    cls.__init__ = _settling(cls, cls.__dict__["__init__"])
     # What the compiler asks for (Aggregates.cpp).
     description = {
         **members,
@@ -97,6 +99,19 @@ def aggregate(cls):
     cls.__aggregate_defaults__ = defaults
     cls.__triton_aggregate__ = True
     return cls
+
+
+def _settling(cls, init):
+    """An __init__ after which the fields hold what they do in compiled code."""
+
+    def __init__(self, *args, **kwargs):
+        init.__get__(self, cls)(*args, **kwargs)
+        if type(self) is cls:
+            _make_run_time(self)
+
+    __init__._is_made = True
+    __init__.__doc__ = init.__doc__
+    return __init__
 
 
 def _make_init(class_name, fields, defaults):
