@@ -43,6 +43,7 @@ Range resolveSlice(Evaluation &evaluation, const SliceValue &slice, int64_t leng
 
 bool isSlice(const Object &object) { return object.is<std::shared_ptr<const SliceValue>>(); }
 const SliceValue &sliceOf(const Object &object) { return *object.as<std::shared_ptr<const SliceValue>>(); }
+bool isWhole(const SliceValue &slice) { return slice.start.isNone() && slice.stop.isNone() && slice.step.isNone(); }
 bool isInteger(const Object &object) { return object.isInt() || object.isBool(); }
 
 int64_t resolveIndex(Evaluation &evaluation, const Object &index, int64_t length, const std::string &what) {
@@ -127,6 +128,8 @@ Value takeAt(Evaluation &evaluation, Value value, int axis, Value place) {
 std::vector<Object> expandIndex(Evaluation &evaluation, const Object &index, int64_t rank) {
   std::vector<Object> entries = index.isTuple() ? index.tuple().items : std::vector<Object>{index};
   Object everything = Object::makeSlice(Object(), Object(), Object());
+  if (rank == 0) // a scalar in a tile's place: every `:` of it is nothing
+    llvm::erase_if(entries, [](const Object &entry) { return isSlice(entry) && isWhole(sliceOf(entry)); });
   auto isEllipsis = [](const Object &entry) { return entry.is<EllipsisValue>(); };
   int64_t used = llvm::count_if(entries, [&](const Object &entry) { return !entry.isNone() && !isEllipsis(entry); });
   if (llvm::count_if(entries, isEllipsis) > 1)

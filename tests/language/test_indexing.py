@@ -72,3 +72,19 @@ def test_swizzle2d_walks_groups_of_rows_by_columns(engine, rows, columns, group)
     swizzle_kernel[(rows, columns)](out, rows, columns, group)
     order = [i * columns + j for first in range(0, rows, group) for j in range(columns) for i in range(first, min(first + group, rows))]
     np.testing.assert_array_equal(engine.numpy(out).ravel(), order)
+
+
+@triton.jit
+def scalar_kernel(x_ptr, out_ptr, N: tl.constexpr):
+    offsets = tl.arange(0, N)
+    tile = tl.load(x_ptr + offsets)[None, :] * tl.load(x_ptr)[:, None]
+    tl.static_assert(tl.load(x_ptr)[None, :].shape[0] == 1 and len(tl.load(x_ptr)[:, None].shape) == 1)
+    tl.store(out_ptr + offsets[None, :], tile)
+
+
+@pytest.mark.ours("its compiler takes this, its interpreter does not")
+def test_a_scalar_in_the_place_of_a_tile(engine, rng):
+    x = rng.standard_normal(16).astype(np.float32)
+    out = engine.empty(16, "float32")
+    scalar_kernel[(1,)](engine.array(x), out, 16)
+    np.testing.assert_array_equal(engine.numpy(out), x * x[0])
