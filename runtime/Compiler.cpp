@@ -148,7 +148,8 @@ CompiledCode compileHere(const CompileRequest &request, Host &host, const Compil
     throw CompileError(std::move(error.diagnostic));
   }
   times.stages.emplace_back("obj", microsecondsSince(start));
-  return {std::move(code.object), std::move(code.symbol), code.metadata, access, std::move(code.externals), std::move(times)};
+  return {std::move(code.object),    std::move(code.symbol), code.metadata, access,
+          std::move(code.externals), std::move(times)};
 }
 
 } // namespace
@@ -213,7 +214,13 @@ std::string whyNotHere(const CompileOptions &options) {
 }
 
 std::string CompileRequest::key() const {
-  return Fingerprint().add(buildId()).add("cpu").add(targetDescription(options)).add(options.knobs).add(sourceKey()).hex();
+  return Fingerprint()
+      .add(buildId())
+      .add("cpu")
+      .add(targetDescription(options))
+      .add(options.knobs)
+      .add(sourceKey())
+      .hex();
 }
 
 std::string CompileRequest::sourceKey() const {

@@ -73,7 +73,7 @@ struct CompiledCode {
   KernelMetadata metadata;
   ArgumentAccess access;
   std::vector<ExternalFunction> externals; // what it calls of libraries that are loaded beside it
-  CompileTimes times; // of the compile that made it; empty when it was read
+  CompileTimes times;                      // of the compile that made it; empty when it was read
 };
 
 // Receives every stage in turn ("tile", "cpu", "llvm", "asm"): its name and a function that writes its text.

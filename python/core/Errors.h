@@ -8,8 +8,8 @@ namespace nacre::python {
 // Sets the Python error for the C++ exception that is being handled. Call from a catch block only.
 void setErrorFromException();
 
-// The text of the Python error that is set, which is cleared; with its traceback where compilation.front_end_debugging asks
-// for it.
+// The text of the Python error that is set, which is cleared; with its traceback where compilation.front_end_debugging
+// asks for it.
 std::string takeErrorText();
 
 // Runs `body` as the whole of a function called by Python: what it throws becomes Python's error.

@@ -16,8 +16,7 @@ namespace {
 PyTypeObject *kernelType = nullptr;
 
 struct KernelObject {
-  PyObject_HEAD
-  KernelState *state;
+  PyObject_HEAD KernelState *state;
 };
 
 // Interned names of keywords, compared by address.
@@ -258,7 +257,8 @@ private:
   void removeStale(uint64_t hash, std::string_view key, llvm::ArrayRef<PyObject *> objects) {
     auto [begin, end] = state.specializations.equal_range(hash);
     while (begin != end)
-      begin = begin->second->key == key && !begin->second->isCurrent() ? state.specializations.erase(begin) : std::next(begin);
+      begin = begin->second->key == key && !begin->second->isCurrent() ? state.specializations.erase(begin)
+                                                                       : std::next(begin);
   }
 
   Handle argumentDictionary() {
@@ -271,9 +271,12 @@ private:
       checkedStatus(PyDict_SetItem(dictionary.get(), state.parameters[i].name.get(), value.get()));
     }
     const KeywordNames &names = keywordNames();
-    checkedStatus(PyDict_SetItem(dictionary.get(), names.numWarps, checked(PyLong_FromLongLong(keywords.numWarps)).get()));
-    checkedStatus(PyDict_SetItem(dictionary.get(), names.numStages, checked(PyLong_FromLongLong(keywords.numStages)).get()));
-    checkedStatus(PyDict_SetItem(dictionary.get(), names.numCtas, checked(PyLong_FromLongLong(keywords.numCtas)).get()));
+    checkedStatus(
+        PyDict_SetItem(dictionary.get(), names.numWarps, checked(PyLong_FromLongLong(keywords.numWarps)).get()));
+    checkedStatus(
+        PyDict_SetItem(dictionary.get(), names.numStages, checked(PyLong_FromLongLong(keywords.numStages)).get()));
+    checkedStatus(
+        PyDict_SetItem(dictionary.get(), names.numCtas, checked(PyLong_FromLongLong(keywords.numCtas)).get()));
     return dictionary;
   }
 
@@ -323,9 +326,9 @@ PyObject *launchKernel(PyObject *kernel, PyObject *grid, bool takesGrid, PyObjec
 PyObject *callWithGrid(PyObject *pair, PyObject *const *args, Py_ssize_t positional, PyObject *names) {
   return launchKernel(PyTuple_GetItem(pair, 0), PyTuple_GetItem(pair, 1), false, args, positional, names);
 }
-PyMethodDef callWithGridMethod = {
-    "launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(callWithGrid)), METH_FASTCALL | METH_KEYWORDS,
-    "Compiles the kernel for these arguments if need be, and runs it over the grid."};
+PyMethodDef callWithGridMethod = {"launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(callWithGrid)),
+                                  METH_FASTCALL | METH_KEYWORDS,
+                                  "Compiles the kernel for these arguments if need be, and runs it over the grid."};
 
 PyObject *subscript(PyObject *self, PyObject *grid) {
   return guarded([&] {
@@ -339,7 +342,8 @@ PyObject *run(PyObject *self, PyObject *const *args, Py_ssize_t positional, PyOb
 }
 
 // _configure(names, flags, annotations, defaults, debug): one entry for each parameter. Flags: 1 constexpr, 2 const,
-// 4 do_not_specialize, 8 do_not_specialize_on_alignment. Annotations: a short type name or "". Defaults: a dictionary by name.
+// 4 do_not_specialize, 8 do_not_specialize_on_alignment. Annotations: a short type name or "". Defaults: a dictionary
+// by name.
 PyObject *configure(PyObject *self, PyObject *args) {
   return guarded([&]() -> PyObject * {
     PyObject *names, *flags, *annotations, *defaults;

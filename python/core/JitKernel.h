@@ -28,7 +28,7 @@ struct Specialization {
   std::vector<FileStamp> libraries;
   bool cooperative = false;
   bool isLoaded = false; // compiled._init_handles() was called
-  std::string obstacle; // why it cannot run here; empty when it can
+  std::string obstacle;  // why it cannot run here; empty when it can
 
   bool isCurrent() const; // what it was compiled from is still the same
 };
@@ -51,8 +51,8 @@ KernelState &kernelState(PyObject *kernel);
 
 // What happened to knobs: counted here since it is part of every key.
 extern uint32_t knobChanges;
-// Called around every launch when set: enter(compiled, kernel, grid, arguments) gives what exit is called with. `compiled`
-// is None when Python runs the kernel.
+// Called around every launch when set: enter(compiled, kernel, grid, arguments) gives what exit is called with.
+// `compiled` is None when Python runs the kernel.
 extern Handle *launchHooks; // two handles, or null
 
 } // namespace nacre::python

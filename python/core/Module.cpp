@@ -164,7 +164,8 @@ PyObject *builtins(PyObject *, PyObject *) {
       std::string signature;
       Handle parameters = checked(PyList_New(0));
       for (const Parameter &parameter : builtin.parameters) {
-        signature += (signature.empty() ? "" : ", ") + std::string(static_cast<size_t>(stars(parameter)), '*') + parameter.name;
+        signature +=
+            (signature.empty() ? "" : ", ") + std::string(static_cast<size_t>(stars(parameter)), '*') + parameter.name;
         if (parameter.defaultValue && stars(parameter) == 0)
           signature += "=" + defaultText(*parameter.defaultValue);
         checkedStatus(PyList_Append(parameters.get(), parameterRow(parameter).get()));
@@ -198,7 +199,8 @@ PyMethodDef functions[] = {
      "function_block(file_text, line) -> (text, first_line, first_column)"},
     {"knobs", knobTable, METH_NOARGS, "The table of knobs."},
     {"knobs_changed", knobsChanged, METH_NOARGS, "Tells that a knob was set."},
-    {"directories", directories, METH_NOARGS, "The folders of the cache, of dumps and of overrides, as the knobs say now."},
+    {"directories", directories, METH_NOARGS,
+     "The folders of the cache, of dumps and of overrides, as the knobs say now."},
     {"set_threads", setThreads, METH_O, "Sets how many threads run a grid; 0: one for each core."},
     {"threads", threads, METH_NOARGS, "How many threads run a grid."},
     {"cache_counts", counts, METH_NOARGS, "How often kernels were found in memory, found on disk, compiled."},

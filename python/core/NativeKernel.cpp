@@ -109,11 +109,21 @@ PyObject *loadKernel(PyObject *, PyObject *args) {
   });
 }
 
+// To other processes: the code travels, what it was compiled from does not.
+PyObject *reduce(PyObject *self, PyObject *) {
+  return guarded([&] {
+    Handle load = attribute(reinterpret_cast<PyObject *>(nativeKernelType), "load");
+    Handle encoded = checked(getEncoded(self, nullptr));
+    return checked(Py_BuildValue("O(Os)", load.get(), encoded.get(), kernelOf(self)->hash.c_str())).release();
+  });
+}
+
 PyMethodDef methods[] = {
     {"stages", stages, METH_NOARGS, "Every stage's text by name; compiles once more on first use."},
     {"launch", launchWithTypes, METH_VARARGS, "launch(grid, types, names, arguments, cooperative=False)"},
     {"load", reinterpret_cast<PyCFunction>(loadKernel), METH_VARARGS | METH_STATIC,
      "load(encoded, hash) -> NativeKernel"},
+    {"__reduce__", reduce, METH_NOARGS, "For pickle."},
     {nullptr, nullptr, 0, nullptr},
 };
 PyGetSetDef properties[] = {

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import os
 import sys
 
 _OURS = __name__.partition(".")[0]
@@ -18,6 +19,10 @@ class _Loader:
         module = importlib.import_module(self.name)
         self.spec = module.__spec__
         return module
+
+    def get_code(self, fullname):
+        """For `-m triton.tools.compile`."""
+        return importlib.util.find_spec(self.name).loader.get_code(self.name)
 
     def exec_module(self, module):
         module.__spec__ = self.spec  # the import system has just put the alias's there
@@ -66,8 +71,20 @@ def replace_triton():
     sys.modules[_ALIAS] = sys.modules[_OURS]
 
 
+def _tell_children():
+    """Processes that this one starts have the alias too: torch.compile's workers compile kernels for it."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_children")
+    path = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    if folder not in path:
+        os.environ["PYTHONPATH"] = os.pathsep.join([folder, *path])
+    if folder not in sys.path:
+        sys.path.insert(1, folder)  # some hand down this instead of the variable
+
+
 def activate():
-    """From now on `import triton` gives this package, in this process. Call it before anything imports triton."""
+    """From now on `import triton` gives this package, in this process and in those it starts. Call it before anything imports
+    triton."""
+    _tell_children()
     if is_active():
         return
     other = sys.modules.get(_ALIAS)

@@ -71,6 +71,22 @@ def test_activate(script):
     assert script.run("\n    import nacre\n    nacre.activate()\n    nacre.activate()\n" + SCRIPT, "z") == "right ['z']\n"
 
 
+def test_children_have_the_alias(script, tmp_path):
+    """Also where only this process knows where nacre is."""
+    import nacre
+    from pathlib import Path
+
+    text = f"""
+        import subprocess, sys
+        sys.path.insert(0, {str(Path(nacre.__file__).parent.parent)!r})
+        import nacre
+        nacre.activate()
+        child = "import triton, triton.language as tl, nacre; print(triton is nacre, tl is nacre.language)"
+        print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, check=True).stdout)
+    """
+    assert script.finish(script.start(script.write(text), PYTHONPATH="")) == "True True\n\n"
+
+
 def test_activate_too_late(script):
     text = """
         import sys, types

@@ -109,3 +109,25 @@ def test_inductors_triton_code(tmp_path):
         print("right")
     """
     run(tmp_path, text)
+
+
+@pytest.mark.parametrize("start", ["subprocess", "fork"])
+def test_inductors_workers_compile_for_us(tmp_path, start):
+    text = """
+        import torch._inductor.config as config
+        from torch._inductor.async_compile import AsyncCompile
+        config.cpu_backend = "triton"
+        config.compile_threads = 2
+        config.worker_start_method = START
+
+        def function(x, y):
+            return torch.relu(x * y + 1).sum(-1)
+
+        AsyncCompile.wait_pool_ready(120)
+        x, y = torch.randn(64, 100), torch.randn(64, 100)
+        before = nacre._core.cache_counts()["compiles"]
+        torch.testing.assert_close(torch.compile(function)(x, y), function(x, y), rtol=1e-4, atol=1e-4)
+        assert nacre._core.cache_counts()["compiles"] == before
+        print("right")
+    """
+    run(tmp_path, text.replace("START", repr(start)))

@@ -243,6 +243,9 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
         self._repr = repr
         self.pre_run_hooks = []
         self._key = None
+        # torch.compile looks after these two when it sends a kernel to another process.
+        self.used_global_vals = {}
+        self._hash_lock = None
         unspecialized, unaligned = set(do_not_specialize or ()), set(do_not_specialize_on_alignment or ())
         self.do_not_specialize = do_not_specialize
         self.do_not_specialize_on_alignment = do_not_specialize_on_alignment
