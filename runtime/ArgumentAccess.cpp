@@ -1,5 +1,5 @@
 // Addresses are followed backwards to the arguments they may come from. What cannot be followed (a pointer read from
-// memory or made from a number, inline assembly) may be any of them.
+// memory or made from a number, inline assembly, a function of a library) may be any of them.
 #include "runtime/ArgumentAccess.h"
 #include "compiler/ir/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -56,6 +56,8 @@ private:
       } else {
         follow(loop.getConditionOp().getArgs()[index], roots);
       }
+    } else if (auto map = mlir::dyn_cast<tile::MapOp>(parent)) {
+      follow(map.getOperands()[index / map.getPack()], roots);
     } else {
       unknown(roots);
     }
@@ -77,7 +79,8 @@ private:
     if (mlir::isa<mlir::ub::PoisonOp>(definition)) // never read
       return;
     bool isFollowed = false;
-    if (!mlir::isa<tile::LoadOp, tile::IntToPtrOp, tile::InlineAsmOp>(definition) && definition->getNumRegions() == 0)
+    bool isOpaque = mlir::isa<tile::LoadOp, tile::IntToPtrOp, tile::InlineAsmOp, tile::ExternalCallOp>(definition);
+    if (!isOpaque && definition->getNumRegions() == 0)
       for (mlir::Value operand : definition->getOperands())
         if (tile::isPointerLike(operand.getType())) {
           follow(operand, roots);
@@ -112,8 +115,8 @@ ArgumentAccess argumentAccess(mlir::ModuleOp module) {
     } else if (auto exchange = mlir::dyn_cast<tile::AtomicCasOp>(operation)) {
       wrote(exchange.getPointer());
       read(exchange.getPointer());
-    } else if (auto assembly = mlir::dyn_cast<tile::InlineAsmOp>(operation)) {
-      for (mlir::Value operand : assembly->getOperands())
+    } else if (mlir::isa<tile::InlineAsmOp, tile::ExternalCallOp>(operation)) {
+      for (mlir::Value operand : operation->getOperands())
         if (tile::isPointerLike(operand.getType())) {
           wrote(operand);
           read(operand);

@@ -127,7 +127,10 @@ std::string Object::typeName() const {
     std::string operator()(const Builtin *) { return "builtin function"; }
     std::string operator()(const JitReference &) { return "jit function"; }
     std::string operator()(const ModuleReference &) { return "module"; }
-    std::string operator()(const OpaqueReference &value) { return "object " + value.key; }
+    std::string operator()(const OpaqueReference &value) {
+      constexpr size_t longest = 100; // a key may show all that the object holds
+      return "object " + (value.key.size() > longest ? value.key.substr(0, longest) + "..." : value.key);
+    }
     std::string operator()(const BoundMethod &) { return "method"; }
     std::string operator()(const Value &value) { return valueTypeName(value.type()); }
   };

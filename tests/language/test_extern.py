@@ -270,3 +270,24 @@ def test_names_of_libdevice_without_a_library(engine, rng):
     out = engine.empty(16, "float32")
     kernel[(1,)](engine.array(x), out)
     np.testing.assert_allclose(engine.numpy(out), np.tanh(x), rtol=1e-6)
+
+
+def test_what_a_library_may_do_through_a_pointer(tmp_path):
+    """An argument whose pointer goes to a library, or into a function of single elements, counts as read and written."""
+
+    @triton.jit
+    def first(pointer, x):
+        if x > 2:
+            tl.store(pointer, x)
+        return x
+
+    @triton.jit
+    def kernel(x_ptr, mapped_ptr, out_ptr, PATH: tl.constexpr):
+        offsets = tl.arange(0, 8)
+        tl.store(out_ptr + offsets, element(x_ptr + offsets, offsets.to(tl.int64), PATH))
+        tl.map_elementwise(first, mapped_ptr + offsets, offsets)
+
+    path = write(tmp_path / "element.ll", "define i64 @element(ptr %p, i64 %i) {\n  ret i64 %i\n}\n")
+    x = np.zeros(8, "int32")
+    compiled = kernel[(1,)](x, x.copy(), np.zeros(8, "int64"), path)
+    assert tuple(compiled._native.access) == (0b001, 0b111)

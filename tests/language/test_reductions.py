@@ -382,3 +382,35 @@ def test_reduce_or(engine, rng, name):
     or_kernel[(1,)](engine.array(x), out, everything, R=8, C=32)
     np.testing.assert_array_equal(engine.numpy(out), np.bitwise_or.reduce(x, axis=1))
     assert engine.numpy(everything)[0] == np.bitwise_or.reduce(x, axis=None)
+
+
+@triton.jit
+def greatest_divisor(a, b):
+    while b != 0:
+        rest = a % b
+        a = b
+        b = rest
+    return a
+
+
+@pytest.mark.ours("Triton's combine functions neither loop nor branch in its interpreter")
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("kind", ["reduce", "scan"])
+def test_a_combine_function_that_loops(engine, rng, axis, kind):
+    @triton.jit
+    def kernel(x_ptr, out_ptr, AXIS: tl.constexpr, KIND: tl.constexpr):
+        offsets = tl.arange(0, 8)[:, None] * 16 + tl.arange(0, 16)[None, :]
+        x = tl.load(x_ptr + offsets)
+        if KIND == "reduce":
+            result = tl.reduce(x, AXIS, greatest_divisor, keep_dims=True)
+        else:
+            result = tl.associative_scan(x, AXIS, greatest_divisor)
+        tl.store(out_ptr + offsets, tl.broadcast_to(result, (8, 16)))
+
+    x = (rng.integers(1, 50, (8, 16)) * 12).astype(np.int32)
+    out = engine.empty((8, 16), "int32")
+    kernel[(1,)](engine.array(x), out, axis, kind)
+    expected = np.gcd.accumulate(x, axis=axis)
+    if kind == "reduce":
+        expected = np.broadcast_to(np.gcd.reduce(x, axis=axis, keepdims=True), (8, 16))
+    np.testing.assert_array_equal(engine.numpy(out), expected)
