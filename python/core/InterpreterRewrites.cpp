@@ -19,6 +19,14 @@ bool isNumber(PyObject *object) {
 bool holdsTensor(PyObject *object) {
   if (isTensor(object) || isRecord(object))
     return true;
+  if (isNumber(object))
+    return false;
+  if (Handle fields = aggregateFields(object)) {
+    for (Py_ssize_t i = 0; i < PyTuple_Size(fields.get()); ++i)
+      if (holdsTensor(checked(PyObject_GetAttr(object, PyTuple_GetItem(fields.get(), i))).get()))
+        return true;
+    return false;
+  }
   if (!PyTuple_Check(object) && !PyList_Check(object))
     return false;
   for (Py_ssize_t i = 0, size = PySequence_Size(object); i < size; ++i)

@@ -366,5 +366,6 @@ def test_fields_are_run_time_values_unless_they_say_constexpr(engine):
         tl.store(out_ptr + 2, tl.aggregate_replace(plain, start=-5).start // 2)
         held = Pair((1, 2), plain)
         tl.static_assert(isinstance(held.first[0], tl.constexpr) and isinstance(held.second.start, tl.tensor))
+        tl.static_assert(not isinstance(plain, tl.constexpr))
 
     np.testing.assert_array_equal(run(engine, kernel, 3), [-3, -4, -2])

@@ -347,3 +347,19 @@ def test_squeeze_and_unsqueeze(engine, rng):
     out = engine.empty(16, "int32")
     squeeze_kernel[(1,)](engine.array(x), out, COUNT=16)
     np.testing.assert_array_equal(engine.numpy(out), 2 * x)
+
+
+def test_shapes_join_lists_and_tuples(engine):
+    @triton.jit
+    def kernel(x_ptr, out_ptr, EXTRA: tl.constexpr):
+        x = tl.load(x_ptr + tl.arange(0, 4)[:, None] * 8 + tl.arange(0, 8)[None, :])
+        wide = tl.reshape(x, [1, 1] + x.shape)
+        tl.static_assert(len(wide.shape) == 4 and wide.shape[3] == 8)
+        mixed = tl.reshape(wide, x.shape[:1] + (2,) + x.shape[1:][:0] + [4] + EXTRA)
+        tl.static_assert(len(mixed.shape) == 4 and mixed.shape[1] == 2 and mixed.shape[3] == 1)
+        tl.store(out_ptr + tl.arange(0, 32), tl.reshape(mixed, (1 + 31,)))
+
+    x = np.arange(32, dtype=np.int32)
+    out = engine.zeros(32, "int32")
+    kernel[(1,)](engine.array(x), out, (1,))
+    np.testing.assert_array_equal(engine.numpy(out), x)

@@ -302,6 +302,16 @@ def test_the_command_lines(folder):
     assert done.returncode == 0 and "ymm" in done.stdout and "zmm" not in done.stdout
 
 
+def test_under_the_alias(folder):
+    (folder / "kernels.py").write_text(KERNELS.replace("nacre as triton", "triton").replace("nacre.language", "triton.language"))
+    environment = {**os.environ, "PYTHONPATH": str(Path(nacre.__file__).parents[1])}
+    command = [sys.executable, "-m", "nacre", "run", "-m", "triton.tools.compile", folder / "kernels.py", "--kernel-name", "add",
+               "--signature", "*fp32,*fp32,*fp32,i32,128", "-o", folder / "add"]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0 and "Error" not in done.stderr, done.stderr
+    assert len(list(folder.glob("add.*.o"))) == 1
+
+
 @pytest.mark.parametrize("options, text", [
     (("--kernel-name", "missing", "--signature", ""), "has no kernel 'missing'"),
     (("--kernel-name", "triton", "--signature", ""), "not a kernel"),

@@ -3,7 +3,7 @@ what it would read differently is rewritten here, on the syntax tree, and compil
 original, so that debuggers and tracebacks show the kernel's own text:
 
 - a number assigned to a variable becomes a run-time value (`c = 2.0`), also one that a loop or a branch carries; constexprs stay;
-- `and`, `or`, `not` and chained comparisons of tiles;
+- `and`, `or`, `not` and chained comparisons of tiles; `[1] + x.shape`, of a list and a tuple;
 - the index of `range` is a run-time value of the type of its bounds;
 - `assert` is tl.device_assert; `int`, `float`, `bool`, `min`, `max` and `isinstance` know tiles;
 - a number has a dtype and methods (`n.to(tl.int64)` where n is 1).
@@ -248,6 +248,20 @@ class _Rewriter(ast.NodeTransformer):
         for value in node.values[1:]:
             result = ast.copy_location(self._combine(isinstance(node.op, ast.And), result, value), node)
         return result
+
+    def visit_BinOp(self, node):
+        self.generic_visit(node)
+        displays = (ast.List, ast.Tuple)
+        if not isinstance(node.op, ast.Add) or not (isinstance(node.left, displays) or isinstance(node.right, displays)):
+            return node
+        # [a] + x: x may be a list or a tuple, such as a shape
+        first = node.left if isinstance(node.left, displays) else node.right
+        elements = [
+            element
+            for side in (node.left, node.right)
+            for element in (side.elts if isinstance(side, displays) else [ast.copy_location(ast.Starred(side, ast.Load()), side)])
+        ]
+        return ast.copy_location(type(first)(elements, ast.Load()), node)
 
     def visit_UnaryOp(self, node):
         self.generic_visit(node)
