@@ -43,6 +43,7 @@ GROUPS = {
     "[Python in kernels](python.md).",
 }
 
+METHODS = ("triton.language.dtype", "str", "int")  # of types, and of constexprs: not in the list of functions
 SHORT_MODULES = {"triton.language": "tl", "triton.language.math": "tl", "builtins": "", "triton.language.dtype": "dtype"}
 
 
@@ -205,7 +206,7 @@ def contents(functions):
         "|---|---|",
     ]
     for group in GROUPS:
-        names = [function.name for function in functions if function.group == group and function.module != "triton.language.dtype"]
+        names = [function.name for function in functions if function.group == group and function.module not in METHODS]
         names = names if len(names) < 40 else names[:24] + ["..."]
         lines.append(f"| [{group}]({page_name(group)}) | {' '.join(f'`{name}`' if name != '...' else name for name in names)} |")
     return "\n".join(lines) + "\n"

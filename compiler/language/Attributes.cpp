@@ -162,6 +162,12 @@ std::optional<Object> attribute(Evaluation &evaluation, const Object &object, ll
     return object;
   if (object.isType())
     return typeAttribute(object, name);
+  if (object.isString())
+    if (const Builtin *builtin = findBuiltin("str", name))
+      return boundMethod(object, builtin, name);
+  if (object.isInt())
+    if (const Builtin *builtin = findBuiltin("int", name))
+      return boundMethod(object, builtin, name);
   if (object.isNumber())
     return numberAttribute(evaluation, object, name);
   return std::nullopt;

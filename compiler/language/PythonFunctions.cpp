@@ -255,6 +255,61 @@ Object rangeOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   return Object::makeTuple(std::move(items));
 }
 
+// ---- Methods of texts and integers
+
+// Of one text, or of any of several.
+template <bool (llvm::StringRef::*holds)(llvm::StringRef) const>
+Object anyHolds(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  std::string text = stringArgument(evaluation, arguments[0], "self");
+  std::vector<Object> wanted{arguments[1]};
+  if (arguments[1].isTuple())
+    wanted = arguments[1].tuple().items;
+  return Object(llvm::any_of(wanted, [&](const Object &part) {
+    return (llvm::StringRef(text).*holds)(stringArgument(evaluation, part, "part"));
+  }));
+}
+
+Object upperOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  return llvm::StringRef(stringArgument(evaluation, arguments[0], "self")).upper();
+}
+
+Object lowerOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  return llvm::StringRef(stringArgument(evaluation, arguments[0], "self")).lower();
+}
+
+Object replaced(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  std::string text = stringArgument(evaluation, arguments[0], "self"),
+              old = stringArgument(evaluation, arguments[1], "old"),
+              made = stringArgument(evaluation, arguments[2], "new"), result;
+  if (old.empty())
+    evaluation.fail(Diagnostic::Kind::Value, "`old` must not be empty");
+  size_t from = 0;
+  for (size_t at; (at = text.find(old, from)) != std::string::npos; from = at + old.size())
+    result += text.substr(from, at - from) + made;
+  return result + text.substr(from);
+}
+
+Object splitText(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  std::string text = stringArgument(evaluation, arguments[0], "self"),
+              separator = stringArgument(evaluation, arguments[1], "sep");
+  if (separator.empty())
+    evaluation.fail(Diagnostic::Kind::Value, "`sep` must not be empty");
+  llvm::SmallVector<llvm::StringRef> parts;
+  llvm::StringRef(text).split(parts, separator);
+  std::vector<Object> items;
+  for (llvm::StringRef part : parts)
+    items.push_back(part.str());
+  return makeList(std::move(items));
+}
+
+Object bitLength(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  Integer value = llvm::abs(arguments[0].as<Integer>());
+  int64_t bits = 0;
+  for (; value > 0; value /= Integer(2))
+    ++bits;
+  return bits;
+}
+
 } // namespace
 
 void addPython(Table &table) {
@@ -289,6 +344,19 @@ void addPython(Table &table) {
       "Counts from 0, or from the first argument, up to the last. In a loop the bounds may be run-time values.\n\n"
       "arg1, arg2, step: stop, or start, stop and step. A negative step must be constexpr.",
       rangeOf);
+  table.section("str", "Python in kernels");
+  table.add("startswith(self: constexpr str, prefix: constexpr)",
+            "Whether a text starts with another, or with one of a tuple.", anyHolds<&llvm::StringRef::starts_with>);
+  table.add("endswith(self: constexpr str, suffix: constexpr)",
+            "Whether a text ends with another, or with one of a tuple.", anyHolds<&llvm::StringRef::ends_with>);
+  table.add("upper(self: constexpr str)", "The text in capital letters.", upperOf);
+  table.add("lower(self: constexpr str)", "The text in small letters.", lowerOf);
+  table.add("replace(self: constexpr str, old: constexpr str, new: constexpr str)",
+            "The text with one part of it exchanged.", replaced);
+  table.add("split(self: constexpr str, sep: constexpr str)", "The parts of the text between separators, as a list.",
+            splitText);
+  table.section("int", "Python in kernels");
+  table.add("bit_length(self: constexpr int)", "How many bits a constexpr integer takes, without its sign.", bitLength);
 }
 
 void addSlice(Table &table) {

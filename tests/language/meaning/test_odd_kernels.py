@@ -231,6 +231,20 @@ def test_names_that_hide_others(engine):
 
 
 @triton.jit
+def texts_kernel(out_ptr, FORMAT: tl.constexpr, N: tl.constexpr):
+    tl.static_assert(FORMAT.startswith("e4") and FORMAT.endswith(("m2", "m3")) and not FORMAT.startswith("e5"))
+    tl.static_assert(FORMAT.upper() == "E4M3" and FORMAT.upper().lower() == FORMAT)
+    tl.static_assert(FORMAT.replace("e4", "float") == "floatm3" and FORMAT.split("m")[1] == "3")
+    tl.static_assert(N.bit_length() == 5 and (-N).bit_length() == 5 and (N - N).bit_length() == 0)
+    tl.store(out_ptr, len(FORMAT))
+
+
+def test_methods_of_texts_and_integers(engine):
+    """Of constexprs: what kernels ask of a format's name, and how many bits a number takes."""
+    assert computed(engine, texts_kernel, 1, "int32", FORMAT="e4m3", N=17)[0] == 4
+
+
+@triton.jit
 def place_kernel(x_ptr, n, out_ptr):
     x = tl.load(x_ptr + tl.arange(0, 3)[:, None] * 5 + tl.arange(0, 5)[None, :])
     tl.store(out_ptr, x[n, 1])
