@@ -69,6 +69,20 @@ TEST_F(DiskCacheTest, IgnoresDamage) {
   EXPECT_EQ(cache.read(key, "kernel"), payload);
 }
 
+TEST(SealedEntry, IsOpenedWholeOrNotAtAll) {
+  std::string payload("some\0bytes", 10), entry = sealEntry(payload);
+  EXPECT_EQ(openEntry(entry), payload);
+  EXPECT_EQ(openEntry(sealEntry("")), "");
+  for (size_t size = 0; size < entry.size(); ++size)
+    EXPECT_EQ(openEntry(entry.substr(0, size)), std::nullopt) << size;
+  EXPECT_EQ(openEntry(entry + "x"), std::nullopt);
+  for (size_t place = 0; place < entry.size(); ++place) {
+    std::string damaged = entry;
+    damaged[place] ^= 1;
+    EXPECT_EQ(openEntry(damaged), std::nullopt) << place;
+  }
+}
+
 TEST_F(DiskCacheTest, DoesWithoutAFolder) {
   EXPECT_FALSE(DiskCache("").write(key, "kernel", "x"));
   EXPECT_EQ(DiskCache("").read(key, "kernel"), std::nullopt);

@@ -53,10 +53,20 @@ TEST_F(KnobsTest, AWrongValueNamesItsVariable) {
   EXPECT_EQ(knobInteger(KnobId::NumThreads), 12);
 }
 
+TEST_F(KnobsTest, ASwitchMayNameOneKernel) {
+  for (const char *all : {"1", "on", "True"})
+    EXPECT_TRUE(asksFor(all, "kernel")) << all;
+  for (const char *none : {"", "0", "off"})
+    EXPECT_FALSE(asksFor(none, "kernel")) << none;
+  EXPECT_TRUE(asksFor("kernel", "kernel"));
+  EXPECT_FALSE(asksFor("kernel", "another"));
+}
+
 TEST_F(KnobsTest, FoldersFollowHome) {
   setenv("TRITON_HOME", "/somewhere", 1);
   EXPECT_EQ(cacheDirectory(), "/somewhere/.nacre/cache");
   EXPECT_EQ(dumpDirectory(), "/somewhere/.nacre/dump");
+  EXPECT_EQ(overrideDirectory(), "/somewhere/.nacre/override");
   setenv("TRITON_CACHE_DIR", "/elsewhere", 1);
   EXPECT_EQ(cacheDirectory(), "/elsewhere");
 }

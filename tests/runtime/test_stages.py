@@ -298,3 +298,63 @@ def test_an_assembled_stage_has_gdb_lines(tmp_path):
     (tmp_path / "kernel.o").write_bytes(again.kernel)
     told = subprocess.run(["readelf", "-S", str(tmp_path / "kernel.o")], capture_output=True, text=True).stdout
     assert ".debug_line" in told
+
+
+# Every stage of kernels of all kinds is taken back as it was printed
+
+
+@nacre.jit
+def maximum(a, b):
+    return tl.maximum(a, b)
+
+
+@nacre.jit
+def product_kernel(x, out):
+    offsets = tl.arange(0, 32)[:, None] * 32 + tl.arange(0, 32)[None, :]
+    a = tl.load(x + offsets)
+    acc = tl.zeros((32, 32), tl.float32)
+    for i in range(3):
+        acc = tl.dot(a, a, acc, input_precision="ieee")
+        acc = acc * 0.5 + i
+    tl.store(out + offsets, acc)
+
+
+@nacre.jit
+def reductions_kernel(x, out):
+    offsets = tl.arange(0, 32)[:, None] * 32 + tl.arange(0, 32)[None, :]
+    a = tl.load(x + offsets)
+    row = tl.softmax(a, 1) + tl.cumsum(a, 1) + tl.sort(a)
+    best = tl.reduce(row, 1, maximum)
+    index = tl.argmax(a, 1)
+    tl.store(out + offsets, row + best[:, None] + index[:, None] + tl.exp(tl.sin(a)))
+
+
+@nacre.jit
+def control_kernel(x, out, n):
+    count = 0
+    value = tl.load(x)
+    while value < 100.0:
+        if count == 7:
+            break
+        value = value * 1.5 + 1.0
+        count += 1
+    tl.atomic_add(out + tl.program_id(0), value, sem="relaxed")
+    tl.atomic_max(out + 1, value)
+    bits = (tl.load(x + tl.arange(0, 16)) * n).to(tl.float16).to(tl.int16, bitcast=True)
+    tl.store(out + 16 + tl.arange(0, 16), tl.where(bits > 0, bits, -bits) * 1.0)
+    tl.device_assert(count < 8, "too many rounds")
+    tl.device_print("count", count)
+
+
+@pytest.mark.parametrize("kernel, more", [(product_kernel, ()), (reductions_kernel, ()), (control_kernel, (3,))])
+@pytest.mark.parametrize("stage", list(EDITS))
+def test_stages_are_taken_back_as_printed(tmp_path, capsys, kernel, more, stage):
+    x = np.random.default_rng(0).random(1024).astype(np.float32)
+    expected, found = np.zeros(1024, np.float32), np.zeros(1024, np.float32)
+    compiled = kernel[(1,)](x, expected, *more, debug=True)
+    path = tmp_path / f"same.{stage}"
+    path.write_text(compiled.asm[stage])
+    printed = capsys.readouterr().out
+    again = kernel[(1,)](x, found, *more, debug=True, ir_override=path)
+    np.testing.assert_array_equal(found, expected)
+    assert again.metadata.scratch_bytes == compiled.metadata.scratch_bytes and capsys.readouterr().out == printed
