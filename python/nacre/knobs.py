@@ -261,7 +261,7 @@ class _WatchedHook:
 
     def __set__(self, group, value):
         group.__dict__[self.name] = value
-        if _groups.get("runtime") is group:
+        if group is runtime:
             _hooks_changed()
 
 

@@ -109,6 +109,26 @@ def test_scopes_restore_what_they_found():
     assert runtime.jit_cache_hook is None and "TRITON_DEBUG" not in os.environ
 
 
+def test_a_group_may_be_replaced():
+    """As test suites do: a fresh copy for each test."""
+    calls = []
+
+    @nacre.jit
+    def kernel(x):
+        tl.store(x, 1.0)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(knobs, "compilation", knobs.compilation.copy().reset())
+        patch.setattr(knobs, "runtime", knobs.runtime.copy().reset())
+        knobs.compilation.listener = lambda **told: calls.append("compiled")
+        knobs.runtime.launch_enter_hook = lambda metadata: calls.append("launched")
+        kernel[(1,)](np.zeros(1, np.float32))
+        knobs.runtime.launch_enter_hook = None
+        kernel[(1,)](np.zeros(1, np.float32))
+    assert calls == ["compiled", "launched"]
+    assert knobs.compilation.listener is None and not knobs.runtime.launch_enter_hook
+
+
 def test_wrong_values(monkeypatch):
     monkeypatch.setenv("TRITON_DEBUG", "perhaps")
     with pytest.raises(ValueError, match="TRITON_DEBUG=perhaps: expected a boolean"):
