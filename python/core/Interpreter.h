@@ -8,6 +8,7 @@
 
 #include "compiler/reference/Interpreter.h"
 #include "python/core/JitKernel.h"
+#include <atomic>
 
 namespace nacre::python {
 
@@ -18,6 +19,7 @@ public:
 
   Interpreter interpreter;
   bool isParallel = false; // other threads run programs too: the GIL is let go while tiles are computed
+  const std::atomic<bool> *stopped = nullptr; // set once another program has failed: this one, too, is to end
 
   // The bridge of the program that this thread runs; null when it runs none.
   static Bridge *running();
@@ -42,6 +44,8 @@ public:
   template <typename Body> auto compute(Body body) {
     if (!isParallel)
       return body();
+    if (stopped && stopped->load(std::memory_order_relaxed))
+      raise(PyExc_KeyboardInterrupt, "another program failed");
     ReleaseGil released;
     return body();
   }

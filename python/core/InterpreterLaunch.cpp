@@ -147,6 +147,7 @@ void runPrograms(const Programs &programs, Bridge &own, uint64_t count, uint64_t
 
   auto runOne = [&](Bridge &bridge, uint64_t number) {
     Bridge::Scope scope(bridge);
+    bridge.stopped = &failed;
     programs.prepare(bridge);
     Crew::Wait wait;
     bridge.interpreter.program().waiting = [&] {

@@ -258,3 +258,58 @@ def test_tools_that_trace_lines_see_the_kernels(interpret):
     finally:
         sys.settrace(before)
     assert lines == {2, 3, 6} and files == {__file__}
+
+
+@triton.jit
+def endless_kernel(started_ptr):
+    tl.atomic_add(started_ptr, 1)
+    if tl.program_id(0) == 0:
+        while tl.atomic_add(started_ptr, 0) < 2:  # the other has begun
+            pass
+        raise ArithmeticError("this program fails")
+    count = 0
+    while True:
+        count += 1
+
+
+def test_an_error_ends_programs_that_would_go_on(interpret):
+    with triton.knobs.runtime.scope():
+        triton.knobs.runtime.interpret_threads = 2
+        with pytest.raises(ArithmeticError, match="this program fails"):
+            endless_kernel[(2,)](np.zeros(1, np.int32))
+    assert sum(range(1000)) == 499500  # nothing comes after it
+
+
+INTERRUPTED = """
+import os, signal, threading
+import nacre; nacre.activate()
+import numpy as np
+import triton
+import triton.language as tl
+
+@triton.jit(interpret=True)
+def kernel(started_ptr):
+    tl.atomic_add(started_ptr, 1)
+    count = 0
+    while True:
+        count += 1
+
+started = np.zeros(1, np.int32)
+
+def interrupt():
+    while started[0] < THREADS:
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    kernel[(4,)](started)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_interrupt_ends_a_launch(run_script, threads):
+    output, _ = run_script(INTERRUPTED.replace("THREADS", str(threads)), NACRE_INTERPRET_THREADS=str(threads))
+    assert output == "interrupted\n"

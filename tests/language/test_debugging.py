@@ -1,5 +1,7 @@
 """static_print, static_assert, device_print, device_assert, and Python's print and assert in kernels."""
 
+import contextlib
+import io
 import re
 
 import numpy as np
@@ -97,6 +99,37 @@ def test_hex(engine, capfd, name, value, text):
     skip_other_formats(engine)
     print_hex_kernel[(1,)](engine.array(np.array([value]), name))
     assert lines_of(printed(capfd)) == [f"pid (0, 0, 0) idx (0) h: {text}"]
+
+
+@triton.jit
+def print_twice_kernel(x_ptr):
+    program = tl.program_id(0) + 10 * tl.program_id(1)
+    tl.device_print("first", program)
+    tl.store(x_ptr + program, 1)
+    tl.device_print("second", program, tl.arange(0, 4))
+
+
+def test_a_programs_prints_stay_together(engine, capfd):
+    skip_other_formats(engine)
+    print_twice_kernel[(10, 20)](engine.zeros(200, "int32"))
+    lines = lines_of(printed(capfd))
+    assert len(lines) == 200 * 6
+    for place in range(0, len(lines), 6):
+        x, y = map(int, re.match(r"pid \((\d+), (\d+), 0\)", lines[place]).groups())
+        pid = f"pid ({x}, {y}, 0) idx"
+        assert lines[place : place + 6] == [
+            f"{pid} () first: {x + 10 * y}", f"{pid} () second: (operand 0) {x + 10 * y}",
+            *[f"{pid} ({i}) second: (operand 1) {i}" for i in range(4)],
+        ]  # fmt: skip
+
+
+def test_prints_go_to_pythons_stdout(engine):
+    with contextlib.redirect_stdout(io.StringIO()) as text:
+        print_scalar_kernel[(1,)](10)
+        static_print_kernel[(1,)](engine.zeros(1, "int32"), N=78)
+        python_print_kernel[(1,)](41)
+    shown = text.getvalue()
+    assert "10" in shown and "N is 78" in shown and "41" in shown
 
 
 def test_lines_of_many_programs_stay_whole(engine, capfd):
