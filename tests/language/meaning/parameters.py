@@ -16,7 +16,10 @@ PARAMETERS = {
     "expand_dims": _named("axis"),
     "broadcast_to": _named("shape"),
     "reshape": _named("can_reorder"),
-    "dot": {**_named("input other acc input_precision allow_tf32 max_num_imprecise_acc out_dtype"), **_named("trans_a trans_b", "test_meaning_ours.py")},
+    "dot": {
+        **_named("input other acc input_precision allow_tf32 max_num_imprecise_acc out_dtype"),
+        **_named("trans_a trans_b", "test_meaning_ours.py"),
+    },
     "dot_scaled": _named("lhs lhs_scale lhs_format rhs rhs_scale rhs_format acc fast_math lhs_k_pack rhs_k_pack out_dtype"),
     "load": _named("pointer mask other boundary_check padding_option cache_modifier eviction_policy volatile"),
     "store": _named("pointer value mask boundary_check cache_modifier eviction_policy"),

@@ -40,8 +40,14 @@ def test_to_bool_asks_for_not_zero(engine, source):
 @pytest.mark.parametrize("small", FP8)
 def test_fp8_and_integers(engine, small, integer):
     """fp8 to an integer and back are errors that say to go through a float."""
-    refused(engine, cast_kernel, engine.zeros(8, small), engine.zeros(8, integer), TO=getattr(tl, integer), COUNT=8, words=[small.replace("float", "fp"), integer])
-    refused(engine, cast_kernel, engine.zeros(8, integer), engine.zeros(8, small), TO=getattr(tl, small), COUNT=8, words=[small.replace("float", "fp"), integer])
+    refused(
+        engine, cast_kernel, engine.zeros(8, small), engine.zeros(8, integer), TO=getattr(tl, integer), COUNT=8,
+        words=[small.replace("float", "fp"), integer],
+    )  # fmt: skip
+    refused(
+        engine, cast_kernel, engine.zeros(8, integer), engine.zeros(8, small), TO=getattr(tl, small), COUNT=8,
+        words=[small.replace("float", "fp"), integer],
+    )  # fmt: skip
 
 
 NARROWING = [("float64", "float32"), ("float64", "float16"), ("float64", "bfloat16"), ("float32", "float16"), ("float32", "bfloat16")]
@@ -101,7 +107,9 @@ def bits_kernel(x_ptr, out_ptr, TO: tl.constexpr):
     tl.store(out_ptr + tl.arange(0, 8), x)
 
 
-@pytest.mark.parametrize("source, target", [("float32", "int32"), ("int64", "float64"), ("float16", "uint16"), ("bfloat16", "float16"), ("uint8", "int8")])
+@pytest.mark.parametrize(
+    "source, target", [("float32", "int32"), ("int64", "float64"), ("float16", "uint16"), ("bfloat16", "float16"), ("uint8", "int8")],
+)  # fmt: skip
 def test_bitcast_keeps_the_bits(engine, source, target):
     """Of equal width the bits are the same."""
     x = engine.array(np.array([0, 1, 2, 3.5, 100, 64, 5, 7]), source)
@@ -148,7 +156,10 @@ def pointer_to_kernel(x_ptr, out_ptr, TO: tl.constexpr):
 @pytest.mark.parametrize("target", ["int8", "int16", "int32", "uint32", "float32", "float64"])
 def test_pointers_cast_to_nothing_else(engine, target):
     """Any other target is an error."""
-    refused(engine, pointer_to_kernel, engine.zeros(8, "int32"), engine.zeros(1, "int64"), TO=getattr(tl, target), words=["pointer", target.replace("float", "fp")])
+    refused(
+        engine, pointer_to_kernel, engine.zeros(8, "int32"), engine.zeros(1, "int64"), TO=getattr(tl, target),
+        words=["pointer", target.replace("float", "fp")],
+    )  # fmt: skip
 
 
 @triton.jit
@@ -172,7 +183,10 @@ def add_pointers_kernel(x_ptr, y_ptr, out_ptr):
 
 
 @pytest.mark.ours("the interpreter of Triton compares addresses")
-@pytest.mark.parametrize("kernel", [compare_pointers_kernel, order_pointers_kernel, subtract_pointers_kernel, add_pointers_kernel], ids=lambda kernel: kernel.__name__)
+@pytest.mark.parametrize(
+    "kernel", [compare_pointers_kernel, order_pointers_kernel, subtract_pointers_kernel, add_pointers_kernel],
+    ids=lambda kernel: kernel.__name__,
+)  # fmt: skip
 def test_no_comparison_or_difference_of_pointers(engine, kernel):
     """Two pointers are neither compared nor subtracted nor added."""
     refused(engine, kernel, engine.zeros(8, "int32"), engine.zeros(8, "int32"), engine.zeros(1, "int32"), words="pointer")

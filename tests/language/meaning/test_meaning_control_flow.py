@@ -132,7 +132,9 @@ def while_only_kernel(n, out_ptr):
 
 
 @pytest.mark.ours(ONE_PATH)
-@pytest.mark.parametrize("kernel", [single_branch_kernel, single_else_kernel, loop_only_kernel, while_only_kernel], ids=lambda kernel: kernel.__name__)
+@pytest.mark.parametrize(
+    "kernel", [single_branch_kernel, single_else_kernel, loop_only_kernel, while_only_kernel], ids=lambda kernel: kernel.__name__,
+)  # fmt: skip
 def test_a_name_bound_on_one_path_is_not_visible(engine, kernel):
     """After the branch or the loop it is no name: an error that says where it was bound."""
     if engine.name == "interpreter":
@@ -205,10 +207,19 @@ def index_type_kernel(start_ptr, end_ptr, out_ptr, EXPECTED: tl.constexpr):
 
 
 @pytest.mark.ours("the index is a Python int in the interpreter of Triton")
-@pytest.mark.parametrize("start, end, expected", [("int32", "int32", "int32"), ("int32", "int64", "int64"), ("int64", "int32", "int64"), ("int8", "int16", "int32"), ("uint32", "uint32", "uint32"), ("int64", "int64", "int64")])
+@pytest.mark.parametrize(
+    "start, end, expected",
+    [
+        ("int32", "int32", "int32"), ("int32", "int64", "int64"), ("int64", "int32", "int64"), ("int8", "int16", "int32"),
+        ("uint32", "uint32", "uint32"), ("int64", "int64", "int64"),
+    ],
+)  # fmt: skip
 def test_the_index_has_the_bounds_promoted_type(engine, start, end, expected):
     """The step (here the literal 1, an int32) takes part: nothing narrower than int32."""
-    got = computed(engine, index_type_kernel, 1, "int32", engine.array(np.array([1]), start), engine.array(np.array([4]), end), EXPECTED=getattr(tl, expected))
+    got = computed(
+        engine, index_type_kernel, 1, "int32", engine.array(np.array([1]), start), engine.array(np.array([4]), end),
+        EXPECTED=getattr(tl, expected),
+    )  # fmt: skip
     assert got[0] == 3
 
 

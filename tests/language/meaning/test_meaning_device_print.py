@@ -76,7 +76,10 @@ def test_several_values_name_their_operand(engine, capfd):
     """`(operand k)` when there are several; the prefix gets its colon and blank once."""
     compiled_only(engine)
     got = lines(capfd, two_kernel, engine.array(np.array([5, 6], np.int32)), 7)
-    assert got == ["pid (0, 0, 0) idx () pair: (operand 0) 7", "pid (0, 0, 0) idx (0) pair: (operand 1) 5", "pid (0, 0, 0) idx (1) pair: (operand 1) 6"]
+    assert got == [
+        "pid (0, 0, 0) idx () pair: (operand 0) 7", "pid (0, 0, 0) idx (0) pair: (operand 1) 5",
+        "pid (0, 0, 0) idx (1) pair: (operand 1) 6",
+    ]  # fmt: skip
 
 
 def test_scalars(engine, capfd):

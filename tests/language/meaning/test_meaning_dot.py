@@ -22,7 +22,9 @@ def ones(engine, name):
     return engine.array(np.ones((16, 16)), name)
 
 
-@pytest.mark.parametrize("name, expected", [("int8", "int32"), ("float16", "float32"), ("bfloat16", "float32"), ("float32", "float32"), ("float64", "float64")])
+@pytest.mark.parametrize(
+    "name, expected", [("int8", "int32"), ("float16", "float32"), ("bfloat16", "float32"), ("float32", "float32"), ("float64", "float64")],
+)  # fmt: skip
 def test_operands_of_equal_types(engine, name, expected):
     """int8 gives int32; fp16, bf16 and fp32 give fp32 by default, fp64 itself."""
     proved(engine, dot_kernel, ones(engine, name), ones(engine, name), EXPECTED=getattr(tl, expected))
@@ -37,10 +39,16 @@ def test_any_two_fp8_types(engine, left, right):
 
 
 @pytest.mark.ours("the interpreter of Triton lets these through")
-@pytest.mark.parametrize("left, right", [("float16", "float32"), ("float16", "bfloat16"), ("int8", "int32"), ("float8e5", "float16"), ("float32", "float64"), ("int8", "float16")])
+@pytest.mark.parametrize(
+    "left, right",
+    [("float16", "float32"), ("float16", "bfloat16"), ("int8", "int32"), ("float8e5", "float16"), ("float32", "float64"), ("int8", "float16")],
+)  # fmt: skip
 def test_operands_of_two_types(engine, left, right):
     """Are an error that names both."""
-    refused(engine, dot_kernel, ones(engine, left), ones(engine, right), engine.zeros(1, "int32"), EXPECTED=tl.float32, words=[left.replace("float", "fp").replace("bfp", "bf"), right.replace("float", "fp").replace("bfp", "bf")])
+    refused(
+        engine, dot_kernel, ones(engine, left), ones(engine, right), engine.zeros(1, "int32"), EXPECTED=tl.float32,
+        words=[left.replace("float", "fp").replace("bfp", "bf"), right.replace("float", "fp").replace("bfp", "bf")],
+    )  # fmt: skip
 
 
 @triton.jit
@@ -67,7 +75,13 @@ def accumulator_kernel(a_ptr, b_ptr, out_ptr, ACC: tl.constexpr):
     tl.store(out_ptr, (tl.max(tl.max(c.to(tl.float32), 1), 0) == 17).to(tl.int32))
 
 
-@pytest.mark.parametrize("name, acc", [("float16", "float16"), ("float16", "float32"), ("float8e5", "float16"), ("float8e4nv", "float32"), ("bfloat16", "float32"), ("float32", "float32"), ("int8", "int32")])
+@pytest.mark.parametrize(
+    "name, acc",
+    [
+        ("float16", "float16"), ("float16", "float32"), ("float8e5", "float16"), ("float8e4nv", "float32"), ("bfloat16", "float32"),
+        ("float32", "float32"), ("int8", "int32"),
+    ],
+)  # fmt: skip
 @pytest.mark.ours("out_dtype must be named in Triton for an fp16 accumulator")
 def test_the_accumulator_s_type(engine, name, acc):
     """fp16 and fp8 give the accumulator's type; the others match the type they give."""

@@ -104,7 +104,9 @@ def function_kernel(out_ptr):
 
 @pytest.mark.ours("other classes of errors")
 @pytest.mark.parametrize(
-    "kernel, name", [(integer_kernel, "PLAIN_INTEGER"), (list_kernel, "PLAIN_LIST"), (text_kernel, "PLAIN_TEXT"), (dict_kernel, "PLAIN_DICT")], ids=lambda v: getattr(v, "__name__", v)
+    "kernel, name", [(integer_kernel, "PLAIN_INTEGER"), (list_kernel, "PLAIN_LIST"), (text_kernel, "PLAIN_TEXT"), (dict_kernel, "PLAIN_DICT")], ids=lambda v: getattr(
+        v, "__name__", v,
+    )  # fmt: skip
 )
 def test_anything_else_is_an_error(engine, kernel, name):
     """An error that names the global and says to make it tl.constexpr."""

@@ -169,7 +169,13 @@ def store_kernel(x_ptr, out_ptr):
     tl.store(out_ptr + tl.arange(0, 16), tl.load(x_ptr + tl.arange(0, 16)))
 
 
-@pytest.mark.parametrize("source, target", [("float32", "int32"), ("float32", "float16"), ("int32", "int8"), ("int32", "float32"), ("float64", "bfloat16"), ("int64", "int1"), ("float32", "float8e5"), ("uint8", "int64"), ("int1", "float32")])
+@pytest.mark.parametrize(
+    "source, target",
+    [
+        ("float32", "int32"), ("float32", "float16"), ("int32", "int8"), ("int32", "float32"), ("float64", "bfloat16"), ("int64", "int1"),
+        ("float32", "float8e5"), ("uint8", "int64"), ("int1", "float32"),
+    ],
+)  # fmt: skip
 def test_store_casts_to_the_element_type(engine, source, target):
     """As `.to` does: floats to integers truncate, integers wrap, to bool is not zero."""
     x = np.array([0, 1, 2, 3, 100, 300, -1, -2.5, 0.5, 7, 8, 9, 10, 11, 12, 13]) if source not in ("uint8", "int1") else np.arange(16) % 2
@@ -189,7 +195,13 @@ def other_kernel(x_ptr, out_ptr, n, OTHER: tl.constexpr):
     tl.store(out_ptr + offsets, x)
 
 
-@pytest.mark.parametrize("name, other, expected", [("int32", 2.75, 2), ("int8", 300, 44), ("float16", 3, 3.0), ("int1", 5, True), ("float32", float("-inf"), -np.inf), ("uint8", -1, 255), ("bfloat16", 1.00390625, 1.0)])
+@pytest.mark.parametrize(
+    "name, other, expected",
+    [
+        ("int32", 2.75, 2), ("int8", 300, 44), ("float16", 3, 3.0), ("int1", 5, True), ("float32", float("-inf"), -np.inf),
+        ("uint8", -1, 255), ("bfloat16", 1.00390625, 1.0),
+    ],
+)  # fmt: skip
 def test_other_is_cast_to_the_element_type(engine, name, other, expected):
     """The loaded type is the pointer's, whatever the type of `other`."""
     got = engine.empty(16, name)

@@ -60,7 +60,9 @@ def dot_kernel(a_ptr, b_ptr, out_ptr, PRECISION: tl.constexpr, TF32: tl.constexp
     tl.store(out_ptr + places, c)
 
 
-@pytest.mark.parametrize("precision, tf32", [("tf32", None), ("tf32x3", None), ("ieee", None), ("bf16x3", None), ("bf16x6", None), (None, True), (None, False)])
+@pytest.mark.parametrize(
+    "precision, tf32", [("tf32", None), ("tf32x3", None), ("ieee", None), ("bf16x3", None), ("bf16x6", None), (None, True), (None, False)],
+)  # fmt: skip
 @pytest.mark.ours("keywords in the interpreter of Triton")
 def test_dot(engine, rng, precision, tf32):
     """acc is added; every precision gives the product of small integers exactly; the accumulation hint changes nothing here."""
@@ -238,7 +240,10 @@ def test_reductions_scans_and_sorts(engine):
     got = computed(engine, reductions_kernel, 44, "int64", engine.array(x))
     running = np.cumsum(x[:, ::-1], 1)[:, ::-1]
     product = np.cumprod(x[::-1], 0)[::-1]
-    expected = [2, 1, x.sum(), x.sum(), *running.ravel(), *product.ravel(), *running.ravel(), *np.sort(x, 1)[:, ::-1].ravel(), *np.sort(x, 1)[:, :2].ravel(), 2, 2, 1, 1]
+    expected = [
+        2, 1, x.sum(), x.sum(), *running.ravel(), *product.ravel(), *running.ravel(), *np.sort(x, 1)[:, ::-1].ravel(),
+        *np.sort(x, 1)[:, :2].ravel(), 2, 2, 1, 1,
+    ]  # fmt: skip
     np.testing.assert_array_equal(got, expected)
 
 
@@ -276,7 +281,9 @@ def test_atomics(engine, sem, scope):
 @triton.jit
 def iteration_kernel(n, out_ptr):
     total = 0
-    for i in tl.range(1, n, 2, num_stages=3, loop_unroll_factor=2, disallow_acc_multi_buffer=True, flatten=True, warp_specialize=False, disable_licm=True):
+    for i in tl.range(
+        1, n, 2, num_stages=3, loop_unroll_factor=2, disallow_acc_multi_buffer=True, flatten=True, warp_specialize=False, disable_licm=True,
+    ):
         total = total * 10 + i
     tl.store(out_ptr, total)
 

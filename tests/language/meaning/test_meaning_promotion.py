@@ -48,7 +48,9 @@ def test_the_wider_integer_wins(engine, a, b):
     meet(engine, a, b, b)
 
 
-@pytest.mark.parametrize("a, b", [("float16", "float32"), ("bfloat16", "float32"), ("float16", "float64"), ("bfloat16", "float64"), ("float32", "float64")])
+@pytest.mark.parametrize(
+    "a, b", [("float16", "float32"), ("bfloat16", "float32"), ("float16", "float64"), ("bfloat16", "float64"), ("float32", "float64")],
+)  # fmt: skip
 def test_the_wider_float_wins(engine, a, b):
     """Width within a kind."""
     meet(engine, a, b, b)
@@ -139,7 +141,10 @@ OUT_OF_RANGE = [(f"int{b}", v) for b in (8, 16, 32, 64) for v in (2 ** (b - 1), 
 @pytest.mark.ours("the interpreter of Triton raises other classes")
 def test_a_number_out_of_range(engine, name, value):
     """A literal that the integer type cannot hold is an error that names both."""
-    refused(engine, constant_kernel, engine.zeros(16, name), engine.empty(16, name), NUMBER=value, words=[str(value), "does not fit" if value < -(2**63) else name])
+    refused(
+        engine, constant_kernel, engine.zeros(16, name), engine.empty(16, name), NUMBER=value,
+        words=[str(value), "does not fit" if value < -(2**63) else name],
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])

@@ -52,7 +52,10 @@ def test_multiples_of_16_are_marked():
     """Pointers and integers that 16 divides are marked so, each by itself; others are not."""
     plain = signature_of(aligned(1), aligned(1), 7, 9)
     assert "divisib" not in plain and "16" not in plain.split("{")[1].split("(")[1].split(")")[0]
-    texts = {plain, signature_of(aligned(0), aligned(1), 7, 9), signature_of(aligned(1), aligned(0), 7, 9), signature_of(aligned(1), aligned(1), 32, 9), signature_of(aligned(1), aligned(1), 7, 48)}
+    texts = {
+        plain, signature_of(aligned(0), aligned(1), 7, 9), signature_of(aligned(1), aligned(0), 7, 9),
+        signature_of(aligned(1), aligned(1), 32, 9), signature_of(aligned(1), aligned(1), 7, 48),
+    }  # fmt: skip
     assert len(texts) == 5
 
 
@@ -102,7 +105,10 @@ def type_kernel(n, out_ptr, EXPECTED: tl.constexpr):
     tl.store(out_ptr, 1)
 
 
-INTEGERS = [(0, "int32"), (-1, "int32"), (2**31 - 1, "int32"), (-(2**31), "int32"), (2**31, "int64"), (-(2**31) - 1, "int64"), (2**63 - 1, "int64"), (2**63, "uint64"), (2**64 - 1, "uint64")]
+INTEGERS = [
+    (0, "int32"), (-1, "int32"), (2**31 - 1, "int32"), (-(2**31), "int32"), (2**31, "int64"), (-(2**31) - 1, "int64"), (2**63 - 1, "int64"),
+    (2**63, "uint64"), (2**64 - 1, "uint64"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("value, expected", INTEGERS)

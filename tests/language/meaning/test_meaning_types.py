@@ -12,8 +12,15 @@ SHORT = {
     "float8e4nv": "fp8e4nv", "float8e5": "fp8e5", "float8e4b15": "fp8e4b15", "float8e4b8": "fp8e4b8", "float8e5b16": "fp8e5b16",
     "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64",
 }  # fmt: skip
-BITS = {"int1": 1, **{name: int("".join(c for c in name.replace("bfloat", "") if c.isdigit())) for name in SHORT if "float8" not in name and name != "int1"}, **{name: 8 for name in SHORT if "float8" in name}}
-FORMATS = {"float8e4nv": (3, 7), "float8e5": (2, 15), "float8e4b15": (3, 15), "float8e4b8": (3, 8), "float8e5b16": (2, 16), "float16": (10, 15), "bfloat16": (7, 127), "float32": (23, 127), "float64": (52, 1023)}
+BITS = {
+    "int1": 1,
+    **{name: int("".join(c for c in name.replace("bfloat", "") if c.isdigit())) for name in SHORT if "float8" not in name and name != "int1"},
+    **{name: 8 for name in SHORT if "float8" in name},
+}  # fmt: skip
+FORMATS = {
+    "float8e4nv": (3, 7), "float8e5": (2, 15), "float8e4b15": (3, 15), "float8e4b8": (3, 8), "float8e5b16": (2, 16), "float16": (10, 15),
+    "bfloat16": (7, 127), "float32": (23, 127), "float64": (52, 1023),
+}  # fmt: skip
 
 
 def printed(name):
@@ -140,7 +147,10 @@ def methods_kernel(x_ptr, out_ptr):
     tl.store(out_ptr + 14, x.reduce(0, plus) + x.associative_scan(0, plus).max(0))
     tl.store(out_ptr + 15, (x.gather(place ^ 1, 0) - tl.gather(x, place ^ 1, 0)).sum())
     tl.store(out_ptr + 16, (place % 4).histogram(4).sum() + x.flip().argmax(0) + (x.sort(descending=True)).argmax(0))
-    tl.store(out_ptr + 17, place.cdiv(3).sum() + (place > 3).logical_and(place < 6).to(tl.int32).sum() + (place > 3).logical_or(place < 2).to(tl.int32).sum())
+    tl.store(
+        out_ptr + 17,
+        place.cdiv(3).sum() + (place > 3).logical_and(place < 6).to(tl.int32).sum() + (place > 3).logical_or(place < 2).to(tl.int32).sum(),
+    )  # fmt: skip
     tl.store(out_ptr + 18, x.cumsum(0).max(0) + x.cumprod(0).min(0) + place.xor_sum(0))
     tl.store(out_ptr + 19, x.sum(0, keep_dims=True).item() + y.ravel().max(0) + x.view(2, 8).max().item() + (place > 14).reduce_or(0).to(tl.int32))
     (out_ptr + 20).store(x.sum(0))
@@ -156,7 +166,10 @@ def test_methods_of_a_tensor(engine):
     """The listed ones, all math, all reductions, as methods: each equals its function."""
     x = np.arange(1, 17)
     got = computed(engine, methods_kernel, 21, "float32", counting(engine, "float32"))
-    expected = [136, 16, 1, 15, 0, 0, 0, 0, 0, 0, 0, 0, 16 + 32, sum(x[1::2]), 136 * 2, 0, 16 + 0 + 0, sum(-(-i // 3) for i in range(16)) + 2 + 14, 136 + 1 + 0, 136 + 16 + 16 + 1, 136]
+    expected = [
+        136, 16, 1, 15, 0, 0, 0, 0, 0, 0, 0, 0, 16 + 32, sum(x[1::2]), 136 * 2, 0, 16 + 0 + 0, sum(-(-i // 3) for i in range(16)) + 2 + 14,
+        136 + 1 + 0, 136 + 16 + 16 + 1, 136,
+    ]  # fmt: skip
     np.testing.assert_allclose(got, expected)
 
 

@@ -104,7 +104,10 @@ def last_steps_kernel(start, stop, step, out_ptr):
     tl.store(out_ptr + 1, left)
 
 
-@pytest.mark.parametrize("start, stop, step", [(2**31 - 8, 2**31 - 1, 4), (2**31 - 100, 2**31 - 1, 64), (-(2**31), -(2**31) + 5, 3), (0, 10, 2**31 - 1), (5, 5, 7)])
+@pytest.mark.parametrize(
+    "start, stop, step",
+    [(2**31 - 8, 2**31 - 1, 4), (2**31 - 100, 2**31 - 1, 64), (-(2**31), -(2**31) + 5, 3), (0, 10, 2**31 - 1), (5, 5, 7)],
+)  # fmt: skip
 @pytest.mark.ours("break")
 def test_loops_up_to_the_largest_integer(engine, start, stop, step):
     """A step beyond the largest integer ends the loop; it does not start from below again."""
@@ -222,7 +225,10 @@ def names_kernel(n, out_ptr):
     sum = tl.sum(tl.arange(0, 4), 0)  # noqa: A001
     größe = max + range + sum
     tl.store(out_ptr, größe)
-    tl.store(out_ptr + 1, getattr(tl, "max")(tl.arange(0, 4), 0) + hasattr(tl, "sum") + hasattr(tl, "no_such_function") + getattr(tl, "no_such_function", 40))
+    tl.store(
+        out_ptr + 1,
+        getattr(tl, "max")(tl.arange(0, 4), 0) + hasattr(tl, "sum") + hasattr(tl, "no_such_function") + getattr(tl, "no_such_function", 40),
+    )  # fmt: skip
 
 
 def test_names_that_hide_others(engine):
