@@ -76,8 +76,7 @@ Object Interpreter::callElementwise(const Object &function, llvm::ArrayRef<Objec
     std::vector<Object> scalars;
     for (const Object &argument : arguments)
       for (int64_t position = first; position < first + pack; ++position)
-        scalars.push_back(
-            eager.extract(argument.value(), indexAt(std::min(position, count - 1), type.shape())));
+        scalars.push_back(eager.extract(argument.value(), indexAt(std::min(position, count - 1), type.shape())));
     Object result = host.call(function, scalars);
     isTuple = result.isTuple();
     std::vector<Object> items = isTuple ? result.tuple().items : std::vector<Object>{result};

@@ -45,7 +45,7 @@ PyObject *getAccess(PyObject *self, void *) {
   return Py_BuildValue("(KK)", access.maybeRead, access.maybeWritten);
 }
 PyObject *getFunction(PyObject *self, void *) {
-  return PyLong_FromVoidPtr(reinterpret_cast<void *>(kernelOf(self)->function()));
+  return guarded([&] { return PyLong_FromVoidPtr(reinterpret_cast<void *>(kernelOf(self)->function())); });
 }
 
 // stages() -> {"tile": text, ...}

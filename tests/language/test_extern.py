@@ -291,3 +291,25 @@ def test_what_a_library_may_do_through_a_pointer(tmp_path):
     x = np.zeros(8, "int32")
     compiled = kernel[(1,)](x, x.copy(), np.zeros(8, "int64"), path)
     assert tuple(compiled._native.access) == (0b001, 0b111)
+
+
+@needs_clang
+@pytest.mark.parametrize("kind", ["o", "a"])
+def test_code_that_cannot_be_loaded(engine, tmp_path, kind):
+    """Without -fPIC a table is addressed by 32 bits; a function that nobody has is named."""
+    text = """
+    static const float table[4] = {1, 2, 4, 8};
+    float halved_sum(float a, float b) { return table[(int)a & 3]; }
+    double from_nowhere(double);
+    double halved_sum_double(double a, double b) { return from_nowhere(a); }
+    """
+    source, compiled = write(tmp_path / "bad.c", text), str(tmp_path / "bad.o")
+    subprocess.run([CLANG, "-O1", "-fno-pic", "-c", source, "-o", compiled], check=True, capture_output=True)
+    path = compiled
+    if kind == "a":
+        path = str(tmp_path / "bad.a")
+        archiver = shutil.which("llvm-ar-22") or shutil.which("ar") or "/usr/lib/llvm-22/bin/llvm-ar"
+        subprocess.run([archiver, "rcs", path, compiled], check=True, capture_output=True)
+    ones = engine.array(np.ones(16, "float32"))
+    with pytest.raises(Exception, match=rf"bad.{kind}` cannot be loaded: .*from_nowhere|(?s:out of range.*-fPIC)"):
+        halves_kernel[(1,)](ones, ones, engine.empty(16, "float32"), path, 16)

@@ -1,5 +1,5 @@
-// Object code into this process, through ORC. One session serves every kernel; a kernel is a dylib of its own in it, and
-// so is a user's library that kernels call.
+// Object code into this process, through ORC. One session serves every kernel; a kernel is a dylib of its own in it,
+// and so is a user's library that kernels call.
 #include "compiler/language/Diagnostic.h"
 #include "compiler/language/ExternalLibrary.h"
 #include "compiler/targets/cpu/CpuTarget.h"
@@ -21,10 +21,38 @@ using namespace nacre;
 using namespace nacre::cpu;
 using namespace llvm::orc;
 
+// The errors that the session reports, on whatever thread it links: what comes back to who asked only says that
+// something failed.
+class Reports {
+public:
+  void add(llvm::Error error) {
+    std::lock_guard<std::mutex> guard(lock);
+    first = first.empty() ? llvm::toString(std::move(error)) : (llvm::consumeError(std::move(error)), first);
+  }
+  // The first that was reported since they were last taken; empty when there was none.
+  std::string take() {
+    std::lock_guard<std::mutex> guard(lock);
+    return std::exchange(first, "");
+  }
+  static Reports &get() {
+    static auto *reports = new Reports;
+    return *reports;
+  }
+
+private:
+  std::mutex lock;
+  std::string first;
+};
+
+static std::string textOf(llvm::Error error) {
+  std::string text = llvm::toString(std::move(error)), reported = Reports::get().take();
+  return reported.empty() ? text : reported;
+}
+
 [[noreturn]] static void throwError(const char *what, llvm::Error error) {
   Diagnostic diagnostic;
   diagnostic.kind = Diagnostic::Kind::Internal;
-  diagnostic.message = std::string(what) + ": " + llvm::toString(std::move(error));
+  diagnostic.message = std::string(what) + ": " + textOf(std::move(error));
   throw CompileError(diagnostic);
 }
 
@@ -33,6 +61,8 @@ using namespace llvm::orc;
   Diagnostic diagnostic;
   diagnostic.kind = Diagnostic::Kind::Value;
   diagnostic.message = "the library `" + function.library + "` cannot be loaded: " + problem;
+  if (llvm::StringRef(problem).contains("out of range"))
+    diagnostic.hint = "compile it with -fPIC";
   throw CompileError(diagnostic);
 }
 
@@ -65,6 +95,7 @@ struct Session {
     if (!control)
       throwError("cannot start the loader", control.takeError());
     session = std::make_unique<ExecutionSession>(std::move(*control));
+    session->setErrorReporter([](llvm::Error error) { Reports::get().add(std::move(error)); });
     linker = std::make_unique<ObjectLinkingLayer>(*session);
     // Tells debuggers of kernels that carry line tables.
     llvm::Error problem = llvm::Error::success();
@@ -95,7 +126,7 @@ struct Session {
     auto content = llvm::MemoryBuffer::getMemBufferCopy((*found)->content().getBuffer(), function.library);
     auto check = [&](llvm::Error error) {
       if (error)
-        throwLibraryError(function, llvm::toString(std::move(error)));
+        throwLibraryError(function, textOf(std::move(error)));
     };
     switch ((*found)->kind) {
     case ExternalLibrary::Kind::IR:
@@ -120,6 +151,12 @@ struct Session {
     }
     libraries[function.digest] = &dylib;
     return dylib;
+  }
+
+  // The library did not load: another try starts anew, and tells the same again.
+  void forget(const ExternalFunction &function) {
+    std::lock_guard<std::mutex> guard(libraryLock);
+    libraries.erase(function.digest);
   }
 
   // Lives as long as the process: kernels may run until its end.
@@ -156,6 +193,7 @@ std::unique_ptr<LoadedKernel> nacre::cpu::load(const std::string &object, const 
                                                llvm::ArrayRef<ExternalFunction> externals) {
   Session &session = Session::get();
   mayUseTileRegisters(); // the kernel may come from the cache, and have been compiled by another process
+  Reports::get().take();
   auto kernel = std::make_unique<OrcKernel>();
   auto dylib = session.session->createJITDylib("kernel" + std::to_string(session.count++));
   if (!dylib)
@@ -166,11 +204,13 @@ std::unique_ptr<LoadedKernel> nacre::cpu::load(const std::string &object, const 
     JITDylib &library = session.library(function);
     SymbolStringPtr name = session.session->intern(function.symbol);
     // Asked for now, where what the library itself lacks can be told.
-    if (auto found = session.session->lookup({&library}, name); !found)
-      throwLibraryError(function, llvm::toString(found.takeError()));
+    if (auto found = session.session->lookup({&library}, name); !found) {
+      session.forget(function);
+      throwLibraryError(function, textOf(found.takeError()));
+    }
     SymbolAliasMap alias;
-    alias[session.session->intern(function.linkName())] = {
-        name, llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+    alias[session.session->intern(function.linkName())] = {name, llvm::JITSymbolFlags::Exported |
+                                                                     llvm::JITSymbolFlags::Callable};
     if (auto error = dylib->define(reexports(library, std::move(alias))))
       throwError("cannot load a kernel", std::move(error));
   }
