@@ -317,7 +317,7 @@ _classes = {
     "runtime": RuntimeKnobs, "compilation": CompilationKnobs, "autotuning": AutotuningKnobs, "cache": CacheKnobs,
     "language": LanguageKnobs, "nvidia": NvidiaKnobs, "build": BuildKnobs, "proton": ProtonKnobs,
 }  # fmt: skip
-_KINDS = {("cache", "manager_class"): ClassKnob, ("nvidia", "ptxas"): ToolKnob}
+_KINDS = {("cache", "manager_class"): ClassKnob, ("cache", "remote_manager_class"): ClassKnob, ("nvidia", "ptxas"): ToolKnob}
 for _row in _core.knobs():
     setattr(_classes[_row[0]], _row[1], _KINDS.get(_row[:2], Knob)(*_row))
 

@@ -77,12 +77,12 @@ def test_groups(group):
 def test_setting_writes_the_variable(group, knob):
     made = getattr(knobs, group)
     example = {"bool": not getattr(made, knob.name), "int": 3, "str": "some text"}[knob.kind]
-    if knob.name == "manager_class":
+    if knob.name.endswith("manager_class"):
         example = Remembering
     with made.scope():
         setattr(made, knob.name, example)
         text = {"bool": str(int(example)) if knob.kind == "bool" else "", "int": "3", "str": "some text"}[knob.kind]
-        if knob.name == "manager_class":
+        if knob.name.endswith("manager_class"):
             text = f"{__name__}:Remembering"
         assert os.environ[knob.key] == text and getattr(made, knob.name) == example == made.knobs[knob.name]
         assert getattr(made.copy(), knob.name) == example
@@ -327,6 +327,49 @@ def test_another_process_finds_what_a_cache_manager_kept(script, tmp_path):
     assert script.finish(script.start(path, **variables)) == "1\n"
     failed = script.start(path, TRITON_CACHE_MANAGER="nowhere:Keeper")
     assert "No module named 'nowhere'" in failed.communicate(timeout=60)[1] and failed.returncode == 1
+
+
+class Shared(nacre.runtime.cache.RemoteCacheBackend):
+    """Stands for a server."""
+
+    kept = {}
+
+    def __init__(self, key):
+        self.key = key
+
+    def get(self, filenames):
+        return {name: self.kept[self.key, name] for name in filenames if (self.key, name) in self.kept}
+
+    def put(self, filename, data):
+        self.kept[self.key, filename] = data
+
+
+def test_a_remote_cache(cache_folder, tmp_path):
+    import shutil
+
+    @nacre.jit
+    def kernel(x):
+        tl.store(x, 11.0)
+
+    x, cache = np.zeros(1, np.float32), nacre.runtime.cache
+    with knobs.cache.scope():
+        knobs.cache.manager_class = cache.RemoteCacheManager
+        with pytest.raises(nacre.CompilationError, match="TRITON_REMOTE_CACHE_BACKEND is not set"):
+            kernel[(1,)](x)
+        knobs.cache.remote_manager_class = Shared
+        manager = cache.get_cache_manager("ab" * 20)
+        path = manager.put("text", "a.txt")
+        manager.put_group("group", {"a.txt": path})
+        shutil.rmtree(cache_folder)  # another machine
+        assert open(cache.get_cache_manager("ab" * 20).get_file("a.txt")).read() == "text" and manager.get_file("b.txt") is None
+        assert manager.get_group("group") == {"a.txt": path} and manager.get_group("other") is None
+        kernel[(1,)](x)
+        assert x[0] == 11 and {name for _, name in Shared.kept} >= {"nacre.kernel", "nacre.manifest"}
+        knobs.cache.dump_dir = tmp_path / "dump"
+        dumped = cache.get_dump_manager("ab" * 20)
+        dumped.put("text", "dumped.txt")
+        assert not any(name == "dumped.txt" for _, name in Shared.kept)
+        assert dumped.get_file("dumped.txt").startswith(str(tmp_path / "dump"))
 
 
 def test_a_cache_manager_that_fails_is_seen(tmp_path):

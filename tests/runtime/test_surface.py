@@ -21,7 +21,7 @@ NAMES = {
     "nacre.runtime": "driver cache Autotuner Heuristics Config errors JITFunction KernelInterface MockTensor TensorWrapper autotune "
     "heuristics reinterpret OutOfResources InterpreterError",
     "nacre.runtime.errors": "OutOfResources InterpreterError PTXASError AutotunerError",
-    "nacre.runtime.cache": "CacheManager FileCacheManager get_cache_manager get_override_manager get_dump_manager",
+    "nacre.runtime.cache": "CacheManager FileCacheManager RemoteCacheManager RemoteCacheBackend get_cache_manager get_override_manager get_dump_manager",
     "nacre.runtime.jit": "JITFunction KernelInterface KernelParam MockTensor TensorWrapper reinterpret jit",
     "nacre.knobs": "runtime compilation cache autotuning language nvidia build proton refresh_knobs HookChain CompileTimes",
     "nacre.runtime.driver.driver": "active default set_active reset_active",

@@ -81,6 +81,60 @@ class FileCacheManager(CacheManager):
         return self._path(filename)
 
 
+class RemoteCacheBackend:
+    """A store shared by many machines, of the files of one key: a user's class derives from it."""
+
+    def __init__(self, key):
+        pass
+
+    def get(self, filenames):
+        """{name: bytes} of those among the files that it has."""
+        raise NotImplementedError
+
+    def put(self, filename, data):
+        """Keeps bytes under a name."""
+        raise NotImplementedError
+
+
+class RemoteCacheManager(CacheManager):
+    """Keeps files in the RemoteCacheBackend that TRITON_REMOTE_CACHE_BACKEND names; what is read from there has a copy among the
+    files of this machine. TRITON_CACHE_MANAGER=nacre.runtime.cache:RemoteCacheManager keeps compiled kernels so."""
+
+    def __init__(self, key, override=False, dump=False):
+        backend = knobs.cache.remote_manager_class
+        if backend is None:
+            raise RuntimeError("TRITON_REMOTE_CACHE_BACKEND is not set: RemoteCacheManager needs a class that keeps its files")
+        self._local = FileCacheManager(key, override=override, dump=dump)
+        self._backend = None if override or dump else backend(key)  # what a user edits or looks at stays here
+
+    def get_file(self, filename):
+        if self._backend is None:
+            return self._local.get_file(filename)
+        data = self._backend.get([filename]).get(filename)
+        return None if data is None else self._local.put(data, filename)
+
+    def put(self, data, filename, binary=True):
+        data = data if isinstance(data, bytes) else str(data).encode()
+        if self._backend is not None:
+            self._backend.put(filename, data)
+        return self._local.put(data, filename)
+
+    def get_group(self, filename):
+        import json
+
+        path = self.get_file(f"__grp__{filename}")
+        if path is None:
+            return None
+        with open(path) as file:
+            found = {name: self.get_file(name) for name in json.load(file)["child_paths"]}
+        return None if None in found.values() else found
+
+    def put_group(self, filename, group):
+        import json
+
+        return self.put(json.dumps({"child_paths": sorted(group)}), f"__grp__{filename}")
+
+
 def _base32(key):
     """A hexadecimal key in fewer letters."""
     import base64
