@@ -9,6 +9,16 @@ void Lowering::lowerDot(Operation *operation) {
   auto op = cast<tile::DotOp>(operation);
   Block *owner = op->getBlock();
   ArrayRef<int64_t> c = tile::shapeOf(op.getType());
+  // What it goes on with may be the sum of dots that were left for it.
+  SmallVector<tile::DotOp> earlier;
+  tile::DotOp first = op;
+  while (auto previous = first.getAccumulator().getDefiningOp<tile::DotOp>()) {
+    if (plan.place(previous) != Place::Deferred)
+      break;
+    first = previous;
+    earlier.insert(earlier.begin(), first);
+  }
+  Value start = first.getAccumulator();
   DotLowering dot(*this, op);
   Type element = getElementTypeOrSelf(op.getType()), type = dot.computeType();
   bool direct = element == type;
@@ -23,19 +33,18 @@ void Lowering::lowerDot(Operation *operation) {
   // In place over a carried accumulator, or a buffer of its own that starts as the accumulator.
   std::optional<Buffer> inPlace = direct ? destinationInPlace(op.getResult(), operation) : std::nullopt;
   Buffer sums = inPlace ? *inPlace : allocate(type, c, owner);
-  const Buffer *accumulator = buffer(op.getAccumulator());
-  bool fromZero = matchPattern(op.getAccumulator(), m_AnyZeroFloat()) || matchPattern(op.getAccumulator(), m_Zero());
+  const Buffer *accumulator = buffer(start);
+  bool fromZero = matchPattern(start, m_AnyZeroFloat()) || matchPattern(start, m_Zero());
   if (!fromZero && (!accumulator || accumulator->pointer != sums.pointer)) {
     Nest nest(*this, c);
     nest.emitLoops(
         [&](Nest &inner) {
           Coordinates coordinates = inner.identity(inner.shape.size());
-          inner.writeBuffer(sums, converted(inner, inner.evaluate(op.getAccumulator(), coordinates), element, type),
-                            coordinates);
+          inner.writeBuffer(sums, converted(inner, inner.evaluate(start, coordinates), element, type), coordinates);
         },
-        ArrayRef<Value>{op.getAccumulator()});
+        ArrayRef<Value>{start});
   }
-  dot.run(sums, fromZero);
+  dot.run(earlier, sums, fromZero);
   if (direct) {
     buffers[op.getResult()] = sums;
     return;

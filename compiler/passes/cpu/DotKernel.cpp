@@ -27,14 +27,16 @@ DotLowering::DotLowering(Lowering &lowering, tile::DotOp op) : lowering(lowering
   size = byteSize(operandType);
 }
 
-void DotLowering::run(const Buffer &sums, bool startsFromZero) {
+void DotLowering::run(ArrayRef<tile::DotOp> earlier, const Buffer &sums, bool startsFromZero) {
   fromZero = startsFromZero;
-  OperandA a = prepareA();
-  Value packedB = packB();
+  SmallVector<Product> products;
+  for (tile::DotOp dot : earlier)
+    products.push_back(DotLowering(lowering, dot).prepare());
+  products.push_back(prepare());
   if (fitsTileRegisters())
-    multiplyTiles(a, packedB, sums.pointer);
+    multiplyTiles(products, sums.pointer);
   else
-    multiply(a, packedB, sums.pointer);
+    multiply(products, sums.pointer);
 }
 
 Value DotLowering::advance(Value pointer, Value index, int64_t bytes) {
@@ -63,33 +65,37 @@ SmallVector<DotLowering::Piece> DotLowering::piecesOf(int64_t columns, int64_t l
   return pieces;
 }
 
-void DotLowering::multiply(const OperandA &a, Value packedB, Value c) {
+void DotLowering::multiply(ArrayRef<Product> products, Value c) {
   int64_t sumSize = byteSize(type), panelBytes = shape.k * shape.panel * size;
   loop(shape.batch, [&](Value batch) {
-    OperandA aBatch = a;
-    if (a.base)
-      aBatch.base = advance(a.base, batch, shape.m * shape.k * size);
+    SmallVector<Product> ofBatch(products);
+    for (Product &product : ofBatch) {
+      if (product.a.base)
+        product.a.base = advance(product.a.base, batch, shape.m * shape.k * size);
+      product.panels = advance(product.panels, batch, panelCount() * panelBytes);
+    }
     Value cBatch = advance(c, batch, shape.m * shape.n * sumSize);
-    Value bBatch = advance(packedB, batch, panelCount() * panelBytes);
+    auto emit = [&](Value panel, int64_t columns) {
+      SmallVector<Product> ofPanel(ofBatch);
+      for (Product &product : ofPanel)
+        product.panels = advance(product.panels, panel, panelBytes);
+      emitPanel(ofPanel, advance(cBatch, panel, shape.panel * sumSize), piecesOf(columns, shape.lanes));
+    };
     int64_t whole = shape.n / shape.panel;
-    loop(whole, [&](Value panel) {
-      emitPanel(aBatch, advance(bBatch, panel, panelBytes), advance(cBatch, panel, shape.panel * sumSize),
-                piecesOf(shape.panel, shape.lanes));
-    });
+    loop(whole, [&](Value panel) { emit(panel, shape.panel); });
     if (int64_t rest = shape.n % shape.panel)
-      emitPanel(aBatch, advance(bBatch, b.index(whole), panelBytes),
-                advance(cBatch, b.index(whole), shape.panel * sumSize), piecesOf(rest, shape.lanes));
+      emit(b.index(whole), rest);
   });
 }
 
-void DotLowering::emitPanel(const OperandA &a, Value panel, Value c, ArrayRef<Piece> pieces) {
+void DotLowering::emitPanel(ArrayRef<Product> products, Value c, ArrayRef<Piece> pieces) {
   int64_t whole = shape.m / shape.rows, rowBytes = shape.n * byteSize(type);
   loop(whole, [&](Value block) {
-    emitBlock(a, b.mul(block, b.index(shape.rows)), panel, advance(c, block, shape.rows * rowBytes), pieces,
+    emitBlock(products, b.mul(block, b.index(shape.rows)), advance(c, block, shape.rows * rowBytes), pieces,
               shape.rows);
   });
   if (int64_t rest = shape.m % shape.rows)
-    emitBlock(a, b.index(whole * shape.rows), panel, advance(c, b.index(whole), shape.rows * rowBytes), pieces, rest);
+    emitBlock(products, b.index(whole * shape.rows), advance(c, b.index(whole), shape.rows * rowBytes), pieces, rest);
 }
 
 Value DotLowering::multiplyAdd(Value x, Value y, Value sum, int64_t width) {
@@ -106,8 +112,7 @@ Value DotLowering::multiplyAdd(Value x, Value y, Value sum, int64_t width) {
   return arith::AddIOp::create(b, arith::MulIOp::create(b, x, y), sum);
 }
 
-void DotLowering::emitBlock(const OperandA &a, Value firstRow, Value panel, Value c, ArrayRef<Piece> pieces,
-                            int64_t rows) {
+void DotLowering::emitBlock(ArrayRef<Product> products, Value firstRow, Value c, ArrayRef<Piece> pieces, int64_t rows) {
   int64_t sumSize = byteSize(type);
   // What a step along k reads of a row and of a column: an element, or a pair as one integer.
   Type unit = pairs ? Type(b.getI32Type()) : type;
@@ -118,31 +123,33 @@ void DotLowering::emitBlock(const OperandA &a, Value firstRow, Value panel, Valu
   auto cell = [&](int64_t row, const Piece &piece) {
     return b.offsetBytes(c, b.index((row * shape.n + piece.offset) * sumSize));
   };
-
-  SmallVector<Value> rowStarts, sums;
-  for (int64_t row = 0; row < rows; ++row) {
-    Value index = b.add(firstRow, b.index(row));
-    rowStarts.push_back(a.rows ? b.load(b.pointerType(), advance(a.rows, index, 8), 8)
-                               : advance(a.base, index, shape.k * size));
-  }
-  if (a.ahead)
-    for (Value start : rowStarts)
-      for (int64_t offset = 0; offset < std::min<int64_t>(shape.k * size, 512); offset += 64)
-        LLVM::Prefetch::create(b, b.offsetBytes(b.offsetBytes(start, a.ahead), b.index(offset)), /*rw=*/0, /*hint=*/2,
-                               /*cache=*/1);
+  SmallVector<Value> sums;
   for (int64_t row = 0; row < rows; ++row)
     for (const Piece &piece : pieces)
       sums.push_back(fromZero ? b.zero(shaped(type, piece)) : b.load(shaped(type, piece), cell(row, piece), sumSize));
-  // Several steps at a time: a short loop of fixed length would be mispredicted once a block.
-  int64_t unroll = steps % 4 == 0 ? 4 : steps % 2 == 0 ? 2 : 1;
-  auto walk = scf::ForOp::create(b, b.index(0), b.index(steps), b.index(unroll), sums);
-  {
+
+  for (const Product &product : products) {
+    const OperandA &a = product.a;
+    SmallVector<Value> rowStarts;
+    for (int64_t row = 0; row < rows; ++row) {
+      Value index = b.add(firstRow, b.index(row));
+      rowStarts.push_back(a.rows ? b.load(b.pointerType(), advance(a.rows, index, 8), 8)
+                                 : advance(a.base, index, shape.k * size));
+    }
+    if (a.ahead)
+      for (Value start : rowStarts)
+        for (int64_t offset = 0; offset < std::min<int64_t>(shape.k * size, 512); offset += 64)
+          LLVM::Prefetch::create(b, b.offsetBytes(b.offsetBytes(start, a.ahead), b.index(offset)), /*rw=*/0,
+                                 /*hint=*/2, /*cache=*/1);
+    // Several steps at a time: a short loop of fixed length would be mispredicted once a block.
+    int64_t unroll = steps % 4 == 0 ? 4 : steps % 2 == 0 ? 2 : 1;
+    auto walk = scf::ForOp::create(b, b.index(0), b.index(steps), b.index(unroll), sums);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(walk.getBody());
     SmallVector<Value> running(walk.getRegionIterArgs());
     for (int64_t step = 0; step < unroll; ++step) {
       Value k = b.add(walk.getInductionVar(), b.index(step));
-      Value row = advance(panel, k, shape.panel * unitSize);
+      Value row = advance(product.panels, k, shape.panel * unitSize);
       SmallVector<Value> loaded;
       for (const Piece &piece : pieces)
         loaded.push_back(b.load(shaped(unit, piece), b.offsetBytes(row, b.index(piece.offset * unitSize)), size));
@@ -156,8 +163,9 @@ void DotLowering::emitBlock(const OperandA &a, Value firstRow, Value panel, Valu
       }
     }
     scf::YieldOp::create(b, running);
+    sums.assign(walk.getResults().begin(), walk.getResults().end());
   }
   for (int64_t row = 0; row < rows; ++row)
     for (auto [j, piece] : llvm::enumerate(pieces))
-      b.store(walk.getResult(row * pieces.size() + j), cell(row, piece), sumSize);
+      b.store(sums[row * pieces.size() + j], cell(row, piece), sumSize);
 }

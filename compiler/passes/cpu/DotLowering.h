@@ -7,8 +7,8 @@
 // loop carries it.
 //
 // Where the machine multiplies pairs of bf16, both operands stay bf16: an A element is then a pair along k, and B's
-// panels hold the two rows of a pair interleaved. Where it has tile registers too (AMX), they take the place of the vector
-// registers.
+// panels hold the two rows of a pair interleaved. Where it has tile registers too (AMX), they take the place of the
+// vector registers.
 #pragma once
 
 #include "compiler/passes/cpu/Nest.h"
@@ -27,9 +27,9 @@ class DotLowering {
 public:
   DotLowering(Lowering &lowering, tile::DotOp op);
 
-  // Adds the product to `sums`, which is [batch, m, n] of computeType(), or writes it there when the sum starts from
-  // zero.
-  void run(const Buffer &sums, bool fromZero);
+  // Adds the product, and those of `earlier` dots of the same types, to `sums`, which is [batch, m, n] of
+  // computeType(), or writes them there when the sum starts from zero.
+  void run(llvm::ArrayRef<tile::DotOp> earlier, const Buffer &sums, bool fromZero);
   mlir::Type computeType() const { return type; }
 
 private:
@@ -40,7 +40,14 @@ private:
     mlir::Value ahead; // bytes from a row to the one the next iteration will want, when known
   };
 
+  // The operands of one of the products that are summed. `panels` begins with the batch and the panel at hand.
+  struct Product {
+    OperandA a;
+    mlir::Value panels;
+  };
+
   // DotPack.cpp
+  Product prepare() { return {prepareA(), packB()}; }
   OperandA prepareA();
   mlir::Value packA();
   mlir::Value packB();
@@ -60,20 +67,20 @@ private:
   };
   bool fitsTileRegisters() const;
   StridedA strided(const OperandA &a);
-  void multiplyTiles(const OperandA &a, mlir::Value packedB, mlir::Value c);
-  void emitTileBlock(const StridedA &a, mlir::Value firstRow, mlir::Value panel, mlir::Value c, int64_t rows,
-                     int64_t columns);
+  void multiplyTiles(llvm::ArrayRef<Product> products, mlir::Value c);
+  void emitTileBlock(llvm::ArrayRef<StridedA> a, mlir::Value firstRow, llvm::ArrayRef<mlir::Value> panels,
+                     mlir::Value c, int64_t rows, int64_t columns);
   void tileInstruction(llvm::StringRef name, llvm::ArrayRef<int64_t> registers, llvm::ArrayRef<mlir::Value> operands);
 
   // DotKernel.cpp
-  void multiply(const OperandA &a, mlir::Value packedB, mlir::Value c);
+  void multiply(llvm::ArrayRef<Product> products, mlir::Value c);
   struct Piece {
     int64_t offset, width;
   }; // some columns of a panel, as one vector
   static llvm::SmallVector<Piece> piecesOf(int64_t columns, int64_t lanes);
-  void emitPanel(const OperandA &a, mlir::Value panel, mlir::Value c, llvm::ArrayRef<Piece> pieces);
-  void emitBlock(const OperandA &a, mlir::Value firstRow, mlir::Value panel, mlir::Value c,
-                 llvm::ArrayRef<Piece> pieces, int64_t rows);
+  void emitPanel(llvm::ArrayRef<Product> products, mlir::Value c, llvm::ArrayRef<Piece> pieces);
+  void emitBlock(llvm::ArrayRef<Product> products, mlir::Value firstRow, mlir::Value c, llvm::ArrayRef<Piece> pieces,
+                 int64_t rows);
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum, int64_t width);
   void loop(int64_t count, llvm::function_ref<void(mlir::Value)> body);
   mlir::Value advance(mlir::Value pointer, mlir::Value index, int64_t bytes);

@@ -1,8 +1,8 @@
 // The kernel of a dot of bf16 on tile registers (AMX). See DotLowering.h.
 //
-// A tile register holds 16 rows of 64 bytes. Four of the eight are a block of the result, 32 x 32 sums of f32; the others
-// hold 32 rows of A and 32 columns of B at 32 consecutive k. B's panels hold pairs along k side by side, as the instruction
-// wants them. The registers are named outright: each dot configures them, uses them and releases them.
+// A tile register holds 16 rows of 64 bytes. Four of the eight are a block of the result, 32 x 32 sums of f32; the
+// others hold 32 rows of A and 32 columns of B at 32 consecutive k. B's panels hold pairs along k side by side, as the
+// instruction wants them. The registers are named outright: each dot configures them, uses them and releases them.
 #include "compiler/passes/cpu/DotLowering.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -58,8 +58,8 @@ DotLowering::StridedA DotLowering::strided(const OperandA &a) {
   return {choose.getResult(0), choose.getResult(1)};
 }
 
-// `rows` by `columns` tiles of the result at `c`.
-void DotLowering::emitTileBlock(const StridedA &a, Value firstRow, Value panel, Value c, int64_t rows,
+// `rows` by `columns` tiles of the result at `c`; `panels` begin at the first of the columns.
+void DotLowering::emitTileBlock(ArrayRef<StridedA> a, Value firstRow, ArrayRef<Value> panels, Value c, int64_t rows,
                                 int64_t columns) {
   int64_t sumSize = byteSize(type), sums = rows * columns;
   Value sumStride = b.index(shape.n * sumSize), panelStride = b.index(shape.panel * 2 * size);
@@ -73,9 +73,9 @@ void DotLowering::emitTileBlock(const StridedA &a, Value firstRow, Value panel, 
       else
         tileInstruction("tileloadd64", {row * columns + column}, {sumPlace(row, column), sumStride});
     }
-  Value aStart = b.offsetBytes(a.base, b.mul(firstRow, a.stride));
-  auto walk = scf::ForOp::create(b, b.index(0), b.index(shape.k), b.index(tileDepth));
-  {
+  for (auto [operand, panel] : llvm::zip(a, panels)) {
+    Value aStart = b.offsetBytes(operand.base, b.mul(firstRow, operand.stride));
+    auto walk = scf::ForOp::create(b, b.index(0), b.index(shape.k), b.index(tileDepth));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(walk.getBody());
     Value k = walk.getInductionVar();
@@ -84,8 +84,8 @@ void DotLowering::emitTileBlock(const StridedA &a, Value firstRow, Value panel, 
       tileInstruction("tileloadd64", {sums + rows + column},
                       {b.offsetBytes(bRow, b.index(column * tileBytes)), panelStride});
     for (int64_t row = 0; row < rows; ++row) {
-      Value place = b.offsetBytes(advance(aStart, k, size), b.mul(b.index(row * tileRows), a.stride));
-      tileInstruction("tileloadd64", {sums + row}, {place, a.stride});
+      Value place = b.offsetBytes(advance(aStart, k, size), b.mul(b.index(row * tileRows), operand.stride));
+      tileInstruction("tileloadd64", {sums + row}, {place, operand.stride});
       for (int64_t column = 0; column < columns; ++column)
         tileInstruction("tdpbf16ps", {row * columns + column, sums + row, sums + rows + column}, {});
     }
@@ -95,8 +95,10 @@ void DotLowering::emitTileBlock(const StridedA &a, Value firstRow, Value panel, 
       tileInstruction("tilestored64", {row * columns + column}, {sumPlace(row, column), sumStride});
 }
 
-void DotLowering::multiplyTiles(const OperandA &operand, Value packedB, Value c) {
-  StridedA whole = strided(operand);
+void DotLowering::multiplyTiles(ArrayRef<Product> products, Value c) {
+  SmallVector<StridedA> operands;
+  for (const Product &product : products)
+    operands.push_back(strided(product.a));
   // Palette 1, then for each of the eight registers the bytes of a row (16 bits, from byte 16 on) and the rows (8 bits,
   // from byte 48 on).
   Buffer configuration = lowering.allocate(b.getI64Type(), {8}, op->getBlock());
@@ -117,17 +119,23 @@ void DotLowering::multiplyTiles(const OperandA &operand, Value packedB, Value c)
       body(b.index(extent / block * block), rest);
   };
   loop(shape.batch, [&](Value batch) {
-    StridedA a = {advance(whole.base, batch, shape.m * shape.k * size), whole.stride};
+    SmallVector<StridedA> a(operands);
+    SmallVector<Value> panels;
+    for (auto [operand, product] : llvm::zip(a, products)) {
+      operand.base = advance(operand.base, batch, shape.m * shape.k * size);
+      panels.push_back(advance(product.panels, batch, panelCount() * panelBytes));
+    }
     Value cBatch = advance(c, batch, shape.m * shape.n * sumSize);
-    Value bBatch = advance(packedB, batch, panelCount() * panelBytes);
     forBlocks(shape.n, [&](Value column, int64_t columns) {
       Value panel = arith::ShRUIOp::create(b, column, b.index(llvm::Log2_64(shape.panel)));
       Value inPanel = arith::AndIOp::create(b, column, b.index(shape.panel - 1));
-      Value bStart = b.offsetBytes(advance(bBatch, panel, panelBytes), b.mul(inPanel, b.index(2 * size)));
+      SmallVector<Value> starts;
+      for (Value start : panels)
+        starts.push_back(b.offsetBytes(advance(start, panel, panelBytes), b.mul(inPanel, b.index(2 * size))));
       forBlocks(shape.m, [&](Value row, int64_t rows) {
         Value place = b.offsetBytes(b.offsetBytes(cBatch, b.mul(row, b.index(shape.n * sumSize))),
                                     b.mul(column, b.index(sumSize)));
-        emitTileBlock(a, row, bStart, place, rows, columns);
+        emitTileBlock(a, row, starts, place, rows, columns);
       });
     });
   });

@@ -1,5 +1,6 @@
 // The pass around Lowering. See LowerToLoops.h.
 #include "compiler/passes/cpu/LowerToLoops.h"
+#include "compiler/passes/cpu/DeepenDots.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -67,4 +68,7 @@ std::unique_ptr<Pass> nacre::cpu::createLowerToLoops(const VectorTarget &target)
   return std::make_unique<LowerToLoops>(target);
 }
 
-void nacre::cpu::registerCpuPasses() { PassRegistration<LowerToLoops>(); }
+void nacre::cpu::registerCpuPasses() {
+  registerDeepenDots();
+  PassRegistration<LowerToLoops>();
+}

@@ -85,6 +85,24 @@ bool Plan::feedsOnlyDot(Operation *load) const {
   return false;
 }
 
+// Whether all that reads the dot is another one of the same types that goes on summing, with no write in between: both
+// then are one walk along k, with the sums in registers throughout.
+static bool isContinued(Operation *op) {
+  auto dot = cast<tile::DotOp>(op);
+  Type sum = dot.getType().getElementType();
+  if (!dot->hasOneUse() || (isa<FloatType>(sum) && sum.getIntOrFloatBitWidth() < 32))
+    return false;
+  auto next = dyn_cast<tile::DotOp>(*dot->user_begin());
+  if (!next || next->getBlock() != op->getBlock() || next.getAccumulator() != dot.getResult() ||
+      next.getA().getType() != dot.getA().getType() || next.getB().getType() != dot.getB().getType() ||
+      next.getPrecision() != dot.getPrecision())
+    return false;
+  for (Operation *between = op->getNextNode(); between != next; between = between->getNextNode())
+    if (writesMemory(between))
+      return false;
+  return true;
+}
+
 void Plan::decide(Operation *op) {
   bool hasTileResult = llvm::any_of(op->getResults(), isTile);
   bool hasTileOperand = llvm::any_of(op->getOperands(), isTile);
@@ -110,7 +128,9 @@ void Plan::decide(Operation *op) {
   }
   if (isa<tile::StoreOp, tile::ReduceOp>(op))
     return set(Place::Pinned);
-  if (isa<tile::DotOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op))
+  if (isa<tile::DotOp>(op))
+    return set(isContinued(op) ? Place::Deferred : Place::Standalone);
+  if (isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op))
     return set(Place::Standalone);
   if (isa<tile::ScanOp, tile::ConcatenateOp, tile::JoinOp, tile::SplitOp, tile::ExtractOp, tile::GatherOp,
           tile::HistogramOp, tile::PrintOp, tile::AssertOp, tile::InlineAsmOp, tile::ExternalCallOp, tile::MapOp>(op)) {

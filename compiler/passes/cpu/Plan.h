@@ -5,7 +5,8 @@
 //   the same
 //               loop, written to scratch memory for later ones. Loads, and values worth computing once.
 //   Standalone  emitted by itself, its operands and results in memory: dot, scans, atomics, prints, ...
-//   Deferred    a load that only feeds a dot: read once, while the dot packs its operand
+//   Deferred    a load that only feeds a dot: read once, while the dot packs its operand; a dot whose sum another one goes
+//               on with: computed with it
 //
 // A value is worth pinning when it is costly and would be computed more than once: it has several readers, is read
 // inside a loop that it stands outside of, or is spread along an axis by a broadcast.

@@ -1,5 +1,6 @@
 // The CPU target from tile IR to object code, on one page.
 #include "compiler/language/Diagnostic.h"
+#include "compiler/passes/cpu/DeepenDots.h"
 #include "compiler/passes/cpu/LowerToLoops.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
 #include "compiler/targets/cpu/CpuTarget.h"
@@ -140,7 +141,8 @@ struct KeepFirstError : llvm::DiagnosticHandler {
 class AssemblyPlaces {
 public:
   explicit AssemblyPlaces(ModuleOp module) {
-    module.walk([&](LLVM::InlineAsmOp op) { numbers.try_emplace({op.getAsmString(), op.getConstraints()}, op.getLoc()); });
+    module.walk(
+        [&](LLVM::InlineAsmOp op) { numbers.try_emplace({op.getAsmString(), op.getConstraints()}, op.getLoc()); });
   }
   void mark(llvm::Module &module) const {
     for (llvm::Function &function : module)
@@ -152,7 +154,8 @@ public:
         auto found = numbers.find({assembly->getAsmString(), assembly->getConstraintString()});
         if (found == numbers.end())
           continue;
-        auto *number = llvm::ConstantInt::get(llvm::Type::getInt64Ty(module.getContext()), std::distance(numbers.begin(), found) + 1);
+        auto *number = llvm::ConstantInt::get(llvm::Type::getInt64Ty(module.getContext()),
+                                              std::distance(numbers.begin(), found) + 1);
         call->setMetadata("srcloc", llvm::MDNode::get(module.getContext(), llvm::ConstantAsMetadata::get(number)));
       }
   }
@@ -217,15 +220,20 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
   module.walk([&](tile::ExternalCallOp op) {
     ExternalUse use{{op.getLibrary().str(), op.getDigest().str(), op.getSymbol().str()}, {}};
     setPlace(use.place, op.getLoc());
-    bool isKnown = llvm::any_of(externals, [&](const ExternalUse &other) {
-      return other.function.linkName() == use.function.linkName();
-    });
+    bool isKnown = llvm::any_of(
+        externals, [&](const ExternalUse &other) { return other.function.linkName() == use.function.linkName(); });
     if (!isKnown)
       externals.push_back(std::move(use));
   });
 
+  VectorTarget vectors = vectorTarget(*machine);
   run(module, options, "lowering to loops", [&](OpPassManager &passes) {
-    passes.addPass(createLowerToLoops(vectorTarget(*machine)));
+    if (vectors.bf16Dot) {
+      passes.addPass(createDeepenDots(vectors.bf16Tiles ? 128 : 64));
+      passes.addPass(createCanonicalizerPass());
+      passes.addPass(createCSEPass());
+    }
+    passes.addPass(createLowerToLoops(vectors));
     passes.addPass(createCanonicalizerPass());
     passes.addPass(createCSEPass());
   });
