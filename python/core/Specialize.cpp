@@ -74,6 +74,11 @@ private:
           spec.fieldNames.push_back(text(PyTuple_GetItem(fields.get(), i)));
       if (!spec.fieldNames.empty())
         spec.tupleName = typeName(argument.constant);
+      auto *className = reinterpret_cast<PyObject *>(Py_TYPE(argument.constant));
+      if (argument.isAggregate)
+        type = call(attribute(importModule("nacre.runtime.jit").get(), "AggregateTypes").get(), className, type.get());
+      else if (!spec.fieldNames.empty())
+        type = checked(PyObject_CallObject(className, type.get()));
       return spec;
     }
     case BoundArgument::Kind::Pointer:

@@ -2,6 +2,7 @@
 
 import collections
 import gc
+import typing
 import weakref
 
 import numpy as np
@@ -354,6 +355,33 @@ def test_compiled_kernels_take_aggregates():
     compiled = fill_kernel[(1,)](Range(out, 3, 4), 5)
     compiled[(1, 1, 1)](Range(out, 4, 4), 9)
     assert np.flatnonzero(out == 9).tolist() == [0, 4, 8, 12]
+
+
+class Place(typing.NamedTuple):
+    out: tl.tensor
+    index: tl.tensor
+
+
+@nacre.jit
+def placed_kernel(range, places, value):
+    range.fill(value)
+    tl.store(places[0].out + places[0].index, value + 1)
+
+
+def test_signatures_know_aggregates_and_named_tuples():
+    out = np.zeros(64, np.int32)
+    arguments = Range(out, 1, 4), (Place(out, 9), 5), 3
+    described = []
+    with nacre.knobs.runtime.scope():
+        nacre.knobs.runtime.jit_post_compile_hook = lambda **facts: described.append(facts["compile"]["specialization_data"])
+        compiled = placed_kernel[(1,)](*arguments)
+    types = compiled.src.signature
+    assert types["range"].aggregate is Range and type(types["places"][0]) is Place and types["places"][0].index == "i32"
+    # Compiled from the signature, and from its text, it is the same kernel.
+    assert nacre.compile(compiled.src).hash == compiled.hash
+    assert placed_kernel.preload(described[0]).hash == compiled.hash
+    compiled[(1, 1, 1)](*arguments)
+    assert out[:10].tolist() == [3, 3, 3, 3, 0, 0, 0, 0, 0, 4]
 
 
 def test_a_read_only_array_in_an_aggregate_is_refused():

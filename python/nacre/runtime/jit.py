@@ -437,10 +437,29 @@ class JitFunctionInfo:
         self.jit_function = jit_function
 
 
+class AggregateTypes(tuple):
+    """The types of an aggregate's fields, in a signature."""
+
+    def __new__(cls, aggregate, types):
+        made = super().__new__(cls, types)
+        made.aggregate = aggregate
+        return made
+
+
+def _like(types, elements):
+    """A tuple of elements, or what else the types of a signature stand for: a named tuple, an aggregate."""
+    if isinstance(types, AggregateTypes):
+        made = types.aggregate.__new__(types.aggregate)
+        for name, element in zip(types.aggregate.__aggregate_fields__, elements):
+            setattr(made, name, element)
+        return made
+    return types.__class__(*elements) if hasattr(types, "_fields") else tuple(elements)
+
+
 def _example(param, source, path, type):
     """A value that is specialised as the source says."""
     if isinstance(type, tuple):
-        return tuple(_example(param, source, (*path, i), element) for i, element in enumerate(type))
+        return _like(type, [_example(param, source, (*path, i), element) for i, element in enumerate(type)])
     if path in source.constants:
         return _constant(param, source.constants[path])
     if type == "constexpr":

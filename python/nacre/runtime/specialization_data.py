@@ -34,18 +34,38 @@ def _decode(value):
     if kind == "tuple":
         return tuple(_decode(item) for item in content)
     if kind == "jit_function":
-        module, _, path = content.partition(":")
-        found = sys.modules.get(module)
-        for name in path.split("."):
-            found = getattr(found, name, None)
-        if found is None:
-            raise RuntimeError(f"the function {content} cannot be found: import {module} before the kernel is preloaded")
-        return found
+        return _find(content)
     raise RuntimeError(f"the constant {content} has no form in text: this specialisation cannot be preloaded")
 
 
-def _tuples(value):
-    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
+def _find(place):
+    """The function or class of a module."""
+    module, _, path = place.partition(":")
+    found = sys.modules.get(module)
+    for name in path.split("."):
+        found = getattr(found, name, None)
+    if found is None:
+        raise RuntimeError(f"{place} cannot be found: import {module} before the kernel is preloaded")
+    return found
+
+
+def _encode_type(type):
+    from .jit import AggregateTypes
+
+    if not isinstance(type, tuple):
+        return type
+    types = [_encode_type(element) for element in type]
+    made = type.aggregate if isinstance(type, AggregateTypes) else type.__class__
+    return types if made is tuple else {"class": f"{made.__module__}:{made.__qualname__}", "types": types}
+
+
+def _decode_type(type):
+    from .jit import AggregateTypes
+
+    if isinstance(type, dict):
+        made, types = _find(type["class"]), [_decode_type(element) for element in type["types"]]
+        return AggregateTypes(made, types) if hasattr(made, "__aggregate_fields__") else made(*types)
+    return tuple(_decode_type(element) for element in type) if isinstance(type, list) else type
 
 
 def _target():
@@ -59,7 +79,8 @@ def serialize(fn, key, signature, constants, attrs, options):
     import json
 
     return json.dumps({
-        "name": f"{fn.__module__}.{fn.__qualname__}", "key": key, "signature": signature,
+        "name": f"{fn.__module__}.{fn.__qualname__}", "key": key,
+        "signature": {name: _encode_type(type) for name, type in signature.items()},
         "constant_keys": list(constants), "constant_vals": [_encode(value) for value in constants.values()],
         "attrs_keys": list(attrs), "attrs_vals": list(attrs.values()), "options": options, "target": _target(),
     })  # fmt: skip
@@ -77,7 +98,7 @@ def preload(fn, text):
         raise RuntimeError(f"this specialisation is of {data['name']}, not of {name}")
     if data["target"] != _target():
         raise RuntimeError(f"this specialisation is for the target {data['target']}, not for {_target()}")
-    signature = {parameter: _tuples(type) for parameter, type in data["signature"].items()}
+    signature = {parameter: _decode_type(type) for parameter, type in data["signature"].items()}
     constants = {tuple(path): _decode(value) for path, value in zip(data["constant_keys"], data["constant_vals"])}
     attrs = {tuple(path): facts for path, facts in zip(data["attrs_keys"], data["attrs_vals"])}
     # What a launch does not say is not said here either: then both find the same kernel.
