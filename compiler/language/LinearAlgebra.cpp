@@ -108,8 +108,10 @@ Object dot(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
     evaluation.fail(Diagnostic::Kind::Type,
                     "`acc` is " + accumulator.type().scalarType().str() + ", but the product of " + operand.str() +
                         " operands is " + result.str(),
-                    "make it tl.zeros((M, N), dtype=" + std::string(result.isInteger() ? "tl.int32" : "tl.float32") +
-                        ")");
+                    result == float16()  ? "pass out_dtype=tl.float32, or make it tl.zeros((M, N), dtype=tl.float16)"
+                    : result.isInteger() ? "make it tl.zeros((M, N), dtype=tl.int32)"
+                                         : "make it tl.zeros((M, N), dtype=tl." +
+                                               std::string(result == float64() ? "float64" : "float32") + ")");
   // Builders take one batch axis.
   if (rank <= 3)
     return evaluation.builder().dot(a, b, accumulator, precision);

@@ -102,7 +102,7 @@ operands of equal types | test_operands_of_equal_types test_operands_of_two_type
 or any two fp8 | test_any_two_fp8_types
 int8 gives int32; bf16 and fp32 give fp32 | test_operands_of_equal_types
 fp16 and fp8 give out_dtype | test_out_dtype_of_fp16_and_fp8
-or the accumulator's type | test_the_accumulator_s_type
+or the accumulator's type | test_the_accumulator_s_type test_an_accumulator_of_another_type
 uint8 operands are an error | test_unsigned_bytes
 a bf16 result is an error | test_a_bf16_result
 math functions take fp32 and fp64 | test_math_functions_take_fp32_and_fp64

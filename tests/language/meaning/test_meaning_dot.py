@@ -88,6 +88,27 @@ def test_the_accumulator_s_type(engine, name, acc):
     proved(engine, accumulator_kernel, ones(engine, name), ones(engine, name), ACC=getattr(tl, acc))
 
 
+@triton.jit
+def other_accumulator_kernel(a_ptr, out_ptr, ACC: tl.constexpr, OUT: tl.constexpr):
+    a = tl.load(a_ptr + tl.arange(0, 16)[:, None] * 16 + tl.arange(0, 16)[None, :])
+    tl.store(out_ptr, tl.sum(tl.dot(a, a, tl.zeros((16, 16), ACC), out_dtype=OUT)))
+
+
+@pytest.mark.ours("the interpreter of Triton lets these through")
+@pytest.mark.parametrize(
+    "name, acc, out, hint",
+    [("float16", "float32", "float16", "out_dtype=tl.float32"), ("float32", "float16", "float32", "dtype=tl.float32"),
+     ("float64", "float32", "float32", "dtype=tl.float64"), ("int8", "float32", "float32", "dtype=tl.int32")],
+)  # fmt: skip
+def test_an_accumulator_of_another_type(engine, name, acc, out, hint):
+    """Than the result's is an error that names both and says what to change."""
+    words = ["`acc` is " + acc.replace("float", "fp"), hint]
+    refused(
+        engine, other_accumulator_kernel, ones(engine, name), engine.zeros(1, "float32"),
+        ACC=getattr(tl, acc), OUT=getattr(tl, out), words=words,
+    )  # fmt: skip
+
+
 @pytest.mark.ours("the interpreter of Triton lets these through")
 def test_unsigned_bytes(engine):
     """uint8 operands are an error."""
