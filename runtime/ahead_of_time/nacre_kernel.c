@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,7 +24,8 @@ _Static_assert(offsetof(nacre_context, scratch) == 16 && offsetof(nacre_context,
 
 enum {
   largest_error = 1024,
-  most_side_by_side = 4096,  /* threads, of programs that wait for each other */
+  most_joined = 512,         /* threads that join because programs wait for each other */
+  rounds_per_look = 64,      /* of a waiting loop, between two looks at the clock */
   inline_nanoseconds = 10000 /* a grid that takes less is run by the launching thread: waking another costs as much */
 };
 
@@ -41,6 +43,8 @@ typedef struct {
   unsigned threads;
   _Atomic uint64_t next; /* the first program that nobody has taken */
   pthread_mutex_t lock;  /* guards what follows */
+  pthread_t *joined;
+  unsigned joined_count;
   nacre_result result;
   char error[largest_error];
 } launch;
@@ -53,6 +57,9 @@ typedef struct {
   char *text; /* printed by the program that is running */
   size_t length, capacity;
   uint32_t printing[3];
+  unsigned rounds;              /* of a loop that waits for another program */
+  uint64_t waiting_since, nap;  /* in nanoseconds */
+  int relieved;                 /* another thread has joined on its account */
 } worker;
 
 static void fail(launch *shared, nacre_result result, const char *text) {
@@ -101,17 +108,40 @@ static void pass_on(worker *self) {
 
 /* The kinds of elements, as the compiler numbers them. */
 enum {
-  kind_int1 = 1, kind_int8, kind_int16, kind_int32, kind_int64, kind_uint8, kind_uint16, kind_uint32, kind_uint64,
-  kind_fp8e4nv, kind_fp8e5, kind_fp8e4b15, kind_fp8e4b8, kind_fp8e5b16, kind_fp16, kind_bf16, kind_fp32, kind_fp64
+  kind_int1 = 1,
+  kind_int8,
+  kind_int16,
+  kind_int32,
+  kind_int64,
+  kind_uint8,
+  kind_uint16,
+  kind_uint32,
+  kind_uint64,
+  kind_fp8e4nv,
+  kind_fp8e5,
+  kind_fp8e4b15,
+  kind_fp8e4b8,
+  kind_fp8e5b16,
+  kind_fp16,
+  kind_bf16,
+  kind_fp32,
+  kind_fp64
 };
 
 static unsigned byte_size(unsigned kind) {
   switch (kind) {
-  case kind_int16: case kind_uint16: case kind_fp16: case kind_bf16:
+  case kind_int16:
+  case kind_uint16:
+  case kind_fp16:
+  case kind_bf16:
     return 2;
-  case kind_int32: case kind_uint32: case kind_fp32:
+  case kind_int32:
+  case kind_uint32:
+  case kind_fp32:
     return 4;
-  case kind_int64: case kind_uint64: case kind_fp64:
+  case kind_int64:
+  case kind_uint64:
+  case kind_fp64:
     return 8;
   default:
     return 1;
@@ -122,10 +152,11 @@ static unsigned byte_size(unsigned kind) {
 static double small_float(unsigned kind, uint64_t bits) {
   static const struct {
     unsigned char exponent, mantissa, bias;
-    char infinities; /* as IEEE has them; else only one or two patterns are NaN, and e4b15 has none */
+    char infinities; /* as IEEE has them; else one or two patterns are NaN */
   } formats[] = {
-      [kind_fp8e4nv] = {4, 3, 7, 0},   [kind_fp8e5] = {5, 2, 15, 1}, [kind_fp8e4b15] = {4, 3, 15, 0}, [kind_fp8e4b8] = {4, 3, 8, 0},
-      [kind_fp8e5b16] = {5, 2, 16, 0}, [kind_fp16] = {5, 10, 15, 1}, [kind_bf16] = {8, 7, 127, 1},
+      [kind_fp8e4nv] = {4, 3, 7, 0}, [kind_fp8e5] = {5, 2, 15, 1},    [kind_fp8e4b15] = {4, 3, 15, 0},
+      [kind_fp8e4b8] = {4, 3, 8, 0}, [kind_fp8e5b16] = {5, 2, 16, 0}, [kind_fp16] = {5, 10, 15, 1},
+      [kind_bf16] = {8, 7, 127, 1},
   };
   unsigned exponent_bits = formats[kind].exponent, mantissa_bits = formats[kind].mantissa;
   unsigned sign = (unsigned)(bits >> (exponent_bits + mantissa_bits)) & 1;
@@ -187,7 +218,8 @@ static void print(nacre_context *context, const uint32_t *program, const char *p
     --length;
   const char *before = length && prefix[0] == ' ' ? "" : " ", *after = length ? ": " : "";
   if (count == 0)
-    append(self, "pid (%u, %u, %u) idx ()%s%.*s%s\n", program[0], program[1], program[2], before, length, prefix, after);
+    append(self, "pid (%u, %u, %u) idx ()%s%.*s%s\n", program[0], program[1], program[2], before, length, prefix,
+           after);
   for (uint32_t operand = 0; operand < count; ++operand) {
     unsigned kind = kinds[operand] & 0xFF, rank = kinds[operand] >> 8 & 0xFF, is_address = kinds[operand] >> 16 & 1;
     int64_t elements = 1;
@@ -204,7 +236,8 @@ static void print(nacre_context *context, const uint32_t *program, const char *p
       append(self, ")%s%.*s%s", before, length, prefix, after);
       if (count > 1)
         append(self, "(operand %u) ", operand);
-      append_element(self, kind, (int)is_address, (int)hex, (const char *)data[operand] + element * (int64_t)byte_size(kind));
+      append_element(self, kind, (int)is_address, (int)hex,
+                     (const char *)data[operand] + element * (int64_t)byte_size(kind));
       append(self, "\n");
     }
     shapes += rank;
@@ -224,22 +257,38 @@ static void assert_failed(nacre_context *context, const uint32_t *program, const
   longjmp(self->leave, 1);
 }
 
-/* A program that waits for one that failed would wait for ever. */
-static void waiting(nacre_context *context) {
-  worker *self = (worker *)context;
-  pthread_mutex_lock(&self->shared->lock);
-  int failed = self->shared->result != NACRE_SUCCESS;
-  pthread_mutex_unlock(&self->shared->lock);
-  if (failed)
-    longjmp(self->leave, 1);
-  sched_yield();
-}
-
 static uint64_t now(nacre_context *context) {
   (void)context;
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static int join(launch *shared);
+
+/* Called once a round by a program that may be waiting for another. When it has waited for some time, one more thread takes the
+   programs that have not begun, and this one sleeps between its looks. After a failure it would wait for ever. */
+static void waiting(nacre_context *context) {
+  worker *self = (worker *)context;
+  if (++self->rounds % rounds_per_look != 0)
+    return;
+  pthread_mutex_lock(&self->shared->lock);
+  int failed = self->shared->result != NACRE_SUCCESS;
+  pthread_mutex_unlock(&self->shared->lock);
+  uint64_t time = now(context);
+  if (self->rounds == rounds_per_look)
+    self->waiting_since = time;
+  if (!failed && time - self->waiting_since < 200000) {
+    sched_yield();
+    return;
+  }
+  if (!failed && !self->relieved)
+    failed = !join(self->shared);
+  self->relieved = 1;
+  if (failed)
+    longjmp(self->leave, 1);
+  self->nap = self->nap == 0 ? 50000 : self->nap < 1000000 ? 2 * self->nap : self->nap;
+  nanosleep(&(struct timespec){.tv_nsec = (long)self->nap}, NULL);
 }
 
 static uint32_t processor(nacre_context *context) {
@@ -331,7 +380,15 @@ static struct {
   int workers; /* that exist */
   launch *current;
   unsigned published, busy; /* how many launches there were; how many workers are in the current one */
-} pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, -1, 0, NULL, 0, 0};
+} pool = {PTHREAD_MUTEX_INITIALIZER,
+          PTHREAD_MUTEX_INITIALIZER,
+          PTHREAD_COND_INITIALIZER,
+          PTHREAD_COND_INITIALIZER,
+          -1,
+          0,
+          NULL,
+          0,
+          0};
 
 static void *work(void *number) {
   unsigned seen = 0;
@@ -418,29 +475,57 @@ static void run_on_pool(launch *shared) {
   pthread_mutex_unlock(&pool.launching);
 }
 
-static void *run_one(void *pointer) {
+/* Programs one by one: what waits holds up no other. */
+static void *run_programs(void *pointer) {
   launch *shared = pointer;
-  uint64_t number = atomic_fetch_add(&shared->next, 1);
-  if (number < shared->count)
+  for (uint64_t number; (number = atomic_fetch_add(&shared->next, 1)) < shared->count;)
     run_range(shared, number, number + 1);
   return NULL;
 }
 
-/* A thread for each program. */
-static void run_side_by_side(launch *shared) {
-  pthread_t *threads = shared->count <= most_side_by_side ? malloc(shared->count * sizeof *threads) : NULL;
-  uint64_t started = 0;
-  while (threads && started + 1 < shared->count && pthread_create(&threads[started], NULL, run_one, shared) == 0)
-    ++started;
-  if (started + 1 < shared->count)
+/* One more thread for programs that have not begun; 0 when there are too many. */
+static int join(launch *shared) {
+  pthread_mutex_lock(&shared->lock);
+  int is_wanted = atomic_load(&shared->next) < shared->count;
+  int started = is_wanted && shared->joined_count < most_joined &&
+                pthread_create(&shared->joined[shared->joined_count], NULL, run_programs, shared) == 0;
+  shared->joined_count += (unsigned)started;
+  pthread_mutex_unlock(&shared->lock);
+  if (is_wanted && !started)
     fail(shared, NACRE_ERROR_TOO_MANY_PROGRAMS, "the programs of this kernel wait for each other, and are more than can run at the same time");
-  run_one(shared);
-  while (started)
-    pthread_join(threads[--started], NULL);
-  free(threads);
+  return started || !is_wanted;
 }
 
-nacre_result nacre_launch(nacre_kernel *kernel, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, const uint64_t *arguments) {
+/* Programs that may wait for each other. */
+static void run_waiting(launch *shared) {
+  shared->joined = malloc(most_joined * sizeof *shared->joined);
+  if (!shared->joined) {
+    fail(shared, NACRE_ERROR_OUT_OF_MEMORY, "out of memory for threads");
+    return;
+  }
+  for (unsigned i = 1; i < shared->threads && join(shared); ++i)
+    ;
+  run_programs(shared);
+  for (unsigned i = 0;; ++i) { /* more may join meanwhile */
+    pthread_mutex_lock(&shared->lock);
+    int is_last = i == shared->joined_count;
+    pthread_t thread = is_last ? pthread_self() : shared->joined[i];
+    pthread_mutex_unlock(&shared->lock);
+    if (is_last)
+      break;
+    pthread_join(thread, NULL);
+  }
+  free(shared->joined);
+}
+
+static void ask_for_tile_registers(void) {
+#if defined(__x86_64__)
+  syscall(SYS_arch_prctl, 0x1023, 18); /* AMX: Linux wants to be asked once; refused where there are none */
+#endif
+}
+
+nacre_result nacre_launch(nacre_kernel *kernel, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z,
+                          const uint64_t *arguments) {
   static _Atomic uint64_t launches;
   const uint32_t grid[3] = {grid_x, grid_y, grid_z};
   launch shared = {.kernel = kernel, .grid = grid, .arguments = arguments, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -448,21 +533,28 @@ nacre_result nacre_launch(nacre_kernel *kernel, uint32_t grid_x, uint32_t grid_y
   shared.id = atomic_fetch_add(&launches, 1) + 1;
   if (shared.count == 0)
     return NACRE_SUCCESS;
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, ask_for_tile_registers);
   pthread_mutex_lock(&pool.lock);
   int threads = wanted_threads();
   pthread_mutex_unlock(&pool.lock);
   uint32_t estimate = __atomic_load_n(&kernel->nanoseconds, __ATOMIC_RELAXED);
-  int alone = threads == 1 || shared.count == 1 || (estimate && (double)estimate * (double)shared.count < inline_nanoseconds);
+  int alone =
+      threads == 1 || shared.count == 1 || (estimate && (double)estimate * (double)shared.count < inline_nanoseconds);
   shared.threads = alone ? 1 : (unsigned)threads;
   uint64_t start = now(NULL);
   if (kernel->waits)
-    run_side_by_side(&shared);
+    run_waiting(&shared);
   else if (alone)
     run_range(&shared, 0, shared.count);
   else
     run_on_pool(&shared);
   double elapsed = (double)(now(NULL) - start) * shared.threads / (double)shared.count;
-  __atomic_store_n(&kernel->nanoseconds, elapsed < 1 ? 1 : elapsed > 1e9 ? 1000000000u : (uint32_t)elapsed, __ATOMIC_RELAXED);
+  __atomic_store_n(&kernel->nanoseconds,
+                   elapsed < 1     ? 1
+                   : elapsed > 1e9 ? 1000000000u
+                                   : (uint32_t)elapsed,
+                   __ATOMIC_RELAXED);
   fflush(stdout);
   pthread_mutex_destroy(&shared.lock);
   if (shared.result != NACRE_SUCCESS)

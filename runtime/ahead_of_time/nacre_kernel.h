@@ -1,8 +1,8 @@
 /* Kernels compiled ahead of time, in C: what a program needs to launch them, and the calling convention of their code.
 
-   `nacre compile --emit c` and `python -m nacre.tools.compile` write this file and nacre_kernel.c beside the kernels they
-   compile. Compile both with any C11 compiler and link the kernels' objects; nothing else is needed but the C library, its
-   mathematical part and threads:
+   `nacre compile --emit c` and `python -m nacre.tools.compile` write this file and nacre_kernel.c beside the kernels
+   they compile. Compile both with any C11 compiler and link the kernels' objects; nothing else is needed but the C
+   library, its mathematical part and threads:
 
        cc main.c add.*.c add.*.o nacre_kernel.c -lm -lpthread
 */
@@ -18,16 +18,17 @@ extern "C" {
 
 typedef enum {
   NACRE_SUCCESS = 0,
-  NACRE_ERROR_INVALID_VALUE = 1,  /* no variant of the kernel takes these arguments */
+  NACRE_ERROR_INVALID_VALUE = 1, /* no variant of the kernel takes these arguments */
   NACRE_ERROR_OUT_OF_MEMORY = 2,
-  NACRE_ERROR_ASSERT = 3,         /* a device_assert failed: nacre_error_text says which */
+  NACRE_ERROR_ASSERT = 3,           /* a device_assert failed: nacre_error_text says which */
   NACRE_ERROR_TOO_MANY_PROGRAMS = 4 /* the programs wait for each other, and are more than can run at the same time */
 } nacre_result;
 
 /* What the last launch of this thread that failed has to say; "" when none has. */
 const char *nacre_error_text(void);
 
-/* How many threads run a grid from now on; 0: one for each core. The variable NACRE_NUM_THREADS says it at the start. */
+/* How many threads run a grid from now on; 0: one for each core. The variable NACRE_NUM_THREADS says it at the start.
+ */
 void nacre_set_threads(int threads);
 
 /* ---- What the code of a kernel is called with. The compiler addresses the fields by their offset. */

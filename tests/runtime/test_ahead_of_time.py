@@ -282,6 +282,17 @@ int main(void) {{
     assert output == "0 11 22 33" and done.stdout.startswith("sum_")
 
 
+@pytest.mark.skipif(not PROGRAM.exists(), reason="the nacre program is not built")
+@pytest.mark.parametrize("options, status, text", [
+    (("--grid", "1"), 2, "are for --emit c"), (("--emit", "c", "--out-name", "1st"), 1, "not the name of a function"),
+    (("--emit", "c", "-o", "/no/folder/add"), 1, "No such file or directory"),
+])  # fmt: skip
+def test_wrong_use_without_python(folder, options, status, text):
+    done = subprocess.run([PROGRAM, "compile", folder / "kernels.py", "--kernel", "add", "--signature", "*fp32, *fp32, *fp32, i32, 32", *options],
+                          capture_output=True, text=True, cwd=folder)  # fmt: skip
+    assert done.returncode == status and text in done.stderr
+
+
 def tool(name, *args):
     environment = {**os.environ, "PYTHONPATH": str(Path(nacre.__file__).parents[1])}
     return subprocess.run([sys.executable, "-m", f"nacre.tools.{name}", *map(str, args)], capture_output=True, text=True, env=environment)
