@@ -74,13 +74,12 @@ private:
     auto *type = reinterpret_cast<PyObject *>(Py_TYPE(original));
     Handle made = call(attribute(type, "__new__").get(), type), fields = aggregateFields(original);
     for (Py_ssize_t i = 0; i < PyTuple_Size(fields.get()); ++i)
-      checkedStatus(
-          PyObject_SetAttr(made.get(), PyTuple_GetItem(fields.get(), i), PyTuple_GetItem(items, i)));
+      checkedStatus(PyObject_SetAttr(made.get(), PyTuple_GetItem(fields.get(), i), PyTuple_GetItem(items, i)));
     return made;
   }
 
-  // The number of the array that begins at an address, or 0. Arrays were numbered in the order of the arguments, and one
-  // may have been passed several times.
+  // The number of the array that begins at an address, or 0. Arrays were numbered in the order of the arguments, and
+  // one may have been passed several times.
   uint32_t arrayAt(uint64_t address) {
     for (uint32_t number = lastArray + 1; const MemoryMap::Range *range = memory.numbered(number); ++number)
       if (range->origin == address)
@@ -138,8 +137,8 @@ struct Programs {
   }
 };
 
-// Programs take turns on this thread unless more threads are asked for, or one waits for another that has not begun. The
-// first error ends them all. `own` serves the calling thread.
+// Programs take turns on this thread unless more threads are asked for, or one waits for another that has not begun.
+// The first error ends them all. `own` serves the calling thread.
 void runPrograms(const Programs &programs, Bridge &own, uint64_t count, uint64_t threads) {
   std::atomic<bool> failed = false;
   PyObject *type = nullptr, *value = nullptr, *trace = nullptr; // the first error

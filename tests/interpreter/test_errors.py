@@ -133,8 +133,8 @@ def far_kernel(x_ptr, y_ptr, distance, HOW: tl.constexpr):
 
 @pytest.mark.parametrize("how", ["moved", "chosen", "cast"])
 def test_one_array_does_not_reach_into_another(how):
-    both = np.zeros((2, 64), np.float32)
-    x, y = both[0].copy(), both[1].copy()
+    memory = memoryview(bytearray(1024))
+    x, y = np.frombuffer(memory[:256], np.float32), np.frombuffer(memory[512:768], np.float32)
     distance = (y.ctypes.data - x.ctypes.data) // 4
     with pytest.raises(OutOfBoundsError, match=rf"element {distance} of 'x_ptr' \(valid: 0 to 63\); . of . lanes"):
         far_kernel[(1,)](x, y, distance, how)
@@ -232,3 +232,36 @@ def test_builtins_outside_of_kernels():
         tl.arange(0, 4)
     with pytest.raises(RuntimeError, match="launch it with"):
         add(1, 2)
+
+
+@triton.jit
+def places_kernel(WHERE: tl.constexpr):
+    x, y = tl.arange(0, 4), tl.arange(0, 3)
+    if WHERE == "and":
+        x < 2 and y < 2
+    if WHERE == "chain":
+        x < 2 < y
+    if WHERE == "call":
+        tl.sum(x) + tl.where(x > 1, x, y)
+    if WHERE == "assigned":
+        x += y
+    if WHERE == "condition":
+        if x > 2:
+            pass
+    if WHERE == "lines":
+        z = (x +
+             y)  # fmt: skip
+
+
+@pytest.mark.parametrize("where, underlined", [
+    ("and", "x < 2 and y < 2"), ("chain", "x < 2 < y"), ("call", "tl.where(x > 1, x, y)"), ("assigned", "x += y"),
+    ("condition", "x > 2"), ("lines", "x +"),
+])  # fmt: skip
+def test_the_caret_is_under_what_is_meant(where, underlined):
+    with pytest.raises(triton.CompilationError) as raised:
+        places_kernel[(1,)](where)
+    line, caret = str(raised.value).splitlines()[1:3]
+    assert line[caret.index("^") : len(caret)] == underlined
+    if sys.version_info >= (3, 11):  # Python's own marks agree
+        frame = traceback.extract_tb(raised.value.__traceback__)[-1]
+        assert frame.colno == caret.index("^")

@@ -247,6 +247,7 @@ class _Rewriter(ast.NodeTransformer):
         result = node.values[0]
         for value in node.values[1:]:
             result = ast.copy_location(self._combine(isinstance(node.op, ast.And), result, value), node)
+            ast.copy_location(result.body, node)
         return result
 
     def visit_BinOp(self, node):
