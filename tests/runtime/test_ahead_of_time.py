@@ -70,6 +70,13 @@ def hand_over(flags, out):
             pass
     tl.atomic_xchg(flags + pid, 1)
     tl.store(out + pid, pid)
+
+@triton.jit
+def count_under_lock(lock, count):
+    while tl.atomic_cas(lock, 0, 1) == 1:
+        pass
+    tl.store(count, tl.load(count) + 1)
+    tl.atomic_xchg(lock, 0)
 '''
 
 
@@ -216,10 +223,24 @@ int main(void) {{
   nacre_set_threads(2);
   if ({function}(64, 1, 1, flags, out) != NACRE_SUCCESS)
     return 1;
-  return flags[0] != 1 || out[63] != 63;
+  if (flags[0] != 1 || out[63] != 63)
+    return 2;
+  static int32_t more_flags[3000], more_out[3000];
+  return {function}(3000, 1, 1, more_flags, more_out) != NACRE_ERROR_TOO_MANY_PROGRAMS;
 }}
 """)  # fmt: skip
     assert output == ""
+
+
+def test_a_lock_that_many_programs_want(folder):
+    function = compile_kernel(folder, "count_under_lock", "*i32, *i32")
+    run_program(folder, f"""
+#include "{next(folder.glob("count_under_lock.*.h")).name}"
+int main(void) {{
+  int32_t lock = 0, count = 0;
+  return {function}(20000, 1, 1, &lock, &count) != NACRE_SUCCESS || count != 20000;
+}}
+""")  # fmt: skip
 
 
 def test_launches_from_several_threads_and_after_fork(folder):
