@@ -2,8 +2,9 @@
 // emits tile IR for the rest. Helpers are inlined where they are called, so a function is built once for each call.
 //
 // Its parts, one file each: Generator.cpp (the kernel and its frame), Names.cpp (what a name means), Expressions.cpp,
-// Displays.cpp (tuples, comprehensions, f-strings), Calls.cpp, MapElements.cpp, Aggregates.cpp, Statements.cpp, Assignments.cpp, Conditionals.cpp
-// (run-time branches and how they meet), Loops.cpp and LoopCarried.cpp, Iteration.cpp (what a `for` runs over).
+// Displays.cpp (tuples, comprehensions, f-strings), Calls.cpp, MapElements.cpp, Aggregates.cpp, Statements.cpp,
+// Assignments.cpp, Conditionals.cpp (run-time branches and how they meet), Loops.cpp and LoopCarried.cpp, Iteration.cpp
+// (what a `for` runs over).
 #pragma once
 
 #include "compiler/frontend/Environment.h"

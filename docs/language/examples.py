@@ -225,3 +225,18 @@ def _clipped(a, b):
 def map_elementwise(x_ptr, out_ptr, N: tl.constexpr):
     x = tl.load(x_ptr + tl.arange(0, N))
     tl.store(out_ptr + tl.arange(0, N), tl.map_elementwise(_clipped, x, 1.0))  # _clipped(a, b), a @jit function, sees single elements and may branch
+
+
+@tl.core.extern
+def _tangent(x, _semantic=None):
+    table = {(tl.float32,): ("__nv_tanf", tl.float32)}
+    return tl.core.extern_elementwise("libdevice", "", [x], table, is_pure=True, _semantic=_semantic)
+
+
+@triton.jit
+def extern_elementwise(x_ptr, out_ptr, N: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, N))
+    # _tangent(x, _semantic=None), marked with @tl.core.extern, holds the call of tl.core.extern_elementwise:
+    #     table = {(tl.float32,): ("tangentf", tl.float32)}
+    #     return tl.core.extern_elementwise("mine", "mine.bc", [x], table, is_pure=True, _semantic=_semantic)
+    tl.store(out_ptr + tl.arange(0, N), _tangent(x))
