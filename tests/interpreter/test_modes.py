@@ -8,7 +8,7 @@ import pytest
 import triton
 import triton.language as tl
 from triton.runtime.interpreter import InterpretedFunction
-from triton.tools.debug import check_tensors_gpu_ready, check_tensors_ready, holds
+from triton.tools.debug import check_tensors_gpu_ready, check_tensors_ready, holds, print_if
 
 seen = []
 
@@ -313,3 +313,20 @@ except KeyboardInterrupt:
 def test_an_interrupt_ends_a_launch(run_script, threads):
     output, _ = run_script(INTERRUPTED.replace("THREADS", str(threads)), NACRE_INTERPRET_THREADS=str(threads))
     assert output == "interrupted\n"
+
+
+@triton.jit
+def helped_kernel(x_ptr):
+    print_if("here", "=0")
+
+
+def test_debugging_helpers_say_who_must_run_the_kernel(capsys):
+    x = np.zeros(1, np.int32)
+    with pytest.raises(triton.CompilationError, match="a helper for kernels that Python runs: set TRITON_INTERPRET=1"):
+        helped_kernel[(2,)](x)
+    triton.runtime.driver.active.set_interpret_mode(True)
+    try:
+        helped_kernel[(2,)](x)
+    finally:
+        triton.runtime.driver.active.set_interpret_mode(False)
+    assert capsys.readouterr().out == "here\n"
