@@ -107,7 +107,7 @@ TEST_F(Errors, Subscripts) {
   EXPECT_EQ(errorOf([&] { subscript(evaluation, x, 4); }),
             "index 4 is out of range for axis 0 of a tensor of shape [4]");
   EXPECT_EQ(errorOf([&] { subscript(evaluation, x, Object::makeTuple({0, 0})); }),
-            "too many indices: 2 for a tensor of rank 1");
+            "too many indices: 2 for a tensor of rank 1 | each index but None takes one axis; None inserts one");
   EXPECT_EQ(errorOf([&] { subscript(evaluation, x, Object::makeSlice(2, 2, Object())); }),
             "the slice of axis 0 of a tensor of shape [4] is empty");
   EXPECT_EQ(errorOf([&] { subscript(evaluation, Object::makeTuple({1}), s); }),
