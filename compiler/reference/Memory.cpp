@@ -107,7 +107,10 @@ void EagerBuilder::checkAccess(llvm::StringRef what, const Value &pointer, const
   auto isKnown = [&](uint64_t address, uint64_t bytes) {
     return address >= knownBegin && address <= knownEnd && bytes <= knownEnd - address;
   };
+  bool isForbidden = own && own->isReadOnly && access == Access::Write;
   auto isAllowed = [&](uint64_t address, uint64_t bytes) {
+    if (isForbidden)
+      return false;
     if (isKnown(address, bytes))
       return true;
     if (own)
@@ -148,7 +151,9 @@ void EagerBuilder::checkAccess(llvm::StringRef what, const Value &pointer, const
   diagnostic.location = location();
   diagnostic.message =
       llvm::formatv("program {0}: {1} of {2} ", programName(), what, pointeeOf(pointer.type()).str()).str();
-  if (own) {
+  if (isForbidden) {
+    diagnostic.message += "to '" + own->name + "', which is a read-only array";
+  } else if (own) {
     diagnostic.message += "out of bounds: " + own->describe(firstAddress, size);
   } else if (mayBeAnywhere) {
     bool isMapped = processMemory.allows(firstAddress, size, /*forWriting=*/false);
@@ -165,9 +170,10 @@ void EagerBuilder::checkAccess(llvm::StringRef what, const Value &pointer, const
     for (size_t i = 0; i < lanes.size(); ++i)
       diagnostic.message += (i ? ", " : "") + laneName(addresses.shape(), lanes[i]);
   }
-  diagnostic.hint =
-      mask ? "the mask lets these lanes through"
-           : "a mask (boundary_check, with a block pointer) keeps lanes out of memory that is not the array's";
+  if (!isForbidden)
+    diagnostic.hint =
+        mask ? "the mask lets these lanes through"
+             : "a mask (boundary_check, with a block pointer) keeps lanes out of memory that is not the array's";
   program.fault = ProgramFault{ProgramFault::Kind::Memory, program.programId, ""};
   throw MemoryFault(std::move(diagnostic), firstAddress);
 }

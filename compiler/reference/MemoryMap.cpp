@@ -10,11 +10,11 @@ uint32_t MemoryMap::add(uint64_t begin, uint64_t end, std::string name) {
   return add(begin, end, std::move(name), begin);
 }
 
-uint32_t MemoryMap::add(uint64_t begin, uint64_t end, std::string name, uint64_t origin) {
+uint32_t MemoryMap::add(uint64_t begin, uint64_t end, std::string name, uint64_t origin, bool isReadOnly) {
   auto place = std::upper_bound(ranges.begin(), ranges.end(), begin,
                                 [](uint64_t value, const Range &range) { return value < range.begin; });
   auto number = static_cast<uint32_t>(ranges.size() + 1);
-  ranges.insert(place, Range{begin, end, std::move(name), origin, number});
+  ranges.insert(place, Range{begin, end, std::move(name), origin, number, isReadOnly});
   return number;
 }
 

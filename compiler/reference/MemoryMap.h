@@ -16,6 +16,7 @@ public:
     std::string name; // the argument's name, for messages
     uint64_t origin;  // its element 0: a view may begin after its memory does
     uint32_t number;  // from 1 on, by which pointers made from it are known
+    bool isReadOnly = false;
     // "element 64 of 'x' (valid: 0 to 63)", of elements of this size.
     std::string describe(uint64_t address, uint64_t size) const;
   };
@@ -23,7 +24,7 @@ public:
 
   // Gives the range's number.
   uint32_t add(uint64_t begin, uint64_t end, std::string name);
-  uint32_t add(uint64_t begin, uint64_t end, std::string name, uint64_t origin);
+  uint32_t add(uint64_t begin, uint64_t end, std::string name, uint64_t origin, bool isReadOnly = false);
   // The range of this number, or null.
   const Range *numbered(uint32_t number) const;
   // The range that holds all of [address, address + size), or null.

@@ -106,10 +106,11 @@ void readMemory(const InterpretedLaunch &launch, MemoryMap &memory) {
   PyObject *ranges = PyTuple_GetItem(found.get(), 0);
   for (Py_ssize_t i = 0; i < PyList_Size(ranges); ++i) {
     unsigned long long begin, end, origin;
+    int isReadOnly;
     const char *name;
-    if (!PyArg_ParseTuple(PyList_GetItem(ranges, i), "KKKs", &begin, &end, &origin, &name))
+    if (!PyArg_ParseTuple(PyList_GetItem(ranges, i), "KKKps", &begin, &end, &origin, &isReadOnly, &name))
       throw PythonError();
-    memory.add(begin, end, name, origin);
+    memory.add(begin, end, name, origin, isReadOnly != 0);
   }
   memory.isComplete = PyTuple_GetItem(found.get(), 1) == Py_True;
 }

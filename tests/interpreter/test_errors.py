@@ -265,3 +265,11 @@ def test_the_caret_is_under_what_is_meant(where, underlined):
     if sys.version_info >= (3, 11):  # Python's own marks agree
         frame = traceback.extract_tb(raised.value.__traceback__)[-1]
         assert frame.colno == caret.index("^")
+
+
+def test_a_read_only_array_is_read_and_not_written():
+    x, out = np.frombuffer(bytes(256), np.float32), np.zeros(64, np.float32)
+    bounds_kernel[(1,)](x, out, 64, COUNT=64, HOW="masked")
+    for how in ("masked", "atomic"):
+        with pytest.raises(OutOfBoundsError, match="of fp32 to 'out_ptr', which is a read-only array; 64 of 64 lanes"):
+            bounds_kernel[(1,)](out, x, 64, COUNT=64, HOW=how)

@@ -50,7 +50,7 @@ def _characters(text, column):
 
 
 def _memory(kernel, values):
-    """[(begin, end, address of element 0, name)] of the arrays among a kernel's arguments, and whether these are all the memory
+    """[(begin, end, address of element 0, read-only, name)] of the arrays among a kernel's arguments, and whether these are all the memory
     that it was given."""
     ranges = []
 
@@ -78,7 +78,7 @@ def _memory(kernel, values):
 
 
 def _extent(value):
-    """(begin, end, address of element 0) of the memory that an array is in; () for what is not an array, None when it is not
+    """(begin, end, address of element 0, read-only) of the memory that an array is in; () for what is not an array, None when it is not
     known."""
     if value is None or isinstance(value, (int, float, str)):
         return ()
@@ -87,13 +87,13 @@ def _extent(value):
         return _extent(base)
     if hasattr(value, "untyped_storage"):
         storage = value.untyped_storage()
-        return storage.data_ptr(), storage.data_ptr() + storage.nbytes(), value.data_ptr()
+        return storage.data_ptr(), storage.data_ptr() + storage.nbytes(), value.data_ptr(), False
     interface = getattr(value, "__array_interface__", None)
     if interface is not None:
-        origin = interface["data"][0]
+        origin, is_read_only = interface["data"]
         while base is not None and hasattr(base, "__array_interface__"):
             value, base = base, getattr(base, "base", None)
-        return *_bounds(value.__array_interface__, value.itemsize), origin
+        return *_bounds(value.__array_interface__, value.itemsize), origin, is_read_only
     return None if hasattr(value, "data_ptr") or hasattr(value, "__dlpack__") else ()
 
 
