@@ -142,12 +142,11 @@ std::string description(const ExportRequest &request, const Interface &interface
       parts.push_back(part);
   if (parts.empty())
     parts.push_back("only");
-  llvm::json::Object object{
-      {"name", request.name},
-      {"function", function},
-      {"algorithm", llvm::join(parts, "_")},
-      {"takes_grid", request.grid.empty()},
-      {"parameters", std::move(parameters)}};
+  llvm::json::Object object{{"name", request.name},
+                            {"function", function},
+                            {"algorithm", llvm::join(parts, "_")},
+                            {"takes_grid", request.grid.empty()},
+                            {"parameters", std::move(parameters)}};
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(std::move(object));
   return text;
@@ -256,8 +255,9 @@ ExportedKernel exportKernel(ExportRequest request, Host &host) {
   compile.kernel.name = exported.function + "_code"; // the symbol: several variants are linked into one program
   CompiledCode code = compileKernel(compile, host);
   if (!code.externals.empty())
-    fail(request, "the kernel calls `" + code.externals.front().symbol + "` of `" + code.externals.front().library +
-                      "`, which cannot be part of it",
+    fail(request,
+         "the kernel calls `" + code.externals.front().symbol + "` of `" + code.externals.front().library +
+             "`, which cannot be part of it",
          "give the library as LLVM bitcode or IR");
   std::string stem = (request.file.empty() ? request.name : request.file) + "." + hash + "_" + suffix;
   exported.files = {{stem + ".h", headerText(request, interface, exported.function, code)},

@@ -134,7 +134,7 @@ void addTypes(Table &table) {
   table.add("const()", "Marks a pointer parameter that the kernel only reads.", onlyAType);
   table.add("tuple(args: tuple)", "A tuple of values, constexpr and run-time ones mixed.", tupleOf);
   addSlice(table);
-  table.add("aggregate_replace(instance: aggregate, **fields)",
+  table.add("aggregate_replace(instance: aggregate, **fields: tensor)",
             "A copy of an aggregate with other values for the fields that are given by name.", onlyWithFields);
   table.add("dtype(name: constexpr str)", "The type of that name, as types print: \"fp32\", \"int8\".", dtypeOf);
   table.add("pointer_type(element_ty: dtype, address_space: constexpr int = 1, const: constexpr bool = False)",
