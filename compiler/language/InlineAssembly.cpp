@@ -1,6 +1,7 @@
 // Inline assembly. The text and its constraints are checked here, where an error has a line: what reaches LLVM's code
 // generator malformed ends there.
 #include "compiler/language/Definitions.h"
+#include "compiler/language/InlinePtx.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/InlineAsm.h"
@@ -172,6 +173,16 @@ static Object inlineAssembly(Evaluation &evaluation, llvm::ArrayRef<Object> argu
   int64_t pack = integerArgument(evaluation, arguments[5], "pack");
   if (pack < 1 || pack > 64)
     evaluation.fail(Diagnostic::Kind::Value, "`pack` must be from 1 to 64, not " + std::to_string(pack));
+  auto returned = [&](const Values &values) {
+    return arguments[3].isTuple() ? Object::makeTuple(std::vector<Object>(values.begin(), values.end()))
+                                  : Object(values[0]);
+  };
+  if (evaluation.target() != "cuda" && isPtx(text)) {
+    if (pack != 1)
+      evaluation.fail(Diagnostic::Kind::Unsupported, "PTX on packs of several elements cannot be run on this target",
+                      "write it in the language, or take this path on NVIDIA's GPUs only");
+    return returned(translatePtx(evaluation, text, operands, results));
+  }
   Assembly assembly{evaluation, text, constraints, {}, {}, pack};
   for (const Value &operand : operands)
     assembly.operands.push_back(operand.type().scalarType());
@@ -180,9 +191,7 @@ static Object inlineAssembly(Evaluation &evaluation, llvm::ArrayRef<Object> argu
   assembly.check();
   Values values = evaluation.builder().inlineAssembly(
       text, constraints, operands, results, boolArgument(evaluation, arguments[4], "is_pure"), static_cast<int>(pack));
-  if (!arguments[3].isTuple())
-    return values[0];
-  return Object::makeTuple(std::vector<Object>(values.begin(), values.end()));
+  return returned(values);
 }
 
 void addInlineAssembly(Table &table) {
@@ -190,7 +199,7 @@ void addInlineAssembly(Table &table) {
       "inline_asm_elementwise(asm: constexpr str, constraints: constexpr str, args: tuple, dtype: dtype, "
       "is_pure: constexpr bool, pack: constexpr int)",
       "Runs assembly of the target (on the CPU x86's, in AT&T's notation) on each element, or on packs of elements. "
-      "The interpreter runs the same.\n\n"
+      "The interpreter runs the same. Elsewhere than on NVIDIA's GPUs, PTX of single elements is translated.\n\n"
       "asm: the text, with $0, $1, .. for the registers: first those of the results, then those of the operands.\n"
       "constraints: the registers, in LLVM's notation: outputs first, then inputs, then what else is overwritten.\n"
       "args: the operands, brought to one shape.\n"
