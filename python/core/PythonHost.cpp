@@ -250,8 +250,7 @@ Object PythonHost::toObject(PyObject *object) {
     auto record = std::make_shared<TupleValue>();
     record->typeName = typeName(object);
     record->isRecord = true;
-    record->recordClass =
-        std::make_shared<const Object>(toObject(reinterpret_cast<PyObject *>(Py_TYPE(object))));
+    record->recordClass = std::make_shared<const Object>(toObject(reinterpret_cast<PyObject *>(Py_TYPE(object))));
     for (Py_ssize_t i = 0; i < PyTuple_Size(fields.get()); ++i) {
       PyObject *name = PyTuple_GetItem(fields.get(), i);
       record->names.push_back(text(name));

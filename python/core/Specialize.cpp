@@ -67,8 +67,8 @@ private:
         spec.isRecord = true;
         spec.recordClass = host.toObject(reinterpret_cast<PyObject *>(Py_TYPE(argument.constant)));
       }
-      Handle fields = argument.isAggregate ? aggregateFields(argument.constant)
-                                           : attributeOrNull(argument.constant, "_fields");
+      Handle fields =
+          argument.isAggregate ? aggregateFields(argument.constant) : attributeOrNull(argument.constant, "_fields");
       if (fields && PyTuple_Check(fields.get()))
         for (Py_ssize_t i = 0; i < PyTuple_Size(fields.get()); ++i)
           spec.fieldNames.push_back(text(PyTuple_GetItem(fields.get(), i)));
@@ -180,10 +180,9 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
   made->globals = std::move(host.usedGlobals);
   made->libraries = std::move(host.usedLibraries);
   Handle slotTypes = checked(PySequence_Tuple(description.slotTypes.get()));
-  made->compiled =
-      call(attribute(kernel, "_after_compile").get(), wrapKernel(made->kernel).get(), description.signature.get(),
-           description.constants.get(), description.attributes.get(), options.get(), slotTypes.get(), warmup.get(),
-           reportDictionary(report).get());
+  made->compiled = call(attribute(kernel, "_after_compile").get(), wrapKernel(made->kernel).get(),
+                        description.signature.get(), description.constants.get(), description.attributes.get(),
+                        options.get(), slotTypes.get(), warmup.get(), reportDictionary(report).get());
   return made;
 }
 
