@@ -90,8 +90,8 @@ std::optional<DotLowering::OperandA> DotLowering::readInPlace() {
   if (!both.readsNeighbours(a, whole))
     return std::nullopt;
   Value mask = load.getMask();
-  if (mask && !(isSeparable(both, mask, whole) && alongRows.holdsForPrefix(mask, rowsEdge) &&
-                alongK.holdsForPrefix(mask, kEdge)))
+  if (mask && !(isSeparable(both, mask, whole) && alongRows.tellsThroughout(mask, rowsEdge) &&
+                alongK.tellsThroughout(mask, kEdge)))
     return std::nullopt;
 
   Type pointerElement = getElementTypeOrSelf(load.getPointer().getType());
@@ -99,15 +99,9 @@ std::optional<DotLowering::OperandA> DotLowering::readInPlace() {
   alongRows.emitLoops([&](Nest &inner) { inner.writeBuffer(rows, inner.evaluate(load.getPointer(), rowsEdge), {0}); },
                       {}, lowering.target.vectorBytes / 8);
   if (mask) {
-    auto holdsAlong = [&](Nest &nest, const Coordinates &edge, int64_t extent) -> Value {
-      Lanes lanes = nest.evaluateAlone(mask, edge);
-      return lanes.isUniform()
-                 ? lanes.value
-                 : Value(arith::CmpIOp::create(b, arith::CmpIPredicate::sge, lanes.value, b.index(extent)));
-    };
     Nest maskRows(lowering, {shape.m});
     Value complete =
-        arith::AndIOp::create(b, holdsAlong(maskRows, rowsEdge, shape.m), holdsAlong(alongK, kEdge, shape.k));
+        arith::AndIOp::create(b, maskRows.holdsThroughout(mask, rowsEdge), alongK.holdsThroughout(mask, kEdge));
     Value cut = arith::XOrIOp::create(b, complete, b.constant(b.getI1Type(), 1));
     auto branch = scf::IfOp::create(b, TypeRange{}, cut, /*withElse=*/false);
     OpBuilder::InsertionGuard guard(b);

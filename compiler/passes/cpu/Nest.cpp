@@ -118,6 +118,7 @@ void Nest::emitLaneSegments(const std::function<void()> &inner) {
   int64_t whole = extent / fullWidth * fullWidth;
   // How many lanes, from the first, every assumable check holds for, and from which on none does.
   Value limit, beyond;
+  bool onlyBounds = llvm::all_of(assumable, [](Assumable &entry) { return entry.kind == Assumable::Kind::Bound; });
   assumption = Assumption::None;
   if (!assumable.empty() && fullWidth > 1) {
     limit = b.index(extent);
@@ -125,8 +126,8 @@ void Nest::emitLaneSegments(const std::function<void()> &inner) {
     for (Assumable &entry : assumable) {
       entry.count = probe(entry);
       limit = b.minSigned(limit, entry.count);
-      beyond = entry.kind != Assumable::Kind::Bound ? b.index(extent)
-                                                    : b.maxSigned(beyond, b.minSigned(entry.count, b.index(extent)));
+      if (onlyBounds)
+        beyond = b.maxSigned(beyond, b.minSigned(entry.count, b.index(extent)));
     }
     limit = b.maxSigned(limit, b.index(0));
   }
@@ -147,11 +148,13 @@ void Nest::emitLaneSegments(const std::function<void()> &inner) {
     emitLaneLoop(next, end, fullWidth, inner);
     assumption = Assumption::None;
     next = end;
-    bool wraps = llvm::any_of(assumable, [](Assumable &entry) { return entry.kind != Assumable::Kind::Bound; });
+    bool wraps = llvm::any_of(assumable, [](Assumable &entry) {
+      return entry.kind == Assumable::Kind::Remainder || entry.kind == Assumable::Kind::Stepwise;
+    });
     if (wraps && reductions.empty()) {
       emitBeyondWrap(next, whole, inner);
       next = b.index(whole);
-    } else if (whole > fullWidth && !Emit::known(beyond)) {
+    } else if (whole > fullWidth && onlyBounds && !Emit::known(beyond)) {
       Value aligned = arith::AndIOp::create(b, b.add(beyond, b.index(fullWidth - 1)), b.index(~(fullWidth - 1)));
       Value end = b.maxSigned(b.minSigned(aligned, b.index(whole)), next);
       emitLaneLoop(next, end, fullWidth, inner);

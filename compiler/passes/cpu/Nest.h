@@ -16,6 +16,13 @@ namespace nacre::cpu {
 
 using Coordinates = llvm::SmallVector<int8_t, 4>; // a level, or -1
 
+// Coordinates as one number.
+uint32_t encode(const Coordinates &coordinates);
+// Whether the operation gives elements of its operand new places and computes nothing.
+bool movesElements(mlir::Operation *op);
+// A comparison that holds for the lower values of one side: (lower side, upper side, whether equality counts).
+std::optional<std::tuple<mlir::Value, mlir::Value, bool>> asUpperBound(mlir::arith::CmpIOp op);
+
 class Nest {
 public:
   Nest(Lowering &lowering, llvm::ArrayRef<int64_t> shape);
@@ -30,6 +37,10 @@ public:
   Lanes evaluateAlone(mlir::Value value, const Coordinates &coordinates);
   // Whether the mask, where it varies along the lanes, is true for the first so many.
   bool holdsForPrefix(mlir::Value mask, const Coordinates &coordinates);
+  // Whether it can be told at the first lane if the mask is true in all of them; and if so, an i1 that says it. For
+  // nests of one level.
+  bool tellsThroughout(mlir::Value mask, const Coordinates &coordinates);
+  mlir::Value holdsThroughout(mlir::Value mask, const Coordinates &coordinates);
   // For bodies that look at several indices of one level, `movedLevel`: sets that level's index to base + offset and
   // forgets what depended on it. Its loop takes `movedStep` indices at a time.
   void moveIndex(mlir::Value base, int64_t offset);
@@ -108,6 +119,8 @@ private:
   Form classifyOperation(mlir::Value value, const Coordinates &coordinates);
   // The value's buffer, unless its lanes are known in closed form, which is better.
   const Buffer *bufferOf(mlir::Value value, const Coordinates &coordinates);
+  // A check that grows true along the lanes: 0 <= offset.
+  bool isStart(mlir::Value value, const Coordinates &coordinates);
   int64_t stepDivisor(mlir::Value value);
   // The bound checks and remainders of the members' trees that hold for a prefix of the lanes.
   void collectAssumable(mlir::Value value, const Coordinates &coordinates);
@@ -116,6 +129,7 @@ private:
     Coordinates coordinates;
     enum class Kind {
       Bound,     // a mask that is true for the first lanes
+      Start,     // a mask that is true from some lane on
       Remainder, // linear until it wraps
       Stepwise,  // a remainder or quotient of multiples of the step: linear, or one number, within each step
     } kind;
