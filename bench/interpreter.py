@@ -47,6 +47,7 @@ def peer_time_ms(key):
     """The interpreter's smallest time, from a process of its own. Raises with what that process said."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("NACRE_", "TRITON_"))}
     environment["TRITON_INTERPRET"] = "1"
+    environment.pop("PYTHONPATH", None)  # by which processes that this one starts have its triton
     child = subprocess.run([sys.executable, __file__, key], capture_output=True, text=True, env=environment)
     if child.returncode != 0:
         raise RuntimeError(child.stderr.strip().splitlines()[-1] if child.stderr.strip() else f"exit code {child.returncode}")
