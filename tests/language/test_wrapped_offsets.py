@@ -49,3 +49,40 @@ def test_bound_check_of_a_remainder(engine, rng, period, limit, block):
     wrapped = np.arange(n) % period
     expected = np.where(wrapped < limit, x[wrapped], -1.0).astype(np.float32)
     np.testing.assert_array_equal(engine.numpy(out), np.where(wrapped <= limit, expected, 0))
+
+
+@triton.jit
+def scaled_matmul_kernel(
+    a_ptr, a_scale_ptr, b_ptr, b_scale_ptr, c_ptr, M, N, K, step, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
+):
+    rows = (tl.program_id(0) * BM + tl.arange(0, BM)) % M
+    columns = (tl.program_id(1) * BN + tl.arange(0, BN)) % N
+    inner = tl.program_id(2) * BK + tl.arange(0, BK)
+    a_pointers = a_ptr + (rows[:, None] * (K * step) + inner[None, :] * step)
+    b_pointers = b_ptr + (inner[:, None] * N + columns[None, :])
+    # Read before the loop, used after it: what they are kept in must not be where the rows are.
+    a_scale = tl.load(a_scale_ptr + rows * step, mask=rows < M, other=0.0)
+    b_scale = tl.load(b_scale_ptr + columns, mask=columns < N, other=0.0)
+    sums = tl.zeros((BM, BN), dtype=tl.int32)
+    for start in range(0, K, BK):
+        a = tl.load(a_pointers, mask=inner[None, :] < K - start, other=0)
+        b = tl.load(b_pointers, mask=inner[:, None] < K - start, other=0)
+        sums += tl.dot(a, b)
+        a_pointers += BK * step
+        b_pointers += BK * N
+    c = sums.to(tl.float32) * a_scale[:, None] * b_scale[None, :]
+    m, n = tl.arange(0, BM), tl.arange(0, BN)
+    tl.store(c_ptr + m[:, None] * N + n[None, :], c, mask=(m[:, None] < M) & (n[None, :] < N))
+
+
+@pytest.mark.parametrize("step", [1, 3])
+@pytest.mark.parametrize("blocks", [(128, 32, 32), (64, 64, 32), (128, 256, 64)])
+def test_wrapped_rows_live_as_long_as_pointers_made_of_them(engine, rng, blocks, step):
+    M, N, K = 37, 30, 45
+    a = rng.integers(-9, 9, (M, K, step), dtype=np.int8)
+    b = rng.integers(-9, 9, (K, N), dtype=np.int8)
+    a_scale, b_scale = rng.uniform(1, 2, (M, step)).astype(np.float32), rng.uniform(1, 2, N).astype(np.float32)
+    c = engine.zeros((M, N), "float32")
+    scaled_matmul_kernel[(1,)](*map(engine.array, (a, a_scale, b, b_scale)), c, M, N, K, step, *blocks)
+    expected = (a[:, :, 0].astype(np.float32) @ b.astype(np.float32)) * a_scale[:, :1] * b_scale
+    np.testing.assert_allclose(engine.numpy(c), expected, rtol=1e-5)

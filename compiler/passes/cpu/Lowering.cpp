@@ -56,11 +56,27 @@ Buffer Lowering::allocate(RankedTensorType type, Block *owner) {
   return allocate(type.getElementType(), type.getShape(), owner);
 }
 
-// Whether an operation still to come reads the value, itself or through a load that is read again.
+// Whether what the operation gave is evaluated anew where it is read: loads that are read again, and indices, pointers
+// and masks whose lanes are known in closed form, which is better than their copy (Nest::bufferOf).
+bool Lowering::isEvaluatedAnew(Operation *op) const {
+  return readAgain.contains(op) ||
+         (isElementwise(op) && isa<IntegerType, tile::PointerType>(getElementTypeOrSelf(op->getResult(0).getType())));
+}
+
+// Whether an operation still to come reads the value, itself or through what is evaluated anew.
 bool Lowering::isStillRead(Value value, Block *block) const {
-  return llvm::any_of(plan.readers(value, block), [&](Operation *reader) {
-    return !done.contains(reader) || (readAgain.contains(reader) && isStillRead(reader->getResult(0), block));
-  });
+  SmallVector<Value> pending{value};
+  DenseSet<Value> seen{value};
+  while (!pending.empty())
+    for (Operation *reader : plan.readers(pending.pop_back_val(), block)) {
+      if (!done.contains(reader))
+        return true;
+      if (isEvaluatedAnew(reader))
+        for (Value result : reader->getResults())
+          if (seen.insert(result).second)
+            pending.push_back(result);
+    }
+  return false;
 }
 
 // Frees what no operation still to come reads.

@@ -110,6 +110,7 @@ private:
   bool canReadAgain(mlir::Operation *op);
   bool readsOwnElement(mlir::Value tile) const;
   bool sharesLoopsWithStore(mlir::Operation *op) const;
+  bool isEvaluatedAnew(mlir::Operation *op) const;
   bool isStillRead(mlir::Value value, mlir::Block *block) const;
   void releaseDead(mlir::Block *block);
   void releaseBlock(mlir::Block *block);
