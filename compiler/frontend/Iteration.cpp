@@ -22,9 +22,11 @@ Iteration Generator::iterate(const ast::Expression &iterable) {
   Arguments arguments = evaluateArguments(*call);
   if (!isRangeBuiltin(callee))
     return sequenceItems(callObject(callee, arguments, iterable.location), iterable.location);
-  const Builtin &builtin = *callee.as<const Builtin *>();
-  Range range = rangeOf(builtin, arguments, iterable.location);
-  if (builtin.name == "static_range")
+  const Builtin *builtin = callee.as<const Builtin *>();
+  if (builtin->name == "range" && !arguments.keywords.empty()) // Python's range takes the hints of tl.range too
+    builtin = findBuiltin("triton.language", "range");
+  Range range = rangeOf(*builtin, arguments, iterable.location);
+  if (builtin->name == "static_range")
     return constantRange(range, iterable.location, "tl.static_range");
   return range;
 }
@@ -42,7 +44,7 @@ Range Generator::rangeOf(const Builtin &builtin, const Arguments &arguments, con
   std::copy(arguments.positional.begin(), arguments.positional.end(), bound.begin());
   for (const auto &[keyword, value] : arguments.keywords) {
     auto found = llvm::find_if(parameters, [&](const Parameter &parameter) { return parameter.name == keyword; });
-    if (found == parameters.end() || isPython)
+    if (found == parameters.end())
       failAt(place, Diagnostic::Kind::Argument, name + " has no parameter `" + keyword + "`");
     std::optional<Object> &slot = bound[found - parameters.begin()];
     if (slot)

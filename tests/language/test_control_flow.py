@@ -75,6 +75,10 @@ def bounds_kernel(x_ptr, out_ptr, start, stop, STEP: tl.constexpr, HOW: tl.const
         for i in range(start, stop, STEP):
             total += i * weight
             weight += 1
+    elif HOW == "hints":
+        for i in range(start, stop, STEP, warp_specialize=True):  # which Triton takes there too
+            total += i * weight
+            weight += 1
     else:
         for i in tl.range(start, stop, STEP, num_stages=2, loop_unroll_factor=2):
             total += i * weight
@@ -82,7 +86,7 @@ def bounds_kernel(x_ptr, out_ptr, start, stop, STEP: tl.constexpr, HOW: tl.const
     tl.store(out_ptr + tl.arange(0, 64), total)
 
 
-@pytest.mark.parametrize("how", ["range", "tl.range"])
+@pytest.mark.parametrize("how", ["range", "hints", "tl.range"])
 @pytest.mark.parametrize("start, stop, step", [(0, 10, 1), (3, 20, 4), (5, 5, 1), (9, 2, 1), (-7, 8, 3), (10, 0, -1), (10, -3, -4), (0, 5, -1)])
 def test_bounds_and_steps(engine, start, stop, step, how):
     expected = sum(i * (n + 1) for n, i in enumerate(range(start, stop, step)))
