@@ -1,6 +1,10 @@
 """A debugger inside a kernel: it stops at the kernel's own lines, steps through them and into helpers, and shows tiles."""
 
 import re
+import sys
+
+# From 3.13 on a breakpoint in the text stops at its own line, not at the next.
+OWN_LINE = sys.version_info >= (3, 13)
 
 SCRIPT = """\
 import nacre; nacre.activate()
@@ -38,9 +42,10 @@ def stops(output, script):
 
 
 def test_step_print_and_continue(run_script):
-    commands = ["p x", "p offsets + 100", "p BLOCK", "n", "p y", "n", "p scale", "p scale.dtype", "c", "p x", "c"]
+    commands = ["n"] * OWN_LINE + ["p x", "p offsets + 100", "p BLOCK", "n", "p y", "n", "p scale", "p scale.dtype", "c", "p x", "c"]
     output, script = run_script(SCRIPT.format(stop="breakpoint()"), "\n".join(commands) + "\n", TRITON_INTERPRET="1")
-    assert stops(output, script) == [(18, "kernel"), (19, "kernel"), (20, "kernel"), (18, "kernel")]
+    first = [(17, "kernel")] * OWN_LINE
+    assert stops(output, script) == [*first, (18, "kernel"), (19, "kernel"), (20, "kernel"), *(first or [(18, "kernel")])]
     assert "-> y = square(x)" in output  # the kernel's own text
     shown = re.findall(r"\(Pdb\) (tensor\(.*\)|\d+|triton\S+)", output)
     assert shown == [
@@ -51,9 +56,10 @@ def test_step_print_and_continue(run_script):
 
 
 def test_step_into_a_helper(run_script):
-    commands = ["s", "s", "n", "p result", "up", "p x", "c", "c"]
+    commands = ["n"] * OWN_LINE + ["s", "s", "n", "p result", "up", "p x", "c", "c"]
     output, script = run_script(SCRIPT.format(stop="import pdb; pdb.set_trace()"), "\n".join(commands) + "\n", TRITON_INTERPRET="1")
-    assert stops(output, script)[:4] == [(18, "kernel"), (8, "square"), (9, "square"), (10, "square")]
+    seen = stops(output, script)[OWN_LINE:][:4]
+    assert seen == [(18, "kernel"), (8, "square"), (9, "square"), (10, "square")]
     assert "tensor([0 1 4 9], int32)" in output and "tensor([0 1 2 3], int32)" in output
 
 
@@ -83,7 +89,7 @@ CONDITIONAL = SCRIPT.replace("import numpy as np", "import numpy as np\nfrom nac
 def test_breakpoint_if_and_print_if(run_script):
     lines = ['print_if(f"{x = }", "<1")', 'print_if("never", ">5")', 'print_if("both", ">=0,=0")', 'breakpoint_if("=1")']
     output, script = run_script(CONDITIONAL.format(stop="\n    ".join(lines)), "p x\nc\n", TRITON_INTERPRET="1")
-    assert stops(output, script) == [(22, "kernel")]
+    assert stops(output, script) == [(21 if OWN_LINE else 22, "kernel")]
     assert output.count("x = tensor([0 1 2 3], int32)") == 1 and "tensor([4 5 6 7], int32)" in output
     assert output.count("both") == 2 and "never" not in output
 
@@ -144,4 +150,4 @@ def test_a_condition_in_the_kernel_is_still_one_element(run_script):
     text = LOOP.replace("last = y[0] if n > 3 else y[1]", "last = 1 if y > 3 else 0")
     output, script = run_script(text, check=False, TRITON_INTERPRET="1")
     assert "a condition must be a scalar, not int1 tensor of shape [4]" in output
-    assert "    last = 1 if y > 3 else 0\n           ^~" in output
+    assert re.search(r"    last = 1 if y > 3 else 0\n {11}( {5})?\^~", output)  # the whole expression, or from 3.12 on its condition
