@@ -40,7 +40,7 @@ def check(name, function, receiver=None):
     return signature
 
 
-@pytest.mark.parametrize("name, function", functions())
+@pytest.mark.parametrize("name, function", list(functions()))
 def test_functions(name, function):
     signature = check(name, function)
     if isinstance(function, _core.Builtin):
