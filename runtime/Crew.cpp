@@ -17,8 +17,8 @@ static constexpr auto patience = 200us;
 // Naps between two questions whether the launch was interrupted: some tens of milliseconds.
 static constexpr uint32_t napsPerQuestion = 32;
 
-Crew::Crew(uint64_t count, Program program, Interrupted interrupted)
-    : count(count), program(std::move(program)), interrupted(std::move(interrupted)) {}
+Crew::Crew(uint64_t count, Program program, Interrupted interrupted, uint64_t maximum)
+    : count(count), program(std::move(program)), interrupted(std::move(interrupted)), maximum(maximum) {}
 
 void Crew::takePrograms() {
   while (!stopped.load(std::memory_order_relaxed)) {

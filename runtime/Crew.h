@@ -26,9 +26,9 @@ public:
   using Program = std::function<bool(uint64_t number)>;
   // Asked now and then by the thread that called `run` while it waits: true stops the crew.
   using Interrupted = std::function<bool()>;
-  static constexpr uint64_t maximum = 512;
+  static constexpr uint64_t usualMaximum = 512;
 
-  Crew(uint64_t count, Program program, Interrupted interrupted = nullptr);
+  Crew(uint64_t count, Program program, Interrupted interrupted = nullptr, uint64_t maximum = usualMaximum);
 
   // Return when every program has ended. They begin with this many threads, the caller's among them, or with those of
   // the pool. Throw std::runtime_error when more than `maximum` threads would be needed.
@@ -59,6 +59,7 @@ private:
   const uint64_t count;
   const Program program;
   const Interrupted interrupted;
+  const uint64_t maximum;
   const std::thread::id caller = std::this_thread::get_id();
   std::atomic<uint64_t> next = 0;
   std::atomic<bool> stopped = false;

@@ -138,6 +138,9 @@ struct Programs {
   }
 };
 
+// More would do nothing but take the GIL from one another.
+constexpr uint64_t mostThreads = 64;
+
 // Programs take turns on this thread unless more threads are asked for, or one waits for another that has not begun.
 // The first error ends them all. `own` serves the calling thread.
 void runPrograms(const Programs &programs, Bridge &own, uint64_t count, uint64_t threads) {
@@ -173,14 +176,15 @@ void runPrograms(const Programs &programs, Bridge &own, uint64_t count, uint64_t
     }
   };
   std::thread::id caller = std::this_thread::get_id();
-  crew.emplace(count, [&](uint64_t number) {
+  auto program = [&](uint64_t number) {
     HoldGil gil;
     if (threads == 1 && std::this_thread::get_id() == caller)
       return runOne(own, number);
     Bridge bridge(programs.options);
     bridge.isParallel = true;
     return runOne(bridge, number);
-  });
+  };
+  crew.emplace(count, program, nullptr, mostThreads);
   std::string trouble;
   {
     ReleaseGil released;
@@ -239,7 +243,7 @@ void runInterpreted(const InterpretedLaunch &launch) {
   uint64_t count = static_cast<uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
   // The programs of a cooperative grid begin together.
   auto asked = static_cast<uint64_t>(std::max<int64_t>(1, knobInteger(KnobId::InterpretThreads)));
-  uint64_t threads = launch.keywords.cooperative ? count : std::min({count, asked, Crew::maximum});
+  uint64_t threads = launch.keywords.cooperative ? count : std::min({count, asked, mostThreads});
   runPrograms(programs, bridge, count, threads);
 }
 

@@ -55,7 +55,7 @@ TEST(Crew, EveryProgramRunsOnce) {
 }
 
 TEST(Crew, TooManyAreAnError) {
-  EXPECT_THROW(Crew(Crew::maximum + 1, [](uint64_t) { return true; }).run(Crew::maximum + 1), std::runtime_error);
+  EXPECT_THROW(Crew(Crew::usualMaximum + 1, [](uint64_t) { return true; }).run(Crew::usualMaximum + 1), std::runtime_error);
 
   std::atomic<uint64_t> arrived = 0;
   Crew *self = nullptr;
