@@ -1,11 +1,10 @@
 // Compiles one kernel of a module, and stands in for the runtime while it runs.
 #include "cli/RunCompiled.h"
 #include "compiler/reference/Buffer.h"
+#include "compiler/reference/Machine.h"
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "mlir/IR/IRMapping.h"
-#include <chrono>
 #include <csetjmp>
-#include <sched.h>
 #include <vector>
 
 using namespace nacre;
@@ -54,10 +53,8 @@ void assertFailed(KernelContext *context, const uint32_t *programId, const char 
 
 // Programs run one after another here: there is nobody to wait for but a program that has ended.
 void waiting(KernelContext *) {}
-uint64_t readClock(KernelContext *) {
-  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
-}
-uint32_t readProcessor(KernelContext *) { return static_cast<uint32_t>(sched_getcpu()); }
+uint64_t readClock(KernelContext *) { return clockNanoseconds(); }
+uint32_t readProcessor(KernelContext *) { return processorNumber(); }
 
 // False after a failed assert. Nothing in this frame needs unwinding.
 bool runPrograms(KernelFunction function, const uint64_t *arguments, uint64_t programs, KernelContext &context) {

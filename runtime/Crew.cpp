@@ -30,6 +30,11 @@ void Crew::takePrograms() {
   }
 }
 
+static std::string tooMany(uint64_t wanted, uint64_t possible) {
+  return "programs that wait for each other must run at the same time; " + std::to_string(wanted) +
+         " are more than the " + std::to_string(possible) + " that can";
+}
+
 bool Crew::join() {
   std::lock_guard<std::mutex> guard(lock);
   if (next.load(std::memory_order_relaxed) >= count)
@@ -42,16 +47,14 @@ bool Crew::join() {
       // The system has no more threads to give: the same as too many.
     }
   }
-  trouble = "programs of this grid wait for each other, so they must run at the same time; " + std::to_string(count) +
-            " are more than the " + std::to_string(joined.size()) + " that can";
+  trouble = tooMany(count, joined.size());
   stop();
   return false;
 }
 
 void Crew::run(uint64_t threads) {
   if (threads > maximum)
-    throw std::runtime_error("programs that wait for each other must run at the same time; " + std::to_string(threads) +
-                             " are more than the " + std::to_string(maximum) + " that can");
+    throw std::runtime_error(tooMany(threads, maximum));
   for (uint64_t i = 1; i < threads && join(); ++i) {
   }
   takePrograms();

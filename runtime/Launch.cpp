@@ -1,6 +1,7 @@
 // A launch: what its threads share, what each of them has for itself, and the choice between this thread alone and the
 // pool.
 #include "runtime/Launch.h"
+#include "compiler/reference/Machine.h"
 #include "runtime/Crew.h"
 #include "runtime/ScratchArena.h"
 #include "runtime/ThreadPool.h"
@@ -8,7 +9,6 @@
 #include <csetjmp>
 #include <cstdio>
 #include <optional>
-#include <sched.h>
 
 namespace nacre {
 
@@ -90,10 +90,8 @@ void awaitOthers(KernelContext *context) {
     std::longjmp(self->leave, 1);
 }
 
-uint64_t readClock(KernelContext *) {
-  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
-}
-uint32_t readProcessor(KernelContext *) { return static_cast<uint32_t>(sched_getcpu()); }
+uint64_t readClock(KernelContext *) { return clockNanoseconds(); }
+uint32_t readProcessor(KernelContext *) { return processorNumber(); }
 
 // The programs [begin, end) on this thread. False after a failure: nothing more is to be started.
 bool runRange(SharedLaunch &shared, uint64_t begin, uint64_t end) {

@@ -2,8 +2,7 @@
 #include "compiler/reference/EagerBuilder.h"
 #include "compiler/reference/FloatFormats.h"
 #include "compiler/reference/Kernels.h"
-#include <chrono>
-#include <sched.h>
+#include "compiler/reference/Machine.h"
 
 using namespace nacre;
 
@@ -31,9 +30,8 @@ Value EagerBuilder::programId(int axis) { return scalarFromBits(int32(), program
 Value EagerBuilder::numPrograms(int axis) { return scalarFromBits(int32(), program.grid[axis]); }
 
 Value EagerBuilder::readMachine(MachineValue which) {
-  if (which == MachineValue::Processor)
-    return scalarFromBits(int32(), static_cast<uint64_t>(sched_getcpu()));
-  return scalarFromBits(int64(), static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
+  return which == MachineValue::Clock ? scalarFromBits(int64(), clockNanoseconds())
+                                      : scalarFromBits(int32(), processorNumber());
 }
 
 Value EagerBuilder::constantInt(Type type, const llvm::APInt &value) {

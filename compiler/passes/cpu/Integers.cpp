@@ -17,12 +17,20 @@ static bool isPlainDivisor(Value value) {
   return matchPattern(value, m_ConstantInt(&number)) && !number.isZero() && !number.isAllOnes();
 }
 
+// A divisor that no dividend traps on, and where it is not the one that was given.
+struct GuardedDivisor {
+  Value isZero, isMinusOne, divisor;
+};
+static GuardedDivisor guardDivisor(Emit &b, Value divisor) {
+  Value isZero = isEqual(b, divisor, 0), isMinusOne = isEqual(b, divisor, -1);
+  Value one = b.constant(divisor.getType(), 1);
+  return {isZero, isMinusOne, b.select(arith::OrIOp::create(b, isZero, isMinusOne), one, divisor)};
+}
+
 Value nacre::cpu::divideSigned(Emit &b, Value left, Value right) {
   if (isPlainDivisor(right))
     return arith::DivSIOp::create(b, left, right);
-  Value isZero = isEqual(b, right, 0), isMinusOne = isEqual(b, right, -1);
-  Value one = b.constant(right.getType(), 1);
-  Value divisor = b.select(arith::OrIOp::create(b, isZero, isMinusOne), one, right);
+  auto [isZero, isMinusOne, divisor] = guardDivisor(b, right);
   Value quotient = arith::DivSIOp::create(b, left, divisor);
   quotient = b.select(isMinusOne, arith::SubIOp::create(b, b.zero(left.getType()), left), quotient);
   return b.select(isZero, b.constant(left.getType(), -1), quotient);
@@ -31,10 +39,8 @@ Value nacre::cpu::divideSigned(Emit &b, Value left, Value right) {
 Value nacre::cpu::remainderSigned(Emit &b, Value left, Value right) {
   if (isPlainDivisor(right))
     return arith::RemSIOp::create(b, left, right);
-  Value isZero = isEqual(b, right, 0), isMinusOne = isEqual(b, right, -1);
-  Value one = b.constant(right.getType(), 1);
-  Value divisor = b.select(arith::OrIOp::create(b, isZero, isMinusOne), one, right);
-  return b.select(isZero, left, arith::RemSIOp::create(b, left, divisor));
+  GuardedDivisor guarded = guardDivisor(b, right);
+  return b.select(guarded.isZero, left, arith::RemSIOp::create(b, left, guarded.divisor));
 }
 
 static Value divideUnsigned(Emit &b, Value left, Value right, bool remainder) {
