@@ -259,3 +259,88 @@ def test_a_tile_is_read_before_its_transpose_is_written(engine, rng, size):
     array = engine.array(x)
     transpose_in_place_kernel[(1,)](array, size)
     np.testing.assert_array_equal(engine.numpy(array), x.T)
+
+
+@triton.jit
+def uniform_load_kernel(x_ptr, out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    same = tl.load(x_ptr + tl.zeros((N,), tl.int32)) + 1
+    line = tl.load(x_ptr + tl.zeros((N,), tl.int32)) + i
+    turned, turned_line = tl.flip(same, 0), tl.flip(line, 0)
+    tl.store(x_ptr + i, 0)
+    tl.debug_barrier()
+    tl.store(out_ptr + i, same * 3 + turned)
+    tl.store(out_ptr + N + i, line * 3 + turned_line)
+    tl.store(out_ptr + 2 * N + i, tl.load(x_ptr + 1000 + line - 1007 + N, mask=line >= 7, other=-1))
+
+
+@pytest.mark.parametrize("n", [8, 64])
+def test_what_all_lanes_load_from_one_place_is_loaded_once(engine, n):
+    x = np.arange(2 * n, dtype=np.int32) * 3 + 7
+    out = engine.zeros(3 * n, "int32")
+    uniform_load_kernel[(1,)](engine.array(x), out, N=n)
+    i = np.arange(n)
+    line = 7 + i
+    after = np.where(np.arange(2 * n) < n, 0, x)
+    expected = [np.full(n, (7 + 1) * 4), line * 3 + line[::-1], after[line - 7 + n]]
+    np.testing.assert_array_equal(engine.numpy(out), np.concatenate(expected))
+
+
+@triton.jit
+def one_lane_wide_kernel(first_ptr, second_ptr, out_ptr):
+    first = tl.load(tl.broadcast_to(first_ptr + tl.arange(8, 9)[None, :] % 7, (1, 8)))
+    a = first - tl.load(tl.broadcast_to(second_ptr, (1, 8)))
+    tl.store(out_ptr + tl.arange(0, 16)[None, :], tl.interleave(a, a))
+
+
+def test_uniform_loads_in_both_halves_of_a_tile(engine):
+    x = np.arange(20, dtype=np.int32) * 3 + 7
+    out = engine.zeros(16, "int32")
+    one_lane_wide_kernel[(1,)](engine.array(x), engine.array(x[5:].copy()), out)
+    np.testing.assert_array_equal(engine.numpy(out), np.full(16, x[1] - x[5]))
+
+
+@triton.jit
+def costly_mask_kernel(x_ptr, out_ptr, limit, C: tl.constexpr):
+    r, c = tl.arange(0, 4)[:, None], tl.arange(0, C)[None, :]
+    mask = tl.broadcast_to((r % 3 < limit) & (r // 3 < limit), (4, C))
+    x = tl.load(x_ptr + r * C + c, mask=mask, other=1.5)
+    y = tl.dot(tl.trans(x), x, input_precision="ieee")
+    z = tl.load(x_ptr + c * 4 + r, mask=mask, other=2.5)
+    tl.store(out_ptr + tl.arange(0, C)[:, None] * C + c, y + tl.sum(z))
+
+
+@triton.jit
+def uniform_mask_kernel(x_ptr, out_ptr, limit):
+    j = tl.broadcast_to(tl.arange(0, 1)[:, None] - tl.arange(1, 2)[:, None] % 3, (1, 32))
+    mask = (j >= 0) & (j < 33) & (tl.arange(0, 1)[:, None] + 1 <= limit)
+    tl.store(out_ptr + tl.arange(0, 32)[None, :], tl.load(x_ptr + j, mask=mask, other=1.5))
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 5])
+def test_masks_the_same_in_all_lanes(engine, limit):
+    x = np.arange(128, dtype=np.float32)
+    out = engine.zeros((32, 32), "float32")
+    costly_mask_kernel[(1,)](engine.array(x), out, limit, C=32)
+    r = np.arange(4)[:, None]
+    mask = np.broadcast_to((r % 3 < limit) & (r // 3 < limit), (4, 32))
+    a, b = np.where(mask, x.reshape(4, 32), 1.5), np.where(mask, x.reshape(32, 4).T, 2.5)
+    np.testing.assert_array_equal(engine.numpy(out), a.T @ a + b.sum())
+    flat = engine.zeros(32, "float32")
+    uniform_mask_kernel[(1,)](engine.array(x), flat, limit)
+    np.testing.assert_array_equal(engine.numpy(flat), np.full(32, 1.5))
+
+
+@triton.jit
+def first_lane_kernel(x_ptr, out_ptr, TYPE: tl.constexpr, KEPT: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(out_ptr + i, tl.load(x_ptr + i).to(TYPE), mask=i < KEPT)
+
+
+@pytest.mark.parametrize("to", ["int8", "int16", "int32"])
+@pytest.mark.parametrize("n, kept", [(4, 1), (8, 1), (8, 3), (16, 5), (16, 0)])
+def test_narrowed_elements_stay_in_their_lanes(engine, to, n, kept):
+    x = np.arange(1, n + 1, dtype=np.int64) * 1001
+    out = engine.array(np.full(n, 7, to))
+    first_lane_kernel[(1,)](engine.array(x), out, TYPE=getattr(tl, to), KEPT=kept, N=n)
+    np.testing.assert_array_equal(engine.numpy(out), np.where(np.arange(n) < kept, x.astype(to), 7))

@@ -83,7 +83,7 @@ void Nest::prefetchNextProgram(tile::LoadOp load, const Lanes &pointer, const Co
     return;
   Value &ahead = nextProgram[load.getResult()];
   if (!ahead) {
-    Value start = evaluateAtRowStart(load.getPointer(), coordinates).value;
+    Value start = evaluateElement(load.getPointer(), coordinates, 0);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(positions[0].anchor);
     Value last = lowering.allocatePersistent(8);

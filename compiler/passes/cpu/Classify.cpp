@@ -81,13 +81,6 @@ Nest::Form Nest::classify(Value value, const Coordinates &coordinates) {
   if (auto found = formCache.find(key); found != formCache.end())
     return found->second;
   Form form = classifyOperation(value, coordinates);
-  Operation *op = value.getDefiningOp();
-  if (op && movesElements(op))
-    form.assumes = classify(op->getOperand(0), operandCoordinates(op, coordinates)).assumes;
-  else if (op && isElementwise(op))
-    form.assumes = isa<arith::RemSIOp>(op) || llvm::any_of(op->getOperands(), [&](Value operand) {
-                     return classify(operand, coordinates).assumes;
-                   });
   formCache[key] = form;
   return form;
 }
@@ -107,6 +100,18 @@ std::optional<std::tuple<Value, Value, bool>> nacre::cpu::asUpperBound(arith::Cm
   }
 }
 
+static unsigned integerBits(Value value) { return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(); }
+
+std::optional<unsigned> Nest::lineOperand(Operation *op, const Coordinates &coordinates) {
+  if (isa<arith::ExtSIOp, arith::RemSIOp, arith::DivSIOp>(op))
+    return 0;
+  if (isa<tile::AddPtrOp>(op))
+    return integerBits(op->getOperand(1)) < 32 ? std::optional<unsigned>(1) : std::nullopt;
+  if (isa<arith::CmpIOp>(op))
+    return classify(op->getOperand(0), coordinates).kind == Lanes::Kind::Linear ? 0 : 1;
+  return std::nullopt;
+}
+
 Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) {
   using Kind = Lanes::Kind;
   const Form varying{Kind::Varying, {}};
@@ -122,31 +127,52 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
   if (!isElementwise(op))
     return varying;
   SmallVector<Form> forms;
-  for (Value operand : op->getOperands())
+  Form form{Kind::Linear, {}};
+  for (Value operand : op->getOperands()) {
     forms.push_back(classify(operand, coordinates));
+    form.assumes |= forms.back().assumes;
+    form.guarded |= forms.back().guarded;
+  }
   auto uniform = [&](size_t i) { return forms[i].kind == Kind::Uniform; };
   auto linear = [&](size_t i) { return forms[i].kind == Kind::Linear; };
-  auto unitOrUniform = [&](size_t i) { return uniform(i) || linear(i); };
+  auto closed = [&](size_t i) { return uniform(i) || linear(i); };
+  // Operands the same in all lanes: it has a copy in memory, which is as good.
+  if (llvm::all_of(forms, [](const Form &operand) { return operand.kind == Kind::Uniform; }))
+    return varying;
+  // The operand whose lanes must be whole numbers, not only numbers modulo 2^bits.
+  if (std::optional<unsigned> line = lineOperand(op, coordinates); line && linear(*line) && forms[*line].wraps) {
+    if (!canGuard(op->getOperand(*line), coordinates))
+      return varying;
+    form.guarded = true;
+  }
 
-  if (isa<arith::ExtSIOp, arith::TruncIOp, tile::HintOp>(op))
-    return getElementTypeOrSelf(value.getType()).isInteger(1) ? varying : forms[0];
-  if (isa<arith::AddIOp, arith::SubIOp>(op) && unitOrUniform(0) && unitOrUniform(1)) {
+  bool isTruth = getElementTypeOrSelf(value.getType()).isInteger(1);
+  if (isa<tile::HintOp>(op))
+    return forms[0];
+  if (isa<arith::ExtSIOp, arith::TruncIOp>(op) && linear(0) && !isTruth) {
+    form.stride = forms[0].stride;
+    if (form.stride && isa<arith::TruncIOp>(op))
+      form.stride = llvm::SignExtend64(static_cast<uint64_t>(*form.stride), integerBits(value));
+    form.wraps = isa<arith::TruncIOp>(op) && mayWrap(op, forms, form, coordinates);
+    return form;
+  }
+  if (isa<arith::AddIOp, arith::SubIOp>(op) && closed(0) && closed(1) && !isTruth) {
     int64_t sign = isa<arith::SubIOp>(op) ? -1 : 1;
-    Form form{Kind::Linear, {}};
     if (uniform(1))
       form.stride = forms[0].stride;
     else if (uniform(0) && forms[1].stride)
       form.stride = sign * *forms[1].stride;
     else if (forms[0].stride && forms[1].stride)
       form.stride = *forms[0].stride + sign * *forms[1].stride;
+    form.wraps = mayWrap(op, forms, form, coordinates);
     return form;
   }
-  if (isa<arith::MulIOp>(op) && ((linear(0) && uniform(1)) || (uniform(0) && linear(1))))
-    return {Kind::Linear, {}};
-  if (isa<arith::ShLIOp>(op) && linear(0) && uniform(1))
-    return {Kind::Linear, {}};
-  if (isa<tile::AddPtrOp>(op) && unitOrUniform(0) && unitOrUniform(1)) { // a pointer's step is in bytes
-    Form form{Kind::Linear, {}};
+  if ((isa<arith::MulIOp>(op) && ((linear(0) && uniform(1)) || (uniform(0) && linear(1))) && !isTruth) ||
+      (isa<arith::ShLIOp>(op) && linear(0) && uniform(1))) {
+    form.wraps = mayWrap(op, forms, form, coordinates);
+    return form;
+  }
+  if (isa<tile::AddPtrOp>(op) && closed(0) && closed(1)) { // a pointer's step is in bytes
     std::optional<int64_t> base = uniform(0) ? std::optional<int64_t>(0) : forms[0].stride;
     std::optional<int64_t> offset = uniform(1) ? std::optional<int64_t>(0) : forms[1].stride;
     auto pointer = cast<tile::PointerType>(getElementTypeOrSelf(value.getType()));
@@ -154,70 +180,159 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
       form.stride = *base + *offset * byteSize(pointer.getPointee());
     return form;
   }
-  if (isa<arith::RemSIOp>(op) && linear(0) && forms[0].stride == 1 && uniform(1))
-    return {Kind::Linear, 1};
+  if (isa<arith::RemSIOp>(op) && linear(0) && forms[0].stride == 1 && uniform(1)) {
+    form.stride = 1;
+    form.assumes = true;
+    return form;
+  }
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
     if (auto bound = asUpperBound(compare)) {
       Form low = classify(std::get<0>(*bound), coordinates), high = classify(std::get<1>(*bound), coordinates);
-      if (low.kind == Kind::Linear && low.stride == 1 && high.kind == Kind::Uniform)
-        return {Kind::Prefix, {}};
+      if (low.kind == Kind::Linear && low.stride == 1 && high.kind == Kind::Uniform) {
+        form.kind = Kind::Prefix;
+        return form;
+      }
     }
     return varying;
   }
-  if (isa<arith::AndIOp>(op) && getElementTypeOrSelf(value.getType()).isInteger(1)) {
+  if (isa<arith::AndIOp>(op) && isTruth) {
     auto fits = [&](size_t i) { return uniform(i) || forms[i].kind == Kind::Prefix; };
-    if (fits(0) && fits(1))
-      return {Kind::Prefix, {}};
+    if (fits(0) && fits(1)) {
+      form.kind = Kind::Prefix;
+      return form;
+    }
   }
   return varying;
 }
 
-// The largest power of two, up to a bound, known to divide a scalar of the kernel.
-static constexpr int64_t mostDivisor = 4096;
-static int64_t powerOfTwoIn(int64_t number) {
-  return number == 0 ? mostDivisor : std::min(mostDivisor, number & -number);
+// Whether the lanes of a line, `form`, may pass over the largest number of their type. They do not when neither the
+// operands' lanes nor the operation wrap; nor when a row starts at a multiple of some power of two and ends before the
+// next one.
+bool Nest::mayWrap(Operation *op, ArrayRef<Form> operands, const Form &form, const Coordinates &coordinates) {
+  bool wholeOperands = llvm::none_of(operands, [](const Form &operand) { return operand.wraps; });
+  if (wholeOperands && lowering.facts.neverWraps(op))
+    return false;
+  if (!form.stride || *form.stride < 0 || form.assumes)
+    return true;
+  Value line = op->getResult(0);
+  int64_t period = std::min(rowDivisor(line, coordinates), int64_t(1) << (std::min(integerBits(line), 62u) - 1));
+  return *form.stride > period || *form.stride * (shape[lane] - 1) >= period;
 }
 
-static int64_t scalarDivisor(Value value) {
-  if (auto known = Emit::known(value))
-    return powerOfTwoIn(*known);
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto kernel = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    if (!kernel)
-      return 1;
-    auto divisor = kernel.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), tile::divisibilityAttribute);
-    return divisor ? powerOfTwoIn(divisor.getInt()) : 1;
-  }
-  Operation *op = value.getDefiningOp();
-  if (isa<arith::MulIOp>(op))
-    return std::min(mostDivisor, scalarDivisor(op->getOperand(0)) * scalarDivisor(op->getOperand(1)));
-  if (isa<arith::AddIOp, arith::SubIOp>(op))
-    return std::min(scalarDivisor(op->getOperand(0)), scalarDivisor(op->getOperand(1)));
-  if (isa<arith::ExtSIOp, arith::TruncIOp>(op))
-    return scalarDivisor(op->getOperand(0));
-  return 1;
-}
-
-// The same for a tile at the first lane of a step, which is a multiple of the width: the lanes' own index is left out.
-int64_t Nest::stepDivisor(Value value) {
+int64_t Nest::rowDivisor(Value value, const Coordinates &coordinates) {
   if (!isTile(value))
-    return scalarDivisor(value);
-  Operation *op = value.getDefiningOp();
-  DenseElementsAttr constant;
-  if (matchPattern(value, m_Constant(&constant)) && constant.isSplat() && isa<IntegerType>(constant.getElementType()))
-    return powerOfTwoIn(constant.getSplatValue<APInt>().getSExtValue());
-  if (!op)
+    return lowering.facts.divisor(value);
+  Key key{value, encode(coordinates)};
+  if (auto found = rowDivisors.find(key); found != rowDivisors.end())
+    return found->second;
+  auto compute = [&]() -> int64_t {
+    Operation *op = value.getDefiningOp();
+    DenseElementsAttr constant;
+    if (matchPattern(value, m_Constant(&constant)) && constant.isSplat() && isa<IntegerType>(constant.getElementType()))
+      return IntegerFacts::powerOfTwoIn(constant.getSplatValue<APInt>().getSExtValue());
+    if (!op)
+      return 1;
+    if (auto splat = dyn_cast<tile::SplatOp>(op))
+      return lowering.facts.divisor(splat.getSource());
+    if (auto arange = dyn_cast<tile::ArangeOp>(op)) // of another axis: any of its numbers
+      return coordinates[0] < 0 || coordinates[0] == lane ? IntegerFacts::powerOfTwoIn(arange.getStart()) : 1;
+    if (movesElements(op))
+      return rowDivisor(op->getOperand(0), operandCoordinates(op, coordinates));
+    if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, tile::HintOp>(op))
+      return rowDivisor(op->getOperand(0), coordinates);
+    if (isa<arith::AddIOp, arith::SubIOp>(op))
+      return std::min(rowDivisor(op->getOperand(0), coordinates), rowDivisor(op->getOperand(1), coordinates));
+    if (isa<arith::MulIOp>(op))
+      return IntegerFacts::product(rowDivisor(op->getOperand(0), coordinates),
+                                   rowDivisor(op->getOperand(1), coordinates));
     return 1;
-  if (auto splat = dyn_cast<tile::SplatOp>(op))
-    return scalarDivisor(splat.getSource());
-  if (auto arange = dyn_cast<tile::ArangeOp>(op))
-    return powerOfTwoIn(arange.getStart());
-  if (movesElements(op) || isa<arith::ExtSIOp, arith::TruncIOp, tile::HintOp>(op))
-    return stepDivisor(op->getOperand(0));
-  if (isa<arith::AddIOp, arith::SubIOp>(op))
-    return std::min(stepDivisor(op->getOperand(0)), stepDivisor(op->getOperand(1)));
-  return 1;
+  };
+  int64_t result = compute();
+  rowDivisors[key] = result;
+  return result;
 }
+
+// ---- Guards
+
+// A guard is computed before the lane loop, at the first lanes of the row: not of what changes inside that loop, nor of
+// what is a line only by assumption.
+bool Nest::canGuard(Value line, const Coordinates &coordinates) {
+  Form form = classify(line, coordinates);
+  unsigned bits = integerBits(line);
+  if (form.assumes || bits < 32 || (bits == 64 && !form.stride))
+    return false;
+  uint32_t inside = movedLevel < 0 ? 0 : 1u << movedLevel;
+  for (size_t i = llvm::find(order, lane) - order.begin() + 1; i < order.size(); ++i)
+    inside |= 1u << order[i];
+  return !(dependencies(line, coordinates) & inside);
+}
+
+void Nest::requireGuards(Value value, const Coordinates &coordinates) {
+  if (!isTile(value) || !classify(value, coordinates).guarded)
+    return;
+  if (!visitedGuards.insert({value, encode(coordinates)}).second)
+    return;
+  Operation *op = value.getDefiningOp();
+  if (movesElements(op))
+    return requireGuards(op->getOperand(0), operandCoordinates(op, coordinates));
+  for (Value operand : op->getOperands())
+    requireGuards(operand, coordinates);
+  if (std::optional<unsigned> line = lineOperand(op, coordinates)) {
+    Value operand = op->getOperand(*line);
+    Form form = classify(operand, coordinates);
+    if (form.kind == Lanes::Kind::Linear && form.wraps && canGuard(operand, coordinates)) {
+      Key key{operand, encode(coordinates)};
+      guards.insert(key);
+      guardCoordinates[key] = coordinates;
+    }
+  }
+}
+
+bool Nest::staysInRange(Value line, const Coordinates &coordinates) {
+  Form form = classify(line, coordinates);
+  return form.kind == Lanes::Kind::Linear && (!form.wraps || guards.contains({line, encode(coordinates)}));
+}
+
+// An i1, outside the lane loop: no guarded line of this row wraps.
+Value Nest::guardsHold() {
+  Value holds;
+  for (const Key &key : guards) {
+    auto [line, code] = key;
+    const Coordinates &coordinates = guardCoordinates[key];
+    Form form = classify(line, coordinates);
+    Value first = evaluateElement(line, coordinates, 0);
+    OpBuilder::InsertionGuard guard(b);
+    unsigned bits = integerBits(line);
+    Value fits;
+    if (bits == 64) {
+      b.setInsertionPoint(positions[llvm::find(order, lane) - order.begin()].anchor);
+      int64_t reach;
+      assert(form.stride && "a guard of 64 bits has a constant step");
+      if (__builtin_mul_overflow(*form.stride, shape[lane] - 1, &reach))
+        return b.constant(b.getI1Type(), 0);
+      int64_t most = std::numeric_limits<int64_t>::max(), least = std::numeric_limits<int64_t>::min();
+      fits = reach >= 0 ? arith::CmpIOp::create(b, arith::CmpIPredicate::sle, first, b.index(most - reach))
+                        : arith::CmpIOp::create(b, arith::CmpIPredicate::sge, first, b.index(least - reach));
+    } else {
+      Value second = form.stride ? Value() : evaluateElement(line, coordinates, 1);
+      b.setInsertionPoint(positions[llvm::find(order, lane) - order.begin()].anchor);
+      // The step is the difference modulo 2^bits, read as signed.
+      Value step = form.stride ? b.index(*form.stride) : b.toI64(b.sub(second, first));
+      Value last = b.add(b.toI64(first), b.mul(step, b.index(shape[lane] - 1)));
+      Value narrowed = b.toI64(b.resize(last, first.getType()));
+      fits = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, narrowed, last);
+    }
+    holds = holds ? Value(arith::AndIOp::create(b, holds, fits)) : fits;
+  }
+  return holds;
+}
+
+bool Nest::growsBy(Value value, const Coordinates &coordinates, int64_t step) {
+  Form form = classify(value, coordinates);
+  return form.kind == Lanes::Kind::Linear && form.stride == step && form.isProved();
+}
+
+// ---- What a part of the loop may assume
 
 void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
   if (!isTile(value) || bufferOf(value, coordinates))
@@ -238,20 +353,29 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
   }
   // What holds at one index of a level says nothing of the others that the body moves to.
   bool oneIndex = movedLevel < 0 || !(dependencies(value, coordinates) & (1u << movedLevel));
+  if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    requireGuards(load.getPointer(), coordinates);
+    if (load.getMask())
+      requireGuards(load.getMask(), coordinates);
+  }
   // A check is made before the loop, where nothing is assumed yet: not of what is itself known by assumption.
   if (form.kind == Lanes::Kind::Prefix && oneIndex && !form.assumes) {
+    requireGuards(value, coordinates);
     assumable.push_back({value, coordinates, Assumable::Kind::Bound});
     return;
   }
-  if (oneIndex && isStart(value, coordinates)) {
+  if (oneIndex && isStart(value, coordinates) &&
+      staysInRange(std::get<1>(*asUpperBound(cast<arith::CmpIOp>(op))), coordinates)) {
     assumable.push_back({value, coordinates, Assumable::Kind::Start});
     return;
   }
   if (isa<arith::RemSIOp, arith::DivSIOp>(op)) {
     Form low = classify(op->getOperand(0), coordinates), high = classify(op->getOperand(1), coordinates);
-    bool ofLine =
-        low.kind == Lanes::Kind::Linear && low.stride == 1 && !low.assumes && high.kind == Lanes::Kind::Uniform;
-    int64_t divisor = std::min(stepDivisor(op->getOperand(0)), stepDivisor(op->getOperand(1)));
+    bool ofLine = low.kind == Lanes::Kind::Linear && low.stride == 1 && !low.assumes &&
+                  high.kind == Lanes::Kind::Uniform && staysInRange(op->getOperand(0), coordinates);
+    // A step starts at a multiple of its width from the row's start, so a power of two no larger than the width divides
+    // the first lane of every step if it divides the row's.
+    int64_t divisor = std::min(rowDivisor(op->getOperand(0), coordinates), rowDivisor(op->getOperand(1), coordinates));
     if (ofLine && oneIndex && divisor >= 8) {
       widthLimit = widthLimit ? std::min(widthLimit, divisor) : divisor;
       assumable.push_back({value, coordinates, Assumable::Kind::Stepwise});
@@ -266,17 +390,35 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
       collectAssumable(operand, coordinates);
 }
 
+bool Nest::mayRecompute(Value value) {
+  if (!isTile(value))
+    return true;
+  if (auto found = recomputable.find(value); found != recomputable.end())
+    return found->second;
+  Operation *op = value.getDefiningOp();
+  bool result =
+      lowering.buffer(value) || (op && isa<arith::ConstantOp, tile::SplatOp, tile::ArangeOp, ub::PoisonOp>(op));
+  if (!result && op && (isElementwise(op) || movesElements(op)))
+    result = llvm::all_of(op->getOperands(), [&](Value operand) { return mayRecompute(operand); });
+  recomputable[value] = result;
+  return result;
+}
+
 const Buffer *Nest::bufferOf(Value value, const Coordinates &coordinates) {
   const Buffer *buffer = lowering.buffer(value);
   if (!buffer)
     return nullptr;
   Lanes::Kind kind = classify(value, coordinates).kind;
-  return kind == Lanes::Kind::Linear || kind == Lanes::Kind::Prefix ? nullptr : buffer;
+  if (kind != Lanes::Kind::Linear && kind != Lanes::Kind::Prefix)
+    return buffer;
+  bool canCompute =
+      llvm::all_of(value.getDefiningOp()->getOperands(), [&](Value operand) { return mayRecompute(operand); });
+  return canCompute ? nullptr : buffer;
 }
 
 bool Nest::holdsForPrefix(Value mask, const Coordinates &coordinates) {
   Form form = classify(mask, coordinates);
-  return form.kind == Lanes::Kind::Uniform || form.kind == Lanes::Kind::Prefix;
+  return form.kind == Lanes::Kind::Uniform || (form.kind == Lanes::Kind::Prefix && form.isProved());
 }
 
 bool Nest::isStart(Value value, const Coordinates &coordinates) {
@@ -289,8 +431,12 @@ bool Nest::isStart(Value value, const Coordinates &coordinates) {
 }
 
 bool Nest::tellsThroughout(Value mask, const Coordinates &coordinates) {
-  if (holdsForPrefix(mask, coordinates) || isStart(mask, coordinates))
+  if (holdsForPrefix(mask, coordinates))
     return true;
+  if (isStart(mask, coordinates)) {
+    Form line = classify(std::get<1>(*asUpperBound(mask.getDefiningOp<arith::CmpIOp>())), coordinates);
+    return line.isProved() && !line.wraps;
+  }
   Operation *op = mask.getDefiningOp();
   if (!op || lowering.buffer(mask))
     return false;
@@ -339,47 +485,59 @@ bool Nest::readsNeighbours(Value value, const Coordinates &coordinates) {
          llvm::any_of(op->getOperands(), [&](Value operand) { return readsNeighbours(operand, coordinates); });
 }
 
-// The value at the first lane of the row, its lanes endless; emitted at the position outside the lane loop.
-Lanes Nest::evaluateAtRowStart(Value value, const Coordinates &coordinates) {
+Lanes Nest::evaluateOutside(Value value, const Coordinates &coordinates, int64_t index, int64_t lanes) {
   OpBuilder::InsertionGuard guard(b);
   size_t outside = llvm::find(order, lane) - order.begin();
   b.setInsertionPoint(positions[outside].anchor);
-  Value index = indices[lane];
+  Value saved = indices[lane];
   int64_t steppedWidth = width;
   Assumption assumed = assumption;
   assumption = Assumption::None;
   probing = true;
   probed.clear();
-  indices[lane] = b.index(0);
-  width = shape[lane];
-  Lanes lanes = evaluate(value, coordinates);
+  indices[lane] = b.index(index);
+  width = lanes;
+  Lanes result = evaluate(value, coordinates);
   probing = false;
   probed.clear();
   width = steppedWidth;
-  indices[lane] = index;
+  indices[lane] = saved;
   assumption = assumed;
-  return lanes;
+  return result;
+}
+
+Lanes Nest::evaluateRow(Value value, const Coordinates &coordinates) {
+  return evaluateOutside(value, coordinates, 0, shape[lane]);
+}
+
+Value Nest::evaluateElement(Value value, const Coordinates &coordinates, int64_t index) {
+  Lanes lanes = evaluateOutside(value, coordinates, index, 1);
+  assert(lanes.isUniform() && "one lane");
+  return lanes.value;
 }
 
 Value Nest::probe(Assumable &entry) {
-  if (entry.kind == Assumable::Kind::Bound)
-    return evaluateAtRowStart(entry.value, entry.coordinates).value;
+  if (entry.kind == Assumable::Kind::Bound) {
+    Lanes lanes = evaluateRow(entry.value, entry.coordinates);
+    assert(lanes.isPrefix() && "a bound holds for the first lanes");
+    return lanes.value;
+  }
   Operation *op = entry.value.getDefiningOp();
-  Lanes start = evaluateAtRowStart(op->getOperand(0), entry.coordinates);
-  Lanes divisor = evaluateAtRowStart(op->getOperand(1), entry.coordinates);
+  Value start = evaluateElement(op->getOperand(0), entry.coordinates, 0);
+  Value divisor = evaluateElement(op->getOperand(1), entry.coordinates, 0);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(positions[llvm::find(order, lane) - order.begin()].anchor);
   if (entry.kind == Assumable::Kind::Start) { // once true it stays so
     auto predicate = cast<arith::CmpIOp>(op).getPredicate();
-    Value holds = arith::CmpIOp::create(b, predicate, start.value, divisor.value);
+    Value holds = arith::CmpIOp::create(b, predicate, start, divisor);
     return b.select(holds, b.index(shape[lane]), b.index(0));
   }
-  Value positive = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, start.value, b.zero(start.value.getType()));
+  Value positive = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, start, b.zero(start.getType()));
   if (entry.kind == Assumable::Kind::Stepwise)
     return b.select(positive, b.index(shape[lane]), b.index(0));
-  entry.start = remainderSigned(b, start.value, divisor.value);
-  entry.divisor = divisor.value;
-  return b.select(positive, b.sub(b.toI64(divisor.value), b.toI64(entry.start)), b.index(0));
+  entry.start = remainderSigned(b, start, divisor);
+  entry.divisor = divisor;
+  return b.select(positive, b.sub(b.toI64(divisor), b.toI64(entry.start)), b.index(0));
 }
 
 // What the entry is where it holds (or, for a bound, where it fails).

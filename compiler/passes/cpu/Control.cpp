@@ -74,7 +74,8 @@ void Lowering::lowerFor(scf::ForOp op) {
       initial.push_back(scalar(value));
   }
   Value lower = scalar(op.getLowerBound()), upper = scalar(op.getUpperBound()), step = scalar(op.getStep());
-  // A step of more than one may pass over the largest integer of a narrow index on its way to the end: count in 64 bits.
+  // A step of more than one may pass over the largest integer of a narrow index on its way to the end: count in 64
+  // bits.
   Type type = lower.getType();
   bool isWidened = type.getIntOrFloatBitWidth() < 64 && !Emit::isKnown(step, 1);
   if (isWidened) {
@@ -97,7 +98,7 @@ void Lowering::lowerFor(scf::ForOp op) {
       scalars[argument] = loop.getRegionIterArgs()[next++];
       continue;
     }
-    buffers[argument] = *buffer;
+    hold(argument, *buffer);
     if (handed != argument && llvm::count(yield.getOperands(), handed) == 1)
       destinations[handed] = {cast<BlockArgument>(argument), *buffer};
   }
@@ -121,7 +122,7 @@ void Lowering::lowerFor(scf::ForOp op) {
   next = 0;
   for (auto [value, buffer] : llvm::zip(op.getResults(), carried)) {
     if (buffer)
-      buffers[value] = *buffer;
+      hold(value, *buffer);
     else
       scalars[value] = loop.getResults()[next++];
   }
@@ -159,7 +160,7 @@ void Lowering::lowerIf(scf::IfOp op) {
   size_t next = 0;
   for (auto [value, buffer] : llvm::zip(op.getResults(), targets)) {
     if (buffer)
-      buffers[value] = *buffer;
+      hold(value, *buffer);
     else
       scalars[value] = branch.getResults()[next++];
   }
@@ -203,7 +204,7 @@ void Lowering::lowerWhile(scf::WhileOp op) {
     size_t next = 0;
     for (auto [argument, buffer] : llvm::zip(arguments, tiles)) {
       if (buffer)
-        buffers[argument] = *buffer;
+        hold(argument, *buffer);
       else
         scalars[argument] = block->getArgument(next++);
     }
@@ -243,7 +244,7 @@ void Lowering::lowerWhile(scf::WhileOp op) {
   size_t next = 0;
   for (auto [value, buffer] : llvm::zip(op.getResults(), passed)) {
     if (buffer)
-      buffers[value] = *buffer;
+      hold(value, *buffer);
     else
       scalars[value] = loop.getResults()[next++];
   }

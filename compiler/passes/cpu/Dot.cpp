@@ -45,8 +45,10 @@ void Lowering::lowerDot(Operation *operation) {
         ArrayRef<Value>{start});
   }
   dot.run(earlier, sums, fromZero);
+  if (inPlace)
+    buffers.erase(destinations.find(op.getResult())->second.first);
   if (direct) {
-    buffers[op.getResult()] = sums;
+    hold(op.getResult(), sums);
     return;
   }
   Buffer rounded = allocate(op.getType(), owner);
@@ -57,5 +59,5 @@ void Lowering::lowerDot(Operation *operation) {
         inner.writeBuffer(rounded, converted(inner, inner.readBuffer(sums, coordinates), type, element), coordinates);
       },
       {});
-  buffers[op.getResult()] = rounded;
+  hold(op.getResult(), rounded);
 }

@@ -87,7 +87,7 @@ std::optional<DotLowering::OperandA> DotLowering::readInPlace() {
   // Along an edge the other axis stands at its first index.
   Nest both(lowering, {shape.m, shape.k}), alongRows(lowering, {shape.m}), alongK(lowering, {shape.k});
   Coordinates whole = both.identity(2), rowsEdge{0, -1}, kEdge{-1, 0};
-  if (!both.readsNeighbours(a, whole))
+  if (!both.growsBy(load.getPointer(), whole, size))
     return std::nullopt;
   Value mask = load.getMask();
   if (mask && !(isSeparable(both, mask, whole) && alongRows.tellsThroughout(mask, rowsEdge) &&

@@ -187,7 +187,7 @@ void Lowering::lowerAtomic(Operation *op) {
       },
       evaluated, /*maxWidth=*/1);
   if (old)
-    buffers[result] = *old;
+    hold(result, *old);
 }
 
 // ---- Prints and asserts
@@ -211,8 +211,9 @@ static Value globalText(Emit &b, StringRef text) {
   std::string name = "text." + std::to_string(std::distance(module.getBody()->begin(), module.getBody()->end()));
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   // No place of its own: line tables are made for what is inside of functions.
-  auto global = LLVM::GlobalOp::create(builder, builder.getUnknownLoc(), type, /*isConstant=*/true,
-                                       LLVM::Linkage::Private, name, builder.getStringAttr(terminated), /*alignment=*/1);
+  auto global =
+      LLVM::GlobalOp::create(builder, builder.getUnknownLoc(), type, /*isConstant=*/true, LLVM::Linkage::Private, name,
+                             builder.getStringAttr(terminated), /*alignment=*/1);
   return LLVM::AddressOfOp::create(b, b.pointerType(), global.getSymName());
 }
 

@@ -77,6 +77,9 @@ Lanes Nest::compute(Value value, const Coordinates &coordinates) {
   if (movesElements(op))
     return evaluate(op->getOperand(0), operandCoordinates(op, coordinates));
   if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    assert(
+        (llvm::is_contained(members, op) || lowering.plan.place(op) == Place::Deferred || lowering.isReadAgain(load)) &&
+        "a load runs once");
     Lanes pointer = evaluate(load.getPointer(), coordinates);
     std::optional<Lanes> mask, other;
     if (load.getMask())
@@ -101,6 +104,8 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
   b.setLoc(op->getLoc());
   auto uniform = [&](size_t i) { return lanes[i].isUniform(); };
   auto closed = [&](size_t i) { return lanes[i].isUniform() || lanes[i].isLinear(); };
+  // The operand's lanes are whole numbers, one step apart, and not only numbers modulo 2^bits.
+  auto line = [&](size_t i) { return lanes[i].isLinear() && staysInRange(op->getOperand(i), coordinates); };
   auto strideOf = [&](size_t i, Type type) { return lanes[i].isLinear() ? lanes[i].stride : b.constant(type, 0); };
   Type element = getElementTypeOrSelf(op->getResult(result).getType());
 
@@ -108,7 +113,7 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
     return lanes[0];
   bool allUniform = llvm::all_of(lanes, [](const Lanes &l) { return l.isUniform(); });
   if (!allUniform) {
-    if (isa<arith::ExtSIOp>(op) && lanes[0].isLinear())
+    if (isa<arith::ExtSIOp>(op) && line(0))
       return Lanes::linear(lowering.elementwise(op, 0, lanes[0].value), b.resize(lanes[0].stride, element));
     if (isa<arith::TruncIOp>(op) && lanes[0].isLinear() && !element.isInteger(1))
       return Lanes::linear(lowering.elementwise(op, 0, lanes[0].value), b.resize(lanes[0].stride, element));
@@ -123,9 +128,9 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
       return Lanes::linear(b.mul(line.value, scale.value), b.mul(line.stride, scale.value));
     }
     if (isa<arith::ShLIOp>(op) && lanes[0].isLinear() && uniform(1))
-      return Lanes::linear(arith::ShLIOp::create(b, lanes[0].value, lanes[1].value),
-                           arith::ShLIOp::create(b, lanes[0].stride, lanes[1].value));
-    if (isa<tile::AddPtrOp>(op) && closed(0) && closed(1)) {
+      return Lanes::linear(integerOperation(b, op, lanes[0].value, lanes[1].value),
+                           integerOperation(b, op, lanes[0].stride, lanes[1].value));
+    if (isa<tile::AddPtrOp>(op) && closed(0) && closed(1) && (!lineOperand(op, coordinates) || uniform(1) || line(1))) {
       int64_t size = byteSize(cast<tile::PointerType>(element).getPointee());
       Value start = b.offsetBytes(lanes[0].value, b.mul(b.toI64(lanes[1].value), b.index(size)));
       Value stride =
@@ -137,7 +142,7 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
       if (auto bound = asUpperBound(compare)) {
         bool swapped = std::get<0>(*bound) != compare.getLhs();
         const Lanes &low = lanes[swapped], &high = lanes[!swapped];
-        if (low.isLinear() && Emit::isKnown(low.stride, 1) && high.isUniform()) {
+        if (line(swapped) && Emit::isKnown(low.stride, 1) && high.isUniform()) {
           Value count = b.sub(b.toI64(high.value), b.toI64(low.value));
           return Lanes::prefix(std::get<2>(*bound) ? b.add(count, b.index(1)) : count);
         }

@@ -54,7 +54,7 @@ void Lowering::lowerPacks(Operation *op, int64_t pack, PackBody body) {
       b.store(b.toMemory(results[number * pack + i], target.element), address(target, indices[i]),
               byteSize(target.element));
   for (auto [result, target] : llvm::zip(op->getResults(), targets))
-    buffers[result] = target;
+    hold(result, target);
 }
 
 // ---- Inline assembly

@@ -56,27 +56,45 @@ Buffer Lowering::allocate(RankedTensorType type, Block *owner) {
   return allocate(type.getElementType(), type.getShape(), owner);
 }
 
-// Whether what the operation gave is evaluated anew where it is read: loads that are read again, and indices, pointers
-// and masks whose lanes are known in closed form, which is better than their copy (Nest::bufferOf).
-bool Lowering::isEvaluatedAnew(Operation *op) const {
-  return readAgain.contains(op) ||
-         (isElementwise(op) && isa<IntegerType, tile::PointerType>(getElementTypeOrSelf(op->getResult(0).getType())));
+// Whether the value is made of an arange, not through memory: only such values have lanes in closed form.
+bool Lowering::isMadeOfArange(Value value) {
+  auto [entry, isNew] = madeOfArange.try_emplace(value, false);
+  Operation *op = value.getDefiningOp();
+  if (!isNew || !op || !isTile(value))
+    return entry->second;
+  bool result = isa<tile::ArangeOp>(op);
+  if (isElementwise(op) || movesElements(op))
+    result = llvm::any_of(op->getOperands(), [&](Value operand) { return isMadeOfArange(operand); });
+  return madeOfArange[value] = result;
 }
 
-// Whether an operation still to come reads the value, itself or through what is evaluated anew.
-bool Lowering::isStillRead(Value value, Block *block) const {
+// Whether what the operation gave may be evaluated anew where it is read: loads that are read again, and indices,
+// pointers and masks whose lanes are known in closed form, which is better than their copy (Nest::bufferOf).
+bool Lowering::isEvaluatedAnew(Operation *op) {
+  return readAgain.contains(op) ||
+         (isElementwise(op) && isa<IntegerType, tile::PointerType>(getElementTypeOrSelf(op->getResult(0).getType())) &&
+          isMadeOfArange(op->getResult(0)));
+}
+
+// The operations that read the value, each as its ancestor in `block`: themselves, or through what is evaluated anew.
+llvm::SmallSetVector<Operation *, 8> Lowering::readersAnew(Value value, Block *block) {
+  llvm::SmallSetVector<Operation *, 8> found;
   SmallVector<Value> pending{value};
   DenseSet<Value> seen{value};
   while (!pending.empty())
     for (Operation *reader : plan.readers(pending.pop_back_val(), block)) {
-      if (!done.contains(reader))
-        return true;
+      found.insert(reader);
       if (isEvaluatedAnew(reader))
         for (Value result : reader->getResults())
           if (seen.insert(result).second)
             pending.push_back(result);
     }
-  return false;
+  return found;
+}
+
+// Whether an operation still to come reads the value, itself or through what is evaluated anew.
+bool Lowering::isStillRead(Value value, Block *block) {
+  return llvm::any_of(readersAnew(value, block), [&](Operation *reader) { return !done.contains(reader); });
 }
 
 // Frees what no operation still to come reads.
@@ -84,20 +102,32 @@ void Lowering::releaseDead(Block *block) {
   llvm::erase_if(allocations, [&](const Allocation &allocation) {
     if (allocation.owner != block)
       return false;
-    for (auto &[value, buffer] : buffers)
-      if (buffer.pointer == allocation.pointer)
-        if (isStillRead(value, block))
-          return false;
-    arena.release(allocation.offset);
+    if (llvm::any_of(held[allocation.pointer], [&](Value value) { return isStillRead(value, block); }))
+      return false;
+    release(allocation);
     return true;
   });
+}
+
+// What lay there is not in memory any more: nobody may read it.
+void Lowering::release(const Allocation &allocation) {
+  arena.release(allocation.offset);
+  for (Value value : held[allocation.pointer])
+    if (auto found = buffers.find(value); found != buffers.end() && found->second.pointer == allocation.pointer)
+      buffers.erase(found);
+  held.erase(allocation.pointer);
+}
+
+void Lowering::hold(Value value, const Buffer &buffer) {
+  buffers[value] = buffer;
+  held[buffer.pointer].push_back(value);
 }
 
 void Lowering::releaseBlock(Block *block) {
   llvm::erase_if(allocations, [&](const Allocation &allocation) {
     if (allocation.owner != block)
       return false;
-    arena.release(allocation.offset);
+    release(allocation);
     return true;
   });
 }
@@ -297,29 +327,34 @@ void Lowering::flush() {
   SmallVector<Operation *> members;
   std::swap(members, group);
   Block *block = members.front()->getBlock();
+  SmallVector<BlockArgument> overwritten;
   auto isMember = [&](Operation *op) { return llvm::is_contained(members, op); };
   for (Operation *member : members) {
     for (Value result : member->getResults()) {
       if (!isTile(result))
         continue;
       bool outside = plan.isForced(result) || isa<tile::ReduceOp>(member) ||
-                     llvm::any_of(plan.readers(result, block), [&](Operation *reader) { return !isMember(reader); });
+                     llvm::any_of(readersAnew(result, block), [&](Operation *reader) { return !isMember(reader); });
       if (!outside)
         continue;
       if (canReadAgain(member)) {
         readAgain.insert(member);
         continue;
       }
-      if (auto inPlace = destinationInPlace(result, members))
-        buffers[result] = *inPlace;
-      else
-        buffers[result] = allocate(cast<RankedTensorType>(result.getType()), block);
+      if (auto inPlace = destinationInPlace(result, members)) {
+        hold(result, *inPlace);
+        overwritten.push_back(destinations.find(result)->second.first);
+      } else {
+        hold(result, allocate(cast<RankedTensorType>(result.getType()), block));
+      }
     }
   }
   b.setLoc(members.front()->getLoc());
   Nest nest(*this, iterationShape(members.front()));
   nest.emitGroup(members);
   done.insert(members.begin(), members.end());
+  for (BlockArgument argument : overwritten)
+    buffers.erase(argument);
   releaseDead(block);
 }
 
@@ -402,42 +437,52 @@ Value Lowering::isStreaming(tile::StoreOp store) {
   return condition;
 }
 
-// A value handed to the next iteration may overwrite the carried tile it replaces when everything that reads that tile
-// has run, or runs in the same loop and looks only at the element being written.
-bool Lowering::canWriteInPlace(BlockArgument argument, ArrayRef<Operation *> now) const {
-  for (Operation *reader : plan.readers(argument, argument.getOwner())) {
-    if (readAgain.contains(reader) && isStillRead(reader->getResult(0), argument.getOwner()))
-      return false;
-    if (!done.contains(reader) && !llvm::is_contained(now, reader))
-      return false;
-  }
-  // Readers now: identity access only, along every path.
-  SmallVector<Value> pending{argument};
-  DenseSet<Value> seen;
+// A value handed to the next iteration may overwrite the carried tile it replaces when each read of that tile is over,
+// or is made now, by the loops that write, and looks only at the element being written. What is virtual reads when, and
+// where, its own readers do: whether the walk has passed it says nothing.
+bool Lowering::canWriteInPlace(BlockArgument argument, ArrayRef<Operation *> now) {
+  Block *block = argument.getOwner();
+  struct Read {
+    Value value;
+    bool ownElement; // it looks at the element of the carried tile that it computes
+  };
+  SmallVector<Read> pending{{argument, true}};
+  DenseSet<std::pair<Value, unsigned>> seen;
   while (!pending.empty()) {
-    Value current = pending.pop_back_val();
-    if (!seen.insert(current).second)
+    Read read = pending.pop_back_val();
+    if (!seen.insert({read.value, read.ownElement}).second)
       continue;
-    for (Operation *user : current.getUsers()) {
-      Operation *ancestor = argument.getOwner()->findAncestorOpInBlock(*user);
-      if (!ancestor || done.contains(ancestor))
+    for (OpOperand &use : read.value.getUses()) {
+      Operation *user = use.getOwner(), *ancestor = block->findAncestorOpInBlock(*user);
+      assert(ancestor && "a carried tile is read in its loop");
+      Place place = plan.place(user);
+      auto dot = dyn_cast<tile::DotOp>(user);
+      bool summed = dot && use.get() == dot.getAccumulator();
+      bool ownElement = read.ownElement && (isElementwise(user) || summed);
+      if (place == Place::Virtual || place == Place::Deferred) {
+        for (Value result : user->getResults())
+          pending.push_back({result, ownElement});
         continue;
-      if (auto dot = dyn_cast<tile::DotOp>(user)) {
-        if (dot.getA() == current || dot.getB() == current)
+      }
+      if (llvm::is_contained(now, user)) {
+        if (!read.ownElement || (dot && !summed))
           return false;
         continue;
       }
-      if (llvm::is_contained(now, user))
-        continue;
-      if (!isElementwise(user))
+      if (!done.contains(ancestor))
         return false;
-      pending.append(user->result_begin(), user->result_end());
+      // It is over, unless its result is the same memory, or is evaluated anew by an operation still to come.
+      for (Value result : user->getResults())
+        if (const Buffer *view = buffer(result); view && view->pointer == buffer(argument)->pointer)
+          pending.push_back({result, false});
+      if (readAgain.contains(user) && isStillRead(user->getResult(0), block))
+        return false;
     }
   }
   return true;
 }
 
-std::optional<Buffer> Lowering::destinationInPlace(Value value, ArrayRef<Operation *> now) const {
+std::optional<Buffer> Lowering::destinationInPlace(Value value, ArrayRef<Operation *> now) {
   auto found = destinations.find(value);
   if (found == destinations.end())
     return std::nullopt;

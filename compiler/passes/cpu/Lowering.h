@@ -6,6 +6,7 @@
 // that outlive their loop live in a scratch arena, whose layout is decided here.
 #pragma once
 
+#include "compiler/analysis/IntegerFacts.h"
 #include "compiler/passes/cpu/Emit.h"
 #include "compiler/passes/cpu/Lanes.h"
 #include "compiler/passes/cpu/Plan.h"
@@ -66,9 +67,11 @@ public:
   bool isReadAgain(tile::LoadOp load) const { return readAgain.contains(load) && done.contains(load); }
   // An i1, the same for the whole launch: the store writes more than the caches hold. Null for stores that never do.
   mlir::Value isStreaming(tile::StoreOp store);
-  // Calls the function at this offset of the KernelContext, which comes first among its arguments; the result's value, or
-  // null when `result` is.
+  // Calls the function at this offset of the KernelContext, which comes first among its arguments; the result's value,
+  // or null when `result` is.
   mlir::Value callContext(int64_t offset, llvm::ArrayRef<mlir::Value> arguments, mlir::Type result = nullptr);
+  // The value is in memory from now on.
+  void hold(mlir::Value value, const Buffer &buffer);
   mlir::LogicalResult fail(mlir::Operation *op, const llvm::Twine &message);
 
   // One elementwise operation on register values: all scalars, or all vectors of one width.
@@ -84,6 +87,7 @@ public:
   Emit b;
   const VectorTarget target;
   Plan plan;
+  IntegerFacts facts;
   mlir::Value context;      // the KernelContext
   mlir::Value programId[3]; // i32
   mlir::Value gridSize[3];
@@ -105,13 +109,16 @@ private:
   bool joins(mlir::Operation *op) const;
   bool readsPending(mlir::Value value, bool identity) const;
   void flush();
-  bool canWriteInPlace(mlir::BlockArgument argument, llvm::ArrayRef<mlir::Operation *> now) const;
-  std::optional<Buffer> destinationInPlace(mlir::Value value, llvm::ArrayRef<mlir::Operation *> now) const;
+  bool canWriteInPlace(mlir::BlockArgument argument, llvm::ArrayRef<mlir::Operation *> now);
+  // The carried tile's memory, if the value may be written over it; from then on the old tile is gone.
+  std::optional<Buffer> destinationInPlace(mlir::Value value, llvm::ArrayRef<mlir::Operation *> now);
   bool canReadAgain(mlir::Operation *op);
   bool readsOwnElement(mlir::Value tile) const;
   bool sharesLoopsWithStore(mlir::Operation *op) const;
-  bool isEvaluatedAnew(mlir::Operation *op) const;
-  bool isStillRead(mlir::Value value, mlir::Block *block) const;
+  bool isMadeOfArange(mlir::Value value);
+  bool isEvaluatedAnew(mlir::Operation *op);
+  llvm::SmallSetVector<mlir::Operation *, 8> readersAnew(mlir::Value value, mlir::Block *block);
+  bool isStillRead(mlir::Value value, mlir::Block *block);
   void releaseDead(mlir::Block *block);
   void releaseBlock(mlir::Block *block);
 
@@ -137,9 +144,11 @@ private:
   mlir::func::FuncOp result;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> held; // memory -> the values that have lain there
   llvm::DenseMap<mlir::Value, std::pair<mlir::BlockArgument, Buffer>> destinations; // yielded value -> carried buffer
   llvm::DenseSet<mlir::Operation *> done;
   llvm::DenseSet<mlir::Operation *> readAgain;
+  llvm::DenseMap<mlir::Value, bool> madeOfArange;
   llvm::DenseMap<mlir::Operation *, mlir::Value> streaming;
   llvm::SmallVector<mlir::Operation *> group;
 
@@ -154,6 +163,7 @@ private:
     int64_t offset;
     mlir::Value pointer;
   };
+  void release(const Allocation &allocation);
   llvm::SmallVector<Allocation> allocations;
 };
 

@@ -69,7 +69,7 @@ void Nest::emitLevel(size_t position) {
   if (position + 1 >= order.size()) {
     emitInnermost();
   } else if (order[position] == lane) {
-    emitLaneSegments([&] { emitLevel(position + 1); });
+    emitLanes([&] { emitLevel(position + 1); });
   } else {
     int level = order[position];
     if (shape[level] == 1) {
@@ -111,6 +111,49 @@ void Nest::emitLaneLoop(Value from, Value to, int64_t step, const std::function<
   if (!results.empty())
     scf::YieldOp::create(b, results);
   assign(loop.getResults());
+}
+
+// The lane level: in segments where the guards hold, lane by lane where one does not. One lane is always known exactly.
+void Nest::emitLanes(const std::function<void()> &inner) {
+  if (guards.empty() || fullWidth == 1)
+    return emitLaneSegments(inner);
+  Value holds = guardsHold();
+  if (Emit::known(holds) && Emit::isKnown(holds, -1))
+    return emitLaneSegments(inner);
+  // Reductions over the lanes leave one number each, whichever way was taken.
+  bool overLanes = !reductions.empty() && order.back() == lane;
+  SmallVector<Type> types;
+  for (Reduction &reduction : reductions)
+    if (overLanes)
+      for (Value operand : reduction.op->getOperands())
+        types.push_back(registerType(getElementTypeOrSelf(operand.getType())));
+  auto branch = scf::IfOp::create(b, types, holds, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  int64_t chosenWidth = fullWidth;
+  for (bool guarded : {true, false}) {
+    b.setInsertionPointToStart(guarded ? branch.thenBlock() : branch.elseBlock());
+    width = fullWidth = guarded ? chosenWidth : 1;
+    for (Reduction &reduction : reductions) {
+      reduction.accumulators.clear();
+      reduction.scalars.clear();
+      if (overLanes)
+        startAccumulators(reduction);
+    }
+    emitLaneSegments(inner);
+    SmallVector<Value> results;
+    for (Reduction &reduction : reductions)
+      if (overLanes)
+        results.append(reduction.scalars);
+    if (!types.empty())
+      scf::YieldOp::create(b, results);
+  }
+  fullWidth = chosenWidth;
+  size_t next = 0;
+  for (Reduction &reduction : reductions) {
+    reduction.accumulators.clear();
+    for (Value &scalar : reduction.scalars)
+      scalar = branch.getResult(next++);
+  }
 }
 
 void Nest::emitLaneSegments(const std::function<void()> &inner) {
@@ -229,7 +272,7 @@ void Nest::emitInnermost() {
     width = fullWidth;
     for (Reduction &reduction : reductions)
       startAccumulators(reduction);
-    emitLaneSegments(runBody);
+    emitLanes(runBody);
     for (Reduction &reduction : reductions)
       reduction.accumulators = reduction.scalars;
     width = 1;
@@ -434,25 +477,37 @@ void Nest::emitGroup(ArrayRef<Operation *> group) {
   for (auto &[value, buffer] : writeBacks)
     lowering.buffers.erase(value);
   std::optional<int> axis;
-  for (Operation *member : members) {
+  for (Operation *member : members)
     if (auto reduce = dyn_cast<tile::ReduceOp>(member)) {
       axis = reduce.getAxis();
       reductions.push_back({member, {}, {}});
+    }
+  if (axis) { // the reduced axis is innermost
+    llvm::erase(order, *axis);
+    order.push_back(*axis);
+  }
+  forgetForms();
+  for (Operation *member : members) {
+    if (auto store = dyn_cast<tile::StoreOp>(member)) {
+      requireGuards(store.getPointer(), identity(shape.size()));
+      if (store.getMask())
+        requireGuards(store.getMask(), identity(shape.size()));
+    }
+    if (auto load = dyn_cast<tile::LoadOp>(member)) {
+      requireGuards(load.getPointer(), identity(shape.size()));
+      if (load.getMask())
+        requireGuards(load.getMask(), identity(shape.size()));
     }
     for (Value operand : member->getOperands())
       if (isTile(operand))
         collectAssumable(operand, identity(shape.size()));
     cost += 1;
   }
-  if (axis) { // the reduced axis is innermost
-    llvm::erase(order, *axis);
-    order.push_back(*axis);
-    // A check is made once a row, outside the lanes: it cannot look at an index that moves inside them.
-    if (*axis != lane)
-      llvm::erase_if(assumable, [&](const Assumable &entry) {
-        return dependencies(entry.value, entry.coordinates) & (1u << *axis);
-      });
-  }
+  // A check is made once a row, outside the lanes: it cannot look at an index that moves inside them.
+  if (axis && *axis != lane)
+    llvm::erase_if(assumable, [&](const Assumable &entry) {
+      return dependencies(entry.value, entry.coordinates) & (1u << *axis);
+    });
   chooseWidth();
   positions.resize(order.size() + 1);
   emitLevel(0);
@@ -464,7 +519,7 @@ Lanes Nest::evaluateAlone(Value value, const Coordinates &coordinates) {
   assert(shape.size() == 1 && "an edge");
   positions.resize(order.size() + 1);
   enter(0);
-  Lanes lanes = evaluateAtRowStart(value, coordinates);
+  Lanes lanes = evaluateRow(value, coordinates);
   leave(0);
   return lanes;
 }
@@ -472,6 +527,7 @@ Lanes Nest::evaluateAlone(Value value, const Coordinates &coordinates) {
 void Nest::emitLoops(const Body &body, ArrayRef<Value> evaluated, int64_t maxWidth) {
   customBody = body;
   widthLimit = maxWidth;
+  forgetForms();
   for (Value value : evaluated)
     collectAssumable(value, identity(shape.size()));
   chooseWidth();

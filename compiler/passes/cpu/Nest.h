@@ -11,6 +11,7 @@
 #pragma once
 
 #include "compiler/passes/cpu/Lowering.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace nacre::cpu {
 
@@ -33,10 +34,12 @@ public:
   // copying. `evaluated` lists what the body will evaluate; `maxWidth` limits the lanes.
   using Body = std::function<void(Nest &)>;
   void emitLoops(const Body &body, llvm::ArrayRef<mlir::Value> evaluated, int64_t maxWidth = 0);
-  // A value at the first lane, its lanes endless, without any loop: for nests of one level.
+  // The value along the whole level, as one step of all its lanes, without any loop: for nests of one level.
   Lanes evaluateAlone(mlir::Value value, const Coordinates &coordinates);
-  // Whether the mask, where it varies along the lanes, is true for the first so many.
+  // Whether the mask, where it varies along the lanes, is proved to be true for the first so many and for no other.
   bool holdsForPrefix(mlir::Value mask, const Coordinates &coordinates);
+  // Whether the value is proved to grow by `step` from lane to lane, along the whole level.
+  bool growsBy(mlir::Value value, const Coordinates &coordinates, int64_t step);
   // Whether it can be told at the first lane if the mask is true in all of them; and if so, an i1 that says it. For
   // nests of one level.
   bool tellsThroughout(mlir::Value mask, const Coordinates &coordinates);
@@ -86,6 +89,7 @@ private:
 
   void chooseWidth();
   void emitLevel(size_t position);
+  void emitLanes(const std::function<void()> &inner);
   void emitLaneSegments(const std::function<void()> &inner);
   void emitInnermost();
   void emitBody();
@@ -98,7 +102,10 @@ private:
   void enter(size_t position);
   void leave(size_t position);
 
-  Lanes evaluateAtRowStart(mlir::Value value, const Coordinates &coordinates);
+  // Emitted at the position outside the lane loop: the row as one step of all its lanes; or its element `index` alone.
+  Lanes evaluateRow(mlir::Value value, const Coordinates &coordinates);
+  mlir::Value evaluateElement(mlir::Value value, const Coordinates &coordinates, int64_t index);
+  Lanes evaluateOutside(mlir::Value value, const Coordinates &coordinates, int64_t index, int64_t lanes);
   size_t positionOf(uint32_t levels) const;
   mlir::Value divideByUniform(mlir::Value dividend, mlir::Value divisor, size_t position);
   void prefetchNextProgram(tile::LoadOp load, const Lanes &pointer, const Coordinates &coordinates);
@@ -108,20 +115,45 @@ private:
   Lanes computeElementwise(mlir::Operation *op, unsigned result, const Coordinates &coordinates);
   Coordinates operandCoordinates(mlir::Operation *op, const Coordinates &coordinates);
 
-  // Analysis only: the form `evaluate` would give, taking remainders to be linear; with the step when that is a
-  // constant.
+  // What is known of a value's lanes before any code is emitted; decided by classify() alone.
+  //
+  // Integers wrap, so an integer line is in general one modulo 2^bits only. That is all that addition, scaling and
+  // truncation ask for. Widening, comparing, dividing, and addressing with fewer than 32 bits ask for more: that no
+  // lane lies beyond the largest number of the type. It is proved (`wraps` is false), or checked at run time before the
+  // lane loop (a guard, see requireGuards), or the operation is left to vectors. Offsets of 32 and 64 bits address
+  // memory as whole numbers: where one wraps between two lanes that are accessed, no array could hold both.
   struct Form {
     Lanes::Kind kind = Lanes::Kind::Uniform;
-    std::optional<int64_t> stride;
-    bool assumes = false; // it is so only while some remainder does not wrap
+    std::optional<int64_t> stride; // the step, when it is a constant
+    bool wraps = false;            // an integer line, but perhaps only modulo 2^bits
+    bool assumes = false;          // it is so only while some remainder does not wrap
+    bool guarded = false;          // it is so only where the guards it rests on hold
+    // So along the whole level, whatever the kernel's arguments are.
+    bool isProved() const { return !assumes && !guarded; }
   };
   Form classify(mlir::Value value, const Coordinates &coordinates);
+  // Forms depend on which loops stand inside the lanes and on what is in memory: asked anew once those are settled.
+  void forgetForms() { formCache.clear(), dependencyCache.clear(), recomputable.clear(); }
   Form classifyOperation(mlir::Value value, const Coordinates &coordinates);
-  // The value's buffer, unless its lanes are known in closed form, which is better.
+  bool mayWrap(mlir::Operation *op, llvm::ArrayRef<Form> operands, const Form &form, const Coordinates &coordinates);
+  // Which operand of the operation must not wrap for its lanes to be known in closed form, if any.
+  std::optional<unsigned> lineOperand(mlir::Operation *op, const Coordinates &coordinates);
+  // Guards: integer lines that are checked before the lane loop not to wrap. Where the check fails the lanes are taken
+  // one by one.
+  bool canGuard(mlir::Value line, const Coordinates &coordinates);
+  void requireGuards(mlir::Value value, const Coordinates &coordinates);
+  // Whether the line does not wrap in the loops being emitted: proved, or guarded.
+  bool staysInRange(mlir::Value line, const Coordinates &coordinates);
+  mlir::Value guardsHold();
+  // The value's buffer, unless its lanes are known in closed form, which is better, and it may be computed anew.
   const Buffer *bufferOf(mlir::Value value, const Coordinates &coordinates);
+  // A value may be computed where it is read, rather than where it stands, when it is made of scalars, arange and tiles
+  // that are still in memory: no load runs again.
+  bool mayRecompute(mlir::Value value);
   // A check that grows true along the lanes: 0 <= offset.
   bool isStart(mlir::Value value, const Coordinates &coordinates);
-  int64_t stepDivisor(mlir::Value value);
+  // The largest power of two known to divide a value at the first lane of every row.
+  int64_t rowDivisor(mlir::Value value, const Coordinates &coordinates);
   // The bound checks and remainders of the members' trees that hold for a prefix of the lanes.
   void collectAssumable(mlir::Value value, const Coordinates &coordinates);
   struct Assumable {
@@ -149,6 +181,11 @@ private:
   llvm::SmallVector<Position> positions;
   llvm::DenseMap<Key, uint32_t> dependencyCache;
   llvm::DenseMap<Key, Form> formCache;
+  llvm::DenseMap<Key, int64_t> rowDivisors;
+  llvm::DenseMap<mlir::Value, bool> recomputable;
+  llvm::SetVector<Key> guards;
+  llvm::DenseMap<Key, Coordinates> guardCoordinates;
+  llvm::DenseSet<Key> visitedGuards;
   llvm::SmallVector<Assumable> assumable;
   llvm::DenseMap<Key, Lanes> probed;
   // A load read again -> the bytes to where the next program will read.

@@ -25,7 +25,7 @@ void Lowering::lowerRearrangement(Operation *op) {
       view.strides[axis] = stride;
       stride *= view.shape[axis];
     }
-    buffers[reshape] = view;
+    hold(reshape, view);
     return;
   }
   if (auto split = dyn_cast<tile::SplitOp>(op)) {
@@ -43,9 +43,9 @@ void Lowering::lowerRearrangement(Operation *op) {
       half.shape.pop_back();
       half.strides.pop_back();
       Buffer target = allocate(cast<RankedTensorType>(result.getType()), owner);
-      buffers[result] = half;
+      hold(result, half);
       materialise(result, target);
-      buffers[result] = target;
+      hold(result, target);
     }
     return;
   }
@@ -66,7 +66,7 @@ void Lowering::lowerRearrangement(Operation *op) {
     half.strides.pop_back();
     copyInto(*this, join.getFirst(), half, 0);
     copyInto(*this, join.getSecond(), half, 1);
-    buffers[join] = target;
+    hold(join, target);
     return;
   }
   if (auto concatenate = dyn_cast<tile::ConcatenateOp>(op)) {
@@ -75,7 +75,7 @@ void Lowering::lowerRearrangement(Operation *op) {
     copyInto(*this, concatenate.getFirst(), target, 0);
     copyInto(*this, concatenate.getSecond(), target,
              concatenate.getFirst().getType().getShape()[axis] * target.strides[axis]);
-    buffers[concatenate] = target;
+    hold(concatenate, target);
     return;
   }
   if (auto gather = dyn_cast<tile::GatherOp>(op)) {
@@ -100,7 +100,7 @@ void Lowering::lowerRearrangement(Operation *op) {
           inner.writeBuffer(target, value, coordinates);
         },
         ArrayRef<Value>{gather.getIndex()}, /*maxWidth=*/1);
-    buffers[gather] = target;
+    hold(gather, target);
     return;
   }
   if (auto histogram = dyn_cast<tile::HistogramOp>(op)) {
@@ -127,7 +127,7 @@ void Lowering::lowerRearrangement(Operation *op) {
           b.store(arith::AddIOp::create(b, b.load(count, pointer, size), b.constant(count, 1)), pointer, size);
         },
         evaluated, /*maxWidth=*/1);
-    buffers[histogram] = target;
+    hold(histogram, target);
     return;
   }
   (void)fail(op, "this operation has no lowering for the CPU");
@@ -191,5 +191,5 @@ void Lowering::lowerScan(Operation *op) {
       },
       {}, /*maxWidth=*/shape.size() == 1 ? 1 : target.vectorBytes / 4);
   for (auto [result, target] : llvm::zip(scan.getResults(), targets))
-    buffers[result] = target;
+    hold(result, target);
 }

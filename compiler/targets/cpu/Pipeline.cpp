@@ -5,6 +5,7 @@
 #include "compiler/passes/tile/ScalariseCarried.h"
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "compiler/targets/cpu/Libraries.h"
+#include "compiler/targets/cpu/MaskedAccess.h"
 #include "compiler/targets/cpu/ObjectCode.h"
 #include "compiler/targets/cpu/PassReport.h"
 #include "compiler/targets/cpu/StageText.h"
@@ -294,6 +295,7 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
   };
   if (std::optional<StageText> other = replacement("llvm", llvmText))
     llvmModule = parseLLVM(other->text, context, code.symbol);
+  legaliseMaskedAccesses(*llvmModule, vectors.vectorBytes);
   stage("llvm", llvmText);
 
   auto assembly = [&] {

@@ -1,0 +1,205 @@
+// See IntegerFacts.h.
+#include "compiler/analysis/IntegerFacts.h"
+
+using namespace mlir;
+using namespace nacre;
+
+static IntegerRange ofType(Type type) {
+  unsigned bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  if (bits >= 64)
+    return {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
+  return {-(int64_t(1) << (bits - 1)), (int64_t(1) << (bits - 1)) - 1};
+}
+
+static bool isInside(IntegerRange inner, IntegerRange outer) {
+  return inner.low >= outer.low && inner.high <= outer.high;
+}
+
+static std::optional<int64_t> constantOf(Value value) {
+  APInt number; // also of a splat
+  if (matchPattern(value, m_ConstantInt(&number)) && number.getBitWidth() <= 64)
+    return number.getSExtValue();
+  return std::nullopt;
+}
+
+// ---- Ranges
+
+static IntegerRange rangeOf(tile::ArangeOp op) {
+  int64_t start = static_cast<int64_t>(op.getStart());
+  return {start, start + op.getType().getShape()[0] - 1};
+}
+
+std::optional<IntegerRange> IntegerFacts::wholeResult(Operation *op) {
+  auto operand = [&](unsigned i) { return range(op->getOperand(i)); };
+  IntegerRange result;
+  if (isa<arith::AddIOp>(op)) {
+    if (__builtin_add_overflow(operand(0).low, operand(1).low, &result.low) ||
+        __builtin_add_overflow(operand(0).high, operand(1).high, &result.high))
+      return std::nullopt;
+    return result;
+  }
+  if (isa<arith::SubIOp>(op)) {
+    if (__builtin_sub_overflow(operand(0).low, operand(1).high, &result.low) ||
+        __builtin_sub_overflow(operand(0).high, operand(1).low, &result.high))
+      return std::nullopt;
+    return result;
+  }
+  if (isa<arith::MulIOp, arith::ShLIOp>(op)) {
+    IntegerRange left = operand(0), right = operand(1);
+    if (isa<arith::ShLIOp>(op)) {
+      if (right.low < 0 || right.high > 62)
+        return std::nullopt;
+      right = {int64_t(1) << right.low, int64_t(1) << right.high};
+    }
+    bool isFirst = true;
+    for (int64_t a : {left.low, left.high})
+      for (int64_t b : {right.low, right.high}) {
+        int64_t corner;
+        if (__builtin_mul_overflow(a, b, &corner))
+          return std::nullopt;
+        result = isFirst ? IntegerRange{corner, corner}
+                         : IntegerRange{std::min(result.low, corner), std::max(result.high, corner)};
+        isFirst = false;
+      }
+    return result;
+  }
+  if (isa<arith::TruncIOp>(op))
+    return operand(0);
+  return std::nullopt;
+}
+
+bool IntegerFacts::neverWraps(Operation *op) {
+  std::optional<IntegerRange> whole = wholeResult(op);
+  return whole && isInside(*whole, ofType(op->getResult(0).getType()));
+}
+
+IntegerRange IntegerFacts::compute(Value value) {
+  IntegerRange any = ofType(value.getType());
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop || argument != loop.getInductionVar() || loop.getUnsignedCmp())
+      return any;
+    // A loop counts up, whatever its step: it runs over nothing otherwise.
+    IntegerRange lower = range(loop.getLowerBound()), upper = range(loop.getUpperBound());
+    return lower.low < upper.high ? IntegerRange{lower.low, upper.high - 1} : any;
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto number = constantOf(value))
+    return {*number, *number};
+  if (auto arange = dyn_cast<tile::ArangeOp>(op))
+    return rangeOf(arange);
+  if (isa<tile::ProgramIdOp>(op))
+    return {0, any.high};
+  if (isa<tile::NumProgramsOp>(op))
+    return {1, any.high};
+  if (isa<tile::SplatOp, tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp, tile::HintOp,
+          arith::ExtSIOp>(op)) {
+    Value source = op->getOperand(0);
+    // An i1 widened is 0 or -1, as its range says.
+    return isa<IntegerType>(getElementTypeOrSelf(source.getType())) ? range(source) : any;
+  }
+  if (isa<arith::ExtUIOp>(op)) {
+    unsigned bits = getElementTypeOrSelf(op->getOperand(0).getType()).getIntOrFloatBitWidth();
+    IntegerRange source = range(op->getOperand(0));
+    return source.low >= 0 ? source : IntegerRange{0, (int64_t(1) << bits) - 1}; // at most 32 bits widen
+  }
+  if (isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::ShLIOp, arith::TruncIOp>(op)) {
+    std::optional<IntegerRange> whole = wholeResult(op);
+    return whole && isInside(*whole, any) ? *whole : any;
+  }
+  auto operand = [&](unsigned i) { return range(op->getOperand(i)); };
+  if (isa<arith::MinSIOp>(op))
+    return {std::min(operand(0).low, operand(1).low), std::min(operand(0).high, operand(1).high)};
+  if (isa<arith::MaxSIOp>(op))
+    return {std::max(operand(0).low, operand(1).low), std::max(operand(0).high, operand(1).high)};
+  if (isa<arith::SelectOp>(op) && isa<IntegerType>(getElementTypeOrSelf(value.getType())))
+    return {std::min(operand(1).low, operand(2).low), std::max(operand(1).high, operand(2).high)};
+  if (isa<arith::AndIOp>(op)) { // not negative where either side is not
+    int64_t high = any.high;
+    bool known = false;
+    for (unsigned i : {0, 1})
+      if (operand(i).low >= 0) {
+        high = std::min(high, operand(i).high);
+        known = true;
+      }
+    return known ? IntegerRange{0, high} : any;
+  }
+  if (isa<arith::RemSIOp, arith::DivSIOp, arith::ShRSIOp>(op)) {
+    IntegerRange left = operand(0), right = operand(1);
+    if (isa<arith::ShRSIOp>(op))
+      return left;      // toward zero or minus one
+    if (right.low <= 0) // zero has a meaning of its own, and so has minus one
+      return any;
+    if (isa<arith::DivSIOp>(op))
+      return {std::min<int64_t>(left.low, 0), std::max<int64_t>(left.high, 0)};
+    return {left.low >= 0 ? 0 : std::max(left.low, -(right.high - 1)),
+            left.high <= 0 ? 0 : std::min(left.high, right.high - 1)};
+  }
+  return any;
+}
+
+IntegerRange IntegerFacts::range(Value value) {
+  auto found = ranges.find(value);
+  if (found != ranges.end())
+    return found->second;
+  ranges[value] = ofType(value.getType()); // for whoever asks on the way round
+  IntegerRange result = compute(value);
+  ranges[value] = result;
+  return result;
+}
+
+// ---- Divisibility of scalars
+
+int64_t IntegerFacts::powerOfTwoIn(int64_t number) {
+  return number == 0 ? mostDivisor : std::min(mostDivisor, number & -number);
+}
+
+// What a loop adds to a value it carries, step by step: init, init + x, init + x + x, ...
+static Value carriedStep(BlockArgument argument, scf::ForOp loop) {
+  Value yielded = loop.getBody()->getTerminator()->getOperand(argument.getArgNumber() - 1);
+  Operation *op = yielded.getDefiningOp();
+  if (!op || !isa<arith::AddIOp, arith::SubIOp>(op))
+    return {};
+  if (op->getOperand(0) == argument)
+    return op->getOperand(1);
+  return isa<arith::AddIOp>(op) && op->getOperand(1) == argument ? op->getOperand(0) : Value();
+}
+
+int64_t IntegerFacts::computeDivisor(Value value) {
+  if (auto known = constantOf(value))
+    return powerOfTwoIn(*known);
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (auto kernel = dyn_cast<func::FuncOp>(parent)) {
+      auto known = kernel.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), tile::divisibilityAttribute);
+      return known ? powerOfTwoIn(known.getInt()) : 1;
+    }
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    if (!loop)
+      return 1;
+    if (argument == loop.getInductionVar())
+      return std::min(divisor(loop.getLowerBound()), divisor(loop.getStep()));
+    Value step = carriedStep(argument, loop);
+    if (!step)
+      return 1;
+    return std::min(divisor(loop.getInitArgs()[argument.getArgNumber() - 1]), divisor(step));
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<arith::MulIOp>(op))
+    return product(divisor(op->getOperand(0)), divisor(op->getOperand(1)));
+  if (isa<arith::AddIOp, arith::SubIOp>(op))
+    return std::min(divisor(op->getOperand(0)), divisor(op->getOperand(1)));
+  if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op))
+    return divisor(op->getOperand(0));
+  return 1;
+}
+
+int64_t IntegerFacts::divisor(Value scalar) {
+  auto found = divisors.find(scalar);
+  if (found != divisors.end())
+    return found->second;
+  divisors[scalar] = 1; // for whoever asks on the way round
+  int64_t result = computeDivisor(scalar);
+  divisors[scalar] = result;
+  return result;
+}
