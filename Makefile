@@ -20,10 +20,10 @@ PACKAGES += g++ gdb
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
-.PHONY: help setup build install test test-setup test-math demo bench wheel docs clean
+.PHONY: help setup build install test test-setup test-math fuzz-kernels demo bench wheel docs clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
-	@echo "ARGS='...' goes to the program behind demo, test (pytest), test-math and bench."
+	@echo "ARGS='...' goes to the program behind demo, test (pytest), test-math, fuzz-kernels and bench."
 
 demo: install $(STAMPS)/torch ## run every example, checked and timed beside PyTorch
 	$(call say,"examples")
@@ -38,6 +38,10 @@ test-setup: install $(STAMPS)/torch ## all that the tests need, without running 
 test-math: build ## check the math functions on all 2^32 float32 values (long)
 	$(call say,"math functions")
 	@$(BUILD)/compiler/passes/tile/math_accuracy --all $(ARGS)
+
+fuzz-kernels: install ## run 2,000 random kernels on every engine, other ones each time
+	$(call say,"random kernels")
+	@$(VENV)/bin/python tests/fuzz_kernels/run.py $(ARGS)
 
 bench: install $(STAMPS)/torch $(STAMPS)/bench ## time kernels beside PyTorch and Triton's interpreter
 	$(call say,"benchmarks")

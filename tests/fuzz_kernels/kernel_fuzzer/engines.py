@@ -1,0 +1,103 @@
+"""Runs a program on every engine and compares what is left in memory.
+
+An engine is switched on and launches a kernel on host memory. A new one (a simulator, a GPU) is one more row of `ENGINES`; the file
+that NACRE_FUZZ_ENGINES names is run by every worker and may add some.
+"""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import nacre
+import numpy as np
+
+from .guarded_memory import GuardedArray, contents_of, differences
+
+nacre.activate()
+import triton  # noqa: E402  (the alias must stand by now)
+
+
+class Failure(Exception):
+    """An engine that did not run the program: the programs are valid, so this is a finding."""
+
+
+class Engine:
+    def __init__(self, interpret=False, cpu_target=""):
+        self.interpret = interpret
+        self.cpu_target = cpu_target
+
+    def launch(self, kernel, program, memory):
+        triton.runtime.driver.active.set_interpret_mode(self.interpret)
+        if nacre.knobs.compilation.cpu_target != self.cpu_target:
+            nacre.knobs.compilation.cpu_target = self.cpu_target
+        arguments = [guarded.argument() for guarded in memory] + list(program.named(program.scalars).values())
+        kernel[(program.programs,)](*arguments, **program.named(program.constants), enable_fp_fusion=program.fusion)
+
+
+ENGINES = {"interpreter": Engine(interpret=True), "cpu": Engine(), "cpu-v3": Engine(cpu_target="x86-64-v3")}
+
+
+def load_module(name, path):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        del sys.modules[name]
+    return module
+
+
+if os.environ.get("NACRE_FUZZ_ENGINES"):
+    ENGINES.update(load_module("more_engines", os.environ["NACRE_FUZZ_ENGINES"]).engines(Engine))
+
+
+class Runner:
+    """Kernels are written to a folder, since the compiler reads their source."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.count = 0
+
+    def kernel(self, program):
+        self.count += 1
+        name = f"fuzzed_{os.getpid()}_{self.count}"
+        path = self.folder / f"{name}.py"
+        path.write_text(program.source())
+        return load_module(name, path).kernel
+
+    def run(self, program, engine, kernel, memory):
+        """The bits of every array afterwards."""
+        for array, guarded in zip(program.arrays, memory):
+            guarded.fill(contents_of(array.type, array.count, array.contents))
+        try:
+            ENGINES[engine].launch(kernel, program, memory)
+        except Exception as error:  # noqa: BLE001
+            raise Failure(f"{type(error).__name__}: {error}") from error
+        for array, guarded in zip(program.arrays, memory):
+            if not guarded.intact():
+                raise Failure(f"wrote beyond {array.name}")
+        return [guarded.array.copy() for guarded in memory]
+
+    def check(self, program, engines, begin=lambda engine: None):
+        """None, or {kind, engine, text}: the first thing that is wrong. `begin` hears of each engine before it runs."""
+        memory = [GuardedArray(array.type, array.count, array.at_end) for array in program.arrays]
+        kernel = self.kernel(program)
+        expected, first = None, None
+        for engine in engines:
+            begin(engine)
+            try:
+                result = self.run(program, engine, kernel, memory)
+            except Failure as failure:
+                return {"kind": "error", "engine": engine, "text": str(failure)}
+            if expected is None:
+                expected, first = result, engine
+                continue
+            for array, a, b in zip(program.arrays, expected, result):
+                places = np.flatnonzero(differences(array.type, a, b, array.tolerance))
+                if places.size:
+                    shown = ", ".join(f"[{place}] {a[place]!r} and {b[place]!r}" for place in places[:3])
+                    text = f"{array.name} ({places.size} of {array.count}): {first} and {engine} give {shown}"
+                    return {"kind": "difference", "engine": engine, "text": text}
+        return None

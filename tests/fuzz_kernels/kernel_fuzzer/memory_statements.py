@@ -1,0 +1,338 @@
+"""Statements that read and write memory: at any index, masked, uniform, indirect, through block pointers and descriptors, in
+place, after one another, in atomic steps. Every array is exactly as large as what is touched of it."""
+
+import math
+
+import numpy as np
+
+from .element_types import EXACT, FP8, WIDTHS, is_float, is_integer
+from .index_expressions import ADDRESSES, aligned, combine
+
+ALL = ["int32", "float32", "int8", "uint8", "int16", "uint16", "int64", "uint32", "uint64", "float16", "bfloat16", "float64", "float8e4nv", "float8e5"]
+
+
+def pointer_text(base, index, shape, whole=True):
+    """A tile of pointers. Where the index has a smaller shape it is grown to the whole one."""
+    text = f"{base} + {index.paren()}"
+    if whole and index.shape != shape:
+        text = f"tl.broadcast_to({text}, {shape})"
+    return text
+
+
+def hint(d):
+    return d.one_of(["", "", "", "", ', cache_modifier=".cg"', ', eviction_policy="evict_last"', ", volatile=True"])
+
+
+def indexed_load(p, d):
+    shape = p.shape(d)
+    maker = p.index(d, shape)
+    index, mask = maker.address()
+    type_name = d.one_of(ALL)
+    used = maker.used_values(index, mask)
+    bound = min(EXACT[type_name], 50) if is_float(type_name) and d.chance(50) else None
+    array = p.input(d, type_name, int(used.max()) + 1 if used.size else 1, p.contents(d, type_name, bound))
+    text = ""
+    if mask is not None:
+        text = f", mask={mask.text}" + d.one_of(["", ", other=0", ", other=3"])
+        if bound is not None:
+            bound = max(bound, 3)
+    late = index.shape not in (shape, ()) and d.chance(50)  # a scalar pointer takes no mask of a tile
+    joint = index.shape if mask is None or not mask.shape else tuple(max(a, b) for a, b in zip(index.shape or (1,) * len(shape), mask.shape))
+    expression = f"tl.load({pointer_text(array.name, index, shape, not late)}{text}{hint(d)})"
+    if late and joint != shape:
+        expression = f"tl.broadcast_to({expression}, {shape})"
+    p.bind(d, expression, type_name, shape, bound)
+
+
+def uniform_load(p, d):
+    """All lanes read one place, or the lanes along one axis do."""
+    shape = p.shape(d)
+    type_name = d.one_of(ALL)
+    array = p.input(d, type_name, max(shape), p.contents(d, type_name))
+    way = d.below(4)
+    if way == 0 or not shape:
+        pointer = f"{array.name} + tl.zeros({shape}, tl.int32)"
+    elif way == 1:
+        pointer = f"tl.broadcast_to({array.name} + {d.below(max(shape))}, {shape})"
+    else:
+        maker = p.index(d, shape)
+        lanes = maker.lanes(d.below(len(shape)))
+        pointer = pointer_text(array.name, combine("%", lanes, maker.literal(d.one_of([7, 3, 1, 8])), maker.outer), shape)
+    expression = f"tl.load({pointer})"
+    if is_integer(type_name) and d.chance(60):
+        expression += d.one_of([" + 1", " - 3", " * 2"])
+    p.bind(d, expression, type_name, shape)
+
+
+def indirect_load(p, d):
+    """At places that were themselves loaded or computed."""
+    shape = p.shape(d)
+    size = d.one_of([8, 20, 64, 100, 1, 33])
+    index = p.operand(d, d.one_of(["int32", "int64", "uint8", "int16"]), shape, range=(0, size - 1))
+    type_name = d.one_of(ALL)
+    array = p.input(d, type_name, size, p.contents(d, type_name))
+    mask = f", mask={p.index(d, shape).condition().text}" if d.chance(30) else ""
+    p.bind(d, f"tl.load({array.name} + {index.text}{mask})", type_name, shape)
+
+
+def is_injective(maker, index, mask):
+    """Whether no two lanes write one place at once."""
+    rank = len(maker.shape)
+    places = aligned(index.values, maker.outer, rank)
+    kept = np.ones((1,) * places.ndim, bool) if mask is None else aligned(mask.values, maker.outer, rank)
+    outer = np.broadcast_shapes(places.shape[: maker.outer], kept.shape[: maker.outer])
+    places, kept = (np.broadcast_to(array, outer + maker.shape).reshape(math.prod(outer), -1) for array in (places, kept))
+    return all(len(np.unique(row[chosen])) == np.count_nonzero(chosen) for row, chosen in zip(places, kept))
+
+
+def scattered_store(p, d):
+    """A value written at places of its own, under a mask, in another type; what is not written must stay as it was."""
+    a = p.any(d, lambda v: v.size <= 2048)
+    maker = p.index(d, a.shape)
+    index, mask = maker.address()
+    if not is_injective(maker, index, mask):
+        index, mask = maker.linear(), maker.condition() if d.chance(70) else None
+    type_name = d.one_of([a.type, a.type, *ALL])
+    text, bound, known = p.cast(d, a, type_name)
+    used = maker.used_values(index, mask)
+    size = max(int(used.max()) + 1 if used.size else 1, 1)
+    array = p.output(type_name, size * p.programs)
+    base = array.name if p.programs == 1 else f"({array.name} + tl.program_id(0) * {size})"
+    p.emit(f"tl.store({pointer_text(base, index, a.shape)}, {text}{'' if mask is None else f', mask={mask.text}'})")
+    if p.loops:
+        p.emit("tl.debug_barrier()")
+
+
+def stored_and_read(p, d):
+    """Written, then read at other lanes' places after a barrier."""
+    a = p.any(d, lambda v: v.shape and v.size > 1)
+    size = a.size
+    array = p.output(a.type, size * p.programs, contents=p.contents(d, a.type, a.bound, a.range))
+    base = p.name("base")
+    p.emit(f"{base} = {array.name} + tl.program_id(0) * {size}" if p.programs > 1 else f"{base} = {array.name}")
+    if p.loops:
+        p.emit("tl.debug_barrier()")
+    maker = p.index(d, a.shape)
+    mask = f", mask={maker.condition().text}" if d.chance(40) else ""
+    places = p.offsets(a.shape).removeprefix(" + ")
+    p.emit(f"tl.store({base} + {places}, {a.text}{mask})")
+    p.emit("tl.debug_barrier()")
+    way = d.below(3)
+    if way == 0:
+        p.bind(d, f"tl.load({base} + ({size - 1} - ({places})))", a.type, a.shape, a.bound, a.range)
+    elif way == 1:
+        p.bind(d, f"tl.load({base} + (({places}) * {d.one_of([3, 5, 7])} + 1) % {size})", a.type, a.shape, a.bound, a.range)
+    else:
+        shape = p.shape(d, largest=2048)
+        index, mask = p.index(d, shape).address(limit=max(size // 2, 1))
+        used = p.index(d, shape).used_values(index, mask)
+        if used.size and int(used.max()) < size:
+            text = "" if mask is None else f", mask={mask.text}"
+            p.bind(d, f"tl.load({pointer_text(base, index, shape)}{text})", a.type, shape, a.bound)
+    if p.loops:
+        p.emit("tl.debug_barrier()")
+
+
+def in_place(p, d):
+    """Read, changed and written lane by lane; the old value is used again afterwards, and the place once more."""
+    shape = p.shape(d)
+    type_name = d.one_of(["int32", "int64", "int8", "uint16", "uint32"])
+    size = max(math.prod(shape), 1)
+    array = p.input(d, type_name, size * p.programs)
+    base = array.name if p.programs == 1 else f"({array.name} + tl.program_id(0) * {size})"
+    uniform = d.chance(30) and shape
+    pointer, old = p.name("at"), p.name()
+    if uniform:
+        p.emit(f"{old} = tl.load({base} + tl.zeros({shape}, tl.int32)) + 1")
+        p.emit("tl.debug_barrier()")
+        p.emit(f"{pointer} = {base}{p.offsets(shape)}")
+    else:
+        p.emit(f"{pointer} = {base}{p.offsets(shape)}")
+        p.emit(f"{old} = tl.load({pointer})" + d.one_of(["", " + 1", " * 3"]))
+    other = p.name()
+    p.emit(f"{other} = {f'tl.flip({old}, 0)' if shape else old}")
+    new = p.operand(d, type_name, shape)
+    p.emit(f"tl.store({pointer}, {d.one_of([new.text, f'{old} ^ {new.text}', f'{other} + 1', '0'])})")
+    p.emit("tl.debug_barrier()")
+    p.declare(d, old, type_name, shape)
+    p.declare(d, other, type_name, shape)
+    if d.chance(60):
+        p.bind(d, f"{old} * 3 + {other} - tl.load({pointer})", type_name, shape)
+        p.emit("tl.debug_barrier()")
+
+
+def overlapping(p, d):
+    """Two windows of one array, the second written from the first."""
+    shape = p.shape(d, rank=1)
+    type_name = d.one_of(["int32", "float32", "int8", "int64", "float16"])
+    shift = d.one_of([1, 2, 8, 16, 3])
+    size = shape[0] + shift
+    array = p.input(d, type_name, size * p.programs)
+    base = array.name if p.programs == 1 else f"({array.name} + tl.program_id(0) * {size})"
+    first, second = ("", f" + {shift}") if d.chance(50) else (f" + {shift}", "")
+    old = p.bind(d, f"tl.load({base}{first}{p.offsets(shape)})", type_name, shape)
+    p.emit("tl.debug_barrier()")
+    p.emit(f"tl.store({base}{second}{p.offsets(shape)}, {old.text})")
+    p.emit("tl.debug_barrier()")
+    if d.chance(60):
+        p.bind(d, f"tl.load({base}{p.offsets(shape)})", type_name, shape)
+        p.emit("tl.debug_barrier()")
+
+
+# ---- Block pointers and descriptors
+
+
+def window(p, d, rank):
+    """(shape of an array, shape of a block, where it begins): inside, across an edge, or beyond it."""
+    block = p.shape(d, rank=rank, largest=1024)
+    array, begin = [], []
+    for extent in block:
+        size = d.one_of([extent, extent + 3, max(1, extent - 1), 2 * extent, 1, 12, 23])
+        array.append(size)
+        begin.append(d.one_of([0, 0, 1, -1, -extent // 2, max(size - extent, 0), size - 1, size, size + 5, -extent, -extent - 2]))
+    return tuple(array), block, tuple(begin)
+
+
+def texts(p, d, numbers):
+    return "(" + ", ".join(p.number(d, number) for number in numbers) + ("," if len(numbers) == 1 else "") + ")"
+
+
+def block_pointer(p, d):
+    rank = d.one_of([2, 1, 2])
+    array_shape, block, begin = window(p, d, rank)
+    turned = rank == 2 and d.chance(30)
+    strides = (1,) if rank == 1 else (1, array_shape[0]) if turned else (array_shape[1], 1)
+    inside = [axis for axis in range(rank) if begin[axis] >= 0 and begin[axis] + block[axis] <= array_shape[axis]]
+    checked = tuple(axis for axis in range(rank) if axis not in inside or d.chance(60))
+    type_name = d.one_of(ALL)
+    writes = d.chance(30)
+    value = p.operand(d, type_name, block) if writes else None
+    size = math.prod(array_shape)
+    array = p.output(type_name, size * p.programs) if writes else p.input(d, type_name, size)
+    base = f"{array.name} + tl.program_id(0) * {size}" if writes and p.programs > 1 else array.name
+    order = "(0,)" if rank == 1 else "(0, 1)" if turned else "(1, 0)"
+    pointer = p.name("block")
+    moved = d.chance(30)
+    start = tuple(place - 1 for place in begin) if moved else begin
+    p.emit(f"{pointer} = tl.make_block_ptr({base}, {texts(p, d, array_shape)}, {texts(p, d, strides)}, {texts(p, d, start)}, {block}, {order})")
+    if moved:
+        p.emit(f"{pointer} = tl.advance({pointer}, {(1,) * rank})")
+    check = f", boundary_check={checked}" if checked else ""
+    if writes:
+        p.emit(f"tl.store({pointer}, {value.text}{check})")
+        if p.loops:
+            p.emit("tl.debug_barrier()")
+        return
+    padding = ""
+    if checked:
+        padding = d.one_of(["", ', padding_option="zero"', ', padding_option="nan"' if is_float(type_name) and type_name not in FP8 else ""])
+    p.bind(d, f"tl.load({pointer}{check}{padding})", type_name, block)
+
+
+def descriptor(p, d):
+    array_shape, block, begin = window(p, d, d.one_of([2, 1, 2, 3]))
+    type_name = d.one_of(ALL)
+    unit = max(1, 16 // (WIDTHS[type_name] // 8))
+    block = (*block[:-1], max(block[-1], unit))
+    array_shape = (*array_shape[:-1], -(-array_shape[-1] // unit) * unit)
+    strides = [1]
+    for extent in reversed(array_shape[1:]):
+        strides.insert(0, strides[0] * extent)
+    writes = d.chance(30)
+    value = p.operand(d, type_name, block) if writes else None
+    size = math.prod(array_shape)
+    array = p.output(type_name, size * p.programs) if writes else p.input(d, type_name, size)
+    base = f"{array.name} + tl.program_id(0) * {size}" if writes and p.programs > 1 else array.name
+    name = p.name("desc")
+    padding = d.one_of(["", ', padding_option="nan"' if is_float(type_name) and type_name not in FP8 else ""])
+    listed = lambda numbers: "[" + texts(p, d, numbers)[1:-1].rstrip(",") + "]"  # noqa: E731
+    last = "" if len(strides) == 1 else listed(strides[:-1])[1:-1] + ", "
+    p.emit(f"{name} = tl.make_tensor_descriptor({base}, {listed(array_shape)}, [{last}1], {list(block)}{padding})")
+    if writes:
+        p.emit(f"{name}.store({listed(begin)}, {value.text})")
+        if p.loops:
+            p.emit("tl.debug_barrier()")
+    else:
+        p.bind(d, f"{name}.load({listed(begin)})", type_name, block)
+
+
+# ---- Atomics
+
+
+def atomic(p, d):
+    type_name = d.one_of(["int32", "uint32", "int64", "uint64", "float32", "float64", "float16", "bfloat16"])
+    shape = p.shape(d)
+    size = max(math.prod(shape), 1)
+    if is_float(type_name):
+        operation = d.one_of(["add", "max", "min", "xchg"]) if WIDTHS[type_name] >= 32 else "add"
+        bound = max(1, min(16, EXACT[type_name] // (size * 4 * p.programs)))
+        value = p.operand(d, type_name, shape, bound)
+        contents, limit = ("exact", 1, d.fresh_key()), EXACT[type_name] // (2 * p.programs)
+    else:
+        operation = d.one_of(["add", "max", "min", "and", "or", "xor", "xchg", "cas"])
+        value, contents, limit = p.operand(d, type_name, shape), None, 1 << 62
+    maker = p.index(d, shape)
+    mask = maker.condition() if d.chance(50) and operation != "cas" else None
+    text = "" if mask is None else f", mask={mask.text}"
+    together = operation not in ("xchg", "cas") and d.chance(50)
+    loops = math.prod(len(loop.values) for loop in p.loops)
+    if is_float(type_name) and size * 16 * loops + 1 > limit:
+        return
+    if together:  # several lanes, and all programs, at one place: only the sum of it all is known
+        places = d.one_of([1, 4, 7])
+        array = p.input(d, type_name, places, contents)
+        pointer = f"{array.name} + ({p.offsets(shape).removeprefix(' + ')}) % {places}" if shape else array.name
+        p.emit(f"tl.atomic_{operation}({pointer}, {value.text}{text})")
+        return
+    array = p.input(d, type_name, size * p.programs, contents)
+    base = array.name if p.programs == 1 else f"{array.name} + tl.program_id(0) * {size}"
+    pointer = f"{base}{p.offsets(shape)}"
+    old = p.name()
+    if operation == "cas":
+        compared = p.operand(d, type_name, shape)
+        p.emit(f"{old} = tl.atomic_cas({pointer}, {compared.text}, {value.text})")
+    else:
+        sem = d.one_of(["", ', sem="relaxed"', ', sem="acq_rel", scope="cta"'])
+        p.emit(f"{old} = tl.atomic_{operation}({pointer}, {value.text}{text}{sem})")
+        if mask is not None:
+            p.emit(f"{old} = tl.where({mask.text}, {old}, 0)")
+    p.emit("tl.debug_barrier()")
+    p.declare(d, old, type_name, shape)
+
+
+def pointer_walk(p, d):
+    """A carried tile of pointers, or a carried block pointer, read in every round."""
+    shape = p.shape(d, largest=512)
+    trips = d.one_of([2, 1, 3, 5])
+    type_name = d.one_of(["int32", "int8", "uint16", "int64"])
+    total, at, counter = p.name(), p.name("at"), p.name("i")
+    if len(shape) == 2 and d.chance(40):
+        step = d.one_of([shape[1], 1, 5])
+        columns = max(1, shape[1] + step * (trips - 1) - d.one_of([0, 1, 3]))
+        array = p.input(d, type_name, shape[0] * columns)
+        p.emit(f"{at} = tl.make_block_ptr({array.name}, ({shape[0]}, {p.number(d, columns)}), ({p.number(d, columns)}, 1), (0, 0), {shape}, (1, 0))")
+        load, advance = f"tl.load({at}, boundary_check=(0, 1))", f"{at} = tl.advance({at}, (0, {p.number(d, step)}))"
+    else:
+        maker = p.index(d, shape)
+        index, mask = maker.address(limit=ADDRESSES // 4)
+        step = d.one_of([1, 3, 16, max(math.prod(shape), 1), 64])
+        used = maker.used_values(index, mask)
+        high = int(used.max()) if used.size else 0
+        backwards = d.chance(30)
+        array = p.input(d, type_name, high + 1 + step * (trips - 1))
+        base = f"({array.name} + {step * (trips - 1)})" if backwards else array.name
+        p.emit(f"{at} = {pointer_text(base, index, shape)}")
+        load = f"tl.load({at}{'' if mask is None else f', mask={mask.text}'})"
+        advance = f"{at} {'-' if backwards else '+'}= {p.number(d, step)}"
+    start = p.operand(d, type_name, shape)
+    p.emit(f"{total} = {start.text}")
+    p.emit(f"for {counter} in range({p.number(d, trips)}):")
+    p.emit(f"    {total} = {total} * 3 + {load}")
+    p.emit(f"    {advance}")
+    p.declare(d, total, type_name, shape)
+
+
+MAKERS = [
+    (6, indexed_load), (2, uniform_load), (2, indirect_load), (4, scattered_store), (2, stored_and_read), (2, in_place), (1, overlapping),
+    (3, block_pointer), (2, descriptor), (3, atomic), (2, pointer_walk),
+]  # fmt: skip

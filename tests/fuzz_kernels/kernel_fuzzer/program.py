@@ -1,0 +1,401 @@
+"""A random kernel while it is being made: its text, its arrays and scalars, and what is known of each of its values.
+
+What is known of a value keeps the program valid. A float is either *exact*, an integer of at most `bound` in magnitude, and then
+sums and products of it are the same in any order and with or without fused operations; or *wild* (bound None: any bits, NaN and
+infinities too), and then only what IEEE 754 fixes is done with it, and its sums never. An integer may have a known range.
+"""
+
+import contextlib
+import math
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .choices import Decisions, Gene, fresh_source
+from .element_types import EXACT, FP8, SIGNED, is_float, is_integer, limits
+from .index_expressions import LITERAL, IndexMaker
+
+LARGEST = 4096  # elements of a tile
+EXTENTS = [1, 2, 4, 8, 16, 32, 64, 3, 5, 7, 12, 17, 20, 31, 33, 48, 65, 100, 128, 256, 513, 1024, 2048]
+SCALARS = [0, 1, 2, 3, 5, 7, 8, 16, 20, 32, 33, 48, 64, 100, 128, 1000, -1, -2, -3, -7, -16, -64, 1 << 28, (1 << 30) + 1, (1 << 31) - 1,
+           (1 << 31) - 10, (1 << 31) - 100, -(1 << 31), 5 - (1 << 31), (1 << 31) + 5, 1 << 33]  # fmt: skip
+TYPES = ["int32", "float32", "int64", "int8", "int16", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float64",
+         "float8e4nv", "float8e5", "int1"]  # fmt: skip
+
+
+class NoOperand(Exception):
+    """A statement that asks for what cannot be had: it is left out."""
+
+
+@dataclass
+class Array:
+    """An array that the kernel is given: `contents` says what it holds before."""
+
+    name: str
+    type: str
+    count: int
+    contents: tuple  # ("any", seed), ("range", low, high, seed), ("exact", bound, seed), ("blank",)
+    at_end: bool  # it ends where memory ends; otherwise it begins where memory begins
+    tolerance: float = 0.0
+
+
+@dataclass(eq=False)
+class Value:
+    text: str
+    type: str
+    shape: tuple
+    key: int
+    bound: int | None = None  # of an exact float
+    range: tuple | None = None  # of an integer
+    used: bool = False
+    kind: str = ""  # the maker, for reports
+
+    @property
+    def size(self):
+        return math.prod(self.shape)
+
+
+@dataclass
+class Loop:
+    counter: str
+    type: str
+    values: list
+    unrolled: bool = False  # the counter is a constexpr
+
+    @property
+    def text(self):
+        return f"tl.full((), {self.counter}, tl.{self.type})" if self.unrolled else self.counter
+
+
+@dataclass
+class Scope:
+    values: list = field(default_factory=list)
+
+
+class Program:
+    """Made from genes. `program.source()` is the kernel, `program.arrays` and `program.scalars` are its arguments."""
+
+    def __init__(self, header, genes, source, makers):
+        self.header = header
+        self.genes = genes
+        self.random = source
+        self.makers = makers  # [(name, function)]
+        self.lines = []
+        self.helpers = []  # the texts of functions that the kernel calls
+        self.indent = 1
+        self.arrays = []
+        self.scalars = {}
+        self.constants = {}
+        self.loops = []
+        self.scopes = [Scope()]
+        self.count = 0
+        self.kinds = []  # of statements, for coverage and for grouping
+        self.outputs = 0
+        self.alone = False  # programs of the grid would disturb each other
+        self._begin(Decisions(header, source))
+        for gene in genes:
+            self.statement(gene)
+        self._store_results()
+
+    @staticmethod
+    def fresh(seed, makers):
+        source = fresh_source(seed)
+        return Program(Gene(), [Gene() for _ in range(3 + int(source.random() * 9))], source, makers)
+
+    @staticmethod
+    def replayed(data, makers):
+        header, *genes = (Gene.from_data(item) for item in data)
+        return Program(header, genes, None, makers)
+
+    def to_data(self):
+        return [self.header.to_data(), *(gene.to_data() for gene in self.genes)]
+
+    # ---- The frame
+
+    def _begin(self, d):
+        odd = d.chance(40)
+        self.extents = [EXTENTS[d.below(len(EXTENTS))] if odd else 1 << d.below(9) for _ in range(3)]
+        self.programs = d.one_of([1, 1, 1, 2, 3])
+        self.fusion = d.chance(50)
+        for name in ("n0", "n1", "n2"):
+            self.scalars[name] = d.one_of(SCALARS)
+        self.scalars["trips"] = d.one_of([2, 0, 1, 3, 4])
+        self.scalars["step"] = d.one_of([1, 2, 3, 0, -1, -2])
+        self.constants["C0"] = d.one_of([4, 3, 8, 16, 7])
+
+    def statement(self, gene):
+        d = Decisions(gene, self.random)
+        name, make = self.makers[d.below(len(self.makers))]
+        self.kinds.append(name)
+        with contextlib.suppress(NoOperand):
+            make(self, d)
+
+    def _store_results(self):
+        kept = [value for value in self.scopes[0].values if not value.used or value.key % 8 == 0]
+        for value in kept[-8:]:
+            self.store_output(value)
+
+    def store_output(self, value, tolerance=0.0):
+        """Into an array of its own, each program at its own place."""
+        array = self.output(value.type, value.size * self.programs, tolerance=tolerance)
+        base = array.name if self.programs == 1 else f"{array.name} + tl.program_id(0) * {value.size}"
+        self.emit(f"tl.store({base}{self.offsets(value.shape)}, {value.text})")
+
+    @staticmethod
+    def offsets(shape):
+        """The row-major offsets of a tile, as text to add to a pointer."""
+        text, stride = "", 1
+        for axis in reversed(range(len(shape))):
+            lanes = f"tl.arange(0, {shape[axis]})"
+            if len(shape) > 1:
+                lanes += "[" + ", ".join(":" if a == axis else "None" for a in range(len(shape))) + "]"
+            text = f" + {lanes}" + (f" * {stride}" if stride != 1 else "") + text
+            stride *= shape[axis]
+        return text
+
+    # ---- The text
+
+    def emit(self, line):
+        self.lines.append("    " * self.indent + line)
+
+    def named(self, numbers):
+        """Those of the scalars or constants that the kernel names."""
+        words = set(re.findall(r"\w+", "\n".join(self.lines)))
+        return {name: value for name, value in numbers.items() if name in words}
+
+    def source(self):
+        constants = [f"{name}: tl.constexpr" for name in self.named(self.constants)]
+        parameters = [array.name for array in self.arrays] + list(self.named(self.scalars)) + constants
+        body = "\n".join(self.lines) or "    pass"
+        helpers = "".join(f"@triton.jit\n{text}\n\n" for text in self.helpers)
+        return f"import triton\nimport triton.language as tl\n\n\n{helpers}@triton.jit\ndef kernel({', '.join(parameters)}):\n{body}\n"
+
+    def name(self, prefix="v"):
+        self.count += 1
+        return f"{prefix}{self.count}"
+
+    def helper(self, text):
+        if text not in self.helpers:
+            self.helpers.append(text)
+
+    # ---- Arrays and scalars
+
+    def input(self, d, type_name, count, contents=None):
+        contents = contents or ("any", d.fresh_key())
+        array = Array(f"in{len(self.arrays)}", type_name, max(int(count), 1), contents, not d.chance(30))
+        self.arrays.append(array)
+        return array
+
+    def output(self, type_name, count, tolerance=0.0, contents=("blank",)):
+        array = Array(f"out{len(self.arrays)}", type_name, max(int(count), 1), contents, len(self.arrays) % 3 != 2, tolerance)
+        self.arrays.append(array)
+        return array
+
+    def contents(self, d, type_name, bound=None, range=None):
+        """What a fresh array holds so that its elements keep a promise."""
+        if range is not None:
+            return ("range", *range, d.fresh_key())
+        return ("any", d.fresh_key()) if bound is None else ("exact", bound, d.fresh_key())
+
+    def number(self, d, value):
+        """An integer as text: in the kernel, or given at the launch."""
+        if not d.chance(40):
+            return str(value)
+        name = f"size{len(self.scalars)}"
+        self.scalars[name] = value
+        return name
+
+    def outer_axes(self):
+        return 1 + len(self.loops)
+
+    def index_scalars(self):
+        """(text, type, values) of every integer scalar that an index may be made of."""
+        outer = self.outer_axes()
+        found = []
+        for name in ("n0", "n1", "n2", "trips", "step"):
+            value = self.scalars[name]
+            type_name = LITERAL if value == 1 else "int32" if -(1 << 31) <= value < 1 << 31 else "int64"
+            values = np.full((1,) * outer, value, dtype=object if type_name == LITERAL else type_name)
+            found.append((name, type_name, values))
+        if self.programs > 1:
+            found.append(("tl.program_id(0)", "int32", np.arange(self.programs, dtype=np.int32).reshape((self.programs,) + (1,) * (outer - 1))))
+        for depth, loop in enumerate(self.loops):
+            values = np.array(loop.values, dtype=loop.type).reshape((1,) * (depth + 1) + (len(loop.values),) + (1,) * (outer - depth - 2))
+            found += [(loop.text, loop.type, values)] * 2
+        return found
+
+    def index(self, d, shape):
+        return IndexMaker(self, d, shape)
+
+    # ---- Values
+
+    def visible(self):
+        return [value for scope in self.scopes for value in scope.values]
+
+    def bind(self, d, expression, type_name, shape, bound=None, range=None):
+        name = self.name()
+        self.emit(f"{name} = {expression}")
+        return self.declare(d, name, type_name, shape, bound, range)
+
+    def declare(self, d, name, type_name, shape, bound=None, range=None):
+        value = Value(name, type_name, tuple(shape), d.fresh_key(), bound, range, kind=self.kinds[-1] if self.kinds else "")
+        self.scopes[-1].values.append(value)
+        return value
+
+    def find(self, d, test=lambda value: True):
+        """An earlier value, mostly one that nothing has read yet; None where there is none."""
+        candidates = [value for value in self.visible() if test(value)]
+        if d.chance(60):
+            candidates = [value for value in candidates if not value.used] or candidates
+        if not candidates:
+            return None
+        chosen = d.pick(candidates)
+        chosen.used = True
+        return chosen
+
+    def shape(self, d, rank=None, largest=LARGEST):
+        rank = d.one_of([1, 2, 2, 3]) if rank is None else rank
+        shape = [self.extent(d) for _ in range(rank)]
+        smallest = min(*self.extents, 2)
+        while math.prod(shape) > largest:
+            place = shape.index(max(shape))
+            shape[place] = smallest if shape[place] > smallest else 1
+        return tuple(shape)
+
+    def extent(self, d):
+        return d.one_of([*self.extents, *self.extents, 1, 2])
+
+    def any(self, d, test=lambda value: True, type_name=None, shape=None):
+        """An earlier value that passes the test, or a fresh one."""
+        found = self.find(d, test) if d.chance(85) else None
+        if found is not None:
+            return found
+        for _ in range(40):
+            type_chosen = type_name or d.one_of(TYPES)
+            fresh = Value("", type_chosen, tuple(shape) if shape is not None else self.shape(d), 0)
+            if is_float(type_chosen) and d.chance(50):
+                fresh.bound = EXACT[type_chosen] if EXACT[type_chosen] < 100 else 100
+            if test(fresh):
+                return self.load(d, fresh.type, fresh.shape, fresh.bound)
+        raise NoOperand
+
+    def load(self, d, type_name, shape, bound=None, range=None):
+        """A fresh array, read in the simplest way or with a mask."""
+        size = math.prod(shape)
+        array = self.input(d, type_name, size, self.contents(d, type_name, bound, range))
+        pointer = f"{array.name}{self.offsets(shape)}"
+        mask = ""
+        if range is None and d.chance(15) and shape:
+            mask = f", mask={self.index(d, shape).condition().text}"
+            mask += ", other=0" if d.chance(40) else ""
+        value = self.bind(d, f"tl.load({pointer}{mask})", type_name, shape, bound, range)
+        value.used = True
+        return value
+
+    def operand(self, d, type_name, shape, bound=None, range=None):
+        """A value of this type and shape: of an exact float the bound, of an integer the range may be asked for."""
+        shape = tuple(shape)
+        way = d.below(8)
+        if way in (1, 2, 3):
+            found = self.find(d, lambda v: v.type == type_name and v.shape == shape and self._keeps(v, bound, range))
+            if found is not None:
+                return found
+        if way >= 1:
+            found = self.find(d, lambda v: self.reshaped(None, v.shape, shape) is not None)
+            if found is not None and (way < 7 or found.type != type_name):
+                text, bound, range = self.cast(d, found, type_name, bound, range)
+                text = self.reshaped(d, found.shape, shape, text)
+                return self._used(self.bind(d, text, type_name, shape, bound, range))
+        return self.load(d, type_name, shape, bound, range)
+
+    @staticmethod
+    def _used(value):
+        value.used = True
+        return value
+
+    @staticmethod
+    def _keeps(value, bound, range):
+        if bound is not None and (value.bound is None or value.bound > bound):
+            return False
+        return range is None or (value.range is not None and range[0] <= value.range[0] and value.range[1] <= range[1])
+
+    # ---- Conversions that keep what is promised
+
+    def cast(self, d, value, type_name, bound=None, range=None):
+        """(text, bound, range) of a value in another type."""
+        text = value.text
+        if is_float(type_name):
+            return self._cast_to_float(d, value, text, type_name, bound)
+        if type_name == "int1":
+            return (text if value.type == "int1" else f"({text} > 0)"), None, None
+        source_range = value.range
+        if is_float(value.type):
+            wide = text if value.type in ("float32", "float64") else f"{text}.to(tl.float32)"
+            text = f"tl.minimum(tl.maximum({wide}, -100.0), 100.0).to(tl.int32)"
+            source_range, source = (-100, 100), "int32"
+            if value.bound is not None and value.bound <= 1 << 24:
+                text, source_range = f"{value.text}.to(tl.float32).to(tl.int32)", (-value.bound, value.bound)
+        else:
+            source = value.type
+            source_range = (0, 1) if source == "int1" else source_range
+        if range is not None and not (source_range and range[0] <= source_range[0] and source_range[1] <= range[1]):
+            span = range[1] - range[0] + 1
+            if span & (span - 1) == 0 and d.chance(60) and source != "int1" and span - 1 <= limits(source)[1]:
+                text = f"({text} & {span - 1})"
+            else:
+                text = f"({text}.to(tl.uint32) % {span})"
+            source = ""
+            if range[0]:
+                text = f"({text}.to(tl.{type_name}) + {range[0]})" if range[0] > 0 else f"({text}.to(tl.int32) - {-range[0]})"
+            source_range = range
+        if source != type_name:
+            text = f"{text}.to(tl.{type_name})"
+        low, high = limits(type_name)
+        kept = source_range if source_range and low <= source_range[0] and source_range[1] <= high else None
+        return text, None, kept
+
+    def _cast_to_float(self, d, value, text, type_name, bound):
+        if bound is None:
+            if value.type == type_name:
+                return text, value.bound, None
+            if not is_float(value.type):
+                text = f"{text}.to(tl.float32)" if type_name in FP8 or value.type == "int1" else text
+                return f"{text}.to(tl.{type_name})", None, None
+            kept = value.bound if value.bound is not None and value.bound <= EXACT[type_name] else None
+            return f"{text}.to(tl.{type_name})", kept, None
+        bound = min(bound, EXACT[type_name])
+        if value.type == "int1":
+            return f"{text}.to(tl.float32).to(tl.{type_name})", 1, None
+        if is_integer(value.type):
+            mask = (1 << (bound.bit_length() - 1)) - 1  # of at most bound
+            if value.type in SIGNED and mask >= 3 and d.chance(50):
+                return f"(({text} & {min(mask, 127)}) - {min(mask, 127) // 2}).to(tl.float32).to(tl.{type_name})", bound, None
+            return f"({text} & {min(mask, 127)}).to(tl.float32).to(tl.{type_name})", min(mask, 127), None
+        if value.bound is not None and value.bound <= bound:
+            return (text if value.type == type_name else f"{text}.to(tl.{type_name})"), value.bound, None
+        wide = text if value.type in ("float32", "float64") else f"{text}.to(tl.float32)"
+        text = f"tl.minimum(tl.maximum({wide}, {-float(bound)}), {float(bound)})"
+        if value.bound is None:
+            text = f"{text}.to(tl.int32).to(tl.float32)"
+        return f"({text} + 0.0).to(tl.{type_name})", bound, None
+
+    def reshaped(self, d, source, target, text="x"):
+        """The text of a value of one shape brought to another, or None (d may be None, to ask only whether it can be)."""
+        if source == target:
+            return text
+        if source == ():
+            return f"tl.broadcast_to({text}, {target})" if target else text
+        if math.prod(source) == math.prod(target) and target:
+            if len(source) == 2 and source[::-1] == target and (d is None or d.chance(70)):
+                return f"tl.trans({text})"
+            return f"tl.reshape({text}, {target})"
+        if len(source) == len(target) and all(a in (b, 1) for a, b in zip(source, target)):
+            return f"tl.broadcast_to({text}, {target})"
+        if len(source) + 1 == len(target):
+            for axis in range(len(target)):
+                if target[:axis] + target[axis + 1:] == source:
+                    index = ", ".join("None" if a == axis else ":" for a in range(len(target)))
+                    return f"tl.broadcast_to({text}[{index}], {target})"
+        return None
+

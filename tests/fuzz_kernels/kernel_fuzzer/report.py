@@ -1,0 +1,94 @@
+"""Writes a finding as a script of its own, which prints WRONG or same, and says which findings are likely one."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from .reducer import headline
+
+PLAIN = r"tl\.(?!load|store|arange|program_id|constexpr|u?int|float|bfloat|broadcast_to)"  # functions that say something
+
+SCRIPT = '''"""{title}
+
+{symptom}
+Run with the project's Python: prints WRONG, or same, for each engine; a crash or a hang speaks for itself.
+"""
+
+import os
+import tempfile
+
+os.environ.setdefault("TRITON_CACHE_DIR", tempfile.mkdtemp())
+import nacre
+
+nacre.activate()
+{kernel}
+
+{memory}
+
+ARRAYS = [  # name, type, elements, contents, whether it ends (or begins) at an inaccessible page
+{arrays}
+]
+SCALARS = {scalars}
+OPTIONS = {options}
+
+
+def run(interpret, target):
+    triton.runtime.driver.active.set_interpret_mode(interpret)
+    nacre.knobs.compilation.cpu_target = target
+    memory = [GuardedArray(type_name, count, at_end) for _, type_name, count, _, at_end, _ in ARRAYS]
+    for guarded, (_, type_name, count, contents, _, _) in zip(memory, ARRAYS):
+        guarded.fill(contents_of(type_name, count, contents))
+    kernel[({programs},)](*(guarded.argument() for guarded in memory), *SCALARS, **OPTIONS)
+    return [guarded.array.copy() for guarded in memory] + [np.array([not guarded.intact() for guarded in memory])]
+
+
+expected = run(True, "")
+for engine, target in (("cpu", ""), ("cpu-v3", "x86-64-v3")):
+    try:
+        result = run(False, target)
+    except Exception as error:
+        print("WRONG", engine, str(error)[:300])
+        continue
+    wrong = [(name, np.flatnonzero(differences(type_name, a, b, tolerance)), a, b)
+             for (name, type_name, _, _, _, tolerance), a, b in zip([*ARRAYS, ("beyond an array", "int1", 0, 0, 0, 0)], expected, result)]
+    wrong = [item for item in wrong if item[1].size]
+    for name, places, a, b in wrong:
+        print("WRONG", engine, name, f"{{places.size}} of {{a.size}} at {{places[:6]}}: interpreter", a[places[:6]], engine, b[places[:6]])
+    if not wrong:
+        print("same ", engine)
+'''
+
+
+def script(program, found, seed):
+    memory = (Path(__file__).parent / "guarded_memory.py").read_text()
+    memory = memory[memory.index("import ctypes") :].rstrip()
+    arrays = "\n".join(
+        f"    ({array.name!r}, {array.type!r}, {array.count}, {array.contents}, {array.at_end}, {array.tolerance})," for array in program.arrays
+    )
+    symptom = "\n".join(found["text"].splitlines()[:12]).replace('"""', "'''").replace("\\", "\\\\")
+    return SCRIPT.format(
+        title=f"Seed {seed}: {found['kind']} on {found['engine']}.", symptom=symptom, kernel=program.source(), memory=memory, arrays=arrays,
+        scalars=list(program.named(program.scalars).values()), options={**program.named(program.constants), "enable_fp_fusion": program.fusion}, programs=program.programs,
+    )  # fmt: skip
+
+
+def identity(program, found):
+    """Findings with one identity are likely one bug: the same failure, shown by the same kinds of statements."""
+    if found["kind"] == "error":
+        return ("error", found["engine"], headline(found["text"]))
+    functions = sorted(set(re.findall(PLAIN + r"\w+", "\n".join(program.lines))))
+    return (found["kind"], found["engine"], *sorted(set(program.kinds)), *functions)
+
+
+def features(program):
+    """What a program exercises, for counts of coverage."""
+    text = program.source()
+    found = Counter(set(program.kinds))
+    found.update({f"tl.{name}" for name in re.findall(r"tl\.(\w+)", text)})
+    found.update({f"rank {len(value.shape)}" for value in program.scopes[0].values})
+    if program.programs > 1:
+        found["several programs"] += 1
+    for word in ("break", "continue", "while", "mask=", "other=", " % ", " // ", " << ", " >> ", "if ", "for "):
+        if word in text:
+            found[word.strip()] += 1
+    return found

@@ -1,0 +1,159 @@
+"""The fuzzer itself: programs follow from their record, planted bugs are found and stay in the reduced program, memory is guarded."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from kernel_fuzzer.campaign import Campaign
+from kernel_fuzzer.choices import Decisions, Gene
+from kernel_fuzzer.client import Client
+from kernel_fuzzer.element_types import INTEGERS
+from kernel_fuzzer.guarded_memory import FIELDS, GuardedArray, code_of, contents_of, differences
+from kernel_fuzzer.index_expressions import quotient, remainder, shifted
+from kernel_fuzzer.makers import MAKERS, random_program, replayed_program
+from kernel_fuzzer.report import features
+
+HERE = Path(__file__).parent
+
+
+def test_a_program_follows_from_its_record():
+    for seed in range(100):
+        program = random_program(seed)
+        again = replayed_program(program.to_data())
+        assert program.source() == again.source()
+        assert (program.scalars, program.arrays) == (again.scalars, again.arrays)
+
+
+def test_programs_made_of_any_record_are_programs():
+    """Cut and changed records still give a kernel that parses."""
+    for seed in range(60):
+        header, *genes = random_program(seed).to_data()
+        genes = [[[choice // 3 for choice in choices], children[:1]] for choices, children in genes[::2]]
+        ast.parse(replayed_program([header, *genes]).source())
+
+
+def test_every_maker_is_reached():
+    reached = set()
+    for seed in range(400):
+        reached |= set(features(random_program(seed)))
+    assert {name for name, _ in MAKERS} <= reached
+
+
+def test_a_choice_outlives_the_removal_of_others():
+    class Candidate:
+        def __init__(self, key):
+            self.key = key
+
+    candidates = [Candidate(key) for key in (5, 900, 70000, 123456789)]
+    chosen = Decisions(Gene([0, 777])).pick(candidates)
+    kept = [candidate for candidate in candidates if candidate is chosen or candidate.key % 2]
+    assert Decisions(Gene([0, 777])).pick(kept) is chosen
+
+
+@pytest.mark.parametrize("at_end", [True, False])
+@pytest.mark.parametrize("beyond", [True, False])
+def test_guard_pages_fault(at_end, beyond):
+    """Only an access beyond the array's guarded side ends the process."""
+    place = "count" if at_end else "-1"
+    text = f"""
+import ctypes, sys
+sys.path.insert(0, {str(HERE)!r})
+from kernel_fuzzer.guarded_memory import GuardedArray
+count = 300
+array = GuardedArray("int32", count, {at_end})
+assert array.array.size == count
+place = {place if beyond else "0"}
+ctypes.c_int32.from_address(array.array.ctypes.data + 4 * place).value
+"""
+    status = subprocess.run([sys.executable, "-c", text], stderr=subprocess.DEVNULL).returncode
+    assert (status < 0) == beyond
+
+
+def test_what_surrounds_an_array_is_watched():
+    guarded = GuardedArray("int16", 5)
+    assert guarded.intact()
+    guarded.around[0][-1] = 0
+    assert not guarded.intact()
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_whole_numbers_have_the_right_bits(name):
+    if name in ("float16", "float32", "float64"):
+        values = np.arange(-8, 9)
+        np.testing.assert_array_equal(code_of(values, name), values.astype(name))
+    assert code_of(np.array([0]), name).view(np.uint8).max() == 0
+    one = {"float8e4nv": 0x38, "float8e5": 0x3C, "bfloat16": 0x3F80}.get(name)
+    assert one is None or code_of(np.array([1]), name)[0] == one
+    assert contents_of(name, 40, ("any", 1)).size == 40
+
+
+def test_differences_know_nan_and_zero():
+    a = np.array([np.nan, 0.0, 1.0, np.inf], np.float32)
+    b = np.array([-np.nan, -0.0, 2.0, np.inf], np.float32)
+    assert differences("float32", a, b).tolist() == [False, False, True, False]
+    assert not differences("float32", np.array([1.0], np.float32), np.array([1.000001], np.float32), 1e-5).any()
+    e4 = np.array([0x7F, 0x7E, 0x80], np.uint8)
+    assert differences("float8e4nv", e4, np.array([0xFF, 0x7F, 0], np.uint8)).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_index_arithmetic_follows_the_documents(name):
+    """By Python's unbounded integers, brought back into the type."""
+    info = np.iinfo(name)
+    width = info.bits
+    samples = sorted({info.min, info.max, 0, 1, 2, 7, info.max - 1, info.min + 1 if info.min else 3, *([-1, -2, -7] if info.min else [])})
+
+    def wrap(value):
+        value &= (1 << width) - 1
+        return value - (1 << width) if info.min and value >> (width - 1) else value
+
+    for a in samples:
+        for b in samples:
+            x, y = np.array([a], name), np.array([b], name)
+            truncated = -1 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+            assert quotient(x, y)[0] == wrap(truncated)
+            assert remainder(x, y)[0] == (a if b == 0 else wrap(a - truncated * b))
+            assert shifted(x, y, True)[0] == (wrap(a << b) if 0 <= b < width else 0)
+            assert shifted(x, y, False)[0] == (a >> b if 0 <= b < width else -1 if a < 0 else 0)
+
+
+@pytest.fixture
+def planted(monkeypatch):
+    monkeypatch.setenv("NACRE_FUZZ_ENGINES", str(HERE / "planted_engines.py"))
+
+
+def test_a_planted_difference_is_found_and_reduced(planted, tmp_path):
+    campaign = Campaign(40, 0, 1, ("interpreter", "wrong"), out=tmp_path).run()
+    assert campaign.kinds.keys() == {"difference"}
+    finding = campaign.findings[0]
+    assert "tl.sort" in finding.program.source(), "the reducer keeps the difference"
+    assert len(finding.program.lines) <= 6, finding.program.source()
+    assert campaign.kinds["difference"] == sum("tl.sort" in random_program(seed).source() for seed in range(40))
+    script = sorted(tmp_path.iterdir())[0]
+    said = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300)
+    assert said.returncode == 0 and "same  cpu" in said.stdout, said.stderr  # the compiled kernel has no such bug
+
+
+@pytest.mark.parametrize("engine, kind, limit", [("crashing", "crash", 20.0), ("hanging", "hang", 1.5)])
+def test_a_crash_and_a_hang_do_not_end_the_run(planted, engine, kind, limit):
+    seeds = [seed for seed in range(400) if "tl.flip" in random_program(seed).source()][:1]
+    client = Client(("interpreter", engine), limit)
+    try:
+        found = client.check({"seed": seeds[0]})
+        assert (found["kind"], found["engine"]) == (kind, engine)
+        quiet = next(seed for seed in range(400) if "tl.flip" not in random_program(seed).source())
+        assert client.check({"seed": quiet}) is None
+    finally:
+        client.close()
+
+
+def test_a_write_beyond_an_array_is_found(planted):
+    client = Client(("interpreter", "overrunning"))
+    try:
+        found = client.check({"seed": 1})
+        assert found["kind"] == "error" and "wrote beyond" in found["text"]
+    finally:
+        client.close()
