@@ -16,6 +16,7 @@ from .element_types import SIGNED, UNSIGNED, holds, promoted
 
 LITERAL = "literal"  # the type of a number in the text, which takes the other operand's
 NUMBERS = [1, 2, 3, 4, 5, 7, 8, 16, 20, 32, 64, 6, 12, 24, 33, 48, 100, 127, 128, 255, 256, 1000, 4096, 65536, 0, -1, -3, -8]
+STARTS = [0, 0, 0, 0, 0, 1, 8, 16, 3, 120, 126, 250, 32760]  # of lanes: some cross what a narrow type holds
 ADDRESSES = 8192  # elements of the largest array that an index may need
 
 
@@ -176,7 +177,7 @@ class IndexMaker:
         kind = self.d.below(10)
         if kind < 6 and self.shape:
             axis = self.d.below(len(self.shape))
-            return self.lanes(axis, self.d.one_of([0, 0, 0, 0, 1, 8, 16, 3]))
+            return self.lanes(axis, self.d.one_of(STARTS))
         if kind < 8:
             return self.scalar()
         return self.number()
@@ -211,10 +212,36 @@ class IndexMaker:
             total = term if total is None else combine(self.d.one_of(["+", "+", "-", "^"]), total, term, self.outer)
         return total if total is not None else self.zero()
 
+    def idiom(self):
+        """One of the forms in which kernels write indices, simple enough for a compiler to see through."""
+        kind = self.d.below(8)
+        lanes = self.lanes(self.d.below(len(self.shape)), self.d.one_of(STARTS)) if self.shape else self.zero()
+        added = self.sum_of_lanes()
+        number = self.literal(self.d.one_of([8, 16, 3, 20, 32, 64, 7, 1, 4, 5]))
+        if kind == 0:
+            return combine("%", added, number, self.outer)
+        if kind == 1:
+            return combine("//", added, number, self.outer)
+        if kind == 2:
+            return self.through_cast(lanes)
+        if kind == 3:
+            wide = combine(self.d.one_of(["+", "*", "-"]), lanes, self.scalar(), self.outer)
+            return convert(wide, self.d.one_of(["int64", "uint64"])) if self.d.chance(70) else wide
+        if kind == 4:
+            return combine(self.d.one_of(["<<", ">>"]), lanes, self.scalar(), self.outer) or lanes
+        if kind == 5:
+            block = combine("*", combine("//", added, number, self.outer), self.literal(self.d.one_of([2, 10, 32, 100])), self.outer)
+            return combine("+", block, combine("%", added, number, self.outer), self.outer)
+        if kind == 6:
+            return combine("-", self.number(), lanes, self.outer)
+        return combine(self.d.one_of(["&", "^", "|"]), added, number, self.outer)
+
     def tree(self, depth):
-        kind = self.d.below(12)
-        if depth <= 0 or kind == 0:
+        kind = self.d.below(15)
+        if kind == 0 or depth <= 0:
             return self.leaf()
+        if kind >= 12:
+            return self.idiom()
         if kind == 1:
             return self.sum_of_lanes()
         if kind < 9:
@@ -245,11 +272,33 @@ class IndexMaker:
             values = np.where(taken, x.astype(type_name), y.astype(type_name))
         return Index(f"tl.where({condition.text}, {a.text}, {b.text})", type_name, values, shape)
 
+    def bounds_check(self):
+        """Lanes of one or several axes against bounds, known or not: the mask of most kernels."""
+        made = None
+        axes = [axis for axis in range(len(self.shape)) if self.d.chance(60)] or [len(self.shape) - 1]
+        for axis in axes:
+            extent = self.shape[axis]
+            lanes = self.lanes(axis)
+            if self.d.chance(40):
+                lanes = combine("+", lanes, self.scalar(), self.outer)
+            bound = self.literal(self.d.one_of([1, extent - 1, extent // 2, extent, 0, 3 * extent // 4, 7]))
+            bound = self.scalar() if self.d.chance(30) else bound
+            check = compare(self.d.one_of(["<", "<", ">=", "==", ">", "!="]), lanes, bound, self.outer)
+            made = check if made is None else self.joined(made, check, "&", np.logical_and)
+        return made
+
+    def joined(self, a, b, operator, function):
+        shape = joint_shape(a, b)
+        values = function(aligned(a.values, self.outer, len(shape)), aligned(b.values, self.outer, len(shape)))
+        return Index(f"({a.text}) {operator} ({b.text})", "int1", values, shape)
+
     def condition(self, depth=1):
-        """int1: one comparison, or two that are joined."""
+        """int1: one comparison, or several that are joined."""
+        if self.shape and self.d.chance(40):
+            return self.bounds_check()
         made = None
         for _ in range(6):
-            a, b = self.tree(depth), self.leaf()
+            a, b = self.idiom() if self.d.chance(30) else self.tree(depth), self.leaf()
             if LITERAL in (a.type, b.type) and a.type == b.type:
                 continue
             made = compare(self.d.one_of(["<", "<=", ">", ">=", "==", "!="]), a, b, self.outer)
@@ -260,14 +309,12 @@ class IndexMaker:
         if self.d.chance(30):
             other = self.condition(depth)
             operator, function = self.d.one_of([("&", np.logical_and), ("|", np.logical_or), ("^", np.logical_xor)])
-            shape = joint_shape(made, other)
-            values = function(aligned(made.values, self.outer, len(shape)), aligned(other.values, self.outer, len(shape)))
-            made = Index(f"({made.text}) {operator} ({other.text})", "int1", values, shape)
+            made = self.joined(made, other, operator, function)
         return made
 
     def expression(self, depth=3):
         """Any expression that is not a bare number."""
-        made = self.tree(depth)
+        made = self.idiom() if self.d.chance(35) else self.tree(depth)
         if made.type == LITERAL:
             made = self.sum_of_lanes()
         return made
@@ -302,12 +349,7 @@ class IndexMaker:
         if self.d.chance(50):
             below = compare("<", index, self.literal(bound), self.outer)
             for check in [compare(">=", index, self.literal(0), self.outer), below] if index.type in SIGNED else [below]:
-                text = check.text if mask is None else f"({mask.text}) & ({check.text})"
-                shape = check.shape if mask is None else joint_shape(mask, check)
-                values = aligned(check.values, self.outer, len(shape))
-                if mask is not None:
-                    values = values & aligned(mask.values, self.outer, len(shape))
-                mask = Index(text, "int1", values, shape)
+                mask = check if mask is None else self.joined(mask, check, "&", np.logical_and)
             return index, mask
         return combine("%", index, self.literal(bound), self.outer), mask
 
