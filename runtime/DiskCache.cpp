@@ -1,10 +1,12 @@
 // An entry is a header (magic, payload size, checksum of the payload) and the payload. Entries live in 256 subfolders;
-// unfinished ones in tmp/, from where those of killed writers are removed after an hour.
+// unfinished ones in tmp/, from where those of killed writers are removed after an hour. An entry is machine code: what
+// another user could have written is not read.
 #include "runtime/DiskCache.h"
 #include "llvm/Support/xxhash.h"
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <dirent.h>
@@ -76,13 +78,39 @@ bool writeAll(int descriptor, const void *data, size_t size) {
   return true;
 }
 
+// Nobody but this user and root can have written it.
+bool isTrusted(const struct stat &status) {
+  return (status.st_uid == geteuid() || status.st_uid == 0) && !(status.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+// The first time that something of a cache is refused, that is said.
+void tellRefused(const std::string &folder, const std::string &path) {
+  static std::mutex lock;
+  static auto *told = new std::set<std::string>;
+  std::unique_lock<std::mutex> guard(lock, std::try_to_lock); // after fork the holder may not exist any more
+  if (guard && told->insert(folder).second)
+    std::fprintf(stderr,
+                 "nacre: kernels in the cache %s are not used: another user owns or may write %s; make the cache your "
+                 "own (chmod -R go-w), or set TRITON_CACHE_DIR to another folder\n",
+                 folder.c_str(), path.c_str());
+}
+
+// Whether code may be taken from there: who can write a folder can put one entry in the place of another.
+bool isTrustedFolder(const std::string &cache, const std::string &folder) {
+  struct stat status;
+  if (stat(folder.c_str(), &status) != 0 || isTrusted(status))
+    return true;
+  tellRefused(cache, folder);
+  return false;
+}
+
 bool makeFolders(const std::string &path) {
-  if (mkdir(path.c_str(), 0777) == 0 || errno == EEXIST)
+  if (mkdir(path.c_str(), 0700) == 0 || errno == EEXIST)
     return true;
   size_t slash = path.find_last_of('/');
   if (errno != ENOENT || slash == std::string::npos || slash == 0)
     return false;
-  return makeFolders(path.substr(0, slash)) && (mkdir(path.c_str(), 0777) == 0 || errno == EEXIST);
+  return makeFolders(path.substr(0, slash)) && (mkdir(path.c_str(), 0700) == 0 || errno == EEXIST);
 }
 
 // What killed writers left behind. Once for each folder and process.
@@ -143,12 +171,19 @@ std::string DiskCache::path(const std::string &key, const char *kind) const {
 std::optional<std::string> DiskCache::read(const std::string &key, const char *kind) const {
   if (folder.empty())
     return std::nullopt;
-  File file(open(path(key, kind).c_str(), O_RDONLY | O_CLOEXEC));
+  std::string entry = path(key, kind);
+  if (!isTrustedFolder(folder, folder) || !isTrustedFolder(folder, entry.substr(0, entry.find_last_of('/'))))
+    return std::nullopt;
+  File file(open(entry.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status;
   Header header;
   if (file.descriptor < 0 || fstat(file.descriptor, &status) != 0 || !S_ISREG(status.st_mode) ||
       !readAll(file.descriptor, &header, sizeof(header)))
     return std::nullopt;
+  if (!isTrusted(status)) {
+    tellRefused(folder, entry);
+    return std::nullopt;
+  }
   // The size is compared before it is believed: a corrupted one must not allocate.
   if (std::memcmp(header.magic, magic, sizeof(magic)) != 0 ||
       header.size != static_cast<uint64_t>(status.st_size) - sizeof(header))
@@ -167,13 +202,15 @@ bool DiskCache::write(const std::string &key, const char *kind, const std::strin
     return false;
   std::string target = path(key, kind);
   std::string temporaryFolder = folder + "/tmp";
+  if (!isTrustedFolder(folder, folder)) // it would not be read
+    return false;
   if (!makeFolders(temporaryFolder) || !makeFolders(target.substr(0, target.find_last_of('/'))))
     return false;
   removeStale(temporaryFolder);
   std::string temporary = temporaryFolder + "/" + uniqueName();
   bool written = false;
   {
-    File file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    File file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (file.descriptor < 0)
       return false;
     Header header = headerOf(payload);

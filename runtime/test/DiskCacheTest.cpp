@@ -1,5 +1,6 @@
 // Entries on disk: whole or absent, whatever happens to the files.
 #include "runtime/DiskCache.h"
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
@@ -141,6 +142,48 @@ TEST_F(DiskCacheTest, RemovesWhatAKilledWriterLeft) {
   ASSERT_TRUE(DiskCache(folder).write(key, "kernel", "x"));
   EXPECT_FALSE(fs::exists(folder + "/tmp/old"));
   EXPECT_TRUE(fs::exists(folder + "/tmp/young"));
+}
+
+TEST_F(DiskCacheTest, IsThisUsersOwn) {
+  mode_t before = umask(0);
+  DiskCache cache(folder + "/own");
+  ASSERT_TRUE(cache.write(key, "kernel", "x"));
+  umask(before);
+  std::string entry = cache.path(key, "kernel");
+  auto mode = [](const std::string &path) {
+    struct stat status;
+    EXPECT_EQ(stat(path.c_str(), &status), 0);
+    return status.st_mode & 0777;
+  };
+  EXPECT_EQ(mode(folder + "/own"), 0700u);
+  EXPECT_EQ(mode(fs::path(entry).parent_path()), 0700u);
+  EXPECT_EQ(mode(entry), 0600u);
+}
+
+TEST_F(DiskCacheTest, RefusesWhatOthersCouldHaveWritten) {
+  DiskCache cache(folder);
+  ASSERT_TRUE(cache.write(key, "kernel", "x"));
+  std::string entry = cache.path(key, "kernel");
+  testing::internal::CaptureStderr();
+  for (const std::string &path : {entry, fs::path(entry).parent_path().string(), folder}) {
+    struct stat status;
+    ASSERT_EQ(stat(path.c_str(), &status), 0);
+    for (mode_t others : {S_IWGRP, S_IWOTH}) {
+      chmod(path.c_str(), status.st_mode | others);
+      EXPECT_EQ(cache.read(key, "kernel"), std::nullopt) << path;
+    }
+    chmod(path.c_str(), status.st_mode);
+    EXPECT_EQ(cache.read(key, "kernel"), "x");
+    if (geteuid() != 0)
+      continue; // files cannot be given away
+    ASSERT_EQ(chown(path.c_str(), 65534, 65534), 0);
+    EXPECT_EQ(cache.read(key, "kernel"), std::nullopt) << path;
+    ASSERT_EQ(chown(path.c_str(), 0, 0), 0);
+  }
+  EXPECT_EQ(cache.read(key, "kernel"), "x");
+  std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_NE(told.find("another user owns or may write " + entry), std::string::npos) << told;
+  EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told; // once
 }
 
 } // namespace

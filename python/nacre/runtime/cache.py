@@ -67,7 +67,8 @@ class FileCacheManager(CacheManager):
     def put(self, data, filename, binary=True):
         import tempfile
 
-        os.makedirs(self.cache_dir, exist_ok=True)
+        os.makedirs(os.path.dirname(self.cache_dir), mode=0o700, exist_ok=True)  # what others can write is not trusted
+        os.makedirs(self.cache_dir, mode=0o700, exist_ok=True)
         if isinstance(data, str):
             data = data.encode()
         descriptor, temporary = tempfile.mkstemp(dir=self.cache_dir)
