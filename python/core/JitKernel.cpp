@@ -253,7 +253,7 @@ private:
     return candidate.isCurrent();
   }
 
-  // Entries whose globals or libraries have changed are of no use any more.
+  // Entries whose constants or libraries have changed are of no use any more.
   void removeStale(uint64_t hash, std::string_view key, llvm::ArrayRef<PyObject *> objects) {
     auto [begin, end] = state.specializations.equal_range(hash);
     while (begin != end)
@@ -427,10 +427,8 @@ int visitState(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(specialization->compiled.get());
     for (const Handle &object : specialization->objects)
       Py_VISIT(object.get());
-    for (const PythonHost::UsedGlobal &global : specialization->globals) {
-      Py_VISIT(global.dictionary.get());
-      Py_VISIT(global.value.get());
-    }
+    if (int status = specialization->answers.visit(visit, arg))
+      return status;
   }
   return 0;
 }
@@ -483,10 +481,7 @@ bool Specialization::isCurrent() const {
   for (const FileStamp &library : libraries)
     if (!library.isCurrent())
       return false;
-  for (const PythonHost::UsedGlobal &global : globals)
-    if (PyDict_GetItemWithError(global.dictionary.get(), global.name.get()) != global.value.get())
-      return false;
-  return true;
+  return answers.hold();
 }
 
 Handle makeKernelType() {

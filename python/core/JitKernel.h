@@ -24,7 +24,7 @@ struct Specialization {
   std::vector<Handle> objects; // constants that Python compares
   std::shared_ptr<Kernel> kernel;
   Handle compiled; // nacre.compiler.CompiledKernel
-  std::vector<PythonHost::UsedGlobal> globals;
+  HostAnswers answers;
   std::vector<FileStamp> libraries;
   bool cooperative = false;
   bool isLoaded = false; // compiled._init_handles() was called

@@ -97,7 +97,7 @@ PythonHost::~PythonHost() {
   HoldGil gil;
   opaqueObjects.clear();
   foreignModules.clear();
-  usedGlobals.clear();
+  answers.clear();
 }
 
 // Runs with the GIL; an error that Python raises is the answer's problem.
@@ -123,13 +123,16 @@ Host::Answer PythonHost::answerGlobal(const FunctionSource &function, llvm::Stri
   auto *kernel = reinterpret_cast<PyObject *>(function.hostHandle);
   Handle key = unicode(std::string_view(name));
   Handle closure = python::attribute(kernel, "_closure"); // a dictionary, by name
-  if (PyObject *value = PyDict_GetItemWithError(closure.get(), key.get()))
+  if (PyObject *value = PyDict_GetItemWithError(closure.get(), key.get())) {
+    Handle cell = python::call(python::attribute(kernel, "_cell").get(), key.get());
+    answers.addAttribute(cell, unicode("cell_contents"), Handle::borrow(value));
     return allowed(function, value, nullptr, key.get());
+  }
   Handle globals = python::attribute(kernel, "__globals__");
   PyObject *value = PyDict_GetItemWithError(globals.get(), key.get());
   if (!value && PyErr_Occurred())
     throw PythonError();
-  usedGlobals.push_back({globals, key, Handle::borrow(value)});
+  answers.addGlobal(globals, key, Handle::borrow(value));
   return value ? allowed(function, value, globals.get(), key.get()) : Answer{};
 }
 
@@ -181,7 +184,8 @@ std::string PythonHost::refusal(PyObject *value, PyObject *globals, PyObject *na
 
 Host::Answer PythonHost::attribute(const Object &object, llvm::StringRef name) {
   return answering([&]() -> Answer {
-    Handle found = attributeOrNull(toPython(object).get(), name.str().c_str());
+    Handle owner = toPython(object), found = attributeOrNull(owner.get(), name.str().c_str());
+    answers.addAttribute(owner, unicode(std::string_view(name)), found);
     return found ? Answer{toObject(found.get()), ""} : Answer{};
   });
 }
@@ -197,6 +201,7 @@ Host::Answer PythonHost::call(const Object &callee, llvm::ArrayRef<Object> posit
     for (const auto &[name, value] : keywords)
       checkedStatus(PyDict_SetItemString(named.get(), name.c_str(), toPython(value).get()));
     Handle result = checked(PyObject_Call(function.get(), arguments.get(), named.get()));
+    answers.addCall(function, arguments, named, result);
     return {toObject(result.get()), ""};
   });
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/frontend/Frontend.h"
-#include "python/core/Handle.h"
+#include "python/core/HostAnswers.h"
 #include <map>
 #include <vector>
 
@@ -36,11 +36,7 @@ public:
   // Throws PythonError (TypeError) on run-time values.
   Handle toPython(const Object &object);
 
-  // A global that was read: it is looked at again before the kernel is launched again.
-  struct UsedGlobal {
-    Handle dictionary, name, value; // a null value: there was no such name
-  };
-  std::vector<UsedGlobal> usedGlobals;
+  HostAnswers answers;                  // looked at again before the kernel is launched again
   std::vector<FileStamp> usedLibraries; // the same of libraries
 
 private:

@@ -177,7 +177,7 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
   }
   made->cooperative = keywords.cooperative;
   made->obstacle = whyNotHere(request.options);
-  made->globals = std::move(host.usedGlobals);
+  made->answers = std::move(host.answers);
   made->libraries = std::move(host.usedLibraries);
   Handle slotTypes = checked(PySequence_Tuple(description.slotTypes.get()));
   made->compiled = call(attribute(kernel, "_after_compile").get(), wrapKernel(made->kernel).get(),

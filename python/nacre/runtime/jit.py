@@ -197,6 +197,9 @@ class JITCallable:
                 pass
         return values
 
+    def _cell(self, name):
+        return self.fn.__closure__[self.fn.__code__.co_freevars.index(name)]
+
     def get_capture_scope(self):
         return {**self.__globals__, **self._closure}
 
