@@ -143,6 +143,10 @@ bool BoundArguments::bindArray(const ParameterRecord &parameter, PyObject *value
   bindPointer(parameter, view.address, view.element);
   arguments.back().readOnly = view.readOnly;
   anyReadOnly |= view.readOnly;
+  if (view.address == 0) {
+    arguments.back().isNull = anyNull = true;
+    arguments.back().constant = value;
+  }
   return true;
 }
 

@@ -26,6 +26,7 @@ struct BoundArgument {
   bool divisibleBy16 = false;
   bool isConst = false;
   bool readOnly = false;        // memory that may not be written
+  bool isNull = false;          // an array without an address; `constant` is the array
   Type type;                    // of pointers (the pointee) and numbers
   uint64_t slot = 0;            // what the kernel gets
   PyObject *constant = nullptr; // borrowed; of Constant, and of Tuple for its class
@@ -39,7 +40,7 @@ struct BoundArgument {
 struct BoundArguments {
   llvm::SmallVector<BoundArgument, 32> arguments;
   llvm::SmallVector<Handle, 4> keepAlive; // capsules, temporaries
-  bool anyReadOnly = false;
+  bool anyReadOnly = false, anyNull = false;
 
   // Appends `value` as the argument for `parameter`. Throws PythonError with an error that names the parameter.
   void bind(const ParameterRecord &parameter, PyObject *value);

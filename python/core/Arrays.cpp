@@ -129,12 +129,23 @@ ScalarKind elementKind(PyObject *dtype, PyObject *argumentName) {
         argumentName, shown.get());
 }
 
+// What data_ptr() gave. Tensors without memory may refuse to say: their address is null, which a launch refuses.
+uint64_t addressFrom(Handle address) {
+  if (!address && PyErr_ExceptionMatches(PyExc_RuntimeError)) {
+    PyErr_Clear();
+    return 0;
+  }
+  uint64_t value = address ? PyLong_AsUnsignedLongLong(address.get()) : 0;
+  if (PyErr_Occurred())
+    throw PythonError();
+  return value;
+}
+
 void readTorch(const ArrayClass &way, PyObject *value, PyObject *argumentName, ArrayView &view) {
   Handle onCpu = checked(PyObject_GetAttr(value, names().isCpu));
   if (onCpu.get() != Py_True)
     notOnCpu(value, argumentName);
-  Handle address = checked(way.dataPointer(value, nullptr));
-  view.address = PyLong_AsUnsignedLongLong(address.get());
+  view.address = addressFrom(Handle::steal(way.dataPointer(value, nullptr)));
   view.element = elementKind(checked(PyObject_GetAttr(value, names().dtype)).get(), argumentName);
 }
 
@@ -144,10 +155,8 @@ void readDataPointer(PyObject *value, PyObject *argumentName, ArrayView &view) {
     if (!textView(shown.get()).starts_with("cpu"))
       notOnCpu(value, argumentName);
   }
-  Handle address = call(attribute(value, "data_ptr").get());
-  view.address = PyLong_AsUnsignedLongLong(address.get());
-  if (PyErr_Occurred())
-    throw PythonError();
+  Handle method = attribute(value, "data_ptr");
+  view.address = addressFrom(Handle::steal(PyObject_CallFunctionObjArgs(method.get(), nullptr)));
   view.element = elementKind(attribute(value, "dtype").get(), argumentName);
 }
 
@@ -277,6 +286,22 @@ bool readArray(PyObject *value, PyObject *argumentName, ArrayView &view, llvm::S
   case ArrayClass::Way::DLPack:
     readDLPack(value, argumentName, view, keepAlive);
     return true;
+  }
+  return false;
+}
+
+bool isEmptyArray(PyObject *array) {
+  Handle shape = attributeOrNull(array, "shape");
+  Handle extents = shape ? Handle::steal(PySequence_Tuple(shape.get())) : Handle();
+  if (!extents) {
+    PyErr_Clear();
+    return false;
+  }
+  for (Py_ssize_t i = 0, rank = PyTuple_Size(extents.get()); i < rank; ++i) {
+    long long extent = PyLong_AsLongLong(PyTuple_GetItem(extents.get(), i));
+    if (extent == 0)
+      return true;
+    PyErr_Clear(); // an extent that is no number
   }
   return false;
 }

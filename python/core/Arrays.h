@@ -18,6 +18,9 @@ struct ArrayView {
 // CPU's.
 bool readArray(PyObject *value, PyObject *argumentName, ArrayView &view, llvm::SmallVectorImpl<Handle> &keepAlive);
 
+// Whether an array is known to have no elements.
+bool isEmptyArray(PyObject *array);
+
 // "float32", "torch.float32", "int64", ...: as libraries spell it, to the language's scalar. Void when there is none.
 ScalarKind scalarKindFromName(std::string_view name);
 

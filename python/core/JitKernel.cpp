@@ -1,4 +1,5 @@
 #include "python/core/JitKernel.h"
+#include "python/core/Arrays.h"
 #include "python/core/CompileSettings.h"
 #include "python/core/Errors.h"
 #include "python/core/Interpreter.h"
@@ -122,20 +123,30 @@ public:
   // An array that may not be written is refused when the kernel writes it.
   void refuseReadOnly() {
     uint64_t written = chosen->kernel->code.access.surelyWritten;
-    size_t slot = 0, parameter = 0, elements = 0; // `elements`: still to come of the tuple that `parameter` is
-    for (const BoundArgument &argument : bound.arguments) {
+    forEachArgument([&](const BoundArgument &argument, size_t slot, PyObject *parameter) {
       if (argument.kind == BoundArgument::Kind::Pointer && argument.readOnly && slot < 64 && (written >> slot & 1))
         raise(PyExc_ValueError, "%U() writes through the argument %R, which is a read-only array", name().get(),
-              state.parameters[parameter].name.get());
-      slot += argument.kind == BoundArgument::Kind::Pointer || argument.kind == BoundArgument::Kind::Number;
-      elements = elements - (elements > 0) + argument.elements;
-      if (elements == 0)
-        ++parameter;
-    }
+              parameter);
+    });
+  }
+
+  // So is one that has elements and no memory.
+  void refuseNull() {
+    forEachArgument([&](const BoundArgument &argument, size_t, PyObject *parameter) {
+      if (argument.kind != BoundArgument::Kind::Pointer || !argument.isNull || isEmptyArray(argument.constant))
+        return;
+      raise(
+          PyExc_ValueError,
+          "%U(): the argument %R is a %s without memory (its address is null), so the kernel cannot run on it; pass a "
+          "tensor that holds data, or use warmup() to compile only",
+          name().get(), parameter, typeName(argument.constant).c_str());
+    });
   }
 
   // Python runs the kernel.
   void interpret(PyObject *grid) {
+    if (bound.anyNull)
+      refuseNull();
     Handle computed;
     if (PyCallable_Check(grid)) {
       computed = call(grid, argumentDictionary().get());
@@ -153,6 +164,8 @@ public:
       raise(PyExc_RuntimeError, "%U() cannot be launched: %s", name().get(), chosen->obstacle.c_str());
     if (bound.anyReadOnly)
       refuseReadOnly();
+    if (bound.anyNull)
+      refuseNull();
     Handle computed;
     if (PyCallable_Check(grid)) {
       computed = call(grid, argumentDictionary().get());
@@ -192,6 +205,18 @@ public:
 
 private:
   Handle name() { return attribute(kernel, "__name__"); }
+
+  // visit(argument, its slot, the name of its parameter)
+  template <typename Visit> void forEachArgument(Visit visit) {
+    size_t slot = 0, parameter = 0, elements = 0; // `elements`: still to come of the tuple that `parameter` is
+    for (const BoundArgument &argument : bound.arguments) {
+      visit(argument, slot, state.parameters[parameter].name.get());
+      slot += argument.kind == BoundArgument::Kind::Pointer || argument.kind == BoundArgument::Kind::Number;
+      elements = elements - (elements > 0) + argument.elements;
+      if (elements == 0)
+        ++parameter;
+    }
+  }
 
   template <typename Body> void withHooks(PyObject *compiled, const uint32_t (&dimensions)[3], Body launch) {
     Handle enter = launchHooks[0], leave = launchHooks[1];

@@ -652,3 +652,56 @@ def test_kernels_are_collected():
     del kernel
     gc.collect()
     assert reference() is None
+
+
+# Arrays without memory
+
+
+def test_an_array_without_memory_is_refused():
+    class Nothing:
+        dtype = "float32"
+
+        def __init__(self, *shape):
+            self.shape = shape
+
+        def data_ptr(self):
+            return 0
+
+    class Refusing(Nothing):
+        def data_ptr(self):
+            raise RuntimeError("there is none")
+
+    @nacre.jit
+    def kernel(pair, x_ptr, n):
+        tl.store(x_ptr + tl.arange(0, 16), 1.0, mask=tl.arange(0, 16) < n)
+
+    array = np.zeros(16, np.float32)
+    kernel[(1,)]((array, 1), array, 16)
+    kernel[(1,)]((array, 1), Nothing(3, 0), 0)  # no elements: nothing can be wrong with them
+    with pytest.raises(ValueError, match=r"kernel\(\): the argument 'x_ptr' is a Nothing without memory .* use warmup\(\) to compile only"):
+        kernel[(1,)]((array, 1), Nothing(16), 16)
+    with pytest.raises(ValueError, match="the argument 'pair' is a Nothing without memory"):
+        kernel[(1,)]((Nothing(16), 1), array, 16)
+    with pytest.raises(ValueError, match="the argument 'x_ptr' is a Refusing without memory"):
+        kernel[(1,)]((array, 1), Refusing(16), 16)
+    assert kernel.warmup((Nothing(16), 1), Nothing(16), 16, grid=(1,)) is not None
+    assert (array == 1).all()
+
+
+@pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor")
+def test_fake_tensors_are_refused():
+    torch = pytest.importorskip("torch")
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    @nacre.jit
+    def kernel(x_ptr, n):
+        tl.store(x_ptr + tl.arange(0, 16), 1.0, mask=tl.arange(0, 16) < n)
+
+    with FakeTensorMode():
+        fake = torch.zeros(16)
+    with pytest.raises(ValueError, match=r"kernel\(\): the argument 'x_ptr' is a FakeTensor without memory"):
+        kernel[(1,)](fake, 16)
+    kernel[(1,)](torch.zeros(0), 0)
+    x = torch.zeros(16)
+    kernel[(1,)](x, 16)
+    assert bool((x == 1).all())
