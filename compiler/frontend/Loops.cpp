@@ -28,6 +28,7 @@ struct CountedRange {
   Value lower, upper, step;
   bool isMirrored = false;
   bool isByOne = false; // the step is known to be one
+  Value runTimeStep;    // as the kernel gives it, in its own type; null for a constexpr
 
   Value indexAt(IRBuilder &ir, Value counter) const {
     if (!isMirrored)
@@ -35,6 +36,19 @@ struct CountedRange {
     Value distance = ir.binary(BinaryOp::SubI, counter, lower);
     return ir.binary(BinaryOp::SubI, upper, distance);
   }
+
+  // The end of the range, which is its start where a step known only at run time is not positive: that runs over
+  // nothing. The step's own type says what its sign is, not the index's.
+  Value end(IRBuilder &ir) const {
+    if (!runTimeStep)
+      return upper;
+    Type type = runTimeStep.type();
+    Value zero = ir.constantInt(type, llvm::APInt(type.bitWidth(), 0));
+    Value isUp = ir.compare(type.isUnsigned() ? CompareOp::GtU : CompareOp::GtS, runTimeStep, zero);
+    return ir.select(isUp, upper, lower);
+  }
+  // Whether the cast to the index's type hides a negative step.
+  bool hidesSign() const { return runTimeStep && runTimeStep.type().isSigned() && type.isUnsigned(); }
 
   // The counter of the next round; the end itself where a step would go past it, and perhaps past the largest integer.
   Value after(IRBuilder &ir, Value counter) const {
@@ -72,6 +86,8 @@ static CountedRange count(Generator &generator, const Range &range, const Source
                        objects[i]->isValue() && objects[i]->value().type().isScalar() ? "convert it: n.to(tl.int32)" : "");
   }
   Object step = range.step;
+  if (step.isBool())
+    step = Object(step.as<bool>() ? 1 : 0);
   if (step.isInt() && step.as<llvm::DynamicAPInt>() == 0)
     generator.failAt(place, Diagnostic::Kind::Value, "the step of a range must not be zero");
   if (step.isInt() && step.as<llvm::DynamicAPInt>() < 0) {
@@ -84,6 +100,8 @@ static CountedRange count(Generator &generator, const Range &range, const Source
     values[i] = toValue(generator, *objects[i]);
     counted.type = promoteIntegers(counted.type, values[i].type());
   }
+  if (step.isValue())
+    counted.runTimeStep = values[2];
   for (Value &value : values)
     value = castTo(generator, value, counted.type);
   counted.lower = counted.isMirrored ? values[1] : values[0];
@@ -204,8 +222,10 @@ void Generator::rangeLoop(const ast::For &node, const Range &range) {
   mlir::OpBuilder &ops = irBuilder.ops();
   mlir::Location location = irBuilder.irLocation();
   at(body.block.get(), [&] { mlir::scf::YieldOp::create(ops, location, carried.ends()); });
+  // An scf.for runs over nothing itself where it sees that its step is not positive.
+  Value end = counted.hidesSign() ? counted.end(irBuilder) : counted.upper;
   auto loop =
-      mlir::scf::ForOp::create(ops, location, IRBuilder::irValue(counted.lower), IRBuilder::irValue(counted.upper),
+      mlir::scf::ForOp::create(ops, location, IRBuilder::irValue(counted.lower), IRBuilder::irValue(end),
                                IRBuilder::irValue(counted.step), carried.inits(), nullptr, counted.type.isUnsigned());
   loop.getBody()->erase();
   loop.getRegion().push_back(body.block.release());
@@ -231,6 +251,7 @@ void Generator::finishLeavingLoop(const SourceLocation &place, bool mayReturn, L
     collectValues(returned->object, returnedValues);
 
   llvm::SmallVector<mlir::Value> inits, yields;
+  Value end = counted ? counted->end(irBuilder) : Value();
   if (counted)
     inits.push_back(IRBuilder::irValue(counted->lower));
   llvm::append_range(inits, carried.inits());
@@ -263,8 +284,7 @@ void Generator::finishLeavingLoop(const SourceLocation &place, bool mayReturn, L
     Value goesOn = irBuilder.compare(CompareOp::LeS, code, exitCode(Exit::Continue));
     if (counted) {
       Value counter = IRBuilder::wrap(counted->type, before->getArgument(0));
-      Value isInside =
-          irBuilder.compare(counted->type.isUnsigned() ? CompareOp::LtU : CompareOp::LtS, counter, counted->upper);
+      Value isInside = irBuilder.compare(counted->type.isUnsigned() ? CompareOp::LtU : CompareOp::LtS, counter, end);
       goesOn = irBuilder.binary(BinaryOp::And, goesOn, isInside);
     }
     mlir::scf::ConditionOp::create(ops, location, IRBuilder::irValue(goesOn), before->getArguments());

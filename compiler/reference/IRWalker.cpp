@@ -195,17 +195,19 @@ bool IRProgram::runControl(mlir::Operation &op) {
         return true;
       })
       .Case([&](mlir::scf::ForOp loop) {
-        int64_t lower = integerOf(loop.getLowerBound()), upper = integerOf(loop.getUpperBound()),
-                step = integerOf(loop.getStep());
-        bool isUnsigned = loop.getUnsignedCmp();
-        if (step <= 0)
-          fail(op, "the step of a loop must be positive");
+        // Counted in more bits than the index has: a step may pass over its largest number on the way to the end.
+        auto number = [&](mlir::Value value) -> __int128 {
+          int64_t bits = integerOf(value);
+          if (!loop.getUnsignedCmp())
+            return bits;
+          return static_cast<uint64_t>(bits) & llvm::maskTrailingOnes<uint64_t>(8 * bufferOf(get(value)).elementSize());
+        };
+        __int128 lower = number(loop.getLowerBound()), upper = number(loop.getUpperBound()),
+                 step = number(loop.getStep());
         llvm::SmallVector<Value> carried = operands(loop.getInitArgs());
         Type indexType = typeOfIR(loop.getInductionVar().getType());
-        auto goesOn = [&](int64_t index) {
-          return isUnsigned ? static_cast<uint64_t>(index) < static_cast<uint64_t>(upper) : index < upper;
-        };
-        for (int64_t index = lower; goesOn(index); index += step) {
+        // A step that is not positive runs over nothing.
+        for (__int128 index = lower; step > 0 && index < upper; index += step) {
           llvm::SmallVector<Value> arguments = {builder.scalarFromBits(indexType, static_cast<uint64_t>(index))};
           arguments.append(carried.begin(), carried.end());
           carried = runBlock(*loop.getBody(), arguments);

@@ -168,6 +168,11 @@ Type promoteIntegers(Type a, Type b) {
   return a.bitWidth() > b.bitWidth() ? a : b;
 }
 
+bool isPositive(Interpreter &interpreter, const Value &value) {
+  llvm::APInt number = interpreter.integer(value);
+  return value.type().isSigned() ? number.isStrictlyPositive() : !number.isZero();
+}
+
 // The index has the promoted type of the bounds, at least int32.
 Handle makeRange(Bridge &bridge, llvm::ArrayRef<Object> bounds) {
   Interpreter &interpreter = bridge.interpreter;
@@ -193,8 +198,12 @@ Handle makeRange(Bridge &bridge, llvm::ArrayRef<Object> bounds) {
     numbers[i] = isSigned ? static_cast<__int128>(bits.getSExtValue()) : static_cast<__int128>(bits.getZExtValue());
   }
   auto [start, stop, step] = numbers;
-  if (step == 0)
+  bool isConstant = !bounds[2].isValue();
+  if (step == 0 && isConstant)
     interpreter.fail(Diagnostic::Kind::Value, "the step of a range must not be zero");
+  // A step known only at run time runs over nothing unless it is positive in its own type.
+  if (!isConstant && !isPositive(interpreter, values[2]))
+    step = 1, stop = start;
   __int128 distance = step > 0 ? stop - start : start - stop, size = step > 0 ? step : -step;
   Handle made = checked(PyType_GenericAlloc(rangeType, 0));
   auto *range = reinterpret_cast<RangeObject *>(made.get());

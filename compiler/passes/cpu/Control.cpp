@@ -84,7 +84,8 @@ void Lowering::lowerFor(scf::ForOp op) {
   }
   // A step known only now counts up: nothing is run over by one that is negative or zero.
   if (!Emit::known(step)) {
-    Value isUp = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, step, b.zero(step.getType()));
+    auto above = op.getUnsignedCmp() ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt;
+    Value isUp = arith::CmpIOp::create(b, above, step, b.zero(step.getType()));
     upper = b.select(isUp, upper, lower);
   }
   auto loop = scf::ForOp::create(b, lower, upper, step, initial);
