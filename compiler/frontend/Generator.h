@@ -66,6 +66,7 @@ public:
   Builder &builder() override { return irBuilder; }
   Object call(const Object &function, llvm::ArrayRef<Object> arguments) override;
   Object callElementwise(const Object &function, llvm::ArrayRef<Object> arguments, int pack) override;
+  std::optional<BinaryOp> sumOrProduct(const Object &function, Type type) override;
   llvm::Expected<std::shared_ptr<const ExternalLibrary>> library(llvm::StringRef path) override;
   bool debug() const override { return options.debug; }
   bool sanitizeOverflow() const override { return options.sanitizeOverflow; }
@@ -122,6 +123,8 @@ private:
                                          const SourceLocation &place);
   Object callOpaque(const Object &callee, const Arguments &arguments, const SourceLocation &place);
   // ---- Functions of single elements
+  // A call that may be thrown away, built in a block of its own; none when it cannot be built. What it prints is held.
+  std::optional<Object> attemptCall(mlir::Block &block, const Object &function, llvm::ArrayRef<Object> arguments);
   std::optional<Object> callOnTiles(const Object &function, llvm::ArrayRef<Object> arguments);
   Object mapElements(const Object &function, llvm::ArrayRef<Object> arguments, int pack);
 

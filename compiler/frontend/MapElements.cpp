@@ -4,6 +4,7 @@
 // the region of a tile.map.
 #include "compiler/frontend/Generator.h"
 #include "compiler/ir/tile/Tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/ScopeExit.h"
 
@@ -23,27 +24,34 @@ static bool isSameOnTiles(mlir::Operation &op) {
   return llvm::isa<tile::AssertOp, tile::LoadOp>(op) || mlir::isMemoryEffectFree(&op);
 }
 
+std::optional<Object> Generator::attemptCall(mlir::Block &block, const Object &function,
+                                             llvm::ArrayRef<Object> arguments) {
+  SourceLocation place = irBuilder.location();
+  int depth = regionDepth;
+  ++attempts;
+  auto leave = llvm::scope_exit([&] {
+    --attempts;
+    regionDepth = depth;
+    irBuilder.setLocation(place);
+  });
+  std::optional<Object> result;
+  try {
+    at(&block, [&] { result = call(function, arguments); });
+  } catch (const NeedsElements &) {
+  } catch (const CompileError &) {
+  }
+  return result;
+}
+
 // None when the function cannot be built so; an error of it is told by its scalar form.
 std::optional<Object> Generator::callOnTiles(const Object &function, llvm::ArrayRef<Object> arguments) {
   mlir::Block block;
-  SourceLocation place = irBuilder.location();
   size_t printed = heldPrints.size();
   std::optional<Object> result;
   {
-    int depth = regionDepth;
     ++elementwiseCalls;
-    ++attempts;
-    auto leave = llvm::scope_exit([&] {
-      --elementwiseCalls;
-      --attempts;
-      regionDepth = depth;
-      irBuilder.setLocation(place);
-    });
-    try {
-      at(&block, [&] { result = call(function, arguments); });
-    } catch (const NeedsElements &) {
-    } catch (const CompileError &) {
-    }
+    auto leave = llvm::scope_exit([&] { --elementwiseCalls; });
+    result = attemptCall(block, function, arguments);
   }
   if (result && llvm::all_of(block, isSameOnTiles)) {
     mlir::OpBuilder &ops = irBuilder.ops();
@@ -54,6 +62,27 @@ std::optional<Object> Generator::callOnTiles(const Object &function, llvm::Array
   }
   heldPrints.resize(printed);
   return std::nullopt;
+}
+
+// A single operation on two different operands is one on the two arguments: there are no other values in the block.
+std::optional<BinaryOp> Generator::sumOrProduct(const Object &function, Type type) {
+  mlir::Block block;
+  size_t printed = heldPrints.size();
+  std::vector<Object> arguments;
+  for (int i = 0; i < 2; ++i)
+    arguments.push_back(IRBuilder::wrap(type, block.addArgument(irBuilder.irType(type), irBuilder.irLocation())));
+  std::optional<Object> result = attemptCall(block, function, arguments);
+  mlir::Operation *op = llvm::hasSingleElement(block) ? &block.front() : nullptr;
+  bool isSum = llvm::isa_and_present<mlir::arith::AddFOp>(op),
+       isProduct = llvm::isa_and_present<mlir::arith::MulFOp>(op);
+  if (!(isSum || isProduct) || op->getOperand(0) == op->getOperand(1) || !result || !result->isValue() ||
+      IRBuilder::irValue(result->value()) != op->getResult(0)) {
+    heldPrints.resize(printed); // it will be built, and print, where it is used
+    return std::nullopt;
+  }
+  if (attempts == 0)
+    flushPrints();
+  return isSum ? BinaryOp::AddF : BinaryOp::MulF;
 }
 
 Object Generator::mapElements(const Object &function, llvm::ArrayRef<Object> arguments, int pack) {

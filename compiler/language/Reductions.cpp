@@ -53,6 +53,24 @@ Builder::Combine combineWith(Evaluation &evaluation, const Object &function) {
   };
 }
 
+// A sum or a product of fp16 or bf16 is carried in fp32 and rounded once, at the end: `build` makes the reduction or
+// the scan of the operands it is given.
+Values carried(Evaluation &evaluation, const Values &operands, const Object &function,
+               llvm::function_ref<Values(llvm::ArrayRef<Value>, const Builder::Combine &)> build) {
+  Builder::Combine combine = combineWith(evaluation, function);
+  Type narrow = operands[0].type().scalarType();
+  bool isNarrow = operands.size() == 1 && (narrow == float16() || narrow == bfloat16());
+  std::optional<BinaryOp> op = isNarrow ? evaluation.sumOrProduct(function, narrow) : std::nullopt;
+  if (!op)
+    return build(operands, combine);
+  Builder &builder = evaluation.builder();
+  Values results =
+      build(castTo(evaluation, operands[0], float32()), [&](llvm::ArrayRef<Value> lhs, llvm::ArrayRef<Value> rhs) {
+        return Values{builder.binary(*op, lhs[0], rhs[0])};
+      });
+  return {castTo(evaluation, results[0], narrow)};
+}
+
 Object asResult(const Object &input, const Values &values) {
   if (!input.isTuple())
     return values[0];
@@ -78,7 +96,10 @@ Object reduce(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
     axis = axisArgument(evaluation, arguments[1], static_cast<int64_t>(shape.size()));
     shape[axis] = 1;
   }
-  Values results = builder.reduce(operands, axis, combineWith(evaluation, arguments[2]));
+  Values results =
+      carried(evaluation, operands, arguments[2], [&](llvm::ArrayRef<Value> inputs, const Builder::Combine &combine) {
+        return builder.reduce(inputs, axis, combine);
+      });
   if (keepDims)
     for (Value &result : results)
       result = result.type().isBlock() ? builder.expandDims(result, axis) : builder.splat(result, shape);
@@ -89,8 +110,11 @@ Object associativeScan(Evaluation &evaluation, llvm::ArrayRef<Object> arguments)
   Values operands = operandsArgument(evaluation, arguments[0]);
   int axis = axisArgument(evaluation, arguments[1], operands[0].type().rank());
   bool reverse = boolArgument(evaluation, arguments[3], "reverse");
-  return asResult(arguments[0],
-                  evaluation.builder().scan(operands, axis, reverse, combineWith(evaluation, arguments[2])));
+  Builder &builder = evaluation.builder();
+  return asResult(arguments[0], carried(evaluation, operands, arguments[2],
+                                        [&](llvm::ArrayRef<Value> inputs, const Builder::Combine &combine) {
+                                          return builder.scan(inputs, axis, reverse, combine);
+                                        }));
 }
 
 Object histogram(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
@@ -124,7 +148,8 @@ void addReductions(Table &table) {
       "Combines the elements along an axis with a function of the language, in any order.\n\n"
       "input: a tensor, or a tuple of tensors of one shape, which are combined together.\n"
       "axis: the axis to reduce; None reduces all of them.\n"
-      "combine_fn: takes two elements (of a tuple: all left ones, then all right ones) and returns one; associative.\n"
+      "combine_fn: takes two elements (of a tuple: all left ones, then all right ones) and returns one; associative. One that\n"
+      "    only adds or multiplies fp16 or bf16 has its result carried in fp32 and rounded at the end.\n"
       "keep_dims: leave the reduced axes with an extent of 1.",
       reduce, Table::method);
   table.section(languageModule, "scans and sorts");

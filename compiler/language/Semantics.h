@@ -18,6 +18,9 @@ public:
   // conditions may differ from element to element. One call takes `pack` elements of each argument in turn, and gives as
   // many of each result in turn; the results are tiles, or with a pack of 1 scalars where no element differs from another.
   virtual Object callElementwise(const Object &function, llvm::ArrayRef<Object> arguments, int pack) = 0;
+  // Calls a function of the language on two scalars of `type`, a float, only to see what it does: AddF or MulF where it
+  // returns their sum or product and does nothing else.
+  virtual std::optional<BinaryOp> sumOrProduct(const Object &function, Type type) = 0;
   // A user's library, which the result of the evaluation depends on from now on.
   virtual llvm::Expected<std::shared_ptr<const ExternalLibrary>> library(llvm::StringRef path) {
     return ExternalLibrary::find(path);

@@ -26,6 +26,19 @@ Object Interpreter::call(const Object &function, llvm::ArrayRef<Object> argument
   return result;
 }
 
+std::optional<BinaryOp> Interpreter::sumOrProduct(const Object &function, Type type) {
+  const auto *reference = std::get_if<JitReference>(&function.variant);
+  if (!reference || isRecording)
+    return std::nullopt;
+  Object arguments[] = {scalar(type, 0), scalar(type, 0)};
+  const Recording *recording = recordings.find(*reference, arguments);
+  if (!recording) {
+    call(function, arguments);
+    recording = recordings.find(*reference, arguments);
+  }
+  return recording->sumOrProduct();
+}
+
 Object Interpreter::callOnTiles(const JitReference &function, llvm::ArrayRef<Object> arguments) {
   bool areTiles = arguments.front().value().type().isBlock();
   if (!areTiles || !branchingFunctions.count(function.key)) {

@@ -41,6 +41,7 @@ public:
   Object call(const Object &function, llvm::ArrayRef<Object> arguments) override;
   // One call a pack, so that the host's own `if` decides.
   Object callElementwise(const Object &function, llvm::ArrayRef<Object> arguments, int pack) override;
+  std::optional<BinaryOp> sumOrProduct(const Object &function, Type type) override;
   bool debug() const override { return options.debug; }
   bool sanitizeOverflow() const override { return options.sanitizeOverflow; }
   std::string defaultInputPrecision() const override { return options.defaultInputPrecision; }

@@ -81,6 +81,14 @@ Object Recording::replay(Builder &builder, llvm::ArrayRef<Object> arguments) con
   return Object::makeTuple(std::move(items));
 }
 
+std::optional<BinaryOp> Recording::sumOrProduct() const {
+  if (!isReplayable || returnsTuple || steps.size() != 1 || steps[0].kind != RecordedStep::Kind::Binary)
+    return std::nullopt;
+  auto op = static_cast<BinaryOp>(steps[0].op);
+  bool isOfBoth = results[0] == 2 && steps[0].operands[0] + steps[0].operands[1] == 1;
+  return isOfBoth && (op == BinaryOp::AddF || op == BinaryOp::MulF) ? std::optional(op) : std::nullopt;
+}
+
 void Recorder::start(llvm::ArrayRef<Object> arguments) {
   replayable = true;
   steps.clear();

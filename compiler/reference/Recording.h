@@ -26,6 +26,8 @@ struct Recording {
   bool returnsTuple = false;
 
   Object replay(Builder &builder, llvm::ArrayRef<Object> arguments) const;
+  // AddF or MulF, where the function returns the sum or the product of its two arguments and does nothing else.
+  std::optional<BinaryOp> sumOrProduct() const;
 };
 
 // Recordings by function and argument types.

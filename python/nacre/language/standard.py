@@ -149,7 +149,8 @@ def sum(input, axis: core.constexpr = None, keep_dims: core.constexpr = False, d
 
     axis: the axis to reduce; None reduces all of them.
     keep_dims: leave the reduced axes with an extent of 1.
-    dtype: the type to add in; when left out, floats keep theirs and integers under 32 bits use int32 or uint32.
+    dtype: the type to add in; when left out, floats keep theirs and integers under 32 bits use int32 or uint32. In fp16 and bf16
+        the sum is carried in fp32 and rounded at the end.
     """
     return core.reduce(_accumulation_type(input, dtype), axis, _sum_combine, keep_dims=keep_dims)
 
@@ -249,7 +250,8 @@ def cumsum(input, axis: core.constexpr = 0, reverse: core.constexpr = False, dty
 
     axis: the axis to go along.
     reverse: go from the last element to the first.
-    dtype: the type to add in; when left out, floats keep theirs and integers under 32 bits use int32 or uint32.
+    dtype: the type to add in; when left out, floats keep theirs and integers under 32 bits use int32 or uint32. In fp16 and bf16
+        the sum is carried in fp32 and rounded at the end.
     """
     return core.associative_scan(_accumulation_type(input, dtype), axis, _sum_combine, reverse)
 
@@ -260,7 +262,8 @@ def cumprod(input, axis: core.constexpr = 0, reverse: core.constexpr = False, dt
 
     axis: the axis to go along.
     reverse: go from the last element to the first.
-    dtype: the type to multiply in; when left out, floats keep theirs and integers under 32 bits use int32 or uint32.
+    dtype: the type to multiply in; when left out, floats keep theirs and integers under 32 bits use int32 or uint32. In fp16 and
+        bf16 the product is carried in fp32 and rounded at the end.
     """
     return core.associative_scan(_accumulation_type(input, dtype), axis, _prod_combine, reverse)
 

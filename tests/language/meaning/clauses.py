@@ -87,6 +87,7 @@ other casts to the element type | test_other_is_cast_to_the_element_type test_ot
 
 test_meaning_reductions.py: Reductions
 sum, cumsum, cumprod of floats in their own type | test_sums_of_floats
+of fp16 and bf16 carried in fp32 | test_sums_of_small_floats_are_carried_in_fp32
 of integers under 32 bits in int32 or uint32 | test_sums_of_integers test_sums_of_narrow_integers_do_not_wrap
 (dtype= names another) | test_a_type_can_be_named
 max, min, topk of types under 32 bits give fp32 or int32 | test_types_of_extremes test_types_of_extremes_of_narrow_unsigned

@@ -5,7 +5,7 @@ import pytest
 import triton
 import triton.language as tl
 from proving import computed, counting, proved, refused
-from scalar_types import FLOATS, INTEGERS, TYPES
+from scalar_types import FLOATS, INTEGERS, TYPES, decode, encode
 
 
 def summed_type(name):
@@ -42,6 +42,25 @@ def test_sums_of_integers(engine, name):
 def test_sums_of_floats(engine, name):
     """Of floats they keep their own type."""
     proved(engine, sums_kernel, engine.zeros(16, name), EXPECTED=getattr(tl, name))
+
+
+@triton.jit
+def small_sums_kernel(x_ptr, out_ptr):
+    x = tl.load(x_ptr + tl.arange(0, 16))
+    tl.store(out_ptr + tl.arange(0, 16), tl.cumsum(x, axis=0))
+    tl.store(out_ptr + 16, tl.sum(x, axis=0))
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_sums_of_small_floats_are_carried_in_fp32(engine, name):
+    """To 4096 and fifteen ones: each alone would be rounded away."""
+    if engine.is_reference_implementation:
+        pytest.skip("Triton rounds each step")
+    x = np.ones(16)
+    x[0] = 4096
+    got = computed(engine, small_sums_kernel, 17, name, engine.array(x, name))
+    exact = np.append(np.cumsum(x), x.sum())
+    np.testing.assert_array_equal(got, decode(encode(exact, name), name))
 
 
 @triton.jit
