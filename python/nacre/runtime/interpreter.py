@@ -19,7 +19,9 @@ _LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__
 
 
 class InterpretedFunction(JITFunction):
-    """A kernel that Python runs, whatever the driver's mode."""
+    """A kernel that Python runs, whatever the driver's mode. Where its text cannot be read (exec), Python runs it as it stands."""
+
+    _needs_text = False
 
     def _set_up(self):
         super()._set_up()

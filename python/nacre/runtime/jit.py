@@ -4,7 +4,7 @@
 from .. import _core, knobs
 from ..tools.tensor_descriptor import TensorDescriptor
 from .driver import driver
-from .source import file_text, function_block
+from .source import NoSource, file_text, function_block
 
 _TYPE_NAMES = {
     "bool": "i1", "int1": "i1", "u1": "i1", "half": "fp16", "float16": "fp16", "bfloat16": "bf16", "float": "fp32",
@@ -138,6 +138,7 @@ class JITCallable:
     """A function written in the language: its text and where its names are looked up."""
 
     __signature__ = _Signature()
+    _needs_text = True
 
     def __get__(self, instance, owner=None):
         """What has this is a routine to help(). It is never bound."""
@@ -152,13 +153,18 @@ class JITCallable:
         self.__globals__ = fn.__globals__
         self._filename = fn.__code__.co_filename
         self._line = fn.__code__.co_firstlineno
-        # The standard library is part of the package: nobody edits it while a program runs.
-        self._file = None if _is_ours(fn) else file_text(self._filename)
-        self._block = None
+        self._block = self._file = None
+        if _is_ours(fn):  # the standard library is part of the package: nobody edits it while a program runs
+            return
+        try:
+            self._file = file_text(self._filename, fn.__globals__)
+        except NoSource:
+            if self._needs_text:
+                raise
 
     def _function_block(self):
         if self._block is None:
-            text = file_text(self._filename) if self._file is None else self._file
+            text = file_text(self._filename, self.fn.__globals__) if self._file is None else self._file
             self._block = function_block(text, self._line)
             self._file = None
         return self._block
@@ -327,7 +333,10 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
         return rewritten(self)
 
     def _source(self):
-        text, line, column = self._function_block()
+        try:
+            text, line, column = self._function_block()
+        except NoSource:  # nobody compiles it: what it needs is a key of its own
+            text, line, column = f"# {id(self)}", self._line, 0
         if self._key is None:
             key = f"{self.__module__}.{self.__qualname__}@{_core.fingerprint(f'{self._filename}:{line}:{text}')[:16]}"
             if self.fn.__closure__:  # the same text with other variables around it

@@ -14,6 +14,7 @@ import types
 import warnings
 
 from .. import _core
+from .source import NoSource
 
 _PREFIX = "__nacre_"
 _PYTHON = ("min", "max", "int", "float", "bool")  # functions that tiles can be given to
@@ -39,7 +40,10 @@ _helpers = {
 def rewritten(kernel):
     """The function that Python runs for a kernel."""
     fn = kernel.fn
-    text, line, column = kernel._function_block()
+    try:
+        text, line, column = kernel._function_block()
+    except NoSource:
+        return _made_of(fn, fn.__code__, fn.__closure__)
     tree = ast.parse(text)
     _shift(tree, line - 1, column)
     definition = tree.body[0]
@@ -70,7 +74,11 @@ def rewritten(kernel):
         warnings.simplefilter("ignore", SyntaxWarning)
         code = compile(module, fn.__code__.co_filename, "exec")
     code = _with_helpers(_inner(_inner(code, "factory"), definition.name)).replace(co_name=fn.__name__, co_qualname=fn.__qualname__)
-    made = types.FunctionType(code, fn.__globals__, fn.__name__, _plain(fn.__defaults__), tuple(cells[n] for n in code.co_freevars))
+    return _made_of(fn, code, tuple(cells[n] for n in code.co_freevars))
+
+
+def _made_of(fn, code, closure):
+    made = types.FunctionType(code, fn.__globals__, fn.__name__, _plain(fn.__defaults__), closure)
     made.__kwdefaults__ = fn.__kwdefaults__ and dict(zip(fn.__kwdefaults__, _plain(tuple(fn.__kwdefaults__.values()))))
     made.__module__ = fn.__module__
     made.__qualname__ = fn.__qualname__

@@ -7,16 +7,20 @@ from .. import _core
 _files = {}  # name -> ((time, size), text)
 
 
-def file_text(filename):
-    """The text of a source file, as it is now."""
+class NoSource(ValueError):
+    """A function whose text cannot be read."""
+
+
+def file_text(filename, names=None):
+    """The text of a source file, as it is now. `names`: the module's globals, whose loader may have it (a zip file's)."""
     try:
         status = os.stat(filename)
     except (OSError, ValueError):
         import linecache  # notebooks and doctests keep their text there
 
-        lines = linecache.getlines(filename)
+        lines = linecache.getlines(filename, names)
         if not lines:
-            raise ValueError(
+            raise NoSource(
                 f"the source of {filename} cannot be read: a kernel must be defined in a file or a notebook; "
                 "text for exec() must stand in linecache.cache, under the file name that it is compiled with"
             ) from None
