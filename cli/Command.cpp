@@ -12,6 +12,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
 
 using namespace nacre;
 
@@ -169,6 +170,10 @@ struct CompileCommand {
     if (!error)
       out << content;
     out.close();
+    if (path == "-" && out.error() == std::errc::broken_pipe) { // whoever reads has seen enough
+      out.clear_error();
+      return 128 + SIGPIPE;
+    }
     if (error || out.has_error()) {
       llvm::errs() << "nacre: " << path << ": " << (error ? error : out.error()).message() << "\n";
       out.clear_error();
@@ -198,17 +203,16 @@ namespace nacre {
 int runCommand(llvm::ArrayRef<std::string> arguments) {
   try {
     llvm::ArrayRef<std::string> rest = arguments.drop_front();
+    bool asksForHelp = llvm::is_contained(rest, "--help") || llvm::is_contained(rest, "-h");
     if (arguments.front() == "info") {
       if (rest.empty())
         return info();
-      llvm::errs() << "nacre: info takes no `" << rest.front() << "`\n";
-      return 2;
+      (asksForHelp ? llvm::outs() : llvm::errs())
+          << (asksForHelp ? "" : "nacre: info takes no `" + rest.front() + "`\n") << "usage: nacre info\n";
+      return asksForHelp ? 0 : 2;
     }
-    if (llvm::is_contained(rest, "--help") || llvm::is_contained(rest, "-h")) {
-      llvm::outs() << compileUsage;
-      llvm::outs().flush();
-      return 0;
-    }
+    if (asksForHelp)
+      return CompileCommand::write("-", compileUsage);
     return CompileCommand(rest).run();
   } catch (const WrongUse &wrong) {
     llvm::errs() << "nacre: " << wrong.problem << "\n\n" << compileUsage;

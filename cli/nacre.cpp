@@ -7,12 +7,13 @@
 #include <vector>
 
 static const char *const usage = R"(usage: nacre compile FILE.py --kernel NAME --signature SIGNATURE [options]
-       nacre run SCRIPT.py [args...] | -m MODULE [args...]
+       nacre run SCRIPT.py [args...] | -m MODULE [args...] | -c TEXT [args...] | - [args...]
        nacre info
+       nacre completion bash|zsh|fish
        nacre --version
 )";
 
-// Scripts are Python's: hands over to it.
+// What is Python's is handed over to it.
 static int runScript(char **arguments) {
   std::vector<char *> command = {const_cast<char *>("python3"), const_cast<char *>("-m"), const_cast<char *>("nacre")};
   for (; *arguments; ++arguments)
@@ -27,13 +28,15 @@ int main(int argc, char **argv) {
   std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "compile" || command == "info")
     return nacre::runCommand(std::vector<std::string>(argv + 1, argv + argc));
-  if (command == "run")
+  if (command == "run" || command == "completion")
     return runScript(argv + 1);
   if (command == "--version") {
     std::printf("nacre %s\n", nacre::versionText());
     return 0;
   }
   bool asked = command == "--help" || command == "-h";
+  if (!asked && !command.empty())
+    std::fprintf(stderr, "nacre: there is no %s %s\n", command.front() == '-' ? "option" : "command", argv[1]);
   std::fputs(usage, asked ? stdout : stderr);
   return asked ? 0 : 2;
 }

@@ -1,40 +1,25 @@
 """The `nacre` command: run scripts under the alias, and show what this installation is."""
 
 import os
+import signal
 import sys
 
-USAGE = """usage: nacre run script.py [args...]       run a script with `import triton` meaning nacre
-       nacre run -m module [args...]      the same for a module (nacre run -m pytest)
-       nacre info                         versions, the machine, the cache, the knobs
-       nacre compile ...                  compile a kernel to a file (nacre compile --help)
+USAGE = """usage: nacre run script.py [args...]      run a script with `import triton` meaning nacre (nacre run --help)
+       nacre info                        versions, the machine, the cache, the knobs
+       nacre compile file.py ...         compile a kernel to a file (nacre compile --help)
+       nacre completion bash|zsh|fish    completion of these commands for a shell
+       nacre --version
+"""
+INFO_USAGE = """usage: nacre info [--markdown]
+
+  --markdown    the knobs alone, as the table of docs/knobs.md
 """
 
 
 def run(arguments):
-    import runpy
+    from ._run import run
 
-    from . import activate
-
-    if not arguments or arguments[0] in ("-h", "--help"):
-        print(USAGE)
-        return 0 if arguments else 2
-    activate()
-    if arguments[0] == "-m":
-        if len(arguments) < 2:
-            print(USAGE, file=sys.stderr)
-            return 2
-        sys.argv = [arguments[1], *arguments[2:]]
-        sys.path.insert(0, os.getcwd())
-        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
-    else:
-        script = arguments[0]
-        if not os.path.exists(script):
-            print(f"nacre run: there is no file {script}", file=sys.stderr)
-            return 2
-        sys.argv = arguments
-        sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
-        runpy.run_path(script, run_name="__main__")
-    return 0
+    return run(arguments)
 
 
 def knob_table():
@@ -58,9 +43,15 @@ def knob_table():
 
 
 def info(arguments):
+    if any(argument in ("-h", "--help") for argument in arguments):
+        print(INFO_USAGE, end="")
+        return 0
     if arguments == ["--markdown"]:
         print(knob_table(), end="")
         return 0
+    if arguments:
+        print(f"nacre info: there is no option {arguments[0]}\n{INFO_USAGE}", end="", file=sys.stderr)
+        return 2
     from . import _core, knobs
     from ._version import language_version, version
 
@@ -83,14 +74,35 @@ def compile(arguments):
     return _core.command(["compile", *arguments])
 
 
-COMMANDS = {"run": run, "info": info, "compile": compile}
+def completion(arguments):
+    from ._completion import completion
+
+    return completion(arguments)
+
+
+COMMANDS = {"run": run, "info": info, "compile": compile, "completion": completion}
 
 
 def main(arguments=None):
     arguments = sys.argv[1:] if arguments is None else arguments
-    if not arguments or arguments[0] in ("-h", "--help"):
-        print(USAGE)
-        return 0 if arguments else 2
+    if not arguments:
+        print(USAGE, end="", file=sys.stderr)
+        return 2
+    if arguments[0] == "run":  # what the program prints, and what that meets, is its own
+        return run(arguments[1:])
+    try:
+        status = _main(arguments)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # `nacre info | head`: whoever reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+
+
+def _main(arguments):
+    if arguments[0] in ("-h", "--help"):
+        print(USAGE, end="")
+        return 0
     if arguments[0] == "--version":
         from ._version import version
 
@@ -98,6 +110,7 @@ def main(arguments=None):
         return 0
     command = COMMANDS.get(arguments[0])
     if command is None:
-        print(f"nacre: there is no command {arguments[0]!r}\n{USAGE}", file=sys.stderr)
+        kind = "option" if arguments[0].startswith("-") else "command"
+        print(f"nacre: there is no {kind} {arguments[0]}\n{USAGE}", end="", file=sys.stderr)
         return 2
     return command(arguments[1:])

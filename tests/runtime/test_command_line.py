@@ -83,8 +83,11 @@ def test_info_and_version():
     assert "targets: cpu" in nacre("info").stdout and "runtime.num_threads" in nacre("info").stdout
     assert nacre("--version").stdout.startswith("nacre ")
     assert nacre().returncode == 2 and nacre("--help").returncode == 0
-    wrong = nacre("info", "--frob")
-    assert wrong.returncode == 2 and "--frob" in wrong.stderr
+    for words in ((), ("info",), ("compile",)):
+        wrong = nacre(*words, "--frob")
+        assert wrong.returncode == 2 and "--frob" in wrong.stderr and "usage: nacre" in wrong.stderr and wrong.stdout == ""
+        asked = nacre(*words, "--help")
+        assert asked.returncode == 0 and asked.stdout.startswith("usage: nacre") and asked.stderr == ""
 
 
 def test_a_full_disk_is_reported(kernels):

@@ -1,0 +1,68 @@
+"""`nacre completion`: what a shell asks for, so that Tab completes the commands and their options."""
+
+import sys
+
+USAGE = """usage: nacre completion bash|zsh|fish
+
+  bash    source <(nacre completion bash)         in ~/.bashrc
+  zsh     source <(nacre completion zsh)          in ~/.zshrc, after compinit
+  fish    nacre completion fish | source          in ~/.config/fish/config.fish
+"""
+
+# The words that follow each command. Where none begins as the user's does, files are offered.
+WORDS = {
+    "run": ("-c", "-m", "--help"),
+    "info": ("--markdown", "--help"),
+    "compile": ("--kernel", "--signature", "--emit", "--target", "--cpu", "--features", "--debug", "--no-fp-fusion", "--no-line-info",
+                "--out-name", "--grid", "-o", "--help"),
+    "completion": ("bash", "zsh", "fish", "--help"),
+}  # fmt: skip
+VALUES = {"--emit": ("tile", "cpu", "llvm", "asm", "obj", "c"), "--target": ("cpu",)}
+OPTIONS = ("--help", "--version")
+
+
+def _bash():
+    cases = [f"    {command}) words='{' '.join(words)}' ;;" for command, words in WORDS.items()]
+    values = [f"    {option}) words='{' '.join(known)}' ;;" for option, known in VALUES.items()]
+    return "\n".join([
+        "_nacre() {",
+        "  local word=${COMP_WORDS[COMP_CWORD]} words=''",
+        "  COMPREPLY=()",
+        f"  if [ \"$COMP_CWORD\" -eq 1 ]; then words='{' '.join([*WORDS, *OPTIONS])}'; else",
+        '    case "${COMP_WORDS[1]}" in', *cases, "    esac",
+        '    [ "${COMP_WORDS[1]}" != compile ] || case "${COMP_WORDS[COMP_CWORD-1]}" in', *values, "    esac",
+        "  fi",
+        '  COMPREPLY=($(compgen -W "$words" -- "$word"))',
+        "}",
+        "complete -o default -F _nacre nacre",
+        "",
+    ])  # fmt: skip
+
+
+def _zsh():
+    return "autoload -Uz bashcompinit && bashcompinit\n" + _bash()
+
+
+def _fish():
+    lines = ["complete -c nacre -n __fish_use_subcommand -f -a '" + " ".join([*WORDS, *OPTIONS]) + "'"]
+    for command, words in WORDS.items():
+        for word in words:
+            lines.append(f"complete -c nacre -n '__fish_seen_subcommand_from {command}' -a '{word}'")
+    for option, known in VALUES.items():
+        lines.append(f"complete -c nacre -n '__fish_seen_subcommand_from compile' -l {option[2:]} -x -a '{' '.join(known)}'")
+    return "\n".join(lines) + "\n"
+
+
+SHELLS = {"bash": _bash, "zsh": _zsh, "fish": _fish}
+
+
+def completion(arguments):
+    if any(argument in ("-h", "--help") for argument in arguments):
+        print(USAGE, end="")
+        return 0
+    if len(arguments) != 1 or arguments[0] not in SHELLS:
+        problem = f"there is no shell {arguments[0]!r}" if len(arguments) == 1 else "which shell?"
+        print(f"nacre completion: {problem}\n{USAGE}", end="", file=sys.stderr)
+        return 2
+    print(SHELLS[arguments[0]](), end="")
+    return 0
