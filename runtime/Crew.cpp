@@ -1,5 +1,6 @@
 #include "runtime/Crew.h"
 #include "runtime/ThreadPool.h"
+#include "runtime/TimedWait.h"
 #include <stdexcept>
 #include <system_error>
 
@@ -16,6 +17,8 @@ static constexpr auto longestIdleRound = 2us;
 static constexpr auto patience = 200us;
 // Naps between two questions whether the launch was interrupted: some tens of milliseconds.
 static constexpr uint32_t napsPerQuestion = 32;
+// How long the thread that called `run` sleeps at most while others run their programs.
+static constexpr long longestSleep = 20; // milliseconds
 
 Crew::Crew(uint64_t count, Program program, Interrupted interrupted, uint64_t maximum)
     : count(count), program(std::move(program)), interrupted(std::move(interrupted)), maximum(maximum) {}
@@ -41,9 +44,15 @@ bool Crew::join() {
     return true;
   if (joined.size() < maximum) {
     try {
-      joined.emplace_back([this] { takePrograms(); });
+      ++leftOver;
+      joined.emplace_back([this] {
+        takePrograms();
+        --leftOver;
+        wakeSleepers(leftOver);
+      });
       return true;
     } catch (const std::system_error &) {
+      --leftOver;
       // The system has no more threads to give: the same as too many.
     }
   }
@@ -62,14 +71,26 @@ void Crew::run(uint64_t threads) {
 }
 
 void Crew::run(ThreadPool &pool) {
-  pool.run(std::min<uint64_t>(count, pool.threads()), [this](uint64_t, uint64_t) {
-    takePrograms();
-    return true;
-  });
+  pool.run(
+      std::min<uint64_t>(count, pool.threads()),
+      [this](uint64_t, uint64_t) {
+        takePrograms();
+        return true;
+      },
+      [this] { ask(); });
   dismiss();
 }
 
+void Crew::ask() {
+  if (interrupted && !stopped.load(std::memory_order_relaxed) && interrupted())
+    stop();
+}
+
 void Crew::dismiss() {
+  while (uint32_t left = leftOver.load(std::memory_order_acquire)) {
+    sleepWhile(leftOver, left, longestSleep);
+    ask();
+  }
   for (size_t i = 0;; ++i) { // more may join meanwhile
     std::thread thread;
     {
@@ -111,8 +132,8 @@ bool Crew::waitLong(Wait &wait, std::chrono::microseconds longestNap) {
     if (!join())
       return false;
   }
-  if (++wait.naps % napsPerQuestion == 0 && interrupted && std::this_thread::get_id() == caller && interrupted())
-    stop();
+  if (++wait.naps % napsPerQuestion == 0 && std::this_thread::get_id() == caller)
+    ask();
   if (stopped.load(std::memory_order_relaxed))
     return false;
   std::this_thread::sleep_for(wait.nap);

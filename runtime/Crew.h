@@ -35,6 +35,9 @@ public:
   void run(uint64_t threads);
   void run(ThreadPool &pool);
 
+  // Programs that have not begun are dropped, those that wait are left. From anywhere.
+  void stop() { stopped.store(true, std::memory_order_relaxed); }
+
   // How long one program has been waiting; a new one for each program.
   class Wait {
     friend class Crew;
@@ -54,7 +57,7 @@ private:
   void takePrograms();
   void dismiss(); // waits for those who joined
   bool join();    // one more thread; false when there are too many
-  void stop() { stopped.store(true, std::memory_order_relaxed); }
+  void ask();     // whether there was an interruption; by the thread that called `run`
 
   const uint64_t count;
   const Program program;
@@ -63,7 +66,8 @@ private:
   const std::thread::id caller = std::this_thread::get_id();
   std::atomic<uint64_t> next = 0;
   std::atomic<bool> stopped = false;
-  std::mutex lock; // guards what follows
+  std::atomic<uint32_t> leftOver = 0; // threads that joined and have not ended
+  std::mutex lock;                    // guards what follows
   std::vector<std::thread> joined;
   std::string trouble;
 };

@@ -14,6 +14,7 @@ KernelFunction Kernel::load() const {
     if (knobBoolean(KnobId::TellPerf))
       cpu::announceToPerf();
     loaded = cpu::load(code.object, code.symbol, code.externals);
+    range = {loaded->codeBegin, loaded->codeEnd, code.symbol.c_str(), code.metadata.callsLibraries};
     entry.store(loaded->function, std::memory_order_release);
   }
   return loaded->function;
@@ -42,6 +43,7 @@ std::string encodeKernel(const CompiledCode &code) {
   encode(bytes, llvm::StringRef(code.symbol));
   encode(bytes, code.metadata.scratchBytes);
   encode(bytes, static_cast<uint64_t>(code.metadata.waits));
+  encode(bytes, static_cast<uint64_t>(code.metadata.callsLibraries));
   for (uint64_t mask : {code.access.surelyWritten, code.access.maybeWritten, code.access.maybeRead})
     encode(bytes, mask);
   encode(bytes, static_cast<uint64_t>(code.externals.size()));
@@ -60,6 +62,7 @@ std::optional<CompiledCode> decodeKernel(llvm::StringRef bytes) {
     code.symbol = decoder.text();
     code.metadata.scratchBytes = decoder.number();
     code.metadata.waits = decoder.number() != 0;
+    code.metadata.callsLibraries = decoder.number() != 0;
     for (uint64_t *mask : {&code.access.surelyWritten, &code.access.maybeWritten, &code.access.maybeRead})
       *mask = decoder.number();
     for (uint64_t i = 0, count = decoder.number(); i < count; ++i) {

@@ -1,6 +1,7 @@
 // A compiled kernel that is loaded into this process and can be launched.
 #pragma once
 
+#include "runtime/CompiledCall.h"
 #include "runtime/Compiler.h"
 #include "runtime/HostRecord.h"
 #include <atomic>
@@ -27,6 +28,9 @@ public:
     return known ? known : load();
   }
 
+  // Where the code lies, once it is loaded.
+  const CodeRange &codeRange() const { return range; }
+
   // How one program of it took lately, in nanoseconds; 0: not known. Decides whether a small grid is worth waking
   // others for.
   mutable std::atomic<float> programNanoseconds = 0;
@@ -42,6 +46,7 @@ private:
   mutable std::mutex loadLock;
   mutable std::unique_ptr<cpu::LoadedKernel> loaded;
   mutable std::atomic<KernelFunction> entry = nullptr;
+  mutable CodeRange range;
   struct Origin {
     CompileRequest request;
     std::shared_ptr<RecordingHost> record;

@@ -34,6 +34,7 @@ using KernelFunction = int32_t (*)(const uint64_t *args, uint64_t begin, uint64_
 struct KernelMetadata {
   uint64_t scratchBytes = 0;
   bool waits = false; // a program may wait for another: it calls KernelContext::waiting while it does
+  bool callsLibraries = false; // it runs code of users' libraries, linked into it or not
 };
 
 } // namespace nacre

@@ -2,13 +2,13 @@
 // pool.
 #include "runtime/Launch.h"
 #include "compiler/reference/Machine.h"
+#include "compiler/targets/cpu/Disassembly.h"
 #include "runtime/Crew.h"
 #include "runtime/ScratchArena.h"
 #include "runtime/ThreadPool.h"
 #include <chrono>
-#include <csetjmp>
+#include <csignal>
 #include <cstdio>
-#include <optional>
 
 namespace nacre {
 
@@ -24,10 +24,11 @@ struct SharedLaunch {
   const uint64_t *args;
   const uint32_t *grid;
   const PrintSink *sink;
-  std::mutex lock; // guards what follows
-  std::string output;
-  std::optional<DeviceAssertError> failure;
-  std::exception_ptr trouble; // out of memory in a worker
+  Stoppable stoppable;
+  std::mutex lock{}; // guards what follows
+  std::string output{};
+  std::optional<DeviceAssertError> failure{};
+  std::exception_ptr trouble{}; // a fault; out of memory in a worker
   uint64_t id = 0;
   Crew *crew = nullptr; // of a grid whose programs may wait for each other
 
@@ -48,7 +49,7 @@ struct ThreadContext : KernelContext {
   SharedLaunch *shared;
   std::string output; // of the program that is running
   uint32_t printing[3];
-  std::jmp_buf leave;
+  CompiledCall *call;
   Crew::Wait wait;
 
   // Hands over what a program has printed, in one piece.
@@ -66,6 +67,7 @@ struct ThreadContext : KernelContext {
 void printElements(KernelContext *context, const uint32_t *programId, const char *prefix, uint32_t hex, uint32_t count,
                    const uint32_t *kinds, const int64_t *shapes, const void *const *data) {
   auto *self = static_cast<ThreadContext *>(context);
+  CompiledCall::Callback callback(*self->call);
   if (!std::equal(programId, programId + 3, self->printing)) {
     self->passOn();
     std::copy(programId, programId + 3, self->printing);
@@ -77,24 +79,46 @@ void recordAssert(KernelContext *context, const uint32_t *programId, const char 
                   uint32_t line, uint32_t column) {
   auto *self = static_cast<ThreadContext *>(context);
   {
+    CompiledCall::Callback callback(*self->call);
     std::lock_guard<std::mutex> guard(self->shared->lock);
     if (!self->shared->failure)
       self->shared->failure.emplace(message, file, line, column, programId);
   }
-  std::longjmp(self->leave, 1);
+  siglongjmp(self->call->leave, 1);
 }
 
 void awaitOthers(KernelContext *context) {
   auto *self = static_cast<ThreadContext *>(context);
-  if (self->shared->crew && !self->shared->crew->wait(self->wait))
-    std::longjmp(self->leave, 1);
+  bool goesOn = true;
+  if (self->shared->crew) {
+    CompiledCall::Callback callback(*self->call);
+    goesOn = self->shared->crew->wait(self->wait);
+  }
+  if (!goesOn)
+    siglongjmp(self->call->leave, 1);
 }
 
 uint64_t readClock(KernelContext *) { return clockNanoseconds(); }
 uint32_t readProcessor(KernelContext *) { return processorNumber(); }
 
+void recordFault(SharedLaunch &shared, const Fault &fault) {
+  const Kernel &kernel = shared.kernel;
+  cpu::SourceLine place;
+  if (fault.instruction != 0)
+    place = cpu::lineOf(kernel.code.object, kernel.code.symbol,
+                        static_cast<int64_t>(fault.instruction - reinterpret_cast<uint64_t>(kernel.function())));
+  std::lock_guard<std::mutex> guard(shared.lock);
+  if (!shared.trouble)
+    shared.trouble = std::make_exception_ptr(
+        KernelFaultError(kernel.code.symbol, fault, place.file, static_cast<uint32_t>(place.line)));
+}
+
 // The programs [begin, end) on this thread. False after a failure: nothing more is to be started.
 bool runRange(SharedLaunch &shared, uint64_t begin, uint64_t end) {
+  if (shared.stoppable.isLaunchingThread())
+    shared.stoppable.look();
+  if (shared.stoppable.isStopped())
+    return false;
   ThreadContext context;
   std::copy(shared.grid, shared.grid + 3, context.grid);
   context.launchId = shared.id;
@@ -110,11 +134,20 @@ bool runRange(SharedLaunch &shared, uint64_t begin, uint64_t end) {
   try {
     ScratchLoan scratch(shared.kernel.code.metadata.scratchBytes);
     context.scratch = scratch.data();
+    KernelFunction function = shared.kernel.function();
     bool passed = false;
-    if (setjmp(context.leave) == 0) {
-      shared.kernel.function()(shared.args, begin, end, &context);
-      passed = true;
+    Fault fault;
+    {
+      CompiledCall call(shared.kernel.codeRange(), shared.stoppable);
+      context.call = &call;
+      if (sigsetjmp(call.leave, 0) == 0) {
+        function(shared.args, begin, end, &context);
+        passed = true;
+      }
+      fault = call.fault();
     }
+    if (fault.signal != 0)
+      recordFault(shared, fault);
     context.passOn();
     return passed;
   } catch (...) {
@@ -129,7 +162,30 @@ std::string assertText(const std::string &message, const std::string &file, uint
          std::to_string(program[1]) + ", " + std::to_string(program[2]) + ")" + (message.empty() ? "" : ": " + message);
 }
 
+std::string faultText(const std::string &kernel, const Fault &fault, const std::string &file, uint32_t line) {
+  std::string text = "the kernel `" + kernel + "` ";
+  char address[32];
+  std::snprintf(address, sizeof(address), "0x%llx", static_cast<unsigned long long>(fault.address));
+  if (fault.signal == SIGFPE)
+    text += "divided by zero or overflowed in a division (SIGFPE)";
+  else if (fault.signal == SIGILL)
+    text += "ran an instruction that this machine does not have (SIGILL)";
+  else
+    text += std::string("accessed memory that is not there or may not be written") +
+            (fault.hasAddress ? std::string(", at address ") + address : "") +
+            (fault.signal == SIGBUS ? " (SIGBUS)" : " (SIGSEGV)");
+  if (line != 0)
+    text += ", in " + file + ":" + std::to_string(line);
+  return text;
+}
+
 } // namespace
+
+KernelFaultError::KernelFaultError(std::string kernel, const Fault &fault, std::string file, uint32_t line)
+    : std::runtime_error(faultText(kernel, fault, file, line) +
+                         "\nhint: TRITON_INTERPRET=1 tells which array, element and program it was"),
+      summary(faultText(kernel, fault, file, line)), kernel(std::move(kernel)), signal(fault.signal),
+      address(fault.hasAddress ? std::optional(fault.address) : std::nullopt), file(std::move(file)), line(line) {}
 
 DeviceAssertError::DeviceAssertError(std::string message, std::string file, uint32_t line, uint32_t column,
                                      const uint32_t *program)
@@ -140,12 +196,11 @@ void launch(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, 
   uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
   if (count == 0)
     return;
-  SharedLaunch shared{kernel, args, grid, options.print, {}, {}, {}, {}};
+  SharedLaunch shared{kernel, args, grid, options.print, Stoppable(options.interrupted)};
   static std::atomic<uint64_t> launches{0};
   shared.id = ++launches;
-  bool wasInterrupted = false;
   if (options.cooperative || kernel.code.metadata.waits) {
-    auto interrupted = [&] { return wasInterrupted = options.interrupted && (*options.interrupted)(); };
+    auto interrupted = [&] { return shared.stoppable.look(), shared.stoppable.isStopped(); };
     auto program = [&](uint64_t number) { return runRange(shared, number, number + 1); };
     Crew crew(count, program, interrupted);
     shared.crew = &crew;
@@ -163,14 +218,16 @@ void launch(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, 
     if (alone)
       runRange(shared, 0, count);
     else
-      pool.run(count, [&](uint64_t begin, uint64_t end) { return runRange(shared, begin, end); });
+      pool.run(
+          count, [&](uint64_t begin, uint64_t end) { return runRange(shared, begin, end); },
+          [&] { shared.stoppable.look(); });
     auto elapsed = std::chrono::duration<float, std::nano>(std::chrono::steady_clock::now() - start).count();
     int threads = alone ? 1 : static_cast<int>(std::min<uint64_t>(pool.threads(), count));
     kernel.programNanoseconds.store(std::max(1.0f, elapsed * static_cast<float>(threads) / static_cast<float>(count)),
                                     std::memory_order_relaxed);
   }
   shared.flush();
-  if (wasInterrupted)
+  if (shared.stoppable.wasInterrupted())
     throw LaunchInterrupted();
   if (shared.trouble)
     std::rethrow_exception(shared.trouble);

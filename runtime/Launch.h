@@ -3,6 +3,7 @@
 
 #include "runtime/DevicePrint.h"
 #include "runtime/Kernel.h"
+#include <optional>
 
 namespace nacre {
 
@@ -15,7 +16,20 @@ public:
   uint32_t program[3];
 };
 
-// A launch whose programs wait for each other was stopped because LaunchOptions::interrupted said so.
+// Compiled code did what the machine forbids: it accessed memory that is not there or may not be written, or trapped.
+// What its programs had written before stays written.
+class KernelFaultError : public std::runtime_error {
+public:
+  KernelFaultError(std::string kernel, const Fault &fault, std::string file, uint32_t line);
+  std::string summary; // without what to do about it
+  std::string kernel;
+  int signal;
+  std::optional<uint64_t> address; // what was accessed, where that is known
+  std::string file;
+  uint32_t line; // 0: not known
+};
+
+// A launch was stopped in the middle because LaunchOptions::interrupted said so.
 class LaunchInterrupted : public std::runtime_error {
 public:
   LaunchInterrupted() : std::runtime_error("the launch was interrupted") {}
@@ -24,13 +38,14 @@ public:
 struct LaunchOptions {
   const PrintSink *print = nullptr; // null: standard output
   bool cooperative = false;         // all programs at the same time from the beginning
-  // Asked by the launching thread while its program waits for another; null: nobody interrupts.
+  // Asked by the launching thread now and then, once the launch has lasted for a tenth of a second; null: nobody
+  // interrupts. It may be asked from a signal handler that interrupted the kernel's own instructions.
   const std::function<bool()> *interrupted = nullptr;
 };
 
 // `args`: one slot an argument, as KernelABI.h says. A grid with a zero runs nothing. Returns when the last program has
-// ended. Programs may wait for each other (Crew.h). Throws DeviceAssertError, LaunchInterrupted, std::bad_alloc,
-// std::runtime_error.
+// ended. Programs may wait for each other (Crew.h). Throws DeviceAssertError, KernelFaultError, LaunchInterrupted,
+// std::bad_alloc, std::runtime_error; the next launch finds everything in order.
 void launch(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, const LaunchOptions &options = {});
 
 } // namespace nacre

@@ -25,6 +25,14 @@ template <typename Body> auto translated(Body body) {
                 diagnostic.location.line, diagnostic.location.column);
   } catch (const DeviceAssertError &error) {
     throw Error(error.what(), error.message, "", error.file, static_cast<int>(error.line), 0);
+  } catch (const KernelFaultError &error) {
+    throw Error(error.what(), error.summary, "", error.file, static_cast<int>(error.line), 0);
+  } catch (const Error &) {
+    throw;
+  } catch (const std::bad_alloc &) {
+    throw;
+  } catch (const std::exception &error) {
+    throw Error(error.what(), error.what(), "", "", 0, 0);
   }
 }
 

@@ -2,7 +2,7 @@
 // more.
 #pragma once
 
-#include <cstddef>
+#include "runtime/FencedMemory.h"
 
 namespace nacre {
 
@@ -18,7 +18,7 @@ public:
 
 private:
   void *memory = nullptr;
-  size_t ownSize = 0; // of memory that is not the arena's
+  FencedRange own; // memory that is not the arena's
   bool fromArena = false;
 };
 

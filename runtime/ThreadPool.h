@@ -4,14 +4,15 @@
 // Work is handed out as contiguous ranges in ascending order, large at first and smaller towards the end. A range is
 // started only after all lower ones were, and each is run in order, so a program may wait for a program with a lower
 // number.
+//
+// The pool and all that its threads share lie between fences (FencedMemory.h) or on the stacks of launching threads: a
+// kernel that writes past the end of an array on the heap does not reach its locks.
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <vector>
 
 namespace nacre {
 
@@ -29,21 +30,25 @@ public:
   ~ThreadPool() = delete; // workers outlive everything; a pool that is no longer used is left to them
 
   int threads() const { return threadCount; }
-  // Returns when every range has ended.
-  void run(uint64_t count, Body body);
+  // Returns when every range has ended. `whileWaiting` is called now and then by the launching thread while it waits
+  // for the others.
+  void run(uint64_t count, Body body, llvm::function_ref<void()> whileWaiting = nullptr);
 
 private:
   struct Job;
   void work();
   void retire();
   Job *join();
+  void leave(Job &job);
+  void await(const Job &job, llvm::function_ref<void()> whileWaiting);
   static void share(Job &job);
 
   const int threadCount;
-  std::mutex lock; // guards `jobs`
-  std::vector<Job *> jobs;
+  std::mutex lock;                     // guards `jobs`
+  Job *jobs = nullptr;                 // a list, oldest first
   std::atomic<uint32_t> published = 0; // counts jobs; what an idle worker waits on
   std::atomic<uint32_t> finished = 0;  // counts helpers that left; what a launching thread waits on
+  std::atomic<uint32_t> waiting = 0;   // launching threads that sleep
   std::atomic<bool> retired = false;
 };
 

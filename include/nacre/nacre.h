@@ -26,8 +26,9 @@
 
 namespace nacre {
 
-// What goes wrong: a kernel that does not compile, arguments that do not fit, a device_assert that fails. what() is the
-// whole text: the place, the message, the kernel's own line with a caret, a hint.
+// What goes wrong: a kernel that does not compile, arguments that do not fit, a device_assert that fails, an access of
+// memory that is not there. what() is the whole text: the place, the message, the kernel's own line with a caret, a
+// hint.
 class NACRE_EXPORT Error : public std::runtime_error {
 public:
   Error(const std::string &text, std::string message, std::string hint, std::string file, int line, int column);

@@ -46,13 +46,25 @@ void setAssertError(const DeviceAssertError &error) {
   Handle module = importModule("nacre.runtime.errors");
   Handle type = attribute(module.get(), "DeviceAssertError");
   Handle program = checked(Py_BuildValue("(III)", error.program[0], error.program[1], error.program[2]));
-  Handle exception = checked(
-      PyObject_CallFunction(type.get(), "ssIOI", error.message.c_str(), error.file.c_str(), error.line, program.get(),
-                            error.column));
+  Handle exception = checked(PyObject_CallFunction(type.get(), "ssIOI", error.message.c_str(), error.file.c_str(),
+                                                   error.line, program.get(), error.column));
+  PyErr_SetObject(type.get(), exception.get());
+}
+
+void setFault(const KernelFaultError &fault, const std::string &where) {
+  Handle type = attribute(importModule("nacre.runtime.errors").get(), "KernelFaultError");
+  Handle address = fault.address ? checked(PyLong_FromUnsignedLongLong(*fault.address)) : Handle::borrow(Py_None);
+  Handle exception = checked(PyObject_CallFunction(type.get(), "ssOsIs", fault.summary.c_str(), fault.kernel.c_str(),
+                                                   address.get(), fault.file.c_str(), fault.line, where.c_str()));
   PyErr_SetObject(type.get(), exception.get());
 }
 
 } // namespace
+
+void raiseFault(const KernelFaultError &fault, const std::string &where) {
+  setFault(fault, where);
+  throw PythonError();
+}
 
 std::string takeErrorText() {
   PyObject *type, *value, *trace;
@@ -64,8 +76,8 @@ std::string takeErrorText() {
     result += ": " + text(shown.get());
   if (trace && knobBoolean(KnobId::FrontEndDebugging)) {
     Handle lines = call(attribute(importModule("traceback").get(), "format_tb").get(), trace);
-    result += "\nTraceback (most recent call last):\n" +
-              text(checked(PyUnicode_Join(unicode("").get(), lines.get())).get());
+    result +=
+        "\nTraceback (most recent call last):\n" + text(checked(PyUnicode_Join(unicode("").get(), lines.get())).get());
   }
   PyErr_Clear();
   return result;
@@ -82,6 +94,8 @@ void setErrorFromException() {
       setCompileError(error);
     } catch (const DeviceAssertError &error) {
       setAssertError(error);
+    } catch (const KernelFaultError &error) {
+      setFault(error, "");
     } catch (const std::bad_alloc &) {
       PyErr_NoMemory();
     } catch (const std::invalid_argument &error) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "python/core/Handle.h"
+#include "runtime/Launch.h"
 
 namespace nacre::python {
 
@@ -11,6 +12,9 @@ void setErrorFromException();
 // The text of the Python error that is set, which is cleared; with its traceback where compilation.front_end_debugging
 // asks for it.
 std::string takeErrorText();
+
+// Raises what a fault of a kernel is to Python. `where` tells where the address lies, or is empty.
+[[noreturn]] void raiseFault(const KernelFaultError &fault, const std::string &where);
 
 // Runs `body` as the whole of a function called by Python: what it throws becomes Python's error.
 template <typename Body> PyObject *guarded(Body body) {

@@ -3,6 +3,7 @@
 #include "compiler/reference/Buffer.h"
 #include "python/core/Errors.h"
 #include "python/core/Interpreter.h"
+#include "python/core/KnownMemory.h"
 #include "runtime/Crew.h"
 #include "runtime/Knobs.h"
 #include <atomic>
@@ -93,27 +94,6 @@ private:
   size_t place = 0;
   uint32_t lastArray = 0;
 };
-
-// Fills `memory` with the arrays among the arguments.
-void readMemory(const InterpretedLaunch &launch, MemoryMap &memory) {
-  Untraced untraced;
-  Handle values = checked(PyTuple_New(static_cast<Py_ssize_t>(launch.values.size())));
-  for (size_t i = 0; i < launch.values.size(); ++i)
-    checkedStatus(
-        PyTuple_SetItem(values.get(), static_cast<Py_ssize_t>(i), Handle::borrow(launch.values[i]).release()));
-  Handle module = importModule("nacre.runtime.interpreter");
-  Handle found = call(attribute(module.get(), "_memory").get(), launch.kernel, values.get());
-  PyObject *ranges = PyTuple_GetItem(found.get(), 0);
-  for (Py_ssize_t i = 0; i < PyList_Size(ranges); ++i) {
-    unsigned long long begin, end, origin;
-    int isReadOnly;
-    const char *name;
-    if (!PyArg_ParseTuple(PyList_GetItem(ranges, i), "KKKps", &begin, &end, &origin, &isReadOnly, &name))
-      throw PythonError();
-    memory.add(begin, end, name, origin, isReadOnly != 0);
-  }
-  memory.isComplete = PyTuple_GetItem(found.get(), 1) == Py_True;
-}
 
 // All that the programs of a launch share.
 struct Programs {
@@ -220,7 +200,10 @@ void runInterpreted(const InterpretedLaunch &launch) {
   Bridge bridge(programs.options);
   Handle function = interpretedFunction(launch.kernel);
   MemoryMap memory;
-  readMemory(launch, memory);
+  {
+    Untraced untraced;
+    memory = knownMemory(launch.kernel, launch.values);
+  }
   programs.memory = &memory;
 
   // Parameters after a bare * are passed by name.

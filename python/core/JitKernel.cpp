@@ -3,6 +3,7 @@
 #include "python/core/CompileSettings.h"
 #include "python/core/Errors.h"
 #include "python/core/Interpreter.h"
+#include "python/core/KnownMemory.h"
 #include "python/core/NativeKernel.h"
 #include "python/core/Specialize.h"
 #include "llvm/Support/xxhash.h"
@@ -181,7 +182,13 @@ public:
       call(attribute(chosen->compiled.get(), "_init_handles").get());
       chosen->isLoaded = true;
     }
-    auto launch = [&] { launchReleased(*chosen->kernel, dimensions, slots.data(), chosen->cooperative); };
+    auto launch = [&] {
+      try {
+        launchReleased(*chosen->kernel, dimensions, slots.data(), chosen->cooperative);
+      } catch (const KernelFaultError &fault) {
+        raiseFault(fault, fault.address ? knownMemory(kernel, values).describe(*fault.address) : "");
+      }
+    };
     if (!launchHooks)
       return launch();
     withHooks(chosen->compiled.get(), dimensions, launch);

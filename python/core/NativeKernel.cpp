@@ -151,11 +151,14 @@ void printToPython(const std::string &text) {
   PyObject *out = PySys_GetObject("stdout"); // borrowed
   if (!out || out == Py_None)
     return;
+  PyObject *type, *value, *trace; // an interruption's, kept
+  PyErr_Fetch(&type, &value, &trace);
   try {
     call(attribute(out, "write").get(), unicode(text).get());
   } catch (const PythonError &) {
     PyErr_WriteUnraisable(out);
   }
+  PyErr_Restore(type, value, trace);
 }
 
 uint32_t gridDimension(PyObject *value) {

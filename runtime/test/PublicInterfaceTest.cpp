@@ -149,6 +149,22 @@ TEST_F(PublicInterface, FailedAssertsAreErrors) {
   EXPECT_THROW(checked.launch({5}, &out, 4), Error);
 }
 
+TEST_F(PublicInterface, FaultsAreErrors) {
+  KernelHandle fill = source.kernel("fill");
+  int32_t out[4] = {};
+  for (uint32_t programs : {1u, 64u}) {
+    try {
+      fill.launch({programs}, static_cast<int32_t *>(nullptr), 7);
+      FAIL();
+    } catch (const Error &error) {
+      EXPECT_NE(error.message.find("the kernel `fill` accessed memory that is not there"), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find("TRITON_INTERPRET=1"), std::string::npos);
+    }
+    fill.launch({4}, out, 7 + static_cast<int>(programs));
+    EXPECT_EQ(out[3], 7 + static_cast<int>(programs));
+  }
+}
+
 TEST_F(PublicInterface, LoadsFiles) {
   std::ofstream(folder + "/kernels.py") << text;
   int32_t out[4] = {};

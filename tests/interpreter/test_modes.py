@@ -294,6 +294,7 @@ def kernel(started_ptr):
     while True:
         count += 1
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where the parent ignores it, so would we
 started = np.zeros(1, np.int32)
 
 def interrupt():

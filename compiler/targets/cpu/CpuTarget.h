@@ -43,8 +43,8 @@ struct CpuOptions {
 };
 
 struct CpuCode {
-  std::string object; // an ELF relocatable object
-  std::string symbol; // the KernelFunction in it
+  std::string object;                      // an ELF relocatable object
+  std::string symbol;                      // the KernelFunction in it
   std::vector<ExternalFunction> externals; // what it calls of libraries that are not part of it
   KernelMetadata metadata;
 };
@@ -68,6 +68,7 @@ class LoadedKernel {
 public:
   virtual ~LoadedKernel() = default;
   KernelFunction function = nullptr;
+  uintptr_t codeBegin = 0, codeEnd = 0; // all of the kernel's own instructions
 };
 // `externals` are found in their libraries, which stay loaded as long as the process.
 std::unique_ptr<LoadedKernel> load(const std::string &object, const std::string &symbol,

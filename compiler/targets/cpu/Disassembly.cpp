@@ -194,4 +194,34 @@ std::string disassemble(llvm::StringRef object, llvm::StringRef symbol, std::vec
   return "";
 }
 
+// Where the texts of the standard library say that they are.
+static constexpr llvm::StringLiteral libraryFolder = "nacre/language/";
+
+SourceLine lineOf(llvm::StringRef object, llvm::StringRef symbol, int64_t offset) {
+  auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "object"));
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return {};
+  }
+  std::unique_ptr<llvm::DWARFContext> lines = llvm::DWARFContext::create(**file);
+  SourceLine result;
+  for (const llvm::object::SymbolRef &candidate : (*file)->symbols()) {
+    auto name = candidate.getName();
+    auto section = candidate.getSection();
+    auto value = candidate.getValue();
+    if (name && section && value && *name == symbol && *section != (*file)->section_end()) {
+      llvm::object::SectionedAddress address{*value + static_cast<uint64_t>(offset), (*section)->getIndex()};
+      llvm::DILineInfoSpecifier wanted(llvm::DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath);
+      llvm::DIInliningInfo calls = lines->getInliningInfoForAddress(address, wanted);
+      for (uint32_t i = 0; i < calls.getNumberOfFrames() && result.line == 0; ++i) // the innermost first
+        if (const llvm::DILineInfo &info = calls.getFrame(i); !llvm::StringRef(info.FileName).contains(libraryFolder))
+          result = {info.FileName, static_cast<int>(info.Line)};
+    }
+    llvm::consumeError(name.takeError());
+    llvm::consumeError(section.takeError());
+    llvm::consumeError(value.takeError());
+  }
+  return result;
+}
+
 } // namespace nacre::cpu

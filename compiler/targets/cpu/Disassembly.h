@@ -23,4 +23,12 @@ struct DisassembledFunction {
 // an empty text.
 std::string disassemble(llvm::StringRef object, llvm::StringRef symbol, std::vector<DisassembledFunction> &functions);
 
+// The source line of the instruction that lies `offset` bytes behind the first one of `symbol`, that of its call where
+// it is part of the standard library; line 0 when the object does not tell.
+struct SourceLine {
+  std::string file;
+  int line = 0;
+};
+SourceLine lineOf(llvm::StringRef object, llvm::StringRef symbol, int64_t offset);
+
 } // namespace nacre::cpu

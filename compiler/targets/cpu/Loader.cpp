@@ -11,6 +11,7 @@
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
+#include "llvm/Object/ObjectFile.h"
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -180,6 +181,25 @@ struct OrcKernel : LoadedKernel {
 
 } // namespace
 
+// The section that `symbol` stands in: the linker loads a section as one block.
+static void findCode(LoadedKernel &kernel, const std::string &object, const std::string &symbol) {
+  auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, symbol));
+  if (!file)
+    return llvm::consumeError(file.takeError());
+  for (const llvm::object::SymbolRef &candidate : (*file)->symbols()) {
+    auto name = candidate.getName();
+    auto section = candidate.getSection();
+    auto value = candidate.getValue();
+    if (name && section && value && *name == symbol && *section != (*file)->section_end()) {
+      kernel.codeBegin = reinterpret_cast<uintptr_t>(kernel.function) - *value;
+      kernel.codeEnd = kernel.codeBegin + (*section)->getSize();
+    }
+    llvm::consumeError(name.takeError());
+    llvm::consumeError(section.takeError());
+    llvm::consumeError(value.takeError());
+  }
+}
+
 void nacre::cpu::announceToPerf() {
   static bool once = [] {
     Session &session = Session::get();
@@ -220,5 +240,6 @@ std::unique_ptr<LoadedKernel> nacre::cpu::load(const std::string &object, const 
   if (!address)
     throwError("cannot load a kernel", address.takeError());
   kernel->function = address->getAddress().toPtr<KernelFunction>();
+  findCode(*kernel, object, symbol);
   return kernel;
 }

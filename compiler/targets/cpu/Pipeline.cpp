@@ -272,6 +272,7 @@ CpuCode nacre::cpu::compile(ModuleOp module, const CpuOptions &options) {
   llvmModule->setDataLayout(machine->createDataLayout());
   assemblyPlaces.mark(*llvmModule);
   code.externals = linkLibraries(*llvmModule, externals);
+  code.metadata.callsLibraries = !externals.empty();
   for (llvm::Function &function : *llvmModule) {
     if (function.isDeclaration())
       continue;

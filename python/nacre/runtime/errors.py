@@ -21,6 +21,24 @@ class OutOfBoundsError(InterpreterError, IndexError):
         return type(self), (str(self), self.message, self.filename, self.line, self.program)
 
 
+class KernelFaultError(TritonError):
+    """A compiled kernel did what the machine forbids, mostly an access out of bounds. `address` is what it accessed, or None; `line` is 0
+    where it is not known. What the kernel had written before stays written."""
+
+    def __init__(self, summary, kernel, address=None, filename="", line=0, where=""):
+        text = summary + (f"; the address is {where}" if where else "") + (_shown(filename, line, 0) if line else "")
+        super().__init__(text + "\nhint: TRITON_INTERPRET=1 tells which array, element and program it was")
+        self.summary = summary
+        self.kernel = kernel
+        self.address = address
+        self.filename = filename
+        self.line = line
+        self.where = where
+
+    def __reduce__(self):
+        return type(self), (self.summary, self.kernel, self.address, self.filename, self.line, self.where)
+
+
 class OutOfResources(TritonError):
     """A kernel that needs more of something than the device has."""
 
