@@ -32,7 +32,7 @@ def counted(p, d):
 
 def carried_value(p, d):
     """What a loop carries: a copy of a value under a name of its own."""
-    shape = p.shape(d, largest=1024)
+    shape = () if d.chance(12) else p.shape(d, largest=1024)
     kind = d.one_of(["int32", "int32", "float32", "int64", "int8", "uint16", "uint32", "float16", "float64", "bfloat16", "uint8"])
     bound = min(64, EXACT[kind] // 2) if is_float(kind) else None
     start = p.operand(d, kind, shape, bound)
@@ -184,7 +184,7 @@ def branch(p, d):
         return
     a = p.any(d)
     scalar = p.find(d, lambda v: is_integer(v.type) and not v.shape)
-    test = f"{scalar.text} > 3" if scalar is not None and d.chance(60) else d.one_of(["n0 > 3", "trips > 1", "n1 < n2", "tl.program_id(0) == 0"])
+    test = f"{scalar.text} > 3" if scalar is not None and d.chance(60) else d.one_of(["n0 > 3", "trips > 1", "n1 < n2", "tl.program_id(0) == 0", "b0", "f0 > 1.5"])
     name = p.name()
     p.emit(f"if {test}:")
     body(p, d, [], 0, 2)
@@ -258,6 +258,40 @@ def float_recurrence(p, d):
     p.declare(d, name, "float32", (rows, size) if kind != 4 else (size, rows), None if kind == 0 else bound)
 
 
+def attention(p, d):
+    """Scores, their running maximum and sum, and a rescaled accumulator, over blocks of keys; in whole numbers and halves."""
+    queries, keys, width = d.one_of([4, 16, 8, 5, 1]), d.one_of([4, 16, 8, 7]), d.one_of([8, 16, 4, 3, 20])
+    blocks = d.one_of([2, 1, 3])
+    small = d.one_of(["float32", "float16", "bfloat16"])
+    length = max(1, keys * blocks - d.one_of([0, 1, 3]))
+    q = p.operand(d, small, (queries, width), 2)
+    k, v = (p.input(d, small, length * width, ("exact", 1, d.fresh_key())) for _ in range(2))
+    most, total, sum_name, start, score = (p.name(prefix) for prefix in ("m", "v", "l", "k", "s"))
+    p.emit(f"{most} = tl.full(({queries},), -1000.0, tl.float32)")
+    p.emit(f"{sum_name} = tl.zeros(({queries},), tl.float32)")
+    p.emit(f"{total} = tl.zeros(({queries}, {width}), tl.float32)")
+    p.emit(f"for {start} in range(0, {p.number(d, length)}, {keys}):")
+    p.indent += 1
+    lanes = f"({start} + tl.arange(0, {keys}))"
+    places = f"{lanes}[:, None] * {width} + tl.arange(0, {width})[None, :]"
+    mask = f"{lanes}[:, None] < {length}"
+    p.emit(f"keys{score} = tl.load({k.name} + {places}, mask={mask}, other=0)")
+    p.emit(f'{score} = tl.dot({q.text}, tl.trans(keys{score}), input_precision="ieee")')
+    p.emit(f"{score} = tl.where({lanes}[None, :] < {length}, {score}, -500.0)")
+    p.emit(f"new{most} = tl.maximum({most}, tl.max({score}, 1))")
+    p.emit(f"old{most} = tl.where({most} == new{most}, 1.0, 0.5)")
+    p.emit(f"part{score} = tl.where({score} == new{most}[:, None], 2.0, 1.0)")
+    p.emit(f"{sum_name} = {sum_name} * old{most} + tl.sum(part{score}, 1)")
+    p.emit(f"{total} = {total} * old{most}[:, None]")
+    p.emit(f"values{score} = tl.load({v.name} + {places}, mask={mask}, other=0)")
+    p.emit(f"{total} = tl.dot(part{score}.to(tl.{small}), values{score}, {total})")
+    p.emit(f"{most} = new{most}")
+    p.indent -= 1
+    p.declare(d, total, "float32", (queries, width))
+    p.declare(d, sum_name, "float32", (queries,))
+    p.declare(d, most, "float32", (queries,), 1000)
+
+
 def rotation(p, d):
     """Carried tiles that change places, one of them read elsewhere."""
     shape = p.shape(d, largest=1024)
@@ -275,4 +309,4 @@ def rotation(p, d):
         p.declare(d, name, type_name, shape)
 
 
-MAKERS = [(6, for_loop), (2, while_loop), (3, branch), (2, helper_call), (1, early_return), (3, float_recurrence), (2, rotation)]
+MAKERS = [(6, for_loop), (2, while_loop), (3, branch), (2, helper_call), (1, early_return), (3, float_recurrence), (2, rotation), (2, attention)]

@@ -164,8 +164,12 @@ def scalar_arithmetic(p, d):
     index = maker.tree(3)
     if index.type == LITERAL:
         index = convert(maker.zero(), "int64")
-    way = d.below(4)
-    if way == 3:
+    way = d.below(6)
+    if way == 4:
+        p.bind(d, "f0 * 2.0", "float32", (), 100)
+    elif way == 5:
+        p.bind(d, d.one_of(["tl.cdiv(trips, 3) + n0", "tl.num_programs(0) + trips", "b0.to(tl.int32) + trips"]).replace("n0", "trips"), "int32", ())
+    elif way == 3:
         a = p.any(d, lambda v: is_integer(v.type) and v.shape)
         p.bind(d, f"tl.sum({a.text}.to(tl.int32)) + ({index.text}).to(tl.int32)", "int32", ())
     else:
@@ -201,8 +205,16 @@ def constant(p, d):
 
 def mapped(p, d):
     """A function of single elements that branches and loops."""
-    a = p.operand(d, d.one_of(["int32", "int64", "uint32", "int16"]), p.shape(d))
-    kind = d.below(3)
+    a = p.operand(d, d.one_of(["int32", "int64", "uint32", "int16"]), p.shape(d, largest=512))
+    kind = d.below(4)
+    if kind == 3:  # two tensors in, two out
+        b = p.operand(d, a.type, a.shape)
+        p.helper("def map_two(x, y):\n    if x > y:\n        return x - y, y\n    return y, x ^ y\n")
+        first, second = p.name(), p.name()
+        p.emit(f"{first}, {second} = tl.map_elementwise(map_two, {a.text}, {b.text})")
+        for name in (first, second):
+            p.declare(d, name, a.type, a.shape)
+        return
     name = f"map_{kind}"
     body = ["    if x > 7:\n        return x - 3\n    return x ^ 21\n",
             "    y = x\n    for i in range(3):\n        if y % 2 == 0:\n            y = y // 2\n        else:\n            y = y * 3 + 1\n    return y\n",

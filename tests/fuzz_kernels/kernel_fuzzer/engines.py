@@ -32,7 +32,7 @@ class Engine:
         if nacre.knobs.compilation.cpu_target != self.cpu_target:
             nacre.knobs.compilation.cpu_target = self.cpu_target
         arguments = [guarded.argument() for guarded in memory] + list(program.named(program.scalars).values())
-        kernel[(program.programs,)](*arguments, **program.named(program.constants), enable_fp_fusion=program.fusion)
+        kernel[program.grid](*arguments, **program.named(program.constants), enable_fp_fusion=program.fusion)
 
 
 ENGINES = {"interpreter": Engine(interpret=True), "cpu": Engine(), "cpu-v3": Engine(cpu_target="x86-64-v3")}
@@ -82,7 +82,10 @@ class Runner:
 
     def check(self, program, engines, begin=lambda engine: None):
         """None, or {kind, engine, text}: the first thing that is wrong. `begin` hears of each engine before it runs."""
-        memory = [GuardedArray(array.type, array.count, array.at_end) for array in program.arrays]
+        memory = {}
+        for array in program.arrays:
+            memory[array.name] = memory[array.same_as] if array.same_as else GuardedArray(array.type, array.count, array.at_end)
+        memory = list(memory.values())
         kernel = self.kernel(program)
         expected, first = None, None
         for engine in engines:

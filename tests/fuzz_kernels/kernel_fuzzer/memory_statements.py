@@ -2,6 +2,7 @@
 place, after one another, in atomic steps. Every array is exactly as large as what is touched of it."""
 
 import math
+import re
 
 import numpy as np
 
@@ -33,11 +34,12 @@ def indexed_load(p, d):
     array = p.input(d, type_name, int(used.max()) + 1 if used.size else 1, p.contents(d, type_name, bound))
     text = ""
     if mask is not None:
-        text = f", mask={mask.text}" + d.one_of(["", ", other=0", ", other=3"])
+        text = p.mask(d, mask, shape) + d.one_of(["", ", other=0", ", other=3"])
         if bound is not None:
             bound = max(bound, 3)
     late = index.shape not in (shape, ()) and d.chance(50)  # a scalar pointer takes no mask of a tile
     joint = index.shape if mask is None or not mask.shape else tuple(max(a, b) for a, b in zip(index.shape or (1,) * len(shape), mask.shape))
+    joint = shape if re.match(r", mask=v\d+\b", text) else joint
     expression = f"tl.load({pointer_text(array.name, index, shape, not late)}{text}{hint(d)})"
     if late and joint != shape:
         expression = f"tl.broadcast_to({expression}, {shape})"
@@ -97,7 +99,7 @@ def scattered_store(p, d):
     used = maker.used_values(index, mask)
     size = max(int(used.max()) + 1 if used.size else 1, 1)
     array = p.output(type_name, size * p.programs)
-    base = array.name if p.programs == 1 else f"({array.name} + tl.program_id(0) * {size})"
+    base = p.own(array, size)
     p.emit(f"tl.store({pointer_text(base, index, a.shape)}, {text}{'' if mask is None else f', mask={mask.text}'})")
     if p.loops:
         p.emit("tl.debug_barrier()")
@@ -109,7 +111,7 @@ def stored_and_read(p, d):
     size = a.size
     array = p.output(a.type, size * p.programs, contents=p.contents(d, a.type, a.bound, a.range))
     base = p.name("base")
-    p.emit(f"{base} = {array.name} + tl.program_id(0) * {size}" if p.programs > 1 else f"{base} = {array.name}")
+    p.emit(f"{base} = {p.own(array, size)}")
     if p.loops:
         p.emit("tl.debug_barrier()")
     maker = p.index(d, a.shape)
@@ -139,7 +141,7 @@ def in_place(p, d):
     type_name = d.one_of(["int32", "int64", "int8", "uint16", "uint32"])
     size = max(math.prod(shape), 1)
     array = p.input(d, type_name, size * p.programs)
-    base = array.name if p.programs == 1 else f"({array.name} + tl.program_id(0) * {size})"
+    base = p.own(array, size)
     uniform = d.chance(30) and shape
     pointer, old = p.name("at"), p.name()
     if uniform:
@@ -153,26 +155,28 @@ def in_place(p, d):
     p.emit(f"{other} = {f'tl.flip({old}, 0)' if shape else old}")
     new = p.operand(d, type_name, shape)
     p.emit(f"tl.store({pointer}, {d.one_of([new.text, f'{old} ^ {new.text}', f'{other} + 1', '0'])})")
-    p.emit("tl.debug_barrier()")
+    if d.chance(50):  # the same lanes read what they wrote: in order without it
+        p.emit("tl.debug_barrier()")
     p.declare(d, old, type_name, shape)
     p.declare(d, other, type_name, shape)
     if d.chance(60):
         p.bind(d, f"{old} * 3 + {other} - tl.load({pointer})", type_name, shape)
-        p.emit("tl.debug_barrier()")
+    p.emit("tl.debug_barrier()")
 
 
 def overlapping(p, d):
-    """Two windows of one array, the second written from the first."""
+    """Two windows of one array, the second written from the first, perhaps under another name of the same memory."""
     shape = p.shape(d, rank=1)
     type_name = d.one_of(["int32", "float32", "int8", "int64", "float16"])
     shift = d.one_of([1, 2, 8, 16, 3])
     size = shape[0] + shift
     array = p.input(d, type_name, size * p.programs)
-    base = array.name if p.programs == 1 else f"({array.name} + tl.program_id(0) * {size})"
+    base = p.own(array, size)
     first, second = ("", f" + {shift}") if d.chance(50) else (f" + {shift}", "")
     old = p.bind(d, f"tl.load({base}{first}{p.offsets(shape)})", type_name, shape)
     p.emit("tl.debug_barrier()")
-    p.emit(f"tl.store({base}{second}{p.offsets(shape)}, {old.text})")
+    other = p.own(p.second_name(array), size) if d.chance(50) else base
+    p.emit(f"tl.store({other}{second}{p.offsets(shape)}, {old.text})")
     p.emit("tl.debug_barrier()")
     if d.chance(60):
         p.bind(d, f"tl.load({base}{p.offsets(shape)})", type_name, shape)
@@ -209,7 +213,7 @@ def block_pointer(p, d):
     value = p.operand(d, type_name, block) if writes else None
     size = math.prod(array_shape)
     array = p.output(type_name, size * p.programs) if writes else p.input(d, type_name, size)
-    base = f"{array.name} + tl.program_id(0) * {size}" if writes and p.programs > 1 else array.name
+    base = p.own(array, size) if writes else array.name
     order = "(0,)" if rank == 1 else "(0, 1)" if turned else "(1, 0)"
     pointer = p.name("block")
     moved = d.chance(30)
@@ -242,7 +246,7 @@ def descriptor(p, d):
     value = p.operand(d, type_name, block) if writes else None
     size = math.prod(array_shape)
     array = p.output(type_name, size * p.programs) if writes else p.input(d, type_name, size)
-    base = f"{array.name} + tl.program_id(0) * {size}" if writes and p.programs > 1 else array.name
+    base = p.own(array, size) if writes else array.name
     name = p.name("desc")
     padding = d.one_of(["", ', padding_option="nan"' if is_float(type_name) and type_name not in FP8 else ""])
     listed = lambda numbers: "[" + texts(p, d, numbers)[1:-1].rstrip(",") + "]"  # noqa: E731
@@ -256,11 +260,65 @@ def descriptor(p, d):
         p.bind(d, f"{name}.load({listed(begin)})", type_name, block)
 
 
+def rows_by_number(p, d):
+    """A descriptor's gather and scatter: rows by their numbers, columns from a place on."""
+    type_name = d.one_of(["float32", "int32", "float16", "int16", "int64"])
+    unit = max(1, 16 // (WIDTHS[type_name] // 8))
+    rows, columns = d.one_of([8, 3, 20]), unit * d.one_of([1, 2, 4])
+    count = d.one_of([8, 16, 32])
+    start = d.one_of([0, unit, columns - 1])
+    name = p.name("desc")
+    size = rows * columns
+    if d.chance(70):
+        index = p.operand(d, "int32", (count,), range=(0, rows - 1))
+        array = p.input(d, type_name, size)
+        p.emit(f"{name} = tl.make_tensor_descriptor({array.name}, [{rows}, {columns}], [{columns}, 1], [1, {unit * 2}])")
+        p.bind(d, f"{name}.gather({index.text}, {p.number(d, start)})", type_name, (count, unit * 2))
+    else:
+        value = p.operand(d, type_name, (8, unit * 2))
+        array = p.output(type_name, 8 * columns * p.programs)
+        p.emit(f"{name} = tl.make_tensor_descriptor({p.own(array, 8 * columns)}, [8, {columns}], [{columns}, 1], [1, {unit * 2}])")
+        p.emit(f"{name}.scatter({value.text}, 7 - tl.arange(0, 8), {p.number(d, start)})")
+        if p.loops:
+            p.emit("tl.debug_barrier()")
+
+
+def ping_pong(p, d):
+    """Two buffers that change places in every round."""
+    shape = p.shape(d, largest=1024)
+    size = max(math.prod(shape), 1)
+    type_name = d.one_of(["int32", "int64", "uint8", "int16"])
+    first, second = (p.input(d, type_name, size * p.programs) for _ in range(2))
+    a, b, counter = p.name("a"), p.name("b"), p.name("i")
+    p.emit(f"{a} = {p.own(first, size)}")
+    p.emit(f"{b} = {p.own(second, size)}")
+    places = p.offsets(shape)
+    elsewhere = places if d.chance(40) or not shape else f" + ({size - 1} - ({places.removeprefix(' + ')}))"
+    p.emit(f"for {counter} in range({d.one_of(['trips', '3', '2'])}):")
+    p.emit(f"    tl.store({b}{places}, tl.load({a}{elsewhere}) * 3 + 1)")
+    p.emit("    tl.debug_barrier()")
+    p.emit(f"    {a}, {b} = {b}, {a}")
+    p.bind(d, f"tl.load({a}{places})", type_name, shape)
+    p.emit("tl.debug_barrier()")
+
+
+def promised(p, d):
+    """Places whose multiples and runs are promised to the compiler, truly."""
+    extent = d.one_of([16, 32, 64, 128])
+    unit = d.one_of([4, 8, 16])
+    array = p.input(d, d.one_of(["int32", "float16", "float32", "int8"]), extent + unit * 3)
+    places = f"tl.arange(0, {extent}) + {p.number(d, unit * d.one_of([1, 2, 3, 0]))}"
+    hinted = d.one_of([f"tl.max_contiguous(tl.multiple_of({places}, {unit}), {unit})", f"tl.multiple_of({places}, {unit})",
+                       f"tl.max_constancy(({places}) // {unit}, {unit})"])  # fmt: skip
+    mask = p.mask(d, p.index(d, (extent,)).condition(), (extent,)) if d.chance(50) else ""
+    p.bind(d, f"tl.load({array.name} + {hinted}{mask})", array.type, (extent,))
+
+
 # ---- Atomics
 
 
 def atomic(p, d):
-    type_name = d.one_of(["int32", "uint32", "int64", "uint64", "float32", "float64", "float16", "bfloat16"])
+    type_name = d.one_of(["int32", "uint32", "int64", "uint64", "float32", "float64", "float16", "bfloat16", "int16"])
     shape = p.shape(d)
     size = max(math.prod(shape), 1)
     if is_float(type_name):
@@ -269,7 +327,7 @@ def atomic(p, d):
         value = p.operand(d, type_name, shape, bound)
         contents, limit = ("exact", 1, d.fresh_key()), EXACT[type_name] // (2 * p.programs)
     else:
-        operation = d.one_of(["add", "max", "min", "and", "or", "xor", "xchg", "cas"])
+        operation = d.one_of(["add", "max", "min", "and", "or", "xor", "xchg", "cas"]) if type_name != "int16" else "cas"
         value, contents, limit = p.operand(d, type_name, shape), None, 1 << 62
     maker = p.index(d, shape)
     mask = maker.condition() if d.chance(50) and operation != "cas" else None
@@ -285,7 +343,7 @@ def atomic(p, d):
         p.emit(f"tl.atomic_{operation}({pointer}, {value.text}{text})")
         return
     array = p.input(d, type_name, size * p.programs, contents)
-    base = array.name if p.programs == 1 else f"{array.name} + tl.program_id(0) * {size}"
+    base = p.own(array, size)
     pointer = f"{base}{p.offsets(shape)}"
     old = p.name()
     if operation == "cas":
@@ -306,7 +364,8 @@ def pointer_walk(p, d):
     trips = d.one_of([2, 1, 3, 5])
     type_name = d.one_of(["int32", "int8", "uint16", "int64"])
     total, at, counter = p.name(), p.name("at"), p.name("i")
-    if len(shape) == 2 and d.chance(40):
+    by_block = len(shape) == 2 and d.chance(40)
+    if by_block:
         step = d.one_of([shape[1], 1, 5])
         columns = max(1, shape[1] + step * (trips - 1) - d.one_of([0, 1, 3]))
         array = p.input(d, type_name, shape[0] * columns)
@@ -326,6 +385,10 @@ def pointer_walk(p, d):
         advance = f"{at} {'-' if backwards else '+'}= {p.number(d, step)}"
     start = p.operand(d, type_name, shape)
     p.emit(f"{total} = {start.text}")
+    if d.chance(30) and not by_block:  # an offset is carried instead of the pointers
+        offset = p.name("offset")
+        p.emit(f"{offset} = 0")
+        load, advance = load.replace(f"tl.load({at}", f"tl.load({at} + {offset}", 1), advance.replace(f"{at} ", f"{offset} ", 1)
     p.emit(f"for {counter} in range({p.number(d, trips)}):")
     p.emit(f"    {total} = {total} * 3 + {load}")
     p.emit(f"    {advance}")
@@ -333,6 +396,6 @@ def pointer_walk(p, d):
 
 
 MAKERS = [
-    (6, indexed_load), (2, uniform_load), (2, indirect_load), (4, scattered_store), (2, stored_and_read), (2, in_place), (1, overlapping),
-    (3, block_pointer), (2, descriptor), (3, atomic), (2, pointer_walk),
+    (6, indexed_load), (2, uniform_load), (2, indirect_load), (4, scattered_store), (2, stored_and_read), (2, in_place), (2, overlapping),
+    (1, rows_by_number), (2, ping_pong), (1, promised), (3, block_pointer), (2, descriptor), (3, atomic), (2, pointer_walk),
 ]  # fmt: skip

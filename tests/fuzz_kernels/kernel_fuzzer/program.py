@@ -38,6 +38,7 @@ class Array:
     contents: tuple  # ("any", seed), ("range", low, high, seed), ("exact", bound, seed), ("blank",)
     at_end: bool  # it ends where memory ends; otherwise it begins where memory begins
     tolerance: float = 0.0
+    same_as: str = ""  # another argument that is the same memory
 
 
 @dataclass(eq=False)
@@ -92,7 +93,6 @@ class Program:
         self.count = 0
         self.kinds = []  # of statements, for coverage and for grouping
         self.outputs = 0
-        self.alone = False  # programs of the grid would disturb each other
         self._begin(Decisions(header, source))
         for gene in genes:
             self.statement(gene)
@@ -116,12 +116,16 @@ class Program:
     def _begin(self, d):
         odd = d.chance(40)
         self.extents = [EXTENTS[d.below(len(EXTENTS))] if odd else 1 << d.below(9) for _ in range(3)]
-        self.programs = d.one_of([1, 1, 1, 2, 3])
+        self.grid = d.one_of([(1,), (1,), (1,), (2,), (3,), (2, 2)])
+        self.programs = math.prod(self.grid)
+        self.place = "tl.program_id(0)" if len(self.grid) == 1 else f"(tl.program_id(0) * {self.grid[1]} + tl.program_id(1))"
         self.fusion = d.chance(50)
         for name in ("n0", "n1", "n2"):
             self.scalars[name] = d.one_of(SCALARS)
         self.scalars["trips"] = d.one_of([2, 0, 1, 3, 4])
         self.scalars["step"] = d.one_of([1, 2, 3, 0, -1, -2])
+        self.scalars["f0"] = float(d.one_of([1, 2, 3, -2, 0]))
+        self.scalars["b0"] = bool(d.below(2))
         self.constants["C0"] = d.one_of([4, 3, 8, 16, 7])
 
     def statement(self, gene):
@@ -139,8 +143,11 @@ class Program:
     def store_output(self, value, tolerance=0.0):
         """Into an array of its own, each program at its own place."""
         array = self.output(value.type, value.size * self.programs, tolerance=tolerance)
-        base = array.name if self.programs == 1 else f"{array.name} + tl.program_id(0) * {value.size}"
-        self.emit(f"tl.store({base}{self.offsets(value.shape)}, {value.text})")
+        self.emit(f"tl.store({self.own(array, value.size)}{self.offsets(value.shape)}, {value.text})")
+
+    def own(self, array, size):
+        """The pointer to a program's own part of an array that programs write."""
+        return array.name if self.programs == 1 else f"({array.name} + {self.place} * {size})"
 
     @staticmethod
     def offsets(shape):
@@ -198,6 +205,12 @@ class Program:
             return ("range", *range, d.fresh_key())
         return ("any", d.fresh_key()) if bound is None else ("exact", bound, d.fresh_key())
 
+    def second_name(self, array):
+        """The same memory as another argument."""
+        other = Array(f"same{len(self.arrays)}", array.type, array.count, array.contents, array.at_end, 0.0, array.name)
+        self.arrays.append(other)
+        return other
+
     def number(self, d, value):
         """An integer as text: in the kernel, or given at the launch."""
         if not d.chance(40):
@@ -219,7 +232,8 @@ class Program:
             values = np.full((1,) * outer, value, dtype=object if type_name == LITERAL else type_name)
             found.append((name, type_name, values))
         if self.programs > 1:
-            found.append(("tl.program_id(0)", "int32", np.arange(self.programs, dtype=np.int32).reshape((self.programs,) + (1,) * (outer - 1))))
+            for axis, numbers in enumerate(np.indices(self.grid, dtype=np.int32).reshape(len(self.grid), -1)):
+                found.append((f"tl.program_id({axis})", "int32", numbers.reshape((self.programs,) + (1,) * (outer - 1))))
         for depth, loop in enumerate(self.loops):
             values = np.array(loop.values, dtype=loop.type).reshape((1,) * (depth + 1) + (len(loop.values),) + (1,) * (outer - depth - 2))
             found += [(loop.text, loop.type, values)] * 2
@@ -287,11 +301,20 @@ class Program:
         pointer = f"{array.name}{self.offsets(shape)}"
         mask = ""
         if range is None and d.chance(15) and shape:
-            mask = f", mask={self.index(d, shape).condition().text}"
+            mask = self.mask(d, self.index(d, shape).condition(), shape)
             mask += ", other=0" if d.chance(40) else ""
         value = self.bind(d, f"tl.load({pointer}{mask})", type_name, shape, bound, range)
         value.used = True
         return value
+
+    def mask(self, d, condition, shape):
+        """The text of a mask: in place, or bound to a name that others may read too."""
+        if condition is None:
+            return ""
+        if condition.shape and d.chance(35):
+            text = condition.text if condition.shape == shape else f"tl.broadcast_to({condition.text}, {shape})"
+            return f", mask={self._used(self.bind(d, text, 'int1', shape)).text}"
+        return f", mask={condition.text}"
 
     def operand(self, d, type_name, shape, bound=None, range=None):
         """A value of this type and shape: of an exact float the bound, of an integer the range may be asked for."""

@@ -51,7 +51,7 @@ class Reducer:
     @staticmethod
     def _text(genes):
         program = replayed_program(genes)
-        return repr((program.source(), program.scalars, program.constants, program.arrays, program.programs, program.fusion))
+        return repr((program.source(), program.scalars, program.constants, program.arrays, program.grid, program.fusion))
 
     def _accepts(self, genes):
         if self._spent():

@@ -119,14 +119,17 @@ def several(p, d, function, type_name, shape, axis, extra, result_shape):
         names = [name for name in names if name not in ORDERED]
     combine = d.one_of(names)
     p.helper(table[combine])
-    operands = [p.operand(d, type_name, shape) for _ in range(count)]
+    types = [type_name] * count
+    if combine in ("keep_larger", "add_and_or", "add_xor_max") and d.chance(40):  # whose tensors do not mix
+        types[1] = d.one_of(["int64", "uint8", "int32", "uint16"])
+    operands = [p.operand(d, name, shape) for name in types]
     if count == 1:
         p.bind(d, f"{function}({operands[0].text}, {axis}, {combine}{extra}).to(tl.{type_name})", type_name, result_shape)
         return
     names = [p.name() for _ in range(count)]
     p.emit(f"{', '.join(names)} = {function}(({', '.join(value.text for value in operands)}), {axis}, {combine}{extra})")
-    for name in names:
-        p.declare(d, name, type_name, result_shape)
+    for name, made in zip(names, types):
+        p.declare(d, name, made, result_shape)
 
 
 def running_total(p, d):

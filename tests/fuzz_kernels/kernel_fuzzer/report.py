@@ -25,7 +25,7 @@ nacre.activate()
 
 {memory}
 
-ARRAYS = [  # name, type, elements, contents, whether it ends (or begins) at an inaccessible page
+ARRAYS = [  # name, type, elements, contents, ends (or begins) at an inaccessible page, tolerance, same memory as
 {arrays}
 ]
 SCALARS = {scalars}
@@ -35,10 +35,13 @@ OPTIONS = {options}
 def run(interpret, target):
     triton.runtime.driver.active.set_interpret_mode(interpret)
     nacre.knobs.compilation.cpu_target = target
-    memory = [GuardedArray(type_name, count, at_end) for _, type_name, count, _, at_end, _ in ARRAYS]
-    for guarded, (_, type_name, count, contents, _, _) in zip(memory, ARRAYS):
+    memory = {{}}
+    for name, type_name, count, _, at_end, _, same_as in ARRAYS:
+        memory[name] = memory[same_as] if same_as else GuardedArray(type_name, count, at_end)
+    memory = list(memory.values())
+    for guarded, (_, type_name, count, contents, *_) in zip(memory, ARRAYS):
         guarded.fill(contents_of(type_name, count, contents))
-    kernel[({programs},)](*(guarded.argument() for guarded in memory), *SCALARS, **OPTIONS)
+    kernel[{grid}](*(guarded.argument() for guarded in memory), *SCALARS, **OPTIONS)
     return [guarded.array.copy() for guarded in memory] + [np.array([not guarded.intact() for guarded in memory])]
 
 
@@ -50,7 +53,7 @@ for engine, target in (("cpu", ""), ("cpu-v3", "x86-64-v3")):
         print("WRONG", engine, str(error)[:300])
         continue
     wrong = [(name, np.flatnonzero(differences(type_name, a, b, tolerance)), a, b)
-             for (name, type_name, _, _, _, tolerance), a, b in zip([*ARRAYS, ("beyond an array", "int1", 0, 0, 0, 0)], expected, result)]
+             for (name, type_name, _, _, _, tolerance, _), a, b in zip([*ARRAYS, ("beyond an array", "int1", 0, 0, 0, 0, 0)], expected, result)]
     wrong = [item for item in wrong if item[1].size]
     for name, places, a, b in wrong:
         print("WRONG", engine, name, f"{{places.size}} of {{a.size}} at {{places[:6]}}: interpreter", a[places[:6]], engine, b[places[:6]])
@@ -63,12 +66,13 @@ def script(program, found, seed):
     memory = (Path(__file__).parent / "guarded_memory.py").read_text()
     memory = memory[memory.index("import ctypes") :].rstrip()
     arrays = "\n".join(
-        f"    ({array.name!r}, {array.type!r}, {array.count}, {array.contents}, {array.at_end}, {array.tolerance})," for array in program.arrays
+        f"    ({array.name!r}, {array.type!r}, {array.count}, {array.contents}, {array.at_end}, {array.tolerance}, {array.same_as!r})," for array in program.arrays
     )
     symptom = "\n".join(found["text"].splitlines()[:12]).replace('"""', "'''").replace("\\", "\\\\")
     return SCRIPT.format(
         title=f"Seed {seed}: {found['kind']} on {found['engine']}.", symptom=symptom, kernel=program.source(), memory=memory, arrays=arrays,
-        scalars=list(program.named(program.scalars).values()), options={**program.named(program.constants), "enable_fp_fusion": program.fusion}, programs=program.programs,
+        scalars=list(program.named(program.scalars).values()), grid=program.grid,
+        options={**program.named(program.constants), "enable_fp_fusion": program.fusion},
     )  # fmt: skip
 
 
