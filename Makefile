@@ -57,19 +57,24 @@ build: $(BUILD)/build.ninja ## compile everything
 	$(call say,"build: $(JOBS) jobs")
 	@ninja -C $(BUILD) -j $(JOBS)
 
-# The package as it stands in the tree, importable from the virtual environment, and the `nacre` command.
-install: build
+# The package as it stands in the tree, importable from the virtual environment, and the `nacre` command. The C++ package
+# (header, library, CMake files) goes into the Python package and, with PREFIX=/usr/local, there.
+CPP := python/nacre/cpp
+install: build ## the package in .venv; PREFIX=folder: header, library and CMake package for C++ there
 	@site=$$($(VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
 	echo "$(CURDIR)/python" > "$$site/nacre-development.pth"; \
 	printf '#!/bin/sh\nexec "%s" -m nacre "$$@"\n' "$(CURDIR)/$(VENV)/bin/python" > $(VENV)/bin/nacre; \
 	chmod +x $(VENV)/bin/nacre
 	@$(VENV)/bin/python python/describe_language.py --stubs
+	@[ $(CPP)/lib/libnacre.so -nt $(BUILD)/runtime/libnacre.so ] || \
+	  cmake --install $(BUILD) --component cpp --strip --prefix $(CPP) > /dev/null
+	@$(if $(PREFIX),cmake --install $(BUILD) --component cpp --strip --prefix "$(PREFIX)")
 
 docs: install ## write the language reference anew
 	@$(VENV)/bin/python python/describe_language.py
 
 clean: ## remove the build, the virtual environment and the wheels
-	rm -rf $(BUILD) $(VENV) dist python/nacre/*.so $$(find python/nacre -name "*.pyi")
+	rm -rf $(BUILD) $(VENV) dist python/nacre/*.so $(CPP)/include $(CPP)/lib $$(find python/nacre -name "*.pyi")
 
 $(BUILD)/build.ninja: CMakeLists.txt | $(STAMPS)/python
 	$(call say,"configure")

@@ -1,7 +1,7 @@
 """Makes the wheels: nacre, for CPython 3.11 and up, and (with --alias) nacre-triton, which installs the alias for good.
 
-Needs nothing but Python and the built extension (target nacre_python). Checks what it made: the size, the tag's promise about
-the C library, and that nothing but libc and libm is needed.
+Needs nothing but Python and what `make install` left in the package: the extension and the C++ library. Checks what it made: the size,
+the tag's promise about the C library, and that nothing but libc and libm is needed (for C++ programs their unwinder, too).
 """
 
 import argparse
@@ -16,7 +16,7 @@ import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-LARGEST = 40 << 20
+LARGEST = 56 << 20  # the compiler is in it twice: as Python's extension and as a library for C++
 GLIBC = (2, 34)
 SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2"}
 
@@ -33,13 +33,13 @@ def find_program(*names):
     sys.exit(f"none of {', '.join(names)} is installed")
 
 
-def check_extension(path):
+def check_library(path, allowed):
     """The newest symbols and the libraries that it asks for."""
     readelf = find_program("llvm-readelf-22", "readelf")
     dynamic = subprocess.run([readelf, "-dW", path], capture_output=True, text=True, check=True).stdout
     needed = set(re.findall(r"Shared library: \[([^\]]+)\]", dynamic))
-    if needed - SYSTEM_LIBRARIES:
-        sys.exit(f"{path.name} needs {', '.join(sorted(needed - SYSTEM_LIBRARIES))}")
+    if needed - allowed:
+        sys.exit(f"{path.name} needs {', '.join(sorted(needed - allowed))}")
     symbols = subprocess.run([readelf, "--dyn-syms", "-W", path], capture_output=True, text=True, check=True).stdout
     newest = max(tuple(map(int, found)) for found in re.findall(r"@GLIBC_(\d+)\.(\d+)", symbols))
     if newest > GLIBC:
@@ -80,9 +80,11 @@ class Wheel:
 
 
 def build_nacre(output):
-    extension = HERE / "nacre" / "_core.abi3.so"
-    if not extension.exists():
-        sys.exit(f"{extension} is not there: build the target nacre_python first")
+    cpp = HERE / "nacre" / "cpp"
+    libraries = {HERE / "nacre" / "_core.abi3.so": SYSTEM_LIBRARIES, cpp / "lib" / "libnacre.so": SYSTEM_LIBRARIES | {"libgcc_s.so.1"}}
+    for path in libraries:
+        if not path.exists():
+            sys.exit(f"{path} is not there: run `make install` first")
     tag = f"cp311-abi3-manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64"
     metadata = (
         "Summary: The Triton language with a compiler of its own, for CPUs and GPUs\n"
@@ -90,14 +92,15 @@ def build_nacre(output):
     )
     wheel = Wheel(output, "nacre", tag, metadata, "[console_scripts]\nnacre = nacre._command_line:main\n")
     for path in sorted((HERE / "nacre").rglob("*")):
-        if path.suffix in (".py", ".pyi", ".typed") and "__pycache__" not in path.parts:
+        if path.suffix in (".py", ".pyi", ".typed", ".h", ".cmake") and "__pycache__" not in path.parts:
             wheel.add(str(path.relative_to(HERE)), path.read_bytes())
     with tempfile.TemporaryDirectory() as folder:
-        stripped = Path(folder) / extension.name
-        shutil.copy(extension, stripped)
-        subprocess.run([find_program("llvm-strip-22", "strip"), "--strip-all", stripped], check=True)
-        check_extension(stripped)
-        wheel.add("nacre/_core.abi3.so", stripped.read_bytes(), executable=True)
+        for library, allowed in libraries.items():
+            stripped = Path(folder) / library.name
+            shutil.copy(library, stripped)
+            subprocess.run([find_program("llvm-strip-22", "strip"), "--strip-all", stripped], check=True)
+            check_library(stripped, allowed)
+            wheel.add(str(library.relative_to(HERE)), stripped.read_bytes(), executable=True)
     path = wheel.close(pure=False)
     if path.stat().st_size > LARGEST:
         sys.exit(f"{path.name} has {path.stat().st_size / 2**20:.1f} MiB, more than {LARGEST >> 20}")
