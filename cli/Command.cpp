@@ -69,7 +69,7 @@ struct CompileCommand {
         if (std::string target = value(); target != "cpu")
           wrongUse("there is no target `" + target + "`; the target is cpu");
       } else if (option == "--cpu")
-        options.cpu = value();
+        options.architecture = value();
       else if (option == "--features")
         options.features = value();
       else if (option == "--out-name")

@@ -94,8 +94,8 @@ void leaveOneFunction(mlir::ModuleOp module, llvm::StringRef name) {
 void nacre::runCompiled(mlir::func::FuncOp kernel, llvm::ArrayRef<uint64_t> arguments, const RunOptions &options) {
   mlir::OwningOpRef<mlir::ModuleOp> module = kernel->getParentOfType<mlir::ModuleOp>().clone();
   leaveOneFunction(*module, kernel.getName());
-  cpu::CpuCode code = cpu::compile(*module, {});
-  std::unique_ptr<cpu::LoadedKernel> loaded = cpu::load(code.object, code.symbol);
+  Artifact code = cpu::target().compile(*module, {}, {});
+  std::unique_ptr<cpu::LoadedKernel> loaded = cpu::load(code.binary, code.symbol);
 
   Storage scratch(code.metadata.scratchBytes);
   Launch launch;

@@ -262,7 +262,9 @@ void runKernel(mlir::func::FuncOp kernel) {
 struct RunKernel : mlir::PassWrapper<RunKernel, mlir::OperationPass<mlir::ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RunKernel)
   llvm::StringRef getName() const override { return "RunKernel"; }
-  void getDependentDialects(mlir::DialectRegistry &registry) const override { cpu::registerDialects(registry); }
+  void getDependentDialects(mlir::DialectRegistry &registry) const override {
+    cpu::target().registerDialects(registry);
+  }
 
   void runOnOperation() override {
     auto kernel = getOperation().lookupSymbol<mlir::func::FuncOp>(options->kernel);

@@ -1,6 +1,6 @@
 #include "runtime/AheadOfTime.h"
+#include "compiler/passes/cpu/KernelABI.h"
 #include "runtime/Fingerprint.h"
-#include "runtime/KernelABI.h"
 #include "runtime/Signature.h"
 #include "runtime/ahead_of_time/nacre_kernel.h"
 #include "llvm/ADT/StringExtras.h"
@@ -167,8 +167,8 @@ std::string headerText(const ExportRequest &request, const Interface &interface,
   std::string text;
   llvm::raw_string_ostream out(text);
   out << "/* The kernel `" << request.kernel.kernel.name << "`, compiled for "
-      << llvm::StringRef(targetDescription(request.kernel.options)).split(' ').first << ":\n   "
-      << signatureText(request.kernel.arguments) << " */\n";
+      << llvm::StringRef(request.kernel.options.target->description(request.kernel.options)).split(' ').first
+      << ":\n   " << signatureText(request.kernel.arguments) << " */\n";
   out << "// nacre-link: " << description(request, interface, function) << "\n";
   for (const CParameter &parameter : interface.parameters)
     if (parameter.isAligned)

@@ -1,7 +1,7 @@
-// One compile, start to end: context, front end, CPU target. Everything of MLIR's that can abort runs under crash
+// One compile, start to end: context, front end, target. Everything of MLIR's that can abort runs under crash
 // recovery.
 #include "runtime/Compiler.h"
-#include "compiler/targets/cpu/StageText.h"
+#include "compiler/targets/StageText.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -11,8 +11,6 @@
 #include "runtime/ObjectCodec.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
-#include "llvm/TargetParser/Host.h"
-#include "llvm/TargetParser/X86TargetParser.h"
 #include <chrono>
 #include <exception>
 #include <mutex>
@@ -40,7 +38,8 @@ void addSpec(Fingerprint &fingerprint, const ArgumentSpec &spec) {
 const mlir::DialectRegistry &dialects() {
   static const mlir::DialectRegistry *registry = [] {
     auto *made = new mlir::DialectRegistry;
-    cpu::registerDialects(*made);
+    for (const Target *target : targets())
+      target->registerDialects(*made);
     return made;
   }();
   return *registry;
@@ -66,7 +65,7 @@ void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Host
                  mlir::OwningOpRef<mlir::ModuleOp> &module, SourceTexts &sources) {
   if (request.isTileIR) {
     module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
-    return cpu::replaceModule(*module, "tile", {request.kernel.text->text, request.kernel.text->fileName});
+    return replaceModule(*module, "tile", {request.kernel.text->text, request.kernel.text->fileName});
   }
   FrontendOptions frontend;
   frontend.debug = request.options.debug;
@@ -78,14 +77,14 @@ void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Host
 }
 
 // What a kernel accesses of which a stage was replaced: known of tile IR alone.
-ArgumentAccess accessOfReplaced(mlir::MLIRContext &context, const std::string &stage, const cpu::StageText &text) {
+ArgumentAccess accessOfReplaced(mlir::MLIRContext &context, const std::string &stage, const StageText &text) {
   if (stage != "tile") {
     ArgumentAccess access;
     access.maybeRead = access.maybeWritten = ~uint64_t(0);
     return access;
   }
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
-  cpu::replaceModule(*module, stage, text);
+  replaceModule(*module, stage, text);
   return argumentAccess(*module);
 }
 
@@ -113,57 +112,52 @@ CompiledCode compileHere(const CompileRequest &request, Host &host, const Compil
   ArgumentAccess access = argumentAccess(*module); // before it is lowered
   times.frontEnd = microsecondsSince(start);
 
-  cpu::CpuOptions options;
-  options.cpu = request.options.cpu;
-  options.features = request.options.features;
-  options.fpFusion = request.options.fpFusion;
-  options.lineInfo = request.options.lineInfo;
-  options.dumpPasses = asksFor(request.options.reports.dumpPasses, request.kernel.name);
-  options.dumpLLVMPasses = request.options.reports.dumpLLVMPasses;
-  options.dumpPath = request.options.reports.dumpPath;
-  options.reproducerPath = request.options.reports.reproducerPath;
+  CompileObserver observer;
+  observer.dumpPasses = asksFor(request.options.reports.dumpPasses, request.kernel.name);
+  observer.dumpLLVMPasses = request.options.reports.dumpLLVMPasses;
+  observer.dumpPath = request.options.reports.dumpPath;
+  observer.reproducerPath = request.options.reports.reproducerPath;
   if (!request.options.linesOfStage.empty() && watchers.fileFor) {
-    options.linesOfStage = request.options.linesOfStage;
-    options.linesFile = watchers.fileFor(options.linesOfStage);
+    observer.linesOfStage = request.options.linesOfStage;
+    observer.linesFile = watchers.fileFor(observer.linesOfStage);
   }
-  options.onStage = [&](const std::string &stage, const std::function<std::string()> &text) {
+  observer.onStage = [&](const std::string &stage, const std::function<std::string()> &text) {
     times.stages.emplace_back(stage, microsecondsSince(start));
     if (watchers.onStage)
       watchers.onStage(stage, text);
   };
-  options.replaceStage = [&](const std::string &stage,
-                             const std::function<std::string()> &text) -> std::optional<cpu::StageText> {
-    std::optional<cpu::StageText> other = watchers.replace ? watchers.replace(stage, text) : std::nullopt;
+  observer.replaceStage = [&](const std::string &stage,
+                              const std::function<std::string()> &text) -> std::optional<StageText> {
+    std::optional<StageText> other = watchers.replace ? watchers.replace(stage, text) : std::nullopt;
     if (auto given = request.stages.find(stage); !other && given != request.stages.end())
       other = given->second;
     if (other)
       access = accessOfReplaced(context, stage, *other);
     return other;
   };
-  cpu::CpuCode code;
+  Artifact code;
   try {
-    code = cpu::compile(*module, options);
+    code = request.options.target->compile(*module, request.options, observer);
   } catch (CompileError &error) {
     addText(error.diagnostic, sources);
     throw CompileError(std::move(error.diagnostic));
   }
-  times.stages.emplace_back("obj", microsecondsSince(start));
-  return {std::move(code.object),    std::move(code.symbol), code.metadata, access,
+  times.stages.emplace_back(request.options.target->binaryName().str(), microsecondsSince(start));
+  return {std::move(code.binary),    std::move(code.symbol), code.metadata, access,
           std::move(code.externals), std::move(times)};
 }
 
 } // namespace
 
-llvm::ArrayRef<StageName> stageNames() {
-  static constexpr StageName names[] = {{"tile", "ttir"}, {"cpu", "ttgir"}, {"llvm", "llir"}, {"asm", "s"}};
-  return names;
-}
-
-std::string stageNamed(llvm::StringRef name) {
-  for (const StageName &stage : stageNames())
-    if (name == stage.name || name == stage.alias)
-      return stage.name;
-  return "";
+// "tile or cpu (ttir or ttgir)"
+static std::string moduleStageList(const Target &target) {
+  std::string names, aliases;
+  for (const StageName &stage : target.stages())
+    if (llvm::is_contained(target.moduleStages(), stage.name)) {
+      names += (names.empty() ? "" : " or ") + std::string(stage.name);
+      aliases += (aliases.empty() ? "" : " or ") + std::string(stage.alias);
+    }
+  return names + " (" + aliases + ")";
 }
 
 CompileOptions defaultCompileOptions() {
@@ -172,14 +166,14 @@ CompileOptions defaultCompileOptions() {
   options.sanitizeOverflow = knobBoolean(KnobId::SanitizeOverflow);
   options.fpFusion = knobBoolean(KnobId::DefaultFpFusion);
   options.lineInfo = !knobBoolean(KnobId::DisableLineInfo);
-  options.cpu = knobString(KnobId::CpuTarget);
+  options.architecture = knobString(KnobId::CpuTarget);
   options.features = knobString(KnobId::CpuFeatures);
   options.knobs = knobsInCacheKey();
   options.defaultInputPrecision = knobString(KnobId::Fp32Default);
   if (std::string stage = knobString(KnobId::UseIrLocations); !stage.empty()) {
-    options.linesOfStage = stageNamed(stage);
-    if (options.linesOfStage != "tile" && options.linesOfStage != "cpu")
-      throw std::invalid_argument("USE_IR_LOC=" + stage + ": expected tile or cpu (ttir or ttgir)");
+    options.linesOfStage = options.target->stageNamed(stage);
+    if (!llvm::is_contained(options.target->moduleStages(), options.linesOfStage))
+      throw std::invalid_argument("USE_IR_LOC=" + stage + ": expected " + moduleStageList(*options.target));
   }
   options.reports.dumpPasses = knobString(KnobId::DumpPasses);
   options.reports.dumpLLVMPasses = knobBoolean(KnobId::DumpLLVMPasses);
@@ -188,36 +182,11 @@ CompileOptions defaultCompileOptions() {
   return options;
 }
 
-std::string targetDescription(const CompileOptions &options) {
-  std::string cpu = options.cpu.empty() ? cpu::hostCpu() : options.cpu;
-  std::string features = options.cpu.empty() ? cpu::hostFeatures() : "";
-  return cpu + " " + features + " " + options.features;
-}
-
-std::string whyNotHere(const CompileOptions &options) {
-  llvm::SmallVector<llvm::StringRef> wanted;
-  if (!options.cpu.empty())
-    llvm::X86::getFeaturesForCPU(options.cpu, wanted);
-  for (llvm::StringRef feature : llvm::split(options.features, ','))
-    if (feature.consume_front("+"))
-      wanted.push_back(feature);
-  if (wanted.empty())
-    return "";
-  static const llvm::StringMap<bool> present = llvm::sys::getHostCPUFeatures();
-  std::string missing;
-  for (llvm::StringRef feature : wanted)
-    if (auto found = present.find(feature); found != present.end() && !found->second)
-      missing += (missing.empty() ? "" : ", ") + feature.str();
-  return missing.empty() ? ""
-                         : "it was compiled for " + (options.cpu.empty() ? options.features : options.cpu) +
-                               ", and this machine lacks " + missing;
-}
-
 std::string CompileRequest::key() const {
   return Fingerprint()
       .add(buildId())
-      .add("cpu")
-      .add(targetDescription(options))
+      .add(options.target->name())
+      .add(options.target->description(options))
       .add(options.knobs)
       .add(sourceKey())
       .hex();

@@ -3,24 +3,14 @@
 #pragma once
 
 #include "compiler/frontend/Frontend.h"
-#include "compiler/targets/cpu/CpuTarget.h"
+#include "compiler/targets/Target.h"
 #include "runtime/ArgumentAccess.h"
-#include "runtime/KernelABI.h"
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace nacre {
-
-// The stages of a compile in order, and the names users of the language know them by: "tile" is "ttir", "cpu" is
-// "ttgir", "llvm" is "llir", "asm" is "s".
-struct StageName {
-  const char *name, *alias;
-};
-llvm::ArrayRef<StageName> stageNames();
-// Our name of the stage that either name means; empty when there is none.
-std::string stageNamed(llvm::StringRef name);
 
 // What a compile tells the person who watches it. No part of any key.
 struct CompileReports {
@@ -31,13 +21,10 @@ struct CompileReports {
 };
 
 // What the user may ask of a compile. Options that mean nothing to the target are not here: they make no second kernel.
-struct CompileOptions {
+struct CompileOptions : TargetOptions {
+  const Target *target = targets().front();
   bool debug = false;
   bool sanitizeOverflow = false;
-  bool fpFusion = true;
-  bool lineInfo = true;
-  std::string cpu;                   // as LLVM names it; empty: the host
-  std::string features;              // likewise
   std::string knobs;                 // what the environment says that belongs to the cache key
   std::string defaultInputPrecision; // of a dot that names none; empty: the language's
   std::string linesOfStage;          // the stage whose text gives the machine code its lines; empty: the kernel's
@@ -53,7 +40,7 @@ struct CompileRequest {
   CompileOptions options;
   std::function<void(llvm::StringRef)> staticPrint; // null: to stdout
   bool isTileIR = false;                            // the kernel's text is tile IR; there are no `arguments`
-  std::map<std::string, cpu::StageText> stages;     // what the user put in the place of stages, by name
+  std::map<std::string, StageText> stages;          // what the user put in the place of stages, by name
 
   // Of everything but the host's answers.
   std::string key() const;
@@ -68,7 +55,7 @@ struct CompileTimes {
 };
 
 struct CompiledCode {
-  std::string object; // ELF
+  std::string object; // the target's binary
   std::string symbol;
   KernelMetadata metadata;
   ArgumentAccess access;
@@ -76,11 +63,11 @@ struct CompiledCode {
   CompileTimes times;                      // of the compile that made it; empty when it was read
 };
 
-// Receives every stage in turn ("tile", "cpu", "llvm", "asm"): its name and a function that writes its text.
+// Receives every stage of the target in turn: its name and a function that writes its text.
 using StageSink = std::function<void(const std::string &stage, const std::function<std::string()> &text)>;
 // Gives what is to take a stage's place, or none.
 using StageReplacement =
-    std::function<std::optional<cpu::StageText>(const std::string &stage, const std::function<std::string()> &text)>;
+    std::function<std::optional<StageText>(const std::string &stage, const std::function<std::string()> &text)>;
 
 // Those who take part in a compile. Each may be null.
 struct CompileWatchers {
@@ -92,11 +79,5 @@ struct CompileWatchers {
 
 // Throws CompileError; a crash of the compiler becomes one too (of kind Internal).
 CompiledCode compileKernel(const CompileRequest &request, Host &host, const CompileWatchers &watchers = {});
-
-// The CPU that code is generated for with these options: "znver4 +avx512f,...".
-std::string targetDescription(const CompileOptions &options);
-// Why code compiled with these options cannot run on this machine; empty when it can. The CPU must be one that LLVM
-// knows.
-std::string whyNotHere(const CompileOptions &options);
 
 } // namespace nacre

@@ -1,7 +1,7 @@
 #include "runtime/HostCode.h"
 #include "compiler/frontend/IRBuilder.h"
 #include "compiler/ir/tile/Tile.h"
-#include "compiler/targets/cpu/CpuTarget.h"
+#include "compiler/targets/Target.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -32,7 +32,7 @@ Type typeInMemory(Type type) { return type.isPointerLike() ? type.withScalar(int
 std::string kernelText(llvm::ArrayRef<Type> operandTypes, llvm::ArrayRef<Type> resultTypes,
                        const NativeCode::Emit &emit) {
   mlir::DialectRegistry registry;
-  cpu::registerDialects(registry);
+  targets().front()->registerDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   IRBuilder ir(context);

@@ -2,7 +2,7 @@
 #include "compiler/ir/tile/Tile.h"
 #include "compiler/language/Diagnostic.h"
 #include "compiler/reference/IRWalker.h"
-#include "compiler/targets/cpu/StageText.h"
+#include "compiler/targets/StageText.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace nacre {
@@ -16,10 +16,10 @@ namespace nacre {
 
 IRKernel readIRKernel(const std::string &text, const std::string &fileName) {
   mlir::DialectRegistry registry;
-  cpu::registerDialects(registry);
+  targets().front()->registerDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
-  cpu::replaceModule(*module, "tile", {text, fileName});
+  replaceModule(*module, "tile", {text, fileName});
   IRKernel kernel;
   for (auto function : module->getOps<mlir::func::FuncOp>()) {
     if (!function->hasAttr(tile::kernelAttribute))

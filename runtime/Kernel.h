@@ -1,6 +1,7 @@
 // A compiled kernel that is loaded into this process and can be launched.
 #pragma once
 
+#include "compiler/passes/cpu/KernelABI.h"
 #include "runtime/CompiledCall.h"
 #include "runtime/Compiler.h"
 #include "runtime/HostRecord.h"

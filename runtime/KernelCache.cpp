@@ -106,14 +106,14 @@ void dump(const std::string &folder, const CompileRequest &request, const std::s
 }
 
 // The file that takes the place of a stage, under either name of the stage.
-std::optional<cpu::StageText> overrideIn(const std::string &folder, const CompileRequest &request,
-                                         const std::string &stage) {
-  for (const StageName &names : stageNames())
+std::optional<StageText> overrideIn(const std::string &folder, const CompileRequest &request,
+                                    const std::string &stage) {
+  for (const StageName &names : request.options.target->stages())
     for (const char *suffix : {names.name, names.alias})
       if (stage == names.name) {
         std::string path = folder + "/" + request.kernel.name + "." + suffix;
         if (auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true))
-          return cpu::StageText{(*buffer)->getBuffer().str(), path};
+          return StageText{(*buffer)->getBuffer().str(), path};
       }
   return std::nullopt;
 }
@@ -198,7 +198,7 @@ private:
       };
     if (!settings.overrideFolder.empty() || settings.replace)
       watchers.replace = [&](const std::string &stage, const std::function<std::string()> &text) {
-        std::optional<cpu::StageText> other = settings.replace ? settings.replace(stage, text) : std::nullopt;
+        std::optional<StageText> other = settings.replace ? settings.replace(stage, text) : std::nullopt;
         if (!other && !settings.overrideFolder.empty())
           other = overrideIn(settings.overrideFolder + "/" + folderName(request, *record), request, stage);
         if (other)

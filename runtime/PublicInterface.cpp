@@ -179,13 +179,13 @@ SpecializedKernel KernelHandle::specialize(std::string_view signature, const Com
     request.options.sanitizeOverflow |= settings.sanitizeOverflow;
     request.options.fpFusion &= settings.fpFusion;
     if (!settings.cpu.empty())
-      request.options.cpu = settings.cpu;
+      request.options.architecture = settings.cpu;
     if (!settings.features.empty())
       request.options.features = settings.features;
     auto made = std::make_shared<SpecializedKernel::Implementation>();
     made->arguments = request.arguments;
     made->kernel = findOrCompile(request, *host, defaultCacheSettings());
-    made->obstacle = whyNotHere(request.options); // the CPU is known to exist by now
+    made->obstacle = request.options.target->whyNotHere(request.options); // the CPU is known to exist by now
     SpecializedKernel specialized;
     specialized.implementation = std::move(made);
     return specialized;

@@ -20,8 +20,8 @@ struct RunOptions {
 };
 
 // Runs every program of the grid, x fastest, one after another. `arguments` holds one 8-byte slot an argument as in
-// runtime/KernelABI.h: pointers, integers extended, floats as their bits (narrow floats as those of a float). Throws
-// CompileError.
+// compiler/passes/cpu/KernelABI.h: pointers, integers extended, floats as their bits (narrow floats as those of a
+// float). Throws CompileError.
 void runTileIR(mlir::func::FuncOp kernel, llvm::ArrayRef<uint64_t> arguments, const RunOptions &options);
 
 } // namespace nacre

@@ -87,11 +87,11 @@ CompileSettings::CompileSettings(const std::string &source, PyObject *options) :
   inspection = call(type.get(), stageHook->get(), unicode(source).get(), options);
   settings.replace = [made = inspection.get()](const std::string &stage, const std::function<std::string()> &text) {
     std::string before = text();
-    return insideCompile("a stage's function", [&]() -> std::optional<cpu::StageText> {
+    return insideCompile("a stage's function", [&]() -> std::optional<StageText> {
       Handle after = call(attribute(made, "replace").get(), unicode(stage).get(), unicode(before).get());
       if (after.get() == Py_None)
         return std::nullopt;
-      return cpu::StageText{python::text(after.get()), stage};
+      return StageText{python::text(after.get()), stage};
     });
   };
 }
@@ -118,7 +118,8 @@ void addOverride(CompileRequest &request, uint64_t number) {
   if (number == 0)
     return;
   const std::string &path = overridePaths()[number - 1];
-  std::string stage = stageNamed(llvm::sys::path::extension(path).drop_front(llvm::sys::path::has_extension(path)));
+  std::string stage = request.options.target->stageNamed(
+      llvm::sys::path::extension(path).drop_front(llvm::sys::path::has_extension(path)));
   if (stage.empty())
     raise(PyExc_ValueError,
           "ir_override: %s: the suffix names no stage; use .tile, .cpu, .llvm or .asm (.ttir, .ttgir, .llir, .s)",

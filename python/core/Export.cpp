@@ -25,7 +25,7 @@ PyObject *exportKernelToC(PyObject *, PyObject *args) {
     request.kernel.kernel = *functionSource(kernel);
     request.kernel.options = defaultCompileOptions();
     if (*cpu)
-      request.kernel.options.cpu = cpu;
+      request.kernel.options.architecture = cpu;
     request.kernel.arguments = parseSignature(request.kernel.kernel, signature);
     ExportedKernel exported;
     {

@@ -103,7 +103,7 @@ PyObject *setStageHook(PyObject *, PyObject *hook) {
 // Every stage of a compile by the name that users of the language know: {"ttir": "tile", ...}
 Handle stageAliases() {
   Handle aliases = checked(PyDict_New());
-  for (const StageName &stage : stageNames())
+  for (const StageName &stage : targets().front()->stages())
     checkedStatus(PyDict_SetItemString(aliases.get(), stage.alias, unicode(stage.name).get()));
   return aliases;
 }

@@ -176,7 +176,7 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
     made->kernel = findOrCompile(request, host, settings.cache(), &report);
   }
   made->cooperative = keywords.cooperative;
-  made->obstacle = whyNotHere(request.options);
+  made->obstacle = request.options.target->whyNotHere(request.options);
   made->answers = std::move(host.answers);
   made->libraries = std::move(host.usedLibraries);
   Handle slotTypes = checked(PySequence_Tuple(description.slotTypes.get()));

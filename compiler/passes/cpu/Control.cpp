@@ -1,7 +1,7 @@
 // Control flow. Scalars that loops carry stay values; tiles that they carry live in one buffer each, written by whoever
 // hands the tile over and read by whoever receives it.
+#include "compiler/passes/cpu/KernelABI.h"
 #include "compiler/passes/cpu/Lowering.h"
-#include "runtime/KernelABI.h"
 
 using namespace mlir;
 using namespace nacre;

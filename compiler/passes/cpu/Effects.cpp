@@ -1,7 +1,7 @@
 // What touches the world one element at a time: scalar accesses, atomics, prints, asserts.
+#include "compiler/passes/cpu/KernelABI.h"
 #include "compiler/passes/cpu/Nest.h"
 #include "compiler/passes/cpu/ScalarKinds.h"
-#include "runtime/KernelABI.h"
 
 using namespace mlir;
 using namespace nacre::cpu;

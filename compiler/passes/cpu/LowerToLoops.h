@@ -1,5 +1,5 @@
-// lower-to-loops: a kernel of tile operations becomes a function with the CPU calling convention (runtime/KernelABI.h),
-// its tiles loops over vectors.
+// lower-to-loops: a kernel of tile operations becomes a function with the CPU calling convention
+// (compiler/passes/cpu/KernelABI.h), its tiles loops over vectors.
 //
 //   func.func @k(%p: !tile.ptr<f32>) attributes {tile.kernel}
 //     ==>  func.func @k(%args: !llvm.ptr, %begin: i64, %end: i64, %context: !llvm.ptr) -> i32

@@ -1,7 +1,7 @@
 // The walk over a kernel: its frame, scalars, groups of tile operations, and the scratch arena. See Lowering.h.
 #include "compiler/passes/cpu/Lowering.h"
+#include "compiler/passes/cpu/KernelABI.h"
 #include "compiler/passes/cpu/Nest.h"
-#include "runtime/KernelABI.h"
 
 using namespace mlir;
 using namespace nacre;

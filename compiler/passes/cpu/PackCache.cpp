@@ -1,6 +1,6 @@
 // See PackCache.h.
 #include "compiler/passes/cpu/PackCache.h"
-#include "runtime/KernelABI.h"
+#include "compiler/passes/cpu/KernelABI.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

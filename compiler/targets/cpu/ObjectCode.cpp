@@ -1,13 +1,26 @@
 // LLVM IR to object code. See ObjectCode.h.
 #include "compiler/targets/cpu/ObjectCode.h"
 #include "compiler/language/Diagnostic.h"
+#include "compiler/targets/StageText.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCAsmBackend.h"
+#include "llvm/MC/MCAsmInfo.h"
+#include "llvm/MC/MCCodeEmitter.h"
+#include "llvm/MC/MCContext.h"
+#include "llvm/MC/MCInstrInfo.h"
+#include "llvm/MC/MCObjectFileInfo.h"
+#include "llvm/MC/MCObjectWriter.h"
+#include "llvm/MC/MCParser/MCAsmParser.h"
+#include "llvm/MC/MCParser/MCTargetAsmParser.h"
+#include "llvm/MC/MCRegisterInfo.h"
+#include "llvm/MC/MCStreamer.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include <sys/syscall.h>
@@ -50,13 +63,13 @@ std::string nacre::cpu::hostFeatures() {
   return features;
 }
 
-std::unique_ptr<llvm::TargetMachine> nacre::cpu::makeTargetMachine(const CpuOptions &options) {
+std::unique_ptr<llvm::TargetMachine> nacre::cpu::makeTargetMachine(const TargetOptions &options) {
   initialiseOnce();
   llvm::Triple triple("x86_64-unknown-linux-gnu");
   std::string problem;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, problem);
-  bool isHost = options.cpu.empty() && options.features.empty();
-  std::string cpu = options.cpu.empty() ? (isHost ? hostCpu() : "x86-64") : options.cpu;
+  bool isHost = options.architecture.empty() && options.features.empty();
+  std::string cpu = options.architecture.empty() ? (isHost ? hostCpu() : "x86-64") : options.architecture;
   llvm::TargetOptions targetOptions;
   targetOptions.AllowFPOpFusion = options.fpFusion ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine;
@@ -109,4 +122,40 @@ std::string nacre::cpu::emitObject(llvm::Module &module, llvm::TargetMachine &ma
 
 std::string nacre::cpu::emitAssembly(llvm::Module &module, llvm::TargetMachine &machine) {
   return emit(module, machine, llvm::CodeGenFileType::AssemblyFile);
+}
+
+std::string nacre::cpu::assemble(const std::string &text, const llvm::TargetMachine &machine) {
+  const llvm::Target &target = machine.getTarget();
+  const llvm::Triple &triple = machine.getTargetTriple();
+  const llvm::MCTargetOptions &options = machine.Options.MCOptions;
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, "asm"), llvm::SMLoc());
+  std::string reported;
+  sources.setDiagHandler(
+      [](const llvm::SMDiagnostic &problem, void *reported) {
+        auto &text = *static_cast<std::string *>(reported);
+        if (problem.getKind() == llvm::SourceMgr::DK_Error && text.empty())
+          text = "line " + std::to_string(problem.getLineNo()) + ": " + problem.getMessage().str();
+      },
+      &reported);
+  llvm::MCContext context(triple, machine.getMCAsmInfo(), machine.getMCRegisterInfo(), machine.getMCSubtargetInfo(),
+                          &sources, &options);
+  std::unique_ptr<llvm::MCObjectFileInfo> file(target.createMCObjectFileInfo(context, /*PIC=*/true));
+  context.setObjectFileInfo(file.get());
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  std::unique_ptr<llvm::MCAsmBackend> backend(
+      target.createMCAsmBackend(*machine.getMCSubtargetInfo(), *machine.getMCRegisterInfo(), options));
+  std::unique_ptr<llvm::MCObjectWriter> writer = backend->createObjectWriter(stream);
+  std::unique_ptr<llvm::MCCodeEmitter> emitter(target.createMCCodeEmitter(*machine.getMCInstrInfo(), context));
+  std::unique_ptr<llvm::MCStreamer> streamer(target.createMCObjectStreamer(
+      triple, context, std::move(backend), std::move(writer), std::move(emitter), *machine.getMCSubtargetInfo()));
+  std::unique_ptr<llvm::MCAsmParser> parser(
+      llvm::createMCAsmParser(sources, context, *streamer, *machine.getMCAsmInfo()));
+  std::unique_ptr<llvm::MCTargetAsmParser> instructions(
+      target.createMCAsmParser(*machine.getMCSubtargetInfo(), *parser, *machine.getMCInstrInfo(), options));
+  parser->setTargetParser(*instructions);
+  if (parser->Run(/*NoInitialTextSection=*/false) || !reported.empty())
+    failStage("asm", reported.empty() ? "it cannot be assembled" : reported);
+  return std::string(bytes.data(), bytes.size());
 }

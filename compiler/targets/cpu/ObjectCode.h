@@ -9,7 +9,7 @@
 namespace nacre::cpu {
 
 // Throws CompileError when LLVM does not know the CPU.
-std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const CpuOptions &options);
+std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const TargetOptions &options);
 // Optimises in place. Tiles are already vectors, so LLVM's own vectorisers stay off, but for loops over single elements
 // around the functions of a user's library. `callbacks`, when there are any, watch the passes.
 void optimise(llvm::Module &module, llvm::TargetMachine &machine, llvm::PassInstrumentationCallbacks *callbacks,
@@ -18,5 +18,7 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine, llvm::PassInst
 bool mayUseTileRegisters();
 std::string emitObject(llvm::Module &module, llvm::TargetMachine &machine);
 std::string emitAssembly(llvm::Module &module, llvm::TargetMachine &machine);
+// Assembly to an object file. Throws CompileError, with the line of the text, on what it cannot read.
+std::string assemble(const std::string &text, const llvm::TargetMachine &machine);
 
 } // namespace nacre::cpu

@@ -17,18 +17,18 @@ namespace {
 // Compiles `text` and runs the programs of a one-axis grid on `args`.
 void runKernel(const std::string &text, std::vector<uint64_t> args, uint32_t programs) {
   mlir::DialectRegistry registry;
-  cpu::registerDialects(registry);
+  cpu::target().registerDialects(registry);
   mlir::MLIRContext context(registry);
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   ASSERT_TRUE(module);
-  cpu::CpuOptions options;
+  CompileObserver options;
   if (const char *stage = std::getenv("SHOW_STAGE"))
     options.onStage = [stage](const std::string &name, const std::function<std::string()> &print) {
       if (name == stage)
         std::cout << print() << std::endl;
     };
-  cpu::CpuCode code = cpu::compile(*module, options);
-  auto kernel = cpu::load(code.object, code.symbol);
+  Artifact code = cpu::target().compile(*module, {}, options);
+  auto kernel = cpu::load(code.binary, code.symbol);
   void *scratch = std::aligned_alloc(64, (code.metadata.scratchBytes + 127) / 64 * 64);
   KernelContext kernelContext{};
   kernelContext.grid[0] = programs;
@@ -115,12 +115,12 @@ func.func @sums(%x: !tile.ptr<f32>, %rows: !tile.ptr<f32>, %columns: !tile.ptr<f
 
 TEST(CpuTarget, UnknownCpuIsAnError) {
   mlir::DialectRegistry registry;
-  cpu::registerDialects(registry);
+  cpu::target().registerDialects(registry);
   mlir::MLIRContext context(registry);
   auto module = mlir::parseSourceString<mlir::ModuleOp>("func.func @k() attributes {tile.kernel} { return }", &context);
-  cpu::CpuOptions options;
-  options.cpu = "pentagon";
-  EXPECT_THROW(cpu::compile(*module, options), CompileError);
+  TargetOptions options;
+  options.architecture = "pentagon";
+  EXPECT_THROW(cpu::target().compile(*module, options, {}), CompileError);
 }
 
 } // namespace

@@ -143,8 +143,8 @@ void runCases(const Machine &machine, uint32_t seed, int count) {
   llvm::SMDiagnostic problem;
   std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, problem, context);
   ASSERT_TRUE(module) << problem.getMessage().str();
-  cpu::CpuOptions options;
-  options.cpu = machine.cpu;
+  TargetOptions options;
+  options.architecture = machine.cpu;
   auto target = cpu::makeTargetMachine(options);
   module->setTargetTriple(target->getTargetTriple());
   module->setDataLayout(target->createDataLayout());
@@ -208,8 +208,8 @@ std::string assemblyOf(const std::string &text, const char *cpu, unsigned regist
   llvm::LLVMContext context;
   llvm::SMDiagnostic problem;
   std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, problem, context);
-  cpu::CpuOptions options;
-  options.cpu = cpu;
+  TargetOptions options;
+  options.architecture = cpu;
   auto target = cpu::makeTargetMachine(options);
   module->setTargetTriple(target->getTargetTriple());
   module->setDataLayout(target->createDataLayout());

@@ -4,7 +4,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/IR/PassInstrumentation.h"
 
-namespace nacre::cpu {
+namespace nacre {
 
 // Where reports go: appended to the file, or stderr when `path` is empty. Throws CompileError when it cannot be opened.
 std::shared_ptr<llvm::raw_ostream> reportStream(const std::string &path);
@@ -16,4 +16,4 @@ void reportPasses(mlir::PassManager &passes, std::shared_ptr<llvm::raw_ostream> 
 // The same for LLVM's passes, without times. `callbacks` must live as long as the passes run.
 void reportLLVMPasses(llvm::PassInstrumentationCallbacks &callbacks, std::shared_ptr<llvm::raw_ostream> stream);
 
-} // namespace nacre::cpu
+} // namespace nacre

@@ -1,5 +1,5 @@
 // See PassReport.h.
-#include "compiler/targets/cpu/PassReport.h"
+#include "compiler/targets/PassReport.h"
 #include "compiler/language/Diagnostic.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -89,7 +89,7 @@ private:
 
 } // namespace
 
-std::shared_ptr<llvm::raw_ostream> nacre::cpu::reportStream(const std::string &path) {
+std::shared_ptr<llvm::raw_ostream> nacre::reportStream(const std::string &path) {
   if (path.empty())
     return {&llvm::errs(), [](llvm::raw_ostream *) {}};
   std::error_code error;
@@ -102,12 +102,11 @@ std::shared_ptr<llvm::raw_ostream> nacre::cpu::reportStream(const std::string &p
   throw CompileError(diagnostic);
 }
 
-void nacre::cpu::reportPasses(PassManager &passes, std::shared_ptr<llvm::raw_ostream> stream) {
+void nacre::reportPasses(PassManager &passes, std::shared_ptr<llvm::raw_ostream> stream) {
   passes.addInstrumentation(std::make_unique<Report>(std::move(stream)));
 }
 
-void nacre::cpu::reportLLVMPasses(llvm::PassInstrumentationCallbacks &callbacks,
-                                  std::shared_ptr<llvm::raw_ostream> stream) {
+void nacre::reportLLVMPasses(llvm::PassInstrumentationCallbacks &callbacks, std::shared_ptr<llvm::raw_ostream> stream) {
   auto report = std::make_shared<LLVMReport>(callbacks, std::move(stream));
   callbacks.registerBeforeNonSkippedPassCallback(
       [report](llvm::StringRef pass, const llvm::Any &unit) { report->before(pass, unit); });

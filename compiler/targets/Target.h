@@ -1,0 +1,102 @@
+// A target: what tile IR is compiled for. The rest of the project knows targets by this interface alone.
+//
+// A target brings its pipeline, a sequence of named stages from "tile" to its binary, and says what its kernels depend on
+// besides their source. What is the same for all stands beside this header: running passes and telling of their errors
+// (PassRunner.h), stages as text (StageText.h), LLVM's own errors (LLVMErrors.h).
+//
+// A new target is a folder here, a class that derives from Target, and a line in Target.cpp.
+#pragma once
+
+#include "compiler/language/ExternalFunction.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir {
+class DialectRegistry;
+class ModuleOp;
+} // namespace mlir
+
+namespace nacre {
+
+// One stage of a compile, and the name that users of the language know it by: "tile" is "ttir".
+struct StageName {
+  const char *name, *alias;
+};
+
+// The text of a stage, and the file it stands in.
+struct StageText {
+  std::string text, file;
+};
+
+// What is asked of a target, besides the kernel. Part of the cache key as far as the target says (Target::description).
+struct TargetOptions {
+  std::string architecture; // as the target names its machines ("znver4"); empty: this machine's
+  std::string features;     // added and taken away: "+avx512f,-avx2"
+  bool fpFusion = true;     // contract a*b+c
+  bool lineInfo = true;
+};
+
+// Those who watch a compile and take part in it. No part of any key.
+struct CompileObserver {
+  bool dumpPasses = false;     // print the IR after every pass that changed it
+  bool dumpLLVMPasses = false; // the same for LLVM's passes
+  std::string dumpPath;        // the file to which both are appended; empty: stderr
+  std::string reproducerPath;  // where a failing pass leaves its input; empty: nowhere
+  // A stage of MLIR: the lines of the machine code are those of that stage's text, which is written to the file; empty:
+  // those of the kernel.
+  std::string linesOfStage, linesFile;
+  // Called after each stage with its name and a function that gives its text; null: none wanted.
+  std::function<void(const std::string &stage, const std::function<std::string()> &text)> onStage;
+  // Asked after each stage for what is to take its place; none: nothing. Null: nobody is asked.
+  std::function<std::optional<StageText>(const std::string &stage, const std::function<std::string()> &text)>
+      replaceStage;
+};
+
+// What the compiler tells the runtime besides the code.
+struct KernelMetadata {
+  uint64_t scratchBytes = 0;
+  bool waits = false;          // a program may wait for another: it tells the runtime while it does
+  bool callsLibraries = false; // it runs code of users' libraries, linked into it or not
+};
+
+struct Artifact {
+  std::string binary; // what the target's device loads
+  std::string symbol; // the kernel in it
+  std::vector<ExternalFunction> externals; // what it calls of libraries that are not part of it
+  KernelMetadata metadata;
+};
+
+class Target {
+public:
+  virtual ~Target() = default;
+  virtual llvm::StringRef name() const = 0;  // "cpu": in options, keys and messages
+  virtual llvm::StringRef title() const = 0; // "CPU": in sentences
+  // In the order of the pipeline, but for the binary.
+  virtual llvm::ArrayRef<StageName> stages() const = 0;
+  // Those of them that are MLIR, and so can lend their lines to the machine code.
+  virtual llvm::ArrayRef<llvm::StringRef> moduleStages() const = 0;
+  virtual llvm::StringRef binaryName() const = 0; // of the last stage: "obj"
+  virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
+  // The machine that the options mean, in full: what code depends on besides the kernel.
+  virtual std::string description(const TargetOptions &options) const = 0;
+  // Why code compiled with these options cannot run on this machine; empty when it can. The architecture must be one that
+  // the target knows.
+  virtual std::string whyNotHere(const TargetOptions &options) const = 0;
+  // `module` is tile IR with one function that has the attribute tile.kernel; it is consumed. Throws CompileError.
+  virtual Artifact compile(mlir::ModuleOp module, const TargetOptions &options,
+                           const CompileObserver &observer) const = 0;
+
+  // Our name of the stage that either name means; empty when there is none.
+  std::string stageNamed(llvm::StringRef name) const;
+};
+
+// Every target of this build, the default one first.
+llvm::ArrayRef<const Target *> targets();
+// Null when there is none of that name.
+const Target *findTarget(llvm::StringRef name);
+
+} // namespace nacre
