@@ -178,6 +178,18 @@ def while_loop(p, d):
     finish(p, d, carried)
 
 
+def halving(p, d):
+    """A loop whose rounds depend on what it computes."""
+    a = p.operand(d, d.one_of(["int32", "int64", "uint8", "uint16"]), p.shape(d, largest=1024), range=(0, 100))
+    name = p.name()
+    p.emit(f"{name} = {a.text}")
+    limit = d.one_of([3, 0, 20])
+    p.emit(f"while tl.max({name}.to(tl.int32)) > {limit}:")
+    step = d.one_of([f"{name} // 2", f"{name} >> 1", f"tl.where({name} > {limit}, tl.flip({name}, 0) // 2, {name} // 2)"])
+    p.emit(f"    {name} = {step}")
+    p.declare(d, name, a.type, a.shape, None, (0, 100))
+
+
 def branch(p, d):
     """One name bound in both arms."""
     if len(p.scopes) > DEEPEST:
@@ -304,9 +316,16 @@ def rotation(p, d):
     p.emit(f"for {counter} in range({d.one_of(['trips', '3', '2'])}):")
     last = Value(names[-1], type_name, shape, 0)
     turned = [*names[1:], f"({names[0]} + {elsewhere(d, last)}).to(tl.{type_name})"]
-    p.emit(f"    {', '.join(names)} = {', '.join(turned)}")
+    if d.chance(30):  # the same as a tuple
+        state = p.name("state")
+        p.lines.insert(len(p.lines) - 1, "    " * p.indent + f"{state} = ({', '.join(names)})")
+        p.emit(f"    {', '.join(names)} = {state}")
+        p.emit(f"    {state} = ({', '.join(turned)})")
+        p.emit(f"{', '.join(names)} = {state}")
+    else:
+        p.emit(f"    {', '.join(names)} = {', '.join(turned)}")
     for name in names:
         p.declare(d, name, type_name, shape)
 
 
-MAKERS = [(6, for_loop), (2, while_loop), (3, branch), (2, helper_call), (1, early_return), (3, float_recurrence), (2, rotation), (2, attention)]
+MAKERS = [(6, for_loop), (2, while_loop), (1, halving), (3, branch), (2, helper_call), (1, early_return), (3, float_recurrence), (2, rotation), (2, attention)]

@@ -68,7 +68,9 @@ def operand(p, d, type_name, shape, bound):
 def dot(p, d):
     type_name = d.one_of(OPERANDS)
     result = RESULTS.get(type_name, "float32")
-    m, n, k = (extent(p, d) for _ in range(3))
+    m, n, k = (extent(p, d, d.one_of([64, 64, 64, 200])) for _ in range(3))
+    while m * n > 4096 or m * k > 8192 or k * n > 8192:
+        m, n, k = -(-m // 2), -(-n // 2), -(-k // 2)
     batch = (d.one_of([1, 2, 3, 4]),) if d.chance(20) else ()
     if batch:
         m, n, k = min(m, 20), min(n, 20), min(k, 20)
@@ -131,4 +133,24 @@ def matmul_loop(p, d):
     p.declare(d, name, result, (m, n), None if result == "int32" else 9 * length)
 
 
-MAKERS = [(4, dot), (2, matmul_loop)]
+def dot_after_store(p, d):
+    """An operand that changes in memory between two products."""
+    m, n, k = (extent(p, d, 48) for _ in range(3))
+    type_name = d.one_of(["float32", "float16", "bfloat16"])
+    a = p.operand(d, type_name, (m, k), 3)
+    b = p.input(d, type_name, k * n * p.programs, ("exact", 3, d.fresh_key()))
+    pointer, name, product = p.name("at"), p.name(), p.name()
+    p.emit(f"{pointer} = {p.own(b, k * n)}{p.offsets((k, n))}")
+    p.emit(f"{name} = tl.load({pointer})")
+    p.emit(f'{product} = tl.dot({a.text}, {name}, input_precision="ieee")')
+    changed = p.operand(d, type_name, (k, n), 3)
+    p.emit(f"tl.store({pointer}, {changed.text})")
+    if d.chance(50):
+        p.emit("tl.debug_barrier()")
+    p.emit(f'{product} += tl.dot({a.text}, tl.load({pointer}), input_precision="ieee")')
+    p.emit("tl.debug_barrier()")
+    p.declare(d, name, type_name, (k, n), 3)
+    p.declare(d, product, "float32", (m, n), 18 * k)
+
+
+MAKERS = [(4, dot), (2, matmul_loop), (1, dot_after_store)]

@@ -198,6 +198,25 @@ class IndexMaker:
             total = term if total is None else combine("+", total, term, self.outer)
         return total if total is not None else self.zero()
 
+    def strided(self):
+        """The sum of the lanes with gaps, interleaved, transposed or backwards; a stride may be given at the launch."""
+        total = None
+        span = 1
+        for axis in self.d.permutation(len(self.shape)):
+            stride = self.d.one_of([span, span, span, 1, 2, 3, 4, 8, -1, -span, span + 3, 16])
+            term = self.lanes(axis)
+            if stride != 1:
+                term = combine("*", term, self.given(stride), self.outer)
+            total = term if total is None else combine("+", total, term, self.outer)
+            span = max(span, abs(stride) * self.shape[axis])
+        return total if total is not None else self.zero()
+
+    def given(self, value):
+        """A number in the text, or one that is given at the launch."""
+        text = self.builder.number(self.d, value)
+        values = self.literal(value).values
+        return self.literal(value) if text == str(value) or value == 1 else Index(text, "int32", values.astype(np.int32), ())
+
     def zero(self):
         return Index("tl.full((), 0, tl.int32)", "int32", np.zeros((1,) * (self.outer + len(self.shape)), np.int32), ())
 
@@ -281,7 +300,7 @@ class IndexMaker:
             lanes = self.lanes(axis)
             if self.d.chance(40):
                 lanes = combine("+", lanes, self.scalar(), self.outer)
-            bound = self.literal(self.d.one_of([1, extent - 1, extent // 2, extent, 0, 3 * extent // 4, 7]))
+            bound = self.literal(self.d.one_of([1, extent - 1, extent // 2, extent, 0, 3 * extent // 4 - 1, extent // 4, 7]))
             bound = self.scalar() if self.d.chance(30) else bound
             check = compare(self.d.one_of(["<", "<", ">=", "==", ">", "!="]), lanes, bound, self.outer)
             made = check if made is None else self.joined(made, check, "&", np.logical_and)
@@ -323,8 +342,8 @@ class IndexMaker:
 
     def address(self, limit=ADDRESSES):
         """(index, mask or None): where the mask is true (everywhere without one) the index is from 0 to less than `limit`."""
-        kind = self.d.below(8)
-        index = self.linear() if kind < 2 else self.sum_of_lanes() if kind == 2 else self.expression(self.d.between(1, 3))
+        kind = self.d.below(10)
+        index = self.linear() if kind < 2 else self.strided() if kind >= 8 else self.sum_of_lanes() if kind == 2 else self.expression(self.d.between(1, 3))
         if self.d.chance(25):
             index = combine("+", index, self.scalar(), self.outer) or index
         mask = self.condition() if self.d.chance(35) else None

@@ -33,11 +33,13 @@ def indexed_load(p, d):
     bound = min(EXACT[type_name], 50) if is_float(type_name) and d.chance(50) else None
     array = p.input(d, type_name, int(used.max()) + 1 if used.size else 1, p.contents(d, type_name, bound))
     text = ""
+    late = index.shape not in (shape, ()) and d.chance(50)  # a scalar pointer takes no mask of a tile
     if mask is not None:
         text = p.mask(d, mask, shape) + d.one_of(["", ", other=0", ", other=3"])
+        if bound is None and "other" not in text and not late and d.chance(30):
+            text += f", other={p.operand(d, type_name, shape).text}"
         if bound is not None:
             bound = max(bound, 3)
-    late = index.shape not in (shape, ()) and d.chance(50)  # a scalar pointer takes no mask of a tile
     joint = index.shape if mask is None or not mask.shape else tuple(max(a, b) for a, b in zip(index.shape or (1,) * len(shape), mask.shape))
     joint = shape if re.match(r", mask=v\d+\b", text) else joint
     expression = f"tl.load({pointer_text(array.name, index, shape, not late)}{text}{hint(d)})"
@@ -191,14 +193,16 @@ def window(p, d, rank):
     block = p.shape(d, rank=rank, largest=1024)
     array, begin = [], []
     for extent in block:
-        size = d.one_of([extent, extent + 3, max(1, extent - 1), 2 * extent, 1, 12, 23])
+        part = d.between(1, extent)
+        size = d.one_of([extent, extent + 3, max(1, extent - 1), 2 * extent, part, part, part, part])
         array.append(size)
-        begin.append(d.one_of([0, 0, 1, -1, -extent // 2, max(size - extent, 0), size - 1, size, size + 5, -extent, -extent - 2]))
+        begin.append(d.one_of([0, 0, 0, 0, 0, 1, -1, -1, -1, -extent // 2, max(size - extent, 0), size - 1, size, size + 5, -extent, -extent - 2]))
     return tuple(array), block, tuple(begin)
 
 
-def texts(p, d, numbers):
-    return "(" + ", ".join(p.number(d, number) for number in numbers) + ("," if len(numbers) == 1 else "") + ")"
+def texts(p, d, numbers, known):
+    """A tuple of numbers: all known to the compiler, or some of them given at the launch."""
+    return "(" + ", ".join(str(number) if known else p.number(d, number) for number in numbers) + ("," if len(numbers) == 1 else "") + ")"
 
 
 def block_pointer(p, d):
@@ -218,7 +222,9 @@ def block_pointer(p, d):
     pointer = p.name("block")
     moved = d.chance(30)
     start = tuple(place - 1 for place in begin) if moved else begin
-    p.emit(f"{pointer} = tl.make_block_ptr({base}, {texts(p, d, array_shape)}, {texts(p, d, strides)}, {texts(p, d, start)}, {block}, {order})")
+    known = not d.chance(50)
+    numbers = ", ".join(texts(p, d, numbers, known) for numbers in (array_shape, strides, start))
+    p.emit(f"{pointer} = tl.make_block_ptr({base}, {numbers}, {block}, {order})")
     if moved:
         p.emit(f"{pointer} = tl.advance({pointer}, {(1,) * rank})")
     check = f", boundary_check={checked}" if checked else ""
@@ -249,7 +255,8 @@ def descriptor(p, d):
     base = p.own(array, size) if writes else array.name
     name = p.name("desc")
     padding = d.one_of(["", ', padding_option="nan"' if is_float(type_name) and type_name not in FP8 else ""])
-    listed = lambda numbers: "[" + texts(p, d, numbers)[1:-1].rstrip(",") + "]"  # noqa: E731
+    known = not d.chance(50)
+    listed = lambda numbers: "[" + texts(p, d, numbers, known)[1:-1].rstrip(",") + "]"  # noqa: E731
     last = "" if len(strides) == 1 else listed(strides[:-1])[1:-1] + ", "
     p.emit(f"{name} = tl.make_tensor_descriptor({base}, {listed(array_shape)}, [{last}1], {list(block)}{padding})")
     if writes:
@@ -300,6 +307,49 @@ def ping_pong(p, d):
     p.emit(f"    {a}, {b} = {b}, {a}")
     p.bind(d, f"tl.load({a}{places})", type_name, shape)
     p.emit("tl.debug_barrier()")
+
+
+def chosen_pointers(p, d):
+    """Pointers into two arrays, chosen lane by lane or by a run-time condition."""
+    shape = p.shape(d, largest=1024)
+    size = max(math.prod(shape), 1)
+    type_name = d.one_of(ALL)
+    first, second = (p.input(d, type_name, size) for _ in range(2))
+    places = p.offsets(shape)
+    name = p.name("at")
+    way = d.below(3)
+    if way == 0:
+        condition = p.index(d, shape).condition()
+        text = condition.text if condition.shape == shape else f"tl.broadcast_to({condition.text}, {shape})"
+        p.emit(f"{name} = tl.where({text}, {first.name}{places}, {second.name}{places})")
+    elif way == 1:
+        p.emit(f"{name} = ({first.name} if {d.one_of(['n0 > 3', 'trips > 1', 'b0'])} else {second.name}){places}")
+    else:
+        p.emit(f"if {d.one_of(['n0 > 3', 'trips > 1', 'b0'])}:")
+        p.emit(f"    {name} = {first.name}{places}")
+        p.emit("else:")
+        p.emit(f"    {name} = {second.name}{places}")
+    p.bind(d, f"tl.load({name})", type_name, shape)
+
+
+def other_type(p, d):
+    """Memory written in one type and read in another, through a converted pointer."""
+    wide, narrow = d.one_of([("int32", "uint8"), ("int32", "int16"), ("int64", "int32"), ("int16", "int8"), ("int64", "uint16")])
+    shape = (d.one_of([4, 16, 7, 64]),)
+    ratio = WIDTHS[wide] // WIDTHS[narrow]
+    value = p.operand(d, wide, shape)
+    array = p.input(d, wide, shape[0] * p.programs)
+    base = p.own(array, shape[0])
+    p.emit(f"tl.store({base}{p.offsets(shape)}, {value.text})")
+    p.emit("tl.debug_barrier()")
+    parts = (shape[0] * ratio,)
+    p.bind(d, f"tl.load({base}.to(tl.pointer_type(tl.{narrow})){p.offsets(parts)})", narrow, parts)
+    p.emit("tl.debug_barrier()")
+    if d.chance(40):
+        p.emit(f"tl.store({base}.to(tl.pointer_type(tl.{narrow})) + 1, 5)")
+        p.emit("tl.debug_barrier()")
+        p.bind(d, f"tl.load({base}{p.offsets(shape)})", wide, shape)
+        p.emit("tl.debug_barrier()")
 
 
 def promised(p, d):
@@ -397,5 +447,5 @@ def pointer_walk(p, d):
 
 MAKERS = [
     (6, indexed_load), (2, uniform_load), (2, indirect_load), (4, scattered_store), (2, stored_and_read), (2, in_place), (2, overlapping),
-    (1, rows_by_number), (2, ping_pong), (1, promised), (3, block_pointer), (2, descriptor), (3, atomic), (2, pointer_walk),
+    (1, rows_by_number), (2, ping_pong), (1, promised), (2, chosen_pointers), (1, other_type), (3, block_pointer), (2, descriptor), (3, atomic), (2, pointer_walk),
 ]  # fmt: skip

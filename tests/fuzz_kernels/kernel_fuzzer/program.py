@@ -101,7 +101,8 @@ class Program:
     @staticmethod
     def fresh(seed, makers):
         source = fresh_source(seed)
-        return Program(Gene(), [Gene() for _ in range(3 + int(source.random() * 9))], source, makers)
+        count = 3 + int(source.random() * (9 if source.random() < 0.85 else 20))
+        return Program(Gene(), [Gene() for _ in range(count)], source, makers)
 
     @staticmethod
     def replayed(data, makers):
@@ -357,6 +358,9 @@ class Program:
             wide = text if value.type in ("float32", "float64") else f"{text}.to(tl.float32)"
             text = f"tl.minimum(tl.maximum({wide}, -100.0), 100.0).to(tl.int32)"
             source_range, source = (-100, 100), "int32"
+            if range is None and type_name in ("int32", "int64", "uint32") and d.chance(30):  # nearly all that the type holds
+                low, high = (0, (1 << 32) - 512) if type_name == "uint32" else (-(1 << 31), (1 << 31) - 256)
+                return f"tl.minimum(tl.maximum({wide}, {float(low)}), {float(high)}).to(tl.{type_name})", None, (low, high)
             if value.bound is not None and value.bound <= 1 << 24:
                 text, source_range = f"{value.text}.to(tl.float32).to(tl.int32)", (-value.bound, value.bound)
         else:

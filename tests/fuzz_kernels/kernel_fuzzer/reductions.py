@@ -96,7 +96,7 @@ def extreme_with_place(p, d):
 
 
 def custom_reduction(p, d):
-    type_name = d.one_of(["int32", "int64", "uint32", "int16", "uint8"])
+    type_name = d.one_of(["int32", "int64", "uint32", "int16", "uint8", "float32", "float16", "float64"])
     shape = p.shape(d)
     axis = d.below(len(shape))
     keep = d.chance(30)
@@ -104,14 +104,20 @@ def custom_reduction(p, d):
 
 
 def custom_scan(p, d):
-    type_name = d.one_of(["int32", "int64", "uint32", "int16", "uint8"])
+    type_name = d.one_of(["int32", "int64", "uint32", "int16", "uint8", "float32", "float16", "float64"])
     shape = p.shape(d)
     axis = d.below(len(shape))
     several(p, d, "tl.associative_scan", type_name, shape, axis, f", reverse={d.chance(40)}", shape)
 
 
 def several(p, d, function, type_name, shape, axis, extra, result_shape):
-    """One, two or three tensors combined together."""
+    """One, two or three tensors combined together. Of floats only what is the same in any grouping: the largest, the last."""
+    if is_float(type_name):
+        combine = d.one_of(["combine_max", "combine_last"]) if function != "tl.reduce" else "combine_max"
+        p.helper(COMBINES[combine])
+        a = p.operand(d, type_name, shape)
+        p.bind(d, f"{function}({a.text}, {axis}, {combine}{extra}) + 0.0", type_name, result_shape)
+        return
     table = d.one_of([COMBINES, COMBINES, PAIRS, PAIRS, TRIPLES])
     count = 1 if table is COMBINES else 2 if table is PAIRS else 3
     names = sorted(table)
@@ -165,7 +171,7 @@ def order(p, d):
 def histogram(p, d):
     shape = (p.extent(d),)
     bins = d.one_of([4, 8, 16, 32, 5, 20, 1, 2])
-    a = p.operand(d, d.one_of(["int32", "uint32"]), shape, range=(0, d.one_of([bins - 1, bins + 3])))
+    a = p.operand(d, "int32", shape, range=d.one_of([(0, bins - 1), (0, bins + 3), (-3, bins)]))
     mask = f", mask={p.operand(d, 'int1', shape).text}" if d.chance(40) else ""
     p.bind(d, f"tl.histogram({a.text}, {bins}{mask})", "int32", (bins,), None, (0, shape[0]))
 
