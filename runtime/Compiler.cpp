@@ -72,6 +72,7 @@ void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Host
   frontend.sanitizeOverflow = request.options.sanitizeOverflow;
   frontend.staticPrint = request.staticPrint;
   frontend.defaultInputPrecision = request.options.defaultInputPrecision;
+  frontend.externLibraries = request.options.externLibraries;
   frontend.sources = &sources;
   buildTileIR(context, request.kernel, request.arguments, host, frontend, module);
 }
@@ -198,6 +199,9 @@ std::string CompileRequest::sourceKey() const {
   for (const auto &[stage, text] : stages)
     fingerprint.add(stage).add(text.text);
   fingerprint.add(options.debug).add(options.sanitizeOverflow).add(options.fpFusion).add(options.lineInfo);
+  fingerprint.add(static_cast<uint64_t>(options.externLibraries.size()));
+  for (const auto &[name, path] : options.externLibraries)
+    fingerprint.add(name).add(path);
   fingerprint.add(static_cast<uint64_t>(arguments.size()));
   for (const ArgumentSpec &argument : arguments)
     addSpec(fingerprint, argument);

@@ -27,6 +27,7 @@ struct CompileOptions : TargetOptions {
   bool sanitizeOverflow = false;
   std::string knobs;                 // what the environment says that belongs to the cache key
   std::string defaultInputPrecision; // of a dot that names none; empty: the language's
+  std::map<std::string, std::string> externLibraries; // files by the names that extern_elementwise has for them
   std::string linesOfStage;          // the stage whose text gives the machine code its lines; empty: the kernel's
   CompileReports reports;
 };

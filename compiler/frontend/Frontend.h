@@ -68,6 +68,7 @@ struct FrontendOptions {
   bool sanitizeOverflow = false;
   std::string target = "cpu";
   std::string defaultInputPrecision; // of a dot that names none; empty: the language's own
+  std::map<std::string, std::string> externLibraries; // files by the names that extern_elementwise has for them
   std::function<void(llvm::StringRef)> staticPrint; // null: to stdout
   std::vector<std::shared_ptr<const SourceText>> *sources = nullptr; // filled with the texts that the IR's locations name
 };

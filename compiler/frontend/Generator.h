@@ -68,6 +68,10 @@ public:
   Object callElementwise(const Object &function, llvm::ArrayRef<Object> arguments, int pack) override;
   std::optional<BinaryOp> sumOrProduct(const Object &function, Type type) override;
   llvm::Expected<std::shared_ptr<const ExternalLibrary>> library(llvm::StringRef path) override;
+  std::string libraryNamed(llvm::StringRef name) const override {
+    auto found = options.externLibraries.find(name.str());
+    return found == options.externLibraries.end() ? "" : found->second;
+  }
   bool debug() const override { return options.debug; }
   bool sanitizeOverflow() const override { return options.sanitizeOverflow; }
   void staticPrint(llvm::StringRef text) override;
@@ -219,7 +223,7 @@ private:
   std::map<std::pair<std::string, std::string>, Host::Answer> globals; // by function and name
   uintptr_t stackStart = 0;
   int elementwiseCalls = 0; // around the place being built: branches on tiles are selects
-  int regionDepth = 0; // of branches and loops being built, through all frames
+  int regionDepth = 0;      // of branches and loops being built, through all frames
   // A loop's body may be built again when the first try assumed too much: what it printed is held back until it is
   // final.
   int attempts = 0;

@@ -132,12 +132,14 @@ static Object externElementwise(Evaluation &evaluation, llvm::ArrayRef<Object> a
                     "arg_type_symbol_dict has " + llvm::join(known, ", ") + "; convert the arguments with .to(...)");
   }
   operands = broadcastTogether(evaluation, operands);
+  const Builtin *builtin = path.empty() ? libdeviceFunction(chosen->symbol) : nullptr;
+  if (path.empty() && !builtin)
+    path = evaluation.libraryNamed(stringArgument(evaluation, arguments[0], "lib_name"));
   if (path.empty()) {
-    const Builtin *builtin = libdeviceFunction(chosen->symbol);
     if (!builtin)
       evaluation.fail(Diagnostic::Kind::Value,
                       "`lib_path` is empty, so there is no library with `" + chosen->symbol + "`",
-                      "pass the path of the library's file");
+                      "pass the path of the library's file, here or with the launch option extern_libs={name: path}");
     return castTo(evaluation,
                   toValue(evaluation,
                           callBuiltin(evaluation, *builtin, std::vector<Object>(operands.begin(), operands.end()), {})),
@@ -171,10 +173,12 @@ void addInlineCode(Table &table) {
       "dict, is_pure: constexpr bool = True)",
       "Calls a function of a library of your own on each element. Kernels reach it through a function marked with "
       "@tl.core.extern. The function must be safe to call from several threads at once.\n\n"
-      "lib_name: what the library is called; for the reader.\n"
+      "lib_name: what the library is called, by the launch option extern_libs too.\n"
       "lib_path: its file: LLVM bitcode (.bc) or IR (.ll), which becomes part of the kernel and is vectorised with it; "
       "an ELF object (.o), a static (.a) or a shared library (.so), which is called. A library that was built anew "
-      "means a new compile. With an empty path, names of NVIDIA's libdevice mean those of tl.extra.libdevice.\n"
+      "means a new compile. With an empty path, names of NVIDIA's libdevice mean those of tl.extra.libdevice, and "
+      "others are looked for in "
+      "the library that the launch option extern_libs={name: path} names.\n"
       "args: the arguments, brought to one shape.\n"
       "arg_type_symbol_dict: {(dtypes of the arguments): (name in the library, dtype of the result)}, an entry for "
       "each way to call it; the arguments' dtypes must be one of them.\n"

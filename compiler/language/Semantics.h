@@ -25,6 +25,8 @@ public:
   virtual llvm::Expected<std::shared_ptr<const ExternalLibrary>> library(llvm::StringRef path) {
     return ExternalLibrary::find(path);
   }
+  // The file of a library that the launch's extern_libs names; empty: none.
+  virtual std::string libraryNamed(llvm::StringRef) const { return ""; }
   virtual bool debug() const = 0;               // device_assert is live
   virtual bool sanitizeOverflow() const = 0;
   virtual void staticPrint(llvm::StringRef text) = 0;

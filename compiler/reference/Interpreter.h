@@ -10,6 +10,7 @@
 #include "compiler/language/Semantics.h"
 #include "compiler/reference/EagerBuilder.h"
 #include "compiler/reference/Recording.h"
+#include <map>
 #include <set>
 
 namespace nacre {
@@ -31,6 +32,7 @@ public:
     bool debug = false;
     bool sanitizeOverflow = false;
     std::string defaultInputPrecision;
+    std::map<std::string, std::string> externLibraries; // files by name
   };
   Interpreter(InterpreterHost &host, Options options) : host(host), options(options), recorder(eager) {}
 
@@ -44,6 +46,10 @@ public:
   std::optional<BinaryOp> sumOrProduct(const Object &function, Type type) override;
   bool debug() const override { return options.debug; }
   bool sanitizeOverflow() const override { return options.sanitizeOverflow; }
+  std::string libraryNamed(llvm::StringRef name) const override {
+    auto found = options.externLibraries.find(name.str());
+    return found == options.externLibraries.end() ? "" : found->second;
+  }
   std::string defaultInputPrecision() const override { return options.defaultInputPrecision; }
   void staticPrint(llvm::StringRef text) override;
   std::string target() const override { return "cpu"; }

@@ -114,6 +114,55 @@ Handle overridePath(uint64_t number) {
   return number == 0 ? Handle::borrow(Py_None) : unicode(overridePaths()[number - 1]);
 }
 
+namespace {
+using LibraryList = std::map<std::string, std::string>;
+std::vector<std::unique_ptr<LibraryList>> &libraryLists() {
+  static auto *lists = [] {
+    auto *made = new std::vector<std::unique_ptr<LibraryList>>;
+    made->push_back(std::make_unique<LibraryList>()); // 0: none
+    return made;
+  }();
+  return *lists;
+}
+} // namespace
+
+uint64_t libraryListNumber(PyObject *libraries) {
+  LibraryList wanted;
+  if (libraries != Py_None) {
+    Handle dictionary =
+        Handle::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject *>(&PyDict_Type), libraries, nullptr));
+    if (!dictionary) {
+      PyErr_Clear();
+      raise(PyExc_TypeError, "extern_libs: expected a dictionary of names and paths, found %R", libraries);
+    }
+    PyObject *name, *path;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(dictionary.get(), &position, &name, &path)) {
+      Handle plain = Handle::steal(PyOS_FSPath(path));
+      if (!plain || !PyUnicode_Check(name) || !PyUnicode_Check(plain.get())) {
+        PyErr_Clear();
+        raise(PyExc_TypeError, "extern_libs: expected names and paths, found %R: %R", name, path);
+      }
+      wanted[text(name)] = text(plain.get());
+    }
+  }
+  auto &lists = libraryLists();
+  for (size_t number = 0; number < lists.size(); ++number)
+    if (*lists[number] == wanted)
+      return number;
+  lists.push_back(std::make_unique<LibraryList>(std::move(wanted)));
+  return lists.size() - 1;
+}
+
+const std::map<std::string, std::string> &libraryList(uint64_t number) { return *libraryLists()[number]; }
+
+Handle libraryListObject(uint64_t number) {
+  Handle pairs = checked(PyList_New(0));
+  for (const auto &[name, path] : libraryList(number))
+    checkedStatus(PyList_Append(pairs.get(), checked(Py_BuildValue("(ss)", name.c_str(), path.c_str())).get()));
+  return checked(PySequence_Tuple(pairs.get()));
+}
+
 void addOverride(CompileRequest &request, uint64_t number) {
   if (number == 0)
     return;

@@ -28,6 +28,11 @@ Handle overridePath(uint64_t number); // or None
 // Reads the file and puts it in its stage's place. Throws PythonError.
 void addOverride(CompileRequest &request, uint64_t number);
 
+// The launch option extern_libs, a dictionary or pairs of names and paths: numbered likewise.
+uint64_t libraryListNumber(PyObject *libraries);
+const std::map<std::string, std::string> &libraryList(uint64_t number);
+Handle libraryListObject(uint64_t number); // a tuple of pairs, as Triton keeps it
+
 // {"cache_hit": ..., "ir_initialization": ..., "lowering_stages": [(stage, microseconds)], "store_results": ...}
 Handle reportDictionary(const CompileReport &report);
 

@@ -1,6 +1,7 @@
 // A launch that Python runs: the kernel's arguments as tiles, and one program after another, or several side by side.
 #include "compiler/language/BlockView.h"
 #include "compiler/reference/Buffer.h"
+#include "python/core/CompileSettings.h"
 #include "python/core/Errors.h"
 #include "python/core/Interpreter.h"
 #include "python/core/KnownMemory.h"
@@ -196,6 +197,7 @@ void runInterpreted(const InterpretedLaunch &launch) {
   programs.options.sanitizeOverflow =
       launch.keywords.sanitizeOverflow >= 0 ? launch.keywords.sanitizeOverflow : knobBoolean(KnobId::SanitizeOverflow);
   programs.options.defaultInputPrecision = knobString(KnobId::Fp32Default);
+  programs.options.externLibraries = libraryList(launch.keywords.externLibraries);
   programs.grid = launch.grid;
   Bridge bridge(programs.options);
   Handle function = interpretedFunction(launch.kernel);

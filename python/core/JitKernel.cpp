@@ -33,6 +33,7 @@ struct KeywordNames {
   PyObject *cooperative = PyUnicode_InternFromString("launch_cooperative_grid");
   PyObject *dependentLaunch = PyUnicode_InternFromString("launch_pdl");
   PyObject *irOverride = PyUnicode_InternFromString("ir_override");
+  PyObject *externLibraries = PyUnicode_InternFromString("extern_libs");
   PyObject *grid = PyUnicode_InternFromString("grid");
   PyObject *warmup = PyUnicode_InternFromString("warmup");
 };
@@ -265,6 +266,8 @@ private:
       keywords.dependentLaunch = booleanKeyword(value) == 1;
     else if (is(names.irOverride))
       keywords.irOverride = overrideNumber(value);
+    else if (is(names.externLibraries))
+      keywords.externLibraries = libraryListNumber(value);
     else if (takesGrid && is(names.grid))
       grid = value;
     else if (takesGrid && is(names.warmup))
@@ -524,9 +527,9 @@ Handle makeKernelType() {
 
 Handle launchOptionNames() {
   const KeywordNames &names = keywordNames();
-  return checked(PyTuple_Pack(10, names.numWarps, names.numStages, names.numCtas, names.maxRegisters, names.debug,
+  return checked(PyTuple_Pack(11, names.numWarps, names.numStages, names.numCtas, names.maxRegisters, names.debug,
                               names.sanitizeOverflow, names.fpFusion, names.cooperative, names.dependentLaunch,
-                              names.irOverride));
+                              names.irOverride, names.externLibraries));
 }
 
 KernelState &kernelState(PyObject *kernel) { return *reinterpret_cast<KernelObject *>(kernel)->state; }

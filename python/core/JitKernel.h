@@ -15,7 +15,8 @@ struct LaunchKeywords {
   int32_t debug = -1, sanitizeOverflow = -1, fpFusion = -1; // -1: not said
   int32_t cooperative = 0, dependentLaunch = 0;
   uint32_t knobs = 0;      // how often knobs were set: what was compiled before does not serve afterwards
-  uint64_t irOverride = 0; // see overrideNumber
+  uint64_t irOverride = 0;      // see overrideNumber
+  uint64_t externLibraries = 0; // see libraryListNumber
 };
 
 // One compiled specialisation.

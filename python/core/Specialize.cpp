@@ -117,12 +117,13 @@ private:
 
 Handle keywordDictionary(const LaunchKeywords &keywords, const CompileOptions &options) {
   return checked(Py_BuildValue(
-      "{sL sL sL sL sN sN sN sN sN sN}", "num_warps", static_cast<long long>(keywords.numWarps), "num_stages",
+      "{sL sL sL sL sN sN sN sN sN sN sN}", "num_warps", static_cast<long long>(keywords.numWarps), "num_stages",
       static_cast<long long>(keywords.numStages), "num_ctas", static_cast<long long>(keywords.numCtas), "maxnreg",
       static_cast<long long>(keywords.maxRegisters), "debug", PyBool_FromLong(options.debug), "sanitize_overflow",
       PyBool_FromLong(options.sanitizeOverflow), "enable_fp_fusion", PyBool_FromLong(options.fpFusion),
       "launch_cooperative_grid", PyBool_FromLong(keywords.cooperative), "launch_pdl",
-      PyBool_FromLong(keywords.dependentLaunch), "ir_override", overridePath(keywords.irOverride).release()));
+      PyBool_FromLong(keywords.dependentLaunch), "ir_override", overridePath(keywords.irOverride).release(),
+      "extern_libs", libraryListObject(keywords.externLibraries).release()));
 }
 
 void staticPrint(llvm::StringRef text) {
@@ -154,6 +155,7 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
     request.options.sanitizeOverflow = keywords.sanitizeOverflow;
   if (keywords.fpFusion >= 0)
     request.options.fpFusion = keywords.fpFusion;
+  request.options.externLibraries = libraryList(keywords.externLibraries);
   request.staticPrint = staticPrint;
   addOverride(request, keywords.irOverride);
 

@@ -313,3 +313,41 @@ def test_code_that_cannot_be_loaded(engine, tmp_path, kind):
     ones = engine.array(np.ones(16, "float32"))
     with pytest.raises(Exception, match=rf"bad.{kind}` cannot be loaded: .*from_nowhere|(?s:out of range.*-fPIC)"):
         halves_kernel[(1,)](ones, ones, engine.empty(16, "float32"), path, 16)
+
+
+# The launch option extern_libs
+
+
+def test_libraries_named_at_the_launch(engine, rng, tmp_path):
+    x, y = rng.standard_normal((2, 16)).astype("float32")
+    first = write(tmp_path / "first.ll", IR)
+    second = write(tmp_path / "second.ll", IR.replace("5.0e-1", "2.5e-1"))
+    for libraries, factor in [({"halves": first}, 0.5), ((("halves", second),), 0.25), ({"other": first, "halves": tmp_path / "first.ll"}, 0.5)]:
+        out = engine.empty(16, "float32")
+        halves_kernel[(1,)](engine.array(x), engine.array(y), out, "", 16, extern_libs=libraries)
+        np.testing.assert_array_equal(engine.numpy(out), (x + y) * np.float32(factor))
+
+
+def test_a_library_that_is_not_named_at_the_launch(engine):
+    x = engine.array(np.zeros(16, "float32"))
+    for options in {}, {"extern_libs": {"other": "other.ll"}}, {"extern_libs": None}:
+        with pytest.raises(triton.CompilationError, match="there is no library with `halved_sum`") as error:
+            halves_kernel[(1,)](x, x, x, "", 16, **options)
+        assert "extern_libs={name: path}" in str(error.value)
+    for wrong in "halves", {"halves": 5}, {5: "halves"}:
+        with pytest.raises(TypeError, match="extern_libs: expected"):
+            halves_kernel[(1,)](x, x, x, "", 16, extern_libs=wrong)
+
+
+def test_libdevice_named_at_the_launch(engine, rng):
+    """As for a GPU: its functions are the compiler's own, and the file is not looked for."""
+
+    @triton.jit
+    def kernel(x_ptr, out_ptr):
+        offsets = tl.arange(0, 16)
+        tl.store(out_ptr + offsets, tl.extra.libdevice.asin(tl.load(x_ptr + offsets)))
+
+    x = rng.uniform(-1, 1, 16).astype("float32")
+    out = engine.empty(16, "float32")
+    kernel[(1,)](engine.array(x), out, extern_libs={"libdevice": "/no/such/libdevice.10.bc"})
+    np.testing.assert_allclose(engine.numpy(out), np.arcsin(x), rtol=1e-6)

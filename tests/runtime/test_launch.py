@@ -508,7 +508,7 @@ def test_compiled_kernel():
     x, y, out = arrays()
     compiled = add_kernel[(8,)](x, y, out, 1000, BLOCK=128, num_warps=8)
     assert compiled.name == "add_kernel" and len(compiled.hash) == 40
-    assert compiled.metadata.num_warps == 8 and compiled.metadata.shared == 0
+    assert compiled.metadata.num_warps == 8 and compiled.metadata.shared >= 1
     for stage in ("source", "tile", "cpu", "llvm", "asm", "ttir", "ttgir", "llir"):
         assert isinstance(compiled.asm[stage], str) and compiled.asm[stage], stage
     assert compiled.asm["obj"].startswith(b"\x7fELF")

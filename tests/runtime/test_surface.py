@@ -298,9 +298,9 @@ def test_a_compiled_kernel():
     compiled = scale_kernel[(4,)](x, 64)
     assert isinstance(compiled, nacre.compiler.CompiledKernel) and compiled.name == "scale_kernel" and len(compiled.hash) == 40
     assert isinstance(compiled.src, nacre.compiler.ASTSource) and compiled.src.fn is scale_kernel
-    assert compiled.n_regs == compiled.n_spills == 0 and compiled.n_max_threads == 1
+    assert compiled.n_regs == 16 and compiled.n_spills == 0 and compiled.n_max_threads == 1
     metadata = compiled.metadata
-    assert (metadata.num_warps, metadata.num_stages, metadata.num_ctas, metadata.shared) == (4, 3, 1, 0)
+    assert (metadata.num_warps, metadata.num_stages, metadata.num_ctas, metadata.shared) == (4, 3, 1, max(metadata.scratch_bytes, 1))
     assert metadata.target.backend == "cpu" and metadata.name == "scale_kernel" and metadata.hash == compiled.hash
     assert metadata._asdict()["num_warps"] == 4 and "num_warps" in metadata._fields
     compiled._init_handles()
@@ -380,7 +380,7 @@ def test_the_driver():
     properties = active.utils.get_device_properties(0)
     for name in ("max_shared_mem", "max_num_regs", "multiprocessor_count", "warpSize", "sm_clock_rate", "mem_clock_rate", "mem_bus_width"):
         assert isinstance(properties[name], int), name
-    assert properties["multiprocessor_count"] >= 1 and properties["max_shared_mem"] > 0
+    assert properties["multiprocessor_count"] >= 1 and properties["max_shared_mem"] > 0 and properties["warpSize"] >= 1
 
 
 def test_active_drivers():
@@ -414,3 +414,14 @@ def test_interpret_mode_of_the_driver():
     finally:
         nacre.runtime.driver.active.set_interpret_mode(False)
     assert len(seen) == 1 and x[0] == 2
+
+
+def test_how_many_programs_fit():
+    """What Triton's tutorial on softmax computes from the device and the kernel."""
+    properties = nacre.runtime.driver.active.utils.get_device_properties(None)
+    for warps in (1, 4, 8, 32):
+        compiled = scale_kernel.warmup(ones(), 64, num_warps=warps, grid=(1,))
+        compiled._init_handles()
+        occupancy = properties["max_num_regs"] // (compiled.n_regs * properties["warpSize"] * warps)
+        occupancy = min(occupancy, properties["max_shared_mem"] // compiled.metadata.shared)
+        assert properties["multiprocessor_count"] * occupancy >= 1

@@ -98,15 +98,16 @@ class CompiledKernel:
         self.src = src
         self.hash = native.hash
         self.name = src._kernel_name()
+        shared = max(native.scratch_bytes, 1)  # scripts divide by it
         self.metadata = KernelMetadata(
-            name=self.name, hash=native.hash, target=_target(), shared=0, global_scratch_size=0, profile_scratch_size=0,
+            name=self.name, hash=native.hash, target=_target(), shared=shared, global_scratch_size=0, profile_scratch_size=0,
             tmem_size=0, scratch_bytes=native.scratch_bytes, cluster_dims=(1, 1, 1), warp_size=1, **options,
         )  # fmt: skip
-        self.packed_metadata = (options["num_warps"], options["num_ctas"], 0)
+        self.packed_metadata = (options["num_warps"], options["num_ctas"], shared)
         self.asm = AsmDict(native, src._text())
         self.slot_types = slot_types
         self.module = None  # the loaded code; None: not loaded yet
-        self.n_regs = 0
+        self.n_regs = 16  # of a thread
         self.n_spills = 0
         self.n_max_threads = 1
         self._native = native

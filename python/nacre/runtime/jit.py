@@ -354,7 +354,7 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
 
         key = repr((signature, constants, attrs, options))
         compile_info = {"key": key, "signature": signature, "device": 0, "constants": constants, "configs": [attrs],
-                        "extern_libs": (), "specialization_data": serialize(self, key, signature, constants, attrs, options),
+                        "extern_libs": options["extern_libs"], "specialization_data": serialize(self, key, signature, constants, attrs, options),
                         "is_warmup": is_warmup, **options}  # fmt: skip
         return {"key": key, "repr": f"{self.__name__}({', '.join(f'{n}: {t}' for n, t in signature.items())})",
                 "fn": JitFunctionInfo(self.__module__, self.__name__, self), "compile": compile_info,

@@ -8,7 +8,7 @@ class CPUOptions:
     """The launch options, with their defaults. `__dict__` is all of them."""
 
     def __init__(self, num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, debug=False, sanitize_overflow=False,
-                 enable_fp_fusion=True, launch_cooperative_grid=False, launch_pdl=False, ir_override=None):  # fmt: skip
+                 enable_fp_fusion=True, launch_cooperative_grid=False, launch_pdl=False, ir_override=None, extern_libs=()):  # fmt: skip
         self.num_warps = num_warps
         self.num_stages = num_stages
         self.num_ctas = num_ctas
@@ -19,7 +19,7 @@ class CPUOptions:
         self.launch_cooperative_grid = launch_cooperative_grid
         self.launch_pdl = launch_pdl
         self.ir_override = ir_override
-        self.extern_libs = ()
+        self.extern_libs = extern_libs
         self.supported_fp8_dtypes = ("fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16")
         self.backend_name = "cpu"
 

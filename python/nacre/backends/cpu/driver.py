@@ -8,13 +8,14 @@ from ..driver import DriverBase
 
 
 class CPUUtils:
-    """Numbers about the CPU under the names that GPU code asks for."""
+    """Numbers about the CPU under the names that GPU code asks for. Scripts divide by them and take the least of quotients, to know how many
+    programs to launch: what does not limit that on a CPU is large."""
 
     def get_device_properties(self, device=0):
         page = os.sysconf("SC_PAGE_SIZE")
         return {
             "max_shared_mem": 1 << 30,
-            "max_num_regs": 0,
+            "max_num_regs": 1 << 16,
             "multiprocessor_count": _core.info()["cores"],
             "warpSize": 1,
             "sm_clock_rate": 0,
