@@ -9,6 +9,7 @@
 #include "python/core/Interpreter.h"
 #include "python/core/JitKernel.h"
 #include "python/core/NativeKernel.h"
+#include "python/core/SimulatorBinding.h"
 #include "python/core/SourceBlock.h"
 #include "runtime/BuildId.h"
 #include "runtime/Fingerprint.h"
@@ -217,6 +218,13 @@ PyMethodDef functions[] = {
     {"info", info, METH_NOARGS, "What this build is and what it runs on."},
     {"builtins", builtins, METH_NOARGS, "The builtins of the language."},
     {"standard_functions", standardFunctions, METH_NOARGS, "The functions of the standard library."},
+    {"simulator_load", simulatorLoad, METH_VARARGS, "simulator_load(ptx, file_name) -> module"},
+    {"simulator_kernels", simulatorKernels, METH_O, "The kernels of a loaded module, with their parameters."},
+    {"simulator_run", simulatorRun, METH_VARARGS,
+     "simulator_run(module, kernel, grid, block, cluster, shared, arguments, memory, options) -> (json, text, printed)"},
+    {"simulator_variable", simulatorVariable, METH_VARARGS, "simulator_variable(module, name) -> (address, bytes) or None"},
+    {"simulator_tensor_map", simulatorTensorMap, METH_VARARGS,
+     "simulator_tensor_map(type, address, sizes, strides, box, element_strides, swizzle, fill) -> bytes"},
     {nullptr, nullptr, 0, nullptr},
 };
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,

@@ -1,0 +1,287 @@
+// The lanes of a warp: which stand where, which run next, how they part and meet again.
+//
+// A warp is a list of fragments, lanes that stand at one place. The fragment in the deepest call and at the lowest place
+// runs; fragments at one place become one, so that lanes meet where their ways join. A fragment that keeps jumping back
+// lets the others run, so a lane may wait for another one of its warp.
+#include "simulator/Machine.h"
+#include "simulator/Races.h"
+#include <algorithm>
+
+namespace nacre::simulator {
+
+static constexpr uint32_t patience = 256; // backward jumps before others of the warp get a turn
+
+Frame *makeFrame(Warp &warp, const DecodedFunction &function) {
+  std::unique_ptr<Frame> frame;
+  for (size_t i = 0; i < warp.freeFrames.size(); ++i)
+    if (warp.freeFrames[i]->function == &function) {
+      frame = std::move(warp.freeFrames[i]);
+      warp.freeFrames.erase(warp.freeFrames.begin() + static_cast<std::ptrdiff_t>(i));
+      break;
+    }
+  if (!frame) {
+    frame = std::make_unique<Frame>();
+    frame->registers.allocate(function.registerBytes);
+    frame->parameters.resize(size_t(function.parameterBytes) * laneCount);
+  }
+  frame->function = &function;
+  frame->parent = nullptr;
+  frame->call = nullptr;
+  frame->depth = 0;
+  frame->lanes = 0;
+  frame->localBase = 0;
+  warp.frames.push_back(std::move(frame));
+  return warp.frames.back().get();
+}
+
+static void leaveFrame(Warp &warp, Frame *frame, uint32_t mask) {
+  frame->lanes &= ~mask;
+  if (frame->lanes)
+    return;
+  for (size_t i = 0; i < warp.frames.size(); ++i)
+    if (warp.frames[i].get() == frame) {
+      warp.freeFrames.push_back(std::move(warp.frames[i]));
+      warp.frames.erase(warp.frames.begin() + static_cast<std::ptrdiff_t>(i));
+      return;
+    }
+}
+
+static void addFragment(Warp &warp, uint32_t pc, uint32_t mask, Frame *frame) {
+  for (Fragment &fragment : warp.fragments)
+    if (fragment.pc == pc && fragment.frame == frame && fragment.mask && !fragment.atBarrier) {
+      fragment.mask |= mask;
+      fragment.blocked = false;
+      return;
+    }
+  Fragment made;
+  made.pc = pc;
+  made.mask = mask;
+  made.frame = frame;
+  made.lastRun = warp.runs;
+  warp.fragments.push_back(made);
+}
+
+Status jumpTo(Warp &warp, uint32_t mask, uint32_t target) {
+  Fragment &fragment = warp.fragments[warp.current];
+  if (target <= warp.pc)
+    ++fragment.backwardJumps;
+  uint32_t rest = warp.active & ~mask;
+  if (rest == 0) {
+    warp.pc = target;
+    return Status::Jumped;
+  }
+  uint32_t next = warp.pc + 1;
+  if (target == next)
+    return Status::Next;
+  Frame *frame = fragment.frame;
+  fragment.mask = warp.active = rest;
+  addFragment(warp, target, mask, frame);
+  if (target <= warp.pc)
+    warp.fragments.back().backwardJumps = warp.fragments[warp.current].backwardJumps;
+  warp.pc = next;
+  return Status::Jumped;
+}
+
+void exitLanes(Warp &warp, uint32_t mask) {
+  Fragment &fragment = warp.fragments[warp.current];
+  warp.live &= ~mask;
+  for (Frame *frame = fragment.frame; frame;) {
+    Frame *parent = frame->parent;
+    leaveFrame(warp, frame, mask);
+    frame = parent;
+  }
+  fragment.mask &= ~mask;
+  warp.active = fragment.mask;
+  warp.block->liveThreads -= static_cast<uint32_t>(std::popcount(mask));
+  progressed(warp);
+  recheckBarriers(*warp.block);
+}
+
+void returnLanes(Warp &warp, uint32_t mask) {
+  Fragment &fragment = warp.fragments[warp.current];
+  Frame *frame = fragment.frame;
+  if (!frame->parent)
+    return exitLanes(warp, mask);
+  Frame *parent = frame->parent;
+  for (const CallPlan::Copy &copy : frame->call->results)
+    forEachLane(mask, [&](unsigned lane) {
+      std::memcpy(parent->parameters.data() + size_t(lane) * parent->function->parameterBytes + copy.caller,
+                  frame->parameters.data() + size_t(lane) * frame->function->parameterBytes + copy.callee, copy.bytes);
+    });
+  uint32_t returnPc = frame->returnPc;
+  fragment.mask &= ~mask;
+  warp.active = fragment.mask;
+  leaveFrame(warp, frame, mask);
+  addFragment(warp, returnPc, mask, parent);
+}
+
+bool gather(Warp &warp, uint32_t mask, uint32_t needed) {
+  Fragment &fragment = warp.fragments[warp.current];
+  needed &= warp.live;
+  if ((needed & ~mask) == 0) {
+    fragment.gathering = fragment.forced = false;
+    return true;
+  }
+  if (fragment.forced) {
+    fragment.gathering = fragment.forced = false;
+    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::DivergentBarrier,
+                        "lanes " + std::to_string(mask) + " of the warp wait here for lanes " +
+                            std::to_string(needed & ~mask) + " (as masks), which never come: the branch around it is divergent");
+    return true;
+  }
+  fragment.gathering = true;
+  return false;
+}
+
+// The fragment to run; npos if none can.
+static size_t pick(Warp &warp) {
+  auto &fragments = warp.fragments;
+  for (size_t i = 0; i < fragments.size();) {
+    if (fragments[i].mask == 0) {
+      fragments.erase(fragments.begin() + static_cast<std::ptrdiff_t>(i));
+      continue;
+    }
+    bool merged = false;
+    for (size_t j = 0; j < i && !merged; ++j)
+      if (fragments[j].pc == fragments[i].pc && fragments[j].frame == fragments[i].frame && !fragments[j].atBarrier &&
+          !fragments[i].atBarrier) {
+        fragments[j].mask |= fragments[i].mask;
+        fragments[j].blocked = fragments[j].gathering = fragments[j].forced = false;
+        fragments.erase(fragments.begin() + static_cast<std::ptrdiff_t>(i));
+        merged = true;
+      }
+    if (!merged)
+      ++i;
+  }
+  size_t best = fragments.size();
+  for (size_t i = 0; i < fragments.size(); ++i) {
+    if (fragments[i].blocked)
+      continue;
+    if (best == fragments.size() || fragments[i].frame->depth > fragments[best].frame->depth ||
+        (fragments[i].frame->depth == fragments[best].frame->depth && fragments[i].pc < fragments[best].pc))
+      best = i;
+  }
+  if (best < fragments.size() && fragments[best].backwardJumps >= patience) {
+    fragments[best].backwardJumps = 0;
+    size_t other = fragments.size();
+    for (size_t i = 0; i < fragments.size(); ++i)
+      if (i != best && !fragments[i].blocked && (other == fragments.size() || fragments[i].lastRun < fragments[other].lastRun))
+        other = i;
+    if (other < fragments.size())
+      best = other;
+  }
+  return best;
+}
+
+// Registers that a wgmma in flight reads or writes must not be touched; ordinary writes are noted for wgmma.fence.
+static void watchRegisters(Warp &warp, const Op &op, uint32_t mask) {
+  if (op.kind == InstructionClass::WarpgroupMatrix)
+    return;
+  const OpInfo &info = warp.program->infos[warp.pc];
+  const uint32_t *reads = warp.program->touched.data() + info.firstRead;
+  const uint32_t *writes = warp.program->touched.data() + info.firstWrite;
+  if (!warp.inFlight.empty()) {
+    auto say = [&](const char *message, uint32_t row) {
+      warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::WgmmaInFlight, message, warp.flightOps[row]);
+    };
+    for (uint32_t i = 0; i < info.readCount; ++i)
+      if (uint32_t row = reads[i] / 64; row < warp.flightWrites.size() && warp.flightWrites[row])
+        say("an accumulator of a wgmma is read while the wgmma is in flight: wgmma.wait_group is missing", row);
+    for (uint32_t i = 0; i < info.writeCount; ++i)
+      if (uint32_t row = writes[i] / 64; row < warp.flightWrites.size() && (warp.flightWrites[row] || warp.flightReads[row]))
+        say("a register of a wgmma is written while the wgmma is in flight: wgmma.wait_group is missing", row);
+  }
+  for (uint32_t i = 0; i < info.writeCount; ++i) {
+    uint32_t row = writes[i] / 64;
+    if (row >= warp.writtenEpoch.size())
+      warp.writtenEpoch.resize(row + 1);
+    warp.writtenEpoch[row] = warp.wgmmaEpoch;
+  }
+}
+
+SliceEnd runWarp(Warp &warp, uint32_t budget) {
+  const Op *ops = warp.program->ops.data();
+  OpCounters *counters = currentWorker->counters.data();
+  bool watch = warp.launch->checks && warp.program->usesWgmma;
+  bool polled = false;
+  for (Fragment &fragment : warp.fragments)
+    fragment.blocked = false;
+  while (true) {
+    size_t chosen = pick(warp);
+    if (warp.fragments.empty())
+      return SliceEnd::Done;
+    if (chosen == warp.fragments.size())
+      return polled ? SliceEnd::Polling : SliceEnd::Waiting;
+    warp.current = chosen;
+    {
+      Fragment &fragment = warp.fragments[chosen];
+      fragment.lastRun = ++warp.runs;
+      warp.pc = fragment.pc;
+      warp.active = fragment.mask;
+      warp.frame = fragment.frame;
+      warp.bases[FrameBase] = fragment.frame->registers.data;
+    }
+    // Where other lanes stand: reaching it, they may meet.
+    uint32_t stop = ~0u;
+    for (size_t i = 0; i < warp.fragments.size(); ++i)
+      if (i != chosen && warp.fragments[i].pc > warp.pc)
+        stop = std::min(stop, warp.fragments[i].pc);
+    bool again = false;
+    while (!again) {
+      const Op &op = ops[warp.pc];
+      uint32_t mask = warp.active;
+      if (op.guard != noGuard) {
+        uint32_t predicate = *reinterpret_cast<const uint32_t *>(warp.bases[FrameBase] + op.guard);
+        mask &= op.guardNegated ? ~predicate : predicate;
+      }
+      OpCounters &counter = counters[warp.pc];
+      ++warp.executed;
+      Status status = Status::Next;
+      if (mask) {
+        if (watch)
+          watchRegisters(warp, op, mask);
+        uint32_t at = warp.pc;
+        status = op.handler(warp, op, mask);
+        if (status != Status::Blocked) {
+          ++counter.executions;
+          counters[at].threads += static_cast<uint32_t>(std::popcount(mask));
+        }
+      } else {
+        ++counter.executions;
+      }
+      switch (status) {
+      case Status::Next:
+        ++warp.pc;
+        break;
+      case Status::Jumped:
+        if (warp.fragments.size() > 1 || warp.active == 0)
+          again = true;
+        break;
+      case Status::Blocked:
+        warp.fragments[warp.current].blocked = true;
+        again = true;
+        break;
+      case Status::Poll:
+        ++warp.pc;
+        polled = true;
+        if (warp.fragments.size() == 1) {
+          warp.fragments[0].pc = warp.pc;
+          return SliceEnd::Polling;
+        }
+        // Others of the warp may have to act first.
+        warp.fragments[warp.current].blocked = true;
+        again = true;
+        break;
+      }
+      if (warp.pc >= stop)
+        again = true;
+      if (--budget == 0) {
+        warp.fragments[warp.current].pc = warp.pc;
+        return polled ? SliceEnd::Polling : SliceEnd::Budget;
+      }
+    }
+    warp.fragments[warp.current].pc = warp.pc;
+  }
+}
+
+} // namespace nacre::simulator

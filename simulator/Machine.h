@@ -1,0 +1,279 @@
+// The state of a launch: clusters of blocks of warps, and what they share.
+#pragma once
+
+#include "simulator/Clocks.h"
+#include "simulator/Program.h"
+#include "simulator/Simulator.h"
+#include <atomic>
+#include <bit>
+#include <mutex>
+#include <random>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace nacre::simulator {
+
+struct Block;
+struct Cluster;
+struct LaunchState;
+
+// An activation of a function by some lanes of a warp.
+struct Frame {
+  const DecodedFunction *function = nullptr;
+  Frame *parent = nullptr;
+  uint32_t depth = 0;
+  uint32_t returnPc = 0;
+  const CallPlan *call = nullptr; // how results go back
+  uint32_t lanes = 0;             // still in it
+  uint32_t localBase = 0;
+  AlignedBytes registers;
+  std::vector<std::byte> parameters; // [lane][parameterBytes]
+};
+
+// Lanes of a warp that stand at one place.
+struct Fragment {
+  uint32_t pc = 0, mask = 0;
+  Frame *frame = nullptr;
+  bool blocked = false;
+  bool gathering = false;   // waits for lanes of its own warp
+  bool forced = false;      // they will not come: goes on without them
+  bool atBarrier = false;   // arrived; waits for others
+  uint32_t barrier = 0;     // which, with its phase
+  uint64_t barrierPhase = 0;
+  uint32_t backwardJumps = 0;
+  uint64_t lastRun = 0;
+};
+
+// A wgmma that has not been waited for, and the rows of registers it uses.
+struct WgmmaInFlight {
+  uint32_t group = 0, op = 0;
+  const std::vector<uint32_t> *reads = nullptr, *writes = nullptr;
+};
+
+struct Warp {
+  std::byte *bases[3] = {};
+  AlignedBytes specials;
+  Block *block = nullptr;
+  const Program *program = nullptr;
+  LaunchState *launch = nullptr;
+  uint32_t index = 0;     // in its block
+  uint32_t agent = 0;     // of its generic stream
+  uint32_t pc = 0;        // of the fragment that runs
+  uint32_t active = 0;    // its lanes
+  uint32_t live = 0;      // lanes that have not exited
+  uint32_t present = 0;   // lanes that exist
+  Frame *frame = nullptr;
+  size_t current = 0;
+  std::vector<Fragment> fragments;
+  std::vector<std::unique_ptr<Frame>> frames, freeFrames;
+  std::vector<std::byte> local, localInitialised; // [lane][localBytes]
+  uint32_t localBytes = 0;
+  uint32_t carry[laneCount] = {};
+  uint64_t executed = 0, runs = 0;
+  uint64_t pollStamp = 0;    // the launch's progress when it last only looked at something
+  bool polling = false;
+  uint64_t clockOffset = 0;
+  uint32_t warpSyncs = 0;    // how often its lanes met
+  uint32_t registerQuota = 0;
+
+  Clocks clocks;
+  uint32_t copyGroups = 0, bulkGroups = 0, wgmmaGroups = 0; // committed
+  bool copyOpen = false, bulkOpen = false;
+  bool wgmmaOpen = false;
+  Clocks fenced;             // at the last fence: what relaxed writes publish
+  Clocks pendingAcquire;
+  bool hasFenced = false;
+  uint32_t clusterArrived = 0;  // lanes between barrier.cluster.arrive and wait
+  uint64_t clusterPhase = 0;
+  uint32_t bulkReads = 0, bulkDone = 0; // clock of the last bulk read of shared memory, and of those waited for
+  uint32_t lastBulk = 0, lastWgmma = 0; // ops
+
+  std::vector<WgmmaInFlight> inFlight;
+  // By row of registers: how many wgmma in flight read and write it, the last of them, and the wgmma.fence epoch of the last
+  // ordinary write.
+  std::vector<uint16_t> flightReads, flightWrites;
+  std::vector<uint32_t> flightOps, writtenEpoch;
+  uint32_t wgmmaEpoch = 1;
+  uint64_t wgmmaCount = 0;
+
+  template <typename T> T *at(Slot slot) const { return reinterpret_cast<T *>(bases[slot.base()] + slot.offset()); }
+  uint32_t &predicate(Slot slot) const { return *at<uint32_t>(slot); }
+  Clock &ownClock() {
+    if (clocks.seen.size() <= agent)
+      clocks.seen.resize(agent + 1, 0);
+    return clocks.seen[agent];
+  }
+};
+
+// A barrier of a block (bar.sync id) or of a cluster.
+struct BarrierState {
+  uint32_t arrived = 0;   // threads
+  uint32_t expected = 0;
+  uint64_t phase = 0;
+  uint32_t reduceAnd = 1, reduceOr = 0, reduceCount = 0;
+  uint32_t lastAnd = 1, lastOr = 0, lastCount = 0;
+  uint32_t firstOp = 0;
+  Clocks released, visible;
+};
+
+struct Mbarrier {
+  uint32_t count = 0;       // arrivals a phase
+  int64_t pending = 0;      // arrivals left in this phase
+  int64_t transactions = 0; // bytes expected and not arrived
+  uint64_t phase = 0;
+  uint32_t agent = 0;
+  uint32_t initOp = 0, initAgent = 0;
+  Clock initClock = 0;
+  Clocks released, visible;
+};
+
+// What was last done to a granule of shared memory.
+struct SharedShadow {
+  Clock writeClock = 0;
+  uint16_t writeAgent = 0;
+  uint8_t flags = 0; // ShadowFlag
+  uint8_t writeLane = 0;
+  uint32_t writeOp = 0;
+  Clock readClock = 0;
+  uint16_t readAgent = 0;
+  uint8_t readLane = 0, readFlags = 0;
+  uint32_t readOp = 0;
+  uint32_t readers = 0; // index + 1 of a vector of read clocks, where several agents have read
+  uint32_t sync = 0;    // warpSyncs of the writer at the write
+};
+enum ShadowFlag : uint8_t { ShadowWritten = 1, ShadowAsync = 2, ShadowStrong = 4, ShadowBarrier = 8 };
+
+struct ReaderSet {
+  std::vector<Clock> clocks;
+  std::vector<uint32_t> ops;
+};
+
+struct Block {
+  Cluster *cluster = nullptr;
+  LaunchState *launch = nullptr;
+  uint32_t rank = 0;        // in its cluster
+  uint32_t linear = 0;      // in the grid
+  Dimensions id;
+  AlignedBytes shared;      // from sharedStart on
+  uint32_t sharedBytes = 0;
+  std::vector<std::unique_ptr<Warp>> warps;
+  uint32_t liveThreads = 0;
+  BarrierState barriers[16];
+  std::unordered_map<uint32_t, Mbarrier> mbarriers;
+  std::vector<SharedShadow> shadow;
+  std::vector<ReaderSet> readerSets;
+  std::vector<uint32_t> freeReaderSets;
+  std::unordered_map<uint32_t, Clocks> synchronised; // released at shared addresses
+  std::unordered_set<uint64_t> conflictsSeen;
+  uint32_t registerPool = 0;
+
+  // Between blocks, for races in global memory: own time, and what it has acquired of others.
+  Clock globalClock = 1;
+  std::unordered_map<uint32_t, Clock> acquired, globalFenced, globalPending;
+  bool globalHasFenced = false;
+};
+
+struct Cluster {
+  LaunchState *launch = nullptr;
+  std::vector<std::unique_ptr<Block>> blocks;
+  Dimensions id;
+  uint32_t linear = 0;
+  BarrierState barrier;
+  uint32_t agents = 0; // in use
+  uint32_t warpsPerBlock = 0;
+  uint64_t executed = 0;
+  std::mt19937_64 random;
+  uint64_t progress = 0;   // changes that one of its warps may be waiting for
+  uint64_t idleRounds = 0;
+  bool beside = false;     // other clusters take turns with it
+};
+
+struct MemoryShadow; // of a global allocation (GlobalRaces.h)
+
+struct Allocation {
+  uint64_t begin = 0, end = 0;
+  std::string name;
+  bool writable = true;
+  std::shared_ptr<MemoryShadow> shadow;
+};
+
+struct OpCounters {
+  uint64_t executions = 0, threads = 0;
+  uint64_t accesses = 0, units = 0, idealUnits = 0; // sectors of global memory or wavefronts of shared memory
+  uint64_t sharedAccesses = 0, wavefronts = 0, idealWavefronts = 0;
+};
+
+struct Worker { // one host thread
+  std::vector<OpCounters> counters;
+  uint64_t bulkBytes = 0, barriers = 0;
+};
+
+struct FindingKey {
+  FindingKind kind;
+  uint32_t op, other;
+  bool operator==(const FindingKey &) const = default;
+};
+
+struct LaunchState {
+  const Launch *launch = nullptr;
+  const Program *program = nullptr;
+  const DecodedFunction *kernel = nullptr;
+  Dimensions grid, block, cluster;
+  uint32_t dynamicOffset = 0;  // where dynamic shared memory begins, in the block's memory
+  uint32_t sharedBytes = 0;    // in all
+  AlignedBytes parameters;
+  std::vector<Allocation> allocations; // sorted
+  bool checks = true, counters = true;
+  uint32_t localBytes = 0;     // of a thread, for all frames
+
+  std::mutex mutex; // findings, printing
+  std::vector<Finding> findings;
+  std::vector<FindingKey> findingKeys;
+  std::atomic<bool> stopped = false; // a trap or a limit: everybody stops
+  std::atomic<bool> completed = true;
+  std::atomic<uint64_t> progress = 0; // changes that somebody may be waiting for
+  std::mutex atomicMutexes[64];
+  std::mutex synchronisedMutex;
+  std::unordered_map<uint64_t, std::unordered_map<uint32_t, Clock>> synchronised; // released at global addresses
+  std::mutex heapMutex;
+  std::vector<AlignedBytes> heap;
+  uint64_t heapAllocate(uint64_t bytes);
+
+  void report(const Warp &warp, uint32_t lane, FindingKind kind, std::string message, uint32_t otherOp = ~0u);
+  void reportAt(FindingKind kind, std::string message, uint32_t op, uint32_t otherOp, const Block *block,
+                const Warp *warp, uint32_t lane);
+  SourcePlace placeOf(uint32_t op) const;
+  const Allocation *find(uint64_t address) const;
+};
+
+extern thread_local Worker *currentWorker;
+
+inline void progressed(Warp &warp);
+
+// Lanes of the mask, lowest first.
+template <typename F> inline void forEachLane(uint32_t mask, F &&f) {
+  while (mask) {
+    unsigned lane = static_cast<unsigned>(std::countr_zero(mask));
+    mask &= mask - 1;
+    f(lane);
+  }
+}
+
+inline void progressed(Warp &warp) { ++warp.block->cluster->progress; }
+
+// --- Scheduling (Lanes.cpp, Schedule.cpp) ---
+void runLaunch(LaunchState &state, Report &report);
+void collectCounters(const LaunchState &state, const Worker &worker, Counters &counters); // Report.cpp
+Status jumpTo(Warp &warp, uint32_t mask, uint32_t target); // lanes of the mask go to target, the others to the next op
+void exitLanes(Warp &warp, uint32_t mask);
+Frame *makeFrame(Warp &warp, const DecodedFunction &function);
+void returnLanes(Warp &warp, uint32_t mask);
+// For operations that need all named lanes at one place: true when they are there. Otherwise the fragment waits; when they
+// cannot come, that is reported and it goes on without them.
+bool gather(Warp &warp, uint32_t mask, uint32_t needed);
+enum class SliceEnd : uint8_t { Budget, Waiting, Polling, Done };
+SliceEnd runWarp(Warp &warp, uint32_t budget);
+void recheckBarriers(Block &block); // ExecuteBarrier.cpp: threads have exited
+void checkAtEnd(Cluster &cluster);  // ExecuteBarrier.cpp: what must not be left over
+
+} // namespace nacre::simulator

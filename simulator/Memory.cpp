@@ -1,0 +1,334 @@
+// Addresses to host pointers, checked and counted.
+#include "simulator/Memory.h"
+#include "simulator/Races.h"
+#include <algorithm>
+
+namespace nacre::simulator {
+
+thread_local WriteConflict writeConflict;
+
+const Allocation *LaunchState::find(uint64_t address) const {
+  auto after = std::upper_bound(allocations.begin(), allocations.end(), address,
+                                [](uint64_t value, const Allocation &allocation) { return value < allocation.begin; });
+  if (after == allocations.begin())
+    return nullptr;
+  const Allocation &candidate = *--after;
+  return address < candidate.end ? &candidate : nullptr;
+}
+
+void addressesOf(const Warp &warp, Slot base, int64_t offset, bool narrow, uint64_t (&address)[laneCount]) {
+  if (narrow) {
+    const uint32_t *row = warp.at<uint32_t>(base);
+    for (unsigned i = 0; i < laneCount; ++i)
+      address[i] = static_cast<uint32_t>(row[i] + static_cast<uint32_t>(offset));
+  } else {
+    const uint64_t *row = warp.at<uint64_t>(base);
+    for (unsigned i = 0; i < laneCount; ++i)
+      address[i] = row[i] + static_cast<uint64_t>(offset);
+  }
+}
+
+static std::string hexadecimal(uint64_t value) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+static const char *verb(AccessKind kind) {
+  return kind == AccessKind::Read ? "load" : kind == AccessKind::Write ? "store" : "atomic";
+}
+
+static void reportGlobal(Warp &warp, uint32_t lane, uint64_t address, uint64_t bytes, const char *what) {
+  LaunchState &launch = *warp.launch;
+  std::string message = std::string(what) + " of " + std::to_string(bytes) + " bytes at " + hexadecimal(address);
+  const Allocation *nearest = nullptr;
+  uint64_t distance = ~uint64_t(0);
+  for (const Allocation &allocation : launch.allocations) {
+    uint64_t away = address < allocation.begin ? allocation.begin - address
+                    : address + bytes > allocation.end ? address + bytes - allocation.end : 0;
+    if (away < distance)
+      distance = away, nearest = &allocation;
+  }
+  if (address < 4096)
+    message += ": a null pointer";
+  else if (nearest && distance < (uint64_t(1) << 32))
+    message += ": " + std::to_string(distance) + (address < nearest->begin ? " bytes before `" : " bytes past the end of `") +
+               nearest->name + "` (" + std::to_string(nearest->end - nearest->begin) + " bytes)";
+  else
+    message += ": in no registered allocation";
+  launch.report(warp, lane, FindingKind::OutOfBounds, message);
+}
+
+static bool misaligned(Warp &warp, uint32_t lane, uint64_t address, const Access &access, const char *space) {
+  if ((address & (access.alignment - 1)) == 0)
+    return false;
+  warp.launch->report(warp, lane, FindingKind::Misaligned,
+                      std::string(space) + " " + verb(access.kind) + " of " + std::to_string(access.bytes) + " bytes at " +
+                          hexadecimal(address) + ", which is not a multiple of " + std::to_string(access.alignment));
+  return true;
+}
+
+static void countGlobal(Warp &warp, const uint64_t *address, uint32_t mask, uint32_t bytes) {
+  if (!mask)
+    return;
+  OpCounters &counters = currentWorker->counters[warp.pc];
+  uint64_t sectors[laneCount * 2];
+  unsigned count = 0;
+  uint64_t low = ~uint64_t(0), high = 0;
+  forEachLane(mask, [&](unsigned lane) {
+    uint64_t first = address[lane] >> 5, last = (address[lane] + bytes - 1) >> 5;
+    low = std::min(low, first), high = std::max(high, last);
+    for (uint64_t sector = first; sector <= last; ++sector)
+      if ((count == 0 || sectors[count - 1] != sector) && count < laneCount * 2)
+        sectors[count++] = sector;
+  });
+  if (high - low < 64) { // near each other: a bit a sector
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < count; ++i)
+      bits |= uint64_t(1) << (sectors[i] - low);
+    count = static_cast<unsigned>(std::popcount(bits));
+  } else {
+    std::sort(sectors, sectors + count);
+    count = static_cast<unsigned>(std::unique(sectors, sectors + count) - sectors);
+  }
+  ++counters.accesses;
+  counters.units += count;
+  counters.idealUnits += std::min<uint64_t>(count, (uint64_t(std::popcount(mask)) * bytes + 31) / 32);
+}
+
+void countShared(Warp &warp, const uint64_t *address, uint32_t mask, uint32_t bytes) {
+  if (!mask || !warp.launch->counters)
+    return;
+  OpCounters &counters = currentWorker->counters[warp.pc];
+  // 4 bytes and less: all lanes at once; 8: half a warp; 16: a quarter.
+  unsigned together = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+  ++counters.sharedAccesses;
+  for (unsigned first = 0; first < laneCount; first += together) {
+    uint32_t group = mask & (together == 32 ? allLanes : ((1u << together) - 1) << first);
+    if (!group)
+      continue;
+    uint32_t words[64], wordCount = 0;
+    uint8_t depth[32] = {};
+    unsigned most = 1;
+    uint32_t seen[32];
+    bool used[32] = {};
+    forEachLane(group, [&](unsigned lane) {
+      uint32_t start = static_cast<uint32_t>(address[lane]) >> 2;
+      uint32_t end = (static_cast<uint32_t>(address[lane]) + bytes - 1) >> 2;
+      for (uint32_t word = start; word <= end; ++word) {
+        unsigned bank = word & 31;
+        if (!used[bank]) {
+          used[bank] = true, seen[bank] = word, depth[bank] = 1;
+          continue;
+        }
+        if (seen[bank] == word)
+          continue;
+        bool known = false;
+        for (uint32_t i = 0; i < wordCount; ++i)
+          known |= words[i] == word;
+        if (known || wordCount == 64)
+          continue;
+        words[wordCount++] = word;
+        most = std::max<unsigned>(most, ++depth[bank]);
+      }
+    });
+    counters.wavefronts += most;
+    ++counters.idealWavefronts;
+  }
+}
+
+bool toShared(uint64_t &address) {
+  if ((address >> 56) == (sharedWindow >> 56)) {
+    address -= sharedWindow;
+    return true;
+  }
+  return address < (uint64_t(1) << 32);
+}
+
+static Block *sharedOwner(Warp &warp, uint64_t address, uint32_t &offset) {
+  uint32_t rank = static_cast<uint32_t>(address >> clusterShift);
+  offset = static_cast<uint32_t>(address & ((1u << clusterShift) - 1)) - sharedStart;
+  if (rank == 0)
+    return warp.block;
+  auto &blocks = warp.block->cluster->blocks;
+  return rank - 1 < blocks.size() ? blocks[rank - 1].get() : nullptr;
+}
+
+SharedRange sharedRange(Warp &warp, uint32_t lane, uint64_t address, uint32_t bytes, const char *what) {
+  SharedRange range;
+  uint64_t original = address;
+  if (!toShared(address) || (range.block = sharedOwner(warp, address, range.offset)) == nullptr ||
+      uint64_t(range.offset) + bytes > range.block->sharedBytes) {
+    warp.launch->report(warp, lane, FindingKind::OutOfBounds,
+                        std::string(what) + " of " + std::to_string(bytes) + " bytes at shared address " + hexadecimal(original) +
+                            ": the block's shared memory is " + std::to_string(warp.block->sharedBytes) + " bytes from " +
+                            hexadecimal(sharedStart) + " on");
+    range.block = nullptr;
+    return range;
+  }
+  range.data = range.block->shared.data + range.offset;
+  return range;
+}
+
+std::byte *globalRange(Warp &warp, uint32_t lane, uint64_t address, uint64_t bytes, bool write, const char *what) {
+  const Allocation *allocation = warp.launch->find(address);
+  if (!allocation || address + bytes > allocation->end) {
+    reportGlobal(warp, lane, address, bytes, what);
+    return nullptr;
+  }
+  if (write && !allocation->writable) {
+    warp.launch->report(warp, lane, FindingKind::ReadOnlyStore, std::string(what) + " to read-only memory `" + allocation->name + "`");
+    return nullptr;
+  }
+  if (warp.launch->checks) {
+    uint32_t other = trackGlobal(warp, *allocation, address, static_cast<uint32_t>(bytes), write, false, lane);
+    if (other != ~0u)
+      warp.launch->report(warp, lane, FindingKind::GlobalRace,
+                          std::string(what) + ": `" + allocation->name + "` is written here and by another block, unordered", other);
+  }
+  return reinterpret_cast<std::byte *>(address);
+}
+
+static uint32_t resolveGlobal(Warp &warp, uint32_t mask, const uint64_t *address, std::byte **host, const Access &access) {
+  LaunchState &launch = *warp.launch;
+  const Allocation *allocation = nullptr;
+  uint32_t good = 0;
+  bool strong = access.order != MemoryOrder::Weak || access.kind == AccessKind::Atomic;
+  forEachLane(mask, [&](unsigned lane) {
+    uint64_t at = address[lane];
+    if (!allocation || at < allocation->begin || at >= allocation->end)
+      allocation = launch.find(at);
+    if (!allocation || at + access.bytes > allocation->end) {
+      reportGlobal(warp, lane, at, access.bytes, access.kind == AccessKind::Read    ? "global load"
+                                                 : access.kind == AccessKind::Write ? "global store"
+                                                                                    : "global atomic");
+      return;
+    }
+    if (misaligned(warp, lane, at, access, "global"))
+      return;
+    if (access.kind != AccessKind::Read && !allocation->writable) {
+      launch.report(warp, lane, FindingKind::ReadOnlyStore, "store to read-only memory `" + allocation->name + "`");
+      return;
+    }
+    host[lane] = reinterpret_cast<std::byte *>(at);
+    good |= 1u << lane;
+    if (launch.checks && allocation->shadow) {
+      uint32_t other = trackGlobal(warp, *allocation, at, access.bytes, access.kind != AccessKind::Read, strong, lane);
+      if (other != ~0u) {
+        writeConflict.mask |= 1u << lane;
+        writeConflict.otherOp = other;
+      }
+      if (strong)
+        synchroniseGlobal(warp, at, access.kind != AccessKind::Write, access.kind != AccessKind::Read, access.order);
+    }
+  });
+  if (launch.counters)
+    countGlobal(warp, address, good, access.bytes);
+  return good;
+}
+
+void reportWriteConflicts(Warp &warp, uint32_t changed) {
+  uint32_t lanes = writeConflict.mask & changed;
+  writeConflict.mask = 0;
+  if (lanes)
+    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(lanes)), FindingKind::GlobalRace,
+                        "two blocks write different values to one place of global memory, and nothing orders them",
+                        writeConflict.otherOp);
+}
+
+static uint32_t resolveShared(Warp &warp, uint32_t mask, uint64_t *address, std::byte **host, const Access &access) {
+  uint32_t good = 0;
+  bool strong = access.order != MemoryOrder::Weak || access.kind == AccessKind::Atomic;
+  bool checks = warp.launch->checks;
+  forEachLane(mask, [&](unsigned lane) {
+    if (misaligned(warp, lane, address[lane], access, "shared"))
+      return;
+    SharedRange range = sharedRange(warp, lane, address[lane], access.bytes,
+                                    access.kind == AccessKind::Read    ? "shared load"
+                                    : access.kind == AccessKind::Write ? "shared store"
+                                                                       : "shared atomic");
+    if (!range.block)
+      return;
+    host[lane] = range.data;
+    good |= 1u << lane;
+    if (checks) {
+      trackShared(warp, *range.block, range.offset, access.bytes,
+                  genericAccess(warp, lane, access.kind != AccessKind::Read, strong));
+      if (strong)
+        synchroniseShared(warp, *range.block, range.offset, access.kind != AccessKind::Write,
+                          access.kind != AccessKind::Read, access.order);
+    }
+  });
+  countShared(warp, address, good, access.bytes);
+  return good;
+}
+
+static uint32_t resolveLocal(Warp &warp, uint32_t mask, const uint64_t *address, std::byte **host, const Access &access) {
+  uint32_t good = 0;
+  forEachLane(mask, [&](unsigned lane) {
+    uint64_t offset = address[lane] - localStart;
+    if (offset + access.bytes > warp.localBytes || offset > warp.localBytes) {
+      warp.launch->report(warp, lane, FindingKind::OutOfBounds,
+                          std::string("local ") + verb(access.kind) + " of " + std::to_string(access.bytes) + " bytes at " +
+                              hexadecimal(address[lane]) + ": the thread has " + std::to_string(warp.localBytes) + " bytes from " +
+                              hexadecimal(localStart) + " on");
+      return;
+    }
+    if (misaligned(warp, lane, address[lane], access, "local"))
+      return;
+    size_t place = size_t(lane) * warp.localBytes + offset;
+    host[lane] = warp.local.data() + place;
+    good |= 1u << lane;
+    if (!warp.launch->checks)
+      return;
+    std::byte *initialised = warp.localInitialised.data() + place;
+    if (access.kind == AccessKind::Write) {
+      std::memset(initialised, 1, access.bytes);
+      return;
+    }
+    for (uint32_t i = 0; i < access.bytes; ++i)
+      if (initialised[i] == std::byte(0)) {
+        warp.launch->report(warp, lane, FindingKind::Uninitialised,
+                            "read of local memory at " + hexadecimal(address[lane] + i) + " that the thread has not written");
+        std::memset(initialised, 1, access.bytes);
+        break;
+      }
+  });
+  return good;
+}
+
+uint32_t resolve(Warp &warp, const Op &op, uint32_t mask, const uint64_t *address, std::byte **host, const Access &access) {
+  switch (access.space) {
+  case Space::Shared: {
+    uint64_t copy[laneCount];
+    std::memcpy(copy, address, sizeof copy);
+    return resolveShared(warp, mask, copy, host, access);
+  }
+  case Space::Local:
+    return resolveLocal(warp, mask, address, host, access);
+  case Space::Generic: {
+    uint32_t shared = 0, local = 0;
+    uint64_t copy[laneCount];
+    forEachLane(mask, [&](unsigned lane) {
+      uint64_t window = address[lane] >> 56;
+      shared |= uint32_t(window == (sharedWindow >> 56)) << lane;
+      local |= uint32_t(window == (localWindow >> 56)) << lane;
+      copy[lane] = window == (localWindow >> 56)    ? address[lane] - localWindow
+                   : window == (sharedWindow >> 56) ? address[lane] - sharedWindow
+                                                    : address[lane];
+    });
+    uint32_t good = 0;
+    if (shared)
+      good |= resolveShared(warp, shared, copy, host, access);
+    if (local)
+      good |= resolveLocal(warp, local, copy, host, access);
+    if (uint32_t global = mask & ~shared & ~local)
+      good |= resolveGlobal(warp, global, address, host, access);
+    return good;
+  }
+  default:
+    return resolveGlobal(warp, mask, address, host, access);
+  }
+}
+
+} // namespace nacre::simulator

@@ -1,0 +1,49 @@
+// Access to simulated memory: addresses to host pointers, with bounds, alignment, initialisation, races and counters.
+#pragma once
+
+#include "simulator/Machine.h"
+
+namespace nacre::simulator {
+
+enum class AccessKind : uint8_t { Read, Write, Atomic };
+
+struct Access {
+  Space space = Space::Generic;
+  uint32_t bytes = 4;      // of one lane
+  uint32_t alignment = 4;
+  AccessKind kind = AccessKind::Read;
+  MemoryOrder order = MemoryOrder::Weak;
+  bool clusterShared = false; // shared::cluster: the address may name another block
+};
+
+// The host address of each lane's bytes. Lanes whose access is refused (and reported) are missing in the mask returned.
+uint32_t resolve(Warp &warp, const Op &op, uint32_t mask, const uint64_t *address, std::byte **host, const Access &access);
+
+// A plain write to global memory that another block wrote unordered: reported unless the value is the same.
+struct WriteConflict {
+  uint32_t mask = 0;
+  uint32_t otherOp = 0;
+};
+extern thread_local WriteConflict writeConflict;
+void reportWriteConflicts(Warp &warp, uint32_t changed);
+
+// The lanes' addresses of an operand.
+void addressesOf(const Warp &warp, Slot base, int64_t offset, bool narrow, uint64_t (&address)[laneCount]);
+
+// One access of an engine beside the lanes (bulk copies, wgmma, matrix loads): a range of shared memory of a block of the
+// cluster. Null if it is out of bounds (reported).
+struct SharedRange {
+  Block *block = nullptr;
+  uint32_t offset = 0; // in Block::shared
+  std::byte *data = nullptr;
+};
+SharedRange sharedRange(Warp &warp, uint32_t lane, uint64_t address, uint32_t bytes, const char *what);
+// The same for global memory; null if refused.
+std::byte *globalRange(Warp &warp, uint32_t lane, uint64_t address, uint64_t bytes, bool write, const char *what);
+// A generic or shared address as an address of shared memory.
+bool toShared(uint64_t &address);
+
+// Counts the wavefronts of an access to shared memory by `count` lanes, `bytes` each.
+void countShared(Warp &warp, const uint64_t *address, uint32_t mask, uint32_t bytes);
+
+} // namespace nacre::simulator

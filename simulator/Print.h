@@ -1,0 +1,14 @@
+// The device's printf: a format and a buffer in which each argument stands at a multiple of its size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace nacre::simulator {
+
+std::string formatPrint(const std::string &format, const std::byte *buffer, size_t size,
+                        const std::function<std::string(uint64_t)> &stringAt);
+
+} // namespace nacre::simulator

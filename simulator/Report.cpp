@@ -1,0 +1,205 @@
+// Findings and counters: collected, shown as text and as JSON.
+#include "simulator/Machine.h"
+#include <algorithm>
+#include <map>
+
+namespace nacre::simulator {
+
+const char *nameOf(FindingKind kind) {
+  switch (kind) {
+  case FindingKind::OutOfBounds: return "out-of-bounds";
+  case FindingKind::Misaligned: return "misaligned";
+  case FindingKind::SharedRace: return "shared-race";
+  case FindingKind::ProxyRace: return "proxy-race";
+  case FindingKind::GlobalRace: return "global-race";
+  case FindingKind::Uninitialised: return "uninitialised";
+  case FindingKind::BarrierMismatch: return "barrier-mismatch";
+  case FindingKind::DivergentBarrier: return "divergent-barrier";
+  case FindingKind::Deadlock: return "deadlock";
+  case FindingKind::MbarrierMisuse: return "mbarrier-misuse";
+  case FindingKind::WgmmaInFlight: return "wgmma-in-flight";
+  case FindingKind::WgmmaFence: return "wgmma-fence";
+  case FindingKind::DescriptorError: return "descriptor";
+  case FindingKind::TensorMapError: return "tensor-map";
+  case FindingKind::Trap: return "trap";
+  case FindingKind::AssertionFailed: return "assertion-failed";
+  case FindingKind::ReadOnlyStore: return "read-only-store";
+  case FindingKind::SynchronisationMisuse: return "synchronisation-misuse";
+  case FindingKind::RegisterPool: return "register-pool";
+  case FindingKind::LimitReached: return "limit-reached";
+  }
+  return "unknown";
+}
+
+std::string SourcePlace::text() const {
+  std::string ptx = "PTX line " + std::to_string(ptxLine);
+  if (file.empty())
+    return ptx;
+  return file + ":" + std::to_string(line) + (column ? ":" + std::to_string(column) : "") + " (" + ptx + ")";
+}
+
+SourcePlace LaunchState::placeOf(uint32_t op) const {
+  SourcePlace place;
+  if (op >= program->infos.size())
+    return place;
+  const Instruction &instruction = *program->infos[op].instruction;
+  place.ptxLine = instruction.line;
+  if (instruction.place.line) {
+    auto file = program->syntax->files.find(instruction.place.file);
+    place.file = file != program->syntax->files.end() ? file->second : "file " + std::to_string(instruction.place.file);
+    place.line = instruction.place.line;
+    place.column = instruction.place.column;
+  }
+  return place;
+}
+
+void LaunchState::reportAt(FindingKind kind, std::string message, uint32_t op, uint32_t otherOp, const Block *block,
+                           const Warp *warp, uint32_t lane) {
+  std::lock_guard lock(mutex);
+  FindingKey key{kind, op, otherOp};
+  for (size_t i = 0; i < findingKeys.size(); ++i)
+    if (findingKeys[i] == key) {
+      ++findings[i].count;
+      return;
+    }
+  if (findings.size() >= launch->findingLimit)
+    return;
+  Finding finding;
+  finding.kind = kind;
+  finding.message = std::move(message);
+  finding.place = placeOf(op);
+  if (otherOp != ~0u)
+    finding.other = placeOf(otherOp);
+  if (op < program->infos.size())
+    finding.instruction = std::string(program->infos[op].instruction->text.substr(0, 200));
+  if (block)
+    finding.block = block->id;
+  if (warp) {
+    uint32_t thread = warp->index * laneCount + lane;
+    finding.thread = {thread % this->block.x, thread / this->block.x % this->block.y, thread / this->block.x / this->block.y};
+  }
+  findings.push_back(std::move(finding));
+  findingKeys.push_back(key);
+}
+
+void LaunchState::report(const Warp &warp, uint32_t lane, FindingKind kind, std::string message, uint32_t otherOp) {
+  reportAt(kind, std::move(message), warp.pc, otherOp, warp.block, &warp, lane);
+}
+
+void collectCounters(const LaunchState &state, const Worker &worker, Counters &counters) {
+  uint64_t byClass[size_t(InstructionClass::Count)] = {};
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, LineCounters> lines;
+  for (size_t i = 0; i < worker.counters.size(); ++i) {
+    const OpCounters &op = worker.counters[i];
+    InstructionClass kind = state.program->ops[i].kind;
+    if (kind == InstructionClass::Count || op.executions == 0)
+      continue;
+    byClass[size_t(kind)] += op.executions;
+    counters.warpInstructions += op.executions;
+    counters.threadInstructions += op.threads;
+    counters.globalAccesses += op.accesses, counters.globalSectors += op.units, counters.idealSectors += op.idealUnits;
+    counters.sharedAccesses += op.sharedAccesses, counters.sharedWavefronts += op.wavefronts;
+    counters.idealWavefronts += op.idealWavefronts;
+    const Instruction &instruction = *state.program->infos[i].instruction;
+    bool hasPlace = instruction.place.line != 0;
+    auto &line = lines[{hasPlace ? instruction.place.file : 0, hasPlace ? instruction.place.line : 0, hasPlace ? 0 : instruction.line}];
+    if (line.place.ptxLine == 0) {
+      line.place = state.placeOf(static_cast<uint32_t>(i));
+      line.place.column = 0;
+    }
+    line.warpInstructions += op.executions, line.threadInstructions += op.threads;
+    line.globalAccesses += op.accesses, line.globalSectors += op.units, line.idealSectors += op.idealUnits;
+    line.sharedAccesses += op.sharedAccesses, line.sharedWavefronts += op.wavefronts;
+    line.idealWavefronts += op.idealWavefronts;
+  }
+  for (size_t i = 0; i < size_t(InstructionClass::Count); ++i)
+    if (byClass[i])
+      counters.byClass.emplace_back(nameOf(static_cast<InstructionClass>(i)), byClass[i]);
+  for (auto &[key, line] : lines)
+    counters.lines.push_back(line);
+  counters.bulkBytes = worker.bulkBytes;
+  counters.barriers = worker.barriers;
+}
+
+static std::string dimensions(const Dimensions &d) {
+  return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ")";
+}
+
+std::string Report::text() const {
+  std::string out;
+  for (const Finding &finding : findings) {
+    out += finding.place.text() + ": " + nameOf(finding.kind) + ": " + finding.message + "\n";
+    out += "    in `" + finding.instruction + "`, block " + dimensions(finding.block) + ", thread " + dimensions(finding.thread);
+    if (finding.count > 1)
+      out += "; " + std::to_string(finding.count) + " times";
+    out += "\n";
+    if (finding.other.ptxLine)
+      out += "    the other access: " + finding.other.text() + "\n";
+  }
+  char line[256];
+  std::snprintf(line, sizeof line, "%s: %s, %zu finding%s; %llu warp instructions, %llu thread instructions, %.3f s\n", kernel.c_str(),
+                completed ? "completed" : "stopped early", findings.size(), findings.size() == 1 ? "" : "s",
+                static_cast<unsigned long long>(counters.warpInstructions), static_cast<unsigned long long>(counters.threadInstructions), seconds);
+  out += line;
+  std::snprintf(line, sizeof line, "  global: %llu accesses, %llu sectors (%llu at best); shared: %llu accesses, %llu bank conflicts; bulk copies: %llu bytes\n",
+                static_cast<unsigned long long>(counters.globalAccesses), static_cast<unsigned long long>(counters.globalSectors),
+                static_cast<unsigned long long>(counters.idealSectors), static_cast<unsigned long long>(counters.sharedAccesses),
+                static_cast<unsigned long long>(counters.bankConflicts()), static_cast<unsigned long long>(counters.bulkBytes));
+  out += line;
+  out += "  instructions:";
+  for (auto &[name, count] : counters.byClass)
+    out += " " + name + " " + std::to_string(count) + (&name == &counters.byClass.back().first ? "" : ",");
+  out += "\n";
+  return out;
+}
+
+static std::string quoted(const std::string &text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      out += std::string("\\") + c;
+    else if (static_cast<unsigned char>(c) < 0x20) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", c);
+      out += escape;
+    } else
+      out += c;
+  }
+  return out + "\"";
+}
+static std::string json(const SourcePlace &place) {
+  return "{\"file\": " + quoted(place.file) + ", \"line\": " + std::to_string(place.line) + ", \"column\": " + std::to_string(place.column) +
+         ", \"ptx_line\": " + std::to_string(place.ptxLine) + "}";
+}
+static std::string json(const Dimensions &d) {
+  return "[" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + "]";
+}
+template <typename T> static std::string accessCounters(const T &c) {
+  return "\"warp_instructions\": " + std::to_string(c.warpInstructions) + ", \"thread_instructions\": " + std::to_string(c.threadInstructions) +
+         ", \"global_accesses\": " + std::to_string(c.globalAccesses) + ", \"global_sectors\": " + std::to_string(c.globalSectors) +
+         ", \"ideal_sectors\": " + std::to_string(c.idealSectors) + ", \"shared_accesses\": " + std::to_string(c.sharedAccesses) +
+         ", \"shared_wavefronts\": " + std::to_string(c.sharedWavefronts) + ", \"bank_conflicts\": " + std::to_string(c.sharedWavefronts - c.idealWavefronts);
+}
+
+std::string Report::json() const {
+  using simulator::json;
+  std::string out = "{\"version\": 1, \"kernel\": " + quoted(kernel) + ", \"completed\": " + (completed ? "true" : "false") +
+                    ", \"seconds\": " + std::to_string(seconds) + ",\n \"findings\": [";
+  for (size_t i = 0; i < findings.size(); ++i) {
+    const Finding &finding = findings[i];
+    out += std::string(i ? ",\n  " : "\n  ") + "{\"kind\": " + quoted(nameOf(finding.kind)) + ", \"message\": " + quoted(finding.message) +
+           ", \"place\": " + json(finding.place) + ", \"other\": " + (finding.other.ptxLine ? json(finding.other) : "null") +
+           ", \"instruction\": " + quoted(finding.instruction) + ", \"block\": " + json(finding.block) + ", \"thread\": " + json(finding.thread) +
+           ", \"count\": " + std::to_string(finding.count) + "}";
+  }
+  out += "],\n \"counters\": {" + accessCounters(counters) + ", \"bulk_bytes\": " + std::to_string(counters.bulkBytes) +
+         ", \"barriers\": " + std::to_string(counters.barriers) + ", \"classes\": {";
+  for (size_t i = 0; i < counters.byClass.size(); ++i)
+    out += (i ? ", " : "") + quoted(counters.byClass[i].first) + ": " + std::to_string(counters.byClass[i].second);
+  out += "}},\n \"lines\": [";
+  for (size_t i = 0; i < counters.lines.size(); ++i)
+    out += std::string(i ? ",\n  " : "\n  ") + "{\"place\": " + json(counters.lines[i].place) + ", " + accessCounters(counters.lines[i]) + "}";
+  return out + "]}\n";
+}
+
+} // namespace nacre::simulator

@@ -1,0 +1,373 @@
+// Runs a launch: clusters of blocks on host threads, warps in turns, until all are done or nobody can go on.
+#include "simulator/Machine.h"
+#include "simulator/Races.h"
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace nacre::simulator {
+
+thread_local Worker *currentWorker = nullptr;
+
+namespace {
+
+constexpr uint32_t fixedSlice = 4096;        // operations of a warp before the next one gets its turn
+constexpr uint64_t idlePollRounds = 20000;   // rounds in which warps only looked: then nobody will change anything
+constexpr size_t residentClusters = 4096;    // at most, where clusters wait for each other
+
+void fillRow(Warp &warp, SpecialRow row, uint32_t value) {
+  auto *lanes = reinterpret_cast<uint32_t *>(warp.bases[SpecialBase] + row * specialRowBytes);
+  std::fill(lanes, lanes + laneCount, value);
+}
+void fillWide(Warp &warp, SpecialRow row, uint64_t value) {
+  auto *lanes = reinterpret_cast<uint64_t *>(warp.bases[SpecialBase] + row * specialRowBytes);
+  std::fill(lanes, lanes + laneCount, value);
+}
+
+void fillSpecials(Warp &warp) {
+  const LaunchState &state = *warp.launch;
+  const Block &block = *warp.block;
+  const Cluster &cluster = *block.cluster;
+  auto *tidX = reinterpret_cast<uint32_t *>(warp.bases[SpecialBase] + TidX * specialRowBytes);
+  auto *tidY = reinterpret_cast<uint32_t *>(warp.bases[SpecialBase] + TidY * specialRowBytes);
+  auto *tidZ = reinterpret_cast<uint32_t *>(warp.bases[SpecialBase] + TidZ * specialRowBytes);
+  auto *lane = reinterpret_cast<uint32_t *>(warp.bases[SpecialBase] + LaneId * specialRowBytes);
+  for (uint32_t i = 0; i < laneCount; ++i) {
+    uint32_t thread = warp.index * laneCount + i;
+    tidX[i] = thread % state.block.x;
+    tidY[i] = thread / state.block.x % state.block.y;
+    tidZ[i] = thread / state.block.x / state.block.y;
+    lane[i] = i;
+    auto mask = [&](SpecialRow row, uint32_t value) {
+      reinterpret_cast<uint32_t *>(warp.bases[SpecialBase] + row * specialRowBytes)[i] = value;
+    };
+    mask(LaneMaskEq, 1u << i);
+    mask(LaneMaskLt, (1u << i) - 1);
+    mask(LaneMaskLe, ((1u << i) - 1) | (1u << i));
+    mask(LaneMaskGe, ~((1u << i) - 1));
+    mask(LaneMaskGt, ~(((1u << i) - 1) | (1u << i)));
+  }
+  const Dimensions &c = state.cluster;
+  fillRow(warp, NtidX, state.block.x), fillRow(warp, NtidY, state.block.y), fillRow(warp, NtidZ, state.block.z);
+  fillRow(warp, CtaidX, block.id.x), fillRow(warp, CtaidY, block.id.y), fillRow(warp, CtaidZ, block.id.z);
+  fillRow(warp, NctaidX, state.grid.x), fillRow(warp, NctaidY, state.grid.y), fillRow(warp, NctaidZ, state.grid.z);
+  fillRow(warp, WarpId, warp.index);
+  fillRow(warp, NWarpId, static_cast<uint32_t>(block.warps.size()));
+  fillRow(warp, SmId, block.linear % 132);
+  fillRow(warp, NSmId, 132);
+  fillWide(warp, GridId, 1);
+  fillRow(warp, ClusterIdX, cluster.id.x), fillRow(warp, ClusterIdY, cluster.id.y), fillRow(warp, ClusterIdZ, cluster.id.z);
+  fillRow(warp, NClusterIdX, state.grid.x / c.x), fillRow(warp, NClusterIdY, state.grid.y / c.y);
+  fillRow(warp, NClusterIdZ, state.grid.z / c.z);
+  fillRow(warp, ClusterCtaidX, block.id.x % c.x), fillRow(warp, ClusterCtaidY, block.id.y % c.y);
+  fillRow(warp, ClusterCtaidZ, block.id.z % c.z);
+  fillRow(warp, ClusterNctaidX, c.x), fillRow(warp, ClusterNctaidY, c.y), fillRow(warp, ClusterNctaidZ, c.z);
+  fillRow(warp, ClusterCtaRank, block.rank);
+  fillRow(warp, ClusterNctaRank, static_cast<uint32_t>(c.count()));
+  fillRow(warp, IsExplicitCluster, c.count() > 1 ? allLanes : 0);
+  fillRow(warp, DynamicSmemSize, state.launch->sharedBytes);
+  fillRow(warp, TotalSmemSize, state.sharedBytes);
+  fillWide(warp, ParameterBase, reinterpret_cast<uint64_t>(state.parameters.data));
+  fillRow(warp, DynamicShared32, sharedStart + state.dynamicOffset);
+  fillWide(warp, DynamicShared64, sharedStart + state.dynamicOffset);
+  fillWide(warp, ZeroRow, 0);
+}
+
+std::unique_ptr<Warp> makeWarp(Block &block, uint32_t index, uint32_t threads) {
+  LaunchState &state = *block.launch;
+  auto warp = std::make_unique<Warp>();
+  warp->block = &block;
+  warp->launch = &state;
+  warp->program = state.program;
+  warp->index = index;
+  warp->agent = (block.rank * block.cluster->warpsPerBlock + index) * StreamCount;
+  uint32_t lanes = std::min(laneCount, threads - index * laneCount);
+  warp->present = warp->live = lanes == laneCount ? allLanes : (1u << lanes) - 1;
+  warp->specials.allocate(SpecialRowCount * specialRowBytes + specialRowBytes);
+  warp->bases[SpecialBase] = warp->specials.data;
+  warp->bases[ConstantBase] = state.program->constants.data;
+  warp->localBytes = state.localBytes;
+  warp->local.resize(size_t(warp->localBytes) * laneCount);
+  if (state.checks)
+    warp->localInitialised.resize(warp->local.size());
+  warp->ownClock() = 1;
+  Frame *frame = makeFrame(*warp, *state.kernel);
+  frame->lanes = warp->live;
+  auto *local64 = reinterpret_cast<uint64_t *>(frame->registers.data + frameLocal64);
+  auto *local32 = reinterpret_cast<uint32_t *>(frame->registers.data + frameLocal32);
+  std::fill(local64, local64 + laneCount, localStart);
+  std::fill(local32, local32 + laneCount, localStart);
+  Fragment fragment;
+  fragment.pc = state.kernel->entry;
+  fragment.mask = warp->live;
+  fragment.frame = frame;
+  warp->fragments.push_back(fragment);
+  return warp;
+}
+
+std::unique_ptr<Cluster> makeCluster(LaunchState &state, uint32_t linear) {
+  auto cluster = std::make_unique<Cluster>();
+  cluster->launch = &state;
+  cluster->linear = linear;
+  const Dimensions &c = state.cluster;
+  uint32_t across = state.grid.x / c.x, up = state.grid.y / c.y;
+  cluster->id = {linear % across, linear / across % up, linear / across / up};
+  uint32_t threads = static_cast<uint32_t>(state.block.count());
+  cluster->warpsPerBlock = (threads + laneCount - 1) / laneCount;
+  uint32_t blocks = static_cast<uint32_t>(c.count());
+  cluster->agents = cluster->warpsPerBlock * blocks * StreamCount;
+  cluster->random.seed(state.launch->seed * 0x9E3779B97F4A7C15u + linear);
+  for (uint32_t rank = 0; rank < blocks; ++rank) {
+    auto block = std::make_unique<Block>();
+    block->cluster = cluster.get();
+    block->launch = &state;
+    block->rank = rank;
+    uint32_t x = rank % c.x, y = rank / c.x % c.y, z = rank / c.x / c.y;
+    block->id = {cluster->id.x * c.x + x, cluster->id.y * c.y + y, cluster->id.z * c.z + z};
+    block->linear = block->id.x + state.grid.x * (block->id.y + state.grid.y * block->id.z);
+    block->sharedBytes = state.sharedBytes;
+    block->shared.allocate(std::max(state.sharedBytes, 16u), 1024);
+    if (state.checks)
+      block->shadow.resize(state.sharedBytes / state.program->sharedGranule + 1);
+    else // what is read before it is written should look like it
+      std::memset(block->shared.data, 0xA5, state.sharedBytes);
+    block->liveThreads = threads;
+    block->registerPool = 65536;
+    cluster->blocks.push_back(std::move(block));
+  }
+  for (auto &block : cluster->blocks) {
+    for (uint32_t i = 0; i < cluster->warpsPerBlock; ++i)
+      block->warps.push_back(makeWarp(*block, i, threads));
+    for (auto &warp : block->warps)
+      fillSpecials(*warp);
+  }
+  return cluster;
+}
+
+enum class ClusterState { Running, Stuck, Done };
+
+// Lanes that wait for others of their warp, which cannot come: one of them goes on, and that is reported.
+bool forceOne(Cluster &cluster) {
+  for (auto &block : cluster.blocks)
+    for (auto &warp : block->warps)
+      for (Fragment &fragment : warp->fragments)
+        if (fragment.gathering && !fragment.forced) {
+          fragment.forced = true;
+          return true;
+        }
+  return false;
+}
+
+ClusterState runRounds(Cluster &cluster, unsigned rounds) {
+  LaunchState &state = *cluster.launch;
+  bool random = state.launch->schedule == Schedule::Random;
+  std::vector<Warp *> order;
+  for (auto &block : cluster.blocks)
+    for (auto &warp : block->warps)
+      order.push_back(warp.get());
+  while (rounds-- > 0) {
+    if (state.stopped)
+      return ClusterState::Done;
+    if (random)
+      std::shuffle(order.begin(), order.end(), cluster.random);
+    uint64_t before = cluster.progress;
+    bool moved = false, polled = false, done = true;
+    for (Warp *warp : order) {
+      if (warp->fragments.empty())
+        continue;
+      done = false;
+      uint64_t executed = warp->executed;
+      SliceEnd end = runWarp(*warp, random ? 1 + static_cast<uint32_t>(cluster.random() % 97) : fixedSlice);
+      cluster.executed += warp->executed - executed;
+      moved |= end == SliceEnd::Budget || end == SliceEnd::Done;
+      polled |= end == SliceEnd::Polling;
+      if (state.stopped)
+        return ClusterState::Done;
+    }
+    if (done)
+      return ClusterState::Done;
+    if (state.launch->instructionLimit && cluster.executed > state.launch->instructionLimit) {
+      Warp *warp = nullptr;
+      for (Warp *candidate : order)
+        if (!candidate->fragments.empty())
+          warp = candidate;
+      state.reportAt(FindingKind::LimitReached, "the limit of " + std::to_string(state.launch->instructionLimit) + " warp instructions is reached",
+                     warp->fragments[0].pc, ~0u, warp->block, warp, 0);
+      state.completed = false;
+      state.stopped = true;
+      return ClusterState::Done;
+    }
+    if (moved || cluster.progress != before) {
+      cluster.idleRounds = 0;
+      continue;
+    }
+    if (!polled || ++cluster.idleRounds > idlePollRounds) {
+      cluster.idleRounds = 0;
+      if (forceOne(cluster))
+        continue;
+      return ClusterState::Stuck;
+    }
+    if (cluster.beside && cluster.idleRounds % 64 == 63)
+      return ClusterState::Running; // others may have to act
+  }
+  return ClusterState::Running;
+}
+
+void reportDeadlock(Cluster &cluster) {
+  LaunchState &state = *cluster.launch;
+  std::string message = "deadlock: nobody can go on.";
+  const Warp *first = nullptr;
+  uint32_t firstPc = 0;
+  unsigned shown = 0;
+  for (auto &block : cluster.blocks)
+    for (auto &warp : block->warps)
+      for (Fragment &fragment : warp->fragments) {
+        if (!fragment.mask)
+          continue;
+        if (!first)
+          first = warp.get(), firstPc = fragment.pc;
+        if (++shown > 16)
+          continue;
+        message += " Block " + std::to_string(block->linear) + " warp " + std::to_string(warp->index) + ": " +
+                   state.placeOf(fragment.pc).text() + " (`" +
+                   std::string(state.program->infos[fragment.pc].instruction->text.substr(0, 60)) + "`).";
+      }
+  if (first)
+    state.reportAt(FindingKind::Deadlock, message, firstPc, ~0u, first->block, first,
+                   static_cast<uint32_t>(std::countr_zero(first->fragments[0].mask)));
+  state.completed = false;
+  state.stopped = true;
+}
+
+// One host thread: takes clusters until there are none. A cluster that waits for others stays, and others are started beside it.
+struct ClusterQueue {
+  std::vector<uint32_t> order;
+  std::atomic<size_t> next = 0;
+  std::atomic<unsigned> stuckWorkers = 0;
+  unsigned workers = 1;
+};
+
+void work(LaunchState &state, ClusterQueue &queue, Worker &worker) {
+  currentWorker = &worker;
+  std::vector<std::unique_ptr<Cluster>> resident;
+  auto start = [&] {
+    size_t index = queue.next.fetch_add(1);
+    if (index >= queue.order.size() || resident.size() >= residentClusters)
+      return false;
+    resident.push_back(makeCluster(state, queue.order[index]));
+    return true;
+  };
+  std::mt19937_64 random(state.launch->seed + 77);
+  bool randomOrder = state.launch->schedule == Schedule::Random;
+  size_t wanted = randomOrder ? 3 : 1; // blocks beside each other
+  bool stuck = false;
+  while (!state.stopped) {
+    while (resident.size() < wanted && start()) {
+    }
+    if (resident.empty())
+      break;
+    bool anyRunning = false;
+    uint64_t before = 0, after = 0;
+    for (auto &cluster : resident)
+      before += cluster->progress;
+    if (randomOrder)
+      std::shuffle(resident.begin(), resident.end(), random);
+    for (size_t i = 0; i < resident.size() && !state.stopped;) {
+      resident[i]->beside = resident.size() > 1;
+      ClusterState result = runRounds(*resident[i], randomOrder ? 8 : resident.size() > 1 ? 64 : 100000);
+      if (result == ClusterState::Done) {
+        if (!state.stopped && state.checks)
+          checkAtEnd(*resident[i]);
+        resident.erase(resident.begin() + static_cast<std::ptrdiff_t>(i));
+        anyRunning = true;
+        continue;
+      }
+      anyRunning |= result == ClusterState::Running;
+      ++i;
+    }
+    for (auto &cluster : resident)
+      after += cluster->progress;
+    if (anyRunning || before != after) {
+      if (stuck)
+        --queue.stuckWorkers;
+      stuck = false;
+      continue;
+    }
+    if (resident.empty())
+      continue;
+    // Everything here waits: perhaps for a block that has not begun.
+    if (start()) {
+      wanted = resident.size();
+      continue;
+    }
+    if (!stuck)
+      ++queue.stuckWorkers;
+    stuck = true;
+    if (queue.stuckWorkers.load() == queue.workers) {
+      reportDeadlock(*resident.front());
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  if (!stuck)
+    ++queue.stuckWorkers; // gone: it will change nothing
+  currentWorker = nullptr;
+}
+
+} // namespace
+
+void runLaunch(LaunchState &state, Report &report) {
+  ClusterQueue queue;
+  uint64_t clusters = state.grid.count() / state.cluster.count();
+  queue.order.resize(clusters);
+  for (uint64_t i = 0; i < clusters; ++i)
+    queue.order[i] = static_cast<uint32_t>(i);
+  if (state.launch->schedule == Schedule::Random) {
+    std::mt19937_64 random(state.launch->seed);
+    std::shuffle(queue.order.begin(), queue.order.end(), random);
+  }
+  unsigned threads = state.launch->threads;
+  if (threads == 0)
+    threads = state.program->hasGlobalAtomics || state.launch->schedule == Schedule::Random
+                  ? 1
+                  : std::max(1u, std::thread::hardware_concurrency());
+  threads = static_cast<unsigned>(std::min<uint64_t>(threads, clusters));
+  queue.workers = threads;
+  std::vector<Worker> workers(threads);
+  for (Worker &worker : workers)
+    worker.counters.resize(state.program->ops.size());
+  std::vector<std::thread> others;
+  std::exception_ptr failure;
+  std::mutex failureMutex;
+  auto guarded = [&](Worker &worker) {
+    try {
+      work(state, queue, worker);
+    } catch (...) {
+      std::lock_guard lock(failureMutex);
+      failure = std::current_exception();
+      state.stopped = true;
+      ++queue.stuckWorkers;
+    }
+  };
+  for (unsigned i = 1; i < threads; ++i)
+    others.emplace_back([&, i] { guarded(workers[i]); });
+  guarded(workers[0]);
+  for (std::thread &thread : others)
+    thread.join();
+  if (failure)
+    std::rethrow_exception(failure);
+  for (unsigned i = 1; i < threads; ++i) {
+    for (size_t op = 0; op < workers[0].counters.size(); ++op) {
+      OpCounters &into = workers[0].counters[op];
+      const OpCounters &from = workers[i].counters[op];
+      into.executions += from.executions, into.threads += from.threads, into.accesses += from.accesses;
+      into.units += from.units, into.idealUnits += from.idealUnits, into.sharedAccesses += from.sharedAccesses;
+      into.wavefronts += from.wavefronts, into.idealWavefronts += from.idealWavefronts;
+    }
+    workers[0].bulkBytes += workers[i].bulkBytes;
+    workers[0].barriers += workers[i].barriers;
+  }
+  collectCounters(state, workers[0], report.counters);
+}
+
+} // namespace nacre::simulator

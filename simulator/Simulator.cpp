@@ -1,0 +1,207 @@
+// The module behind the public interface: arguments laid out, memory registered, the launch run.
+#include "simulator/Simulator.h"
+#include "simulator/Machine.h"
+#include "simulator/Races.h"
+#include <algorithm>
+#include <chrono>
+
+namespace nacre::simulator {
+
+uint64_t LaunchState::heapAllocate(uint64_t bytes) {
+  if (bytes == 0 || bytes > (uint64_t(1) << 30))
+    return 0;
+  heap.emplace_back().allocate(bytes, 16);
+  // Allocations are found without a lock: a launch with a heap runs on one thread.
+  Allocation made;
+  made.begin = reinterpret_cast<uint64_t>(heap.back().data);
+  made.end = made.begin + bytes;
+  made.name = "malloc";
+  auto place = std::upper_bound(allocations.begin(), allocations.end(), made.begin,
+                                [](uint64_t value, const Allocation &other) { return value < other.begin; });
+  allocations.insert(place, made);
+  return made.begin;
+}
+
+namespace {
+
+class LoadedModule : public Module {
+public:
+  explicit LoadedModule(std::unique_ptr<Program> program) : program(std::move(program)) {}
+
+  std::vector<KernelInfo> kernels() const override {
+    std::vector<KernelInfo> result;
+    for (const DecodedFunction &function : program->functions)
+      if (function.source->isEntry && function.source->isDefined)
+        result.push_back(infoOf(function));
+    return result;
+  }
+
+  MemoryRange variable(std::string_view name) override {
+    for (Program::Module &stored : program->variables)
+      if (stored.variable->name == name)
+        return {stored.memory.data, stored.variable->bytes, stored.variable->name, stored.variable->space == Space::Global};
+    return {};
+  }
+
+  Report run(const Launch &launch) override {
+    auto start = std::chrono::steady_clock::now();
+    LaunchState state;
+    state.launch = &launch;
+    state.program = program.get();
+    state.kernel = &find(launch.kernel);
+    const Function &source = *state.kernel->source;
+    state.grid = launch.grid, state.block = launch.block;
+    state.checks = launch.checks, state.counters = launch.counters;
+    shape(state, source);
+    layOutShared(state);
+    passArguments(state, source);
+    registerMemory(state);
+    uint64_t local = state.kernel->localBytes, functions = 0;
+    for (const DecodedFunction &function : program->functions)
+      if (!function.source->isEntry)
+        functions += function.localBytes + function.localAlignment;
+    state.localBytes = static_cast<uint32_t>(std::min<uint64_t>(local + functions * 4, 1 << 22));
+    Report report;
+    report.kernel = source.name;
+    runLaunch(state, report);
+    report.findings = std::move(state.findings);
+    report.completed = state.completed;
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return report;
+  }
+
+private:
+  std::unique_ptr<Program> program;
+
+  static KernelInfo infoOf(const DecodedFunction &function) {
+    KernelInfo info;
+    info.name = function.source->name;
+    for (const Variable *parameter : function.source->parameters)
+      info.parameters.push_back({parameter->name, nameOf(parameter->type), static_cast<uint32_t>(parameter->bytes), parameter->alignment});
+    info.staticSharedBytes = function.staticSharedBytes;
+    auto &threads = function.source->requiredThreads, &cluster = function.source->requiredCluster;
+    info.requiredThreads = {threads[0], threads[1], threads[2]};
+    info.requiredCluster = {cluster[0], cluster[1], cluster[2]};
+    return info;
+  }
+
+  const DecodedFunction &find(const std::string &name) const {
+    const DecodedFunction *found = nullptr;
+    std::string names;
+    size_t count = 0;
+    for (const DecodedFunction &function : program->functions)
+      if (function.source->isEntry && function.source->isDefined) {
+        ++count;
+        names += (names.empty() ? "" : ", ") + function.source->name;
+        if (name.empty() || function.source->name == name)
+          found = &function;
+      }
+    if (!found || (name.empty() && count > 1))
+      throw Error((name.empty() ? "a kernel must be named" : "there is no kernel `" + name + "`") + std::string("; kernels: ") + names);
+    return *found;
+  }
+
+  static void shape(LaunchState &state, const Function &source) {
+    const Launch &launch = *state.launch;
+    if (launch.grid.count() == 0 || launch.block.count() == 0)
+      throw Error("the grid and the block must not be empty");
+    if (launch.block.count() > 1024)
+      throw Error("a block has at most 1024 threads, not " + std::to_string(launch.block.count()));
+    if (launch.grid.count() > (1u << 24) - 2)
+      throw Error("the grid has more than 16 million blocks");
+    if (source.requiredThreads[0]) {
+      const uint32_t *r = source.requiredThreads;
+      if (launch.block.x != r[0] || launch.block.y != r[1] || launch.block.z != r[2])
+        throw Error("the kernel needs blocks of " + std::to_string(r[0]) + " x " + std::to_string(r[1]) + " x " + std::to_string(r[2]) + " threads (.reqntid)");
+    }
+    if (source.maximumThreads[0]) {
+      uint64_t most = uint64_t(source.maximumThreads[0]) * source.maximumThreads[1] * source.maximumThreads[2];
+      if (launch.block.count() > most)
+        throw Error("the kernel allows blocks of at most " + std::to_string(most) + " threads (.maxntid)");
+    }
+    state.cluster = launch.cluster;
+    const uint32_t *required = source.requiredCluster;
+    if (state.cluster.x == 0)
+      state.cluster = required[0] ? Dimensions{required[0], required[1], required[2]} : Dimensions{1, 1, 1};
+    const Dimensions &c = state.cluster;
+    if (c.count() > 16 || state.grid.x % c.x || state.grid.y % c.y || state.grid.z % c.z)
+      throw Error("the grid does not divide into clusters of " + std::to_string(c.x) + " x " + std::to_string(c.y) + " x " + std::to_string(c.z));
+  }
+
+  void layOutShared(LaunchState &state) const {
+    uint32_t alignment = std::max(16u, program->dynamicSharedAlignment);
+    state.dynamicOffset = (state.kernel->staticSharedBytes + alignment - 1) / alignment * alignment;
+    uint64_t total = state.launch->sharedBytes ? uint64_t(state.dynamicOffset) + state.launch->sharedBytes : state.kernel->staticSharedBytes;
+    if (total > 232448)
+      throw Error("the block needs " + std::to_string(total) + " bytes of shared memory; there are 232448");
+    state.sharedBytes = static_cast<uint32_t>(total);
+  }
+
+  static void passArguments(LaunchState &state, const Function &source) {
+    const auto &arguments = state.launch->arguments;
+    if (arguments.size() != source.parameters.size())
+      throw Error("the kernel takes " + std::to_string(source.parameters.size()) + " arguments, not " + std::to_string(arguments.size()));
+    uint64_t size = 16;
+    for (const Variable *parameter : source.parameters)
+      size = std::max(size, parameter->address + parameter->bytes);
+    state.parameters.allocate(size, 128);
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const Variable &parameter = *source.parameters[i];
+      if (arguments[i].size() != parameter.bytes)
+        throw Error("argument " + std::to_string(i) + " (`" + parameter.name + "`) has " + std::to_string(arguments[i].size()) + " bytes; the kernel takes " +
+                    std::to_string(parameter.bytes));
+      std::memcpy(state.parameters.data + parameter.address, arguments[i].data(), parameter.bytes);
+    }
+  }
+
+  void registerMemory(LaunchState &state) const {
+    bool watch = state.checks && state.grid.count() > 1;
+    uint32_t shift = program->globalGranule == 1 ? 0 : program->globalGranule == 2 ? 1 : 2;
+    auto add = [&](const void *data, uint64_t bytes, const std::string &name, bool writable) {
+      Allocation allocation;
+      allocation.begin = reinterpret_cast<uint64_t>(data);
+      allocation.end = allocation.begin + bytes;
+      allocation.name = name;
+      allocation.writable = writable;
+      if (watch && writable)
+        allocation.shadow = std::make_shared<MemoryShadow>(bytes, shift);
+      state.allocations.push_back(std::move(allocation));
+    };
+    size_t index = 0;
+    for (const MemoryRange &range : state.launch->memory) {
+      if (range.bytes)
+        add(range.data, range.bytes, range.name.empty() ? "memory " + std::to_string(index) : range.name, range.writable);
+      ++index;
+    }
+    for (const Program::Module &stored : program->variables)
+      add(stored.memory.data, stored.variable->bytes, stored.variable->name, stored.variable->space == Space::Global);
+    add(state.parameters.data, state.parameters.size, "the kernel's parameters", false);
+    std::sort(state.allocations.begin(), state.allocations.end(), [](const Allocation &a, const Allocation &b) { return a.begin < b.begin; });
+    // Ranges given twice or overlapping become one.
+    std::vector<Allocation> merged;
+    for (Allocation &allocation : state.allocations) {
+      if (!merged.empty() && allocation.begin < merged.back().end) {
+        Allocation &last = merged.back();
+        if (allocation.end > last.end) {
+          last.end = allocation.end;
+          if (last.shadow)
+            last.shadow = std::make_shared<MemoryShadow>(last.end - last.begin, shift);
+        }
+        last.writable |= allocation.writable;
+        if (!last.shadow && last.writable && watch)
+          last.shadow = std::make_shared<MemoryShadow>(last.end - last.begin, shift);
+      } else {
+        merged.push_back(std::move(allocation));
+      }
+    }
+    state.allocations = std::move(merged);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Module> load(std::string_view ptx, std::string_view fileName) {
+  return std::make_unique<LoadedModule>(decode(parse(ptx, fileName)));
+}
+
+} // namespace nacre::simulator
