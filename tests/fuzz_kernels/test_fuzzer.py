@@ -154,6 +154,15 @@ def test_a_write_beyond_an_array_is_found(planted):
     client = Client(("interpreter", "overrunning"))
     try:
         found = client.check({"seed": 1})
-        assert found["kind"] == "error" and "wrote beyond" in found["text"]
+        assert found["kind"] == "crash" and "wrote beyond" in found["text"]
     finally:
         client.close()
+
+
+def test_an_error_of_the_fuzzer_ends_the_run():
+    class Broken(Client):
+        def check(self, task, engines=None):
+            raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        Campaign(5, 0, 2, client=Broken).run()

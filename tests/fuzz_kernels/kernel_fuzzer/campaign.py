@@ -45,6 +45,7 @@ class Campaign:
         self.findings = []
         self.kinds = Counter()
         self.done = 0
+        self.error = None  # of the fuzzer itself
         self.coverage = Counter()
 
     def run(self):
@@ -58,11 +59,13 @@ class Campaign:
             if self.progress:
                 self.progress(self, time.monotonic() - started)
         self.seconds = time.monotonic() - started
+        if self.error is not None:
+            raise self.error
         return self
 
     def _next(self):
         with self.lock:
-            if self.end is not None and time.monotonic() > self.end:
+            if self.error is not None or self.end is not None and time.monotonic() > self.end:
                 return None
             return next(self.seeds, None)
 
@@ -78,6 +81,9 @@ class Campaign:
                         self.kinds[found["kind"]] += 1
                 if found:
                     self._report(client, seed, found)
+        except Exception as error:  # noqa: BLE001  (the main thread raises it)
+            error.add_note(f"seed {seed}")
+            self.error = error
         finally:
             client.close()
 

@@ -21,6 +21,10 @@ import triton  # noqa: E402  (the alias must stand by now)
 class Failure(Exception):
     """An engine that did not run the program: the programs are valid, so this is a finding."""
 
+    def __init__(self, text, kind="error"):
+        super().__init__(text)
+        self.kind = kind
+
 
 class Engine:
     def __init__(self, interpret=False, cpu_target=""):
@@ -74,10 +78,11 @@ class Runner:
         try:
             ENGINES[engine].launch(kernel, program, memory)
         except Exception as error:  # noqa: BLE001
-            raise Failure(f"{type(error).__name__}: {error}") from error
+            kind = "crash" if type(error).__name__ == "KernelFaultError" else "error"
+            raise Failure(f"{type(error).__name__}: {error}", kind) from error
         for array, guarded in zip(program.arrays, memory):
             if not guarded.intact():
-                raise Failure(f"wrote beyond {array.name}")
+                raise Failure(f"wrote beyond {array.name}", "crash")
         return [guarded.array.copy() for guarded in memory]
 
     def check(self, program, engines, begin=lambda engine: None):
@@ -93,7 +98,7 @@ class Runner:
             try:
                 result = self.run(program, engine, kernel, memory)
             except Failure as failure:
-                return {"kind": "error", "engine": engine, "text": str(failure)}
+                return {"kind": failure.kind, "engine": engine, "text": str(failure)}
             if expected is None:
                 expected, first = result, engine
                 continue

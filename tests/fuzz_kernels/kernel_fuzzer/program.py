@@ -395,7 +395,7 @@ class Program:
         if value.type == "int1":
             return f"{text}.to(tl.float32).to(tl.{type_name})", 1, None
         if is_integer(value.type):
-            mask = (1 << (bound.bit_length() - 1)) - 1  # of at most bound
+            mask = (1 << ((bound + 1).bit_length() - 1)) - 1  # of at most bound
             if value.type in SIGNED and mask >= 3 and d.chance(50):
                 return f"(({text} & {min(mask, 127)}) - {min(mask, 127) // 2}).to(tl.float32).to(tl.{type_name})", bound, None
             return f"({text} & {min(mask, 127)}).to(tl.float32).to(tl.{type_name})", min(mask, 127), None

@@ -101,7 +101,8 @@ def part(p, d):
         shape = a.shape[:axis] + (stop - start,) + a.shape[axis + 1:]
         keep(p, d, f"{a.text}[{before}{start}:{stop}{after}]", a, shape)
     else:
-        place = d.one_of(["0", str(a.shape[axis] - 1), "-1", "n0", "trips"])
+        given = [name for name in ("n0", "trips") if p.scalars[name] != 1 or a.shape[axis] > 1]  # 1 is a constexpr, and checked
+        place = d.one_of(["0", str(a.shape[axis] - 1), "-1", *given])
         keep(p, d, f"{a.text}[{before}{place}{after}]", a, a.shape[:axis] + a.shape[axis + 1:])
 
 
