@@ -6,6 +6,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "runtime/BuildId.h"
+#include "runtime/DeepStack.h"
 #include "runtime/Fingerprint.h"
 #include "runtime/Knobs.h"
 #include "runtime/ObjectCodec.h"
@@ -59,6 +60,49 @@ int64_t microsecondsSince(std::chrono::steady_clock::time_point &start) {
   return std::chrono::duration_cast<std::chrono::microseconds>(now - std::exchange(start, now)).count();
 }
 
+// Asks the host on the stack that the compile was asked for on: it may be Python.
+class OuterHost final : public Host {
+public:
+  explicit OuterHost(Host &host) : host(host) {}
+  Answer global(const FunctionSource &function, llvm::StringRef name) override {
+    return ask([&] { return host.global(function, name); });
+  }
+  Answer attribute(const Object &object, llvm::StringRef name) override {
+    return ask([&] { return host.attribute(object, name); });
+  }
+  Answer call(const Object &callee, llvm::ArrayRef<Object> positional,
+              llvm::ArrayRef<std::pair<std::string, Object>> keywords) override {
+    return ask([&] { return host.call(callee, positional, keywords); });
+  }
+  Answer library(llvm::StringRef path) override {
+    return ask([&] { return host.library(path); });
+  }
+
+private:
+  template <typename Question> Answer ask(Question question) {
+    Answer answer;
+    runOnOuterStack([&] { answer = question(); });
+    return answer;
+  }
+  Host &host;
+};
+
+// The same function, called on that stack.
+template <typename Result, typename... Arguments>
+std::function<Result(Arguments...)> onOuterStack(const std::function<Result(Arguments...)> &function) {
+  if (!function)
+    return nullptr;
+  return [&function](Arguments... arguments) {
+    if constexpr (std::is_void_v<Result>) {
+      runOnOuterStack([&] { function(arguments...); });
+    } else {
+      Result result;
+      runOnOuterStack([&] { result = function(arguments...); });
+      return result;
+    }
+  };
+}
+
 using SourceTexts = std::vector<std::shared_ptr<const SourceText>>;
 
 void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Host &host,
@@ -70,7 +114,7 @@ void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Host
   FrontendOptions frontend;
   frontend.debug = request.options.debug;
   frontend.sanitizeOverflow = request.options.sanitizeOverflow;
-  frontend.staticPrint = request.staticPrint;
+  frontend.staticPrint = onOuterStack(request.staticPrint);
   frontend.defaultInputPrecision = request.options.defaultInputPrecision;
   frontend.externLibraries = request.options.externLibraries;
   frontend.sources = &sources;
@@ -220,12 +264,18 @@ CompiledCode compileKernel(const CompileRequest &request, Host &host, const Comp
   (void)prepared;
   fatalError.clear();
   llvm::CrashRecoveryContext recovery;
-  bool survived = recovery.RunSafely([&] {
-    try {
-      code = compileHere(request, host, watchers);
-    } catch (...) {
-      failure = std::current_exception();
-    }
+  OuterHost outerHost(host);
+  CompileWatchers outerWatchers{onOuterStack(watchers.onStage), onOuterStack(watchers.replace),
+                                onOuterStack(watchers.fileFor)};
+  bool survived = false;
+  runOnDeepStack([&] {
+    survived = recovery.RunSafely([&] {
+      try {
+        code = compileHere(request, outerHost, outerWatchers);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    });
   });
   if (!survived) {
     Diagnostic diagnostic;

@@ -31,6 +31,7 @@ void Generator::assignName(llvm::StringRef name, const Object &value, const Sour
     frame->path.names.bind(name, value, place);
     return;
   }
+  spend(value.measure().leaves / 8, place);
   frame->path.names.bind(name, localised(value), place);
 }
 

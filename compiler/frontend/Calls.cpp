@@ -163,19 +163,26 @@ void Generator::rejectRecursion(const Function &function, const Arguments &argum
   auto isConstexpr = [](const Object &object) { return object.isConstexpr(); };
   bool mayEnd = llvm::any_of(arguments.positional, isConstexpr) ||
                 llvm::any_of(arguments.keywords, [&](const auto &given) { return isConstexpr(given.second); });
-  std::string chain = "`" + function.source.name + "`";
+  // The calls from the last of itself to this one.
+  auto chain = [&] {
+    std::string text = "`" + function.source.name + "`";
+    for (Frame *active = frame; active; active = active->caller) {
+      text = "`" + active->function->source.name + "` calls " + text;
+      if (active->function->source.key == function.source.key)
+        break;
+    }
+    return text;
+  };
   int depth = 0;
   for (Frame *active = frame; active; active = active->caller) {
-    if (depth == 0)
-      chain = "`" + active->function->source.name + "` calls " + chain;
     if (active->function->source.key != function.source.key)
       continue;
     if (!mayEnd)
-      failAt(place, Diagnostic::Kind::Unsupported, "recursion cannot be compiled: " + chain,
+      failAt(place, Diagnostic::Kind::Unsupported, "recursion cannot be compiled: " + chain(),
              "use a loop, or let a tl.constexpr argument end it");
     if (++depth == deepest)
       failAt(place, Diagnostic::Kind::Unsupported,
-             "recursion does not end: " + chain + ", " + std::to_string(deepest) + " calls deep",
+             "recursion does not end: " + chain() + ", " + std::to_string(deepest) + " calls deep",
              "let an `if` on a tl.constexpr argument end it");
   }
 }

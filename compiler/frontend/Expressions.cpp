@@ -7,9 +7,11 @@ namespace nacre {
 
 Object Generator::expression(const ast::Expression &node) {
   checkStack(node.location);
+  spend(1, node.location);
   irBuilder.setLocation(node.location);
   Object result = dispatch(node);
   irBuilder.setLocation(node.location);
+  checkSize(result, node.location);
   return result;
 }
 

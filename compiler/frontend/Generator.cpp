@@ -39,6 +39,33 @@ void Generator::checkStack(const SourceLocation &place) {
     failTooDeep(place);
 }
 
+// Helpers are built where they are called and static loops are unrolled: a few lines may ask for more than a lifetime.
+static constexpr uint64_t mostExpressions = uint64_t(1) << 21;
+
+void Generator::spend(uint64_t amount, const SourceLocation &place) {
+  spent += amount;
+  if (spent > mostExpressions)
+    failAt(place, Diagnostic::Kind::Unsupported,
+           "the kernel is too large to compile: more than " + std::to_string(mostExpressions) +
+               " expressions, when helpers and static loops are copied to where they are used",
+           "use a plain `for ... in range(...)`, which is a loop at run time, or split the kernel");
+}
+
+void Generator::checkSize(const Object &object, const SourceLocation &place) {
+  constexpr uint32_t mostLeaves = 1u << 18, deepest = ast::maximumHeight;
+  if (!object.isCompound())
+    return;
+  auto [leaves, depth] = object.measure();
+  if (leaves > mostLeaves)
+    failAt(place, Diagnostic::Kind::Unsupported,
+           "this " + object.typeName() + " holds too much: the most is " + std::to_string(mostLeaves) +
+               " objects, with those of the tuples inside it");
+  if (depth > deepest)
+    failAt(place, Diagnostic::Kind::Unsupported,
+           "this " + object.typeName() + " is nested too deeply: the limit is " + std::to_string(deepest) + " levels",
+           "join sequences with +, or unpack them with *");
+}
+
 void Generator::staticPrint(llvm::StringRef text) {
   heldPrints.push_back(text.str());
   if (attempts == 0)

@@ -211,7 +211,10 @@ private:
   std::vector<Object> sequenceItems(const Object &object, const SourceLocation &place);
   std::vector<Object> constantRange(const Range &range, const SourceLocation &place, const char *what);
 
+  // Bounds on what a small text may grow to: the stack, the work, and the size of one object.
   void checkStack(const SourceLocation &place);
+  void spend(uint64_t amount, const SourceLocation &place);
+  void checkSize(const Object &object, const SourceLocation &place);
   [[noreturn]] void failTooDeep(const SourceLocation &place);
   void flushPrints();
 
@@ -222,6 +225,7 @@ private:
   std::map<std::string, FunctionPointer> parsed;                       // the host's functions, by key
   std::map<std::pair<std::string, std::string>, Host::Answer> globals; // by function and name
   uintptr_t stackStart = 0;
+  uint64_t spent = 0; // expressions built, those of helpers and unrolled loops each time
   int elementwiseCalls = 0; // around the place being built: branches on tiles are selects
   int regionDepth = 0;      // of branches and loops being built, through all frames
   // A loop's body may be built again when the first try assumed too much: what it printed is held back until it is

@@ -6,6 +6,15 @@
 
 namespace nacre {
 
+// A longer text or sequence is a mistake in the kernel; doubled a few more times it would fill the memory.
+static constexpr size_t longestText = size_t(1) << 20;
+
+void checkLength(Evaluation &evaluation, size_t length) {
+  if (length > longestText)
+    evaluation.fail(Diagnostic::Kind::Value, "this would be a text or sequence of " + std::to_string(length) +
+                                                 " elements; the most is " + std::to_string(longestText));
+}
+
 std::string displayText(const Object &object) { return object.isString() ? object.as<std::string>() : object.repr(); }
 
 const char *operatorSymbol(Operator op) {
@@ -72,10 +81,11 @@ Object integerOperator(Evaluation &evaluation, Operator op, const Object &lhs, c
     Integer result = bitwise(operation, a, b);
     return areBools ? Object(result != 0) : Object(result);
   };
+  auto operand = [](const Integer &value) { return toInt64(value) ? integerText(value) : "a large integer"; };
   auto sized = [&](std::optional<Integer> result) -> Object {
-    if (!result)
+    if (!result || isAbsurdlyLarge(*result))
       evaluation.fail(Diagnostic::Kind::Value,
-                      "the result of " + lhs.repr() + " " + operatorSymbol(op) + " " + rhs.repr() + " is too large");
+                      "the result of " + operand(a) + " " + operatorSymbol(op) + " " + operand(b) + " is too large");
     return *result;
   };
   bool isDivision = op == Operator::Div || op == Operator::FloorDiv || op == Operator::Mod;
@@ -85,11 +95,11 @@ Object integerOperator(Evaluation &evaluation, Operator op, const Object &lhs, c
     evaluation.fail(Diagnostic::Kind::Value, "a shift count cannot be negative: " + rhs.repr());
   switch (op) {
   case Operator::Add:
-    return a + b;
+    return sized(a + b);
   case Operator::Sub:
-    return a - b;
+    return sized(a - b);
   case Operator::Mul:
-    return a * b;
+    return sized(a * b);
   case Operator::Div:
     return trueDivide(a, b);
   case Operator::FloorDiv:
@@ -148,7 +158,9 @@ size_t repetitions(Evaluation &evaluation, const Object &count, size_t length) {
     return 0;
   if (times > Integer(int64_t(1) << 24))
     evaluation.fail(Diagnostic::Kind::Value, "cannot repeat a sequence " + count.repr() + " times");
-  return static_cast<size_t>(static_cast<int64_t>(times));
+  size_t result = static_cast<size_t>(static_cast<int64_t>(times));
+  checkLength(evaluation, result * std::min(length, longestText + 1));
+  return result;
 }
 
 Object tupleLike(const TupleValue &original, std::vector<Object> items) {
@@ -159,9 +171,12 @@ Object tupleLike(const TupleValue &original, std::vector<Object> items) {
 }
 
 std::optional<Object> sequenceOperator(Evaluation &evaluation, Operator op, const Object &lhs, const Object &rhs) {
-  if (op == Operator::Add && lhs.isString() && rhs.isString())
+  if (op == Operator::Add && lhs.isString() && rhs.isString()) {
+    checkLength(evaluation, lhs.as<std::string>().size() + rhs.as<std::string>().size());
     return lhs.as<std::string>() + rhs.as<std::string>();
+  }
   if (op == Operator::Add && lhs.isTuple() && rhs.isTuple()) {
+    checkLength(evaluation, lhs.tuple().items.size() + rhs.tuple().items.size());
     std::vector<Object> items = lhs.tuple().items;
     llvm::append_range(items, rhs.tuple().items);
     return tupleLike(lhs.tuple(), std::move(items));

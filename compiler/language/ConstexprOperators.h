@@ -17,6 +17,8 @@ const char *operatorSymbol(Operator op); // as written: "+", "//"
 std::string formatPercent(Evaluation &evaluation, llvm::StringRef format, const Object &arguments);
 // format(x, spec) as f-strings use it: [[fill]align][sign][#][0][width][,][.precision][type].
 std::string formatSpecified(Evaluation &evaluation, const Object &object, llvm::StringRef specification);
+// Fails when a text or a sequence of so many elements is more than any kernel needs.
+void checkLength(Evaluation &evaluation, size_t length);
 // str(x): strings as they are, anything else as repr.
 std::string displayText(const Object &object);
 

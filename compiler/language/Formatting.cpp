@@ -77,9 +77,11 @@ std::string formatFloat(const Conversion &conversion, double value) {
     char type = isPercentage ? 'f' : conversion.type ? conversion.type : 'g';
     int precision = conversion.precision < 0 ? 6 : conversion.precision;
     std::string format = std::string("%") + (conversion.alternate ? "#" : "") + ".*" + type;
-    char buffer[512];
-    snprintf(buffer, sizeof(buffer), format.c_str(), precision, isPercentage ? magnitude * 100 : magnitude);
-    body = buffer;
+    double shown = isPercentage ? magnitude * 100 : magnitude;
+    int length = snprintf(nullptr, 0, format.c_str(), precision, shown);
+    body.resize(static_cast<size_t>(length) + 1);
+    snprintf(body.data(), body.size(), format.c_str(), precision, shown);
+    body.pop_back(); // the terminating zero
     if (std::isnan(value))
       body = std::isupper(static_cast<unsigned char>(type)) ? "NAN" : "nan";
   }
@@ -114,11 +116,17 @@ std::string formatNumber(Evaluation &evaluation, const Conversion &conversion, c
   return formatFloat(conversion, *value);
 }
 
-int takeNumber(llvm::StringRef &text) {
-  int number = 0;
-  if (text.consumeInteger(10, number))
+// A width or a precision; -1 when there is none.
+int takeNumber(Evaluation &evaluation, llvm::StringRef &text) {
+  llvm::StringRef digits = text.take_while(llvm::isDigit);
+  text = text.drop_front(digits.size());
+  if (digits.empty())
     return -1;
-  return number;
+  uint64_t number = 0;
+  if (digits.getAsInteger(10, number))
+    number = UINT64_MAX;
+  checkLength(evaluation, number);
+  return static_cast<int>(number);
 }
 
 } // namespace
@@ -161,10 +169,10 @@ std::string formatPercent(Evaluation &evaluation, llvm::StringRef format, const 
     }
     if (conversion.align == '<')
       conversion.fill = ' ';
-    if (int width = takeNumber(rest); width >= 0)
+    if (int width = takeNumber(evaluation, rest); width >= 0)
       conversion.width = width;
     if (rest.consume_front("."))
-      conversion.precision = std::max(0, takeNumber(rest));
+      conversion.precision = std::max(0, takeNumber(evaluation, rest));
     if (rest.empty())
       evaluation.fail(Diagnostic::Kind::Value,
                       "the format " + Object(format.str()).repr() + " ends within a conversion");
@@ -226,11 +234,11 @@ std::string formatSpecified(Evaluation &evaluation, const Object &object, llvm::
     conversion.align = '=';
     conversion.fill = '0';
   }
-  if (int width = takeNumber(rest); width >= 0)
+  if (int width = takeNumber(evaluation, rest); width >= 0)
     conversion.width = width;
   conversion.commas = rest.consume_front(",");
   if (rest.consume_front("."))
-    conversion.precision = takeNumber(rest);
+    conversion.precision = takeNumber(evaluation, rest);
   if (!rest.empty()) {
     conversion.type = rest.front();
     rest = rest.drop_front();

@@ -10,8 +10,13 @@
 
 namespace nacre {
 
-// A result of more bits than this is a mistake in the kernel, not a number anyone wants.
-static constexpr int64_t largestBitCount = int64_t(1) << 20;
+// A result of more bits than this is a mistake in the kernel, not a number anyone wants; arithmetic on it takes long.
+static constexpr int64_t largestBitCount = int64_t(1) << 16;
+
+bool isAbsurdlyLarge(const Integer &value) {
+  static const auto *limit = new Integer(llvm::APInt::getOneBitSet(largestBitCount + 2, largestBitCount));
+  return value > *limit || value < -*limit;
+}
 
 std::optional<int64_t> toInt64(const Integer &value) {
   if (value < Integer(INT64_MIN) || value > Integer(INT64_MAX))
@@ -149,7 +154,7 @@ std::optional<Integer> power(const Integer &base, const Integer &exponent) {
   if (base == -1)
     return floorModulo(exponent, Integer(2)) == 0 ? Integer(1) : base;
   std::optional<int64_t> count = toInt64(exponent);
-  if (!count || *count > largestBitCount / toBits(base).getBitWidth())
+  if (!count || isAbsurdlyLarge(base) || *count > largestBitCount / toBits(base).getBitWidth())
     return std::nullopt;
   Integer result(1), square = base;
   for (int64_t remaining = *count; remaining; remaining >>= 1) {
@@ -165,7 +170,7 @@ std::optional<Integer> shiftLeft(const Integer &value, const Integer &count) {
   if (value == 0)
     return value;
   std::optional<int64_t> bits = toInt64(count);
-  if (!bits || *bits > largestBitCount)
+  if (!bits || *bits > largestBitCount || isAbsurdlyLarge(value))
     return std::nullopt;
   llvm::APInt pattern = toBits(value);
   return fromBits(pattern.sext(pattern.getBitWidth() + static_cast<unsigned>(*bits)).shl(static_cast<unsigned>(*bits)));

@@ -17,6 +17,7 @@ using Integer = llvm::DynamicAPInt;
 llvm::APInt toBits(const Integer &value);
 Integer fromBits(const llvm::APInt &value, bool isSigned = true);
 std::optional<int64_t> toInt64(const Integer &value); // none when it does not fit
+bool isAbsurdlyLarge(const Integer &value);           // more bits than any kernel needs
 
 // Decimal digits, or hexadecimal, octal, binary with Python's prefixes left off; an optional sign. None when malformed.
 std::optional<Integer> parseInteger(llvm::StringRef digits, unsigned radix = 10);

@@ -21,6 +21,25 @@ bool Object::isConstexpr() const {
   return true;
 }
 
+Measure Object::measure() const {
+  if (is<BoundMethod>())
+    return as<BoundMethod>().receiver->measure();
+  if (!isCompound())
+    return {1, 0};
+  if (Measure known = tuple().known.load(std::memory_order_relaxed); known.depth)
+    return known;
+  uint64_t leaves = 1;
+  uint32_t depth = 0;
+  for (const Object &item : tuple().items) {
+    Measure inner = item.measure();
+    leaves = std::min<uint64_t>(leaves + inner.leaves, UINT32_MAX);
+    depth = std::max(depth, inner.depth);
+  }
+  Measure measure{static_cast<uint32_t>(leaves), depth + 1};
+  tuple().known.store(measure, std::memory_order_relaxed);
+  return measure;
+}
+
 Object Object::makeTuple(std::vector<Object> items) {
   auto tuple = std::make_shared<TupleValue>();
   tuple->items = std::move(items);
@@ -156,7 +175,10 @@ std::string Object::key() const {
     std::string operator()(double value) { return "f" + llvm::utohexstr(llvm::bit_cast<uint64_t>(value)) + ";"; }
     std::string operator()(const std::string &value) { return keyText('s', value); }
     std::string operator()(const std::shared_ptr<const TupleValue> &value) {
-      std::string text = (value->isList ? "l" : value->isRecord ? "R" : "t") + std::to_string(value->items.size()) + "(";
+      std::string text = (value->isList     ? "l"
+                          : value->isRecord ? "R"
+                                            : "t") +
+                         std::to_string(value->items.size()) + "(";
       if (!value->typeName.empty())
         text += keyText('c', value->typeName);
       for (const std::string &name : value->names)

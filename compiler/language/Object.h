@@ -5,6 +5,7 @@
 
 #include "compiler/language/Builder.h"
 #include "llvm/ADT/DynamicAPInt.h"
+#include <atomic>
 #include <string>
 #include <variant>
 #include <vector>
@@ -17,6 +18,16 @@ struct Builtin; // Builtins.h
 struct NoneValue { bool operator==(const NoneValue &) const { return true; } };
 struct EllipsisValue { bool operator==(const EllipsisValue &) const { return true; } };
 
+// How much an object holds: leaves, each counted as often as it is met, and levels of tuples. Both stop at their largest
+// number.
+struct Measure { uint32_t leaves = 0; uint32_t depth = 0; };
+// A measure that was taken once, by any thread; a copy takes its own.
+struct KnownMeasure : std::atomic<Measure> {
+  KnownMeasure() : std::atomic<Measure>(Measure{}) {}
+  KnownMeasure(const KnownMeasure &) : KnownMeasure() {}
+  KnownMeasure &operator=(const KnownMeasure &) { store({}); return *this; }
+};
+
 struct TupleValue {
   std::vector<Object> items;
   std::vector<std::string> names; // a named tuple's field names, else empty
@@ -26,6 +37,7 @@ struct TupleValue {
   // those that are constexpr stay so in locals.
   bool isRecord = false;
   std::shared_ptr<const Object> recordClass; // an aggregate's class, which has its methods; else null
+  mutable KnownMeasure known;                // see Object::measure; of a tuple that is whole
 };
 struct SliceValue; // start, stop, step
 
@@ -85,6 +97,8 @@ public:
   std::string typeName() const; // for errors: "int", "fp32 tensor of shape [128]", "None", ...
   // A text that is equal exactly for equal constexprs (specialisation and cache keys). Values are keyed by type.
   std::string key() const;
+  // Taken once for each tuple, so that asking it of every result costs little.
+  Measure measure() const;
   // Python's == on constexprs.
   static bool equal(const Object &a, const Object &b);
 

@@ -10,6 +10,8 @@ original, so that debuggers and tracebacks show the kernel's own text:
 """
 
 import ast
+import contextlib
+import sys
 import types
 import warnings
 
@@ -39,14 +41,66 @@ _helpers = {
 
 def rewritten(kernel):
     """The function that Python runs for a kernel."""
-    fn = kernel.fn
     try:
         text, line, column = kernel._function_block()
     except NoSource:
-        return _made_of(fn, fn.__code__, fn.__closure__)
+        return _made_of(kernel.fn, kernel.fn.__code__, kernel.fn.__closure__)
     tree = ast.parse(text)
     _shift(tree, line - 1, column)
-    definition = tree.body[0]
+    height, deepest = _deepest(tree)
+    try:
+        with _room_for(height):
+            module, made = _rewritten_module(kernel.fn, tree.body[0])
+        return made(_compiled(module, kernel.fn))
+    except RecursionError:
+        raise _too_deep(kernel.fn, deepest) from None
+
+
+def _children_first(tree):
+    return reversed(list(ast.walk(tree)))
+
+
+def _deepest(tree):
+    """The height of a tree, and the expression in it that is highest as it will be rewritten."""
+    heights, highest, deepest = {}, 0, tree.body[0]
+    for node in _children_first(tree):
+        height = 1 + max((heights[child] for child in ast.iter_child_nodes(node)), default=0)
+        if isinstance(node, (ast.BoolOp, ast.Compare)):
+            height += 2 * len(getattr(node, "values", None) or node.comparators)
+        heights[node] = height
+        if isinstance(node, ast.expr) and height > highest:
+            highest, deepest = height, node
+    return heights[tree], deepest
+
+
+@contextlib.contextmanager
+def _room_for(height):
+    """Lets the walks below recurse as deep as a tree is high: what can be compiled can be rewritten."""
+    limit = sys.getrecursionlimit()
+    wanted = limit + 5 * height  # calls a level
+    if height < 50:
+        wanted = limit
+    sys.setrecursionlimit(wanted)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _too_deep(fn, place):
+    from ..compiler.errors import UnsupportedLanguageConstruct
+    from .errors import _shown
+
+    name = fn.__code__.co_filename
+    message, hint = "this is nested too deeply for Python to run", "split it into several statements"
+    shown = _shown(name, place.lineno, place.col_offset + 1)
+    text = f"{name}:{place.lineno}:{place.col_offset + 1}: error: {message}{shown}\nhint: {hint}"
+    source = shown.lstrip("\n").partition("\n")[0]
+    return UnsupportedLanguageConstruct(text, message, hint, name, place.lineno, place.col_offset, source, "unsupported")
+
+
+def _rewritten_module(fn, definition):
+    """A module that defines the rewritten function inside a factory, and what makes the function of its code."""
     definition.decorator_list = []
     definition.returns = None
     arguments = definition.args
@@ -70,11 +124,19 @@ def rewritten(kernel):
     if "type_params" in ast.FunctionDef._fields:
         factory.type_params = []
     module = ast.fix_missing_locations(ast.Module([ast.copy_location(factory, definition)], []))
+
+    def made(code):
+        code = _with_helpers(_inner(_inner(code, "factory"), definition.name))
+        code = code.replace(co_name=fn.__name__, co_qualname=fn.__qualname__)
+        return _made_of(fn, code, tuple(cells[n] for n in code.co_freevars))
+
+    return module, made
+
+
+def _compiled(module, fn):
     with warnings.catch_warnings():  # the original's have been given, and constants are called here
         warnings.simplefilter("ignore", SyntaxWarning)
-        code = compile(module, fn.__code__.co_filename, "exec")
-    code = _with_helpers(_inner(_inner(code, "factory"), definition.name)).replace(co_name=fn.__name__, co_qualname=fn.__qualname__)
-    return _made_of(fn, code, tuple(cells[n] for n in code.co_freevars))
+        return compile(module, fn.__code__.co_filename, "exec")
 
 
 def _made_of(fn, code, closure):
@@ -145,16 +207,6 @@ def _is_constexpr(annotation):
     return name == "constexpr"
 
 
-def _assigned(statements):
-    """The names that statements bind."""
-    nodes = [node for statement in statements for node in ast.walk(statement)]
-    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-
-
-def _holds(node, kind):
-    return any(isinstance(inner, kind) for inner in ast.walk(node))
-
-
 class _Rewriter(ast.NodeTransformer):
     def __init__(self, local, parameters, global_names):
         self.local = local
@@ -164,18 +216,36 @@ class _Rewriter(ast.NodeTransformer):
         self.temporaries = 0
         self.in_iterable = False  # of a comprehension: nothing can be bound there
         self.branch = None  # the variable that holds a run-time test which a return depends on
+        self.assigned = {}  # node -> the parameters that it binds
+        self.returning = set()  # nodes that hold a return
 
     def rewrite(self, definition):
-        for node in ast.walk(definition):
+        for node in _children_first(definition):
             if isinstance(node, ast.AnnAssign) and node.value is None and _is_constexpr(node.annotation):
                 self.constexpr_names.add(node.target.id)
+            self._note(node)
         returns = [node for node in ast.walk(definition) if isinstance(node, ast.Return) and node.value is not None]
-        if any(node not in definition.body for node in returns):
+        if not {*returns} <= {*definition.body}:
             self.branch = _PREFIX + "branch"
         definition.body = self._block(definition.body)
         if self.branch is not None:
             start = definition.body[0]
             definition.body.insert(0, self._assign(self.branch, _constant(None, start), start))
+
+    def _note(self, node):
+        """Remembers what a node binds and whether it returns; its children are noted."""
+        children = list(ast.iter_child_nodes(node))
+        names = frozenset().union(*(self.assigned.get(child, ()) for child in children))
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in self.parameters:
+            names = frozenset((node.id,))
+        if names:
+            self.assigned[node] = names
+        if isinstance(node, ast.Return) or any(child in self.returning for child in children):
+            self.returning.add(node)
+
+    def _assigned(self, statements):
+        """The parameters that statements bind."""
+        return sorted(frozenset().union(*(self.assigned.get(statement, ()) for statement in statements)))
 
     def _block(self, statements):
         result = []
@@ -340,9 +410,9 @@ class _Rewriter(ast.NodeTransformer):
 
     def _carried(self, node):
         """Statements before a loop at run time: what it carries is a run-time value from the start."""
-        names = sorted(_assigned(node.body) & self.parameters)
+        names = self._assigned(node.body)
         made = [self._assign(name, self._call("variable", self._load(name, node)), node) for name in names]
-        if self.branch is not None and _holds(node, ast.Return):
+        if self.branch is not None and node in self.returning:
             made.append(self._assign(self.branch, self._call("variable", _constant(True, node)), node))
         return made
 
@@ -372,8 +442,8 @@ class _Rewriter(ast.NodeTransformer):
         return [*before, node]
 
     def visit_If(self, node):
-        names = sorted(_assigned([*node.body, *node.orelse]) & self.parameters)
-        holds_return = self.branch is not None and _holds(node, ast.Return)
+        names = self._assigned([*node.body, *node.orelse])
+        holds_return = self.branch is not None and node in self.returning
         node.test = self.visit(node.test)
         node.body = self._block(node.body)
         node.orelse = self._block(node.orelse)
