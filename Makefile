@@ -78,7 +78,8 @@ clean: ## remove the build, the virtual environment and the wheels
 
 $(BUILD)/build.ninja: CMakeLists.txt | $(STAMPS)/python
 	$(call say,"configure")
-	@cmake -G Ninja -S . -B $(BUILD) -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 \
+	@cmake -G Ninja -S . -B $(BUILD) -DCMAKE_C_COMPILER="$$(command -v clang-22)" \
+	  -DCMAKE_CXX_COMPILER="$$(command -v clang++-22)" \
 	  -DCMAKE_PREFIX_PATH="$$(llvm-config-22 --prefix)" -DPython3_EXECUTABLE="$(CURDIR)/$(VENV)/bin/python"
 	@touch $@
 
