@@ -20,10 +20,10 @@ PACKAGES += g++ gdb
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
-.PHONY: help setup build install test test-setup test-math fuzz-kernels demo bench wheel docs clean
+.PHONY: help setup build install test test-setup test-math fuzz-kernels fuzz-sources demo bench wheel docs clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
-	@echo "ARGS='...' goes to the program behind demo, test (pytest), test-math, fuzz-kernels and bench."
+	@echo "ARGS='...' goes to the program behind demo, test (pytest), test-math, fuzz-kernels, fuzz-sources and bench."
 
 demo: install $(STAMPS)/torch ## run every example, checked and timed beside PyTorch
 	$(call say,"examples")
@@ -42,6 +42,10 @@ test-math: build ## check the math functions on all 2^32 float32 values (long)
 fuzz-kernels: install ## run 2,000 random kernels on every engine, other ones each time
 	$(call say,"random kernels")
 	@$(VENV)/bin/python tests/fuzz_kernels/run.py $(ARGS)
+
+fuzz-sources: install ## compile thousands of mutated kernels and IR texts, other ones each time
+	$(call say,"mutated sources")
+	@$(VENV)/bin/python tests/mutations/run.py $(ARGS)
 
 bench: install $(STAMPS)/torch $(STAMPS)/bench ## time kernels beside PyTorch and Triton's interpreter
 	$(call say,"benchmarks")

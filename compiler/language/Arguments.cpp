@@ -49,6 +49,15 @@ Type typeArgument(Evaluation &evaluation, const Object &object, const char *name
   return object.as<Type>();
 }
 
+Type elementTypeArgument(Evaluation &evaluation, const Object &object, const char *name) {
+  Type type = typeArgument(evaluation, object, name).scalarType();
+  if (type == voidType() || !(type.isScalar() || type.isPointer()))
+    evaluation.fail(Diagnostic::Kind::Type,
+                    std::string("`") + name + "` must be the type of an element, not " + type.str(),
+                    "for instance tl.float32");
+  return type;
+}
+
 std::vector<Object> sequenceArgument(const Object &object) {
   return object.isTuple() ? object.tuple().items : std::vector<Object>{object};
 }

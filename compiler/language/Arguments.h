@@ -9,6 +9,8 @@ int64_t integerArgument(Evaluation &evaluation, const Object &object, const char
 bool boolArgument(Evaluation &evaluation, const Object &object, const char *name);
 std::string stringArgument(Evaluation &evaluation, const Object &object, const char *name); // None reads as ""
 Type typeArgument(Evaluation &evaluation, const Object &object, const char *name);
+// Of something that a tile can hold; a block's type stands for that of its elements.
+Type elementTypeArgument(Evaluation &evaluation, const Object &object, const char *name);
 std::vector<Object> sequenceArgument(const Object &object); // a tuple's items, or the one thing itself
 llvm::SmallVector<int64_t> integersArgument(Evaluation &evaluation, const Object &object, const char *name);
 // Extents, all positive, of no more elements than a tile may have.

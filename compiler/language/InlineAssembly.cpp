@@ -165,7 +165,7 @@ static Object inlineAssembly(Evaluation &evaluation, llvm::ArrayRef<Object> argu
   Shape shape = operands.empty() ? Shape() : operands[0].type().shape();
   llvm::SmallVector<Type> results;
   for (const Object &item : sequenceArgument(arguments[3])) {
-    Type type = typeArgument(evaluation, item, "dtype").scalarType();
+    Type type = elementTypeArgument(evaluation, item, "dtype");
     results.push_back(shape.empty() ? type : Type::block(type, shape));
   }
   if (results.empty())

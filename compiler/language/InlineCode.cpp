@@ -80,7 +80,7 @@ std::vector<Overload> overloadsArgument(Evaluation &evaluation, const Object &ta
       reject();
     Overload overload;
     overload.symbol = value.tuple().items[0].as<std::string>();
-    overload.result = value.tuple().items[1].as<Type>();
+    overload.result = elementTypeArgument(evaluation, value.tuple().items[1], "arg_type_symbol_dict");
     for (const Object &type : key.tuple().items) {
       if (!type.isType())
         reject();

@@ -12,9 +12,11 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace nacre::tile {
-bool isScalarType(mlir::Type type);  // a number (signless integer, float) or a pointer
-bool isTileType(mlir::Type type);    // a ranked, static tensor of scalars, of rank 1 or more
+bool isScalarType(mlir::Type type);  // a number of the language (signless integer, float) or a pointer
+bool isTileType(mlir::Type type);    // a ranked, static tensor of scalars, of rank 1 or more, neither empty nor huge
 bool isPointerLike(mlir::Type type); // a pointer or a tile of pointers
+bool isIntegerLike(mlir::Type type); // an integer or a tile of integers
+bool isMaskLike(mlir::Type type);    // an i1 or a tile of i1
 bool isFloatLike(mlir::Type type);   // a float or a tile of floats, fp8 of every kind included
 
 // The shape of a tile; empty for a scalar.

@@ -36,6 +36,7 @@ def Tile_Pointer : Tile_Type<"Pointer", "ptr"> {
   }];
   let parameters = (ins "::mlir::Type":$pointee, DefaultValuedParameter<"int", "1">:$addressSpace);
   let assemblyFormat = "`<` $pointee (`,` $addressSpace^)? `>`";
+  let genVerifyDecl = 1;
   let builders = [TypeBuilderWithInferredContext<(ins "::mlir::Type":$pointee, CArg<"int", "1">:$addressSpace), [{
     return $_get(pointee.getContext(), pointee, addressSpace);
   }]>];
@@ -49,9 +50,9 @@ def Tile_Scalar : Type<CPred<"::nacre::tile::isScalarType($_self)">, "number or 
 def Tile_Tile : Type<CPred<"::nacre::tile::isTileType($_self)">, "tile", "::mlir::RankedTensorType">;
 def Tile_Any : AnyTypeOf<[Tile_Scalar, Tile_Tile]>;
 def Tile_PointerLike : Type<CPred<"::nacre::tile::isPointerLike($_self)">, "pointer or tile of pointers">;
-def Tile_IntLike : Type<CPred<"::mlir::getElementTypeOrSelf($_self).isSignlessInteger()">, "integer or tile of integers">;
+def Tile_IntLike : Type<CPred<"::nacre::tile::isIntegerLike($_self)">, "integer or tile of integers">;
 def Tile_FloatLike : Type<CPred<"::nacre::tile::isFloatLike($_self)">, "float or tile of floats">;
-def Tile_MaskLike : Type<CPred<"::mlir::getElementTypeOrSelf($_self).isSignlessInteger(1)">, "i1 or tile of i1">;
+def Tile_MaskLike : Type<CPred<"::nacre::tile::isMaskLike($_self)">, "i1 or tile of i1">;
 
 // ---- Enumerations
 
@@ -214,11 +215,13 @@ def Tile_BitcastOp : Tile_Op<"bitcast", [Pure, Elementwise, SameOperandsAndResul
   let results = (outs Tile_Any:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasFolder = 1;
+  let hasVerifier = 1;
 }
 def Tile_PtrToIntOp : Tile_Op<"ptr_to_int", [Pure, Elementwise, SameOperandsAndResultShape]> {
   let arguments = (ins Tile_PointerLike:$source);
   let results = (outs Tile_IntLike:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
 }
 def Tile_IntToPtrOp : Tile_Op<"int_to_ptr", [Pure, Elementwise, SameOperandsAndResultShape]> {
   let arguments = (ins Tile_IntLike:$source);
@@ -234,6 +237,7 @@ def Tile_AddPtrOp : Tile_Op<"addptr", [Pure, Elementwise, SameOperandsAndResultS
   let results = (outs Tile_PointerLike:$result);
   let assemblyFormat = "$pointer `,` $offset attr-dict `:` type($pointer) `,` type($offset)";
   let hasFolder = 1;
+  let hasVerifier = 1;
 }
 
 def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
@@ -351,6 +355,7 @@ def Tile_HistogramOp : Tile_Op<"histogram", [Pure]> {
   let arguments = (ins Tile_Tile:$source, Optional<Tile_MaskLike>:$mask);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$source (`mask` $mask^ `:` type($mask))? attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 // ---- Debugging and hints
@@ -360,6 +365,7 @@ def Tile_PrintOp : Tile_Op<"print", [DeclareOpInterfaceMethods<MemoryEffectsOpIn
   let arguments = (ins StrAttr:$prefix, Variadic<Tile_Any>:$operands, DefaultValuedAttr<BoolAttr, "false">:$hex,
     DenseBoolArrayAttr:$isSigned);
   let assemblyFormat = "$prefix ($operands^ `:` type($operands))? attr-dict";
+  let hasVerifier = 1;
 }
 
 def Tile_AssertOp : Tile_Op<"assert", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
@@ -378,6 +384,7 @@ def Tile_HintOp : Tile_Op<"hint", [Pure, AllTypesMatch<["source", "result"]>]> {
   let arguments = (ins Tile_Any:$source, StrAttr:$kind, DenseI64ArrayAttr:$values);
   let results = (outs Tile_Any:$result);
   let assemblyFormat = "$source $kind $values attr-dict `:` type($source)";
+  let hasVerifier = 1;
 }
 
 def Tile_InlineAsmOp : Tile_Op<"inline_asm", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
@@ -385,6 +392,7 @@ def Tile_InlineAsmOp : Tile_Op<"inline_asm", [DeclareOpInterfaceMethods<MemoryEf
   let arguments = (ins StrAttr:$text, StrAttr:$constraints, Variadic<Tile_Any>:$operands, BoolAttr:$isPure, I32Attr:$pack);
   let results = (outs Variadic<Tile_Any>:$results);
   let assemblyFormat = "$text $constraints ($operands^ `:` type($operands))? attr-dict `->` type($results)";
+  let hasVerifier = 1;
 }
 
 def Tile_ExternalCallOp : Tile_Op<"external_call", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
@@ -397,6 +405,7 @@ def Tile_ExternalCallOp : Tile_Op<"external_call", [DeclareOpInterfaceMethods<Me
                        DenseBoolArrayAttr:$isSigned);
   let results = (outs Tile_Any:$result);
   let assemblyFormat = "$symbol `of` $library $digest ($operands^ `:` type($operands))? attr-dict `->` type($result)";
+  let hasVerifier = 1;
 }
 
 #endif // NACRE_TILE_TD

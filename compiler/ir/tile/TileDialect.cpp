@@ -31,21 +31,48 @@ Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value,
   return arith::ConstantOp::materialize(builder, value, type, location);
 }
 
-bool nacre::tile::isFloatLike(Type type) {
-  Type element = getElementTypeOrSelf(type);
-  return isa<FloatType, Float8E4B15Type>(element);
+// The type itself of a scalar, the elements' of a tile; null for what is neither, as a vector or a tile of unknown
+// shape.
+static Type elementOf(Type type) {
+  if (isTileType(type))
+    return cast<RankedTensorType>(type).getElementType();
+  return isScalarType(type) ? type : Type();
 }
 
+bool nacre::tile::isFloatLike(Type type) { return isa_and_nonnull<FloatType, Float8E4B15Type>(elementOf(type)); }
+
+bool nacre::tile::isIntegerLike(Type type) { return isa_and_nonnull<IntegerType>(elementOf(type)); }
+
+bool nacre::tile::isMaskLike(Type type) { return isIntegerLike(type) && elementOf(type).isInteger(1); }
+
 bool nacre::tile::isScalarType(Type type) {
-  return type.isSignlessInteger() || isa<FloatType, Float8E4B15Type, PointerType>(type);
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return integer.isSignless() && llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
+  return isa<PointerType, Float8E4B15Type, Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType, Float8E5M2FNUZType,
+             Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
 }
 
 bool nacre::tile::isTileType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape() && tensor.getRank() >= 1 && isScalarType(tensor.getElementType());
+  if (!tensor || !tensor.hasStaticShape() || tensor.getRank() < 1 || !isScalarType(tensor.getElementType()))
+    return false;
+  constexpr int64_t mostElements = int64_t(1) << 30; // far more than the language allows
+  int64_t elements = 1;
+  for (int64_t extent : tensor.getShape()) {
+    if (extent < 1 || extent > mostElements / elements)
+      return false;
+    elements *= extent;
+  }
+  return true;
 }
 
-bool nacre::tile::isPointerLike(Type type) { return isa<PointerType>(getElementTypeOrSelf(type)); }
+LogicalResult PointerType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, Type pointee, int addressSpace) {
+  if (!isScalarType(pointee))
+    return emitError() << "a pointer addresses numbers or pointers, not " << pointee;
+  return success();
+}
+
+bool nacre::tile::isPointerLike(Type type) { return isa_and_nonnull<PointerType>(elementOf(type)); }
 
 ArrayRef<int64_t> nacre::tile::shapeOf(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);

@@ -83,9 +83,14 @@ LogicalResult ConcatenateOp::verify() {
   SmallVector<int64_t> expected(first.getShape());
   if (getAxis() >= expected.size() || second.getRank() != first.getRank())
     return emitOpError("operands must have one rank, and the axis be in it");
-  expected[getAxis()] += second.getShape()[getAxis()];
+  expected[getAxis()] = second.getShape()[getAxis()];
+  if (second.getShape() != ArrayRef<int64_t>(expected))
+    return emitOpError("operands may differ only along the axis");
+  expected[getAxis()] += first.getShape()[getAxis()];
   if (getType().getShape() != ArrayRef<int64_t>(expected))
     return emitOpError("result extent must be the sum along the axis");
+  if (failed(sameElement(*this, first, second)))
+    return failure();
   return sameElement(*this, first, getType());
 }
 
@@ -123,7 +128,36 @@ LogicalResult GatherOp::verify() {
       return emitOpError("source and index may differ only along the axis");
   if (failed(sameShape(*this, "index and result", index, getType())))
     return failure();
+  if (!isIntegerLike(index))
+    return emitOpError("the index must be of integers");
   return sameElement(*this, source, getType());
+}
+
+// ---- Conversions
+
+LogicalResult BitcastOp::verify() {
+  auto width = [](Type type) -> unsigned {
+    Type element = getElementTypeOrSelf(type);
+    if (isa<PointerType>(element))
+      return 64;
+    return isa<Float8E4B15Type>(element) ? 8 : element.getIntOrFloatBitWidth();
+  };
+  if (width(getSource().getType()) != width(getType()))
+    return emitOpError("widths differ: ") << getSource().getType() << " and " << getType();
+  return success();
+}
+
+LogicalResult PtrToIntOp::verify() {
+  if (!getElementTypeOrSelf(getType()).isInteger(64))
+    return emitOpError("an address has 64 bits");
+  return success();
+}
+
+LogicalResult AddPtrOp::verify() {
+  Type offset = getElementTypeOrSelf(getOffset().getType());
+  if (!offset.isInteger(32) && !offset.isInteger(64))
+    return emitOpError("the offset must be of i32 or i64");
+  return success();
 }
 
 // ---- Memory
@@ -164,6 +198,11 @@ LogicalResult StoreOp::verify() {
 LogicalResult AtomicRmwOp::verify() {
   if (getValue().getType() != getType())
     return emitOpError("result must have the value's type");
+  if (getMask() && failed(sameShape(*this, "pointer and mask", getPointer().getType(), getMask().getType())))
+    return failure();
+  bool isFloat = llvm::is_contained({AtomicKind::AddF, AtomicKind::MaxF, AtomicKind::MinF}, getKind());
+  if (getKind() != AtomicKind::Exchange && !(isFloat ? isFloatLike(getType()) : isIntegerLike(getType())))
+    return emitOpError("this kind of atomic does not suit elements of ") << getElementTypeOrSelf(getType());
   return verifyPointee(*this, getPointer().getType(), getValue().getType());
 }
 
@@ -208,6 +247,10 @@ LogicalResult DotOp::verify() {
     return emitOpError("batch extents differ");
   if (a[rank - 1] != b[rank - 2] || a[rank - 2] != c[rank - 2] || b[rank - 1] != c[rank - 1])
     return emitOpError("shapes do not multiply: ") << getA().getType() << " and " << getB().getType();
+  bool areFloats = isFloatLike(getA().getType()) && isFloatLike(getB().getType()) && isFloatLike(getType());
+  bool areIntegers = isIntegerLike(getA().getType()) && isIntegerLike(getB().getType()) && isIntegerLike(getType());
+  if (!areFloats && !areIntegers)
+    return emitOpError("operands and result must all be floats, or all integers");
   return success();
 }
 
@@ -237,6 +280,8 @@ static LogicalResult verifyCombine(Operation *op, ValueRange operands, int64_t a
 LogicalResult ReduceOp::verify() {
   if (failed(verifyCombine(*this, getOperands(), getAxis(), getCombine())))
     return failure();
+  if (getNumOperands() != getNumResults())
+    return emitOpError("needs one result an operand");
   SmallVector<int64_t> shape(shapeOf(getOperands().front().getType()));
   shape.erase(shape.begin() + getAxis());
   for (auto [operand, result] : llvm::zip_equal(getOperands(), getResults()))
@@ -255,7 +300,7 @@ LogicalResult ScanOp::verify() {
 LogicalResult MapOp::verify() {
   if (getOperands().empty() || getResults().empty())
     return emitOpError("needs an operand and a result");
-  if (getPack() < 1)
+  if (static_cast<int32_t>(getPack()) < 1)
     return emitOpError("pack must be positive");
   ArrayRef<int64_t> shape = shapeOf(getOperands().front().getType());
   Block &block = getBody().front();
@@ -275,4 +320,50 @@ LogicalResult MapOp::verify() {
   if (!yield || !fits(getResults(), yield.getOperandTypes()))
     return emitOpError("the region must yield `pack` elements of each result");
   return success();
+}
+
+LogicalResult HistogramOp::verify() {
+  if (!isIntegerLike(getSource().getType()) || !isIntegerLike(getType()) || getType().getRank() != 1)
+    return emitOpError("counts integers into a rank-1 tile of integers");
+  if (getMask())
+    return sameShape(*this, "source and mask", getSource().getType(), getMask().getType());
+  return success();
+}
+
+// ---- Debugging, hints and what is not ours
+
+LogicalResult PrintOp::verify() {
+  if (getIsSigned().size() != getOperands().size())
+    return emitOpError("isSigned must say one thing an operand");
+  return success();
+}
+
+LogicalResult HintOp::verify() {
+  if (!llvm::is_contained({"divisibility", "contiguity", "constancy"}, getKind()))
+    return emitOpError("unknown kind of promise: ") << getKind();
+  return success();
+}
+
+// Packs and single elements come from tiles of one shape.
+static LogicalResult verifyElementwise(Operation *op) {
+  std::optional<ArrayRef<int64_t>> shape;
+  for (Type type :
+       llvm::concat<Type>(SmallVector<Type>(op->getOperandTypes()), SmallVector<Type>(op->getResultTypes()))) {
+    if (shape && *shape != shapeOf(type))
+      return op->emitOpError("operands and results must have one shape");
+    shape = shapeOf(type);
+  }
+  return success();
+}
+
+LogicalResult InlineAsmOp::verify() {
+  if (getResults().empty() || static_cast<int32_t>(getPack()) < 1)
+    return emitOpError("needs a result and a positive pack");
+  return verifyElementwise(*this);
+}
+
+LogicalResult ExternalCallOp::verify() {
+  if (getIsSigned().size() != getOperands().size() + 1)
+    return emitOpError("isSigned must say one thing an operand and one of the result");
+  return verifyElementwise(*this);
 }

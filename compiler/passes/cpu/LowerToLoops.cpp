@@ -6,6 +6,23 @@ using namespace mlir;
 using namespace nacre;
 using namespace nacre::cpu;
 
+// The lowering knows the language's types alone; reports the first operation that has another one.
+static LogicalResult checkTypes(func::FuncOp kernel) {
+  auto isKnown = [](Type type) { return tile::isScalarType(type) || tile::isTileType(type); };
+  WalkResult result = kernel.walk([&](Operation *op) {
+    SmallVector<Type> types(op->getResultTypes());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::append_range(types, block.getArgumentTypes());
+    auto unknown = llvm::find_if_not(types, isKnown);
+    if (unknown == types.end())
+      return WalkResult::advance();
+    op->emitError("the CPU target has no values of type ") << *unknown;
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 namespace {
 
 struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
@@ -42,6 +59,10 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
     for (auto kernel : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!kernel->hasAttr(tile::kernelAttribute))
         continue;
+      if (kernel.isExternal() || !kernel.getBody().hasOneBlock() || failed(checkTypes(kernel))) {
+        kernel.emitError("this kernel cannot be lowered to loops");
+        return signalPassFailure();
+      }
       Lowering lowering(kernel, target);
       if (failed(lowering.run()))
         return signalPassFailure();

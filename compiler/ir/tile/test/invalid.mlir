@@ -259,3 +259,85 @@ func.func @map_results(%x: tensor<8xi32>) {
   } : (tensor<8xi32>) -> tensor<8xf32>
   return
 }
+
+// -----
+
+func.func @reduce_results(%x: tensor<8xf32>, %y: tensor<8xf32>) {
+  // expected-error @+1 {{needs one result an operand}}
+  %0 = tile.reduce %x, %y axis 0 {
+  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32):
+    tile.yield %a, %b : f32, f32
+  } : (tensor<8xf32>, tensor<8xf32>) -> f32
+  return
+}
+
+// -----
+
+func.func @vector_is_no_tile(%x: vector<4xi1>, %p: tensor<4x!tile.ptr<f32>>) {
+  // expected-error @+1 {{must be i1 or tile of i1}}
+  %0 = tile.load %p mask %x : vector<4xi1> : tensor<4x!tile.ptr<f32>> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @empty_tile(%x: f32) {
+  // expected-error @+1 {{must be tile}}
+  %0 = tile.splat %x : f32 -> tensor<0xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{a pointer addresses numbers or pointers}}
+func.func @pointee(%x: !tile.ptr<tensor<4xf32>>) {
+  return
+}
+
+// -----
+
+func.func @concatenate(%x: tensor<4x8xf32>, %y: tensor<4x4xf32>) {
+  // expected-error @+1 {{operands may differ only along the axis}}
+  %0 = tile.concatenate %x, %y 0 : tensor<4x8xf32>, tensor<4x4xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @bitcast(%x: tensor<4xf32>) {
+  // expected-error @+1 {{widths differ}}
+  %0 = tile.bitcast %x : tensor<4xf32> -> tensor<4xi64>
+  return
+}
+
+// -----
+
+func.func @dot_elements(%x: tensor<4x4xf32>, %y: tensor<4x4xi32>, %z: tensor<4x4xf32>) {
+  // expected-error @+1 {{must all be floats, or all integers}}
+  %0 = tile.dot %x, %y, %z : tensor<4x4xf32>, tensor<4x4xi32> -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @atomic_kind(%p: !tile.ptr<f32>, %x: f32) {
+  // expected-error @+1 {{this kind of atomic does not suit elements of 'f32'}}
+  %0 = tile.atomic_rmw xor %p, %x : !tile.ptr<f32>, f32 -> f32
+  return
+}
+
+// -----
+
+func.func @histogram(%x: tensor<8xf32>) {
+  // expected-error @+1 {{counts integers}}
+  %0 = tile.histogram %x : tensor<8xf32> -> tensor<16xi32>
+  return
+}
+
+// -----
+
+func.func @hint(%x: i32) {
+  // expected-error @+1 {{unknown kind of promise}}
+  %0 = tile.hint %x "luck" [1] : i32
+  return
+}

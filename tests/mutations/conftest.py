@@ -1,0 +1,6 @@
+"""The package of mutations, for its test."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
