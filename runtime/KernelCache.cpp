@@ -3,8 +3,8 @@
 #include "runtime/Fingerprint.h"
 #include "runtime/ForkSafety.h"
 #include "runtime/Knobs.h"
+#include "runtime/StageOverrides.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <future>
@@ -105,19 +105,6 @@ void dump(const std::string &folder, const CompileRequest &request, const std::s
   file.clear_error(); // a full disk does not fail a compile
 }
 
-// The file that takes the place of a stage, under either name of the stage.
-std::optional<StageText> overrideIn(const std::string &folder, const CompileRequest &request,
-                                    const std::string &stage) {
-  for (const StageName &names : request.options.target->stages())
-    for (const char *suffix : {names.name, names.alias})
-      if (stage == names.name) {
-        std::string path = folder + "/" + request.kernel.name + "." + suffix;
-        if (auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true))
-          return StageText{(*buffer)->getBuffer().str(), path};
-      }
-  return std::nullopt;
-}
-
 bool isTransientArgument(const ArgumentSpec &spec) {
   return spec.isConstant ? isTransient(spec.constant) : llvm::any_of(spec.elements, isTransientArgument);
 }
@@ -191,16 +178,17 @@ private:
   std::shared_ptr<Kernel> compile() {
     auto record = std::make_shared<RecordingHost>(request.kernel, request.arguments, host);
     CompileRequest origin = request; // with all that took stages' places
+    std::map<std::string, StageText> overrides = findOverrides();
     CompileWatchers watchers;
     if (!settings.dumpFolder.empty())
       watchers.onStage = [&](const std::string &stage, const std::function<std::string()> &text) {
         dump(settings.dumpFolder + "/" + folderName(request, *record), request, stage, text());
       };
-    if (!settings.overrideFolder.empty() || settings.replace)
+    if (!overrides.empty() || settings.replace)
       watchers.replace = [&](const std::string &stage, const std::function<std::string()> &text) {
         std::optional<StageText> other = settings.replace ? settings.replace(stage, text) : std::nullopt;
-        if (!other && !settings.overrideFolder.empty())
-          other = overrideIn(settings.overrideFolder + "/" + folderName(request, *record), request, stage);
+        if (auto file = overrides.find(stage); !other && file != overrides.end())
+          other = file->second;
         if (other)
           origin.stages[stage] = *other;
         return other;
@@ -218,6 +206,25 @@ private:
     if (!settings.replace && origin.stages.size() == request.stages.size())
       write(key, code, *record);
     return keep(key, std::move(code), record, origin);
+  }
+
+  // The files that take the places of stages: those that say something else than the kernel itself does.
+  std::map<std::string, StageText> findOverrides() {
+    if (settings.overrideFolder.empty())
+      return {};
+    RecordingHost record(request.kernel, request.arguments, host);
+    std::map<std::string, std::string> plain;
+    CompileWatchers watchers;
+    watchers.onStage = [&](const std::string &stage, const std::function<std::string()> &text) {
+      plain[stage] = text();
+    };
+    CompileRequest silent = request;
+    silent.staticPrint = [](llvm::StringRef) {};
+    try {
+      compileKernel(silent, record, watchers);
+    } catch (const CompileError &) { // a file may be there to avoid it
+    }
+    return stageOverrides(settings.overrideFolder, folderName(request, record), request, plain);
   }
 
   void write(const std::string &key, const CompiledCode &code, const RecordingHost &record) {

@@ -70,6 +70,47 @@ def test_a_dumped_stage_is_edited_and_taken(script, tmp_path, stage, suffix):
     assert script.finish(script.start(path)) == "6.0 0\n"  # nor in it
 
 
+@pytest.mark.parametrize("stage", list(EDITS))
+def test_a_copy_of_all_stages_with_one_edited(script, tmp_path, stage):
+    """As the guide says it: the files that were not edited do not undo the one that was."""
+    path, dump, override = script.write(KERNEL), tmp_path / "dump", tmp_path / "override"
+    script.finish(script.start(path, TRITON_KERNEL_DUMP="1", TRITON_DUMP_DIR=str(dump)))
+    shutil.copytree(dump, override)
+    (file,) = override.glob(f"*/*.{stage}")
+    file.write_text(changed(stage, file.read_text()))
+    process = script.start(path, TRITON_KERNEL_OVERRIDE="1", TRITON_OVERRIDE_DIR=str(override))
+    out, err = process.communicate(timeout=120)
+    assert (out, err) == ("10.0 1\n", "")
+
+
+def test_an_override_that_cannot_be_meant_is_said(script, tmp_path):
+    path, dump, override = script.write(KERNEL), tmp_path / "dump", tmp_path / "override"
+    script.finish(script.start(path, TRITON_KERNEL_DUMP="1", TRITON_DUMP_DIR=str(dump)))
+    variables = {"TRITON_KERNEL_OVERRIDE": "1", "TRITON_OVERRIDE_DIR": str(override)}
+
+    def said():
+        process = script.start(path, **variables)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        return out, err
+
+    out, err = said()
+    assert out == "6.0 1\n" and f"there is no folder {override}" in err and err.count("\n") == 1
+    shutil.copytree(dump, override)
+    assert said() == ("6.0 1\n", "")  # a copy in which nothing was edited
+    (folder,) = override.iterdir()
+    for stage, after in (("tile", "5.000000e+00"), ("llvm", "7.000000e+00")):
+        file = folder / f"scale_kernel.{stage}"
+        file.write_text(file.read_text().replace("3.000000e+00", after))
+    (folder / "scale_kernel.cpu").unlink()
+    (folder / "scale_kernel.asm").unlink()
+    out, err = said()
+    assert out == "14.0 1\n" and "scale_kernel.llvm hides what" in err and "scale_kernel.tile says" in err
+    folder.rename(override / "other")
+    out, err = said()
+    assert out == "6.0 1\n" and "is of another version of scale_kernel" in err and err.count("\n") == 1
+
+
 def test_an_override_folder_without_the_kernel_changes_nothing(script, tmp_path):
     (tmp_path / "override").mkdir()
     variables = {"TRITON_KERNEL_OVERRIDE": "1", "TRITON_OVERRIDE_DIR": str(tmp_path / "override")}
