@@ -75,6 +75,7 @@ Status jumpTo(Warp &warp, uint32_t mask, uint32_t target) {
     return Status::Next;
   Frame *frame = fragment.frame;
   fragment.mask = warp.active = rest;
+  fragment.pc = next; // where it stands: those who jump must not be taken for it
   addFragment(warp, target, mask, frame);
   if (target <= warp.pc)
     warp.fragments.back().backwardJumps = warp.fragments[warp.current].backwardJumps;

@@ -243,6 +243,7 @@ Status commitHandler(Warp &warp, const Op &, uint32_t mask) {
   if (!gather(warp, mask, warp.live))
     return Status::Blocked;
   ++warp.wgmmaGroups;
+  progressed(warp);
   return Status::Next;
 }
 Status waitHandler(Warp &warp, const Op &op, uint32_t mask) {
@@ -250,6 +251,12 @@ Status waitHandler(Warp &warp, const Op &op, uint32_t mask) {
     return Status::Blocked;
   auto pending = static_cast<uint32_t>(op.offset);
   uint32_t done = warp.wgmmaGroups > pending ? warp.wgmmaGroups - pending : 0;
+  // The groups are the warpgroup's: they are done when all four warps have issued their part.
+  auto group = warp.block->warps.begin() + warp.index / 4 * 4;
+  size_t size = std::min<size_t>(4, warp.block->warps.size() - warp.index / 4 * 4);
+  for (size_t i = 0; i < size; ++i)
+    if (group[static_cast<std::ptrdiff_t>(i)]->wgmmaGroups < done)
+      return Status::Blocked;
   size_t kept = 0;
   for (WgmmaInFlight &entry : warp.inFlight) {
     if (entry.group >= done) {
@@ -263,7 +270,8 @@ Status waitHandler(Warp &warp, const Op &op, uint32_t mask) {
   }
   warp.inFlight.resize(kept);
   if (warp.launch->checks)
-    raiseClock(warp.clocks.seen, warp.agent + WgmmaStream, done);
+    for (size_t i = 0; i < size; ++i)
+      raiseClock(warp.clocks.seen, group[static_cast<std::ptrdiff_t>(i)]->agent + WgmmaStream, done);
   return Status::Next;
 }
 
