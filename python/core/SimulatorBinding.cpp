@@ -49,7 +49,7 @@ PyObject *simulatorKernels(PyObject *, PyObject *capsule) {
     Handle result = checked(PyList_New(0));
     for (const KernelInfo &kernel : moduleOf(capsule).kernels()) {
       Handle parameters = checked(PyList_New(0));
-      for (const ParameterInfo &parameter : kernel.parameters) {
+      for (const simulator::ParameterInfo &parameter : kernel.parameters) {
         Handle row = checked(Py_BuildValue("(ssII)", parameter.name.c_str(), parameter.type.c_str(), parameter.size, parameter.alignment));
         checkedStatus(PyList_Append(parameters.get(), row.get()));
       }
