@@ -28,11 +28,11 @@ def engines(engine):
             super().launch(kernel, program, memory)
 
     class Overrunning(engine):
-        """Writes the byte before, or after, the first array."""
+        """Writes a byte before, or after, every array."""
 
         def launch(self, kernel, program, memory):
             super().launch(kernel, program, memory)
-            for part in memory[0].around:
+            for part in (part for guarded in memory for part in guarded.around):
                 part[:1] = 0
 
     return {"wrong": Wrong(True), "crashing": Crashing(True), "hanging": Hanging(True), "overrunning": Overrunning(True)}

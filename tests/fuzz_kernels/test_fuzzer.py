@@ -13,7 +13,7 @@ from kernel_fuzzer.client import Client
 from kernel_fuzzer.element_types import INTEGERS
 from kernel_fuzzer.guarded_memory import FIELDS, GuardedArray, code_of, contents_of, differences
 from kernel_fuzzer.index_expressions import quotient, remainder, shifted
-from kernel_fuzzer.makers import MAKERS, random_program, replayed_program
+from kernel_fuzzer.makers import MAKERS, TEMPLATES, random_program, replayed_program
 from kernel_fuzzer.report import features
 
 HERE = Path(__file__).parent
@@ -37,9 +37,9 @@ def test_programs_made_of_any_record_are_programs():
 
 def test_every_maker_is_reached():
     reached = set()
-    for seed in range(400):
+    for seed in range(600):
         reached |= set(features(random_program(seed)))
-    assert {name for name, _ in MAKERS} <= reached
+    assert {name for name, _ in [*MAKERS, *TEMPLATES]} <= reached
 
 
 def test_a_choice_outlives_the_removal_of_others():

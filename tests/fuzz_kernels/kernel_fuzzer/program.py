@@ -77,11 +77,12 @@ class Scope:
 class Program:
     """Made from genes. `program.source()` is the kernel, `program.arrays` and `program.scalars` are its arguments."""
 
-    def __init__(self, header, genes, source, makers):
+    def __init__(self, header, genes, source, makers, templates):
         self.header = header
         self.genes = genes
         self.random = source
         self.makers = makers  # [(name, function)]
+        self.templates = templates
         self.lines = []
         self.helpers = []  # the texts of functions that the kernel calls
         self.indent = 1
@@ -94,27 +95,36 @@ class Program:
         self.kinds = []  # of statements, for coverage and for grouping
         self.outputs = 0
         self._begin(Decisions(header, source))
-        for gene in genes:
-            self.statement(gene)
+        if self.templated:
+            self.genes = genes = genes[:3]
+        for place, gene in enumerate(genes):
+            self.statement(gene, self.templates if self.templated and place == 0 else self.makers)
         self._store_results()
 
     @staticmethod
-    def fresh(seed, makers):
+    def fresh(seed, makers, templates):
         source = fresh_source(seed)
         count = 3 + int(source.random() * (9 if source.random() < 0.85 else 20))
-        return Program(Gene(), [Gene() for _ in range(count)], source, makers)
+        return Program(Gene(), [Gene() for _ in range(count)], source, makers, templates)
 
     @staticmethod
-    def replayed(data, makers):
+    def replayed(data, makers, templates):
         header, *genes = (Gene.from_data(item) for item in data)
-        return Program(header, genes, None, makers)
+        program = Program(header, genes, None, makers, templates)
+        program.cut_lines(data[0][2] if len(data[0]) > 2 else [])
+        return program
 
     def to_data(self):
         return [self.header.to_data(), *(gene.to_data() for gene in self.genes)]
 
+    def cut_lines(self, places):
+        """Leaves lines of the finished text out: what the reducer does last, when no gene can go any more."""
+        self.lines = [line for place, line in enumerate(self.lines) if place not in places]
+
     # ---- The frame
 
     def _begin(self, d):
+        self.templated = d.chance(40)  # the first statement is a whole kernel as people write it
         odd = d.chance(40)
         self.extents = [EXTENTS[d.below(len(EXTENTS))] if odd else 1 << d.below(9) for _ in range(3)]
         self.grid = d.one_of([(1,), (1,), (1,), (2,), (3,), (2, 2)])
@@ -129,9 +139,9 @@ class Program:
         self.scalars["b0"] = bool(d.below(2))
         self.constants["C0"] = d.one_of([4, 3, 8, 16, 7])
 
-    def statement(self, gene):
+    def statement(self, gene, makers=None):
         d = Decisions(gene, self.random)
-        name, make = self.makers[d.below(len(self.makers))]
+        name, make = d.one_of(makers or self.makers)
         self.kinds.append(name)
         with contextlib.suppress(NoOperand):
             make(self, d)

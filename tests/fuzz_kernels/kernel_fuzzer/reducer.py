@@ -1,5 +1,6 @@
-"""Makes a program that shows a difference small: cuts statements out, then makes numbers smaller, as long as it still shows."""
+"""Makes a program that shows a difference small: cuts statements out, makes numbers smaller, cuts lines, as long as it still shows."""
 
+import ast
 import re
 import time
 
@@ -43,6 +44,7 @@ class Reducer:
             self._cut_statements()
             self._cut_bodies()
             self._smaller_numbers()
+        self._cut_lines()
         return self.best, self.found
 
     def _spent(self):
@@ -51,12 +53,16 @@ class Reducer:
     @staticmethod
     def _text(genes):
         program = replayed_program(genes)
+        ast.parse(program.source())
         return repr((program.source(), program.scalars, program.constants, program.arrays, program.grid, program.fusion))
 
     def _accepts(self, genes):
         if self._spent():
             return False
-        text = self._text(genes)
+        try:
+            text = self._text(genes)
+        except SyntaxError:  # a head without a body
+            return False
         if text == self.text:  # the same program from a simpler record
             self.best = genes
             return True
@@ -69,6 +75,22 @@ class Reducer:
             return False
         self.best, self.text, self.found = genes, text, found
         return True
+
+    def _cut_lines(self):
+        """Lines of the text, a head with its body, from the last one on. What orders memory stays."""
+        lines = replayed_program(self.best).lines
+        gone = set()
+        for place in range(len(lines) - 1, -1, -1):
+            indent = len(lines[place]) - len(lines[place].lstrip())
+            end = place + 1
+            while end < len(lines) and len(lines[end]) - len(lines[end].lstrip()) > indent:
+                end += 1
+            block = set(range(place, end))
+            if block <= gone or any("debug_barrier" in lines[line] for line in block):
+                continue
+            header = [*self.best[0][:2], sorted(gone | block)]
+            if self._accepts([header, *self.best[1:]]):
+                gone |= block
 
     def _cut_statements(self):
         size = max(1, (len(self.best) - 1) // 2)
