@@ -196,7 +196,9 @@ def branch(p, d):
         return
     a = p.any(d)
     scalar = p.find(d, lambda v: is_integer(v.type) and not v.shape)
-    test = f"{scalar.text} > 3" if scalar is not None and d.chance(60) else d.one_of(["n0 > 3", "trips > 1", "n1 < n2", "tl.program_id(0) == 0", "b0", "f0 > 1.5"])
+    test = d.one_of(["n0 > 3", "trips > 1", "n1 < n2", "tl.program_id(0) == 0", "b0", "f0 > 1.5"])
+    if scalar is not None and d.chance(60):
+        test = f"{scalar.text} > 3"
     name = p.name()
     p.emit(f"if {test}:")
     body(p, d, [], 0, 2)
@@ -328,4 +330,6 @@ def rotation(p, d):
         p.declare(d, name, type_name, shape)
 
 
-MAKERS = [(6, for_loop), (2, while_loop), (1, halving), (3, branch), (2, helper_call), (1, early_return), (3, float_recurrence), (2, rotation), (2, attention)]
+MAKERS = [
+    (6, for_loop), (2, while_loop), (1, halving), (3, branch), (2, helper_call), (1, early_return), (3, float_recurrence), (2, rotation), (2, attention),
+]  # fmt: skip

@@ -343,7 +343,8 @@ class IndexMaker:
     def address(self, limit=ADDRESSES):
         """(index, mask or None): where the mask is true (everywhere without one) the index is from 0 to less than `limit`."""
         kind = self.d.below(10)
-        index = self.linear() if kind < 2 else self.strided() if kind >= 8 else self.sum_of_lanes() if kind == 2 else self.expression(self.d.between(1, 3))
+        plain = {0: self.linear, 1: self.linear, 2: self.sum_of_lanes, 8: self.strided, 9: self.strided}
+        index = plain[kind]() if kind in plain else self.expression(self.d.between(1, 3))
         if self.d.chance(25):
             index = combine("+", index, self.scalar(), self.outer) or index
         mask = self.condition() if self.d.chance(35) else None

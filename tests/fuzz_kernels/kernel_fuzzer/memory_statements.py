@@ -447,5 +447,6 @@ def pointer_walk(p, d):
 
 MAKERS = [
     (6, indexed_load), (2, uniform_load), (2, indirect_load), (4, scattered_store), (2, stored_and_read), (2, in_place), (2, overlapping),
-    (1, rows_by_number), (2, ping_pong), (1, promised), (2, chosen_pointers), (1, other_type), (3, block_pointer), (2, descriptor), (3, atomic), (2, pointer_walk),
+    (1, rows_by_number), (2, ping_pong), (1, promised), (2, chosen_pointers), (1, other_type),
+    (3, block_pointer), (2, descriptor), (3, atomic), (2, pointer_walk),
 ]  # fmt: skip

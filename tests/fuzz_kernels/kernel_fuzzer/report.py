@@ -65,9 +65,8 @@ for engine, target in (("cpu", ""), ("cpu-v3", "x86-64-v3")):
 def script(program, found, seed):
     memory = (Path(__file__).parent / "guarded_memory.py").read_text()
     memory = memory[memory.index("import ctypes") :].rstrip()
-    arrays = "\n".join(
-        f"    ({array.name!r}, {array.type!r}, {array.count}, {array.contents}, {array.at_end}, {array.tolerance}, {array.same_as!r})," for array in program.arrays
-    )
+    rows = [(a.name, a.type, a.count, a.contents, a.at_end, a.tolerance, a.same_as) for a in program.arrays]
+    arrays = "\n".join(f"    {row}," for row in rows)
     symptom = "\n".join(found["text"].splitlines()[:12]).replace('"""', "'''").replace("\\", "\\\\")
     return SCRIPT.format(
         title=f"Seed {seed}: {found['kind']} on {found['engine']}.", symptom=symptom, kernel=program.source(), memory=memory, arrays=arrays,

@@ -15,7 +15,9 @@ def cdiv(a, b):
 
 def whole(p, d, type_name, count, bound=3):
     """An array of small whole numbers."""
-    return p.input(d, type_name, count, ("range", 0 if type_name.startswith("u") else -bound, bound, d.fresh_key()) if type_name in INTEGERS else ("exact", bound, d.fresh_key()))
+    if type_name in INTEGERS:
+        return p.input(d, type_name, count, ("range", 0 if type_name.startswith("u") else -bound, bound, d.fresh_key()))
+    return p.input(d, type_name, count, ("exact", bound, d.fresh_key()))
 
 
 def set_grid(p, *grid):
@@ -161,13 +163,15 @@ def attention(p, d):
     queries, keys = size_near(d, bq), size_near(d, bk, 3)
     heads, shared = d.one_of([1, 2]), d.one_of([1, 2])
     set_grid(p, cdiv(queries, bq), heads)
-    q, k, v = whole(p, d, type_name, heads * queries * width, 1), whole(p, d, type_name, heads * keys * width, 1), whole(p, d, type_name, heads * keys * width, 2)
+    q = whole(p, d, type_name, heads * queries * width, 1)
+    k, v = whole(p, d, type_name, heads * keys * width, 1), whole(p, d, type_name, heads * keys * width, 2)
     o, l = p.output("float32", heads * queries * width), p.output("float32", heads * queries)
     size_q, size_k = p.number(d, queries), p.number(d, keys)
     p.emit(f"head = tl.program_id(1) // {shared} * {shared}" if heads > 1 and shared > 1 else "head = tl.program_id(1)")
     p.emit(f"rows = {lanes(p, d, f'tl.program_id(0) * {bq}', bq)}")
     p.emit(f"inner = tl.arange(0, {width})")
-    p.emit(f"q = tl.load({q.name} + tl.program_id(1) * {queries * width} + rows[:, None] * {width} + inner[None, :], mask=rows[:, None] < {size_q}, other=0)")
+    q_at = f"tl.program_id(1) * {queries * width} + rows[:, None] * {width} + inner[None, :]"
+    p.emit(f"q = tl.load({q.name} + {q_at}, mask=rows[:, None] < {size_q}, other=0)")
     query = twisted(p, d, "q", type_name, (bq, width))
     p.emit(f"most = tl.full(({bq},), -1000.0, tl.float32)")
     p.emit(f"sums = tl.zeros(({bq},), tl.float32)")
@@ -177,12 +181,13 @@ def attention(p, d):
     p.emit(f"for start in range(0, {stop}, {bk}):")
     p.indent += 1
     p.emit(f"columns = {lanes(p, d, 'start', bk)}")
-    turned = d.chance(50)
-    if turned:
-        p.emit(f"keys = tl.load({k.name} + head * {keys * width} + columns[None, :] * {width} + inner[:, None], mask=columns[None, :] < {size_k}, other=0)")
+    by_rows = f"head * {keys * width} + columns[:, None] * {width} + inner[None, :], mask=columns[:, None] < {size_k}, other=0"
+    if d.chance(50):
+        by_columns = f"head * {keys * width} + columns[None, :] * {width} + inner[:, None], mask=columns[None, :] < {size_k}, other=0"
+        p.emit(f"keys = tl.load({k.name} + {by_columns})")
         key = twisted(p, d, "keys", type_name, (width, bk))
     else:
-        p.emit(f"keys = tl.load({k.name} + head * {keys * width} + columns[:, None] * {width} + inner[None, :], mask=columns[:, None] < {size_k}, other=0)")
+        p.emit(f"keys = tl.load({k.name} + {by_rows})")
         key = f"tl.trans({twisted(p, d, 'keys', type_name, (bk, width))})"
     p.emit(f'score = tl.dot({query}, {key}, input_precision="ieee")')
     inside = [f"columns[None, :] < {size_k}"] + ["rows[:, None] >= columns[None, :]"] * causal
@@ -195,13 +200,13 @@ def attention(p, d):
     p.emit(f"weights = tl.where({score} == higher[:, None], 2.0, 1.0)")
     p.emit("sums = sums * scale + tl.sum(weights, 1)")
     p.emit("total = total * scale[:, None]")
-    p.emit(f"values = tl.load({v.name} + head * {keys * width} + columns[:, None] * {width} + inner[None, :], mask=columns[:, None] < {size_k}, other=0)")
+    p.emit(f"values = tl.load({v.name} + {by_rows})")
     weights = twisted(p, d, "weights", "float32", (bq, bk))
     p.emit(f'total = tl.dot({weights}.to(tl.{type_name}), values, total, input_precision="ieee")')
     p.emit("most = higher")
     p.indent -= 1
     total = twisted(p, d, "total", "float32", (bq, width))
-    p.emit(f"tl.store({o.name} + tl.program_id(1) * {queries * width} + rows[:, None] * {width} + inner[None, :], {total}, mask=rows[:, None] < {size_q})")
+    p.emit(f"tl.store({o.name} + {q_at}, {total}, mask=rows[:, None] < {size_q})")
     p.emit(f"tl.store({l.name} + tl.program_id(1) * {queries} + rows, sums, mask=rows < {size_q})")
 
 

@@ -123,7 +123,8 @@ def blocked_scan(p, d):
     p.emit("h = scale * state[:, None] + local")
     h = twisted(p, d, "h", type_name, (rows, block))
     p.emit(f"tl.store({out.name} + where, {h}, mask=at[None, :] < {size})")
-    p.emit(d.one_of([f"state = tl.sum(tl.where(tl.arange(0, {block})[None, :] == {block - 1}, {h}, 0), 1).to(tl.{type_name})", f"state = {h}[:, {block - 1}]"]))
+    last = f"tl.sum(tl.where(tl.arange(0, {block})[None, :] == {block - 1}, {h}, 0), 1).to(tl.{type_name})"
+    p.emit(f"state = {d.one_of([last, f'{h}[:, {block - 1}]'])}")
     p.indent -= 1
     p.declare(d, "state", type_name, (rows,))
 
