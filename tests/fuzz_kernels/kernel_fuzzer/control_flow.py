@@ -143,9 +143,10 @@ def for_loop(p, d):
     p.loops.append(Loop(counter, "int32", values or [0], "static" in head))
     jumps = jump(p, d, counter, carried) if d.chance(40) and "static" not in head else []
     late = d.chance(50)
-    body(p, d, carried, extra=[] if late else jumps)
-    for c in carried:
-        update(p, d, c, matrix)
+    with p.reached(bool(values)):
+        body(p, d, carried, extra=[] if late else jumps)
+        for c in carried:
+            update(p, d, c, matrix)
     if late:
         for line in jumps:
             p.emit(line)
@@ -200,15 +201,18 @@ def branch(p, d):
     if scalar is not None and d.chance(60):
         test = f"{scalar.text} > 3"
     name = p.name()
+    holds = p.holds(test)
     p.emit(f"if {test}:")
-    body(p, d, [], 0, 2)
-    b = p.operand(d, a.type, a.shape, a.bound)
+    with p.reached(holds):
+        body(p, d, [], 0, 2)
+        b = p.operand(d, a.type, a.shape, a.bound)
     p.emit(f"{name} = {b.text}")
     close(p)
     p.emit("else:")
     p.scopes.append(Scope())
     p.indent += 1
-    c = p.operand(d, a.type, a.shape, a.bound)
+    with p.reached(None if holds is None else not holds):
+        c = p.operand(d, a.type, a.shape, a.bound)
     p.emit(f"{name} = {c.text}")
     close(p)
     bounds = [value.bound for value in (b, c)]

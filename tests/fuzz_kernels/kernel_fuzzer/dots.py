@@ -38,7 +38,7 @@ def loaded(p, d, type_name, shape, bound):
         text = f", mask={mask.text}" + (", other=1" if d.chance(40) else "")
     used = maker.used_values(place, mask)
     kind = ("range", -bound, bound, d.fresh_key()) if type_name == "int8" else ("exact", bound, d.fresh_key())
-    array = p.input(d, type_name, int(used.max()) + 1 if used.size else 1, kind)
+    array = p.input(d, type_name, int(used.max()) + 1 if used.size else 0, kind)
     return p.bind(d, f"tl.load({array.name} + {place.text}{text})", type_name, shape, None if type_name == "int8" else max(bound, 1))
 
 

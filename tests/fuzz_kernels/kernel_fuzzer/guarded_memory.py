@@ -69,7 +69,7 @@ class GuardedArray:
         self.type_name = type_name
         dtype = carrier(type_name)
         size = count * dtype.itemsize
-        pages = -(-size // PAGE)
+        pages = max(1, -(-size // PAGE))
         self.memory = mmap.mmap(-1, (pages + 2) * PAGE)
         address = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
         libc = ctypes.CDLL(None, use_errno=True)
@@ -78,7 +78,7 @@ class GuardedArray:
                 raise OSError(ctypes.get_errno(), "mprotect")
         self.inside = np.frombuffer(self.memory, np.uint8, pages * PAGE, PAGE)
         self.inside[:] = FILLER
-        begin = pages * PAGE - size if at_end else 0
+        begin = pages * PAGE - size if at_end or not size else 0  # without elements, it is the guard itself
         self.array = self.inside[begin : begin + size].view(dtype)
         self.around = [self.inside[:begin], self.inside[begin + size :]]
 

@@ -31,7 +31,7 @@ def indexed_load(p, d):
     type_name = d.one_of(ALL)
     used = maker.used_values(index, mask)
     bound = min(EXACT[type_name], 50) if is_float(type_name) and d.chance(50) else None
-    array = p.input(d, type_name, int(used.max()) + 1 if used.size else 1, p.contents(d, type_name, bound))
+    array = p.input(d, type_name, int(used.max()) + 1 if used.size else 0, p.contents(d, type_name, bound))
     text = ""
     late = index.shape not in (shape, ()) and d.chance(50)  # a scalar pointer takes no mask of a tile
     if mask is not None:
@@ -99,7 +99,7 @@ def scattered_store(p, d):
     type_name = d.one_of([a.type, a.type, *ALL])
     text, bound, known = p.cast(d, a, type_name)
     used = maker.used_values(index, mask)
-    size = max(int(used.max()) + 1 if used.size else 1, 1)
+    size = int(used.max()) + 1 if used.size else 0
     array = p.output(type_name, size * p.programs)
     base = p.own(array, size)
     p.emit(f"tl.store({pointer_text(base, index, a.shape)}, {text}{'' if mask is None else f', mask={mask.text}'})")
@@ -139,7 +139,7 @@ def stored_and_read(p, d):
 
 def in_place(p, d):
     """Read, changed and written lane by lane; the old value is used again afterwards, and the place once more."""
-    shape = p.shape(d)
+    shape = () if d.chance(15) else p.shape(d)
     type_name = d.one_of(["int32", "int64", "int8", "uint16", "uint32"])
     size = max(math.prod(shape), 1)
     array = p.input(d, type_name, size * p.programs)
@@ -156,6 +156,11 @@ def in_place(p, d):
     other = p.name()
     p.emit(f"{other} = {f'tl.flip({old}, 0)' if shape else old}")
     new = p.operand(d, type_name, shape)
+    if d.chance(25):  # the same place by another name
+        other_name = p.name("at")
+        p.emit(f"{other_name} = {p.own(p.second_name(array), size)}{p.offsets(shape)}")
+        p.emit("tl.debug_barrier()")
+        pointer = other_name
     p.emit(f"tl.store({pointer}, {d.one_of([new.text, f'{old} ^ {new.text}', f'{other} + 1', '0'])})")
     if d.chance(50):  # the same lanes read what they wrote: in order without it
         p.emit("tl.debug_barrier()")
@@ -163,6 +168,23 @@ def in_place(p, d):
     p.declare(d, other, type_name, shape)
     if d.chance(60):
         p.bind(d, f"{old} * 3 + {other} - tl.load({pointer})", type_name, shape)
+    p.emit("tl.debug_barrier()")
+
+
+def stored_twice(p, d):
+    """The later of two stores counts, lane by lane; then the place is read again."""
+    shape = () if d.chance(10) else p.shape(d)
+    type_name = d.one_of(ALL)
+    size = max(math.prod(shape), 1)
+    first, second = p.operand(d, type_name, shape), p.operand(d, type_name, shape)
+    array = p.output(type_name, size * p.programs)
+    pointer = p.name("at")
+    p.emit(f"{pointer} = {p.own(array, size)}{p.offsets(shape)}")
+    p.emit(f"tl.store({pointer}, {first.text})")
+    mask = p.mask(d, p.index(d, shape).condition(), shape) if shape else ""
+    p.emit(f"tl.store({pointer}, {second.text}{mask})")
+    if d.chance(70):
+        p.bind(d, f"tl.load({pointer})", type_name, shape)
     p.emit("tl.debug_barrier()")
 
 
@@ -292,7 +314,7 @@ def rows_by_number(p, d):
 
 def ping_pong(p, d):
     """Two buffers that change places in every round."""
-    shape = p.shape(d, largest=1024)
+    shape = () if d.chance(12) else p.shape(d, largest=1024)
     size = max(math.prod(shape), 1)
     type_name = d.one_of(["int32", "int64", "uint8", "int16"])
     first, second = (p.input(d, type_name, size * p.programs) for _ in range(2))
@@ -369,7 +391,7 @@ def promised(p, d):
 
 def atomic(p, d):
     type_name = d.one_of(["int32", "uint32", "int64", "uint64", "float32", "float64", "float16", "bfloat16", "int16"])
-    shape = p.shape(d)
+    shape = () if d.chance(12) else p.shape(d)
     size = max(math.prod(shape), 1)
     if is_float(type_name):
         operation = d.one_of(["add", "max", "min", "xchg"]) if WIDTHS[type_name] >= 32 else "add"
@@ -446,7 +468,7 @@ def pointer_walk(p, d):
 
 
 MAKERS = [
-    (6, indexed_load), (2, uniform_load), (2, indirect_load), (4, scattered_store), (2, stored_and_read), (2, in_place), (2, overlapping),
+    (6, indexed_load), (2, uniform_load), (2, indirect_load), (4, scattered_store), (2, stored_and_read), (2, in_place), (2, stored_twice), (2, overlapping),
     (1, rows_by_number), (2, ping_pong), (1, promised), (2, chosen_pointers), (1, other_type),
     (3, block_pointer), (2, descriptor), (3, atomic), (2, pointer_walk),
 ]  # fmt: skip

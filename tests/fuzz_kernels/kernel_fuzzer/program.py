@@ -93,12 +93,15 @@ class Program:
         self.scopes = [Scope()]
         self.count = 0
         self.kinds = []  # of statements, for coverage and for grouping
-        self.outputs = 0
+        self.unreached = 0  # surrounding loops and branches that never run: arrays in there have no elements
         self._begin(Decisions(header, source))
         if self.templated:
             self.genes = genes = genes[:3]
         for place, gene in enumerate(genes):
-            self.statement(gene, self.templates if self.templated and place == 0 else self.makers)
+            if self.templated and place == 0:
+                self.template(gene)
+            else:
+                self.statement(gene)
         self._store_results()
 
     @staticmethod
@@ -139,12 +142,29 @@ class Program:
         self.scalars["b0"] = bool(d.below(2))
         self.constants["C0"] = d.one_of([4, 3, 8, 16, 7])
 
-    def statement(self, gene, makers=None):
+    def statement(self, gene):
         d = Decisions(gene, self.random)
-        name, make = d.one_of(makers or self.makers)
+        name, make = d.one_of(self.makers)
         self.kinds.append(name)
         with contextlib.suppress(NoOperand):
             make(self, d)
+
+    def template(self, gene):
+        """A whole kernel, sometimes run several times over within a loop."""
+        d = Decisions(gene, self.random)
+        name, make = d.one_of(self.templates)
+        self.kinds.append(name)
+        self.mutations = d.one_of([[0, 0, 0, 0, 1, 1, 2], [0, 1, 1, 2, 3]])
+        again = d.chance(15)
+        if again:
+            self.emit(f"for again in range({d.one_of(['2', 'trips', '1'])}):")
+            self.scopes.append(Scope())
+            self.indent += 1
+        make(self, d)
+        if again:
+            self.emit("tl.debug_barrier()")
+            self.scopes.pop()
+            self.indent -= 1
 
     def _store_results(self):
         kept = [value for value in self.scopes[0].values if not value.used or value.key % 8 == 0]
@@ -201,12 +221,12 @@ class Program:
 
     def input(self, d, type_name, count, contents=None):
         contents = contents or ("any", d.fresh_key())
-        array = Array(f"in{len(self.arrays)}", type_name, max(int(count), 1), contents, not d.chance(30))
+        array = Array(f"in{len(self.arrays)}", type_name, self._count(count), contents, not d.chance(30))
         self.arrays.append(array)
         return array
 
     def output(self, type_name, count, tolerance=0.0, contents=("blank",)):
-        array = Array(f"out{len(self.arrays)}", type_name, max(int(count), 1), contents, len(self.arrays) % 3 != 2, tolerance)
+        array = Array(f"out{len(self.arrays)}", type_name, self._count(count), contents, len(self.arrays) % 3 != 2, tolerance)
         self.arrays.append(array)
         return array
 
@@ -215,6 +235,24 @@ class Program:
         if range is not None:
             return ("range", *range, d.fresh_key())
         return ("any", d.fresh_key()) if bound is None else ("exact", bound, d.fresh_key())
+
+    def _count(self, count):
+        return 0 if self.unreached else int(count)
+
+    def holds(self, test):
+        """Whether a test of the launch's scalars holds; None where it depends on more."""
+        if not set(re.findall(r"[a-z]\w*", test)) <= set(self.scalars):
+            return None
+        return bool(eval(test, {}, dict(self.scalars)))  # noqa: S307  (the generator's own text)
+
+    @contextlib.contextmanager
+    def reached(self, runs):
+        """What is made within runs (or may run); otherwise its arrays have no elements, so that touching them faults."""
+        self.unreached += runs is False
+        try:
+            yield
+        finally:
+            self.unreached -= runs is False
 
     def second_name(self, array):
         """The same memory as another argument."""

@@ -8,8 +8,8 @@ from .element_types import FP8, is_float, is_integer
 
 
 def twisted(p, d, text, type_name, shape, bound=None):
-    """The name of the value after none, one or two mutations."""
-    for _ in range(d.one_of([0, 0, 0, 0, 1, 1, 2])):
+    """The name of the value after some mutations, mostly none."""
+    for _ in range(d.one_of(p.mutations)):
         change = d.one_of(CHANGES)(p, d, text, type_name, tuple(shape))
         if change is not None:
             name = p.name("x")
