@@ -1,4 +1,5 @@
 #include "python/core/Arrays.h"
+#include "python/core/TorchProfiler.h"
 #include "llvm/ADT/StringRef.h"
 #include <array>
 #include <cstring>
@@ -72,6 +73,7 @@ ArrayClass classify(PyObject *value) {
     if (method && PyCFunction_Check(method.get()) && PyCFunction_GetFlags(method.get()) == METH_NOARGS &&
         attributeOrNull(type, "is_cpu")) {
       found.way = ArrayClass::Way::Torch;
+      lookForTorch();
       found.dataPointer = PyCFunction_GetFunction(method.get());
     }
   } else if (attributeOrNull(type, "__array_struct__") &&

@@ -6,6 +6,7 @@
 #include "python/core/KnownMemory.h"
 #include "python/core/NativeKernel.h"
 #include "python/core/Specialize.h"
+#include "python/core/TorchProfiler.h"
 #include "llvm/Support/xxhash.h"
 
 namespace nacre::python {
@@ -156,6 +157,8 @@ public:
     }
     InterpretedLaunch launch{kernel, values, bound, keywords, {}};
     readGrid(grid, launch.grid);
+    lookForTorch();
+    ProfiledLaunch event(kernel);
     if (!launchHooks)
       return runInterpreted(launch);
     withHooks(Py_None, launch.grid, [&] { runInterpreted(launch); });
@@ -183,6 +186,7 @@ public:
       call(attribute(chosen->compiled.get(), "_init_handles").get());
       chosen->isLoaded = true;
     }
+    ProfiledLaunch event(kernel);
     auto launch = [&] {
       try {
         launchReleased(*chosen->kernel, dimensions, slots.data(), chosen->cooperative);

@@ -2,6 +2,7 @@
 #include "compiler/language/BlockView.h"
 #include "python/core/CompileSettings.h"
 #include "python/core/NativeKernel.h"
+#include "python/core/TorchProfiler.h"
 #include "runtime/ThreadPool.h"
 
 namespace nacre::python {
@@ -143,6 +144,7 @@ void staticPrint(llvm::StringRef text) {
 std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArguments &bound,
                                            const LaunchKeywords &keywords, bool isWarmup) {
   KernelState &state = kernelState(kernel);
+  lookForTorch();
   PythonHost host;
   CompileRequest request;
   request.kernel = *functionSource(kernel);
