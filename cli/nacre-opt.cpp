@@ -3,6 +3,7 @@
 #include "compiler/ir/tile/Tile.h"
 #include "compiler/passes/cpu/LowerToLoops.h"
 #include "compiler/passes/tile/ExpandMath.h"
+#include "compiler/passes/tile/CheckAccesses.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -19,6 +20,7 @@ using namespace nacre;
 // Every pass of the project, in the order a kernel meets them.
 static void registerPasses() {
   mlir::registerTransformsPasses(); // canonicalize, cse, ...
+  registerCheckAccesses();
   registerScalariseCarried();
   registerExpandMath();
   cpu::registerCpuPasses();

@@ -23,7 +23,6 @@ struct CompileReports {
 // What the user may ask of a compile. Options that mean nothing to the target are not here: they make no second kernel.
 struct CompileOptions : TargetOptions {
   const Target *target = targets().front();
-  bool debug = false;
   bool sanitizeOverflow = false;
   std::string knobs;                 // what the environment says that belongs to the cache key
   std::string defaultInputPrecision; // of a dot that names none; empty: the language's

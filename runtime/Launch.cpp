@@ -1,6 +1,7 @@
 // A launch: what its threads share, what each of them has for itself, and the choice between this thread alone and the
 // pool.
 #include "runtime/Launch.h"
+#include "compiler/reference/AccessCheck.h"
 #include "compiler/reference/Machine.h"
 #include "compiler/targets/cpu/Disassembly.h"
 #include "runtime/Crew.h"
@@ -24,6 +25,7 @@ struct SharedLaunch {
   const uint64_t *args;
   const uint32_t *grid;
   const PrintSink *sink;
+  const KnownArrays *arrays;
   Stoppable stoppable;
   std::mutex lock{}; // guards what follows
   std::string output{};
@@ -98,6 +100,47 @@ void awaitOthers(KernelContext *context) {
     siglongjmp(self->call->leave, 1);
 }
 
+std::string shownProgram(const uint32_t *program) {
+  return "(" + std::to_string(program[0]) + ", " + std::to_string(program[1]) + ", " + std::to_string(program[2]) + ")";
+}
+
+void checkAccess(KernelContext *context, const uint32_t *programId, const char *access, uint32_t writes, uint32_t kind,
+                 uint32_t size, int32_t argument, uint32_t rank, const int64_t *shape, const uint64_t *addresses,
+                 const uint8_t *mask, const char *file, uint32_t line, uint32_t column) {
+  auto *self = static_cast<ThreadContext *>(context);
+  bool isAllowed = true;
+  {
+    CompiledCall::Callback callback(*self->call);
+    const KnownArrays &arrays = *self->shared->arrays;
+    const MemoryMap::Range *own = nullptr;
+    if (argument >= 0 && static_cast<size_t>(argument) < arrays.ofArgument.size())
+      own = arrays.memory.numbered(arrays.ofArgument[static_cast<size_t>(argument)]);
+    if (own || arrays.memory.isComplete) {
+      AccessCheck check(arrays.memory, own, nullptr, size, writes != 0);
+      llvm::ArrayRef<int64_t> extents(shape, rank);
+      int64_t row = rank == 0 ? 1 : extents.back(), elements = 1;
+      for (int64_t extent : extents)
+        elements *= extent;
+      for (int64_t begin = 0; begin < elements; begin += row)
+        check.check(addresses + begin, mask ? mask + begin : nullptr, row);
+      isAllowed = !check.hasFailed();
+      if (!isAllowed) {
+        Diagnostic diagnostic = check.diagnostic(access, Type::scalar(static_cast<ScalarKind>(kind)),
+                                                 shownProgram(programId), rank ? &extents : nullptr, mask != nullptr);
+        auto source = std::make_shared<SourceText>();
+        source->fileName = file;
+        int place = std::max(static_cast<int>(column) - 1, 0);
+        diagnostic.location = {source, static_cast<int>(line), place, static_cast<int>(line), place};
+        std::lock_guard<std::mutex> guard(self->shared->lock);
+        if (!self->shared->trouble)
+          self->shared->trouble = std::make_exception_ptr(OutOfBoundsError(std::move(diagnostic), programId));
+      }
+    }
+  }
+  if (!isAllowed)
+    siglongjmp(self->call->leave, 1);
+}
+
 uint64_t readClock(KernelContext *) { return clockNanoseconds(); }
 uint32_t readProcessor(KernelContext *) { return processorNumber(); }
 
@@ -128,6 +171,7 @@ bool runRange(SharedLaunch &shared, uint64_t begin, uint64_t end) {
   context.waiting = awaitOthers;
   context.clock = readClock;
   context.processor = readProcessor;
+  context.checkAccess = shared.arrays ? checkAccess : nullptr;
   context.launch = &shared;
   context.shared = &shared;
   std::fill(context.printing, context.printing + 3, UINT32_MAX);
@@ -158,8 +202,8 @@ bool runRange(SharedLaunch &shared, uint64_t begin, uint64_t end) {
 }
 
 std::string assertText(const std::string &message, const std::string &file, uint32_t line, const uint32_t *program) {
-  return file + ":" + std::to_string(line) + ": device_assert failed in program (" + std::to_string(program[0]) + ", " +
-         std::to_string(program[1]) + ", " + std::to_string(program[2]) + ")" + (message.empty() ? "" : ": " + message);
+  return file + ":" + std::to_string(line) + ": device_assert failed in program " + shownProgram(program) +
+         (message.empty() ? "" : ": " + message);
 }
 
 std::string faultText(const std::string &kernel, const Fault &fault, const std::string &file, uint32_t line) {
@@ -183,9 +227,12 @@ std::string faultText(const std::string &kernel, const Fault &fault, const std::
 
 KernelFaultError::KernelFaultError(std::string kernel, const Fault &fault, std::string file, uint32_t line)
     : std::runtime_error(faultText(kernel, fault, file, line) +
-                         "\nhint: TRITON_INTERPRET=1 tells which array, element and program it was"),
+                         "\nhint: TRITON_INTERPRET=1 or debug=True tells which array, element and program it was"),
       summary(faultText(kernel, fault, file, line)), kernel(std::move(kernel)), signal(fault.signal),
       address(fault.hasAddress ? std::optional(fault.address) : std::nullopt), file(std::move(file)), line(line) {}
+
+OutOfBoundsError::OutOfBoundsError(Diagnostic found, const uint32_t *program)
+    : std::runtime_error(found.render()), diagnostic(std::move(found)), program{program[0], program[1], program[2]} {}
 
 DeviceAssertError::DeviceAssertError(std::string message, std::string file, uint32_t line, uint32_t column,
                                      const uint32_t *program)
@@ -196,7 +243,7 @@ void launch(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, 
   uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
   if (count == 0)
     return;
-  SharedLaunch shared{kernel, args, grid, options.print, Stoppable(options.interrupted)};
+  SharedLaunch shared{kernel, args, grid, options.print, options.arrays, Stoppable(options.interrupted)};
   static std::atomic<uint64_t> launches{0};
   shared.id = ++launches;
   if (options.cooperative || kernel.code.metadata.waits) {

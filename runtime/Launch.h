@@ -1,6 +1,7 @@
 // Runs a kernel over a grid, on this thread and the pool's.
 #pragma once
 
+#include "compiler/reference/MemoryMap.h"
 #include "runtime/DevicePrint.h"
 #include "runtime/Kernel.h"
 #include <optional>
@@ -29,6 +30,20 @@ public:
   uint32_t line; // 0: not known
 };
 
+// An access that a kernel was about to make, outside of the arrays that it was given.
+class OutOfBoundsError : public std::runtime_error {
+public:
+  OutOfBoundsError(Diagnostic diagnostic, const uint32_t *program);
+  Diagnostic diagnostic; // its location has no text; columns count from 0
+  uint32_t program[3];
+};
+
+// The arrays of a launch, for kernels that check their accesses.
+struct KnownArrays {
+  MemoryMap memory;
+  std::vector<uint32_t> ofArgument; // the number in `memory` of each argument's; 0: not known
+};
+
 // A launch was stopped in the middle because LaunchOptions::interrupted said so.
 class LaunchInterrupted : public std::runtime_error {
 public:
@@ -36,16 +51,17 @@ public:
 };
 
 struct LaunchOptions {
-  const PrintSink *print = nullptr; // null: standard output
-  bool cooperative = false;         // all programs at the same time from the beginning
+  const PrintSink *print = nullptr;    // null: standard output
+  bool cooperative = false;            // all programs at the same time from the beginning
+  const KnownArrays *arrays = nullptr; // null: accesses are not checked
   // Asked by the launching thread now and then, once the launch has lasted for a tenth of a second; null: nobody
   // interrupts. It may be asked from a signal handler that interrupted the kernel's own instructions.
   const std::function<bool()> *interrupted = nullptr;
 };
 
 // `args`: one slot an argument, as KernelABI.h says. A grid with a zero runs nothing. Returns when the last program has
-// ended. Programs may wait for each other (Crew.h). Throws DeviceAssertError, KernelFaultError, LaunchInterrupted,
-// std::bad_alloc, std::runtime_error; the next launch finds everything in order.
+// ended. Programs may wait for each other (Crew.h). Throws DeviceAssertError, OutOfBoundsError, KernelFaultError,
+// LaunchInterrupted, std::bad_alloc, std::runtime_error; the next launch finds everything in order.
 void launch(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, const LaunchOptions &options = {});
 
 } // namespace nacre

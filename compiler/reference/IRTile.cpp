@@ -241,6 +241,7 @@ bool IRProgram::runTile(mlir::Operation &op) {
         builder.deviceAssert(get(assertion.getCondition()), assertion.getMessage());
         return true;
       })
+      .Case([&](tile::CheckAccessOp) { return true; }) // every access is checked here
       .Case([&](tile::AssumeOp assumption) {
         locate(op);
         builder.assume(get(assumption.getCondition()));

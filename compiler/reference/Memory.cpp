@@ -1,9 +1,9 @@
 // Loads, stores, and the check of addresses against the known arrays. Masked-off lanes are never touched.
+#include "compiler/reference/AccessCheck.h"
 #include "compiler/reference/EagerBuilder.h"
 #include "compiler/reference/Loops.h"
 #include "compiler/reference/Vectorised.h"
 #include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace nacre;
 
@@ -75,17 +75,6 @@ template <typename Use> void withElementOfSize(int size, Use use) {
 }
 
 Type pointeeOf(Type pointer) { return pointer.scalarType().element(); }
-
-// The multi-index of a lane, as "(3, 17)"; nothing for a scalar.
-std::string laneName(Shape shape, int64_t position) {
-  llvm::SmallVector<int64_t> index(shape.size());
-  for (size_t axis = shape.size(); axis-- > 0; position /= shape[axis])
-    index[axis] = position % shape[axis];
-  std::string text = "(";
-  for (size_t axis = 0; axis < index.size(); ++axis)
-    text += (axis ? ", " : "") + std::to_string(index[axis]);
-  return text + ")";
-}
 } // namespace
 
 void EagerBuilder::checkAccess(llvm::StringRef what, const Value &pointer, const Value &mask, Access access) {
@@ -94,88 +83,23 @@ void EagerBuilder::checkAccess(llvm::StringRef what, const Value &pointer, const
   Buffer &addresses = bufferOf(pointer);
   const MemoryMap::Range *own = program.memory->numbered(addresses.array);
   bool mayBeAnywhere = !own && (program.leadsAnywhere || !program.memory->isComplete);
-  uint64_t size = pointeeOf(pointer.type()).byteSize();
   llvm::SmallVector<const Buffer *, 2> operands = {&addresses};
   if (mask)
     operands.push_back(&bufferOf(mask));
-
-  constexpr int64_t shownLanes = 4;
-  int64_t position = 0, faults = 0;
-  uint64_t firstAddress = 0;
-  llvm::SmallVector<int64_t, shownLanes> lanes;
-  uint64_t knownBegin = own ? own->begin : 1, knownEnd = own ? own->end : 0; // the range found last
-  auto isKnown = [&](uint64_t address, uint64_t bytes) {
-    return address >= knownBegin && address <= knownEnd && bytes <= knownEnd - address;
-  };
-  bool isForbidden = own && own->isReadOnly && access == Access::Write;
-  auto isAllowed = [&](uint64_t address, uint64_t bytes) {
-    if (isForbidden)
-      return false;
-    if (isKnown(address, bytes))
-      return true;
-    if (own)
-      return false;
-    if (const MemoryMap::Range *range = program.memory->find(address, bytes)) {
-      knownBegin = range->begin;
-      knownEnd = range->end;
-      return true;
-    }
-    if (!mayBeAnywhere)
-      return false;
-    bool forWriting = access == Access::Write;
-    return faults == 0 ? processMemory.allows(address, bytes, forWriting)
-                       : processMemory.knows(address, bytes, forWriting);
-  };
+  AccessCheck check(*program.memory, own, mayBeAnywhere ? &processMemory : nullptr,
+                    pointeeOf(pointer.type()).byteSize(), access == Access::Write);
   forEachChunk(operands, false, chunk, [&](llvm::ArrayRef<const void *> inputs, int64_t count) {
-    auto *address = static_cast<const uint64_t *>(inputs[0]);
-    auto *enabled = mask ? static_cast<const uint8_t *>(inputs[1]) : nullptr;
-    bool isOneRun = (!enabled || countTrue(enabled, count) == count) && areConsecutive(address, count, size);
-    if (isOneRun && isAllowed(address[0], count * size)) {
-      position += count;
-      return;
-    }
-    for (int64_t i = 0; i < count; ++i, ++position) {
-      if ((enabled && !enabled[i]) || isAllowed(address[i], size))
-        continue;
-      if (faults++ == 0)
-        firstAddress = address[i];
-      if (lanes.size() < static_cast<size_t>(shownLanes))
-        lanes.push_back(position);
-    }
+    check.check(static_cast<const uint64_t *>(inputs[0]), mask ? static_cast<const uint8_t *>(inputs[1]) : nullptr,
+                count);
   });
-  if (faults == 0)
+  if (!check.hasFailed())
     return;
-
-  Diagnostic diagnostic;
-  diagnostic.kind = Diagnostic::Kind::Value;
+  llvm::ArrayRef<int64_t> shape = addresses.shape();
+  Diagnostic diagnostic = check.diagnostic(what, pointeeOf(pointer.type()), programName(),
+                                           addresses.type.isBlock() ? &shape : nullptr, static_cast<bool>(mask));
   diagnostic.location = location();
-  diagnostic.message =
-      llvm::formatv("program {0}: {1} of {2} ", programName(), what, pointeeOf(pointer.type()).str()).str();
-  if (isForbidden) {
-    diagnostic.message += "to '" + own->name + "', which is a read-only array";
-  } else if (own) {
-    diagnostic.message += "out of bounds: " + own->describe(firstAddress, size);
-  } else if (mayBeAnywhere) {
-    bool isMapped = processMemory.allows(firstAddress, size, /*forWriting=*/false);
-    diagnostic.message += llvm::formatv("at address {0:x}, which is {1}", firstAddress,
-                                        isMapped ? "read-only memory" : "no memory of this process");
-  } else {
-    std::string where = program.memory->describe(firstAddress);
-    diagnostic.message += llvm::formatv("out of bounds at address {0:x}", firstAddress);
-    if (!where.empty())
-      diagnostic.message += ", " + where;
-  }
-  if (addresses.type.isBlock()) {
-    diagnostic.message += llvm::formatv("; {0} of {1} lanes, first ", faults, addresses.count()).str();
-    for (size_t i = 0; i < lanes.size(); ++i)
-      diagnostic.message += (i ? ", " : "") + laneName(addresses.shape(), lanes[i]);
-  }
-  if (!isForbidden)
-    diagnostic.hint =
-        mask ? "the mask lets these lanes through"
-             : "a mask (boundary_check, with a block pointer) keeps lanes out of memory that is not the array's";
   program.fault = ProgramFault{ProgramFault::Kind::Memory, program.programId, ""};
-  throw MemoryFault(std::move(diagnostic), firstAddress);
+  throw MemoryFault(std::move(diagnostic), check.firstAddress());
 }
 
 Value EagerBuilder::addPointer(Value pointer, Value offset) {

@@ -38,6 +38,7 @@ struct TargetOptions {
   std::string features;     // added and taken away: "+avx512f,-avx2"
   bool fpFusion = true;     // contract a*b+c
   bool lineInfo = true;
+  bool debug = false; // accesses of memory are checked against what the launch knows of it; device_assert is live
 };
 
 // Those who watch a compile and take part in it. No part of any key.

@@ -51,6 +51,17 @@ void setAssertError(const DeviceAssertError &error) {
   PyErr_SetObject(type.get(), exception.get());
 }
 
+void setOutOfBounds(const OutOfBoundsError &error) {
+  const Diagnostic &diagnostic = error.diagnostic;
+  Handle make = attribute(importModule("nacre.runtime.errors").get(), "_out_of_bounds");
+  Handle program = checked(Py_BuildValue("(III)", error.program[0], error.program[1], error.program[2]));
+  Handle exception =
+      checked(PyObject_CallFunction(make.get(), "sssiiO", diagnostic.message.c_str(), diagnostic.hint.c_str(),
+                                    diagnostic.location.source->fileName.c_str(), diagnostic.location.line,
+                                    diagnostic.location.column + 1, program.get()));
+  PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(exception.get())), exception.get());
+}
+
 void setFault(const KernelFaultError &fault, const std::string &where) {
   Handle type = attribute(importModule("nacre.runtime.errors").get(), "KernelFaultError");
   Handle address = fault.address ? checked(PyLong_FromUnsignedLongLong(*fault.address)) : Handle::borrow(Py_None);
@@ -94,6 +105,8 @@ void setErrorFromException() {
       setCompileError(error);
     } catch (const DeviceAssertError &error) {
       setAssertError(error);
+    } catch (const OutOfBoundsError &error) {
+      setOutOfBounds(error);
     } catch (const KernelFaultError &error) {
       setFault(error, "");
     } catch (const std::bad_alloc &) {

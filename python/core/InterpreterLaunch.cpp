@@ -31,7 +31,7 @@ Handle interpretedFunction(PyObject *kernel) {
 class ArgumentTiles {
 public:
   ArgumentTiles(Bridge &bridge, llvm::ArrayRef<BoundArgument> bound, const MemoryMap &memory)
-      : bridge(bridge), bound(bound), memory(memory) {}
+      : bridge(bridge), bound(bound), numbers(memory) {}
 
   // The argument at `place`, and the place after it.
   Handle next() {
@@ -39,7 +39,7 @@ public:
     switch (argument.kind) {
     case BoundArgument::Kind::Pointer: {
       Value pointer = bridge.interpreter.scalar(Type::pointer(argument.type, argument.isConst), argument.slot);
-      bufferOf(pointer).array = arrayAt(argument.slot);
+      bufferOf(pointer).array = numbers.arrayAt(argument.slot);
       return makeTensor(pointer);
     }
     case BoundArgument::Kind::Number:
@@ -80,20 +80,10 @@ private:
     return made;
   }
 
-  // The number of the array that begins at an address, or 0. Arrays were numbered in the order of the arguments, and
-  // one may have been passed several times.
-  uint32_t arrayAt(uint64_t address) {
-    for (uint32_t number = lastArray + 1; const MemoryMap::Range *range = memory.numbered(number); ++number)
-      if (range->origin == address)
-        return lastArray = number;
-    return 0;
-  }
-
   Bridge &bridge;
   llvm::ArrayRef<BoundArgument> bound;
-  const MemoryMap &memory;
+  ArrayNumbers numbers;
   size_t place = 0;
-  uint32_t lastArray = 0;
 };
 
 // All that the programs of a launch share.

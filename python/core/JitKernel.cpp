@@ -186,10 +186,13 @@ public:
       call(attribute(chosen->compiled.get(), "_init_handles").get());
       chosen->isLoaded = true;
     }
+    std::optional<KnownArrays> arrays;
+    if (chosen->checksAccesses)
+      arrays = knownArrays(kernel, values, bound);
     ProfiledLaunch event(kernel);
     auto launch = [&] {
       try {
-        launchReleased(*chosen->kernel, dimensions, slots.data(), chosen->cooperative);
+        launchReleased(*chosen->kernel, dimensions, slots.data(), chosen->cooperative, arrays ? &*arrays : nullptr);
       } catch (const KernelFaultError &fault) {
         raiseFault(fault, fault.address ? knownMemory(kernel, values).describe(*fault.address) : "");
       }

@@ -14,7 +14,7 @@ struct LaunchKeywords {
   int64_t numWarps = 4, numStages = 3, numCtas = 1, maxRegisters = 0;
   int32_t debug = -1, sanitizeOverflow = -1, fpFusion = -1; // -1: not said
   int32_t cooperative = 0, dependentLaunch = 0;
-  uint32_t knobs = 0;      // how often knobs were set: what was compiled before does not serve afterwards
+  uint32_t knobs = 0;           // how often knobs were set: what was compiled before does not serve afterwards
   uint64_t irOverride = 0;      // see overrideNumber
   uint64_t externLibraries = 0; // see libraryListNumber
 };
@@ -28,6 +28,7 @@ struct Specialization {
   HostAnswers answers;
   std::vector<FileStamp> libraries;
   bool cooperative = false;
+  bool checksAccesses = false;
   bool isLoaded = false; // compiled._init_handles() was called
   std::string obstacle;  // why it cannot run here; empty when it can
 

@@ -22,4 +22,22 @@ MemoryMap knownMemory(PyObject *kernel, llvm::ArrayRef<PyObject *> values) {
   return memory;
 }
 
+uint32_t ArrayNumbers::arrayAt(uint64_t address) {
+  for (uint32_t number = last + 1; const MemoryMap::Range *range = memory.numbered(number); ++number)
+    if (range->origin == address)
+      return last = number;
+  return 0;
+}
+
+KnownArrays knownArrays(PyObject *kernel, llvm::ArrayRef<PyObject *> values, const BoundArguments &bound) {
+  KnownArrays arrays{knownMemory(kernel, values), {}};
+  ArrayNumbers numbers(arrays.memory);
+  for (const BoundArgument &argument : bound.arguments)
+    if (argument.kind == BoundArgument::Kind::Pointer)
+      arrays.ofArgument.push_back(numbers.arrayAt(argument.slot));
+    else if (argument.kind == BoundArgument::Kind::Number)
+      arrays.ofArgument.push_back(0);
+  return arrays;
+}
+
 } // namespace nacre::python

@@ -186,11 +186,13 @@ Handle wrapKernel(std::shared_ptr<Kernel> kernel) {
   return Handle::steal(reinterpret_cast<PyObject *>(object));
 }
 
-void launchReleased(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, bool cooperative) {
+void launchReleased(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, bool cooperative,
+                    const KnownArrays *arrays) {
   static const PrintSink *sink = new PrintSink(printToPython);
   LaunchOptions options;
   options.print = sink;
   options.cooperative = cooperative;
+  options.arrays = arrays;
   static const auto *interrupted = new std::function<bool()>([] {
     HoldGil gil;
     return PyErr_CheckSignals() != 0; // Ctrl-C: the exception is set and stays so

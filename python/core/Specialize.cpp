@@ -180,6 +180,7 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
     made->kernel = findOrCompile(request, host, settings.cache(), &report);
   }
   made->cooperative = keywords.cooperative;
+  made->checksAccesses = request.options.debug;
   made->obstacle = request.options.target->whyNotHere(request.options);
   made->answers = std::move(host.answers);
   made->libraries = std::move(host.usedLibraries);

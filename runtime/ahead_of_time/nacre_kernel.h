@@ -47,6 +47,7 @@ struct nacre_context {
   void (*waiting)(nacre_context *context);
   uint64_t (*clock)(nacre_context *context);
   uint32_t (*processor)(nacre_context *context);
+  void (*check_access)(void); /* NULL: the sizes of arrays are not known */
 };
 
 typedef struct {

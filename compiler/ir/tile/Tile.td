@@ -374,6 +374,17 @@ def Tile_AssertOp : Tile_Op<"assert", [DeclareOpInterfaceMethods<MemoryEffectsOp
   let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
 }
 
+def Tile_CheckAccessOp : Tile_Op<"check_access", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "ends the launch when an element that is about to be accessed lies outside of the array that argument number `argument` is";
+  let description = [{
+    With `argument` -1 the element may lie in any array that the kernel was given. Where the runtime does not know the memory of the
+    argument, or of all of them, nothing is checked. `access` names the access in the message.
+  }];
+  let arguments = (ins StrAttr:$access, Tile_PointerLike:$pointer, Optional<Tile_MaskLike>:$mask, I32Attr:$argument,
+    DefaultValuedAttr<BoolAttr, "false">:$writes);
+  let assemblyFormat = "$access $pointer (`mask` $mask^ `:` type($mask))? attr-dict `:` type($pointer)";
+}
+
 def Tile_AssumeOp : Tile_Op<"assume", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let arguments = (ins I1:$condition);
   let assemblyFormat = "$condition attr-dict";

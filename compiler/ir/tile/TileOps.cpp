@@ -226,6 +226,7 @@ void ClockOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void ProcessorOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void PrintOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void AssertOp::getEffects(Effects &effects) { readsAndWrites(effects); }
+void CheckAccessOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void AssumeOp::getEffects(Effects &effects) { effects.emplace_back(MemoryEffects::Write::get()); }
 void InlineAsmOp::getEffects(Effects &effects) {
   if (!getIsPure())

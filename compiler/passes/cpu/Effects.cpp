@@ -225,6 +225,44 @@ static Value programIdArray(Lowering &lowering, const Buffer &buffer) {
   return buffer.pointer;
 }
 
+// Where the elements of a tile, or a number, lie in memory.
+static Value elementsInMemory(Lowering &lowering, Value operand, Block *owner) {
+  if (isTile(operand))
+    return lowering.inMemory(operand, owner).pointer;
+  Emit &b = lowering.b;
+  Type element = operand.getType();
+  Buffer buffer = lowering.allocate(element, {1}, owner);
+  b.store(b.toMemory(lowering.scalar(operand), element), buffer.pointer, byteSize(element));
+  return buffer.pointer;
+}
+
+// An array of constants in memory.
+static Value constantArray(Lowering &lowering, Type element, ArrayRef<int64_t> values, Block *owner) {
+  Emit &b = lowering.b;
+  Buffer buffer = lowering.allocate(element, {std::max<int64_t>(1, values.size())}, owner);
+  for (auto [i, value] : llvm::enumerate(values))
+    b.store(b.constant(element, value), b.offsetBytes(buffer.pointer, b.index(i * byteSize(element))),
+            byteSize(element));
+  return buffer.pointer;
+}
+
+// The innermost place of an operation in a text of the user's, which is that of the call where the operation is part of
+// the standard library: its file, line and column as arguments of a callback.
+static SmallVector<Value> placeOf(Emit &b, Operation *op) {
+  constexpr StringLiteral library = "nacre/language/";
+  StringRef file = library;
+  unsigned line = 0, column = 0;
+  op->getLoc()->walk([&](Location location) {
+    if (auto place = dyn_cast<FileLineColLoc>(location); place && file.starts_with(library)) {
+      file = place.getFilename().getValue();
+      line = place.getLine();
+      column = place.getColumn();
+    }
+    return WalkResult::advance();
+  });
+  return {globalText(b, file), b.constant(b.getI32Type(), line), b.constant(b.getI32Type(), column)};
+}
+
 void Lowering::lowerPrint(Operation *op) {
   auto print = cast<tile::PrintOp>(op);
   Block *owner = op->getBlock();
@@ -238,21 +276,8 @@ void Lowering::lowerPrint(Operation *op) {
     kinds.push_back(static_cast<int64_t>(scalarKindOf(element, isSigned)) | static_cast<int64_t>(shape.size()) << 8 |
                     static_cast<int64_t>(isa<tile::PointerType>(element)) << 16);
     extents.append(shape.begin(), shape.end());
-    if (isTile(operand)) {
-      data.push_back(inMemory(operand, owner).pointer);
-    } else {
-      Buffer buffer = allocate(element, {1}, owner);
-      b.store(b.toMemory(scalar(operand), element), buffer.pointer, byteSize(element));
-      data.push_back(buffer.pointer);
-    }
+    data.push_back(elementsInMemory(*this, operand, owner));
   }
-  auto array = [&](Type element, ArrayRef<int64_t> values) {
-    Buffer buffer = allocate(element, {std::max<int64_t>(1, values.size())}, owner);
-    for (auto [i, value] : llvm::enumerate(values))
-      b.store(b.constant(element, value), b.offsetBytes(buffer.pointer, b.index(i * byteSize(element))),
-              byteSize(element));
-    return buffer.pointer;
-  };
   Buffer id = allocate(b.getI32Type(), {3}, owner);
   Buffer pointers = allocate(b.getI64Type(), {std::max<int64_t>(1, count)}, owner);
   for (auto [i, pointer] : llvm::enumerate(data))
@@ -260,31 +285,22 @@ void Lowering::lowerPrint(Operation *op) {
   Type i32 = b.getI32Type();
   callContext(offsetof(KernelContext, print),
               {programIdArray(*this, id), globalText(b, print.getPrefix()), b.constant(i32, print.getHex()),
-               b.constant(i32, count), array(i32, kinds), array(b.getI64Type(), extents), pointers.pointer});
+               b.constant(i32, count), constantArray(*this, i32, kinds, owner),
+               constantArray(*this, b.getI64Type(), extents, owner), pointers.pointer});
 }
 
 void Lowering::reportUnless(Operation *op, Value holds) {
   auto assertion = cast<tile::AssertOp>(op);
   if (isa<VectorType>(holds.getType()))
     holds = vector::ReductionOp::create(b, vector::CombiningKind::AND, holds);
-  StringRef file = "<unknown>";
-  unsigned line = 0, column = 0;
-  op->getLoc()->walk([&](Location location) {
-    if (auto place = dyn_cast<FileLineColLoc>(location); place && line == 0) {
-      file = place.getFilename().getValue();
-      line = place.getLine();
-      column = place.getColumn();
-    }
-    return WalkResult::advance();
-  });
   Buffer id = allocate(b.getI32Type(), {3}, op->getBlock());
   Value broken = arith::XOrIOp::create(b, holds, b.constant(b.getI1Type(), 1));
   auto branch = scf::IfOp::create(b, TypeRange{}, broken, /*withElse=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  callContext(offsetof(KernelContext, assertFailed),
-              {programIdArray(*this, id), globalText(b, assertion.getMessage()), globalText(b, file),
-               b.constant(b.getI32Type(), line), b.constant(b.getI32Type(), column)});
+  SmallVector<Value> arguments = {programIdArray(*this, id), globalText(b, assertion.getMessage())};
+  llvm::append_range(arguments, placeOf(b, op));
+  callContext(offsetof(KernelContext, assertFailed), arguments);
 }
 
 void Lowering::lowerAssert(Operation *op) {
@@ -297,4 +313,34 @@ void Lowering::lowerAssert(Operation *op) {
         reportUnless(op, inner.maskVector(inner.evaluate(condition, inner.identity(inner.shape.size()))));
       },
       condition);
+}
+
+void Lowering::lowerCheckAccess(Operation *op) {
+  auto check = cast<tile::CheckAccessOp>(op);
+  Block *owner = op->getBlock();
+  Type i32 = b.getI32Type(),
+       pointee = cast<tile::PointerType>(getElementTypeOrSelf(check.getPointer().getType())).getPointee();
+  ArrayRef<int64_t> shape = tile::shapeOf(check.getPointer().getType());
+  Value addresses = elementsInMemory(*this, check.getPointer(), owner), null = LLVM::ZeroOp::create(b, b.pointerType());
+  Value mask = check.getMask() ? elementsInMemory(*this, check.getMask(), owner) : null;
+  Value extents = constantArray(*this, b.getI64Type(), shape, owner);
+  Buffer id = allocate(i32, {3}, owner);
+  // Nobody checks where the arrays are not known.
+  Value function = b.load(b.pointerType(), b.offsetBytes(context, b.index(offsetof(KernelContext, checkAccess))), 8);
+  Value isThere = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, function, null);
+  auto branch = scf::IfOp::create(b, TypeRange{}, isThere, /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> arguments = {programIdArray(*this, id),
+                                  globalText(b, check.getAccess()),
+                                  b.constant(i32, check.getWrites()),
+                                  b.constant(i32, scalarKindOf(pointee, /*isSigned=*/true)),
+                                  b.constant(i32, byteSize(pointee)),
+                                  b.constant(i32, static_cast<int32_t>(check.getArgument())),
+                                  b.constant(i32, static_cast<int64_t>(shape.size())),
+                                  extents,
+                                  addresses,
+                                  mask};
+  llvm::append_range(arguments, placeOf(b, op));
+  callContext(offsetof(KernelContext, checkAccess), arguments);
 }

@@ -529,6 +529,8 @@ void Lowering::lowerScalar(Operation *op) {
     return lowerPrint(op);
   if (isa<tile::AssertOp>(op))
     return lowerAssert(op);
+  if (isa<tile::CheckAccessOp>(op))
+    return lowerCheckAccess(op);
   if (isa<tile::InlineAsmOp>(op))
     return lowerInlineAsm(op);
   if (isa<tile::ExternalCallOp>(op))
@@ -559,6 +561,8 @@ void Lowering::lowerStandalone(Operation *op) {
     return lowerPrint(op);
   if (isa<tile::AssertOp>(op))
     return lowerAssert(op);
+  if (isa<tile::CheckAccessOp>(op))
+    return lowerCheckAccess(op);
   if (isa<tile::InlineAsmOp>(op))
     return lowerInlineAsm(op);
   if (isa<tile::ExternalCallOp>(op))

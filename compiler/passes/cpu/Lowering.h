@@ -129,6 +129,7 @@ private:
   void lowerAtomic(mlir::Operation *op);
   void lowerPrint(mlir::Operation *op);
   void lowerAssert(mlir::Operation *op);
+  void lowerCheckAccess(mlir::Operation *op);
   // Calls the runtime unless `holds`, an i1 or a vector of them.
   void reportUnless(mlir::Operation *assertion, mlir::Value holds);
   // What runs on packs of elements (InlineCode.cpp)

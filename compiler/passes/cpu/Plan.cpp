@@ -57,7 +57,7 @@ bool nacre::cpu::writesMemory(Operation *op) {
     return result.wasInterrupted();
   }
   return isa<tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp, tile::BarrierOp, tile::ClockOp, tile::ProcessorOp,
-             tile::PrintOp, tile::AssertOp>(op) ||
+             tile::PrintOp, tile::AssertOp, tile::CheckAccessOp>(op) ||
          (isa<tile::InlineAsmOp, tile::ExternalCallOp>(op) && !isMemoryEffectFree(op));
 }
 
@@ -133,7 +133,8 @@ void Plan::decide(Operation *op) {
   if (isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op))
     return set(Place::Standalone);
   if (isa<tile::ScanOp, tile::ConcatenateOp, tile::JoinOp, tile::SplitOp, tile::ExtractOp, tile::GatherOp,
-          tile::HistogramOp, tile::PrintOp, tile::AssertOp, tile::InlineAsmOp, tile::ExternalCallOp, tile::MapOp>(op)) {
+          tile::HistogramOp, tile::PrintOp, tile::AssertOp, tile::CheckAccessOp, tile::InlineAsmOp,
+          tile::ExternalCallOp, tile::MapOp>(op)) {
     force(op->getOperands());
     return set(Place::Standalone);
   }

@@ -2,6 +2,7 @@
 #include "compiler/language/Diagnostic.h"
 #include "compiler/passes/cpu/DeepenDots.h"
 #include "compiler/passes/cpu/LowerToLoops.h"
+#include "compiler/passes/tile/CheckAccesses.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
 #include "compiler/targets/LLVMErrors.h"
 #include "compiler/targets/PassReport.h"
@@ -126,7 +127,9 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
     if (function->hasAttr(tile::kernelAttribute))
       code.symbol = function.getName().str();
 
-  passRunner.run("tile passes", [](OpPassManager &passes) {
+  passRunner.run("tile passes", [&](OpPassManager &passes) {
+    if (options.debug)
+      passes.addPass(createCheckAccesses());
     passes.addPass(createCanonicalizerPass());
     passes.addPass(createCSEPass());
     passes.addPass(createScalariseCarried());

@@ -21,13 +21,20 @@ class OutOfBoundsError(InterpreterError, IndexError):
         return type(self), (str(self), self.message, self.filename, self.line, self.program)
 
 
+def _out_of_bounds(message, hint, filename, line, column, program):
+    """What a compiled kernel says that checks its accesses; columns count from 1."""
+    place = f"{filename}:{line}:{column}: " if line else ""
+    text = f"{place}error: {message}{_shown(filename, line, column)}\nhint: {hint}"
+    return OutOfBoundsError(text, message, filename, line, program)
+
+
 class KernelFaultError(TritonError):
     """A compiled kernel did what the machine forbids, mostly an access out of bounds. `address` is what it accessed, or None; `line` is 0
     where it is not known. What the kernel had written before stays written."""
 
     def __init__(self, summary, kernel, address=None, filename="", line=0, where=""):
         text = summary + (f"; the address is {where}" if where else "") + (_shown(filename, line, 0) if line else "")
-        super().__init__(text + "\nhint: TRITON_INTERPRET=1 tells which array, element and program it was")
+        super().__init__(text + "\nhint: TRITON_INTERPRET=1 or debug=True tells which array, element and program it was")
         self.summary = summary
         self.kernel = kernel
         self.address = address

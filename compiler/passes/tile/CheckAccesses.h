@@ -1,0 +1,19 @@
+// check-accesses: every load, store and atomic is preceded by a check of its addresses, for launches with debug=True.
+//
+//   %v = tile.load %p mask %m                        // %p comes from the kernel's third argument
+//     ==>  tile.check_access "load" %p mask %m {argument = 2}
+//          %v = tile.load %p mask %m
+//
+// A pointer that may come from several arguments is checked against all arrays (argument -1); one that may come from
+// elsewhere, from memory or from a number, is not checked, nor are accesses inside of functions of single elements.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+#include <memory>
+
+namespace nacre {
+
+std::unique_ptr<mlir::Pass> createCheckAccesses();
+void registerCheckAccesses();
+
+} // namespace nacre
