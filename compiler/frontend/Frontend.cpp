@@ -126,6 +126,51 @@ void verifyModule(mlir::ModuleOp module, const Function &kernel) {
          "the compiler built invalid IR for `" + kernel.source.name + "` at " + place + ": " + problems);
 }
 
+// The place of an operation in one of the texts that it was built from.
+SourceLocation placeOf(mlir::Operation *op, llvm::ArrayRef<std::shared_ptr<const SourceText>> sources,
+                       const SourceLocation &otherwise) {
+  SourceLocation place = otherwise;
+  op->getLoc()->walk([&](mlir::Location part) {
+    auto found = llvm::dyn_cast<mlir::FileLineColLoc>(part);
+    if (!found)
+      return mlir::WalkResult::advance();
+    for (const std::shared_ptr<const SourceText> &source : sources)
+      if (source->fileName == found.getFilename().getValue()) {
+        int line = static_cast<int>(found.getLine()), column = std::max(static_cast<int>(found.getColumn()) - 1, 0);
+        place = {source, line, column, line, column};
+      }
+    return mlir::WalkResult::interrupt();
+  });
+  return place;
+}
+
+// Passes recurse along chains of operations, each the next one's operand, and take memory and time for each operation:
+// the stack that they have (runtime/DeepStack.h) is enough for so long a chain.
+constexpr unsigned longestChain = 1u << 16, mostOperations = 1u << 18;
+
+void checkSize(mlir::ModuleOp module, const Function &kernel,
+               llvm::ArrayRef<std::shared_ptr<const SourceText>> sources) {
+  const SourceLocation &name = kernel.definition->nameLocation;
+  llvm::DenseMap<mlir::Operation *, unsigned> chains;
+  unsigned operations = 0;
+  module.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation *op) {
+    unsigned longest = 0;
+    for (mlir::Value operand : op->getOperands())
+      if (mlir::Operation *before = operand.getDefiningOp())
+        longest = std::max(longest, chains.lookup(before));
+    chains[op] = longest + 1;
+    if (longest + 1 > longestChain)
+      fail(placeOf(op, sources, name), Diagnostic::Kind::Unsupported,
+           "this is computed by a chain of more than " + std::to_string(longestChain) + " operations",
+           "use a plain `for ... in range(...)`, which is a loop at run time, or split the kernel");
+    if (++operations > mostOperations)
+      fail(placeOf(op, sources, name), Diagnostic::Kind::Unsupported,
+           "the kernel is too large to compile: it has more than " + std::to_string(mostOperations) +
+               " operations up to here, when helpers and static loops are copied to where they are used",
+           "use a plain `for ... in range(...)`, which is a loop at run time, or split the kernel");
+  });
+}
+
 } // namespace
 
 ArgumentSpec descriptorArgument(Type descriptor, int divisibility) {
@@ -158,6 +203,7 @@ void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernelSource,
 
   // Until it is whole the module is ours: an error leaves the caller's as it was.
   mlir::OwningOpRef<mlir::ModuleOp> built;
+  std::vector<std::shared_ptr<const SourceText>> sources;
   {
     Generator generator(context, host, options);
     IRBuilder &ir = generator.ir();
@@ -192,9 +238,11 @@ void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernelSource,
       values.push_back(bindArgument(generator, argument, signature, function, next));
     generator.buildKernel(kernel, arguments, values);
     mlir::func::ReturnOp::create(ops, location);
-    if (options.sources)
-      *options.sources = ir.namedSources();
+    sources = ir.namedSources();
   }
+  checkSize(*built, *kernel, sources);
+  if (options.sources)
+    *options.sources = std::move(sources);
   verifyModule(*built, *kernel);
   module = std::move(built);
 }
