@@ -36,6 +36,19 @@ def test_a_long_chain_of_operations(launch):
     assert launch(*["a = a * 0.5 + 1.0"] * 3000)[3] == pytest.approx(2.0)
 
 
+def test_a_long_chain_of_scalars(launch):
+    """Each is read twice: whoever follows them without remembering what is known takes as long as 2**300."""
+    result = launch("s = tl.program_id(0) + 1", *["s = s * s + s"] * 300, "a = tl.load(x + ((i + s) & 15))")
+    assert sorted(result) == list(range(16))
+
+
+def test_what_a_dot_is_made_of_is_followed_once(launch):
+    rows = "r = tl.arange(0, 16)[:, None] * 0 + tl.arange(0, 16)[None, :]"
+    result = launch("s = tl.program_id(0) + 1", *["s = s * s + s"] * 300, rows, "m = tl.load(x + r + s * 0)",
+                    "a += tl.sum(tl.dot(m, m), 0) * 0")  # fmt: skip
+    assert result[5] == 5
+
+
 @pytest.mark.parametrize("interpret", [False, True], ids=["compiled", "interpreted"])
 def test_a_long_sum(launch, interpret):
     assert launch("a = a" + " + a" * 400, interpret=interpret)[2] == 802

@@ -464,25 +464,33 @@ Value Nest::holdsThroughout(Value mask, const Coordinates &coordinates) {
 }
 
 bool Nest::readsNeighbours(Value value, const Coordinates &coordinates) {
-  if (!isTile(value))
-    return false;
-  if (const Buffer *buffer = lowering.buffer(value)) {
-    for (auto [axis, level] : llvm::enumerate(coordinates))
-      if (level == lane)
-        return buffer->strides[axis] == 1;
-    return false;
+  SmallVector<std::pair<Value, Coordinates>> pending{{value, coordinates}};
+  DenseSet<Key> seen;
+  while (!pending.empty()) {
+    auto [current, place] = pending.pop_back_val();
+    if (!isTile(current) || !seen.insert({current, encode(place)}).second)
+      continue;
+    if (const Buffer *buffer = lowering.buffer(current)) {
+      auto axis = llvm::find(place, lane);
+      if (axis != place.end() && buffer->strides[axis - place.begin()] == 1)
+        return true;
+      continue;
+    }
+    Operation *op = current.getDefiningOp();
+    if (!op)
+      continue;
+    if (auto load = dyn_cast<tile::LoadOp>(op)) {
+      Form form = classify(load.getPointer(), place);
+      if (form.kind == Lanes::Kind::Linear && form.stride == byteSize(getElementTypeOrSelf(current.getType())))
+        return true;
+    } else if (movesElements(op)) {
+      pending.emplace_back(op->getOperand(0), operandCoordinates(op, place));
+    } else if (isElementwise(op)) {
+      for (Value operand : op->getOperands())
+        pending.emplace_back(operand, place);
+    }
   }
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return false;
-  if (auto load = dyn_cast<tile::LoadOp>(op)) {
-    Form form = classify(load.getPointer(), coordinates);
-    return form.kind == Lanes::Kind::Linear && form.stride == byteSize(getElementTypeOrSelf(value.getType()));
-  }
-  if (movesElements(op))
-    return readsNeighbours(op->getOperand(0), operandCoordinates(op, coordinates));
-  return isElementwise(op) &&
-         llvm::any_of(op->getOperands(), [&](Value operand) { return readsNeighbours(operand, coordinates); });
+  return false;
 }
 
 Lanes Nest::evaluateOutside(Value value, const Coordinates &coordinates, int64_t index, int64_t lanes) {

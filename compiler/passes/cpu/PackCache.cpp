@@ -10,30 +10,51 @@ using namespace nacre::cpu;
 static constexpr int64_t budgetBytes = 2 << 20; // of one operand, on each thread
 static constexpr int64_t mostSlots = 128;
 
-// The same for every program of a launch.
-static bool isLaunchInvariant(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return isa<func::FuncOp>(argument.getOwner()->getParentOp());
-  Operation *op = value.getDefiningOp();
-  if (isa<arith::ConstantOp, tile::NumProgramsOp>(op))
-    return true;
-  return isElementwise(op) && llvm::all_of(op->getOperands(), isLaunchInvariant);
-}
-
-// Collects the scalars that a tile is computed from, by itself or through memory; false when it is made of something
-// else too.
-static bool collectScalars(Value value, llvm::SmallSetVector<Value, 8> &scalars) {
-  if (!isTile(value)) {
-    if (!isLaunchInvariant(value))
-      scalars.insert(value);
+// The scalars that a tile is computed from, by itself or through memory, as far as they differ between the programs of
+// a launch.
+class ScalarsOf {
+public:
+  // False when the tile is made of something else too.
+  bool collect(Value tile) {
+    SmallVector<Value> pending{tile};
+    DenseSet<Value> seen{tile};
+    while (!pending.empty()) {
+      Value value = pending.pop_back_val();
+      if (!isTile(value)) {
+        if (!isLaunchInvariant(value))
+          scalars.insert(value);
+        continue;
+      }
+      Operation *op = value.getDefiningOp();
+      if (!op || !(isElementwise(op) || isa<arith::ConstantOp, tile::SplatOp, tile::ArangeOp, tile::ExpandDimsOp,
+                                            tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp, tile::LoadOp>(op)))
+        return false;
+      for (Value operand : llvm::reverse(op->getOperands()))
+        if (seen.insert(operand).second)
+          pending.push_back(operand);
+    }
     return true;
   }
-  Operation *op = value.getDefiningOp();
-  if (!op || !(isElementwise(op) || isa<arith::ConstantOp, tile::SplatOp, tile::ArangeOp, tile::ExpandDimsOp,
-                                        tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp, tile::LoadOp>(op)))
-    return false;
-  return llvm::all_of(op->getOperands(), [&](Value operand) { return collectScalars(operand, scalars); });
-}
+
+  llvm::SmallSetVector<Value, 8> scalars;
+
+private:
+  // The same for every program of a launch.
+  bool isLaunchInvariant(Value value) {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return isa<func::FuncOp>(argument.getOwner()->getParentOp());
+    auto [known, isNew] = invariant.try_emplace(value, false);
+    if (!isNew)
+      return known->second;
+    Operation *op = value.getDefiningOp();
+    bool result = isa<arith::ConstantOp, tile::NumProgramsOp>(op) ||
+                  (isElementwise(op) &&
+                   llvm::all_of(op->getOperands(), [&](Value operand) { return isLaunchInvariant(operand); }));
+    return invariant[value] = result;
+  }
+
+  DenseMap<Value, bool> invariant;
+};
 
 // Whether memory is as the launch found it wherever the dot runs, as far as this program is concerned.
 static bool runsBeforeWrites(tile::DotOp dot) {
@@ -60,10 +81,10 @@ static bool runsBeforeWrites(tile::DotOp dot) {
 }
 
 std::optional<PackCache> PackCache::find(Lowering &lowering, tile::DotOp dot, Value operand) {
-  llvm::SmallSetVector<Value, 8> scalars;
-  if (!collectScalars(operand, scalars) || scalars.size() > 8 || !runsBeforeWrites(dot))
+  ScalarsOf tile;
+  if (!tile.collect(operand) || tile.scalars.size() > 8 || !runsBeforeWrites(dot))
     return std::nullopt;
-  return PackCache(lowering, dot, SmallVector<Value>(scalars.getArrayRef()));
+  return PackCache(lowering, dot, SmallVector<Value>(tile.scalars.getArrayRef()));
 }
 
 // The number of the iteration of the innermost loop around the dot, modulo the slots.
