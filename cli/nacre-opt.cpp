@@ -2,6 +2,7 @@
 #include "cli/RunKernel.h"
 #include "compiler/ir/tile/Tile.h"
 #include "compiler/passes/cpu/LowerToLoops.h"
+#include "compiler/passes/tile/CanonicaliseInnerRegions.h"
 #include "compiler/passes/tile/ExpandMath.h"
 #include "compiler/passes/tile/CheckAccesses.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
@@ -21,6 +22,7 @@ using namespace nacre;
 static void registerPasses() {
   mlir::registerTransformsPasses(); // canonicalize, cse, ...
   registerCheckAccesses();
+  registerCanonicaliseInnerRegions();
   registerScalariseCarried();
   registerExpandMath();
   cpu::registerCpuPasses();

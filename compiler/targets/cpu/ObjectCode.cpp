@@ -19,6 +19,7 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
@@ -29,8 +30,18 @@
 using namespace nacre;
 using namespace nacre::cpu;
 
+// The scheduler compares each access of a block with all others, up to so many; LLVM's own 1,000 take seconds where a
+// loop's body is long.
+static void limitScheduling() {
+  constexpr unsigned comparedAccesses = 200;
+  auto &options = llvm::cl::getRegisteredOptions();
+  if (auto found = options.find("dag-maps-huge-region"); found != options.end())
+    static_cast<llvm::cl::opt<unsigned> *>(found->second)->setValue(comparedAccesses);
+}
+
 static void initialiseOnce() {
   static bool done = [] {
+    limitScheduling();
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();

@@ -3,6 +3,7 @@
 #include "compiler/passes/cpu/DeepenDots.h"
 #include "compiler/passes/cpu/LowerToLoops.h"
 #include "compiler/passes/tile/CheckAccesses.h"
+#include "compiler/passes/tile/CanonicaliseInnerRegions.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
 #include "compiler/targets/LLVMErrors.h"
 #include "compiler/targets/PassReport.h"
@@ -112,6 +113,12 @@ static VectorTarget vectorTarget(const llvm::TargetMachine &machine) {
   return target;
 }
 
+static void simplify(OpPassManager &passes) {
+  passes.addPass(createCanonicaliseInnerRegions());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+}
+
 Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const CompileObserver &observer) const {
   std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(options);
   PassRunner passRunner(*this, module, observer);
@@ -130,11 +137,9 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
   passRunner.run("tile passes", [&](OpPassManager &passes) {
     if (options.debug)
       passes.addPass(createCheckAccesses());
-    passes.addPass(createCanonicalizerPass());
-    passes.addPass(createCSEPass());
+    simplify(passes);
     passes.addPass(createScalariseCarried());
-    passes.addPass(createCanonicalizerPass());
-    passes.addPass(createCSEPass());
+    simplify(passes);
   });
   passRunner.stage("tile");
   std::vector<ExternalUse> externals;
@@ -151,12 +156,10 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
   passRunner.run("lowering to loops", [&](OpPassManager &passes) {
     if (vectors.bf16Dot) {
       passes.addPass(createDeepenDots(vectors.bf16Tiles ? 128 : 64));
-      passes.addPass(createCanonicalizerPass());
-      passes.addPass(createCSEPass());
+      simplify(passes);
     }
     passes.addPass(createLowerToLoops(vectors));
-    passes.addPass(createCanonicalizerPass());
-    passes.addPass(createCSEPass());
+    simplify(passes);
   });
   passRunner.stage("cpu");
   if (auto scratch = module->getAttrOfType<IntegerAttr>(scratchAttribute))

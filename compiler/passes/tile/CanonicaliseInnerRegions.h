@@ -1,0 +1,16 @@
+// canonicalise-inner-regions: MLIR's canonicalisations inside the regions of loops and branches, the innermost first,
+// where those are long; `canonicalize` after it finds little left to do.
+//
+// MLIR's pass looks anew at all that stands around an operation whenever that changes, and whether a loop is dead it
+// finds out by walking through its body: a long body takes the square of its length.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+#include <memory>
+
+namespace nacre {
+
+std::unique_ptr<mlir::Pass> createCanonicaliseInnerRegions();
+void registerCanonicaliseInnerRegions();
+
+} // namespace nacre
