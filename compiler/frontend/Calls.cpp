@@ -1,6 +1,7 @@
 // Calls: builtins, methods, host objects, and functions of the language, which are inlined where they are called.
 #include "compiler/frontend/Generator.h"
 #include "compiler/language/Definitions.h"
+#include "compiler/language/Scalars.h"
 #include "compiler/language/StandardLibrary.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -102,6 +103,7 @@ Object Generator::callOpaque(const Object &callee, const Arguments &arguments, c
   Host::Answer fields = host.attribute(callee, "_fields");
   if (fields.object && fields.object->isTuple()) {
     auto tuple = std::make_shared<TupleValue>();
+    tuple->recordClass = std::make_shared<const Object>(callee);
     Host::Answer className = host.attribute(callee, "__name__");
     tuple->typeName = className.object && className.object->isString() ? className.object->as<std::string>() : "tuple";
     for (const Object &field : fields.object->tuple().items)
@@ -128,10 +130,13 @@ Object Generator::callOpaque(const Object &callee, const Arguments &arguments, c
     return std::shared_ptr<const TupleValue>(std::move(tuple));
   }
   auto requireConstexpr = [&](const Object &argument) {
-    if (!argument.isConstexpr())
-      failAt(place, Diagnostic::Kind::Type,
-             "a Python function can only be called with constexprs while compiling, not with " + argument.typeName(),
-             "make it a kernel function with @triton.jit");
+    if (argument.isConstexpr())
+      return;
+    Host::Answer name = host.attribute(callee, "__name__");
+    std::string ours = name.object && name.object->isString() ? languageFunction(name.object->as<std::string>()) : "";
+    failAt(place, Diagnostic::Kind::Type,
+           "a Python function can only be called with constexprs while compiling, not with " + argument.typeName(),
+           ours.empty() ? "make it a kernel function with @triton.jit" : "use " + ours + ", which takes tensors");
   };
   llvm::for_each(arguments.positional, requireConstexpr);
   for (const auto &[name, value] : arguments.keywords)

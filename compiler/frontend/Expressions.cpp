@@ -110,7 +110,11 @@ Object Generator::attributeOf(const Object &object, const ast::Attribute &node) 
     return *found;
   if (std::optional<Object> method = aggregateMethod(object, node.name, node.nameLocation))
     return *method;
-  failAt(node.nameLocation, Diagnostic::Kind::Name, object.typeName() + " has no attribute `" + node.name + "`");
+  bool changesList = object.isTuple() &&
+                     llvm::is_contained({"append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort"},
+                                        llvm::StringRef(node.name));
+  failAt(node.nameLocation, Diagnostic::Kind::Name, object.typeName() + " has no attribute `" + node.name + "`",
+         changesList ? "lists and tuples do not change in a kernel; make a new one: values = values + [x]" : "");
 }
 
 // ---- Operators

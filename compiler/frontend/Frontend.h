@@ -56,7 +56,7 @@ struct ArgumentSpec {
   std::vector<std::string> fieldNames; // of a named tuple: one an element, else empty
   std::string tupleName;               // of a named tuple: its class
   bool isRecord = false;               // a tuple argument that is a tensor descriptor or an aggregate
-  Object recordClass;                  // of an aggregate: its class, else None
+  Object recordClass;                  // of an aggregate or a named tuple: its class, else None
 };
 
 // A tensor descriptor of which only the type is known: it arrives as its base, its shape (i32) and its strides (i64) but the

@@ -3,6 +3,7 @@
 // unrolled.
 #include "compiler/frontend/LoopCarried.h"
 #include "compiler/ir/tile/Tile.h"
+#include "compiler/language/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -66,6 +67,12 @@ static Type promoteIntegers(Type a, Type b) {
   return a.bitWidth() > b.bitWidth() ? a : b;
 }
 
+static std::string whatBoundToGive(const Object &bound) {
+  if (!bound.isValue() || bound.value().type().isBlock())
+    return "";
+  return bound.value().type().isScalar() ? "convert it: n.to(tl.int32)" : numberInsteadOfPointer;
+}
+
 static CountedRange count(Generator &generator, const Range &range, const SourceLocation &place) {
   generator.ir().setLocation(place);
   const Object *objects[3] = {&range.start, &range.stop, &range.step};
@@ -83,7 +90,7 @@ static CountedRange count(Generator &generator, const Range &range, const Source
       generator.failAt(place, Diagnostic::Kind::Type,
                        std::string("the ") + names[i] + " of a range must be an integer scalar, not " +
                            objects[i]->typeName(),
-                       objects[i]->isValue() && objects[i]->value().type().isScalar() ? "convert it: n.to(tl.int32)" : "");
+                       whatBoundToGive(*objects[i]));
   }
   Object step = range.step;
   if (step.isBool())

@@ -112,7 +112,7 @@ int axisArgument(Evaluation &evaluation, const Object &object, int64_t rank, con
   int64_t axis = integerArgument(evaluation, object, name);
   if (axis < -rank || axis >= rank)
     evaluation.fail(Diagnostic::Kind::Value,
-                    std::string("`") + name + "` is " + std::to_string(axis) + ", but the tensor has " +
+                    "invalid axis " + std::to_string(axis) + " for `" + name + "`: the tensor has " +
                         std::to_string(rank) + (rank == 1 ? " axis" : " axes"),
                     "axes count from 0, or from -1 backwards");
   return static_cast<int>(axis < 0 ? axis + rank : axis);

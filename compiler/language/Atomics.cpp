@@ -107,32 +107,47 @@ Object atomicCompareExchange(Evaluation &evaluation, llvm::ArrayRef<Object> argu
   return evaluation.builder().atomicCas(pointer, expected, desired, order, scopeArgument(evaluation, arguments[4]));
 }
 
+bool isNumber(Type type) { return type.isInteger() || type.isFloating(); }
+
+// The same memory as integers of its width.
+Value asBits(Evaluation &evaluation, Value pointer) {
+  Type address = pointer.type().scalarType();
+  int width = 8 * address.element().byteSize();
+  Type bits = width == 8 ? int8() : width == 16 ? int16() : width == 32 ? int32() : int64();
+  return castTo(evaluation, pointer, Type::pointer(bits, address.isConst(), address.addressSpace()));
+}
+
 // An atomic load is `or` with zero: it reads the old value and writes the same bits back.
 Object atomicLoad(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Value pointer = pointerArgument(evaluation, arguments[0]);
   Type address = pointer.type().scalarType(), element = address.element();
-  requireElement(evaluation, element, isWide(element), "a type of 32 or 64 bits");
+  requireElement(evaluation, element, isNumber(element), "of integers or floats");
   MemoryOrder order = orderArgument(evaluation, arguments[2], MemoryOrder::Acquire);
   if (order != MemoryOrder::Acquire && order != MemoryOrder::Relaxed)
     evaluation.fail(Diagnostic::Kind::Value, "`sem` must be \"acquire\" or \"relaxed\"");
   Value mask = maskArgument(evaluation, arguments[1]);
   if (mask)
     std::tie(pointer, mask) = unifyShapes(evaluation, pointer, mask);
-  Type bits = element.bitWidth() == 32 ? int32() : int64();
-  Value raw = castTo(evaluation, pointer, Type::pointer(bits, address.isConst(), address.addressSpace()));
+  Value raw = asBits(evaluation, pointer);
+  Type bits = raw.type().scalarType().element();
   Value zero = constantOf(evaluation, raw.type().withScalar(bits), 0);
   Value old =
       evaluation.builder().atomic(AtomicOp::Or, raw, zero, mask, order, scopeArgument(evaluation, arguments[3]));
-  return castTo(evaluation, old, element, std::nullopt, /*bitcast=*/true);
+  return castTo(evaluation, old, element, std::nullopt, /*bitcast=*/!element.isBool());
 }
 
 Object atomicStore(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Type element = elementOf(evaluation, arguments[0]);
-  requireElement(evaluation, element, isWide(element), "a type of 32 or 64 bits");
+  requireElement(evaluation, element, isNumber(element), "of integers or floats");
   Access access = accessArguments(evaluation, arguments[0], arguments[1], arguments[2]);
   MemoryOrder order = orderArgument(evaluation, arguments[3], MemoryOrder::Release);
   if (order != MemoryOrder::Release && order != MemoryOrder::Relaxed)
     evaluation.fail(Diagnostic::Kind::Value, "`sem` must be \"release\" or \"relaxed\"");
+  if (!isWide(element)) {
+    access.pointer = asBits(evaluation, access.pointer);
+    access.value = castTo(evaluation, access.value, access.pointer.type().scalarType().element(), std::nullopt,
+                          /*bitcast=*/!element.isBool());
+  }
   evaluation.builder().atomic(AtomicOp::Exchange, access.pointer, access.value, access.mask, order,
                               scopeArgument(evaluation, arguments[4]));
   return Object();
@@ -179,7 +194,7 @@ void addAtomics(Table &table) {
       atomicCompareExchange, Table::method);
   table.add("atomic_load(pointer: tensor, mask: tensor = None, sem: constexpr str = None, scope: constexpr str = None)",
             "Reads memory in one step.\n\n"
-            "pointer: a pointer or a tensor of pointers, to 32 or 64 bits.\n"
+            "pointer: a pointer or a tensor of pointers, to integers or floats.\n"
             "mask: int1; where it is false nothing is read.\n"
             "sem: \"acquire\" (the default) or \"relaxed\".\n"
             "scope: \"gpu\" (the default), \"cta\" or \"sys\".",
@@ -187,7 +202,7 @@ void addAtomics(Table &table) {
   table.add("atomic_store(pointer: tensor, val: tensor, mask: tensor = None, sem: constexpr str = None, scope: "
             "constexpr str = None)",
             "Writes memory in one step.\n\n"
-            "pointer: a pointer or a tensor of pointers, to 32 or 64 bits.\n"
+            "pointer: a pointer or a tensor of pointers, to integers or floats.\n"
             "val: converted to the memory's type and broadcast to the pointers' shape.\n"
             "mask: int1; where it is false nothing is written.\n"
             "sem: \"release\" (the default) or \"relaxed\".\n"

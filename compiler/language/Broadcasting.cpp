@@ -1,6 +1,8 @@
 // Bringing values to one shape.
 #include "compiler/language/BlockView.h"
+#include "compiler/language/Definitions.h"
 #include "compiler/language/Scalars.h"
+#include "compiler/language/StandardLibrary.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -25,7 +27,26 @@ std::string whatToPutInstead(const Object &object) {
     return "take one of its items, e.g. x[0]";
   if (object.is<JitReference>() || object.is<const Builtin *>() || object.is<BoundMethod>())
     return "call the function: its result is a value";
+  if (object.is<OpaqueReference>() && llvm::StringRef(object.as<OpaqueReference>().key).starts_with("<class 'numpy."))
+    return "NumPy's functions make arrays, which are no tiles: use the language's own, such as tl.sqrt for np.sqrt";
   return "";
+}
+
+std::string languageFunction(llvm::StringRef name) {
+  static const std::pair<llvm::StringRef, llvm::StringRef> otherNames[] = {
+      {"absolute", "abs"},    {"fabs", "abs"},
+      {"power", "pow"},       {"arctan", "atan"},
+      {"arctan2", "atan2"},   {"arcsin", "asin"},
+      {"arccos", "acos"},     {"clip", "clamp"},
+      {"concatenate", "cat"}, {"matmul", "dot"},
+      {"amax", "max"},        {"amin", "min"},
+      {"transpose", "trans"}, {"broadcast_to", "broadcast_to"}};
+  for (auto [theirs, ours] : otherNames)
+    if (name == theirs)
+      name = ours;
+  if (findBuiltin(languageModule, name) || isStandardFunction(languageModule, name))
+    return ("tl." + name).str();
+  return findBuiltin(libdeviceModule, name) ? ("tl.extra.libdevice." + name).str() : "";
 }
 
 Value broadcastTo(Evaluation &evaluation, Value value, Shape shape) {

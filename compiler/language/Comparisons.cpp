@@ -51,10 +51,12 @@ Object applyComparison(Evaluation &evaluation, Comparison op, const Object &lhs,
   for (const Object *operand : {&lhs, &rhs})
     if (!operand->isNumber() && !operand->isValue())
       evaluation.fail(Diagnostic::Kind::Type, "cannot compare " + describe(lhs) + " with " + describe(rhs));
-  for (const Object *operand : {&lhs, &rhs})
-    if (operand->isValue() && operand->value().type().isPointerLike())
-      evaluation.fail(Diagnostic::Kind::Type, "cannot compare " + describe(lhs) + " with " + describe(rhs),
-                      "convert pointers to tl.int64 first");
+  auto isPointer = [](const Object &operand) { return operand.isValue() && operand.value().type().isPointerLike(); };
+  if (isPointer(lhs) || isPointer(rhs))
+    evaluation.fail(Diagnostic::Kind::Type, "cannot compare " + describe(lhs) + " with " + describe(rhs),
+                    isPointer(lhs) && isPointer(rhs)
+                        ? "convert pointers to tl.int64 first"
+                        : std::string("convert pointers to tl.int64 first; ") + numberInsteadOfPointer);
   auto [left, right] = unify(evaluation, lhs, rhs);
   return compareValues(evaluation, op, left, right);
 }

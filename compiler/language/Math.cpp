@@ -8,7 +8,8 @@ void requireWideFloat(Evaluation &evaluation, const Value &value, const char *na
   Type type = value.type().scalarType();
   if (type == float32() || type == float64())
     return;
-  evaluation.fail(Diagnostic::Kind::Type, std::string("`") + name + "` must be fp32 or fp64, not " + type.str(),
+  evaluation.fail(Diagnostic::Kind::Type,
+                  std::string("Expected dtype fp32 or fp64 for `") + name + "` but got " + type.str(),
                   "convert it first: x.to(tl.float32)");
 }
 

@@ -36,8 +36,9 @@ struct TupleValue {
   // A record (a block pointer, a tensor descriptor, an aggregate) is no sequence: its fields are read by name alone, and
   // those that are constexpr stay so in locals.
   bool isRecord = false;
-  std::shared_ptr<const Object> recordClass; // an aggregate's class, which has its methods; else null
-  mutable KnownMeasure known;                // see Object::measure; of a tuple that is whole
+  // The host's class of an aggregate, which has its methods, or of a named tuple; else null.
+  std::shared_ptr<const Object> recordClass;
+  mutable KnownMeasure known; // see Object::measure; of a tuple that is whole
 };
 struct SliceValue; // start, stop, step
 

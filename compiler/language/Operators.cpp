@@ -45,21 +45,27 @@ bool isIntegral(const Object &object) {
   return object.isBool() || object.isInt() || (object.isValue() && object.value().type().isInteger());
 }
 
+std::string invalidOperands(const Object &lhs, const Object &rhs) {
+  return "invalid operands of type " + describe(lhs) + " and " + describe(rhs);
+}
+
 Object pointerArithmetic(Evaluation &evaluation, Operator op, const Object &lhs, const Object &rhs) {
   bool isLeft = isPointer(lhs);
   const Object &pointer = isLeft ? lhs : rhs;
   const Object &offset = isLeft ? rhs : lhs;
   if (isPointer(offset))
-    evaluation.fail(Diagnostic::Kind::Type, std::string("cannot use ") + operatorSymbol(op) + " on two pointers",
-                    op == Operator::Sub ? "convert both to tl.int64 first; the difference is then in bytes" : "");
+    evaluation.fail(Diagnostic::Kind::Type, invalidOperands(lhs, rhs) + ": two pointers have no " + operatorSymbol(op),
+                    op == Operator::Sub ? "convert both to tl.int64 first; the difference is then in bytes"
+                                        : numberInsteadOfPointer);
   bool isSupported = op == Operator::Add || (op == Operator::Sub && isLeft);
   if (!isSupported)
-    evaluation.fail(Diagnostic::Kind::Type,
-                    std::string("cannot use ") + operatorSymbol(op) + " on " + describe(lhs) + " and " + describe(rhs),
-                    "a pointer takes + offset and - offset");
+    evaluation.fail(Diagnostic::Kind::Type, invalidOperands(lhs, rhs) + ": a pointer has no " + operatorSymbol(op),
+                    std::string("a pointer takes + offset and - offset; ") + numberInsteadOfPointer);
   if (!isIntegral(offset))
-    evaluation.fail(Diagnostic::Kind::Type, "a pointer's offset must be an integer, not " + describe(offset),
-                    offset.isValue() || offset.isFloat() ? "convert it: offset.to(tl.int32)" : "");
+    evaluation.fail(Diagnostic::Kind::Type, invalidOperands(lhs, rhs) + ": a pointer's offset must be an integer",
+                    offset.isValue()   ? std::string("convert it, offset.to(tl.int32); ") + numberInsteadOfPointer
+                    : offset.isFloat() ? "convert it: offset.to(tl.int32)"
+                                       : "");
   Value amount = pointerOffset(evaluation, offset);
   if (op == Operator::Sub)
     amount = elementwise(evaluation, BinaryOp::SubI, constantOf(evaluation, amount.type(), 0), amount);
@@ -92,8 +98,7 @@ Object divide(Evaluation &evaluation, const Object &lhs, const Object &rhs) {
 Object floorDivide(Evaluation &evaluation, const Object &lhs, const Object &rhs) {
   auto [left, right] = unify(evaluation, lhs, rhs, /*forDivision=*/true);
   if (!left.type().isInteger())
-    evaluation.fail(Diagnostic::Kind::Type, "// needs integers, not " + describe(lhs) + " and " + describe(rhs),
-                    "use tl.floor(a / b)");
+    evaluation.fail(Diagnostic::Kind::Type, invalidOperands(lhs, rhs) + ": // needs integers", "use tl.floor(a / b)");
   return elementwise(evaluation, left.type().isSigned() ? BinaryOp::DivS : BinaryOp::DivU, left, right);
 }
 
@@ -110,8 +115,7 @@ Object modulo(Evaluation &evaluation, const Object &lhs, const Object &rhs) {
 std::pair<Value, Value> unifyIntegers(Evaluation &evaluation, Operator op, const Object &lhs, const Object &rhs) {
   auto [left, right] = unify(evaluation, lhs, rhs);
   if (!left.type().isInteger())
-    evaluation.fail(Diagnostic::Kind::Type,
-                    std::string(operatorSymbol(op)) + " needs integers, not " + describe(lhs) + " and " + describe(rhs),
+    evaluation.fail(Diagnostic::Kind::Type, invalidOperands(lhs, rhs) + ": " + operatorSymbol(op) + " needs integers",
                     "to work on a float's bits use x.to(tl.int32, bitcast=True)");
   return {left, right};
 }

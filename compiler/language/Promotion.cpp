@@ -59,7 +59,8 @@ Type promoteScalars(Evaluation &evaluation, Type a, Type b, bool forDivision) {
                     a.isFp8() || b.isFp8() ? "convert the fp8 operand first, e.g. x.to(tl.float32)" : "");
   if (forDivision && a.isSigned() != b.isSigned())
     evaluation.fail(Diagnostic::Kind::Type,
-                    "cannot divide " + a.str() + " and " + b.str() + ": one is signed and the other is not",
+                    "Cannot use /, // or % with " + a.str() + " and " + b.str() +
+                        " because they have different signedness",
                     "convert one of them so that both have the same signedness, e.g. x.to(tl." + a.str() + ")");
   return promoteIntegers(a, b);
 }

@@ -116,8 +116,8 @@ bool isInstance(Evaluation &evaluation, const Object &object, const Object &type
     return llvm::any_of(type.tuple().items, [&](const Object &item) { return isInstance(evaluation, object, item); });
   if (type.isType())
     return object.isType() && object.as<Type>() == type.as<Type>();
-  if (type.is<OpaqueReference>()) // a class of the host: an aggregate, perhaps
-    return object.isRecord() && object.tuple().recordClass && Object::equal(*object.tuple().recordClass, type);
+  if (type.is<OpaqueReference>()) // a class of the host: an aggregate's or a named tuple's, perhaps
+    return object.isTuple() && object.tuple().recordClass && Object::equal(*object.tuple().recordClass, type);
   if (type.is<const Builtin *>()) {
     const Builtin &builtin = *type.as<const Builtin *>();
     llvm::StringRef name = builtin.name;

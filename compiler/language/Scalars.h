@@ -10,6 +10,12 @@ namespace nacre {
 
 // For error texts: "fp32 tensor of shape [128]", "the int 3", "None".
 std::string describe(const Object &object);
+// What to do where a pointer stands for a number: a tensor of one element that was passed in its place.
+inline constexpr const char *numberInsteadOfPointer =
+    "an array arrives as a pointer: read from it with tl.load, or pass a number, such as x.item()";
+// "tl.sqrt" for "sqrt": the language's own function in place of one of NumPy's, torch's or math's; empty when it has
+// none.
+std::string languageFunction(llvm::StringRef name);
 // A hint for an object that stands where a tensor or a number should; empty when there is none.
 std::string whatToPutInstead(const Object &object);
 std::string shapeText(Shape shape); // "[128, 64]"

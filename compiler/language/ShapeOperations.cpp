@@ -28,7 +28,7 @@ static Object expandDims(Evaluation &evaluation, llvm::ArrayRef<Object> argument
     axes.push_back(axisArgument(evaluation, axis, rank));
   llvm::sort(axes);
   if (std::adjacent_find(axes.begin(), axes.end()) != axes.end())
-    evaluation.fail(Diagnostic::Kind::Value, "`axis` names one place twice: " + arguments[1].repr());
+    evaluation.fail(Diagnostic::Kind::Value, "duplicate axes: `axis` names one place twice, " + arguments[1].repr());
   for (int axis : axes)
     value = insertAxis(evaluation, value, axis);
   return value;

@@ -124,9 +124,14 @@ Value takeAt(Evaluation &evaluation, Value value, int axis, Value place) {
   return builder.gather(value, builder.splat(place, shape), axis);
 }
 
+std::vector<Object> entriesOf(const Object &index) {
+  return index.isTuple() ? index.tuple().items : std::vector<Object>{index};
+}
+bool isPartial(const Object &entry) { return isSlice(entry) && !isWhole(sliceOf(entry)); }
+
 // The index with its ellipsis written out, one entry for each axis of the tile and each None.
 std::vector<Object> expandIndex(Evaluation &evaluation, const Object &index, int64_t rank) {
-  std::vector<Object> entries = index.isTuple() ? index.tuple().items : std::vector<Object>{index};
+  std::vector<Object> entries = entriesOf(index);
   Object everything = Object::makeSlice(Object(), Object(), Object());
   if (rank == 0) // a scalar in a tile's place: every `:` of it is nothing
     llvm::erase_if(entries, [](const Object &entry) { return isSlice(entry) && isWhole(sliceOf(entry)); });
@@ -160,11 +165,17 @@ Object subscriptValue(Evaluation &evaluation, Value value, const Object &index) 
     resolveIndex(evaluation, index, 1, "a scalar");
     return value;
   }
+  if (!value.type().isBlock() && llvm::any_of(entriesOf(index), [](const Object &entry) { return isPartial(entry); }))
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "unsupported tensor index: " + index.repr() + " of " + describe(value) +
+                        ", which has no axis to slice",
+                    value.type().isPointer() ? "a pointer takes offsets: tl.load(pointer + tl.arange(0, 16))" : "");
   std::vector<Object> entries = expandIndex(evaluation, index, value.type().rank());
   for (const Object &entry : entries)
     if (!entry.isNone() && !isSlice(entry) && !isInteger(entry) && !isRunTimePlace(entry))
       evaluation.fail(Diagnostic::Kind::Type,
-                      "a tensor is indexed by None, :, ..., integers and slices, not " + describe(entry),
+                      "unsupported tensor index: " + describe(entry) +
+                          "; a tensor is indexed by None, :, ..., integers and slices",
                       entry.isValue() ? "use tl.gather to read at many places" : "");
   Shape shape = value.type().shape();
   auto outOfRange = [&](size_t axis) {

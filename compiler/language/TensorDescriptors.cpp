@@ -20,7 +20,15 @@ Object makeDescriptor(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) 
   Object descriptor =
       makeRecord(descriptorName, {"base", "shape", "strides", "block_shape", "padding"},
                  {array.base, array.shape, array.strides, array.blockShape, padding == 1 ? "nan" : "zero"});
-  paddingValue(evaluation, BlockView(descriptor), padding == 1 ? "nan" : "zero"); // fails where it cannot be
+  BlockView view(descriptor);
+  int64_t extent = view.blockShape.back(), size = view.element().byteSize();
+  if (extent * size < 16)
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "Descriptor block shape must have at least 16 bytes in the last dimension, but got " +
+                        std::to_string(extent) + " * " + std::to_string(size) + " = " + std::to_string(extent * size) +
+                        " bytes",
+                    "make the last of `block_shape` larger, or load with pointers and a mask");
+  paddingValue(evaluation, view, padding == 1 ? "nan" : "zero"); // fails where it cannot be
   return descriptor;
 }
 

@@ -34,10 +34,10 @@ void setCompileError(const CompileError &error) {
   const SourceText *source = diagnostic.location.source.get();
   Handle module = importModule("nacre.compiler.errors");
   Handle make = attribute(module.get(), "_from_diagnostic");
-  Handle arguments =
-      checked(Py_BuildValue("(sssssiis)", kindName(diagnostic.kind), error.what(), diagnostic.message.c_str(),
-                            diagnostic.hint.c_str(), source ? source->fileName.c_str() : "", diagnostic.location.line,
-                            diagnostic.location.column, source ? source->line(diagnostic.location.line).c_str() : ""));
+  Handle arguments = checked(Py_BuildValue(
+      "(sssssiisi)", kindName(diagnostic.kind), error.what(), diagnostic.message.c_str(), diagnostic.hint.c_str(),
+      source ? source->fileName.c_str() : "", diagnostic.location.line, diagnostic.location.column,
+      source ? source->line(diagnostic.location.line).c_str() : "", static_cast<int>(diagnostic.calls.size())));
   Handle exception = checked(PyObject_CallObject(make.get(), arguments.get()));
   PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(exception.get())), exception.get());
 }

@@ -1,5 +1,6 @@
 // Builtins, methods of tiles and counting loops as Python objects.
 #include "compiler/language/Builtins.h"
+#include "compiler/language/Scalars.h"
 #include "compiler/language/StandardLibrary.h"
 #include "python/core/Errors.h"
 #include "python/core/Interpreter.h"
@@ -184,9 +185,10 @@ Handle makeRange(Bridge &bridge, llvm::ArrayRef<Object> bounds) {
         bounds[i].isBool() || bounds[i].isInt() ||
         (bounds[i].isValue() && bounds[i].value().type().isScalar() && bounds[i].value().type().isInteger());
     if (!isInteger)
-      interpreter.fail(Diagnostic::Kind::Type, std::string("the ") + names[i] +
-                                                   " of a range must be an integer scalar, not " +
-                                                   bounds[i].typeName());
+      interpreter.fail(Diagnostic::Kind::Type,
+                       std::string("the ") + names[i] + " of a range must be an integer scalar, not " +
+                           bounds[i].typeName(),
+                       bounds[i].isValue() && bounds[i].value().type().isPointer() ? numberInsteadOfPointer : "");
     values[i] = toValue(interpreter, bounds[i]);
     type = promoteIntegers(type, values[i].type());
   }

@@ -51,8 +51,9 @@ Handle sequenceAsVariable(PyObject *object) {
     return Handle::borrow(object);
   if (PyTuple_CheckExact(object))
     return items;
-  if (PyTuple_Check(object)) // a named tuple
-    return checked(PyObject_CallObject(reinterpret_cast<PyObject *>(Py_TYPE(object)), items.get()));
+  auto *type = reinterpret_cast<PyObject *>(Py_TYPE(object));
+  if (PyTuple_Check(object)) // a named tuple, or a shape
+    return attributeOrNull(type, "_fields") ? checked(PyObject_CallObject(type, items.get())) : call(type, items.get());
   return call(reinterpret_cast<PyObject *>(&PyList_Type), items.get());
 }
 

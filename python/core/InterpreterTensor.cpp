@@ -127,6 +127,12 @@ PyObject *asIndex(PyObject *self) {
 
 // ---- Parts
 
+// A tuple that is equal to a list of the same extents, as in a compiled kernel.
+Handle asShape(const Handle &extents) {
+  static const Handle *shape = new Handle(attribute(importModule("nacre.runtime.interpreter").get(), "Shape"));
+  return call(shape->get(), extents.get());
+}
+
 PyObject *getAttribute(PyObject *self, PyObject *name) {
   return evaluated([&]() -> PyObject * {
     std::string_view attributeName = textView(name);
@@ -134,7 +140,8 @@ PyObject *getAttribute(PyObject *self, PyObject *name) {
       Bridge &bridge = Bridge::any();
       if (std::optional<Object> found =
               attribute(bridge.interpreter, Object(tensorValue(self)), llvm::StringRef(attributeName)))
-        return bridge.toPython(*found).release();
+        return attributeName == "shape" ? asShape(bridge.toPython(*found)).release()
+                                        : bridge.toPython(*found).release();
     }
     return PyObject_GenericGetAttr(self, name);
   });

@@ -244,6 +244,7 @@ Object PythonHost::toObject(PyObject *object) {
     tuple->isList = PyList_CheckExact(object);
     if (Handle fields = attributeOrNull(object, "_fields"); fields && PyTuple_Check(fields.get())) {
       tuple->typeName = typeName(object);
+      tuple->recordClass = std::make_shared<const Object>(toObject(reinterpret_cast<PyObject *>(Py_TYPE(object))));
       for (Py_ssize_t i = 0; i < PyTuple_Size(fields.get()); ++i)
         tuple->names.push_back(text(PyTuple_GetItem(fields.get(), i)));
     }
@@ -310,6 +311,8 @@ Handle PythonHost::toPython(const Object &object) {
       PyObject *item = toPython(tuple.items[i]).release();
       checkedStatus(tuple.isList ? PyList_SetItem(result.get(), i, item) : PyTuple_SetItem(result.get(), i, item));
     }
+    if (tuple.recordClass && !tuple.isRecord) // a named tuple
+      return checked(PyObject_CallObject(toPython(*tuple.recordClass).get(), result.get()));
     return result;
   }
   if (object.is<std::shared_ptr<const SliceValue>>()) {

@@ -64,10 +64,7 @@ private:
         type = unicode(descriptorType(spec).shortName());
         return spec;
       }
-      if (argument.isAggregate) {
-        spec.isRecord = true;
-        spec.recordClass = host.toObject(reinterpret_cast<PyObject *>(Py_TYPE(argument.constant)));
-      }
+      spec.isRecord = argument.isAggregate;
       Handle fields =
           argument.isAggregate ? aggregateFields(argument.constant) : attributeOrNull(argument.constant, "_fields");
       if (fields && PyTuple_Check(fields.get()))
@@ -76,6 +73,8 @@ private:
       if (!spec.fieldNames.empty())
         spec.tupleName = typeName(argument.constant);
       auto *className = reinterpret_cast<PyObject *>(Py_TYPE(argument.constant));
+      if (argument.isAggregate || !spec.fieldNames.empty())
+        spec.recordClass = host.toObject(className);
       if (argument.isAggregate)
         type = call(attribute(importModule("nacre.runtime.jit").get(), "AggregateTypes").get(), className, type.get());
       else if (!spec.fieldNames.empty())

@@ -171,6 +171,12 @@ TEST_F(Builtins, ReductionsCallTheirFunction) {
   EXPECT_EQ(call("reduce", {m, Object(), add, true}), "reduce(reshape(m),0, AddF(l0, r0)) : fp32[1, 1]");
   EXPECT_EQ(call("reduce", {Object::makeTuple({x, i}), 0, pair}), "(reduce(x,0, l0) : fp32; reduce(i,0, r1) : i32)");
   EXPECT_EQ(call("associative_scan", {m, 0, add, true}), "scan(m,0,reverse, AddF(l, r)) : fp32[4, 8]");
+  // A sum of small floats is carried in fp32.
+  evaluation.sums.insert("add");
+  Object small = named("s", bfloat16(), {8});
+  EXPECT_EQ(call("reduce", {small, 0, add}), "FloatTruncate(reduce(FloatExtend(s),0, AddF(l0, r0))) : bf16");
+  EXPECT_EQ(call("associative_scan", {small, 0, add}), "FloatTruncate(scan(FloatExtend(s),0, AddF(l, r))) : bf16[8]");
+  EXPECT_EQ(call("reduce", {m, 1, add}), "reduce(m,1, AddF(l0, r0)) : fp32[4]");
   EXPECT_EQ(call("histogram", {i, 16}), "histogram(i) : i32[16]");
 }
 

@@ -38,21 +38,35 @@ TEST_F(Errors, Operators) {
             "the negative number -1 cannot be uint8 | convert the tensor to a signed type first, e.g. x.to(tl.int32)");
   EXPECT_EQ(apply(Operator::Add, fp8, i),
             "there is no common type for fp8e5 and int32 | convert the fp8 operand first, e.g. x.to(tl.float32)");
-  EXPECT_EQ(apply(Operator::FloorDiv, i, u),
-            "cannot divide int32 and uint8: one is signed and the other is not | convert one of them so that both have "
-            "the same signedness, e.g. x.to(tl.int32)");
+  EXPECT_EQ(
+      apply(Operator::FloorDiv, i, u),
+      "Cannot use /, // or % with int32 and uint8 because they have different signedness | convert one of them so "
+      "that both have the same signedness, e.g. x.to(tl.int32)");
   EXPECT_EQ(apply(Operator::FloorDiv, x, x),
-            "// needs integers, not fp32 tensor of shape [4] and fp32 tensor of shape [4] | use tl.floor(a / b)");
-  EXPECT_EQ(apply(Operator::And, x, i), "& needs integers, not fp32 tensor of shape [4] and int32 tensor of shape [4] "
-                                        "| to work on a float's bits use x.to(tl.int32, bitcast=True)");
+            "invalid operands of type fp32 tensor of shape [4] and fp32 tensor of shape [4]: // needs integers | use "
+            "tl.floor(a / b)");
+  EXPECT_EQ(
+      apply(Operator::And, x, i),
+      "invalid operands of type fp32 tensor of shape [4] and int32 tensor of shape [4]: & needs integers | to work "
+      "on a float's bits use x.to(tl.int32, bitcast=True)");
   EXPECT_EQ(apply(Operator::Pow, x, 2),
             "** is not defined on tensors | write x * x, tl.exp2(y * tl.log2(x)), or tl.extra.libdevice.pow(x, y)");
   EXPECT_EQ(apply(Operator::MatMul, x, x), "@ is not defined on tensors | use tl.dot(a, b)");
-  EXPECT_EQ(apply(Operator::Add, p, p), "cannot use + on two pointers");
+  std::string instead = "an array arrives as a pointer: read from it with tl.load, or pass a number, such as x.item()";
+  EXPECT_EQ(apply(Operator::Add, p, p),
+            "invalid operands of type pointer<fp32> and pointer<fp32>: two pointers have no + | " + instead);
   EXPECT_EQ(apply(Operator::Add, p, 1.5),
-            "a pointer's offset must be an integer, not the float 1.5 | convert it: offset.to(tl.int32)");
+            "invalid operands of type pointer<fp32> and the float 1.5: a pointer's offset must be an integer | convert "
+            "it: offset.to(tl.int32)");
+  EXPECT_EQ(
+      apply(Operator::Add, x, p),
+      "invalid operands of type fp32 tensor of shape [4] and pointer<fp32>: a pointer's offset must be an integer | "
+      "convert it, offset.to(tl.int32); " +
+          instead);
   EXPECT_EQ(apply(Operator::Mul, p, 2),
-            "cannot use * on pointer<fp32> and the int 2 | a pointer takes + offset and - offset");
+            "invalid operands of type pointer<fp32> and the int 2: a pointer has no * | a pointer takes + offset and - "
+            "offset; " +
+                instead);
   EXPECT_EQ(apply(Operator::Add, x, "a"), "cannot use + on fp32 tensor of shape [4] and the str 'a'");
   EXPECT_EQ(apply(Operator::Add, x, Object()),
             "cannot use + on fp32 tensor of shape [4] and None | give it a value, or leave this branch out at compile "
@@ -102,8 +116,11 @@ TEST_F(Errors, Casts) {
 
 TEST_F(Errors, Subscripts) {
   EXPECT_EQ(errorOf([&] { subscript(evaluation, x, x); }),
-            "a tensor is indexed by None, :, ..., integers and slices, not fp32 tensor of shape [4] | use tl.gather to "
-            "read at many places");
+            "unsupported tensor index: fp32 tensor of shape [4]; a tensor is indexed by None, :, ..., integers and "
+            "slices | use tl.gather to read at many places");
+  EXPECT_EQ(errorOf([&] { subscript(evaluation, p, Object::makeSlice(10, Object(), Object())); }),
+            "unsupported tensor index: slice(10, None, None) of pointer<fp32>, which has no axis to slice | a pointer "
+            "takes offsets: tl.load(pointer + tl.arange(0, 16))");
   EXPECT_EQ(errorOf([&] { subscript(evaluation, x, 4); }),
             "index 4 is out of range for axis 0 of a tensor of shape [4]");
   EXPECT_EQ(errorOf([&] { subscript(evaluation, x, Object::makeTuple({0, 0})); }),
@@ -136,10 +153,13 @@ TEST_F(Errors, Arguments) {
             "tl.zeros: `shape` must hold positive extents, not [0]");
   EXPECT_EQ(call("full", {Object::makeTuple({4}), 1}),
             "tl.full: `dtype` is needed when `value` is a number | write dtype=tl.float32");
-  EXPECT_EQ(call("exp", {h}), "tl.exp: `x` must be fp32 or fp64, not fp16 | convert it first: x.to(tl.float32)");
-  EXPECT_EQ(call("sqrt", {i}), "tl.sqrt: `x` must be fp32 or fp64, not int32 | convert it first: x.to(tl.float32)");
-  EXPECT_EQ(call("expand_dims", {x, 3}),
-            "tl.expand_dims: `axis` is 3, but the tensor has 2 axes | axes count from 0, or from -1 backwards");
+  EXPECT_EQ(call("exp", {h}),
+            "tl.exp: Expected dtype fp32 or fp64 for `x` but got fp16 | convert it first: x.to(tl.float32)");
+  EXPECT_EQ(call("sqrt", {i}),
+            "tl.sqrt: Expected dtype fp32 or fp64 for `x` but got int32 | convert it first: x.to(tl.float32)");
+  EXPECT_EQ(
+      call("expand_dims", {x, 3}),
+      "tl.expand_dims: invalid axis 3 for `axis`: the tensor has 2 axes | axes count from 0, or from -1 backwards");
   EXPECT_EQ(call("reshape", {x, 3}),
             "tl.reshape: shape [4] has 4 elements, and [3] has 3 | a reshape keeps the number of elements");
   EXPECT_EQ(call("permute", {x, 1, 0}), "tl.permute: `dims` must name each of the 1 axes once, not [1, 0]");
@@ -218,7 +238,7 @@ TEST_F(Errors, Assertions) {
 
 TEST_F(Errors, Reductions) {
   EXPECT_EQ(call("reduce", {x, 1, JitReference{"add", nullptr}}),
-            "tl.reduce: `axis` is 1, but the tensor has 1 axis | axes count from 0, or from -1 backwards");
+            "tl.reduce: invalid axis 1 for `axis`: the tensor has 1 axis | axes count from 0, or from -1 backwards");
   EXPECT_EQ(call("reduce", {x, 0, 5}),
             "tl.reduce: `combine_fn` must be a function of the language, not the int 5 | mark it with @triton.jit");
   evaluation.functions["wide"] = [](Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {

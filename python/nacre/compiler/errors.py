@@ -21,8 +21,19 @@ class CompilationError(TritonError):
         self.line = line
         self.column = column
         self.source_line = source_line
+        self._inner = None
         if kind is not None:
             self.kind = kind
+
+    @property
+    def __cause__(self):
+        """What Triton's own error is raised from: of an error in a builtin the ValueError or TypeError, of one in a function that the
+        kernel calls the error there. It says nothing new, and Python's own display of errors leaves it out."""
+        return BaseException.__cause__.__get__(self) or self._inner
+
+    @__cause__.setter
+    def __cause__(self, error):
+        BaseException.__cause__.__set__(self, error)
 
     @property
     def error_message(self):
@@ -43,5 +54,18 @@ class UnsupportedLanguageConstruct(CompilationError):
 _CLASSES = {"static_assert": CompileTimeAssertionFailure, "unsupported": UnsupportedLanguageConstruct}
 
 
-def _from_diagnostic(kind, text, message, hint, filename, line, column, source_line):
-    return _CLASSES.get(kind, CompilationError)(text, message, hint, filename, line, column, source_line, kind)
+_INNER = {"type": TypeError, "value": ValueError, "argument": TypeError}  # of an error in a builtin
+
+
+def _from_diagnostic(kind, text, message, hint, filename, line, column, source_line, calls):
+    def make():
+        return _CLASSES.get(kind, CompilationError)(text, message, hint, filename, line, column, source_line, kind)
+
+    error = make()
+    if kind in _INNER and message.startswith("tl."):
+        error._inner = _INNER[kind](message)
+    for _ in range(calls):
+        outer = make()
+        outer._inner = error
+        error = outer
+    return error

@@ -475,15 +475,17 @@ def _any(x):
 def atomic_poll(pointer, expected_value, sem: core.constexpr = None, scope: core.constexpr = None, timeout_ns: core.constexpr = None):
     """Waits until memory has held a value; returns where it has, an int1 of the pointers' shape.
 
-    pointer: a pointer or a tensor of pointers, to integers of 32 or 64 bits.
+    pointer: a pointer or a tensor of pointers, to integers of 16, 32 or 64 bits.
     expected_value: what to wait for, converted to the memory's type.
     sem: "acquire" (the default) or "relaxed".
     scope: "gpu" (the default), "cta" or "sys".
     timeout_ns: how long to wait at most, in nanoseconds, for all of them together; elements that have not arrived by then
         give false. Each is read at least once. Left out: as long as it takes.
     """
-    core.static_assert(pointer.dtype.element_ty.is_int(), "atomic_poll takes pointers to integers")
-    expected = core.cast(expected_value, pointer.dtype.element_ty)
+    element: core.constexpr = pointer.dtype.element_ty
+    core.static_assert(element.is_int() and element.primitive_bitwidth >= 16,
+                       "atomic_poll takes pointers to integers of 16, 32 or 64 bits")
+    expected = core.cast(expected_value, element)
     arrived = core.atomic_load(pointer, None, sem, scope) == expected
     if timeout_ns is None:
         while _any(~arrived):

@@ -28,6 +28,19 @@ class InterpretedFunction(JITFunction):
         self._set_interpreted(True)
 
 
+class Shape(tuple):
+    """The shape of a tile: a tuple, but equal to a list of the same extents, as in a compiled kernel."""
+
+    __slots__ = ()
+    __hash__ = tuple.__hash__
+
+    def __eq__(self, other):
+        return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
+
+    def __ne__(self, other):
+        return tuple.__ne__(self, tuple(other) if isinstance(other, list) else other)
+
+
 def _locate():
     """Where the kernel stands: (file, line, column, end column, the line's text, name of the library's function or None)."""
     frame = sys._getframe(1)

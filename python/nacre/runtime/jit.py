@@ -181,7 +181,9 @@ class JITCallable:
     def _unsafe_update_src(self, text):
         self._function_block()
         self._block = (text, *self._block[1:])
+        self._key = None
         self._clear_cache()
+        _core.knobs_changed()  # kernels that call it are looked up anew
 
     @property
     def raw_src(self):

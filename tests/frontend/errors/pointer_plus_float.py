@@ -7,7 +7,7 @@ import triton.language as tl
 def kernel(x_ptr):
     tl.store(x_ptr + 1.5, 0.0)
 
-#> pointer_plus_float.py:8:14: error: a pointer's offset must be an integer, not the float 1.5
+#> pointer_plus_float.py:8:14: error: invalid operands of type pointer<fp32> and the float 1.5: a pointer's offset must be an integer
 #>     tl.store(x_ptr + 1.5, 0.0)
 #>              ^~~~~~~~~~~
 #> hint: convert it: offset.to(tl.int32)

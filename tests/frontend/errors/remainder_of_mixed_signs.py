@@ -8,7 +8,7 @@ def kernel(x_ptr, n):
     x = tl.load(x_ptr)
     tl.store(x_ptr, x % n)
 
-#> remainder_of_mixed_signs.py:9:21: error: cannot divide uint32 and int32: one is signed and the other is not
+#> remainder_of_mixed_signs.py:9:21: error: Cannot use /, // or % with uint32 and int32 because they have different signedness
 #>     tl.store(x_ptr, x % n)
 #>                     ^~~~~
 #> hint: convert one of them so that both have the same signedness, e.g. x.to(tl.uint32)

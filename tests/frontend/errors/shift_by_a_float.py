@@ -7,7 +7,7 @@ import triton.language as tl
 def kernel(x_ptr):
     tl.store(x_ptr, tl.program_id(0) << tl.load(x_ptr))
 
-#> shift_by_a_float.py:8:21: error: << needs integers, not int32 scalar and fp32 scalar
+#> shift_by_a_float.py:8:21: error: invalid operands of type int32 scalar and fp32 scalar: << needs integers
 #>     tl.store(x_ptr, tl.program_id(0) << tl.load(x_ptr))
 #>                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 #> hint: to work on a float's bits use x.to(tl.int32, bitcast=True)
