@@ -226,8 +226,16 @@ bool BoundArguments::bindAggregate(const ParameterRecord &parameter, PyObject *v
 }
 
 void BoundArguments::bind(const ParameterRecord &parameter, PyObject *value) {
-  if (parameter.isConstexpr)
+  if (parameter.isConstexpr) {
+    bool isPlain = PyLong_CheckExact(value) || value == Py_None || PyBool_Check(value) || PyUnicode_CheckExact(value);
+    if (!isPlain && isArray(value))
+      raise(PyExc_TypeError,
+            "argument %R: an array (%s) cannot be a tl.constexpr, whose value is known while compiling; pass a number, "
+            "such "
+            "as x.item(), or take the annotation away to pass the array",
+            parameter.name.get(), typeName(value).c_str());
     return bindConstant(value);
+  }
   if (value == Py_None)
     return bindConstant(value);
   if (parameter.annotation && parameter.annotation.isScalar()) {
@@ -285,11 +293,23 @@ void BoundArguments::bind(const ParameterRecord &parameter, PyObject *value) {
     throw PythonError();
   if (isConstexpr || isDtype || isFunction || isKernel(value))
     return bindConstant(value);
-  raise(PyExc_TypeError,
-        "argument %R: a value of type %s cannot be passed to a kernel; annotate the parameter with tl.constexpr to "
-        "pass it as a "
-        "constant",
-        parameter.name.get(), typeName(value).c_str());
+  if (PyComplex_Check(value))
+    raise(PyExc_TypeError,
+          "argument %R: a complex number cannot be passed to a kernel; its numbers are bool, int and float: pass "
+          "x.real and "
+          "x.imag",
+          parameter.name.get());
+  if (PyList_Check(value))
+    raise(PyExc_TypeError,
+          "argument %R: a list cannot be passed to a kernel; make it an array, with numpy.array(x) or torch.tensor(x), "
+          "or a "
+          "tuple of arguments, tuple(x)",
+          parameter.name.get());
+  raise(
+      PyExc_TypeError,
+      "argument %R: a value of type %s cannot be passed to a kernel; annotate the parameter with tl.constexpr to pass "
+      "it as a constant",
+      parameter.name.get(), typeName(value).c_str());
 }
 
 namespace {

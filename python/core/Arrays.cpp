@@ -104,7 +104,14 @@ const ArrayClass &arrayClass(PyObject *value) {
 }
 
 [[noreturn]] void unsupportedElements(PyObject *argumentName, const std::string &what) {
-  raise(PyExc_TypeError, "argument %R: an array of %s cannot be passed to a kernel", argumentName, what.c_str());
+  bool isComplex = what.find("complex") != std::string::npos;
+  raise(PyExc_TypeError,
+        "argument %R: an array of %s cannot be passed to a kernel; its elements may be bool, int8 to int64, uint8 to "
+        "uint64, "
+        "float16, bfloat16, float32, float64 and torch's float8 types%s",
+        argumentName, what.c_str(),
+        isComplex ? "; complex numbers can be passed as pairs of floats, torch.view_as_real(x) or x.view(numpy.float32)"
+                  : "");
 }
 
 // dtype objects are few and live for ever, so they are recognised by address.
@@ -169,6 +176,12 @@ void readNumPy(PyObject *value, PyObject *argumentName, ArrayView &view) {
     throw PythonError();
   view.address = reinterpret_cast<uint64_t>(array->data);
   view.readOnly = !(array->flags & writeable);
+  if (array->kind == 'V' && attribute(attribute(value, "dtype").get(), "names").get() != Py_None)
+    raise(
+        PyExc_TypeError,
+        "argument %R: a structured array cannot be passed to a kernel; pass its fields as arrays of their own, such as "
+        "numpy.ascontiguousarray(x['field'])",
+        argumentName);
   if (!(array->flags & notSwapped))
     unsupportedElements(argumentName, "elements in the other byte order");
   if (!(array->flags & rowMajor))
@@ -270,6 +283,8 @@ ScalarKind scalarKindFromName(std::string_view name) {
   Type type = Type::parseShortName(llvm::StringRef(name)); // the language's own spelling: fp32, i64
   return type && type.isScalar() ? type.scalarKind() : ScalarKind::Void;
 }
+
+bool isArray(PyObject *value) { return arrayClass(value).way != ArrayClass::Way::None; }
 
 bool readArray(PyObject *value, PyObject *argumentName, ArrayView &view, llvm::SmallVectorImpl<Handle> &keepAlive) {
   const ArrayClass &way = arrayClass(value);

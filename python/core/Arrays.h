@@ -13,9 +13,11 @@ struct ArrayView {
   bool readOnly = false;
 };
 
-// Reads torch tensors, NumPy arrays, anything with data_ptr() and dtype, and DLPack. False when `value` is none of
-// these. Throws PythonError, naming the argument, for elements a kernel cannot read and for memory that is not the
-// CPU's.
+// Whether it is a torch tensor, a NumPy array, anything with data_ptr() and dtype, or of DLPack.
+bool isArray(PyObject *value);
+
+// Reads such an array; false when `value` is none. Throws PythonError, naming the argument, for elements a kernel
+// cannot read and for memory that is not the CPU's.
 bool readArray(PyObject *value, PyObject *argumentName, ArrayView &view, llvm::SmallVectorImpl<Handle> &keepAlive);
 
 // Whether an array is known to have no elements.

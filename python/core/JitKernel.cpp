@@ -280,7 +280,26 @@ private:
     else if (takesGrid && is(names.warmup))
       isWarmup = booleanKeyword(value) == 1;
     else
-      raise(PyExc_KeyError, "%U() has no parameter and there is no launch option named %R", name().get(), keyword);
+      raise(PyExc_KeyError, "%U() has no parameter and there is no launch option named %R%s", name().get(), keyword,
+            suggestion(textView(keyword)).c_str());
+  }
+
+  // "; did you mean 'num_warps'?", of the parameters and options, where one is spelled much the same.
+  std::string suggestion(llvm::StringRef keyword) {
+    std::string best;
+    unsigned least = static_cast<unsigned>(keyword.size()) / 3 + 1;
+    auto consider = [&](llvm::StringRef known) {
+      if (unsigned distance = keyword.edit_distance_insensitive(known); distance < least) {
+        least = distance;
+        best = known.str();
+      }
+    };
+    for (const ParameterRecord &parameter : state.parameters)
+      consider(textView(parameter.name.get()));
+    Handle options = launchOptionNames();
+    for (Py_ssize_t i = 0; i < PyTuple_Size(options.get()); ++i)
+      consider(textView(PyTuple_GetItem(options.get(), i)));
+    return best.empty() ? "" : "; did you mean '" + best + "'?";
   }
 
   static bool matches(const Specialization &candidate, std::string_view key, llvm::ArrayRef<PyObject *> objects) {

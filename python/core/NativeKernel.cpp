@@ -162,7 +162,12 @@ void printToPython(const std::string &text) {
 }
 
 uint32_t gridDimension(PyObject *value) {
-  Handle index = checked(PyNumber_Index(value));
+  Handle index = Handle::steal(PyNumber_Index(value));
+  if (!index) {
+    PyErr_Clear();
+    raise(PyExc_TypeError, "the dimensions of a grid are integers, found %R%s", value,
+          PyFloat_Check(value) ? ": divide with // or triton.cdiv" : "");
+  }
   int overflow = 0;
   long long number = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
   if (overflow != 0 || number < 0 || number > INT32_MAX)

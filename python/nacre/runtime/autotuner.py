@@ -138,10 +138,17 @@ class Autotuner(KernelInterface):
             self._do_bench = lambda call, quantiles: do_bench(call, warmup=self.num_warmups, rep=self.num_reps, quantiles=quantiles)
         return self._do_bench
 
-    def _bench(self, *args, config, **meta):
-        clash = meta.keys() & config.kwargs.keys()
+    def _refuse_tuned(self, config, args, kwargs):
+        """A parameter that the configurations set is not for the launch to set."""
+        given = {*self.arg_names[:len(args)], *kwargs}
+        clash = [name for name in config.all_kwargs() if name in given]
         if clash:
-            raise ValueError(f"the argument {min(clash)!r} is given at the launch and by the configuration; leave it to one of them")
+            names = ", ".join(map(repr, clash))
+            raise ValueError(f"Conflicting meta-parameters: {self.__name__}() was launched with {names}, which @autotune sets; "
+                             "leave it out of the launch")  # fmt: skip
+
+    def _bench(self, *args, config, **meta):
+        self._refuse_tuned(config, args, meta)
         current = {**meta, **config.all_kwargs()}
         full = {**self.nargs, **current}
 
@@ -213,6 +220,7 @@ class Autotuner(KernelInterface):
             config = self.cache.get(key) or self._tune(args, kwargs, key)
         else:
             config = self.configs[0]
+        self._refuse_tuned(config, args, kwargs)
         self.best_config = config
         full = {**self.nargs, **kwargs, **config.all_kwargs()}
         if config.pre_hook is not None:
