@@ -3,6 +3,7 @@
 Without PyTorch only the NumPy example can run, and that is said aloud.
 """
 
+import argparse
 import importlib
 import importlib.util
 import sys
@@ -26,11 +27,16 @@ def summary(rows):
 
 
 def main():
-    examples = list(NEEDS_NUMPY)
-    if importlib.util.find_spec("torch"):
-        examples += NEEDS_TORCH
-    else:
-        print("skipped, they compare with PyTorch and it is not installed:", ", ".join(NEEDS_TORCH))
+    parser = argparse.ArgumentParser(description="Runs the examples, checked and timed, and ends with a table.")
+    parser.add_argument("names", nargs="*", metavar="name", help="examples to run (all of them): " + ", ".join(NEEDS_NUMPY + NEEDS_TORCH))
+    asked = parser.parse_args().names
+    if unknown := set(asked) - {*NEEDS_NUMPY, *NEEDS_TORCH}:
+        parser.error(f"there is no example {min(unknown)}")
+    examples = [name for name in NEEDS_NUMPY + NEEDS_TORCH if not asked or name in asked]
+    if not importlib.util.find_spec("torch"):
+        if skipped := [name for name in examples if name in NEEDS_TORCH]:
+            print("skipped, they compare with PyTorch and it is not installed:", ", ".join(skipped))
+        examples = [name for name in examples if name in NEEDS_NUMPY]
     failed = []
     for name in examples:
         try:

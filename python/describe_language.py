@@ -127,14 +127,30 @@ def standard_functions():
 
 
 def examples():
-    """Name -> the body of its example."""
-    text = (DOCS / "language" / "examples.py").read_text()
-    lines = text.splitlines()
-    return {
-        node.name: textwrap.dedent("\n".join(lines[node.body[0].lineno - 1 : node.end_lineno]))
-        for node in ast.parse(text).body
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
-    }
+    """Name -> its example as one can paste it: the kernel, after the helpers that it calls."""
+    lines = (DOCS / "language" / "examples.py").read_text().splitlines()
+    functions = [node for node in ast.parse("\n".join(lines)).body if isinstance(node, ast.FunctionDef)]
+
+    def text(node):
+        return "\n".join(lines[node.decorator_list[0].lineno - 1 : node.end_lineno])
+
+    helpers = {node.name: text(node) for node in functions if node.name.startswith("_")}
+    found = {}
+    for node in functions:
+        if node.name in helpers:
+            continue
+        named = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        parts = [helper for name, helper in helpers.items() if name in named]
+        found[node.name] = "\n\n\n".join([*parts, text(node).replace(f"def {node.name}(", "def kernel(", 1)])
+    return found
+
+
+def example_of(function, shown):
+    """The example of a function, or None; methods of tensor descriptors have their own."""
+    if function.module in ("builtins", *METHODS) or "libdevice" in function.module:
+        return None
+    owner = "tensor_descriptor_" if function.module.endswith(".tensor_descriptor") else ""
+    return shown.get(owner + function.name)
 
 
 def page_name(group):
@@ -159,7 +175,7 @@ def parameter_lines(function):
 def entry(function, shown):
     title = function.title.replace("tl.standard.", "tl.").replace("tl.random.", "tl.")
     text, described = parameter_lines(function)
-    parts = [f"## {title}", f"```python\n{title}({function.signature()})\n```", text]
+    parts = [f"## {title}", f"```\n{title}({function.signature()})\n```", text]
     annotations = {parameter.name: parameter.annotation for parameter in function.parameters}
     rows = []
     for head, rest in described:
@@ -171,8 +187,8 @@ def entry(function, shown):
     if function.is_method:
         others = ", ".join(p.text() for p in function.parameters[1:])
         parts.append(f"Also a method: `{function.parameters[0].name}.{function.name}({others})`.")
-    if function.name in shown and function.module != "builtins" and "libdevice" not in function.module:
-        parts.append(f"```python\n{shown[function.name]}\n```")
+    if example := example_of(function, shown):
+        parts.append(f"```python\n{example}\n```")
     return "\n\n".join(part for part in parts if part)
 
 
@@ -197,7 +213,8 @@ def contents(functions):
         "<!-- Written by python/describe_language.py. -->",
         "# The language",
         "",
-        "`import triton.language as tl` under `nacre run`, or `import nacre.language as tl`.",
+        "`import triton.language as tl` under `nacre run`, or `import nacre.language as tl`. Examples are whole kernels, which take an array",
+        "to read, one to write, and a size: with `import triton` they can be pasted into a file.",
         "",
         "First: [types](types.md), [meaning](meaning.md) (promotion, casts, memory, control flow), "
         "[Python in kernels](python.md), [errors](errors.md).",

@@ -1,6 +1,8 @@
-"""Examples shown in the language reference, under the function each is named after.
+"""Examples shown in the language reference, under the function each is named after (tensor_descriptor_load: the method load of tensor
+descriptors), with the helpers that they call.
 
-Every kernel takes (x_ptr, out_ptr, N): `x_ptr` and `out_ptr` point to enough fp32 numbers and N is 64. A test runs them all.
+Every kernel takes (x_ptr, out_ptr, N): `x_ptr` and `out_ptr` point to enough fp32 numbers and N is 64. A test runs them all, as they
+stand on the page.
 """
 
 import triton
@@ -142,7 +144,7 @@ def _larger_size(a, b):
 @triton.jit
 def reduce(x_ptr, out_ptr, N: tl.constexpr):
     x = tl.load(x_ptr + tl.arange(0, N))
-    tl.store(out_ptr, tl.reduce(x, 0, _larger_size))  # _larger_size(a, b) is a @jit function
+    tl.store(out_ptr, tl.reduce(x, 0, _larger_size))
 
 
 @triton.jit
@@ -224,19 +226,55 @@ def _clipped(a, b):
 @triton.jit
 def map_elementwise(x_ptr, out_ptr, N: tl.constexpr):
     x = tl.load(x_ptr + tl.arange(0, N))
-    tl.store(out_ptr + tl.arange(0, N), tl.map_elementwise(_clipped, x, 1.0))  # _clipped(a, b), a @jit function, sees single elements and may branch
+    tl.store(out_ptr + tl.arange(0, N), tl.map_elementwise(_clipped, x, 1.0))  # _clipped sees single elements and may branch
 
 
 @tl.core.extern
 def _tangent(x, _semantic=None):
-    table = {(tl.float32,): ("__nv_tanf", tl.float32)}
+    table = {(tl.float32,): ("__nv_tanf", tl.float32)}  # with a library of your own: its functions, and "mine.bc" for ""
     return tl.core.extern_elementwise("libdevice", "", [x], table, is_pure=True, _semantic=_semantic)
 
 
 @triton.jit
 def extern_elementwise(x_ptr, out_ptr, N: tl.constexpr):
     x = tl.load(x_ptr + tl.arange(0, N))
-    # _tangent(x, _semantic=None), marked with @tl.core.extern, holds the call of tl.core.extern_elementwise:
-    #     table = {(tl.float32,): ("tangentf", tl.float32)}
-    #     return tl.core.extern_elementwise("mine", "mine.bc", [x], table, is_pure=True, _semantic=_semantic)
     tl.store(out_ptr + tl.arange(0, N), _tangent(x))
+
+
+@triton.jit
+def make_tensor_descriptor(x_ptr, out_ptr, N: tl.constexpr):
+    x = tl.make_tensor_descriptor(x_ptr, shape=[16, 64], strides=[64, 1], block_shape=[4, 16])
+    out = tl.make_tensor_descriptor(out_ptr, shape=[16, 64], strides=[64, 1], block_shape=[4, 16])
+    out.store([8, 32], x.load([8, 32]))  # rows 8 to 11, columns 32 to 47
+
+
+@triton.jit
+def tensor_descriptor_load(x_ptr, out_ptr, N: tl.constexpr):
+    x = tl.make_tensor_descriptor(x_ptr, shape=[10, 64], strides=[64, 1], block_shape=[4, 16])
+    tile = x.load([8, 0])  # rows 8 to 11, of which the last two are outside and read as 0
+    tl.store(out_ptr + tl.arange(0, 4), tl.sum(tile, axis=1))
+
+
+@triton.jit
+def tensor_descriptor_store(x_ptr, out_ptr, N: tl.constexpr):
+    out = tl.make_tensor_descriptor(out_ptr, shape=[10, 64], strides=[64, 1], block_shape=[4, 16])
+    out.store([8, 0], tl.full((4, 16), 1.0, tl.float32))  # what is outside is not written
+
+
+@triton.jit
+def tensor_descriptor_atomic_add(x_ptr, out_ptr, N: tl.constexpr):
+    out = tl.make_tensor_descriptor(out_ptr, shape=[16, 64], strides=[64, 1], block_shape=[4, 16])
+    out.atomic_add([0, 0], tl.full((4, 16), 1.0, tl.float32))  # every program adds 1 to one block
+
+
+@triton.jit
+def tensor_descriptor_gather(x_ptr, out_ptr, N: tl.constexpr):
+    x = tl.make_tensor_descriptor(x_ptr, shape=[16, 64], strides=[64, 1], block_shape=[1, 16])
+    tile = x.gather(tl.arange(0, 8) * 2, 32)  # columns 32 to 47 of every other row
+    tl.store(out_ptr + tl.arange(0, 8)[:, None] * 16 + tl.arange(0, 16)[None, :], tile)
+
+
+@triton.jit
+def tensor_descriptor_scatter(x_ptr, out_ptr, N: tl.constexpr):
+    out = tl.make_tensor_descriptor(out_ptr, shape=[16, 64], strides=[64, 1], block_shape=[1, 16])
+    out.scatter(tl.full((8, 16), 1.0, tl.float32), tl.arange(0, 8) * 2, 32)

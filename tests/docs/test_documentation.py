@@ -112,16 +112,80 @@ def test_examples_are_shown():
     assert [name for name, body in describe_language().examples().items() if body not in pages] == []
 
 
-GUIDES = sorted(DOCS.glob("[0-9]-*.md"))
+# Every block of code is run as it is pasted from the page: alone, into a file.
+
+PROSE = [ROOT / "README.md", *sorted(DOCS.glob("[0-9]-*.md")), *sorted((DOCS / "language").glob("*.md"))]
+FENCES = re.compile(r"^```(\w*)\n(.*?)^```$(?=(?:\n\n```\n(.*?)^```$)?)", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.stem)
-def test_snippets_of_a_guide_run(path, tmp_path):
-    blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL)
-    script = tmp_path / "guide.py"
-    script.write_text("\n".join(blocks))
-    done = run("-m", "nacre", "run", script)
+def blocks(*languages):
+    """(page and number, text, the output shown below it) of the blocks of these languages."""
+    found = []
+    for path in PROSE:
+        for number, (language, text, output) in enumerate(FENCES.findall(path.read_text()), 1):
+            if language in languages:
+                found.append(pytest.param(text, output, id=f"{path.relative_to(ROOT)}-{number}"))
+    return found
+
+
+LAUNCH = """
+import numpy
+x, out = numpy.linspace(-2, 2, 4096, dtype=numpy.float32), numpy.full(4096, 7, dtype=numpy.float32)
+kernel[(1,)](x, out, 64)
+assert not (out == 7).all(), "the example stores nothing"
+"""
+
+
+@pytest.mark.parametrize("text, output", blocks("python"))
+def test_a_block_of_python_runs(text, output, tmp_path):
+    if "import torch" in text:
+        pytest.importorskip("torch")
+    is_kernel = re.search(r"^def kernel\(x_ptr, out_ptr, N: tl.constexpr\):", text, re.MULTILINE)
+    if is_kernel and "import triton" not in text:  # a page of the reference, which says so at its beginning
+        text = "import triton\nimport triton.language as tl\n\n\n" + text
+    (tmp_path / "script.py").write_text(text + (LAUNCH if is_kernel else ""))
+    done = subprocess.run([sys.executable, "-m", "nacre", "run", "script.py"], env=ENVIRONMENT, capture_output=True, text=True,
+                          timeout=120, cwd=tmp_path)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+    missing = [line for line in output.splitlines() if line != "..." and line not in done.stdout]
+    assert not missing, done.stdout
+
+
+def shell_blocks():
+    """Blocks of commands: those of a shell, and those without a name whose lines begin with a program of ours."""
+    plain = [block for block in blocks("") if re.match(r"(\w+=\S+ )?(\.venv/bin/nacre|make) ", block.values[0])]
+    return [*plain, *blocks("sh")]
+
+
+@pytest.mark.parametrize("text, output", shell_blocks())
+def test_a_block_of_commands_runs(text, output, tmp_path):
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for target in re.findall(r"^make (\S+)", text, re.MULTILINE):
+        assert target in targets
+    lines = [line for line in text.splitlines() if not line.startswith("make ")]
+    if not lines:
+        return
+    if any(compiler in text.split() and not shutil.which(compiler) for compiler in ("g++", "cc")):
+        pytest.skip("there is no compiler")
+    write_files_of_commands(tmp_path)
+    command = "set -e\n" + "\n".join(lines)
+    path = os.pathsep.join([str(tmp_path / ".venv" / "bin"), os.environ["PATH"]])
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env={**ENVIRONMENT, "PATH": path}, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def write_files_of_commands(folder):
+    """What the pages' commands are given: the kernel of README as add.py, programs that use it, and the environment."""
+    readme = re.search(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)[1]
+    (folder / "add.py").write_text(readme)
+    binaries = folder / ".venv" / "bin"
+    binaries.mkdir(parents=True)
+    for name, arguments in (("python", ""), ("nacre", "-m nacre ")):
+        (binaries / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments}"$@"\n')
+        (binaries / name).chmod(0o755)
+    (folder / "main.cpp").write_text('#include <nacre/nacre.h>\nint main() { nacre::KernelSource::fromFile("add.py").kernel("add_kernel"); }\n')
+    include, _, body = re.search(r"^```c\n(.*?)^```", (DOCS / "5-cpp.md").read_text(), re.MULTILINE | re.DOTALL)[1].partition("\n")
+    (folder / "main.c").write_text(f"{include}\n#include <stdio.h>\nint main(void) {{\n  static _Alignas(64) float x[4], y[4], out[4];\n  int n = 4;\n{body}\n}}\n")
 
 
 @pytest.mark.skipif(not shutil.which("clang++-22"), reason="clang++-22 is not installed")

@@ -60,4 +60,6 @@ def test_the_command_line(compiled, tmp_path, capsys):
     path.write_bytes(compiled.asm["obj"])
     assert disasm.main([str(path)]) == 0 and capsys.readouterr().out.startswith("Function:kernel\n")
     assert disasm.main([str(path), "missing"]) == 1 and "missing" in capsys.readouterr().err
-    assert disasm.main([]) == 2 and disasm.main(["--help"]) == 0
+    assert disasm.main([]) == 2 and "usage" in capsys.readouterr().err
+    assert disasm.main(["--help"]) == 0 and capsys.readouterr().out.startswith("usage")
+    assert disasm.main(["--frobnicate", str(path)]) == 2 and "no option --frobnicate" in capsys.readouterr().err

@@ -103,6 +103,21 @@ def test_a_flag_that_there_is_not_is_named(words):
     assert result.returncode == 2 and "--frobnicate" in result.stderr and "usage: nacre" in result.stderr and result.stdout == ""
 
 
+PROGRAMS = [["-m", "nacre.tools.compile"], ["-m", "nacre.tools.link"], ["-m", "nacre.tools.disasm"], ["-m", "nacre", "run", "examples/run_all.py"],
+            ["python/build_wheel.py"], ["python/describe_language.py"]]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program[-1])
+def test_every_other_program_does_too(program):
+    def start(*flags):
+        return subprocess.run([sys.executable, *program, *flags], capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=120)
+
+    asked = start("--help")
+    assert asked.returncode == 0 and asked.stdout.startswith("usage:"), asked.stderr
+    wrong = start("--frobnicate", "a.py")
+    assert wrong.returncode == 2 and "usage:" in wrong.stderr
+
+
 def test_no_argument_shows_the_usage_as_an_error():
     for words in ([], ["run"], ["completion"]):
         result = command(*words)

@@ -46,9 +46,14 @@ def _function_text(name, lines):
 
 def main(arguments=None):
     arguments = sys.argv[1:] if arguments is None else arguments
-    if not 1 <= len(arguments) <= 2 or arguments[0] in ("-h", "--help"):
-        print("usage: python -m nacre.tools.disasm OBJECT [FUNCTION]", file=sys.stderr)
-        return 0 if arguments[:1] in (["-h"], ["--help"]) else 2
+    usage = "usage: python -m nacre.tools.disasm OBJECT [FUNCTION]"
+    if any(argument in ("-h", "--help") for argument in arguments):
+        print(usage)
+        return 0
+    unknown = next((argument for argument in arguments if argument.startswith("-")), None)
+    if unknown is not None or not 1 <= len(arguments) <= 2:
+        print(usage if unknown is None else f"disasm: there is no option {unknown}\n{usage}", file=sys.stderr)
+        return 2
     try:
         print(extract(*arguments), end="")
     except (OSError, ValueError) as error:
