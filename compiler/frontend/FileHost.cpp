@@ -31,7 +31,9 @@ bool isJit(const ast::FunctionDefinition &definition) { return isDecorated(defin
 bool isConstexprFunction(const ast::FunctionDefinition &definition) {
   return isDecorated(definition.decorators, "constexpr_function");
 }
-bool isExternal(const ast::FunctionDefinition &definition) { return isDecorated(definition.decorators, "extern"); }
+bool isExternal(const ast::FunctionDefinition &definition) {
+  return isDecorated(definition.decorators, "extern") || isDecorated(definition.decorators, "builtin");
+}
 
 // An aggregate's description (Aggregates.cpp) is asked for by the class's key with this behind it.
 constexpr llvm::StringLiteral aggregateSuffix = "#aggregate";

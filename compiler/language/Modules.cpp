@@ -87,6 +87,9 @@ std::string canonicalModule(llvm::StringRef module) {
   for (llvm::StringRef vendor : {"cuda", "hip", "intel"})
     if (name == "triton.language.extra." + vendor.str() + ".libdevice")
       return libdeviceModule;
+  for (llvm::StringRef part : {"cuda.gdc", "cuda.utils", "hip", "hip.utils"}) // one module has what these are asked for
+    if (name == "triton.language.extra." + part.str())
+      return cudaModule;
   return isModule(name) ? name : "";
 }
 

@@ -25,7 +25,7 @@ from .runtime.jit import (
 )
 from .runtime.aggregate import aggregate
 from .runtime.autotuner import Config, autotune, heuristics
-from .runtime.allocation import set_allocator
+from .runtime._allocation import set_allocator
 from .compiler.errors import CompilationError
 from .compiler.compiler import compile
 from . import knobs, language, runtime
@@ -57,4 +57,8 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module("." + name, __name__)
+    if name in ("AsyncCompileMode", "FutureKernel"):
+        from .runtime import _async_compile
+
+        return getattr(_async_compile, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

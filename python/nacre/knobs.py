@@ -294,7 +294,9 @@ class AutotuningKnobs(Knobs):
 
 
 class CacheKnobs(Knobs):
-    pass
+    def get_triton_dir(self, dirname):
+        """A folder of this package's below the home folder."""
+        return os.path.join(self.home_dir, ".nacre", dirname)
 
 
 class LanguageKnobs(Knobs):
@@ -330,6 +332,40 @@ language = _groups["language"]
 nvidia = _groups["nvidia"]
 build = _groups["build"]
 proton = _groups["proton"]
+
+
+# Names that packages around Triton take from this module.
+
+base_knobs = Knobs
+runtime_knobs, compilation_knobs, autotuning_knobs, cache_knobs = RuntimeKnobs, CompilationKnobs, AutotuningKnobs, CacheKnobs
+language_knobs, nvidia_knobs, build_knobs, proton_knobs = LanguageKnobs, NvidiaKnobs, BuildKnobs, ProtonKnobs
+NvidiaTool = Tool
+
+
+def getenv(key, default=None):
+    return os.environ.get(key, default)
+
+
+def getenv_bool(key, default=False):
+    text = os.environ.get(key)
+    return default if text is None else text.lower() in _YES
+
+
+def setenv(key, value):
+    """Sets a variable, or with None takes it away; kernels compiled before are looked up anew."""
+    if value is None:
+        os.environ.pop(key, None)
+    else:
+        os.environ[key] = value
+    _core.knobs_changed()
+
+
+def __getattr__(name):
+    from . import _hook_types
+
+    if name.startswith("_") or not hasattr(_hook_types, name):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(_hook_types, name)
 
 
 def refresh_knobs():

@@ -1,5 +1,14 @@
 """Targets and backends."""
 
+from enum import Enum
+
+
+class Language(Enum):
+    """The language that a source is written in."""
+
+    TRITON = 0
+    GLUON = 1
+
 
 class GPUTarget:
     """What kernels are compiled for: "cpu" with an empty arch, or a GPU's vendor and architecture."""
@@ -37,3 +46,29 @@ class BaseBackend:
 
     def parse_options(self, options):
         raise NotImplementedError
+
+    def add_stages(self, stages, options, language=Language.TRITON):
+        """The stages are the compiler's own, in C++; `knobs.runtime.add_stages_inspection_hook` shows them."""
+
+    def load_dialects(self, context):
+        """There is nothing to load."""
+
+    def get_module_map(self):
+        return {}
+
+    @staticmethod
+    def parse_attr(text):
+        """ "D": divisible by 16."""
+        return [["tt.divisibility", 16]] if "D" in text else []
+
+    @staticmethod
+    def get_int_specialization(arg, **kwargs):
+        return "D" if arg % 16 == 0 and kwargs.get("align", False) else ""
+
+    @staticmethod
+    def get_tensor_specialization(arg, **kwargs):
+        return "D" if arg.data_ptr() % 16 == 0 and kwargs.get("align", False) else ""
+
+    @staticmethod
+    def supports_native_tensor_specialization():
+        return True

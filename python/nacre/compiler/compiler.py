@@ -324,6 +324,28 @@ def make_backend(target):
     return backends[target.backend].compiler(target)
 
 
+_PASSED_ON = {  # names that packages around Triton take from this module
+    "BaseBackend": "..backends.compiler", "GPUTarget": "..backends.compiler", "Language": "..backends.compiler",
+    "get_cache_key": "..runtime.cache", "get_cache_manager": "..runtime.cache", "get_dump_manager": "..runtime.cache",
+    "get_override_manager": "..runtime.cache",
+}  # fmt: skip
+
+
+def __getattr__(name):
+    if name in _PASSED_ON:
+        import importlib
+
+        return getattr(importlib.import_module(_PASSED_ON[name], __package__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def max_shared_mem(device):
+    """The most memory of its own that a program may have on a device."""
+    from ..runtime.driver import driver
+
+    return driver.active.utils.get_device_properties(device)["max_shared_mem"]
+
+
 def triton_key():
     """Names this build of the compiler: other builds may generate other code."""
     return _core.info()["build_id"]

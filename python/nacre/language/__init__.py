@@ -48,7 +48,7 @@ def str_to_ty(name, c=None):
     return constexpr_type(c) if name == "constexpr" else types.from_signature(name)
 
 
-_SUBMODULES = ("standard", "random", "types", "constants")
+_SUBMODULES = ("standard", "random", "types", "constants", "semantic")
 _standard = None  # name -> module of the standard library
 
 

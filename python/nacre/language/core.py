@@ -30,6 +30,7 @@ pi32_t = pointer_type(int32)
 CONSTEXPR_0 = constexpr(0)
 TRITON_MAX_TENSOR_NUMEL = 1048576
 TRITON_BUILTIN = "__triton_builtin__"
+builtin_max, builtin_min = max, min  # Python's own
 
 _dtype_by_short_name = _types.by_short_name
 
@@ -83,6 +84,30 @@ def extern(fn):
     return ExternFunction(fn)
 
 
+def builtin(fn):
+    """Marks a function that is written over other builtins, and passes them the `_semantic` that it is given: kernels call it like
+    one of them."""
+    return extern(fn)
+
+
+def is_builtin(fn):
+    """Whether kernels call this as a function of the language."""
+    return bool(getattr(fn, TRITON_BUILTIN, False))
+
+
+def is_negative_zero(x):
+    """Whether a float is -0.0."""
+    return x == 0.0 and str(x).startswith("-")
+
+
+def check_bit_width(value, shift_value):
+    """Warns where a constexpr shift is as wide as the value, or wider."""
+    if isinstance(shift_value, constexpr) and hasattr(value, "dtype") and shift_value.value >= value.dtype.scalar.primitive_bitwidth:
+        import warnings
+
+        warnings.warn(f"a shift by {shift_value.value} of a value of {value.dtype} leaves none of its bits", stacklevel=2)
+
+
 def _unwrap_if_constexpr(value):
     return value.value if isinstance(value, constexpr) else value
 
@@ -119,10 +144,22 @@ def _aggregate(cls):
     return aggregate(cls)
 
 
+_STANDARD = ("atomic_poll", "dot_scaled")
+_PASSED_ON = {"JITCallable": "..runtime.jit", "get_primitive_bitwidth": ".._utils", "validate_block_shape": ".._utils",
+              "warn_once": ".._utils"}  # fmt: skip
+
 _look_up, _list = _builtins.attach(globals(), ("triton.language", "triton.language.core", "triton.language.math"))
 
 
 def __getattr__(name):
+    if name in _STANDARD:
+        from . import standard
+
+        return getattr(standard, name)
+    if name in _PASSED_ON:
+        import importlib
+
+        return getattr(importlib.import_module(_PASSED_ON[name], __package__), name)
     if name == "tensor":  # its methods are shown on it, which takes a moment
         found = globals()[name] = _builtins.show_methods(_core.Tensor)
         return found

@@ -118,6 +118,10 @@ class dtype:
     def element_ty(self):
         raise AttributeError(f"{self.name} is a scalar: it has no element type")
 
+    def with_element_ty(self, element_ty):
+        """The other type: a scalar has no shape to keep."""
+        return element_ty
+
     @property
     def cache_key_part(self):
         return self.name
@@ -214,6 +218,14 @@ class block_type(dtype):
     @property
     def scalar(self):
         return self._element
+
+    def with_element_ty(self, element_ty):
+        """The block of the same shape with elements of another type."""
+        return block_type(element_ty, self.shape)
+
+    @property
+    def nbytes(self):
+        return self.numel * (self.element_ty.primitive_bitwidth // 8)
 
     def get_block_shapes(self):
         return self.shape

@@ -4,9 +4,10 @@ from .driver import driver
 from .errors import InterpreterError, OutOfResources
 from .jit import JITFunction, KernelInterface, MockTensor, TensorWrapper, reinterpret
 from .autotuner import Autotuner, Config, Heuristics, autotune, heuristics
+from .cache import RemoteCacheBackend
 from . import cache, errors
 
 __all__ = [
     "Autotuner", "Config", "Heuristics", "InterpreterError", "JITFunction", "KernelInterface", "MockTensor", "OutOfResources",
-    "TensorWrapper", "autotune", "cache", "driver", "errors", "heuristics", "reinterpret",
+    "RemoteCacheBackend", "TensorWrapper", "autotune", "cache", "driver", "errors", "heuristics", "reinterpret",
 ]  # fmt: skip

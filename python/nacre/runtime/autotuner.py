@@ -1,6 +1,8 @@
 """Choosing among configurations of a kernel by timing them."""
 
 from .. import _core, knobs
+from .cache import get_cache_manager, triton_key  # noqa: F401  (packages ask for these here)
+from .errors import AutotunerError  # noqa: F401
 from .errors import OutOfResources, PTXASError
 from . import tuning_cache
 from .jit import KernelInterface

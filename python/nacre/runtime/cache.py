@@ -174,6 +174,17 @@ def _write_entry(key, kind, data):
     get_cache_manager(key).put(data, f"nacre.{kind}", binary=True)
 
 
+def make_so_cache_key(version_hash, signature, constants, ids, **kwargs):
+    """Names a library that is built for a signature."""
+    types = "".join("ptr" if type.startswith("*") else type for type in signature.values())
+    return _base32(_core.fingerprint("-".join(map(str, (version_hash, types, constants, ids, *kwargs.values())))))
+
+
+def get_cache_key(src, backend, backend_options, env_vars):
+    """Names what a source is compiled to, by a backend with these options."""
+    return f"{triton_key()}-{src.hash()}-{backend.hash()}-{backend_options.hash()}-{sorted(env_vars.items())}"
+
+
 def triton_key():
     """Names this build of the compiler."""
     return _core.info()["build_id"]

@@ -1,6 +1,7 @@
 """The driver in use: what runs kernels now, and what is known of it."""
 
 from .. import knobs
+from ..backends.driver import DriverBase  # noqa: F401  (packages ask for it here)
 
 
 def _make(name):

@@ -1,10 +1,12 @@
 """Kernels as Python holds them. What happens from `kernel[grid]` on is C++ (`_core.Kernel`)."""
 
+import sys
 
 from .. import _core, knobs
 from ..tools.tensor_descriptor import TensorDescriptor
 from .driver import driver
 from .source import NoSource, file_text, function_block
+from .tensors import MockTensor, TensorWrapper, reinterpret  # noqa: F401  (packages take them from here)
 
 _TYPE_NAMES = {
     "bool": "i1", "int1": "i1", "u1": "i1", "half": "fp16", "float16": "fp16", "bfloat16": "bf16", "float": "fp32",
@@ -185,6 +187,12 @@ class JITCallable:
         self._clear_cache()
         _core.knobs_changed()  # kernels that call it are looked up anew
 
+    def parse(self):
+        """The syntax tree of the text."""
+        import ast
+
+        return ast.parse(self.src)
+
     @property
     def raw_src(self):
         return self.src.splitlines(keepends=True)
@@ -290,8 +298,18 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
         return self.__name__ if self._repr is None else self._repr(specialization)
 
     def warmup(self, *args, grid=(1,), **kwargs):
-        """Compiles without running. An argument may be a dtype where a tensor of it is meant."""
-        return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)
+        """Compiles without running. An argument may be a dtype where a tensor of it is meant. Inside an AsyncCompileMode the result is a
+        FutureKernel."""
+        args = [MockTensor.wrap_dtype(arg) for arg in args]
+
+        def compile():
+            return self.run(*args, grid=grid, warmup=True, **kwargs)
+
+        mode = _async_mode()
+        if mode is None:
+            return compile()
+        key = (self, *map(_shown, args), *sorted((name, _shown(value)) for name, value in kwargs.items()))
+        return mode.submit(key, compile, lambda kernel: None, lambda future: None)
 
     def preload(self, specialization_data):
         """Makes a specialisation ready that another launch described: `compile["specialization_data"]` of what
@@ -310,6 +328,9 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
     def create_binder(self):
         """The caches of a device: see device_caches."""
         return self.device_caches[0]
+
+    def is_gluon(self):
+        return False
 
     def _default_options(self):
         """The options of a launch that says nothing about them."""
@@ -395,6 +416,20 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
         return f"JITFunction({self.__module__}:{self.__qualname__})"
 
 
+def _async_mode():
+    """The AsyncCompileMode that is active, where somebody has asked for one."""
+    module = sys.modules.get(__package__ + "._async_compile")
+    return module and module.active_mode.get()
+
+
+def _shown(value):
+    """What tells an argument of a warmup from another: an array's type and alignment, anything else itself."""
+    if hasattr(value, "data_ptr") or hasattr(value, "__array_interface__"):
+        address = value.data_ptr() if hasattr(value, "data_ptr") else value.__array_interface__["data"][0]
+        return f"{value.dtype} {address % 16 == 0}"
+    return f"{type(value).__name__} {value!r}"
+
+
 class JitFunctionInfo:
     """Which function a hook is called for."""
 
@@ -463,83 +498,6 @@ class TypedArgument:
         self.aligned = aligned
 
 
-class MockTensor:
-    """A tensor of which only the dtype is known, for compiling without data."""
-
-    @staticmethod
-    def wrap_dtype(arg):
-        is_dtype = any(base.__name__ == "dtype" and base.__module__ in ("torch", "numpy") for base in type(arg).__mro__)
-        return MockTensor(arg) if is_dtype else arg
-
-    def __init__(self, dtype, shape=None):
-        self.dtype = dtype
-        self.shape = [1] if shape is None else shape
-
-    def stride(self):
-        strides = [1]
-        for size in reversed(list(self.shape)[1:]):
-            strides.append(strides[-1] * size)
-        return tuple(reversed(strides))
-
-    @staticmethod
-    def data_ptr():
-        return 0  # as aligned as it gets
-
-    @staticmethod
-    def ptr_range():
-        return 0
-
-
-class TensorWrapper:
-    """A tensor whose elements are read as another type of the same size."""
-
-    def __init__(self, base, dtype):
-        self.dtype = dtype
-        self.base = base
-        self.data = getattr(base, "data", base)
-        self.device = getattr(base, "device", None)
-        self.shape = base.shape
-
-    def data_ptr(self):
-        return self.base.data_ptr() if hasattr(self.base, "data_ptr") else self.base.__array_interface__["data"][0]
-
-    def stride(self, *args):
-        if hasattr(self.base, "stride"):
-            return self.base.stride(*args)
-        strides = tuple(step // self.base.itemsize for step in self.base.strides)
-        return strides[args[0]] if args else strides
-
-    def element_size(self):
-        return self.base.element_size() if hasattr(self.base, "element_size") else self.base.itemsize
-
-    def cpu(self):
-        return TensorWrapper(self.base.cpu() if hasattr(self.base, "cpu") else self.base, self.dtype)
-
-    def copy_(self, other):
-        if hasattr(self.base, "copy_"):
-            self.base.copy_(other.base)
-        else:
-            self.base[...] = other.base
-
-    def clone(self):
-        return TensorWrapper(self.base.clone() if hasattr(self.base, "clone") else self.base.copy(), self.dtype)
-
-    def to(self, device):
-        return TensorWrapper(self.base.to(device), self.dtype)
-
-    def __repr__(self):
-        return f"TensorWrapper[{self.dtype}]({self.base})"
-
-
-def reinterpret(tensor, dtype):
-    """The tensor with its elements read as `dtype`, of the same size."""
-    if isinstance(tensor, TensorWrapper):
-        return tensor.base if dtype == tensor.base.dtype else TensorWrapper(tensor.base, dtype)
-    if hasattr(tensor, "data_ptr") or hasattr(tensor, "__array_interface__"):
-        return TensorWrapper(tensor, dtype)
-    raise TypeError(f"cannot reinterpret a value of type {type(tensor).__name__}")
-
-
 class ConstexprFunction(JITCallable):
     """A Python function that kernels call on constexprs while they are compiled."""
 
@@ -556,7 +514,7 @@ class ConstexprFunction(JITCallable):
         self._file = self._block = None
 
     def __get__(self, instance, owner=None):
-        return self if instance is None else ConstexprFunction(self.fn.__get__(instance, owner))
+        return self if instance is None else BoundConstexprFunction(instance, self.fn)
 
     def __call__(self, *args, **kwargs):
         args = [_plain(arg) for arg in args]
@@ -568,6 +526,28 @@ class ConstexprFunction(JITCallable):
 
 def _plain(value):
     return value.value if type(value).__name__ == "constexpr" and hasattr(value, "value") else value
+
+
+class BoundConstexprFunction(ConstexprFunction):
+    """A constexpr function taken from an instance, which is its first argument."""
+
+    def __init__(self, instance, fn):
+        super().__init__(fn.__get__(instance))
+
+
+_PASSED_ON = {  # names that packages around Triton take from this module
+    "BaseBackend": "..backends.compiler", "get_cache_key": ".cache", "find_paths_if": ".._utils", "get_iterable_path": ".._utils",
+    "is_namedtuple": ".._utils", "type_canonicalisation_dict": ".._utils", "TRITON_MODULE": ".names", "GLUON_MODULE": ".names",
+    "convert_to_tuple_if_list": ".names", "get_def_col_number": ".names", "get_def_line_number": ".names", "get_full_name": ".names",
+}  # fmt: skip
+
+
+def __getattr__(name):
+    if name in _PASSED_ON:
+        import importlib
+
+        return getattr(importlib.import_module(_PASSED_ON[name], __package__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def constexpr_function(fn):

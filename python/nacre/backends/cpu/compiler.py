@@ -40,19 +40,8 @@ class CPUBackend(BaseBackend):
         info = _core.info()
         return f"{info['build_id']}-{info['cpu']}"
 
-    def load_dialects(self, context):
-        """There is nothing to load."""
-
     def get_codegen_implementation(self, options):
         return {}
-
-    def get_module_map(self):
-        return {}
-
-    @staticmethod
-    def parse_attr(text):
-        """ "D": divisible by 16."""
-        return [["tt.divisibility", 16]] if "D" in text else []
 
     def parse_options(self, options):
         known = CPUOptions.__init__.__code__.co_varnames[1:CPUOptions.__init__.__code__.co_argcount]

@@ -2,4 +2,4 @@
 
 from ... import _builtins
 
-__getattr__, __dir__ = _builtins.attach(globals(), ("triton.language.extra.libdevice",))
+__getattr__, __dir__ = _builtins.attach(globals(), ("triton.language.extra.libdevice", "triton.language.math"))
