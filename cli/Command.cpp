@@ -1,5 +1,6 @@
-// The commands of the `nacre` program that need no Python: compile and info.
+// The commands of the `nacre` program that need no Python: compile, simulate and info.
 #include "cli/Command.h"
+#include "cli/Simulate.h"
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "runtime/AheadOfTime.h"
 #include "runtime/BuildId.h"
@@ -203,6 +204,8 @@ namespace nacre {
 int runCommand(llvm::ArrayRef<std::string> arguments) {
   try {
     llvm::ArrayRef<std::string> rest = arguments.drop_front();
+    if (arguments.front() == "simulate")
+      return simulateCommand(rest.vec());
     bool asksForHelp = llvm::is_contained(rest, "--help") || llvm::is_contained(rest, "-h");
     if (arguments.front() == "info") {
       if (rest.empty())

@@ -6,7 +6,7 @@
 
 namespace nacre {
 
-// "compile" or "info" and its arguments. Writes to standard output and standard error; returns the exit status.
+// "compile", "simulate" or "info" and its arguments. Writes to standard output and standard error; returns the exit status.
 int runCommand(llvm::ArrayRef<std::string> arguments);
 
 } // namespace nacre

@@ -1,4 +1,4 @@
-// The `nacre` program: compile a kernel without Python, say what this build is, and run Python scripts under the alias.
+// The `nacre` program: compile a kernel without Python, simulate PTX, say what this build is, and run Python scripts under the alias.
 #include "cli/Command.h"
 #include "runtime/BuildId.h"
 #include <cstdio>
@@ -8,6 +8,7 @@
 
 static const char *const usage = R"(usage: nacre compile FILE.py --kernel NAME --signature SIGNATURE [options]
        nacre run SCRIPT.py [args...] | -m MODULE [args...] | -c TEXT [args...] | - [args...]
+       nacre simulate FILE.ptx --args ARGUMENTS [options]
        nacre info
        nacre completion bash|zsh|fish
        nacre --version
@@ -26,7 +27,7 @@ static int runScript(char **arguments) {
 
 int main(int argc, char **argv) {
   std::string_view command = argc > 1 ? argv[1] : "";
-  if (command == "compile" || command == "info")
+  if (command == "compile" || command == "simulate" || command == "info")
     return nacre::runCommand(std::vector<std::string>(argv + 1, argv + argc));
   if (command == "run" || command == "completion")
     return runScript(argv + 1);

@@ -7,6 +7,7 @@ import sys
 USAGE = """usage: nacre run script.py [args...]      run a script with `import triton` meaning nacre (nacre run --help)
        nacre info                        versions, the machine, the cache, the knobs
        nacre compile file.py ...         compile a kernel to a file (nacre compile --help)
+       nacre simulate kernel.ptx ...     run PTX without a GPU, checked and counted (nacre simulate --help)
        nacre completion bash|zsh|fish    completion of these commands for a shell
        nacre --version
 """
@@ -74,13 +75,19 @@ def compile(arguments):
     return _core.command(["compile", *arguments])
 
 
+def simulate(arguments):
+    from . import _core
+
+    return _core.command(["simulate", *arguments])
+
+
 def completion(arguments):
     from ._completion import completion
 
     return completion(arguments)
 
 
-COMMANDS = {"run": run, "info": info, "compile": compile, "completion": completion}
+COMMANDS = {"run": run, "info": info, "compile": compile, "simulate": simulate, "completion": completion}
 
 
 def main(arguments=None):
