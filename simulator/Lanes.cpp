@@ -263,6 +263,7 @@ SliceEnd runWarp(Warp &warp, uint32_t budget) {
         again = true;
         break;
       case Status::Poll:
+        warp.fragments[warp.current].polledAt = warp.pc;
         ++warp.pc;
         polled = true;
         if (warp.fragments.size() == 1) {

@@ -41,6 +41,7 @@ struct Fragment {
   uint32_t barrier = 0;     // which, with its phase
   uint64_t barrierPhase = 0;
   uint32_t backwardJumps = 0;
+  uint32_t polledAt = ~0u;  // the op that last only looked at something
   uint64_t lastRun = 0;
 };
 

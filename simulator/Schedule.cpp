@@ -215,7 +215,7 @@ ClusterState runRounds(Cluster &cluster, unsigned rounds) {
 
 void reportDeadlock(Cluster &cluster) {
   LaunchState &state = *cluster.launch;
-  std::string message = "deadlock: nobody can go on.";
+  std::string message = "nobody can go on.";
   const Warp *first = nullptr;
   uint32_t firstPc = 0;
   unsigned shown = 0;
@@ -224,13 +224,13 @@ void reportDeadlock(Cluster &cluster) {
       for (Fragment &fragment : warp->fragments) {
         if (!fragment.mask)
           continue;
+        uint32_t pc = fragment.blocked || fragment.polledAt == ~0u ? fragment.pc : fragment.polledAt;
         if (!first)
-          first = warp.get(), firstPc = fragment.pc;
+          first = warp.get(), firstPc = pc;
         if (++shown > 16)
           continue;
-        message += " Block " + std::to_string(block->linear) + " warp " + std::to_string(warp->index) + ": " +
-                   state.placeOf(fragment.pc).text() + " (`" +
-                   std::string(state.program->infos[fragment.pc].instruction->text.substr(0, 60)) + "`).";
+        message += " Block " + std::to_string(block->linear) + " warp " + std::to_string(warp->index) + ": " + state.placeOf(pc).text() + " (`" +
+                   std::string(state.program->infos[pc].instruction->text.substr(0, 60)) + "`).";
       }
   if (first)
     state.reportAt(FindingKind::Deadlock, message, firstPc, ~0u, first->block, first,
