@@ -187,6 +187,7 @@ struct Cluster {
   uint64_t progress = 0;   // changes that one of its warps may be waiting for
   uint64_t idleRounds = 0;
   bool beside = false;     // other clusters take turns with it
+  bool moreToStart = false; // clusters that have not begun may be what it waits for
 };
 
 struct MemoryShadow; // of a global allocation (GlobalRaces.h)

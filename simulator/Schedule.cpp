@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint32_t fixedSlice = 4096;        // operations of a warp before the next one gets its turn
 constexpr uint64_t idlePollRounds = 20000;   // rounds in which warps only looked: then nobody will change anything
+constexpr uint64_t impatientRounds = 256;    // the same, before other clusters are started beside
 constexpr size_t residentClusters = 4096;    // at most, where clusters wait for each other
 
 void fillRow(Warp &warp, SpecialRow row, uint32_t value) {
@@ -201,11 +202,12 @@ ClusterState runRounds(Cluster &cluster, unsigned rounds) {
       cluster.idleRounds = 0;
       continue;
     }
-    if (!polled || ++cluster.idleRounds > idlePollRounds) {
-      cluster.idleRounds = 0;
-      if (forceOne(cluster))
+    if (!polled || ++cluster.idleRounds > (cluster.moreToStart ? impatientRounds : idlePollRounds)) {
+      if (forceOne(cluster)) {
+        cluster.idleRounds = 0;
         continue;
-      return ClusterState::Stuck;
+      }
+      return ClusterState::Stuck; // and stays so until something moves in it
     }
     if (cluster.beside && cluster.idleRounds % 64 == 63)
       return ClusterState::Running; // others may have to act
@@ -251,8 +253,10 @@ void work(LaunchState &state, ClusterQueue &queue, Worker &worker) {
   currentWorker = &worker;
   std::vector<std::unique_ptr<Cluster>> resident;
   auto start = [&] {
+    if (resident.size() >= residentClusters)
+      return false;
     size_t index = queue.next.fetch_add(1);
-    if (index >= queue.order.size() || resident.size() >= residentClusters)
+    if (index >= queue.order.size())
       return false;
     resident.push_back(makeCluster(state, queue.order[index]));
     return true;
@@ -274,6 +278,7 @@ void work(LaunchState &state, ClusterQueue &queue, Worker &worker) {
       std::shuffle(resident.begin(), resident.end(), random);
     for (size_t i = 0; i < resident.size() && !state.stopped;) {
       resident[i]->beside = resident.size() > 1;
+      resident[i]->moreToStart = queue.next < queue.order.size() && resident.size() < residentClusters;
       ClusterState result = runRounds(*resident[i], randomOrder ? 8 : resident.size() > 1 ? 64 : 100000);
       if (result == ClusterState::Done) {
         if (!state.stopped && state.checks)

@@ -549,10 +549,11 @@ ret;
 def tensor_programs():
     for swizzle, inner in ((0, 64), (32, 16), (64, 32), (128, 64)):
         yield tensor_program(f"tma.2d.sw{swizzle}", "float16", 2, (inner, 16), (200, 40), (24, 8), swizzle)
-        yield tensor_program(f"tma.2d.edge.sw{swizzle}", "float16", 2, (inner, 16), (200, 40), (180, 30), swizzle)
+        yield tensor_program(f"tma.2d.edge.sw{swizzle}", "float16", 2, (inner, 16), (200, 40), (192, 30), swizzle)
         yield tensor_program(f"tma.2d.negative.sw{swizzle}", "float16", 2, (inner, 16), (200, 40), (-8, -3), swizzle)
+        yield tensor_program(f"tma.2d.odd.sw{swizzle}", "float16", 2, (inner, 16), (200, 40), (5, 3), swizzle)
         yield tensor_program(f"tma.store.2d.sw{swizzle}", "float16", 2, (inner, 16), (200, 40), (24, 8), swizzle, store=True)
-        yield tensor_program(f"tma.store.edge.sw{swizzle}", "float16", 2, (inner, 16), (200, 40), (180, 30), swizzle, store=True)
+        yield tensor_program(f"tma.store.edge.sw{swizzle}", "float16", 2, (inner, 16), (200, 40), (192, 30), swizzle, store=True)
         yield tensor_program(f"tma.3d.sw{swizzle}", "float32", 3, (inner // 2, 4, 3), (72, 9, 5), (8, 3, 1), swizzle)
     yield tensor_program("tma.1d", "uint8", 1, (256,), (1000,), (900,), 0)
     yield tensor_program("tma.4d", "float32", 4, (8, 3, 2, 2), (12, 5, 4, 3), (4, 1, 2, 1), 32)

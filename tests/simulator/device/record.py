@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -101,33 +100,54 @@ def run(program, binary):
         cuda.cuModuleUnload(module)
 
 
-def main(path):
+def record(path, first):
+    """Runs the programs from `first` on and writes what they gave. Returns where to go on in a new process, or None."""
     check(cuda.cuInit(0), "cuInit")
     device, context = ctypes.c_int(), ctypes.c_void_p()
     check(cuda.cuDeviceGet(ctypes.byref(device), 0), "cuDeviceGet")
     check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device), "context")
     check(cuda.cuCtxSetCurrent(context), "context")
-    everything = list(programs())
-    start = time.time()
+    everything = list(programs())[first:]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         binaries = list(pool.map(compile_ptx, everything))
-    print(f"{len(everything)} programs compiled in {time.time() - start:.1f} s", flush=True)
-    outputs, failures = {}, []
-    for program, (binary, message) in zip(everything, binaries):
-        if binary is None:
-            failures.append(f"{program.name}: {message}")
-            continue
+    outputs, again = {}, None
+    for index, (program, (binary, message)) in enumerate(zip(everything, binaries)):
         try:
+            if binary is None:
+                raise RuntimeError(message)
             outputs[program.name] = run(program, binary)
         except RuntimeError as error:
-            failures.append(f"{program.name}: {error}")
-            if "kernel" in str(error):
-                print("the GPU's context is lost; stopping", flush=True)
+            print(f"{program.name}: {error}", flush=True)
+            if "the kernel" in str(error):  # the context is lost
+                again = first + index + 1
                 break
-    np.savez_compressed(path, **outputs)
-    print(f"{len(outputs)} recorded, {len(failures)} not:")
-    print("\n".join(failures))
+    np.savez(path, **outputs)
+    return again
+
+
+def main(path):
+    """Every failure of a kernel costs its process: a new one goes on after it."""
+    first, merged, parts = 0, {}, 0
+    while first is not None:
+        part = f"{path}.part"
+        result = subprocess.run([sys.executable, os.path.abspath(__file__), "--part", part, str(first)], stdout=subprocess.PIPE, text=True)
+        lines = result.stdout.splitlines()
+        print("\n".join(line for line in lines if not line.startswith("NEXT ")), flush=True)
+        if not any(line.startswith("NEXT ") for line in lines):
+            print(f"the process from {first} on ended with status {result.returncode}", flush=True)
+            break
+        with np.load(part + ".npz") as file:
+            merged.update({name: file[name] for name in file.files})
+        os.unlink(part + ".npz")
+        parts += 1
+        word = next(line for line in lines if line.startswith("NEXT ")).split()[1]
+        first = None if word == "None" or parts > 60 else int(word)
+    np.savez_compressed(path, **merged)
+    print(f"{len(merged)} of {len(list(programs()))} recorded")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if sys.argv[1] == "--part":
+        print("NEXT", record(sys.argv[2] + ".npz", int(sys.argv[3])))
+    else:
+        main(sys.argv[1])
