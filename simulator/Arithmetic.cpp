@@ -35,7 +35,7 @@ template <typename T> struct Divide {
 template <typename T> struct Remainder {
   T operator()(T a, T b) const {
     if (b == 0)
-      return a;
+      return static_cast<T>(~T(0)); // as the hardware's does
     if constexpr (std::is_signed_v<T>)
       if (b == -1)
         return 0;

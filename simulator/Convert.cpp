@@ -78,6 +78,26 @@ uint64_t floatResult(double value, ScalarType to, uint32_t flags, bool sticky = 
   return bits;
 }
 
+// NaN: conversions from and to f64 make it quiet and keep its sign and upper bits; the others give the canonical one, but for
+// what is no more than a shift (bf16 to f32) or a cut (tf32).
+uint64_t convertNaN(uint64_t bits, ScalarType from, ScalarType to, uint32_t flags) {
+  const FloatFormat &source = formatOf(from), &result = formatOf(to);
+  if (to == ScalarType::TF32) {
+    if (static_cast<Rounding>(flags & RoundingMask) != Rounding::NearestAway)
+      return 0x7FFFE000;
+    return (bits & 0xFFFFE000) - (flags & SaturateFinite ? 0x2000 : 0);
+  }
+  if (from == ScalarType::BF16 && to == ScalarType::F32 && !(flags & SaturateFlag))
+    return bits << 16;
+  if ((from == ScalarType::F64 || to == ScalarType::F64) && !(flags & (SaturateFlag | ReluFlag))) {
+    uint64_t sign = bits & source.signBit() ? result.signBit() : 0, mantissa = bits & ((uint64_t(1) << source.mantissaBits) - 1);
+    int shift = source.mantissaBits - result.mantissaBits;
+    mantissa = shift >= 0 ? mantissa >> shift : mantissa << -shift;
+    return sign | result.infinity() | uint64_t(1) << (result.mantissaBits - 1) | mantissa;
+  }
+  return floatResult(NAN, to, flags);
+}
+
 uint64_t convertOne(uint64_t bits, ScalarType from, ScalarType to, uint32_t flags) {
   unsigned width = bitsOf(from);
   if (isInteger(from)) {
@@ -103,14 +123,14 @@ uint64_t convertOne(uint64_t bits, ScalarType from, ScalarType to, uint32_t flag
   double value = decodeBits(formatOf(from), bits & (width == 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1));
   if ((flags & FlushFlag) && from == ScalarType::F32)
     value = flushed(static_cast<float>(value));
+  if (value != value && !isInteger(to))
+    return convertNaN(bits & (width == 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1), from, to, flags);
   if (isInteger(to))
     return integerFromDouble(roundIntegral(value, static_cast<Rounding>(flags & RoundingMask)), to, from);
   if (flags & ToIntegral) {
     value = roundIntegral(value, static_cast<Rounding>(flags & RoundingMask));
     return floatResult(value, to, flags & ~uint32_t(RoundingMask));
   }
-  if (from == ScalarType::F64 && to == ScalarType::F64 && value != value)
-    return bits;
   return floatResult(value, to, flags);
 }
 

@@ -28,18 +28,35 @@ template <typename T, bool Flush> struct AddNearest {
 template <typename T, bool Flush> struct SubtractNearest {
   T operator()(T a, T b) const { return out<T, Flush>(in<T, Flush>(a) - in<T, Flush>(b)); }
 };
+// What is below the normal numbers before rounding is flushed, even where rounding would make it the smallest of them.
+template <bool Flush, typename T> T flushTiny(T result, double exact) {
+  if constexpr (Flush)
+    return std::fabs(exact) < 0x1p-126 ? std::copysign(T(0), result) : result;
+  return result;
+}
 template <typename T, bool Flush> struct MultiplyNearest {
-  T operator()(T a, T b) const { return out<T, Flush>(in<T, Flush>(a) * in<T, Flush>(b)); }
+  T operator()(T a, T b) const {
+    a = in<T, Flush>(a), b = in<T, Flush>(b);
+    return flushTiny<Flush>(out<T, Flush>(a * b), Flush ? double(a) * double(b) : 0);
+  }
 };
 template <typename T, bool Flush> struct FmaNearest {
-  T operator()(T a, T b, T c) const { return out<T, Flush>(std::fma(in<T, Flush>(a), in<T, Flush>(b), in<T, Flush>(c))); }
+  T operator()(T a, T b, T c) const {
+    a = in<T, Flush>(a), b = in<T, Flush>(b), c = in<T, Flush>(c);
+    return flushTiny<Flush>(out<T, Flush>(std::fma(a, b, c)), Flush ? double(a) * double(b) + double(c) : 0);
+  }
 };
 template <typename T, bool Flush> struct DivideNearest {
-  T operator()(T a, T b) const { return out<T, Flush>(in<T, Flush>(a) / in<T, Flush>(b)); }
+  T operator()(T a, T b) const {
+    a = in<T, Flush>(a), b = in<T, Flush>(b);
+    return flushTiny<Flush>(out<T, Flush>(a / b), Flush ? double(a) / double(b) : 0);
+  }
 };
 
 // --- every mode, one lane at a time ---
+thread_local bool tiny; // the last result was below the normal numbers before rounding
 float singleOf(double exactOrOdd, Rounding mode) {
+  tiny = std::fabs(exactOrOdd) < 0x1p-126;
   return std::bit_cast<float>(static_cast<uint32_t>(encode(singleFormat, exactOrOdd, mode)));
 }
 float zeroOf(double sum, float a, float b, Rounding mode) { // an exact zero sum: its sign
@@ -117,9 +134,10 @@ template <FloatOperation operation> Status generalSingle(Warp &warp, const Op &o
   float *d = warp.at<float>(op.d);
   forEachLane(mask, [&](unsigned i) {
     float x = flush ? flushed(a[i]) : a[i], y = flush ? flushed(b[i]) : b[i], z = flush ? flushed(c[i]) : c[i];
+    tiny = false;
     float result = canonical(compute(operation, x, y, z, mode));
     if (flush)
-      result = flushed(result);
+      result = tiny ? std::copysign(0.0f, result) : flushed(result);
     d[i] = saturate ? saturated(result) : result;
   });
   return Status::Next;
@@ -215,11 +233,18 @@ Handler generalHandler(FloatOperation operation, ScalarType type) {
 #undef NACRE_GENERAL
 }
 
+// NaN of f32 becomes the canonical one; of f64 it is made quiet and keeps its sign.
+template <typename T> T signFree(T result, T source) {
+  if constexpr (std::is_same_v<T, float>)
+    return canonical(result);
+  else
+    return source != source ? std::bit_cast<double>(std::bit_cast<uint64_t>(source) | uint64_t(1) << 51) : result;
+}
 template <typename T, bool Flush> struct Negate {
-  T operator()(T a) const { return -in<T, Flush>(a); }
+  T operator()(T a) const { return signFree<T>(-in<T, Flush>(a), a); }
 };
 template <typename T, bool Flush> struct Absolute {
-  T operator()(T a) const { return std::fabs(in<T, Flush>(a)); }
+  T operator()(T a) const { return signFree<T>(std::fabs(in<T, Flush>(a)), a); }
 };
 
 } // namespace

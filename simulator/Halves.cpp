@@ -18,20 +18,21 @@ template <bool brain, FloatOperation operation> uint16_t compute(uint16_t a, uin
     a = flush16<brain>(a), b = flush16<brain>(b), c = flush16<brain>(c);
   double x = wide<brain>(a), y = wide<brain>(b), z = wide<brain>(c);
   uint16_t result = 0;
+  double exact = 0;
   if constexpr (operation == FloatOperation::Add) {
-    result = narrow<brain>(x + y);
+    result = narrow<brain>(exact = x + y);
   } else if constexpr (operation == FloatOperation::Subtract) {
-    result = narrow<brain>(x - y);
+    result = narrow<brain>(exact = x - y);
   } else if constexpr (operation == FloatOperation::Multiply) {
-    result = narrow<brain>(x * y);
+    result = narrow<brain>(exact = x * y);
   } else if constexpr (operation == FloatOperation::Fma) {
-    result = narrow<brain>(addToOdd(x * y, z));
+    result = narrow<brain>(exact = addToOdd(x * y, z));
     if ((flags & OutOfBoundsFlag) && (isNaN<brain>(a) || isNaN<brain>(b)))
       result = 0;
   } else if constexpr (operation == FloatOperation::Negate) {
-    return a ^ 0x8000;
+    return isNaN<brain>(a) ? 0x7FFF : a ^ 0x8000;
   } else if constexpr (operation == FloatOperation::Absolute) {
-    return a & 0x7FFF;
+    return isNaN<brain>(a) ? 0x7FFF : a & 0x7FFF;
   } else {
     uint16_t sign = (a ^ b) & 0x8000;
     if (flags & XorSignFlag)
@@ -45,8 +46,8 @@ template <bool brain, FloatOperation operation> uint16_t compute(uint16_t a, uin
       result = static_cast<uint16_t>((result & 0x7FFF) | sign);
     return result;
   }
-  if (flags & FlushFlag)
-    result = flush16<brain>(result);
+  if (flags & FlushFlag) // what is tiny before rounding too
+    result = std::fabs(exact) < (brain ? 0x1p-126 : 0x1p-14) ? result & 0x8000 : flush16<brain>(result);
   if (flags & SaturateFlag) {
     if (isNaN<brain>(result) || (result & 0x8000))
       result = 0;

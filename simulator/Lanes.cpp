@@ -264,6 +264,7 @@ SliceEnd runWarp(Warp &warp, uint32_t budget) {
         break;
       case Status::Poll:
         warp.fragments[warp.current].polledAt = warp.pc;
+        warp.lastPoll = warp.executed;
         ++warp.pc;
         polled = true;
         if (warp.fragments.size() == 1) {

@@ -71,9 +71,7 @@ struct Warp {
   uint32_t localBytes = 0;
   uint32_t carry[laneCount] = {};
   uint64_t executed = 0, runs = 0;
-  uint64_t pollStamp = 0;    // the launch's progress when it last only looked at something
-  bool polling = false;
-  uint64_t clockOffset = 0;
+  uint64_t lastPoll = 0;     // `executed` when it last only looked at something
   uint32_t warpSyncs = 0;    // how often its lanes met
   uint32_t registerQuota = 0;
 

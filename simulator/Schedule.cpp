@@ -180,8 +180,10 @@ ClusterState runRounds(Cluster &cluster, unsigned rounds) {
       uint64_t executed = warp->executed;
       SliceEnd end = runWarp(*warp, random ? 1 + static_cast<uint32_t>(cluster.random() % 97) : fixedSlice);
       cluster.executed += warp->executed - executed;
-      moved |= end == SliceEnd::Budget || end == SliceEnd::Done;
-      polled |= end == SliceEnd::Polling;
+      // A slice that ends within a loop that polls has not moved.
+      bool computes = end == SliceEnd::Budget && warp->executed - warp->lastPoll > fixedSlice;
+      moved |= computes || end == SliceEnd::Done;
+      polled |= end == SliceEnd::Polling || end == SliceEnd::Budget;
       if (state.stopped)
         return ClusterState::Done;
     }

@@ -314,7 +314,7 @@ KERNEL warpgroup_matmul(const __grid_constant__ Map ma, const __grid_constant__ 
   asm volatile("{\n.reg .pred p;\nAGAIN%=: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0;\n@!p bra AGAIN%=;\n}" ::"r"(address(&full)) : "memory");
   auto descriptor = [](uint32_t at) { return uint64_t((at & 0x3FFFF) >> 4) | uint64_t(1) << 16 | uint64_t(64) << 32 | uint64_t(1) << 62; };
   float d[4] = {};
-  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  asm volatile("wgmma.fence.sync.aligned;" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])::"memory"); // after the zeros
   for (int k = 0; k < 4; ++k)
     asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, %4, %5, 1, 1, 1, 0, 0;"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
