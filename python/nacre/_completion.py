@@ -15,6 +15,8 @@ WORDS = {
     "info": ("--markdown", "--help"),
     "compile": ("--kernel", "--signature", "--emit", "--target", "--cpu", "--features", "--debug", "--no-fp-fusion", "--no-line-info",
                 "--out-name", "--grid", "-o", "--help"),
+    "simulate": ("--kernel", "--grid", "--block", "--cluster", "--shared", "--args", "--show", "--write", "--schedule", "--seed",
+                 "--threads", "--limit", "--no-checks", "--json", "--lines", "--list", "--help"),
     "completion": ("bash", "zsh", "fish", "--help"),
 }  # fmt: skip
 VALUES = {"--emit": ("tile", "cpu", "llvm", "asm", "obj", "c"), "--target": ("cpu",)}
