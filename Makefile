@@ -20,10 +20,10 @@ PACKAGES += g++ gdb
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
-.PHONY: help setup build install test test-setup test-math fuzz-kernels fuzz-sources demo bench wheel docs clean
+.PHONY: help setup build install test test-setup test-math fuzz-kernels fuzz-sources demo bench bench-compile wheel docs clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
-	@echo "ARGS='...' goes to the program behind demo, test (pytest), test-math, fuzz-kernels, fuzz-sources and bench."
+	@echo "ARGS='...' goes to the program behind demo, test (pytest), test-math, fuzz-kernels, fuzz-sources, bench and bench-compile."
 
 demo: install $(STAMPS)/torch ## run every example, checked and timed beside PyTorch
 	$(call say,"examples")
@@ -50,6 +50,10 @@ fuzz-sources: install ## compile thousands of mutated kernels and IR texts, othe
 bench: install $(STAMPS)/torch $(STAMPS)/bench ## time kernels beside PyTorch and Triton's interpreter
 	$(call say,"benchmarks")
 	@NACRE_NUM_THREADS=2 OMP_NUM_THREADS=2 $(VENV)/bin/nacre run bench/run.py $(ARGS)
+
+bench-compile: install ## how the time of a compile grows with the kernel
+	$(call say,"compile times at n, 2n and 4n")
+	@$(VENV)/bin/nacre run bench/compile_scaling.py $(ARGS)
 
 wheel: install ## one wheel for CPython 3.11 and up, in dist/
 	$(call say,"wheel")

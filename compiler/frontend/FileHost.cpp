@@ -171,6 +171,21 @@ const ast::FunctionDefinition *FileHost::findDefinition(llvm::StringRef name) co
 }
 
 // The lines of the definition, decorators included.
+// Lines `first` to `last` of a file, each without the columns that a method is indented by. One walk: a file may be long.
+static std::string linesOf(const SourceText &file, int first, int last, size_t indentation) {
+  std::string lines;
+  llvm::StringRef rest = file.text;
+  for (int line = file.firstLine; line <= last && !rest.empty(); ++line) {
+    size_t length = std::min(rest.find_first_of("\r\n"), rest.size());
+    if (line >= first)
+      lines += rest.take_front(length).substr(indentation).str() + "\n";
+    rest = rest.drop_front(length);
+    if (!rest.consume_front("\r\n"))
+      rest = rest.drop_front(rest.empty() ? 0 : 1);
+  }
+  return lines;
+}
+
 FunctionSource FileHost::source(const ast::FunctionDefinition &definition) const {
   int first = definition.location.line, last = definition.location.endLine;
   for (const auto &decorator : definition.decorators)
@@ -179,8 +194,7 @@ FunctionSource FileHost::source(const ast::FunctionDefinition &definition) const
   text->fileName = module.source->fileName;
   text->firstLine = first;
   text->firstColumn = definition.location.column; // a method is indented
-  for (int line = first; line <= last; ++line)
-    text->text += llvm::StringRef(module.source->line(line)).drop_front(text->firstColumn).str() + "\n";
+  text->text = linesOf(*module.source, first, last, static_cast<size_t>(text->firstColumn));
   FunctionSource source;
   source.key = module.source->fileName + ":" + definition.name;
   source.name = definition.name;

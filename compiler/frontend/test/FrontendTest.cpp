@@ -6,6 +6,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
+#include <chrono>
 
 using namespace nacre;
 
@@ -212,6 +213,19 @@ TEST(Frontend, WhatAHostRefuses) {
                                          "    tl.store(x, secret)\n"
                                          "                ^~~~~~\n");
   }
+}
+
+TEST(Frontend, ALongFunctionIsTakenFromItsFileInOneWalk) {
+  std::string body = "@triton.jit\ndef kernel(x):\n";
+  for (int i = 0; i < 200000; ++i)
+    body += "    # a line\n";
+  body += "    tl.store(x, 1.0)\n";
+  auto before = std::chrono::steady_clock::now();
+  std::unique_ptr<Host> host = makeFileHost(textOf(body));
+  FunctionSource kernel = findFunction(*host, "kernel");
+  EXPECT_TRUE(contains(kernel.text->text, "tl.store(x, 1.0)"));
+  EXPECT_TRUE(contains(build(*host, kernel, {argument("x", "*fp32")}), "tile.store"));
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(20)); // line by line it takes minutes
 }
 
 } // namespace
