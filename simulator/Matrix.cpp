@@ -1,5 +1,6 @@
 // Elements and sums of matrix products.
 #include "simulator/Matrix.h"
+#include <algorithm>
 #include <array>
 
 namespace nacre::simulator {
@@ -65,12 +66,90 @@ multiplyAdd(double *sums, const double *a, const double *b, unsigned m, unsigned
   }
 }
 
-void multiplyAddTensor(float *sums, const double *a, const double *b, unsigned m, unsigned n, unsigned k, MatrixType) {
-  static thread_local std::vector<double> wide;
-  wide.assign(sums, sums + size_t(m) * n);
-  multiplyAdd(wide.data(), a, b, m, n, k);
-  for (size_t i = 0; i < size_t(m) * n; ++i)
-    sums[i] = canonical(static_cast<float>(wide[i]));
+namespace {
+
+constexpr int noExponent = -100000; // of zero
+
+void exponentsOf(const double *values, size_t count, std::vector<int> &exponents) {
+  exponents.resize(count);
+  for (size_t i = 0; i < count; ++i)
+    exponents[i] = values[i] == 0 ? noExponent : std::ilogb(values[i]);
+}
+bool allFinite(const double *values, size_t count) {
+  bool finite = true;
+  for (size_t i = 0; i < count; ++i)
+    finite &= std::isfinite(values[i]);
+  return finite;
+}
+
+// One row of the result: `sums` holds the accumulators. a and b as above; k is taken in steps of the chosen indices.
+__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"))) void
+addRow(double *sums, int *largest, double *scales, double *totals, const double *a, const int *aExponents, const double *b, const int *bExponents,
+       unsigned n, const unsigned *indices, unsigned count, int fraction) {
+  for (unsigned i = 0; i < count; ++i) {
+    int exponent = aExponents[indices[i]];
+    const int *other = bExponents + size_t(indices[i]) * n;
+    for (unsigned column = 0; column < n; ++column)
+      largest[column] = std::max(largest[column], exponent + other[column]);
+  }
+  for (unsigned column = 0; column < n; ++column) {
+    int shift = std::min(std::max(fraction - largest[column], -1000), 1000);
+    scales[column] = std::bit_cast<double>(uint64_t(shift + 1023) << 52);
+    totals[column] = static_cast<double>(static_cast<int32_t>(sums[column] * scales[column]));
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    double factor = a[indices[i]];
+    const double *other = b + size_t(indices[i]) * n;
+    for (unsigned column = 0; column < n; ++column)
+      totals[column] += static_cast<double>(static_cast<int32_t>(factor * other[column] * scales[column]));
+  }
+  for (unsigned column = 0; column < n; ++column)
+    sums[column] = totals[column] / scales[column];
+}
+
+} // namespace
+
+void multiplyAddTensor(float *sums, const double *a, const double *b, unsigned m, unsigned n, unsigned k, MatrixType type, TensorUnit unit) {
+  static thread_local std::vector<double> wide, scales, totals;
+  static thread_local std::vector<int> aExponents, bExponents, largest;
+  size_t size = size_t(m) * n;
+  wide.assign(sums, sums + size);
+  if (!allFinite(a, size_t(m) * k) || !allFinite(b, size_t(k) * n) || !allFinite(wide.data(), size)) {
+    multiplyAdd(wide.data(), a, b, m, n, k);
+    for (size_t i = 0; i < size; ++i)
+      sums[i] = canonical(static_cast<float>(wide[i]));
+    return;
+  }
+  exponentsOf(a, size_t(m) * k, aExponents);
+  exponentsOf(b, size_t(k) * n, bExponents);
+  scales.resize(n), totals.resize(n), largest.resize(n);
+  bool eight = type == MatrixType::E4M3 || type == MatrixType::E5M2, pairs = eight && unit == TensorUnit::Mma;
+  int fraction = eight && unit == TensorUnit::Wgmma ? 13 : 25, kept = eight && unit == TensorUnit::Wgmma ? 13 : 23;
+  unsigned indices[2][256], counts[2] = {0, 0};
+  for (unsigned i = 0; i < k; ++i) {
+    unsigned part = pairs && i % 4 >= 2;
+    indices[part][counts[part]++] = i;
+  }
+  uint64_t cut = ~((uint64_t(1) << (52 - kept)) - 1);
+  for (unsigned row = 0; row < m; ++row) {
+    double *into = wide.data() + size_t(row) * n;
+    if (pairs)
+      std::fill(into, into + n, 0.0);
+    for (unsigned part = 0; part < 2; ++part) {
+      if (!counts[part])
+        continue;
+      for (unsigned column = 0; column < n; ++column)
+        largest[column] = into[column] == 0 ? 2 * noExponent : std::ilogb(into[column]);
+      addRow(into, largest.data(), scales.data(), totals.data(), a + size_t(row) * k, aExponents.data() + size_t(row) * k, b, bExponents.data(), n,
+             indices[part], counts[part], fraction);
+      for (unsigned column = 0; column < n; ++column)
+        into[column] = std::bit_cast<double>(std::bit_cast<uint64_t>(into[column]) & cut);
+    }
+    for (unsigned column = 0; column < n; ++column) {
+      float &sum = sums[size_t(row) * n + column];
+      sum = pairs ? static_cast<float>(into[column]) + sum : static_cast<float>(into[column]);
+    }
+  }
 }
 
 } // namespace nacre::simulator

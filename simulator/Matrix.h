@@ -35,9 +35,14 @@ inline FragmentPlace placeInC(unsigned lane, unsigned element) {
   return {lane / 4 + 8 * (element >> 1 & 1), lane % 4 * 2 + (element & 1) + 8 * (element >> 2)};
 }
 
-// sums[m][n] += a[m][k] b[k][n]. Products are exact; the sum is made in double and rounded by the caller.
+// sums[m][n] += a[m][k] b[k][n], in double.
 void multiplyAdd(double *sums, const double *a, const double *b, unsigned m, unsigned n, unsigned k);
-// Products of f16, bf16, tf32 and 8-bit floats into f32 as the tensor core makes them (Matrix.cpp says how).
-void multiplyAddTensor(float *sums, const double *a, const double *b, unsigned m, unsigned n, unsigned k, MatrixType type);
+
+// Products of f16, bf16, tf32 and 8-bit floats added to f32, bit for bit as an H200 does it (found by comparison with one):
+// the k products and the accumulator are cut off, not rounded, at 2^-25 of the largest of them, measured by the sum of its
+// factors' exponents; the sum is cut off to 24 bits. 8-bit floats: wgmma cuts at 2^-13 and to 14 bits; mma.sync makes two
+// products of 16, of the pairs of elements 0, 1 and 2, 3 of each register, and adds the accumulator afterwards, rounded to nearest.
+enum class TensorUnit : uint8_t { Mma, Wgmma };
+void multiplyAddTensor(float *sums, const double *a, const double *b, unsigned m, unsigned n, unsigned k, MatrixType type, TensorUnit unit);
 
 } // namespace nacre::simulator

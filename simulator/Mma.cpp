@@ -121,7 +121,7 @@ Status mmaHandler(Warp &warp, const Op &op, uint32_t mask) {
       FragmentPlace at = placeInC(lane, i);
       accumulators[at.row * plan.n + at.column] = static_cast<float>(cValue(lane, i));
     }
-  multiplyAddTensor(accumulators, left.data(), right.data(), plan.m, plan.n, plan.k, plan.a);
+  multiplyAddTensor(accumulators, left.data(), right.data(), plan.m, plan.n, plan.k, plan.a, TensorUnit::Mma);
   for (unsigned lane = 0; lane < laneCount; ++lane)
     for (unsigned i = 0; i < elements; ++i) {
       FragmentPlace at = placeInC(lane, i);

@@ -218,7 +218,7 @@ Status wgmmaHandler(Warp &warp, const Op &op, uint32_t mask) {
         sums[at.row * plan.n + at.column] = plan.d == ScalarType::F32 ? warp.at<float>(d[i].slot)[lane]
                                                                       : halfToFloat(static_cast<uint16_t>(warp.at<uint32_t>(d[i / 2].slot)[lane] >> (i % 2 * 16)));
       }
-  multiplyAddTensor(sums.data(), left.data(), right.data(), 16, plan.n, plan.k, plan.a);
+  multiplyAddTensor(sums.data(), left.data(), right.data(), 16, plan.n, plan.k, plan.a, TensorUnit::Wgmma);
   for (unsigned i = 0; i < elements; ++i)
     for (unsigned lane = 0; lane < laneCount; ++lane) {
       FragmentPlace at = placeInC(lane, i);
