@@ -57,8 +57,10 @@ uint64_t atomicResult(AtomicOperation operation, ScalarType type, uint64_t old, 
     float sum = canonical(a + b);
     return std::bit_cast<uint32_t>(flush ? flushed(sum) : sum);
   }
-  case ScalarType::F64:
-    return std::bit_cast<uint64_t>(std::bit_cast<double>(old) + std::bit_cast<double>(value));
+  case ScalarType::F64: {
+    double a = std::bit_cast<double>(old), b = std::bit_cast<double>(value);
+    return b != b && a == a && flush ? value : std::bit_cast<uint64_t>(a + b); // the memory's own adder passes a NaN on as it is
+  }
   case ScalarType::F16: case ScalarType::BF16:
     return halfResult(operation, uint16_t(old), uint16_t(value), type == ScalarType::BF16);
   case ScalarType::F16x2: case ScalarType::BF16x2: {
@@ -107,7 +109,7 @@ Status atomicHandler(Warp &warp, const Op &op, uint32_t mask) {
   bool changed = false;
   forEachLane(good, [&](unsigned lane) {
     bool shared = op.space == Space::Shared || (op.space == Space::Generic && (address[lane] >> 56) == (sharedWindow >> 56));
-    bool flush = op.type == ScalarType::F32 && !shared;
+    bool flush = !shared; // as the memory's own adder does
     std::unique_lock<std::mutex> lock;
     if (!shared)
       lock = std::unique_lock(atomicMutex(warp, address[lane]));

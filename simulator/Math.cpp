@@ -169,9 +169,9 @@ template <bool Flush, bool full> struct DivideApproximate {
       a = flushed(a), b = flushed(b);
     double quotient = double(a) / double(b);
     if (!full && std::fabs(b) > 0x1p126f && std::isfinite(b))
-      quotient = std::isinf(a) ? NAN : std::copysign(0.0, quotient);
+      quotient = std::isfinite(a) ? std::copysign(0.0, quotient) : NAN;
     float result = single(quotient);
-    return Flush ? flushed(result) : result;
+    return Flush && std::fabs(quotient) < 0x1p-126 ? std::copysign(0.0f, result) : result;
   }
 };
 

@@ -398,6 +398,17 @@ DEFECTS = [
         """ + WAIT + """
         DONE:
     """),
+    Defect("box that begins at an odd element", "tensor-map", INIT + """
+        mov.u32 %r21, 0;
+        bad: mov.u32 %r20, 5;
+        good: mov.u32 %r20, 8;
+        @!%p1 bra DONE;
+        mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 1024;
+        """ + COPY + """ @
+        bad: mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r3], 1024;
+        """ + WAIT + """
+        DONE:
+    """),
     Defect("blocks write one word", "global-race", """
         mov.u32 %r6, %ctaid.x;
         bad: @%p1 st.global.b32 [%rd2], %r6; @
