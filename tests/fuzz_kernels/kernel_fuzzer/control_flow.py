@@ -7,9 +7,18 @@ DEEPEST = 2  # loops and branches within one another
 
 
 def counted(p, d):
-    """(head, values): what a `for` counts over, and the numbers it gives."""
+    """(head, values): what a `for` counts over, and the numbers it gives (or more than those)."""
     trips, step = p.scalars["trips"], p.scalars["step"]
-    kind = d.below(8)
+    kind = d.below(10)
+    if kind == 8:  # next to where the counter wraps around
+        start, stride = (1 << 31) - d.one_of([5, 3, 9]), d.one_of([1, 3, 4])
+        stop = (1 << 31) - 1
+        return f"range({p.number(d, start)}, {p.number(d, stop)}, {stride})", list(range(start, stop, stride))
+    if kind == 9:  # a bound from memory
+        name = p.name()
+        array = p.input(d, "int32", 1, ("range", 0, 3, d.fresh_key()))
+        p.emit(f"{name} = tl.load({array.name})")
+        return f"range({name})", [0, 1, 2]
     if kind == 0:
         return "range(trips)", list(range(trips))
     if kind == 1:
@@ -33,7 +42,7 @@ def counted(p, d):
 def carried_value(p, d):
     """What a loop carries: a copy of a value under a name of its own."""
     shape = () if d.chance(12) else p.shape(d, largest=1024)
-    kind = d.one_of(["int32", "int32", "float32", "int64", "int8", "uint16", "uint32", "float16", "float64", "bfloat16", "uint8"])
+    kind = d.one_of(["int32", "int32", "float32", "int64", "int8", "uint16", "uint32", "float16", "float64", "bfloat16", "uint8", "int1"])
     bound = min(64, EXACT[kind] // 2) if is_float(kind) else None
     start = p.operand(d, kind, shape, bound)
     name = p.name()
@@ -81,6 +90,10 @@ def update(p, d, c, matrix):
                 other = p.reshaped(d, value.shape, c.shape, made)
                 text = f"tl.where({p.index(d, c.shape).condition().text}, {text}, {other})"
         p.emit(f"{c.text} = tl.minimum({text}, {float(c.bound - 32)})" if "+ 1.0" in text and d.chance(30) else f"{c.text} = {text}")
+        return
+    if c.type == "int1":
+        condition = p.index(d, c.shape).condition()
+        p.emit(f"{c.text} = ({text}) {d.one_of(['^', '&', '|'])} ({condition.text})")
         return
     counter = p.loops[-1].counter if p.loops and p.loops[-1].type == "int32" else "3"
     text = d.one_of([f"({text}) * 3 + 1", f"({text}) + 1", text, f"(({text}) + {counter})"])
@@ -139,9 +152,14 @@ def for_loop(p, d):
     matrix = matrix_for(p, d, carried)
     head, values = counted(p, d)
     counter = p.name("i")
-    p.emit(f"for {counter} in {head}:")
-    p.loops.append(Loop(counter, "int32", values or [0], "static" in head))
     jumps = jump(p, d, counter, carried) if d.chance(40) and "static" not in head else []
+    loop = Loop(counter, "int32", values or [0], "static" in head)
+    if not jumps and d.chance(30):
+        start, stride = d.one_of([0, 5, (1 << 31) - 2, -3]), d.one_of([1, 8, 3, -1])
+        loop.offset, loop.offsets = p.name("offset"), [start + stride * turn for turn in range(len(loop.values))]
+        p.emit(f"{loop.offset} = {start}")
+    p.emit(f"for {counter} in {head}:")
+    p.loops.append(loop)
     late = d.chance(50)
     with p.reached(bool(values)):
         body(p, d, carried, extra=[] if late else jumps)
@@ -150,6 +168,8 @@ def for_loop(p, d):
     if late:
         for line in jumps:
             p.emit(line)
+    if loop.offset:
+        p.emit(f"{loop.offset} += {stride}")
     if len(carried) == 2 and carried[0].type == carried[1].type and carried[0].shape == carried[1].shape:
         p.emit(f"{carried[0].text}, {carried[1].text} = {carried[1].text}, {carried[0].text}")
     close(p)

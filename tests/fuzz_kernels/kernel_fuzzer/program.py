@@ -63,6 +63,8 @@ class Loop:
     type: str
     values: list
     unrolled: bool = False  # the counter is a constexpr
+    offset: str = ""  # a scalar that every round adds to, and its values
+    offsets: list = field(default_factory=list)
 
     @property
     def text(self):
@@ -93,6 +95,7 @@ class Program:
         self.scopes = [Scope()]
         self.count = 0
         self.kinds = []  # of statements, for coverage and for grouping
+        self.tolerance = 0.0  # of what a template computes at the moment
         self.unreached = 0  # surrounding loops and branches that never run: arrays in there have no elements
         self._begin(Decisions(header, source))
         if self.templated:
@@ -286,6 +289,9 @@ class Program:
         for depth, loop in enumerate(self.loops):
             values = np.array(loop.values, dtype=loop.type).reshape((1,) * (depth + 1) + (len(loop.values),) + (1,) * (outer - depth - 2))
             found += [(loop.text, loop.type, values)] * 2
+            if loop.offset:
+                numbers = np.array(loop.offsets, dtype=np.int64).astype(np.int32)
+                found.append((loop.offset, "int32", numbers.reshape(values.shape)))
         return found
 
     def index(self, d, shape):
@@ -318,7 +324,7 @@ class Program:
         return chosen
 
     def shape(self, d, rank=None, largest=LARGEST):
-        rank = d.one_of([1, 2, 2, 3]) if rank is None else rank
+        rank = d.one_of([1, 2, 2, 3, 1, 2, 2, 3, 1, 2, 2, 3, 4]) if rank is None else rank
         shape = [self.extent(d) for _ in range(rank)]
         smallest = min(*self.extents, 2)
         while math.prod(shape) > largest:

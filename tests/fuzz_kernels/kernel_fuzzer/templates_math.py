@@ -44,7 +44,12 @@ def softmax(p, d):
 
 def twisted_real(p, d, text, shape):
     """Mutations that move numbers without changing them (a zero in place of minus infinity would divide by zero)."""
-    return twisted(p, d, text, "float32", shape) if d.chance(50) else text
+    if not d.chance(50):
+        return text
+    p.tolerance = TOLERANCE * 16
+    text = twisted(p, d, text, "float32", shape)
+    p.tolerance = 0.0
+    return text
 
 
 def layer_norm(p, d):

@@ -91,7 +91,7 @@ def through_memory(p, d, text, type_name, shape):
     size = 1
     for extent in shape:
         size *= extent
-    array = p.output(type_name, size * p.programs)
+    array = p.output(type_name, size * p.programs, p.tolerance)
     base = p.name("at")
     p.emit("tl.debug_barrier()")
     p.emit(f"{base} = {p.own(array, size)}{p.offsets(shape)}")
