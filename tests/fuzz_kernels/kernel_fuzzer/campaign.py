@@ -53,11 +53,14 @@ class Campaign:
         threads = [threading.Thread(target=self._work) for _ in range(self.jobs)]
         for thread in threads:
             thread.start()
-        while any(thread.is_alive() for thread in threads):
-            for thread in threads:
-                thread.join(0.5)
-            if self.progress:
-                self.progress(self, time.monotonic() - started)
+        try:
+            while any(thread.is_alive() for thread in threads):
+                for thread in threads:
+                    thread.join(0.5)
+                if self.progress:
+                    self.progress(self, time.monotonic() - started)
+        except KeyboardInterrupt as interrupt:
+            self.error = interrupt  # no new kernel begins
         self.seconds = time.monotonic() - started
         if self.error is not None:
             raise self.error

@@ -99,7 +99,7 @@ class Program:
         self.unreached = 0  # surrounding loops and branches that never run: arrays in there have no elements
         self._begin(Decisions(header, source))
         if self.templated:
-            self.genes = genes = genes[:3]
+            self.genes = genes = genes[:2]
         for place, gene in enumerate(genes):
             if self.templated and place == 0:
                 self.template(gene)
