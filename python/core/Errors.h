@@ -2,7 +2,10 @@
 #pragma once
 
 #include "python/core/Handle.h"
-#include "runtime/Launch.h"
+
+namespace nacre {
+class KernelFaultError;
+}
 
 namespace nacre::python {
 

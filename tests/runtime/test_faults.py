@@ -2,6 +2,7 @@
 
 import ctypes
 import pickle
+import shutil
 import subprocess
 import sys
 import threading
@@ -216,3 +217,34 @@ def test_in_a_forked_child(script):
     print("fine")
     """
     assert script.run(text) == "fine\n"
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+def test_a_fault_in_a_users_library_ends_the_process(script, tmp_path):
+    """It may hold locks: what is left to do is to say whose fault it is."""
+    (tmp_path / "peek.c").write_text("int peek(long address) { return *(volatile int *)address; }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", tmp_path / "peek.c", "-o", tmp_path / "peek.so"], check=True)
+    text = """
+    import numpy as np
+    import nacre
+    import nacre.language as tl
+    from nacre.language import core
+
+    @core.extern
+    def peek(address, _semantic=None):
+        return core.extern_elementwise("peek", "", [address], {(core.int64,): ("peek", core.int32)}, False, _semantic=_semantic)
+
+    @nacre.jit
+    def kernel(out_ptr, address):
+        tl.store(out_ptr, peek(address.to(tl.int64)))
+
+    x, libraries = np.full(1, 7, np.int32), {"peek": LIBRARY}
+    out = np.zeros(1, np.int32)
+    kernel[(1,)](out, x.ctypes.data, extern_libs=libraries)
+    print(out[0], flush=True)
+    kernel[(1,)](out, 4096 * 3 + 8, extern_libs=libraries)
+    """
+    path = script.write(text.replace("LIBRARY", repr(str(tmp_path / "peek.so"))))
+    process = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=120)
+    assert process.returncode == -11 and process.stdout == "7\n", process.stderr
+    assert "nacre: the kernel `kernel` caused a fault (SIGSEGV) in a library that it calls" in process.stderr
