@@ -7,6 +7,7 @@
 #include "python/core/NativeKernel.h"
 #include "python/core/Specialize.h"
 #include "python/core/TorchProfiler.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"
 
 namespace nacre::python {
@@ -99,15 +100,14 @@ public:
       key.append(shown.begin(), shown.end());
     }
     std::string_view view(key.data(), key.size());
-    if (state.last && matches(*state.last, view, objects)) {
-      chosen = state.last;
+    // Looking at constants may run Python, which may launch this kernel: what is looked at is held.
+    chosen = state.last;
+    if (chosen && matches(*chosen, view, objects))
       return chosen.get();
-    }
     uint64_t hash = llvm::xxh3_64bits(llvm::StringRef(view));
-    auto [begin, end] = state.specializations.equal_range(hash);
-    for (auto candidate = begin; candidate != end; ++candidate)
-      if (matches(*candidate->second, view, objects)) {
-        chosen = state.last = candidate->second;
+    for (const std::shared_ptr<Specialization> &candidate : withHash(hash))
+      if (matches(*candidate, view, objects)) {
+        chosen = state.last = candidate;
         return chosen.get();
       }
     chosen = specialize(kernel, bound, keywords, isWarmup);
@@ -314,12 +314,21 @@ private:
     return candidate.isCurrent();
   }
 
+  llvm::SmallVector<std::shared_ptr<Specialization>, 2> withHash(uint64_t hash) {
+    llvm::SmallVector<std::shared_ptr<Specialization>, 2> found;
+    auto [begin, end] = state.specializations.equal_range(hash);
+    for (auto candidate = begin; candidate != end; ++candidate)
+      found.push_back(candidate->second);
+    return found;
+  }
+
   // Entries whose constants or libraries have changed are of no use any more.
   void removeStale(uint64_t hash, std::string_view key, llvm::ArrayRef<PyObject *> objects) {
+    llvm::SmallVector<std::shared_ptr<Specialization>, 2> stale = withHash(hash);
+    llvm::erase_if(stale, [&](const auto &entry) { return entry->key != key || entry->isCurrent(); });
     auto [begin, end] = state.specializations.equal_range(hash);
     while (begin != end)
-      begin = begin->second->key == key && !begin->second->isCurrent() ? state.specializations.erase(begin)
-                                                                       : std::next(begin);
+      begin = llvm::is_contained(stale, begin->second) ? state.specializations.erase(begin) : std::next(begin);
   }
 
   Handle argumentDictionary() {

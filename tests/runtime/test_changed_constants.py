@@ -239,3 +239,24 @@ def test_functions_of_constants_alone_are_not_called_again():
     for _ in range(3):
         kernel[(1,)](out)
     assert out[0] == 4 and calls
+
+
+def test_a_function_that_launches_the_kernel_it_is_called_for():
+    """It is called again at each launch, since it uses a list; the kernel that it launches is the one that asks."""
+    state = [0]
+
+    @nacre.constexpr_function
+    def nested(n):
+        state[0] += 1
+        if state[0] % 3 == 0:
+            kernel[(1,)](np.zeros(1, np.int32), N=n + 1 + state[0])
+        return n
+
+    @nacre.jit
+    def kernel(out, N: tl.constexpr):
+        tl.store(out, nested(N))
+
+    out = np.zeros(1, np.int32)
+    for _ in range(20):
+        kernel[(1,)](out, N=5)
+        assert out[0] == 5
