@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nacre
 import pytest
+from nacre._command_line import COMMANDS
 
 KERNEL = """
 import numpy as np, triton, triton.language as tl
@@ -90,14 +91,14 @@ def test_what_cannot_be_run_is_said_in_one_line(tmp_path, arguments, text):
     assert result.stderr.startswith("nacre run: ") and text in result.stderr and result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", [[], ["run"], ["info"], ["compile"], ["completion"]])
+@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS)], ids=" ".join)
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 def test_every_command_explains_itself(words, flag):
     result = command(*words, flag)
     assert result.returncode == 0 and result.stdout.startswith("usage: nacre") and result.stderr == ""
 
 
-@pytest.mark.parametrize("words", [[], ["run"], ["info"], ["compile"], ["completion"]])
+@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS)], ids=" ".join)
 def test_a_flag_that_there_is_not_is_named(words):
     result = command(*words, "--frobnicate")
     assert result.returncode == 2 and "--frobnicate" in result.stderr and "usage: nacre" in result.stderr and result.stdout == ""
@@ -177,7 +178,7 @@ def test_an_error_in_a_zipped_kernel_shows_its_line(tmp_path):
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
 @pytest.mark.parametrize("words, expected", [
-    (["nacre", ""], {"run", "info", "compile", "completion", "--help", "--version"}), (["nacre", "comp"], {"compile", "completion"}),
+    (["nacre", ""], {*COMMANDS, "--help", "--version"}), (["nacre", "comp"], {"compile", "completion"}),
     (["nacre", "compile", "--s"], {"--signature"}), (["nacre", "compile", "k.py", "--emit", ""], {"tile", "cpu", "llvm", "asm", "obj", "c"}),
     (["nacre", "completion", "z"], {"zsh"}), (["nacre", "run", "-"], {"-c", "-m", "--help"}), (["nacre", "run", "scr"], set()),
 ])  # fmt: skip
