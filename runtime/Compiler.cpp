@@ -115,6 +115,7 @@ void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Host
   frontend.debug = request.options.debug;
   frontend.sanitizeOverflow = request.options.sanitizeOverflow;
   frontend.staticPrint = onOuterStack(request.staticPrint);
+  frontend.launch.fpFusion = request.options.fpFusion;
   frontend.defaultInputPrecision = request.options.defaultInputPrecision;
   frontend.externLibraries = request.options.externLibraries;
   frontend.sources = &sources;

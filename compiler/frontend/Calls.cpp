@@ -54,7 +54,7 @@ Object Generator::callObject(const Object &callee, const Arguments &arguments, c
 }
 
 Object Generator::callBuiltinAt(const Builtin &builtin, const Arguments &arguments, const SourceLocation &place) {
-  if (isRangeBuiltin(Object(&builtin))) // outside a `for`: all its numbers
+  if (isRangeBuiltin(builtin)) // outside a `for`: all its numbers
     return Object::makeTuple(
         constantRange(rangeOf(builtin, arguments, place), place, "a range that is not run over by `for`"));
   if (&builtin == findBuiltin("triton.language", "aggregate_replace"))

@@ -410,20 +410,24 @@ void Generator::guarded(const SourceLocation &place, llvm::function_ref<void()> 
   join(place, stays, std::move(whenTrue), std::move(whenFalse));
 }
 
-std::variant<bool, Value> Generator::condition(const ast::Expression &test) {
+// tl.condition(test, ...) wraps a test with hints.
+std::variant<bool, Value> Generator::condition(const ast::Expression &test, LoopHints *hints) {
+  Object object;
   if (auto *call = llvm::dyn_cast<ast::Call>(&test)) {
     Object callee = expression(*call->callee);
     Arguments arguments = evaluateArguments(*call);
-    // tl.condition(test, ...) wraps a test with hints.
-    bool isWrapped =
-        callee.is<const Builtin *>() && callee.as<const Builtin *>() == findBuiltin("triton.language", "condition");
-    if (isWrapped && arguments.positional.size() != 1)
-      failAt(test.location, Diagnostic::Kind::Argument, "tl.condition takes one condition, and disable_licm by name");
-    Object object = isWrapped ? arguments.positional.front() : callObject(callee, arguments, test.location);
     irBuilder.setLocation(test.location);
-    return asCondition(object);
+    if (callee.is<const Builtin *>() && callee.as<const Builtin *>() == findBuiltin("triton.language", "condition")) {
+      auto [wrapped, given] = conditionArguments(*this, arguments.positional, arguments.keywords);
+      object = wrapped;
+      if (hints)
+        *hints = given;
+    } else {
+      object = callObject(callee, arguments, test.location);
+    }
+  } else {
+    object = expression(test);
   }
-  Object object = expression(test);
   irBuilder.setLocation(test.location);
   return asCondition(object);
 }
@@ -437,8 +441,8 @@ std::variant<bool, Value> Generator::asCondition(const Object &object) {
   return toCondition(*this, object);
 }
 
-std::variant<bool, Value> Generator::loopCondition(const ast::Expression &test) {
-  std::variant<bool, Value> found = condition(test);
+std::variant<bool, Value> Generator::loopCondition(const ast::Expression &test, LoopHints &hints) {
+  std::variant<bool, Value> found = condition(test, &hints);
   if (auto *value = std::get_if<Value>(&found); value && value->type().isBlock())
     throw NeedsElements();
   return found;

@@ -63,10 +63,18 @@ struct ArgumentSpec {
 // last, which is 1; what is outside reads as zero.
 ArgumentSpec descriptorArgument(Type descriptor, int divisibility = 1);
 
+// The options of the launch that a target may compile by; they stand on the module. None: not said.
+struct KernelOptions {
+  std::optional<int> numWarps, numStages, numCtas, maxRegisters;
+  std::optional<bool> fpFusion; // whether a * b + c may be rounded once
+  bool cooperativeGrid = false, dependentLaunch = false;
+};
+
 struct FrontendOptions {
   bool debug = false;
   bool sanitizeOverflow = false;
   std::string target = "cpu";
+  KernelOptions launch;
   std::string defaultInputPrecision; // of a dot that names none; empty: the language's own
   std::map<std::string, std::string> externLibraries; // files by the names that extern_elementwise has for them
   std::function<void(llvm::StringRef)> staticPrint; // null: to stdout

@@ -10,7 +10,7 @@
 #include "compiler/frontend/Environment.h"
 #include "compiler/frontend/Function.h"
 #include "compiler/frontend/IRBuilder.h"
-#include "compiler/language/Builtins.h"
+#include "compiler/language/Iteration.h"
 #include "mlir/IR/Block.h"
 
 namespace nacre {
@@ -43,10 +43,7 @@ struct Branch {
 };
 
 // What a `for` runs over.
-struct Range {
-  Object start, stop, step;
-  llvm::SmallVector<std::pair<std::string, Object>, 4> attributes; // num_stages, ...: those that were given
-};
+using Range = RangeArguments;
 using Iteration = std::variant<Range, std::vector<Object>>; // the second is unrolled
 
 // Thrown while a function is built on whole tiles, where each element has to go its own way (MapElements.cpp).
@@ -189,9 +186,9 @@ private:
   // Runs `body` with the insertion point at the end of `block`.
   void at(mlir::Block *block, llvm::function_ref<void()> body);
   // Inside a function that is applied elementwise a condition may be a tile.
-  std::variant<bool, Value> condition(const ast::Expression &test);
+  std::variant<bool, Value> condition(const ast::Expression &test, LoopHints *hints = nullptr);
   std::variant<bool, Value> asCondition(const Object &object);
-  std::variant<bool, Value> loopCondition(const ast::Expression &test);
+  std::variant<bool, Value> loopCondition(const ast::Expression &test, LoopHints &hints);
   // Whether a run-time exit code is this one, and one code or another; the codes of elements are a tile.
   Value exitIs(const Value &code, Exit exit);
   Value selectExit(const Value &condition, Exit whenTrue, const std::variant<Exit, Value> &whenFalse);
@@ -205,7 +202,7 @@ private:
   void plainWhile(const ast::While &node);
   void constexprWhile(const ast::While &node);
   void finishLeavingLoop(const SourceLocation &place, bool mayReturn, class LoopCarried &carried, Branch body,
-                         const struct CountedRange *counted, const Range &range);
+                         const struct CountedRange *counted, const LoopHints &hints);
   Iteration iterate(const ast::Expression &iterable);
   Range rangeOf(const Builtin &builtin, const Arguments &arguments, const SourceLocation &place);
   std::vector<Object> sequenceItems(const Object &object, const SourceLocation &place);
@@ -236,7 +233,5 @@ private:
 
 // `name` of a module of the language: a builtin, a type, a submodule, or a function of the standard library.
 std::optional<Object> languageMember(llvm::StringRef module, llvm::StringRef name);
-// Whether an object is range, tl.range or tl.static_range.
-bool isRangeBuiltin(const Object &object);
 
 } // namespace nacre

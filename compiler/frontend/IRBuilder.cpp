@@ -57,7 +57,7 @@ mlir::Type IRBuilder::irType(Type type) {
     result = scalarIRType(operations, type.scalarKind());
     break;
   case Type::Kind::Pointer:
-    result = tile::PointerType::get(irType(type.element()), type.addressSpace());
+    result = tile::PointerType::get(irType(type.element()), type.addressSpace(), type.isConst());
     break;
   case Type::Kind::Block:
     result = mlir::RankedTensorType::get(type.shape(), irType(type.element()));
@@ -209,12 +209,26 @@ Value IRBuilder::narrowFp8(Value value, Type type) {
   return value.type() == type ? value : cast(CastOp::FloatTruncate, value, type, Rounding::NearestEven);
 }
 
-Value IRBuilder::unary(UnaryOp op, Value value) {
+// As fast-math flags (TileBase.td): none where the result is as near as can be, which is all that fp64 has.
+static mlir::arith::FastMathFlags flagsOf(Accuracy accuracy, Type type) {
+  using Flags = mlir::arith::FastMathFlags;
+  bool isRounded = accuracy == Accuracy::Rounded || (accuracy == Accuracy::Usual && type.scalarType() == float64());
+  return isRounded ? Flags::none : Flags::afn;
+}
+static mlir::arith::FastMathFlags divisionFlags(Accuracy accuracy, Type type) {
+  using Flags = mlir::arith::FastMathFlags;
+  if (flagsOf(accuracy, type) == Flags::none)
+    return Flags::none;
+  return accuracy == Accuracy::Fast ? Flags::arcp | Flags::afn : Flags::arcp;
+}
+
+Value IRBuilder::unary(UnaryOp op, Value value, Accuracy accuracy) {
   namespace math = mlir::math;
   if (value.type().isFp8())
-    return narrowFp8(unary(op, widenFp8(value)), value.type());
+    return narrowFp8(unary(op, widenFp8(value), accuracy), value.type());
   Type type = value.type();
   mlir::Value operand = irValue(value);
+  mlir::arith::FastMathFlags flags = flagsOf(accuracy, type);
   switch (op) {
   case UnaryOp::Not: {
     Value ones = splat(constantInt(type.scalarType(), llvm::APInt::getAllOnes(type.bitWidth())), type.shape());
@@ -223,76 +237,76 @@ Value IRBuilder::unary(UnaryOp op, Value value) {
   case UnaryOp::NegF:
     return emit<mlir::arith::NegFOp>(type, operand);
   case UnaryOp::AbsF:
-    return emit<math::AbsFOp>(type, operand);
+    return emit<math::AbsFOp>(type, operand, flags);
   case UnaryOp::AbsI:
     return emit<math::AbsIOp>(type, operand);
   case UnaryOp::Exp:
-    return emit<math::ExpOp>(type, operand);
+    return emit<math::ExpOp>(type, operand, flags);
   case UnaryOp::Exp2:
-    return emit<math::Exp2Op>(type, operand);
+    return emit<math::Exp2Op>(type, operand, flags);
   case UnaryOp::Log:
-    return emit<math::LogOp>(type, operand);
+    return emit<math::LogOp>(type, operand, flags);
   case UnaryOp::Log2:
-    return emit<math::Log2Op>(type, operand);
+    return emit<math::Log2Op>(type, operand, flags);
   case UnaryOp::Sin:
-    return emit<math::SinOp>(type, operand);
+    return emit<math::SinOp>(type, operand, flags);
   case UnaryOp::Cos:
-    return emit<math::CosOp>(type, operand);
+    return emit<math::CosOp>(type, operand, flags);
   case UnaryOp::Tan:
-    return emit<math::TanOp>(type, operand);
+    return emit<math::TanOp>(type, operand, flags);
   case UnaryOp::Sqrt:
-    return emit<math::SqrtOp>(type, operand);
+    return emit<math::SqrtOp>(type, operand, flags);
   case UnaryOp::Rsqrt:
-    return emit<math::RsqrtOp>(type, operand);
+    return emit<math::RsqrtOp>(type, operand, flags);
   case UnaryOp::Erf:
-    return emit<math::ErfOp>(type, operand);
+    return emit<math::ErfOp>(type, operand, flags);
   case UnaryOp::Floor:
-    return emit<math::FloorOp>(type, operand);
+    return emit<math::FloorOp>(type, operand, flags);
   case UnaryOp::Ceil:
-    return emit<math::CeilOp>(type, operand);
+    return emit<math::CeilOp>(type, operand, flags);
   case UnaryOp::Trunc:
-    return emit<math::TruncOp>(type, operand);
+    return emit<math::TruncOp>(type, operand, flags);
   case UnaryOp::RoundEven:
-    return emit<math::RoundEvenOp>(type, operand);
+    return emit<math::RoundEvenOp>(type, operand, flags);
   case UnaryOp::Round:
-    return emit<math::RoundOp>(type, operand);
+    return emit<math::RoundOp>(type, operand, flags);
   case UnaryOp::Tanh:
-    return emit<math::TanhOp>(type, operand);
+    return emit<math::TanhOp>(type, operand, flags);
   case UnaryOp::Sinh:
-    return emit<math::SinhOp>(type, operand);
+    return emit<math::SinhOp>(type, operand, flags);
   case UnaryOp::Cosh:
-    return emit<math::CoshOp>(type, operand);
+    return emit<math::CoshOp>(type, operand, flags);
   case UnaryOp::Asin:
-    return emit<math::AsinOp>(type, operand);
+    return emit<math::AsinOp>(type, operand, flags);
   case UnaryOp::Acos:
-    return emit<math::AcosOp>(type, operand);
+    return emit<math::AcosOp>(type, operand, flags);
   case UnaryOp::Atan:
-    return emit<math::AtanOp>(type, operand);
+    return emit<math::AtanOp>(type, operand, flags);
   case UnaryOp::Asinh:
-    return emit<math::AsinhOp>(type, operand);
+    return emit<math::AsinhOp>(type, operand, flags);
   case UnaryOp::Acosh:
-    return emit<math::AcoshOp>(type, operand);
+    return emit<math::AcoshOp>(type, operand, flags);
   case UnaryOp::Atanh:
-    return emit<math::AtanhOp>(type, operand);
+    return emit<math::AtanhOp>(type, operand, flags);
   case UnaryOp::Expm1:
-    return emit<math::ExpM1Op>(type, operand);
+    return emit<math::ExpM1Op>(type, operand, flags);
   case UnaryOp::Log1p:
-    return emit<math::Log1pOp>(type, operand);
+    return emit<math::Log1pOp>(type, operand, flags);
   case UnaryOp::Log10:
-    return emit<math::Log10Op>(type, operand);
+    return emit<math::Log10Op>(type, operand, flags);
   case UnaryOp::Cbrt:
-    return emit<math::CbrtOp>(type, operand);
+    return emit<math::CbrtOp>(type, operand, flags);
   case UnaryOp::Erfc:
-    return emit<math::ErfcOp>(type, operand);
+    return emit<math::ErfcOp>(type, operand, flags);
   }
   llvm_unreachable("every unary operation is handled");
 }
 
-Value IRBuilder::binary(BinaryOp op, Value lhs, Value rhs) {
+Value IRBuilder::binary(BinaryOp op, Value lhs, Value rhs, Accuracy accuracy) {
   namespace arith = mlir::arith;
   namespace math = mlir::math;
   if (lhs.type().isFp8())
-    return narrowFp8(binary(op, widenFp8(lhs), widenFp8(rhs)), lhs.type());
+    return narrowFp8(binary(op, widenFp8(lhs), widenFp8(rhs), accuracy), lhs.type());
   Type type = lhs.type();
   mlir::Value a = irValue(lhs), b = irValue(rhs);
   switch (op) {
@@ -341,7 +355,7 @@ Value IRBuilder::binary(BinaryOp op, Value lhs, Value rhs) {
   case BinaryOp::MulF:
     return emit<arith::MulFOp>(type, a, b);
   case BinaryOp::DivF:
-    return emit<arith::DivFOp>(type, a, b);
+    return emit<arith::DivFOp>(type, a, b, divisionFlags(accuracy, type));
   case BinaryOp::RemF:
     return emit<arith::RemFOp>(type, a, b);
   case BinaryOp::MinNumF:
@@ -353,7 +367,7 @@ Value IRBuilder::binary(BinaryOp op, Value lhs, Value rhs) {
   case BinaryOp::MaximumF:
     return emit<arith::MaximumFOp>(type, a, b);
   case BinaryOp::Pow:
-    return emit<math::PowFOp>(type, a, b);
+    return emit<math::PowFOp>(type, a, b, flagsOf(accuracy, type));
   case BinaryOp::Atan2:
     return emit<math::Atan2Op>(type, a, b);
   case BinaryOp::CopySign:

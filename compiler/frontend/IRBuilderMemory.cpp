@@ -12,6 +12,7 @@ static_assert(static_cast<int>(MemoryOrder::AcquireRelease) == static_cast<int>(
 static_assert(static_cast<int>(MemoryScope::System) == static_cast<int>(tile::MemoryScope::System));
 static_assert(static_cast<int>(DotPrecision::BF16x6) == static_cast<int>(tile::DotPrecision::BF16x6));
 static_assert(static_cast<int>(Rounding::TowardZero) == static_cast<int>(tile::Rounding::TowardZero));
+static_assert(static_cast<int>(HintKind::Constancy) == static_cast<int>(tile::HintKind::Constancy));
 
 static mlir::Value optional(const Value &value) { return value ? IRBuilder::irValue(value) : mlir::Value(); }
 
@@ -51,9 +52,12 @@ Value IRBuilder::atomicCas(Value pointer, Value expected, Value desired, MemoryO
   return wrap(expected.type(), result.getResult());
 }
 
-Value IRBuilder::dot(Value a, Value b, Value accumulator, DotPrecision precision) {
+Value IRBuilder::dot(Value a, Value b, Value accumulator, const DotOptions &options) {
+  mlir::IntegerAttr limit;
+  if (options.maxImpreciseAcc)
+    limit = operations.getI32IntegerAttr(*options.maxImpreciseAcc);
   auto result = tile::DotOp::create(operations, irLocation(), irType(accumulator.type()), irValue(a), irValue(b),
-                                    irValue(accumulator), static_cast<tile::DotPrecision>(precision));
+                                    irValue(accumulator), static_cast<tile::DotPrecision>(options.precision), limit);
   return wrap(accumulator.type(), result.getResult());
 }
 
@@ -124,8 +128,9 @@ void IRBuilder::barrier() { tile::BarrierOp::create(operations, irLocation()); }
 
 void IRBuilder::assume(Value condition) { tile::AssumeOp::create(operations, irLocation(), irValue(condition)); }
 
-Value IRBuilder::hint(llvm::StringRef kind, Value value, llvm::ArrayRef<int64_t> values) {
-  auto op = tile::HintOp::create(operations, irLocation(), irType(value.type()), irValue(value), kind, values);
+Value IRBuilder::hint(HintKind kind, Value value, llvm::ArrayRef<int64_t> values) {
+  auto op = tile::HintOp::create(operations, irLocation(), irType(value.type()), irValue(value),
+                                 static_cast<tile::HintKind>(kind), values);
   return wrap(value.type(), op.getResult());
 }
 

@@ -6,68 +6,24 @@ namespace nacre {
 // More copies of a body than this are a mistake.
 static constexpr int64_t mostUnrolled = 65536;
 
-bool isRangeBuiltin(const Object &object) {
-  if (!object.is<const Builtin *>())
-    return false;
-  const Builtin &builtin = *object.as<const Builtin *>();
-  bool isTop = builtin.module == "builtins" || builtin.module == "triton.language";
-  return isTop && (builtin.name == "range" || builtin.name == "static_range");
-}
-
 Iteration Generator::iterate(const ast::Expression &iterable) {
   auto *call = llvm::dyn_cast<ast::Call>(&iterable);
   if (!call)
     return sequenceItems(expression(iterable), iterable.location);
   Object callee = expression(*call->callee);
   Arguments arguments = evaluateArguments(*call);
-  if (!isRangeBuiltin(callee))
+  const Builtin *builtin = callee.is<const Builtin *>() ? callee.as<const Builtin *>() : nullptr;
+  if (!builtin || !isRangeBuiltin(*builtin))
     return sequenceItems(callObject(callee, arguments, iterable.location), iterable.location);
-  const Builtin *builtin = callee.as<const Builtin *>();
-  if (builtin->name == "range" && !arguments.keywords.empty()) // Python's range takes the hints of tl.range too
-    builtin = findBuiltin("triton.language", "range");
   Range range = rangeOf(*builtin, arguments, iterable.location);
   if (builtin->name == "static_range")
     return constantRange(range, iterable.location, "tl.static_range");
   return range;
 }
 
-// Binds start, stop, step and the hints by the names that the builtin's row gives them.
 Range Generator::rangeOf(const Builtin &builtin, const Arguments &arguments, const SourceLocation &place) {
-  bool isPython = builtin.module == "builtins";
-  std::string name = (isPython ? "" : "tl.") + builtin.name;
-  const std::vector<Parameter> &parameters = builtin.parameters;
-  llvm::SmallVector<std::optional<Object>, 9> bound(parameters.size());
-  if (arguments.positional.size() > bound.size())
-    failAt(place, Diagnostic::Kind::Argument,
-           name + " takes at most " + std::to_string(bound.size()) + " arguments, but " +
-               std::to_string(arguments.positional.size()) + " were given");
-  std::copy(arguments.positional.begin(), arguments.positional.end(), bound.begin());
-  for (const auto &[keyword, value] : arguments.keywords) {
-    auto found = llvm::find_if(parameters, [&](const Parameter &parameter) { return parameter.name == keyword; });
-    if (found == parameters.end())
-      failAt(place, Diagnostic::Kind::Argument, name + " has no parameter `" + keyword + "`");
-    std::optional<Object> &slot = bound[found - parameters.begin()];
-    if (slot)
-      failAt(place, Diagnostic::Kind::Argument, name + " got `" + keyword + "` twice");
-    slot = value;
-  }
-  if (!bound[0])
-    failAt(place, Diagnostic::Kind::Argument, name + " needs at least one argument");
-
-  Range range;
-  bool hasStart = bound[1] && !bound[1]->isNone();
-  range.start = hasStart ? *bound[0] : Object(0);
-  range.stop = hasStart ? *bound[1] : *bound[0];
-  range.step = bound[2] && !bound[2]->isNone() ? *bound[2] : Object(1);
-  for (size_t i = 3; i < bound.size(); ++i) {
-    if (!bound[i] || bound[i]->isNone())
-      continue;
-    if (!bound[i]->isBool() && !bound[i]->isInt())
-      failAt(place, Diagnostic::Kind::Argument,
-             "`" + parameters[i].name + "` of " + name + " must be a constexpr, not " + bound[i]->typeName());
-    range.attributes.emplace_back(parameters[i].name, *bound[i]);
-  }
-  return range;
+  irBuilder.setLocation(place);
+  return rangeArguments(*this, builtin, arguments.positional, arguments.keywords);
 }
 
 std::vector<Object> Generator::constantRange(const Range &range, const SourceLocation &place, const char *what) {

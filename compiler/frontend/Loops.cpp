@@ -2,7 +2,7 @@
 // and so is a `while` that holds them; any other `while` is a plain scf.while. What is known while compiling is
 // unrolled.
 #include "compiler/frontend/LoopCarried.h"
-#include "compiler/ir/tile/Tile.h"
+#include "compiler/ir/tile/KernelAttributes.h"
 #include "compiler/language/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -117,16 +117,15 @@ static CountedRange count(Generator &generator, const Range &range, const Source
   return counted;
 }
 
-static void setAttributes(mlir::Operation *op, const Range &range) {
-  mlir::Builder builder(op->getContext());
-  for (const auto &[name, value] : range.attributes) {
-    if (value.isBool() && !value.as<bool>())
-      continue;
-    mlir::Attribute attribute = builder.getUnitAttr();
-    if (value.isInt())
-      attribute = builder.getI32IntegerAttr(static_cast<int32_t>(int64_t(value.as<llvm::DynamicAPInt>())));
-    op->setAttr("tile." + name, attribute);
-  }
+static void attach(const LoopHints &hints, mlir::Operation *loop) {
+  tile::LoopHints attributes;
+  attributes.numStages = hints.numStages;
+  attributes.unrollFactor = hints.unrollFactor;
+  attributes.disallowAccMultiBuffer = hints.disallowAccMultiBuffer;
+  attributes.flatten = hints.flatten;
+  attributes.warpSpecialize = hints.warpSpecialize;
+  attributes.disableLicm = hints.disableLicm;
+  attributes.attachTo(loop);
 }
 
 // ---- for
@@ -223,7 +222,7 @@ void Generator::rangeLoop(const ast::For &node, const Range &range) {
   auto *exit = std::get_if<Exit>(&body.path.exit);
   bool leaves = exit ? *exit == Exit::Break || *exit == Exit::Return : mayLeaveLoop(node.body);
   if (leaves)
-    return finishLeavingLoop(node.location, holdsReturn(node.body), carried, std::move(body), &counted, range);
+    return finishLeavingLoop(node.location, holdsReturn(node.body), carried, std::move(body), &counted, range.hints);
 
   carried.dropUnchanged(*body.block, 1);
   mlir::OpBuilder &ops = irBuilder.ops();
@@ -236,7 +235,7 @@ void Generator::rangeLoop(const ast::For &node, const Range &range) {
                                IRBuilder::irValue(counted.step), carried.inits(), nullptr, counted.type.isUnsigned());
   loop.getBody()->erase();
   loop.getRegion().push_back(body.block.release());
-  setAttributes(loop, range);
+  attach(range.hints, loop);
   frame->path.names = carried.after(loop.getResults());
 }
 
@@ -245,7 +244,7 @@ void Generator::rangeLoop(const ast::For &node, const Range &range) {
 // The body is the loop's `after` region; `before` only tests the exit code and the counter. Both carry, in this order:
 // the counter, the carried names, the exit code, the returned values.
 void Generator::finishLeavingLoop(const SourceLocation &place, bool mayReturn, LoopCarried &carried, Branch body,
-                                  const CountedRange *counted, const Range &range) {
+                                  const CountedRange *counted, const LoopHints &hints) {
   if (auto *code = std::get_if<Value>(&body.path.exit); code && code->type().isBlock())
     throw NeedsElements();
   carried.dropUnchanged(*body.block, counted ? 1 : 0);
@@ -299,7 +298,7 @@ void Generator::finishLeavingLoop(const SourceLocation &place, bool mayReturn, L
   auto loop = mlir::scf::WhileOp::create(ops, location, types, inits);
   loop.getBefore().push_back(before.release());
   loop.getAfter().push_back(body.block.release());
-  setAttributes(loop, range);
+  attach(hints, loop);
 
   auto results = loop.getResults().drop_front(counted ? 1 : 0);
   frame->path.names = carried.after(results);
@@ -329,6 +328,7 @@ void Generator::whileStatement(const ast::While &node) {
   addAssignedNames(*node.test, assigned);
   LoopCarried carried(*this, node.location, assigned);
   Branch body;
+  LoopHints hints;
   for (bool isSettled = false; !isSettled;) {
     Attempt attempt(attempts, heldPrints);
     body = Branch{std::make_unique<mlir::Block>(), Path()};
@@ -336,7 +336,7 @@ void Generator::whileStatement(const ast::While &node) {
     body.path = carried.enter(*body.block);
     ++frame->loops;
     extendBranch(body, [&] {
-      std::variant<bool, Value> test = loopCondition(*node.test);
+      std::variant<bool, Value> test = loopCondition(*node.test, hints);
       if (auto *known = std::get_if<bool>(&test))
         return *known ? block(node.body, Exit::Continue) : leave(Exit::Break);
       runTimeIf(
@@ -350,7 +350,7 @@ void Generator::whileStatement(const ast::While &node) {
   }
   if (attempts == 0)
     flushPrints();
-  finishLeavingLoop(node.location, holdsReturn(node.body), carried, std::move(body), nullptr, Range());
+  finishLeavingLoop(node.location, holdsReturn(node.body), carried, std::move(body), nullptr, hints);
 }
 
 // A loop of a constexpr function runs while compiling.
@@ -391,6 +391,7 @@ void Generator::plainWhile(const ast::While &node) {
   LoopCarried carried(*this, node.location, assigned);
   mlir::OpBuilder &ops = irBuilder.ops();
   Branch test, body;
+  LoopHints hints;
   llvm::SmallVector<mlir::Value> passed;
   for (bool isSettled = false; !isSettled;) {
     Attempt attempt(attempts, heldPrints);
@@ -401,7 +402,7 @@ void Generator::plainWhile(const ast::While &node) {
     test.path = carried.enter(*test.block);
     Value decision;
     extendBranch(test, [&] {
-      std::variant<bool, Value> value = loopCondition(*node.test);
+      std::variant<bool, Value> value = loopCondition(*node.test, hints);
       decision =
           std::holds_alternative<Value>(value) ? std::get<Value>(value) : toValue(*this, Object(std::get<bool>(value)));
     });
@@ -437,6 +438,7 @@ void Generator::plainWhile(const ast::While &node) {
   auto loop = mlir::scf::WhileOp::create(ops, location, types, carried.inits());
   loop.getBefore().push_back(test.block.release());
   loop.getAfter().push_back(body.block.release());
+  attach(hints, loop);
 
   Environment names = frame->path.names;
   carried.forbidInner(names);

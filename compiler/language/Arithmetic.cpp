@@ -19,14 +19,19 @@ static Object ceilingDivide(Evaluation &evaluation, llvm::ArrayRef<Object> argum
 }
 
 static Object divideFloats(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  if (boolArgument(evaluation, arguments[2], "ieee_rounding") && boolArgument(evaluation, arguments[3], "approx"))
+  bool isRounded = boolArgument(evaluation, arguments[2], "ieee_rounding"),
+       isFast = boolArgument(evaluation, arguments[3], "approx");
+  if (isRounded && isFast)
     evaluation.fail(Diagnostic::Kind::Argument, "`ieee_rounding` and `approx` exclude each other");
   auto [x, y] = unify(evaluation, arguments[0], arguments[1], /*forDivision=*/true);
   if (!x.type().isFloating())
     evaluation.fail(Diagnostic::Kind::Type,
                     "the operands must be floats, not " + describe(arguments[0]) + " and " + describe(arguments[1]),
                     "x / y divides integers as fp32");
-  return evaluation.builder().binary(BinaryOp::DivF, x, y);
+  return evaluation.builder().binary(BinaryOp::DivF, x, y,
+                                     isRounded ? Accuracy::Rounded
+                                     : isFast  ? Accuracy::Fast
+                                               : Accuracy::Usual);
 }
 
 static Object divideNearest(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
@@ -131,7 +136,7 @@ void addArithmetic(Table &table) {
   table.section(mathModule, "arithmetic");
   table.add("fdiv(x: tensor, y: tensor, ieee_rounding: constexpr bool = False, approx: constexpr bool = False)",
             "x / y of floats.\n\n"
-            "ieee_rounding: round correctly (it always does).\n"
+            "ieee_rounding: round correctly (the CPU always does).\n"
             "approx: allow a less exact result, where the target has a faster one.",
             divideFloats);
   table.add("div_rn(x: tensor, y: tensor)", "x / y of fp32 or fp64, correctly rounded.", divideNearest);

@@ -71,12 +71,20 @@ enum class CastOp {
 
 enum class Rounding { NearestEven, TowardZero };
 
+// How near a division, a root or an elementary function comes to the true result.
+enum class Accuracy {
+  Rounded, // as near as can be: div_rn, sqrt_rn, and every operation that says nothing
+  Usual,   // what `/`, tl.sqrt and tl.rsqrt promise: a few ulp off in fp32, where the target is faster so
+  Fast,    // the fast_ functions: the machine's own approximation, also where its range is smaller
+};
+
 enum class CacheModifier { None, CA, CG, CS, CV, WB, WT };
 enum class EvictionPolicy { Normal, First, Last };
 enum class AtomicOp { And, Or, Xor, AddI, AddF, MaxS, MaxU, MinS, MinU, MaxF, MinF, Exchange };
 enum class MemoryOrder { Relaxed, Acquire, Release, AcquireRelease };
 enum class MemoryScope { CTA, GPU, System };
 enum class DotPrecision { TF32, TF32x3, IEEE, BF16x3, BF16x6 };
+enum class HintKind { Divisibility, Contiguity, Constancy };
 
 struct LoadOptions {
   CacheModifier cache = CacheModifier::None;
@@ -86,6 +94,11 @@ struct LoadOptions {
 struct StoreOptions {
   CacheModifier cache = CacheModifier::None;
   EvictionPolicy eviction = EvictionPolicy::Normal;
+};
+
+struct DotOptions {
+  DotPrecision precision = DotPrecision::TF32;
+  std::optional<int> maxImpreciseAcc = std::nullopt; // how many fp8 products may be summed in fewer bits; none: the target's choice
 };
 
 // What a program may read of the machine that runs it: nanoseconds of a clock that all programs share, the number of the
@@ -120,8 +133,8 @@ public:
   virtual Value extract(Value value, llvm::ArrayRef<int64_t> index) = 0; // one element at a constant place: a scalar
   virtual Value gather(Value source, Value index, int axis) = 0;
 
-  virtual Value unary(UnaryOp op, Value value) = 0;
-  virtual Value binary(BinaryOp op, Value lhs, Value rhs) = 0;
+  virtual Value unary(UnaryOp op, Value value, Accuracy accuracy = Accuracy::Rounded) = 0;
+  virtual Value binary(BinaryOp op, Value lhs, Value rhs, Accuracy accuracy = Accuracy::Rounded) = 0;
   virtual Value compare(CompareOp op, Value lhs, Value rhs) = 0;
   virtual Value fma(Value a, Value b, Value c) = 0; // one rounding
   virtual Value select(Value condition, Value whenTrue, Value whenFalse) = 0; // condition: int1 of the same shape
@@ -136,7 +149,7 @@ public:
   virtual Value atomicCas(Value pointer, Value expected, Value desired, MemoryOrder order, MemoryScope scope) = 0;
 
   // a: [.., M, K], b: [.., K, N], accumulator: [.., M, N] (never null). The result has the accumulator's type.
-  virtual Value dot(Value a, Value b, Value accumulator, DotPrecision precision) = 0;
+  virtual Value dot(Value a, Value b, Value accumulator, const DotOptions &options) = 0;
 
   // Combines two sets of values of equal types into one set of the same types. The IR builder calls it once on scalars to fill
   // the region; the evaluator calls it on whole slices. It must not touch memory.
@@ -151,7 +164,7 @@ public:
   virtual void barrier() = 0;
   virtual void assume(Value condition) = 0; // int1 scalar
   // Facts for the optimiser about an integer or pointer value; one entry per axis.
-  virtual Value hint(llvm::StringRef kind, Value value, llvm::ArrayRef<int64_t> values) = 0; // "divisibility", "contiguity", "constancy"
+  virtual Value hint(HintKind kind, Value value, llvm::ArrayRef<int64_t> values) = 0;
   // Inline assembly of the target, applied to packs of `pack` elements in row-major order. Elements of under 32 bits come
   // and go packed into integers of 32, the first in the lowest bits; int1 takes 8 bits. The last pack is filled up with the
   // last element.

@@ -3,7 +3,7 @@
 
 namespace nacre {
 
-static Object hint(Evaluation &evaluation, llvm::ArrayRef<Object> arguments, llvm::StringRef kind) {
+static Object hint(Evaluation &evaluation, llvm::ArrayRef<Object> arguments, HintKind kind) {
   if (!arguments[0].isValue())
     return arguments[0]; // a constexpr is known anyway
   Value value = arguments[0].value();
@@ -23,13 +23,13 @@ static Object hint(Evaluation &evaluation, llvm::ArrayRef<Object> arguments, llv
 }
 
 static Object multipleOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  return hint(evaluation, arguments, "divisibility");
+  return hint(evaluation, arguments, HintKind::Divisibility);
 }
 static Object maxContiguous(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  return hint(evaluation, arguments, "contiguity");
+  return hint(evaluation, arguments, HintKind::Contiguity);
 }
 static Object maxConstancy(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  return hint(evaluation, arguments, "constancy");
+  return hint(evaluation, arguments, HintKind::Constancy);
 }
 
 static Object assume(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {

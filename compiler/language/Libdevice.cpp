@@ -44,19 +44,19 @@ Object signBit(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 }
 
 // The exponent may be a float of x's type or an integer.
-Object power(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+template <Accuracy accuracy> Object power(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   if (arguments[1].isValue() && arguments[1].value().type().isInteger()) {
     Term x = floatTerm(evaluation, arguments[0]);
     Term y = x.with(arguments[1]).to(x.type());
     auto [base, exponent] = unifyShapes(evaluation, x.value(), y.value());
-    return evaluation.builder().binary(BinaryOp::Pow, base, exponent);
+    return evaluation.builder().binary(BinaryOp::Pow, base, exponent, accuracy);
   }
-  return binaryMath<BinaryOp::Pow>(evaluation, arguments);
+  return binaryMath<BinaryOp::Pow, accuracy>(evaluation, arguments);
 }
 
-Object powerOfTen(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+template <Accuracy accuracy> Object powerOfTen(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Term x = floatTerm(evaluation, arguments[0]);
-  return x.constant(10.0).binary(BinaryOp::Pow, x).object;
+  return evaluation.builder().binary(BinaryOp::Pow, x.constant(10.0).value(), x.value(), accuracy);
 }
 
 template <UnaryOp op> Object reciprocalOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
@@ -220,10 +220,6 @@ template <bool isMaximum> Object extremumOf(Evaluation &evaluation, llvm::ArrayR
   return extremum(evaluation, isMaximum, x, y, /*propagateNan=*/false);
 }
 
-template <BinaryOp op> Object nearestOperation(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  return binaryMath<op>(evaluation, arguments);
-}
-
 Object nearestFma(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Values values = unifyAll(evaluation, arguments);
   requireWideFloat(evaluation, values[0], "x");
@@ -258,7 +254,7 @@ void addLibdevice(Table &table) {
   table.add("copysign(x: tensor, y: tensor)", "The size of x with the sign of y.", binaryMath<BinaryOp::CopySign>);
   table.add("fmod(x: tensor, y: tensor)", "What is left of x after whole multiples of y, with the sign of x.",
             binaryMath<BinaryOp::RemF>);
-  table.add("pow(x: tensor, y: tensor)", "x to the power y. y may be an integer.", power);
+  table.add("pow(x: tensor, y: tensor)", "x to the power y. y may be an integer.", power<Accuracy::Rounded>);
 
   // Composed.
   table.add("isnan(x: tensor)", "Whether x is NaN, as int1.", isNan);
@@ -266,7 +262,7 @@ void addLibdevice(Table &table) {
   table.add("finitef(x: tensor)", "Whether x is neither an infinity nor NaN, as int1.", isFinite);
   table.add("isfinited(x: tensor)", "Whether x is neither an infinity nor NaN, as int1.", isFinite);
   table.add("signbit(x: tensor)", "1 where the sign bit of x is set, else 0, as int32.", signBit);
-  table.add("exp10(x: tensor)", "10 to the power x.", powerOfTen);
+  table.add("exp10(x: tensor)", "10 to the power x.", powerOfTen<Accuracy::Rounded>);
   table.add("rcbrt(x: tensor)", "1 over the cube root.", reciprocalOf<UnaryOp::Cbrt>);
   table.add("llrint(x: tensor)", "The nearest integer, halves to even, as int64.", roundToInt64<UnaryOp::RoundEven>);
   table.add("llround(x: tensor)", "The nearest integer, halves away from zero, as int64.",
@@ -293,25 +289,25 @@ void addLibdevice(Table &table) {
   table.add("min(x: tensor, y: tensor)", "The smaller of x and y, elementwise.", extremumOf<false>);
 
   // Nearest rounding; the other directions are in LibdeviceRounding.cpp.
-  table.add("add_rn(x: tensor, y: tensor)", "x + y, rounded to nearest.", nearestOperation<BinaryOp::AddF>);
-  table.add("sub_rn(x: tensor, y: tensor)", "x - y, rounded to nearest.", nearestOperation<BinaryOp::SubF>);
-  table.add("mul_rn(x: tensor, y: tensor)", "x * y, rounded to nearest.", nearestOperation<BinaryOp::MulF>);
+  table.add("add_rn(x: tensor, y: tensor)", "x + y, rounded to nearest.", binaryMath<BinaryOp::AddF>);
+  table.add("sub_rn(x: tensor, y: tensor)", "x - y, rounded to nearest.", binaryMath<BinaryOp::SubF>);
+  table.add("mul_rn(x: tensor, y: tensor)", "x * y, rounded to nearest.", binaryMath<BinaryOp::MulF>);
   table.add("fma_rn(x: tensor, y: tensor, z: tensor)", "x * y + z with a single rounding to nearest.", nearestFma);
   table.add("rcp_rn(x: tensor)", "1 / x, rounded to nearest.", reciprocal);
   table.add("rsqrt_rn(x: tensor)", "1 over the square root.", unaryMath<UnaryOp::Rsqrt>);
 
-  // The fast_ names allow less exact results; these are the exact ones.
-  table.add("fast_dividef(x: tensor, y: tensor)", "x / y.", nearestOperation<BinaryOp::DivF>);
-  table.add("fast_expf(x: tensor)", "e to the power x.", unaryMath<UnaryOp::Exp>);
-  table.add("fast_exp10f(x: tensor)", "10 to the power x.", powerOfTen);
-  table.add("fast_logf(x: tensor)", "The natural logarithm.", unaryMath<UnaryOp::Log>);
-  table.add("fast_log2f(x: tensor)", "The logarithm to base 2.", unaryMath<UnaryOp::Log2>);
-  table.add("fast_log10f(x: tensor)", "The logarithm to base 10.", unaryMath<UnaryOp::Log10>);
-  table.add("fast_powf(x: tensor, y: tensor)", "x to the power y.", power);
-  table.add("fast_sinf(x: tensor)", "The sine of x radians.", unaryMath<UnaryOp::Sin>);
-  table.add("fast_cosf(x: tensor)", "The cosine of x radians.", unaryMath<UnaryOp::Cos>);
-  table.add("fast_tanf(x: tensor)", "The tangent of x radians.", unaryMath<UnaryOp::Tan>);
-  table.add("fast_tanhf(x: tensor)", "The hyperbolic tangent.", unaryMath<UnaryOp::Tanh>);
+  // The fast_ names allow less exact results, where the target has faster ones.
+  table.add("fast_dividef(x: tensor, y: tensor)", "x / y.", binaryMath<BinaryOp::DivF, Accuracy::Fast>);
+  table.add("fast_expf(x: tensor)", "e to the power x.", unaryMath<UnaryOp::Exp, Accuracy::Fast>);
+  table.add("fast_exp10f(x: tensor)", "10 to the power x.", powerOfTen<Accuracy::Fast>);
+  table.add("fast_logf(x: tensor)", "The natural logarithm.", unaryMath<UnaryOp::Log, Accuracy::Fast>);
+  table.add("fast_log2f(x: tensor)", "The logarithm to base 2.", unaryMath<UnaryOp::Log2, Accuracy::Fast>);
+  table.add("fast_log10f(x: tensor)", "The logarithm to base 10.", unaryMath<UnaryOp::Log10, Accuracy::Fast>);
+  table.add("fast_powf(x: tensor, y: tensor)", "x to the power y.", power<Accuracy::Fast>);
+  table.add("fast_sinf(x: tensor)", "The sine of x radians.", unaryMath<UnaryOp::Sin, Accuracy::Fast>);
+  table.add("fast_cosf(x: tensor)", "The cosine of x radians.", unaryMath<UnaryOp::Cos, Accuracy::Fast>);
+  table.add("fast_tanf(x: tensor)", "The tangent of x radians.", unaryMath<UnaryOp::Tan, Accuracy::Fast>);
+  table.add("fast_tanhf(x: tensor)", "The hyperbolic tangent.", unaryMath<UnaryOp::Tanh, Accuracy::Fast>);
   addLibdeviceRounding(table);
   addLibdeviceSpecial(table);
   addLibdeviceIntegers(table);

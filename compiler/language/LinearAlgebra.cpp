@@ -80,7 +80,14 @@ Type resultType(Evaluation &evaluation, Type operand, Type requested) {
 Object dot(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   Value a = operandArgument(evaluation, arguments[0], "input", boolArgument(evaluation, arguments[7], "trans_a"));
   Value b = operandArgument(evaluation, arguments[1], "other", boolArgument(evaluation, arguments[8], "trans_b"));
-  DotPrecision precision = precisionArgument(evaluation, arguments[3], arguments[4]);
+  DotOptions options{precisionArgument(evaluation, arguments[3], arguments[4])};
+  if (!arguments[5].isNone()) {
+    int64_t count = integerArgument(evaluation, arguments[5], "max_num_imprecise_acc");
+    if (count < 0 || count > INT32_MAX)
+      evaluation.fail(Diagnostic::Kind::Value,
+                      "`max_num_imprecise_acc` must be a number that is not negative, not " + arguments[5].repr());
+    options.maxImpreciseAcc = static_cast<int>(count);
+  }
   llvm::SmallVector<int64_t> left(a.type().shape()), right(b.type().shape());
   size_t rank = left.size();
   bool isCompatible = rank == right.size() && left[rank - 1] == right[rank - 2] &&
@@ -114,7 +121,7 @@ Object dot(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
                                                std::string(result == float64() ? "float64" : "float32") + ")");
   // Builders take one batch axis.
   if (rank <= 3)
-    return evaluation.builder().dot(a, b, accumulator, precision);
+    return evaluation.builder().dot(a, b, accumulator, options);
   int64_t batch = 1;
   for (int64_t extent : Shape(left).drop_back(2))
     batch *= extent;
@@ -122,7 +129,7 @@ Object dot(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
     Shape full = value.type().shape();
     return evaluation.builder().reshape(value, {batch, full[rank - 2], full[rank - 1]});
   };
-  return evaluation.builder().reshape(evaluation.builder().dot(flatten(a), flatten(b), flatten(accumulator), precision),
+  return evaluation.builder().reshape(evaluation.builder().dot(flatten(a), flatten(b), flatten(accumulator), options),
                                       shape);
 }
 

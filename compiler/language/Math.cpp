@@ -21,9 +21,9 @@ void addMath(Table &table) {
   table.add("log2(x: tensor)", "The logarithm to base 2.", unaryMath<UnaryOp::Log2>, Table::method);
   table.add("sin(x: tensor)", "The sine of x radians.", unaryMath<UnaryOp::Sin>, Table::method);
   table.add("cos(x: tensor)", "The cosine of x radians.", unaryMath<UnaryOp::Cos>, Table::method);
-  table.add("sqrt(x: tensor)", "The square root.", unaryMath<UnaryOp::Sqrt>, Table::method);
+  table.add("sqrt(x: tensor)", "The square root.", unaryMath<UnaryOp::Sqrt, Accuracy::Usual>, Table::method);
   table.add("sqrt_rn(x: tensor)", "The square root, correctly rounded.", unaryMath<UnaryOp::Sqrt>, Table::method);
-  table.add("rsqrt(x: tensor)", "1 over the square root.", unaryMath<UnaryOp::Rsqrt>, Table::method);
+  table.add("rsqrt(x: tensor)", "1 over the square root.", unaryMath<UnaryOp::Rsqrt, Accuracy::Usual>, Table::method);
   table.add("erf(x: tensor)", "The error function.", unaryMath<UnaryOp::Erf>, Table::method);
   table.add("floor(x: tensor)", "The largest integer not above x, as a float.", unaryMath<UnaryOp::Floor>,
             Table::method);

@@ -21,12 +21,12 @@ Value elementwise(Evaluation &evaluation, UnaryOp op, Value value) {
   return castTo(evaluation, evaluation.builder().unary(op, castTo(evaluation, value, float32())), type);
 }
 
-Value elementwise(Evaluation &evaluation, BinaryOp op, Value lhs, Value rhs) {
+Value elementwise(Evaluation &evaluation, BinaryOp op, Value lhs, Value rhs, Accuracy accuracy) {
   Type type = lhs.type().scalarType();
   if (!type.isFp8())
-    return evaluation.builder().binary(op, lhs, rhs);
+    return evaluation.builder().binary(op, lhs, rhs, accuracy);
   Value left = castTo(evaluation, lhs, float32()), right = castTo(evaluation, rhs, float32());
-  return castTo(evaluation, evaluation.builder().binary(op, left, right), type);
+  return castTo(evaluation, evaluation.builder().binary(op, left, right, accuracy), type);
 }
 
 namespace {
@@ -92,7 +92,7 @@ Object divide(Evaluation &evaluation, const Object &lhs, const Object &rhs) {
   if (type.isInteger())
     type = float32();
   auto [left, right] = unifyShapes(evaluation, toOperand(evaluation, lhs, type), toOperand(evaluation, rhs, type));
-  return elementwise(evaluation, BinaryOp::DivF, left, right);
+  return elementwise(evaluation, BinaryOp::DivF, left, right, Accuracy::Usual);
 }
 
 Object floorDivide(Evaluation &evaluation, const Object &lhs, const Object &rhs) {

@@ -44,7 +44,7 @@ Values broadcastTogether(Evaluation &evaluation, llvm::ArrayRef<Value> values);
 Value constantOf(Evaluation &evaluation, Type type, const Object &number);
 
 Value elementwise(Evaluation &evaluation, UnaryOp op, Value value);
-Value elementwise(Evaluation &evaluation, BinaryOp op, Value lhs, Value rhs);
+Value elementwise(Evaluation &evaluation, BinaryOp op, Value lhs, Value rhs, Accuracy accuracy = Accuracy::Rounded);
 // The comparison for the operands' type: signed, unsigned or floating. `op` is Eq, Ne, Lt, Le, Gt or Ge.
 Value compareValues(Evaluation &evaluation, Comparison op, Value lhs, Value rhs);
 

@@ -29,7 +29,7 @@ struct Term {
   Term operator+(const Term &rhs) const { return apply(Operator::Add, rhs); }
   Term operator-(const Term &rhs) const { return apply(Operator::Sub, rhs); }
   Term operator*(const Term &rhs) const { return apply(Operator::Mul, rhs); }
-  Term operator/(const Term &rhs) const { return apply(Operator::Div, rhs); }
+  Term operator/(const Term &rhs) const { return binary(BinaryOp::DivF, rhs); } // rounded: a formula counts on it
   Term operator&(const Term &rhs) const { return apply(Operator::And, rhs); }
   Term operator|(const Term &rhs) const { return apply(Operator::Or, rhs); }
   Term operator^(const Term &rhs) const { return apply(Operator::Xor, rhs); }

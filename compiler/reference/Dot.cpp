@@ -62,7 +62,7 @@ BufferRef widened(EagerBuilder &builder, const Value &value, Type element) {
 }
 } // namespace
 
-Value EagerBuilder::dot(Value a, Value b, Value accumulator, DotPrecision precision) {
+Value EagerBuilder::dot(Value a, Value b, Value accumulator, const DotOptions &) {
   Type resultType = accumulator.type();
   bool isDouble = resultType.scalarType() == float64() || a.type().scalarType() == float64();
   Type element = isDouble ? float64() : resultType.isFloating() ? float32() : int32();

@@ -70,7 +70,7 @@ static ScalarKind computedKind(Type type) {
 
 static void mustExist(Kernel kernel) { assert(kernel && "an operation reached the evaluator on a type that has none"); }
 
-Value EagerBuilder::unary(UnaryOp op, Value value) {
+Value EagerBuilder::unary(UnaryOp op, Value value, Accuracy) {
   Buffer &operand = bufferOf(value);
   ScalarKind kind = computedKind(operand.type);
   Kernel kernel = isFloatOp(op) ? floatUnaryKernel(op, kind) : integerUnaryKernel(op, kind);
@@ -78,7 +78,7 @@ Value EagerBuilder::unary(UnaryOp op, Value value) {
   return valueOf(elementwise(kernel, &operand, operand.type, true));
 }
 
-Value EagerBuilder::binary(BinaryOp op, Value lhs, Value rhs) {
+Value EagerBuilder::binary(BinaryOp op, Value lhs, Value rhs, Accuracy) {
   Buffer &left = bufferOf(lhs), &right = bufferOf(rhs);
   ScalarKind kind = computedKind(left.type);
   Kernel kernel = isFloatOp(op) ? floatBinaryKernel(op, kind) : integerBinaryKernel(op, kind);
@@ -113,4 +113,4 @@ void EagerBuilder::assume(Value condition) {
     fail(Diagnostic::Kind::Value, "program " + programName() + ": an assumption does not hold");
 }
 
-Value EagerBuilder::hint(llvm::StringRef kind, Value value, llvm::ArrayRef<int64_t> values) { return value; }
+Value EagerBuilder::hint(HintKind kind, Value value, llvm::ArrayRef<int64_t> values) { return value; }

@@ -55,8 +55,8 @@ public:
   Value extract(Value value, llvm::ArrayRef<int64_t> index) override;
   Value gather(Value source, Value index, int axis) override;
 
-  Value unary(UnaryOp op, Value value) override;
-  Value binary(BinaryOp op, Value lhs, Value rhs) override;
+  Value unary(UnaryOp op, Value value, Accuracy accuracy = Accuracy::Rounded) override;
+  Value binary(BinaryOp op, Value lhs, Value rhs, Accuracy accuracy = Accuracy::Rounded) override;
   Value compare(CompareOp op, Value lhs, Value rhs) override;
   Value fma(Value a, Value b, Value c) override;
   Value select(Value condition, Value whenTrue, Value whenFalse) override;
@@ -68,7 +68,7 @@ public:
   Value atomic(AtomicOp op, Value pointer, Value value, Value mask, MemoryOrder order, MemoryScope scope) override;
   Value atomicCas(Value pointer, Value expected, Value desired, MemoryOrder order, MemoryScope scope) override;
 
-  Value dot(Value a, Value b, Value accumulator, DotPrecision precision) override;
+  Value dot(Value a, Value b, Value accumulator, const DotOptions &options) override;
   Values reduce(llvm::ArrayRef<Value> operands, int axis, const Combine &combine) override;
   Values scan(llvm::ArrayRef<Value> operands, int axis, bool reverse, const Combine &combine) override;
   Value histogram(Value value, int64_t bins, Value mask) override;
@@ -77,7 +77,7 @@ public:
   void deviceAssert(Value condition, llvm::StringRef message) override;
   void barrier() override;
   void assume(Value condition) override;
-  Value hint(llvm::StringRef kind, Value value, llvm::ArrayRef<int64_t> values) override;
+  Value hint(HintKind kind, Value value, llvm::ArrayRef<int64_t> values) override;
   Values inlineAssembly(llvm::StringRef text, llvm::StringRef constraints, llvm::ArrayRef<Value> operands,
                         llvm::ArrayRef<Type> results, bool isPure, int pack) override;
   Value externalCall(const ExternalFunction &function, llvm::ArrayRef<Value> operands, Type result,

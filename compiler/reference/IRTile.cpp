@@ -14,6 +14,7 @@ static_assert(static_cast<int>(tile::MemoryOrder::AcquireRelease) == static_cast
 static_assert(static_cast<int>(tile::MemoryScope::System) == static_cast<int>(MemoryScope::System));
 static_assert(static_cast<int>(tile::DotPrecision::BF16x6) == static_cast<int>(DotPrecision::BF16x6));
 static_assert(static_cast<int>(tile::Rounding::TowardZero) == static_cast<int>(Rounding::TowardZero));
+static_assert(static_cast<int>(tile::HintKind::Constancy) == static_cast<int>(HintKind::Constancy));
 
 // A combining region is run once on whole slices, its scalars standing for tiles. One that branches on them is run
 // element by element instead.
@@ -145,7 +146,7 @@ bool IRProgram::runShape(mlir::Operation &op) {
         return finish(builder.cast(CastOp::IntToPointer, source, resultType(cast.getType(), source)));
       })
       .Case([&](tile::HintOp hint) {
-        return finish(builder.hint(hint.getKind(), get(hint.getSource()), hint.getValues()));
+        return finish(builder.hint(static_cast<HintKind>(hint.getKind()), get(hint.getSource()), hint.getValues()));
       })
       .Default([](mlir::Operation *) { return false; });
 }
@@ -206,8 +207,8 @@ bool IRProgram::runTile(mlir::Operation &op) {
       .Case([&](tile::ClockOp) { return finish(builder.readMachine(MachineValue::Clock)); })
       .Case([&](tile::ProcessorOp) { return finish(builder.readMachine(MachineValue::Processor)); })
       .Case([&](tile::DotOp dot) {
-        return finish(builder.dot(get(dot.getA()), get(dot.getB()), get(dot.getAccumulator()),
-                                  static_cast<DotPrecision>(dot.getPrecision())));
+        DotOptions options{static_cast<DotPrecision>(dot.getPrecision()), dot.getMaxImpreciseAcc()};
+        return finish(builder.dot(get(dot.getA()), get(dot.getB()), get(dot.getAccumulator()), options));
       })
       .Case([&](tile::ReduceOp reduce) {
         return finish(builder.reduce(operandsOf(op), reduce.getAxis(), combineBy(reduce.getCombine())));

@@ -36,7 +36,7 @@ Type nacre::typeOfIR(mlir::Type type) {
     }
   }
   if (auto pointer = mlir::dyn_cast<tile::PointerType>(type))
-    return Type::pointer(typeOfIR(pointer.getPointee()), false, pointer.getAddressSpace());
+    return Type::pointer(typeOfIR(pointer.getPointee()), pointer.getIsConst(), pointer.getAddressSpace());
   return llvm::TypeSwitch<mlir::Type, Type>(type)
       .Case([](mlir::Float64Type) { return float64(); })
       .Case([](mlir::Float32Type) { return float32(); })

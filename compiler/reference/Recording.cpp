@@ -167,11 +167,11 @@ Value Recorder::broadcast(Value value, Shape shape) {
     return value;
   return passOn().broadcast(value, shape);
 }
-Value Recorder::unary(UnaryOp op, Value value) {
-  return record({RecordedStep::Kind::Unary, static_cast<int>(op)}, value, target.unary(op, value));
+Value Recorder::unary(UnaryOp op, Value value, Accuracy accuracy) {
+  return record({RecordedStep::Kind::Unary, static_cast<int>(op)}, value, target.unary(op, value, accuracy));
 }
-Value Recorder::binary(BinaryOp op, Value lhs, Value rhs) {
-  return record({RecordedStep::Kind::Binary, static_cast<int>(op)}, {lhs, rhs}, target.binary(op, lhs, rhs));
+Value Recorder::binary(BinaryOp op, Value lhs, Value rhs, Accuracy accuracy) {
+  return record({RecordedStep::Kind::Binary, static_cast<int>(op)}, {lhs, rhs}, target.binary(op, lhs, rhs, accuracy));
 }
 Value Recorder::compare(CompareOp op, Value lhs, Value rhs) {
   return record({RecordedStep::Kind::Compare, static_cast<int>(op)}, {lhs, rhs}, target.compare(op, lhs, rhs));
@@ -216,8 +216,8 @@ Value Recorder::atomic(AtomicOp op, Value pointer, Value value, Value mask, Memo
 Value Recorder::atomicCas(Value pointer, Value expected, Value desired, MemoryOrder order, MemoryScope scope) {
   return passOn().atomicCas(pointer, expected, desired, order, scope);
 }
-Value Recorder::dot(Value a, Value b, Value accumulator, DotPrecision precision) {
-  return passOn().dot(a, b, accumulator, precision);
+Value Recorder::dot(Value a, Value b, Value accumulator, const DotOptions &options) {
+  return passOn().dot(a, b, accumulator, options);
 }
 Values Recorder::reduce(llvm::ArrayRef<Value> operands, int axis, const Combine &combine) {
   return passOn().reduce(operands, axis, combine);
@@ -232,7 +232,7 @@ void Recorder::devicePrint(llvm::StringRef prefix, llvm::ArrayRef<Value> values,
 void Recorder::deviceAssert(Value condition, llvm::StringRef message) { passOn().deviceAssert(condition, message); }
 void Recorder::barrier() { passOn().barrier(); }
 void Recorder::assume(Value condition) { passOn().assume(condition); }
-Value Recorder::hint(llvm::StringRef kind, Value value, llvm::ArrayRef<int64_t> values) { return value; }
+Value Recorder::hint(HintKind kind, Value value, llvm::ArrayRef<int64_t> values) { return value; }
 Values Recorder::inlineAssembly(llvm::StringRef text, llvm::StringRef constraints, llvm::ArrayRef<Value> operands,
                                 llvm::ArrayRef<Type> results, bool isPure, int pack) {
   return passOn().inlineAssembly(text, constraints, operands, results, isPure, pack);

@@ -1,5 +1,5 @@
 // Builtins, methods of tiles and counting loops as Python objects.
-#include "compiler/language/Builtins.h"
+#include "compiler/language/Iteration.h"
 #include "compiler/language/Scalars.h"
 #include "compiler/language/StandardLibrary.h"
 #include "python/core/Errors.h"
@@ -20,7 +20,22 @@ struct BuiltinObject {
 };
 const Builtin &builtinOf(PyObject *self) { return *reinterpret_cast<BuiltinObject *>(self)->builtin; }
 
-bool isRange(const Builtin &builtin) { return builtin.name == "range" || builtin.name == "static_range"; }
+// What a call was given, as the language sees it; a method's receiver comes first.
+struct GivenArguments {
+  llvm::SmallVector<Object, 6> positional;
+  llvm::SmallVector<std::pair<std::string, Object>, 4> keywords;
+
+  GivenArguments(Bridge &bridge, PyObject *receiver, PyObject *args, PyObject *named) {
+    if (receiver)
+      positional.push_back(bridge.toObject(receiver));
+    for (Py_ssize_t i = 0, size = PyTuple_Size(args); i < size; ++i)
+      positional.push_back(bridge.toObject(PyTuple_GetItem(args, i)));
+    PyObject *name, *value;
+    Py_ssize_t position = 0;
+    while (named && PyDict_Next(named, &position, &name, &value))
+      keywords.emplace_back(text(name), bridge.toObject(value));
+  }
+};
 
 std::string shownName(const Builtin &builtin) {
   llvm::StringRef module = builtin.module;
@@ -57,10 +72,14 @@ PyObject *callBuiltinObject(PyObject *self, PyObject *args, PyObject *keywords) 
       raise(PyExc_RuntimeError, "%s works inside a kernel only: call it from a function decorated with @triton.jit",
             shownName(builtin).c_str());
     if (builtin.module == "triton.language") {
-      if (isRange(builtin)) // outside of a `for`: its numbers
+      if (isRangeBuiltin(builtin)) // outside of a `for`: its numbers
         return checked(PyObject_Call(reinterpret_cast<PyObject *>(&PyRange_Type), args, nullptr)).release();
-      if (builtin.name == "condition" && PyTuple_Size(args) > 0)
-        return Handle::borrow(PyTuple_GetItem(args, 0)).release();
+      if (builtin.name == "condition") {
+        Bridge &bridge = Bridge::any();
+        GivenArguments given(bridge, nullptr, args, keywords);
+        return bridge.toPython(conditionArguments(bridge.interpreter, given.positional, given.keywords).first)
+            .release();
+      }
     }
     return callBuiltinWith(builtin, nullptr, args, keywords).release();
   });
@@ -236,19 +255,9 @@ Handle makeRangeType() {
 
 Handle callBuiltinWith(const Builtin &builtin, PyObject *receiver, PyObject *args, PyObject *keywords) {
   Bridge &bridge = Bridge::any();
-  llvm::SmallVector<Object, 6> positional;
-  if (receiver)
-    positional.push_back(bridge.toObject(receiver));
-  for (Py_ssize_t i = 0, size = PyTuple_Size(args); i < size; ++i)
-    positional.push_back(bridge.toObject(PyTuple_GetItem(args, i)));
-  llvm::SmallVector<std::pair<std::string, Object>, 4> named;
-  if (keywords) {
-    PyObject *name, *value;
-    Py_ssize_t position = 0;
-    while (PyDict_Next(keywords, &position, &name, &value))
-      named.emplace_back(text(name), bridge.toObject(value));
-  }
-  return bridge.toPython(bridge.compute([&] { return callBuiltin(bridge.interpreter, builtin, positional, named); }));
+  GivenArguments given(bridge, receiver, args, keywords);
+  return bridge.toPython(
+      bridge.compute([&] { return callBuiltin(bridge.interpreter, builtin, given.positional, given.keywords); }));
 }
 
 Handle callWith(PyObject *callee, PyObject *const *args, Py_ssize_t positional, PyObject *names) {
@@ -279,25 +288,20 @@ PyObject *iterate(PyObject *, PyObject *const *args, Py_ssize_t positional, PyOb
   return evaluated([&]() -> PyObject * {
     PyObject *callee = args[0];
     bool isPython = callee == reinterpret_cast<PyObject *>(&PyRange_Type);
-    bool isBuiltin = Py_TYPE(callee) == builtinType && isRange(builtinOf(callee));
+    bool isBuiltin = Py_TYPE(callee) == builtinType && isRangeBuiltin(builtinOf(callee));
     if (!isPython && !isBuiltin)
       return callWith(callee, args + 1, positional - 1, names).release();
     Bridge &bridge = Bridge::any();
-    PyObject *given[3] = {nullptr, nullptr, nullptr};
-    for (Py_ssize_t i = 1; i < positional && i <= 3; ++i)
-      given[i - 1] = args[i];
-    for (Py_ssize_t i = 0, count = names ? PyTuple_Size(names) : 0; i < count; ++i) {
-      std::string_view name = textView(PyTuple_GetItem(names, i));
-      if (name == "arg1" || name == "arg2" || name == "step")
-        given[name == "arg1" ? 0 : name == "arg2" ? 1 : 2] = args[positional + i];
-    }
-    if (!given[0])
-      bridge.interpreter.fail(Diagnostic::Kind::Argument, "a range needs at least one argument");
-    bool hasStart = given[1] && given[1] != Py_None;
-    Object first = bridge.toObject(given[0]);
-    Object bounds[3] = {hasStart ? first : Object(0), hasStart ? bridge.toObject(given[1]) : first,
-                        given[2] && given[2] != Py_None ? bridge.toObject(given[2]) : Object(1)};
-    if (isPython || builtinOf(callee).name == "range")
+    llvm::SmallVector<Object, 3> given;
+    for (Py_ssize_t i = 1; i < positional; ++i)
+      given.push_back(bridge.toObject(args[i]));
+    llvm::SmallVector<std::pair<std::string, Object>, 4> keywords;
+    for (Py_ssize_t i = 0, count = names ? PyTuple_Size(names) : 0; i < count; ++i)
+      keywords.emplace_back(text(PyTuple_GetItem(names, i)), bridge.toObject(args[positional + i]));
+    const Builtin &builtin = isPython ? *findBuiltin("builtins", "range") : builtinOf(callee);
+    RangeArguments range = rangeArguments(bridge.interpreter, builtin, given, keywords);
+    Object bounds[3] = {range.start, range.stop, range.step};
+    if (builtin.name == "range")
       return makeRange(bridge, bounds).release();
     for (const Object &bound : bounds)
       if (!bound.isInt() && !bound.isBool())

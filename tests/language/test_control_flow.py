@@ -571,3 +571,38 @@ def test_a_condition_with_hints(engine, n, steps):
     out = engine.empty(1, "int32")
     condition_kernel[(1,)](out, n)
     assert engine.numpy(out)[0] == steps
+
+
+@triton.jit
+def unknown_range_hint_kernel(out_ptr, n):
+    for i in tl.range(0, n, unroll=2):
+        tl.store(out_ptr, i)
+
+
+@triton.jit
+def unknown_python_range_hint_kernel(out_ptr, n):
+    for i in range(0, n, num_steps=2):
+        tl.store(out_ptr, i)
+
+
+@triton.jit
+def unknown_condition_hint_kernel(out_ptr, n):
+    while tl.condition(n > 1, unroll=True):
+        n = n // 2
+        tl.store(out_ptr, n)
+
+
+@triton.jit
+def negative_hint_kernel(out_ptr, n):
+    for i in tl.range(0, n, num_stages=-2):
+        tl.store(out_ptr, i)
+
+
+@pytest.mark.ours("Triton's interpreter takes any hint")
+@pytest.mark.parametrize("kernel, message", [
+    (unknown_range_hint_kernel, "tl.range has no parameter `unroll`"), (unknown_python_range_hint_kernel, "tl.range has no parameter `num_steps`"),
+    (unknown_condition_hint_kernel, "tl.condition has no parameter `unroll`"), (negative_hint_kernel, "`num_stages` of tl.range must be"),
+], ids=["range", "python range", "condition", "negative"])  # fmt: skip
+def test_a_hint_that_means_nothing_is_an_error(engine, kernel, message):
+    with pytest.raises(triton.TritonError, match=message):
+        kernel[(1,)](engine.empty(1, "int32"), 4)

@@ -78,18 +78,27 @@ static ArgumentSpec parseEntry(llvm::StringRef text, const std::string &name, bo
 
 int main(int argc, char **argv) {
   if (argc < 4) {
-    llvm::errs() << "usage: nacre-frontend-dump FILE KERNEL SIGNATURE [--debug] [--locations]\n";
+    llvm::errs() << "usage: nacre-frontend-dump FILE KERNEL SIGNATURE [--debug] [--locations] [--num-warps=N] "
+                    "[--num-stages=N]\n";
     return 2;
   }
   FrontendOptions options;
   mlir::OpPrintingFlags flags;
   for (int i = 4; i < argc; ++i) {
     llvm::StringRef option = argv[i];
+    auto number = [&](llvm::StringRef name, std::optional<int> &value) {
+      llvm::StringRef text = option;
+      int parsed;
+      if (!text.consume_front(name) || text.getAsInteger(10, parsed))
+        return false;
+      value = parsed;
+      return true;
+    };
     if (option == "--debug")
       options.debug = true;
     else if (option == "--locations")
       flags.enableDebugInfo(true, /*prettyForm=*/false);
-    else
+    else if (!number("--num-warps=", options.launch.numWarps) && !number("--num-stages=", options.launch.numStages))
       llvm::report_fatal_error(llvm::Twine("unknown option ") + option, false);
   }
   auto buffer = llvm::MemoryBuffer::getFile(argv[1]);

@@ -1,6 +1,7 @@
 // The tile dialect's C++ face: types, enumerations, operations.
 #pragma once
 
+#include "compiler/ir/tile/KernelAttributes.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -21,12 +22,17 @@ bool isFloatLike(mlir::Type type);   // a float or a tile of floats, fp8 of ever
 
 // The shape of a tile; empty for a scalar.
 llvm::ArrayRef<int64_t> shapeOf(mlir::Type type);
-// `type`'s shape with other elements: a tile of `element`, or `element` itself for a scalar.
+// `type`'s shape and encoding with other elements: a tile of `element`, or `element` itself for a scalar.
 mlir::Type withElement(mlir::Type type, mlir::Type element);
 
-// The unit attribute that marks a func.func as a kernel, and the i64 argument attribute for a known divisor.
-inline constexpr llvm::StringLiteral kernelAttribute = "tile.kernel";
-inline constexpr llvm::StringLiteral divisibilityAttribute = "tile.divisibility";
+// Whether the operation, or one inside it, may write memory, or stands for an order that accesses must keep (a barrier,
+// a print, a volatile load): no load may be moved past it. The operations' own effects say so, and nothing else.
+bool writesMemory(mlir::Operation *op);
+
+// What tile.assume acts on: it is no memory, so an assumption orders no access, and is still not removed.
+struct Assumptions : mlir::SideEffects::Resource::Base<Assumptions> {
+  llvm::StringRef getName() final { return "assumptions"; }
+};
 } // namespace nacre::tile
 
 #include "compiler/ir/tile/TileDialect.h.inc"

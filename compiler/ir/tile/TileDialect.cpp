@@ -5,6 +5,26 @@
 using namespace mlir;
 using namespace nacre::tile;
 
+// `, 3`, `, const`, or both: what differs from an ordinary pointer.
+static ParseResult parsePointerQualifiers(AsmParser &parser, int &addressSpace, bool &isConst) {
+  addressSpace = 1;
+  isConst = false;
+  while (succeeded(parser.parseOptionalComma())) {
+    if (succeeded(parser.parseOptionalKeyword("const")))
+      isConst = true;
+    else if (parser.parseInteger(addressSpace))
+      return failure();
+  }
+  return success();
+}
+
+static void printPointerQualifiers(AsmPrinter &printer, int addressSpace, bool isConst) {
+  if (addressSpace != 1)
+    printer << ", " << addressSpace;
+  if (isConst)
+    printer << ", const";
+}
+
 #include "compiler/ir/tile/TileDialect.cpp.inc"
 #include "compiler/ir/tile/TileEnums.cpp.inc"
 #define GET_TYPEDEF_CLASSES
@@ -66,7 +86,8 @@ bool nacre::tile::isTileType(Type type) {
   return true;
 }
 
-LogicalResult PointerType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, Type pointee, int addressSpace) {
+LogicalResult PointerType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, Type pointee, int addressSpace,
+                                  bool isConst) {
   if (!isScalarType(pointee))
     return emitError() << "a pointer addresses numbers or pointers, not " << pointee;
   return success();
@@ -81,5 +102,5 @@ ArrayRef<int64_t> nacre::tile::shapeOf(Type type) {
 
 Type nacre::tile::withElement(Type type, Type element) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor ? RankedTensorType::get(tensor.getShape(), element) : element;
+  return tensor ? RankedTensorType::get(tensor.getShape(), element, tensor.getEncoding()) : element;
 }

@@ -32,7 +32,7 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
 }
 
 OpFoldResult PermuteOp::fold(FoldAdaptor adaptor) {
-  bool identity = true;
+  bool identity = getSource().getType() == getType();
   for (auto [i, axis] : llvm::enumerate(getOrder()))
     identity &= static_cast<int32_t>(i) == axis;
   if (identity)
@@ -137,7 +137,8 @@ void DotOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext
     if (other == op.getResult())
       return failure();
     rewriter.setInsertionPoint(user);
-    rewriter.replaceOpWithNewOp<DotOp>(user, other.getType(), op.getA(), op.getB(), other, op.getPrecision());
+    rewriter.replaceOpWithNewOp<DotOp>(user, other.getType(), op.getA(), op.getB(), other, op.getPrecisionAttr(),
+                                       op.getMaxImpreciseAccAttr());
     rewriter.eraseOp(op);
     return success();
   });

@@ -195,14 +195,20 @@ LogicalResult StoreOp::verify() {
   return verifyPointee(*this, getPointer().getType(), getValue().getType());
 }
 
+static LogicalResult verifyAtomicKind(Operation *op, AtomicKind kind, Type value) {
+  bool isFloat = llvm::is_contained({AtomicKind::AddF, AtomicKind::MaxF, AtomicKind::MinF}, kind);
+  if (kind == AtomicKind::Exchange || (isFloat ? isFloatLike(value) : isIntegerLike(value)))
+    return success();
+  return op->emitOpError("this kind of atomic does not suit elements of ") << getElementTypeOrSelf(value);
+}
+
 LogicalResult AtomicRmwOp::verify() {
   if (getValue().getType() != getType())
     return emitOpError("result must have the value's type");
   if (getMask() && failed(sameShape(*this, "pointer and mask", getPointer().getType(), getMask().getType())))
     return failure();
-  bool isFloat = llvm::is_contained({AtomicKind::AddF, AtomicKind::MaxF, AtomicKind::MinF}, getKind());
-  if (getKind() != AtomicKind::Exchange && !(isFloat ? isFloatLike(getType()) : isIntegerLike(getType())))
-    return emitOpError("this kind of atomic does not suit elements of ") << getElementTypeOrSelf(getType());
+  if (failed(verifyAtomicKind(*this, getKind(), getType())))
+    return failure();
   return verifyPointee(*this, getPointer().getType(), getValue().getType());
 }
 
@@ -227,7 +233,7 @@ void ProcessorOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void PrintOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void AssertOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void CheckAccessOp::getEffects(Effects &effects) { readsAndWrites(effects); }
-void AssumeOp::getEffects(Effects &effects) { effects.emplace_back(MemoryEffects::Write::get()); }
+void AssumeOp::getEffects(Effects &effects) { effects.emplace_back(MemoryEffects::Write::get(), Assumptions::get()); }
 void InlineAsmOp::getEffects(Effects &effects) {
   if (!getIsPure())
     readsAndWrites(effects);
@@ -237,7 +243,35 @@ void ExternalCallOp::getEffects(Effects &effects) {
     readsAndWrites(effects);
 }
 
+bool nacre::tile::writesMemory(Operation *op) {
+  std::optional<SmallVector<MemoryEffects::EffectInstance>> effects = getEffectsRecursively(op);
+  if (!effects)
+    return true;
+  return llvm::any_of(*effects, [](const MemoryEffects::EffectInstance &effect) {
+    return isa<MemoryEffects::Write>(effect.getEffect()) && effect.getResource() != Assumptions::get();
+  });
+}
+
 // ---- Linear algebra, reductions
+
+static bool isFp8(Type element) {
+  return isFloatLike(element) && (!isa<FloatType>(element) || element.getIntOrFloatBitWidth() == 8);
+}
+
+// Which sums there are of products of two elements.
+static LogicalResult verifyDotTypes(DotOp op) {
+  Type a = op.getA().getType().getElementType(), b = op.getB().getType().getElementType();
+  Type sum = op.getType().getElementType();
+  if (a != b && !(isFp8(a) && isFp8(b)))
+    return op.emitOpError("operands must have one element type, or be fp8: ") << a << " and " << b;
+  bool isHalf = a.isF16() || isFp8(a);
+  bool isSum = a.isInteger(8) ? sum.isInteger(32)
+               : a.isF64()    ? sum.isF64()
+                              : (sum.isF32() && (isHalf || a.isF32() || a.isBF16())) || (sum.isF16() && isHalf);
+  if (!isSum)
+    return op.emitOpError("products of ") << a << " are not summed in " << sum;
+  return success();
+}
 
 LogicalResult DotOp::verify() {
   ArrayRef<int64_t> a = getA().getType().getShape(), b = getB().getType().getShape(), c = getType().getShape();
@@ -252,7 +286,7 @@ LogicalResult DotOp::verify() {
   bool areIntegers = isIntegerLike(getA().getType()) && isIntegerLike(getB().getType()) && isIntegerLike(getType());
   if (!areFloats && !areIntegers)
     return emitOpError("operands and result must all be floats, or all integers");
-  return success();
+  return verifyDotTypes(*this);
 }
 
 static LogicalResult verifyCombine(Operation *op, ValueRange operands, int64_t axis, Region &region) {
@@ -324,8 +358,8 @@ LogicalResult MapOp::verify() {
 }
 
 LogicalResult HistogramOp::verify() {
-  if (!isIntegerLike(getSource().getType()) || !isIntegerLike(getType()) || getType().getRank() != 1)
-    return emitOpError("counts integers into a rank-1 tile of integers");
+  if (!isIntegerLike(getSource().getType()) || !getType().getElementType().isInteger(32) || getType().getRank() != 1)
+    return emitOpError("counts integers into a rank-1 tile of i32");
   if (getMask())
     return sameShape(*this, "source and mask", getSource().getType(), getMask().getType());
   return success();
@@ -340,8 +374,12 @@ LogicalResult PrintOp::verify() {
 }
 
 LogicalResult HintOp::verify() {
-  if (!llvm::is_contained({"divisibility", "contiguity", "constancy"}, getKind()))
-    return emitOpError("unknown kind of promise: ") << getKind();
+  if (isFloatLike(getType()))
+    return emitOpError("is about integers and pointers");
+  if (getValues().size() != std::max<size_t>(1, shapeOf(getType()).size()))
+    return emitOpError("needs one number an axis");
+  if (llvm::any_of(getValues(), [](int64_t value) { return value < 1; }))
+    return emitOpError("needs positive numbers");
   return success();
 }
 

@@ -91,8 +91,8 @@ public:
                      "gather(" + textOf(source) + ", " + textOf(index) + "," + std::to_string(axis) + ")");
   }
 
-  Value unary(UnaryOp op, Value value) override { return textValue(value.type(), call(name(op), {value})); }
-  Value binary(BinaryOp op, Value lhs, Value rhs) override {
+  Value unary(UnaryOp op, Value value, Accuracy) override { return textValue(value.type(), call(name(op), {value})); }
+  Value binary(BinaryOp op, Value lhs, Value rhs, Accuracy) override {
     check(lhs.type() == rhs.type());
     return textValue(lhs.type(), call(name(op), {lhs, rhs}));
   }
@@ -146,8 +146,8 @@ public:
     return textValue(desired.type(), call("cas", {pointer, expected, desired}));
   }
 
-  Value dot(Value a, Value b, Value accumulator, DotPrecision precision) override {
-    return textValue(accumulator.type(), "dot" + std::to_string(static_cast<int>(precision)) + "(" + textOf(a) + ", " +
+  Value dot(Value a, Value b, Value accumulator, const DotOptions &options) override {
+    return textValue(accumulator.type(), "dot" + std::to_string(static_cast<int>(options.precision)) + "(" + textOf(a) + ", " +
                                              textOf(b) + ", " + textOf(accumulator) + ")");
   }
   Values reduce(llvm::ArrayRef<Value> operands, int axis, const Combine &combine) override {
@@ -190,8 +190,9 @@ public:
   }
   void barrier() override { effects.push_back("barrier"); }
   void assume(Value condition) override { effects.push_back("assume(" + textOf(condition) + ")"); }
-  Value hint(llvm::StringRef kind, Value value, llvm::ArrayRef<int64_t> values) override {
-    return textValue(value.type(), kind.str() + "(" + textOf(value) + "," + shapeOf(values) + ")");
+  Value hint(HintKind kind, Value value, llvm::ArrayRef<int64_t> values) override {
+    static constexpr const char *names[] = {"divisibility", "contiguity", "constancy"};
+    return textValue(value.type(), std::string(names[static_cast<int>(kind)]) + "(" + textOf(value) + "," + shapeOf(values) + ")");
   }
   Values inlineAssembly(llvm::StringRef text, llvm::StringRef, llvm::ArrayRef<Value> operands,
                         llvm::ArrayRef<Type> results, bool, int) override {

@@ -13,7 +13,7 @@ namespace {
 tile::DotOp summedProduct(scf::ForOp loop) {
   tile::DotOp found;
   for (Operation &op : loop.getBody()->without_terminator()) {
-    if (op.getNumRegions() != 0 || writesMemory(&op))
+    if (op.getNumRegions() != 0 || tile::writesMemory(&op))
       return {};
     if (auto dot = dyn_cast<tile::DotOp>(op)) {
       if (found)

@@ -17,10 +17,14 @@ static Type shaped(Emit &b, Type element, Value like) {
   return vector ? Type(b.vectorType(element, vector.getDimSize(0))) : element;
 }
 
-// The same operation on other operands and result types.
+// The same operation on other operands and result types. Where an approximation is allowed, this target computes the
+// exact result all the same: it is as fast, and LLVM's own estimates are not as good.
 static Operation *rebuild(Emit &b, Operation *op, ArrayRef<Value> operands, ArrayRef<Type> results) {
   Operation *built = Operation::create(op->getLoc(), op->getName(), results, operands,
                                        op->getDiscardableAttrDictionary(), op->getPropertiesStorage(), BlockRange(), 0);
+  if (auto fast = dyn_cast<arith::ArithFastMathInterface>(built); fast && fast.getFastMathFlagsAttr())
+    built->setAttr(fast.getFastMathAttrName(),
+                   arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::none));
   b.insert(built);
   return built;
 }

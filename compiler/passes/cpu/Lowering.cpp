@@ -376,7 +376,7 @@ bool Lowering::canReadAgain(Operation *op) {
       last = reader;
   }
   for (Operation *between = op->getNextNode(); between != last; between = between->getNextNode())
-    if (writesMemory(between))
+    if (tile::writesMemory(between))
       return false;
   return readsOwnElement(load.getResult()) || !sharesLoopsWithStore(last);
 }

@@ -46,21 +46,6 @@ static int ownCost(Operation *op) {
 
 int Plan::cost(Value value) const { return costs.lookup(value); }
 
-bool nacre::cpu::writesMemory(Operation *op) {
-  if (isa<tile::LoadOp>(op))
-    return cast<tile::LoadOp>(op).getIsVolatile();
-  if (op->getNumRegions() != 0 && !isa<tile::ReduceOp, tile::ScanOp>(op)) {
-    WalkResult result = op->walk([&](Operation *inner) {
-      return inner != op && inner->getNumRegions() == 0 && writesMemory(inner) ? WalkResult::interrupt()
-                                                                               : WalkResult::advance();
-    });
-    return result.wasInterrupted();
-  }
-  return isa<tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp, tile::BarrierOp, tile::ClockOp, tile::ProcessorOp,
-             tile::PrintOp, tile::AssertOp, tile::CheckAccessOp>(op) ||
-         (isa<tile::InlineAsmOp, tile::ExternalCallOp>(op) && !isMemoryEffectFree(op));
-}
-
 // Follows the only use of each value from the load; true when it ends at a dot of the same block with no write in
 // between.
 bool Plan::feedsOnlyDot(Operation *load) const {
@@ -74,7 +59,7 @@ bool Plan::feedsOnlyDot(Operation *load) const {
       if (use.get() == dot.getAccumulator())
         return false;
       for (Operation *between = load->getNextNode(); between != user; between = between->getNextNode())
-        if (writesMemory(between))
+        if (tile::writesMemory(between))
           return false;
       return true;
     }
@@ -98,7 +83,7 @@ static bool isContinued(Operation *op) {
       next.getPrecision() != dot.getPrecision())
     return false;
   for (Operation *between = op->getNextNode(); between != next; between = between->getNextNode())
-    if (writesMemory(between))
+    if (tile::writesMemory(between))
       return false;
   return true;
 }

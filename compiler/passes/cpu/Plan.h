@@ -45,8 +45,6 @@ bool isElementwise(mlir::Operation *op);
 bool isTile(mlir::Value value);
 // Whether a combine function's block branches or loops.
 bool holdsControl(mlir::Block &block);
-// Whether it, or anything inside it, may write memory that a load could see, or must keep its place among accesses.
-bool writesMemory(mlir::Operation *op);
 // A reshape that only inserts or drops axes of extent 1.
 bool isUnitReshape(tile::ReshapeOp op);
 

@@ -66,7 +66,7 @@ struct CarryOffset : OpRewritePattern<scf::ForOp> {
     bool isPointer = isa<tile::PointerType>(type.getElementType());
     Type scalar = isPointer ? rewriter.getI64Type() : type.getElementType();
     auto moved = [&](Value base, Value offset) -> Value {
-      Value spread = tile::SplatOp::create(rewriter, location, RankedTensorType::get(type.getShape(), scalar), offset);
+      Value spread = tile::SplatOp::create(rewriter, location, tile::withElement(type, scalar), offset);
       if (isPointer)
         return tile::AddPtrOp::create(rewriter, location, type, base, spread);
       return arith::AddIOp::create(rewriter, location, base, spread);

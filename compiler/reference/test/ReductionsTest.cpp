@@ -117,20 +117,20 @@ TEST(Dot, AnyShape) {
           expected[i * n + j] += a[i * k + l] * b[l * n + j];
     Value left = tile<float>(float32(), {m, k}, a), right = tile<float>(float32(), {k, n}, b),
           sum = tile<float>(float32(), {m, n}, c);
-    EXPECT_EQ(numbers<float>(builder.dot(left, right, sum, DotPrecision::IEEE)), expected);
+    EXPECT_EQ(numbers<float>(builder.dot(left, right, sum, {DotPrecision::IEEE})), expected);
     // From transposed operands, narrow operands, and in integers: these numbers are exact in all of them.
     Value transposed = valueOf(contiguous(bufferRef(builder.permute(left, {1, 0}))));
-    EXPECT_EQ(numbers<float>(builder.dot(builder.permute(transposed, {1, 0}), right, sum, DotPrecision::TF32)),
+    EXPECT_EQ(numbers<float>(builder.dot(builder.permute(transposed, {1, 0}), right, sum, {DotPrecision::TF32})),
               expected);
     auto converted = [&](CastOp op, Value value, Type type) {
       return builder.cast(op, value, value.type().withScalar(type));
     };
     Value half = builder.dot(converted(CastOp::FloatTruncate, left, bfloat16()),
-                             converted(CastOp::FloatTruncate, right, bfloat16()), sum, DotPrecision::TF32);
+                             converted(CastOp::FloatTruncate, right, bfloat16()), sum, {DotPrecision::TF32});
     EXPECT_EQ(numbers<float>(half), expected);
     Value bytes =
         builder.dot(converted(CastOp::FloatToSigned, left, int8()), converted(CastOp::FloatToSigned, right, int8()),
-                    converted(CastOp::FloatToSigned, sum, int32()), DotPrecision::IEEE);
+                    converted(CastOp::FloatToSigned, sum, int32()), {DotPrecision::IEEE});
     EXPECT_EQ(numbers<int32_t>(bytes), std::vector<int32_t>(expected.begin(), expected.end()));
   }
 }
@@ -138,11 +138,11 @@ TEST(Dot, AnyShape) {
 TEST(Dot, BatchesAndRounding) {
   Value a = tile<float>(float32(), {2, 1, 2}, {1, 2, 3, 4}), b = tile<float>(float32(), {2, 2, 1}, {1, 1, 10, 100}),
         c = tile<float>(float32(), {2, 1, 1}, {0, 1});
-  EXPECT_EQ(numbers<float>(builder.dot(a, b, c, DotPrecision::IEEE)), (std::vector<float>{3, 431}));
+  EXPECT_EQ(numbers<float>(builder.dot(a, b, c, {DotPrecision::IEEE})), (std::vector<float>{3, 431}));
   // fp16 results are rounded once, at the end: 2048 + 1 + 1 is exact, 2048 + 1 alone would be lost.
   Value ones = builder.reshape(narrow(ScalarKind::Float16, {1, 1}), {1, 2}),
         column = builder.reshape(narrow(ScalarKind::Float16, {1, 1}), {2, 1});
   Value sum = builder.reshape(narrow(ScalarKind::Float16, {2048}), {1, 1});
-  EXPECT_EQ(wide(builder.dot(ones, column, sum, DotPrecision::IEEE)), (std::vector<float>{2050}));
+  EXPECT_EQ(wide(builder.dot(ones, column, sum, {DotPrecision::IEEE})), (std::vector<float>{2050}));
 }
 } // namespace

@@ -51,7 +51,7 @@ def aligned(extra):
 def test_multiples_of_16_are_marked():
     """Pointers and integers that 16 divides are marked so, each by itself; others are not."""
     plain = signature_of(aligned(1), aligned(1), 7, 9)
-    assert "divisib" not in plain and "16" not in plain.split("{")[1].split("(")[1].split(")")[0]
+    assert "divisib" not in plain and "16" not in plain.split("func.func")[1].split("(")[1].split(")")[0]
     texts = {
         plain, signature_of(aligned(0), aligned(1), 7, 9), signature_of(aligned(1), aligned(0), 7, 9),
         signature_of(aligned(1), aligned(1), 32, 9), signature_of(aligned(1), aligned(1), 7, 48),

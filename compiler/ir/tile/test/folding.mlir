@@ -81,3 +81,24 @@ func.func @dot_into_sum(%a: tensor<4x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4x
   %sum = arith.addf %c, %d : tensor<4x4xf32>
   return %sum : tensor<4x4xf32>
 }
+
+// How a tile is laid out is part of its type: no fold changes it.
+// CHECK-LABEL: func.func @encodings
+// CHECK-SAME: (%[[X:.*]]: f32, %[[Y:.*]]: tensor<4x4xf32, "rows">, %[[P:.*]]: tensor<8x!tile.ptr<f32>, "rows">)
+func.func @encodings(%x: f32, %y: tensor<4x4xf32, "rows">, %p: tensor<8x!tile.ptr<f32>, "rows">)
+    -> (tensor<4x8xf32, "rows">, tensor<4x8xf32, "rows">, tensor<4x4xf32, "columns">, tensor<8xf32, "rows">) {
+  // CHECK-DAG: %[[SPLAT:.*]] = tile.splat %[[X]] : f32 -> tensor<4x8xf32, "rows">
+  // CHECK-DAG: %[[ONES:.*]] = arith.constant dense<1.000000e+00> : tensor<4x8xf32, "rows">
+  // CHECK-DAG: %[[MOVED:.*]] = tile.permute %[[Y]] [0, 1] : tensor<4x4xf32, "rows"> -> tensor<4x4xf32, "columns">
+  // CHECK-DAG: %[[LOADED:.*]] = tile.load %[[P]] : tensor<8x!tile.ptr<f32>, "rows"> -> tensor<8xf32, "rows">
+  // CHECK: return %[[SPLAT]], %[[ONES]], %[[MOVED]], %[[LOADED]]
+  %0 = tile.splat %x : f32 -> tensor<1x8xf32, "other">
+  %1 = tile.broadcast %0 : tensor<1x8xf32, "other"> -> tensor<4x8xf32, "rows">
+  %one = arith.constant 1.0 : f32
+  %2 = tile.splat %one : f32 -> tensor<32xf32, "line">
+  %3 = tile.reshape %2 : tensor<32xf32, "line"> -> tensor<4x8xf32, "rows">
+  %4 = tile.permute %y [0, 1] : tensor<4x4xf32, "rows"> -> tensor<4x4xf32, "columns">
+  %all = arith.constant dense<true> : tensor<8xi1, "rows">
+  %5 = tile.load %p mask %all : tensor<8xi1, "rows"> : tensor<8x!tile.ptr<f32>, "rows"> -> tensor<8xf32, "rows">
+  return %1, %3, %4, %5 : tensor<4x8xf32, "rows">, tensor<4x8xf32, "rows">, tensor<4x4xf32, "columns">, tensor<8xf32, "rows">
+}

@@ -337,7 +337,80 @@ func.func @histogram(%x: tensor<8xf32>) {
 // -----
 
 func.func @hint(%x: i32) {
-  // expected-error @+1 {{unknown kind of promise}}
-  %0 = tile.hint %x "luck" [1] : i32
+  // expected-error @+2 {{to be one of: divisibility, contiguity, constancy}}
+  // expected-error @+1 {{failed to parse Tile_HintKindAttr}}
+  %0 = tile.hint %x luck [1] : i32
+  return
+}
+
+// -----
+
+func.func @mask_of_an_atomic(%p: tensor<8x!tile.ptr<f32>>, %x: tensor<8xf32>, %mask: tensor<4xi1>) {
+  // expected-error @+1 {{pointer and mask: shapes differ}}
+  %0 = tile.atomic_rmw addf %p, %x mask %mask : tensor<4xi1> : tensor<8x!tile.ptr<f32>>, tensor<8xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @kind_of_an_atomic(%p: tensor<8x!tile.ptr<f32>>, %x: tensor<8xf32>) {
+  // expected-error @+1 {{this kind of atomic does not suit elements of 'f32'}}
+  %0 = tile.atomic_rmw addi %p, %x : tensor<8x!tile.ptr<f32>>, tensor<8xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @kind_of_an_atomic(%p: !tile.ptr<i32>, %x: i32) {
+  // expected-error @+1 {{this kind of atomic does not suit elements of 'i32'}}
+  %0 = tile.atomic_rmw maxf %p, %x : !tile.ptr<i32>, i32 -> i32
+  return
+}
+
+// -----
+
+func.func @mask_of_a_histogram(%x: tensor<8xi32>, %mask: tensor<4xi1>) {
+  // expected-error @+1 {{source and mask: shapes differ}}
+  %0 = tile.histogram %x mask %mask : tensor<4xi1> : tensor<8xi32> -> tensor<16xi32>
+  return
+}
+
+// -----
+
+func.func @bins_of_a_histogram(%x: tensor<8xi32>) {
+  // expected-error @+1 {{counts integers into a rank-1 tile of i32}}
+  %0 = tile.histogram %x : tensor<8xi32> -> tensor<16xi64>
+  return
+}
+
+// -----
+
+func.func @dot_of_two_types(%a: tensor<4x8xf16>, %b: tensor<8x4xbf16>, %c: tensor<4x4xf32>) {
+  // expected-error @+1 {{operands must have one element type, or be fp8: 'f16' and 'bf16'}}
+  %0 = tile.dot %a, %b, %c : tensor<4x8xf16>, tensor<8x4xbf16> -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @sum_of_a_dot(%a: tensor<4x8xbf16>, %b: tensor<8x4xbf16>, %c: tensor<4x4xf16>) {
+  // expected-error @+1 {{products of 'bf16' are not summed in 'f16'}}
+  %0 = tile.dot %a, %b, %c : tensor<4x8xbf16>, tensor<8x4xbf16> -> tensor<4x4xf16>
+  return
+}
+
+// -----
+
+func.func @hint_for_an_axis(%x: tensor<4x8xi32>) {
+  // expected-error @+1 {{needs one number an axis}}
+  %0 = tile.hint %x contiguity [8] : tensor<4x8xi32>
+  return
+}
+
+// -----
+
+func.func @hint_of_nothing(%x: i32) {
+  // expected-error @+1 {{needs positive numbers}}
+  %0 = tile.hint %x divisibility [0] : i32
   return
 }

@@ -55,6 +55,10 @@ func.func @conversions(%x: tensor<8xf32>, %half: f16, %pointer: !tile.ptr<f32>, 
   %4 = tile.ptr_to_int %pointer : !tile.ptr<f32> -> i64
   // CHECK: tile.int_to_ptr %{{.*}} : i64 -> !tile.ptr<f16, 3>
   %5 = tile.int_to_ptr %address : i64 -> !tile.ptr<f16, 3>
+  // CHECK: tile.int_to_ptr %{{.*}} : i64 -> !tile.ptr<f16, const>
+  %6 = tile.int_to_ptr %address : i64 -> !tile.ptr<f16, const>
+  // CHECK: tile.int_to_ptr %{{.*}} : i64 -> !tile.ptr<f16, 3, const>
+  %7 = tile.int_to_ptr %address : i64 -> !tile.ptr<f16, 3, const>
   return
 }
 
@@ -84,11 +88,13 @@ func.func @memory(%pointer: !tile.ptr<f32>, %pointers: tensor<8x!tile.ptr<f32>>,
 }
 
 // CHECK-LABEL: func.func @dots
-func.func @dots(%a: tensor<4x8xf16>, %b: tensor<8x16xf16>, %c: tensor<4x16xf32>, %batch: tensor<3x4x4xf32>) {
+func.func @dots(%small: tensor<4x8xf8E5M2>, %other: tensor<8x16xf8E4M3FN>, %a: tensor<4x8xf16>, %b: tensor<8x16xf16>, %c: tensor<4x16xf32>, %batch: tensor<3x4x4xf32>) {
   // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<4x8xf16>, tensor<8x16xf16> -> tensor<4x16xf32>
   %0 = tile.dot %a, %b, %c : tensor<4x8xf16>, tensor<8x16xf16> -> tensor<4x16xf32>
   // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} precision ieee : tensor<3x4x4xf32>, tensor<3x4x4xf32> -> tensor<3x4x4xf32>
   %1 = tile.dot %batch, %batch, %batch precision ieee : tensor<3x4x4xf32>, tensor<3x4x4xf32> -> tensor<3x4x4xf32>
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} {maxImpreciseAcc = 32 : i32} : tensor<4x8xf8E5M2>, tensor<8x16xf8E4M3FN> -> tensor<4x16xf32>
+  %2 = tile.dot %small, %other, %c {maxImpreciseAcc = 32 : i32} : tensor<4x8xf8E5M2>, tensor<8x16xf8E4M3FN> -> tensor<4x16xf32>
   return
 }
 
@@ -139,8 +145,8 @@ func.func @debugging(%x: tensor<8xf32>, %n: i32, %mask: tensor<8xi1>, %condition
   tile.assert %mask, "all" : tensor<8xi1>
   // CHECK: tile.assume %{{.*}}
   tile.assume %condition
-  // CHECK: tile.hint %{{.*}} "divisibility" [16] : i32
-  %0 = tile.hint %n "divisibility" [16] : i32
+  // CHECK: tile.hint %{{.*}} divisibility [16] : i32
+  %0 = tile.hint %n divisibility [16] : i32
   // CHECK: tile.inline_asm "bswap $0" "=r,0" %{{.*}} : i32 {isPure = true, pack = 1 : i32} -> i32
   %1 = tile.inline_asm "bswap $0" "=r,0" %n : i32 {isPure = true, pack = 1 : i32} -> i32
   // CHECK: tile.external_call "twice" of "/lib.bc" "0123" %{{.*}} : tensor<8xf32> {isPure = true, isSigned = array<i1: false, false>} -> tensor<8xf32>

@@ -1,0 +1,13 @@
+# signature: *fp32,i32
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr, n):
+    for i in range(0, n, num_steps=2):
+        tl.store(x_ptr + i, 1.0)
+
+#> unknown_loop_hint.py:8:14: error: tl.range has no parameter `num_steps`
+#>     for i in range(0, n, num_steps=2):
+#>              ^~~~~~~~~~~~~~~~~~~~~~~~
