@@ -1,5 +1,5 @@
 #include "runtime/HostCode.h"
-#include "compiler/frontend/IRBuilder.h"
+#include "compiler/builder/IRBuilder.h"
 #include "compiler/ir/tile/Tile.h"
 #include "compiler/targets/Target.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -9,7 +9,7 @@
 
 #include "compiler/frontend/Environment.h"
 #include "compiler/frontend/Function.h"
-#include "compiler/frontend/IRBuilder.h"
+#include "compiler/builder/IRBuilder.h"
 #include "compiler/language/Iteration.h"
 #include "mlir/IR/Block.h"
 

@@ -1,5 +1,5 @@
 // Memory, dot, reductions, debugging and hints as tile operations.
-#include "compiler/frontend/IRBuilder.h"
+#include "compiler/builder/IRBuilder.h"
 #include "compiler/ir/tile/Tile.h"
 
 namespace nacre {

@@ -1,6 +1,6 @@
 // Types, locations, arithmetic and shapes; memory and the rest of the dialect's own operations are in
 // IRBuilderMemory.cpp.
-#include "compiler/frontend/IRBuilder.h"
+#include "compiler/builder/IRBuilder.h"
 #include "compiler/ir/tile/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
