@@ -3,8 +3,10 @@
 #include "compiler/ir/tile/Tile.h"
 #include "compiler/passes/cpu/LowerToLoops.h"
 #include "compiler/passes/tile/CanonicaliseInnerRegions.h"
-#include "compiler/passes/tile/ExpandMath.h"
 #include "compiler/passes/tile/CheckAccesses.h"
+#include "compiler/passes/tile/ExpandDescriptors.h"
+#include "compiler/passes/tile/ExpandMath.h"
+#include "compiler/passes/tile/ExpandScaledDots.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -21,6 +23,8 @@ using namespace nacre;
 // Every pass of the project, in the order a kernel meets them.
 static void registerPasses() {
   mlir::registerTransformsPasses(); // canonicalize, cse, ...
+  registerExpandDescriptors();
+  registerExpandScaledDots();
   registerCheckAccesses();
   registerCanonicaliseInnerRegions();
   registerScalariseCarried();

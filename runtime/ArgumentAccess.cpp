@@ -25,6 +25,13 @@ ArgumentAccess argumentAccess(mlir::ModuleOp module) {
     } else if (auto exchange = mlir::dyn_cast<tile::AtomicCasOp>(operation)) {
       wrote(exchange.getPointer());
       read(exchange.getPointer());
+    } else if (mlir::isa<tile::DescriptorLoadOp, tile::DescriptorGatherOp>(operation)) {
+      read(operation->getOperand(0));
+    } else if (mlir::isa<tile::DescriptorStoreOp, tile::DescriptorScatterOp>(operation)) {
+      wrote(operation->getOperand(0));
+    } else if (mlir::isa<tile::DescriptorReduceOp>(operation)) {
+      wrote(operation->getOperand(0));
+      read(operation->getOperand(0));
     } else if (mlir::isa<tile::InlineAsmOp, tile::ExternalCallOp>(operation)) {
       for (mlir::Value operand : operation->getOperands())
         if (tile::isPointerLike(operand.getType())) {

@@ -26,6 +26,14 @@ IRKernel readIRKernel(const std::string &text, const std::string &fileName) {
       continue;
     kernel.name = function.getName().str();
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      if (mlir::isa<tile::DescriptorType>(function.getArgument(i).getType())) { // an argument for each of its fields
+        for (const tile::DescriptorField &field : tile::descriptorFields(function, i))
+          if (field.type) {
+            kernel.arguments.push_back(typeOfIR(field.type));
+            kernel.divisibilities.push_back(static_cast<int>(field.divisibility));
+          }
+        continue;
+      }
       Type type = typeOfIR(function.getArgument(i).getType());
       if (!type)
         fail(fileName, "argument " + std::to_string(i) + " of @" + kernel.name + " is neither a number nor a pointer");

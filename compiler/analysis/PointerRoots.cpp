@@ -34,9 +34,13 @@ private:
   void followArgument(mlir::BlockArgument argument, PointerRoots &roots) {
     mlir::Operation *parent = argument.getOwner()->getParentOp();
     unsigned index = argument.getArgNumber();
-    if (mlir::isa<mlir::func::FuncOp>(parent)) {
-      if (index < 64)
-        roots.arguments |= uint64_t(1) << index;
+    if (auto function = mlir::dyn_cast<mlir::func::FuncOp>(parent)) {
+      // Counted as the calling convention does; of a descriptor it is the base, which comes first.
+      unsigned slot = 0;
+      for (unsigned before = 0; before < index; ++before)
+        slot += tile::argumentSlots(function, before);
+      if (slot < 64)
+        roots.arguments |= uint64_t(1) << slot;
       else
         roots.isKnown = false;
     } else if (auto loop = mlir::dyn_cast<mlir::scf::ForOp>(parent)) {
@@ -75,7 +79,7 @@ private:
     bool isOpaque = mlir::isa<tile::LoadOp, tile::IntToPtrOp, tile::InlineAsmOp, tile::ExternalCallOp>(definition);
     if (!isOpaque && definition->getNumRegions() == 0)
       for (mlir::Value operand : definition->getOperands())
-        if (tile::isPointerLike(operand.getType())) {
+        if (tile::isPointerLike(operand.getType()) || mlir::isa<tile::DescriptorType>(operand.getType())) {
           follow(operand, roots);
           isFollowed = true;
         }

@@ -63,6 +63,7 @@ mlir::Type IRBuilder::irType(Type type) {
     result = mlir::RankedTensorType::get(type.shape(), irType(type.element()));
     break;
   case Type::Kind::Descriptor:
+    result = tile::DescriptorType::get(mlir::cast<mlir::RankedTensorType>(irType(type.element())));
     break;
   }
   if (!result) {
@@ -85,7 +86,7 @@ mlir::Location IRBuilder::irLocation(const SourceLocation &place) {
   return callers.empty() ? here : mlir::CallSiteLoc::get(here, callers.back());
 }
 
-mlir::Location IRBuilder::irLocation() { return irLocation(location()); }
+mlir::Location IRBuilder::irLocation() { return fixedLocation ? *fixedLocation : irLocation(location()); }
 
 // The innermost caller already holds the outer ones.
 void IRBuilder::enterCall(const SourceLocation &callSite) { callers.push_back(irLocation(callSite)); }

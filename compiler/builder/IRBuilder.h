@@ -11,15 +11,22 @@
 
 namespace nacre {
 
+// The language's type for an IR type. Integers come out signed (i1 as int1): the operations say what they mean. Null
+// for a type that is not the tile dialect's.
+Type typeOfIR(mlir::Type type);
+
 class IRBuilder : public Builder {
 public:
   explicit IRBuilder(mlir::MLIRContext &context) : operations(&context) {}
+  // For a pass: builds where `other` stands and tells its listener; all that is built has the location.
+  IRBuilder(const mlir::OpBuilder &other, mlir::Location location) : operations(other), fixedLocation(location) {}
 
   mlir::OpBuilder &ops() { return operations; }
 
-  // The IR's type for a type of the language. Throws CompileError for those that have none (descriptors, void).
+  // The IR's type for a type of the language. Throws CompileError for the one that has none (void).
   mlir::Type irType(Type type);
   static mlir::Value irValue(const Value &value) { return mlir::Value::getFromOpaquePointer(value.get()); }
+  static Value wrap(mlir::Value value) { return wrap(typeOfIR(value.getType()), value); } // integers as signed ones
   static Value wrap(Type type, mlir::Value value) { return Value::unowned(type, value.getAsOpaquePointer()); }
 
   // The current place as an IR location; `callers` (innermost last) are the call sites it was inlined at.
@@ -60,6 +67,14 @@ public:
   void store(Value pointer, Value value, Value mask, const StoreOptions &options) override;
   Value atomic(AtomicOp op, Value pointer, Value value, Value mask, MemoryOrder order, MemoryScope scope) override;
   Value atomicCas(Value pointer, Value expected, Value desired, MemoryOrder order, MemoryScope scope) override;
+  Value makeDescriptor(const BlockArray &array, Padding padding) override;
+  Value loadDescriptor(const Descriptor &descriptor, llvm::ArrayRef<Value> offsets,
+                       const LoadOptions &options) override;
+  void storeDescriptor(const Descriptor &descriptor, llvm::ArrayRef<Value> offsets, Value value) override;
+  void reduceDescriptor(AtomicOp op, const Descriptor &descriptor, llvm::ArrayRef<Value> offsets, Value value) override;
+  Value gatherDescriptor(const Descriptor &descriptor, Value rows, Value column, const LoadOptions &options) override;
+  void scatterDescriptor(const Descriptor &descriptor, Value rows, Value column, Value value) override;
+  Value dotScaled(const ScaledOperand &a, const ScaledOperand &b, Value accumulator, bool ignoresNan) override;
   Value dot(Value a, Value b, Value accumulator, const DotOptions &options) override;
   Values reduce(llvm::ArrayRef<Value> operands, int axis, const Combine &combine) override;
   Values scan(llvm::ArrayRef<Value> operands, int axis, bool reverse, const Combine &combine) override;
@@ -82,6 +97,7 @@ private:
   void fillCombine(mlir::Region &region, llvm::ArrayRef<Value> operands, const Combine &combine);
 
   mlir::OpBuilder operations;
+  std::optional<mlir::Location> fixedLocation;
   std::vector<mlir::Location> callers;
   std::vector<std::shared_ptr<const SourceText>> sources;
 };

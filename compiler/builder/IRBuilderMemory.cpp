@@ -13,6 +13,8 @@ static_assert(static_cast<int>(MemoryScope::System) == static_cast<int>(tile::Me
 static_assert(static_cast<int>(DotPrecision::BF16x6) == static_cast<int>(tile::DotPrecision::BF16x6));
 static_assert(static_cast<int>(Rounding::TowardZero) == static_cast<int>(tile::Rounding::TowardZero));
 static_assert(static_cast<int>(HintKind::Constancy) == static_cast<int>(tile::HintKind::Constancy));
+static_assert(static_cast<int>(Padding::Nan) == static_cast<int>(tile::Padding::Nan));
+static_assert(static_cast<int>(ScaledFormat::FP16) == static_cast<int>(tile::ScaledFormat::FP16));
 
 static mlir::Value optional(const Value &value) { return value ? IRBuilder::irValue(value) : mlir::Value(); }
 
@@ -50,6 +52,62 @@ Value IRBuilder::atomicCas(Value pointer, Value expected, Value desired, MemoryO
                                           irValue(expected), irValue(desired), static_cast<tile::MemoryOrder>(order),
                                           static_cast<tile::MemoryScope>(scope));
   return wrap(expected.type(), result.getResult());
+}
+
+// ---- Tensor descriptors
+
+Value IRBuilder::makeDescriptor(const BlockArray &array, Padding padding) {
+  Type type = Type::descriptor(Type::block(array.base.type().element(), array.blockShape));
+  auto op = tile::MakeDescriptorOp::create(operations, irLocation(), irType(type), irValue(array.base),
+                                           irValues(array.shape), irValues(llvm::ArrayRef(array.strides).drop_back()),
+                                           static_cast<tile::Padding>(padding));
+  return wrap(type, op.getResult());
+}
+
+Value IRBuilder::loadDescriptor(const Descriptor &descriptor, llvm::ArrayRef<Value> offsets,
+                                const LoadOptions &options) {
+  Type type = descriptor.blockType();
+  auto op = tile::DescriptorLoadOp::create(operations, irLocation(), irType(type), irValue(descriptor.handle),
+                                           irValues(offsets), static_cast<tile::Padding>(descriptor.padding),
+                                           static_cast<tile::CacheModifier>(options.cache),
+                                           static_cast<tile::EvictionPolicy>(options.eviction));
+  return wrap(type, op.getResult());
+}
+
+void IRBuilder::storeDescriptor(const Descriptor &descriptor, llvm::ArrayRef<Value> offsets, Value value) {
+  tile::DescriptorStoreOp::create(operations, irLocation(), irValue(descriptor.handle), irValues(offsets),
+                                  irValue(value));
+}
+
+void IRBuilder::reduceDescriptor(AtomicOp op, const Descriptor &descriptor, llvm::ArrayRef<Value> offsets,
+                                 Value value) {
+  tile::DescriptorReduceOp::create(operations, irLocation(), static_cast<tile::AtomicKind>(op),
+                                   irValue(descriptor.handle), irValues(offsets), irValue(value));
+}
+
+Value IRBuilder::gatherDescriptor(const Descriptor &descriptor, Value rows, Value column, const LoadOptions &options) {
+  Type type =
+      Type::block(descriptor.blockType().element(), {rows.type().shape()[0], descriptor.blockType().shape()[1]});
+  auto op = tile::DescriptorGatherOp::create(
+      operations, irLocation(), irType(type), irValue(descriptor.handle), irValue(rows), irValue(column),
+      static_cast<tile::Padding>(descriptor.padding), static_cast<tile::CacheModifier>(options.cache),
+      static_cast<tile::EvictionPolicy>(options.eviction));
+  return wrap(type, op.getResult());
+}
+
+void IRBuilder::scatterDescriptor(const Descriptor &descriptor, Value rows, Value column, Value value) {
+  tile::DescriptorScatterOp::create(operations, irLocation(), irValue(descriptor.handle), irValue(rows),
+                                    irValue(column), irValue(value));
+}
+
+// ---- Linear algebra
+
+Value IRBuilder::dotScaled(const ScaledOperand &a, const ScaledOperand &b, Value accumulator, bool ignoresNan) {
+  auto op = tile::DotScaledOp::create(
+      operations, irLocation(), irType(accumulator.type()), static_cast<tile::ScaledFormat>(a.format), irValue(a.value),
+      static_cast<tile::ScaledFormat>(b.format), irValue(b.value), irValue(accumulator), optional(a.scale),
+      optional(b.scale), a.isPackedAlongK, b.isPackedAlongK, ignoresNan);
+  return wrap(accumulator.type(), op.getResult());
 }
 
 Value IRBuilder::dot(Value a, Value b, Value accumulator, const DotOptions &options) {

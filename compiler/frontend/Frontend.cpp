@@ -25,27 +25,106 @@ Host::Answer Host::library(llvm::StringRef path) {
 
 namespace {
 
-// The arguments that exist at run time, tuples flattened, in order.
+// The arguments of the function, tuples flattened, in order. A descriptor is one.
 struct Signature {
   llvm::SmallVector<Type> types;
-  llvm::SmallVector<int> divisibilities;
+  llvm::SmallVector<const ArgumentSpec *> specs;
   llvm::SmallVector<std::string> names;
 };
 
+bool isDescriptor(const ArgumentSpec &argument) { return argument.isRecord && argument.tupleName == descriptorName; }
+
+// Of a descriptor's specification: its fields in order (Frontend.h), and the type by which builders know it.
+const ArgumentSpec &base(const ArgumentSpec &descriptor) { return descriptor.elements[0]; }
+llvm::ArrayRef<ArgumentSpec> extents(const ArgumentSpec &descriptor) { return descriptor.elements[1].elements; }
+llvm::ArrayRef<ArgumentSpec> strides(const ArgumentSpec &descriptor) { return descriptor.elements[2].elements; }
+
+// Bools are bytes in memory.
+Type pointerOf(const ArgumentSpec &descriptor) {
+  Type pointer = base(descriptor).type;
+  return pointer.element().isBool() ? Type::pointer(int8(), pointer.isConst(), pointer.addressSpace()) : pointer;
+}
+
+Type descriptorType(const ArgumentSpec &descriptor) {
+  llvm::SmallVector<int64_t> shape;
+  for (const Object &extent : descriptor.elements[3].constant.tuple().items)
+    shape.push_back(static_cast<int64_t>(extent.as<llvm::DynamicAPInt>()));
+  return Type::descriptor(Type::block(pointerOf(descriptor).element(), shape));
+}
+
 void flatten(const ArgumentSpec &argument, const std::string &name, Signature &signature) {
-  if (argument.isTuple) {
+  if (isDescriptor(argument)) {
+    signature.types.push_back(descriptorType(argument));
+    signature.specs.push_back(&argument);
+    signature.names.push_back(name);
+  } else if (argument.isTuple) {
     for (auto [i, element] : llvm::enumerate(argument.elements))
       flatten(element, name + "." + std::to_string(i), signature);
   } else if (!argument.isConstant) {
     signature.types.push_back(argument.type);
-    signature.divisibilities.push_back(argument.divisibility);
+    signature.specs.push_back(&argument);
     signature.names.push_back(name);
   }
+}
+
+// How a descriptor arrives, on its argument.
+void describeFields(IRBuilder &ir, const ArgumentSpec &descriptor, mlir::func::FuncOp function, unsigned index) {
+  llvm::SmallVector<tile::DescriptorField> fields;
+  auto add = [&](const ArgumentSpec &spec, Type type) {
+    tile::DescriptorField &field = fields.emplace_back();
+    if (spec.isConstant) {
+      field.number = static_cast<int64_t>(spec.constant.as<llvm::DynamicAPInt>());
+    } else {
+      field.type = ir.irType(type);
+      field.divisibility = spec.divisibility;
+    }
+  };
+  add(base(descriptor), pointerOf(descriptor));
+  for (const ArgumentSpec &extent : extents(descriptor))
+    add(extent, extent.type);
+  for (const ArgumentSpec &stride : strides(descriptor).drop_back())
+    add(stride, stride.type);
+  tile::setDescriptorFields(function, index, fields);
+  if (descriptor.elements[4].constant.as<std::string>() == "nan")
+    function.setArgAttr(index, tile::paddingAttribute,
+                        tile::PaddingAttr::get(function.getContext(), tile::Padding::Nan));
+}
+
+// The record of a descriptor: what is known of its fields, what is read of them, and the descriptor itself.
+Object bindDescriptor(IRBuilder &ir, const ArgumentSpec &descriptor, mlir::Value argument) {
+  mlir::OpBuilder &ops = ir.ops();
+  mlir::Location location = argument.getLoc();
+  auto integer = [&](const ArgumentSpec &spec, auto read) -> Object {
+    if (spec.isConstant)
+      return spec.constant;
+    Value wide = IRBuilder::wrap(int64(), read());
+    return spec.type.bitWidth() == 64 ? IRBuilder::wrap(spec.type, IRBuilder::irValue(wide))
+                                      : ir.cast(CastOp::Truncate, wide, spec.type, Rounding::NearestEven);
+  };
+  mlir::Value pointer =
+      tile::DescriptorBaseOp::create(ops, location, ir.irType(pointerOf(descriptor)), argument).getResult();
+  Value start = IRBuilder::wrap(pointerOf(descriptor), pointer);
+  if (start.type() != base(descriptor).type)
+    start = ir.cast(CastOp::Bitcast, start, base(descriptor).type, Rounding::NearestEven);
+  std::vector<Object> shape, steps;
+  for (auto [axis, spec] : llvm::enumerate(extents(descriptor)))
+    shape.push_back(integer(spec, [&, axis = axis] {
+      return tile::DescriptorExtentOp::create(ops, location, argument, static_cast<uint32_t>(axis)).getResult();
+    }));
+  for (auto [axis, spec] : llvm::enumerate(strides(descriptor)))
+    steps.push_back(integer(spec, [&, axis = axis] {
+      return tile::DescriptorStrideOp::create(ops, location, argument, static_cast<uint32_t>(axis)).getResult();
+    }));
+  return makeDescriptorRecord(start, Object::makeTuple(std::move(shape)), Object::makeTuple(std::move(steps)),
+                              descriptor.elements[3].constant, descriptor.elements[4].constant,
+                              IRBuilder::wrap(descriptorType(descriptor), argument));
 }
 
 // What the parameter's name is bound to: the constant, or the next of the function's arguments.
 Object bindArgument(Generator &generator, const ArgumentSpec &argument, const Signature &signature,
                     mlir::func::FuncOp function, unsigned &next) {
+  if (isDescriptor(argument))
+    return bindDescriptor(generator.ir(), argument, function.getArgument(next++));
   if (argument.isTuple) {
     auto tuple = std::make_shared<TupleValue>();
     for (const ArgumentSpec &element : argument.elements)
@@ -240,9 +319,11 @@ void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernelSource,
     mlir::Block *entry = new mlir::Block();
     function.getBody().push_back(entry);
     entry->addArguments(types, places);
-    for (auto [i, divisibility] : llvm::enumerate(signature.divisibilities))
-      if (divisibility > 1)
-        function.setArgAttr(i, tile::divisibilityAttribute, ops.getI64IntegerAttr(divisibility));
+    for (auto [i, spec] : llvm::enumerate(signature.specs))
+      if (isDescriptor(*spec))
+        describeFields(ir, *spec, function, i);
+      else if (spec->divisibility > 1)
+        function.setArgAttr(i, tile::divisibilityAttribute, ops.getI64IntegerAttr(spec->divisibility));
 
     ops.setInsertionPointToEnd(entry);
     llvm::SmallVector<Object> values;

@@ -60,7 +60,7 @@ struct ArgumentSpec {
 };
 
 // A tensor descriptor of which only the type is known: it arrives as its base, its shape (i32) and its strides (i64) but the
-// last, which is 1; what is outside reads as zero.
+// last, which is 1; what is outside reads as zero. Its fields are base, shape, strides, block_shape and padding.
 ArgumentSpec descriptorArgument(Type descriptor, int divisibility = 1);
 
 // The options of the launch that a target may compile by; they stand on the module. None: not said.
@@ -82,7 +82,7 @@ struct FrontendOptions {
 };
 
 // Builds a module with one kernel, `func.func @name` with `tile.kernel`, its arguments the non-constant ones in order (tuples
-// flattened). Throws CompileError.
+// flattened, a tensor descriptor as one). Throws CompileError.
 void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernel, llvm::ArrayRef<ArgumentSpec> arguments, Host &host,
                  const FrontendOptions &options, mlir::OwningOpRef<mlir::ModuleOp> &module);
 

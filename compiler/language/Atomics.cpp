@@ -53,27 +53,9 @@ Type elementOf(Evaluation &evaluation, const Object &pointer) {
   return pointerArgument(evaluation, pointer).type().scalarType().element();
 }
 
-Object atomicAdd(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  Type element = elementOf(evaluation, arguments[0]);
-  bool isHalf = element == float16() || element == bfloat16();
-  requireElement(evaluation, element, isWide(element) || isHalf, "a type of 32 or 64 bits, fp16 or bf16");
-  return modify(evaluation, arguments, element.isFloating() ? AtomicOp::AddF : AtomicOp::AddI);
-}
-
-template <bool isMaximum> Object atomicExtremum(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  Type element = elementOf(evaluation, arguments[0]);
-  requireElement(evaluation, element, isWide(element), "a type of 32 or 64 bits");
-  if (element.isFloating())
-    return modify(evaluation, arguments, isMaximum ? AtomicOp::MaxF : AtomicOp::MinF);
-  if (element.isSigned())
-    return modify(evaluation, arguments, isMaximum ? AtomicOp::MaxS : AtomicOp::MinS);
-  return modify(evaluation, arguments, isMaximum ? AtomicOp::MaxU : AtomicOp::MinU);
-}
-
-template <AtomicOp op> Object atomicBits(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  Type element = elementOf(evaluation, arguments[0]);
-  requireElement(evaluation, element, isWide(element) && element.isInteger(), "an integer of 32 or 64 bits");
-  return modify(evaluation, arguments, op);
+// tl.atomic_add and its like, on the memory of the pointer that comes first.
+template <AtomicUpdate update> Object atomicUpdate(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  return modify(evaluation, arguments, atomicFor(evaluation, update, elementOf(evaluation, arguments[0])));
 }
 
 Object atomicExchange(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
@@ -155,6 +137,31 @@ Object atomicStore(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 
 } // namespace
 
+AtomicOp atomicFor(Evaluation &evaluation, AtomicUpdate update, Type element) {
+  bool isHalf = element == float16() || element == bfloat16();
+  switch (update) {
+  case AtomicUpdate::Add:
+    requireElement(evaluation, element, isWide(element) || isHalf, "a type of 32 or 64 bits, fp16 or bf16");
+    return element.isFloating() ? AtomicOp::AddF : AtomicOp::AddI;
+  case AtomicUpdate::Min:
+  case AtomicUpdate::Max: {
+    requireElement(evaluation, element, isWide(element), "a type of 32 or 64 bits");
+    bool isMaximum = update == AtomicUpdate::Max;
+    if (element.isFloating())
+      return isMaximum ? AtomicOp::MaxF : AtomicOp::MinF;
+    if (element.isSigned())
+      return isMaximum ? AtomicOp::MaxS : AtomicOp::MinS;
+    return isMaximum ? AtomicOp::MaxU : AtomicOp::MinU;
+  }
+  case AtomicUpdate::And:
+  case AtomicUpdate::Or:
+  case AtomicUpdate::Xor:
+    requireElement(evaluation, element, isWide(element) && element.isInteger(), "an integer of 32 or 64 bits");
+    return update == AtomicUpdate::And ? AtomicOp::And : update == AtomicUpdate::Or ? AtomicOp::Or : AtomicOp::Xor;
+  }
+  llvm_unreachable("every update is handled");
+}
+
 void addAtomics(Table &table) {
   table.section(languageModule, "atomics");
   auto describeUpdate = [](const char *what, const char *types) {
@@ -175,14 +182,17 @@ void addAtomics(Table &table) {
         "(pointer: tensor, val: tensor, mask: tensor = None, sem: constexpr str = None, scope: constexpr str = None)";
     table.add(signature.c_str(), std::move(documentation), invoke, Table::method);
   };
-  add("atomic_add", describeUpdate("Adds val to memory in one step.", "32 or 64 bits, fp16 or bf16"), atomicAdd);
+  add("atomic_add", describeUpdate("Adds val to memory in one step.", "32 or 64 bits, fp16 or bf16"),
+      atomicUpdate<AtomicUpdate::Add>);
   add("atomic_max", describeUpdate("Raises memory to val, where val is larger, in one step.", numbers),
-      atomicExtremum<true>);
+      atomicUpdate<AtomicUpdate::Max>);
   add("atomic_min", describeUpdate("Lowers memory to val, where val is smaller, in one step.", numbers),
-      atomicExtremum<false>);
-  add("atomic_and", describeUpdate("Joins val to memory with & in one step.", integers), atomicBits<AtomicOp::And>);
-  add("atomic_or", describeUpdate("Joins val to memory with | in one step.", integers), atomicBits<AtomicOp::Or>);
-  add("atomic_xor", describeUpdate("Joins val to memory with ^ in one step.", integers), atomicBits<AtomicOp::Xor>);
+      atomicUpdate<AtomicUpdate::Min>);
+  add("atomic_and", describeUpdate("Joins val to memory with & in one step.", integers),
+      atomicUpdate<AtomicUpdate::And>);
+  add("atomic_or", describeUpdate("Joins val to memory with | in one step.", integers), atomicUpdate<AtomicUpdate::Or>);
+  add("atomic_xor", describeUpdate("Joins val to memory with ^ in one step.", integers),
+      atomicUpdate<AtomicUpdate::Xor>);
   add("atomic_xchg", describeUpdate("Puts val in memory in one step.", numbers), atomicExchange);
   table.add(
       "atomic_cas(pointer: tensor, cmp: tensor, val: tensor, sem: constexpr str = None, scope: constexpr str = None)",

@@ -60,7 +60,7 @@ BlockPlace placeOf(Evaluation &evaluation, const BlockView &view, const Object &
                                                      (checked.size() == 1 ? " axis" : " axes"));
       checked[static_cast<size_t>(axis)] = true;
     }
-  return locate(evaluation, view, offsetsOf(pointer), checked);
+  return locate(evaluation.builder(), blockArray(evaluation, view), offsetsOf(pointer), checked);
 }
 
 void rejectMask(Evaluation &evaluation, const Object &mask, const char *name) {
@@ -79,9 +79,12 @@ Object loadBlock(Evaluation &evaluation, const Object &pointer, const Object &ma
   rejectMask(evaluation, other, "other");
   BlockView view(pointer);
   int choice = choiceArgument(evaluation, padding, {"zero", "nan"}, 0, "padding_option");
-  Value filler = paddingValue(evaluation, view, choice == 1 ? "nan" : "zero");
+  Padding filler = choice == 1 ? Padding::Nan : Padding::Zero;
+  checkPadding(evaluation, view, filler);
   BlockPlace place = placeOf(evaluation, view, pointer, boundaryCheck);
-  return loadTile(evaluation, place.pointers, place.mask, filler && place.mask ? Object(filler) : Object(), options);
+  Type tile = Type::block(view.element(), view.blockShape);
+  Value outside = place.mask ? paddingTile(evaluation.builder(), filler, tile) : Value();
+  return loadTile(evaluation, place.pointers, place.mask, outside ? Object(outside) : Object(), options);
 }
 
 void storeBlock(Evaluation &evaluation, const Object &pointer, const Object &value, const Object &mask,

@@ -105,6 +105,16 @@ Values broadcastTogether(Evaluation &evaluation, llvm::ArrayRef<Value> values) {
   return results;
 }
 
+Value growTo(Evaluation &evaluation, Value value, Shape shape, const char *name) {
+  llvm::SmallVector<int64_t> common = commonShape(evaluation, shape, value.type().shape());
+  if (Shape(common) != shape)
+    evaluation.fail(Diagnostic::Kind::Value, std::string("`") + name + "` of shape " + shapeText(value.type().shape()) +
+                                                 " does not fit a block of shape " + shapeText(shape));
+  if (value.type().isBlock())
+    value = withRank(evaluation, value, static_cast<int64_t>(shape.size()));
+  return broadcastTo(evaluation, value, shape);
+}
+
 std::pair<Value, Value> unifyShapes(Evaluation &evaluation, Value lhs, Value rhs) {
   Values values = broadcastTogether(evaluation, {lhs, rhs});
   return {values[0], values[1]};

@@ -96,6 +96,34 @@ struct StoreOptions {
   EvictionPolicy eviction = EvictionPolicy::Normal;
 };
 
+// An array in memory that is accessed by blocks of one shape: along each axis its extent and its stride, int64 scalars
+// counted in elements.
+struct BlockArray {
+  Value base; // a scalar pointer; never to int1
+  llvm::SmallVector<Value, 5> shape, strides;
+  llvm::SmallVector<int64_t, 5> blockShape;
+};
+
+enum class Padding { Zero, Nan };
+
+// A tensor descriptor: the builder's own value for it, or, where it has none, the array.
+struct Descriptor {
+  Value handle; // its type is a descriptor's; null: `array` says all
+  BlockArray array;
+  Padding padding = Padding::Zero; // what is outside of the array reads as
+  Type blockType() const;
+};
+
+enum class ScaledFormat { E2M1, E4M3, E5M2, BF16, FP16 };
+
+// One side of a scaled product: [.., M, K] or [.., K, N].
+struct ScaledOperand {
+  Value value;
+  Value scale; // [.., M or N, K / group]: bytes are powers of two from 2^-127 on (255 is NaN), floats themselves; null: one
+  ScaledFormat format;
+  bool isPackedAlongK = true; // E2M1 has two values a byte, the first one low, along K or along the other axis
+};
+
 struct DotOptions {
   DotPrecision precision = DotPrecision::TF32;
   std::optional<int> maxImpreciseAcc = std::nullopt; // how many fp8 products may be summed in fewer bits; none: the target's choice
@@ -148,8 +176,23 @@ public:
   virtual Value atomic(AtomicOp op, Value pointer, Value value, Value mask, MemoryOrder order, MemoryScope scope) = 0;
   virtual Value atomicCas(Value pointer, Value expected, Value desired, MemoryOrder order, MemoryScope scope) = 0;
 
+  // Tensor descriptors. Every access checks the bounds: outside of them nothing is written, and reads give the padding.
+  // Offsets are int64 scalars, one an axis; values have the blocks' type. What is not overridden is said by the operations
+  // above, on the blocks' pointers and a mask (DescriptorAccess.cpp). The last stride is one.
+  virtual Value makeDescriptor(const BlockArray &array, Padding padding) { return Value(); } // null: there is no such value
+  virtual Value loadDescriptor(const Descriptor &descriptor, llvm::ArrayRef<Value> offsets, const LoadOptions &options);
+  virtual void storeDescriptor(const Descriptor &descriptor, llvm::ArrayRef<Value> offsets, Value value);
+  virtual void reduceDescriptor(AtomicOp op, const Descriptor &descriptor, llvm::ArrayRef<Value> offsets, Value value);
+  // The blocks are single rows of an array of two axes: one for each of `rows` (int64, one axis), from `column` on.
+  virtual Value gatherDescriptor(const Descriptor &descriptor, Value rows, Value column, const LoadOptions &options);
+  virtual void scatterDescriptor(const Descriptor &descriptor, Value rows, Value column, Value value);
+
   // a: [.., M, K], b: [.., K, N], accumulator: [.., M, N] (never null). The result has the accumulator's type.
   virtual Value dot(Value a, Value b, Value accumulator, const DotOptions &options) = 0;
+
+  // The product of operands in block-scaled formats; `accumulator` is fp32. Not overridden, it is a dot of the operands'
+  // values in bf16 or fp32 (ScaledDot.cpp). `ignoresNan`: scales that are NaN may be taken for numbers.
+  virtual Value dotScaled(const ScaledOperand &a, const ScaledOperand &b, Value accumulator, bool ignoresNan);
 
   // Combines two sets of values of equal types into one set of the same types. The IR builder calls it once on scalars to fill
   // the region; the evaluator calls it on whole slices. It must not touch memory.

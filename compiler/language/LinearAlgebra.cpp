@@ -133,6 +133,96 @@ Object dot(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
                                       shape);
 }
 
+// One side of dot_scaled: its value and its scale, which is given with the common axis last.
+ScaledOperand scaledOperand(Evaluation &evaluation, const Object &value, const Object &scale, const Object &format,
+                            const Object &packsAlongK, const std::string &side) {
+  ScaledOperand operand;
+  std::string formatName = side + "_format", packName = side + "_k_pack";
+  operand.value = operandArgument(evaluation, value, side.c_str(), /*isTransposed=*/false);
+  int choice = choiceArgument(evaluation, format, {"e2m1", "e4m3", "e5m2", "bf16", "fp16"}, -1, formatName.c_str());
+  if (choice < 0)
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "`" + formatName + "` must be \"e2m1\", \"e4m3\", \"e5m2\", \"bf16\" or \"fp16\"");
+  operand.format = static_cast<ScaledFormat>(choice);
+  operand.isPackedAlongK = boolArgument(evaluation, packsAlongK, packName.c_str());
+  Type type = operand.value.type().scalarType();
+  bool isPacked = operand.format == ScaledFormat::E2M1;
+  if (isPacked && type.bitWidth() != 8)
+    evaluation.fail(Diagnostic::Kind::Type,
+                    "e2m1 is packed two in a byte: `" + side + "` must be uint8, not " + type.str());
+  if (!isPacked && !operand.isPackedAlongK)
+    evaluation.fail(Diagnostic::Kind::Value, "only e2m1 is packed: `" + packName + "` must be True");
+  if (!scale.isNone())
+    operand.scale = blockArgument(evaluation, scale, (side + "_scale").c_str());
+  return operand;
+}
+
+// The operand's shape with K and its other axis (M or N) as they are once unpacked.
+struct ScaledShape {
+  llvm::SmallVector<int64_t> batch;
+  int64_t other, common;
+};
+ScaledShape scaledShape(const ScaledOperand &operand, bool isRight) {
+  Shape shape = operand.value.type().shape();
+  ScaledShape result{llvm::SmallVector<int64_t>(shape.drop_back(2)), shape[shape.size() - (isRight ? 1 : 2)],
+                     shape[shape.size() - (isRight ? 2 : 1)]};
+  if (operand.format == ScaledFormat::E2M1)
+    (operand.isPackedAlongK ? result.common : result.other) *= 2;
+  return result;
+}
+
+void checkScale(Evaluation &evaluation, const ScaledOperand &operand, const ScaledShape &shape, const char *name) {
+  if (!operand.scale)
+    return;
+  Shape scale = operand.scale.type().shape();
+  bool fits = scale.size() == shape.batch.size() + 2 && scale.drop_back(2) == Shape(shape.batch) &&
+              scale[scale.size() - 2] == shape.other && shape.common % scale.back() == 0;
+  if (!fits)
+    evaluation.fail(Diagnostic::Kind::Value,
+                    std::string("`") + name + "` has shape " + shapeText(scale) +
+                        ": a scale has the operand's shape with the common axis last, divided by the group",
+                    "for an operand of " + std::to_string(shape.other) + " by " + std::to_string(shape.common) +
+                        " values and groups of 32 that is [" + std::to_string(shape.other) + ", " +
+                        std::to_string(shape.common / 32) + "]");
+}
+
+Object dotScaled(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  ScaledOperand a = scaledOperand(evaluation, arguments[0], arguments[1], arguments[2], arguments[8], "lhs");
+  ScaledOperand b = scaledOperand(evaluation, arguments[3], arguments[4], arguments[5], arguments[9], "rhs");
+  ScaledShape left = scaledShape(a, /*isRight=*/false), right = scaledShape(b, /*isRight=*/true);
+  if (left.common != right.common || left.batch != right.batch)
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "shapes " + shapeText(a.value.type().shape()) + " and " + shapeText(b.value.type().shape()) +
+                        " cannot be multiplied: they have " + std::to_string(left.common) + " and " +
+                        std::to_string(right.common) + " values along the common axis",
+                    "the shapes are [M, K] and [K, N], with equal leading axes");
+  checkScale(evaluation, a, left, "lhs_scale");
+  checkScale(evaluation, b, right, "rhs_scale");
+  llvm::SmallVector<int64_t> shape(left.batch);
+  shape.append({left.other, right.other});
+  Value accumulator = arguments[6].isNone()
+                          ? constantOf(evaluation, Type::block(float32(), shape), Object(0.0))
+                          : castTo(evaluation, blockArgument(evaluation, arguments[6], "acc"), float32());
+  if (accumulator.type().shape() != Shape(shape))
+    evaluation.fail(Diagnostic::Kind::Value, "`acc` has shape " + shapeText(accumulator.type().shape()) +
+                                                 ", but the product has " + shapeText(shape));
+  bool ignoresNan = boolArgument(evaluation, arguments[7], "fast_math");
+  if (shape.size() > 3) { // builders take one batch axis
+    int64_t batch = 1;
+    for (int64_t extent : left.batch)
+      batch *= extent;
+    for (Value *part : {&a.value, &a.scale, &b.value, &b.scale, &accumulator})
+      if (*part) {
+        Shape full = part->type().shape();
+        *part = evaluation.builder().reshape(*part, {batch, full[full.size() - 2], full.back()});
+      }
+  }
+  Value product = evaluation.builder().dotScaled(a, b, accumulator, ignoresNan);
+  if (shape.size() > 3)
+    product = evaluation.builder().reshape(product, shape);
+  return castTo(evaluation, product, typeArgument(evaluation, arguments[10], "out_dtype"));
+}
+
 } // namespace
 
 void addLinearAlgebra(Table &table) {
@@ -152,6 +242,20 @@ void addLinearAlgebra(Table &table) {
       "out_dtype: fp32 (the default) or fp16, for fp16 and fp8 operands. int8 gives int32, bf16 and fp32 give fp32.\n"
       "trans_a, trans_b: take input or other with its last two axes swapped.",
       dot);
+  table.add(
+      "dot_scaled(lhs: tensor, lhs_scale: tensor, lhs_format: constexpr str, rhs: tensor, rhs_scale: tensor, "
+      "rhs_format: constexpr str, acc: tensor = None, fast_math: constexpr bool = False, lhs_k_pack: constexpr bool "
+      "= True, rhs_k_pack: constexpr bool = True, out_dtype: dtype = float32)",
+      "The matrix product of [M, K] and [K, N] in block-scaled formats, plus acc.\n\n"
+      "lhs, rhs: values in the formats below; e2m1 has two in a byte, the first one low.\n"
+      "lhs_scale, rhs_scale: one scale for each group (32 values) along K, as [M, K / 32] and [N, K / 32]; bytes are "
+      "e8m0. May be None.\n"
+      "lhs_format, rhs_format: \"e2m1\", \"e4m3\", \"e5m2\", \"bf16\" or \"fp16\".\n"
+      "acc: what to add to; zero when left out.\n"
+      "fast_math: leave NaN scales to chance; on the CPU they always count.\n"
+      "lhs_k_pack, rhs_k_pack: whether e2m1 is packed along K; otherwise along M or N.\n"
+      "out_dtype: the result's type.",
+      dotScaled);
 }
 
 } // namespace nacre

@@ -83,7 +83,9 @@ static std::string quoted(llvm::StringRef text) {
 
 static std::string tupleText(const TupleValue &tuple) {
   std::string text;
-  for (size_t index = 0; index < tuple.items.size(); ++index) {
+  // What stands behind the named fields is not shown.
+  size_t shown = tuple.names.empty() ? tuple.items.size() : tuple.names.size();
+  for (size_t index = 0; index < shown; ++index) {
     if (index)
       text += ", ";
     if (!tuple.names.empty())

@@ -20,4 +20,9 @@ StoreOptions storeOptions(Evaluation &evaluation, const Object &cacheModifier, c
 Object loadTile(Evaluation &evaluation, Value pointer, Value mask, const Object &other, const LoadOptions &options);
 void storeTile(Evaluation &evaluation, Value pointer, const Object &value, Value mask, const StoreOptions &options);
 
+// What a read-modify-write with an operator is called by, and which operation it is on memory of `element`; fails where
+// there is none.
+enum class AtomicUpdate { Add, Min, Max, And, Or, Xor };
+AtomicOp atomicFor(Evaluation &evaluation, AtomicUpdate update, Type element);
+
 } // namespace nacre

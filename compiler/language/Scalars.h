@@ -39,6 +39,8 @@ Value convertOperand(Evaluation &evaluation, const Object &object, Type scalar);
 Values unifyAll(Evaluation &evaluation, llvm::ArrayRef<Object> operands);
 // Brings all to one shape, types kept.
 Values broadcastTogether(Evaluation &evaluation, llvm::ArrayRef<Value> values);
+// One value to a shape that is given; `name` is what errors call it.
+Value growTo(Evaluation &evaluation, Value value, Shape shape, const char *name);
 
 // A constant of any scalar or block type, every element `number`.
 Value constantOf(Evaluation &evaluation, Type type, const Object &number);

@@ -19,7 +19,6 @@ llvm::StringRef standardLibrarySource(llvm::StringRef file) {
 
 llvm::ArrayRef<StandardFunction> allStandardFunctions() {
   static constexpr StandardFunction functions[] = {
-      {"dot_scaled", standardFile, "linear algebra", false},
       {"sigmoid", standardFile, "math", true},
       {"softmax", standardFile, "math", true},
       {"sum", standardFile, "reductions", true},

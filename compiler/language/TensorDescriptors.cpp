@@ -8,6 +8,18 @@ namespace nacre {
 
 namespace {
 
+Padding paddingOf(const Object &descriptor) {
+  return BlockView::field(descriptor, "padding").as<std::string>() == "nan" ? Padding::Nan : Padding::Zero;
+}
+
+// Bools are bytes in memory.
+BlockArray descriptorArray(Evaluation &evaluation, const BlockView &view) {
+  BlockArray array = blockArray(evaluation, view);
+  if (view.element().isBool())
+    array.base = bytePointer(evaluation, array.base);
+  return array;
+}
+
 Object makeDescriptor(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   ArrayArguments array = arrayArguments(evaluation, arguments[0], arguments[1], arguments[2], arguments[3]);
   if (array.rank > 5)
@@ -17,9 +29,8 @@ Object makeDescriptor(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) 
     evaluation.fail(Diagnostic::Kind::Value, "the last of `strides` must be the constexpr 1, not " + describe(last),
                     "the last axis of a descriptor lies in memory without gaps");
   int padding = choiceArgument(evaluation, arguments[4], {"zero", "nan"}, 0, "padding_option");
-  Object descriptor =
-      makeRecord(descriptorName, {"base", "shape", "strides", "block_shape", "padding"},
-                 {array.base, array.shape, array.strides, array.blockShape, padding == 1 ? "nan" : "zero"});
+  Object descriptor = makeDescriptorRecord(array.base, array.shape, array.strides, array.blockShape,
+                                           padding == 1 ? "nan" : "zero", Value());
   BlockView view(descriptor);
   int64_t extent = view.blockShape.back(), size = view.element().byteSize();
   if (extent * size < 16)
@@ -28,8 +39,10 @@ Object makeDescriptor(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) 
                         std::to_string(extent) + " * " + std::to_string(size) + " = " + std::to_string(extent * size) +
                         " bytes",
                     "make the last of `block_shape` larger, or load with pointers and a mask");
-  paddingValue(evaluation, view, padding == 1 ? "nan" : "zero"); // fails where it cannot be
-  return descriptor;
+  checkPadding(evaluation, view, paddingOf(descriptor));
+  Value handle = evaluation.builder().makeDescriptor(descriptorArray(evaluation, view), paddingOf(descriptor));
+  return makeDescriptorRecord(array.base, array.shape, array.strides, array.blockShape, padding == 1 ? "nan" : "zero",
+                              handle);
 }
 
 const Object &descriptorArgument(Evaluation &evaluation, const Object &object) {
@@ -39,18 +52,25 @@ const Object &descriptorArgument(Evaluation &evaluation, const Object &object) {
   return object;
 }
 
-Value padding(Evaluation &evaluation, const BlockView &view, const Object &descriptor) {
-  return paddingValue(evaluation, view, descriptor.tuple().items.back().as<std::string>());
+// The descriptor as builders take it. What stands behind the named fields is the builder's own value.
+Descriptor descriptorOf(Evaluation &evaluation, const Object &record) {
+  Descriptor descriptor;
+  descriptor.padding = paddingOf(record);
+  const TupleValue &tuple = record.tuple();
+  if (tuple.items.size() > tuple.names.size() && tuple.items.back().isValue())
+    descriptor.handle = tuple.items.back().value();
+  else
+    descriptor.array = descriptorArray(evaluation, BlockView(record));
+  return descriptor;
 }
 
-BlockPlace placeOf(Evaluation &evaluation, const BlockView &view, const Object &offsets) {
-  llvm::SmallVector<bool> checked(view.blockShape.size(), true);
-  return locate(evaluation, view, offsetsArgument(evaluation, offsets, view.blockShape.size(), "offsets"), checked);
+llvm::SmallVector<Value> offsetsOf(Evaluation &evaluation, const BlockView &view, const Object &offsets) {
+  return offsetsArgument(evaluation, offsets, view.blockShape.size(), "offsets");
 }
 
-Object loadAt(Evaluation &evaluation, const Object &descriptor, const BlockPlace &place, const LoadOptions &options) {
-  Value filler = padding(evaluation, BlockView(descriptor), descriptor);
-  return loadTile(evaluation, place.pointers, place.mask, filler ? Object(filler) : Object(), options);
+// What was read, with bytes as bools again.
+Object loaded(Evaluation &evaluation, const BlockView &view, Value value) {
+  return view.element().isBool() ? castTo(evaluation, value, int1()) : value;
 }
 
 // A tile of the block's shape, or one that has as many elements: an axis of 1 may be left out or added.
@@ -66,37 +86,52 @@ Object blockValue(Evaluation &evaluation, Shape blockShape, const Object &object
   return object;
 }
 
+// A value in the elements' type and the shape `shape`, as builders store it.
+Value storedValue(Evaluation &evaluation, const BlockView &view, Shape shape, const Object &object) {
+  Value value = convertOperand(evaluation, object, view.element());
+  if (value.type().isBool())
+    value = castTo(evaluation, value, int8());
+  return growTo(evaluation, value, shape, "value");
+}
+
 Object load(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   const Object &descriptor = descriptorArgument(evaluation, arguments[0]);
   LoadOptions options = loadOptions(evaluation, arguments.size() > 2 ? arguments[2] : Object(),
                                     arguments.size() > 3 ? arguments[3] : Object());
-  return loadAt(evaluation, descriptor, placeOf(evaluation, BlockView(descriptor), arguments[1]), options);
+  BlockView view(descriptor);
+  llvm::SmallVector<Value> offsets = offsetsOf(evaluation, view, arguments[1]);
+  return loaded(evaluation, view,
+                evaluation.builder().loadDescriptor(descriptorOf(evaluation, descriptor), offsets, options));
 }
 
 Object store(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  BlockView view(descriptorArgument(evaluation, arguments[0]));
+  const Object &descriptor = descriptorArgument(evaluation, arguments[0]);
+  BlockView view(descriptor);
   requireWritable(evaluation, view.base);
-  BlockPlace place = placeOf(evaluation, view, arguments[1]);
-  storeTile(evaluation, place.pointers, blockValue(evaluation, view.blockShape, arguments[2]), place.mask,
-            StoreOptions());
+  llvm::SmallVector<Value> offsets = offsetsOf(evaluation, view, arguments[1]);
+  Value value = storedValue(evaluation, view, view.blockShape, blockValue(evaluation, view.blockShape, arguments[2]));
+  evaluation.builder().storeDescriptor(descriptorOf(evaluation, descriptor), offsets, value);
   return Object();
 }
 
-constexpr const char *atomicNames[] = {"atomic_add", "atomic_min", "atomic_max",
-                                       "atomic_and", "atomic_or",  "atomic_xor"};
-
-// The atomic of that name, on the block's pointers. Nothing is returned: a descriptor's atomics only write.
-template <int name> Object atomic(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  BlockView view(descriptorArgument(evaluation, arguments[0]));
-  BlockPlace place = placeOf(evaluation, view, arguments[1]);
-  const Builtin *builtin = findBuiltin(languageModule, atomicNames[name]);
-  builtin->invoke(evaluation, {place.pointers, blockValue(evaluation, view.blockShape, arguments[2]), place.mask,
-                               Object("relaxed"), Object()});
+// Nothing is returned: a descriptor's atomics only write.
+template <AtomicUpdate update> Object atomic(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
+  const Object &descriptor = descriptorArgument(evaluation, arguments[0]);
+  BlockView view(descriptor);
+  AtomicOp op = atomicFor(evaluation, update, view.element());
+  requireWritable(evaluation, view.base);
+  llvm::SmallVector<Value> offsets = offsetsOf(evaluation, view, arguments[1]);
+  Value value = storedValue(evaluation, view, view.blockShape, blockValue(evaluation, view.blockShape, arguments[2]));
+  evaluation.builder().reduceDescriptor(op, descriptorOf(evaluation, descriptor), offsets, value);
   return Object();
 }
 
 // Rows for gather and scatter: the descriptor's blocks are single rows.
-BlockPlace rowsOf(Evaluation &evaluation, const BlockView &view, const Object &rowOffsets, const Object &columnOffset) {
+struct Rows {
+  Value rows, column;
+  llvm::SmallVector<int64_t> shape; // of what is read or written
+};
+Rows rowsOf(Evaluation &evaluation, const BlockView &view, const Object &rowOffsets, const Object &columnOffset) {
   if (view.blockShape.size() != 2 || view.blockShape[0] != 1)
     evaluation.fail(Diagnostic::Kind::Value,
                     "needs a descriptor of two axes whose blocks have one row, found blocks of "
@@ -107,20 +142,26 @@ BlockPlace rowsOf(Evaluation &evaluation, const BlockView &view, const Object &r
     evaluation.fail(Diagnostic::Kind::Type,
                     "`x_offsets` must be a tensor of integers with one axis, not " + describe(rowOffsets));
   Value column = offsetsArgument(evaluation, columnOffset, 1, "y_offset").front();
-  return locateRows(evaluation, view, rows, column);
+  return {castTo(evaluation, rows, int64()), column, {rows.type().shape()[0], view.blockShape[1]}};
 }
 
 Object gather(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   const Object &descriptor = descriptorArgument(evaluation, arguments[0]);
-  return loadAt(evaluation, descriptor, rowsOf(evaluation, BlockView(descriptor), arguments[1], arguments[2]),
-                loadOptions(evaluation, arguments[3], arguments[4]));
+  BlockView view(descriptor);
+  Rows rows = rowsOf(evaluation, view, arguments[1], arguments[2]);
+  LoadOptions options = loadOptions(evaluation, arguments[3], arguments[4]);
+  return loaded(
+      evaluation, view,
+      evaluation.builder().gatherDescriptor(descriptorOf(evaluation, descriptor), rows.rows, rows.column, options));
 }
 
 Object scatter(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
-  BlockView view(descriptorArgument(evaluation, arguments[0]));
+  const Object &descriptor = descriptorArgument(evaluation, arguments[0]);
+  BlockView view(descriptor);
   requireWritable(evaluation, view.base);
-  BlockPlace place = rowsOf(evaluation, view, arguments[2], arguments[3]);
-  storeTile(evaluation, place.pointers, arguments[1], place.mask, StoreOptions());
+  Rows rows = rowsOf(evaluation, view, arguments[2], arguments[3]);
+  Value value = storedValue(evaluation, view, rows.shape, arguments[1]);
+  evaluation.builder().scatterDescriptor(descriptorOf(evaluation, descriptor), rows.rows, rows.column, value);
   return Object();
 }
 
@@ -151,12 +192,12 @@ void addTensorDescriptors(Table &table) {
     std::string signature = std::string(name) + "(desc: tensor_descriptor, offsets: tuple, value: tensor)";
     table.add(signature.c_str(), std::string(what) + " the block at offsets, each element in one step.", invoke);
   };
-  addAtomic(atomicNames[0], "Adds value to", atomic<0>);
-  addAtomic(atomicNames[1], "Lowers to value, where that is smaller,", atomic<1>);
-  addAtomic(atomicNames[2], "Raises to value, where that is larger,", atomic<2>);
-  addAtomic(atomicNames[3], "Joins value with & to", atomic<3>);
-  addAtomic(atomicNames[4], "Joins value with | to", atomic<4>);
-  addAtomic(atomicNames[5], "Joins value with ^ to", atomic<5>);
+  addAtomic("atomic_add", "Adds value to", atomic<AtomicUpdate::Add>);
+  addAtomic("atomic_min", "Lowers to value, where that is smaller,", atomic<AtomicUpdate::Min>);
+  addAtomic("atomic_max", "Raises to value, where that is larger,", atomic<AtomicUpdate::Max>);
+  addAtomic("atomic_and", "Joins value with & to", atomic<AtomicUpdate::And>);
+  addAtomic("atomic_or", "Joins value with | to", atomic<AtomicUpdate::Or>);
+  addAtomic("atomic_xor", "Joins value with ^ to", atomic<AtomicUpdate::Xor>);
   table.add("gather(desc: tensor_descriptor, x_offsets: tensor, y_offset: tensor, cache_modifier: constexpr str = "
             "\"\", eviction_policy: constexpr str = \"\")",
             "Loads rows of an array of two axes: row x_offsets[i], from column y_offset on, becomes row i. The "

@@ -26,10 +26,13 @@ private:
   bool runMath(mlir::Operation &op);
   bool runShape(mlir::Operation &op);
   bool runMemory(mlir::Operation &op);
+  bool runDescriptor(mlir::Operation &op);
   bool runTile(mlir::Operation &op);
 
   Builder::Combine combineBy(mlir::Region &region);
   Values runMap(tile::MapOp map);
+  // A descriptor is a value whose handle is its array.
+  Descriptor descriptorOf(mlir::Value value, tile::Padding padding = tile::Padding::Zero) const;
 
   Value get(mlir::Value value) const;
   Value getOrNull(mlir::Value value) const { return value ? get(value) : Value(); }

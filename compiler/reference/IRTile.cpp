@@ -210,6 +210,13 @@ bool IRProgram::runTile(mlir::Operation &op) {
         DotOptions options{static_cast<DotPrecision>(dot.getPrecision()), dot.getMaxImpreciseAcc()};
         return finish(builder.dot(get(dot.getA()), get(dot.getB()), get(dot.getAccumulator()), options));
       })
+      .Case([&](tile::DotScaledOp dot) {
+        ScaledOperand a{get(dot.getA()), getOrNull(dot.getAScale()), static_cast<ScaledFormat>(dot.getAFormat()),
+                        dot.getAPacksK()};
+        ScaledOperand b{get(dot.getB()), getOrNull(dot.getBScale()), static_cast<ScaledFormat>(dot.getBFormat()),
+                        dot.getBPacksK()};
+        return finish(builder.dotScaled(a, b, get(dot.getAccumulator()), dot.getIgnoresNan()));
+      })
       .Case([&](tile::ReduceOp reduce) {
         return finish(builder.reduce(operandsOf(op), reduce.getAxis(), combineBy(reduce.getCombine())));
       })

@@ -11,45 +11,6 @@
 
 using namespace nacre;
 
-Type nacre::typeOfIR(mlir::Type type) {
-  if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type)) {
-    Type element = typeOfIR(tensor.getElementType());
-    return element && tensor.hasStaticShape() && tensor.getRank() > 0 ? Type::block(element, tensor.getShape())
-                                                                      : Type();
-  }
-  if (type.isIndex())
-    return int64();
-  if (auto integer = mlir::dyn_cast<mlir::IntegerType>(type)) {
-    switch (integer.getWidth()) {
-    case 1:
-      return int1();
-    case 8:
-      return int8();
-    case 16:
-      return int16();
-    case 32:
-      return int32();
-    case 64:
-      return int64();
-    default:
-      return Type();
-    }
-  }
-  if (auto pointer = mlir::dyn_cast<tile::PointerType>(type))
-    return Type::pointer(typeOfIR(pointer.getPointee()), pointer.getIsConst(), pointer.getAddressSpace());
-  return llvm::TypeSwitch<mlir::Type, Type>(type)
-      .Case([](mlir::Float64Type) { return float64(); })
-      .Case([](mlir::Float32Type) { return float32(); })
-      .Case([](mlir::Float16Type) { return float16(); })
-      .Case([](mlir::BFloat16Type) { return bfloat16(); })
-      .Case([](mlir::Float8E4M3FNType) { return Type::scalar(ScalarKind::Float8E4NV); })
-      .Case([](mlir::Float8E5M2Type) { return Type::scalar(ScalarKind::Float8E5); })
-      .Case([](mlir::Float8E4M3FNUZType) { return Type::scalar(ScalarKind::Float8E4B8); })
-      .Case([](mlir::Float8E5M2FNUZType) { return Type::scalar(ScalarKind::Float8E5B16); })
-      .Case([](tile::Float8E4B15Type) { return Type::scalar(ScalarKind::Float8E4B15); })
-      .Default([](mlir::Type) { return Type(); });
-}
-
 // The place of an operation in the kernel's text, seen through call sites, names and fusions.
 static mlir::FileLineColLoc placeOf(mlir::Location location) {
   mlir::FileLineColLoc found;
@@ -172,7 +133,8 @@ llvm::SmallVector<Value> IRProgram::runBlock(mlir::Block &block, llvm::ArrayRef<
 }
 
 void IRProgram::run(mlir::Operation &op) {
-  if (!runArith(op) && !runShape(op) && !runMemory(op) && !runControl(op) && !runMath(op) && !runTile(op))
+  if (!runArith(op) && !runShape(op) && !runMemory(op) && !runDescriptor(op) && !runControl(op) && !runMath(op) &&
+      !runTile(op))
     fail(op, "the evaluator does not know this operation");
 }
 
@@ -250,6 +212,10 @@ bool IRProgram::runControl(mlir::Operation &op) {
       })
       .Case([&](mlir::ub::PoisonOp poison) {
         Type type = typeOfIR(poison.getType());
+        if (type.kind() == Type::Kind::Descriptor) { // nobody reads it
+          set(poison.getResult(), Value(type, std::make_shared<BlockArray>()));
+          return true;
+        }
         Value zero = builder.scalarFromBits(type.scalarType(), 0);
         set(poison.getResult(), type.isBlock() ? builder.splat(zero, type.shape()) : zero);
         return true;
@@ -258,15 +224,18 @@ bool IRProgram::runControl(mlir::Operation &op) {
 }
 
 void nacre::runTileIR(mlir::func::FuncOp kernel, llvm::ArrayRef<uint64_t> arguments, const RunOptions &options) {
-  assert(arguments.size() == kernel.getNumArguments() && "one slot an argument");
+  unsigned slots = 0;
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+    slots += tile::argumentSlots(kernel, i);
+  (void)slots;
+  assert(arguments.size() == slots && "one slot for each argument, and for each field of a descriptor");
   EagerBuilder builder;
   builder.program.grid = options.grid;
   builder.program.memory = options.memory;
   builder.program.print = options.print;
-  llvm::SmallVector<Value> values;
-  for (auto [type, slot] : llvm::zip(kernel.getArgumentTypes(), arguments)) {
+  auto scalar = [&](mlir::Type type, uint64_t slot) {
     Type argument = typeOfIR(type);
-    assert(argument && !argument.isBlock() && "a kernel's arguments are scalars and pointers");
+    assert(argument && !argument.isBlock() && "a kernel's arguments are scalars, pointers and descriptors");
     uint64_t bits = slot;
     ScalarKind kind = argument.isPointer() ? ScalarKind::UInt64 : argument.scalarKind();
     if (isNarrowFloat(kind)) { // comes as a float
@@ -274,7 +243,36 @@ void nacre::runTileIR(mlir::func::FuncOp kernel, llvm::ArrayRef<uint64_t> argume
       bits = 0;
       encodeFloats(kind, &number, &bits, 1);
     }
-    values.push_back(builder.scalarFromBits(argument, bits));
+    return builder.scalarFromBits(argument, bits);
+  };
+  llvm::SmallVector<Value> values;
+  for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes())) {
+    auto descriptor = mlir::dyn_cast<tile::DescriptorType>(type);
+    if (!descriptor) {
+      values.push_back(scalar(type, arguments.front()));
+      arguments = arguments.drop_front();
+      continue;
+    }
+    // Its fields: the base, the extents, the strides.
+    auto array = std::make_shared<BlockArray>();
+    array->blockShape.assign(descriptor.getBlock().getShape().begin(), descriptor.getBlock().getShape().end());
+    for (auto [i, field] : llvm::enumerate(tile::descriptorFields(kernel, index))) {
+      Value value;
+      if (!field.type) {
+        value = builder.scalarFromBits(int64(), static_cast<uint64_t>(field.number));
+      } else {
+        value = scalar(field.type, arguments.front());
+        arguments = arguments.drop_front();
+        if (value.type().isInteger() && value.type().bitWidth() < 64)
+          value = builder.cast(CastOp::ExtendSigned, value, int64());
+      }
+      if (i == 0)
+        array->base = value;
+      else
+        (static_cast<int64_t>(i) <= descriptor.getRank() ? array->shape : array->strides).push_back(value);
+    }
+    array->strides.push_back(builder.scalarFromBits(int64(), 1));
+    values.push_back(Value(typeOfIR(type), std::move(array)));
   }
   for (uint32_t z = 0; z < options.grid[2]; ++z)
     for (uint32_t y = 0; y < options.grid[1]; ++y)

@@ -4,14 +4,11 @@
 // passes emit, on scalars and tiles; anything else is an error that names the operation.
 #pragma once
 
+#include "compiler/builder/IRBuilder.h"
 #include "compiler/reference/EagerBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace nacre {
-
-// The language's type for an IR type. Integers come out signed (i1 as int1): the operations say what they mean. Null
-// for a type that is not the tile dialect's.
-Type typeOfIR(mlir::Type type);
 
 struct RunOptions {
   std::array<uint32_t, 3> grid = {1, 1, 1};
@@ -19,9 +16,9 @@ struct RunOptions {
   std::function<void(llvm::StringRef text)> print;
 };
 
-// Runs every program of the grid, x fastest, one after another. `arguments` holds one 8-byte slot an argument as in
-// compiler/passes/cpu/KernelABI.h: pointers, integers extended, floats as their bits (narrow floats as those of a
-// float). Throws CompileError.
+// Runs every program of the grid, x fastest, one after another. `arguments` holds one 8-byte slot an argument (a
+// descriptor: each of its fields that arrives) as in compiler/passes/cpu/KernelABI.h: pointers, integers extended, floats
+// as their bits (narrow floats as those of a float). Throws CompileError.
 void runTileIR(mlir::func::FuncOp kernel, llvm::ArrayRef<uint64_t> arguments, const RunOptions &options);
 
 } // namespace nacre

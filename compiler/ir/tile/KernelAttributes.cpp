@@ -108,6 +108,15 @@ LaunchOptions LaunchOptions::of(ModuleOp module) {
 }
 void LaunchOptions::attachTo(ModuleOp module) const { visitOptions(*this, Write{module}); }
 
+// The calling convention of a kernel is known: a descriptor says how it arrives.
+static LogicalResult verifyKernel(func::FuncOp function) {
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
+    if (isa<DescriptorType>(type) && !function.getArgAttr(i, fieldsAttribute))
+      return function.emitOpError("argument ")
+             << i << " is a descriptor and needs the attribute '" << fieldsAttribute << "'";
+  return success();
+}
+
 LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   Verify verify{op, attribute};
   if (isa<scf::ForOp, scf::WhileOp>(op)) {
@@ -119,19 +128,94 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   } else if (isa<func::FuncOp>(op)) {
     verify(kernelAttribute, false);
   }
+  if (verify.isKnown && failed(verify.result))
+    return failure();
+  if (auto function = dyn_cast<func::FuncOp>(op); function && verify.isKnown)
+    return verifyKernel(function);
   if (verify.isKnown)
-    return verify.result;
+    return success();
   return op->emitOpError() << "has no attribute '" << attribute.getName().getValue() << "' of the tile dialect";
 }
 
-LogicalResult TileDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,
+// ---- Arguments
+
+SmallVector<DescriptorField> nacre::tile::descriptorFields(func::FuncOp function, unsigned index) {
+  SmallVector<DescriptorField> fields;
+  auto types = function.getArgAttrOfType<ArrayAttr>(index, fieldsAttribute);
+  auto divisors = function.getArgAttrOfType<DenseI64ArrayAttr>(index, fieldDivisibilityAttribute);
+  if (!types)
+    return fields;
+  for (auto [i, attribute] : llvm::enumerate(types)) {
+    DescriptorField &field = fields.emplace_back();
+    if (auto type = dyn_cast<TypeAttr>(attribute))
+      field.type = type.getValue();
+    else
+      field.number = cast<IntegerAttr>(attribute).getInt();
+    if (divisors)
+      field.divisibility = divisors[i];
+  }
+  return fields;
+}
+
+void nacre::tile::setDescriptorFields(func::FuncOp function, unsigned index, ArrayRef<DescriptorField> fields) {
+  Builder builder(function.getContext());
+  SmallVector<Attribute> types;
+  SmallVector<int64_t> divisors;
+  for (const DescriptorField &field : fields) {
+    types.push_back(field.type ? Attribute(TypeAttr::get(field.type)) : builder.getI64IntegerAttr(field.number));
+    divisors.push_back(field.divisibility);
+  }
+  function.setArgAttr(index, fieldsAttribute, builder.getArrayAttr(types));
+  if (llvm::any_of(divisors, [](int64_t divisor) { return divisor != 1; }))
+    function.setArgAttr(index, fieldDivisibilityAttribute, builder.getDenseI64ArrayAttr(divisors));
+}
+
+unsigned nacre::tile::argumentSlots(func::FuncOp function, unsigned index) {
+  if (!isa<DescriptorType>(function.getArgument(index).getType()))
+    return 1;
+  return llvm::count_if(descriptorFields(function, index), [](const DescriptorField &field) { return field.type; });
+}
+
+static bool areFields(ArrayAttr fields, DescriptorType descriptor) {
+  if (static_cast<int64_t>(fields.size()) != 2 * descriptor.getRank())
+    return false;
+  for (auto [i, attribute] : llvm::enumerate(fields)) {
+    auto type = dyn_cast<TypeAttr>(attribute);
+    bool fits = i == 0 ? type && isa<PointerType>(type.getValue()) &&
+                             cast<PointerType>(type.getValue()).getPointee() == descriptor.getElementType()
+                       : (type && type.getValue().isSignlessInteger()) || isa<IntegerAttr>(attribute);
+    if (!fits)
+      return false;
+  }
+  return true;
+}
+
+LogicalResult TileDialect::verifyRegionArgAttribute(Operation *op, unsigned region, unsigned argument,
                                                     NamedAttribute attribute) {
-  if (attribute.getName() != divisibilityAttribute)
-    return op->emitOpError() << "argument " << argument << " has no attribute '" << attribute.getName().getValue()
-                             << "' of the tile dialect";
-  auto divisor = dyn_cast<IntegerAttr>(attribute.getValue());
-  if (!divisor || !divisor.getType().isSignlessInteger(64) || !divisor.getValue().isStrictlyPositive())
-    return op->emitOpError() << "attribute '" << divisibilityAttribute << "' of argument " << argument
-                             << " must be a positive i64";
-  return success();
+  StringRef name = attribute.getName().getValue();
+  auto refuse = [&](StringRef what) {
+    return op->emitOpError() << "attribute '" << name << "' of argument " << argument << " must be " << what;
+  };
+  auto descriptor = dyn_cast<DescriptorType>(op->getRegion(region).getArgument(argument).getType());
+  if (name == divisibilityAttribute && !descriptor) {
+    auto divisor = dyn_cast<IntegerAttr>(attribute.getValue());
+    bool fits = divisor && divisor.getType().isSignlessInteger(64) && divisor.getValue().isStrictlyPositive();
+    return fits ? success() : LogicalResult(refuse("a positive i64"));
+  }
+  if (name == fieldsAttribute && descriptor) {
+    auto fields = dyn_cast<ArrayAttr>(attribute.getValue());
+    return fields && areFields(fields, descriptor)
+               ? success()
+               : LogicalResult(
+                     refuse("the base's type, then one type or number for each extent and each stride but the last"));
+  }
+  if (name == fieldDivisibilityAttribute && descriptor) {
+    auto divisors = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
+    bool fits = divisors && divisors.size() == 2 * descriptor.getRank() &&
+                llvm::all_of(divisors.asArrayRef(), [](int64_t divisor) { return divisor > 0; });
+    return fits ? success() : LogicalResult(refuse("one positive number for each field"));
+  }
+  if (name == paddingAttribute && descriptor)
+    return isa<PaddingAttr>(attribute.getValue()) ? success() : LogicalResult(refuse("a padding"));
+  return op->emitOpError() << "argument " << argument << " has no attribute '" << name << "' of the tile dialect";
 }

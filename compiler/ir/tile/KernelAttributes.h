@@ -7,6 +7,7 @@
 //       } {tile.num_stages = 4 : i32, tile.warp_specialize}
 #pragma once
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <optional>
 
@@ -15,6 +16,27 @@ namespace nacre::tile {
 // The unit attribute that marks a func.func as a kernel, and the i64 argument attribute for a known divisor.
 inline constexpr llvm::StringLiteral kernelAttribute = "tile.kernel";
 inline constexpr llvm::StringLiteral divisibilityAttribute = "tile.divisibility";
+
+// How a descriptor that the host made arrives: its fields, which are the base, the extents and the strides but the
+// last. One that is known while compiling is a number and takes no place among the arguments.
+//
+//   %a: !tile.descriptor<tensor<64x32xf16>> {tile.fields = [!tile.ptr<f16>, i32, 1 : i64, i64],
+//                                            tile.field_divisibility = array<i64: 16, 1, 1, 16>}
+inline constexpr llvm::StringLiteral fieldsAttribute = "tile.fields";
+inline constexpr llvm::StringLiteral fieldDivisibilityAttribute = "tile.field_divisibility";
+inline constexpr llvm::StringLiteral paddingAttribute = "tile.padding"; // where it is not zero
+
+struct DescriptorField {
+  mlir::Type type;          // of a field that arrives; null: it is known
+  int64_t number = 0;       // when it is known
+  int64_t divisibility = 1; // of one that arrives
+};
+
+// The fields of argument `index`; empty where it is no descriptor.
+llvm::SmallVector<DescriptorField> descriptorFields(mlir::func::FuncOp function, unsigned index);
+void setDescriptorFields(mlir::func::FuncOp function, unsigned index, llvm::ArrayRef<DescriptorField> fields);
+// How many arguments the calling convention has for argument `index`: one, or those fields of a descriptor that arrive.
+unsigned argumentSlots(mlir::func::FuncOp function, unsigned index);
 
 // What the kernel's author says about an scf.for or scf.while. None changes a result.
 struct LoopHints {

@@ -43,3 +43,8 @@ struct Assumptions : mlir::SideEffects::Resource::Base<Assumptions> {
 #include "compiler/ir/tile/TileAttributes.h.inc"
 #define GET_OP_CLASSES
 #include "compiler/ir/tile/Tile.h.inc"
+
+namespace nacre::tile {
+// Whether an atomic of this kind has a meaning for elements of the value; reports it otherwise.
+mlir::LogicalResult verifyAtomicKind(mlir::Operation *op, AtomicKind kind, mlir::Type value);
+} // namespace nacre::tile

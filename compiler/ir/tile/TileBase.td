@@ -61,6 +61,25 @@ def Tile_Float8E4B15 : Tile_Type<"Float8E4B15", "f8E4B15"> {
   let summary = "8-bit float with 4 exponent bits and bias 15, the one format builtin types lack";
 }
 
+def Tile_Descriptor : Tile_Type<"Descriptor", "descriptor"> {
+  let summary = "an array in memory, accessed by blocks of one shape";
+  let description = [{
+    `!tile.descriptor<tensor<64x32xf16>>` describes an array of two axes whose blocks are 64 by 32. Its base, its extents and
+    its strides are known at run time; the last stride is 1. One that the host made is one argument of the kernel, whose
+    attributes tell how it arrives (KernelAttributes.h).
+  }];
+  let parameters = (ins "::mlir::RankedTensorType":$block);
+  let assemblyFormat = "`<` $block `>`";
+  let builders = [TypeBuilderWithInferredContext<(ins "::mlir::RankedTensorType":$block), [{
+    return $_get(block.getContext(), block);
+  }]>];
+  let extraClassDeclaration = [{
+    int64_t getRank() const { return getBlock().getRank(); }
+    ::mlir::Type getElementType() const { return getBlock().getElementType(); }
+  }];
+  let genVerifyDecl = 1;
+}
+
 def Tile_Scalar : Type<CPred<"::nacre::tile::isScalarType($_self)">, "number or pointer">;
 def Tile_Tile : Type<CPred<"::nacre::tile::isTileType($_self)">, "tile", "::mlir::RankedTensorType">;
 def Tile_Any : AnyTypeOf<[Tile_Scalar, Tile_Tile]>;
@@ -107,6 +126,14 @@ def Tile_HintKind : Tile_Enum<"HintKind", "what a hint promises", [
   I32EnumAttrCase<"Divisibility", 0, "divisibility">, I32EnumAttrCase<"Contiguity", 1, "contiguity">,
   I32EnumAttrCase<"Constancy", 2, "constancy">]>;
 def Tile_HintKindAttr : Tile_EnumAttr<Tile_HintKind, "hint_kind">;
+
+def Tile_Padding : Tile_Enum<"Padding", "what reads outside of an array give", [
+  I32EnumAttrCase<"Zero", 0, "zero">, I32EnumAttrCase<"Nan", 1, "nan">]>;
+def Tile_PaddingAttr : Tile_EnumAttr<Tile_Padding, "padding">;
+def Tile_ScaledFormat : Tile_Enum<"ScaledFormat", "format of an operand of a scaled product", [
+  I32EnumAttrCase<"E2M1", 0, "e2m1">, I32EnumAttrCase<"E4M3", 1, "e4m3">, I32EnumAttrCase<"E5M2", 2, "e5m2">,
+  I32EnumAttrCase<"BF16", 3, "bf16">, I32EnumAttrCase<"FP16", 4, "fp16">]>;
+def Tile_ScaledFormatAttr : Tile_EnumAttr<Tile_ScaledFormat, "scaled_format">;
 
 class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
 

@@ -25,6 +25,31 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["accumulator", "result"]>]
   let hasVerifier = 1; let hasCanonicalizer = 1;
 }
 
+def Tile_DotScaledOp : Tile_Op<"dot_scaled", [Pure, AttrSizedOperandSegments, AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "accumulator + a x b, of operands in block-scaled formats";
+  let description = [{
+    The operands are `[.., M, K]` and `[.., K, N]`; e2m1 has two values a byte, the first one low, along K, or along M or N
+    where `aPacksK` or `bPacksK` is false. A scale stands for a group of neighbours along K: `[.., M, K / group]` and
+    `[.., N, K / group]`; bytes are powers of two from 2^-127 on (255 is NaN), floats are themselves. `ignoresNan`: scales
+    that are NaN may be taken for numbers. A target without such an instruction asks for the pass expand-scaled-dots.
+
+    ```mlir
+    %c = tile.dot_scaled e4m3 %a scale %s : tensor<16x2xi8>, e2m1 %b scale %t : tensor<32x2xi8>, %zeros
+           : tensor<16x64xf8E4M3FN>, tensor<32x32xi8> -> tensor<16x32xf32>
+    ```
+  }];
+  let arguments = (ins Tile_ScaledFormatAttr:$aFormat, Tile_Tile:$a, Tile_ScaledFormatAttr:$bFormat, Tile_Tile:$b,
+    Tile_Tile:$accumulator, Optional<Tile_Tile>:$aScale, Optional<Tile_Tile>:$bScale,
+    DefaultValuedAttr<BoolAttr, "true">:$aPacksK, DefaultValuedAttr<BoolAttr, "true">:$bPacksK,
+    DefaultValuedAttr<BoolAttr, "false">:$ignoresNan);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $aFormat $a (`scale` $aScale^ `:` type($aScale))? `,` $bFormat $b (`scale` $bScale^ `:` type($bScale))? `,` $accumulator
+    attr-dict `:` type($a) `,` type($b) `->` type($accumulator)
+  }];
+  let hasVerifier = 1;
+}
+
 // ---- Reductions and scans
 
 def Tile_ReduceOp : Tile_Op<"reduce", [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {

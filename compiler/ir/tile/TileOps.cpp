@@ -195,7 +195,7 @@ LogicalResult StoreOp::verify() {
   return verifyPointee(*this, getPointer().getType(), getValue().getType());
 }
 
-static LogicalResult verifyAtomicKind(Operation *op, AtomicKind kind, Type value) {
+LogicalResult nacre::tile::verifyAtomicKind(Operation *op, AtomicKind kind, Type value) {
   bool isFloat = llvm::is_contained({AtomicKind::AddF, AtomicKind::MaxF, AtomicKind::MinF}, kind);
   if (kind == AtomicKind::Exchange || (isFloat ? isFloatLike(value) : isIntegerLike(value)))
     return success();
@@ -287,6 +287,41 @@ LogicalResult DotOp::verify() {
   if (!areFloats && !areIntegers)
     return emitOpError("operands and result must all be floats, or all integers");
   return verifyDotTypes(*this);
+}
+
+// The scale of an operand: a group of neighbours along K for each of its numbers.
+static LogicalResult verifyScale(Operation *op, StringRef name, Value scale, int64_t other, int64_t common) {
+  if (!scale)
+    return success();
+  ArrayRef<int64_t> shape = shapeOf(scale.getType());
+  if (shape.size() < 2 || shape[shape.size() - 2] != other || common % shape.back() != 0)
+    return op->emitOpError() << name << " must be " << other << " by a divisor of " << common << ", not "
+                             << scale.getType();
+  if (!isFloatLike(scale.getType()) && !getElementTypeOrSelf(scale.getType()).isInteger(8))
+    return op->emitOpError() << name << " must hold bytes or floats";
+  return success();
+}
+
+LogicalResult DotScaledOp::verify() {
+  ArrayRef<int64_t> a = getA().getType().getShape(), b = getB().getType().getShape(), c = getType().getShape();
+  size_t rank = c.size();
+  if (a.size() != rank || b.size() != rank || (rank != 2 && rank != 3))
+    return emitOpError("operands must all have rank 2, or all rank 3");
+  if (rank == 3 && (a[0] != c[0] || b[0] != c[0]))
+    return emitOpError("batch extents differ");
+  if (!getType().getElementType().isF32())
+    return emitOpError("products are summed in f32");
+  auto packed = [](ScaledFormat format, bool along) { return format == ScaledFormat::E2M1 && along ? 2 : 1; };
+  int64_t m = a[rank - 2] * packed(getAFormat(), !getAPacksK()), k = a[rank - 1] * packed(getAFormat(), getAPacksK());
+  int64_t n = b[rank - 1] * packed(getBFormat(), !getBPacksK()), kb = b[rank - 2] * packed(getBFormat(), getBPacksK());
+  if (k != kb || m != c[rank - 2] || n != c[rank - 1])
+    return emitOpError("shapes do not multiply: ") << getA().getType() << " and " << getB().getType();
+  for (auto [format, type] : {std::pair(getAFormat(), getA().getType()), std::pair(getBFormat(), getB().getType())})
+    if (format == ScaledFormat::E2M1 && !type.getElementType().isInteger(8))
+      return emitOpError("e2m1 is packed two in a byte, not in ") << type.getElementType();
+  if (failed(verifyScale(*this, "the scale of a", getAScale(), m, k)))
+    return failure();
+  return verifyScale(*this, "the scale of b", getBScale(), n, k);
 }
 
 static LogicalResult verifyCombine(Operation *op, ValueRange operands, int64_t axis, Region &region) {

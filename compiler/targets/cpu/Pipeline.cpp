@@ -2,8 +2,10 @@
 #include "compiler/language/Diagnostic.h"
 #include "compiler/passes/cpu/DeepenDots.h"
 #include "compiler/passes/cpu/LowerToLoops.h"
-#include "compiler/passes/tile/CheckAccesses.h"
 #include "compiler/passes/tile/CanonicaliseInnerRegions.h"
+#include "compiler/passes/tile/CheckAccesses.h"
+#include "compiler/passes/tile/ExpandDescriptors.h"
+#include "compiler/passes/tile/ExpandScaledDots.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
 #include "compiler/targets/LLVMErrors.h"
 #include "compiler/targets/PassReport.h"
@@ -113,6 +115,24 @@ static VectorTarget vectorTarget(const llvm::TargetMachine &machine) {
   return target;
 }
 
+// Whether there is a descriptor or a scaled product; most kernels have none.
+static bool holdsOperationsToExpand(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    auto isDescriptor = [](mlir::Type type) { return isa<tile::DescriptorType>(type); };
+    bool isFound = isa<tile::DotScaledOp>(op) || llvm::any_of(op->getResultTypes(), isDescriptor);
+    if (auto function = dyn_cast<func::FuncOp>(op))
+      isFound = llvm::any_of(function.getArgumentTypes(), isDescriptor);
+    return isFound ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+// What this target has no instructions for.
+static void expand(OpPassManager &passes) {
+  passes.addPass(createExpandDescriptors());
+  passes.addPass(createExpandScaledDots());
+}
+
 static void simplify(OpPassManager &passes) {
   passes.addPass(createCanonicaliseInnerRegions());
   passes.addPass(createCanonicalizerPass());
@@ -135,13 +155,22 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
       code.symbol = function.getName().str();
 
   passRunner.run("tile passes", [&](OpPassManager &passes) {
-    if (options.debug)
+    if (options.debug) { // every access is checked, also those that nobody reads
+      expand(passes);
       passes.addPass(createCheckAccesses());
-    simplify(passes);
-    passes.addPass(createScalariseCarried());
+    }
     simplify(passes);
   });
   passRunner.stage("tile");
+  // From here on tile IR is what this target has: pointers and masks, plain dots, one offset for tiles that move.
+  passRunner.run("tile passes", [&](OpPassManager &passes) {
+    if (holdsOperationsToExpand(module)) {
+      expand(passes);
+      simplify(passes);
+    }
+    passes.addPass(createScalariseCarried());
+    simplify(passes);
+  });
   std::vector<ExternalUse> externals;
   module.walk([&](tile::ExternalCallOp op) {
     ExternalUse use{{op.getLibrary().str(), op.getDigest().str(), op.getSymbol().str()}, {}};

@@ -414,3 +414,74 @@ func.func @hint_of_nothing(%x: i32) {
   %0 = tile.hint %x divisibility [0] : i32
   return
 }
+
+// -----
+
+func.func @strides_of_a_descriptor(%base: !tile.ptr<f32>, %n: i64) {
+  // expected-error @+1 {{needs one extent an axis, and one stride an axis but the last}}
+  %0 = tile.make_descriptor %base shape[%n, %n] strides[%n, %n] : !tile.ptr<f32> -> !tile.descriptor<tensor<4x8xf32>>
+  return
+}
+
+// -----
+
+func.func @base_of_a_descriptor(%base: !tile.ptr<f16>, %n: i64) {
+  // expected-error @+1 {{the base addresses 'f16', the blocks hold 'f32'}}
+  %0 = tile.make_descriptor %base shape[%n] strides[] : !tile.ptr<f16> -> !tile.descriptor<tensor<8xf32>>
+  return
+}
+
+// -----
+
+func.func @block_of_a_descriptor(%d: !tile.descriptor<tensor<4x8xf32>>, %n: i64, %x: tensor<8x4xf32>) {
+  // expected-error @+1 {{the blocks are 'tensor<4x8xf32>', not 'tensor<8x4xf32>'}}
+  tile.descriptor_store %d[%n, %n], %x : !tile.descriptor<tensor<4x8xf32>>, tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @offsets_of_a_descriptor(%d: !tile.descriptor<tensor<4x8xf32>>, %n: i64) {
+  // expected-error @+1 {{needs one offset an axis}}
+  %0 = tile.descriptor_load %d[%n] : !tile.descriptor<tensor<4x8xf32>> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @padding_of_integers(%d: !tile.descriptor<tensor<8xi32>>, %n: i64) {
+  // expected-error @+1 {{only floats are padded with NaN}}
+  %0 = tile.descriptor_load %d[%n] padding nan : !tile.descriptor<tensor<8xi32>> -> tensor<8xi32>
+  return
+}
+
+// -----
+
+func.func @rows_of_blocks(%d: !tile.descriptor<tensor<4x8xf32>>, %rows: tensor<2xi64>, %n: i64) {
+  // expected-error @+1 {{needs blocks of one row, not 'tensor<4x8xf32>'}}
+  %0 = tile.descriptor_gather %d[%rows, %n] : !tile.descriptor<tensor<4x8xf32>>, tensor<2xi64> -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_of_floats(%d: !tile.descriptor<tensor<8xf32>>, %n: i64, %x: tensor<8xf32>) {
+  // expected-error @+1 {{this kind of atomic does not suit elements of 'f32'}}
+  tile.descriptor_reduce and %d[%n], %x : !tile.descriptor<tensor<8xf32>>, tensor<8xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{attribute 'tile.fields' of argument 0 must be the base's type, then one type or number for each extent and each stride but the last}}
+func.func @fields(%d: !tile.descriptor<tensor<4x8xf32>> {tile.fields = [!tile.ptr<f32>, i32]}) {
+  return
+}
+
+// -----
+
+func.func @scale_of_a_product(%a: tensor<16x32xi8>, %s: tensor<8x2xi8>, %b: tensor<64x8xbf16>, %c: tensor<16x8xf32>) {
+  // expected-error @+1 {{the scale of a must be 16 by a divisor of 64, not 'tensor<8x2xi8>'}}
+  %0 = tile.dot_scaled e2m1 %a scale %s : tensor<8x2xi8>, bf16 %b, %c : tensor<16x32xi8>, tensor<64x8xbf16> -> tensor<16x8xf32>
+  return
+}

@@ -153,3 +153,36 @@ func.func @debugging(%x: tensor<8xf32>, %n: i32, %mask: tensor<8xi1>, %condition
   %2 = tile.external_call "twice" of "/lib.bc" "0123" %x : tensor<8xf32> {isPure = true, isSigned = array<i1: false, false>} -> tensor<8xf32>
   return
 }
+
+// CHECK-LABEL: func.func @descriptors
+// CHECK-SAME: {tile.field_divisibility = array<i64: 16, 1, 1, 8>, tile.fields = [!tile.ptr<f16>, i32, 1, i64], tile.padding = #tile<padding nan>}
+func.func @descriptors(%given: !tile.descriptor<tensor<4x8xf16>> {tile.fields = [!tile.ptr<f16>, i32, 1 : i64, i64],
+                       tile.field_divisibility = array<i64: 16, 1, 1, 8>, tile.padding = #tile<padding nan>},
+                       %base: !tile.ptr<f32>, %i: i64, %x: tensor<4x8xf16>, %rows: tensor<2xi32>, %y: tensor<2x8xf32>) {
+  // CHECK: tile.make_descriptor %{{.*}} shape[%{{.*}}, %{{.*}}] strides[%{{.*}}] padding nan : !tile.ptr<f32> -> !tile.descriptor<tensor<1x8xf32>>
+  %made = tile.make_descriptor %base shape[%i, %i] strides[%i] padding nan : !tile.ptr<f32> -> !tile.descriptor<tensor<1x8xf32>>
+  // CHECK: tile.descriptor_base %{{.*}} : !tile.descriptor<tensor<4x8xf16>> -> !tile.ptr<f16>
+  %0 = tile.descriptor_base %given : !tile.descriptor<tensor<4x8xf16>> -> !tile.ptr<f16>
+  // CHECK: tile.descriptor_extent %{{.*}} 1 : !tile.descriptor<tensor<4x8xf16>>
+  %1 = tile.descriptor_extent %given 1 : !tile.descriptor<tensor<4x8xf16>>
+  // CHECK: tile.descriptor_stride %{{.*}} 0 : !tile.descriptor<tensor<4x8xf16>>
+  %2 = tile.descriptor_stride %given 0 : !tile.descriptor<tensor<4x8xf16>>
+  // CHECK: tile.descriptor_load %{{.*}}[%{{.*}}, %{{.*}}] padding nan {cache = #tile<cache cg>} : !tile.descriptor<tensor<4x8xf16>> -> tensor<4x8xf16>
+  %3 = tile.descriptor_load %given[%i, %1] padding nan {cache = #tile<cache cg>} : !tile.descriptor<tensor<4x8xf16>> -> tensor<4x8xf16>
+  // CHECK: tile.descriptor_store %{{.*}}[%{{.*}}, %{{.*}}], %{{.*}} : !tile.descriptor<tensor<4x8xf16>>, tensor<4x8xf16>
+  tile.descriptor_store %given[%i, %2], %x : !tile.descriptor<tensor<4x8xf16>>, tensor<4x8xf16>
+  // CHECK: tile.descriptor_reduce addf %{{.*}}[%{{.*}}, %{{.*}}], %{{.*}} : !tile.descriptor<tensor<4x8xf16>>, tensor<4x8xf16>
+  tile.descriptor_reduce addf %given[%i, %i], %x : !tile.descriptor<tensor<4x8xf16>>, tensor<4x8xf16>
+  // CHECK: tile.descriptor_gather %{{.*}}[%{{.*}}, %{{.*}}] : !tile.descriptor<tensor<1x8xf32>>, tensor<2xi32> -> tensor<2x8xf32>
+  %4 = tile.descriptor_gather %made[%rows, %i] : !tile.descriptor<tensor<1x8xf32>>, tensor<2xi32> -> tensor<2x8xf32>
+  // CHECK: tile.descriptor_scatter %{{.*}}[%{{.*}}, %{{.*}}], %{{.*}} : !tile.descriptor<tensor<1x8xf32>>, tensor<2xi32>, tensor<2x8xf32>
+  tile.descriptor_scatter %made[%rows, %i], %y : !tile.descriptor<tensor<1x8xf32>>, tensor<2xi32>, tensor<2x8xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @scaled_dots
+func.func @scaled_dots(%a: tensor<16x32xi8>, %s: tensor<16x2xi8>, %b: tensor<64x8xbf16>, %c: tensor<16x8xf32>) {
+  // CHECK: tile.dot_scaled e2m1 %{{.*}} scale %{{.*}} : tensor<16x2xi8>, bf16 %{{.*}}, %{{.*}} : tensor<16x32xi8>, tensor<64x8xbf16> -> tensor<16x8xf32>
+  %0 = tile.dot_scaled e2m1 %a scale %s : tensor<16x2xi8>, bf16 %b, %c : tensor<16x32xi8>, tensor<64x8xbf16> -> tensor<16x8xf32>
+  return
+}
