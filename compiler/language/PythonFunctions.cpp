@@ -117,7 +117,7 @@ bool isInstance(Evaluation &evaluation, const Object &object, const Object &type
   if (type.isType())
     return object.isType() && object.as<Type>() == type.as<Type>();
   if (type.is<OpaqueReference>()) // a class of the host: an aggregate's or a named tuple's, perhaps
-    return object.isTuple() && object.tuple().recordClass && Object::equal(*object.tuple().recordClass, type);
+    return object.isCompound() && object.tuple().recordClass && Object::equal(*object.tuple().recordClass, type);
   if (type.is<const Builtin *>()) {
     const Builtin &builtin = *type.as<const Builtin *>();
     llvm::StringRef name = builtin.name;

@@ -23,7 +23,8 @@ def functions():
         module = importlib.import_module(module)
         for name in dir(module):
             member = getattr(module, name)
-            if callable(member) and not isinstance(member, (type, tl.constexpr)) and not name.startswith("_"):
+            is_pythons = getattr(member, "__module__", "") == "builtins"
+            if callable(member) and not isinstance(member, (type, tl.constexpr)) and not name.startswith("_") and not is_pythons:
                 yield pytest.param(name, member, id=f"{module.__name__.removeprefix('nacre.')}.{name}")
 
 

@@ -33,13 +33,26 @@ def find(module, name):
     return _functions[key]
 
 
+class _Written:
+    """A default as the signature writes it."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return self.text
+
+
 def _make(row):
     module, name, _, signature, documentation, *_ = row
     scope = {"_outside": _outside}
-    try:
-        exec(f"def {name}({signature}): _outside({name!r})", scope)
-    except (SyntaxError, NameError):  # a default that Python cannot write down
-        exec(f"def {name}(*args, **kwargs): _outside({name!r})", scope)
+    while name not in scope:
+        try:
+            exec(f"def {name}({signature}): _outside({name!r})", scope)
+        except NameError as error:  # a type as a default
+            scope[error.name] = _Written(error.name)
+        except SyntaxError:  # a default that Python cannot write down
+            exec(f"def {name}(*args, **kwargs): _outside({name!r})", scope)
     function = _core.Builtin(module, name)  # callable inside a kernel that Python runs
     function.__wrapped__ = scope[name]  # for its signature
     function.__name__ = name

@@ -144,7 +144,7 @@ def _aggregate(cls):
     return aggregate(cls)
 
 
-_STANDARD = ("atomic_poll", "dot_scaled")
+_STANDARD = ("atomic_poll",)
 _PASSED_ON = {"JITCallable": "..runtime.jit", "get_primitive_bitwidth": ".._utils", "validate_block_shape": ".._utils",
               "warn_once": ".._utils"}  # fmt: skip
 
