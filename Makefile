@@ -20,7 +20,7 @@ PACKAGES += g++ gdb
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
-.PHONY: help setup build install test test-setup test-math fuzz-kernels fuzz-sources demo bench bench-compile wheel docs clean
+.PHONY: help setup build install test test-setup test-math fuzz-kernels fuzz-sources fuzz demo bench bench-compile wheel docs clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 	@echo "ARGS='...' goes to the program behind demo, test (pytest), test-math, fuzz-kernels, fuzz-sources, bench and bench-compile."
@@ -46,6 +46,16 @@ fuzz-kernels: install ## run 2,000 random kernels on every engine, other ones ea
 fuzz-sources: install ## compile thousands of mutated kernels and IR texts, other ones each time
 	$(call say,"mutated sources")
 	@$(VENV)/bin/python tests/mutations/run.py $(ARGS)
+
+FUZZ_SECONDS ?= 60
+fuzz: | $(STAMPS)/packages ## a minute of random text for the PTX parser (FUZZ_SECONDS=60)
+	$(call say,"fuzzing the PTX parser")
+	@cmake -G Ninja -S simulator -B $(BUILD)/fuzz -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 -DCMAKE_BUILD_TYPE=Debug \
+	  -DNACRE_SIMULATOR_FUZZ=ON > /dev/null
+	@ninja -C $(BUILD)/fuzz -j $(JOBS) simulator_parser_fuzz
+	@mkdir -p $(BUILD)/fuzz/corpus
+	@cd $(BUILD)/fuzz && ./simulator_parser_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
+	  -dict=$(CURDIR)/simulator/test/ptx.dict corpus $(CURDIR)/simulator/test/corpus
 
 bench: install $(STAMPS)/torch $(STAMPS)/bench ## time kernels beside PyTorch and Triton's interpreter
 	$(call say,"benchmarks")

@@ -53,10 +53,11 @@ ElementType elementType(const std::string &name) {
   static const struct {
     const char *name;
     ElementType type;
-  } types[] = {{"i8", {ElementKind::Signed, 1}},   {"i16", {ElementKind::Signed, 2}},  {"i32", {ElementKind::Signed, 4}},
-               {"i64", {ElementKind::Signed, 8}},  {"u8", {ElementKind::Unsigned, 1}}, {"u16", {ElementKind::Unsigned, 2}},
-               {"u32", {ElementKind::Unsigned, 4}}, {"u64", {ElementKind::Unsigned, 8}}, {"f16", {ElementKind::Float, 2}},
-               {"f32", {ElementKind::Float, 4}},   {"f64", {ElementKind::Float, 8}}};
+  } types[] = {
+      {"i8", {ElementKind::Signed, 1}},    {"i16", {ElementKind::Signed, 2}},   {"i32", {ElementKind::Signed, 4}},
+      {"i64", {ElementKind::Signed, 8}},   {"u8", {ElementKind::Unsigned, 1}},  {"u16", {ElementKind::Unsigned, 2}},
+      {"u32", {ElementKind::Unsigned, 4}}, {"u64", {ElementKind::Unsigned, 8}}, {"f16", {ElementKind::Float, 2}},
+      {"f32", {ElementKind::Float, 4}},    {"f64", {ElementKind::Float, 8}}};
   for (auto &candidate : types)
     if (name == candidate.name)
       return candidate.type;
@@ -66,12 +67,19 @@ ElementType elementType(const std::string &name) {
 uint64_t encodeNumber(const ElementType &type, double value) {
   if (type.kind != ElementKind::Float)
     return static_cast<uint64_t>(static_cast<int64_t>(value));
-  const FloatFormat &format = type.bytes == 8 ? doubleFormat : type.bytes == 4 ? singleFormat : type.brain ? bfloatFormat : halfFormat;
+  const FloatFormat &format = type.bytes == 8   ? doubleFormat
+                              : type.bytes == 4 ? singleFormat
+                              : type.brain      ? bfloatFormat
+                                                : halfFormat;
   return encode(format, value, Rounding::Nearest);
 }
 double decodeNumber(const ElementType &type, uint64_t bits) {
   if (type.kind == ElementKind::Float)
-    return decodeBits(type.bytes == 8 ? doubleFormat : type.bytes == 4 ? singleFormat : type.brain ? bfloatFormat : halfFormat, bits);
+    return decodeBits(type.bytes == 8   ? doubleFormat
+                      : type.bytes == 4 ? singleFormat
+                      : type.brain      ? bfloatFormat
+                                        : halfFormat,
+                      bits);
   if (type.kind == ElementKind::Unsigned)
     return static_cast<double>(bits);
   unsigned shift = 64 - type.bytes * 8;
@@ -160,9 +168,10 @@ struct Array {
     std::normal_distribution<double> normal;
     double value = content.empty() || content == "iota" || content == "random" ? 0 : parseNumber(content);
     for (uint64_t i = 0; i < count; ++i)
-      put(i, content == "iota"     ? static_cast<double>(i)
-             : content == "random" ? (type.kind == ElementKind::Float ? normal(random) : static_cast<double>(random() % 100))
-                                   : value);
+      put(i, content == "iota" ? static_cast<double>(i)
+             : content == "random"
+                 ? (type.kind == ElementKind::Float ? normal(random) : static_cast<double>(random() % 100))
+                 : value);
   }
 };
 
@@ -182,7 +191,7 @@ struct Command {
   bool hasBlock = false, json = false, list = false, lines = false;
   uint64_t show = 0;
   std::vector<std::pair<size_t, std::string>> writes;
-  std::vector<std::unique_ptr<Array>> arrays;   // by argument; null for numbers
+  std::vector<std::unique_ptr<Array>> arrays; // by argument; null for numbers
   std::vector<Array *> byArgument;
 
   explicit Command(const std::vector<std::string> &given) {
@@ -245,7 +254,8 @@ struct Command {
 
   Array *makeArray(const std::string &text, const std::string &name) {
     size_t equals = text.find('=');
-    std::string declaration = text.substr(0, equals), content = equals == std::string::npos ? "" : text.substr(equals + 1);
+    std::string declaration = text.substr(0, equals),
+                content = equals == std::string::npos ? "" : text.substr(equals + 1);
     if (declaration.empty() || declaration.back() != ']')
       throw WrongUse{"`" + text + "` is not an array"};
     arrays.push_back(std::make_unique<Array>(declaration, content));
@@ -272,18 +282,23 @@ struct Command {
     }
     using Type = TensorMapParameters::Type;
     const ElementType &type = array->type;
-    map.type = type.kind == ElementKind::Float ? (type.bytes == 8 ? Type::F64 : type.bytes == 4 ? Type::F32 : type.brain ? Type::BF16 : Type::F16)
+    map.type = type.kind == ElementKind::Float ? (type.bytes == 8   ? Type::F64
+                                                  : type.bytes == 4 ? Type::F32
+                                                  : type.brain      ? Type::BF16
+                                                                    : Type::F16)
                : type.bytes == 1               ? Type::U8
                : type.bytes == 2               ? Type::U16
                : type.bytes == 4               ? Type::S32
                                                : Type::S64;
     for (size_t i = 1; i < parts.size(); ++i) {
       size_t equals = parts[i].find('=');
-      std::string key = parts[i].substr(0, equals), value = equals == std::string::npos ? "" : parts[i].substr(equals + 1);
+      std::string key = parts[i].substr(0, equals),
+                  value = equals == std::string::npos ? "" : parts[i].substr(equals + 1);
       if (key == "box") {
         std::vector<std::string> extents = split(value, 'x');
         if (extents.size() != map.rank)
-          throw WrongUse{"the box has " + std::to_string(extents.size()) + " dimensions, the array " + std::to_string(map.rank)};
+          throw WrongUse{"the box has " + std::to_string(extents.size()) + " dimensions, the array " +
+                         std::to_string(map.rank)};
         for (uint32_t k = 0; k < map.rank; ++k)
           map.box[k] = static_cast<uint32_t>(parseCount(extents[map.rank - 1 - k], "a box dimension"));
       } else if (key == "swizzle") {
@@ -365,7 +380,8 @@ struct Command {
       if (index >= byArgument.size() || !byArgument[index])
         throw WrongUse{"argument " + std::to_string(index) + " is not an array"};
       std::ofstream output(path, std::ios::binary);
-      output.write(reinterpret_cast<const char *>(byArgument[index]->data), static_cast<std::streamsize>(byArgument[index]->bytes()));
+      output.write(reinterpret_cast<const char *>(byArgument[index]->data),
+                   static_cast<std::streamsize>(byArgument[index]->bytes()));
       if (!output) {
         std::fprintf(stderr, "nacre: %s cannot be written\n", path.c_str());
         return 1;
@@ -385,10 +401,12 @@ struct Command {
   }
 
   static void printLines(const Report &report) {
-    std::printf("  %-48s %12s %12s %10s %10s %10s\n", "line", "warp instr.", "threads", "sectors", "at best", "conflicts");
+    std::printf("  %-48s %12s %12s %10s %10s %10s\n", "line", "warp instr.", "threads", "sectors", "at best",
+                "conflicts");
     for (const LineCounters &line : report.counters.lines)
-      std::printf("  %-48s %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 "\n", line.place.text().c_str(), line.warpInstructions,
-                  line.threadInstructions, line.globalSectors, line.idealSectors, line.sharedWavefronts - line.idealWavefronts);
+      std::printf("  %-48s %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 "\n",
+                  line.place.text().c_str(), line.warpInstructions, line.threadInstructions, line.globalSectors,
+                  line.idealSectors, line.sharedWavefronts - line.idealWavefronts);
   }
 };
 

@@ -88,7 +88,9 @@ template <typename T, typename W> struct MadWide {
   W operator()(T a, T b, W c) const { return static_cast<W>(Unsigned<W>(W(a) * W(b)) + Unsigned<W>(c)); }
 };
 template <typename T> struct Sad {
-  T operator()(T a, T b, T c) const { return static_cast<T>(Unsigned<T>(c) + (a < b ? Unsigned<T>(b) - Unsigned<T>(a) : Unsigned<T>(a) - Unsigned<T>(b))); }
+  T operator()(T a, T b, T c) const {
+    return static_cast<T>(Unsigned<T>(c) + (a < b ? Unsigned<T>(b) - Unsigned<T>(a) : Unsigned<T>(a) - Unsigned<T>(b)));
+  }
 };
 template <typename T, bool high> struct Multiply24 {
   T operator()(T a, T b) const {
@@ -148,11 +150,20 @@ void decodeCarry(Decoder &decoder, ScalarType type, uint32_t flags, size_t sourc
     op.c = decoder.valueOf(decoder.operand(3), type);
   Handler handler = nullptr;
   switch (type) {
-  case ScalarType::U32: handler = carryHandler<uint32_t>; break;
-  case ScalarType::S32: handler = carryHandler<int32_t>; break;
-  case ScalarType::U64: handler = carryHandler<uint64_t>; break;
-  case ScalarType::S64: handler = carryHandler<int64_t>; break;
-  default: decoder.refuse("its type must have 32 or 64 bits");
+  case ScalarType::U32:
+    handler = carryHandler<uint32_t>;
+    break;
+  case ScalarType::S32:
+    handler = carryHandler<int32_t>;
+    break;
+  case ScalarType::U64:
+    handler = carryHandler<uint64_t>;
+    break;
+  case ScalarType::S64:
+    handler = carryHandler<int64_t>;
+    break;
+  default:
+    decoder.refuse("its type must have 32 or 64 bits");
   }
   decoder.emit(handler, InstructionClass::Integer);
 }
@@ -173,17 +184,29 @@ void simple(Decoder &decoder, ScalarType destination, std::initializer_list<Scal
 }
 
 template <template <typename> class F> Handler integerBinary(Decoder &decoder, ScalarType type) {
-  return forInteger(decoder, type, [](auto t) -> Handler { using T = decltype(t); return binaryHandler<T, T, T, F<T>>; });
+  return forInteger(decoder, type, [](auto t) -> Handler {
+    using T = decltype(t);
+    return binaryHandler<T, T, T, F<T>>;
+  });
 }
 template <template <typename> class F> Handler integerTernary(Decoder &decoder, ScalarType type) {
-  return forInteger(decoder, type, [](auto t) -> Handler { using T = decltype(t); return ternaryHandler<T, T, T, T, F<T>>; });
+  return forInteger(decoder, type, [](auto t) -> Handler {
+    using T = decltype(t);
+    return ternaryHandler<T, T, T, T, F<T>>;
+  });
 }
 template <template <typename> class F> Handler integerUnary(Decoder &decoder, ScalarType type) {
-  return forInteger(decoder, type, [](auto t) -> Handler { using T = decltype(t); return unaryHandler<T, T, F<T>>; });
+  return forInteger(decoder, type, [](auto t) -> Handler {
+    using T = decltype(t);
+    return unaryHandler<T, T, F<T>>;
+  });
 }
 
 ScalarType asInteger(ScalarType type) { // bit types as unsigned
-  return type == ScalarType::B16 ? ScalarType::U16 : type == ScalarType::B32 ? ScalarType::U32 : type == ScalarType::B64 ? ScalarType::U64 : type;
+  return type == ScalarType::B16   ? ScalarType::U16
+         : type == ScalarType::B32 ? ScalarType::U32
+         : type == ScalarType::B64 ? ScalarType::U64
+                                   : type;
 }
 
 bool decodeAnyFloat(Decoder &decoder, FloatOperation operation, ScalarType type) {
@@ -213,7 +236,8 @@ void decodeSum(Decoder &decoder, bool subtract) {
     return simple(decoder, type, {type, type},
                   subtract ? (Handler)binaryHandler<uint32_t, uint32_t, uint32_t, PairOf<uint16_t, Subtract>>
                            : (Handler)binaryHandler<uint32_t, uint32_t, uint32_t, PairOf<uint16_t, Add>>);
-  simple(decoder, type, {type, type}, subtract ? integerBinary<Subtract>(decoder, type) : integerBinary<Add>(decoder, type));
+  simple(decoder, type, {type, type},
+         subtract ? integerBinary<Subtract>(decoder, type) : integerBinary<Add>(decoder, type));
 }
 void decodeAdd(Decoder &decoder) { decodeSum(decoder, false); }
 void decodeSubtract(Decoder &decoder) { decodeSum(decoder, true); }
@@ -228,11 +252,16 @@ void decodeSubtractCarry(Decoder &decoder) {
 
 ScalarType widened(ScalarType type) {
   switch (type) {
-  case ScalarType::U16: return ScalarType::U32;
-  case ScalarType::S16: return ScalarType::S32;
-  case ScalarType::U32: return ScalarType::U64;
-  case ScalarType::S32: return ScalarType::S64;
-  default: return ScalarType::None;
+  case ScalarType::U16:
+    return ScalarType::U32;
+  case ScalarType::S16:
+    return ScalarType::S32;
+  case ScalarType::U32:
+    return ScalarType::U64;
+  case ScalarType::S32:
+    return ScalarType::S64;
+  default:
+    return ScalarType::None;
   }
 }
 
@@ -243,18 +272,28 @@ void decodeMultiply(Decoder &decoder) {
   if (decoder.take("wide")) {
     Handler handler = nullptr;
     switch (type) {
-    case ScalarType::U16: handler = binaryHandler<uint32_t, uint16_t, uint16_t, MultiplyWide<uint16_t, uint32_t>>; break;
-    case ScalarType::S16: handler = binaryHandler<int32_t, int16_t, int16_t, MultiplyWide<int16_t, int32_t>>; break;
-    case ScalarType::U32: handler = binaryHandler<uint64_t, uint32_t, uint32_t, MultiplyWide<uint32_t, uint64_t>>; break;
-    case ScalarType::S32: handler = binaryHandler<int64_t, int32_t, int32_t, MultiplyWide<int32_t, int64_t>>; break;
-    default: decoder.refuse(".wide is for 16 and 32 bits");
+    case ScalarType::U16:
+      handler = binaryHandler<uint32_t, uint16_t, uint16_t, MultiplyWide<uint16_t, uint32_t>>;
+      break;
+    case ScalarType::S16:
+      handler = binaryHandler<int32_t, int16_t, int16_t, MultiplyWide<int16_t, int32_t>>;
+      break;
+    case ScalarType::U32:
+      handler = binaryHandler<uint64_t, uint32_t, uint32_t, MultiplyWide<uint32_t, uint64_t>>;
+      break;
+    case ScalarType::S32:
+      handler = binaryHandler<int64_t, int32_t, int32_t, MultiplyWide<int32_t, int64_t>>;
+      break;
+    default:
+      decoder.refuse(".wide is for 16 and 32 bits");
     }
     return simple(decoder, widened(type), {type, type}, handler);
   }
   bool high = decoder.take("hi");
   if (!high && !decoder.take("lo"))
     decoder.refuse("integers are multiplied .lo, .hi or .wide");
-  simple(decoder, type, {type, type}, high ? integerBinary<MultiplyHigh>(decoder, type) : integerBinary<MultiplyLow>(decoder, type));
+  simple(decoder, type, {type, type},
+         high ? integerBinary<MultiplyHigh>(decoder, type) : integerBinary<MultiplyLow>(decoder, type));
 }
 
 void decodeMad(Decoder &decoder) {
@@ -266,11 +305,20 @@ void decodeMad(Decoder &decoder) {
   if (decoder.take("wide")) {
     Handler handler = nullptr;
     switch (type) {
-    case ScalarType::U16: handler = ternaryHandler<uint32_t, uint16_t, uint16_t, uint32_t, MadWide<uint16_t, uint32_t>>; break;
-    case ScalarType::S16: handler = ternaryHandler<int32_t, int16_t, int16_t, int32_t, MadWide<int16_t, int32_t>>; break;
-    case ScalarType::U32: handler = ternaryHandler<uint64_t, uint32_t, uint32_t, uint64_t, MadWide<uint32_t, uint64_t>>; break;
-    case ScalarType::S32: handler = ternaryHandler<int64_t, int32_t, int32_t, int64_t, MadWide<int32_t, int64_t>>; break;
-    default: decoder.refuse(".wide is for 16 and 32 bits");
+    case ScalarType::U16:
+      handler = ternaryHandler<uint32_t, uint16_t, uint16_t, uint32_t, MadWide<uint16_t, uint32_t>>;
+      break;
+    case ScalarType::S16:
+      handler = ternaryHandler<int32_t, int16_t, int16_t, int32_t, MadWide<int16_t, int32_t>>;
+      break;
+    case ScalarType::U32:
+      handler = ternaryHandler<uint64_t, uint32_t, uint32_t, uint64_t, MadWide<uint32_t, uint64_t>>;
+      break;
+    case ScalarType::S32:
+      handler = ternaryHandler<int64_t, int32_t, int32_t, int64_t, MadWide<int32_t, int64_t>>;
+      break;
+    default:
+      decoder.refuse(".wide is for 16 and 32 bits");
     }
     return simple(decoder, widened(type), {type, type, widened(type)}, handler);
   }
@@ -282,16 +330,19 @@ void decodeMad(Decoder &decoder) {
   if (decoder.take("sat")) {
     if (!high || type != ScalarType::S32)
       decoder.refuse("only mad.hi.sat.s32 saturates");
-    return simple(decoder, type, {type, type, type}, ternaryHandler<int32_t, int32_t, int32_t, int32_t, MadHighSaturated>);
+    return simple(decoder, type, {type, type, type},
+                  ternaryHandler<int32_t, int32_t, int32_t, int32_t, MadHighSaturated>);
   }
-  simple(decoder, type, {type, type, type}, high ? integerTernary<MadHigh>(decoder, type) : integerTernary<MadLow>(decoder, type));
+  simple(decoder, type, {type, type, type},
+         high ? integerTernary<MadHigh>(decoder, type) : integerTernary<MadLow>(decoder, type));
 }
 void decodeMadCarry(Decoder &decoder) {
   ScalarType type = decoder.takeType();
   bool high = decoder.take("hi");
   if (!high && !decoder.take("lo"))
     decoder.refuse("integers are multiplied .lo or .hi");
-  uint32_t flags = CarryMultiply | CarryIn | (high ? uint32_t(CarryHigh) : 0) | (decoder.take("cc") ? uint32_t(CarryOut) : 0);
+  uint32_t flags =
+      CarryMultiply | CarryIn | (high ? uint32_t(CarryHigh) : 0) | (decoder.take("cc") ? uint32_t(CarryOut) : 0);
   decodeCarry(decoder, type, flags, 3);
 }
 void decodeFma(Decoder &decoder) {
@@ -373,7 +424,8 @@ template <bool maximum> void decodeExtreme(Decoder &decoder) {
                   maximum ? (Handler)binaryHandler<int32_t, int32_t, int32_t, MaximumRelu<int32_t>>
                           : (Handler)binaryHandler<int32_t, int32_t, int32_t, MinimumRelu<int32_t>>);
   }
-  simple(decoder, type, {type, type}, maximum ? integerBinary<Maximum>(decoder, type) : integerBinary<Minimum>(decoder, type));
+  simple(decoder, type, {type, type},
+         maximum ? integerBinary<Maximum>(decoder, type) : integerBinary<Minimum>(decoder, type));
 }
 
 // --- dot products of bytes ---
@@ -421,7 +473,8 @@ template <bool four> void decodeDot(Decoder &decoder) {
       decoder.refuse("its types are .u32 or .s32");
     decoder.op.flags |= word == "s32" ? flag : 0;
   }
-  simple(decoder, ScalarType::U32, {ScalarType::U32, ScalarType::U32, ScalarType::U32}, four ? dp4aHandler : dp2aHandler);
+  simple(decoder, ScalarType::U32, {ScalarType::U32, ScalarType::U32, ScalarType::U32},
+         four ? dp4aHandler : dp2aHandler);
 }
 
 void decodeDivide(Decoder &decoder);
@@ -440,10 +493,10 @@ void decodeDivide(Decoder &decoder) {
 } // namespace
 
 const std::vector<DecoderEntry> arithmeticDecoders = {
-    {"add", decodeAdd}, {"sub", decodeSubtract}, {"addc", decodeAddCarry}, {"subc", decodeSubtractCarry},
-    {"mul", decodeMultiply}, {"mad", decodeMad}, {"madc", decodeMadCarry}, {"fma", decodeFma},
-    {"mul24", decode24<false>}, {"mad24", decode24<true>}, {"div", decodeDivide}, {"rem", decodeRemainder},
-    {"sad", decodeSad}, {"abs", decodeAbsolute}, {"neg", decodeNegate}, {"min", decodeExtreme<false>},
+    {"add", decodeAdd},           {"sub", decodeSubtract},   {"addc", decodeAddCarry},  {"subc", decodeSubtractCarry},
+    {"mul", decodeMultiply},      {"mad", decodeMad},        {"madc", decodeMadCarry},  {"fma", decodeFma},
+    {"mul24", decode24<false>},   {"mad24", decode24<true>}, {"div", decodeDivide},     {"rem", decodeRemainder},
+    {"sad", decodeSad},           {"abs", decodeAbsolute},   {"neg", decodeNegate},     {"min", decodeExtreme<false>},
     {"max", decodeExtreme<true>}, {"dp4a", decodeDot<true>}, {"dp2a", decodeDot<false>}};
 
 } // namespace nacre::simulator

@@ -42,14 +42,16 @@ Status copyHandler(Warp &warp, const Op &op, uint32_t mask) {
     uint64_t to = plan.destination.of(warp, lane);
     targets[lane] = to;
     if (to % plan.bytes) {
-      warp.launch->report(warp, lane, FindingKind::Misaligned, "cp.async to a shared address that is not a multiple of " + std::to_string(plan.bytes));
+      warp.launch->report(warp, lane, FindingKind::Misaligned,
+                          "cp.async to a shared address that is not a multiple of " + std::to_string(plan.bytes));
       return;
     }
     SharedRange range = sharedRange(warp, lane, to, plan.bytes, "cp.async");
     if (!range.block)
       return;
     if (warp.launch->checks)
-      trackShared(warp, *range.block, range.offset, plan.bytes, {true, false, false, warp.agent + CopyStream, warp.copyGroups + 1, lane});
+      trackShared(warp, *range.block, range.offset, plan.bytes,
+                  {true, false, false, warp.agent + CopyStream, warp.copyGroups + 1, lane});
     std::memset(range.data, 0, plan.bytes);
     if (good >> lane & 1)
       std::memcpy(range.data, hosts[lane], plan.bytes);
@@ -181,7 +183,8 @@ Status remoteHandler(Warp &warp, const Op &op, uint32_t mask) {
     if (!range.block)
       return;
     if (to % bytes)
-      warp.launch->report(warp, lane, FindingKind::Misaligned, "st.async to an address that is not a multiple of " + std::to_string(bytes));
+      warp.launch->report(warp, lane, FindingKind::Misaligned,
+                          "st.async to an address that is not a multiple of " + std::to_string(bytes));
     MbarrierAt at = findMbarrier(warp, lane, plan.mbarrier.of(warp, lane), "st.async");
     if (!at.object)
       return;

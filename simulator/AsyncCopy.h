@@ -1,4 +1,5 @@
-// Copies that run beside the warps: cp.async (AsyncCopy.cpp), bulk copies (BulkCopy.cpp) and tensor copies (TensorCopy.cpp).
+// Copies that run beside the warps: cp.async (AsyncCopy.cpp), bulk copies (BulkCopy.cpp) and tensor copies
+// (TensorCopy.cpp).
 #pragma once
 
 #include "simulator/AtomicOps.h"
@@ -34,13 +35,13 @@ struct CopyTarget {
   MbarrierAt mbarrier;
 };
 // The blocks that a copy with a multicast mask goes to, or the one that the address names. Empty: reported.
-std::vector<CopyTarget> copyTargets(Warp &warp, unsigned lane, uint64_t destination, uint32_t bytes, uint64_t mbarrier, bool multicast, uint32_t blocks,
-                                    const char *what);
+std::vector<CopyTarget> copyTargets(Warp &warp, unsigned lane, uint64_t destination, uint32_t bytes, uint64_t mbarrier,
+                                    bool multicast, uint32_t blocks, const char *what);
 void trackCopyWrite(Warp &warp, unsigned lane, const CopyTarget &target, uint32_t offset, uint32_t bytes);
 void trackCopyRead(Warp &warp, unsigned lane, const SharedRange &range, uint32_t bytes);
 
-void decodeBulk(Decoder &decoder, bool reduces);        // BulkCopy.cpp
-void decodeTensorCopy(Decoder &decoder, bool reduces, bool prefetches);  // TensorCopy.cpp
+void decodeBulk(Decoder &decoder, bool reduces);                        // BulkCopy.cpp
+void decodeTensorCopy(Decoder &decoder, bool reduces, bool prefetches); // TensorCopy.cpp
 std::optional<std::pair<AtomicOperation, bool>> takeBulkReduction(Decoder &decoder);
 
 } // namespace nacre::simulator

@@ -1,6 +1,6 @@
 // atom and red: every operation, type and width, in global and shared memory.
-#include "simulator/Execute.h"
 #include "simulator/AtomicOps.h"
+#include "simulator/Execute.h"
 #include "simulator/Memory.h"
 #include "simulator/MemoryModifiers.h"
 #include <algorithm>
@@ -10,16 +10,26 @@ namespace nacre::simulator {
 template <typename T> static T integerResult(AtomicOperation operation, T old, T value, T compare) {
   using U = std::make_unsigned_t<T>;
   switch (operation) {
-  case AtomicOperation::Add: return static_cast<T>(U(old) + U(value));
-  case AtomicOperation::Minimum: return std::min(old, value);
-  case AtomicOperation::Maximum: return std::max(old, value);
-  case AtomicOperation::Increment: return U(old) >= U(value) ? T(0) : static_cast<T>(U(old) + 1);
-  case AtomicOperation::Decrement: return old == 0 || U(old) > U(value) ? value : static_cast<T>(U(old) - 1);
-  case AtomicOperation::And: return static_cast<T>(U(old) & U(value));
-  case AtomicOperation::Or: return static_cast<T>(U(old) | U(value));
-  case AtomicOperation::Xor: return static_cast<T>(U(old) ^ U(value));
-  case AtomicOperation::Exchange: return value;
-  case AtomicOperation::CompareAndSwap: return old == compare ? value : old;
+  case AtomicOperation::Add:
+    return static_cast<T>(U(old) + U(value));
+  case AtomicOperation::Minimum:
+    return std::min(old, value);
+  case AtomicOperation::Maximum:
+    return std::max(old, value);
+  case AtomicOperation::Increment:
+    return U(old) >= U(value) ? T(0) : static_cast<T>(U(old) + 1);
+  case AtomicOperation::Decrement:
+    return old == 0 || U(old) > U(value) ? value : static_cast<T>(U(old) - 1);
+  case AtomicOperation::And:
+    return static_cast<T>(U(old) & U(value));
+  case AtomicOperation::Or:
+    return static_cast<T>(U(old) | U(value));
+  case AtomicOperation::Xor:
+    return static_cast<T>(U(old) ^ U(value));
+  case AtomicOperation::Exchange:
+    return value;
+  case AtomicOperation::CompareAndSwap:
+    return old == compare ? value : old;
   }
   return old;
 }
@@ -34,17 +44,21 @@ static uint16_t halfResult(AtomicOperation operation, uint16_t old, uint16_t val
     return b != b ? 0x7FFF : value;
   if (b != b)
     return old;
-  bool first = operation == AtomicOperation::Maximum ? (a > b || (a == b && !(old & 0x8000))) : (a < b || (a == b && (old & 0x8000)));
+  bool first = operation == AtomicOperation::Maximum ? (a > b || (a == b && !(old & 0x8000)))
+                                                     : (a < b || (a == b && (old & 0x8000)));
   return first ? old : value;
 }
 
-uint64_t atomicResult(AtomicOperation operation, ScalarType type, uint64_t old, uint64_t value, uint64_t compare, bool flush) {
+uint64_t atomicResult(AtomicOperation operation, ScalarType type, uint64_t old, uint64_t value, uint64_t compare,
+                      bool flush) {
   switch (type) {
-  case ScalarType::U32: case ScalarType::B32:
+  case ScalarType::U32:
+  case ScalarType::B32:
     return integerResult<uint32_t>(operation, uint32_t(old), uint32_t(value), uint32_t(compare));
   case ScalarType::S32:
     return uint32_t(integerResult<int32_t>(operation, int32_t(old), int32_t(value), int32_t(compare)));
-  case ScalarType::U64: case ScalarType::B64:
+  case ScalarType::U64:
+  case ScalarType::B64:
     return integerResult<uint64_t>(operation, old, value, compare);
   case ScalarType::S64:
     return uint64_t(integerResult<int64_t>(operation, int64_t(old), int64_t(value), int64_t(compare)));
@@ -59,11 +73,15 @@ uint64_t atomicResult(AtomicOperation operation, ScalarType type, uint64_t old, 
   }
   case ScalarType::F64: {
     double a = std::bit_cast<double>(old), b = std::bit_cast<double>(value);
-    return b != b && a == a && flush ? value : std::bit_cast<uint64_t>(a + b); // the memory's own adder passes a NaN on as it is
+    return b != b && a == a && flush
+               ? value
+               : std::bit_cast<uint64_t>(a + b); // the memory's own adder passes a NaN on as it is
   }
-  case ScalarType::F16: case ScalarType::BF16:
+  case ScalarType::F16:
+  case ScalarType::BF16:
     return halfResult(operation, uint16_t(old), uint16_t(value), type == ScalarType::BF16);
-  case ScalarType::F16x2: case ScalarType::BF16x2: {
+  case ScalarType::F16x2:
+  case ScalarType::BF16x2: {
     bool brain = type == ScalarType::BF16x2;
     return uint32_t(halfResult(operation, uint16_t(old), uint16_t(value), brain)) |
            uint32_t(halfResult(operation, uint16_t(old >> 16), uint16_t(value >> 16), brain)) << 16;
@@ -75,10 +93,11 @@ uint64_t atomicResult(AtomicOperation operation, ScalarType type, uint64_t old, 
 
 std::optional<AtomicOperation> takeAtomicOperation(Decoder &decoder) {
   static constexpr std::pair<std::string_view, AtomicOperation> names[] = {
-      {"add", AtomicOperation::Add}, {"min", AtomicOperation::Minimum}, {"max", AtomicOperation::Maximum},
-      {"inc", AtomicOperation::Increment}, {"dec", AtomicOperation::Decrement}, {"and", AtomicOperation::And},
-      {"or", AtomicOperation::Or}, {"xor", AtomicOperation::Xor}, {"exch", AtomicOperation::Exchange},
-      {"cas", AtomicOperation::CompareAndSwap}};
+      {"add", AtomicOperation::Add},       {"min", AtomicOperation::Minimum},
+      {"max", AtomicOperation::Maximum},   {"inc", AtomicOperation::Increment},
+      {"dec", AtomicOperation::Decrement}, {"and", AtomicOperation::And},
+      {"or", AtomicOperation::Or},         {"xor", AtomicOperation::Xor},
+      {"exch", AtomicOperation::Exchange}, {"cas", AtomicOperation::CompareAndSwap}};
   for (auto &[name, operation] : names)
     if (decoder.take(name))
       return operation;
@@ -89,7 +108,8 @@ std::mutex &atomicMutex(Warp &warp, uint64_t address) { return warp.launch->atom
 
 namespace {
 
-// op.flags: operation; op.extra: elements of the vector; parts: destinations (absent for red), then values, then compares
+// op.flags: operation; op.extra: elements of the vector; parts: destinations (absent for red), then values, then
+// compares
 Status atomicHandler(Warp &warp, const Op &op, uint32_t mask) {
   uint64_t address[laneCount];
   std::byte *host[laneCount];
@@ -108,7 +128,8 @@ Status atomicHandler(Warp &warp, const Op &op, uint32_t mask) {
     values += op.extra; // cas d, [a], compare, value
   bool changed = false;
   forEachLane(good, [&](unsigned lane) {
-    bool shared = op.space == Space::Shared || (op.space == Space::Generic && (address[lane] >> 56) == (sharedWindow >> 56));
+    bool shared =
+        op.space == Space::Shared || (op.space == Space::Generic && (address[lane] >> 56) == (sharedWindow >> 56));
     bool flush = !shared; // as the memory's own adder does
     std::unique_lock<std::mutex> lock;
     if (!shared)
@@ -149,15 +170,25 @@ Status atomicHandler(Warp &warp, const Op &op, uint32_t mask) {
 bool allowed(AtomicOperation operation, ScalarType type) {
   bool isBits = type == ScalarType::B32 || type == ScalarType::B64, wide = type == ScalarType::B128;
   switch (operation) {
-  case AtomicOperation::CompareAndSwap: return isBits || wide || type == ScalarType::B16 || type == ScalarType::U32 || type == ScalarType::U64 || type == ScalarType::S32;
-  case AtomicOperation::Exchange: return isBits || wide || type == ScalarType::U32 || type == ScalarType::U64 || type == ScalarType::S32;
-  case AtomicOperation::And: case AtomicOperation::Or: case AtomicOperation::Xor: return isBits || type == ScalarType::U32 || type == ScalarType::U64;
-  case AtomicOperation::Increment: case AtomicOperation::Decrement: return type == ScalarType::U32;
+  case AtomicOperation::CompareAndSwap:
+    return isBits || wide || type == ScalarType::B16 || type == ScalarType::U32 || type == ScalarType::U64 ||
+           type == ScalarType::S32;
+  case AtomicOperation::Exchange:
+    return isBits || wide || type == ScalarType::U32 || type == ScalarType::U64 || type == ScalarType::S32;
+  case AtomicOperation::And:
+  case AtomicOperation::Or:
+  case AtomicOperation::Xor:
+    return isBits || type == ScalarType::U32 || type == ScalarType::U64;
+  case AtomicOperation::Increment:
+  case AtomicOperation::Decrement:
+    return type == ScalarType::U32;
   case AtomicOperation::Add:
-    return type == ScalarType::U32 || type == ScalarType::S32 || type == ScalarType::U64 || type == ScalarType::S64 || type == ScalarType::F32 || type == ScalarType::F64 ||
-           type == ScalarType::F16 || type == ScalarType::F16x2 || type == ScalarType::BF16 || type == ScalarType::BF16x2;
+    return type == ScalarType::U32 || type == ScalarType::S32 || type == ScalarType::U64 || type == ScalarType::S64 ||
+           type == ScalarType::F32 || type == ScalarType::F64 || type == ScalarType::F16 || type == ScalarType::F16x2 ||
+           type == ScalarType::BF16 || type == ScalarType::BF16x2;
   default:
-    return isInteger(type) || type == ScalarType::F16 || type == ScalarType::F16x2 || type == ScalarType::BF16 || type == ScalarType::BF16x2;
+    return isInteger(type) || type == ScalarType::F16 || type == ScalarType::F16x2 || type == ScalarType::BF16 ||
+           type == ScalarType::BF16x2;
   }
 }
 

@@ -11,7 +11,15 @@ void decodeMbarrier(Decoder &decoder);                              // Mbarriers
 
 namespace {
 
-enum BarrierFlag : uint32_t { AlignedFlag = 1, ArriveFlag = 2, ReduceAnd = 4, ReduceOr = 8, ReducePopulation = 16, HasCount = 32, NegatedFlag = 64 };
+enum BarrierFlag : uint32_t {
+  AlignedFlag = 1,
+  ArriveFlag = 2,
+  ReduceAnd = 4,
+  ReduceOr = 8,
+  ReducePopulation = 16,
+  HasCount = 32,
+  NegatedFlag = 64
+};
 
 void complete(BarrierState &barrier) {
   barrier.lastAnd = barrier.reduceAnd, barrier.lastOr = barrier.reduceOr, barrier.lastCount = barrier.reduceCount;
@@ -34,7 +42,8 @@ Status barrierHandler(Warp &warp, const Op &op, uint32_t mask) {
   unsigned first = static_cast<unsigned>(std::countr_zero(mask));
   uint32_t id = warp.at<uint32_t>(op.a)[first];
   if (id > 15) {
-    launch.report(warp, first, FindingKind::BarrierMismatch, "there is no barrier " + std::to_string(id) + ": ids are 0 to 15");
+    launch.report(warp, first, FindingKind::BarrierMismatch,
+                  "there is no barrier " + std::to_string(id) + ": ids are 0 to 15");
     return Status::Next;
   }
   BarrierState &barrier = block.barriers[id];
@@ -43,16 +52,19 @@ Status barrierHandler(Warp &warp, const Op &op, uint32_t mask) {
       return Status::Blocked;
     if ((op.flags & AlignedFlag) && (warp.present & ~warp.live) && launch.checks)
       launch.report(warp, first, FindingKind::DivergentBarrier,
-                    std::to_string(std::popcount(warp.present & ~warp.live)) + " lanes of the warp have exited before this barrier");
+                    std::to_string(std::popcount(warp.present & ~warp.live)) +
+                        " lanes of the warp have exited before this barrier");
     uint32_t count = op.flags & HasCount ? warp.at<uint32_t>(op.b)[first] : 0;
     if (count % laneCount || ((op.flags & HasCount) && count == 0))
-      launch.report(warp, first, FindingKind::BarrierMismatch, "a barrier's thread count must be a multiple of 32, not " + std::to_string(count));
+      launch.report(warp, first, FindingKind::BarrierMismatch,
+                    "a barrier's thread count must be a multiple of 32, not " + std::to_string(count));
     bool whole = mask == (warp.present & warp.live);
     uint32_t threads = count && whole ? laneCount : static_cast<uint32_t>(std::popcount(mask));
     if (barrier.arrived && barrier.expected != count) {
       launch.report(warp, first, FindingKind::BarrierMismatch,
-                    "barrier " + std::to_string(id) + " is used with " + (count ? std::to_string(count) : "all") + " threads here and with " +
-                        (barrier.expected ? std::to_string(barrier.expected) : "all") + " by those who wait",
+                    "barrier " + std::to_string(id) + " is used with " + (count ? std::to_string(count) : "all") +
+                        " threads here and with " + (barrier.expected ? std::to_string(barrier.expected) : "all") +
+                        " by those who wait",
                     barrier.firstOp);
     }
     if (barrier.arrived == 0) {
@@ -76,11 +88,13 @@ Status barrierHandler(Warp &warp, const Op &op, uint32_t mask) {
     fragment.barrierPhase = barrier.phase;
     if (barrier.expected && barrier.arrived > barrier.expected)
       launch.report(warp, first, FindingKind::BarrierMismatch,
-                    std::to_string(barrier.arrived) + " threads arrive at barrier " + std::to_string(id) + ", which is for " + std::to_string(barrier.expected));
+                    std::to_string(barrier.arrived) + " threads arrive at barrier " + std::to_string(id) +
+                        ", which is for " + std::to_string(barrier.expected));
     if ((barrier.expected && barrier.arrived >= barrier.expected) || completesForAll(barrier, block)) {
       if (!barrier.expected && block.liveThreads < launch.block.count() && launch.checks)
         launch.report(warp, first, FindingKind::BarrierMismatch,
-                      std::to_string(launch.block.count() - block.liveThreads) + " threads of the block have exited before a barrier for all threads");
+                      std::to_string(launch.block.count() - block.liveThreads) +
+                          " threads of the block have exited before a barrier for all threads");
       complete(barrier);
       ++currentWorker->barriers;
     }
@@ -131,7 +145,8 @@ Status clusterWait(Warp &warp, const Op &op, uint32_t mask) {
     return Status::Blocked;
   Cluster &cluster = *warp.block->cluster;
   if (mask & ~warp.clusterArrived) {
-    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::BarrierMismatch, "barrier.cluster.wait without barrier.cluster.arrive");
+    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::BarrierMismatch,
+                        "barrier.cluster.wait without barrier.cluster.arrive");
     return Status::Next;
   }
   if (cluster.barrier.phase == warp.clusterPhase)
@@ -296,12 +311,14 @@ Status registersHandler(Warp &warp, const Op &op, uint32_t mask) {
   if (op.flags) { // inc
     if (wanted < own && warp.launch->checks)
       warp.launch->report(warp, 0, FindingKind::RegisterPool,
-                          "setmaxnreg.inc to " + std::to_string(wanted) + " registers, but the warp has " + std::to_string(own));
+                          "setmaxnreg.inc to " + std::to_string(wanted) + " registers, but the warp has " +
+                              std::to_string(own));
     if (used + wanted * laneCount > 65536)
       return Status::Blocked;
   } else if (wanted > own && warp.launch->checks) {
     warp.launch->report(warp, 0, FindingKind::RegisterPool,
-                        "setmaxnreg.dec to " + std::to_string(wanted) + " registers, but the warp has " + std::to_string(own));
+                        "setmaxnreg.dec to " + std::to_string(wanted) + " registers, but the warp has " +
+                            std::to_string(own));
   }
   warp.registerQuota = wanted;
   progressed(warp);
@@ -330,7 +347,8 @@ void recheckBarriers(Block &block) {
   for (BarrierState &barrier : block.barriers)
     if (completesForAll(barrier, block)) {
       if (block.launch->checks)
-        block.launch->reportAt(FindingKind::BarrierMismatch, "threads of the block exit while others wait at a barrier for all threads",
+        block.launch->reportAt(FindingKind::BarrierMismatch,
+                               "threads of the block exit while others wait at a barrier for all threads",
                                barrier.firstOp, ~0u, &block, nullptr, 0);
       complete(barrier);
     }
@@ -347,29 +365,37 @@ void checkAtEnd(Cluster &cluster) {
     for (auto &[offset, mbarrier] : block->mbarriers)
       if (mbarrier.transactions != 0)
         block->launch->reportAt(FindingKind::MbarrierMisuse,
-                                "the kernel ends with " + std::to_string(mbarrier.transactions) + " bytes outstanding on the mbarrier at shared address " +
+                                "the kernel ends with " + std::to_string(mbarrier.transactions) +
+                                    " bytes outstanding on the mbarrier at shared address " +
                                     std::to_string(offset + sharedStart),
                                 mbarrier.initOp, ~0u, block.get(), nullptr, 0);
     for (auto &warp : block->warps) {
       if (!warp->inFlight.empty())
-        block->launch->reportAt(FindingKind::WgmmaInFlight, "a warp exits while a wgmma is in flight: wgmma.wait_group is missing",
+        block->launch->reportAt(FindingKind::WgmmaInFlight,
+                                "a warp exits while a wgmma is in flight: wgmma.wait_group is missing",
                                 warp->inFlight.front().op, ~0u, block.get(), warp.get(), 0);
       uint64_t leader = block->warps[warp->index / 4 * 4]->wgmmaCount;
       if (warp->wgmmaCount != leader)
         block->launch->reportAt(FindingKind::SynchronisationMisuse,
-                                "the warps of a warpgroup execute different numbers of wgmma (" + std::to_string(leader) + " and " +
-                                    std::to_string(warp->wgmmaCount) + ")",
+                                "the warps of a warpgroup execute different numbers of wgmma (" +
+                                    std::to_string(leader) + " and " + std::to_string(warp->wgmmaCount) + ")",
                                 warp->lastWgmma, ~0u, block.get(), warp.get(), 0);
       if (warp->bulkReads > warp->bulkDone && (warp->bulkGroups || warp->bulkOpen))
         block->launch->reportAt(FindingKind::SharedRace,
-                                "the warp exits before its bulk copies out of shared memory have read it: cp.async.bulk.wait_group is missing",
+                                "the warp exits before its bulk copies out of shared memory have read it: "
+                                "cp.async.bulk.wait_group is missing",
                                 warp->lastBulk, ~0u, block.get(), warp.get(), 0);
     }
   }
 }
 
-const std::vector<DecoderEntry> barrierDecoders = {{"bar", decodeBar},         {"barrier", decodeBar},          {"fence", decodeFence},
-                                                   {"membar", decodeMembar},   {"nanosleep", decodeSleep},      {"griddepcontrol", decodeDependency},
-                                                   {"setmaxnreg", decodeRegisters}, {"mbarrier", decodeMbarrier}};
+const std::vector<DecoderEntry> barrierDecoders = {{"bar", decodeBar},
+                                                   {"barrier", decodeBar},
+                                                   {"fence", decodeFence},
+                                                   {"membar", decodeMembar},
+                                                   {"nanosleep", decodeSleep},
+                                                   {"griddepcontrol", decodeDependency},
+                                                   {"setmaxnreg", decodeRegisters},
+                                                   {"mbarrier", decodeMbarrier}};
 
 } // namespace nacre::simulator

@@ -3,8 +3,8 @@
 
 namespace nacre::simulator {
 
-std::vector<CopyTarget> copyTargets(Warp &warp, unsigned lane, uint64_t destination, uint32_t bytes, uint64_t mbarrier, bool multicast, uint32_t blocks,
-                                    const char *what) {
+std::vector<CopyTarget> copyTargets(Warp &warp, unsigned lane, uint64_t destination, uint32_t bytes, uint64_t mbarrier,
+                                    bool multicast, uint32_t blocks, const char *what) {
   std::vector<CopyTarget> targets;
   auto add = [&](uint64_t to, uint64_t barrier) {
     SharedRange range = sharedRange(warp, lane, to, bytes, what);
@@ -27,7 +27,9 @@ std::vector<CopyTarget> copyTargets(Warp &warp, unsigned lane, uint64_t destinat
   for (uint32_t rank = 0; rank < 16; ++rank)
     if (blocks >> rank & 1) {
       if (rank >= count) {
-        warp.launch->report(warp, lane, FindingKind::OutOfBounds, std::string(what) + ": the multicast mask names block " + std::to_string(rank) + " of a cluster of " + std::to_string(count));
+        warp.launch->report(warp, lane, FindingKind::OutOfBounds,
+                            std::string(what) + ": the multicast mask names block " + std::to_string(rank) +
+                                " of a cluster of " + std::to_string(count));
         continue;
       }
       uint64_t window = uint64_t(rank + 1) << clusterShift;
@@ -39,11 +41,13 @@ std::vector<CopyTarget> copyTargets(Warp &warp, unsigned lane, uint64_t destinat
 void trackCopyWrite(Warp &warp, unsigned lane, const CopyTarget &target, uint32_t offset, uint32_t bytes) {
   if (warp.launch->checks)
     trackShared(warp, *target.block, offset, bytes,
-                {true, false, true, target.mbarrier.object->agent, static_cast<Clock>(target.mbarrier.object->phase + 1), lane});
+                {true, false, true, target.mbarrier.object->agent,
+                 static_cast<Clock>(target.mbarrier.object->phase + 1), lane});
 }
 void trackCopyRead(Warp &warp, unsigned lane, const SharedRange &range, uint32_t bytes) {
   if (warp.launch->checks)
-    trackShared(warp, *range.block, range.offset, bytes, {false, false, true, warp.agent + BulkStream, warp.bulkGroups + 1, lane});
+    trackShared(warp, *range.block, range.offset, bytes,
+                {false, false, true, warp.agent + BulkStream, warp.bulkGroups + 1, lane});
 }
 
 std::optional<std::pair<AtomicOperation, bool>> takeBulkReduction(Decoder &decoder) {
@@ -63,7 +67,8 @@ struct BulkPlan {
   ScalarType type = ScalarType::U8;
 };
 
-void reduceInto(Warp &warp, std::byte *to, const std::byte *from, uint32_t bytes, ScalarType type, AtomicOperation operation) {
+void reduceInto(Warp &warp, std::byte *to, const std::byte *from, uint32_t bytes, ScalarType type,
+                AtomicOperation operation) {
   uint32_t size = bytesOf(type);
   for (uint32_t at = 0; at + size <= bytes; at += size) {
     uint64_t old = 0, value = 0;
@@ -82,7 +87,8 @@ Status bulkHandler(Warp &warp, const Op &op, uint32_t mask) {
     uint64_t to = plan.destination.of(warp, lane), from = plan.source.of(warp, lane);
     if (bytes % 16 || to % 16 || from % 16) {
       warp.launch->report(warp, lane, FindingKind::Misaligned,
-                          "a bulk copy's addresses and size must be multiples of 16 (size " + std::to_string(bytes) + ")");
+                          "a bulk copy's addresses and size must be multiples of 16 (size " + std::to_string(bytes) +
+                              ")");
       return;
     }
     if (bytes == 0)
@@ -118,7 +124,8 @@ Status bulkHandler(Warp &warp, const Op &op, uint32_t mask) {
       return;
     }
     uint32_t blocks = plan.multicast ? warp.at<uint32_t>(plan.blocks)[lane] : 0;
-    for (const CopyTarget &target : copyTargets(warp, lane, to, bytes, plan.mbarrier.of(warp, lane), plan.multicast, blocks, "bulk copy")) {
+    for (const CopyTarget &target :
+         copyTargets(warp, lane, to, bytes, plan.mbarrier.of(warp, lane), plan.multicast, blocks, "bulk copy")) {
       trackCopyWrite(warp, lane, target, target.offset, bytes);
       std::byte *into = target.block->shared.data + target.offset;
       if (plan.reduces)
@@ -174,7 +181,8 @@ void decodeBulk(Decoder &decoder, bool reduces) {
   std::string_view destination = decoder.nextWord(), source = decoder.nextWord();
   plan->toShared = destination == "shared::cluster" || destination == "shared::cta";
   plan->fromShared = source == "shared::cta";
-  if ((!plan->toShared && destination != "global") || (!plan->fromShared && source != "global") || (!plan->toShared && !plan->fromShared))
+  if ((!plan->toShared && destination != "global") || (!plan->fromShared && source != "global") ||
+      (!plan->toShared && !plan->fromShared))
     decoder.refuse("the simulator does not know a bulk copy between these spaces");
   bool barrier = decoder.take("mbarrier::complete_tx::bytes"), group = decoder.take("bulk_group");
   if (barrier != plan->toShared || group == plan->toShared)

@@ -1,8 +1,8 @@
 // Vector clocks: what a warp has seen of every agent of its cluster.
 //
 // Agents: each warp; each warp's stream of cp.async copies, of bulk copies, of wgmma; each mbarrier that tensor copies
-// complete on. `seen[a] >= t` says: what agent a did at its time t happened before. `proxy` says the same of generic writes
-// that were made visible to the async proxy by a fence.
+// complete on. `seen[a] >= t` says: what agent a did at its time t happened before. `proxy` says the same of generic
+// writes that were made visible to the async proxy by a fence.
 #pragma once
 
 #include <cstddef>

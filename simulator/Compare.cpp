@@ -15,25 +15,49 @@ constexpr std::pair<std::string_view, Comparison> comparisons[] = {
 template <typename T> bool compare(Comparison how, T a, T b) {
   bool unordered = a != a || b != b;
   switch (how) {
-  case Comparison::Eq: return a == b;
-  case Comparison::Ne: return a != b && !unordered;
-  case Comparison::Lt: return a < b;
-  case Comparison::Le: return a <= b;
-  case Comparison::Gt: return a > b;
-  case Comparison::Ge: return a >= b;
-  case Comparison::Equ: return a == b || unordered;
-  case Comparison::Neu: return a != b || unordered;
-  case Comparison::Ltu: return a < b || unordered;
-  case Comparison::Leu: return a <= b || unordered;
-  case Comparison::Gtu: return a > b || unordered;
-  case Comparison::Geu: return a >= b || unordered;
-  case Comparison::Num: return !unordered;
-  default: return unordered;
+  case Comparison::Eq:
+    return a == b;
+  case Comparison::Ne:
+    return a != b && !unordered;
+  case Comparison::Lt:
+    return a < b;
+  case Comparison::Le:
+    return a <= b;
+  case Comparison::Gt:
+    return a > b;
+  case Comparison::Ge:
+    return a >= b;
+  case Comparison::Equ:
+    return a == b || unordered;
+  case Comparison::Neu:
+    return a != b || unordered;
+  case Comparison::Ltu:
+    return a < b || unordered;
+  case Comparison::Leu:
+    return a <= b || unordered;
+  case Comparison::Gtu:
+    return a > b || unordered;
+  case Comparison::Geu:
+    return a >= b || unordered;
+  case Comparison::Num:
+    return !unordered;
+  default:
+    return unordered;
   }
 }
 
 // flags: comparison, boolean operation with a third predicate, flush, negations
-enum CompareFlag : uint32_t { ComparisonMask = 15, AndFlag = 16, OrFlag = 32, XorFlag = 64, FlushInputs = 128, NegatedThird = 256, HasSecond = 512, FloatResult = 1024, ShortResult = 2048 };
+enum CompareFlag : uint32_t {
+  ComparisonMask = 15,
+  AndFlag = 16,
+  OrFlag = 32,
+  XorFlag = 64,
+  FlushInputs = 128,
+  NegatedThird = 256,
+  HasSecond = 512,
+  FloatResult = 1024,
+  ShortResult = 2048
+};
 
 template <typename T> uint32_t compareRows(Warp &warp, const Op &op) {
   const Element<T> *a = warp.at<Element<T>>(op.a), *b = warp.at<Element<T>>(op.b);
@@ -52,12 +76,23 @@ template <typename T> uint32_t compareRows(Warp &warp, const Op &op) {
       result |= uint32_t(bits[i]) << i;
   };
   switch (how) {
-  case Comparison::Eq: all([](T x, T y) { return x == y; }); break;
-  case Comparison::Lt: all([](T x, T y) { return x < y; }); break;
-  case Comparison::Le: all([](T x, T y) { return x <= y; }); break;
-  case Comparison::Gt: all([](T x, T y) { return x > y; }); break;
-  case Comparison::Ge: all([](T x, T y) { return x >= y; }); break;
-  default: all([how](T x, T y) { return compare(how, x, y); });
+  case Comparison::Eq:
+    all([](T x, T y) { return x == y; });
+    break;
+  case Comparison::Lt:
+    all([](T x, T y) { return x < y; });
+    break;
+  case Comparison::Le:
+    all([](T x, T y) { return x <= y; });
+    break;
+  case Comparison::Gt:
+    all([](T x, T y) { return x > y; });
+    break;
+  case Comparison::Ge:
+    all([](T x, T y) { return x >= y; });
+    break;
+  default:
+    all([how](T x, T y) { return compare(how, x, y); });
   }
   return result;
 }
@@ -72,7 +107,9 @@ template <bool brain> uint32_t compareHalves(Warp &warp, const Op &op, unsigned 
       x = (x & (brain ? 0x7F80 : 0x7C00)) == 0 ? x & 0x8000 : x;
       y = (y & (brain ? 0x7F80 : 0x7C00)) == 0 ? y & 0x8000 : y;
     }
-    result |= uint32_t(compare<float>(how, brain ? bfloatToFloat(x) : halfToFloat(x), brain ? bfloatToFloat(y) : halfToFloat(y))) << i;
+    result |= uint32_t(compare<float>(how, brain ? bfloatToFloat(x) : halfToFloat(x),
+                                      brain ? bfloatToFloat(y) : halfToFloat(y)))
+              << i;
   }
   return result;
 }
@@ -110,16 +147,30 @@ template <bool brain, bool pair> Status setpHalfHandler(Warp &warp, const Op &op
 
 uint32_t compareAny(Warp &warp, const Op &op) {
   switch (op.type) {
-  case ScalarType::U16: case ScalarType::B16: return compareRows<uint16_t>(warp, op);
-  case ScalarType::S16: return compareRows<int16_t>(warp, op);
-  case ScalarType::U32: case ScalarType::B32: return compareRows<uint32_t>(warp, op);
-  case ScalarType::S32: return compareRows<int32_t>(warp, op);
-  case ScalarType::U64: case ScalarType::B64: return compareRows<uint64_t>(warp, op);
-  case ScalarType::S64: return compareRows<int64_t>(warp, op);
-  case ScalarType::F32: return compareRows<float>(warp, op);
-  case ScalarType::F64: return compareRows<double>(warp, op);
-  case ScalarType::F16: case ScalarType::F16x2: return compareHalves<false>(warp, op, 0);
-  default: return compareHalves<true>(warp, op, 0);
+  case ScalarType::U16:
+  case ScalarType::B16:
+    return compareRows<uint16_t>(warp, op);
+  case ScalarType::S16:
+    return compareRows<int16_t>(warp, op);
+  case ScalarType::U32:
+  case ScalarType::B32:
+    return compareRows<uint32_t>(warp, op);
+  case ScalarType::S32:
+    return compareRows<int32_t>(warp, op);
+  case ScalarType::U64:
+  case ScalarType::B64:
+    return compareRows<uint64_t>(warp, op);
+  case ScalarType::S64:
+    return compareRows<int64_t>(warp, op);
+  case ScalarType::F32:
+    return compareRows<float>(warp, op);
+  case ScalarType::F64:
+    return compareRows<double>(warp, op);
+  case ScalarType::F16:
+  case ScalarType::F16x2:
+    return compareHalves<false>(warp, op, 0);
+  default:
+    return compareHalves<true>(warp, op, 0);
   }
 }
 // set: the answer as an integer of all ones, or as 1.0.
@@ -127,7 +178,9 @@ Status setHandler(Warp &warp, const Op &op, uint32_t mask) {
   uint32_t result = combine(warp, op, compareAny(warp, op)), high = 0;
   bool pair = op.type == ScalarType::F16x2 || op.type == ScalarType::BF16x2;
   if (pair)
-    high = combine(warp, op, op.type == ScalarType::F16x2 ? compareHalves<false>(warp, op, 16) : compareHalves<true>(warp, op, 16));
+    high =
+        combine(warp, op,
+                op.type == ScalarType::F16x2 ? compareHalves<false>(warp, op, 16) : compareHalves<true>(warp, op, 16));
   keepActive(mask, warp.at<uint32_t>(op.d), [&](unsigned i) {
     bool yes = result >> i & 1;
     uint32_t one = op.extra;
@@ -174,19 +227,47 @@ void decodeSetp(Decoder &decoder) {
   op.b = decoder.valueOf(decoder.operand(2), type);
   Handler handler = nullptr;
   switch (type) {
-  case ScalarType::U16: case ScalarType::B16: handler = setpHandler<uint16_t>; break;
-  case ScalarType::S16: handler = setpHandler<int16_t>; break;
-  case ScalarType::U32: case ScalarType::B32: handler = setpHandler<uint32_t>; break;
-  case ScalarType::S32: handler = setpHandler<int32_t>; break;
-  case ScalarType::U64: case ScalarType::B64: handler = setpHandler<uint64_t>; break;
-  case ScalarType::S64: handler = setpHandler<int64_t>; break;
-  case ScalarType::F32: handler = setpHandler<float>; break;
-  case ScalarType::F64: handler = setpHandler<double>; break;
-  case ScalarType::F16: handler = setpHalfHandler<false, false>; break;
-  case ScalarType::F16x2: handler = setpHalfHandler<false, true>; break;
-  case ScalarType::BF16: handler = setpHalfHandler<true, false>; break;
-  case ScalarType::BF16x2: handler = setpHalfHandler<true, true>; break;
-  default: decoder.refuse(std::string("its type cannot be .") + nameOf(type));
+  case ScalarType::U16:
+  case ScalarType::B16:
+    handler = setpHandler<uint16_t>;
+    break;
+  case ScalarType::S16:
+    handler = setpHandler<int16_t>;
+    break;
+  case ScalarType::U32:
+  case ScalarType::B32:
+    handler = setpHandler<uint32_t>;
+    break;
+  case ScalarType::S32:
+    handler = setpHandler<int32_t>;
+    break;
+  case ScalarType::U64:
+  case ScalarType::B64:
+    handler = setpHandler<uint64_t>;
+    break;
+  case ScalarType::S64:
+    handler = setpHandler<int64_t>;
+    break;
+  case ScalarType::F32:
+    handler = setpHandler<float>;
+    break;
+  case ScalarType::F64:
+    handler = setpHandler<double>;
+    break;
+  case ScalarType::F16:
+    handler = setpHalfHandler<false, false>;
+    break;
+  case ScalarType::F16x2:
+    handler = setpHalfHandler<false, true>;
+    break;
+  case ScalarType::BF16:
+    handler = setpHalfHandler<true, false>;
+    break;
+  case ScalarType::BF16x2:
+    handler = setpHalfHandler<true, true>;
+    break;
+  default:
+    decoder.refuse(std::string("its type cannot be .") + nameOf(type));
   }
   decoder.emit(handler, InstructionClass::Compare);
 }
@@ -199,14 +280,31 @@ void decodeSet(Decoder &decoder) {
   ScalarType result = decoder.takeType(), type = decoder.takeType();
   decoder.finishModifiers();
   switch (result) {
-  case ScalarType::U32: case ScalarType::S32: op.extra = ~0u; break;
-  case ScalarType::U16: case ScalarType::S16: op.extra = 0xFFFF; break;
-  case ScalarType::F32: op.extra = 0x3F800000; break;
-  case ScalarType::F16: op.extra = 0x3C00; break;
-  case ScalarType::F16x2: op.extra = 0x3C003C00; break;
-  case ScalarType::BF16: op.extra = 0x3F80; break;
-  case ScalarType::BF16x2: op.extra = 0x3F803F80; break;
-  default: decoder.refuse(std::string("its result cannot be .") + nameOf(result));
+  case ScalarType::U32:
+  case ScalarType::S32:
+    op.extra = ~0u;
+    break;
+  case ScalarType::U16:
+  case ScalarType::S16:
+    op.extra = 0xFFFF;
+    break;
+  case ScalarType::F32:
+    op.extra = 0x3F800000;
+    break;
+  case ScalarType::F16:
+    op.extra = 0x3C00;
+    break;
+  case ScalarType::F16x2:
+    op.extra = 0x3C003C00;
+    break;
+  case ScalarType::BF16:
+    op.extra = 0x3F80;
+    break;
+  case ScalarType::BF16x2:
+    op.extra = 0x3F803F80;
+    break;
+  default:
+    decoder.refuse(std::string("its result cannot be .") + nameOf(result));
   }
   op.type = type;
   op.d = decoder.destination(decoder.operand(0), 4);
@@ -227,13 +325,16 @@ void decodeSelp(Decoder &decoder) {
   ScalarType type = decoder.takeType();
   decoder.finishModifiers();
   decoder.expectOperands(4, 4);
+  if (rowBytesOf(type) != 4 && rowBytesOf(type) != 8)
+    decoder.refuse(std::string("its type cannot be .") + nameOf(type));
   Op &op = decoder.op;
   op.d = decoder.destination(decoder.operand(0), rowBytesOf(type));
   op.a = decoder.valueOf(decoder.operand(1), type);
   op.b = decoder.valueOf(decoder.operand(2), type);
   op.c = decoder.predicate(decoder.operand(3));
   op.flags = decoder.operand(3).negated;
-  decoder.emit(rowBytesOf(type) == 8 ? (Handler)selpHandler<uint64_t> : (Handler)selpHandler<uint32_t>, InstructionClass::Move);
+  decoder.emit(rowBytesOf(type) == 8 ? (Handler)selpHandler<uint64_t> : (Handler)selpHandler<uint32_t>,
+               InstructionClass::Move);
 }
 
 template <typename E, bool isFloatTest> Status slctHandler(Warp &warp, const Op &op, uint32_t mask) {
@@ -267,6 +368,7 @@ void decodeSlct(Decoder &decoder) {
 
 } // namespace
 
-const std::vector<DecoderEntry> compareDecoders = {{"setp", decodeSetp}, {"set", decodeSet}, {"selp", decodeSelp}, {"slct", decodeSlct}};
+const std::vector<DecoderEntry> compareDecoders = {
+    {"setp", decodeSetp}, {"set", decodeSet}, {"selp", decodeSelp}, {"slct", decodeSlct}};
 
 } // namespace nacre::simulator

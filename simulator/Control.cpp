@@ -33,8 +33,9 @@ Status branchIndexed(Warp &warp, const Op &op, uint32_t mask) {
   uint32_t same = 0;
   forEachLane(mask, [&](unsigned lane) { same |= uint32_t(index[lane] == index[first]) << lane; });
   if (index[first] >= table.targets.size()) {
-    warp.launch->report(warp, first, FindingKind::Trap, "brx.idx with index " + std::to_string(index[first]) + " of " +
-                                                            std::to_string(table.targets.size()) + " targets");
+    warp.launch->report(warp, first, FindingKind::Trap,
+                        "brx.idx with index " + std::to_string(index[first]) + " of " +
+                            std::to_string(table.targets.size()) + " targets");
     exitLanes(warp, same);
     return Status::Jumped;
   }
@@ -97,14 +98,16 @@ Status callBuiltin(Warp &warp, const CallPlan &plan, uint32_t mask) {
   auto argument = [&](unsigned lane, size_t index) {
     uint64_t value = 0;
     if (index < plan.argumentPlaces.size())
-      std::memcpy(&value, frame.parameters.data() + size_t(lane) * frame.function->parameterBytes + plan.argumentPlaces[index].first,
+      std::memcpy(&value,
+                  frame.parameters.data() + size_t(lane) * frame.function->parameterBytes +
+                      plan.argumentPlaces[index].first,
                   std::min<size_t>(8, plan.argumentPlaces[index].second));
     return value;
   };
   auto result = [&](unsigned lane, uint64_t value) {
     if (!plan.resultPlaces.empty())
-      std::memcpy(frame.parameters.data() + size_t(lane) * frame.function->parameterBytes + plan.resultPlaces[0].first, &value,
-                  std::min<size_t>(8, plan.resultPlaces[0].second));
+      std::memcpy(frame.parameters.data() + size_t(lane) * frame.function->parameterBytes + plan.resultPlaces[0].first,
+                  &value, std::min<size_t>(8, plan.resultPlaces[0].second));
   };
   LaunchState &launch = *warp.launch;
   switch (plan.builtin) {
@@ -123,7 +126,8 @@ Status callBuiltin(Warp &warp, const CallPlan &plan, uint32_t mask) {
         bytes = reinterpret_cast<const std::byte *>(buffer);
         size = allocation->end - buffer;
       }
-      std::string text = formatPrint(stringAt(warp, argument(lane, 0)), bytes, size, [&](uint64_t address) { return stringAt(warp, address); });
+      std::string text = formatPrint(stringAt(warp, argument(lane, 0)), bytes, size,
+                                     [&](uint64_t address) { return stringAt(warp, address); });
       std::lock_guard lock(launch.mutex);
       if (launch.launch->print)
         launch.launch->print(text);
@@ -135,8 +139,9 @@ Status callBuiltin(Warp &warp, const CallPlan &plan, uint32_t mask) {
   case CallPlan::Builtin::AssertFail: {
     unsigned lane = static_cast<unsigned>(std::countr_zero(mask));
     launch.report(warp, lane, FindingKind::AssertionFailed,
-                  stringAt(warp, argument(lane, 1)) + ":" + std::to_string(static_cast<uint32_t>(argument(lane, 2))) + ": " +
-                      stringAt(warp, argument(lane, 3)) + ": assertion `" + stringAt(warp, argument(lane, 0)) + "` failed");
+                  stringAt(warp, argument(lane, 1)) + ":" + std::to_string(static_cast<uint32_t>(argument(lane, 2))) +
+                      ": " + stringAt(warp, argument(lane, 3)) + ": assertion `" + stringAt(warp, argument(lane, 0)) +
+                      "` failed");
     launch.completed = false;
     launch.stopped = true;
     return Status::Next;
@@ -156,7 +161,8 @@ Status enter(Warp &warp, const CallPlan &plan, uint32_t functionIndex, uint32_t 
   const DecodedFunction &function = warp.program->functions[functionIndex];
   Frame *caller = warp.frame;
   if (caller->depth > 500) {
-    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::Trap, "the call stack is deeper than 500 calls");
+    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::Trap,
+                        "the call stack is deeper than 500 calls");
     exitLanes(warp, mask);
     return Status::Jumped;
   }
@@ -175,7 +181,8 @@ Status enter(Warp &warp, const CallPlan &plan, uint32_t functionIndex, uint32_t 
     local64[i] = local32[i] = localStart + frame->localBase;
   if (!warp.localInitialised.empty() && frame->localBase + function.localBytes <= warp.localBytes)
     forEachLane(mask, [&](unsigned lane) {
-      std::memset(warp.localInitialised.data() + size_t(lane) * warp.localBytes + frame->localBase, 0, function.localBytes);
+      std::memset(warp.localInitialised.data() + size_t(lane) * warp.localBytes + frame->localBase, 0,
+                  function.localBytes);
     });
   auto copyIn = [&](uint32_t from, uint32_t to, uint32_t bytes) {
     forEachLane(mask, [&](unsigned lane) {
@@ -200,18 +207,21 @@ Status enter(Warp &warp, const CallPlan &plan, uint32_t functionIndex, uint32_t 
 }
 
 // An indirect call's plan is made when its function is first known.
-const CallPlan *planFor(Warp &warp, const CallPlan &plan, uint32_t functionIndex, std::vector<std::pair<uint32_t, std::unique_ptr<CallPlan>>> &made) {
+const CallPlan *planFor(Warp &warp, const CallPlan &plan, uint32_t functionIndex,
+                        std::vector<std::pair<uint32_t, std::unique_ptr<CallPlan>>> &made) {
   for (auto &[index, known] : made)
     if (index == functionIndex)
       return known.get();
   const Function &callee = *warp.program->functions[functionIndex].source;
   auto direct = std::make_unique<CallPlan>();
   for (size_t i = 0; i < std::min(plan.argumentPlaces.size(), callee.parameters.size()); ++i)
-    direct->arguments.push_back({plan.argumentPlaces[i].first, static_cast<uint32_t>(callee.parameters[i]->address),
-                                 std::min<uint32_t>(plan.argumentPlaces[i].second, static_cast<uint32_t>(callee.parameters[i]->bytes))});
+    direct->arguments.push_back(
+        {plan.argumentPlaces[i].first, static_cast<uint32_t>(callee.parameters[i]->address),
+         std::min<uint32_t>(plan.argumentPlaces[i].second, static_cast<uint32_t>(callee.parameters[i]->bytes))});
   for (size_t i = 0; i < std::min(plan.resultPlaces.size(), callee.results.size()); ++i)
-    direct->results.push_back({plan.resultPlaces[i].first, static_cast<uint32_t>(callee.results[i]->address),
-                               std::min<uint32_t>(plan.resultPlaces[i].second, static_cast<uint32_t>(callee.results[i]->bytes))});
+    direct->results.push_back(
+        {plan.resultPlaces[i].first, static_cast<uint32_t>(callee.results[i]->address),
+         std::min<uint32_t>(plan.resultPlaces[i].second, static_cast<uint32_t>(callee.results[i]->bytes))});
   made.emplace_back(functionIndex, std::move(direct));
   return made.back().second.get();
 }
@@ -227,12 +237,14 @@ Status callHandler(Warp &warp, const Op &op, uint32_t mask) {
   uint32_t same = 0;
   forEachLane(mask, [&](unsigned lane) { same |= uint32_t(pointer[lane] == pointer[first]) << lane; });
   uint64_t index = pointer[first] - functionWindow;
-  if (index >= warp.program->functions.size() || !warp.program->functions[index].source->isDefined) {
+  if (index >= warp.program->functions.size() || !warp.program->functions[index].source->isDefined ||
+      warp.program->functions[index].source->isEntry) {
     warp.launch->report(warp, first, FindingKind::Trap, "a call through a pointer that is not a function");
     exitLanes(warp, same);
     return Status::Jumped;
   }
-  static thread_local std::unordered_map<const CallPlan *, std::vector<std::pair<uint32_t, std::unique_ptr<CallPlan>>>> plans;
+  static thread_local std::unordered_map<const CallPlan *, std::vector<std::pair<uint32_t, std::unique_ptr<CallPlan>>>>
+      plans;
   const CallPlan *direct = planFor(warp, plan, static_cast<uint32_t>(index), plans[&plan]);
   uint32_t here = warp.pc;
   uint32_t rest = mask & ~same;
@@ -261,16 +273,20 @@ void decodeCall(Decoder &decoder) {
       plan->argumentPlaces.push_back(place(argument));
   if (target.kind == OperandKind::Function) {
     const Function &callee = *target.function;
+    if (callee.isEntry)
+      decoder.refuse("a kernel cannot be called");
     if (callee.isDefined || decoder.program.syntax->findFunction(callee.name)->isDefined) {
       plan->function = decoder.program.functionIndex(&callee);
       if (plan->argumentPlaces.size() != callee.parameters.size() || plan->resultPlaces.size() != callee.results.size())
         decoder.refuse("`" + callee.name + "` has another number of parameters or results");
       for (size_t i = 0; i < callee.parameters.size(); ++i)
-        plan->arguments.push_back({plan->argumentPlaces[i].first, static_cast<uint32_t>(callee.parameters[i]->address),
-                                   std::min<uint32_t>(plan->argumentPlaces[i].second, static_cast<uint32_t>(callee.parameters[i]->bytes))});
+        plan->arguments.push_back(
+            {plan->argumentPlaces[i].first, static_cast<uint32_t>(callee.parameters[i]->address),
+             std::min<uint32_t>(plan->argumentPlaces[i].second, static_cast<uint32_t>(callee.parameters[i]->bytes))});
       for (size_t i = 0; i < callee.results.size(); ++i)
-        plan->results.push_back({plan->resultPlaces[i].first, static_cast<uint32_t>(callee.results[i]->address),
-                                 std::min<uint32_t>(plan->resultPlaces[i].second, static_cast<uint32_t>(callee.results[i]->bytes))});
+        plan->results.push_back(
+            {plan->resultPlaces[i].first, static_cast<uint32_t>(callee.results[i]->address),
+             std::min<uint32_t>(plan->resultPlaces[i].second, static_cast<uint32_t>(callee.results[i]->bytes))});
     } else if (callee.name == "vprintf") {
       plan->builtin = CallPlan::Builtin::Print;
     } else if (callee.name == "__assertfail") {
@@ -326,8 +342,8 @@ void decodeNothing(Decoder &decoder) { // brkpt, pmevent
 
 } // namespace
 
-const std::vector<DecoderEntry> controlDecoders = {{"bra", decodeBranch}, {"brx", decodeIndexed}, {"call", decodeCall},
-                                                   {"ret", decodeReturn}, {"exit", decodeExit},   {"trap", decodeTrap},
-                                                   {"brkpt", decodeNothing}, {"pmevent", decodeNothing}};
+const std::vector<DecoderEntry> controlDecoders = {
+    {"bra", decodeBranch}, {"brx", decodeIndexed}, {"call", decodeCall},     {"ret", decodeReturn},
+    {"exit", decodeExit},  {"trap", decodeTrap},   {"brkpt", decodeNothing}, {"pmevent", decodeNothing}};
 
 } // namespace nacre::simulator

@@ -10,30 +10,49 @@ enum ConvertFlag : uint32_t { ToIntegral = 1 << 10, SaturateFinite = 1 << 11 };
 
 const FloatFormat &formatOf(ScalarType type) {
   switch (type) {
-  case ScalarType::F16: case ScalarType::F16x2: return halfFormat;
-  case ScalarType::BF16: case ScalarType::BF16x2: return bfloatFormat;
-  case ScalarType::F64: return doubleFormat;
-  case ScalarType::E4M3: case ScalarType::E4M3x2: return e4m3Format;
-  case ScalarType::E5M2: case ScalarType::E5M2x2: return e5m2Format;
-  default: return singleFormat;
+  case ScalarType::F16:
+  case ScalarType::F16x2:
+    return halfFormat;
+  case ScalarType::BF16:
+  case ScalarType::BF16x2:
+    return bfloatFormat;
+  case ScalarType::F64:
+    return doubleFormat;
+  case ScalarType::E4M3:
+  case ScalarType::E4M3x2:
+    return e4m3Format;
+  case ScalarType::E5M2:
+  case ScalarType::E5M2x2:
+    return e5m2Format;
+  default:
+    return singleFormat;
   }
 }
 ScalarType elementOf(ScalarType type) {
   switch (type) {
-  case ScalarType::F16x2: return ScalarType::F16;
-  case ScalarType::BF16x2: return ScalarType::BF16;
-  case ScalarType::E4M3x2: return ScalarType::E4M3;
-  case ScalarType::E5M2x2: return ScalarType::E5M2;
-  default: return type;
+  case ScalarType::F16x2:
+    return ScalarType::F16;
+  case ScalarType::BF16x2:
+    return ScalarType::BF16;
+  case ScalarType::E4M3x2:
+    return ScalarType::E4M3;
+  case ScalarType::E5M2x2:
+    return ScalarType::E5M2;
+  default:
+    return type;
   }
 }
 
 double roundIntegral(double value, Rounding mode) {
   switch (mode) {
-  case Rounding::Nearest: return std::nearbyint(value); // ties to even: the host's mode
-  case Rounding::Zero: return std::trunc(value);
-  case Rounding::Down: return std::floor(value);
-  default: return std::ceil(value);
+  case Rounding::Nearest:
+    return std::nearbyint(value); // ties to even: the host's mode
+  case Rounding::Zero:
+    return std::trunc(value);
+  case Rounding::Down:
+    return std::floor(value);
+  default:
+    return std::ceil(value);
   }
 }
 
@@ -78,8 +97,8 @@ uint64_t floatResult(double value, ScalarType to, uint32_t flags, bool sticky = 
   return bits;
 }
 
-// NaN: conversions from and to f64 make it quiet and keep its sign and upper bits; the others give the canonical one, but for
-// what is no more than a shift (bf16 to f32) or a cut (tf32).
+// NaN: conversions from and to f64 make it quiet and keep its sign and upper bits; the others give the canonical one,
+// but for what is no more than a shift (bf16 to f32) or a cut (tf32).
 uint64_t convertNaN(uint64_t bits, ScalarType from, ScalarType to, uint32_t flags) {
   const FloatFormat &source = formatOf(from), &result = formatOf(to);
   if (to == ScalarType::TF32) {
@@ -90,7 +109,8 @@ uint64_t convertNaN(uint64_t bits, ScalarType from, ScalarType to, uint32_t flag
   if (from == ScalarType::BF16 && to == ScalarType::F32 && !(flags & SaturateFlag))
     return bits << 16;
   if ((from == ScalarType::F64 || to == ScalarType::F64) && !(flags & (SaturateFlag | ReluFlag))) {
-    uint64_t sign = bits & source.signBit() ? result.signBit() : 0, mantissa = bits & ((uint64_t(1) << source.mantissaBits) - 1);
+    uint64_t sign = bits & source.signBit() ? result.signBit() : 0,
+             mantissa = bits & ((uint64_t(1) << source.mantissaBits) - 1);
     int shift = source.mantissaBits - result.mantissaBits;
     mantissa = shift >= 0 ? mantissa >> shift : mantissa << -shift;
     return sign | result.infinity() | uint64_t(1) << (result.mantissaBits - 1) | mantissa;
@@ -118,7 +138,8 @@ uint64_t convertOne(uint64_t bits, ScalarType from, ScalarType to, uint32_t flag
     uint64_t magnitude = negative ? 0 - bits : bits;
     if (flags & SaturateFlag)
       negative ? magnitude = 0 : magnitude = std::min<uint64_t>(magnitude, 1);
-    return roundTo(formatOf(to), negative && magnitude, magnitude, 0, false, static_cast<Rounding>(flags & RoundingMask));
+    return roundTo(formatOf(to), negative && magnitude, magnitude, 0, false,
+                   static_cast<Rounding>(flags & RoundingMask));
   }
   double value = decodeBits(formatOf(from), bits & (width == 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1));
   if ((flags & FlushFlag) && from == ScalarType::F32)
@@ -168,7 +189,8 @@ Status packHandler(Warp &warp, const Op &op, uint32_t mask) {
   unsigned width = bitsOf(element);
   const uint32_t *a = warp.at<uint32_t>(op.a), *b = warp.at<uint32_t>(op.b);
   keepActive(mask, warp.at<uint32_t>(op.d), [&](unsigned i) {
-    auto high = static_cast<uint32_t>(convertOne(a[i], from, element, op.flags)), low = static_cast<uint32_t>(convertOne(b[i], from, element, op.flags));
+    auto high = static_cast<uint32_t>(convertOne(a[i], from, element, op.flags)),
+         low = static_cast<uint32_t>(convertOne(b[i], from, element, op.flags));
     return high << width | low;
   });
   return Status::Next;
@@ -194,7 +216,8 @@ template <typename D, typename S> struct Cast {
 };
 template <typename D, typename S> Status castHandler(Warp &warp, const Op &op, uint32_t mask) {
   const Element<S> *a = warp.at<Element<S>>(op.a);
-  keepActive(mask, warp.at<Element<D>>(op.d), [&](unsigned i) { return toElement<D>(static_cast<D>(fromElement<S>(a[i]))); });
+  keepActive(mask, warp.at<Element<D>>(op.d),
+             [&](unsigned i) { return toElement<D>(static_cast<D>(fromElement<S>(a[i]))); });
   return Status::Next;
 }
 // A 32-bit row taken from a 64-bit one.
@@ -214,12 +237,14 @@ struct ToBfloat {
 };
 Status packBfloat(Warp &warp, const Op &op, uint32_t mask) {
   const float *a = warp.at<float>(op.a), *b = warp.at<float>(op.b);
-  keepActive(mask, warp.at<uint32_t>(op.d), [&](unsigned i) { return uint32_t(floatToBfloat(a[i])) << 16 | floatToBfloat(b[i]); });
+  keepActive(mask, warp.at<uint32_t>(op.d),
+             [&](unsigned i) { return uint32_t(floatToBfloat(a[i])) << 16 | floatToBfloat(b[i]); });
   return Status::Next;
 }
 Status packHalf(Warp &warp, const Op &op, uint32_t mask) {
   const float *a = warp.at<float>(op.a), *b = warp.at<float>(op.b);
-  keepActive(mask, warp.at<uint32_t>(op.d), [&](unsigned i) { return uint32_t(floatToHalf(a[i])) << 16 | floatToHalf(b[i]); });
+  keepActive(mask, warp.at<uint32_t>(op.d),
+             [&](unsigned i) { return uint32_t(floatToHalf(a[i])) << 16 | floatToHalf(b[i]); });
   return Status::Next;
 }
 
@@ -252,7 +277,8 @@ Handler fastHandler(ScalarType to, ScalarType from, uint32_t flags) {
     if (to == ScalarType::U32 || to == ScalarType::S32)
       return castHandler<int32_t, int16_t>;
     break;
-  case ScalarType::U64: case ScalarType::S64:
+  case ScalarType::U64:
+  case ScalarType::S64:
     if (to == ScalarType::U32 || to == ScalarType::S32)
       return lowWordHandler;
     break;
@@ -277,7 +303,8 @@ Status packIntegers(Warp &warp, const Op &op, uint32_t mask) {
   const uint32_t *c = warp.at<uint32_t>(op.c);
   unsigned width = bitsOf(op.type);
   auto clampTo = [&](int32_t value) {
-    return static_cast<uint32_t>(convertOne(static_cast<uint32_t>(value), ScalarType::S32, op.type, SaturateFlag)) & ((1u << width) - 1);
+    return static_cast<uint32_t>(convertOne(static_cast<uint32_t>(value), ScalarType::S32, op.type, SaturateFlag)) &
+           ((1u << width) - 1);
   };
   keepActive(mask, warp.at<uint32_t>(op.d), [&](unsigned i) {
     uint32_t pair = clampTo(a[i]) << width | clampTo(b[i]);
@@ -324,7 +351,10 @@ void decodeConvert(Decoder &decoder) {
   FloatModifiers modifiers = takeFloatModifiers(decoder);
   op.flags = modifiers.flags();
   if (!integral.empty()) {
-    op.flags |= integral == "rni" ? 0 : integral == "rzi" ? uint32_t(Rounding::Zero) : integral == "rmi" ? uint32_t(Rounding::Down) : uint32_t(Rounding::Up);
+    op.flags |= integral == "rni"   ? 0
+                : integral == "rzi" ? uint32_t(Rounding::Zero)
+                : integral == "rmi" ? uint32_t(Rounding::Down)
+                                    : uint32_t(Rounding::Up);
     op.flags |= ToIntegral;
   }
   if (decoder.take("relu"))

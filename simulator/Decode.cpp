@@ -10,9 +10,10 @@ unsigned rowBytesOf(ScalarType type) {
 }
 
 const char *nameOf(InstructionClass kind) {
-  static const char *const names[] = {"integer",       "float",   "half",    "double",  "convert",   "move",        "compare",
-                                      "logic",         "special", "memory",  "shared memory", "atomic", "branch",   "shuffle",
-                                      "barrier",       "async copy", "tensor copy", "matrix", "warpgroup matrix", "other"};
+  static const char *const names[] = {"integer",       "float",       "half",   "double",           "convert",
+                                      "move",          "compare",     "logic",  "special",          "memory",
+                                      "shared memory", "atomic",      "branch", "shuffle",          "barrier",
+                                      "async copy",    "tensor copy", "matrix", "warpgroup matrix", "other"};
   static_assert(std::size(names) == size_t(InstructionClass::Count));
   return names[size_t(kind)];
 }
@@ -27,9 +28,9 @@ uint32_t Program::functionIndex(const Function *function) const {
 static const std::unordered_map<std::string_view, DecodeFunction> &decoderTable() {
   static const auto table = [] {
     std::unordered_map<std::string_view, DecodeFunction> made;
-    for (auto *group : {&arithmeticDecoders, &mathDecoders, &compareDecoders, &convertDecoders, &logicDecoders, &moveDecoders,
-                        &memoryDecoders, &atomicDecoders, &controlDecoders, &warpDecoders, &barrierDecoders, &copyDecoders,
-                        &tensorDecoders, &matrixDecoders, &warpgroupDecoders})
+    for (auto *group : {&arithmeticDecoders, &mathDecoders, &compareDecoders, &convertDecoders, &logicDecoders,
+                        &moveDecoders, &memoryDecoders, &atomicDecoders, &controlDecoders, &warpDecoders,
+                        &barrierDecoders, &copyDecoders, &tensorDecoders, &matrixDecoders, &warpgroupDecoders})
       for (const DecoderEntry &entry : *group)
         made.emplace(entry.name, entry.function);
     return made;
@@ -38,7 +39,8 @@ static const std::unordered_map<std::string_view, DecodeFunction> &decoderTable(
 }
 
 Decoder::Decoder(Program &program, uint32_t functionIndex)
-    : program(program), decoded(program.functions[functionIndex]), source(*decoded.source), functionIndex(functionIndex) {}
+    : program(program), decoded(program.functions[functionIndex]), source(*decoded.source),
+      functionIndex(functionIndex) {}
 
 void Decoder::refuse(const std::string &why) const {
   throw Error("`" + std::string(instruction->text.substr(0, 160)) + "`: " + why, instruction->line);
@@ -138,13 +140,15 @@ Slot Decoder::destination(const Operand &operand, unsigned bytes) {
   ScalarType type = source.registers[operand.reg].type;
   unsigned row = rowBytesOf(type);
   if (row != bytes)
-    refuse("the register `" + source.registers[operand.reg].name + "` is ." + nameOf(type) + ", of another width than the instruction");
+    refuse("the register `" + source.registers[operand.reg].name + "` is ." + nameOf(type) +
+           ", of another width than the instruction");
   noteWrite(operand);
   return Slot::make(FrameBase, registerOffsets[operand.reg]);
 }
 
 Slot Decoder::constant(uint64_t bits, unsigned rowBytes) {
-  auto [found, isNew] = program.constantOffsets.try_emplace({bits, rowBytes}, static_cast<uint32_t>(program.constantRows.size()));
+  auto [found, isNew] =
+      program.constantOffsets.try_emplace({bits, rowBytes}, static_cast<uint32_t>(program.constantRows.size()));
   if (isNew) {
     size_t start = program.constantRows.size();
     program.constantRows.resize(start + laneCount * rowBytes);
@@ -190,22 +194,53 @@ struct SpecialName {
   SpecialRow row;
   bool wide, changes;
 };
-static constexpr SpecialName specialNames[] = {
-    {"%tid.x", TidX}, {"%tid.y", TidY}, {"%tid.z", TidZ}, {"%ntid.x", NtidX}, {"%ntid.y", NtidY}, {"%ntid.z", NtidZ},
-    {"%ctaid.x", CtaidX}, {"%ctaid.y", CtaidY}, {"%ctaid.z", CtaidZ},
-    {"%nctaid.x", NctaidX}, {"%nctaid.y", NctaidY}, {"%nctaid.z", NctaidZ},
-    {"%laneid", LaneId}, {"%warpid", WarpId}, {"%nwarpid", NWarpId}, {"%smid", SmId}, {"%nsmid", NSmId},
-    {"%gridid", GridId, true}, {"%lanemask_eq", LaneMaskEq}, {"%lanemask_le", LaneMaskLe}, {"%lanemask_lt", LaneMaskLt},
-    {"%lanemask_ge", LaneMaskGe}, {"%lanemask_gt", LaneMaskGt},
-    {"%clusterid.x", ClusterIdX}, {"%clusterid.y", ClusterIdY}, {"%clusterid.z", ClusterIdZ},
-    {"%nclusterid.x", NClusterIdX}, {"%nclusterid.y", NClusterIdY}, {"%nclusterid.z", NClusterIdZ},
-    {"%cluster_ctaid.x", ClusterCtaidX}, {"%cluster_ctaid.y", ClusterCtaidY}, {"%cluster_ctaid.z", ClusterCtaidZ},
-    {"%cluster_nctaid.x", ClusterNctaidX}, {"%cluster_nctaid.y", ClusterNctaidY}, {"%cluster_nctaid.z", ClusterNctaidZ},
-    {"%cluster_ctarank", ClusterCtaRank}, {"%cluster_nctarank", ClusterNctaRank}, {"%is_explicit_cluster", IsExplicitCluster},
-    {"%dynamic_smem_size", DynamicSmemSize}, {"%total_smem_size", TotalSmemSize}, {"%aggr_smem_size", TotalSmemSize},
-    {"%clock", ClockLow, false, true}, {"%clock_hi", ClockHigh, false, true}, {"%clock64", Clock64, true, true},
-    {"%globaltimer", GlobalTimer, true, true}, {"%globaltimer_lo", GlobalTimerLow, false, true},
-    {"%globaltimer_hi", GlobalTimerHigh, false, true}};
+static constexpr SpecialName specialNames[] = {{"%tid.x", TidX},
+                                               {"%tid.y", TidY},
+                                               {"%tid.z", TidZ},
+                                               {"%ntid.x", NtidX},
+                                               {"%ntid.y", NtidY},
+                                               {"%ntid.z", NtidZ},
+                                               {"%ctaid.x", CtaidX},
+                                               {"%ctaid.y", CtaidY},
+                                               {"%ctaid.z", CtaidZ},
+                                               {"%nctaid.x", NctaidX},
+                                               {"%nctaid.y", NctaidY},
+                                               {"%nctaid.z", NctaidZ},
+                                               {"%laneid", LaneId},
+                                               {"%warpid", WarpId},
+                                               {"%nwarpid", NWarpId},
+                                               {"%smid", SmId},
+                                               {"%nsmid", NSmId},
+                                               {"%gridid", GridId, true},
+                                               {"%lanemask_eq", LaneMaskEq},
+                                               {"%lanemask_le", LaneMaskLe},
+                                               {"%lanemask_lt", LaneMaskLt},
+                                               {"%lanemask_ge", LaneMaskGe},
+                                               {"%lanemask_gt", LaneMaskGt},
+                                               {"%clusterid.x", ClusterIdX},
+                                               {"%clusterid.y", ClusterIdY},
+                                               {"%clusterid.z", ClusterIdZ},
+                                               {"%nclusterid.x", NClusterIdX},
+                                               {"%nclusterid.y", NClusterIdY},
+                                               {"%nclusterid.z", NClusterIdZ},
+                                               {"%cluster_ctaid.x", ClusterCtaidX},
+                                               {"%cluster_ctaid.y", ClusterCtaidY},
+                                               {"%cluster_ctaid.z", ClusterCtaidZ},
+                                               {"%cluster_nctaid.x", ClusterNctaidX},
+                                               {"%cluster_nctaid.y", ClusterNctaidY},
+                                               {"%cluster_nctaid.z", ClusterNctaidZ},
+                                               {"%cluster_ctarank", ClusterCtaRank},
+                                               {"%cluster_nctarank", ClusterNctaRank},
+                                               {"%is_explicit_cluster", IsExplicitCluster},
+                                               {"%dynamic_smem_size", DynamicSmemSize},
+                                               {"%total_smem_size", TotalSmemSize},
+                                               {"%aggr_smem_size", TotalSmemSize},
+                                               {"%clock", ClockLow, false, true},
+                                               {"%clock_hi", ClockHigh, false, true},
+                                               {"%clock64", Clock64, true, true},
+                                               {"%globaltimer", GlobalTimer, true, true},
+                                               {"%globaltimer_lo", GlobalTimerLow, false, true},
+                                               {"%globaltimer_hi", GlobalTimerHigh, false, true}};
 
 Slot Decoder::valueOf(const Operand &operand, ScalarType type) {
   unsigned row = rowBytesOf(type);
@@ -213,7 +248,8 @@ Slot Decoder::valueOf(const Operand &operand, ScalarType type) {
   case OperandKind::Register: {
     ScalarType own = source.registers[operand.reg].type;
     if (rowBytesOf(own) != row)
-      refuse("the register `" + source.registers[operand.reg].name + "` is ." + nameOf(own) + " where ." + nameOf(type) + " is needed");
+      refuse("the register `" + source.registers[operand.reg].name + "` is ." + nameOf(own) + " where ." +
+             nameOf(type) + " is needed");
     noteRead(operand);
     return Slot::make(FrameBase, registerOffsets[operand.reg]);
   }
@@ -284,7 +320,8 @@ Part Decoder::part(const Operand &operand, bool written) {
   }
   if (written)
     refuse("a destination is not a register");
-  // A constant: eight bytes serve every width, since rows of 64 bits are read as such only where the instruction's type is.
+  // A constant: eight bytes serve every width, since rows of 64 bits are read as such only where the instruction's type
+  // is.
   unsigned row = operand.kind == OperandKind::Special ? 4 : bitsOf(op.type) > 32 ? 8 : 4;
   part.bytes = static_cast<uint8_t>(row);
   part.slot = valueOf(operand, row == 8 ? (isFloat(op.type) ? ScalarType::F64 : ScalarType::B64)
@@ -308,9 +345,9 @@ void Decoder::addParts(const Operand &operand, bool written) {
   }
 }
 
-bool isKernelParameter(const Function &function, const Variable &variable) {
-  return function.isEntry &&
-         std::find(function.parameters.begin(), function.parameters.end(), &variable) != function.parameters.end();
+// Wraps, as addresses do.
+int64_t sumOf(int64_t offset, uint64_t address) {
+  return static_cast<int64_t>(static_cast<uint64_t>(offset) + address);
 }
 
 void Decoder::addressInto(const Operand &operand, Space space, Slot &base, int64_t &offset, uint8_t &narrow) {
@@ -326,7 +363,8 @@ void Decoder::addressInto(const Operand &operand, Space space, Slot &base, int64
     if (row != 4 && row != 8)
       refuse("an address register must have 32 or 64 bits");
     narrow = row == 4;
-    if (narrow && space != Space::Shared && space != Space::Local && space != Space::Parameter && space != Space::Constant)
+    if (narrow && space != Space::Shared && space != Space::Local && space != Space::Parameter &&
+        space != Space::Constant)
       refuse("an address in this space has 64 bits");
     noteRead(inner);
     base = Slot::make(FrameBase, registerOffsets[inner.reg]);
@@ -341,18 +379,18 @@ void Decoder::addressInto(const Operand &operand, Space space, Slot &base, int64
     switch (variable.space) {
     case Space::Local:
       base = Slot::make(FrameBase, frameLocal64);
-      offset += static_cast<int64_t>(variable.address);
+      offset = sumOf(offset, variable.address);
       return;
     case Space::Shared:
       base = Slot::make(SpecialBase, (variable.isExtern ? DynamicShared64 : ZeroRow) * specialRowBytes);
       if (!variable.isExtern)
-        offset += static_cast<int64_t>(variable.address);
+        offset = sumOf(offset, variable.address);
       return;
     case Space::Parameter:
       if (!isKernelParameter(source, variable))
         refuse("the address of `" + variable.name + "` cannot be used here: it is a parameter of a call");
       base = Slot::make(SpecialBase, ParameterBase * specialRowBytes);
-      offset += static_cast<int64_t>(variable.address);
+      offset = sumOf(offset, variable.address);
       return;
     default:
       base = constant(variable.address, 8);
@@ -447,30 +485,6 @@ void Decoder::layoutRegisters() {
   decoded.registerBytes = (offset + 63) & ~63u;
 }
 
-static uint64_t alignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
-
-// Places of .local variables in the frame, of a kernel's parameters in their buffer, and of other .param variables in the frame.
-static void layoutVariables(DecodedFunction &decoded, Function &source) {
-  uint64_t kernelParameters = 0, parameters = 0, local = 0;
-  for (Variable &variable : source.variables) {
-    if (variable.space == Space::Local) {
-      local = alignUp(local, variable.alignment);
-      variable.address = local;
-      local += variable.bytes;
-      decoded.localAlignment = std::max(decoded.localAlignment, variable.alignment);
-    } else if (variable.space == Space::Parameter) {
-      uint64_t &at = isKernelParameter(source, variable) ? kernelParameters : parameters;
-      at = alignUp(at, variable.alignment);
-      variable.address = at;
-      at += variable.bytes;
-    }
-  }
-  if (local > (1u << 20) || parameters > (1u << 20))
-    throw Error("`" + source.name + "` has too much local memory", source.line);
-  decoded.localBytes = static_cast<uint32_t>(alignUp(local, 16));
-  decoded.parameterBytes = static_cast<uint32_t>(alignUp(parameters, 16));
-}
-
 void Decoder::decodeInstruction(const Instruction &current) {
   instruction = &current;
   taken = 0;
@@ -517,68 +531,6 @@ void Decoder::decodeFunction() {
     (patch.where ? *patch.where : program.ops[patch.op].target) = starts[patch.instruction];
 }
 
-static void layoutModule(Program &program) {
-  SyntaxModule &syntax = *program.syntax;
-  auto place = [&](Variable &variable) {
-    if (variable.space != Space::Global && variable.space != Space::Constant)
-      return;
-    if (variable.isExtern && variable.bytes == 0)
-      throw Error("the extern variable `" + variable.name + "` has no definition in this module", variable.line);
-    Program::Module stored{&variable, {}};
-    stored.memory.allocate(std::max<uint64_t>(variable.bytes, 1), std::max(64u, variable.alignment));
-    if (!variable.initial.empty())
-      std::memcpy(stored.memory.data, variable.initial.data(), std::min<size_t>(variable.initial.size(), variable.bytes));
-    variable.address = reinterpret_cast<uint64_t>(stored.memory.data);
-    program.variables.push_back(std::move(stored));
-  };
-  uint64_t shared = 0;
-  auto placeShared = [&](Variable &variable, uint64_t &at) {
-    if (variable.space != Space::Shared)
-      return;
-    if (variable.isExtern) {
-      program.dynamicSharedAlignment = std::max(program.dynamicSharedAlignment, variable.alignment);
-      return;
-    }
-    at = alignUp(at, variable.alignment);
-    variable.address = sharedStart + at;
-    at += variable.bytes;
-    if (at > (1u << 23))
-      throw Error("`" + variable.name + "`: too much shared memory", variable.line);
-  };
-  for (Variable &variable : syntax.variables) {
-    place(variable);
-    placeShared(variable, shared);
-  }
-  for (auto &function : syntax.functions)
-    for (Variable &variable : function->variables) {
-      place(variable);
-      if (!function->isEntry)
-        placeShared(variable, shared);
-    }
-  program.moduleSharedBytes = static_cast<uint32_t>(shared);
-  for (size_t i = 0; i < syntax.functions.size(); ++i) {
-    uint64_t own = shared;
-    if (syntax.functions[i]->isEntry)
-      for (Variable &variable : syntax.functions[i]->variables)
-        placeShared(variable, own);
-    program.functions[i].staticSharedBytes = static_cast<uint32_t>(own);
-  }
-  for (Program::Module &stored : program.variables)
-    for (const Variable::Reference &reference : stored.variable->references) {
-      uint64_t address = 0;
-      if (Variable *other = syntax.findVariable(reference.symbol))
-        address = other->address;
-      else if (Function *function = syntax.findFunction(reference.symbol))
-        address = functionWindow + program.functionIndex(function);
-      else
-        throw Error("`" + reference.symbol + "` in an initial value is not declared", stored.variable->line);
-      address += static_cast<uint64_t>(reference.addend);
-      size_t size = std::max(1u, bytesOf(stored.variable->type));
-      if (reference.offset + size <= stored.variable->bytes)
-        std::memcpy(stored.memory.data + reference.offset, &address, std::min<size_t>(size, 8));
-    }
-}
-
 std::unique_ptr<Program> decode(std::unique_ptr<SyntaxModule> syntax) {
   auto program = std::make_unique<Program>();
   program->syntax = std::move(syntax);
@@ -595,7 +547,7 @@ std::unique_ptr<Program> decode(std::unique_ptr<SyntaxModule> syntax) {
     if (program->functions[i].source->isDefined)
       Decoder(*program, i).decodeFunction();
   program->constants.allocate(std::max<size_t>(program->constantRows.size(), 64));
-  std::memcpy(program->constants.data, program->constantRows.data(), program->constantRows.size());
+  std::copy(program->constantRows.begin(), program->constantRows.end(), program->constants.data);
   program->constantRows = {};
   return program;
 }

@@ -62,7 +62,8 @@ template <typename D, typename A, typename F> Status unaryHandler(Warp &warp, co
   keepActive(mask, warp.at<Element<D>>(op.d), [&](unsigned i) { return toElement<D>(F()(fromElement<A>(a[i]))); });
   return Status::Next;
 }
-template <typename D, typename A, typename B, typename F> Status binaryHandler(Warp &warp, const Op &op, uint32_t mask) {
+template <typename D, typename A, typename B, typename F>
+Status binaryHandler(Warp &warp, const Op &op, uint32_t mask) {
   const Element<A> *a = warp.at<Element<A>>(op.a);
   const Element<B> *b = warp.at<Element<B>>(op.b);
   keepActive(mask, warp.at<Element<D>>(op.d),
@@ -83,21 +84,32 @@ Status ternaryHandler(Warp &warp, const Op &op, uint32_t mask) {
 // Calls f with a value of the C++ type that stands for the PTX type; refuses others.
 template <typename F> Handler forInteger(Decoder &decoder, ScalarType type, F &&f) {
   switch (type) {
-  case ScalarType::U16: return f(uint16_t());
-  case ScalarType::S16: return f(int16_t());
-  case ScalarType::U32: return f(uint32_t());
-  case ScalarType::S32: return f(int32_t());
-  case ScalarType::U64: return f(uint64_t());
-  case ScalarType::S64: return f(int64_t());
-  default: decoder.refuse(std::string("its type cannot be .") + nameOf(type));
+  case ScalarType::U16:
+    return f(uint16_t());
+  case ScalarType::S16:
+    return f(int16_t());
+  case ScalarType::U32:
+    return f(uint32_t());
+  case ScalarType::S32:
+    return f(int32_t());
+  case ScalarType::U64:
+    return f(uint64_t());
+  case ScalarType::S64:
+    return f(int64_t());
+  default:
+    decoder.refuse(std::string("its type cannot be .") + nameOf(type));
   }
 }
 template <typename F> Handler forBits(Decoder &decoder, ScalarType type, F &&f) {
   switch (bitsOf(type)) {
-  case 16: return f(uint16_t());
-  case 32: return f(uint32_t());
-  case 64: return f(uint64_t());
-  default: decoder.refuse(std::string("its type cannot be .") + nameOf(type));
+  case 16:
+    return f(uint16_t());
+  case 32:
+    return f(uint32_t());
+  case 64:
+    return f(uint64_t());
+  default:
+    decoder.refuse(std::string("its type cannot be .") + nameOf(type));
   }
 }
 

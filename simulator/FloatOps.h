@@ -6,7 +6,13 @@
 namespace nacre::simulator {
 
 enum FloatFlag : uint32_t {
-  RoundingMask = 7, FlushFlag = 8, SaturateFlag = 16, ReluFlag = 32, NanFlag = 64, XorSignFlag = 128, OutOfBoundsFlag = 256
+  RoundingMask = 7,
+  FlushFlag = 8,
+  SaturateFlag = 16,
+  ReluFlag = 32,
+  NanFlag = 64,
+  XorSignFlag = 128,
+  OutOfBoundsFlag = 256
 };
 
 struct FloatModifiers {
@@ -30,7 +36,19 @@ inline FloatModifiers takeFloatModifiers(Decoder &decoder) {
   return made;
 }
 
-enum class FloatOperation : uint8_t { Add, Subtract, Multiply, Fma, Divide, Reciprocal, SquareRoot, Minimum, Maximum, Negate, Absolute };
+enum class FloatOperation : uint8_t {
+  Add,
+  Subtract,
+  Multiply,
+  Fma,
+  Divide,
+  Reciprocal,
+  SquareRoot,
+  Minimum,
+  Maximum,
+  Negate,
+  Absolute
+};
 
 // Fill op's operands from the instruction and emit. Floats.cpp: f32 and f64. Halves.cpp: f16, bf16 and pairs.
 void decodeFloat(Decoder &decoder, FloatOperation operation, ScalarType type);
@@ -38,7 +56,9 @@ void decodeHalf(Decoder &decoder, FloatOperation operation, ScalarType type);
 inline bool isHalfType(ScalarType type) {
   return type == ScalarType::F16 || type == ScalarType::F16x2 || type == ScalarType::BF16 || type == ScalarType::BF16x2;
 }
-inline bool isWideFloat(ScalarType type) { return type == ScalarType::F32 || type == ScalarType::F64 || type == ScalarType::F32x2; }
+inline bool isWideFloat(ScalarType type) {
+  return type == ScalarType::F32 || type == ScalarType::F64 || type == ScalarType::F32x2;
+}
 
 float saturated(float value);
 

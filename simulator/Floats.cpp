@@ -108,20 +108,36 @@ float compute(FloatOperation operation, float a, float b, float c, Rounding mode
 double computeDouble(FloatOperation operation, double a, double b, double c, Rounding mode) {
   volatile double x = a, y = b, z = c, result = 0;
   int old = std::fegetround();
-  std::fesetround(mode == Rounding::Zero ? FE_TOWARDZERO : mode == Rounding::Down ? FE_DOWNWARD : mode == Rounding::Up ? FE_UPWARD : FE_TONEAREST);
+  std::fesetround(mode == Rounding::Zero   ? FE_TOWARDZERO
+                  : mode == Rounding::Down ? FE_DOWNWARD
+                  : mode == Rounding::Up   ? FE_UPWARD
+                                           : FE_TONEAREST);
   switch (operation) {
-  case FloatOperation::Add: result = x + y; break;
-  case FloatOperation::Subtract: result = x - y; break;
-  case FloatOperation::Multiply: result = x * y; break;
-  case FloatOperation::Fma: result = std::fma(x, y, z); break;
-  case FloatOperation::Divide: result = x / y; break;
+  case FloatOperation::Add:
+    result = x + y;
+    break;
+  case FloatOperation::Subtract:
+    result = x - y;
+    break;
+  case FloatOperation::Multiply:
+    result = x * y;
+    break;
+  case FloatOperation::Fma:
+    result = std::fma(x, y, z);
+    break;
+  case FloatOperation::Divide:
+    result = x / y;
+    break;
   case FloatOperation::Reciprocal: {
     volatile double one = 1.0;
     result = one / x;
     break;
   }
-  case FloatOperation::SquareRoot: result = std::sqrt(x); break;
-  default: break;
+  case FloatOperation::SquareRoot:
+    result = std::sqrt(x);
+    break;
+  default:
+    break;
   }
   std::fesetround(old);
   return result;
@@ -202,14 +218,19 @@ template <typename T> Handler nearestHandler(FloatOperation operation, bool flus
 #define NACRE_NEAREST(NAME)                                                                                            \
   (single && flush ? (Handler)binaryHandler<T, T, T, NAME<T, single>> : (Handler)binaryHandler<T, T, T, NAME<T, false>>)
   switch (operation) {
-  case FloatOperation::Add: return NACRE_NEAREST(AddNearest);
-  case FloatOperation::Subtract: return NACRE_NEAREST(SubtractNearest);
-  case FloatOperation::Multiply: return NACRE_NEAREST(MultiplyNearest);
-  case FloatOperation::Divide: return NACRE_NEAREST(DivideNearest);
+  case FloatOperation::Add:
+    return NACRE_NEAREST(AddNearest);
+  case FloatOperation::Subtract:
+    return NACRE_NEAREST(SubtractNearest);
+  case FloatOperation::Multiply:
+    return NACRE_NEAREST(MultiplyNearest);
+  case FloatOperation::Divide:
+    return NACRE_NEAREST(DivideNearest);
   case FloatOperation::Fma:
     return single && flush ? (Handler)ternaryHandler<T, T, T, T, FmaNearest<T, single>>
                            : (Handler)ternaryHandler<T, T, T, T, FmaNearest<T, false>>;
-  default: return nullptr;
+  default:
+    return nullptr;
   }
 #undef NACRE_NEAREST
 }
@@ -228,7 +249,8 @@ Handler generalHandler(FloatOperation operation, ScalarType type) {
     NACRE_GENERAL(Divide)
     NACRE_GENERAL(Reciprocal)
     NACRE_GENERAL(SquareRoot)
-  default: return nullptr;
+  default:
+    return nullptr;
   }
 #undef NACRE_GENERAL
 }

@@ -20,25 +20,31 @@ struct FloatFormat {
   constexpr uint64_t largest() const { return finiteOnly ? (signBit() - 1) - 1 : infinity() - 1; }
   constexpr uint64_t nan() const { return finiteOnly ? signBit() - 1 : signBit() - 1; }
 };
-constexpr FloatFormat halfFormat{5, 10}, bfloatFormat{8, 7}, singleFormat{8, 23}, doubleFormat{11, 52}, e4m3Format{4, 3, true},
-    e5m2Format{5, 2}, tf32Format{8, 10};
+constexpr FloatFormat halfFormat{5, 10}, bfloatFormat{8, 7}, singleFormat{8, 23}, doubleFormat{11, 52},
+    e4m3Format{4, 3, true}, e5m2Format{5, 2}, tf32Format{8, 10};
 
-// sign * mantissa * 2^exponent, plus something smaller than one unit of the mantissa's last place if `sticky`, as bits of the
-// format. Overflow gives infinity or the largest value as the mode says; `saturate`: always the largest.
-inline uint64_t roundTo(const FloatFormat &format, bool negative, uint64_t mantissa, int exponent, bool sticky, Rounding mode,
-                        bool saturate = false) {
+// sign * mantissa * 2^exponent, plus something smaller than one unit of the mantissa's last place if `sticky`, as bits
+// of the format. Overflow gives infinity or the largest value as the mode says; `saturate`: always the largest.
+inline uint64_t roundTo(const FloatFormat &format, bool negative, uint64_t mantissa, int exponent, bool sticky,
+                        Rounding mode, bool saturate = false) {
   uint64_t sign = negative ? format.signBit() : 0;
   auto overflow = [&] {
-    bool down = saturate || mode == Rounding::Zero || (mode == Rounding::Down && !negative) || (mode == Rounding::Up && negative);
+    bool down = saturate || mode == Rounding::Zero || (mode == Rounding::Down && !negative) ||
+                (mode == Rounding::Up && negative);
     return sign | (down ? format.largest() : format.finiteOnly ? format.nan() : format.infinity());
   };
   auto roundsUp = [&](bool odd, bool half, bool below) {
     switch (mode) {
-    case Rounding::Nearest: return half && (below || odd);
-    case Rounding::NearestAway: return half;
-    case Rounding::Up: return !negative && (half || below);
-    case Rounding::Down: return negative && (half || below);
-    default: return false;
+    case Rounding::Nearest:
+      return half && (below || odd);
+    case Rounding::NearestAway:
+      return half;
+    case Rounding::Up:
+      return !negative && (half || below);
+    case Rounding::Down:
+      return negative && (half || below);
+    default:
+      return false;
     }
   };
   if (mantissa == 0) {
@@ -46,8 +52,8 @@ inline uint64_t roundTo(const FloatFormat &format, bool negative, uint64_t manti
     return sign | (sticky && roundsUp(false, false, true) ? 1 : 0);
   }
   int leading = 63 - std::countl_zero(mantissa);
-  int value = leading + exponent;                  // of the leading bit
-  int smallest = 1 - format.bias();                // of normal numbers
+  int value = leading + exponent;                                         // of the leading bit
+  int smallest = 1 - format.bias();                                       // of normal numbers
   int last = (value < smallest ? smallest : value) - format.mantissaBits; // exponent of the result's last bit
   int shift = last - exponent;
   uint64_t kept;
@@ -79,8 +85,10 @@ inline uint64_t roundTo(const FloatFormat &format, bool negative, uint64_t manti
   return sign | bits;
 }
 
-// A double, exactly or as the mode says. NaN gives the format's NaN (positive, all ones in the mantissa as the hardware does).
-inline uint64_t encode(const FloatFormat &format, double value, Rounding mode, bool saturate = false, bool sticky = false) {
+// A double, exactly or as the mode says. NaN gives the format's NaN (positive, all ones in the mantissa as the hardware
+// does).
+inline uint64_t encode(const FloatFormat &format, double value, Rounding mode, bool saturate = false,
+                       bool sticky = false) {
   uint64_t bits = std::bit_cast<uint64_t>(value);
   bool negative = bits >> 63;
   int biased = static_cast<int>(bits >> 52 & 0x7FF);
@@ -102,7 +110,8 @@ inline double decodeBits(const FloatFormat &format, uint64_t bits) {
   uint64_t mantissa = bits & ((uint64_t(1) << format.mantissaBits) - 1);
   int biased = static_cast<int>(bits >> format.mantissaBits & ((uint64_t(1) << format.exponentBits) - 1));
   double magnitude;
-  if (format.finiteOnly ? (bits & (format.signBit() - 1)) == format.nan() : biased == (1 << format.exponentBits) - 1 && mantissa)
+  if (format.finiteOnly ? (bits & (format.signBit() - 1)) == format.nan()
+                        : biased == (1 << format.exponentBits) - 1 && mantissa)
     return std::bit_cast<double>(uint64_t(0x7FF8000000000000));
   if (!format.finiteOnly && biased == (1 << format.exponentBits) - 1)
     magnitude = HUGE_VAL;

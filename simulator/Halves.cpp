@@ -1,16 +1,21 @@
-// f16 and bf16, alone and in pairs: add, sub, mul, fma, min, max, neg, abs. Computed exactly (or to odd) in double, rounded once.
+// f16 and bf16, alone and in pairs: add, sub, mul, fma, min, max, neg, abs. Computed exactly (or to odd) in double,
+// rounded once.
 #include "simulator/FloatOps.h"
 
 namespace nacre::simulator {
 namespace {
 
-template <bool brain> double wide(uint16_t bits) { return brain ? double(bfloatToFloat(bits)) : double(halfToFloat(bits)); }
+template <bool brain> double wide(uint16_t bits) {
+  return brain ? double(bfloatToFloat(bits)) : double(halfToFloat(bits));
+}
 template <bool brain> uint16_t narrow(double value) {
   return static_cast<uint16_t>(encode(brain ? bfloatFormat : halfFormat, value, Rounding::Nearest));
 }
 template <bool brain> constexpr uint16_t infinityBits = brain ? 0x7F80 : 0x7C00;
 template <bool brain> bool isNaN(uint16_t bits) { return (bits & 0x7FFF) > infinityBits<brain>; }
-template <bool brain> uint16_t flush16(uint16_t bits) { return (bits & infinityBits<brain>) == 0 ? bits & 0x8000 : bits; }
+template <bool brain> uint16_t flush16(uint16_t bits) {
+  return (bits & infinityBits<brain>) == 0 ? bits & 0x8000 : bits;
+}
 template <bool brain> constexpr uint16_t oneBits = brain ? 0x3F80 : 0x3C00;
 
 template <bool brain, FloatOperation operation> uint16_t compute(uint16_t a, uint16_t b, uint16_t c, uint32_t flags) {
@@ -40,7 +45,8 @@ template <bool brain, FloatOperation operation> uint16_t compute(uint16_t a, uin
     bool aNaN = isNaN<brain>(a), bNaN = isNaN<brain>(b);
     if ((aNaN && bNaN) || ((flags & NanFlag) && (aNaN || bNaN)))
       return 0x7FFF;
-    bool first = operation == FloatOperation::Maximum ? (x > y || (x == y && !(a & 0x8000))) : (x < y || (x == y && (a & 0x8000)));
+    bool first = operation == FloatOperation::Maximum ? (x > y || (x == y && !(a & 0x8000)))
+                                                      : (x < y || (x == y && (a & 0x8000)));
     result = aNaN ? b : bNaN ? a : first ? a : b;
     if (flags & XorSignFlag)
       result = static_cast<uint16_t>((result & 0x7FFF) | sign);
@@ -65,7 +71,9 @@ template <bool brain, bool pair, FloatOperation operation> Status handler(Warp &
   forEachLane(mask, [&](unsigned i) {
     uint32_t low = compute<brain, operation>(uint16_t(a[i]), uint16_t(b[i]), uint16_t(c[i]), op.flags);
     if (pair)
-      low |= uint32_t(compute<brain, operation>(uint16_t(a[i] >> 16), uint16_t(b[i] >> 16), uint16_t(c[i] >> 16), op.flags)) << 16;
+      low |= uint32_t(
+                 compute<brain, operation>(uint16_t(a[i] >> 16), uint16_t(b[i] >> 16), uint16_t(c[i] >> 16), op.flags))
+             << 16;
     d[i] = low;
   });
   return Status::Next;
@@ -73,10 +81,14 @@ template <bool brain, bool pair, FloatOperation operation> Status handler(Warp &
 
 template <FloatOperation operation> Handler choose(ScalarType type) {
   switch (type) {
-  case ScalarType::F16: return handler<false, false, operation>;
-  case ScalarType::F16x2: return handler<false, true, operation>;
-  case ScalarType::BF16: return handler<true, false, operation>;
-  default: return handler<true, true, operation>;
+  case ScalarType::F16:
+    return handler<false, false, operation>;
+  case ScalarType::F16x2:
+    return handler<false, true, operation>;
+  case ScalarType::BF16:
+    return handler<true, false, operation>;
+  default:
+    return handler<true, true, operation>;
   }
 }
 
@@ -100,7 +112,7 @@ void decodeHalf(Decoder &decoder, FloatOperation operation, ScalarType type) {
     op.flags |= XorSignFlag;
   }
   decoder.finishModifiers();
-  size_t sources = operation == FloatOperation::Fma                                                      ? 3
+  size_t sources = operation == FloatOperation::Fma                                               ? 3
                    : operation == FloatOperation::Negate || operation == FloatOperation::Absolute ? 1
                                                                                                   : 2;
   decoder.expectOperands(1 + sources, 1 + sources);
@@ -112,15 +124,32 @@ void decodeHalf(Decoder &decoder, FloatOperation operation, ScalarType type) {
     op.c = decoder.valueOf(decoder.operand(3), type);
   Handler handler = nullptr;
   switch (operation) {
-  case FloatOperation::Add: handler = choose<FloatOperation::Add>(type); break;
-  case FloatOperation::Subtract: handler = choose<FloatOperation::Subtract>(type); break;
-  case FloatOperation::Multiply: handler = choose<FloatOperation::Multiply>(type); break;
-  case FloatOperation::Fma: handler = choose<FloatOperation::Fma>(type); break;
-  case FloatOperation::Negate: handler = choose<FloatOperation::Negate>(type); break;
-  case FloatOperation::Absolute: handler = choose<FloatOperation::Absolute>(type); break;
-  case FloatOperation::Minimum: handler = choose<FloatOperation::Minimum>(type); break;
-  case FloatOperation::Maximum: handler = choose<FloatOperation::Maximum>(type); break;
-  default: decoder.refuse("16-bit floats do not have it");
+  case FloatOperation::Add:
+    handler = choose<FloatOperation::Add>(type);
+    break;
+  case FloatOperation::Subtract:
+    handler = choose<FloatOperation::Subtract>(type);
+    break;
+  case FloatOperation::Multiply:
+    handler = choose<FloatOperation::Multiply>(type);
+    break;
+  case FloatOperation::Fma:
+    handler = choose<FloatOperation::Fma>(type);
+    break;
+  case FloatOperation::Negate:
+    handler = choose<FloatOperation::Negate>(type);
+    break;
+  case FloatOperation::Absolute:
+    handler = choose<FloatOperation::Absolute>(type);
+    break;
+  case FloatOperation::Minimum:
+    handler = choose<FloatOperation::Minimum>(type);
+    break;
+  case FloatOperation::Maximum:
+    handler = choose<FloatOperation::Maximum>(type);
+    break;
+  default:
+    decoder.refuse("16-bit floats do not have it");
   }
   decoder.emit(handler, InstructionClass::Half);
 }

@@ -1,8 +1,8 @@
 // The lanes of a warp: which stand where, which run next, how they part and meet again.
 //
-// A warp is a list of fragments, lanes that stand at one place. The fragment in the deepest call and at the lowest place
-// runs; fragments at one place become one, so that lanes meet where their ways join. A fragment that keeps jumping back
-// lets the others run, so a lane may wait for another one of its warp.
+// A warp is a list of fragments, lanes that stand at one place. The fragment in the deepest call and at the lowest
+// place runs; fragments at one place become one, so that lanes meet where their ways join. A fragment that keeps
+// jumping back lets the others run, so a lane may wait for another one of its warp.
 #include "simulator/Machine.h"
 #include "simulator/Races.h"
 #include <algorithm>
@@ -127,7 +127,8 @@ bool gather(Warp &warp, uint32_t mask, uint32_t needed) {
     fragment.gathering = fragment.forced = false;
     warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::DivergentBarrier,
                         "lanes " + std::to_string(mask) + " of the warp wait here for lanes " +
-                            std::to_string(needed & ~mask) + " (as masks), which never come: the branch around it is divergent");
+                            std::to_string(needed & ~mask) +
+                            " (as masks), which never come: the branch around it is divergent");
     return true;
   }
   fragment.gathering = true;
@@ -166,7 +167,8 @@ static size_t pick(Warp &warp) {
     fragments[best].backwardJumps = 0;
     size_t other = fragments.size();
     for (size_t i = 0; i < fragments.size(); ++i)
-      if (i != best && !fragments[i].blocked && (other == fragments.size() || fragments[i].lastRun < fragments[other].lastRun))
+      if (i != best && !fragments[i].blocked &&
+          (other == fragments.size() || fragments[i].lastRun < fragments[other].lastRun))
         other = i;
     if (other < fragments.size())
       best = other;
@@ -183,13 +185,15 @@ static void watchRegisters(Warp &warp, const Op &op, uint32_t mask) {
   const uint32_t *writes = warp.program->touched.data() + info.firstWrite;
   if (!warp.inFlight.empty()) {
     auto say = [&](const char *message, uint32_t row) {
-      warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::WgmmaInFlight, message, warp.flightOps[row]);
+      warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::WgmmaInFlight, message,
+                          warp.flightOps[row]);
     };
     for (uint32_t i = 0; i < info.readCount; ++i)
       if (uint32_t row = reads[i] / 64; row < warp.flightWrites.size() && warp.flightWrites[row])
         say("an accumulator of a wgmma is read while the wgmma is in flight: wgmma.wait_group is missing", row);
     for (uint32_t i = 0; i < info.writeCount; ++i)
-      if (uint32_t row = writes[i] / 64; row < warp.flightWrites.size() && (warp.flightWrites[row] || warp.flightReads[row]))
+      if (uint32_t row = writes[i] / 64;
+          row < warp.flightWrites.size() && (warp.flightWrites[row] || warp.flightReads[row]))
         say("a register of a wgmma is written while the wgmma is in flight: wgmma.wait_group is missing", row);
   }
   for (uint32_t i = 0; i < info.writeCount; ++i) {

@@ -71,11 +71,11 @@ void Lexer::advance() {
   }
   if (isDigit(c)) {
     ++position;
-    while (position < text.size() && (isWordPart(text[position]) || text[position] == '.' ||
-                                      ((text[position] == '+' || text[position] == '-') &&
-                                       (text[position - 1] == 'e' || text[position - 1] == 'E') &&
-                                       text.substr(start, 2) != "0x" && text.substr(start, 2) != "0X" &&
-                                       text.substr(start, 2) != "0f" && text.substr(start, 2) != "0d")))
+    while (position < text.size() &&
+           (isWordPart(text[position]) || text[position] == '.' ||
+            ((text[position] == '+' || text[position] == '-') &&
+             (text[position - 1] == 'e' || text[position - 1] == 'E') && text.substr(start, 2) != "0x" &&
+             text.substr(start, 2) != "0X" && text.substr(start, 2) != "0f" && text.substr(start, 2) != "0d")))
       ++position;
     return finish(TokenKind::Number);
   }

@@ -56,7 +56,8 @@ Access accessOf(const Op &op, AccessKind kind) {
   return access;
 }
 
-void putElement(const Warp &warp, const Part &part, unsigned lane, const std::byte *from, unsigned bytes, bool isSignedType) {
+void putElement(const Warp &warp, const Part &part, unsigned lane, const std::byte *from, unsigned bytes,
+                bool isSignedType) {
   uint64_t value = 0;
   if (bytes == 16) {
     std::memcpy(warp.at<std::byte>(part.slot) + lane * 16, from, 16);
@@ -88,7 +89,8 @@ Status loadHandler(Warp &warp, const Op &op, uint32_t mask) {
         forEachLane(good, [&](unsigned lane) { std::memcpy(row + lane, host[lane] + k * 4, 4); });
         forEachLane(mask & ~good, [&](unsigned lane) { row[lane] = 0; });
       } else {
-        forEachLane(good, [&](unsigned lane) { putElement(warp, parts[k], lane, host[lane] + k * 4, 4, isSigned(op.type)); });
+        forEachLane(good,
+                    [&](unsigned lane) { putElement(warp, parts[k], lane, host[lane] + k * 4, 4, isSigned(op.type)); });
       }
     }
   } else {
@@ -152,7 +154,9 @@ Status storeHandler(Warp &warp, const Op &op, uint32_t mask) {
     uint32_t changed = 0;
     forEachLane(good, [&](unsigned lane) {
       for (uint32_t k = 0; k < op.count; ++k)
-        changed |= uint32_t(std::memcmp(host[lane] + k * op.bytes, warp.at<std::byte>(parts[k].slot) + lane * parts[k].bytes, op.bytes) != 0) << lane;
+        changed |= uint32_t(std::memcmp(host[lane] + k * op.bytes,
+                                        warp.at<std::byte>(parts[k].slot) + lane * parts[k].bytes, op.bytes) != 0)
+                   << lane;
     });
     reportWriteConflicts(warp, changed);
   }
@@ -164,7 +168,9 @@ Status storeHandler(Warp &warp, const Op &op, uint32_t mask) {
   return Status::Next;
 }
 
-InstructionClass classOf(Space space) { return space == Space::Shared ? InstructionClass::SharedMemory : InstructionClass::Memory; }
+InstructionClass classOf(Space space) {
+  return space == Space::Shared ? InstructionClass::SharedMemory : InstructionClass::Memory;
+}
 
 void noteGranule(Decoder &decoder, unsigned bytes) {
   const Op &op = decoder.op;
@@ -176,7 +182,8 @@ void noteGranule(Decoder &decoder, unsigned bytes) {
 
 // [variable+offset] of a call's parameters.
 const Variable *frameParameter(Decoder &decoder, const Operand &operand) {
-  if (operand.kind != OperandKind::Address || operand.elements.empty() || operand.elements[0].kind != OperandKind::Variable)
+  if (operand.kind != OperandKind::Address || operand.elements.empty() ||
+      operand.elements[0].kind != OperandKind::Variable)
     return nullptr;
   const Variable *variable = operand.elements[0].variable;
   return variable->space == Space::Parameter ? variable : nullptr;
@@ -199,7 +206,8 @@ void checkParts(Decoder &decoder, unsigned count, bool load) {
 
 // A signed byte in a 16-bit register is sign-extended to 16 bits.
 bool intoShort(Decoder &decoder, const Operand &operand) {
-  const Operand &first = operand.kind == OperandKind::Vector && !operand.elements.empty() ? operand.elements[0] : operand;
+  const Operand &first =
+      operand.kind == OperandKind::Vector && !operand.elements.empty() ? operand.elements[0] : operand;
   ScalarType type = decoder.registerType(first);
   return type != ScalarType::None && bitsOf(type) == 16 && decoder.op.bytes < 2 && isSigned(decoder.op.type);
 }
@@ -228,7 +236,8 @@ void decodeLoad(Decoder &decoder) {
     if (offset < 0 || uint64_t(offset) + op.bytes * op.count > variable->bytes)
       decoder.refuse("it reads outside the parameter `" + variable->name + "`");
     op.offset = offset + static_cast<int64_t>(variable->address);
-    return decoder.emit(isKernelParameter(decoder.source, *variable) ? (Handler)loadParameter<uint32_t> : (Handler)loadFrameParameter,
+    return decoder.emit(isKernelParameter(decoder.source, *variable) ? (Handler)loadParameter<uint32_t>
+                                                                     : (Handler)loadFrameParameter,
                         InstructionClass::Memory);
   }
   decoder.address(from, op.space);
@@ -282,8 +291,8 @@ void decodeHint(Decoder &decoder) {
 
 } // namespace
 
-const std::vector<DecoderEntry> memoryDecoders = {{"ld", decodeLoad},         {"ldu", decodeLoad},        {"st", decodeStore},
-                                                  {"prefetch", decodeHint},   {"prefetchu", decodeHint},  {"discard", decodeHint},
-                                                  {"applypriority", decodeHint}};
+const std::vector<DecoderEntry> memoryDecoders = {
+    {"ld", decodeLoad},        {"ldu", decodeLoad},     {"st", decodeStore},          {"prefetch", decodeHint},
+    {"prefetchu", decodeHint}, {"discard", decodeHint}, {"applypriority", decodeHint}};
 
 } // namespace nacre::simulator

@@ -4,11 +4,21 @@
 namespace nacre::simulator {
 namespace {
 
-struct And { template <typename T> T operator()(T a, T b) const { return static_cast<T>(a & b); } };
-struct Or { template <typename T> T operator()(T a, T b) const { return static_cast<T>(a | b); } };
-struct Xor { template <typename T> T operator()(T a, T b) const { return static_cast<T>(a ^ b); } };
-struct Not { template <typename T> T operator()(T a) const { return static_cast<T>(~a); } };
-struct CNot { template <typename T> T operator()(T a) const { return static_cast<T>(a == 0); } };
+struct And {
+  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a & b); }
+};
+struct Or {
+  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a | b); }
+};
+struct Xor {
+  template <typename T> T operator()(T a, T b) const { return static_cast<T>(a ^ b); }
+};
+struct Not {
+  template <typename T> T operator()(T a) const { return static_cast<T>(~a); }
+};
+struct CNot {
+  template <typename T> T operator()(T a) const { return static_cast<T>(a == 0); }
+};
 
 template <typename F> Status predicateBinary(Warp &warp, const Op &op, uint32_t mask) {
   uint32_t a = warp.predicate(op.a), b = warp.predicate(op.b);
@@ -50,7 +60,10 @@ template <typename F> void decodeBinary(Decoder &decoder) {
     op.flags = uint32_t(decoder.operand(1).negated) | uint32_t(decoder.operand(2).negated) << 1;
     return decoder.emit(predicateBinary<F>, InstructionClass::Logic);
   }
-  sources(decoder, type, {type, type}, forBits(decoder, type, [](auto t) -> Handler { using T = decltype(t); return binaryHandler<T, T, T, F>; }));
+  sources(decoder, type, {type, type}, forBits(decoder, type, [](auto t) -> Handler {
+            using T = decltype(t);
+            return binaryHandler<T, T, T, F>;
+          }));
 }
 template <typename F> void decodeUnary(Decoder &decoder) {
   ScalarType type = decoder.takeType();
@@ -61,7 +74,10 @@ template <typename F> void decodeUnary(Decoder &decoder) {
     decoder.op.a = decoder.predicate(decoder.operand(1));
     return decoder.emit(predicateNot, InstructionClass::Logic);
   }
-  sources(decoder, type, {type}, forBits(decoder, type, [](auto t) -> Handler { using T = decltype(t); return unaryHandler<T, T, F>; }));
+  sources(decoder, type, {type}, forBits(decoder, type, [](auto t) -> Handler {
+            using T = decltype(t);
+            return unaryHandler<T, T, F>;
+          }));
 }
 
 uint32_t lop3(uint32_t a, uint32_t b, uint32_t c, uint32_t table) {
@@ -125,16 +141,22 @@ template <typename T> struct ShiftRight {
 };
 void decodeShiftLeft(Decoder &decoder) {
   ScalarType type = decoder.takeType();
-  sources(decoder, type, {type, ScalarType::U32},
-          forBits(decoder, type, [](auto t) -> Handler { using T = decltype(t); return binaryHandler<T, T, uint32_t, ShiftLeft<T>>; }));
+  sources(decoder, type, {type, ScalarType::U32}, forBits(decoder, type, [](auto t) -> Handler {
+            using T = decltype(t);
+            return binaryHandler<T, T, uint32_t, ShiftLeft<T>>;
+          }));
 }
 void decodeShiftRight(Decoder &decoder) {
   ScalarType type = decoder.takeType();
   if (type == ScalarType::B16 || type == ScalarType::B32 || type == ScalarType::B64)
-    return sources(decoder, type, {type, ScalarType::U32},
-                   forBits(decoder, type, [](auto t) -> Handler { using T = decltype(t); return binaryHandler<T, T, uint32_t, ShiftRight<T>>; }));
-  sources(decoder, type, {type, ScalarType::U32},
-          forInteger(decoder, type, [](auto t) -> Handler { using T = decltype(t); return binaryHandler<T, T, uint32_t, ShiftRight<T>>; }));
+    return sources(decoder, type, {type, ScalarType::U32}, forBits(decoder, type, [](auto t) -> Handler {
+                     using T = decltype(t);
+                     return binaryHandler<T, T, uint32_t, ShiftRight<T>>;
+                   }));
+  sources(decoder, type, {type, ScalarType::U32}, forInteger(decoder, type, [](auto t) -> Handler {
+            using T = decltype(t);
+            return binaryHandler<T, T, uint32_t, ShiftRight<T>>;
+          }));
 }
 
 template <bool left, bool wrap> struct Funnel {
@@ -153,10 +175,11 @@ void decodeFunnel(Decoder &decoder) {
     decoder.refuse("it is .wrap or .clamp");
   decoder.take("b32");
   ScalarType word = ScalarType::B32;
-  Handler handler = left ? (wrap ? (Handler)ternaryHandler<uint32_t, uint32_t, uint32_t, uint32_t, Funnel<true, true>>
-                                 : (Handler)ternaryHandler<uint32_t, uint32_t, uint32_t, uint32_t, Funnel<true, false>>)
-                         : (wrap ? (Handler)ternaryHandler<uint32_t, uint32_t, uint32_t, uint32_t, Funnel<false, true>>
-                                 : (Handler)ternaryHandler<uint32_t, uint32_t, uint32_t, uint32_t, Funnel<false, false>>);
+  Handler handler =
+      left ? (wrap ? (Handler)ternaryHandler<uint32_t, uint32_t, uint32_t, uint32_t, Funnel<true, true>>
+                   : (Handler)ternaryHandler<uint32_t, uint32_t, uint32_t, uint32_t, Funnel<true, false>>)
+           : (wrap ? (Handler)ternaryHandler<uint32_t, uint32_t, uint32_t, uint32_t, Funnel<false, true>>
+                   : (Handler)ternaryHandler<uint32_t, uint32_t, uint32_t, uint32_t, Funnel<false, false>>);
   sources(decoder, word, {word, word, word}, handler);
 }
 
@@ -185,8 +208,10 @@ void decodeExtract(Decoder &decoder) {
   ScalarType type = decoder.takeType();
   if (bitsOf(type) < 32)
     decoder.refuse("its type has 32 or 64 bits");
-  sources(decoder, type, {type, ScalarType::U32, ScalarType::U32},
-          forInteger(decoder, type, [](auto t) -> Handler { using T = decltype(t); return ternaryHandler<T, T, uint32_t, uint32_t, ExtractField<T>>; }));
+  sources(decoder, type, {type, ScalarType::U32, ScalarType::U32}, forInteger(decoder, type, [](auto t) -> Handler {
+            using T = decltype(t);
+            return ternaryHandler<T, T, uint32_t, uint32_t, ExtractField<T>>;
+          }));
 }
 template <typename T> Status insertHandler(Warp &warp, const Op &op, uint32_t mask) {
   const T *a = warp.at<T>(op.a), *b = warp.at<T>(op.b);
@@ -208,8 +233,12 @@ void decodeInsert(Decoder &decoder) {
           rowBytesOf(type) == 8 ? (Handler)insertHandler<uint64_t> : (Handler)insertHandler<uint32_t>);
 }
 
-template <typename T> struct PopulationCount { uint32_t operator()(T a) const { return static_cast<uint32_t>(std::popcount(a)); } };
-template <typename T> struct LeadingZeros { uint32_t operator()(T a) const { return static_cast<uint32_t>(std::countl_zero(a)); } };
+template <typename T> struct PopulationCount {
+  uint32_t operator()(T a) const { return static_cast<uint32_t>(std::popcount(a)); }
+};
+template <typename T> struct LeadingZeros {
+  uint32_t operator()(T a) const { return static_cast<uint32_t>(std::countl_zero(a)); }
+};
 template <typename T> struct Reverse {
   T operator()(T a) const {
     T result = 0;
@@ -231,19 +260,22 @@ template <typename T, bool shift> struct FindTop {
 template <template <typename> class F> void decodeCount(Decoder &decoder) {
   ScalarType type = decoder.takeType();
   sources(decoder, ScalarType::U32, {type},
-          rowBytesOf(type) == 8 ? (Handler)unaryHandler<uint32_t, uint64_t, F<uint64_t>> : (Handler)unaryHandler<uint32_t, uint32_t, F<uint32_t>>);
+          rowBytesOf(type) == 8 ? (Handler)unaryHandler<uint32_t, uint64_t, F<uint64_t>>
+                                : (Handler)unaryHandler<uint32_t, uint32_t, F<uint32_t>>);
 }
 void decodeReverse(Decoder &decoder) {
   ScalarType type = decoder.takeType();
   sources(decoder, type, {type},
-          rowBytesOf(type) == 8 ? (Handler)unaryHandler<uint64_t, uint64_t, Reverse<uint64_t>> : (Handler)unaryHandler<uint32_t, uint32_t, Reverse<uint32_t>>);
+          rowBytesOf(type) == 8 ? (Handler)unaryHandler<uint64_t, uint64_t, Reverse<uint64_t>>
+                                : (Handler)unaryHandler<uint32_t, uint32_t, Reverse<uint32_t>>);
 }
 void decodeFind(Decoder &decoder) {
   bool shift = decoder.take("shiftamt");
   ScalarType type = decoder.takeType();
   sources(decoder, ScalarType::U32, {type}, forInteger(decoder, type, [&](auto t) -> Handler {
             using T = decltype(t);
-            return shift ? (Handler)unaryHandler<uint32_t, T, FindTop<T, true>> : (Handler)unaryHandler<uint32_t, T, FindTop<T, false>>;
+            return shift ? (Handler)unaryHandler<uint32_t, T, FindTop<T, true>>
+                         : (Handler)unaryHandler<uint32_t, T, FindTop<T, false>>;
           }));
 }
 
@@ -303,7 +335,8 @@ void decodeMask(Decoder &decoder) {
     decoder.refuse("it is .wrap or .clamp");
   decoder.take("b32");
   sources(decoder, ScalarType::B32, {ScalarType::B32, ScalarType::B32},
-          wrap ? (Handler)binaryHandler<uint32_t, uint32_t, uint32_t, MakeMask<true>> : (Handler)binaryHandler<uint32_t, uint32_t, uint32_t, MakeMask<false>>);
+          wrap ? (Handler)binaryHandler<uint32_t, uint32_t, uint32_t, MakeMask<true>>
+               : (Handler)binaryHandler<uint32_t, uint32_t, uint32_t, MakeMask<false>>);
 }
 
 // --- prmt ---
@@ -318,12 +351,24 @@ uint32_t permuted(uint32_t a, uint32_t b, uint32_t selector, Permute mode) {
   for (unsigned i = 0; i < 4; ++i) {
     uint32_t value;
     switch (mode) {
-    case Permute::F4e: value = byteAt((low + i) & 7); break;
-    case Permute::B4e: value = byteAt((low - i) & 7); break;
-    case Permute::Rc8: value = byteAt(low); break;
-    case Permute::Ecl: value = byteAt(ecl[low][i]); break;
-    case Permute::Ecr: value = byteAt(ecr[low][i]); break;
-    case Permute::Rc16: value = byteAt((low & 1) * 2 + (i & 1)); break;
+    case Permute::F4e:
+      value = byteAt((low + i) & 7);
+      break;
+    case Permute::B4e:
+      value = byteAt((low - i) & 7);
+      break;
+    case Permute::Rc8:
+      value = byteAt(low);
+      break;
+    case Permute::Ecl:
+      value = byteAt(ecl[low][i]);
+      break;
+    case Permute::Ecr:
+      value = byteAt(ecr[low][i]);
+      break;
+    case Permute::Rc16:
+      value = byteAt((low & 1) * 2 + (i & 1));
+      break;
     default: {
       uint32_t nibble = selector >> (i * 4) & 15;
       value = byteAt(nibble & 7);
@@ -337,23 +382,43 @@ uint32_t permuted(uint32_t a, uint32_t b, uint32_t selector, Permute mode) {
 }
 Status permuteHandler(Warp &warp, const Op &op, uint32_t mask) {
   const uint32_t *a = warp.at<uint32_t>(op.a), *b = warp.at<uint32_t>(op.b), *c = warp.at<uint32_t>(op.c);
-  keepActive(mask, warp.at<uint32_t>(op.d), [&](unsigned i) { return permuted(a[i], b[i], c[i], static_cast<Permute>(op.flags)); });
+  keepActive(mask, warp.at<uint32_t>(op.d),
+             [&](unsigned i) { return permuted(a[i], b[i], c[i], static_cast<Permute>(op.flags)); });
   return Status::Next;
 }
 void decodePermute(Decoder &decoder) {
   decoder.take("b32");
   std::string_view mode = decoder.takeOneOf({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"});
-  decoder.op.flags = mode == "f4e" ? 1 : mode == "b4e" ? 2 : mode == "rc8" ? 3 : mode == "ecl" ? 4 : mode == "ecr" ? 5 : mode == "rc16" ? 6 : 0;
+  decoder.op.flags = mode == "f4e"    ? 1
+                     : mode == "b4e"  ? 2
+                     : mode == "rc8"  ? 3
+                     : mode == "ecl"  ? 4
+                     : mode == "ecr"  ? 5
+                     : mode == "rc16" ? 6
+                                      : 0;
   sources(decoder, ScalarType::B32, {ScalarType::B32, ScalarType::B32, ScalarType::B32}, permuteHandler);
 }
 
 } // namespace
 
-const std::vector<DecoderEntry> logicDecoders = {
-    {"and", decodeBinary<And>}, {"or", decodeBinary<Or>}, {"xor", decodeBinary<Xor>}, {"not", decodeUnary<Not>},
-    {"cnot", decodeUnary<CNot>}, {"lop3", decodeLop3}, {"shl", decodeShiftLeft}, {"shr", decodeShiftRight},
-    {"shf", decodeFunnel}, {"bfe", decodeExtract}, {"bfi", decodeInsert}, {"popc", decodeCount<PopulationCount>},
-    {"clz", decodeCount<LeadingZeros>}, {"brev", decodeReverse}, {"bfind", decodeFind}, {"fns", decodeFindNth},
-    {"szext", decodeExtend}, {"bmsk", decodeMask}, {"prmt", decodePermute}};
+const std::vector<DecoderEntry> logicDecoders = {{"and", decodeBinary<And>},
+                                                 {"or", decodeBinary<Or>},
+                                                 {"xor", decodeBinary<Xor>},
+                                                 {"not", decodeUnary<Not>},
+                                                 {"cnot", decodeUnary<CNot>},
+                                                 {"lop3", decodeLop3},
+                                                 {"shl", decodeShiftLeft},
+                                                 {"shr", decodeShiftRight},
+                                                 {"shf", decodeFunnel},
+                                                 {"bfe", decodeExtract},
+                                                 {"bfi", decodeInsert},
+                                                 {"popc", decodeCount<PopulationCount>},
+                                                 {"clz", decodeCount<LeadingZeros>},
+                                                 {"brev", decodeReverse},
+                                                 {"bfind", decodeFind},
+                                                 {"fns", decodeFindNth},
+                                                 {"szext", decodeExtend},
+                                                 {"bmsk", decodeMask},
+                                                 {"prmt", decodePermute}};
 
 } // namespace nacre::simulator

@@ -35,13 +35,13 @@ struct Fragment {
   uint32_t pc = 0, mask = 0;
   Frame *frame = nullptr;
   bool blocked = false;
-  bool gathering = false;   // waits for lanes of its own warp
-  bool forced = false;      // they will not come: goes on without them
-  bool atBarrier = false;   // arrived; waits for others
-  uint32_t barrier = 0;     // which, with its phase
+  bool gathering = false; // waits for lanes of its own warp
+  bool forced = false;    // they will not come: goes on without them
+  bool atBarrier = false; // arrived; waits for others
+  uint32_t barrier = 0;   // which, with its phase
   uint64_t barrierPhase = 0;
   uint32_t backwardJumps = 0;
-  uint32_t polledAt = ~0u;  // the op that last only looked at something
+  uint32_t polledAt = ~0u; // the op that last only looked at something
   uint64_t lastRun = 0;
 };
 
@@ -57,12 +57,12 @@ struct Warp {
   Block *block = nullptr;
   const Program *program = nullptr;
   LaunchState *launch = nullptr;
-  uint32_t index = 0;     // in its block
-  uint32_t agent = 0;     // of its generic stream
-  uint32_t pc = 0;        // of the fragment that runs
-  uint32_t active = 0;    // its lanes
-  uint32_t live = 0;      // lanes that have not exited
-  uint32_t present = 0;   // lanes that exist
+  uint32_t index = 0;   // in its block
+  uint32_t agent = 0;   // of its generic stream
+  uint32_t pc = 0;      // of the fragment that runs
+  uint32_t active = 0;  // its lanes
+  uint32_t live = 0;    // lanes that have not exited
+  uint32_t present = 0; // lanes that exist
   Frame *frame = nullptr;
   size_t current = 0;
   std::vector<Fragment> fragments;
@@ -71,25 +71,25 @@ struct Warp {
   uint32_t localBytes = 0;
   uint32_t carry[laneCount] = {};
   uint64_t executed = 0, runs = 0;
-  uint64_t lastPoll = 0;     // `executed` when it last only looked at something
-  uint32_t warpSyncs = 0;    // how often its lanes met
+  uint64_t lastPoll = 0;  // `executed` when it last only looked at something
+  uint32_t warpSyncs = 0; // how often its lanes met
   uint32_t registerQuota = 0;
 
   Clocks clocks;
   uint32_t copyGroups = 0, bulkGroups = 0, wgmmaGroups = 0; // committed
   bool copyOpen = false, bulkOpen = false;
   bool wgmmaOpen = false;
-  Clocks fenced;             // at the last fence: what relaxed writes publish
+  Clocks fenced; // at the last fence: what relaxed writes publish
   Clocks pendingAcquire;
   bool hasFenced = false;
-  uint32_t clusterArrived = 0;  // lanes between barrier.cluster.arrive and wait
+  uint32_t clusterArrived = 0; // lanes between barrier.cluster.arrive and wait
   uint64_t clusterPhase = 0;
   uint32_t bulkReads = 0, bulkDone = 0; // clock of the last bulk read of shared memory, and of those waited for
   uint32_t lastBulk = 0, lastWgmma = 0; // ops
 
   std::vector<WgmmaInFlight> inFlight;
-  // By row of registers: how many wgmma in flight read and write it, the last of them, and the wgmma.fence epoch of the last
-  // ordinary write.
+  // By row of registers: how many wgmma in flight read and write it, the last of them, and the wgmma.fence epoch of the
+  // last ordinary write.
   std::vector<uint16_t> flightReads, flightWrites;
   std::vector<uint32_t> flightOps, writtenEpoch;
   uint32_t wgmmaEpoch = 1;
@@ -106,7 +106,7 @@ struct Warp {
 
 // A barrier of a block (bar.sync id) or of a cluster.
 struct BarrierState {
-  uint32_t arrived = 0;   // threads
+  uint32_t arrived = 0; // threads
   uint32_t expected = 0;
   uint64_t phase = 0;
   uint32_t reduceAnd = 1, reduceOr = 0, reduceCount = 0;
@@ -150,10 +150,10 @@ struct ReaderSet {
 struct Block {
   Cluster *cluster = nullptr;
   LaunchState *launch = nullptr;
-  uint32_t rank = 0;        // in its cluster
-  uint32_t linear = 0;      // in the grid
+  uint32_t rank = 0;   // in its cluster
+  uint32_t linear = 0; // in the grid
   Dimensions id;
-  AlignedBytes shared;      // from sharedStart on
+  AlignedBytes shared; // from sharedStart on
   uint32_t sharedBytes = 0;
   std::vector<std::unique_ptr<Warp>> warps;
   uint32_t liveThreads = 0;
@@ -182,9 +182,9 @@ struct Cluster {
   uint32_t warpsPerBlock = 0;
   uint64_t executed = 0;
   std::mt19937_64 random;
-  uint64_t progress = 0;   // changes that one of its warps may be waiting for
+  uint64_t progress = 0; // changes that one of its warps may be waiting for
   uint64_t idleRounds = 0;
-  bool beside = false;     // other clusters take turns with it
+  bool beside = false;      // other clusters take turns with it
   bool moreToStart = false; // clusters that have not begun may be what it waits for
 };
 
@@ -219,12 +219,12 @@ struct LaunchState {
   const Program *program = nullptr;
   const DecodedFunction *kernel = nullptr;
   Dimensions grid, block, cluster;
-  uint32_t dynamicOffset = 0;  // where dynamic shared memory begins, in the block's memory
-  uint32_t sharedBytes = 0;    // in all
+  uint32_t dynamicOffset = 0; // where dynamic shared memory begins, in the block's memory
+  uint32_t sharedBytes = 0;   // in all
   AlignedBytes parameters;
   std::vector<Allocation> allocations; // sorted
   bool checks = true, counters = true;
-  uint32_t localBytes = 0;     // of a thread, for all frames
+  uint32_t localBytes = 0; // of a thread, for all frames
 
   std::mutex mutex; // findings, printing
   std::vector<Finding> findings;
@@ -268,8 +268,8 @@ Status jumpTo(Warp &warp, uint32_t mask, uint32_t target); // lanes of the mask 
 void exitLanes(Warp &warp, uint32_t mask);
 Frame *makeFrame(Warp &warp, const DecodedFunction &function);
 void returnLanes(Warp &warp, uint32_t mask);
-// For operations that need all named lanes at one place: true when they are there. Otherwise the fragment waits; when they
-// cannot come, that is reported and it goes on without them.
+// For operations that need all named lanes at one place: true when they are there. Otherwise the fragment waits; when
+// they cannot come, that is reported and it goes on without them.
 bool gather(Warp &warp, uint32_t mask, uint32_t needed);
 enum class SliceEnd : uint8_t { Budget, Waiting, Polling, Done };
 SliceEnd runWarp(Warp &warp, uint32_t budget);

@@ -1,8 +1,8 @@
 // Division, reciprocals, roots, and the approximations of the special function unit.
 //
 // The approximations are computed in double and rounded to nearest: at most one place beside the exact value, where the
-// hardware's own result may be further off (2 ulp for ex2, rcp, rsqrt, sqrt; 2^-22 absolute near 1 for lg2; 2^-20.9 for sin and
-// cos in [-pi, pi]; 2^-11 relative for tanh).
+// hardware's own result may be further off (2 ulp for ex2, rcp, rsqrt, sqrt; 2^-22 absolute near 1 for lg2; 2^-20.9 for
+// sin and cos in [-pi, pi]; 2^-11 relative for tanh).
 #include "simulator/FloatOps.h"
 
 namespace nacre::simulator {
@@ -38,7 +38,8 @@ double exponential2(double x) {
   return sum * std::bit_cast<double>(uint64_t(e + 1023) << 52);
 }
 
-// The functions of the special unit flush subnormal inputs and results whenever .ftz is written; without it they keep them.
+// The functions of the special unit flush subnormal inputs and results whenever .ftz is written; without it they keep
+// them.
 struct Exponential {
   double operator()(double x) const { return exponential2(x); }
 };
@@ -71,7 +72,8 @@ template <typename F, bool Flush> struct Approximate {
   }
 };
 template <typename F> Handler approximateHandler(bool flush) {
-  return flush ? (Handler)unaryHandler<float, float, Approximate<F, true>> : (Handler)unaryHandler<float, float, Approximate<F, false>>;
+  return flush ? (Handler)unaryHandler<float, float, Approximate<F, true>>
+               : (Handler)unaryHandler<float, float, Approximate<F, false>>;
 }
 
 // rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 look at the upper word alone and give an upper word.
@@ -107,10 +109,14 @@ template <typename F, bool brain, bool pair> Status halfFunction(Warp &warp, con
 }
 template <typename F> Handler halfHandler(ScalarType type) {
   switch (type) {
-  case ScalarType::F16: return halfFunction<F, false, false>;
-  case ScalarType::F16x2: return halfFunction<F, false, true>;
-  case ScalarType::BF16: return halfFunction<F, true, false>;
-  default: return halfFunction<F, true, true>;
+  case ScalarType::F16:
+    return halfFunction<F, false, false>;
+  case ScalarType::F16x2:
+    return halfFunction<F, false, true>;
+  case ScalarType::BF16:
+    return halfFunction<F, true, false>;
+  default:
+    return halfFunction<F, true, true>;
   }
 }
 
@@ -200,12 +206,24 @@ template <typename T> Status testHandler(Warp &warp, const Op &op, uint32_t mask
     int kind = std::fpclassify(a[i]);
     bool yes = false;
     switch (static_cast<Test>(op.flags)) {
-    case Test::Finite: yes = kind != FP_INFINITE && kind != FP_NAN; break;
-    case Test::Infinite: yes = kind == FP_INFINITE; break;
-    case Test::Number: yes = kind != FP_NAN; break;
-    case Test::NotANumber: yes = kind == FP_NAN; break;
-    case Test::Normal: yes = kind == FP_NORMAL || kind == FP_ZERO; break;
-    case Test::Subnormal: yes = kind == FP_SUBNORMAL; break;
+    case Test::Finite:
+      yes = kind != FP_INFINITE && kind != FP_NAN;
+      break;
+    case Test::Infinite:
+      yes = kind == FP_INFINITE;
+      break;
+    case Test::Number:
+      yes = kind != FP_NAN;
+      break;
+    case Test::NotANumber:
+      yes = kind == FP_NAN;
+      break;
+    case Test::Normal:
+      yes = kind == FP_NORMAL || kind == FP_ZERO;
+      break;
+    case Test::Subnormal:
+      yes = kind == FP_SUBNORMAL;
+      break;
     }
     result |= uint32_t(yes) << i;
   }
@@ -220,10 +238,16 @@ void decodeTest(Decoder &decoder) {
     decoder.refuse("the simulator does not know this test");
   decoder.finishModifiers();
   decoder.expectOperands(2, 2);
-  decoder.op.flags = what == "finite" ? 0 : what == "infinite" ? 1 : what == "number" ? 2 : what == "notanumber" ? 3 : what == "normal" ? 4 : 5;
+  decoder.op.flags = what == "finite"       ? 0
+                     : what == "infinite"   ? 1
+                     : what == "number"     ? 2
+                     : what == "notanumber" ? 3
+                     : what == "normal"     ? 4
+                                            : 5;
   decoder.op.d = decoder.destination(decoder.operand(0), 0);
   decoder.op.a = decoder.valueOf(decoder.operand(1), type);
-  decoder.emit(type == ScalarType::F64 ? (Handler)testHandler<double> : (Handler)testHandler<float>, InstructionClass::Float);
+  decoder.emit(type == ScalarType::F64 ? (Handler)testHandler<double> : (Handler)testHandler<float>,
+               InstructionClass::Float);
 }
 
 } // namespace
@@ -247,11 +271,15 @@ void decodeFloatDivide(Decoder &decoder, ScalarType type) {
   decoder.emit(handler, InstructionClass::Special);
 }
 
-const std::vector<DecoderEntry> mathDecoders = {
-    {"ex2", decodeFunction<Exponential, true>}, {"lg2", decodeFunction<Logarithm, false>},
-    {"sin", decodeFunction<Sine, false>},       {"cos", decodeFunction<Cosine, false>},
-    {"tanh", decodeFunction<HyperbolicTangent, true>}, {"rcp", decodeReciprocal},
-    {"sqrt", decodeSquareRoot},                 {"rsqrt", decodeReciprocalRoot},
-    {"copysign", decodeCopySign},               {"testp", decodeTest}};
+const std::vector<DecoderEntry> mathDecoders = {{"ex2", decodeFunction<Exponential, true>},
+                                                {"lg2", decodeFunction<Logarithm, false>},
+                                                {"sin", decodeFunction<Sine, false>},
+                                                {"cos", decodeFunction<Cosine, false>},
+                                                {"tanh", decodeFunction<HyperbolicTangent, true>},
+                                                {"rcp", decodeReciprocal},
+                                                {"sqrt", decodeSquareRoot},
+                                                {"rsqrt", decodeReciprocalRoot},
+                                                {"copysign", decodeCopySign},
+                                                {"testp", decodeTest}};
 
 } // namespace nacre::simulator

@@ -7,9 +7,9 @@ namespace nacre::simulator {
 
 std::optional<MatrixType> matrixType(std::string_view name) {
   static constexpr std::pair<std::string_view, MatrixType> names[] = {
-      {"f16", MatrixType::F16}, {"bf16", MatrixType::BF16}, {"tf32", MatrixType::TF32}, {"f64", MatrixType::F64},
-      {"e4m3", MatrixType::E4M3}, {"e5m2", MatrixType::E5M2}, {"s8", MatrixType::S8}, {"u8", MatrixType::U8},
-      {"s4", MatrixType::S4}, {"u4", MatrixType::U4}, {"b1", MatrixType::B1}};
+      {"f16", MatrixType::F16},   {"bf16", MatrixType::BF16}, {"tf32", MatrixType::TF32}, {"f64", MatrixType::F64},
+      {"e4m3", MatrixType::E4M3}, {"e5m2", MatrixType::E5M2}, {"s8", MatrixType::S8},     {"u8", MatrixType::U8},
+      {"s4", MatrixType::S4},     {"u4", MatrixType::U4},     {"b1", MatrixType::B1}};
   for (auto &[text, type] : names)
     if (text == name)
       return type;
@@ -18,12 +18,20 @@ std::optional<MatrixType> matrixType(std::string_view name) {
 
 unsigned bitsOf(MatrixType type) {
   switch (type) {
-  case MatrixType::F16: case MatrixType::BF16: return 16;
-  case MatrixType::TF32: return 32;
-  case MatrixType::F64: return 64;
-  case MatrixType::S4: case MatrixType::U4: return 4;
-  case MatrixType::B1: return 1;
-  default: return 8;
+  case MatrixType::F16:
+  case MatrixType::BF16:
+    return 16;
+  case MatrixType::TF32:
+    return 32;
+  case MatrixType::F64:
+    return 64;
+  case MatrixType::S4:
+  case MatrixType::U4:
+    return 4;
+  case MatrixType::B1:
+    return 1;
+  default:
+    return 8;
   }
 }
 
@@ -37,17 +45,28 @@ double elementValue(MatrixType type, uint64_t bits) {
     return made;
   }();
   switch (type) {
-  case MatrixType::F16: return halfToFloat(static_cast<uint16_t>(bits));
-  case MatrixType::BF16: return bfloatToFloat(static_cast<uint16_t>(bits));
-  case MatrixType::TF32: return std::bit_cast<float>(static_cast<uint32_t>(bits) & 0xFFFFE000); // the rest is not looked at
-  case MatrixType::F64: return std::bit_cast<double>(bits);
-  case MatrixType::E4M3: return tables[0][bits & 255];
-  case MatrixType::E5M2: return tables[1][bits & 255];
-  case MatrixType::S8: return static_cast<int8_t>(bits);
-  case MatrixType::U8: return static_cast<uint8_t>(bits);
-  case MatrixType::S4: return static_cast<int8_t>(bits << 4) >> 4;
-  case MatrixType::U4: return static_cast<double>(bits & 15);
-  case MatrixType::B1: return static_cast<double>(bits & 1);
+  case MatrixType::F16:
+    return halfToFloat(static_cast<uint16_t>(bits));
+  case MatrixType::BF16:
+    return bfloatToFloat(static_cast<uint16_t>(bits));
+  case MatrixType::TF32:
+    return std::bit_cast<float>(static_cast<uint32_t>(bits) & 0xFFFFE000); // the rest is not looked at
+  case MatrixType::F64:
+    return std::bit_cast<double>(bits);
+  case MatrixType::E4M3:
+    return tables[0][bits & 255];
+  case MatrixType::E5M2:
+    return tables[1][bits & 255];
+  case MatrixType::S8:
+    return static_cast<int8_t>(bits);
+  case MatrixType::U8:
+    return static_cast<uint8_t>(bits);
+  case MatrixType::S4:
+    return static_cast<int8_t>(bits << 4) >> 4;
+  case MatrixType::U4:
+    return static_cast<double>(bits & 15);
+  case MatrixType::B1:
+    return static_cast<double>(bits & 1);
   }
   return 0;
 }
@@ -84,8 +103,8 @@ bool allFinite(const double *values, size_t count) {
 
 // One row of the result: `sums` holds the accumulators. a and b as above; k is taken in steps of the chosen indices.
 __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"))) void
-addRow(double *sums, int *largest, double *scales, double *totals, const double *a, const int *aExponents, const double *b, const int *bExponents,
-       unsigned n, const unsigned *indices, unsigned count, int fraction) {
+addRow(double *sums, int *largest, double *scales, double *totals, const double *a, const int *aExponents,
+       const double *b, const int *bExponents, unsigned n, const unsigned *indices, unsigned count, int fraction) {
   for (unsigned i = 0; i < count; ++i) {
     int exponent = aExponents[indices[i]];
     const int *other = bExponents + size_t(indices[i]) * n;
@@ -109,7 +128,8 @@ addRow(double *sums, int *largest, double *scales, double *totals, const double 
 
 } // namespace
 
-void multiplyAddTensor(float *sums, const double *a, const double *b, unsigned m, unsigned n, unsigned k, MatrixType type, TensorUnit unit) {
+void multiplyAddTensor(float *sums, const double *a, const double *b, unsigned m, unsigned n, unsigned k,
+                       MatrixType type, TensorUnit unit) {
   static thread_local std::vector<double> wide, scales, totals;
   static thread_local std::vector<int> aExponents, bExponents, largest;
   size_t size = size_t(m) * n;
@@ -140,8 +160,8 @@ void multiplyAddTensor(float *sums, const double *a, const double *b, unsigned m
         continue;
       for (unsigned column = 0; column < n; ++column)
         largest[column] = into[column] == 0 ? 2 * noExponent : std::ilogb(into[column]);
-      addRow(into, largest.data(), scales.data(), totals.data(), a + size_t(row) * k, aExponents.data() + size_t(row) * k, b, bExponents.data(), n,
-             indices[part], counts[part], fraction);
+      addRow(into, largest.data(), scales.data(), totals.data(), a + size_t(row) * k,
+             aExponents.data() + size_t(row) * k, b, bExponents.data(), n, indices[part], counts[part], fraction);
       for (unsigned column = 0; column < n; ++column)
         into[column] = std::bit_cast<double>(std::bit_cast<uint64_t>(into[column]) & cut);
     }

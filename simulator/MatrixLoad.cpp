@@ -1,5 +1,5 @@
-// ldmatrix, stmatrix, movmatrix: 8 x 8 tiles of 16-bit elements. Lane i gives the address of row i % 8 of tile i / 8; lane T
-// holds elements 2 (T % 4) and the next of row T / 4, or of column T / 4 with .trans.
+// ldmatrix, stmatrix, movmatrix: 8 x 8 tiles of 16-bit elements. Lane i gives the address of row i % 8 of tile i / 8;
+// lane T holds elements 2 (T % 4) and the next of row T / 4, or of column T / 4 with .trans.
 #include "simulator/Execute.h"
 #include "simulator/Memory.h"
 #include "simulator/Races.h"
@@ -12,7 +12,8 @@ Status matrixHandler(Warp &warp, const Op &op, uint32_t mask) {
     return Status::Blocked;
   bool store = op.flags & 1, transposed = op.flags & 2;
   if (mask != allLanes) {
-    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::SynchronisationMisuse, "ldmatrix and stmatrix need all 32 lanes of the warp");
+    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::SynchronisationMisuse,
+                        "ldmatrix and stmatrix need all 32 lanes of the warp");
     return Status::Next;
   }
   uint64_t address[laneCount];
@@ -30,7 +31,9 @@ Status matrixHandler(Warp &warp, const Op &op, uint32_t mask) {
     ++warp.warpSyncs;
   forEachLane(rows, [&](unsigned lane) {
     if (address[lane] % 16) {
-      warp.launch->report(warp, lane, FindingKind::Misaligned, std::string(store ? "stmatrix" : "ldmatrix") + " with a row address that is not a multiple of 16");
+      warp.launch->report(warp, lane, FindingKind::Misaligned,
+                          std::string(store ? "stmatrix" : "ldmatrix") +
+                              " with a row address that is not a multiple of 16");
       good = false;
       return;
     }
@@ -80,7 +83,9 @@ Status moveHandler(Warp &warp, const Op &op, uint32_t mask) {
     for (unsigned j = 0; j < 2; ++j)
       elements[lane / 4][lane % 4 * 2 + j] = static_cast<uint16_t>(a[lane] >> (16 * j));
   uint32_t *d = warp.at<uint32_t>(op.d);
-  forEachLane(mask, [&](unsigned lane) { d[lane] = elements[lane % 4 * 2][lane / 4] | uint32_t(elements[lane % 4 * 2 + 1][lane / 4]) << 16; });
+  forEachLane(mask, [&](unsigned lane) {
+    d[lane] = elements[lane % 4 * 2][lane / 4] | uint32_t(elements[lane % 4 * 2 + 1][lane / 4]) << 16;
+  });
   ++warp.warpSyncs;
   return Status::Next;
 }

@@ -12,18 +12,23 @@ MbarrierAt findMbarrier(Warp &warp, uint32_t lane, uint64_t address, const char 
   if (!range.block)
     return {};
   if (range.offset % 8) {
-    warp.launch->report(warp, lane, FindingKind::Misaligned, std::string(what) + " at a shared address that is not a multiple of 8");
+    warp.launch->report(warp, lane, FindingKind::Misaligned,
+                        std::string(what) + " at a shared address that is not a multiple of 8");
     return {};
   }
   auto found = range.block->mbarriers.find(range.offset);
   if (found == range.block->mbarriers.end()) {
-    warp.launch->report(warp, lane, FindingKind::MbarrierMisuse, std::string(what) + " of an mbarrier that is not initialised");
+    warp.launch->report(warp, lane, FindingKind::MbarrierMisuse,
+                        std::string(what) + " of an mbarrier that is not initialised");
     return {};
   }
   Mbarrier &object = found->second;
-  if (warp.launch->checks && object.initAgent != warp.agent && clockOf(warp.clocks.seen, object.initAgent) < object.initClock)
+  if (warp.launch->checks && object.initAgent != warp.agent &&
+      clockOf(warp.clocks.seen, object.initAgent) < object.initClock)
     warp.launch->report(warp, lane, FindingKind::MbarrierMisuse,
-                        std::string(what) + " of an mbarrier whose initialisation is not ordered before it: a barrier is missing", object.initOp);
+                        std::string(what) +
+                            " of an mbarrier whose initialisation is not ordered before it: a barrier is missing",
+                        object.initOp);
   return {&object, range.block};
 }
 
@@ -44,7 +49,9 @@ void arrive(Warp &warp, uint32_t lane, const MbarrierAt &at, uint32_t count, boo
   Mbarrier &object = *at.object;
   if (object.pending < count) {
     warp.launch->report(warp, lane, FindingKind::MbarrierMisuse,
-                        std::to_string(count) + " arrivals at an mbarrier that expects " + std::to_string(object.pending) + " more in this phase", object.initOp);
+                        std::to_string(count) + " arrivals at an mbarrier that expects " +
+                            std::to_string(object.pending) + " more in this phase",
+                        object.initOp);
     count = static_cast<uint32_t>(object.pending);
   }
   if (warp.launch->checks && releases)
@@ -59,7 +66,8 @@ void arrive(Warp &warp, uint32_t lane, const MbarrierAt &at, uint32_t count, boo
 void expectTransactions(Warp &warp, uint32_t lane, const MbarrierAt &at, int64_t bytes) {
   at.object->transactions += bytes;
   if (at.object->transactions > mostTransactions || at.object->transactions < -mostTransactions)
-    warp.launch->report(warp, lane, FindingKind::MbarrierMisuse, "the transaction count of an mbarrier leaves its range of 2^20 - 1", at.object->initOp);
+    warp.launch->report(warp, lane, FindingKind::MbarrierMisuse,
+                        "the transaction count of an mbarrier leaves its range of 2^20 - 1", at.object->initOp);
 }
 
 void completeTransactions(Warp &warp, uint32_t lane, const MbarrierAt &at, int64_t bytes) {
@@ -70,9 +78,19 @@ void completeTransactions(Warp &warp, uint32_t lane, const MbarrierAt &at, int64
 
 namespace {
 
-enum MbarrierFlag : uint32_t { ParityFlag = 1, DropFlag = 2, ExpectFlag = 4, NoCompleteFlag = 8, CountFlag = 16, RelaxedFlag = 32, StateFlag = 64 };
+enum MbarrierFlag : uint32_t {
+  ParityFlag = 1,
+  DropFlag = 2,
+  ExpectFlag = 4,
+  NoCompleteFlag = 8,
+  CountFlag = 16,
+  RelaxedFlag = 32,
+  StateFlag = 64
+};
 
-void addresses(Warp &warp, const Op &op, uint64_t (&address)[laneCount]) { addressesOf(warp, op.a, op.offset, op.lanes32, address); }
+void addresses(Warp &warp, const Op &op, uint64_t (&address)[laneCount]) {
+  addressesOf(warp, op.a, op.offset, op.lanes32, address);
+}
 
 Status initHandler(Warp &warp, const Op &op, uint32_t mask) {
   uint64_t address[laneCount];
@@ -84,15 +102,18 @@ Status initHandler(Warp &warp, const Op &op, uint32_t mask) {
     uint32_t count = warp.at<uint32_t>(op.b)[lane];
     if (range.offset % 8 || count == 0 || count > mostTransactions) {
       warp.launch->report(warp, lane, range.offset % 8 ? FindingKind::Misaligned : FindingKind::MbarrierMisuse,
-                          range.offset % 8 ? "mbarrier.init at a shared address that is not a multiple of 8" : "an mbarrier's count is 1 to 2^20 - 1");
+                          range.offset % 8 ? "mbarrier.init at a shared address that is not a multiple of 8"
+                                           : "an mbarrier's count is 1 to 2^20 - 1");
       return;
     }
     Block &block = *range.block;
     if (auto known = block.mbarriers.find(range.offset); known != block.mbarriers.end())
-      warp.launch->report(warp, lane, FindingKind::MbarrierMisuse, "an mbarrier is initialised twice (mbarrier.inval is missing)", known->second.initOp);
+      warp.launch->report(warp, lane, FindingKind::MbarrierMisuse,
+                          "an mbarrier is initialised twice (mbarrier.inval is missing)", known->second.initOp);
     if (warp.launch->checks) {
       trackShared(warp, block, range.offset, 8, genericAccess(warp, lane, true, false));
-      for (uint32_t i = range.offset / warp.program->sharedGranule; i < (range.offset + 8) / warp.program->sharedGranule; ++i)
+      for (uint32_t i = range.offset / warp.program->sharedGranule;
+           i < (range.offset + 8) / warp.program->sharedGranule; ++i)
         block.shadow[i].flags |= ShadowBarrier;
     }
     Mbarrier made;
@@ -140,7 +161,8 @@ Status arriveHandler(Warp &warp, const Op &op, uint32_t mask) {
       expectTransactions(warp, lane, at, operand);
     uint32_t count = op.flags & ExpectFlag ? 1 : operand;
     if ((op.flags & NoCompleteFlag) && at.object->pending <= count)
-      warp.launch->report(warp, lane, FindingKind::MbarrierMisuse, "mbarrier.arrive.noComplete completes the phase", at.object->initOp);
+      warp.launch->report(warp, lane, FindingKind::MbarrierMisuse, "mbarrier.arrive.noComplete completes the phase",
+                          at.object->initOp);
     arrive(warp, lane, at, count, !(op.flags & RelaxedFlag), op.flags & DropFlag);
   });
   return Status::Next;
@@ -175,12 +197,14 @@ Status waitHandler(Warp &warp, const Op &op, uint32_t mask) {
     if (op.flags & ParityFlag) {
       uint32_t parity = warp.at<uint32_t>(op.b)[lane];
       if (parity > 1)
-        warp.launch->report(warp, lane, FindingKind::MbarrierMisuse, "a phase parity is 0 or 1, not " + std::to_string(parity));
+        warp.launch->report(warp, lane, FindingKind::MbarrierMisuse,
+                            "a phase parity is 0 or 1, not " + std::to_string(parity));
       done = (at.object->phase & 1) != (parity & 1);
     } else {
       uint64_t state = warp.at<uint64_t>(op.b)[lane] >> 20;
       if (state > at.object->phase || state + 1 < at.object->phase)
-        warp.launch->report(warp, lane, FindingKind::MbarrierMisuse, "the state waited for is not of this or the phase before", at.object->initOp);
+        warp.launch->report(warp, lane, FindingKind::MbarrierMisuse,
+                            "the state waited for is not of this or the phase before", at.object->initOp);
       done = at.object->phase > state;
     }
     if (done && warp.launch->checks && !(op.flags & RelaxedFlag))
@@ -213,7 +237,8 @@ void decodeMbarrier(Decoder &decoder) {
   op.kind = InstructionClass::Barrier;
   if (what == "pending_count")
     return decodePendingCount(decoder);
-  MemoryOrder order = takeOrder(decoder, what == "arrive" || what == "arrive_drop" ? MemoryOrder::Release : MemoryOrder::Acquire);
+  MemoryOrder order =
+      takeOrder(decoder, what == "arrive" || what == "arrive_drop" ? MemoryOrder::Release : MemoryOrder::Acquire);
   op.flags = order == MemoryOrder::Relaxed && what != "expect_tx" && what != "complete_tx" ? uint32_t(RelaxedFlag) : 0;
   takeScope(decoder, Scope::Cta);
   if (decoder.take("expect_tx"))

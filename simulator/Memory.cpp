@@ -44,16 +44,18 @@ static void reportGlobal(Warp &warp, uint32_t lane, uint64_t address, uint64_t b
   const Allocation *nearest = nullptr;
   uint64_t distance = ~uint64_t(0);
   for (const Allocation &allocation : launch.allocations) {
-    uint64_t away = address < allocation.begin ? allocation.begin - address
-                    : address + bytes > allocation.end ? address + bytes - allocation.end : 0;
+    uint64_t away = address < allocation.begin         ? allocation.begin - address
+                    : address + bytes > allocation.end ? address + bytes - allocation.end
+                                                       : 0;
     if (away < distance)
       distance = away, nearest = &allocation;
   }
   if (address < 4096)
     message += ": a null pointer";
   else if (nearest && distance < (uint64_t(1) << 32))
-    message += ": " + std::to_string(distance) + (address < nearest->begin ? " bytes before `" : " bytes past the end of `") +
-               nearest->name + "` (" + std::to_string(nearest->end - nearest->begin) + " bytes)";
+    message += ": " + std::to_string(distance) +
+               (address < nearest->begin ? " bytes before `" : " bytes past the end of `") + nearest->name + "` (" +
+               std::to_string(nearest->end - nearest->begin) + " bytes)";
   else
     message += ": in no registered allocation";
   launch.report(warp, lane, FindingKind::OutOfBounds, message);
@@ -63,8 +65,9 @@ static bool misaligned(Warp &warp, uint32_t lane, uint64_t address, const Access
   if ((address & (access.alignment - 1)) == 0)
     return false;
   warp.launch->report(warp, lane, FindingKind::Misaligned,
-                      std::string(space) + " " + verb(access.kind) + " of " + std::to_string(access.bytes) + " bytes at " +
-                          hexadecimal(address) + ", which is not a multiple of " + std::to_string(access.alignment));
+                      std::string(space) + " " + verb(access.kind) + " of " + std::to_string(access.bytes) +
+                          " bytes at " + hexadecimal(address) + ", which is not a multiple of " +
+                          std::to_string(access.alignment));
   return true;
 }
 
@@ -160,9 +163,10 @@ SharedRange sharedRange(Warp &warp, uint32_t lane, uint64_t address, uint32_t by
   if (!toShared(address) || (range.block = sharedOwner(warp, address, range.offset)) == nullptr ||
       uint64_t(range.offset) + bytes > range.block->sharedBytes) {
     warp.launch->report(warp, lane, FindingKind::OutOfBounds,
-                        std::string(what) + " of " + std::to_string(bytes) + " bytes at shared address " + hexadecimal(original) +
-                            ": the block's shared memory is " + std::to_string(warp.block->sharedBytes) + " bytes from " +
-                            hexadecimal(sharedStart) + " on");
+                        std::string(what) + " of " + std::to_string(bytes) + " bytes at shared address " +
+                            hexadecimal(original) + ": the block's shared memory is " +
+                            std::to_string(warp.block->sharedBytes) + " bytes from " + hexadecimal(sharedStart) +
+                            " on");
     range.block = nullptr;
     return range;
   }
@@ -177,19 +181,22 @@ std::byte *globalRange(Warp &warp, uint32_t lane, uint64_t address, uint64_t byt
     return nullptr;
   }
   if (write && !allocation->writable) {
-    warp.launch->report(warp, lane, FindingKind::ReadOnlyStore, std::string(what) + " to read-only memory `" + allocation->name + "`");
+    warp.launch->report(warp, lane, FindingKind::ReadOnlyStore,
+                        std::string(what) + " to read-only memory `" + allocation->name + "`");
     return nullptr;
   }
   if (warp.launch->checks) {
     uint32_t other = trackGlobal(warp, *allocation, address, static_cast<uint32_t>(bytes), write, false, lane);
     if (other != ~0u)
-      warp.launch->report(warp, lane, FindingKind::GlobalRace,
-                          std::string(what) + ": `" + allocation->name + "` is written here and by another block, unordered", other);
+      warp.launch->report(
+          warp, lane, FindingKind::GlobalRace,
+          std::string(what) + ": `" + allocation->name + "` is written here and by another block, unordered", other);
   }
   return reinterpret_cast<std::byte *>(address);
 }
 
-static uint32_t resolveGlobal(Warp &warp, uint32_t mask, const uint64_t *address, std::byte **host, const Access &access) {
+static uint32_t resolveGlobal(Warp &warp, uint32_t mask, const uint64_t *address, std::byte **host,
+                              const Access &access) {
   LaunchState &launch = *warp.launch;
   const Allocation *allocation = nullptr;
   uint32_t good = 0;
@@ -199,9 +206,10 @@ static uint32_t resolveGlobal(Warp &warp, uint32_t mask, const uint64_t *address
     if (!allocation || at < allocation->begin || at >= allocation->end)
       allocation = launch.find(at);
     if (!allocation || at + access.bytes > allocation->end) {
-      reportGlobal(warp, lane, at, access.bytes, access.kind == AccessKind::Read    ? "global load"
-                                                 : access.kind == AccessKind::Write ? "global store"
-                                                                                    : "global atomic");
+      reportGlobal(warp, lane, at, access.bytes,
+                   access.kind == AccessKind::Read    ? "global load"
+                   : access.kind == AccessKind::Write ? "global store"
+                                                      : "global atomic");
       return;
     }
     if (misaligned(warp, lane, at, access, "global"))
@@ -263,15 +271,16 @@ static uint32_t resolveShared(Warp &warp, uint32_t mask, uint64_t *address, std:
   return good;
 }
 
-static uint32_t resolveLocal(Warp &warp, uint32_t mask, const uint64_t *address, std::byte **host, const Access &access) {
+static uint32_t resolveLocal(Warp &warp, uint32_t mask, const uint64_t *address, std::byte **host,
+                             const Access &access) {
   uint32_t good = 0;
   forEachLane(mask, [&](unsigned lane) {
     uint64_t offset = address[lane] - localStart;
     if (offset + access.bytes > warp.localBytes || offset > warp.localBytes) {
       warp.launch->report(warp, lane, FindingKind::OutOfBounds,
-                          std::string("local ") + verb(access.kind) + " of " + std::to_string(access.bytes) + " bytes at " +
-                              hexadecimal(address[lane]) + ": the thread has " + std::to_string(warp.localBytes) + " bytes from " +
-                              hexadecimal(localStart) + " on");
+                          std::string("local ") + verb(access.kind) + " of " + std::to_string(access.bytes) +
+                              " bytes at " + hexadecimal(address[lane]) + ": the thread has " +
+                              std::to_string(warp.localBytes) + " bytes from " + hexadecimal(localStart) + " on");
       return;
     }
     if (misaligned(warp, lane, address[lane], access, "local"))
@@ -289,7 +298,8 @@ static uint32_t resolveLocal(Warp &warp, uint32_t mask, const uint64_t *address,
     for (uint32_t i = 0; i < access.bytes; ++i)
       if (initialised[i] == std::byte(0)) {
         warp.launch->report(warp, lane, FindingKind::Uninitialised,
-                            "read of local memory at " + hexadecimal(address[lane] + i) + " that the thread has not written");
+                            "read of local memory at " + hexadecimal(address[lane] + i) +
+                                " that the thread has not written");
         std::memset(initialised, 1, access.bytes);
         break;
       }
@@ -297,7 +307,8 @@ static uint32_t resolveLocal(Warp &warp, uint32_t mask, const uint64_t *address,
   return good;
 }
 
-uint32_t resolve(Warp &warp, const Op &op, uint32_t mask, const uint64_t *address, std::byte **host, const Access &access) {
+uint32_t resolve(Warp &warp, const Op &op, uint32_t mask, const uint64_t *address, std::byte **host,
+                 const Access &access) {
   switch (access.space) {
   case Space::Shared: {
     uint64_t copy[laneCount];

@@ -9,7 +9,7 @@ enum class AccessKind : uint8_t { Read, Write, Atomic };
 
 struct Access {
   Space space = Space::Generic;
-  uint32_t bytes = 4;      // of one lane
+  uint32_t bytes = 4; // of one lane
   uint32_t alignment = 4;
   AccessKind kind = AccessKind::Read;
   MemoryOrder order = MemoryOrder::Weak;
@@ -17,7 +17,8 @@ struct Access {
 };
 
 // The host address of each lane's bytes. Lanes whose access is refused (and reported) are missing in the mask returned.
-uint32_t resolve(Warp &warp, const Op &op, uint32_t mask, const uint64_t *address, std::byte **host, const Access &access);
+uint32_t resolve(Warp &warp, const Op &op, uint32_t mask, const uint64_t *address, std::byte **host,
+                 const Access &access);
 
 // A plain write to global memory that another block wrote unordered: reported unless the value is the same.
 struct WriteConflict {
@@ -30,8 +31,8 @@ void reportWriteConflicts(Warp &warp, uint32_t changed);
 // The lanes' addresses of an operand.
 void addressesOf(const Warp &warp, Slot base, int64_t offset, bool narrow, uint64_t (&address)[laneCount]);
 
-// One access of an engine beside the lanes (bulk copies, wgmma, matrix loads): a range of shared memory of a block of the
-// cluster. Null if it is out of bounds (reported).
+// One access of an engine beside the lanes (bulk copies, wgmma, matrix loads): a range of shared memory of a block of
+// the cluster. Null if it is out of bounds (reported).
 struct SharedRange {
   Block *block = nullptr;
   uint32_t offset = 0; // in Block::shared

@@ -22,11 +22,13 @@ Status mmaHandler(Warp &warp, const Op &op, uint32_t mask) {
   if (!gather(warp, mask, warp.live))
     return Status::Blocked;
   if (mask != allLanes) {
-    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::SynchronisationMisuse, "mma.sync needs all 32 lanes of the warp");
+    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::SynchronisationMisuse,
+                        "mma.sync needs all 32 lanes of the warp");
     return Status::Next;
   }
   ++warp.warpSyncs;
-  const Part *d = warp.program->parts.data() + op.first, *a = d + plan.dRegisters, *b = a + plan.aRegisters, *c = b + plan.bRegisters;
+  const Part *d = warp.program->parts.data() + op.first, *a = d + plan.dRegisters, *b = a + plan.aRegisters,
+             *c = b + plan.bRegisters;
   unsigned aBits = bitsOf(plan.a), bBits = bitsOf(plan.b);
   unsigned aPer = aBits == 64 ? 1 : 32 / aBits, bPer = bBits == 64 ? 1 : 32 / bBits;
   static thread_local std::vector<double> left, right, sums;
@@ -51,10 +53,14 @@ Status mmaHandler(Warp &warp, const Op &op, uint32_t mask) {
   unsigned elements = plan.m * plan.n / laneCount; // of C and D in a lane
   auto cValue = [&](unsigned lane, unsigned i) -> double {
     switch (plan.c) {
-    case ScalarType::F16: return halfToFloat(static_cast<uint16_t>(readPart(warp, c[i / 2], lane) >> (i % 2 * 16)));
-    case ScalarType::F32: return std::bit_cast<float>(static_cast<uint32_t>(readPart(warp, c[i], lane)));
-    case ScalarType::F64: return std::bit_cast<double>(readPart(warp, c[i], lane));
-    default: return static_cast<int32_t>(readPart(warp, c[i], lane));
+    case ScalarType::F16:
+      return halfToFloat(static_cast<uint16_t>(readPart(warp, c[i / 2], lane) >> (i % 2 * 16)));
+    case ScalarType::F32:
+      return std::bit_cast<float>(static_cast<uint32_t>(readPart(warp, c[i], lane)));
+    case ScalarType::F64:
+      return std::bit_cast<double>(readPart(warp, c[i], lane));
+    default:
+      return static_cast<int32_t>(readPart(warp, c[i], lane));
     }
   };
   auto put = [&](unsigned lane, unsigned i, double value) {
@@ -65,12 +71,17 @@ Status mmaHandler(Warp &warp, const Op &op, uint32_t mask) {
       word = i % 2 ? (word & 0xFFFF) | half << 16 : half;
       break;
     }
-    case ScalarType::F32: warp.at<float>(d[i].slot)[lane] = static_cast<float>(value); break;
-    case ScalarType::F64: warp.at<double>(d[i].slot)[lane] = value; break;
+    case ScalarType::F32:
+      warp.at<float>(d[i].slot)[lane] = static_cast<float>(value);
+      break;
+    case ScalarType::F64:
+      warp.at<double>(d[i].slot)[lane] = value;
+      break;
     default: {
       auto whole = static_cast<int64_t>(value);
-      warp.at<uint32_t>(d[i].slot)[lane] =
-          plan.saturate ? static_cast<uint32_t>(std::clamp<int64_t>(whole, INT32_MIN, INT32_MAX)) : static_cast<uint32_t>(whole);
+      warp.at<uint32_t>(d[i].slot)[lane] = plan.saturate
+                                               ? static_cast<uint32_t>(std::clamp<int64_t>(whole, INT32_MIN, INT32_MAX))
+                                               : static_cast<uint32_t>(whole);
     }
     }
   };
@@ -104,7 +115,8 @@ Status mmaHandler(Warp &warp, const Op &op, uint32_t mask) {
       for (unsigned row = 0; row < plan.m; ++row)
         for (unsigned i = 0; i < plan.k; ++i)
           for (unsigned column = 0; column < plan.n; ++column)
-            sums[row * plan.n + column] = std::fma(left[row * plan.k + i], right[i * plan.n + column], sums[row * plan.n + column]);
+            sums[row * plan.n + column] =
+                std::fma(left[row * plan.k + i], right[i * plan.n + column], sums[row * plan.n + column]);
     } else {
       multiplyAdd(sums.data(), left.data(), right.data(), plan.m, plan.n, plan.k);
     }
@@ -176,9 +188,10 @@ void decodeMma(Decoder &decoder) {
   struct Known {
     unsigned m, n, k, bits;
   };
-  static constexpr Known shapes[] = {{16, 8, 8, 16}, {16, 8, 16, 16}, {16, 8, 4, 32}, {16, 8, 8, 32}, {8, 8, 16, 8}, {16, 8, 16, 8}, {16, 8, 32, 8},
-                                     {8, 8, 32, 4}, {16, 8, 32, 4}, {16, 8, 64, 4}, {8, 8, 128, 1}, {16, 8, 128, 1}, {16, 8, 256, 1},
-                                     {8, 8, 4, 64}, {16, 8, 4, 64}, {16, 8, 8, 64}, {16, 8, 16, 64}};
+  static constexpr Known shapes[] = {{16, 8, 8, 16}, {16, 8, 16, 16}, {16, 8, 4, 32},  {16, 8, 8, 32}, {8, 8, 16, 8},
+                                     {16, 8, 16, 8}, {16, 8, 32, 8},  {8, 8, 32, 4},   {16, 8, 32, 4}, {16, 8, 64, 4},
+                                     {8, 8, 128, 1}, {16, 8, 128, 1}, {16, 8, 256, 1}, {8, 8, 4, 64},  {16, 8, 4, 64},
+                                     {16, 8, 8, 64}, {16, 8, 16, 64}};
   unsigned bits = bitsOf(*a);
   bool known = false;
   for (const Known &candidate : shapes)
@@ -188,11 +201,13 @@ void decodeMma(Decoder &decoder) {
   if (!known || bits != bitsOf(*b))
     decoder.refuse("the simulator does not know this shape for these types");
   bool eight = *a == MatrixType::E4M3 || *a == MatrixType::E5M2;
-  bool typesFit = isIntegerMatrix(*a) ? *result == ScalarType::S32 && *c == ScalarType::S32 && isIntegerMatrix(*b)
+  bool typesFit = isIntegerMatrix(*a)     ? *result == ScalarType::S32 && *c == ScalarType::S32 && isIntegerMatrix(*b)
                   : *a == MatrixType::F64 ? *result == ScalarType::F64 && *c == ScalarType::F64
-                  : *a == MatrixType::F16 || eight ? (*result == ScalarType::F32 || *result == ScalarType::F16) && (*c == ScalarType::F32 || *c == ScalarType::F16)
+                  : *a == MatrixType::F16 || eight ? (*result == ScalarType::F32 || *result == ScalarType::F16) &&
+                                                         (*c == ScalarType::F32 || *c == ScalarType::F16)
                                                    : *result == ScalarType::F32 && *c == ScalarType::F32;
-  if (!typesFit || (!isIntegerMatrix(*a) && !eight && *a != *b) || ((eight) && (*b != MatrixType::E4M3 && *b != MatrixType::E5M2)))
+  if (!typesFit || (!isIntegerMatrix(*a) && !eight && *a != *b) ||
+      ((eight) && (*b != MatrixType::E4M3 && *b != MatrixType::E5M2)))
     decoder.refuse("its types do not go together");
   unsigned per = bits == 64 ? 1 : 32 / bits;
   plan->aRegisters = plan->m * plan->k / laneCount / per;
@@ -204,11 +219,14 @@ void decodeMma(Decoder &decoder) {
   unsigned counts[] = {plan->dRegisters, plan->aRegisters, plan->bRegisters, plan->cRegisters};
   uint32_t before = 0;
   for (size_t i = 0; i < 4; ++i) {
-    op.type = (i == 0 || i == 3) ? (plan->d == ScalarType::F64 ? ScalarType::F64 : plan->d == ScalarType::F32 ? ScalarType::F32 : ScalarType::B32)
+    op.type = (i == 0 || i == 3) ? (plan->d == ScalarType::F64   ? ScalarType::F64
+                                    : plan->d == ScalarType::F32 ? ScalarType::F32
+                                                                 : ScalarType::B32)
                                  : (bits == 64 ? ScalarType::F64 : ScalarType::B32);
     decoder.addParts(decoder.operand(i), i == 0);
     if (op.count - before != counts[i])
-      decoder.refuse("operand " + std::to_string(i) + " has " + std::to_string(op.count - before) + " registers, not " + std::to_string(counts[i]));
+      decoder.refuse("operand " + std::to_string(i) + " has " + std::to_string(op.count - before) + " registers, not " +
+                     std::to_string(counts[i]));
     unsigned width = (i == 0 || i == 3) ? (plan->d == ScalarType::F64 ? 8 : 4) : (bits == 64 ? 8 : 4);
     for (uint32_t j = before; j < op.count; ++j)
       if (decoder.program.parts[op.first + j].bytes != width)
@@ -228,7 +246,10 @@ static void refuseWmma(Decoder &decoder) {
   decoder.refuse("wmma, whose fragments the ISA leaves open, is not simulated: use mma.sync");
 }
 
-const std::vector<DecoderEntry> matrixDecoders = {{"mma", decodeMma}, {"ldmatrix", decodeLoadMatrix}, {"stmatrix", decodeStoreMatrix},
-                                                  {"movmatrix", decodeMoveMatrix}, {"wmma", refuseWmma}};
+const std::vector<DecoderEntry> matrixDecoders = {{"mma", decodeMma},
+                                                  {"ldmatrix", decodeLoadMatrix},
+                                                  {"stmatrix", decodeStoreMatrix},
+                                                  {"movmatrix", decodeMoveMatrix},
+                                                  {"wmma", refuseWmma}};
 
 } // namespace nacre::simulator

@@ -8,7 +8,9 @@ namespace nacre::simulator {
 // The clock counts what the warp has executed; the timer is the host's.
 Status refreshClocks(Warp &warp, const Op &, uint32_t) {
   uint64_t clock = warp.executed * 4 + warp.block->cluster->executed;
-  auto timer = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+  auto timer = static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
   auto *specials = warp.bases[SpecialBase];
   for (unsigned i = 0; i < laneCount; ++i) {
     reinterpret_cast<uint32_t *>(specials + ClockLow * specialRowBytes)[i] = static_cast<uint32_t>(clock);
@@ -121,7 +123,7 @@ void decodeMove(Decoder &decoder) {
     Handler add = row == 8 ? (Handler)moveOffsetHandler<uint64_t> : (Handler)moveOffsetHandler<uint32_t>;
     if (variable.space == Space::Local) {
       op.a = Slot::make(FrameBase, row == 8 ? frameLocal64 : frameLocal32);
-      op.offset += static_cast<int64_t>(variable.address);
+      op.offset = sumOf(op.offset, variable.address);
       return decoder.emit(add, InstructionClass::Move);
     }
     if (variable.space == Space::Shared && variable.isExtern) {
@@ -132,13 +134,15 @@ void decodeMove(Decoder &decoder) {
       if (!isKernelParameter(decoder.source, variable) || row != 8)
         decoder.refuse("the address of a call's parameter cannot be taken");
       op.a = Slot::make(SpecialBase, ParameterBase * specialRowBytes);
-      op.offset += static_cast<int64_t>(variable.address);
+      op.offset = sumOf(op.offset, variable.address);
       return decoder.emit(add, InstructionClass::Move);
     }
     op.offset = 0;
   }
   op.a = decoder.valueOf(source, type);
-  Handler handler = row == 4 ? (Handler)moveHandler<uint32_t> : row == 8 ? (Handler)moveHandler<uint64_t> : (Handler)moveHandler<Wide128>;
+  Handler handler = row == 4   ? (Handler)moveHandler<uint32_t>
+                    : row == 8 ? (Handler)moveHandler<uint64_t>
+                               : (Handler)moveHandler<Wide128>;
   decoder.emit(handler, InstructionClass::Move);
 }
 
@@ -159,10 +163,10 @@ void decodeConvertAddress(Decoder &decoder) {
   op.offset = static_cast<int64_t>(to ? 0 - window : window);
   if (source.kind == OperandKind::Variable) {
     const Variable &variable = *source.variable;
-    op.offset += source.offset;
+    op.offset = sumOf(op.offset, static_cast<uint64_t>(source.offset));
     if (variable.space == Space::Local) {
       op.a = Slot::make(FrameBase, frameLocal64);
-      op.offset += static_cast<int64_t>(variable.address);
+      op.offset = sumOf(op.offset, variable.address);
       return decoder.emit(moveOffsetHandler<uint64_t>, InstructionClass::Move);
     }
     if (variable.space == Space::Shared && variable.isExtern) {
@@ -173,10 +177,10 @@ void decodeConvertAddress(Decoder &decoder) {
       if (!isKernelParameter(decoder.source, variable))
         decoder.refuse("the address of a call's parameter cannot be taken");
       op.a = Slot::make(SpecialBase, ParameterBase * specialRowBytes);
-      op.offset += static_cast<int64_t>(variable.address);
+      op.offset = sumOf(op.offset, variable.address);
       return decoder.emit(moveOffsetHandler<uint64_t>, InstructionClass::Move);
     }
-    op.offset -= source.offset; // part of the constant
+    op.offset = sumOf(op.offset, 0 - static_cast<uint64_t>(source.offset)); // part of the constant
   }
   op.a = decoder.valueOf(source, type);
   decoder.emit(moveOffsetHandler<uint64_t>, InstructionClass::Move);
@@ -187,10 +191,13 @@ Status isSpaceHandler(Warp &warp, const Op &op, uint32_t mask) {
   uint32_t result = 0;
   for (unsigned i = 0; i < laneCount; ++i) {
     uint64_t window = a[i] >> 56;
-    Space space = window == (sharedWindow >> 56) ? Space::Shared : window == (localWindow >> 56) ? Space::Local : Space::Global;
+    Space space = window == (sharedWindow >> 56)  ? Space::Shared
+                  : window == (localWindow >> 56) ? Space::Local
+                                                  : Space::Global;
     bool yes = space == op.space;
     if (yes && space == Space::Shared && op.flags) // shared::cta: one's own block
-      yes = ((a[i] - sharedWindow) >> clusterShift) == 0 || ((a[i] - sharedWindow) >> clusterShift) == warp.block->rank + 1;
+      yes = ((a[i] - sharedWindow) >> clusterShift) == 0 ||
+            ((a[i] - sharedWindow) >> clusterShift) == warp.block->rank + 1;
     if (op.space == Space::Parameter) {
       auto base = reinterpret_cast<uint64_t>(warp.launch->parameters.data);
       yes = a[i] >= base && a[i] < base + warp.launch->parameters.size;
@@ -219,7 +226,8 @@ template <typename E> Status mapHandler(Warp &warp, const Op &op, uint32_t mask)
   const E *a = warp.at<E>(op.a);
   const uint32_t *rank = warp.at<uint32_t>(op.b);
   keepActive(mask, warp.at<E>(op.d), [&](unsigned i) {
-    uint64_t address = static_cast<uint64_t>(a[i]) + static_cast<uint64_t>(op.offset), window = address & (uint64_t(0xFF) << 56);
+    uint64_t address = static_cast<uint64_t>(a[i]) + static_cast<uint64_t>(op.offset),
+             window = address & (uint64_t(0xFF) << 56);
     uint64_t offset = address & ((1u << clusterShift) - 1);
     return static_cast<E>(window | uint64_t(rank[i] + 1) << clusterShift | offset);
   });
@@ -261,7 +269,8 @@ void decodeRank(Decoder &decoder) {
   decoder.expectOperands(2, 2);
   op.d = decoder.destination(decoder.operand(0), 4);
   op.a = decoder.valueOf(decoder.operand(1), type);
-  decoder.emit(rowBytesOf(type) == 8 ? (Handler)rankHandler<uint64_t> : (Handler)rankHandler<uint32_t>, InstructionClass::Move);
+  decoder.emit(rowBytesOf(type) == 8 ? (Handler)rankHandler<uint64_t> : (Handler)rankHandler<uint32_t>,
+               InstructionClass::Move);
 }
 
 // A cache policy means nothing here.
@@ -276,7 +285,8 @@ void decodePolicy(Decoder &decoder) {
 
 } // namespace
 
-const std::vector<DecoderEntry> moveDecoders = {{"mov", decodeMove},   {"cvta", decodeConvertAddress}, {"isspacep", decodeIsSpace},
-                                                {"mapa", decodeMap},   {"getctarank", decodeRank},     {"createpolicy", decodePolicy}};
+const std::vector<DecoderEntry> moveDecoders = {{"mov", decodeMove},         {"cvta", decodeConvertAddress},
+                                                {"isspacep", decodeIsSpace}, {"mapa", decodeMap},
+                                                {"getctarank", decodeRank},  {"createpolicy", decodePolicy}};
 
 } // namespace nacre::simulator

@@ -4,7 +4,7 @@
 
 namespace nacre::simulator {
 
-static constexpr uint64_t largestVariable = uint64_t(1) << 32;
+static constexpr uint64_t largestVariable = uint64_t(1) << 26; // bytes
 
 Function *SyntaxModule::findFunction(std::string_view name) const {
   for (auto &function : functions)
@@ -210,7 +210,8 @@ void Parser::parseVariable(Space space, bool isExtern, std::deque<Variable> &int
       }
       int64_t extent = constantExpression();
       expect("]");
-      if (extent < 0 || uint64_t(extent) > largestVariable || count * uint64_t(std::max<int64_t>(extent, 1)) > largestVariable)
+      if (extent < 0 || uint64_t(extent) > largestVariable ||
+          count * uint64_t(std::max<int64_t>(extent, 1)) > largestVariable)
         fail("the array is too large");
       count *= static_cast<uint64_t>(extent);
     }
@@ -298,7 +299,7 @@ void Parser::initialiserElement(Variable &variable, uint64_t &position) {
     return put(bits);
   }
   int64_t value = constantExpression();
-  put(static_cast<uint64_t>(negative ? -value : value));
+  put(negative ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value));
 }
 
 void Parser::parseInitialiser(Variable &variable) {
@@ -452,7 +453,7 @@ void Parser::parseRegisters() {
     if (accept("<")) {
       uint64_t count = unsignedNumber("a count of registers");
       expect(">");
-      if (count > 1000000 || function->registers.size() + count > 4000000)
+      if (count > 500000 || function->registers.size() + count > 500000)
         fail("too many registers");
       for (uint64_t i = 0; i < count; ++i)
         function->registers.push_back({type, std::string(name) + std::to_string(i)});

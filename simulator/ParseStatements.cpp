@@ -127,8 +127,10 @@ void Parser::parseDirective() {
   if (token.is(".reg"))
     parseRegisters();
   else if (token.is(".local") || token.is(".shared") || token.is(".param"))
-    parseVariable(token.is(".local") ? Space::Local : token.is(".shared") ? Space::Shared : Space::Parameter, false,
-                  function->variables);
+    parseVariable(token.is(".local")    ? Space::Local
+                  : token.is(".shared") ? Space::Shared
+                                        : Space::Parameter,
+                  false, function->variables);
   else if (token.is(".global") || token.is(".const"))
     parseVariable(token.is(".global") ? Space::Global : Space::Constant, false, function->variables);
   else if (token.is(".pragma"))
@@ -173,13 +175,13 @@ int64_t Parser::constantExpression(int minimum) {
   uint64_t left = static_cast<uint64_t>(constantFactor());
   while (true) {
     std::string_view symbol = lexer.peek().kind == TokenKind::Symbol ? lexer.peek().text : "";
-    int level = symbol == "|"                      ? 1
-                : symbol == "^"                    ? 2
-                : symbol == "&"                    ? 3
-                : symbol == "<" || symbol == ">"   ? 4
-                : symbol == "+" || symbol == "-"   ? 5
+    int level = symbol == "|"                                     ? 1
+                : symbol == "^"                                   ? 2
+                : symbol == "&"                                   ? 3
+                : symbol == "<" || symbol == ">"                  ? 4
+                : symbol == "+" || symbol == "-"                  ? 5
                 : symbol == "*" || symbol == "/" || symbol == "%" ? 6
-                                                   : 0;
+                                                                  : 0;
     if (level == 0 || level <= minimum)
       return static_cast<int64_t>(left);
     lexer.next();
@@ -190,14 +192,30 @@ int64_t Parser::constantExpression(int minimum) {
     uint64_t right = static_cast<uint64_t>(constantExpression(level));
     --depth;
     switch (symbol[0]) {
-    case '|': left |= right; break;
-    case '^': left ^= right; break;
-    case '&': left &= right; break;
-    case '<': left = right < 64 ? left << right : 0; break;
-    case '>': left = right < 64 ? left >> right : 0; break;
-    case '+': left += right; break;
-    case '-': left -= right; break;
-    case '*': left *= right; break;
+    case '|':
+      left |= right;
+      break;
+    case '^':
+      left ^= right;
+      break;
+    case '&':
+      left &= right;
+      break;
+    case '<':
+      left = right < 64 ? left << right : 0;
+      break;
+    case '>':
+      left = right < 64 ? left >> right : 0;
+      break;
+    case '+':
+      left += right;
+      break;
+    case '-':
+      left -= right;
+      break;
+    case '*':
+      left *= right;
+      break;
     default:
       if (right == 0)
         fail("a division by zero in a constant");
@@ -381,7 +399,8 @@ void Parser::parseInstruction() {
   }
   size_t end = lexer.peek().offset;
   expect(";");
-  while (end > start && (lexer.source()[end - 1] == ' ' || lexer.source()[end - 1] == '\n' || lexer.source()[end - 1] == '\t'))
+  while (end > start &&
+         (lexer.source()[end - 1] == ' ' || lexer.source()[end - 1] == '\n' || lexer.source()[end - 1] == '\t'))
     --end;
   instruction.text = lexer.source().substr(start, end - start);
   function->instructions.push_back(std::move(instruction));

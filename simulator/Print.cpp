@@ -48,11 +48,17 @@ std::string formatPrint(const std::string &format, const std::byte *buffer, size
     }
     char conversion = at < format.size() ? format[at] : '\0';
     switch (conversion) {
-    case 'd': case 'i':
-      result += formatted(specification + "lld", isLong ? static_cast<long long>(next(8)) : static_cast<long long>(static_cast<int32_t>(next(4))));
+    case 'd':
+    case 'i':
+      result += formatted(specification + "lld", isLong ? static_cast<long long>(next(8))
+                                                        : static_cast<long long>(static_cast<int32_t>(next(4))));
       break;
-    case 'u': case 'x': case 'X': case 'o':
-      result += formatted(specification + "ll" + conversion, static_cast<unsigned long long>(isLong ? next(8) : next(4)));
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'o':
+      result +=
+          formatted(specification + "ll" + conversion, static_cast<unsigned long long>(isLong ? next(8) : next(4)));
       break;
     case 'c':
       result += formatted(specification + "c", static_cast<int>(next(4)));
@@ -63,7 +69,14 @@ std::string formatPrint(const std::string &format, const std::byte *buffer, size
     case 's':
       result += formatted(specification + "s", stringAt(next(8)).c_str());
       break;
-    case 'f': case 'F': case 'e': case 'E': case 'g': case 'G': case 'a': case 'A': {
+    case 'f':
+    case 'F':
+    case 'e':
+    case 'E':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A': {
       uint64_t bits = next(8);
       double value;
       std::memcpy(&value, &bits, 8);

@@ -1,8 +1,8 @@
 // PTX decoded for execution: an array of operations, each a handler with its operands resolved.
 //
-// A register is a row of 32 values, one a lane: 4 bytes each for types of up to 32 bits, 8 for 64 bits, 16 for 128 bits. A
-// predicate is one 32-bit mask. An operand is a slot: where its row begins, in the registers of the frame, in the pool of
-// constants (immediates are rows too, so handlers need not care), or among the warp's special registers.
+// A register is a row of 32 values, one a lane: 4 bytes each for types of up to 32 bits, 8 for 64 bits, 16 for 128
+// bits. A predicate is one 32-bit mask. An operand is a slot: where its row begins, in the registers of the frame, in
+// the pool of constants (immediates are rows too, so handlers need not care), or among the warp's special registers.
 #pragma once
 
 #include "simulator/Syntax.h"
@@ -41,8 +41,27 @@ struct Slot {
 constexpr uint32_t noGuard = ~0u;
 
 enum class InstructionClass : uint8_t {
-  Integer, Float, Half, Double, Convert, Move, Compare, Logic, Special, Memory, SharedMemory, Atomic, Branch, Shuffle,
-  Barrier, AsyncCopy, TensorCopy, Matrix, WarpgroupMatrix, Other, Count
+  Integer,
+  Float,
+  Half,
+  Double,
+  Convert,
+  Move,
+  Compare,
+  Logic,
+  Special,
+  Memory,
+  SharedMemory,
+  Atomic,
+  Branch,
+  Shuffle,
+  Barrier,
+  AsyncCopy,
+  TensorCopy,
+  Matrix,
+  WarpgroupMatrix,
+  Other,
+  Count
 };
 const char *nameOf(InstructionClass);
 
@@ -52,8 +71,8 @@ enum class Scope : uint8_t { Cta, Cluster, Gpu, System };
 // A decoded operand of an instruction that takes many: its slot and width of the row's elements.
 struct Part {
   Slot slot;
-  uint8_t bytes = 4;   // 1, 2, 4, 8, 16 in its row; 0: a predicate
-  bool sink = false;   // `_`
+  uint8_t bytes = 4; // 1, 2, 4, 8, 16 in its row; 0: a predicate
+  bool sink = false; // `_`
 };
 
 struct Op {
@@ -63,12 +82,12 @@ struct Op {
   InstructionClass kind = InstructionClass::Other;
   Space space = Space::Generic;
   ScalarType type = ScalarType::None;
-  Slot d, a, b, c, e;       // destination and sources, as the handler means them
-  int64_t offset = 0;       // added to an address; or an immediate
-  uint32_t target = 0;      // where a branch goes
+  Slot d, a, b, c, e;            // destination and sources, as the handler means them
+  int64_t offset = 0;            // added to an address; or an immediate
+  uint32_t target = 0;           // where a branch goes
   uint32_t first = 0, count = 0; // a range of Program::parts
-  uint8_t bytes = 0;        // of one element in memory
-  uint8_t lanes32 = 0;      // addresses are 32 bits wide
+  uint8_t bytes = 0;             // of one element in memory
+  uint8_t lanes32 = 0;           // addresses are 32 bits wide
   MemoryOrder order = MemoryOrder::Weak;
   Scope scope = Scope::Gpu;
   uint32_t flags = 0, extra = 0; // as the handler means them
@@ -79,15 +98,16 @@ struct Op {
 struct OpInfo {
   const Instruction *instruction = nullptr;
   uint32_t functionIndex = 0;
-  uint32_t firstRead = 0, readCount = 0, firstWrite = 0, writeCount = 0; // ranges of Program::touched: registers by offset
+  uint32_t firstRead = 0, readCount = 0, firstWrite = 0,
+           writeCount = 0; // ranges of Program::touched: registers by offset
 };
 
 struct DecodedFunction {
   const Function *source = nullptr;
-  uint32_t entry = 0, end = 0;      // ops
+  uint32_t entry = 0, end = 0; // ops
   uint32_t registerBytes = 0;
   uint32_t localBytes = 0, localAlignment = 16;
-  uint32_t parameterBytes = 0;      // of one lane: all .param variables of its body, parameters and results included
+  uint32_t parameterBytes = 0; // of one lane: all .param variables of its body, parameters and results included
   uint32_t staticSharedBytes = 0;
   bool usesWgmma = false;
 };
@@ -100,8 +120,9 @@ struct CallPlan {
   struct Copy {
     uint32_t caller, callee, bytes;
   };
-  std::vector<Copy> arguments, results;        // of a direct call
-  std::vector<std::pair<uint32_t, uint32_t>> argumentPlaces, resultPlaces; // (offset, bytes) in the caller, for indirect calls
+  std::vector<Copy> arguments, results; // of a direct call
+  std::vector<std::pair<uint32_t, uint32_t>> argumentPlaces,
+      resultPlaces; // (offset, bytes) in the caller, for indirect calls
 };
 
 struct AlignedBytes {
@@ -110,7 +131,8 @@ struct AlignedBytes {
   size_t size = 0;
   void allocate(size_t bytes, size_t alignment = 64) {
     storage.reset(new std::byte[bytes + alignment]());
-    data = reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(storage.get()) + alignment - 1) & ~(alignment - 1));
+    data =
+        reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(storage.get()) + alignment - 1) & ~(alignment - 1));
     size = bytes;
   }
 };
@@ -130,11 +152,11 @@ struct Program {
     Variable *variable;
     AlignedBytes memory;
   };
-  std::vector<Module> variables; // .global and .const, with their memory
+  std::vector<Module> variables;  // .global and .const, with their memory
   uint32_t moduleSharedBytes = 0; // .shared at module level
   uint32_t dynamicSharedAlignment = 16;
   unsigned smVersion = 90;
-  bool hasGlobalAtomics = false;  // the order of blocks may show
+  bool hasGlobalAtomics = false; // the order of blocks may show
   bool usesWgmma = false;
   uint32_t sharedGranule = 4, globalGranule = 4; // bytes: the smallest access of each memory, 4 at most
 
@@ -152,12 +174,58 @@ constexpr uint32_t localStart = 16;
 
 // The warp's special registers, each a row of 256 bytes in SpecialBase. Row 0 and 1 take what nobody reads.
 enum SpecialRow : uint32_t {
-  ScratchRow = 0, TidX = 2, TidY, TidZ, NtidX, NtidY, NtidZ, CtaidX, CtaidY, CtaidZ, NctaidX, NctaidY, NctaidZ,
-  LaneId, WarpId, NWarpId, SmId, NSmId, GridId, LaneMaskEq, LaneMaskLe, LaneMaskLt, LaneMaskGe, LaneMaskGt,
-  ClusterIdX, ClusterIdY, ClusterIdZ, NClusterIdX, NClusterIdY, NClusterIdZ,
-  ClusterCtaidX, ClusterCtaidY, ClusterCtaidZ, ClusterNctaidX, ClusterNctaidY, ClusterNctaidZ,
-  ClusterCtaRank, ClusterNctaRank, IsExplicitCluster, DynamicSmemSize, TotalSmemSize, ClockLow, Clock64, ClockHigh,
-  GlobalTimer, GlobalTimerLow, GlobalTimerHigh, ParameterBase, DynamicShared32, DynamicShared64, ZeroRow, SpecialRowCount
+  ScratchRow = 0,
+  TidX = 2,
+  TidY,
+  TidZ,
+  NtidX,
+  NtidY,
+  NtidZ,
+  CtaidX,
+  CtaidY,
+  CtaidZ,
+  NctaidX,
+  NctaidY,
+  NctaidZ,
+  LaneId,
+  WarpId,
+  NWarpId,
+  SmId,
+  NSmId,
+  GridId,
+  LaneMaskEq,
+  LaneMaskLe,
+  LaneMaskLt,
+  LaneMaskGe,
+  LaneMaskGt,
+  ClusterIdX,
+  ClusterIdY,
+  ClusterIdZ,
+  NClusterIdX,
+  NClusterIdY,
+  NClusterIdZ,
+  ClusterCtaidX,
+  ClusterCtaidY,
+  ClusterCtaidZ,
+  ClusterNctaidX,
+  ClusterNctaidY,
+  ClusterNctaidZ,
+  ClusterCtaRank,
+  ClusterNctaRank,
+  IsExplicitCluster,
+  DynamicSmemSize,
+  TotalSmemSize,
+  ClockLow,
+  Clock64,
+  ClockHigh,
+  GlobalTimer,
+  GlobalTimerLow,
+  GlobalTimerHigh,
+  ParameterBase,
+  DynamicShared32,
+  DynamicShared64,
+  ZeroRow,
+  SpecialRowCount
 };
 constexpr uint32_t specialRowBytes = 256;
 

@@ -16,10 +16,14 @@ static const char *streamName(const Block &block, uint32_t agent) {
   if (agent >= block.cluster->warpsPerBlock * block.cluster->blocks.size() * StreamCount)
     return "a tensor copy";
   switch (agent % StreamCount) {
-  case CopyStream: return "a cp.async";
-  case BulkStream: return "a bulk copy";
-  case WgmmaStream: return "a wgmma";
-  default: return "a warp";
+  case CopyStream:
+    return "a cp.async";
+  case BulkStream:
+    return "a bulk copy";
+  case WgmmaStream:
+    return "a wgmma";
+  default:
+    return "a warp";
   }
 }
 
@@ -29,8 +33,8 @@ static std::string whoDid(const Block &block, uint32_t agent) {
   if (agent >= warps * block.cluster->blocks.size() * StreamCount)
     return name;
   uint32_t warp = agent / StreamCount % warps, rank = agent / StreamCount / warps;
-  name = agent % StreamCount == GenericStream ? "warp " + std::to_string(warp)
-                                              : name + " of warp " + std::to_string(warp);
+  name =
+      agent % StreamCount == GenericStream ? "warp " + std::to_string(warp) : name + " of warp " + std::to_string(warp);
   if (block.cluster->blocks.size() > 1)
     name += " of block " + std::to_string(rank) + " of the cluster";
   return name;
@@ -103,8 +107,9 @@ void trackShared(Warp &warp, Block &owner, uint32_t offset, uint32_t bytes, cons
     bool written = shadow.flags & ShadowWritten;
     if (shadow.flags & ShadowBarrier) {
       warp.launch->report(warp, access.lane, FindingKind::MbarrierMisuse,
-                          std::string(access.write ? "write to" : "read of") + " an mbarrier as data at shared address " +
-                              hexadecimal(i * granule + sharedStart) + " (mbarrier.inval is missing)",
+                          std::string(access.write ? "write to" : "read of") +
+                              " an mbarrier as data at shared address " + hexadecimal(i * granule + sharedStart) +
+                              " (mbarrier.inval is missing)",
                           shadow.writeOp);
       if (access.write)
         shadow.flags &= static_cast<uint8_t>(~ShadowBarrier);
@@ -125,7 +130,8 @@ void trackShared(Warp &warp, Block &owner, uint32_t offset, uint32_t bytes, cons
       }
     } else if (!access.write) {
       warp.launch->report(warp, access.lane, FindingKind::Uninitialised,
-                          "read of shared memory at " + hexadecimal(i * granule + sharedStart) + " that nothing has written");
+                          "read of shared memory at " + hexadecimal(i * granule + sharedStart) +
+                              " that nothing has written");
       shadow.flags |= ShadowWritten; // said once
       shadow.writeAgent = static_cast<uint16_t>(access.agent);
       shadow.writeClock = 0;
@@ -190,8 +196,8 @@ static bool ordered(const Block &block, uint64_t entry) {
   return found != block.acquired.end() && found->second >= timeOf(entry);
 }
 
-uint32_t trackGlobal(Warp &warp, const Allocation &allocation, uint64_t address, uint32_t bytes, bool write, bool strong,
-                     uint32_t lane) {
+uint32_t trackGlobal(Warp &warp, const Allocation &allocation, uint64_t address, uint32_t bytes, bool write,
+                     bool strong, uint32_t lane) {
   if (!allocation.shadow)
     return ~0u;
   Block &block = *warp.block;
@@ -203,14 +209,15 @@ uint32_t trackGlobal(Warp &warp, const Allocation &allocation, uint64_t address,
     warp.launch->report(warp, lane, FindingKind::GlobalRace,
                         std::string(write ? "write to" : "read of") + " `" + allocation.name + "` at byte " +
                             std::to_string(address - allocation.begin) + " by block " + std::to_string(block.linear) +
-                            " and " + (otherWrote ? "a write" : "a read") + " by block " + std::to_string(blockOf(entry)) +
-                            ": nothing orders the blocks",
+                            " and " + (otherWrote ? "a write" : "a read") + " by block " +
+                            std::to_string(blockOf(entry)) + ": nothing orders the blocks",
                         opOf(entry));
   };
   for (uint64_t i = first; i <= last; ++i) {
     GlobalShadow &shadow = allocation.shadow->entries[i];
     uint64_t lastWrite = shadow.write.load(std::memory_order_relaxed);
-    if (lastWrite && blockOf(lastWrite) != block.linear && !(strong && strongOf(lastWrite)) && !ordered(block, lastWrite)) {
+    if (lastWrite && blockOf(lastWrite) != block.linear && !(strong && strongOf(lastWrite)) &&
+        !ordered(block, lastWrite)) {
       if (write && !strong)
         differingOnly = opOf(lastWrite);
       else

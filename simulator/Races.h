@@ -1,4 +1,5 @@
-// Races: every access to shared memory, and accesses of different blocks to global memory, compared with what came before.
+// Races: every access to shared memory, and accesses of different blocks to global memory, compared with what came
+// before.
 #pragma once
 
 #include "simulator/Machine.h"
@@ -30,9 +31,10 @@ struct MemoryShadow {
   ~MemoryShadow();
   MemoryShadow(const MemoryShadow &) = delete;
 };
-// Returns the op of an unordered write by another block to the same place that only matters if the value differs; ~0: none.
-uint32_t trackGlobal(Warp &warp, const Allocation &allocation, uint64_t address, uint32_t bytes, bool write, bool strong,
-                     uint32_t lane);
+// Returns the op of an unordered write by another block to the same place that only matters if the value differs; ~0:
+// none.
+uint32_t trackGlobal(Warp &warp, const Allocation &allocation, uint64_t address, uint32_t bytes, bool write,
+                     bool strong, uint32_t lane);
 
 // Synchronisation through memory: strong operations and fences.
 void synchroniseShared(Warp &warp, Block &owner, uint32_t offset, bool reads, bool writes, MemoryOrder order);

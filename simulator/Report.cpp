@@ -7,26 +7,46 @@ namespace nacre::simulator {
 
 const char *nameOf(FindingKind kind) {
   switch (kind) {
-  case FindingKind::OutOfBounds: return "out-of-bounds";
-  case FindingKind::Misaligned: return "misaligned";
-  case FindingKind::SharedRace: return "shared-race";
-  case FindingKind::ProxyRace: return "proxy-race";
-  case FindingKind::GlobalRace: return "global-race";
-  case FindingKind::Uninitialised: return "uninitialised";
-  case FindingKind::BarrierMismatch: return "barrier-mismatch";
-  case FindingKind::DivergentBarrier: return "divergent-barrier";
-  case FindingKind::Deadlock: return "deadlock";
-  case FindingKind::MbarrierMisuse: return "mbarrier-misuse";
-  case FindingKind::WgmmaInFlight: return "wgmma-in-flight";
-  case FindingKind::WgmmaFence: return "wgmma-fence";
-  case FindingKind::DescriptorError: return "descriptor";
-  case FindingKind::TensorMapError: return "tensor-map";
-  case FindingKind::Trap: return "trap";
-  case FindingKind::AssertionFailed: return "assertion-failed";
-  case FindingKind::ReadOnlyStore: return "read-only-store";
-  case FindingKind::SynchronisationMisuse: return "synchronisation-misuse";
-  case FindingKind::RegisterPool: return "register-pool";
-  case FindingKind::LimitReached: return "limit-reached";
+  case FindingKind::OutOfBounds:
+    return "out-of-bounds";
+  case FindingKind::Misaligned:
+    return "misaligned";
+  case FindingKind::SharedRace:
+    return "shared-race";
+  case FindingKind::ProxyRace:
+    return "proxy-race";
+  case FindingKind::GlobalRace:
+    return "global-race";
+  case FindingKind::Uninitialised:
+    return "uninitialised";
+  case FindingKind::BarrierMismatch:
+    return "barrier-mismatch";
+  case FindingKind::DivergentBarrier:
+    return "divergent-barrier";
+  case FindingKind::Deadlock:
+    return "deadlock";
+  case FindingKind::MbarrierMisuse:
+    return "mbarrier-misuse";
+  case FindingKind::WgmmaInFlight:
+    return "wgmma-in-flight";
+  case FindingKind::WgmmaFence:
+    return "wgmma-fence";
+  case FindingKind::DescriptorError:
+    return "descriptor";
+  case FindingKind::TensorMapError:
+    return "tensor-map";
+  case FindingKind::Trap:
+    return "trap";
+  case FindingKind::AssertionFailed:
+    return "assertion-failed";
+  case FindingKind::ReadOnlyStore:
+    return "read-only-store";
+  case FindingKind::SynchronisationMisuse:
+    return "synchronisation-misuse";
+  case FindingKind::RegisterPool:
+    return "register-pool";
+  case FindingKind::LimitReached:
+    return "limit-reached";
   }
   return "unknown";
 }
@@ -76,7 +96,8 @@ void LaunchState::reportAt(FindingKind kind, std::string message, uint32_t op, u
     finding.block = block->id;
   if (warp) {
     uint32_t thread = warp->index * laneCount + lane;
-    finding.thread = {thread % this->block.x, thread / this->block.x % this->block.y, thread / this->block.x / this->block.y};
+    finding.thread = {thread % this->block.x, thread / this->block.x % this->block.y,
+                      thread / this->block.x / this->block.y};
   }
   findings.push_back(std::move(finding));
   findingKeys.push_back(key);
@@ -102,7 +123,8 @@ void collectCounters(const LaunchState &state, const Worker &worker, Counters &c
     counters.idealWavefronts += op.idealWavefronts;
     const Instruction &instruction = *state.program->infos[i].instruction;
     bool hasPlace = instruction.place.line != 0;
-    auto &line = lines[{hasPlace ? instruction.place.file : 0, hasPlace ? instruction.place.line : 0, hasPlace ? 0 : instruction.line}];
+    auto &line = lines[{hasPlace ? instruction.place.file : 0, hasPlace ? instruction.place.line : 0,
+                        hasPlace ? 0 : instruction.line}];
     if (line.place.ptxLine == 0) {
       line.place = state.placeOf(static_cast<uint32_t>(i));
       line.place.column = 0;
@@ -129,7 +151,8 @@ std::string Report::text() const {
   std::string out;
   for (const Finding &finding : findings) {
     out += finding.place.text() + ": " + nameOf(finding.kind) + ": " + finding.message + "\n";
-    out += "    in `" + finding.instruction + "`, block " + dimensions(finding.block) + ", thread " + dimensions(finding.thread);
+    out += "    in `" + finding.instruction + "`, block " + dimensions(finding.block) + ", thread " +
+           dimensions(finding.thread);
     if (finding.count > 1)
       out += "; " + std::to_string(finding.count) + " times";
     out += "\n";
@@ -137,14 +160,18 @@ std::string Report::text() const {
       out += "    the other access: " + finding.other.text() + "\n";
   }
   char line[256];
-  std::snprintf(line, sizeof line, "%s: %s, %zu finding%s; %llu warp instructions, %llu thread instructions, %.3f s\n", kernel.c_str(),
-                completed ? "completed" : "stopped early", findings.size(), findings.size() == 1 ? "" : "s",
-                static_cast<unsigned long long>(counters.warpInstructions), static_cast<unsigned long long>(counters.threadInstructions), seconds);
+  std::snprintf(line, sizeof line, "%s: %s, %zu finding%s; %llu warp instructions, %llu thread instructions, %.3f s\n",
+                kernel.c_str(), completed ? "completed" : "stopped early", findings.size(),
+                findings.size() == 1 ? "" : "s", static_cast<unsigned long long>(counters.warpInstructions),
+                static_cast<unsigned long long>(counters.threadInstructions), seconds);
   out += line;
-  std::snprintf(line, sizeof line, "  global: %llu accesses, %llu sectors (%llu at best); shared: %llu accesses, %llu bank conflicts; bulk copies: %llu bytes\n",
-                static_cast<unsigned long long>(counters.globalAccesses), static_cast<unsigned long long>(counters.globalSectors),
-                static_cast<unsigned long long>(counters.idealSectors), static_cast<unsigned long long>(counters.sharedAccesses),
-                static_cast<unsigned long long>(counters.bankConflicts()), static_cast<unsigned long long>(counters.bulkBytes));
+  std::snprintf(
+      line, sizeof line,
+      "  global: %llu accesses, %llu sectors (%llu at best); shared: %llu accesses, %llu bank conflicts; bulk copies: "
+      "%llu bytes\n",
+      static_cast<unsigned long long>(counters.globalAccesses), static_cast<unsigned long long>(counters.globalSectors),
+      static_cast<unsigned long long>(counters.idealSectors), static_cast<unsigned long long>(counters.sharedAccesses),
+      static_cast<unsigned long long>(counters.bankConflicts()), static_cast<unsigned long long>(counters.bulkBytes));
   out += line;
   out += "  instructions:";
   for (auto &[name, count] : counters.byClass)
@@ -168,29 +195,35 @@ static std::string quoted(const std::string &text) {
   return out + "\"";
 }
 static std::string json(const SourcePlace &place) {
-  return "{\"file\": " + quoted(place.file) + ", \"line\": " + std::to_string(place.line) + ", \"column\": " + std::to_string(place.column) +
-         ", \"ptx_line\": " + std::to_string(place.ptxLine) + "}";
+  return "{\"file\": " + quoted(place.file) + ", \"line\": " + std::to_string(place.line) +
+         ", \"column\": " + std::to_string(place.column) + ", \"ptx_line\": " + std::to_string(place.ptxLine) + "}";
 }
 static std::string json(const Dimensions &d) {
   return "[" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + "]";
 }
 template <typename T> static std::string accessCounters(const T &c) {
-  return "\"warp_instructions\": " + std::to_string(c.warpInstructions) + ", \"thread_instructions\": " + std::to_string(c.threadInstructions) +
-         ", \"global_accesses\": " + std::to_string(c.globalAccesses) + ", \"global_sectors\": " + std::to_string(c.globalSectors) +
-         ", \"ideal_sectors\": " + std::to_string(c.idealSectors) + ", \"shared_accesses\": " + std::to_string(c.sharedAccesses) +
-         ", \"shared_wavefronts\": " + std::to_string(c.sharedWavefronts) + ", \"bank_conflicts\": " + std::to_string(c.sharedWavefronts - c.idealWavefronts);
+  return "\"warp_instructions\": " + std::to_string(c.warpInstructions) +
+         ", \"thread_instructions\": " + std::to_string(c.threadInstructions) +
+         ", \"global_accesses\": " + std::to_string(c.globalAccesses) +
+         ", \"global_sectors\": " + std::to_string(c.globalSectors) +
+         ", \"ideal_sectors\": " + std::to_string(c.idealSectors) +
+         ", \"shared_accesses\": " + std::to_string(c.sharedAccesses) +
+         ", \"shared_wavefronts\": " + std::to_string(c.sharedWavefronts) +
+         ", \"bank_conflicts\": " + std::to_string(c.sharedWavefronts - c.idealWavefronts);
 }
 
 std::string Report::json() const {
   using simulator::json;
-  std::string out = "{\"version\": 1, \"kernel\": " + quoted(kernel) + ", \"completed\": " + (completed ? "true" : "false") +
-                    ", \"seconds\": " + std::to_string(seconds) + ",\n \"findings\": [";
+  std::string out = "{\"version\": 1, \"kernel\": " + quoted(kernel) +
+                    ", \"completed\": " + (completed ? "true" : "false") + ", \"seconds\": " + std::to_string(seconds) +
+                    ",\n \"findings\": [";
   for (size_t i = 0; i < findings.size(); ++i) {
     const Finding &finding = findings[i];
-    out += std::string(i ? ",\n  " : "\n  ") + "{\"kind\": " + quoted(nameOf(finding.kind)) + ", \"message\": " + quoted(finding.message) +
-           ", \"place\": " + json(finding.place) + ", \"other\": " + (finding.other.ptxLine ? json(finding.other) : "null") +
-           ", \"instruction\": " + quoted(finding.instruction) + ", \"block\": " + json(finding.block) + ", \"thread\": " + json(finding.thread) +
-           ", \"count\": " + std::to_string(finding.count) + "}";
+    out += std::string(i ? ",\n  " : "\n  ") + "{\"kind\": " + quoted(nameOf(finding.kind)) +
+           ", \"message\": " + quoted(finding.message) + ", \"place\": " + json(finding.place) +
+           ", \"other\": " + (finding.other.ptxLine ? json(finding.other) : "null") +
+           ", \"instruction\": " + quoted(finding.instruction) + ", \"block\": " + json(finding.block) +
+           ", \"thread\": " + json(finding.thread) + ", \"count\": " + std::to_string(finding.count) + "}";
   }
   out += "],\n \"counters\": {" + accessCounters(counters) + ", \"bulk_bytes\": " + std::to_string(counters.bulkBytes) +
          ", \"barriers\": " + std::to_string(counters.barriers) + ", \"classes\": {";
@@ -198,7 +231,8 @@ std::string Report::json() const {
     out += (i ? ", " : "") + quoted(counters.byClass[i].first) + ": " + std::to_string(counters.byClass[i].second);
   out += "}},\n \"lines\": [";
   for (size_t i = 0; i < counters.lines.size(); ++i)
-    out += std::string(i ? ",\n  " : "\n  ") + "{\"place\": " + json(counters.lines[i].place) + ", " + accessCounters(counters.lines[i]) + "}";
+    out += std::string(i ? ",\n  " : "\n  ") + "{\"place\": " + json(counters.lines[i].place) + ", " +
+           accessCounters(counters.lines[i]) + "}";
   return out + "]}\n";
 }
 

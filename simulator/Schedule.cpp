@@ -11,10 +11,10 @@ thread_local Worker *currentWorker = nullptr;
 
 namespace {
 
-constexpr uint32_t fixedSlice = 4096;        // operations of a warp before the next one gets its turn
-constexpr uint64_t idlePollRounds = 20000;   // rounds in which warps only looked: then nobody will change anything
-constexpr uint64_t impatientRounds = 256;    // the same, before other clusters are started beside
-constexpr size_t residentClusters = 4096;    // at most, where clusters wait for each other
+constexpr uint32_t fixedSlice = 4096;      // operations of a warp before the next one gets its turn
+constexpr uint64_t idlePollRounds = 20000; // rounds in which warps only looked: then nobody will change anything
+constexpr uint64_t impatientRounds = 256;  // the same, before other clusters are started beside
+constexpr size_t residentClusters = 4096;  // at most, where clusters wait for each other
 
 void fillRow(Warp &warp, SpecialRow row, uint32_t value) {
   auto *lanes = reinterpret_cast<uint32_t *>(warp.bases[SpecialBase] + row * specialRowBytes);
@@ -57,7 +57,8 @@ void fillSpecials(Warp &warp) {
   fillRow(warp, SmId, block.linear % 132);
   fillRow(warp, NSmId, 132);
   fillWide(warp, GridId, 1);
-  fillRow(warp, ClusterIdX, cluster.id.x), fillRow(warp, ClusterIdY, cluster.id.y), fillRow(warp, ClusterIdZ, cluster.id.z);
+  fillRow(warp, ClusterIdX, cluster.id.x), fillRow(warp, ClusterIdY, cluster.id.y),
+      fillRow(warp, ClusterIdZ, cluster.id.z);
   fillRow(warp, NClusterIdX, state.grid.x / c.x), fillRow(warp, NClusterIdY, state.grid.y / c.y);
   fillRow(warp, NClusterIdZ, state.grid.z / c.z);
   fillRow(warp, ClusterCtaidX, block.id.x % c.x), fillRow(warp, ClusterCtaidY, block.id.y % c.y);
@@ -194,7 +195,8 @@ ClusterState runRounds(Cluster &cluster, unsigned rounds) {
       for (Warp *candidate : order)
         if (!candidate->fragments.empty())
           warp = candidate;
-      state.reportAt(FindingKind::LimitReached, "the limit of " + std::to_string(state.launch->instructionLimit) + " warp instructions is reached",
+      state.reportAt(FindingKind::LimitReached,
+                     "the limit of " + std::to_string(state.launch->instructionLimit) + " warp instructions is reached",
                      warp->fragments[0].pc, ~0u, warp->block, warp, 0);
       state.completed = false;
       state.stopped = true;
@@ -233,7 +235,8 @@ void reportDeadlock(Cluster &cluster) {
           first = warp.get(), firstPc = pc;
         if (++shown > 16)
           continue;
-        message += " Block " + std::to_string(block->linear) + " warp " + std::to_string(warp->index) + ": " + state.placeOf(pc).text() + " (`" +
+        message += " Block " + std::to_string(block->linear) + " warp " + std::to_string(warp->index) + ": " +
+                   state.placeOf(pc).text() + " (`" +
                    std::string(state.program->infos[pc].instruction->text.substr(0, 60)) + "`).";
       }
   if (first)
@@ -243,7 +246,8 @@ void reportDeadlock(Cluster &cluster) {
   state.stopped = true;
 }
 
-// One host thread: takes clusters until there are none. A cluster that waits for others stays, and others are started beside it.
+// One host thread: takes clusters until there are none. A cluster that waits for others stays, and others are started
+// beside it.
 struct ClusterQueue {
   std::vector<uint32_t> order;
   std::atomic<size_t> next = 0;

@@ -39,7 +39,8 @@ public:
   MemoryRange variable(std::string_view name) override {
     for (Program::Module &stored : program->variables)
       if (stored.variable->name == name)
-        return {stored.memory.data, stored.variable->bytes, stored.variable->name, stored.variable->space == Space::Global};
+        return {stored.memory.data, stored.variable->bytes, stored.variable->name,
+                stored.variable->space == Space::Global};
     return {};
   }
 
@@ -77,7 +78,8 @@ private:
     KernelInfo info;
     info.name = function.source->name;
     for (const Variable *parameter : function.source->parameters)
-      info.parameters.push_back({parameter->name, nameOf(parameter->type), static_cast<uint32_t>(parameter->bytes), parameter->alignment});
+      info.parameters.push_back(
+          {parameter->name, nameOf(parameter->type), static_cast<uint32_t>(parameter->bytes), parameter->alignment});
     info.staticSharedBytes = function.staticSharedBytes;
     auto &threads = function.source->requiredThreads, &cluster = function.source->requiredCluster;
     info.requiredThreads = {threads[0], threads[1], threads[2]};
@@ -97,7 +99,8 @@ private:
           found = &function;
       }
     if (!found || (name.empty() && count > 1))
-      throw Error((name.empty() ? "a kernel must be named" : "there is no kernel `" + name + "`") + std::string("; kernels: ") + names);
+      throw Error((name.empty() ? "a kernel must be named" : "there is no kernel `" + name + "`") +
+                  std::string("; kernels: ") + names);
     return *found;
   }
 
@@ -112,7 +115,8 @@ private:
     if (source.requiredThreads[0]) {
       const uint32_t *r = source.requiredThreads;
       if (launch.block.x != r[0] || launch.block.y != r[1] || launch.block.z != r[2])
-        throw Error("the kernel needs blocks of " + std::to_string(r[0]) + " x " + std::to_string(r[1]) + " x " + std::to_string(r[2]) + " threads (.reqntid)");
+        throw Error("the kernel needs blocks of " + std::to_string(r[0]) + " x " + std::to_string(r[1]) + " x " +
+                    std::to_string(r[2]) + " threads (.reqntid)");
     }
     if (source.maximumThreads[0]) {
       uint64_t most = uint64_t(source.maximumThreads[0]) * source.maximumThreads[1] * source.maximumThreads[2];
@@ -125,13 +129,15 @@ private:
       state.cluster = required[0] ? Dimensions{required[0], required[1], required[2]} : Dimensions{1, 1, 1};
     const Dimensions &c = state.cluster;
     if (c.count() > 16 || state.grid.x % c.x || state.grid.y % c.y || state.grid.z % c.z)
-      throw Error("the grid does not divide into clusters of " + std::to_string(c.x) + " x " + std::to_string(c.y) + " x " + std::to_string(c.z));
+      throw Error("the grid does not divide into clusters of " + std::to_string(c.x) + " x " + std::to_string(c.y) +
+                  " x " + std::to_string(c.z));
   }
 
   void layOutShared(LaunchState &state) const {
     uint32_t alignment = std::max(16u, program->dynamicSharedAlignment);
     state.dynamicOffset = (state.kernel->staticSharedBytes + alignment - 1) / alignment * alignment;
-    uint64_t total = state.launch->sharedBytes ? uint64_t(state.dynamicOffset) + state.launch->sharedBytes : state.kernel->staticSharedBytes;
+    uint64_t total = state.launch->sharedBytes ? uint64_t(state.dynamicOffset) + state.launch->sharedBytes
+                                               : state.kernel->staticSharedBytes;
     if (total > 232448)
       throw Error("the block needs " + std::to_string(total) + " bytes of shared memory; there are 232448");
     state.sharedBytes = static_cast<uint32_t>(total);
@@ -140,7 +146,8 @@ private:
   static void passArguments(LaunchState &state, const Function &source) {
     const auto &arguments = state.launch->arguments;
     if (arguments.size() != source.parameters.size())
-      throw Error("the kernel takes " + std::to_string(source.parameters.size()) + " arguments, not " + std::to_string(arguments.size()));
+      throw Error("the kernel takes " + std::to_string(source.parameters.size()) + " arguments, not " +
+                  std::to_string(arguments.size()));
     uint64_t size = 16;
     for (const Variable *parameter : source.parameters)
       size = std::max(size, parameter->address + parameter->bytes);
@@ -148,7 +155,8 @@ private:
     for (size_t i = 0; i < arguments.size(); ++i) {
       const Variable &parameter = *source.parameters[i];
       if (arguments[i].size() != parameter.bytes)
-        throw Error("argument " + std::to_string(i) + " (`" + parameter.name + "`) has " + std::to_string(arguments[i].size()) + " bytes; the kernel takes " +
+        throw Error("argument " + std::to_string(i) + " (`" + parameter.name + "`) has " +
+                    std::to_string(arguments[i].size()) + " bytes; the kernel takes " +
                     std::to_string(parameter.bytes));
       std::memcpy(state.parameters.data + parameter.address, arguments[i].data(), parameter.bytes);
     }
@@ -170,13 +178,15 @@ private:
     size_t index = 0;
     for (const MemoryRange &range : state.launch->memory) {
       if (range.bytes)
-        add(range.data, range.bytes, range.name.empty() ? "memory " + std::to_string(index) : range.name, range.writable);
+        add(range.data, range.bytes, range.name.empty() ? "memory " + std::to_string(index) : range.name,
+            range.writable);
       ++index;
     }
     for (const Program::Module &stored : program->variables)
       add(stored.memory.data, stored.variable->bytes, stored.variable->name, stored.variable->space == Space::Global);
     add(state.parameters.data, state.parameters.size, "the kernel's parameters", false);
-    std::sort(state.allocations.begin(), state.allocations.end(), [](const Allocation &a, const Allocation &b) { return a.begin < b.begin; });
+    std::sort(state.allocations.begin(), state.allocations.end(),
+              [](const Allocation &a, const Allocation &b) { return a.begin < b.begin; });
     // Ranges given twice or overlapping become one.
     std::vector<Allocation> merged;
     for (Allocation &allocation : state.allocations) {

@@ -7,9 +7,9 @@
 //   nacre::simulator::Report report = module->run(launch);
 //   if (!report.clean()) std::cerr << report.text();
 //
-// Pointers that a kernel gets are host addresses. Memory it may touch is registered in `memory`; everything else is out of
-// bounds. One module may run several launches, one after another; its .global variables keep their values between them.
-// No part of it needs LLVM, Python or a GPU.
+// Pointers that a kernel gets are host addresses. Memory it may touch is registered in `memory`; everything else is out
+// of bounds. One module may run several launches, one after another; its .global variables keep their values between
+// them. No part of it needs LLVM, Python or a GPU.
 #pragma once
 
 #include <array>
@@ -55,11 +55,11 @@ struct Launch {
   std::vector<MemoryRange> memory;
   Schedule schedule = Schedule::Fixed;
   uint64_t seed = 0;
-  bool checks = true;             // races, initialisation, protocols; bounds and alignment are always checked
-  bool counters = true;           // transactions, bank conflicts
-  unsigned threads = 0;           // host threads; 0: all cores, or one where the order of blocks may show in the results
-  uint64_t instructionLimit = 0;  // warp instructions a block may execute; 0: no limit
-  unsigned findingLimit = 100;    // different findings kept
+  bool checks = true;            // races, initialisation, protocols; bounds and alignment are always checked
+  bool counters = true;          // transactions, bank conflicts
+  unsigned threads = 0;          // host threads; 0: all cores, or one where the order of blocks may show in the results
+  uint64_t instructionLimit = 0; // warp instructions a block may execute; 0: no limit
+  unsigned findingLimit = 100;   // different findings kept
   std::function<void(std::string_view)> print; // the kernel's printf; empty: standard output
 
   Launch &addBytes(const void *data, size_t size) {
@@ -160,7 +160,8 @@ public:
   virtual ~Module() = default;
   virtual std::vector<KernelInfo> kernels() const = 0;
   virtual Report run(const Launch &launch) = 0;
-  // A variable of the module (.global, .const), for reading and writing between launches; data is null if there is none.
+  // A variable of the module (.global, .const), for reading and writing between launches; data is null if there is
+  // none.
   virtual MemoryRange variable(std::string_view name) = 0;
 };
 
@@ -174,8 +175,8 @@ struct TensorMapParameters {
   Type type = Type::U8;
   uint32_t rank = 1;
   void *address = nullptr;
-  std::array<uint64_t, 5> sizes{};       // innermost first
-  std::array<uint64_t, 4> strides{};     // bytes; of dimension 1 and up
+  std::array<uint64_t, 5> sizes{};   // innermost first
+  std::array<uint64_t, 4> strides{}; // bytes; of dimension 1 and up
   std::array<uint32_t, 5> box{};
   std::array<uint32_t, 5> elementStrides{1, 1, 1, 1, 1};
   uint8_t interleave = 0; // none only
@@ -183,8 +184,8 @@ struct TensorMapParameters {
   bool fillNaN = false;
 };
 using TensorMap = std::array<std::byte, 128>;
-// The 128-byte object that a kernel takes as its tensor map. Its bits are the simulator's own. Throws Error for what the
-// hardware would refuse, naming the rule.
+// The 128-byte object that a kernel takes as its tensor map. Its bits are the simulator's own. Throws Error for what
+// the hardware would refuse, naming the rule.
 TensorMap encodeTensorMap(const TensorMapParameters &parameters);
 
 } // namespace nacre::simulator

@@ -26,7 +26,7 @@ struct Variable {
   ScalarType type = ScalarType::B8;
   uint32_t alignment = 1;
   uint64_t bytes = 0;
-  bool isExtern = false;      // dynamic shared memory
+  bool isExtern = false; // dynamic shared memory
   std::vector<std::byte> initial;
   struct Reference {
     uint64_t offset;
@@ -34,25 +34,37 @@ struct Variable {
     int64_t addend;
   };
   std::vector<Reference> references; // addresses in the initial value
-  uint64_t address = 0; // an offset in its space; of .global and .const the host address
+  uint64_t address = 0;              // an offset in its space; of .global and .const the host address
   uint32_t line = 0;
 };
 
-enum class OperandKind : uint8_t { Register, Special, Integer, Float, Variable, Label, Function, Vector, Address, Sink, Table };
+enum class OperandKind : uint8_t {
+  Register,
+  Special,
+  Integer,
+  Float,
+  Variable,
+  Label,
+  Function,
+  Vector,
+  Address,
+  Sink,
+  Table
+};
 
 struct Operand {
   OperandKind kind = OperandKind::Sink;
-  bool negated = false;              // !%p
-  uint32_t reg = 0;                  // Register: index in its function
-  std::string_view name;             // Special, Label, unresolved names
-  uint64_t bits = 0;                 // Integer: value; Float: bits of the double or of the float
-  bool isSingle = false;             // Float written as 0fXXXXXXXX
+  bool negated = false;  // !%p
+  uint32_t reg = 0;      // Register: index in its function
+  std::string_view name; // Special, Label, unresolved names
+  uint64_t bits = 0;     // Integer: value; Float: bits of the double or of the float
+  bool isSingle = false; // Float written as 0fXXXXXXXX
   Variable *variable = nullptr;
   Function *function = nullptr;
-  int64_t offset = 0;                // Address: added to base; Variable: added to the address
-  std::vector<Operand> elements;     // Vector; Address: [base, further parts]
-  std::unique_ptr<Operand> second;   // d|p
-  uint32_t scope = 0;                // Label: where it is looked up
+  int64_t offset = 0;              // Address: added to base; Variable: added to the address
+  std::vector<Operand> elements;   // Vector; Address: [base, further parts]
+  std::unique_ptr<Operand> second; // d|p
+  uint32_t scope = 0;              // Label: where it is looked up
   Operand() = default;
   Operand(Operand &&) = default;
   Operand &operator=(Operand &&) = default;
@@ -63,8 +75,8 @@ struct Place {
 };
 
 struct Instruction {
-  std::string_view opcode;               // with all modifiers, as written
-  std::vector<std::string_view> words;   // split at the points
+  std::string_view opcode;             // with all modifiers, as written
+  std::vector<std::string_view> words; // split at the points
   bool guarded = false, guardNegated = false;
   uint32_t guard = 0;
   std::vector<Operand> operands;
@@ -82,8 +94,8 @@ struct Function {
   std::vector<Instruction> instructions;
   struct Scope {
     uint32_t parent = 0;
-    std::map<std::string_view, uint32_t> labels;                  // to instruction indices
-    std::map<std::string_view, std::vector<Operand>> tables;      // .branchtargets
+    std::map<std::string_view, uint32_t> labels;             // to instruction indices
+    std::map<std::string_view, std::vector<Operand>> tables; // .branchtargets
   };
   std::vector<Scope> scopes;
   uint32_t requiredThreads[3] = {0, 0, 0}, maximumThreads[3] = {0, 0, 0}, requiredCluster[3] = {0, 0, 0};
@@ -93,7 +105,7 @@ struct Function {
 struct SyntaxModule {
   std::string text; // owns all views
   std::string fileName;
-  std::string target; // sm_90a
+  std::string target;   // sm_90a
   unsigned version = 0; // 86 for 8.6
   std::vector<std::unique_ptr<Function>> functions;
   std::deque<Variable> variables;

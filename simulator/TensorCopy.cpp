@@ -16,24 +16,37 @@ struct TensorPlan {
 
 ScalarType scalarOf(TensorMapType type) {
   switch (type) {
-  case TensorMapType::U32: return ScalarType::U32;
-  case TensorMapType::S32: return ScalarType::S32;
-  case TensorMapType::U64: return ScalarType::U64;
-  case TensorMapType::S64: return ScalarType::S64;
-  case TensorMapType::F16: return ScalarType::F16;
-  case TensorMapType::BF16: return ScalarType::BF16;
-  case TensorMapType::F64: return ScalarType::F64;
-  case TensorMapType::F32: case TensorMapType::F32Flush: case TensorMapType::TF32: case TensorMapType::TF32Flush: return ScalarType::F32;
-  case TensorMapType::U16: return ScalarType::U16;
-  default: return ScalarType::U8;
+  case TensorMapType::U32:
+    return ScalarType::U32;
+  case TensorMapType::S32:
+    return ScalarType::S32;
+  case TensorMapType::U64:
+    return ScalarType::U64;
+  case TensorMapType::S64:
+    return ScalarType::S64;
+  case TensorMapType::F16:
+    return ScalarType::F16;
+  case TensorMapType::BF16:
+    return ScalarType::BF16;
+  case TensorMapType::F64:
+    return ScalarType::F64;
+  case TensorMapType::F32:
+  case TensorMapType::F32Flush:
+  case TensorMapType::TF32:
+  case TensorMapType::TF32Flush:
+    return ScalarType::F32;
+  case TensorMapType::U16:
+    return ScalarType::U16;
+  default:
+    return ScalarType::U8;
   }
 }
 
 // One row of the box: `count` elements along the innermost dimension, in memory from `address` on.
 struct Row {
   uint64_t address;
-  bool inside;        // its outer coordinates are
-  uint32_t sharedAt;  // bytes from the box's start
+  bool inside;       // its outer coordinates are
+  uint32_t sharedAt; // bytes from the box's start
 };
 
 void fillOutside(std::byte *to, uint32_t bytes, const TensorMapBits &map) {
@@ -48,7 +61,8 @@ void fillOutside(std::byte *to, uint32_t bytes, const TensorMapBits &map) {
 
 class BoxCopy {
 public:
-  BoxCopy(Warp &warp, unsigned lane, const TensorPlan &plan, const TensorMapBits &map) : warp(warp), lane(lane), plan(plan), map(map) {
+  BoxCopy(Warp &warp, unsigned lane, const TensorPlan &plan, const TensorMapBits &map)
+      : warp(warp), lane(lane), plan(plan), map(map) {
     size = elementBytes(static_cast<TensorMapType>(map.type));
     for (uint32_t i = 0; i < plan.rank; ++i) {
       start[i] = static_cast<int32_t>(warp.at<uint32_t>(plan.coordinates[i])[lane]);
@@ -134,13 +148,16 @@ private:
         index[i] = 0;
     }
   }
-  // Stretches of the row that lie inside the tensor and together in memory: (bytes from the row's start, address, bytes).
+  // Stretches of the row that lie inside the tensor and together in memory: (bytes from the row's start, address,
+  // bytes).
   template <typename F> void forEachRun(const Row &row, F &&f) const {
     uint32_t step = map.elementStrides[0];
     if (step == 1) {
-      int64_t first = std::max<int64_t>(0, -start[0]), last = std::min<int64_t>(extent[0], int64_t(map.sizes[0]) - start[0]);
+      int64_t first = std::max<int64_t>(0, -start[0]),
+              last = std::min<int64_t>(extent[0], int64_t(map.sizes[0]) - start[0]);
       if (first < last)
-        f(static_cast<uint32_t>(first) * size, row.address + static_cast<uint64_t>(start[0] + first) * size, static_cast<uint32_t>(last - first) * size);
+        f(static_cast<uint32_t>(first) * size, row.address + static_cast<uint64_t>(start[0] + first) * size,
+          static_cast<uint32_t>(last - first) * size);
       return;
     }
     for (uint32_t i = 0; i < extent[0]; ++i) {
@@ -166,7 +183,9 @@ Status tensorHandler(Warp &warp, const Op &op, uint32_t mask) {
     uint64_t mapAddress = plan.map.of(warp, lane);
     const Allocation *allocation = warp.launch->find(mapAddress);
     if (!allocation || mapAddress + 128 > allocation->end) {
-      warp.launch->report(warp, lane, FindingKind::TensorMapError, "the tensor map's address is in no registered memory (it must be a parameter, constant or global)");
+      warp.launch->report(
+          warp, lane, FindingKind::TensorMapError,
+          "the tensor map's address is in no registered memory (it must be a parameter, constant or global)");
       return;
     }
     TensorMapBits map;
@@ -182,17 +201,20 @@ Status tensorHandler(Warp &warp, const Op &op, uint32_t mask) {
     }
     if (plan.prefetch)
       return;
-    auto inner = static_cast<int64_t>(static_cast<int32_t>(warp.at<uint32_t>(plan.coordinates[0])[lane])) * elementBytes(static_cast<TensorMapType>(map.type));
+    auto inner = static_cast<int64_t>(static_cast<int32_t>(warp.at<uint32_t>(plan.coordinates[0])[lane])) *
+                 elementBytes(static_cast<TensorMapType>(map.type));
     if (inner % 16) {
       warp.launch->report(warp, lane, FindingKind::TensorMapError,
-                          "the box begins at byte " + std::to_string(inner) + " of the innermost dimension, which is not a multiple of 16: the hardware refuses it");
+                          "the box begins at byte " + std::to_string(inner) +
+                              " of the innermost dimension, which is not a multiple of 16: the hardware refuses it");
       return;
     }
     BoxCopy copy(warp, lane, plan, map);
     uint64_t shared = plan.shared.of(warp, lane);
     uint64_t alignment = 128;
     if (shared % alignment) {
-      warp.launch->report(warp, lane, FindingKind::Misaligned, "a tensor copy's shared address must be a multiple of 128");
+      warp.launch->report(warp, lane, FindingKind::Misaligned,
+                          "a tensor copy's shared address must be a multiple of 128");
       return;
     }
     currentWorker->bulkBytes += copy.totalBytes();
@@ -200,10 +222,12 @@ Status tensorHandler(Warp &warp, const Op &op, uint32_t mask) {
     uint32_t pattern = map.swizzle == 3 ? 1024 : map.swizzle == 2 ? 512 : map.swizzle == 1 ? 256 : 128;
     if (warp.launch->checks && map.swizzle && shared % pattern)
       warp.launch->report(warp, lane, FindingKind::TensorMapError,
-                          "the shared address of a swizzled tensor copy is not a multiple of its pattern of " + std::to_string(pattern) + " bytes");
+                          "the shared address of a swizzled tensor copy is not a multiple of its pattern of " +
+                              std::to_string(pattern) + " bytes");
     if (plan.load) {
       uint32_t blocks = plan.multicast ? warp.at<uint32_t>(plan.blocks)[lane] : 0;
-      for (const CopyTarget &target : copyTargets(warp, lane, shared, copy.totalBytes(), plan.mbarrier.of(warp, lane), plan.multicast, blocks, "tensor copy")) {
+      for (const CopyTarget &target : copyTargets(warp, lane, shared, copy.totalBytes(), plan.mbarrier.of(warp, lane),
+                                                  plan.multicast, blocks, "tensor copy")) {
         copy.load(target);
         completeTransactions(warp, lane, target.mbarrier, copy.totalBytes());
       }
@@ -232,7 +256,8 @@ void decodeTensorCopy(Decoder &decoder, bool reduces, bool prefetches) {
   if (dimensions.empty())
     decoder.refuse("its dimensions are missing");
   plan->rank = static_cast<uint32_t>(dimensions[0] - '0');
-  for (std::string_view mode : {"im2col", "im2col_no_offs", "im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4"})
+  for (std::string_view mode :
+       {"im2col", "im2col_no_offs", "im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4"})
     if (decoder.take(mode))
       decoder.refuse("the mode ." + std::string(mode) + " is not simulated: tiled copies are");
   if (plan->prefetch) {
@@ -267,13 +292,15 @@ void decodeTensorCopy(Decoder &decoder, bool reduces, bool prefetches) {
   decoder.finishModifiers();
   size_t next = 0;
   auto takeMap = [&](const Operand &operand) {
-    if (operand.kind != OperandKind::Address || operand.elements.size() != 2 || operand.elements[1].kind != OperandKind::Vector)
+    if (operand.kind != OperandKind::Address || operand.elements.size() != 2 ||
+        operand.elements[1].kind != OperandKind::Vector)
       decoder.refuse("its tensor must be [map, {coordinates}]");
     plan->map = addressOperand(decoder, operand, Space::Generic);
     for (const Operand &coordinate : operand.elements[1].elements)
       plan->coordinates.push_back(decoder.valueOf(coordinate, ScalarType::S32));
     if (plan->coordinates.size() != plan->rank)
-      decoder.refuse("it has " + std::to_string(plan->coordinates.size()) + " coordinates for " + std::to_string(plan->rank) + " dimensions");
+      decoder.refuse("it has " + std::to_string(plan->coordinates.size()) + " coordinates for " +
+                     std::to_string(plan->rank) + " dimensions");
   };
   if (plan->prefetch) {
     takeMap(decoder.operand(next++));

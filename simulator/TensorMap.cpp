@@ -34,7 +34,8 @@ std::optional<std::string> wrongWith(const TensorMapBits &map) {
     if (map.elementStrides[i] == 0 || map.elementStrides[i] > 8)
       return "its element stride " + number(i) + " is " + number(map.elementStrides[i]) + ", not 1 to 8";
     if (i > 0 && (map.strides[i - 1] % 16 || map.strides[i - 1] >= (uint64_t(1) << 40)))
-      return "its stride " + number(i - 1) + " of " + number(map.strides[i - 1]) + " bytes is not a multiple of 16 below 2^40";
+      return "its stride " + number(i - 1) + " of " + number(map.strides[i - 1]) +
+             " bytes is not a multiple of 16 below 2^40";
     if (i == 0)
       inner = uint64_t((map.box[0] + map.elementStrides[0] - 1) / map.elementStrides[0]) * bytes;
   }
@@ -42,7 +43,8 @@ std::optional<std::string> wrongWith(const TensorMapBits &map) {
     return "the inner box dimension has " + number(inner) + " bytes, not a multiple of 16";
   static constexpr uint32_t widths[] = {0, 32, 64, 128};
   if (map.swizzle && inner > widths[map.swizzle])
-    return "the inner box dimension has " + number(inner) + " bytes, more than the swizzle's " + number(widths[map.swizzle]);
+    return "the inner box dimension has " + number(inner) + " bytes, more than the swizzle's " +
+           number(widths[map.swizzle]);
   return std::nullopt;
 }
 
@@ -65,10 +67,17 @@ TensorMap encodeTensorMap(const TensorMapParameters &parameters) {
       map.strides[i - 1] = parameters.strides[i - 1];
   }
   switch (parameters.type) {
-  case Type::F64: map.type = uint8_t(TensorMapType::F64); break;
-  case Type::BF16: map.type = uint8_t(TensorMapType::BF16); break;
-  case Type::F32Flush: map.type = uint8_t(TensorMapType::F32Flush); break;
-  default: map.type = uint8_t(parameters.type); // the numbers agree
+  case Type::F64:
+    map.type = uint8_t(TensorMapType::F64);
+    break;
+  case Type::BF16:
+    map.type = uint8_t(TensorMapType::BF16);
+    break;
+  case Type::F32Flush:
+    map.type = uint8_t(TensorMapType::F32Flush);
+    break;
+  default:
+    map.type = uint8_t(parameters.type); // the numbers agree
   }
   map.interleave = parameters.interleave;
   map.swizzle = uint8_t(parameters.swizzle);
@@ -82,7 +91,19 @@ TensorMap encodeTensorMap(const TensorMapParameters &parameters) {
 
 namespace {
 
-enum class Field : uint8_t { Address, Rank, Box, Size, Stride, ElementStride, Type, Interleave, Swizzle, Atomicity, Fill };
+enum class Field : uint8_t {
+  Address,
+  Rank,
+  Box,
+  Size,
+  Stride,
+  ElementStride,
+  Type,
+  Interleave,
+  Swizzle,
+  Atomicity,
+  Fill
+};
 
 Status replaceHandler(Warp &warp, const Op &op, uint32_t mask) {
   uint64_t address[laneCount];
@@ -101,17 +122,39 @@ Status replaceHandler(Warp &warp, const Op &op, uint32_t mask) {
     uint64_t value = op.bytes == 8 ? warp.at<uint64_t>(op.b)[lane] : warp.at<uint32_t>(op.b)[lane];
     auto byte = static_cast<uint8_t>(std::min<uint64_t>(value, 255));
     switch (static_cast<Field>(op.flags)) {
-    case Field::Address: map.address = value; break;
-    case Field::Rank: map.rank = byte; break;
-    case Field::Box: map.box[op.extra] = static_cast<uint32_t>(value); break;
-    case Field::Size: map.sizes[op.extra] = static_cast<uint32_t>(value); break;
-    case Field::Stride: map.strides[op.extra] = value; break;
-    case Field::ElementStride: map.elementStrides[op.extra] = byte; break;
-    case Field::Type: map.type = byte; break;
-    case Field::Interleave: map.interleave = byte; break;
-    case Field::Swizzle: map.swizzle = byte; break;
-    case Field::Atomicity: map.atomicity = byte; break;
-    case Field::Fill: map.fill = byte; break;
+    case Field::Address:
+      map.address = value;
+      break;
+    case Field::Rank:
+      map.rank = byte;
+      break;
+    case Field::Box:
+      map.box[op.extra] = static_cast<uint32_t>(value);
+      break;
+    case Field::Size:
+      map.sizes[op.extra] = static_cast<uint32_t>(value);
+      break;
+    case Field::Stride:
+      map.strides[op.extra] = value;
+      break;
+    case Field::ElementStride:
+      map.elementStrides[op.extra] = byte;
+      break;
+    case Field::Type:
+      map.type = byte;
+      break;
+    case Field::Interleave:
+      map.interleave = byte;
+      break;
+    case Field::Swizzle:
+      map.swizzle = byte;
+      break;
+    case Field::Atomicity:
+      map.atomicity = byte;
+      break;
+    case Field::Fill:
+      map.fill = byte;
+      break;
     }
     std::memcpy(host[lane], &map, sizeof map);
   });
@@ -122,10 +165,17 @@ void decodeReplace(Decoder &decoder) {
   Op &op = decoder.op;
   if (!decoder.take("tile"))
     decoder.refuse("it is .tile");
-  static constexpr std::pair<std::string_view, Field> fields[] = {
-      {"global_address", Field::Address}, {"rank", Field::Rank}, {"box_dim", Field::Box}, {"global_dim", Field::Size},
-      {"global_stride", Field::Stride}, {"element_stride", Field::ElementStride}, {"elemtype", Field::Type},
-      {"interleave_layout", Field::Interleave}, {"swizzle_mode", Field::Swizzle}, {"swizzle_atomicity", Field::Atomicity}, {"fill_mode", Field::Fill}};
+  static constexpr std::pair<std::string_view, Field> fields[] = {{"global_address", Field::Address},
+                                                                  {"rank", Field::Rank},
+                                                                  {"box_dim", Field::Box},
+                                                                  {"global_dim", Field::Size},
+                                                                  {"global_stride", Field::Stride},
+                                                                  {"element_stride", Field::ElementStride},
+                                                                  {"elemtype", Field::Type},
+                                                                  {"interleave_layout", Field::Interleave},
+                                                                  {"swizzle_mode", Field::Swizzle},
+                                                                  {"swizzle_atomicity", Field::Atomicity},
+                                                                  {"fill_mode", Field::Fill}};
   bool found = false, indexed = false;
   for (auto &[name, field] : fields)
     if (decoder.take(name)) {

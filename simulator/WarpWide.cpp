@@ -4,7 +4,8 @@
 namespace nacre::simulator {
 namespace {
 
-// What .sync operations share: the lanes named by the member mask must all come. Returns false if they are not there yet.
+// What .sync operations share: the lanes named by the member mask must all come. Returns false if they are not there
+// yet.
 bool meet(Warp &warp, const Op &op, uint32_t mask, Slot memberSlot, uint32_t (&members)[laneCount]) {
   const uint32_t *row = warp.at<uint32_t>(memberSlot);
   uint32_t needed = 0;
@@ -40,21 +41,31 @@ Status shuffleHandler(Warp &warp, const Op &op, uint32_t mask) {
   uint32_t result[laneCount], predicate = 0;
   auto mode = static_cast<Shuffle>(op.flags & 3);
   forEachLane(mask, [&](unsigned lane) {
-    int bval = static_cast<int>(b[lane] & 31), cval = static_cast<int>(c[lane] & 31), segment = static_cast<int>(c[lane] >> 8 & 31);
+    int bval = static_cast<int>(b[lane] & 31), cval = static_cast<int>(c[lane] & 31),
+        segment = static_cast<int>(c[lane] >> 8 & 31);
     int own = static_cast<int>(lane);
     int most = (own & segment) | (cval & ~segment), least = own & segment, j = own;
     bool inside = false;
     switch (mode) {
-    case Shuffle::Up: j = own - bval, inside = j >= most; break;
-    case Shuffle::Down: j = own + bval, inside = j <= most; break;
-    case Shuffle::Butterfly: j = own ^ bval, inside = j <= most; break;
-    case Shuffle::Index: j = least | (bval & ~segment), inside = j <= most; break;
+    case Shuffle::Up:
+      j = own - bval, inside = j >= most;
+      break;
+    case Shuffle::Down:
+      j = own + bval, inside = j <= most;
+      break;
+    case Shuffle::Butterfly:
+      j = own ^ bval, inside = j <= most;
+      break;
+    case Shuffle::Index:
+      j = least | (bval & ~segment), inside = j <= most;
+      break;
     }
     if (!inside)
       j = own;
     if (!(mask >> j & 1) && inside)
       warp.launch->report(warp, lane, FindingKind::SynchronisationMisuse,
-                          "shfl reads lane " + std::to_string(j) + ", which does not take part: its value is undefined");
+                          "shfl reads lane " + std::to_string(j) +
+                              ", which does not take part: its value is undefined");
     result[lane] = a[j];
     predicate |= uint32_t(inside) << lane;
   });
@@ -199,14 +210,30 @@ Status reduceHandler(Warp &warp, const Op &op, uint32_t mask) {
           return;
         }
         switch (static_cast<Reduce>(op.flags)) {
-        case Reduce::Add: value += x; break;
-        case Reduce::MinimumSigned: value = uint32_t(std::min(int32_t(value), int32_t(x))); break;
-        case Reduce::MaximumSigned: value = uint32_t(std::max(int32_t(value), int32_t(x))); break;
-        case Reduce::MinimumUnsigned: value = std::min(value, x); break;
-        case Reduce::MaximumUnsigned: value = std::max(value, x); break;
-        case Reduce::And: value &= x; break;
-        case Reduce::Or: value |= x; break;
-        case Reduce::Xor: value ^= x; break;
+        case Reduce::Add:
+          value += x;
+          break;
+        case Reduce::MinimumSigned:
+          value = uint32_t(std::min(int32_t(value), int32_t(x)));
+          break;
+        case Reduce::MaximumSigned:
+          value = uint32_t(std::max(int32_t(value), int32_t(x)));
+          break;
+        case Reduce::MinimumUnsigned:
+          value = std::min(value, x);
+          break;
+        case Reduce::MaximumUnsigned:
+          value = std::max(value, x);
+          break;
+        case Reduce::And:
+          value &= x;
+          break;
+        case Reduce::Or:
+          value |= x;
+          break;
+        case Reduce::Xor:
+          value ^= x;
+          break;
         }
       });
       lastGroup = group, lastValue = value;
@@ -293,7 +320,8 @@ Status warpBarrierHandler(Warp &warp, const Op &op, uint32_t mask) {
   return meet(warp, op, mask, op.a, members) ? Status::Next : Status::Blocked;
 }
 
-const std::vector<DecoderEntry> warpDecoders = {{"shfl", decodeShuffle}, {"vote", decodeVote},   {"match", decodeMatch},
-                                                {"redux", decodeReduce}, {"activemask", decodeActiveMask}, {"elect", decodeElect}};
+const std::vector<DecoderEntry> warpDecoders = {{"shfl", decodeShuffle},          {"vote", decodeVote},
+                                                {"match", decodeMatch},           {"redux", decodeReduce},
+                                                {"activemask", decodeActiveMask}, {"elect", decodeElect}};
 
 } // namespace nacre::simulator

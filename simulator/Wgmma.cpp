@@ -43,7 +43,8 @@ struct Descriptor {
   uint32_t acrossK(uint32_t outerByte, uint32_t k) const {
     uint32_t chunk = outerByte / 16, chunks = width() / 16;
     uint32_t address = start + k % 8 * width();
-    address += swizzle ? chunk % chunks * 16 + chunk / chunks * leading + k / 8 * stride : chunk * stride + k / 8 * leading;
+    address +=
+        swizzle ? chunk % chunks * 16 + chunk / chunks * leading + k / 8 * stride : chunk * stride + k / 8 * leading;
     return static_cast<uint32_t>(swizzled(address, swizzle));
   }
 };
@@ -54,17 +55,22 @@ public:
       : warp(warp), descriptor(bits), type(type), k(k), transposed(transposed), name(name) {
     bytes = bitsOf(type) / 8;
     if (bits >> 49 & 7)
-      warp.launch->report(warp, 0, FindingKind::DescriptorError, std::string("the descriptor of ") + name + " has a base offset: only tiles aligned to their swizzle are simulated");
+      warp.launch->report(warp, 0, FindingKind::DescriptorError,
+                          std::string("the descriptor of ") + name +
+                              " has a base offset: only tiles aligned to their swizzle are simulated");
     if (descriptor.swizzle && !transposed && descriptor.start % descriptor.width() + k * bytes > descriptor.width())
-      warp.launch->report(warp, 0, FindingKind::DescriptorError, std::string("the descriptor of ") + name + " reaches beyond its swizzle's width");
+      warp.launch->report(warp, 0, FindingKind::DescriptorError,
+                          std::string("the descriptor of ") + name + " reaches beyond its swizzle's width");
   }
   // Elements [first, first + count) of the outer dimension, all k, as into[outer * outerStep + k * kStep].
-  bool read(unsigned first, unsigned count, double *into, size_t outerStep, size_t kStep, unsigned trackFrom, unsigned trackCount) {
+  bool read(unsigned first, unsigned count, double *into, size_t outerStep, size_t kStep, unsigned trackFrom,
+            unsigned trackCount) {
     unsigned per = 16 / bytes;
     if (!transposed) {
       for (unsigned outer = first; outer < first + count; ++outer)
         for (unsigned kk = 0; kk < k; kk += per) {
-          const std::byte *chunk = fetch(descriptor.alongK(outer, kk * bytes), outer >= trackFrom && outer < trackFrom + trackCount);
+          const std::byte *chunk =
+              fetch(descriptor.alongK(outer, kk * bytes), outer >= trackFrom && outer < trackFrom + trackCount);
           if (!chunk)
             return false;
           for (unsigned j = 0; j < per && kk + j < k; ++j)
@@ -74,7 +80,8 @@ public:
     }
     for (unsigned kk = 0; kk < k; ++kk)
       for (unsigned outer = first; outer < first + count; outer += per) {
-        const std::byte *chunk = fetch(descriptor.acrossK(outer * bytes, kk), outer >= trackFrom && outer < trackFrom + trackCount);
+        const std::byte *chunk =
+            fetch(descriptor.acrossK(outer * bytes, kk), outer >= trackFrom && outer < trackFrom + trackCount);
         if (!chunk)
           return false;
         for (unsigned j = 0; j < per && outer + j < first + count; ++j)
@@ -101,8 +108,9 @@ private:
     uint32_t offset = address - sharedStart;
     if (address < sharedStart || offset + 16 > block.sharedBytes) {
       warp.launch->report(warp, 0, FindingKind::OutOfBounds,
-                          std::string("wgmma reads ") + name + " at shared address " + std::to_string(address) + ", outside the block's " +
-                              std::to_string(block.sharedBytes) + " bytes from " + std::to_string(sharedStart) + " on");
+                          std::string("wgmma reads ") + name + " at shared address " + std::to_string(address) +
+                              ", outside the block's " + std::to_string(block.sharedBytes) + " bytes from " +
+                              std::to_string(sharedStart) + " on");
       return nullptr;
     }
     if (track && warp.launch->checks)
@@ -129,7 +137,8 @@ void note(Warp &warp, const WgmmaPlan &plan) {
   auto check = [&](uint32_t row) {
     if (!said && warp.writtenEpoch[row] == warp.wgmmaEpoch) {
       said = true;
-      launch.report(warp, 0, FindingKind::WgmmaFence, "a register of the wgmma was written since the last wgmma.fence: wgmma.fence is missing");
+      launch.report(warp, 0, FindingKind::WgmmaFence,
+                    "a register of the wgmma was written since the last wgmma.fence: wgmma.fence is missing");
     }
   };
   for (uint32_t row : plan.writes) {
@@ -150,7 +159,8 @@ Status wgmmaHandler(Warp &warp, const Op &op, uint32_t mask) {
   if (!gather(warp, mask, warp.live))
     return Status::Blocked;
   if (mask != allLanes) {
-    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::SynchronisationMisuse, "wgmma needs all lanes of the warpgroup");
+    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::SynchronisationMisuse,
+                        "wgmma needs all lanes of the warpgroup");
     return Status::Next;
   }
   if (warp.block->warps.size() < (warp.index / 4 + 1) * 4) {
@@ -215,8 +225,10 @@ Status wgmmaHandler(Warp &warp, const Op &op, uint32_t mask) {
     for (unsigned i = 0; i < elements; ++i)
       for (unsigned lane = 0; lane < laneCount; ++lane) {
         FragmentPlace at = placeInC(lane, i);
-        sums[at.row * plan.n + at.column] = plan.d == ScalarType::F32 ? warp.at<float>(d[i].slot)[lane]
-                                                                      : halfToFloat(static_cast<uint16_t>(warp.at<uint32_t>(d[i / 2].slot)[lane] >> (i % 2 * 16)));
+        sums[at.row * plan.n + at.column] =
+            plan.d == ScalarType::F32
+                ? warp.at<float>(d[i].slot)[lane]
+                : halfToFloat(static_cast<uint16_t>(warp.at<uint32_t>(d[i / 2].slot)[lane] >> (i % 2 * 16)));
       }
   multiplyAddTensor(sums.data(), left.data(), right.data(), 16, plan.n, plan.k, plan.a, TensorUnit::Wgmma);
   for (unsigned i = 0; i < elements; ++i)
@@ -310,11 +322,15 @@ void decodeProduct(Decoder &decoder) {
     decoder.refuse("its types are not known");
   plan->d = *result, plan->a = *a, plan->b = *b;
   unsigned bits = bitsOf(*a);
-  bool integers = *a == MatrixType::S8 || *a == MatrixType::U8, eight = *a == MatrixType::E4M3 || *a == MatrixType::E5M2;
+  bool integers = *a == MatrixType::S8 || *a == MatrixType::U8,
+       eight = *a == MatrixType::E4M3 || *a == MatrixType::E5M2;
   bool halves = *a == MatrixType::F16 || *a == MatrixType::BF16;
   bool fits = integers ? *result == ScalarType::S32 && (*b == MatrixType::S8 || *b == MatrixType::U8)
-              : eight  ? (*result == ScalarType::F32 || *result == ScalarType::F16) && (*b == MatrixType::E4M3 || *b == MatrixType::E5M2)
-                       : *a == *b && (*result == ScalarType::F32 || (*result == ScalarType::F16 && *a == MatrixType::F16)) && (halves || *a == MatrixType::TF32);
+              : eight
+                  ? (*result == ScalarType::F32 || *result == ScalarType::F16) &&
+                        (*b == MatrixType::E4M3 || *b == MatrixType::E5M2)
+                  : *a == *b && (*result == ScalarType::F32 || (*result == ScalarType::F16 && *a == MatrixType::F16)) &&
+                        (halves || *a == MatrixType::TF32);
   if (!fits || plan->k * bits != 256)
     decoder.refuse("its types and its shape do not go together");
   bool goodN = plan->n >= 8 && plan->n <= 256 && plan->n % 8 == 0 && (!integers || plan->n <= 24 || plan->n % 16 == 0);
@@ -325,7 +341,8 @@ void decodeProduct(Decoder &decoder) {
   op.type = ScalarType::B32;
   decoder.addParts(destination, true);
   if (op.count != plan->dRegisters)
-    decoder.refuse("its result has " + std::to_string(op.count) + " registers, not " + std::to_string(plan->dRegisters));
+    decoder.refuse("its result has " + std::to_string(op.count) + " registers, not " +
+                   std::to_string(plan->dRegisters));
   collectRows(decoder, destination, plan->writes);
   plan->aInRegisters = left.kind == OperandKind::Vector;
   if (plan->aInRegisters) {
@@ -376,7 +393,10 @@ void decodeWgmma(Decoder &decoder) {
     decoder.expectOperands(1, 1);
     op.offset = static_cast<int64_t>(decoder.immediate(decoder.operand(0)));
   }
-  decoder.emit(what == "fence" ? fenceHandler : what == "commit_group" ? commitHandler : waitHandler, InstructionClass::WarpgroupMatrix);
+  decoder.emit(what == "fence"          ? fenceHandler
+               : what == "commit_group" ? commitHandler
+                                        : waitHandler,
+               InstructionClass::WarpgroupMatrix);
 }
 
 } // namespace

@@ -221,8 +221,10 @@ PyMethodDef functions[] = {
     {"simulator_load", simulatorLoad, METH_VARARGS, "simulator_load(ptx, file_name) -> module"},
     {"simulator_kernels", simulatorKernels, METH_O, "The kernels of a loaded module, with their parameters."},
     {"simulator_run", simulatorRun, METH_VARARGS,
-     "simulator_run(module, kernel, grid, block, cluster, shared, arguments, memory, options) -> (json, text, printed)"},
-    {"simulator_variable", simulatorVariable, METH_VARARGS, "simulator_variable(module, name) -> (address, bytes) or None"},
+     "simulator_run(module, kernel, grid, block, cluster, shared, arguments, memory, options) -> (json, text, "
+     "printed)"},
+    {"simulator_variable", simulatorVariable, METH_VARARGS,
+     "simulator_variable(module, name) -> (address, bytes) or None"},
     {"simulator_tensor_map", simulatorTensorMap, METH_VARARGS,
      "simulator_tensor_map(type, address, sizes, strides, box, element_strides, swizzle, fill) -> bytes"},
     {nullptr, nullptr, 0, nullptr},

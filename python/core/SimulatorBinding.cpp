@@ -50,12 +50,14 @@ PyObject *simulatorKernels(PyObject *, PyObject *capsule) {
     for (const KernelInfo &kernel : moduleOf(capsule).kernels()) {
       Handle parameters = checked(PyList_New(0));
       for (const simulator::ParameterInfo &parameter : kernel.parameters) {
-        Handle row = checked(Py_BuildValue("(ssII)", parameter.name.c_str(), parameter.type.c_str(), parameter.size, parameter.alignment));
+        Handle row = checked(Py_BuildValue("(ssII)", parameter.name.c_str(), parameter.type.c_str(), parameter.size,
+                                           parameter.alignment));
         checkedStatus(PyList_Append(parameters.get(), row.get()));
       }
       const Dimensions &threads = kernel.requiredThreads, &cluster = kernel.requiredCluster;
-      Handle row = checked(Py_BuildValue("(sOI(III)(III))", kernel.name.c_str(), parameters.get(), kernel.staticSharedBytes, threads.x, threads.y,
-                                         threads.z, cluster.x, cluster.y, cluster.z));
+      Handle row =
+          checked(Py_BuildValue("(sOI(III)(III))", kernel.name.c_str(), parameters.get(), kernel.staticSharedBytes,
+                                threads.x, threads.y, threads.z, cluster.x, cluster.y, cluster.z));
       checkedStatus(PyList_Append(result.get(), row.get()));
     }
     return result.release();
@@ -69,9 +71,10 @@ PyObject *simulatorRun(PyObject *, PyObject *args) {
     Launch launch;
     int isRandom, checks, counters;
     unsigned long long seed, limit;
-    if (!PyArg_ParseTuple(args, "Os(III)(III)(III)IOO(pKppIKI)", &capsule, &kernel, &launch.grid.x, &launch.grid.y, &launch.grid.z, &launch.block.x,
-                          &launch.block.y, &launch.block.z, &launch.cluster.x, &launch.cluster.y, &launch.cluster.z, &launch.sharedBytes, &arguments,
-                          &memory, &isRandom, &seed, &checks, &counters, &launch.threads, &limit, &launch.findingLimit))
+    if (!PyArg_ParseTuple(args, "Os(III)(III)(III)IOO(pKppIKI)", &capsule, &kernel, &launch.grid.x, &launch.grid.y,
+                          &launch.grid.z, &launch.block.x, &launch.block.y, &launch.block.z, &launch.cluster.x,
+                          &launch.cluster.y, &launch.cluster.z, &launch.sharedBytes, &arguments, &memory, &isRandom,
+                          &seed, &checks, &counters, &launch.threads, &limit, &launch.findingLimit))
       throw PythonError();
     launch.kernel = kernel;
     launch.schedule = isRandom ? Schedule::Random : Schedule::Fixed;
@@ -103,7 +106,8 @@ PyObject *simulatorRun(PyObject *, PyObject *args) {
       ReleaseGil released;
       report = loaded.run(launch);
     }
-    return checked(Py_BuildValue("(sss#)", report.json().c_str(), report.text().c_str(), printed.data(), static_cast<Py_ssize_t>(printed.size())))
+    return checked(Py_BuildValue("(sss#)", report.json().c_str(), report.text().c_str(), printed.data(),
+                                 static_cast<Py_ssize_t>(printed.size())))
         .release();
   });
 }
@@ -117,7 +121,9 @@ PyObject *simulatorVariable(PyObject *, PyObject *args) {
     MemoryRange range = moduleOf(capsule).variable(name);
     if (!range.data)
       Py_RETURN_NONE;
-    return checked(Py_BuildValue("(KK)", reinterpret_cast<unsigned long long>(range.data), static_cast<unsigned long long>(range.bytes))).release();
+    return checked(Py_BuildValue("(KK)", reinterpret_cast<unsigned long long>(range.data),
+                                 static_cast<unsigned long long>(range.bytes)))
+        .release();
   });
 }
 
@@ -156,7 +162,9 @@ PyObject *simulatorTensorMap(PyObject *, PyObject *args) {
     readNumbers(box, parameters.box, "box dimensions");
     readNumbers(elementStrides, parameters.elementStrides, "element strides");
     TensorMap map = encodeTensorMap(parameters);
-    return checked(PyBytes_FromStringAndSize(reinterpret_cast<const char *>(map.data()), static_cast<Py_ssize_t>(map.size()))).release();
+    return checked(PyBytes_FromStringAndSize(reinterpret_cast<const char *>(map.data()),
+                                             static_cast<Py_ssize_t>(map.size())))
+        .release();
   });
 }
 

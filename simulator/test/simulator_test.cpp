@@ -1,0 +1,218 @@
+// Units of the simulator: rounding, swizzles, fragments, words of PTX, printing, and a kernel through the C++
+// interface.
+#include "simulator/Formats.h"
+#include "simulator/Lexer.h"
+#include "simulator/Matrix.h"
+#include "simulator/Print.h"
+#include "simulator/Simulator.h"
+#include "simulator/TensorMap.h"
+#include <gtest/gtest.h>
+#include <set>
+
+namespace nacre::simulator {
+namespace {
+
+TEST(Formats, SixteenBitFloatsRoundTrip) {
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    auto half = static_cast<uint16_t>(bits);
+    double value = decodeBits(halfFormat, half);
+    if (value == value) {
+      EXPECT_EQ(encode(halfFormat, value, Rounding::Nearest), half);
+      EXPECT_EQ(floatToHalf(halfToFloat(half)), half);
+      EXPECT_EQ(static_cast<double>(halfToFloat(half)), value);
+    }
+    double brain = decodeBits(bfloatFormat, half);
+    if (brain == brain) {
+      EXPECT_EQ(encode(bfloatFormat, brain, Rounding::Nearest), half);
+    }
+  }
+}
+
+// Every mode against its definition, by the neighbours of a value.
+TEST(Formats, RoundingModes) {
+  for (double value :
+       {1.0 + 0x1p-12, -1.0 - 0x1p-12, 65519.9, 0x1p-25, 0x1p-26, -0x1.8p-24, 1.0 + 0x1p-11, 3.14159, 1e-7}) {
+    double down = decodeBits(halfFormat, encode(halfFormat, value, Rounding::Down));
+    double up = decodeBits(halfFormat, encode(halfFormat, value, Rounding::Up));
+    double zero = decodeBits(halfFormat, encode(halfFormat, value, Rounding::Zero));
+    double nearest = decodeBits(halfFormat, encode(halfFormat, value, Rounding::Nearest));
+    EXPECT_LE(down, value);
+    EXPECT_GE(up, value);
+    EXPECT_EQ(zero, value > 0 ? down : up);
+    EXPECT_TRUE(nearest == down || nearest == up);
+    EXPECT_LE(std::fabs(nearest - value), std::min(value - down, up - value) * (1 + 1e-12));
+  }
+  EXPECT_EQ(encode(halfFormat, 65520.0, Rounding::Nearest), 0x7C00u);
+  EXPECT_EQ(encode(halfFormat, 65520.0, Rounding::Zero), 0x7BFFu);
+  EXPECT_EQ(encode(e4m3Format, 1e9, Rounding::Nearest, true), 0x7Eu);
+  EXPECT_EQ(encode(e5m2Format, 1e9, Rounding::Nearest, true), 0x7Bu);
+}
+
+TEST(Formats, SumsToOddRoundExactly) {
+  // 1 + 2^-60 is above 1: rounding up must show it, in any narrower format.
+  EXPECT_EQ(encode(singleFormat, addToOdd(1.0, 0x1p-60), Rounding::Up), 0x3F800001u);
+  EXPECT_EQ(encode(singleFormat, addToOdd(1.0, -0x1p-60), Rounding::Down), 0x3F7FFFFFu);
+}
+
+// Every element of a tile is in exactly one place of the fragment.
+TEST(Fragments, CoverTheirTiles) {
+  for (unsigned perRegister : {1u, 2u, 4u, 8u})
+    for (unsigned registers : {2u, 4u}) {
+      std::set<std::pair<unsigned, unsigned>> seen;
+      for (unsigned lane = 0; lane < 32; ++lane)
+        for (unsigned r = 0; r < registers; ++r)
+          for (unsigned j = 0; j < perRegister; ++j) {
+            FragmentPlace at = placeInA(lane, r, j, perRegister);
+            EXPECT_LT(at.row, 16u);
+            EXPECT_LT(at.column, 2 * registers * perRegister);
+            EXPECT_TRUE(seen.insert({at.row, at.column}).second);
+          }
+      EXPECT_EQ(seen.size(), 32 * registers * perRegister);
+    }
+  std::set<std::pair<unsigned, unsigned>> seen;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned i = 0; i < 128; ++i) {
+      FragmentPlace at = placeInC(lane, i);
+      EXPECT_TRUE(at.row < 16 && at.column < 256);
+      EXPECT_TRUE(seen.insert({at.row, at.column}).second);
+    }
+}
+
+TEST(Swizzle, PermutesChunksWithinItsPattern) {
+  for (uint8_t mode : {1, 2, 3}) {
+    std::set<uint64_t> seen;
+    for (uint64_t at = 0; at < 1024; at += 16) {
+      uint64_t moved = swizzled(at, mode);
+      EXPECT_EQ(moved >> (4 + mode), at >> (4 + mode)); // within a row of the swizzle's width
+      EXPECT_EQ(swizzled(moved, mode), at);
+      EXPECT_TRUE(seen.insert(moved).second);
+    }
+  }
+  EXPECT_EQ(swizzled(128, 3), 128u + 16);
+}
+
+TEST(TensorMaps, RefuseWhatTheHardwareRefuses) {
+  alignas(16) static float data[64 * 64];
+  TensorMapParameters good;
+  good.type = TensorMapParameters::Type::F32;
+  good.rank = 2;
+  good.address = data;
+  good.sizes = {64, 64};
+  good.strides = {256};
+  good.box = {32, 8};
+  good.swizzle = TensorMapParameters::Swizzle::Bytes128;
+  EXPECT_NO_THROW(encodeTensorMap(good));
+  auto refused = [&](auto change) {
+    TensorMapParameters bad = good;
+    change(bad);
+    EXPECT_THROW(encodeTensorMap(bad), Error);
+  };
+  refused([](auto &map) { map.address = reinterpret_cast<std::byte *>(map.address) + 4; });
+  refused([](auto &map) { map.strides[0] = 100; });
+  refused([](auto &map) { map.box[1] = 257; });
+  refused([](auto &map) { map.box[0] = 64; }); // 256 bytes under a 128-byte swizzle
+  refused([](auto &map) { map.box[0] = 3; });  // 12 bytes
+  refused([](auto &map) { map.rank = 6; });
+}
+
+TEST(Words, AreReadWithTheirLines) {
+  Lexer lexer("// comment\n.reg.b32 %r<4>; /* two\nlines */ add.s32 %r1, %r2, -0x1F;");
+  std::vector<std::string> words;
+  std::vector<uint32_t> lines;
+  while (lexer.peek().kind != TokenKind::End) {
+    Token token = lexer.next();
+    words.emplace_back(token.text);
+    lines.push_back(token.line);
+  }
+  EXPECT_EQ(words, (std::vector<std::string>{".reg", ".b32", "%r", "<", "4", ">", ";", "add.s32", "%r1", ",", "%r2",
+                                             ",", "-", "0x1F", ";"}));
+  EXPECT_EQ(lines.front(), 2u);
+  EXPECT_EQ(lines.back(), 3u);
+}
+
+TEST(Printing, TakesArgumentsAtTheirAlignment) {
+  struct {
+    int32_t first;
+    double second;
+    int64_t third;
+  } buffer = {-5, 1.5, int64_t(1) << 40};
+  EXPECT_EQ(formatPrint("%d %5.2f %lld %%\n", reinterpret_cast<const std::byte *>(&buffer), sizeof buffer, nullptr),
+            "-5  1.50 1099511627776 %\n");
+}
+
+const char *const addOne = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry add_one(.param .u64 p, .param .u32 n)
+{
+.reg .pred %q;
+.reg .b32 %r<4>;
+.reg .b64 %rd<3>;
+ld.param.u64 %rd1, [p];
+ld.param.u32 %r1, [n];
+mov.u32 %r2, %tid.x;
+setp.ge.u32 %q, %r2, %r1;
+@%q bra DONE;
+mul.wide.u32 %rd2, %r2, 4;
+add.u64 %rd1, %rd1, %rd2;
+ld.global.u32 %r3, [%rd1];
+add.u32 %r3, %r3, 1;
+st.global.u32 [%rd1], %r3;
+DONE:
+ret;
+}
+)";
+
+TEST(Interface, RunsAndReports) {
+  auto module = load(addOne);
+  ASSERT_EQ(module->kernels().size(), 1u);
+  EXPECT_EQ(module->kernels()[0].parameters.size(), 2u);
+  std::vector<uint32_t> data(8);
+  Launch launch;
+  launch.block = {32};
+  launch.memory = {{data.data(), data.size() * 4, "data"}};
+  launch.addPointer(data.data()).add<uint32_t>(8);
+  Report report = module->run(launch);
+  EXPECT_TRUE(report.clean()) << report.text();
+  EXPECT_EQ(data, std::vector<uint32_t>(8, 1));
+  EXPECT_EQ(report.counters.globalSectors, 2u);
+
+  Launch wrong = launch;
+  wrong.arguments.clear();
+  wrong.addPointer(data.data()).add<uint32_t>(9);
+  report = module->run(wrong);
+  ASSERT_FALSE(report.clean());
+  EXPECT_EQ(report.findings[0].kind, FindingKind::OutOfBounds);
+  EXPECT_EQ(report.findings[0].place.ptxLine, 16u);
+  EXPECT_NE(report.json().find("\"kind\": \"out-of-bounds\""), std::string::npos);
+}
+
+TEST(Interface, NamesWhatItDoesNotKnow) {
+  auto message = [](const std::string &instruction) -> std::string {
+    std::string ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<4>;\n" +
+                      instruction + "\nret;\n}\n";
+    try {
+      load(ptx);
+    } catch (const Error &error) {
+      return std::to_string(error.line) + ": " + error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(message("frobnicate.b32 %r1, %r2;")
+                .find("7: `frobnicate.b32 %r1, %r2`: the simulator does not know the instruction `frobnicate`"),
+            std::string::npos);
+  EXPECT_NE(message("add.wrong.s32 %r1, %r2, %r3;").find("`.wrong`"), std::string::npos);
+  EXPECT_NE(message("add.s32 %r1, %r9, %r3;").find("%r9"), std::string::npos);
+  EXPECT_NE(message("add.s64 %r1, %r2, %r3;"), "");
+  EXPECT_NE(message("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r1}, {%r1}, {%r1}, {%r1}, %r2, 0;")
+                .find("sparse"),
+            std::string::npos);
+  EXPECT_NE(message("cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%r2, "
+                    "{%r1, %r1, %r1}], [%r3], {%r1};")
+                .find("im2col"),
+            std::string::npos);
+  EXPECT_EQ(message("add.s32 %r1, %r2, %r3;"), "");
+}
+
+} // namespace
+} // namespace nacre::simulator

@@ -1,0 +1,131 @@
+"""The doors of the simulator: Python, the command line, JSON, schedules, and what is refused."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import nacre.simulator as simulator
+
+HEADER = ".version 8.0\n.target sm_90\n.address_size 64\n"
+ADD = HEADER + """
+.file 1 "add.cu"
+.visible .entry add(.param .u64 x, .param .u64 y, .param .f32 scale, .param .u32 n)
+{
+.reg .pred %p<2>; .reg .b32 %r<6>; .reg .f32 %f<4>; .reg .b64 %rd<6>;
+ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; ld.param.f32 %f3, [scale]; ld.param.u32 %r5, [n];
+mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r4, %r2, %r3, %r1;
+setp.ge.u32 %p1, %r4, %r5;
+@%p1 bra DONE;
+mul.wide.u32 %rd3, %r4, 4; add.u64 %rd4, %rd1, %rd3; add.u64 %rd5, %rd2, %rd3;
+.loc 1 7 3
+ld.global.f32 %f1, [%rd4];
+fma.rn.f32 %f1, %f1, %f3, %f3;
+st.global.f32 [%rd5], %f1;
+DONE: ret;
+}
+"""
+# Blocks add their number to a list in the order in which they come.
+ORDER = HEADER + """
+.visible .entry order(.param .u64 next, .param .u64 list)
+{
+.reg .b32 %r<6>; .reg .b64 %rd<6>;
+ld.param.u64 %rd1, [next]; ld.param.u64 %rd2, [list]; mov.u32 %r1, %ctaid.x;
+atom.global.add.u32 %r2, [%rd1], 1; mul.wide.u32 %rd3, %r2, 4; add.u64 %rd3, %rd2, %rd3; st.global.u32 [%rd3], %r1;
+ret;
+}
+"""
+
+
+def test_arrays_and_numbers():
+    x, y = np.arange(100, dtype=np.float32), np.zeros(100, np.float32)
+    report = simulator.run(ADD, "add", 2, 64, [x, y, 2.0, 100])
+    assert report.clean and report.completed
+    assert (y == 2 * x + 2).all()
+    assert report.counters["classes"]["float"] == 4
+    assert json.loads(report.json)["version"] == 1
+
+
+def test_read_only_arrays():
+    x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    y.flags.writeable = False
+    report = simulator.run(ADD, "add", 1, 64, [x, y, 1.0, 64])
+    assert [finding.kind for finding in report.findings] == ["read-only-store"]
+
+
+def test_finding_has_its_place():
+    x, y = np.zeros(60, np.float32), np.zeros(64, np.float32)
+    finding = simulator.run(ADD, "add", 1, 64, [x, y, 1.0, 64]).findings[0]
+    assert (finding.kind, finding.file, finding.line, finding.thread, finding.count) == ("out-of-bounds", "add.cu", 7, (60, 0, 0), 4)
+    assert "`x` (240 bytes)" in finding.message and finding.instruction.startswith("ld.global.f32")
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("nothing", 1, 32, []), "there is no kernel 'nothing'"),
+        (("add", 1, 32, [1]), "takes 4 arguments, not 1"),
+        (("add", 1, 2048, [np.zeros(1), np.zeros(1), 1.0, 1]), "at most 1024 threads"),
+        (("add", 0, 32, [np.zeros(1), np.zeros(1), 1.0, 1]), "must not be empty"),
+        (("add", 1, 32, [np.zeros(1), np.zeros((4, 4))[:, 1], 1.0, 1]), "not contiguous"),
+    ],
+)
+def test_wrong_launches(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        simulator.load(ADD).run(*arguments)
+
+
+def test_unknown_instruction_is_named_with_its_line():
+    with pytest.raises(ValueError, match=r"PTX line 8: `tcgen05.alloc.*does not know the instruction `tcgen05`"):
+        simulator.load(HEADER + "\n.visible .entry k()\n{\n.reg .b32 %r<2>;\ntcgen05.alloc.b32 [%r1], 32;\nret;\n}")
+
+
+def order(**options):
+    following, listed = np.zeros(1, np.uint32), np.zeros(40, np.uint32)
+    assert simulator.run(ORDER, "order", 40, 1, [following, listed], **options).clean
+    assert sorted(listed) == list(range(40))
+    return listed.tolist()
+
+
+def test_schedules():
+    assert order() == order() == list(range(40))
+    assert order(schedule="random", seed=3) == order(schedule="random", seed=3)
+    assert order(schedule="random", seed=3) != order(schedule="random", seed=4)
+
+
+def test_instruction_limit():
+    loop = HEADER + ".visible .entry k()\n{\nL: bra L;\n}"
+    report = simulator.run(loop, "k", 1, 32, [], instruction_limit=10000)
+    assert [finding.kind for finding in report.findings] == ["limit-reached"] and not report.completed
+
+
+def test_variables_keep_their_values():
+    ptx = HEADER + ".global .u32 count = 5;\n.visible .entry k()\n{\n.reg .b32 %r<2>;\nred.global.add.u32 [count], 1;\nret;\n}"
+    module = simulator.load(ptx)
+    module.run("k", 2, 32, [])
+    module.run("k", 1, 32, [])
+    assert module.variable("count", np.uint32)[0] == 5 + 96
+    assert module.variable("nothing") is None
+
+
+def nacre(*arguments):
+    return subprocess.run([sys.executable, "-m", "nacre", *arguments], capture_output=True, text=True)
+
+
+def test_command_line(tmp_path):
+    path = tmp_path / "add.ptx"
+    path.write_text(ADD)
+    result = nacre("simulate", str(path), "--grid", "2", "--block", "64", "--args", "f32[100]=iota,f32[100],f32=2,u32=100", "--show", "3", "--write", f"1={tmp_path}/y")
+    assert result.returncode == 0, result.stderr
+    assert "argument 1: 2 4 6" in result.stdout and "0 findings" in result.stdout
+    assert (np.fromfile(tmp_path / "y", np.float32) == 2 * np.arange(100) + 2).all()
+    result = nacre("simulate", str(path), "--grid", "2", "--block", "64", "--args", "f32[100]=iota,f32[90],f32=2,u32=100", "--json")
+    assert result.returncode == 1
+    assert json.loads(result.stdout)["findings"][0]["kind"] == "out-of-bounds"
+    assert "add(.u64 x, .u64 y, .f32 scale, .u32 n)" in nacre("simulate", str(path), "--list").stdout
+    assert nacre("simulate", str(path), "--args", "f99=1").returncode == 2
+    path.write_text(ADD.replace("fma.rn.f32", "fma.rx.f32"))
+    result = nacre("simulate", str(path))
+    assert result.returncode == 1 and "add.ptx:16: error:" in result.stderr and "`.rx`" in result.stderr
