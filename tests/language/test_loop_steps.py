@@ -164,3 +164,23 @@ def constant_step_kernel(out_ptr, STEP: tl.constexpr):
 def test_a_constexpr_step_of_zero_is_an_error(engine, step):
     with pytest.raises(triton.TritonError, match="the step of a range must not be zero"):
         run(engine, constant_step_kernel, step)
+
+
+@triton.jit
+def far_kernel(out_ptr, start, stop, step):
+    count = 0
+    last = start + tl.zeros((), tl.int64)
+    for i in range(start, stop, step):
+        count += 1
+        last = i
+    tl.store(out_ptr, count.to(tl.int64))
+    tl.store(out_ptr + 1, last)
+
+
+@pytest.mark.parametrize("start, stop, step", [(0, 2**63 - 1, 2**62), (-(2**63), 2**63 - 1, 2**62), (2**62, 2**63 - 1, 2**62 + 5),
+                                               (3, 2**40, 2**39), (2**40, 3, 2**62), (2**40, 2**41, -(2**62))])  # fmt: skip
+def test_steps_past_the_largest_integer(engine, start, stop, step):
+    out = engine.zeros(2, "int64")
+    far_kernel[(1,)](out, start, stop, step)
+    run = range(start, stop, step) if step > 0 else range(0)
+    np.testing.assert_array_equal(engine.numpy(out), [len(run), run[-1] if run else start])

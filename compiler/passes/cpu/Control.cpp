@@ -88,8 +88,19 @@ void Lowering::lowerFor(scf::ForOp op) {
     Value isUp = arith::CmpIOp::create(b, above, step, b.zero(step.getType()));
     upper = b.select(isUp, upper, lower);
   }
+  // An index of 64 bits cannot be counted in more: its iterations are.
+  bool isCounted = type.getIntOrFloatBitWidth() == 64 && !Emit::isKnown(step, 1);
+  Value first = lower, stride = step;
+  if (isCounted) {
+    auto below = op.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
+    Value runs = arith::CmpIOp::create(b, below, lower, upper);
+    Value divisor = arith::MaxUIOp::create(b, step, b.index(1)); // where it is 0 nothing runs
+    Value last = arith::DivUIOp::create(b, b.sub(b.sub(upper, lower), b.index(1)), divisor);
+    upper = b.select(runs, b.add(last, b.index(1)), b.index(0));
+    lower = b.index(0), step = b.index(1);
+  }
   auto loop = scf::ForOp::create(b, lower, upper, step, initial);
-  if (op.getUnsignedCmp())
+  if (op.getUnsignedCmp() || isCounted)
     loop.setUnsignedCmp(true);
   scalars[op.getInductionVar()] = loop.getInductionVar();
   auto yield = cast<scf::YieldOp>(op.getBody()->getTerminator());
@@ -108,6 +119,8 @@ void Lowering::lowerFor(scf::ForOp op) {
     b.setInsertionPointToStart(loop.getBody());
     if (isWidened)
       scalars[op.getInductionVar()] = arith::TruncIOp::create(b, type, loop.getInductionVar());
+    if (isCounted)
+      scalars[op.getInductionVar()] = b.add(first, b.mul(loop.getInductionVar(), stride));
     lowerBlock(*op.getBody());
     if (failed)
       return;

@@ -9,6 +9,9 @@ using namespace nacre::cpu;
 // The lowering knows the language's types alone; reports the first operation that has another one.
 static LogicalResult checkTypes(func::FuncOp kernel) {
   auto isKnown = [](Type type) { return tile::isScalarType(type) || tile::isTileType(type); };
+  for (Type type : kernel.getArgumentTypes())
+    if (!tile::isScalarType(type))
+      return kernel.emitError("a launch hands over scalars and pointers; this kernel has an argument of type ") << type;
   WalkResult result = kernel.walk([&](Operation *op) {
     SmallVector<Type> types(op->getResultTypes());
     for (Region &region : op->getRegions())

@@ -1,0 +1,12 @@
+// RUN: nacre-opt %s --split-input-file --verify-diagnostics --lower-to-loops="vector-bytes=64 registers=32"
+
+// expected-error @+2 {{a launch hands over scalars and pointers; this kernel has an argument of type 'tensor<8xi1>'}}
+// expected-error @+1 {{this kernel cannot be lowered to loops}}
+func.func @tile_argument(%out: !tile.ptr<f32>, %m: tensor<8xi1>) attributes {tile.kernel} {
+  %lane = tile.arange 0 : tensor<8xi32>
+  %base = tile.splat %out : !tile.ptr<f32> -> tensor<8x!tile.ptr<f32>>
+  %p = tile.addptr %base, %lane : tensor<8x!tile.ptr<f32>>, tensor<8xi32>
+  %x = tile.load %p mask %m : tensor<8xi1> : tensor<8x!tile.ptr<f32>> -> tensor<8xf32>
+  tile.store %p, %x : tensor<8x!tile.ptr<f32>>, tensor<8xf32>
+  return
+}
