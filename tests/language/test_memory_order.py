@@ -344,3 +344,24 @@ def test_narrowed_elements_stay_in_their_lanes(engine, to, n, kept):
     out = engine.array(np.full(n, 7, to))
     first_lane_kernel[(1,)](engine.array(x), out, TYPE=getattr(tl, to), KEPT=kept, N=n)
     np.testing.assert_array_equal(engine.numpy(out), np.where(np.arange(n) < kept, x.astype(to), 7))
+
+
+@triton.jit
+def other_loaded_kernel(x_ptr, other_ptr, out_ptr, n, steps, N: tl.constexpr):
+    i = tl.arange(0, N)
+    other = tl.load(other_ptr + i)
+    x = tl.load(x_ptr + i, mask=i < n, other=other)
+    total = tl.sum(x, 0)
+    for _ in range(steps):
+        total = total * 3 + 1
+    tl.store(out_ptr + i, x + total)
+
+
+@pytest.mark.parametrize("n", [0, 5, 16])
+@pytest.mark.parametrize("size", [1, 16])
+def test_a_load_read_again_whose_other_is_loaded(engine, n, size):
+    x, other = np.arange(size, dtype=np.int32) + 3, np.arange(size, dtype=np.int32) * 10
+    out = engine.zeros(size, "int32")
+    other_loaded_kernel[(1,)](engine.array(x), engine.array(other), out, n, 2, N=size)
+    kept = np.where(np.arange(size) < n, x, other)
+    np.testing.assert_array_equal(engine.numpy(out), kept + (kept.sum() * 3 + 1) * 3 + 1)

@@ -368,6 +368,9 @@ bool Lowering::canReadAgain(Operation *op) {
   if (!nest.readsNeighbours(load.getResult(), coordinates) ||
       (load.getMask() && !nest.holdsForPrefix(load.getMask(), coordinates)))
     return false;
+  // Reading again runs this load anew, and no other that its operands are made of.
+  if (!llvm::all_of(load->getOperands(), [&](Value operand) { return nest.mayRecompute(operand); }))
+    return false;
   Operation *last = op;
   for (Operation *reader : plan.readers(load.getResult(), op->getBlock())) {
     if (plan.place(reader) != Place::Pinned || reader->getBlock() != op->getBlock())

@@ -50,6 +50,10 @@ public:
   int movedLevel = -1;
   int64_t movedStep = 1;
 
+  // A value may be computed where it is read, rather than where it stands, when it is made of scalars, arange and tiles
+  // that are still in memory: no load runs again.
+  bool mayRecompute(mlir::Value value);
+
   Lanes evaluate(mlir::Value value, const Coordinates &coordinates);
   Coordinates identity(int64_t rank) const;
   // The levels that the value depends on, as a bit set.
@@ -147,9 +151,6 @@ private:
   mlir::Value guardsHold();
   // The value's buffer, unless its lanes are known in closed form, which is better, and it may be computed anew.
   const Buffer *bufferOf(mlir::Value value, const Coordinates &coordinates);
-  // A value may be computed where it is read, rather than where it stands, when it is made of scalars, arange and tiles
-  // that are still in memory: no load runs again.
-  bool mayRecompute(mlir::Value value);
   // A check that grows true along the lanes: 0 <= offset.
   bool isStart(mlir::Value value, const Coordinates &coordinates);
   // The largest power of two known to divide a value at the first lane of every row.
