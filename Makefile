@@ -50,7 +50,7 @@ fuzz-sources: install ## compile thousands of mutated kernels and IR texts, othe
 FUZZ_SECONDS ?= 60
 fuzz: | $(STAMPS)/packages ## a minute of random text for the PTX parser (FUZZ_SECONDS=60)
 	$(call say,"fuzzing the PTX parser")
-	@cmake -G Ninja -S simulator -B $(BUILD)/fuzz -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 -DCMAKE_BUILD_TYPE=Debug \
+	@cmake -G Ninja -S simulator -B $(BUILD)/fuzz -DCMAKE_C_COMPILER="$$(command -v clang-22)" -DCMAKE_CXX_COMPILER="$$(command -v clang++-22)" -DCMAKE_BUILD_TYPE=Debug \
 	  -DNACRE_SIMULATOR_FUZZ=ON > /dev/null
 	@ninja -C $(BUILD)/fuzz -j $(JOBS) simulator_parser_fuzz
 	@mkdir -p $(BUILD)/fuzz/corpus
