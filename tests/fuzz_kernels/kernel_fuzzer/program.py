@@ -428,7 +428,8 @@ class Program:
                 text = f"({text}.to(tl.uint32) % {span})"
             source = ""
             if range[0]:
-                text = f"({text}.to(tl.{type_name}) + {range[0]})" if range[0] > 0 else f"({text}.to(tl.int32) - {-range[0]})"
+                signed = "int32" if -range[0] <= limits("int32")[1] else "int64"
+                text = f"({text}.to(tl.{type_name}) + {range[0]})" if range[0] > 0 else f"({text}.to(tl.{signed}) - {-range[0]})"
             source_range = range
         if source != type_name:
             text = f"{text}.to(tl.{type_name})"

@@ -139,11 +139,11 @@ def chased(p, d):
     if d.chance(40):
         p.emit("at = 0")
         p.emit("total = 0")
-        p.emit("step = 0")
-        p.emit(f"while step < {steps}:")
+        p.emit("taken = 0")
+        p.emit(f"while taken < {steps}:")
         p.emit(f"    total = total * 3 + tl.load({value.name} + at)")
         p.emit(f"    at = tl.load({link.name} + at)")
-        p.emit("    step += 1")
+        p.emit("    taken += 1")
         p.emit(f"tl.store({out.name}, total)")
         return
     p.emit(f"at = tl.arange(0, {lists}) % {size}")
