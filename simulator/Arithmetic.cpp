@@ -118,22 +118,17 @@ template <typename T> Status carryHandler(Warp &warp, const Op &op, uint32_t mas
   forEachLane(mask, [&](unsigned i) {
     U x = a[i], y = b[i];
     unsigned __int128 sum;
-    unsigned __int128 in = (op.flags & CarryIn) ? warp.carry[i] : 0;
+    bool subtracts = op.flags & CarrySubtract;
+    // One flag serves both: a subtraction adds the complement and one, so it leaves 1 where there was no borrow.
+    unsigned __int128 in = (op.flags & CarryIn) ? warp.carry[i] : subtracts;
     if (op.flags & CarryMultiply) {
       x = (op.flags & CarryHigh) ? U(MultiplyHigh<T>()(T(x), T(y))) : U(x * y);
       y = c[i];
     }
-    if (op.flags & CarrySubtract) { // the carry is a borrow
-      sum = (unsigned __int128)x - y - in;
-      d[i] = static_cast<U>(sum);
-      if (op.flags & CarryOut)
-        warp.carry[i] = (unsigned __int128)x < (unsigned __int128)y + in;
-    } else {
-      sum = (unsigned __int128)x + y + in;
-      d[i] = static_cast<U>(sum);
-      if (op.flags & CarryOut)
-        warp.carry[i] = static_cast<uint32_t>(sum >> (sizeof(U) * 8)) & 1;
-    }
+    sum = (unsigned __int128)x + (subtracts ? U(~y) : y) + in;
+    d[i] = static_cast<U>(sum);
+    if (op.flags & CarryOut)
+      warp.carry[i] = static_cast<uint32_t>(sum >> (sizeof(U) * 8)) & 1;
   });
   return Status::Next;
 }

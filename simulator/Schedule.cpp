@@ -195,6 +195,8 @@ ClusterState runRounds(Cluster &cluster, unsigned rounds) {
       for (Warp *candidate : order)
         if (!candidate->fragments.empty())
           warp = candidate;
+      if (!warp) // it came to its end within the last slice
+        return ClusterState::Done;
       state.reportAt(FindingKind::LimitReached,
                      "the limit of " + std::to_string(state.launch->instructionLimit) + " warp instructions is reached",
                      warp->fragments[0].pc, ~0u, warp->block, warp, 0);

@@ -58,7 +58,7 @@ struct Launch {
   bool checks = true;            // races, initialisation, protocols; bounds and alignment are always checked
   bool counters = true;          // transactions, bank conflicts
   unsigned threads = 0;          // host threads; 0: all cores, or one where the order of blocks may show in the results
-  uint64_t instructionLimit = 0; // warp instructions a block may execute; 0: no limit
+  uint64_t instructionLimit = 0; // warp instructions a block may execute, looked at now and then; 0: no limit
   unsigned findingLimit = 100;   // different findings kept
   std::function<void(std::string_view)> print; // the kernel's printf; empty: standard output
 

@@ -22,11 +22,23 @@ _TENSOR_TYPES = {
 _TENSOR_BYTES = [1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4]
 
 
-def _triple(value, fill=1):
-    values = (value,) if isinstance(value, int) else tuple(value)
+def _count(value, what, least=0):
+    import operator
+
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} is a whole number, not {value!r}") from None
+    if not least <= number < 1 << 31:
+        raise ValueError(f"{what} is at least {least} and less than 2**31, not {number}")
+    return number
+
+
+def _triple(value, what):
+    values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     if not 1 <= len(values) <= 3:
-        raise ValueError(f"expected one to three dimensions, found {value!r}")
-    return values + (fill,) * (3 - len(values))
+        raise ValueError(f"{what} has one to three dimensions, not {value!r}")
+    return tuple(_count(extent, what, 1) for extent in values) + (1,) * (3 - len(values))
 
 
 class TensorMap:
@@ -132,13 +144,20 @@ def _scalar_bytes(value, name, kind, size):
 
     if isinstance(value, (bytes, bytearray)):
         return bytes(value)
-    if hasattr(value, "dtype") and hasattr(value, "tobytes"):
+    is_number = hasattr(value, "dtype") and hasattr(value, "tobytes")  # of NumPy's
+    is_fraction = isinstance(value, float) or (is_number and value.dtype.kind == "f")
+    if is_fraction and kind[:1] in "us":
+        raise TypeError(f"the kernel's parameter `{name}` (.{kind}) is a whole number, not {value!r}")
+    if is_number and value.nbytes == size:
         return value.tobytes()
+    value = value.item() if is_number else value
     if isinstance(value, float) or kind in ("f16", "f32", "f64"):
         formats = {2: "<e", 4: "<f", 8: "<d"}
         if size in formats:
             return struct.pack(formats[size], value)
     if isinstance(value, (int, bool)) and size <= 8:
+        if not -(1 << (8 * size - 1)) <= value < 1 << (8 * size):
+            raise ValueError(f"{value} does not fit the kernel's parameter `{name}` (.{kind}, {size} bytes)")
         return (int(value) & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
     raise TypeError(f"the kernel's parameter `{name}` (.{kind}, {size} bytes) cannot be {value!r}")
 
@@ -180,6 +199,9 @@ class Module:
                 raise ValueError(f"the array for `{label}` is not contiguous")
             key = (array.ctypes.data, array.nbytes)
             if key not in copies:
+                for (start, size), (_, other) in copies.items():
+                    if start < key[0] + key[1] and key[0] < start + size:
+                        raise ValueError(f"the arrays for `{other}` and `{label}` overlap; give both the whole array")
                 copies[key] = (_Guarded(array), label)
             return copies[key][0]
 
@@ -196,8 +218,10 @@ class Module:
                 arguments.append(_scalar_bytes(value, label, kind, size))
         memory = [(copy.address, copy.array.nbytes, label, bool(copy.array.flags.writeable)) for copy, label in copies.values()]
         result = _core.simulator_run(
-            self._module, name, _triple(grid), _triple(block), _triple(cluster) if cluster else (0, 0, 0), shared, arguments, memory,
-            (schedule == "random", seed, checks, counters, threads, instruction_limit, finding_limit),
+            self._module, name, _triple(grid, "the grid"), _triple(block, "the block"),
+            (0, 0, 0) if cluster is None else _triple(cluster, "the cluster"), _count(shared, "shared"), arguments, memory,
+            (schedule == "random", seed, checks, counters, _count(threads, "threads"), _count(instruction_limit, "instruction_limit"),
+             _count(finding_limit, "finding_limit")),
         )  # fmt: skip
         for copy, _ in copies.values():
             copy.copy_back()

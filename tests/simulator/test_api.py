@@ -27,6 +27,7 @@ st.global.f32 [%rd5], %f1;
 DONE: ret;
 }
 """
+WHOLE = np.zeros(16, np.float32)
 # Blocks add their number to a list in the order in which they come.
 ORDER = HEADER + """
 .visible .entry order(.param .u64 next, .param .u64 list)
@@ -68,12 +69,17 @@ def test_finding_has_its_place():
         (("nothing", 1, 32, []), "there is no kernel 'nothing'"),
         (("add", 1, 32, [1]), "takes 4 arguments, not 1"),
         (("add", 1, 2048, [np.zeros(1), np.zeros(1), 1.0, 1]), "at most 1024 threads"),
-        (("add", 0, 32, [np.zeros(1), np.zeros(1), 1.0, 1]), "must not be empty"),
+        (("add", 0, 32, [np.zeros(1), np.zeros(1), 1.0, 1]), "the grid is at least 1"),
+        (("add", 2**32 + 1, 32, [np.zeros(1), np.zeros(1), 1.0, 1]), "the grid is at least 1 and less than 2"),
+        (("add", 1, 1.5, [np.zeros(1), np.zeros(1), 1.0, 1]), "the block is a whole number, not 1.5"),
+        (("add", 1, 32, [np.zeros(1), np.zeros(1), 1.0, 2**32 + 5]), "4294967301 does not fit the kernel's parameter `n`"),
+        (("add", 1, 32, [np.zeros(1), np.zeros(1), 1.0, 1.9]), "is a whole number, not 1.9"),
+        (("add", 1, 32, [WHOLE, WHOLE[4:], 1.0, 4]), "the arrays for `x` and `y` overlap"),
         (("add", 1, 32, [np.zeros(1), np.zeros((4, 4))[:, 1], 1.0, 1]), "not contiguous"),
     ],
 )
 def test_wrong_launches(arguments, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         simulator.load(ADD).run(*arguments)
 
 
@@ -129,3 +135,33 @@ def test_command_line(tmp_path):
     path.write_text(ADD.replace("fma.rn.f32", "fma.rx.f32"))
     result = nacre("simulate", str(path))
     assert result.returncode == 1 and "add.ptx:16: error:" in result.stderr and "`.rx`" in result.stderr
+
+
+CARRIES = HEADER + """
+.visible .entry carries(.param .u64 out, .param .u32 a, .param .u32 b)
+{
+.reg .b32 %r<9>; .reg .b64 %rd<2>;
+ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b];
+sub.cc.u32 %r3, %r1, %r2; subc.u32 %r4, 0, 0;
+sub.cc.u32 %r3, %r1, %r2; addc.u32 %r5, 0, 0;
+add.cc.u32 %r6, %r1, %r2; addc.u32 %r7, 0, 0;
+st.global.v4.u32 [%rd1], {%r3, %r4, %r5, %r7};
+ret;
+}
+"""
+
+
+@pytest.mark.parametrize("a, b", [(5, 3), (3, 5), (7, 7), (2**32 - 1, 1), (0, 2**32 - 1)])
+def test_one_flag_carries_sums_and_differences(a, b):
+    """After a difference the flag is set where there was no borrow, as the code that nvcc makes of wide divisions expects."""
+    out = np.zeros(4, np.uint32)
+    assert simulator.run(CARRIES, "carries", 1, 1, [out, a, b]).clean
+    borrows = a < b
+    np.testing.assert_array_equal(out, [(a - b) % 2**32, 2**32 - 1 if borrows else 0, not borrows, (a + b) >> 32])
+
+
+@pytest.mark.parametrize("limit", [1, 3, 8, 9, 1000])
+def test_a_limit_that_a_short_kernel_passes_on_its_way_to_the_end(limit):
+    x, y = np.zeros(32, np.float32), np.zeros(32, np.float32)
+    simulator.run(ADD, "add", 1, 32, [x, y, 1.0, 32], instruction_limit=limit)
+    np.testing.assert_array_equal(y, np.ones(32, np.float32))
