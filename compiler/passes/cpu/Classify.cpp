@@ -288,6 +288,12 @@ void Nest::requireGuards(Value value, const Coordinates &coordinates) {
   }
 }
 
+void Nest::requireGuardsOfAccess(Value pointer, Value mask, const Coordinates &coordinates) {
+  requireGuards(pointer, coordinates);
+  if (mask)
+    requireGuards(mask, coordinates);
+}
+
 bool Nest::staysInRange(Value line, const Coordinates &coordinates) {
   Form form = classify(line, coordinates);
   return form.kind == Lanes::Kind::Linear && (!form.wraps || guards.contains({line, encode(coordinates)}));
@@ -353,11 +359,8 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
   }
   // What holds at one index of a level says nothing of the others that the body moves to.
   bool oneIndex = movedLevel < 0 || !(dependencies(value, coordinates) & (1u << movedLevel));
-  if (auto load = dyn_cast<tile::LoadOp>(op)) {
-    requireGuards(load.getPointer(), coordinates);
-    if (load.getMask())
-      requireGuards(load.getMask(), coordinates);
-  }
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    requireGuardsOfAccess(load.getPointer(), load.getMask(), coordinates);
   // A check is made before the loop, where nothing is assumed yet: not of what is itself known by assumption.
   if (form.kind == Lanes::Kind::Prefix && oneIndex && !form.assumes) {
     requireGuards(value, coordinates);

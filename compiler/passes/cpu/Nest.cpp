@@ -488,16 +488,10 @@ void Nest::emitGroup(ArrayRef<Operation *> group) {
   }
   forgetForms();
   for (Operation *member : members) {
-    if (auto store = dyn_cast<tile::StoreOp>(member)) {
-      requireGuards(store.getPointer(), identity(shape.size()));
-      if (store.getMask())
-        requireGuards(store.getMask(), identity(shape.size()));
-    }
-    if (auto load = dyn_cast<tile::LoadOp>(member)) {
-      requireGuards(load.getPointer(), identity(shape.size()));
-      if (load.getMask())
-        requireGuards(load.getMask(), identity(shape.size()));
-    }
+    if (auto store = dyn_cast<tile::StoreOp>(member))
+      requireGuardsOfAccess(store.getPointer(), store.getMask(), identity(shape.size()));
+    if (auto load = dyn_cast<tile::LoadOp>(member))
+      requireGuardsOfAccess(load.getPointer(), load.getMask(), identity(shape.size()));
     for (Value operand : member->getOperands())
       if (isTile(operand))
         collectAssumable(operand, identity(shape.size()));

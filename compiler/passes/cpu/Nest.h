@@ -146,6 +146,7 @@ private:
   // one by one.
   bool canGuard(mlir::Value line, const Coordinates &coordinates);
   void requireGuards(mlir::Value value, const Coordinates &coordinates);
+  void requireGuardsOfAccess(mlir::Value pointer, mlir::Value mask, const Coordinates &coordinates);
   // Whether the line does not wrap in the loops being emitted: proved, or guarded.
   bool staysInRange(mlir::Value line, const Coordinates &coordinates);
   mlir::Value guardsHold();
