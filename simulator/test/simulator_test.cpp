@@ -6,6 +6,7 @@
 #include "simulator/Print.h"
 #include "simulator/Simulator.h"
 #include "simulator/TensorMap.h"
+#include <array>
 #include <gtest/gtest.h>
 #include <set>
 
@@ -167,14 +168,14 @@ TEST(Interface, RunsAndReports) {
   auto module = load(addOne);
   ASSERT_EQ(module->kernels().size(), 1u);
   EXPECT_EQ(module->kernels()[0].parameters.size(), 2u);
-  std::vector<uint32_t> data(8);
+  alignas(32) std::array<uint32_t, 8> data = {}; // one sector
   Launch launch;
   launch.block = {32};
-  launch.memory = {{data.data(), data.size() * 4, "data"}};
+  launch.memory = {{data.data(), sizeof(data), "data"}};
   launch.addPointer(data.data()).add<uint32_t>(8);
   Report report = module->run(launch);
   EXPECT_TRUE(report.clean()) << report.text();
-  EXPECT_EQ(data, std::vector<uint32_t>(8, 1));
+  EXPECT_EQ(data, (std::array<uint32_t, 8>{1, 1, 1, 1, 1, 1, 1, 1}));
   EXPECT_EQ(report.counters.globalSectors, 2u);
 
   Launch wrong = launch;

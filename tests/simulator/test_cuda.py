@@ -185,8 +185,14 @@ def test_warpgroup_matmul(run):
     assert (c == a.astype(np.float32) @ b.T.astype(np.float32)).all()
 
 
+def at_a_sector(shape):
+    memory = np.zeros(4 * int(np.prod(shape)) + 32, np.uint8)
+    start = -memory.ctypes.data % 32
+    return memory[start : len(memory) - 32 + start].view(np.float32).reshape(shape)
+
+
 def test_counters(module):
-    x, out = np.zeros((32, 32), np.float32), np.zeros((32, 32), np.float32)
+    x, out = at_a_sector((32, 32)), at_a_sector((32, 32))
     report = module.run("transpose_conflicts", 1, (32, 32), [x, out])
     counters = report.counters
     assert counters["global_sectors"] == counters["ideal_sectors"] == 2 * 32 * 4
