@@ -5,7 +5,7 @@
 // file that it came from, and the chain of call sites when the text belongs to an inlined helper.
 #pragma once
 
-#include "compiler/language/Builder.h"
+#include "compiler/language/meaning/Builder.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Location.h"
 

@@ -12,7 +12,7 @@
 // `maximumHeight`, so recursive walks never run out of stack.
 #pragma once
 
-#include "compiler/language/Diagnostic.h"
+#include "compiler/language/meaning/Diagnostic.h"
 #include "llvm/ADT/DynamicAPInt.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"

@@ -1,8 +1,8 @@
 // Calls: builtins, methods, host objects, and functions of the language, which are inlined where they are called.
 #include "compiler/frontend/Generator.h"
-#include "compiler/language/Definitions.h"
-#include "compiler/language/Scalars.h"
-#include "compiler/language/StandardLibrary.h"
+#include "compiler/language/builtins/Definitions.h"
+#include "compiler/language/meaning/Scalars.h"
+#include "compiler/language/builtins/StandardLibrary.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 

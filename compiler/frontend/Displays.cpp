@@ -1,6 +1,6 @@
 // Tuples, lists and dicts written out, comprehensions, and f-strings.
 #include "compiler/frontend/Generator.h"
-#include "compiler/language/ConstexprOperators.h"
+#include "compiler/language/meaning/ConstexprOperators.h"
 
 namespace nacre {
 

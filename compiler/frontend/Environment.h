@@ -6,7 +6,7 @@
 #pragma once
 
 #include "compiler/frontend/AST.h"
-#include "compiler/language/Object.h"
+#include "compiler/language/meaning/Object.h"
 #include <map>
 #include <set>
 

@@ -3,7 +3,7 @@
 #include "compiler/frontend/Frontend.h"
 #include "compiler/frontend/Generator.h"
 #include "compiler/ir/tile/Tile.h"
-#include "compiler/language/BlockView.h"
+#include "compiler/language/meaning/BlockView.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -236,7 +236,7 @@ SourceLocation placeOf(mlir::Operation *op, llvm::ArrayRef<std::shared_ptr<const
 }
 
 // Passes recurse along chains of operations, each the next one's operand, and take memory and time for each operation:
-// the stack that they have (runtime/DeepStack.h) is enough for so long a chain.
+// the stack that they have (runtime/compile/DeepStack.h) is enough for so long a chain.
 constexpr unsigned longestChain = 1u << 16, mostOperations = 1u << 18;
 
 void checkSize(mlir::ModuleOp module, const Function &kernel,

@@ -1,7 +1,7 @@
 // The front end: a kernel's source text to tile IR. Needs no Python; what only the host knows is asked through Host.
 #pragma once
 
-#include "compiler/language/Object.h"
+#include "compiler/language/meaning/Object.h"
 #include <map>
 
 namespace mlir {

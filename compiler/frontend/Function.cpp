@@ -1,7 +1,7 @@
 // Parsing of functions, the standard library's table, and what parameters say.
 #include "compiler/frontend/Function.h"
 #include "compiler/frontend/Parser.h"
-#include "compiler/language/StandardLibrary.h"
+#include "compiler/language/builtins/StandardLibrary.h"
 #include <mutex>
 
 namespace nacre {

@@ -10,7 +10,7 @@
 #include "compiler/frontend/Environment.h"
 #include "compiler/frontend/Function.h"
 #include "compiler/builder/IRBuilder.h"
-#include "compiler/language/Iteration.h"
+#include "compiler/language/meaning/Iteration.h"
 #include "mlir/IR/Block.h"
 
 namespace nacre {

@@ -4,7 +4,7 @@
 // Tokens are made on demand, so an error in the text is reported after the errors before it. Throws CompileError.
 #pragma once
 
-#include "compiler/language/Diagnostic.h"
+#include "compiler/language/meaning/Diagnostic.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"

@@ -3,7 +3,7 @@
 // unrolled.
 #include "compiler/frontend/LoopCarried.h"
 #include "compiler/ir/tile/KernelAttributes.h"
-#include "compiler/language/Scalars.h"
+#include "compiler/language/meaning/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

@@ -1,7 +1,7 @@
 // What a name means: a local, then what the text's surroundings say. A function of the user asks the host for its
 // globals; a function of the standard library sees its own file and never the host. Python's builtins come last.
 #include "compiler/frontend/Generator.h"
-#include "compiler/language/StandardLibrary.h"
+#include "compiler/language/builtins/StandardLibrary.h"
 
 namespace nacre {
 

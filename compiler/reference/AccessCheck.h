@@ -1,7 +1,7 @@
 // Whether what one access touches is memory that the kernel may touch: its addresses, chunk by chunk, and the error.
 #pragma once
 
-#include "compiler/language/Type.h"
+#include "compiler/language/meaning/Type.h"
 #include "compiler/reference/MemoryMap.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"

@@ -5,7 +5,7 @@
 // out.
 #pragma once
 
-#include "compiler/language/Builder.h"
+#include "compiler/language/meaning/Builder.h"
 #include <atomic>
 #include <cstddef>
 #include <cstring>

@@ -6,7 +6,7 @@
 // threads may share memory, with atomics that are atomic.
 #pragma once
 
-#include "compiler/language/Builder.h"
+#include "compiler/language/meaning/Builder.h"
 #include "compiler/reference/MemoryMap.h"
 #include "compiler/reference/NativeCode.h"
 #include <array>

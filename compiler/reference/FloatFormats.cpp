@@ -1,6 +1,6 @@
 // Array forms of the float conversions, one loop a format.
 #include "compiler/reference/FloatFormats.h"
-#include "compiler/language/Type.h"
+#include "compiler/language/meaning/Type.h"
 #include "compiler/reference/Vectorised.h"
 #include "llvm/Support/ErrorHandling.h"
 

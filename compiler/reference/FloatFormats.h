@@ -13,7 +13,7 @@
 
 namespace nacre {
 
-enum class ScalarKind : uint8_t; // compiler/language/Type.h
+enum class ScalarKind : uint8_t; // compiler/language/meaning/Type.h
 
 // `exponentBits` + `mantissaBits` + a sign. The largest number and the NaN are bit patterns without the sign.
 struct Float16Format {

@@ -7,7 +7,7 @@
 // One Interpreter runs one program at a time. Programs may run side by side, each thread with its own.
 #pragma once
 
-#include "compiler/language/Semantics.h"
+#include "compiler/language/meaning/Semantics.h"
 #include "compiler/reference/EagerBuilder.h"
 #include "compiler/reference/Recording.h"
 #include <map>

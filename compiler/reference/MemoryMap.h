@@ -1,7 +1,7 @@
 // Which host memory a kernel may touch, and the error of touching anything else.
 #pragma once
 
-#include "compiler/language/Diagnostic.h"
+#include "compiler/language/meaning/Diagnostic.h"
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 // compiler makes machine code of them; the same code then runs in the interpreter as in compiled kernels.
 #pragma once
 
-#include "compiler/language/Builder.h"
+#include "compiler/language/meaning/Builder.h"
 #include <cstddef>
 
 namespace nacre {

@@ -5,7 +5,7 @@
 // at a value, rearranges elements) is marked so, and the host is called each time.
 #pragma once
 
-#include "compiler/language/Object.h"
+#include "compiler/language/meaning/Object.h"
 
 namespace nacre {
 

@@ -1,6 +1,6 @@
 // See PassReport.h.
 #include "compiler/targets/PassReport.h"
-#include "compiler/language/Diagnostic.h"
+#include "compiler/language/meaning/Diagnostic.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "llvm/Analysis/LazyCallGraph.h"

@@ -1,7 +1,7 @@
 // Runs parts of a target's pipeline over MLIR, and tells of what goes wrong in them.
 #pragma once
 
-#include "compiler/language/Diagnostic.h"
+#include "compiler/language/meaning/Diagnostic.h"
 #include "compiler/targets/Target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"

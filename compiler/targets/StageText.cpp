@@ -1,6 +1,6 @@
 // See StageText.h.
 #include "compiler/targets/StageText.h"
-#include "compiler/language/Diagnostic.h"
+#include "compiler/language/meaning/Diagnostic.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"

@@ -7,7 +7,7 @@
 // A new target is a folder here, a class that derives from Target, and a line in Target.cpp.
 #pragma once
 
-#include "compiler/language/ExternalFunction.h"
+#include "compiler/language/meaning/ExternalFunction.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <functional>

@@ -1,7 +1,7 @@
 #include "python/core/Errors.h"
-#include "compiler/language/Diagnostic.h"
+#include "compiler/language/meaning/Diagnostic.h"
 #include "runtime/Knobs.h"
-#include "runtime/Launch.h"
+#include "runtime/launch/Launch.h"
 
 namespace nacre::python {
 

@@ -1,6 +1,6 @@
 // Programs that wait for one another: for lower ones, for higher ones, for all.
-#include "runtime/Crew.h"
-#include "runtime/ThreadPool.h"
+#include "runtime/devices/cpu/Crew.h"
+#include "runtime/devices/cpu/ThreadPool.h"
 #include "gtest/gtest.h"
 
 using namespace nacre;

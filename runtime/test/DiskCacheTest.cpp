@@ -1,5 +1,5 @@
 // Entries on disk: whole or absent, whatever happens to the files.
-#include "runtime/DiskCache.h"
+#include "runtime/cache/DiskCache.h"
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // The record of a host's answers: what is asked again, what changes the digest, what survives as bytes.
-#include "runtime/HostRecord.h"
-#include "runtime/Kernel.h"
+#include "runtime/cache/HostRecord.h"
+#include "runtime/launch/Kernel.h"
 #include <gtest/gtest.h>
 
 using namespace nacre;

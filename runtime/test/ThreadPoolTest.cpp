@@ -1,6 +1,6 @@
 // The pool: every number once, in ascending ranges, whatever happens at the same time.
-#include "runtime/ThreadPool.h"
-#include "runtime/ScratchArena.h"
+#include "runtime/devices/cpu/ThreadPool.h"
+#include "runtime/devices/cpu/ScratchArena.h"
 #include <cstring>
 #include <gtest/gtest.h>
 #include <set>

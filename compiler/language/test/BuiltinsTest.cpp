@@ -1,5 +1,5 @@
 // The table of builtins: look-up, binding, and what the groups build.
-#include "compiler/language/StandardLibrary.h"
+#include "compiler/language/builtins/StandardLibrary.h"
 #include "compiler/language/test/RecordingBuilder.h"
 #include <gtest/gtest.h>
 #include <set>

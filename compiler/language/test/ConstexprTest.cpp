@@ -1,5 +1,5 @@
 // Constexprs mean what CPython says: operators against a table it wrote, and texts.
-#include "compiler/language/ConstexprOperators.h"
+#include "compiler/language/meaning/ConstexprOperators.h"
 #include "compiler/language/test/Literal.h"
 #include "compiler/language/test/RecordingBuilder.h"
 #include <cmath>

@@ -1,8 +1,8 @@
 // Reads the literals of the tables: what Python's repr writes for numbers, texts, tuples and None.
 #pragma once
 
-#include "compiler/language/Number.h"
-#include "compiler/language/Object.h"
+#include "compiler/language/meaning/Number.h"
+#include "compiler/language/meaning/Object.h"
 #include <cmath>
 #include <stdexcept>
 

@@ -1,7 +1,7 @@
 // A builder for tests: a value is the text of what would be computed, so that a test compares formulas.
 #pragma once
 
-#include "compiler/language/Builtins.h"
+#include "compiler/language/builtins/Builtins.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,6 +1,6 @@
 // Code that takes elements rather than tiles: inline assembly, functions of a user's library, functions of the language
 // applied to single elements. Operands and results are whole tiles in memory, and a plain loop goes over their packs.
-#include "compiler/language/ExternalFunction.h"
+#include "compiler/language/meaning/ExternalFunction.h"
 #include "compiler/passes/cpu/Lowering.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 // See ScalarKinds.h.
 #include "compiler/passes/cpu/ScalarKinds.h"
 #include "compiler/ir/tile/Tile.h"
-#include "compiler/language/Type.h"
+#include "compiler/language/meaning/Type.h"
 
 using nacre::ScalarKind;
 

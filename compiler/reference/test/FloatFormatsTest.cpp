@@ -2,7 +2,7 @@
 // mantissa, and numbers are rounded by looking for the nearest neighbour in the sorted list of all that can be
 // represented.
 #include "compiler/reference/FloatFormats.h"
-#include "compiler/language/Type.h"
+#include "compiler/language/meaning/Type.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -1,6 +1,6 @@
 // A kernel as a host would run it: every step a call of a builtin or an operator, with the evaluator underneath.
 #include "compiler/reference/Interpreter.h"
-#include "compiler/language/Builtins.h"
+#include "compiler/language/builtins/Builtins.h"
 #include "compiler/reference/test/Tiles.h"
 #include <map>
 

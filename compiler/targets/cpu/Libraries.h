@@ -1,8 +1,8 @@
 // Libraries of users in kernels: what is LLVM IR becomes part of the kernel's module; the rest is left to the loader.
 #pragma once
 
-#include "compiler/language/Diagnostic.h"
-#include "compiler/language/ExternalLibrary.h"
+#include "compiler/language/meaning/Diagnostic.h"
+#include "compiler/language/meaning/ExternalLibrary.h"
 #include "llvm/IR/Module.h"
 
 namespace nacre::cpu {

@@ -1,7 +1,7 @@
 // Object code into this process, through ORC. One session serves every kernel; a kernel is a dylib of its own in it,
 // and so is a user's library that kernels call.
-#include "compiler/language/Diagnostic.h"
-#include "compiler/language/ExternalLibrary.h"
+#include "compiler/language/meaning/Diagnostic.h"
+#include "compiler/language/meaning/ExternalLibrary.h"
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "compiler/targets/cpu/ObjectCode.h"
 #include "compiler/targets/cpu/Perf.h"

@@ -1,6 +1,6 @@
 // LLVM IR to object code. See ObjectCode.h.
 #include "compiler/targets/cpu/ObjectCode.h"
-#include "compiler/language/Diagnostic.h"
+#include "compiler/language/meaning/Diagnostic.h"
 #include "compiler/targets/StageText.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"

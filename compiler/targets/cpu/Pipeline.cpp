@@ -1,5 +1,5 @@
 // The CPU target from tile IR to object code, on one page.
-#include "compiler/language/Diagnostic.h"
+#include "compiler/language/meaning/Diagnostic.h"
 #include "compiler/passes/cpu/DeepenDots.h"
 #include "compiler/passes/cpu/LowerToLoops.h"
 #include "compiler/passes/tile/CanonicaliseInnerRegions.h"

@@ -1,5 +1,5 @@
 // Tile IR to machine code and back, without the front end: each kernel is compiled for the host, loaded and run.
-#include "compiler/language/Diagnostic.h"
+#include "compiler/language/meaning/Diagnostic.h"
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -1,0 +1,603 @@
+#include "python/core/launching/JitKernel.h"
+#include "python/core/launching/Arrays.h"
+#include "python/core/launching/CompileSettings.h"
+#include "python/core/Errors.h"
+#include "python/core/interpreting/Interpreter.h"
+#include "python/core/launching/KnownMemory.h"
+#include "python/core/launching/NativeKernel.h"
+#include "python/core/launching/Specialize.h"
+#include "python/core/launching/TorchProfiler.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/xxhash.h"
+
+namespace nacre::python {
+
+uint32_t knobChanges = 0;
+Handle *launchHooks = nullptr;
+
+namespace {
+
+PyTypeObject *kernelType = nullptr;
+
+struct KernelObject {
+  PyObject_HEAD KernelState *state;
+};
+
+// Interned names of keywords, compared by address.
+struct KeywordNames {
+  PyObject *numWarps = PyUnicode_InternFromString("num_warps");
+  PyObject *numStages = PyUnicode_InternFromString("num_stages");
+  PyObject *numCtas = PyUnicode_InternFromString("num_ctas");
+  PyObject *maxRegisters = PyUnicode_InternFromString("maxnreg");
+  PyObject *debug = PyUnicode_InternFromString("debug");
+  PyObject *sanitizeOverflow = PyUnicode_InternFromString("sanitize_overflow");
+  PyObject *fpFusion = PyUnicode_InternFromString("enable_fp_fusion");
+  PyObject *cooperative = PyUnicode_InternFromString("launch_cooperative_grid");
+  PyObject *dependentLaunch = PyUnicode_InternFromString("launch_pdl");
+  PyObject *irOverride = PyUnicode_InternFromString("ir_override");
+  PyObject *externLibraries = PyUnicode_InternFromString("extern_libs");
+  PyObject *grid = PyUnicode_InternFromString("grid");
+  PyObject *warmup = PyUnicode_InternFromString("warmup");
+};
+const KeywordNames &keywordNames() {
+  static const KeywordNames *names = new KeywordNames;
+  return *names;
+}
+
+int64_t integerKeyword(PyObject *name, PyObject *value) {
+  if (value == Py_None)
+    return 0;
+  Handle index = Handle::steal(PyNumber_Index(value));
+  if (!index) {
+    PyErr_Clear();
+    raise(PyExc_TypeError, "%U: expected an integer, found %R", name, value);
+  }
+  return PyLong_AsLongLong(index.get());
+}
+
+int32_t booleanKeyword(PyObject *value) {
+  if (value == Py_None)
+    return -1;
+  int truth = PyObject_IsTrue(value);
+  checkedStatus(truth);
+  return truth;
+}
+
+// One launch, from Python's arguments to the end of the kernel.
+class Launch {
+public:
+  Launch(PyObject *kernel) : kernel(kernel), state(kernelState(kernel)), values(state.parameters.size(), nullptr) {}
+
+  void bind(PyObject *const *args, Py_ssize_t positional, PyObject *names) {
+    size_t count = static_cast<size_t>(positional);
+    if (count > values.size())
+      raise(PyExc_TypeError, "%U() takes %zu arguments, but %zd were given", name().get(), values.size(), positional);
+    std::copy(args, args + count, values.begin());
+    Py_ssize_t keywordCount = names ? PyTuple_Size(names) : 0;
+    for (Py_ssize_t i = 0; i < keywordCount; ++i)
+      bindKeyword(PyTuple_GetItem(names, i), args[positional + i], count);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const ParameterRecord &parameter = state.parameters[i];
+      if (!values[i])
+        values[i] = parameter.defaultValue.get();
+      if (!values[i])
+        raise(PyExc_TypeError, "%U() is missing the argument %R", name().get(), parameter.name.get());
+      bound.bind(parameter, values[i]);
+    }
+    keywords.knobs = knobChanges;
+  }
+
+  // The specialisation for the bound arguments, compiled if need be; null when a hook said to skip.
+  const Specialization *find() {
+    llvm::SmallVector<char, 512> key;
+    llvm::SmallVector<PyObject *, 8> objects;
+    key.append(reinterpret_cast<const char *>(&keywords), reinterpret_cast<const char *>(&keywords + 1));
+    bound.appendKey(key, objects);
+    if (stageHook) { // what it will do to the stages has a name
+      Handle hook = *stageHook;
+      Handle name = checked(PyObject_Repr(call(hook.get()).get()));
+      std::string_view shown = textView(name.get());
+      key.append(shown.begin(), shown.end());
+    }
+    std::string_view view(key.data(), key.size());
+    // Looking at constants may run Python, which may launch this kernel: what is looked at is held.
+    chosen = state.last;
+    if (chosen && matches(*chosen, view, objects))
+      return chosen.get();
+    uint64_t hash = llvm::xxh3_64bits(llvm::StringRef(view));
+    for (const std::shared_ptr<Specialization> &candidate : withHash(hash))
+      if (matches(*candidate, view, objects)) {
+        chosen = state.last = candidate;
+        return chosen.get();
+      }
+    chosen = specialize(kernel, bound, keywords, isWarmup);
+    if (!chosen)
+      return nullptr;
+    chosen->key = view;
+    for (PyObject *object : objects)
+      chosen->objects.push_back(Handle::borrow(object));
+    // Compiling let other threads run: whoever came first with the same key has the same code.
+    removeStale(hash, view, objects);
+    state.specializations.emplace(hash, chosen);
+    state.last = chosen;
+    return chosen.get();
+  }
+
+  // An array that may not be written is refused when the kernel writes it.
+  void refuseReadOnly() {
+    uint64_t written = chosen->kernel->code.access.surelyWritten;
+    forEachArgument([&](const BoundArgument &argument, size_t slot, PyObject *parameter) {
+      if (argument.kind == BoundArgument::Kind::Pointer && argument.readOnly && slot < 64 && (written >> slot & 1))
+        raise(PyExc_ValueError, "%U() writes through the argument %R, which is a read-only array", name().get(),
+              parameter);
+    });
+  }
+
+  // So is one that has elements and no memory.
+  void refuseNull() {
+    forEachArgument([&](const BoundArgument &argument, size_t, PyObject *parameter) {
+      if (argument.kind != BoundArgument::Kind::Pointer || !argument.isNull || isEmptyArray(argument.constant))
+        return;
+      raise(
+          PyExc_ValueError,
+          "%U(): the argument %R is a %s without memory (its address is null), so the kernel cannot run on it; pass a "
+          "tensor that holds data, or use warmup() to compile only",
+          name().get(), parameter, typeName(argument.constant).c_str());
+    });
+  }
+
+  // Python runs the kernel.
+  void interpret(PyObject *grid) {
+    if (bound.anyNull)
+      refuseNull();
+    Handle computed;
+    if (PyCallable_Check(grid)) {
+      computed = call(grid, argumentDictionary().get());
+      grid = computed.get();
+    }
+    InterpretedLaunch launch{kernel, values, bound, keywords, {}};
+    readGrid(grid, launch.grid);
+    lookForTorch();
+    ProfiledLaunch event(kernel);
+    if (!launchHooks)
+      return runInterpreted(launch);
+    withHooks(Py_None, launch.grid, [&] { runInterpreted(launch); });
+  }
+
+  void run(PyObject *grid) {
+    if (!chosen->obstacle.empty())
+      raise(PyExc_RuntimeError, "%U() cannot be launched: %s", name().get(), chosen->obstacle.c_str());
+    if (bound.anyReadOnly)
+      refuseReadOnly();
+    if (bound.anyNull)
+      refuseNull();
+    Handle computed;
+    if (PyCallable_Check(grid)) {
+      computed = call(grid, argumentDictionary().get());
+      grid = computed.get();
+    }
+    uint32_t dimensions[3];
+    readGrid(grid, dimensions);
+    llvm::SmallVector<uint64_t, 32> slots;
+    for (const BoundArgument &argument : bound.arguments)
+      if (argument.kind == BoundArgument::Kind::Pointer || argument.kind == BoundArgument::Kind::Number)
+        slots.push_back(argument.slot);
+    if (!chosen->isLoaded) {
+      call(attribute(chosen->compiled.get(), "_init_handles").get());
+      chosen->isLoaded = true;
+    }
+    std::optional<KnownArrays> arrays;
+    if (chosen->checksAccesses)
+      arrays = knownArrays(kernel, values, bound);
+    ProfiledLaunch event(kernel);
+    auto launch = [&] {
+      try {
+        launchReleased(*chosen->kernel, dimensions, slots.data(), chosen->cooperative, arrays ? &*arrays : nullptr);
+      } catch (const KernelFaultError &fault) {
+        raiseFault(fault, fault.address ? knownMemory(kernel, values).describe(*fault.address) : "");
+      }
+    };
+    if (!launchHooks)
+      return launch();
+    withHooks(chosen->compiled.get(), dimensions, launch);
+  }
+
+  void callRunHooks(PyObject *const *args, Py_ssize_t positional, PyObject *names) {
+    if (!state.hasRunHooks)
+      return;
+    Handle tuple = checked(PyTuple_New(positional));
+    for (Py_ssize_t i = 0; i < positional; ++i)
+      checkedStatus(PyTuple_SetItem(tuple.get(), i, Handle::borrow(args[i]).release()));
+    Handle named = checked(PyDict_New());
+    for (Py_ssize_t i = 0, count = names ? PyTuple_Size(names) : 0; i < count; ++i)
+      checkedStatus(PyDict_SetItem(named.get(), PyTuple_GetItem(names, i), args[positional + i]));
+    call(attribute(kernel, "_run_pre_hooks").get(), tuple.get(), named.get());
+  }
+
+  PyObject *grid = nullptr; // borrowed; from the keyword of run()
+  bool isWarmup = false;
+  bool takesGrid = false; // called as run() or warmup()
+
+private:
+  Handle name() { return attribute(kernel, "__name__"); }
+
+  // visit(argument, its slot, the name of its parameter)
+  template <typename Visit> void forEachArgument(Visit visit) {
+    size_t slot = 0, parameter = 0, elements = 0; // `elements`: still to come of the tuple that `parameter` is
+    for (const BoundArgument &argument : bound.arguments) {
+      visit(argument, slot, state.parameters[parameter].name.get());
+      slot += argument.kind == BoundArgument::Kind::Pointer || argument.kind == BoundArgument::Kind::Number;
+      elements = elements - (elements > 0) + argument.elements;
+      if (elements == 0)
+        ++parameter;
+    }
+  }
+
+  template <typename Body> void withHooks(PyObject *compiled, const uint32_t (&dimensions)[3], Body launch) {
+    Handle enter = launchHooks[0], leave = launchHooks[1];
+    Handle gridTuple = checked(Py_BuildValue("(III)", dimensions[0], dimensions[1], dimensions[2]));
+    Handle token = call(enter.get(), compiled, kernel, gridTuple.get(), argumentDictionary().get());
+    launch();
+    call(leave.get(), token.get());
+  }
+
+  void bindKeyword(PyObject *keyword, PyObject *value, size_t positional) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      PyObject *parameter = state.parameters[i].name.get();
+      if (parameter != keyword && PyUnicode_Compare(parameter, keyword) != 0)
+        continue;
+      if (values[i])
+        raise(PyExc_TypeError, "%U() got the argument %R twice", name().get(), keyword);
+      values[i] = value;
+      return;
+    }
+    const KeywordNames &names = keywordNames();
+    auto is = [&](PyObject *known) { return keyword == known || PyUnicode_Compare(keyword, known) == 0; };
+    if (is(names.numWarps))
+      keywords.numWarps = integerKeyword(keyword, value);
+    else if (is(names.numStages))
+      keywords.numStages = integerKeyword(keyword, value);
+    else if (is(names.numCtas))
+      keywords.numCtas = integerKeyword(keyword, value);
+    else if (is(names.maxRegisters))
+      keywords.maxRegisters = integerKeyword(keyword, value);
+    else if (is(names.debug))
+      keywords.debug = booleanKeyword(value);
+    else if (is(names.sanitizeOverflow))
+      keywords.sanitizeOverflow = booleanKeyword(value);
+    else if (is(names.fpFusion))
+      keywords.fpFusion = booleanKeyword(value);
+    else if (is(names.cooperative))
+      keywords.cooperative = booleanKeyword(value) == 1;
+    else if (is(names.dependentLaunch))
+      keywords.dependentLaunch = booleanKeyword(value) == 1;
+    else if (is(names.irOverride))
+      keywords.irOverride = overrideNumber(value);
+    else if (is(names.externLibraries))
+      keywords.externLibraries = libraryListNumber(value);
+    else if (takesGrid && is(names.grid))
+      grid = value;
+    else if (takesGrid && is(names.warmup))
+      isWarmup = booleanKeyword(value) == 1;
+    else
+      raise(PyExc_KeyError, "%U() has no parameter and there is no launch option named %R%s", name().get(), keyword,
+            suggestion(textView(keyword)).c_str());
+  }
+
+  // "; did you mean 'num_warps'?", of the parameters and options, where one is spelled much the same.
+  std::string suggestion(llvm::StringRef keyword) {
+    std::string best;
+    unsigned least = static_cast<unsigned>(keyword.size()) / 3 + 1;
+    auto consider = [&](llvm::StringRef known) {
+      if (unsigned distance = keyword.edit_distance_insensitive(known); distance < least) {
+        least = distance;
+        best = known.str();
+      }
+    };
+    for (const ParameterRecord &parameter : state.parameters)
+      consider(textView(parameter.name.get()));
+    Handle options = launchOptionNames();
+    for (Py_ssize_t i = 0; i < PyTuple_Size(options.get()); ++i)
+      consider(textView(PyTuple_GetItem(options.get(), i)));
+    return best.empty() ? "" : "; did you mean '" + best + "'?";
+  }
+
+  static bool matches(const Specialization &candidate, std::string_view key, llvm::ArrayRef<PyObject *> objects) {
+    if (candidate.key != key || candidate.objects.size() != objects.size())
+      return false;
+    for (size_t i = 0; i < objects.size(); ++i) {
+      int equal = PyObject_RichCompareBool(candidate.objects[i].get(), objects[i], Py_EQ);
+      checkedStatus(equal);
+      if (!equal)
+        return false;
+    }
+    return candidate.isCurrent();
+  }
+
+  llvm::SmallVector<std::shared_ptr<Specialization>, 2> withHash(uint64_t hash) {
+    llvm::SmallVector<std::shared_ptr<Specialization>, 2> found;
+    auto [begin, end] = state.specializations.equal_range(hash);
+    for (auto candidate = begin; candidate != end; ++candidate)
+      found.push_back(candidate->second);
+    return found;
+  }
+
+  // Entries whose constants or libraries have changed are of no use any more.
+  void removeStale(uint64_t hash, std::string_view key, llvm::ArrayRef<PyObject *> objects) {
+    llvm::SmallVector<std::shared_ptr<Specialization>, 2> stale = withHash(hash);
+    llvm::erase_if(stale, [&](const auto &entry) { return entry->key != key || entry->isCurrent(); });
+    auto [begin, end] = state.specializations.equal_range(hash);
+    while (begin != end)
+      begin = llvm::is_contained(stale, begin->second) ? state.specializations.erase(begin) : std::next(begin);
+  }
+
+  Handle argumentDictionary() {
+    Handle dictionary = checked(PyDict_New());
+    const LanguageTypes &types = languageTypes();
+    for (size_t i = 0; i < values.size(); ++i) {
+      Handle value = Handle::borrow(values[i]);
+      if (reinterpret_cast<PyObject *>(Py_TYPE(values[i])) == types.constexprType.get())
+        value = attribute(values[i], "value");
+      checkedStatus(PyDict_SetItem(dictionary.get(), state.parameters[i].name.get(), value.get()));
+    }
+    const KeywordNames &names = keywordNames();
+    checkedStatus(
+        PyDict_SetItem(dictionary.get(), names.numWarps, checked(PyLong_FromLongLong(keywords.numWarps)).get()));
+    checkedStatus(
+        PyDict_SetItem(dictionary.get(), names.numStages, checked(PyLong_FromLongLong(keywords.numStages)).get()));
+    checkedStatus(
+        PyDict_SetItem(dictionary.get(), names.numCtas, checked(PyLong_FromLongLong(keywords.numCtas)).get()));
+    return dictionary;
+  }
+
+  PyObject *kernel;
+  KernelState &state;
+  llvm::SmallVector<PyObject *, 32> values; // borrowed, by parameter
+  BoundArguments bound;
+  LaunchKeywords keywords;
+  std::shared_ptr<Specialization> chosen;
+};
+
+PyObject *launchKernel(PyObject *kernel, PyObject *grid, bool takesGrid, PyObject *const *args, Py_ssize_t positional,
+                       PyObject *names) {
+  return guarded([&]() -> PyObject * {
+    Launch launch(kernel);
+    launch.takesGrid = takesGrid;
+    bool byPython = isInterpreted(kernelState(kernel));
+    HostCopies copies;
+    if (byPython)
+      args = copies.replace(args, positional + (names ? PyTuple_Size(names) : 0));
+    launch.bind(args, positional, names);
+    launch.callRunHooks(args, positional, names);
+    if (byPython && !launch.isWarmup) {
+      if (takesGrid)
+        grid = launch.grid;
+      if (!grid)
+        raise(PyExc_TypeError, "run() needs grid=");
+      launch.interpret(grid);
+      copies.finish();
+      Py_RETURN_NONE;
+    }
+    const Specialization *found = launch.find();
+    if (!found)
+      Py_RETURN_NONE;
+    if (takesGrid)
+      grid = launch.grid;
+    if (!launch.isWarmup) {
+      if (!grid)
+        raise(PyExc_TypeError, "run() needs grid=");
+      launch.run(grid);
+    }
+    return Handle(found->compiled).release();
+  });
+}
+
+// What kernel[grid] returns: a function bound to the pair (kernel, grid).
+PyObject *callWithGrid(PyObject *pair, PyObject *const *args, Py_ssize_t positional, PyObject *names) {
+  return launchKernel(PyTuple_GetItem(pair, 0), PyTuple_GetItem(pair, 1), false, args, positional, names);
+}
+PyMethodDef callWithGridMethod = {"launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(callWithGrid)),
+                                  METH_FASTCALL | METH_KEYWORDS,
+                                  "Compiles the kernel for these arguments if need be, and runs it over the grid."};
+
+PyObject *subscript(PyObject *self, PyObject *grid) {
+  return guarded([&] {
+    Handle pair = checked(PyTuple_Pack(2, self, grid));
+    return checked(PyCFunction_NewEx(&callWithGridMethod, pair.get(), nullptr)).release();
+  });
+}
+
+PyObject *run(PyObject *self, PyObject *const *args, Py_ssize_t positional, PyObject *names) {
+  return launchKernel(self, nullptr, true, args, positional, names);
+}
+
+// _configure(names, flags, annotations, defaults, debug): one entry for each parameter. Flags: 1 constexpr, 2 const,
+// 4 do_not_specialize, 8 do_not_specialize_on_alignment. Annotations: a short type name or "". Defaults: a dictionary
+// by name.
+PyObject *configure(PyObject *self, PyObject *args) {
+  return guarded([&]() -> PyObject * {
+    PyObject *names, *flags, *annotations, *defaults;
+    int debug;
+    if (!PyArg_ParseTuple(args, "O!O!O!O!p", &PyTuple_Type, &names, &PyTuple_Type, &flags, &PyTuple_Type, &annotations,
+                          &PyDict_Type, &defaults, &debug))
+      throw PythonError();
+    KernelState &state = kernelState(self);
+    state.parameters.clear();
+    state.specializations.clear();
+    state.last.reset();
+    state.debug = debug;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(names); ++i) {
+      ParameterRecord record;
+      PyObject *name = Handle::borrow(PyTuple_GetItem(names, i)).release();
+      PyUnicode_InternInPlace(&name);
+      record.name = Handle::steal(name);
+      long bits = PyLong_AsLong(PyTuple_GetItem(flags, i));
+      record.isConstexpr = bits & 1;
+      record.isConst = bits & 2;
+      record.noSpecialization = bits & 4;
+      record.noAlignment = bits & 8;
+      std::string_view annotation = textView(PyTuple_GetItem(annotations, i));
+      if (!annotation.empty())
+        record.annotation = Type::parseShortName(llvm::StringRef(annotation));
+      record.defaultValue = Handle::borrow(PyDict_GetItemWithError(defaults, name));
+      state.parameters.push_back(std::move(record));
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject *clearCache(PyObject *self, PyObject *) {
+  kernelState(self).specializations.clear();
+  kernelState(self).last.reset();
+  kernelState(self).source.reset();
+  kernelState(self).interpreted = Handle();
+  Py_RETURN_NONE;
+}
+
+// Every CompiledKernel made so far.
+PyObject *compiledKernels(PyObject *self, PyObject *) {
+  return guarded([&] {
+    Handle list = checked(PyList_New(0));
+    for (const auto &[hash, specialization] : kernelState(self).specializations)
+      checkedStatus(PyList_Append(list.get(), specialization->compiled.get()));
+    return list.release();
+  });
+}
+
+PyObject *useRunHooks(PyObject *self, PyObject *value) {
+  kernelState(self).hasRunHooks = PyObject_IsTrue(value) == 1;
+  Py_RETURN_NONE;
+}
+
+PyObject *setInterpreted(PyObject *self, PyObject *value) {
+  kernelState(self).isInterpreted = PyObject_IsTrue(value) == 1;
+  Py_RETURN_NONE;
+}
+
+PyObject *allocate(PyTypeObject *type, PyObject *, PyObject *) {
+  return guarded([&] {
+    auto allocator = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
+    Handle self = checked(allocator(type, 0));
+    reinterpret_cast<KernelObject *>(self.get())->state = new KernelState;
+    return self.release();
+  });
+}
+
+int visitState(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  KernelState *state = reinterpret_cast<KernelObject *>(self)->state;
+  if (!state)
+    return 0;
+  for (const ParameterRecord &parameter : state->parameters)
+    Py_VISIT(parameter.defaultValue.get());
+  Py_VISIT(state->interpreted.get());
+  for (const auto &[hash, specialization] : state->specializations) {
+    if (specialization.use_count() > (state->last == specialization ? 2 : 1))
+      continue; // a launch is using it
+    Py_VISIT(specialization->compiled.get());
+    for (const Handle &object : specialization->objects)
+      Py_VISIT(object.get());
+    if (int status = specialization->answers.visit(visit, arg))
+      return status;
+  }
+  return 0;
+}
+
+int clearState(PyObject *self) {
+  if (KernelState *state = reinterpret_cast<KernelObject *>(self)->state) {
+    auto specializations = std::move(state->specializations);
+    state->specializations.clear();
+    state->last.reset();
+    state->interpreted = Handle();
+  }
+  return 0;
+}
+
+void deallocate(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  delete std::exchange(reinterpret_cast<KernelObject *>(self)->state, nullptr);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+PyMethodDef methods[] = {
+    {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(run)), METH_FASTCALL | METH_KEYWORDS,
+     "run(*args, grid, warmup=False, **kwargs): what kernel[grid](*args, **kwargs) does; warmup only compiles."},
+    {"_configure", configure, METH_VARARGS, nullptr},
+    {"_clear_cache", clearCache, METH_NOARGS, nullptr},
+    {"_compiled_kernels", compiledKernels, METH_NOARGS, nullptr},
+    {"_use_run_hooks", useRunHooks, METH_O, nullptr},
+    {"_set_interpreted", setInterpreted, METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+PyType_Slot slots[] = {
+    {Py_tp_new, reinterpret_cast<void *>(allocate)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(deallocate)},
+    {Py_tp_traverse, reinterpret_cast<void *>(visitState)},
+    {Py_tp_clear, reinterpret_cast<void *>(clearState)},
+    {Py_mp_subscript, reinterpret_cast<void *>(subscript)},
+    {Py_tp_call, reinterpret_cast<void *>(callInterpreted)},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, const_cast<char *>("The native half of JITFunction.")},
+    {0, nullptr},
+};
+PyType_Spec spec = {"nacre._core.Kernel", sizeof(KernelObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+
+} // namespace
+
+bool Specialization::isCurrent() const {
+  for (const FileStamp &library : libraries)
+    if (!library.isCurrent())
+      return false;
+  return answers.hold();
+}
+
+Handle makeKernelType() {
+  Handle type = checked(PyType_FromSpec(&spec));
+  kernelType = reinterpret_cast<PyTypeObject *>(type.get());
+  return type;
+}
+
+Handle launchOptionNames() {
+  const KeywordNames &names = keywordNames();
+  return checked(PyTuple_Pack(11, names.numWarps, names.numStages, names.numCtas, names.maxRegisters, names.debug,
+                              names.sanitizeOverflow, names.fpFusion, names.cooperative, names.dependentLaunch,
+                              names.irOverride, names.externLibraries));
+}
+
+KernelState &kernelState(PyObject *kernel) { return *reinterpret_cast<KernelObject *>(kernel)->state; }
+
+bool isKernel(PyObject *object) { return PyObject_TypeCheck(object, kernelType); }
+
+std::shared_ptr<FunctionSource> functionSource(PyObject *kernel) {
+  KernelState &state = kernelState(kernel);
+  if (state.source)
+    return state.source;
+  // (key, name, file, text, first line, first column, noinline)
+  Handle description = call(attribute(kernel, "_source").get());
+  const char *key, *name, *file, *body;
+  int line, column, noinline;
+  if (!PyArg_ParseTuple(description.get(), "ssssiip", &key, &name, &file, &body, &line, &column, &noinline))
+    throw PythonError();
+  auto source = std::make_shared<FunctionSource>();
+  source->key = key;
+  source->name = name;
+  auto textOfFunction = std::make_shared<SourceText>();
+  textOfFunction->fileName = file;
+  textOfFunction->text = body;
+  textOfFunction->firstLine = line;
+  textOfFunction->firstColumn = column;
+  source->text = textOfFunction;
+  source->hostHandle = reinterpret_cast<int64_t>(kernel);
+  source->noinline = noinline;
+  Handle isConstexpr = attributeOrNull(kernel, "_is_constexpr_function");
+  source->isConstexprFunction = isConstexpr && isConstexpr.get() == Py_True;
+  Handle isExternal = attributeOrNull(kernel, "_is_external");
+  source->isExternal = isExternal && isExternal.get() == Py_True;
+  state.source = source;
+  return source;
+}
+
+} // namespace nacre::python

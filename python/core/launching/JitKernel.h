@@ -1,0 +1,60 @@
+// _core.Kernel: the native half of JITFunction. It holds the parameters and every specialisation compiled so far, and
+// is the whole way from `kernel[grid](*args, **kwargs)` to the launch.
+#pragma once
+
+#include "python/core/launching/Arguments.h"
+#include "python/core/launching/PythonHost.h"
+#include "runtime/cache/KernelCache.h"
+#include <unordered_map>
+
+namespace nacre::python {
+
+// The keywords of a launch that are not parameters of the kernel. Compared as bytes: no padding may be left unset.
+struct LaunchKeywords {
+  int64_t numWarps = 4, numStages = 3, numCtas = 1, maxRegisters = 0;
+  int32_t debug = -1, sanitizeOverflow = -1, fpFusion = -1; // -1: not said
+  int32_t cooperative = 0, dependentLaunch = 0;
+  uint32_t knobs = 0;           // how often knobs were set: what was compiled before does not serve afterwards
+  uint64_t irOverride = 0;      // see overrideNumber
+  uint64_t externLibraries = 0; // see libraryListNumber
+};
+
+// One compiled specialisation.
+struct Specialization {
+  std::string key;
+  std::vector<Handle> objects; // constants that Python compares
+  std::shared_ptr<Kernel> kernel;
+  Handle compiled; // nacre.compiler.CompiledKernel
+  HostAnswers answers;
+  std::vector<FileStamp> libraries;
+  bool cooperative = false;
+  bool checksAccesses = false;
+  bool isLoaded = false; // compiled._init_handles() was called
+  std::string obstacle;  // why it cannot run here; empty when it can
+
+  bool isCurrent() const; // what it was compiled from is still the same
+};
+
+struct KernelState {
+  std::vector<ParameterRecord> parameters;
+  bool debug = false;         // @jit(debug=True)
+  bool hasRunHooks = false;   // add_pre_run_hook was used
+  bool isInterpreted = false; // Python runs it
+  Handle interpreted;         // the function that Python runs; null until it does
+  bool isLibrary = false;     // of the standard library; known once Python runs it
+  std::shared_ptr<FunctionSource> source;
+  std::unordered_multimap<uint64_t, std::shared_ptr<Specialization>> specializations;
+  std::shared_ptr<Specialization> last; // the one used last, tried first
+};
+
+Handle makeKernelType();
+Handle launchOptionNames(); // a tuple: the keywords every launch takes besides the kernel's parameters
+KernelState &kernelState(PyObject *kernel);
+
+// What happened to knobs: counted here since it is part of every key.
+extern uint32_t knobChanges;
+// Called around every launch when set: enter(compiled, kernel, grid, arguments) gives what exit is called with.
+// `compiled` is None when Python runs the kernel.
+extern Handle *launchHooks; // two handles, or null
+
+} // namespace nacre::python

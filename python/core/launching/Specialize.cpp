@@ -1,0 +1,193 @@
+#include "python/core/launching/Specialize.h"
+#include "compiler/language/meaning/BlockView.h"
+#include "python/core/launching/CompileSettings.h"
+#include "python/core/launching/NativeKernel.h"
+#include "python/core/launching/TorchProfiler.h"
+#include "runtime/devices/cpu/ThreadPool.h"
+
+namespace nacre::python {
+
+namespace {
+
+// Builds, from the flat list of bound arguments, what the compiler wants to know and what Python's CompiledKernel
+// shows.
+class Description {
+public:
+  Description(PythonHost &host, const BoundArguments &bound) : host(host), bound(bound) {
+    signature = checked(PyDict_New());
+    constants = checked(PyDict_New());
+    attributes = checked(PyDict_New());
+    slotTypes = checked(PyList_New(0));
+  }
+
+  ArgumentSpec parameter(const ParameterRecord &record, Py_ssize_t index) {
+    Handle path = checked(Py_BuildValue("(n)", index));
+    Handle type;
+    ArgumentSpec spec = next(path.get(), type);
+    spec.name = text(record.name.get());
+    checkedStatus(PyDict_SetItem(signature.get(), record.name.get(), type.get()));
+    return spec;
+  }
+
+  Handle signature;  // name -> "*fp32", "i32", "constexpr", or a tuple of these
+  Handle constants;  // path -> value
+  Handle attributes; // path -> [["tt.divisibility", 16]]
+  Handle slotTypes;  // one type name for each flattened argument, "" for constants
+
+private:
+  ArgumentSpec next(PyObject *path, Handle &type) {
+    const BoundArgument &argument = bound.arguments[position++];
+    ArgumentSpec spec;
+    switch (argument.kind) {
+    case BoundArgument::Kind::Constant:
+      spec.isConstant = true;
+      spec.constant = host.toObject(argument.constant);
+      spec.isRunTimeValue = argument.isRunTimeField && spec.constant.isNumber();
+      type = unicode("constexpr");
+      checkedStatus(PyDict_SetItem(constants.get(), path, argument.constant));
+      checkedStatus(PyList_Append(slotTypes.get(), unicode("").get()));
+      return spec;
+    case BoundArgument::Kind::Tuple: {
+      spec.isTuple = true;
+      type = checked(PyTuple_New(argument.elements));
+      for (uint32_t i = 0; i < argument.elements; ++i) {
+        Handle step = checked(Py_BuildValue("(I)", i));
+        Handle inner = checked(PySequence_Concat(path, step.get()));
+        Handle elementType;
+        spec.elements.push_back(next(inner.get(), elementType));
+        checkedStatus(PyTuple_SetItem(type.get(), i, elementType.release()));
+      }
+      if (argument.isDescriptor) {
+        spec.isRecord = true;
+        spec.tupleName = descriptorName;
+        spec.fieldNames.assign(std::begin(descriptorFields), std::end(descriptorFields));
+        type = unicode(descriptorType(spec).shortName());
+        return spec;
+      }
+      spec.isRecord = argument.isAggregate;
+      Handle fields =
+          argument.isAggregate ? aggregateFields(argument.constant) : attributeOrNull(argument.constant, "_fields");
+      if (fields && PyTuple_Check(fields.get()))
+        for (Py_ssize_t i = 0; i < PyTuple_Size(fields.get()); ++i)
+          spec.fieldNames.push_back(text(PyTuple_GetItem(fields.get(), i)));
+      if (!spec.fieldNames.empty())
+        spec.tupleName = typeName(argument.constant);
+      auto *className = reinterpret_cast<PyObject *>(Py_TYPE(argument.constant));
+      if (argument.isAggregate || !spec.fieldNames.empty())
+        spec.recordClass = host.toObject(className);
+      if (argument.isAggregate)
+        type = call(attribute(importModule("nacre.runtime.jit").get(), "AggregateTypes").get(), className, type.get());
+      else if (!spec.fieldNames.empty())
+        type = checked(PyObject_CallObject(className, type.get()));
+      return spec;
+    }
+    case BoundArgument::Kind::Pointer:
+    case BoundArgument::Kind::Number:
+      spec.type = argument.kind == BoundArgument::Kind::Pointer ? Type::pointer(argument.type, argument.isConst)
+                                                                : argument.type;
+      type = unicode(spec.type.shortName());
+      checkedStatus(PyList_Append(slotTypes.get(), type.get()));
+      if (argument.divisibleBy16) {
+        spec.divisibility = 16;
+        Handle value = checked(Py_BuildValue("[[si]]", "tt.divisibility", 16));
+        checkedStatus(PyDict_SetItem(attributes.get(), path, value.get()));
+      }
+      return spec;
+    }
+    return spec;
+  }
+
+  // tensordesc<fp16[64, 64]>, from the type of the base and the shape of the blocks.
+  static Type descriptorType(const ArgumentSpec &spec) {
+    llvm::SmallVector<int64_t> shape;
+    for (const Object &extent : spec.elements[3].constant.tuple().items) {
+      bool isExtent = extent.isInt() && extent.as<llvm::DynamicAPInt>() > 0;
+      if (!isExtent)
+        raise(PyExc_ValueError, "the block shape of a tensor descriptor holds %s; it must hold positive integers",
+              extent.repr().c_str());
+      shape.push_back(static_cast<int64_t>(extent.as<llvm::DynamicAPInt>()));
+    }
+    return Type::descriptor(Type::block(spec.elements[0].type.element(), shape));
+  }
+
+  PythonHost &host;
+  const BoundArguments &bound;
+  size_t position = 0;
+};
+
+Handle keywordDictionary(const LaunchKeywords &keywords, const CompileOptions &options) {
+  return checked(Py_BuildValue(
+      "{sL sL sL sL sN sN sN sN sN sN sN}", "num_warps", static_cast<long long>(keywords.numWarps), "num_stages",
+      static_cast<long long>(keywords.numStages), "num_ctas", static_cast<long long>(keywords.numCtas), "maxnreg",
+      static_cast<long long>(keywords.maxRegisters), "debug", PyBool_FromLong(options.debug), "sanitize_overflow",
+      PyBool_FromLong(options.sanitizeOverflow), "enable_fp_fusion", PyBool_FromLong(options.fpFusion),
+      "launch_cooperative_grid", PyBool_FromLong(keywords.cooperative), "launch_pdl",
+      PyBool_FromLong(keywords.dependentLaunch), "ir_override", overridePath(keywords.irOverride).release(),
+      "extern_libs", libraryListObject(keywords.externLibraries).release()));
+}
+
+void staticPrint(llvm::StringRef text) {
+  HoldGil gil;
+  PyObject *out = PySys_GetObject("stdout"); // borrowed
+  if (!out || out == Py_None)
+    return;
+  try {
+    call(attribute(out, "write").get(), unicode(std::string_view(text)).get());
+  } catch (const PythonError &) {
+    PyErr_WriteUnraisable(out);
+  }
+}
+
+} // namespace
+
+std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArguments &bound,
+                                           const LaunchKeywords &keywords, bool isWarmup) {
+  KernelState &state = kernelState(kernel);
+  lookForTorch();
+  PythonHost host;
+  CompileRequest request;
+  request.kernel = *functionSource(kernel);
+  request.options = defaultCompileOptions();
+  if (keywords.debug >= 0)
+    request.options.debug = keywords.debug;
+  else
+    request.options.debug |= state.debug;
+  if (keywords.sanitizeOverflow >= 0)
+    request.options.sanitizeOverflow = keywords.sanitizeOverflow;
+  if (keywords.fpFusion >= 0)
+    request.options.fpFusion = keywords.fpFusion;
+  request.options.externLibraries = libraryList(keywords.externLibraries);
+  request.staticPrint = staticPrint;
+  addOverride(request, keywords.irOverride);
+
+  Description description(host, bound);
+  for (size_t i = 0; i < state.parameters.size(); ++i)
+    request.arguments.push_back(description.parameter(state.parameters[i], static_cast<Py_ssize_t>(i)));
+  Handle options = keywordDictionary(keywords, request.options);
+  Handle warmup = Handle::borrow(isWarmup ? Py_True : Py_False);
+  Handle skip = call(attribute(kernel, "_before_compile").get(), description.signature.get(),
+                     description.constants.get(), description.attributes.get(), options.get(), warmup.get());
+  if (skip.get() == Py_True)
+    return nullptr;
+
+  auto made = std::make_shared<Specialization>();
+  CompileSettings settings(request.kernel.text->text, options.get());
+  CompileReport report;
+  ThreadPool::shared(); // made here, where reading the environment is safe
+  {
+    ReleaseGil released;
+    made->kernel = findOrCompile(request, host, settings.cache(), &report);
+  }
+  made->cooperative = keywords.cooperative;
+  made->checksAccesses = request.options.debug;
+  made->obstacle = request.options.target->whyNotHere(request.options);
+  made->answers = std::move(host.answers);
+  made->libraries = std::move(host.usedLibraries);
+  Handle slotTypes = checked(PySequence_Tuple(description.slotTypes.get()));
+  made->compiled = call(attribute(kernel, "_after_compile").get(), wrapKernel(made->kernel).get(),
+                        description.signature.get(), description.constants.get(), description.attributes.get(),
+                        options.get(), slotTypes.get(), warmup.get(), reportDictionary(report).get());
+  return made;
+}
+
+} // namespace nacre::python

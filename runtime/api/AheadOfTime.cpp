@@ -1,0 +1,271 @@
+#include "runtime/api/AheadOfTime.h"
+#include "compiler/passes/cpu/KernelABI.h"
+#include "runtime/cache/Fingerprint.h"
+#include "runtime/launch/Signature.h"
+#include "runtime/api/ahead_of_time/nacre_kernel.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace nacre {
+
+// The runtime in C says the calling convention once more.
+static_assert(sizeof(nacre_context) == sizeof(KernelContext) &&
+              offsetof(nacre_context, scratch) == offsetof(KernelContext, scratch) &&
+              offsetof(nacre_context, print) == offsetof(KernelContext, print) &&
+              offsetof(nacre_context, assert_failed) == offsetof(KernelContext, assertFailed) &&
+              offsetof(nacre_context, launch) == offsetof(KernelContext, launch) &&
+              offsetof(nacre_context, launch_id) == offsetof(KernelContext, launchId) &&
+              offsetof(nacre_context, waiting) == offsetof(KernelContext, waiting) &&
+              offsetof(nacre_context, clock) == offsetof(KernelContext, clock) &&
+              offsetof(nacre_context, processor) == offsetof(KernelContext, processor));
+static_assert(static_cast<int>(ScalarKind::Int1) == 1 && static_cast<int>(ScalarKind::Float64) == 18,
+              "nacre_kernel.c numbers the kinds of elements too");
+
+namespace {
+
+#include "runtime/AheadOfTimeTexts.inc"
+
+[[noreturn]] void fail(const ExportRequest &request, const std::string &message, const std::string &hint = "") {
+  Diagnostic diagnostic;
+  diagnostic.kind = Diagnostic::Kind::Argument;
+  diagnostic.location.source = request.kernel.kernel.text;
+  diagnostic.location.line = request.kernel.kernel.text->firstLine;
+  diagnostic.message = message;
+  diagnostic.hint = hint;
+  throw CompileError(std::move(diagnostic));
+}
+
+// A parameter of the C function, or of the dispatcher alone (`isOne`).
+struct CParameter {
+  std::string name;
+  Type type;
+  int position = 0; // among all arguments of the kernel, tuples flattened
+  bool isAligned = false, isOne = false;
+};
+
+// A constant that C can say: expressions for the grid may name it.
+struct CConstant {
+  std::string name, value;
+};
+
+struct Interface {
+  std::vector<CParameter> parameters;
+  std::vector<CConstant> constants;
+  std::string constantValues; // all of them, as a part of a name in C
+};
+
+std::string identifier(llvm::StringRef text) {
+  std::string result;
+  for (char c : text)
+    result += llvm::isAlnum(c) ? c : '_';
+  return result;
+}
+
+// A name that C does not use itself.
+std::string parameterName(llvm::StringRef name) {
+  static constexpr llvm::StringLiteral taken[] = {
+      "auto",     "bool",     "break",   "case",   "char",     "const",    "continue", "default", "do",     "double",
+      "else",     "enum",     "extern",  "float",  "for",      "goto",     "if",       "inline",  "int",    "long",
+      "register", "restrict", "return",  "short",  "signed",   "sizeof",   "static",   "struct",  "switch", "typedef",
+      "union",    "unsigned", "void",    "while",  "volatile", "grid_x",   "grid_y",   "grid_z",  "kernel", "arguments",
+      "class",    "new",      "private", "public", "template", "operator", "this",     "algo_id",
+  };
+  std::string result = identifier(name);
+  return llvm::is_contained(taken, name) ? result + "_" : result;
+}
+
+std::string cType(Type type) {
+  if (type.isPointer()) {
+    Type element = type.element();
+    // Elements that C has no type for are addressed as bytes.
+    bool isKnown = element.isScalar() && (!element.isFloating() || element.bitWidth() >= 32) &&
+                   element.scalarKind() != ScalarKind::Void;
+    return std::string(type.isConst() ? "const " : "") + (isKnown ? cType(element) : "void") + " *";
+  }
+  if (type.isFloating())
+    return type.scalarKind() == ScalarKind::Float64 ? "double" : "float"; // narrow floats arrive as fp32
+  if (type.isBool())
+    return "uint8_t";
+  return std::string(type.isSigned() ? "int" : "uint") + std::to_string(type.bitWidth()) + "_t";
+}
+
+std::string declaration(const CParameter &parameter) {
+  std::string type = cType(parameter.type);
+  return type + (llvm::StringRef(type).ends_with("*") ? "" : " ") + parameter.name;
+}
+
+// The eight bytes that the kernel gets.
+std::string slot(const CParameter &parameter) {
+  if (parameter.type.isPointer())
+    return "(uint64_t)(uintptr_t)" + parameter.name;
+  if (parameter.type.isFloating())
+    return (parameter.type.scalarKind() == ScalarKind::Float64 ? "nacre_double_bits(" : "nacre_float_bits(") +
+           parameter.name + ")";
+  if (parameter.type.isBool())
+    return "(uint64_t)(" + parameter.name + " != 0)";
+  return std::string(parameter.type.isSigned() ? "(uint64_t)(int64_t)" : "(uint64_t)") + parameter.name;
+}
+
+void collect(const ArgumentSpec &argument, const std::string &name, int &position, Interface &result) {
+  if (argument.isTuple) {
+    for (auto [i, element] : llvm::enumerate(argument.elements))
+      collect(element, name + "_" + (argument.fieldNames.empty() ? std::to_string(i) : argument.fieldNames[i]),
+              position, result);
+    return;
+  }
+  int here = position++;
+  bool isOne = argument.isConstant && argument.type;
+  if (argument.isConstant && !isOne) {
+    std::string text = argument.constant.isType() ? argument.constant.as<Type>().shortName() : argument.constant.repr();
+    result.constantValues += (result.constantValues.empty() ? "" : "x") + identifier(text);
+    if (argument.constant.isInt())
+      result.constants.push_back({parameterName(name), text});
+    return;
+  }
+  result.parameters.push_back({parameterName(name), argument.type, here, argument.divisibility % 16 == 0, isOne});
+}
+
+// What `link` reads: one line of JSON.
+std::string description(const ExportRequest &request, const Interface &interface, const std::string &function) {
+  llvm::json::Array parameters;
+  for (const CParameter &parameter : interface.parameters)
+    parameters.push_back(llvm::json::Object{{"type", cType(parameter.type)},
+                                            {"name", parameter.name},
+                                            {"hint", parameter.isOne       ? 1
+                                                     : parameter.isAligned ? 16
+                                                                           : 0}});
+  llvm::SmallVector<llvm::StringRef, 2> parts;
+  for (llvm::StringRef part : {llvm::StringRef(interface.constantValues), llvm::StringRef(request.meta)})
+    if (!part.empty())
+      parts.push_back(part);
+  if (parts.empty())
+    parts.push_back("only");
+  llvm::json::Object object{{"name", request.name},
+                            {"function", function},
+                            {"algorithm", llvm::join(parts, "_")},
+                            {"takes_grid", request.grid.empty()},
+                            {"parameters", std::move(parameters)}};
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(object));
+  return text;
+}
+
+std::string prototype(const ExportRequest &request, const Interface &interface, const std::string &function) {
+  std::vector<std::string> parts;
+  if (request.grid.empty())
+    parts = {"uint32_t grid_x", "uint32_t grid_y", "uint32_t grid_z"};
+  for (const CParameter &parameter : interface.parameters)
+    if (!parameter.isOne)
+      parts.push_back(declaration(parameter));
+  return "nacre_result " + function + "(" + (parts.empty() ? "void" : llvm::join(parts, ", ")) + ")";
+}
+
+std::string headerText(const ExportRequest &request, const Interface &interface, const std::string &function,
+                       const CompiledCode &code) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << "/* The kernel `" << request.kernel.kernel.name << "`, compiled for "
+      << llvm::StringRef(request.kernel.options.target->description(request.kernel.options)).split(' ').first
+      << ":\n   " << signatureText(request.kernel.arguments) << " */\n";
+  out << "// nacre-link: " << description(request, interface, function) << "\n";
+  for (const CParameter &parameter : interface.parameters)
+    if (parameter.isAligned)
+      out << "// `" << parameter.name << "` must be divisible by 16.\n";
+  for (const ExternalFunction &external : code.externals)
+    out << "// It calls a library: link " << external.library << " and -Wl,--defsym=" << external.linkName() << "="
+        << external.symbol << "\n";
+  out << "#ifndef NACRE_" << function << "_H\n#define NACRE_" << function << "_H\n\n#include \"nacre_kernel.h\"\n\n"
+      << "#ifdef __cplusplus\nextern \"C\"\n#endif\n"
+      << prototype(request, interface, function) << ";\n\n#endif\n";
+  return text;
+}
+
+std::string sourceText(const ExportRequest &request, const Interface &interface, const std::string &function,
+                       const CompiledCode &code, const std::string &header) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << "#include \"" << header << "\"\n\n"
+      << "int32_t " << code.symbol << "(const uint64_t *, uint64_t, uint64_t, nacre_context *);\n\n"
+      << prototype(request, interface, function) << " {\n"
+      << "  static nacre_kernel kernel = {" << code.symbol << ", " << code.metadata.scratchBytes << ", "
+      << code.metadata.waits << ", 0};\n";
+  std::vector<std::string> slots, grid = request.grid;
+  for (const CParameter &parameter : interface.parameters)
+    if (!parameter.isOne)
+      slots.push_back(slot(parameter));
+  out << "  const uint64_t arguments[] = {" << (slots.empty() ? "0" : llvm::join(slots, ", ")) << "};\n";
+  if (!grid.empty()) { // what its expressions may name
+    for (const CParameter &parameter : interface.parameters)
+      if (parameter.isOne)
+        out << "  const " << declaration(parameter) << " = 1;\n  (void)" << parameter.name << ";\n";
+    for (const CConstant &constant : interface.constants)
+      out << "  const int64_t " << constant.name << " = " << constant.value << ";\n  (void)" << constant.name << ";\n";
+    for (std::string &extent : grid)
+      extent = "(uint32_t)(" + extent + ")";
+    grid.resize(3, "1");
+  } else {
+    grid = {"grid_x", "grid_y", "grid_z"};
+  }
+  out << "  return nacre_launch(&kernel, " << llvm::join(grid, ", ") << ", arguments);\n}\n";
+  return text;
+}
+
+bool isIdentifier(llvm::StringRef name) {
+  return !name.empty() && !llvm::isDigit(name[0]) &&
+         llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+} // namespace
+
+std::vector<std::string> splitGrid(llvm::StringRef text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (char c : text) {
+    depth += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
+    if (c == ',' && depth == 0)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  for (std::string &part : parts)
+    part = llvm::StringRef(part).trim().str();
+  return parts;
+}
+
+ExportedKernel exportKernel(ExportRequest request, Host &host) {
+  if (!isIdentifier(request.name))
+    fail(request, "`" + request.name + "` is not the name of a function in C", "give another one with --out-name");
+  if (request.grid.size() > 3 || llvm::is_contained(request.grid, ""))
+    fail(request, "the grid needs one to three expressions in C, separated by commas");
+  Interface interface;
+  int position = 0;
+  for (const ArgumentSpec &argument : request.kernel.arguments)
+    collect(argument, argument.name, position, interface);
+  std::string suffix;
+  for (const CParameter &parameter : interface.parameters)
+    if (parameter.isOne || parameter.isAligned)
+      suffix += std::to_string(parameter.position) + (parameter.isOne ? "c" : "d");
+  std::string hash = Fingerprint().add(signatureText(request.kernel.arguments)).add(request.meta).hex().substr(0, 8);
+
+  ExportedKernel exported;
+  exported.function = request.name + "_" + hash + "_" + suffix;
+  CompileRequest compile = request.kernel;
+  compile.kernel.name = exported.function + "_code"; // the symbol: several variants are linked into one program
+  CompiledCode code = compileKernel(compile, host);
+  if (!code.externals.empty())
+    fail(request,
+         "the kernel calls `" + code.externals.front().symbol + "` of `" + code.externals.front().library +
+             "`, which cannot be part of it",
+         "give the library as LLVM bitcode or IR");
+  std::string stem = (request.file.empty() ? request.name : request.file) + "." + hash + "_" + suffix;
+  exported.files = {{stem + ".h", headerText(request, interface, exported.function, code)},
+                    {stem + ".c", sourceText(request, interface, exported.function, code, stem + ".h")},
+                    {stem + ".o", code.object},
+                    {"nacre_kernel.h", runtimeHeader},
+                    {"nacre_kernel.c", runtimeSource}};
+  return exported;
+}
+
+} // namespace nacre

@@ -1,0 +1,280 @@
+// include/nacre/nacre.h over the runtime.
+#include "nacre/nacre.h"
+#include "runtime/cache/BuildId.h"
+#include "runtime/cache/KernelCache.h"
+#include "runtime/launch/Launch.h"
+#include "runtime/launch/Signature.h"
+#include "runtime/devices/cpu/ThreadPool.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <bit>
+#include <functional>
+
+namespace nacre {
+
+namespace {
+
+// Runs `body`; what it throws leaves the library as Error.
+template <typename Body> auto translated(Body body) {
+  try {
+    return body();
+  } catch (const CompileError &error) {
+    const Diagnostic &diagnostic = error.diagnostic;
+    const SourceText *source = diagnostic.location.source.get();
+    throw Error(error.what(), diagnostic.message, diagnostic.hint, source ? source->fileName : "",
+                diagnostic.location.line, diagnostic.location.column);
+  } catch (const DeviceAssertError &error) {
+    throw Error(error.what(), error.message, "", error.file, static_cast<int>(error.line), 0);
+  } catch (const KernelFaultError &error) {
+    throw Error(error.what(), error.summary, "", error.file, static_cast<int>(error.line), 0);
+  } catch (const Error &) {
+    throw;
+  } catch (const std::bad_alloc &) {
+    throw;
+  } catch (const std::exception &error) {
+    throw Error(error.what(), error.what(), "", "", 0, 0);
+  }
+}
+
+[[noreturn]] void fail(const std::string &message) { throw Error(message, message, "", "", 0, 0); }
+
+uint64_t floatSlot(double value, Type type) {
+  if (type.scalarKind() == ScalarKind::Float64)
+    return std::bit_cast<uint64_t>(value);
+  return std::bit_cast<uint32_t>(static_cast<float>(value));
+}
+
+// The slot of one run-time argument. Throws when it is not of the specialisation's type.
+uint64_t slotOf(const ArgumentSpec &spec, const Argument &argument) {
+  auto mismatch = [&](const char *found) {
+    fail("argument `" + spec.name + "`: expected " + spec.type.shortName() + ", found " + found);
+  };
+  switch (argument.kind) {
+  case Argument::Kind::Pointer: {
+    if (!spec.type.isPointer() || spec.type.element().shortName() != argument.text)
+      mismatch(("*" + argument.text).c_str());
+    auto address = reinterpret_cast<uint64_t>(argument.address);
+    if (address % static_cast<uint64_t>(spec.divisibility) != 0)
+      fail("argument `" + spec.name + "`: its address is not divisible by " + std::to_string(spec.divisibility));
+    return address;
+  }
+  case Argument::Kind::Integer:
+    if (!spec.type.isScalar())
+      mismatch("an integer");
+    if (spec.type.isFloating())
+      return floatSlot(static_cast<double>(argument.integer), spec.type);
+    if (argument.integer % spec.divisibility != 0)
+      fail("argument `" + spec.name + "`: it is not divisible by " + std::to_string(spec.divisibility));
+    return static_cast<uint64_t>(argument.integer);
+  case Argument::Kind::Float:
+    if (!spec.type.isScalar() || !spec.type.isFloating())
+      mismatch("a floating-point number");
+    return floatSlot(argument.number, spec.type);
+  case Argument::Kind::Bool:
+    if (!spec.type.isScalar() || !spec.type.isBool())
+      mismatch("a bool");
+    return static_cast<uint64_t>(argument.integer);
+  case Argument::Kind::Constant:
+    mismatch("a constant");
+  }
+  return 0;
+}
+
+// One entry of a signature: how Python would specialise the argument.
+std::string entryFor(const Argument &argument, bool isConstexpr) {
+  switch (argument.kind) {
+  case Argument::Kind::Pointer:
+    return "*" + argument.text + (reinterpret_cast<uintptr_t>(argument.address) % 16 == 0 ? ":16" : "");
+  case Argument::Kind::Integer: {
+    bool isWide = argument.isUnsigned && argument.integer < 0;
+    if (isConstexpr || (argument.integer == 1 && !isWide))
+      return std::to_string(argument.integer);
+    const char *type = isWide ? "u64" : argument.integer == static_cast<int32_t>(argument.integer) ? "i32" : "i64";
+    return std::string(type) + (argument.integer % 16 == 0 ? ":16" : "");
+  }
+  case Argument::Kind::Float:
+    return isConstexpr ? Object(argument.number).repr() : "fp32";
+  case Argument::Kind::Bool:
+    return isConstexpr ? (argument.integer ? "True" : "False") : "i1";
+  case Argument::Kind::Constant:
+    return argument.text;
+  }
+  return "";
+}
+
+} // namespace
+
+Error::Error(const std::string &text, std::string message, std::string hint, std::string file, int line, int column)
+    : std::runtime_error(text), message(std::move(message)), hint(std::move(hint)), file(std::move(file)), line(line),
+      column(column) {}
+Error::~Error() = default;
+
+Argument Argument::constant(std::string text) { return Argument(Kind::Constant, std::move(text)); }
+
+struct SpecializedKernel::Implementation {
+  std::shared_ptr<Kernel> kernel;
+  std::vector<ArgumentSpec> arguments;
+  std::string obstacle; // why it cannot run here; empty when it can
+};
+
+struct KernelSource::Implementation {
+  std::shared_ptr<const SourceText> text;
+};
+
+struct KernelHandle::Implementation {
+  std::shared_ptr<const SourceText> text;
+  FunctionSource function;
+  std::vector<ParameterInfo> parameters;
+  std::mutex lock;
+  std::map<std::string, SpecializedKernel> specializations; // by signature
+};
+
+KernelSource KernelSource::fromString(std::string text, std::string name) {
+  auto source = std::make_shared<SourceText>();
+  source->fileName = std::move(name);
+  source->text = std::move(text);
+  translated([&] { return makeFileHost(source); }); // finds its mistakes now
+  KernelSource made;
+  made.implementation = std::make_shared<Implementation>(Implementation{source});
+  return made;
+}
+
+KernelSource KernelSource::fromFile(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!buffer)
+    fail(path + ": " + buffer.getError().message());
+  return fromString((*buffer)->getBuffer().str(), path);
+}
+
+KernelHandle KernelSource::kernel(const std::string &name) const {
+  return translated([&] {
+    KernelHandle handle;
+    handle.implementation = std::make_shared<KernelHandle::Implementation>();
+    handle.implementation->text = implementation->text;
+    std::unique_ptr<Host> host = makeFileHost(implementation->text);
+    handle.implementation->function = findFunction(*host, name);
+    handle.implementation->parameters = functionParameters(handle.implementation->function);
+    return handle;
+  });
+}
+
+std::string KernelHandle::name() const { return implementation->function.name; }
+
+std::vector<std::string> KernelHandle::parameters() const {
+  std::vector<std::string> names;
+  for (const ParameterInfo &parameter : implementation->parameters)
+    names.push_back(parameter.name);
+  return names;
+}
+
+SpecializedKernel KernelHandle::specialize(std::string_view signature, const CompileSettings &settings) const {
+  return translated([&] {
+    // A host of its own: hosts are not shared between threads.
+    std::unique_ptr<Host> host = makeFileHost(implementation->text);
+    CompileRequest request;
+    request.kernel = implementation->function;
+    request.arguments = parseSignature(request.kernel, llvm::StringRef(signature));
+    request.options = defaultCompileOptions();
+    request.options.debug |= settings.debug;
+    request.options.sanitizeOverflow |= settings.sanitizeOverflow;
+    request.options.fpFusion &= settings.fpFusion;
+    if (!settings.cpu.empty())
+      request.options.architecture = settings.cpu;
+    if (!settings.features.empty())
+      request.options.features = settings.features;
+    auto made = std::make_shared<SpecializedKernel::Implementation>();
+    made->arguments = request.arguments;
+    made->kernel = findOrCompile(request, *host, defaultCacheSettings());
+    made->obstacle = request.options.target->whyNotHere(request.options); // the CPU is known to exist by now
+    SpecializedKernel specialized;
+    specialized.implementation = std::move(made);
+    return specialized;
+  });
+}
+
+void KernelHandle::launchArguments(Grid grid, const std::vector<Argument> &arguments) const {
+  const std::vector<ParameterInfo> &parameters = implementation->parameters;
+  if (arguments.size() > parameters.size())
+    fail(name() + " takes " + std::to_string(parameters.size()) + " arguments, but " +
+         std::to_string(arguments.size()) + " were given");
+  std::string signature;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    signature += (i ? ", " : "") + entryFor(arguments[i], parameters[i].isConstexpr);
+  SpecializedKernel specialized;
+  {
+    std::lock_guard<std::mutex> guard(implementation->lock);
+    if (auto found = implementation->specializations.find(signature); found != implementation->specializations.end())
+      specialized = found->second;
+  }
+  if (!specialized.implementation) {
+    specialized = specialize(signature);
+    std::lock_guard<std::mutex> guard(implementation->lock);
+    implementation->specializations.emplace(signature, specialized);
+  }
+  specialized.launchArguments(grid, arguments);
+}
+
+void SpecializedKernel::launchArguments(Grid grid, const std::vector<Argument> &arguments) const {
+  if (!implementation->obstacle.empty())
+    fail("the kernel cannot be launched: " + implementation->obstacle);
+  llvm::SmallVector<uint64_t, 32> slots;
+  const std::vector<ArgumentSpec> &specs = implementation->arguments;
+  // Either all parameters are given, or only those that are not constants (a default left out is a constant, too).
+  bool all = arguments.size() == specs.size() && llvm::none_of(specs, [](const auto &spec) { return spec.isTuple; });
+  size_t next = 0;
+  // The parts of a tuple or a tensor descriptor that exist at run time follow one another.
+  std::function<void(const ArgumentSpec &, const std::string &)> takeParts = [&](const ArgumentSpec &spec,
+                                                                                 const std::string &name) {
+    for (ArgumentSpec part : spec.elements) {
+      part.name = name;
+      if (part.isTuple)
+        takeParts(part, name);
+      else if (!part.isConstant && next == arguments.size())
+        fail("the argument `" + name + "` is missing a part");
+      else if (!part.isConstant)
+        slots.push_back(slotOf(part, arguments[next++]));
+    }
+  };
+  for (const ArgumentSpec &spec : specs) {
+    if (spec.isTuple) {
+      takeParts(spec, spec.name);
+      continue;
+    }
+    if (spec.isConstant) {
+      next += all || (next < arguments.size() && arguments[next].kind == Argument::Kind::Constant);
+      continue;
+    }
+    if (next == arguments.size())
+      fail("the argument `" + spec.name + "` is missing");
+    slots.push_back(slotOf(spec, arguments[next++]));
+  }
+  if (next < arguments.size() && !all)
+    next += llvm::all_of(llvm::ArrayRef(arguments).drop_front(next),
+                         [](const Argument &argument) { return argument.kind == Argument::Kind::Constant; })
+                ? arguments.size() - next
+                : 0;
+  if (next != arguments.size())
+    fail("the kernel takes " + std::to_string(specs.size()) + " arguments, but " + std::to_string(arguments.size()) +
+         " were given");
+  uint32_t dimensions[3] = {grid.x, grid.y, grid.z};
+  translated([&] { nacre::launch(*implementation->kernel, dimensions, slots.data()); });
+}
+
+std::string SpecializedKernel::signature() const { return signatureText(implementation->arguments); }
+std::string SpecializedKernel::hash() const { return implementation->kernel->hash; }
+std::string SpecializedKernel::object() const { return implementation->kernel->code.object; }
+
+std::string SpecializedKernel::stage(const std::string &name) const {
+  return translated([&] {
+    const std::map<std::string, std::string> &stages = implementation->kernel->stages();
+    auto found = stages.find(name);
+    if (found == stages.end())
+      fail("there is no stage `" + name + "`");
+    return found->second;
+  });
+}
+
+const char *version() { return versionText(); }
+void setThreads(int threads) { ThreadPool::setThreads(threads); }
+
+} // namespace nacre

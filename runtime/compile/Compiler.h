@@ -1,0 +1,83 @@
+// Drives the compiler: a request for one specialisation of a kernel becomes object code. The only file of the runtime
+// that sees MLIR is its implementation.
+#pragma once
+
+#include "compiler/frontend/Frontend.h"
+#include "compiler/targets/Target.h"
+#include "runtime/compile/ArgumentAccess.h"
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace nacre {
+
+// What a compile tells the person who watches it. No part of any key.
+struct CompileReports {
+  std::string dumpPasses = "0"; // a switch, or the name of the kernel whose passes are shown
+  bool dumpLLVMPasses = false;
+  std::string dumpPath; // the file to which both are appended; empty: stderr
+  std::string reproducerPath;
+};
+
+// What the user may ask of a compile. Options that mean nothing to the target are not here: they make no second kernel.
+struct CompileOptions : TargetOptions {
+  const Target *target = targets().front();
+  bool sanitizeOverflow = false;
+  std::string knobs;                 // what the environment says that belongs to the cache key
+  std::string defaultInputPrecision; // of a dot that names none; empty: the language's
+  std::map<std::string, std::string> externLibraries; // files by the names that extern_elementwise has for them
+  std::string linesOfStage;          // the stage whose text gives the machine code its lines; empty: the kernel's
+  CompileReports reports;
+};
+
+// The options the knobs ask for.
+CompileOptions defaultCompileOptions();
+
+struct CompileRequest {
+  FunctionSource kernel;
+  std::vector<ArgumentSpec> arguments;
+  CompileOptions options;
+  std::function<void(llvm::StringRef)> staticPrint; // null: to stdout
+  bool isTileIR = false;                            // the kernel's text is tile IR; there are no `arguments`
+  std::map<std::string, StageText> stages;          // what the user put in the place of stages, by name
+
+  // Of everything but the host's answers.
+  std::string key() const;
+  // The same without the compiler's build and the machine: what the user wrote, and asked for at the launch.
+  std::string sourceKey() const;
+};
+
+// How long the steps of a compile took, in microseconds.
+struct CompileTimes {
+  int64_t frontEnd = 0;
+  std::vector<std::pair<std::string, int64_t>> stages;
+};
+
+struct CompiledCode {
+  std::string object; // the target's binary
+  std::string symbol;
+  KernelMetadata metadata;
+  ArgumentAccess access;
+  std::vector<ExternalFunction> externals; // what it calls of libraries that are loaded beside it
+  CompileTimes times;                      // of the compile that made it; empty when it was read
+};
+
+// Receives every stage of the target in turn: its name and a function that writes its text.
+using StageSink = std::function<void(const std::string &stage, const std::function<std::string()> &text)>;
+// Gives what is to take a stage's place, or none.
+using StageReplacement =
+    std::function<std::optional<StageText>(const std::string &stage, const std::function<std::string()> &text)>;
+
+// Those who take part in a compile. Each may be null.
+struct CompileWatchers {
+  StageSink onStage;
+  StageReplacement replace;
+  // Where to put a file about this compile, named after its contents' kind ("tile"). Asked when the front end is done.
+  std::function<std::string(const std::string &kind)> fileFor;
+};
+
+// Throws CompileError; a crash of the compiler becomes one too (of kind Internal).
+CompiledCode compileKernel(const CompileRequest &request, Host &host, const CompileWatchers &watchers = {});
+
+} // namespace nacre

@@ -1,0 +1,117 @@
+// See DeepStack.h. A context of its own (ucontext.h) on pages that are taken only when they are touched, with one below
+// them that nobody may touch.
+#include "runtime/compile/DeepStack.h"
+#include <exception>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+namespace nacre {
+
+namespace {
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NACRE_ONE_STACK // it wants to be told of every switch; its builds have the stack that the shell gives them
+#endif
+#endif
+
+// Calls a function and keeps what it throws: nothing is unwound from one stack to the other.
+struct Call {
+  llvm::function_ref<void()> work;
+  std::exception_ptr thrown = nullptr;
+
+  void run() {
+    try {
+      work();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  }
+  void finish() const {
+    if (thrown)
+      std::rethrow_exception(thrown);
+  }
+};
+
+class Stack {
+public:
+  // Sizes to try: address space may be limited.
+  static constexpr size_t sizes[] = {size_t(1) << 30, size_t(256) << 20, size_t(64) << 20, size_t(16) << 20};
+
+  Stack() {
+    for (size_t wanted : sizes) {
+      constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
+      void *pages = mmap(nullptr, wanted, PROT_READ | PROT_WRITE, flags, -1, 0);
+      if (pages == MAP_FAILED)
+        continue;
+      begin = pages, size = wanted;
+      mprotect(begin, static_cast<size_t>(sysconf(_SC_PAGESIZE)), PROT_NONE);
+      return;
+    }
+  }
+  ~Stack() {
+    if (begin)
+      munmap(begin, size);
+  }
+  Stack(const Stack &) = delete;
+  Stack &operator=(const Stack &) = delete;
+
+  void *begin = nullptr;
+  size_t size = 0;
+};
+
+// Work on its way: two contexts that take turns.
+struct Switch {
+  Call *work;
+  Call *asked = nullptr; // what the work wants run on the outer stack
+  bool isDone = false;
+  ucontext_t outer{}, inner{};
+};
+
+thread_local Switch *current = nullptr; // of the deep stack that this thread runs on
+
+void begin() {
+  Switch &here = *current;
+  here.work->run();
+  here.isDone = true;
+  swapcontext(&here.inner, &here.outer);
+}
+
+} // namespace
+
+void runOnDeepStack(llvm::function_ref<void()> work) {
+#ifdef NACRE_ONE_STACK
+  return work();
+#endif
+  Stack stack;
+  if (!stack.begin)
+    return work();
+  Call call{work};
+  Switch here{&call};
+  getcontext(&here.inner);
+  here.inner.uc_stack.ss_sp = stack.begin;
+  here.inner.uc_stack.ss_size = stack.size;
+  makecontext(&here.inner, begin, 0);
+  Switch *around = current;
+  while (!here.isDone) {
+    current = &here;
+    swapcontext(&here.outer, &here.inner);
+    current = around;
+    if (!here.isDone)
+      here.asked->run();
+  }
+  call.finish();
+}
+
+void runOnOuterStack(llvm::function_ref<void()> work) {
+  Switch *here = current;
+  if (!here)
+    return work();
+  Call call{work};
+  here->asked = &call;
+  swapcontext(&here->inner, &here->outer);
+  call.finish();
+}
+
+} // namespace nacre
