@@ -6,7 +6,7 @@ find_package(GTest REQUIRED)
 file(WRITE "${CMAKE_BINARY_DIR}/pch/empty.cpp" "")
 add_library(nacre_pch STATIC "${CMAKE_BINARY_DIR}/pch/empty.cpp")
 target_link_libraries(nacre_pch PRIVATE nacre_mlir nacre_warnings)
-target_precompile_headers(nacre_pch PRIVATE "${CMAKE_SOURCE_DIR}/cmake/MLIRHeaders.h")
+target_precompile_headers(nacre_pch PRIVATE <cmake/MLIRHeaders.h>) # by a name that is the same in every checkout: ccache shares it
 
 function(nacre_library name)
   cmake_parse_arguments(ARG "MLIR" "" "SOURCES;LINKS;DEPENDS" ${ARGN})
