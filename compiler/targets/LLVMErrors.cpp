@@ -9,6 +9,7 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/Verifier.h"
 
 using namespace nacre;
 
@@ -41,9 +42,8 @@ LLVMErrors::LLVMErrors(llvm::LLVMContext &context) {
 }
 
 void LLVMErrors::watchAssembly(mlir::ModuleOp module) {
-  module.walk([&](mlir::LLVM::InlineAsmOp op) {
-    places.try_emplace({op.getAsmString(), op.getConstraints()}, op.getLoc());
-  });
+  module.walk(
+      [&](mlir::LLVM::InlineAsmOp op) { places.try_emplace({op.getAsmString(), op.getConstraints()}, op.getLoc()); });
 }
 
 void LLVMErrors::mark(llvm::Module &module) const {
@@ -56,8 +56,8 @@ void LLVMErrors::mark(llvm::Module &module) const {
       auto found = places.find({assembly->getAsmString(), assembly->getConstraintString()});
       if (found == places.end())
         continue;
-      auto *number = llvm::ConstantInt::get(llvm::Type::getInt64Ty(module.getContext()),
-                                            std::distance(places.begin(), found) + 1);
+      auto *number =
+          llvm::ConstantInt::get(llvm::Type::getInt64Ty(module.getContext()), std::distance(places.begin(), found) + 1);
       call->setMetadata("srcloc", llvm::MDNode::get(module.getContext(), llvm::ConstantAsMetadata::get(number)));
     }
 }
@@ -73,5 +73,16 @@ void LLVMErrors::throwIfAny() const {
   diagnostic.message =
       (isAssembly ? "this inline assembly cannot be assembled: " : "LLVM cannot make machine code of this kernel: ") +
       reported->text;
+  throw CompileError(diagnostic);
+}
+
+void nacre::verifyLLVM(const llvm::Module &module) {
+  std::string problem;
+  llvm::raw_string_ostream stream(problem);
+  if (!llvm::verifyModule(module, &stream))
+    return;
+  Diagnostic diagnostic;
+  diagnostic.kind = Diagnostic::Kind::Internal;
+  diagnostic.message = "the compiler made LLVM IR that does not verify: " + problem;
   throw CompileError(diagnostic);
 }

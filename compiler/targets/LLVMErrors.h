@@ -8,6 +8,9 @@
 
 namespace nacre {
 
+// Throws CompileError when LLVM's verifier objects to what the compiler made.
+void verifyLLVM(const llvm::Module &module);
+
 class LLVMErrors {
 public:
   // Listens to the context from now on. LLVM's own handler would end the process.

@@ -35,7 +35,7 @@ void PassRunner::run(const char *part, llvm::function_ref<void(OpPassManager &)>
     return success();
   });
   PassManager passes(module.getContext(), ModuleOp::getOperationName());
-  passes.enableVerifier(false);
+  passes.enableVerifier(observer.verify);
   if (observer.dumpPasses)
     reportPasses(passes, reportStream(observer.dumpPath));
   if (!observer.reproducerPath.empty())

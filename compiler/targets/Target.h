@@ -43,6 +43,7 @@ struct TargetOptions {
 
 // Those who watch a compile and take part in it. No part of any key.
 struct CompileObserver {
+  bool verify = false;         // the IR after every pass and at every stage
   bool dumpPasses = false;     // print the IR after every pass that changed it
   bool dumpLLVMPasses = false; // the same for LLVM's passes
   std::string dumpPath;        // the file to which both are appended; empty: stderr

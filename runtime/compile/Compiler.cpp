@@ -159,6 +159,11 @@ CompiledCode compileHere(const CompileRequest &request, Host &host, const Compil
   times.frontEnd = microsecondsSince(start);
 
   CompileObserver observer;
+#ifdef __OPTIMIZE__
+  observer.verify = request.options.reports.verify;
+#else
+  observer.verify = true; // a debug build
+#endif
   observer.dumpPasses = asksFor(request.options.reports.dumpPasses, request.kernel.name);
   observer.dumpLLVMPasses = request.options.reports.dumpLLVMPasses;
   observer.dumpPath = request.options.reports.dumpPath;
@@ -221,6 +226,7 @@ CompileOptions defaultCompileOptions() {
     if (!llvm::is_contained(options.target->moduleStages(), options.linesOfStage))
       throw std::invalid_argument("USE_IR_LOC=" + stage + ": expected " + moduleStageList(*options.target));
   }
+  options.reports.verify = knobBoolean(KnobId::VerifyIR);
   options.reports.dumpPasses = knobString(KnobId::DumpPasses);
   options.reports.dumpLLVMPasses = knobBoolean(KnobId::DumpLLVMPasses);
   options.reports.dumpPath = knobString(KnobId::DumpPath);

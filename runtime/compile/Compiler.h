@@ -14,6 +14,7 @@ namespace nacre {
 
 // What a compile tells the person who watches it. No part of any key.
 struct CompileReports {
+  bool verify = false;          // the IR after every pass
   std::string dumpPasses = "0"; // a switch, or the name of the kernel whose passes are shown
   bool dumpLLVMPasses = false;
   std::string dumpPath; // the file to which both are appended; empty: stderr

@@ -121,6 +121,39 @@ def test_knobs(monkeypatch):
     assert nacre.knobs.compilation.dump_ir is False
 
 
+def test_features_are_taken_away_from_this_machine():
+    @nacre.jit
+    def kernel(x, N: tl.constexpr):
+        i = tl.arange(0, N)
+        tl.store(x + i, tl.load(x + i) + 1.0)
+
+    x = np.zeros(64, np.float32)
+    whole = kernel.warmup(x, N=64, grid=(1,)).asm["asm"]
+    if "ymm" not in whole and "zmm" not in whole:
+        pytest.skip("this machine has no AVX to take away")
+    with nacre.knobs.compilation.scope():
+        nacre.knobs.compilation.cpu_features = "-avx512f"
+        without = kernel.warmup(x, N=64, grid=(1,)).asm["asm"]
+        assert "zmm" not in without and "ymm" in without
+        kernel[(1,)](x, N=64)
+        nacre.knobs.compilation.cpu_features = "-avx"
+        assert "ymm" not in kernel.warmup(x, N=64, grid=(1,)).asm["asm"]
+        kernel[(1,)](x, N=64)
+    assert (x == 2).all()
+
+
+@pytest.mark.parametrize("features, message", [("-avx513", "unknown CPU feature 'avx513'"), ("avx2", "expected \\+ or - before")])
+def test_unknown_features(features, message):
+    @nacre.jit
+    def kernel(x):
+        tl.store(x, 1.0)
+
+    with nacre.knobs.compilation.scope():
+        nacre.knobs.compilation.cpu_features = features
+        with pytest.raises(nacre.CompilationError, match=message):
+            kernel[(1,)](np.zeros(1, np.float32))
+
+
 def test_code_for_another_machine_is_not_launched():
     """It can be looked at; running it would end the process."""
 
@@ -130,7 +163,7 @@ def test_code_for_another_machine_is_not_launched():
 
     x = np.zeros(64, np.float32)
     with nacre.knobs.compilation.scope():
-        nacre.knobs.compilation.cpu_features = "+sse4a,+fma4,+3dnow,+amx-tile,+avx10.1-512,+xop"
+        nacre.knobs.compilation.cpu_features = "+sse4a,+fma4,+amx-tile,+avx10.1-512,+xop"
         compiled = kernel.warmup(x, N=64, grid=(1,))
         assert "ret" in compiled.asm["asm"]
         with pytest.raises(RuntimeError, match="this machine lacks"):

@@ -74,20 +74,44 @@ std::string nacre::cpu::hostFeatures() {
   return features;
 }
 
+Machine nacre::cpu::meantMachine(const TargetOptions &options) {
+  if (!options.architecture.empty())
+    return {options.architecture, options.features};
+  return {hostCpu(), hostFeatures() + (options.features.empty() ? "" : "," + options.features)};
+}
+
+// Throws for a feature that LLVM does not know: it would only warn.
+static void checkFeatures(const llvm::MCSubtargetInfo &info, llvm::StringRef features) {
+  for (llvm::StringRef feature : llvm::split(features, ',')) {
+    llvm::StringRef name = feature.trim();
+    if (name.empty())
+      continue;
+    bool isSigned = name.consume_front("+") || name.consume_front("-");
+    bool known = llvm::any_of(info.getAllProcessorFeatures(), [&](auto &entry) { return name == entry.Key; });
+    if (isSigned && known)
+      continue;
+    Diagnostic diagnostic;
+    diagnostic.kind = Diagnostic::Kind::Argument;
+    diagnostic.message = isSigned ? "unknown CPU feature '" + name.str() + "'"
+                                  : "expected + or - before the CPU feature '" + name.str() + "'";
+    diagnostic.hint = "NACRE_CPU_FEATURES takes LLVM's names with a sign, such as -avx512f,+fma";
+    throw CompileError(diagnostic);
+  }
+}
+
 std::unique_ptr<llvm::TargetMachine> nacre::cpu::makeTargetMachine(const TargetOptions &options) {
   initialiseOnce();
   llvm::Triple triple("x86_64-unknown-linux-gnu");
   std::string problem;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, problem);
-  bool isHost = options.architecture.empty() && options.features.empty();
-  std::string cpu = options.architecture.empty() ? (isHost ? hostCpu() : "x86-64") : options.architecture;
+  Machine machineOf = meantMachine(options);
+  const std::string &cpu = machineOf.cpu;
   llvm::TargetOptions targetOptions;
   targetOptions.AllowFPOpFusion = options.fpFusion ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine;
   if (target)
-    machine.reset(target->createTargetMachine(triple, cpu, isHost ? hostFeatures() : options.features, targetOptions,
-                                              llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                              llvm::CodeGenOptLevel::Default));
+    machine.reset(target->createTargetMachine(triple, cpu, machineOf.features, targetOptions, llvm::Reloc::PIC_,
+                                              llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   if (!machine || !machine->getMCSubtargetInfo()->isCPUStringValid(cpu)) {
     Diagnostic diagnostic;
     diagnostic.kind = Diagnostic::Kind::Argument;
@@ -95,6 +119,7 @@ std::unique_ptr<llvm::TargetMachine> nacre::cpu::makeTargetMachine(const TargetO
     diagnostic.hint = "NACRE_CPU_TARGET takes LLVM's names, such as x86-64-v3, skylake-avx512 or znver4";
     throw CompileError(diagnostic);
   }
+  checkFeatures(*machine->getMCSubtargetInfo(), options.features);
   return machine;
 }
 

@@ -8,7 +8,13 @@
 
 namespace nacre::cpu {
 
-// Throws CompileError when LLVM does not know the CPU.
+// The CPU and the features that code is for: this machine's, unless an architecture is named, with what is added and
+// taken away.
+struct Machine {
+  std::string cpu, features;
+};
+Machine meantMachine(const TargetOptions &options);
+// Throws CompileError when LLVM does not know the CPU or a feature.
 std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const TargetOptions &options);
 // Optimises in place. Tiles are already vectors, so LLVM's own vectorisers stay off, but for loops over single elements
 // around the functions of a user's library. `callbacks`, when there are any, watch the passes.

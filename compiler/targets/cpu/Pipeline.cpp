@@ -75,9 +75,8 @@ void CpuTarget::registerDialects(DialectRegistry &registry) const {
 }
 
 std::string CpuTarget::description(const TargetOptions &options) const {
-  std::string cpu = options.architecture.empty() ? hostCpu() : options.architecture;
-  std::string features = options.architecture.empty() ? hostFeatures() : "";
-  return cpu + " " + features + " " + options.features;
+  Machine machine = meantMachine(options);
+  return machine.cpu + " " + machine.features;
 }
 
 std::string CpuTarget::whyNotHere(const TargetOptions &options) const {
@@ -222,6 +221,8 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
   llvmModule->setTargetTriple(machine->getTargetTriple());
   llvmModule->setDataLayout(machine->createDataLayout());
   errors.mark(*llvmModule);
+  if (observer.verify)
+    verifyLLVM(*llvmModule);
   code.externals = linkLibraries(*llvmModule, externals);
   code.metadata.callsLibraries = !externals.empty();
   for (llvm::Function &function : *llvmModule) {
@@ -248,6 +249,8 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
   if (std::optional<StageText> other = replacement("llvm", llvmText))
     llvmModule = parseLLVM(other->text, context, code.symbol);
   legaliseMaskedAccesses(*llvmModule, vectors.vectorBytes);
+  if (observer.verify)
+    verifyLLVM(*llvmModule);
   stage("llvm", llvmText);
 
   auto assembly = [&] {
