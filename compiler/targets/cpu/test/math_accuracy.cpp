@@ -6,7 +6,7 @@
 // functions of two arguments: points of all magnitudes, points whose result is in range, and every pair of special
 // values. A line per function and type: the largest error in ulp, where, how many special results are wrong (NaN,
 // infinity, sign), and the time for one element. Fails when a bound is passed.
-#include "compiler/passes/tile/test/CompiledMath.h"
+#include "compiler/targets/cpu/test/CompiledMath.h"
 #include <bit>
 #include <chrono>
 #include <cmath>
