@@ -6,7 +6,13 @@ find_package(GTest REQUIRED)
 file(WRITE "${CMAKE_BINARY_DIR}/pch/empty.cpp" "")
 add_library(nacre_pch STATIC "${CMAKE_BINARY_DIR}/pch/empty.cpp")
 target_link_libraries(nacre_pch PRIVATE nacre_mlir nacre_warnings)
-target_precompile_headers(nacre_pch PRIVATE <cmake/MLIRHeaders.h>) # by a name that is the same in every checkout: ccache shares it
+target_precompile_headers(nacre_pch PRIVATE <cmake/MLIRHeaders.h>)
+# The precompiled header differs in every checkout by the checkout's path. ccache is told what it is made of instead
+# (CCACHE_PCH_EXTSUM in Toolchain.cmake), so that checkouts share what is built with it.
+file(SHA256 "${CMAKE_SOURCE_DIR}/cmake/MLIRHeaders.h" headers)
+string(TOUPPER "${CMAKE_BUILD_TYPE}" kind)
+file(WRITE "${CMAKE_BINARY_DIR}/CMakeFiles/nacre_pch.dir/cmake_pch.hxx.pch.sum"
+     "${headers} ${LLVM_PACKAGE_VERSION} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE} ${CMAKE_CXX_FLAGS_${kind}} ${NACRE_SANITIZE}")
 
 function(nacre_library name)
   cmake_parse_arguments(ARG "MLIR" "" "SOURCES;LINKS;DEPENDS" ${ARGN})

@@ -2,7 +2,7 @@
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER
-      "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${CCACHE}")
+      "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;CCACHE_PCH_EXTSUM=1;${CCACHE}")
 endif()
 
 add_library(nacre_warnings INTERFACE)
@@ -12,3 +12,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
 endif()
 add_compile_options(-ffunction-sections -fdata-sections)
 add_link_options(-fuse-ld=lld)
+
+# Our own code under clang's sanitizers, LLVM's archives as they are. Coverage is counted too, so that the fuzzers
+# (tests/fuzzers) share the build.
+set(NACRE_SANITIZE "" CACHE STRING "sanitizers to build with: address,undefined")
+if(NACRE_SANITIZE)
+  add_compile_options(-fsanitize=${NACRE_SANITIZE},fuzzer-no-link -fno-sanitize=vptr,function -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${NACRE_SANITIZE} -shared-libsan)
+endif()
