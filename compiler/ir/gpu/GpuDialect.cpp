@@ -1,0 +1,98 @@
+// Registration of the gpu dialect, its attributes and types, and what is asked of the module.
+#include "compiler/ir/gpu/Gpu.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::gpu;
+
+#include "compiler/ir/gpu/GpuDialect.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "compiler/ir/gpu/GpuAttributes.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "compiler/ir/gpu/GpuTypes.cpp.inc"
+
+void GpuDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "compiler/ir/gpu/GpuAttributes.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "compiler/ir/gpu/GpuTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/ir/gpu/Gpu.cpp.inc"
+      >();
+}
+
+// ---- #gpu.layout<"[8, 16] register b1 b2 lane b4 b8 a1 a2 a4">
+
+Attribute LayoutAttr::parse(AsmParser &parser, Type) {
+  std::string text, problem;
+  if (parser.parseLess() || parser.parseString(&text) || parser.parseGreater())
+    return {};
+  std::optional<LinearLayout> layout = LinearLayout::parse(text, &problem);
+  if (!layout) {
+    parser.emitError(parser.getCurrentLocation(), "no layout: ") << problem;
+    return {};
+  }
+  return get(parser.getContext(), std::move(*layout));
+}
+
+void LayoutAttr::print(AsmPrinter &printer) const { printer << "<\"" << getValue().text() << "\">"; }
+
+// ---- !gpu.shared<64x32xf16, #gpu.layout<...>, 3>
+
+Type SharedType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type element;
+  LayoutAttr layout;
+  int64_t stages = 1;
+  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element) ||
+      parser.parseComma() || parser.parseAttribute(layout))
+    return {};
+  if (succeeded(parser.parseOptionalComma()) && parser.parseInteger(stages))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return get(parser.getContext(), shape, element, layout, stages);
+}
+
+void SharedType::print(AsmPrinter &printer) const {
+  printer << "<";
+  printer.printDimensionList(getShape());
+  printer << (getShape().empty() ? "" : "x") << getElementType() << ", " << getLayout();
+  if (getStages() != 1)
+    printer << ", " << getStages();
+  printer << ">";
+}
+
+// ---- The module
+
+static int64_t numberOf(ModuleOp module, StringRef name, int64_t otherwise) {
+  auto attribute = module->getAttrOfType<IntegerAttr>(name);
+  return attribute ? attribute.getInt() : otherwise;
+}
+
+BlockShape BlockShape::of(ModuleOp module) {
+  BlockShape shape;
+  return {numberOf(module, numWarpsAttribute, shape.warps), numberOf(module, lanesAttribute, shape.lanes)};
+}
+
+void BlockShape::attachTo(ModuleOp module) const {
+  Type i32 = IntegerType::get(module.getContext(), 32);
+  module->setAttr(numWarpsAttribute, IntegerAttr::get(i32, warps));
+  module->setAttr(lanesAttribute, IntegerAttr::get(i32, lanes));
+}
+
+const LinearLayout &nacre::gpu::layoutOf(Type type) {
+  return cast<LayoutAttr>(cast<RankedTensorType>(type).getEncoding()).getValue();
+}
+
+RankedTensorType nacre::gpu::withLayout(Type type, const LinearLayout &layout) {
+  auto tensor = cast<RankedTensorType>(type);
+  return RankedTensorType::get(tensor.getShape(), tensor.getElementType(),
+                               LayoutAttr::get(type.getContext(), layout));
+}
