@@ -1,5 +1,6 @@
 // nacre-opt: reads IR, runs passes on it, and prints it, or runs a kernel of it (RunKernel.h). The tool of the pass tests.
 #include "cli/RunKernel.h"
+#include "compiler/analysis/PrintAnalyses.h"
 #include "compiler/ir/tile/Tile.h"
 #include "compiler/passes/cpu/LowerToLoops.h"
 #include "compiler/passes/tile/CanonicaliseInnerRegions.h"
@@ -23,6 +24,7 @@ using namespace nacre;
 // Every pass of the project, in the order a kernel meets them.
 static void registerPasses() {
   mlir::registerTransformsPasses(); // canonicalize, cse, ...
+  registerPrintAnalyses();
   registerExpandDescriptors();
   registerExpandScaledDots();
   registerCheckAccesses();

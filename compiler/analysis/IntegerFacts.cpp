@@ -126,16 +126,103 @@ IntegerRange IntegerFacts::compute(Value value) {
   }
   if (isa<arith::RemSIOp, arith::DivSIOp, arith::ShRSIOp>(op)) {
     IntegerRange left = operand(0), right = operand(1);
-    if (isa<arith::ShRSIOp>(op))
-      return left;      // toward zero or minus one
-    if (right.low <= 0) // zero has a meaning of its own, and so has minus one
-      return any;
+    if (isa<arith::ShRSIOp>(op)) // toward zero or minus one
+      return {std::min<int64_t>(left.low, 0), std::max<int64_t>(left.high, -1)};
+    if (right.low <= 0) { // by zero it is -1, or the left side
+      if (left.low < 0)
+        return any;
+      return isa<arith::DivSIOp>(op) ? IntegerRange{std::min<int64_t>(-left.high, -1), left.high}
+                                     : IntegerRange{0, left.high};
+    }
     if (isa<arith::DivSIOp>(op))
       return {std::min<int64_t>(left.low, 0), std::max<int64_t>(left.high, 0)};
     return {left.low >= 0 ? 0 : std::max(left.low, -(right.high - 1)),
             left.high <= 0 ? 0 : std::min(left.high, right.high - 1)};
   }
+  if (isa<arith::RemUIOp, arith::DivUIOp, arith::ShRUIOp>(op) && operand(0).low >= 0) {
+    bool mayBeZero = isa<arith::DivUIOp>(op) && operand(1).low <= 0 && operand(1).high >= 0;
+    return {mayBeZero ? -1 : 0, operand(0).high};
+  }
   return any;
+}
+
+// ---- Assumptions
+
+// Whether the condition is promised in the block: whoever runs the block runs the assumption, so what it says of values
+// made in the block holds of them everywhere.
+static bool isPromised(Value condition, Block *block) {
+  SmallVector<Value> pending{condition}; // it, and conjunctions it is part of
+  llvm::SmallPtrSet<Operation *, 4> seen;
+  while (!pending.empty())
+    for (Operation *user : pending.pop_back_val().getUsers()) {
+      if (isa<tile::AssumeOp>(user) && user->getBlock() == block)
+        return true;
+      if (isa<arith::AndIOp>(user) && seen.insert(user).second)
+        pending.push_back(user->getResult(0));
+    }
+  return false;
+}
+
+// The same comparison with its sides exchanged; of signed ones, and those that are symmetric.
+static arith::CmpIPredicate turnedRound(arith::CmpIPredicate predicate) {
+  using Predicate = arith::CmpIPredicate;
+  switch (predicate) {
+  case Predicate::slt:
+    return Predicate::sgt;
+  case Predicate::sle:
+    return Predicate::sge;
+  case Predicate::sgt:
+    return Predicate::slt;
+  case Predicate::sge:
+    return Predicate::sle;
+  default:
+    return predicate;
+  }
+}
+
+IntegerRange IntegerFacts::promised(Value scalar, IntegerRange known) {
+  using Predicate = arith::CmpIPredicate;
+  for (Operation *user : scalar.getUsers()) {
+    auto compare = dyn_cast<arith::CmpIOp>(user);
+    if (!compare || compare.getLhs() == compare.getRhs() || !isPromised(compare, scalar.getParentBlock()))
+      continue;
+    bool isLeft = compare.getLhs() == scalar;
+    Predicate predicate = isLeft ? compare.getPredicate() : turnedRound(compare.getPredicate());
+    IntegerRange other = range(isLeft ? compare.getRhs() : compare.getLhs());
+    constexpr int64_t least = std::numeric_limits<int64_t>::min(), most = std::numeric_limits<int64_t>::max();
+    IntegerRange left = known;
+    if (predicate == Predicate::slt && other.high != least)
+      left.high = std::min(left.high, other.high - 1);
+    else if (predicate == Predicate::sle || predicate == Predicate::eq)
+      left.high = std::min(left.high, other.high);
+    if (predicate == Predicate::sgt && other.low != most)
+      left.low = std::max(left.low, other.low + 1);
+    else if (predicate == Predicate::sge || predicate == Predicate::eq)
+      left.low = std::max(left.low, other.low);
+    if (left.low <= left.high) // else the promise is false
+      known = left;
+  }
+  return known;
+}
+
+int64_t IntegerFacts::promisedDivisor(Value scalar) {
+  int64_t divisor = 1;
+  for (Operation *user : scalar.getUsers()) {
+    if (!isa<arith::RemSIOp, arith::RemUIOp, arith::AndIOp>(user) || user->getOperand(0) != scalar)
+      continue;
+    std::optional<int64_t> number = constantOf(user->getOperand(1));
+    if (!number || *number <= 0 || (isa<arith::AndIOp>(user) && *number == std::numeric_limits<int64_t>::max()))
+      continue;
+    bool isLowBits = isa<arith::AndIOp>(user) && llvm::isPowerOf2_64(static_cast<uint64_t>(*number) + 1);
+    if (isa<arith::AndIOp>(user) && !isLowBits)
+      continue;
+    for (Operation *reader : user->getUsers())
+      if (auto compare = dyn_cast<arith::CmpIOp>(reader))
+        if (compare.getPredicate() == arith::CmpIPredicate::eq && constantOf(compare.getRhs()) == 0 &&
+            isPromised(compare, scalar.getParentBlock()))
+          divisor = std::max(divisor, powerOfTwoIn(isLowBits ? *number + 1 : *number));
+  }
+  return divisor;
 }
 
 IntegerRange IntegerFacts::range(Value value) {
@@ -144,6 +231,8 @@ IntegerRange IntegerFacts::range(Value value) {
     return found->second;
   ranges[value] = ofType(value.getType()); // for whoever asks on the way round
   IntegerRange result = compute(value);
+  if (isa<IntegerType>(value.getType()) && result.low != result.high)
+    result = promised(value, result);
   ranges[value] = result;
   return result;
 }

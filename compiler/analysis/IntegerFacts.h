@@ -2,8 +2,9 @@
 //
 // Integers of the language wrap. Whoever wants to treat index arithmetic as arithmetic on whole numbers (an address
 // that grows from lane to lane, a bound check that holds for the first lanes) asks here whether that is proved. Facts
-// hold for every element of a tile; they come from constants, arange, program ids, loop bounds, the types, and the
-// divisibility that a launch's arguments are specialised on.
+// hold for every element of a tile; they come from constants, arange, program ids, loop bounds, the types, the
+// divisibility that a launch's arguments are specialised on, and assumptions that stand in the block that makes the
+// value.
 #pragma once
 
 #include "compiler/ir/tile/Tile.h"
@@ -26,6 +27,9 @@ public:
   // A power of two, at most `mostDivisor`, that divides the scalar. Divisibility by a power of two outlives wrapping.
   int64_t divisor(mlir::Value scalar);
 
+  // A power of two that an assumption, `assume(x % 16 == 0)`, promises to divide the scalar.
+  static int64_t promisedDivisor(mlir::Value scalar);
+
   static constexpr int64_t mostDivisor = int64_t(1) << 30;
   // The largest power of two in a number, up to that bound.
   static int64_t powerOfTwoIn(int64_t number);
@@ -36,6 +40,8 @@ public:
 
 private:
   IntegerRange compute(mlir::Value value);
+  // The part of the range that assumptions about the scalar leave.
+  IntegerRange promised(mlir::Value scalar, IntegerRange range);
   int64_t computeDivisor(mlir::Value scalar);
   // Of the result on whole numbers; none where not even 64 bits hold it, or the operation is another.
   std::optional<IntegerRange> wholeResult(mlir::Operation *op);

@@ -86,7 +86,7 @@ TEST_F(Facts, RemaindersQuotientsAndMasks) {
   %pid = tile.program_id 0 {pid}
   %positive = arith.remsi %pid, %d {positive} : i32)");
   EXPECT_EQ(range("rest"), (IntegerRange{-9, 9}));
-  EXPECT_EQ(range("by_unknown"), (IntegerRange{INT32_MIN, INT32_MAX})); // by zero it is -1
+  EXPECT_EQ(range("by_unknown"), (IntegerRange{-10, 10})); // by zero it is -1
   EXPECT_EQ(range("quotient"), (IntegerRange{-9, 9}));
   EXPECT_EQ(range("low"), (IntegerRange{0, 10}));
   EXPECT_EQ(range("byte"), (IntegerRange{0, 255}));
@@ -106,6 +106,24 @@ TEST_F(Facts, LoopsCountUpWithinTheirBounds) {
   })");
   EXPECT_EQ(range("next"), (IntegerRange{10, 19}));
   EXPECT_EQ(range("carried"), (IntegerRange{INT32_MIN, INT32_MAX}));
+}
+
+TEST_F(Facts, AssumptionsInTheBlockThatMakesTheValue) {
+  read(R"(
+  %zero = arith.constant 0 : i32
+  %hundred = arith.constant 100 : i32
+  %positive = arith.cmpi sgt, %m, %zero : i32
+  %small = arith.cmpi sge, %hundred, %m : i32
+  %both = arith.andi %positive, %small : i1
+  tile.assume %both
+  %known = arith.addi %m, %zero {known} : i32
+  scf.if %positive {
+    %here = arith.cmpi sgt, %n, %zero : i32
+    tile.assume %here
+  }
+  %elsewhere = arith.addi %n, %zero {elsewhere} : i32)");
+  EXPECT_EQ(range("known"), (IntegerRange{1, 100}));
+  EXPECT_EQ(range("elsewhere"), (IntegerRange{INT32_MIN, INT32_MAX}));
 }
 
 TEST_F(Facts, DivisibilityOutlivesWrapping) {
