@@ -1,0 +1,311 @@
+// The pass around LayoutSolver: commits its answer. See AssignLayouts.h.
+#include "compiler/passes/gpu/AssignLayouts.h"
+#include "compiler/analysis/PointerRoots.h"
+#include "compiler/ir/gpu/ShapeLayouts.h"
+#include "compiler/passes/gpu/LayoutSolver.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::gpu;
+
+static bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+namespace {
+
+// Rewrites the kernel in place: types of tiles, operands in the layouts that their users want.
+class Commit {
+public:
+  Commit(func::FuncOp kernel, LayoutSolver &solver, AxisAnalysis &analysis)
+      : kernel(kernel), solver(solver), analysis(analysis) {}
+  void run();
+
+private:
+  void collectOperations();
+  void describeAccesses();
+  Value inLayout(Value value, const LinearLayout &layout);
+  Value clone(Value value, const LinearLayout &layout);
+  void convertResult(Value result, const LinearLayout &given, const LinearLayout &wanted);
+  void commitOperation(Operation *op);
+  void commitCarried(Operation *op);
+  void setOperand(OpOperand &operand, const LinearLayout &layout) { operand.set(inLayout(operand.get(), layout)); }
+
+  func::FuncOp kernel;
+  LayoutSolver &solver;
+  AxisAnalysis &analysis;
+  SmallVector<Operation *> operations, clonedOperations;
+  DenseMap<std::pair<Value, Attribute>, Value> copies; // of cloned tiles, and converts of others
+};
+
+} // namespace
+
+void Commit::collectOperations() {
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == kernel)
+      return WalkResult::advance();
+    bool isCloned = llvm::any_of(op->getResults(), [&](Value result) { return isTile(result) && solver.isCloned(result); });
+    (isCloned ? clonedOperations : operations).push_back(op);
+    return isa<tile::ReduceOp, tile::ScanOp, tile::MapOp>(op) ? WalkResult::skip() : WalkResult::advance();
+  });
+}
+
+// While facts about the values still stand.
+void Commit::describeAccesses() {
+  for (Operation *op : operations)
+    if (std::optional<AccessDescription> access = describeAccess(op, analysis)) {
+      AccessDescription::Vector vector = access->vectorIn(*solver.layoutOf(op));
+      if (vector.count > 1)
+        op->setAttr(vectorAttribute, DenseI32ArrayAttr::get(op->getContext(), {static_cast<int32_t>(vector.axis),
+                                                                               static_cast<int32_t>(vector.count)}));
+    }
+}
+
+// A copy of the operation behind a tile, with its result in the layout, beside the original.
+Value Commit::clone(Value value, const LinearLayout &layout) {
+  Operation *op = value.getDefiningOp();
+  SmallVector<Value> operands;
+  LinearLayout wanted = isShapeOperation(op) ? *operandLayout(op, layout) : layout;
+  for (Value operand : op->getOperands())
+    operands.push_back(isTile(operand) ? inLayout(operand, wanted) : operand);
+  OpBuilder builder(op);
+  RankedTensorType type = withLayout(value.getType(), layout);
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto dense = cast<DenseElementsAttr>(constant.getValue());
+    dense = dense.isSplat() ? DenseElementsAttr::get(type, dense.getSplatValue<Attribute>()) : dense.reshape(type);
+    return arith::ConstantOp::create(builder, op->getLoc(), type, dense);
+  }
+  Operation *copy = Operation::create(op->getLoc(), op->getName(), TypeRange{type}, operands,
+                                      op->getDiscardableAttrDictionary(), op->getPropertiesStorage(), BlockRange(), 0);
+  builder.insert(copy);
+  return copy->getResult(0);
+}
+
+Value Commit::inLayout(Value value, const LinearLayout &layout) {
+  bool isCloned = solver.isCloned(value);
+  if (!isCloned && gpu::layoutOf(value) == layout) // it has its type: definitions come before uses
+    return value;
+  Value &copy = copies[{value, LayoutAttr::get(kernel.getContext(), layout)}];
+  if (copy)
+    return copy;
+  if (isCloned) {
+    Value made = clone(value, layout); // may add to `copies`
+    return copies[{value, LayoutAttr::get(kernel.getContext(), layout)}] = made;
+  }
+  // Right after the value, where every user finds it.
+  OpBuilder builder(kernel.getContext());
+  builder.setInsertionPointAfterValue(value);
+  return copy = ConvertOp::create(builder, value.getLoc(), withLayout(value.getType(), layout), value);
+}
+
+// The operation gives the result in a layout other than its group's.
+void Commit::convertResult(Value result, const LinearLayout &given, const LinearLayout &wanted) {
+  result.setType(withLayout(result.getType(), given));
+  if (given == wanted)
+    return;
+  OpBuilder builder(kernel.getContext());
+  builder.setInsertionPointAfterValue(result);
+  auto convert = ConvertOp::create(builder, result.getLoc(), withLayout(result.getType(), wanted), result);
+  result.replaceAllUsesExcept(convert, convert);
+}
+
+void Commit::commitCarried(Operation *op) {
+  auto setAll = [&](ValueRange values) {
+    for (Value value : values)
+      if (isTile(value))
+        value.setType(withLayout(value.getType(), solver.layoutOf(value)));
+  };
+  setAll(op->getResults());
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      setAll(block.getArguments());
+}
+
+void Commit::commitOperation(Operation *op) {
+  const LinearLayout *working = solver.layoutOf(op);
+  bool isShape = isShapeOperation(op);
+  // Backwards from what the results want, where that can be; else the operands' own layout, and a convert behind.
+  std::optional<LinearLayout> wanted;
+  if (working)
+    wanted = *working;
+  if (isShape)
+    if (auto backwards = operandLayout(op, solver.layoutOf(op->getResult(0))))
+      wanted = *backwards;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isTile(operand.get()))
+      continue;
+    if (LayoutSolver::takesAnyLayout(operand)) {
+      if (solver.isCloned(operand.get()))
+        setOperand(operand, defaultLayout(cast<RankedTensorType>(operand.get().getType()), solver.block));
+    } else {
+      setOperand(operand, *wanted);
+    }
+  }
+  for (Value result : op->getResults()) {
+    if (!isTile(result))
+      continue;
+    const LinearLayout &group = solver.layoutOf(result);
+    if (isShape || isa<tile::ReduceOp>(op))
+      convertResult(result, isShape && operandLayout(op, group) ? group : *resultLayout(op, *wanted), group);
+    else
+      result.setType(withLayout(result.getType(), group));
+  }
+}
+
+void Commit::run() {
+  collectOperations();
+  describeAccesses();
+  // Types first, so that converts of values are of their final types; operands then, in the order of the program.
+  for (Operation *op : operations)
+    if (isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op))
+      commitCarried(op);
+  for (Operation *op : operations) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      for (auto [number, argument] : llvm::enumerate(loop.getRegionIterArgs()))
+        if (isTile(argument))
+          setOperand(loop.getInitArgsMutable()[number], gpu::layoutOf(argument));
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      for (auto [number, argument] : llvm::enumerate(loop.getBeforeArguments()))
+        if (isTile(argument))
+          setOperand(loop.getInitsMutable()[number], gpu::layoutOf(argument));
+    } else if (isa<scf::IfOp>(op)) {
+      continue;
+    } else if (isa<scf::YieldOp>(op)) {
+      Operation *parent = op->getParentOp();
+      for (OpOperand &operand : op->getOpOperands()) {
+        unsigned number = operand.getOperandNumber();
+        Value target = isa<scf::WhileOp>(parent) ? Value(cast<scf::WhileOp>(parent).getBeforeArguments()[number])
+                       : isa<scf::ForOp>(parent) ? Value(cast<scf::ForOp>(parent).getRegionIterArgs()[number])
+                                                 : Value(parent->getResult(number));
+        if (isTile(target))
+          setOperand(operand, gpu::layoutOf(target));
+      }
+    } else if (isa<scf::ConditionOp>(op)) {
+      auto arguments = cast<scf::WhileOp>(op->getParentOp()).getAfterArguments();
+      for (OpOperand &operand : op->getOpOperands().drop_front())
+        if (Value target = arguments[operand.getOperandNumber() - 1]; isTile(target))
+          setOperand(operand, gpu::layoutOf(target));
+    } else {
+      commitOperation(op);
+    }
+  }
+  for (Operation *op : llvm::reverse(clonedOperations))
+    op->erase();
+}
+
+// ---- Accesses of the same memory by different threads
+
+namespace {
+
+// Within a program an element's accesses happen in the order of the text, also where one thread reads and another
+// writes it: accesses that may meet, one of them a write, in layouts that give elements to different threads, have a
+// barrier between them.
+class OrderAccesses {
+public:
+  void run(Block &block);
+
+private:
+  struct Access {
+    PointerRoots roots;
+    bool writes;
+    Attribute layout; // null: a scalar; all threads read it, one writes it
+  };
+  void visit(Operation *op);
+  static bool mayMeet(const PointerRoots &left, const PointerRoots &right) {
+    return !left.isKnown || !right.isKnown || (left.arguments && right.arguments);
+  }
+  // Whether every element has one and the same thread in both.
+  static bool isSameThread(const Access &left, const Access &right) {
+    return left.layout && left.layout == right.layout && cast<LayoutAttr>(left.layout).getValue().isInjective();
+  }
+
+  SmallVector<Access> pending; // since the last barrier
+};
+
+} // namespace
+
+void OrderAccesses::visit(Operation *op) {
+  if (isa<tile::BarrierOp>(op)) {
+    pending.clear();
+    return;
+  }
+  Value pointer = isa<tile::LoadOp, tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op) ? op->getOperand(0) : Value();
+  if (!pointer)
+    return;
+  auto tensor = dyn_cast<RankedTensorType>(pointer.getType());
+  auto type = cast<tile::PointerType>(getElementTypeOrSelf(pointer.getType()));
+  if (type.getIsConst())
+    return;
+  Access access{pointerRoots(pointer), !isa<tile::LoadOp>(op), tensor ? tensor.getEncoding() : Attribute()};
+  bool conflicts = llvm::any_of(pending, [&](const Access &other) {
+    if (!access.writes && !other.writes)
+      return false;
+    bool bothScalarWrites = access.writes && other.writes && !access.layout && !other.layout; // thread 0 does both
+    return !bothScalarWrites && mayMeet(access.roots, other.roots) && !isSameThread(access, other);
+  });
+  if (conflicts) {
+    OpBuilder builder(op);
+    tile::BarrierOp::create(builder, op->getLoc());
+    pending.clear();
+  }
+  pending.push_back(access);
+}
+
+void OrderAccesses::run(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    visit(&op);
+    if (isa<scf::ForOp, scf::WhileOp>(op)) {
+      // Twice: what the end of an iteration leaves meets what the next one does.
+      for (int round = 0; round < 2; ++round)
+        for (Region &region : op.getRegions())
+          run(region.front());
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      SmallVector<Access> before = pending, after;
+      for (Region &region : branch->getRegions()) {
+        pending = before;
+        if (!region.empty())
+          run(region.front());
+        llvm::append_range(after, pending);
+      }
+      pending = std::move(after);
+    }
+  }
+}
+
+namespace {
+
+struct AssignLayouts : PassWrapper<AssignLayouts, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AssignLayouts)
+  AssignLayouts() = default;
+  AssignLayouts(const AssignLayouts &other) : PassWrapper(other) {}
+  explicit AssignLayouts(int64_t laneCount) { lanes = laneCount; }
+
+  StringRef getArgument() const override { return "assign-layouts"; }
+  StringRef getDescription() const override { return "Gives every tile a place in the registers of a block's threads"; }
+  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<GpuDialect>(); }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    BlockShape block;
+    block.lanes = lanes;
+    block.warps = tile::LaunchOptions::of(module).numWarps.value_or(4);
+    block.attachTo(module);
+    for (auto kernel : module.getOps<func::FuncOp>()) {
+      if (!kernel->hasAttr(tile::kernelAttribute))
+        continue;
+      AxisAnalysis analysis(kernel);
+      LayoutSolver solver(kernel, analysis, block);
+      solver.solve();
+      Commit(kernel, solver, analysis).run();
+      OrderAccesses().run(kernel.getBody().front());
+      if (failed(verifyLayouts(kernel)))
+        return signalPassFailure();
+    }
+  }
+
+  Option<int64_t> lanes{*this, "lanes", llvm::cl::desc("threads of a warp"), llvm::cl::init(32)};
+};
+
+} // namespace
+
+std::unique_ptr<Pass> nacre::gpu::createAssignLayouts(int64_t lanes) { return std::make_unique<AssignLayouts>(lanes); }
+
+void nacre::gpu::registerGpuPasses() { PassRegistration<AssignLayouts>(); }

@@ -1,0 +1,21 @@
+// assign-layouts: every tile gets a place in the registers of the block's threads.
+//
+//   %x = tile.load %p : tensor<1024x!tile.ptr<f32>> -> tensor<1024xf32>
+//     ==>  %x = tile.load %p {gpu.vector = array<i32: 0, 4>} : tensor<1024x!tile.ptr<f32>, #layout> -> tensor<1024xf32, #layout>
+//
+// Needs: tile IR with calls inlined, descriptors and scaled products expanded; the launch options on the module. Gives:
+// the encoding of every tile is a #gpu.layout and every operation's layouts are legal (verifyLayouts); changes of layout
+// are gpu.convert; accesses say how many neighbours they take at once; where an element is read or written by one
+// thread after another has written or read it, a tile.barrier stands between. Solved in a side table (LayoutSolver.h)
+// and committed once. What is computed again for a user never reads memory.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+#include <memory>
+
+namespace nacre::gpu {
+
+std::unique_ptr<mlir::Pass> createAssignLayouts(int64_t lanes = 32);
+void registerGpuPasses();
+
+} // namespace nacre::gpu

@@ -1,0 +1,135 @@
+// See CandidateLayouts.h.
+#include "compiler/passes/gpu/CandidateLayouts.h"
+#include "compiler/ir/gpu/ShapeLayouts.h"
+#include <bit>
+#include <numeric>
+#include <set>
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::gpu;
+
+LinearLayout nacre::gpu::spreadLayout(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, int64_t count,
+                                      bool warpsOutside, const BlockShape &block) {
+  SmallVector<unsigned> bits = LinearLayout::paddedBits(shape);
+  LinearLayout layout(bits);
+  SmallVector<unsigned> next(bits.size()); // the lowest bit of each axis that is not given out
+  auto take = [&](Place place, unsigned axis, unsigned most) {
+    unsigned taken = 0;
+    for (; taken < most && next[axis] < bits[axis]; ++taken)
+      layout.add(place, axis, uint32_t(1) << next[axis]++);
+    return taken;
+  };
+  take(Place::Register, order.front(), llvm::Log2_64(count));
+  auto spread = [&](Place place, unsigned left, bool backwards) {
+    for (unsigned i = 0; i < order.size(); ++i)
+      left -= take(place, order[backwards ? order.size() - 1 - i : i], left);
+    for (; left > 0; --left)
+      layout.add(place, 0);
+  };
+  spread(Place::Lane, llvm::Log2_64(block.lanes), false);
+  // Warps from the top of an axis, so that what one warp has stays together.
+  if (warpsOutside) {
+    unsigned left = llvm::Log2_64(block.warps);
+    SmallVector<unsigned> top(bits);
+    SmallVector<std::pair<unsigned, uint32_t>> bases;
+    for (unsigned axis : llvm::reverse(order))
+      while (left > 0 && top[axis] > next[axis]) {
+        bases.emplace_back(axis, uint32_t(1) << --top[axis]);
+        --left;
+      }
+    for (auto [axis, basis] : llvm::reverse(bases))
+      layout.add(Place::Warp, axis, basis);
+    for (; left > 0; --left)
+      layout.add(Place::Warp, 0);
+    for (unsigned axis : order)
+      while (next[axis] < top[axis])
+        layout.add(Place::Register, axis, uint32_t(1) << next[axis]++);
+    return layout;
+  }
+  spread(Place::Warp, llvm::Log2_64(block.warps), false);
+  for (unsigned axis : order)
+    take(Place::Register, axis, 32);
+  return layout;
+}
+
+static int64_t elementsOf(ArrayRef<int64_t> shape) {
+  int64_t elements = 1;
+  for (unsigned bits : LinearLayout::paddedBits(shape))
+    elements <<= bits;
+  return elements;
+}
+
+SmallVector<LinearLayout> nacre::gpu::candidatesFor(const AccessDescription &access, const BlockShape &block) {
+  ArrayRef<int64_t> shape = access.type.getShape();
+  // The axis with the longest runs first; the last axis among equals.
+  SmallVector<unsigned> order(shape.size());
+  std::iota(order.rbegin(), order.rend(), 0);
+  llvm::sort(order, [&](unsigned left, unsigned right) {
+    return std::pair(access.contiguity[left], left) > std::pair(access.contiguity[right], right);
+  });
+  int64_t count = access.wide[order.front()];
+  count = std::min(count, std::max<int64_t>(1, elementsOf(shape) / block.threads()));
+  SmallVector<LinearLayout> candidates;
+  auto add = [&](LinearLayout layout) {
+    if (!llvm::is_contained(candidates, layout))
+      candidates.push_back(std::move(layout));
+  };
+  add(spreadLayout(shape, order, count, /*warpsOutside=*/true, block));
+  add(spreadLayout(shape, order, count, /*warpsOutside=*/false, block));
+  return candidates;
+}
+
+LinearLayout nacre::gpu::defaultLayout(RankedTensorType type, const BlockShape &block, int64_t pack) {
+  SmallVector<unsigned> order(type.getRank());
+  std::iota(order.rbegin(), order.rend(), 0);
+  // A pack may go on from the last axis to those before it.
+  LinearLayout layout(LinearLayout::paddedBits(type.getShape()));
+  unsigned lastBits = layout.axisBits(layout.rank() - 1), packBits = llvm::Log2_64(pack);
+  if (packBits <= lastBits || layout.rank() == 1)
+    return spreadLayout(type.getShape(), order, pack, /*warpsOutside=*/true, block);
+  LinearLayout flat = spreadLayout({int64_t(1) << layout.outputBits()}, {0}, pack, true, block);
+  return flat.reshape(layout.axisBits());
+}
+
+double nacre::gpu::accessCost(const AccessDescription &access, const LinearLayout &layout) {
+  AccessDescription::Vector vector = access.vectorIn(layout);
+  double instructions = static_cast<double>(layout.count(Place::Register)) / vector.count;
+  // The memory sectors that the lanes of one instruction touch: a lane's element, by axis, is at an offset within its
+  // run of neighbours, and runs are apart from each other.
+  std::set<std::vector<uint32_t>> sectors, elements;
+  for (uint32_t lane = 0; lane < layout.count(Place::Lane); ++lane) {
+    uint32_t packed = layout.apply(Position{.lane = lane});
+    std::vector<uint32_t> place, sector;
+    for (unsigned axis = 0; axis < layout.rank(); ++axis) {
+      uint32_t at = layout.coordinate(packed, axis) / access.constancy[axis];
+      place.push_back(at);
+      uint32_t run = access.contiguity[axis];
+      sector.push_back(at / run);
+      sector.push_back(run > 1 ? at % run * access.elementBytes / 32 : 0);
+    }
+    elements.insert(place);
+    sectors.insert(sector);
+  }
+  double ideal = std::max(1.0, elements.size() * vector.count * access.elementBytes / 32.0);
+  double excess = std::max(0.0, sectors.size() * std::max(1.0, vector.count * access.elementBytes / 32.0) - ideal);
+  return layout.count(Place::Warp) * instructions * (1 + 4 * excess / 8);
+}
+
+double nacre::gpu::reduceCost(const LinearLayout &layout, unsigned axis) {
+  uint32_t mask = layout.maskOf(axis);
+  auto along = [&](Place place) {
+    return llvm::count_if(layout.basesOf(place), [&](uint32_t basis) { return basis & mask; });
+  };
+  double rows = layout.slice(axis).count(Place::Register), warps = layout.count(Place::Warp);
+  double cost = layout.count(Place::Register) + 2.0 * rows * along(Place::Lane);
+  if (along(Place::Warp))
+    cost += 4 * rows + 30;
+  return warps * cost;
+}
+
+double nacre::gpu::convertCost(const LinearLayout &from, const LinearLayout &to) {
+  if (sourceRegisters(from, to, [](uint32_t packed) { return packed; }))
+    return 0;
+  return from.count(Place::Warp) * (from.count(Place::Register) + to.count(Place::Register) + 30.0);
+}

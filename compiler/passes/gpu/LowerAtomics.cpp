@@ -1,0 +1,101 @@
+// Atomics: one thread acts for each element. An atomic that releases or acquires orders the accesses of the whole block,
+// not of its thread alone: the block meets before, and after.
+#include "compiler/passes/gpu/Lowering.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::gpu;
+
+static bool releases(tile::MemoryOrder order) {
+  return order == tile::MemoryOrder::Release || order == tile::MemoryOrder::AcquireRelease;
+}
+static bool acquires(tile::MemoryOrder order) {
+  return order == tile::MemoryOrder::Acquire || order == tile::MemoryOrder::AcquireRelease;
+}
+
+// Old values, where wanted, go from the thread that acted to all that hold copies of the element.
+static void shareOld(Lowering &lowering, Operation *op, MutableArrayRef<Value> old) {
+  gpu::Builder &b = lowering.b;
+  Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  Value holder = tensor ? lowering.isHolder(layoutOf(type)) : lowering.isFirstThread();
+  if (!holder)
+    return;
+  Value base = lowering.scratch(op);
+  lowering.barrierBefore(op);
+  auto address = [&](uint32_t reg) {
+    Value index = tensor ? lowering.elementIndex(type, reg) : lowering.i32(0);
+    return LLVM::GEPOp::create(b, base.getType(), lowering.memoryType(element), base, ArrayRef<LLVM::GEPArg>{index});
+  };
+  int64_t size = Lowering::byteSize(element);
+  Type word = b.getIntegerType(8 * size);
+  for (auto [reg, value] : llvm::enumerate(old)) {
+    Value predicate = tensor ? lowering.both(holder, lowering.isInside(type, reg)) : holder;
+    Value bits = lowering.bitcast(lowering.toMemory(value, element), word);
+    lowering.machine.store(b, bits, address(reg), predicate, {});
+  }
+  lowering.barrier();
+  for (auto [reg, value] : llvm::enumerate(old)) {
+    Value inside = tensor ? lowering.isInside(type, reg) : Value();
+    Value bits = lowering.machine.load(b, word, address(reg), inside, lowering.constant(word, 0), {}).front();
+    value = lowering.fromMemory(lowering.bitcast(bits, lowering.memoryType(element)), element);
+  }
+}
+
+static Value predicateOf(Lowering &lowering, Type type, Value mask, uint32_t reg) {
+  bool isTile = isa<RankedTensorType>(type);
+  Value predicate = isTile ? lowering.isHolder(layoutOf(type)) : lowering.isFirstThread();
+  if (isTile)
+    predicate = lowering.both(predicate, lowering.isInside(type, reg));
+  return mask ? lowering.both(predicate, lowering.registers(mask)[reg]) : predicate;
+}
+
+LogicalResult Lowering::lowerAtomicRmw(tile::AtomicRmwOp op) {
+  Type type = op.getType(), element = getElementTypeOrSelf(type);
+  AtomicAccess access{op.getKind(), op.getOrder(), op.getScope(), !op.getResult().use_empty()};
+  if (releases(access.order))
+    barrier();
+  SmallVector<Value> old;
+  for (unsigned reg = 0; reg < registerCount(type); ++reg) {
+    Value predicate = predicateOf(*this, type, op.getMask(), reg);
+    Value result = machine.atomic(b, element, registers(op.getPointer())[reg],
+                                  toMemory(registers(op.getValue())[reg], element), predicate, access);
+    if (!access.wantsResult) {
+      old.push_back(zero(registerType(element)));
+      continue;
+    }
+    if (predicate)
+      result = LLVM::SelectOp::create(b, predicate, result, zero(result.getType()));
+    old.push_back(fromMemory(result, element));
+  }
+  if (access.wantsResult)
+    shareOld(*this, op, old);
+  if (acquires(access.order))
+    barrier();
+  define(op, old);
+  return success();
+}
+
+LogicalResult Lowering::lowerAtomicCas(tile::AtomicCasOp op) {
+  Type type = op.getType(), element = getElementTypeOrSelf(type), memory = memoryType(element);
+  AtomicAccess access{tile::AtomicKind::Exchange, op.getOrder(), op.getScope(), !op.getResult().use_empty()};
+  if (releases(access.order))
+    barrier();
+  Type word = b.getIntegerType(8 * byteSize(element));
+  auto wordOf = [&](Value value, unsigned reg) { return bitcast(toMemory(registers(value)[reg], element), word); };
+  SmallVector<Value> old;
+  for (unsigned reg = 0; reg < registerCount(type); ++reg) {
+    Value predicate = predicateOf(*this, type, Value(), reg);
+    Value result = machine.compareAndSwap(b, registers(op.getPointer())[reg], wordOf(op.getExpected(), reg),
+                                          wordOf(op.getDesired(), reg), predicate, access);
+    if (predicate)
+      result = LLVM::SelectOp::create(b, predicate, result, zero(word));
+    old.push_back(fromMemory(bitcast(result, memory), element));
+  }
+  if (access.wantsResult)
+    shareOld(*this, op, old);
+  if (acquires(access.order))
+    barrier();
+  define(op, old);
+  return success();
+}

@@ -1,0 +1,230 @@
+// What goes from thread to thread through shared memory in the plainest way: every element is written at its row-major
+// place, and read where it is wanted.
+#include "compiler/passes/gpu/Lowering.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::gpu;
+
+int64_t nacre::gpu::scratchBytes(Operation *op, const BlockShape &block) {
+  auto sizeOf = [](Value value) {
+    auto tensor = dyn_cast<RankedTensorType>(value.getType());
+    int64_t size = Lowering::byteSize(getElementTypeOrSelf(value.getType()));
+    return (tensor ? tensor.getNumElements() : 1) * size;
+  };
+  auto rounded = [](int64_t bytes) { return llvm::alignTo(bytes, 16); };
+  if (isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op))
+    return op->getResult(0).use_empty() ? 0 : rounded(sizeOf(op->getResult(0)));
+  if (isa<ConvertOp, tile::ExtractOp, tile::SplitOp, tile::ReshapeOp>(op))
+    return isShapeOperation(op) ? 0 : rounded(sizeOf(op->getOperand(0)));
+  if (isa<tile::ConcatenateOp>(op))
+    return isShapeOperation(op) ? 0 : rounded(sizeOf(op->getResult(0)));
+  if (auto dot = dyn_cast<tile::DotOp>(op))
+    return rounded(sizeOf(dot.getA())) + rounded(sizeOf(dot.getB()));
+  if (isa<tile::ReduceOp, tile::ScanOp>(op)) {
+    int64_t sum = 0;
+    for (Value operand : op->getOperands())
+      sum += rounded(sizeOf(operand));
+    return sum;
+  }
+  if (isa<tile::GatherOp>(op))
+    return rounded(sizeOf(op->getOperand(0)));
+  if (isa<tile::HistogramOp>(op))
+    return rounded(sizeOf(op->getResult(0)));
+  return 0;
+}
+
+Value Lowering::scratch(Operation *op) {
+  constexpr StringLiteral name = "shared_memory";
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
+  if (!global) {
+    OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+    auto type = LLVM::LLVMArrayType::get(b.getI8Type(), 0);
+    global = LLVM::GlobalOp::create(builder, builder.getUnknownLoc(), type, /*isConstant=*/false,
+                                    LLVM::Linkage::External, name, Attribute(), /*alignment=*/1024, /*addrSpace=*/3);
+  }
+  Value base = atEntry([&]() -> Value {
+    return LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), 3), global.getSymName());
+  });
+  auto offset = op->getAttrOfType<IntegerAttr>(offsetAttribute);
+  return offset && offset.getInt() ? byteOffset(base, i32(offset.getInt())) : base;
+}
+
+void Lowering::barrierBefore(Operation *) { barrier(); }
+
+void Lowering::writeTile(Value tileValue, Value base) {
+  Type type = tileValue.getType(), element = getElementTypeOrSelf(type);
+  Value holder = isHolder(layoutOf(type));
+  for (auto [reg, value] : llvm::enumerate(registers(tileValue)))
+    storeShared(value, base, element, elementIndex(type, reg), both(holder, isInside(type, reg)));
+}
+
+void Lowering::readTile(Value tileValue, Value base) {
+  Type type = tileValue.getType(), element = getElementTypeOrSelf(type);
+  SmallVector<Value> results;
+  for (unsigned reg = 0; reg < registerCount(type); ++reg)
+    results.push_back(loadShared(base, element, elementIndex(type, reg), isInside(type, reg)));
+  define(tileValue, results);
+}
+
+LogicalResult Lowering::lowerConvert(ConvertOp op) {
+  const LinearLayout &from = layoutOf(op.getSource()), &to = layoutOf(op.getResult());
+  if (auto sources = sourceRegisters(from, to, [](uint32_t packed) { return packed; })) {
+    SmallVector<Value> results;
+    for (uint32_t source : *sources)
+      results.push_back(registers(op.getSource())[source]);
+    define(op, results);
+    return success();
+  }
+  Value base = scratch(op);
+  barrierBefore(op);
+  writeTile(op.getSource(), base);
+  barrier();
+  readTile(op.getResult(), base);
+  return success();
+}
+
+LogicalResult Lowering::lowerThroughMemory(Operation *op) {
+  Value base = scratch(op);
+  barrierBefore(op);
+  if (auto concatenate = dyn_cast<tile::ConcatenateOp>(op)) {
+    // Each operand is a box of the result.
+    Type type = concatenate.getType(), element = getElementTypeOrSelf(type);
+    ArrayRef<int64_t> shape = tile::shapeOf(type);
+    int64_t start = 0;
+    for (Value operand : {concatenate.getFirst(), concatenate.getSecond()}) {
+      Type part = operand.getType();
+      const LinearLayout &layout = layoutOf(part);
+      for (auto [reg, value] : llvm::enumerate(registers(operand))) {
+        Value index = i32(0);
+        int64_t stride = 1;
+        for (unsigned axis = shape.size(); axis-- > 0; stride *= shape[axis]) {
+          Value place = coordinate(layout, reg, axis);
+          if (axis == concatenate.getAxis() && start)
+            place = LLVM::AddOp::create(b, place, i32(start));
+          index = LLVM::AddOp::create(b, index, LLVM::MulOp::create(b, place, i32(stride)));
+        }
+        storeShared(value, base, element, index, both(isHolder(layout), isInside(part, reg)));
+      }
+      start += tile::shapeOf(part)[concatenate.getAxis()];
+    }
+  } else {
+    writeTile(op->getOperand(0), base);
+  }
+  barrier();
+  readTile(op->getResult(0), base);
+  return success();
+}
+
+LogicalResult Lowering::lowerExtract(tile::ExtractOp op) {
+  auto type = cast<RankedTensorType>(op.getSource().getType());
+  Value base = scratch(op);
+  barrierBefore(op);
+  writeTile(op.getSource(), base);
+  barrier();
+  int64_t index = 0;
+  for (auto [place, extent] : llvm::zip(op.getIndex(), type.getShape()))
+    index = index * extent + place;
+  define(op, loadShared(base, type.getElementType(), i32(index), Value()));
+  return success();
+}
+
+// A pair becomes two scalars.
+LogicalResult Lowering::lowerScalarSplit(tile::SplitOp op) {
+  Type element = getElementTypeOrSelf(op.getSource().getType());
+  Value base = scratch(op);
+  barrierBefore(op);
+  writeTile(op.getSource(), base);
+  barrier();
+  define(op.getFirst(), loadShared(base, element, i32(0), Value()));
+  define(op.getSecond(), loadShared(base, element, i32(1), Value()));
+  return success();
+}
+
+// ---- Products without matrix instructions: both operands lie in shared memory, and a loop over k adds to each
+// thread's own accumulators.
+
+// The value of an operand as the products are made: f64 as it is, other floats in f32, integers in the accumulator's.
+static Value asFactor(Lowering &lowering, Value value, Type element, Type accumulator) {
+  gpu::Builder &b = lowering.b;
+  if (isa<IntegerType>(element)) {
+    if (element == accumulator)
+      return value;
+    return LLVM::SExtOp::create(b, accumulator, value);
+  }
+  return element.isF64() ? value : lowering.convertFloat(value, element, b.getF32Type(), tile::Rounding::NearestEven);
+}
+
+LogicalResult Lowering::lowerDot(tile::DotOp op) {
+  auto a = cast<RankedTensorType>(op.getA().getType()), bType = cast<RankedTensorType>(op.getB().getType());
+  auto type = cast<RankedTensorType>(op.getType());
+  const LinearLayout &layout = layoutOf(type);
+  unsigned rank = type.getRank(), rows = rank - 2, columns = rank - 1;
+  int64_t depth = a.getShape()[rank - 1], width = bType.getShape()[rank - 1], height = a.getShape()[rank - 2];
+  Type element = type.getElementType(), sumType = registerType(element);
+  bool isFloat = !isa<IntegerType>(element);
+  Type working = isFloat && !element.isF64() ? Type(b.getF32Type()) : sumType;
+
+  Value baseA = scratch(op);
+  Value baseB = byteOffset(baseA, i32(llvm::alignTo(a.getNumElements() * byteSize(a.getElementType()), 16)));
+  barrierBefore(op);
+  writeTile(op.getA(), baseA);
+  writeTile(op.getB(), baseB);
+  barrier();
+
+  unsigned count = registerCount(type);
+  SmallVector<Value> sums;
+  for (Value value : registers(op.getAccumulator()))
+    sums.push_back(isFloat ? convertFloat(value, element, working, tile::Rounding::NearestEven) : value);
+  // Where each register's row of A and column of B begin; padding reads row or column 0.
+  SmallVector<Value> rowStarts, columnStarts;
+  for (unsigned reg = 0; reg < count; ++reg) {
+    auto inTile = [&](unsigned axis) {
+      Value place = coordinate(layout, reg, axis);
+      if (type.getShape()[axis] == layout.extent(axis))
+        return place;
+      Value inside = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult, place, i32(type.getShape()[axis]));
+      return Value(LLVM::SelectOp::create(b, inside, place, i32(0)));
+    };
+    Value row = inTile(rows), column = inTile(columns);
+    if (rank == 3) {
+      Value batch = inTile(0);
+      row = LLVM::AddOp::create(b, row, LLVM::MulOp::create(b, batch, i32(height)));
+      column = LLVM::AddOp::create(b, column, LLVM::MulOp::create(b, batch, i32(depth * width)));
+    }
+    rowStarts.push_back(LLVM::MulOp::create(b, row, i32(depth)));
+    columnStarts.push_back(column);
+  }
+  auto loop = scf::ForOp::create(b, i32(0), i32(depth), i32(1), sums);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value k = loop.getInductionVar();
+    Value rowOfB = LLVM::MulOp::create(b, k, i32(width));
+    std::map<uint32_t, Value> left, right; // by the coordinates that a register fixes
+    SmallVector<Value> next;
+    for (unsigned reg = 0; reg < count; ++reg) {
+      uint32_t packed = layout.apply(Position{.reg = reg});
+      Value &x = left[packed & ~layout.maskOf(columns)], &y = right[packed & ~layout.maskOf(rows)];
+      if (!x)
+        x = asFactor(*this,
+                     loadShared(baseA, a.getElementType(), LLVM::AddOp::create(b, rowStarts[reg], k), Value()),
+                     a.getElementType(), working);
+      if (!y)
+        y = asFactor(*this,
+                     loadShared(baseB, bType.getElementType(), LLVM::AddOp::create(b, columnStarts[reg], rowOfB), Value()),
+                     bType.getElementType(), working);
+      Value sum = loop.getRegionIterArgs()[reg];
+      if (isFloat)
+        next.push_back(LLVM::FMAOp::create(b, x, y, sum));
+      else
+        next.push_back(LLVM::AddOp::create(b, LLVM::MulOp::create(b, x, y), sum));
+    }
+    scf::YieldOp::create(b, next);
+  }
+  SmallVector<Value> results;
+  for (Value sum : loop.getResults())
+    results.push_back(isFloat ? convertFloat(sum, working, element, tile::Rounding::NearestEven) : sum);
+  define(op, results);
+  return success();
+}

@@ -1,0 +1,66 @@
+// The pass around Lowering. See LowerToLLVM.h.
+#include "compiler/passes/gpu/LowerToLLVM.h"
+#include "compiler/passes/gpu/Lowering.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::gpu;
+
+namespace {
+
+struct LowerToLLVM : PassWrapper<LowerToLLVM, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerToLLVM)
+  explicit LowerToLLVM(const Machine &machine) : machine(machine) {}
+
+  StringRef getArgument() const override { return "lower-to-llvm"; }
+  StringRef getDescription() const override { return "Tiles in layouts to the scalar code of one thread"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, LLVM::LLVMDialect>();
+  }
+
+  void runOnOperation() override {
+    for (auto kernel : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+      if (!kernel->hasAttr(tile::kernelAttribute))
+        continue;
+      placeScratch(kernel);
+      if (failed(verifyLayouts(kernel)) || failed(Lowering(kernel, machine).run()))
+        return signalPassFailure();
+      kernel.erase();
+    }
+  }
+
+  // Where no pass has placed it, all scratch begins at the start of shared memory: there are barriers between its uses.
+  void placeScratch(func::FuncOp kernel) {
+    ModuleOp module = getOperation();
+    if (module->hasAttr(sharedAttribute))
+      return;
+    BlockShape block = BlockShape::of(module);
+    int64_t bytes = 0;
+    kernel.walk([&](Operation *op) { bytes = std::max(bytes, scratchBytes(op, block)); });
+    module->setAttr(sharedAttribute, IntegerAttr::get(IntegerType::get(&getContext(), 64), bytes));
+  }
+
+  const Machine &machine;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> nacre::gpu::createLowerToLLVM(const Machine &machine) {
+  return std::make_unique<LowerToLLVM>(machine);
+}
+
+void nacre::gpu::addLowerToLLVM(OpPassManager &passes, const Machine &machine) {
+  passes.addPass(createLowerToLLVM(machine));
+  passes.addPass(createSCFToControlFlowPass());
+  passes.addPass(createConvertMathToLLVMPass());
+  passes.addPass(createArithToLLVMConversionPass());
+  passes.addPass(createUBToLLVMConversionPass());
+  passes.addPass(createConvertControlFlowToLLVMPass());
+  passes.addPass(createReconcileUnrealizedCastsPass());
+}

@@ -1,0 +1,149 @@
+// The lowering of one kernel from tiles in layouts to the scalar code of one thread; pass `lower-to-llvm`.
+//
+// The kernel's blocks are walked in order, and the code of each operation is emitted at once, in the order in which it
+// is to run: that order is what the code generator keeps. A tile is as many scalars as its layout has registers
+// (`registers`); they are never packed into a struct. What an operation does between threads goes through Machine.
+//
+// The files: Lowering.cpp (the walk, places of elements), LowerElementwise.cpp, LowerControl.cpp, LowerMemory.cpp,
+// LowerAtomics.cpp, LowerShapes.cpp, LowerReduce.cpp, LowerScan.cpp (gathers and histograms too), LowerShared.cpp (what
+// else goes through shared memory), LowerDebugging.cpp, LowerInlineCode.cpp. A file adds its operations to the switch in Lowering::lower.
+#pragma once
+
+#include "compiler/ir/gpu/ShapeLayouts.h"
+#include "compiler/passes/gpu/Machine.h"
+#include <map>
+
+namespace nacre::gpu {
+
+class Lowering {
+public:
+  Lowering(mlir::func::FuncOp kernel, const Machine &machine);
+  // Emits the kernel's function after the kernel. Failure has been reported on the operation.
+  mlir::FailureOr<mlir::LLVM::LLVMFuncOp> run();
+
+  Builder b;
+  const Machine &machine;
+  const BlockShape block;
+
+  // ---- Values
+  // The registers of a tile, in its layout's order; of a scalar the one value.
+  llvm::ArrayRef<mlir::Value> registers(mlir::Value value);
+  mlir::Value scalar(mlir::Value value) { return registers(value).front(); }
+  void define(mlir::Value value, llvm::ArrayRef<mlir::Value> registers);
+  // How many registers values of the type take.
+  static unsigned registerCount(mlir::Type type);
+  // The type an element has in a register: fp8 are bytes, pointers LLVM's; and in memory, where i1 takes a byte too.
+  mlir::Type registerType(mlir::Type element);
+  mlir::Type memoryType(mlir::Type element);
+  static int64_t byteSize(mlir::Type element);
+  mlir::Value toMemory(mlir::Value value, mlir::Type element);
+  mlir::Value fromMemory(mlir::Value value, mlir::Type element);
+
+  // ---- Places
+  mlir::Value threadId(); // i32, as everything below
+  mlir::Value laneId();
+  mlir::Value warpId();
+  // The coordinate of a register's element along an axis; and the row-major index of the element in the tile.
+  mlir::Value coordinate(const LinearLayout &layout, uint32_t reg, unsigned axis);
+  mlir::Value elementIndex(mlir::Type tile, uint32_t reg);
+  // Whether the element lies in the tile, not in its padding; null: always.
+  mlir::Value isInside(mlir::Type tile, uint32_t reg);
+  // Whether this thread is the one of those that hold the same elements which acts for all; null: they are all alone.
+  mlir::Value isHolder(const LinearLayout &layout);
+  // The same for a scalar: thread 0.
+  mlir::Value isFirstThread();
+  mlir::Value both(mlir::Value left, mlir::Value right); // of two predicates, either of which may be null
+
+  // ---- Small things
+  mlir::Value constant(mlir::Type type, int64_t value); // of an integer type
+  mlir::Value i32(int64_t value) { return constant(b.getI32Type(), value); }
+  mlir::Value zero(mlir::Type type);                    // of any register type
+  mlir::Value byteOffset(mlir::Value pointer, mlir::Value bytes);
+  mlir::Value bitcast(mlir::Value value, mlir::Type type); // pointers too; the value itself where it has the type
+  // The address of a constant text, null-terminated, and the place of an operation in the user's file.
+  mlir::Value text(llvm::StringRef text);
+  std::pair<llvm::StringRef, unsigned> placeOf(mlir::Operation *op);
+  // Registers as words of 32 bits (or 64, or one shorter word), as memory has them; and back.
+  llvm::SmallVector<mlir::Value> packWords(llvm::ArrayRef<mlir::Value> elements, mlir::Type element);
+  llvm::SmallVector<mlir::Value> unpackWords(llvm::ArrayRef<mlir::Value> words, mlir::Type element, int64_t count);
+  mlir::Type wordType(mlir::Type element, int64_t count);
+
+  // ---- Operations
+  // One elementwise operation on one register of each operand; null: it has none that is known (reported).
+  mlir::Value elementwise(mlir::Operation *op, unsigned result, llvm::ArrayRef<mlir::Value> operands);
+  // A region of scalars (of a reduction, a scan, a map), on these arguments.
+  llvm::SmallVector<mlir::Value> inlineRegion(mlir::Region &region, llvm::ArrayRef<mlir::Value> arguments);
+  mlir::Value convertFloat(mlir::Value value, mlir::Type from, mlir::Type to, tile::Rounding rounding);
+
+  // ---- Shared memory
+  // The operation's scratch: where PlaceShared put it, or at the start of the array where nobody did. Before it is
+  // written and between writes and reads of other threads stands a barrier.
+  mlir::Value scratch(mlir::Operation *op);
+  void barrierBefore(mlir::Operation *op); // unless the pass place-barriers has ordered this operation already
+  void barrier() { machine.blockBarrier(b); }
+  // One element, counted from `base` on; and a whole tile at its row-major places, by the threads that act for them.
+  mlir::Value sharedElement(mlir::Value base, mlir::Type element, mlir::Value index);
+  mlir::Value loadShared(mlir::Value base, mlir::Type element, mlir::Value index, mlir::Value predicate);
+  void storeShared(mlir::Value value, mlir::Value base, mlir::Type element, mlir::Value index, mlir::Value predicate);
+  void writeTile(mlir::Value tile, mlir::Value base);
+  void readTile(mlir::Value tile, mlir::Value base);
+  // Where several tiles of so many elements lie in the operation's scratch, one after the other.
+  llvm::SmallVector<mlir::Value> scratchParts(mlir::Operation *op, mlir::ValueRange tiles, int64_t elements);
+
+  // ---- Between lanes
+  // A value of any type, of the lane whose number has these bits flipped; and any movement of words of 32 bits.
+  mlir::Value shuffleXor(mlir::Value value, uint32_t mask);
+  mlir::Value throughWords(mlir::Value value, llvm::function_ref<mlir::Value(mlir::Value)> move);
+  // Whether this lane has 0 in the bits, and acts for the copies of its elements.
+  mlir::Value laneWriter(const LinearLayout &layout, llvm::ArrayRef<unsigned> laneBits);
+
+  mlir::LogicalResult lowerBlock(mlir::Block &block);
+  mlir::LogicalResult lower(mlir::Operation *op);
+
+private:
+  friend class Hoisted;
+  mlir::LogicalResult lowerElementwise(mlir::Operation *op);
+  mlir::LogicalResult lowerConstant(mlir::arith::ConstantOp op);
+  mlir::LogicalResult lowerArange(tile::ArangeOp op);
+  mlir::LogicalResult lowerShape(mlir::Operation *op);
+  mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
+  mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
+  mlir::LogicalResult lowerWhile(mlir::scf::WhileOp op);
+  mlir::LogicalResult lowerLoad(tile::LoadOp op);
+  mlir::LogicalResult lowerStore(tile::StoreOp op);
+  mlir::LogicalResult lowerAtomicRmw(tile::AtomicRmwOp op);
+  mlir::LogicalResult lowerAtomicCas(tile::AtomicCasOp op);
+  mlir::LogicalResult lowerPrint(tile::PrintOp op);
+  mlir::LogicalResult lowerAssert(tile::AssertOp op);
+  mlir::LogicalResult lowerConvert(ConvertOp op);
+  mlir::LogicalResult lowerThroughMemory(mlir::Operation *op); // reshape, concatenate that move values
+  mlir::LogicalResult lowerExtract(tile::ExtractOp op);
+  mlir::LogicalResult lowerScalarSplit(tile::SplitOp op);
+  mlir::LogicalResult lowerDot(tile::DotOp op);
+  mlir::LogicalResult lowerMap(tile::MapOp op);
+  mlir::LogicalResult lowerInlineAsm(tile::InlineAsmOp op);
+  mlir::LogicalResult lowerExternalCall(tile::ExternalCallOp op);
+  mlir::LogicalResult lowerReduce(tile::ReduceOp op);
+  mlir::LogicalResult lowerScan(tile::ScanOp op);
+  mlir::LogicalResult lowerGather(tile::GatherOp op);
+  mlir::LogicalResult lowerHistogram(tile::HistogramOp op);
+  mlir::LogicalResult fail(mlir::Operation *op, const llvm::Twine &message);
+
+  // Code at the start of the kernel, made once: what depends on the thread alone.
+  mlir::Value atEntry(llvm::function_ref<mlir::Value()> make);
+  mlir::Value threadPart(const LinearLayout &layout, unsigned axis);
+
+  mlir::func::FuncOp kernel;
+  mlir::ModuleOp module;
+  mlir::LLVM::LLVMFuncOp function;
+  mlir::Operation *entryMarker = nullptr;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> values;
+  mlir::Value thread, lane, warp, firstThread;
+  std::map<std::vector<uint32_t>, mlir::Value> threadParts, holders;
+  llvm::DenseMap<mlir::Attribute, mlir::Value> texts;
+};
+
+// The bytes of shared memory that an operation needs for itself while it runs, by the layouts of its operands.
+int64_t scratchBytes(mlir::Operation *op, const BlockShape &block);
+
+} // namespace nacre::gpu

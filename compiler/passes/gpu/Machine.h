@@ -1,0 +1,86 @@
+// What the lowering of gpu IR asks of a machine: the instructions that are no arithmetic. A target answers with its own
+// (targets/cuda/Instructions.cpp); nothing in this folder knows one by name.
+//
+// Values are scalars of LLVM's types. A predicate is an i1, or null: always. Addresses are pointers in address space 1
+// (global memory) or 3 (shared memory).
+#pragma once
+
+#include "compiler/ir/tile/Tile.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace nacre::gpu {
+
+using Builder = mlir::ImplicitLocOpBuilder;
+
+// How an access to global memory is to be treated.
+struct AccessHints {
+  tile::CacheModifier cache = tile::CacheModifier::None;
+  tile::EvictionPolicy eviction = tile::EvictionPolicy::Normal;
+  bool isVolatile = false;
+  bool isPlain() const {
+    return cache == tile::CacheModifier::None && eviction == tile::EvictionPolicy::Normal && !isVolatile;
+  }
+};
+
+// One atomic on one element, or on neighbours that the machine updates with one instruction.
+struct AtomicAccess {
+  tile::AtomicKind kind = tile::AtomicKind::AddI;
+  tile::MemoryOrder order = tile::MemoryOrder::Relaxed;
+  tile::MemoryScope scope = tile::MemoryScope::GPU;
+  bool wantsResult = true;
+};
+
+class Machine {
+public:
+  virtual ~Machine() = default;
+
+  virtual int64_t lanes() const = 0;
+  // The kernel's function, before its body is made: its calling convention and the threads of a block.
+  virtual void declareKernel(mlir::LLVM::LLVMFuncOp function, int64_t threads) const = 0;
+
+  // --- Where we are; all i32.
+  virtual mlir::Value threadId(Builder &b) const = 0;
+  virtual mlir::Value programId(Builder &b, int axis) const = 0;
+  virtual mlir::Value gridSize(Builder &b, int axis) const = 0;
+  virtual mlir::Value clock(Builder &b) const = 0; // i64, nanoseconds of a clock that all share
+  virtual mlir::Value processor(Builder &b) const = 0;
+
+  // --- Between threads.
+  virtual void blockBarrier(Builder &b) const = 0;
+  virtual void warpBarrier(Builder &b) const = 0;
+  // Every lane gets the 32-bit value of another: of its number with the bits of `mask` flipped; of lane `from`; of its
+  // number less `distance`, or its own where there is none.
+  virtual mlir::Value shuffleXor(Builder &b, mlir::Value value, uint32_t mask) const = 0;
+  virtual mlir::Value shuffleFrom(Builder &b, mlir::Value value, mlir::Value from) const = 0;
+  virtual mlir::Value shuffleUp(Builder &b, mlir::Value value, uint32_t distance) const = 0;
+
+  // --- Memory.
+  // `count` words of the integer type, together aligned to their size; the values of `otherwise` where the predicate is
+  // false.
+  virtual llvm::SmallVector<mlir::Value> load(Builder &b, mlir::Type word, mlir::Value address, mlir::Value predicate,
+                                              llvm::ArrayRef<mlir::Value> otherwise, const AccessHints &hints) const = 0;
+  virtual void store(Builder &b, llvm::ArrayRef<mlir::Value> words, mlir::Value address, mlir::Value predicate,
+                     const AccessHints &hints) const = 0;
+  // The old value, of the value's type; undefined where the predicate is false, null when no result is wanted and there
+  // is none. The element is one of the language's, the value in its form in memory.
+  virtual mlir::Value atomic(Builder &b, mlir::Type element, mlir::Value address, mlir::Value value,
+                             mlir::Value predicate, const AtomicAccess &access) const = 0;
+  virtual mlir::Value compareAndSwap(Builder &b, mlir::Value address, mlir::Value expected, mlir::Value desired,
+                                     mlir::Value predicate, const AtomicAccess &access) const = 0;
+
+  // --- Numbers. Null where the machine has no instruction: the general way is taken.
+  // From and to are the language's float types; the value and the result are in their forms in registers.
+  virtual mlir::Value convertFloat(Builder &b, mlir::Value value, mlir::Type from, mlir::Type to,
+                                   tile::Rounding rounding) const = 0;
+  // An operation of `math` or `arith` on scalars of its own types.
+  virtual mlir::Value compute(Builder &b, mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands) const = 0;
+
+  // --- Telling the host.
+  // As printf: one call of one thread. Text is null-terminated memory.
+  virtual void print(Builder &b, mlir::Value format, llvm::ArrayRef<mlir::Value> arguments) const = 0;
+  // Ends the launch.
+  virtual void failAssertion(Builder &b, mlir::Value message, mlir::Value file, uint32_t line,
+                             mlir::Value function) const = 0;
+};
+
+} // namespace nacre::gpu
