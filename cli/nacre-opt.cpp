@@ -1,8 +1,10 @@
 // nacre-opt: reads IR, runs passes on it, and prints it, or runs a kernel of it (RunKernel.h). The tool of the pass tests.
 #include "cli/RunKernel.h"
 #include "compiler/analysis/PrintAnalyses.h"
+#include "compiler/ir/gpu/Gpu.h"
 #include "compiler/ir/tile/Tile.h"
 #include "compiler/passes/cpu/LowerToLoops.h"
+#include "compiler/passes/gpu/AssignLayouts.h"
 #include "compiler/passes/tile/CanonicaliseInnerRegions.h"
 #include "compiler/passes/tile/CheckAccesses.h"
 #include "compiler/passes/tile/ExpandDescriptors.h"
@@ -32,10 +34,11 @@ static void registerPasses() {
   registerScalariseCarried();
   registerExpandMath();
   cpu::registerCpuPasses();
+  gpu::registerGpuPasses();
 }
 
 static void registerDialects(mlir::DialectRegistry &registry) {
-  registry.insert<tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::func::FuncDialect,
+  registry.insert<tile::TileDialect, gpu::GpuDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::func::FuncDialect,
                   mlir::ub::UBDialect, mlir::vector::VectorDialect, mlir::cf::ControlFlowDialect, mlir::LLVM::LLVMDialect,
                   mlir::tensor::TensorDialect, mlir::memref::MemRefDialect>();
 }
