@@ -2,7 +2,9 @@
 #include "cli/Simulate.h"
 #include "simulator/Formats.h"
 #include "simulator/Simulator.h"
+#include <charconv>
 #include <cinttypes>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -19,6 +21,7 @@ const char *const usage = R"(usage: nacre simulate FILE.ptx --args ARGUMENTS [op
   --block X[,Y[,Z]]  threads of a block (default: as the kernel requires, or 32)
   --cluster X[,Y,Z]  blocks of a cluster (default: as the kernel requires, or 1)
   --shared BYTES     dynamic shared memory
+  --cooperative      all blocks at once, for kernels that synchronise the grid
   --args LIST        the kernel's arguments, separated by commas:
                        i32=64  f32=1.5                a number: i8 i16 i32 i64 u8 ... f16 bf16 f32 f64
                        f32[1000]=iota                 an array: iota, random, a number, or @FILE of raw bytes (default 0)
@@ -86,11 +89,11 @@ double decodeNumber(const ElementType &type, uint64_t bits) {
   return static_cast<double>(static_cast<int64_t>(bits << shift) >> shift);
 }
 
-double parseNumber(const std::string &text) {
+double parseFraction(const std::string &text) {
   size_t used = 0;
   double value = 0;
   try {
-    value = text.starts_with("0x") ? static_cast<double>(std::stoull(text, &used, 16)) : std::stod(text, &used);
+    value = std::stod(text, &used);
   } catch (const std::exception &) {
     used = 0;
   }
@@ -98,11 +101,46 @@ double parseNumber(const std::string &text) {
     throw WrongUse{"`" + text + "` is not a number"};
   return value;
 }
-uint64_t parseCount(const std::string &text, const char *what) {
-  double value = parseNumber(text);
-  if (value < 0 || value > 1e12 || value != static_cast<double>(static_cast<uint64_t>(value)))
-    throw WrongUse{std::string(what) + " must be a whole number, not `" + text + "`"};
-  return static_cast<uint64_t>(value);
+// A whole number, decimal or 0x; false if it is none or has more than 64 bits.
+bool parseWhole(std::string_view text, bool &negative, uint64_t &magnitude) {
+  negative = text.starts_with("-");
+  text.remove_prefix(negative || text.starts_with("+") ? 1 : 0);
+  int base = text.starts_with("0x") || text.starts_with("0X") ? 16 : 10;
+  text.remove_prefix(base == 16 ? 2 : 0);
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), magnitude, base);
+  return error == std::errc() && end == text.data() + text.size();
+}
+uint64_t parseCount(const std::string &text, const char *what, uint64_t most) {
+  bool negative;
+  uint64_t value;
+  if (!parseWhole(text, negative, value) || (negative && value) || value > most)
+    throw WrongUse{std::string(what) + " is a whole number of at most " + std::to_string(most) + ", not `" + text +
+                   "`"};
+  return value;
+}
+// The bits of a number as the type holds it.
+uint64_t parseNumber(const ElementType &type, const std::string &text) {
+  if (type.kind == ElementKind::Float) {
+    double value = parseFraction(text);
+    uint64_t bits = encodeNumber(type, value);
+    if (std::isfinite(value) && !std::isfinite(decodeNumber(type, bits)))
+      throw WrongUse{"`" + text + "` is too large for its type of " + std::to_string(type.bytes * 8) + " bits"};
+    return bits;
+  }
+  bool negative, isBits = text.starts_with("0x") || text.starts_with("0X");
+  uint64_t magnitude;
+  if (!parseWhole(text, negative, magnitude)) {
+    parseFraction(text); // says if it is no number at all
+    throw WrongUse{"`" + text + "` is not a whole number of 64 bits"};
+  }
+  unsigned bits = type.bytes * 8;
+  uint64_t most = bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
+  bool fits = type.kind == ElementKind::Unsigned || isBits ? magnitude <= most && !(negative && magnitude)
+                                                           : magnitude <= most / 2 + negative;
+  if (!fits)
+    throw WrongUse{"`" + text + "` does not fit into " + std::to_string(bits) + " bits" +
+                   (type.kind == ElementKind::Unsigned ? " without a sign" : "")};
+  return negative ? 0 - magnitude : magnitude;
 }
 
 std::vector<std::string> split(const std::string &text, char separator) {
@@ -123,6 +161,8 @@ std::vector<std::string> split(const std::string &text, char separator) {
   return parts;
 }
 
+constexpr uint64_t mostBytes = uint64_t(1) << 33;
+
 // An array of a kernel, with guards around it that belong to nobody.
 struct Array {
   ElementType type;
@@ -136,19 +176,16 @@ struct Array {
     size_t bracket = declaration.find('[');
     type = elementType(declaration.substr(0, bracket));
     for (const std::string &extent : split(declaration.substr(bracket + 1, declaration.size() - bracket - 2), 'x')) {
-      shape.push_back(parseCount(extent, "an array's size"));
+      shape.push_back(parseCount(extent, "an array's size", mostBytes));
+      if (shape.back() && count > mostBytes / type.bytes / shape.back())
+        throw WrongUse{"`" + declaration + "` is larger than 8 GiB"};
       count *= shape.back();
     }
-    if (count > (uint64_t(1) << 33) / type.bytes)
-      throw WrongUse{"`" + declaration + "` is too large"};
     storage.resize(bytes() + 3 * 4096, std::byte(0xA5));
     data = reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(storage.data()) + 4096 + 1023) / 1024 * 1024);
     fill(content);
   }
-  void put(uint64_t index, double value) {
-    uint64_t bits = encodeNumber(type, value);
-    std::memcpy(data + index * type.bytes, &bits, type.bytes);
-  }
+  void put(uint64_t index, uint64_t bits) { std::memcpy(data + index * type.bytes, &bits, type.bytes); }
   double get(uint64_t index) const {
     uint64_t bits = 0;
     std::memcpy(&bits, data + index * type.bytes, type.bytes);
@@ -166,11 +203,12 @@ struct Array {
     }
     std::mt19937_64 random(1);
     std::normal_distribution<double> normal;
-    double value = content.empty() || content == "iota" || content == "random" ? 0 : parseNumber(content);
+    uint64_t value = content.empty() || content == "iota" || content == "random" ? 0 : parseNumber(type, content);
     for (uint64_t i = 0; i < count; ++i)
-      put(i, content == "iota" ? static_cast<double>(i)
+      put(i, content == "iota" ? encodeNumber(type, static_cast<double>(i))
              : content == "random"
-                 ? (type.kind == ElementKind::Float ? normal(random) : static_cast<double>(random() % 100))
+                 ? encodeNumber(type,
+                                type.kind == ElementKind::Float ? normal(random) : static_cast<double>(random() % 100))
                  : value);
   }
 };
@@ -181,7 +219,7 @@ Dimensions parseDimensions(const std::string &text, const char *what) {
     throw WrongUse{std::string(what) + " takes one to three numbers"};
   uint32_t values[3] = {1, 1, 1};
   for (size_t i = 0; i < parts.size(); ++i)
-    values[i] = static_cast<uint32_t>(parseCount(parts[i], what));
+    values[i] = static_cast<uint32_t>(parseCount(parts[i], what, INT32_MAX));
   return {values[0], values[1], values[2]};
 }
 
@@ -211,28 +249,30 @@ struct Command {
       else if (option == "--cluster")
         launch.cluster = parseDimensions(value(), "--cluster");
       else if (option == "--shared")
-        launch.sharedBytes = static_cast<uint32_t>(parseCount(value(), "--shared"));
+        launch.sharedBytes = static_cast<uint32_t>(parseCount(value(), "--shared", INT32_MAX));
+      else if (option == "--cooperative")
+        launch.cooperative = true;
       else if (option == "--args")
         arguments = value();
       else if (option == "--show")
-        show = parseCount(value(), "--show");
+        show = parseCount(value(), "--show", INT64_MAX);
       else if (option == "--write") {
         std::string text = value();
         size_t equals = text.find('=');
         if (equals == std::string::npos)
           throw WrongUse{"--write takes ARGUMENT=FILE"};
-        writes.emplace_back(parseCount(text.substr(0, equals), "--write"), text.substr(equals + 1));
+        writes.emplace_back(parseCount(text.substr(0, equals), "--write", INT32_MAX), text.substr(equals + 1));
       } else if (option == "--schedule") {
         std::string kind = value();
         if (kind != "fixed" && kind != "random")
           throw WrongUse{"--schedule is fixed or random"};
         launch.schedule = kind == "random" ? Schedule::Random : Schedule::Fixed;
       } else if (option == "--seed")
-        launch.seed = parseCount(value(), "--seed");
+        launch.seed = parseCount(value(), "--seed", UINT64_MAX);
       else if (option == "--threads")
-        launch.threads = static_cast<unsigned>(parseCount(value(), "--threads"));
+        launch.threads = static_cast<unsigned>(parseCount(value(), "--threads", 1024));
       else if (option == "--limit")
-        launch.instructionLimit = parseCount(value(), "--limit");
+        launch.instructionLimit = parseCount(value(), "--limit", UINT64_MAX);
       else if (option == "--no-checks")
         launch.checks = false;
       else if (option == "--json")
@@ -300,9 +340,9 @@ struct Command {
           throw WrongUse{"the box has " + std::to_string(extents.size()) + " dimensions, the array " +
                          std::to_string(map.rank)};
         for (uint32_t k = 0; k < map.rank; ++k)
-          map.box[k] = static_cast<uint32_t>(parseCount(extents[map.rank - 1 - k], "a box dimension"));
+          map.box[k] = static_cast<uint32_t>(parseCount(extents[map.rank - 1 - k], "a box dimension", 256));
       } else if (key == "swizzle") {
-        uint64_t bytes = parseCount(value, "a swizzle");
+        uint64_t bytes = parseCount(value, "a swizzle", 128);
         if (bytes != 0 && bytes != 32 && bytes != 64 && bytes != 128)
           throw WrongUse{"a swizzle is 0, 32, 64 or 128 bytes"};
         map.swizzle = static_cast<TensorMapParameters::Swizzle>(bytes == 0 ? 0 : bytes == 32 ? 1 : bytes == 64 ? 2 : 3);
@@ -326,7 +366,7 @@ struct Command {
       size_t equals = text.find('=');
       std::string left = text.substr(0, equals), right = equals == std::string::npos ? "" : text.substr(equals + 1);
       if (left == "ptr") {
-        uint64_t other = parseCount(right, "ptr");
+        uint64_t other = parseCount(right, "ptr", INT32_MAX);
         if (other >= byArgument.size() || !byArgument[other])
           throw WrongUse{"argument " + right + " is not an array"};
         launch.addPointer(byArgument[other]->data);
@@ -337,7 +377,7 @@ struct Command {
         byArgument.push_back(array);
       } else {
         ElementType type = elementType(left);
-        uint64_t bits = encodeNumber(type, parseNumber(right));
+        uint64_t bits = parseNumber(type, right);
         launch.addBytes(&bits, type.bytes);
         byArgument.push_back(nullptr);
       }
@@ -364,7 +404,15 @@ struct Command {
       if (!hasBlock && (kernel.name == launch.kernel || launch.kernel.empty()))
         launch.block = kernel.requiredThreads.x ? kernel.requiredThreads : Dimensions{32, 1, 1};
     addArguments();
-    Report report = module->run(launch);
+    Report report;
+    try {
+      report = module->run(launch);
+    } catch (const Error &error) {
+      if (!error.line)
+        throw;
+      std::fprintf(stderr, "%s:%u: error: %s\n", file.c_str(), error.line, error.what());
+      return 1;
+    }
     std::fflush(stdout);
     std::fputs(json ? report.json().c_str() : report.text().c_str(), stdout);
     if (lines && !json)
@@ -396,6 +444,8 @@ struct Command {
       for (size_t i = 0; i < kernel.parameters.size(); ++i)
         std::printf("%s.%s %s", i ? ", " : "", kernel.parameters[i].type.c_str(), kernel.parameters[i].name.c_str());
       std::printf("), %u bytes of static shared memory\n", kernel.staticSharedBytes);
+      if (!kernel.refusal.empty())
+        std::printf("  cannot be run: %s\n", kernel.refusal.c_str());
     }
     return 0;
   }

@@ -56,7 +56,7 @@ Status copyHandler(Warp &warp, const Op &op, uint32_t mask) {
     if (good >> lane & 1)
       std::memcpy(range.data, hosts[lane], plan.bytes);
     else if (partial >> lane & 1) {
-      std::byte *from = globalRange(warp, lane, addresses[lane], sizes[lane], false, "cp.async");
+      std::byte *from = globalRange(warp, lane, addresses[lane], sizes[lane], false, "cp.async", GenericStream);
       if (from)
         std::memcpy(range.data, from, sizes[lane]);
     }

@@ -3,11 +3,12 @@
 #include "simulator/Memory.h"
 #include "simulator/MemoryModifiers.h"
 #include "simulator/Races.h"
+#include "simulator/TensorMap.h"
 
 namespace nacre::simulator {
 
-Status warpBarrierHandler(Warp &warp, const Op &op, uint32_t mask); // WarpWide.cpp
-void decodeMbarrier(Decoder &decoder);                              // Mbarriers.cpp
+void decodeWarpBarrier(Decoder &decoder); // WarpWide.cpp
+void decodeMbarrier(Decoder &decoder);    // Mbarriers.cpp
 
 namespace {
 
@@ -120,6 +121,16 @@ Status barrierHandler(Warp &warp, const Op &op, uint32_t mask) {
 }
 
 // --- clusters ---
+void completeCluster(Cluster &cluster) {
+  uint32_t live = 0;
+  for (auto &block : cluster.blocks)
+    live += block->liveThreads;
+  if (!cluster.barrier.arrived || cluster.barrier.arrived < live)
+    return;
+  complete(cluster.barrier);
+  cluster.visibleBlocks = std::move(cluster.releasedBlocks);
+  cluster.releasedBlocks.clear();
+}
 Status clusterArrive(Warp &warp, const Op &op, uint32_t mask) {
   if ((op.flags & AlignedFlag) && !gather(warp, mask, warp.live))
     return Status::Blocked;
@@ -130,14 +141,12 @@ Status clusterArrive(Warp &warp, const Op &op, uint32_t mask) {
   warp.clusterArrived |= mask;
   warp.clusterPhase = cluster.barrier.phase;
   cluster.barrier.arrived += static_cast<uint32_t>(std::popcount(mask));
-  if (warp.launch->checks && op.order != MemoryOrder::Relaxed)
+  if (warp.launch->checks && op.order != MemoryOrder::Relaxed) {
     release(warp, cluster.barrier.released);
+    releaseBlock(*warp.block, cluster.releasedBlocks);
+  }
   progressed(warp);
-  uint32_t live = 0;
-  for (auto &block : cluster.blocks)
-    live += block->liveThreads;
-  if (cluster.barrier.arrived >= live)
-    complete(cluster.barrier);
+  completeCluster(cluster);
   return Status::Next;
 }
 Status clusterWait(Warp &warp, const Op &op, uint32_t mask) {
@@ -153,8 +162,10 @@ Status clusterWait(Warp &warp, const Op &op, uint32_t mask) {
     return Status::Blocked;
   warp.clusterArrived &= ~mask;
   ++warp.warpSyncs;
-  if (warp.launch->checks)
+  if (warp.launch->checks) {
     acquire(warp, cluster.barrier.visible);
+    joinBlocks(warp.block->acquired, cluster.visibleBlocks);
+  }
   return Status::Next;
 }
 
@@ -173,14 +184,8 @@ void decodeClusterBarrier(Decoder &decoder) {
 void decodeBar(Decoder &decoder) {
   Op &op = decoder.op;
   bool isBar = decoder.instruction->words[0] == "bar";
-  if (isBar && decoder.take("warp")) {
-    if (!decoder.take("sync"))
-      decoder.refuse("it is bar.warp.sync");
-    decoder.finishModifiers();
-    decoder.expectOperands(1, 1);
-    op.a = decoder.valueOf(decoder.operand(0), ScalarType::U32);
-    return decoder.emit(warpBarrierHandler, InstructionClass::Barrier);
-  }
+  if (isBar && decoder.take("warp"))
+    return decodeWarpBarrier(decoder);
   if (!isBar && decoder.take("cluster"))
     return decodeClusterBarrier(decoder);
   decoder.take("cta");
@@ -241,6 +246,21 @@ Status proxyFenceHandler(Warp &warp, const Op &op, uint32_t) {
   return Status::Next;
 }
 Status nothing(Warp &, const Op &, uint32_t) { return Status::Next; }
+// Between generic changes of tensor maps and tensor copies that use them: an acquire names the map.
+Status mapReleaseHandler(Warp &warp, const Op &op, uint32_t) {
+  if (warp.launch->checks)
+    fence(warp, op.scope), releaseMaps(warp);
+  return Status::Next;
+}
+Status mapAcquireHandler(Warp &warp, const Op &op, uint32_t mask) {
+  if (!warp.launch->checks)
+    return Status::Next;
+  fence(warp, op.scope);
+  uint64_t address[laneCount];
+  addressesOf(warp, op.a, op.offset, op.lanes32, address);
+  forEachLane(mask, [&](unsigned lane) { acquireMap(warp, address[lane]); });
+  return Status::Next;
+}
 
 void decodeFence(Decoder &decoder) {
   Op &op = decoder.op;
@@ -255,11 +275,18 @@ void decodeFence(Decoder &decoder) {
     bool isAsync = kind == "async";
     if (!isAsync && kind != "alias" && kind != "tensormap::generic" && kind != "async::generic" && kind != "tensormap")
       decoder.refuse("the simulator does not know this proxy");
-    takeOrder(decoder, MemoryOrder::Weak);
+    MemoryOrder order = takeOrder(decoder, MemoryOrder::Weak);
     decoder.takePrefixed("sync_restrict");
-    takeScope(decoder, Scope::Gpu);
+    op.scope = takeScope(decoder, Scope::Gpu);
     decoder.takeSpace(Space::Generic);
     decoder.finishModifiers();
+    if (kind == "tensormap::generic") {
+      bool acquires = order == MemoryOrder::Acquire;
+      decoder.expectOperands(acquires ? 2 : 0, acquires ? 2 : 0);
+      if (acquires)
+        decoder.address(decoder.operand(0), Space::Generic);
+      return decoder.emit(acquires ? mapAcquireHandler : mapReleaseHandler, InstructionClass::Barrier);
+    }
     return decoder.emit(isAsync || kind == "async::generic" ? proxyFenceHandler : nothing, InstructionClass::Barrier);
   }
   if (!decoder.take("sc"))
@@ -352,16 +379,12 @@ void recheckBarriers(Block &block) {
                                barrier.firstOp, ~0u, &block, nullptr, 0);
       complete(barrier);
     }
-  Cluster &cluster = *block.cluster;
-  uint32_t live = 0;
-  for (auto &other : cluster.blocks)
-    live += other->liveThreads;
-  if (cluster.barrier.arrived && cluster.barrier.arrived >= live)
-    complete(cluster.barrier);
+  completeCluster(*block.cluster);
 }
 
 void checkAtEnd(Cluster &cluster) {
   for (auto &block : cluster.blocks) {
+    reportEarlyReads(*block);
     for (auto &[offset, mbarrier] : block->mbarriers)
       if (mbarrier.transactions != 0)
         block->launch->reportAt(FindingKind::MbarrierMisuse,

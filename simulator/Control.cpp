@@ -172,14 +172,15 @@ Status enter(Warp &warp, const CallPlan &plan, uint32_t functionIndex, uint32_t 
   frame->returnPc = warp.pc + 1;
   frame->call = &plan;
   frame->lanes = mask;
-  frame->localBase = caller->localBase + caller->function->localBytes;
+  forEachLane(mask, [&](unsigned lane) { frame->localBase = std::max(frame->localBase, caller->stackTop[lane]); });
   uint32_t alignment = function.localAlignment;
   frame->localBase = (frame->localBase + localStart + alignment - 1) / alignment * alignment - localStart;
+  frame->stackTop.fill(frame->localBase + function.localBytes);
   auto *local64 = reinterpret_cast<uint64_t *>(frame->registers.data + frameLocal64);
   auto *local32 = reinterpret_cast<uint32_t *>(frame->registers.data + frameLocal32);
   for (unsigned i = 0; i < laneCount; ++i)
     local64[i] = local32[i] = localStart + frame->localBase;
-  if (!warp.localInitialised.empty() && frame->localBase + function.localBytes <= warp.localBytes)
+  if (warp.localInitialised.size && frame->localBase + function.localBytes <= warp.localBytes)
     forEachLane(mask, [&](unsigned lane) {
       std::memset(warp.localInitialised.data() + size_t(lane) * warp.localBytes + frame->localBase, 0,
                   function.localBytes);
@@ -243,6 +244,8 @@ Status callHandler(Warp &warp, const Op &op, uint32_t mask) {
     exitLanes(warp, same);
     return Status::Jumped;
   }
+  if (auto refusal = warp.program->functions[index].refusal)
+    throw Error(*refusal);
   static thread_local std::unordered_map<const CallPlan *, std::vector<std::pair<uint32_t, std::unique_ptr<CallPlan>>>>
       plans;
   const CallPlan *direct = planFor(warp, plan, static_cast<uint32_t>(index), plans[&plan]);
@@ -277,6 +280,7 @@ void decodeCall(Decoder &decoder) {
       decoder.refuse("a kernel cannot be called");
     if (callee.isDefined || decoder.program.syntax->findFunction(callee.name)->isDefined) {
       plan->function = decoder.program.functionIndex(&callee);
+      decoder.decoded.callees.push_back(plan->function);
       if (plan->argumentPlaces.size() != callee.parameters.size() || plan->resultPlaces.size() != callee.results.size())
         decoder.refuse("`" + callee.name + "` has another number of parameters or results");
       for (size_t i = 0; i < callee.parameters.size(); ++i)
@@ -310,6 +314,82 @@ void decodeCall(Decoder &decoder) {
   decoder.emit(callHandler, InstructionClass::Branch);
 }
 
+// --- the stack ---
+// alloca: memory of each thread, from where its local memory ends; the frame's end gives it back.
+Status allocateHandler(Warp &warp, const Op &op, uint32_t mask) {
+  Frame &frame = *warp.frame;
+  auto alignment = static_cast<uint32_t>(op.offset);
+  forEachLane(mask, [&](unsigned lane) {
+    uint64_t size = op.bytes == 8 ? warp.at<uint64_t>(op.a)[lane] : warp.at<uint32_t>(op.a)[lane];
+    uint32_t start = (frame.stackTop[lane] + localStart + alignment - 1) / alignment * alignment - localStart;
+    if (size > warp.localBytes || start + size > warp.localBytes) {
+      warp.launch->report(warp, lane, FindingKind::OutOfBounds,
+                          "alloca of " + std::to_string(size) + " bytes: the thread's stack has " +
+                              std::to_string(warp.localBytes - std::min(start, warp.localBytes)) + " left");
+      size = 0;
+    }
+    frame.stackTop[lane] = start + static_cast<uint32_t>(size);
+    if (warp.localInitialised.size)
+      std::memset(warp.localInitialised.data() + size_t(lane) * warp.localBytes + std::min(start, warp.localBytes), 0,
+                  size);
+    uint64_t address = localStart + start;
+    std::memcpy(warp.at<std::byte>(op.d) + lane * op.bytes, &address, op.bytes);
+  });
+  return Status::Next;
+}
+Status saveStackHandler(Warp &warp, const Op &op, uint32_t mask) {
+  forEachLane(mask, [&](unsigned lane) {
+    uint64_t address = localStart + warp.frame->stackTop[lane];
+    std::memcpy(warp.at<std::byte>(op.d) + lane * op.bytes, &address, op.bytes);
+  });
+  return Status::Next;
+}
+Status restoreStackHandler(Warp &warp, const Op &op, uint32_t mask) {
+  Frame &frame = *warp.frame;
+  forEachLane(mask, [&](unsigned lane) {
+    uint64_t address = op.bytes == 8 ? warp.at<uint64_t>(op.a)[lane] : warp.at<uint32_t>(op.a)[lane];
+    uint64_t least = localStart + frame.localBase + frame.function->localBytes;
+    if (address < least || address > localStart + frame.stackTop[lane])
+      warp.launch->report(warp, lane, FindingKind::OutOfBounds, "stackrestore of what stacksave did not give");
+    else
+      frame.stackTop[lane] = static_cast<uint32_t>(address - localStart);
+  });
+  return Status::Next;
+}
+ScalarType takeStackType(Decoder &decoder) {
+  ScalarType type = decoder.takeType();
+  decoder.finishModifiers();
+  if (type != ScalarType::U32 && type != ScalarType::U64)
+    decoder.refuse("its type is .u32 or .u64");
+  decoder.op.bytes = static_cast<uint8_t>(bytesOf(type));
+  decoder.program.usesStack = true;
+  return type;
+}
+void decodeAllocate(Decoder &decoder) {
+  Op &op = decoder.op;
+  ScalarType type = takeStackType(decoder);
+  decoder.expectOperands(2, 3);
+  op.d = decoder.destination(decoder.operand(0), op.bytes);
+  op.a = decoder.valueOf(decoder.operand(1), type);
+  uint64_t alignment = decoder.operandCount() == 3 ? decoder.immediate(decoder.operand(2)) : 8;
+  if (alignment == 0 || alignment > 256 || (alignment & (alignment - 1)))
+    decoder.refuse("its alignment is a power of two up to 256");
+  op.offset = static_cast<int64_t>(alignment);
+  decoder.emit(allocateHandler, InstructionClass::Other);
+}
+void decodeSaveStack(Decoder &decoder) {
+  takeStackType(decoder);
+  decoder.expectOperands(1, 1);
+  decoder.op.d = decoder.destination(decoder.operand(0), decoder.op.bytes);
+  decoder.emit(saveStackHandler, InstructionClass::Other);
+}
+void decodeRestoreStack(Decoder &decoder) {
+  ScalarType type = takeStackType(decoder);
+  decoder.expectOperands(1, 1);
+  decoder.op.a = decoder.valueOf(decoder.operand(0), type);
+  decoder.emit(restoreStackHandler, InstructionClass::Other);
+}
+
 void decodeReturn(Decoder &decoder) {
   decoder.take("uni");
   decoder.finishModifiers();
@@ -323,7 +403,11 @@ void decodeExit(Decoder &decoder) {
 }
 
 Status trapHandler(Warp &warp, const Op &op, uint32_t mask) {
-  warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::Trap, "trap");
+  warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::Trap,
+                      warp.launch->asksForGrid && !warp.launch->launch->cooperative
+                          ? "trap; the kernel synchronises the grid, which takes a cooperative launch "
+                            "(cooperative=True in Python, --cooperative on the command line)"
+                          : "trap");
   warp.launch->completed = false;
   warp.launch->stopped = true;
   exitLanes(warp, mask);
@@ -342,8 +426,16 @@ void decodeNothing(Decoder &decoder) { // brkpt, pmevent
 
 } // namespace
 
-const std::vector<DecoderEntry> controlDecoders = {
-    {"bra", decodeBranch}, {"brx", decodeIndexed}, {"call", decodeCall},     {"ret", decodeReturn},
-    {"exit", decodeExit},  {"trap", decodeTrap},   {"brkpt", decodeNothing}, {"pmevent", decodeNothing}};
+const std::vector<DecoderEntry> controlDecoders = {{"bra", decodeBranch},
+                                                   {"brx", decodeIndexed},
+                                                   {"call", decodeCall},
+                                                   {"ret", decodeReturn},
+                                                   {"exit", decodeExit},
+                                                   {"trap", decodeTrap},
+                                                   {"brkpt", decodeNothing},
+                                                   {"pmevent", decodeNothing},
+                                                   {"alloca", decodeAllocate},
+                                                   {"stacksave", decodeSaveStack},
+                                                   {"stackrestore", decodeRestoreStack}};
 
 } // namespace nacre::simulator

@@ -28,9 +28,10 @@ uint32_t Program::functionIndex(const Function *function) const {
 static const std::unordered_map<std::string_view, DecodeFunction> &decoderTable() {
   static const auto table = [] {
     std::unordered_map<std::string_view, DecodeFunction> made;
-    for (auto *group : {&arithmeticDecoders, &mathDecoders, &compareDecoders, &convertDecoders, &logicDecoders,
-                        &moveDecoders, &memoryDecoders, &atomicDecoders, &controlDecoders, &warpDecoders,
-                        &barrierDecoders, &copyDecoders, &tensorDecoders, &matrixDecoders, &warpgroupDecoders})
+    for (auto *group :
+         {&arithmeticDecoders, &mathDecoders, &compareDecoders, &convertDecoders, &logicDecoders, &videoDecoders,
+          &moveDecoders, &memoryDecoders, &atomicDecoders, &controlDecoders, &warpDecoders, &barrierDecoders,
+          &copyDecoders, &tensorDecoders, &matrixDecoders, &warpgroupDecoders})
       for (const DecoderEntry &entry : *group)
         made.emplace(entry.name, entry.function);
     return made;
@@ -235,6 +236,13 @@ static constexpr SpecialName specialNames[] = {{"%tid.x", TidX},
                                                {"%dynamic_smem_size", DynamicSmemSize},
                                                {"%total_smem_size", TotalSmemSize},
                                                {"%aggr_smem_size", TotalSmemSize},
+                                               {"%envreg1", Environment1},
+                                               {"%envreg2", Environment2},
+                                               {"%reserved_smem_offset_begin", ReservedSharedBegin},
+                                               {"%reserved_smem_offset_0", ReservedSharedBegin},
+                                               {"%reserved_smem_offset_1", ReservedSharedBegin},
+                                               {"%reserved_smem_offset_end", ReservedSharedEnd},
+                                               {"%reserved_smem_offset_cap", ReservedSharedSize},
                                                {"%clock", ClockLow, false, true},
                                                {"%clock_hi", ClockHigh, false, true},
                                                {"%clock64", Clock64, true, true},
@@ -268,6 +276,8 @@ Slot Decoder::valueOf(const Operand &operand, ScalarType type) {
     for (const SpecialName &special : specialNames)
       if (special.name == operand.name) {
         refreshClock |= special.changes;
+        decoded.asksForGrid |= special.row == Environment1 || special.row == Environment2;
+        program.usesReservedShared |= special.row >= ReservedSharedBegin && special.row <= ReservedSharedSize;
         return Slot::make(SpecialBase, special.row * specialRowBytes);
       }
     if (operand.name.starts_with("%envreg") || operand.name.starts_with("%pm"))
@@ -431,7 +441,7 @@ uint32_t Decoder::labelTarget(const Operand &operand) const {
   refuse("there is no label `" + std::string(operand.name.substr(0, 60)) + "`");
 }
 
-Status refreshClocks(Warp &warp, const Op &op, uint32_t mask); // ExecuteMove.cpp
+Status refreshClocks(Warp &warp, const Op &op, uint32_t mask); // Move.cpp
 
 void Decoder::emit(Handler handler, InstructionClass kind) {
   auto push = [&](Op made) {
@@ -476,6 +486,7 @@ void Decoder::layoutRegisters() {
   for (size_t i = 0; i < source.registers.size(); ++i) {
     registerOffsets[i] = offset;
     ScalarType type = source.registers[i].type;
+    decoded.rows.push_back({offset, static_cast<uint8_t>(rowBytesOf(type))});
     offset += type == ScalarType::Predicate ? 4 : laneCount * rowBytesOf(type);
     if (offset > 0x30000000)
       throw Error("`" + source.name + "` has too many registers", source.line);
@@ -501,7 +512,7 @@ void Decoder::decodeInstruction(const Instruction &current) {
   found->second(*this);
 }
 
-Status exitHandler(Warp &warp, const Op &op, uint32_t mask); // ExecuteControl.cpp
+Status exitHandler(Warp &warp, const Op &op, uint32_t mask); // Control.cpp
 Status returnHandler(Warp &warp, const Op &op, uint32_t mask);
 
 void Decoder::decodeFunction() {
@@ -531,6 +542,20 @@ void Decoder::decodeFunction() {
     (patch.where ? *patch.where : program.ops[patch.op].target) = starts[patch.instruction];
 }
 
+// A function that cannot be simulated is refused when a kernel that needs it is run; the others of its module can be.
+static void decodeOrRefuse(Program &program, uint32_t index) {
+  size_t ops = program.ops.size(), parts = program.parts.size(), touched = program.touched.size();
+  try {
+    Decoder(program, index).decodeFunction();
+  } catch (const Error &error) {
+    program.ops.resize(ops);
+    program.infos.resize(ops);
+    program.parts.resize(parts);
+    program.touched.resize(touched);
+    program.functions[index].refusal = std::make_shared<const Error>(error);
+  }
+}
+
 std::unique_ptr<Program> decode(std::unique_ptr<SyntaxModule> syntax) {
   auto program = std::make_unique<Program>();
   program->syntax = std::move(syntax);
@@ -545,7 +570,7 @@ std::unique_ptr<Program> decode(std::unique_ptr<SyntaxModule> syntax) {
   layoutModule(*program);
   for (uint32_t i = 0; i < program->functions.size(); ++i)
     if (program->functions[i].source->isDefined)
-      Decoder(*program, i).decodeFunction();
+      decodeOrRefuse(*program, i);
   program->constants.allocate(std::max<size_t>(program->constantRows.size(), 64));
   std::copy(program->constantRows.begin(), program->constantRows.end(), program->constants.data);
   program->constantRows = {};

@@ -105,8 +105,8 @@ struct DecoderEntry {
 };
 // One table a group.
 extern const std::vector<DecoderEntry> arithmeticDecoders, mathDecoders, compareDecoders, convertDecoders,
-    logicDecoders, moveDecoders, memoryDecoders, atomicDecoders, controlDecoders, warpDecoders, barrierDecoders,
-    copyDecoders, tensorDecoders, matrixDecoders, warpgroupDecoders;
+    logicDecoders, videoDecoders, moveDecoders, memoryDecoders, atomicDecoders, controlDecoders, warpDecoders,
+    barrierDecoders, copyDecoders, tensorDecoders, matrixDecoders, warpgroupDecoders;
 
 unsigned rowBytesOf(ScalarType type); // 4, 8 or 16; 0: a predicate
 

@@ -1,10 +1,12 @@
 // The lanes of a warp: which stand where, which run next, how they part and meet again.
 //
 // A warp is a list of fragments, lanes that stand at one place. The fragment in the deepest call and at the lowest
-// place runs; fragments at one place become one, so that lanes meet where their ways join. A fragment that keeps
-// jumping back lets the others run, so a lane may wait for another one of its warp.
+// place runs; fragments at one place become one, so that lanes meet where their ways join, also within a function that
+// they entered one after another. A fragment that keeps jumping back lets the others run, so a lane may wait for
+// another one of its warp.
 #include "simulator/Machine.h"
 #include "simulator/Races.h"
+#include "simulator/Undefined.h"
 #include <algorithm>
 
 namespace nacre::simulator {
@@ -30,6 +32,7 @@ Frame *makeFrame(Warp &warp, const DecodedFunction &function) {
   frame->depth = 0;
   frame->lanes = 0;
   frame->localBase = 0;
+  frame->stackTop.fill(function.localBytes);
   warp.frames.push_back(std::move(frame));
   return warp.frames.back().get();
 }
@@ -38,6 +41,8 @@ static void leaveFrame(Warp &warp, Frame *frame, uint32_t mask) {
   frame->lanes &= ~mask;
   if (frame->lanes)
     return;
+  if (!warp.undefined.empty())
+    std::erase_if(warp.undefined, [&](const Undefined &entry) { return entry.frame == frame; });
   for (size_t i = 0; i < warp.frames.size(); ++i)
     if (warp.frames[i].get() == frame) {
       warp.freeFrames.push_back(std::move(warp.frames[i]));
@@ -46,19 +51,62 @@ static void leaveFrame(Warp &warp, Frame *frame, uint32_t mask) {
     }
 }
 
-static void addFragment(Warp &warp, uint32_t pc, uint32_t mask, Frame *frame) {
-  for (Fragment &fragment : warp.fragments)
+// Two activations by one call, which lanes made one after another.
+static bool sameCall(const Frame *a, const Frame *b) {
+  for (; a != b; a = a->parent, b = b->parent)
+    if (!a || !b || a->function != b->function || a->returnPc != b->returnPc || a->call != b->call ||
+        a->localBase != b->localBase || a->depth != b->depth)
+      return false;
+  return true;
+}
+// Lanes go from one of two such activations to the other, with those that called it.
+static void moveLanes(Warp &warp, Frame *from, Frame *into, uint32_t lanes) {
+  while (from != into) {
+    for (const RegisterRow &row : into->function->rows) {
+      std::byte *to = into->registers.data + row.offset, *source = from->registers.data + row.offset;
+      if (row.bytes == 0) {
+        auto *kept = reinterpret_cast<uint32_t *>(to);
+        *kept = (*kept & ~lanes) | (*reinterpret_cast<uint32_t *>(source) & lanes);
+      } else {
+        forEachLane(lanes,
+                    [&](unsigned lane) { std::memcpy(to + lane * row.bytes, source + lane * row.bytes, row.bytes); });
+      }
+    }
+    size_t bytes = into->function->parameterBytes;
+    forEachLane(lanes, [&](unsigned lane) {
+      std::copy_n(from->parameters.data() + lane * bytes, bytes, into->parameters.data() + lane * bytes);
+      into->stackTop[lane] = from->stackTop[lane];
+    });
+    into->lanes |= lanes;
+    Frame *parent = from->parent;
+    leaveFrame(warp, from, lanes);
+    from = parent, into = into->parent;
+  }
+}
+
+static size_t addFragment(Warp &warp, uint32_t pc, uint32_t mask, Frame *frame) {
+  for (size_t i = 0; i < warp.fragments.size(); ++i) {
+    Fragment &fragment = warp.fragments[i];
     if (fragment.pc == pc && fragment.frame == frame && fragment.mask && !fragment.atBarrier) {
       fragment.mask |= mask;
       fragment.blocked = false;
-      return;
+      return i;
     }
+  }
   Fragment made;
   made.pc = pc;
   made.mask = mask;
   made.frame = frame;
   made.lastRun = warp.runs;
   warp.fragments.push_back(made);
+  return warp.fragments.size() - 1;
+}
+
+void sendOn(Warp &warp, size_t fragment, uint32_t lanes) {
+  Fragment &left = warp.fragments[fragment];
+  left.mask &= ~lanes;
+  left.forced = false;
+  addFragment(warp, left.pc + 1, lanes, left.frame);
 }
 
 Status jumpTo(Warp &warp, uint32_t mask, uint32_t target) {
@@ -76,9 +124,9 @@ Status jumpTo(Warp &warp, uint32_t mask, uint32_t target) {
   Frame *frame = fragment.frame;
   fragment.mask = warp.active = rest;
   fragment.pc = next; // where it stands: those who jump must not be taken for it
-  addFragment(warp, target, mask, frame);
+  size_t jumped = addFragment(warp, target, mask, frame);
   if (target <= warp.pc)
-    warp.fragments.back().backwardJumps = warp.fragments[warp.current].backwardJumps;
+    warp.fragments[jumped].backwardJumps = warp.fragments[warp.current].backwardJumps;
   warp.pc = next;
   return Status::Jumped;
 }
@@ -116,6 +164,22 @@ void returnLanes(Warp &warp, uint32_t mask) {
   addFragment(warp, returnPc, mask, parent);
 }
 
+std::string laneList(uint32_t mask) {
+  std::string text = std::popcount(mask) == 1 ? "lane " : "lanes ";
+  for (unsigned lane = 0; lane < laneCount; ++lane) {
+    if (!(mask >> lane & 1))
+      continue;
+    unsigned last = lane;
+    while (last + 1 < laneCount && (mask >> (last + 1) & 1))
+      ++last;
+    text += (text.back() == ' ' ? "" : ", ") + std::to_string(lane);
+    if (last > lane)
+      text += (last == lane + 1 ? ", " : "-") + std::to_string(last);
+    lane = last;
+  }
+  return text;
+}
+
 bool gather(Warp &warp, uint32_t mask, uint32_t needed) {
   Fragment &fragment = warp.fragments[warp.current];
   needed &= warp.live;
@@ -126,9 +190,9 @@ bool gather(Warp &warp, uint32_t mask, uint32_t needed) {
   if (fragment.forced) {
     fragment.gathering = fragment.forced = false;
     warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::DivergentBarrier,
-                        "lanes " + std::to_string(mask) + " of the warp wait here for lanes " +
-                            std::to_string(needed & ~mask) +
-                            " (as masks), which never come: the branch around it is divergent");
+                        laneList(mask) + " of the warp " + (std::popcount(mask) == 1 ? "waits" : "wait") +
+                            " here for " + laneList(needed & ~mask) +
+                            ", which never come: the branch around it is divergent");
     return true;
   }
   fragment.gathering = true;
@@ -145,8 +209,9 @@ static size_t pick(Warp &warp) {
     }
     bool merged = false;
     for (size_t j = 0; j < i && !merged; ++j)
-      if (fragments[j].pc == fragments[i].pc && fragments[j].frame == fragments[i].frame && !fragments[j].atBarrier &&
-          !fragments[i].atBarrier) {
+      if (fragments[j].pc == fragments[i].pc && !fragments[j].atBarrier && !fragments[i].atBarrier &&
+          sameCall(fragments[j].frame, fragments[i].frame)) {
+        moveLanes(warp, fragments[i].frame, fragments[j].frame, fragments[i].mask);
         fragments[j].mask |= fragments[i].mask;
         fragments[j].blocked = fragments[j].gathering = fragments[j].forced = false;
         fragments.erase(fragments.begin() + static_cast<std::ptrdiff_t>(i));
@@ -245,6 +310,8 @@ SliceEnd runWarp(Warp &warp, uint32_t budget) {
       if (mask) {
         if (watch)
           watchRegisters(warp, op, mask);
+        if (!warp.undefined.empty())
+          watchUndefined(warp, op, mask);
         uint32_t at = warp.pc;
         status = op.handler(warp, op, mask);
         if (status != Status::Blocked) {

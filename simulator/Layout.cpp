@@ -31,8 +31,49 @@ void layoutVariables(DecodedFunction &decoded, Function &source) {
   }
   if (local > (1u << 20) || parameters > (1u << 20))
     throw Error("`" + source.name + "` has too much local memory", source.line);
-  decoded.localBytes = static_cast<uint32_t>(alignUp(local, 16));
+  decoded.localBytes = static_cast<uint32_t>(local);
   decoded.parameterBytes = static_cast<uint32_t>(alignUp(parameters, 16));
+}
+
+// Places of .shared variables, with gaps between them. False if they lie too far for a descriptor of wgmma.
+static bool layoutShared(Program &program, uint32_t gap) {
+  SyntaxModule &syntax = *program.syntax;
+  bool fits = true;
+  auto placeShared = [&](Variable &variable, uint64_t &at, std::vector<DecodedFunction::Gap> &gaps) {
+    if (variable.space != Space::Shared)
+      return;
+    if (variable.isExtern) {
+      program.dynamicSharedAlignment = std::max(program.dynamicSharedAlignment, variable.alignment);
+      return;
+    }
+    uint64_t end = at;
+    at = alignUp(at + (at ? gap : 0), variable.alignment);
+    if (end && gap)
+      gaps.push_back({static_cast<uint32_t>(end), static_cast<uint32_t>(at - end)});
+    variable.address = sharedStart + at;
+    at += variable.bytes;
+    if (at > (1u << 23))
+      throw Error("`" + variable.name + "`: too much shared memory", variable.line);
+    fits &= sharedStart + at < (1u << 18);
+  };
+  uint64_t shared = 0;
+  std::vector<DecodedFunction::Gap> gaps;
+  for (Variable &variable : syntax.variables)
+    placeShared(variable, shared, gaps);
+  for (auto &function : syntax.functions)
+    if (!function->isEntry)
+      for (Variable &variable : function->variables)
+        placeShared(variable, shared, gaps);
+  for (size_t i = 0; i < syntax.functions.size(); ++i) {
+    uint64_t own = shared;
+    DecodedFunction &function = program.functions[i];
+    function.sharedGaps = gaps;
+    if (syntax.functions[i]->isEntry)
+      for (Variable &variable : syntax.functions[i]->variables)
+        placeShared(variable, own, function.sharedGaps);
+    function.laidSharedBytes = static_cast<uint32_t>(own);
+  }
+  return fits;
 }
 
 void layoutModule(Program &program) {
@@ -50,38 +91,16 @@ void layoutModule(Program &program) {
     variable.address = reinterpret_cast<uint64_t>(stored.memory.data);
     program.variables.push_back(std::move(stored));
   };
-  uint64_t shared = 0;
-  auto placeShared = [&](Variable &variable, uint64_t &at) {
-    if (variable.space != Space::Shared)
-      return;
-    if (variable.isExtern) {
-      program.dynamicSharedAlignment = std::max(program.dynamicSharedAlignment, variable.alignment);
-      return;
-    }
-    at = alignUp(at, variable.alignment);
-    variable.address = sharedStart + at;
-    at += variable.bytes;
-    if (at > (1u << 23))
-      throw Error("`" + variable.name + "`: too much shared memory", variable.line);
-  };
-  for (Variable &variable : syntax.variables) {
+  for (Variable &variable : syntax.variables)
     place(variable);
-    placeShared(variable, shared);
-  }
   for (auto &function : syntax.functions)
-    for (Variable &variable : function->variables) {
+    for (Variable &variable : function->variables)
       place(variable);
-      if (!function->isEntry)
-        placeShared(variable, shared);
-    }
-  program.moduleSharedBytes = static_cast<uint32_t>(shared);
-  for (size_t i = 0; i < syntax.functions.size(); ++i) {
-    uint64_t own = shared;
-    if (syntax.functions[i]->isEntry)
-      for (Variable &variable : syntax.functions[i]->variables)
-        placeShared(variable, own);
-    program.functions[i].staticSharedBytes = static_cast<uint32_t>(own);
-  }
+  layoutShared(program, 0);
+  for (DecodedFunction &function : program.functions)
+    function.staticSharedBytes = function.laidSharedBytes;
+  if (!layoutShared(program, sharedGap))
+    layoutShared(program, 0);
   for (Program::Module &stored : program.variables)
     for (const Variable::Reference &reference : stored.variable->references) {
       uint64_t address = 0;

@@ -3,6 +3,7 @@
 #include "simulator/Execute.h"
 #include "simulator/Memory.h"
 #include "simulator/MemoryModifiers.h"
+#include "simulator/Undefined.h"
 
 namespace nacre::simulator {
 
@@ -104,6 +105,10 @@ Status loadHandler(Warp &warp, const Op &op, uint32_t mask) {
             warp.at<uint32_t>(parts[k].slot)[lane] &= 0xFFFF;
         });
   }
+  if (undefinedLanes) {
+    noteUndefinedLoad(warp, op, undefinedLanes, host);
+    undefinedLanes = 0;
+  }
   return op.order == MemoryOrder::Weak ? Status::Next : Status::Poll;
 }
 
@@ -164,6 +169,8 @@ Status storeHandler(Warp &warp, const Op &op, uint32_t mask) {
     for (uint32_t k = 0; k < op.count; ++k)
       std::memcpy(host[lane] + k * op.bytes, warp.at<std::byte>(parts[k].slot) + lane * parts[k].bytes, op.bytes);
   });
+  if (!warp.undefined.empty())
+    noteUndefinedStore(warp, op, good, host);
   progressed(warp);
   return Status::Next;
 }

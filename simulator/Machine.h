@@ -4,8 +4,10 @@
 #include "simulator/Clocks.h"
 #include "simulator/Program.h"
 #include "simulator/Simulator.h"
+#include <array>
 #include <atomic>
 #include <bit>
+#include <cstdlib>
 #include <mutex>
 #include <random>
 #include <unordered_map>
@@ -17,6 +19,19 @@ struct Block;
 struct Cluster;
 struct LaunchState;
 
+// Zeros that cost nothing until they are touched.
+struct LazyBytes {
+  std::unique_ptr<std::byte, decltype(&std::free)> storage{nullptr, &std::free};
+  size_t size = 0;
+  void allocate(size_t bytes) {
+    storage.reset(bytes ? static_cast<std::byte *>(std::calloc(bytes, 1)) : nullptr);
+    if (bytes && !storage)
+      throw Error("no memory for the threads' local memory");
+    size = bytes;
+  }
+  std::byte *data() const { return storage.get(); }
+};
+
 // An activation of a function by some lanes of a warp.
 struct Frame {
   const DecodedFunction *function = nullptr;
@@ -26,6 +41,7 @@ struct Frame {
   const CallPlan *call = nullptr; // how results go back
   uint32_t lanes = 0;             // still in it
   uint32_t localBase = 0;
+  std::array<uint32_t, laneCount> stackTop = {}; // where each lane's local memory ends
   AlignedBytes registers;
   std::vector<std::byte> parameters; // [lane][parameterBytes]
 };
@@ -51,6 +67,20 @@ struct WgmmaInFlight {
   const std::vector<uint32_t> *reads = nullptr, *writes = nullptr;
 };
 
+// A register that was loaded from local memory which nothing had written. Copies of it are no mistake, uses are.
+struct Undefined {
+  const Frame *frame;
+  uint32_t offset;                            // of the register in the frame
+  uint32_t op;                                // the load
+  std::array<uint16_t, laneCount> bytes = {}; // by lane: a bit for each byte that is undefined
+  uint32_t lanes() const {
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < laneCount; ++i)
+      mask |= uint32_t(bytes[i] != 0) << i;
+    return mask;
+  }
+};
+
 struct Warp {
   std::byte *bases[3] = {};
   AlignedBytes specials;
@@ -67,7 +97,8 @@ struct Warp {
   size_t current = 0;
   std::vector<Fragment> fragments;
   std::vector<std::unique_ptr<Frame>> frames, freeFrames;
-  std::vector<std::byte> local, localInitialised; // [lane][localBytes]
+  LazyBytes local, localInitialised; // [lane][localBytes]
+  std::vector<Undefined> undefined;  // few, mostly none
   uint32_t localBytes = 0;
   uint32_t carry[laneCount] = {};
   uint64_t executed = 0, runs = 0;
@@ -104,6 +135,8 @@ struct Warp {
   }
 };
 
+using BlockTimes = std::unordered_map<uint32_t, Clock>; // times of blocks, by their number in the grid
+
 // A barrier of a block (bar.sync id) or of a cluster.
 struct BarrierState {
   uint32_t arrived = 0; // threads
@@ -124,6 +157,7 @@ struct Mbarrier {
   uint32_t initOp = 0, initAgent = 0;
   Clock initClock = 0;
   Clocks released, visible;
+  BlockTimes releasedBlocks, visibleBlocks;
 };
 
 // What was last done to a granule of shared memory.
@@ -140,11 +174,23 @@ struct SharedShadow {
   uint32_t readers = 0; // index + 1 of a vector of read clocks, where several agents have read
   uint32_t sync = 0;    // warpSyncs of the writer at the write
 };
-enum ShadowFlag : uint8_t { ShadowWritten = 1, ShadowAsync = 2, ShadowStrong = 4, ShadowBarrier = 8 };
+enum ShadowFlag : uint8_t {
+  ShadowWritten = 1,
+  ShadowAsync = 2,
+  ShadowStrong = 4,
+  ShadowBarrier = 8,
+  ShadowGap = 16,      // between two variables
+  ShadowReadEarly = 32 // read before anything wrote it: by writeAgent, writeLane and writeOp
+};
 
+// The last read of each agent, where several have read.
 struct ReaderSet {
-  std::vector<Clock> clocks;
-  std::vector<uint32_t> ops;
+  struct Read {
+    Clock clock = 0;
+    uint32_t op = 0;
+    bool strong = false;
+  };
+  std::vector<Read> reads; // by agent
 };
 
 struct Block {
@@ -155,6 +201,8 @@ struct Block {
   Dimensions id;
   AlignedBytes shared; // from sharedStart on
   uint32_t sharedBytes = 0;
+  uint32_t reservedOffset = ~0u; // of the system's part, which lies behind
+  bool readEarly = false;        // some of it was read before it was written
   std::vector<std::unique_ptr<Warp>> warps;
   uint32_t liveThreads = 0;
   BarrierState barriers[16];
@@ -162,13 +210,13 @@ struct Block {
   std::vector<SharedShadow> shadow;
   std::vector<ReaderSet> readerSets;
   std::vector<uint32_t> freeReaderSets;
-  std::unordered_map<uint32_t, Clocks> synchronised; // released at shared addresses
+  std::unordered_map<uint64_t, Clocks> synchronised, synchronisedGlobal; // released at shared and at global addresses
   std::unordered_set<uint64_t> conflictsSeen;
   uint32_t registerPool = 0;
 
   // Between blocks, for races in global memory: own time, and what it has acquired of others.
   Clock globalClock = 1;
-  std::unordered_map<uint32_t, Clock> acquired, globalFenced, globalPending;
+  BlockTimes acquired, globalFenced, globalPending;
   bool globalHasFenced = false;
 };
 
@@ -178,7 +226,8 @@ struct Cluster {
   Dimensions id;
   uint32_t linear = 0;
   BarrierState barrier;
-  uint32_t agents = 0; // in use
+  BlockTimes releasedBlocks, visibleBlocks; // at its barrier
+  uint32_t agents = 0;                      // in use
   uint32_t warpsPerBlock = 0;
   uint64_t executed = 0;
   std::mt19937_64 random;
@@ -188,13 +237,28 @@ struct Cluster {
   bool moreToStart = false; // clusters that have not begun may be what it waits for
 };
 
-struct MemoryShadow; // of a global allocation (GlobalRaces.h)
+struct MemoryShadow; // of a global allocation (Races.h)
 
 struct Allocation {
   uint64_t begin = 0, end = 0;
   std::string name;
   bool writable = true;
   std::shared_ptr<MemoryShadow> shadow;
+};
+
+// A tensor map in global memory that the kernel has changed. Tensor copies may use it when the change was released to
+// their proxy and acquired by it, at its address, since.
+struct ChangedMap {
+  uint32_t op = 0;      // the last change
+  uint64_t version = 0; // changes so far
+  bool released = false;
+  uint32_t block = 0; // that changed it
+  struct Acquire {
+    uint32_t block, agent;
+    Clock clock;
+    uint64_t version;
+  };
+  std::vector<Acquire> acquires; // the last of each warp
 };
 
 struct OpCounters {
@@ -219,12 +283,16 @@ struct LaunchState {
   const Program *program = nullptr;
   const DecodedFunction *kernel = nullptr;
   Dimensions grid, block, cluster;
-  uint32_t dynamicOffset = 0; // where dynamic shared memory begins, in the block's memory
-  uint32_t sharedBytes = 0;   // in all
+  uint32_t dynamicOffset = 0;    // where dynamic shared memory begins, in the block's memory
+  uint32_t reservedOffset = ~0u; // where the system's part of shared memory begins
+  AlignedBytes workspace;        // of a cooperative launch
+  uint32_t sharedBytes = 0;      // in all, with gaps
+  uint32_t declaredSharedBytes = 0;
   AlignedBytes parameters;
   std::vector<Allocation> allocations; // sorted
   bool checks = true, counters = true;
-  uint32_t localBytes = 0; // of a thread, for all frames
+  bool asksForGrid = false; // the kernel, or a function it calls, for what a cooperative launch gives
+  uint32_t localBytes = 0;  // of a thread, for all frames
 
   std::mutex mutex; // findings, printing
   std::vector<Finding> findings;
@@ -233,8 +301,9 @@ struct LaunchState {
   std::atomic<bool> completed = true;
   std::atomic<uint64_t> progress = 0; // changes that somebody may be waiting for
   std::mutex atomicMutexes[64];
-  std::mutex synchronisedMutex;
-  std::unordered_map<uint64_t, std::unordered_map<uint32_t, Clock>> synchronised; // released at global addresses
+  std::mutex synchronisedMutex;                          // of the two tables below
+  std::unordered_map<uint64_t, BlockTimes> synchronised; // released at global addresses
+  std::unordered_map<uint64_t, ChangedMap> changedMaps;  // by address
   std::mutex heapMutex;
   std::vector<AlignedBytes> heap;
   uint64_t heapAllocate(uint64_t bytes);
@@ -242,13 +311,10 @@ struct LaunchState {
   void report(const Warp &warp, uint32_t lane, FindingKind kind, std::string message, uint32_t otherOp = ~0u);
   void reportAt(FindingKind kind, std::string message, uint32_t op, uint32_t otherOp, const Block *block,
                 const Warp *warp, uint32_t lane);
-  SourcePlace placeOf(uint32_t op) const;
   const Allocation *find(uint64_t address) const;
 };
 
 extern thread_local Worker *currentWorker;
-
-inline void progressed(Warp &warp);
 
 // Lanes of the mask, lowest first.
 template <typename F> inline void forEachLane(uint32_t mask, F &&f) {
@@ -261,6 +327,8 @@ template <typename F> inline void forEachLane(uint32_t mask, F &&f) {
 
 inline void progressed(Warp &warp) { ++warp.block->cluster->progress; }
 
+std::string hexadecimal(uint64_t value);
+
 // --- Scheduling (Lanes.cpp, Schedule.cpp) ---
 void runLaunch(LaunchState &state, Report &report);
 void collectCounters(const LaunchState &state, const Worker &worker, Counters &counters); // Report.cpp
@@ -271,9 +339,12 @@ void returnLanes(Warp &warp, uint32_t mask);
 // For operations that need all named lanes at one place: true when they are there. Otherwise the fragment waits; when
 // they cannot come, that is reported and it goes on without them.
 bool gather(Warp &warp, uint32_t mask, uint32_t needed);
+// The lanes of a fragment go to the op after the one where it stands; the rest of it stays.
+void sendOn(Warp &warp, size_t fragment, uint32_t lanes);
+std::string laneList(uint32_t mask); // "0-3, 7"
 enum class SliceEnd : uint8_t { Budget, Waiting, Polling, Done };
 SliceEnd runWarp(Warp &warp, uint32_t budget);
-void recheckBarriers(Block &block); // ExecuteBarrier.cpp: threads have exited
-void checkAtEnd(Cluster &cluster);  // ExecuteBarrier.cpp: what must not be left over
+void recheckBarriers(Block &block); // Barriers.cpp: threads have exited
+void checkAtEnd(Cluster &cluster);  // Barriers.cpp: what must not be left over
 
 } // namespace nacre::simulator

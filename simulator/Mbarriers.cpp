@@ -7,7 +7,7 @@ namespace nacre::simulator {
 
 static constexpr int64_t mostTransactions = (1 << 20) - 1;
 
-MbarrierAt findMbarrier(Warp &warp, uint32_t lane, uint64_t address, const char *what) {
+MbarrierAt findMbarrier(Warp &warp, uint32_t lane, uint64_t address, const char *what, bool asynchronous) {
   SharedRange range = sharedRange(warp, lane, address, 8, what);
   if (!range.block)
     return {};
@@ -29,6 +29,12 @@ MbarrierAt findMbarrier(Warp &warp, uint32_t lane, uint64_t address, const char 
                         std::string(what) +
                             " of an mbarrier whose initialisation is not ordered before it: a barrier is missing",
                         object.initOp);
+  else if (warp.launch->checks && asynchronous && clockOf(warp.clocks.proxy, object.initAgent) < object.initClock)
+    warp.launch->report(warp, lane, FindingKind::MbarrierMisuse,
+                        std::string(what) +
+                            " completes on an mbarrier whose initialisation the async proxy has not been shown: "
+                            "fence.mbarrier_init or fence.proxy.async is missing after mbarrier.init",
+                        object.initOp);
   return {&object, range.block};
 }
 
@@ -40,6 +46,8 @@ static void completeIfDone(Warp &warp, Mbarrier &object) {
   if (warp.launch->checks) {
     object.visible.join(object.released);
     object.released.clear();
+    joinBlocks(object.visibleBlocks, object.releasedBlocks);
+    object.releasedBlocks.clear();
     raiseClock(object.visible.seen, object.agent, static_cast<Clock>(object.phase));
   }
   progressed(warp);
@@ -54,8 +62,11 @@ void arrive(Warp &warp, uint32_t lane, const MbarrierAt &at, uint32_t count, boo
                         object.initOp);
     count = static_cast<uint32_t>(object.pending);
   }
-  if (warp.launch->checks && releases)
+  if (warp.launch->checks && releases) {
     release(warp, object.released);
+    if (at.block != warp.block) // of another block of the cluster
+      releaseBlock(*warp.block, object.releasedBlocks);
+  }
   object.pending -= count;
   if (drops && object.count)
     object.count -= count;
@@ -207,8 +218,11 @@ Status waitHandler(Warp &warp, const Op &op, uint32_t mask) {
                             "the state waited for is not of this or the phase before", at.object->initOp);
       done = at.object->phase > state;
     }
-    if (done && warp.launch->checks && !(op.flags & RelaxedFlag))
+    if (done && warp.launch->checks && !(op.flags & RelaxedFlag)) {
       acquire(warp, at.object->visible);
+      if (!at.object->visibleBlocks.empty())
+        joinBlocks(warp.block->acquired, at.object->visibleBlocks);
+    }
     result |= uint32_t(done) << lane;
   });
   uint32_t &d = warp.predicate(op.d);

@@ -6,6 +6,7 @@
 namespace nacre::simulator {
 
 thread_local WriteConflict writeConflict;
+thread_local uint32_t undefinedLanes = 0;
 
 const Allocation *LaunchState::find(uint64_t address) const {
   auto after = std::upper_bound(allocations.begin(), allocations.end(), address,
@@ -28,7 +29,7 @@ void addressesOf(const Warp &warp, Slot base, int64_t offset, bool narrow, uint6
   }
 }
 
-static std::string hexadecimal(uint64_t value) {
+std::string hexadecimal(uint64_t value) {
   char text[24];
   std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
   return text;
@@ -160,8 +161,12 @@ static Block *sharedOwner(Warp &warp, uint64_t address, uint32_t &offset) {
 SharedRange sharedRange(Warp &warp, uint32_t lane, uint64_t address, uint32_t bytes, const char *what) {
   SharedRange range;
   uint64_t original = address;
-  if (!toShared(address) || (range.block = sharedOwner(warp, address, range.offset)) == nullptr ||
-      uint64_t(range.offset) + bytes > range.block->sharedBytes) {
+  auto inside = [&] {
+    uint64_t offset = range.offset, reserved = range.block->reservedOffset;
+    return offset + bytes <= range.block->sharedBytes ||
+           (offset >= reserved && offset + bytes <= reserved + reservedSharedBytes);
+  };
+  if (!toShared(address) || (range.block = sharedOwner(warp, address, range.offset)) == nullptr || !inside()) {
     warp.launch->report(warp, lane, FindingKind::OutOfBounds,
                         std::string(what) + " of " + std::to_string(bytes) + " bytes at shared address " +
                             hexadecimal(original) + ": the block's shared memory is " +
@@ -174,7 +179,8 @@ SharedRange sharedRange(Warp &warp, uint32_t lane, uint64_t address, uint32_t by
   return range;
 }
 
-std::byte *globalRange(Warp &warp, uint32_t lane, uint64_t address, uint64_t bytes, bool write, const char *what) {
+std::byte *globalRange(Warp &warp, uint32_t lane, uint64_t address, uint64_t bytes, bool write, const char *what,
+                       Stream stream) {
   const Allocation *allocation = warp.launch->find(address);
   if (!allocation || address + bytes > allocation->end) {
     reportGlobal(warp, lane, address, bytes, what);
@@ -186,11 +192,13 @@ std::byte *globalRange(Warp &warp, uint32_t lane, uint64_t address, uint64_t byt
     return nullptr;
   }
   if (warp.launch->checks) {
-    uint32_t other = trackGlobal(warp, *allocation, address, static_cast<uint32_t>(bytes), write, false, lane);
+    Clock clock = stream == BulkStream ? warp.bulkGroups + 1 : warp.ownClock();
+    uint32_t other =
+        trackGlobal(warp, *allocation, address, static_cast<uint32_t>(bytes), {write, false, stream, clock, lane});
     if (other != ~0u)
-      warp.launch->report(
-          warp, lane, FindingKind::GlobalRace,
-          std::string(what) + ": `" + allocation->name + "` is written here and by another block, unordered", other);
+      warp.launch->report(warp, lane, FindingKind::GlobalRace,
+                          std::string(what) + ": `" + allocation->name + "` is written here and elsewhere, unordered",
+                          other);
   }
   return reinterpret_cast<std::byte *>(address);
 }
@@ -221,7 +229,8 @@ static uint32_t resolveGlobal(Warp &warp, uint32_t mask, const uint64_t *address
     host[lane] = reinterpret_cast<std::byte *>(at);
     good |= 1u << lane;
     if (launch.checks && allocation->shadow) {
-      uint32_t other = trackGlobal(warp, *allocation, at, access.bytes, access.kind != AccessKind::Read, strong, lane);
+      uint32_t other = trackGlobal(warp, *allocation, at, access.bytes,
+                                   {access.kind != AccessKind::Read, strong, GenericStream, warp.ownClock(), lane});
       if (other != ~0u) {
         writeConflict.mask |= 1u << lane;
         writeConflict.otherOp = other;
@@ -240,7 +249,8 @@ void reportWriteConflicts(Warp &warp, uint32_t changed) {
   writeConflict.mask = 0;
   if (lanes)
     warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(lanes)), FindingKind::GlobalRace,
-                        "two blocks write different values to one place of global memory, and nothing orders them",
+                        "two blocks or warps write different values to one place of global memory, and nothing "
+                        "orders them",
                         writeConflict.otherOp);
 }
 
@@ -263,8 +273,8 @@ static uint32_t resolveShared(Warp &warp, uint32_t mask, uint64_t *address, std:
       trackShared(warp, *range.block, range.offset, access.bytes,
                   genericAccess(warp, lane, access.kind != AccessKind::Read, strong));
       if (strong)
-        synchroniseShared(warp, *range.block, range.offset, access.kind != AccessKind::Write,
-                          access.kind != AccessKind::Read, access.order);
+        synchroniseAt(warp, range.block->synchronised, range.offset, access.kind != AccessKind::Write,
+                      access.kind != AccessKind::Read, access.order);
     }
   });
   countShared(warp, address, good, access.bytes);
@@ -276,11 +286,12 @@ static uint32_t resolveLocal(Warp &warp, uint32_t mask, const uint64_t *address,
   uint32_t good = 0;
   forEachLane(mask, [&](unsigned lane) {
     uint64_t offset = address[lane] - localStart;
-    if (offset + access.bytes > warp.localBytes || offset > warp.localBytes) {
+    uint32_t top = std::min(warp.frame->stackTop[lane], warp.localBytes); // what lies above belongs to no variable
+    if (offset > top || offset + access.bytes > top) {
       warp.launch->report(warp, lane, FindingKind::OutOfBounds,
                           std::string("local ") + verb(access.kind) + " of " + std::to_string(access.bytes) +
-                              " bytes at " + hexadecimal(address[lane]) + ": the thread has " +
-                              std::to_string(warp.localBytes) + " bytes from " + hexadecimal(localStart) + " on");
+                              " bytes at " + hexadecimal(address[lane]) + ": the thread has " + std::to_string(top) +
+                              " bytes of local memory here, from " + hexadecimal(localStart) + " on");
       return;
     }
     if (misaligned(warp, lane, address[lane], access, "local"))
@@ -295,14 +306,13 @@ static uint32_t resolveLocal(Warp &warp, uint32_t mask, const uint64_t *address,
       std::memset(initialised, 1, access.bytes);
       return;
     }
-    for (uint32_t i = 0; i < access.bytes; ++i)
-      if (initialised[i] == std::byte(0)) {
-        warp.launch->report(warp, lane, FindingKind::Uninitialised,
-                            "read of local memory at " + hexadecimal(address[lane] + i) +
-                                " that the thread has not written");
-        std::memset(initialised, 1, access.bytes);
-        break;
-      }
+    bool undefined = std::memchr(initialised, 0, access.bytes) != nullptr;
+    if (undefined && access.kind == AccessKind::Read)
+      undefinedLanes |= 1u << lane; // what is done with the value decides
+    else if (undefined)
+      warp.launch->report(warp, lane, FindingKind::Uninitialised,
+                          "atomic on local memory at " + hexadecimal(address[lane]) +
+                              " that the thread has not written");
   });
   return good;
 }

@@ -20,12 +20,13 @@ struct Access {
 uint32_t resolve(Warp &warp, const Op &op, uint32_t mask, const uint64_t *address, std::byte **host,
                  const Access &access);
 
-// A plain write to global memory that another block wrote unordered: reported unless the value is the same.
+// A plain write to global memory that another block or warp wrote unordered: reported unless the value is the same.
 struct WriteConflict {
   uint32_t mask = 0;
   uint32_t otherOp = 0;
 };
 extern thread_local WriteConflict writeConflict;
+extern thread_local uint32_t undefinedLanes; // lanes whose load read local memory that nothing has written
 void reportWriteConflicts(Warp &warp, uint32_t changed);
 
 // The lanes' addresses of an operand.
@@ -40,7 +41,8 @@ struct SharedRange {
 };
 SharedRange sharedRange(Warp &warp, uint32_t lane, uint64_t address, uint32_t bytes, const char *what);
 // The same for global memory; null if refused.
-std::byte *globalRange(Warp &warp, uint32_t lane, uint64_t address, uint64_t bytes, bool write, const char *what);
+std::byte *globalRange(Warp &warp, uint32_t lane, uint64_t address, uint64_t bytes, bool write, const char *what,
+                       Stream stream = BulkStream);
 // A generic or shared address as an address of shared memory.
 bool toShared(uint64_t &address);
 

@@ -98,14 +98,25 @@ void Parser::parseModule() {
     std::string_view text = token.text;
     if (token.is(".version")) {
       lexer.next();
-      std::string number(lexer.next().text);
-      size_t point = number.find('.');
-      module.version = static_cast<unsigned>(std::strtoul(number.c_str(), nullptr, 10) * 10);
-      if (point != std::string::npos)
-        module.version += static_cast<unsigned>(std::strtoul(number.c_str() + point + 1, nullptr, 10));
+      std::string_view number = lexer.peek().text;
+      unsigned major = 0, minor = 0;
+      auto [point, error] = std::from_chars(number.data(), number.data() + number.size(), major);
+      if (error == std::errc() && point != number.data() + number.size() && *point == '.')
+        std::from_chars(point + 1, number.data() + number.size(), minor);
+      if (lexer.peek().kind != TokenKind::Number || major < 7 || major > 9 || minor > 9)
+        fail("PTX " + std::string(number.substr(0, 20)) + " is not simulated: versions 7.0 to 9.x are");
+      module.version = major * 10 + minor;
+      lexer.next();
     } else if (token.is(".target")) {
       lexer.next();
       module.target = word("a target");
+      unsigned chip = 0;
+      if (!module.target.starts_with("sm_") ||
+          std::from_chars(module.target.data() + 3, module.target.data() + module.target.size(), chip).ec !=
+              std::errc() ||
+          chip < 75 || chip > 90)
+        throw Error("the target `" + module.target.substr(0, 20) + "` is not simulated: sm_75 to sm_90a are",
+                    token.line);
       while (accept(","))
         lexer.next();
     } else if (token.is(".address_size")) {
@@ -144,6 +155,8 @@ void Parser::parseModule() {
     }
     isExtern = false;
   }
+  if (!module.version || module.target.empty())
+    fail("this is not PTX: it has no .version or no .target");
 }
 
 void Parser::parseFileDirective() {
@@ -402,7 +415,8 @@ void Parser::parseFunction(bool isEntry, bool isExtern) {
   ranges.emplace_back();
   function->scopes.emplace_back();
   scope = 0;
-  place = {};
+  place = functionPlace = 0;
+  placesOf.clear();
   if (!isEntry && lexer.peek().is("("))
     parseParameters(function->results);
   function->name = std::string(word("a function's name"));

@@ -104,8 +104,8 @@ void Parser::parseLocation() {
   uint64_t file = unsignedNumber("a file's index"), line = unsignedNumber("a line"), column = 0;
   if (lexer.peek().kind == TokenKind::Number)
     column = unsignedNumber("a column");
-  place = {static_cast<uint32_t>(file), static_cast<uint32_t>(line), static_cast<uint32_t>(column)};
-  // , function_name label [+ offset], inlined_at file line column: the innermost place is the one shown
+  // , function_name label [+ offset], inlined_at file line column
+  uint64_t caller[3] = {};
   while (accept(",")) {
     std::string_view key = word("function_name or inlined_at");
     if (key == "function_name") {
@@ -114,9 +114,36 @@ void Parser::parseLocation() {
         lexer.next();
     } else {
       for (int i = 0; i < 3 && lexer.peek().kind == TokenKind::Number; ++i)
-        lexer.next();
+        caller[i] = unsignedNumber("a place");
     }
   }
+  if (line == 0)
+    return; // of no line: what was said before still holds
+  auto find = [&](uint64_t atFile, uint64_t atLine, uint64_t atColumn) -> uint32_t & {
+    return placesOf[{static_cast<uint32_t>(atFile), static_cast<uint32_t>(atLine), static_cast<uint32_t>(atColumn)}];
+  };
+  auto add = [&](uint64_t atFile, uint64_t atLine, uint64_t atColumn, uint32_t inlinedAt) {
+    module.places.push_back(
+        {static_cast<uint32_t>(atFile), static_cast<uint32_t>(atLine), static_cast<uint32_t>(atColumn), inlinedAt});
+    return static_cast<uint32_t>(module.places.size() - 1);
+  };
+  uint32_t inlinedAt = 0;
+  if (caller[1]) {
+    uint32_t &known = find(caller[0], caller[1], caller[2]);
+    if (!known)
+      known = add(caller[0], caller[1], caller[2], 0);
+    inlinedAt = known;
+  } else if (module.places[functionPlace].file != file) {
+    // Code for debuggers does not say where: the function's own line that stands before it is nearest.
+    for (inlinedAt = place; inlinedAt && module.places[inlinedAt].file != module.places[functionPlace].file;)
+      inlinedAt = module.places[inlinedAt].inlinedAt;
+  }
+  uint32_t &known = find(file, line, column);
+  if (!known || module.places[known].inlinedAt != inlinedAt)
+    known = add(file, line, column, inlinedAt);
+  place = known;
+  if (!functionPlace)
+    functionPlace = place;
 }
 
 void Parser::parseDirective() {
@@ -261,6 +288,11 @@ Operand Parser::nameOperand(std::string_view name) {
     operand.reg = reg;
     return operand;
   }
+  if (size_t point = name.find('.'); selectsParts && point != std::string_view::npos) {
+    operand = nameOperand(name.substr(0, point));
+    operand.selector = name.substr(point + 1);
+    return operand;
+  }
   if (name[0] == '%') {
     operand.kind = OperandKind::Special;
     return operand;
@@ -390,6 +422,7 @@ void Parser::parseInstruction() {
     instruction.words.push_back(rest.substr(0, point));
     rest = point == std::string_view::npos ? std::string_view() : rest.substr(point + 1);
   }
+  selectsParts = instruction.words[0][0] == 'v' && instruction.words[0] != "vote";
   if (instruction.words[0] == "call") {
     parseCall(instruction);
   } else if (!lexer.peek().is(";")) {

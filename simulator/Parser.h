@@ -4,6 +4,7 @@
 #include "simulator/Lexer.h"
 #include "simulator/Simulator.h"
 #include "simulator/Syntax.h"
+#include <tuple>
 
 namespace nacre::simulator {
 
@@ -16,9 +17,12 @@ private:
   SyntaxModule &module;
   Lexer lexer;
   Function *function = nullptr;
-  Place place;
+  uint32_t place = 0;                                                    // where we are, in module.places
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> placesOf; // of this function, by file, line, column
+  uint32_t functionPlace = 0;                                            // the first one
   uint32_t scope = 0;
   int depth = 0;
+  bool selectsParts = false; // operands of a video instruction: %r1.b0
   // Names of registers and variables, innermost scope last.
   struct Name {
     bool isRegister;

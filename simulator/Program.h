@@ -5,6 +5,7 @@
 // the pool of constants (immediates are rows too, so handlers need not care), or among the warp's special registers.
 #pragma once
 
+#include "simulator/Simulator.h"
 #include "simulator/Syntax.h"
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,7 @@
 namespace nacre::simulator {
 
 struct Warp;
+struct Frame;
 struct Op;
 
 constexpr unsigned laneCount = 32;
@@ -102,14 +104,29 @@ struct OpInfo {
            writeCount = 0; // ranges of Program::touched: registers by offset
 };
 
+// Where a register's row lies in a frame, and the bytes of one of its elements; 0: a predicate.
+struct RegisterRow {
+  uint32_t offset;
+  uint8_t bytes;
+};
+
 struct DecodedFunction {
   const Function *source = nullptr;
-  uint32_t entry = 0, end = 0; // ops
+  std::shared_ptr<const Error> refusal; // why it cannot be run; null: it can
+  uint32_t entry = 0, end = 0;          // ops
   uint32_t registerBytes = 0;
+  std::vector<RegisterRow> rows;
+  std::vector<uint32_t> callees; // functions it calls by name
   uint32_t localBytes = 0, localAlignment = 16;
-  uint32_t parameterBytes = 0; // of one lane: all .param variables of its body, parameters and results included
-  uint32_t staticSharedBytes = 0;
+  uint32_t parameterBytes = 0;    // of one lane: all .param variables of its body, parameters and results included
+  uint32_t staticSharedBytes = 0; // as the kernel declares them
+  uint32_t laidSharedBytes = 0;   // as they lie here, with gaps
+  struct Gap {
+    uint32_t offset, bytes; // from the start of the block's memory
+  };
+  std::vector<Gap> sharedGaps; // between variables, which nobody may touch
   bool usesWgmma = false;
+  bool asksForGrid = false; // for the workspace that a cooperative launch gives
 };
 
 struct CallPlan {
@@ -152,15 +169,22 @@ struct Program {
     Variable *variable;
     AlignedBytes memory;
   };
-  std::vector<Module> variables;  // .global and .const, with their memory
-  uint32_t moduleSharedBytes = 0; // .shared at module level
+  std::vector<Module> variables; // .global and .const, with their memory
   uint32_t dynamicSharedAlignment = 16;
+  bool usesReservedShared = false; // the system's part of shared memory
+  bool usesStack = false;          // alloca
   unsigned smVersion = 90;
   bool hasGlobalAtomics = false; // the order of blocks may show
   bool usesWgmma = false;
   uint32_t sharedGranule = 4, globalGranule = 4; // bytes: the smallest access of each memory, 4 at most
 
   uint32_t functionIndex(const Function *function) const;
+
+  // The user's source lines, and which of them each op belongs to: made when they are first asked for.
+  std::vector<SourcePlace> lines;
+  std::vector<uint32_t> lineOf;
+  SourcePlace place(uint32_t op, const Frame *frame = nullptr) const;
+  void findLines();
 };
 
 // Where shared memory begins in its space, and the windows of generic addresses. Global, constant and kernel parameter
@@ -171,6 +195,11 @@ constexpr uint64_t localWindow = uint64_t(0xF2) << 56;
 constexpr uint64_t functionWindow = uint64_t(0xF3) << 56;
 constexpr uint32_t clusterShift = 24; // shared::cluster addresses: (rank + 1) << 24 | offset; below 1 << 24: one's own
 constexpr uint32_t localStart = 16;
+constexpr uint32_t reservedSharedBytes = 1024;
+constexpr uint32_t mostSharedBytes = 232448; // of a block
+constexpr uint32_t sharedGap = 16;           // bytes between variables, which catch what runs past the end of one
+constexpr uint32_t multiprocessors = 132;    // of an H200
+constexpr uint32_t stackBytes = 1 << 16;     // of a thread, for what alloca takes
 
 // The warp's special registers, each a row of 256 bytes in SpecialBase. Row 0 and 1 take what nobody reads.
 enum SpecialRow : uint32_t {
@@ -221,6 +250,11 @@ enum SpecialRow : uint32_t {
   GlobalTimer,
   GlobalTimerLow,
   GlobalTimerHigh,
+  Environment1, // the workspace of a cooperative launch, its upper half
+  Environment2,
+  ReservedSharedBegin,
+  ReservedSharedEnd,
+  ReservedSharedSize,
   ParameterBase,
   DynamicShared32,
   DynamicShared64,

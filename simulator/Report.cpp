@@ -55,28 +55,81 @@ std::string SourcePlace::text() const {
   std::string ptx = "PTX line " + std::to_string(ptxLine);
   if (file.empty())
     return ptx;
+  if (!innerFile.empty())
+    ptx += ", in " + innerFile + ":" + std::to_string(innerLine);
   return file + ":" + std::to_string(line) + (column ? ":" + std::to_string(column) : "") + " (" + ptx + ")";
 }
 
-SourcePlace LaunchState::placeOf(uint32_t op) const {
-  SourcePlace place;
-  if (op >= program->infos.size())
-    return place;
-  const Instruction &instruction = *program->infos[op].instruction;
-  place.ptxLine = instruction.line;
-  if (instruction.place.line) {
-    auto file = program->syntax->files.find(instruction.place.file);
-    place.file = file != program->syntax->files.end() ? file->second : "file " + std::to_string(instruction.place.file);
-    place.line = instruction.place.line;
-    place.column = instruction.place.column;
+static bool isLibrary(std::string_view file) {
+  for (std::string_view part : {"-linux/include/", "/cuda/include/", "/usr/include/", "/usr/lib/",
+                                "/site-packages/nvidia/", "/triton/language/", "/nacre/language/"})
+    if (file.find(part) != std::string_view::npos)
+      return true;
+  return false;
+}
+
+uint32_t SyntaxModule::ownPlace(uint32_t place) const {
+  for (; place; place = places[place].inlinedAt) {
+    auto file = files.find(places[place].file);
+    if (file == files.end() || !isLibrary(file->second))
+      return place;
   }
-  return place;
+  return 0;
+}
+
+// The user's line: where the instruction stands, or the call, inlined or not, that it belongs to.
+SourcePlace Program::place(uint32_t op, const Frame *frame) const {
+  SourcePlace result;
+  if (op >= infos.size())
+    return result;
+  result.ptxLine = infos[op].instruction->line;
+  uint32_t inner = infos[op].instruction->place, own = syntax->ownPlace(inner);
+  for (; !own && frame && frame->parent; frame = frame->parent)
+    own = syntax->ownPlace(infos[frame->returnPc - 1].instruction->place);
+  auto fileOf = [&](uint32_t place) {
+    auto file = syntax->files.find(syntax->places[place].file);
+    return file != syntax->files.end() ? file->second : "file " + std::to_string(syntax->places[place].file);
+  };
+  if (!own)
+    own = inner;
+  if (!own)
+    return result;
+  result.file = fileOf(own);
+  result.line = syntax->places[own].line;
+  result.column = syntax->places[own].column;
+  if (inner && inner != own && syntax->ownPlace(inner) != inner) {
+    result.innerFile = fileOf(inner);
+    result.innerLine = syntax->places[inner].line;
+  }
+  return result;
+}
+
+void Program::findLines() {
+  if (lineOf.size() == ops.size())
+    return;
+  lineOf.resize(ops.size());
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> known; // file and line, or the PTX line
+  for (uint32_t op = 0; op < ops.size(); ++op) {
+    const Instruction &instruction = *infos[op].instruction;
+    uint32_t own = syntax->ownPlace(instruction.place);
+    const Place &at = syntax->places[own ? own : instruction.place];
+    auto [found, isNew] = known.try_emplace({at.file, at.line, at.line ? 0 : instruction.line}, 0);
+    if (isNew) {
+      found->second = static_cast<uint32_t>(lines.size());
+      lines.push_back(place(op));
+      lines.back().column = 0;
+      lines.back().innerFile.clear();
+    }
+    lineOf[op] = found->second;
+  }
 }
 
 void LaunchState::reportAt(FindingKind kind, std::string message, uint32_t op, uint32_t otherOp, const Block *block,
                            const Warp *warp, uint32_t lane) {
   std::lock_guard lock(mutex);
   FindingKey key{kind, op, otherOp};
+  if (otherOp != ~0u && op > otherOp) // a race is one, whichever access comes second
+    std::swap(key.op, key.other);
   for (size_t i = 0; i < findingKeys.size(); ++i)
     if (findingKeys[i] == key) {
       ++findings[i].count;
@@ -87,9 +140,9 @@ void LaunchState::reportAt(FindingKind kind, std::string message, uint32_t op, u
   Finding finding;
   finding.kind = kind;
   finding.message = std::move(message);
-  finding.place = placeOf(op);
+  finding.place = program->place(op, warp && warp->pc == op ? warp->frame : nullptr);
   if (otherOp != ~0u)
-    finding.other = placeOf(otherOp);
+    finding.other = program->place(otherOp);
   if (op < program->infos.size())
     finding.instruction = std::string(program->infos[op].instruction->text.substr(0, 200));
   if (block)
@@ -109,7 +162,7 @@ void LaunchState::report(const Warp &warp, uint32_t lane, FindingKind kind, std:
 
 void collectCounters(const LaunchState &state, const Worker &worker, Counters &counters) {
   uint64_t byClass[size_t(InstructionClass::Count)] = {};
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, LineCounters> lines;
+  std::vector<LineCounters> lines(state.program->lines.size());
   for (size_t i = 0; i < worker.counters.size(); ++i) {
     const OpCounters &op = worker.counters[i];
     InstructionClass kind = state.program->ops[i].kind;
@@ -121,14 +174,7 @@ void collectCounters(const LaunchState &state, const Worker &worker, Counters &c
     counters.globalAccesses += op.accesses, counters.globalSectors += op.units, counters.idealSectors += op.idealUnits;
     counters.sharedAccesses += op.sharedAccesses, counters.sharedWavefronts += op.wavefronts;
     counters.idealWavefronts += op.idealWavefronts;
-    const Instruction &instruction = *state.program->infos[i].instruction;
-    bool hasPlace = instruction.place.line != 0;
-    auto &line = lines[{hasPlace ? instruction.place.file : 0, hasPlace ? instruction.place.line : 0,
-                        hasPlace ? 0 : instruction.line}];
-    if (line.place.ptxLine == 0) {
-      line.place = state.placeOf(static_cast<uint32_t>(i));
-      line.place.column = 0;
-    }
+    LineCounters &line = lines[state.program->lineOf[i]];
     line.warpInstructions += op.executions, line.threadInstructions += op.threads;
     line.globalAccesses += op.accesses, line.globalSectors += op.units, line.idealSectors += op.idealUnits;
     line.sharedAccesses += op.sharedAccesses, line.sharedWavefronts += op.wavefronts;
@@ -137,8 +183,15 @@ void collectCounters(const LaunchState &state, const Worker &worker, Counters &c
   for (size_t i = 0; i < size_t(InstructionClass::Count); ++i)
     if (byClass[i])
       counters.byClass.emplace_back(nameOf(static_cast<InstructionClass>(i)), byClass[i]);
-  for (auto &[key, line] : lines)
-    counters.lines.push_back(line);
+  for (size_t i = 0; i < lines.size(); ++i)
+    if (lines[i].warpInstructions) {
+      lines[i].place = state.program->lines[i];
+      counters.lines.push_back(std::move(lines[i]));
+    }
+  std::sort(counters.lines.begin(), counters.lines.end(), [](const LineCounters &a, const LineCounters &b) {
+    return std::tie(a.place.file, a.place.line, a.place.ptxLine) <
+           std::tie(b.place.file, b.place.line, b.place.ptxLine);
+  });
   counters.bulkBytes = worker.bulkBytes;
   counters.barriers = worker.barriers;
 }
@@ -196,7 +249,8 @@ static std::string quoted(const std::string &text) {
 }
 static std::string json(const SourcePlace &place) {
   return "{\"file\": " + quoted(place.file) + ", \"line\": " + std::to_string(place.line) +
-         ", \"column\": " + std::to_string(place.column) + ", \"ptx_line\": " + std::to_string(place.ptxLine) + "}";
+         ", \"column\": " + std::to_string(place.column) + ", \"ptx_line\": " + std::to_string(place.ptxLine) +
+         ", \"inner_file\": " + quoted(place.innerFile) + ", \"inner_line\": " + std::to_string(place.innerLine) + "}";
 }
 static std::string json(const Dimensions &d) {
   return "[" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + "]";

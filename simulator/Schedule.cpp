@@ -54,8 +54,8 @@ void fillSpecials(Warp &warp) {
   fillRow(warp, NctaidX, state.grid.x), fillRow(warp, NctaidY, state.grid.y), fillRow(warp, NctaidZ, state.grid.z);
   fillRow(warp, WarpId, warp.index);
   fillRow(warp, NWarpId, static_cast<uint32_t>(block.warps.size()));
-  fillRow(warp, SmId, block.linear % 132);
-  fillRow(warp, NSmId, 132);
+  fillRow(warp, SmId, block.linear % multiprocessors);
+  fillRow(warp, NSmId, multiprocessors);
   fillWide(warp, GridId, 1);
   fillRow(warp, ClusterIdX, cluster.id.x), fillRow(warp, ClusterIdY, cluster.id.y),
       fillRow(warp, ClusterIdZ, cluster.id.z);
@@ -68,7 +68,13 @@ void fillSpecials(Warp &warp) {
   fillRow(warp, ClusterNctaRank, static_cast<uint32_t>(c.count()));
   fillRow(warp, IsExplicitCluster, c.count() > 1 ? allLanes : 0);
   fillRow(warp, DynamicSmemSize, state.launch->sharedBytes);
-  fillRow(warp, TotalSmemSize, state.sharedBytes);
+  fillRow(warp, TotalSmemSize, state.declaredSharedBytes);
+  auto workspace = reinterpret_cast<uint64_t>(state.workspace.data);
+  fillRow(warp, Environment1, static_cast<uint32_t>(workspace >> 32));
+  fillRow(warp, Environment2, static_cast<uint32_t>(workspace));
+  fillRow(warp, ReservedSharedBegin, sharedStart + state.reservedOffset);
+  fillRow(warp, ReservedSharedEnd, sharedStart + state.reservedOffset + reservedSharedBytes);
+  fillRow(warp, ReservedSharedSize, reservedSharedBytes);
   fillWide(warp, ParameterBase, reinterpret_cast<uint64_t>(state.parameters.data));
   fillRow(warp, DynamicShared32, sharedStart + state.dynamicOffset);
   fillWide(warp, DynamicShared64, sharedStart + state.dynamicOffset);
@@ -89,9 +95,9 @@ std::unique_ptr<Warp> makeWarp(Block &block, uint32_t index, uint32_t threads) {
   warp->bases[SpecialBase] = warp->specials.data;
   warp->bases[ConstantBase] = state.program->constants.data;
   warp->localBytes = state.localBytes;
-  warp->local.resize(size_t(warp->localBytes) * laneCount);
+  warp->local.allocate(size_t(warp->localBytes) * laneCount);
   if (state.checks)
-    warp->localInitialised.resize(warp->local.size());
+    warp->localInitialised.allocate(warp->local.size);
   warp->ownClock() = 1;
   Frame *frame = makeFrame(*warp, *state.kernel);
   frame->lanes = warp->live;
@@ -128,11 +134,21 @@ std::unique_ptr<Cluster> makeCluster(LaunchState &state, uint32_t linear) {
     block->id = {cluster->id.x * c.x + x, cluster->id.y * c.y + y, cluster->id.z * c.z + z};
     block->linear = block->id.x + state.grid.x * (block->id.y + state.grid.y * block->id.z);
     block->sharedBytes = state.sharedBytes;
-    block->shared.allocate(std::max(state.sharedBytes, 16u), 1024);
-    if (state.checks)
-      block->shadow.resize(state.sharedBytes / state.program->sharedGranule + 1);
-    else // what is read before it is written should look like it
-      std::memset(block->shared.data, 0xA5, state.sharedBytes);
+    block->reservedOffset = state.reservedOffset;
+    uint32_t bytes = state.reservedOffset == ~0u ? state.sharedBytes : state.reservedOffset + reservedSharedBytes;
+    block->shared.allocate(std::max(bytes, 16u), 1024);
+    if (state.checks) {
+      uint32_t granule = state.program->sharedGranule;
+      block->shadow.resize(bytes / granule + 1);
+      for (const DecodedFunction::Gap &gap : state.kernel->sharedGaps)
+        for (uint32_t at = (gap.offset + granule - 1) / granule; at < (gap.offset + gap.bytes) / granule; ++at)
+          block->shadow[at].flags = ShadowGap;
+      uint32_t laid = state.kernel->laidSharedBytes;
+      for (uint32_t at = (laid + granule - 1) / granule; at < std::min(state.dynamicOffset, bytes) / granule; ++at)
+        block->shadow[at].flags = ShadowGap;
+    } else { // what is read before it is written should look like it
+      std::memset(block->shared.data, 0xA5, bytes);
+    }
     block->liveThreads = threads;
     block->registerPool = 65536;
     cluster->blocks.push_back(std::move(block));
@@ -238,7 +254,7 @@ void reportDeadlock(Cluster &cluster) {
         if (++shown > 16)
           continue;
         message += " Block " + std::to_string(block->linear) + " warp " + std::to_string(warp->index) + ": " +
-                   state.placeOf(pc).text() + " (`" +
+                   state.program->place(pc, fragment.frame).text() + " (`" +
                    std::string(state.program->infos[pc].instruction->text.substr(0, 60)) + "`).";
       }
   if (first)
@@ -322,6 +338,10 @@ void work(LaunchState &state, ClusterQueue &queue, Worker &worker) {
     }
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
+  if (state.checks && state.stopped)
+    for (auto &cluster : resident)
+      for (auto &block : cluster->blocks)
+        reportEarlyReads(*block);
   if (!stuck)
     ++queue.stuckWorkers; // gone: it will change nothing
   currentWorker = nullptr;

@@ -4,6 +4,7 @@
 #include "simulator/Races.h"
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 
 namespace nacre::simulator {
 
@@ -50,18 +51,27 @@ public:
     state.launch = &launch;
     state.program = program.get();
     state.kernel = &find(launch.kernel);
+    if (std::shared_ptr<const Error> refusal = refusalOf(*state.kernel))
+      throw Error(*refusal);
+    for (const DecodedFunction *function : reachedFrom(*state.kernel))
+      state.asksForGrid |= function->asksForGrid;
     const Function &source = *state.kernel->source;
     state.grid = launch.grid, state.block = launch.block;
     state.checks = launch.checks, state.counters = launch.counters;
     shape(state, source);
     layOutShared(state);
+    if (launch.cooperative)
+      makeCooperative(state);
     passArguments(state, source);
     registerMemory(state);
     uint64_t local = state.kernel->localBytes, functions = 0;
     for (const DecodedFunction &function : program->functions)
-      if (!function.source->isEntry)
+      if (!function.source->isEntry && function.source->isDefined)
         functions += function.localBytes + function.localAlignment;
-    state.localBytes = static_cast<uint32_t>(std::min<uint64_t>(local + functions * 4, 1 << 22));
+    local += functions * 4 + (program->usesStack ? stackBytes : 0);
+    state.localBytes = static_cast<uint32_t>(std::min<uint64_t>((local + 15) / 16 * 16, 1 << 22));
+    if (launch.counters)
+      program->findLines();
     Report report;
     report.kernel = source.name;
     runLaunch(state, report);
@@ -74,7 +84,7 @@ public:
 private:
   std::unique_ptr<Program> program;
 
-  static KernelInfo infoOf(const DecodedFunction &function) {
+  KernelInfo infoOf(const DecodedFunction &function) const {
     KernelInfo info;
     info.name = function.source->name;
     for (const Variable *parameter : function.source->parameters)
@@ -84,7 +94,31 @@ private:
     auto &threads = function.source->requiredThreads, &cluster = function.source->requiredCluster;
     info.requiredThreads = {threads[0], threads[1], threads[2]};
     info.requiredCluster = {cluster[0], cluster[1], cluster[2]};
+    if (auto refusal = refusalOf(function))
+      info.refusal = refusal->what();
     return info;
+  }
+
+  // The kernel and the functions that it calls.
+  std::vector<const DecodedFunction *> reachedFrom(const DecodedFunction &kernel) const {
+    std::vector<const DecodedFunction *> reached = {&kernel};
+    for (size_t i = 0; i < reached.size(); ++i)
+      for (uint32_t callee : reached[i]->callees)
+        if (std::find(reached.begin(), reached.end(), &program->functions[callee]) == reached.end())
+          reached.push_back(&program->functions[callee]);
+    return reached;
+  }
+
+  // Why a kernel cannot be run: for its own sake or for a function that it calls. Null: it can.
+  std::shared_ptr<const Error> refusalOf(const DecodedFunction &kernel) const {
+    for (const DecodedFunction *function : reachedFrom(kernel))
+      if (function->refusal)
+        return function == &kernel ? function->refusal
+                                   : std::make_shared<const Error>(std::string(function->refusal->what()) + " (in `" +
+                                                                       function->source->name + "`, which `" +
+                                                                       kernel.source->name + "` calls)",
+                                                                   function->refusal->line);
+    return nullptr;
   }
 
   const DecodedFunction &find(const std::string &name) const {
@@ -108,10 +142,19 @@ private:
     const Launch &launch = *state.launch;
     if (launch.grid.count() == 0 || launch.block.count() == 0)
       throw Error("the grid and the block must not be empty");
+    auto atMost = [](uint32_t value, uint32_t most, const char *what) {
+      if (value > most)
+        throw Error(std::string(what) + " has at most " + std::to_string(most) + ", not " + std::to_string(value));
+    };
+    atMost(launch.block.x, 1024, "a block's x dimension");
+    atMost(launch.block.y, 1024, "a block's y dimension");
+    atMost(launch.block.z, 64, "a block's z dimension");
+    atMost(launch.grid.y, 65535, "the grid's y dimension");
+    atMost(launch.grid.z, 65535, "the grid's z dimension");
     if (launch.block.count() > 1024)
       throw Error("a block has at most 1024 threads, not " + std::to_string(launch.block.count()));
     if (launch.grid.count() > (1u << 24) - 2)
-      throw Error("the grid has more than 16 million blocks");
+      throw Error("the grid has " + std::to_string(launch.grid.count()) + " blocks: 16 million are simulated at most");
     if (source.requiredThreads[0]) {
       const uint32_t *r = source.requiredThreads;
       if (launch.block.x != r[0] || launch.block.y != r[1] || launch.block.z != r[2])
@@ -134,13 +177,31 @@ private:
   }
 
   void layOutShared(LaunchState &state) const {
-    uint32_t alignment = std::max(16u, program->dynamicSharedAlignment);
-    state.dynamicOffset = (state.kernel->staticSharedBytes + alignment - 1) / alignment * alignment;
-    uint64_t total = state.launch->sharedBytes ? uint64_t(state.dynamicOffset) + state.launch->sharedBytes
-                                               : state.kernel->staticSharedBytes;
-    if (total > 232448)
-      throw Error("the block needs " + std::to_string(total) + " bytes of shared memory; there are 232448");
-    state.sharedBytes = static_cast<uint32_t>(total);
+    uint32_t alignment = std::max(16u, program->dynamicSharedAlignment), dynamic = state.launch->sharedBytes;
+    auto behind = [&](uint32_t bytes) { return (bytes + alignment - 1) / alignment * alignment; };
+    uint32_t declared = state.kernel->staticSharedBytes, laid = state.kernel->laidSharedBytes;
+    uint64_t total = dynamic ? uint64_t(behind(declared)) + dynamic : declared;
+    if (total > mostSharedBytes)
+      throw Error("the block needs " + std::to_string(total) + " bytes of shared memory; there are " +
+                  std::to_string(mostSharedBytes));
+    state.declaredSharedBytes = static_cast<uint32_t>(total);
+    state.dynamicOffset = behind(laid ? laid + sharedGap : 0);
+    if (sharedStart + state.dynamicOffset + dynamic > (1u << 18)) // too far for descriptors of wgmma: no gap
+      state.dynamicOffset = behind(laid);
+    state.sharedBytes = dynamic ? state.dynamicOffset + dynamic : laid;
+    if (program->usesReservedShared)
+      state.reservedOffset = (state.sharedBytes + sharedGap + 15) / 16 * 16;
+  }
+
+  // Blocks wait for each other: they must all fit at once. The kernel finds the grid's workspace, two words of 32 bits,
+  // in special registers.
+  static void makeCooperative(LaunchState &state) {
+    uint64_t warps = (state.block.count() + laneCount - 1) / laneCount;
+    uint64_t most = multiprocessors * std::min<uint64_t>({32, 64 / warps, 233472 / (state.declaredSharedBytes + 1024)});
+    if (state.grid.count() > most)
+      throw Error("a cooperative launch of such blocks has at most " + std::to_string(most) + ", not " +
+                  std::to_string(state.grid.count()) + ": all of them must be on the GPU at once");
+    state.workspace.allocate(64);
   }
 
   static void passArguments(LaunchState &state, const Function &source) {
@@ -163,48 +224,40 @@ private:
   }
 
   void registerMemory(LaunchState &state) const {
-    bool watch = state.checks && state.grid.count() > 1;
-    uint32_t shift = program->globalGranule == 1 ? 0 : program->globalGranule == 2 ? 1 : 2;
+    std::vector<Allocation> all;
     auto add = [&](const void *data, uint64_t bytes, const std::string &name, bool writable) {
-      Allocation allocation;
-      allocation.begin = reinterpret_cast<uint64_t>(data);
-      allocation.end = allocation.begin + bytes;
-      allocation.name = name;
-      allocation.writable = writable;
-      if (watch && writable)
-        allocation.shadow = std::make_shared<MemoryShadow>(bytes, shift);
-      state.allocations.push_back(std::move(allocation));
+      auto begin = reinterpret_cast<uint64_t>(data);
+      all.push_back({begin, begin + bytes, name, writable, nullptr});
     };
     size_t index = 0;
     for (const MemoryRange &range : state.launch->memory) {
-      if (range.bytes)
-        add(range.data, range.bytes, range.name.empty() ? "memory " + std::to_string(index) : range.name,
-            range.writable);
+      add(range.data, range.bytes, range.name.empty() ? "memory " + std::to_string(index) : range.name, range.writable);
       ++index;
     }
     for (const Program::Module &stored : program->variables)
       add(stored.memory.data, stored.variable->bytes, stored.variable->name, stored.variable->space == Space::Global);
     add(state.parameters.data, state.parameters.size, "the kernel's parameters", false);
-    std::sort(state.allocations.begin(), state.allocations.end(),
-              [](const Allocation &a, const Allocation &b) { return a.begin < b.begin; });
+    if (state.workspace.data)
+      add(state.workspace.data, state.workspace.size, "the grid's workspace", true);
+    std::sort(all.begin(), all.end(), [](const Allocation &a, const Allocation &b) {
+      return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+    });
     // Ranges given twice or overlapping become one.
-    std::vector<Allocation> merged;
-    for (Allocation &allocation : state.allocations) {
-      if (!merged.empty() && allocation.begin < merged.back().end) {
-        Allocation &last = merged.back();
-        if (allocation.end > last.end) {
-          last.end = allocation.end;
-          if (last.shadow)
-            last.shadow = std::make_shared<MemoryShadow>(last.end - last.begin, shift);
-        }
+    for (Allocation &allocation : all) {
+      if (!state.allocations.empty() && allocation.begin < state.allocations.back().end) {
+        Allocation &last = state.allocations.back();
+        last.end = std::max(last.end, allocation.end);
         last.writable |= allocation.writable;
-        if (!last.shadow && last.writable && watch)
-          last.shadow = std::make_shared<MemoryShadow>(last.end - last.begin, shift);
       } else {
-        merged.push_back(std::move(allocation));
+        state.allocations.push_back(std::move(allocation));
       }
     }
-    state.allocations = std::move(merged);
+    if (!state.checks || state.grid.count() * state.block.count() == 1)
+      return;
+    uint32_t shift = program->globalGranule == 1 ? 0 : program->globalGranule == 2 ? 1 : 2;
+    for (Allocation &allocation : state.allocations)
+      if (allocation.writable && allocation.begin < allocation.end)
+        allocation.shadow = std::make_shared<MemoryShadow>(allocation.end - allocation.begin, shift);
   }
 };
 

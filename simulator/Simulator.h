@@ -51,6 +51,7 @@ struct Launch {
   Dimensions grid, block;
   Dimensions cluster = {0, 0, 0}; // 0: as the kernel's directives say
   uint32_t sharedBytes = 0;       // dynamic shared memory
+  bool cooperative = false;       // all blocks at once, with what cooperative_groups::this_grid().sync() needs
   std::vector<std::vector<std::byte>> arguments;
   std::vector<MemoryRange> memory;
   Schedule schedule = Schedule::Fixed;
@@ -100,6 +101,8 @@ struct SourcePlace {
   std::string file; // empty where the PTX has no .loc
   uint32_t line = 0, column = 0;
   uint32_t ptxLine = 0;
+  std::string innerFile; // the library's line that the user's line called; empty: the instruction is the user's own
+  uint32_t innerLine = 0;
   std::string text() const;
 };
 
@@ -153,6 +156,7 @@ struct KernelInfo {
   uint32_t staticSharedBytes = 0;
   Dimensions requiredThreads = {0, 0, 0}; // .reqntid; 0: none
   Dimensions requiredCluster = {0, 0, 0};
+  std::string refusal; // why it cannot be run; empty: it can
 };
 
 class Module {
@@ -165,7 +169,7 @@ public:
   virtual MemoryRange variable(std::string_view name) = 0;
 };
 
-// Throws Error.
+// Throws Error for text that is not PTX. A kernel with an instruction that is not simulated is refused when it is run.
 std::unique_ptr<Module> load(std::string_view ptx, std::string_view fileName = "");
 
 // The parameters of cuTensorMapEncodeTiled, with the same values for the enumerations.

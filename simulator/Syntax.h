@@ -54,11 +54,12 @@ enum class OperandKind : uint8_t {
 
 struct Operand {
   OperandKind kind = OperandKind::Sink;
-  bool negated = false;  // !%p
-  uint32_t reg = 0;      // Register: index in its function
-  std::string_view name; // Special, Label, unresolved names
-  uint64_t bits = 0;     // Integer: value; Float: bits of the double or of the float
-  bool isSingle = false; // Float written as 0fXXXXXXXX
+  bool negated = false;      // !%p
+  uint32_t reg = 0;          // Register: index in its function
+  std::string_view name;     // Special, Label, unresolved names
+  std::string_view selector; // of a video instruction: the parts of a register, `b0` or `h10`
+  uint64_t bits = 0;         // Integer: value; Float: bits of the double or of the float
+  bool isSingle = false;     // Float written as 0fXXXXXXXX
   Variable *variable = nullptr;
   Function *function = nullptr;
   int64_t offset = 0;              // Address: added to base; Variable: added to the address
@@ -70,8 +71,10 @@ struct Operand {
   Operand &operator=(Operand &&) = default;
 };
 
+// A place of the source, from .loc, and the place of the call that it was inlined at.
 struct Place {
   uint32_t file = 0, line = 0, column = 0;
+  uint32_t inlinedAt = 0; // index in SyntaxModule::places; 0: none
 };
 
 struct Instruction {
@@ -81,7 +84,7 @@ struct Instruction {
   uint32_t guard = 0;
   std::vector<Operand> operands;
   uint32_t line = 0;
-  Place place;
+  uint32_t place = 0; // index in SyntaxModule::places
   std::string_view text;
 };
 
@@ -110,7 +113,11 @@ struct SyntaxModule {
   std::vector<std::unique_ptr<Function>> functions;
   std::deque<Variable> variables;
   std::map<uint32_t, std::string> files;
+  std::vector<Place> places = {Place()}; // the first: not known
 
+  // The innermost place of a chain that is the user's own: not in a header of the CUDA toolkit nor in a compiler's
+  // standard library. 0: none.
+  uint32_t ownPlace(uint32_t place) const;
   Function *findFunction(std::string_view name) const;
   Variable *findVariable(std::string_view name);
 };

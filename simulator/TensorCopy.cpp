@@ -201,6 +201,7 @@ Status tensorHandler(Warp &warp, const Op &op, uint32_t mask) {
     }
     if (plan.prefetch)
       return;
+    checkMapFences(warp, lane, mapAddress);
     auto inner = static_cast<int64_t>(static_cast<int32_t>(warp.at<uint32_t>(plan.coordinates[0])[lane])) *
                  elementBytes(static_cast<TensorMapType>(map.type));
     if (inner % 16) {

@@ -89,6 +89,57 @@ TensorMap encodeTensorMap(const TensorMapParameters &parameters) {
   return bytes;
 }
 
+void noteMapChange(Warp &warp, uint64_t address, bool released) {
+  if (!warp.launch->checks)
+    return;
+  std::lock_guard lock(warp.launch->synchronisedMutex);
+  ChangedMap &map = warp.launch->changedMaps[address];
+  map.op = warp.pc;
+  ++map.version;
+  map.released = released;
+  map.block = warp.block->linear;
+}
+void releaseMaps(Warp &warp) {
+  std::lock_guard lock(warp.launch->synchronisedMutex);
+  for (auto &[address, map] : warp.launch->changedMaps)
+    map.released |= map.block == warp.block->linear;
+}
+void acquireMap(Warp &warp, uint64_t address) {
+  std::lock_guard lock(warp.launch->synchronisedMutex);
+  auto found = warp.launch->changedMaps.find(address);
+  if (found == warp.launch->changedMaps.end())
+    return;
+  ChangedMap &map = found->second;
+  std::erase_if(map.acquires, [&](const ChangedMap::Acquire &old) {
+    return old.block == warp.block->linear && old.agent == warp.agent;
+  });
+  map.acquires.push_back({warp.block->linear, warp.agent, warp.ownClock(), map.version});
+}
+void checkMapFences(Warp &warp, uint32_t lane, uint64_t address) {
+  if (!warp.launch->checks)
+    return;
+  std::string missing;
+  uint32_t op = 0;
+  {
+    std::lock_guard lock(warp.launch->synchronisedMutex);
+    auto found = warp.launch->changedMaps.find(address);
+    if (found == warp.launch->changedMaps.end())
+      return;
+    const ChangedMap &map = found->second;
+    op = map.op;
+    bool acquired = std::any_of(map.acquires.begin(), map.acquires.end(), [&](const ChangedMap::Acquire &acquire) {
+      return acquire.version == map.version && acquire.block == warp.block->linear &&
+             (acquire.agent == warp.agent || clockOf(warp.clocks.seen, acquire.agent) >= acquire.clock);
+    });
+    missing = !map.released ? "release" : !acquired ? "acquire" : "";
+  }
+  if (!missing.empty())
+    warp.launch->report(warp, lane, FindingKind::ProxyRace,
+                        "a tensor copy uses a tensor map that the kernel has changed: fence.proxy.tensormap::generic." +
+                            missing + " is missing between them",
+                        op);
+}
+
 namespace {
 
 enum class Field : uint8_t {
@@ -157,6 +208,8 @@ Status replaceHandler(Warp &warp, const Op &op, uint32_t mask) {
       break;
     }
     std::memcpy(host[lane], &map, sizeof map);
+    if (warp.launch->find(reinterpret_cast<uint64_t>(host[lane])))
+      noteMapChange(warp, reinterpret_cast<uint64_t>(host[lane]), false);
   });
   return Status::Next;
 }
@@ -211,9 +264,9 @@ Status copyFenceHandler(Warp &warp, const Op &op, uint32_t mask) {
   addressesOf(warp, op.b, 0, op.flags & 1, from);
   unsigned lane = static_cast<unsigned>(std::countr_zero(mask));
   SharedRange range = sharedRange(warp, lane, from[lane] + op.extra, 128, "tensormap.cp_fenceproxy");
-  std::byte *target = globalRange(warp, lane, to[lane], 128, true, "tensormap.cp_fenceproxy");
+  std::byte *target = globalRange(warp, lane, to[lane], 128, true, "tensormap.cp_fenceproxy", GenericStream);
   if (range.block && target)
-    std::memcpy(target, range.data, 128);
+    std::memcpy(target, range.data, 128), noteMapChange(warp, to[lane], true);
   progressed(warp);
   return Status::Next;
 }

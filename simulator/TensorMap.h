@@ -5,6 +5,10 @@
 #include <optional>
 
 namespace nacre::simulator {
+struct Warp;
+}
+
+namespace nacre::simulator {
 
 // Zero bytes are a map that nothing has been written to; tensormap.replace writes one field at a time.
 struct TensorMapBits {
@@ -40,6 +44,12 @@ enum class TensorMapType : uint8_t {
   Count
 };
 uint32_t elementBytes(TensorMapType type);
+
+// Changes of maps in global memory, and the fences of the tensormap proxy.
+void noteMapChange(Warp &warp, uint64_t address, bool released);
+void releaseMaps(Warp &warp);
+void acquireMap(Warp &warp, uint64_t address);
+void checkMapFences(Warp &warp, uint32_t lane, uint64_t address);
 
 // What the hardware requires of a map; nothing if it is met.
 std::optional<std::string> wrongWith(const TensorMapBits &map);

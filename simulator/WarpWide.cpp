@@ -1,52 +1,203 @@
 // Exchange within a warp: shfl, vote, match, redux, activemask, elect, bar.warp.sync.
+//
+// The lanes that a member mask names meet wherever they stand: each executes an operation of the same kind with the
+// same mask, which need not be the same line of PTX (PTX ISA, "Independent thread scheduling"). Lanes that have exited
+// are not waited for; a shuffle that reads one is an error.
 #include "simulator/Execute.h"
 
 namespace nacre::simulator {
 namespace {
 
-// What .sync operations share: the lanes named by the member mask must all come. Returns false if they are not there
-// yet.
-bool meet(Warp &warp, const Op &op, uint32_t mask, Slot memberSlot, uint32_t (&members)[laneCount]) {
-  const uint32_t *row = warp.at<uint32_t>(memberSlot);
-  uint32_t needed = 0;
-  forEachLane(mask, [&](unsigned lane) { needed |= row[lane]; });
-  if (!gather(warp, mask, needed))
-    return false;
-  forEachLane(mask, [&](unsigned lane) {
-    members[lane] = row[lane] & warp.live;
-    if (!(row[lane] >> lane & 1))
+// What lanes bring to an exchange and take from it.
+struct Exchange {
+  uint32_t lanes = 0;                                     // those who take part
+  uint32_t members[laneCount] = {};                       // whom each of them names
+  uint64_t value[laneCount] = {};                         // operand a
+  uint32_t second[laneCount] = {}, third[laneCount] = {}; // operands b and c
+  uint32_t votes = 0;                                     // operand a, where it is a predicate
+  uint32_t result[laneCount] = {};
+  uint32_t predicate = 0;
+  uint32_t groupOf(unsigned lane) const { return members[lane] & lanes; }
+};
+
+// Operands of every exchange: d, a, b and c as the instruction has them, e the member mask, the first of the parts the
+// second result.
+enum ExchangeFlag : uint32_t {
+  ModeMask = 7,
+  SyncFlag = 16,
+  SecondFlag = 32,          // a second result, a predicate
+  NegatedFlag = 64,         // the vote is
+  VoteFlag = 128,           // operand a is a predicate
+  PredicateResultFlag = 256 // the result is a predicate
+};
+
+// With the registers of the frame at hand.
+void bring(const Warp &warp, const Op &op, uint32_t lanes, Exchange &exchange) {
+  const uint32_t *members = warp.at<uint32_t>(op.e);
+  const uint32_t *b = warp.at<uint32_t>(op.b), *c = warp.at<uint32_t>(op.c);
+  forEachLane(lanes, [&](unsigned lane) {
+    exchange.members[lane] = op.flags & SyncFlag ? members[lane] : lanes;
+    exchange.second[lane] = b[lane], exchange.third[lane] = c[lane];
+  });
+  if (op.flags & VoteFlag)
+    exchange.votes |= (op.flags & NegatedFlag ? ~warp.predicate(op.a) : warp.predicate(op.a)) & lanes;
+  else if (op.bytes == 8)
+    forEachLane(lanes, [&](unsigned lane) { exchange.value[lane] = warp.at<uint64_t>(op.a)[lane]; });
+  else
+    forEachLane(lanes, [&](unsigned lane) { exchange.value[lane] = warp.at<uint32_t>(op.a)[lane]; });
+  exchange.lanes |= lanes;
+}
+void take(const Warp &warp, const Op &op, uint32_t lanes, const Exchange &exchange) {
+  auto put = [&](uint32_t &d) { d = (d & ~lanes) | (exchange.predicate & lanes); };
+  if (op.flags & PredicateResultFlag)
+    put(warp.predicate(op.d));
+  else
+    forEachLane(lanes, [&](unsigned lane) { warp.at<uint32_t>(op.d)[lane] = exchange.result[lane]; });
+  if (op.flags & SecondFlag)
+    put(warp.predicate(warp.program->parts[op.first].slot));
+}
+
+bool sameOperation(const Op &a, const Op &b) {
+  return a.handler == b.handler && (a.flags & ~SecondFlag) == (b.flags & ~SecondFlag) && a.bytes == b.bytes;
+}
+
+// Lanes of other fragments that wait at such an operation bring what they have.
+void bringOthers(Warp &warp, const Op &op, Exchange &exchange) {
+  std::byte *own = warp.bases[FrameBase];
+  for (size_t i = 0; i < warp.fragments.size(); ++i) {
+    const Fragment &other = warp.fragments[i];
+    if (i == warp.current || !other.gathering || !other.mask || !sameOperation(warp.program->ops[other.pc], op))
+      continue;
+    warp.bases[FrameBase] = other.frame->registers.data;
+    bring(warp, warp.program->ops[other.pc], other.mask, exchange);
+  }
+  warp.bases[FrameBase] = own;
+}
+
+// The lanes of groups that are complete: all that a mask names are here with that mask, or have exited.
+uint32_t completeLanes(const Warp &warp, const Exchange &exchange) {
+  uint32_t complete = 0, first = exchange.members[std::countr_zero(exchange.lanes)], different = 0;
+  forEachLane(exchange.lanes, [&](unsigned lane) { different |= exchange.members[lane] ^ first; });
+  if (!different) // one mask, as nearly always
+    return first & warp.live & ~exchange.lanes ? 0 : exchange.lanes;
+  forEachLane(exchange.lanes, [&](unsigned lane) {
+    uint32_t needed = exchange.members[lane] & warp.live, with = 0;
+    forEachLane(needed & exchange.lanes,
+                [&](unsigned other) { with |= uint32_t(exchange.members[other] == exchange.members[lane]) << other; });
+    complete |= uint32_t(with == needed) << lane;
+  });
+  return complete;
+}
+
+void checkMembership(Warp &warp, const Exchange &exchange, uint32_t lanes) {
+  forEachLane(lanes, [&](unsigned lane) {
+    if (!(exchange.members[lane] >> lane & 1))
       warp.launch->report(warp, lane, FindingKind::SynchronisationMisuse,
                           "lane " + std::to_string(lane) + " executes it but is not in its member mask");
   });
-  ++warp.warpSyncs;
-  return true;
 }
-void allMembers(Warp &warp, uint32_t mask, uint32_t (&members)[laneCount]) {
-  for (uint32_t &member : members)
-    member = mask;
+
+// The lanes that are left wait for others, which do not come. What they miss is reported, and they go on without.
+void reportMissing(Warp &warp, const Exchange &exchange, uint32_t mask) {
+  auto first = static_cast<unsigned>(std::countr_zero(mask));
+  uint32_t missing = exchange.members[first] & warp.live & ~exchange.lanes;
+  std::string who = laneList(mask) + " of the warp " + (std::popcount(mask) == 1 ? "waits" : "wait") + " here for ";
+  if (missing) {
+    warp.launch->report(warp, first, FindingKind::DivergentBarrier,
+                        who + laneList(missing) + ", which the member mask names and which never come");
+    return;
+  }
+  uint32_t others = 0;
+  forEachLane(exchange.members[first] & exchange.lanes,
+              [&](unsigned lane) { others |= uint32_t(exchange.members[lane] != exchange.members[first]) << lane; });
+  warp.launch->report(warp, first, FindingKind::DivergentBarrier,
+                      who + laneList(others) + ", which come with another member mask");
+}
+
+using ExchangeFunction = void (*)(Warp &, const Op &, Exchange &);
+template <ExchangeFunction compute> Status exchangeHandler(Warp &warp, const Op &op, uint32_t mask) {
+  Exchange exchange;
+  bring(warp, op, mask, exchange);
+  Fragment &fragment = warp.fragments[warp.current];
+  auto finish = [&](uint32_t lanes) {
+    ++warp.warpSyncs;
+    exchange.lanes = lanes;
+    compute(warp, op, exchange);
+  };
+  uint32_t complete = completeLanes(warp, exchange);
+  if (complete == mask) { // nobody else is needed
+    fragment.gathering = fragment.forced = false;
+    checkMembership(warp, exchange, mask);
+    finish(mask);
+    take(warp, op, mask, exchange);
+    return Status::Next;
+  }
+  bringOthers(warp, op, exchange);
+  complete = completeLanes(warp, exchange);
+  if (!(complete & mask) && fragment.forced) {
+    reportMissing(warp, exchange, mask);
+    complete = mask;
+  }
+  fragment.pc = warp.pc;
+  // Those whom the guard leaves out do not wait.
+  if (uint32_t skipping = warp.active & ~mask)
+    sendOn(warp, warp.current, skipping);
+  if (!(complete & mask)) {
+    warp.fragments[warp.current].gathering = warp.fragments[warp.current].blocked = true;
+    return Status::Blocked;
+  }
+  checkMembership(warp, exchange, complete & mask);
+  finish(complete);
+  take(warp, op, complete & mask, exchange);
+  std::byte *own = warp.bases[FrameBase];
+  for (size_t i = 0, count = warp.fragments.size(); i < count; ++i) {
+    Fragment &other = warp.fragments[i];
+    uint32_t lanes = other.mask & complete;
+    if (i == warp.current || !other.gathering || !lanes || !sameOperation(warp.program->ops[other.pc], op))
+      continue;
+    warp.bases[FrameBase] = other.frame->registers.data;
+    take(warp, warp.program->ops[other.pc], lanes, exchange);
+    OpCounters &counter = currentWorker->counters[other.pc];
+    ++counter.executions;
+    counter.threads += static_cast<uint32_t>(std::popcount(lanes));
+    sendOn(warp, i, lanes);
+  }
+  warp.bases[FrameBase] = own;
+  sendOn(warp, warp.current, complete & mask);
+  warp.active = warp.fragments[warp.current].mask;
+  warp.fragments[warp.current].gathering = warp.fragments[warp.current].blocked = true;
+  progressed(warp);
+  return Status::Jumped;
+}
+
+// Emits an exchange whose operands are set, with the member mask as its last operand.
+template <ExchangeFunction compute> void emitExchange(Decoder &decoder, bool sync) {
+  Op &op = decoder.op;
+  const Operand &destination = decoder.operand(0);
+  op.d = decoder.destination(destination, op.flags & PredicateResultFlag ? 0 : 4);
+  if (destination.second) {
+    decoder.addParts(*destination.second, true);
+    if (decoder.program.parts[op.first].bytes != 0)
+      decoder.refuse("its second result must be a predicate");
+    op.flags |= SecondFlag;
+  }
+  if (sync) {
+    op.e = decoder.valueOf(decoder.operand(decoder.operandCount() - 1), ScalarType::U32);
+    op.flags |= SyncFlag;
+  }
+  decoder.emit(exchangeHandler<compute>, InstructionClass::Shuffle);
 }
 
 enum class Shuffle : uint8_t { Up, Down, Butterfly, Index };
-enum WarpFlag : uint32_t { SyncFlag = 16, SecondFlag = 32, NegatedFlag = 64 };
 
-Status shuffleHandler(Warp &warp, const Op &op, uint32_t mask) {
-  uint32_t members[laneCount];
-  if (op.flags & SyncFlag) {
-    if (!meet(warp, op, mask, op.e, members))
-      return Status::Blocked;
-  } else {
-    allMembers(warp, mask, members);
-  }
-  const uint32_t *a = warp.at<uint32_t>(op.a), *b = warp.at<uint32_t>(op.b), *c = warp.at<uint32_t>(op.c);
-  uint32_t result[laneCount], predicate = 0;
-  auto mode = static_cast<Shuffle>(op.flags & 3);
-  forEachLane(mask, [&](unsigned lane) {
-    int bval = static_cast<int>(b[lane] & 31), cval = static_cast<int>(c[lane] & 31),
-        segment = static_cast<int>(c[lane] >> 8 & 31);
+void shuffle(Warp &warp, const Op &op, Exchange &exchange) {
+  forEachLane(exchange.lanes, [&](unsigned lane) {
+    int bval = static_cast<int>(exchange.second[lane] & 31), cval = static_cast<int>(exchange.third[lane] & 31),
+        segment = static_cast<int>(exchange.third[lane] >> 8 & 31);
     int own = static_cast<int>(lane);
     int most = (own & segment) | (cval & ~segment), least = own & segment, j = own;
     bool inside = false;
-    switch (mode) {
+    switch (static_cast<Shuffle>(op.flags & ModeMask)) {
     case Shuffle::Up:
       j = own - bval, inside = j >= most;
       break;
@@ -62,20 +213,18 @@ Status shuffleHandler(Warp &warp, const Op &op, uint32_t mask) {
     }
     if (!inside)
       j = own;
-    if (!(mask >> j & 1) && inside)
+    exchange.predicate |= uint32_t(inside) << lane;
+    if (inside && !(exchange.groupOf(lane) >> j & 1) && j != own) {
       warp.launch->report(warp, lane, FindingKind::SynchronisationMisuse,
-                          "shfl reads lane " + std::to_string(j) +
-                              ", which does not take part: its value is undefined");
-    result[lane] = a[j];
-    predicate |= uint32_t(inside) << lane;
+                          "shfl reads lane " + std::to_string(j) + ", which " +
+                              (!(warp.present >> j & 1) ? "the block does not have"
+                               : !(warp.live >> j & 1)  ? "has exited"
+                                                        : "does not take part") +
+                              ": its value is undefined");
+      j = own;
+    }
+    exchange.result[lane] = static_cast<uint32_t>(exchange.value[j]);
   });
-  uint32_t *d = warp.at<uint32_t>(op.d);
-  forEachLane(mask, [&](unsigned lane) { d[lane] = result[lane]; });
-  if (op.flags & SecondFlag) {
-    uint32_t &p = warp.predicate(warp.program->parts[op.first].slot);
-    p = (p & ~mask) | (predicate & mask);
-  }
-  return Status::Next;
 }
 void decodeShuffle(Decoder &decoder) {
   Op &op = decoder.op;
@@ -86,47 +235,23 @@ void decodeShuffle(Decoder &decoder) {
   decoder.take("b32");
   decoder.finishModifiers();
   decoder.expectOperands(sync ? 5 : 4, sync ? 5 : 4);
-  op.flags = (mode == "up" ? 0 : mode == "down" ? 1 : mode == "bfly" ? 2 : 3) | (sync ? uint32_t(SyncFlag) : 0);
-  op.d = decoder.destination(decoder.operand(0), 4);
-  if (decoder.operand(0).second) {
-    decoder.addParts(*decoder.operand(0).second, true);
-    op.flags |= SecondFlag;
-  }
+  op.flags = mode == "up" ? 0 : mode == "down" ? 1 : mode == "bfly" ? 2 : 3;
   op.a = decoder.valueOf(decoder.operand(1), ScalarType::B32);
   op.b = decoder.valueOf(decoder.operand(2), ScalarType::U32);
   op.c = decoder.valueOf(decoder.operand(3), ScalarType::U32);
-  if (sync)
-    op.e = decoder.valueOf(decoder.operand(4), ScalarType::U32);
-  decoder.emit(shuffleHandler, InstructionClass::Shuffle);
+  emitExchange<shuffle>(decoder, sync);
 }
 
 enum class Vote : uint8_t { All, Any, Uniform, Ballot };
-Status voteHandler(Warp &warp, const Op &op, uint32_t mask) {
-  uint32_t members[laneCount];
-  if (op.flags & SyncFlag) {
-    if (!meet(warp, op, mask, op.b, members))
-      return Status::Blocked;
-  } else {
-    allMembers(warp, mask, members);
-  }
-  uint32_t votes = warp.predicate(op.a);
-  if (op.flags & NegatedFlag)
-    votes = ~votes;
-  auto mode = static_cast<Vote>(op.flags & 3);
-  if (mode == Vote::Ballot) {
-    uint32_t *d = warp.at<uint32_t>(op.d);
-    forEachLane(mask, [&](unsigned lane) { d[lane] = votes & members[lane] & mask; });
-    return Status::Next;
-  }
-  uint32_t result = 0;
-  forEachLane(mask, [&](unsigned lane) {
-    uint32_t group = members[lane] & mask, yes = votes & group;
+
+void vote(Warp &, const Op &op, Exchange &exchange) {
+  auto mode = static_cast<Vote>(op.flags & ModeMask);
+  forEachLane(exchange.lanes, [&](unsigned lane) {
+    uint32_t group = exchange.groupOf(lane), yes = exchange.votes & group;
     bool answer = mode == Vote::All ? yes == group : mode == Vote::Any ? yes != 0 : yes == 0 || yes == group;
-    result |= uint32_t(answer) << lane;
+    exchange.result[lane] = yes;
+    exchange.predicate |= uint32_t(answer) << lane;
   });
-  uint32_t &d = warp.predicate(op.d);
-  d = (d & ~mask) | (result & mask);
-  return Status::Next;
 }
 void decodeVote(Decoder &decoder) {
   Op &op = decoder.op;
@@ -138,35 +263,24 @@ void decodeVote(Decoder &decoder) {
   decoder.take("b32");
   decoder.finishModifiers();
   decoder.expectOperands(sync ? 3 : 2, sync ? 3 : 2);
-  op.flags = (mode == "all" ? 0 : mode == "any" ? 1 : mode == "uni" ? 2 : 3) | (sync ? uint32_t(SyncFlag) : 0);
-  op.d = decoder.destination(decoder.operand(0), mode == "ballot" ? 4 : 0);
+  op.flags = (mode == "all"   ? 0
+              : mode == "any" ? 1
+              : mode == "uni" ? 2
+                              : 3) |
+             VoteFlag | (mode == "ballot" ? 0u : uint32_t(PredicateResultFlag));
   op.a = decoder.predicate(decoder.operand(1));
   op.flags |= decoder.operand(1).negated ? uint32_t(NegatedFlag) : 0;
-  if (sync)
-    op.b = decoder.valueOf(decoder.operand(2), ScalarType::U32);
-  decoder.emit(voteHandler, InstructionClass::Shuffle);
+  emitExchange<vote>(decoder, sync);
 }
 
-Status matchHandler(Warp &warp, const Op &op, uint32_t mask) {
-  uint32_t members[laneCount];
-  if (!meet(warp, op, mask, op.b, members))
-    return Status::Blocked;
-  bool wide = op.bytes == 8, all = op.flags & 1;
-  auto value = [&](unsigned lane) { return wide ? warp.at<uint64_t>(op.a)[lane] : warp.at<uint32_t>(op.a)[lane]; };
-  uint32_t result[laneCount], predicate = 0;
-  forEachLane(mask, [&](unsigned lane) {
-    uint32_t same = 0, group = members[lane] & mask;
-    forEachLane(group, [&](unsigned other) { same |= uint32_t(value(other) == value(lane)) << other; });
-    result[lane] = all ? (same == group ? group : 0) : same;
-    predicate |= uint32_t(same == group) << lane;
+void match(Warp &, const Op &op, Exchange &exchange) {
+  forEachLane(exchange.lanes, [&](unsigned lane) {
+    uint32_t same = 0, group = exchange.groupOf(lane);
+    forEachLane(group,
+                [&](unsigned other) { same |= uint32_t(exchange.value[other] == exchange.value[lane]) << other; });
+    exchange.result[lane] = op.flags & 1 ? (same == group ? group : 0) : same;
+    exchange.predicate |= uint32_t(same == group) << lane;
   });
-  uint32_t *d = warp.at<uint32_t>(op.d);
-  forEachLane(mask, [&](unsigned lane) { d[lane] = result[lane]; });
-  if (op.flags & SecondFlag) {
-    uint32_t &p = warp.predicate(warp.program->parts[op.first].slot);
-    p = (p & ~mask) | (predicate & mask);
-  }
-  return Status::Next;
 }
 void decodeMatch(Decoder &decoder) {
   Op &op = decoder.op;
@@ -180,69 +294,47 @@ void decodeMatch(Decoder &decoder) {
   decoder.expectOperands(3, 3);
   op.flags = all;
   op.bytes = static_cast<uint8_t>(bytesOf(type));
-  op.d = decoder.destination(decoder.operand(0), 4);
-  if (decoder.operand(0).second) {
-    decoder.addParts(*decoder.operand(0).second, true);
-    op.flags |= SecondFlag;
-  }
   op.a = decoder.valueOf(decoder.operand(1), type);
-  op.b = decoder.valueOf(decoder.operand(2), ScalarType::U32);
-  decoder.emit(matchHandler, InstructionClass::Shuffle);
+  emitExchange<match>(decoder, true);
 }
 
 enum class Reduce : uint8_t { Add, MinimumSigned, MaximumSigned, MinimumUnsigned, MaximumUnsigned, And, Or, Xor };
-Status reduceHandler(Warp &warp, const Op &op, uint32_t mask) {
-  uint32_t members[laneCount];
-  if (!meet(warp, op, mask, op.b, members))
-    return Status::Blocked;
-  const uint32_t *a = warp.at<uint32_t>(op.a);
-  uint32_t result[laneCount];
+
+uint32_t reduced(Reduce operation, uint32_t a, uint32_t b) {
+  switch (operation) {
+  case Reduce::Add:
+    return a + b;
+  case Reduce::MinimumSigned:
+    return uint32_t(std::min(int32_t(a), int32_t(b)));
+  case Reduce::MaximumSigned:
+    return uint32_t(std::max(int32_t(a), int32_t(b)));
+  case Reduce::MinimumUnsigned:
+    return std::min(a, b);
+  case Reduce::MaximumUnsigned:
+    return std::max(a, b);
+  case Reduce::And:
+    return a & b;
+  case Reduce::Or:
+    return a | b;
+  case Reduce::Xor:
+    return a ^ b;
+  }
+  return a;
+}
+void reduce(Warp &, const Op &op, Exchange &exchange) {
   uint32_t lastGroup = 0, lastValue = 0;
-  forEachLane(mask, [&](unsigned lane) {
-    uint32_t group = members[lane] & mask;
+  forEachLane(exchange.lanes, [&](unsigned lane) {
+    uint32_t group = exchange.groupOf(lane);
     if (group != lastGroup) {
-      bool first = true;
-      uint32_t value = 0;
-      forEachLane(group, [&](unsigned other) {
-        uint32_t x = a[other];
-        if (first) {
-          value = x, first = false;
-          return;
-        }
-        switch (static_cast<Reduce>(op.flags)) {
-        case Reduce::Add:
-          value += x;
-          break;
-        case Reduce::MinimumSigned:
-          value = uint32_t(std::min(int32_t(value), int32_t(x)));
-          break;
-        case Reduce::MaximumSigned:
-          value = uint32_t(std::max(int32_t(value), int32_t(x)));
-          break;
-        case Reduce::MinimumUnsigned:
-          value = std::min(value, x);
-          break;
-        case Reduce::MaximumUnsigned:
-          value = std::max(value, x);
-          break;
-        case Reduce::And:
-          value &= x;
-          break;
-        case Reduce::Or:
-          value |= x;
-          break;
-        case Reduce::Xor:
-          value ^= x;
-          break;
-        }
+      lastGroup = group;
+      lastValue = static_cast<uint32_t>(exchange.value[std::countr_zero(group)]);
+      forEachLane(group & (group - 1), [&](unsigned other) {
+        lastValue =
+            reduced(static_cast<Reduce>(op.flags & ModeMask), lastValue, static_cast<uint32_t>(exchange.value[other]));
       });
-      lastGroup = group, lastValue = value;
     }
-    result[lane] = lastValue;
+    exchange.result[lane] = lastValue;
   });
-  uint32_t *d = warp.at<uint32_t>(op.d);
-  forEachLane(mask, [&](unsigned lane) { d[lane] = result[lane]; });
-  return Status::Next;
 }
 void decodeReduce(Decoder &decoder) {
   Op &op = decoder.op;
@@ -255,17 +347,30 @@ void decodeReduce(Decoder &decoder) {
   bool isSignedType = type == ScalarType::S32;
   if (bitsOf(type) != 32 || isFloat(type) || operation.empty())
     decoder.refuse("the simulator does not know this reduction");
-  Reduce reduce = operation == "add"   ? Reduce::Add
-                  : operation == "min" ? (isSignedType ? Reduce::MinimumSigned : Reduce::MinimumUnsigned)
-                  : operation == "max" ? (isSignedType ? Reduce::MaximumSigned : Reduce::MaximumUnsigned)
-                  : operation == "and" ? Reduce::And
-                  : operation == "or"  ? Reduce::Or
-                                       : Reduce::Xor;
-  op.flags = uint32_t(reduce);
-  op.d = decoder.destination(decoder.operand(0), 4);
+  Reduce kind = operation == "add"   ? Reduce::Add
+                : operation == "min" ? (isSignedType ? Reduce::MinimumSigned : Reduce::MinimumUnsigned)
+                : operation == "max" ? (isSignedType ? Reduce::MaximumSigned : Reduce::MaximumUnsigned)
+                : operation == "and" ? Reduce::And
+                : operation == "or"  ? Reduce::Or
+                                     : Reduce::Xor;
+  op.flags = uint32_t(kind);
   op.a = decoder.valueOf(decoder.operand(1), type);
-  op.b = decoder.valueOf(decoder.operand(2), ScalarType::U32);
-  decoder.emit(reduceHandler, InstructionClass::Shuffle);
+  emitExchange<reduce>(decoder, true);
+}
+
+void elect(Warp &, const Op &, Exchange &exchange) {
+  forEachLane(exchange.lanes, [&](unsigned lane) {
+    auto leader = static_cast<unsigned>(std::countr_zero(exchange.groupOf(lane)));
+    exchange.result[lane] = leader;
+    exchange.predicate |= uint32_t(leader == lane) << lane;
+  });
+}
+void decodeElect(Decoder &decoder) {
+  if (!decoder.take("sync"))
+    decoder.refuse("it needs .sync");
+  decoder.finishModifiers();
+  decoder.expectOperands(2, 2);
+  emitExchange<elect>(decoder, true);
 }
 
 Status activeMaskHandler(Warp &warp, const Op &op, uint32_t mask) {
@@ -281,43 +386,18 @@ void decodeActiveMask(Decoder &decoder) {
   decoder.emit(activeMaskHandler, InstructionClass::Shuffle);
 }
 
-Status electHandler(Warp &warp, const Op &op, uint32_t mask) {
-  uint32_t members[laneCount];
-  if (!meet(warp, op, mask, op.a, members))
-    return Status::Blocked;
-  uint32_t result = 0;
-  uint32_t *d = warp.at<uint32_t>(op.d);
-  forEachLane(mask, [&](unsigned lane) {
-    auto leader = static_cast<unsigned>(std::countr_zero(members[lane] & mask));
-    result |= uint32_t(leader == lane) << lane;
-    d[lane] = leader;
-  });
-  if (op.flags & SecondFlag) {
-    uint32_t &p = warp.predicate(warp.program->parts[op.first].slot);
-    p = (p & ~mask) | (result & mask);
-  }
-  return Status::Next;
-}
-void decodeElect(Decoder &decoder) {
-  Op &op = decoder.op;
-  if (!decoder.take("sync"))
-    decoder.refuse("it needs .sync");
-  decoder.finishModifiers();
-  decoder.expectOperands(2, 2);
-  op.d = decoder.destination(decoder.operand(0), 4);
-  if (decoder.operand(0).second) {
-    decoder.addParts(*decoder.operand(0).second, true);
-    op.flags |= SecondFlag;
-  }
-  op.a = decoder.valueOf(decoder.operand(1), ScalarType::U32);
-  decoder.emit(electHandler, InstructionClass::Shuffle);
-}
+void nothing(Warp &, const Op &, Exchange &) {}
 
 } // namespace
 
-Status warpBarrierHandler(Warp &warp, const Op &op, uint32_t mask) {
-  uint32_t members[laneCount];
-  return meet(warp, op, mask, op.a, members) ? Status::Next : Status::Blocked;
+void decodeWarpBarrier(Decoder &decoder) {
+  if (!decoder.take("sync"))
+    decoder.refuse("it is bar.warp.sync");
+  decoder.finishModifiers();
+  decoder.expectOperands(1, 1);
+  decoder.op.e = decoder.valueOf(decoder.operand(0), ScalarType::U32);
+  decoder.op.flags = SyncFlag;
+  decoder.emit(exchangeHandler<nothing>, InstructionClass::Barrier);
 }
 
 const std::vector<DecoderEntry> warpDecoders = {{"shfl", decodeShuffle},          {"vote", decodeVote},

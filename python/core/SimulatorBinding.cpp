@@ -2,6 +2,7 @@
 #include "python/core/SimulatorBinding.h"
 #include "python/core/Errors.h"
 #include "simulator/Simulator.h"
+#include <limits>
 
 namespace nacre::python {
 
@@ -55,9 +56,9 @@ PyObject *simulatorKernels(PyObject *, PyObject *capsule) {
         checkedStatus(PyList_Append(parameters.get(), row.get()));
       }
       const Dimensions &threads = kernel.requiredThreads, &cluster = kernel.requiredCluster;
-      Handle row =
-          checked(Py_BuildValue("(sOI(III)(III))", kernel.name.c_str(), parameters.get(), kernel.staticSharedBytes,
-                                threads.x, threads.y, threads.z, cluster.x, cluster.y, cluster.z));
+      Handle row = checked(Py_BuildValue(
+          "(sOI(III)(III)z)", kernel.name.c_str(), parameters.get(), kernel.staticSharedBytes, threads.x, threads.y,
+          threads.z, cluster.x, cluster.y, cluster.z, kernel.refusal.empty() ? nullptr : kernel.refusal.c_str()));
       checkedStatus(PyList_Append(result.get(), row.get()));
     }
     return result.release();
@@ -69,13 +70,14 @@ PyObject *simulatorRun(PyObject *, PyObject *args) {
     PyObject *capsule, *arguments, *memory;
     const char *kernel;
     Launch launch;
-    int isRandom, checks, counters;
+    int isRandom, checks, counters, cooperative;
     unsigned long long seed, limit;
-    if (!PyArg_ParseTuple(args, "Os(III)(III)(III)IOO(pKppIKI)", &capsule, &kernel, &launch.grid.x, &launch.grid.y,
+    if (!PyArg_ParseTuple(args, "Os(III)(III)(III)IOO(pKppIKIp)", &capsule, &kernel, &launch.grid.x, &launch.grid.y,
                           &launch.grid.z, &launch.block.x, &launch.block.y, &launch.block.z, &launch.cluster.x,
                           &launch.cluster.y, &launch.cluster.z, &launch.sharedBytes, &arguments, &memory, &isRandom,
-                          &seed, &checks, &counters, &launch.threads, &limit, &launch.findingLimit))
+                          &seed, &checks, &counters, &launch.threads, &limit, &launch.findingLimit, &cooperative))
       throw PythonError();
+    launch.cooperative = cooperative;
     launch.kernel = kernel;
     launch.schedule = isRandom ? Schedule::Random : Schedule::Fixed;
     launch.seed = seed;
@@ -137,6 +139,8 @@ template <typename T, size_t N> static void readNumbers(PyObject *sequence, std:
     unsigned long long value = PyLong_AsUnsignedLongLong(checked(PySequence_GetItem(sequence, i)).get());
     if (PyErr_Occurred())
       throw PythonError();
+    if (value > std::numeric_limits<T>::max())
+      raise(PyExc_ValueError, "%llu is too large for the %s of a tensor map", value, what);
     into[static_cast<size_t>(i)] = static_cast<T>(value);
   }
 }

@@ -7,7 +7,8 @@ namespace nacre::python {
 
 // simulator_load(ptx, file name) -> module
 PyObject *simulatorLoad(PyObject *module, PyObject *args);
-// simulator_kernels(module) -> [(name, [(parameter, type, bytes, alignment)], static shared bytes, threads, cluster)]
+// simulator_kernels(module) -> [(name, [(parameter, type, bytes, alignment)], static shared bytes, threads, cluster,
+// why it cannot be run or None)]
 PyObject *simulatorKernels(PyObject *module, PyObject *loaded);
 // simulator_run(module, kernel, grid, block, cluster, shared, arguments, memory, options) -> (JSON, text, printed)
 PyObject *simulatorRun(PyObject *module, PyObject *args);

@@ -22,15 +22,15 @@ _TENSOR_TYPES = {
 _TENSOR_BYTES = [1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4]
 
 
-def _count(value, what, least=0):
+def _count(value, what, least=0, limit=1 << 31):
     import operator
 
     try:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{what} is a whole number, not {value!r}") from None
-    if not least <= number < 1 << 31:
-        raise ValueError(f"{what} is at least {least} and less than 2**31, not {number}")
+    if not least <= number < limit:
+        raise ValueError(f"{what} is at least {least} and less than 2**{limit.bit_length() - 1}, not {number}")
     return number
 
 
@@ -41,6 +41,17 @@ def _triple(value, what):
     return tuple(_count(extent, what, 1) for extent in values) + (1,) * (3 - len(values))
 
 
+def _extents(value, what, least, most):
+    try:
+        numbers = tuple(value)
+    except TypeError:
+        raise TypeError(f"the {what} of a tensor map is one number a dimension, not {value!r}") from None
+    for number in numbers:
+        if not least <= _count(number, f"a number of the {what} of a tensor map", limit=1 << 62) <= most:
+            raise ValueError(f"the {what} of a tensor map has numbers from {least} to {most}, not {number}")
+    return numbers
+
+
 class TensorMap:
     """A tensor map over an array, as cuTensorMapEncodeTiled makes it. `box`, `sizes`, `strides` (in bytes, without the last
     dimension's) and `element_strides` are written as NumPy writes shapes, the contiguous dimension last; sizes and strides
@@ -48,13 +59,13 @@ class TensorMap:
 
     def __init__(self, array, box, *, swizzle=0, element_strides=None, fill_nan=False, dtype=None, sizes=None, strides=None, offset=0):
         self.array = array
-        self.box = tuple(box)
+        self.box = _extents(box, "box", 1, 256)
         self.swizzle = swizzle
-        self.element_strides = tuple(element_strides or (1,) * len(self.box))
+        self.element_strides = (1,) * len(self.box) if element_strides is None else _extents(element_strides, "element_strides", 1, 8)
         self.fill_nan = fill_nan
         self.dtype = dtype
-        self.sizes = sizes
-        self.strides = strides
+        self.sizes = None if sizes is None else _extents(sizes, "sizes", 1, 2**32 - 1)
+        self.strides = None if strides is None else _extents(strides, "strides", 0, 2**40 - 1)
         self.offset = offset
 
     def encode(self, address, array):
@@ -66,6 +77,13 @@ class TensorMap:
             raise ValueError(f"a swizzle is 0, 32, 64 or 128 bytes, not {self.swizzle}")
         sizes = self.sizes if self.sizes is not None else array.shape
         strides = self.strides if self.strides is not None else array.strides[:-1]
+        for name, given, expected in [
+            ("box", self.box, len(sizes)),
+            ("element_strides", self.element_strides, len(sizes)),
+            ("strides", strides, len(sizes) - 1),
+        ]:
+            if len(given) != expected:
+                raise ValueError(f"a tensor map of {len(sizes)} dimensions has a {name} of {expected} numbers, not {tuple(given)}")
         if self.sizes is None and array.strides[-1] != _TENSOR_BYTES[kind]:
             raise ValueError("the last dimension of a tensor map's array must be contiguous")
         return _core.simulator_tensor_map(
@@ -75,8 +93,9 @@ class TensorMap:
 
 
 class Finding:
-    """One thing that is wrong: `kind`, `message`, `file`, `line`, `ptx_line`, `other` (the conflicting access's place or
-    None), `instruction`, `block`, `thread`, `count`."""
+    """One thing that is wrong: `kind`, `message`, `file`, `line`, `ptx_line`, `inner_file` and `inner_line` (in the library
+    that this line calls, else empty), `other` (the conflicting access's place or None), `instruction`, `block`, `thread`,
+    `count`."""
 
     def __init__(self, fields):
         self.kind = fields["kind"]
@@ -84,6 +103,8 @@ class Finding:
         self.file = fields["place"]["file"]
         self.line = fields["place"]["line"]
         self.ptx_line = fields["place"]["ptx_line"]
+        self.inner_file = fields["place"]["inner_file"]
+        self.inner_line = fields["place"]["inner_line"]
         self.other = fields["other"]
         self.instruction = fields["instruction"]
         self.block = tuple(fields["block"])
@@ -168,16 +189,19 @@ class Module:
     def __init__(self, ptx, file_name=""):
         if isinstance(ptx, (bytes, bytearray)):
             ptx = bytes(ptx).decode()
+        if not isinstance(ptx, str):
+            raise TypeError(f"PTX is text (str or bytes), not {type(ptx).__name__}")
         self._module = _core.simulator_load(ptx, file_name)
         self.kernels = {
-            name: {"parameters": parameters, "shared": shared, "threads": threads, "cluster": cluster}
-            for name, parameters, shared, threads, cluster in _core.simulator_kernels(self._module)
+            name: {"parameters": parameters, "shared": shared, "threads": threads, "cluster": cluster, "refusal": refusal}
+            for name, parameters, shared, threads, cluster, refusal in _core.simulator_kernels(self._module)
         }
 
     def run(self, name, grid, block, args, *, shared=0, cluster=None, schedule="fixed", seed=0, checks=True, counters=True,
-            threads=0, instruction_limit=0, finding_limit=100):  # fmt: skip
+            threads=0, instruction_limit=0, finding_limit=100, cooperative=False):  # fmt: skip
         """Runs a kernel. `name` may be None where there is one. `schedule="random"` interleaves warps and blocks at random,
-        as `seed` says. `threads=0`: all cores, or one where the order of blocks may show in the results."""
+        as `seed` says. `threads=0`: all cores, or one where the order of blocks may show in the results.
+        `cooperative=True`: all blocks at once, for kernels that synchronise the grid."""
         import numpy
 
         if name is None:
@@ -197,10 +221,14 @@ class Module:
             array = value if isinstance(value, numpy.ndarray) else numpy.asarray(value)
             if not array.flags.c_contiguous:
                 raise ValueError(f"the array for `{label}` is not contiguous")
-            key = (array.ctypes.data, array.nbytes)
+            if not array.dtype.isnative:
+                raise ValueError(f"the array for `{label}` has the other byte order ({array.dtype.str}); GPUs have this machine's")
+            if array.dtype.hasobject:
+                raise TypeError(f"the array for `{label}` holds Python objects")
+            key = (array.ctypes.data, array.nbytes) if array.nbytes else (label, 0)
             if key not in copies:
                 for (start, size), (_, other) in copies.items():
-                    if start < key[0] + key[1] and key[0] < start + size:
+                    if size and key[1] and start < key[0] + key[1] and key[0] < start + size:
                         raise ValueError(f"the arrays for `{other}` and `{label}` overlap; give both the whole array")
                 copies[key] = (_Guarded(array), label)
             return copies[key][0]
@@ -220,8 +248,8 @@ class Module:
         result = _core.simulator_run(
             self._module, name, _triple(grid, "the grid"), _triple(block, "the block"),
             (0, 0, 0) if cluster is None else _triple(cluster, "the cluster"), _count(shared, "shared"), arguments, memory,
-            (schedule == "random", seed, checks, counters, _count(threads, "threads"), _count(instruction_limit, "instruction_limit"),
-             _count(finding_limit, "finding_limit")),
+            (schedule == "random", _count(seed, "seed", limit=1 << 64), checks, counters, _count(threads, "threads"), _count(instruction_limit, "instruction_limit"),
+             _count(finding_limit, "finding_limit"), bool(cooperative)),
         )  # fmt: skip
         for copy, _ in copies.values():
             copy.copy_back()
@@ -243,7 +271,8 @@ class Module:
 
 
 def load(ptx, file_name=""):
-    """Parses PTX text. ValueError names the line and the instruction of what cannot be read or simulated."""
+    """Parses PTX text. ValueError names the line of what is not PTX. A kernel with an instruction that is not simulated is
+    refused when it is run; `kernels[name]["refusal"]` says why."""
     return Module(ptx, file_name)
 
 

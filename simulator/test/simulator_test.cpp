@@ -193,7 +193,9 @@ TEST(Interface, NamesWhatItDoesNotKnow) {
     std::string ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<4>;\n" +
                       instruction + "\nret;\n}\n";
     try {
-      load(ptx);
+      auto module = load(ptx);
+      EXPECT_EQ(module->kernels().at(0).refusal.empty(), instruction.starts_with("add.s32 %r1, %r2"));
+      module->run(Launch());
     } catch (const Error &error) {
       return std::to_string(error.line) + ": " + error.what();
     }

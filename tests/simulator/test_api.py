@@ -68,7 +68,13 @@ def test_finding_has_its_place():
     [
         (("nothing", 1, 32, []), "there is no kernel 'nothing'"),
         (("add", 1, 32, [1]), "takes 4 arguments, not 1"),
-        (("add", 1, 2048, [np.zeros(1), np.zeros(1), 1.0, 1]), "at most 1024 threads"),
+        (("add", 1, 2048, [np.zeros(1), np.zeros(1), 1.0, 1]), "a block's x dimension has at most 1024, not 2048"),
+        (("add", 1, (64, 32), [np.zeros(1), np.zeros(1), 1.0, 1]), "at most 1024 threads, not 2048"),
+        (("add", 1, (1, 1, 65), [np.zeros(1), np.zeros(1), 1.0, 1]), "z dimension has at most 64, not 65"),
+        (("add", (1, 65536), 32, [np.zeros(1), np.zeros(1), 1.0, 1]), "the grid's y dimension has at most 65535, not 65536"),
+        (("add", (1, 1, 65536), 32, [np.zeros(1), np.zeros(1), 1.0, 1]), "the grid's z dimension has at most 65535"),
+        (("add", 1, 32, [np.zeros(1), np.zeros(4, ">f4"), 1.0, 1]), "`y` has the other byte order"),
+        (("add", 1, 32, [np.zeros(1), np.array([None]), 1.0, 1]), "`y` holds Python objects"),
         (("add", 0, 32, [np.zeros(1), np.zeros(1), 1.0, 1]), "the grid is at least 1"),
         (("add", 2**32 + 1, 32, [np.zeros(1), np.zeros(1), 1.0, 1]), "the grid is at least 1 and less than 2"),
         (("add", 1, 1.5, [np.zeros(1), np.zeros(1), 1.0, 1]), "the block is a whole number, not 1.5"),
@@ -83,9 +89,97 @@ def test_wrong_launches(arguments, message):
         simulator.load(ADD).run(*arguments)
 
 
-def test_unknown_instruction_is_named_with_its_line():
-    with pytest.raises(ValueError, match=r"PTX line 8: `tcgen05.alloc.*does not know the instruction `tcgen05`"):
-        simulator.load(HEADER + "\n.visible .entry k()\n{\n.reg .b32 %r<2>;\ntcgen05.alloc.b32 [%r1], 32;\nret;\n}")
+UNKNOWN = HEADER + """
+.func helper()
+{
+.reg .b32 %r<2>;
+tcgen05.alloc.b32 [%r1], 32;
+ret;
+}
+.visible .entry calls() { call.uni helper; ret; }
+.visible .entry holds() { .reg .b32 %r<2>; frobnicate.b32 %r1, %r1; ret; }
+.visible .entry clean() { ret; }
+"""
+
+
+def test_only_kernels_with_unknown_instructions_are_refused():
+    module = simulator.load(UNKNOWN)
+    assert module.run("clean", 1, 32, []).clean and module.kernels["clean"]["refusal"] is None
+    with pytest.raises(ValueError, match=r"PTX line 8: `tcgen05.alloc.*does not know the instruction `tcgen05`.*in `helper`, which `calls` calls"):
+        module.run("calls", 1, 32, [])
+    with pytest.raises(ValueError, match="PTX line 12: `frobnicate.b32 %r1, %r1`: the simulator does not know"):
+        module.run("holds", 1, 32, [])
+    assert "frobnicate" in module.kernels["holds"]["refusal"]
+
+
+@pytest.mark.parametrize(
+    "ptx, error, message",
+    [
+        (None, TypeError, "PTX is text .*, not NoneType"),
+        ("hello", ValueError, "PTX line 1: `hello` is not known at module level"),
+        ("", ValueError, "this is not PTX"),
+        (HEADER.replace("8.0", "6.5"), ValueError, "PTX line 1: PTX 6.5 is not simulated: versions 7.0 to 9.x are"),
+        (HEADER.replace("8.0", "10.0"), ValueError, "PTX 10.0 is not simulated"),
+        (HEADER.replace("sm_90", "sm_100a"), ValueError, "PTX line 2: the target `sm_100a` is not simulated: sm_75 to sm_90a are"),
+        (HEADER.replace("sm_90", "sm_70"), ValueError, "the target `sm_70` is not simulated"),
+    ],
+)
+def test_what_is_not_ptx(ptx, error, message):
+    with pytest.raises(error, match=message):
+        simulator.load(ptx)
+
+
+@pytest.mark.parametrize(
+    "options, error, message",
+    [
+        ({"box": (64,)}, ValueError, r"a tensor map of 2 dimensions has a box of 2 numbers, not \(64,\)"),
+        ({"box": 64}, TypeError, "the box of a tensor map is one number a dimension, not 64"),
+        ({"box": (8, -64)}, ValueError, "box of a tensor map is at least 0"),
+        ({"box": (8, 257)}, ValueError, "the box of a tensor map has numbers from 1 to 256, not 257"),
+        ({"box": (8, 1.5)}, TypeError, "is a whole number, not 1.5"),
+        ({"box": (8, 64), "strides": (128, 2)}, ValueError, "has a strides of 1 numbers"),
+        ({"box": (8, 64), "element_strides": (0, 1)}, ValueError, "has numbers from 1 to 8, not 0"),
+        ({"box": (8, 64), "swizzle": 7}, ValueError, "a swizzle is 0, 32, 64 or 128 bytes, not 7"),
+    ],
+)
+def test_wrong_tensor_maps(options, error, message):
+    ptx = HEADER + ".visible .entry k(.param .align 64 .b8 map[128]) { ret; }"
+    with pytest.raises(error, match=message):
+        simulator.run(ptx, "k", 1, 32, [simulator.TensorMap(np.zeros((64, 64), np.float16), **options)])
+
+
+def test_empty_arrays_have_names():
+    finding = simulator.run(ADD, "add", 1, 32, [np.zeros(0, np.float32), np.zeros(32, np.float32), 1.0, 32]).findings[0]
+    assert finding.kind == "out-of-bounds" and "past the end of `x` (0 bytes)" in finding.message
+
+
+GRID = HEADER + """
+.visible .entry k(.param .u64 out)
+{
+.reg .pred %p; .reg .b32 %r<8>; .reg .b64 %rd<8>;
+ld.param.u64 %rd1, [out]; mov.u32 %r1, %envreg1; mov.u32 %r2, %envreg2; mov.b64 %rd2, {%r2, %r1};
+setp.ne.u64 %p, %rd2, 0;
+@%p bra GOOD;
+trap;
+GOOD: mov.u32 %r3, %ctaid.x; mov.u32 %r4, %nctaid.x; mul.wide.u32 %rd3, %r3, 4; add.u64 %rd3, %rd1, %rd3;
+st.global.u32 [%rd3], %r3;
+atom.add.release.gpu.u32 %r5, [%rd2+4], 1;
+WAIT: ld.acquire.gpu.u32 %r6, [%rd2+4]; setp.lt.u32 %p, %r6, %r4; @%p bra WAIT;
+sub.u32 %r7, %r4, %r3; sub.u32 %r7, %r7, 1; mul.wide.u32 %rd4, %r7, 4; add.u64 %rd4, %rd1, %rd4; ld.global.u32 %r7, [%rd4];
+st.global.u32 [%rd3+1024], %r7;
+ret;
+}
+"""
+
+
+def test_cooperative_launches():
+    out = np.zeros(512, np.uint32)
+    assert simulator.run(GRID, "k", 40, 1, [out], cooperative=True).clean
+    assert (out[256:296] == np.arange(40)[::-1]).all()
+    report = simulator.run(GRID, "k", 40, 1, [out])
+    assert report.findings[0].kind == "trap" and "cooperative=True" in report.findings[0].message
+    with pytest.raises(ValueError, match="a cooperative launch of such blocks has at most 264, not 300"):
+        simulator.run(GRID, "k", 300, 1024, [out], cooperative=True)
 
 
 def order(**options):
@@ -133,8 +227,33 @@ def test_command_line(tmp_path):
     assert "add(.u64 x, .u64 y, .f32 scale, .u32 n)" in nacre("simulate", str(path), "--list").stdout
     assert nacre("simulate", str(path), "--args", "f99=1").returncode == 2
     path.write_text(ADD.replace("fma.rn.f32", "fma.rx.f32"))
-    result = nacre("simulate", str(path))
+    result = nacre("simulate", str(path), "--args", "f32[1],f32[1],f32=1,u32=1")
     assert result.returncode == 1 and "add.ptx:16: error:" in result.stderr and "`.rx`" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "option, value, message",
+    [
+        ("--grid", "4294967297", "--grid is a whole number of at most 2147483647, not `4294967297`"),
+        ("--block", "-1", "--block is a whole number"),
+        ("--shared", "1e3", "--shared is a whole number"),
+        ("--threads", "99999999999", "--threads is a whole number of at most 1024"),
+        ("--args", "u8=256", "`256` does not fit into 8 bits without a sign"),
+        ("--args", "i8=-129", "`-129` does not fit into 8 bits"),
+        ("--args", "i32=2147483648", "`2147483648` does not fit into 32 bits"),
+        ("--args", "u64=18446744073709551616", "`18446744073709551616` is not a whole number of 64 bits"),
+        ("--args", "i32=1.5", "`1.5` is not a whole number"),
+        ("--args", "i32[4]=x", "`x` is not a number"),
+        ("--args", "f16=1e6", "`1e6` is too large for its type of 16 bits"),
+        ("--args", "i8[4]=200", "`200` does not fit into 8 bits"),
+        ("--args", "f32[99999999999x99999999999]", "an array's size is a whole number"),
+    ],
+)
+def test_numbers_that_do_not_fit(tmp_path, option, value, message):
+    path = tmp_path / "add.ptx"
+    path.write_text(ADD)
+    result = nacre("simulate", str(path), option, value)
+    assert result.returncode == 2 and message in result.stderr
 
 
 CARRIES = HEADER + """

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import nacre.simulator as simulator
-from defects import DEFECTS
+import defects
+import defects_global
+
+DEFECTS = defects.DEFECTS + defects_global.DEFECTS
 
 
 def run(defect, broken, **options):
@@ -37,3 +40,11 @@ def test_repaired_in_any_order(defect):
     for seed in range(3):
         report = run(defect, broken=False, schedule="random", seed=seed)
         assert report.clean, str(report)
+
+
+def test_a_missing_barrier_is_one_finding():
+    """The reader comes first and finds memory that nothing has written; the race is the cause, and is said once."""
+    defect = next(defect for defect in DEFECTS if defect.name == "missing barrier")
+    for options in [{}, {"schedule": "random", "seed": 1}, {"schedule": "random", "seed": 2}]:
+        report = run(defect, broken=True, **options)
+        assert [finding.kind for finding in report.findings] == ["shared-race"], str(report)

@@ -1,0 +1,256 @@
+// Races in global memory: between blocks, by a clock of each block; within a block, by the vector clocks of its warps.
+#include "simulator/Races.h"
+#include <algorithm>
+#include <sys/mman.h>
+
+namespace nacre::simulator {
+
+MemoryShadow::MemoryShadow(uint64_t bytes, uint32_t shift) : shift(shift) {
+  size_t size = ((bytes >> shift) + 1) * sizeof(GlobalShadow);
+  // Zero pages that cost nothing until they are touched.
+  void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    throw Error("no memory for the record of global accesses");
+  entries = static_cast<GlobalShadow *>(memory);
+  mapped = size;
+}
+MemoryShadow::~MemoryShadow() { munmap(entries, mapped); }
+
+namespace {
+
+// Between blocks: the block + 1 (24 bits), its clock (16), the op (22), strong (1), several readers (1).
+uint64_t record(uint32_t block, Clock clock, uint32_t op, bool strong) {
+  return uint64_t(block + 1) | uint64_t(std::min<Clock>(clock, 0xFFFF)) << 24 | uint64_t(op & 0x3FFFFF) << 40 |
+         uint64_t(strong) << 62;
+}
+uint32_t blockOf(uint64_t entry) { return static_cast<uint32_t>(entry & 0xFFFFFF) - 1; }
+Clock timeOf(uint64_t entry) { return static_cast<Clock>(entry >> 24 & 0xFFFF); }
+uint32_t opOf(uint64_t entry) { return static_cast<uint32_t>(entry >> 40 & 0x3FFFFF); }
+bool strongOf(uint64_t entry) { return entry >> 62 & 1; }
+constexpr uint64_t severalReaders = uint64_t(1) << 63;
+
+// Within a block: the writer's time (32 bits), its stream (7), its lane (5), how often its lanes had met (20).
+uint64_t writerRecord(Clock clock, uint32_t stream, uint32_t lane, uint32_t syncs) {
+  return uint64_t(clock) << 32 | uint64_t(stream) << 25 | uint64_t(lane) << 20 | (syncs & 0xFFFFF);
+}
+// A reader: its time (32 bits), its stream (7), strong (1), the op (22).
+uint64_t readerRecord(Clock clock, uint32_t stream, bool strong, uint32_t op) {
+  return uint64_t(clock) << 32 | uint64_t(stream) << 25 | uint64_t(strong) << 24 | (op & 0x3FFFFF);
+}
+Clock clockIn(uint64_t entry) { return static_cast<Clock>(entry >> 32); }
+uint32_t streamIn(uint64_t entry) { return static_cast<uint32_t>(entry >> 25 & 127); }
+uint32_t writerLane(uint64_t entry) { return static_cast<uint32_t>(entry >> 20 & 31); }
+bool strongReader(uint64_t entry) { return entry >> 24 & 1; }
+
+bool ordered(const Block &block, uint64_t entry) {
+  if (block.acquired.empty())
+    return false;
+  auto found = block.acquired.find(blockOf(entry));
+  return found != block.acquired.end() && found->second >= timeOf(entry);
+}
+
+std::string streamText(uint32_t stream) {
+  std::string warp = "warp " + std::to_string(stream / StreamCount);
+  return stream % StreamCount == GenericStream ? warp : "a bulk copy of " + warp;
+}
+
+// One access, compared with the record of a place.
+class Comparison {
+public:
+  Comparison(Warp &warp, const Allocation &allocation, uint64_t address, const GlobalAccess &access)
+      : warp(warp), block(*warp.block), allocation(allocation), address(address), access(access),
+        stream(warp.index * StreamCount + access.stream),
+        mine(record(block.linear, block.globalClock, warp.pc, access.strong)) {}
+
+  uint32_t differingOnly = ~0u; // the op of an unordered write that only matters if the value differs
+
+  void compare(GlobalShadow &shadow) {
+    uint64_t lastWrite = shadow.write.load(std::memory_order_relaxed);
+    if (lastWrite && !(access.strong && strongOf(lastWrite))) {
+      if (blockOf(lastWrite) != block.linear)
+        afterOtherBlock(lastWrite);
+      else
+        afterOwnBlock(lastWrite, shadow.writer.load(std::memory_order_relaxed));
+    }
+    if (access.write)
+      write(shadow);
+    else
+      read(shadow);
+  }
+
+private:
+  Warp &warp;
+  Block &block;
+  const Allocation &allocation;
+  uint64_t address;
+  const GlobalAccess &access;
+  uint32_t stream;
+  uint64_t mine;
+
+  void say(FindingKind kind, const std::string &rest, uint32_t other) {
+    warp.launch->report(warp, access.lane, kind,
+                        std::string(access.write ? "write to" : "read of") + " `" + allocation.name + "` at byte " +
+                            std::to_string(address - allocation.begin) + " by " + rest,
+                        other);
+  }
+  void sayBlocks(uint64_t entry, bool wrote) {
+    say(FindingKind::GlobalRace,
+        "block " + std::to_string(block.linear) + " and " + (wrote ? "a write" : "a read") + " by block " +
+            std::to_string(blockOf(entry)) + ": nothing orders the blocks",
+        opOf(entry));
+  }
+  void sayWarps(uint32_t otherStream, bool wrote, uint32_t other) {
+    say(FindingKind::GlobalRace,
+        streamText(stream) + " and " + (wrote ? "a write" : "a read") + " by " + streamText(otherStream) +
+            " of the same block: a barrier or a wait is missing between them",
+        other);
+  }
+
+  void afterOtherBlock(uint64_t lastWrite) {
+    if (ordered(block, lastWrite))
+      return;
+    if (access.write && !access.strong)
+      differingOnly = opOf(lastWrite);
+    else
+      sayBlocks(lastWrite, true);
+  }
+
+  uint32_t agentOf(uint32_t ofStream) const {
+    return block.rank * block.cluster->warpsPerBlock * StreamCount + ofStream;
+  }
+  bool seen(uint32_t ofStream, Clock clock) const { return clockOf(warp.clocks.seen, agentOf(ofStream)) >= clock; }
+
+  void afterOwnBlock(uint64_t lastWrite, uint64_t writer) {
+    uint32_t other = streamIn(writer);
+    if (other != stream && !(other == warp.index * StreamCount) && !seen(other, clockIn(writer))) {
+      if (access.write && !access.strong && other % StreamCount == GenericStream)
+        differingOnly = opOf(lastWrite);
+      else
+        sayWarps(other, true, opOf(lastWrite));
+    } else if (access.stream != GenericStream && other % StreamCount == GenericStream &&
+               clockOf(warp.clocks.proxy, agentOf(other)) < clockIn(writer)) {
+      say(FindingKind::ProxyRace,
+          "a bulk copy after the write by " + streamText(other) + ": fence.proxy.async is missing between them",
+          opOf(lastWrite));
+    } else if (other == stream && !access.write && access.stream == GenericStream && !access.strong &&
+               !strongOf(lastWrite) && writerLane(writer) != access.lane &&
+               (writer & 0xFFFFF) == (warp.warpSyncs & 0xFFFFF)) {
+      say(FindingKind::GlobalRace,
+          streamText(stream) + " after the write by another lane: nothing orders the lanes (bar.warp.sync is missing)",
+          opOf(lastWrite));
+    }
+  }
+
+  void write(GlobalShadow &shadow) {
+    uint64_t lastRead = shadow.read.load(std::memory_order_relaxed);
+    if (lastRead && !(access.strong && strongOf(lastRead))) {
+      bool several = lastRead & severalReaders;
+      bool known = several ? !block.acquired.empty() : ordered(block, lastRead);
+      if (!known && (several || blockOf(lastRead) != block.linear))
+        sayBlocks(lastRead, false);
+    }
+    if (lastRead && shadow.readersBlock.load(std::memory_order_relaxed) == block.linear + 1) {
+      for (auto *slot : {&shadow.firstReader, &shadow.lastReader}) {
+        uint64_t reader = slot->load(std::memory_order_relaxed);
+        uint32_t other = streamIn(reader);
+        if (reader && other / StreamCount != warp.index && !(access.strong && strongReader(reader)) &&
+            !seen(other, clockIn(reader))) {
+          sayWarps(other, false, static_cast<uint32_t>(reader & 0x3FFFFF));
+          break;
+        }
+      }
+    }
+    shadow.write.store(mine, std::memory_order_relaxed);
+    shadow.writer.store(writerRecord(access.clock, stream, access.lane, warp.warpSyncs), std::memory_order_relaxed);
+    if (lastRead) {
+      shadow.read.store(0, std::memory_order_relaxed);
+      shadow.readersBlock.store(0, std::memory_order_relaxed);
+    }
+  }
+
+  // Of the readers of a block the first that is not ordered before a later one is kept, and the last.
+  void read(GlobalShadow &shadow) {
+    uint64_t lastRead = shadow.read.load(std::memory_order_relaxed);
+    if (!lastRead)
+      shadow.read.store(mine, std::memory_order_relaxed);
+    else if (blockOf(lastRead) != block.linear && !(lastRead & severalReaders))
+      shadow.read.store(ordered(block, lastRead) ? mine : lastRead | severalReaders, std::memory_order_relaxed);
+    if (access.stream != GenericStream)
+      return;
+    uint64_t reader = readerRecord(access.clock, stream, access.strong, warp.pc);
+    if (shadow.readersBlock.load(std::memory_order_relaxed) != block.linear + 1) {
+      shadow.readersBlock.store(block.linear + 1, std::memory_order_relaxed);
+      shadow.firstReader.store(reader, std::memory_order_relaxed);
+      shadow.lastReader.store(0, std::memory_order_relaxed);
+      return;
+    }
+    uint64_t first = shadow.firstReader.load(std::memory_order_relaxed);
+    bool replaces = streamIn(first) == stream || seen(streamIn(first), clockIn(first));
+    if (replaces && access.strong && streamIn(first) == stream && !strongReader(first))
+      return; // more may race with the plain read
+    (replaces ? shadow.firstReader : shadow.lastReader).store(reader, std::memory_order_relaxed);
+  }
+};
+
+} // namespace
+
+uint32_t trackGlobal(Warp &warp, const Allocation &allocation, uint64_t address, uint32_t bytes,
+                     const GlobalAccess &access) {
+  if (!allocation.shadow)
+    return ~0u;
+  uint32_t shift = allocation.shadow->shift;
+  uint64_t first = (address - allocation.begin) >> shift, last = (address + bytes - 1 - allocation.begin) >> shift;
+  Comparison comparison(warp, allocation, address, access);
+  for (uint64_t i = first; i <= last; ++i)
+    comparison.compare(allocation.shadow->entries[i]);
+  return comparison.differingOnly;
+}
+
+// --- Synchronisation through global memory ---
+
+void joinBlocks(BlockTimes &into, const BlockTimes &from) {
+  for (auto &[block, time] : from) {
+    Clock &known = into[block];
+    known = std::max(known, time);
+  }
+}
+void releaseBlock(Block &block, BlockTimes &into) {
+  joinBlocks(into, block.acquired);
+  Clock &own = into[block.linear];
+  own = std::max(own, block.globalClock);
+  ++block.globalClock;
+}
+void fenceBlock(Block &block) {
+  joinBlocks(block.acquired, block.globalPending);
+  block.globalPending.clear();
+  block.globalFenced = block.acquired;
+  block.globalFenced[block.linear] = block.globalClock++;
+  block.globalHasFenced = true;
+}
+
+void synchroniseGlobal(Warp &warp, uint64_t address, bool reads, bool writes, MemoryOrder order) {
+  Block &block = *warp.block;
+  synchroniseAt(warp, block.synchronisedGlobal, address, reads, writes, order);
+  if (warp.launch->grid.count() <= 1)
+    return;
+  std::lock_guard lock(warp.launch->synchronisedMutex);
+  auto &table = warp.launch->synchronised;
+  if (reads) {
+    auto found = table.find(address);
+    if (found != table.end()) {
+      joinBlocks(isAcquire(order) ? block.acquired : block.globalPending, found->second);
+      // What came back from its own block by way of another one: which warp it was is not known.
+      if (found->second.size() > 1 && found->second.contains(block.linear))
+        for (auto &other : block.warps)
+          warp.clocks.join(other->clocks);
+    }
+  }
+  if (!writes)
+    return;
+  if (isRelease(order))
+    releaseBlock(block, table[address]);
+  else if (block.globalHasFenced)
+    joinBlocks(table[address], block.globalFenced);
+}
+
+} // namespace nacre::simulator
