@@ -33,7 +33,7 @@ test: test-setup ## run every test: C++ units, IR tests, Python
 	$(call say,"tests")
 	@tests/run $(ARGS)
 
-test-setup: install $(STAMPS)/torch ## all that the tests need, without running them
+test-setup: install $(STAMPS)/torch $(STAMPS)/triton ## all that the tests need, without running them
 
 test-math: build ## check the math functions on all 2^32 float32 values (long)
 	$(call say,"math functions")
@@ -127,6 +127,15 @@ $(STAMPS)/python: python/requirements/test.txt | $(STAMPS)/packages
 	  /usr/bin/python3 -m venv --clear --system-site-packages $(VENV); \
 	  mkdir -p $(STAMPS); \
 	  touch $(STAMPS)/packages $(STAMPS)/no-index; \
+	fi
+	@touch $@
+
+# Triton itself, for what it compiles. Half a minute, most of it the download.
+$(STAMPS)/triton: python/requirements/triton.txt | $(STAMPS)/python
+	$(call say,"Triton in $(VENV)/triton")
+	@if [ -e $(STAMPS)/no-index ] || ! $(PYTHON) -m venv $(VENV)/triton || ! $(VENV)/triton/bin/pip install -q -r $<; then \
+	  rm -rf $(VENV)/triton; \
+	  echo "skipped: $$(grep -v '^#' $< | tr '\n' ' ')cannot be installed here; tests/simulator/test_triton.py skips"; \
 	fi
 	@touch $@
 

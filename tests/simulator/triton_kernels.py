@@ -1,4 +1,8 @@
-"""Kernels in Triton's language, compiled to PTX by an installed Triton (no GPU needed), for test_triton.py."""
+"""Kernels in Triton's language, and a process that compiles them to PTX for test_triton.py with Triton's own package (no GPU
+needed): a request is a line of JSON on standard input, the answer a line on standard output."""
+
+import json
+import sys
 
 import triton
 import triton.language as tl
@@ -80,8 +84,13 @@ def atomic_kernel(x, out, n, BLOCK: tl.constexpr):
     tl.atomic_add(out, tl.sum(tl.load(x + i, mask=i < n, other=0), axis=0))
 
 
-def compiled(kernel, signature, constants, arch, **options):
-    """(PTX, kernel name, shared bytes, threads)"""
-    source = triton.compiler.ASTSource(fn=kernel, signature=signature, constexprs=constants, attrs={})
+def compiled(kernel, signature, constants, arch, options):
+    """[PTX, kernel name, shared bytes, threads]"""
+    source = triton.compiler.ASTSource(fn=globals()[kernel], signature=signature, constexprs=constants, attrs={})
     result = triton.compile(source, target=GPUTarget("cuda", arch, 32), options=options)
     return result.asm["ptx"], result.metadata.name, result.metadata.shared, 32 * result.metadata.num_warps
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        print(json.dumps(compiled(**json.loads(line))), flush=True)
