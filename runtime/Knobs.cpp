@@ -141,6 +141,11 @@ std::string dumpDirectory() {
   return directory.empty() ? below(homeDirectory(), "dump") : directory;
 }
 
+std::string tuningDirectory() {
+  std::string directory = knobString(KnobId::TuningDirectory);
+  return directory.empty() ? below(homeDirectory(), "tuning") : directory;
+}
+
 std::string overrideDirectory() {
   std::string directory = knobString(KnobId::OverrideDirectory);
   return directory.empty() ? below(homeDirectory(), "override") : directory;

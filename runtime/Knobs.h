@@ -56,5 +56,6 @@ std::string knobsInCacheKey();
 std::string cacheDirectory();
 std::string dumpDirectory();
 std::string overrideDirectory();
+std::string tuningDirectory();
 
 } // namespace nacre

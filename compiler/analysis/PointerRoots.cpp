@@ -42,7 +42,7 @@ private:
       if (slot < 64)
         roots.arguments |= uint64_t(1) << slot;
       else
-        roots.isKnown = false;
+        unknown(roots);
     } else if (auto loop = mlir::dyn_cast<mlir::scf::ForOp>(parent)) {
       follow(loop.getInitArgs()[index - 1], roots); // the first is the loop's index
       follow(loop.getYieldedValues()[index - 1], roots);

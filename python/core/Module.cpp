@@ -3,17 +3,19 @@
 #include "compiler/language/builtins/Builtins.h"
 #include "compiler/language/builtins/StandardLibrary.h"
 #include "compiler/targets/cpu/CpuTarget.h"
-#include "python/core/launching/CompileSettings.h"
 #include "python/core/Errors.h"
-#include "python/core/launching/Export.h"
+#include "python/core/MachineBinding.h"
+#include "python/core/SimulatorBinding.h"
 #include "python/core/interpreting/Interpreter.h"
+#include "python/core/launching/CompileSettings.h"
+#include "python/core/launching/Export.h"
 #include "python/core/launching/JitKernel.h"
 #include "python/core/launching/NativeKernel.h"
-#include "python/core/SimulatorBinding.h"
 #include "python/core/launching/SourceBlock.h"
+#include "python/core/launching/TunedKernel.h"
+#include "runtime/Knobs.h"
 #include "runtime/cache/BuildId.h"
 #include "runtime/cache/Fingerprint.h"
-#include "runtime/Knobs.h"
 #include "runtime/devices/cpu/ThreadPool.h"
 
 namespace nacre::python {
@@ -58,8 +60,8 @@ PyObject *knobsChanged(PyObject *, PyObject *) {
 
 PyObject *directories(PyObject *, PyObject *) {
   return guarded([&] {
-    return Py_BuildValue("{ssssss}", "cache", cacheDirectory().c_str(), "dump", dumpDirectory().c_str(), "override",
-                         overrideDirectory().c_str());
+    return Py_BuildValue("{ssssssss}", "cache", cacheDirectory().c_str(), "dump", dumpDirectory().c_str(), "override",
+                         overrideDirectory().c_str(), "tuning", tuningDirectory().c_str());
   });
 }
 
@@ -243,6 +245,8 @@ PyObject *makeModule() {
   return guarded([&] {
     Handle module = checked(PyModule_Create(&definition));
     checkedStatus(PyModule_AddObjectRef(module.get(), "Kernel", makeKernelType().get()));
+    checkedStatus(PyModule_AddObjectRef(module.get(), "TunedKernel", makeTunedKernelType().get()));
+    checkedStatus(PyModule_AddObjectRef(module.get(), "HeuristicKernel", makeHeuristicKernelType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "NativeKernel", makeNativeKernelType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "LAUNCH_OPTIONS", launchOptionNames().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "STAGE_ALIASES", stageAliases().get()));
@@ -252,6 +256,7 @@ PyObject *makeModule() {
     checkedStatus(PyModule_AddObjectRef(module.get(), "Method", makeMethodType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "RangeIterator", makeRangeType().get()));
     checkedStatus(PyModule_AddFunctions(module.get(), interpreterFunctions()));
+    checkedStatus(PyModule_AddFunctions(module.get(), machineFunctions()));
     return module.release();
   });
 }

@@ -48,7 +48,8 @@ class Knob:
         if self.kind == "int":
             return int(text or self.default)
         if text == "":
-            return _FOLDERS[self.name]() if self.group == "cache" and self.name in _FOLDERS else None
+            folder = _FOLDERS.get((self.group, self.name))
+            return folder() if folder else None
         return self._value(text)
 
     def _value(self, text):
@@ -127,10 +128,11 @@ class ToolKnob(Knob):
 
 
 _FOLDERS = {
-    "home_dir": lambda: os.path.expanduser("~"),
-    "dir": lambda: _core.directories()["cache"],
-    "dump_dir": lambda: _core.directories()["dump"],
-    "override_dir": lambda: _core.directories()["override"],
+    ("cache", "home_dir"): lambda: os.path.expanduser("~"),
+    ("cache", "dir"): lambda: _core.directories()["cache"],
+    ("cache", "dump_dir"): lambda: _core.directories()["dump"],
+    ("cache", "override_dir"): lambda: _core.directories()["override"],
+    ("autotuning", "dir"): lambda: _core.directories()["tuning"],
 }
 
 
@@ -311,13 +313,17 @@ class BuildKnobs(Knobs):
     pass
 
 
+class RedisKnobs(Knobs):
+    pass
+
+
 class ProtonKnobs(Knobs):
     pass
 
 
 _classes = {
     "runtime": RuntimeKnobs, "compilation": CompilationKnobs, "autotuning": AutotuningKnobs, "cache": CacheKnobs,
-    "language": LanguageKnobs, "nvidia": NvidiaKnobs, "build": BuildKnobs, "proton": ProtonKnobs,
+    "language": LanguageKnobs, "nvidia": NvidiaKnobs, "build": BuildKnobs, "proton": ProtonKnobs, "redis": RedisKnobs,
 }  # fmt: skip
 _KINDS = {("cache", "manager_class"): ClassKnob, ("cache", "remote_manager_class"): ClassKnob, ("nvidia", "ptxas"): ToolKnob}
 for _row in _core.knobs():
@@ -332,6 +338,7 @@ language = _groups["language"]
 nvidia = _groups["nvidia"]
 build = _groups["build"]
 proton = _groups["proton"]
+redis = _groups["redis"]
 
 
 # Names that packages around Triton take from this module.
@@ -339,6 +346,7 @@ proton = _groups["proton"]
 base_knobs = Knobs
 runtime_knobs, compilation_knobs, autotuning_knobs, cache_knobs = RuntimeKnobs, CompilationKnobs, AutotuningKnobs, CacheKnobs
 language_knobs, nvidia_knobs, build_knobs, proton_knobs = LanguageKnobs, NvidiaKnobs, BuildKnobs, ProtonKnobs
+redis_knobs = RedisKnobs
 NvidiaTool = Tool
 
 

@@ -2,6 +2,7 @@
 // unfinished ones in tmp/, from where those of killed writers are removed after an hour. An entry is machine code: what
 // another user could have written is not read.
 #include "runtime/cache/DiskCache.h"
+#include "runtime/cache/CacheLimit.h"
 #include "llvm/Support/xxhash.h"
 #include <array>
 #include <atomic>
@@ -194,6 +195,7 @@ std::optional<std::string> DiskCache::read(const std::string &key, const char *k
   Header expected = headerOf(payload);
   if (std::memcmp(header.checksum, expected.checksum, sizeof(header.checksum)) != 0)
     return std::nullopt;
+  noteUse(file.descriptor, status.st_mtime);
   return payload;
 }
 
@@ -217,8 +219,10 @@ bool DiskCache::write(const std::string &key, const char *kind, const std::strin
     written =
         writeAll(file.descriptor, &header, sizeof(header)) && writeAll(file.descriptor, payload.data(), payload.size());
   }
-  if (written && rename(temporary.c_str(), target.c_str()) == 0)
+  if (written && rename(temporary.c_str(), target.c_str()) == 0) {
+    enforceLimitAfterWrite(folder, payload.size());
     return true;
+  }
   unlink(temporary.c_str());
   return false;
 }

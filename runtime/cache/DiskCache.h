@@ -1,7 +1,7 @@
 // Artifacts on disk, named by content. Any number of processes may use one folder at once, on a disk that is full,
 // read-only, shared or gone: an entry is written under a temporary name and renamed into place, its checksum is
 // verified when it is read, and whatever is torn or corrupted counts as absent and is written again. Failure to write
-// is not an error: the next process compiles again.
+// is not an error: the next process compiles again. The folder has a limit (CacheLimit.h).
 #pragma once
 
 #include <optional>

@@ -127,6 +127,8 @@ public:
         report.cacheHit = true;
         return found;
       }
+    if (settings.beforeCompile)
+      settings.beforeCompile();
     return compile();
   }
 

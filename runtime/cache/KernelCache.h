@@ -15,10 +15,11 @@ struct CacheSettings {
   std::shared_ptr<ArtifactStore> store; // instead of the folder; null: the folder
   bool alwaysCompile = false;           // do not look up; still write
   std::string dumpFolder;               // empty: no dump of the stages
-  std::string overrideFolder; // where files stand that take stages' places, as dumps are named; empty: nowhere
-  std::string filesFolder;    // where other files about a compile go; empty: nowhere
-  StageReplacement replace;   // asked before the files; null: nobody. Its kernels are not kept on disk
-  bool binaryOnly = false;    // kernels do not remember what they were compiled from
+  std::string overrideFolder;          // where files stand that take stages' places, as dumps are named; empty: nowhere
+  std::string filesFolder;             // where other files about a compile go; empty: nowhere
+  StageReplacement replace;            // asked before the files; null: nobody. Its kernels are not kept on disk
+  std::function<void()> beforeCompile; // called when nothing was found and a compile begins; may throw. Null: nobody
+  bool binaryOnly = false;             // kernels do not remember what they were compiled from
 };
 // What the knobs say now.
 CacheSettings defaultCacheSettings();

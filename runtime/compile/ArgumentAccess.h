@@ -13,7 +13,7 @@ namespace nacre {
 // Bit i stands for argument i of the first 64.
 struct ArgumentAccess {
   uint64_t surelyWritten = 0; // the address of a store comes from this argument and no other
-  uint64_t maybeWritten = 0;  // no store can go elsewhere
+  uint64_t maybeWritten = 0;  // no store can go elsewhere; all bits: a store may go anywhere
   uint64_t maybeRead = 0;     // no load can come from elsewhere
 };
 

@@ -1,8 +1,8 @@
 #include "python/core/launching/JitKernel.h"
-#include "python/core/launching/Arrays.h"
-#include "python/core/launching/CompileSettings.h"
 #include "python/core/Errors.h"
 #include "python/core/interpreting/Interpreter.h"
+#include "python/core/launching/Arrays.h"
+#include "python/core/launching/CompileSettings.h"
 #include "python/core/launching/KnownMemory.h"
 #include "python/core/launching/NativeKernel.h"
 #include "python/core/launching/Specialize.h"
@@ -565,6 +565,11 @@ Handle launchOptionNames() {
   return checked(PyTuple_Pack(11, names.numWarps, names.numStages, names.numCtas, names.maxRegisters, names.debug,
                               names.sanitizeOverflow, names.fpFusion, names.cooperative, names.dependentLaunch,
                               names.irOverride, names.externLibraries));
+}
+
+PyObject *launchOverGrid(PyObject *kernel, PyObject *grid, PyObject *const *args, Py_ssize_t positional,
+                         PyObject *names) {
+  return launchKernel(kernel, grid, false, args, positional, names);
 }
 
 KernelState &kernelState(PyObject *kernel) { return *reinterpret_cast<KernelObject *>(kernel)->state; }

@@ -50,6 +50,9 @@ struct KernelState {
 Handle makeKernelType();
 Handle launchOptionNames(); // a tuple: the keywords every launch takes besides the kernel's parameters
 KernelState &kernelState(PyObject *kernel);
+// kernel[grid](*args, **keywords), as METH_FASTCALL | METH_KEYWORDS passes them. Null with Python's error set.
+PyObject *launchOverGrid(PyObject *kernel, PyObject *grid, PyObject *const *args, Py_ssize_t positional,
+                         PyObject *names);
 
 // What happened to knobs: counted here since it is part of every key.
 extern uint32_t knobChanges;

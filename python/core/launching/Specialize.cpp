@@ -3,6 +3,7 @@
 #include "python/core/launching/CompileSettings.h"
 #include "python/core/launching/NativeKernel.h"
 #include "python/core/launching/TorchProfiler.h"
+#include "runtime/Knobs.h"
 #include "runtime/devices/cpu/ThreadPool.h"
 
 namespace nacre::python {
@@ -174,9 +175,16 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
   CompileSettings settings(request.kernel.text->text, options.get());
   CompileReport report;
   ThreadPool::shared(); // made here, where reading the environment is safe
+  CacheSettings cache = settings.cache();
+  if (knobString(KnobId::CompileAtLaunch) != "allow" || knobBoolean(KnobId::ExplainCompiles))
+    cache.beforeCompile = [&] { // says why, warns, or refuses
+      HoldGil gil;
+      call(attribute(kernel, "_about_to_compile").get(), description.signature.get(), description.constants.get(),
+           description.attributes.get(), options.get(), warmup.get());
+    };
   {
     ReleaseGil released;
-    made->kernel = findOrCompile(request, host, settings.cache(), &report);
+    made->kernel = findOrCompile(request, host, cache, &report);
   }
   made->cooperative = keywords.cooperative;
   made->checksAccesses = request.options.debug;
