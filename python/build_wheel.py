@@ -92,7 +92,7 @@ def build_nacre(output):
     )
     wheel = Wheel(output, "nacre", tag, metadata, "[console_scripts]\nnacre = nacre._command_line:main\n")
     for path in sorted((HERE / "nacre").rglob("*")):
-        if path.suffix in (".py", ".pyi", ".typed", ".h", ".cmake") and "__pycache__" not in path.parts:
+        if path.suffix in (".py", ".pyi", ".typed", ".h", ".cmake", ".html") and "__pycache__" not in path.parts:
             wheel.add(str(path.relative_to(HERE)), path.read_bytes())
     with tempfile.TemporaryDirectory() as folder:
         for library, allowed in libraries.items():

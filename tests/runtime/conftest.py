@@ -14,7 +14,13 @@ def cache_folder(tmp_path, monkeypatch):
     folder = tmp_path / "cache"
     monkeypatch.setenv("TRITON_CACHE_DIR", str(folder))
     monkeypatch.delenv("NACRE_CACHE_DIR", raising=False)
+    monkeypatch.setenv("NACRE_TUNE_DIR", str(tmp_path / "tuning"))
     return folder
+
+
+@pytest.fixture
+def tuning_folder(tmp_path):
+    return tmp_path / "tuning"
 
 
 class Script:

@@ -25,6 +25,14 @@ class CPUUtils:
         }
 
 
+class CacheMemory:
+    """Stands for the memory by which the caches are cleared."""
+
+    def zero_(self):
+        _core.clear_caches()
+        return self
+
+
 class CPUDriver(DriverBase):
     """Runs kernels on this machine's cores."""
 
@@ -56,9 +64,9 @@ class CPUDriver(DriverBase):
         return torch.device("cpu")
 
     def get_device_interface(self):
-        import torch
+        from .device_interface import CPUDeviceInterface
 
-        return torch.cpu
+        return CPUDeviceInterface()
 
     def get_benchmarker(self):
         from ...testing import do_bench
@@ -66,11 +74,12 @@ class CPUDriver(DriverBase):
         return do_bench
 
     def get_empty_cache_for_benchmark(self):
-        """Memory larger than any cache, to push everything else out with."""
-        return bytearray(256 << 20)
+        """What clear_cache takes, or what is asked to zero_() itself. The memory that pushes everything else out of the caches is the
+        runtime's own."""
+        return CacheMemory()
 
     def clear_cache(self, cache):
-        cache[:] = bytes(len(cache))
+        cache.zero_()
 
     def map_python_to_cpp_type(self, type):
         return {"i1": "int32_t", "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t", "u1": "uint32_t",

@@ -1,0 +1,306 @@
+"""Results of tunings on disk: one file for each problem, in a folder of their own (knobs.autotuning.dir).
+
+A problem is a kernel's source, the types of its arguments, the values of the key, the device and the compiler. Its file holds the times
+of each configuration that was measured, so that a configuration that is added later is the only one to be timed. Files are written whole
+under another name and renamed; one that is torn or foreign counts as absent; a disk that is full costs the record, never the launch.
+"""
+
+import os
+import time
+from contextlib import contextmanager
+
+from ... import _core, knobs
+from .config import identity
+
+VERSION = 1
+_LOCK_PATIENCE = 600.0  # seconds to wait for another process that tunes the same problem
+
+
+def _cpu_name():
+    try:
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return _core.info()["cpu"]
+
+
+def _clock_mhz():
+    """The CPU's highest clock, where the system tells; what it runs at now changes from moment to moment."""
+    try:
+        with open("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq") as file:
+            return int(file.read()) // 1000
+    except (OSError, ValueError):
+        return 0
+
+
+_device = {}
+
+
+def device_facts():
+    """What times depend on of the active device: its name, how many units, its clocks."""
+    from ..driver import driver
+
+    target = driver.active.get_current_target()
+    if target.backend == "cpu":
+        if "cpu" not in _device:
+            _device["cpu"] = {"name": _cpu_name(), "arch": _core.info()["cpu"], "mhz": _clock_mhz()}
+        return {**_device["cpu"], "threads": _core.threads()}
+    number = driver.active.get_current_device()
+    if (target.backend, number) not in _device:
+        properties = driver.active.utils.get_device_properties(number)
+        _device[target.backend, number] = {
+            "name": str(properties.get("name", target.backend)), "arch": str(target.arch), "units": properties.get("multiprocessor_count", 0),
+            "mhz": properties.get("sm_clock_rate", 0), "memory_mhz": properties.get("mem_clock_rate", 0),
+        }  # fmt: skip
+    return _device[target.backend, number]
+
+
+def type_of(value, is_constant=False):
+    """The type of an argument, as text; of a constant its value."""
+    if is_constant:
+        return repr(value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return type(value).__name__
+    if hasattr(value, "dtype"):
+        return f"*{value.dtype}"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(type_of, value))})"
+    if hasattr(type(value), "__aggregate_fields__"):
+        return f"{type(value).__name__}({', '.join(type_of(getattr(value, name)) for name in value.__aggregate_fields__)})"
+    base = getattr(value, "base", None)
+    if base is not None and hasattr(value, "block_shape"):
+        return f"desc<{type_of(base)}{list(value.block_shape)}>"
+    return type(value).__name__
+
+
+def _function_text(function):
+    code = getattr(function, "__code__", None)
+    return repr((code.co_code, code.co_consts, code.co_names)) if code else repr(type(function))
+
+
+def file_name_of(facts):
+    """The name of a problem's file: the kernel's name and a hash of all facts."""
+    import json
+
+    return f"{facts['kernel'].rpartition('.')[2][:100]}-{_core.fingerprint(json.dumps(facts, sort_keys=True))[:32]}.json"
+
+
+class Problem:
+    """What a record is about, and where it lies. `facts` names it in every process."""
+
+    def __init__(self, kernel, heuristics, types, key):
+        settings = [(row[0], row[1], str(getattr(getattr(knobs, row[0]), row[1]))) for row in _core.knobs() if row[6]]
+        source = [kernel.cache_key, *(f"{name}: {_function_text(function)}" for name, function in heuristics.items())]
+        self.facts = {
+            "kernel": f"{kernel.__module__}.{kernel.__qualname__}",
+            "source": _core.fingerprint(repr(source)),
+            "types": types,
+            "key": [repr(value) for value in key],
+            "device": device_facts(),
+            "compiler": _core.info()["build_id"],
+            "settings": _core.fingerprint(repr(settings)),
+        }
+        self.folder = knobs.autotuning.dir
+        self.file_name = file_name_of(self.facts)
+
+    @property
+    def path(self):
+        return os.path.join(self.folder, self.file_name)
+
+    def load(self):
+        """{identity of a configuration: times, or the text why it cannot run}"""
+        record = read_file(self.path)
+        if record is None or record["problem"] != self.facts:
+            return {}
+        return {entry["config"]: entry.get("times") or entry["failed"] for entry in record["configs"]}
+
+    def store(self, results):
+        """Adds {identity: times or reason} to what is there. False when it cannot be kept."""
+        record = read_file(self.path)
+        if record is None or record["problem"] != self.facts:
+            record = {"version": VERSION, "problem": self.facts, "configs": []}
+        entries = {entry["config"]: entry for entry in record["configs"]}
+        for config, result in results.items():
+            kept = {"failed": result} if isinstance(result, str) else {"times": list(result)}
+            entries[config] = {"config": config, **kept, "when": int(time.time())}
+        record["configs"] = list(entries.values())
+        return write_file(self.path, record)
+
+    @contextmanager
+    def alone(self):
+        """While it lasts, no other process tunes this problem; who waited finds its results. Where files cannot be locked everybody goes on."""
+        file = None
+        try:
+            import fcntl
+
+            if is_own_folder(self.folder, make=True):
+                file = os.open(self.path + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                deadline = time.monotonic() + _LOCK_PATIENCE
+                while True:
+                    try:
+                        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        break
+                    except BlockingIOError:
+                        if time.monotonic() > deadline:
+                            break
+                        time.sleep(0.02)
+        except OSError:
+            pass
+        try:
+            yield
+        finally:
+            if file is not None:
+                os.close(file)  # the file stays: who waits holds it
+
+
+_told = set()
+
+
+def is_own_folder(folder, make=False):
+    """Whether records are kept there: only in a folder that no other user owns or may write. What is refused is said once."""
+    if not folder or folder == "off":
+        return False
+    try:
+        if make:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        status = os.stat(folder)
+    except OSError:
+        return False
+    if status.st_uid in (os.geteuid(), 0) and not status.st_mode & 0o022:
+        return True
+    if folder not in _told:
+        import sys
+
+        _told.add(folder)
+        print(f"nacre: tunings in {folder} are not used: another user owns or may write it; make it your own (chmod go-w), or set "
+              "NACRE_TUNE_DIR to another folder", file=sys.stderr)  # fmt: skip
+    return False
+
+
+def read_file(path):
+    """A record, or None where there is none that is whole."""
+    import json
+
+    if not is_own_folder(os.path.dirname(path)):
+        return None
+    try:
+        with open(path) as file:
+            return checked(json.load(file))
+    except (OSError, ValueError):
+        return None
+
+
+def checked(record):
+    """The record; raises ValueError for what is not one."""
+    try:
+        if record["version"] != VERSION or not isinstance(record["problem"], dict):
+            raise ValueError(f"not a record of version {VERSION}")
+        for entry in record["configs"]:
+            if not isinstance(entry["config"], str) or not (isinstance(entry.get("failed"), str) or _are_times(entry["times"])):
+                raise ValueError("an entry without times")
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a record of a tuning: {error!r}") from None
+    return record
+
+
+def _are_times(times):
+    return isinstance(times, list) and len(times) > 0 and all(isinstance(time, (int, float)) for time in times)
+
+
+def write_file(path, record):
+    import json
+    import tempfile
+
+    folder = os.path.dirname(path)
+    if not is_own_folder(folder, make=True):
+        return False
+    temporary = None
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".")
+        with os.fdopen(descriptor, "w") as file:
+            json.dump(record, file, indent=1)
+        os.replace(temporary, path)
+        return True
+    except OSError:
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)
+        return False
+
+
+def all_records(folder=None):
+    """[(path, record)] of a folder, by name."""
+    folder = knobs.autotuning.dir if folder is None else folder
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+    except OSError:
+        return []
+    found = ((os.path.join(folder, name), read_file(os.path.join(folder, name))) for name in names)
+    return [(path, record) for path, record in found if record is not None]
+
+
+def best_of(record):
+    """The configuration that a record speaks for, or None. A record may name its choice: an exported one does."""
+    from .choice import choose
+
+    if "choice" in record:
+        return record["choice"]
+    return choose({entry["config"]: entry["times"] for entry in record["configs"] if "times" in entry})[0]
+
+
+def merged(records):
+    """Records of the same problems as one each; of a configuration that several have, the fastest time counts."""
+    import json
+
+    found = {}
+    for record in records:
+        key = json.dumps(record["problem"], sort_keys=True)
+        if key not in found:
+            found[key] = {**record, "configs": []}
+        entries = {entry["config"]: entry for entry in found[key]["configs"]}
+        for entry in record["configs"]:
+            known = entries.get(entry["config"])
+            if known is None or "times" not in known or ("times" in entry and entry["times"][0] < known["times"][0]):
+                entries[entry["config"]] = entry
+        found[key]["configs"] = list(entries.values())
+    return list(found.values())
+
+
+# A file of choices: what `nacre tune export` writes and NACRE_TUNE_FILE pins.
+
+_pinned = {}
+
+
+def read_collection(path):
+    """The records of an exported file. Raises OSError, or ValueError for what is not one."""
+    import json
+
+    with open(path) as file:
+        content = json.load(file)
+    if not isinstance(content, dict) or content.get("format") != "nacre tunings" or content.get("version") != VERSION:
+        raise ValueError(f"{path} is not a file of `nacre tune export`")
+    return [checked(record) for record in content["records"]]
+
+
+def collection(records):
+    return {"format": "nacre tunings", "version": VERSION, "records": [{**record, "choice": best_of(record)} for record in records]}
+
+
+def pinned_choice(problem, configs):
+    """The configuration that NACRE_TUNE_FILE names for a problem, or None. The device may be another one: a pinned choice is the same on
+    every machine; one that was made on the same kind of device comes first."""
+    path = knobs.autotuning.pinned
+    if not path:
+        return None
+    stamp = os.stat(path).st_mtime_ns
+    if _pinned.get("file") != (path, stamp):
+        _pinned.update(file=(path, stamp), records=read_collection(path))
+    same = [record for record in _pinned["records"] if all(record["problem"][name] == problem.facts[name] for name in ("kernel", "source", "types", "key"))]
+    same.sort(key=lambda record: record["problem"]["device"] != problem.facts["device"])
+    for record in same:
+        for config in configs:
+            if identity(config) == best_of(record):
+                return config
+    return None

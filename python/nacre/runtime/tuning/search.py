@@ -1,0 +1,144 @@
+"""Spaces of configurations, and searching one within a budget.
+
+    space = Space({"BLOCK_M": powers_of_two(16, 128), "BLOCK_N": powers_of_two(16, 128), "num_warps": [1, 2, 4]},
+                  constraint=lambda BLOCK_M, BLOCK_N, **_: BLOCK_M * BLOCK_N <= 8192, budget=4.0)
+
+    @autotune(search=space, key=["M", "N"])
+
+Successive halving: many candidates are timed shortly, the better third goes on with three times the time, until few are left and timed
+in full. Times of a short run are noisy, but they are enough to tell the slow ones, on which random search spends most of its budget.
+"""
+
+import itertools
+import math
+import random
+import time
+
+from .choice import INFINITY
+from .config import Config
+
+_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+_KEPT = 3  # one in so many goes on to the next round
+_SHORTEST = 2.0  # milliseconds for a candidate in the first round
+
+
+def powers_of_two(first, last):
+    """The powers of two from `first` to `last`, both included."""
+    if first < 1 or last < first:
+        raise ValueError(f"powers_of_two({first}, {last}): expected 1 <= first <= last")
+    return [1 << exponent for exponent in range((first - 1).bit_length(), last.bit_length()) if first <= 1 << exponent <= last]
+
+
+def span(first, last, step=1):
+    """The integers from `first` to `last`, both included, by `step`."""
+    return list(range(first, last + 1, step))
+
+
+class Space:
+    """Configurations as the product of values by name, of meta-parameters and launch options alike.
+
+    constraint: function of the names that says whether a combination counts. budget: seconds that timing may take for one key.
+    method: "halving" or "random". seed: of what is tried; equal seeds try the same.
+    """
+
+    def __init__(self, values, constraint=None, budget=5.0, method="halving", seed=0):
+        if not values or not all(len(list(options)) for options in values.values()):
+            raise ValueError("Space: every name needs at least one value")
+        if method not in ("halving", "random"):
+            raise ValueError(f"Space: method {method!r} is not halving or random")
+        if budget <= 0:
+            raise ValueError("Space: the budget is a number of seconds above 0")
+        self.values = {name: list(options) for name, options in values.items()}
+        self.constraint = constraint
+        self.budget = budget
+        self.method = method
+        self.seed = seed
+        self._all = None
+
+    def all_configs(self):
+        """Every configuration that the constraint allows, in the order of the values."""
+        if self._all is None:
+            found = []
+            for combination in itertools.product(*self.values.values()):
+                named = dict(zip(self.values, combination))
+                if self.constraint is None or self.constraint(**named):
+                    options = {name: named.pop(name) for name in _OPTIONS if name in named}
+                    found.append(Config(named, **options))
+            if not found:
+                raise ValueError("Space: the constraint allows no combination")
+            self._all = found
+        return self._all
+
+    def __len__(self):
+        return len(self.all_configs())
+
+    def first(self):
+        return self.all_configs()[:1]
+
+    def _shuffled(self, known):
+        candidates = [config for config in self.all_configs() if config not in known]
+        random.Random(self.seed).shuffle(candidates)
+        # The first of the list is what its author thought of first: it is always tried.
+        first = self.all_configs()[0]
+        if first in candidates:
+            candidates.remove(first)
+            candidates.insert(0, first)
+        return candidates
+
+    def run(self, measurement, known, bench):
+        """({config: times}, {config: reason}) of what was tried. measurement(configs, bench).run() times; `known` are times of earlier runs."""
+        if known and min((times[0] for times in known.values()), default=INFINITY) < INFINITY:
+            return dict(known), {}  # searched before
+        method = self._halving if self.method == "halving" else self._random
+        return method(measurement, self._shuffled(known))
+
+    def _random(self, measurement, candidates):
+        """As many as the budget allows, each timed in full."""
+        timings, failures = {}, {}
+        start = time.monotonic()
+        batch = 4
+        while candidates and (not timings or time.monotonic() - start < self.budget):
+            taken, candidates = candidates[:batch], candidates[batch:]
+            run = measurement(taken, _bench_for(_SHORTEST * _KEPT * _KEPT))
+            timings.update(run.run())
+            failures.update(run.failures)
+        return timings, failures
+
+    def _halving(self, measurement, candidates):
+        rounds = self._rounds(len(candidates))
+        failures, final = {}, {}
+        start = time.monotonic()
+        milliseconds = _SHORTEST
+        taken = candidates
+        for number in range(rounds):
+            is_last = number == rounds - 1
+            allowed = self.budget * (number + 1) / rounds  # each round has an equal share
+            timings = {}
+            batch = 4 if not is_last else max(1, len(taken))
+            for begin in range(0, len(taken), batch):
+                if timings and time.monotonic() - start > allowed:
+                    break
+                run = measurement(taken[begin:begin + batch], _bench_for(milliseconds))
+                timings.update(run.run())
+                failures.update(run.failures)
+            final.update(timings)
+            alive = sorted((config for config in timings if config not in failures), key=lambda config: timings[config][0])
+            if is_last or len(alive) <= 1:
+                return ({config: timings[config] for config in alive} or final), failures
+            taken = alive[:max(1, math.ceil(len(alive) / _KEPT))]
+            milliseconds *= _KEPT
+        return final, failures
+
+    def _rounds(self, count):
+        return max(1, min(4, round(math.log(max(count, 1), _KEPT))))
+
+
+def _bench_for(milliseconds):
+    """A benchmarker that spends so much on each candidate."""
+
+    def bench(call, quantiles):
+        from ...testing import do_bench
+
+        return do_bench(call, warmup=milliseconds / 4, rep=milliseconds, quantiles=quantiles)
+
+    return bench

@@ -1,0 +1,193 @@
+"""perf_report: a function measured for every point of a plot, as a table, a CSV file, a picture and a web page."""
+
+import os
+import sys
+
+
+class Benchmark:
+    """What one plot or table shows: x values, and a line for each provider.
+
+    x_vals: for each point one value for all of x_names, or a tuple with one for each. line_arg: the argument that tells lines apart.
+    args: further arguments of every call. styles: (colour, line style) of each line.
+    """
+
+    def __init__(self, x_names, x_vals, line_arg, line_vals, line_names, plot_name, args, xlabel="", ylabel="", x_log=False,
+                 y_log=False, styles=None):  # fmt: skip
+        self.x_names = x_names
+        self.x_vals = x_vals
+        self.line_arg = line_arg
+        self.line_vals = line_vals
+        self.line_names = line_names
+        self.plot_name = plot_name
+        self.args = args
+        self.xlabel = xlabel
+        self.ylabel = ylabel
+        self.x_log = x_log
+        self.y_log = y_log
+        self.styles = styles
+
+
+class Progress:
+    """One line on stderr, where that is a terminal."""
+
+    def __init__(self):
+        self.is_on = sys.stderr is not None and sys.stderr.isatty()
+        self.width = 0
+
+    def show(self, text):
+        if self.is_on:
+            sys.stderr.write("\r" + text[:120].ljust(self.width))
+            sys.stderr.flush()
+            self.width = min(len(text), 120)
+
+    def close(self):
+        if self.width:
+            sys.stderr.write("\r" + " " * self.width + "\r")
+            self.width = 0
+
+
+class Result:
+    """A measured benchmark: for each point its x values and, for each line, (y, low, high), the last two None where they are not known."""
+
+    def __init__(self, bench, points):
+        self.bench = bench
+        self.points = points
+
+    def header(self, diff_col):
+        bench = self.bench
+        names = [f"{name} ({bench.ylabel})" for name in bench.line_names]
+        return [*bench.x_names, *names, *(["Diff"] if diff_col and len(names) == 2 else [])]
+
+    def table(self, diff_col):
+        rows = [[*xs, *(values[0] for values in lines)] for xs, lines in self.points]
+        if diff_col and len(self.bench.line_names) == 2:
+            rows = [[*row, row[-1] - row[-2]] for row in rows]
+        return rows
+
+    def as_data(self):
+        """For JSON."""
+        bench = self.bench
+        return {"name": bench.plot_name, "x_names": list(bench.x_names), "lines": list(map(str, bench.line_names)), "xlabel": bench.xlabel,
+                "ylabel": bench.ylabel, "x_log": bench.x_log, "y_log": bench.y_log,
+                "points": [{"x": list(xs), "y": [list(values) for values in lines]} for xs, lines in self.points]}  # fmt: skip
+
+
+class Mark:
+    """A function to be run for every point of its benchmarks."""
+
+    def __init__(self, fn, benchmarks):
+        self.fn = fn
+        self.benchmarks = benchmarks
+
+    def measure(self, bench, progress=None, on_point=lambda result: None, **kwargs):
+        """The Result of one benchmark. Lines are measured in turn at each point, in another order each time, so that a machine that grows
+        warm slows them all."""
+        x_names = list(bench.x_names)
+        result = Result(bench, [])
+        count = len(bench.x_vals)
+        for number, point in enumerate(bench.x_vals):
+            xs = list(point) if isinstance(point, (list, tuple)) else [point] * len(x_names)
+            if len(xs) != len(x_names):
+                raise ValueError(f"{bench.plot_name}: {point!r} does not give {len(x_names)} x values")
+            lines = [None] * len(bench.line_vals)
+            for turn in range(len(lines)):
+                index = (turn + number) % len(lines)
+                if progress is not None:
+                    progress.show(f"{bench.plot_name or self.fn.__name__}: point {number + 1} of {count} ({', '.join(map(str, xs))}), "
+                                  f"{bench.line_names[index]}")  # fmt: skip
+                value = self.fn(**dict(zip(x_names, xs)), **{bench.line_arg: bench.line_vals[index]}, **bench.args, **kwargs)
+                lines[index] = tuple(value) if isinstance(value, (list, tuple)) else (value, None, None)
+            result.points.append((xs, lines))
+            on_point(result)
+        return result
+
+    def _run(self, bench, save_path, show_plots, print_data, diff_col=False, save_precision=6, **kwargs):
+        def save(result):  # after every point: who stops a long run has what was measured
+            if save_path:
+                os.makedirs(save_path, exist_ok=True)
+                _write_csv(result, save_path, diff_col, save_precision)
+
+        progress = Progress()
+        try:
+            result = self.measure(bench, progress, save, **kwargs)
+        finally:
+            progress.close()
+        if bench.plot_name and (show_plots or save_path):
+            _plot(result, save_path, show_plots)
+        if print_data:
+            print(bench.plot_name + ":")
+            print(_as_text(result, diff_col))
+        return result
+
+    def run(self, show_plots=False, print_data=False, save_path="", return_df=False, **kwargs):
+        """Runs every benchmark; prints tables, shows plots, and saves both with a web page, results.html. return_df gives pandas data
+        frames. diff_col=True adds the difference of two lines; save_precision: digits in the CSV file."""
+        is_single = isinstance(self.benchmarks, Benchmark)
+        benchmarks = [self.benchmarks] if is_single else self.benchmarks
+        results = [self._run(bench, save_path, show_plots, print_data, **kwargs) for bench in benchmarks]
+        if save_path:
+            from .page import write_page
+
+            write_page(os.path.join(save_path, "results.html"), [result.as_data() for result in results])
+        if not return_df:
+            return None
+        import pandas
+
+        diff_col = kwargs.get("diff_col", False)
+        frames = [pandas.DataFrame(result.table(diff_col), columns=result.header(diff_col)) for result in results]
+        return frames[0] if is_single else frames
+
+
+def _write_csv(result, save_path, diff_col, precision):
+    def text(value):
+        return f"{value:.{precision}f}" if isinstance(value, float) else str(value)
+
+    path = os.path.join(save_path, f"{result.bench.plot_name}.csv")
+    with open(path + ".part", "w") as file:
+        for line in [result.header(diff_col), *result.table(diff_col)]:
+            file.write(",".join(map(text, line)) + "\n")
+    os.replace(path + ".part", path)
+
+
+def _as_text(result, diff_col):
+    """The table with the number of each row before it, as pandas prints a data frame."""
+    header = ["", *map(str, result.header(diff_col))]
+    rows = [[str(i), *(f"{v:.6f}" if isinstance(v, float) else str(v) for v in row)] for i, row in enumerate(result.table(diff_col))]
+    widths = [max(map(len, column)) for column in zip(header, *rows)]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in [header, *rows])
+
+
+def _plot(result, save_path, show_plots):
+    try:
+        import matplotlib
+
+        if not show_plots:
+            matplotlib.use("Agg")  # no window
+        import matplotlib.pyplot as plot
+    except ImportError:
+        print("matplotlib is not installed: no picture (the web page needs none)", file=sys.stderr)
+        return
+    bench = result.bench
+    figure, axes = plot.subplots()
+    xs = [x[0] for x, _ in result.points]
+    for index, name in enumerate(bench.line_names):
+        style = bench.styles[index] if bench.styles else (None, "-")
+        axes.plot(xs, [lines[index][0] for _, lines in result.points], label=name, color=style[0], ls=style[1])
+        low, high = [lines[index][1] for _, lines in result.points], [lines[index][2] for _, lines in result.points]
+        if all(v is not None for v in low + high):
+            axes.fill_between(xs, low, high, alpha=0.15, color=style[0])
+    axes.legend()
+    axes.set_xlabel(bench.xlabel or bench.x_names[0])
+    axes.set_ylabel(bench.ylabel)
+    axes.set_xscale("log" if bench.x_log else "linear")
+    axes.set_yscale("log" if bench.y_log else "linear")
+    if save_path:
+        figure.savefig(os.path.join(save_path, f"{bench.plot_name}.png"))
+    if show_plots:
+        plot.show()
+    plot.close(figure)
+
+
+def perf_report(benchmarks):
+    """Makes a function that is benchmarked: `.run()` calls it for every point. The function returns y, or (y, lowest, highest)."""
+    return lambda fn: Mark(fn, benchmarks)
