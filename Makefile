@@ -16,6 +16,8 @@ PACKAGES := llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools lld-22 clang-
   ccache zlib1g-dev libzstd-dev libgtest-dev python3-venv python3-dev
 # torch.compile, a peer in tests and benchmarks, calls g++; a test drives gdb.
 PACKAGES += g++ gdb
+# Servers and a browser that tests run against.
+TEST_PACKAGES := redis-server chromium
 
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
@@ -33,7 +35,7 @@ test: test-setup ## run every test: C++ units, IR tests, Python
 	$(call say,"tests")
 	@tests/run $(ARGS)
 
-test-setup: install $(STAMPS)/torch $(STAMPS)/triton ## all that the tests need, without running them
+test-setup: install $(STAMPS)/torch $(STAMPS)/triton $(STAMPS)/fleet $(STAMPS)/test-packages ## all that the tests need, without running them
 
 test-math: build ## check the math functions on all 2^32 float32 values (long)
 	$(call say,"math functions")
@@ -102,10 +104,8 @@ $(BUILD)/build.ninja: CMakeLists.txt | $(STAMPS)/python
 	@touch $@
 
 # System packages. dpkg is asked first: a machine that has them needs neither root nor a network.
-$(STAMPS)/packages: Makefile
-	@mkdir -p $(STAMPS)
-	@missing=""; \
-	for package in $(PACKAGES); do \
+install_packages = missing=""; \
+	for package in $(1); do \
 	  dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q 'install ok installed' || missing="$$missing $$package"; \
 	done; \
 	if [ -n "$$missing" ]; then \
@@ -113,6 +113,14 @@ $(STAMPS)/packages: Makefile
 	  $(as_root)apt-get update -q; \
 	  $(as_root)env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing; \
 	fi
+$(STAMPS)/packages: Makefile
+	@mkdir -p $(STAMPS)
+	@$(call install_packages,$(PACKAGES))
+	@touch $@
+
+# Where these cannot be had, that is said, and what needs them skips aloud.
+$(STAMPS)/test-packages: Makefile | $(STAMPS)/packages
+	@( $(call install_packages,$(TEST_PACKAGES)) ) || echo "skipped: $(TEST_PACKAGES) cannot be installed here"
 	@touch $@
 
 # The virtual environment. Without a package index it borrows Debian's NumPy and pytest, and says so.
@@ -140,7 +148,7 @@ $(STAMPS)/triton: python/requirements/triton.txt | $(STAMPS)/python
 	@touch $@
 
 # Optional packages: where they cannot be had, that is said, and what needs them skips aloud.
-$(STAMPS)/torch $(STAMPS)/bench: $(STAMPS)/%: python/requirements/%.txt | $(STAMPS)/python
+$(STAMPS)/torch $(STAMPS)/bench $(STAMPS)/fleet: $(STAMPS)/%: python/requirements/%.txt | $(STAMPS)/python
 	$(call say,"Python packages: $*")
 	@if [ -e $(STAMPS)/no-index ] || ! $(VENV)/bin/pip install -r $<; then \
 	  echo "skipped: $$(grep -v '^#' $< | tr '\n' ' ')cannot be installed here"; \

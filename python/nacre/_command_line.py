@@ -8,6 +8,11 @@ USAGE = """usage: nacre run script.py [args...]      run a script with `import t
        nacre info                        versions, the machine, the cache, the knobs
        nacre compile file.py ...         compile a kernel to a file (nacre compile --help)
        nacre simulate kernel.ptx ...     run PTX without a GPU, checked and counted (nacre simulate --help)
+       nacre tune list|show|clear|...    the autotuner's results (nacre tune --help)
+       nacre bench file.py ...           run a file's benchmarks, compare with an earlier run (nacre bench --help)
+       nacre cache stats|clear|verify    the compiled kernels on disk (nacre cache --help)
+       nacre warmup file.py              compile kernels before they are needed (nacre warmup --help)
+       nacre explain script.py ...       run a script and say of each compile why it was needed
        nacre completion bash|zsh|fish    completion of these commands for a shell
        nacre --version
 """
@@ -81,13 +86,58 @@ def simulate(arguments):
     return _core.command(["simulate", *arguments])
 
 
+def tune(arguments):
+    from ._tune_command import main
+
+    return main(arguments)
+
+
+def bench(arguments):
+    from . import activate
+    from .testing.regressions import main
+
+    activate()
+    return main(arguments)
+
+
+def cache(arguments):
+    from ._cache_command import cache
+
+    return cache(arguments)
+
+
+def warmup(arguments):
+    from ._cache_command import warmup
+
+    return warmup(arguments)
+
+
+EXPLAIN_USAGE = """usage: nacre explain script.py [args...]
+
+Runs a script as `nacre run` does, and says on stderr of each kernel that is compiled why it was needed (NACRE_EXPLAIN=1 does the same).
+"""
+
+
+def explain(arguments):
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(EXPLAIN_USAGE, end="", file=sys.stdout if arguments else sys.stderr)
+        return 0 if arguments else 2
+    from . import knobs
+
+    knobs.runtime.explain = True
+    return run(arguments)
+
+
 def completion(arguments):
     from ._completion import completion
 
     return completion(arguments)
 
 
-COMMANDS = {"run": run, "info": info, "compile": compile, "simulate": simulate, "completion": completion}
+COMMANDS = {
+    "run": run, "info": info, "compile": compile, "simulate": simulate, "tune": tune, "bench": bench, "cache": cache, "warmup": warmup,
+    "explain": explain, "completion": completion,
+}  # fmt: skip
 
 
 def main(arguments=None):

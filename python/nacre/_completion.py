@@ -17,6 +17,11 @@ WORDS = {
                 "--out-name", "--grid", "-o", "--help"),
     "simulate": ("--kernel", "--grid", "--block", "--cluster", "--shared", "--args", "--show", "--write", "--schedule", "--seed",
                  "--threads", "--limit", "--no-checks", "--json", "--lines", "--list", "--help"),
+    "tune": ("list", "show", "clear", "export", "import", "merge", "--help"),
+    "bench": ("--json", "--against", "--tolerance", "--save", "--only", "--help"),
+    "cache": ("stats", "clear", "verify", "--help"),
+    "warmup": ("--help",),
+    "explain": ("-c", "-m", "--help"),
     "completion": ("bash", "zsh", "fish", "--help"),
 }  # fmt: skip
 VALUES = {"--emit": ("tile", "cpu", "llvm", "asm", "obj", "c"), "--target": ("cpu",)}

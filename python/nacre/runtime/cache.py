@@ -97,45 +97,6 @@ class RemoteCacheBackend:
         raise NotImplementedError
 
 
-class RemoteCacheManager(CacheManager):
-    """Keeps files in the RemoteCacheBackend that TRITON_REMOTE_CACHE_BACKEND names; what is read from there has a copy among the
-    files of this machine. TRITON_CACHE_MANAGER=nacre.runtime.cache:RemoteCacheManager keeps compiled kernels so."""
-
-    def __init__(self, key, override=False, dump=False):
-        backend = knobs.cache.remote_manager_class
-        if backend is None:
-            raise RuntimeError("TRITON_REMOTE_CACHE_BACKEND is not set: RemoteCacheManager needs a class that keeps its files")
-        self._local = FileCacheManager(key, override=override, dump=dump)
-        self._backend = None if override or dump else backend(key)  # what a user edits or looks at stays here
-
-    def get_file(self, filename):
-        if self._backend is None:
-            return self._local.get_file(filename)
-        data = self._backend.get([filename]).get(filename)
-        return None if data is None else self._local.put(data, filename)
-
-    def put(self, data, filename, binary=True):
-        data = data if isinstance(data, bytes) else str(data).encode()
-        if self._backend is not None:
-            self._backend.put(filename, data)
-        return self._local.put(data, filename)
-
-    def get_group(self, filename):
-        import json
-
-        path = self.get_file(f"__grp__{filename}")
-        if path is None:
-            return None
-        with open(path) as file:
-            found = {name: self.get_file(name) for name in json.load(file)["child_paths"]}
-        return None if None in found.values() else found
-
-    def put_group(self, filename, group):
-        import json
-
-        return self.put(json.dumps({"child_paths": sorted(group)}), f"__grp__{filename}")
-
-
 def _base32(key):
     """A hexadecimal key in fewer letters."""
     import base64
@@ -188,3 +149,11 @@ def get_cache_key(src, backend, backend_options, env_vars):
 def triton_key():
     """Names this build of the compiler."""
     return _core.info()["build_id"]
+
+
+def __getattr__(name):
+    if name in ("RemoteCacheManager", "RedisRemoteCacheBackend"):  # not everybody needs them
+        from . import remote_cache
+
+        return getattr(remote_cache, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -67,6 +67,10 @@ class AutotunerError(TritonError):
     """A kernel that cannot be tuned."""
 
 
+class UnexpectedCompileError(TritonError):
+    """A launch that would compile, where NACRE_JIT=error forbids it."""
+
+
 class DeviceAssertError(TritonError, AssertionError):
     """A device_assert that did not hold, or an overflow that was looked for. `program` is the id of the program it failed in."""
 

@@ -389,6 +389,11 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
         hook = knobs.runtime.jit_cache_hook
         return hook is not None and bool(hook(**self._hook_arguments(signature, constants, attrs, options, is_warmup)))
 
+    def _about_to_compile(self, signature, constants, attrs, options, is_warmup):
+        from .recompiles import about_to_compile
+
+        about_to_compile(self, signature, constants, attrs, options, is_warmup)
+
     def _after_compile(self, native, signature, constants, attrs, options, slot_types, is_warmup, report):
         from ..compiler.compiler import ASTSource, CompiledKernel, notify_listener
 

@@ -1,0 +1,192 @@
+"""The folder of compiled kernels: its limit, `nacre cache`, and what a launch may compile (NACRE_JIT, nacre explain, nacre warmup)."""
+
+import os
+import time
+
+import numpy as np
+import pytest
+
+import nacre
+import nacre.language as tl
+from nacre import _core
+from nacre.runtime.errors import UnexpectedCompileError
+
+
+def make():
+    @nacre.jit
+    def kernel(x, n, BLOCK: tl.constexpr):
+        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(x + offsets, tl.load(x + offsets, mask=offsets < n) + 1, mask=offsets < n)
+
+    return kernel
+
+
+def fill(blocks):
+    """Each test has blocks of its own: what this process holds in memory is not written again."""
+    for block in blocks:
+        make()[(1,)](np.zeros(8, np.float32), 8, BLOCK=block)
+
+
+def kernels(folder):
+    return [row for row in _core.cache_files(str(folder)) if row[0].endswith(".kernel")]
+
+
+def test_what_was_used_least_recently_goes_first(cache_folder):
+    fill([1, 2, 4, 8])
+    rows = sorted(kernels(cache_folder))
+    assert len(rows) == 4
+    for age, row in enumerate(rows):  # the first is the youngest
+        os.utime(row[0], (time.time() - 1000 * age,) * 2)
+    for row in _core.cache_files(str(cache_folder)):
+        if not row[0].endswith(".kernel"):
+            os.utime(row[0], (time.time() + 100,) * 2)
+    total = sum(row[1] for row in _core.cache_files(str(cache_folder)))
+    assert _core.limit_cache(str(cache_folder), total) == 0
+    assert _core.limit_cache(str(cache_folder), total - 1) > 0
+    left = {row[0] for row in kernels(cache_folder)}
+    assert rows[0][0] in left and rows[3][0] not in left
+    assert _core.limit_cache(str(cache_folder), 0) == 0  # no limit
+
+
+def test_the_limit_holds_without_being_asked(cache_folder, script):
+    fill([16, 32])
+    for row in _core.cache_files(str(cache_folder)):
+        os.truncate(row[0], 2 << 20)
+        with open(row[0], "r+b") as file:
+            file.write(b"x" * (1 << 20))
+    script.run("""
+        import numpy as np, nacre, nacre.language as tl
+
+        @nacre.jit
+        def other(x):
+            tl.store(x, 1.0)
+
+        other[(1,)](np.zeros(1, np.float32))
+    """, NACRE_CACHE_MAX_MEGABYTES="2")  # fmt: skip
+    assert sum(row[1] for row in _core.cache_files(str(cache_folder))) <= 2 << 20
+
+
+def test_reading_an_entry_makes_it_young_again(cache_folder, script):
+    program = script.write("""
+        import numpy as np, nacre, nacre.language as tl
+
+        @nacre.jit
+        def kernel(x):
+            tl.store(x, 1.0)
+
+        kernel[(1,)](np.zeros(1, np.float32))
+    """)
+    script.finish(script.start(program))
+    (row,) = kernels(cache_folder)
+    os.utime(row[0], (1, 1))
+    script.finish(script.start(program))
+    assert os.stat(row[0]).st_mtime > time.time() - 600
+
+
+def command(*words, capsys):
+    from nacre._command_line import main
+
+    status = main(list(words))
+    told = capsys.readouterr()
+    return status, told.out, told.err
+
+
+def test_the_command(cache_folder, capsys):
+    fill([64, 128])
+    status, out, _ = command("cache", "stats", capsys=capsys)
+    assert status == 0 and str(cache_folder) in out and "2 kernels, 2 manifests" in out
+    assert command("cache", "verify", capsys=capsys)[:2] == (0, "4 entries read, 0 damaged\n")
+    damaged = kernels(cache_folder)[0][0]
+    with open(damaged, "r+b") as file:
+        file.seek(100)
+        file.write(b"damage")
+    status, out, _ = command("cache", "verify", capsys=capsys)
+    assert status == 1 and f"damaged, removed: {damaged}" in out and not os.path.exists(damaged)
+    assert "0 entries removed" in command("cache", "clear", "30", capsys=capsys)[1]
+    assert "3 entries removed" in command("cache", "clear", capsys=capsys)[1] and not kernels(cache_folder)
+    for words in ([], ["dance"], ["clear", "soon"], ["stats", "more"]):
+        assert command("cache", *words, capsys=capsys)[0] == 2
+
+
+def test_the_folder_is_the_users_alone(cache_folder):
+    fill([256])
+    assert os.stat(cache_folder).st_mode & 0o777 == 0o700
+
+
+def test_a_launch_that_compiles_can_be_an_error(monkeypatch):
+    @nacre.jit
+    def kernel(x, n, BLOCK: tl.constexpr):
+        offsets = tl.arange(0, BLOCK)
+        tl.store(x + offsets, n, mask=offsets < n)
+
+    x = np.zeros(64, np.float32)
+    kernel.warmup(x, 48, grid=(1,), BLOCK=16)
+    monkeypatch.setenv("NACRE_JIT", "error")
+    kernel[(1,)](x, 48, BLOCK=16)  # warmed up
+    with pytest.raises(UnexpectedCompileError, match="argument 'BLOCK' is 32, it was 16.*NACRE_JIT=error"):
+        kernel[(1,)](x, 48, BLOCK=32)
+    with pytest.raises(UnexpectedCompileError, match=r"argument 'n' is of type i32, it was of type i32, divisible by 16"):
+        kernel[(1,)](x, 47, BLOCK=16)
+    with pytest.raises(UnexpectedCompileError, match=r"argument 'x' is of type \*fp64, divisible by 16, it was of type \*fp32"):
+        kernel[(1,)](np.zeros(64), 48, BLOCK=16)
+    kernel.warmup(x, 48, grid=(1,), BLOCK=64)  # still allowed
+    monkeypatch.setenv("NACRE_JIT", "warn")
+    with pytest.warns(RuntimeWarning, match="a launch of kernel compiles: argument 'BLOCK' is 8"):
+        kernel[(1,)](x, 48, BLOCK=8)
+    monkeypatch.setenv("NACRE_JIT", "perhaps")
+    with pytest.raises(ValueError, match="NACRE_JIT=perhaps: expected one of allow, warn, error"):
+        kernel[(1,)](x, 48, BLOCK=4)
+
+
+def test_what_the_disk_has_is_no_compile(script):
+    program = script.write("""
+        import numpy as np, nacre, nacre.language as tl
+
+        @nacre.jit
+        def kernel(x):
+            tl.store(x, 1.0)
+
+        kernel[(1,)](np.zeros(1, np.float32))
+    """)
+    script.finish(script.start(program))
+    script.finish(script.start(program, NACRE_JIT="error"))
+
+
+def test_explain(script, tmp_path):
+    program = script.write("""
+        import numpy as np, triton, triton.language as tl
+
+        @triton.jit
+        def kernel(x, n):
+            tl.store(x, n)
+
+        for n in (2, 3, 16):
+            kernel[(1,)](np.zeros(1, np.int32), n)
+    """)
+    main = script.write("import sys; from nacre._command_line import main; sys.exit(main(sys.argv[1:]))")
+    process = script.start(main, "explain", program)
+    out, error = process.communicate(timeout=120)
+    lines = [line for line in error.splitlines() if line.startswith("nacre: kernel is compiled")]
+    assert process.returncode == 0 and len(lines) == 2 and "was not compiled before" in lines[0]
+    assert "argument 'n' is of type i32, divisible by 16, it was of type i32" in lines[1]
+
+
+def test_warming_up(script, cache_folder):
+    program = script.write("""
+        import numpy as np, triton, triton.language as tl
+
+        @triton.jit
+        def kernel(x, BLOCK: tl.constexpr):
+            tl.store(x + tl.arange(0, BLOCK), 1.0)
+
+        def warmup():
+            for block in (16, 32, 64):
+                kernel.warmup(np.zeros(64, np.float32), grid=(1,), BLOCK=block)
+    """)
+    main = script.write("import sys; from nacre._command_line import main; sys.exit(main(sys.argv[1:]))")
+    assert "3 kernels compiled, 0 were there" in script.finish(script.start(main, "warmup", program))
+    assert len(kernels(cache_folder)) == 3
+    assert "0 kernels compiled, 3 were there" in script.finish(script.start(main, "warmup", program))
+    process = script.start(main, "warmup", main)
+    process.communicate(timeout=120)
+    assert process.returncode == 2
