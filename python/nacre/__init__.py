@@ -24,7 +24,7 @@ from .runtime.jit import (
     reinterpret,
 )
 from .runtime.aggregate import aggregate
-from .runtime.autotuner import Config, autotune, heuristics
+from .runtime.autotuner import Config, autotune, bucket, heuristics
 from .runtime._allocation import set_allocator
 from .compiler.errors import CompilationError
 from .compiler.compiler import compile
@@ -34,7 +34,7 @@ from ._alias import activate
 
 __all__ = [
     "CompilationError", "Config", "InterpreterError", "JITFunction", "KernelInterface", "MockTensor", "OutOfResources",
-    "TensorWrapper", "TritonError", "__version__", "activate", "aggregate", "autotune", "cdiv", "compile", "constexpr_function",
+    "TensorWrapper", "TritonError", "__version__", "activate", "aggregate", "autotune", "bucket", "cdiv", "compile", "constexpr_function",
     "heuristics", "jit", "knobs", "language", "must_use_result", "next_power_of_2", "reinterpret", "runtime", "set_allocator", "testing",
     "tools", "version",
 ]  # fmt: skip
@@ -57,6 +57,10 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module("." + name, __name__)
+    if name in ("Space", "powers_of_two", "span"):
+        from .runtime.tuning import search
+
+        return getattr(search, name)
     if name in ("AsyncCompileMode", "FutureKernel"):
         from .runtime import _async_compile
 

@@ -1,93 +1,50 @@
-"""Choosing among configurations of a kernel by timing them."""
+"""Choosing among configurations of a kernel by timing them. The parts are in tuning/."""
+
+import threading
+import time
+import warnings
 
 from .. import _core, knobs
 from .cache import get_cache_manager, triton_key  # noqa: F401  (packages ask for these here)
-from .errors import AutotunerError  # noqa: F401
-from .errors import OutOfResources, PTXASError
-from . import tuning_cache
-from .jit import KernelInterface
+from .driver import driver
+from .errors import AutotunerError, OutOfResources, PTXASError  # noqa: F401
+from .heuristics import Heuristics, heuristics  # noqa: F401
+from .jit import JITFunction, KernelInterface
+from .tuning.choice import choose
+from .tuning.config import Bucket, Config, bucket, identity, key_names  # noqa: F401
+
+_MODES = ("tune", "cached", "first", "error")
+# One tuning at a time in a process: two that are timed together would measure each other.
+_lock = threading.RLock()
 
 
-class Config:
-    """One configuration: values for the kernel's meta-parameters, and launch options.
+def _renew_lock():
+    global _lock
+    _lock = threading.RLock()
 
-    pre_hook: called with the dictionary of all arguments before each launch with this configuration.
-    ir_override: file whose text takes the place of a stage; its suffix names the stage (.ttir, .ttgir, .llir, .s).
+
+def _after_fork():
+    import os
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_renew_lock)
+
+
+_after_fork()
+
+
+class Autotuner(_core.TunedKernel, KernelInterface):
+    """A kernel with several configurations. The first launch with a new key compiles them all, times them with whatever they write put
+    back, and the best is used from then on, in later processes too. A launch whose configuration is known is C++.
+
+    In interpreter mode the first configuration is used and nothing is timed.
     """
 
-    def __init__(self, kwargs, num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, pre_hook=None, ir_override=None):
-        self.kwargs = kwargs
-        self.num_warps = num_warps
-        self.num_stages = num_stages
-        self.num_ctas = num_ctas
-        self.maxnreg = maxnreg
-        self.pre_hook = pre_hook
-        self.ir_override = ir_override
-
-    def all_kwargs(self):
-        """The meta-parameters and the launch options that are set."""
-        options = {"num_warps": self.num_warps, "num_stages": self.num_stages, "num_ctas": self.num_ctas, "maxnreg": self.maxnreg,
-                   "ir_override": self.ir_override}  # fmt: skip
-        return {**self.kwargs, **{name: value for name, value in options.items() if value is not None}}
-
-    def _key(self):
-        return tuple(sorted(self.all_kwargs().items(), key=str))
-
-    def __hash__(self):
-        return hash((self._key(), self.pre_hook))
-
-    def __eq__(self, other):
-        return isinstance(other, Config) and self._key() == other._key() and self.pre_hook == other.pre_hook
-
-    def __setstate__(self, state):
-        self.__dict__.update(state)
-        self.__dict__.setdefault("pre_hook", None)
-        self.__dict__.setdefault("ir_override", None)
-
-    def __str__(self):
-        return ", ".join(f"{name}: {value}" for name, value in self.all_kwargs().items())
-
-    def __repr__(self):
-        return f"Config({self})"
-
-
-def _is_array(value):
-    return hasattr(value, "data_ptr") or hasattr(value, "__array_interface__")
-
-
-def _memory_of(array):
-    """The array's memory as a plain array: autograd does not see what is written to it, and elements that share their place
-    (of an expanded tensor) are there once."""
-    if not hasattr(array, "as_strided"):
-        return array
-    array = array.data
-    if array.is_contiguous():
-        return array
-    extent = 1 + sum((size - 1) * stride for size, stride in zip(array.shape, array.stride()))
-    return array.as_strided((extent,), (1,))
-
-
-def _copy_of(array):
-    return array.clone() if hasattr(array, "clone") else array.copy()
-
-
-def _write_back(array, saved):
-    if hasattr(array, "copy_"):
-        array.copy_(saved)
-    else:
-        array[...] = saved
-
-
-def _fill_zero(array):
-    array.zero_() if hasattr(array, "zero_") else array.fill(0)
-
-
-class Autotuner(KernelInterface):
-    """A kernel with several configurations. The first launch with a new key times them all, on copies of the arguments'
-    contents, and the best is used from then on. In interpreter mode the first configuration is used and nothing is timed."""
+    __getitem__ = _core.TunedKernel.__getitem__
 
     def __init__(self, fn, arg_names, configs, key, reset_to_zero=None, restore_value=None, pre_hook=None, post_hook=None,
-                 prune_configs_by=None, warmup=None, rep=None, use_cuda_graph=False, do_bench=None, cache_results=False):  # fmt: skip
+                 prune_configs_by=None, warmup=None, rep=None, use_cuda_graph=False, do_bench=None, cache_results=False, search=None,
+                 executor=None, isolate=None):  # fmt: skip
         self.fn = fn
         self.base_fn = fn
         while not hasattr(self.base_fn, "src") and hasattr(self.base_fn, "fn"):
@@ -96,10 +53,14 @@ class Autotuner(KernelInterface):
         self.__module__ = getattr(self.base_fn, "__module__", __name__)
         self.__doc__ = getattr(self.base_fn, "__doc__", None)
         self.arg_names = list(arg_names)
-        self.configs = list(configs) if configs else [Config({})]
+        self.search = search
+        self.configs = list(configs) if configs else search.first() if search is not None else [Config({})]
         self.keys = list(key)
         self.reset_to_zero = list(reset_to_zero or ())
         self.restore_value = list(restore_value or ())
+        for parameter, names in (("key", key_names(self.keys)), ("reset_to_zero", self.reset_to_zero), ("restore_value", self.restore_value)):
+            self._refuse_unknown(parameter, names)
+        self.restore_copies = {}
         self.user_defined_pre_hook = pre_hook is not None
         self.user_defined_post_hook = post_hook is not None
         self.pre_hook = pre_hook or self._default_pre_hook
@@ -110,34 +71,73 @@ class Autotuner(KernelInterface):
         self.early_config_prune = pruning.get("early_config_prune")
         self.use_cuda_graph = use_cuda_graph
         self.cache_results = cache_results
-        self.num_warmups = 10 if warmup is None else warmup
-        self.num_reps = 40 if rep is None else rep
-        self._do_bench = do_bench
-        self.cache = {}
+        self.num_warmups = warmup
+        self.num_reps = rep
+        self.executor = executor
+        self.isolate = isolate
+        self._do_bench = self._old_bench() if warmup is not None or rep is not None or use_cuda_graph else do_bench
+        self._is_own_bench = do_bench is None
         self.configs_timings = {}
-        self.nargs = None
-        self.best_config = None
+        self.failures = {}
+        self.tied = []
         self.bench_time = None
-        self._saved = {}
+        self._local = threading.local()
+        is_native = type(self).run is Autotuner.run
+        places = [(self.arg_names.index(name), part.of if isinstance(part, Bucket) else None) for name, part in zip(key_names(self.keys), self.keys)]
+        only = self.configs[0] if len(self.configs) == 1 and search is None else None
+        self._configure(fn if is_native else None, self.arg_names, places, only)
+
+    def _refuse_unknown(self, parameter, names):
+        unknown = [str(name) for name in names if name not in self.arg_names]
+        if unknown:
+            raise ValueError(f"{parameter} contains names that are not kernel arguments: {', '.join(unknown)}. Valid argument names are: "
+                             f"{', '.join(self.arg_names)}.")  # fmt: skip
+
+    def _old_bench(self):
+        """What the parameters warmup, rep and use_cuda_graph ask for."""
+        warnings.warn("warmup, rep, and use_cuda_graph parameters are deprecated; do_bench= takes a function that times", DeprecationWarning,
+                      stacklevel=4)  # fmt: skip
+        warmup, rep, is_graph = self.num_warmups, self.num_reps, self.use_cuda_graph
+
+        def bench(call, quantiles):
+            from ..testing import do_bench, do_bench_cudagraph
+
+            if is_graph:
+                return do_bench_cudagraph(call, rep=100 if rep is None else rep, quantiles=quantiles)
+            return do_bench(call, warmup=25 if warmup is None else warmup, rep=100 if rep is None else rep, quantiles=quantiles)
+
+        return bench
+
+    @property
+    def nargs(self):
+        """The arguments by name of the launch under way on this thread; None when there is none."""
+        return getattr(self._local, "nargs", None)
+
+    @nargs.setter
+    def nargs(self, value):
+        self._local.nargs = value
 
     # The default hooks do what reset_to_zero and restore_value say, for every timed run.
     def _default_pre_hook(self, kwargs, reset_only=False):
+        from .tuning.protection import copy_of, fill_zero
+
         for name in self.reset_to_zero:
-            _fill_zero(kwargs[name])
+            if kwargs[name] is not None:
+                fill_zero(kwargs[name])
         if not reset_only:
-            self._saved = {name: _copy_of(kwargs[name]) for name in self.restore_value}
+            self.restore_copies = {name: copy_of(kwargs[name]) for name in self.restore_value if kwargs[name] is not None}
 
     def _default_post_hook(self, kwargs, exception=None):
-        for name, saved in self._saved.items():
-            _write_back(kwargs[name], saved)
-        self._saved = {}
+        from .tuning.protection import write_back
+
+        for name, saved in self.restore_copies.items():
+            write_back(kwargs[name], saved)
+        self.restore_copies = {}
 
     @property
     def do_bench(self):
         if self._do_bench is None:
-            from ..testing import do_bench
-
-            self._do_bench = lambda call, quantiles: do_bench(call, warmup=self.num_warmups, rep=self.num_reps, quantiles=quantiles)
+            self._do_bench = driver.active.get_benchmarker()
         return self._do_bench
 
     def _refuse_tuned(self, config, args, kwargs):
@@ -149,9 +149,12 @@ class Autotuner(KernelInterface):
             raise ValueError(f"Conflicting meta-parameters: {self.__name__}() was launched with {names}, which @autotune sets; "
                              "leave it out of the launch")  # fmt: skip
 
-    def _bench(self, *args, config, **meta):
-        self._refuse_tuned(config, args, meta)
-        current = {**meta, **config.all_kwargs()}
+    def _timed_call(self, args, kwargs, config):
+        """A function that launches a configuration once, with all hooks."""
+        self._refuse_tuned(config, args, kwargs)
+        if knobs.autotuning.print:
+            print(f"Autotuning kernel {self.__name__} with config {config}")
+        current = {**kwargs, **config.all_kwargs()}
         full = {**self.nargs, **current}
 
         def call():
@@ -167,126 +170,322 @@ class Autotuner(KernelInterface):
                     raise
             self.post_hook(full, exception=None)
 
-        try:
-            return self.do_bench(call, quantiles=(0.5, 0.2, 0.8))
-        except (OutOfResources, PTXASError):
-            return [float("inf")] * 3
+        return call
 
-    def _tune(self, args, kwargs, key):
-        import time
+    def _compile(self, args, kwargs, config):
+        self._refuse_tuned(config, args, kwargs)
+        launch = {**kwargs, **config.all_kwargs(), "warmup": True}
+        return self.fn.run(*args, **launch)
 
+    # From the key to a configuration.
+
+    def _problem(self, args, kwargs, key):
+        from .tuning.records import Problem, type_of
+
+        heuristics, fn = {}, self.fn
+        while not isinstance(fn, JITFunction):
+            heuristics.update(getattr(fn, "values", {}))
+            fn = fn.fn
+        given = {**self.nargs, **kwargs}
+        types = {param.name: type_of(given[param.name], param.is_constexpr) for param in fn.params if param.name in given}
+        return Problem(fn, heuristics, types, key)
+
+    def _is_kept(self, configs):
+        """Whether times are kept on disk: not where something takes part of which no record knows, a hook or a benchmarker of the user's."""
+        own = self._is_own_bench and not (self.user_defined_pre_hook or self.user_defined_post_hook)
+        return (own or self.cache_results) and not any(config.pre_hook for config in configs) and knobs.autotuning.dir not in (None, "", "off")
+
+    def _find(self, args, kwargs, key):
+        """The configuration for a key that is new to this process."""
         configs = self.prune_configs(kwargs)
-        is_kept = tuning_cache.is_on(self, configs)
-        timings = tuning_cache.load(self, key, configs) if is_kept else None
-        if timings is not None:
-            return self._choose(key, timings, None)
+        if len(configs) == 1 and self.search is None:
+            self.cache[key] = configs[0]
+            return configs[0]
+        mode = knobs.autotuning.mode
+        if mode not in _MODES:
+            raise ValueError(f"NACRE_AUTOTUNE={mode}: expected one of {', '.join(_MODES)}")
+        is_capturing = _is_capturing()
+        if is_capturing and mode == "tune":
+            mode = "cached"
+        if mode == "first":
+            self.cache[key] = configs[0]
+            return configs[0]
+        problem = self._problem(args, kwargs, key)
+        from .tuning.records import pinned_choice
+
+        pinned = pinned_choice(problem, self._all_configs(configs))
+        if pinned is not None:
+            self.cache[key] = pinned
+            return pinned
+        is_kept = self._is_kept(configs)
+        known = self._known(problem, configs) if is_kept else {}
+        if self.search is None and known and all(config in known for config in configs):
+            return self._choose(key, {config: known[config] for config in configs}, None)
+        if mode in ("cached", "error"):
+            return self._without_timing(key, configs, known, mode, is_capturing)
+        if self.cache_results or knobs.autotuning.cache:
+            hit = self.check_disk_cache(key, configs, lambda: self._tune(args, kwargs, key, configs, problem if is_kept else None))
+            if hit:
+                self._tell(key, self.cache[key], None)
+            return self.cache[key]
+        return self._tune(args, kwargs, key, configs, problem if is_kept else None)
+
+    def _all_configs(self, configs):
+        return configs if self.search is None else self.search.all_configs()
+
+    def _known(self, problem, configs):
+        """{config: times} of those among configurations that have a record."""
+        from .tuning.measuring import FAILED
+
+        record = problem.load()
+        found = {config: record[identity(config)] for config in self._all_configs(configs) if identity(config) in record}
+        self.failures = {config: result for config, result in found.items() if isinstance(result, str)}
+        return {config: list(FAILED) if isinstance(result, str) else result for config, result in found.items()}
+
+    def _without_timing(self, key, configs, known, mode, is_capturing):
+        """The best of what is known, where nothing may be timed."""
+        if known and choose(known)[0] is not None:
+            return self._choose(key, known, None)
+        if mode == "error":
+            raise AutotunerError(f"{self.__name__}: no time of any configuration is known for the key {key}, and NACRE_AUTOTUNE=error says not to "
+                                 "tune; run it once with NACRE_AUTOTUNE=tune, or `nacre tune import` times")  # fmt: skip
+        why = "a CUDA graph is being captured" if is_capturing else "NACRE_AUTOTUNE=cached"
+        warnings.warn(f"{self.__name__}: no time of any configuration is known for the key {key} and {why}: the first configuration is used",
+                      RuntimeWarning, stacklevel=2)  # fmt: skip
+        if not is_capturing:  # a launch outside of the capture tunes
+            self.cache[key] = configs[0]
+        return configs[0]
+
+    def _tune(self, args, kwargs, key, configs, problem):
+        """Times what is not known of the problem and takes the best. Without a problem nothing is kept on disk."""
+        if problem is None:
+            return self._measure(args, kwargs, key, configs, {}, None)
+        with problem.alone():
+            known = self._known(problem, configs)  # another process may have been faster
+            if self.search is None and all(config in known for config in configs):
+                return self._choose(key, {config: known[config] for config in configs}, None)
+            return self._measure(args, kwargs, key, configs, known, problem)
+
+    def _measure(self, args, kwargs, key, configs, known, problem):
+        from .tuning.measuring import CannotProtect, Measurement
+
         start = time.perf_counter()
-        # Whatever the kernel writes while it is timed is undone: the launch that follows sees what the caller passed.
-        arrays = {id(value): value for value in self.nargs.values() if _is_array(value)}
-        saved = [(memory, _copy_of(memory)) for memory in map(_memory_of, arrays.values())]
+        results, stored = {}, [start]
+
+        def keep(config, times, reason):
+            # Of failures only those are kept that are the compiler's: another run may have more memory.
+            if reason is None:
+                results[identity(config)] = times if isinstance(times, (list, tuple)) else [times]
+            elif type(reason).__module__.endswith("compiler.errors"):
+                results[identity(config)] = f"{type(reason).__name__}: {reason}"
+            if time.perf_counter() - stored[0] > 1.0:
+                flush()
+
+        def flush():
+            stored[0] = time.perf_counter()
+            if problem is not None and results:
+                problem.store(results)
+
+        def measurement(chosen, bench):
+            return Measurement(self.__name__, chosen, lambda config: self._compile(args, kwargs, config),
+                               lambda config: self._timed_call(args, kwargs, config), self._values(kwargs), bench, keep, self.isolate)  # fmt: skip
+
         try:
-            timings = {config: self._bench(*args, config=config, **kwargs) for config in configs}
+            if self.search is not None:
+                timings, failures = self.search.run(measurement, known, self.do_bench)
+            elif self._executor() is not None:
+                from .tuning.fleet import measure
+
+                timings, failures = measure(self, self._executor(), args, kwargs, [c for c in configs if c not in known], keep)
+            else:
+                run = measurement([config for config in configs if config not in known], self.do_bench)
+                timings, failures = run.run(), run.failures
+        except CannotProtect as obstacle:
+            warnings.warn(f"{self.__name__} is not tuned: {obstacle}; the first configuration is used", RuntimeWarning, stacklevel=2)
+            self.cache[key] = configs[0]
+            return configs[0]
         finally:
-            for array, contents in saved:
-                _write_back(array, contents)
+            flush()
+        self.failures = {**self.failures, **failures}
+        if self.search is None:
+            timings = {config: known[config] if config in known else timings[config] for config in configs}
+        if choose(timings)[0] is None:
+            from .tuning.measuring import nothing_left
+
+            raise nothing_left(self.__name__, timings, self.failures)
         self.bench_time = time.perf_counter() - start
-        if is_kept:
-            tuning_cache.store(self, key, configs, timings)
         return self._choose(key, timings, self.bench_time)
+
+    def _executor(self):
+        from .tuning import fleet_executor
+
+        return fleet_executor(self.executor)
+
+    def _values(self, kwargs):
+        """What each parameter of the kernel is given, in order; None for those that configurations or heuristics set."""
+        fn = self.fn
+        while not isinstance(fn, JITFunction):
+            fn = fn.fn
+        given = {**self.nargs, **kwargs}
+        return [given.get(param.name, param.default if param.has_default else None) for param in fn.params]
 
     def _choose(self, key, timings, duration):
         """Takes the best and tells who wants to know. `duration` is None when the timings are those of an earlier run."""
-        best = min(timings, key=timings.get)
-        self.cache[key] = best
+        best, self.tied = choose(timings)
+        if best is None:
+            from .tuning.measuring import nothing_left
+
+            raise nothing_left(self.__name__, timings, self.failures)
         self.configs_timings = timings
-        if knobs.autotuning.print:
-            how = "found in the cache" if duration is None else f"tuned in {duration:.2f} s"
-            print(f"{self.__name__}: {how} over {len(timings)} configurations; best: {best}")
-        if knobs.autotuning.listener is not None:
-            knobs.autotuning.listener(fn=self.base_fn, key=key, best_config=best, configs_timings=timings, duration=duration,
-                                      cache_hit=duration is None)  # fmt: skip
+        if duration is not None:
+            self.pre_hook({**self.nargs, **best.all_kwargs()}, reset_only=True) if self._resets(self.pre_hook) else None
+        self.cache[key] = best
+        self._tell(key, best, duration)
         return best
 
-    def _key_of(self, kwargs):
-        values = {**self.nargs, **kwargs}
-        key = [values[name] for name in self.keys if name in values]
-        return tuple(key + [str(value.dtype) for value in values.values() if hasattr(value, "dtype")])
+    def _resets(self, hook):
+        """Whether a hook is to be called for the launch that follows the tuning too: reset_to_zero holds for it."""
+        return hook == self._default_pre_hook or _takes_reset_only(hook)
+
+    def _tell(self, key, best, duration):
+        if knobs.autotuning.print and duration is not None:
+            tie = f" (a tie with {len(self.tied)} later ones)" if self.tied else ""
+            print(f"Triton autotuning for function {self.__name__},\nwith key as {key},\nfinished after {duration:.2f}s,\n"
+                  f"best config selected: {best}{tie};")  # fmt: skip
+        if knobs.autotuning.listener is not None:
+            fn = self.fn
+            while not isinstance(fn, JITFunction):
+                fn = fn.fn
+            knobs.autotuning.listener(fn=fn, key=key, best_config=best, configs_timings=self.configs_timings, duration=duration,
+                                      cache_hit=duration is None)  # fmt: skip
+
+    def check_disk_cache(self, tuning_key, configs, bench_fn):
+        """Triton's own file, NAME.autotune.json of the cache: True when it had the times; else bench_fn() tunes and they are written."""
+        from .tuning.triton_file import TimingsFile
+
+        if not tuning_key or any(config.pre_hook for config in configs):
+            bench_fn()
+            return False
+        file = TimingsFile(self, tuning_key, configs)
+        timings = file.load()
+        if timings is not None and choose(timings)[0] is not None:
+            best, self.tied = choose(timings)
+            self.cache[tuning_key] = best
+            self.configs_timings = timings
+            return True
+        bench_fn()
+        file.store(self.configs_timings)
+        return False
 
     def run(self, *args, **kwargs):
+        before = self.nargs
         self.nargs = dict(zip(self.arg_names, args))
         self.nargs.update((name, value) for name, value in kwargs.items() if name in self.arg_names)
-        if len(self.configs) > 1 and _core.is_interpreted(self.base_fn):
-            config = self.prune_configs(kwargs)[0]  # times would say nothing, and who debugs wants one run
-        elif len(self.configs) > 1:
-            key = self._key_of(kwargs)
-            config = self.cache.get(key) or self._tune(args, kwargs, key)
-        else:
-            config = self.configs[0]
-        self._refuse_tuned(config, args, kwargs)
-        self.best_config = config
-        full = {**self.nargs, **kwargs, **config.all_kwargs()}
-        if config.pre_hook is not None:
-            config.pre_hook(full)
-        result = self.fn.run(*args, **kwargs, **config.all_kwargs())
-        self.nargs = None
-        return result
+        try:
+            if kwargs.get("warmup"):
+                return self._warm(args, {name: value for name, value in kwargs.items() if name != "warmup"})
+            config = self._config_for(args, kwargs)
+            self._refuse_tuned(config, args, kwargs)
+            self.best_config = config
+            if config.pre_hook is not None:
+                config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
+            return self.fn.run(*args, **kwargs, **config.all_kwargs())
+        finally:
+            self.nargs = before
+
+    def _config_for(self, args, kwargs):
+        if len(self.configs) == 1 and self.search is None:
+            return self.configs[0]
+        if _core.is_interpreted(self.base_fn):
+            return self.prune_configs(kwargs)[0]  # times would say nothing, and who debugs wants one run
+        named = {name: value for name, value in kwargs.items() if name not in ("grid", "warmup")}
+        key = self._key(*args, **named)
+        config = self.cache.get(key)
+        if config is None:
+            with _lock:  # whoever waited here finds what the first has chosen
+                config = self.cache.get(key) or self._find(args, kwargs, key)
+        return config
 
     def prune_configs(self, kwargs):
         configs = self.configs
         if self.early_config_prune:
             configs = self.early_config_prune(configs, self.nargs, **kwargs)
             if not configs:
-                raise ValueError(f"{self.__name__}: early_config_prune left no configuration")
+                raise AutotunerError(f"No valid autotuner configs after pruning: early_config_prune of {self.__name__} left none; it should return "
+                                     "at least one config.")  # fmt: skip
         if self.perf_model:
             top = self.configs_top_k
-            top = max(1, int(len(self.configs) * top)) if isinstance(top, float) and top <= 1.0 else top
-            if not isinstance(top, int):
+            if isinstance(top, float) and top <= 1.0:
+                top = max(1, int(len(configs) * top))
+            elif not isinstance(top, int):
                 raise TypeError(f"top_k: expected a share of at most 1.0 or a whole number, found {top!r}")
             if len(configs) > top:
-                estimate = {config: self.perf_model(**self.nargs, **kwargs, **config.all_kwargs()) for config in configs}
+                given = {**self.nargs, **kwargs}
+                estimate = {config: self.perf_model(**{**given, **config.all_kwargs()}) for config in configs}
                 configs = sorted(estimate, key=estimate.get)[:top]
         return configs
 
+    def _warm(self, args, kwargs):
+        from .tuning.measuring import compile_all
+
+        configs = self.prune_configs(kwargs)
+        kernels, failures = compile_all(lambda config: self.fn.warmup(*args, **kwargs, **config.all_kwargs()), configs)
+        if failures:
+            raise next(iter(failures.values()))
+        return [kernels[config] for config in configs]
+
     def warmup(self, *args, **kwargs):
+        """Compiles every configuration, as many at a time as there are cores, without running any. Returns the compiled kernels."""
+        before = self.nargs
         self.nargs = dict(zip(self.arg_names, args))
-        kernels = [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in self.prune_configs(kwargs)]
-        self.nargs = None
-        return kernels
+        try:
+            return self._warm(args, kwargs)
+        finally:
+            self.nargs = before
 
 
-def autotune(configs, key, prune_configs_by=None, reset_to_zero=None, restore_value=None, pre_hook=None, post_hook=None,
-             warmup=None, rep=None, use_cuda_graph=False, do_bench=None, cache_results=False):  # fmt: skip
-    """Times the configurations when an argument named in `key` (or an array's dtype) has a new value, and uses the best."""
+def _takes_reset_only(hook):
+    import inspect
+
+    try:
+        parameters = inspect.signature(hook).parameters
+    except (TypeError, ValueError):
+        return False
+    return "reset_only" in parameters or any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+
+
+def _is_capturing():
+    """Whether a CUDA graph is being captured: then nothing may be timed or waited for."""
+    import sys
+
+    torch = sys.modules.get("torch")
+    cuda = getattr(torch, "cuda", None)
+    return cuda is not None and cuda.is_available() and cuda.is_initialized() and cuda.is_current_stream_capturing()
+
+
+def autotune(configs=None, key=(), prune_configs_by=None, reset_to_zero=None, restore_value=None, pre_hook=None, post_hook=None,
+             warmup=None, rep=None, use_cuda_graph=False, do_bench=None, cache_results=False, *, search=None, executor=None,
+             isolate=None):  # fmt: skip
+    """Times configurations when an argument named in `key` (or an array's dtype) has a new value, and uses the best from then on.
+
+    What a kernel writes while it is timed is put back. Results are kept on disk (`nacre tune list`); NACRE_AUTOTUNE says whether to time.
+
+    key: names of arguments; `bucket("N")` for one of which only the size class counts.
+    prune_configs_by: {"early_config_prune": function(configs, named_args, **kwargs) -> configs, "perf_model": function(**all) -> time,
+    "top_k": how many of the estimated best are timed, a number or a share}.
+    reset_to_zero, restore_value: arguments that are zeroed before, or restored after, every timed run.
+    pre_hook, post_hook: called before and after every timed run, instead of the above.
+    do_bench: function(call, quantiles) -> times, instead of the driver's benchmarker.
+    cache_results: keep times also where hooks or a benchmarker of the user's take part, in Triton's own file.
+    search: a Space instead of a list of configurations. executor: a concurrent.futures.Executor whose workers time.
+    isolate: "always" times in a child process, "never" not, "auto" where it is needed; left out, NACRE_AUTOTUNE_ISOLATE decides.
+    """
+    if not configs and search is None and configs is None:
+        raise TypeError("autotune() needs configs=[Config(...), ...] or search=Space(...)")
 
     def decorate(fn):
         return Autotuner(fn, fn.arg_names, configs, key, reset_to_zero, restore_value, pre_hook=pre_hook, post_hook=post_hook,
                          prune_configs_by=prune_configs_by, warmup=warmup, rep=rep, use_cuda_graph=use_cuda_graph,
-                         do_bench=do_bench, cache_results=cache_results)  # fmt: skip
-
-    return decorate
-
-
-class Heuristics(KernelInterface):
-    """A kernel some of whose meta-parameters are computed from its arguments."""
-
-    def __init__(self, fn, arg_names, values):
-        self.fn = fn
-        self.values = values
-        self.arg_names = list(arg_names)
-        self.__name__ = getattr(fn, "__name__", "kernel")
-
-    def run(self, *args, **kwargs):
-        named = {**dict(zip(self.arg_names, args)), **kwargs}
-        for name, heuristic in self.values.items():
-            value = heuristic(named)
-            kwargs[name] = named[name] = value[name] if isinstance(value, dict) and name in value else value
-        return self.fn.run(*args, **kwargs)
-
-
-def heuristics(values):
-    """Computes meta-parameters: name -> function of the dictionary of arguments."""
-
-    def decorate(fn):
-        return Heuristics(fn, fn.arg_names, values)
+                         do_bench=do_bench, cache_results=cache_results, search=search, executor=executor, isolate=isolate)  # fmt: skip
 
     return decorate

@@ -1,0 +1,318 @@
+"""Which configurations are timed and which is chosen: validation, failures, pruning, hooks, ties, keys, search spaces."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+import nacre
+import nacre.language as tl
+from nacre.compiler.errors import CompileTimeAssertionFailure
+from nacre.runtime.errors import AutotunerError, OutOfResources
+from nacre.runtime.tuning.choice import choose
+
+CONFIGS = [nacre.Config({"BLOCK": block}) for block in (32, 64, 128)]
+N = 200
+
+
+def once(call, quantiles):
+    call()
+    return [1.0, 1.0, 1.0]
+
+
+def make(configs=CONFIGS, do_bench=once, key=("n",), **options):
+    @nacre.autotune(configs=configs, key=list(key), do_bench=do_bench, **options)
+    @nacre.jit
+    def kernel(x, n, BLOCK: tl.constexpr, FAIL: tl.constexpr = False):
+        tl.static_assert(BLOCK != 64 or not FAIL, "no 64")
+        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(x + offsets, tl.load(x + offsets, mask=offsets < n) + 1, mask=offsets < n)
+
+    return kernel
+
+
+def grid(meta):
+    return (nacre.cdiv(meta["n"], meta["BLOCK"]),)
+
+
+def launch(kernel, **options):
+    x = np.zeros(N, np.float32)
+    kernel[grid](x, N, **options)
+    assert (x == 1).all()
+    return kernel
+
+
+@pytest.mark.parametrize("parameter", ["key", "reset_to_zero", "restore_value"])
+def test_names_that_are_no_arguments(parameter):
+    with pytest.raises(ValueError, match=rf"{parameter} contains names that are not kernel arguments: M.*x, n, BLOCK"):
+        make(**{parameter: ["M"]})
+
+
+def test_a_configuration_that_cannot_be_compiled_is_skipped_with_its_reason():
+    kernel = launch(make(), FAIL=True)
+    assert kernel.configs_timings[CONFIGS[1]] == [float("inf")] * 3
+    assert isinstance(kernel.failures[CONFIGS[1]], CompileTimeAssertionFailure)
+    assert kernel.best_config == CONFIGS[0]
+
+
+def test_a_configuration_without_resources_is_skipped():
+    def bench(call, quantiles):
+        call()
+        if len(seen := bench.__dict__.setdefault("seen", [])) == 0:
+            seen.append(1)
+            raise OutOfResources(2, 1, "shared memory")
+        return [1.0] * 3
+
+    kernel = launch(make(do_bench=bench))
+    assert kernel.best_config == CONFIGS[1] and "shared memory" in str(kernel.failures[CONFIGS[0]])
+
+
+def test_none_left_lists_every_reason():
+    count = []
+
+    def bench(call, quantiles):
+        count.append(1)
+        raise OutOfResources(len(count), 0, "things")
+
+    with pytest.raises(AutotunerError, match=r"none of the 3 configurations can run(.|\n)*BLOCK: 32.*required: 1(.|\n)*BLOCK: 128.*required: 3"):
+        launch(make(do_bench=bench))
+
+
+def test_an_error_of_the_kernel_itself_is_shown_as_it_is():
+    with pytest.raises(CompileTimeAssertionFailure) as error:
+        launch(make(configs=[nacre.Config({"BLOCK": 64}), nacre.Config({"BLOCK": 64}, num_warps=8)]), FAIL=True)
+    assert "all 2 configurations fail so" in error.value.__notes__[0]
+
+
+def test_a_configuration_that_crashes_costs_only_itself():
+    import os
+    import signal
+
+    def bench(call, quantiles):
+        call()
+        if bench.count == 1:
+            bench.count += 1
+            os.kill(os.getpid(), signal.SIGKILL)
+        bench.count += 1
+        return [1.0] * 3
+
+    bench.count = 0
+    kernel = launch(make(do_bench=bench, isolate="always"))
+    # The child that died knew of two calls; the one after it starts again from what this process knows.
+    assert kernel.configs_timings[CONFIGS[0]][0] == 1.0 and "SIGKILL" in kernel.failures[CONFIGS[1]]
+    assert bench.count == 0
+
+
+def test_a_lone_survivor_is_not_timed():
+    kernel = make(do_bench=lambda call, quantiles: pytest.fail("timed"), prune_configs_by={"early_config_prune": lambda c, a, **_: c[1:2]})
+    assert launch(kernel).best_config == CONFIGS[1]
+
+
+def test_pruning_everything_is_an_error():
+    with pytest.raises(AutotunerError, match="at least one config"):
+        launch(make(prune_configs_by={"early_config_prune": lambda configs, named, **_: []}))
+
+
+def test_top_k_is_a_share_of_the_survivors():
+    pruning = {"early_config_prune": lambda configs, named, **_: configs[1:], "perf_model": lambda BLOCK, **_: BLOCK, "top_k": 0.5}
+    assert launch(make(prune_configs_by=pruning)).best_config == CONFIGS[1]
+    assert not make(prune_configs_by={**pruning, "top_k": 0.01}).cache
+
+
+def test_old_parameters_are_deprecated():
+    with pytest.warns(DeprecationWarning, match="warmup, rep, and use_cuda_graph"):
+        nacre.autotune(configs=CONFIGS, key=[], warmup=1)(make().fn)
+
+
+def test_the_hook_of_the_user_is_told_that_it_only_resets():
+    calls = []
+
+    def pre_hook(args, reset_only=False):
+        calls.append(reset_only)
+
+    launch(make(pre_hook=pre_hook))
+    assert calls == [False, False, False, True]
+
+
+def test_listener():
+    told = []
+    with nacre.knobs.autotuning.scope():
+        nacre.knobs.autotuning.listener = lambda **facts: told.append(facts)
+        kernel = launch(make())
+    (facts,) = told
+    assert set(facts) == {"fn", "key", "best_config", "configs_timings", "duration", "cache_hit"}
+    assert facts["fn"] is kernel.fn and not facts["cache_hit"] and facts["duration"] > 0 and facts["key"] == (N, "float32")
+
+
+def test_what_is_printed(capsys, monkeypatch):
+    monkeypatch.setenv("TRITON_PRINT_AUTOTUNING", "1")
+    launch(make(), FAIL=True)
+    out = capsys.readouterr().out
+    assert "Autotuning kernel kernel with config BLOCK: 32" in out and "Autotuning failed with" in out and "no 64" in out
+    assert "Triton autotuning for function kernel,\nwith key as (200, 'float32'),\nfinished after" in out and "best config selected: BLOCK: 32" in out
+
+
+def test_times_within_noise_are_a_tie():
+    a, b, c = CONFIGS
+    assert choose({a: [1.005, 1.0, 1.01], b: [1.0, 0.99, 1.01], c: [3.0, 3, 3]}) == (a, [b])
+    assert choose({a: [1.5, 1.4, 1.6], b: [1.0, 0.99, 1.01]}) == (b, [])
+    assert choose({a: [float("inf")] * 3}) == (None, [])
+    assert choose({a: 2.0, b: 1.0}) == (b, [])
+
+
+def test_buckets():
+    timed = []
+
+    def bench(call, quantiles):
+        timed.append(1)
+        call()
+        return [1.0] * 3
+
+    kernel = make(do_bench=bench, key=(nacre.bucket("n"),))
+    for n in (100, 128, 65, 200):
+        kernel[grid](np.zeros(256, np.float32), n)
+    assert set(kernel.cache) == {(128, "float32"), (256, "float32")} and len(timed) == 6
+    assert nacre.bucket("n", 100).of(101) == 200
+    assert [nacre.bucket("n", [16, 64]).of(value) for value in (1, 16, 17, 1000)] == [16, 16, 64, 64]
+    with pytest.raises(ValueError, match="key contains names"):
+        make(key=(nacre.bucket("m"),))
+
+
+def test_tritons_file(cache_folder, monkeypatch):
+    launch(make(cache_results=True))
+    (path,) = cache_folder.rglob("kernel.autotune.json")
+    content = json.loads(path.read_text())
+    assert content["key"] == [N, "float32"] and len(content["configs_timings"]) == 3
+    fields, times = content["configs_timings"][0]
+    assert fields["kwargs"] == {"BLOCK": 32} and fields["num_warps"] == 4 and times == [1.0] * 3
+    content["configs_timings"][2][1] = [0.1, 0.1, 0.1]
+    path.write_text(json.dumps(content))
+    monkeypatch.setenv("NACRE_TUNE_DIR", "off")
+    kernel = launch(make(cache_results=True, do_bench=lambda call, quantiles: pytest.fail("timed again")))
+    assert kernel.best_config == CONFIGS[2]
+
+
+def test_a_cache_that_is_cleared_tunes_again():
+    timed = []
+
+    def bench(call, quantiles):
+        timed.append(1)
+        call()
+        return [1.0] * 3
+
+    kernel = launch(launch(make(do_bench=bench)))
+    assert len(timed) == 3
+    kernel.cache.clear()
+    launch(kernel)
+    assert len(timed) == 6
+    kernel.cache = {}
+    launch(kernel)
+    assert len(timed) == 9
+
+
+def test_first_mode_and_unknown_mode(monkeypatch):
+    monkeypatch.setenv("NACRE_AUTOTUNE", "first")
+    assert launch(make(do_bench=lambda call, quantiles: pytest.fail("timed"))).best_config == CONFIGS[0]
+    monkeypatch.setenv("NACRE_AUTOTUNE", "sometimes")
+    with pytest.raises(ValueError, match="NACRE_AUTOTUNE=sometimes: expected one of tune, cached, first, error"):
+        launch(make())
+
+
+def test_while_a_graph_is_captured_nothing_is_timed(monkeypatch):
+    from nacre.runtime import autotuner
+
+    kernel = make(do_bench=lambda call, quantiles: pytest.fail("timed"))
+    monkeypatch.setattr(autotuner, "_is_capturing", lambda: True)
+    with pytest.warns(RuntimeWarning, match="a CUDA graph is being captured: the first configuration is used"):
+        launch(kernel)
+    assert kernel.best_config == CONFIGS[0] and not kernel.cache  # outside of the capture it is tuned
+
+
+def test_spaces():
+    from nacre import Space, powers_of_two, span
+
+    assert powers_of_two(16, 128) == [16, 32, 64, 128] and powers_of_two(3, 9) == [4, 8] and span(1, 7, 3) == [1, 4, 7]
+    space = Space({"A": [1, 2], "num_warps": [4, 8]}, constraint=lambda A, num_warps: A * num_warps <= 8)
+    assert [(config.kwargs["A"], config.num_warps) for config in space.all_configs()] == [(1, 4), (1, 8), (2, 4)]
+    for bad in (dict(values={"A": []}), dict(values={"A": [1]}, budget=0), dict(values={"A": [1]}, method="guess")):
+        with pytest.raises(ValueError):
+            Space(**bad)
+    with pytest.raises(ValueError, match="allows no combination"):
+        Space({"A": [1]}, constraint=lambda A: False).all_configs()
+
+
+@pytest.mark.parametrize("method", ["halving", "random"])
+def test_a_search_finds_a_block_that_is_not_absurd(method, tuning_folder):
+    space = nacre.Space({"BLOCK": [1, *nacre.powers_of_two(2, 4096)]}, budget=1.0, method=method, seed=3)
+
+    @nacre.autotune(search=space, key=["n"])
+    @nacre.jit
+    def kernel(x, n, BLOCK: tl.constexpr):
+        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(x + offsets, tl.load(x + offsets, mask=offsets < n) + 1, mask=offsets < n)
+
+    x = np.zeros(1 << 16, np.float32)
+    kernel[grid](x, 1 << 16)
+    assert (x == 1).all() and kernel.best_config.kwargs["BLOCK"] > 1
+    assert len(list(tuning_folder.glob("kernel-*.json"))) == 1
+
+
+def test_heuristics_contract():
+    order = []
+
+    def first(args):
+        order.append(("A", sorted(args)))
+        return args["n"] * 2
+
+    def second(args):
+        order.append(("B", args["A"]))
+        return {"B": args["A"] + 1}
+
+    @nacre.heuristics({"A": first, "B": second})
+    @nacre.jit
+    def kernel(out, n, A: tl.constexpr, B: tl.constexpr):
+        tl.store(out, A * 100 + B)
+
+    out = np.zeros(1, np.int32)
+    kernel[(1,)](out, n=5)
+    assert out[0] == 1011 and order == [("A", ["n", "out"]), ("B", 10)]
+    kernel.run(out, 6, grid=(1,), warmup=False)
+    assert out[0] == 1213
+    kernel[(1,)](out, 5, A=7)  # the heuristic has the last word
+    assert out[0] == 1011
+
+
+def test_an_error_in_a_heuristic_names_it():
+    @nacre.heuristics({"BLOCK": lambda args: 1 // args["n"]})
+    @nacre.jit
+    def kernel(out, n, BLOCK: tl.constexpr):
+        tl.store(out, BLOCK)
+
+    for call in (lambda: kernel[(1,)](np.zeros(1), 0), lambda: kernel.run(np.zeros(1), 0, grid=(1,), warmup=False)):
+        with pytest.raises(ZeroDivisionError) as error:
+            call()
+        assert error.value.__notes__ == ["in the heuristic 'BLOCK' of the kernel kernel"]
+    with pytest.raises(TypeError, match="'BLOCK' needs a function"):
+        nacre.heuristics({"BLOCK": 3})(kernel.fn)
+
+
+@pytest.mark.parametrize("outer", ["autotune", "heuristics"])
+def test_autotune_and_heuristics_in_either_order(outer):
+    def body(x, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(x + offsets, tl.load(x + offsets, mask=offsets < n) + 1 + EVEN, mask=offsets < n)
+
+    tune = nacre.autotune(configs=CONFIGS, key=["n"], do_bench=once)
+    derive = nacre.heuristics({"EVEN": lambda args: args["n"] % 2 == 0})
+    kernel = tune(derive(nacre.jit(body))) if outer == "autotune" else derive(tune(nacre.jit(body)))
+    x = np.zeros(N, np.float32)
+    for count in (2, 4, 6):
+        kernel[grid](x, N)
+        assert (x == count).all()
+
+
+def test_no_warning_without_old_parameters():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        launch(make())
