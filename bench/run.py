@@ -1,6 +1,6 @@
 """`make bench`: our kernels beside their peers, measured in the same run, one after the other, with two threads.
 
-    nacre run bench/run.py [--only TEXT] [--quick] [--write] [--skip throughput|interpreter|latency ...]
+    nacre run bench/run.py [--only TEXT] [--quick] [--write] [--skip throughput|interpreter|latency|tuning ...]
 
 The ratio is the better peer's time over ours: above 1 we are faster. --only keeps the rows whose key holds the text (matmul,
 softmax, latency, ...). --write puts the tables in bench/RESULTS.md.
@@ -69,7 +69,7 @@ def main():
     parser.add_argument("--only", default="", help="rows whose key holds this text")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     parser.add_argument("--write", action="store_true", help="write bench/RESULTS.md")
-    parser.add_argument("--skip", nargs="*", default=[], choices=["throughput", "interpreter", "latency"])
+    parser.add_argument("--skip", nargs="*", default=[], choices=["throughput", "interpreter", "latency", "tuning"])
     options = parser.parse_args()
 
     try:
@@ -111,6 +111,11 @@ def main():
     if "latency" not in options.skip and options.only in "latency":
         print("measuring latency ...", file=sys.stderr, flush=True)
         show("Latency and code size", latency.measure(2 if options.quick else 5), latency_table)
+    if "tuning" not in options.skip and options.only in "tuning":
+        import tuning
+
+        print("measuring tuning ...", file=sys.stderr, flush=True)
+        show("Tuning", tuning.measure(1 if options.quick else 3), latency_table)
 
     everything = [row for _, _, rows in sections for row in rows]
     reached = sum(row.passed for row in everything)

@@ -129,13 +129,17 @@ void clearCaches() {
   static std::mutex lock;
   static auto *memory = new std::unique_ptr<Block>;
   std::lock_guard<std::mutex> guard(lock);
-  if (!*memory)
-    *memory = std::make_unique<Block>(std::min<uint64_t>(lastLevelCacheBytes(), 256 << 20));
-  static std::atomic<unsigned char> filling = 0;
-  unsigned char filled = ++filling;
-  overParts((*memory)->size, [&](uint64_t begin, uint64_t end) { // one byte of each line is enough to own the line
+  if (!*memory) { // written once: pages that nobody wrote are all the same page
+    *memory = std::make_unique<Block>(std::min<uint64_t>(lastLevelCacheBytes(), 512 << 20));
+    overParts((*memory)->size,
+              [&](uint64_t begin, uint64_t end) { std::memset((*memory)->data() + begin, 1, end - begin); });
+  }
+  static std::atomic<uint64_t> sink = 0;
+  overParts((*memory)->size, [&](uint64_t begin, uint64_t end) { // one byte of each line brings the line
+    uint64_t sum = 0;
     for (uint64_t at = begin; at < end; at += 64)
-      (*memory)->data()[at] = static_cast<char>(filled);
+      sum += static_cast<unsigned char>((*memory)->data()[at]);
+    sink.fetch_add(sum, std::memory_order_relaxed);
   });
 }
 

@@ -9,7 +9,7 @@ namespace nacre {
 // The size of the last-level cache in bytes; 32 MiB where the machine does not say.
 uint64_t lastLevelCacheBytes();
 
-// Pushes everything else out of the caches: all threads write memory of the last-level cache's size. The memory is
+// Pushes everything else out of the caches: all threads read memory of the last-level cache's size. The memory is
 // kept for the next call.
 void clearCaches();
 

@@ -10,7 +10,7 @@ from .driver import driver
 from .errors import AutotunerError, OutOfResources, PTXASError  # noqa: F401
 from .heuristics import Heuristics, heuristics  # noqa: F401
 from .jit import JITFunction, KernelInterface
-from .tuning.choice import choose
+from .tuning.choice import FAILED, choose
 from .tuning.config import Bucket, Config, bucket, identity, key_names  # noqa: F401
 
 _MODES = ("tune", "cached", "first", "error")
@@ -235,8 +235,6 @@ class Autotuner(_core.TunedKernel, KernelInterface):
 
     def _known(self, problem, configs):
         """{config: times} of those among configurations that have a record."""
-        from .tuning.measuring import FAILED
-
         record = problem.load()
         found = {config: record[identity(config)] for config in self._all_configs(configs) if identity(config) in record}
         self.failures = {config: result for config, result in found.items() if isinstance(result, str)}

@@ -14,7 +14,7 @@ _SUMMARIES = {"min": min, "max": max, "mean": statistics.fmean, "median": statis
 _MODES = (*_SUMMARIES, "all", "stats")
 _STEADY = 0.03  # medians of two halves of the warm-up that differ by less are the same
 _PRECISION = 0.01  # of the median, when measuring stops
-_FEWEST = 10  # timed calls before it may stop
+_FEWEST = 6  # timed calls before it may stop
 
 
 def quantile(sorted_times, q):
@@ -111,7 +111,7 @@ def _measure(fn, clock, milliseconds, clear, before):
             clear()
         times.append(clock.time(fn))
         spent += times[-1]
-        if len(times) >= _FEWEST and len(times) % 5 == 0:
+        if len(times) >= _FEWEST:
             ordered = sorted(times)
             low, high = _interval(ordered)
             if high - low <= 2 * _PRECISION * quantile(ordered, 0.5):

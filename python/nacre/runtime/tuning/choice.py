@@ -1,6 +1,7 @@
 """Which configuration the measured times speak for."""
 
 INFINITY = float("inf")
+FAILED = (INFINITY, INFINITY, INFINITY)  # the times of a configuration that cannot run
 _LEAST_NOISE = 0.01  # differences below this share are no differences
 
 

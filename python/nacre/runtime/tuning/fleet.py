@@ -11,6 +11,7 @@ import sys
 
 from ... import knobs
 from ..errors import AutotunerError
+from .choice import FAILED
 
 _made = {}
 
@@ -90,8 +91,6 @@ def time_candidate(place, arguments, config, grid, milliseconds):
 
 def measure(tuner, executor, args, kwargs, configs, keep):
     """({config: times}, {config: reason}) by the executor's workers."""
-    from .measuring import FAILED
-
     place = place_of(tuner)
     plain = {name: value for name, value in kwargs.items() if name not in ("grid", "warmup")}
     arguments = pickle.dumps((args, plain))

@@ -7,12 +7,11 @@ from ... import _core, knobs
 from ...errors import TritonError
 from ..errors import AutotunerError
 from . import isolation
-from .choice import INFINITY
+from .choice import FAILED
 from .protection import Protection
 from .reporting import Progress, first_line, reasons_text
 
 QUANTILES = (0.5, 0.2, 0.8)
-FAILED = [INFINITY] * 3
 
 
 def compile_all(compile_one, configs, progress=None):
