@@ -19,6 +19,7 @@ inline constexpr llvm::StringLiteral lanesAttribute = "gpu.lanes";
 inline constexpr llvm::StringLiteral vectorAttribute = "gpu.vector";
 inline constexpr llvm::StringLiteral scratchAttribute = "gpu.scratch";
 inline constexpr llvm::StringLiteral offsetAttribute = "gpu.offset";
+inline constexpr llvm::StringLiteral orderedAttribute = "gpu.ordered";
 inline constexpr llvm::StringLiteral sharedAttribute = "gpu.shared";
 
 // The threads of a block, both powers of two.

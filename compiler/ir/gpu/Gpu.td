@@ -24,6 +24,7 @@ def Gpu_Dialect : Dialect {
     | `gpu.vector` | an access to memory | [axis, count]: so many neighbours along the axis, which lie in registers, are one access |
     | `gpu.scratch` | an operation that moves data between threads | bytes of shared memory that it uses while it runs |
     | `gpu.offset` | the same | where in shared memory they lie |
+    | `gpu.ordered` | the same | threads need not meet before it: nobody reads these bytes any more |
     | `gpu.shared` | the module | bytes of shared memory of a block |
   }];
   let useDefaultTypePrinterParser = 1;

@@ -1,5 +1,7 @@
 // The pass around LayoutSolver: commits its answer. See AssignLayouts.h.
 #include "compiler/passes/gpu/AssignLayouts.h"
+#include "compiler/passes/gpu/PlaceBarriers.h"
+#include "compiler/passes/gpu/PlaceShared.h"
 #include "compiler/analysis/PointerRoots.h"
 #include "compiler/ir/gpu/ShapeLayouts.h"
 #include "compiler/passes/gpu/LayoutSolver.h"
@@ -308,4 +310,8 @@ struct AssignLayouts : PassWrapper<AssignLayouts, OperationPass<ModuleOp>> {
 
 std::unique_ptr<Pass> nacre::gpu::createAssignLayouts(int64_t lanes) { return std::make_unique<AssignLayouts>(lanes); }
 
-void nacre::gpu::registerGpuPasses() { PassRegistration<AssignLayouts>(); }
+void nacre::gpu::registerGpuPasses() {
+  PassRegistration<AssignLayouts>();
+  registerPass(createPlaceShared);
+  registerPass(createPlaceBarriers);
+}

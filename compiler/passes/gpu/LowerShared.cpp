@@ -6,34 +6,6 @@ using namespace mlir;
 using namespace nacre;
 using namespace nacre::gpu;
 
-int64_t nacre::gpu::scratchBytes(Operation *op, const BlockShape &block) {
-  auto sizeOf = [](Value value) {
-    auto tensor = dyn_cast<RankedTensorType>(value.getType());
-    int64_t size = Lowering::byteSize(getElementTypeOrSelf(value.getType()));
-    return (tensor ? tensor.getNumElements() : 1) * size;
-  };
-  auto rounded = [](int64_t bytes) { return llvm::alignTo(bytes, 16); };
-  if (isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op))
-    return op->getResult(0).use_empty() ? 0 : rounded(sizeOf(op->getResult(0)));
-  if (isa<ConvertOp, tile::ExtractOp, tile::SplitOp, tile::ReshapeOp>(op))
-    return isShapeOperation(op) ? 0 : rounded(sizeOf(op->getOperand(0)));
-  if (isa<tile::ConcatenateOp>(op))
-    return isShapeOperation(op) ? 0 : rounded(sizeOf(op->getResult(0)));
-  if (auto dot = dyn_cast<tile::DotOp>(op))
-    return rounded(sizeOf(dot.getA())) + rounded(sizeOf(dot.getB()));
-  if (isa<tile::ReduceOp, tile::ScanOp>(op)) {
-    int64_t sum = 0;
-    for (Value operand : op->getOperands())
-      sum += rounded(sizeOf(operand));
-    return sum;
-  }
-  if (isa<tile::GatherOp>(op))
-    return rounded(sizeOf(op->getOperand(0)));
-  if (isa<tile::HistogramOp>(op))
-    return rounded(sizeOf(op->getResult(0)));
-  return 0;
-}
-
 Value Lowering::scratch(Operation *op) {
   constexpr StringLiteral name = "shared_memory";
   auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
@@ -50,7 +22,10 @@ Value Lowering::scratch(Operation *op) {
   return offset && offset.getInt() ? byteOffset(base, i32(offset.getInt())) : base;
 }
 
-void Lowering::barrierBefore(Operation *) { barrier(); }
+void Lowering::barrierBefore(Operation *op) {
+  if (!op->hasAttr(orderedAttribute))
+    barrier();
+}
 
 void Lowering::writeTile(Value tileValue, Value base) {
   Type type = tileValue.getType(), element = getElementTypeOrSelf(type);
@@ -65,23 +40,6 @@ void Lowering::readTile(Value tileValue, Value base) {
   for (unsigned reg = 0; reg < registerCount(type); ++reg)
     results.push_back(loadShared(base, element, elementIndex(type, reg), isInside(type, reg)));
   define(tileValue, results);
-}
-
-LogicalResult Lowering::lowerConvert(ConvertOp op) {
-  const LinearLayout &from = layoutOf(op.getSource()), &to = layoutOf(op.getResult());
-  if (auto sources = sourceRegisters(from, to, [](uint32_t packed) { return packed; })) {
-    SmallVector<Value> results;
-    for (uint32_t source : *sources)
-      results.push_back(registers(op.getSource())[source]);
-    define(op, results);
-    return success();
-  }
-  Value base = scratch(op);
-  barrierBefore(op);
-  writeTile(op.getSource(), base);
-  barrier();
-  readTile(op.getResult(), base);
-  return success();
 }
 
 LogicalResult Lowering::lowerThroughMemory(Operation *op) {

@@ -1,6 +1,9 @@
 // The pass around Lowering. See LowerToLLVM.h.
 #include "compiler/passes/gpu/LowerToLLVM.h"
 #include "compiler/passes/gpu/Lowering.h"
+#include "compiler/passes/gpu/PlaceBarriers.h"
+#include "compiler/passes/gpu/PlaceShared.h"
+#include "compiler/passes/gpu/Scratch.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
@@ -40,9 +43,8 @@ struct LowerToLLVM : PassWrapper<LowerToLLVM, OperationPass<ModuleOp>> {
     ModuleOp module = getOperation();
     if (module->hasAttr(sharedAttribute))
       return;
-    BlockShape block = BlockShape::of(module);
     int64_t bytes = 0;
-    kernel.walk([&](Operation *op) { bytes = std::max(bytes, scratchBytes(op, block)); });
+    kernel.walk([&](Operation *op) { bytes = std::max(bytes, scratchOf(op).bytes); });
     module->setAttr(sharedAttribute, IntegerAttr::get(IntegerType::get(&getContext(), 64), bytes));
   }
 
@@ -56,6 +58,8 @@ std::unique_ptr<Pass> nacre::gpu::createLowerToLLVM(const Machine &machine) {
 }
 
 void nacre::gpu::addLowerToLLVM(OpPassManager &passes, const Machine &machine) {
+  passes.addPass(createPlaceShared());
+  passes.addNestedPass<func::FuncOp>(createPlaceBarriers());
   passes.addPass(createLowerToLLVM(machine));
   passes.addPass(createSCFToControlFlowPass());
   passes.addPass(createConvertMathToLLVMPass());

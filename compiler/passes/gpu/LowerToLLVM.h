@@ -17,7 +17,8 @@ namespace nacre::gpu {
 
 // The machine outlives the pass.
 std::unique_ptr<mlir::Pass> createLowerToLLVM(const Machine &machine);
-// This pass and the conversions of arith, math, scf and cf after it: LLVM's dialect alone is left.
+// place-shared, place-barriers, this pass and the conversions of arith, math, scf and cf after it: LLVM's dialect alone is
+// left.
 void addLowerToLLVM(mlir::OpPassManager &passes, const Machine &machine);
 
 } // namespace nacre::gpu

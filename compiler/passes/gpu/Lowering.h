@@ -87,15 +87,6 @@ public:
   void storeShared(mlir::Value value, mlir::Value base, mlir::Type element, mlir::Value index, mlir::Value predicate);
   void writeTile(mlir::Value tile, mlir::Value base);
   void readTile(mlir::Value tile, mlir::Value base);
-  // Where several tiles of so many elements lie in the operation's scratch, one after the other.
-  llvm::SmallVector<mlir::Value> scratchParts(mlir::Operation *op, mlir::ValueRange tiles, int64_t elements);
-
-  // ---- Between lanes
-  // A value of any type, of the lane whose number has these bits flipped; and any movement of words of 32 bits.
-  mlir::Value shuffleXor(mlir::Value value, uint32_t mask);
-  mlir::Value throughWords(mlir::Value value, llvm::function_ref<mlir::Value(mlir::Value)> move);
-  // Whether this lane has 0 in the bits, and acts for the copies of its elements.
-  mlir::Value laneWriter(const LinearLayout &layout, llvm::ArrayRef<unsigned> laneBits);
 
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lower(mlir::Operation *op);
@@ -142,8 +133,5 @@ private:
   std::map<std::vector<uint32_t>, mlir::Value> threadParts, holders;
   llvm::DenseMap<mlir::Attribute, mlir::Value> texts;
 };
-
-// The bytes of shared memory that an operation needs for itself while it runs, by the layouts of its operands.
-int64_t scratchBytes(mlir::Operation *op, const BlockShape &block);
 
 } // namespace nacre::gpu

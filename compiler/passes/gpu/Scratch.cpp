@@ -1,0 +1,49 @@
+#include "compiler/passes/gpu/Scratch.h"
+#include "compiler/passes/gpu/Exchange.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::gpu;
+
+// All elements of a tile, or the one of a scalar.
+static int64_t sizeOf(Value value) {
+  auto tensor = dyn_cast<RankedTensorType>(value.getType());
+  int64_t bytes = (tensor ? tensor.getNumElements() : 1) * Lowering::byteSize(getElementTypeOrSelf(value.getType()));
+  return llvm::alignTo(bytes, 16);
+}
+
+// Old values go from the threads that act to those that hold copies.
+static int64_t atomicBytes(Value old) {
+  if (old.use_empty())
+    return 0;
+  bool hasCopies = true;
+  if (isa<RankedTensorType>(old.getType()))
+    hasCopies = layoutOf(old).copies(Place::Lane) || layoutOf(old).copies(Place::Warp);
+  return hasCopies ? sizeOf(old) : 0;
+}
+
+static int64_t bytesOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, int64_t>(op)
+      .Case<tile::AtomicRmwOp, tile::AtomicCasOp>([](auto op) { return atomicBytes(op.getResult()); })
+      .Case<tile::ExtractOp, tile::SplitOp, tile::ReshapeOp>([](auto op) { return sizeOf(op->getOperand(0)); })
+      .Case([](tile::ConcatenateOp op) { return sizeOf(op.getResult()); })
+      .Case([](tile::DotOp op) { return sizeOf(op.getA()) + sizeOf(op.getB()); })
+      .Case([](tile::ReduceOp op) { return reduceScratch(op); })
+      .Case([](tile::ScanOp op) { return scanScratch(op); })
+      .Case([](tile::GatherOp op) { return gatherScratch(op); })
+      .Case([](tile::HistogramOp op) { return histogramScratch(op); })
+      .Default([](Operation *) { return 0; });
+}
+
+ScratchUse nacre::gpu::scratchOf(Operation *op) {
+  if (isShapeOperation(op))
+    return {};
+  if (auto convert = dyn_cast<ConvertOp>(op)) {
+    Type element = getElementTypeOrSelf(convert.getType());
+    Conversion plan = planFor(element, layoutOf(convert.getSource()), layoutOf(convert.getResult()));
+    return {static_cast<int64_t>(plan.scratchBytes(llvm::Log2_64(Lowering::byteSize(element)))),
+            plan.memory.withinWarp};
+  }
+  return {bytesOf(op), false};
+}
