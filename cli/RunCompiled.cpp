@@ -64,8 +64,9 @@ bool runPrograms(KernelFunction function, const uint64_t *arguments, uint64_t pr
   return true;
 }
 
-// Puts the bodies of called functions in place of the calls, as the target expects, and leaves nothing but the kernel.
-void leaveOneFunction(mlir::ModuleOp module, llvm::StringRef name) {
+} // namespace
+
+void nacre::leaveOneFunction(mlir::ModuleOp module, llvm::StringRef name) {
   auto kernel = module.lookupSymbol<mlir::func::FuncOp>(name);
   mlir::SmallVector<mlir::func::CallOp> calls;
   auto findCalls = [&] {
@@ -89,7 +90,6 @@ void leaveOneFunction(mlir::ModuleOp module, llvm::StringRef name) {
     if (function != kernel)
       function.erase();
 }
-} // namespace
 
 void nacre::runCompiled(mlir::func::FuncOp kernel, llvm::ArrayRef<uint64_t> arguments, const RunOptions &options) {
   mlir::OwningOpRef<mlir::ModuleOp> module = kernel->getParentOfType<mlir::ModuleOp>().clone();

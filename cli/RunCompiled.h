@@ -9,4 +9,7 @@ namespace nacre {
 // changed.
 void runCompiled(mlir::func::FuncOp kernel, llvm::ArrayRef<uint64_t> arguments, const RunOptions &options);
 
+// Puts the bodies of called functions in place of the calls, as targets expect, and leaves nothing but the kernel.
+void leaveOneFunction(mlir::ModuleOp module, llvm::StringRef name);
+
 } // namespace nacre

@@ -1,12 +1,13 @@
 // Reading the argument list, laying out the arrays, running, printing.
 #include "cli/RunKernel.h"
 #include "cli/RunCompiled.h"
+#include "cli/RunSimulated.h"
 #include "compiler/ir/tile/Tile.h"
 #include "compiler/reference/Buffer.h"
 #include "compiler/reference/FloatFormats.h"
 #include "compiler/reference/IRWalker.h"
 #include "compiler/reference/Printing.h"
-#include "compiler/targets/cpu/CpuTarget.h"
+#include "compiler/targets/Target.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/ManagedStatic.h"
@@ -16,7 +17,7 @@
 using namespace nacre;
 
 namespace {
-enum class Engine { Reference, Cpu };
+enum class Engine { Reference, Cpu, Simulate };
 struct Options {
   llvm::cl::OptionCategory category{"Running a kernel"};
   llvm::cl::opt<std::string> kernel{"run", llvm::cl::desc("Evaluate this kernel after the passes and print its arrays"),
@@ -27,8 +28,14 @@ struct Options {
       "args", llvm::cl::desc("The kernel's arguments, e.g. f32[64]=iota,f32[64]=0,i32=64"), llvm::cl::cat(category)};
   llvm::cl::opt<Engine> engine{"engine", llvm::cl::desc("What runs the kernel"), llvm::cl::init(Engine::Reference),
                                llvm::cl::values(clEnumValN(Engine::Reference, "reference", "the evaluator of tile IR"),
-                                                clEnumValN(Engine::Cpu, "cpu", "machine code of the CPU target")),
+                                                clEnumValN(Engine::Cpu, "cpu", "machine code of the CPU target"),
+                                                clEnumValN(Engine::Simulate, "simulate",
+                                                           "PTX of the CUDA target, on the simulator")),
                                llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> architecture{"architecture", llvm::cl::desc("The GPU that --engine=simulate compiles for"),
+                                          llvm::cl::init("90"), llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> shownStage{"show-stage", llvm::cl::desc("Print this stage of --engine=simulate first"),
+                                        llvm::cl::cat(category)};
 };
 llvm::ManagedStatic<Options> options;
 
@@ -249,6 +256,8 @@ void runKernel(mlir::func::FuncOp kernel) {
   }
   if (options->engine == Engine::Cpu)
     runCompiled(kernel, slots, run);
+  else if (options->engine == Engine::Simulate)
+    runSimulated(kernel, slots, run, {options->architecture, options->shownStage});
   else
     runTileIR(kernel, slots, run);
   PrintStyle style;
@@ -263,7 +272,8 @@ struct RunKernel : mlir::PassWrapper<RunKernel, mlir::OperationPass<mlir::Module
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RunKernel)
   llvm::StringRef getName() const override { return "RunKernel"; }
   void getDependentDialects(mlir::DialectRegistry &registry) const override {
-    cpu::target().registerDialects(registry);
+    for (const Target *target : targets())
+      target->registerDialects(registry);
   }
 
   void runOnOperation() override {

@@ -37,7 +37,7 @@ target_link_libraries(nacre_mlir INTERFACE
 
 llvm_map_components_to_libnames(nacre_llvm_components
   Core Support Passes OrcJIT JITLink OrcShared OrcTargetProcess OrcDebugging RuntimeDyld ExecutionEngine Target TargetParser MC Object
-  X86CodeGen X86AsmParser X86Desc X86Info X86Disassembler ipo InstCombine ScalarOpts Vectorize AsmParser IRReader Linker BitReader BitWriter)
+  X86CodeGen X86AsmParser X86Desc X86Info X86Disassembler NVPTXCodeGen NVPTXDesc NVPTXInfo ipo InstCombine ScalarOpts Vectorize AsmParser IRReader Linker BitReader BitWriter)
 add_library(nacre_llvm INTERFACE)
 target_include_directories(nacre_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
 target_link_libraries(nacre_llvm INTERFACE ${nacre_llvm_components})

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/language/meaning/Diagnostic.h"
+#include "llvm/ADT/ArrayRef.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ public:
   // Gives the range's number.
   uint32_t add(uint64_t begin, uint64_t end, std::string name);
   uint32_t add(uint64_t begin, uint64_t end, std::string name, uint64_t origin, bool isReadOnly = false);
+  // Sorted by where they begin.
+  llvm::ArrayRef<Range> all() const { return ranges; }
   // The range of this number, or null.
   const Range *numbered(uint32_t number) const;
   // The range that holds all of [address, address + size), or null.

@@ -39,6 +39,10 @@ struct TargetOptions {
   bool fpFusion = true;     // contract a*b+c
   bool lineInfo = true;
   bool debug = false; // accesses of memory are checked against what the launch knows of it; device_assert is live
+  // Of targets that have their code assembled by a program of others. Not assembled, it is as the device's driver or a
+  // simulator takes it.
+  bool assembles = true;
+  std::string assembler, assemblerOptions, toolkit; // paths; empty: they are looked for
 };
 
 // Those who watch a compile and take part in it. No part of any key.
@@ -58,11 +62,27 @@ struct CompileObserver {
       replaceStage;
 };
 
-// What the compiler tells the runtime besides the code.
+// What the compiler tells the runtime besides the code. Numbers that mean nothing to a target are 0.
 struct KernelMetadata {
-  uint64_t scratchBytes = 0;
+  uint64_t scratchBytes = 0;   // of each thread of the host that runs it
   bool waits = false;          // a program may wait for another: it tells the runtime while it does
   bool callsLibraries = false; // it runs code of users' libraries, linked into it or not
+  uint64_t sharedBytes = 0;    // of a program, dynamic
+  uint64_t warps = 0, ctas = 0;
+  uint64_t globalScratchBytes = 0, globalScratchAlignment = 0;   // of each program, in the device's memory
+  uint64_t profileScratchBytes = 0, profileScratchAlignment = 0; // the same, for a profiler that asked for it
+  uint64_t registers = 0, spilledBytes = 0;                      // of a thread, as the assembler says
+  bool cooperative = false, dependentLaunch = false;             // how it must be launched
+  std::string details; // what the target has to tell its device besides, in a form of their own
+
+  // Every field, for those who write and read them.
+  template <typename Self, typename Visit> static void forEachField(Self &self, Visit visit) {
+    visit(self.scratchBytes), visit(self.waits), visit(self.callsLibraries), visit(self.sharedBytes);
+    visit(self.warps), visit(self.ctas), visit(self.globalScratchBytes), visit(self.globalScratchAlignment);
+    visit(self.profileScratchBytes), visit(self.profileScratchAlignment);
+    visit(self.registers), visit(self.spilledBytes);
+    visit(self.cooperative), visit(self.dependentLaunch), visit(self.details);
+  }
 };
 
 struct Artifact {

@@ -1,0 +1,26 @@
+// The GPUs that the CUDA target compiles for, one row each: what code for them may use.
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <string>
+
+namespace nacre::cuda {
+
+struct Architecture {
+  int capability;      // 90: compute capability 9.0
+  const char *name;    // as LLVM and ptxas name it: "sm_90a"
+  int ptxVersion;      // that its code is written in: 86 is PTX 8.6
+  int64_t sharedBytes; // that one block may have
+
+  bool has(int minimum) const { return capability >= minimum; }
+};
+
+// In ascending order.
+llvm::ArrayRef<Architecture> architectures();
+// By any of its names: "90", "90a", "sm_90", "sm_90a". Throws CompileError, with the names there are. A GPU that no row
+// names runs code of the row below it, where that is one of its own generation.
+const Architecture &architectureNamed(llvm::StringRef name);
+
+} // namespace nacre::cuda

@@ -1,0 +1,201 @@
+// Threads, numbers, and telling the host. See Instructions.h.
+#include "compiler/targets/cuda/Instructions.h"
+#include "compiler/ir/tile/KernelAttributes.h"
+#include "compiler/targets/cuda/InlinePtx.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include <numbers>
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::cuda;
+
+static constexpr uint32_t allLanes = ~uint32_t(0);
+
+static Value intrinsic(gpu::Builder &b, Type result, const std::string &name, ValueRange arguments = {}) {
+  return LLVM::CallIntrinsicOp::create(b, result, b.getStringAttr("llvm.nvvm." + name), arguments).getResult(0);
+}
+static void effect(gpu::Builder &b, const std::string &name, ValueRange arguments) {
+  LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.nvvm." + name), arguments);
+}
+static Value i32(gpu::Builder &b, uint32_t value) {
+  return LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(static_cast<int32_t>(value)));
+}
+
+void Instructions::declareKernel(LLVM::LLVMFuncOp function, int64_t threads) const {
+  function.setCConv(LLVM::cconv::CConv::PTX_Kernel);
+  MLIRContext *context = function.getContext();
+  SmallVector<Attribute> attributes;
+  auto add = [&](StringRef name, int64_t number) {
+    attributes.push_back(
+        ArrayAttr::get(context, {StringAttr::get(context, name), StringAttr::get(context, std::to_string(number))}));
+  };
+  add("nvvm.reqntid", threads);
+  tile::LaunchOptions options = tile::LaunchOptions::of(function->getParentOfType<ModuleOp>());
+  if (options.maxRegisters.value_or(0) > 0)
+    add("nvvm.maxnreg", *options.maxRegisters);
+  function.setPassthroughAttr(ArrayAttr::get(context, attributes));
+}
+
+// ---- Where we are
+
+static std::string axisOf(const char *name, int axis) {
+  return std::string("read.ptx.sreg.") + name + "." + std::string(1, "xyz"[axis]);
+}
+Value Instructions::threadId(gpu::Builder &b) const { return intrinsic(b, b.getI32Type(), axisOf("tid", 0)); }
+Value Instructions::programId(gpu::Builder &b, int axis) const {
+  return intrinsic(b, b.getI32Type(), axisOf("ctaid", axis));
+}
+Value Instructions::gridSize(gpu::Builder &b, int axis) const {
+  return intrinsic(b, b.getI32Type(), axisOf("nctaid", axis));
+}
+Value Instructions::clock(gpu::Builder &b) const { return intrinsic(b, b.getI64Type(), "read.ptx.sreg.globaltimer"); }
+Value Instructions::processor(gpu::Builder &b) const { return intrinsic(b, b.getI32Type(), "read.ptx.sreg.smid"); }
+
+// ---- Between threads
+
+void Instructions::blockBarrier(gpu::Builder &b) const { effect(b, "barrier.cta.sync.aligned.all", i32(b, 0)); }
+void Instructions::warpBarrier(gpu::Builder &b) const { effect(b, "bar.warp.sync", i32(b, allLanes)); }
+
+static Value shuffle(gpu::Builder &b, const char *mode, Value value, Value argument, uint32_t clamp) {
+  return intrinsic(b, b.getI32Type(), std::string("shfl.sync.") + mode + ".i32",
+                   {i32(b, allLanes), value, argument, i32(b, clamp)});
+}
+Value Instructions::shuffleXor(gpu::Builder &b, Value value, uint32_t mask) const {
+  return shuffle(b, "bfly", value, i32(b, mask), 31);
+}
+Value Instructions::shuffleFrom(gpu::Builder &b, Value value, Value from) const {
+  return shuffle(b, "idx", value, from, 31);
+}
+Value Instructions::shuffleUp(gpu::Builder &b, Value value, uint32_t distance) const {
+  return shuffle(b, "up", value, i32(b, distance), 0);
+}
+
+// ---- Numbers
+
+// Eight bits to a half, which holds every value that they may have.
+static Value halfOfByte(gpu::Builder &b, Value byte, const char *format) {
+  Value pair = LLVM::ZExtOp::create(b, b.getIntegerType(16), byte);
+  InlinePtx ptx(b);
+  std::string result = ptx.result(b.getI32Type()), source = ptx.operand(pair);
+  Value halves =
+      ptx.emit("cvt.rn.f16x2." + std::string(format) + "x2 " + result + ", " + source + ";", /*hasEffects=*/false)
+          .front();
+  Value low = LLVM::TruncOp::create(b, b.getIntegerType(16), halves);
+  return LLVM::BitcastOp::create(b, b.getF16Type(), low);
+}
+
+Value Instructions::convertFloat(gpu::Builder &b, Value value, Type from, Type to, tile::Rounding rounding) const {
+  const char *format = isa<Float8E4M3FNType>(from) ? "e4m3" : isa<Float8E5M2Type>(from) ? "e5m2" : nullptr;
+  if (format && architecture.has(89)) {
+    Value half = halfOfByte(b, value, format);
+    if (to.isF16())
+      return half;
+    if (to.isF32())
+      return LLVM::FPExtOp::create(b, to, half);
+    if (to.isBF16()) // exact: no value has more than four bits
+      return LLVM::FPTruncOp::create(b, to, LLVM::FPExtOp::create(b, b.getF32Type(), half));
+    return nullptr;
+  }
+  if (from.isF32() && rounding == tile::Rounding::TowardZero && (to.isF16() || (to.isBF16() && architecture.has(80)))) {
+    Value bits = LLVM::BitcastOp::create(b, b.getI32Type(), value);
+    InlinePtx ptx(b);
+    std::string result = ptx.result(b.getIntegerType(16)), source = ptx.operand(bits);
+    Value narrow =
+        ptx.emit("cvt.rz." + std::string(to.isF16() ? "f16" : "bf16") + ".f32 " + result + ", " + source + ";",
+                 /*hasEffects=*/false)
+            .front();
+    return LLVM::BitcastOp::create(b, to, narrow);
+  }
+  return nullptr;
+}
+
+static bool mayApproximate(Operation *op, arith::FastMathFlags wanted) {
+  auto accurate = dyn_cast<arith::ArithFastMathInterface>(op);
+  return accurate && bitEnumContainsAny(accurate.getFastMathFlagsAttr().getValue(), wanted);
+}
+
+static Value multiply(gpu::Builder &b, Value value, float factor) {
+  Value constant = LLVM::ConstantOp::create(b, b.getF32Type(), b.getF32FloatAttr(factor));
+  return LLVM::FMulOp::create(b, value, constant);
+}
+
+Value Instructions::compute(gpu::Builder &b, Operation *op, ArrayRef<Value> operands) const {
+  using Flags = arith::FastMathFlags;
+  Type type = operands.empty() ? Type() : operands.front().getType();
+  if (!type || !type.isF32())
+    return nullptr;
+  if (isa<arith::DivFOp>(op) && mayApproximate(op, Flags::arcp | Flags::afn))
+    return intrinsic(b, type, mayApproximate(op, Flags::afn) ? "div.approx.f" : "div.full", operands);
+  if (!mayApproximate(op, Flags::afn))
+    return nullptr;
+  auto exponential = [&](Value power) { return intrinsic(b, type, "ex2.approx", power); };
+  if (isa<math::Exp2Op>(op))
+    return exponential(operands[0]);
+  if (isa<math::ExpOp>(op))
+    return exponential(multiply(b, operands[0], std::numbers::log2e_v<float>));
+  if (isa<math::SqrtOp>(op))
+    return intrinsic(b, type, "sqrt.approx.f", operands[0]);
+  if (isa<math::RsqrtOp>(op))
+    return intrinsic(b, type, "rsqrt.approx.f", operands[0]);
+  return nullptr;
+}
+
+// ---- Telling the host
+
+static LLVM::LLVMFuncOp declare(gpu::Builder &b, StringRef name, Type result, ArrayRef<Type> arguments) {
+  auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+    return known;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(module.getBody());
+  return LLVM::LLVMFuncOp::create(b, name, LLVM::LLVMFunctionType::get(result, arguments));
+}
+
+static Value generic(gpu::Builder &b, Value pointer) {
+  auto type = LLVM::LLVMPointerType::get(b.getContext());
+  return pointer.getType() == type ? pointer : LLVM::AddrSpaceCastOp::create(b, type, pointer).getResult();
+}
+
+// A number as printf takes it: no shorter than an int, floats as doubles.
+static Value promoted(gpu::Builder &b, Value value) {
+  Type type = value.getType();
+  if (auto pointer = dyn_cast<LLVM::LLVMPointerType>(type))
+    return generic(b, value);
+  if (isa<FloatType>(type))
+    return type.isF64() ? value : LLVM::FPExtOp::create(b, b.getF64Type(), value).getResult();
+  return type.getIntOrFloatBitWidth() < 32 ? LLVM::SExtOp::create(b, b.getI32Type(), value).getResult() : value;
+}
+
+void Instructions::print(gpu::Builder &b, Value format, ArrayRef<Value> arguments) const {
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  LLVM::LLVMFuncOp function = declare(b, "vprintf", b.getI32Type(), {pointer, pointer});
+  Value buffer;
+  SmallVector<Value> values = llvm::map_to_vector(arguments, [&](Value value) { return promoted(b, value); });
+  if (values.empty()) {
+    buffer = LLVM::ZeroOp::create(b, pointer);
+  } else {
+    SmallVector<Type> types = llvm::map_to_vector(values, [](Value value) { return value.getType(); });
+    auto layout = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
+    {
+      OpBuilder::InsertionGuard guard(b); // one place on the stack, however often it is printed
+      b.setInsertionPointToStart(&b.getInsertionBlock()->getParent()->front());
+      buffer = LLVM::AllocaOp::create(b, pointer, layout, i32(b, 1), 8);
+    }
+    for (auto [index, value] : llvm::enumerate(values)) {
+      Value place =
+          LLVM::GEPOp::create(b, pointer, layout, buffer, ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(index)});
+      LLVM::StoreOp::create(b, value, place);
+    }
+  }
+  LLVM::CallOp::create(b, function, ValueRange{generic(b, format), buffer});
+}
+
+void Instructions::failAssertion(gpu::Builder &b, Value message, Value file, uint32_t line, Value function) const {
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Type i64 = b.getI64Type();
+  LLVM::LLVMFuncOp fail = declare(b, "__assertfail", LLVM::LLVMVoidType::get(b.getContext()),
+                                  {pointer, pointer, b.getI32Type(), pointer, i64});
+  Value characterSize = LLVM::ConstantOp::create(b, i64, b.getI64IntegerAttr(1));
+  LLVM::CallOp::create(
+      b, fail, ValueRange{generic(b, message), generic(b, file), i32(b, line), generic(b, function), characterSize});
+}

@@ -1,0 +1,60 @@
+// The machine of the CUDA target, as the lowering of gpu IR sees it (passes/gpu/Machine.h): instructions of PTX, as
+// LLVM intrinsics (llvm.call_intrinsic of llvm.nvvm.*) where LLVM keeps what they mean, else as inline PTX. No NVVM
+// dialect: its header alone doubles the time to compile a file.
+//
+// What it makes of a kernel, which the rest of this folder relies on: a module in LLVM dialect in which one function
+// has the calling convention of kernels; each argument that arrives is one parameter, in order: a pointer (address
+// space 1), an integer or a float, fp16 and bf16 as f32; the block's shared memory is one external array in address
+// space 3, aligned to 1024 bytes. The module says the rest in attributes: gpu.num_warps, gpu.lanes, gpu.shared
+// (ir/gpu/Gpu.td) and the options of the launch (ir/tile/KernelAttributes.h).
+//
+// The files: Instructions.cpp (threads, numbers, telling the host), GlobalAccesses.cpp (loads, stores), Atomics.cpp.
+#pragma once
+
+#include "compiler/passes/gpu/Machine.h"
+#include "compiler/targets/cuda/Architectures.h"
+
+namespace nacre::cuda {
+
+class Instructions : public gpu::Machine {
+public:
+  explicit Instructions(const Architecture &architecture) : architecture(architecture) {}
+
+  int64_t lanes() const override { return 32; }
+  void declareKernel(mlir::LLVM::LLVMFuncOp function, int64_t threads) const override;
+
+  mlir::Value threadId(gpu::Builder &b) const override;
+  mlir::Value programId(gpu::Builder &b, int axis) const override;
+  mlir::Value gridSize(gpu::Builder &b, int axis) const override;
+  mlir::Value clock(gpu::Builder &b) const override;
+  mlir::Value processor(gpu::Builder &b) const override;
+
+  void blockBarrier(gpu::Builder &b) const override;
+  void warpBarrier(gpu::Builder &b) const override;
+  mlir::Value shuffleXor(gpu::Builder &b, mlir::Value value, uint32_t mask) const override;
+  mlir::Value shuffleFrom(gpu::Builder &b, mlir::Value value, mlir::Value from) const override;
+  mlir::Value shuffleUp(gpu::Builder &b, mlir::Value value, uint32_t distance) const override;
+
+  llvm::SmallVector<mlir::Value> load(gpu::Builder &b, mlir::Type word, mlir::Value address, mlir::Value predicate,
+                                      llvm::ArrayRef<mlir::Value> otherwise,
+                                      const gpu::AccessHints &hints) const override;
+  void store(gpu::Builder &b, llvm::ArrayRef<mlir::Value> words, mlir::Value address, mlir::Value predicate,
+             const gpu::AccessHints &hints) const override;
+  mlir::Value atomic(gpu::Builder &b, mlir::Type element, mlir::Value address, mlir::Value value, mlir::Value predicate,
+                     const gpu::AtomicAccess &access) const override;
+  mlir::Value compareAndSwap(gpu::Builder &b, mlir::Value address, mlir::Value expected, mlir::Value desired,
+                             mlir::Value predicate, const gpu::AtomicAccess &access) const override;
+
+  mlir::Value convertFloat(gpu::Builder &b, mlir::Value value, mlir::Type from, mlir::Type to,
+                           tile::Rounding rounding) const override;
+  mlir::Value compute(gpu::Builder &b, mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands) const override;
+
+  void print(gpu::Builder &b, mlir::Value format, llvm::ArrayRef<mlir::Value> arguments) const override;
+  void failAssertion(gpu::Builder &b, mlir::Value message, mlir::Value file, uint32_t line,
+                     mlir::Value function) const override;
+
+private:
+  const Architecture &architecture;
+};
+
+} // namespace nacre::cuda

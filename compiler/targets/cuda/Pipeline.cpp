@@ -1,0 +1,220 @@
+// The CUDA target from tile IR to a cubin, on one page.
+#include "compiler/ir/gpu/Gpu.h"
+#include "compiler/language/meaning/Diagnostic.h"
+#include "compiler/passes/gpu/AssignLayouts.h"
+#include "compiler/passes/gpu/LowerToLLVM.h"
+#include "compiler/passes/tile/CanonicaliseInnerRegions.h"
+#include "compiler/passes/tile/ExpandDescriptors.h"
+#include "compiler/passes/tile/ExpandScaledDots.h"
+#include "compiler/passes/tile/ScalariseCarried.h"
+#include "compiler/targets/LLVMErrors.h"
+#include "compiler/targets/PassReport.h"
+#include "compiler/targets/PassRunner.h"
+#include "compiler/targets/StageText.h"
+#include "compiler/targets/cuda/Assembler.h"
+#include "compiler/targets/cuda/CudaTarget.h"
+#include "compiler/targets/cuda/Instructions.h"
+#include "compiler/targets/cuda/Libraries.h"
+#include "compiler/targets/cuda/PtxCode.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::cuda;
+
+namespace {
+
+class CudaTarget : public nacre::Target {
+public:
+  llvm::StringRef name() const override { return "cuda"; }
+  llvm::StringRef title() const override { return "CUDA"; }
+  llvm::ArrayRef<StageName> stages() const override {
+    static constexpr StageName names[] = {{"tile", "ttir"}, {"gpu", "ttgir"}, {"llvm", "llir"}, {"ptx", "ptx"}};
+    return names;
+  }
+  llvm::ArrayRef<llvm::StringRef> moduleStages() const override {
+    static constexpr llvm::StringRef names[] = {"tile", "gpu"};
+    return names;
+  }
+  llvm::StringRef binaryName() const override { return "cubin"; }
+  void registerDialects(DialectRegistry &registry) const override;
+  std::string description(const TargetOptions &options) const override;
+  std::string whyNotHere(const TargetOptions &options) const override;
+  Artifact compile(ModuleOp module, const TargetOptions &options, const CompileObserver &observer) const override;
+};
+
+} // namespace
+
+const nacre::Target &nacre::cuda::target() {
+  static const CudaTarget instance;
+  return instance;
+}
+
+bool nacre::cuda::isPtx(llvm::StringRef binary) {
+  return !binary.starts_with("\x7f"
+                             "ELF");
+}
+
+void CudaTarget::registerDialects(DialectRegistry &registry) const {
+  registry.insert<tile::TileDialect, gpu::GpuDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                  func::FuncDialect, ub::UBDialect, LLVM::LLVMDialect, cf::ControlFlowDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+static const Architecture &architectureOf(const TargetOptions &options) {
+  return architectureNamed(options.architecture.empty() ? "90" : options.architecture);
+}
+
+std::string CudaTarget::description(const TargetOptions &options) const {
+  const Architecture &architecture = architectureOf(options);
+  std::string text = std::string(architecture.name) + " ptx" + std::to_string(architecture.ptxVersion);
+  if (!options.assembles)
+    return text;
+  std::optional<std::string> assembler = findAssembler(options);
+  llvm::sys::fs::file_status status;
+  if (!assembler || llvm::sys::fs::status(*assembler, status))
+    return text;
+  return text + " ptxas " + std::to_string(status.getSize()) + " " +
+         std::to_string(llvm::sys::toTimeT(status.getLastModificationTime())) + " " + options.assemblerOptions;
+}
+
+// Whether a GPU can run its code is for the GPU's driver to say.
+std::string CudaTarget::whyNotHere(const TargetOptions &) const { return ""; }
+
+static void simplify(OpPassManager &passes) {
+  passes.addPass(createCanonicaliseInnerRegions());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+}
+
+// fp16 and bf16 arguments arrive as fp32 (runtime/Device.h).
+static void widenHalfArguments(func::FuncOp kernel) {
+  if (kernel.isDeclaration())
+    return;
+  OpBuilder builder = OpBuilder::atBlockBegin(&kernel.front());
+  for (BlockArgument argument : kernel.getArguments()) {
+    mlir::Type narrow = argument.getType();
+    if (!narrow.isF16() && !narrow.isBF16())
+      continue;
+    argument.setType(builder.getF32Type());
+    auto value = arith::TruncFOp::create(builder, kernel.getLoc(), narrow, argument);
+    argument.replaceAllUsesExcept(value, value);
+  }
+  kernel.setType(builder.getFunctionType(kernel.front().getArgumentTypes(), {}));
+}
+
+static LLVM::DIScopeForLLVMFuncOpPassOptions lineDirectives() {
+  // Other kinds make LLVM ask ptxas for code that can be debugged, which it then does not optimise.
+  LLVM::DIScopeForLLVMFuncOpPassOptions options;
+  options.emissionKind = LLVM::DIEmissionKind::DebugDirectivesOnly;
+  return options;
+}
+
+static std::string printed(const llvm::Module &module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, nullptr);
+  return text;
+}
+
+Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, const CompileObserver &observer) const {
+  const Architecture &architecture = architectureOf(options);
+  Instructions instructions(architecture);
+  PassRunner passRunner(*this, module, observer);
+  auto stage = [&](const char *name, const std::function<std::string()> &text) {
+    if (observer.onStage)
+      observer.onStage(name, text);
+  };
+  auto replacement = [&](const char *name, const std::function<std::string()> &text) {
+    return observer.replaceStage ? observer.replaceStage(name, text) : std::nullopt;
+  };
+  Artifact code;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(tile::kernelAttribute))
+      code.symbol = function.getName().str();
+
+  passRunner.run("tile passes", simplify);
+  passRunner.stage("tile");
+  widenHalfArguments(module.lookupSymbol<func::FuncOp>(code.symbol));
+  passRunner.run("tile passes", [&](OpPassManager &passes) {
+    passes.addPass(createExpandDescriptors());
+    passes.addPass(createExpandScaledDots());
+    simplify(passes);
+    passes.addPass(createScalariseCarried());
+    simplify(passes);
+  });
+  std::vector<ExternalUse> externals = externalUses(module);
+
+  passRunner.run("assigning layouts", [&](OpPassManager &passes) {
+    passes.addPass(gpu::createAssignLayouts(instructions.lanes()));
+    simplify(passes);
+  });
+  passRunner.stage("gpu");
+  passRunner.run("lowering to LLVM", [&](OpPassManager &passes) {
+    gpu::addLowerToLLVM(passes, instructions);
+    if (options.lineInfo)
+      passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass(lineDirectives()));
+  });
+  gpu::BlockShape block = gpu::BlockShape::of(module);
+  tile::LaunchOptions launch = tile::LaunchOptions::of(module);
+  code.metadata.warps = static_cast<uint64_t>(block.warps);
+  code.metadata.ctas = 1;
+  if (auto shared = module->getAttrOfType<IntegerAttr>(gpu::sharedAttribute))
+    code.metadata.sharedBytes = static_cast<uint64_t>(shared.getInt());
+  code.metadata.cooperative = launch.cooperativeGrid;
+  code.metadata.dependentLaunch = launch.dependentLaunch;
+  code.metadata.callsLibraries = !externals.empty();
+
+  llvm::LLVMContext context;
+  LLVMErrors errors(context);
+  errors.watchAssembly(module);
+  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, context, code.symbol);
+  if (!llvmModule) {
+    nacre::Diagnostic diagnostic;
+    diagnostic.kind = nacre::Diagnostic::Kind::Internal;
+    diagnostic.message = "the CUDA target could not translate the kernel to LLVM IR";
+    throw CompileError(diagnostic);
+  }
+  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(architecture, options);
+  llvmModule->setTargetTriple(machine->getTargetTriple());
+  llvmModule->setDataLayout(machine->createDataLayout());
+  errors.mark(*llvmModule);
+  if (!externals.empty())
+    linkLibraries(*llvmModule, externals);
+  for (llvm::Function &function : *llvmModule)
+    if (!function.isDeclaration())
+      function.addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::PassInstrumentationCallbacks callbacks;
+  if (observer.dumpLLVMPasses)
+    reportLLVMPasses(callbacks, reportStream(observer.dumpPath));
+  optimise(*llvmModule, *machine, observer.dumpLLVMPasses ? &callbacks : nullptr, !externals.empty());
+  auto llvmText = [&] { return printed(*llvmModule); };
+  if (std::optional<StageText> other = replacement("llvm", llvmText))
+    llvmModule = parseLLVM(other->text, context, code.symbol);
+  stage("llvm", llvmText);
+
+  std::string ptx = emitPtx(*llvmModule, *machine);
+  errors.throwIfAny();
+  if (std::optional<StageText> other = replacement("ptx", [&] { return ptx; }))
+    ptx = other->text;
+  stage("ptx", [&] { return ptx; });
+  std::optional<std::string> assembler = options.assembles ? findAssembler(options) : std::nullopt;
+  if (!assembler) { // whoever runs it assembles it
+    code.binary = std::move(ptx);
+    return code;
+  }
+  AssembledCode assembled = assemble(ptx, *assembler, architecture, options);
+  code.binary = std::move(assembled.cubin);
+  code.metadata.registers = assembled.report.registers;
+  code.metadata.spilledBytes = assembled.report.spilledBytes;
+  code.metadata.details = llvm::join(assembled.report.remarks, "\n");
+  return code;
+}

@@ -1,0 +1,86 @@
+// See PtxCode.h.
+#include "compiler/targets/cuda/PtxCode.h"
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace nacre;
+using namespace nacre::cuda;
+
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+// Addresses of shared memory take 32 bits; LLVM has no other way to ask for that.
+static void useShortPointers() {
+  auto &options = llvm::cl::getRegisteredOptions();
+  if (auto found = options.find("nvptx-short-ptr"); found != options.end())
+    static_cast<llvm::cl::opt<bool> *>(found->second)->setValue(true);
+}
+
+static void initialiseOnce() {
+  static const bool done = [] {
+    useShortPointers();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    return true;
+  }();
+  (void)done;
+}
+
+std::unique_ptr<llvm::TargetMachine> nacre::cuda::makeTargetMachine(const Architecture &architecture,
+                                                                    const TargetOptions &options) {
+  initialiseOnce();
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string problem;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, problem);
+  if (!target)
+    llvm::report_fatal_error(llvm::StringRef(problem));
+  llvm::TargetOptions targetOptions;
+  targetOptions.AllowFPOpFusion = options.fpFusion ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Strict;
+  std::string features = "+ptx" + std::to_string(architecture.ptxVersion);
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, architecture.name, features, targetOptions, llvm::Reloc::PIC_, std::nullopt,
+                                  llvm::CodeGenOptLevel::Aggressive));
+}
+
+void nacre::cuda::optimise(llvm::Module &module, llvm::TargetMachine &machine,
+                           llvm::PassInstrumentationCallbacks *callbacks, bool hasLibraries) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopUnrolling = tuning.LoopInterleaving = false;
+  llvm::PassBuilder builder(&machine, tuning, std::nullopt, callbacks);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graphs;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graphs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graphs, modules);
+  llvm::ModulePassManager passes;
+  // Which of a library's variants a GPU takes is asked by __nvvm_reflect; what is then dead goes before it costs time.
+  std::string text = hasLibraries ? "nvvm-reflect,function(simplifycfg),always-inline,cgscc(inline),globaldce," : "";
+  text += "function(sroa,early-cse,instcombine,loop-mssa(licm),gvn,instcombine,simplifycfg,adce)";
+  if (llvm::Error error = builder.parsePassPipeline(passes, text))
+    llvm::report_fatal_error(std::move(error));
+  passes.run(module, modules);
+}
+
+std::string nacre::cuda::emitPtx(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
+  passes.run(module);
+  return std::string(bytes.data(), bytes.size());
+}

@@ -1,0 +1,20 @@
+// LLVM IR to PTX text for one GPU.
+#pragma once
+
+#include "compiler/targets/Target.h"
+#include "compiler/targets/cuda/Architectures.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace nacre::cuda {
+
+std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Architecture &architecture, const TargetOptions &options);
+// Optimises in place by a short list of passes: tiles are scalars already, in the order in which they are to run, so
+// that nothing is to be unrolled or vectorised. `callbacks`, when there are any, watch the passes. Functions of
+// libraries, if there are any, are inlined.
+void optimise(llvm::Module &module, llvm::TargetMachine &machine, llvm::PassInstrumentationCallbacks *callbacks,
+              bool hasLibraries);
+std::string emitPtx(llvm::Module &module, llvm::TargetMachine &machine);
+
+} // namespace nacre::cuda
