@@ -147,6 +147,8 @@ void Commit::commitOperation(Operation *op) {
     const LinearLayout &group = solver.layoutOf(result);
     if (isShape || isa<tile::ReduceOp>(op))
       convertResult(result, isShape && operandLayout(op, group) ? group : *resultLayout(op, *wanted), group);
+    else if (isa<tile::LoadOp>(op))
+      convertResult(result, *wanted, group);
     else
       result.setType(withLayout(result.getType(), group));
   }

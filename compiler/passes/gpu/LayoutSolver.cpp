@@ -288,9 +288,37 @@ void LayoutSolver::solve() {
     choose(groups[*largest]);
     open.erase(largest);
   }
+  setAccessesApart();
+}
+
+// An access that its group's layout suits badly works in a layout of its own, its value converted, where that is
+// cheaper; its addresses are computed again.
+void LayoutSolver::setAccessesApart() {
+  for (Operation *op : ordered) {
+    Group &group = groups[find(operationNodes[op])];
+    auto access = llvm::find_if(group.accesses, [&](const auto &entry) { return entry.first.op == op; });
+    if (access == group.accesses.end() || !isa<tile::LoadOp, tile::StoreOp>(op))
+      continue;
+    Value value = isa<tile::StoreOp>(op) ? cast<tile::StoreOp>(op).getValue() : Value();
+    bool mayMove = llvm::all_of(op->getOperands(), [&](Value operand) {
+      return operand == value || !isTile(operand) || isCloned(operand);
+    });
+    if (!mayMove || (value && isCloned(value)))
+      continue;
+    double least = accessCost(access->first, *group.layout);
+    for (const LinearLayout &layout : candidatesFor(access->first, block)) {
+      double cost = accessCost(access->first, layout) + convertCost(*group.layout, layout);
+      if (cost >= least)
+        continue;
+      least = cost;
+      apart[op] = layout;
+    }
+  }
 }
 
 const LinearLayout *LayoutSolver::layoutOf(Operation *op) {
+  if (auto own = apart.find(op); own != apart.end())
+    return &own->second;
   auto found = operationNodes.find(op);
   return found == operationNodes.end() ? nullptr : &*groups[find(found->second)].layout;
 }

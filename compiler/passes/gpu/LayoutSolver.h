@@ -8,7 +8,7 @@
 // and accesses join. Between groups stand operations that turn one layout into another: shapes and reductions
 // (relations). Groups are taken by weight, the heaviest first; each takes the layout of least cost among what its
 // accesses ask for and what its relations to groups already decided give. Then what is left takes what its relations
-// give, else a default.
+// give, else a default. At last an access that its group's layout suits badly may leave the group, its value converted.
 #pragma once
 
 #include "compiler/passes/gpu/CandidateLayouts.h"
@@ -57,6 +57,7 @@ private:
   void unite(unsigned left, unsigned right);
   double cost(const Group &group, const LinearLayout &layout);
   void choose(Group &group);
+  void setAccessesApart();
   // What the other sides of the group's relations suggest, where they are decided.
   llvm::SmallVector<LinearLayout> suggestions(const Group &group);
 
@@ -70,6 +71,7 @@ private:
   llvm::SmallVector<mlir::RankedTensorType> types;
   llvm::SmallVector<Relation> relations;
   llvm::DenseMap<unsigned, Group> groups;
+  llvm::DenseMap<mlir::Operation *, LinearLayout> apart; // accesses in layouts of their own
   unsigned newNode(mlir::Type type);
 };
 

@@ -101,6 +101,11 @@ Value Lowering::convertFloat(Value value, Type from, Type to, tile::Rounding rou
     return value;
   if (Value converted = machine.convertFloat(b, value, from, to, rounding))
     return converted;
+  auto isHalf = [](Type type) { return type.isF16() || type.isBF16(); };
+  if (isHalf(from) && (to.isF32() || to.isF64()))
+    return LLVM::FPExtOp::create(b, to, value);
+  if (from.isF32() && isHalf(to) && rounding == tile::Rounding::NearestEven)
+    return LLVM::FPTruncOp::create(b, to, value);
   // By integer arithmetic, where bf16 is its bits.
   cpu::Emit emit(b.getLoc(), b);
   if (from.isBF16())
