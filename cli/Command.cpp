@@ -2,12 +2,13 @@
 #include "cli/Command.h"
 #include "cli/Simulate.h"
 #include "compiler/targets/cpu/CpuTarget.h"
+#include "runtime/Device.h"
+#include "runtime/Knobs.h"
 #include "runtime/api/AheadOfTime.h"
 #include "runtime/cache/BuildId.h"
 #include "runtime/compile/Compiler.h"
-#include "runtime/Knobs.h"
 #include "runtime/launch/Signature.h"
-#include "runtime/devices/cpu/ThreadPool.h"
+#include "runtime/threads/ThreadPool.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -42,7 +43,7 @@ struct WrongUse {
 
 struct CompileCommand {
   std::string file, kernel, signature, output = "-", emit = "asm", outName, grid;
-  CompileOptions options = defaultCompileOptions();
+  CompileOptions options = compileOptionsFor(hostDevice().driver);
 
   explicit CompileCommand(llvm::ArrayRef<std::string> arguments) {
     for (size_t i = 0; i < arguments.size(); ++i) {

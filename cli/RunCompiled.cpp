@@ -95,7 +95,7 @@ void nacre::runCompiled(mlir::func::FuncOp kernel, llvm::ArrayRef<uint64_t> argu
   mlir::OwningOpRef<mlir::ModuleOp> module = kernel->getParentOfType<mlir::ModuleOp>().clone();
   leaveOneFunction(*module, kernel.getName());
   Artifact code = cpu::target().compile(*module, {}, {});
-  std::unique_ptr<cpu::LoadedKernel> loaded = cpu::load(code.binary, code.symbol);
+  std::unique_ptr<cpu::LoadedCode> loaded = cpu::load(code.binary, code.symbol);
 
   Storage scratch(code.metadata.scratchBytes);
   Launch launch;

@@ -1,8 +1,9 @@
 // A target: what tile IR is compiled for. The rest of the project knows targets by this interface alone.
 //
-// A target brings its pipeline, a sequence of named stages from "tile" to its binary, and says what its kernels depend on
-// besides their source. What is the same for all stands beside this header: running passes and telling of their errors
-// (PassRunner.h), stages as text (StageText.h), LLVM's own errors (LLVMErrors.h).
+// A target brings its pipeline, a sequence of named stages from "tile" to its binary, and says what its kernels depend
+// on besides their source. It compiles also where nothing can run what it compiles: devices are runtime/Device.h's.
+// What is the same for all stands beside this header: running passes and telling of their errors (PassRunner.h), stages
+// as text (StageText.h), LLVM's own errors (LLVMErrors.h).
 //
 // A new target is a folder here, a class that derives from Target, and a line in Target.cpp.
 #pragma once
@@ -86,8 +87,8 @@ struct KernelMetadata {
 };
 
 struct Artifact {
-  std::string binary; // what the target's device loads
-  std::string symbol; // the kernel in it
+  std::string binary;                      // what the target's device loads
+  std::string symbol;                      // the kernel in it
   std::vector<ExternalFunction> externals; // what it calls of libraries that are not part of it
   KernelMetadata metadata;
 };
@@ -105,9 +106,6 @@ public:
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
   // The machine that the options mean, in full: what code depends on besides the kernel.
   virtual std::string description(const TargetOptions &options) const = 0;
-  // Why code compiled with these options cannot run on this machine; empty when it can. The architecture must be one that
-  // the target knows.
-  virtual std::string whyNotHere(const TargetOptions &options) const = 0;
   // `module` is tile IR with one function that has the attribute tile.kernel; it is consumed. Throws CompileError.
   virtual Artifact compile(mlir::ModuleOp module, const TargetOptions &options,
                            const CompileObserver &observer) const = 0;

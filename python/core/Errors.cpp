@@ -62,6 +62,13 @@ void setOutOfBounds(const OutOfBoundsError &error) {
   PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(exception.get())), exception.get());
 }
 
+void setOutOfResources(const OutOfResourcesError &error) {
+  Handle type = attribute(importModule("nacre.runtime.errors").get(), "OutOfResources");
+  Handle exception = checked(PyObject_CallFunction(type.get(), "LLs", static_cast<long long>(error.required),
+                                                   static_cast<long long>(error.limit), error.resource.c_str()));
+  PyErr_SetObject(type.get(), exception.get());
+}
+
 void setFault(const KernelFaultError &fault, const std::string &where) {
   Handle type = attribute(importModule("nacre.runtime.errors").get(), "KernelFaultError");
   Handle address = fault.address ? checked(PyLong_FromUnsignedLongLong(*fault.address)) : Handle::borrow(Py_None);
@@ -109,6 +116,8 @@ void setErrorFromException() {
       setOutOfBounds(error);
     } catch (const KernelFaultError &error) {
       setFault(error, "");
+    } catch (const OutOfResourcesError &error) {
+      setOutOfResources(error);
     } catch (const std::bad_alloc &) {
       PyErr_NoMemory();
     } catch (const std::invalid_argument &error) {

@@ -16,7 +16,7 @@
 #include "runtime/Knobs.h"
 #include "runtime/cache/BuildId.h"
 #include "runtime/cache/Fingerprint.h"
-#include "runtime/devices/cpu/ThreadPool.h"
+#include "runtime/threads/ThreadPool.h"
 
 namespace nacre::python {
 

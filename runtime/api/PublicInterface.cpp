@@ -4,7 +4,7 @@
 #include "runtime/cache/KernelCache.h"
 #include "runtime/launch/Launch.h"
 #include "runtime/launch/Signature.h"
-#include "runtime/devices/cpu/ThreadPool.h"
+#include "runtime/threads/ThreadPool.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <bit>
@@ -113,6 +113,7 @@ Argument Argument::constant(std::string text) { return Argument(Kind::Constant, 
 
 struct SpecializedKernel::Implementation {
   std::shared_ptr<Kernel> kernel;
+  Device *device = nullptr;
   std::vector<ArgumentSpec> arguments;
   std::string obstacle; // why it cannot run here; empty when it can
 };
@@ -174,7 +175,8 @@ SpecializedKernel KernelHandle::specialize(std::string_view signature, const Com
     CompileRequest request;
     request.kernel = implementation->function;
     request.arguments = parseSignature(request.kernel, llvm::StringRef(signature));
-    request.options = defaultCompileOptions();
+    Device &device = hostMemoryDevice();
+    request.options = compileOptionsFor(device);
     request.options.debug |= settings.debug;
     request.options.sanitizeOverflow |= settings.sanitizeOverflow;
     request.options.fpFusion &= settings.fpFusion;
@@ -185,7 +187,8 @@ SpecializedKernel KernelHandle::specialize(std::string_view signature, const Com
     auto made = std::make_shared<SpecializedKernel::Implementation>();
     made->arguments = request.arguments;
     made->kernel = findOrCompile(request, *host, defaultCacheSettings());
-    made->obstacle = request.options.target->whyNotHere(request.options); // the CPU is known to exist by now
+    made->device = &device;
+    made->obstacle = device.whyNot(request.options); // the architecture is known to exist by now
     SpecializedKernel specialized;
     specialized.implementation = std::move(made);
     return specialized;
@@ -257,7 +260,7 @@ void SpecializedKernel::launchArguments(Grid grid, const std::vector<Argument> &
     fail("the kernel takes " + std::to_string(specs.size()) + " arguments, but " + std::to_string(arguments.size()) +
          " were given");
   uint32_t dimensions[3] = {grid.x, grid.y, grid.z};
-  translated([&] { nacre::launch(*implementation->kernel, dimensions, slots.data()); });
+  translated([&] { nacre::launch(*implementation->kernel, *implementation->device, dimensions, slots); });
 }
 
 std::string SpecializedKernel::signature() const { return signatureText(implementation->arguments); }

@@ -5,11 +5,11 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "runtime/cache/BuildId.h"
-#include "runtime/compile/DeepStack.h"
-#include "runtime/cache/Fingerprint.h"
 #include "runtime/Knobs.h"
+#include "runtime/cache/BuildId.h"
+#include "runtime/cache/Fingerprint.h"
 #include "runtime/cache/ObjectCodec.h"
+#include "runtime/compile/DeepStack.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <chrono>
@@ -194,7 +194,7 @@ CompiledCode compileHere(const CompileRequest &request, Host &host, const Compil
     throw CompileError(std::move(error.diagnostic));
   }
   times.stages.emplace_back(request.options.target->binaryName().str(), microsecondsSince(start));
-  return {std::move(code.binary),    std::move(code.symbol), code.metadata, access,
+  return {request.options.target,    std::move(code.binary), std::move(code.symbol), std::move(code.metadata), access,
           std::move(code.externals), std::move(times)};
 }
 
@@ -211,14 +211,13 @@ static std::string moduleStageList(const Target &target) {
   return names + " (" + aliases + ")";
 }
 
-CompileOptions defaultCompileOptions() {
+CompileOptions defaultCompileOptions(const Target &target) {
   CompileOptions options;
+  options.target = &target;
   options.debug = knobBoolean(KnobId::Debug);
   options.sanitizeOverflow = knobBoolean(KnobId::SanitizeOverflow);
   options.fpFusion = knobBoolean(KnobId::DefaultFpFusion);
   options.lineInfo = !knobBoolean(KnobId::DisableLineInfo);
-  options.architecture = knobString(KnobId::CpuTarget);
-  options.features = knobString(KnobId::CpuFeatures);
   options.knobs = knobsInCacheKey();
   options.defaultInputPrecision = knobString(KnobId::Fp32Default);
   if (std::string stage = knobString(KnobId::UseIrLocations); !stage.empty()) {

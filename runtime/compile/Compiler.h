@@ -25,15 +25,15 @@ struct CompileReports {
 struct CompileOptions : TargetOptions {
   const Target *target = targets().front();
   bool sanitizeOverflow = false;
-  std::string knobs;                 // what the environment says that belongs to the cache key
-  std::string defaultInputPrecision; // of a dot that names none; empty: the language's
+  std::string knobs;                                  // what the environment says that belongs to the cache key
+  std::string defaultInputPrecision;                  // of a dot that names none; empty: the language's
   std::map<std::string, std::string> externLibraries; // files by the names that extern_elementwise has for them
-  std::string linesOfStage;          // the stage whose text gives the machine code its lines; empty: the kernel's
+  std::string linesOfStage; // the stage whose text gives the machine code its lines; empty: the kernel's
   CompileReports reports;
 };
 
-// The options the knobs ask for.
-CompileOptions defaultCompileOptions();
+// The options the knobs ask for, but for the machine: see compileOptionsFor of Device.h.
+CompileOptions defaultCompileOptions(const Target &target);
 
 struct CompileRequest {
   FunctionSource kernel;
@@ -56,7 +56,8 @@ struct CompileTimes {
 };
 
 struct CompiledCode {
-  std::string object; // the target's binary
+  const Target *target = targets().front(); // that made it
+  std::string object;                       // its binary
   std::string symbol;
   KernelMetadata metadata;
   ArgumentAccess access;

@@ -94,7 +94,7 @@ public:
     for (std::byte *result : results)
       arguments.push_back(reinterpret_cast<uint64_t>(result));
     uint32_t grid[3] = {1, 1, 1};
-    launch(*kernel, grid, arguments.data());
+    launch(*kernel, hostDevice(), grid, arguments);
   }
 
 private:

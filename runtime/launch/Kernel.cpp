@@ -1,6 +1,4 @@
 #include "runtime/launch/Kernel.h"
-#include "compiler/targets/cpu/CpuTarget.h"
-#include "runtime/Knobs.h"
 
 namespace nacre {
 
@@ -8,16 +6,15 @@ Kernel::Kernel(std::string hash, CompiledCode code) : hash(std::move(hash)), cod
 
 Kernel::~Kernel() = default;
 
-KernelFunction Kernel::load() const {
+LoadedKernel &Kernel::load(Device &device) const {
   std::lock_guard<std::mutex> guard(loadLock);
-  if (!loaded) {
-    if (knobBoolean(KnobId::TellPerf))
-      cpu::announceToPerf();
-    loaded = cpu::load(code.object, code.symbol, code.externals);
-    range = {loaded->codeBegin, loaded->codeEnd, code.symbol.c_str(), code.metadata.callsLibraries};
-    entry.store(loaded->function, std::memory_order_release);
+  Load &entry = loads[&device];
+  if (!entry.kernel) {
+    entry = {&device, device.load(code)};
+    const Load *none = nullptr;
+    first.compare_exchange_strong(none, &entry, std::memory_order_release);
   }
-  return loaded->function;
+  return *entry.kernel;
 }
 
 void Kernel::setOrigin(CompileRequest request, std::shared_ptr<RecordingHost> record) {
@@ -40,10 +37,14 @@ const std::map<std::string, std::string> &Kernel::stages() const {
 
 std::string encodeKernel(const CompiledCode &code) {
   std::string bytes;
+  encode(bytes, code.target->name());
   encode(bytes, llvm::StringRef(code.symbol));
-  encode(bytes, code.metadata.scratchBytes);
-  encode(bytes, static_cast<uint64_t>(code.metadata.waits));
-  encode(bytes, static_cast<uint64_t>(code.metadata.callsLibraries));
+  KernelMetadata::forEachField(code.metadata, [&](const auto &field) {
+    if constexpr (std::is_same_v<decltype(field), const std::string &>)
+      encode(bytes, llvm::StringRef(field));
+    else
+      encode(bytes, static_cast<uint64_t>(field));
+  });
   for (uint64_t mask : {code.access.surelyWritten, code.access.maybeWritten, code.access.maybeRead})
     encode(bytes, mask);
   encode(bytes, static_cast<uint64_t>(code.externals.size()));
@@ -59,10 +60,16 @@ std::optional<CompiledCode> decodeKernel(llvm::StringRef bytes) {
     HostObjects none;
     Decoder decoder(bytes, none);
     CompiledCode code;
+    code.target = findTarget(decoder.text());
+    if (!code.target)
+      return std::nullopt;
     code.symbol = decoder.text();
-    code.metadata.scratchBytes = decoder.number();
-    code.metadata.waits = decoder.number() != 0;
-    code.metadata.callsLibraries = decoder.number() != 0;
+    KernelMetadata::forEachField(code.metadata, [&](auto &field) {
+      if constexpr (std::is_same_v<decltype(field), std::string &>)
+        field = decoder.text();
+      else
+        field = static_cast<std::remove_reference_t<decltype(field)>>(decoder.number());
+    });
     for (uint64_t *mask : {&code.access.surelyWritten, &code.access.maybeWritten, &code.access.maybeRead})
       *mask = decoder.number();
     for (uint64_t i = 0, count = decoder.number(); i < count; ++i) {

@@ -1,20 +1,12 @@
-// A compiled kernel that is loaded into this process and can be launched.
+// A compiled kernel in this process: its code, what it was made from, and where it is loaded.
 #pragma once
 
-#include "compiler/passes/cpu/KernelABI.h"
-#include "runtime/devices/cpu/CompiledCall.h"
-#include "runtime/compile/Compiler.h"
+#include "runtime/Device.h"
 #include "runtime/cache/HostRecord.h"
-#include <atomic>
 #include <map>
-#include <memory>
 #include <mutex>
 
 namespace nacre {
-
-namespace cpu {
-class LoadedKernel;
-}
 
 class Kernel {
 public:
@@ -23,31 +15,27 @@ public:
 
   const std::string hash; // names the artifact; equal for equal code
   const CompiledCode code;
-  // The code, loaded when it is asked for first. Throws CompileError when it does not load.
-  KernelFunction function() const {
-    KernelFunction known = entry.load(std::memory_order_acquire);
-    return known ? known : load();
+  // The code on a device, loaded when it is asked for first. Throws CompileError or DeviceError when it does not load.
+  LoadedKernel &on(Device &device) const {
+    const Load *known = first.load(std::memory_order_acquire);
+    return known && known->device == &device ? *known->kernel : load(device);
   }
-
-  // Where the code lies, once it is loaded.
-  const CodeRange &codeRange() const { return range; }
-
-  // How one program of it took lately, in nanoseconds; 0: not known. Decides whether a small grid is worth waking
-  // others for.
-  mutable std::atomic<float> programNanoseconds = 0;
 
   // What it was compiled from, so that a stage's text can be had later. `record` must have its host detached.
   void setOrigin(CompileRequest request, std::shared_ptr<RecordingHost> record);
-  // Name to text ("tile", "cpu", "llvm", "asm"), made by compiling once more on first use. Empty without an origin.
+  // Name to text ("tile", "llvm", ...), made by compiling once more on first use. Empty without an origin.
   const std::map<std::string, std::string> &stages() const;
 
 private:
-  KernelFunction load() const;
+  struct Load {
+    Device *device;
+    std::unique_ptr<LoadedKernel> kernel;
+  };
+  LoadedKernel &load(Device &device) const;
 
   mutable std::mutex loadLock;
-  mutable std::unique_ptr<cpu::LoadedKernel> loaded;
-  mutable std::atomic<KernelFunction> entry = nullptr;
-  mutable CodeRange range;
+  mutable std::map<Device *, Load> loads;
+  mutable std::atomic<const Load *> first = nullptr;
   struct Origin {
     CompileRequest request;
     std::shared_ptr<RecordingHost> record;
@@ -59,7 +47,7 @@ private:
 
 // A kernel as bytes: what the disk holds and what is sent to another process.
 std::string encodeKernel(const CompiledCode &code);
-// None when it is not what encodeKernel wrote.
+// None when it is not what encodeKernel wrote, or of a target that this build does not have.
 std::optional<CompiledCode> decodeKernel(llvm::StringRef bytes);
 
 } // namespace nacre

@@ -1,10 +1,9 @@
-// Runs a kernel over a grid, on this thread and the pool's.
+// Runs a kernel over a grid on a device.
 #pragma once
 
 #include "compiler/reference/MemoryMap.h"
-#include "runtime/devices/cpu/DevicePrint.h"
+#include "runtime/launch/DevicePrint.h"
 #include "runtime/launch/Kernel.h"
-#include <optional>
 
 namespace nacre {
 
@@ -21,10 +20,11 @@ public:
 // What its programs had written before stays written.
 class KernelFaultError : public std::runtime_error {
 public:
-  KernelFaultError(std::string kernel, const Fault &fault, std::string file, uint32_t line);
+  // `what`: "divided by zero"; the place is added to it.
+  KernelFaultError(const std::string &what, std::string kernel, std::optional<uint64_t> address, std::string file,
+                   uint32_t line);
   std::string summary; // without what to do about it
   std::string kernel;
-  int signal;
   std::optional<uint64_t> address; // what was accessed, where that is known
   std::string file;
   uint32_t line; // 0: not known
@@ -51,6 +51,7 @@ public:
 };
 
 struct LaunchOptions {
+  std::optional<uint64_t> stream;      // none: the device's current one
   const PrintSink *print = nullptr;    // null: standard output
   bool cooperative = false;            // all programs at the same time from the beginning
   const KnownArrays *arrays = nullptr; // null: accesses are not checked
@@ -59,9 +60,14 @@ struct LaunchOptions {
   const std::function<bool()> *interrupted = nullptr;
 };
 
-// `args`: one slot an argument, as KernelABI.h says. A grid with a zero runs nothing. Returns when the last program has
-// ended. Programs may wait for each other (Crew.h). Throws DeviceAssertError, OutOfBoundsError, KernelFaultError,
-// LaunchInterrupted, std::bad_alloc, std::runtime_error; the next launch finds everything in order.
-void launch(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, const LaunchOptions &options = {});
+// `arguments`: one slot an argument, as EnqueuedLaunch says. A grid with a zero runs nothing. On the host it returns
+// when the last program has ended, and the next launch finds everything in order whatever happened; other devices may
+// run behind, and report at a later call. Programs may wait for each other. Throws DeviceAssertError, OutOfBoundsError,
+// KernelFaultError, LaunchInterrupted, DeviceError, OutOfResourcesError, std::bad_alloc, std::runtime_error.
+void launch(const Kernel &kernel, Device &device, const uint32_t grid[3], llvm::ArrayRef<uint64_t> arguments,
+            const LaunchOptions &options = {});
+
+// "(0, 1, 2)"
+std::string shownProgram(const uint32_t *program);
 
 } // namespace nacre

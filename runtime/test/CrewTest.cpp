@@ -1,6 +1,6 @@
 // Programs that wait for one another: for lower ones, for higher ones, for all.
-#include "runtime/devices/cpu/Crew.h"
-#include "runtime/devices/cpu/ThreadPool.h"
+#include "runtime/threads/Crew.h"
+#include "runtime/threads/ThreadPool.h"
 #include "gtest/gtest.h"
 
 using namespace nacre;
@@ -55,7 +55,8 @@ TEST(Crew, EveryProgramRunsOnce) {
 }
 
 TEST(Crew, TooManyAreAnError) {
-  EXPECT_THROW(Crew(Crew::usualMaximum + 1, [](uint64_t) { return true; }).run(Crew::usualMaximum + 1), std::runtime_error);
+  EXPECT_THROW(Crew(Crew::usualMaximum + 1, [](uint64_t) { return true; }).run(Crew::usualMaximum + 1),
+               std::runtime_error);
 
   std::atomic<uint64_t> arrived = 0;
   Crew *self = nullptr;

@@ -1,7 +1,7 @@
 // Memory between fences: all of it can be used, what is around it cannot.
-#include "runtime/devices/cpu/FencedMemory.h"
+#include "runtime/threads/FencedMemory.h"
 #include "runtime/devices/cpu/ScratchArena.h"
-#include "runtime/devices/cpu/ThreadPool.h"
+#include "runtime/threads/ThreadPool.h"
 #include <csignal>
 #include <cstdint>
 #include <cstring>

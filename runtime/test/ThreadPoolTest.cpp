@@ -1,5 +1,5 @@
 // The pool: every number once, in ascending ranges, whatever happens at the same time.
-#include "runtime/devices/cpu/ThreadPool.h"
+#include "runtime/threads/ThreadPool.h"
 #include "runtime/devices/cpu/ScratchArena.h"
 #include <cstring>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #include "runtime/tuning/MachineLimits.h"
-#include "runtime/devices/cpu/ThreadPool.h"
+#include "runtime/threads/ThreadPool.h"
 #include <algorithm>
 #include <chrono>
 #include <cstring>

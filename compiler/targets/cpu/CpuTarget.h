@@ -13,19 +13,22 @@ const Target &target();
 
 std::string hostCpu();
 std::string hostFeatures();
+// Why code compiled with these options cannot run on this machine; empty when it can. The architecture must be one that
+// the target knows.
+std::string whyNotOnHost(const TargetOptions &options);
 
 // Kernels loaded from now on are told to Linux' perf.
 void announceToPerf();
 
 // Loads object code into this process and finds its symbol; the code lives as long as the returned handle.
-class LoadedKernel {
+class LoadedCode {
 public:
-  virtual ~LoadedKernel() = default;
+  virtual ~LoadedCode() = default;
   KernelFunction function = nullptr;
   uintptr_t codeBegin = 0, codeEnd = 0; // all of the kernel's own instructions
 };
 // `externals` are found in their libraries, which stay loaded as long as the process.
-std::unique_ptr<LoadedKernel> load(const std::string &object, const std::string &symbol,
-                                   llvm::ArrayRef<ExternalFunction> externals = {});
+std::unique_ptr<LoadedCode> load(const std::string &object, const std::string &symbol,
+                                 llvm::ArrayRef<ExternalFunction> externals = {});
 
 } // namespace nacre::cpu

@@ -171,7 +171,7 @@ private:
   std::map<std::string, JITDylib *> libraries; // by digest
 };
 
-struct OrcKernel : LoadedKernel {
+struct OrcKernel : LoadedCode {
   JITDylib *dylib = nullptr;
   ~OrcKernel() override {
     if (dylib)
@@ -182,7 +182,7 @@ struct OrcKernel : LoadedKernel {
 } // namespace
 
 // The section that `symbol` stands in: the linker loads a section as one block.
-static void findCode(LoadedKernel &kernel, const std::string &object, const std::string &symbol) {
+static void findCode(LoadedCode &kernel, const std::string &object, const std::string &symbol) {
   auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, symbol));
   if (!file)
     return llvm::consumeError(file.takeError());
@@ -209,8 +209,8 @@ void nacre::cpu::announceToPerf() {
   (void)once;
 }
 
-std::unique_ptr<LoadedKernel> nacre::cpu::load(const std::string &object, const std::string &symbol,
-                                               llvm::ArrayRef<ExternalFunction> externals) {
+std::unique_ptr<LoadedCode> nacre::cpu::load(const std::string &object, const std::string &symbol,
+                                             llvm::ArrayRef<ExternalFunction> externals) {
   Session &session = Session::get();
   mayUseTileRegisters(); // the kernel may come from the cache, and have been compiled by another process
   Reports::get().take();

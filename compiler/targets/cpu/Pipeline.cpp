@@ -56,7 +56,6 @@ public:
   llvm::StringRef binaryName() const override { return "obj"; }
   void registerDialects(DialectRegistry &registry) const override;
   std::string description(const TargetOptions &options) const override;
-  std::string whyNotHere(const TargetOptions &options) const override;
   Artifact compile(ModuleOp module, const TargetOptions &options, const CompileObserver &observer) const override;
 };
 
@@ -79,7 +78,7 @@ std::string CpuTarget::description(const TargetOptions &options) const {
   return machine.cpu + " " + machine.features;
 }
 
-std::string CpuTarget::whyNotHere(const TargetOptions &options) const {
+std::string nacre::cpu::whyNotOnHost(const TargetOptions &options) {
   llvm::SmallVector<llvm::StringRef> wanted;
   if (!options.architecture.empty())
     llvm::X86::getFeaturesForCPU(options.architecture, wanted);

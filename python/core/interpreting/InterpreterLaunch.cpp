@@ -1,12 +1,12 @@
 // A launch that Python runs: the kernel's arguments as tiles, and one program after another, or several side by side.
 #include "compiler/language/meaning/BlockView.h"
 #include "compiler/reference/Buffer.h"
-#include "python/core/launching/CompileSettings.h"
 #include "python/core/Errors.h"
 #include "python/core/interpreting/Interpreter.h"
+#include "python/core/launching/CompileSettings.h"
 #include "python/core/launching/KnownMemory.h"
-#include "runtime/devices/cpu/Crew.h"
 #include "runtime/Knobs.h"
+#include "runtime/threads/Crew.h"
 #include <atomic>
 #include <thread>
 

@@ -1,5 +1,4 @@
 #include "python/core/launching/Arguments.h"
-#include "python/core/launching/Arrays.h"
 #include "python/core/launching/PythonHost.h"
 #include <cstring>
 
@@ -70,13 +69,15 @@ uint64_t numberSlot(PyObject *value, Type type, PyObject *name) {
   return static_cast<uint64_t>(readInteger(plain.get(), name, isUnsigned));
 }
 
-uint64_t addressOf(PyObject *value, PyObject *name, llvm::SmallVectorImpl<Handle> &keepAlive) {
+ArrayView addressOf(PyObject *value, PyObject *name, llvm::SmallVectorImpl<Handle> &keepAlive) {
   ArrayView view;
-  if (PyLong_Check(value))
-    return numberSlot(value, uint64(), name);
-  if (!readArray(value, name, view, keepAlive))
+  if (PyLong_Check(value)) {
+    view.address = numberSlot(value, uint64(), name);
+    view.isPlaced = false;
+  } else if (!readArray(value, name, view, keepAlive)) {
     raise(PyExc_TypeError, "argument %R: expected an array, found %R", name, value);
-  return view.address;
+  }
+  return view;
 }
 
 void BoundArguments::bindConstant(PyObject *value) {
@@ -142,7 +143,11 @@ bool BoundArguments::bindArray(const ParameterRecord &parameter, PyObject *value
     return false;
   bindPointer(parameter, view.address, view.element);
   arguments.back().readOnly = view.readOnly;
+  arguments.back().isArray = view.isPlaced;
+  arguments.back().device = view.device;
   anyReadOnly |= view.readOnly;
+  anyOnDevice |= view.device != nullptr;
+  anyInHostMemory |= view.isPlaced && !view.device;
   if (view.address == 0) {
     arguments.back().isNull = anyNull = true;
     arguments.back().constant = value;

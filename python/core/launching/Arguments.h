@@ -3,8 +3,7 @@
 // usual arguments, torch tensors, NumPy arrays and numbers.
 #pragma once
 
-#include "compiler/language/meaning/Type.h"
-#include "python/core/Handle.h"
+#include "python/core/launching/Arrays.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace nacre::python {
@@ -27,6 +26,8 @@ struct BoundArgument {
   bool isConst = false;
   bool readOnly = false;        // memory that may not be written
   bool isNull = false;          // an array without an address; `constant` is the array
+  bool isArray = false;         // a Pointer that says where it is, not a mere address
+  Device *device = nullptr;     // of an array; null: host memory
   Type type;                    // of pointers (the pointee) and numbers
   uint64_t slot = 0;            // what the kernel gets
   PyObject *constant = nullptr; // borrowed; of Constant, and of Tuple for its class
@@ -41,6 +42,7 @@ struct BoundArguments {
   llvm::SmallVector<BoundArgument, 32> arguments;
   llvm::SmallVector<Handle, 4> keepAlive; // capsules, temporaries
   bool anyReadOnly = false, anyNull = false;
+  bool anyInHostMemory = false, anyOnDevice = false; // arrays
 
   // Appends `value` as the argument for `parameter`. Throws PythonError with an error that names the parameter.
   void bind(const ParameterRecord &parameter, PyObject *value);
@@ -65,7 +67,7 @@ inline constexpr const char *descriptorFields[] = {"base", "shape", "strides", "
 
 // The bits of `value` as an argument of type `type` (a scalar). Throws PythonError.
 uint64_t numberSlot(PyObject *value, Type type, PyObject *name);
-// The address of an array or tensor, or of a plain integer.
-uint64_t addressOf(PyObject *value, PyObject *name, llvm::SmallVectorImpl<Handle> &keepAlive);
+// An array or tensor, or a plain integer that is an address, of which nothing else is known.
+ArrayView addressOf(PyObject *value, PyObject *name, llvm::SmallVectorImpl<Handle> &keepAlive);
 
 } // namespace nacre::python

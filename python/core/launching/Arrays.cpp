@@ -1,4 +1,5 @@
 #include "python/core/launching/Arrays.h"
+#include "python/core/launching/ArrayDevices.h"
 #include "python/core/launching/TorchProfiler.h"
 #include "llvm/ADT/StringRef.h"
 #include <array>
@@ -12,15 +13,17 @@ namespace {
 
 // How the instances of one Python class are read; found out once.
 struct ArrayClass {
-  enum class Way { None, Torch, NumPy, DataPointer, DLPack };
+  enum class Way { None, Torch, NumPy, DataPointer, DeviceInterface, DLPack };
   Way way = Way::None;
-  PyCFunction dataPointer = nullptr; // Torch: the method itself, so that no bound method is made at each launch
+  // Torch: the methods themselves, so that no bound method is made at each launch. The second may be null.
+  PyCFunction dataPointer = nullptr, getDevice = nullptr;
+  Driver *driver = nullptr; // DeviceInterface: whose interface it has
 };
 
 struct Names {
   PyObject *dataPointer = PyUnicode_InternFromString("data_ptr");
   PyObject *dtype = PyUnicode_InternFromString("dtype");
-  PyObject *isCpu = PyUnicode_InternFromString("is_cpu");
+  PyObject *isOnHost = PyUnicode_InternFromString("is_cpu"); // as torch calls it
   PyObject *arrayStruct = PyUnicode_InternFromString("__array_struct__");
 };
 const Names &names() {
@@ -64,18 +67,35 @@ struct DLManagedTensor {
   void (*deleter)(DLManagedTensor *);
 };
 
+// The function of a method without arguments that is written in C; null when it is not.
+PyCFunction plainMethod(PyObject *value, const char *name) {
+  Handle method = attributeOrNull(value, name);
+  bool isPlain = method && PyCFunction_Check(method.get()) && PyCFunction_GetFlags(method.get()) == METH_NOARGS;
+  return isPlain ? PyCFunction_GetFunction(method.get()) : nullptr;
+}
+
+Driver *driverOfInterface(PyObject *type) {
+  for (Driver *driver : drivers())
+    if (driver->arrayInterface() && attributeOrNull(type, driver->arrayInterface()))
+      return driver;
+  return nullptr;
+}
+
 ArrayClass classify(PyObject *value) {
   auto *type = reinterpret_cast<PyObject *>(Py_TYPE(value));
   ArrayClass found;
   if (attributeOrNull(type, "data_ptr") && attributeOrNull(value, "dtype")) {
     found.way = ArrayClass::Way::DataPointer;
-    Handle method = attributeOrNull(value, "data_ptr");
-    if (method && PyCFunction_Check(method.get()) && PyCFunction_GetFlags(method.get()) == METH_NOARGS &&
-        attributeOrNull(type, "is_cpu")) {
+    PyCFunction dataPointer = plainMethod(value, "data_ptr");
+    if (dataPointer && attributeOrNull(type, "is_cpu")) {
       found.way = ArrayClass::Way::Torch;
       lookForTorch();
-      found.dataPointer = PyCFunction_GetFunction(method.get());
+      found.dataPointer = dataPointer;
+      found.getDevice = plainMethod(value, "get_device");
     }
+  } else if (Driver *driver = driverOfInterface(type)) {
+    found.way = ArrayClass::Way::DeviceInterface;
+    found.driver = driver;
   } else if (attributeOrNull(type, "__array_struct__") &&
              attributeOrNull(type, "__len__")) { // NumPy's scalars have no length
     found.way = ArrayClass::Way::NumPy;
@@ -131,13 +151,6 @@ ScalarKind elementKind(PyObject *dtype, PyObject *argumentName) {
   return kind;
 }
 
-[[noreturn]] void notOnCpu(PyObject *value, PyObject *argumentName) {
-  Handle device = attributeOrNull(value, "device");
-  Handle shown = device ? checked(PyObject_Str(device.get())) : unicode("another device");
-  raise(PyExc_ValueError, "argument %R is on %U: this kernel runs on the CPU, and all its arrays must be there",
-        argumentName, shown.get());
-}
-
 // What data_ptr() gave. Tensors without memory may refuse to say: their address is null, which a launch refuses.
 uint64_t addressFrom(Handle address) {
   if (!address && PyErr_ExceptionMatches(PyExc_RuntimeError)) {
@@ -151,22 +164,68 @@ uint64_t addressFrom(Handle address) {
 }
 
 void readTorch(const ArrayClass &way, PyObject *value, PyObject *argumentName, ArrayView &view) {
-  Handle onCpu = checked(PyObject_GetAttr(value, names().isCpu));
-  if (onCpu.get() != Py_True)
-    notOnCpu(value, argumentName);
+  Handle onHost = checked(PyObject_GetAttr(value, names().isOnHost));
+  if (onHost.get() != Py_True)
+    view.device = deviceOfTensor(value, way.getDevice, argumentName);
   view.address = addressFrom(Handle::steal(way.dataPointer(value, nullptr)));
   view.element = elementKind(checked(PyObject_GetAttr(value, names().dtype)).get(), argumentName);
 }
 
 void readDataPointer(PyObject *value, PyObject *argumentName, ArrayView &view) {
-  if (Handle device = attributeOrNull(value, "device"); device && device.get() != Py_None) {
-    Handle shown = checked(PyObject_Str(device.get()));
-    if (!textView(shown.get()).starts_with("cpu"))
-      notOnCpu(value, argumentName);
-  }
   Handle method = attribute(value, "data_ptr");
   view.address = addressFrom(Handle::steal(PyObject_CallFunctionObjArgs(method.get(), nullptr)));
+  if (Handle device = attributeOrNull(value, "device"); device && device.get() != Py_None) {
+    Handle shown = checked(PyObject_Str(device.get()));
+    view.device = deviceNamed(textView(shown.get()), argumentName);
+  } else {
+    view.isPlaced = view.address != 0;
+    view.device = deviceOfAddress(view.address);
+  }
   view.element = elementKind(attribute(value, "dtype").get(), argumentName);
+}
+
+// The element that NumPy's letter and size mean; Void: they do not tell.
+ScalarKind kindOfLetter(char letter, int size) {
+  auto sized = [&](ScalarKind one, ScalarKind two, ScalarKind four, ScalarKind eight) {
+    return size == 1 ? one : size == 2 ? two : size == 4 ? four : size == 8 ? eight : ScalarKind::Void;
+  };
+  switch (letter) {
+  case 'f':
+    return sized(ScalarKind::Void, ScalarKind::Float16, ScalarKind::Float32, ScalarKind::Float64);
+  case 'i':
+    return sized(ScalarKind::Int8, ScalarKind::Int16, ScalarKind::Int32, ScalarKind::Int64);
+  case 'u':
+    return sized(ScalarKind::UInt8, ScalarKind::UInt16, ScalarKind::UInt32, ScalarKind::UInt64);
+  case 'b':
+    return ScalarKind::Int1;
+  default:
+    return ScalarKind::Void;
+  }
+}
+
+// {"data": (address, read only), "typestr": "<f4", ...}: as NumPy's own interface, of memory on a device.
+void readDeviceInterface(Driver &driver, PyObject *value, PyObject *argumentName, ArrayView &view) {
+  Handle interface = attribute(value, driver.arrayInterface());
+  unsigned long long address;
+  int readOnly;
+  PyObject *data = PyDict_Check(interface.get()) ? PyDict_GetItemString(interface.get(), "data") : nullptr;
+  PyObject *type = data ? PyDict_GetItemString(interface.get(), "typestr") : nullptr;
+  if (!type || !PyTuple_Check(data) || !PyUnicode_Check(type) || textView(type).size() < 3)
+    raise(PyExc_TypeError, "argument %R: its %s is not what that interface says it is", argumentName,
+          driver.arrayInterface());
+  if (!PyArg_ParseTuple(data, "Kp", &address, &readOnly))
+    throw PythonError();
+  view.address = address;
+  view.readOnly = readOnly;
+  int size = 0;
+  llvm::StringRef text(textView(type));
+  if (text[0] == '>' || text.drop_front(2).getAsInteger(10, size))
+    unsupportedElements(argumentName, text.str());
+  ScalarKind kind = kindOfLetter(text[1], size);
+  view.element = kind != ScalarKind::Void ? kind : elementKind(attribute(value, "dtype").get(), argumentName);
+  view.device = driver.deviceOf(address);
+  if (!view.device) // an array without elements, or of a driver that has not been started
+    view.device = deviceNumbered(driver, driver.currentIndex(), driver.name(), argumentName);
 }
 
 void readNumPy(PyObject *value, PyObject *argumentName, ArrayView &view) {
@@ -191,19 +250,7 @@ void readNumPy(PyObject *value, PyObject *argumentName, ArrayView &view) {
               "argument %R: an array with a negative stride cannot be passed to a kernel; copy it with "
               "numpy.ascontiguousarray",
               argumentName);
-  ScalarKind kind = ScalarKind::Void;
-  int size = array->itemSize;
-  auto sized = [&](ScalarKind one, ScalarKind two, ScalarKind four, ScalarKind eight) {
-    return size == 1 ? one : size == 2 ? two : size == 4 ? four : size == 8 ? eight : ScalarKind::Void;
-  };
-  if (array->kind == 'f')
-    kind = sized(ScalarKind::Void, ScalarKind::Float16, ScalarKind::Float32, ScalarKind::Float64);
-  else if (array->kind == 'i')
-    kind = sized(ScalarKind::Int8, ScalarKind::Int16, ScalarKind::Int32, ScalarKind::Int64);
-  else if (array->kind == 'u')
-    kind = sized(ScalarKind::UInt8, ScalarKind::UInt16, ScalarKind::UInt32, ScalarKind::UInt64);
-  else if (array->kind == 'b')
-    kind = ScalarKind::Int1;
+  ScalarKind kind = kindOfLetter(array->kind, array->itemSize);
   // Types of other packages (ml_dtypes' bfloat16, ...) are known by name only.
   view.element = kind != ScalarKind::Void ? kind : elementKind(attribute(value, "dtype").get(), argumentName);
 }
@@ -242,8 +289,7 @@ void readDLPack(PyObject *value, PyObject *argumentName, ArrayView &view, llvm::
   if (!managed)
     throw PythonError();
   const DLTensor &tensor = managed->tensor;
-  if (tensor.device.type != 1)
-    notOnCpu(value, argumentName);
+  view.device = deviceOfDLPack(tensor.device.type, tensor.device.id, argumentName);
   view.address = reinterpret_cast<uint64_t>(tensor.data) + tensor.byteOffset;
   view.element = dlpackKind(tensor.dtype);
   if (view.element == ScalarKind::Void)
@@ -299,6 +345,9 @@ bool readArray(PyObject *value, PyObject *argumentName, ArrayView &view, llvm::S
     return true;
   case ArrayClass::Way::DataPointer:
     readDataPointer(value, argumentName, view);
+    return true;
+  case ArrayClass::Way::DeviceInterface:
+    readDeviceInterface(*way.driver, value, argumentName, view);
     return true;
   case ArrayClass::Way::DLPack:
     readDLPack(value, argumentName, view, keepAlive);

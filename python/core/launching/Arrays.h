@@ -3,6 +3,7 @@
 
 #include "compiler/language/meaning/Type.h"
 #include "python/core/Handle.h"
+#include "runtime/Device.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace nacre::python {
@@ -11,13 +12,16 @@ struct ArrayView {
   uint64_t address = 0;
   ScalarKind element = ScalarKind::Void;
   bool readOnly = false;
+  bool isPlaced = true;     // it is known where its memory is; not of tensors that only stand for others
+  Device *device = nullptr; // null: host memory
 };
 
-// Whether it is a torch tensor, a NumPy array, anything with data_ptr() and dtype, or of DLPack.
+// Whether it is a torch tensor, a NumPy array, anything with data_ptr() and dtype, with a device's array interface, or
+// of DLPack.
 bool isArray(PyObject *value);
 
 // Reads such an array; false when `value` is none. Throws PythonError, naming the argument, for elements a kernel
-// cannot read and for memory that is not the CPU's.
+// cannot read and for memory of devices that are not there.
 bool readArray(PyObject *value, PyObject *argumentName, ArrayView &view, llvm::SmallVectorImpl<Handle> &keepAlive);
 
 // Whether an array is known to have no elements.

@@ -2,9 +2,8 @@
 #include "compiler/language/meaning/Diagnostic.h"
 #include "python/core/Errors.h"
 #include "python/core/launching/NativeKernel.h"
-#include "runtime/compile/IRKernel.h"
 #include "runtime/Knobs.h"
-#include "runtime/devices/cpu/ThreadPool.h"
+#include "runtime/compile/IRKernel.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
@@ -204,11 +203,12 @@ PyObject *compileIR(PyObject *, PyObject *args) {
     request.kernel.name = description.name;
     request.kernel.text = text;
     request.isTileIR = true;
-    request.options = defaultCompileOptions();
+    Device &device = activeDevice();
+    request.options = compileOptionsFor(device);
     request.options.fpFusion = optionIsOn(options, "enable_fp_fusion", request.options.fpFusion);
     CompileSettings settings(text->text, options);
     CompileReport report;
-    ThreadPool::shared(); // made here, where reading the environment is safe
+    device.prepare(); // here, where reading the environment is safe
     std::shared_ptr<Kernel> kernel;
     {
       ReleaseGil released;
@@ -220,7 +220,7 @@ PyObject *compileIR(PyObject *, PyObject *args) {
       checkedStatus(PyList_Append(types.get(), unicode(description.arguments[i].shortName()).get()));
       checkedStatus(PyList_Append(divisibilities.get(), checked(PyLong_FromLong(description.divisibilities[i])).get()));
     }
-    return checked(Py_BuildValue("(OsOOO)", wrapKernel(kernel).get(), description.name.c_str(), types.get(),
+    return checked(Py_BuildValue("(OsOOO)", wrapKernel(kernel, &device).get(), description.name.c_str(), types.get(),
                                  divisibilities.get(), reportDictionary(report).get()))
         .release();
   });

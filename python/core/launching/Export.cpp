@@ -2,6 +2,7 @@
 #include "compiler/targets/cpu/Disassembly.h"
 #include "python/core/Errors.h"
 #include "python/core/launching/PythonHost.h"
+#include "runtime/Device.h"
 #include "runtime/api/AheadOfTime.h"
 #include "runtime/launch/Signature.h"
 
@@ -23,7 +24,7 @@ PyObject *exportKernelToC(PyObject *, PyObject *args) {
     if (*grid)
       request.grid = splitGrid(grid);
     request.kernel.kernel = *functionSource(kernel);
-    request.kernel.options = defaultCompileOptions();
+    request.kernel.options = compileOptionsFor(hostDevice().driver);
     if (*cpu)
       request.kernel.options.architecture = cpu;
     request.kernel.arguments = parseSignature(request.kernel.kernel, signature);

@@ -1,7 +1,7 @@
 #include "python/core/launching/JitKernel.h"
 #include "python/core/Errors.h"
 #include "python/core/interpreting/Interpreter.h"
-#include "python/core/launching/Arrays.h"
+#include "python/core/launching/ArrayDevices.h"
 #include "python/core/launching/CompileSettings.h"
 #include "python/core/launching/KnownMemory.h"
 #include "python/core/launching/NativeKernel.h"
@@ -85,6 +85,9 @@ public:
       bound.bind(parameter, values[i]);
     }
     keywords.knobs = knobChanges;
+    keywords.device = bound.anyOnDevice       ? &commonDevice()
+                      : bound.anyInHostMemory ? &hostMemoryDevice()
+                                              : &activeDevice();
   }
 
   // The specialisation for the bound arguments, compiled if need be; null when a hook said to skip.
@@ -192,7 +195,10 @@ public:
     ProfiledLaunch event(kernel);
     auto launch = [&] {
       try {
-        launchReleased(*chosen->kernel, dimensions, slots.data(), chosen->cooperative, arrays ? &*arrays : nullptr);
+        LaunchOptions options;
+        options.cooperative = chosen->cooperative;
+        options.arrays = arrays ? &*arrays : nullptr;
+        launchReleased(*chosen->kernel, *chosen->device, dimensions, slots, options);
       } catch (const KernelFaultError &fault) {
         raiseFault(fault, fault.address ? knownMemory(kernel, values).describe(*fault.address) : "");
       }
@@ -231,6 +237,16 @@ private:
       if (elements == 0)
         ++parameter;
     }
+  }
+
+  // Some array is on a device: all must be.
+  Device &commonDevice() {
+    LaunchDevice device;
+    forEachArgument([&](const BoundArgument &argument, size_t, PyObject *parameter) {
+      if (argument.isArray)
+        device.add(parameter, argument.slot, argument.device);
+    });
+    return device.choose();
   }
 
   template <typename Body> void withHooks(PyObject *compiled, const uint32_t (&dimensions)[3], Body launch) {

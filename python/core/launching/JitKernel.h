@@ -17,6 +17,7 @@ struct LaunchKeywords {
   uint32_t knobs = 0;           // how often knobs were set: what was compiled before does not serve afterwards
   uint64_t irOverride = 0;      // see overrideNumber
   uint64_t externLibraries = 0; // see libraryListNumber
+  Device *device = nullptr;     // that of the arrays
 };
 
 // One compiled specialisation.
@@ -24,6 +25,7 @@ struct Specialization {
   std::string key;
   std::vector<Handle> objects; // constants that Python compares
   std::shared_ptr<Kernel> kernel;
+  Device *device = nullptr;
   Handle compiled; // nacre.compiler.CompiledKernel
   HostAnswers answers;
   std::vector<FileStamp> libraries;

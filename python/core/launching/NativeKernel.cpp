@@ -1,6 +1,7 @@
 #include "python/core/launching/NativeKernel.h"
-#include "python/core/launching/Arguments.h"
 #include "python/core/Errors.h"
+#include "python/core/launching/Arguments.h"
+#include "python/core/launching/ArrayDevices.h"
 
 namespace nacre::python {
 
@@ -10,9 +11,22 @@ PyTypeObject *nativeKernelType = nullptr;
 
 struct NativeKernelObject {
   PyObject_HEAD std::shared_ptr<Kernel> kernel;
+  Device *device; // or null
 };
 
 const std::shared_ptr<Kernel> &kernelOf(PyObject *self) { return reinterpret_cast<NativeKernelObject *>(self)->kernel; }
+
+Device &deviceOf(PyObject *self) {
+  if (Device *device = reinterpret_cast<NativeKernelObject *>(self)->device)
+    return *device;
+  const Target &target = *kernelOf(self)->code.target;
+  std::string why = "this build has no driver for it";
+  for (Driver *driver : drivers())
+    if (&driver->target() == &target)
+      why = driver->whyNone();
+  raise(PyExc_RuntimeError, "the kernel was compiled for %s, and there is no such device here: %s",
+        target.title().str().c_str(), why.c_str());
+}
 
 void deallocate(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
@@ -45,7 +59,13 @@ PyObject *getAccess(PyObject *self, void *) {
   return Py_BuildValue("(KK)", access.maybeRead, access.maybeWritten);
 }
 PyObject *getFunction(PyObject *self, void *) {
-  return guarded([&] { return PyLong_FromVoidPtr(reinterpret_cast<void *>(kernelOf(self)->function())); });
+  return guarded([&] { return PyLong_FromUnsignedLongLong(kernelOf(self)->on(deviceOf(self)).function); });
+}
+PyObject *getDevice(PyObject *self, void *) {
+  return guarded([&] {
+    Device *device = reinterpret_cast<NativeKernelObject *>(self)->device;
+    return device ? unicode(device->name()).release() : Handle::borrow(Py_None).release();
+  });
 }
 
 // stages() -> {"tile": text, ...}
@@ -69,15 +89,18 @@ PyObject *stages(PyObject *self, PyObject *) {
 PyObject *launchWithTypes(PyObject *self, PyObject *args) {
   return guarded([&]() -> PyObject * {
     PyObject *gridObject, *types, *names, *values;
+    PyObject *stream = Py_None;
     int cooperative = 0;
-    if (!PyArg_ParseTuple(args, "OO!O!O!|p", &gridObject, &PyTuple_Type, &types, &PyTuple_Type, &names, &PyTuple_Type,
-                          &values, &cooperative))
+    if (!PyArg_ParseTuple(args, "OO!O!O!|pO", &gridObject, &PyTuple_Type, &types, &PyTuple_Type, &names, &PyTuple_Type,
+                          &values, &cooperative, &stream))
       throw PythonError();
     Py_ssize_t count = PyTuple_Size(types);
     if (PyTuple_Size(values) != count || PyTuple_Size(names) != count)
       raise(PyExc_TypeError, "the kernel takes %zd arguments, %zd were given", count, PyTuple_Size(values));
     llvm::SmallVector<uint64_t, 32> slots;
     llvm::SmallVector<Handle, 4> keepAlive;
+    LaunchDevice arrays;
+    bool anyOnDevice = false;
     for (Py_ssize_t i = 0; i < count; ++i) {
       std::string_view name = textView(PyTuple_GetItem(types, i));
       if (name.empty())
@@ -86,13 +109,42 @@ PyObject *launchWithTypes(PyObject *self, PyObject *args) {
       if (!type)
         raise(PyExc_ValueError, "%R is not a type of a kernel's argument", PyTuple_GetItem(types, i));
       PyObject *value = PyTuple_GetItem(values, i), *argument = PyTuple_GetItem(names, i);
-      slots.push_back(type.isPointer() ? addressOf(value, argument, keepAlive) : numberSlot(value, type, argument));
+      if (!type.isPointer()) {
+        slots.push_back(numberSlot(value, type, argument));
+        continue;
+      }
+      ArrayView view = addressOf(value, argument, keepAlive);
+      slots.push_back(view.address);
+      anyOnDevice |= view.device != nullptr;
+      if (view.isPlaced)
+        arrays.add(argument, view.address, view.device);
     }
     uint32_t grid[3];
     readGrid(gridObject, grid);
-    launchReleased(*kernelOf(self), grid, slots.data(), cooperative);
+    Device &device = anyOnDevice ? arrays.choose() : deviceOf(self);
+    if (&device.driver.target() != kernelOf(self)->code.target)
+      raise(PyExc_ValueError, "the kernel was compiled for %s, and its arrays are on %s",
+            kernelOf(self)->code.target->title().str().c_str(), device.name().c_str());
+    LaunchOptions options;
+    options.cooperative = cooperative;
+    if (stream != Py_None) {
+      options.stream = PyLong_AsUnsignedLongLong(stream);
+      if (PyErr_Occurred())
+        throw PythonError();
+    }
+    launchReleased(*kernelOf(self), device, grid, slots, options);
     Py_RETURN_NONE;
   });
+}
+
+// Where code of a target runs that nobody has named a device for; null: nowhere.
+Device *usualDevice(const Target &target) {
+  if (&activeDevice().driver.target() == &target)
+    return &activeDevice();
+  for (Driver *driver : drivers())
+    if (&driver->target() == &target && driver->count() > 0)
+      return driver->device(driver->currentIndex());
+  return nullptr;
 }
 
 // load_kernel(bytes, hash) -> NativeKernel, from what `.encoded` gave, in this or another process.
@@ -105,7 +157,8 @@ PyObject *loadKernel(PyObject *, PyObject *args) {
     std::optional<CompiledCode> code = decodeKernel(llvm::StringRef(bytes, static_cast<size_t>(size)));
     if (!code)
       raise(PyExc_ValueError, "these bytes are not a compiled kernel");
-    return wrapKernel(std::make_shared<Kernel>(hash, std::move(*code))).release();
+    const Target *target = code->target;
+    return wrapKernel(std::make_shared<Kernel>(hash, std::move(*code)), usualDevice(*target)).release();
   });
 }
 
@@ -120,7 +173,7 @@ PyObject *reduce(PyObject *self, PyObject *) {
 
 PyMethodDef methods[] = {
     {"stages", stages, METH_NOARGS, "Every stage's text by name; compiles once more on first use."},
-    {"launch", launchWithTypes, METH_VARARGS, "launch(grid, types, names, arguments, cooperative=False)"},
+    {"launch", launchWithTypes, METH_VARARGS, "launch(grid, types, names, arguments, cooperative=False, stream=None)"},
     {"load", reinterpret_cast<PyCFunction>(loadKernel), METH_VARARGS | METH_STATIC,
      "load(encoded, hash) -> NativeKernel"},
     {"__reduce__", reduce, METH_NOARGS, "For pickle."},
@@ -133,7 +186,8 @@ PyGetSetDef properties[] = {
     {"scratch_bytes", getScratch, nullptr, "Scratch memory for each thread that runs it.", nullptr},
     {"encoded", getEncoded, nullptr, "All of it as bytes, for load().", nullptr},
     {"access", getAccess, nullptr, "Arguments it may read and may write through: two sets of bits.", nullptr},
-    {"function", getFunction, nullptr, "Address of the code.", nullptr},
+    {"function", getFunction, nullptr, "Address of the code, or the device's handle of it.", nullptr},
+    {"device", getDevice, nullptr, "The device that it runs on, or None: there is none here.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 PyType_Slot slots[] = {
@@ -183,21 +237,19 @@ Handle makeNativeKernelType() {
   return type;
 }
 
-Handle wrapKernel(std::shared_ptr<Kernel> kernel) {
+Handle wrapKernel(std::shared_ptr<Kernel> kernel, Device *device) {
   auto *object = PyObject_New(NativeKernelObject, nativeKernelType);
   if (!object)
     throw PythonError();
   new (&object->kernel) std::shared_ptr<Kernel>(std::move(kernel));
+  object->device = device;
   return Handle::steal(reinterpret_cast<PyObject *>(object));
 }
 
-void launchReleased(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, bool cooperative,
-                    const KnownArrays *arrays) {
+void launchReleased(const Kernel &kernel, Device &device, const uint32_t grid[3], llvm::ArrayRef<uint64_t> arguments,
+                    LaunchOptions options) {
   static const PrintSink *sink = new PrintSink(printToPython);
-  LaunchOptions options;
   options.print = sink;
-  options.cooperative = cooperative;
-  options.arrays = arrays;
   static const auto *interrupted = new std::function<bool()>([] {
     HoldGil gil;
     return PyErr_CheckSignals() != 0; // Ctrl-C: the exception is set and stays so
@@ -205,7 +257,7 @@ void launchReleased(const Kernel &kernel, const uint32_t grid[3], const uint64_t
   options.interrupted = interrupted;
   try {
     ReleaseGil released;
-    launch(kernel, grid, args, options);
+    launch(kernel, device, grid, arguments, options);
   } catch (const LaunchInterrupted &) {
     throw PythonError();
   }

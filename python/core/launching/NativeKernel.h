@@ -8,13 +8,13 @@ namespace nacre::python {
 
 // Makes the type; called once by the module.
 Handle makeNativeKernelType();
-// A new _core.NativeKernel.
-Handle wrapKernel(std::shared_ptr<Kernel> kernel);
+// A new _core.NativeKernel. `device`: the one it was compiled for; null: none is here that could run it.
+Handle wrapKernel(std::shared_ptr<Kernel> kernel, Device *device);
 
-// Launches with the GIL held on entry and on return, released in between. What the kernel prints goes to sys.stdout.
-// `arrays`, or null: what kernels that check their accesses may touch.
-void launchReleased(const Kernel &kernel, const uint32_t grid[3], const uint64_t *args, bool cooperative,
-                    const KnownArrays *arrays = nullptr);
+// Launches with the GIL held on entry and on return, released in between. What the kernel prints goes to sys.stdout,
+// and Ctrl-C interrupts it: what `options` says of these two is not looked at.
+void launchReleased(const Kernel &kernel, Device &device, const uint32_t grid[3], llvm::ArrayRef<uint64_t> arguments,
+                    LaunchOptions options);
 
 // One to three numbers, or a single one. Throws PythonError.
 void readGrid(PyObject *grid, uint32_t (&result)[3]);

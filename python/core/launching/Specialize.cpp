@@ -4,7 +4,6 @@
 #include "python/core/launching/NativeKernel.h"
 #include "python/core/launching/TorchProfiler.h"
 #include "runtime/Knobs.h"
-#include "runtime/devices/cpu/ThreadPool.h"
 
 namespace nacre::python {
 
@@ -148,7 +147,8 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
   PythonHost host;
   CompileRequest request;
   request.kernel = *functionSource(kernel);
-  request.options = defaultCompileOptions();
+  Device &device = *keywords.device;
+  request.options = compileOptionsFor(device);
   if (keywords.debug >= 0)
     request.options.debug = keywords.debug;
   else
@@ -174,7 +174,7 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
   auto made = std::make_shared<Specialization>();
   CompileSettings settings(request.kernel.text->text, options.get());
   CompileReport report;
-  ThreadPool::shared(); // made here, where reading the environment is safe
+  device.prepare(); // here, where reading the environment is safe
   CacheSettings cache = settings.cache();
   if (knobString(KnobId::CompileAtLaunch) != "allow" || knobBoolean(KnobId::ExplainCompiles))
     cache.beforeCompile = [&] { // says why, warns, or refuses
@@ -186,13 +186,14 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
     ReleaseGil released;
     made->kernel = findOrCompile(request, host, cache, &report);
   }
+  made->device = &device;
   made->cooperative = keywords.cooperative;
   made->checksAccesses = request.options.debug;
-  made->obstacle = request.options.target->whyNotHere(request.options);
+  made->obstacle = device.whyNot(request.options);
   made->answers = std::move(host.answers);
   made->libraries = std::move(host.usedLibraries);
   Handle slotTypes = checked(PySequence_Tuple(description.slotTypes.get()));
-  made->compiled = call(attribute(kernel, "_after_compile").get(), wrapKernel(made->kernel).get(),
+  made->compiled = call(attribute(kernel, "_after_compile").get(), wrapKernel(made->kernel, &device).get(),
                         description.signature.get(), description.constants.get(), description.attributes.get(),
                         options.get(), slotTypes.get(), warmup.get(), reportDictionary(report).get());
   return made;

@@ -182,7 +182,7 @@ class CompiledKernel:
                 enter(launch_metadata)
             flat = tuple(self._flat(args))
             names = self._flat_names() if len(flat) == len(self.slot_types) else ()
-            self._native.launch((grid_0, grid_1, grid_2), self.slot_types, names, flat, self.metadata.launch_cooperative_grid)
+            self._native.launch((grid_0, grid_1, grid_2), self.slot_types, names, flat, self.metadata.launch_cooperative_grid, stream)
             if exit:
                 exit(launch_metadata)
 

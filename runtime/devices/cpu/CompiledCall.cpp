@@ -1,7 +1,7 @@
 // The signal handlers, the record of each thread that runs compiled code, and the thread that watches them.
 #include "runtime/devices/cpu/CompiledCall.h"
-#include "runtime/devices/cpu/FencedMemory.h"
 #include "runtime/ForkSafety.h"
+#include "runtime/threads/FencedMemory.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include <cerrno>
 #include <csignal>

@@ -2,7 +2,7 @@
 // more.
 #pragma once
 
-#include "runtime/devices/cpu/FencedMemory.h"
+#include "runtime/threads/FencedMemory.h"
 
 namespace nacre {
 

@@ -1,4 +1,4 @@
-#include "runtime/devices/cpu/FencedMemory.h"
+#include "runtime/threads/FencedMemory.h"
 #include <cstdint>
 #include <sys/mman.h>
 

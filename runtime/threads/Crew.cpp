@@ -1,6 +1,6 @@
-#include "runtime/devices/cpu/Crew.h"
-#include "runtime/devices/cpu/ThreadPool.h"
-#include "runtime/devices/cpu/TimedWait.h"
+#include "runtime/threads/Crew.h"
+#include "runtime/threads/ThreadPool.h"
+#include "runtime/threads/TimedWait.h"
 #include <stdexcept>
 #include <system_error>
 

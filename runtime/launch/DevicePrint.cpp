@@ -1,4 +1,4 @@
-#include "runtime/devices/cpu/DevicePrint.h"
+#include "runtime/launch/DevicePrint.h"
 #include "compiler/language/meaning/Type.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/SmallVector.h"

@@ -1,9 +1,9 @@
 // The pool: a list of open jobs, workers that spin for a moment and then sleep, and ranges taken by compare-and-swap.
-#include "runtime/devices/cpu/ThreadPool.h"
-#include "runtime/devices/cpu/FencedMemory.h"
+#include "runtime/threads/ThreadPool.h"
 #include "runtime/ForkSafety.h"
 #include "runtime/Knobs.h"
-#include "runtime/devices/cpu/TimedWait.h"
+#include "runtime/threads/FencedMemory.h"
+#include "runtime/threads/TimedWait.h"
 #include <algorithm>
 #include <sched.h>
 #include <stdexcept>

@@ -1,0 +1,69 @@
+// The devices of this build. See Device.h.
+#include "runtime/Device.h"
+#include "runtime/Knobs.h"
+#include "runtime/devices/cpu/CpuDevice.h"
+#include "runtime/devices/null/NullDevice.h"
+
+namespace nacre {
+
+namespace {
+std::atomic<Device *> activated = nullptr;
+} // namespace
+
+llvm::ArrayRef<Driver *> drivers() {
+  static Driver *const all[] = {&cpu::driver(), &nullDriver()};
+  return all;
+}
+
+Driver *findDriver(llvm::StringRef name) {
+  for (Driver *driver : drivers())
+    if (driver->name() == name)
+      return driver;
+  return nullptr;
+}
+
+Device &hostDevice() {
+  static Device &device = *drivers().front()->device(0);
+  return device;
+}
+
+Device &hostMemoryDevice() {
+  Device *active = activated.load(std::memory_order_acquire);
+  return active && active->driver.usesHostMemory() ? *active : hostDevice();
+}
+
+Device &activeDevice() {
+  if (Device *active = activated.load(std::memory_order_acquire))
+    return *active;
+  for (Driver *driver : drivers())
+    if (driver->isPreferred() && driver->count() > 0)
+      if (Device *device = driver->device(driver->currentIndex()))
+        return *device;
+  return hostDevice();
+}
+
+void setActiveDevice(Device *device) { activated.store(device, std::memory_order_release); }
+
+std::string Device::name() const {
+  std::string number = ":" + std::to_string(index);
+  return driver.name().str() + (&driver == drivers().front() ? "" : number);
+}
+
+OutOfResourcesError::OutOfResourcesError(std::string resource, int64_t required, int64_t limit, const std::string &hint)
+    : std::runtime_error("out of resource: " + resource + ", required: " + std::to_string(required) +
+                         ", hardware limit: " + std::to_string(limit) + (hint.empty() ? "" : ". " + hint)),
+      resource(std::move(resource)), required(required), limit(limit) {}
+
+CompileOptions compileOptionsFor(Device &device) {
+  CompileOptions options = defaultCompileOptions(device.driver.target());
+  device.driver.setArchitecture(options, &device);
+  return options;
+}
+
+CompileOptions compileOptionsFor(const Driver &driver) {
+  CompileOptions options = defaultCompileOptions(driver.target());
+  driver.setArchitecture(options, nullptr);
+  return options;
+}
+
+} // namespace nacre
