@@ -174,6 +174,8 @@ void collectCounters(const LaunchState &state, const Worker &worker, Counters &c
     counters.globalAccesses += op.accesses, counters.globalSectors += op.units, counters.idealSectors += op.idealUnits;
     counters.sharedAccesses += op.sharedAccesses, counters.sharedWavefronts += op.wavefronts;
     counters.idealWavefronts += op.idealWavefronts;
+    if (!state.counters)
+      continue;
     LineCounters &line = lines[state.program->lineOf[i]];
     line.warpInstructions += op.executions, line.threadInstructions += op.threads;
     line.globalAccesses += op.accesses, line.globalSectors += op.units, line.idealSectors += op.idealUnits;

@@ -49,6 +49,12 @@ def test_arrays_and_numbers():
     assert json.loads(report.json)["version"] == 1
 
 
+def test_without_counters_lines_are_not_counted():
+    x, y = np.arange(100, dtype=np.float32), np.zeros(100, np.float32)
+    report = simulator.run(ADD, "add", 2, 64, [x, y, 2.0, 100], counters=False)
+    assert report.clean and (y == 2 * x + 2).all()
+
+
 def test_read_only_arrays():
     x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     y.flags.writeable = False
