@@ -2,16 +2,39 @@
 #include "runtime/Device.h"
 #include "runtime/Knobs.h"
 #include "runtime/devices/cpu/CpuDevice.h"
+#include "runtime/devices/cuda/CudaDevice.h"
+#include "runtime/devices/cuda/SimulatedDevice.h"
 #include "runtime/devices/null/NullDevice.h"
 
 namespace nacre {
 
 namespace {
 std::atomic<Device *> activated = nullptr;
+
+// What NACRE_DEVICE names; null: nothing.
+Device *requestedDevice() {
+  static Device *const known = []() -> Device * {
+    std::string name = knobString(KnobId::Device);
+    if (name.empty())
+      return nullptr;
+    Driver *driver = findDriver(name);
+    if (!driver)
+      throw std::invalid_argument("NACRE_DEVICE=" + name + ": there is no such device; use cpu, simulate or cuda");
+    if (Device *device = driver->device(driver->currentIndex()))
+      return device;
+    throw std::invalid_argument("NACRE_DEVICE=" + name + ": " + driver->whyNone());
+  }();
+  return known;
+}
+
+Device *chosenDevice() {
+  Device *active = activated.load(std::memory_order_acquire);
+  return active ? active : requestedDevice();
+}
 } // namespace
 
 llvm::ArrayRef<Driver *> drivers() {
-  static Driver *const all[] = {&cpu::driver(), &nullDriver()};
+  static Driver *const all[] = {&cpu::driver(), &cuda::driver(), &cuda::simulatedDriver(), &nullDriver()};
   return all;
 }
 
@@ -28,12 +51,12 @@ Device &hostDevice() {
 }
 
 Device &hostMemoryDevice() {
-  Device *active = activated.load(std::memory_order_acquire);
+  Device *active = chosenDevice();
   return active && active->driver.usesHostMemory() ? *active : hostDevice();
 }
 
 Device &activeDevice() {
-  if (Device *active = activated.load(std::memory_order_acquire))
+  if (Device *active = chosenDevice())
     return *active;
   for (Driver *driver : drivers())
     if (driver->isPreferred() && driver->count() > 0)

@@ -85,6 +85,8 @@ public:
   virtual std::string whyNot(const TargetOptions &options) = 0;
   // Called before the first launch, where the environment may be read.
   virtual void prepare() {}
+  // Whether launches tell it of their arrays, whatever they were compiled with.
+  virtual bool wantsArrays() const { return false; }
 
   // Throws CompileError, DeviceError.
   virtual std::unique_ptr<LoadedKernel> load(const CompiledCode &code) = 0;

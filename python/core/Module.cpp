@@ -8,6 +8,7 @@
 #include "python/core/SimulatorBinding.h"
 #include "python/core/interpreting/Interpreter.h"
 #include "python/core/launching/CompileSettings.h"
+#include "python/core/launching/Devices.h"
 #include "python/core/launching/Export.h"
 #include "python/core/launching/JitKernel.h"
 #include "python/core/launching/NativeKernel.h"
@@ -204,6 +205,13 @@ PyMethodDef functions[] = {
     {"knobs_changed", knobsChanged, METH_NOARGS, "Tells that a knob was set."},
     {"directories", directories, METH_NOARGS,
      "The folders of the cache, of dumps and of overrides, as the knobs say now."},
+    {"devices", listDevices, METH_NOARGS, "What kernels may run on: (driver, how many, why none)."},
+    {"device_properties", deviceProperties, METH_VARARGS, "device_properties(driver, index) -> dict"},
+    {"current_device", currentDevice, METH_O, "current_device(driver) -> index"},
+    {"current_stream", currentStream, METH_VARARGS, "current_stream(driver, index) -> number"},
+    {"synchronize", synchronizeDevice, METH_VARARGS, "synchronize(driver, index) waits for all that was launched there."},
+    {"set_active_device", setActiveDeviceByName, METH_O,
+     "set_active_device(driver) runs kernels whose arrays do not say where they are; None: as the knobs say."},
     {"set_threads", setThreads, METH_O, "Sets how many threads run a grid; 0: one for each core."},
     {"threads", threads, METH_NOARGS, "How many threads run a grid."},
     {"cache_counts", counts, METH_NOARGS, "How often kernels were found in memory, found on disk, compiled."},

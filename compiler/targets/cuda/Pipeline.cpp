@@ -46,7 +46,6 @@ public:
   llvm::StringRef binaryName() const override { return "cubin"; }
   void registerDialects(DialectRegistry &registry) const override;
   std::string description(const TargetOptions &options) const override;
-  std::string whyNotHere(const TargetOptions &options) const override;
   Artifact compile(ModuleOp module, const TargetOptions &options, const CompileObserver &observer) const override;
 };
 
@@ -85,9 +84,6 @@ std::string CudaTarget::description(const TargetOptions &options) const {
   return text + " ptxas " + std::to_string(status.getSize()) + " " +
          std::to_string(llvm::sys::toTimeT(status.getLastModificationTime())) + " " + options.assemblerOptions;
 }
-
-// Whether a GPU can run its code is for the GPU's driver to say.
-std::string CudaTarget::whyNotHere(const TargetOptions &) const { return ""; }
 
 static void simplify(OpPassManager &passes) {
   passes.addPass(createCanonicaliseInnerRegions());

@@ -190,7 +190,7 @@ public:
       chosen->isLoaded = true;
     }
     std::optional<KnownArrays> arrays;
-    if (chosen->checksAccesses)
+    if (chosen->tellsArrays)
       arrays = knownArrays(kernel, values, bound);
     ProfiledLaunch event(kernel);
     auto launch = [&] {

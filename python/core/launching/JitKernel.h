@@ -30,7 +30,7 @@ struct Specialization {
   HostAnswers answers;
   std::vector<FileStamp> libraries;
   bool cooperative = false;
-  bool checksAccesses = false;
+  bool tellsArrays = false; // a launch says which arrays it has
   bool isLoaded = false; // compiled._init_handles() was called
   std::string obstacle;  // why it cannot run here; empty when it can
 

@@ -68,6 +68,40 @@ PyObject *getDevice(PyObject *self, void *) {
   });
 }
 
+// What it was compiled for: the names that Triton has for its stages, and the name of the binary.
+PyObject *getStageAliases(PyObject *self, void *) {
+  return guarded([&] {
+    Handle aliases = checked(PyDict_New());
+    for (const StageName &stage : kernelOf(self)->code.target->stages())
+      checkedStatus(PyDict_SetItemString(aliases.get(), stage.alias, unicode(stage.name).get()));
+    return aliases.release();
+  });
+}
+PyObject *getBinaryName(PyObject *self, void *) {
+  return guarded([&] { return unicode(kernelOf(self)->code.target->binaryName().str()).release(); });
+}
+PyObject *getTitle(PyObject *self, void *) {
+  return guarded([&] { return unicode(kernelOf(self)->code.target->title().str()).release(); });
+}
+// Numbers of targets that have such; 0 elsewhere.
+PyObject *getMetadata(PyObject *self, void *) {
+  return guarded([&] {
+    const KernelMetadata &known = kernelOf(self)->code.metadata;
+    return checked(Py_BuildValue("{s:K,s:K,s:K,s:K,s:s}", "shared", static_cast<unsigned long long>(known.sharedBytes),
+                                 "num_warps", static_cast<unsigned long long>(known.warps), "n_regs",
+                                 static_cast<unsigned long long>(known.registers), "n_spills",
+                                 static_cast<unsigned long long>(known.spilledBytes), "remarks", known.details.c_str()))
+        .release();
+  });
+}
+// Loads it: (registers, spilled bytes, threads of a block at most), 0 where the device does not tell.
+PyObject *getLoaded(PyObject *self, void *) {
+  return guarded([&] {
+    const LoadedKernel &loaded = kernelOf(self)->on(deviceOf(self));
+    return checked(Py_BuildValue("(iii)", loaded.registers, loaded.spilledBytes, loaded.maximumThreads)).release();
+  });
+}
+
 // stages() -> {"tile": text, ...}
 PyObject *stages(PyObject *self, PyObject *) {
   return guarded([&] {
@@ -187,6 +221,11 @@ PyGetSetDef properties[] = {
     {"encoded", getEncoded, nullptr, "All of it as bytes, for load().", nullptr},
     {"access", getAccess, nullptr, "Arguments it may read and may write through: two sets of bits.", nullptr},
     {"function", getFunction, nullptr, "Address of the code, or the device's handle of it.", nullptr},
+    {"stage_aliases", getStageAliases, nullptr, "Triton's names of its stages, with ours.", nullptr},
+    {"binary_name", getBinaryName, nullptr, "The name of the stage that its binary is.", nullptr},
+    {"title", getTitle, nullptr, "What it was compiled for, in sentences.", nullptr},
+    {"metadata", getMetadata, nullptr, "What its target says of it.", nullptr},
+    {"loaded", getLoaded, nullptr, "What its device says of it; loads it.", nullptr},
     {"device", getDevice, nullptr, "The device that it runs on, or None: there is none here.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };

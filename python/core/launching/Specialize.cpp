@@ -188,7 +188,7 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
   }
   made->device = &device;
   made->cooperative = keywords.cooperative;
-  made->checksAccesses = request.options.debug;
+  made->tellsArrays = request.options.debug || device.wantsArrays();
   made->obstacle = device.whyNot(request.options);
   made->answers = std::move(host.answers);
   made->libraries = std::move(host.usedLibraries);

@@ -9,7 +9,7 @@ from ..tools.tensor_descriptor import TensorDescriptor
 from .errors import CompilationError
 from .ir_source import IRSource
 
-_ELSEWHERE = ("ptx", "cubin", "sass", "amdgcn", "hsaco", "spv")  # stages of other targets
+_ELSEWHERE = ("obj", "s", "ptx", "cubin", "sass", "amdgcn", "hsaco", "spv")  # stages of one target or another
 
 
 class AsmDict(dict):
@@ -19,24 +19,25 @@ class AsmDict(dict):
     def __init__(self, native, source):
         super().__init__(source=source)
         self._native = native
+        if native is not None:
+            self._title, self._aliases, self.binary_name = native.title, native.stage_aliases, native.binary_name
 
     def _fill(self):
-        if self._native is None or dict.__contains__(self, "obj"):
+        if self._native is None or dict.__contains__(self, self.binary_name):
             return
         self.update(self._native.stages())
-        for theirs, ours in _core.STAGE_ALIASES.items():
+        for theirs, ours in self._aliases.items():
             if dict.__contains__(self, ours):
                 self[theirs] = self[ours]
-        self["obj"] = self._native.object
+        self[self.binary_name] = self._native.object
 
     def __missing__(self, key):
         self._fill()
         if dict.__contains__(self, key):
             return dict.__getitem__(self, key)
-        stages = {**_core.STAGE_ALIASES, **{name: name for name in _core.STAGE_ALIASES.values()}}
-        if key in _ELSEWHERE:
-            raise KeyError(f"{key}: the kernel was compiled for the CPU, which has no such stage; there are {', '.join(self)}")
-        if key in stages:
+        if key in _ELSEWHERE and key not in self._aliases:
+            raise KeyError(f"{key}: the kernel was compiled for the {self._title}, which has no such stage; there are {', '.join(self)}")
+        if key in self._aliases or key in self._aliases.values():
             raise KeyError(f"{key}: of this kernel only the machine code was kept (compilation.store_binary_only, or unpickled)")
         raise KeyError(f"{key}: there is no such stage; there are {', '.join(self)}")
 
@@ -65,11 +66,12 @@ class AsmDict(dict):
         return dict.__iter__(self)
 
     def __reduce__(self):
-        return _restore_asm, (dict(self.items()),)
+        return _restore_asm, (dict(self.items()), self._title, self._aliases, self.binary_name)
 
 
-def _restore_asm(stages):
+def _restore_asm(stages, title, aliases, binary_name):
     asm = AsmDict(None, stages.get("source", ""))
+    asm._title, asm._aliases, asm.binary_name = title, aliases, binary_name
     asm.update(stages)
     return asm
 
@@ -98,17 +100,18 @@ class CompiledKernel:
         self.src = src
         self.hash = native.hash
         self.name = src._kernel_name()
-        shared = max(native.scratch_bytes, 1)  # scripts divide by it
+        known = native.metadata
+        shared = known["shared"] or max(native.scratch_bytes, 1)  # scripts divide by it
         self.metadata = KernelMetadata(
             name=self.name, hash=native.hash, target=_target(), shared=shared, global_scratch_size=0, profile_scratch_size=0,
-            tmem_size=0, scratch_bytes=native.scratch_bytes, cluster_dims=(1, 1, 1), warp_size=1, **options,
+            tmem_size=0, scratch_bytes=native.scratch_bytes, cluster_dims=(1, 1, 1), warp_size=32 if known["num_warps"] else 1, remarks=known["remarks"], **options,
         )  # fmt: skip
         self.packed_metadata = (options["num_warps"], options["num_ctas"], shared)
         self.asm = AsmDict(native, src._text())
         self.slot_types = slot_types
         self.module = None  # the loaded code; None: not loaded yet
-        self.n_regs = 16  # of a thread
-        self.n_spills = 0
+        self.n_regs = known["n_regs"] or 16  # of a thread
+        self.n_spills = known["n_spills"]
         self.n_max_threads = 1
         self._native = native
         self._encoded = None
@@ -126,6 +129,8 @@ class CompiledKernel:
             self.asm._native = self._native
         function = self._native.function
         self.module = self._native
+        registers, spilled, threads = self._native.loaded
+        self.n_regs, self.n_spills, self.n_max_threads = registers or self.n_regs, spilled or self.n_spills, threads or self.n_max_threads
         if hooks.kernel_load_end_hook:
             hooks.kernel_load_end_hook(self.module, function, *facts)
 
@@ -142,8 +147,8 @@ class CompiledKernel:
 
     @property
     def kernel(self):
-        """The object file."""
-        return self.asm["obj"]
+        """The binary: an object file, or what a GPU loads."""
+        return self.asm[self.asm.binary_name]
 
     @property
     def metadata_group(self):

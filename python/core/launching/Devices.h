@@ -1,0 +1,22 @@
+// The devices that kernels run on, for Python: what is known of them, which one is current, waiting for one.
+#pragma once
+
+#include "python/core/Handle.h"
+
+namespace nacre::python {
+
+// devices() -> [(driver, how many, why none)]
+PyObject *listDevices(PyObject *module, PyObject *noArguments);
+// device_properties(driver, index) -> {"name": ..., "multiprocessor_count": ..., ...}, under the names that Triton has
+// for them
+PyObject *deviceProperties(PyObject *module, PyObject *args);
+// current_device(driver) -> index
+PyObject *currentDevice(PyObject *module, PyObject *driver);
+// current_stream(driver, index) -> number
+PyObject *currentStream(PyObject *module, PyObject *args);
+// synchronize(driver, index): waits for everything on the device, and raises what went wrong there
+PyObject *synchronizeDevice(PyObject *module, PyObject *args);
+// set_active_device(driver or None): runs kernels whose arrays do not say where they are
+PyObject *setActiveDeviceByName(PyObject *module, PyObject *driver);
+
+} // namespace nacre::python

@@ -1,0 +1,229 @@
+// See SimulatedDevice.h.
+#include "runtime/devices/cuda/SimulatedDevice.h"
+#include "compiler/targets/cuda/Architectures.h"
+#include "compiler/targets/cuda/CudaTarget.h"
+#include "runtime/Knobs.h"
+#include "runtime/launch/Launch.h"
+#include "simulator/Simulator.h"
+#include <cstring>
+#include <mutex>
+#include <new>
+
+namespace nacre::cuda {
+
+namespace {
+
+constexpr uint32_t warpSize = 32;
+constexpr std::align_val_t allocationAlignment{256};
+
+struct SimulatedKernel : LoadedKernel {
+  std::unique_ptr<simulator::Module> module;
+  std::vector<simulator::ParameterInfo> parameters;
+  std::mutex lock; // a module runs one launch at a time
+};
+
+// "block (0, 0, 0), thread (5, 0, 0)"
+std::string shown(const simulator::Dimensions &place) {
+  return "(" + std::to_string(place.x) + ", " + std::to_string(place.y) + ", " + std::to_string(place.z) + ")";
+}
+
+std::string describe(const simulator::Finding &finding) {
+  std::string text = std::string(simulator::nameOf(finding.kind)) + ": " + finding.message + "\n  at " +
+                     finding.place.text() + ", in program " + shown(finding.block) + ", thread " +
+                     shown(finding.thread) + ": " + finding.instruction;
+  if (finding.other.ptxLine != 0)
+    text += "\n  and " + finding.other.text();
+  return text;
+}
+
+Diagnostic diagnosticOf(const std::string &kernel, const simulator::Finding &finding) {
+  Diagnostic diagnostic;
+  diagnostic.kind = Diagnostic::Kind::Value;
+  diagnostic.message = "the kernel `" + kernel + "`: " + describe(finding);
+  if (finding.place.line > 0) {
+    auto source = std::make_shared<SourceText>();
+    source->fileName = finding.place.file;
+    int line = static_cast<int>(finding.place.line), column = std::max(static_cast<int>(finding.place.column) - 1, 0);
+    diagnostic.location = {source, line, column, line, column};
+  }
+  return diagnostic;
+}
+
+[[noreturn]] void raise(const std::string &kernel, const simulator::Report &report) {
+  using simulator::FindingKind;
+  const simulator::Finding &first = report.findings.front();
+  const uint32_t program[3] = {first.block.x, first.block.y, first.block.z};
+  switch (first.kind) {
+  case FindingKind::AssertionFailed:
+    throw DeviceAssertError(first.message, first.place.file, first.place.line, first.place.column, program);
+  case FindingKind::OutOfBounds:
+  case FindingKind::Misaligned:
+  case FindingKind::ReadOnlyStore:
+    throw OutOfBoundsError(diagnosticOf(kernel, first), program);
+  default:
+    break;
+  }
+  std::string text = "the simulator found " + std::to_string(report.findings.size()) + " fault" +
+                     (report.findings.size() == 1 ? "" : "s") + " in the kernel `" + kernel + "`";
+  constexpr size_t most = 5;
+  for (size_t i = 0; i < std::min(report.findings.size(), most); ++i)
+    text += "\n" + describe(report.findings[i]);
+  throw DeviceError(text, kernel);
+}
+
+// The arrays of a launch, as ranges that do not overlap: views of one memory are one range.
+std::vector<simulator::MemoryRange> memoryOf(const KnownArrays &arrays) {
+  std::vector<simulator::MemoryRange> ranges;
+  uint64_t end = 0; // of the last one
+  for (const MemoryMap::Range &range : arrays.memory.all()) {
+    if (range.begin == range.end)
+      continue;
+    if (!ranges.empty() && range.begin < end) {
+      simulator::MemoryRange &last = ranges.back();
+      end = std::max(end, range.end);
+      last.bytes = end - reinterpret_cast<uint64_t>(last.data);
+      last.writable |= !range.isReadOnly;
+      continue;
+    }
+    end = range.end;
+    ranges.push_back({reinterpret_cast<void *>(range.begin), range.end - range.begin, range.name, !range.isReadOnly});
+  }
+  return ranges;
+}
+
+class SimulatedDevice : public Device {
+public:
+  using Device::Device;
+
+  const DeviceProperties &properties() override {
+    static const DeviceProperties *known = [] {
+      auto *made = new DeviceProperties;
+      const Architecture &architecture = simulated();
+      made->name = "simulated " + std::string(architecture.name);
+      made->architecture = std::to_string(architecture.capability);
+      made->multiprocessors = 4;
+      made->warpSize = warpSize;
+      made->sharedBytes = architecture.sharedBytes;
+      made->registers = 1 << 16;
+      made->memoryBytes = int64_t(1) << 36;
+      return made;
+    }();
+    return *known;
+  }
+
+  static const Architecture &simulated() {
+    std::string name = knobString(KnobId::OverrideArch);
+    return architectureNamed(name.empty() ? "90" : name);
+  }
+
+  std::string whyNot(const TargetOptions &options) override {
+    return options.assembles ? "it was assembled, and the simulator runs PTX" : "";
+  }
+  bool wantsArrays() const override { return true; }
+
+  std::unique_ptr<LoadedKernel> load(const CompiledCode &code) override {
+    auto made = std::make_unique<SimulatedKernel>();
+    if (code.metadata.sharedBytes > static_cast<uint64_t>(properties().sharedBytes))
+      throw OutOfResourcesError("shared memory", static_cast<int64_t>(code.metadata.sharedBytes),
+                                properties().sharedBytes, "Reducing block sizes or `num_stages` may help.");
+    try {
+      made->module = simulator::load(code.object, code.symbol + ".ptx");
+    } catch (const simulator::Error &error) {
+      throw DeviceError("the simulator cannot run the kernel `" + code.symbol + "`: line " +
+                            std::to_string(error.line) + " of its PTX: " + error.what(),
+                        code.symbol);
+    }
+    for (const simulator::KernelInfo &kernel : made->module->kernels())
+      if (kernel.name == code.symbol)
+        made->parameters = kernel.parameters;
+    made->function = reinterpret_cast<uint64_t>(made->module.get());
+    made->maximumThreads = 1024;
+    return made;
+  }
+
+  void enqueue(LoadedKernel &loaded, const EnqueuedLaunch &request) override {
+    auto &kernel = static_cast<SimulatedKernel &>(loaded);
+    const std::string &name = request.code.symbol;
+    if (kernel.parameters.size() != request.arguments.size())
+      throw DeviceError("the kernel `" + name + "` takes " + std::to_string(kernel.parameters.size()) +
+                            " arguments, and the launch has " + std::to_string(request.arguments.size()),
+                        name);
+    simulator::Launch launch;
+    launch.kernel = name;
+    launch.grid = {request.grid[0], request.grid[1], request.grid[2]};
+    launch.block = {static_cast<uint32_t>(request.code.metadata.warps) * warpSize, 1, 1};
+    launch.sharedBytes = static_cast<uint32_t>(request.code.metadata.sharedBytes);
+    launch.counters = false;
+    launch.cooperative = request.code.metadata.cooperative || request.options.cooperative;
+    for (size_t i = 0; i < request.arguments.size(); ++i) // the low bytes of each slot are the argument
+      launch.addBytes(&request.arguments[i], kernel.parameters[i].size);
+    if (request.options.arrays)
+      launch.memory = memoryOf(*request.options.arrays);
+    std::string printed;
+    launch.print = [&](std::string_view text) { printed += text; };
+    simulator::Report report;
+    try {
+      std::lock_guard<std::mutex> guard(kernel.lock);
+      report = kernel.module->run(launch);
+    } catch (const simulator::Error &error) {
+      throw DeviceError("the simulator cannot run the kernel `" + name + "`: " + error.what(), name);
+    }
+    show(printed, request.options.print);
+    if (!report.clean())
+      raise(name, report);
+  }
+
+  void synchronise(std::optional<uint64_t>) override {} // launches have ended when they return
+
+  uint64_t allocate(size_t bytes, uint64_t) override {
+    return reinterpret_cast<uint64_t>(::operator new(bytes, allocationAlignment));
+  }
+  void release(uint64_t address, uint64_t) override {
+    ::operator delete(reinterpret_cast<void *>(address), allocationAlignment);
+  }
+  void copyIn(uint64_t to, const void *from, size_t bytes) override {
+    std::memcpy(reinterpret_cast<void *>(to), from, bytes);
+  }
+  void copyOut(void *to, uint64_t from, size_t bytes) override {
+    std::memcpy(to, reinterpret_cast<const void *>(from), bytes);
+  }
+  bool reachesHostMemory(uint64_t) override { return true; }
+
+private:
+  static void show(const std::string &printed, const PrintSink *sink) {
+    if (printed.empty())
+      return;
+    if (sink && *sink) {
+      (*sink)(printed);
+      return;
+    }
+    std::fwrite(printed.data(), 1, printed.size(), stdout);
+    std::fflush(stdout);
+  }
+};
+
+class SimulatedDriver : public Driver {
+public:
+  llvm::StringRef name() const override { return "simulate"; }
+  const Target &target() const override { return cuda::target(); }
+  int count() override { return 1; }
+  std::string whyNone() override { return ""; }
+  Device *device(int index) override {
+    static auto *only = new SimulatedDevice(*this, 0);
+    return index == 0 ? only : nullptr;
+  }
+  bool usesHostMemory() const override { return true; }
+  void setArchitecture(TargetOptions &options, Device *) const override {
+    options.architecture = std::to_string(SimulatedDevice::simulated().capability);
+    options.assembles = false;
+  }
+};
+
+} // namespace
+
+Driver &simulatedDriver() {
+  static auto *instance = new SimulatedDriver;
+  return *instance;
+}
+
+} // namespace nacre::cuda

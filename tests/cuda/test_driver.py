@@ -1,0 +1,144 @@
+"""The CUDA device through a driver that is none: two GPUs whose launches the simulator runs, and which fail as GPUs do."""
+
+import pytest
+
+KERNEL = """
+import ctypes
+import os
+import numpy as np
+import nacre
+import nacre.language as tl
+
+mock = ctypes.CDLL(os.environ["NACRE_CUDA_DRIVER"])
+
+class Record(ctypes.Structure):
+    _fields_ = [("launches", ctypes.c_uint64), ("modules", ctypes.c_uint64), ("unloaded", ctypes.c_uint64), ("stream", ctypes.c_uint64),
+                ("device", ctypes.c_int), ("cooperative", ctypes.c_int), ("serialised", ctypes.c_int), ("grid", ctypes.c_uint * 3),
+                ("threads", ctypes.c_uint), ("shared", ctypes.c_uint), ("kernel", ctypes.c_char * 64)]
+
+mock.mockRecord.restype = ctypes.POINTER(Record)
+record = mock.mockRecord().contents
+
+class Array:
+    '''Memory of a GPU that holds a copy of a NumPy array.'''
+    def __init__(self, values, device=0):
+        context, before = ctypes.c_void_p(), ctypes.c_void_p()
+        mock.cuCtxGetCurrent(ctypes.byref(before))
+        mock.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+        mock.cuCtxSetCurrent(context)
+        address = ctypes.c_uint64()
+        assert mock.cuMemAlloc(ctypes.byref(address), ctypes.c_size_t(values.nbytes)) == 0
+        mock.cuCtxSetCurrent(before)
+        ctypes.memmove(address.value, values.ctypes.data, values.nbytes)
+        self.values, self.address = values, address.value
+    @property
+    def __cuda_array_interface__(self):
+        return {"shape": self.values.shape, "typestr": self.values.dtype.str, "data": (self.address, False), "version": 3, "strides": None}
+    def numpy(self):
+        out = np.empty_like(self.values)
+        ctypes.memmove(out.ctypes.data, self.address, out.nbytes)
+        return out
+
+@nacre.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out + offsets, tl.load(x + offsets, mask=mask) + tl.load(y + offsets, mask=mask), mask=mask)
+
+values = np.arange(1000, dtype=np.float32)
+x, y, out = Array(values), Array(values), Array(np.zeros_like(values))
+"""
+
+
+@pytest.fixture
+def run(run_script, mock_driver):
+    def script(text, **environment):
+        return run_script(KERNEL + text, NACRE_CUDA_DRIVER=mock_driver, TRITON_PTXAS_PATH="driver", **environment)
+
+    return script
+
+
+def succeed(process):
+    assert process.returncode == 0, process.stderr
+    return process.stdout
+
+
+def test_a_launch_runs_where_its_arrays_are(run):
+    succeed(run("""
+compiled = add[(8,)](x, y, out, 1000, BLOCK=128)
+assert (out.numpy() == 2 * values).all()
+assert record.launches == 1 and record.device == 0 and tuple(record.grid) == (8, 1, 1) and record.threads == 128
+assert record.kernel == b"add" and record.stream == 0
+assert compiled.n_regs == 32 and compiled.n_spills == 0
+"""))
+
+
+def test_each_device_loads_the_kernel_once(run):
+    succeed(run("""
+other = [Array(values, 1), Array(values, 1), Array(np.zeros_like(values), 1)]
+for _ in range(3):
+    add[(8,)](x, y, out, 1000, BLOCK=128)
+    assert record.device == 0
+    add[(8,)](*other, 1000, BLOCK=128)
+    assert record.device == 1
+assert record.launches == 6 and record.modules == 2
+assert (other[2].numpy() == 2 * values).all()
+"""))
+
+
+def test_arrays_of_two_devices_are_an_error(run):
+    process = run("""
+add[(8,)](x, Array(values, 1), out, 1000, BLOCK=128)
+""")
+    assert process.returncode != 0 and "'x'" in process.stderr and "cuda:1" in process.stderr, process.stderr
+
+
+def test_a_failure_that_arrives_later_names_the_kernel(run):
+    process = run("""
+add[(9,)](x, y, out, 1100, BLOCK=128)
+add[(8,)](x, y, out, 1000, BLOCK=128)
+""")
+    assert process.returncode != 0
+    for part in ("CUDA_ERROR_ILLEGAL_ADDRESS", "launched before", "`add`"):
+        assert part in process.stderr, process.stderr
+
+
+def test_a_grid_too_large_says_which_extent(run):
+    process = run("add[(1, 70000)](x, y, out, 1000, BLOCK=128)\n")
+    assert process.returncode != 0 and "(1, 70000, 1)" in process.stderr and "65535" in process.stderr, process.stderr
+
+
+def test_a_child_after_fork_is_told_to_spawn(run):
+    output = succeed(run("""
+add[(8,)](x, y, out, 1000, BLOCK=128)
+pid = os.fork()
+if pid == 0:
+    try:
+        add[(8,)](x, y, out, 1000, BLOCK=128)
+    except Exception as error:
+        print("spawn" in str(error), flush=True)
+    os._exit(0)
+os.waitpid(pid, 0)
+add[(8,)](x, y, out, 1000, BLOCK=128)
+print(record.launches)
+"""))
+    assert output.split() == ["True", "2"]
+
+
+def test_properties_under_tritons_names(run):
+    succeed(run("""
+from nacre import _core
+known = _core.device_properties("cuda", 1)
+assert known["name"] == "mock GPU 1" and known["arch"] == "90" and known["max_shared_mem"] == 232448
+assert known["multiprocessor_count"] == 4 and known["warpSize"] == 32
+"""))
+
+
+def test_without_a_driver_the_error_says_so(run_script):
+    process = run_script("""
+import nacre
+from nacre import _core
+print(_core.devices())
+_core.device_properties("cuda", 0)
+""", NACRE_CUDA_DRIVER="/nowhere/libcuda.so")  # fmt: skip
+    assert process.returncode != 0 and "NVIDIA's driver cannot be opened" in process.stderr, process.stderr
