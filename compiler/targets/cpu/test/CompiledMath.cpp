@@ -11,7 +11,7 @@
 namespace nacre {
 
 struct CompiledMath::Code {
-  std::unique_ptr<cpu::LoadedKernel> kernel;
+  std::unique_ptr<cpu::LoadedCode> kernel;
 };
 
 static const char *elementName(MathElement element) {
