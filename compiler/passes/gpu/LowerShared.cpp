@@ -27,6 +27,22 @@ void Lowering::barrierBefore(Operation *op) {
     barrier();
 }
 
+Value Lowering::sharedElement(Value base, Type element, Value index) {
+  return LLVM::GEPOp::create(b, base.getType(), b.getIntegerType(8 * byteSize(element)), base,
+                             ArrayRef<LLVM::GEPArg>{index});
+}
+
+Value Lowering::loadShared(Value base, Type element, Value index, Value predicate) {
+  Type word = b.getIntegerType(8 * byteSize(element));
+  Value bits = machine.load(b, word, sharedElement(base, element, index), predicate, constant(word, 0), {}).front();
+  return fromMemory(bitcast(bits, memoryType(element)), element);
+}
+
+void Lowering::storeShared(Value value, Value base, Type element, Value index, Value predicate) {
+  Type word = b.getIntegerType(8 * byteSize(element));
+  machine.store(b, bitcast(toMemory(value, element), word), sharedElement(base, element, index), predicate, {});
+}
+
 void Lowering::writeTile(Value tileValue, Value base) {
   Type type = tileValue.getType(), element = getElementTypeOrSelf(type);
   Value holder = isHolder(layoutOf(type));
