@@ -112,7 +112,7 @@ private:
 TEST(Scan, EveryElementGetsTheSumUpToIt) {
   Random random(9);
   for (unsigned laneBits : {5u, 6u})
-    for (int i = 0; i < 150 && !testing::Test::HasFailure(); ++i) {
+    for (int i = 0; i < 60 && !testing::Test::HasFailure(); ++i) {
       llvm::SmallVector<unsigned> axes = randomAxes(random, 2 + below(random, 8));
       // Any bit of the tile may be any thread's: a random permutation of unit bases, copies among them.
       LinearLayout layout(axes);
