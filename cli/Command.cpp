@@ -1,7 +1,6 @@
 // The commands of the `nacre` program that need no Python: compile, simulate and info.
 #include "cli/Command.h"
 #include "cli/Simulate.h"
-#include "compiler/targets/cpu/CpuTarget.h"
 #include "runtime/Device.h"
 #include "runtime/Knobs.h"
 #include "runtime/api/AheadOfTime.h"
@@ -10,6 +9,7 @@
 #include "runtime/launch/Signature.h"
 #include "runtime/threads/ThreadPool.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -20,21 +20,51 @@ using namespace nacre;
 
 namespace {
 
-const char *const compileUsage = R"(usage: nacre compile FILE.py --kernel NAME --signature SIGNATURE [options]
+// The stages that a target's compiles may stop at, its binary the last.
+std::vector<std::string> stagesOf(const Target &target) {
+  std::vector<std::string> names;
+  for (const StageName &stage : target.stages())
+    names.push_back(stage.name);
+  names.push_back(target.binaryName().str());
+  return names;
+}
+
+std::string targetNames() {
+  std::string names;
+  for (const Target *target : targets())
+    names += (names.empty() ? "" : ", ") + target->name().str();
+  return names;
+}
+
+std::string compileUsage() {
+  std::string stages, numbers;
+  for (const Target *target : targets())
+    stages += "                     " + target->title().str() + ": " + llvm::join(stagesOf(*target), ", ") + "\n";
+  for (const LaunchOption &option : launchOptions)
+    if (option.kind == LaunchOptionKind::Integer) {
+      std::string name = "--" + std::string(option.name) + " N";
+      std::replace(name.begin(), name.end(), '_', '-');
+      name.resize(std::max<size_t>(name.size(), 18), ' ');
+      numbers += "  " + name + " " + option.help + " (default: " + std::to_string(option.fallback) + ")\n";
+    }
+  return R"(usage: nacre compile FILE.py --kernel NAME --signature SIGNATURE [options]
 
   --signature S      one entry a parameter: "*fp32:16, *fp32:16, i32, BLOCK=1024"; a number after a colon divides the value or address
-  --emit STAGE       tile, cpu, llvm, asm or obj (default: asm), or c: a C function in a header, a source and an object, and
-                     the runtime that it needs
-  --target cpu       the target
-  --cpu NAME         a CPU as LLVM names it (default: this machine's)
+  --emit STAGE       a stage of the target (default: the last one that is text), or c: a C function in a header, a source and
+                     an object, and the runtime that it needs
+)" + stages +
+         "  --target NAME      " + targetNames() + R"(
+  --arch NAME        a machine as the target names it; also --cpu (default: this one)
   --features LIST    "+avx512f,-avx2"
-  --debug            make device_assert live
+)" + numbers +
+         R"(  --debug            make device_assert live
   --no-fp-fusion     do not contract a*b+c
   --no-line-info     leave line numbers out
   --out-name NAME    of the C function (default: the kernel's)
   --grid EXPRESSIONS the grid in C, over the parameters: "(n + 127) / 128, 1, 1"; left out, the function is given it
   -o FILE            where to write (default: standard output; with --emit c: the files' name up to its first point)
 )";
+}
 
 struct WrongUse {
   std::string problem;
@@ -42,10 +72,27 @@ struct WrongUse {
 [[noreturn]] void wrongUse(const llvm::Twine &problem) { throw WrongUse{problem.str()}; }
 
 struct CompileCommand {
-  std::string file, kernel, signature, output = "-", emit = "asm", outName, grid;
-  CompileOptions options = compileOptionsFor(hostDevice().driver);
+  std::string file, kernel, signature, output = "-", emit, outName, grid;
+  CompileOptions options;
 
-  explicit CompileCommand(llvm::ArrayRef<std::string> arguments) {
+  // The options of the target that the arguments name: they come first, whatever the order.
+  static CompileOptions optionsFor(llvm::ArrayRef<std::string> arguments) {
+    std::string name = drivers().front()->name().str();
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      llvm::StringRef argument = arguments[i];
+      if (argument.consume_front("--target="))
+        name = argument.str();
+      else if (argument == "--target" && i + 1 < arguments.size())
+        name = arguments[i + 1];
+    }
+    for (const Driver *driver : drivers())
+      if (driver->target().name() == name)
+        return compileOptionsFor(*driver);
+    wrongUse("there is no target `" + name + "`; targets: " + targetNames());
+  }
+
+  explicit CompileCommand(llvm::ArrayRef<std::string> arguments) : options(optionsFor(arguments)) {
+    LaunchOptionValues launch;
     for (size_t i = 0; i < arguments.size(); ++i) {
       llvm::StringRef option = arguments[i];
       std::optional<std::string> inlineValue; // --emit=llvm
@@ -67,12 +114,14 @@ struct CompileCommand {
         signature = value();
       else if (option == "--emit")
         emit = value();
-      else if (option == "--target") {
-        if (std::string target = value(); target != "cpu")
-          wrongUse("there is no target `" + target + "`; the target is cpu");
-      } else if (option == "--cpu")
+      else if (option == "--target")
+        value(); // known already
+      else if (option == "--arch" || option == "--cpu")
         options.architecture = value();
-      else if (option == "--features")
+      else if (const LaunchOption *known = numberOption(option)) {
+        if (llvm::StringRef(value()).getAsInteger(10, launch[known->id]))
+          wrongUse(option + " needs a number");
+      } else if (option == "--features")
         options.features = value();
       else if (option == "--out-name")
         outName = value();
@@ -97,10 +146,27 @@ struct CompileCommand {
       wrongUse("no file is named");
     if (kernel.empty())
       wrongUse("--kernel is missing");
-    if (!llvm::is_contained({"tile", "cpu", "llvm", "asm", "obj", "c"}, emit))
-      wrongUse("there is no stage `" + emit + "`; stages: tile, cpu, llvm, asm, obj, c");
+    launch[LaunchOptionId::Debug] = options.debug;
+    launch[LaunchOptionId::FpFusion] = options.fpFusion;
+    applyLaunchOptions(options, launch);
+    if (emit.empty())
+      emit = options.target->stages().back().name;
+    bool isOnHost = options.target == &hostDevice().driver.target();
+    std::vector<std::string> stages = stagesOf(*options.target);
+    if (isOnHost)
+      stages.push_back("c");
+    if (!llvm::is_contained(stages, emit))
+      wrongUse("there is no stage `" + emit + "`; stages: " + llvm::join(stages, ", "));
     if (emit != "c" && !(outName.empty() && grid.empty()))
       wrongUse("--out-name and --grid are for --emit c");
+  }
+
+  // --num-warps: the option that takes a number; null: it is none.
+  static const LaunchOption *numberOption(llvm::StringRef option) {
+    std::string name = option.drop_while([](char letter) { return letter == '-'; }).str();
+    std::replace(name.begin(), name.end(), '-', '_');
+    const LaunchOption *known = option.starts_with("--") ? findLaunchOption(name) : nullptr;
+    return known && known->kind == LaunchOptionKind::Integer ? known : nullptr;
   }
 
   int run() {
@@ -136,7 +202,7 @@ struct CompileCommand {
                              },
                          .replace = nullptr,
                          .fileFor = nullptr});
-      if (emit == "obj") {
+      if (emit == options.target->binaryName()) {
         if (!code.externals.empty()) {
           llvm::errs() << "error: the kernel calls `" << code.externals.front().symbol << "` of `"
                        << code.externals.front().library << "`, which cannot be part of its object code\n"
@@ -187,7 +253,8 @@ struct CompileCommand {
 
 int info() {
   llvm::outs() << "nacre " << versionText() << ", build " << llvm::StringRef(buildId()).take_front(16) << "\n"
-               << "targets: cpu (" << cpu::hostCpu() << ", " << usableCores() << " cores)\n"
+               << "targets: " << targetNames() << " (" << hostDevice().properties().architecture << ", "
+               << usableCores() << " cores)\n"
                << "cache: " << cacheDirectory() << "\nknobs:\n";
   for (const Knob &knob : allKnobs()) {
     llvm::outs() << "  " << knob.group << "." << knob.attribute << " = '" << knobText(knob).value_or(knob.fallback)
@@ -216,10 +283,10 @@ int runCommand(llvm::ArrayRef<std::string> arguments) {
       return asksForHelp ? 0 : 2;
     }
     if (asksForHelp)
-      return CompileCommand::write("-", compileUsage);
+      return CompileCommand::write("-", compileUsage());
     return CompileCommand(rest).run();
   } catch (const WrongUse &wrong) {
-    llvm::errs() << "nacre: " << wrong.problem << "\n\n" << compileUsage;
+    llvm::errs() << "nacre: " << wrong.problem << "\n\n" << compileUsage();
     return 2;
   } catch (const std::exception &error) { // a knob with a wrong value
     llvm::errs() << "nacre: " << error.what() << "\n";

@@ -9,6 +9,8 @@
 #pragma once
 
 #include "compiler/language/meaning/ExternalFunction.h"
+#include "compiler/targets/Disassembly.h"
+#include "compiler/targets/LaunchOptions.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <functional>
@@ -103,12 +105,25 @@ public:
   // Those of them that are MLIR, and so can lend their lines to the machine code.
   virtual llvm::ArrayRef<llvm::StringRef> moduleStages() const = 0;
   virtual llvm::StringRef binaryName() const = 0; // of the last stage: "obj"
+  // The options of a launch that change what it compiles to, besides those that mean the same to all (debug,
+  // sanitize_overflow, enable_fp_fusion and what takes a stage's or library's place). The others make no second kernel.
+  // It finds them on the module (KernelAttributes.h).
+  virtual llvm::ArrayRef<TargetOption> options() const { return {}; }
+  // Threads of a program that run in step; the one source of that number.
+  virtual int warpSize() const { return 1; }
+  // What kernels ask for as tl.target_info.current_target(): "cpu", "cuda:90".
+  virtual std::string languageName(const TargetOptions &) const { return name().str(); }
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
   // The machine that the options mean, in full: what code depends on besides the kernel.
   virtual std::string description(const TargetOptions &options) const = 0;
   // `module` is tile IR with one function that has the attribute tile.kernel; it is consumed. Throws CompileError.
   virtual Artifact compile(mlir::ModuleOp module, const TargetOptions &options,
                            const CompileObserver &observer) const = 0;
+  // The functions of a binary as text, or the one named `symbol` when that is not empty. Returns what is wrong, or an
+  // empty text.
+  virtual std::string disassemble(llvm::StringRef, llvm::StringRef, std::vector<DisassembledFunction> &) const {
+    return title().str() + " code cannot be disassembled";
+  }
 
   // Our name of the stage that either name means; empty when there is none.
   std::string stageNamed(llvm::StringRef name) const;

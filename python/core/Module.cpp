@@ -2,7 +2,6 @@
 #include "cli/Command.h"
 #include "compiler/language/builtins/Builtins.h"
 #include "compiler/language/builtins/StandardLibrary.h"
-#include "compiler/targets/cpu/CpuTarget.h"
 #include "python/core/Errors.h"
 #include "python/core/MachineBinding.h"
 #include "python/core/SimulatorBinding.h"
@@ -104,19 +103,33 @@ PyObject *setStageHook(PyObject *, PyObject *hook) {
   Py_RETURN_NONE;
 }
 
-// Every stage of a compile by the name that users of the language know: {"ttir": "tile", ...}
-Handle stageAliases() {
-  Handle aliases = checked(PyDict_New());
-  for (const StageName &stage : targets().front()->stages())
-    checkedStatus(PyDict_SetItemString(aliases.get(), stage.alias, unicode(stage.name).get()));
-  return aliases;
+// {"cpu": {"title": "CPU", "stages": {"ttir": "tile", ...}, "binary": "obj", "warp_size": 1}, ...}: every target of
+// this build, its stages by the names that users of the language know.
+Handle targetTable() {
+  Handle table = checked(PyDict_New());
+  for (const Target *target : targets()) {
+    Handle stages = checked(PyDict_New());
+    for (const StageName &stage : target->stages())
+      checkedStatus(PyDict_SetItemString(stages.get(), stage.alias, unicode(stage.name).get()));
+    Handle row = checked(Py_BuildValue("{sssOsssi}", "title", target->title().str().c_str(), "stages", stages.get(),
+                                       "binary", target->binaryName().str().c_str(), "warp_size", target->warpSize()));
+    checkedStatus(PyDict_SetItemString(table.get(), target->name().str().c_str(), row.get()));
+  }
+  return table;
+}
+
+// default_options() -> {"num_warps": 4, ...}: those of a launch that says nothing
+PyObject *defaultOptions(PyObject *, PyObject *) {
+  return guarded(
+      [&] { return optionDictionary(LaunchOptionValues(), defaultCompileOptions(*targets().front())).release(); });
 }
 
 // info() -> what this build is and what it runs on
 PyObject *info(PyObject *, PyObject *) {
   return guarded([&] {
-    return Py_BuildValue("{sssssssssi}", "version", versionText(), "build_id", buildId().c_str(), "cpu",
-                         cpu::hostCpu().c_str(), "features", cpu::hostFeatures().c_str(), "cores", usableCores());
+    const DeviceProperties &host = hostDevice().properties();
+    return Py_BuildValue("{sssssssssi}", "version", versionText(), "build_id", buildId().c_str(), "processor",
+                         host.architecture.c_str(), "features", host.features.c_str(), "cores", host.multiprocessors);
   });
 }
 
@@ -219,10 +232,11 @@ PyMethodDef functions[] = {
     {"set_stage_hook", setStageHook, METH_O, "Sets the function that looks at the stages of every compile."},
     {"compile_ir", compileIR, METH_VARARGS,
      "compile_ir(file, text, options) -> (NativeKernel, name, types, divisibilities, report)"},
+    {"default_options", defaultOptions, METH_NOARGS, "The options of a launch that says nothing about them."},
     {"fingerprint", fingerprint, METH_O, "A hash of a text: 40 hexadecimal digits."},
     {"command", command, METH_O, "Runs a command of the nacre program: its arguments to its exit status."},
     {"export_kernel", exportKernelToC, METH_VARARGS,
-     "export_kernel(kernel, signature, name, file, grid, meta, cpu) -> (function, [(file name, content)])"},
+     "export_kernel(kernel, signature, name, file, grid, meta, architecture) -> (function, [(file name, content)])"},
     {"disassemble", disassembleObject, METH_VARARGS,
      "disassemble(object, symbol or None) -> [(symbol, [(address, file or None, line, text)])]"},
     {"info", info, METH_NOARGS, "What this build is and what it runs on."},
@@ -256,8 +270,8 @@ PyObject *makeModule() {
     checkedStatus(PyModule_AddObjectRef(module.get(), "TunedKernel", makeTunedKernelType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "HeuristicKernel", makeHeuristicKernelType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "NativeKernel", makeNativeKernelType().get()));
-    checkedStatus(PyModule_AddObjectRef(module.get(), "LAUNCH_OPTIONS", launchOptionNames().get()));
-    checkedStatus(PyModule_AddObjectRef(module.get(), "STAGE_ALIASES", stageAliases().get()));
+    checkedStatus(PyModule_AddObjectRef(module.get(), "LAUNCH_OPTIONS", launchOptionTable().get()));
+    checkedStatus(PyModule_AddObjectRef(module.get(), "TARGETS", targetTable().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "Tensor", makeTensorType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "Builtin", makeBuiltinType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "Record", makeRecordType().get()));

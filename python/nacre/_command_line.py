@@ -64,7 +64,8 @@ def info(arguments):
     facts = _core.info()
     print(f"nacre {version} (language {language_version}), build {facts['build_id'][:16] or 'unknown'}")
     print(f"Python {sys.version.split()[0]} at {sys.executable}")
-    print(f"targets: cpu ({facts['cpu']}, {facts['cores']} cores, {_core.threads()} threads)")
+    host, *others = _core.TARGETS
+    print(f"targets: {host} ({facts['processor']}, {facts['cores']} cores, {_core.threads()} threads){''.join(f', {name}' for name in others)}")
     print(f"cache: {_core.directories()['cache']}")
     print("knobs:")
     for group, attribute, kind, variable, other, default, in_key, help in _core.knobs():

@@ -13,7 +13,7 @@ USAGE = """usage: nacre completion bash|zsh|fish
 WORDS = {
     "run": ("-c", "-m", "--help"),
     "info": ("--markdown", "--help"),
-    "compile": ("--kernel", "--signature", "--emit", "--target", "--cpu", "--features", "--debug", "--no-fp-fusion", "--no-line-info",
+    "compile": ("--kernel", "--signature", "--emit", "--target", "--cpu", "--arch", "--features", "--num-warps", "--num-stages", "--num-ctas", "--maxnreg", "--debug", "--no-fp-fusion", "--no-line-info",
                 "--out-name", "--grid", "-o", "--help"),
     "simulate": ("--kernel", "--grid", "--block", "--cluster", "--shared", "--args", "--show", "--write", "--schedule", "--seed",
                  "--threads", "--limit", "--no-checks", "--json", "--lines", "--list", "--help"),
@@ -24,7 +24,7 @@ WORDS = {
     "explain": ("-c", "-m", "--help"),
     "completion": ("bash", "zsh", "fish", "--help"),
 }  # fmt: skip
-VALUES = {"--emit": ("tile", "cpu", "llvm", "asm", "obj", "c"), "--target": ("cpu",)}
+VALUES = {}  # what follows an option; filled from the targets of this build
 OPTIONS = ("--help", "--version")
 
 
@@ -60,6 +60,13 @@ def _fish():
     return "\n".join(lines) + "\n"
 
 
+def _fill_values():
+    from . import _core
+
+    stages = [name for target in _core.TARGETS.values() for name in (*target["stages"].values(), target["binary"])]
+    VALUES.update({"--emit": (*dict.fromkeys(stages), "c"), "--target": tuple(_core.TARGETS)})
+
+
 SHELLS = {"bash": _bash, "zsh": _zsh, "fish": _fish}
 
 
@@ -71,5 +78,6 @@ def completion(arguments):
         problem = f"there is no shell {arguments[0]!r}" if len(arguments) == 1 else "which shell?"
         print(f"nacre completion: {problem}\n{USAGE}", end="", file=sys.stderr)
         return 2
+    _fill_values()
     print(SHELLS[arguments[0]](), end="")
     return 0

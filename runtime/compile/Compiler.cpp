@@ -115,6 +115,8 @@ void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Host
   frontend.debug = request.options.debug;
   frontend.sanitizeOverflow = request.options.sanitizeOverflow;
   frontend.staticPrint = onOuterStack(request.staticPrint);
+  frontend.target = request.options.target->languageName(request.options);
+  frontend.launch = request.options.launch;
   frontend.launch.fpFusion = request.options.fpFusion;
   frontend.defaultInputPrecision = request.options.defaultInputPrecision;
   frontend.externLibraries = request.options.externLibraries;
@@ -233,6 +235,60 @@ CompileOptions defaultCompileOptions(const Target &target) {
   return options;
 }
 
+// The place of an option on the module; null for those that have none, or stand elsewhere.
+static std::optional<int> *numberFor(KernelOptions &options, LaunchOptionId id) {
+  switch (id) {
+  case LaunchOptionId::NumWarps:
+    return &options.numWarps;
+  case LaunchOptionId::NumStages:
+    return &options.numStages;
+  case LaunchOptionId::NumCtas:
+    return &options.numCtas;
+  case LaunchOptionId::MaxRegisters:
+    return &options.maxRegisters;
+  default:
+    return nullptr;
+  }
+}
+static bool *flagFor(KernelOptions &options, LaunchOptionId id) {
+  switch (id) {
+  case LaunchOptionId::CooperativeGrid:
+    return &options.cooperativeGrid;
+  case LaunchOptionId::DependentLaunch:
+    return &options.dependentLaunch;
+  default:
+    return nullptr;
+  }
+}
+
+static void check(const Target &target, const TargetOption &option, int64_t value) {
+  bool isPowerOfTwo = value > 0 && (value & (value - 1)) == 0;
+  if (value >= option.least && value <= option.most && (isPowerOfTwo || !option.isPowerOfTwo))
+    return;
+  const LaunchOption &row = launchOptions[static_cast<size_t>(option.id)];
+  throw std::invalid_argument(std::string(row.name) + "=" + std::to_string(value) + ": " + target.title().str() +
+                              " takes " + (option.isPowerOfTwo ? "a power of two " : "") + "from " +
+                              std::to_string(option.least) + " to " + std::to_string(option.most));
+}
+
+void applyLaunchOptions(CompileOptions &options, const LaunchOptionValues &values) {
+  auto decide = [&](LaunchOptionId id, bool &field) {
+    if (values[id] >= 0)
+      field = values[id] != 0;
+  };
+  decide(LaunchOptionId::Debug, options.debug);
+  decide(LaunchOptionId::SanitizeOverflow, options.sanitizeOverflow);
+  decide(LaunchOptionId::FpFusion, options.fpFusion);
+  for (const TargetOption &option : options.target->options()) {
+    int64_t value = values[option.id];
+    check(*options.target, option, value);
+    if (std::optional<int> *number = numberFor(options.launch, option.id))
+      *number = static_cast<int>(value);
+    if (bool *flag = flagFor(options.launch, option.id))
+      *flag = value != 0;
+  }
+}
+
 std::string CompileRequest::key() const {
   return Fingerprint()
       .add(buildId())
@@ -249,6 +305,10 @@ std::string CompileRequest::sourceKey() const {
   for (const auto &[stage, text] : stages)
     fingerprint.add(stage).add(text.text);
   fingerprint.add(options.debug).add(options.sanitizeOverflow).add(options.fpFusion).add(options.lineInfo);
+  const KernelOptions &launch = options.launch;
+  for (const std::optional<int> &number : {launch.numWarps, launch.numStages, launch.numCtas, launch.maxRegisters})
+    fingerprint.add(number.value_or(-1));
+  fingerprint.add(launch.cooperativeGrid).add(launch.dependentLaunch);
   fingerprint.add(static_cast<uint64_t>(options.externLibraries.size()));
   for (const auto &[name, path] : options.externLibraries)
     fingerprint.add(name).add(path);

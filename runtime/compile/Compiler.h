@@ -25,8 +25,9 @@ struct CompileReports {
 struct CompileOptions : TargetOptions {
   const Target *target = targets().front();
   bool sanitizeOverflow = false;
-  std::string knobs;                                  // what the environment says that belongs to the cache key
-  std::string defaultInputPrecision;                  // of a dot that names none; empty: the language's
+  KernelOptions launch;              // those of the launch that the target compiles by; they stand on the module
+  std::string knobs;                 // what the environment says that belongs to the cache key
+  std::string defaultInputPrecision; // of a dot that names none; empty: the language's
   std::map<std::string, std::string> externLibraries; // files by the names that extern_elementwise has for them
   std::string linesOfStage; // the stage whose text gives the machine code its lines; empty: the kernel's
   CompileReports reports;
@@ -34,6 +35,10 @@ struct CompileOptions : TargetOptions {
 
 // The options the knobs ask for, but for the machine: see compileOptionsFor of Device.h.
 CompileOptions defaultCompileOptions(const Target &target);
+
+// Adds what a launch says: what every target takes, and what this one compiles by. Throws std::invalid_argument, naming
+// the option, on a value that the target does not take. Text and libraries are the caller's to add.
+void applyLaunchOptions(CompileOptions &options, const LaunchOptionValues &values);
 
 struct CompileRequest {
   FunctionSource kernel;

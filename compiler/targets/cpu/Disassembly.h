@@ -1,23 +1,10 @@
 // The machine code of an object file as text, with the source line of each instruction where the object tells it.
 #pragma once
 
+#include "compiler/targets/Disassembly.h"
 #include "llvm/ADT/StringRef.h"
-#include <string>
-#include <vector>
 
 namespace nacre::cpu {
-
-struct DisassembledInstruction {
-  uint64_t address = 0; // in its section
-  std::string file;     // of the source; empty: not known
-  int line = 0;
-  std::string text; // with the names of what it refers to: "callq expf"
-};
-
-struct DisassembledFunction {
-  std::string name;
-  std::vector<DisassembledInstruction> instructions;
-};
 
 // Every function of an x86-64 object file, or the one named `symbol` when that is not empty. Returns what is wrong, or
 // an empty text.

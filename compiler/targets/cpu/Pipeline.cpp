@@ -12,6 +12,7 @@
 #include "compiler/targets/PassRunner.h"
 #include "compiler/targets/StageText.h"
 #include "compiler/targets/cpu/CpuTarget.h"
+#include "compiler/targets/cpu/Disassembly.h"
 #include "compiler/targets/cpu/Libraries.h"
 #include "compiler/targets/cpu/MaskedAccess.h"
 #include "compiler/targets/cpu/ObjectCode.h"
@@ -57,6 +58,10 @@ public:
   void registerDialects(DialectRegistry &registry) const override;
   std::string description(const TargetOptions &options) const override;
   Artifact compile(ModuleOp module, const TargetOptions &options, const CompileObserver &observer) const override;
+  std::string disassemble(llvm::StringRef binary, llvm::StringRef symbol,
+                          std::vector<DisassembledFunction> &functions) const override {
+    return cpu::disassemble(binary, symbol, functions);
+  }
 };
 
 } // namespace

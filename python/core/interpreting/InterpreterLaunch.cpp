@@ -182,12 +182,11 @@ bool isInterpreted(const KernelState &state) { return interpretMode || state.isI
 void runInterpreted(const InterpretedLaunch &launch) {
   KernelState &state = kernelState(launch.kernel);
   Programs programs;
-  programs.options.debug =
-      launch.keywords.debug >= 0 ? launch.keywords.debug : state.debug || knobBoolean(KnobId::Debug);
+  programs.options.debug = launch.keywords.isOn(LaunchOptionId::Debug, state.debug || knobBoolean(KnobId::Debug));
   programs.options.sanitizeOverflow =
-      launch.keywords.sanitizeOverflow >= 0 ? launch.keywords.sanitizeOverflow : knobBoolean(KnobId::SanitizeOverflow);
+      launch.keywords.isOn(LaunchOptionId::SanitizeOverflow, knobBoolean(KnobId::SanitizeOverflow));
   programs.options.defaultInputPrecision = knobString(KnobId::Fp32Default);
-  programs.options.externLibraries = libraryList(launch.keywords.externLibraries);
+  programs.options.externLibraries = libraryList(launch.keywords.externLibraries());
   programs.grid = launch.grid;
   Bridge bridge(programs.options);
   Handle function = interpretedFunction(launch.kernel);
@@ -218,7 +217,7 @@ void runInterpreted(const InterpretedLaunch &launch) {
   uint64_t count = static_cast<uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
   // The programs of a cooperative grid begin together.
   auto asked = static_cast<uint64_t>(std::max<int64_t>(1, knobInteger(KnobId::InterpretThreads)));
-  uint64_t threads = launch.keywords.cooperative ? count : std::min({count, asked, mostThreads});
+  uint64_t threads = launch.keywords.cooperative() ? count : std::min({count, asked, mostThreads});
   runPrograms(programs, bridge, count, threads);
 }
 

@@ -1,6 +1,7 @@
 #include "python/core/launching/CompileSettings.h"
 #include "compiler/language/meaning/Diagnostic.h"
 #include "python/core/Errors.h"
+#include "python/core/launching/LaunchKeywords.h"
 #include "python/core/launching/NativeKernel.h"
 #include "runtime/Knobs.h"
 #include "runtime/compile/IRKernel.h"
@@ -69,11 +70,6 @@ public:
     return {};
   }
 };
-
-bool optionIsOn(PyObject *options, const char *name, bool fallback) {
-  Handle value = Handle::borrow(PyDict_GetItemString(options, name));
-  return value && value.get() != Py_None ? PyObject_IsTrue(value.get()) == 1 : fallback;
-}
 
 } // namespace
 
@@ -162,6 +158,17 @@ Handle libraryListObject(uint64_t number) {
   return checked(PySequence_Tuple(pairs.get()));
 }
 
+// ".tile, .cpu, .llvm or .asm (.ttir, .ttgir, .llir, .s)"
+static std::string stageSuffixes(const Target &target) {
+  std::string names, aliases;
+  llvm::ArrayRef<StageName> stages = target.stages();
+  for (const StageName &stage : stages) {
+    names += (names.empty() ? "." : &stage == &stages.back() ? " or ." : ", .") + std::string(stage.name);
+    aliases += (aliases.empty() ? "." : ", .") + std::string(stage.alias);
+  }
+  return names + " (" + aliases + ")";
+}
+
 void addOverride(CompileRequest &request, uint64_t number) {
   if (number == 0)
     return;
@@ -169,9 +176,8 @@ void addOverride(CompileRequest &request, uint64_t number) {
   std::string stage = request.options.target->stageNamed(
       llvm::sys::path::extension(path).drop_front(llvm::sys::path::has_extension(path)));
   if (stage.empty())
-    raise(PyExc_ValueError,
-          "ir_override: %s: the suffix names no stage; use .tile, .cpu, .llvm or .asm (.ttir, .ttgir, .llir, .s)",
-          path.c_str());
+    raise(PyExc_ValueError, "ir_override: %s: the suffix names no stage; use %s", path.c_str(),
+          stageSuffixes(*request.options.target).c_str());
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!buffer)
     raise(PyExc_FileNotFoundError, "ir_override: %s: %s", path.c_str(), buffer.getError().message().c_str());
@@ -205,7 +211,8 @@ PyObject *compileIR(PyObject *, PyObject *args) {
     request.isTileIR = true;
     Device &device = activeDevice();
     request.options = compileOptionsFor(device);
-    request.options.fpFusion = optionIsOn(options, "enable_fp_fusion", request.options.fpFusion);
+    LaunchOptionValues values = readOptions(options);
+    applyLaunchOptions(request.options, values);
     CompileSettings settings(text->text, options);
     CompileReport report;
     device.prepare(); // here, where reading the environment is safe

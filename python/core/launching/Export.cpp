@@ -1,5 +1,4 @@
 #include "python/core/launching/Export.h"
-#include "compiler/targets/cpu/Disassembly.h"
 #include "python/core/Errors.h"
 #include "python/core/launching/PythonHost.h"
 #include "runtime/Device.h"
@@ -11,8 +10,8 @@ namespace nacre::python {
 PyObject *exportKernelToC(PyObject *, PyObject *args) {
   return guarded([&] {
     PyObject *kernel;
-    const char *signature, *name, *file, *grid, *meta, *cpu;
-    if (!PyArg_ParseTuple(args, "Ossssss", &kernel, &signature, &name, &file, &grid, &meta, &cpu))
+    const char *signature, *name, *file, *grid, *meta, *architecture;
+    if (!PyArg_ParseTuple(args, "Ossssss", &kernel, &signature, &name, &file, &grid, &meta, &architecture))
       throw PythonError();
     if (!isKernel(kernel))
       raise(PyExc_TypeError, "expected a kernel, found %R", kernel);
@@ -25,8 +24,8 @@ PyObject *exportKernelToC(PyObject *, PyObject *args) {
       request.grid = splitGrid(grid);
     request.kernel.kernel = *functionSource(kernel);
     request.kernel.options = compileOptionsFor(hostDevice().driver);
-    if (*cpu)
-      request.kernel.options.architecture = cpu;
+    if (*architecture)
+      request.kernel.options.architecture = architecture;
     request.kernel.arguments = parseSignature(request.kernel.kernel, signature);
     ExportedKernel exported;
     {
@@ -49,18 +48,19 @@ PyObject *disassembleObject(PyObject *, PyObject *args) {
     Py_ssize_t size;
     if (!PyArg_ParseTuple(args, "y#z", &object, &size, &symbol))
       throw PythonError();
-    std::vector<cpu::DisassembledFunction> functions;
+    std::vector<DisassembledFunction> functions;
     std::string problem;
     {
       ReleaseGil released;
-      problem = cpu::disassemble(llvm::StringRef(object, static_cast<size_t>(size)), symbol ? symbol : "", functions);
+      problem = targets().front()->disassemble(llvm::StringRef(object, static_cast<size_t>(size)), symbol ? symbol : "",
+                                               functions);
     }
     if (!problem.empty())
       raise(PyExc_ValueError, "these bytes cannot be disassembled: %s", problem.c_str());
     Handle result = checked(PyList_New(0));
-    for (const cpu::DisassembledFunction &function : functions) {
+    for (const DisassembledFunction &function : functions) {
       Handle lines = checked(PyList_New(0));
-      for (const cpu::DisassembledInstruction &line : function.instructions) {
+      for (const DisassembledInstruction &line : function.instructions) {
         Handle row =
             checked(Py_BuildValue("(Kzis)", static_cast<unsigned long long>(line.address),
                                   line.file.empty() ? nullptr : line.file.c_str(), line.line, line.text.c_str()));

@@ -5,7 +5,7 @@
 
 namespace nacre::python {
 
-// export_kernel(kernel, signature, name, file, grid, meta, cpu) -> (function, [(file name, content)])
+// export_kernel(kernel, signature, name, file, grid, meta, architecture) -> (function, [(file name, content)])
 PyObject *exportKernelToC(PyObject *module, PyObject *args);
 
 // disassemble(object, symbol or None) -> [(symbol, [(address, file or None, line, text)])]

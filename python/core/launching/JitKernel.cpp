@@ -23,46 +23,6 @@ struct KernelObject {
   PyObject_HEAD KernelState *state;
 };
 
-// Interned names of keywords, compared by address.
-struct KeywordNames {
-  PyObject *numWarps = PyUnicode_InternFromString("num_warps");
-  PyObject *numStages = PyUnicode_InternFromString("num_stages");
-  PyObject *numCtas = PyUnicode_InternFromString("num_ctas");
-  PyObject *maxRegisters = PyUnicode_InternFromString("maxnreg");
-  PyObject *debug = PyUnicode_InternFromString("debug");
-  PyObject *sanitizeOverflow = PyUnicode_InternFromString("sanitize_overflow");
-  PyObject *fpFusion = PyUnicode_InternFromString("enable_fp_fusion");
-  PyObject *cooperative = PyUnicode_InternFromString("launch_cooperative_grid");
-  PyObject *dependentLaunch = PyUnicode_InternFromString("launch_pdl");
-  PyObject *irOverride = PyUnicode_InternFromString("ir_override");
-  PyObject *externLibraries = PyUnicode_InternFromString("extern_libs");
-  PyObject *grid = PyUnicode_InternFromString("grid");
-  PyObject *warmup = PyUnicode_InternFromString("warmup");
-};
-const KeywordNames &keywordNames() {
-  static const KeywordNames *names = new KeywordNames;
-  return *names;
-}
-
-int64_t integerKeyword(PyObject *name, PyObject *value) {
-  if (value == Py_None)
-    return 0;
-  Handle index = Handle::steal(PyNumber_Index(value));
-  if (!index) {
-    PyErr_Clear();
-    raise(PyExc_TypeError, "%U: expected an integer, found %R", name, value);
-  }
-  return PyLong_AsLongLong(index.get());
-}
-
-int32_t booleanKeyword(PyObject *value) {
-  if (value == Py_None)
-    return -1;
-  int truth = PyObject_IsTrue(value);
-  checkedStatus(truth);
-  return truth;
-}
-
 // One launch, from Python's arguments to the end of the kernel.
 class Launch {
 public:
@@ -267,34 +227,12 @@ private:
       values[i] = value;
       return;
     }
-    const KeywordNames &names = keywordNames();
-    auto is = [&](PyObject *known) { return keyword == known || PyUnicode_Compare(keyword, known) == 0; };
-    if (is(names.numWarps))
-      keywords.numWarps = integerKeyword(keyword, value);
-    else if (is(names.numStages))
-      keywords.numStages = integerKeyword(keyword, value);
-    else if (is(names.numCtas))
-      keywords.numCtas = integerKeyword(keyword, value);
-    else if (is(names.maxRegisters))
-      keywords.maxRegisters = integerKeyword(keyword, value);
-    else if (is(names.debug))
-      keywords.debug = booleanKeyword(value);
-    else if (is(names.sanitizeOverflow))
-      keywords.sanitizeOverflow = booleanKeyword(value);
-    else if (is(names.fpFusion))
-      keywords.fpFusion = booleanKeyword(value);
-    else if (is(names.cooperative))
-      keywords.cooperative = booleanKeyword(value) == 1;
-    else if (is(names.dependentLaunch))
-      keywords.dependentLaunch = booleanKeyword(value) == 1;
-    else if (is(names.irOverride))
-      keywords.irOverride = overrideNumber(value);
-    else if (is(names.externLibraries))
-      keywords.externLibraries = libraryListNumber(value);
-    else if (takesGrid && is(names.grid))
+    if (const LaunchOption *option = optionNamed(keyword))
+      keywords.options[option->id] = optionValue(*option, value);
+    else if (takesGrid && textView(keyword) == "grid")
       grid = value;
-    else if (takesGrid && is(names.warmup))
-      isWarmup = booleanKeyword(value) == 1;
+    else if (takesGrid && textView(keyword) == "warmup")
+      isWarmup = switchValue(value) == 1;
     else
       raise(PyExc_KeyError, "%U() has no parameter and there is no launch option named %R%s", name().get(), keyword,
             suggestion(textView(keyword)).c_str());
@@ -312,9 +250,8 @@ private:
     };
     for (const ParameterRecord &parameter : state.parameters)
       consider(textView(parameter.name.get()));
-    Handle options = launchOptionNames();
-    for (Py_ssize_t i = 0; i < PyTuple_Size(options.get()); ++i)
-      consider(textView(PyTuple_GetItem(options.get(), i)));
+    for (const LaunchOption &option : launchOptions)
+      consider(option.name);
     return best.empty() ? "" : "; did you mean '" + best + "'?";
   }
 
@@ -356,13 +293,10 @@ private:
         value = attribute(values[i], "value");
       checkedStatus(PyDict_SetItem(dictionary.get(), state.parameters[i].name.get(), value.get()));
     }
-    const KeywordNames &names = keywordNames();
-    checkedStatus(
-        PyDict_SetItem(dictionary.get(), names.numWarps, checked(PyLong_FromLongLong(keywords.numWarps)).get()));
-    checkedStatus(
-        PyDict_SetItem(dictionary.get(), names.numStages, checked(PyLong_FromLongLong(keywords.numStages)).get()));
-    checkedStatus(
-        PyDict_SetItem(dictionary.get(), names.numCtas, checked(PyLong_FromLongLong(keywords.numCtas)).get()));
+    for (const LaunchOption &option : launchOptions)
+      if (option.inGrid)
+        checkedStatus(PyDict_SetItem(dictionary.get(), optionName(option),
+                                     checked(PyLong_FromLongLong(keywords.options[option.id])).get()));
     return dictionary;
   }
 
@@ -574,13 +508,6 @@ Handle makeKernelType() {
   Handle type = checked(PyType_FromSpec(&spec));
   kernelType = reinterpret_cast<PyTypeObject *>(type.get());
   return type;
-}
-
-Handle launchOptionNames() {
-  const KeywordNames &names = keywordNames();
-  return checked(PyTuple_Pack(11, names.numWarps, names.numStages, names.numCtas, names.maxRegisters, names.debug,
-                              names.sanitizeOverflow, names.fpFusion, names.cooperative, names.dependentLaunch,
-                              names.irOverride, names.externLibraries));
 }
 
 PyObject *launchOverGrid(PyObject *kernel, PyObject *grid, PyObject *const *args, Py_ssize_t positional,

@@ -3,22 +3,12 @@
 #pragma once
 
 #include "python/core/launching/Arguments.h"
+#include "python/core/launching/LaunchKeywords.h"
 #include "python/core/launching/PythonHost.h"
 #include "runtime/cache/KernelCache.h"
 #include <unordered_map>
 
 namespace nacre::python {
-
-// The keywords of a launch that are not parameters of the kernel. Compared as bytes: no padding may be left unset.
-struct LaunchKeywords {
-  int64_t numWarps = 4, numStages = 3, numCtas = 1, maxRegisters = 0;
-  int32_t debug = -1, sanitizeOverflow = -1, fpFusion = -1; // -1: not said
-  int32_t cooperative = 0, dependentLaunch = 0;
-  uint32_t knobs = 0;           // how often knobs were set: what was compiled before does not serve afterwards
-  uint64_t irOverride = 0;      // see overrideNumber
-  uint64_t externLibraries = 0; // see libraryListNumber
-  Device *device = nullptr;     // that of the arrays
-};
 
 // One compiled specialisation.
 struct Specialization {
@@ -50,7 +40,6 @@ struct KernelState {
 };
 
 Handle makeKernelType();
-Handle launchOptionNames(); // a tuple: the keywords every launch takes besides the kernel's parameters
 KernelState &kernelState(PyObject *kernel);
 // kernel[grid](*args, **keywords), as METH_FASTCALL | METH_KEYWORDS passes them. Null with Python's error set.
 PyObject *launchOverGrid(PyObject *kernel, PyObject *grid, PyObject *const *args, Py_ssize_t positional,

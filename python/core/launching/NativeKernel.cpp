@@ -54,6 +54,9 @@ PyObject *getEncoded(PyObject *self, void *) {
     return PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()));
   });
 }
+PyObject *getTarget(PyObject *self, void *) {
+  return guarded([&] { return unicode(kernelOf(self)->code.target->name().str()).release(); });
+}
 PyObject *getAccess(PyObject *self, void *) {
   const ArgumentAccess &access = kernelOf(self)->code.access;
   return Py_BuildValue("(KK)", access.maybeRead, access.maybeWritten);
@@ -226,6 +229,7 @@ PyGetSetDef properties[] = {
     {"title", getTitle, nullptr, "What it was compiled for, in sentences.", nullptr},
     {"metadata", getMetadata, nullptr, "What its target says of it.", nullptr},
     {"loaded", getLoaded, nullptr, "What its device says of it; loads it.", nullptr},
+    {"target", getTarget, nullptr, "The target that it was compiled for.", nullptr},
     {"device", getDevice, nullptr, "The device that it runs on, or None: there is none here.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };

@@ -115,17 +115,6 @@ private:
   size_t position = 0;
 };
 
-Handle keywordDictionary(const LaunchKeywords &keywords, const CompileOptions &options) {
-  return checked(Py_BuildValue(
-      "{sL sL sL sL sN sN sN sN sN sN sN}", "num_warps", static_cast<long long>(keywords.numWarps), "num_stages",
-      static_cast<long long>(keywords.numStages), "num_ctas", static_cast<long long>(keywords.numCtas), "maxnreg",
-      static_cast<long long>(keywords.maxRegisters), "debug", PyBool_FromLong(options.debug), "sanitize_overflow",
-      PyBool_FromLong(options.sanitizeOverflow), "enable_fp_fusion", PyBool_FromLong(options.fpFusion),
-      "launch_cooperative_grid", PyBool_FromLong(keywords.cooperative), "launch_pdl",
-      PyBool_FromLong(keywords.dependentLaunch), "ir_override", overridePath(keywords.irOverride).release(),
-      "extern_libs", libraryListObject(keywords.externLibraries).release()));
-}
-
 void staticPrint(llvm::StringRef text) {
   HoldGil gil;
   PyObject *out = PySys_GetObject("stdout"); // borrowed
@@ -149,22 +138,16 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
   request.kernel = *functionSource(kernel);
   Device &device = *keywords.device;
   request.options = compileOptionsFor(device);
-  if (keywords.debug >= 0)
-    request.options.debug = keywords.debug;
-  else
-    request.options.debug |= state.debug;
-  if (keywords.sanitizeOverflow >= 0)
-    request.options.sanitizeOverflow = keywords.sanitizeOverflow;
-  if (keywords.fpFusion >= 0)
-    request.options.fpFusion = keywords.fpFusion;
-  request.options.externLibraries = libraryList(keywords.externLibraries);
+  request.options.debug |= state.debug;
+  applyLaunchOptions(request.options, keywords.options);
+  request.options.externLibraries = libraryList(keywords.externLibraries());
   request.staticPrint = staticPrint;
-  addOverride(request, keywords.irOverride);
+  addOverride(request, keywords.irOverride());
 
   Description description(host, bound);
   for (size_t i = 0; i < state.parameters.size(); ++i)
     request.arguments.push_back(description.parameter(state.parameters[i], static_cast<Py_ssize_t>(i)));
-  Handle options = keywordDictionary(keywords, request.options);
+  Handle options = optionDictionary(keywords.options, request.options);
   Handle warmup = Handle::borrow(isWarmup ? Py_True : Py_False);
   Handle skip = call(attribute(kernel, "_before_compile").get(), description.signature.get(),
                      description.constants.get(), description.attributes.get(), options.get(), warmup.get());
@@ -187,7 +170,7 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
     made->kernel = findOrCompile(request, host, cache, &report);
   }
   made->device = &device;
-  made->cooperative = keywords.cooperative;
+  made->cooperative = keywords.cooperative();
   made->tellsArrays = request.options.debug || device.wantsArrays();
   made->obstacle = device.whyNot(request.options);
   made->answers = std::move(host.answers);

@@ -2,6 +2,10 @@
 
 from enum import Enum
 
+from .. import _core
+
+OPTION_NAMES = tuple(name for name, *_ in _core.LAUNCH_OPTIONS)
+
 
 class Language(Enum):
     """The language that a source is written in."""
@@ -31,8 +35,26 @@ class GPUTarget:
         return f"GPUTarget(backend={self.backend!r}, arch={self.arch!r}, warp_size={self.warp_size!r})"
 
 
+class LaunchOptions:
+    """The options of a launch, with the defaults that the knobs give them. `__dict__` is all of them."""
+
+    backend_name = ""
+    supported_fp8_dtypes = ()
+
+    def __init__(self, **given):
+        self.__dict__.update(_core.default_options())
+        self.__dict__.update({name: value for name, value in given.items() if name in OPTION_NAMES})
+        self.supported_fp8_dtypes = type(self).supported_fp8_dtypes
+        self.backend_name = type(self).backend_name
+
+    def hash(self):
+        return _core.fingerprint(repr(sorted(self.__dict__.items())))
+
+
 class BaseBackend:
     """What packages ask of a target's compiler."""
+
+    options_class = LaunchOptions
 
     def __init__(self, target):
         self.target = target
@@ -45,7 +67,8 @@ class BaseBackend:
         raise NotImplementedError
 
     def parse_options(self, options):
-        raise NotImplementedError
+        """The options of a launch among those given; others are left out."""
+        return self.options_class(**options)
 
     def add_stages(self, stages, options, language=Language.TRITON):
         """The stages are the compiler's own, in C++; `knobs.runtime.add_stages_inspection_hook` shows them."""

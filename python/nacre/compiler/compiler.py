@@ -103,8 +103,8 @@ class CompiledKernel:
         known = native.metadata
         shared = known["shared"] or max(native.scratch_bytes, 1)  # scripts divide by it
         self.metadata = KernelMetadata(
-            name=self.name, hash=native.hash, target=_target(), shared=shared, global_scratch_size=0, profile_scratch_size=0,
-            tmem_size=0, scratch_bytes=native.scratch_bytes, cluster_dims=(1, 1, 1), warp_size=32 if known["num_warps"] else 1, remarks=known["remarks"], **options,
+            name=self.name, hash=native.hash, target=_target_of(native), shared=shared, global_scratch_size=0, profile_scratch_size=0,
+            tmem_size=0, scratch_bytes=native.scratch_bytes, cluster_dims=(1, 1, 1), warp_size=_core.TARGETS[native.target]["warp_size"], remarks=known["remarks"], **options,
         )  # fmt: skip
         self.packed_metadata = (options["num_warps"], options["num_ctas"], shared)
         self.asm = AsmDict(native, src._text())
@@ -228,10 +228,13 @@ class CompiledKernel:
         return state
 
 
-def _target():
+def _target_of(native):
+    """What a kernel was compiled for."""
     from ..backends.compiler import GPUTarget
+    from ..runtime.driver import driver
 
-    return GPUTarget("cpu", "", 32)
+    active = driver.active.get_current_target()
+    return active if active.backend == native.target else GPUTarget(native.target, "", _core.TARGETS[native.target]["warp_size"])
 
 
 class ASTSource:
@@ -306,16 +309,19 @@ def compile(src, target=None, options=None, _env_vars=None):
         src = IRSource(src)
     if not isinstance(src, (ASTSource, IRSource)):
         raise TypeError(f"expected an ASTSource or the path of a file of tile IR, found {type(src).__name__}")
-    if target is not None and target.backend != "cpu":
-        raise CompilationError(f"there is no target {target.backend!r} in this version; the target is 'cpu'")
+    from ..backends import backends
+
+    if target is not None and target.backend not in backends:
+        raise CompilationError(f"there is no target {target.backend!r} in this version; targets: {', '.join(backends)}")
     options = dict(options or {})
     if isinstance(src, ASTSource):
         return src.fn._compile(src, options)
-    from ..backends.cpu.compiler import CPUBackend
+    from ..backends.compiler import OPTION_NAMES
+    from ..runtime.driver import driver
 
-    parsed = CPUBackend(_target()).parse_options(options)
+    parsed = make_backend(target or driver.active.get_current_target()).parse_options(options)
     native, _, types, _, report = src._compile(options)
-    kernel = CompiledKernel(native, src, {name: getattr(parsed, name) for name in _core.LAUNCH_OPTIONS}, tuple(types))
+    kernel = CompiledKernel(native, src, {name: getattr(parsed, name) for name in OPTION_NAMES}, tuple(types))
     notify_listener(kernel, report)
     return kernel
 

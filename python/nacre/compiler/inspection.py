@@ -25,20 +25,22 @@ class Inspection:
     """One compile under the hook."""
 
     def __init__(self, hook, source, options):
-        from ..backends.cpu.compiler import CPUBackend, CPUOptions
         from ..runtime.driver import driver
+        from .compiler import make_backend
 
-        self.made = {alias: Stage(alias) for alias in _core.STAGE_ALIASES}
+        backend = make_backend(driver.active.get_current_target())
+        self.aliases = _core.TARGETS[backend.target.backend]["stages"]
+        self.made = {alias: Stage(alias) for alias in self.aliases}
         self.stages = dict(self.made)
         self.metadata = dict(options)
         self.before = source
-        hook(CPUBackend(driver.active.get_current_target()), self.stages, CPUOptions(**options), None, None)
+        hook(backend, self.stages, backend.parse_options(options), None, None)
         if self.stages.keys() != self.made.keys():
             raise ValueError(f"a stage can be changed, not added or taken away; stages: {', '.join(self.made)}")
 
     def replace(self, name, text):
         """What takes the place of a stage's text, or None: asked for each stage in turn."""
-        alias = next(alias for alias, ours in _core.STAGE_ALIASES.items() if ours == name)
+        alias = next(alias for alias, ours in self.aliases.items() if ours == name)
         stage = self.made[alias]
         stage.before, stage.text = self.before, text
         function = self.stages[alias]

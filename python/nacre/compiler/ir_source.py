@@ -17,7 +17,7 @@ class IRSource:
     def __init__(self, path, context=None, backend=None):
         self.path = os.fspath(path)
         self.ext = os.path.splitext(self.path)[1][1:]
-        if _core.STAGE_ALIASES.get(self.ext, self.ext) != "tile":
+        if self.ext not in ("tile", "ttir"):
             raise ValueError(
                 f"{self.path}: kernels are compiled from tile IR (.ttir or .tile). A later stage does not say what the arguments "
                 "are: put it in its stage's place with TRITON_KERNEL_OVERRIDE=1 or ir_override="

@@ -22,10 +22,10 @@ class DeviceCaches:
         self._fn = fn
 
     def __getitem__(self, device):
-        from ..backends.cpu.compiler import CPUBackend
+        from ..compiler.compiler import make_backend
 
         target = driver.active.get_current_target()
-        return _KernelCache(self._fn), {}, target, CPUBackend(target), self._fn.signature.bind
+        return _KernelCache(self._fn), {}, target, make_backend(target), self._fn.signature.bind
 
     def __iter__(self):
         return iter((driver.active.get_current_device(),))

@@ -334,13 +334,8 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
 
     def _default_options(self):
         """The options of a launch that says nothing about them."""
-        from ..backends.cpu.compiler import CPUOptions
-
-        options = CPUOptions()
-        made = {name: getattr(options, name) for name in _core.LAUNCH_OPTIONS}
-        made.update(maxnreg=0, debug=bool(self.debug) or knobs.runtime.debug, sanitize_overflow=knobs.runtime.sanitize_overflow,
-                    enable_fp_fusion=knobs.language.default_fp_fusion)  # fmt: skip
-        return made
+        options = _core.default_options()
+        return {**options, "debug": options["debug"] or bool(self.debug)}
 
     def add_pre_run_hook(self, hook):
         """Calls hook(*args, **kwargs) before every launch, with the launch's arguments."""
@@ -407,7 +402,8 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
     def _compile(self, source, options):
         """Compiles an ASTSource: arguments are made up that have its types."""
         args = [_example(self.params[i], source, (i,), source.signature.get(name, "constexpr")) for i, name in enumerate(self.arg_names)]
-        known = _core.LAUNCH_OPTIONS
+        from ..backends.compiler import OPTION_NAMES as known
+
         return self.run(*args, grid=(1,), warmup=True, **{name: value for name, value in options.items() if name in known})
 
     def __getstate__(self):

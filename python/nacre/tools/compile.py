@@ -50,11 +50,14 @@ def _load(path, name):
     return getattr(module, name)
 
 
-def _cpu(target):
-    """The CPU of a target, "" for this machine's."""
-    backend, _, rest = (target or "cpu").partition(":")
-    if backend != "cpu":
-        raise ValueError(f"--target {target}: there is no target {backend!r} to compile for ahead of time; the target is cpu, or cpu:NAME")
+def _architecture(target):
+    """The machine of a target, "" for this one."""
+    from .. import _core
+
+    host = next(iter(_core.TARGETS))
+    backend, _, rest = (target or host).partition(":")
+    if backend != host:
+        raise ValueError(f"--target {target}: there is no target {backend!r} to compile for ahead of time; the target is {host}, or {host}:NAME")
     return rest.partition(":")[0]
 
 
@@ -63,7 +66,7 @@ def compile_kernel(args):
     from .. import _core
     from ..runtime.jit import JITFunction
 
-    cpu = _cpu(args.target)
+    architecture = _architecture(args.target)
     kernel = _load(args.path, args.kernel_name)
     while hasattr(kernel, "fn") and not isinstance(kernel, JITFunction):  # under @autotune and @heuristics
         kernel = kernel.fn
@@ -72,7 +75,7 @@ def compile_kernel(args):
     out_name = args.out_name or args.kernel_name
     out_path = Path(args.out_path or out_name)
     meta = f"warps{args.num_warps}xstages{args.num_stages}"
-    function, files = _core.export_kernel(kernel, args.signature, out_name, out_path.name, args.grid, meta, cpu)
+    function, files = _core.export_kernel(kernel, args.signature, out_name, out_path.name, args.grid, meta, architecture)
     paths = [out_path.parent / name for name, _ in files]
     for path, (_, content) in zip(paths, files):
         path.write_bytes(content)

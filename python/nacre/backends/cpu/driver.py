@@ -1,7 +1,5 @@
 """The CPU as a device."""
 
-import os
-
 from ... import _core
 from ..compiler import GPUTarget
 from ..driver import DriverBase
@@ -12,17 +10,7 @@ class CPUUtils:
     programs to launch: what does not limit that on a CPU is large."""
 
     def get_device_properties(self, device=0):
-        page = os.sysconf("SC_PAGE_SIZE")
-        return {
-            "max_shared_mem": 1 << 30,
-            "max_num_regs": 1 << 16,
-            "multiprocessor_count": _core.info()["cores"],
-            "warpSize": 1,
-            "sm_clock_rate": 0,
-            "mem_clock_rate": 0,
-            "mem_bus_width": 0,
-            "total_memory": os.sysconf("SC_PHYS_PAGES") * page,
-        }
+        return _core.device_properties("cpu", 0)
 
 
 class CacheMemory:
@@ -44,7 +32,7 @@ class CPUDriver(DriverBase):
         return True
 
     def get_current_target(self):
-        return GPUTarget("cpu", "", 32)
+        return GPUTarget("cpu", "", _core.TARGETS["cpu"]["warp_size"])
 
     def get_current_device(self):
         return 0

@@ -24,7 +24,7 @@ def _cpu_name():
                     return line.partition(":")[2].strip()
     except OSError:
         pass
-    return _core.info()["cpu"]
+    return _core.info()["processor"]
 
 
 def _clock_mhz():
@@ -46,7 +46,7 @@ def device_facts():
     target = driver.active.get_current_target()
     if target.backend == "cpu":
         if "cpu" not in _device:
-            _device["cpu"] = {"name": _cpu_name(), "arch": _core.info()["cpu"], "mhz": _clock_mhz()}
+            _device["cpu"] = {"name": _cpu_name(), "arch": _core.info()["processor"], "mhz": _clock_mhz()}
         return {**_device["cpu"], "threads": _core.threads()}
     number = driver.active.get_current_device()
     if (target.backend, number) not in _device:
