@@ -49,6 +49,7 @@ struct EnqueuedLaunch {
   llvm::ArrayRef<uint64_t> arguments; // one slot an argument: pointers, integers extended, floats as their bits (fp16
                                       // and bf16 come as fp32 bits); a tuple's elements and a descriptor's fields each
   const LaunchOptions &options;
+  uint64_t event = 0; // LaunchEvent::id where somebody asks when it runs (Events.h: LaunchTimes); 0: nobody
 };
 
 // A device reports that something went wrong on it. `kernel` is the launch it belongs to as far as that is known:

@@ -11,6 +11,7 @@
 #include "python/core/launching/Export.h"
 #include "python/core/launching/JitKernel.h"
 #include "python/core/launching/NativeKernel.h"
+#include "python/core/launching/PythonHooks.h"
 #include "python/core/launching/SourceBlock.h"
 #include "python/core/launching/TunedKernel.h"
 #include "runtime/Knobs.h"
@@ -82,17 +83,6 @@ PyObject *counts(PyObject *, PyObject *) {
   CacheCounts counts = cacheCounts();
   return Py_BuildValue("{sKsKsK}", "memory_hits", counts.memoryHits, "disk_hits", counts.diskHits, "compiles",
                        counts.compiles);
-}
-
-// set_launch_hooks(enter, exit), or None, None
-PyObject *setLaunchHooks(PyObject *, PyObject *args) {
-  PyObject *enter, *leave;
-  if (!PyArg_ParseTuple(args, "OO", &enter, &leave))
-    return nullptr;
-  Handle *old = launchHooks;
-  launchHooks = enter == Py_None ? nullptr : new Handle[2]{Handle::borrow(enter), Handle::borrow(leave)};
-  delete[] old;
-  Py_RETURN_NONE;
 }
 
 // set_stage_hook(hook), or None
@@ -229,6 +219,7 @@ PyMethodDef functions[] = {
     {"threads", threads, METH_NOARGS, "How many threads run a grid."},
     {"cache_counts", counts, METH_NOARGS, "How often kernels were found in memory, found on disk, compiled."},
     {"set_launch_hooks", setLaunchHooks, METH_VARARGS, "set_launch_hooks(enter, exit)"},
+    {"set_compile_hooks", setCompileHooks, METH_VARARGS, "set_compile_hooks(before, after)"},
     {"set_stage_hook", setStageHook, METH_O, "Sets the function that looks at the stages of every compile."},
     {"compile_ir", compileIR, METH_VARARGS,
      "compile_ir(file, text, options) -> (NativeKernel, name, types, divisibilities, report)"},

@@ -249,6 +249,7 @@ def _hooks_changed():
     from .runtime import hooks
 
     hooks.refresh(runtime.launch_enter_hook, runtime.launch_exit_hook)
+    hooks.refresh_compile(runtime.jit_cache_hook, runtime.jit_post_compile_hook)
     _core.set_stage_hook(runtime.add_stages_inspection_hook)
 
 
@@ -270,6 +271,8 @@ class _WatchedHook:
 class RuntimeKnobs(Knobs):
     launch_enter_hook = _WatchedHook()
     launch_exit_hook = _WatchedHook()
+    jit_cache_hook = _WatchedHook()
+    jit_post_compile_hook = _WatchedHook()
     add_stages_inspection_hook = _WatchedHook()
 
     def _plain(self):

@@ -1,8 +1,9 @@
 #include "runtime/cache/KernelCache.h"
-#include "runtime/cache/BuildId.h"
-#include "runtime/cache/Fingerprint.h"
+#include "runtime/Events.h"
 #include "runtime/ForkSafety.h"
 #include "runtime/Knobs.h"
+#include "runtime/cache/BuildId.h"
+#include "runtime/cache/Fingerprint.h"
 #include "runtime/compile/StageOverrides.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -276,8 +277,8 @@ CacheSettings defaultCacheSettings() {
   return settings;
 }
 
-std::shared_ptr<Kernel> findOrCompile(const CompileRequest &request, Host &host, const CacheSettings &settings,
-                                      CompileReport *report) {
+static std::shared_ptr<Kernel> findOrCompileUntold(const CompileRequest &request, Host &host,
+                                                   const CacheSettings &settings, CompileReport *report) {
   std::string requestKey = request.key();
   std::string underWayKey = requestKey + "/" + std::to_string(request.kernel.hostHandle);
   State &shared = state();
@@ -319,6 +320,34 @@ std::shared_ptr<Kernel> findOrCompile(const CompileRequest &request, Host &host,
   }
   if (failure)
     std::rethrow_exception(failure);
+  return kernel;
+}
+
+std::shared_ptr<Kernel> findOrCompile(const CompileRequest &request, Host &host, const CacheSettings &settings,
+                                      CompileReport *report) {
+  if (!events::isWanted(CompileEvents))
+    return findOrCompileUntold(request, host, settings, report);
+  bool isSkipped = false;
+  CompileReport own;
+  report = report ? report : &own;
+  CompileEvent event{.name = request.kernel.name, .caller = settings.caller, .isSkipped = &isSkipped};
+  events::tell(CompileEvents, [&](EventListener &listener) { listener.compileBegin(event); });
+  if (isSkipped)
+    return nullptr;
+  auto finish = [&] {
+    events::tellReversed(CompileEvents, [&](EventListener &listener) { listener.compileEnd(event); });
+  };
+  event.isSkipped = nullptr;
+  std::shared_ptr<Kernel> kernel;
+  try {
+    kernel = findOrCompileUntold(request, host, settings, report);
+  } catch (...) {
+    finish();
+    throw;
+  }
+  event.kernel = kernel.get();
+  event.report = report;
+  finish();
   return kernel;
 }
 

@@ -19,6 +19,7 @@ struct CacheSettings {
   std::string filesFolder;             // where other files about a compile go; empty: nowhere
   StageReplacement replace;            // asked before the files; null: nobody. Its kernels are not kept on disk
   std::function<void()> beforeCompile; // called when nothing was found and a compile begins; may throw. Null: nobody
+  void *caller = nullptr;              // CompileEvent::caller
   bool binaryOnly = false;             // kernels do not remember what they were compiled from
 };
 // What the knobs say now.
@@ -32,7 +33,7 @@ struct CompileReport {
 };
 
 // Finds or compiles. Threads that ask for the same kernel at the same time compile it once; none of them may hold a
-// lock that `host` needs (the GIL). Throws CompileError.
+// lock that `host` needs (the GIL). Null when a listener to events said to skip it. Throws CompileError.
 std::shared_ptr<Kernel> findOrCompile(const CompileRequest &request, Host &host, const CacheSettings &settings,
                                       CompileReport *report = nullptr);
 

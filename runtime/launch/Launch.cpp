@@ -1,4 +1,5 @@
 #include "runtime/launch/Launch.h"
+#include "runtime/Events.h"
 
 namespace nacre {
 
@@ -36,9 +37,24 @@ DeviceAssertError::DeviceAssertError(std::string message, std::string file, uint
 
 void launch(const Kernel &kernel, Device &device, const uint32_t grid[3], llvm::ArrayRef<uint64_t> arguments,
             const LaunchOptions &options) {
-  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
-    return;
-  device.enqueue(kernel.on(device), {kernel.code, grid, arguments, options});
+  auto enqueue = [&](const EnqueuedLaunch &enqueued) {
+    if (grid[0] != 0 && grid[1] != 0 && grid[2] != 0)
+      device.enqueue(kernel.on(device), enqueued);
+  };
+  EnqueuedLaunch enqueued{kernel.code, grid, arguments, options};
+  if (!events::isWanted(LaunchEvents | LaunchTimeEvents | ProgramEvents))
+    return enqueue(enqueued);
+  LaunchEvent event{.id = events::nextLaunch(),
+                    .name = kernel.code.symbol,
+                    .kernel = &kernel,
+                    .device = &device,
+                    .stream = options.stream ? *options.stream : device.currentStream(),
+                    .grid = grid,
+                    .arguments = arguments,
+                    .caller = options.caller};
+  if (events::isWanted(LaunchTimeEvents | ProgramEvents))
+    enqueued.event = event.id;
+  events::around(event, [&] { enqueue(enqueued); });
 }
 
 } // namespace nacre

@@ -51,6 +51,7 @@ public:
 };
 
 struct LaunchOptions {
+  void *caller = nullptr;              // LaunchEvent::caller
   std::optional<uint64_t> stream;      // none: the device's current one
   const PrintSink *print = nullptr;    // null: standard output
   bool cooperative = false;            // all programs at the same time from the beginning

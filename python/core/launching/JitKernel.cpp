@@ -5,6 +5,7 @@
 #include "python/core/launching/CompileSettings.h"
 #include "python/core/launching/KnownMemory.h"
 #include "python/core/launching/NativeKernel.h"
+#include "python/core/launching/PythonHooks.h"
 #include "python/core/launching/Specialize.h"
 #include "python/core/launching/TorchProfiler.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,7 +14,6 @@
 namespace nacre::python {
 
 uint32_t knobChanges = 0;
-Handle *launchHooks = nullptr;
 
 namespace {
 
@@ -122,9 +122,20 @@ public:
     readGrid(grid, launch.grid);
     lookForTorch();
     ProfiledLaunch event(kernel);
-    if (!launchHooks)
+    if (!events::isWanted(LaunchEvents))
       return runInterpreted(launch);
-    withHooks(Py_None, launch.grid, [&] { runInterpreted(launch); });
+    std::string shown = text(name().get());
+    auto arguments = [&] { return argumentDictionary(); };
+    PythonLaunch caller{Py_None, kernel, arguments};
+    LaunchEvent told{.id = events::nextLaunch(),
+                     .name = shown,
+                     .kernel = nullptr,
+                     .device = &hostDevice(),
+                     .stream = 0,
+                     .grid = launch.grid,
+                     .arguments = {},
+                     .caller = &caller};
+    events::around(told, [&] { runInterpreted(launch); });
   }
 
   void run(PyObject *grid) {
@@ -153,19 +164,17 @@ public:
     if (chosen->tellsArrays)
       arrays = knownArrays(kernel, values, bound);
     ProfiledLaunch event(kernel);
-    auto launch = [&] {
-      try {
-        LaunchOptions options;
-        options.cooperative = chosen->cooperative;
-        options.arrays = arrays ? &*arrays : nullptr;
-        launchReleased(*chosen->kernel, *chosen->device, dimensions, slots, options);
-      } catch (const KernelFaultError &fault) {
-        raiseFault(fault, fault.address ? knownMemory(kernel, values).describe(*fault.address) : "");
-      }
-    };
-    if (!launchHooks)
-      return launch();
-    withHooks(chosen->compiled.get(), dimensions, launch);
+    auto arguments = [&] { return argumentDictionary(); };
+    PythonLaunch caller{chosen->compiled.get(), kernel, arguments};
+    LaunchOptions options;
+    options.caller = &caller;
+    options.cooperative = chosen->cooperative;
+    options.arrays = arrays ? &*arrays : nullptr;
+    try {
+      launchReleased(*chosen->kernel, *chosen->device, dimensions, slots, options);
+    } catch (const KernelFaultError &fault) {
+      raiseFault(fault, fault.address ? knownMemory(kernel, values).describe(*fault.address) : "");
+    }
   }
 
   void callRunHooks(PyObject *const *args, Py_ssize_t positional, PyObject *names) {
@@ -207,14 +216,6 @@ private:
         device.add(parameter, argument.slot, argument.device);
     });
     return device.choose();
-  }
-
-  template <typename Body> void withHooks(PyObject *compiled, const uint32_t (&dimensions)[3], Body launch) {
-    Handle enter = launchHooks[0], leave = launchHooks[1];
-    Handle gridTuple = checked(Py_BuildValue("(III)", dimensions[0], dimensions[1], dimensions[2]));
-    Handle token = call(enter.get(), compiled, kernel, gridTuple.get(), argumentDictionary().get());
-    launch();
-    call(leave.get(), token.get());
   }
 
   void bindKeyword(PyObject *keyword, PyObject *value, size_t positional) {

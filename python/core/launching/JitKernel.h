@@ -47,8 +47,5 @@ PyObject *launchOverGrid(PyObject *kernel, PyObject *grid, PyObject *const *args
 
 // What happened to knobs: counted here since it is part of every key.
 extern uint32_t knobChanges;
-// Called around every launch when set: enter(compiled, kernel, grid, arguments) gives what exit is called with.
-// `compiled` is None when Python runs the kernel.
-extern Handle *launchHooks; // two handles, or null
 
 } // namespace nacre::python

@@ -2,6 +2,7 @@
 #include "compiler/language/meaning/BlockView.h"
 #include "python/core/launching/CompileSettings.h"
 #include "python/core/launching/NativeKernel.h"
+#include "python/core/launching/PythonHooks.h"
 #include "python/core/launching/TorchProfiler.h"
 #include "runtime/Knobs.h"
 
@@ -149,16 +150,20 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
     request.arguments.push_back(description.parameter(state.parameters[i], static_cast<Py_ssize_t>(i)));
   Handle options = optionDictionary(keywords.options, request.options);
   Handle warmup = Handle::borrow(isWarmup ? Py_True : Py_False);
-  Handle skip = call(attribute(kernel, "_before_compile").get(), description.signature.get(),
-                     description.constants.get(), description.attributes.get(), options.get(), warmup.get());
-  if (skip.get() == Py_True)
-    return nullptr;
+  call(attribute(kernel, "_check_driver").get());
+  PythonCompile caller{kernel,
+                       description.signature.get(),
+                       description.constants.get(),
+                       description.attributes.get(),
+                       options.get(),
+                       warmup.get()};
 
   auto made = std::make_shared<Specialization>();
   CompileSettings settings(request.kernel.text->text, options.get());
   CompileReport report;
   device.prepare(); // here, where reading the environment is safe
   CacheSettings cache = settings.cache();
+  cache.caller = &caller;
   if (knobString(KnobId::CompileAtLaunch) != "allow" || knobBoolean(KnobId::ExplainCompiles))
     cache.beforeCompile = [&] { // says why, warns, or refuses
       HoldGil gil;
@@ -169,6 +174,8 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
     ReleaseGil released;
     made->kernel = findOrCompile(request, host, cache, &report);
   }
+  if (!made->kernel) // a hook said to skip it
+    return nullptr;
   made->device = &device;
   made->cooperative = keywords.cooperative();
   made->tellsArrays = request.options.debug || device.wantsArrays();

@@ -1,5 +1,5 @@
-"""Launch hooks: called around every launch when there are any, with an object whose `.get()` is a dictionary: the kernel's name,
-its function, the stream, and what the kernel's `launch_metadata` adds."""
+"""Hooks of launches and compiles: listeners to the runtime's events, there while somebody has set any. Launch hooks are called with
+an object whose `.get()` is a dictionary: the kernel's name, its function, the stream, and what the kernel's `launch_metadata` adds."""
 
 from .. import _core
 
@@ -22,7 +22,7 @@ class LazyDict:
 
 
 def refresh(enter_hooks, exit_hooks):
-    """Tells the launch path whether to call hooks."""
+    """Makes the launch hooks listeners, or takes them away."""
     if not enter_hooks and not exit_hooks:
         _core.set_launch_hooks(None, None)
         return
@@ -38,6 +38,22 @@ def refresh(enter_hooks, exit_hooks):
             exit_hooks(metadata)
 
     _core.set_launch_hooks(enter, leave)
+
+
+def refresh_compile(cache_hook, post_compile_hook):
+    """The same for compiles: `jit_cache_hook`, whose true result skips the compile, and `jit_post_compile_hook`."""
+    if cache_hook is None and post_compile_hook is None:
+        _core.set_compile_hooks(None, None)
+        return
+
+    def before(kernel, *facts):
+        return cache_hook is not None and bool(cache_hook(**kernel._hook_arguments(*facts)))
+
+    def after(kernel, *facts):
+        if post_compile_hook is not None:
+            post_compile_hook(**kernel._hook_arguments(*facts))
+
+    _core.set_compile_hooks(before, after)
 
 
 def launch_metadata(compiled, kernel, grid, arguments):

@@ -378,11 +378,9 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
                 "fn": JitFunctionInfo(self.__module__, self.__name__, self), "compile": compile_info,
                 "is_manual_warmup": is_warmup, "already_compiled": False}  # fmt: skip
 
-    def _before_compile(self, signature, constants, attrs, options, is_warmup):
-        """True: do not compile."""
-        driver.active  # noqa: B018  a TRITON_DEFAULT_BACKEND that cannot be had is said now
-        hook = knobs.runtime.jit_cache_hook
-        return hook is not None and bool(hook(**self._hook_arguments(signature, constants, attrs, options, is_warmup)))
+    def _check_driver(self):
+        """A TRITON_DEFAULT_BACKEND that cannot be had is said before anything is compiled."""
+        driver.active  # noqa: B018
 
     def _about_to_compile(self, signature, constants, attrs, options, is_warmup):
         from .recompiles import about_to_compile
@@ -394,16 +392,13 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
 
         kernel = CompiledKernel(native, ASTSource(self, signature, constants, attrs), options, slot_types)
         notify_listener(kernel, report)
-        hook = knobs.runtime.jit_post_compile_hook
-        if hook is not None:
-            hook(**self._hook_arguments(signature, constants, attrs, options, is_warmup))
         return kernel
 
     def _compile(self, source, options):
         """Compiles an ASTSource: arguments are made up that have its types."""
-        args = [_example(self.params[i], source, (i,), source.signature.get(name, "constexpr")) for i, name in enumerate(self.arg_names)]
         from ..backends.compiler import OPTION_NAMES as known
 
+        args = [_example(self.params[i], source, (i,), source.signature.get(name, "constexpr")) for i, name in enumerate(self.arg_names)]
         return self.run(*args, grid=(1,), warmup=True, **{name: value for name, value in options.items() if name in known})
 
     def __getstate__(self):

@@ -1,5 +1,6 @@
 #include "runtime/devices/cpu/CpuDevice.h"
 #include "compiler/targets/cpu/CpuTarget.h"
+#include "runtime/Events.h"
 #include "runtime/Knobs.h"
 #include "runtime/threads/ThreadPool.h"
 #include <cstdlib>
@@ -53,9 +54,12 @@ public:
   void synchronise(std::optional<uint64_t>) override {} // launches have ended when they return
 
   uint64_t allocate(size_t bytes, uint64_t) override {
-    return reinterpret_cast<uint64_t>(::operator new(bytes, std::align_val_t(allocationAlignment)));
+    auto address = reinterpret_cast<uint64_t>(::operator new(bytes, std::align_val_t(allocationAlignment)));
+    tellAllocation(*this, address, bytes);
+    return address;
   }
   void release(uint64_t address, uint64_t) override {
+    tellAllocation(*this, address, 0);
     ::operator delete(reinterpret_cast<void *>(address), std::align_val_t(allocationAlignment));
   }
   void copyIn(uint64_t to, const void *from, size_t bytes) override {

@@ -5,6 +5,7 @@
 #include "compiler/reference/Machine.h"
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "compiler/targets/cpu/Disassembly.h"
+#include "runtime/Events.h"
 #include "runtime/devices/cpu/CpuDevice.h"
 #include "runtime/devices/cpu/ScratchArena.h"
 #include "runtime/threads/Crew.h"
@@ -35,7 +36,9 @@ struct SharedLaunch {
   std::optional<DeviceAssertError> failure{};
   std::exception_ptr trouble{}; // a fault; out of memory in a worker
   uint64_t id = 0;
-  Crew *crew = nullptr; // of a grid whose programs may wait for each other
+  uint64_t event = 0;             // of who asks when it runs; 0: nobody
+  std::atomic<uint64_t> busy = 0; // the sum over the threads, for them
+  Crew *crew = nullptr;           // of a grid whose programs may wait for each other
 
   void flush() {
     if (output.empty())
@@ -212,6 +215,17 @@ bool runRange(SharedLaunch &shared, uint64_t begin, uint64_t end) {
   }
 }
 
+// The same, and tells when it was.
+bool runTimed(SharedLaunch &shared, uint64_t begin, uint64_t end) {
+  uint64_t start = events::now();
+  bool passed = runRange(shared, begin, end);
+  uint64_t stop = events::now();
+  shared.busy += stop - start;
+  ProgramsRun run{shared.event, events::threadNumber(), start, stop, begin, end - begin};
+  events::tell(ProgramEvents, [&](EventListener &listener) { listener.programsRun(run); });
+  return passed;
+}
+
 } // namespace
 
 void run(LoadedCpuKernel &kernel, const EnqueuedLaunch &launch) {
@@ -222,9 +236,12 @@ void run(LoadedCpuKernel &kernel, const EnqueuedLaunch &launch) {
                       options.print, options.arrays, Stoppable(options.interrupted)};
   static std::atomic<uint64_t> launches{0};
   shared.id = ++launches;
+  shared.event = launch.event;
+  uint64_t begin = launch.event ? events::now() : 0;
+  auto range = launch.event ? runTimed : runRange;
   if (options.cooperative || launch.code.metadata.waits) {
     auto interrupted = [&] { return shared.stoppable.look(), shared.stoppable.isStopped(); };
-    auto program = [&](uint64_t number) { return runRange(shared, number, number + 1); };
+    auto program = [&](uint64_t number) { return range(shared, number, number + 1); };
     Crew crew(count, program, interrupted);
     shared.crew = &crew;
     if (options.cooperative)
@@ -232,22 +249,26 @@ void run(LoadedCpuKernel &kernel, const EnqueuedLaunch &launch) {
     else
       crew.run(ThreadPool::shared());
   } else if (count == 1) {
-    runRange(shared, 0, 1);
+    range(shared, 0, 1);
   } else {
     ThreadPool &pool = ThreadPool::shared();
     float estimate = kernel.programNanoseconds.load(std::memory_order_relaxed);
     bool alone = pool.threads() == 1 || (estimate > 0 && estimate * static_cast<float>(count) < inlineNanoseconds);
     auto start = std::chrono::steady_clock::now();
     if (alone)
-      runRange(shared, 0, count);
+      range(shared, 0, count);
     else
       pool.run(
-          count, [&](uint64_t begin, uint64_t end) { return runRange(shared, begin, end); },
+          count, [&](uint64_t begin, uint64_t end) { return range(shared, begin, end); },
           [&] { shared.stoppable.look(); });
     auto elapsed = std::chrono::duration<float, std::nano>(std::chrono::steady_clock::now() - start).count();
     int threads = alone ? 1 : static_cast<int>(std::min<uint64_t>(pool.threads(), count));
     kernel.programNanoseconds.store(std::max(1.0f, elapsed * static_cast<float>(threads) / static_cast<float>(count)),
                                     std::memory_order_relaxed);
+  }
+  if (launch.event) {
+    LaunchTimes times{launch.event, begin, events::now(), shared.busy};
+    events::tell(LaunchTimeEvents, [&](EventListener &listener) { listener.launchTimes(times); });
   }
   shared.flush();
   if (shared.stoppable.wasInterrupted())

@@ -1,4 +1,5 @@
 #include "runtime/devices/null/NullDevice.h"
+#include "runtime/Events.h"
 #include "runtime/launch/Launch.h"
 #include <cstring>
 #include <map>
@@ -30,6 +31,10 @@ public:
     std::copy(launch.grid, launch.grid + 3, launches.grid);
     launches.stream = launch.options.stream.value_or(currentStream());
     launches.arguments = launch.arguments.vec();
+    if (launch.event) {
+      LaunchTimes times{launch.event, events::now(), events::now(), 0};
+      events::tell(LaunchTimeEvents, [&](EventListener &listener) { listener.launchTimes(times); });
+    }
   }
 
   uint64_t currentStream() override { return static_cast<uint64_t>(index) + 1; }
@@ -42,9 +47,11 @@ public:
     auto address = reinterpret_cast<uint64_t>(::operator new(bytes, alignment));
     std::lock_guard<std::mutex> guard(lock);
     allocations[address] = bytes;
+    tellAllocation(*this, address, bytes);
     return address;
   }
   void release(uint64_t address, uint64_t) override {
+    tellAllocation(*this, address, 0);
     ::operator delete(reinterpret_cast<void *>(address), alignment);
     std::lock_guard<std::mutex> guard(lock);
     allocations.erase(address);

@@ -1,0 +1,161 @@
+// What happens in a process, told to those who listen: kernels are compiled and launched, scopes entered and left,
+// memory allocated. Tools (profiler, visualiser) and the hooks of the Python surface are listeners; none patches
+// another.
+//
+// A listener says what it is interested in. What nobody is interested in costs one relaxed load. Listeners are called
+// on the thread on which the event happens, many at the same time, and hold no lock of ours: they may do what they
+// like, adding and removing listeners too.
+//
+// What a listener throws at a begin is thrown to who was about to begin, and nothing happens; at the end of what went
+// well it is thrown to who waits for it. Nothing else may throw.
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+namespace nacre {
+
+class Device;
+class Kernel;
+struct CompileReport;
+
+// Of a listener; added up.
+enum EventInterest : uint32_t {
+  CompileEvents = 1 << 0,
+  LaunchEvents = 1 << 1,
+  LaunchTimeEvents = 1 << 2, // when the device ran a launch, as the device's own clock says
+  ProgramEvents = 1 << 3,    // when each of the host's threads ran which programs of a launch
+  ScopeEvents = 1 << 4,
+  AllocationEvents = 1 << 5,
+};
+
+// A kernel is asked for that this process does not have yet: it is found on disk or compiled.
+struct CompileEvent {
+  llvm::StringRef name;           // of the kernel
+  void *caller = nullptr;         // what who asks for it has to say besides, or null (python/core: PythonCompile)
+  bool *isSkipped = nullptr;      // at the begin, where it is not null: may be set, and nothing is compiled
+  const Kernel *kernel = nullptr; // at the end; null: it failed
+  const CompileReport *report = nullptr; // at the end; null where it failed
+};
+
+struct LaunchEvent {
+  uint64_t id; // counts the launches of the process that were told; never 0
+  llvm::StringRef name;
+  const Kernel *kernel; // null: Python runs it
+  const Device *device;
+  uint64_t stream;
+  const uint32_t *grid;               // three extents; with a 0 nothing runs
+  llvm::ArrayRef<uint64_t> arguments; // one slot an argument; empty where Python runs it
+  void *caller = nullptr;             // as CompileEvent's (python/core: PythonLaunch)
+  uint64_t begin = 0, end = 0;        // of the call that launched it: nanoseconds of the steady clock
+  bool isFailed = false;              // at the end
+};
+
+// When a launch ran. Comes after its begin, from any thread, and for devices that run behind their host after its end.
+struct LaunchTimes {
+  uint64_t launch;     // LaunchEvent::id
+  uint64_t begin, end; // nanoseconds; of the host's own device: of the steady clock
+  uint64_t busy;       // the sum over the host's threads; on other devices end - begin
+};
+
+// A stretch of a launch's programs on one thread.
+struct ProgramsRun {
+  uint64_t launch;
+  uint64_t thread;       // numbers the host's threads
+  uint64_t begin, end;   // nanoseconds of the steady clock
+  uint64_t first, count; // programs of the linearised grid
+};
+
+struct ScopeEvent {
+  llvm::StringRef name;
+  uint64_t time;          // nanoseconds of the steady clock
+  void *caller = nullptr; // metrics and the like, of who enters the scope
+};
+
+struct AllocationEvent {
+  const Device *device;
+  uint64_t address;
+  uint64_t bytes; // 0: it was released
+};
+
+class EventListener {
+public:
+  explicit EventListener(uint32_t interests) : interests(interests) {}
+  virtual ~EventListener() = default;
+  const uint32_t interests;
+
+  virtual void compileBegin(const CompileEvent &) {}
+  virtual void compileEnd(const CompileEvent &) {}
+  virtual void launchBegin(const LaunchEvent &) {}
+  virtual void launchEnd(const LaunchEvent &) {}
+  virtual void launchTimes(const LaunchTimes &) {}
+  virtual void programsRun(const ProgramsRun &) {}
+  virtual void scopeEnter(const ScopeEvent &) {}
+  virtual void scopeExit(const ScopeEvent &) {}
+  virtual void allocation(const AllocationEvent &) {}
+};
+
+// Ends of events are told in the reverse order. A listener that is removed may still be called, by events that are
+// being told meanwhile.
+void addListener(std::shared_ptr<EventListener> listener);
+void removeListener(const EventListener &listener);
+
+namespace events {
+extern std::atomic<uint32_t> interests; // of all listeners together
+
+// The rest is for those who tell events, once isWanted.
+using Tell = llvm::function_ref<void(EventListener &)>;
+void tell(EventInterest interest, Tell tell);
+void tellReversed(EventInterest interest, Tell tell);
+uint64_t nextLaunch();
+uint64_t threadNumber();
+uint64_t now(); // nanoseconds of the steady clock
+
+inline bool isWanted(uint32_t interest) { return interests.load(std::memory_order_relaxed) & interest; }
+
+// Tells of the launch before and after `launch` runs.
+template <typename Launch> void around(LaunchEvent &event, Launch launch) {
+  event.begin = now();
+  tell(LaunchEvents, [&](EventListener &listener) { listener.launchBegin(event); });
+  auto finish = [&](bool isFailed) {
+    event.end = now();
+    event.isFailed = isFailed;
+    tellReversed(LaunchEvents, [&](EventListener &listener) { listener.launchEnd(event); });
+  };
+  try {
+    launch();
+  } catch (...) {
+    finish(/*isFailed=*/true);
+    throw;
+  }
+  finish(/*isFailed=*/false);
+}
+} // namespace events
+
+// For who has scopes: a profiler's surface.
+inline void enterScope(llvm::StringRef name, void *caller = nullptr) {
+  if (events::isWanted(ScopeEvents))
+    events::tell(ScopeEvents, [event = ScopeEvent{name, events::now(), caller}](EventListener &listener) {
+      listener.scopeEnter(event);
+    });
+}
+inline void exitScope(llvm::StringRef name, void *caller = nullptr) {
+  if (events::isWanted(ScopeEvents))
+    events::tellReversed(ScopeEvents, [event = ScopeEvent{name, events::now(), caller}](EventListener &listener) {
+      listener.scopeExit(event);
+    });
+}
+
+// For devices.
+inline void tellAllocation(const Device &device, uint64_t address, uint64_t bytes) {
+  if (events::isWanted(AllocationEvents))
+    events::tell(AllocationEvents, [event = AllocationEvent{&device, address, bytes}](EventListener &listener) {
+      listener.allocation(event);
+    });
+}
+
+} // namespace nacre
