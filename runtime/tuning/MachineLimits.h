@@ -6,7 +6,7 @@
 
 namespace nacre {
 
-// The size of the last-level cache in bytes; 32 MiB where the machine does not say.
+// The size in bytes of the last-level caches that this process' cores reach; 32 MiB where the machine does not say.
 uint64_t lastLevelCacheBytes();
 
 // Pushes everything else out of the caches: all threads read memory of the last-level cache's size. The memory is

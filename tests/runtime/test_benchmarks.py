@@ -110,7 +110,7 @@ def test_limits_of_the_machine(tuning_folder):
     limits.measured.cache_clear()
     gbps = testing.get_dram_gbps()
     assert 0.5 < gbps < 10000 and 0.0005 < testing.get_max_simd_tflops("float32", 0) < 1000
-    assert testing.get_max_simd_tflops("fp64", 0) < testing.get_max_simd_tflops("fp32", 0) * 1.5
+    assert 0.0005 < testing.get_max_simd_tflops("fp64", 0) < 1000
     assert testing.get_max_tensorcore_tflops("fp16", 0) == testing.get_max_simd_tflops("fp16", 0)
     assert json.loads((tuning_folder / "machine-limits.json").read_text())["limits"]["bandwidth"] == gbps * 1e9
     limits.measured.cache_clear()
@@ -243,7 +243,7 @@ def test_the_page_in_a_browser(tmp_path):
                            f"--user-data-dir={tmp_path / 'profile'}", f"file://{tmp_path / 'results.html'}"],
                           capture_output=True, text=True, timeout=120)  # fmt: skip
     assert done.stdout.count("<circle") == 6 and done.stdout.count("<polygon") == 2 and "<h2>plot</h2>" in done.stdout, done.stdout[-2000:]
-    assert "2.00x" in done.stdout and "memory bandwidth, at most" in done.stdout
+    assert "2.00x" in done.stdout and "measured memory bandwidth" in done.stdout
 
 
 # nacre bench

@@ -316,3 +316,52 @@ def test_no_warning_without_old_parameters():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         launch(make())
+
+
+def test_copies_of_a_tuned_kernel():
+    import copy
+
+    kernel = launch(make())
+    twin = copy.copy(kernel)
+    launch(twin)
+    assert twin.cache == kernel.cache and twin.cache is not kernel.cache and twin.pre_hook.__self__ is twin
+    launch(copy.copy(nacre.heuristics({"FAIL": lambda args: False})(kernel)))
+
+
+def test_progress_on_a_terminal(monkeypatch):
+    import io
+
+    from nacre.runtime.tuning import reporting
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(reporting, "_SILENT_SECONDS", 0)
+    monkeypatch.setenv("COLUMNS", "300")
+    for stream in (Terminal(), io.StringIO()):
+        progress = reporting.Progress("kernel", 3, stream)
+        progress.compiled(2)
+        progress.timing(0, CONFIGS[0])
+        progress.timed(CONFIGS[0], 1.5)
+        progress.timing(1, CONFIGS[1])
+        progress.close()
+        lines = stream.getvalue().split("\r")
+        if not stream.isatty():
+            assert lines == [""]  # silent when piped
+            continue
+        assert lines[1].startswith("tuning kernel: compiled 2 of 3") and "timing 1 of 3 (BLOCK: 32" in lines[2]
+        assert "timing 2 of 3" in lines[3] and "best 1.5 ms: BLOCK: 32" in lines[3] and lines[-1] == ""
+
+
+def test_a_subclass_that_runs_in_its_own_way():
+    calls = []
+
+    class Mine(nacre.runtime.Autotuner):
+        def run(self, *args, **kwargs):
+            calls.append(1)
+            return super().run(*args, **kwargs)
+
+    kernel = Mine(make().fn, ["x", "n", "BLOCK", "FAIL"], CONFIGS, ["n"], None, None, do_bench=once)
+    launch(launch(kernel))
+    assert calls == [1, 1]

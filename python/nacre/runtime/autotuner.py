@@ -81,11 +81,28 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         self.failures = {}
         self.tied = []
         self.bench_time = None
+        self._set_up()
+
+    def _set_up(self):
         self._local = threading.local()
         is_native = type(self).run is Autotuner.run
         places = [(self.arg_names.index(name), part.of if isinstance(part, Bucket) else None) for name, part in zip(key_names(self.keys), self.keys)]
-        only = self.configs[0] if len(self.configs) == 1 and search is None else None
-        self._configure(fn if is_native else None, self.arg_names, places, only)
+        only = self.configs[0] if len(self.configs) == 1 and self.search is None else None
+        self._configure(self.fn if is_native else None, self.arg_names, places, only)
+
+    def __getstate__(self):
+        state = {name: value for name, value in self.__dict__.items() if name != "_local"}
+        for name, default in (("pre_hook", self._default_pre_hook), ("post_hook", self._default_post_hook)):
+            if state[name] == default:
+                state[name] = None
+        return {**state, "cache": dict(self.cache)}
+
+    def __setstate__(self, state):
+        self.cache = state.pop("cache")
+        self.__dict__.update(state)
+        self.pre_hook = self.pre_hook or self._default_pre_hook
+        self.post_hook = self.post_hook or self._default_post_hook
+        self._set_up()
 
     def _refuse_unknown(self, parameter, names):
         unknown = [str(name) for name in names if name not in self.arg_names]

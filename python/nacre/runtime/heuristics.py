@@ -17,7 +17,17 @@ class Heuristics(_core.HeuristicKernel, KernelInterface):
         for name, function in values.items():
             if not callable(function):
                 raise TypeError(f"heuristics of {self.__name__}: {name!r} needs a function of the arguments, found {function!r}")
-        self._configure(fn if type(self).run is Heuristics.run else None, self.arg_names, values)
+        self._set_up()
+
+    def _set_up(self):
+        self._configure(self.fn if type(self).run is Heuristics.run else None, self.arg_names, self.values)
+
+    def __getstate__(self):
+        return dict(self.__dict__)
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._set_up()
 
     def _note(self, error, name):
         """Says where an error comes from that a heuristic raised."""

@@ -14,10 +14,10 @@ def _limits(data):
     try:
         for name, scale in scales.items():
             if name in unit:
-                return [(get_dram_gbps() * scale, "memory bandwidth")]
+                return [(get_dram_gbps() * scale, "measured memory bandwidth")]
         for name, scale in rates.items():
             if name in unit:
-                return [(get_max_simd_tflops("float32", 0) * scale, "float32 arithmetic")]
+                return [(get_max_simd_tflops("float32", 0) * scale, "measured float32 arithmetic")]
     except Exception:  # a page without the line is better than none
         pass
     return []
