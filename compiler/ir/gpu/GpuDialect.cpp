@@ -12,7 +12,21 @@ using namespace nacre::gpu;
 #define GET_TYPEDEF_CLASSES
 #include "compiler/ir/gpu/GpuTypes.cpp.inc"
 
+namespace {
+// A layout is printed once, at the top of the text: #layout, #layout1.
+struct LayoutNames : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+  AliasResult getAlias(Attribute attribute, raw_ostream &stream) const override {
+    if (!isa<LayoutAttr>(attribute))
+      return AliasResult::NoAlias;
+    stream << "layout";
+    return AliasResult::FinalAlias;
+  }
+};
+} // namespace
+
 void GpuDialect::initialize() {
+  addInterfaces<LayoutNames>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "compiler/ir/gpu/GpuAttributes.cpp.inc"
