@@ -89,6 +89,32 @@ def test_scans_keep_the_order(shape, warps, tmp_path):
     kernel.check(tmp_path, "simulate")
 
 
+@pytest.mark.parametrize("type", ["f32", "i8", "i64"])
+@pytest.mark.parametrize("shape, warps", [((256,), 1), ((1024,), 4), ((4, 64), 4), ((64, 4), 16), ((32, 32), 2)])
+def test_gathers_at_a_distance(shape, warps, type, tmp_path):
+    """x[i ^ distance], as sorts ask for it: through registers, lanes or warps, by a distance known at run time."""
+    kernel = GpuKernel(shape, warps)
+    tile, places = kernel.tile(type), kernel.tile("i32")
+    value = kernel.input(type, [n % 100 for n in range(kernel.count)])
+    kernel.parameters.append("%one: i32")
+    kernel.arguments.append("i32=1")
+    for axis, extent in enumerate(shape):
+        coordinate = kernel.add(f"tile.arange 0 : tensor<{extent}xi32>")
+        column = tuple(extent if i == axis else 1 for i in range(len(shape)))
+        if len(shape) > 1:
+            coordinate = kernel.add(f"tile.reshape {coordinate} : tensor<{extent}xi32> -> {kernel.tile('i32', column)}")
+            coordinate = kernel.add(f"tile.broadcast {coordinate} : {kernel.tile('i32', column)} -> {places}")
+        for bit in [*range(extent.bit_length() - 1), 0]:
+            shift = kernel.add(f"arith.constant {bit} : i32")
+            distance = kernel.add(f"arith.shli %one, {shift} : i32")
+            distance = kernel.add(f"tile.splat {distance} : i32 -> {places}")
+            index = kernel.add(f"arith.xori {coordinate}, {distance} : {places}")
+            kernel.output(type, kernel.add(f"tile.gather {value}[{index}] {axis} : {tile}, {places} -> {tile}"))
+            if shape[0] == shape[-1]:  # not the axis's own coordinate
+                kernel.output(type, kernel.add(f"tile.gather {value}[{index}] {len(shape) - 1 - axis} : {tile}, {places} -> {tile}"))
+    kernel.check(tmp_path, "simulate")
+
+
 @pytest.mark.parametrize("warps", [1, 8])
 @pytest.mark.parametrize("count, bins", [(256, 16), (1000, 64), (64, 4096)])
 def test_histograms(count, bins, warps, tmp_path):

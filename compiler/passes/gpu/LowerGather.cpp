@@ -1,5 +1,6 @@
-// Gathers: the source lies in shared memory, and every thread reads what its indices name. Histograms: counters in
-// shared memory, one atomic for each element.
+// Gathers: the source lies in shared memory, and every thread reads what its indices name; those at one distance have a
+// way of their own (DistanceGather.h). Histograms: counters in shared memory, one atomic for each element.
+#include "compiler/passes/gpu/DistanceGather.h"
 #include "compiler/passes/gpu/Exchange.h"
 
 using namespace mlir;
@@ -13,6 +14,10 @@ int64_t nacre::gpu::gatherScratch(tile::GatherOp op) {
 }
 
 LogicalResult Lowering::lowerGather(tile::GatherOp op) {
+  if (std::optional<DistanceGather> gather = matchDistanceGather(op)) {
+    define(op, lowerDistanceGather(*this, op, *gather));
+    return success();
+  }
   auto sourceType = cast<RankedTensorType>(op.getSource().getType());
   Type element = sourceType.getElementType(), resultType = op.getType();
   const LinearLayout &source = layoutOf(sourceType), &result = layoutOf(resultType);

@@ -5,8 +5,10 @@
 // (`registers`); they are never packed into a struct. What an operation does between threads goes through Machine.
 //
 // The files: Lowering.cpp (the walk, places of elements), LowerElementwise.cpp, LowerControl.cpp, LowerMemory.cpp,
-// LowerAtomics.cpp, LowerShapes.cpp, LowerReduce.cpp, LowerScan.cpp (gathers and histograms too), LowerShared.cpp (what
-// else goes through shared memory), LowerDebugging.cpp, LowerInlineCode.cpp. A file adds its operations to the switch in Lowering::lower.
+// LowerAtomics.cpp, LowerShapes.cpp, LowerConvert.cpp, LowerReduce.cpp, LowerScan.cpp, LowerGather.cpp (histograms too),
+// DistanceGather.cpp, LowerShared.cpp (what else goes through shared memory), LowerDebugging.cpp, LowerInlineCode.cpp;
+// Exchange.cpp is what those share that move data between threads. A file adds its operations to the switch in
+// Lowering::lower.
 #pragma once
 
 #include "compiler/ir/gpu/ShapeLayouts.h"

@@ -77,7 +77,7 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
       op->setAttr(orderedAttribute, UnitAttr::get(&getContext()));
     else
       op->removeAttr(orderedAttribute);
-    if (!isOrdered || !scratch.byWarp)
+    if (!scratch.mayBeIdle && (!isOrdered || scratch.meetsWithin))
       pending.clear();
     pending.insert({begin, begin + scratch.bytes});
   }

@@ -1,4 +1,5 @@
 #include "compiler/passes/gpu/Scratch.h"
+#include "compiler/passes/gpu/DistanceGather.h"
 #include "compiler/passes/gpu/Exchange.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -43,7 +44,10 @@ ScratchUse nacre::gpu::scratchOf(Operation *op) {
     Type element = getElementTypeOrSelf(convert.getType());
     Conversion plan = planFor(element, layoutOf(convert.getSource()), layoutOf(convert.getResult()));
     return {static_cast<int64_t>(plan.scratchBytes(llvm::Log2_64(Lowering::byteSize(element)))),
-            plan.memory.withinWarp};
+            !plan.memory.withinWarp};
   }
-  return {bytesOf(op), false};
+  if (auto gather = dyn_cast<tile::GatherOp>(op))
+    if (std::optional<DistanceGather> atDistance = matchDistanceGather(gather))
+      return {atDistance->scratchBytes(getElementTypeOrSelf(gather.getType())), true, /*mayBeIdle=*/true};
+  return {bytesOf(op)};
 }

@@ -7,9 +7,11 @@ namespace nacre::gpu {
 
 struct ScratchUse {
   int64_t bytes = 0;
-  // Every warp uses bytes of its own, and no barrier of the block stands within the operation. Otherwise the operation
-  // writes first, all threads meet, and then it reads.
-  bool byWarp = false;
+  // The operation writes first, then all threads of the block meet, then it reads. Otherwise every warp uses bytes of
+  // its own, and no barrier of the block stands within the operation.
+  bool meetsWithin = true;
+  // Depending on values, it may use nothing and have no barrier at all, not even the one before it.
+  bool mayBeIdle = false;
 };
 
 // By the layouts of its operands and results; no bytes: none.

@@ -1,0 +1,190 @@
+#include "compiler/passes/gpu/DistanceGather.h"
+#include "compiler/passes/gpu/Exchange.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::gpu;
+
+// ---- Recognition
+
+// The axis of `from` that a reshape leaves as `axis` of `to`: none where it does more than add and drop axes of
+// extent 1.
+static std::optional<unsigned> axisBefore(ArrayRef<int64_t> from, ArrayRef<int64_t> to, unsigned axis) {
+  SmallVector<unsigned> left, right;
+  for (unsigned i = 0; i < from.size(); ++i)
+    if (from[i] != 1)
+      left.push_back(i);
+  for (unsigned i = 0; i < to.size(); ++i)
+    if (to[i] != 1)
+      right.push_back(i);
+  if (left.size() != right.size())
+    return std::nullopt;
+  for (auto [i, j] : llvm::zip(left, right)) {
+    if (from[i] != to[j])
+      return std::nullopt;
+    if (j == axis)
+      return i;
+  }
+  return std::nullopt;
+}
+
+// Whether each element is its own coordinate along the axis.
+static bool isCoordinate(Value value, unsigned axis) {
+  Operation *op = value.getDefiningOp();
+  if (auto arange = dyn_cast_if_present<tile::ArangeOp>(op))
+    return arange.getStart() == 0;
+  if (auto convert = dyn_cast_if_present<ConvertOp>(op))
+    return isCoordinate(convert.getSource(), axis);
+  if (!isa_and_present<tile::ReshapeOp, tile::ExpandDimsOp, tile::BroadcastOp>(op))
+    return false;
+  Value source = op->getOperand(0);
+  ArrayRef<int64_t> from = tile::shapeOf(source.getType()), to = tile::shapeOf(value.getType());
+  if (isa<tile::BroadcastOp>(op))
+    return from[axis] == to[axis] && isCoordinate(source, axis);
+  std::optional<unsigned> before = axisBefore(from, to, axis);
+  return before && isCoordinate(source, *before);
+}
+
+static Value splatScalar(Value value) {
+  while (auto convert = value.getDefiningOp<ConvertOp>())
+    value = convert.getSource();
+  auto splat = value.getDefiningOp<tile::SplatOp>();
+  return splat ? splat.getSource() : Value();
+}
+
+std::optional<DistanceGather> nacre::gpu::matchDistanceGather(tile::GatherOp op) {
+  Value index = op.getIndex();
+  while (auto convert = index.getDefiningOp<ConvertOp>())
+    index = convert.getSource();
+  auto flip = index.getDefiningOp<arith::XOrIOp>();
+  const LinearLayout &layout = layoutOf(op.getType());
+  if (!flip || op.getSource().getType() != op.getType() || !getElementTypeOrSelf(flip.getType()).isInteger(32))
+    return std::nullopt;
+  for (auto [place, other] : {std::pair(flip.getLhs(), flip.getRhs()), std::pair(flip.getRhs(), flip.getLhs())})
+    if (Value distance = splatScalar(other); distance && isCoordinate(place, op.getAxis()))
+      if (std::optional<ScanPlan> axis = planScan(layout, op.getAxis()))
+        return DistanceGather{distance, std::move(*axis)};
+  return std::nullopt;
+}
+
+int64_t DistanceGather::scratchBytes(Type element) const {
+  bool crossesWarps = llvm::any_of(axis.inputs, [](auto &input) { return input.place == Place::Warp; });
+  int64_t values = int64_t(1) << axis.layout.inputBits();
+  return crossesWarps ? values * Lowering::byteSize(element) : 0;
+}
+
+// ---- Lowering
+
+namespace {
+
+class Exchange {
+public:
+  Exchange(Lowering &lowering, tile::GatherOp op, const DistanceGather &gather)
+      : lowering(lowering), b(lowering.b), op(op), gather(gather), element(getElementTypeOrSelf(op.getType())),
+        distance(lowering.scalar(gather.distance)), values(lowering.registers(op.getSource())) {}
+
+  SmallVector<Value> run() {
+    exchangeRegisters();
+    exchangeWhere(Place::Lane, [&](Value lanes) { return betweenLanes(lanes); });
+    exchangeWhere(Place::Warp, [&](Value warps) { return betweenWarps(warps); });
+    return values;
+  }
+
+private:
+  // The bits of the distance that belong to a place, where the place's number has them; null: none does.
+  Value shareOf(Place place) {
+    std::map<int, uint32_t> masks; // by how far the bits are shifted
+    for (auto [bit, input] : llvm::enumerate(gather.axis.inputs))
+      if (input.place == place)
+        masks[static_cast<int>(input.bit) - static_cast<int>(bit)] |= uint32_t(1) << bit;
+    Value sum;
+    for (auto [shift, mask] : masks) {
+      Value bits = LLVM::AndOp::create(b, distance, lowering.i32(mask));
+      if (shift > 0)
+        bits = LLVM::ShlOp::create(b, bits, lowering.i32(shift));
+      else if (shift < 0)
+        bits = LLVM::LShrOp::create(b, bits, lowering.i32(-shift));
+      sum = sum ? Value(LLVM::OrOp::create(b, sum, bits)) : bits;
+    }
+    return sum;
+  }
+
+  Value isNotZero(Value number) { return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, number, lowering.i32(0)); }
+
+  void exchangeRegisters() {
+    for (auto [bit, input] : llvm::enumerate(gather.axis.inputs)) {
+      if (input.place != Place::Register)
+        continue;
+      Value isAsked = isNotZero(LLVM::AndOp::create(b, distance, lowering.i32(int64_t(1) << bit)));
+      for (uint32_t reg = 0; reg < values.size(); ++reg) {
+        uint32_t other = reg ^ (uint32_t(1) << input.bit);
+        if (other < reg)
+          continue;
+        Value low = LLVM::SelectOp::create(b, isAsked, values[other], values[reg]);
+        values[other] = LLVM::SelectOp::create(b, isAsked, values[reg], values[other]);
+        values[reg] = low;
+      }
+    }
+  }
+
+  // All threads have the same distance: they take the same way.
+  void exchangeWhere(Place place, llvm::function_ref<SmallVector<Value>(Value)> exchange) {
+    Value share = shareOf(place);
+    if (!share)
+      return;
+    SmallVector<Type> types(values.size(), values.front().getType());
+    auto branch = scf::IfOp::create(b, types, isNotZero(share), /*addThenBlock=*/true, /*addElseBlock=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, values);
+    b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(b, exchange(share));
+    values.assign(branch.result_begin(), branch.result_end());
+  }
+
+  SmallVector<Value> betweenLanes(Value lanes) {
+    Value asked = LLVM::XOrOp::create(b, lowering.laneId(), lanes);
+    return sendWords(lowering, values, element,
+                     [&](Value word) { return lowering.machine.shuffleFrom(b, word, asked); });
+  }
+
+  // A warp's values lie together, each lane's vectors side by side.
+  SmallVector<Value> betweenWarps(Value warps) {
+    int64_t size = Lowering::byteSize(element), lanes = lowering.block.lanes;
+    int64_t width = std::min<int64_t>(16 / size, values.size()), vectorBytes = width * size;
+    int64_t warpBytes = static_cast<int64_t>(values.size()) * size * lanes;
+    lowering.barrierBefore(op);
+    Value base = lowering.scratch(op);
+    auto placeOf = [&](Value warp) {
+      Value lane = LLVM::MulOp::create(b, lowering.laneId(), lowering.i32(vectorBytes));
+      Value start = LLVM::MulOp::create(b, warp, lowering.i32(warpBytes));
+      return lowering.byteOffset(base, LLVM::AddOp::create(b, start, lane));
+    };
+    auto vectorAt = [&](Value place, int64_t first) {
+      return first ? lowering.byteOffset(place, lowering.i32(first * size * lanes)) : place;
+    };
+    Value own = placeOf(lowering.warpId()), other = placeOf(LLVM::XOrOp::create(b, lowering.warpId(), warps));
+    for (int64_t first = 0; first < static_cast<int64_t>(values.size()); first += width)
+      writeShared(lowering, ArrayRef(values).slice(first, width), element, vectorAt(own, first), Value());
+    lowering.barrier();
+    SmallVector<Value> result;
+    for (int64_t first = 0; first < static_cast<int64_t>(values.size()); first += width)
+      llvm::append_range(result, readShared(lowering, element, width, vectorAt(other, first)));
+    return result;
+  }
+
+  Lowering &lowering;
+  gpu::Builder &b;
+  tile::GatherOp op;
+  const DistanceGather &gather;
+  Type element;
+  Value distance;
+  SmallVector<Value> values;
+};
+
+} // namespace
+
+SmallVector<Value> nacre::gpu::lowerDistanceGather(Lowering &lowering, tile::GatherOp op,
+                                                   const DistanceGather &gather) {
+  return Exchange(lowering, op, gather).run();
+}
