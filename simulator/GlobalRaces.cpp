@@ -1,20 +1,73 @@
 // Races in global memory: between blocks, by a clock of each block; within a block, by the vector clocks of its warps.
 #include "simulator/Races.h"
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <sys/mman.h>
 
 namespace nacre::simulator {
 
+namespace {
+
+// Mappings of shadows that have gone, for those to come: small launches come by the thousand, and new pages are dear.
+class MappingPool {
+public:
+  void *take(size_t size) {
+    {
+      std::lock_guard lock(mutex);
+      for (size_t i = 0; i < kept.size(); ++i)
+        if (kept[i].second == size) {
+          void *memory = kept[i].first;
+          kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(i));
+          total -= size;
+          return memory;
+        }
+    }
+    return nullptr;
+  }
+  bool keep(void *memory, size_t size) {
+    std::lock_guard lock(mutex);
+    if (total + size > mostKept)
+      return false;
+    kept.emplace_back(memory, size);
+    total += size;
+    return true;
+  }
+
+private:
+  static constexpr size_t mostKept = 32 << 20;
+  std::mutex mutex;
+  std::vector<std::pair<void *, size_t>> kept;
+  size_t total = 0;
+};
+MappingPool &mappingPool() {
+  static auto *pool = new MappingPool; // outlives every module
+  return *pool;
+}
+constexpr size_t mostPooled = 2 << 20, smallestHuge = 16 << 20;
+
+} // namespace
+
 MemoryShadow::MemoryShadow(uint64_t bytes, uint32_t shift) : shift(shift) {
-  size_t size = ((bytes >> shift) + 1) * sizeof(GlobalShadow);
-  // Zero pages that cost nothing until they are touched.
-  void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED)
-    throw Error("no memory for the record of global accesses");
+  size_t size = std::bit_ceil(((bytes >> shift) + 1) * sizeof(GlobalShadow));
+  void *memory = size <= mostPooled ? mappingPool().take(size) : nullptr;
+  if (memory) {
+    std::memset(memory, 0, ((bytes >> shift) + 1) * sizeof(GlobalShadow));
+  } else {
+    // Zero pages that cost nothing until they are touched.
+    memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+      throw Error("no memory for the record of global accesses");
+    if (size >= smallestHuge)
+      madvise(memory, size, MADV_HUGEPAGE);
+  }
   entries = static_cast<GlobalShadow *>(memory);
   mapped = size;
 }
-MemoryShadow::~MemoryShadow() { munmap(entries, mapped); }
+MemoryShadow::~MemoryShadow() {
+  if (mapped > mostPooled || !mappingPool().keep(entries, mapped))
+    munmap(entries, mapped);
+}
 
 namespace {
 

@@ -62,13 +62,17 @@ static void reportGlobal(Warp &warp, uint32_t lane, uint64_t address, uint64_t b
   launch.report(warp, lane, FindingKind::OutOfBounds, message);
 }
 
-static bool misaligned(Warp &warp, uint32_t lane, uint64_t address, const Access &access, const char *space) {
-  if ((address & (access.alignment - 1)) == 0)
-    return false;
+[[gnu::noinline]] static void reportMisaligned(Warp &warp, uint32_t lane, uint64_t address, const Access &access,
+                                               const char *space) {
   warp.launch->report(warp, lane, FindingKind::Misaligned,
                       std::string(space) + " " + verb(access.kind) + " of " + std::to_string(access.bytes) +
                           " bytes at " + hexadecimal(address) + ", which is not a multiple of " +
                           std::to_string(access.alignment));
+}
+static inline bool misaligned(Warp &warp, uint32_t lane, uint64_t address, const Access &access, const char *space) {
+  if ((address & (access.alignment - 1)) == 0)
+    return false;
+  reportMisaligned(warp, lane, address, access, space);
   return true;
 }
 
@@ -258,14 +262,19 @@ static uint32_t resolveShared(Warp &warp, uint32_t mask, uint64_t *address, std:
   uint32_t good = 0;
   bool strong = access.order != MemoryOrder::Weak || access.kind == AccessKind::Atomic;
   bool checks = warp.launch->checks;
+  Block &block = *warp.block;
   forEachLane(mask, [&](unsigned lane) {
     if (misaligned(warp, lane, address[lane], access, "shared"))
       return;
-    SharedRange range = sharedRange(warp, lane, address[lane], access.bytes,
-                                    access.kind == AccessKind::Read    ? "shared load"
-                                    : access.kind == AccessKind::Write ? "shared store"
-                                                                       : "shared atomic");
-    if (!range.block)
+    SharedRange range{&block, static_cast<uint32_t>(address[lane]) - sharedStart, nullptr};
+    if (address[lane] >> clusterShift == 0 && uint64_t(range.offset) + access.bytes <= block.sharedBytes)
+      range.data = block.shared.data + range.offset; // its own, as nearly always
+    else
+      range = sharedRange(warp, lane, address[lane], access.bytes,
+                          access.kind == AccessKind::Read    ? "shared load"
+                          : access.kind == AccessKind::Write ? "shared store"
+                                                             : "shared atomic");
+    if (!range.data)
       return;
     host[lane] = range.data;
     good |= 1u << lane;

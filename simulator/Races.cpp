@@ -55,6 +55,15 @@ static void conflict(Warp &warp, Block &owner, FindingKind kind, const SharedAcc
 
 // A strong read does not hide a plain one of the same agent: more may race with that.
 static void recordRead(Warp &warp, Block &owner, SharedShadow &shadow, const SharedAccess &access) {
+  if (shadow.readers) { // again at the same time, as in a loop between barriers
+    const ReaderSet &set = owner.readerSets[shadow.readers - 1];
+    if (access.agent < set.reads.size() && set.reads[access.agent].clock == access.clock &&
+        (access.strong || !set.reads[access.agent].strong))
+      return;
+  } else if (shadow.readAgent == access.agent && shadow.readClock == access.clock &&
+             (access.strong || !(shadow.readFlags & ShadowStrong))) {
+    return;
+  }
   auto put = [&](ReaderSet &set, uint32_t agent, ReaderSet::Read read) {
     if (set.reads.size() <= agent)
       set.reads.resize(agent + 1);
