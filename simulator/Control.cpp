@@ -2,6 +2,7 @@
 #include "simulator/Execute.h"
 #include "simulator/Memory.h"
 #include "simulator/Print.h"
+#include "simulator/Undefined.h"
 
 namespace nacre::simulator {
 
@@ -191,8 +192,11 @@ Status enter(Warp &warp, const CallPlan &plan, uint32_t functionIndex, uint32_t 
                   caller->parameters.data() + size_t(lane) * caller->function->parameterBytes + from, bytes);
     });
   };
-  for (const CallPlan::Copy &copy : plan.arguments)
+  for (const CallPlan::Copy &copy : plan.arguments) {
     copyIn(copy.caller, copy.callee, copy.bytes);
+    if (!warp.undefined.empty())
+      passUndefined(warp, caller, copy.caller, frame, copy.callee, copy.bytes, mask);
+  }
   // The callee's lanes become a fragment of their own; the others go on after the call.
   Fragment &current = warp.fragments[warp.current];
   current.mask = warp.active & ~mask;

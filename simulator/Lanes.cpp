@@ -152,11 +152,14 @@ void returnLanes(Warp &warp, uint32_t mask) {
   if (!frame->parent)
     return exitLanes(warp, mask);
   Frame *parent = frame->parent;
-  for (const CallPlan::Copy &copy : frame->call->results)
+  for (const CallPlan::Copy &copy : frame->call->results) {
+    if (!warp.undefined.empty())
+      passUndefined(warp, frame, copy.callee, parent, copy.caller, copy.bytes, mask);
     forEachLane(mask, [&](unsigned lane) {
       std::memcpy(parent->parameters.data() + size_t(lane) * parent->function->parameterBytes + copy.caller,
                   frame->parameters.data() + size_t(lane) * frame->function->parameterBytes + copy.callee, copy.bytes);
     });
+  }
   uint32_t returnPc = frame->returnPc;
   fragment.mask &= ~mask;
   warp.active = fragment.mask;
@@ -307,11 +310,11 @@ SliceEnd runWarp(Warp &warp, uint32_t budget) {
       OpCounters &counter = counters[warp.pc];
       ++warp.executed;
       Status status = Status::Next;
+      if (!warp.undefined.empty())
+        watchUndefined(warp, op, mask);
       if (mask) {
         if (watch)
           watchRegisters(warp, op, mask);
-        if (!warp.undefined.empty())
-          watchUndefined(warp, op, mask);
         uint32_t at = warp.pc;
         status = op.handler(warp, op, mask);
         if (status != Status::Blocked) {

@@ -136,6 +136,8 @@ Status loadFrameParameter(Warp &warp, const Op &op, uint32_t mask) {
       if (op.flags && !parts[k].sink)
         warp.at<uint32_t>(parts[k].slot)[lane] &= 0xFFFF;
     });
+  if (!warp.undefined.empty())
+    takeUndefinedArgument(warp, op, mask);
   return Status::Next;
 }
 Status storeFrameParameter(Warp &warp, const Op &op, uint32_t mask) {
@@ -146,6 +148,8 @@ Status storeFrameParameter(Warp &warp, const Op &op, uint32_t mask) {
       std::byte *to = frame.parameters.data() + size_t(lane) * frame.function->parameterBytes + op.offset;
       std::memcpy(to + k * op.bytes, warp.at<std::byte>(parts[k].slot) + lane * parts[k].bytes, op.bytes);
     });
+  if (!warp.undefined.empty())
+    noteUndefinedArgument(warp, op, mask);
   return Status::Next;
 }
 

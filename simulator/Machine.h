@@ -67,11 +67,15 @@ struct WgmmaInFlight {
   const std::vector<uint32_t> *reads = nullptr, *writes = nullptr;
 };
 
-// A register that was loaded from local memory which nothing had written. Copies of it are no mistake, uses are.
+// A register whose value is undefined: loaded from local memory that nothing had written, or shuffled from a lane that
+// was not there. To have it is no mistake, to use it is.
 struct Undefined {
-  const Frame *frame;
-  uint32_t offset;                            // of the register in the frame
-  uint32_t op;                                // the load
+  const Frame *frame = nullptr;
+  uint32_t offset = 0; // of the register in the frame
+  FindingKind kind = FindingKind::Uninitialised;
+  uint32_t op = 0;                            // where it comes from
+  SourcePlace place;                          // of it
+  std::string message;                        // what to say when it is used
   std::array<uint16_t, laneCount> bytes = {}; // by lane: a bit for each byte that is undefined
   uint32_t lanes() const {
     uint32_t mask = 0;
@@ -310,7 +314,7 @@ struct LaunchState {
 
   void report(const Warp &warp, uint32_t lane, FindingKind kind, std::string message, uint32_t otherOp = ~0u);
   void reportAt(FindingKind kind, std::string message, uint32_t op, uint32_t otherOp, const Block *block,
-                const Warp *warp, uint32_t lane);
+                const Warp *warp, uint32_t lane, const SourcePlace *place = nullptr);
   const Allocation *find(uint64_t address) const;
 };
 

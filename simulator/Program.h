@@ -185,6 +185,7 @@ struct Program {
   std::vector<uint32_t> lineOf;
   SourcePlace place(uint32_t op, const Frame *frame = nullptr) const;
   void findLines();
+  uint32_t raceKey(uint32_t op) const; // the same for all ops of one place of the source
 };
 
 // Where shared memory begins in its space, and the windows of generic addresses. Global, constant and kernel parameter

@@ -104,6 +104,20 @@ SourcePlace Program::place(uint32_t op, const Frame *frame) const {
   return result;
 }
 
+uint32_t Program::raceKey(uint32_t op) const {
+  if (op >= infos.size())
+    return op;
+  uint32_t own = syntax->ownPlace(infos[op].instruction->place);
+  if (!own)
+    return op;
+  // The first place of its line.
+  for (uint32_t i = 1; i < own; ++i)
+    if (syntax->places[i].file == syntax->places[own].file && syntax->places[i].line == syntax->places[own].line &&
+        syntax->places[i].column == syntax->places[own].column)
+      return 0x80000000u | i;
+  return 0x80000000u | own;
+}
+
 void Program::findLines() {
   if (lineOf.size() == ops.size())
     return;
@@ -125,11 +139,15 @@ void Program::findLines() {
 }
 
 void LaunchState::reportAt(FindingKind kind, std::string message, uint32_t op, uint32_t otherOp, const Block *block,
-                           const Warp *warp, uint32_t lane) {
+                           const Warp *warp, uint32_t lane, const SourcePlace *place) {
   std::lock_guard lock(mutex);
   FindingKey key{kind, op, otherOp};
-  if (otherOp != ~0u && op > otherOp) // a race is one, whichever access comes second
-    std::swap(key.op, key.other);
+  if (kind == FindingKind::SharedRace || kind == FindingKind::ProxyRace || kind == FindingKind::GlobalRace) {
+    // A race is one, whichever access comes second and however often a loop was unrolled.
+    key.op = program->raceKey(op), key.other = program->raceKey(otherOp);
+    if (key.op > key.other)
+      std::swap(key.op, key.other);
+  }
   for (size_t i = 0; i < findingKeys.size(); ++i)
     if (findingKeys[i] == key) {
       ++findings[i].count;
@@ -140,7 +158,7 @@ void LaunchState::reportAt(FindingKind kind, std::string message, uint32_t op, u
   Finding finding;
   finding.kind = kind;
   finding.message = std::move(message);
-  finding.place = program->place(op, warp && warp->pc == op ? warp->frame : nullptr);
+  finding.place = place ? *place : program->place(op, warp && warp->pc == op ? warp->frame : nullptr);
   if (otherOp != ~0u)
     finding.other = program->place(otherOp);
   if (op < program->infos.size())
@@ -212,7 +230,10 @@ std::string Report::text() const {
       out += "; " + std::to_string(finding.count) + " times";
     out += "\n";
     if (finding.other.ptxLine)
-      out += "    the other access: " + finding.other.text() + "\n";
+      out += (finding.kind == FindingKind::Uninitialised || finding.kind == FindingKind::SynchronisationMisuse
+                  ? "    its use: "
+                  : "    the other access: ") +
+             finding.other.text() + "\n";
   }
   char line[256];
   std::snprintf(line, sizeof line, "%s: %s, %zu finding%s; %llu warp instructions, %llu thread instructions, %.3f s\n",

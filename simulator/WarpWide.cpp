@@ -4,6 +4,7 @@
 // same mask, which need not be the same line of PTX (PTX ISA, "Independent thread scheduling"). Lanes that have exited
 // are not waited for; a shuffle that reads one is an error.
 #include "simulator/Execute.h"
+#include "simulator/Undefined.h"
 
 namespace nacre::simulator {
 namespace {
@@ -17,6 +18,8 @@ struct Exchange {
   uint32_t votes = 0;                                     // operand a, where it is a predicate
   uint32_t result[laneCount] = {};
   uint32_t predicate = 0;
+  uint32_t undefinedValues = 0, undefinedResults = 0; // lanes
+  std::unique_ptr<Undefined> origin;                  // of undefined results
   uint32_t groupOf(unsigned lane) const { return members[lane] & lanes; }
 };
 
@@ -46,8 +49,12 @@ void bring(const Warp &warp, const Op &op, uint32_t lanes, Exchange &exchange) {
   else
     forEachLane(lanes, [&](unsigned lane) { exchange.value[lane] = warp.at<uint32_t>(op.a)[lane]; });
   exchange.lanes |= lanes;
+  if (const Undefined *entry = warp.undefined.empty() ? nullptr : undefinedValue(warp, op.a)) {
+    exchange.undefinedValues |= entry->lanes() & lanes;
+    exchange.origin = std::make_unique<Undefined>(*entry);
+  }
 }
-void take(const Warp &warp, const Op &op, uint32_t lanes, const Exchange &exchange) {
+void take(Warp &warp, const Op &op, uint32_t lanes, const Exchange &exchange) {
   auto put = [&](uint32_t &d) { d = (d & ~lanes) | (exchange.predicate & lanes); };
   if (op.flags & PredicateResultFlag)
     put(warp.predicate(op.d));
@@ -55,7 +62,25 @@ void take(const Warp &warp, const Op &op, uint32_t lanes, const Exchange &exchan
     forEachLane(lanes, [&](unsigned lane) { warp.at<uint32_t>(op.d)[lane] = exchange.result[lane]; });
   if (op.flags & SecondFlag)
     put(warp.predicate(warp.program->parts[op.first].slot));
+  if (exchange.undefinedResults || !warp.undefined.empty())
+    setUndefined(warp, op.d, lanes, exchange.undefinedResults, exchange.origin.get());
 }
+
+// The registers of a fragment, while something is done for it.
+class AsIf {
+public:
+  AsIf(Warp &warp, const Fragment &fragment) : warp(warp), base(warp.bases[FrameBase]), frame(warp.frame) {
+    warp.bases[FrameBase] = fragment.frame->registers.data;
+    warp.frame = fragment.frame;
+  }
+  ~AsIf() { warp.bases[FrameBase] = base, warp.frame = frame; }
+  AsIf(const AsIf &) = delete;
+
+private:
+  Warp &warp;
+  std::byte *base;
+  Frame *frame;
+};
 
 bool sameOperation(const Op &a, const Op &b) {
   return a.handler == b.handler && (a.flags & ~SecondFlag) == (b.flags & ~SecondFlag) && a.bytes == b.bytes;
@@ -63,15 +88,13 @@ bool sameOperation(const Op &a, const Op &b) {
 
 // Lanes of other fragments that wait at such an operation bring what they have.
 void bringOthers(Warp &warp, const Op &op, Exchange &exchange) {
-  std::byte *own = warp.bases[FrameBase];
   for (size_t i = 0; i < warp.fragments.size(); ++i) {
     const Fragment &other = warp.fragments[i];
     if (i == warp.current || !other.gathering || !other.mask || !sameOperation(warp.program->ops[other.pc], op))
       continue;
-    warp.bases[FrameBase] = other.frame->registers.data;
+    AsIf asIf(warp, other);
     bring(warp, warp.program->ops[other.pc], other.mask, exchange);
   }
-  warp.bases[FrameBase] = own;
 }
 
 // The lanes of groups that are complete: all that a mask names are here with that mask, or have exited.
@@ -149,20 +172,20 @@ template <ExchangeFunction compute> Status exchangeHandler(Warp &warp, const Op 
   checkMembership(warp, exchange, complete & mask);
   finish(complete);
   take(warp, op, complete & mask, exchange);
-  std::byte *own = warp.bases[FrameBase];
   for (size_t i = 0, count = warp.fragments.size(); i < count; ++i) {
     Fragment &other = warp.fragments[i];
     uint32_t lanes = other.mask & complete;
     if (i == warp.current || !other.gathering || !lanes || !sameOperation(warp.program->ops[other.pc], op))
       continue;
-    warp.bases[FrameBase] = other.frame->registers.data;
-    take(warp, warp.program->ops[other.pc], lanes, exchange);
+    {
+      AsIf asIf(warp, other);
+      take(warp, warp.program->ops[other.pc], lanes, exchange);
+    }
     OpCounters &counter = currentWorker->counters[other.pc];
     ++counter.executions;
     counter.threads += static_cast<uint32_t>(std::popcount(lanes));
     sendOn(warp, i, lanes);
   }
-  warp.bases[FrameBase] = own;
   sendOn(warp, warp.current, complete & mask);
   warp.active = warp.fragments[warp.current].mask;
   warp.fragments[warp.current].gathering = warp.fragments[warp.current].blocked = true;
@@ -190,6 +213,22 @@ template <ExchangeFunction compute> void emitExchange(Decoder &decoder, bool syn
 
 enum class Shuffle : uint8_t { Up, Down, Butterfly, Index };
 
+// A shuffle from a lane that does not take part gives an undefined value; to use it is the mistake.
+void noteAbsent(const Warp &warp, Exchange &exchange, unsigned lane, unsigned from) {
+  exchange.undefinedResults |= 1u << lane;
+  if (!warp.launch->checks || (exchange.origin && exchange.origin->op == warp.pc))
+    return;
+  exchange.origin = std::make_unique<Undefined>();
+  exchange.origin->kind = FindingKind::SynchronisationMisuse;
+  exchange.origin->op = warp.pc;
+  exchange.origin->place = warp.program->place(warp.pc, warp.frame);
+  exchange.origin->message = "shfl reads lane " + std::to_string(from) + ", which " +
+                             (!(warp.present >> from & 1) ? "the block does not have"
+                              : !(warp.live >> from & 1)  ? "has exited"
+                                                          : "does not take part") +
+                             ": its value is undefined, and is used";
+}
+
 void shuffle(Warp &warp, const Op &op, Exchange &exchange) {
   forEachLane(exchange.lanes, [&](unsigned lane) {
     int bval = static_cast<int>(exchange.second[lane] & 31), cval = static_cast<int>(exchange.third[lane] & 31),
@@ -215,13 +254,10 @@ void shuffle(Warp &warp, const Op &op, Exchange &exchange) {
       j = own;
     exchange.predicate |= uint32_t(inside) << lane;
     if (inside && !(exchange.groupOf(lane) >> j & 1) && j != own) {
-      warp.launch->report(warp, lane, FindingKind::SynchronisationMisuse,
-                          "shfl reads lane " + std::to_string(j) + ", which " +
-                              (!(warp.present >> j & 1) ? "the block does not have"
-                               : !(warp.live >> j & 1)  ? "has exited"
-                                                        : "does not take part") +
-                              ": its value is undefined");
+      noteAbsent(warp, exchange, lane, static_cast<unsigned>(j));
       j = own;
+    } else if (exchange.undefinedValues >> j & 1) {
+      exchange.undefinedResults |= 1u << lane;
     }
     exchange.result[lane] = static_cast<uint32_t>(exchange.value[j]);
   });

@@ -146,3 +146,54 @@ def test_lanes_that_never_come_are_named(exchange):
 def test_a_mask_without_the_lane_itself():
     report, _ = run("setp.lt.u32 %p1, %r1, 8;\n@%p1 bar.warp.sync 0xF;")
     assert any("lane 4 executes it but is not in its member mask" in finding.message for finding in report.findings), str(report)
+
+
+SHUFFLE_DOWN = """
+setp.ge.u32 %p1, %r1, 20;
+@%p1 exit;
+shfl.sync.down.b32 %r2, %r1, 16, 31, -1;
+add.u32 %r3, %r1, 16; setp.lt.u32 %p2, %r3, 20; add.u32 %r4, %r1, %r2;
+"""
+
+
+@pytest.mark.parametrize(
+    "keep",
+    [
+        "selp.b32 %r5, %r4, %r1, %p2;",
+        "setp.gt.u32 %p3, %r4, 5; and.pred %p4, %p2, %p3; selp.b32 %r5, %r1, %r1, %p4;",
+        "setp.gt.u32 %p3, %r4, 5; not.pred %p5, %p2; or.pred %p4, %p5, %p3; selp.b32 %r5, %r1, %r1, %p4;",
+        "mov.b32 %r5, %r1; @%p2 mov.b32 %r5, %r4;",
+    ],
+)
+def test_a_value_from_nobody_may_be_thrown_away(keep):
+    report, _ = run(SHUFFLE_DOWN + keep + "st.global.u32 [%rd2], %r5;")
+    assert report.clean, str(report)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "st.global.u32 [%rd2], %r4;",
+        "setp.gt.u32 %p3, %r4, 5; @%p3 st.global.u32 [%rd2], %r1;",
+        "setp.gt.u32 %p3, %r4, 5; not.pred %p3, %p3; @%p3 bra DONE; st.global.u32 [%rd2], %r1; DONE:",
+        "cvt.u64.u32 %rd3, %r4; add.u64 %rd3, %rd3, %rd1; ld.global.u8 %r5, [%rd3];",
+        "shfl.sync.idx.b32 %r5, %r4, 5, 31, -1; st.global.u32 [%rd2], %r5;",
+    ],
+)
+def test_a_value_from_nobody_must_not_be_used(use):
+    report, _ = run(SHUFFLE_DOWN + use)
+    finding = report.findings[0]
+    assert finding.kind == "synchronisation-misuse" and "which has exited" in finding.message, str(report)
+    assert finding.instruction.startswith("shfl.sync.down") and finding.other["ptx_line"] > finding.ptx_line
+
+
+def test_members_of_some_bits_are_written_one_after_another():
+    """The word is read before it was written, for the bits that stay."""
+    report, out = run("""
+    .local .align 4 .b8 word[4];
+    ld.local.b32 %r2, [word]; and.b32 %r2, %r2, 0xFFFF0000; or.b32 %r2, %r2, 5; st.local.b32 [word], %r2;
+    ld.local.b32 %r2, [word]; and.b32 %r2, %r2, 0xFFFF; or.b32 %r2, %r2, 0x70000; st.local.b32 [word], %r2;
+    ld.local.b32 %r3, [word]; st.global.u32 [%rd2], %r3;
+    """)
+    assert report.clean, str(report)
+    assert (out[:32] == 0x70005).all()
