@@ -180,7 +180,7 @@ void LaunchState::report(const Warp &warp, uint32_t lane, FindingKind kind, std:
 
 void collectCounters(const LaunchState &state, const Worker &worker, Counters &counters) {
   uint64_t byClass[size_t(InstructionClass::Count)] = {};
-  std::vector<LineCounters> lines(state.program->lines.size());
+  std::vector<LineCounters> lines(state.counters ? state.program->lines.size() : 0);
   for (size_t i = 0; i < worker.counters.size(); ++i) {
     const OpCounters &op = worker.counters[i];
     InstructionClass kind = state.program->ops[i].kind;
@@ -192,6 +192,8 @@ void collectCounters(const LaunchState &state, const Worker &worker, Counters &c
     counters.globalAccesses += op.accesses, counters.globalSectors += op.units, counters.idealSectors += op.idealUnits;
     counters.sharedAccesses += op.sharedAccesses, counters.sharedWavefronts += op.wavefronts;
     counters.idealWavefronts += op.idealWavefronts;
+    if (!state.counters)
+      continue;
     if (!state.counters)
       continue;
     LineCounters &line = lines[state.program->lineOf[i]];

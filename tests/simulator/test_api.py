@@ -55,6 +55,15 @@ def test_without_counters_lines_are_not_counted():
     assert report.clean and (y == 2 * x + 2).all()
 
 
+def test_without_counters():
+    x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    module = simulator.load(ADD)
+    for counters in (False, True, False):
+        report = module.run("add", 1, 64, [x, y, 1.0, 64], counters=counters)
+        assert report.clean and (y == x + 1).all()
+        assert bool(report.lines) == counters and bool(report.counters["global_sectors"]) == counters
+
+
 def test_read_only_arrays():
     x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     y.flags.writeable = False
