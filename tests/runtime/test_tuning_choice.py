@@ -11,6 +11,7 @@ import nacre.language as tl
 from nacre.compiler.errors import CompileTimeAssertionFailure
 from nacre.runtime.errors import AutotunerError, OutOfResources
 from nacre.runtime.tuning.choice import choose
+from nacre.runtime.tuning.config import identity
 
 CONFIGS = [nacre.Config({"BLOCK": block}) for block in (32, 64, 128)]
 N = 200
@@ -104,6 +105,24 @@ def test_a_configuration_that_crashes_costs_only_itself():
     assert bench.count == 0
 
 
+def test_a_candidate_that_never_ends_costs_only_itself(monkeypatch):
+    import time
+
+    from nacre.runtime.tuning import isolation
+
+    def bench(call, quantiles):
+        call()
+        if bench.count == 0:
+            bench.count += 1
+            return [1.0] * 3
+        time.sleep(1000)
+
+    bench.count = 0
+    monkeypatch.setattr(isolation, "_PATIENCE", 5.0)
+    kernel = launch(make(configs=CONFIGS[:2], do_bench=bench, isolate="always"))
+    assert kernel.best_config == CONFIGS[0] and "SIGKILL" in kernel.failures[CONFIGS[1]]
+
+
 def test_a_lone_survivor_is_not_timed():
     kernel = make(do_bench=lambda call, quantiles: pytest.fail("timed"), prune_configs_by={"early_config_prune": lambda c, a, **_: c[1:2]})
     assert launch(kernel).best_config == CONFIGS[1]
@@ -133,6 +152,37 @@ def test_the_hook_of_the_user_is_told_that_it_only_resets():
 
     launch(make(pre_hook=pre_hook))
     assert calls == [False, False, False, True]
+
+
+def test_hooks_see_a_configuration_that_does_not_compile():
+    open_runs, errors = [], []
+
+    def post_hook(args, exception):
+        open_runs.pop()
+        if exception is not None:
+            errors.append((args["BLOCK"], type(exception)))
+
+    launch(make(pre_hook=lambda args: open_runs.append(1), post_hook=post_hook), FAIL=True)
+    assert errors == [(64, CompileTimeAssertionFailure)] and not open_runs
+
+
+def test_what_pruning_is_given():
+    given = []
+
+    def prune(configs, named_args, **kwargs):
+        given.append((sorted(named_args), kwargs["n"]))
+        return configs[:1]
+
+    x = np.zeros(N, np.float32)
+    make(prune_configs_by={"early_config_prune": prune})[grid](x, n=N)
+    assert given == [(["x"], N)] and (x == 1).all()
+
+
+def test_hooks_are_given_keywords_too():
+    seen = []
+    x = np.zeros(N, np.float32)
+    make(pre_hook=lambda args, reset_only=False: seen.append(args["n"]))[grid](x, n=N)
+    assert seen == [N] * 4
 
 
 def test_listener():
@@ -255,7 +305,14 @@ def test_a_search_finds_a_block_that_is_not_absurd(method, tuning_folder):
     x = np.zeros(1 << 16, np.float32)
     kernel[grid](x, 1 << 16)
     assert (x == 1).all() and kernel.best_config.kwargs["BLOCK"] > 1
-    assert len(list(tuning_folder.glob("kernel-*.json"))) == 1
+    (path,) = tuning_folder.glob("kernel-*.json")
+    kept = {entry["config"] for entry in json.loads(path.read_text())["configs"]}
+    assert kept == {identity(config) for config in kernel.configs_timings if kernel.configs_timings[config][0] < float("inf")}
+    kernel.cache.clear()
+    best = kernel.best_config
+    space._halving = space._random = None  # nothing is searched again
+    kernel[grid](x, 1 << 16)
+    assert kernel.best_config == best
 
 
 def test_heuristics_contract():

@@ -181,6 +181,8 @@ def test_pinned_choices_are_the_same_in_every_run(program, script, tmp_path, cap
         told += [json.loads(script.finish(rank).splitlines()[-1]) for rank in ranks]
     assert {f"BLOCK={entry['best']}," in slowest for entry in told} == {True} and sum(entry["timed"] for entry in told) == 0
     assert len({entry["bits"] for entry in told}) == 1
+    process = script.start(program.path, NACRE_TUNE_FILE=str(tmp_path / "absent"))
+    assert "NACRE_TUNE_FILE=" in process.communicate(timeout=120)[1] and process.returncode == 1
 
 
 def test_merging_takes_the_fastest_time(program, tmp_path, capsys):

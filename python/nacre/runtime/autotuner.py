@@ -127,7 +127,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
 
     @property
     def nargs(self):
-        """The arguments by name of the launch under way on this thread; None when there is none."""
+        """The positional arguments by name of the launch under way on this thread; None when there is none."""
         return getattr(self._local, "nargs", None)
 
     @nargs.setter
@@ -194,6 +194,15 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         launch = {**kwargs, **config.all_kwargs(), "warmup": True}
         return self.fn.run(*args, **launch)
 
+    def _tell_hooks(self, kwargs, config, error):
+        """Hooks of the user's see a configuration that does not compile as a run that fails."""
+        if self.user_defined_post_hook and isinstance(error, BaseException):
+            full = {**self.nargs, **kwargs, **config.all_kwargs()}
+            if config.pre_hook:
+                config.pre_hook(full)
+            self.pre_hook(full)
+            self.post_hook(full, exception=error)
+
     # From the key to a configuration.
 
     def _problem(self, args, kwargs, key):
@@ -236,8 +245,8 @@ class Autotuner(_core.TunedKernel, KernelInterface):
             return pinned
         is_kept = self._is_kept(configs)
         known = self._known(problem, configs) if is_kept else {}
-        if self.search is None and known and all(config in known for config in configs):
-            return self._choose(key, {config: known[config] for config in configs}, None)
+        if self._is_enough(known, configs):
+            return self._choose(key, known)
         if mode in ("cached", "error"):
             return self._without_timing(key, configs, known, mode, is_capturing)
         if self.cache_results or knobs.autotuning.cache:
@@ -246,6 +255,10 @@ class Autotuner(_core.TunedKernel, KernelInterface):
                 self._tell(key, self.cache[key], None)
             return self.cache[key]
         return self._tune(args, kwargs, key, configs, problem if is_kept else None)
+
+    def _is_enough(self, known, configs):
+        """Whether nothing needs to be timed: all have times, or a search was made before."""
+        return choose(known)[0] is not None if self.search is not None else bool(known) and all(config in known for config in configs)
 
     def _all_configs(self, configs):
         return configs if self.search is None else self.search.all_configs()
@@ -260,7 +273,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
     def _without_timing(self, key, configs, known, mode, is_capturing):
         """The best of what is known, where nothing may be timed."""
         if known and choose(known)[0] is not None:
-            return self._choose(key, known, None)
+            return self._choose(key, known)
         if mode == "error":
             raise AutotunerError(f"{self.__name__}: no time of any configuration is known for the key {key}, and NACRE_AUTOTUNE=error says not to "
                                  "tune; run it once with NACRE_AUTOTUNE=tune, or `nacre tune import` times")  # fmt: skip
@@ -277,8 +290,8 @@ class Autotuner(_core.TunedKernel, KernelInterface):
             return self._measure(args, kwargs, key, configs, {}, None)
         with problem.alone():
             known = self._known(problem, configs)  # another process may have been faster
-            if self.search is None and all(config in known for config in configs):
-                return self._choose(key, {config: known[config] for config in configs}, None)
+            if self._is_enough(known, configs):
+                return self._choose(key, known)
             return self._measure(args, kwargs, key, configs, known, problem)
 
     def _measure(self, args, kwargs, key, configs, known, problem):
@@ -302,12 +315,18 @@ class Autotuner(_core.TunedKernel, KernelInterface):
                 problem.store(results)
 
         def measurement(chosen, bench):
+            # Of a search only the last round is kept: times of the others are short ones.
+            on_result = keep if self.search is None else lambda config, times, reason: None
             return Measurement(self.__name__, chosen, lambda config: self._compile(args, kwargs, config),
-                               lambda config: self._timed_call(args, kwargs, config), self._values(kwargs), bench, keep, self.isolate)  # fmt: skip
+                               lambda config: self._timed_call(args, kwargs, config), self._values(kwargs), bench, on_result, self.isolate,
+                               lambda config, error: self._tell_hooks(kwargs, config, error))  # fmt: skip
 
         try:
             if self.search is not None:
-                timings, failures = self.search.run(measurement, known, self.do_bench)
+                timings, failures = self.search.run(measurement, known)
+                for config, times in timings.items():
+                    if config not in failures:
+                        keep(config, times, None)
             elif self._executor() is not None:
                 from .tuning.fleet import measure
 
@@ -322,14 +341,18 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         finally:
             flush()
         self.failures = {**self.failures, **failures}
-        if self.search is None:
-            timings = {config: known[config] if config in known else timings[config] for config in configs}
+        # In the order of the list, which decides between those that are as fast.
+        timings = {config: known[config] if config in known else timings[config] for config in self._all_configs(configs)
+                   if config in known or config in timings}  # fmt: skip
         if choose(timings)[0] is None:
             from .tuning.measuring import nothing_left
 
             raise nothing_left(self.__name__, timings, self.failures)
         self.bench_time = time.perf_counter() - start
-        return self._choose(key, timings, self.bench_time)
+        best = self._choose(key, timings, self.bench_time)
+        if self._resets(self.pre_hook):
+            self.pre_hook({**self.nargs, **kwargs, **best.all_kwargs()}, reset_only=True)
+        return best
 
     def _executor(self):
         from .tuning import fleet_executor
@@ -344,7 +367,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         given = {**self.nargs, **kwargs}
         return [given.get(param.name, param.default if param.has_default else None) for param in fn.params]
 
-    def _choose(self, key, timings, duration):
+    def _choose(self, key, timings, duration=None):
         """Takes the best and tells who wants to know. `duration` is None when the timings are those of an earlier run."""
         best, self.tied = choose(timings)
         if best is None:
@@ -352,8 +375,6 @@ class Autotuner(_core.TunedKernel, KernelInterface):
 
             raise nothing_left(self.__name__, timings, self.failures)
         self.configs_timings = timings
-        if duration is not None:
-            self.pre_hook({**self.nargs, **best.all_kwargs()}, reset_only=True) if self._resets(self.pre_hook) else None
         self.cache[key] = best
         self._tell(key, best, duration)
         return best
@@ -395,7 +416,6 @@ class Autotuner(_core.TunedKernel, KernelInterface):
     def run(self, *args, **kwargs):
         before = self.nargs
         self.nargs = dict(zip(self.arg_names, args))
-        self.nargs.update((name, value) for name, value in kwargs.items() if name in self.arg_names)
         try:
             if kwargs.get("warmup"):
                 return self._warm(args, {name: value for name, value in kwargs.items() if name != "warmup"})

@@ -6,9 +6,12 @@ ends the child (an illegal access, no memory) is skipped with that as its reason
 
 import json
 import os
+import select
 import signal
 import sys
 import warnings
+
+_PATIENCE = 600.0  # seconds for one candidate; a fork may wait for ever for a lock that nobody holds any more
 
 
 def can_isolate():
@@ -42,18 +45,33 @@ def _run_child(candidates, first, time_one, results, on_start):
         _time_in_child(candidates, first, time_one, reading, writing)
     os.close(writing)
     try:
-        with os.fdopen(reading) as lines:
-            for line in lines:
-                index, times, reason = json.loads(line)
-                results[index] = times, reason
-                if index + 1 < len(candidates):
-                    on_start(index + 1)
+        for line in _lines(reading):
+            index, times, reason = json.loads(line)
+            results[index] = times, reason
+            if index + 1 < len(candidates):
+                on_start(index + 1)
+    except TimeoutError:
+        os.kill(child, signal.SIGKILL)
     except BaseException:
         os.kill(child, signal.SIGKILL)
         raise
     finally:
+        os.close(reading)
         _, status = os.waitpid(child, 0)
     return status
+
+
+def _lines(descriptor):
+    """The lines that a child writes, as they come. Raises TimeoutError when none comes for too long."""
+    pending = b""
+    while True:
+        if not select.select([descriptor], [], [], _PATIENCE)[0]:
+            raise TimeoutError
+        data = os.read(descriptor, 65536)
+        if not data:
+            return
+        *lines, pending = (pending + data).split(b"\n")
+        yield from lines
 
 
 def _time_in_child(candidates, first, time_one, reading, writing):

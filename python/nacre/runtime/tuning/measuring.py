@@ -48,7 +48,8 @@ def compile_all(compile_one, configs, progress=None):
 class Measurement:
     """One tuning: compile(config) -> CompiledKernel, call(config) -> function that launches it once with its hooks."""
 
-    def __init__(self, name, configs, compile, call, values, bench, on_result=lambda config, times, reason: None, isolate=None):
+    def __init__(self, name, configs, compile, call, values, bench, on_result=lambda config, times, reason: None, isolate=None,
+                 on_compile_error=lambda config, error: None):  # fmt: skip
         self.name = name
         self.configs = configs
         self.compile = compile
@@ -56,6 +57,7 @@ class Measurement:
         self.values = values
         self.bench = bench
         self.on_result = on_result
+        self.on_compile_error = on_compile_error
         self.isolate = isolate or knobs.autotuning.isolate
         if self.isolate not in ("auto", "always", "never"):
             raise ValueError(f"NACRE_AUTOTUNE_ISOLATE={self.isolate}: expected auto, always or never")
@@ -68,6 +70,7 @@ class Measurement:
         try:
             kernels, failed = compile_all(self.compile, self.configs, progress)
             for config, error in failed.items():
+                self.on_compile_error(config, error)
                 self._skip(config, error)
             # A hook that says to skip a compile leaves nothing to time here.
             ready = [config for config in self.configs if config in kernels]

@@ -10,6 +10,7 @@ import time
 from contextlib import contextmanager
 
 from ... import _core, knobs
+from ..errors import AutotunerError
 from .config import identity
 
 VERSION = 1
@@ -294,9 +295,12 @@ def pinned_choice(problem, configs):
     path = knobs.autotuning.pinned
     if not path:
         return None
-    stamp = os.stat(path).st_mtime_ns
-    if _pinned.get("file") != (path, stamp):
-        _pinned.update(file=(path, stamp), records=read_collection(path))
+    try:
+        stamp = os.stat(path).st_mtime_ns
+        if _pinned.get("file") != (path, stamp):
+            _pinned.update(file=(path, stamp), records=read_collection(path))
+    except (OSError, ValueError) as error:
+        raise AutotunerError(f"NACRE_TUNE_FILE={path} cannot be used: {error}; `nacre tune export` writes such a file") from None
     same = [record for record in _pinned["records"] if all(record["problem"][name] == problem.facts[name] for name in ("kernel", "source", "types", "key"))]
     same.sort(key=lambda record: record["problem"]["device"] != problem.facts["device"])
     for record in same:

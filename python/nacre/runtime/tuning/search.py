@@ -14,7 +14,6 @@ import math
 import random
 import time
 
-from .choice import INFINITY
 from .config import Config
 
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
@@ -37,7 +36,7 @@ def span(first, last, step=1):
 class Space:
     """Configurations as the product of values by name, of meta-parameters and launch options alike.
 
-    constraint: function of the names that says whether a combination counts. budget: seconds that timing may take for one key.
+    constraint: function of the names that says whether a combination counts. budget: seconds for one key, compiles included.
     method: "halving" or "random". seed: of what is tried; equal seeds try the same.
     """
 
@@ -85,10 +84,8 @@ class Space:
             candidates.insert(0, first)
         return candidates
 
-    def run(self, measurement, known, bench):
-        """({config: times}, {config: reason}) of what was tried. measurement(configs, bench).run() times; `known` are times of earlier runs."""
-        if known and min((times[0] for times in known.values()), default=INFINITY) < INFINITY:
-            return dict(known), {}  # searched before
+    def run(self, measurement, known):
+        """({config: times}, {config: reason}) of what was tried. measurement(configs, bench).run() times; `known` could not run before."""
         method = self._halving if self.method == "halving" else self._random
         return method(measurement, self._shuffled(known))
 
