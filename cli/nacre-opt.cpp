@@ -10,6 +10,7 @@
 #include "compiler/passes/tile/ExpandDescriptors.h"
 #include "compiler/passes/tile/ExpandMath.h"
 #include "compiler/passes/tile/ExpandScaledDots.h"
+#include "compiler/passes/tile/LegaliseIntegers.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -33,6 +34,7 @@ static void registerPasses() {
   registerCanonicaliseInnerRegions();
   registerScalariseCarried();
   registerExpandMath();
+  registerLegaliseIntegers();
   cpu::registerCpuPasses();
   gpu::registerGpuPasses();
 }

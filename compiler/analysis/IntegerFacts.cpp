@@ -237,58 +237,6 @@ IntegerRange IntegerFacts::range(Value value) {
   return result;
 }
 
-// ---- Divisibility of scalars
-
 int64_t IntegerFacts::powerOfTwoIn(int64_t number) {
   return number == 0 ? mostDivisor : std::min(mostDivisor, number & -number);
-}
-
-// What a loop adds to a value it carries, step by step: init, init + x, init + x + x, ...
-static Value carriedStep(BlockArgument argument, scf::ForOp loop) {
-  Value yielded = loop.getBody()->getTerminator()->getOperand(argument.getArgNumber() - 1);
-  Operation *op = yielded.getDefiningOp();
-  if (!op || !isa<arith::AddIOp, arith::SubIOp>(op))
-    return {};
-  if (op->getOperand(0) == argument)
-    return op->getOperand(1);
-  return isa<arith::AddIOp>(op) && op->getOperand(1) == argument ? op->getOperand(0) : Value();
-}
-
-int64_t IntegerFacts::computeDivisor(Value value) {
-  if (auto known = constantOf(value))
-    return powerOfTwoIn(*known);
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    Operation *parent = argument.getOwner()->getParentOp();
-    if (auto kernel = dyn_cast<func::FuncOp>(parent)) {
-      auto known = kernel.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), tile::divisibilityAttribute);
-      return known ? powerOfTwoIn(known.getInt()) : 1;
-    }
-    auto loop = dyn_cast<scf::ForOp>(parent);
-    if (!loop)
-      return 1;
-    if (argument == loop.getInductionVar())
-      return std::min(divisor(loop.getLowerBound()), divisor(loop.getStep()));
-    Value step = carriedStep(argument, loop);
-    if (!step)
-      return 1;
-    return std::min(divisor(loop.getInitArgs()[argument.getArgNumber() - 1]), divisor(step));
-  }
-  Operation *op = value.getDefiningOp();
-  if (isa<arith::MulIOp>(op))
-    return product(divisor(op->getOperand(0)), divisor(op->getOperand(1)));
-  if (isa<arith::AddIOp, arith::SubIOp>(op))
-    return std::min(divisor(op->getOperand(0)), divisor(op->getOperand(1)));
-  if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op))
-    return divisor(op->getOperand(0));
-  return 1;
-}
-
-int64_t IntegerFacts::divisor(Value scalar) {
-  auto found = divisors.find(scalar);
-  if (found != divisors.end())
-    return found->second;
-  divisors[scalar] = 1; // for whoever asks on the way round
-  int64_t result = computeDivisor(scalar);
-  divisors[scalar] = result;
-  return result;
 }

@@ -24,12 +24,11 @@ public:
   IntegerRange range(mlir::Value value);
   // The operation (addi, subi, muli, shli, trunci) gives what it would give on whole numbers, for every element.
   bool neverWraps(mlir::Operation *op);
-  // A power of two, at most `mostDivisor`, that divides the scalar. Divisibility by a power of two outlives wrapping.
-  int64_t divisor(mlir::Value scalar);
 
   // A power of two that an assumption, `assume(x % 16 == 0)`, promises to divide the scalar.
   static int64_t promisedDivisor(mlir::Value scalar);
 
+  // Divisors are powers of two up to this one: divisibility by those outlives wrapping.
   static constexpr int64_t mostDivisor = int64_t(1) << 30;
   // The largest power of two in a number, up to that bound.
   static int64_t powerOfTwoIn(int64_t number);
@@ -42,12 +41,10 @@ private:
   IntegerRange compute(mlir::Value value);
   // The part of the range that assumptions about the scalar leave.
   IntegerRange promised(mlir::Value scalar, IntegerRange range);
-  int64_t computeDivisor(mlir::Value scalar);
   // Of the result on whole numbers; none where not even 64 bits hold it, or the operation is another.
   std::optional<IntegerRange> wholeResult(mlir::Operation *op);
 
   llvm::DenseMap<mlir::Value, IntegerRange> ranges;
-  llvm::DenseMap<mlir::Value, int64_t> divisors;
 };
 
 } // namespace nacre

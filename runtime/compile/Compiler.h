@@ -2,9 +2,9 @@
 // that sees MLIR is its implementation.
 #pragma once
 
+#include "compiler/analysis/ArgumentAccess.h"
 #include "compiler/frontend/Frontend.h"
 #include "compiler/targets/Target.h"
-#include "runtime/compile/ArgumentAccess.h"
 #include <functional>
 #include <map>
 #include <string>

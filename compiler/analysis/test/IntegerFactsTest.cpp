@@ -1,5 +1,6 @@
 // Ranges, wrapping and divisibility, asked of the values that a small kernel names.
 #include "compiler/analysis/IntegerFacts.h"
+#include "compiler/analysis/AxisInfo.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -138,7 +139,8 @@ TEST_F(Facts, DivisibilityOutlivesWrapping) {
     %carried = arith.addi %c, %n {carried} : i32
     scf.yield %carried : i32
   })");
-  auto divisor = [&](StringRef name) { return facts.divisor(op(name)->getResult(0)); };
+  AxisAnalysis axes(*module);
+  auto divisor = [&](StringRef name) { return axes.info(op(name)->getResult(0)).divisibility(); };
   EXPECT_EQ(divisor("product"), 64);
   EXPECT_EQ(divisor("sum"), 16);
   EXPECT_EQ(divisor("unknown"), 1);
@@ -158,7 +160,7 @@ TEST_F(Facts, DeepGraphsAreWalkedOnce) {
             (i == 59 ? " {last}" : "") + " : i32\n";
   }
   read(body.c_str());
-  EXPECT_EQ(facts.divisor(op("last")->getResult(0)), 1);
+  EXPECT_EQ(AxisAnalysis(*module).info(op("last")->getResult(0)).divisibility(), 1);
   EXPECT_EQ(range("last"), (IntegerRange{INT32_MIN, INT32_MAX}));
 }
 

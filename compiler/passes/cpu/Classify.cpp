@@ -1,6 +1,7 @@
 // What is known of a tile's lanes before its loop is emitted, and the checks that let a part of the loop know more.
-#include "compiler/passes/cpu/Integers.h"
+#include "compiler/analysis/AccessForm.h"
 #include "compiler/passes/cpu/Nest.h"
+#include "compiler/passes/tile/LegaliseIntegers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -83,21 +84,6 @@ Nest::Form Nest::classify(Value value, const Coordinates &coordinates) {
   Form form = classifyOperation(value, coordinates);
   formCache[key] = form;
   return form;
-}
-
-std::optional<std::tuple<Value, Value, bool>> nacre::cpu::asUpperBound(arith::CmpIOp op) {
-  switch (op.getPredicate()) {
-  case arith::CmpIPredicate::slt:
-    return std::make_tuple(op.getLhs(), op.getRhs(), false);
-  case arith::CmpIPredicate::sle:
-    return std::make_tuple(op.getLhs(), op.getRhs(), true);
-  case arith::CmpIPredicate::sgt:
-    return std::make_tuple(op.getRhs(), op.getLhs(), false);
-  case arith::CmpIPredicate::sge:
-    return std::make_tuple(op.getRhs(), op.getLhs(), true);
-  default:
-    return std::nullopt;
-  }
 }
 
 static unsigned integerBits(Value value) { return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(); }
@@ -186,8 +172,8 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
     return form;
   }
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
-    if (auto bound = asUpperBound(compare)) {
-      Form low = classify(std::get<0>(*bound), coordinates), high = classify(std::get<1>(*bound), coordinates);
+    if (auto bound = asSignedBound(compare)) {
+      Form low = classify(bound->low, coordinates), high = classify(bound->high, coordinates);
       if (low.kind == Kind::Linear && low.stride == 1 && high.kind == Kind::Uniform) {
         form.kind = Kind::Prefix;
         return form;
@@ -220,36 +206,10 @@ bool Nest::mayWrap(Operation *op, ArrayRef<Form> operands, const Form &form, con
 }
 
 int64_t Nest::rowDivisor(Value value, const Coordinates &coordinates) {
-  if (!isTile(value))
-    return lowering.facts.divisor(value);
-  Key key{value, encode(coordinates)};
-  if (auto found = rowDivisors.find(key); found != rowDivisors.end())
-    return found->second;
-  auto compute = [&]() -> int64_t {
-    Operation *op = value.getDefiningOp();
-    DenseElementsAttr constant;
-    if (matchPattern(value, m_Constant(&constant)) && constant.isSplat() && isa<IntegerType>(constant.getElementType()))
-      return IntegerFacts::powerOfTwoIn(constant.getSplatValue<APInt>().getSExtValue());
-    if (!op)
-      return 1;
-    if (auto splat = dyn_cast<tile::SplatOp>(op))
-      return lowering.facts.divisor(splat.getSource());
-    if (auto arange = dyn_cast<tile::ArangeOp>(op)) // of another axis: any of its numbers
-      return coordinates[0] < 0 || coordinates[0] == lane ? IntegerFacts::powerOfTwoIn(arange.getStart()) : 1;
-    if (movesElements(op))
-      return rowDivisor(op->getOperand(0), operandCoordinates(op, coordinates));
-    if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, tile::HintOp>(op))
-      return rowDivisor(op->getOperand(0), coordinates);
-    if (isa<arith::AddIOp, arith::SubIOp>(op))
-      return std::min(rowDivisor(op->getOperand(0), coordinates), rowDivisor(op->getOperand(1), coordinates));
-    if (isa<arith::MulIOp>(op))
-      return IntegerFacts::product(rowDivisor(op->getOperand(0), coordinates),
-                                   rowDivisor(op->getOperand(1), coordinates));
-    return 1;
-  };
-  int64_t result = compute();
-  rowDivisors[key] = result;
-  return result;
+  const AxisInfo &info = lowering.axisInfo(value);
+  auto axis = llvm::find(coordinates, lane) - coordinates.begin();
+  bool varies = isTile(value) && axis < static_cast<int64_t>(coordinates.size());
+  return varies ? info.divisibilityAt(axis, info.axis(axis).extent) : info.divisibility();
 }
 
 // ---- Guards
@@ -368,7 +328,7 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
     return;
   }
   if (oneIndex && isStart(value, coordinates) &&
-      staysInRange(std::get<1>(*asUpperBound(cast<arith::CmpIOp>(op))), coordinates)) {
+      staysInRange(asSignedBound(cast<arith::CmpIOp>(op))->high, coordinates)) {
     assumable.push_back({value, coordinates, Assumable::Kind::Start});
     return;
   }
@@ -426,10 +386,10 @@ bool Nest::holdsForPrefix(Value mask, const Coordinates &coordinates) {
 
 bool Nest::isStart(Value value, const Coordinates &coordinates) {
   auto compare = value.getDefiningOp<arith::CmpIOp>();
-  auto bound = compare ? asUpperBound(compare) : std::nullopt;
+  auto bound = compare ? asSignedBound(compare) : std::nullopt;
   if (!bound)
     return false;
-  Form low = classify(std::get<0>(*bound), coordinates), high = classify(std::get<1>(*bound), coordinates);
+  Form low = classify(bound->low, coordinates), high = classify(bound->high, coordinates);
   return low.kind == Lanes::Kind::Uniform && high.kind == Lanes::Kind::Linear && high.stride == 1 && !high.assumes;
 }
 
@@ -437,7 +397,7 @@ bool Nest::tellsThroughout(Value mask, const Coordinates &coordinates) {
   if (holdsForPrefix(mask, coordinates))
     return true;
   if (isStart(mask, coordinates)) {
-    Form line = classify(std::get<1>(*asUpperBound(mask.getDefiningOp<arith::CmpIOp>())), coordinates);
+    Form line = classify(asSignedBound(mask.getDefiningOp<arith::CmpIOp>())->high, coordinates);
     return line.isProved() && !line.wraps;
   }
   Operation *op = mask.getDefiningOp();

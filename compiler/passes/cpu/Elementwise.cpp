@@ -1,7 +1,7 @@
 // One elementwise operation on register values. Arithmetic on floats under 32 bits is done in f32 and rounded once.
-#include "compiler/passes/cpu/Integers.h"
 #include "compiler/passes/cpu/Lowering.h"
 #include "compiler/passes/tile/ExpandMath.h"
+#include "compiler/passes/tile/LegaliseIntegers.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -93,7 +93,7 @@ Value Lowering::elementwise(Operation *op, unsigned result, ArrayRef<Value> oper
   if (isa<arith::SelectOp>(op))
     return b.select(operands[0], operands[1], operands[2]);
   if (operands.size() == 2)
-    if (Value value = integerOperation(b, op, operands[0], operands[1]))
+    if (Value value = legalInteger(b, op, operands[0], operands[1]))
       return value;
 
   // Integers to small floats, small floats to integers, comparisons and arithmetic of them: through f32.

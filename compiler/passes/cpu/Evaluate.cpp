@@ -1,6 +1,7 @@
 // What a tile value is, lane by lane, inside a nest: index and pointer arithmetic in closed form, the rest on vectors.
-#include "compiler/passes/cpu/Integers.h"
+#include "compiler/analysis/AccessForm.h"
 #include "compiler/passes/cpu/Nest.h"
+#include "compiler/passes/tile/LegaliseIntegers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -128,8 +129,8 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
       return Lanes::linear(b.mul(line.value, scale.value), b.mul(line.stride, scale.value));
     }
     if (isa<arith::ShLIOp>(op) && lanes[0].isLinear() && uniform(1))
-      return Lanes::linear(integerOperation(b, op, lanes[0].value, lanes[1].value),
-                           integerOperation(b, op, lanes[0].stride, lanes[1].value));
+      return Lanes::linear(legalInteger(b, op, lanes[0].value, lanes[1].value),
+                           legalInteger(b, op, lanes[0].stride, lanes[1].value));
     if (isa<tile::AddPtrOp>(op) && closed(0) && closed(1) && (!lineOperand(op, coordinates) || uniform(1) || line(1))) {
       int64_t size = byteSize(cast<tile::PointerType>(element).getPointee());
       Value start = b.offsetBytes(lanes[0].value, b.mul(b.toI64(lanes[1].value), b.index(size)));
@@ -139,12 +140,12 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
       return Lanes::linear(start, stride);
     }
     if (auto compare = dyn_cast<arith::CmpIOp>(op))
-      if (auto bound = asUpperBound(compare)) {
-        bool swapped = std::get<0>(*bound) != compare.getLhs();
+      if (auto bound = asSignedBound(compare)) {
+        bool swapped = bound->low != compare.getLhs();
         const Lanes &low = lanes[swapped], &high = lanes[!swapped];
         if (line(swapped) && Emit::isKnown(low.stride, 1) && high.isUniform()) {
           Value count = b.sub(b.toI64(high.value), b.toI64(low.value));
-          return Lanes::prefix(std::get<2>(*bound) ? b.add(count, b.index(1)) : count);
+          return Lanes::prefix(bound->isStrict ? count : b.add(count, b.index(1)));
         }
       }
     if (isa<arith::AndIOp>(op) && element.isInteger(1)) {

@@ -6,7 +6,7 @@
 // that outlive their loop live in a scratch arena, whose layout is decided here.
 #pragma once
 
-#include "compiler/analysis/IntegerFacts.h"
+#include "compiler/analysis/AxisInfo.h"
 #include "compiler/passes/cpu/Emit.h"
 #include "compiler/passes/cpu/Lanes.h"
 #include "compiler/passes/cpu/Plan.h"
@@ -73,6 +73,12 @@ public:
   // The value is in memory from now on.
   void hold(mlir::Value value, const Buffer &buffer);
   mlir::LogicalResult fail(mlir::Operation *op, const llvm::Twine &message);
+  // What is known along the axes of a value of the kernel.
+  const AxisInfo &axisInfo(mlir::Value value) {
+    if (!axes)
+      axes.emplace(kernel);
+    return axes->info(value);
+  }
 
   // One elementwise operation on register values: all scalars, or all vectors of one width.
   mlir::Value elementwise(mlir::Operation *op, unsigned result, llvm::ArrayRef<mlir::Value> operands);
@@ -143,6 +149,7 @@ private:
 
   mlir::func::FuncOp kernel;
   mlir::func::FuncOp result;
+  std::optional<AxisAnalysis> axes; // made when first asked for
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> held; // memory -> the values that have lain there

@@ -1,5 +1,6 @@
 // The loops of a nest: levels, segments of the lane level, reductions carried through them. See Nest.h.
 #include "compiler/passes/cpu/Nest.h"
+#include "compiler/analysis/ReductionIdentity.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -349,57 +350,14 @@ void Nest::emitBody() {
 
 // ---- Reductions
 
-// A value that changes nothing when combined, for the regions we know: one operation on the two arguments.
-static Attribute identityOf(tile::ReduceOp op) {
-  Block &block = op.getCombine().front();
-  if (block.getNumArguments() != 2 || block.getOperations().size() != 2)
-    return {};
-  Operation &inner = block.front();
-  if (inner.getNumOperands() != 2 || block.getTerminator()->getOperand(0) != inner.getResult(0) ||
-      !isa<BlockArgument>(inner.getOperand(0)) || !isa<BlockArgument>(inner.getOperand(1)) ||
-      inner.getOperand(0) == inner.getOperand(1))
-    return {};
-  Type type = block.getArgument(0).getType();
-  Builder builder(op.getContext());
-  if (auto floating = dyn_cast<FloatType>(type)) {
-    if (!floating.isF32() && !floating.isF64())
-      return {};
-    auto number = [&](double value) { return FloatAttr::get(type, value); };
-    if (isa<arith::AddFOp>(inner))
-      return number(-0.0);
-    if (isa<arith::MulFOp>(inner))
-      return number(1.0);
-    if (isa<arith::MaxNumFOp, arith::MinNumFOp>(inner))
-      return number(std::numeric_limits<double>::quiet_NaN());
-    if (isa<arith::MaximumFOp>(inner))
-      return number(-std::numeric_limits<double>::infinity());
-    if (isa<arith::MinimumFOp>(inner))
-      return number(std::numeric_limits<double>::infinity());
-    return {};
-  }
-  if (!type.isSignlessInteger())
-    return {};
-  unsigned bits = type.getIntOrFloatBitWidth();
-  auto number = [&](APInt value) { return IntegerAttr::get(type, value); };
-  if (isa<arith::AddIOp, arith::OrIOp, arith::XOrIOp, arith::MaxUIOp>(inner))
-    return number(APInt::getZero(bits));
-  if (isa<arith::AndIOp, arith::MinUIOp>(inner))
-    return number(APInt::getAllOnes(bits));
-  if (isa<arith::MulIOp>(inner))
-    return number(APInt(bits, 1));
-  if (isa<arith::MaxSIOp>(inner))
-    return number(APInt::getSignedMinValue(bits));
-  if (isa<arith::MinSIOp>(inner))
-    return number(APInt::getSignedMaxValue(bits));
-  return {};
-}
-
 void Nest::startAccumulators(Reduction &reduction) {
   auto op = cast<tile::ReduceOp>(reduction.op);
-  Attribute identity = identityOf(op);
+  Type type = op.getCombine().front().getArgument(0).getType();
+  bool isSmall = isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32; // not a number in registers
+  TypedAttr identity = isSmall ? TypedAttr() : reductionIdentity(op.getCombine());
   if (!identity)
     return; // started by the first elements
-  Value value = arith::ConstantOp::create(b, cast<TypedAttr>(identity));
+  Value value = arith::ConstantOp::create(b, identity);
   reduction.accumulators.push_back(width > 1 ? b.splat(value, width) : value);
 }
 

@@ -21,8 +21,6 @@ using Coordinates = llvm::SmallVector<int8_t, 4>; // a level, or -1
 uint32_t encode(const Coordinates &coordinates);
 // Whether the operation gives elements of its operand new places and computes nothing.
 bool movesElements(mlir::Operation *op);
-// A comparison that holds for the lower values of one side: (lower side, upper side, whether equality counts).
-std::optional<std::tuple<mlir::Value, mlir::Value, bool>> asUpperBound(mlir::arith::CmpIOp op);
 
 class Nest {
 public:
@@ -183,7 +181,6 @@ private:
   llvm::SmallVector<Position> positions;
   llvm::DenseMap<Key, uint32_t> dependencyCache;
   llvm::DenseMap<Key, Form> formCache;
-  llvm::DenseMap<Key, int64_t> rowDivisors;
   llvm::DenseMap<mlir::Value, bool> recomputable;
   llvm::SetVector<Key> guards;
   llvm::DenseMap<Key, Coordinates> guardCoordinates;

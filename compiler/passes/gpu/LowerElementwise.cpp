@@ -1,8 +1,9 @@
 // Elementwise operations, constants and aranges on registers. Arithmetic on floats under 32 bits is done in f32 and
 // rounded once.
-#include "compiler/passes/cpu/Integers.h"
+#include "compiler/passes/cpu/Emit.h"
 #include "compiler/passes/gpu/Lowering.h"
 #include "compiler/passes/tile/ExpandMath.h"
+#include "compiler/passes/tile/LegaliseIntegers.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -43,11 +44,9 @@ Value Lowering::elementwise(Operation *op, unsigned result, ArrayRef<Value> oper
     return LLVM::SelectOp::create(b, operands[0], operands[1], operands[2]);
   if (Value value = machine.compute(b, op, operands))
     return value;
-  if (operands.size() == 2) { // division and shifts have an answer for every operand
-    cpu::Emit emit(b.getLoc(), b);
-    if (Value value = cpu::integerOperation(emit, op, operands[0], operands[1]))
+  if (operands.size() == 2) // division and shifts have an answer for every operand
+    if (Value value = legalInteger(b, op, operands[0], operands[1]))
       return value;
-  }
 
   Type f32 = b.getF32Type();
   SmallVector<Value> widened(operands);

@@ -1,4 +1,5 @@
-#include "runtime/compile/ArgumentAccess.h"
+// See ArgumentAccess.h.
+#include "compiler/analysis/ArgumentAccess.h"
 #include "compiler/analysis/PointerRoots.h"
 #include "compiler/ir/tile/Tile.h"
 #include "mlir/IR/BuiltinOps.h"
