@@ -12,6 +12,7 @@
 #include "compiler/passes/tile/ExpandScaledDots.h"
 #include "compiler/passes/tile/LegaliseIntegers.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
+#include "compiler/passes/tile/WidenSmallFloats.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -35,6 +36,7 @@ static void registerPasses() {
   registerScalariseCarried();
   registerExpandMath();
   registerLegaliseIntegers();
+  registerWidenSmallFloats();
   cpu::registerCpuPasses();
   gpu::registerGpuPasses();
 }

@@ -1,15 +1,11 @@
-// One elementwise operation on register values. Arithmetic on floats under 32 bits is done in f32 and rounded once.
+// One elementwise operation on register values. Small floats only convert here: widen-small-floats has been, and
+// functions of the math dialect are kept for expand-math.
 #include "compiler/passes/cpu/Lowering.h"
-#include "compiler/passes/tile/ExpandMath.h"
 #include "compiler/passes/tile/LegaliseIntegers.h"
 
 using namespace mlir;
 using namespace nacre;
 using namespace nacre::cpu;
-
-static bool isSmallFloat(Type element) {
-  return isa<tile::Float8E4B15Type>(element) || (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32);
-}
 
 // `element` in the shape of `like`: a vector of its width, or the scalar.
 static Type shaped(Emit &b, Type element, Value like) {
@@ -27,32 +23,6 @@ static Operation *rebuild(Emit &b, Operation *op, ArrayRef<Value> operands, Arra
                    arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::none));
   b.insert(built);
   return built;
-}
-
-// AVX-512 scales by a power of two in one instruction, a whole register at a time.
-static Value scaleByPowerOfTwo(OpBuilder &builder, Location location, Value a, Value n) {
-  auto type = dyn_cast<VectorType>(a.getType());
-  if (!type)
-    return {};
-  bool isDouble = type.getElementType().isF64();
-  int64_t lanes = isDouble ? 8 : 16, width = type.getDimSize(0);
-  if (width % lanes != 0)
-    return {};
-  Emit b(location, builder);
-  auto name = b.getStringAttr(isDouble ? "llvm.x86.avx512.mask.scalef.pd.512" : "llvm.x86.avx512.mask.scalef.ps.512");
-  VectorType part = b.vectorType(type.getElementType(), lanes);
-  Value result = width == lanes ? Value() : b.zero(type);
-  Value everyLane = b.constant(b.getIntegerType(lanes), -1), currentRounding = b.constant(b.getI32Type(), 4);
-  for (int64_t offset = 0; offset < width; offset += lanes) {
-    Value slice = b.slice(a, offset, lanes);
-    Value scaled = LLVM::CallIntrinsicOp::create(
-                       b, part, name, ValueRange{slice, b.slice(n, offset, lanes), slice, everyLane, currentRounding})
-                       .getResult(0);
-    result = width == lanes ? scaled
-                            : Value(vector::InsertStridedSliceOp::create(b, scaled, result, ArrayRef<int64_t>{offset},
-                                                                         ArrayRef<int64_t>{1}));
-  }
-  return result;
 }
 
 Value Lowering::elementwise(Operation *op, unsigned result, ArrayRef<Value> operands) {
@@ -96,30 +66,10 @@ Value Lowering::elementwise(Operation *op, unsigned result, ArrayRef<Value> oper
     if (Value value = legalInteger(b, op, operands[0], operands[1]))
       return value;
 
-  // Integers to small floats, small floats to integers, comparisons and arithmetic of them: through f32.
-  Type f32 = b.getF32Type();
-  SmallVector<Value> widened(operands);
-  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-    Type type = getElementTypeOrSelf(operand.getType());
-    if (!isSmallFloat(type))
-      continue;
-    widened[i] = convertFloat(b, operands[i], type, f32, tile::Rounding::NearestEven);
-  }
   SmallVector<Type> results;
-  for (Type type : op->getResultTypes()) {
-    Type resultElement = getElementTypeOrSelf(type);
-    results.push_back(shaped(b, isSmallFloat(resultElement) ? f32 : registerType(resultElement), operands.back()));
-  }
-  Value value;
-  if (isa<math::MathDialect>(op->getDialect())) {
-    MathTarget machine;
-    if (target.vectorBytes == 64)
-      machine.scaleByPowerOfTwo = scaleByPowerOfTwo;
-    value = expandMath(b, op, widened, &machine);
-  }
-  if (!value)
-    value = rebuild(b, op, widened, results)->getResult(result);
-  return isSmallFloat(element) ? convertFloat(b, value, f32, element, tile::Rounding::NearestEven) : value;
+  for (Type type : op->getResultTypes())
+    results.push_back(shaped(b, registerType(getElementTypeOrSelf(type)), operands.back()));
+  return rebuild(b, op, operands, results)->getResult(result);
 }
 
 // A region that branches or loops runs for one lane after the other.

@@ -1,6 +1,9 @@
 // The pass around Lowering. See LowerToLoops.h.
 #include "compiler/passes/cpu/LowerToLoops.h"
 #include "compiler/passes/cpu/DeepenDots.h"
+#include "compiler/passes/cpu/KernelEntry.h"
+#include "compiler/passes/cpu/PrintPlan.h"
+#include "compiler/passes/tile/WidenSmallFloats.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -26,6 +29,17 @@ static LogicalResult checkTypes(func::FuncOp kernel) {
   return failure(result.wasInterrupted());
 }
 
+// Arithmetic on floats under 32 bits is not lowered: widen-small-floats does it in f32.
+static LogicalResult checkWidened(func::FuncOp kernel) {
+  WalkResult result = kernel.walk([&](Operation *op) {
+    if (!isSmallFloatArithmetic(op))
+      return WalkResult::advance();
+    op->emitError("arithmetic on small floats; run widen-small-floats before");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 namespace {
 
 struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
@@ -42,7 +56,7 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
 
   StringRef getArgument() const override { return "lower-to-loops"; }
   StringRef getDescription() const override {
-    return "Tile operations to loops over vectors, with the CPU calling convention";
+    return "Tile operations to loops over vectors, and the kernel to a loop over its grid";
   }
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect,
@@ -62,7 +76,8 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
     for (auto kernel : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!kernel->hasAttr(tile::kernelAttribute))
         continue;
-      if (kernel.isExternal() || !kernel.getBody().hasOneBlock() || failed(checkTypes(kernel))) {
+      if (kernel.isExternal() || !kernel.getBody().hasOneBlock() || failed(checkTypes(kernel)) ||
+          failed(checkWidened(kernel))) {
         kernel.emitError("this kernel cannot be lowered to loops");
         return signalPassFailure();
       }
@@ -94,5 +109,7 @@ std::unique_ptr<Pass> nacre::cpu::createLowerToLoops(const VectorTarget &target)
 
 void nacre::cpu::registerCpuPasses() {
   registerDeepenDots();
+  registerPrintPlan();
   PassRegistration<LowerToLoops>();
+  registerKernelEntry();
 }

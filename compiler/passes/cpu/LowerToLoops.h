@@ -1,11 +1,13 @@
-// lower-to-loops: a kernel of tile operations becomes a function with the CPU calling convention
-// (compiler/passes/cpu/KernelABI.h), its tiles loops over vectors.
+// lower-to-loops: a kernel of tile operations becomes loops over its grid, its tiles loops over vectors.
 //
 //   func.func @k(%p: !tile.ptr<f32>) attributes {tile.kernel}
-//     ==>  func.func @k(%args: !llvm.ptr, %begin: i64, %end: i64, %context: !llvm.ptr) -> i32
+//     ==>  func.func @k(%p: !llvm.ptr, %context: !llvm.ptr) attributes {cpu.kernel} { ... scf.forall over the grid ...
+//     }
 //
-// Before: the tile, arith, math and scf dialects. After: arith, math, scf, vector and llvm on scalars and vectors
-// alone; the module attribute `cpu.scratch_bytes` says how much scratch memory a program needs.
+// Before: the tile, arith, math and scf dialects, no arithmetic on floats under 32 bits (widen-small-floats). After:
+// arith, math, scf, vector and llvm on scalars and vectors alone, the arguments in registers, and the runtime's
+// KernelContext (KernelABI.h) as the last one; the module attribute `cpu.scratch_bytes` says how much scratch memory a
+// program needs. The passes expand-math and kernel-entry follow.
 #pragma once
 
 #include "compiler/passes/cpu/Lowering.h"

@@ -1,6 +1,7 @@
 // The walk over a kernel: its frame, scalars, groups of tile operations, and the scratch arena. See Lowering.h.
 #include "compiler/passes/cpu/Lowering.h"
 #include "compiler/passes/cpu/KernelABI.h"
+#include "compiler/passes/cpu/KernelEntry.h"
 #include "compiler/passes/cpu/Nest.h"
 
 using namespace mlir;
@@ -169,7 +170,7 @@ Buffer Lowering::inMemory(Value value, Block *owner) {
   return made;
 }
 
-// ---- The frame: arguments, scratch, the loop over programs
+// ---- The frame: arguments, scratch, the loop over the grid
 
 Lowering::Lowering(func::FuncOp kernel, const VectorTarget &target)
     : b(kernel.getLoc(), kernel.getContext()), target(target), plan(kernel), kernel(kernel) {
@@ -178,43 +179,35 @@ Lowering::Lowering(func::FuncOp kernel, const VectorTarget &target)
 
 FailureOr<func::FuncOp> Lowering::run() {
   b.setInsertionPointAfter(kernel);
-  Type pointer = b.pointerType(), i64 = b.getI64Type(), i32 = b.getI32Type();
+  Type pointer = b.pointerType(), i32 = b.getI32Type();
   std::string name = kernel.getName().str();
   kernel.setName(name + ".tile");
-  result = func::FuncOp::create(b, name, b.getFunctionType({pointer, i64, i64, pointer}, {i32}));
+  SmallVector<Type> types;
+  for (Type type : kernel.getArgumentTypes())
+    types.push_back(registerType(type));
+  types.push_back(pointer);
+  result = func::FuncOp::create(b, name, b.getFunctionType(types, {}));
+  result->setAttr(loopsAttribute, b.getUnitAttr());
   Block *entry = result.addEntryBlock();
   b.setInsertionPointToStart(entry);
-  Value arguments = entry->getArgument(0), begin = entry->getArgument(1), end = entry->getArgument(2);
-  context = entry->getArgument(3);
-
+  context = entry->getArguments().back();
   for (auto [i, argument] : llvm::enumerate(kernel.getArguments())) {
-    Type type = argument.getType(), inRegister = registerType(type);
-    Value slot = b.offsetBytes(arguments, b.index(8 * i));
-    Value value;
-    if (isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32) { // arrives as f32
-      value = convertFloat(b, b.load(b.getF32Type(), slot, 4), b.getF32Type(), type, tile::Rounding::NearestEven);
-    } else if (type.isInteger(1)) {
-      value = b.fromMemory(b.load(b.getI8Type(), slot, 1), type);
-    } else {
-      value = b.load(inRegister, slot, std::min<int64_t>(8, byteSize(type)));
-    }
-    scalars[argument] = value;
+    scalars[argument] = entry->getArgument(i);
+    if (argument.getType() != types[i] && !isa<tile::PointerType>(argument.getType()))
+      result.setArgAttr(i, argumentTypeAttribute, TypeAttr::get(argument.getType()));
   }
+  SmallVector<OpFoldResult> grid;
   for (int axis = 0; axis < 3; ++axis)
     gridSize[axis] = b.load(i32, b.offsetBytes(context, b.index(offsetof(KernelContext, grid) + 4 * axis)), 4);
   scratch = b.load(pointer, b.offsetBytes(context, b.index(offsetof(KernelContext, scratch))), 8);
   scratchAnchor = arith::ConstantOp::create(b, b.getBoolAttr(false));
-
-  auto programs = scf::ForOp::create(b, begin, end, b.index(1));
-  func::ReturnOp::create(b, ValueRange{Value(arith::ConstantOp::create(b, b.getI32IntegerAttr(0)))});
+  for (Value size : gridSize)
+    grid.push_back(arith::IndexCastUIOp::create(b, b.getIndexType(), size).getResult());
+  auto programs = scf::ForallOp::create(b, grid, ValueRange{}, std::nullopt);
+  func::ReturnOp::create(b);
   b.setInsertionPointToStart(programs.getBody());
-  Value id = programs.getInductionVar();
-  Value x = b.toI64(gridSize[0], false), y = b.toI64(gridSize[1], false);
-  auto narrow = [&](Value value) -> Value { return arith::TruncIOp::create(b, i32, value); };
-  programId[0] = narrow(arith::RemUIOp::create(b, id, x));
-  Value rest = arith::DivUIOp::create(b, id, x);
-  programId[1] = narrow(arith::RemUIOp::create(b, rest, y));
-  programId[2] = narrow(arith::DivUIOp::create(b, rest, y));
+  for (auto [axis, index] : llvm::enumerate(programs.getInductionVars()))
+    programId[axis] = arith::IndexCastOp::create(b, i32, index);
 
   lowerBlock(kernel.getBody().front());
   if (failed)

@@ -99,7 +99,7 @@ void Plan::decide(Operation *op) {
   };
 
   if (op->hasTrait<OpTrait::IsTerminator>())
-    return set(Place::Standalone); // hands values over: a reader that is never done before its block is
+    return set(Place::Standalone); // it reads the values it hands over at the end of its block
   if (isa<scf::SCFDialect>(op->getDialect()))
     return set(Place::Control);
   if (isa<tile::BarrierOp>(op))

@@ -2,10 +2,10 @@
 //
 //   Virtual     never stored: recomputed, element by element, inside the loops of whatever reads it
 //   Pinned      computed once, in the loop that stands at its place in the program; kept in registers for readers in
-//   the same
-//               loop, written to scratch memory for later ones. Loads, and values worth computing once.
+//               the same loop, written to scratch memory for later ones. Loads, and values worth computing once.
 //   Standalone  emitted by itself, its operands and results in memory: dot, scans, atomics, prints, ...
-//   Deferred    a load that only feeds a dot: read once, while the dot packs its operand; a dot whose sum another one goes
+//   Deferred    a load that only feeds a dot: read once, while the dot packs its operand; a dot whose sum another one
+//   goes
 //               on with: computed with it
 //
 // A value is worth pinning when it is costly and would be computed more than once: it has several readers, is read
@@ -24,6 +24,8 @@ public:
   explicit Plan(mlir::func::FuncOp kernel);
 
   Place place(mlir::Operation *op) const { return places.lookup(op); }
+  // Not so inside of functions that combine elements, which are emitted as a whole.
+  bool isPlanned(mlir::Operation *op) const { return places.contains(op); }
   // The value must be in memory as a whole, row-major and contiguous, once it is computed.
   bool isForced(mlir::Value value) const { return forced.contains(value); }
 

@@ -89,6 +89,7 @@ Value inWorkingPrecision(OpBuilder &builder, Location location, ValueRange opera
 
 struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMathPass)
+  explicit ExpandMathPass(MathTarget machine = {}) : machine(std::move(machine)) {}
 
   StringRef getArgument() const final { return "expand-math"; }
   StringRef getDescription() const final {
@@ -106,13 +107,16 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<>> {
     });
     for (Operation *op : mathOps) {
       OpBuilder builder(op);
-      Value result = expandMath(builder, op, op->getOperands());
+      Value result = expandMath(builder, op, op->getOperands(), &machine);
       if (!result)
         continue;
       op->getResult(0).replaceAllUsesWith(result);
       op->erase();
     }
   }
+
+private:
+  MathTarget machine;
 };
 
 } // namespace
@@ -138,7 +142,9 @@ Value expandMath(OpBuilder &builder, Location location, BinaryFunction function,
                             [&](ArrayRef<elementary::Real> reals) { return function(reals[0], reals[1]); });
 }
 
-std::unique_ptr<Pass> createExpandMath() { return std::make_unique<ExpandMathPass>(); }
+std::unique_ptr<Pass> createExpandMath(MathTarget machine) {
+  return std::make_unique<ExpandMathPass>(std::move(machine));
+}
 
 void registerExpandMath() { PassRegistration<ExpandMathPass>(); }
 

@@ -32,7 +32,8 @@ mlir::Value expandMath(mlir::OpBuilder &builder, mlir::Location location, UnaryF
 mlir::Value expandMath(mlir::OpBuilder &builder, mlir::Location location, BinaryFunction function, mlir::Value x,
                        mlir::Value y, const MathTarget *target = nullptr);
 
-std::unique_ptr<mlir::Pass> createExpandMath();
+// `machine`: what the target does better than arithmetic.
+std::unique_ptr<mlir::Pass> createExpandMath(MathTarget machine = {});
 void registerExpandMath();
 
 } // namespace nacre

@@ -1,12 +1,15 @@
 // The CPU target from tile IR to object code, on one page.
 #include "compiler/language/meaning/Diagnostic.h"
 #include "compiler/passes/cpu/DeepenDots.h"
+#include "compiler/passes/cpu/KernelEntry.h"
 #include "compiler/passes/cpu/LowerToLoops.h"
+#include "compiler/passes/cpu/MachineMath.h"
 #include "compiler/passes/tile/CanonicaliseInnerRegions.h"
 #include "compiler/passes/tile/CheckAccesses.h"
 #include "compiler/passes/tile/ExpandDescriptors.h"
 #include "compiler/passes/tile/ExpandScaledDots.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
+#include "compiler/passes/tile/WidenSmallFloats.h"
 #include "compiler/targets/LLVMErrors.h"
 #include "compiler/targets/PassReport.h"
 #include "compiler/targets/PassRunner.h"
@@ -130,6 +133,13 @@ static bool holdsOperationsToExpand(ModuleOp module) {
   return result.wasInterrupted();
 }
 
+static bool computesWithSmallFloats(ModuleOp module) {
+  auto stopAtOne = [](Operation *op) {
+    return isSmallFloatArithmetic(op) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return module.walk(stopAtOne).wasInterrupted();
+}
+
 // What this target has no instructions for.
 static void expand(OpPassManager &passes) {
   passes.addPass(createExpandDescriptors());
@@ -190,7 +200,13 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
       passes.addPass(createDeepenDots(vectors.bf16Tiles ? 128 : 64));
       simplify(passes);
     }
+    if (computesWithSmallFloats(module)) {
+      passes.addPass(createWidenSmallFloats());
+      simplify(passes);
+    }
     passes.addPass(createLowerToLoops(vectors));
+    passes.addPass(createExpandMath(machineMath(vectors)));
+    passes.addPass(createKernelEntry(vectors.convertsHalf));
     simplify(passes);
   });
   passRunner.stage("cpu");

@@ -10,3 +10,11 @@ func.func @tile_argument(%out: !tile.ptr<f32>, %m: tensor<8xi1>) attributes {til
   tile.store %p, %x : tensor<8x!tile.ptr<f32>>, tensor<8xf32>
   return
 }
+
+// -----
+
+func.func @small(%x: f16, %p: !tile.ptr<f16>) attributes {tile.kernel} { // expected-error {{this kernel cannot be lowered to loops}}
+  %y = arith.addf %x, %x : f16 // expected-error {{arithmetic on small floats; run widen-small-floats before}}
+  tile.store %p, %y : !tile.ptr<f16>, f16
+  return
+}

@@ -1,0 +1,108 @@
+// See KernelEntry.h.
+#include "compiler/passes/cpu/KernelEntry.h"
+#include "compiler/passes/cpu/Emit.h"
+#include "compiler/passes/cpu/KernelABI.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::cpu;
+
+// Argument number `index`, read from its slot as the runtime wrote it. `type`: in the language.
+static Value readArgument(Emit &b, Value arguments, size_t index, Type type) {
+  Value slot = b.offsetBytes(arguments, b.index(8 * static_cast<int64_t>(index)));
+  if (isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32) // arrives as f32
+    return convertFloat(b, b.load(b.getF32Type(), slot, 4), b.getF32Type(), type, tile::Rounding::NearestEven);
+  if (type.isInteger(1))
+    return b.fromMemory(b.load(b.getI8Type(), slot, 1), type);
+  return b.load(registerType(type), slot, std::min<int64_t>(8, byteSize(type)));
+}
+
+// The grid's loop becomes one over the numbers of its programs, x fastest.
+static void loopOverPrograms(Emit &b, scf::ForallOp grid, Value begin, Value end) {
+  b.setInsertionPoint(grid);
+  Type i32 = b.getI32Type();
+  SmallVector<Value> sizes;
+  for (Value size : grid.getDynamicUpperBound())
+    sizes.push_back(size.getDefiningOp<arith::IndexCastUIOp>().getIn());
+  auto programs = scf::ForOp::create(b, begin, end, b.index(1));
+  b.setInsertionPointToStart(programs.getBody());
+  Value id = programs.getInductionVar();
+  Value x = b.toI64(sizes[0], false), y = b.toI64(sizes[1], false);
+  auto narrow = [&](Value value) -> Value { return arith::TruncIOp::create(b, i32, value); };
+  Value rest = arith::DivUIOp::create(b, id, x);
+  Value place[] = {narrow(arith::RemUIOp::create(b, id, x)), narrow(arith::RemUIOp::create(b, rest, y)),
+                   narrow(arith::DivUIOp::create(b, rest, y))};
+  for (auto [axis, index] : llvm::enumerate(grid.getInductionVars()))
+    for (Operation *user : llvm::make_early_inc_range(index.getUsers())) {
+      user->getResult(0).replaceAllUsesWith(place[axis]); // arith.index_cast to i32
+      user->erase();
+    }
+  Block *program = grid.getBody();
+  program->getTerminator()->erase();
+  programs.getBody()->getOperations().splice(programs.getBody()->getTerminator()->getIterator(),
+                                             program->getOperations());
+  SmallVector<Value> bounds(grid.getDynamicUpperBound());
+  grid.erase();
+  for (Value bound : bounds)
+    if (bound.use_empty())
+      bound.getDefiningOp()->erase();
+}
+
+static LogicalResult addEntry(func::FuncOp loops, bool convertsHalf) {
+  auto grids = loops.getOps<scf::ForallOp>();
+  if (loops.isExternal() || !llvm::hasSingleElement(grids))
+    return loops.emitError("a kernel as loops has one loop over its grid");
+  scf::ForallOp grid = *grids.begin();
+
+  Emit b(loops.getLoc(), loops.getContext());
+  b.convertsHalf = convertsHalf;
+  b.setInsertionPointAfter(loops);
+  Type pointer = b.pointerType(), i64 = b.getI64Type(), i32 = b.getI32Type();
+  std::string name = loops.getName().str();
+  loops.setName(name + ".loops");
+  auto entry = func::FuncOp::create(b, name, b.getFunctionType({pointer, i64, i64, pointer}, {i32}));
+  Block *block = entry.addEntryBlock(), *body = &loops.getBody().front();
+  b.setInsertionPointToStart(block);
+  unsigned count = loops.getNumArguments() - 1;
+  for (unsigned i = 0; i < count; ++i) {
+    auto type = loops.getArgAttrOfType<TypeAttr>(i, argumentTypeAttribute);
+    body->getArgument(i).replaceAllUsesWith(
+        readArgument(b, block->getArgument(0), i, type ? type.getValue() : body->getArgument(i).getType()));
+  }
+  body->getArgument(count).replaceAllUsesWith(block->getArgument(3));
+  block->getOperations().splice(block->end(), body->getOperations());
+  Operation *end = block->getTerminator();
+  b.setInsertionPoint(end);
+  func::ReturnOp::create(b, ValueRange{b.constant(i32, 0)});
+  end->erase();
+  loopOverPrograms(b, grid, block->getArgument(1), block->getArgument(2));
+  loops.erase();
+  return success();
+}
+
+namespace {
+
+struct KernelEntry : PassWrapper<KernelEntry, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KernelEntry)
+  KernelEntry() = default;
+  KernelEntry(const KernelEntry &other) : PassWrapper(other) {}
+  explicit KernelEntry(bool converts) { convertsHalf = converts; }
+  StringRef getArgument() const override { return "kernel-entry"; }
+  StringRef getDescription() const override { return "Give a kernel of loops the CPU's calling convention"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, scf::SCFDialect, LLVM::LLVMDialect, vector::VectorDialect>();
+  }
+  void runOnOperation() override {
+    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+      if (function->hasAttr(loopsAttribute) && failed(addEntry(function, convertsHalf)))
+        return signalPassFailure();
+  }
+  Option<bool> convertsHalf{*this, "converts-half", llvm::cl::desc("the machine converts fp16"), llvm::cl::init(true)};
+};
+
+} // namespace
+
+std::unique_ptr<Pass> nacre::cpu::createKernelEntry(bool convertsHalf) {
+  return std::make_unique<KernelEntry>(convertsHalf);
+}
+void nacre::cpu::registerKernelEntry() { PassRegistration<KernelEntry>(); }
