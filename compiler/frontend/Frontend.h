@@ -14,8 +14,8 @@ namespace nacre {
 
 // A function of the language as the host knows it: its text and where names in it are looked up.
 struct FunctionSource {
-  std::string key;   // unique: module.qualname (and an id for closures)
-  std::string name;  // of the def
+  std::string key;  // unique: module.qualname (and an id for closures)
+  std::string name; // of the def
   std::shared_ptr<const SourceText> text;
   int64_t hostHandle = 0; // for the host's own use
   bool noinline = false;
@@ -23,20 +23,21 @@ struct FunctionSource {
   bool isExternal = false; // @extern: it names functions of libraries, so it may hold dicts and read any constant
 };
 
-// What only the host knows. From Python: globals, closures and opaque objects; from C++: the parsed file. Every query and
-// answer is recorded by the caller for the cache.
+// What only the host knows. From Python: globals, closures and opaque objects; from C++: the parsed file. Every query
+// and answer is recorded by the caller for the cache.
 class Host {
 public:
   virtual ~Host() = default;
   // The value of a name that is free in `function`: a constexpr (JitReference's `function` then holds a
-  // std::shared_ptr<FunctionSource>), or none when there is no such name. A plain number or other value that a kernel may not
-  // read is answered with an error: `problem` is set to what it is.
+  // std::shared_ptr<FunctionSource>), or none when there is no such name. A plain number or other value that a kernel
+  // may not read is answered with an error: `problem` is set to what it is.
   struct Answer {
     std::optional<Object> object;
     std::string problem; // e.g. "a global of type list; make it tl.constexpr(...)": why it may not be used
   };
   virtual Answer global(const FunctionSource &function, llvm::StringRef name) = 0;
-  virtual Answer attribute(const Object &object, llvm::StringRef name) = 0; // of an Opaque or a module the front end does not know
+  virtual Answer attribute(const Object &object,
+                           llvm::StringRef name) = 0; // of an Opaque or a module the front end does not know
   virtual Answer call(const Object &callee, llvm::ArrayRef<Object> positional,
                       llvm::ArrayRef<std::pair<std::string, Object>> keywords) = 0; // of an Opaque, on constexprs
   // The digest of the library at a path, as a string; a problem when there is none.
@@ -46,11 +47,11 @@ public:
 // How one argument of the kernel arrives.
 struct ArgumentSpec {
   std::string name;
-  Object constant;    // when isConstant
+  Object constant; // when isConstant
   bool isConstant = false;
   bool isRunTimeValue = false; // a constant number that the kernel sees as a run-time value: a field of an aggregate
-  Type type;          // when not constant: a scalar or a pointer
-  int divisibility = 1; // known divisor of the value or the address, a power of two
+  Type type;                   // when not constant: a scalar or a pointer
+  int divisibility = 1;        // known divisor of the value or the address, a power of two
   std::vector<ArgumentSpec> elements; // a tuple argument: one spec an element, recursively (name empty)
   bool isTuple = false;
   std::vector<std::string> fieldNames; // of a named tuple: one an element, else empty
@@ -59,8 +60,9 @@ struct ArgumentSpec {
   Object recordClass;                  // of an aggregate or a named tuple: its class, else None
 };
 
-// A tensor descriptor of which only the type is known: it arrives as its base, its shape (i32) and its strides (i64) but the
-// last, which is 1; what is outside reads as zero. Its fields are base, shape, strides, block_shape and padding.
+// A tensor descriptor of which only the type is known: it arrives as its base, its shape (i32) and its strides (i64)
+// but the last, which is 1; what is outside reads as zero. Its fields are base, shape, strides, block_shape and
+// padding.
 ArgumentSpec descriptorArgument(Type descriptor, int divisibility = 1);
 
 // The options of the launch that a target may compile by; they stand on the module. None: not said.
@@ -73,18 +75,21 @@ struct KernelOptions {
 struct FrontendOptions {
   bool debug = false;
   bool sanitizeOverflow = false;
-  std::string target = "cpu";
+  std::string target = "cpu"; // and what it says of itself (Target.h)
+  bool takesPtx = false;
+  int warpSize = 1;
   KernelOptions launch;
-  std::string defaultInputPrecision; // of a dot that names none; empty: the language's own
+  std::string defaultInputPrecision;                  // of a dot that names none; empty: the language's own
   std::map<std::string, std::string> externLibraries; // files by the names that extern_elementwise has for them
-  std::function<void(llvm::StringRef)> staticPrint; // null: to stdout
-  std::vector<std::shared_ptr<const SourceText>> *sources = nullptr; // filled with the texts that the IR's locations name
+  std::function<void(llvm::StringRef)> staticPrint;   // null: to stdout
+  std::vector<std::shared_ptr<const SourceText>> *sources =
+      nullptr; // filled with the texts that the IR's locations name
 };
 
-// Builds a module with one kernel, `func.func @name` with `tile.kernel`, its arguments the non-constant ones in order (tuples
-// flattened, a tensor descriptor as one). Throws CompileError.
-void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernel, llvm::ArrayRef<ArgumentSpec> arguments, Host &host,
-                 const FrontendOptions &options, mlir::OwningOpRef<mlir::ModuleOp> &module);
+// Builds a module with one kernel, `func.func @name` with `tile.kernel`, its arguments the non-constant ones in order
+// (tuples flattened, a tensor descriptor as one). Throws CompileError.
+void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernel, llvm::ArrayRef<ArgumentSpec> arguments,
+                 Host &host, const FrontendOptions &options, mlir::OwningOpRef<mlir::ModuleOp> &module);
 
 // The Host of a C++ program: names are looked up among the functions, constants and imports of one parsed file.
 std::unique_ptr<Host> makeFileHost(std::shared_ptr<const SourceText> file);

@@ -7,9 +7,9 @@
 // (what a `for` runs over).
 #pragma once
 
+#include "compiler/builder/IRBuilder.h"
 #include "compiler/frontend/Environment.h"
 #include "compiler/frontend/Function.h"
-#include "compiler/builder/IRBuilder.h"
 #include "compiler/language/meaning/Iteration.h"
 #include "mlir/IR/Block.h"
 
@@ -73,6 +73,9 @@ public:
   bool sanitizeOverflow() const override { return options.sanitizeOverflow; }
   void staticPrint(llvm::StringRef text) override;
   std::string target() const override { return options.target; }
+  bool takesPtx() const override { return options.takesPtx; }
+  int numWarps() const override { return options.launch.numWarps.value_or(1); }
+  int warpSize() const override { return options.warpSize; }
   std::string defaultInputPrecision() const override { return options.defaultInputPrecision; }
 
   // Errors at a place of the text.
@@ -222,7 +225,7 @@ private:
   std::map<std::string, FunctionPointer> parsed;                       // the host's functions, by key
   std::map<std::pair<std::string, std::string>, Host::Answer> globals; // by function and name
   uintptr_t stackStart = 0;
-  uint64_t spent = 0; // expressions built, those of helpers and unrolled loops each time
+  uint64_t spent = 0;       // expressions built, those of helpers and unrolled loops each time
   int elementwiseCalls = 0; // around the place being built: branches on tiles are selects
   int regionDepth = 0;      // of branches and loops being built, through all frames
   // A loop's body may be built again when the first try assumed too much: what it printed is held back until it is

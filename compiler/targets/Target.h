@@ -111,6 +111,7 @@ public:
   virtual llvm::ArrayRef<TargetOption> options() const { return {}; }
   // Threads of a program that run in step; the one source of that number.
   virtual int warpSize() const { return 1; }
+  virtual bool takesPtx() const { return false; } // its inline assembly is PTX
   // What kernels ask for as tl.target_info.current_target(): "cpu", "cuda:90".
   virtual std::string languageName(const TargetOptions &) const { return name().str(); }
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;

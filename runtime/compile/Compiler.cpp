@@ -115,7 +115,10 @@ void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Host
   frontend.debug = request.options.debug;
   frontend.sanitizeOverflow = request.options.sanitizeOverflow;
   frontend.staticPrint = onOuterStack(request.staticPrint);
-  frontend.target = request.options.target->languageName(request.options);
+  const Target &target = *request.options.target;
+  frontend.target = target.languageName(request.options);
+  frontend.takesPtx = target.takesPtx();
+  frontend.warpSize = target.warpSize();
   frontend.launch = request.options.launch;
   frontend.launch.fpFusion = request.options.fpFusion;
   frontend.defaultInputPrecision = request.options.defaultInputPrecision;

@@ -73,7 +73,7 @@ void Assembly::checkCode(llvm::StringRef code) const {
   if (code.empty())
     reject("`constraints` \"" + constraints + "\" holds an empty constraint");
   bool isNumber = llvm::all_of(code, llvm::isDigit);
-  if (evaluation.target() == "cpu" && code.size() == 1 && !isNumber && !x86Letters.contains(code[0]))
+  if (!evaluation.takesPtx() && code.size() == 1 && !isNumber && !x86Letters.contains(code[0]))
     reject(
         "`" + code.str() + "` in `constraints` is no kind of register or operand of x86",
         "use r for an integer register, x for a vector register, {eax} for a register by name, m for memory, i for a "
@@ -177,7 +177,7 @@ static Object inlineAssembly(Evaluation &evaluation, llvm::ArrayRef<Object> argu
     return arguments[3].isTuple() ? Object::makeTuple(std::vector<Object>(values.begin(), values.end()))
                                   : Object(values[0]);
   };
-  if (evaluation.target() != "cuda" && isPtx(text)) {
+  if (!evaluation.takesPtx() && isPtx(text)) {
     if (pack != 1)
       evaluation.fail(Diagnostic::Kind::Unsupported, "PTX on packs of several elements cannot be run on this target",
                       "write it in the language, or take this path on NVIDIA's GPUs only");

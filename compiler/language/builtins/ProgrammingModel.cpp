@@ -52,8 +52,10 @@ template <MachineValue which> static Object readMachine(Evaluation &evaluation, 
   return evaluation.builder().readMachine(which);
 }
 
-// A program of the CPU is one thread.
-static Object one(Evaluation &, llvm::ArrayRef<Object>) { return int64_t(1); }
+static Object numWarps(Evaluation &evaluation, llvm::ArrayRef<Object>) { return int64_t(evaluation.numWarps()); }
+static Object numThreads(Evaluation &evaluation, llvm::ArrayRef<Object>) {
+  return int64_t(evaluation.numWarps()) * evaluation.warpSize();
+}
 // Launches follow one another on the CPU: what a launch depends on has ended.
 static Object nothing(Evaluation &, llvm::ArrayRef<Object>) { return {}; }
 
@@ -84,8 +86,8 @@ void addProgrammingModel(Table &table) {
             "The number of the multiprocessor that runs this program, an int32 scalar; on the CPU, of the core.",
             readMachine<MachineValue::Processor>);
   table.add("globaltimer()", "The device's clock in nanoseconds, an int64 scalar.", readMachine<MachineValue::Clock>);
-  table.add("num_warps()", "The number of warps that run this program, a constexpr: 1 on the CPU.", one);
-  table.add("num_threads()", "The number of threads that run this program, a constexpr: 1 on the CPU.", one);
+  table.add("num_warps()", "The number of warps that run this program, a constexpr: 1 on the CPU.", numWarps);
+  table.add("num_threads()", "The number of threads that run this program, a constexpr: 1 on the CPU.", numThreads);
   table.add("gdc_wait()", "Waits for the kernels this launch depends on. On the CPU they have ended.", nothing);
   table.add("gdc_launch_dependents()",
             "Lets the kernels that depend on this launch begin. On the CPU they begin when it has ended.", nothing);

@@ -229,8 +229,11 @@ TEST_F(Builtins, PythonFunctions) {
 
 TEST_F(Builtins, TargetInformationIsConstexpr) {
   EXPECT_EQ(show(callLanguage(evaluation, "is_cuda", {}, {}, "triton.language.target_info")), "False");
+  EXPECT_EQ(show(callLanguage(evaluation, "num_threads", {}, {}, "triton.language.extra.cuda")), "1");
   evaluation.targetName = "cuda:90";
   EXPECT_EQ(show(callLanguage(evaluation, "cuda_capability_geq", {9, 0}, {}, "triton.language.target_info")), "True");
+  EXPECT_EQ(show(callLanguage(evaluation, "num_warps", {}, {}, "triton.language.extra.cuda")), "8");
+  EXPECT_EQ(show(callLanguage(evaluation, "num_threads", {}, {}, "triton.language.extra.cuda")), "256");
 }
 
 } // namespace

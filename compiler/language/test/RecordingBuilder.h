@@ -147,8 +147,8 @@ public:
   }
 
   Value dot(Value a, Value b, Value accumulator, const DotOptions &options) override {
-    return textValue(accumulator.type(), "dot" + std::to_string(static_cast<int>(options.precision)) + "(" + textOf(a) + ", " +
-                                             textOf(b) + ", " + textOf(accumulator) + ")");
+    return textValue(accumulator.type(), "dot" + std::to_string(static_cast<int>(options.precision)) + "(" + textOf(a) +
+                                             ", " + textOf(b) + ", " + textOf(accumulator) + ")");
   }
   Values reduce(llvm::ArrayRef<Value> operands, int axis, const Combine &combine) override {
     Values left, right, results;
@@ -192,7 +192,8 @@ public:
   void assume(Value condition) override { effects.push_back("assume(" + textOf(condition) + ")"); }
   Value hint(HintKind kind, Value value, llvm::ArrayRef<int64_t> values) override {
     static constexpr const char *names[] = {"divisibility", "contiguity", "constancy"};
-    return textValue(value.type(), std::string(names[static_cast<int>(kind)]) + "(" + textOf(value) + "," + shapeOf(values) + ")");
+    return textValue(value.type(),
+                     std::string(names[static_cast<int>(kind)]) + "(" + textOf(value) + "," + shapeOf(values) + ")");
   }
   Values inlineAssembly(llvm::StringRef text, llvm::StringRef, llvm::ArrayRef<Value> operands,
                         llvm::ArrayRef<Type> results, bool, int) override {
@@ -258,6 +259,9 @@ public:
   bool sanitizeOverflow() const override { return false; }
   void staticPrint(llvm::StringRef text) override { printed += text; }
   std::string target() const override { return targetName; }
+  bool takesPtx() const override { return targetName != "cpu"; }
+  int numWarps() const override { return targetName == "cpu" ? 1 : 8; }
+  int warpSize() const override { return targetName == "cpu" ? 1 : 32; }
 
   RecordingBuilder recorder;
   std::map<std::string, std::function<Object(Evaluation &, llvm::ArrayRef<Object>)>> functions;

@@ -44,6 +44,18 @@ public:
     return names;
   }
   llvm::StringRef binaryName() const override { return "cubin"; }
+  llvm::ArrayRef<TargetOption> options() const override {
+    static constexpr TargetOption taken[] = {{LaunchOptionId::NumWarps, 1, 32, /*isPowerOfTwo=*/true},
+                                             {LaunchOptionId::NumStages, 0, 1024},
+                                             {LaunchOptionId::NumCtas, 1, 16, /*isPowerOfTwo=*/true},
+                                             {LaunchOptionId::MaxRegisters, 0, 255},
+                                             {LaunchOptionId::CooperativeGrid, 0, 1},
+                                             {LaunchOptionId::DependentLaunch, 0, 1}};
+    return taken;
+  }
+  int warpSize() const override { return 32; }
+  bool takesPtx() const override { return true; }
+  std::string languageName(const TargetOptions &options) const override;
   void registerDialects(DialectRegistry &registry) const override;
   std::string description(const TargetOptions &options) const override;
   Artifact compile(ModuleOp module, const TargetOptions &options, const CompileObserver &observer) const override;
@@ -70,6 +82,10 @@ void CudaTarget::registerDialects(DialectRegistry &registry) const {
 
 static const Architecture &architectureOf(const TargetOptions &options) {
   return architectureNamed(options.architecture.empty() ? "90" : options.architecture);
+}
+
+std::string CudaTarget::languageName(const TargetOptions &options) const {
+  return "cuda:" + std::to_string(architectureOf(options).capability);
 }
 
 std::string CudaTarget::description(const TargetOptions &options) const {
