@@ -1,27 +1,12 @@
 #include "runtime/api/AheadOfTime.h"
-#include "compiler/passes/cpu/KernelABI.h"
 #include "runtime/cache/Fingerprint.h"
 #include "runtime/launch/Signature.h"
-#include "runtime/api/ahead_of_time/nacre_kernel.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace nacre {
-
-// The runtime in C says the calling convention once more.
-static_assert(sizeof(nacre_context) == sizeof(KernelContext) &&
-              offsetof(nacre_context, scratch) == offsetof(KernelContext, scratch) &&
-              offsetof(nacre_context, print) == offsetof(KernelContext, print) &&
-              offsetof(nacre_context, assert_failed) == offsetof(KernelContext, assertFailed) &&
-              offsetof(nacre_context, launch) == offsetof(KernelContext, launch) &&
-              offsetof(nacre_context, launch_id) == offsetof(KernelContext, launchId) &&
-              offsetof(nacre_context, waiting) == offsetof(KernelContext, waiting) &&
-              offsetof(nacre_context, clock) == offsetof(KernelContext, clock) &&
-              offsetof(nacre_context, processor) == offsetof(KernelContext, processor));
-static_assert(static_cast<int>(ScalarKind::Int1) == 1 && static_cast<int>(ScalarKind::Float64) == 18,
-              "nacre_kernel.c numbers the kinds of elements too");
 
 namespace {
 
