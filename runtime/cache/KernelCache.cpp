@@ -247,7 +247,7 @@ private:
     auto kernel = std::make_shared<Kernel>(key, std::move(code));
     record->detach();
     if (!settings.binaryOnly)
-      kernel->setOrigin(origin, record);
+      kernel->setOrigin(origin, record, record->isLasting() && origin.stages.empty() ? store : nullptr);
     std::lock_guard<std::mutex> guard(state().lock);
     if (record->isLasting())
       addVariant(state().manifests[requestKey], record->asked());

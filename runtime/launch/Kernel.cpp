@@ -17,21 +17,56 @@ LoadedKernel &Kernel::load(Device &device) const {
   return *entry.kernel;
 }
 
-void Kernel::setOrigin(CompileRequest request, std::shared_ptr<RecordingHost> record) {
+void Kernel::setOrigin(CompileRequest request, std::shared_ptr<RecordingHost> record,
+                       std::shared_ptr<ArtifactStore> store) {
   std::lock_guard<std::mutex> guard(stageLock);
-  origin = std::make_unique<Origin>(Origin{std::move(request), std::move(record)});
+  origin = std::make_unique<Origin>(Origin{std::move(request), std::move(record), std::move(store)});
   origin->request.staticPrint = [](llvm::StringRef) {}; // it was printed when the kernel was compiled
   origin->request.options.reports = {};                 // so were its passes
 }
 
+using StageTexts = std::map<std::string, std::string>;
+
+static std::string encodeStages(const StageTexts &texts) {
+  std::string bytes;
+  for (const auto &[stage, text] : texts) {
+    encode(bytes, llvm::StringRef(stage));
+    encode(bytes, llvm::StringRef(text));
+  }
+  return bytes;
+}
+
+// Empty when it is not what encodeStages wrote.
+static StageTexts decodeStages(llvm::StringRef bytes) {
+  try {
+    HostObjects none;
+    Decoder decoder(bytes, none);
+    StageTexts texts;
+    while (!decoder.atEnd()) {
+      std::string stage = decoder.text();
+      texts[stage] = decoder.text();
+    }
+    return texts;
+  } catch (const NotEncodable &) {
+    return {};
+  }
+}
+
 const std::map<std::string, std::string> &Kernel::stages() const {
   std::lock_guard<std::mutex> guard(stageLock);
-  if (stageTexts.empty() && origin)
-    compileKernel(origin->request, *origin->record,
-                  {.onStage = [&](const std::string &stage,
-                                  const std::function<std::string()> &text) { stageTexts[stage] = text(); },
-                   .replace = nullptr,
-                   .fileFor = nullptr});
+  if (!stageTexts.empty() || !origin)
+    return stageTexts;
+  if (std::optional<std::string> kept = origin->store ? origin->store->read(hash, "stages") : std::nullopt)
+    stageTexts = decodeStages(*kept);
+  if (!stageTexts.empty())
+    return stageTexts;
+  compileKernel(origin->request, *origin->record,
+                {.onStage = [&](const std::string &stage,
+                                const std::function<std::string()> &text) { stageTexts[stage] = text(); },
+                 .replace = nullptr,
+                 .fileFor = nullptr});
+  if (origin->store)
+    origin->store->write(hash, "stages", encodeStages(stageTexts));
   return stageTexts;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/Device.h"
+#include "runtime/cache/DiskCache.h"
 #include "runtime/cache/HostRecord.h"
 #include <map>
 #include <mutex>
@@ -21,9 +22,11 @@ public:
     return known && known->device == &device ? *known->kernel : load(device);
   }
 
-  // What it was compiled from, so that a stage's text can be had later. `record` must have its host detached.
-  void setOrigin(CompileRequest request, std::shared_ptr<RecordingHost> record);
-  // Name to text ("tile", "llvm", ...), made by compiling once more on first use. Empty without an origin.
+  // What it was compiled from, so that a stage's text can be had later. `record` must have its host detached. The texts
+  // are kept in `store` once they were asked for; null: they are not.
+  void setOrigin(CompileRequest request, std::shared_ptr<RecordingHost> record, std::shared_ptr<ArtifactStore> store);
+  // Name to text ("tile", "llvm", ...), read from the store; the first who asks for them has them made, by compiling
+  // once more. Empty without an origin.
   const std::map<std::string, std::string> &stages() const;
 
 private:
@@ -39,6 +42,7 @@ private:
   struct Origin {
     CompileRequest request;
     std::shared_ptr<RecordingHost> record;
+    std::shared_ptr<ArtifactStore> store; // or null
   };
   mutable std::mutex stageLock;
   std::unique_ptr<Origin> origin;

@@ -105,28 +105,6 @@ void BoundArguments::bindNumber(const ParameterRecord &parameter, PyObject *valu
   argument.slot = numberSlot(value, parameter.annotation, parameter.name.get());
 }
 
-// What stands for an argument when a kernel is compiled for a signature: a type alone, or a constant. It says more than
-// the parameter's annotation does.
-bool BoundArguments::bindExample(const ParameterRecord &parameter, PyObject *value) {
-  auto *valueType = reinterpret_cast<PyObject *>(Py_TYPE(value));
-  if (valueType == languageTypes().constexprType.get()) {
-    bindConstant(value);
-    return true;
-  }
-  if (valueType != languageTypes().typedArgumentType.get())
-    return false;
-  Type type = Type::parseShortName(llvm::StringRef(textView(attribute(value, "type").get())));
-  if (!type || type.isBlock())
-    raise(PyExc_ValueError, "argument %R: %R is not a type of an argument", parameter.name.get(),
-          attribute(value, "type").get());
-  BoundArgument &argument = arguments.emplace_back();
-  argument.kind = type.isPointer() ? BoundArgument::Kind::Pointer : BoundArgument::Kind::Number;
-  argument.type = type.isPointer() ? type.element() : type;
-  argument.isConst = type.isPointer() && type.isConst();
-  argument.divisibleBy16 = attribute(value, "aligned").get() == Py_True;
-  return true;
-}
-
 void BoundArguments::bindPointer(const ParameterRecord &parameter, uint64_t address, ScalarKind kind) {
   BoundArgument &argument = arguments.emplace_back();
   argument.kind = BoundArgument::Kind::Pointer;
@@ -244,9 +222,9 @@ void BoundArguments::bind(const ParameterRecord &parameter, PyObject *value) {
   if (value == Py_None)
     return bindConstant(value);
   if (parameter.annotation && parameter.annotation.isScalar()) {
-    if (!bindExample(parameter, value))
-      bindNumber(parameter, value);
-    return;
+    if (reinterpret_cast<PyObject *>(Py_TYPE(value)) == languageTypes().constexprType.get())
+      return bindConstant(value); // it says more than the annotation does
+    return bindNumber(parameter, value);
   }
   if (PyLong_CheckExact(value)) {
     if (parameter.annotation) // an address
@@ -281,8 +259,6 @@ void BoundArguments::bind(const ParameterRecord &parameter, PyObject *value) {
     keepAlive.push_back(checked(PyFloat_FromDouble(PyFloat_AsDouble(value))));
     return bind(parameter, keepAlive.back().get());
   }
-  if (bindExample(parameter, value))
-    return;
   const LanguageTypes &types = languageTypes();
   int isDescriptor = PyObject_IsInstance(value, types.descriptorType.get());
   if (isDescriptor < 0)

@@ -54,7 +54,6 @@ private:
   void bindConstant(PyObject *value);
   void bindInteger(const ParameterRecord &parameter, PyObject *value);
   void bindNumber(const ParameterRecord &parameter, PyObject *value);
-  bool bindExample(const ParameterRecord &parameter, PyObject *value);
   void bindPointer(const ParameterRecord &parameter, uint64_t address, ScalarKind kind);
   bool bindArray(const ParameterRecord &parameter, PyObject *value);
   void bindTuple(const ParameterRecord &parameter, PyObject *value);

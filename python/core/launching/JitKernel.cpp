@@ -6,6 +6,7 @@
 #include "python/core/launching/KnownMemory.h"
 #include "python/core/launching/NativeKernel.h"
 #include "python/core/launching/PythonHooks.h"
+#include "python/core/launching/SignatureArguments.h"
 #include "python/core/launching/Specialize.h"
 #include "python/core/launching/TorchProfiler.h"
 #include "llvm/ADT/STLExtras.h"
@@ -48,6 +49,31 @@ public:
     keywords.device = bound.anyOnDevice       ? &commonDevice()
                       : bound.anyInHostMemory ? &hostMemoryDevice()
                                               : &activeDevice();
+  }
+
+  // Binds types alone, for a target by its name, or null: that of the active device.
+  void bindSignature(PyObject *signature, PyObject *constants, PyObject *attributes, const LaunchOptionValues &options,
+                     const char *target, const char *architecture) {
+    SignatureArguments arguments(bound, constants, attributes);
+    Handle constexprText = unicode("constexpr");
+    for (size_t i = 0; i < state.parameters.size(); ++i) {
+      PyObject *type = PyDict_GetItemWithError(signature, state.parameters[i].name.get());
+      arguments.bind(state.parameters[i], static_cast<Py_ssize_t>(i), type ? type : constexprText.get());
+    }
+    keywords.options = options;
+    keywords.knobs = knobChanges;
+    keywords.device = &activeDevice();
+    isWarmup = true;
+    if (!target || keywords.device->driver.target().name() == target)
+      return;
+    for (Driver *driver : drivers())
+      if (driver->target().name() == target) {
+        keywords.driver = driver;
+        keywords.device = driver->count() > 0 ? driver->device(driver->currentIndex()) : nullptr;
+        keywords.architecture = architectureNumber(architecture);
+        return;
+      }
+    raise(PyExc_ValueError, "there is no target '%s'", target);
   }
 
   // The specialisation for the bound arguments, compiled if need be; null when a hook said to skip.
@@ -343,6 +369,21 @@ PyObject *launchKernel(PyObject *kernel, PyObject *grid, bool takesGrid, PyObjec
   });
 }
 
+// _compile_signature(signature, constants, attributes, options, target or None, architecture) -> CompiledKernel or None
+PyObject *compileSignature(PyObject *self, PyObject *args) {
+  return guarded([&]() -> PyObject * {
+    PyObject *signature, *constants, *attributes, *options;
+    const char *target, *architecture;
+    if (!PyArg_ParseTuple(args, "O!O!O!O!zs", &PyDict_Type, &signature, &PyDict_Type, &constants, &PyDict_Type,
+                          &attributes, &PyDict_Type, &options, &target, &architecture))
+      throw PythonError();
+    Launch launch(self);
+    launch.bindSignature(signature, constants, attributes, readOptions(options), target, architecture);
+    const Specialization *found = launch.find();
+    return found ? Handle(found->compiled).release() : Handle::borrow(Py_None).release();
+  });
+}
+
 // What kernel[grid] returns: a function bound to the pair (kernel, grid).
 PyObject *callWithGrid(PyObject *pair, PyObject *const *args, Py_ssize_t positional, PyObject *names) {
   return launchKernel(PyTuple_GetItem(pair, 0), PyTuple_GetItem(pair, 1), false, args, positional, names);
@@ -475,6 +516,7 @@ void deallocate(PyObject *self) {
 PyMethodDef methods[] = {
     {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(run)), METH_FASTCALL | METH_KEYWORDS,
      "run(*args, grid, warmup=False, **kwargs): what kernel[grid](*args, **kwargs) does; warmup only compiles."},
+    {"_compile_signature", compileSignature, METH_VARARGS, nullptr},
     {"_configure", configure, METH_VARARGS, nullptr},
     {"_clear_cache", clearCache, METH_NOARGS, nullptr},
     {"_compiled_kernels", compiledKernels, METH_NOARGS, nullptr},

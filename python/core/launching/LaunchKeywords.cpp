@@ -62,6 +62,21 @@ int64_t optionValue(const LaunchOption &option, PyObject *value) {
   return 0;
 }
 
+static std::vector<std::string> &architectures() {
+  static auto *names = new std::vector<std::string>{""};
+  return *names;
+}
+
+uint64_t architectureNumber(const std::string &name) {
+  std::vector<std::string> &names = architectures();
+  auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    found = names.insert(names.end(), name);
+  return static_cast<uint64_t>(found - names.begin());
+}
+
+const std::string &architectureName(uint64_t number) { return architectures()[number]; }
+
 LaunchOptionValues readOptions(PyObject *dictionary) {
   LaunchOptionValues values;
   for (const LaunchOption &option : launchOptions)

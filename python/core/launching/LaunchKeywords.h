@@ -10,7 +10,10 @@ namespace nacre::python {
 struct LaunchKeywords {
   LaunchOptionValues options; // texts and libraries by number: overrideNumber, libraryListNumber
   uint64_t knobs = 0;         // how often knobs were set: what was compiled before does not serve afterwards
-  Device *device = nullptr;   // that of the arrays
+  Device *device = nullptr;   // that of the arrays; null: there is none of the target's
+  // Of compiles for a target that is named; elsewhere the device says it all.
+  Driver *driver = nullptr;
+  uint64_t architecture = 0; // see architectureNumber
 
   bool cooperative() const { return options[LaunchOptionId::CooperativeGrid] != 0; }
   uint64_t irOverride() const { return static_cast<uint64_t>(options[LaunchOptionId::IrOverride]); }
@@ -25,6 +28,10 @@ PyObject *optionName(const LaunchOption &option); // borrowed, interned
 // A value as a number. Throws PythonError, naming the option.
 int64_t optionValue(const LaunchOption &option, PyObject *value);
 int64_t switchValue(PyObject *value); // None: -1
+
+// The architecture of a target, numbered since the key of a launch is made of numbers. 0: none is named.
+uint64_t architectureNumber(const std::string &name);
+const std::string &architectureName(uint64_t number);
 
 // The options among the entries of a dictionary; others are not looked at.
 LaunchOptionValues readOptions(PyObject *dictionary);

@@ -2,8 +2,8 @@
 #include "compiler/language/builtins/Builtins.h"
 #include "compiler/language/builtins/StandardLibrary.h"
 #include "python/core/Errors.h"
-#include "runtime/cache/HostRecord.h"
 #include "runtime/Knobs.h"
+#include "runtime/cache/HostRecord.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <unistd.h>
@@ -15,10 +15,8 @@ const LanguageTypes &languageTypes() {
     Handle core = importModule("nacre.language.core");
     Handle jit = importModule("nacre.runtime.jit");
     Handle descriptors = importModule("nacre.tools.tensor_descriptor");
-    return new LanguageTypes{python::attribute(core.get(), "constexpr"),
-                             python::attribute(core.get(), "dtype"),
+    return new LanguageTypes{python::attribute(core.get(), "constexpr"), python::attribute(core.get(), "dtype"),
                              python::attribute(jit.get(), "ConstexprFunction"),
-                             python::attribute(jit.get(), "TypedArgument"),
                              python::attribute(descriptors.get(), "TensorDescriptor"),
                              python::attribute(core.get(), "_dtype_by_short_name")};
   }();

@@ -14,7 +14,6 @@ struct LanguageTypes {
   Handle constexprType;         // tl.constexpr: .value
   Handle dtypeType;             // tl.dtype: ._short_name
   Handle constexprFunctionType; // @constexpr_function: .fn
-  Handle typedArgumentType;     // an argument of which only the type is known: .type, .aligned
   Handle descriptorType;        // TensorDescriptor, an argument: .base, .shape, .strides, .block_shape, .padding
   Handle dtypeByShortName;      // a function: "fp32" -> tl.float32, "*fp32" -> pointer_type
 };

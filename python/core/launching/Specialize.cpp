@@ -137,8 +137,10 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
   PythonHost host;
   CompileRequest request;
   request.kernel = *functionSource(kernel);
-  Device &device = *keywords.device;
-  request.options = compileOptionsFor(device);
+  Device *device = keywords.device;
+  request.options = device ? compileOptionsFor(*device) : compileOptionsFor(*keywords.driver);
+  if (keywords.architecture != 0)
+    request.options.architecture = architectureName(keywords.architecture);
   request.options.debug |= state.debug;
   applyLaunchOptions(request.options, keywords.options);
   request.options.externLibraries = libraryList(keywords.externLibraries());
@@ -161,7 +163,8 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
   auto made = std::make_shared<Specialization>();
   CompileSettings settings(request.kernel.text->text, options.get());
   CompileReport report;
-  device.prepare(); // here, where reading the environment is safe
+  if (device)
+    device->prepare(); // here, where reading the environment is safe
   CacheSettings cache = settings.cache();
   cache.caller = &caller;
   if (knobString(KnobId::CompileAtLaunch) != "allow" || knobBoolean(KnobId::ExplainCompiles))
@@ -176,14 +179,15 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
   }
   if (!made->kernel) // a hook said to skip it
     return nullptr;
-  made->device = &device;
+  made->device = device;
   made->cooperative = keywords.cooperative();
-  made->tellsArrays = request.options.debug || device.wantsArrays();
-  made->obstacle = device.whyNot(request.options);
+  made->tellsArrays = request.options.debug || (device && device->wantsArrays());
+  made->obstacle =
+      device ? device->whyNot(request.options) : "there is no device of its target: " + keywords.driver->whyNone();
   made->answers = std::move(host.answers);
   made->libraries = std::move(host.usedLibraries);
   Handle slotTypes = checked(PySequence_Tuple(description.slotTypes.get()));
-  made->compiled = call(attribute(kernel, "_after_compile").get(), wrapKernel(made->kernel, &device).get(),
+  made->compiled = call(attribute(kernel, "_after_compile").get(), wrapKernel(made->kernel, device).get(),
                         description.signature.get(), description.constants.get(), description.attributes.get(),
                         options.get(), slotTypes.get(), warmup.get(), reportDictionary(report).get());
   return made;

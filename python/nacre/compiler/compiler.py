@@ -309,13 +309,11 @@ def compile(src, target=None, options=None, _env_vars=None):
         src = IRSource(src)
     if not isinstance(src, (ASTSource, IRSource)):
         raise TypeError(f"expected an ASTSource or the path of a file of tile IR, found {type(src).__name__}")
-    from ..backends import backends
-
-    if target is not None and target.backend not in backends:
-        raise CompilationError(f"there is no target {target.backend!r} in this version; targets: {', '.join(backends)}")
+    if target is not None and target.backend not in _core.TARGETS:
+        raise CompilationError(f"there is no target {target.backend!r} in this version; targets: {', '.join(_core.TARGETS)}")
     options = dict(options or {})
     if isinstance(src, ASTSource):
-        return src.fn._compile(src, options)
+        return src.fn._compile(src, options, target)
     from ..backends.compiler import OPTION_NAMES
     from ..runtime.driver import driver
 

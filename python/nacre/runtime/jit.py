@@ -394,12 +394,10 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
         notify_listener(kernel, report)
         return kernel
 
-    def _compile(self, source, options):
-        """Compiles an ASTSource: arguments are made up that have its types."""
-        from ..backends.compiler import OPTION_NAMES as known
-
-        args = [_example(self.params[i], source, (i,), source.signature.get(name, "constexpr")) for i, name in enumerate(self.arg_names)]
-        return self.run(*args, grid=(1,), warmup=True, **{name: value for name, value in options.items() if name in known})
+    def _compile(self, source, options, target=None):
+        """Compiles an ASTSource: a launch with arguments of its types finds the same kernel."""
+        backend, arch = (None, "") if target is None else (target.backend, str(target.arch or ""))
+        return self._compile_signature(source.signature, source.constants, source.attrs, options, backend, arch)
 
     def __getstate__(self):
         return dict(self.__dict__)
@@ -442,56 +440,6 @@ class AggregateTypes(tuple):
         made = super().__new__(cls, types)
         made.aggregate = aggregate
         return made
-
-
-def _like(types, elements):
-    """A tuple of elements, or what else the types of a signature stand for: a named tuple, an aggregate."""
-    if isinstance(types, AggregateTypes):
-        made = types.aggregate.__new__(types.aggregate)
-        for name, element in zip(types.aggregate.__aggregate_fields__, elements):
-            setattr(made, name, element)
-        return made
-    return types.__class__(*elements) if hasattr(types, "_fields") else tuple(elements)
-
-
-def _example(param, source, path, type):
-    """A value that is specialised as the source says."""
-    if isinstance(type, tuple):
-        return _like(type, [_example(param, source, (*path, i), element) for i, element in enumerate(type)])
-    if path in source.constants:
-        return _constant(param, source.constants[path])
-    if type == "constexpr":
-        return None
-    if type.startswith("tensordesc<"):
-        return _example_descriptor(type)
-    aligned = any(fact[0] == "tt.divisibility" for fact in source.attrs.get(path, ()))
-    return TypedArgument(type, aligned)
-
-
-def _constant(param, value):
-    """A constant as a launch passes it where it would be one by itself (then both find the same kernel), else as a constexpr."""
-    from ..language.core import constexpr
-
-    is_one = isinstance(value, int) and not isinstance(value, bool) and value == 1 and not param.do_not_specialize
-    is_plain = param.is_constexpr or value is None or is_one or isinstance(value, (constexpr, JITCallable))
-    return value if is_plain else constexpr(value)
-
-
-def _example_descriptor(type):
-    """A descriptor of tensordesc<fp16[64, 64]>, of which only the block shape is known."""
-    element, block = type.removeprefix("tensordesc<").removesuffix("]>").split("[")
-    block_shape = [int(extent) for extent in block.split(",")]
-    integers = [TypedArgument("i32", False) for _ in block_shape]
-    wide = [TypedArgument("i64", False) for _ in block_shape[1:]]
-    return TensorDescriptor(TypedArgument("*" + element, True), integers, [*wide, 1], block_shape)
-
-
-class TypedArgument:
-    """An argument of which only the type is known."""
-
-    def __init__(self, type, aligned):
-        self.type = type
-        self.aligned = aligned
 
 
 class ConstexprFunction(JITCallable):
