@@ -53,11 +53,12 @@ std::string compileUsage() {
   --emit STAGE       a stage of the target (default: the last one that is text), or c: a C function in a header, a source and
                      an object, and the runtime that it needs
 )" + stages +
-         "  --target NAME      " + targetNames() + R"(
+         "  --target NAME      " + targetNames() + R"(; with a machine after a colon: cuda:90
   --arch NAME        a machine as the target names it; also --cpu (default: this one)
   --features LIST    "+avx512f,-avx2"
 )" + numbers +
-         R"(  --debug            make device_assert live
+         R"(  --report           write to standard error what the assembler says: registers, spills, shared memory, its remarks
+  --debug            make device_assert live
   --no-fp-fusion     do not contract a*b+c
   --no-line-info     leave line numbers out
   --out-name NAME    of the C function (default: the kernel's)
@@ -74,6 +75,7 @@ struct WrongUse {
 struct CompileCommand {
   std::string file, kernel, signature, output = "-", emit, outName, grid;
   CompileOptions options;
+  bool reports = false;
 
   // The options of the target that the arguments name: they come first, whatever the order.
   static CompileOptions optionsFor(llvm::ArrayRef<std::string> arguments) {
@@ -85,9 +87,14 @@ struct CompileCommand {
       else if (argument == "--target" && i + 1 < arguments.size())
         name = arguments[i + 1];
     }
+    llvm::StringRef target = llvm::StringRef(name).split(':').first, machine = llvm::StringRef(name).split(':').second;
     for (const Driver *driver : drivers())
-      if (driver->target().name() == name)
-        return compileOptionsFor(*driver);
+      if (driver->target().name() == target) {
+        CompileOptions options = compileOptionsFor(*driver);
+        if (!machine.empty())
+          options.architecture = machine.str();
+        return options;
+      }
     wrongUse("there is no target `" + name + "`; targets: " + targetNames());
   }
 
@@ -116,6 +123,8 @@ struct CompileCommand {
         emit = value();
       else if (option == "--target")
         value(); // known already
+      else if (option == "--report")
+        reports = true;
       else if (option == "--arch" || option == "--cpu")
         options.architecture = value();
       else if (const LaunchOption *known = numberOption(option)) {
@@ -155,6 +164,10 @@ struct CompileCommand {
     std::vector<std::string> stages = stagesOf(*options.target);
     if (isOnHost)
       stages.push_back("c");
+    if (std::string ours = options.target->stageNamed(emit); !ours.empty())
+      emit = ours; // it was Triton's name
+    options.mustAssemble = reports || emit == options.target->binaryName();
+    options.assembles &= options.mustAssemble;
     if (!llvm::is_contained(stages, emit))
       wrongUse("there is no stage `" + emit + "`; stages: " + llvm::join(stages, ", "));
     if (emit != "c" && !(outName.empty() && grid.empty()))
@@ -167,6 +180,14 @@ struct CompileCommand {
     std::replace(name.begin(), name.end(), '-', '_');
     const LaunchOption *known = option.starts_with("--") ? findLaunchOption(name) : nullptr;
     return known && known->kind == LaunchOptionKind::Integer ? known : nullptr;
+  }
+
+  // What is known of the code besides it.
+  static void report(const KernelMetadata &known) {
+    llvm::errs() << known.registers << " registers, " << known.spilledBytes << " bytes spilled, " << known.sharedBytes
+                 << " bytes of shared memory, " << known.warps << " warps\n";
+    if (!known.details.empty())
+      llvm::errs() << known.details << "\n";
   }
 
   int run() {
@@ -202,6 +223,8 @@ struct CompileCommand {
                              },
                          .replace = nullptr,
                          .fileFor = nullptr});
+      if (reports)
+        report(code.metadata);
       if (emit == options.target->binaryName()) {
         if (!code.externals.empty()) {
           llvm::errs() << "error: the kernel calls `" << code.externals.front().symbol << "` of `"

@@ -75,7 +75,7 @@ std::string MemoryMap::describe(uint64_t address) const {
 bool ProcessMemory::allows(uint64_t address, uint64_t size, bool forWriting) {
   if (knows(address, size, forWriting))
     return true;
-  read();
+  areas = current();
   return knows(address, size, forWriting);
 }
 
@@ -97,8 +97,8 @@ bool ProcessMemory::knows(uint64_t address, uint64_t size, bool forWriting) cons
 }
 
 // Lines such as "7f2c1000-7f2c2000 rw-p ...".
-void ProcessMemory::read() {
-  areas.clear();
+std::vector<ProcessMemory::Area> ProcessMemory::current() {
+  std::vector<Area> areas;
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
     std::istringstream words(line);
@@ -109,4 +109,5 @@ void ProcessMemory::read() {
     if (rights.starts_with("r"))
       areas.push_back({begin, end, rights.size() > 1 && rights[1] == 'w'});
   }
+  return areas;
 }

@@ -42,22 +42,23 @@ private:
 // The memory of this process as the system tells it, for addresses that no known array explains.
 class ProcessMemory {
 public:
+  struct Area {
+    uint64_t begin, end;
+    bool isWritable;
+  };
+  // All that may be read, as the system tells it now.
+  static std::vector<Area> current();
   // Whether all of [address, address + size) is there, and may be written to if that is asked.
   bool allows(uint64_t address, uint64_t size, bool forWriting);
   // The same by what `allows` saw last, without asking the system again.
   bool knows(uint64_t address, uint64_t size, bool forWriting) const;
 
 private:
-  struct Area {
-    uint64_t begin, end;
-    bool isWritable;
-  };
-  void read();
-
   std::vector<Area> areas; // sorted; of the last time that something was not found
 };
 
-// An access to what a kernel may not touch: which access, lanes, program and address. The location is the kernel's line.
+// An access to what a kernel may not touch: which access, lanes, program and address. The location is the kernel's
+// line.
 class MemoryFault : public CompileError {
 public:
   MemoryFault(Diagnostic diagnostic, uint64_t address) : CompileError(std::move(diagnostic)), address(address) {}

@@ -45,6 +45,7 @@ struct TargetOptions {
   // Of targets that have their code assembled by a program of others. Not assembled, it is as the device's driver or a
   // simulator takes it.
   bool assembles = true;
+  bool mustAssemble = false; // where that cannot be done, it is an error
   std::string assembler, assemblerOptions, toolkit; // paths; empty: they are looked for
 };
 
@@ -70,6 +71,7 @@ struct KernelMetadata {
   uint64_t scratchBytes = 0;   // of each thread of the host that runs it
   bool waits = false;          // a program may wait for another: it tells the runtime while it does
   bool callsLibraries = false; // it runs code of users' libraries, linked into it or not
+  bool makesPointers = false;  // of numbers: it may access memory that none of its arguments leads to
   uint64_t sharedBytes = 0;    // of a program, dynamic
   uint64_t warps = 0, ctas = 0;
   uint64_t globalScratchBytes = 0, globalScratchAlignment = 0;   // of each program, in the device's memory
@@ -80,7 +82,7 @@ struct KernelMetadata {
 
   // Every field, for those who write and read them.
   template <typename Self, typename Visit> static void forEachField(Self &self, Visit visit) {
-    visit(self.scratchBytes), visit(self.waits), visit(self.callsLibraries), visit(self.sharedBytes);
+    visit(self.scratchBytes), visit(self.waits), visit(self.callsLibraries), visit(self.makesPointers), visit(self.sharedBytes);
     visit(self.warps), visit(self.ctas), visit(self.globalScratchBytes), visit(self.globalScratchAlignment);
     visit(self.profileScratchBytes), visit(self.profileScratchAlignment);
     visit(self.registers), visit(self.spilledBytes);

@@ -13,7 +13,7 @@ USAGE = """usage: nacre completion bash|zsh|fish
 WORDS = {
     "run": ("-c", "-m", "--help"),
     "info": ("--markdown", "--help"),
-    "compile": ("--kernel", "--signature", "--emit", "--target", "--cpu", "--arch", "--features", "--num-warps", "--num-stages", "--num-ctas", "--maxnreg", "--debug", "--no-fp-fusion", "--no-line-info",
+    "compile": ("--kernel", "--signature", "--emit", "--target", "--report", "--cpu", "--arch", "--features", "--num-warps", "--num-stages", "--num-ctas", "--maxnreg", "--debug", "--no-fp-fusion", "--no-line-info",
                 "--out-name", "--grid", "-o", "--help"),
     "simulate": ("--kernel", "--grid", "--block", "--cluster", "--shared", "--args", "--show", "--write", "--schedule", "--seed",
                  "--threads", "--limit", "--no-checks", "--json", "--lines", "--list", "--help"),

@@ -130,6 +130,15 @@ static LLVM::DIScopeForLLVMFuncOpPassOptions lineDirectives() {
   return options;
 }
 
+[[noreturn]] static void failWithoutAssembler() {
+  nacre::Diagnostic diagnostic;
+  diagnostic.kind = nacre::Diagnostic::Kind::Argument;
+  diagnostic.message = "there is no ptxas, which assembles PTX";
+  diagnostic.hint =
+      "install CUDA's (pip install nvidia-cuda-nvcc), put it on the PATH, or name it with TRITON_PTXAS_PATH";
+  throw CompileError(diagnostic);
+}
+
 static std::string printed(const llvm::Module &module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -164,6 +173,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     simplify(passes);
   });
   std::vector<ExternalUse> externals = externalUses(module);
+  code.metadata.makesPointers = module.walk([](tile::IntToPtrOp) { return WalkResult::interrupt(); }).wasInterrupted();
 
   passRunner.run("assigning layouts", [&](OpPassManager &passes) {
     passes.addPass(gpu::createAssignLayouts(instructions.lanes()));
@@ -219,6 +229,8 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     ptx = other->text;
   stage("ptx", [&] { return ptx; });
   std::optional<std::string> assembler = options.assembles ? findAssembler(options) : std::nullopt;
+  if (!assembler && options.mustAssemble)
+    failWithoutAssembler();
   if (!assembler) { // whoever runs it assembles it
     code.binary = std::move(ptx);
     return code;

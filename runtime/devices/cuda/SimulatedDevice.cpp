@@ -71,23 +71,18 @@ Diagnostic diagnosticOf(const std::string &kernel, const simulator::Finding &fin
   throw DeviceError(text, kernel);
 }
 
-// The arrays of a launch, as ranges that do not overlap: views of one memory are one range.
-std::vector<simulator::MemoryRange> memoryOf(const KnownArrays &arrays) {
+// The arrays of a launch; and all memory of this process, where it may access what is not among them.
+std::vector<simulator::MemoryRange> memoryOf(const KnownArrays &arrays, bool accessesOthers) {
   std::vector<simulator::MemoryRange> ranges;
-  uint64_t end = 0; // of the last one
-  for (const MemoryMap::Range &range : arrays.memory.all()) {
-    if (range.begin == range.end)
-      continue;
-    if (!ranges.empty() && range.begin < end) {
-      simulator::MemoryRange &last = ranges.back();
-      end = std::max(end, range.end);
-      last.bytes = end - reinterpret_cast<uint64_t>(last.data);
-      last.writable |= !range.isReadOnly;
-      continue;
-    }
-    end = range.end;
-    ranges.push_back({reinterpret_cast<void *>(range.begin), range.end - range.begin, range.name, !range.isReadOnly});
-  }
+  auto add = [&](uint64_t begin, uint64_t end, const std::string &name, bool isWritable) {
+    if (begin < end)
+      ranges.push_back({reinterpret_cast<void *>(begin), end - begin, name, isWritable});
+  };
+  for (const MemoryMap::Range &range : arrays.memory.all())
+    add(range.begin, range.end, range.name, !range.isReadOnly);
+  if (accessesOthers || !arrays.memory.isComplete)
+    for (const ProcessMemory::Area &area : ProcessMemory::current())
+      add(area.begin, area.end, "memory of the process", area.isWritable);
   return ranges;
 }
 
@@ -158,7 +153,7 @@ public:
     for (size_t i = 0; i < request.arguments.size(); ++i) // the low bytes of each slot are the argument
       launch.addBytes(&request.arguments[i], kernel.parameters[i].size);
     if (request.options.arrays)
-      launch.memory = memoryOf(*request.options.arrays);
+      launch.memory = memoryOf(*request.options.arrays, request.code.metadata.makesPointers);
     std::string printed;
     launch.print = [&](std::string_view text) { printed += text; };
     simulator::Report report;
