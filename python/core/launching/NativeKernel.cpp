@@ -86,6 +86,13 @@ PyObject *getBinaryName(PyObject *self, void *) {
 PyObject *getTitle(PyObject *self, void *) {
   return guarded([&] { return unicode(kernelOf(self)->code.target->title().str()).release(); });
 }
+// Empty where there is no device.
+PyObject *getArchitecture(PyObject *self, void *) {
+  return guarded([&] {
+    Device *device = reinterpret_cast<NativeKernelObject *>(self)->device;
+    return unicode(device ? device->properties().architecture : "").release();
+  });
+}
 // Numbers of targets that have such; 0 elsewhere.
 PyObject *getMetadata(PyObject *self, void *) {
   return guarded([&] {
@@ -227,6 +234,7 @@ PyGetSetDef properties[] = {
     {"stage_aliases", getStageAliases, nullptr, "Triton's names of its stages, with ours.", nullptr},
     {"binary_name", getBinaryName, nullptr, "The name of the stage that its binary is.", nullptr},
     {"title", getTitle, nullptr, "What it was compiled for, in sentences.", nullptr},
+    {"architecture", getArchitecture, nullptr, "The architecture of its device.", nullptr},
     {"metadata", getMetadata, nullptr, "What its target says of it.", nullptr},
     {"loaded", getLoaded, nullptr, "What its device says of it; loads it.", nullptr},
     {"target", getTarget, nullptr, "The target that it was compiled for.", nullptr},

@@ -1,9 +1,11 @@
-"""The targets of this version: `backends["cpu"]` holds its compiler and its driver."""
+"""The targets of this version: `backends["cpu"]` holds its compiler and its driver. The first one that this machine has is used."""
 
 from .compiler import BaseBackend
 from .cpu.compiler import CPUBackend
 from .cpu.driver import CPUDriver
 from .driver import DriverBase
+from .nvidia.compiler import CUDABackend
+from .nvidia.driver import CudaDriver
 
 
 class Backend:
@@ -14,6 +16,6 @@ class Backend:
         self.driver = driver
 
 
-backends = {"cpu": Backend(CPUBackend, CPUDriver)}
+backends = {"nvidia": Backend(CUDABackend, CudaDriver), "cpu": Backend(CPUBackend, CPUDriver)}
 
 __all__ = ["Backend", "BaseBackend", "DriverBase", "backends"]

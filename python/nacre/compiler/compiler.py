@@ -234,7 +234,10 @@ def _target_of(native):
     from ..runtime.driver import driver
 
     active = driver.active.get_current_target()
-    return active if active.backend == native.target else GPUTarget(native.target, "", _core.TARGETS[native.target]["warp_size"])
+    if active.backend == native.target:
+        return active
+    architecture = int(native.architecture) if native.architecture.isdecimal() else ""
+    return GPUTarget(native.target, architecture, _core.TARGETS[native.target]["warp_size"])
 
 
 class ASTSource:
@@ -328,9 +331,10 @@ def make_backend(target):
     """The compiler's backend for a target."""
     from ..backends import backends
 
-    if target.backend not in backends:
-        raise RuntimeError(f"there is no target {target.backend!r}; targets: {', '.join(backends)}")
-    return backends[target.backend].compiler(target)
+    for backend in backends.values():
+        if backend.compiler.supports_target(target):
+            return backend.compiler(target)
+    raise RuntimeError(f"there is no target {target.backend!r}; targets: {', '.join(backends)}")
 
 
 _PASSED_ON = {  # names that packages around Triton take from this module

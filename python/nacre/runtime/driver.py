@@ -7,7 +7,10 @@ from ..backends.driver import DriverBase  # noqa: F401  (packages ask for it her
 def _make(name):
     """The driver of the target that TRITON_DEFAULT_BACKEND names, or of the one that this machine can run."""
     from ..backends import backends
+    from ..backends.nvidia.driver import SimulatedDriver
 
+    if knobs.runtime.device == "simulate":
+        return SimulatedDriver()
     if name is not None and name not in backends:
         raise RuntimeError(f"TRITON_DEFAULT_BACKEND={name}: there is no such target; targets: {', '.join(backends)}")
     found = [backend.driver for known, backend in backends.items() if name in (None, known) and backend.driver.is_active()]

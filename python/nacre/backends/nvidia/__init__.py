@@ -1,0 +1,1 @@
+"""NVIDIA GPUs as a target: `compiler` as packages see it, `driver` for what is known of the devices."""

@@ -1,0 +1,86 @@
+"""NVIDIA GPUs as devices."""
+
+from ... import _core
+from ..compiler import GPUTarget
+from ..cpu.driver import CPUDriver
+from ..driver import DriverBase
+
+
+class CudaUtils:
+    """What Triton's own code asks the driver for."""
+
+    def __init__(self, name="cuda"):
+        self._name = name
+
+    def get_device_properties(self, device=0):
+        return _core.device_properties(self._name, device)
+
+
+class CudaDriver(DriverBase):
+    """Runs kernels on the GPUs that NVIDIA's driver finds."""
+
+    def __init__(self):
+        self.utils = CudaUtils()
+
+    @classmethod
+    def is_active(cls):
+        return any(name == "cuda" and count > 0 for name, count, _ in _core.devices())
+
+    def get_current_target(self):
+        return GPUTarget("cuda", int(self.utils.get_device_properties(self.get_current_device())["arch"]), 32)
+
+    def get_current_device(self):
+        return _core.current_device("cuda")
+
+    def set_current_device(self, device):
+        import torch
+
+        torch.cuda.set_device(device)
+
+    def get_current_stream(self, device=None):
+        return _core.current_stream("cuda", self.get_current_device() if device is None else device)
+
+    def get_device_capability(self, device=None):
+        return divmod(int(self.utils.get_device_properties(self.get_current_device() if device is None else device)["arch"]), 10)
+
+    def get_active_torch_device(self):
+        import torch
+
+        return torch.device("cuda", self.get_current_device())
+
+    def get_device_interface(self):
+        import torch
+
+        return torch.cuda
+
+    def get_benchmarker(self):
+        from ...testing import do_bench
+
+        return do_bench
+
+    def get_empty_cache_for_benchmark(self):
+        """Memory larger than the cache of any GPU, to push everything else out with."""
+        import torch
+
+        return torch.empty(256 << 18, dtype=torch.int32, device="cuda")
+
+    def clear_cache(self, cache):
+        cache.zero_()
+
+    def map_python_to_cpp_type(self, type):
+        return {"i1": "int8_t", "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t", "u1": "uint8_t",
+                "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t", "fp16": "double", "bf16": "double",
+                "fp32": "double", "f32": "double", "fp64": "double", "nvTmaDesc": "CUtensorMap"}.get(type, "CUdeviceptr")  # fmt: skip
+
+
+class SimulatedDriver(CPUDriver):
+    """A GPU that is not there, under NACRE_DEVICE=simulate: what it runs is the CUDA target's code, on arrays in host memory."""
+
+    def __init__(self):
+        self.utils = CudaUtils("simulate")
+
+    def get_current_target(self):
+        return GPUTarget("cuda", int(self.utils.get_device_properties()["arch"]), 32)
+
+    def get_device_capability(self, device=None):
+        return divmod(int(self.utils.get_device_properties()["arch"]), 10)
