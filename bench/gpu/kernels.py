@@ -1,0 +1,84 @@
+"""The kernels that bench/gpu/run.py times. It loads this file twice: with `triton` and `tl` from Triton's package, and with
+ours in their place. Nothing is imported here, so that both compile the same text."""
+
+
+@triton.jit  # noqa: F821
+def vector_add(x, y, out, n, BLOCK: tl.constexpr):  # noqa: F821
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out + offsets, tl.load(x + offsets, mask=mask) + tl.load(y + offsets, mask=mask), mask=mask)
+
+
+@triton.jit  # noqa: F821
+def softmax(out, x, stride, columns, BLOCK: tl.constexpr):  # noqa: F821
+    row = tl.program_id(0).to(tl.int64)
+    offsets = tl.arange(0, BLOCK)
+    mask = offsets < columns
+    values = tl.load(x + row * stride + offsets, mask=mask, other=-float("inf")).to(tl.float32)
+    powers = tl.exp(values - tl.max(values, 0))
+    tl.store(out + row * stride + offsets, powers / tl.sum(powers, 0), mask=mask)
+
+
+@triton.jit  # noqa: F821
+def layer_norm(out, x, weight, bias, stride, columns, eps, BLOCK: tl.constexpr):  # noqa: F821
+    row = tl.program_id(0).to(tl.int64)
+    offsets = tl.arange(0, BLOCK)
+    mask = offsets < columns
+    values = tl.load(x + row * stride + offsets, mask=mask, other=0.0).to(tl.float32)
+    mean = tl.sum(values, 0) / columns
+    centred = tl.where(mask, values - mean, 0.0)
+    scale = 1 / tl.sqrt(tl.sum(centred * centred, 0) / columns + eps)
+    w = tl.load(weight + offsets, mask=mask)
+    b = tl.load(bias + offsets, mask=mask)
+    tl.store(out + row * stride + offsets, centred * scale * w + b, mask=mask)
+
+
+@triton.jit  # noqa: F821
+def transpose(out, x, rows, columns, BLOCK: tl.constexpr):  # noqa: F821
+    r = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    c = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    inside = (r[:, None] < rows) & (c[None, :] < columns)
+    tile = tl.load(x + r[:, None] * columns + c[None, :], mask=inside)
+    tl.store(out + c[:, None] * rows + r[None, :], tl.trans(tile), mask=tl.trans(inside))
+
+
+@triton.jit  # noqa: F821
+def row_sums(out, x, columns, BLOCK: tl.constexpr):  # noqa: F821
+    row = tl.program_id(0).to(tl.int64)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, columns, BLOCK):
+        offsets = start + tl.arange(0, BLOCK)
+        total += tl.load(x + row * columns + offsets, mask=offsets < columns, other=0.0)
+    tl.store(out + row, tl.sum(total, 0))
+
+
+@triton.jit  # noqa: F821
+def gather_rows(out, x, index, columns, BLOCK: tl.constexpr):  # noqa: F821
+    row = tl.program_id(0).to(tl.int64)
+    source = tl.load(index + row).to(tl.int64)
+    offsets = tl.arange(0, BLOCK)
+    mask = offsets < columns
+    tl.store(out + row * columns + offsets, tl.load(x + source * columns + offsets, mask=mask), mask=mask)
+
+
+@triton.jit  # noqa: F821
+def matmul(a, b, c, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr):  # noqa: F821
+    program = tl.program_id(0)
+    rows, columns = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
+    in_group = GROUP * columns
+    first = (program // in_group) * GROUP
+    size = min(rows - first, GROUP)
+    m = (first + (program % in_group) % size) * BLOCK_M + tl.arange(0, BLOCK_M)
+    n = ((program % in_group) // size) * BLOCK_N + tl.arange(0, BLOCK_N)
+    k = tl.arange(0, BLOCK_K)
+    a_pointers = a + (m % M)[:, None] * K + k[None, :]
+    b_pointers = b + k[:, None] * N + (n % N)[None, :]
+    total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+    for start in range(0, tl.cdiv(K, BLOCK_K)):
+        left = tl.load(a_pointers, mask=k[None, :] < K - start * BLOCK_K, other=0.0)
+        right = tl.load(b_pointers, mask=k[:, None] < K - start * BLOCK_K, other=0.0)
+        total = tl.dot(left, right, total)
+        a_pointers += BLOCK_K
+        b_pointers += BLOCK_K * N
+    inside = (m[:, None] < M) & (n[None, :] < N)
+    tl.store(c + m[:, None] * N + n[None, :], total.to(c.dtype.element_ty), mask=inside)

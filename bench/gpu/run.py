@@ -1,0 +1,151 @@
+"""Our kernels beside Triton's on a GPU: the same text compiled by both, launched by turns inside one loop, the L2 flushed
+between, medians compared.
+
+    PYTHONPATH=folder-of-nacre python bench/gpu/run.py [--only TEXT] [--rounds N] [--compile]
+
+Needs torch and the Triton package of that Python; `import triton` must not be ours. The ratio is Triton's time over ours: above
+1 we are faster. A row whose results differ says so. --compile times the first launch of each kernel from a cold cache too.
+"""
+
+import argparse
+import importlib.util
+import math
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+_caches = tempfile.TemporaryDirectory(prefix="nacre-bench-")
+os.environ["TRITON_CACHE_DIR"] = _caches.name
+
+import torch  # noqa: E402
+
+KERNELS = Path(__file__).with_name("kernels.py")
+DEVICE = "cuda"
+
+
+def load(name, triton, language):
+    spec = importlib.util.spec_from_file_location(name, KERNELS)
+    module = importlib.util.module_from_spec(spec)
+    module.triton, module.tl = triton, language
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def peers():
+    """The file's kernels as Triton compiles them, and as we do."""
+    import triton
+    import triton.language
+
+    import nacre
+    import nacre.language
+
+    if triton is nacre:
+        sys.exit("`import triton` gives Nacre: run this with plain Python, not with `nacre run`")
+    print(f"Triton {triton.__version__}, Nacre {nacre.__version__}, {torch.cuda.get_device_name()}")
+    return load("kernels_triton", triton, triton.language), load("kernels_nacre", nacre, nacre.language)
+
+
+def random(*shape, dtype=torch.float32):
+    return torch.randn(*shape, device=DEVICE).to(dtype)
+
+
+def power(n):
+    return 1 << (n - 1).bit_length()
+
+
+def rows():
+    """(name, bytes moved or operations, unit, launch(module, output), reference or None), one at a time."""
+    n = 1 << 26
+    x, y = random(n), random(n)
+    yield "vector add 64Mi", 12 * n, "GB/s", lambda k, out: k.vector_add[(n // 1024,)](x, y, out, n, BLOCK=1024), lambda: x + y, torch.empty_like(x)
+    for r, c in ((16384, 1024), (8192, 4096), (4096, 16384), (8192, 781)):
+        t = random(r, c)
+        warps = 4 if c <= 2048 else 8 if c <= 8192 else 16
+        yield (f"softmax {r}x{c}", 8 * r * c, "GB/s",
+               lambda k, out: k.softmax[(r,)](out, t, c, c, BLOCK=power(c), num_warps=warps), lambda: torch.softmax(t, 1), torch.empty_like(t))  # fmt: skip
+    r, c = 8192, 4096
+    t, w, b = random(r, c), random(c), random(c)
+    yield (f"layer norm {r}x{c}", 8 * r * c, "GB/s",
+           lambda k, out: k.layer_norm[(r,)](out, t, w, b, c, c, 1e-5, BLOCK=power(c), num_warps=8),
+           lambda: torch.nn.functional.layer_norm(t, (c,), w, b, 1e-5), torch.empty_like(t))  # fmt: skip
+    for s in (2048, 8192):
+        t = random(s, s)
+        yield (f"transpose {s}", 8 * s * s, "GB/s", lambda k, out: k.transpose[(s // 64, s // 64)](out, t, s, s, BLOCK=64),
+               lambda: t.t().contiguous(), torch.empty_like(t))  # fmt: skip
+    r, c = 4096, 16384
+    t = random(r, c)
+    yield f"row sums {r}x{c}", 4 * r * c, "GB/s", lambda k, out: k.row_sums[(r,)](out, t, c, BLOCK=2048), lambda: t.sum(1), torch.empty(r, device=DEVICE)
+    r, c = 65536, 512
+    t, index = random(r, c), torch.randperm(r, device=DEVICE)
+    yield f"gather {r}x{c}", 8 * r * c, "GB/s", lambda k, out: k.gather_rows[(r,)](out, t, index, c, BLOCK=c), lambda: t[index], torch.empty_like(t)
+    for dtype in (torch.float16, torch.bfloat16):
+        for s in (4096, 8192):
+            a, b = random(s, s, dtype=dtype), random(s, s, dtype=dtype)
+            grid = ((s // 128) * (s // 256),)
+            yield (f"matmul {str(dtype)[6:]} {s}", 2 * s**3, "GFLOP/s",
+                   lambda k, out: k.matmul[grid](a, b, out, s, s, s, BLOCK_M=128, BLOCK_N=256, BLOCK_K=64, GROUP=8, num_warps=8, num_stages=3),
+                   lambda: a @ b, torch.empty_like(a))  # fmt: skip
+
+
+def medians(launches, rounds, flush):
+    """Milliseconds of each, taken by turns."""
+    for launch in launches:
+        for _ in range(3):
+            launch()
+    times = [[] for _ in launches]
+    for _ in range(rounds):
+        for launch, events in zip(launches, times):
+            flush.zero_()
+            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            begin.record()
+            launch()
+            end.record()
+            events.append((begin, end))
+    torch.cuda.synchronize()
+    return [sorted(begin.elapsed_time(end) for begin, end in events)[rounds // 2] for events in times]
+
+
+def first_launch(launch):
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    launch()
+    torch.cuda.synchronize()
+    return (time.perf_counter() - start) * 1e3
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--only", default="", help="rows whose name holds this text")
+    parser.add_argument("--rounds", type=int, default=31)
+    parser.add_argument("--compile", action="store_true", help="time first launches too")
+    options = parser.parse_args()
+    theirs, ours = peers()
+    flush = torch.empty(256 << 20, dtype=torch.uint8, device=DEVICE)
+    ratios = []
+    print(f"{'kernel':28} {'Triton':>9} {'Nacre':>9} {'':8} {'ratio':>6}")
+    for name, work, unit, launch, reference, out in rows():
+        if options.only not in name:
+            continue
+        try:
+            cold = [first_launch(lambda module=module: launch(module, out)) for module in (theirs, ours)]
+            wanted = reference()
+            error = ((out.float() - wanted.float()).norm() / wanted.float().norm()).item()
+            their_time, our_time = medians([lambda: launch(theirs, out), lambda: launch(ours, out)], options.rounds, flush)
+        except Exception as problem:
+            print(f"{name:28} failed: {type(problem).__name__}: {str(problem).splitlines()[0][:150]}")
+            continue
+        ratios.append(their_time / our_time)
+        rates = [work / t / 1e6 for t in (their_time, our_time)]
+        note = "" if error < 2e-2 else f"  WRONG: relative error {error:.1e}"
+        if options.compile:
+            note += f"  first launch {cold[0]:.0f} -> {cold[1]:.0f} ms ({cold[1] / cold[0]:.2f})"
+        print(f"{name:28} {rates[0]:9.0f} {rates[1]:9.0f} {unit:8} {ratios[-1]:6.3f}{note}", flush=True)
+    if ratios:
+        print(f"geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f} of {len(ratios)}, least {min(ratios):.3f}")
+
+
+if __name__ == "__main__":
+    main()
