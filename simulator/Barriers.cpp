@@ -4,6 +4,7 @@
 #include "simulator/MemoryModifiers.h"
 #include "simulator/Races.h"
 #include "simulator/TensorMap.h"
+#include <algorithm>
 
 namespace nacre::simulator {
 
@@ -385,6 +386,16 @@ void recheckBarriers(Block &block) {
 void checkAtEnd(Cluster &cluster) {
   for (auto &block : cluster.blocks) {
     reportEarlyReads(*block);
+    for (auto &[agent, access] : block->remote) {
+      bool known = std::any_of(block->warps.begin(), block->warps.end(),
+                               [&](auto &warp) { return clockOf(warp->clocks.seen, agent) >= access.clock; });
+      if (!known)
+        block->launch->reportAt(FindingKind::SharedRace,
+                                "block " + std::to_string(block->rank) +
+                                    " of the cluster may have ended before this access to its shared memory: "
+                                    "barrier.cluster is missing before the end",
+                                access.op, ~0u, access.warp->block, access.warp, access.lane);
+    }
     for (auto &[offset, mbarrier] : block->mbarriers)
       if (mbarrier.transactions != 0)
         block->launch->reportAt(FindingKind::MbarrierMisuse,

@@ -217,6 +217,13 @@ struct Block {
   std::unordered_map<uint64_t, Clocks> synchronised, synchronisedGlobal; // released at shared and at global addresses
   std::unordered_set<uint64_t> conflictsSeen;
   uint32_t registerPool = 0;
+  // The last access to its shared memory by each agent of another block of the cluster, which must come before its end.
+  struct RemoteAccess {
+    Clock clock = 0;
+    uint32_t op = 0, lane = 0;
+    const Warp *warp = nullptr;
+  };
+  std::unordered_map<uint32_t, RemoteAccess> remote;
 
   // Between blocks, for races in global memory: own time, and what it has acquired of others.
   Clock globalClock = 1;

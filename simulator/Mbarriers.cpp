@@ -23,6 +23,8 @@ MbarrierAt findMbarrier(Warp &warp, uint32_t lane, uint64_t address, const char 
     return {};
   }
   Mbarrier &object = found->second;
+  if (range.block != warp.block)
+    range.block->remote[warp.agent] = {warp.ownClock(), warp.pc, lane, &warp};
   if (warp.launch->checks && object.initAgent != warp.agent &&
       clockOf(warp.clocks.seen, object.initAgent) < object.initClock)
     warp.launch->report(warp, lane, FindingKind::MbarrierMisuse,

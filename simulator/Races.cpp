@@ -120,6 +120,8 @@ void reportEarlyReads(Block &block) {
 void trackShared(Warp &warp, Block &owner, uint32_t offset, uint32_t bytes, const SharedAccess &access) {
   if (owner.shadow.empty() || bytes == 0)
     return;
+  if (&owner != warp.block)
+    owner.remote[access.agent] = {access.clock, warp.pc, access.lane, &warp};
   uint32_t granule = warp.program->sharedGranule;
   uint32_t first = offset / granule, last = (offset + bytes - 1) / granule;
   const std::vector<Clock> &seen = warp.clocks.seen;

@@ -105,6 +105,19 @@ DEFECTS = [
         bad: barrier.cluster.wait.acquire;
         @!%p2 st.global.b32 [%rd5+256], %r7;
     """, grid=2, cluster=2, block=32),
+    Defect("block of a cluster ends before another has read its memory", "shared-race", """
+        mov.u32 %r6, %cluster_ctarank;
+        xor.b32 %r6, %r6, 1;
+        st.shared.b32 [%r5], %r1;
+        barrier.cluster.arrive.release; barrier.cluster.wait.acquire;
+        mapa.shared::cluster.u32 %r7, %r5, %r6;
+        ld.shared::cluster.b32 %r8, [%r7]; @
+        good: barrier.cluster.arrive.release; barrier.cluster.wait.acquire;
+        shl.b32 %r6, %r6, 9;
+        cvt.u64.u32 %rd6, %r6;
+        add.u64 %rd6, %rd5, %rd6;
+        st.global.b32 [%rd6], %r8;
+    """, grid=2, cluster=2),
     Defect("bulk load of what the kernel wrote, without a fence", "proxy-race", INIT + """
         st.global.b32 [%rd5], %r1;
         good: fence.proxy.async;
