@@ -1,5 +1,5 @@
 // The `nacre` program: compile a kernel without Python, simulate PTX, say what this build is, and run Python scripts under the alias.
-#include "cli/Command.h"
+#include "runtime/commands/Command.h"
 #include "runtime/cache/BuildId.h"
 #include <cstdio>
 #include <string_view>

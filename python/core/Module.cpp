@@ -1,5 +1,5 @@
 // nacre._core: the compiler and the runtime as a Python module.
-#include "cli/Command.h"
+#include "runtime/commands/Command.h"
 #include "compiler/language/builtins/Builtins.h"
 #include "compiler/language/builtins/StandardLibrary.h"
 #include "python/core/Errors.h"

@@ -1,6 +1,6 @@
 // The commands of the `nacre` program that need no Python: compile, simulate and info.
-#include "cli/Command.h"
-#include "cli/Simulate.h"
+#include "runtime/commands/Command.h"
+#include "runtime/commands/Simulate.h"
 #include "runtime/Device.h"
 #include "runtime/Knobs.h"
 #include "runtime/api/AheadOfTime.h"

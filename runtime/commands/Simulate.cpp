@@ -1,5 +1,5 @@
 // The command line of the PTX simulator.
-#include "cli/Simulate.h"
+#include "runtime/commands/Simulate.h"
 #include "simulator/Formats.h"
 #include "simulator/Simulator.h"
 #include <charconv>
