@@ -45,6 +45,13 @@ Driver *findDriver(llvm::StringRef name) {
   return nullptr;
 }
 
+Device *deviceOf(uint64_t address) {
+  for (Driver *driver : drivers())
+    if (Device *device = driver->deviceOf(address))
+      return device;
+  return nullptr;
+}
+
 Device &hostDevice() {
   static Device &device = *drivers().front()->device(0);
   return device;

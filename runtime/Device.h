@@ -140,6 +140,9 @@ public:
 llvm::ArrayRef<Driver *> drivers();
 Driver *findDriver(llvm::StringRef name); // null when there is none of that name
 
+// The device that an address belongs to; null: it is host memory, or nobody's.
+Device *deviceOf(uint64_t address);
+
 // The host's own processors.
 Device &hostDevice();
 // Runs kernels whose arrays lie in host memory: the host, or the active device where that uses host memory.

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #if defined(__GNUC__)
@@ -106,8 +107,10 @@ struct CompileSettings {
   bool debug = false;            // device_assert is live
   bool sanitizeOverflow = false; // integer overflow is checked, under debug
   bool fpFusion = true;          // a*b+c may be fused
+  std::string device;            // "cpu", "cuda": what it runs on; empty: where kernels run that nothing is said of
   std::string cpu;               // as LLVM names it ("znver4"); empty: this machine's. Launch only what runs here.
   std::string features;          // "+avx512f,-avx2"
+  std::vector<std::pair<std::string, int64_t>> options; // of the launch, by name: {"num_warps", 8}
 };
 
 // A kernel compiled for arguments of certain types.
@@ -134,7 +137,8 @@ private:
 // A kernel of a source.
 class NACRE_EXPORT KernelHandle {
 public:
-  // Compiles for the arguments' types when it meets them first, and runs it over the grid. Specialises as Python does:
+  // Compiles for the arguments' types when it meets them first, and runs it over the grid, on the device whose memory
+  // the pointers point at. Specialises as Python does:
   // an integer that is 1 is a constant, addresses and integers divisible by 16 are known to be so.
   template <typename... Arguments> void launch(Grid grid, const Arguments &...arguments) const {
     launchArguments(grid, {Argument(arguments)...});

@@ -111,12 +111,16 @@ Error::~Error() = default;
 
 Argument Argument::constant(std::string text) { return Argument(Kind::Constant, std::move(text)); }
 
-struct SpecializedKernel::Implementation {
+namespace {
+struct Specialized {
   std::shared_ptr<Kernel> kernel;
-  Device *device = nullptr;
+  Device *device = nullptr; // null: there is none that it could run on
+  bool cooperative = false;
   std::vector<ArgumentSpec> arguments;
   std::string obstacle; // why it cannot run here; empty when it can
 };
+} // namespace
+struct SpecializedKernel::Implementation : Specialized {};
 
 struct KernelSource::Implementation {
   std::shared_ptr<const SourceText> text;
@@ -127,7 +131,7 @@ struct KernelHandle::Implementation {
   FunctionSource function;
   std::vector<ParameterInfo> parameters;
   std::mutex lock;
-  std::map<std::string, SpecializedKernel> specializations; // by signature
+  std::map<std::pair<Device *, std::string>, SpecializedKernel> specializations; // by device and signature
 };
 
 KernelSource KernelSource::fromString(std::string text, std::string name) {
@@ -168,31 +172,84 @@ std::vector<std::string> KernelHandle::parameters() const {
   return names;
 }
 
+// What the settings say of the launch. Throws Error.
+static LaunchOptionValues optionsIn(const CompileSettings &settings) {
+  LaunchOptionValues values;
+  for (const auto &[name, value] : settings.options) {
+    const LaunchOption *option = findLaunchOption(name);
+    bool isNumber = option && option->kind != LaunchOptionKind::Text && option->kind != LaunchOptionKind::Libraries;
+    if (!isNumber)
+      fail("there is no option `" + name + "` that takes a number");
+    values[option->id] = value;
+  }
+  return values;
+}
+
+// `device` may be null: then there is none of the driver's.
+static Specialized specializeFor(const std::shared_ptr<const SourceText> &text, const FunctionSource &kernel,
+                                 llvm::StringRef signature, const CompileSettings &settings, Driver &driver,
+                                 Device *device) {
+  // A host of its own: hosts are not shared between threads.
+  std::unique_ptr<Host> host = makeFileHost(text);
+  CompileRequest request;
+  request.kernel = kernel;
+  request.arguments = parseSignature(request.kernel, signature);
+  request.options = device ? compileOptionsFor(*device) : compileOptionsFor(driver);
+  request.options.debug |= settings.debug;
+  request.options.sanitizeOverflow |= settings.sanitizeOverflow;
+  request.options.fpFusion &= settings.fpFusion;
+  applyLaunchOptions(request.options, optionsIn(settings));
+  if (!settings.cpu.empty())
+    request.options.architecture = settings.cpu;
+  if (!settings.features.empty())
+    request.options.features = settings.features;
+  Specialized made;
+  made.arguments = request.arguments;
+  made.kernel = findOrCompile(request, *host, defaultCacheSettings());
+  if (!made.kernel)
+    fail("the kernel `" + request.kernel.name + "` was not compiled: a listener to events said to skip it");
+  made.device = device;
+  made.cooperative = optionsIn(settings)[LaunchOptionId::CooperativeGrid] != 0;
+  made.obstacle = device ? device->whyNot(request.options) // the architecture is known to exist by now
+                         : "there is no such device here: " + driver.whyNone();
+  return made;
+}
+
 SpecializedKernel KernelHandle::specialize(std::string_view signature, const CompileSettings &settings) const {
   return translated([&] {
-    // A host of its own: hosts are not shared between threads.
-    std::unique_ptr<Host> host = makeFileHost(implementation->text);
-    CompileRequest request;
-    request.kernel = implementation->function;
-    request.arguments = parseSignature(request.kernel, llvm::StringRef(signature));
-    Device &device = hostMemoryDevice();
-    request.options = compileOptionsFor(device);
-    request.options.debug |= settings.debug;
-    request.options.sanitizeOverflow |= settings.sanitizeOverflow;
-    request.options.fpFusion &= settings.fpFusion;
-    if (!settings.cpu.empty())
-      request.options.architecture = settings.cpu;
-    if (!settings.features.empty())
-      request.options.features = settings.features;
-    auto made = std::make_shared<SpecializedKernel::Implementation>();
-    made->arguments = request.arguments;
-    made->kernel = findOrCompile(request, *host, defaultCacheSettings());
-    made->device = &device;
-    made->obstacle = device.whyNot(request.options); // the architecture is known to exist by now
+    Device *device = &hostMemoryDevice();
+    Driver *driver = findDriver(settings.device.empty() ? device->driver.name() : llvm::StringRef(settings.device));
+    if (!driver)
+      fail("there is no device `" + settings.device + "`");
+    if (!settings.device.empty())
+      device = driver->count() > 0 ? driver->device(driver->currentIndex()) : nullptr;
     SpecializedKernel specialized;
-    specialized.implementation = std::move(made);
+    specialized.implementation =
+        std::make_shared<SpecializedKernel::Implementation>(SpecializedKernel::Implementation{specializeFor(
+            implementation->text, implementation->function, llvm::StringRef(signature), settings, *driver, device)});
     return specialized;
   });
+}
+
+// The device whose memory the pointers among the arguments point at.
+static Device &deviceOfPointers(const std::vector<Argument> &arguments) {
+  Device *found = nullptr;
+  for (const Argument &argument : arguments)
+    if (argument.kind == Argument::Kind::Pointer)
+      if (Device *device = deviceOf(reinterpret_cast<uint64_t>(argument.address)))
+        found = device;
+  if (!found)
+    return hostMemoryDevice();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    auto address = reinterpret_cast<uint64_t>(arguments[i].address);
+    if (arguments[i].kind != Argument::Kind::Pointer || address == 0 || deviceOf(address) == found)
+      continue;
+    if (Device *other = deviceOf(address))
+      fail("argument " + std::to_string(i) + " is on " + other->name() + ", and others are on " + found->name());
+    if (!found->reachesHostMemory(address))
+      fail("argument " + std::to_string(i) + " is in host memory, and others are on " + found->name());
+  }
+  return *found;
 }
 
 void KernelHandle::launchArguments(Grid grid, const std::vector<Argument> &arguments) const {
@@ -204,15 +261,23 @@ void KernelHandle::launchArguments(Grid grid, const std::vector<Argument> &argum
   for (size_t i = 0; i < arguments.size(); ++i)
     signature += (i ? ", " : "") + entryFor(arguments[i], parameters[i].isConstexpr);
   SpecializedKernel specialized;
+  Device &device = deviceOfPointers(arguments);
+  std::pair<Device *, std::string> key(&device, signature);
   {
     std::lock_guard<std::mutex> guard(implementation->lock);
-    if (auto found = implementation->specializations.find(signature); found != implementation->specializations.end())
+    if (auto found = implementation->specializations.find(key); found != implementation->specializations.end())
       specialized = found->second;
   }
   if (!specialized.implementation) {
-    specialized = specialize(signature);
+    specialized = translated([&] {
+      SpecializedKernel made;
+      made.implementation = std::make_shared<SpecializedKernel::Implementation>(
+          SpecializedKernel::Implementation{specializeFor(implementation->text, implementation->function, signature, {},
+                                                          *findDriver(device.driver.name()), &device)});
+      return made;
+    });
     std::lock_guard<std::mutex> guard(implementation->lock);
-    implementation->specializations.emplace(signature, specialized);
+    implementation->specializations.emplace(key, specialized);
   }
   specialized.launchArguments(grid, arguments);
 }
@@ -260,7 +325,9 @@ void SpecializedKernel::launchArguments(Grid grid, const std::vector<Argument> &
     fail("the kernel takes " + std::to_string(specs.size()) + " arguments, but " + std::to_string(arguments.size()) +
          " were given");
   uint32_t dimensions[3] = {grid.x, grid.y, grid.z};
-  translated([&] { nacre::launch(*implementation->kernel, *implementation->device, dimensions, slots); });
+  LaunchOptions options;
+  options.cooperative = implementation->cooperative;
+  translated([&] { nacre::launch(*implementation->kernel, *implementation->device, dimensions, slots, options); });
 }
 
 std::string SpecializedKernel::signature() const { return signatureText(implementation->arguments); }

@@ -1,5 +1,6 @@
 // The C++ interface: loading, specialising, launching, errors.
 #include "nacre/nacre.h"
+#include "runtime/devices/null/NullDevice.h"
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -163,6 +164,41 @@ TEST_F(PublicInterface, FaultsAreErrors) {
     fill.launch({4}, out, 7 + static_cast<int>(programs));
     EXPECT_EQ(out[3], 7 + static_cast<int>(programs));
   }
+}
+
+TEST_F(PublicInterface, RunsWhereThePointersPoint) {
+  Device &device = *nullDriver().device(1);
+  auto *elsewhere = reinterpret_cast<int32_t *>(device.allocate(64, 0));
+  uint64_t before = nullLaunches(1).count;
+  KernelHandle fill = source.kernel("fill");
+  fill.launch({4}, elsewhere, 7);
+  EXPECT_EQ(nullLaunches(1).count, before + 1);
+  int32_t out[4] = {};
+  fill.launch({4}, out, 7);
+  EXPECT_EQ(out[3], 7);
+  EXPECT_EQ(nullLaunches(1).count, before + 1);
+  float here[8] = {};
+  try {
+    source.kernel("kernel").launch({1}, reinterpret_cast<float *>(elsewhere), here, 8, 0.5, true);
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.message, "argument 1 is in host memory, and others are on null:1");
+  }
+  device.release(reinterpret_cast<uint64_t>(elsewhere), 0);
+}
+
+TEST_F(PublicInterface, CompilesForOtherDevices) {
+  CompileSettings settings;
+  settings.device = "cuda";
+  settings.options = {{"num_warps", 8}};
+  std::string ptx = source.kernel("fill").specialize("*i32, i32", settings).stage("ptx");
+  EXPECT_NE(ptx.find(".reqntid 256"), std::string::npos) << ptx;
+  settings.options = {{"num_wraps", 8}};
+  EXPECT_THROW(source.kernel("fill").specialize("*i32, i32", settings), Error);
+  settings.options = {{"num_warps", 3}};
+  EXPECT_THROW(source.kernel("fill").specialize("*i32, i32", settings), Error);
+  settings.device = "abacus";
+  EXPECT_THROW(source.kernel("fill").specialize("*i32, i32", settings), Error);
 }
 
 TEST_F(PublicInterface, LoadsFiles) {

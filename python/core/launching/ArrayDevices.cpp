@@ -87,13 +87,6 @@ Device *deviceOfDLPack(int type, int index, PyObject *argumentName) {
   noDriver(shown, argumentName);
 }
 
-Device *deviceOfAddress(uint64_t address) {
-  for (Driver *driver : drivers())
-    if (Device *device = driver->deviceOf(address))
-      return device;
-  return nullptr;
-}
-
 void LaunchDevice::add(PyObject *argumentName, uint64_t address, Device *device) {
   arrays.push_back({argumentName, address, device});
 }

@@ -15,8 +15,6 @@ Device *deviceNumbered(Driver &driver, int index, std::string_view shown, PyObje
 Device *deviceOfTensor(PyObject *tensor, PyCFunction getDevice, PyObject *argumentName);
 // Of what DLPack says. Throws likewise.
 Device *deviceOfDLPack(int type, int index, PyObject *argumentName);
-// Of memory that is known by its address alone. Null: host memory.
-Device *deviceOfAddress(uint64_t address);
 
 // Finds the one device that all arrays of a launch are on.
 class LaunchDevice {

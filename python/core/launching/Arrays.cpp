@@ -179,7 +179,7 @@ void readDataPointer(PyObject *value, PyObject *argumentName, ArrayView &view) {
     view.device = deviceNamed(textView(shown.get()), argumentName);
   } else {
     view.isPlaced = view.address != 0;
-    view.device = deviceOfAddress(view.address);
+    view.device = deviceOf(view.address);
   }
   view.element = elementKind(attribute(value, "dtype").get(), argumentName);
 }
