@@ -202,7 +202,7 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
     }
     if (computesWithSmallFloats(module)) {
       passes.addPass(createWidenSmallFloats());
-      simplify(passes);
+      passes.addPass(createCSEPass()); // the canonicaliser would make i32 -> f32 -> f16 one conversion to f16 again
     }
     passes.addPass(createLowerToLoops(vectors));
     passes.addPass(createExpandMath(machineMath(vectors)));
