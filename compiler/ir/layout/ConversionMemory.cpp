@@ -16,10 +16,10 @@ using Vectors = llvm::SmallVector<uint32_t>;
 
 // The accesses of one side in one round: its registers whose elements belong to the round, by vectors.
 llvm::SmallVector<MemoryPlan::Access> accesses(const DistinctLayout &side, const BitMatrix &roundOf, uint32_t round,
-                                               const Swizzle &swizzle) {
+                                               const Swizzle &swizzle, llvm::ArrayRef<uint32_t> vector) {
   BitMatrix registers(side.layout.outputBits(), side.layout.basesOf(Place::Register));
   Vectors steps;
-  for (uint32_t direction : swizzle.vector)
+  for (uint32_t direction : vector)
     steps.push_back(*registers.solve(direction));
   BitMatrix neighbours(registers.inputBits(), steps);
   uint32_t within = (uint32_t(1) << steps.size()) - 1;
@@ -107,7 +107,8 @@ MemoryPlan planMemory(const LinearLayout &fullSource, const LinearLayout &fullDe
   BitMatrix roundOf(static_cast<unsigned>(later.size()), roundColumns);
 
   for (uint32_t round = 0; round <= roundMask; ++round)
-    plan.rounds.push_back({accesses(source, roundOf, round, swizzle), accesses(destination, roundOf, round, swizzle)});
+    plan.rounds.push_back({accesses(source, roundOf, round, swizzle, swizzle.writeVector),
+                           accesses(destination, roundOf, round, swizzle, swizzle.readVector)});
   unsigned inner = swizzle.address.outputBits();
   plan.offsetBits = inner + warpBits;
   auto addresses = [&](llvm::ArrayRef<uint32_t> directions, bool ofWarp) {

@@ -33,6 +33,36 @@ Vectors completed(Vectors basis, unsigned bits) {
   return basis;
 }
 
+// A complement of some directions that holds others, and if possible still others: what is left of a direction without
+// its share along the first ones.
+class Complement {
+public:
+  Complement(llvm::ArrayRef<uint32_t> removed, llvm::ArrayRef<uint32_t> held, unsigned bits,
+             llvm::ArrayRef<uint32_t> preferred = {})
+      : removed(removed) {
+    Vectors basis = joined(removed, held);
+    Span span(basis);
+    llvm::append_range(basis, takeIndependent(span, preferred));
+    coordinates = *BitMatrix(bits, completed(basis, bits)).inverse();
+  }
+
+  Vectors project(llvm::ArrayRef<uint32_t> directions) const {
+    Vectors projected;
+    for (uint32_t direction : directions) {
+      uint32_t along = coordinates.apply(direction);
+      for (unsigned i = 0; i < removed.size(); ++i)
+        if (along >> i & 1)
+          direction ^= removed[i];
+      projected.push_back(direction);
+    }
+    return projected;
+  }
+
+private:
+  Vectors removed;
+  BitMatrix coordinates;
+};
+
 } // namespace
 
 Swizzle chooseSwizzle(unsigned bits, llvm::ArrayRef<uint32_t> within, const AccessPattern &write,
@@ -43,52 +73,60 @@ Swizzle chooseSwizzle(unsigned bits, llvm::ArrayRef<uint32_t> within, const Acce
     llvm::append_range(threads, side->lanes);
     llvm::append_range(threads, side->warps);
   }
-  // The vector: registers of both sides, independent of where threads are.
-  Swizzle result;
-  Span occupied(threads);
-  result.vector = takeIndependent(occupied, intersection(intersection(write.registers, read.registers), within));
+  // The vector: registers of both sides, independent of where threads are. The rest is chosen from a complement of it
+  // that holds all threads' directions.
   unsigned widest = model.accessBits > elementBits ? model.accessBits - elementBits : 0;
-  if (result.vector.size() > widest)
-    result.vector.truncate(widest);
-  const Vectors &vector = result.vector;
-  // Everything else is chosen from a complement of the vector that holds all threads' directions.
-  BitMatrix coordinates = *BitMatrix(bits, completed(joined(vector, Span(threads).basis()), bits)).inverse();
-  auto project = [&](llvm::ArrayRef<uint32_t> directions) {
-    Vectors projected;
-    for (uint32_t direction : directions) {
-      uint32_t along = coordinates.apply(direction);
-      for (unsigned i = 0; i < vector.size(); ++i)
-        if (along >> i & 1)
-          direction ^= vector[i];
-      projected.push_back(direction);
-    }
-    return projected;
+  Span occupied(threads);
+  Vectors common = takeIndependent(occupied, intersection(intersection(write.registers, read.registers), within));
+  if (common.size() > widest)
+    common.truncate(widest);
+  Complement besideCommon(common, Span(threads).basis(), bits);
+  // One side's longer one.
+  auto wavefrontOf = [&](const AccessPattern &side, const Vectors &vector) {
+    unsigned bytes = static_cast<unsigned>(vector.size()) + elementBits;
+    unsigned words = bytes > model.wordBits ? bytes - model.wordBits : 0;
+    size_t lanes = model.bankBits > words ? model.bankBits - words : 0;
+    return Vectors(llvm::ArrayRef<uint32_t>(side.lanes).take_front(std::min(lanes, side.lanes.size())));
   };
+  auto lengthened = [&](const AccessPattern &side, const AccessPattern &other) {
+    Span independent(common);
+    independent.insert(side.lanes);
+    independent.insert(side.warps);
+    Vectors candidates = intersection(intersection(side.registers, within), joined(common, wavefrontOf(other, common)));
+    Vectors longer = takeIndependent(independent, besideCommon.project(candidates));
+    longer.truncate(std::min<size_t>(longer.size(), widest - common.size()));
+    return joined(common, longer);
+  };
+  Swizzle result;
+  result.writeVector = lengthened(write, read);
+  result.readVector = lengthened(read, write);
+  bool readsMore = result.readVector.size() >= result.writeVector.size();
+  (readsMore ? result.writeVector : result.readVector) = common;
+  const Vectors &vector = readsMore ? result.readVector : result.writeVector;
+  const AccessPattern &longerSide = readsMore ? read : write;
+  Complement beside(vector, Span(joined(longerSide.lanes, longerSide.warps)).basis(), bits, Span(threads).basis());
 
   // How many bits each part has.
   unsigned accessBits = static_cast<unsigned>(vector.size()) + elementBits; // bytes of an access
-  unsigned wordsBits = accessBits > model.wordBits ? accessBits - model.wordBits : 0;
-  unsigned wavefrontBits = model.bankBits > wordsBits ? model.bankBits - wordsBits : 0;
   unsigned left = size - static_cast<unsigned>(vector.size());
   unsigned subWordBits = std::min(left, accessBits < model.wordBits ? model.wordBits - accessBits : 0);
-  unsigned bankBits = std::min(left - subWordBits, wavefrontBits);
+  unsigned rowBits = model.bankBits + model.wordBits; // bytes of a row of all banks
+  unsigned inRow = rowBits > accessBits + subWordBits ? rowBits - accessBits - subWordBits : 0;
+  unsigned bankBits = std::min(left - subWordBits, inRow);
   unsigned segmentBits = left - subWordBits - bankBits;
 
-  auto wavefront = [&](const AccessPattern &side) {
-    return llvm::ArrayRef<uint32_t>(side.lanes).take_front(std::min<size_t>(wavefrontBits, side.lanes.size()));
-  };
-  Vectors writer(wavefront(write)), reader(wavefront(read));
-  Vectors both = project(intersection(joined(vector, writer), joined(vector, reader)));
+  Vectors writer = wavefrontOf(write, result.writeVector), reader = wavefrontOf(read, result.readVector);
+  Vectors both = intersection(joined(vector, writer), joined(vector, reader));
 
   // Directions modulo the vector: those of both sides, of one side only, of neither.
   Span span(vector);
-  Vectors common = takeIndependent(span, both);
-  Vectors writerOnly = takeIndependent(span, writer);
-  Vectors readerOnly = takeIndependent(span, reader);
-  Vectors neither = takeIndependent(span, project(within));
-  assert(common.size() + writerOnly.size() + readerOnly.size() + neither.size() == left);
+  Vectors ofBoth = takeIndependent(span, beside.project(both));
+  Vectors writerOnly = takeIndependent(span, beside.project(writer));
+  Vectors readerOnly = takeIndependent(span, beside.project(reader));
+  Vectors neither = takeIndependent(span, beside.project(within));
+  assert(ofBoth.size() + writerOnly.size() + readerOnly.size() + neither.size() == left);
 
-  Vectors segments, subWords, banks, unused = common;
+  Vectors segments, subWords, banks, unused = ofBoth;
   size_t outside = std::min<size_t>(neither.size(), segmentBits), pairs = segmentBits - outside;
   assert(pairs <= writerOnly.size() && pairs <= readerOnly.size() && "wavefronts have no more lanes than banks");
   segments.assign(neither.begin(), neither.begin() + outside);

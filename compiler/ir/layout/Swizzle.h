@@ -13,9 +13,11 @@
 //   the
 //      reader's: no such sum is in either span.
 //   2. Sub-words take directions that no sum uses; the banks take one of each sum's two, and whatever is left.
-// There are always enough of them, since a wavefront has no more lane bits than there are bank bits. The vector itself
-// lies along registers of both sides; nothing else of an address moves along it, so every lane sees it in the same
-// order.
+// There are always enough of them, since a wavefront has no more lane bits than there are bank bits. The vector lies
+// along registers of both sides; nothing else of an address moves along it, so every lane sees it in the same order.
+// One side may access more at once: along directions that are its registers and the other side's lanes, so that
+// neighbouring lanes of the other side fill what this side's lane takes. All of the above then holds with the longer
+// vector in both spans.
 #pragma once
 
 #include "compiler/ir/layout/BitMatrix.h"
@@ -35,9 +37,9 @@ struct AccessPattern {
 struct Swizzle {
   // From coordinates to the offset, in elements.
   BitMatrix address;
-  // The directions of the lowest address bits, which registers of both sides hold: 2^vector.size() elements are one
-  // access.
-  llvm::SmallVector<uint32_t> vector;
+  // The directions of the lowest address bits that registers of a side hold: 2^size elements are one access. One of the
+  // two begins with the other.
+  llvm::SmallVector<uint32_t> writeVector, readVector;
 };
 
 // For a tile of 2^bits elements of 2^elementBits bytes. `within`: the subspace that is in memory at once; all of the

@@ -254,6 +254,20 @@ TEST(Conversion, LayoutsOfHardware) {
   EXPECT_EQ(planMemory(rows, permuted, 2, {}).rounds.front().writes.front().registers.size(), 4u);
 }
 
+TEST(Conversion, OneSideMayAccessMore) {
+  // Both have pairs; lanes of the one fill the 16 bytes that a lane of the other takes.
+  LinearLayout fragment = fragmentC(64, 64), rows = blocked({6, 6}, blockingFor({6, 6}, {1, 0}, 3, 5, 2));
+  MemoryPlan leaving = planMemory(fragment, rows, 1, {}), entering = planMemory(rows, fragment, 1, {});
+  for (const MemoryPlan *plan : {&leaving, &entering}) {
+    size_t written = plan->rounds.front().writes.front().registers.size();
+    size_t read = plan->rounds.front().reads.front().registers.size();
+    EXPECT_EQ(std::min(written, read), 2u);
+    EXPECT_EQ(std::max(written, read), 8u);
+  }
+  EXPECT_EQ(execute(leaving, fragment, rows, 1, {}).values, valuesOf(rows).values);
+  EXPECT_EQ(execute(entering, rows, fragment, 1, {}).values, valuesOf(fragment).values);
+}
+
 TEST(Conversion, DuplicateRegistersAreAllowed) {
   LinearLayout source = read("[64] register a1 0 a2 lane a4 a8 a16 a32 0");
   LinearLayout destination = read("[64] register a32 a32 a16 lane a1 a2 a4 a8 0");
