@@ -29,24 +29,56 @@ static void unflatten(Lowering &lowering, ValueRange carried, ValueRange flat) {
   }
 }
 
+// How often a loop with a step other than 1 runs: it is counted, since the index may pass over the largest integer on its
+// way to the end. A step that is negative or zero runs over nothing.
+static Value iterations(Lowering &lowering, scf::ForOp op, std::optional<int64_t> step) {
+  gpu::Builder &b = lowering.b;
+  Value lower = lowering.scalar(op.getLowerBound()), upper = lowering.scalar(op.getUpperBound());
+  Type type = lower.getType();
+  bool isUnsigned = op.getUnsignedCmp();
+  auto below = isUnsigned ? LLVM::ICmpPredicate::ult : LLVM::ICmpPredicate::slt;
+  Value zero = lowering.constant(type, 0), one = lowering.constant(type, 1);
+  Value runs = LLVM::ICmpOp::create(b, below, lower, upper), divisor = lowering.scalar(op.getStep());
+  if (!step) {
+    runs = LLVM::AndOp::create(b, runs, LLVM::ICmpOp::create(b, below, zero, divisor));
+    divisor = LLVM::SelectOp::create(b, runs, divisor, one);
+  }
+  Value span = LLVM::SubOp::create(b, LLVM::SubOp::create(b, upper, lower), one);
+  Value count = LLVM::AddOp::create(b, LLVM::UDivOp::create(b, span, divisor), one);
+  return LLVM::SelectOp::create(b, runs, count, zero);
+}
+
 LogicalResult Lowering::lowerFor(scf::ForOp op) {
   SmallVector<Value> initial = flatten(*this, op.getInitArgs());
-  auto loop = scf::ForOp::create(b, scalar(op.getLowerBound()), scalar(op.getUpperBound()), scalar(op.getStep()),
-                                 initial, /*bodyBuilder=*/nullptr, op.getUnsignedCmp());
+  llvm::APInt number;
+  std::optional<int64_t> knownStep;
+  if (matchPattern(op.getStep(), m_ConstantInt(&number)) && number.isStrictlyPositive())
+    knownStep = number.getSExtValue();
+  bool isCounted = knownStep != 1;
+  Value lower = scalar(op.getLowerBound()), upper = scalar(op.getUpperBound()), step = scalar(op.getStep());
+  Value first = lower, stride = step;
+  if (isCounted) { // the index is carried
+    Type type = lower.getType();
+    upper = iterations(*this, op, knownStep);
+    lower = constant(type, 0), step = constant(type, 1);
+    initial.push_back(first);
+  }
+  auto loop = scf::ForOp::create(b, lower, upper, step, initial, /*bodyBuilder=*/nullptr,
+                                 isCounted || op.getUnsignedCmp());
   {
     OpBuilder::InsertionGuard guard(b);
     Block *body = loop.getBody();
+    if (!body->empty()) // made where nothing is carried
+      body->back().erase();
     b.setInsertionPointToEnd(body);
-    if (!body->empty() && body->back().hasTrait<OpTrait::IsTerminator>())
-      b.setInsertionPoint(&body->back());
-    define(op.getInductionVar(), loop.getInductionVar());
+    Value index = isCounted ? Value(loop.getRegionIterArgs().back()) : loop.getInductionVar();
+    define(op.getInductionVar(), index);
     unflatten(*this, op.getRegionIterArgs(), loop.getRegionIterArgs());
     if (failed(lowerBlock(*op.getBody())))
       return failure();
     SmallVector<Value> next = flatten(*this, op.getBody()->getTerminator()->getOperands());
-    if (!body->empty() && body->back().hasTrait<OpTrait::IsTerminator>())
-      body->back().erase();
-    b.setInsertionPointToEnd(body);
+    if (isCounted)
+      next.push_back(LLVM::AddOp::create(b, index, stride));
     scf::YieldOp::create(b, next);
   }
   unflatten(*this, op.getResults(), loop.getResults());
