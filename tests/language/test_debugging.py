@@ -270,11 +270,11 @@ def test_a_device_assert_in_a_loop_of_a_helper(engine):
 @triton.jit
 def overflow_kernel(out_ptr, n):
     offset = 7 + tl.program_id(0) * n
-    tl.store(out_ptr, offset)
+    tl.store(out_ptr + tl.program_id(0), offset)
 
 
 def test_an_overflow_shows_its_line(engine):
-    out = engine.zeros(1, "int32")
+    out = engine.zeros(3, "int32")
     overflow_kernel[(3,)](out, 2**30 - 8, debug=True, sanitize_overflow=True)
     with pytest.raises(AssertionError, match="overflow") as raised:
         overflow_kernel[(3,)](out, 2**30, debug=True, sanitize_overflow=True)

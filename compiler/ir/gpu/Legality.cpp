@@ -30,7 +30,7 @@ static SmallVector<Value> valuesInOneLayout(Operation *op) {
       isa<tile::CheckAccessOp>(op)) {
     llvm::append_range(values, op->getOperands());
     llvm::append_range(values, op->getResults());
-  } else if (isa<tile::MapOp, tile::InlineAsmOp>(op)) {
+  } else if (isa<tile::MapOp, tile::InlineAsmOp>(op) && runsOnRegisters(op)) {
     llvm::append_range(values, op->getOperands());
     llvm::append_range(values, op->getResults());
   } else if (isa<tile::ReduceOp, tile::HistogramOp>(op)) {

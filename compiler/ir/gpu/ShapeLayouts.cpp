@@ -19,6 +19,30 @@ bool nacre::gpu::isElementwise(Operation *op) {
   return isa_and_nonnull<arith::ArithDialect, math::MathDialect, ub::UBDialect>(dialect) && !isa<arith::ConstantOp>(op);
 }
 
+bool nacre::gpu::runsOnRegisters(Operation *op) {
+  int64_t pack = isa<tile::MapOp>(op) ? cast<tile::MapOp>(op).getPack() : cast<tile::InlineAsmOp>(op).getPack();
+  Value tile;
+  for (Value value : op->getResults())
+    if (isa<RankedTensorType>(value.getType()))
+      tile = value;
+  for (Value value : op->getOperands())
+    if (isa<RankedTensorType>(value.getType()))
+      tile = value;
+  auto type = tile ? cast<RankedTensorType>(tile.getType()) : RankedTensorType();
+  auto isPowerOfTwo = [](int64_t extent) { return std::has_single_bit<uint64_t>(extent); };
+  if (type && pack > 1 &&
+      (!isPowerOfTwo(pack) || type.getNumElements() % pack != 0 ||
+       !llvm::all_of(type.getShape().drop_front(), isPowerOfTwo)))
+    return false;
+  auto map = dyn_cast<tile::MapOp>(op);
+  if (!map)
+    return true;
+  bool isPadded = !llvm::all_of(type.getShape(), isPowerOfTwo);
+  return llvm::all_of(map.getBody().front().without_terminator(), [&](Operation &inner) {
+    return isMemoryEffectFree(&inner) && !(isPadded && inner.getNumRegions());
+  });
+}
+
 // The shape without axes of extent 1.
 static SmallVector<int64_t> essential(ArrayRef<int64_t> shape) {
   SmallVector<int64_t> result;

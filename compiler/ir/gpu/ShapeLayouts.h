@@ -16,6 +16,10 @@ bool isElementwise(mlir::Operation *op);
 // where they are (a reshape between shapes padded unlike does not).
 bool isShapeOperation(mlir::Operation *op);
 
+// Whether an operation on packs of elements (tile.map, tile.inline_asm) may run where the elements are: packs are whole
+// and can lie in registers of one thread, and threads that hold copies of an element, or padding, may run it too.
+bool runsOnRegisters(mlir::Operation *op);
+
 // Whether row-major indices of both shapes stay equal when each axis is padded to a power of two.
 bool isLinearReshape(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
 

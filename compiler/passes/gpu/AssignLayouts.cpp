@@ -227,7 +227,8 @@ private:
 } // namespace
 
 void OrderAccesses::visit(Operation *op) {
-  if (isa<tile::BarrierOp>(op)) {
+  // What single elements do to memory happens between two barriers of the operation's own.
+  if (isa<tile::BarrierOp>(op) || (isa<tile::MapOp>(op) && !runsOnRegisters(op))) {
     pending.clear();
     return;
   }

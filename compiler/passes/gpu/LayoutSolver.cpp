@@ -98,6 +98,8 @@ bool LayoutSolver::takesAnyLayout(OpOperand &operand) {
     return operand.getOperandNumber() == 0;
   if (isa<tile::ReshapeOp, tile::ConcatenateOp, tile::SplitOp>(op))
     return !isShapeOperation(op);
+  if (isa<tile::MapOp, tile::InlineAsmOp>(op))
+    return !runsOnRegisters(op);
   return isa<tile::ExtractOp, tile::PrintOp, tile::AssertOp>(op);
 }
 
@@ -139,7 +141,8 @@ void LayoutSolver::collect(Operation *op) {
       join(nodeOf(op), operand.get());
   // Results of shapes and reductions are in groups of their own, and so are those that come through shared memory.
   bool isRelated = isShapeOperation(op) || isa<tile::ReduceOp>(op);
-  bool isApart = isa<tile::HistogramOp, tile::ReshapeOp, tile::ConcatenateOp>(op);
+  bool isApart = isa<tile::HistogramOp, tile::ReshapeOp, tile::ConcatenateOp>(op) ||
+                 (isa<tile::MapOp, tile::InlineAsmOp>(op) && !runsOnRegisters(op));
   for (Value result : op->getResults()) {
     if (!isTile(result))
       continue;

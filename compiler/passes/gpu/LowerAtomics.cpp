@@ -18,7 +18,7 @@ static void shareOld(Lowering &lowering, Operation *op, MutableArrayRef<Value> o
   gpu::Builder &b = lowering.b;
   Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
   auto tensor = dyn_cast<RankedTensorType>(type);
-  Value holder = tensor ? lowering.isHolder(layoutOf(type)) : lowering.isFirstThread();
+  Value holder = lowering.actor(type);
   if (!holder)
     return;
   Value base = lowering.scratch(op);
@@ -44,7 +44,7 @@ static void shareOld(Lowering &lowering, Operation *op, MutableArrayRef<Value> o
 
 static Value predicateOf(Lowering &lowering, Type type, Value mask, uint32_t reg) {
   bool isTile = isa<RankedTensorType>(type);
-  Value predicate = isTile ? lowering.isHolder(layoutOf(type)) : lowering.isFirstThread();
+  Value predicate = lowering.actor(type);
   if (isTile)
     predicate = lowering.both(predicate, lowering.isInside(type, reg));
   return mask ? lowering.both(predicate, lowering.registers(mask)[reg]) : predicate;
@@ -53,7 +53,7 @@ static Value predicateOf(Lowering &lowering, Type type, Value mask, uint32_t reg
 LogicalResult Lowering::lowerAtomicRmw(tile::AtomicRmwOp op) {
   Type type = op.getType(), element = getElementTypeOrSelf(type);
   AtomicAccess access{op.getKind(), op.getOrder(), op.getScope(), !op.getResult().use_empty()};
-  if (releases(access.order))
+  if (releases(access.order) && !elements)
     barrier();
   SmallVector<Value> old;
   for (unsigned reg = 0; reg < registerCount(type); ++reg) {
@@ -70,7 +70,7 @@ LogicalResult Lowering::lowerAtomicRmw(tile::AtomicRmwOp op) {
   }
   if (access.wantsResult)
     shareOld(*this, op, old);
-  if (acquires(access.order))
+  if (acquires(access.order) && !elements)
     barrier();
   define(op, old);
   return success();
@@ -79,7 +79,7 @@ LogicalResult Lowering::lowerAtomicRmw(tile::AtomicRmwOp op) {
 LogicalResult Lowering::lowerAtomicCas(tile::AtomicCasOp op) {
   Type type = op.getType(), element = getElementTypeOrSelf(type), memory = memoryType(element);
   AtomicAccess access{tile::AtomicKind::Exchange, op.getOrder(), op.getScope(), !op.getResult().use_empty()};
-  if (releases(access.order))
+  if (releases(access.order) && !elements)
     barrier();
   Type word = b.getIntegerType(8 * byteSize(element));
   auto wordOf = [&](Value value, unsigned reg) { return bitcast(toMemory(registers(value)[reg], element), word); };
@@ -94,7 +94,7 @@ LogicalResult Lowering::lowerAtomicCas(tile::AtomicCasOp op) {
   }
   if (access.wantsResult)
     shareOld(*this, op, old);
-  if (acquires(access.order))
+  if (acquires(access.order) && !elements)
     barrier();
   define(op, old);
   return success();

@@ -60,7 +60,7 @@ LogicalResult Lowering::lowerPrint(tile::PrintOp op) {
   };
   std::string prefix = escaped(op.getPrefix());
   if (op.getOperands().empty())
-    emit(isFirstThread(), ") " + prefix, {});
+    emit(elements ? Value() : isFirstThread(), ") " + prefix, {});
   for (auto [number, operand] : llvm::enumerate(op.getOperands())) {
     Type type = operand.getType(), element = getElementTypeOrSelf(type);
     bool isTile = isa<RankedTensorType>(type);
@@ -77,7 +77,9 @@ LogicalResult Lowering::lowerPrint(tile::PrintOp op) {
       }
       auto [conversion, argument] = printed(*this, value, element, isSigned, op.getHex());
       arguments.push_back(argument);
-      Value predicate = isTile ? both(isHolder(layoutOf(type)), isInside(type, reg)) : isFirstThread();
+      Value predicate = actor(type);
+      if (isTile)
+        predicate = both(predicate, isInside(type, reg));
       emit(predicate, format + label + conversion, arguments);
     }
   }

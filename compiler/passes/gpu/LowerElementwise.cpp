@@ -13,10 +13,18 @@ static bool isSmallFloat(Type element) {
   return isa<tile::Float8E4B15Type>(element) || (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32);
 }
 
-// The same operation on scalars.
-static Operation *rebuild(gpu::Builder &b, Operation *op, ArrayRef<Value> operands, ArrayRef<Type> results) {
+// The same operation on scalars. What the kernel itself multiplies and adds may be rounded once, where it allows that;
+// the steps of an expanded function may not.
+static Operation *rebuild(gpu::Builder &b, Operation *op, ArrayRef<Value> operands, ArrayRef<Type> results,
+                          bool mayFuse) {
   Operation *built = Operation::create(b.getLoc(), op->getName(), results, operands,
                                        op->getDiscardableAttrDictionary(), op->getPropertiesStorage(), BlockRange(), 0);
+  if (mayFuse && isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op)) {
+    auto flags = cast<arith::ArithFastMathInterface>(built);
+    built->setAttr(flags.getFastMathAttrName(),
+                   arith::FastMathFlagsAttr::get(b.getContext(), flags.getFastMathFlagsAttr().getValue() |
+                                                                     arith::FastMathFlags::contract));
+  }
   b.insert(built);
   return built;
 }
@@ -64,7 +72,7 @@ Value Lowering::elementwise(Operation *op, unsigned result, ArrayRef<Value> oper
       Type resultElement = getElementTypeOrSelf(resultType);
       types.push_back(isSmallFloat(resultElement) ? f32 : registerType(resultElement));
     }
-    value = rebuild(b, op, widened, types)->getResult(result);
+    value = rebuild(b, op, widened, types, mayFuse)->getResult(result);
   }
   if (isSmallFloat(element) && value.getType() == f32)
     return convertFloat(value, f32, element, tile::Rounding::NearestEven);

@@ -30,9 +30,72 @@ static std::optional<SmallVector<SmallVector<uint32_t>>> packsOf(Type type, int6
   return packs;
 }
 
+using PackBody = llvm::function_ref<SmallVector<Value>(ArrayRef<Value>)>;
+
+// Through shared memory: packs are dealt out to the threads, whatever layouts operands and results have. Each runs once.
+// The last element fills the last pack up.
+static LogicalResult forEachPackInMemory(Lowering &lowering, Operation *op, int64_t pack, PackBody body) {
+  gpu::Builder &b = lowering.b;
+  SmallVector<Value> sources, targets;
+  Value base = lowering.scratch(op);
+  int64_t offset = 0, count = 1;
+  auto part = [&](Value value) -> Value {
+    auto tensor = dyn_cast<RankedTensorType>(value.getType());
+    if (!tensor)
+      return {};
+    Value place = offset ? lowering.byteOffset(base, lowering.i32(offset)) : base;
+    count = tensor.getNumElements();
+    offset += llvm::alignTo(count * Lowering::byteSize(tensor.getElementType()), 16);
+    return place;
+  };
+  for (Value operand : op->getOperands())
+    sources.push_back(part(operand));
+  for (Value result : op->getResults())
+    targets.push_back(part(result));
+  lowering.barrierBefore(op);
+  for (auto [operand, source] : llvm::zip(op->getOperands(), sources))
+    if (source)
+      lowering.writeTile(operand, source);
+  lowering.barrier();
+  int64_t packs = (count + pack - 1) / pack;
+  auto loop = scf::ForOp::create(b, lowering.threadId(), lowering.i32(packs), lowering.i32(lowering.block.threads()));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+    Value first = LLVM::MulOp::create(b, loop.getInductionVar(), lowering.i32(pack));
+    SmallVector<Value> indices;
+    for (int64_t i = 0; i < pack; ++i) {
+      Value index = LLVM::AddOp::create(b, first, lowering.i32(i));
+      if (count % pack != 0)
+        index = LLVM::SMinOp::create(b, index, lowering.i32(count - 1));
+      indices.push_back(index);
+    }
+    SmallVector<Value> arguments;
+    for (auto [operand, source] : llvm::zip(op->getOperands(), sources))
+      for (Value index : indices)
+        arguments.push_back(source ? lowering.loadShared(source, getElementTypeOrSelf(operand.getType()), index, Value())
+                                   : lowering.scalar(operand));
+    ++lowering.elements;
+    SmallVector<Value> values = body(arguments);
+    --lowering.elements;
+    if (values.size() != static_cast<size_t>(op->getNumResults() * pack))
+      return failure();
+    // From the back, so that the last element's own result is written last.
+    for (auto [number, result, target] : llvm::enumerate(op->getResults(), targets))
+      for (int64_t i = pack - 1; i >= 0; --i)
+        lowering.storeShared(values[number * pack + i], target, getElementTypeOrSelf(result.getType()), indices[i],
+                             Value());
+  }
+  lowering.barrier();
+  for (auto [result, target] : llvm::zip(op->getResults(), targets))
+    lowering.readTile(result, target);
+  return success();
+}
+
 // Runs `body` on each pack: `pack` values of each operand in turn, and as many of each result.
-static LogicalResult forEachPack(Lowering &lowering, Operation *op, int64_t pack,
-                                 llvm::function_ref<SmallVector<Value>(ArrayRef<Value>)> body) {
+static LogicalResult forEachPack(Lowering &lowering, Operation *op, int64_t pack, PackBody body) {
+  if (isa<tile::MapOp, tile::InlineAsmOp>(op) && !runsOnRegisters(op))
+    return forEachPackInMemory(lowering, op, pack, body);
   Type shape;
   for (Value value : llvm::concat<Value>(SmallVector<Value>(op->getOperands()), SmallVector<Value>(op->getResults())))
     if (!shape || isa<RankedTensorType>(value.getType()))
@@ -50,7 +113,9 @@ static LogicalResult forEachPack(Lowering &lowering, Operation *op, int64_t pack
         ArrayRef<Value> all = lowering.registers(operand);
         arguments.push_back(isa<RankedTensorType>(operand.getType()) ? all[reg] : all.front());
       }
+    ++lowering.elements;
     SmallVector<Value> values = body(arguments);
+    --lowering.elements;
     if (values.size() != static_cast<size_t>(op->getNumResults() * pack))
       return failure();
     for (auto [number, registers] : llvm::enumerate(results))

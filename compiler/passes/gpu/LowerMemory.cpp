@@ -109,7 +109,7 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op) {
   Type type = op.getValue().getType(), element = getElementTypeOrSelf(type);
   AccessHints hints{op.getCache(), op.getEviction(), false};
   ArrayRef<Value> pointers = registers(op.getPointer());
-  Value holder = isa<RankedTensorType>(type) ? isHolder(layoutOf(type)) : isFirstThread();
+  Value holder = actor(type);
   for (const SmallVector<uint32_t> &group : groupRegisters(op, type)) {
     Value predicate = holder;
     if (isa<RankedTensorType>(type))

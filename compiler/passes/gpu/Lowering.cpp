@@ -8,7 +8,8 @@ using namespace nacre::gpu;
 
 Lowering::Lowering(func::FuncOp kernel, const Machine &machine)
     : b(kernel.getLoc(), kernel.getContext()), machine(machine),
-      block(BlockShape::of(kernel->getParentOfType<ModuleOp>())), kernel(kernel),
+      block(BlockShape::of(kernel->getParentOfType<ModuleOp>())),
+      mayFuse(tile::LaunchOptions::of(kernel->getParentOfType<ModuleOp>()).fpFusion.value_or(true)), kernel(kernel),
       module(kernel->getParentOfType<ModuleOp>()) {}
 
 LogicalResult Lowering::fail(Operation *op, const llvm::Twine &message) { return op->emitError(message); }
@@ -149,6 +150,12 @@ Value Lowering::isFirstThread() {
     firstThread = atEntry(
         [&]() -> Value { return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, threadId(), i32(0)); });
   return firstThread;
+}
+
+Value Lowering::actor(Type type) {
+  if (isa<RankedTensorType>(type))
+    return isHolder(layoutOf(type));
+  return elements ? Value() : isFirstThread();
 }
 
 // The images along an axis of the bits of the thread's number: lane bits, then warp bits.

@@ -26,6 +26,7 @@ public:
   Builder b;
   const Machine &machine;
   const BlockShape block;
+  const bool mayFuse; // a product and a sum of the kernel may be rounded once
 
   // ---- Values
   // The registers of a tile, in its layout's order; of a scalar the one value.
@@ -54,6 +55,8 @@ public:
   mlir::Value isHolder(const LinearLayout &layout);
   // The same for a scalar: thread 0.
   mlir::Value isFirstThread();
+  // Of either, by the type of the value; within code of one element (`elements`) the thread acts for itself.
+  mlir::Value actor(mlir::Type type);
   mlir::Value both(mlir::Value left, mlir::Value right); // of two predicates, either of which may be null
 
   // ---- Small things
@@ -92,6 +95,9 @@ public:
 
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lower(mlir::Operation *op);
+
+  // How many regions around the code being emitted run for single elements: threads part there, and do not meet.
+  int elements = 0;
 
 private:
   friend class Hoisted;

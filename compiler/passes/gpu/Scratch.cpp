@@ -30,6 +30,16 @@ static int64_t bytesOf(Operation *op) {
       .Case<tile::ExtractOp, tile::SplitOp, tile::ReshapeOp>([](auto op) { return sizeOf(op->getOperand(0)); })
       .Case([](tile::ConcatenateOp op) { return sizeOf(op.getResult()); })
       .Case([](tile::DotOp op) { return sizeOf(op.getA()) + sizeOf(op.getB()); })
+      .Case<tile::MapOp, tile::InlineAsmOp>([](auto op) -> int64_t {
+        if (runsOnRegisters(op))
+          return 0;
+        int64_t bytes = 0;
+        for (Value value : op->getOperands())
+          bytes += sizeOf(value);
+        for (Value value : op->getResults())
+          bytes += sizeOf(value);
+        return bytes;
+      })
       .Case([](tile::ReduceOp op) { return reduceScratch(op); })
       .Case([](tile::ScanOp op) { return scanScratch(op); })
       .Case([](tile::GatherOp op) { return gatherScratch(op); })

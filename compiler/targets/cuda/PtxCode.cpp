@@ -46,7 +46,8 @@ std::unique_ptr<llvm::TargetMachine> nacre::cuda::makeTargetMachine(const Archit
   if (!target)
     llvm::report_fatal_error(llvm::StringRef(problem));
   llvm::TargetOptions targetOptions;
-  targetOptions.AllowFPOpFusion = options.fpFusion ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Strict;
+  // Operations say themselves whether they may be fused: those of the kernel may, the steps of expanded functions not.
+  targetOptions.AllowFPOpFusion = options.fpFusion ? llvm::FPOpFusion::Standard : llvm::FPOpFusion::Strict;
   std::string features = "+ptx" + std::to_string(architecture.ptxVersion);
   return std::unique_ptr<llvm::TargetMachine>(
       target->createTargetMachine(triple, architecture.name, features, targetOptions, llvm::Reloc::PIC_, std::nullopt,
