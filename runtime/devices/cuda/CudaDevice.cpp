@@ -4,6 +4,7 @@
 #include "compiler/targets/cuda/CudaTarget.h"
 #include "runtime/Knobs.h"
 #include "runtime/devices/cuda/DriverLibrary.h"
+#include "runtime/devices/cuda/LaunchTimer.h"
 #include "runtime/devices/cuda/TorchStream.h"
 #include "runtime/launch/Launch.h"
 #include <array>
@@ -75,7 +76,8 @@ struct NamedKernel : CudaKernel {
 
 class CudaDevice : public Device {
 public:
-  CudaDevice(const Driver &driver, int index, const DriverLibrary &library) : Device(driver, index), library(library) {
+  CudaDevice(const Driver &driver, int index, const DriverLibrary &library)
+      : Device(driver, index), library(library), timer(library) {
     check(library.cuDeviceGet(&handle, index), "finding the device");
     readProperties();
   }
@@ -142,6 +144,7 @@ public:
       parameters[i] = const_cast<uint64_t *>(&launch.arguments[i]);
     auto stream = reinterpret_cast<CuStream>(launch.options.stream ? *launch.options.stream : currentStream());
     const uint32_t *grid = launch.grid;
+    CuEvent begin = launch.event ? timer.begin(stream) : nullptr;
     CuResult result;
     bool isCooperative = kernel.cooperative || launch.options.cooperative;
     if (!isCooperative && !kernel.dependentLaunch) {
@@ -165,6 +168,10 @@ public:
     if (result != code::success)
       failLaunch(result, kernel, grid);
     recent.add(kernel.name);
+    if (begin)
+      timer.end(begin, stream, launch.event);
+    if (launch.event)
+      timer.tellEnded();
   }
 
   uint64_t currentStream() override { return torchStream(index); }
@@ -172,6 +179,7 @@ public:
     makeCurrent();
     check(stream ? library.cuStreamSynchronize(reinterpret_cast<CuStream>(*stream)) : library.cuCtxSynchronize(),
           "waiting for the device");
+    timer.tellEnded();
   }
 
   uint64_t allocate(size_t bytes, uint64_t stream) override {
@@ -305,6 +313,7 @@ private:
   DeviceProperties known;
   std::atomic<CuContext> context = nullptr;
   RecentLaunches recent;
+  LaunchTimer timer;
 };
 
 class CudaDriver : public Driver {

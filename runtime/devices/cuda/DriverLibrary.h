@@ -14,6 +14,7 @@ using CuContext = struct CuContextObject *;
 using CuModule = struct CuModuleObject *;
 using CuFunction = struct CuFunctionObject *;
 using CuStream = struct CuStreamObject *;
+using CuEvent = struct CuEventObject *;
 using CuPointer = unsigned long long;
 
 // cuLaunchKernelEx's configuration.
@@ -73,6 +74,12 @@ inline constexpr int jitErrorLog = 5, jitErrorLogSize = 6;
       (CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CuStream, void **, void **))  \
   ENTRY(cuLaunchKernelEx, 11060, (const CuLaunchConfig *, CuFunction, void **, void **))                               \
   ENTRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, (int *, CuFunction, int, size_t))                           \
+  ENTRY(cuStreamIsCapturing, 10000, (CuStream, int *))                                                                 \
+  ENTRY(cuEventCreate, 2000, (CuEvent *, unsigned))                                                                    \
+  ENTRY(cuEventRecord, 2000, (CuEvent, CuStream))                                                                      \
+  ENTRY(cuEventQuery, 2000, (CuEvent))                                                                                 \
+  ENTRY(cuEventSynchronize, 2000, (CuEvent))                                                                           \
+  ENTRY(cuEventElapsedTime, 2000, (float *, CuEvent, CuEvent))                                                         \
   ENTRY(cuPointerGetAttribute, 4000, (void *, int, CuPointer))                                                         \
   ENTRY(cuMemAlloc, 3020, (CuPointer *, size_t))                                                                       \
   ENTRY(cuMemFree, 3020, (CuPointer))                                                                                  \

@@ -2,6 +2,7 @@
 #include "runtime/devices/cuda/SimulatedDevice.h"
 #include "compiler/targets/cuda/Architectures.h"
 #include "compiler/targets/cuda/CudaTarget.h"
+#include "runtime/Events.h"
 #include "runtime/Knobs.h"
 #include "runtime/launch/Launch.h"
 #include "simulator/Simulator.h"
@@ -157,11 +158,17 @@ public:
     std::string printed;
     launch.print = [&](std::string_view text) { printed += text; };
     simulator::Report report;
+    uint64_t begin = events::now();
     try {
       std::lock_guard<std::mutex> guard(kernel.lock);
       report = kernel.module->run(launch);
     } catch (const simulator::Error &error) {
       throw DeviceError("the simulator cannot run the kernel `" + name + "`: " + error.what(), name);
+    }
+    if (request.event) { // as long as the simulation took
+      uint64_t end = events::now();
+      LaunchTimes times{request.event, begin, end, end - begin};
+      events::tell(LaunchTimeEvents, [&](EventListener &listener) { listener.launchTimes(times); });
     }
     show(printed, request.options.print);
     if (!report.clean())
