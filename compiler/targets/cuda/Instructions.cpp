@@ -114,9 +114,25 @@ static bool mayApproximate(Operation *op, arith::FastMathFlags wanted) {
   return accurate && bitEnumContainsAny(accurate.getFastMathFlagsAttr().getValue(), wanted);
 }
 
-static Value multiply(gpu::Builder &b, Value value, float factor) {
-  Value constant = LLVM::ConstantOp::create(b, b.getF32Type(), b.getF32FloatAttr(factor));
-  return LLVM::FMulOp::create(b, value, constant);
+// e^x as a power of two. What the product with log2(e) loses by rounding is x / 2^24 of the result, and is made good:
+// the power times 1 + ln(2) * rest. Where that is no number (infinities on the way), the power itself is the result.
+static Value exponential(gpu::Builder &b, Value x) {
+  Type type = x.getType();
+  auto constant = [&](double value) -> Value {
+    return LLVM::ConstantOp::create(b, type, b.getF32FloatAttr(static_cast<float>(value)));
+  };
+  auto multiplyAdd = [&](Value left, Value right, Value sum) -> Value {
+    return LLVM::FMAOp::create(b, left, right, sum);
+  };
+  constexpr double logarithm = std::numbers::log2e;
+  constexpr float high = static_cast<float>(logarithm);
+  Value product = LLVM::FMulOp::create(b, x, constant(high));
+  Value rest = multiplyAdd(x, constant(high), LLVM::FNegOp::create(b, product));
+  rest = multiplyAdd(x, constant(logarithm - static_cast<double>(high)), rest);
+  Value power = intrinsic(b, type, "ex2.approx", product);
+  Value result = multiplyAdd(LLVM::FMulOp::create(b, power, constant(std::numbers::ln2)), rest, power);
+  Value isNumber = LLVM::FCmpOp::create(b, LLVM::FCmpPredicate::ord, result, result);
+  return LLVM::SelectOp::create(b, isNumber, result, power);
 }
 
 Value Instructions::compute(gpu::Builder &b, Operation *op, ArrayRef<Value> operands) const {
@@ -128,11 +144,10 @@ Value Instructions::compute(gpu::Builder &b, Operation *op, ArrayRef<Value> oper
     return intrinsic(b, type, mayApproximate(op, Flags::afn) ? "div.approx.f" : "div.full", operands);
   if (!mayApproximate(op, Flags::afn))
     return nullptr;
-  auto exponential = [&](Value power) { return intrinsic(b, type, "ex2.approx", power); };
   if (isa<math::Exp2Op>(op))
-    return exponential(operands[0]);
+    return intrinsic(b, type, "ex2.approx", operands[0]);
   if (isa<math::ExpOp>(op))
-    return exponential(multiply(b, operands[0], std::numbers::log2e_v<float>));
+    return exponential(b, operands[0]);
   if (isa<math::SqrtOp>(op))
     return intrinsic(b, type, "sqrt.approx.f", operands[0]);
   if (isa<math::RsqrtOp>(op))
