@@ -45,7 +45,7 @@ class Script:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
-    def finish(self, process, timeout=120):
+    def finish(self, process, timeout=600):
         out, err = process.communicate(timeout=timeout)
         assert process.returncode == 0, f"exit status {process.returncode}\n{out}\n{err}"
         return out

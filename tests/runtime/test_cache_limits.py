@@ -165,7 +165,7 @@ def test_explain(script, tmp_path):
     """)
     main = script.write("import sys; from nacre._command_line import main; sys.exit(main(sys.argv[1:]))")
     process = script.start(main, "explain", program)
-    out, error = process.communicate(timeout=120)
+    out, error = process.communicate(timeout=600)
     lines = [line for line in error.splitlines() if line.startswith("nacre: kernel is compiled")]
     assert process.returncode == 0 and len(lines) == 2 and "was not compiled before" in lines[0]
     assert "argument 'n' is of type i32, divisible by 16, it was of type i32" in lines[1]
@@ -188,5 +188,5 @@ def test_warming_up(script, cache_folder):
     assert len(kernels(cache_folder)) == 3
     assert "0 kernels compiled, 3 were there" in script.finish(script.start(main, "warmup", program))
     process = script.start(main, "warmup", main)
-    process.communicate(timeout=120)
+    process.communicate(timeout=600)
     assert process.returncode == 2

@@ -173,7 +173,7 @@ def test_six_threads_tune_once():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(120)
+        thread.join(600)
     assert not errors and results == [True] * 6 and len(timed) == 3
 
 

@@ -118,7 +118,7 @@ def test_a_candidate_that_never_ends_costs_only_itself(monkeypatch):
         time.sleep(1000)
 
     bench.count = 0
-    monkeypatch.setattr(isolation, "_PATIENCE", 5.0)
+    monkeypatch.setattr(isolation, "_PATIENCE", 15.0)
     kernel = launch(make(configs=CONFIGS[:2], do_bench=bench, isolate="always"))
     assert kernel.best_config == CONFIGS[0] and "SIGKILL" in kernel.failures[CONFIGS[1]]
 

@@ -71,10 +71,10 @@ def test_the_folder_does_not_move_with_the_cache(program, tmp_path):
 
 def test_modes(program, script):
     process = script.start(program.path, NACRE_AUTOTUNE="error")
-    _, error = process.communicate(timeout=120)
+    _, error = process.communicate(timeout=600)
     assert process.returncode == 1 and "NACRE_AUTOTUNE=error says not to tune" in error
     process = script.start(program.path, NACRE_AUTOTUNE="cached")
-    out, error = process.communicate(timeout=120)
+    out, error = process.communicate(timeout=600)
     assert process.returncode == 0 and json.loads(out)["best"] == 32 and "the first configuration is used" in error
     best = program()["best"]
     for mode in ("cached", "error"):
@@ -96,7 +96,7 @@ def test_a_folder_that_others_may_write_is_not_used(program, script, tuning_fold
     program()
     os.chmod(tuning_folder, 0o777)
     process = script.start(program.path)
-    out, error = process.communicate(timeout=120)
+    out, error = process.communicate(timeout=600)
     assert json.loads(out)["timed"] == 3 and "tunings in" in error and "may write it" in error
 
 
@@ -115,7 +115,7 @@ def test_a_full_disk_costs_only_the_record(program, script, tmp_path):
         f"sys.argv = sys.argv[:1]\nexec(compile(open({str(program.path)!r}).read(), {str(program.path)!r}, 'exec'))\n"
     )
     process = script.start(path)
-    out, error = process.communicate(timeout=120)
+    out, error = process.communicate(timeout=600)
     assert process.returncode == 0 and json.loads(out.splitlines()[-1])["timed"] == 3, error
     assert not list((tmp_path / "tuning").glob("*.json"))
     assert program()["timed"] == 3
@@ -130,11 +130,11 @@ def test_eight_processes_tune_once(program, script):
 
 def test_a_killed_tuner_is_followed_by_another(program, script, tuning_folder):
     process = script.start(program.path)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not list(tuning_folder.glob("*.lock")) and time.monotonic() < deadline:
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     assert program()["best"] in (32, 64, 128)  # its lock died with it
     assert program()["timed"] == 0
 
@@ -182,7 +182,7 @@ def test_pinned_choices_are_the_same_in_every_run(program, script, tmp_path, cap
     assert {f"BLOCK={entry['best']}," in slowest for entry in told} == {True} and sum(entry["timed"] for entry in told) == 0
     assert len({entry["bits"] for entry in told}) == 1
     process = script.start(program.path, NACRE_TUNE_FILE=str(tmp_path / "absent"))
-    assert "NACRE_TUNE_FILE=" in process.communicate(timeout=120)[1] and process.returncode == 1
+    assert "NACRE_TUNE_FILE=" in process.communicate(timeout=600)[1] and process.returncode == 1
 
 
 def test_merging_takes_the_fastest_time(program, tmp_path, capsys):
