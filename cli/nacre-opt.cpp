@@ -12,6 +12,7 @@
 #include "compiler/passes/tile/ExpandScaledDots.h"
 #include "compiler/passes/tile/LegaliseIntegers.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
+#include "compiler/passes/tile/WatchArithmetic.h"
 #include "compiler/passes/tile/WidenSmallFloats.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -32,6 +33,7 @@ static void registerPasses() {
   registerExpandDescriptors();
   registerExpandScaledDots();
   registerCheckAccesses();
+  registerWatchArithmetic();
   registerCanonicaliseInnerRegions();
   registerScalariseCarried();
   registerExpandMath();

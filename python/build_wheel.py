@@ -90,9 +90,13 @@ def build_nacre(output):
         "Summary: The Triton language with a compiler of its own, for CPUs and GPUs\n"
         "License: Apache-2.0\nRequires-Python: >=3.11\nClassifier: Operating System :: POSIX :: Linux\n"
     )
-    wheel = Wheel(output, "nacre", tag, metadata, "[console_scripts]\nnacre = nacre._command_line:main\n")
+    programs = {
+        "nacre": "_command_line", "triton-san": "sanitizer._program", "proton": "profiler.proton", "proton-viewer": "profiler.viewer",
+    }  # fmt: skip
+    entry_points = "".join(f"{name} = nacre.{module}:main\n" for name, module in programs.items())
+    wheel = Wheel(output, "nacre", tag, metadata, "[console_scripts]\n" + entry_points)
     for path in sorted((HERE / "nacre").rglob("*")):
-        if path.suffix in (".py", ".pyi", ".typed", ".h", ".cmake", ".html") and "__pycache__" not in path.parts:
+        if path.suffix in (".py", ".pyi", ".typed", ".h", ".cmake", ".html", ".js") and "__pycache__" not in path.parts:
             wheel.add(str(path.relative_to(HERE)), path.read_bytes())
     with tempfile.TemporaryDirectory() as folder:
         for library, allowed in libraries.items():

@@ -42,6 +42,9 @@ struct TargetOptions {
   bool fpFusion = true;     // contract a*b+c
   bool lineInfo = true;
   bool debug = false; // accesses of memory are checked against what the launch knows of it; device_assert is live
+  // What the kernel tells whoever watches its launches (runtime/launch/LaunchWatcher.h): its accesses; integer
+  // arithmetic that can go wrong. Only the host's kernels do.
+  bool watchAccesses = false, watchArithmetic = false;
   // Of targets that have their code assembled by a program of others. Not assembled, it is as the device's driver or a
   // simulator takes it.
   bool assembles = true;

@@ -4,6 +4,7 @@
 #include "compiler/language/builtins/StandardLibrary.h"
 #include "python/core/Errors.h"
 #include "python/core/MachineBinding.h"
+#include "python/core/ProfilerBinding.h"
 #include "python/core/SimulatorBinding.h"
 #include "python/core/interpreting/Interpreter.h"
 #include "python/core/launching/CompileSettings.h"
@@ -14,6 +15,7 @@
 #include "python/core/launching/PythonHooks.h"
 #include "python/core/launching/SourceBlock.h"
 #include "python/core/launching/TunedKernel.h"
+#include "python/core/launching/WatchedLaunch.h"
 #include "runtime/Knobs.h"
 #include "runtime/cache/BuildId.h"
 #include "runtime/cache/Fingerprint.h"
@@ -233,6 +235,27 @@ PyMethodDef functions[] = {
     {"info", info, METH_NOARGS, "What this build is and what it runs on."},
     {"builtins", builtins, METH_NOARGS, "The builtins of the language."},
     {"standard_functions", standardFunctions, METH_NOARGS, "The functions of the standard library."},
+    {"profiler_start", profilerStart, METH_VARARGS, nullptr},
+    {"profiler_set_active", profilerSetActive, METH_VARARGS, nullptr},
+    {"profiler_sessions", profilerSessions, METH_NOARGS, nullptr},
+    {"profiler_close", profilerClose, METH_O, nullptr},
+    {"profiler_enter_scope", profilerEnterScope, METH_O, nullptr},
+    {"profiler_exit_scope", profilerExitScope, METH_O, nullptr},
+    {"profiler_depth", profilerDepth, METH_NOARGS, nullptr},
+    {"profiler_leave_scopes", profilerLeaveScopes, METH_NOARGS, nullptr},
+    {"profiler_add_metrics", profilerAddMetrics, METH_VARARGS, nullptr},
+    {"profiler_enter_state", profilerEnterState, METH_O, nullptr},
+    {"profiler_exit_state", profilerExitState, METH_NOARGS, nullptr},
+    {"profiler_enter_operation", profilerEnterOperation, METH_VARARGS, nullptr},
+    {"profiler_exit_operation", profilerExitOperation, METH_NOARGS, nullptr},
+    {"profiler_span", profilerSpan, METH_VARARGS, nullptr},
+    {"profiler_document", profilerDocument, METH_VARARGS, nullptr},
+    {"profiler_phase", profilerPhase, METH_O, nullptr},
+    {"profiler_advance", profilerAdvance, METH_O, nullptr},
+    {"profiler_clear", profilerClear, METH_VARARGS, nullptr},
+    {"set_launch_tool", setLaunchTool, METH_O, "set_launch_tool(tool or None): who watches launches"},
+    {"static_check", staticCheck, METH_VARARGS, "static_check(tile IR, grid, slots, arrays): what is proved of a launch"},
+    {"mark_unwritten", markUnwritten, METH_VARARGS, "mark_unwritten(address, bytes): nobody has written this memory yet"},
     {"simulator_load", simulatorLoad, METH_VARARGS, "simulator_load(ptx, file_name) -> module"},
     {"simulator_kernels", simulatorKernels, METH_O, "The kernels of a loaded module, with their parameters."},
     {"simulator_run", simulatorRun, METH_VARARGS,

@@ -53,7 +53,7 @@ def next_power_of_2(n: int):
 
 
 def __getattr__(name):
-    if name in ("testing", "tools", "compiler", "backends", "_C"):  # not everybody needs them
+    if name in ("testing", "tools", "compiler", "backends", "profiler", "sanitizer", "viz", "_C"):  # not everybody needs them
         import importlib
 
         return importlib.import_module("." + name, __name__)
@@ -66,3 +66,16 @@ def __getattr__(name):
 
         return getattr(_async_compile, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _start_tools():
+    """The tools that the environment asks for."""
+    import os
+
+    if any(name in os.environ for name in ("NACRE_SANITIZE", "TRITON_SHARED_SANITIZER_TYPE", "TRITON_INSTRUMENTATION_MODE")):
+        from . import sanitizer
+
+        sanitizer.start_from_environment()
+
+
+_start_tools()

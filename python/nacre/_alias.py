@@ -7,6 +7,8 @@ import sys
 
 _OURS = __name__.partition(".")[0]
 _ALIAS = "triton"
+# Packages that programs for the language import, and ours that stand for them.
+_NAMES = {_ALIAS: _OURS, "triton_viz": _OURS + ".viz.triton_viz"}
 
 
 class _Loader:
@@ -34,9 +36,10 @@ class _Finder:
 
     @staticmethod
     def find_spec(fullname, path=None, target=None):
-        if fullname != _ALIAS and not fullname.startswith(_ALIAS + "."):
+        alias, dot, rest = fullname.partition(".")
+        if alias not in _NAMES:
             return None
-        name = _OURS + fullname[len(_ALIAS):]
+        name = _NAMES[alias] + dot + rest
         try:
             found = importlib.util.find_spec(name)
         except ModuleNotFoundError:
@@ -60,8 +63,9 @@ def _share_loaded():
     """Every module of ours that is loaded, under the alias's name too: importing it again by that name must not happen (it
     would set attributes of packages anew)."""
     for name, module in list(sys.modules.items()):
-        if name == _OURS or name.startswith(_OURS + "."):
-            sys.modules.setdefault(_ALIAS + name[len(_OURS):], module)
+        for alias, ours in _NAMES.items():
+            if name == ours or name.startswith(ours + "."):
+                sys.modules.setdefault(alias + name[len(ours):], module)
 
 
 def replace_triton():

@@ -13,6 +13,8 @@ USAGE = """usage: nacre run script.py [args...]      run a script with `import t
        nacre cache stats|clear|verify    the compiled kernels on disk (nacre cache --help)
        nacre warmup file.py              compile kernels before they are needed (nacre warmup --help)
        nacre explain script.py ...       run a script and say of each compile why it was needed
+       nacre sanitize asan python x.py   bounds, races, unwritten memory, overflow in kernels (nacre sanitize --help)
+       nacre viz script.py -o page.html  what kernels access, as a page, text or JSON (nacre viz --help)
        nacre completion bash|zsh|fish    completion of these commands for a shell
        nacre --version
 """
@@ -129,6 +131,18 @@ def explain(arguments):
     return run(arguments)
 
 
+def sanitize(arguments):
+    from .sanitizer._program import sanitize
+
+    return sanitize(arguments)
+
+
+def viz(arguments):
+    from .viz._program import main
+
+    return main(arguments)
+
+
 def completion(arguments):
     from ._completion import completion
 
@@ -137,7 +151,7 @@ def completion(arguments):
 
 COMMANDS = {
     "run": run, "info": info, "compile": compile, "simulate": simulate, "tune": tune, "bench": bench, "cache": cache, "warmup": warmup,
-    "explain": explain, "completion": completion,
+    "explain": explain, "sanitize": sanitize, "viz": viz, "completion": completion,
 }  # fmt: skip
 
 

@@ -112,8 +112,9 @@ void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Host
     return replaceModule(*module, "tile", {request.kernel.text->text, request.kernel.text->fileName});
   }
   FrontendOptions frontend;
-  frontend.debug = request.options.debug;
-  frontend.sanitizeOverflow = request.options.sanitizeOverflow;
+  // The front end knows which integers are signed: its assertions become what the watcher is told.
+  frontend.debug = request.options.debug || request.options.watchArithmetic;
+  frontend.sanitizeOverflow = request.options.sanitizeOverflow || request.options.watchArithmetic;
   frontend.staticPrint = onOuterStack(request.staticPrint);
   const Target &target = *request.options.target;
   frontend.target = target.languageName(request.options);
@@ -205,6 +206,17 @@ CompiledCode compileHere(const CompileRequest &request, Host &host, const Compil
 
 } // namespace
 
+// The words of a knob that is a list, separated by commas.
+static std::vector<std::string> knobWords(KnobId id) {
+  std::vector<std::string> words;
+  llvm::SmallVector<llvm::StringRef> parts;
+  std::string text = knobString(id);
+  llvm::StringRef(text).split(parts, ',', -1, /*KeepEmpty=*/false);
+  for (llvm::StringRef part : parts)
+    words.push_back(part.trim().str());
+  return words;
+}
+
 // "tile or cpu (ttir or ttgir)"
 static std::string moduleStageList(const Target &target) {
   std::string names, aliases;
@@ -221,6 +233,11 @@ CompileOptions defaultCompileOptions(const Target &target) {
   options.target = &target;
   options.debug = knobBoolean(KnobId::Debug);
   options.sanitizeOverflow = knobBoolean(KnobId::SanitizeOverflow);
+  for (const std::string &word : knobWords(KnobId::Watch)) {
+    if (word != "accesses" && word != "arithmetic")
+      throw std::invalid_argument("NACRE_WATCH: '" + word + "' is neither accesses nor arithmetic");
+    (word == "accesses" ? options.watchAccesses : options.watchArithmetic) = true;
+  }
   options.fpFusion = knobBoolean(KnobId::DefaultFpFusion);
   options.lineInfo = !knobBoolean(KnobId::DisableLineInfo);
   options.knobs = knobsInCacheKey();
@@ -308,6 +325,7 @@ std::string CompileRequest::sourceKey() const {
   for (const auto &[stage, text] : stages)
     fingerprint.add(stage).add(text.text);
   fingerprint.add(options.debug).add(options.sanitizeOverflow).add(options.fpFusion).add(options.lineInfo);
+  fingerprint.add(options.watchAccesses).add(options.watchArithmetic);
   const KernelOptions &launch = options.launch;
   for (const std::optional<int> &number : {launch.numWarps, launch.numStages, launch.numCtas, launch.maxRegisters})
     fingerprint.add(number.value_or(-1));

@@ -2,9 +2,12 @@
 #include "compiler/passes/cpu/KernelABI.h"
 #include "compiler/passes/cpu/Nest.h"
 #include "compiler/passes/cpu/ScalarKinds.h"
+#include "compiler/ir/tile/AccessEffects.h"
+#include "compiler/passes/tile/UserPlace.h"
 
 using namespace mlir;
 using namespace nacre::cpu;
+using nacre::effectsAttribute;
 using nacre::KernelContext;
 namespace tile = nacre::tile;
 
@@ -246,21 +249,10 @@ static Value constantArray(Lowering &lowering, Type element, ArrayRef<int64_t> v
   return buffer.pointer;
 }
 
-// The innermost place of an operation in a text of the user's, which is that of the call where the operation is part of
-// the standard library: its file, line and column as arguments of a callback.
+// The place of an operation in a text of the user's: its file, line and column as arguments of a callback.
 static SmallVector<Value> placeOf(Emit &b, Operation *op) {
-  constexpr StringLiteral library = "nacre/language/";
-  StringRef file = library;
-  unsigned line = 0, column = 0;
-  op->getLoc()->walk([&](Location location) {
-    if (auto place = dyn_cast<FileLineColLoc>(location); place && file.starts_with(library)) {
-      file = place.getFilename().getValue();
-      line = place.getLine();
-      column = place.getColumn();
-    }
-    return WalkResult::advance();
-  });
-  return {globalText(b, file), b.constant(b.getI32Type(), line), b.constant(b.getI32Type(), column)};
+  nacre::UserPlace place = nacre::userPlace(op->getLoc());
+  return {globalText(b, place.file), b.constant(b.getI32Type(), place.line), b.constant(b.getI32Type(), place.column)};
 }
 
 void Lowering::lowerPrint(Operation *op) {
@@ -325,6 +317,8 @@ void Lowering::lowerCheckAccess(Operation *op) {
   Value mask = check.getMask() ? elementsInMemory(*this, check.getMask(), owner) : null;
   Value extents = constantArray(*this, b.getI64Type(), shape, owner);
   Buffer id = allocate(i32, {3}, owner);
+  auto told = check->getAttrOfType<IntegerAttr>(effectsAttribute);
+  int64_t effects = told ? told.getInt() : 0;
   // Nobody checks where the arrays are not known.
   Value function = b.load(b.pointerType(), b.offsetBytes(context, b.index(offsetof(KernelContext, checkAccess))), 8);
   Value isThere = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, function, null);
@@ -333,7 +327,7 @@ void Lowering::lowerCheckAccess(Operation *op) {
   b.setInsertionPointToStart(branch.thenBlock());
   SmallVector<Value> arguments = {programIdArray(*this, id),
                                   globalText(b, check.getAccess()),
-                                  b.constant(i32, check.getWrites()),
+                                  b.constant(i32, check.getWrites() | effects),
                                   b.constant(i32, scalarKindOf(pointee, /*isSigned=*/true)),
                                   b.constant(i32, byteSize(pointee)),
                                   b.constant(i32, static_cast<int32_t>(check.getArgument())),

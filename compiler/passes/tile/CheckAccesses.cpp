@@ -2,6 +2,8 @@
 #include "compiler/passes/tile/CheckAccesses.h"
 #include "compiler/analysis/PointerRoots.h"
 #include "compiler/ir/tile/Tile.h"
+#include "compiler/ir/tile/AccessEffects.h"
+#include "compiler/passes/tile/UserPlace.h"
 #include "llvm/ADT/bit.h"
 
 using namespace mlir;
@@ -9,37 +11,100 @@ using namespace nacre;
 
 namespace {
 
-void checkBefore(Operation *op, StringRef access, Value pointer, Value mask, bool writes) {
-  PointerRoots roots = pointerRoots(pointer);
-  if (!roots.isKnown)
-    return;
-  OpBuilder builder(op);
-  auto argument = roots.isCertain() ? static_cast<int32_t>(llvm::countr_zero(roots.arguments)) : -1;
-  tile::CheckAccessOp::create(builder, op->getLoc(), access, pointer, mask, argument, writes);
+struct Access {
+  StringRef name;
+  Value pointer, mask;
+  uint32_t effects;
+  bool acquires = false;
+};
+
+uint32_t releases(tile::MemoryOrder order) {
+  return order == tile::MemoryOrder::Release || order == tile::MemoryOrder::AcquireRelease ? AccessReleases : 0;
+}
+
+// A program that does not look at what it found learns nothing of who came before it.
+bool acquires(tile::MemoryOrder order, Value found) {
+  return !found.use_empty() && (order == tile::MemoryOrder::Acquire || order == tile::MemoryOrder::AcquireRelease);
+}
+
+std::optional<Access> accessOf(Operation *op) {
+  constexpr uint32_t both = AccessReads | AccessWrites | AccessAtomic;
+  if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    // A volatile load waits for what another program writes.
+    bool waits = load.getIsVolatile();
+    return Access{"load", load.getPointer(), load.getMask(), AccessReads | (waits ? AccessAtomic : 0), waits};
+  }
+  if (auto store = dyn_cast<tile::StoreOp>(op))
+    return Access{"store", store.getPointer(), store.getMask(), AccessWrites};
+  if (auto atomic = dyn_cast<tile::AtomicRmwOp>(op))
+    return Access{"atomic", atomic.getPointer(), atomic.getMask(), both | releases(atomic.getOrder()),
+                  acquires(atomic.getOrder(), atomic.getResult())};
+  if (auto exchange = dyn_cast<tile::AtomicCasOp>(op))
+    return Access{"atomic_cas", exchange.getPointer(), Value(), both | releases(exchange.getOrder()),
+                  acquires(exchange.getOrder(), exchange.getResult())};
+  return std::nullopt;
 }
 
 struct CheckAccesses : PassWrapper<CheckAccesses, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckAccesses)
-  StringRef getArgument() const override { return "check-accesses"; }
-  StringRef getDescription() const override { return "Check the addresses of every access before it happens"; }
+  explicit CheckAccesses(bool isWatched) : isWatched(isWatched) {}
+  StringRef getArgument() const override { return isWatched ? "watch-accesses" : "check-accesses"; }
+  StringRef getDescription() const override {
+    return isWatched ? "Tell every access to whoever watches the launch"
+                     : "Check the addresses of every access before it happens";
+  }
   void runOnOperation() override {
-    getOperation().walk<WalkOrder::PreOrder>([](Operation *op) {
+    isAnyAcquiring = false;
+    getOperation().walk([&](Operation *op) {
+      std::optional<Access> access = accessOf(op);
+      isAnyAcquiring |= access && access->acquires;
+    });
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<tile::MapOp, tile::ReduceOp, tile::ScanOp>(op))
         return WalkResult::skip(); // functions of single elements
-      if (auto load = dyn_cast<tile::LoadOp>(op))
-        checkBefore(op, "load", load.getPointer(), load.getMask(), /*writes=*/false);
-      else if (auto store = dyn_cast<tile::StoreOp>(op))
-        checkBefore(op, "store", store.getPointer(), store.getMask(), /*writes=*/true);
-      else if (auto atomic = dyn_cast<tile::AtomicRmwOp>(op))
-        checkBefore(op, "atomic", atomic.getPointer(), atomic.getMask(), /*writes=*/true);
-      else if (auto exchange = dyn_cast<tile::AtomicCasOp>(op))
-        checkBefore(op, "atomic_cas", exchange.getPointer(), Value(), /*writes=*/true);
+      if (std::optional<Access> access = accessOf(op))
+        check(op, *access);
       return WalkResult::advance();
     });
   }
+
+private:
+  void check(Operation *op, const Access &access) {
+    PointerRoots roots = pointerRoots(access.pointer);
+    if (!roots.isKnown && !isWatched)
+      return;
+    int32_t argument = -1;
+    if (!roots.isKnown)
+      argument = -2;
+    else if (roots.isCertain())
+      argument = static_cast<int32_t>(llvm::countr_zero(roots.arguments));
+    OpBuilder builder(op);
+    auto emit = [&](StringRef name, bool writes, uint32_t effects) {
+      auto made =
+          tile::CheckAccessOp::create(builder, op->getLoc(), name, access.pointer, access.mask, argument, writes);
+      if (!isWatched)
+        return;
+      made->setAttr(effectsAttribute, builder.getI32IntegerAttr(static_cast<int32_t>(effects)));
+      UserPlace place = userPlace(op->getLoc());
+      made->setAttr(placeAttribute, builder.getStringAttr(place.file + ":" + std::to_string(place.line) + ":" +
+                                                          std::to_string(place.column)));
+    };
+    uint32_t needless = isAnyAcquiring ? 0 : AccessReleases; // nobody would take it over
+    emit(access.name, (access.effects & AccessWrites) != 0, access.effects & ~needless);
+    if (!isWatched || !access.acquires)
+      return;
+    builder.setInsertionPointAfter(op);
+    emit("acquire", /*writes=*/false, AccessAcquires);
+  }
+
+  bool isWatched, isAnyAcquiring = false;
 };
 
 } // namespace
 
-std::unique_ptr<Pass> nacre::createCheckAccesses() { return std::make_unique<CheckAccesses>(); }
-void nacre::registerCheckAccesses() { PassRegistration<CheckAccesses>(); }
+std::unique_ptr<Pass> nacre::createCheckAccesses() { return std::make_unique<CheckAccesses>(/*isWatched=*/false); }
+std::unique_ptr<Pass> nacre::createWatchAccesses() { return std::make_unique<CheckAccesses>(/*isWatched=*/true); }
+void nacre::registerCheckAccesses() {
+  registerPass([] { return createCheckAccesses(); });
+  registerPass([] { return createWatchAccesses(); });
+}

@@ -6,6 +6,10 @@
 //
 // A pointer that may come from several arguments is checked against all arrays (argument -1); one that may come from
 // elsewhere, from memory or from a number, is not checked, nor are accesses inside of functions of single elements.
+//
+// watch-accesses: the same for a launch that somebody watches (a sanitizer, the visualiser). Every pointer is told (one
+// that may come from elsewhere: argument -2), the effects of the access stand with it, and an atomic access that
+// acquires is followed by a second check, which tells that it has happened.
 #pragma once
 
 #include "mlir/Pass/Pass.h"
@@ -14,6 +18,7 @@
 namespace nacre {
 
 std::unique_ptr<mlir::Pass> createCheckAccesses();
+std::unique_ptr<mlir::Pass> createWatchAccesses();
 void registerCheckAccesses();
 
 } // namespace nacre

@@ -9,6 +9,7 @@
 #include "compiler/passes/tile/ExpandDescriptors.h"
 #include "compiler/passes/tile/ExpandScaledDots.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
+#include "compiler/passes/tile/WatchArithmetic.h"
 #include "compiler/passes/tile/WidenSmallFloats.h"
 #include "compiler/targets/LLVMErrors.h"
 #include "compiler/targets/PassReport.h"
@@ -168,10 +169,15 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
       code.symbol = function.getName().str();
 
   passRunner.run("tile passes", [&](OpPassManager &passes) {
-    if (options.debug) { // every access is checked, also those that nobody reads
+    // Every access is checked or told, also those that nobody reads.
+    if (options.debug || options.watchAccesses || options.watchArithmetic)
       expand(passes);
+    if (options.watchAccesses)
+      passes.addPass(createWatchAccesses());
+    else if (options.debug)
       passes.addPass(createCheckAccesses());
-    }
+    if (options.watchArithmetic)
+      passes.addPass(createWatchArithmetic());
     simplify(passes);
   });
   passRunner.stage("tile");

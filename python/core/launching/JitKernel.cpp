@@ -9,6 +9,7 @@
 #include "python/core/launching/SignatureArguments.h"
 #include "python/core/launching/Specialize.h"
 #include "python/core/launching/TorchProfiler.h"
+#include "python/core/launching/WatchedLaunch.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"
 
@@ -186,6 +187,9 @@ public:
       call(attribute(chosen->compiled.get(), "_init_handles").get());
       chosen->isLoaded = true;
     }
+    std::unique_ptr<WatchedLaunch> watched;
+    if (chosen->isWatched)
+      watched = WatchedLaunch::begin(kernel, values, bound, dimensions, chosen->compiled.get());
     std::optional<KnownArrays> arrays;
     if (chosen->tellsArrays)
       arrays = knownArrays(kernel, values, bound);
@@ -196,9 +200,14 @@ public:
     options.caller = &caller;
     options.cooperative = chosen->cooperative;
     options.arrays = arrays ? &*arrays : nullptr;
+    options.watcher = watched ? watched->watcher() : nullptr;
     try {
       launchReleased(*chosen->kernel, *chosen->device, dimensions, slots, options);
+      if (watched)
+        watched->end();
     } catch (const KernelFaultError &fault) {
+      if (watched) // what was found before may tell why
+        watched->end();
       raiseFault(fault, fault.address ? knownMemory(kernel, values).describe(*fault.address) : "");
     }
   }

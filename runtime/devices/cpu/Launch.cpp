@@ -30,6 +30,7 @@ struct SharedLaunch {
   const uint32_t *grid;
   const PrintSink *sink;
   const KnownArrays *arrays;
+  LaunchWatcher *watcher;
   Stoppable stoppable;
   std::mutex lock{}; // guards what follows
   std::string output{};
@@ -59,6 +60,11 @@ struct ThreadContext : KernelContext {
   uint32_t printing[3];
   CompiledCall *call;
   Crew::Wait wait;
+  std::optional<uint64_t> left; // the program that the watcher ended
+
+  uint64_t numberOf(const uint32_t *id) const {
+    return id[0] + uint64_t(grid[0]) * (id[1] + uint64_t(grid[1]) * id[2]);
+  }
 
   // Hands over what a program has printed, in one piece.
   void passOn() {
@@ -72,9 +78,28 @@ struct ThreadContext : KernelContext {
   }
 };
 
+// Ends the program that runs on this thread.
+[[noreturn]] void leaveProgram(ThreadContext &context, uint64_t number) {
+  context.left = number;
+  siglongjmp(context.call->leave, 1);
+}
+
+void tellEvent(ThreadContext &context, const WatchedEvent &event) {
+  LaunchWatcher *watcher = context.shared->watcher;
+  bool goesOn = true;
+  if (watcher) {
+    CompiledCall::Callback callback(*context.call);
+    goesOn = watcher->event(event);
+  }
+  if (!goesOn)
+    leaveProgram(context, event.program.number);
+}
+
 void printElements(KernelContext *context, const uint32_t *programId, const char *prefix, uint32_t hex, uint32_t count,
                    const uint32_t *kinds, const int64_t *shapes, const void *const *data) {
   auto *self = static_cast<ThreadContext *>(context);
+  if (std::optional<EventHead> event = decodeEvent(prefix))
+    return tellEvent(*self, {{programId, self->numberOf(programId)}, *event, count, kinds, shapes, data});
   CompiledCall::Callback callback(*self->call);
   if (!std::equal(programId, programId + 3, self->printing)) {
     self->passOn();
@@ -106,6 +131,25 @@ void awaitOthers(KernelContext *context) {
     siglongjmp(self->call->leave, 1);
 }
 
+void tellAccess(KernelContext *context, const uint32_t *programId, const char *access, uint32_t effects, uint32_t kind,
+                uint32_t size, int32_t argument, uint32_t rank, const int64_t *shape, const uint64_t *addresses,
+                const uint8_t *mask, const char *file, uint32_t line, uint32_t column) {
+  auto *self = static_cast<ThreadContext *>(context);
+  WatchedProgram program{programId, self->numberOf(programId)};
+  bool goesOn = true;
+  {
+    CompiledCall::Callback callback(*self->call);
+    llvm::ArrayRef<int64_t> extents(shape, rank);
+    int64_t elements = 1;
+    for (int64_t extent : extents)
+      elements *= extent;
+    goesOn = self->shared->watcher->access({program, access, effects, kind, size, argument, extents, elements,
+                                            addresses, mask, file, line, column});
+  }
+  if (!goesOn)
+    leaveProgram(*self, program.number);
+}
+
 void checkAccess(KernelContext *context, const uint32_t *programId, const char *access, uint32_t writes, uint32_t kind,
                  uint32_t size, int32_t argument, uint32_t rank, const int64_t *shape, const uint64_t *addresses,
                  const uint8_t *mask, const char *file, uint32_t line, uint32_t column) {
@@ -118,7 +162,7 @@ void checkAccess(KernelContext *context, const uint32_t *programId, const char *
     if (argument >= 0 && static_cast<size_t>(argument) < arrays.ofArgument.size())
       own = arrays.memory.numbered(arrays.ofArgument[static_cast<size_t>(argument)]);
     if (own || arrays.memory.isComplete) {
-      AccessCheck check(arrays.memory, own, nullptr, size, writes != 0);
+      AccessCheck check(arrays.memory, own, nullptr, size, (writes & AccessWrites) != 0);
       llvm::ArrayRef<int64_t> extents(shape, rank);
       int64_t row = rank == 0 ? 1 : extents.back(), elements = 1;
       for (int64_t extent : extents)
@@ -185,7 +229,7 @@ bool runRange(SharedLaunch &shared, uint64_t begin, uint64_t end) {
   context.waiting = awaitOthers;
   context.clock = readClock;
   context.processor = readProcessor;
-  context.checkAccess = shared.arrays ? checkAccess : nullptr;
+  context.checkAccess = shared.watcher ? tellAccess : shared.arrays ? checkAccess : nullptr;
   context.launch = &shared;
   context.shared = &shared;
   std::fill(context.printing, context.printing + 3, UINT32_MAX);
@@ -194,19 +238,25 @@ bool runRange(SharedLaunch &shared, uint64_t begin, uint64_t end) {
     context.scratch = scratch.data();
     KernelFunction function = shared.kernel.code->function;
     bool passed = false;
-    Fault fault;
-    {
-      CompiledCall call(shared.kernel.range, shared.stoppable);
-      context.call = &call;
-      if (sigsetjmp(call.leave, 0) == 0) {
-        function(shared.args, begin, end, &context);
-        passed = true;
+    do {
+      context.left.reset();
+      Fault fault;
+      {
+        CompiledCall call(shared.kernel.range, shared.stoppable);
+        context.call = &call;
+        if (sigsetjmp(call.leave, 0) == 0) {
+          function(shared.args, begin, end, &context);
+          passed = true;
+        }
+        fault = call.fault();
       }
-      fault = call.fault();
-    }
-    if (fault.signal != 0)
-      recordFault(shared, fault);
-    context.passOn();
+      if (fault.signal != 0)
+        recordFault(shared, fault);
+      context.passOn();
+      if (context.left) // the programs after the one that was ended
+        begin = *context.left + 1;
+      passed |= context.left && begin == end;
+    } while (context.left && begin < end && !shared.watcher->isDone());
     return passed;
   } catch (...) {
     std::lock_guard<std::mutex> guard(shared.lock);
@@ -232,8 +282,8 @@ void run(LoadedCpuKernel &kernel, const EnqueuedLaunch &launch) {
   const LaunchOptions &options = launch.options;
   const uint32_t *grid = launch.grid;
   uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
-  SharedLaunch shared{launch.code,   kernel,         launch.arguments.data(),       grid,
-                      options.print, options.arrays, Stoppable(options.interrupted)};
+  SharedLaunch shared{launch.code,   kernel,         launch.arguments.data(), grid,
+                      options.print, options.arrays, options.watcher,         Stoppable(options.interrupted)};
   static std::atomic<uint64_t> launches{0};
   shared.id = ++launches;
   shared.event = launch.event;

@@ -1,0 +1,252 @@
+// See Profiler.h.
+#include "profiler/Profiler.h"
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+namespace nacre::profiler {
+
+std::atomic<int> Profiler::active{0}, Profiler::pythonSessions{0};
+
+uint64_t now() {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
+}
+
+namespace {
+
+struct OpenScope {
+  std::string name;
+  uint64_t id, begin;
+};
+
+// What is open on one thread.
+struct ThreadState {
+  std::vector<OpenScope> scopes;
+  std::vector<std::string> states;
+  struct Operation {
+    std::string name;
+    Metrics metrics;
+  };
+  std::vector<Operation> operations;
+  uint32_t number = nextNumber++;
+  static inline std::atomic<uint32_t> nextNumber{0};
+};
+
+ThreadState &thread() {
+  thread_local ThreadState state;
+  return state;
+}
+
+std::atomic<uint64_t> nextScope{0};
+
+// The node of what happens now on this thread, below it `name`.
+Node &descend(Phase &phase, const Session &session, const std::vector<std::string> &frames, std::string_view name,
+              bool withState = true) {
+  Node *node = &phase.tree.root;
+  ThreadState &state = thread();
+  if (session.isPython)
+    for (const std::string &frame : frames)
+      node = &node->child(frame);
+  else
+    for (const OpenScope &scope : state.scopes)
+      node = &node->child(scope.name);
+  if (withState && !state.states.empty())
+    node = &node->child(state.states.back());
+  return name.empty() ? *node : node->child(name);
+}
+
+std::vector<std::string> stackOf(const Session &session, const std::vector<std::string> &frames) {
+  if (session.isPython)
+    return frames;
+  std::vector<std::string> names = {"ROOT"};
+  for (const OpenScope &scope : thread().scopes)
+    names.push_back(scope.name);
+  return names;
+}
+
+} // namespace
+
+Phase &Session::current() {
+  std::unique_ptr<Phase> &found = phases[phase];
+  if (!found)
+    found = std::make_unique<Phase>();
+  return *found;
+}
+
+Profiler &Profiler::shared() {
+  static auto *instance = new Profiler;
+  return *instance;
+}
+
+void Profiler::count() {
+  auto countIf = [&](auto predicate) {
+    return static_cast<int>(
+        std::count_if(open.begin(), open.end(), [&](const auto &entry) { return predicate(*entry.second); }));
+  };
+  active = countIf([](const Session &session) { return session.isActive; });
+  pythonSessions = countIf([](const Session &session) { return session.isActive && session.isPython; });
+}
+
+int Profiler::start(const std::string &name, bool isPython, bool isTrace) {
+  std::lock_guard<std::mutex> guard(lock);
+  for (auto &[id, session] : open)
+    if (session->name == name) {
+      session->isActive = true;
+      count();
+      return id;
+    }
+  auto session = std::make_unique<Session>();
+  session->id = nextSession++;
+  session->name = name;
+  session->isPython = isPython;
+  session->isTrace = isTrace;
+  int id = session->id;
+  open.emplace(id, std::move(session));
+  count();
+  return id;
+}
+
+Session &Profiler::find(int session) {
+  auto found = open.find(session);
+  if (found == open.end())
+    throw std::out_of_range("session " + std::to_string(session) + " has not been initialized");
+  return *found->second;
+}
+
+void Profiler::setActive(std::optional<int> session, bool isActive) {
+  std::lock_guard<std::mutex> guard(lock);
+  if (session)
+    find(*session).isActive = isActive;
+  else
+    for (auto &[id, each] : open)
+      each->isActive = isActive;
+  count();
+}
+
+std::vector<int> Profiler::sessions() {
+  std::lock_guard<std::mutex> guard(lock);
+  std::vector<int> ids;
+  for (const auto &[id, session] : open)
+    ids.push_back(id);
+  return ids;
+}
+
+void Profiler::close(int session) {
+  std::lock_guard<std::mutex> guard(lock);
+  find(session);
+  open.erase(session);
+  count();
+}
+
+template <typename Visit> void Profiler::forEachActive(const std::vector<std::string> &frames, Visit visit) {
+  std::lock_guard<std::mutex> guard(lock);
+  for (auto &[id, session] : open)
+    if (session->isActive)
+      visit(*session, session->current());
+}
+
+uint64_t Profiler::enterScope(std::string_view name) {
+  uint64_t id = ++nextScope;
+  thread().scopes.push_back({std::string(name), id, isOn() ? now() : 0});
+  return id;
+}
+
+uint64_t Profiler::exitScope(std::string_view name) {
+  ThreadState &state = thread();
+  if (state.scopes.empty())
+    throw std::invalid_argument("no scope is open" + (name.empty() ? std::string() : ": '" + std::string(name) + "'"));
+  OpenScope &last = state.scopes.back();
+  if (!name.empty() && last.name != name)
+    throw std::invalid_argument("the open scope is '" + last.name + "', not '" + std::string(name) + "'");
+  uint64_t id = last.id;
+  if (isOn() && last.begin != 0) {
+    uint64_t end = now();
+    forEachActive({}, [&](Session &session, Phase &phase) {
+      if (session.isTrace)
+        phase.events.push_back(
+            {TraceEvent::Kind::Scope, last.name, last.begin, end, state.number, stackOf(session, {}), {}, id, {}});
+    });
+  }
+  state.scopes.pop_back();
+  return id;
+}
+
+void Profiler::addMetrics(uint64_t scope, const Metrics &metrics, const std::vector<std::string> &frames) {
+  forEachActive(frames, [&](Session &session, Phase &phase) {
+    std::string_view name =
+        session.isPython && !thread().scopes.empty() ? thread().scopes.back().name : std::string_view();
+    Node &node = descend(phase, session, frames, name, /*withState=*/false);
+    for (const auto &[metric, value] : metrics)
+      phase.tree.add(node, metric, value);
+    if (session.isTrace) {
+      uint64_t at = now();
+      phase.events.push_back({TraceEvent::Kind::Metric,
+                              thread().scopes.empty() ? "metric" : thread().scopes.back().name,
+                              at,
+                              at,
+                              thread().number,
+                              stackOf(session, frames),
+                              metrics,
+                              scope,
+                              {}});
+    }
+  });
+}
+
+size_t Profiler::depth() const { return thread().scopes.size(); }
+void Profiler::leaveScopes() { thread().scopes.clear(); }
+void Profiler::enterState(std::string_view name) { thread().states.emplace_back(name); }
+void Profiler::exitState() {
+  if (thread().states.empty())
+    throw std::invalid_argument("no state is open");
+  thread().states.pop_back();
+}
+
+void Profiler::enterOperation(std::string_view name, Metrics metrics) {
+  thread().operations.push_back({std::string(name), std::move(metrics)});
+}
+void Profiler::exitOperation() {
+  if (!thread().operations.empty())
+    thread().operations.pop_back();
+}
+
+void Profiler::record(const KernelRun &run) {
+  int64_t busy = 0;
+  for (const Slice &slice : run.slices)
+    busy += static_cast<int64_t>(slice.end - slice.begin);
+  ThreadState &state = thread();
+  auto *operation = state.operations.empty() ? nullptr : &state.operations.back();
+  std::string_view name = operation ? std::string_view(operation->name) : run.name;
+  forEachActive(run.frames, [&](Session &session, Phase &phase) {
+    Node &node = descend(phase, session, run.frames, name);
+    phase.tree.addKernel(node, static_cast<int64_t>(run.end - run.begin), busy);
+    if (operation)
+      for (const auto &[metric, value] : operation->metrics)
+        phase.tree.add(node, metric, value);
+    if (session.isTrace)
+      phase.events.push_back({TraceEvent::Kind::Kernel, std::string(name), run.begin, run.end, state.number,
+                              stackOf(session, run.frames), operation ? operation->metrics : Metrics(),
+                              state.scopes.empty() ? 0 : state.scopes.back().id, run.slices});
+  });
+}
+
+void Profiler::recordSpan(std::string_view name, uint64_t begin, uint64_t end, const std::vector<std::string> &frames) {
+  forEachActive(frames, [&](Session &session, Phase &phase) {
+    Node &node = descend(phase, session, frames, name);
+    phase.tree.add(node, "cpu_time (ns)(exc)", static_cast<int64_t>(end - begin));
+    if (session.isTrace)
+      phase.events.push_back({TraceEvent::Kind::Scope,
+                              std::string(name),
+                              begin,
+                              end,
+                              thread().number,
+                              stackOf(session, frames),
+                              {},
+                              0,
+                              {}});
+  });
+}
+
+} // namespace nacre::profiler

@@ -1,0 +1,101 @@
+// Sessions, scopes and launches: what a profile is made of, as it happens.
+//
+// A thread has scopes that are open, states, and the operation that a hook named; every active session records what
+// happens under them. While no session is active nothing is recorded, and a launch pays for one relaxed load (isOn).
+#pragma once
+
+#include "profiler/Tree.h"
+#include <atomic>
+#include <mutex>
+#include <optional>
+
+namespace nacre::profiler {
+
+// One stretch of a launch on one worker.
+struct Slice {
+  uint32_t worker;
+  uint64_t begin, end; // nanoseconds of the steady clock
+  uint64_t firstProgram, programs;
+};
+
+struct KernelRun {
+  std::string_view name;
+  uint64_t begin, end;
+  std::vector<Slice> slices;
+  std::vector<std::string> frames; // of the Python call stack, outermost first; asked for when wantsFrames
+};
+
+// A thing with a begin and an end in a trace.
+struct TraceEvent {
+  enum class Kind { Scope, Kernel, Metric } kind;
+  std::string name;
+  uint64_t begin, end;
+  uint32_t thread;
+  std::vector<std::string> stack;
+  Metrics metrics;
+  uint64_t scope = 0;
+  std::vector<Slice> slices;
+};
+
+struct Phase {
+  Tree tree;
+  std::vector<TraceEvent> events;
+};
+
+struct Session {
+  int id;
+  std::string name;
+  bool isPython; // frames come from the call stack
+  bool isTrace;
+  bool isActive = true;
+  std::map<int, std::unique_ptr<Phase>> phases;
+  int phase = 0;
+  Phase &current();
+};
+
+class Profiler {
+public:
+  static Profiler &shared();
+  static bool isOn() { return active.load(std::memory_order_relaxed) != 0; }
+  static bool wantsFrames() { return pythonSessions.load(std::memory_order_relaxed) != 0; }
+
+  // The session of that name, made or found; it is active.
+  int start(const std::string &name, bool isPython, bool isTrace);
+  void setActive(std::optional<int> session, bool isActive);
+  // Throws std::out_of_range: the session "has not been initialized".
+  Session &find(int session);
+  std::vector<int> sessions();
+  void close(int session);
+
+  uint64_t enterScope(std::string_view name);
+  // Throws std::invalid_argument where another scope is open, or none. Empty: whichever is open.
+  uint64_t exitScope(std::string_view name);
+  void addMetrics(uint64_t scope, const Metrics &metrics, const std::vector<std::string> &frames);
+  size_t depth() const;
+  void leaveScopes();
+
+  void enterState(std::string_view name);
+  void exitState();
+
+  // The frame that the launches of this thread get in place of the kernel's name, and its metrics.
+  void enterOperation(std::string_view name, Metrics metrics);
+  void exitOperation();
+
+  void record(const KernelRun &run);
+  // The same of something that is no kernel: a compile, an operator of torch.
+  void recordSpan(std::string_view name, uint64_t begin, uint64_t end, const std::vector<std::string> &frames);
+
+  std::mutex lock; // guards the sessions and their data
+
+private:
+  template <typename Visit> void forEachActive(const std::vector<std::string> &frames, Visit visit);
+  void count();
+
+  static std::atomic<int> active, pythonSessions;
+  std::map<int, std::unique_ptr<Session>> open;
+  int nextSession = 0;
+};
+
+uint64_t now(); // nanoseconds of the steady clock
+
+} // namespace nacre::profiler

@@ -1,0 +1,38 @@
+// A profile as a tree of frames: scopes, states and kernels, each with its metrics.
+#pragma once
+
+#include "profiler/Metrics.h"
+#include <memory>
+#include <set>
+#include <unordered_map>
+
+namespace nacre::profiler {
+
+struct Node {
+  std::string name;
+  Metrics metrics;
+  std::vector<std::unique_ptr<Node>> children; // in the order in which they were first seen
+
+  Node &child(std::string_view name);
+
+private:
+  std::unordered_map<std::string_view, Node *> byName;
+};
+
+class Tree {
+public:
+  Tree() { root.name = "ROOT"; }
+
+  // Throws std::invalid_argument on a metric of another type than before.
+  void add(Node &node, std::string_view name, MetricValue value);
+  void addKernel(Node &node, int64_t nanoseconds, int64_t busy);
+
+  Node root;
+  bool hasKernels = false;
+  std::set<std::string> inclusive; // names of metrics that sum to parents
+
+private:
+  std::map<std::string, size_t, std::less<>> types; // of each metric: the place in MetricValue
+};
+
+} // namespace nacre::profiler

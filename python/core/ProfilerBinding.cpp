@@ -1,0 +1,334 @@
+// See ProfilerBinding.h.
+#include "python/core/ProfilerBinding.h"
+#include "profiler/Write.h"
+#include "python/core/Errors.h"
+#include "runtime/Events.h"
+
+namespace nacre::python {
+
+using profiler::Metrics;
+using profiler::MetricValue;
+using profiler::Profiler;
+
+namespace {
+
+MetricValue readValue(std::string_view name, PyObject *value) {
+  if (PyFloat_Check(value))
+    return PyFloat_AsDouble(value);
+  if (PyLong_Check(value)) {
+    int64_t number = PyLong_AsLongLong(value);
+    if (PyErr_Occurred())
+      throw PythonError();
+    return number;
+  }
+  if (PyUnicode_Check(value))
+    return text(value);
+  if (!PyList_Check(value) && !PyTuple_Check(value))
+    raise(PyExc_TypeError, "the metric '%s' is %s: expected a number, a list of numbers or a tensor",
+          std::string(name).c_str(), typeName(value).c_str());
+  Handle list = checked(PySequence_List(value));
+  std::vector<int64_t> whole;
+  std::vector<double> real;
+  for (Py_ssize_t i = 0; i < PyList_Size(list.get()); ++i) {
+    MetricValue element = readValue(name, PyList_GetItem(list.get(), i));
+    if (auto *number = std::get_if<int64_t>(&element))
+      whole.push_back(*number);
+    else if (auto *number = std::get_if<double>(&element))
+      real.push_back(*number);
+  }
+  if (!whole.empty() && !real.empty())
+    raise(PyExc_TypeError, "the metric '%s' is a list of whole numbers and others: expected one kind",
+          std::string(name).c_str());
+  return real.empty() ? MetricValue(std::move(whole)) : MetricValue(std::move(real));
+}
+
+Metrics readMetrics(PyObject *dictionary) {
+  Metrics metrics;
+  PyObject *name, *value;
+  Py_ssize_t place = 0;
+  while (dictionary != Py_None && PyDict_Next(dictionary, &place, &name, &value))
+    metrics.insert_or_assign(text(name), readValue(textView(name), value));
+  return metrics;
+}
+
+// The call stack, where a session wants it.
+std::vector<std::string> frames() {
+  std::vector<std::string> names;
+  if (!Profiler::wantsFrames())
+    return names;
+  Handle list = call(attribute(importModule("nacre.profiler._frames").get(), "frames").get());
+  for (Py_ssize_t i = 0; i < PyList_Size(list.get()); ++i)
+    names.push_back(text(PyList_GetItem(list.get(), i)));
+  return names;
+}
+
+int number(PyObject *session) {
+  long value = PyLong_AsLong(session);
+  if (PyErr_Occurred())
+    throw PythonError();
+  return static_cast<int>(value);
+}
+
+profiler::Session &find(int session) {
+  try {
+    return Profiler::shared().find(session);
+  } catch (const std::out_of_range &error) {
+    raise(PyExc_RuntimeError, "%s", error.what());
+  }
+}
+
+Handle none() { return Handle::borrow(Py_None); }
+
+// Tells the profiler what the runtime tells. A launch is recorded when its times come, while its hooks are still open.
+class ProfilerListener : public EventListener {
+public:
+  ProfilerListener() : EventListener(CompileEvents | LaunchEvents | LaunchTimeEvents | ProgramEvents) {}
+
+  void compileBegin(const CompileEvent &) override { compiles().push_back(profiler::now()); }
+  void compileEnd(const CompileEvent &event) override {
+    if (compiles().empty())
+      return;
+    uint64_t begin = compiles().back();
+    compiles().pop_back();
+    Profiler::shared().recordSpan("compile " + event.name.str(), begin, profiler::now(), framesWithGil());
+  }
+  void launchBegin(const LaunchEvent &event) override {
+    std::lock_guard<std::mutex> guard(lock);
+    open[event.id].name = event.name.str();
+  }
+  void programsRun(const ProgramsRun &run) override {
+    std::lock_guard<std::mutex> guard(lock);
+    if (auto launch = open.find(run.launch); launch != open.end())
+      launch->second.slices.push_back(
+          {static_cast<uint32_t>(run.thread), run.begin, run.end, run.first, run.count});
+  }
+  void launchTimes(const LaunchTimes &times) override { finish(times.launch, times.begin, times.end); }
+  void launchEnd(const LaunchEvent &event) override {
+    if (!event.kernel && !event.isFailed) // Python ran it
+      finish(event.id, event.begin, event.end);
+  }
+
+private:
+  struct Open {
+    std::string name;
+    std::vector<profiler::Slice> slices;
+  };
+  static std::vector<uint64_t> &compiles() {
+    thread_local std::vector<uint64_t> begins;
+    return begins;
+  }
+  static std::vector<std::string> framesWithGil() {
+    if (!Profiler::wantsFrames())
+      return {};
+    HoldGil gil;
+    return frames();
+  }
+  void finish(uint64_t id, uint64_t begin, uint64_t end) {
+    Open launch;
+    {
+      std::lock_guard<std::mutex> guard(lock);
+      auto found = open.find(id);
+      if (found == open.end())
+        return;
+      launch = std::move(found->second);
+      open.erase(found);
+    }
+    Profiler::shared().record({launch.name, begin, end, std::move(launch.slices), framesWithGil()});
+  }
+
+  std::mutex lock;
+  std::map<uint64_t, Open> open; // launches that have begun
+};
+
+// Listens while a session is active.
+void listen() {
+  static std::shared_ptr<ProfilerListener> listener;
+  if (Profiler::isOn() == (listener != nullptr))
+    return;
+  if (listener) {
+    removeListener(*listener);
+    listener.reset();
+  } else {
+    addListener(listener = std::make_shared<ProfilerListener>());
+  }
+}
+
+} // namespace
+
+PyObject *profilerStart(PyObject *, PyObject *args) {
+  return guarded([&] {
+    const char *name;
+    int isPython, isTrace;
+    if (!PyArg_ParseTuple(args, "spp", &name, &isPython, &isTrace))
+      throw PythonError();
+    int session = Profiler::shared().start(name, isPython != 0, isTrace != 0);
+    listen();
+    return checked(PyLong_FromLong(session)).release();
+  });
+}
+
+PyObject *profilerSetActive(PyObject *, PyObject *args) {
+  return guarded([&] {
+    PyObject *session;
+    int isActive;
+    if (!PyArg_ParseTuple(args, "Op", &session, &isActive))
+      throw PythonError();
+    std::optional<int> chosen;
+    if (session != Py_None)
+      chosen = find(number(session)).id;
+    Profiler::shared().setActive(chosen, isActive != 0);
+    listen();
+    return none().release();
+  });
+}
+
+PyObject *profilerSessions(PyObject *, PyObject *) {
+  return guarded([&] {
+    Handle list = checked(PyList_New(0));
+    for (int id : Profiler::shared().sessions()) {
+      const profiler::Session &session = find(id);
+      checkedStatus(PyList_Append(
+          list.get(), checked(Py_BuildValue("(isOO)", id, session.name.c_str(), session.isActive ? Py_True : Py_False,
+                                            session.isTrace ? Py_True : Py_False))
+                          .get()));
+    }
+    return list.release();
+  });
+}
+
+PyObject *profilerClose(PyObject *, PyObject *session) {
+  return guarded([&] {
+    Profiler::shared().close(find(number(session)).id);
+    listen();
+    return none().release();
+  });
+}
+
+PyObject *profilerEnterScope(PyObject *, PyObject *name) {
+  return guarded(
+      [&] { return checked(PyLong_FromUnsignedLongLong(Profiler::shared().enterScope(textView(name)))).release(); });
+}
+
+PyObject *profilerExitScope(PyObject *, PyObject *name) {
+  return guarded([&] {
+    std::string_view wanted = name == Py_None ? std::string_view() : textView(name);
+    return checked(PyLong_FromUnsignedLongLong(Profiler::shared().exitScope(wanted))).release();
+  });
+}
+
+PyObject *profilerDepth(PyObject *, PyObject *) { return PyLong_FromSize_t(Profiler::shared().depth()); }
+
+PyObject *profilerLeaveScopes(PyObject *, PyObject *) {
+  Profiler::shared().leaveScopes();
+  Py_RETURN_NONE;
+}
+
+PyObject *profilerAddMetrics(PyObject *, PyObject *args) {
+  return guarded([&] {
+    unsigned long long scope;
+    PyObject *metrics;
+    if (!PyArg_ParseTuple(args, "KO", &scope, &metrics))
+      throw PythonError();
+    Profiler::shared().addMetrics(scope, readMetrics(metrics), frames());
+    return none().release();
+  });
+}
+
+PyObject *profilerEnterState(PyObject *, PyObject *name) {
+  return guarded([&] {
+    Profiler::shared().enterState(textView(name));
+    return none().release();
+  });
+}
+
+PyObject *profilerExitState(PyObject *, PyObject *) {
+  return guarded([&] {
+    Profiler::shared().exitState();
+    return none().release();
+  });
+}
+
+PyObject *profilerEnterOperation(PyObject *, PyObject *args) {
+  return guarded([&] {
+    const char *name;
+    PyObject *metrics;
+    if (!PyArg_ParseTuple(args, "sO", &name, &metrics))
+      throw PythonError();
+    Profiler::shared().enterOperation(name, readMetrics(metrics));
+    return none().release();
+  });
+}
+
+PyObject *profilerExitOperation(PyObject *, PyObject *) {
+  Profiler::shared().exitOperation();
+  Py_RETURN_NONE;
+}
+
+PyObject *profilerSpan(PyObject *, PyObject *args) {
+  return guarded([&] {
+    const char *name;
+    unsigned long long begin, end;
+    if (!PyArg_ParseTuple(args, "sKK", &name, &begin, &end))
+      throw PythonError();
+    Profiler::shared().recordSpan(name, begin, end, frames());
+    return none().release();
+  });
+}
+
+PyObject *profilerDocument(PyObject *, PyObject *args) {
+  return guarded([&] {
+    int session, phase;
+    const char *format, *devicesText;
+    if (!PyArg_ParseTuple(args, "iiss", &session, &phase, &format, &devicesText))
+      throw PythonError();
+    llvm::Expected<llvm::json::Value> devices = llvm::json::parse(devicesText);
+    if (!devices) {
+      llvm::consumeError(devices.takeError());
+      raise(PyExc_ValueError, "the devices are no JSON");
+    }
+    profiler::Session &found = find(session);
+    std::lock_guard<std::mutex> guard(Profiler::shared().lock);
+    auto data = found.phases.find(phase);
+    static const profiler::Phase *empty = new profiler::Phase;
+    const profiler::Phase &chosen = data == found.phases.end() ? *empty : *data->second;
+    llvm::StringRef kind(format);
+    if (kind == "chrome_trace") {
+      std::string document = profiler::jsonText(profiler::traceDocument(chosen));
+      return unicode(document).release();
+    }
+    if (kind == "hatchet_msgpack") {
+      std::string bytes = profiler::msgpackBytes(profiler::treeDocument(chosen, *devices));
+      return checked(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()))).release();
+    }
+    std::string document = profiler::jsonText(profiler::treeDocument(chosen, *devices));
+    return unicode(document).release();
+  });
+}
+
+PyObject *profilerPhase(PyObject *, PyObject *session) {
+  return guarded([&] { return checked(PyLong_FromLong(find(number(session)).phase)).release(); });
+}
+
+PyObject *profilerAdvance(PyObject *, PyObject *session) {
+  return guarded([&] {
+    profiler::Session &found = find(number(session));
+    std::lock_guard<std::mutex> guard(Profiler::shared().lock);
+    found.current();
+    return checked(PyLong_FromLong(++found.phase)).release();
+  });
+}
+
+PyObject *profilerClear(PyObject *, PyObject *args) {
+  return guarded([&] {
+    int session, phase, andBefore;
+    if (!PyArg_ParseTuple(args, "iip", &session, &phase, &andBefore))
+      throw PythonError();
+    profiler::Session &found = find(session);
+    std::lock_guard<std::mutex> guard(Profiler::shared().lock);
+    std::erase_if(found.phases,
+                  [&](const auto &entry) { return andBefore ? entry.first <= phase : entry.first == phase; });
+    return none().release();
+  });
+}
+
+} // namespace nacre::python

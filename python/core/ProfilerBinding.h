@@ -1,0 +1,41 @@
+// The profiler in Python: nacre.profiler is written over these. While a session is active it listens to the runtime's
+// events (runtime/Events.h).
+#pragma once
+
+#include "python/core/Handle.h"
+
+namespace nacre::python {
+
+// profiler_start(name, frames are Python's, is a trace) -> session
+PyObject *profilerStart(PyObject *module, PyObject *args);
+// profiler_set_active(session or None, whether)
+PyObject *profilerSetActive(PyObject *module, PyObject *args);
+// profiler_sessions() -> [(session, name, is active, is a trace)]
+PyObject *profilerSessions(PyObject *module, PyObject *);
+// profiler_close(session)
+PyObject *profilerClose(PyObject *module, PyObject *session);
+// profiler_enter_scope(name) -> scope; profiler_exit_scope(name or None) -> scope
+PyObject *profilerEnterScope(PyObject *module, PyObject *name);
+PyObject *profilerExitScope(PyObject *module, PyObject *name);
+// profiler_depth() -> how many scopes are open on this thread; profiler_leave_scopes()
+PyObject *profilerDepth(PyObject *module, PyObject *);
+PyObject *profilerLeaveScopes(PyObject *module, PyObject *);
+// profiler_add_metrics(scope, metrics): to the frame that is open
+PyObject *profilerAddMetrics(PyObject *module, PyObject *args);
+// profiler_enter_state(name), profiler_exit_state()
+PyObject *profilerEnterState(PyObject *module, PyObject *name);
+PyObject *profilerExitState(PyObject *module, PyObject *);
+// profiler_enter_operation(name, metrics), profiler_exit_operation(): the frame of the launches in between
+PyObject *profilerEnterOperation(PyObject *module, PyObject *args);
+PyObject *profilerExitOperation(PyObject *module, PyObject *);
+// profiler_span(name, begin, end): of the steady clock, in nanoseconds
+PyObject *profilerSpan(PyObject *module, PyObject *args);
+// profiler_document(session, phase, format, devices as JSON) -> text, or bytes of hatchet_msgpack
+PyObject *profilerDocument(PyObject *module, PyObject *args);
+// profiler_phase(session) -> phase; profiler_advance(session) -> phase; profiler_clear(session, phase, and those
+// before)
+PyObject *profilerPhase(PyObject *module, PyObject *session);
+PyObject *profilerAdvance(PyObject *module, PyObject *session);
+PyObject *profilerClear(PyObject *module, PyObject *args);
+
+} // namespace nacre::python

@@ -1,0 +1,246 @@
+// See WatchedLaunch.h.
+#include "python/core/launching/WatchedLaunch.h"
+#include "python/core/Errors.h"
+#include "sanitizer/StaticCheck.h"
+
+namespace nacre::python {
+
+namespace {
+
+Handle *launchTool = nullptr; // null: none
+
+std::vector<int64_t> numbers(PyObject *sequence) {
+  std::vector<int64_t> values;
+  Handle list = checked(PySequence_List(sequence));
+  for (Py_ssize_t i = 0; i < PyList_Size(list.get()); ++i)
+    values.push_back(PyLong_AsLongLong(PyList_GetItem(list.get(), i)));
+  if (PyErr_Occurred())
+    throw PythonError();
+  return values;
+}
+
+Handle tupleOf(llvm::ArrayRef<int64_t> values) {
+  Handle tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
+  for (size_t i = 0; i < values.size(); ++i)
+    checkedStatus(
+        PyTuple_SetItem(tuple.get(), static_cast<Py_ssize_t>(i), checked(PyLong_FromLongLong(values[i])).release()));
+  return tuple;
+}
+
+sanitizer::Array readArray(PyObject *row) {
+  unsigned long long begin, end, origin;
+  int isReadOnly;
+  unsigned itemSize;
+  const char *name, *type;
+  PyObject *shape, *strides;
+  if (!PyArg_ParseTuple(row, "KKKpssOOI", &begin, &end, &origin, &isReadOnly, &name, &type, &shape, &strides,
+                        &itemSize))
+    throw PythonError();
+  sanitizer::Array array{begin, end, origin, isReadOnly != 0, name, type, numbers(shape), numbers(strides), itemSize};
+  array.prepare();
+  return array;
+}
+
+// The arrays of the kernel's arguments, in order: each begins at its argument's address, and one may be passed several
+// times.
+std::vector<int32_t> arraysOfArguments(const sanitizer::LaunchFacts &facts, const BoundArguments &bound) {
+  std::vector<int32_t> found;
+  size_t next = 0;
+  for (const BoundArgument &argument : bound.arguments) {
+    if (argument.kind != BoundArgument::Kind::Pointer && argument.kind != BoundArgument::Kind::Number)
+      continue;
+    found.push_back(-1);
+    if (argument.kind != BoundArgument::Kind::Pointer)
+      continue;
+    for (size_t i = next; i < facts.arrays.size(); ++i)
+      if (facts.arrays[i].origin == argument.slot) {
+        found.back() = static_cast<int32_t>(i);
+        next = i + 1;
+        break;
+      }
+  }
+  return found;
+}
+
+Handle partyDictionary(const sanitizer::Party &party) {
+  return checked(Py_BuildValue("{ss ss sI sI sO sO s(III)}", "access", party.access.c_str(), "file", party.file.c_str(),
+                               "line", party.line, "column", party.column, "writes", party.writes ? Py_True : Py_False,
+                               "atomic", party.isAtomic ? Py_True : Py_False, "program", party.program[0],
+                               party.program[1], party.program[2]));
+}
+
+const char *kindName(sanitizer::Kind kind) {
+  switch (kind) {
+  case sanitizer::Bounds:
+    return "asan";
+  case sanitizer::Races:
+    return "tsan";
+  case sanitizer::Uninitialised:
+    return "msan";
+  case sanitizer::Arithmetic:
+    return "ub";
+  }
+  return "";
+}
+
+Handle findingDictionary(const sanitizer::LaunchFacts &facts, const sanitizer::Finding &finding) {
+  Handle other = finding.other ? partyDictionary(*finding.other) : Handle::borrow(Py_None);
+  Handle array = Handle::borrow(Py_None);
+  if (finding.array)
+    array = checked(PyLong_FromLongLong(finding.array - facts.arrays.data()));
+  return checked(Py_BuildValue(
+      "{ss ss sN sN sK sI ss sN sN sN sL sO ss sK}", "kind", kindName(finding.kind), "what", finding.what.c_str(),
+      "party", partyDictionary(finding.party).release(), "other", other.release(), "address",
+      static_cast<unsigned long long>(finding.address), "size", finding.size, "type", finding.type.c_str(), "array",
+      array.release(), "shape", tupleOf(finding.shape).release(), "lanes", tupleOf(finding.lanes).release(),
+      "lane_count", static_cast<long long>(finding.laneCount), "masked", finding.isMasked ? Py_True : Py_False,
+      "detail", finding.detail.c_str(), "repeats", static_cast<unsigned long long>(finding.repeats)));
+}
+
+template <typename T> Handle numberList(const std::vector<T> &values) {
+  Handle list = checked(PyList_New(static_cast<Py_ssize_t>(values.size())));
+  for (size_t i = 0; i < values.size(); ++i)
+    checkedStatus(PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i),
+                                 checked(PyLong_FromUnsignedLongLong(static_cast<uint64_t>(values[i]))).release()));
+  return list;
+}
+
+Handle recordDictionary(const viz::Recorder &recorder, const sanitizer::LaunchFacts &facts) {
+  using Count = unsigned long long;
+  Handle sites = checked(PyList_New(0)), programs = checked(PyList_New(0)), accesses = checked(PyList_New(0));
+  for (const viz::Site &site : recorder.sites)
+    checkedStatus(PyList_Append(sites.get(),
+                                checked(Py_BuildValue("(ssIIKKKKK)", site.name.c_str(), site.file.c_str(), site.line,
+                                                      site.column, Count(site.accesses), Count(site.lanes),
+                                                      Count(site.enabled), Count(site.bytes), Count(site.cacheLines)))
+                                    .get()));
+  for (const viz::Recorder::ProgramSums &sums : recorder.programs)
+    checkedStatus(PyList_Append(programs.get(), checked(Py_BuildValue("(KKKK)", Count(sums.loaded), Count(sums.stored),
+                                                                      Count(sums.lanes), Count(sums.enabled)))
+                                                    .get()));
+  for (const viz::RecordedAccess &access : recorder.accesses) {
+    const sanitizer::Array *array = facts.arrayOf(access.argument);
+    if (!array && !access.addresses.empty())
+      array = facts.nearest(access.addresses[0]);
+    long long number = array ? array - facts.arrays.data() : -1;
+    checkedStatus(
+        PyList_Append(accesses.get(),
+                      checked(Py_BuildValue("(KsIILINNN)", Count(access.program), access.name.c_str(), access.effects,
+                                            access.size, number, access.site, tupleOf(access.shape).release(),
+                                            numberList(access.addresses).release(), numberList(access.lanes).release()))
+                          .get()));
+  }
+  return checked(Py_BuildValue("{sN sN sN sN sK sK}", "sites", sites.release(), "programs", programs.release(),
+                               "accesses", accesses.release(), "order", numberList(recorder.order).release(), "step",
+                               Count(recorder.step), "left_out", Count(recorder.leftOut)));
+}
+
+} // namespace
+
+WatchedLaunch::WatchedLaunch(PyObject *kernel, sanitizer::LaunchFacts facts, uint32_t kinds, bool goesOn)
+    : tool(*launchTool), kernel(Handle::borrow(kernel)), sanitizer(std::move(facts), kinds, goesOn) {}
+
+std::unique_ptr<WatchedLaunch> WatchedLaunch::begin(PyObject *kernel, llvm::ArrayRef<PyObject *> values,
+                                                    const BoundArguments &bound, const uint32_t (&grid)[3],
+                                                    PyObject *compiled) {
+  if (!launchTool)
+    return nullptr;
+  Handle tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
+  for (size_t i = 0; i < values.size(); ++i)
+    checkedStatus(PyTuple_SetItem(tuple.get(), static_cast<Py_ssize_t>(i), Handle::borrow(values[i]).release()));
+  Handle extents = checked(Py_BuildValue("(III)", grid[0], grid[1], grid[2]));
+  Handle slots = checked(PyList_New(0));
+  for (const BoundArgument &argument : bound.arguments)
+    if (bool isPointer = argument.kind == BoundArgument::Kind::Pointer;
+        isPointer || argument.kind == BoundArgument::Kind::Number) {
+      Handle slot =
+          checked(Py_BuildValue("(OL)", isPointer ? Py_True : Py_False, static_cast<long long>(argument.slot)));
+      checkedStatus(PyList_Append(slots.get(), slot.get()));
+    }
+  Handle wanted =
+      call(attribute(launchTool->get(), "begin").get(), kernel, tuple.get(), extents.get(), compiled, slots.get());
+  if (wanted.get() == Py_None)
+    return nullptr;
+  unsigned kinds;
+  int goesOn, isComplete;
+  PyObject *arrays;
+  if (!PyArg_ParseTuple(wanted.get(), "IiOp", &kinds, &goesOn, &arrays, &isComplete))
+    throw PythonError();
+  sanitizer::LaunchFacts facts;
+  facts.kernel = text(attribute(kernel, "__name__").get());
+  std::copy(grid, grid + 3, facts.grid);
+  facts.isComplete = isComplete != 0;
+  for (Py_ssize_t i = 0; i < PyList_Size(arrays); ++i)
+    facts.arrays.push_back(readArray(PyList_GetItem(arrays, i)));
+  facts.ofArgument = arraysOfArguments(facts, bound);
+  std::unique_ptr<WatchedLaunch> launch(new WatchedLaunch(kernel, std::move(facts), kinds, goesOn != 0));
+  if (kinds & recordAccesses)
+    launch->recorder = std::make_unique<viz::Recorder>(grid, static_cast<uint64_t>(goesOn));
+  return launch;
+}
+
+void WatchedLaunch::end() {
+  Handle findings = checked(PyList_New(0));
+  for (const sanitizer::Finding &finding : sanitizer.findings())
+    checkedStatus(PyList_Append(findings.get(), findingDictionary(sanitizer.facts, finding).get()));
+  if (recorder) {
+    Handle record = recordDictionary(*recorder, sanitizer.facts);
+    checkedStatus(PyDict_SetItemString(record.get(), "findings", findings.get()));
+    findings = record;
+  }
+  const uint32_t *grid = sanitizer.facts.grid;
+  Handle extents = checked(Py_BuildValue("(III)", grid[0], grid[1], grid[2]));
+  call(attribute(tool.get(), "end").get(), kernel.get(), extents.get(), findings.get());
+}
+
+PyObject *setLaunchTool(PyObject *, PyObject *tool) {
+  Handle *old = launchTool;
+  launchTool = tool == Py_None ? nullptr : new Handle(Handle::borrow(tool));
+  delete old;
+  Py_RETURN_NONE;
+}
+
+PyObject *staticCheck(PyObject *, PyObject *args) {
+  return guarded([&] {
+    const char *text;
+    PyObject *slots, *arrays;
+    sanitizer::StaticLaunch launch;
+    uint32_t *grid = launch.facts.grid;
+    if (!PyArg_ParseTuple(args, "s(III)OO", &text, grid, grid + 1, grid + 2, &slots, &arrays))
+      throw PythonError();
+    for (Py_ssize_t i = 0; i < PyList_Size(arrays); ++i)
+      launch.facts.arrays.push_back(readArray(PyList_GetItem(arrays, i)));
+    for (Py_ssize_t i = 0; i < PyList_Size(slots); ++i) {
+      int isPointer;
+      long long value;
+      if (!PyArg_ParseTuple(PyList_GetItem(slots, i), "pL", &isPointer, &value))
+        throw PythonError();
+      launch.slots.push_back({isPointer != 0, value});
+    }
+    std::vector<sanitizer::Verdict> verdicts;
+    {
+      ReleaseGil released;
+      verdicts = checkStatically(text, launch);
+    }
+    Handle list = checked(PyList_New(0));
+    for (const sanitizer::Verdict &verdict : verdicts) {
+      Handle row =
+          checked(Py_BuildValue("(ssssss)", verdict.check.c_str(), verdict.answer.c_str(), verdict.access.c_str(),
+                                verdict.place.c_str(), verdict.otherPlace.c_str(), verdict.text.c_str()));
+      checkedStatus(PyList_Append(list.get(), row.get()));
+    }
+    return list.release();
+  });
+}
+
+PyObject *markUnwritten(PyObject *, PyObject *args) {
+  return guarded([&]() -> PyObject * {
+    unsigned long long address, bytes;
+    if (!PyArg_ParseTuple(args, "KK", &address, &bytes))
+      throw PythonError();
+    sanitizer::Unwritten::shared().add(address, bytes);
+    Py_RETURN_NONE;
+  });
+}
+
+} // namespace nacre::python

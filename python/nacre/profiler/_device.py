@@ -1,0 +1,102 @@
+"""The machine as a device of a profile, and its peaks: measured once with all threads, and kept."""
+
+import json
+import os
+import time
+from functools import lru_cache
+
+from .. import _core
+
+
+def _clock():
+    """In kHz."""
+    try:
+        with open("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq") as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        pass
+    try:
+        with open("/proc/cpuinfo") as file:
+            return int(max(float(line.split(":")[1]) for line in file if line.startswith("cpu MHz")) * 1000)
+    except (OSError, ValueError):
+        return 0
+
+
+@lru_cache(None)
+def _facts():
+    facts = _core.info()
+    return {"arch": facts["cpu"], "clock_rate": _clock(), "memory_clock_rate": 0, "bus_width": 0, "num_sms": facts["cores"]}
+
+
+def devices():
+    """type -> number -> facts, as the second part of a file has it."""
+    return {"CPU": {"0": {**_facts(), **peaks()}}}
+
+
+def _file():
+    folder = _core.directories()["cache"]
+    return os.path.join(folder, f"peaks-{_facts()['arch']}-{_core.threads()}.json") if folder else None
+
+
+@lru_cache(None)
+def peaks():
+    """{"peak_gbps": ..., "peak_flops32": ..., ...} of all threads together."""
+    path = _file()
+    if path:
+        try:
+            with open(path) as file:
+                return json.load(file)
+        except (OSError, ValueError):
+            pass
+    measured = _measure()
+    if path:
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path + ".new", "w") as file:
+                json.dump(measured, file)
+            os.replace(path + ".new", path)
+        except OSError:
+            pass
+    return measured
+
+
+def _best(function, times=5):
+    """The shortest of a few runs, in seconds."""
+    function()
+    best = float("inf")
+    for _ in range(times):
+        begin = time.perf_counter()
+        function()
+        best = min(best, time.perf_counter() - begin)
+    return best
+
+
+def _measure():
+    """With no session active: the kernels that measure are nobody's."""
+    active = [session for session, _, is_active, _ in _core.profiler_sessions() if is_active]
+    for session in active:
+        _core.profiler_set_active(session, False)
+    try:
+        return _measured()
+    finally:
+        for session in active:
+            _core.profiler_set_active(session, True)
+
+
+def _measured():
+    import numpy as np
+
+    from . import _peak_kernels as kernels
+
+    threads = _core.threads()
+    n = 1 << 23
+    source, target = np.ones(n, np.float32), np.zeros(n, np.float32)
+    seconds = _best(lambda: kernels.copy[(n >> 14,)](source, target, BLOCK=1 << 14))
+    result = {"peak_gbps": round(2 * 4 * n / seconds / 1e9, 3)}
+    for width, dtype in ((32, np.float32), (64, np.float64)):
+        out = np.zeros(threads * 64, dtype)
+        rounds = 1 << 14
+        seconds = _best(lambda: kernels.multiply_add[(threads,)](out, rounds, BLOCK=64))
+        result[f"peak_flops{width}"] = 2.0 * 8 * 64 * rounds * threads / seconds
+    result["peak_flops16"] = result["peak_flops8"] = result["peak_flops32"]
+    return result

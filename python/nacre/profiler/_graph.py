@@ -1,0 +1,154 @@
+"""Profiles read from files: frames with their metrics, inclusive and exclusive."""
+
+import json
+import struct
+import sys
+
+from ._table import table
+
+RESERVED = "__proton_launch_metadata"
+# Own values of a frame, never sums of those below.
+TEXTS = ("device_id", "device_type")
+
+
+class Frame:
+    """A frame of the tree. `own` are its metrics as recorded; `total` their sums over all below it."""
+
+    def __init__(self, name, own, children):
+        self.name = name
+        self.own = own
+        self.children = children
+        self.total = {}
+        self.columns = {}
+
+    def walk(self, depth=0):
+        yield self, depth
+        for child in self.children:
+            yield from child.walk(depth + 1)
+
+    def to_json(self):
+        return {
+            "frame": {"name": self.name, "type": "function"}, "metrics": self.own, "children": [child.to_json() for child in self.children],
+        }  # fmt: skip
+
+
+class Graph:
+    """A tree of frames. `dataframe` has a row for each, with its columns."""
+
+    def __init__(self, root):
+        self.root = root
+
+    @property
+    def roots(self):
+        return self.root.children
+
+    def frames(self):
+        return [frame for frame, _ in self.root.walk()]
+
+    @property
+    def dataframe(self):
+        frames = self.frames()
+        names = dict.fromkeys(name for frame in frames for name in frame.columns)
+        return table({
+            "name": [frame.name for frame in frames],
+            **{name: [frame.columns.get(name, float("nan")) for frame in frames] for name in names},
+        })  # fmt: skip
+
+
+def _unpack(data):
+    """msgpack as it is read: numbers, texts, lists, maps."""
+    place = 0
+
+    def take(form):
+        nonlocal place
+        size = struct.calcsize(form)
+        value = struct.unpack(form, data[place : place + size])[0]
+        place += size
+        return value
+
+    def text(length):
+        nonlocal place
+        value = data[place : place + length].decode()
+        place += length
+        return value
+
+    def one():
+        tag = take(">B")
+        if tag < 0x80:
+            return tag
+        if tag >= 0xE0:
+            return tag - 256
+        if tag < 0x90:
+            return dict((one(), one()) for _ in range(tag & 15))
+        if tag < 0xA0:
+            return [one() for _ in range(tag & 15)]
+        if tag < 0xC0:
+            return text(tag & 31)
+        simple = {0xC0: None, 0xC2: False, 0xC3: True}
+        if tag in simple:
+            return simple[tag]
+        numbers = {0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q", 0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q"}
+        if tag in numbers:
+            return take(numbers[tag])
+        lengths = {0xD9: ">B", 0xDA: ">H", 0xDB: ">I", 0xDC: ">H", 0xDD: ">I", 0xDE: ">H", 0xDF: ">I"}
+        if tag not in lengths:
+            raise ValueError(f"msgpack: there is no meaning of the byte {tag:#x}")
+        length = take(lengths[tag])
+        if tag <= 0xDB:
+            return text(length)
+        if tag <= 0xDD:
+            return [one() for _ in range(length)]
+        return dict((one(), one()) for _ in range(length))
+
+    return one()
+
+
+def load(filename):
+    """[root, devices] of a file."""
+    if filename == "-":
+        return json.loads(sys.stdin.read())
+    with open(filename, "rb") as file:
+        data = file.read()
+    if str(filename).endswith("msgpack"):
+        return _unpack(data)
+    try:
+        return json.loads(data)
+    except ValueError as error:
+        raise ValueError(f"{filename} is no profile: {error}") from None
+
+
+def _frame(node):
+    """A frame and all below it; None for what viewers hide."""
+    name = node["frame"]["name"]
+    if name == RESERVED or name.startswith(RESERVED + ":"):
+        return None
+    children = [child for child in map(_frame, node["children"]) if child is not None]
+    if not children and not node["metrics"] and name != "ROOT":
+        return None
+    return Frame(name, node["metrics"], children)
+
+
+def _sum_up(frame, names):
+    totals = {name: frame.own[name] for name in names if name in frame.own}
+    for child in frame.children:
+        for name, value in _sum_up(child, names).items():
+            old = totals.get(name)
+            if isinstance(value, list):
+                totals[name] = value if not isinstance(old, list) else [a + b for a, b in zip(old, value)]
+            else:
+                totals[name] = value + (old if isinstance(old, (int, float)) else 0)
+    frame.total = totals
+    return totals
+
+
+def read(filename):
+    """(graph, inclusive metrics, exclusive metrics, devices). Inclusive are those that the root has."""
+    document = load(filename)
+    if not isinstance(document, list) or len(document) != 2 or "frame" not in document[0]:
+        raise ValueError(f"{filename} is no profile: expected [root, devices]")
+    root = _frame(document[0]) or Frame("ROOT", {}, [])
+    names = dict.fromkeys(name for frame, _ in root.walk() for name in frame.own)
+    inclusive = [name for name in names if name in root.own]
+    exclusive = [name for name in names if name not in root.own and name not in TEXTS]
+    _sum_up(root, inclusive)
+    return Graph(root), inclusive, exclusive, document[1]

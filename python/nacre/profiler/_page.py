@@ -1,0 +1,38 @@
+"""`proton-viewer --html`: a profile as one page, which opens from a disk."""
+
+import json
+import os
+
+from ._derive import derive_metrics
+from ._graph import load, read
+
+
+def _node(frame):
+    return {
+        "name": frame.name, "own": {name: value for name, value in frame.own.items() if isinstance(value, (int, float, str))},
+        "total": {name: value for name, value in frame.total.items() if isinstance(value, (int, float))},
+        "util": frame.columns.get("util"), "children": [_node(child) for child in frame.children],
+    }  # fmt: skip
+
+
+def _profile(filename):
+    """A profile as the page has it; of a trace its events alone."""
+    document = load(filename)
+    if isinstance(document, dict):
+        return {"file": os.path.basename(filename), "events": [event for event in document["traceEvents"] if event["ph"] in "XM"]}
+    graph, inclusive, exclusive, devices = read(filename)
+    derive_metrics(graph, ["util"], inclusive, exclusive, devices)
+    return {"file": os.path.basename(filename), "root": _node(graph.root), "devices": devices, "inclusive": inclusive}
+
+
+def write_page(page, filename, other=None):
+    """`other`: a second profile, to compare with (or, where the first is a tree, a trace whose timeline is shown)."""
+    data = {"version": 1, "profile": _profile(filename), "other": _profile(other) if other else None}
+    folder = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(folder, "page.html")) as file:
+        template = file.read()
+    with open(os.path.join(folder, "page.js")) as file:
+        script = file.read()
+    text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
+    with open(page, "w") as file:
+        file.write(template.replace("/*SCRIPT*/", script).replace("/*DATA*/", f"const DATA = {text};"))

@@ -1,0 +1,156 @@
+"""Sessions: start, activate, deactivate, finalize."""
+
+import functools
+import json
+import os
+import sys
+
+from .. import _core
+from . import mode as modes
+from ._device import devices
+from .flags import flags
+from .hooks import HookManager, InstrumentationHook, LaunchHook
+from .hooks.hook import Hook
+
+DEFAULT_PROFILE_NAME = "proton"
+BACKENDS = ("cpu", "instrumentation")
+FORMATS = ("hatchet", "hatchet_msgpack", "chrome_trace")
+_flushing = {}  # session -> format of the files that its phases are written to
+
+
+def _read_mode(backend, mode):
+    """(backend, mode, format of flushed phases) of what was given."""
+    if mode is None:
+        return backend, None, None
+    if isinstance(mode, str) and mode.split(":")[0] == "periodic_flushing":
+        _, _, option = mode.partition(":")
+        form = option.partition("=")[2] if option.startswith("format=") else "hatchet" if not option else None
+        if form not in FORMATS:
+            raise ValueError(f"Unknown format of periodic_flushing: {option}; there are {', '.join(FORMATS)}")
+        return backend, mode, form
+    if isinstance(mode, str):
+        mode = modes.parse(mode)
+    if not isinstance(mode, modes.BaseMode):
+        raise ValueError(f"Unknown mode: {mode!r}")
+    return backend, mode, None
+
+
+def _read_backend(backend):
+    if backend is None:
+        return "cpu"
+    if backend not in BACKENDS:
+        raise ValueError(f"the backend {backend!r} is not there: kernels run on the CPU, whose backend is 'cpu' (or 'instrumentation')")
+    return backend
+
+
+def _is_disabled():
+    return os.environ.get("TRITON_PROTON_DISABLE", "0").lower() in ("1", "true", "yes", "on", "y")
+
+
+def start(name=None, *, context="shadow", data="tree", backend=None, mode=None, hook=None):
+    """Begins a session, and gives its number; None under the program `proton` and with TRITON_PROTON_DISABLE=1.
+
+    name: of the file without its ending (default: proton in the working directory); a name whose session is open activates it.
+    context: "shadow" (scopes) or "python" (the call stack). data: "tree" or "trace". hook: "triton", or a Hook."""
+    if flags.command_line or _is_disabled():
+        return None
+    if context not in ("shadow", "python"):
+        raise ValueError(f"Unknown context: {context!r}; there are shadow and python")
+    if data not in ("tree", "trace"):
+        raise ValueError(f"Unknown data: {data!r}; there are tree and trace")
+    if hook is not None and hook != "triton" and not isinstance(hook, Hook):
+        raise ValueError(f"Unknown hook: {hook!r}; there is 'triton', or an object of nacre.profiler.hooks.Hook")
+    backend, mode, form = _read_mode(_read_backend(backend), mode)
+    flags.profiling_on = True
+    session = _core.profiler_start(os.path.join(os.getcwd(), DEFAULT_PROFILE_NAME) if name is None else str(name), context == "python", data == "trace")
+    if form:
+        _flushing[session] = form
+    if hook is not None:
+        HookManager.register(LaunchHook() if hook == "triton" else hook, session)
+    if backend == "instrumentation" or isinstance(mode, modes.InstrumentationMode):
+        HookManager.register(InstrumentationHook(mode), session)
+    return session
+
+
+def activate(session=None):
+    """Goes on recording; None: in every session."""
+    if flags.command_line and session not in (None, 0):
+        raise ValueError("Only one session can be activated when running from the command line.")
+    _core.profiler_set_active(session, True)
+    HookManager.activate(session)
+
+
+def deactivate(session=None, flushing=False):
+    """Records nothing until activate(); None: in any session."""
+    if flags.command_line and session not in (None, 0):
+        raise ValueError("Only one session can be deactivated when running from the command line.")
+    HookManager.deactivate(session)
+    _core.profiler_set_active(session, False)
+
+
+def _write(session, name, phase, form, path):
+    document = _core.profiler_document(session, phase, form, json.dumps(devices()))
+    if name in ("", "-"):
+        (sys.stdout.buffer if isinstance(document, bytes) else sys.stdout).write(document)
+        return
+    folder = os.path.dirname(path)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    with open(path, "wb" if isinstance(document, bytes) else "w") as file:
+        file.write(document)
+
+
+def flush_phase(session, phase):
+    """Writes a phase that is over, in sessions that flush."""
+    form = _flushing.get(session)
+    name = {number: name for number, name, *_ in _core.profiler_sessions()}.get(session)
+    if form and name:
+        _write(session, name, phase, form, f"{name}.part_{phase}.{form}")
+        _core.profiler_clear(session, phase, False)
+
+
+def finalize(session=None, output_format=""):
+    """Ends sessions (None: all) and writes their files: NAME.hatchet, .hatchet_msgpack or .chrome_trace; to standard output where the
+    name is "" or "-"."""
+    if output_format and output_format not in FORMATS:
+        raise ValueError(f"Unknown output format: {output_format!r}; there are {', '.join(FORMATS)}")
+    if flags.command_line and session not in (None, 0):
+        raise ValueError("Only one session can be finalized when running from the command line.")
+    known = {number: (name, is_trace) for number, name, _, is_trace in _core.profiler_sessions()}
+    if session is not None and session not in known:
+        _core.profiler_set_active(session, False)  # says that there is none
+    for number in list(known) if session is None else [session]:
+        name, is_trace = known[number]
+        HookManager.unregister(number)
+        form = output_format or ("chrome_trace" if is_trace else "hatchet")
+        phase = _core.profiler_phase(number)
+        if number in _flushing:
+            flush_phase(number, phase)
+            del _flushing[number]
+        else:
+            _write(number, name, phase, form, f"{name}.{form}")
+        _core.profiler_close(number)
+    if not _core.profiler_sessions():
+        flags.profiling_on = False
+        _core.profiler_leave_scopes()
+
+
+def _profiling(function, name, context, data, backend, mode, hook):
+    @functools.wraps(function)
+    def within(*args, **kwargs):
+        session = start(name, context=context, data=data, backend=backend, mode=mode, hook=hook)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            if session is not None:
+                deactivate(session)
+
+    return within
+
+
+def profile(func=None, *, name=None, context="shadow", data="tree", backend=None, mode=None, hook=None):
+    """A decorator: the function is profiled; finalize() is yours to call."""
+    if func is None:
+        return lambda function: _profiling(function, name, context, data, backend, mode, hook)
+    return _profiling(func, name, context, data, backend, mode, hook)
+

@@ -1,0 +1,74 @@
+"""`proton`: runs a script, or pytest, under one session."""
+
+import argparse
+import os
+import runpy
+import sys
+
+from .flags import flags
+from .profile import DEFAULT_PROFILE_NAME, finalize, start
+
+
+def parse_arguments(arguments=None):
+    parser = argparse.ArgumentParser(prog="proton", description="Profiles the kernels of a script.", usage="proton [options] script.py|pytest [args]")
+    parser.add_argument("-n", "--name", default=DEFAULT_PROFILE_NAME, help="of the file, without its ending")
+    parser.add_argument("-b", "--backend", default=None)
+    parser.add_argument("-c", "--context", default="shadow", choices=["shadow", "python"])
+    parser.add_argument("-m", "--mode", default=None)
+    parser.add_argument("-d", "--data", default="tree", choices=["tree", "trace"])
+    parser.add_argument("-k", "--hook", default=None, choices=[None, "triton"])
+    options, rest = parser.parse_known_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    target = next((i for i, word in enumerate(given) if word == "pytest" or word.endswith(".py") or os.path.basename(word) == "pytest"), None)
+    if target is None:
+        parser.error("a script or pytest is needed")
+    options = parser.parse_args(given[:target])
+    return options, given[target:]
+
+
+def is_pytest(script):
+    return os.path.basename(script) == "pytest"
+
+
+def execute_as_main(script, arguments):
+    """Runs the script as Python would; gives its exit status."""
+    path = os.path.abspath(script)
+    sys.argv = [script, *arguments]
+    sys.path.insert(0, os.path.dirname(path))
+    try:
+        runpy.run_path(path, run_name="__main__")
+    except SystemExit as leave:
+        return leave.code
+    return 0
+
+
+def do_setup_and_execute(target_args):
+    script, arguments = target_args[0], target_args[1:]
+    if is_pytest(script):
+        import pytest
+
+        return pytest.main([*arguments])
+    return execute_as_main(script, arguments)
+
+
+def run_profiling(options, target_args):
+    start(options.name, context=options.context, data=options.data, backend=options.backend, mode=options.mode, hook=options.hook)
+    flags.command_line = True
+    try:
+        status = do_setup_and_execute(target_args)
+    finally:
+        flags.command_line = False
+        finalize()
+    sys.exit(status)
+
+
+def main():
+    from .. import activate
+
+    activate()
+    options, target = parse_arguments()
+    run_profiling(options, target)
+
+
+if __name__ == "__main__":
+    main()

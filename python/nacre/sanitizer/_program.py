@@ -1,0 +1,117 @@
+"""`triton-san` and `nacre sanitize`: a command whose kernels are looked at."""
+
+import json
+import os
+import shutil
+import sys
+
+USAGE = """usage: triton-san asan|tsan|msan|ub|all [options] COMMAND...
+
+  asan    accesses out of bounds of a tensor or view      tsan   races between programs
+  msan    reads of elements that nobody wrote             ub     overflow, shifts, division
+  all     everything; several kinds: asan,ub
+
+  --json FILE    the findings as JSON too
+  --continue     go on after an access out of bounds: only its program ends
+  --max N        report the first N findings
+  --kernel RE    only kernels whose names match
+
+COMMAND is a program (python script.py, pytest) or a script (script.py). Exit status: the command's own; 66 after data races
+alone, 1 after other findings.
+"""
+SANITIZE_USAGE = USAGE.replace("triton-san", "nacre sanitize") + """
+       nacre sanitize --static [--json FILE] [--kernel RE] script.py [args...]
+
+  --static       prove accesses instead of watching them: each is proved, a witness, or unknown, for every launch of the script
+"""
+
+
+def _options(arguments):
+    """(options of the session, what is left) of the arguments from the first option on."""
+    options = {}
+    while arguments and arguments[0].startswith("-"):
+        option = arguments[0]
+        name, equals, value = option.partition("=")
+        if name == "--continue":
+            options["goes_on"] = True
+            arguments = arguments[1:]
+            continue
+        if name not in ("--json", "--max", "--kernel"):
+            raise ValueError(f"there is no option {option}")
+        if not equals:
+            if len(arguments) < 2:
+                raise ValueError(f"{name} needs a value")
+            value = arguments[1]
+        arguments = arguments[1 if equals else 2:]
+        if name == "--max":
+            if not value.isdigit():
+                raise ValueError(f"--max needs a number, not {value!r}")
+            options["most"] = int(value)
+        elif name == "--json":
+            options["json"] = os.path.abspath(value)
+        else:
+            options["kernel"] = value
+    return options, arguments
+
+
+def command_line(command):
+    """The command with our Python, and with `import triton` meaning this package in it."""
+    first = os.path.basename(command[0])
+    if command[0].endswith(".py"):
+        return [sys.executable, "-m", "nacre", "run", *command]
+    if first.startswith("python") and len(command) > 1 and (command[1] in ("-m", "-c", "-") or not command[1].startswith("-")):
+        return [shutil.which(command[0]) or command[0], "-m", "nacre", "run", *command[1:]]
+    if first == "pytest":
+        return [sys.executable, "-m", "nacre", "run", "-m", "pytest", *command[1:]]
+    return command
+
+
+def _replace_process(command, environment):
+    from .. import _alias
+
+    _alias._tell_children()
+    environment = {**os.environ, **environment}
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    path = [entry for entry in environment.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    if root not in path:
+        environment["PYTHONPATH"] = os.pathsep.join([*path, root])
+    try:
+        os.execvpe(command[0], command, environment)
+    except OSError as error:
+        print(f"triton-san: {command[0]}: {error.strerror}", file=sys.stderr)
+        return 127
+
+
+def main(arguments=None, usage=USAGE, program="triton-san", misused=1):
+    """`misused`: the status of a command line that makes no sense."""
+    from ._session import parse_kinds
+
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(usage, end="", file=sys.stdout if arguments else sys.stderr)
+        return 0 if arguments else misused
+    try:
+        before, arguments = _options(arguments)
+        if not arguments:
+            raise ValueError("no kind is named")
+        kinds = parse_kinds(arguments[0], program)
+        after, command = _options(arguments[1:])
+        if not command:
+            raise ValueError("no command is given")
+    except ValueError as error:
+        text = str(error)
+        print(text if text.startswith(program) else f"{program}: {text}", file=sys.stderr)
+        print(usage, end="", file=sys.stderr)
+        return misused
+    sys.stdout.flush()
+    return _replace_process(
+        command_line(command), {"NACRE_SANITIZE": ",".join(kinds), "NACRE_SANITIZE_OPTIONS": json.dumps({**before, **after})}
+    )
+
+
+def sanitize(arguments):
+    if arguments and arguments[0] == "--static":
+        from ._static_program import main as static
+
+        return static(arguments[1:])
+    return main(arguments, SANITIZE_USAGE, "nacre sanitize", misused=2)

@@ -1,0 +1,33 @@
+"""The page: one file, which opens from a disk."""
+
+import json
+import os
+
+MOST_BYTES = 4_500_000
+
+
+def _script(data):
+    return json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
+
+
+def page(launches):
+    """The launches as a page. What would make it too large is left out, and the page says so."""
+    from ._record import document
+
+    data = document(launches)
+    text = _script(data)
+    while len(text) > MOST_BYTES:  # the accesses of fewer programs
+        largest = max(data["launches"], key=lambda launch: len(launch["accesses"]))
+        if not largest["accesses"]:
+            break
+        kept = {access["program"] for access in largest["accesses"]}
+        kept = set(sorted(kept)[: len(kept) // 2])
+        largest["left_out"] += sum(access["program"] not in kept for access in largest["accesses"])
+        largest["accesses"] = [access for access in largest["accesses"] if access["program"] in kept]
+        text = _script(data)
+    folder = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(folder, "page.html")) as file:
+        template = file.read()
+    with open(os.path.join(folder, "page.js")) as file:
+        script = file.read()
+    return template.replace("/*SCRIPT*/", script).replace("/*DATA*/", f"const DATA = {text};")

@@ -1,0 +1,70 @@
+"""`nacre viz`: the launches of a script as a page, as text or as JSON."""
+
+import json
+import sys
+
+USAGE = """usage: nacre viz [options] script.py [args...]
+
+  -o FILE         the page (default: viz.html), or with --json the JSON; with --text: standard output
+  --text          as text, for terminals
+  --json          as JSON
+  --kernel NAME   only launches of this kernel
+  --lanes N       keep at most so many lanes of a launch (default 200000); the rest is summed up
+"""
+
+
+def _parse(arguments):
+    options = {"form": "html", "output": None, "kernel": None, "lanes": None}
+    while arguments and arguments[0].startswith("-"):
+        option, *arguments = arguments
+        if option in ("--text", "--json"):
+            options["form"] = option[2:]
+            continue
+        names = {"-o": "output", "--kernel": "kernel", "--lanes": "lanes"}
+        name, equals, value = option.partition("=")
+        if name not in names:
+            raise ValueError(f"there is no option {option}")
+        if not equals:
+            if not arguments:
+                raise ValueError(f"{option} needs a value")
+            value, *arguments = arguments
+        options[names[name]] = value
+    if not arguments:
+        raise ValueError("no script is given")
+    if options["lanes"] is not None:
+        options["lanes"] = int(options["lanes"])
+    return options, arguments
+
+
+def main(arguments):
+    from .._run import run
+    from . import _record
+    from ._page import page
+    from ._text import text
+
+    if arguments and arguments[0] in ("-h", "--help"):
+        print(USAGE, end="")
+        return 0
+    try:
+        options, rest = _parse(arguments)
+    except ValueError as error:
+        print(f"nacre viz: {error}\n{USAGE}", end="", file=sys.stderr)
+        return 2
+    _record.start(options["kernel"], options["lanes"] or _record.LANES)
+    try:
+        status = run(rest) or 0
+    finally:
+        launches = _record.stop()
+    if options["form"] == "html":
+        output, content = options["output"] or "viz.html", page(launches)
+    elif options["form"] == "json":
+        output, content = options["output"], json.dumps(_record.document(launches))
+    else:
+        output, content = options["output"], text(launches)
+    if output is None:
+        print(content)
+    else:
+        with open(output, "w") as file:
+            file.write(content)
+        print(f"{output}: {len(launches)} launches", file=sys.stderr)
+    return status

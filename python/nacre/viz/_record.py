@@ -1,0 +1,167 @@
+"""Launches as they are recorded, and as JSON."""
+
+import linecache
+import sys
+import time
+from dataclasses import dataclass, field
+
+from .. import _core, knobs
+from ..sanitizer import _report
+from ..sanitizer._arrays import arrays
+from ..sanitizer._session import KINDS
+
+RECORD = 16  # besides the sanitizers' kinds (WatchedLaunch.h)
+LANES = 200_000  # lanes that are kept of a launch; more are summed up only
+VALUES = 4096  # elements of an array whose values are kept
+
+
+@dataclass
+class Launch:
+    """A launch: its kernel, its arrays before and after, what its programs accessed."""
+
+    kernel: str
+    grid: tuple
+    launched_at: str
+    file: str
+    first_line: int
+    source: list
+    constants: dict
+    arrays: list
+    seconds: float = 0.0
+    record: dict = field(default_factory=dict)
+    findings: list = field(default_factory=list)
+
+    def document(self):
+        """What the page is made from: plain values only."""
+        record = self.record
+        return {
+            "kernel": self.kernel, "grid": list(self.grid), "launched_at": self.launched_at, "file": self.file, "first_line": self.first_line,
+            "source": self.source, "constants": {name: repr(value) for name, value in self.constants.items()}, "seconds": self.seconds,
+            "arrays": self.arrays, "step": record.get("step", 1), "left_out": record.get("left_out", 0), "order": record.get("order", []),
+            "programs": [list(row) for row in record.get("programs", [])],
+            "sites": [dict(zip(("name", "file", "line", "column", "accesses", "lanes", "enabled", "bytes", "cache_lines"), row))
+                      for row in record.get("sites", [])],
+            "accesses": [self._access(row) for row in record.get("accesses", [])],
+            "findings": self.findings,
+        }  # fmt: skip
+
+    def _access(self, row):
+        program, name, effects, size, array, site, shape, addresses, lanes = row
+        facts = {"program": program, "name": name, "effects": effects, "size": size, "array": array, "site": site, "shape": list(shape)}
+        if array >= 0:
+            origin = self.arrays[array]["origin"]
+            facts["elements"] = _compressed([(address - origin) // size for address in addresses])
+        if lanes:
+            facts["lanes"] = _compressed(lanes)
+        return facts
+
+
+def _compressed(numbers):
+    """Runs of numbers that grow by one step: [first, step, count, first, step, count, ...]."""
+    runs = []
+    i = 0
+    while i < len(numbers):
+        step = numbers[i + 1] - numbers[i] if i + 1 < len(numbers) else 0
+        count = 1
+        while i + count < len(numbers) and numbers[i + count] - numbers[i + count - 1] == step:
+            count += 1
+        runs += [numbers[i], step, count]
+        i += count
+    return runs
+
+
+def _values(value):
+    """The first elements of an array as floats; None where they cannot be read."""
+    base = getattr(value, "base", value) if not hasattr(value, "shape") else value
+    try:
+        flat = base.reshape(-1)[:VALUES]
+        if hasattr(flat, "detach"):
+            flat = flat.detach().to("cpu").double()
+        else:
+            flat = flat.astype(float)
+        return [float(f"{number:.6g}") for number in flat.tolist()]
+    except (AttributeError, TypeError, RuntimeError, ValueError):
+        return None
+
+
+class Recording:
+    """The tool that records (python/core/launching/WatchedLaunch.h)."""
+
+    def __init__(self, kernel=None, lanes=LANES, kinds=("asan",)):
+        self.launches = []
+        self.kinds = kinds
+        self.kernel = kernel
+        self.lanes = lanes
+        self._open = []
+
+    def begin(self, kernel, values, grid, compiled, slots):
+        if self.kernel is not None and kernel is not self.kernel and kernel.__name__ != self.kernel:
+            return None
+        rows, is_complete = arrays(kernel, values)
+        shown = []
+        by_address = {}
+        for param, value in zip(kernel.params, values):
+            if hasattr(value, "data_ptr") or hasattr(value, "__array_interface__"):
+                by_address[param.name] = value
+        for begin, end, origin, _, name, type, shape, strides, size in rows:
+            shown.append({
+                "name": name, "type": type, "shape": list(shape), "strides": [stride // size for stride in strides], "size": size,
+                "origin": origin, "first": (begin - origin) // size, "last": (end - origin) // size - 1,
+                "before": _values(by_address[name]) if name in by_address else None,
+            })  # fmt: skip
+        code = kernel.fn.__code__
+        lines = kernel.src.splitlines() if getattr(kernel, "src", None) else []
+        first = linecache.getline(code.co_filename, code.co_firstlineno) and code.co_firstlineno
+        if first:
+            import inspect
+
+            try:
+                text, first = inspect.getsourcelines(kernel.fn)
+                lines = [line.rstrip("\n") for line in text]
+            except OSError:
+                pass
+        constants = {
+            param.name: getattr(value, "value", value) for param, value in zip(kernel.params, values)
+            if param.is_constexpr or isinstance(value, (bool, int, float, str))
+        }  # fmt: skip
+        launch = Launch(kernel.__name__, grid, _report._caller(), code.co_filename, first or 1, lines, constants, shown)
+        self._open.append((launch, by_address, rows, time.perf_counter()))
+        return RECORD | sum(KINDS[kind] for kind in self.kinds), self.lanes, rows, is_complete
+
+    def end(self, kernel, grid, record):
+        launch, by_address, rows, began = self._open.pop()
+        launch.seconds = time.perf_counter() - began
+        launch.findings = [_report.describe(raw, kernel.__name__, grid, rows) for raw in record.pop("findings")]
+        launch.record = record
+        for array in launch.arrays:
+            array["after"] = _values(by_address[array["name"]]) if array["name"] in by_address else None
+        self.launches.append(launch)
+
+
+_recording = None
+
+
+def start(kernel=None, lanes=LANES, kinds=("asan",)):
+    """Records every launch from now on, or those of one kernel. `kinds`: the sanitizers that look at them too; a program that leaves its
+    arrays is always ended there."""
+    global _recording
+    if _recording is not None:
+        raise RuntimeError("launches are recorded already; stop() first")
+    _recording = Recording(kernel, lanes, kinds)
+    knobs.compilation.watch = "accesses"
+    _core.set_launch_tool(_recording)
+    return _recording
+
+
+def stop():
+    """Ends it, and gives the launches."""
+    global _recording
+    ended, _recording = _recording, None
+    _core.set_launch_tool(None)
+    del knobs.compilation.watch
+    return ended.launches if ended else []
+
+
+def document(launches):
+    """The launches as JSON has them."""
+    return {"version": 1, "python": sys.version.split()[0], "launches": [launch.document() for launch in launches]}

@@ -1,0 +1,64 @@
+"""The text twin of the page, for terminals."""
+
+SHADES = " ░▒▓█"
+
+
+def _shade(value, most):
+    return SHADES[min(len(SHADES) - 1, int(value / most * (len(SHADES) - 1) + 0.999))] if most else SHADES[0]
+
+
+def _grid_map(launch, width=64):
+    """The grid, a letter for a program (or for several), shaded by the bytes it moves."""
+    programs = launch["programs"]
+    columns, rows = launch["grid"][0], max(1, len(programs) // max(1, launch["grid"][0]))
+    group = max(1, -(-columns // width))
+    lines = []
+    most = max((row[0] + row[1] for row in programs), default=0)
+    for row in range(min(rows, 32)):
+        cells = programs[row * columns : (row + 1) * columns]
+        parts = [cells[i : i + group] for i in range(0, len(cells), group)]
+        lines.append("  " + "".join(_shade(sum(cell[0] + cell[1] for cell in part) / len(part), most) for part in parts))
+    return lines
+
+
+def _share(part, whole):
+    return f"{100 * part / whole:.1f}%" if whole else "-"
+
+
+def text(launches, source=True):
+    """Launches, the grid as a map, and the kernel's lines with what each moves."""
+    from ._record import document
+
+    lines = []
+    for number, launch in enumerate(document(launches)["launches"]):
+        grid = " x ".join(map(str, launch["grid"]))
+        loaded, stored = sum(row[0] for row in launch["programs"]), sum(row[1] for row in launch["programs"])
+        lanes, enabled = sum(row[2] for row in launch["programs"]), sum(row[3] for row in launch["programs"])
+        constants = ", ".join(f"{name}={value}" for name, value in launch["constants"].items())
+        lines += [
+            f"launch {number}: {launch['kernel']}, grid {grid}, {launch['seconds'] * 1e3:.3f} ms watched, at {launch['launched_at']}",
+            f"  {constants}" if constants else "",
+            f"  {loaded} bytes loaded, {stored} bytes stored, {_share(lanes - enabled, lanes)} of the lanes masked off",
+        ]  # fmt: skip
+        for array in launch["arrays"]:
+            lines.append(f"  {array['name']}: {array['type']} {tuple(array['shape'])}")
+        if len(launch["programs"]) > 1:
+            lines += ["  bytes by program:", *_grid_map(launch)]
+        sites = {}
+        for site in launch["sites"]:
+            sites.setdefault((site["file"], site["line"]), []).append(site)
+        for i, line in enumerate(launch["source"]) if source else ():
+            at = sites.get((launch["file"], launch["first_line"] + i), [])
+            moved = sum(site["bytes"] for site in at)
+            note = ""
+            if at:
+                wanted, touched = moved, sum(site["cache_lines"] for site in at) * 64
+                masked = sum(site["lanes"] - site["enabled"] for site in at)
+                note = f"{moved:>12} B {_share(masked, sum(site['lanes'] for site in at)):>6} masked {_share(wanted, touched):>7} of lines used"
+            lines.append(f"  {launch['first_line'] + i:>5} {line:<80} {note}".rstrip())
+        for finding in launch["findings"]:
+            lines.append(f"  found: {finding['message']} at {finding['file']}:{finding['line']}")
+        if launch["left_out"]:
+            lines.append(f"  {launch['left_out']} accesses were summed up and not kept")
+        lines.append("")
+    return "\n".join(line for line in lines if line is not None)

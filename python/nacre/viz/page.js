@@ -1,0 +1,280 @@
+// The page of launches: state at the top, one function for each part of the page, everything drawn from DATA.
+"use strict";
+const $ = (id) => document.getElementById(id);
+const state = { launch: 0, program: 0, op: 0, timer: null };
+const launch = () => DATA.launches[state.launch];
+const number = (x) => Number.isInteger(x) ? x.toLocaleString("en") : Number(x).toPrecision(4);
+const percent = (part, whole) => whole ? (100 * part / whole).toFixed(1) + "%" : "–";
+const element = (tag, text, name) => { const made = document.createElement(tag); if (text !== undefined) made.textContent = text; if (name) made.className = name; return made; };
+const READS = 2, WRITES = 1;
+const theme = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+// Runs [first, step, count, ...] as single numbers.
+function expand(runs) {
+  const out = [];
+  for (let i = 0; i < runs.length; i += 3) for (let k = 0; k < runs[i + 2]; k++) out.push(runs[i] + k * runs[i + 1]);
+  return out;
+}
+
+function cached(key, make) {
+  const owner = launch();
+  owner.cache ??= {};
+  return owner.cache[key] ??= make();
+}
+const accessesOf = (program) => cached("program" + program, () => launch().accesses.filter((access) => access.program === program));
+function place(program) { const [x, y] = launch().grid; return [program % x, Math.floor(program / x) % y, Math.floor(program / x / y)]; }
+function programAt([x, y, z]) { const grid = launch().grid; return x + grid[0] * (y + grid[1] * z); }
+function findingsOf(program) { return launch().findings.filter((finding) => programAt(finding.program) === program); }
+
+function tip(event, text) {
+  const box = $("tip");
+  box.style.display = text ? "block" : "none";
+  if (!text) return;
+  box.textContent = text;
+  box.style.left = Math.min(event.clientX + 12, innerWidth - 320) + "px";
+  box.style.top = event.clientY + 12 + "px";
+}
+
+// From light to dark, t in [0, 1].
+function heat(t) {
+  const stops = [[237, 243, 250], [158, 202, 225], [66, 146, 198], [8, 81, 156], [8, 29, 88]];
+  const at = Math.min(0.9999, Math.max(0, t)) * (stops.length - 1), i = Math.floor(at), f = at - i;
+  return "rgb(" + stops[i].map((a, k) => Math.round(a + (stops[i + 1][k] - a) * f)) + ")";
+}
+
+// ---- The grid as a map
+
+function gridShape() {
+  const [x, y, z] = launch().grid;
+  if (y * z > 1) return [x, y * z];
+  const columns = Math.min(x, Math.max(32, Math.ceil(Math.sqrt(x))));
+  return [columns, Math.ceil(x / columns)];
+}
+function gridValue(program) {
+  const row = launch().programs[program];
+  if (!row) return 0;
+  const kind = $("colour").value;
+  return kind === "bytes" ? row[0] + row[1] : kind === "masked" ? row[2] - row[3] : findingsOf(program).length;
+}
+function drawGrid() {
+  const canvas = $("grid"), [columns, rows] = gridShape(), count = launch().programs.length;
+  const size = Math.max(2, Math.min(26, Math.floor(560 / columns), Math.floor(420 / rows)));
+  canvas.width = columns * size; canvas.height = rows * size; canvas.size = size;
+  const context = canvas.getContext("2d");
+  let most = 0;
+  for (let i = 0; i < count; i++) most = Math.max(most, gridValue(i));
+  for (let i = 0; i < count; i++) {
+    context.fillStyle = $("colour").value === "errors" ? (gridValue(i) ? "#c1121f" : heat(0)) : heat(most ? gridValue(i) / most : 0);
+    context.fillRect((i % columns) * size, Math.floor(i / columns) * size, size > 4 ? size - 1 : size, size > 4 ? size - 1 : size);
+  }
+  context.strokeStyle = theme("--write"); context.lineWidth = 2;
+  context.strokeRect((state.program % columns) * size, Math.floor(state.program / columns) * size, Math.max(3, size - 1), Math.max(3, size - 1));
+  const row = launch().programs[state.program] ?? [0, 0, 0, 0];
+  $("program").textContent = `program (${place(state.program)}): ${number(row[0])} bytes loaded, ${number(row[1])} stored, ${percent(row[2] - row[3], row[2])} of its lanes masked off` +
+    (state.program % launch().step ? `; its accesses are not kept (every ${launch().step}th program's are)` : "");
+}
+function programUnder(event) {
+  const canvas = $("grid"), box = canvas.getBoundingClientRect(), [columns] = gridShape();
+  const scale = canvas.width / box.width;
+  const x = Math.floor((event.clientX - box.left) * scale / canvas.size), y = Math.floor((event.clientY - box.top) * scale / canvas.size);
+  const program = y * columns + x;
+  return x < columns && program < launch().programs.length ? program : -1;
+}
+function drawAxes() {
+  const box = $("axes");
+  box.replaceChildren();
+  launch().grid.forEach((extent, axis) => {
+    if (extent === 1 && axis > 0) return;
+    const label = element("label", "xyz"[axis] + " "), slider = element("input");
+    slider.type = "range"; slider.min = 0; slider.max = extent - 1; slider.value = place(state.program)[axis]; slider.dataset.axis = axis;
+    slider.addEventListener("input", () => { const at = place(state.program); at[axis] = +slider.value; choose(programAt(at)); });
+    label.append(slider); box.append(label);
+  });
+}
+
+// ---- The operations of a program, and the arrays they touch
+
+function drawOperations() {
+  const box = $("ops"), all = accessesOf(state.program);
+  box.replaceChildren();
+  all.slice(0, 400).forEach((access, i) => {
+    const button = element("button", `${i + 1} ${access.name} ${access.array >= 0 ? launch().arrays[access.array].name : "?"}`, i === state.op ? "now" : "");
+    button.addEventListener("click", () => { state.op = i; drawProgram(); });
+    box.append(button);
+  });
+  if (all.length > 400) box.append(element("span", `and ${all.length - 400} more`, "soft"));
+  const access = all[state.op];
+  if (!access) { $("op").textContent = "nothing is kept of it"; return; }
+  const site = launch().sites[access.site], lanes = access.shape.reduce((a, b) => a * b, 1), enabled = access.elements ? expand(access.elements).length : 0;
+  const lines = new Set((access.elements ? expand(access.elements) : []).map((at) => Math.floor(at * access.size / 64)));
+  $("op").textContent = `${access.name} of a ${access.shape.length ? access.shape.join(" × ") + " tile" : "scalar"}, ${access.size} bytes each, line ${site.line}: ` +
+    `${enabled} of ${lanes} lanes, ${enabled * access.size} bytes wanted in ${lines.size} cache lines (${percent(enabled * access.size, lines.size * 64)} of them used)`;
+}
+function drawFindings() {
+  const box = $("findings");
+  box.replaceChildren();
+  for (const finding of launch().findings) box.append(element("div", `${finding.kind}: ${finding.message} (line ${finding.line})`, "bug"));
+}
+// element -> [reads, writes] of what is shown
+function touched(array) {
+  const show = $("show").value, counts = new Map();
+  const chosen = show === "heat" ? launch().accesses : show === "program" ? accessesOf(state.program) : accessesOf(state.program).slice(state.op, state.op + 1);
+  for (const access of chosen) {
+    if (access.array !== array || !access.elements) continue;
+    for (const at of expand(access.elements)) {
+      let entry = counts.get(at);
+      if (!entry) counts.set(at, entry = [0, 0]);
+      if (access.effects & READS) entry[0]++;
+      if (access.effects & WRITES) entry[1]++;
+    }
+  }
+  return counts;
+}
+// Rows and columns of an array, and where the element at a place lies in memory.
+function layout(array) {
+  const shape = array.shape.length ? array.shape : [1], strides = array.strides.length ? array.strides : [1];
+  if (shape.length === 1) {
+    const columns = Math.min(shape[0], 128);
+    return { columns, rows: Math.ceil(shape[0] / Math.max(1, columns)), at: (r, c) => r * columns + c < shape[0] ? (r * columns + c) * strides[0] : null, name: (r, c) => r * columns + c };
+  }
+  const outer = shape.slice(0, -1), rows = outer.reduce((a, b) => a * b, 1), last = shape.length - 1;
+  const index = (r) => { const out = []; for (let axis = outer.length - 1; axis >= 0; axis--) { out.unshift(r % outer[axis]); r = Math.floor(r / outer[axis]); } return out; };
+  return { columns: shape[last], rows, at: (r, c) => index(r).reduce((sum, i, axis) => sum + i * strides[axis], c * strides[last]), name: (r, c) => [...index(r), c].join(", ") };
+}
+function drawArrays() {
+  const box = $("arrays"), mode = $("value").value;
+  box.replaceChildren();
+  launch().arrays.forEach((array, number_) => {
+    const part = layout(array), rows = Math.min(part.rows, 512), columns = Math.min(part.columns, 1024);
+    box.append(element("div", `${array.name}: ${array.type} (${array.shape.join(", ")})` + (rows < part.rows || columns < part.columns ? `, the first ${rows} × ${columns} shown` : ""), "soft"));
+    if (!rows || !columns) return;
+    const size = Math.max(1, Math.min(14, Math.floor(1100 / columns), Math.floor(360 / rows)));
+    const canvas = element("canvas");
+    canvas.width = columns * size; canvas.height = rows * size; canvas.dataset.array = array.name;
+    const context = canvas.getContext("2d"), counts = touched(number_), values = mode === "access" ? null : array[mode];
+    let most = 1, low = Infinity, high = -Infinity;
+    for (const [reads, writes] of counts.values()) most = Math.max(most, reads + writes);
+    for (const value of values ?? []) if (Number.isFinite(value)) { low = Math.min(low, value); high = Math.max(high, value); }
+    for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) {
+      const at = part.at(r, c);
+      if (at === null) continue;
+      const entry = counts.get(at), flat = r * part.columns + c;
+      if (values) context.fillStyle = flat < values.length && Number.isFinite(values[flat]) ? heat(high > low ? (values[flat] - low) / (high - low) : 0.5) : theme("--back");
+      else if (!entry) context.fillStyle = theme("--line");
+      else if ($("show").value === "heat") context.fillStyle = heat(0.15 + 0.85 * (entry[0] + entry[1]) / most);
+      else context.fillStyle = theme(entry[0] && entry[1] ? "--both" : entry[1] ? "--write" : "--read");
+      context.fillRect(c * size, r * size, size > 3 ? size - 1 : size, size > 3 ? size - 1 : size);
+    }
+    const outside = [...counts.keys()].filter((at) => at < array.first || at > array.last).length;
+    canvas.addEventListener("mousemove", (event) => {
+      const bounds = canvas.getBoundingClientRect(), scale = canvas.width / bounds.width;
+      const r = Math.floor((event.clientY - bounds.top) * scale / size), c = Math.floor((event.clientX - bounds.left) * scale / size);
+      if (r < 0 || c < 0 || r >= rows || c >= columns) return tip(event, "");
+      const at = part.at(r, c), entry = counts.get(at) ?? [0, 0], flat = r * part.columns + c, value = (list) => list && flat < list.length ? number(list[flat]) : "?";
+      tip(event, `${array.name}[${part.name(r, c)}]: ${value(array.before)} before, ${value(array.after)} after; ${entry[0]} reads, ${entry[1]} writes`);
+    });
+    canvas.addEventListener("mouseleave", (event) => tip(event, ""));
+    box.append(canvas);
+    if (outside) box.append(element("div", `${outside} accesses outside of ${array.name}`, "bug"));
+  });
+}
+
+// ---- Source, launches
+
+function drawSource() {
+  const box = $("code"), owner = launch(), access = accessesOf(state.program)[state.op];
+  const current = access ? owner.sites[access.site].line : -1, bytes = new Map();
+  for (const site of owner.sites) if (site.file === owner.file) {
+    const entry = bytes.get(site.line) ?? { bytes: 0, lanes: 0, enabled: 0, lines: 0 };
+    entry.bytes += site.bytes; entry.lanes += site.lanes; entry.enabled += site.enabled; entry.lines += site.cache_lines;
+    bytes.set(site.line, entry);
+  }
+  box.replaceChildren();
+  owner.source.forEach((text, i) => {
+    const line = owner.first_line + i, row = element("div", undefined, line === current ? "now" : ""), entry = bytes.get(line);
+    row.append(element("span", line, "number"));
+    if (entry) row.append(element("span", `${number(entry.bytes)} B, ${percent(entry.lanes - entry.enabled, entry.lanes)} masked off, ${percent(entry.bytes, entry.lines * 64)} of cache lines used`, "note"));
+    row.append(text);
+    if (owner.findings.some((finding) => finding.line === line)) row.classList.add("bug");
+    row.addEventListener("click", () => {
+      const at = accessesOf(state.program).findIndex((candidate) => owner.sites[candidate.site].line === line);
+      if (at >= 0) { state.op = at; drawProgram(); }
+    });
+    box.append(row);
+  });
+}
+function sums(owner) {
+  const total = [0, 0, 0, 0];
+  for (const row of owner.programs) row.forEach((value, i) => total[i] += value);
+  return { kernel: owner.kernel, grid: owner.grid.join(" × "), programs: owner.programs.length, loaded: total[0], stored: total[1], masked: percent(total[2] - total[3], total[2]),
+    "time watched": (owner.seconds * 1e3).toFixed(3) + " ms", findings: owner.findings.length };
+}
+function drawAll() {
+  const table = $("all"), rows = DATA.launches.map(sums), names = Object.keys(rows[0] ?? {});
+  table.replaceChildren();
+  const head = element("tr");
+  for (const name of names) head.append(element("th", name));
+  table.append(head);
+  rows.forEach((values, i) => {
+    const row = element("tr");
+    for (const name of names) row.append(element("td", typeof values[name] === "number" ? number(values[name]) : values[name]));
+    row.style.cursor = "pointer";
+    row.addEventListener("click", () => selectLaunch(i));
+    table.append(row);
+  });
+}
+function drawComparison() {
+  const box = $("compare"), other = $("other").value;
+  box.replaceChildren();
+  if (other === "") return;
+  const a = sums(launch()), b = sums(DATA.launches[+other]), table = element("table");
+  const head = element("tr");
+  for (const text of ["", `launch ${state.launch}`, `launch ${other}`]) head.append(element("th", text));
+  table.append(head);
+  for (const name of Object.keys(a)) {
+    const row = element("tr");
+    for (const text of [name, a[name], b[name]]) row.append(element("td", typeof text === "number" ? number(text) : text));
+    table.append(row);
+  }
+  box.append(table);
+}
+
+// ---- Choosing
+
+function drawProgram() { drawOperations(); drawArrays(); drawSource(); }
+function choose(program) { state.program = Math.max(0, Math.min(launch().programs.length - 1, program)); state.op = 0; drawGrid(); drawAxes(); drawProgram(); }
+function selectLaunch(i) {
+  state.launch = i; state.program = 0; state.op = 0;
+  $("launch").value = i;
+  const owner = launch(), constants = Object.entries(owner.constants).map(([name, value]) => `${name}=${value}`).join(", ");
+  $("facts").textContent = `grid ${owner.grid.join(" × ")} · ${constants} · launched at ${owner.launched_at}` +
+    (owner.step > 1 ? ` · accesses kept of every ${owner.step}th program` : "") + (owner.left_out ? ` · ${owner.left_out} accesses summed up only` : "");
+  drawGrid(); drawAxes(); drawFindings(); drawProgram(); drawComparison();
+}
+function start() {
+  if (!DATA.launches.length) { $("facts").textContent = "no kernel was launched"; return; }
+  DATA.launches.forEach((owner, i) => { $("launch").append(new Option(`${i}: ${owner.kernel}`, i)); });
+  $("other").append(new Option("none", ""));
+  DATA.launches.forEach((owner, i) => $("other").append(new Option(`${i}: ${owner.kernel}`, i)));
+  $("launch").addEventListener("change", () => selectLaunch(+$("launch").value));
+  $("other").addEventListener("change", drawComparison);
+  $("colour").addEventListener("change", drawGrid);
+  $("show").addEventListener("change", drawArrays);
+  $("value").addEventListener("change", drawArrays);
+  $("grid").addEventListener("click", (event) => { const program = programUnder(event); if (program >= 0) choose(program); });
+  $("grid").addEventListener("mousemove", (event) => { const program = programUnder(event); tip(event, program < 0 ? "" : `program (${place(program)}): ${number(gridValue(program))}`); });
+  $("grid").addEventListener("mouseleave", (event) => tip(event, ""));
+  $("grid").addEventListener("keydown", (event) => {
+    const [columns] = gridShape(), by = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns }[event.key];
+    if (by) { event.preventDefault(); choose(state.program + by); }
+  });
+  $("play").addEventListener("click", () => {
+    if (state.timer) { clearInterval(state.timer); state.timer = null; $("play").textContent = "play"; return; }
+    let i = 0;
+    $("play").textContent = "stop";
+    state.timer = setInterval(() => { const order = launch().order; if (i >= order.length) { $("play").click(); return; } choose(order[i++]); }, 120);
+  });
+  drawAll();
+  selectLaunch(0);
+}
+start();

@@ -1,0 +1,246 @@
+// See LaunchSanitizer.h. Arithmetic has a file of its own.
+#include "sanitizer/LaunchSanitizer.h"
+#include "compiler/language/meaning/Type.h"
+#include "compiler/reference/MemoryMap.h"
+#include "compiler/reference/Vectorised.h"
+#include <algorithm>
+
+namespace nacre::sanitizer {
+
+namespace {
+
+constexpr size_t shownLanes = 4;
+
+// Visits the lanes that the mask lets through.
+template <typename Visit> void forEachLane(const WatchedAccess &access, Visit visit) {
+  for (int64_t lane = 0; lane < access.elements; ++lane)
+    if (!access.mask || access.mask[lane])
+      visit(lane, access.addresses[lane]);
+}
+
+void noteLane(Finding &finding, int64_t lane, uint64_t address) {
+  if (finding.laneCount++ == 0)
+    finding.address = address;
+  if (finding.lanes.size() < shownLanes)
+    finding.lanes.push_back(lane);
+}
+
+std::array<uint32_t, 3> programOf(const WatchedProgram &program) {
+  return {program.id[0], program.id[1], program.id[2]};
+}
+
+std::array<uint32_t, 3> programOf(uint32_t number, const uint32_t *grid) {
+  return {number % grid[0], number / grid[0] % grid[1], number / grid[0] / grid[1]};
+}
+
+} // namespace
+
+LaunchSanitizer::LaunchSanitizer(LaunchFacts given, uint32_t kinds, bool goesOn)
+    : facts(std::move(given)), kinds(kinds), goesOn(goesOn),
+      shadow(uint64_t(facts.grid[0]) * facts.grid[1] * facts.grid[2]) {
+  if (kinds & Uninitialised) {
+    Unwritten::shared().refresh();
+    unwritten = Unwritten::shared().areas();
+  }
+}
+
+bool LaunchSanitizer::access(const WatchedAccess &access) {
+  if (kinds & Races) {
+    struct Running {
+      const LaunchSanitizer *launch = nullptr;
+      uint64_t program = 0;
+    };
+    thread_local Running running; // a thread runs one program after the other
+    if (running.launch == this && running.program != access.program.number)
+      shadow.clocks.forget(static_cast<uint32_t>(running.program));
+    running = {this, access.program.number};
+  }
+  if (access.effects & AccessAcquires) {
+    if (kinds & Races)
+      synchronise(access);
+    return true;
+  }
+  if ((kinds & Bounds) && !checkBounds(access)) {
+    isBroken = true;
+    return false;
+  }
+  if (kinds & Uninitialised)
+    checkWritten(access);
+  if (kinds & Races) {
+    checkRaces(access);
+    if (access.effects & AccessReleases)
+      synchronise(access);
+  }
+  return true;
+}
+
+bool LaunchSanitizer::event(const WatchedEvent &event) {
+  if ((kinds & Arithmetic) && event.head.kind == "arithmetic")
+    checkArithmetic(event);
+  return true;
+}
+
+Finding LaunchSanitizer::about(const WatchedAccess &access, Kind kind, std::string what) const {
+  Finding finding{kind, std::move(what), {}};
+  finding.party = {access.name,
+                   access.file,
+                   access.line,
+                   access.column,
+                   (access.effects & AccessWrites) != 0,
+                   (access.effects & AccessAtomic) != 0,
+                   programOf(access.program)};
+  finding.size = access.size;
+  finding.type = Type::scalar(static_cast<ScalarKind>(access.kind)).str();
+  finding.array = facts.arrayOf(access.argument);
+  finding.shape.assign(access.shape.begin(), access.shape.end());
+  finding.isMasked = access.mask != nullptr;
+  return finding;
+}
+
+void LaunchSanitizer::add(Finding finding) {
+  std::lock_guard<std::mutex> guard(lock);
+  auto isSame = [&](const Finding &other) {
+    auto samePlace = [](const Party &a, const Party &b) {
+      return a.line == b.line && a.column == b.column && a.file == b.file;
+    };
+    return other.kind == finding.kind && other.what == finding.what && samePlace(other.party, finding.party) &&
+           other.other.has_value() == finding.other.has_value() &&
+           (!other.other || samePlace(*other.other, *finding.other));
+  };
+  for (Finding &other : found)
+    if (isSame(other)) {
+      ++other.repeats;
+      return;
+    }
+  found.push_back(std::move(finding));
+}
+
+bool LaunchSanitizer::checkBounds(const WatchedAccess &access) {
+  const Array *own = facts.arrayOf(access.argument);
+  bool writes = access.effects & AccessWrites;
+  bool isForbidden = own && own->isReadOnly && writes;
+  if (own && own->isDense && !isForbidden) { // nearly always: the lowest and the highest address tell it all
+    uint64_t low = UINT64_MAX, high = 0;
+    const uint64_t *addresses = access.addresses;
+    const uint8_t *mask = access.mask;
+    int64_t count = access.elements;
+    vectorised([&]() NACRE_LOOP {
+      if (!mask) {
+        for (int64_t i = 0; i < count; ++i) {
+          low = std::min(low, addresses[i]);
+          high = std::max(high, addresses[i]);
+        }
+      } else {
+        for (int64_t i = 0; i < count; ++i) {
+          low = std::min(low, mask[i] ? addresses[i] : UINT64_MAX);
+          high = std::max(high, mask[i] ? addresses[i] : 0);
+        }
+      }
+    });
+    if (low > high || (low >= own->begin && high <= own->end && access.size <= own->end - high))
+      return true;
+  }
+  if (!own && access.argument != -2 && !facts.isComplete)
+    return true; // it may be memory that the launch does not know
+  Finding finding = about(access, Bounds, isForbidden ? "read-only" : "out of bounds");
+  ProcessMemory process;
+  forEachLane(access, [&](int64_t lane, uint64_t address) {
+    bool isAllowed = !isForbidden;
+    if (own)
+      isAllowed &= own->contains(address, access.size);
+    else
+      isAllowed = std::any_of(facts.arrays.begin(), facts.arrays.end(),
+                              [&](const Array &array) { return array.contains(address, access.size); }) ||
+                  (access.argument == -2 && process.allows(address, access.size, writes));
+    if (!isAllowed)
+      noteLane(finding, lane, address);
+  });
+  if (finding.laneCount == 0)
+    return true;
+  if (!finding.array)
+    finding.array = facts.nearest(finding.address);
+  add(std::move(finding));
+  return false;
+}
+
+void LaunchSanitizer::checkWritten(const WatchedAccess &access) {
+  if (unwritten.empty())
+    return;
+  Finding finding = about(access, Uninitialised, "read of what nobody wrote");
+  Unwritten::Area *area = nullptr;
+  forEachLane(access, [&](int64_t lane, uint64_t address) {
+    if (!area || address < area->begin || address >= area->end) {
+      auto after = std::upper_bound(unwritten.begin(), unwritten.end(), address,
+                                    [](uint64_t value, const auto &candidate) { return value < candidate->begin; });
+      area = after == unwritten.begin() ? nullptr : std::prev(after)->get();
+      if (!area || address >= area->end) {
+        area = nullptr;
+        return;
+      }
+    }
+    auto *bytes = area->isUnwritten.data() + (address - area->begin);
+    uint64_t count = std::min<uint64_t>(access.size, area->end - address);
+    if ((access.effects & AccessReads) && std::any_of(bytes, bytes + count, [](uint8_t byte) { return byte != 0; }))
+      noteLane(finding, lane, address);
+    if (access.effects & AccessWrites)
+      std::fill(bytes, bytes + count, 0);
+  });
+  if (finding.laneCount != 0)
+    add(std::move(finding));
+}
+
+uint32_t LaunchSanitizer::siteOf(const WatchedAccess &access) {
+  std::lock_guard<std::mutex> guard(lock);
+  // The compiled kernel's own texts: one address for one file.
+  auto [place, isNew] = siteNumbers.try_emplace(
+      {access.file, uint64_t(access.line) << 32 | access.column << 5 | access.effects}, uint32_t(sites.size()));
+  if (isNew)
+    sites.push_back(about(access, Races, "").party);
+  return place->second;
+}
+
+void LaunchSanitizer::checkRaces(const WatchedAccess &access) {
+  auto program = static_cast<uint32_t>(access.program.number);
+  bool reads = access.effects & AccessReads, writes = access.effects & AccessWrites;
+  uint32_t site = siteOf(access) | (access.effects & AccessAtomic ? Touch::atomicBit : 0);
+  Touch touch{program + 1, shadow.clocks.now(program), site};
+  std::vector<std::pair<ShadowMemory::Result, Finding>> races;
+  {
+    ShadowMemory::Cursor cursor(shadow);
+    forEachLane(access, [&](int64_t lane, uint64_t address) {
+      ShadowMemory::Result result = cursor.access(address, access.size, touch, reads, writes);
+      if (result.race == ShadowMemory::Race::None)
+        return;
+      for (auto &[other, finding] : races)
+        if (other.race == result.race && other.other.site == result.other.site)
+          return noteLane(finding, lane, address);
+      const char *what = result.race == ShadowMemory::Race::ReadAfterWrite    ? "read after write"
+                         : result.race == ShadowMemory::Race::WriteAfterWrite ? "write after write"
+                                                                              : "write after read";
+      races.emplace_back(result, about(access, Races, what));
+      noteLane(races.back().second, lane, address);
+    });
+  }
+  for (auto &[result, finding] : races) {
+    {
+      std::lock_guard<std::mutex> guard(lock);
+      finding.other = sites[result.other.site & ~Touch::atomicBit];
+    }
+    finding.other->program = programOf(result.other.program - 1, facts.grid);
+    if (!finding.array)
+      finding.array = facts.nearest(finding.address);
+    add(std::move(finding));
+  }
+}
+
+void LaunchSanitizer::synchronise(const WatchedAccess &access) {
+  auto program = static_cast<uint32_t>(access.program.number);
+  forEachLane(access, [&](int64_t, uint64_t address) {
+    if (access.effects & AccessAcquires)
+      shadow.clocks.acquire(program, address);
+    else
+      shadow.clocks.release(program, address);
+  });
+}
+
+} // namespace nacre::sanitizer

@@ -1,0 +1,49 @@
+// Watches one launch and collects what is wrong in it.
+#pragma once
+
+#include "runtime/launch/LaunchWatcher.h"
+#include "sanitizer/Finding.h"
+#include "sanitizer/ShadowMemory.h"
+#include "sanitizer/Unwritten.h"
+#include <atomic>
+#include <map>
+#include <mutex>
+
+namespace nacre::sanitizer {
+
+class LaunchSanitizer : public LaunchWatcher {
+public:
+  // `kinds`: of Kind. `goesOn`: a program that leaves its arrays is ended and the others run; else the launch is.
+  LaunchSanitizer(LaunchFacts facts, uint32_t kinds, bool goesOn);
+
+  bool access(const WatchedAccess &access) override;
+  bool event(const WatchedEvent &event) override;
+  bool isDone() const override { return !goesOn && isBroken.load(std::memory_order_relaxed); }
+
+  // In the order in which they were found; one for each place (or pair of places) and kind.
+  const std::vector<Finding> &findings() const { return found; }
+  const LaunchFacts facts;
+
+private:
+  bool checkBounds(const WatchedAccess &access);
+  void checkRaces(const WatchedAccess &access);
+  void checkWritten(const WatchedAccess &access);
+  void checkArithmetic(const WatchedEvent &event);
+  void synchronise(const WatchedAccess &access);
+  uint32_t siteOf(const WatchedAccess &access);
+  // Adds it, or counts it where the same was found before.
+  void add(Finding finding);
+  Finding about(const WatchedAccess &access, Kind kind, std::string what) const;
+
+  uint32_t kinds;
+  bool goesOn;
+  std::atomic<bool> isBroken{false};
+  ShadowMemory shadow;
+  std::vector<std::shared_ptr<Unwritten::Area>> unwritten;
+  std::mutex lock; // guards what follows
+  std::vector<Finding> found;
+  std::vector<Party> sites; // without programs
+  std::map<std::pair<const char *, uint64_t>, uint32_t> siteNumbers;
+};
+
+} // namespace nacre::sanitizer

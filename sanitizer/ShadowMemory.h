@@ -1,0 +1,93 @@
+// What the race detector remembers of memory: for every element touched in a launch, which program wrote it last and
+// which read it, and how programs are ordered by what they released and acquired.
+//
+// Programs of a launch run in no order, whatever thread they happen to share: an access of one program and an access of
+// another to the same element race unless one is ordered before the other, or both read, or both are atomic. Order
+// comes from atomics alone: an access that releases publishes what its program has seen at an address, one that
+// acquires takes over what was published there. Each program counts its releases (its clock); an access is ordered
+// before all that has seen the clock at which it happened.
+#pragma once
+
+#include "llvm/ADT/DenseMap.h"
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace nacre::sanitizer {
+
+// One access as the memory remembers it.
+struct Touch {
+  uint32_t program = 0; // its number and 1; 0: nobody
+  uint32_t clock = 0;
+  uint32_t site = 0; // of the launch's list of places; the highest bit: atomic
+  static constexpr uint32_t atomicBit = uint32_t(1) << 31;
+  bool isAtomic() const { return site & atomicBit; }
+};
+
+// Who has seen what of whom.
+class Clocks {
+public:
+  explicit Clocks(uint64_t programs) : programs(programs) {}
+  // The clock at which the program's accesses happen now.
+  uint32_t now(uint32_t program);
+  // Whether a touch of another program is ordered before what `program` does now.
+  bool isBefore(const Touch &touch, uint32_t program);
+  void release(uint32_t program, uint64_t address);
+  void acquire(uint32_t program, uint64_t address);
+  // The program has ended.
+  void forget(uint32_t program);
+  // Nobody has synchronised so far: nothing is ordered.
+  bool isIdle() const { return !used.load(std::memory_order_acquire); }
+
+private:
+  using Vector = std::vector<uint32_t>; // by program: the clock that was seen, from 1 on
+  Vector &of(uint32_t program);
+
+  uint64_t programs;
+  std::atomic<bool> used{false};
+  std::mutex lock; // guards what follows
+  llvm::DenseMap<uint32_t, Vector> seen;
+  llvm::DenseMap<uint64_t, Vector> published; // by address
+};
+
+class ShadowMemory {
+public:
+  explicit ShadowMemory(uint64_t programs) : clocks(programs) {}
+  Clocks clocks;
+
+  enum class Race { None, ReadAfterWrite, WriteAfterWrite, WriteAfterRead };
+  struct Result {
+    Race race = Race::None;
+    Touch other;
+  };
+  // One element is accessed by `touch`; says with whom that races, and remembers it. `lane` after lane of one access:
+  // neighbours share a page, which is looked for once.
+  class Cursor {
+  public:
+    explicit Cursor(ShadowMemory &memory) : memory(memory) {}
+    ~Cursor();
+    Result access(uint64_t address, uint32_t size, const Touch &touch, bool reads, bool writes);
+
+  private:
+    struct Page *page = nullptr;
+    uint64_t number = 0;
+    ShadowMemory &memory;
+  };
+
+private:
+  friend class Cursor;
+  struct Page &find(uint64_t number);
+
+  static constexpr size_t shardCount = 64;
+  struct Shard {
+    std::mutex lock;
+    std::unordered_map<uint64_t, std::shared_ptr<struct Page>> pages;
+  };
+  std::array<Shard, shardCount> shards;
+};
+
+} // namespace nacre::sanitizer

@@ -1,0 +1,116 @@
+"""Reading profiles: trees, derived metrics, filters, differences, pages, conditions."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+from triton.profiler import viewer
+
+
+def node(name, metrics=None, children=()):
+    return {"frame": {"name": name, "type": "function"}, "metrics": metrics or {}, "children": list(children)}
+
+
+def kernel(name, time, count=1, **metrics):
+    return node(name, {"time (ns)": time, "count": count, "device_id": "0", "device_type": "CPU", **metrics})
+
+
+def write(path, factor=1):
+    root = node("ROOT", {"time (ns)": 0, "count": 0, "bytes": 0, "flops32": 0}, [
+        node("load", {}, [kernel("copy", 1000 * factor, 2, bytes=8000, flops32=0.0), kernel("fill", 500, bytes=1000)]),
+        kernel("/home/u/train.py:12@step", 3000, 3, flops32=6000.0),
+        node("__proton_launch_metadata", {}, [kernel("hidden", 10_000)]),
+        node("empty"),
+    ])  # fmt: skip
+    devices = {"CPU": {"0": {"arch": "znver4", "clock_rate": 1, "memory_clock_rate": 1, "bus_width": 1, "num_sms": 2, "peak_gbps": 10.0, "peak_flops32": 4e9}}}
+    path.write_text(json.dumps([root, devices]))
+    return str(path)
+
+
+@pytest.fixture
+def profile(tmp_path):
+    return write(tmp_path / "new.hatchet")
+
+
+def test_columns(profile):
+    graph, names = viewer.parse(["time/us", "avg_time/us", "gbyte/s", "tflop32/s", "time/%", "util"], profile)
+    table = {frame.name: frame.columns for frame in graph.frames()}
+    assert names[0] == "time/us (inc)"
+    assert table["ROOT"]["time/us (inc)"] == 4.5 and table["load"]["time/us (inc)"] == 1.5
+    assert table["copy"]["avg_time/us (inc)"] == 0.5 and table["copy"]["gbyte/s (inc)"] == 8.0
+    assert table["load"]["time/% (inc)"] == pytest.approx(100 / 3)
+    assert table["copy"]["util"] == pytest.approx(0.8) and table["/home/u/train.py:12@step"]["util"] == pytest.approx(0.5)
+    assert "hidden" not in table and "empty" not in table
+    assert list(graph.dataframe["name"])[0] == "ROOT" and list(graph.dataframe["time/us (inc)"])[0] == 4.5
+
+
+def test_spellings_of_tutorials(profile, capsys):
+    assert viewer.main(["-m", "tflops/s_time/s", profile]) == 0
+    assert viewer.main(["-m", "tflops8/s_time/s", profile]) == 0
+    shown = capsys.readouterr()
+    assert "ROOT" in shown.out and "Legend" in shown.out and "has no data for tflops8/s" in shown.err and "- 0.000 ROOT" in shown.out
+    with pytest.raises(ValueError, match="has no data"):
+        viewer.main(["-m", "tflop8/s", profile])
+
+
+def test_filters(profile, capsys):
+    viewer.main(["-m", "time/us", "-i", "cop.", profile])
+    shown = capsys.readouterr().out
+    assert "copy" in shown and "fill" not in shown and "load" in shown
+    viewer.main(["-m", "time/us", "-e", "load", profile])
+    assert "copy" not in capsys.readouterr().out
+    viewer.main(["-m", "time/us", "-t", "0.9", profile])
+    assert "fill" not in capsys.readouterr().out
+    viewer.main(["-m", "time/us", "-f", "function_line", "--print-sorted", profile])
+    shown = capsys.readouterr().out
+    assert "step@12" in shown and shown.index("step@12") < shown.index("copy")
+    with pytest.raises(ValueError):
+        viewer.main(["-i", "a", "-e", "b", profile])
+
+
+def test_list(profile, capsys):
+    viewer.main(["--list", profile])
+    assert "- time (ns)" in capsys.readouterr().out
+
+
+def test_difference(profile, tmp_path, capsys):
+    old = write(tmp_path / "old.hatchet", factor=3)
+    viewer.main(["-m", "time/us", "-diff", old, profile])
+    assert "-2.000 copy" in capsys.readouterr().out
+
+
+def test_conditions_for_ci(profile, tmp_path, capsys):
+    assert viewer.main(["--assert", "time/us<5", "--assert", "copy:avg_time/us<=0.5", profile]) == 0
+    assert viewer.main(["--assert", "time/us<4", profile]) == 1
+    assert "ROOT has 4.5" in capsys.readouterr().err
+    slower = write(tmp_path / "slower.hatchet", factor=1.1)
+    assert viewer.main(["--against", profile, "--tolerance", "3%", "-m", "time/ns", slower]) == 1
+    shown = capsys.readouterr().err
+    assert "ROOT > load > copy" in shown and "+10.0%" in shown
+    assert viewer.main(["--against", profile, "--tolerance", "15%", "-m", "time/ns", slower]) == 0
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+def test_page(profile, tmp_path):
+    """Opened from the disk: the flame graph zooms at a click, the table sorts, the comparison is there."""
+    old = write(tmp_path / "old.hatchet", factor=3)
+    page = tmp_path / "page.html"
+    viewer.main(["--html", str(page), "-diff", old, profile])
+    actions = """<script>
+      const frames = () => [...document.querySelectorAll('#flame .frame title')].map((title) => title.textContent.split(':')[0]);
+      const before = frames();
+      document.querySelectorAll('#flame .frame')[1].dispatchEvent(new MouseEvent('click'));
+      document.querySelectorAll('#table th')[0].click();
+      document.title = JSON.stringify({before, after: frames(), first: document.querySelector('#table td').textContent,
+        dots: document.querySelectorAll('#roofline circle').length, compare: document.getElementById('compare').textContent});
+    </script></body>"""
+    page.write_text(page.read_text().replace("</body>", actions))
+    shown = subprocess.run(
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=120
+    ).stdout
+    seen = json.loads(shown[shown.index("<title>") + 7 : shown.index("</title>")].replace("&gt;", ">"))
+    assert seen["before"][0] == "ROOT" and len(seen["before"]) == 5
+    assert seen["after"][0] == "load" and seen["after"][1:] == ["copy", "fill"]
+    assert seen["first"] == "load" and "-66.7%" in seen["compare"]
+    assert page.stat().st_size < 5_000_000

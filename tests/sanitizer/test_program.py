@@ -1,0 +1,199 @@
+"""`triton-san` and `nacre sanitize`: the words, the exit codes, the options, the two faults of TritonSan's examples."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import nacre
+import pytest
+
+pytest.importorskip("torch")
+
+OVERFLOW = '''\
+import torch
+
+import triton
+import triton.language as tl
+from triton.backends.triton_shared.driver import CPUDriver
+
+triton.runtime.driver.set_active(CPUDriver())
+
+
+@triton.jit
+def add_kernel(
+    x_ptr,
+    y_ptr,
+    output_ptr,
+    n_elements,
+    BLOCK_SIZE: tl.constexpr,
+):
+    pid = tl.program_id(axis=0)
+    block_start = pid * BLOCK_SIZE
+    offsets = block_start + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask)
+    y = tl.load(y_ptr + offsets, mask=mask)
+    output = x + y
+
+    # the mask of the store lets every lane through
+    everything = offsets >= 0
+    tl.store(output_ptr + offsets, output, mask=everything)
+
+
+size = 2049
+x, y, output = torch.rand(size), torch.rand(size), torch.empty(size)
+add_kernel[(triton.cdiv(size, 2048),)](x, y, output, size, BLOCK_SIZE=2048)
+print("not reached")
+'''
+
+RACE = '''\
+import torch
+
+import triton
+import triton.language as tl
+from triton.backends.triton_shared.driver import CPUDriver
+
+triton.runtime.driver.set_active(CPUDriver())
+
+
+# Every program of the grid stores to the
+# first two elements of the output, and
+# nothing says which of them comes last.
+#
+#
+#
+#
+#
+#
+#
+#
+#
+@triton.jit
+def write_kernel(
+    output_ptr,
+    BLOCK_SIZE: tl.constexpr,
+):
+    offsets = tl.arange(0, BLOCK_SIZE)
+    tl.store(output_ptr + offsets, offsets)
+
+
+output = torch.zeros(2, dtype=torch.int32)
+write_kernel[(128,)](output, BLOCK_SIZE=2)
+print("reached", output.tolist())
+'''
+
+
+def program(*arguments, **environment):
+    root = str(Path(nacre.__file__).parent.parent)
+    environment = {**os.environ, "PYTHONPATH": root, **environment}
+    start = [sys.executable, "-c", "import sys; from nacre.sanitizer._program import main; sys.exit(main())"]
+    return subprocess.run([*start, *map(str, arguments)], capture_output=True, text=True, env=environment, timeout=300)
+
+
+@pytest.fixture
+def script(tmp_path):
+    def write(text):
+        path = tmp_path / "script.py"
+        path.write_text(textwrap.dedent(text))
+        return path
+
+    return write
+
+
+def test_usage():
+    alone = program()
+    assert alone.returncode == 1 and "usage: triton-san asan|tsan" in alone.stderr
+    unknown = program("esan", "python", "x.py")
+    assert unknown.returncode == 1 and "there is no sanitizer 'esan'" in unknown.stderr and "usage:" in unknown.stderr
+
+
+def test_store_past_the_end(script):
+    path = script(OVERFLOW)
+    result = program("asan", sys.executable, path)
+    assert result.returncode not in (0, 66) and "reached" not in result.stdout
+    for words in (
+        "ERROR: AddressSanitizer: heap-buffer-overflow", "WRITE of size 4", f"in add_kernel {path}:28:", "program (1, 0, 0)",
+        "is located 0 bytes after 8196-byte region", "element 2049 of 'output_ptr' (valid: 0 to 2048)", "2047 of 2048 lanes, first (1)",
+        f"SUMMARY: AddressSanitizer: heap-buffer-overflow {path}:28:", "tl.store(output_ptr + offsets, output, mask=everything)\n", "^",
+    ):  # fmt: skip
+        assert words in result.stderr, words
+
+
+def test_programs_that_store_to_the_same_places(script):
+    path = script(RACE)
+    result = program("tsan", sys.executable, path)
+    assert result.returncode == 66 and "reached [0, 1]" in result.stdout, result.stderr
+    for words in (
+        "WARNING: ThreadSanitizer: data race", "write after write (WAW)", "Write of size 4", "Previous write", f"in write_kernel {path}:28:",
+        "'output_ptr'", f"SUMMARY: ThreadSanitizer: data race {path}:28:",
+    ):  # fmt: skip
+        assert words in result.stderr, words
+
+
+def test_the_variable_of_triton_shared(script):
+    path = script(RACE)
+    command = [sys.executable, "-m", "nacre", "run", str(path)]
+    root = str(Path(nacre.__file__).parent.parent)
+
+    def run(kind):
+        environment = {**os.environ, "PYTHONPATH": root, "TRITON_SHARED_SANITIZER_TYPE": kind}
+        return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+    assert run("tsan").returncode == 66
+    assert run("asan").returncode == 0
+    refused = run("msan")
+    assert refused.returncode != 0 and "expected asan or tsan" in refused.stderr
+
+
+def test_instrumentation_modes(script):
+    path = script(RACE)
+    command = [sys.executable, "-m", "nacre", "run", str(path)]
+    root = str(Path(nacre.__file__).parent.parent)
+
+    def run(mode):
+        environment = {**os.environ, "PYTHONPATH": root, "TRITON_INSTRUMENTATION_MODE": mode}
+        return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+    assert run("gsan").returncode == 66
+    assert "fpsan is not there" in run("fpsan").stderr
+
+
+def test_json_continue_most_and_kernel(script, tmp_path):
+    path = script("""\
+        import torch, triton
+        import triton.language as tl
+
+        @triton.jit
+        def first(x):
+            tl.store(x + tl.program_id(0) * 4 + tl.arange(0, 4), 1.0)
+
+        @triton.jit
+        def second(x):
+            tl.store(x + 5, 1.0)
+
+        x = torch.zeros(5)
+        first[(3,)](x)
+        second[(1,)](x)
+        print(x.tolist())
+    """)
+    file = tmp_path / "findings.json"
+    result = program("asan", "--continue", "--json", file, sys.executable, path)
+    assert result.returncode == 1 and result.stdout == "[1.0, 1.0, 1.0, 1.0, 0.0]\n", result.stderr
+    report = json.loads(file.read_text())
+    assert report["version"] == 1 and [finding["kernel"] for finding in report["findings"]] == ["first", "second"]
+    finding = report["findings"][0]
+    assert finding["argument"] == "x" and finding["element"] == 5 and finding["valid"] == [0, 4] and finding["lane_count"] == 3
+    assert finding["repeats"] == 1  # the third program
+    only = program("asan", "--continue", "--kernel", "^second$", sys.executable, path)
+    assert "in second" in only.stderr and "in first" not in only.stderr
+    few = program("asan", "--continue", "--max=1", sys.executable, path)
+    assert "in first" in few.stderr and "in second" not in few.stderr and "1 more findings were left out" in few.stderr
+
+
+def test_a_clean_script_ends_as_it_does_alone(script):
+    path = script("import sys\nprint('fine')\nsys.exit(3)\n")
+    result = program("all", sys.executable, path)
+    assert result.returncode == 3 and result.stdout == "fine\n" and result.stderr == ""

@@ -1,0 +1,135 @@
+"""The visualiser: what is recorded, the text, the page in a browser, triton_viz's calls."""
+
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+from nacre import viz
+
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out + offsets, tl.load(x + offsets, mask=mask) + tl.load(y + offsets, mask=mask), mask=mask)
+
+
+@triton.jit
+def past_the_end(x, BLOCK: tl.constexpr):
+    tl.store(x + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), 1.0)
+
+
+def launch(n=200, kernel=add):
+    kernel[(triton.cdiv(n, 64),)](np.arange(n, dtype=np.float32), np.ones(n, np.float32), np.zeros(n, np.float32), n, BLOCK=64)
+
+
+@pytest.fixture
+def launches():
+    viz.start()
+    try:
+        launch()
+        past_the_end[(3,)](np.zeros(20, np.float32), BLOCK=8)
+    finally:
+        found = viz.stop()
+    return found
+
+
+def test_what_is_recorded(launches):
+    first, second = viz.document(launches)["launches"]
+    assert first["kernel"] == "add" and first["grid"] == [4, 1, 1] and first["constants"] == {"n": "200", "BLOCK": "64"}
+    assert [row[:2] for row in first["programs"]] == [[512, 256]] * 3 + [[64, 32]]
+    assert first["programs"][3][2:] == [192, 24] and sorted(first["order"]) == [0, 1, 2, 3]
+    stores = [access for access in first["accesses"] if access["name"] == "store"]
+    assert {access["program"]: access["elements"] for access in stores}[3] == [192, 1, 8]
+    out = next(array for array in first["arrays"] if array["name"] == "out")
+    assert out["before"][5] == 0 and out["after"][5] == 6.0
+    assert second["findings"][0]["kind"] == "asan" and second["findings"][0]["program"] == [2, 0, 0]
+
+
+def test_text(launches):
+    shown = viz.text(launches)
+    assert "launch 0: add, grid 4 x 1 x 1" in shown and "21.9% of the lanes masked off" in shown and "out of bounds" in shown
+
+
+def in_browser(page, tmp_path, actions):
+    """What the actions leave as the page's title."""
+    path = tmp_path / "page.html"
+    path.write_text(page.replace("</body>", f"<script>{actions}</script></body>"))
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", path.as_uri()]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=180).stdout
+    return json.loads(shown[shown.index("<title>") + 7 : shown.index("</title>")].replace("&gt;", ">"))
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+def test_page_in_a_browser(launches, tmp_path):
+    page = viz.page(launches)
+    assert len(page) < 5_000_000 and "http://" not in page.replace("http://www.w3.org", "")
+    seen = in_browser(page, tmp_path, """
+      const program = () => document.getElementById('program').textContent, seen = {start: program()};
+      const slider = document.querySelector('#axes input');
+      slider.value = 3; slider.dispatchEvent(new Event('input')); seen.slid = program();
+      document.getElementById('grid').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowLeft'})); seen.key = program();
+      const grid = document.getElementById('grid'), box = grid.getBoundingClientRect();
+      grid.dispatchEvent(new MouseEvent('click', {clientX: box.left + 2, clientY: box.top + 2})); seen.click = program();
+      document.querySelectorAll('#ops button')[2].click(); seen.op = document.getElementById('op').textContent;
+      seen.line = document.querySelector('#code .now').textContent;
+      document.getElementById('show').value = 'heat'; document.getElementById('show').dispatchEvent(new Event('change'));
+      seen.arrays = document.querySelectorAll('#arrays canvas').length;
+      document.getElementById('launch').value = 1; document.getElementById('launch').dispatchEvent(new Event('change'));
+      seen.finding = document.getElementById('findings').textContent;
+      document.getElementById('other').value = 0; document.getElementById('other').dispatchEvent(new Event('change'));
+      seen.compare = document.getElementById('compare').textContent;
+      document.title = JSON.stringify(seen);
+    """)  # fmt: skip
+    assert seen["start"].startswith("program (0,0,0)") and seen["slid"].startswith("program (3,0,0): 64 bytes loaded")
+    assert seen["key"].startswith("program (2,0,0)") and seen["click"].startswith("program (0,0,0)")
+    assert seen["op"].startswith("store of a 64 tile") and "tl.store" in seen["line"] and seen["arrays"] == 3
+    assert "out of bounds" in seen["finding"] and "add" in seen["compare"]
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+def test_a_large_launch_stays_small_and_quick(tmp_path):
+    viz.start()
+    try:
+        launch(n=64 * 40_000)
+    finally:
+        launches = viz.stop()
+    page = viz.page(launches)
+    assert len(page) < 5_000_000
+    seen = in_browser(page, tmp_path, """
+      const begin = performance.now();
+      document.getElementById('grid').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}));
+      document.title = JSON.stringify({program: document.getElementById('program').textContent, took: performance.now() - begin});
+    """)  # fmt: skip
+    assert seen["program"].startswith("program (1,0,0)") and seen["took"] < 20_000
+
+
+def test_triton_viz_of_three_versions(tmp_path, monkeypatch):
+    import triton_viz
+    from triton_viz.interpreter import record_builder
+
+    monkeypatch.chdir(tmp_path)
+    record_builder.reset()
+    launch(kernel=triton_viz.trace(add))  # 1.1.1
+    assert not triton_viz.launch() and (tmp_path / "triton_viz.html").exists()
+    launch(kernel=triton_viz.trace(clients=triton_viz.Tracer())(add))  # 2.0
+    launch(kernel=triton_viz.trace("sanitizer")(add))  # 3.0
+    assert len(triton_viz.core.trace.launches) == 3
+    kinds = [type(record).__name__ for record in triton_viz.core.trace.launches[0].records]
+    assert kinds == ["Grid", "Load", "Load", "Store"] * 4
+    triton_viz.save("launches.tvz")
+    triton_viz.clear()
+    assert len(triton_viz.load("launches.tvz")) == 3
+    triton_viz.clear()
+    triton_viz.trace(past_the_end)[(3,)](np.zeros(20, np.float32), BLOCK=8)
+    assert list(triton_viz.launch()) == [(2, 0, 0)]
+    with pytest.raises(IndexError, match="out of bounds"):
+        triton_viz.trace("sanitizer")(past_the_end)[(3,)](np.zeros(20, np.float32), BLOCK=8)
+    with pytest.raises(ValueError, match="frontend"):
+        triton_viz.trace("tracer", frontend="nki")
+    with pytest.raises(AttributeError):
+        triton_viz.config.no_such_setting = True

@@ -1,0 +1,84 @@
+// See Recorder.h.
+#include "viz/Recorder.h"
+#include <algorithm>
+
+namespace nacre::viz {
+
+static constexpr uint64_t mostPrograms = 1 << 20; // with sums of their own
+static constexpr uint64_t recordedPrograms = 1024;
+
+Recorder::Recorder(const uint32_t (&grid)[3], uint64_t lanesKept) : lanesLeft(lanesKept) {
+  uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
+  step = std::max<uint64_t>(1, (count + recordedPrograms - 1) / recordedPrograms);
+  programs.resize(std::min(count, mostPrograms));
+}
+
+uint32_t Recorder::siteOf(const WatchedAccess &access) {
+  auto [place, isNew] = siteNumbers.try_emplace(
+      {access.file, uint64_t(access.line) << 32 | access.column << 5 | access.effects}, uint32_t(sites.size()));
+  if (isNew)
+    sites.push_back({access.name, access.file, access.line, access.column});
+  return place->second;
+}
+
+bool Recorder::access(const WatchedAccess &access) {
+  if (access.effects & AccessAcquires)
+    return true;
+  RecordedAccess kept{access.program.number,
+                      access.name,
+                      access.effects,
+                      access.kind,
+                      access.size,
+                      access.argument,
+                      {access.shape.begin(), access.shape.end()},
+                      {},
+                      {},
+                      0};
+  bool isKept = isRecorded(access.program.number);
+  std::vector<uint64_t> lines;
+  uint64_t enabled = 0;
+  for (int64_t lane = 0; lane < access.elements; ++lane) {
+    if (access.mask && !access.mask[lane])
+      continue;
+    ++enabled;
+    lines.push_back(access.addresses[lane] / 64);
+    if (isKept) {
+      kept.addresses.push_back(access.addresses[lane]);
+      kept.lanes.push_back(lane);
+    }
+  }
+  std::sort(lines.begin(), lines.end());
+  auto distinct = static_cast<uint64_t>(std::unique(lines.begin(), lines.end()) - lines.begin());
+  if (kept.lanes.size() == static_cast<size_t>(access.elements))
+    kept.lanes.clear();
+  std::lock_guard<std::mutex> guard(lock);
+  kept.site = siteOf(access);
+  Site &site = sites[kept.site];
+  ++site.accesses;
+  site.lanes += static_cast<uint64_t>(access.elements);
+  site.enabled += enabled;
+  site.bytes += enabled * access.size;
+  site.cacheLines += distinct;
+  if (access.program.number < programs.size()) {
+    ProgramSums &sums = programs[access.program.number];
+    if (sums.accesses++ == 0)
+      order.push_back(access.program.number);
+    sums.lanes += static_cast<uint64_t>(access.elements);
+    sums.enabled += enabled;
+    if (access.effects & AccessReads)
+      sums.loaded += enabled * access.size;
+    if (access.effects & AccessWrites)
+      sums.stored += enabled * access.size;
+  }
+  if (!isKept)
+    return true;
+  if (enabled > lanesLeft) {
+    ++leftOut;
+    return true;
+  }
+  lanesLeft -= enabled;
+  accesses.push_back(std::move(kept));
+  return true;
+}
+
+} // namespace nacre::viz
