@@ -13,9 +13,9 @@ static bool acquires(tile::MemoryOrder order) {
   return order == tile::MemoryOrder::Acquire || order == tile::MemoryOrder::AcquireRelease;
 }
 
-// Old values, where wanted, go from the thread that acted to all that hold copies of the element.
-static void shareOld(Lowering &lowering, Operation *op, MutableArrayRef<Value> old) {
-  gpu::Builder &b = lowering.b;
+// Through shared memory, element by element.
+void Lowering::shareResult(Operation *op, MutableArrayRef<Value> old) {
+  Lowering &lowering = *this;
   Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
   auto tensor = dyn_cast<RankedTensorType>(type);
   Value holder = lowering.actor(type);
@@ -69,7 +69,7 @@ LogicalResult Lowering::lowerAtomicRmw(tile::AtomicRmwOp op) {
     old.push_back(fromMemory(result, element));
   }
   if (access.wantsResult)
-    shareOld(*this, op, old);
+    shareResult(op, old);
   if (acquires(access.order) && !elements)
     barrier();
   define(op, old);
@@ -93,7 +93,7 @@ LogicalResult Lowering::lowerAtomicCas(tile::AtomicCasOp op) {
     old.push_back(fromMemory(bitcast(result, memory), element));
   }
   if (access.wantsResult)
-    shareOld(*this, op, old);
+    shareResult(op, old);
   if (acquires(access.order) && !elements)
     barrier();
   define(op, old);

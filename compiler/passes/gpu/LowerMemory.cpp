@@ -101,6 +101,9 @@ LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
     for (auto [reg, value] : llvm::zip(group, unpackWords(loaded, element, count)))
       results[reg] = value;
   }
+  // Somebody may write it meanwhile: threads that go by what they read have to have read the same.
+  if (op.getIsVolatile() && !isa<RankedTensorType>(type))
+    shareResult(op, results);
   define(op, results);
   return success();
 }

@@ -26,6 +26,13 @@ int64_t nacre::gpu::reduceScratch(tile::ReduceOp op) {
   return plan.partBits ? arrayStarts(exchangedTypes(op), plan.offsetCount()).back() : 0;
 }
 
+// One operation that gives the same for either order of its operands.
+static bool isCommutative(Region &region) {
+  Block &block = region.front();
+  return llvm::hasSingleElement(block.without_terminator()) &&
+         block.front().hasTrait<OpTrait::IsCommutative>();
+}
+
 namespace {
 
 class Reduction {
@@ -93,8 +100,21 @@ private:
       for (auto [place, value] : llvm::zip_equal(received, got))
         place.push_back(value);
     }
-    for (auto [value, other] : llvm::zip_equal(values, received))
-      value = combiner.combine(value, fromComponents(other));
+    if (isCommutative(op.getCombine())) {
+      for (auto [value, other] : llvm::zip_equal(values, received))
+        value = combiner.combine(value, fromComponents(other));
+      return;
+    }
+    // Left is what comes first along the axis: the two differ in the highest bit of the way between them.
+    unsigned axis = op.getAxis();
+    uint32_t way = layout.coordinate(layout.apply(Position{.reg = step.registers, .lane = step.lanes}), axis);
+    for (auto [reg, value] : llvm::enumerate(values)) {
+      Value bit = LLVM::AndOp::create(b, lowering.coordinate(layout, plan.groups[reg].front(), axis),
+                                      lowering.i32(llvm::bit_floor(way)));
+      Value isLeft = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, bit, lowering.i32(0));
+      Partial other = fromComponents(received[reg]);
+      value = combiner.combine(combiner.select(isLeft, value, other), combiner.select(isLeft, other, value));
+    }
   }
 
   void acrossWarps(SmallVector<Partial> &values) {

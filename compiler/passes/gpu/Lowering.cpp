@@ -347,7 +347,9 @@ LogicalResult Lowering::lower(Operation *op) {
         return success();
       })
       .Case([&](tile::ClockOp op) {
-        define(op, machine.clock(b));
+        Value now = machine.clock(b); // each thread has its own; all go by the first one's
+        shareResult(op, now);
+        define(op, now);
         return success();
       })
       .Case([&](tile::ProcessorOp op) {

@@ -96,6 +96,10 @@ public:
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lower(mlir::Operation *op);
 
+  // What one thread has read or done for all that hold copies of an element goes to them: the registers of the
+  // operation's result.
+  void shareResult(mlir::Operation *op, llvm::MutableArrayRef<mlir::Value> registers);
+
   // How many regions around the code being emitted run for single elements: threads part there, and do not meet.
   int elements = 0;
 

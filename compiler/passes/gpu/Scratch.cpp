@@ -27,6 +27,10 @@ static int64_t atomicBytes(Value old) {
 static int64_t bytesOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, int64_t>(op)
       .Case<tile::AtomicRmwOp, tile::AtomicCasOp>([](auto op) { return atomicBytes(op.getResult()); })
+      .Case([](tile::ClockOp op) { return sizeOf(op.getResult()); })
+      .Case([](tile::LoadOp op) -> int64_t {
+        return op.getIsVolatile() && !isa<RankedTensorType>(op.getType()) ? sizeOf(op.getResult()) : 0;
+      })
       .Case<tile::ExtractOp, tile::SplitOp, tile::ReshapeOp>([](auto op) { return sizeOf(op->getOperand(0)); })
       .Case([](tile::ConcatenateOp op) { return sizeOf(op.getResult()); })
       .Case([](tile::DotOp op) { return sizeOf(op.getA()) + sizeOf(op.getB()); })
