@@ -1,7 +1,7 @@
 // See StaticCheck.h.
 #include "sanitizer/StaticCheck.h"
-#include "compiler/ir/tile/Tile.h"
 #include "compiler/ir/tile/AccessEffects.h"
+#include "compiler/ir/tile/Tile.h"
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
 #include "mlir/Parser/Parser.h"
 #include "sanitizer/AffineForms.h"

@@ -99,8 +99,7 @@ public:
   void programsRun(const ProgramsRun &run) override {
     std::lock_guard<std::mutex> guard(lock);
     if (auto launch = open.find(run.launch); launch != open.end())
-      launch->second.slices.push_back(
-          {static_cast<uint32_t>(run.thread), run.begin, run.end, run.first, run.count});
+      launch->second.slices.push_back({static_cast<uint32_t>(run.thread), run.begin, run.end, run.first, run.count});
   }
   void launchTimes(const LaunchTimes &times) override { finish(times.launch, times.begin, times.end); }
   void launchEnd(const LaunchEvent &event) override {

@@ -1,8 +1,8 @@
 // See CheckAccesses.h.
 #include "compiler/passes/tile/CheckAccesses.h"
 #include "compiler/analysis/PointerRoots.h"
-#include "compiler/ir/tile/Tile.h"
 #include "compiler/ir/tile/AccessEffects.h"
+#include "compiler/ir/tile/Tile.h"
 #include "compiler/passes/tile/UserPlace.h"
 #include "llvm/ADT/bit.h"
 

@@ -1,7 +1,7 @@
 // See WatchArithmetic.h.
 #include "compiler/passes/tile/WatchArithmetic.h"
-#include "compiler/ir/tile/Tile.h"
 #include "compiler/ir/tile/KernelEvents.h"
+#include "compiler/ir/tile/Tile.h"
 #include "compiler/passes/tile/UserPlace.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"

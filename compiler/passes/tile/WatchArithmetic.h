@@ -6,8 +6,8 @@
 //     ==>  tile.print "<arithmetic, div int32, kernel.py, 7, 12>" %a, %b
 //          %q = arith.divsi %a, %b : tensor<8xi32>
 //
-// The prefix is an event's (compiler/ir/tile/KernelEvents.h). Divisions and shifts by constants that are fine, and functions of single
-// elements, are left alone.
+// The prefix is an event's (compiler/ir/tile/KernelEvents.h). Divisions and shifts by constants that are fine, and
+// functions of single elements, are left alone.
 #pragma once
 
 #include "mlir/Pass/Pass.h"

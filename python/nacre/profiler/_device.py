@@ -25,7 +25,7 @@ def _clock():
 @lru_cache(None)
 def _facts():
     facts = _core.info()
-    return {"arch": facts["cpu"], "clock_rate": _clock(), "memory_clock_rate": 0, "bus_width": 0, "num_sms": facts["cores"]}
+    return {"arch": facts["processor"], "clock_rate": _clock(), "memory_clock_rate": 0, "bus_width": 0, "num_sms": facts["cores"]}
 
 
 def devices():

@@ -143,8 +143,8 @@ void tellAccess(KernelContext *context, const uint32_t *programId, const char *a
     int64_t elements = 1;
     for (int64_t extent : extents)
       elements *= extent;
-    goesOn = self->shared->watcher->access({program, access, effects, kind, size, argument, extents, elements,
-                                            addresses, mask, file, line, column});
+    goesOn = self->shared->watcher->access(
+        {program, access, effects, kind, size, argument, extents, elements, addresses, mask, file, line, column});
   }
   if (!goesOn)
     leaveProgram(*self, program.number);

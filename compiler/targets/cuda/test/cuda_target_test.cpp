@@ -4,6 +4,7 @@
 #include "compiler/targets/cuda/PtxCode.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
+#include <cstring>
 #include <gtest/gtest.h>
 
 using namespace nacre;
@@ -25,8 +26,8 @@ define ptx_kernel void @scale(ptr addrspace(1) align 16 %x, float %f) #0 !dbg !4
   %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !dbg !7
   %a = getelementptr float, ptr addrspace(1) %x, i32 %t
   %v = load float, ptr addrspace(1) %a, align 4, !dbg !7
-  %m = fmul float %v, %f
-  %s = fadd float %m, %f, !dbg !8
+  %m = fmul contract float %v, %f
+  %s = fadd contract float %m, %f, !dbg !8
   %p = getelementptr float, ptr addrspace(3) @shared_memory, i32 %t
   store float %s, ptr addrspace(3) %p, align 4
   store float %s, ptr addrspace(1) %a, align 4, !dbg !8
@@ -73,10 +74,11 @@ TEST(PtxCode, SaysWhatTheKernelIs) {
   EXPECT_FALSE(contains(ptx, "cvta")) << "addresses of shared memory are short and know their space";
 }
 
-TEST(PtxCode, FusesOnlyWhenItMay) {
-  TargetOptions options;
-  options.fpFusion = false;
-  std::string ptx = ptxOf(kernelText, "80", options);
+TEST(PtxCode, FusesOnlyWhatMayBeFused) {
+  std::string text = kernelText;
+  for (size_t at; (at = text.find(" contract")) != std::string::npos;)
+    text.erase(at, strlen(" contract"));
+  std::string ptx = ptxOf(text.c_str(), "80");
   EXPECT_FALSE(contains(ptx, "fma.rn.f32")) << ptx;
 }
 
