@@ -118,6 +118,7 @@ def test_a_group_may_be_replaced():
         tl.store(x, 1.0)
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("NACRE_VERIFY_IR", raising=False)  # resetting drops what is set
         patch.setattr(knobs, "compilation", knobs.compilation.copy().reset())
         patch.setattr(knobs, "runtime", knobs.runtime.copy().reset())
         knobs.compilation.listener = lambda **told: calls.append("compiled")

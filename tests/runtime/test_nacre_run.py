@@ -179,7 +179,7 @@ def test_an_error_in_a_zipped_kernel_shows_its_line(tmp_path):
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
 @pytest.mark.parametrize("words, expected", [
     (["nacre", ""], {*COMMANDS, "--help", "--version"}), (["nacre", "comp"], {"compile", "completion"}),
-    (["nacre", "compile", "--s"], {"--signature"}), (["nacre", "compile", "k.py", "--emit", ""], {"tile", "cpu", "llvm", "asm", "obj", "c"}),
+    (["nacre", "compile", "--s"], {"--signature"}), (["nacre", "compile", "k.py", "--emit", ""], {"tile", "cpu", "gpu", "llvm", "asm", "ptx", "obj", "cubin", "c"}),
     (["nacre", "completion", "z"], {"zsh"}), (["nacre", "run", "-"], {"-c", "-m", "--help"}), (["nacre", "run", "scr"], set()),
 ])  # fmt: skip
 def test_completion_in_bash(words, expected):
@@ -196,7 +196,7 @@ def test_completion_names_every_option_of_compile():
 
     usage = command("compile", "--help").stdout
     options = {line.split()[0] for line in usage.splitlines() if line.startswith("  -")}
-    assert options | {"--help", "--kernel"} == set(WORDS["compile"])
+    assert options | {"--help", "--kernel", "--cpu"} == set(WORDS["compile"])
 
 
 @pytest.mark.parametrize("shell, text", [("zsh", "bashcompinit"), ("fish", "complete -c nacre")])
