@@ -6,7 +6,7 @@
 
 namespace nacre::profiler {
 
-std::atomic<int> Profiler::active{0}, Profiler::pythonSessions{0};
+std::atomic<int> Profiler::active{0}, Profiler::pythonSessions{0}, Profiler::traces{0};
 
 uint64_t now() {
   return static_cast<uint64_t>(
@@ -86,6 +86,7 @@ void Profiler::count() {
         std::count_if(open.begin(), open.end(), [&](const auto &entry) { return predicate(*entry.second); }));
   };
   active = countIf([](const Session &session) { return session.isActive; });
+  traces = countIf([](const Session &session) { return session.isActive && session.isTrace; });
   pythonSessions = countIf([](const Session &session) { return session.isActive && session.isPython; });
 }
 
@@ -213,15 +214,12 @@ void Profiler::exitOperation() {
 }
 
 void Profiler::record(const KernelRun &run) {
-  int64_t busy = 0;
-  for (const Slice &slice : run.slices)
-    busy += static_cast<int64_t>(slice.end - slice.begin);
   ThreadState &state = thread();
   auto *operation = state.operations.empty() ? nullptr : &state.operations.back();
   std::string_view name = operation ? std::string_view(operation->name) : run.name;
   forEachActive(run.frames, [&](Session &session, Phase &phase) {
     Node &node = descend(phase, session, run.frames, name);
-    phase.tree.addKernel(node, static_cast<int64_t>(run.end - run.begin), busy);
+    phase.tree.addKernel(node, static_cast<int64_t>(run.end - run.begin), static_cast<int64_t>(run.busy));
     if (operation)
       for (const auto &[metric, value] : operation->metrics)
         phase.tree.add(node, metric, value);

@@ -21,7 +21,8 @@ struct Slice {
 struct KernelRun {
   std::string_view name;
   uint64_t begin, end;
-  std::vector<Slice> slices;
+  std::vector<Slice> slices;       // for traces; may be empty
+  uint64_t busy = 0;               // the sum over the workers
   std::vector<std::string> frames; // of the Python call stack, outermost first; asked for when wantsFrames
 };
 
@@ -57,6 +58,7 @@ class Profiler {
 public:
   static Profiler &shared();
   static bool isOn() { return active.load(std::memory_order_relaxed) != 0; }
+  static bool wantsSlices() { return traces.load(std::memory_order_relaxed) != 0; }
   static bool wantsFrames() { return pythonSessions.load(std::memory_order_relaxed) != 0; }
 
   // The session of that name, made or found; it is active.
@@ -91,7 +93,7 @@ private:
   template <typename Visit> void forEachActive(const std::vector<std::string> &frames, Visit visit);
   void count();
 
-  static std::atomic<int> active, pythonSessions;
+  static std::atomic<int> active, pythonSessions, traces;
   std::map<int, std::unique_ptr<Session>> open;
   int nextSession = 0;
 };

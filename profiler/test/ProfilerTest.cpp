@@ -8,7 +8,7 @@ using namespace nacre::profiler;
 namespace {
 
 void run(const char *name, uint64_t begin, uint64_t end) {
-  Profiler::shared().record({name, begin, end, {{0, begin, end, 0, 4}, {1, begin, end - 1, 4, 4}}, {}});
+  Profiler::shared().record({name, begin, end, {{0, begin, end, 0, 4}, {1, begin, end - 1, 4, 4}}, 2 * (end - begin) - 1, {}});
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "profiler/Write.h"
 #include "python/core/Errors.h"
 #include "runtime/Events.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace nacre::python {
 
@@ -79,42 +80,46 @@ profiler::Session &find(int session) {
 
 Handle none() { return Handle::borrow(Py_None); }
 
-// Tells the profiler what the runtime tells. A launch is recorded when its times come, while its hooks are still open.
+// Tells the profiler what the runtime tells. A launch is recorded when its times come: on the host that is on the
+// thread that launches, while its scopes and hooks are still open.
 class ProfilerListener : public EventListener {
 public:
-  ProfilerListener() : EventListener(CompileEvents | LaunchEvents | LaunchTimeEvents | ProgramEvents) {}
+  explicit ProfilerListener(bool wantsSlices)
+      : EventListener(CompileEvents | LaunchEvents | LaunchTimeEvents | (wantsSlices ? ProgramEvents : 0)) {}
 
-  void compileBegin(const CompileEvent &) override { compiles().push_back(profiler::now()); }
+  void compileBegin(const CompileEvent &) override { mine().compiles.push_back(profiler::now()); }
   void compileEnd(const CompileEvent &event) override {
-    if (compiles().empty())
+    if (mine().compiles.empty())
       return;
-    uint64_t begin = compiles().back();
-    compiles().pop_back();
+    uint64_t begin = mine().compiles.back();
+    mine().compiles.pop_back();
     Profiler::shared().recordSpan("compile " + event.name.str(), begin, profiler::now(), framesWithGil());
   }
-  void launchBegin(const LaunchEvent &event) override {
-    std::lock_guard<std::mutex> guard(lock);
-    open[event.id].name = event.name.str();
-  }
+  void launchBegin(const LaunchEvent &event) override { mine().launches.push_back({event.id, event.name}); }
   void programsRun(const ProgramsRun &run) override {
     std::lock_guard<std::mutex> guard(lock);
-    if (auto launch = open.find(run.launch); launch != open.end())
-      launch->second.slices.push_back({static_cast<uint32_t>(run.thread), run.begin, run.end, run.first, run.count});
+    slices[run.launch].push_back({static_cast<uint32_t>(run.thread), run.begin, run.end, run.first, run.count});
   }
-  void launchTimes(const LaunchTimes &times) override { finish(times.launch, times.begin, times.end); }
+  void launchTimes(const LaunchTimes &times) override { finish(times.launch, times.begin, times.end, times.busy); }
   void launchEnd(const LaunchEvent &event) override {
     if (!event.kernel && !event.isFailed) // Python ran it
-      finish(event.id, event.begin, event.end);
+      finish(event.id, event.begin, event.end, event.end - event.begin);
+    llvm::erase_if(mine().launches, [&](const Launch &launch) { return launch.id == event.id; });
   }
 
 private:
-  struct Open {
-    std::string name;
-    std::vector<profiler::Slice> slices;
+  struct Launch {
+    uint64_t id;
+    llvm::StringRef name; // lasts as long as the launch
   };
-  static std::vector<uint64_t> &compiles() {
-    thread_local std::vector<uint64_t> begins;
-    return begins;
+  // What has begun on this thread and not ended.
+  struct Begun {
+    std::vector<uint64_t> compiles;
+    std::vector<Launch> launches;
+  };
+  static Begun &mine() {
+    thread_local Begun begun;
+    return begun;
   }
   static std::vector<std::string> framesWithGil() {
     if (!Profiler::wantsFrames())
@@ -122,34 +127,36 @@ private:
     HoldGil gil;
     return frames();
   }
-  void finish(uint64_t id, uint64_t begin, uint64_t end) {
-    Open launch;
-    {
+  void finish(uint64_t id, uint64_t begin, uint64_t end, uint64_t busy) {
+    auto launch = llvm::find_if(mine().launches, [&](const Launch &launch) { return launch.id == id; });
+    if (launch == mine().launches.end())
+      return;
+    profiler::KernelRun run{launch->name, begin, end, {}, busy, framesWithGil()};
+    if (interests & ProgramEvents) {
       std::lock_guard<std::mutex> guard(lock);
-      auto found = open.find(id);
-      if (found == open.end())
-        return;
-      launch = std::move(found->second);
-      open.erase(found);
+      if (auto found = slices.find(id); found != slices.end()) {
+        run.slices = std::move(found->second);
+        slices.erase(found);
+      }
     }
-    Profiler::shared().record({launch.name, begin, end, std::move(launch.slices), framesWithGil()});
+    Profiler::shared().record(run);
   }
 
   std::mutex lock;
-  std::map<uint64_t, Open> open; // launches that have begun
+  std::map<uint64_t, std::vector<profiler::Slice>> slices; // of launches that are running
 };
 
-// Listens while a session is active.
+// Listens while a session is active, to what the active ones ask for.
 void listen() {
   static std::shared_ptr<ProfilerListener> listener;
-  if (Profiler::isOn() == (listener != nullptr))
+  bool hasAll = listener && ((listener->interests & ProgramEvents) != 0) == Profiler::wantsSlices();
+  if (Profiler::isOn() ? hasAll : !listener)
     return;
-  if (listener) {
+  if (listener)
     removeListener(*listener);
-    listener.reset();
-  } else {
-    addListener(listener = std::make_shared<ProfilerListener>());
-  }
+  listener.reset();
+  if (Profiler::isOn())
+    addListener(listener = std::make_shared<ProfilerListener>(Profiler::wantsSlices()));
 }
 
 } // namespace
