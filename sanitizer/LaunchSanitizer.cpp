@@ -119,25 +119,26 @@ bool LaunchSanitizer::checkBounds(const WatchedAccess &access) {
   const Array *own = facts.arrayOf(access.argument);
   bool writes = access.effects & AccessWrites;
   bool isForbidden = own && own->isReadOnly && writes;
-  if (own && own->isDense && !isForbidden) { // nearly always: the lowest and the highest address tell it all
-    uint64_t low = UINT64_MAX, high = 0;
+  if (own && own->isDense && !isForbidden) { // nearly always
+    // With the distance from the begin and the room that is left after it, the sign of either tells what is outside.
+    uint64_t begin = own->begin, room = own->end - own->begin - access.size;
     const uint64_t *addresses = access.addresses;
     const uint8_t *mask = access.mask;
     int64_t count = access.elements;
-    vectorised([&]() NACRE_LOOP {
-      if (!mask) {
-        for (int64_t i = 0; i < count; ++i) {
-          low = std::min(low, addresses[i]);
-          high = std::max(high, addresses[i]);
+    uint64_t outside = own->end - own->begin < access.size ? UINT64_MAX : 0;
+    if (outside == 0)
+      vectorised([&]() NACRE_LOOP {
+        uint64_t seen = 0;
+        if (!mask) {
+          for (int64_t i = 0; i < count; ++i)
+            seen |= (addresses[i] - begin) | (room - (addresses[i] - begin));
+        } else {
+          for (int64_t i = 0; i < count; ++i)
+            seen |= ((addresses[i] - begin) | (room - (addresses[i] - begin))) & (uint64_t(0) - uint64_t(mask[i] != 0));
         }
-      } else {
-        for (int64_t i = 0; i < count; ++i) {
-          low = std::min(low, mask[i] ? addresses[i] : UINT64_MAX);
-          high = std::max(high, mask[i] ? addresses[i] : 0);
-        }
-      }
-    });
-    if (low > high || (low >= own->begin && high <= own->end && access.size <= own->end - high))
+        outside = seen;
+      });
+    if (!(outside >> 63))
       return true;
   }
   if (!own && access.argument != -2 && !facts.isComplete)
@@ -204,24 +205,48 @@ void LaunchSanitizer::checkRaces(const WatchedAccess &access) {
   bool reads = access.effects & AccessReads, writes = access.effects & AccessWrites;
   uint32_t site = siteOf(access) | (access.effects & AccessAtomic ? Touch::atomicBit : 0);
   Touch touch{program + 1, shadow.clocks.now(program), site};
-  std::vector<std::pair<ShadowMemory::Result, Finding>> races;
+  struct Found {
+    ShadowMemory::Result result;
+    Finding finding;
+    int64_t next = 0; // the first lane that is not counted yet
+  };
+  std::vector<Found> races;
   {
     ShadowMemory::Cursor cursor(shadow);
-    forEachLane(access, [&](int64_t lane, uint64_t address) {
-      ShadowMemory::Result result = cursor.access(address, access.size, touch, reads, writes);
-      if (result.race == ShadowMemory::Race::None)
-        return;
-      for (auto &[other, finding] : races)
-        if (other.race == result.race && other.other.site == result.other.site)
-          return noteLane(finding, lane, address);
-      const char *what = result.race == ShadowMemory::Race::ReadAfterWrite    ? "read after write"
-                         : result.race == ShadowMemory::Race::WriteAfterWrite ? "write after write"
-                                                                              : "write after read";
-      races.emplace_back(result, about(access, Races, what));
-      noteLane(races.back().second, lane, address);
-    });
+    auto note = [&](const ShadowMemory::Result &result, int64_t lane, uint64_t address, int64_t lanes) {
+      auto known = std::find_if(races.begin(), races.end(), [&](const auto &entry) {
+        return entry.result.race == result.race && entry.result.other.site == result.other.site;
+      });
+      if (known == races.end()) {
+        const char *what = result.race == ShadowMemory::Race::ReadAfterWrite    ? "read after write"
+                           : result.race == ShadowMemory::Race::WriteAfterWrite ? "write after write"
+                                                                                : "write after read";
+        known = races.insert(races.end(), Found{result, about(access, Races, what)});
+      }
+      for (int64_t i = std::max<int64_t>(0, known->next - lane); i < lanes; ++i)
+        noteLane(known->finding, lane + i, address + static_cast<uint64_t>(i) * access.size);
+      known->next = std::max(known->next, lane + lanes);
+    };
+    auto isEnabled = [&](int64_t lane) { return !access.mask || access.mask[lane]; };
+    // Lanes whose elements lie one after the other are looked at in one piece.
+    for (int64_t lane = 0; lane < access.elements;) {
+      int64_t first = lane++;
+      if (!isEnabled(first))
+        continue;
+      uint64_t begin = access.addresses[first];
+      while (lane < access.elements && isEnabled(lane) &&
+             access.addresses[lane] == begin + static_cast<uint64_t>(lane - first) * access.size)
+        ++lane;
+      uint64_t bytes = static_cast<uint64_t>(lane - first) * access.size;
+      cursor.access(begin, bytes, access.size, touch, reads, writes,
+                    [&](const ShadowMemory::Result &result, uint64_t at, uint64_t length) {
+                      auto from = static_cast<int64_t>((at - begin) / access.size);
+                      auto to = static_cast<int64_t>((at + length - 1 - begin) / access.size);
+                      note(result, first + from, begin + static_cast<uint64_t>(from) * access.size, to - from + 1);
+                    });
+    }
   }
-  for (auto &[result, finding] : races) {
+  for (auto &[result, finding, next] : races) {
     {
       std::lock_guard<std::mutex> guard(lock);
       finding.other = sites[result.other.site & ~Touch::atomicBit];

@@ -1,5 +1,5 @@
-// See ShadowMemory.h. Memory is remembered by pages, each in grains as large as what is accessed there; a page where
-// accesses of another size or alignment come is split into smaller grains.
+// See ShadowMemory.h. Memory is remembered by pages, and these by stretches: one that is always touched as a whole
+// takes one cell, another is split into grains as large as what is accessed there.
 #include "sanitizer/ShadowMemory.h"
 #include <algorithm>
 
@@ -72,14 +72,30 @@ struct Cell {
   Touch writer, readers[2];
 };
 
-constexpr uint64_t pageBytes = 4096;
+constexpr uint64_t pageBytes = 4096, stretchBytes = 128;
 
 } // namespace
 
+// A stretch of a page. As long as all of it was touched alike, one cell says it.
+struct Stretch {
+  Cell whole;
+  uint32_t grain = 0;      // bytes that a cell of `cells` stands for
+  std::vector<Cell> cells; // empty: `whole` stands for all
+
+  void split(uint32_t wanted) {
+    if (!cells.empty() && grain <= wanted)
+      return;
+    std::vector<Cell> finer(stretchBytes / wanted);
+    for (size_t i = 0; i < finer.size(); ++i)
+      finer[i] = cells.empty() ? whole : cells[i * wanted / grain];
+    cells = std::move(finer);
+    grain = wanted;
+  }
+};
+
 struct Page {
   std::atomic_flag busy{};
-  uint32_t grain = 0; // bytes; 0: nothing was touched yet
-  std::vector<Cell> cells;
+  std::array<Stretch, pageBytes / stretchBytes> stretches;
 
   void lock() {
     while (busy.test_and_set(std::memory_order_acquire))
@@ -87,18 +103,6 @@ struct Page {
         ;
   }
   void unlock() { busy.clear(std::memory_order_release); }
-
-  void setGrain(uint32_t wanted) {
-    if (grain == 0) {
-      cells.resize(pageBytes / wanted);
-    } else {
-      std::vector<Cell> finer(pageBytes / wanted);
-      for (size_t i = 0; i < finer.size(); ++i)
-        finer[i] = cells[i * wanted / grain];
-      cells = std::move(finer);
-    }
-    grain = wanted;
-  }
 };
 
 Page &ShadowMemory::find(uint64_t number) {
@@ -115,15 +119,15 @@ ShadowMemory::Cursor::~Cursor() {
     page->unlock();
 }
 
-ShadowMemory::Result ShadowMemory::Cursor::access(uint64_t address, uint32_t size, const Touch &touch, bool reads,
-                                                  bool writes) {
-  Result result;
+void ShadowMemory::Cursor::access(uint64_t address, uint64_t bytes, uint32_t size, const Touch &touch, bool reads,
+                                  bool writes, Tell tell) {
   uint32_t program = touch.program - 1;
   auto races = [&](const Touch &other) {
     return other.program != 0 && other.program != touch.program && !(other.isAtomic() && touch.isAtomic()) &&
            !memory.clocks.isBefore(other, program);
   };
   auto visit = [&](Cell &cell) {
+    Result result;
     auto note = [&](Race race, const Touch &other) {
       if (result.race == Race::None)
         result = {race, other};
@@ -137,15 +141,16 @@ ShadowMemory::Result ShadowMemory::Cursor::access(uint64_t address, uint32_t siz
     if (writes)
       cell.writer = touch;
     if (!reads)
-      return;
+      return result;
     // Two readers are enough to race with any third program; those that are ordered before this one have said all.
     for (Touch &reader : cell.readers)
       if (reader.program == 0 || reader.program == touch.program || memory.clocks.isBefore(reader, program)) {
         reader = touch;
-        return;
+        break;
       }
+    return result;
   };
-  for (uint64_t end = address + size; address < end;) {
+  for (uint64_t end = address + bytes; address < end;) {
     uint64_t wanted = address / pageBytes;
     if (!page || wanted != number) {
       if (page)
@@ -154,17 +159,22 @@ ShadowMemory::Result ShadowMemory::Cursor::access(uint64_t address, uint32_t siz
       page->lock();
       number = wanted;
     }
-    uint64_t part = std::min(end, (wanted + 1) * pageBytes) - address;
-    uint64_t finest = (address | part) & (~(address | part) + 1); // the largest power of two that divides both
-    auto grain = static_cast<uint32_t>(std::min<uint64_t>(finest, 8));
-    if (page->grain == 0 || page->grain > grain)
-      page->setGrain(grain);
-    uint64_t first = address % pageBytes / page->grain;
-    for (uint64_t i = 0; i < part / page->grain; ++i)
-      visit(page->cells[first + i]);
-    address += part;
+    uint64_t stop = std::min(end, (address / stretchBytes + 1) * stretchBytes), part = stop - address;
+    Stretch &stretch = page->stretches[address % pageBytes / stretchBytes];
+    if (stretch.cells.empty() && part == stretchBytes) {
+      if (Result result = visit(stretch.whole); result.race != Race::None)
+        tell(result, address, part);
+    } else {
+      uint64_t either = address | part | size;
+      stretch.split(
+          static_cast<uint32_t>(std::min<uint64_t>(either & (~either + 1), 8))); // a power of two that divides all
+      uint64_t first = address % stretchBytes / stretch.grain;
+      for (uint64_t i = 0; i < part / stretch.grain; ++i)
+        if (Result result = visit(stretch.cells[first + i]); result.race != Race::None)
+          tell(result, address + i * stretch.grain, stretch.grain);
+    }
+    address = stop;
   }
-  return result;
 }
 
 } // namespace nacre::sanitizer

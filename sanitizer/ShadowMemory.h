@@ -9,6 +9,7 @@
 #pragma once
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -64,13 +65,16 @@ public:
     Race race = Race::None;
     Touch other;
   };
-  // One element is accessed by `touch`; says with whom that races, and remembers it. `lane` after lane of one access:
-  // neighbours share a page, which is looked for once.
+  // Told of a race, and of the bytes that it is about.
+  using Tell = llvm::function_ref<void(const Result &result, uint64_t address, uint64_t bytes)>;
+  // Accesses by one program, one after the other: neighbours share a page, which is looked for once.
   class Cursor {
   public:
     explicit Cursor(ShadowMemory &memory) : memory(memory) {}
     ~Cursor();
-    Result access(uint64_t address, uint32_t size, const Touch &touch, bool reads, bool writes);
+    // Elements of `size` bytes that fill [address, address + bytes) are accessed by `touch`, and remembered.
+    void access(uint64_t address, uint64_t bytes, uint32_t size, const Touch &touch, bool reads, bool writes,
+                Tell tell);
 
   private:
     struct Page *page = nullptr;

@@ -109,6 +109,25 @@ TEST(Races, WhatComesAfterTheReleaseIsNotOrdered) {
   EXPECT_EQ(watched.sanitizer.findings().size(), 1u);
 }
 
+TEST(Races, WholeStretchesAndPartsOfThem) {
+  std::vector<float> memory(256);
+  Watched watched(Races, memory, 4);
+  std::vector<int64_t> all;
+  for (int64_t i = 0; i < 256; ++i)
+    all.push_back(i);
+  watched.access(0, AccessReads, all);
+  watched.access(1, AccessReads, all);
+  EXPECT_TRUE(watched.sanitizer.findings().empty());
+  watched.access(1, AccessWrites, {101}, 2); // a part of what was one stretch
+  ASSERT_EQ(watched.sanitizer.findings().size(), 1u);
+  EXPECT_EQ(watched.sanitizer.findings()[0].laneCount, 1);
+  watched.access(2, AccessReads, all, 3);
+  ASSERT_EQ(watched.sanitizer.findings().size(), 2u);
+  EXPECT_EQ(watched.sanitizer.findings()[1].lanes, std::vector<int64_t>{101});
+  watched.access(3, AccessWrites, all, 4);
+  EXPECT_EQ(watched.sanitizer.findings()[2].laneCount, 255);
+}
+
 TEST(Bounds, ViewsWithHoles) {
   Array array{1000, 1000 + 2 * 40 + 8, 1000, false, "x", "float32", {3, 2}, {40, 4}, 4};
   array.prepare();
