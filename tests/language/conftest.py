@@ -30,6 +30,8 @@ else:
 
     nacre.activate()
 
+import not_on_cuda  # noqa: E402
+
 import engines as engine_list  # noqa: E402  (imports triton: the alias must stand by now)
 
 ENGINES, MISSING = engine_list.find(REQUESTED)
@@ -56,6 +58,8 @@ def engine(request):
     mark = request.node.get_closest_marker("ours")
     if mark and request.param.is_reference_implementation:
         pytest.skip("ours: " + (mark.args[0] if mark.args else "beyond Triton"))
+    if request.param.is_cuda and (reason := not_on_cuda.reason(request.node.path, request.node.originalname)):
+        pytest.skip(reason)
     with request.param.active():
         yield request.param
 

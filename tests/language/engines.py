@@ -25,6 +25,7 @@ class Engine:
     """Arrays in host memory: torch tensors where torch is installed (they know every type), NumPy arrays otherwise."""
 
     device = "cpu"
+    is_cuda = False
     is_reference_implementation = False  # the Triton package itself, for checking what a test expects
 
     def __init__(self, name):
@@ -105,6 +106,8 @@ class Interpreter(Engine):
 class Simulated(Engine):
     """The CUDA target's code on the simulator, on arrays in host memory; what it finds fails the test."""
 
+    is_cuda = True
+
     @contextmanager
     def active(self):
         from nacre import _core
@@ -118,6 +121,7 @@ class Simulated(Engine):
 
 class Cuda(Engine):
     device = "cuda"
+    is_cuda = True
 
 
 class ReferenceImplementation(Engine):
@@ -139,15 +143,11 @@ def find(requested):
         engines.append(Interpreter("interpreter"))
     else:
         missing.append(("interpreter", "this build has no interpreter mode"))
-    # The CUDA target does not have all of the language yet: its engines run when they are asked for.
-    if requested == "cuda-simulated":
-        engines.append(Simulated("cuda-simulated"))
-    else:
-        missing.append(("cuda-simulated", "run by NACRE_TEST_ENGINE=cuda-simulated"))
-    if requested == "cuda" and torch is not None and torch.cuda.is_available():
+    engines.append(Simulated("cuda-simulated"))
+    if torch is not None and torch.cuda.is_available():
         engines.append(Cuda("cuda"))
     else:
-        missing.append(("cuda", "run by NACRE_TEST_ENGINE=cuda where there is a GPU"))
+        missing.append(("cuda", "there is no GPU"))
     if requested:
         engines = [engine for engine in engines if engine.name == requested]
         if not engines:

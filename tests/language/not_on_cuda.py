@@ -1,0 +1,27 @@
+"""Tests that the CUDA engines do not run yet, each with the reason; they are skipped aloud. A row is FILE or FILE::FUNCTION."""
+
+HOST_CODE = "its assembly and its libraries are the host's"
+REPORTS = "reports of bounds and of waiting programs are the CPU's so far"
+
+REASONS = {
+    "test_bounds.py": REPORTS,
+    "test_waiting.py": REPORTS,
+    "test_tritons_contract.py": "not all of its kernels end on the simulated GPU yet",
+    "test_extern.py": HOST_CODE,
+    "test_inline_code.py": HOST_CODE,
+    "test_inline_ptx.py::test_what_is_not_translated_is_named": "a GPU assembles PTX as it stands",
+    "test_debugging.py::test_a_device_assert_in_a_loop_of_a_helper": "an assert of a GPU has a line and no column",
+    "test_meaning_device_print.py::test_several_values_name_their_operand": "texts of prints differ",
+    "test_meaning_device_print.py::test_scalars": "texts of prints differ",
+    "test_programs.py::test_what_the_target_is": "the engine's arrays are in host memory",
+    "test_programs.py::test_what_the_machine_says": "names of the machine differ",
+    # Wrong results, to be mended.
+    "test_libdevice.py::test_functions_of_two_floats": "fmod and remainder are wrong for quotients that overflow",
+    "test_shared_operands.py::test_division_by_one_number": "division by one number for a whole tile is rounded otherwise",
+    "test_special_functions.py::test_directed_rounding": "fma with directed rounding is wrong",
+}
+
+
+def reason(path, function):
+    """Why the test does not run there; None when it does."""
+    return REASONS.get(path.name) or REASONS.get(f"{path.name}::{function}")
