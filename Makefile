@@ -39,7 +39,7 @@ test-setup: install $(STAMPS)/torch $(STAMPS)/triton $(STAMPS)/fleet $(STAMPS)/t
 
 test-math: build ## check the math functions on all 2^32 float32 values (long)
 	$(call say,"math functions")
-	@$(BUILD)/compiler/passes/tile/math_accuracy --all $(ARGS)
+	@$(BUILD)/compiler/targets/cpu/math_accuracy --all $(ARGS)
 
 fuzz-kernels: install ## run 2,000 random kernels on every engine, other ones each time
 	$(call say,"random kernels")
