@@ -1,8 +1,10 @@
 // See PassRunner.h.
 #include "compiler/targets/PassRunner.h"
+#include "compiler/passes/tile/CanonicaliseInnerRegions.h"
 #include "compiler/targets/PassReport.h"
 #include "compiler/targets/StageText.h"
 #include "mlir/Transforms/LocationSnapshot.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -51,11 +53,10 @@ void PassRunner::run(const char *part, llvm::function_ref<void(OpPassManager &)>
   throw CompileError(diagnostic);
 }
 
-static std::string printed(ModuleOp module) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module.print(stream);
-  return text;
+void nacre::addSimplification(OpPassManager &passes) {
+  passes.addPass(createCanonicaliseInnerRegions());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
 }
 
 // Writes the module to a file; its operations stand where they are in that file from now on.
@@ -70,11 +71,9 @@ static void takeLines(ModuleOp module, const std::string &file) {
 
 void PassRunner::stage(const char *name) {
   auto text = [&] { return printed(module); };
-  if (observer.replaceStage)
-    if (std::optional<StageText> other = observer.replaceStage(name, text))
-      replaceModule(module, name, *other);
-  if (observer.onStage)
-    observer.onStage(name, text);
+  if (std::optional<StageText> other = observer.replacement(name, text))
+    replaceModule(module, name, *other);
+  observer.show(name, text);
   if (observer.linesOfStage == name)
     takeLines(module, observer.linesFile);
 }

@@ -58,6 +58,20 @@ void nacre::replaceModule(ModuleOp module, const std::string &stage, const Stage
   module.getBody()->getOperations().splice(module.getBody()->end(), parsed->getBody()->getOperations());
 }
 
+std::string nacre::printed(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  return text;
+}
+
+std::string nacre::printed(const llvm::Module &module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, nullptr);
+  return text;
+}
+
 std::unique_ptr<llvm::Module> nacre::parseLLVM(const std::string &text, llvm::LLVMContext &context,
                                                const std::string &symbol) {
   llvm::SMDiagnostic problem;

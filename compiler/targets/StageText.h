@@ -1,5 +1,5 @@
-// Stages as text that comes from outside: parsing what a user wrote in place of what the compiler made. Every function
-// throws CompileError, with the line of the text, on what it cannot read.
+// Stages as text: as they are shown, and as they come from outside, what a user wrote in place of what the compiler
+// made. What cannot be read is a CompileError with the line of the text.
 #pragma once
 
 #include "compiler/targets/Target.h"
@@ -15,6 +15,8 @@ namespace nacre {
 // file from now on. The kernel keeps its name and the types of its arguments: those who launch it go by them.
 void replaceModule(mlir::ModuleOp module, const std::string &stage, const StageText &text);
 
+std::string printed(mlir::ModuleOp module);
+std::string printed(const llvm::Module &module);
 // LLVM IR; it must define `symbol`.
 std::unique_ptr<llvm::Module> parseLLVM(const std::string &text, llvm::LLVMContext &context, const std::string &symbol);
 

@@ -67,6 +67,14 @@ struct CompileObserver {
   // Asked after each stage for what is to take its place; none: nothing. Null: nobody is asked.
   std::function<std::optional<StageText>(const std::string &stage, const std::function<std::string()> &text)>
       replaceStage;
+
+  void show(const char *stage, const std::function<std::string()> &text) const {
+    if (onStage)
+      onStage(stage, text);
+  }
+  std::optional<StageText> replacement(const char *stage, const std::function<std::string()> &text) const {
+    return replaceStage ? replaceStage(stage, text) : std::nullopt;
+  }
 };
 
 // What the compiler tells the runtime besides the code. Numbers that mean nothing to a target are 0.

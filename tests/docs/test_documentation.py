@@ -114,8 +114,14 @@ def test_examples_are_shown():
 
 # Every block of code is run as it is pasted from the page: alone, into a file.
 
-PROSE = [ROOT / "README.md", *sorted(DOCS.glob("[0-9]-*.md")), *sorted((DOCS / "language").glob("*.md"))]
+PROSE = [ROOT / "README.md", *sorted(DOCS.glob("[0-9]*-*.md")), *sorted((DOCS / "language").glob("*.md"))]
 FENCES = re.compile(r"^```(\w*)\n(.*?)^```$(?=(?:\n\n```\n(.*?)^```$)?)", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", [*PROSE, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", DOCS / "README.md"], ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", FENCES.sub("", page.read_text()))
+    assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
 
 
 def blocks(*languages):

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))  # launches.py
+
 
 @pytest.fixture(autouse=True)
 def cache_folder(tmp_path, monkeypatch):

@@ -147,22 +147,9 @@ static void expand(OpPassManager &passes) {
   passes.addPass(createExpandScaledDots());
 }
 
-static void simplify(OpPassManager &passes) {
-  passes.addPass(createCanonicaliseInnerRegions());
-  passes.addPass(createCanonicalizerPass());
-  passes.addPass(createCSEPass());
-}
-
 Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const CompileObserver &observer) const {
   std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(options);
   PassRunner passRunner(*this, module, observer);
-  auto stage = [&](const char *name, const std::function<std::string()> &text) {
-    if (observer.onStage)
-      observer.onStage(name, text);
-  };
-  auto replacement = [&](const char *name, const std::function<std::string()> &text) {
-    return observer.replaceStage ? observer.replaceStage(name, text) : std::nullopt;
-  };
   Artifact code;
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(tile::kernelAttribute))
@@ -178,33 +165,25 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
       passes.addPass(createCheckAccesses());
     if (options.watchArithmetic)
       passes.addPass(createWatchArithmetic());
-    simplify(passes);
+    addSimplification(passes);
   });
   passRunner.stage("tile");
   // From here on tile IR is what this target has: pointers and masks, plain dots, one offset for tiles that move.
   passRunner.run("tile passes", [&](OpPassManager &passes) {
     if (holdsOperationsToExpand(module)) {
       expand(passes);
-      simplify(passes);
+      addSimplification(passes);
     }
     passes.addPass(createScalariseCarried());
-    simplify(passes);
+    addSimplification(passes);
   });
-  std::vector<ExternalUse> externals;
-  module.walk([&](tile::ExternalCallOp op) {
-    ExternalUse use{{op.getLibrary().str(), op.getDigest().str(), op.getSymbol().str()}, {}};
-    setPlace(use.place, op.getLoc());
-    bool isKnown = llvm::any_of(
-        externals, [&](const ExternalUse &other) { return other.function.linkName() == use.function.linkName(); });
-    if (!isKnown)
-      externals.push_back(std::move(use));
-  });
+  std::vector<ExternalUse> externals = externalUses(module);
 
   VectorTarget vectors = vectorTarget(*machine);
   passRunner.run("lowering to loops", [&](OpPassManager &passes) {
     if (vectors.bf16Dot) {
       passes.addPass(createDeepenDots(vectors.bf16Tiles ? 128 : 64));
-      simplify(passes);
+      addSimplification(passes);
     }
     if (computesWithSmallFloats(module)) {
       passes.addPass(createWidenSmallFloats());
@@ -213,7 +192,7 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
     passes.addPass(createLowerToLoops(vectors));
     passes.addPass(createExpandMath(machineMath(vectors)));
     passes.addPass(createKernelEntry(vectors.convertsHalf));
-    simplify(passes);
+    addSimplification(passes);
   });
   passRunner.stage("cpu");
   if (auto scratch = module->getAttrOfType<IntegerAttr>(scratchAttribute))
@@ -266,28 +245,23 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
     reportLLVMPasses(callbacks, reportStream(observer.dumpPath));
   optimise(*llvmModule, *machine, observer.dumpLLVMPasses ? &callbacks : nullptr,
            /*hasElementLoops=*/code.externals.size() < externals.size());
-  auto llvmText = [&] {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    llvmModule->print(stream, nullptr);
-    return text;
-  };
-  if (std::optional<StageText> other = replacement("llvm", llvmText))
+  auto llvmText = [&] { return printed(*llvmModule); };
+  if (std::optional<StageText> other = observer.replacement("llvm", llvmText))
     llvmModule = parseLLVM(other->text, context, code.symbol);
   legaliseMaskedAccesses(*llvmModule, vectors.vectorBytes);
   if (observer.verify)
     verifyLLVM(*llvmModule);
-  stage("llvm", llvmText);
+  observer.show("llvm", llvmText);
 
   auto assembly = [&] {
     std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*llvmModule);
     return emitAssembly(*copy, *machine);
   };
-  if (std::optional<StageText> other = replacement("asm", assembly)) {
-    stage("asm", [&] { return other->text; });
+  if (std::optional<StageText> other = observer.replacement("asm", assembly)) {
+    observer.show("asm", [&] { return other->text; });
     code.binary = assemble(other->text, *machine);
   } else {
-    stage("asm", assembly);
+    observer.show("asm", assembly);
     code.binary = emitObject(*llvmModule, *machine);
   }
   errors.throwIfAny();

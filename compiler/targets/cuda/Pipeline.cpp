@@ -47,7 +47,7 @@ public:
   llvm::ArrayRef<TargetOption> options() const override {
     static constexpr TargetOption taken[] = {{LaunchOptionId::NumWarps, 1, 32, /*isPowerOfTwo=*/true},
                                              {LaunchOptionId::NumStages, 0, 1024},
-                                             {LaunchOptionId::NumCtas, 1, 16, /*isPowerOfTwo=*/true},
+                                             {LaunchOptionId::NumCtas, 1, 1},
                                              {LaunchOptionId::MaxRegisters, 0, 255},
                                              {LaunchOptionId::CooperativeGrid, 0, 1},
                                              {LaunchOptionId::DependentLaunch, 0, 1}};
@@ -101,12 +101,6 @@ std::string CudaTarget::description(const TargetOptions &options) const {
          std::to_string(llvm::sys::toTimeT(status.getLastModificationTime())) + " " + options.assemblerOptions;
 }
 
-static void simplify(OpPassManager &passes) {
-  passes.addPass(createCanonicaliseInnerRegions());
-  passes.addPass(createCanonicalizerPass());
-  passes.addPass(createCSEPass());
-}
-
 // fp16 and bf16 arguments arrive as fp32 (runtime/Device.h).
 static void widenHalfArguments(func::FuncOp kernel) {
   if (kernel.isDeclaration())
@@ -139,45 +133,31 @@ static LLVM::DIScopeForLLVMFuncOpPassOptions lineDirectives() {
   throw CompileError(diagnostic);
 }
 
-static std::string printed(const llvm::Module &module) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module.print(stream, nullptr);
-  return text;
-}
-
 Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, const CompileObserver &observer) const {
   const Architecture &architecture = architectureOf(options);
   Instructions instructions(architecture);
   PassRunner passRunner(*this, module, observer);
-  auto stage = [&](const char *name, const std::function<std::string()> &text) {
-    if (observer.onStage)
-      observer.onStage(name, text);
-  };
-  auto replacement = [&](const char *name, const std::function<std::string()> &text) {
-    return observer.replaceStage ? observer.replaceStage(name, text) : std::nullopt;
-  };
   Artifact code;
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(tile::kernelAttribute))
       code.symbol = function.getName().str();
 
-  passRunner.run("tile passes", simplify);
+  passRunner.run("tile passes", addSimplification);
   passRunner.stage("tile");
   widenHalfArguments(module.lookupSymbol<func::FuncOp>(code.symbol));
   passRunner.run("tile passes", [&](OpPassManager &passes) {
     passes.addPass(createExpandDescriptors());
     passes.addPass(createExpandScaledDots());
-    simplify(passes);
+    addSimplification(passes);
     passes.addPass(createScalariseCarried());
-    simplify(passes);
+    addSimplification(passes);
   });
   std::vector<ExternalUse> externals = externalUses(module);
   code.metadata.makesPointers = module.walk([](tile::IntToPtrOp) { return WalkResult::interrupt(); }).wasInterrupted();
 
   passRunner.run("assigning layouts", [&](OpPassManager &passes) {
     passes.addPass(gpu::createAssignLayouts(instructions.lanes()));
-    simplify(passes);
+    addSimplification(passes);
   });
   passRunner.stage("gpu");
   passRunner.run("lowering to LLVM", [&](OpPassManager &passes) {
@@ -209,6 +189,8 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   llvmModule->setTargetTriple(machine->getTargetTriple());
   llvmModule->setDataLayout(machine->createDataLayout());
   errors.mark(*llvmModule);
+  if (observer.verify)
+    verifyLLVM(*llvmModule);
   if (!externals.empty())
     linkLibraries(*llvmModule, externals);
   for (llvm::Function &function : *llvmModule)
@@ -219,15 +201,17 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     reportLLVMPasses(callbacks, reportStream(observer.dumpPath));
   optimise(*llvmModule, *machine, observer.dumpLLVMPasses ? &callbacks : nullptr, !externals.empty());
   auto llvmText = [&] { return printed(*llvmModule); };
-  if (std::optional<StageText> other = replacement("llvm", llvmText))
+  if (std::optional<StageText> other = observer.replacement("llvm", llvmText))
     llvmModule = parseLLVM(other->text, context, code.symbol);
-  stage("llvm", llvmText);
+  if (observer.verify)
+    verifyLLVM(*llvmModule);
+  observer.show("llvm", llvmText);
 
   std::string ptx = emitPtx(*llvmModule, *machine);
   errors.throwIfAny();
-  if (std::optional<StageText> other = replacement("ptx", [&] { return ptx; }))
+  if (std::optional<StageText> other = observer.replacement("ptx", [&] { return ptx; }))
     ptx = other->text;
-  stage("ptx", [&] { return ptx; });
+  observer.show("ptx", [&] { return ptx; });
   std::optional<std::string> assembler = options.assembles ? findAssembler(options) : std::nullopt;
   if (!assembler && options.mustAssemble)
     failWithoutAssembler();
