@@ -81,15 +81,7 @@ build: $(BUILD)/build.ninja ## compile everything
 # (header, library, CMake files) goes into the Python package and, with PREFIX=/usr/local, there.
 CPP := python/nacre/cpp
 install: build ## the package in .venv; PREFIX=folder: header, library and CMake package for C++ there
-	@site=$$($(VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
-	echo "$(CURDIR)/python" > "$$site/nacre-development.pth"; \
-	printf '#!/bin/sh\nexec "%s" -m nacre "$$@"\n' "$(CURDIR)/$(VENV)/bin/python" > $(VENV)/bin/nacre; \
-	for program in triton-san=sanitizer._program proton=profiler.proton proton-viewer=profiler.viewer; do \
-	  printf '#!/bin/sh\nexec "%s" -c "import sys; from nacre.%s import main; sys.exit(main())" "$$@"\n' \
-	    "$(CURDIR)/$(VENV)/bin/python" "$${program#*=}" > "$(VENV)/bin/$${program%%=*}"; \
-	  chmod +x "$(VENV)/bin/$${program%%=*}"; \
-	done; \
-	chmod +x $(VENV)/bin/nacre
+	@$(VENV)/bin/python python/install_tree.py
 	@$(VENV)/bin/python python/describe_language.py --stubs
 	@[ $(CPP)/lib/libnacre.so -nt $(BUILD)/runtime/libnacre.so ] || \
 	  cmake --install $(BUILD) --component cpp --strip --prefix $(CPP) > /dev/null

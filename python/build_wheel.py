@@ -15,15 +15,12 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from distribution import ENTRY_POINTS, METADATA, version
+
 HERE = Path(__file__).resolve().parent
 LARGEST = 56 << 20  # the compiler is in it twice: as Python's extension and as a library for C++
 GLIBC = (2, 34)
 SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2"}
-
-
-def version():
-    text = (HERE / "nacre" / "_version.py").read_text()
-    return re.search(r'^version = "([^"]+)"', text, re.M)[1]
 
 
 def find_program(*names):
@@ -86,15 +83,7 @@ def build_nacre(output):
         if not path.exists():
             sys.exit(f"{path} is not there: run `make install` first")
     tag = f"cp311-abi3-manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64"
-    metadata = (
-        "Summary: The Triton language with a compiler of its own, for CPUs and GPUs\n"
-        "License: Apache-2.0\nRequires-Python: >=3.11\nClassifier: Operating System :: POSIX :: Linux\n"
-    )
-    programs = {
-        "nacre": "_command_line", "triton-san": "sanitizer._program", "proton": "profiler.proton", "proton-viewer": "profiler.viewer",
-    }  # fmt: skip
-    entry_points = "".join(f"{name} = nacre.{module}:main\n" for name, module in programs.items())
-    wheel = Wheel(output, "nacre", tag, metadata, "[console_scripts]\n" + entry_points)
+    wheel = Wheel(output, "nacre", tag, METADATA, ENTRY_POINTS)
     for path in sorted((HERE / "nacre").rglob("*")):
         if path.suffix in (".py", ".pyi", ".typed", ".h", ".cmake", ".html", ".js") and "__pycache__" not in path.parts:
             wheel.add(str(path.relative_to(HERE)), path.read_bytes())

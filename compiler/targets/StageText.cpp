@@ -6,6 +6,7 @@
 #include "mlir/Parser/Parser.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -26,8 +27,19 @@ static func::FuncOp onlyFunction(ModuleOp module) {
   return nullptr;
 }
 
+// MLIR 22's own reader crashes on an array of indices, and takes memory for as many results as a number behind # says.
+static const char *whyUnreadable(llvm::StringRef text) {
+  if (llvm::Regex("array[[:space:]]*<[[:space:]]*index").match(text))
+    return "it has an array<index: ...>, which cannot be read; write array<i64: ...>";
+  if (llvm::Regex("%[-a-zA-Z0-9_$.]+#[0-9]{6}").match(text))
+    return "a number behind # is larger than the number of results that any operation has";
+  return nullptr;
+}
+
 void nacre::replaceModule(ModuleOp module, const std::string &stage, const StageText &text) {
   std::string reported;
+  if (const char *why = whyUnreadable(text.text))
+    failStage(stage, why);
   OwningOpRef<ModuleOp> parsed;
   {
     ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &diagnostic) {

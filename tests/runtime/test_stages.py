@@ -157,6 +157,8 @@ def test_a_configuration_with_a_stage_of_its_own(tmp_path):
     ("mine.ttir", "module { func.func", nacre.CompilationError, "the stage `tile` cannot be used: line 1"),
     ("mine.ttir", "module {}", nacre.CompilationError, "no func.func"),
     ("mine.ttir", "module { func.func @other() attributes {tile.kernel} { return } }", nacre.CompilationError, "@other of type"),
+    ("mine.ttir", "module attributes {a = array< index: 1>} {}", nacre.CompilationError, "write array<i64"),
+    ("mine.ttir", "module { func.call @f(%a#4294967295) : (i32) -> () }", nacre.CompilationError, "larger than the number of results"),
     ("mine.llir", "define i32 @other() { ret i32 0 }", nacre.CompilationError, "does not define @scale_kernel"),
     ("mine.llir", "define i32", nacre.CompilationError, "the stage `llvm` cannot be used: line 1"),
     ("mine.s", "nonsense %rax", nacre.CompilationError, "the stage `asm` cannot be used: line 1"),

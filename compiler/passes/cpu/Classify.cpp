@@ -315,7 +315,7 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
     // Arithmetic on small floats is done in f32.
     if (isa<FloatType>(element) && isElementwise(op))
       elementBytes = std::max<int64_t>(elementBytes, 4);
-    cost += isa<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp, math::AbsFOp>(op) ? 16 : 1;
+    cost += isa_and_nonnull<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp, math::AbsFOp>(op) ? 16 : 1;
   }
   // What holds at one index of a level says nothing of the others that the body moves to.
   bool oneIndex = movedLevel < 0 || !(dependencies(value, coordinates) & (1u << movedLevel));

@@ -16,7 +16,7 @@ bool nacre::cpu::isElementwise(Operation *op) {
     return true;
   if (isa<arith::ConstantOp>(op))
     return false;
-  StringRef dialect = op->getDialect()->getNamespace();
+  StringRef dialect = op->getName().getDialectNamespace();
   return (dialect == "arith" || dialect == "math") && op->getNumRegions() == 0;
 }
 
@@ -35,7 +35,7 @@ bool nacre::cpu::isUnitReshape(tile::ReshapeOp op) {
 static int ownCost(Operation *op) {
   if (isa<math::FmaOp, math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::CopySignOp>(op))
     return 1;
-  if (isa<math::MathDialect>(op->getDialect()))
+  if (isa_and_nonnull<math::MathDialect>(op->getDialect()))
     return 16;
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::RemFOp>(op))
     return 12;
@@ -100,7 +100,7 @@ void Plan::decide(Operation *op) {
 
   if (op->hasTrait<OpTrait::IsTerminator>())
     return set(Place::Standalone); // it reads the values it hands over at the end of its block
-  if (isa<scf::SCFDialect>(op->getDialect()))
+  if (isa_and_nonnull<scf::SCFDialect>(op->getDialect()))
     return set(Place::Control);
   if (isa<tile::BarrierOp>(op))
     return set(Place::Standalone);

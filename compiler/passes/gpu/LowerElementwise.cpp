@@ -64,7 +64,7 @@ Value Lowering::elementwise(Operation *op, unsigned result, ArrayRef<Value> oper
       widened[i] = convertFloat(operands[i], narrow, f32, tile::Rounding::NearestEven);
   }
   Value value;
-  if (isa<math::MathDialect>(op->getDialect()))
+  if (isa_and_nonnull<math::MathDialect>(op->getDialect()))
     value = expandMath(b, op, widened);
   if (!value) {
     SmallVector<Type> types;

@@ -13,7 +13,7 @@ static bool isWidened(Type type, SmallFloatArithmetic kept) {
 bool nacre::isSmallFloatArithmetic(Operation *op, SmallFloatArithmetic kept) {
   // Those that convert between floats or hand values on compute nothing.
   if (isa<arith::ConstantOp, arith::SelectOp, arith::ExtFOp, arith::TruncFOp, arith::BitcastOp>(op) ||
-      !isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) || op->getNumRegions() != 0)
+      !isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()) || op->getNumRegions() != 0)
     return false;
   auto widened = [&](Type type) { return isWidened(type, kept); };
   return llvm::any_of(op->getOperandTypes(), widened) || llvm::any_of(op->getResultTypes(), widened);

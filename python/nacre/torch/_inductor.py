@@ -1,0 +1,136 @@
+"""Inductor, told that `triton` is this package: the alias comes after torch has looked for triton, and often found none."""
+
+import contextlib
+import importlib
+import importlib.util
+import sys
+import threading
+
+from .._alias import activate
+
+_lock = threading.Lock()
+_is_prepared = False
+_COMPAT = "torch._inductor.runtime.triton_compat"  # all that Inductor takes of triton; stand-ins where it found none
+# What builds on it while it is imported: jitted helpers of kernels, classes derived from triton's. In the order of their imports.
+_BUILT_ON_IT = ("triton_helpers", "triton_heuristics")
+
+
+def configuration(mode, options):
+    """Inductor's settings for one compile: the mode's, then the user's, over ours."""
+    import torch._inductor as inductor
+
+    # Templates in C++ would need a compiler; those in the Triton language do not.
+    settings = {"cpu_backend": "triton", "max_autotune_gemm_backends": "ATEN,TRITON", "max_autotune_conv_backends": "ATEN,TRITON"}
+    if mode is not None and mode != "default":
+        settings.update(inductor.list_mode_options(mode))
+    for name, value in (options or {}).items():
+        name = name.replace("-", "_")
+        if name == "cpu_backend" and value != "triton":
+            raise ValueError(f"the backend nacre compiles Inductor's Triton code: cpu_backend={value!r} is torch.compile's own backend, inductor")
+        settings[name] = value
+    return settings
+
+
+def prepare():
+    """Makes this package the triton of torch, in this process and the workers it starts."""
+    global _is_prepared
+    if _is_prepared:
+        return
+    with _lock:
+        if _is_prepared:
+            return
+        _activate()
+        _forget_answers()
+        _take_up_triton()
+        _complete_the_cpu()
+        _is_prepared = True
+
+
+def _activate():
+    try:
+        activate()
+    except RuntimeError as error:
+        raise RuntimeError(
+            f"{error}. torch imports an installed triton at its first torch.compile: write `import nacre; nacre.activate()` at the "
+            "top of the program"
+        ) from None
+
+
+def _forget_answers():
+    """torch keeps what it once found out about triton."""
+    from torch.utils import _triton as questions
+
+    for question in vars(questions).values():
+        if hasattr(question, "cache_clear"):
+            question.cache_clear()
+    base = getattr(sys.modules.get("torch._inductor.codecache"), "CacheBase", None)
+    if hasattr(getattr(base, "get_system", None), "cache_clear"):  # the versions that are part of its cache's keys
+        base.get_system.cache_clear()
+
+
+def _take_up_triton():
+    """What was imported while there was no triton, as it would have come out with it."""
+    import triton
+
+    from torch._dynamo import utils as dynamo
+
+    dynamo.triton = triton  # as its own `import triton` would have left it
+    dynamo.common_constant_types.add(triton.language.dtype)
+    hints = sys.modules.get("torch._inductor.runtime.hints")
+    if hints is not None:  # its enums are everywhere already: only what depends on triton is taken anew
+        anew = importlib.util.module_from_spec(hints.__spec__)
+        hints.__spec__.loader.exec_module(anew)
+        _rebind("AttrsDescriptorWrapper", hints.AttrsDescriptorWrapper, anew.AttrsDescriptorWrapper)
+    compat = sys.modules.get(_COMPAT)
+    if compat is None or compat.HAS_TRITON:
+        return
+    _reload(compat)
+    for name in _BUILT_ON_IT:
+        module = sys.modules.get("torch._inductor.runtime." + name)
+        if module is not None:
+            _reload(module)
+    _set("torch._inductor.ir", triton_version=triton.__version__, has_triton=True)
+    _set("torch._inductor.template_heuristics.triton", TritonConfig=triton.Config)
+    _set("torch._inductor.runtime.static_triton_launcher", triton_knobs=triton.knobs)
+    _restart_workers()
+
+
+def _complete_the_cpu():
+    """What torch 2.13 lacks to time fused kernels of its CPU: a line of its own for the stream (its text stands between indented lines
+    and could not be imported), and a device to be current."""
+    from torch._dynamo.device_interface import CpuInterface, DeviceInterface
+    from torch._inductor.codegen.cpu_device_op_overrides import CpuDeviceOpOverrides
+
+    CpuDeviceOpOverrides.import_get_raw_stream_as = lambda self, name: f"{name} = lambda _: 0"
+    if CpuInterface.device is DeviceInterface.device:
+        CpuInterface.device = lambda device: contextlib.nullcontext()
+
+
+def _set(module, **values):
+    """Values that a module, where it is loaded, has under names of its own."""
+    for name, value in values.items():
+        if hasattr(sys.modules.get(module), name):
+            setattr(sys.modules[module], name, value)
+
+
+def _rebind(attribute, old, new):
+    for name, module in list(sys.modules.items()):
+        if name.startswith("torch._") and vars(module).get(attribute) is old and attribute in vars(module):
+            setattr(module, attribute, new)
+
+
+def _reload(module):
+    """Runs a module anew, and hands its new values to the modules that took the old ones from it."""
+    before = dict(vars(module))
+    importlib.reload(module)
+    for name, old in before.items():
+        new = vars(module).get(name, old)
+        if new is not old and not name.startswith("__"):
+            _rebind(name, old, new)
+
+
+def _restart_workers():
+    """Processes that were started before do not have the alias."""
+    pool = sys.modules.get("torch._inductor.async_compile")
+    if pool is not None:
+        pool.shutdown_compile_workers()

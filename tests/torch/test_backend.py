@@ -1,0 +1,174 @@
+"""torch.compile(model, backend="nacre"), as from an installed wheel: no alias, no variable, no C++ compiler."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import venv
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+ROOT = Path(__file__).resolve().parents[2]
+
+HEAD = """
+    import sys
+    import torch
+    torch.manual_seed(0)
+
+    def same(compiled, eager, *inputs):
+        torch.testing.assert_close(compiled(*inputs), eager(*inputs), rtol=1e-4, atol=1e-4)
+"""
+
+
+def run(tmp_path, text, python=sys.executable, **variables):
+    path = tmp_path / "script.py"
+    path.write_text(textwrap.dedent(HEAD) + textwrap.dedent(text))
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "TRITON_CACHE_DIR")}
+    environment |= {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor"), "NACRE_CACHE_DIR": str(tmp_path / "cache"), **variables}
+    return subprocess.run([str(python), str(path)], capture_output=True, text=True, timeout=900, env=environment)
+
+
+def check(*arguments, **variables):
+    result = run(*arguments, **variables)
+    assert result.stdout.endswith("right\n"), result.stdout + result.stderr
+    return result
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The Python of a fresh environment that has the wheel, and torch from the one that runs this."""
+    folder = tmp_path_factory.mktemp("environment")
+    subprocess.run([sys.executable, ROOT / "python/build_wheel.py", "--output", folder], check=True, capture_output=True)
+    venv.create(folder / "venv", with_pip=True)
+    python = folder / "venv/bin/python"
+    subprocess.run([python, "-m", "pip", "install", "-q", "--no-index", "--no-deps", *folder.glob("*.whl")], check=True)
+    # torch and what it needs, by links: that environment's own nacre must not be seen.
+    (site,) = (folder / "venv/lib").glob("python3*/site-packages")
+    for path in Path(torch.__file__).parents[1].iterdir():
+        if not path.name.startswith(("nacre", "triton")) and path.suffix != ".pth" and not (site / path.name).exists():
+            (site / path.name).symlink_to(path)
+    return python
+
+
+@pytest.fixture
+def no_compiler(tmp_path):
+    """A PATH with no program on it but what a shell script needs."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("sh", "env", "uname"):
+        (folder / name).symlink_to(f"/usr/bin/{name}")
+    return {"PATH": str(folder), "CXX": str(folder / "none"), "CC": str(folder / "none")}
+
+
+def test_a_transformer_block_from_the_wheel_without_a_compiler(tmp_path, installed, no_compiler):
+    text = """
+        block = torch.nn.TransformerEncoderLayer(64, 4, 128, dropout=0.0, batch_first=True)
+        compiled = torch.compile(block, backend="nacre")
+        x = torch.randn(2, 24, 64, requires_grad=True)
+        for run in range(2):
+            gradients = []
+            for model in (compiled, block):
+                model(x).square().sum().backward()
+                gradients.append([x.grad.clone(), *(p.grad.clone() for p in block.parameters())])
+                x.grad = None
+                block.zero_grad()
+            torch.testing.assert_close(*gradients, rtol=1e-3, atol=1e-3)
+        block.eval()
+        with torch.no_grad():
+            same(compiled, block, x)
+        import nacre, triton
+        assert triton is nacre and nacre.__file__.startswith(sys.prefix), nacre.__file__
+        print("right")
+    """
+    check(tmp_path, text, installed, **no_compiler)
+
+
+def test_torch_knows_its_name(tmp_path):
+    result = run(tmp_path, "import torch._dynamo\nprint('nacre' in torch._dynamo.list_backends(), 'nacre' in sys.modules)")
+    assert result.stdout == "True False\n", result.stdout + result.stderr
+
+
+def test_after_inductors_own_backend(tmp_path):
+    """torch has then looked for triton and found none."""
+    text = """
+        def f(x):
+            return torch.softmax(x * 2, -1).sum(0)
+        x = torch.randn(64, 100)
+        same(torch.compile(f), f, x)
+        torch.compiler.reset()
+        same(torch.compile(f, backend="nacre"), f, x)
+        torch.compiler.reset()
+        same(torch.compile(f), f, x)
+        print("right")
+    """
+    check(tmp_path, text)
+
+
+def test_matmuls_of_max_autotune_are_templates_of_the_language(tmp_path):
+    text = """
+        import torch._inductor.config
+        def f(x, y):
+            return torch.relu(x @ y)
+        x, y = torch.randn(128, 96), torch.randn(96, 64)
+        options = {"max_autotune": True, "max_autotune_gemm_backends": "TRITON"}
+        compiled = torch.compile(f, backend="nacre", options=options)
+        from torch._inductor.utils import run_and_get_code
+        result, (code,) = run_and_get_code(compiled, x, y)
+        torch.testing.assert_close(result, f(x, y), rtol=1e-4, atol=1e-4)
+        assert "triton_tem_fused" in code and "extern_kernels.mm" not in code, code
+        assert torch._inductor.config.cpu_backend == "cpp"  # the settings were of that compile alone
+        torch.compiler.reset()
+        same(torch.compile(f, backend="nacre", mode="max-autotune"), f, x, y)
+        print("right")
+    """
+    check(tmp_path, text)
+
+
+def test_kernels_of_the_user_inside(tmp_path):
+    text = """
+        import nacre
+        nacre.activate()
+        import triton
+        import triton.language as tl
+
+        @triton.jit
+        def scale(x, out, factor, BLOCK: tl.constexpr):
+            offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+            tl.store(out + offsets, tl.load(x + offsets) * factor)
+
+        def f(x):
+            out = torch.empty_like(x)
+            scale[(x.numel() // 64,)](x, out, 3.0, BLOCK=64)
+            return out.sin() + 1
+        x = torch.randn(256)
+        torch.testing.assert_close(torch.compile(f, backend="nacre", fullgraph=True)(x), (x * 3).sin() + 1)
+        print("right")
+    """
+    check(tmp_path, text)
+
+
+@pytest.mark.parametrize("arguments, message", [
+    ("options={'cpu_backend': 'cpp'}", "torch.compile's own backend, inductor"),
+    ("options={'no_such_option': 1}", "no_such_option"),
+    ("mode='fastest'", "fastest"),
+])  # fmt: skip
+def test_settings_that_cannot_be_meant(tmp_path, arguments, message):
+    result = run(tmp_path, f"torch.compile(lambda x: x + 1, backend='nacre', {arguments})(torch.ones(4))")
+    assert result.returncode != 0 and message in result.stderr, result.stderr
+
+
+def test_another_triton_that_was_imported_is_said(tmp_path):
+    (tmp_path / "triton").mkdir()
+    (tmp_path / "triton/__init__.py").write_text("__version__ = '3.6.0'\n")
+    text = """
+        import triton
+        import nacre.torch
+        try:
+            nacre.torch.backend(None, [])
+        except RuntimeError as error:
+            print(error)
+    """
+    result = run(tmp_path, text)
+    assert "nacre.activate()" in result.stdout and "another package named triton" in result.stdout, result.stdout + result.stderr
