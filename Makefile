@@ -22,10 +22,10 @@ TEST_PACKAGES := redis-server chromium
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
-.PHONY: help setup build install test test-setup test-math fuzz-kernels fuzz-sources fuzz demo bench bench-compile wheel docs clean
+.PHONY: help setup build install test test-setup test-math fuzz-kernels fuzz-sources fuzz demo bench bench-compile bench-inductor wheel docs clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
-	@echo "ARGS='...' goes to the program behind demo, test (pytest), test-math, fuzz-kernels, fuzz-sources, bench and bench-compile."
+	@echo "ARGS='...' goes to the program behind demo, test (pytest), test-math, fuzz-kernels, fuzz-sources and the benches."
 
 demo: install $(STAMPS)/torch ## run every example, checked and timed beside PyTorch
 	$(call say,"examples")
@@ -62,6 +62,10 @@ fuzz: | $(STAMPS)/packages ## a minute of random text for the PTX parser (FUZZ_S
 bench: install $(STAMPS)/torch $(STAMPS)/bench ## time kernels beside PyTorch and Triton's interpreter
 	$(call say,"benchmarks")
 	@NACRE_NUM_THREADS=2 OMP_NUM_THREADS=2 $(VENV)/bin/nacre run bench/run.py $(ARGS)
+
+bench-inductor: install $(STAMPS)/torch ## torch.compile: backend="nacre" beside Inductor's C++
+	$(call say,"torch.compile")
+	@$(VENV)/bin/python bench/inductor.py $(ARGS)
 
 bench-compile: install ## how the time of a compile grows with the kernel
 	$(call say,"compile times at n, 2n and 4n")
