@@ -185,7 +185,7 @@ Status remoteHandler(Warp &warp, const Op &op, uint32_t mask) {
     if (to % bytes)
       warp.launch->report(warp, lane, FindingKind::Misaligned,
                           "st.async to an address that is not a multiple of " + std::to_string(bytes));
-    MbarrierAt at = findMbarrier(warp, lane, plan.mbarrier.of(warp, lane), "st.async");
+    MbarrierAt at = findMbarrier(warp, lane, plan.mbarrier.of(warp, lane), "st.async", MbarrierUser::Store);
     if (!at.object)
       return;
     CopyTarget target{range.block, range.offset, at};

@@ -119,6 +119,9 @@ Status atomicHandler(Warp &warp, const Op &op, uint32_t mask) {
   access.bytes = access.alignment = op.bytes * op.extra;
   access.kind = AccessKind::Atomic;
   access.order = op.order;
+  // An exchange writes whatever was there; `and` and `or` set bits, as cooperative_groups clears its barriers.
+  auto kind = static_cast<AtomicOperation>(op.flags & 15);
+  access.updates = kind != AtomicOperation::Exchange && kind != AtomicOperation::And && kind != AtomicOperation::Or;
   uint32_t good = resolve(warp, op, mask, address, host, access);
   const Part *parts = warp.program->parts.data() + op.first;
   auto operation = static_cast<AtomicOperation>(op.flags & 15);

@@ -71,7 +71,7 @@ Status barrierHandler(Warp &warp, const Op &op, uint32_t mask) {
     }
     if (barrier.arrived == 0) {
       barrier.expected = count;
-      barrier.firstOp = warp.pc;
+      barrier.firstOp = warp.pc, barrier.firstWarp = &warp, barrier.firstLane = first;
     }
     barrier.arrived += threads;
     if (op.flags & (ReduceAnd | ReduceOr | ReducePopulation)) {
@@ -87,6 +87,7 @@ Status barrierHandler(Warp &warp, const Op &op, uint32_t mask) {
     if (launch.checks)
       release(warp, barrier.released);
     progressed(warp);
+    fragment.barrier = id;
     fragment.barrierPhase = barrier.phase;
     if (barrier.expected && barrier.arrived > barrier.expected)
       launch.report(warp, first, FindingKind::BarrierMismatch,
@@ -377,7 +378,7 @@ void recheckBarriers(Block &block) {
       if (block.launch->checks)
         block.launch->reportAt(FindingKind::BarrierMismatch,
                                "threads of the block exit while others wait at a barrier for all threads",
-                               barrier.firstOp, ~0u, &block, nullptr, 0);
+                               barrier.firstOp, ~0u, &block, barrier.firstWarp, barrier.firstLane);
       complete(barrier);
     }
   completeCluster(*block.cluster);

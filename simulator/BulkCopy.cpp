@@ -10,7 +10,7 @@ std::vector<CopyTarget> copyTargets(Warp &warp, unsigned lane, uint64_t destinat
     SharedRange range = sharedRange(warp, lane, to, bytes, what);
     if (!range.block)
       return false;
-    MbarrierAt at = findMbarrier(warp, lane, barrier, what, true);
+    MbarrierAt at = findMbarrier(warp, lane, barrier, what, MbarrierUser::Copy);
     if (!at.object)
       return false;
     targets.push_back({range.block, range.offset, at});

@@ -127,14 +127,17 @@ Status callBuiltin(Warp &warp, const CallPlan &plan, uint32_t mask) {
         bytes = reinterpret_cast<const std::byte *>(buffer);
         size = allocation->end - buffer;
       }
-      std::string text = formatPrint(stringAt(warp, argument(lane, 0)), bytes, size,
-                                     [&](uint64_t address) { return stringAt(warp, address); });
+      uint64_t format = argument(lane, 0);
+      if (!format)
+        return result(lane, static_cast<uint32_t>(-1));
+      auto [text, arguments] =
+          formatPrint(stringAt(warp, format), bytes, size, [&](uint64_t address) { return stringAt(warp, address); });
       std::lock_guard lock(launch.mutex);
       if (launch.launch->print)
         launch.launch->print(text);
       else
         std::fwrite(text.data(), 1, text.size(), stdout);
-      result(lane, static_cast<uint32_t>(text.size()));
+      result(lane, arguments);
     });
     return Status::Next;
   case CallPlan::Builtin::AssertFail: {
@@ -167,21 +170,33 @@ Status enter(Warp &warp, const CallPlan &plan, uint32_t functionIndex, uint32_t 
     exitLanes(warp, mask);
     return Status::Jumped;
   }
+  uint32_t localBase = 0, alignment = function.localAlignment;
+  forEachLane(mask, [&](unsigned lane) { localBase = std::max(localBase, caller->stackTop[lane]); });
+  localBase = (localBase + localStart + alignment - 1) / alignment * alignment - localStart;
+  if (uint64_t(localBase) + function.localBytes > warp.localBytes) {
+    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::OutOfBounds,
+                        "stack overflow: the call of `" + function.source->name + "`, " +
+                            std::to_string(caller->depth + 1) + " calls deep, needs " +
+                            std::to_string(function.localBytes) + " bytes, and the thread's " +
+                            std::to_string(warp.localBytes) +
+                            " bytes of stack are used up (a GPU gives 1024 unless "
+                            "cudaDeviceSetLimit says more)");
+    exitLanes(warp, mask);
+    return Status::Jumped;
+  }
   Frame *frame = makeFrame(warp, function);
   frame->parent = caller;
   frame->depth = caller->depth + 1;
   frame->returnPc = warp.pc + 1;
   frame->call = &plan;
   frame->lanes = mask;
-  forEachLane(mask, [&](unsigned lane) { frame->localBase = std::max(frame->localBase, caller->stackTop[lane]); });
-  uint32_t alignment = function.localAlignment;
-  frame->localBase = (frame->localBase + localStart + alignment - 1) / alignment * alignment - localStart;
+  frame->localBase = localBase;
   frame->stackTop.fill(frame->localBase + function.localBytes);
   auto *local64 = reinterpret_cast<uint64_t *>(frame->registers.data + frameLocal64);
   auto *local32 = reinterpret_cast<uint32_t *>(frame->registers.data + frameLocal32);
   for (unsigned i = 0; i < laneCount; ++i)
     local64[i] = local32[i] = localStart + frame->localBase;
-  if (warp.localInitialised.size && frame->localBase + function.localBytes <= warp.localBytes)
+  if (warp.localInitialised.size)
     forEachLane(mask, [&](unsigned lane) {
       std::memset(warp.localInitialised.data() + size_t(lane) * warp.localBytes + frame->localBase, 0,
                   function.localBytes);
@@ -308,6 +323,7 @@ void decodeCall(Decoder &decoder) {
     }
   } else if (target.kind == OperandKind::Register) {
     plan->indirect = true;
+    decoder.decoded.callsIndirectly = true;
     plan->pointer = decoder.valueOf(target, ScalarType::B64);
   } else {
     decoder.refuse("`" + std::string(target.name.substr(0, 60)) + "` is not a function");

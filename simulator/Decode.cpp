@@ -558,6 +558,7 @@ static void decodeOrRefuse(Program &program, uint32_t index) {
 
 std::unique_ptr<Program> decode(std::unique_ptr<SyntaxModule> syntax) {
   auto program = std::make_unique<Program>();
+  syntax->findOwnPlaces();
   program->syntax = std::move(syntax);
   if (program->syntax->target.starts_with("sm_"))
     program->smVersion = static_cast<unsigned>(std::strtoul(program->syntax->target.c_str() + 3, nullptr, 10));

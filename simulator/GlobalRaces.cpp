@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <sys/mman.h>
+#include <type_traits>
 
 namespace nacre::simulator {
 
@@ -71,7 +72,7 @@ MemoryShadow::~MemoryShadow() {
 
 namespace {
 
-// Between blocks: the block + 1 (24 bits), its clock (16), the op (22), strong (1), several readers (1).
+// Between blocks: the block + 1 (24 bits), its clock (16), the op (22), strong (1), several of them (1).
 uint64_t record(uint32_t block, Clock clock, uint32_t op, bool strong) {
   return uint64_t(block + 1) | uint64_t(std::min<Clock>(clock, 0xFFFF)) << 24 | uint64_t(op & 0x3FFFFF) << 40 |
          uint64_t(strong) << 62;
@@ -79,8 +80,7 @@ uint64_t record(uint32_t block, Clock clock, uint32_t op, bool strong) {
 uint32_t blockOf(uint64_t entry) { return static_cast<uint32_t>(entry & 0xFFFFFF) - 1; }
 Clock timeOf(uint64_t entry) { return static_cast<Clock>(entry >> 24 & 0xFFFF); }
 uint32_t opOf(uint64_t entry) { return static_cast<uint32_t>(entry >> 40 & 0x3FFFFF); }
-bool strongOf(uint64_t entry) { return entry >> 62 & 1; }
-constexpr uint64_t severalReaders = uint64_t(1) << 63;
+constexpr uint64_t strongBit = uint64_t(1) << 62, severalBit = uint64_t(1) << 63;
 
 // Within a block: the writer's time (32 bits), its stream (7), its lane (5), how often its lanes had met (20).
 uint64_t writerRecord(Clock clock, uint32_t stream, uint32_t lane, uint32_t syncs) {
@@ -94,10 +94,17 @@ Clock clockIn(uint64_t entry) { return static_cast<Clock>(entry >> 32); }
 uint32_t streamIn(uint64_t entry) { return static_cast<uint32_t>(entry >> 25 & 127); }
 uint32_t writerLane(uint64_t entry) { return static_cast<uint32_t>(entry >> 20 & 31); }
 bool strongReader(uint64_t entry) { return entry >> 24 & 1; }
+// Lanes that read: their stream (7 bits), the first lane (5), several of them (1), how often they had met (19).
+uint32_t lanesRecord(uint32_t stream, uint32_t lane, uint32_t syncs) {
+  return stream << 25 | lane << 20 | (syncs & 0x7FFFF);
+}
+constexpr uint32_t severalLanes = 1u << 19, laneBits = 31u << 20;
 
 bool ordered(const Block &block, uint64_t entry) {
   if (block.acquired.empty())
     return false;
+  if (entry & severalBit)
+    return true; // it has acquired something: of whom is not known
   auto found = block.acquired.find(blockOf(entry));
   return found != block.acquired.end() && found->second >= timeOf(entry);
 }
@@ -112,19 +119,17 @@ class Comparison {
 public:
   Comparison(Warp &warp, const Allocation &allocation, uint64_t address, const GlobalAccess &access)
       : warp(warp), block(*warp.block), allocation(allocation), address(address), access(access),
-        stream(warp.index * StreamCount + access.stream),
-        mine(record(block.linear, block.globalClock, warp.pc, access.strong)) {}
+        stream(warp.index * StreamCount + access.stream), plainWrite(access.write && !access.strong),
+        here(placeOf(warp)), mine(record(block.linear, block.globalClock, here, access.strong)) {}
 
-  uint32_t differingOnly = ~0u; // the op of an unordered write that only matters if the value differs
+  Overwrite overwritten;
 
   void compare(GlobalShadow &shadow) {
-    uint64_t lastWrite = shadow.write.load(std::memory_order_relaxed);
-    if (lastWrite && !(access.strong && strongOf(lastWrite))) {
-      if (blockOf(lastWrite) != block.linear)
-        afterOtherBlock(lastWrite);
-      else
-        afterOwnBlock(lastWrite, shadow.writer.load(std::memory_order_relaxed));
-    }
+    if (uint64_t write = get(shadow.write))
+      afterWrite(write, get(shadow.writer), false);
+    if (!access.strong)
+      if (uint64_t write = get(shadow.strongWrite))
+        afterWrite(write, get(shadow.strongWriter), true);
     if (access.write)
       write(shadow);
     else
@@ -138,7 +143,14 @@ private:
   uint64_t address;
   const GlobalAccess &access;
   uint32_t stream;
+  bool plainWrite;
+  uint32_t here;
   uint64_t mine;
+
+  template <typename T> static T get(const std::atomic<T> &slot) { return slot.load(std::memory_order_relaxed); }
+  template <typename T> static void put(std::atomic<T> &slot, std::type_identity_t<T> value) {
+    slot.store(value, std::memory_order_relaxed);
+  }
 
   void say(FindingKind kind, const std::string &rest, uint32_t other) {
     warp.launch->report(warp, access.lane, kind,
@@ -148,8 +160,9 @@ private:
   }
   void sayBlocks(uint64_t entry, bool wrote) {
     say(FindingKind::GlobalRace,
-        "block " + std::to_string(block.linear) + " and " + (wrote ? "a write" : "a read") + " by block " +
-            std::to_string(blockOf(entry)) + ": nothing orders the blocks",
+        "block " + std::to_string(block.linear) + " and " + (wrote ? "a write" : "a read") + " by " +
+            (blockOf(entry) == block.linear ? "another block" : "block " + std::to_string(blockOf(entry))) +
+            ": nothing orders the blocks",
         opOf(entry));
   }
   void sayWarps(uint32_t otherStream, bool wrote, uint32_t other) {
@@ -158,14 +171,11 @@ private:
             " of the same block: a barrier or a wait is missing between them",
         other);
   }
-
-  void afterOtherBlock(uint64_t lastWrite) {
-    if (ordered(block, lastWrite))
-      return;
-    if (access.write && !access.strong)
-      differingOnly = opOf(lastWrite);
-    else
-      sayBlocks(lastWrite, true);
+  void sayLanes(bool wrote, uint32_t other) {
+    say(FindingKind::GlobalRace,
+        streamText(stream) + " and " + (wrote ? "a write" : "a read") +
+            " by another of its lanes: __syncwarp or a barrier of the block is missing between them",
+        other);
   }
 
   uint32_t agentOf(uint32_t ofStream) const {
@@ -173,90 +183,123 @@ private:
   }
   bool seen(uint32_t ofStream, Clock clock) const { return clockOf(warp.clocks.seen, agentOf(ofStream)) >= clock; }
 
-  void afterOwnBlock(uint64_t lastWrite, uint64_t writer) {
+  // The last plain write, or the last strong one.
+  void afterWrite(uint64_t entry, uint64_t writer, bool strong) {
+    bool onlyIfDiffering = plainWrite && !strong;
     uint32_t other = streamIn(writer);
-    if (other != stream && !(other == warp.index * StreamCount) && !seen(other, clockIn(writer))) {
-      if (access.write && !access.strong && other % StreamCount == GenericStream)
-        differingOnly = opOf(lastWrite);
+    if (blockOf(entry) != block.linear || ((entry & severalBit) && !ordered(block, entry))) {
+      if (ordered(block, entry))
+        return;
+      if (onlyIfDiffering)
+        overwritten = {Overwrite::By::Block, opOf(entry)};
       else
-        sayWarps(other, true, opOf(lastWrite));
+        sayBlocks(entry, true);
+    } else if (other != stream && other != warp.index * StreamCount && !seen(other, clockIn(writer))) {
+      if (onlyIfDiffering && other % StreamCount == GenericStream)
+        overwritten = {Overwrite::By::Warp, opOf(entry)};
+      else
+        sayWarps(other, true, opOf(entry));
     } else if (access.stream != GenericStream && other % StreamCount == GenericStream &&
                clockOf(warp.clocks.proxy, agentOf(other)) < clockIn(writer)) {
       say(FindingKind::ProxyRace,
           "a bulk copy after the write by " + streamText(other) + ": fence.proxy.async is missing between them",
-          opOf(lastWrite));
-    } else if (other == stream && !access.write && access.stream == GenericStream && !access.strong &&
-               !strongOf(lastWrite) && writerLane(writer) != access.lane &&
+          opOf(entry));
+    } else if (other == stream && access.stream == GenericStream && writerLane(writer) != access.lane &&
                (writer & 0xFFFFF) == (warp.warpSyncs & 0xFFFFF)) {
-      say(FindingKind::GlobalRace,
-          streamText(stream) + " after the write by another lane: nothing orders the lanes (bar.warp.sync is missing)",
-          opOf(lastWrite));
+      if (onlyIfDiffering)
+        overwritten = {Overwrite::By::Lane, opOf(entry)};
+      else
+        sayLanes(true, opOf(entry));
     }
   }
 
+  void afterReads(GlobalShadow &shadow, uint64_t lastRead) {
+    if (!(access.strong && (lastRead & strongBit)) && !ordered(block, lastRead) &&
+        ((lastRead & severalBit) || blockOf(lastRead) != block.linear))
+      return sayBlocks(lastRead, false);
+    if (get(shadow.readersBlock) != block.linear + 1)
+      return;
+    for (auto *slot : {&shadow.firstReader, &shadow.lastReader}) {
+      uint64_t reader = get(*slot);
+      uint32_t other = streamIn(reader);
+      if (reader && other / StreamCount != warp.index && !(access.strong && strongReader(reader)) &&
+          !seen(other, clockIn(reader)))
+        return sayWarps(other, false, static_cast<uint32_t>(reader & 0x3FFFFF));
+    }
+    uint32_t lanes = get(shadow.readerLanes), here = lanesRecord(stream, access.lane, warp.warpSyncs);
+    if (lanes && access.stream == GenericStream && ((lanes ^ here) & ~(laneBits | severalLanes)) == 0 &&
+        ((lanes & severalLanes) || ((lanes ^ here) & laneBits)))
+      sayLanes(false, opOf(lastRead));
+  }
+
   void write(GlobalShadow &shadow) {
-    uint64_t lastRead = shadow.read.load(std::memory_order_relaxed);
-    if (lastRead && !(access.strong && strongOf(lastRead))) {
-      bool several = lastRead & severalReaders;
-      bool known = several ? !block.acquired.empty() : ordered(block, lastRead);
-      if (!known && (several || blockOf(lastRead) != block.linear))
-        sayBlocks(lastRead, false);
+    uint64_t lastRead = get(shadow.read);
+    if (lastRead)
+      afterReads(shadow, lastRead);
+    uint64_t writer = writerRecord(access.clock, stream, access.lane, warp.warpSyncs);
+    if (!plainWrite) { // hides neither the plain write before it nor what was read
+      uint64_t last = get(shadow.strongWrite);
+      bool several = last && ((last & severalBit) || (blockOf(last) != block.linear && !ordered(block, last)));
+      put(shadow.strongWrite, mine | (several ? severalBit : 0));
+      put(shadow.strongWriter, writer);
+      return;
     }
-    if (lastRead && shadow.readersBlock.load(std::memory_order_relaxed) == block.linear + 1) {
-      for (auto *slot : {&shadow.firstReader, &shadow.lastReader}) {
-        uint64_t reader = slot->load(std::memory_order_relaxed);
-        uint32_t other = streamIn(reader);
-        if (reader && other / StreamCount != warp.index && !(access.strong && strongReader(reader)) &&
-            !seen(other, clockIn(reader))) {
-          sayWarps(other, false, static_cast<uint32_t>(reader & 0x3FFFFF));
-          break;
-        }
-      }
-    }
-    shadow.write.store(mine, std::memory_order_relaxed);
-    shadow.writer.store(writerRecord(access.clock, stream, access.lane, warp.warpSyncs), std::memory_order_relaxed);
+    put(shadow.write, mine);
+    put(shadow.writer, writer);
+    if (get(shadow.strongWrite))
+      put(shadow.strongWrite, 0);
     if (lastRead) {
-      shadow.read.store(0, std::memory_order_relaxed);
-      shadow.readersBlock.store(0, std::memory_order_relaxed);
+      put(shadow.read, 0);
+      put(shadow.readersBlock, 0);
+      put(shadow.readerLanes, 0);
     }
   }
 
   // Of the readers of a block the first that is not ordered before a later one is kept, and the last.
   void read(GlobalShadow &shadow) {
-    uint64_t lastRead = shadow.read.load(std::memory_order_relaxed);
-    if (!lastRead)
-      shadow.read.store(mine, std::memory_order_relaxed);
-    else if (blockOf(lastRead) != block.linear && !(lastRead & severalReaders))
-      shadow.read.store(ordered(block, lastRead) ? mine : lastRead | severalReaders, std::memory_order_relaxed);
+    uint64_t lastRead = get(shadow.read), now = mine;
+    if (lastRead && !(lastRead & strongBit) && access.strong && blockOf(lastRead) == block.linear)
+      now &= ~strongBit; // more may race with the plain read
+    if (!lastRead || blockOf(lastRead) == block.linear || ordered(block, lastRead & ~severalBit))
+      put(shadow.read, now | (lastRead & severalBit));
+    else if (!(lastRead & severalBit) || ((lastRead & strongBit) && !access.strong))
+      put(shadow.read, (lastRead | severalBit) & (access.strong ? ~uint64_t(0) : ~strongBit));
     if (access.stream != GenericStream)
       return;
-    uint64_t reader = readerRecord(access.clock, stream, access.strong, warp.pc);
-    if (shadow.readersBlock.load(std::memory_order_relaxed) != block.linear + 1) {
-      shadow.readersBlock.store(block.linear + 1, std::memory_order_relaxed);
-      shadow.firstReader.store(reader, std::memory_order_relaxed);
-      shadow.lastReader.store(0, std::memory_order_relaxed);
+    if (!access.strong) {
+      uint32_t lanes = get(shadow.readerLanes), here = lanesRecord(stream, access.lane, warp.warpSyncs);
+      if (((lanes ^ here) & ~(laneBits | severalLanes)) != 0 || !lanes)
+        put(shadow.readerLanes, here);
+      else if ((lanes ^ here) & laneBits)
+        put(shadow.readerLanes, lanes | severalLanes);
+    }
+    uint64_t reader = readerRecord(access.clock, stream, access.strong, here);
+    if (get(shadow.readersBlock) != block.linear + 1) {
+      put(shadow.readersBlock, block.linear + 1);
+      put(shadow.firstReader, reader);
+      put(shadow.lastReader, 0);
       return;
     }
-    uint64_t first = shadow.firstReader.load(std::memory_order_relaxed);
+    uint64_t first = get(shadow.firstReader);
     bool replaces = streamIn(first) == stream || seen(streamIn(first), clockIn(first));
     if (replaces && access.strong && streamIn(first) == stream && !strongReader(first))
       return; // more may race with the plain read
-    (replaces ? shadow.firstReader : shadow.lastReader).store(reader, std::memory_order_relaxed);
+    put(replaces ? shadow.firstReader : shadow.lastReader, reader);
   }
 };
 
 } // namespace
 
-uint32_t trackGlobal(Warp &warp, const Allocation &allocation, uint64_t address, uint32_t bytes,
-                     const GlobalAccess &access) {
+Overwrite trackGlobal(Warp &warp, const Allocation &allocation, uint64_t address, uint32_t bytes,
+                      const GlobalAccess &access) {
   if (!allocation.shadow)
-    return ~0u;
+    return {};
   uint32_t shift = allocation.shadow->shift;
   uint64_t first = (address - allocation.begin) >> shift, last = (address + bytes - 1 - allocation.begin) >> shift;
   Comparison comparison(warp, allocation, address, access);
   for (uint64_t i = first; i <= last; ++i)
     comparison.compare(allocation.shadow->entries[i]);
-  return comparison.differingOnly;
+  return comparison.overwritten;
 }
 
 // --- Synchronisation through global memory ---

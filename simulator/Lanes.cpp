@@ -333,12 +333,15 @@ SliceEnd runWarp(Warp &warp, uint32_t budget) {
           again = true;
         break;
       case Status::Blocked:
+        --warp.executed; // it has not happened
         warp.fragments[warp.current].blocked = true;
         again = true;
         break;
       case Status::Poll:
         warp.fragments[warp.current].polledAt = warp.pc;
         warp.lastPoll = warp.executed;
+        if ((op.kind == InstructionClass::Memory || op.kind == InstructionClass::Atomic) && op.space != Space::Shared)
+          warp.block->cluster->looksOutside = true;
         ++warp.pc;
         polled = true;
         if (warp.fragments.size() == 1) {

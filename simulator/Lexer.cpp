@@ -8,12 +8,23 @@ static bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <
 static bool isDigit(char c) { return c >= '0' && c <= '9'; }
 static bool isWordPart(char c) { return isLetter(c) || isDigit(c); }
 
+// What ends the text as the driver's interface gives it, and bytes that no PTX has.
+static bool endsText(std::string_view rest) { return rest.find_first_not_of('\0') == std::string_view::npos; }
+[[noreturn]] static void refuseByte(std::string_view text, size_t position, uint32_t line) {
+  if (text.starts_with("\x7f"
+                       "ELF"))
+    throw Error("this is a compiled file (a cubin or an object), not PTX text", line);
+  static constexpr char digits[] = "0123456789abcdef";
+  auto byte = static_cast<unsigned char>(text[position]);
+  throw Error(std::string("a byte 0x") + digits[byte >> 4] + digits[byte & 15] + " outside comments and strings", line);
+}
+
 void Lexer::skipSpace() {
   while (position < text.size()) {
     char c = text[position];
     if (c == '\n')
       ++line;
-    if (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v' || c == '\0') {
+    if (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v') {
       ++position;
     } else if (text.substr(position, 2) == "//") {
       while (position < text.size() && text[position] != '\n')
@@ -36,13 +47,15 @@ void Lexer::advance() {
   skipSpace();
   current.line = line;
   current.offset = static_cast<uint32_t>(position);
-  if (position >= text.size()) {
+  if (position >= text.size() || (text[position] == '\0' && endsText(text.substr(position)))) {
     current.kind = TokenKind::End;
     current.text = {};
     return;
   }
   size_t start = position;
   char c = text[position];
+  if (c < ' ' || c > '~')
+    refuseByte(text, position, line);
   auto finish = [&](TokenKind kind) {
     current.kind = kind;
     current.text = text.substr(start, position - start);

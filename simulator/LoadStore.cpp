@@ -159,20 +159,17 @@ Status storeHandler(Warp &warp, const Op &op, uint32_t mask) {
   addressesOf(warp, op.a, op.offset, op.lanes32, address);
   uint32_t good = resolve(warp, op, mask, address, host, accessOf(op, AccessKind::Write));
   const Part *parts = warp.program->parts.data() + op.first;
-  if (writeConflict.mask) {
-    uint32_t changed = 0;
-    forEachLane(good, [&](unsigned lane) {
-      for (uint32_t k = 0; k < op.count; ++k)
-        changed |= uint32_t(std::memcmp(host[lane] + k * op.bytes,
-                                        warp.at<std::byte>(parts[k].slot) + lane * parts[k].bytes, op.bytes) != 0)
-                   << lane;
-    });
-    reportWriteConflicts(warp, changed);
-  }
+  uint32_t unordered = overwrites.mask, changed = 0;
   forEachLane(good, [&](unsigned lane) {
-    for (uint32_t k = 0; k < op.count; ++k)
-      std::memcpy(host[lane] + k * op.bytes, warp.at<std::byte>(parts[k].slot) + lane * parts[k].bytes, op.bytes);
+    for (uint32_t k = 0; k < op.count; ++k) {
+      const std::byte *value = warp.at<std::byte>(parts[k].slot) + lane * parts[k].bytes;
+      if (unordered >> lane & 1)
+        changed |= uint32_t(std::memcmp(host[lane] + k * op.bytes, value, op.bytes) != 0) << lane;
+      std::memcpy(host[lane] + k * op.bytes, value, op.bytes);
+    }
   });
+  if (unordered)
+    reportOverwrites(warp, changed);
   if (!warp.undefined.empty())
     noteUndefinedStore(warp, op, good, host);
   progressed(warp);

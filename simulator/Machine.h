@@ -8,10 +8,10 @@
 #include <atomic>
 #include <bit>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <random>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace nacre::simulator {
 
@@ -54,7 +54,7 @@ struct Fragment {
   bool gathering = false; // waits for lanes of its own warp
   bool forced = false;    // they will not come: goes on without them
   bool atBarrier = false; // arrived; waits for others
-  uint32_t barrier = 0;   // which, with its phase
+  uint32_t barrier = 0;   // which of the block, with its phase
   uint64_t barrierPhase = 0;
   uint32_t backwardJumps = 0;
   uint32_t polledAt = ~0u; // the op that last only looked at something
@@ -148,7 +148,8 @@ struct BarrierState {
   uint64_t phase = 0;
   uint32_t reduceAnd = 1, reduceOr = 0, reduceCount = 0;
   uint32_t lastAnd = 1, lastOr = 0, lastCount = 0;
-  uint32_t firstOp = 0;
+  uint32_t firstOp = 0, firstLane = 0; // of who came first
+  const Warp *firstWarp = nullptr;
   Clocks released, visible;
 };
 
@@ -164,37 +165,37 @@ struct Mbarrier {
   BlockTimes releasedBlocks, visibleBlocks;
 };
 
-// What was last done to a granule of shared memory.
+// What was done to a granule of shared memory: the last plain write, and the other accesses since.
 struct SharedShadow {
-  Clock writeClock = 0;
-  uint16_t writeAgent = 0;
-  uint8_t flags = 0; // ShadowFlag
-  uint8_t writeLane = 0;
+  Clock writeClock = 0; // 0: no plain write
   uint32_t writeOp = 0;
-  Clock readClock = 0;
-  uint16_t readAgent = 0;
-  uint8_t readLane = 0, readFlags = 0;
-  uint32_t readOp = 0;
-  uint32_t readers = 0; // index + 1 of a vector of read clocks, where several agents have read
-  uint32_t sync = 0;    // warpSyncs of the writer at the write
+  uint32_t writeSync = 0; // warpSyncs of the writer at the write
+  uint16_t writeAgent = 0;
+  uint8_t writeLane = 0;
+  uint8_t flags = 0;  // ShadowFlag
+  Clock useClock = 0; // of the only access since; 0: none, or several
+  uint32_t useOp = 0; // of it; with ShadowManyUses the number of their list
+  uint32_t useSync = 0;
+  uint16_t useAgent = 0;
+  uint8_t useLane = 0, useKind = 0;
 };
 enum ShadowFlag : uint8_t {
-  ShadowWritten = 1,
-  ShadowAsync = 2,
-  ShadowStrong = 4,
+  ShadowWritten = 1, // by anyone
+  ShadowAsync = 2,   // the last plain write came through the async proxy
+  ShadowManyUses = 4,
   ShadowBarrier = 8,
   ShadowGap = 16,      // between two variables
   ShadowReadEarly = 32 // read before anything wrote it: by writeAgent, writeLane and writeOp
 };
 
-// The last read of each agent, where several have read.
-struct ReaderSet {
-  struct Read {
-    Clock clock = 0;
-    uint32_t op = 0;
-    bool strong = false;
-  };
-  std::vector<Read> reads; // by agent
+// An access other than a plain write. `strong`: atomic, volatile or with an order.
+enum UseKind : uint8_t { PlainRead = 0, StrongRead = 1, StrongWrite = 2, UseKindMask = 3, SeveralLanes = 4 };
+struct SharedUse {
+  Clock clock = 0;
+  uint32_t op = 0;
+  uint32_t sync = 0; // warpSyncs of the warp: the lanes are those since
+  uint16_t agent = 0;
+  uint8_t lane = 0, kind = 0; // UseKind, with SeveralLanes
 };
 
 struct Block {
@@ -212,10 +213,9 @@ struct Block {
   BarrierState barriers[16];
   std::unordered_map<uint32_t, Mbarrier> mbarriers;
   std::vector<SharedShadow> shadow;
-  std::vector<ReaderSet> readerSets;
-  std::vector<uint32_t> freeReaderSets;
+  std::vector<std::vector<SharedUse>> useLists; // of granules that several agents use
+  std::vector<uint32_t> freeUseLists;
   std::unordered_map<uint64_t, Clocks> synchronised, synchronisedGlobal; // released at shared and at global addresses
-  std::unordered_set<uint64_t> conflictsSeen;
   uint32_t registerPool = 0;
   // The last access to its shared memory by each agent of another block of the cluster, which must come before its end.
   struct RemoteAccess {
@@ -244,8 +244,9 @@ struct Cluster {
   std::mt19937_64 random;
   uint64_t progress = 0; // changes that one of its warps may be waiting for
   uint64_t idleRounds = 0;
-  bool beside = false;      // other clusters take turns with it
-  bool moreToStart = false; // clusters that have not begun may be what it waits for
+  bool looksOutside = false; // since something moved, one of its warps has looked at what other clusters may change
+  bool beside = false;       // other clusters take turns with it
+  bool moreToStart = false;  // clusters that have not begun may be what it waits for
 };
 
 struct MemoryShadow; // of a global allocation (Races.h)
@@ -286,7 +287,7 @@ struct Worker { // one host thread
 struct FindingKey {
   FindingKind kind;
   uint32_t op, other;
-  bool operator==(const FindingKey &) const = default;
+  auto operator<=>(const FindingKey &) const = default;
 };
 
 struct LaunchState {
@@ -307,8 +308,8 @@ struct LaunchState {
 
   std::mutex mutex; // findings, printing
   std::vector<Finding> findings;
-  std::vector<FindingKey> findingKeys;
-  std::atomic<bool> stopped = false; // a trap or a limit: everybody stops
+  std::map<FindingKey, size_t> findingKeys; // to findings; those past the limit have no finding
+  std::atomic<bool> stopped = false;        // a trap or a limit: everybody stops
   std::atomic<bool> completed = true;
   std::atomic<uint64_t> progress = 0; // changes that somebody may be waiting for
   std::mutex atomicMutexes[64];
@@ -339,6 +340,8 @@ template <typename F> inline void forEachLane(uint32_t mask, F &&f) {
 inline void progressed(Warp &warp) { ++warp.block->cluster->progress; }
 
 std::string hexadecimal(uint64_t value);
+// The op that stands for what the warp does now: within a function of a library the user's call of it.
+uint32_t placeOf(const Warp &warp);
 
 // --- Scheduling (Lanes.cpp, Schedule.cpp) ---
 void runLaunch(LaunchState &state, Report &report);

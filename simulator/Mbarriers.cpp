@@ -7,7 +7,7 @@ namespace nacre::simulator {
 
 static constexpr int64_t mostTransactions = (1 << 20) - 1;
 
-MbarrierAt findMbarrier(Warp &warp, uint32_t lane, uint64_t address, const char *what, bool asynchronous) {
+MbarrierAt findMbarrier(Warp &warp, uint32_t lane, uint64_t address, const char *what, MbarrierUser user) {
   SharedRange range = sharedRange(warp, lane, address, 8, what);
   if (!range.block)
     return {};
@@ -23,7 +23,7 @@ MbarrierAt findMbarrier(Warp &warp, uint32_t lane, uint64_t address, const char 
     return {};
   }
   Mbarrier &object = found->second;
-  if (range.block != warp.block)
+  if (range.block != warp.block && user == MbarrierUser::Thread)
     range.block->remote[warp.agent] = {warp.ownClock(), warp.pc, lane, &warp};
   if (warp.launch->checks && object.initAgent != warp.agent &&
       clockOf(warp.clocks.seen, object.initAgent) < object.initClock)
@@ -31,13 +31,33 @@ MbarrierAt findMbarrier(Warp &warp, uint32_t lane, uint64_t address, const char 
                         std::string(what) +
                             " of an mbarrier whose initialisation is not ordered before it: a barrier is missing",
                         object.initOp);
-  else if (warp.launch->checks && asynchronous && clockOf(warp.clocks.proxy, object.initAgent) < object.initClock)
+  else if (warp.launch->checks && user == MbarrierUser::Copy &&
+           clockOf(warp.clocks.proxy, object.initAgent) < object.initClock)
     warp.launch->report(warp, lane, FindingKind::MbarrierMisuse,
                         std::string(what) +
                             " completes on an mbarrier whose initialisation the async proxy has not been shown: "
                             "fence.mbarrier_init or fence.proxy.async is missing after mbarrier.init",
                         object.initOp);
   return {&object, range.block};
+}
+
+Mbarrier *mbarrierAt(Warp &warp, uint64_t address) {
+  uint32_t offset;
+  Block *block = sharedOwner(warp, address, offset);
+  if (!block)
+    return nullptr;
+  auto found = block->mbarriers.find(offset);
+  return found == block->mbarriers.end() ? nullptr : &found->second;
+}
+
+std::string stateOf(const Mbarrier &object) {
+  std::string text = "phase " + std::to_string(object.phase) + ", " + std::to_string(object.pending) + " of " +
+                     std::to_string(object.count) + (object.count == 1 ? " arrival is" : " arrivals are") + " missing";
+  if (object.transactions)
+    text += object.transactions > 0
+                ? ", " + std::to_string(object.transactions) + " bytes are outstanding"
+                : ", " + std::to_string(-object.transactions) + " bytes more than expected have come";
+  return text;
 }
 
 static void completeIfDone(Warp &warp, Mbarrier &object) {
@@ -229,7 +249,7 @@ Status waitHandler(Warp &warp, const Op &op, uint32_t mask) {
   });
   uint32_t &d = warp.predicate(op.d);
   d = (d & ~mask) | (result & mask);
-  ++warp.warpSyncs;
+  warp.warpSyncs += result != 0;
   return (result & mask) == mask ? Status::Next : Status::Poll;
 }
 // A state: the phase, and below it the arrivals that were pending before.

@@ -5,7 +5,7 @@
 
 namespace nacre::simulator {
 
-thread_local WriteConflict writeConflict;
+thread_local Overwrites overwrites;
 thread_local uint32_t undefinedLanes = 0;
 
 const Allocation *LaunchState::find(uint64_t address) const {
@@ -39,9 +39,10 @@ static const char *verb(AccessKind kind) {
   return kind == AccessKind::Read ? "load" : kind == AccessKind::Write ? "store" : "atomic";
 }
 
+// Global addresses are the host's, other ones in each run: places are told by the allocation.
 static void reportGlobal(Warp &warp, uint32_t lane, uint64_t address, uint64_t bytes, const char *what) {
   LaunchState &launch = *warp.launch;
-  std::string message = std::string(what) + " of " + std::to_string(bytes) + " bytes at " + hexadecimal(address);
+  std::string message = std::string(what) + " of " + std::to_string(bytes) + " bytes at ";
   const Allocation *nearest = nullptr;
   uint64_t distance = ~uint64_t(0);
   for (const Allocation &allocation : launch.allocations) {
@@ -52,22 +53,25 @@ static void reportGlobal(Warp &warp, uint32_t lane, uint64_t address, uint64_t b
       distance = away, nearest = &allocation;
   }
   if (address < 4096)
-    message += ": a null pointer";
+    message += hexadecimal(address) + ": a null pointer";
   else if (nearest && distance < (uint64_t(1) << 32))
-    message += ": " + std::to_string(distance) +
-               (address < nearest->begin ? " bytes before `" : " bytes past the end of `") + nearest->name + "` (" +
-               std::to_string(nearest->end - nearest->begin) + " bytes)";
+    message += "byte " + std::to_string(static_cast<int64_t>(address - nearest->begin)) +
+               (address < nearest->begin ? ", before the beginning of `" : ", past the end of `") + nearest->name +
+               "` (" + std::to_string(nearest->end - nearest->begin) + " bytes)";
   else
-    message += ": in no registered allocation";
+    message += (address >> 40 ? "an address" : hexadecimal(address)) + " in no registered allocation";
   launch.report(warp, lane, FindingKind::OutOfBounds, message);
 }
 
 [[gnu::noinline]] static void reportMisaligned(Warp &warp, uint32_t lane, uint64_t address, const Access &access,
                                                const char *space) {
+  const Allocation *allocation = std::string_view(space) == "global" ? warp.launch->find(address) : nullptr;
+  std::string place = allocation
+                          ? "byte " + std::to_string(address - allocation->begin) + " of `" + allocation->name + "`"
+                          : hexadecimal(address);
   warp.launch->report(warp, lane, FindingKind::Misaligned,
                       std::string(space) + " " + verb(access.kind) + " of " + std::to_string(access.bytes) +
-                          " bytes at " + hexadecimal(address) + ", which is not a multiple of " +
-                          std::to_string(access.alignment));
+                          " bytes at " + place + ", which is not a multiple of " + std::to_string(access.alignment));
 }
 static inline bool misaligned(Warp &warp, uint32_t lane, uint64_t address, const Access &access, const char *space) {
   if ((address & (access.alignment - 1)) == 0)
@@ -153,7 +157,7 @@ bool toShared(uint64_t &address) {
   return address < (uint64_t(1) << 32);
 }
 
-static Block *sharedOwner(Warp &warp, uint64_t address, uint32_t &offset) {
+Block *sharedOwner(Warp &warp, uint64_t address, uint32_t &offset) {
   uint32_t rank = static_cast<uint32_t>(address >> clusterShift);
   offset = static_cast<uint32_t>(address & ((1u << clusterShift) - 1)) - sharedStart;
   if (rank == 0)
@@ -197,12 +201,12 @@ std::byte *globalRange(Warp &warp, uint32_t lane, uint64_t address, uint64_t byt
   }
   if (warp.launch->checks) {
     Clock clock = stream == BulkStream ? warp.bulkGroups + 1 : warp.ownClock();
-    uint32_t other =
+    Overwrite before =
         trackGlobal(warp, *allocation, address, static_cast<uint32_t>(bytes), {write, false, stream, clock, lane});
-    if (other != ~0u)
+    if (before.by != Overwrite::By::Nobody)
       warp.launch->report(warp, lane, FindingKind::GlobalRace,
                           std::string(what) + ": `" + allocation->name + "` is written here and elsewhere, unordered",
-                          other);
+                          before.op);
   }
   return reinterpret_cast<std::byte *>(address);
 }
@@ -233,11 +237,11 @@ static uint32_t resolveGlobal(Warp &warp, uint32_t mask, const uint64_t *address
     host[lane] = reinterpret_cast<std::byte *>(at);
     good |= 1u << lane;
     if (launch.checks && allocation->shadow) {
-      uint32_t other = trackGlobal(warp, *allocation, at, access.bytes,
-                                   {access.kind != AccessKind::Read, strong, GenericStream, warp.ownClock(), lane});
-      if (other != ~0u) {
-        writeConflict.mask |= 1u << lane;
-        writeConflict.otherOp = other;
+      Overwrite before = trackGlobal(warp, *allocation, at, access.bytes,
+                                     {access.kind != AccessKind::Read, strong, GenericStream, warp.ownClock(), lane});
+      if (before.by != Overwrite::By::Nobody) {
+        overwrites.mask |= 1u << lane;
+        overwrites.before[lane] = before;
       }
       if (strong)
         synchroniseGlobal(warp, at, access.kind != AccessKind::Write, access.kind != AccessKind::Read, access.order);
@@ -248,14 +252,24 @@ static uint32_t resolveGlobal(Warp &warp, uint32_t mask, const uint64_t *address
   return good;
 }
 
-void reportWriteConflicts(Warp &warp, uint32_t changed) {
-  uint32_t lanes = writeConflict.mask & changed;
-  writeConflict.mask = 0;
-  if (lanes)
-    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(lanes)), FindingKind::GlobalRace,
-                        "two blocks or warps write different values to one place of global memory, and nothing "
-                        "orders them",
-                        writeConflict.otherOp);
+void reportOverwrites(Warp &warp, uint32_t changed) {
+  uint32_t lanes = overwrites.mask & changed;
+  overwrites.mask = 0;
+  forEachLane(lanes, [&](unsigned lane) {
+    const Overwrite &before = overwrites.before[lane];
+    std::string message = before.by == Overwrite::By::Lane   ? "two lanes of a warp"
+                          : before.by == Overwrite::By::Warp ? "two warps of a block"
+                                                             : "two blocks";
+    message +=
+        std::string(" write different values to one place of ") + (before.shared ? "shared" : "global") + " memory";
+    message += before.by == Overwrite::By::Lane && before.op == placeOf(warp)
+                   ? " in one instruction: which of them stays is not defined"
+               : before.by == Overwrite::By::Lane
+                   ? ", and nothing orders them: __syncwarp or a barrier of the block is missing between them"
+                   : ", and nothing orders them";
+    warp.launch->report(warp, lane, before.shared ? FindingKind::SharedRace : FindingKind::GlobalRace, message,
+                        before.op);
+  });
 }
 
 static uint32_t resolveShared(Warp &warp, uint32_t mask, uint64_t *address, std::byte **host, const Access &access) {
@@ -279,8 +293,15 @@ static uint32_t resolveShared(Warp &warp, uint32_t mask, uint64_t *address, std:
     host[lane] = range.data;
     good |= 1u << lane;
     if (checks) {
-      trackShared(warp, *range.block, range.offset, access.bytes,
-                  genericAccess(warp, lane, access.kind != AccessKind::Read, strong));
+      SharedAccess shared = genericAccess(warp, lane, access.kind != AccessKind::Read, strong);
+      Overwrite before;
+      shared.updates = access.kind == AccessKind::Atomic && access.updates;
+      shared.overwritten = &before;
+      trackShared(warp, *range.block, range.offset, access.bytes, shared);
+      if (before.by != Overwrite::By::Nobody) {
+        overwrites.mask |= 1u << lane;
+        overwrites.before[lane] = before;
+      }
       if (strong)
         synchroniseAt(warp, range.block->synchronised, range.offset, access.kind != AccessKind::Write,
                       access.kind != AccessKind::Read, access.order);

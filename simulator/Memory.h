@@ -2,6 +2,7 @@
 #pragma once
 
 #include "simulator/Machine.h"
+#include "simulator/Races.h"
 
 namespace nacre::simulator {
 
@@ -13,21 +14,21 @@ struct Access {
   uint32_t alignment = 4;
   AccessKind kind = AccessKind::Read;
   MemoryOrder order = MemoryOrder::Weak;
-  bool clusterShared = false; // shared::cluster: the address may name another block
+  bool updates = true; // an atomic whose result depends on all of what was there
 };
 
 // The host address of each lane's bytes. Lanes whose access is refused (and reported) are missing in the mask returned.
 uint32_t resolve(Warp &warp, const Op &op, uint32_t mask, const uint64_t *address, std::byte **host,
                  const Access &access);
 
-// A plain write to global memory that another block or warp wrote unordered: reported unless the value is the same.
-struct WriteConflict {
+// Lanes whose plain store overwrites a plain write that nothing orders before it: reported where the value differs.
+struct Overwrites {
   uint32_t mask = 0;
-  uint32_t otherOp = 0;
+  Overwrite before[laneCount];
 };
-extern thread_local WriteConflict writeConflict;
+extern thread_local Overwrites overwrites;
 extern thread_local uint32_t undefinedLanes; // lanes whose load read local memory that nothing has written
-void reportWriteConflicts(Warp &warp, uint32_t changed);
+void reportOverwrites(Warp &warp, uint32_t changed);
 
 // The lanes' addresses of an operand.
 void addressesOf(const Warp &warp, Slot base, int64_t offset, bool narrow, uint64_t (&address)[laneCount]);
@@ -43,6 +44,8 @@ SharedRange sharedRange(Warp &warp, uint32_t lane, uint64_t address, uint32_t by
 // The same for global memory; null if refused.
 std::byte *globalRange(Warp &warp, uint32_t lane, uint64_t address, uint64_t bytes, bool write, const char *what,
                        Stream stream = BulkStream);
+// The block whose shared memory an address of it names, and where there; null: the cluster has no such block.
+Block *sharedOwner(Warp &warp, uint64_t address, uint32_t &offset);
 // A generic or shared address as an address of shared memory.
 bool toShared(uint64_t &address);
 

@@ -1,19 +1,22 @@
 // The device's printf.
 #include "simulator/Print.h"
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
 namespace nacre::simulator {
 
 template <typename T> static std::string formatted(const std::string &specification, T value) {
-  char text[512];
-  int length = std::snprintf(text, sizeof text, specification.c_str(), value);
-  return std::string(text, static_cast<size_t>(length < 0 ? 0 : length < 511 ? length : 511));
+  int length = std::snprintf(nullptr, 0, specification.c_str(), value);
+  std::string text(static_cast<size_t>(std::max(length, 0)), '\0');
+  std::snprintf(text.data(), text.size() + 1, specification.c_str(), value);
+  return text;
 }
 
-std::string formatPrint(const std::string &format, const std::byte *buffer, size_t size,
+PrintedText formatPrint(const std::string &format, const std::byte *buffer, size_t size,
                         const std::function<std::string(uint64_t)> &stringAt) {
-  std::string result;
+  PrintedText printed;
+  std::string &result = printed.text;
   size_t offset = 0;
   auto next = [&](size_t bytes) {
     uint64_t value = 0;
@@ -21,6 +24,7 @@ std::string formatPrint(const std::string &format, const std::byte *buffer, size
     if (buffer && offset + bytes <= size)
       std::memcpy(&value, buffer + offset, bytes);
     offset += bytes;
+    ++printed.arguments;
     return value;
   };
   for (size_t i = 0; i < format.size(); ++i) {
@@ -67,7 +71,10 @@ std::string formatPrint(const std::string &format, const std::byte *buffer, size
       result += formatted(specification + "p", reinterpret_cast<void *>(next(8)));
       break;
     case 's':
-      result += formatted(specification + "s", stringAt(next(8)).c_str());
+      if (uint64_t address = next(8))
+        result += formatted(specification + "s", stringAt(address).c_str());
+      else
+        result += formatted(specification + "s", "(null)");
       break;
     case 'f':
     case 'F':
@@ -88,7 +95,7 @@ std::string formatPrint(const std::string &format, const std::byte *buffer, size
     }
     i = at;
   }
-  return result;
+  return printed;
 }
 
 } // namespace nacre::simulator

@@ -8,7 +8,11 @@
 
 namespace nacre::simulator {
 
-std::string formatPrint(const std::string &format, const std::byte *buffer, size_t size,
+struct PrintedText {
+  std::string text;
+  uint32_t arguments = 0; // that the format took: what the device's printf returns
+};
+PrintedText formatPrint(const std::string &format, const std::byte *buffer, size_t size,
                         const std::function<std::string(uint64_t)> &stringAt);
 
 } // namespace nacre::simulator

@@ -126,6 +126,7 @@ struct DecodedFunction {
   };
   std::vector<Gap> sharedGaps; // between variables, which nobody may touch
   bool usesWgmma = false;
+  bool callsIndirectly = false;
   bool asksForGrid = false; // for the workspace that a cooperative launch gives
 };
 
@@ -185,7 +186,8 @@ struct Program {
   std::vector<uint32_t> lineOf;
   SourcePlace place(uint32_t op, const Frame *frame = nullptr) const;
   void findLines();
-  uint32_t raceKey(uint32_t op) const; // the same for all ops of one place of the source
+  uint32_t raceKey(uint32_t op) const;       // the same for all ops of one place of the source
+  mutable std::vector<uint32_t> firstPlaces; // for it; a launch has one report at a time
 };
 
 // Where shared memory begins in its space, and the windows of generic addresses. Global, constant and kernel parameter
@@ -200,7 +202,7 @@ constexpr uint32_t reservedSharedBytes = 1024;
 constexpr uint32_t mostSharedBytes = 232448; // of a block
 constexpr uint32_t sharedGap = 16;           // bytes between variables, which catch what runs past the end of one
 constexpr uint32_t multiprocessors = 132;    // of an H200
-constexpr uint32_t stackBytes = 1 << 16;     // of a thread, for what alloca takes
+constexpr uint32_t stackBytes = 1 << 16;     // of a thread, for what alloca and recursive calls take
 
 // The warp's special registers, each a row of 256 bytes in SpecialBase. Row 0 and 1 take what nobody reads.
 enum SpecialRow : uint32_t {

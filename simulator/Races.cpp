@@ -11,92 +11,6 @@ void release(Warp &warp, Clocks &clocks) {
 }
 void acquire(Warp &warp, const Clocks &clocks) { warp.clocks.join(clocks); }
 
-static const char *streamName(const Block &block, uint32_t agent) {
-  if (agent >= block.cluster->warpsPerBlock * block.cluster->blocks.size() * StreamCount)
-    return "a tensor copy";
-  switch (agent % StreamCount) {
-  case CopyStream:
-    return "a cp.async";
-  case BulkStream:
-    return "a bulk copy";
-  case WgmmaStream:
-    return "a wgmma";
-  default:
-    return "a warp";
-  }
-}
-
-static std::string whoDid(const Block &block, uint32_t agent) {
-  std::string name = streamName(block, agent);
-  uint32_t warps = block.cluster->warpsPerBlock;
-  if (agent >= warps * block.cluster->blocks.size() * StreamCount)
-    return name;
-  uint32_t warp = agent / StreamCount % warps, rank = agent / StreamCount / warps;
-  name =
-      agent % StreamCount == GenericStream ? "warp " + std::to_string(warp) : name + " of warp " + std::to_string(warp);
-  if (block.cluster->blocks.size() > 1)
-    name += " of block " + std::to_string(rank) + " of the cluster";
-  return name;
-}
-
-static void conflict(Warp &warp, Block &owner, FindingKind kind, const SharedAccess &access, uint32_t offset,
-                     uint32_t otherAgent, uint32_t otherOp, bool otherWrote) {
-  std::string what = std::string(access.write ? "write" : "read") + " of shared memory at " +
-                     hexadecimal(offset + sharedStart) + " by " + whoDid(owner, access.agent);
-  std::string before = std::string(otherWrote ? "the write" : "the read") + " by " + whoDid(owner, otherAgent);
-  if (kind == FindingKind::ProxyRace)
-    what += " through the async proxy after " + before + ": fence.proxy.async is missing between them";
-  else if (access.agent == otherAgent)
-    what += " after the write by another lane: nothing orders the lanes (bar.warp.sync is missing)";
-  else
-    what += " is not ordered after " + before + ": a barrier or a wait is missing between them";
-  warp.launch->report(warp, access.lane, kind, what, otherOp);
-}
-
-// A strong read does not hide a plain one of the same agent: more may race with that.
-static void recordRead(Warp &warp, Block &owner, SharedShadow &shadow, const SharedAccess &access) {
-  if (shadow.readers) { // again at the same time, as in a loop between barriers
-    const ReaderSet &set = owner.readerSets[shadow.readers - 1];
-    if (access.agent < set.reads.size() && set.reads[access.agent].clock == access.clock &&
-        (access.strong || !set.reads[access.agent].strong))
-      return;
-  } else if (shadow.readAgent == access.agent && shadow.readClock == access.clock &&
-             (access.strong || !(shadow.readFlags & ShadowStrong))) {
-    return;
-  }
-  auto put = [&](ReaderSet &set, uint32_t agent, ReaderSet::Read read) {
-    if (set.reads.size() <= agent)
-      set.reads.resize(agent + 1);
-    if (!(read.strong && set.reads[agent].clock && !set.reads[agent].strong))
-      set.reads[agent] = read;
-  };
-  ReaderSet::Read mine{access.clock, warp.pc, access.strong};
-  if (shadow.readers)
-    return put(owner.readerSets[shadow.readers - 1], access.agent, mine);
-  bool isPlain = shadow.readClock && !(shadow.readFlags & ShadowStrong);
-  bool own = shadow.readAgent == access.agent;
-  if (shadow.readClock == 0 ||
-      (own ? !(isPlain && access.strong) : clockOf(warp.clocks.seen, shadow.readAgent) >= shadow.readClock)) {
-    shadow.readClock = access.clock;
-    shadow.readAgent = static_cast<uint16_t>(access.agent);
-    shadow.readOp = warp.pc;
-    shadow.readFlags = access.strong ? ShadowStrong : 0;
-    return;
-  }
-  if (own)
-    return;
-  if (owner.freeReaderSets.empty()) {
-    owner.readerSets.emplace_back();
-    owner.freeReaderSets.push_back(static_cast<uint32_t>(owner.readerSets.size()));
-  }
-  shadow.readers = owner.freeReaderSets.back();
-  owner.freeReaderSets.pop_back();
-  ReaderSet &set = owner.readerSets[shadow.readers - 1];
-  set.reads.clear();
-  put(set, shadow.readAgent, {shadow.readClock, shadow.readOp, (shadow.readFlags & ShadowStrong) != 0});
-  put(set, access.agent, mine);
-}
-
 static void reportEarlyRead(Block &block, uint32_t offset, const SharedShadow &shadow) {
   const Cluster &cluster = *block.cluster;
   uint32_t warp = shadow.writeAgent / StreamCount % cluster.warpsPerBlock,
@@ -107,6 +21,229 @@ static void reportEarlyRead(Block &block, uint32_t offset, const SharedShadow &s
                              " that nothing has written before",
                          shadow.writeOp, ~0u, &reader, reader.warps[warp].get(), shadow.writeLane);
 }
+
+// What an agent is called, by what it did last.
+static std::string whoDid(const Block &block, uint32_t agent, uint32_t op) {
+  uint32_t warps = block.cluster->warpsPerBlock;
+  if (agent >= warps * block.cluster->blocks.size() * StreamCount) { // of what completes on an mbarrier
+    const auto &words = block.launch->program->infos[op].instruction->words;
+    bool tensor = std::find(words.begin(), words.end(), "tensor") != words.end();
+    return tensor               ? "a tensor copy"
+           : words[0] == "cp"   ? "a bulk copy"
+           : words[0] == "call" ? "an asynchronous copy"
+                                : "a " + std::string(words[0]) + ".async";
+  }
+  static constexpr const char *names[StreamCount] = {"", "a cp.async of ", "a bulk copy of ", "a wgmma of "};
+  uint32_t warp = agent / StreamCount % warps, rank = agent / StreamCount / warps;
+  std::string name = names[agent % StreamCount] + ("warp " + std::to_string(warp));
+  if (block.cluster->blocks.size() > 1)
+    name += " of block " + std::to_string(rank) + " of the cluster";
+  return name;
+}
+
+namespace {
+
+// One access to a granule, compared with what its shadow knows.
+class SharedComparison {
+public:
+  SharedComparison(Warp &warp, Block &owner, const SharedAccess &access)
+      : warp(warp), owner(owner), access(access), isGeneric(access.agent == warp.agent),
+        kind(access.write    ? StrongWrite
+             : access.strong ? StrongRead
+                             : PlainRead),
+        plainWrite(access.write && !access.strong) {}
+
+  void compare(SharedShadow &shadow, uint32_t offset) {
+    at = offset;
+    // Again by the same warp at the same time: nothing new but the lane.
+    bool ownWrite = shadow.writeAgent == access.agent && shadow.writeSync == warp.warpSyncs;
+    if (kind == PlainRead && shadow.useClock == access.clock && (shadow.useKind & UseKindMask) == PlainRead &&
+        shadow.useAgent == access.agent && !ownWrite &&
+        !(shadow.flags & (ShadowManyUses | ShadowBarrier | ShadowGap)) && shadow.useSync == warp.warpSyncs) {
+      if (shadow.useLane != access.lane)
+        shadow.useKind |= SeveralLanes;
+      return;
+    }
+    if (shadow.flags & (ShadowGap | ShadowBarrier))
+      return forbidden(shadow);
+    raced = false;
+    if (shadow.writeClock)
+      afterWrite(shadow);
+    bool reads = !access.write || access.updates;
+    if (reads && !(shadow.flags & (ShadowWritten | ShadowReadEarly))) {
+      // Not initialised, or a race with a write that is still to come: that write says which, or the end.
+      shadow.flags |= ShadowReadEarly;
+      shadow.writeAgent = static_cast<uint16_t>(access.agent);
+      shadow.writeLane = static_cast<uint8_t>(access.lane);
+      shadow.writeOp = here;
+      owner.readEarly = true;
+    }
+    if (shadow.flags & ShadowManyUses) {
+      for (const SharedUse &use : owner.useLists[shadow.useOp])
+        if (!raced)
+          afterUse(use);
+    } else if (shadow.useClock) {
+      afterUse({shadow.useClock, shadow.useOp, shadow.useSync, shadow.useAgent, shadow.useLane, shadow.useKind});
+    }
+    if (access.write && !access.updates)
+      written(shadow);
+    if (plainWrite)
+      recordWrite(shadow);
+    else
+      recordUse(shadow);
+  }
+
+private:
+  Warp &warp;
+  Block &owner;
+  const SharedAccess &access;
+  bool isGeneric;
+  UseKind kind; // of an access that is no plain write
+  bool plainWrite;
+  uint32_t at = 0;
+  bool raced = false;
+  const uint32_t here = placeOf(warp);
+
+  std::string verb() const { return access.updates ? "atomic" : access.write ? "write" : "read"; }
+
+  void forbidden(SharedShadow &shadow) {
+    std::string what = verb() + (access.write ? " to " : " of ");
+    if (shadow.flags & ShadowGap) {
+      warp.launch->report(warp, access.lane, FindingKind::OutOfBounds,
+                          what + "shared memory at " + hexadecimal(at + sharedStart) +
+                              ", between two variables: past the end of the one before");
+      return;
+    }
+    warp.launch->report(warp, access.lane, FindingKind::MbarrierMisuse,
+                        what + "an mbarrier as data at shared address " + hexadecimal(at + sharedStart) +
+                            " (mbarrier.inval is missing)",
+                        shadow.writeOp);
+    if (access.write)
+      shadow.flags &= static_cast<uint8_t>(~ShadowBarrier);
+  }
+
+  void conflict(FindingKind finding, uint32_t agent, uint32_t op, bool wrote) {
+    raced = true;
+    std::string what =
+        verb() + " of shared memory at " + hexadecimal(at + sharedStart) + " by " + whoDid(owner, access.agent, here);
+    std::string before = wrote ? "the write" : "the read";
+    if (finding == FindingKind::ProxyRace)
+      what += " through the async proxy after " + before + " by " + whoDid(owner, agent, op) +
+              ": fence.proxy.async is missing between them";
+    else if (access.agent == agent)
+      what += " is not ordered after " + before +
+              " by another of its lanes: __syncwarp or a barrier of the block is missing between them";
+    else
+      what += " is not ordered after " + before + " by " + whoDid(owner, agent, op) +
+              ": a barrier or a wait is missing between them";
+    warp.launch->report(warp, access.lane, finding, what, op);
+  }
+
+  bool unordered(uint32_t agent, Clock clock) const { return clockOf(warp.clocks.seen, agent) < clock; }
+  bool hidden(uint32_t agent, Clock clock) const {
+    return access.asyncProxy && clockOf(warp.clocks.proxy, agent) < clock;
+  }
+  // Two lanes of the warp that have not met since.
+  bool otherLane(uint32_t agent, uint32_t lane, bool several, uint32_t sync) const {
+    return isGeneric && agent == access.agent && sync == warp.warpSyncs && (several || lane != access.lane);
+  }
+
+  void afterWrite(const SharedShadow &shadow) {
+    bool isAsync = shadow.flags & ShadowAsync;
+    bool lanes = !isAsync && otherLane(shadow.writeAgent, shadow.writeLane, false, shadow.writeSync);
+    if (lanes || (shadow.writeAgent != access.agent && unordered(shadow.writeAgent, shadow.writeClock))) {
+      if (!plainWrite || !access.overwritten || isAsync)
+        return conflict(FindingKind::SharedRace, shadow.writeAgent, shadow.writeOp, true);
+      raced = true; // if the value differs
+      *access.overwritten = {lanes ? Overwrite::By::Lane : Overwrite::By::Warp, shadow.writeOp, true};
+    } else if (shadow.writeAgent != access.agent && !isAsync && hidden(shadow.writeAgent, shadow.writeClock)) {
+      conflict(FindingKind::ProxyRace, shadow.writeAgent, shadow.writeOp, true);
+    }
+  }
+
+  void afterUse(const SharedUse &use) {
+    uint8_t useKind = use.kind & UseKindMask;
+    bool wrote = useKind == StrongWrite;
+    bool conflicts = plainWrite || (kind == StrongWrite && useKind == PlainRead) || (kind == PlainRead && wrote);
+    if (conflicts && (otherLane(use.agent, use.lane, use.kind & SeveralLanes, use.sync) ||
+                      (use.agent != access.agent && unordered(use.agent, use.clock))))
+      conflict(FindingKind::SharedRace, use.agent, use.op, wrote);
+    else if (wrote && use.agent != access.agent && hidden(use.agent, use.clock))
+      conflict(FindingKind::ProxyRace, use.agent, use.op, true);
+  }
+
+  void written(SharedShadow &shadow) {
+    if ((shadow.flags & ShadowReadEarly) && !raced)
+      reportEarlyRead(owner, at, shadow);
+    shadow.flags = static_cast<uint8_t>((shadow.flags & ~ShadowReadEarly) | ShadowWritten);
+  }
+
+  void recordWrite(SharedShadow &shadow) {
+    if (shadow.flags & ShadowManyUses)
+      owner.freeUseLists.push_back(shadow.useOp);
+    shadow.useClock = 0;
+    shadow.writeClock = access.clock;
+    shadow.writeAgent = static_cast<uint16_t>(access.agent);
+    shadow.writeLane = static_cast<uint8_t>(access.lane);
+    shadow.writeOp = here;
+    shadow.writeSync = warp.warpSyncs;
+    shadow.flags = static_cast<uint8_t>(ShadowWritten | (access.asyncProxy ? ShadowAsync : 0));
+  }
+
+  // Whatever would race with the old use races with the new one.
+  bool replaces(const SharedUse &old) const {
+    uint8_t oldKind = old.kind & UseKindMask;
+    return (oldKind == kind || oldKind == StrongRead) &&
+           (old.agent == access.agent || !unordered(old.agent, old.clock));
+  }
+  SharedUse mine(const SharedUse &old) const {
+    SharedUse use{access.clock,
+                  here,
+                  warp.warpSyncs,
+                  static_cast<uint16_t>(access.agent),
+                  static_cast<uint8_t>(access.lane),
+                  static_cast<uint8_t>(kind)};
+    if (old.clock && old.agent == access.agent && old.sync == use.sync && (old.kind & UseKindMask) == kind &&
+        ((old.kind & SeveralLanes) || old.lane != use.lane))
+      use.kind |= SeveralLanes;
+    return use;
+  }
+
+  void recordUse(SharedShadow &shadow) {
+    if (!(shadow.flags & ShadowManyUses)) {
+      SharedUse old{shadow.useClock, shadow.useOp, shadow.useSync, shadow.useAgent, shadow.useLane, shadow.useKind};
+      if (!old.clock || replaces(old)) {
+        SharedUse use = mine(old);
+        shadow.useClock = use.clock, shadow.useOp = use.op, shadow.useSync = use.sync;
+        shadow.useAgent = use.agent, shadow.useLane = use.lane, shadow.useKind = use.kind;
+        return;
+      }
+      if (owner.freeUseLists.empty()) {
+        owner.useLists.emplace_back();
+        owner.freeUseLists.push_back(static_cast<uint32_t>(owner.useLists.size() - 1));
+      }
+      shadow.useOp = owner.freeUseLists.back();
+      owner.freeUseLists.pop_back();
+      owner.useLists[shadow.useOp].assign(1, old);
+      shadow.flags |= ShadowManyUses;
+      shadow.useClock = 0;
+    }
+    std::vector<SharedUse> &uses = owner.useLists[shadow.useOp];
+    SharedUse *place = nullptr;
+    for (SharedUse &use : uses)
+      if (use.agent == access.agent && (use.kind & UseKindMask) == kind)
+        place = &use; // its own
+      else if (!place && replaces(use))
+        place = &use;
+    if (!place) {
+      uses.emplace_back();
+      place = &uses.back();
+    }
+    *place = mine(*place);
+  }
+};
+
+} // namespace
 
 void reportEarlyReads(Block &block) {
   if (!block.readEarly)
@@ -124,82 +261,13 @@ void trackShared(Warp &warp, Block &owner, uint32_t offset, uint32_t bytes, cons
     owner.remote[access.agent] = {access.clock, warp.pc, access.lane, &warp};
   uint32_t granule = warp.program->sharedGranule;
   uint32_t first = offset / granule, last = (offset + bytes - 1) / granule;
-  const std::vector<Clock> &seen = warp.clocks.seen;
-  for (uint32_t i = first; i <= last; ++i) {
-    SharedShadow &shadow = owner.shadow[i];
-    bool written = shadow.flags & ShadowWritten;
-    if (shadow.flags & ShadowGap) {
-      warp.launch->report(warp, access.lane, FindingKind::OutOfBounds,
-                          std::string(access.write ? "write to" : "read of") + " shared memory at " +
-                              hexadecimal(i * granule + sharedStart) +
-                              ", between two variables: past the end of the one before");
-      continue;
-    }
-    if (shadow.flags & ShadowBarrier) {
-      warp.launch->report(warp, access.lane, FindingKind::MbarrierMisuse,
-                          std::string(access.write ? "write to" : "read of") +
-                              " an mbarrier as data at shared address " + hexadecimal(i * granule + sharedStart) +
-                              " (mbarrier.inval is missing)",
-                          shadow.writeOp);
-      if (access.write)
-        shadow.flags &= static_cast<uint8_t>(~ShadowBarrier);
-      continue;
-    }
-    if (written) {
-      bool bothStrong = access.strong && (shadow.flags & ShadowStrong);
-      if (shadow.writeAgent != access.agent) {
-        if (!bothStrong && clockOf(seen, shadow.writeAgent) < shadow.writeClock) {
-          conflict(warp, owner, FindingKind::SharedRace, access, i * granule, shadow.writeAgent, shadow.writeOp, true);
-        } else if (access.asyncProxy && !(shadow.flags & ShadowAsync) &&
-                   clockOf(warp.clocks.proxy, shadow.writeAgent) < shadow.writeClock) {
-          conflict(warp, owner, FindingKind::ProxyRace, access, i * granule, shadow.writeAgent, shadow.writeOp, true);
-        }
-      } else if (!access.write && shadow.writeLane != access.lane && shadow.sync == warp.warpSyncs && !access.strong &&
-                 !(shadow.flags & (ShadowStrong | ShadowAsync)) && access.agent == warp.agent) {
-        conflict(warp, owner, FindingKind::SharedRace, access, i * granule, shadow.writeAgent, shadow.writeOp, true);
-      }
-    } else if (!access.write && !(shadow.flags & ShadowReadEarly)) {
-      // Not initialised, or a race with a write that is still to come: that write says which, or the end.
-      shadow.flags |= ShadowReadEarly;
-      shadow.writeAgent = static_cast<uint16_t>(access.agent);
-      shadow.writeLane = static_cast<uint8_t>(access.lane);
-      shadow.writeOp = warp.pc;
-      owner.readEarly = true;
-    }
-    if (!access.write) {
-      recordRead(warp, owner, shadow, access);
-      continue;
-    }
-    bool raced = false;
-    if (shadow.readers) {
-      ReaderSet &set = owner.readerSets[shadow.readers - 1];
-      for (uint32_t agent = 0; agent < set.reads.size() && !raced; ++agent) {
-        const ReaderSet::Read &read = set.reads[agent];
-        raced =
-            read.clock && agent != access.agent && !(access.strong && read.strong) && clockOf(seen, agent) < read.clock;
-        if (raced)
-          conflict(warp, owner, FindingKind::SharedRace, access, i * granule, agent, read.op, false);
-      }
-      owner.freeReaderSets.push_back(shadow.readers);
-      shadow.readers = 0;
-    } else if (shadow.readClock && shadow.readAgent != access.agent &&
-               !(access.strong && (shadow.readFlags & ShadowStrong)) &&
-               clockOf(seen, shadow.readAgent) < shadow.readClock) {
-      conflict(warp, owner, FindingKind::SharedRace, access, i * granule, shadow.readAgent, shadow.readOp, false);
-      raced = true;
-    }
-    if ((shadow.flags & ShadowReadEarly) && !raced)
-      reportEarlyRead(owner, i * granule, shadow);
-    shadow.readClock = 0;
-    shadow.writeClock = access.clock;
-    shadow.writeAgent = static_cast<uint16_t>(access.agent);
-    shadow.writeLane = static_cast<uint8_t>(access.lane);
-    shadow.writeOp = warp.pc;
-    shadow.sync = warp.warpSyncs;
-    shadow.flags = static_cast<uint8_t>(ShadowWritten | (access.asyncProxy ? ShadowAsync : 0) |
-                                        (access.strong ? ShadowStrong : 0));
-  }
+  SharedComparison comparison(warp, owner, access);
+  for (uint32_t i = first; i <= last; ++i)
+    comparison.compare(owner.shadow[i], i * granule);
 }
+
+// What another lane of the warp has released orders the lanes.
+static void meet(Warp &warp, const Clocks &acquired) { warp.warpSyncs += clockOf(acquired.seen, warp.agent) != 0; }
 
 void synchroniseAt(Warp &warp, std::unordered_map<uint64_t, Clocks> &table, uint64_t address, bool reads, bool writes,
                    MemoryOrder order) {
@@ -207,7 +275,7 @@ void synchroniseAt(Warp &warp, std::unordered_map<uint64_t, Clocks> &table, uint
     auto found = table.find(address);
     if (found != table.end()) {
       if (isAcquire(order))
-        acquire(warp, found->second);
+        acquire(warp, found->second), meet(warp, found->second);
       else
         warp.pendingAcquire.join(found->second);
     }
@@ -223,6 +291,7 @@ void synchroniseAt(Warp &warp, std::unordered_map<uint64_t, Clocks> &table, uint
 void fence(Warp &warp, Scope scope) {
   Block &block = *warp.block;
   acquire(warp, warp.pendingAcquire);
+  meet(warp, warp.pendingAcquire);
   warp.pendingAcquire.clear();
   warp.fenced.clear();
   release(warp, warp.fenced);

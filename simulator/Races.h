@@ -5,6 +5,14 @@
 
 namespace nacre::simulator {
 
+// An earlier plain write of a place that is plainly written now, and nothing orders the two: a race if the value
+// changes.
+struct Overwrite {
+  enum class By : uint8_t { Nobody, Lane, Warp, Block } by = By::Nobody;
+  uint32_t op = 0;
+  bool shared = false; // in shared memory
+};
+
 struct SharedAccess {
   bool write = false;
   bool strong = false;     // atomic, volatile or with an order: does not race with its like
@@ -12,6 +20,8 @@ struct SharedAccess {
   uint32_t agent = 0;
   Clock clock = 0;
   uint32_t lane = 0;
+  bool updates = false;             // reads what it writes
+  Overwrite *overwritten = nullptr; // told of unordered plain writes, which are a race if the values differ
 };
 void trackShared(Warp &issuer, Block &owner, uint32_t offset, uint32_t bytes, const SharedAccess &access);
 // The generic accesses of a warp's lanes.
@@ -29,11 +39,13 @@ struct GlobalAccess {
   Clock clock = 0;
   uint32_t lane = 0;
 };
-// What was last done to a granule: between blocks, and by the warps of one block.
+// What was last done to a granule: the last plain write, the last strong write since and reads since, each between
+// blocks and by the warps of one block.
 struct GlobalShadow {
-  std::atomic<uint64_t> write, read;
-  std::atomic<uint64_t> writer, firstReader, lastReader;
+  std::atomic<uint64_t> write, strongWrite, read;
+  std::atomic<uint64_t> writer, strongWriter, firstReader, lastReader;
   std::atomic<uint32_t> readersBlock; // + 1
+  std::atomic<uint32_t> readerLanes;  // of the last plain read: which lanes of which warp
 };
 struct MemoryShadow {
   GlobalShadow *entries = nullptr;
@@ -43,9 +55,9 @@ struct MemoryShadow {
   ~MemoryShadow();
   MemoryShadow(const MemoryShadow &) = delete;
 };
-// Returns the op of an unordered write to the same place that only matters if the value differs; ~0: none.
-uint32_t trackGlobal(Warp &warp, const Allocation &allocation, uint64_t address, uint32_t bytes,
-                     const GlobalAccess &access);
+// Returns an unordered plain write of the same place that is a race only if the value differs.
+Overwrite trackGlobal(Warp &warp, const Allocation &allocation, uint64_t address, uint32_t bytes,
+                      const GlobalAccess &access);
 void joinBlocks(BlockTimes &into, const BlockTimes &from);
 void releaseBlock(Block &block, BlockTimes &into); // what the block did so far is ordered before what acquires it
 void fenceBlock(Block &block);

@@ -60,21 +60,30 @@ std::string SourcePlace::text() const {
   return file + ":" + std::to_string(line) + (column ? ":" + std::to_string(column) : "") + " (" + ptx + ")";
 }
 
+// A header of the CUDA toolkit, wherever that is installed, or of a compiler's standard library.
 static bool isLibrary(std::string_view file) {
-  for (std::string_view part : {"-linux/include/", "/cuda/include/", "/usr/include/", "/usr/lib/",
+  for (std::string_view part : {"-linux/include/", "/include/cccl/", "/usr/include/", "/usr/lib/",
                                 "/site-packages/nvidia/", "/triton/language/", "/nacre/language/"})
     if (file.find(part) != std::string_view::npos)
       return true;
+  static constexpr std::string_view toolkit = "/cuda"; // with a version or without
+  for (size_t at = file.find(toolkit); at != std::string_view::npos; at = file.find(toolkit, at + 1)) {
+    size_t end = file.find_first_not_of("-.0123456789", at + toolkit.size());
+    if (end != std::string_view::npos && file.substr(end).starts_with("/include/"))
+      return true;
+  }
   return false;
 }
 
-uint32_t SyntaxModule::ownPlace(uint32_t place) const {
-  for (; place; place = places[place].inlinedAt) {
-    auto file = files.find(places[place].file);
-    if (file == files.end() || !isLibrary(file->second))
-      return place;
+void SyntaxModule::findOwnPlaces() {
+  std::map<uint32_t, bool> libraries;
+  for (auto &[number, name] : files)
+    libraries[number] = isLibrary(name);
+  ownPlaces.resize(places.size());
+  for (uint32_t place = 1; place < places.size(); ++place) { // what it is inlined at comes before it
+    auto library = libraries.find(places[place].file);
+    ownPlaces[place] = library != libraries.end() && library->second ? ownPlaces[places[place].inlinedAt] : place;
   }
-  return 0;
 }
 
 // The user's line: where the instruction stands, or the call, inlined or not, that it belongs to.
@@ -105,17 +114,30 @@ SourcePlace Program::place(uint32_t op, const Frame *frame) const {
 }
 
 uint32_t Program::raceKey(uint32_t op) const {
-  if (op >= infos.size())
-    return op;
-  uint32_t own = syntax->ownPlace(infos[op].instruction->place);
+  uint32_t own = op < infos.size() ? syntax->ownPlace(infos[op].instruction->place) : 0;
   if (!own)
     return op;
-  // The first place of its line.
-  for (uint32_t i = 1; i < own; ++i)
-    if (syntax->places[i].file == syntax->places[own].file && syntax->places[i].line == syntax->places[own].line &&
-        syntax->places[i].column == syntax->places[own].column)
-      return 0x80000000u | i;
-  return 0x80000000u | own;
+  if (firstPlaces.empty()) { // the first place of each line
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> known;
+    firstPlaces.resize(syntax->places.size());
+    for (uint32_t i = 0; i < firstPlaces.size(); ++i) {
+      const Place &place = syntax->places[i];
+      firstPlaces[i] = known.try_emplace({place.file, place.line, place.column}, i).first->second;
+    }
+  }
+  return 0x80000000u | firstPlaces[own];
+}
+
+uint32_t placeOf(const Warp &warp) {
+  const Frame *frame = warp.frame;
+  if (!frame || !frame->parent)
+    return warp.pc;
+  const Program &program = *warp.program;
+  auto isOwn = [&](uint32_t op) { return program.syntax->ownPlace(program.infos[op].instruction->place) != 0; };
+  uint32_t op = warp.pc;
+  for (; !isOwn(op) && frame->parent; frame = frame->parent)
+    op = frame->returnPc - 1;
+  return isOwn(op) ? op : warp.pc;
 }
 
 void Program::findLines() {
@@ -141,24 +163,28 @@ void Program::findLines() {
 void LaunchState::reportAt(FindingKind kind, std::string message, uint32_t op, uint32_t otherOp, const Block *block,
                            const Warp *warp, uint32_t lane, const SourcePlace *place) {
   std::lock_guard lock(mutex);
+  bool isHere = warp && warp->pc == op;
   FindingKey key{kind, op, otherOp};
   if (kind == FindingKind::SharedRace || kind == FindingKind::ProxyRace || kind == FindingKind::GlobalRace) {
     // A race is one, whichever access comes second and however often a loop was unrolled.
-    key.op = program->raceKey(op), key.other = program->raceKey(otherOp);
+    key.op = program->raceKey(isHere ? placeOf(*warp) : op), key.other = program->raceKey(otherOp);
     if (key.op > key.other)
       std::swap(key.op, key.other);
   }
-  for (size_t i = 0; i < findingKeys.size(); ++i)
-    if (findingKeys[i] == key) {
-      ++findings[i].count;
-      return;
-    }
-  if (findings.size() >= launch->findingLimit)
+  auto [known, isNew] = findingKeys.try_emplace(key, findings.size());
+  if (!isNew) {
+    if (known->second < findings.size())
+      ++findings[known->second].count;
     return;
+  }
+  if (findings.size() >= launch->findingLimit) {
+    known->second = ~size_t(0);
+    return;
+  }
   Finding finding;
   finding.kind = kind;
   finding.message = std::move(message);
-  finding.place = place ? *place : program->place(op, warp && warp->pc == op ? warp->frame : nullptr);
+  finding.place = place ? *place : program->place(op, isHere ? warp->frame : nullptr);
   if (otherOp != ~0u)
     finding.other = program->place(otherOp);
   if (op < program->infos.size())
@@ -169,9 +195,9 @@ void LaunchState::reportAt(FindingKind kind, std::string message, uint32_t op, u
     uint32_t thread = warp->index * laneCount + lane;
     finding.thread = {thread % this->block.x, thread / this->block.x % this->block.y,
                       thread / this->block.x / this->block.y};
+    finding.hasThread = true;
   }
   findings.push_back(std::move(finding));
-  findingKeys.push_back(key);
 }
 
 void LaunchState::report(const Warp &warp, uint32_t lane, FindingKind kind, std::string message, uint32_t otherOp) {
@@ -192,8 +218,6 @@ void collectCounters(const LaunchState &state, const Worker &worker, Counters &c
     counters.globalAccesses += op.accesses, counters.globalSectors += op.units, counters.idealSectors += op.idealUnits;
     counters.sharedAccesses += op.sharedAccesses, counters.sharedWavefronts += op.wavefronts;
     counters.idealWavefronts += op.idealWavefronts;
-    if (!state.counters)
-      continue;
     if (!state.counters)
       continue;
     LineCounters &line = lines[state.program->lineOf[i]];
@@ -226,8 +250,9 @@ std::string Report::text() const {
   std::string out;
   for (const Finding &finding : findings) {
     out += finding.place.text() + ": " + nameOf(finding.kind) + ": " + finding.message + "\n";
-    out += "    in `" + finding.instruction + "`, block " + dimensions(finding.block) + ", thread " +
-           dimensions(finding.thread);
+    out += "    in `" + finding.instruction + "`, block " + dimensions(finding.block);
+    if (finding.hasThread)
+      out += ", thread " + dimensions(finding.thread);
     if (finding.count > 1)
       out += "; " + std::to_string(finding.count) + " times";
     out += "\n";
@@ -237,10 +262,14 @@ std::string Report::text() const {
                   : "    the other access: ") +
              finding.other.text() + "\n";
   }
+  uint64_t all = findings.size() + moreFindings;
+  out += kernel + ": " + (completed ? "completed" : "stopped early") + ", " + std::to_string(all) + " finding" +
+         (all == 1 ? "" : "s");
+  if (moreFindings)
+    out += " (" + std::to_string(moreFindings) + " past the limit are not shown)";
   char line[256];
-  std::snprintf(line, sizeof line, "%s: %s, %zu finding%s; %llu warp instructions, %llu thread instructions, %.3f s\n",
-                kernel.c_str(), completed ? "completed" : "stopped early", findings.size(),
-                findings.size() == 1 ? "" : "s", static_cast<unsigned long long>(counters.warpInstructions),
+  std::snprintf(line, sizeof line, "; %llu warp instructions, %llu thread instructions, %.3f s\n",
+                static_cast<unsigned long long>(counters.warpInstructions),
                 static_cast<unsigned long long>(counters.threadInstructions), seconds);
   out += line;
   std::snprintf(
@@ -302,9 +331,11 @@ std::string Report::json() const {
            ", \"message\": " + quoted(finding.message) + ", \"place\": " + json(finding.place) +
            ", \"other\": " + (finding.other.ptxLine ? json(finding.other) : "null") +
            ", \"instruction\": " + quoted(finding.instruction) + ", \"block\": " + json(finding.block) +
-           ", \"thread\": " + json(finding.thread) + ", \"count\": " + std::to_string(finding.count) + "}";
+           ", \"thread\": " + (finding.hasThread ? json(finding.thread) : "null") +
+           ", \"count\": " + std::to_string(finding.count) + "}";
   }
-  out += "],\n \"counters\": {" + accessCounters(counters) + ", \"bulk_bytes\": " + std::to_string(counters.bulkBytes) +
+  out += "],\n \"more_findings\": " + std::to_string(moreFindings) + ",\n \"counters\": {" + accessCounters(counters) +
+         ", \"bulk_bytes\": " + std::to_string(counters.bulkBytes) +
          ", \"barriers\": " + std::to_string(counters.barriers) + ", \"classes\": {";
   for (size_t i = 0; i < counters.byClass.size(); ++i)
     out += (i ? ", " : "") + quoted(counters.byClass[i].first) + ": " + std::to_string(counters.byClass[i].second);

@@ -1,6 +1,6 @@
 // Runs a launch: clusters of blocks on host threads, warps in turns, until all are done or nobody can go on.
 #include "simulator/Machine.h"
-#include "simulator/Races.h"
+#include "simulator/Mbarriers.h"
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -164,16 +164,33 @@ std::unique_ptr<Cluster> makeCluster(LaunchState &state, uint32_t linear) {
 
 enum class ClusterState { Running, Stuck, Done };
 
-// Lanes that wait for others of their warp, which cannot come: one of them goes on, and that is reported.
+// Lanes that wait for others of their warp, which cannot come: some of them go on, and that is reported. First where
+// the whole warp waits; lanes that still look for something may come when others are through.
 bool forceOne(Cluster &cluster) {
-  for (auto &block : cluster.blocks)
-    for (auto &warp : block->warps)
-      for (Fragment &fragment : warp->fragments)
-        if (fragment.gathering && !fragment.forced) {
-          fragment.forced = true;
-          return true;
-        }
+  for (bool whole : {true, false})
+    for (auto &block : cluster.blocks)
+      for (auto &warp : block->warps) {
+        auto waits = [](const Fragment &fragment) { return fragment.gathering || fragment.atBarrier; };
+        if (whole && !std::all_of(warp->fragments.begin(), warp->fragments.end(), waits))
+          continue;
+        for (Fragment &fragment : warp->fragments)
+          if (fragment.gathering && !fragment.forced) {
+            fragment.forced = true;
+            cluster.idleRounds = 0;
+            return true;
+          }
+      }
   return false;
+}
+
+void reportLimit(const Warp &warp) {
+  LaunchState &state = *warp.launch;
+  state.reportAt(FindingKind::LimitReached,
+                 "the limit of " + std::to_string(state.launch->instructionLimit) + " warp instructions is reached",
+                 warp.fragments[0].pc, ~0u, warp.block, &warp,
+                 static_cast<uint32_t>(std::countr_zero(warp.fragments[0].mask)));
+  state.completed = false;
+  state.stopped = true;
 }
 
 ClusterState runRounds(Cluster &cluster, unsigned rounds) {
@@ -195,7 +212,15 @@ ClusterState runRounds(Cluster &cluster, unsigned rounds) {
         continue;
       done = false;
       uint64_t executed = warp->executed;
-      SliceEnd end = runWarp(*warp, random ? 1 + static_cast<uint32_t>(cluster.random() % 97) : fixedSlice);
+      uint32_t slice = random ? 1 + static_cast<uint32_t>(cluster.random() % 97) : fixedSlice;
+      if (uint64_t limit = state.launch->instructionLimit) {
+        if (cluster.executed >= limit && warp->live) {
+          reportLimit(*warp);
+          return ClusterState::Done;
+        }
+        slice = static_cast<uint32_t>(std::clamp<uint64_t>(limit - cluster.executed, 1, slice));
+      }
+      SliceEnd end = runWarp(*warp, slice);
       cluster.executed += warp->executed - executed;
       // A slice that ends within a loop that polls has not moved.
       bool computes = end == SliceEnd::Budget && warp->executed - warp->lastPoll > fixedSlice;
@@ -206,29 +231,15 @@ ClusterState runRounds(Cluster &cluster, unsigned rounds) {
     }
     if (done)
       return ClusterState::Done;
-    if (state.launch->instructionLimit && cluster.executed > state.launch->instructionLimit) {
-      Warp *warp = nullptr;
-      for (Warp *candidate : order)
-        if (!candidate->fragments.empty())
-          warp = candidate;
-      if (!warp) // it came to its end within the last slice
-        return ClusterState::Done;
-      state.reportAt(FindingKind::LimitReached,
-                     "the limit of " + std::to_string(state.launch->instructionLimit) + " warp instructions is reached",
-                     warp->fragments[0].pc, ~0u, warp->block, warp, 0);
-      state.completed = false;
-      state.stopped = true;
-      return ClusterState::Done;
-    }
     if (moved || cluster.progress != before) {
       cluster.idleRounds = 0;
+      cluster.looksOutside = false;
       continue;
     }
     if (!polled || ++cluster.idleRounds > (cluster.moreToStart ? impatientRounds : idlePollRounds)) {
-      if (forceOne(cluster)) {
-        cluster.idleRounds = 0;
+      // What it waits for is in its own hands, unless it looks at memory that others write.
+      if (!cluster.looksOutside && forceOne(cluster))
         continue;
-      }
       return ClusterState::Stuck; // and stays so until something moves in it
     }
     if (cluster.beside && cluster.idleRounds % 64 == 63)
@@ -237,10 +248,39 @@ ClusterState runRounds(Cluster &cluster, unsigned rounds) {
   return ClusterState::Running;
 }
 
+// What a fragment waits for: " (...)", or nothing.
+std::string waitsFor(Warp &warp, const Fragment &fragment, uint32_t pc) {
+  const Op &op = warp.program->ops[pc];
+  const auto &words = warp.program->infos[pc].instruction->words;
+  Block &block = *warp.block;
+  std::string text;
+  if (fragment.gathering) {
+    text = "for other lanes of the warp";
+  } else if (fragment.atBarrier) {
+    const BarrierState &barrier = block.barriers[fragment.barrier];
+    text = std::to_string(barrier.arrived) + " of " +
+           std::to_string(barrier.expected ? barrier.expected : block.liveThreads) + " threads have arrived";
+  } else if (words[0] == "mbarrier") {
+    warp.bases[FrameBase] = fragment.frame->registers.data;
+    uint64_t address[laneCount];
+    addressesOf(warp, op.a, op.offset, op.lanes32, address);
+    uint64_t at = address[std::countr_zero(fragment.mask)];
+    if (Mbarrier *object = toShared(at) ? mbarrierAt(warp, at) : nullptr)
+      text = stateOf(*object);
+  } else if (words.size() > 1 && words[1] == "cluster") {
+    uint32_t live = 0;
+    for (auto &other : block.cluster->blocks)
+      live += other->liveThreads;
+    text = std::to_string(block.cluster->barrier.arrived) + " of " + std::to_string(live) + " threads have arrived";
+  }
+  return text.empty() ? text : ", " + text;
+}
+
 void reportDeadlock(Cluster &cluster) {
   LaunchState &state = *cluster.launch;
   std::string message = "nobody can go on.";
   const Warp *first = nullptr;
+  const Fragment *firstFragment = nullptr;
   uint32_t firstPc = 0;
   unsigned shown = 0;
   for (auto &block : cluster.blocks)
@@ -248,18 +288,24 @@ void reportDeadlock(Cluster &cluster) {
       for (Fragment &fragment : warp->fragments) {
         if (!fragment.mask)
           continue;
-        uint32_t pc = fragment.blocked || fragment.polledAt == ~0u ? fragment.pc : fragment.polledAt;
+        bool waits = fragment.gathering || fragment.atBarrier || fragment.polledAt == ~0u;
+        uint32_t pc = waits ? fragment.pc : fragment.polledAt;
         if (!first)
-          first = warp.get(), firstPc = pc;
+          first = warp.get(), firstPc = pc, firstFragment = &fragment;
         if (++shown > 16)
           continue;
         message += " Block " + std::to_string(block->linear) + " warp " + std::to_string(warp->index) + ": " +
                    state.program->place(pc, fragment.frame).text() + " (`" +
-                   std::string(state.program->infos[pc].instruction->text.substr(0, 60)) + "`).";
+                   std::string(state.program->infos[pc].instruction->text.substr(0, 60)) + "`" +
+                   waitsFor(*warp, fragment, pc) + ").";
       }
-  if (first)
+  if (shown > 16)
+    message += " And " + std::to_string(shown - 16) + " more.";
+  if (first) {
+    SourcePlace place = state.program->place(firstPc, firstFragment->frame);
     state.reportAt(FindingKind::Deadlock, message, firstPc, ~0u, first->block, first,
-                   static_cast<uint32_t>(std::countr_zero(first->fragments[0].mask)));
+                   static_cast<uint32_t>(std::countr_zero(firstFragment->mask)), &place);
+  }
   state.completed = false;
   state.stopped = true;
 }
@@ -287,7 +333,7 @@ void work(LaunchState &state, ClusterQueue &queue, Worker &worker) {
   };
   std::mt19937_64 random(state.launch->seed + 77);
   bool randomOrder = state.launch->schedule == Schedule::Random;
-  size_t wanted = randomOrder ? 3 : 1; // blocks beside each other
+  size_t wanted = state.launch->cooperative ? queue.order.size() : randomOrder ? 3 : 1; // clusters beside each other
   bool stuck = false;
   while (!state.stopped) {
     while (resident.size() < wanted && start()) {
@@ -333,6 +379,8 @@ void work(LaunchState &state, ClusterQueue &queue, Worker &worker) {
       ++queue.stuckWorkers;
     stuck = true;
     if (queue.stuckWorkers.load() == queue.workers) {
+      if (std::any_of(resident.begin(), resident.end(), [](auto &cluster) { return forceOne(*cluster); }))
+        continue;
       reportDeadlock(*resident.front());
       break;
     }

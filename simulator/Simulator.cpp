@@ -64,17 +64,19 @@ public:
       makeCooperative(state);
     passArguments(state, source);
     registerMemory(state);
-    uint64_t local = state.kernel->localBytes, functions = 0;
+    uint64_t local = state.kernel->localBytes;
     for (const DecodedFunction &function : program->functions)
       if (!function.source->isEntry && function.source->isDefined)
-        functions += function.localBytes + function.localAlignment;
-    local += functions * 4 + (program->usesStack ? stackBytes : 0);
+        local += function.localBytes + function.localAlignment;
+    if (program->usesStack || recurses(*state.kernel))
+      local += stackBytes;
     state.localBytes = static_cast<uint32_t>(std::min<uint64_t>((local + 15) / 16 * 16, 1 << 22));
     if (launch.counters)
       program->findLines();
     Report report;
     report.kernel = source.name;
     runLaunch(state, report);
+    report.moreFindings = state.findingKeys.size() - state.findings.size();
     report.findings = std::move(state.findings);
     report.completed = state.completed;
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -107,6 +109,20 @@ private:
         if (std::find(reached.begin(), reached.end(), &program->functions[callee]) == reached.end())
           reached.push_back(&program->functions[callee]);
     return reached;
+  }
+
+  // How deep it calls cannot be known: functions call themselves, directly or not, or what they call is not known.
+  bool recurses(const DecodedFunction &kernel) const {
+    for (const DecodedFunction *function : reachedFrom(kernel)) {
+      if (function->callsIndirectly)
+        return true;
+      for (uint32_t callee : function->callees) {
+        std::vector<const DecodedFunction *> reached = reachedFrom(program->functions[callee]);
+        if (std::find(reached.begin(), reached.end(), function) != reached.end())
+          return true;
+      }
+    }
+    return false;
   }
 
   // Why a kernel cannot be run: for its own sake or for a function that it calls. Null: it can.
@@ -171,7 +187,9 @@ private:
     if (state.cluster.x == 0)
       state.cluster = required[0] ? Dimensions{required[0], required[1], required[2]} : Dimensions{1, 1, 1};
     const Dimensions &c = state.cluster;
-    if (c.count() > 16 || state.grid.x % c.x || state.grid.y % c.y || state.grid.z % c.z)
+    if (c.count() > 16)
+      throw Error("a cluster has at most 16 blocks, not " + std::to_string(c.count()));
+    if (state.grid.x % c.x || state.grid.y % c.y || state.grid.z % c.z)
       throw Error("the grid does not divide into clusters of " + std::to_string(c.x) + " x " + std::to_string(c.y) +
                   " x " + std::to_string(c.z));
   }

@@ -59,8 +59,8 @@ struct Launch {
   bool checks = true;            // races, initialisation, protocols; bounds and alignment are always checked
   bool counters = true;          // transactions, bank conflicts
   unsigned threads = 0;          // host threads; 0: all cores, or one where the order of blocks may show in the results
-  uint64_t instructionLimit = 0; // warp instructions a block may execute, looked at now and then; 0: no limit
-  unsigned findingLimit = 100;   // different findings kept
+  uint64_t instructionLimit = 0; // warp instructions a cluster (a block, without clusters) may execute; 0: no limit
+  unsigned findingLimit = 100;   // different findings kept; more of them are counted
   std::function<void(std::string_view)> print; // the kernel's printf; empty: standard output
 
   Launch &addBytes(const void *data, size_t size) {
@@ -113,6 +113,7 @@ struct Finding {
   SourcePlace other; // the conflicting access of a race; ptxLine 0: none
   std::string instruction;
   Dimensions block, thread; // of the first occurrence
+  bool hasThread = false;   // it is of one thread
   uint64_t count = 1;
 };
 
@@ -137,10 +138,11 @@ struct Counters {
 struct Report {
   std::string kernel;
   std::vector<Finding> findings;
+  uint64_t moreFindings = 0; // different ones past the limit
   Counters counters;
   bool completed = true; // false: a trap, a deadlock or a limit ended it early
   double seconds = 0;
-  bool clean() const { return findings.empty(); }
+  bool clean() const { return findings.empty() && moreFindings == 0; }
   std::string text() const;
   std::string json() const;
 };

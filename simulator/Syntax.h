@@ -117,7 +117,9 @@ struct SyntaxModule {
 
   // The innermost place of a chain that is the user's own: not in a header of the CUDA toolkit nor in a compiler's
   // standard library. 0: none.
-  uint32_t ownPlace(uint32_t place) const;
+  std::vector<uint32_t> ownPlaces; // by place; made when the module is complete
+  void findOwnPlaces();
+  uint32_t ownPlace(uint32_t place) const { return ownPlaces[place]; }
   Function *findFunction(std::string_view name) const;
   Variable *findVariable(std::string_view name);
 };

@@ -166,7 +166,7 @@ Status replaceHandler(Warp &warp, const Op &op, uint32_t mask) {
   access.alignment = 64;
   access.kind = AccessKind::Write;
   uint32_t good = resolve(warp, op, mask, address, host, access);
-  writeConflict.mask = 0;
+  overwrites.mask = 0;
   forEachLane(good, [&](unsigned lane) {
     TensorMapBits map;
     std::memcpy(&map, host[lane], sizeof map);

@@ -2,7 +2,7 @@
 //
 // To load or compute one is no mistake: compilers copy whole structures with the bytes between their members, and
 // kernels shuffle first and then throw away what came from nobody. It becomes one where the value decides a branch or
-// an address, or goes to memory that others see.
+// an address, or goes to memory that others see; there, a value with some defined bytes is a structure with its gaps.
 #include "simulator/Undefined.h"
 #include <algorithm>
 
@@ -177,6 +177,16 @@ static uint32_t decidedLanes(Warp &warp, const Op &op, const OpInfo &info, uint3
   return entry ? deciding & ~entry->lanes() : deciding;
 }
 
+// Lanes whose stored value has no defined byte; of one that has, the rest are gaps between members.
+static uint32_t storedWhole(const Op &op, const Undefined &entry, uint32_t offset, uint32_t lanes) {
+  if (isSlot(op.a, offset) || (op.kind != InstructionClass::Memory && op.kind != InstructionClass::SharedMemory))
+    return lanes;
+  auto stored = static_cast<uint16_t>((1u << op.bytes) - 1);
+  uint32_t whole = 0;
+  forEachLane(lanes, [&](unsigned lane) { whole |= uint32_t((entry.bytes[lane] & stored) == stored) << lane; });
+  return whole;
+}
+
 static void reportUse(Warp &warp, const Undefined &entry, uint32_t lanes) {
   uint32_t op = entry.op;
   warp.launch->reportAt(entry.kind, entry.message, op, warp.pc, warp.block, &warp,
@@ -199,7 +209,8 @@ void watchUndefined(Warp &warp, const Op &op, uint32_t mask) {
       continue;
     bool shows = role == Role::Shows && !staysInThread(warp, op, info, reads[i], lanes);
     if (isGuard || shows || (role == Role::Exchanges && !isSlot(op.a, reads[i]))) {
-      reportUse(warp, *entry, lanes);
+      if (uint32_t used = isGuard ? lanes : storedWhole(op, *entry, reads[i], lanes))
+        reportUse(warp, *entry, used);
       continue;
     }
     if (role == Role::Selects && !isSlot(op.c, reads[i])) {

@@ -18,8 +18,8 @@ void passUndefined(Warp &warp, const Frame *from, uint32_t start, const Frame *i
 const Undefined *undefinedValue(const Warp &warp, Slot slot);
 // Lanes of a register get values, of which some are undefined, as `origin` tells.
 void setUndefined(Warp &warp, Slot slot, uint32_t lanes, uint32_t undefined, const Undefined *origin);
-// Before an op while some register is undefined: what is computed of it is undefined too; where it decides a branch or an
-// address, or leaves the thread, that is reported.
+// Before an op while some register is undefined: what is computed of it is undefined too; where it decides a branch or
+// an address, or leaves the thread, that is reported.
 void watchUndefined(Warp &warp, const Op &op, uint32_t mask);
 
 } // namespace nacre::simulator

@@ -34,7 +34,7 @@ PyObject *simulatorLoad(PyObject *, PyObject *args) {
   return reported([&] {
     const char *ptx, *file;
     Py_ssize_t size;
-    if (!PyArg_ParseTuple(args, "s#s", &ptx, &size, &file))
+    if (!PyArg_ParseTuple(args, "y#s", &ptx, &size, &file))
       throw PythonError();
     std::unique_ptr<Module> loaded = load(std::string_view(ptx, static_cast<size_t>(size)), file);
     Handle capsule = checked(PyCapsule_New(loaded.get(), capsuleName, [](PyObject *object) {
@@ -108,9 +108,9 @@ PyObject *simulatorRun(PyObject *, PyObject *args) {
       ReleaseGil released;
       report = loaded.run(launch);
     }
-    return checked(Py_BuildValue("(sss#)", report.json().c_str(), report.text().c_str(), printed.data(),
-                                 static_cast<Py_ssize_t>(printed.size())))
-        .release();
+    // What a kernel prints, and the text of PTX, need not be UTF-8.
+    Handle json = unicode(report.json()), text = unicode(report.text()), out = unicode(printed);
+    return checked(PyTuple_Pack(3, json.get(), text.get(), out.get())).release();
   });
 }
 

@@ -94,8 +94,8 @@ class TensorMap:
 
 class Finding:
     """One thing that is wrong: `kind`, `message`, `file`, `line`, `ptx_line`, `inner_file` and `inner_line` (in the library
-    that this line calls, else empty), `other` (the conflicting access's place or None), `instruction`, `block`, `thread`,
-    `count`."""
+    that this line calls, else empty), `other` (the conflicting access's place or None), `instruction`, `block`, `thread` (None
+    where it is of no thread in particular), `count`."""
 
     def __init__(self, fields):
         self.kind = fields["kind"]
@@ -108,7 +108,7 @@ class Finding:
         self.other = fields["other"]
         self.instruction = fields["instruction"]
         self.block = tuple(fields["block"])
-        self.thread = tuple(fields["thread"])
+        self.thread = fields["thread"] and tuple(fields["thread"])
         self.count = fields["count"]
 
     def __repr__(self):
@@ -117,7 +117,8 @@ class Finding:
 
 
 class Report:
-    """What a run found and counted. `findings`, `clean`, `completed`, `counters`, `lines`, `printed`, `json`; as text: all."""
+    """What a run found and counted. `findings`, `more_findings` (how many past `finding_limit`), `clean`, `completed`,
+    `counters`, `lines`, `printed`, `json`; as text: all."""
 
     def __init__(self, json_text, text, printed):
         self.json = json_text
@@ -130,10 +131,11 @@ class Report:
         self.counters = fields["counters"]
         self.lines = fields["lines"]
         self.findings = [Finding(finding) for finding in fields["findings"]]
+        self.more_findings = fields["more_findings"]
 
     @property
     def clean(self):
-        return not self.findings and self.completed
+        return not self.findings and not self.more_findings and self.completed
 
     def __str__(self):
         return self.text
@@ -188,9 +190,10 @@ class Module:
 
     def __init__(self, ptx, file_name=""):
         if isinstance(ptx, (bytes, bytearray)):
-            ptx = bytes(ptx).decode()
+            ptx = bytes(ptx).decode("utf-8", "surrogateescape")
         if not isinstance(ptx, str):
             raise TypeError(f"PTX is text (str or bytes), not {type(ptx).__name__}")
+        ptx = ptx.encode("utf-8", "surrogateescape")
         self._module = _core.simulator_load(ptx, file_name)
         self.kernels = {
             name: {"parameters": parameters, "shared": shared, "threads": threads, "cluster": cluster, "refusal": refusal}
@@ -201,7 +204,8 @@ class Module:
             threads=0, instruction_limit=0, finding_limit=100, cooperative=False):  # fmt: skip
         """Runs a kernel. `name` may be None where there is one. `schedule="random"` interleaves warps and blocks at random,
         as `seed` says. `threads=0`: all cores, or one where the order of blocks may show in the results.
-        `cooperative=True`: all blocks at once, for kernels that synchronise the grid."""
+        `instruction_limit`: warp instructions that a block (or a cluster) may execute. `finding_limit`: different findings
+        kept; more of them are counted. `cooperative=True`: all blocks at once, for kernels that synchronise the grid."""
         import numpy
 
         if name is None:
@@ -211,6 +215,8 @@ class Module:
         if name not in self.kernels:
             raise ValueError(f"there is no kernel {name!r}; kernels: {', '.join(self.kernels)}")
         parameters = self.kernels[name]["parameters"]
+        if not isinstance(args, (list, tuple)):
+            raise TypeError(f"args is a list of the kernel's arguments, not {type(args).__name__}")
         if len(args) != len(parameters):
             raise ValueError(f"the kernel takes {len(parameters)} arguments, not {len(args)}")
         if schedule not in ("fixed", "random"):
@@ -248,7 +254,7 @@ class Module:
         result = _core.simulator_run(
             self._module, name, _triple(grid, "the grid"), _triple(block, "the block"),
             (0, 0, 0) if cluster is None else _triple(cluster, "the cluster"), _count(shared, "shared"), arguments, memory,
-            (schedule == "random", _count(seed, "seed", limit=1 << 64), checks, counters, _count(threads, "threads"), _count(instruction_limit, "instruction_limit"),
+            (schedule == "random", _count(seed, "seed", limit=1 << 64), checks, counters, _count(threads, "threads", limit=1 << 10), _count(instruction_limit, "instruction_limit", limit=1 << 64),
              _count(finding_limit, "finding_limit"), bool(cooperative)),
         )  # fmt: skip
         for copy, _ in copies.values():
@@ -261,6 +267,8 @@ class Module:
 
         import numpy
 
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a variable is text, not {name!r}")
         found = _core.simulator_variable(self._module, name)
         if found is None:
             return None

@@ -5,8 +5,10 @@
 #include <charconv>
 #include <cinttypes>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <new>
 #include <random>
 #include <sstream>
 
@@ -32,8 +34,9 @@ const char *const usage = R"(usage: nacre simulate FILE.ptx --args ARGUMENTS [op
   --write N=FILE     write the array of argument N to a file, as raw bytes
   --schedule KIND    fixed (default) or random, which --seed N makes repeatable
   --no-checks        bounds and alignment only
+  --findings N       different findings to show (default 100); all are counted
   --threads N        host threads (default: all cores, or one where the order of blocks may show)
-  --limit N          warp instructions a block may execute
+  --limit N          warp instructions a block (or a cluster) may execute
   --lines            counters of every source line
   --json             the report as JSON
   --list             the kernels of the file and their parameters; runs nothing
@@ -75,6 +78,19 @@ uint64_t encodeNumber(const ElementType &type, double value) {
                               : type.brain      ? bfloatFormat
                                                 : halfFormat;
   return encode(format, value, Rounding::Nearest);
+}
+double decodeNumber(const ElementType &type, uint64_t bits);
+// All digits that tell it from others of its type.
+std::string showNumber(const ElementType &type, uint64_t bits) {
+  char text[40];
+  unsigned shift = 64 - type.bytes * 8;
+  if (type.kind == ElementKind::Unsigned)
+    std::snprintf(text, sizeof text, "%" PRIu64, bits);
+  else if (type.kind == ElementKind::Signed)
+    std::snprintf(text, sizeof text, "%" PRId64, static_cast<int64_t>(bits << shift) >> shift);
+  else
+    std::snprintf(text, sizeof text, "%.*g", type.bytes == 8 ? 17 : 9, decodeNumber(type, bits));
+  return text;
 }
 double decodeNumber(const ElementType &type, uint64_t bits) {
   if (type.kind == ElementKind::Float)
@@ -186,10 +202,10 @@ struct Array {
     fill(content);
   }
   void put(uint64_t index, uint64_t bits) { std::memcpy(data + index * type.bytes, &bits, type.bytes); }
-  double get(uint64_t index) const {
+  std::string show(uint64_t index) const {
     uint64_t bits = 0;
     std::memcpy(&bits, data + index * type.bytes, type.bytes);
-    return decodeNumber(type, bits);
+    return showNumber(type, bits);
   }
   void fill(const std::string &content) {
     if (content.starts_with("@")) {
@@ -273,6 +289,8 @@ struct Command {
         launch.threads = static_cast<unsigned>(parseCount(value(), "--threads", 1024));
       else if (option == "--limit")
         launch.instructionLimit = parseCount(value(), "--limit", UINT64_MAX);
+      else if (option == "--findings")
+        launch.findingLimit = static_cast<unsigned>(parseCount(value(), "--findings", INT32_MAX));
       else if (option == "--no-checks")
         launch.checks = false;
       else if (option == "--json")
@@ -390,6 +408,11 @@ struct Command {
       std::fprintf(stderr, "nacre: %s cannot be read\n", file.c_str());
       return 1;
     }
+    std::error_code ignored;
+    if (std::filesystem::is_directory(file, ignored)) {
+      std::fprintf(stderr, "nacre: %s is a directory\n", file.c_str());
+      return 1;
+    }
     std::string text((std::istreambuf_iterator<char>(input)), std::istreambuf_iterator<char>());
     std::unique_ptr<Module> module;
     try {
@@ -404,6 +427,9 @@ struct Command {
       if (!hasBlock && (kernel.name == launch.kernel || launch.kernel.empty()))
         launch.block = kernel.requiredThreads.x ? kernel.requiredThreads : Dimensions{32, 1, 1};
     addArguments();
+    for (auto &[index, path] : writes)
+      if (index >= byArgument.size() || !byArgument[index])
+        throw WrongUse{"--write: argument " + std::to_string(index) + " is not an array"};
     Report report;
     try {
       report = module->run(launch);
@@ -421,12 +447,10 @@ struct Command {
       if (byArgument[i]) {
         std::printf("argument %zu:", i);
         for (uint64_t k = 0; k < std::min(show, byArgument[i]->count); ++k)
-          std::printf(" %.9g", byArgument[i]->get(k));
+          std::printf(" %s", byArgument[i]->show(k).c_str());
         std::printf("\n");
       }
     for (auto &[index, path] : writes) {
-      if (index >= byArgument.size() || !byArgument[index])
-        throw WrongUse{"argument " + std::to_string(index) + " is not an array"};
       std::ofstream output(path, std::ios::binary);
       output.write(reinterpret_cast<const char *>(byArgument[index]->data),
                    static_cast<std::streamsize>(byArgument[index]->bytes()));
@@ -477,6 +501,9 @@ int nacre::simulateCommand(const std::vector<std::string> &arguments) {
     return 2;
   } catch (const Error &error) {
     std::fprintf(stderr, "nacre: %s\n", error.what());
+    return 1;
+  } catch (const std::bad_alloc &) {
+    std::fprintf(stderr, "nacre: there is no memory for the arrays and what is recorded of them\n");
     return 1;
   }
 }

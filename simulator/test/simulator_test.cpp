@@ -137,8 +137,13 @@ TEST(Printing, TakesArgumentsAtTheirAlignment) {
     double second;
     int64_t third;
   } buffer = {-5, 1.5, int64_t(1) << 40};
-  EXPECT_EQ(formatPrint("%d %5.2f %lld %%\n", reinterpret_cast<const std::byte *>(&buffer), sizeof buffer, nullptr),
-            "-5  1.50 1099511627776 %\n");
+  auto print = [&](const char *format) {
+    return formatPrint(format, reinterpret_cast<const std::byte *>(&buffer), sizeof buffer, nullptr);
+  };
+  EXPECT_EQ(print("%d %5.2f %lld %%\n").text, "-5  1.50 1099511627776 %\n");
+  EXPECT_EQ(print("%d %5.2f %lld %%\n").arguments, 3u);
+  EXPECT_EQ(print("nothing %%\n").arguments, 0u);
+  EXPECT_EQ(print("%-600d|").text.size(), 601u);
 }
 
 const char *const addOne = R"(.version 8.0

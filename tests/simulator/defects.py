@@ -212,7 +212,6 @@ DEFECTS = [
         DONE:
     """),
     Defect("missing proxy fence before a tensor store", "proxy-race", COORDINATES + """
-        st.shared.v4.b32 [%r2], {%r1, %r1, %r1, %r1};
         st.shared.b32 [%r5], %r1;
         st.shared.b32 [%r5+128], %r1; st.shared.b32 [%r5+256], %r1; st.shared.b32 [%r5+384], %r1; st.shared.b32 [%r5+512], %r1;
         st.shared.b32 [%r5+640], %r1; st.shared.b32 [%r5+768], %r1; st.shared.b32 [%r5+896], %r1;

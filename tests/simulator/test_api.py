@@ -294,8 +294,111 @@ def test_one_flag_carries_sums_and_differences(a, b):
     np.testing.assert_array_equal(out, [(a - b) % 2**32, 2**32 - 1 if borrows else 0, not borrows, (a + b) >> 32])
 
 
-@pytest.mark.parametrize("limit", [1, 3, 8, 9, 1000])
-def test_a_limit_that_a_short_kernel_passes_on_its_way_to_the_end(limit):
-    x, y = np.zeros(32, np.float32), np.zeros(32, np.float32)
-    simulator.run(ADD, "add", 1, 32, [x, y, 1.0, 32], instruction_limit=limit)
-    np.testing.assert_array_equal(y, np.ones(32, np.float32))
+@pytest.mark.parametrize("options", [{}, {"schedule": "random", "seed": 3}], ids=["fixed", "random"])
+def test_the_limit_is_exact(options):
+    """A kernel of two warps with as many instructions as the limit allows comes to its end; with one fewer it does not."""
+    x, y = np.zeros(64, np.float32), np.zeros(64, np.float32)
+    module = simulator.load(ADD)
+    count = module.run("add", 1, 64, [x, y, 1.0, 64], **options).counters["warp_instructions"]
+    for limit in (1, 3, count - 1):
+        report = module.run("add", 1, 64, [x, y, 1.0, 64], instruction_limit=limit, **options)
+        assert [finding.kind for finding in report.findings] == ["limit-reached"] and not report.completed
+        assert report.counters["warp_instructions"] == limit
+    assert module.run("add", 1, 64, [x, y, 1.0, 64], instruction_limit=count, **options).clean
+
+
+def test_findings_past_the_limit_are_counted():
+    x, y = np.zeros(60, np.float32), np.zeros(60, np.float32)
+    for limit, kept in ((0, 0), (1, 1), (5, 2)):
+        report = simulator.run(ADD, "add", 1, 64, [x, y, 1.0, 64], finding_limit=limit)
+        assert (len(report.findings), report.more_findings) == (kept, 2 - kept) and not report.clean
+        assert "2 findings" in str(report) and json.loads(report.json)["more_findings"] == 2 - kept
+
+
+def test_findings_past_the_limit_of_the_command_line(tmp_path):
+    path = tmp_path / "add.ptx"
+    path.write_text(ADD)
+    result = nacre("simulate", str(path), "--block", "64", "--args", "f32[60],f32[60],f32=2,u32=64", "--findings", "0")
+    assert result.returncode == 1 and "2 findings (2 past the limit are not shown)" in result.stdout
+
+
+def test_shown_numbers_keep_all_their_digits(tmp_path):
+    path = tmp_path / "empty.ptx"
+    path.write_text(HEADER + ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d) { ret; }")
+    numbers = "i32[2]=-2147483648,u64[2]=18446744073709551615,i64[1]=-9007199254740993,f64[1]=0.1"
+    result = nacre("simulate", str(path), "--args", numbers, "--show", "2")
+    assert result.stdout.splitlines()[-4:] == [
+        "argument 0: -2147483648 -2147483648",
+        "argument 1: 18446744073709551615 18446744073709551615",
+        "argument 2: -9007199254740993",
+        "argument 3: 0.10000000000000001",
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments, status, message",
+    [
+        (["{folder}", "--list"], 1, "{folder} is a directory"),
+        (["{binary}", "--list"], 1, "this is a compiled file (a cubin or an object), not PTX text"),
+        (["{bytes}", "--list"], 1, "a byte 0xe9 outside comments and strings"),
+        (["{ptx}", "--args", "f32[4],f32[4],f32=1,u32=4", "--write", "7=out"], 2, "--write: argument 7 is not an array"),
+        (["{ptx}", "--args", "f32[4],f32[4],f32=1,u32=4", "--cluster", "32", "--grid", "32"], 1, "a cluster has at most 16 blocks, not 32"),
+    ],
+)
+def test_wrong_files_and_arguments(tmp_path, arguments, status, message):
+    names = {"folder": tmp_path, "binary": tmp_path / "a.cubin", "bytes": tmp_path / "bytes.ptx", "ptx": tmp_path / "add.ptx"}
+    names["binary"].write_bytes(b"\x7fELF\x02\x01\x01\x00")
+    names["bytes"].write_bytes(HEADER.encode() + b"\xe9")
+    names["ptx"].write_text(ADD)
+    result = nacre("simulate", *(argument.format(**names) for argument in arguments))
+    assert result.returncode == status and message.format(**names) in result.stderr and not result.stdout
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda module: module.run("add", 1, 32, None), TypeError, "args is a list of the kernel's arguments, not NoneType"),
+        (lambda module: module.run("add", 1, 32, np.zeros(4)), TypeError, "args is a list of the kernel's arguments, not ndarray"),
+        (lambda module: module.variable(5), TypeError, "the name of a variable is text, not 5"),
+        (lambda module: module.run("add", 1, 32, [WHOLE, WHOLE, 1.0, 1], threads=10**6), ValueError, "threads is at least 0 and less than"),
+        (lambda module: module.run("add", 32, 32, [WHOLE, WHOLE, 1.0, 1], cluster=32), ValueError, "a cluster has at most 16 blocks"),
+        (lambda module: simulator.load(HEADER + "é"), ValueError, "PTX line 4: a byte 0xc3 outside comments and strings"),
+        (lambda module: simulator.load(HEADER.encode() + b"\xff"), ValueError, "PTX line 4: a byte 0xff outside comments"),
+        (lambda module: simulator.load(ADD.replace("ret;", "ret\0;")), ValueError, "a byte 0x00 outside comments"),
+    ],
+)
+def test_wrong_calls(call, error, message):
+    with pytest.raises(error, match=message):
+        call(simulator.load(ADD))
+
+
+def test_text_that_ends_as_the_driver_wants_it():
+    assert "add" in simulator.load(ADD + "\0").kernels and "add" in simulator.load(ADD + "// é\n\0\0").kernels
+
+
+PRINT = HEADER + """
+.extern .func (.param .b32 status) vprintf(.param .b64 format, .param .b64 arguments);
+.global .align 1 .b8 plain[3] = {97, 10, 0};
+.global .align 1 .b8 three[14] = {37, 100, 32, 37, 115, 32, 37, 99, 32, 37, 37, 10, 0, 0};
+.visible .entry k(.param .u64 out)
+{
+.reg .b32 %r<4>; .reg .b64 %rd<8>;
+.local .align 8 .b8 stack[24];
+.param .b64 a; .param .b64 b; .param .b32 s;
+ld.param.u64 %rd1, [out];
+st.local.b32 [stack], 7; st.local.b64 [stack+8], 0; st.local.b32 [stack+16], 200;
+mov.u64 %rd2, plain; cvta.global.u64 %rd2, %rd2; mov.u64 %rd3, three; cvta.global.u64 %rd3, %rd3; mov.u64 %rd4, stack; cvta.local.u64 %rd4, %rd4;
+st.param.b64 [a], %rd2; st.param.b64 [b], 0; call.uni (s), vprintf, (a, b); ld.param.b32 %r1, [s]; st.global.b32 [%rd1], %r1;
+st.param.b64 [a], %rd3; st.param.b64 [b], %rd4; call.uni (s), vprintf, (a, b); ld.param.b32 %r1, [s]; st.global.b32 [%rd1+4], %r1;
+st.param.b64 [a], 0; st.param.b64 [b], %rd4; call.uni (s), vprintf, (a, b); ld.param.b32 %r1, [s]; st.global.b32 [%rd1+8], %r1;
+ret;
+}
+"""
+
+
+def test_printf_returns_how_many_arguments_it_took():
+    out = np.full(3, 99, np.int32)
+    report = simulator.run(PRINT, "k", 1, 1, [out])
+    assert report.clean and out.tolist() == [0, 3, -1]
+    assert report.printed == "a\n7 (null) \ufffd %\n"  # a byte that is not UTF-8

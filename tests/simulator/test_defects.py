@@ -6,8 +6,9 @@ import pytest
 import nacre.simulator as simulator
 import defects
 import defects_global
+import defects_order
 
-DEFECTS = defects.DEFECTS + defects_global.DEFECTS
+DEFECTS = defects.DEFECTS + defects_global.DEFECTS + defects_order.DEFECTS
 
 
 def run(defect, broken, **options):
