@@ -22,10 +22,10 @@ TEST_PACKAGES := redis-server chromium
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
-.PHONY: help setup build install test test-setup test-math fuzz-kernels fuzz-sources fuzz demo bench bench-compile bench-inductor wheel docs clean
+.PHONY: help setup build install test test-setup test-asan test-debug test-math fuzz-kernels fuzz-sources fuzz demo bench bench-compile bench-inductor wheel docs clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
-	@echo "ARGS='...' goes to the program behind demo, test (pytest), test-math, fuzz-kernels, fuzz-sources and the benches."
+	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-math, fuzz-kernels, fuzz-sources and the benches."
 
 demo: install $(STAMPS)/torch ## run every example, checked and timed beside PyTorch
 	$(call say,"examples")
@@ -49,15 +49,31 @@ fuzz-sources: install ## compile thousands of mutated kernels and IR texts, othe
 	$(call say,"mutated sources")
 	@$(VENV)/bin/python tests/mutations/run.py $(ARGS)
 
+# Builds beside the main one, each in a folder of its own with a package of its own: $(call beside,NAME,CMAKE OPTIONS)
+beside = cmake -G Ninja -S . -B $(BUILD)/$(1) -DCMAKE_C_COMPILER="$$(command -v clang-22)" \
+	-DCMAKE_CXX_COMPILER="$$(command -v clang++-22)" -DCMAKE_PREFIX_PATH="$$(llvm-config-22 --prefix)" \
+	-DPython3_EXECUTABLE="$(CURDIR)/$(VENV)/bin/python" -DNACRE_PACKAGE="$(CURDIR)/$(BUILD)/$(1)/package/nacre" $(2) > /dev/null
+SANITIZED := -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DNACRE_SANITIZE=address,undefined
+CORE_TESTS := tests/frontend tests/ir tests/interpreter tests/language/meaning tests/runtime tests/simulator
+
+test-asan: test-setup ## the tests on a build with AddressSanitizer and UBSan (long)
+	$(call say,"build with AddressSanitizer and UBSan: $(JOBS) jobs")
+	@$(call beside,asan,$(SANITIZED))
+	@ninja -C $(BUILD)/asan -j $(JOBS)
+	@tests/run_beside $(BUILD)/asan $(or $(ARGS),$(CORE_TESTS))
+
+test-debug: test-setup ## the tests on an unoptimised build with every assertion, libstdc++'s too (long)
+	$(call say,"debug build: $(JOBS) jobs")
+	@$(call beside,debug,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1 -D_GLIBCXX_ASSERTIONS")
+	@ninja -C $(BUILD)/debug -j $(JOBS)
+	@tests/run_beside $(BUILD)/debug $(or $(ARGS),$(CORE_TESTS))
+
 FUZZ_SECONDS ?= 60
-fuzz: | $(STAMPS)/packages ## a minute of random text for the PTX parser (FUZZ_SECONDS=60)
-	$(call say,"fuzzing the PTX parser")
-	@cmake -G Ninja -S simulator -B $(BUILD)/fuzz -DCMAKE_C_COMPILER="$$(command -v clang-22)" -DCMAKE_CXX_COMPILER="$$(command -v clang++-22)" -DCMAKE_BUILD_TYPE=Debug \
-	  -DNACRE_SIMULATOR_FUZZ=ON > /dev/null
-	@ninja -C $(BUILD)/fuzz -j $(JOBS) simulator_parser_fuzz
-	@mkdir -p $(BUILD)/fuzz/corpus
-	@cd $(BUILD)/fuzz && ./simulator_parser_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
-	  -dict=$(CURDIR)/simulator/test/ptx.dict corpus $(CURDIR)/simulator/test/corpus
+fuzz: | $(STAMPS)/python ## a minute of random bytes for each parser: sources, tile IR, cache entries, PTX (FUZZ_SECONDS=60)
+	$(call say,"build of the fuzzers: $(JOBS) jobs")
+	@$(call beside,asan,$(SANITIZED))
+	@ninja -C $(BUILD)/asan -j $(JOBS) fuzzers
+	@tests/fuzzers/run $(BUILD)/asan $(FUZZ_SECONDS)
 
 bench: install $(STAMPS)/torch $(STAMPS)/bench ## time kernels beside PyTorch and Triton's interpreter
 	$(call say,"benchmarks")
