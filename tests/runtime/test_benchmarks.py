@@ -160,6 +160,13 @@ def test_what_differs_is_shown():
         testing.assert_close(1.0, 2.0)
     with pytest.raises(AssertionError, match=r"shapes \(2,\) and \(3,\) do not fit together"):
         testing.assert_close(np.zeros(2), np.zeros(3))
+    for x, y in ((np.ones((3, 1)), np.ones((3, 4))), (np.ones(1), np.ones(4))):  # as numpy.testing has it
+        with pytest.raises(AssertionError, match="do not fit together"):
+            testing.assert_close(x, y)
+    for x, y in ((2**62, 2**62 + 1), (2**63 - 1, -(2**63)), (np.uint64(2**64 - 1), np.uint64(2**64 - 2)), (np.uint64(2**64 - 1), np.int64(-1))):
+        with pytest.raises(AssertionError, match="1 of 2 elements"):  # float64 would not tell them apart
+            testing.assert_close(np.array([x, np.asarray(x).dtype.type(1)]), np.array([y, np.asarray(y).dtype.type(1)]), atol=0)
+    testing.assert_close(np.array([2**62]), np.array([2**62 + 5]), atol=5)
     with pytest.raises(AssertionError, match="1 of 2 elements"):
         testing.assert_close(np.array([1.0, np.nan]), np.array([1.0, 2.0]))
 
@@ -212,6 +219,38 @@ def test_what_was_measured_is_saved_under_way(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         bench.run(save_path=str(tmp_path))
     assert (tmp_path / "plot.csv").read_text().splitlines() == ["n,A ()", "1,7.000000"]
+
+
+def test_what_a_report_refuses():
+    def bench(lines=("A",), y=1.0):
+        benchmark = testing.Benchmark(["n"], [1], "provider", ["a"], list(lines), "plot", {})
+        testing.perf_report(benchmark)(lambda n, provider: y).run()
+
+    bench()
+    with pytest.raises(ValueError, match="plot: line_names has 2 names for 1 line_vals"):
+        bench(lines=("A", "B"))
+    for y in (None, (1.0, 2.0), (None, 1.0, 2.0)):
+        with pytest.raises(TypeError, match="plot: the function returns y, or .y, lowest, highest.; found"):
+            bench(y=y)
+
+
+def test_names_of_files(tmp_path):
+    for name, file in (("a/b", "a_b.csv"), ("", "bench.csv")):
+
+        @testing.perf_report(testing.Benchmark(["n"], [1], "provider", ["a"], ["A"], name, {}))
+        def bench(n, provider):
+            return 1.0
+
+        bench.run(save_path=str(tmp_path))
+        assert (tmp_path / file).exists()
+
+
+def test_which_is_better():
+    from nacre.testing.regressions import direction
+
+    assert {direction(label) for label in ("GB/s", "TFLOPS", "tokens / s", "Gbps", "speedup", "rows per second")} == {"higher"}
+    assert {direction(label) for label in ("ms", "Time (us)", "seconds", "latency", "us/token")} == {"lower"}
+    assert {direction(label) for label in ("", "MB", "widgets", "loss")} == {None}
 
 
 def test_pictures_and_frames(tmp_path):
@@ -277,6 +316,38 @@ def test_regressions(tmp_path, script):
     assert run(file, "--against", old, factor=1.2)[0] == 0
     assert run(file, "--json", old, factor=1, unit="ms")[0] == 0
     assert run(file, "--against", old, factor=1.2, unit="ms")[0] == 1  # of times less is better
+    # What has no number any more is a regression, too.
+    assert run(file, "--json", old, factor=1)[0] == 0
+    before = json.loads(old.read_text())
+
+    def against(change, **options):
+        content = json.loads(json.dumps(before))
+        change(content["reports"])
+        (tmp_path / "changed.json").write_text(json.dumps(content))
+        return run(file, "--against", tmp_path / "changed.json", *options.pop("more", ()), **{"factor": 1, **options})
+
+    for change, text in (
+        (lambda reports: reports.append({**reports[0], "name": "gone"}), "REGRESSION gone is gone"),
+        (lambda reports: reports[0].update(lines=["A2"]), "REGRESSION copy, 1, A2 is gone"),
+        (lambda reports: reports[0]["points"][0].update(x=[7]), "REGRESSION copy, 7, A is gone"),
+        (lambda reports: reports[0].update(ylabel="MB/s"), "it was in MB/s, now it is in GB/s"),
+    ):
+        status, out = against(change)
+        assert status == 1 and text in out, out
+    status, out = against(lambda reports: None, factor="nan")
+    assert status == 1 and "REGRESSION copy, 1, A: 1 -> nan GB/s: there is no number" in out
+    status, out = against(lambda reports: reports[0]["points"].pop())
+    assert status == 0 and "copy, 2, A is new" in out
+    assert against(lambda reports: reports.append({**reports[0], "name": "gone"}), more=["--only", "copy"])[0] == 0
+    status, out = run(file, "--json", old, "--against", old, factor=1, unit="widgets")
+    assert status == 1 and "now it is in widgets" in out
+    status, out = run(file, "--against", old, factor=1, unit="widgets")
+    assert status == 2 and "whether more or less of widgets is better is not known; say --better" in out and "Traceback" not in out
+    assert run(file, "--against", old, "--better", "lower", factor=0.5, unit="widgets")[0] == 0
+    assert run(file, "--against", old, "--better", "higher", factor=0.5, unit="widgets")[0] == 1
+    for wrong in (["--tolerance", "much"], ["--tolerance=-1%"], ["--better", "faster"], ["--against", tmp_path / "none.json"], ["--only", "absent"]):
+        status, out = run(file, *wrong, factor=1)
+        assert status == 2 and "nacre bench: " in out and "Traceback" not in out, out
     empty = script.write("pass")
     for wrong in ([], ["absent.py"], [file, "--fast"], [file, "--against", file], [empty]):
         status, text = run(*wrong, factor=1)

@@ -22,6 +22,19 @@ def _ulps(x, y):
     return float(abs(float(x) - float(y)) / float(numpy.spacing(numpy.abs(y)) or 1))
 
 
+def _integer_distance(x, y):
+    """|x - y| of integers, exactly, as unsigned ones: a float64 cannot tell large neighbours apart."""
+    import numpy
+
+    if x.dtype.kind != y.dtype.kind and numpy.uint64 in (x.dtype, y.dtype):  # what a negative number is away from may not fit
+        x, y = (numpy.asarray(array.astype(object)) for array in (x, y))
+        return numpy.minimum(numpy.abs(x - y), (1 << 64) - 1).astype(numpy.uint64)
+    below = x < y
+    with numpy.errstate(over="ignore"):
+        x, y = (array.astype(numpy.uint64) if array.dtype.kind == "u" else array.astype(numpy.int64).astype(numpy.uint64) for array in (x, y))
+        return numpy.where(below, y - x, x - y)
+
+
 def _map(wrong):
     """A small picture of where elements are wrong: each letter stands for a part of the array."""
     import numpy
@@ -38,7 +51,8 @@ def _map(wrong):
 
 
 def assert_close(x, y, atol=None, rtol=None, err_msg=""):
-    """Raises AssertionError unless x and y are close: |x - y| <= atol + rtol * |y|, where atol is 1e-2 and rtol 0 unless given.
+    """Raises AssertionError unless x and y have the same shape and are close: |x - y| <= atol + rtol * |y|, where atol is 1e-2 and rtol 0
+    unless given. A single number is compared with every element.
 
     atol, rtol: numbers, or functions of x's dtype. NaN equals NaN. The error shows the worst element with its place, both values and their
     distance in units of the last place, how many are wrong, and where.
@@ -50,17 +64,22 @@ def assert_close(x, y, atol=None, rtol=None, err_msg=""):
     rtol = 0.0 if rtol is None else rtol(dtype) if callable(rtol) else rtol
     x, y = _plain(x), _plain(y)
     head = f"{err_msg}\n" if err_msg else ""
-    try:
-        x, y = numpy.broadcast_arrays(x, y)
-    except ValueError:
-        raise AssertionError(f"{head}shapes {x.shape} and {y.shape} do not fit together") from None
-    close = numpy.isclose(x, y, atol=atol, rtol=rtol, equal_nan=True)
+    if x.shape != y.shape and x.ndim and y.ndim and not x.size == y.size == 1:  # one number stands for all, one row does not
+        raise AssertionError(f"{head}shapes {x.shape} and {y.shape} do not fit together")
+    x, y = numpy.broadcast_arrays(x, y)
+    if x.dtype.kind in "iub" and y.dtype.kind in "iub":
+        close = _integer_distance(x, y) <= atol + rtol * numpy.abs(y.astype(numpy.float64))
+    else:
+        close = numpy.isclose(x, y, atol=atol, rtol=rtol, equal_nan=True)
     if close.all():
         return
     wrong = ~close
-    wide = [array.astype(numpy.complex128 if array.dtype.kind == "c" else numpy.float64) for array in (x, y)]
-    with numpy.errstate(invalid="ignore", over="ignore"):
-        distance = numpy.abs(wide[0] - wide[1])
+    if x.dtype.kind in "iub" and y.dtype.kind in "iub":
+        distance = _integer_distance(x, y).astype(numpy.float64)
+    else:
+        wide = [array.astype(numpy.complex128 if array.dtype.kind == "c" else numpy.float64) for array in (x, y)]
+        with numpy.errstate(invalid="ignore", over="ignore"):
+            distance = numpy.abs(wide[0] - wide[1])
     distance = numpy.where(wrong, numpy.where(numpy.isnan(distance), numpy.inf, distance), -1.0)
     place = numpy.unravel_index(int(numpy.argmax(distance)), distance.shape)
     if x.size == 1:

@@ -1,17 +1,21 @@
 """`nacre bench file.py`: runs the perf_reports of a file, keeps their numbers as JSON, and compares them with those of an earlier run."""
 
 import json
+import math
 import os
+import re
 import sys
 
 VERSION = 1
-USAGE = """usage: nacre bench FILE.py [--json NEW.json] [--against OLD.json] [--tolerance 5%] [--save FOLDER] [--only TEXT]
+USAGE = """usage: nacre bench FILE.py [--json NEW.json] [--against OLD.json] [--tolerance 5%] [--better higher|lower] [--save FOLDER]
+                   [--only TEXT]
 
 Runs every benchmark that a file defines with triton.testing.perf_report.
 
   --json NEW.json     write the numbers there
-  --against OLD.json  compare with an earlier run's; exit with 1 when a line is worse beyond the tolerance
+  --against OLD.json  compare with an earlier run's; exit with 1 when a point is worse beyond the tolerance, or has no number any more
   --tolerance 5%      how much worse counts as a regression (5% unless given)
+  --better higher     which is better, where the label of the y axis is neither a rate (GB/s, TFLOPS) nor a time (ms)
   --save FOLDER       write tables, pictures and results.html there
   --only TEXT         only benchmarks whose name holds this text
 """
@@ -30,44 +34,107 @@ def marks_of(path):
     return {name: value for name, value in vars(module).items() if isinstance(value, Mark)}
 
 
-def higher_is_better(ylabel):
-    """Rates are better when they are higher, times when they are lower."""
-    text = ylabel.lower()
-    return "/s" in text or "flops" in text or "speedup" in text or "bps" in text
+_RATES = re.compile(r"/\s*s\b|/\s*sec|per second|flops|bps\b|speedup|throughput|bandwidth", re.IGNORECASE)
+_TIMES = re.compile(r"\b(ns|us|µs|ms|s|sec|seconds?|milliseconds?|microseconds?|nanoseconds?|minutes?|hours?|time|latency|cycles)\b", re.IGNORECASE)
 
 
-def compare(old, new, tolerance):
-    """[(text, is a regression)] of every point that both runs have."""
-    found = []
-    before = {report["name"]: report for report in old["reports"]}
-    for report in new["reports"]:
-        other = before.get(report["name"])
-        if other is None:
-            continue
-        points = {tuple(map(str, point["x"])): point["y"] for point in other["points"]}
-        for point in report["points"]:
-            values = points.get(tuple(map(str, point["x"])))
-            for line, measured in zip(report["lines"], point["y"]):
-                if values is None or line not in other["lines"]:
-                    continue
-                was, now = values[other["lines"].index(line)][0], measured[0]
-                if not was or now is None:
-                    continue
-                change = now / was - 1
-                loss = -change if higher_is_better(report["ylabel"]) else change
-                place = f"{report['name']}, {', '.join(map(str, point['x']))}, {line}"
-                found.append((f"{place}: {was:.6g} -> {now:.6g} {report['ylabel']} ({change:+.1%})", loss > tolerance))
-    return found
+def direction(ylabel):
+    """"higher" for rates, "lower" for times, None where the label does not say which is better."""
+    return "higher" if _RATES.search(ylabel) else "lower" if _TIMES.search(ylabel) else None
+
+
+class Comparison:
+    """A run beside an earlier one. `lines` is what there is to say of each point, [(text, is a regression)].
+
+    What was measured before and has no number now is a regression: a line, a point or a whole report that is gone, NaN, another unit.
+    """
+
+    def __init__(self, old, new, tolerance, better=None, only=""):
+        self.tolerance = tolerance
+        self.better = better
+        self.lines = []
+        before = {report["name"]: report for report in old["reports"] if only in report["name"]}
+        now = {report["name"]: report for report in new["reports"]}
+        for name, report in before.items():
+            if name not in now:
+                self._say(name, "is gone", True)
+            elif report["ylabel"] != now[name]["ylabel"]:
+                self._say(name, f"cannot be compared: it was in {report['ylabel'] or 'no unit'}, now it is in {now[name]['ylabel'] or 'no unit'}", True)
+            else:
+                self._compare(name, report, now[name])
+        for name in now:
+            if name not in before:
+                self._say(name, "is new", False)
+
+    @property
+    def worse(self):
+        return sum(is_regression for _, is_regression in self.lines)
+
+    def _say(self, place, text, is_regression):
+        self.lines.append((f"{place}{': ' if ' -> ' in text else ' '}{text}", is_regression))
+
+    def _compare(self, name, old, new):
+        better = self.better or direction(new["ylabel"])
+        if better is None:
+            raise ValueError(f"{name}: whether more or less of {new['ylabel'] or 'something without a unit'} is better is not known; say "
+                             "--better higher or --better lower")  # fmt: skip
+        measured = {(tuple(map(str, point["x"])), line): values for point in new["points"] for line, values in zip(new["lines"], point["y"])}
+        for point in old["points"]:
+            for line, values in zip(old["lines"], point["y"]):
+                key = tuple(map(str, point["x"])), line
+                place = f"{name}, {', '.join(key[0])}, {line}"
+                if key not in measured:
+                    self._say(place, "is gone", True)
+                else:
+                    self._point(place, values[0], measured.pop(key)[0], new["ylabel"], better)
+        for (x, line), _ in measured.items():
+            self._say(f"{name}, {', '.join(x)}, {line}", "is new", False)
+
+    def _point(self, place, was, now, unit, better):
+        if not _is_number(now):
+            self._say(place, f"{_shown(was)} -> {_shown(now)} {unit}: there is no number", _is_number(was))
+            return
+        if not _is_number(was):
+            self._say(place, f"{_shown(was)} -> {_shown(now)} {unit}: there was no number", False)
+            return
+        change = now / was - 1 if was else 0.0 if now == was else math.copysign(math.inf, now)
+        loss = -change if better == "higher" else change
+        self._say(place, f"{_shown(was)} -> {_shown(now)} {unit} ({change:+.1%})", loss > self.tolerance)
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) and math.isfinite(value)
+
+
+def _shown(value):
+    return f"{value:.6g}" if isinstance(value, (int, float)) else "nothing"
 
 
 def _tolerance(text):
-    number = float(text.removesuffix("%"))
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < math.inf:
+        raise ValueError(f"--tolerance {text}: expected a share as 5% or 0.05")
     return number / 100 if text.endswith("%") else number
+
+
+def _earlier(path):
+    """What an earlier run has written."""
+    try:
+        with open(path) as stream:
+            old = json.load(stream)
+        if old["format"] == "nacre bench" and old["version"] == VERSION and all(report["points"] is not None for report in old["reports"]):
+            return old
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise ValueError(f"{path} is not a file of `nacre bench --json`")
 
 
 def _options(arguments):
     """(file, {option: value}); raises ValueError with what is wrong."""
-    names = {"--json", "--against", "--tolerance", "--save", "--only"}
+    names = {"--json", "--against", "--tolerance", "--better", "--save", "--only"}
     file, options, rest = None, {}, list(arguments)
     while rest:
         word = rest.pop(0)
@@ -94,36 +161,47 @@ def main(arguments):
     try:
         file, options = _options(arguments)
         tolerance = _tolerance(options.get("tolerance", "5%"))
-        old = None
-        if "against" in options:
-            with open(options["against"]) as stream:
-                old = json.load(stream)
-            if not isinstance(old, dict) or old.get("format") != "nacre bench" or old.get("version") != VERSION:
-                raise ValueError(f"{options['against']} is not a file of `nacre bench --json`")
-        marks = marks_of(file)
+        if options.get("better") not in (None, "higher", "lower"):
+            raise ValueError(f"--better {options['better']}: expected higher or lower")
+        old = _earlier(options["against"]) if "against" in options else None
+        if not os.path.isfile(file):
+            raise ValueError(f"there is no file {file}")
     except (ValueError, OSError) as error:
         print(f"nacre bench: {error}\n{USAGE}", end="", file=sys.stderr)
         return 2
+    marks = marks_of(file)
     if not marks:
         print(f"nacre bench: {file} defines no perf_report", file=sys.stderr)
         return 2
     reports = _run(marks, options)
+    if not reports:
+        print(f"nacre bench: {file} has no benchmark whose name holds {options['only']!r}", file=sys.stderr)
+        return 2
     from ..runtime.tuning.records import device_facts
 
     new = {"format": "nacre bench", "version": VERSION, "device": device_facts(), "reports": reports}
-    if "json" in options:
-        with open(options["json"], "w") as stream:
-            json.dump(new, stream, indent=1)
-    if old is None:
-        return 0
+    try:
+        if "json" in options:
+            with open(options["json"], "w") as stream:
+                json.dump(new, stream, indent=1)
+        return 0 if old is None else _compare(old, new, tolerance, options)
+    except (ValueError, OSError) as error:
+        print(f"nacre bench: {error}", file=sys.stderr)
+        return 2
+
+
+def _compare(old, new, tolerance, options):
     if old.get("device") != new["device"]:
         print("nacre bench: the earlier run was on another device: its numbers are compared all the same", file=sys.stderr)
-    changes = compare(old, new, tolerance)
-    for text, is_regression in changes:
+    comparison = Comparison(old, new, tolerance, options.get("better"), options.get("only", ""))
+    for text, is_regression in comparison.lines:
         print(f"{'REGRESSION ' if is_regression else ''}{text}")
-    worse = sum(is_regression for _, is_regression in changes)
-    print(f"{worse} of {len(changes)} points are worse by more than {tolerance:.3g} of what they were" if changes else "nothing to compare")
-    return 1 if worse else 0
+    count = len(comparison.lines)
+    if count == 0:
+        print("nothing to compare")
+        return 1
+    print(f"{comparison.worse} of {count} points are worse by more than {tolerance:.3g} of what they were, or gone")
+    return 1 if comparison.worse else 0
 
 
 def _run(marks, options):

@@ -49,8 +49,9 @@ class Progress:
 class Result:
     """A measured benchmark: for each point its x values and, for each line, (y, low, high), the last two None where they are not known."""
 
-    def __init__(self, bench, points):
+    def __init__(self, bench, points, name=""):
         self.bench = bench
+        self.name = name  # of the function
         self.points = points
 
     def header(self, diff_col):
@@ -83,20 +84,23 @@ class Mark:
         """The Result of one benchmark. Lines are measured in turn at each point, in another order each time, so that a machine that grows
         warm slows them all."""
         x_names = list(bench.x_names)
-        result = Result(bench, [])
+        name = bench.plot_name or self.fn.__name__
+        if len(bench.line_names) != len(bench.line_vals):
+            raise ValueError(f"{name}: line_names has {len(bench.line_names)} names for {len(bench.line_vals)} line_vals")
+        result = Result(bench, [], self.fn.__name__)
         count = len(bench.x_vals)
         for number, point in enumerate(bench.x_vals):
             xs = list(point) if isinstance(point, (list, tuple)) else [point] * len(x_names)
             if len(xs) != len(x_names):
-                raise ValueError(f"{bench.plot_name}: {point!r} does not give {len(x_names)} x values")
+                raise ValueError(f"{name}: {point!r} does not give {len(x_names)} x values")
             lines = [None] * len(bench.line_vals)
             for turn in range(len(lines)):
                 index = (turn + number) % len(lines)
                 if progress is not None:
-                    progress.show(f"{bench.plot_name or self.fn.__name__}: point {number + 1} of {count} ({', '.join(map(str, xs))}), "
+                    progress.show(f"{name}: point {number + 1} of {count} ({', '.join(map(str, xs))}), "
                                   f"{bench.line_names[index]}")  # fmt: skip
                 value = self.fn(**dict(zip(x_names, xs)), **{bench.line_arg: bench.line_vals[index]}, **bench.args, **kwargs)
-                lines[index] = tuple(value) if isinstance(value, (list, tuple)) else (value, None, None)
+                lines[index] = _y_of(value, name)
             result.points.append((xs, lines))
             on_point(result)
         return result
@@ -115,7 +119,7 @@ class Mark:
         if bench.plot_name and (show_plots or save_path):
             _plot(result, save_path, show_plots)
         if print_data:
-            print(bench.plot_name + ":")
+            print(f"{bench.plot_name or result.name}:")
             print(_as_text(result, diff_col))
         return result
 
@@ -138,11 +142,23 @@ class Mark:
         return frames[0] if is_single else frames
 
 
+def _y_of(value, name):
+    """(y, low, high) of what a benchmark function returns."""
+    values = tuple(value) if isinstance(value, (list, tuple)) else (value, None, None)
+    if len(values) not in (1, 3) or values[0] is None:
+        raise TypeError(f"{name}: the function returns y, or (y, lowest, highest); found {value!r}")
+    return values if len(values) == 3 else (*values, None, None)
+
+
+def _file_name(result):
+    return (result.bench.plot_name or result.name).replace(os.sep, "_")
+
+
 def _write_csv(result, save_path, diff_col, precision):
     def text(value):
         return f"{value:.{precision}f}" if isinstance(value, float) else str(value)
 
-    path = os.path.join(save_path, f"{result.bench.plot_name}.csv")
+    path = os.path.join(save_path, f"{_file_name(result)}.csv")
     with open(path + ".part", "w") as file:
         for line in [result.header(diff_col), *result.table(diff_col)]:
             file.write(",".join(map(text, line)) + "\n")
@@ -182,7 +198,7 @@ def _plot(result, save_path, show_plots):
     axes.set_xscale("log" if bench.x_log else "linear")
     axes.set_yscale("log" if bench.y_log else "linear")
     if save_path:
-        figure.savefig(os.path.join(save_path, f"{bench.plot_name}.png"))
+        figure.savefig(os.path.join(save_path, f"{_file_name(result)}.png"))
     if show_plots:
         plot.show()
     plot.close(figure)
