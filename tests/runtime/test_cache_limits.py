@@ -190,3 +190,35 @@ def test_warming_up(script, cache_folder):
     process = script.start(main, "warmup", main)
     process.communicate(timeout=600)
     assert process.returncode == 2
+
+
+def test_what_is_warmed_up_serves_the_program(script, tmp_path):
+    """However the program is run, and however its path is spelled: a kernel of a file is one kernel."""
+    program = script.write("""
+        import sys
+        import numpy as np, triton, triton.language as tl
+
+        @triton.autotune(configs=[triton.Config({"BLOCK": block}) for block in (16, 32)], key=["n"])
+        @triton.jit
+        def tuned(x, n, BLOCK: tl.constexpr):
+            offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+            tl.store(x + offsets, 1.0, mask=offsets < n)
+
+        def warmup():
+            tuned.warmup(np.zeros(64, np.float32), 50, grid=(1,))
+            tuned.fn.warmup(np.zeros(64, np.float32), 50, BLOCK=64, grid=(1,))
+
+        def main():
+            x = np.zeros(64, np.float32)
+            tuned[lambda meta: (triton.cdiv(50, meta["BLOCK"]),)](x, 50)
+            tuned.fn[(1,)](x, 50, BLOCK=64)
+            assert x.sum() == 50
+
+        if __name__ == "__main__":
+            main()
+    """)
+    main = script.write("import os, sys; os.chdir(sys.argv[1]); from nacre._command_line import main; sys.exit(main(sys.argv[2:]))")
+    assert "3 kernels compiled" in script.finish(script.start(main, tmp_path, "warmup", program.name))
+    imported = f"import {program.stem}; {program.stem}.main()"
+    for words in (["run", program.name], ["run", f"./{program.name}"], ["run", program], ["run", "-m", program.stem], ["run", "-c", imported]):
+        script.finish(script.start(main, tmp_path, *words, NACRE_JIT="error"))

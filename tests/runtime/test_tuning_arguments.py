@@ -207,3 +207,29 @@ def test_an_argument_past_the_sixty_fourth():
     x = np.zeros(N, np.float32)
     tuned(through_many)[grid](tuple(np.zeros(1, np.float32) for _ in range(70)), x, N)
     assert (x == 1).all()
+
+
+def test_reset_to_zero_is_the_same_with_a_record_and_without(tuning_folder, monkeypatch):
+    def launch():
+        kernel = nacre.autotune(configs=CONFIGS, key=["n"], reset_to_zero=["x"])(nacre.jit(through_array))
+        x = np.full(N, 5, np.float32)
+        kernel[grid](x, N)
+        return x
+
+    assert (launch() == 1).all() and len(list(tuning_folder.glob("*.json"))) == 1
+    monkeypatch.setattr(isolation, "measure", lambda *args: pytest.fail("timed again"))
+    assert (launch() == 1).all()
+    monkeypatch.setenv("NACRE_AUTOTUNE", "first")
+    assert (launch() == 1).all()
+
+
+def test_arrays_in_a_tuple_are_reset_and_restored():
+    x = np.full(N, 5, np.float32)
+    tuned(through_tuple, reset_to_zero=["pair"])[grid]((np.ones(4, np.float32), x), N)
+    assert (x == 1).all()
+    x[:] = 5
+    tuned(through_tuple, restore_value=["pair"])[grid]((np.ones(4, np.float32), x), N)
+    assert (x == 6).all()
+    base = np.full(2 * N, 5, np.float32)
+    tuned(through_array, reset_to_zero=["x"])[grid](base[::2][: N // 2], N // 2)
+    assert base[:N].tolist() == [1, 6] * (N // 4) + [0, 5] * (N // 4) and (base[N:] == 5).all()

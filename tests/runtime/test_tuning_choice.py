@@ -23,7 +23,7 @@ def once(call, quantiles):
 
 
 def make(configs=CONFIGS, do_bench=once, key=("n",), **options):
-    @nacre.autotune(configs=configs, key=list(key), do_bench=do_bench, **options)
+    @nacre.autotune(configs=configs, key=key, do_bench=do_bench, **options)
     @nacre.jit
     def kernel(x, n, BLOCK: tl.constexpr, FAIL: tl.constexpr = False):
         tl.static_assert(BLOCK != 64 or not FAIL, "no 64")
@@ -48,6 +48,110 @@ def launch(kernel, **options):
 def test_names_that_are_no_arguments(parameter):
     with pytest.raises(ValueError, match=rf"{parameter} contains names that are not kernel arguments: M.*x, n, BLOCK"):
         make(**{parameter: ["M"]})
+
+
+def test_mistakes_are_said_where_they_are_made():
+    for error, text, options in (
+        (TypeError, "which is no Config; write Config", {"configs": [{"BLOCK": 64}]}),
+        (TypeError, "needs configs=.* or search=.*found 3", {"configs": 3}),
+        (ValueError, "prune_configs_by of kernel has no 'early_prune'; it takes early_config_prune", {"prune_configs_by": {"early_prune": list}}),
+        (ValueError, "top_k: expected a share .* found 0", {"prune_configs_by": {"top_k": 0}}),
+        (ValueError, "top_k: expected a share .* found -1", {"prune_configs_by": {"top_k": -1}}),
+        (ValueError, "top_k: expected a share .* found 1.5", {"prune_configs_by": {"top_k": 1.5}}),
+        (TypeError, "top_k: expected a share .* found 'a'", {"prune_configs_by": {"top_k": "a"}}),
+        (ValueError, "isolate='maybe': expected 'auto', 'always' or 'never'", {"isolate": "maybe"}),
+    ):
+        with pytest.raises(error, match=text):
+            make(**options)
+    with pytest.raises(TypeError, match="@autotune stands above @jit"):
+        nacre.autotune(configs=CONFIGS, key=[])(len)
+    with pytest.raises(TypeError, match="@heuristics stands above @jit"):
+        nacre.heuristics({})(len)
+    with pytest.raises(TypeError, match="Config: expected a dictionary of meta-parameters, found None"):
+        nacre.Config(None)
+    with pytest.raises(TypeError, match="reset_to_zero names 'n', which is not an array: 200"):
+        launch(make(reset_to_zero=["n"]))
+    assert make(key="n").keys == ["n"] and make(key=nacre.bucket("n")).keys[0].name == "n"
+
+
+def test_arrays_and_nan_in_a_key():
+    @nacre.autotune(configs=CONFIGS, key=["extra", "scale"], do_bench=once)
+    @nacre.jit
+    def kernel(x, extra, n, scale, BLOCK: tl.constexpr):
+        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(x + offsets, 1.0, mask=offsets < n)
+
+    x = np.zeros(N, np.float32)
+    for extra in (None, np.zeros(3, np.int8), np.zeros(3, np.int8)):
+        for scale in (float("nan"), float("nan"), 1.0):
+            kernel[grid](x, extra, N, scale)
+    assert set(kernel.cache) == {(None, "nan", "float32"), (None, 1.0, "float32"), ("int8", "nan", "float32", "int8"), ("int8", 1.0, "float32", "int8")}
+
+
+def test_configurations_that_are_the_same_code_are_timed_once(monkeypatch):
+    from nacre.runtime.tuning import isolation
+
+    measured = []
+    measure = isolation.measure
+    monkeypatch.setattr(isolation, "measure", lambda *args: measured.append(args[1]) or measure(*args))
+    configs = [nacre.Config({"BLOCK": block}, num_warps=warps) for block in (32, 64) for warps in (1, 4, 8)]
+    kernel = launch(make(configs=configs, do_bench=None))
+    assert measured == [configs[0], configs[3]] and len(kernel.configs_timings) == 6
+    assert kernel.configs_timings[configs[5]] == kernel.configs_timings[configs[3]] and kernel.best_config in measured
+    measured.clear()  # on another grid it is another candidate
+    x = np.zeros(N, np.float32)
+    make(configs=configs[:3], do_bench=None)[lambda meta: (nacre.cdiv(N, 32) + meta["num_warps"],)](x, N - 1)
+    assert measured == configs[:3]
+
+
+def test_a_slow_candidate_is_given_up(monkeypatch):
+    from nacre.testing import timing
+
+    calls = []
+
+    class Clock:
+        def __init__(self):
+            self.clear = lambda: None
+
+        def time(self, fn):
+            calls.append(1)
+            return 4.0
+
+    monkeypatch.setattr(timing, "_Clock", Clock)
+    monkeypatch.setattr(timing, "_warm_up", lambda *args: calls.append("warm"))
+    assert timing.bench_against(lambda: None, 3.0, (0.5,)) == 4.0 and calls == [1] * timing._FIRST_CALLS
+    calls.clear()
+    assert timing.bench_against(lambda: None, 3.9, (0.5,)) == 4.0 and "warm" in calls  # it may win
+    calls.clear()
+    assert timing.bench_against(lambda: None, None, (0.5,)) == 4.0 and calls[0] == "warm"  # the first
+
+
+def test_nothing_is_compiled_behind_the_back_of_a_server(monkeypatch):
+    from nacre.runtime.errors import UnexpectedCompileError
+
+    def fresh(body):
+        return nacre.autotune(configs=CONFIGS, key=["n"], do_bench=once)(nacre.jit(body))
+
+    def first(x, n, BLOCK: tl.constexpr):  # of this test alone: a kernel that another has compiled is in memory
+        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(x + offsets, tl.load(x + offsets, mask=offsets < n) + 1.0, mask=offsets < n)
+
+    def second(x, n, BLOCK: tl.constexpr):
+        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(x + offsets, 1.0 + tl.load(x + offsets, mask=offsets < n), mask=offsets < n)
+
+    kernel, x = fresh(first), np.zeros(N, np.float32)
+    kernel.fn.warmup(x, N, BLOCK=32, grid=(1,))
+    monkeypatch.setenv("NACRE_JIT", "error")
+    with pytest.raises(UnexpectedCompileError, match="a launch of first compiles: argument 'BLOCK' is"):
+        kernel[grid](x, N)
+    monkeypatch.setenv("NACRE_JIT", "warn")
+    with pytest.warns(RuntimeWarning, match="a launch of first compiles"):
+        launch(kernel)
+    monkeypatch.setenv("NACRE_JIT", "error")
+    warmed = fresh(second)
+    warmed.warmup(x, N, grid=(1,))
+    launch(warmed)
 
 
 def test_a_configuration_that_cannot_be_compiled_is_skipped_with_its_reason():
@@ -84,43 +188,6 @@ def test_an_error_of_the_kernel_itself_is_shown_as_it_is():
     with pytest.raises(CompileTimeAssertionFailure) as error:
         launch(make(configs=[nacre.Config({"BLOCK": 64}), nacre.Config({"BLOCK": 64}, num_warps=8)]), FAIL=True)
     assert "all 2 configurations fail so" in error.value.__notes__[0]
-
-
-def test_a_configuration_that_crashes_costs_only_itself():
-    import os
-    import signal
-
-    def bench(call, quantiles):
-        call()
-        if bench.count == 1:
-            bench.count += 1
-            os.kill(os.getpid(), signal.SIGKILL)
-        bench.count += 1
-        return [1.0] * 3
-
-    bench.count = 0
-    kernel = launch(make(do_bench=bench, isolate="always"))
-    # The child that died knew of two calls; the one after it starts again from what this process knows.
-    assert kernel.configs_timings[CONFIGS[0]][0] == 1.0 and "SIGKILL" in kernel.failures[CONFIGS[1]]
-    assert bench.count == 0
-
-
-def test_a_candidate_that_never_ends_costs_only_itself(monkeypatch):
-    import time
-
-    from nacre.runtime.tuning import isolation
-
-    def bench(call, quantiles):
-        call()
-        if bench.count == 0:
-            bench.count += 1
-            return [1.0] * 3
-        time.sleep(1000)
-
-    bench.count = 0
-    monkeypatch.setattr(isolation, "_PATIENCE", 15.0)
-    kernel = launch(make(configs=CONFIGS[:2], do_bench=bench, isolate="always"))
-    assert kernel.best_config == CONFIGS[0] and "SIGKILL" in kernel.failures[CONFIGS[1]]
 
 
 def test_a_lone_survivor_is_not_timed():
@@ -350,6 +417,10 @@ def test_an_error_in_a_heuristic_names_it():
         with pytest.raises(ZeroDivisionError) as error:
             call()
         assert error.value.__notes__ == ["in the heuristic 'BLOCK' of the kernel kernel"]
+    wrong = nacre.heuristics({"BLOCK": lambda args: {"BLOK": 3}})(kernel.fn)
+    for call in (lambda: wrong[(1,)](np.zeros(1), 0), lambda: wrong.run(np.zeros(1), 0, grid=(1,), warmup=False)):
+        with pytest.raises(TypeError, match="the heuristic 'BLOCK' of the kernel kernel returned a dictionary without 'BLOCK'; it has 'BLOK'"):
+            call()
     with pytest.raises(TypeError, match="'BLOCK' needs a function"):
         nacre.heuristics({"BLOCK": 3})(kernel.fn)
 

@@ -109,3 +109,36 @@ def test_a_kernel_that_workers_cannot_find():
 
     with pytest.raises(AutotunerError, match="is defined inside of a function: workers of an executor cannot find it"):
         kernel[(1,)](np.zeros(1, np.int32))
+
+
+def test_workers_that_are_threads(script):
+    text = PROGRAM + """
+    from concurrent.futures import ThreadPoolExecutor
+
+    if __name__ == "__main__":
+        with ThreadPoolExecutor(3) as pool:
+            main(pool)
+"""
+    result = told(script, text)
+    assert len(result["times"]) == 3 and not result["failures"]
+
+
+def test_a_kernel_that_writes_to_an_address_is_not_sent():
+    import numpy as np
+
+    import nacre
+    import nacre.language as tl
+
+    class Executor:
+        def submit(self, *args):
+            pytest.fail("nothing is sent: the address is this process's")
+
+    @nacre.autotune(configs=[nacre.Config({"B": 1}), nacre.Config({"B": 2})], key=[], executor=Executor())
+    @nacre.jit
+    def kernel(address, B: tl.constexpr):
+        tl.store(address.to(tl.pointer_type(tl.int32)), B)
+
+    x = np.zeros(1, np.int32)
+    with pytest.warns(RuntimeWarning, match="is not tuned: the kernel may write through an address .* a worker of an executor has no memory there"):
+        kernel[(1,)](x.ctypes.data)
+    assert x[0] == 1

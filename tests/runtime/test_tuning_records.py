@@ -12,15 +12,15 @@ PROGRAM = """
     import json, sys, time
     import numpy as np
     import nacre, nacre.language as tl
-    from nacre.testing import timing
+    from nacre.runtime.tuning import isolation
 
     timed = []
     nacre._core.clear_caches = lambda: None  # times are of no interest here
-    measure = timing._measure
+    measure = isolation.measure
     def counted(*args):
         timed.append(1)
         return measure(*args)
-    timing._measure = counted
+    isolation.measure = counted
 
     BLOCKS = json.loads(sys.argv[1]) if len(sys.argv) > 1 else [32, 64, 128]
 
@@ -181,6 +181,20 @@ def test_pinned_choices_are_the_same_in_every_run(program, script, tmp_path, cap
         told += [json.loads(script.finish(rank).splitlines()[-1]) for rank in ranks]
     assert {f"BLOCK={entry['best']}," in slowest for entry in told} == {True} and sum(entry["timed"] for entry in told) == 0
     assert len({entry["bits"] for entry in told}) == 1
+    # What the file does not pin is said, and in the strict mode refused.
+    for change, why in (({"key": ["7"]}, "for other keys"), ({"types": {}}, "arguments of other types"),
+                        ({"source": "0"}, "source has changed"), ({"kernel": "other"}, "nothing of this kernel")):  # fmt: skip
+        other = json.loads(json.dumps(content))
+        other["records"][0]["problem"].update(change)
+        (tmp_path / "other.json").write_text(json.dumps(other))
+        for mode, status in (("first", 0), ("cached", 0), ("error", 1)):
+            process = script.start(program.path, NACRE_TUNE_FILE=str(tmp_path / "other.json"), NACRE_AUTOTUNE=mode)
+            error = process.communicate(timeout=600)[1]
+            assert process.returncode == status and ((why in error and "does not pin" in error) or mode == "first"), (change, mode, error)
+    process = script.start(program.path, "[1]", NACRE_TUNE_FILE=str(exported), NACRE_AUTOTUNE="cached")
+    assert process.wait(600) == 0  # a lone configuration needs no pin
+    process = script.start(program.path, "[1, 2]", NACRE_TUNE_FILE=str(exported), NACRE_AUTOTUNE="cached")
+    assert "is not among those of the kernel" in process.communicate(timeout=600)[1]
     process = script.start(program.path, NACRE_TUNE_FILE=str(tmp_path / "absent"))
     assert "NACRE_TUNE_FILE=" in process.communicate(timeout=600)[1] and process.returncode == 1
 

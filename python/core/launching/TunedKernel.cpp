@@ -141,12 +141,28 @@ bool isParameter(const TunedState &state, PyObject *name) {
   return false;
 }
 
+// What a value counts as in a key. An array counts by its type, for it is another one in every launch; a NaN is equal
+// to the others.
+Handle keyPart(PyObject *value) {
+  if (PyFloat_CheckExact(value)) {
+    static PyObject *nan = PyUnicode_InternFromString("nan");
+    double number = PyFloat_AsDouble(value);
+    return Handle::borrow(number == number ? value : nan);
+  }
+  Handle dtype = dtypeOf(value);
+  static PyObject *address = PyUnicode_InternFromString("data_ptr");
+  bool isArray =
+      dtype && (PyType_GetSlot(Py_TYPE(value), Py_tp_hash) == reinterpret_cast<void *>(PyObject_HashNotImplemented) ||
+                PyObject_HasAttr(value, address));
+  return isArray ? dtypeText(dtype.get()) : Handle::borrow(value);
+}
+
 // The key of a launch: the values that the tuning depends on, then the dtypes of all arrays.
 Handle keyOf(const TunedState &state, const CallArguments &given) {
   llvm::SmallVector<Handle, 16> parts;
   for (const TunedState::KeyPart &part : state.keys)
     if (PyObject *value = argumentOf(state, given, part.parameter))
-      parts.push_back(part.bucket ? call(part.bucket.get(), value) : Handle::borrow(value));
+      parts.push_back(part.bucket ? call(part.bucket.get(), value) : keyPart(value));
   Py_ssize_t named = std::min(given.positional, static_cast<Py_ssize_t>(state.parameters.size()));
   for (Py_ssize_t i = 0; i < named; ++i)
     if (Handle dtype = dtypeOf(given.values[i]))
@@ -255,10 +271,13 @@ Handle evaluate(PyObject *self, PyObject *name, PyObject *function, PyObject *ar
     PyErr_Restore(kind, error, traceback);
     throw PythonError();
   }
-  if (PyDict_Check(value.get()))
-    if (PyObject *inside = PyDict_GetItemWithError(value.get(), name))
-      return Handle::borrow(inside);
-  return value;
+  if (!PyDict_Check(value.get()))
+    return value;
+  if (PyObject *inside = PyDict_GetItemWithError(value.get(), name))
+    return Handle::borrow(inside);
+  if (!PyErr_Occurred())
+    checked(PyObject_CallMethod(self, "_refuse_dictionary", "OO", name, value.get()));
+  throw PythonError();
 }
 
 PyObject *launchHeuristic(PyObject *self, PyObject *grid, const CallArguments &given) {

@@ -7,13 +7,15 @@ import warnings
 from .. import _core, knobs
 from .cache import get_cache_manager, triton_key  # noqa: F401  (packages ask for these here)
 from .driver import driver
-from .errors import AutotunerError, OutOfResources, PTXASError  # noqa: F401
-from .heuristics import Heuristics, heuristics  # noqa: F401
+from .errors import AutotunerError, OutOfResources, PTXASError, UnexpectedCompileError  # noqa: F401
+from .heuristics import Heuristics, arguments_of, heuristics  # noqa: F401
 from .jit import JITFunction, KernelInterface
+from .recompiles import for_a_launch
 from .tuning.choice import FAILED, choose
 from .tuning.config import Bucket, Config, bucket, identity, key_names  # noqa: F401
 
 _MODES = ("tune", "cached", "first", "error")
+_PRUNING = ("early_config_prune", "perf_model", "top_k")
 # One tuning at a time in a process: two that are timed together would measure each other.
 _lock = threading.RLock()
 
@@ -55,9 +57,10 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         self.arg_names = list(arg_names)
         self.search = search
         self.configs = list(configs) if configs else search.first() if search is not None else [Config({})]
-        self.keys = list(key)
-        self.reset_to_zero = list(reset_to_zero or ())
-        self.restore_value = list(restore_value or ())
+        for config in self.configs:
+            if not hasattr(config, "all_kwargs"):
+                raise TypeError(f"autotune of {self.__name__}: configs holds {config!r}, which is no Config; write Config({{...}})")
+        self.keys, self.reset_to_zero, self.restore_value = map(_names, (key, reset_to_zero, restore_value))
         for parameter, names in (("key", key_names(self.keys)), ("reset_to_zero", self.reset_to_zero), ("restore_value", self.restore_value)):
             self._refuse_unknown(parameter, names)
         self.restore_copies = {}
@@ -66,6 +69,9 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         self.pre_hook = pre_hook or self._default_pre_hook
         self.post_hook = post_hook or self._default_post_hook
         pruning = prune_configs_by or {}
+        unknown = [name for name in pruning if name not in _PRUNING]
+        if unknown:
+            raise ValueError(f"prune_configs_by of {self.__name__} has no {', '.join(map(repr, unknown))}; it takes {', '.join(_PRUNING)}")
         self.perf_model = pruning.get("perf_model")
         self.configs_top_k = pruning.get("top_k", 1.0)
         self.early_config_prune = pruning.get("early_config_prune")
@@ -75,6 +81,9 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         self.num_reps = rep
         self.executor = executor
         self.isolate = isolate
+        _refuse_top_k(self.configs_top_k)
+        if isolate not in (None, "auto", "always", "never"):
+            raise ValueError(f"isolate={isolate!r}: expected 'auto', 'always' or 'never'")
         self._do_bench = self._old_bench() if warmup is not None or rep is not None or use_cuda_graph else do_bench
         self._is_own_bench = do_bench is None
         self.configs_timings = {}
@@ -136,19 +145,22 @@ class Autotuner(_core.TunedKernel, KernelInterface):
 
     # The default hooks do what reset_to_zero and restore_value say, for every timed run.
     def _default_pre_hook(self, kwargs, reset_only=False):
-        from .tuning.protection import copy_of, fill_zero
+        from .tuning.protection import arrays_named, copy_of, fill_zero
 
         for name in self.reset_to_zero:
-            if kwargs[name] is not None:
-                fill_zero(kwargs[name])
+            for array in arrays_named("reset_to_zero", name, kwargs[name]):
+                fill_zero(array)
         if not reset_only:
-            self.restore_copies = {name: copy_of(kwargs[name]) for name in self.restore_value if kwargs[name] is not None}
+            found = {name: arrays_named("restore_value", name, kwargs[name]) for name in self.restore_value}
+            copies = {name: list(map(copy_of, arrays)) for name, arrays in found.items() if arrays}
+            self.restore_copies = {name: saved[0] if found[name][0] is kwargs[name] else saved for name, saved in copies.items()}
 
     def _default_post_hook(self, kwargs, exception=None):
-        from .tuning.protection import write_back
+        from .tuning.protection import arrays_named, write_back
 
         for name, saved in self.restore_copies.items():
-            write_back(kwargs[name], saved)
+            for array, copy in zip(arrays_named("restore_value", name, kwargs[name]), saved if isinstance(saved, list) else [saved]):
+                write_back(array, copy)
         self.restore_copies = {}
 
     @property
@@ -169,8 +181,6 @@ class Autotuner(_core.TunedKernel, KernelInterface):
     def _timed_call(self, args, kwargs, config):
         """A function that launches a configuration once, with all hooks."""
         self._refuse_tuned(config, args, kwargs)
-        if knobs.autotuning.print:
-            print(f"Autotuning kernel {self.__name__} with config {config}")
         current = {**kwargs, **config.all_kwargs()}
         full = {**self.nargs, **current}
 
@@ -192,7 +202,20 @@ class Autotuner(_core.TunedKernel, KernelInterface):
     def _compile(self, args, kwargs, config):
         self._refuse_tuned(config, args, kwargs)
         launch = {**kwargs, **config.all_kwargs(), "warmup": True}
-        return self.fn.run(*args, **launch)
+        with for_a_launch():
+            return self.fn.run(*args, **launch)
+
+    def _code_identity(self, kwargs, config, kernel):
+        """What two configurations have in common that are the same code on the same grid: only one of them needs to be timed."""
+        if config.pre_hook is not None or self._is_watched or not hasattr(kernel, "hash"):
+            return None
+        grid = kwargs.get("grid")
+        if callable(grid):
+            try:
+                grid = grid({**self.nargs, **{name: value for name, value in kwargs.items() if name not in ("grid", "warmup")}, **config.all_kwargs()})
+            except Exception:  # what it needs the launch has: a heuristic's value
+                return None
+        return kernel.hash, repr(sorted(config.kwargs.items(), key=str)), repr(grid)
 
     def _tell_hooks(self, kwargs, config, error):
         """Hooks of the user's see a configuration that does not compile as a run that fails."""
@@ -215,6 +238,12 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         given = {**self.nargs, **kwargs}
         types = {param.name: type_of(given[param.name], param.is_constexpr) for param in fn.params if param.name in given}
         return Problem(fn, heuristics, types, key)
+
+    @property
+    def _is_watched(self):
+        """Whether functions of the user's are called for every timed run: they run in this process."""
+        hooks = self.user_defined_pre_hook or self.user_defined_post_hook or any(config.pre_hook for config in self.configs)
+        return hooks or not self._is_own_bench
 
     def _is_kept(self, configs):
         """Whether times are kept on disk: not where something takes part of which no record knows, a hook or a benchmarker of the user's."""
@@ -239,7 +268,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         problem = self._problem(args, kwargs, key)
         from .tuning.records import pinned_choice
 
-        pinned = pinned_choice(problem, self._all_configs(configs))
+        pinned = pinned_choice(problem, self._all_configs(configs), mode == "error")
         if pinned is not None:
             self.cache[key] = pinned
             return pinned
@@ -277,9 +306,10 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         if mode == "error":
             raise AutotunerError(f"{self.__name__}: no time of any configuration is known for the key {key}, and NACRE_AUTOTUNE=error says not to "
                                  "tune; run it once with NACRE_AUTOTUNE=tune, or `nacre tune import` times")  # fmt: skip
+        from .tuning.reporting import warn
+
         why = "a CUDA graph is being captured" if is_capturing else "NACRE_AUTOTUNE=cached"
-        warnings.warn(f"{self.__name__}: no time of any configuration is known for the key {key} and {why}: the first configuration is used",
-                      RuntimeWarning, stacklevel=2)  # fmt: skip
+        warn(f"{self.__name__}: no time of any configuration is known for the key {key} and {why}: the first configuration is used")
         if not is_capturing:  # a launch outside of the capture tunes
             self.cache[key] = configs[0]
         return configs[0]
@@ -296,6 +326,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
 
     def _measure(self, args, kwargs, key, configs, known, problem):
         from .tuning.measuring import CannotProtect, Measurement
+        from .tuning.reporting import warn
 
         start = time.perf_counter()
         results, stored = {}, [start]
@@ -319,7 +350,8 @@ class Autotuner(_core.TunedKernel, KernelInterface):
             on_result = keep if self.search is None else lambda config, times, reason: None
             return Measurement(self.__name__, chosen, lambda config: self._compile(args, kwargs, config),
                                lambda config: self._timed_call(args, kwargs, config), self._values(kwargs), bench, on_result, self.isolate,
-                               lambda config, error: self._tell_hooks(kwargs, config, error))  # fmt: skip
+                               lambda config, error: self._tell_hooks(kwargs, config, error), self._is_watched,
+                               lambda config, kernel: self._code_identity(kwargs, config, kernel))  # fmt: skip
 
         try:
             if self.search is not None:
@@ -329,13 +361,18 @@ class Autotuner(_core.TunedKernel, KernelInterface):
                         keep(config, times, None)
             elif self._executor() is not None:
                 from .tuning.fleet import measure
+                from .tuning.protection import Protection
 
+                kernel = self._compile(args, kwargs, configs[0])
+                protection = Protection([kernel] if hasattr(kernel, "_native") else [], self._values(kwargs))
+                if protection.is_elsewhere:
+                    raise CannotProtect(f"{protection.why_isolated}, and a worker of an executor has no memory there")
                 timings, failures = measure(self, self._executor(), args, kwargs, [c for c in configs if c not in known], keep)
             else:
                 run = measurement([config for config in configs if config not in known], self.do_bench)
                 timings, failures = run.run(), run.failures
         except CannotProtect as obstacle:
-            warnings.warn(f"{self.__name__} is not tuned: {obstacle}; the first configuration is used", RuntimeWarning, stacklevel=2)
+            warn(f"{self.__name__} is not tuned: {obstacle}; the first configuration is used")
             self.cache[key] = configs[0]
             return configs[0]
         finally:
@@ -349,10 +386,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
 
             raise nothing_left(self.__name__, timings, self.failures)
         self.bench_time = time.perf_counter() - start
-        best = self._choose(key, timings, self.bench_time)
-        if self._resets(self.pre_hook):
-            self.pre_hook({**self.nargs, **kwargs, **best.all_kwargs()}, reset_only=True)
-        return best
+        return self._choose(key, timings, self.bench_time)
 
     def _executor(self):
         from .tuning import fleet_executor
@@ -380,7 +414,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         return best
 
     def _resets(self, hook):
-        """Whether a hook is to be called for the launch that follows the tuning too: reset_to_zero holds for it."""
+        """Whether a hook is to be called for the first launch with a key too: reset_to_zero holds for it."""
         return hook == self._default_pre_hook or _takes_reset_only(hook)
 
     def _tell(self, key, best, duration):
@@ -425,6 +459,8 @@ class Autotuner(_core.TunedKernel, KernelInterface):
             if config.pre_hook is not None:
                 config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
             return self.fn.run(*args, **kwargs, **config.all_kwargs())
+        except (AutotunerError, UnexpectedCompileError) as error:
+            raise error.with_traceback(None)  # noqa: B904  (it says all; how the tuning came there is nobody's concern)
         finally:
             self.nargs = before
 
@@ -438,7 +474,12 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         config = self.cache.get(key)
         if config is None:
             with _lock:  # whoever waited here finds what the first has chosen
-                config = self.cache.get(key) or self._find(args, kwargs, key)
+                config = self.cache.get(key)
+                if config is None:
+                    config = self._find(args, kwargs, key)
+                    # The same in every process, whether times were measured, read from a record or pinned.
+                    if key in self.cache and self._resets(self.pre_hook):
+                        self.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()}, reset_only=True)
         return config
 
     def prune_configs(self, kwargs):
@@ -450,10 +491,8 @@ class Autotuner(_core.TunedKernel, KernelInterface):
                                      "at least one config.")  # fmt: skip
         if self.perf_model:
             top = self.configs_top_k
-            if isinstance(top, float) and top <= 1.0:
+            if isinstance(top, float):
                 top = max(1, int(len(configs) * top))
-            elif not isinstance(top, int):
-                raise TypeError(f"top_k: expected a share of at most 1.0 or a whole number, found {top!r}")
             if len(configs) > top:
                 given = {**self.nargs, **kwargs}
                 estimate = {config: self.perf_model(**{**given, **config.all_kwargs()}) for config in configs}
@@ -477,6 +516,18 @@ class Autotuner(_core.TunedKernel, KernelInterface):
             return self._warm(args, kwargs)
         finally:
             self.nargs = before
+
+
+def _names(given):
+    """A list of names; one name may stand alone."""
+    return [given] if isinstance(given, (str, Bucket)) else list(given or ())
+
+
+def _refuse_top_k(top):
+    is_share = isinstance(top, float) and 0 <= top <= 1
+    if not is_share and not (isinstance(top, int) and not isinstance(top, bool) and top >= 1):
+        raise (ValueError if isinstance(top, (int, float)) else TypeError)(
+            f"top_k: expected a share from 0.0 to 1.0 or a whole number of at least 1, found {top!r}")  # fmt: skip
 
 
 def _takes_reset_only(hook):
@@ -508,18 +559,19 @@ def autotune(configs=None, key=(), prune_configs_by=None, reset_to_zero=None, re
     key: names of arguments; `bucket("N")` for one of which only the size class counts.
     prune_configs_by: {"early_config_prune": function(configs, named_args, **kwargs) -> configs, "perf_model": function(**all) -> time,
     "top_k": how many of the estimated best are timed, a number or a share}.
-    reset_to_zero, restore_value: arguments that are zeroed before, or restored after, every timed run.
+    reset_to_zero, restore_value: arguments that are zeroed before, or restored after, every timed run; zeroed also before the first
+    launch with each new key of a process, whether it was timed in this process or before.
     pre_hook, post_hook: called before and after every timed run, instead of the above.
     do_bench: function(call, quantiles) -> times, instead of the driver's benchmarker.
     cache_results: keep times also where hooks or a benchmarker of the user's take part, in Triton's own file.
     search: a Space instead of a list of configurations. executor: a concurrent.futures.Executor whose workers time.
     isolate: "always" times in a child process, "never" not, "auto" where it is needed; left out, NACRE_AUTOTUNE_ISOLATE decides.
     """
-    if not configs and search is None and configs is None:
-        raise TypeError("autotune() needs configs=[Config(...), ...] or search=Space(...)")
+    if configs is None and search is None or not isinstance(configs, (list, tuple, type(None))):
+        raise TypeError(f"autotune() needs configs=[Config(...), ...] or search=Space(...){'' if configs is None else f', found {configs!r}'}")
 
     def decorate(fn):
-        return Autotuner(fn, fn.arg_names, configs, key, reset_to_zero, restore_value, pre_hook=pre_hook, post_hook=post_hook,
+        return Autotuner(fn, arguments_of(fn, "autotune"), configs, key, reset_to_zero, restore_value, pre_hook=pre_hook, post_hook=post_hook,
                          prune_configs_by=prune_configs_by, warmup=warmup, rep=rep, use_cuda_graph=use_cuda_graph,
                          do_bench=do_bench, cache_results=cache_results, search=search, executor=executor, isolate=isolate)  # fmt: skip
 

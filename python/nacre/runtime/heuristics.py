@@ -33,6 +33,10 @@ class Heuristics(_core.HeuristicKernel, KernelInterface):
         """Says where an error comes from that a heuristic raised."""
         error.add_note(f"in the heuristic {name!r} of the kernel {self.__name__}")
 
+    def _refuse_dictionary(self, name, found):
+        raise TypeError(f"the heuristic {name!r} of the kernel {self.__name__} returned a dictionary without {name!r}; it has "
+                        f"{', '.join(map(repr, found)) or 'nothing'}")  # fmt: skip
+
     def evaluate(self, args, kwargs):
         """The keywords of a launch, with what the heuristics say. Each sees the arguments by name and what those before it said."""
         named = {**dict(zip(self.arg_names, args)), **kwargs}
@@ -43,7 +47,11 @@ class Heuristics(_core.HeuristicKernel, KernelInterface):
             except Exception as error:
                 self._note(error, name)
                 raise
-            kwargs[name] = named[name] = value[name] if isinstance(value, dict) and name in value else value
+            if isinstance(value, dict):
+                if name not in value:
+                    self._refuse_dictionary(name, value)
+                value = value[name]
+            kwargs[name] = named[name] = value
         return kwargs
 
     def run(self, *args, **kwargs):
@@ -53,6 +61,13 @@ class Heuristics(_core.HeuristicKernel, KernelInterface):
         return self.fn.warmup(*args, **self.evaluate(args, kwargs))
 
 
+def arguments_of(fn, decorator):
+    """The parameters of what a decorator stands above."""
+    if not hasattr(fn, "arg_names"):
+        raise TypeError(f"@{decorator} stands above @jit: it takes a kernel, found {fn!r}")
+    return fn.arg_names
+
+
 def heuristics(values):
     """Computes meta-parameters: name -> function of the dictionary of all arguments, evaluated in order.
 
@@ -60,6 +75,6 @@ def heuristics(values):
     """
 
     def decorate(fn):
-        return Heuristics(fn, fn.arg_names, values)
+        return Heuristics(fn, arguments_of(fn, "heuristics"), values)
 
     return decorate

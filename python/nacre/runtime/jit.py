@@ -1,5 +1,6 @@
 """Kernels as Python holds them. What happens from `kernel[grid]` on is C++ (`_core.Kernel`)."""
 
+import os
 import sys
 
 from .. import _core, knobs
@@ -113,6 +114,17 @@ class KernelInterface:
         return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
 
 
+def _whole_path(filename):
+    """A kernel is the same one however the path of its file is spelled."""
+    return os.path.abspath(filename) if not os.path.isabs(filename) and os.path.isfile(filename) else filename
+
+
+def module_name(function):
+    """The module of a function of the language. A script is the same module whether it is run or imported."""
+    name = function.__module__
+    return os.path.basename(function._filename).removesuffix(".py") if name == "__main__" else name
+
+
 def _is_ours(fn):
     """Whether a function belongs to the standard library."""
     return (fn.__module__ or "").startswith("nacre.language")
@@ -153,7 +165,7 @@ class JITCallable:
         self.__module__ = fn.__module__
         self.__doc__ = fn.__doc__
         self.__globals__ = fn.__globals__
-        self._filename = fn.__code__.co_filename
+        self._filename = _whole_path(fn.__code__.co_filename)
         self._line = fn.__code__.co_firstlineno
         self._block = self._file = None
         if _is_ours(fn):  # the standard library is part of the package: nobody edits it while a program runs
@@ -233,7 +245,7 @@ class JITCallable:
 
 def _dependencies(function, seen):
     text, line, _ = function._function_block()
-    result = [function.__module__, function.__qualname__, text, line]
+    result = [module_name(function), function.__qualname__, text, line]
     seen.add(function)
     scope = function.get_capture_scope()
     for name in sorted(set(function.fn.__code__.co_names + function.fn.__code__.co_freevars)):
@@ -356,7 +368,7 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
         except NoSource:  # nobody compiles it: what it needs is a key of its own
             text, line, column = f"# {id(self)}", self._line, 0
         if self._key is None:
-            key = f"{self.__module__}.{self.__qualname__}@{_core.fingerprint(f'{self._filename}:{line}:{text}')[:16]}"
+            key = f"{module_name(self)}.{self.__qualname__}@{_core.fingerprint(f'{self._filename}:{line}:{text}')[:16]}"
             if self.fn.__closure__:  # the same text with other variables around it
                 number = _closures[key] = _closures.get(key, -1) + 1
                 key += f"#{number}"
@@ -453,7 +465,7 @@ class ConstexprFunction(JITCallable):
         self.__doc__ = fn.__doc__
         self.__globals__ = fn.__globals__
         self.__wrapped__ = fn
-        self._filename = fn.__code__.co_filename
+        self._filename = _whole_path(fn.__code__.co_filename)
         self._line = fn.__code__.co_firstlineno
         self._file = self._block = None
 

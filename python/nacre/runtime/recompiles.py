@@ -1,12 +1,24 @@
 """Why a launch compiles: NACRE_JIT=warn|error, NACRE_EXPLAIN=1 and `nacre explain`."""
 
 import sys
-import warnings
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from .. import knobs
 from .errors import UnexpectedCompileError
 
 _MODES = ("allow", "warn", "error")
+_is_tuning = ContextVar("nacre_tunes_for_a_launch", default=False)
+
+
+@contextmanager
+def for_a_launch():
+    """Whatever is compiled inside is compiled because of a launch, although nothing is run yet: an autotuner's candidates."""
+    token = _is_tuning.set(True)
+    try:
+        yield
+    finally:
+        _is_tuning.reset(token)
 
 
 def _facts(signature, constants, attrs):
@@ -51,9 +63,11 @@ def about_to_compile(kernel, signature, constants, attrs, options, is_warmup):
     why = reason(kernel, signature, constants, attrs, options)
     if knobs.runtime.explain:
         print(f"nacre: {kernel.__name__} is compiled: {why}", file=sys.stderr)
-    if is_warmup or mode == "allow":
+    if mode == "allow" or (is_warmup and not _is_tuning.get()):
         return
     text = f"a launch of {kernel.__name__} compiles: {why}"
     if mode == "error":
         raise UnexpectedCompileError(f"{text}; NACRE_JIT=error allows it only in warmup(): warm this specialisation up too")
-    warnings.warn(text, RuntimeWarning, stacklevel=2)
+    from .tuning.reporting import warn
+
+    warn(text)

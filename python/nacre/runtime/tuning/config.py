@@ -9,6 +9,8 @@ class Config:
     """
 
     def __init__(self, kwargs, num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, pre_hook=None, ir_override=None):
+        if not isinstance(kwargs, dict):
+            raise TypeError(f"Config: expected a dictionary of meta-parameters, found {kwargs!r}")
         self.kwargs = kwargs
         self.num_warps = num_warps
         self.num_stages = num_stages

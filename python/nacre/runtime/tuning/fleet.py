@@ -8,12 +8,14 @@ the candidate it was timing.
 import os
 import pickle
 import sys
+import threading
 
 from ... import knobs
 from ..errors import AutotunerError
 from .choice import FAILED
 
 _made = {}
+_importing = threading.Lock()
 
 
 def executor_of(given):
@@ -45,6 +47,14 @@ def place_of(tuner):
 
 def _find(module, file, name):
     """The kernel in this process. A script is run as a module: what stands under `if __name__ == "__main__"` is not run."""
+    with _importing:  # workers may be threads
+        found = _module(module, file)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _module(module, file):
     import importlib
     import importlib.util
 
@@ -66,10 +76,7 @@ def _find(module, file, name):
             if folder not in sys.path:
                 sys.path.append(folder)
         importlib.import_module(module)
-    found = sys.modules[module]
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
+    return sys.modules[module]
 
 
 def time_candidate(place, arguments, config, grid, milliseconds):

@@ -5,13 +5,15 @@ On the CPU compiles and timed runs need the same cores, so they never overlap: n
 
 from ... import _core, knobs
 from ...errors import TritonError
-from ..errors import AutotunerError
+from ..errors import AutotunerError, UnexpectedCompileError
 from . import isolation
 from .choice import FAILED
 from .protection import Protection
 from .reporting import Progress, first_line, reasons_text
 
 QUANTILES = (0.5, 0.2, 0.8)
+_HOPELESS = 1000  # times the best call: a candidate that takes so long for all of its calls is given up
+_LEAST_PATIENCE = 20.0  # seconds
 
 
 def compile_all(compile_one, configs, progress=None):
@@ -22,6 +24,8 @@ def compile_all(compile_one, configs, progress=None):
     def attempt(config):
         try:
             kernels[config] = compile_one(config)
+        except UnexpectedCompileError:  # nothing may be compiled now: that is the launch's error, not the candidate's
+            raise
         except (TritonError, MemoryError) as error:
             failures[config] = error
 
@@ -46,10 +50,14 @@ def compile_all(compile_one, configs, progress=None):
 
 
 class Measurement:
-    """One tuning: compile(config) -> CompiledKernel, call(config) -> function that launches it once with its hooks."""
+    """One tuning: compile(config) -> CompiledKernel, call(config) -> function that launches it once with its hooks.
+
+    bench(call, quantiles=...) -> times. is_watched: hooks or a benchmarker of the user's take part, which expect to run in this process.
+    identity(config, kernel): what tells whether two candidates are the same code on the same grid; None: unlike any other.
+    """
 
     def __init__(self, name, configs, compile, call, values, bench, on_result=lambda config, times, reason: None, isolate=None,
-                 on_compile_error=lambda config, error: None):  # fmt: skip
+                 on_compile_error=lambda config, error: None, is_watched=False, identity=lambda config, kernel: None):  # fmt: skip
         self.name = name
         self.configs = configs
         self.compile = compile
@@ -58,9 +66,10 @@ class Measurement:
         self.bench = bench
         self.on_result = on_result
         self.on_compile_error = on_compile_error
-        self.isolate = isolate or knobs.autotuning.isolate
-        if self.isolate not in ("auto", "always", "never"):
-            raise ValueError(f"NACRE_AUTOTUNE_ISOLATE={self.isolate}: expected auto, always or never")
+        self.isolate = isolation_mode(isolate)
+        self.is_watched = is_watched
+        self.identity = identity
+        self.best = None  # milliseconds
         self.timings = {}
         self.failures = {}
 
@@ -74,37 +83,78 @@ class Measurement:
                 self._skip(config, error)
             # A hook that says to skip a compile leaves nothing to time here.
             ready = [config for config in self.configs if config in kernels]
+            same = self._same_code(ready, kernels)
             protection = Protection([kernel for kernel in kernels.values() if hasattr(kernel, "_native")], self.values)
-            if not ready:
-                pass
-            elif self._is_isolated(protection):
-                self._time_in_child(ready, progress)
-            else:
-                self._time_here(ready, protection, progress)
+            if ready:
+                self._time_all([config for config in ready if config not in same], protection, progress)
+            for config, twin in same.items():
+                if twin in self.failures:
+                    self._skip(config, self.failures[twin])
+                else:
+                    self._note(config, self.timings[twin], progress)
         finally:
             progress.close()
         return {config: self.timings[config] for config in self.configs}
 
+    def _same_code(self, configs, kernels):
+        """{config: an earlier one that is the same code}. Options that a target does not have, as num_warps on a CPU, make no difference."""
+        same, first = {}, {}
+        for config in configs:
+            identity = self.identity(config, kernels[config])
+            if identity is None:
+                continue
+            if identity in first:
+                same[config] = first[identity]
+            first.setdefault(identity, config)
+        return same
+
+    def _time_all(self, configs, protection, progress):
+        start = 0
+        if self._is_isolated(protection):
+            try:
+                for index, config in enumerate(configs):
+                    start = index
+                    progress.timing(index, config)
+                    self._time_in_child(config, protection, progress)
+                return
+            except isolation.CannotIsolate as obstacle:
+                self._refuse_here(protection, obstacle)
+        self._time_here(configs[start:], protection, progress)
+
     def _is_isolated(self, protection):
-        if self.isolate == "never" and protection.why_isolated is None:
+        """Whether candidates are timed in child processes."""
+        if self.isolate == "never":
+            self._refuse_here(protection, "NACRE_AUTOTUNE_ISOLATE is never")
             return False
-        if self.isolate != "always" and protection.why_isolated is None:
+        if self.isolate == "auto" and self.is_watched and protection.why_isolated is None:
             return False
-        obstacle = "NACRE_AUTOTUNE_ISOLATE is never" if self.isolate == "never" else isolation.can_isolate()
-        if obstacle is None:
-            return True
-        if protection.why_isolated is None:
-            return False
-        raise CannotProtect(f"{protection.why_isolated}, and {obstacle}")
+        obstacle = isolation.can_isolate()
+        if obstacle is not None:
+            self._refuse_here(protection, obstacle)
+        return obstacle is None
+
+    def _refuse_here(self, protection, obstacle):
+        if protection.why_isolated is not None:
+            raise CannotProtect(f"{protection.why_isolated}, and {obstacle}")
+
+    def _announce(self, config):
+        if knobs.autotuning.print:
+            print(f"Autotuning kernel {self.name} with config {config}")
 
     def _time(self, config):
-        return self.bench(self.call(config), quantiles=QUANTILES)
+        from ...testing.timing import bench_against, do_bench
+
+        call = self.call(config)
+        if self.bench is do_bench:  # ours: nobody needs to know exactly how slow a slow one is
+            return bench_against(call, self.best, QUANTILES)
+        return self.bench(call, quantiles=QUANTILES)
 
     def _time_here(self, configs, protection, progress):
         protection.save()
         try:
             for index, config in enumerate(configs):
                 progress.timing(index, config)
+                self._announce(config)
                 try:
                     self._note(config, self._time(config), progress)
                 except (TritonError, MemoryError) as error:
@@ -114,17 +164,28 @@ class Measurement:
         finally:
             protection.restore()
 
-    def _time_in_child(self, configs, progress):
-        results = isolation.measure(configs, self._time, lambda index: progress.timing(index, configs[index]))
-        for index, (times, reason) in results.items():
-            if times is None:
-                self._skip(configs[index], reason)
-            else:
-                self._note(configs[index], times, progress)
+    def _time_in_child(self, config, protection, progress):
+        self._announce(config)
+        seconds = float(knobs.autotuning.seconds)
+        if self.best is not None:  # nothing that takes so much longer can win
+            hopeless = max(_LEAST_PATIENCE, _HOPELESS * self.best / 1e3)
+            seconds = min(seconds, hopeless) if seconds else hopeless
+        try:
+            times, reason = isolation.measure(self._time, config, seconds, protection.budget if protection.is_over_budget else None)
+            if isinstance(reason, Exception) and not isinstance(reason, (TritonError, MemoryError)):
+                raise reason  # of a grid or a heuristic: not the candidate's
+        except isolation.OverBudget:
+            raise CannotProtect(f"{protection.why_isolated}, and it writes more than that") from None
+        if times is None:
+            self._skip(config, reason)
+        else:
+            self._note(config, times, progress)
 
     def _note(self, config, times, progress):
         self.timings[config] = times
-        progress.timed(config, times[0] if isinstance(times, (list, tuple)) else times)
+        middle = times[0] if isinstance(times, (list, tuple)) else times
+        self.best = middle if self.best is None else min(self.best, middle)
+        progress.timed(config, middle)
         self.on_result(config, times, None)
 
     def _skip(self, config, reason):
@@ -133,6 +194,14 @@ class Measurement:
         if knobs.autotuning.print:
             print(f"Autotuning failed with {reason}")
         self.on_result(config, None, reason)
+
+
+def isolation_mode(given):
+    """auto, always or never: what autotune() was given, else what NACRE_AUTOTUNE_ISOLATE says."""
+    mode = given or knobs.autotuning.isolate
+    if mode not in ("auto", "always", "never"):
+        raise ValueError(f"{'isolate' if given else 'NACRE_AUTOTUNE_ISOLATE'}={mode}: expected auto, always or never")
+    return mode
 
 
 class CannotProtect(Exception):

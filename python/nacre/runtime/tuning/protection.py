@@ -1,9 +1,13 @@
-"""What a kernel may write, saved before it is timed and put back afterwards.
+"""What a kernel may write, saved before it is timed in this process and put back afterwards.
 
-The compiler says through which arguments a kernel may store (runtime/compile/ArgumentAccess.h), also through tuples, descriptors and
-aggregates; of those the whole memory is saved that the array lies in. A store through an address that arrives as a number, or that is
-read from memory, may go anywhere: then, and where the copies would not fit the memory budget, nothing of this process may be written at
-all, and candidates are timed in a child process (isolation.py), where only the pages they touch are copied.
+On the CPU candidates are timed in child processes (isolation.py), and nothing of this is needed: no copy is made, only pages that are
+written are the system's to copy, and stores beyond an array's end change nothing here either. This is for candidates that must run in
+this process: those of a GPU, and those with hooks or a benchmarker of the user's.
+
+The compiler says through which arguments a kernel may store (compiler/analysis/ArgumentAccess.h), also through tuples, descriptors and
+aggregates; of those the whole memory is saved that the array lies in. Meanwhile other threads must not write there. A store through an
+address that arrives as a number, or that is read from memory, may go anywhere: then, and where the copies would not fit the memory
+budget, candidates cannot be timed in this process.
 """
 
 import os
@@ -126,10 +130,11 @@ class Protection:
 
     def __init__(self, kernels, values):
         """kernels: compiled candidates. values: what each parameter of the kernel is given, without the constants that candidates set."""
-        ranges, self.why_isolated = [], None
+        ranges, self.why_isolated, self.is_elsewhere = [], None, False
         for compiled in kernels:
             written, is_elsewhere = _written_values(compiled, values)
             if is_elsewhere:
+                self.is_elsewhere = True
                 self.why_isolated = "the kernel may write through an address that is not an array's"
             for value in written:
                 for array in _arrays(value):
@@ -140,10 +145,11 @@ class Protection:
                         ranges.append(memory)
         self.ranges = _merged(ranges)
         self.bytes = sum(memory.size for memory in self.ranges)
-        budget = budget_bytes()
+        self.budget = budget = budget_bytes()
         if self.bytes > budget:
-            self.why_isolated = (f"copies of what the kernel may write would take {self.bytes >> 20} MB, more than the {budget >> 20} MB of "
-                                 "NACRE_AUTOTUNE_MEGABYTES")  # fmt: skip
+            self.why_isolated = (f"copies of what the kernel may write would take {self.bytes / (1 << 20):.3g} MB, more than the "
+                                 f"{budget >> 20} MB of NACRE_AUTOTUNE_MEGABYTES")  # fmt: skip
+        self.is_over_budget = self.bytes > budget
 
     def save(self):
         for memory in self.ranges:
@@ -168,21 +174,56 @@ def _merged(ranges):
     return merged
 
 
+# What reset_to_zero and restore_value ask for. Host memory is written by this thread alone: a forked child has no others, and
+# the pools of other packages wait for ever there.
+
+
+def _host_view(array):
+    """The elements of an array in host memory, as NumPy has them; None for others."""
+    if not hasattr(array, "untyped_storage"):
+        return array if hasattr(array, "__array_interface__") else None
+    if array.device.type != "cpu":
+        return None
+    import torch
+
+    array = array.detach()
+    if array.dtype == torch.bfloat16 or "float8" in str(array.dtype):  # NumPy does not have them
+        array = array.view(torch.int16 if array.itemsize == 2 else torch.int8)
+    return array.numpy()
+
+
+def arrays_named(parameter, name, value):
+    """The arrays of an argument that reset_to_zero or restore_value names. None has none; what is no array is an error."""
+    found = [getattr(array, "base", array) if type(array).__name__ == "TensorWrapper" else array for array in _arrays(value)]
+    if value is not None and (not found or not all(hasattr(array, "zero_") or _host_view(array) is not None for array in found)):
+        raise TypeError(f"{parameter} names {name!r}, which is not an array: {value!r}")
+    return found
+
+
 def fill_zero(array):
-    """Zeroes an array, as reset_to_zero asks."""
-    if hasattr(array, "zero_"):
-        (array.data if getattr(array, "requires_grad", False) else array).zero_()
+    view = _host_view(array)
+    if view is not None:
+        view.fill(0) if view.ndim else view.__setitem__((), 0)
     else:
-        array.fill(0)
+        array.data.zero_()
 
 
 def copy_of(array):
-    array = array.data if hasattr(array, "requires_grad") else array
-    return array.clone() if hasattr(array, "clone") else array.copy()
+    view = _host_view(array)
+    if view is None:
+        return array.data.clone()
+    if not hasattr(array, "untyped_storage"):
+        return array.copy()
+    import torch
+
+    copy = torch.empty_like(array, requires_grad=False)
+    _host_view(copy)[...] = view
+    return copy
 
 
 def write_back(array, saved):
-    if hasattr(array, "copy_"):
-        (array.data if hasattr(array, "requires_grad") else array).copy_(saved)
+    view = _host_view(array)
+    if view is not None:
+        view[...] = _host_view(saved)
     else:
-        array[...] = saved
+        array.data.copy_(saved)

@@ -93,10 +93,12 @@ class Problem:
     """What a record is about, and where it lies. `facts` names it in every process."""
 
     def __init__(self, kernel, heuristics, types, key):
+        from ..jit import module_name
+
         settings = [(row[0], row[1], str(getattr(getattr(knobs, row[0]), row[1]))) for row in _core.knobs() if row[6]]
         source = [kernel.cache_key, *(f"{name}: {_function_text(function)}" for name, function in heuristics.items())]
         self.facts = {
-            "kernel": f"{kernel.__module__}.{kernel.__qualname__}",
+            "kernel": f"{module_name(kernel)}.{kernel.__qualname__}",
             "source": _core.fingerprint(repr(source)),
             "types": types,
             "key": [repr(value) for value in key],
@@ -289,9 +291,10 @@ def collection(records):
     return {"format": "nacre tunings", "version": VERSION, "records": [{**record, "choice": best_of(record)} for record in records]}
 
 
-def pinned_choice(problem, configs):
+def pinned_choice(problem, configs, is_strict=False):
     """The configuration that NACRE_TUNE_FILE names for a problem, or None. The device may be another one: a pinned choice is the same on
-    every machine; one that was made on the same kind of device comes first."""
+    every machine; one that was made on the same kind of device comes first. A file that has no choice for the problem is a warning, where
+    `is_strict` an error: whoever pins wants the same everywhere."""
     path = knobs.autotuning.pinned
     if not path:
         return None
@@ -301,10 +304,33 @@ def pinned_choice(problem, configs):
             _pinned.update(file=(path, stamp), records=read_collection(path))
     except (OSError, ValueError) as error:
         raise AutotunerError(f"NACRE_TUNE_FILE={path} cannot be used: {error}; `nacre tune export` writes such a file") from None
-    same = [record for record in _pinned["records"] if all(record["problem"][name] == problem.facts[name] for name in ("kernel", "source", "types", "key"))]
+    names = ("kernel", "source", "types", "key")
+    same = [record for record in _pinned["records"] if all(record["problem"][name] == problem.facts[name] for name in names)]
     same.sort(key=lambda record: record["problem"]["device"] != problem.facts["device"])
     for record in same:
         for config in configs:
             if identity(config) == best_of(record):
                 return config
+    why = (f"NACRE_TUNE_FILE={path} does not pin {problem.facts['kernel']} for the key ({', '.join(problem.facts['key'])}): "
+           f"{_why_not_pinned(problem, same)}")  # fmt: skip
+    if is_strict:
+        raise AutotunerError(f"{why}, and NACRE_AUTOTUNE=error says not to choose otherwise")
+    if (problem.facts["kernel"], why) not in _told:
+        from .reporting import warn
+
+        _told.add((problem.facts["kernel"], why))
+        warn(f"{why}; it is chosen as without the file")
     return None
+
+
+def _why_not_pinned(problem, same):
+    if same:
+        return f"the configuration it names, {best_of(same[0]) or 'none'}, is not among those of the kernel"
+    ours = [record["problem"] for record in _pinned["records"] if record["problem"]["kernel"] == problem.facts["kernel"]]
+    if not ours:
+        return "it has nothing of this kernel"
+    if not any(other["source"] == problem.facts["source"] for other in ours):
+        return "the kernel's source has changed since the file was written"
+    if not any(other["types"] == problem.facts["types"] for other in ours):
+        return "it has the kernel for arguments of other types"
+    return "it has the kernel for other keys"

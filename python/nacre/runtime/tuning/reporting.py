@@ -51,6 +51,18 @@ class Progress:
             self.width = 0
 
 
+def warn(text):
+    """A RuntimeWarning at the place of the program that launched, not at one of this package."""
+    import os
+    import warnings
+
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, RuntimeWarning, stacklevel=level)
+
+
 def reasons_text(failures):
     return "\n".join(f"  {config}: {first_line(reason)}" for config, reason in failures.items())
 
