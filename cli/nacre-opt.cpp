@@ -14,6 +14,7 @@
 #include "compiler/passes/tile/ScalariseCarried.h"
 #include "compiler/passes/tile/WatchArithmetic.h"
 #include "compiler/passes/tile/WidenSmallFloats.h"
+#include "compiler/targets/cuda/CudaTarget.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -41,6 +42,7 @@ static void registerPasses() {
   registerWidenSmallFloats();
   cpu::registerCpuPasses();
   gpu::registerGpuPasses();
+  cuda::registerPasses();
 }
 
 static void registerDialects(mlir::DialectRegistry &registry) {

@@ -22,6 +22,9 @@ inline constexpr llvm::StringLiteral offsetAttribute = "gpu.offset";
 inline constexpr llvm::StringLiteral orderedAttribute = "gpu.ordered";
 inline constexpr llvm::StringLiteral sharedAttribute = "gpu.shared";
 
+// Of an element in memory: i1 takes a byte, a pointer eight.
+int64_t elementBytes(mlir::Type element);
+
 // The threads of a block, both powers of two.
 struct BlockShape {
   int64_t warps = 4, lanes = 32;

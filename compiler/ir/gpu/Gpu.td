@@ -26,6 +26,11 @@ def Gpu_Dialect : Dialect {
     | `gpu.offset` | the same | where in shared memory they lie |
     | `gpu.ordered` | the same | threads need not meet before it: nobody reads these bytes any more |
     | `gpu.shared` | the module | bytes of shared memory of a block |
+
+    A tile in shared memory is a value of type `!gpu.shared`: `allocate` makes it, `slot` and `permute` look at it in
+    another way, `write` and `read` move it from and to registers, and `dot` may take operands from it. `place-shared`
+    gives every allocation its bytes (`gpu.offset`), and `place-barriers` orders the accesses of those with one stage.
+    A ring of several stages is filled and emptied at the same time: whoever makes one orders its accesses.
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
@@ -47,14 +52,29 @@ def Gpu_Shared : TypeDef<Gpu_Dialect, "Shared"> {
   let mnemonic = "shared";
   let summary = "tiles in shared memory, as many as there are stages";
   let description = [{
-    `!gpu.shared<64x32xf16, #gpu.layout<...>, 3>` is a ring of three tiles.
+    `!gpu.shared<64x32xf16, #gpu.layout<...>, 3>` is a ring of three tiles. The layout is a bijection from offsets, which
+    count elements, to the coordinates of the tile, each axis padded to a power of two. Each tile begins at a
+    multiple of `alignment()`.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType, "::nacre::gpu::LayoutAttr":$layout,
                         DefaultValuedParameter<"int64_t", "1">:$stages);
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    // The widest swizzle, over rows of 128 bytes, repeats after 1024 bytes; asynchronous copies ask for 128.
+    static constexpr int64_t mostAlignment = 1024, leastAlignment = 128;
+    int64_t alignment() const;
+    // From one stage to the next; and of all.
+    int64_t stageBytes() const;
+    int64_t totalBytes() const { return stageBytes() * getStages(); }
+    // The same with another number of stages.
+    SharedType withStages(int64_t stages) const;
+  }];
 }
 
 class Gpu_Op<string mnemonic, list<Trait> traits = []> : Op<Gpu_Dialect, mnemonic, traits>;
+
+// ---- Tiles in registers
 
 def Gpu_ConvertOp : Gpu_Op<"convert", [Pure, SameOperandsAndResultShape, SameOperandsAndResultElementType]> {
   let summary = "the same tile in another layout";
@@ -79,6 +99,131 @@ def Gpu_BarrierOp : Gpu_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   }];
   let arguments = (ins UnitAttr:$warp);
   let assemblyFormat = "(`warp` $warp^)? attr-dict";
+}
+
+// ---- Tiles in shared memory
+
+def Gpu_AllocateOp : Gpu_Op<"allocate"> {
+  let summary = "a tile in shared memory, or a ring of them, with nothing in it yet";
+  let description = [{
+    Its bytes are its own from here to its last use. In a loop it is the same memory each time.
+
+    ```mlir
+    %ring = gpu.allocate : !gpu.shared<64x32xf16, #s, 3>
+    ```
+  }];
+  let results = (outs Res<Gpu_Shared, "", [MemAlloc]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Gpu_SlotOp : Gpu_Op<"slot", [Pure]> {
+  let summary = "one tile of a ring";
+  let description = [{
+    ```mlir
+    %tile = gpu.slot %ring[%i] : !gpu.shared<64x32xf16, #s, 3> -> !gpu.shared<64x32xf16, #s>
+    ```
+  }];
+  let arguments = (ins Gpu_Shared:$ring, I32:$index);
+  let results = (outs Gpu_Shared:$result);
+  let assemblyFormat = "$ring `[` $index `]` attr-dict `:` type($ring) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Gpu_PermuteOp : Gpu_Op<"permute", [Pure]> {
+  let summary = "the same bytes, with the axes in another order: axis i of the result is axis order[i]";
+  let description = [{
+    ```mlir
+    %b = gpu.permute %tile [1, 0] : !gpu.shared<64x32xf16, #s> -> !gpu.shared<32x64xf16, #t>
+    ```
+  }];
+  let arguments = (ins Gpu_Shared:$source, DenseI32ArrayAttr:$order);
+  let results = (outs Gpu_Shared:$result);
+  let assemblyFormat = "$source $order attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    // The type of a shared tile whose axes are taken in that order.
+    static SharedType typeOf(SharedType source, ::llvm::ArrayRef<int32_t> order);
+  }];
+}
+
+def Gpu_WriteOp : Gpu_Op<"write"> {
+  let summary = "puts a tile from registers into shared memory";
+  let description = [{
+    ```mlir
+    gpu.write %x, %tile : tensor<64x32xf16, #r>, !gpu.shared<64x32xf16, #s>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$source, Arg<Gpu_Shared, "", [MemWrite]>:$target);
+  let assemblyFormat = "$source `,` $target attr-dict `:` type($source) `,` type($target)";
+  let hasVerifier = 1;
+}
+
+def Gpu_ReadOp : Gpu_Op<"read"> {
+  let summary = "gets a tile from shared memory into registers";
+  let description = [{
+    ```mlir
+    %x = gpu.read %tile : !gpu.shared<64x32xf16, #s> -> tensor<64x32xf16, #r>
+    ```
+  }];
+  let arguments = (ins Arg<Gpu_Shared, "", [MemRead]>:$source);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Gpu_FenceOp : Gpu_Op<"fence", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "what the thread wrote into shared memory is seen by what reads it past the threads";
+  let description = [{
+    Dots that take operands from shared memory, and copies out of it, reach memory another way than the threads' own
+    accesses. Every thread that has written does this, then they meet at a barrier.
+
+    ```mlir
+    gpu.fence
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+// ---- Products
+
+def Gpu_DotOp : Gpu_Op<"dot", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "accumulator + a x b by a matrix instruction; a leading axis is a batch";
+  let description = [{
+    `instruction` is the name of one of the machine's (passes/gpu/Machine.h, matrixInstructions), the only one who knows
+    what it means; it says which types there are, in which layouts register operands are and which operands lie in
+    shared memory. All of the tile's instructions are one dot.
+
+    An `async` dot is under way when the next operation begins. Its operands in shared memory may not be overwritten, and
+    its result may not be looked at but by further dots that add to it, until a `wait_dots` has handed the result on.
+
+    ```mlir
+    %d = gpu.dot "mma.m16n8k16.f16" %a, %b, %c : tensor<64x64xf16, #a>, tensor<64x64xf16, #b> -> tensor<64x64xf32, #c>
+    %e = gpu.dot "wgmma.n64.f16" async %s, %t, %d : !gpu.shared<64x64xf16, #s>, !gpu.shared<64x64xf16, #s> -> tensor<64x64xf32, #d>
+    ```
+  }];
+  let arguments = (ins StrAttr:$instruction, UnitAttr:$async, AnyTypeOf<[AnyRankedTensor, Gpu_Shared]>:$a,
+                       AnyTypeOf<[AnyRankedTensor, Gpu_Shared]>:$b, AnyRankedTensor:$accumulator,
+                       OptionalAttr<I32Attr>:$maxImpreciseAcc);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $instruction (`async` $async^)? $a `,` $b `,` $accumulator attr-dict `:` type($a) `,` type($b) `->` type($accumulator)
+  }];
+  let hasVerifier = 1;
+}
+
+def Gpu_WaitDotsOp : Gpu_Op<"wait_dots", [AllTypesMatch<["operands", "results"]>, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until all but the last `pending` asynchronous dots are done";
+  let description = [{
+    The operands come out as results: those of dots that are done may be used, and operands in shared memory that these
+    dots have read may be overwritten once the threads have met.
+
+    ```mlir
+    %done = gpu.wait_dots 0, %e : tensor<64x64xf32, #d>
+    ```
+  }];
+  let arguments = (ins I32Attr:$pending, Variadic<AnyRankedTensor>:$operands);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = "$pending (`,` $operands^)? attr-dict (`:` type($operands)^)?";
 }
 
 #endif // NACRE_GPU_TD

@@ -71,7 +71,8 @@ Type SharedType::parse(AsmParser &parser) {
     return {};
   if (parser.parseGreater())
     return {};
-  return get(parser.getContext(), shape, element, layout, stages);
+  return getChecked([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(), shape, element, layout,
+                    stages);
 }
 
 void SharedType::print(AsmPrinter &printer) const {
@@ -81,6 +82,38 @@ void SharedType::print(AsmPrinter &printer) const {
   if (getStages() != 1)
     printer << ", " << getStages();
   printer << ">";
+}
+
+LogicalResult SharedType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type,
+                                 LayoutAttr layout, int64_t stages) {
+  const LinearLayout &map = layout.getValue();
+  if (LinearLayout::paddedBits(shape) != SmallVector<unsigned>(map.axisBits()))
+    return emitError() << "a shared tile's layout is of another shape: " << layout;
+  if (map.bits(Place::Offset) + map.bits(Place::Block) != map.inputBits() || !map.isInjective() || !map.isSurjective())
+    return emitError() << "a shared tile's layout gives every offset one element: " << layout;
+  if (stages < 1)
+    return emitError() << "a ring has at least one stage, not " << stages;
+  return success();
+}
+
+// Both powers of two.
+int64_t SharedType::stageBytes() const {
+  int64_t elements = getLayout().getValue().count(Place::Offset);
+  return std::max(elements * elementBytes(getElementType()), leastAlignment);
+}
+
+int64_t SharedType::alignment() const { return std::min(stageBytes(), mostAlignment); }
+
+SharedType SharedType::withStages(int64_t stages) const {
+  return get(getContext(), getShape(), getElementType(), getLayout(), stages);
+}
+
+int64_t nacre::gpu::elementBytes(Type element) {
+  if (isa<tile::PointerType>(element))
+    return 8;
+  if (isa<tile::Float8E4B15Type>(element))
+    return 1;
+  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
 }
 
 // ---- The module

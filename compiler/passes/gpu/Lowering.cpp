@@ -17,6 +17,8 @@ LogicalResult Lowering::fail(Operation *op, const llvm::Twine &message) { return
 // ---- Types and values
 
 Type Lowering::registerType(Type element) {
+  if (isa<SharedType>(element)) // its address
+    return LLVM::LLVMPointerType::get(b.getContext(), 3);
   if (auto pointer = dyn_cast<tile::PointerType>(element))
     return LLVM::LLVMPointerType::get(b.getContext(), pointer.getAddressSpace());
   if (isa<tile::Float8E4B15Type>(element) || (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8))
@@ -26,13 +28,7 @@ Type Lowering::registerType(Type element) {
 
 Type Lowering::memoryType(Type element) { return element.isInteger(1) ? b.getI8Type() : registerType(element); }
 
-int64_t Lowering::byteSize(Type element) {
-  if (isa<tile::PointerType>(element))
-    return 8;
-  if (isa<tile::Float8E4B15Type>(element))
-    return 1;
-  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-}
+int64_t Lowering::byteSize(Type element) { return elementBytes(element); }
 
 Value Lowering::toMemory(Value value, Type element) {
   return element.isInteger(1) ? Value(LLVM::ZExtOp::create(b, b.getI8Type(), value)) : value;
@@ -372,6 +368,25 @@ LogicalResult Lowering::lower(Operation *op) {
         return success();
       })
       .Case([&](ConvertOp op) { return lowerConvert(op); })
+      .Case([&](AllocateOp op) {
+        define(op, scratch(op));
+        return success();
+      })
+      .Case([&](SlotOp op) {
+        Value bytes = LLVM::MulOp::create(b, scalar(op.getIndex()), i32(op.getRing().getType().stageBytes()));
+        define(op, byteOffset(scalar(op.getRing()), bytes));
+        return success();
+      })
+      .Case([&](PermuteOp op) {
+        define(op, scalar(op.getSource()));
+        return success();
+      })
+      .Case([&](WriteOp op) { return lowerWrite(op); })
+      .Case([&](ReadOp op) { return lowerRead(op); })
+      .Case<FenceOp>([&](auto) {
+        machine.fence(b);
+        return success();
+      })
       .Case<tile::ReshapeOp, tile::ConcatenateOp>([&](auto op) { return lowerThroughMemory(op); })
       .Case([&](tile::ExtractOp op) { return lowerExtract(op); })
       .Case([&](tile::SplitOp op) { return lowerScalarSplit(op); })

@@ -6,7 +6,7 @@
 //
 // The files: Lowering.cpp (the walk, places of elements), LowerElementwise.cpp, LowerControl.cpp, LowerMemory.cpp,
 // LowerAtomics.cpp, LowerShapes.cpp, LowerConvert.cpp, LowerReduce.cpp, LowerScan.cpp, LowerGather.cpp (histograms too),
-// DistanceGather.cpp, LowerShared.cpp (what else goes through shared memory), LowerDebugging.cpp, LowerInlineCode.cpp;
+// DistanceGather.cpp, LowerShared.cpp (what else goes through shared memory), LowerSharedTiles.cpp (gpu.allocate and so on), LowerDebugging.cpp, LowerInlineCode.cpp;
 // Exchange.cpp is what those share that move data between threads. A file adds its operations to the switch in
 // Lowering::lower.
 #pragma once
@@ -120,6 +120,8 @@ private:
   mlir::LogicalResult lowerAssert(tile::AssertOp op);
   mlir::LogicalResult lowerConvert(ConvertOp op);
   mlir::LogicalResult lowerThroughMemory(mlir::Operation *op); // reshape, concatenate that move values
+  mlir::LogicalResult lowerWrite(WriteOp op);
+  mlir::LogicalResult lowerRead(ReadOp op);
   mlir::LogicalResult lowerExtract(tile::ExtractOp op);
   mlir::LogicalResult lowerScalarSplit(tile::SplitOp op);
   mlir::LogicalResult lowerDot(tile::DotOp op);

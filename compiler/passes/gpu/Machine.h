@@ -53,6 +53,8 @@ public:
   virtual mlir::Value shuffleXor(Builder &b, mlir::Value value, uint32_t mask) const = 0;
   virtual mlir::Value shuffleFrom(Builder &b, mlir::Value value, mlir::Value from) const = 0;
   virtual mlir::Value shuffleUp(Builder &b, mlir::Value value, uint32_t distance) const = 0;
+  // What the thread wrote into shared memory is seen by matrix instructions and copies that read it past the threads.
+  virtual void fence(Builder &b) const = 0;
 
   // --- Memory.
   // `count` words of the integer type, together aligned to their size; the values of `otherwise` where the predicate is
@@ -61,6 +63,14 @@ public:
                                               llvm::ArrayRef<mlir::Value> otherwise, const AccessHints &hints) const = 0;
   virtual void store(Builder &b, llvm::ArrayRef<mlir::Value> words, mlir::Value address, mlir::Value predicate,
                      const AccessHints &hints) const = 0;
+  // Matrices of eight rows of 16 bytes in shared memory, moved by a warp (ir/layout/SharedAccess.h): which of loading and
+  // storing there is. 1, 2 or 4 of them, a word of each a lane; the lane's address is that of one row.
+  virtual bool loadsMatrices() const { return false; }
+  virtual bool storesMatrices() const { return false; }
+  virtual llvm::SmallVector<mlir::Value> loadMatrices(Builder &b, mlir::Value address, unsigned count,
+                                                      bool isTransposed) const = 0;
+  virtual void storeMatrices(Builder &b, llvm::ArrayRef<mlir::Value> words, mlir::Value address,
+                             bool isTransposed) const = 0;
   // The old value, of the value's type; undefined where the predicate is false, null when no result is wanted and there
   // is none. The element is one of the language's, the value in its form in memory.
   virtual mlir::Value atomic(Builder &b, mlir::Type element, mlir::Value address, mlir::Value value,

@@ -1,5 +1,6 @@
 #include "compiler/passes/gpu/PlaceBarriers.h"
 #include "compiler/passes/gpu/Scratch.h"
+#include "compiler/passes/gpu/SharedAccesses.h"
 #include <set>
 
 using namespace mlir;
@@ -8,24 +9,81 @@ using namespace nacre::gpu;
 
 namespace {
 
-// Ranges of bytes, [begin, end).
-using Pending = std::set<std::pair<int64_t, int64_t>>;
+// What threads have done to bytes [begin, end) of shared memory.
+struct Access {
+  enum class Kind : uint8_t {
+    Read,
+    Write,
+    Both,     // of an operation's own scratch
+    UnderWay, // a read of a dot that nobody has waited for: a meeting of the threads does not end it
+    Unfenced, // a write that the threads have met after, but that nothing past them sees yet
+    Fenced    // a write that what is past the threads sees once they have met
+  };
+  int64_t begin, end;
+  Kind kind;
+  auto operator<=>(const Access &) const = default;
+  bool overlaps(int64_t first, int64_t last) const { return begin < last && first < end; }
+};
+using Kind = Access::Kind;
 
-bool overlaps(const Pending &pending, int64_t begin, int64_t end) {
-  return llvm::any_of(pending, [&](auto &range) { return range.first < end && begin < range.second; });
+// Since the threads last met, and what is not fenced.
+using Pending = std::set<Access>;
+
+void meet(Pending &pending, bool isFenced) {
+  Pending after;
+  for (Access access : pending) {
+    bool isWrite = access.kind == Kind::Write || access.kind == Kind::Both || access.kind == Kind::Unfenced;
+    if (isWrite)
+      access.kind = Kind::Unfenced;
+    if (access.kind == Kind::UnderWay || (isWrite && !isFenced))
+      after.insert(access);
+  }
+  pending = std::move(after);
+}
+
+bool isWrite(Kind kind) { return kind != Kind::Read && kind != Kind::UnderWay; }
+
+// Dots are done in the threads that have waited; the others' may still be under way until the threads meet.
+void wait(Pending &pending, bool forAll) {
+  Pending after;
+  for (Access access : pending) {
+    if (access.kind == Kind::UnderWay && !forAll)
+      after.insert(access);
+    if (access.kind == Kind::UnderWay)
+      access.kind = Kind::Read;
+    after.insert(access);
+  }
+  pending = std::move(after);
+}
+
+void fence(Pending &pending) {
+  Pending after;
+  for (Access access : pending) {
+    if (isWrite(access.kind))
+      access.kind = Kind::Fenced;
+    after.insert(access);
+  }
+  pending = std::move(after);
 }
 
 struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlaceBarriers)
 
   StringRef getArgument() const override { return "place-barriers"; }
-  StringRef getDescription() const override { return "Says where threads need not meet before they use shared memory"; }
+  StringRef getDescription() const override { return "Orders what threads do to shared memory"; }
 
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;
     Pending pending;
     follow(getOperation().getBody().front(), pending);
+    for (auto [op, order] : orders) {
+      OpBuilder builder(op);
+      if (order.fences)
+        FenceOp::create(builder, op->getLoc());
+      if (order.meets)
+        BarrierOp::create(builder, op->getLoc(), /*warp=*/false);
+    }
   }
 
   // What is pending after the operations of a block. An operation in a loop is seen several times; what it gets stands
@@ -36,14 +94,18 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
   }
 
   void follow(Operation *op, Pending &pending) {
-    if (isa<tile::BarrierOp>(op) || (isa<BarrierOp>(op) && !cast<BarrierOp>(op).getWarp())) {
-      pending.clear();
+    if (isa<tile::BarrierOp>(op) || (isa<BarrierOp>(op) && !cast<BarrierOp>(op).getWarp()))
+      return meet(pending, false);
+    if (isa<FenceOp>(op))
+      return fence(pending);
+    if (auto dots = dyn_cast<WaitDotsOp>(op))
+      return wait(pending, dots.getPending() == 0);
+    if (isa<AllocateOp>(op))
       return;
-    }
-    if (auto offset = op->getAttrOfType<IntegerAttr>(offsetAttribute)) {
-      use(op, offset.getInt(), pending);
-      return;
-    }
+    if (auto offset = op->getAttrOfType<IntegerAttr>(offsetAttribute))
+      return useScratch(op, offset.getInt(), pending);
+    if (SmallVector<SharedAccess, 2> accesses = sharedAccessesOf(op); !accesses.empty())
+      return useTiles(op, accesses, pending);
     if (isa<tile::ReduceOp, tile::ScanOp, tile::MapOp>(op) || op->getNumRegions() == 0)
       return;
     if (isa<scf::IfOp>(op)) {
@@ -70,17 +132,56 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
     }
   }
 
-  void use(Operation *op, int64_t begin, Pending &pending) {
+  // An operation's own scratch: it writes, has the threads meet, and reads.
+  void useScratch(Operation *op, int64_t begin, Pending &pending) {
     ScratchUse scratch = scratchOf(op);
-    bool isOrdered = !overlaps(pending, begin, begin + scratch.bytes);
+    int64_t end = begin + scratch.bytes;
+    bool isOrdered = llvm::none_of(
+        pending, [&](const Access &access) { return access.kind != Kind::Unfenced && access.overlaps(begin, end); });
     if (isOrdered)
       op->setAttr(orderedAttribute, UnitAttr::get(&getContext()));
     else
       op->removeAttr(orderedAttribute);
     if (!scratch.mayBeIdle && (!isOrdered || scratch.meetsWithin))
-      pending.clear();
-    pending.insert({begin, begin + scratch.bytes});
+      meet(pending, false);
+    pending.insert({begin, end, Kind::Both});
   }
+
+  // Tiles: readers wait for writers, writers for both. Reads past the threads wait for a fence and for the meeting
+  // after it. Rings with several stages are the business of whoever made them.
+  void useTiles(Operation *op, ArrayRef<SharedAccess> accesses, Pending &pending) {
+    Order order;
+    Pending own;
+    for (const SharedAccess &access : accesses) {
+      AllocateOp allocation = allocationOf(access.tile);
+      if (!allocation || allocation.getType().getStages() > 1)
+        continue;
+      auto offset = allocation->getAttrOfType<IntegerAttr>(offsetAttribute);
+      assert(offset && "place-shared comes before place-barriers");
+      int64_t begin = offset.getInt(), end = begin + allocation.getType().totalBytes();
+      bool isUnderWay = isa<DotOp>(op) && cast<DotOp>(op).getAsync();
+      own.insert({begin, end, access.writes ? Kind::Write : isUnderWay ? Kind::UnderWay : Kind::Read});
+      for (const Access &other : pending) {
+        if (!other.overlaps(begin, end))
+          continue;
+        bool isWritten = isWrite(other.kind);
+        if (isWritten && other.kind != Kind::Fenced && access.isPastThreads)
+          order.fences = order.meets = true;
+        else if (other.kind != Kind::Unfenced && (access.writes || isWritten))
+          order.meets = true;
+      }
+    }
+    if (order.meets)
+      meet(pending, order.fences);
+    orders[op] = order;
+    pending.insert(own.begin(), own.end());
+  }
+
+  // What stands before an operation.
+  struct Order {
+    bool fences = false, meets = false;
+  };
+  llvm::MapVector<Operation *, Order> orders;
 };
 
 } // namespace

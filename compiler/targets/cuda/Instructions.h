@@ -8,7 +8,8 @@
 // space 3, aligned to 1024 bytes. The module says the rest in attributes: gpu.num_warps, gpu.lanes, gpu.shared
 // (ir/gpu/Gpu.td) and the options of the launch (ir/tile/KernelAttributes.h).
 //
-// The files: Instructions.cpp (threads, numbers, telling the host), GlobalAccesses.cpp (loads, stores), Atomics.cpp.
+// The files: Instructions.cpp (threads, numbers, telling the host), GlobalAccesses.cpp (loads, stores), Atomics.cpp,
+// Matrices.cpp (matrices in shared memory, matrix products).
 #pragma once
 
 #include "compiler/passes/gpu/Machine.h"
@@ -34,12 +35,19 @@ public:
   mlir::Value shuffleXor(gpu::Builder &b, mlir::Value value, uint32_t mask) const override;
   mlir::Value shuffleFrom(gpu::Builder &b, mlir::Value value, mlir::Value from) const override;
   mlir::Value shuffleUp(gpu::Builder &b, mlir::Value value, uint32_t distance) const override;
+  void fence(gpu::Builder &b) const override;
 
   llvm::SmallVector<mlir::Value> load(gpu::Builder &b, mlir::Type word, mlir::Value address, mlir::Value predicate,
                                       llvm::ArrayRef<mlir::Value> otherwise,
                                       const gpu::AccessHints &hints) const override;
   void store(gpu::Builder &b, llvm::ArrayRef<mlir::Value> words, mlir::Value address, mlir::Value predicate,
              const gpu::AccessHints &hints) const override;
+  bool loadsMatrices() const override { return true; }
+  bool storesMatrices() const override { return architecture.has(90); }
+  llvm::SmallVector<mlir::Value> loadMatrices(gpu::Builder &b, mlir::Value address, unsigned count,
+                                              bool isTransposed) const override;
+  void storeMatrices(gpu::Builder &b, llvm::ArrayRef<mlir::Value> words, mlir::Value address,
+                     bool isTransposed) const override;
   mlir::Value atomic(gpu::Builder &b, mlir::Type element, mlir::Value address, mlir::Value value, mlir::Value predicate,
                      const gpu::AtomicAccess &access) const override;
   mlir::Value compareAndSwap(gpu::Builder &b, mlir::Value address, mlir::Value expected, mlir::Value desired,

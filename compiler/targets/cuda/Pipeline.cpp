@@ -24,6 +24,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include <map>
 
 using namespace mlir;
 using namespace nacre;
@@ -225,4 +226,28 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   code.metadata.spilledBytes = assembled.report.spilledBytes;
   code.metadata.details = llvm::join(assembled.report.remarks, "\n");
   return code;
+}
+
+namespace {
+struct ArchitectureOption : PassPipelineOptions<ArchitectureOption> {
+  Option<std::string> architecture{*this, "architecture", llvm::cl::desc("compute capability"), llvm::cl::init("90")};
+
+  // Lives as long as the passes that hold it.
+  const Instructions &instructions() const {
+    static std::map<int, std::unique_ptr<Instructions>> made;
+    const Architecture &row = architectureNamed(architecture);
+    std::unique_ptr<Instructions> &known = made[row.capability];
+    if (!known)
+      known = std::make_unique<Instructions>(row);
+    return *known;
+  }
+};
+} // namespace
+
+void nacre::cuda::registerPasses() {
+  PassPipelineRegistration<ArchitectureOption>(
+      "cuda-lower", "Lowers gpu IR to LLVM's dialect with the instructions of an NVIDIA GPU",
+      [](OpPassManager &passes, const ArchitectureOption &option) {
+        gpu::addLowerToLLVM(passes, option.instructions());
+      });
 }

@@ -1,0 +1,126 @@
+// Every plan, executed on arrays, moves each element between its registers and its place in shared memory; fragments of
+// matrix instructions are moved as matrices, and their rows do not conflict.
+#include "compiler/ir/layout/SharedAccess.h"
+#include "Random.h"
+#include "compiler/ir/layout/Constructors.h"
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace nacre;
+using namespace nacre::test;
+
+namespace {
+
+using Kind = SharedAccessPlan::Kind;
+constexpr uint32_t nothing = ~uint32_t(0);
+
+// What the register `reg` of a thread gets by the plan from a memory that holds each element at its place.
+struct Executed {
+  Executed(const SharedAccessPlan &plan, const LinearLayout &registers, const LinearLayout &shared,
+           unsigned elementBits)
+      : registerCount(registers.count(Place::Register)), lanes(registers.count(Place::Lane)) {
+    uint32_t warps = registers.count(Place::Warp), perWord = std::max(1u, 4u >> elementBits);
+    values.assign(size_t(warps) * lanes * registerCount, nothing);
+    auto element = [&](uint32_t offset) { return shared.apply(Position{.offset = offset}); };
+    for (uint32_t warp = 0; warp < warps; ++warp)
+      for (const SharedAccessPlan::Access &access : plan.accesses) {
+        auto address = [&](uint32_t lane) { return plan.lane.apply(lane) ^ plan.warp.apply(warp) ^ access.offset; };
+        for (uint32_t lane = 0; lane < lanes; ++lane)
+          for (uint32_t i = 0; i < access.registers.size(); ++i) {
+            uint32_t offset = 0;
+            if (plan.kind == Kind::Words) {
+              EXPECT_EQ(address(lane) % access.registers.size(), 0u) << "an access is aligned";
+              offset = address(lane) + i;
+            } else {
+              uint32_t matrix = i / perWord, within = i % perWord;
+              EXPECT_EQ((address(lane) << elementBits) % 16, 0u) << "a row is aligned";
+              offset = plan.kind == Kind::Matrices ? address(matrix * 8 + lane / 4) + lane % 4 * perWord + within
+                                                   : address(matrix * 8 + lane % 4 * 2 + within) + lane / 4;
+            }
+            at(warp, lane, access.registers[i]) = element(offset);
+          }
+      }
+    for (uint32_t warp = 0; warp < warps; ++warp)
+      for (uint32_t lane = 0; lane < lanes; ++lane)
+        for (auto [copy, of] : plan.copies)
+          at(warp, lane, copy) = at(warp, lane, of);
+  }
+  uint32_t &at(uint32_t warp, uint32_t lane, uint32_t reg) {
+    return values[(warp * lanes + lane) * registerCount + reg];
+  }
+  uint32_t registerCount, lanes;
+  std::vector<uint32_t> values;
+};
+
+void check(const LinearLayout &registers, const LinearLayout &shared, unsigned elementBits, bool mayUseMatrices) {
+  SharedAccessPlan plan = planSharedAccess(registers, shared, elementBits, mayUseMatrices);
+  Executed executed(plan, registers, shared, elementBits);
+  for (uint32_t warp = 0; warp < registers.count(Place::Warp); ++warp)
+    for (uint32_t lane = 0; lane < registers.count(Place::Lane); ++lane)
+      for (uint32_t reg = 0; reg < registers.count(Place::Register); ++reg)
+        ASSERT_EQ(executed.at(warp, lane, reg), registers.apply(Position{.reg = reg, .lane = lane, .warp = warp}))
+            << registers.text() << " from " << shared.text();
+}
+
+// Rows of one matrix that lie in the same banks.
+unsigned conflicts(const SharedAccessPlan &plan, unsigned elementBits) {
+  unsigned worst = 0;
+  for (unsigned matrix = 0; matrix < 4; ++matrix) {
+    std::set<uint32_t> banks;
+    for (unsigned row = 0; row < 8; ++row)
+      banks.insert((plan.lane.apply(matrix * 8 + row) << elementBits) % 128 / 16);
+    worst = std::max(worst, 8 - static_cast<unsigned>(banks.size()));
+  }
+  return worst;
+}
+
+} // namespace
+
+TEST(SharedAccess, RandomLayouts) {
+  Random random(7);
+  for (int round = 0; round < 2000; ++round) {
+    llvm::SmallVector<unsigned> axes = randomAxes(random, 4 + below(random, 8));
+    LinearLayout registers = randomRegisters(random, axes, 5 + below(random, 2), below(random, 3));
+    LinearLayout shared(axes);
+    for (uint32_t basis : randomBasis(random, shared.outputBits()))
+      shared.add(Place::Offset, basis);
+    for (bool mayUseMatrices : {false, true})
+      check(registers, shared, below(random, 4), mayUseMatrices);
+  }
+}
+
+TEST(SharedAccess, RowsOfSixteenBytes) {
+  // 64 x 64 halves, eight neighbours a thread.
+  LinearLayout registers = blocked({6, 6}, blockingFor({6, 6}, {1, 0}, 3, 5, 2));
+  LinearLayout shared = sharedInRows({6, 6}, {1, 0}, 1);
+  SharedAccessPlan plan = planSharedAccess(registers, shared, 1, true);
+  EXPECT_EQ(plan.kind, Kind::Words);
+  for (const SharedAccessPlan::Access &access : plan.accesses)
+    EXPECT_EQ(access.registers.size(), 8u);
+  check(registers, shared, 1, true);
+}
+
+TEST(SharedAccess, FragmentsAreMovedAsMatrices) {
+  struct Case {
+    LinearLayout fragment;
+    unsigned elementBits, fastest;
+    Kind kind;
+  };
+  for (const Case &example :
+       {Case{fragmentA(16, 16, 2), 1, 1, Kind::Matrices}, Case{fragmentA(16, 16, 2), 1, 0, Kind::TransposedMatrices},
+        Case{fragmentB(16, 8, 2), 1, 0, Kind::Matrices}, Case{fragmentB(16, 8, 2), 1, 1, Kind::TransposedMatrices},
+        Case{fragmentA(16, 32, 4), 0, 1, Kind::Matrices}, Case{fragmentB(32, 8, 4), 0, 0, Kind::Matrices},
+        Case{fragmentA(16, 8, 1), 2, 1, Kind::Matrices}, Case{fragmentA(16, 32, 4), 0, 0, Kind::Words},
+        Case{fragmentB(8, 8, 1), 2, 1, Kind::Words}}) {
+    LinearLayout registers = tileOver(example.fragment, {6, 6}, {0, copyAxis}, {1, 0});
+    LinearLayout shared = sharedInRows({6, 6}, {example.fastest, 1 - example.fastest}, example.elementBits);
+    SharedAccessPlan plan = planSharedAccess(registers, shared, example.elementBits, true);
+    EXPECT_EQ(plan.kind, example.kind) << registers.text() << " from " << shared.text();
+    if (plan.kind != Kind::Words) {
+      EXPECT_EQ(conflicts(plan, example.elementBits), 0u) << shared.text();
+      EXPECT_EQ(plan.accesses.front().registers.size(), 4 * (4u >> example.elementBits));
+    }
+    check(registers, shared, example.elementBits, true);
+    check(registers, shared, example.elementBits, false);
+  }
+}

@@ -1,0 +1,24 @@
+// Which tiles in shared memory an operation reads and writes: the one place that says so, for the passes that place
+// memory and barriers.
+#pragma once
+
+#include "compiler/ir/gpu/Gpu.h"
+
+namespace nacre::gpu {
+
+struct SharedAccess {
+  mlir::Value tile;
+  bool writes = false;
+  // Not by the threads' own loads and stores: what threads have written is seen after a gpu.fence of theirs.
+  bool isPastThreads = false;
+};
+
+llvm::SmallVector<SharedAccess, 2> sharedAccessesOf(mlir::Operation *op);
+
+// What a tile is a part or a view of. Null: it comes from a loop or a branch.
+AllocateOp allocationOf(mlir::Value tile);
+
+// The operations that use the memory of an allocation: through views of it, and those that wait for dots which read it.
+llvm::SmallVector<mlir::Operation *> usersOf(AllocateOp allocation);
+
+} // namespace nacre::gpu
