@@ -22,10 +22,10 @@ TEST_PACKAGES := redis-server chromium
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
-.PHONY: help setup build install test test-setup test-asan test-debug test-math fuzz-kernels fuzz-sources fuzz demo bench bench-compile bench-inductor wheel docs clean
+.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math fuzz-kernels fuzz-sources fuzz demo bench bench-compile bench-inductor wheel docs clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
-	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-math, fuzz-kernels, fuzz-sources and the benches."
+	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-opinfo, test-math, fuzz-kernels, fuzz-sources and the benches."
 
 demo: install $(STAMPS)/torch ## run every example, checked and timed beside PyTorch
 	$(call say,"examples")
@@ -35,7 +35,11 @@ test: test-setup ## run every test: C++ units, IR tests, Python
 	$(call say,"tests")
 	@tests/run $(ARGS)
 
-test-setup: install $(STAMPS)/torch $(STAMPS)/triton $(STAMPS)/fleet $(STAMPS)/test-packages ## all that the tests need, without running them
+test-setup: install $(STAMPS)/torch $(STAMPS)/operators $(STAMPS)/triton $(STAMPS)/fleet $(STAMPS)/test-packages ## all that the tests need, without running them
+
+test-opinfo: install $(STAMPS)/torch $(STAMPS)/operators ## every operator of PyTorch's database under torch.compile(backend="nacre") (long)
+	$(call say,"operators of PyTorch")
+	@$(VENV)/bin/python tests/torch/opinfo.py $(ARGS)
 
 test-math: build ## check the math functions on all 2^32 float32 values (long)
 	$(call say,"math functions")
@@ -165,7 +169,7 @@ $(STAMPS)/triton: python/requirements/triton.txt | $(STAMPS)/python
 	@touch $@
 
 # Optional packages: where they cannot be had, that is said, and what needs them skips aloud.
-$(STAMPS)/torch $(STAMPS)/bench $(STAMPS)/fleet: $(STAMPS)/%: python/requirements/%.txt | $(STAMPS)/python
+$(STAMPS)/torch $(STAMPS)/bench $(STAMPS)/fleet $(STAMPS)/operators: $(STAMPS)/%: python/requirements/%.txt | $(STAMPS)/python
 	$(call say,"Python packages: $*")
 	@if [ -e $(STAMPS)/no-index ] || ! $(VENV)/bin/pip install -r $<; then \
 	  echo "skipped: $$(grep -v '^#' $< | tr '\n' ' ')cannot be installed here"; \
