@@ -21,6 +21,12 @@ def is_determined(name):
     return name not in UNDETERMINED and "rand" not in name and "dropout" not in name
 
 
+def is_short(result):
+    """Floats of 16 bits: eager rounds after each operation, a fused kernel once."""
+    tensors = result if isinstance(result, (tuple, list)) else (result,)
+    return any(isinstance(tensor, torch.Tensor) and tensor.dtype in (torch.bfloat16, torch.float16) for tensor in tensors)
+
+
 def samples_of(operator, dtype, count):
     if dtype not in operator.supported_dtypes("cpu"):
         return []
@@ -47,7 +53,8 @@ def problem_of(operator, sample):
     try:
         result = torch.compile(function, backend="nacre")(sample.input, *sample.args, **sample.kwargs)
         if is_determined(operator.name):
-            torch.testing.assert_close(result, expected, rtol=1e-3, atol=1e-4, equal_nan=True)
+            tolerance = {"rtol": 2e-2, "atol": 1e-2} if is_short(expected) else {"rtol": 1e-3, "atol": 1e-4}
+            torch.testing.assert_close(result, expected, equal_nan=True, **tolerance)
     except Exception as error:
         return " ".join(str(error).split())[:300] or type(error).__name__
     return None
