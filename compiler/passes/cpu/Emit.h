@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/ir/tile/Tile.h"
+#include "compiler/passes/tile/ConvertFloat.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace nacre::cpu {
@@ -54,8 +55,9 @@ public:
   static bool isKnown(mlir::Value value, int64_t expected) { return known(value) == expected; }
 };
 
-// Conversions between element types as register values (scalars or vectors): bf16 and fp8 by integer arithmetic,
-// exactly and with one rounding. `from` and `to` are the language's element types.
-mlir::Value convertFloat(Emit &b, mlir::Value value, mlir::Type from, mlir::Type to, tile::Rounding rounding);
+// Conversions between element types as register values (scalars or vectors).
+inline mlir::Value convertFloat(Emit &b, mlir::Value value, mlir::Type from, mlir::Type to, tile::Rounding rounding) {
+  return nacre::convertFloat(b, value, from, to, rounding, b.convertsHalf);
+}
 
 } // namespace nacre::cpu

@@ -1,7 +1,7 @@
 // Elementwise operations, constants and aranges on registers. Arithmetic on floats under 32 bits is done in f32 and
 // rounded once.
-#include "compiler/passes/cpu/Emit.h"
 #include "compiler/passes/gpu/Lowering.h"
+#include "compiler/passes/tile/ConvertFloat.h"
 #include "compiler/passes/tile/ExpandMath.h"
 #include "compiler/passes/tile/LegaliseIntegers.h"
 
@@ -114,10 +114,9 @@ Value Lowering::convertFloat(Value value, Type from, Type to, tile::Rounding rou
   if (from.isF32() && isHalf(to) && rounding == tile::Rounding::NearestEven)
     return LLVM::FPTruncOp::create(b, to, value);
   // By integer arithmetic, where bf16 is its bits.
-  cpu::Emit emit(b.getLoc(), b);
   if (from.isBF16())
     value = bitcast(value, b.getI16Type());
-  return bitcast(cpu::convertFloat(emit, value, from, to, rounding), registerType(to));
+  return bitcast(nacre::convertFloat(b, value, from, to, rounding), registerType(to));
 }
 
 // ---- Constants

@@ -1,11 +1,11 @@
 // Conversions to and from the small float formats on register values, by integer arithmetic, with one rounding. What
 // the machine does itself (fp32 <-> fp64, and fp16 <-> fp32 to nearest where it can) is left to it; bf16 instructions
 // are not used, since they flush denormals.
-#include "compiler/passes/cpu/Emit.h"
+#include "compiler/passes/tile/ConvertFloat.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::cpu;
 
 namespace {
 
@@ -38,10 +38,18 @@ Format formatOf(Type element) {
 
 // Integer and float operations on one shape, so that the formulas read as formulas.
 struct Arithmetic {
-  Emit &b;
+  ImplicitLocOpBuilder &b;
   int64_t width; // 0: scalars
-  Type shaped(Type element) { return width ? Type(b.vectorType(element, width)) : element; }
-  Value integer(Type element, uint64_t value) { return b.constant(shaped(element), static_cast<int64_t>(value)); }
+  Type shaped(Type element) const { return width ? Type(VectorType::get({width}, element)) : element; }
+  Value constant(Type element, Attribute value) {
+    auto vector = dyn_cast<VectorType>(shaped(element));
+    return arith::ConstantOp::create(b, vector ? cast<TypedAttr>(Attribute(DenseElementsAttr::get(vector, value)))
+                                               : cast<TypedAttr>(value));
+  }
+  Value integer(Type element, uint64_t value) {
+    return constant(element, b.getIntegerAttr(element, static_cast<int64_t>(value)));
+  }
+  Value real(Type element, double value) { return constant(element, b.getFloatAttr(element, value)); }
   Value add(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
   Value sub(Value x, Value y) { return arith::SubIOp::create(b, x, y); }
   Value bitAnd(Value x, Value y) { return arith::AndIOp::create(b, x, y); }
@@ -55,7 +63,7 @@ struct Arithmetic {
   Value bitcast(Type element, Value x) { return arith::BitcastOp::create(b, shaped(element), x); }
 };
 
-Value decode(Emit &b, Value value, const Format &format, int64_t width) {
+Value decode(ImplicitLocOpBuilder &b, Value value, const Format &format, int64_t width) {
   Arithmetic a{b, width};
   Type i32 = b.getI32Type(), f32 = b.getF32Type();
   Value bits = arith::ExtUIOp::create(b, a.shaped(i32), value);
@@ -67,7 +75,7 @@ Value decode(Emit &b, Value value, const Format &format, int64_t width) {
   Value sign = a.shiftLeft(a.bitAnd(bits, number(signBit)), number(32 - format.bits));
   // The fields in f32's places, as if its bias were ours; the multiplication mends the bias, denormals included.
   Value scaled = a.bitcast(f32, a.shiftLeft(magnitude, number(23 - format.mantissa)));
-  Value real = arith::MulFOp::create(b, scaled, b.constantFloat(a.shaped(f32), std::ldexp(1.0, 127 - format.bias)));
+  Value real = arith::MulFOp::create(b, scaled, a.real(f32, std::ldexp(1.0, 127 - format.bias)));
   Value result = a.bitcast(i32, real);
   if (format.firstSpecial) {
     Value special = a.above(magnitude, number(format.firstSpecial - 1));
@@ -82,13 +90,14 @@ Value decode(Emit &b, Value value, const Format &format, int64_t width) {
   return a.bitcast(f32, result);
 }
 
-Value encode(Emit &b, Value value, Type wideType, const Format &format, bool towardZero, int64_t width) {
+Value encode(ImplicitLocOpBuilder &b, Value value, Type wideType, const Format &format, bool towardZero,
+             int64_t width) {
   Arithmetic a{b, width};
   bool isDouble = wideType.isF64();
   int wideMantissa = isDouble ? 52 : 23, wideBias = isDouble ? 1023 : 127, wideBits = isDouble ? 64 : 32;
   Type integer = isDouble ? b.getI64Type() : b.getI32Type();
   auto number = [&](uint64_t x) { return a.integer(integer, x); };
-  auto real = [&](double x) { return b.constantFloat(a.shaped(wideType), x); };
+  auto real = [&](double x) { return a.real(wideType, x); };
   int shift = wideMantissa - format.mantissa;
 
   Value bits = a.bitcast(integer, value);
@@ -136,23 +145,25 @@ Value encode(Emit &b, Value value, Type wideType, const Format &format, bool tow
 
 } // namespace
 
-Value nacre::cpu::convertFloat(Emit &b, Value value, Type from, Type to, tile::Rounding rounding) {
+Value nacre::convertFloat(ImplicitLocOpBuilder &b, Value value, Type from, Type to, tile::Rounding rounding,
+                          bool convertsHalf) {
   if (from == to)
     return value;
   auto vector = dyn_cast<VectorType>(value.getType());
   int64_t width = vector ? vector.getDimSize(0) : 0;
-  auto shaped = [&](Type element) { return width ? Type(b.vectorType(element, width)) : element; };
+  Arithmetic a{b, width};
+  auto shaped = [&](Type element) { return a.shaped(element); };
   bool towardZero = rounding == tile::Rounding::TowardZero;
   auto isWide = [](Type type) { return type.isF32() || type.isF64(); };
   Type f32 = b.getF32Type();
 
   if (!isWide(from)) { // first to f32, which holds every small format
-    if (from.isF16() && b.convertsHalf)
-      return convertFloat(b, arith::ExtFOp::create(b, shaped(f32), value), f32, to, rounding);
+    if (from.isF16() && convertsHalf)
+      return convertFloat(b, arith::ExtFOp::create(b, shaped(f32), value), f32, to, rounding, convertsHalf);
     if (from.isF16())
       value = arith::BitcastOp::create(b, shaped(b.getI16Type()), value);
     Value wide = decode(b, value, formatOf(from), width);
-    return convertFloat(b, wide, f32, to, rounding);
+    return convertFloat(b, wide, f32, to, rounding, convertsHalf);
   }
   if (from.isF32() && to.isF64())
     return arith::ExtFOp::create(b, shaped(to), value);
@@ -163,12 +174,11 @@ Value nacre::cpu::convertFloat(Emit &b, Value value, Type from, Type to, tile::R
     Value back = arith::ExtFOp::create(b, shaped(from), rounded);
     Value over = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, back),
                                        math::AbsFOp::create(b, value));
-    Type i32 = shaped(b.getI32Type());
-    Value bits = arith::BitcastOp::create(b, i32, rounded);
-    Value below = arith::SubIOp::create(b, bits, b.constant(i32, 1));
+    Value bits = a.bitcast(b.getI32Type(), rounded);
+    Value below = a.sub(bits, a.integer(b.getI32Type(), 1));
     return arith::BitcastOp::create(b, shaped(to), arith::SelectOp::create(b, over, below, bits));
   }
-  if (from.isF32() && to.isF16() && !towardZero && b.convertsHalf)
+  if (from.isF32() && to.isF16() && !towardZero && convertsHalf)
     return arith::TruncFOp::create(b, shaped(to), value);
   Value code = encode(b, value, from, formatOf(to), towardZero, width);
   return to.isF16() ? Value(arith::BitcastOp::create(b, shaped(to), code)) : code;
