@@ -1,7 +1,6 @@
 // Reading the argument list, laying out the arrays, running, printing.
 #include "cli/RunKernel.h"
-#include "cli/RunCompiled.h"
-#include "cli/RunSimulated.h"
+#include "cli/RunOnDevice.h"
 #include "compiler/ir/tile/Tile.h"
 #include "compiler/reference/Buffer.h"
 #include "compiler/reference/FloatFormats.h"
@@ -17,7 +16,6 @@
 using namespace nacre;
 
 namespace {
-enum class Engine { Reference, Cpu, Simulate };
 struct Options {
   llvm::cl::OptionCategory category{"Running a kernel"};
   llvm::cl::opt<std::string> kernel{"run", llvm::cl::desc("Evaluate this kernel after the passes and print its arrays"),
@@ -26,15 +24,13 @@ struct Options {
                                 llvm::cl::cat(category)};
   llvm::cl::opt<std::string> arguments{
       "args", llvm::cl::desc("The kernel's arguments, e.g. f32[64]=iota,f32[64]=0,i32=64"), llvm::cl::cat(category)};
-  llvm::cl::opt<Engine> engine{"engine", llvm::cl::desc("What runs the kernel"), llvm::cl::init(Engine::Reference),
-                               llvm::cl::values(clEnumValN(Engine::Reference, "reference", "the evaluator of tile IR"),
-                                                clEnumValN(Engine::Cpu, "cpu", "machine code of the CPU target"),
-                                                clEnumValN(Engine::Simulate, "simulate",
-                                                           "PTX of the CUDA target, on the simulator")),
-                               llvm::cl::cat(category)};
-  llvm::cl::opt<std::string> architecture{"architecture", llvm::cl::desc("The GPU that --engine=simulate compiles for"),
-                                          llvm::cl::init("90"), llvm::cl::cat(category)};
-  llvm::cl::opt<std::string> shownStage{"show-stage", llvm::cl::desc("Print this stage of --engine=simulate first"),
+  llvm::cl::opt<std::string> engine{
+      "engine", llvm::cl::desc("What runs the kernel: reference, or a device of the host's memory (cpu, simulate)"),
+      llvm::cl::init("reference"), llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> architecture{"architecture",
+                                          llvm::cl::desc("What --engine=DEVICE compiles for, as its target names it"),
+                                          llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> shownStage{"show-stage", llvm::cl::desc("Print this stage of --engine=DEVICE first"),
                                         llvm::cl::cat(category)};
 };
 llvm::ManagedStatic<Options> options;
@@ -254,12 +250,10 @@ void runKernel(mlir::func::FuncOp kernel) {
       memory.add(argument.slot, argument.slot + argument.array->count() * argument.array->elementSize(),
                  "argument " + std::to_string(i));
   }
-  if (options->engine == Engine::Cpu)
-    runCompiled(kernel, slots, run);
-  else if (options->engine == Engine::Simulate)
-    runSimulated(kernel, slots, run, {options->architecture, options->shownStage});
-  else
+  if (options->engine == "reference")
     runTileIR(kernel, slots, run);
+  else
+    runOnDevice(kernel, slots, run, {options->engine, options->architecture, options->shownStage});
   PrintStyle style;
   style.threshold = std::numeric_limits<int64_t>::max();
   style.lineWidth = 100;

@@ -4,7 +4,9 @@
 //   --run=NAME           the kernel
 //   --grid=X[,Y[,Z]]     programs along each axis; 1 where not given
 //   --args=LIST          one for each argument, separated by commas
-//   --engine=ENGINE      reference (the default): evaluates the tile IR; cpu: compiles it and runs the machine code
+//   --engine=ENGINE      reference (the default) evaluates the tile IR; cpu and simulate compile it for that device of
+//   the
+//                        runtime and launch it there
 //
 // An argument is TYPE=NUMBER for a scalar, TYPE[EXTENTS]=CONTENTS for an array (its address is passed). TYPE is f64 f32
 // f16 bf16 f8E4M3FN f8E5M2 f8E4M3FNUZ f8E5M2FNUZ f8E4B15 i64 i32 i16 i8 i1; EXTENTS are numbers joined by x. CONTENTS

@@ -1,10 +1,7 @@
-// nacre-opt: reads IR, runs passes on it, and prints it, or runs a kernel of it (RunKernel.h). The tool of the pass tests.
+// nacre-opt: reads IR, runs passes on it, and prints it, or runs a kernel of it (RunKernel.h). The tool of the pass
+// tests.
 #include "cli/RunKernel.h"
 #include "compiler/analysis/PrintAnalyses.h"
-#include "compiler/ir/gpu/Gpu.h"
-#include "compiler/ir/tile/Tile.h"
-#include "compiler/passes/cpu/LowerToLoops.h"
-#include "compiler/passes/gpu/AssignLayouts.h"
 #include "compiler/passes/tile/CanonicaliseInnerRegions.h"
 #include "compiler/passes/tile/CheckAccesses.h"
 #include "compiler/passes/tile/ExpandDescriptors.h"
@@ -14,7 +11,7 @@
 #include "compiler/passes/tile/ScalariseCarried.h"
 #include "compiler/passes/tile/WatchArithmetic.h"
 #include "compiler/passes/tile/WidenSmallFloats.h"
-#include "compiler/targets/cuda/CudaTarget.h"
+#include "compiler/targets/Target.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -40,15 +37,14 @@ static void registerPasses() {
   registerExpandMath();
   registerLegaliseIntegers();
   registerWidenSmallFloats();
-  cpu::registerCpuPasses();
-  gpu::registerGpuPasses();
-  cuda::registerPasses();
+  for (const Target *target : targets())
+    target->registerPasses();
 }
 
 static void registerDialects(mlir::DialectRegistry &registry) {
-  registry.insert<tile::TileDialect, gpu::GpuDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::func::FuncDialect,
-                  mlir::ub::UBDialect, mlir::vector::VectorDialect, mlir::cf::ControlFlowDialect, mlir::LLVM::LLVMDialect,
-                  mlir::tensor::TensorDialect, mlir::memref::MemRefDialect>();
+  for (const Target *target : targets())
+    target->registerDialects(registry);
+  registry.insert<mlir::tensor::TensorDialect, mlir::memref::MemRefDialect>(); // of tests alone
 }
 
 static int run(int argc, char **argv) {

@@ -18,8 +18,12 @@ Device *requestedDevice() {
     if (name.empty())
       return nullptr;
     Driver *driver = findDriver(name);
-    if (!driver)
-      throw std::invalid_argument("NACRE_DEVICE=" + name + ": there is no such device; use cpu, simulate or cuda");
+    if (!driver) {
+      std::string known;
+      for (Driver *other : drivers())
+        known += (known.empty() ? "" : ", ") + other->name().str();
+      throw std::invalid_argument("NACRE_DEVICE=" + name + ": there is no such device; there are " + known);
+    }
     if (Device *device = driver->device(driver->currentIndex()))
       return device;
     throw std::invalid_argument("NACRE_DEVICE=" + name + ": " + driver->whyNone());

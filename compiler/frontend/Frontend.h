@@ -75,7 +75,7 @@ struct KernelOptions {
 struct FrontendOptions {
   bool debug = false;
   bool sanitizeOverflow = false;
-  std::string target = "cpu"; // and what it says of itself (Target.h)
+  std::string target; // as Target::languageName has it; and what it says of itself (Target.h)
   bool takesPtx = false;
   int warpSize = 1;
   KernelOptions launch;

@@ -33,6 +33,7 @@ public:
     bool sanitizeOverflow = false;
     std::string defaultInputPrecision;
     std::map<std::string, std::string> externLibraries; // files by name
+    std::string target;                                 // that target_info tells of, as Target::languageName has it
   };
   Interpreter(InterpreterHost &host, Options options) : host(host), options(options), recorder(eager) {}
 
@@ -52,7 +53,7 @@ public:
   }
   std::string defaultInputPrecision() const override { return options.defaultInputPrecision; }
   void staticPrint(llvm::StringRef text) override;
-  std::string target() const override { return "cpu"; }
+  std::string target() const override { return options.target; }
 
   // An argument of the kernel or any scalar, from its bits.
   Value scalar(Type type, uint64_t bits) { return eager.scalarFromBits(type, bits); }

@@ -128,6 +128,7 @@ public:
   // What kernels ask for as tl.target_info.current_target(): "cpu", "cuda:90".
   virtual std::string languageName(const TargetOptions &) const { return name().str(); }
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
+  virtual void registerPasses() const {} // its own ones, as flags of nacre-opt
   // The machine that the options mean, in full: what code depends on besides the kernel.
   virtual std::string description(const TargetOptions &options) const = 0;
   // `module` is tile IR with one function that has the attribute tile.kernel; it is consumed. Throws CompileError.

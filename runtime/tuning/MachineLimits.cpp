@@ -49,12 +49,12 @@ template <typename Body> void overParts(uint64_t size, Body body) {
 
 // (the cores that share it, its size) of the cache farthest from a core, as Linux describes it; size 0 when it does
 // not.
-std::pair<std::string, uint64_t> lastCacheOf(int cpu) {
+std::pair<std::string, uint64_t> lastCacheOf(int core) {
   std::pair<std::string, uint64_t> last{"", 0};
   int highest = 0;
   for (int index = 0;; ++index) {
     std::string folder =
-        "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cache/index" + std::to_string(index) + "/";
+        "/sys/devices/system/cpu/cpu" + std::to_string(core) + "/cache/index" + std::to_string(index) + "/";
     int level = 0;
     uint64_t kilobytes = 0;
     std::string cores;
@@ -145,14 +145,14 @@ template <typename Number, typename Function> double operationsPerSecond(Functio
 
 } // namespace
 
-// What the kernel says; sysconf tells a package's caches as one, of which this process' cores may reach a small part.
+// What Linux says; sysconf tells a package's caches as one, of which this process' cores may reach a small part.
 uint64_t lastLevelCacheBytes() {
   cpu_set_t usable;
   if (sched_getaffinity(0, sizeof(usable), &usable) == 0) {
     std::map<std::string, uint64_t> caches; // by the cores that share one
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-      if (CPU_ISSET(cpu, &usable))
-        if (auto [cores, bytes] = lastCacheOf(cpu); bytes > 0)
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+      if (CPU_ISSET(core, &usable))
+        if (auto [cores, bytes] = lastCacheOf(core); bytes > 0)
           caches[cores] = bytes;
     uint64_t total = 0;
     for (const auto &[cores, bytes] : caches)

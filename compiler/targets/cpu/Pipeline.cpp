@@ -60,6 +60,7 @@ public:
   }
   llvm::StringRef binaryName() const override { return "obj"; }
   void registerDialects(DialectRegistry &registry) const override;
+  void registerPasses() const override { registerCpuPasses(); }
   std::string description(const TargetOptions &options) const override;
   Artifact compile(ModuleOp module, const TargetOptions &options, const CompileObserver &observer) const override;
   std::string disassemble(llvm::StringRef binary, llvm::StringRef symbol,

@@ -13,7 +13,4 @@ const Target &target();
 // Whether a binary of this target is PTX text: the driver assembles it, the simulator runs it.
 bool isPtx(llvm::StringRef binary);
 
-// For nacre-opt: the pipeline cuda-lower, from gpu IR to LLVM's dialect for architecture=90.
-void registerPasses();
-
 } // namespace nacre::cuda

@@ -58,6 +58,7 @@ public:
   bool takesPtx() const override { return true; }
   std::string languageName(const TargetOptions &options) const override;
   void registerDialects(DialectRegistry &registry) const override;
+  void registerPasses() const override;
   std::string description(const TargetOptions &options) const override;
   Artifact compile(ModuleOp module, const TargetOptions &options, const CompileObserver &observer) const override;
 };
@@ -244,7 +245,9 @@ struct ArchitectureOption : PassPipelineOptions<ArchitectureOption> {
 };
 } // namespace
 
-void nacre::cuda::registerPasses() {
+void CudaTarget::registerPasses() const {
+  gpu::registerGpuPasses();
+  // From gpu IR to LLVM's dialect for architecture=90.
   PassPipelineRegistration<ArchitectureOption>(
       "cuda-lower", "Lowers gpu IR to LLVM's dialect with the instructions of an NVIDIA GPU",
       [](OpPassManager &passes, const ArchitectureOption &option) {

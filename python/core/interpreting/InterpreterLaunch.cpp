@@ -5,6 +5,7 @@
 #include "python/core/interpreting/Interpreter.h"
 #include "python/core/launching/CompileSettings.h"
 #include "python/core/launching/KnownMemory.h"
+#include "runtime/Device.h"
 #include "runtime/Knobs.h"
 #include "runtime/threads/Crew.h"
 #include <atomic>
@@ -186,6 +187,7 @@ void runInterpreted(const InterpretedLaunch &launch) {
   programs.options.sanitizeOverflow =
       launch.keywords.isOn(LaunchOptionId::SanitizeOverflow, knobBoolean(KnobId::SanitizeOverflow));
   programs.options.defaultInputPrecision = knobString(KnobId::Fp32Default);
+  programs.options.target = hostDevice().driver.target().languageName({});
   programs.options.externLibraries = libraryList(launch.keywords.externLibraries());
   programs.grid = launch.grid;
   Bridge bridge(programs.options);

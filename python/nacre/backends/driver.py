@@ -11,6 +11,10 @@ class Benchmarker:
 class DriverBase:
     """A device that can run kernels."""
 
+    # Its kernels run on this machine's own cores and in this process' memory: the caller's clock times them, compiles and timed runs take
+    # the same cores from each other, a child process shares what it has, and its peaks are measured.
+    is_host = False
+
     @classmethod
     def is_active(cls):
         return False
@@ -32,6 +36,15 @@ class DriverBase:
         from ..runtime._allocation import NullAllocator
 
         return NullAllocator()(size, alignment, stream)
+
+    def facts(self):
+        """What times depend on of the current device: its name, how many units, its clocks."""
+        target, number = self.get_current_target(), self.get_current_device()
+        properties = self.utils.get_device_properties(number)
+        return {
+            "name": str(properties.get("name", target.backend)), "arch": str(target.arch), "units": properties.get("multiprocessor_count", 0),
+            "mhz": properties.get("sm_clock_rate", 0), "memory_mhz": properties.get("mem_clock_rate", 0),
+        }  # fmt: skip
 
     def set_interpret_mode(self, on=True):
         """Makes Python run every kernel that is launched from now on; with False, compiled code again."""

@@ -15,8 +15,8 @@ def _driver():
     return driver.active
 
 
-def _is_cpu():
-    return _driver().get_current_target().backend == "cpu"
+def _is_host():
+    return _driver().is_host
 
 
 def _properties(device):
@@ -50,7 +50,7 @@ def measured(what):
 
 def get_dram_gbps(device=None):
     """The memory's bandwidth in GB/s: of a GPU by its clock and width, of the CPU as a copy by all threads shows it."""
-    if _is_cpu():
+    if _is_host():
         return measured("bandwidth") / 1e9
     properties = _properties(device)
     return 2 * properties["mem_clock_rate"] * properties["mem_bus_width"] / 8 / 1e6
@@ -65,15 +65,15 @@ def _width(dtype):
     return 8 if "fp8" in text or "float8" in text else 32
 
 
-def _cpu_tflops(dtype):
+def _measured_tflops(dtype):
     return measured("operations64" if _width(dtype) == 64 else "operations32") / 1e12
 
 
 def get_max_simd_tflops(dtype, clock_rate, device=None):
     """The most TFLOP/s without tensor cores, at a clock rate in kHz. Of the CPU it is measured (16-bit types are computed in 32 bits) and
     the clock rate does not count."""
-    if _is_cpu():
-        return _cpu_tflops(dtype)
+    if _is_host():
+        return _measured_tflops(dtype)
     units = _properties(device)["multiprocessor_count"] * 4
     major = _driver().get_current_target().arch // 10
     per_unit = {8: 16, 16: 64, 32: 32, 64: 1} if major < 8 else {8: 32, 16: 64, 32: 32, 64: 16}
@@ -82,8 +82,8 @@ def get_max_simd_tflops(dtype, clock_rate, device=None):
 
 def get_max_tensorcore_tflops(dtype, clock_rate, device=None):
     """The most TFLOP/s of a dot, at a clock rate in kHz. The CPU has its vector units for it: as get_max_simd_tflops."""
-    if _is_cpu():
-        return _cpu_tflops(dtype)
+    if _is_host():
+        return _measured_tflops(dtype)
     units = _properties(device)["multiprocessor_count"] * 4
     major = _driver().get_current_target().arch // 10
     bits = _width(dtype)
@@ -94,7 +94,7 @@ def get_max_tensorcore_tflops(dtype, clock_rate, device=None):
 
 def nvsmi(attrs):
     """What nvidia-smi says of the GPU: integers, one for each attribute."""
-    if _is_cpu():
+    if _is_host():
         only_of_a_gpu("nvidia-smi's report")
     import subprocess
 
@@ -105,7 +105,7 @@ def nvsmi(attrs):
 @contextmanager
 def set_gpu_clock(ref_sm_clock=1350, ref_mem_clock=1215):
     """Locks the clocks of the GPU, in MHz; gives the most TFLOP/s and GB/s at them."""
-    if _is_cpu():
+    if _is_host():
         only_of_a_gpu("a locked clock")
     import subprocess
 
@@ -126,7 +126,7 @@ def set_gpu_clock(ref_sm_clock=1350, ref_mem_clock=1215):
 @functools.lru_cache
 def cublas():
     """A handle of cuBLAS for the active GPU, made once."""
-    if _is_cpu():
+    if _is_host():
         only_of_a_gpu("cuBLAS")
     import torch
 

@@ -63,8 +63,8 @@ class _Clock:
         from ..runtime.driver import driver
 
         self.driver = driver.active
-        self.is_cpu = self.driver.get_current_target().backend == "cpu"
-        if self.is_cpu:
+        self.is_host = self.driver.is_host
+        if self.is_host:
             from .. import _core
 
             self.clear = _core.clear_caches
@@ -74,7 +74,7 @@ class _Clock:
             self.clear = lambda: self.driver.clear_cache(memory)
 
     def time(self, fn):
-        if self.is_cpu:
+        if self.is_host:
             start = time.perf_counter()
             fn()
             return (time.perf_counter() - start) * 1e3
@@ -197,7 +197,7 @@ def do_bench_proton(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, r
     """As do_bench, of the kernels alone: what Python does between them is not counted. 0 when `fn` launches no kernel of the language."""
     _refuse_mode(return_mode)
     device = _Clock()
-    if not device.is_cpu:
+    if not device.is_host:
         return do_bench(fn, warmup, rep, grad_to_none, quantiles, return_mode)
 
     def drop_gradients():
@@ -214,7 +214,7 @@ def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mod
     """Times replays of a CUDA graph, without clearing caches. On the CPU there are no graphs: plain calls with warm caches."""
     _refuse_mode(return_mode)
     clock = _Clock()
-    if clock.is_cpu:
+    if clock.is_host:
         fn()
         _warm_up(fn, clock, rep / 2)
 
@@ -248,7 +248,7 @@ def do_bench_cudagraph_proton(fn, rep=20, grad_to_none=None, quantiles=None, ret
     from .limits import only_of_a_gpu
 
     _refuse_mode(return_mode)
-    if _Clock().is_cpu:
+    if _Clock().is_host:
         only_of_a_gpu("the time of a CUDA graph")
     return do_bench_cudagraph(fn, rep, grad_to_none, quantiles, return_mode)
 

@@ -24,10 +24,11 @@
 // RUN: not nacre-opt %s --run=asserts --grid=2 2>&1 | FileCheck %s --check-prefix=ASSERT
 // RUN: not nacre-opt %s --engine=cpu --run=asserts --grid=2 2>&1 | FileCheck %s --check-prefix=ASSERT
 // RUN: nacre-opt %s --run=prints --grid=1,2 | FileCheck %s --check-prefix=PRINT
-// RUN: nacre-opt %s --engine=cpu --run=prints --grid=1,2 | FileCheck %s --check-prefix=PRINT
+// RUN: nacre-opt %s --engine=cpu --run=prints --grid=1,2 | FileCheck %s --check-prefix=DEVICE
 // RUN: nacre-opt %s --run=packs --args='i32[5]={1,2,3,4,5},i32[5]=0' | FileCheck %s --check-prefix=PACKS
 // RUN: nacre-opt %s --engine=cpu --run=packs --args='i32[5]={1,2,3,4,5},i32[5]=0' | FileCheck %s --check-prefix=PACKS
 // RUN: not nacre-opt %s --run=unknown 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not nacre-opt %s --engine=abacus --run=loops --args='i32[4]=0,i32=10' 2>&1 | FileCheck %s --check-prefix=ENGINE
 // RUN: not nacre-opt %s --run=missing 2>&1 | FileCheck %s --check-prefix=MISSING
 
 // ADD: argument 2: f32[6]
@@ -331,6 +332,12 @@ func.func @asserts() attributes {tile.kernel} {
 // PRINT-NEXT: (0, 0, 0)  bits:  [0x00000000 0x00000001 0x00000002 0x00000003]
 // PRINT-NEXT: (0, 0, 0)  bytes:  [255]
 // PRINT-NEXT: (0, 1, 0)  x:  [0 1 2 3]
+// DEVICE: pid (0, 0, 0) idx (0) x: 0
+// DEVICE: pid (0, 0, 0) idx (3) x: 3
+// DEVICE-NEXT: pid (0, 0, 0) idx (0) bits: 0x00000000
+// DEVICE: pid (0, 0, 0) idx () bytes: 255
+// DEVICE-NEXT: pid (0, 1, 0) idx (0) x: 0
+// ENGINE: error: --engine=abacus: there is no such engine; use reference, cpu, simulate
 func.func @prints() attributes {tile.kernel} {
   %r = tile.arange 0 : tensor<4xi32>
   tile.print "x" %r : tensor<4xi32> {isSigned = array<i1: true>}

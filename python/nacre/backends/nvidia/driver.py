@@ -2,8 +2,8 @@
 
 from ... import _core
 from ..compiler import GPUTarget
-from ..cpu.driver import CPUDriver
 from ..driver import DriverBase
+from ..host_memory import HostMemoryDriver
 
 
 class CudaUtils:
@@ -73,7 +73,7 @@ class CudaDriver(DriverBase):
                 "fp32": "double", "f32": "double", "fp64": "double", "nvTmaDesc": "CUtensorMap"}.get(type, "CUdeviceptr")  # fmt: skip
 
 
-class SimulatedDriver(CPUDriver):
+class SimulatedDriver(HostMemoryDriver):
     """A GPU that is not there, under NACRE_DEVICE=simulate: what it runs is the CUDA target's code, on arrays in host memory."""
 
     def __init__(self):

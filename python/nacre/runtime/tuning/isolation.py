@@ -36,9 +36,8 @@ def can_isolate():
     """Why a child process cannot time on the active device; None: it can."""
     from ..driver import driver
 
-    backend = driver.active.get_current_target().backend
-    if backend != "cpu":
-        return f"a child process cannot share the memory of {backend}"
+    if not driver.active.is_host:
+        return f"a child process cannot share the memory of {driver.active.get_current_target().backend}"
     if not hasattr(os, "fork") or not os.path.exists(private_memory.MAPS):
         return "this system does not tell what memory a child process shares with others"
     return None

@@ -17,46 +17,20 @@ VERSION = 1
 _LOCK_PATIENCE = 600.0  # seconds to wait for another process that tunes the same problem
 
 
-def _cpu_name():
-    try:
-        with open("/proc/cpuinfo") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return _core.info()["processor"]
-
-
-def _clock_mhz():
-    """The CPU's highest clock, where the system tells; what it runs at now changes from moment to moment."""
-    try:
-        with open("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq") as file:
-            return int(file.read()) // 1000
-    except (OSError, ValueError):
-        return 0
-
-
-_device = {}
+_facts = {}
 
 
 def device_facts():
     """What times depend on of the active device: its name, how many units, its clocks."""
     from ..driver import driver
 
-    target = driver.active.get_current_target()
-    if target.backend == "cpu":
-        if "cpu" not in _device:
-            _device["cpu"] = {"name": _cpu_name(), "arch": _core.info()["processor"], "mhz": _clock_mhz()}
-        return {**_device["cpu"], "threads": _core.threads()}
-    number = driver.active.get_current_device()
-    if (target.backend, number) not in _device:
-        properties = driver.active.utils.get_device_properties(number)
-        _device[target.backend, number] = {
-            "name": str(properties.get("name", target.backend)), "arch": str(target.arch), "units": properties.get("multiprocessor_count", 0),
-            "mhz": properties.get("sm_clock_rate", 0), "memory_mhz": properties.get("mem_clock_rate", 0),
-        }  # fmt: skip
-    return _device[target.backend, number]
+    active = driver.active
+    if active.is_host:  # the number of its threads may change
+        return active.facts()
+    key = active.get_current_target().backend, active.get_current_device()
+    if key not in _facts:
+        _facts[key] = active.facts()
+    return _facts[key]
 
 
 def type_of(value, is_constant=False):
