@@ -18,6 +18,7 @@ namespace nacre {
 
 class Device;
 class Driver;
+class LaunchWatcher;
 struct LaunchOptions;
 
 // What is known of a device. Numbers that mean nothing to it are 0.
@@ -50,6 +51,7 @@ struct EnqueuedLaunch {
                                       // and bf16 come as fp32 bits); a tuple's elements and a descriptor's fields each
   const LaunchOptions &options;
   uint64_t event = 0; // LaunchEvent::id where somebody asks when it runs (Events.h: LaunchTimes); 0: nobody
+  LaunchWatcher *watcher = nullptr; // of a kernel that tells its accesses; it checks them in the runtime's place
 };
 
 // A device reports that something went wrong on it. `kernel` is the launch it belongs to as far as that is known:

@@ -1,6 +1,6 @@
-// What happens in a process, told to those who listen: kernels are compiled and launched, scopes entered and left,
-// memory allocated. Tools (profiler, visualiser) and the hooks of the Python surface are listeners; none patches
-// another.
+// What happens in a process, told to those who listen: kernels are compiled and launched, they load and store, scopes
+// are entered and left, memory is allocated. Tools (profiler, sanitizers, visualiser) and the hooks of the Python
+// surface are listeners; none patches another.
 //
 // A listener says what it is interested in. What nobody is interested in costs one relaxed load. Listeners are called
 // on the thread on which the event happens, many at the same time, and hold no lock of ours: they may do what they
@@ -10,6 +10,7 @@
 // well it is thrown to who waits for it. Nothing else may throw.
 #pragma once
 
+#include "compiler/ir/tile/AccessEffects.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -31,6 +32,9 @@ enum EventInterest : uint32_t {
   ProgramEvents = 1 << 3,    // when each of the host's threads ran which programs of a launch
   ScopeEvents = 1 << 4,
   AllocationEvents = 1 << 5,
+  // What the programs of a launch load, store and compute: EventListener::watch. Of kernels that were compiled to tell
+  // it (TargetOptions::watchAccesses, watchArithmetic).
+  AccessEvents = 1 << 6,
 };
 
 // A kernel is asked for that this process does not have yet: it is found on disk or compiled.
@@ -82,6 +86,52 @@ struct AllocationEvent {
   uint64_t bytes; // 0: it was released
 };
 
+// The program that tells something.
+struct ProgramPlace {
+  const uint32_t *id; // three
+  uint64_t number;    // in the linearised grid, x fastest
+};
+
+// The elements of a tile that are about to be accessed or, with AccessAcquires, have been.
+struct AccessEvent {
+  ProgramPlace program;
+  const char *name; // "load"
+  uint32_t effects; // AccessEffects
+  uint32_t kind;    // ScalarKind of an element
+  uint32_t size;    // of an element, in bytes
+  int32_t argument; // of the kernel's, from 0 on; -1: any of them; -2: it may be other memory
+  llvm::ArrayRef<int64_t> shape;
+  int64_t elements;
+  const uint64_t *addresses; // row-major
+  const uint8_t *mask;       // bytes; null: every element
+  const char *file;
+  uint32_t line, column; // from 1 on; 0: not known
+};
+
+// What a kernel tells besides (tile.tell): of the kind "arithmetic" the operands of an operation that is about to
+// happen.
+struct ToldEvent {
+  ProgramPlace program;
+  llvm::StringRef kind, subject; // "arithmetic", "add int32"
+  const char *file;
+  uint32_t line, column;   // from 1 on; 0: not known
+  uint32_t count;          // of operands
+  const uint32_t *kinds;   // from the low byte: ScalarKind, rank, 1 for addresses
+  const int64_t *shapes;   // the extents of all operands in turn
+  const void *const *data; // the row-major elements of each
+};
+
+// Whoever watches one launch. Its functions are called on many threads at once, each program on one thread at a time.
+class LaunchWatcher {
+public:
+  virtual ~LaunchWatcher() = default;
+  // False: this program goes no further; the others do.
+  virtual bool access(const AccessEvent &) { return true; }
+  virtual bool told(const ToldEvent &) { return true; }
+  // No program but those that run is started any more.
+  virtual bool isDone() const { return false; }
+};
+
 class EventListener {
 public:
   explicit EventListener(uint32_t interests) : interests(interests) {}
@@ -97,6 +147,8 @@ public:
   virtual void scopeEnter(const ScopeEvent &) {}
   virtual void scopeExit(const ScopeEvent &) {}
   virtual void allocation(const AllocationEvent &) {}
+  // Who watches the launch, until it has ended; null: nobody. Asked at its begin, after launchBegin.
+  virtual LaunchWatcher *watch(const LaunchEvent &) { return nullptr; }
 };
 
 // Ends of events are told in the reverse order. A listener that is removed may still be called, by events that are

@@ -76,8 +76,8 @@ struct Operation {
 
 } // namespace
 
-void LaunchSanitizer::checkArithmetic(const WatchedEvent &event) {
-  Operation operation(event.head.name);
+void LaunchSanitizer::checkArithmetic(const ToldEvent &event) {
+  Operation operation(event.subject);
   ScalarKind kinds[2];
   for (int i = 0; i < 2; ++i)
     kinds[i] = static_cast<ScalarKind>(event.kinds[i] & 0xff);
@@ -101,9 +101,9 @@ void LaunchSanitizer::checkArithmetic(const WatchedEvent &event) {
   if (finding.laneCount == 0)
     return;
   finding.party.access = operation.name;
-  finding.party.file = event.head.file;
-  finding.party.line = event.head.line;
-  finding.party.column = event.head.column;
+  finding.party.file = event.file;
+  finding.party.line = event.line;
+  finding.party.column = event.column;
   std::copy(event.program.id, event.program.id + 3, finding.party.program.begin());
   finding.type = operation.type;
   finding.shape.assign(event.shapes, event.shapes + rank);

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t shownLanes = 4;
 
 // Visits the lanes that the mask lets through.
-template <typename Visit> void forEachLane(const WatchedAccess &access, Visit visit) {
+template <typename Visit> void forEachLane(const AccessEvent &access, Visit visit) {
   for (int64_t lane = 0; lane < access.elements; ++lane)
     if (!access.mask || access.mask[lane])
       visit(lane, access.addresses[lane]);
@@ -25,9 +25,7 @@ void noteLane(Finding &finding, int64_t lane, uint64_t address) {
     finding.lanes.push_back(lane);
 }
 
-std::array<uint32_t, 3> programOf(const WatchedProgram &program) {
-  return {program.id[0], program.id[1], program.id[2]};
-}
+std::array<uint32_t, 3> programOf(const ProgramPlace &program) { return {program.id[0], program.id[1], program.id[2]}; }
 
 std::array<uint32_t, 3> programOf(uint32_t number, const uint32_t *grid) {
   return {number % grid[0], number / grid[0] % grid[1], number / grid[0] / grid[1]};
@@ -44,7 +42,7 @@ LaunchSanitizer::LaunchSanitizer(LaunchFacts given, uint32_t kinds, bool goesOn)
   }
 }
 
-bool LaunchSanitizer::access(const WatchedAccess &access) {
+bool LaunchSanitizer::access(const AccessEvent &access) {
   if (kinds & Races) {
     struct Running {
       const LaunchSanitizer *launch = nullptr;
@@ -74,13 +72,13 @@ bool LaunchSanitizer::access(const WatchedAccess &access) {
   return true;
 }
 
-bool LaunchSanitizer::event(const WatchedEvent &event) {
-  if ((kinds & Arithmetic) && event.head.kind == "arithmetic")
+bool LaunchSanitizer::told(const ToldEvent &event) {
+  if ((kinds & Arithmetic) && event.kind == "arithmetic")
     checkArithmetic(event);
   return true;
 }
 
-Finding LaunchSanitizer::about(const WatchedAccess &access, Kind kind, std::string what) const {
+Finding LaunchSanitizer::about(const AccessEvent &access, Kind kind, std::string what) const {
   Finding finding{kind, std::move(what), {}};
   finding.party = {access.name,
                    access.file,
@@ -115,7 +113,7 @@ void LaunchSanitizer::add(Finding finding) {
   found.push_back(std::move(finding));
 }
 
-bool LaunchSanitizer::checkBounds(const WatchedAccess &access) {
+bool LaunchSanitizer::checkBounds(const AccessEvent &access) {
   const Array *own = facts.arrayOf(access.argument);
   bool writes = access.effects & AccessWrites;
   bool isForbidden = own && own->isReadOnly && writes;
@@ -164,7 +162,7 @@ bool LaunchSanitizer::checkBounds(const WatchedAccess &access) {
   return false;
 }
 
-void LaunchSanitizer::checkWritten(const WatchedAccess &access) {
+void LaunchSanitizer::checkWritten(const AccessEvent &access) {
   if (unwritten.empty())
     return;
   Finding finding = about(access, Uninitialised, "read of what nobody wrote");
@@ -190,7 +188,7 @@ void LaunchSanitizer::checkWritten(const WatchedAccess &access) {
     add(std::move(finding));
 }
 
-uint32_t LaunchSanitizer::siteOf(const WatchedAccess &access) {
+uint32_t LaunchSanitizer::siteOf(const AccessEvent &access) {
   std::lock_guard<std::mutex> guard(lock);
   // The compiled kernel's own texts: one address for one file.
   auto [place, isNew] = siteNumbers.try_emplace(
@@ -200,7 +198,7 @@ uint32_t LaunchSanitizer::siteOf(const WatchedAccess &access) {
   return place->second;
 }
 
-void LaunchSanitizer::checkRaces(const WatchedAccess &access) {
+void LaunchSanitizer::checkRaces(const AccessEvent &access) {
   auto program = static_cast<uint32_t>(access.program.number);
   bool reads = access.effects & AccessReads, writes = access.effects & AccessWrites;
   uint32_t site = siteOf(access) | (access.effects & AccessAtomic ? Touch::atomicBit : 0);
@@ -258,7 +256,7 @@ void LaunchSanitizer::checkRaces(const WatchedAccess &access) {
   }
 }
 
-void LaunchSanitizer::synchronise(const WatchedAccess &access) {
+void LaunchSanitizer::synchronise(const AccessEvent &access) {
   auto program = static_cast<uint32_t>(access.program.number);
   forEachLane(access, [&](int64_t, uint64_t address) {
     if (access.effects & AccessAcquires)

@@ -1,7 +1,7 @@
 // Watches one launch and collects what is wrong in it.
 #pragma once
 
-#include "runtime/launch/LaunchWatcher.h"
+#include "runtime/Events.h"
 #include "sanitizer/Finding.h"
 #include "sanitizer/ShadowMemory.h"
 #include "sanitizer/Unwritten.h"
@@ -16,8 +16,8 @@ public:
   // `kinds`: of Kind. `goesOn`: a program that leaves its arrays is ended and the others run; else the launch is.
   LaunchSanitizer(LaunchFacts facts, uint32_t kinds, bool goesOn);
 
-  bool access(const WatchedAccess &access) override;
-  bool event(const WatchedEvent &event) override;
+  bool access(const AccessEvent &access) override;
+  bool told(const ToldEvent &event) override;
   bool isDone() const override { return !goesOn && isBroken.load(std::memory_order_relaxed); }
 
   // In the order in which they were found; one for each place (or pair of places) and kind.
@@ -25,15 +25,15 @@ public:
   const LaunchFacts facts;
 
 private:
-  bool checkBounds(const WatchedAccess &access);
-  void checkRaces(const WatchedAccess &access);
-  void checkWritten(const WatchedAccess &access);
-  void checkArithmetic(const WatchedEvent &event);
-  void synchronise(const WatchedAccess &access);
-  uint32_t siteOf(const WatchedAccess &access);
+  bool checkBounds(const AccessEvent &access);
+  void checkRaces(const AccessEvent &access);
+  void checkWritten(const AccessEvent &access);
+  void checkArithmetic(const ToldEvent &event);
+  void synchronise(const AccessEvent &access);
+  uint32_t siteOf(const AccessEvent &access);
   // Adds it, or counts it where the same was found before.
   void add(Finding finding);
-  Finding about(const WatchedAccess &access, Kind kind, std::string what) const;
+  Finding about(const AccessEvent &access, Kind kind, std::string what) const;
 
   uint32_t kinds;
   bool goesOn;

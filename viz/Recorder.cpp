@@ -13,7 +13,7 @@ Recorder::Recorder(const uint32_t (&grid)[3], uint64_t lanesKept) : lanesLeft(la
   programs.resize(std::min(count, mostPrograms));
 }
 
-uint32_t Recorder::siteOf(const WatchedAccess &access) {
+uint32_t Recorder::siteOf(const AccessEvent &access) {
   auto [place, isNew] = siteNumbers.try_emplace(
       {access.file, uint64_t(access.line) << 32 | access.column << 5 | access.effects}, uint32_t(sites.size()));
   if (isNew)
@@ -21,7 +21,7 @@ uint32_t Recorder::siteOf(const WatchedAccess &access) {
   return place->second;
 }
 
-bool Recorder::access(const WatchedAccess &access) {
+bool Recorder::access(const AccessEvent &access) {
   if (access.effects & AccessAcquires)
     return true;
   RecordedAccess kept{access.program.number,

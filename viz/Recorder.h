@@ -5,7 +5,7 @@
 // are spread over it.
 #pragma once
 
-#include "runtime/launch/LaunchWatcher.h"
+#include "runtime/Events.h"
 #include <map>
 #include <mutex>
 #include <string>
@@ -37,8 +37,8 @@ public:
   // At most so many lanes are kept altogether.
   Recorder(const uint32_t (&grid)[3], uint64_t lanesKept);
 
-  bool access(const WatchedAccess &access) override;
-  bool event(const WatchedEvent &) override { return true; }
+  bool access(const AccessEvent &access) override;
+  bool told(const ToldEvent &) override { return true; }
 
   bool isRecorded(uint64_t program) const { return program % step == 0; }
 
@@ -53,7 +53,7 @@ public:
   std::vector<uint64_t> order; // the programs as they began
 
 private:
-  uint32_t siteOf(const WatchedAccess &access);
+  uint32_t siteOf(const AccessEvent &access);
 
   std::mutex lock;
   uint64_t lanesLeft;

@@ -42,13 +42,13 @@ struct TargetOptions {
   bool fpFusion = true;     // contract a*b+c
   bool lineInfo = true;
   bool debug = false; // accesses of memory are checked against what the launch knows of it; device_assert is live
-  // What the kernel tells whoever watches its launches (runtime/launch/LaunchWatcher.h): its accesses; integer
-  // arithmetic that can go wrong. Only the host's kernels do.
+  // What the kernel tells whoever watches its launches (runtime/Events.h): its accesses; integer arithmetic that can go
+  // wrong. Only the host's kernels do.
   bool watchAccesses = false, watchArithmetic = false;
   // Of targets that have their code assembled by a program of others. Not assembled, it is as the device's driver or a
   // simulator takes it.
   bool assembles = true;
-  bool mustAssemble = false; // where that cannot be done, it is an error
+  bool mustAssemble = false;                        // where that cannot be done, it is an error
   std::string assembler, assemblerOptions, toolkit; // paths; empty: they are looked for
 };
 
@@ -82,6 +82,7 @@ struct KernelMetadata {
   uint64_t scratchBytes = 0;   // of each thread of the host that runs it
   bool waits = false;          // a program may wait for another: it tells the runtime while it does
   bool callsLibraries = false; // it runs code of users' libraries, linked into it or not
+  bool tells = false;          // what it does, to whoever watches (TargetOptions::watchAccesses, watchArithmetic)
   bool makesPointers = false;  // of numbers: it may access memory that none of its arguments leads to
   uint64_t sharedBytes = 0;    // of a program, dynamic
   uint64_t warps = 0, ctas = 0;
@@ -93,7 +94,8 @@ struct KernelMetadata {
 
   // Every field, for those who write and read them.
   template <typename Self, typename Visit> static void forEachField(Self &self, Visit visit) {
-    visit(self.scratchBytes), visit(self.waits), visit(self.callsLibraries), visit(self.makesPointers), visit(self.sharedBytes);
+    visit(self.scratchBytes), visit(self.waits), visit(self.callsLibraries), visit(self.tells),
+        visit(self.makesPointers), visit(self.sharedBytes);
     visit(self.warps), visit(self.ctas), visit(self.globalScratchBytes), visit(self.globalScratchAlignment);
     visit(self.profileScratchBytes), visit(self.profileScratchAlignment);
     visit(self.registers), visit(self.spilledBytes);

@@ -1,5 +1,6 @@
 #include "runtime/launch/Launch.h"
 #include "runtime/Events.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace nacre {
 
@@ -13,6 +14,35 @@ std::string assertText(const std::string &message, const std::string &file, uint
 std::string faultText(const std::string &what, const std::string &kernel, const std::string &file, uint32_t line) {
   return "the kernel `" + kernel + "` " + what + (line == 0 ? "" : ", in " + file + ":" + std::to_string(line));
 }
+
+// All who watch one launch, told in turn.
+class Watchers : public LaunchWatcher {
+public:
+  void add(LaunchWatcher *watcher) {
+    if (watcher)
+      all.push_back(watcher);
+  }
+  LaunchWatcher *together() { return all.empty() ? nullptr : all.size() == 1 ? all.front() : this; }
+
+  bool access(const AccessEvent &event) override {
+    bool goesOn = true;
+    for (LaunchWatcher *watcher : all)
+      goesOn &= watcher->access(event);
+    return goesOn;
+  }
+  bool told(const ToldEvent &event) override {
+    bool goesOn = true;
+    for (LaunchWatcher *watcher : all)
+      goesOn &= watcher->told(event);
+    return goesOn;
+  }
+  bool isDone() const override {
+    return llvm::any_of(all, [](const LaunchWatcher *watcher) { return watcher->isDone(); });
+  }
+
+private:
+  llvm::SmallVector<LaunchWatcher *, 2> all;
+};
 
 } // namespace
 
@@ -42,7 +72,8 @@ void launch(const Kernel &kernel, Device &device, const uint32_t grid[3], llvm::
       device.enqueue(kernel.on(device), enqueued);
   };
   EnqueuedLaunch enqueued{kernel.code, grid, arguments, options};
-  if (!events::isWanted(LaunchEvents | LaunchTimeEvents | ProgramEvents))
+  bool isWatched = kernel.code.metadata.tells && events::isWanted(AccessEvents);
+  if (!isWatched && !events::isWanted(LaunchEvents | LaunchTimeEvents | ProgramEvents))
     return enqueue(enqueued);
   LaunchEvent event{.id = events::nextLaunch(),
                     .name = kernel.code.symbol,
@@ -54,7 +85,13 @@ void launch(const Kernel &kernel, Device &device, const uint32_t grid[3], llvm::
                     .caller = options.caller};
   if (events::isWanted(LaunchTimeEvents | ProgramEvents))
     enqueued.event = event.id;
-  events::around(event, [&] { enqueue(enqueued); });
+  events::around(event, [&] {
+    Watchers watchers;
+    if (isWatched)
+      events::tell(AccessEvents, [&](EventListener &listener) { watchers.add(listener.watch(event)); });
+    enqueued.watcher = watchers.together();
+    enqueue(enqueued);
+  });
 }
 
 } // namespace nacre

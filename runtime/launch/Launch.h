@@ -4,7 +4,6 @@
 #include "compiler/reference/MemoryMap.h"
 #include "runtime/launch/DevicePrint.h"
 #include "runtime/launch/Kernel.h"
-#include "runtime/launch/LaunchWatcher.h"
 
 namespace nacre {
 
@@ -57,7 +56,6 @@ struct LaunchOptions {
   const PrintSink *print = nullptr;    // null: standard output
   bool cooperative = false;            // all programs at the same time from the beginning
   const KnownArrays *arrays = nullptr; // null: accesses are not checked
-  LaunchWatcher *watcher = nullptr;    // null: nobody watches. On the host it checks accesses in the runtime's place
   // Asked by the launching thread now and then, once the launch has lasted for a tenth of a second; null: nobody
   // interrupts. It may be asked from a signal handler that interrupted the kernel's own instructions.
   const std::function<bool()> *interrupted = nullptr;

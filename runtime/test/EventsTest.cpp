@@ -3,7 +3,11 @@
 #include "nacre/nacre.h"
 #include "runtime/devices/null/NullDevice.h"
 #include "runtime/launch/Launch.h"
+#include "runtime/launch/Signature.h"
 #include "gtest/gtest.h"
+#include <cstring>
+#include <map>
+#include <mutex>
 
 using namespace nacre;
 
@@ -109,6 +113,81 @@ TEST(Events, OfTheHost) {
   EXPECT_EQ(watcher->programs, 1000u);
   EXPECT_EQ(watcher->heard, (Heard{"compile number", "compiled", "begin number on " + hostDevice().name(), "times",
                                    "end", "compile wrong", "not compiled"}));
+}
+
+// Watches every launch; ends the program `refused` before its store.
+struct AccessListener : EventListener, LaunchWatcher {
+  AccessListener() : EventListener(AccessEvents) {}
+  LaunchWatcher *watch(const LaunchEvent &event) override {
+    kernels.push_back(event.name.str());
+    return this;
+  }
+  bool access(const AccessEvent &event) override {
+    std::lock_guard<std::mutex> guard(lock);
+    bool isStore = event.effects & AccessWrites;
+    heard[event.program.number].push_back(event.name + (" " + std::to_string(event.addresses[0])));
+    EXPECT_EQ(event.size, 4u);
+    EXPECT_EQ(event.line, 4u);
+    return !(isStore && event.program.number == refused);
+  }
+  bool told(const ToldEvent &event) override {
+    std::lock_guard<std::mutex> guard(lock);
+    int operands[2];
+    for (int i = 0; i < 2; ++i)
+      std::memcpy(&operands[i], event.data[i], 4);
+    heard[event.program.number].push_back(event.kind.str() + " " + event.subject.str() + " " +
+                                          std::to_string(operands[0]) + " " + std::to_string(operands[1]));
+    return true;
+  }
+  std::mutex lock;
+  std::vector<std::string> kernels;
+  std::map<uint64_t, std::vector<std::string>> heard; // by program: they run at the same time
+  uint64_t refused = 1;
+};
+
+TEST(Events, LoadsAndStores) {
+  auto text = std::make_shared<SourceText>();
+  text->fileName = "kernel.py";
+  text->text = "import triton.language as tl\n"
+               "@triton.jit\n"
+               "def divide(x, y, n):\n"
+               "    tl.store(y + tl.program_id(0), tl.load(x + tl.program_id(0)) // n)\n";
+  std::unique_ptr<Host> host = makeFileHost(text);
+  CompileRequest request;
+  request.kernel = findFunction(*host, "divide");
+  request.arguments = parseSignature(request.kernel, "*i32, *i32, i32");
+  request.options = compileOptionsFor(hostDevice());
+  Kernel plain("plain", compileKernel(request, *host));
+  request.options.watchAccesses = request.options.watchArithmetic = true;
+  Kernel telling("telling", compileKernel(request, *host));
+  EXPECT_FALSE(plain.code.metadata.tells);
+  EXPECT_TRUE(telling.code.metadata.tells);
+
+  int x[] = {10, 20, 30}, y[] = {0, 0, 0};
+  auto address = [](int &element) { return reinterpret_cast<uint64_t>(&element); };
+  uint64_t arguments[] = {address(x[0]), address(y[0]), 5};
+  uint32_t grid[3] = {3, 1, 1};
+  launch(telling, hostDevice(), grid, arguments); // nobody watches
+  EXPECT_EQ(y[1], 4);
+  y[1] = 0;
+  auto listener = std::make_shared<AccessListener>();
+  addListener(listener);
+  launch(plain, hostDevice(), grid, arguments);
+  EXPECT_TRUE(listener->kernels.empty());
+  EXPECT_EQ(y[1], 4);
+  y[1] = 0;
+  launch(telling, hostDevice(), grid, arguments);
+  removeListener(*listener);
+  EXPECT_EQ(listener->kernels, Heard{"divide"});
+  EXPECT_EQ(y[0], 2);
+  EXPECT_EQ(y[1], 0); // its program was ended
+  EXPECT_EQ(y[2], 6);
+  std::map<uint64_t, Heard> expected;
+  for (int i = 0; i < 3; ++i)
+    expected[static_cast<uint64_t>(i)] = {"load " + std::to_string(address(x[i])),
+                                          "arithmetic div int32 " + std::to_string(x[i]) + " 5",
+                                          "store " + std::to_string(address(y[i]))};
+  EXPECT_EQ(listener->heard, expected);
 }
 
 TEST(Events, AreToldToThoseInterested) {

@@ -17,6 +17,23 @@ def Tile_PrintOp : Tile_Op<"print", [DeclareOpInterfaceMethods<MemoryEffectsOpIn
   let hasVerifier = 1;
 }
 
+def Tile_TellOp : Tile_Op<"tell", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "tells the elements to whoever watches the launch; where nobody does, nothing happens";
+  let description = [{
+    Instrumentation, for tools: the runtime hands kind, subject, the operation's place in the user's text and the elements to the
+    launch's watchers (runtime/Events.h). `isSigned` says how to read each operand's integers. Kinds:
+
+    - "arithmetic", subject "add int32": the two operands of an operation that is about to happen.
+
+    ```mlir
+    tile.tell "arithmetic" "div int32" %a, %b : tensor<8xi32>, tensor<8xi32> {isSigned = array<i1: true, true>}
+    ```
+  }];
+  let arguments = (ins StrAttr:$kind, StrAttr:$subject, Variadic<Tile_Any>:$operands, DenseBoolArrayAttr:$isSigned);
+  let assemblyFormat = "$kind $subject ($operands^ `:` type($operands))? attr-dict";
+  let hasVerifier = 1;
+}
+
 def Tile_AssertOp : Tile_Op<"assert", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "reports the message, with the source place and program, when any element is false";
   let description = [{

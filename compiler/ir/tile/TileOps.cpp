@@ -231,6 +231,7 @@ void BarrierOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void ClockOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void ProcessorOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void PrintOp::getEffects(Effects &effects) { readsAndWrites(effects); }
+void TellOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void AssertOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void CheckAccessOp::getEffects(Effects &effects) { readsAndWrites(effects); }
 void AssumeOp::getEffects(Effects &effects) { effects.emplace_back(MemoryEffects::Write::get(), Assumptions::get()); }
@@ -402,11 +403,13 @@ LogicalResult HistogramOp::verify() {
 
 // ---- Debugging, hints and what is not ours
 
-LogicalResult PrintOp::verify() {
-  if (getIsSigned().size() != getOperands().size())
-    return emitOpError("isSigned must say one thing an operand");
+static LogicalResult verifySigns(Operation *op, ArrayRef<bool> isSigned) {
+  if (isSigned.size() != op->getNumOperands())
+    return op->emitOpError("isSigned must say one thing an operand");
   return success();
 }
+LogicalResult PrintOp::verify() { return verifySigns(*this, getIsSigned()); }
+LogicalResult TellOp::verify() { return verifySigns(*this, getIsSigned()); }
 
 LogicalResult HintOp::verify() {
   if (isFloatLike(getType()))

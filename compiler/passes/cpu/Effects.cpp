@@ -1,8 +1,8 @@
 // What touches the world one element at a time: scalar accesses, atomics, prints, asserts.
+#include "compiler/ir/tile/AccessEffects.h"
 #include "compiler/passes/cpu/KernelABI.h"
 #include "compiler/passes/cpu/Nest.h"
 #include "compiler/passes/cpu/ScalarKinds.h"
-#include "compiler/ir/tile/AccessEffects.h"
 #include "compiler/passes/tile/UserPlace.h"
 
 using namespace mlir;
@@ -255,30 +255,54 @@ static SmallVector<Value> placeOf(Emit &b, Operation *op) {
   return {globalText(b, place.file), b.constant(b.getI32Type(), place.line), b.constant(b.getI32Type(), place.column)};
 }
 
-void Lowering::lowerPrint(Operation *op) {
-  auto print = cast<tile::PrintOp>(op);
-  Block *owner = op->getBlock();
-  int64_t count = print.getOperands().size();
+// Tiles as arguments of a callback: their number, kinds, shapes and elements (KernelABI.h: print).
+static SmallVector<Value> tilesInMemory(Lowering &lowering, OperandRange operands, ArrayRef<bool> isSigned,
+                                        Block *owner) {
+  Emit &b = lowering.b;
+  int64_t count = operands.size();
   SmallVector<int64_t> kinds, extents;
   SmallVector<Value> data;
-  for (auto [i, operand] : llvm::enumerate(print.getOperands())) {
+  for (auto [i, operand] : llvm::enumerate(operands)) {
     Type element = getElementTypeOrSelf(operand.getType());
     ArrayRef<int64_t> shape = tile::shapeOf(operand.getType());
-    bool isSigned = i < print.getIsSigned().size() && print.getIsSigned()[i];
-    kinds.push_back(static_cast<int64_t>(scalarKindOf(element, isSigned)) | static_cast<int64_t>(shape.size()) << 8 |
+    kinds.push_back(static_cast<int64_t>(scalarKindOf(element, i < isSigned.size() && isSigned[i])) |
+                    static_cast<int64_t>(shape.size()) << 8 |
                     static_cast<int64_t>(isa<tile::PointerType>(element)) << 16);
     extents.append(shape.begin(), shape.end());
-    data.push_back(elementsInMemory(*this, operand, owner));
+    data.push_back(elementsInMemory(lowering, operand, owner));
   }
-  Buffer id = allocate(b.getI32Type(), {3}, owner);
-  Buffer pointers = allocate(b.getI64Type(), {std::max<int64_t>(1, count)}, owner);
+  Buffer pointers = lowering.allocate(b.getI64Type(), {std::max<int64_t>(1, count)}, owner);
   for (auto [i, pointer] : llvm::enumerate(data))
     b.store(pointer, b.offsetBytes(pointers.pointer, b.index(8 * i)), 8);
-  Type i32 = b.getI32Type();
-  callContext(offsetof(KernelContext, print),
-              {programIdArray(*this, id), globalText(b, print.getPrefix()), b.constant(i32, print.getHex()),
-               b.constant(i32, count), constantArray(*this, i32, kinds, owner),
-               constantArray(*this, b.getI64Type(), extents, owner), pointers.pointer});
+  return {b.constant(b.getI32Type(), count), constantArray(lowering, b.getI32Type(), kinds, owner),
+          constantArray(lowering, b.getI64Type(), extents, owner), pointers.pointer};
+}
+
+void Lowering::lowerPrint(Operation *op) {
+  auto print = cast<tile::PrintOp>(op);
+  SmallVector<Value> tiles = tilesInMemory(*this, print.getOperands(), print.getIsSigned(), op->getBlock());
+  Buffer id = allocate(b.getI32Type(), {3}, op->getBlock());
+  SmallVector<Value> arguments = {programIdArray(*this, id), globalText(b, print.getPrefix()),
+                                  b.constant(b.getI32Type(), print.getHex())};
+  llvm::append_range(arguments, tiles);
+  callContext(offsetof(KernelContext, print), arguments);
+}
+
+void Lowering::lowerTell(Operation *op) {
+  auto tell = cast<tile::TellOp>(op);
+  SmallVector<Value> tiles = tilesInMemory(*this, tell.getOperands(), tell.getIsSigned(), op->getBlock());
+  Buffer id = allocate(b.getI32Type(), {3}, op->getBlock());
+  // Nobody may be watching.
+  Value function = b.load(b.pointerType(), b.offsetBytes(context, b.index(offsetof(KernelContext, tell))), 8);
+  Value isThere = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, function, LLVM::ZeroOp::create(b, b.pointerType()));
+  auto branch = scf::IfOp::create(b, TypeRange{}, isThere, /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> arguments = {programIdArray(*this, id), globalText(b, tell.getKind()),
+                                  globalText(b, tell.getSubject())};
+  llvm::append_range(arguments, placeOf(b, op));
+  llvm::append_range(arguments, tiles);
+  callContext(offsetof(KernelContext, tell), arguments);
 }
 
 void Lowering::reportUnless(Operation *op, Value holds) {

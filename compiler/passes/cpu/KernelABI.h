@@ -32,6 +32,11 @@ struct KernelContext {
   void (*checkAccess)(KernelContext *context, const uint32_t *programId, const char *access, uint32_t writes,
                       uint32_t kind, uint32_t size, int32_t argument, uint32_t rank, const int64_t *shape,
                       const uint64_t *addresses, const uint8_t *mask, const char *file, uint32_t line, uint32_t column);
+  // 88: tells the elements of tiles to whoever watches the launch; null: nobody does. Operands as print has them. May
+  // leave the kernel by longjmp.
+  void (*tell)(KernelContext *context, const uint32_t *programId, const char *kind, const char *subject,
+               const char *file, uint32_t line, uint32_t column, uint32_t count, const uint32_t *kinds,
+               const int64_t *shapes, const void *const *data);
 };
 
 // args: one 8-byte slot an argument, in order: pointers, integers extended, floats as their bits (fp16/bf16 arguments

@@ -523,6 +523,8 @@ void Lowering::lowerScalar(Operation *op) {
   }
   if (isa<tile::PrintOp>(op))
     return lowerPrint(op);
+  if (isa<tile::TellOp>(op))
+    return lowerTell(op);
   if (isa<tile::AssertOp>(op))
     return lowerAssert(op);
   if (isa<tile::CheckAccessOp>(op))
@@ -555,6 +557,8 @@ void Lowering::lowerStandalone(Operation *op) {
     return lowerAtomic(op);
   if (isa<tile::PrintOp>(op))
     return lowerPrint(op);
+  if (isa<tile::TellOp>(op))
+    return lowerTell(op);
   if (isa<tile::AssertOp>(op))
     return lowerAssert(op);
   if (isa<tile::CheckAccessOp>(op))

@@ -134,6 +134,7 @@ private:
   void lowerRearrangement(mlir::Operation *op);
   void lowerAtomic(mlir::Operation *op);
   void lowerPrint(mlir::Operation *op);
+  void lowerTell(mlir::Operation *op);
   void lowerAssert(mlir::Operation *op);
   void lowerCheckAccess(mlir::Operation *op);
   // Calls the runtime unless `holds`, an i1 or a vector of them.

@@ -118,7 +118,7 @@ void Plan::decide(Operation *op) {
   if (isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op))
     return set(Place::Standalone);
   if (isa<tile::ScanOp, tile::ConcatenateOp, tile::JoinOp, tile::SplitOp, tile::ExtractOp, tile::GatherOp,
-          tile::HistogramOp, tile::PrintOp, tile::AssertOp, tile::CheckAccessOp, tile::InlineAsmOp,
+          tile::HistogramOp, tile::PrintOp, tile::TellOp, tile::AssertOp, tile::CheckAccessOp, tile::InlineAsmOp,
           tile::ExternalCallOp, tile::MapOp>(op)) {
     force(op->getOperands());
     return set(Place::Standalone);

@@ -1,8 +1,6 @@
 // See WatchArithmetic.h.
 #include "compiler/passes/tile/WatchArithmetic.h"
-#include "compiler/ir/tile/KernelEvents.h"
 #include "compiler/ir/tile/Tile.h"
-#include "compiler/passes/tile/UserPlace.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -13,10 +11,8 @@ namespace {
 
 void tell(Operation *before, const std::string &name, Value lhs, Value rhs, bool isSigned) {
   OpBuilder builder(before);
-  UserPlace place = userPlace(before->getLoc());
-  std::string prefix = encodeEvent({"arithmetic", name, place.file, place.line, place.column});
-  tile::PrintOp::create(builder, before->getLoc(), prefix, ValueRange{lhs, rhs}, /*hex=*/false,
-                        ArrayRef<bool>{isSigned, isSigned});
+  tile::TellOp::create(builder, before->getLoc(), "arithmetic", name, ValueRange{lhs, rhs},
+                       ArrayRef<bool>{isSigned, isSigned});
 }
 
 // "int32", "uint8"

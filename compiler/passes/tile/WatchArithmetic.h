@@ -3,11 +3,10 @@
 // asked to assert that sums and products of signed numbers fit, these.
 //
 //   %q = arith.divsi %a, %b : tensor<8xi32>
-//     ==>  tile.print "<arithmetic, div int32, kernel.py, 7, 12>" %a, %b
+//     ==>  tile.tell "arithmetic" "div int32" %a, %b
 //          %q = arith.divsi %a, %b : tensor<8xi32>
 //
-// The prefix is an event's (compiler/ir/tile/KernelEvents.h). Divisions and shifts by constants that are fine, and
-// functions of single elements, are left alone.
+// Divisions and shifts by constants that are fine, and functions of single elements, are left alone.
 #pragma once
 
 #include "mlir/Pass/Pass.h"

@@ -199,6 +199,7 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
   if (auto scratch = module->getAttrOfType<IntegerAttr>(scratchAttribute))
     code.metadata.scratchBytes = scratch.getInt();
   module->removeAttr(scratchAttribute);
+  code.metadata.tells = options.watchAccesses || options.watchArithmetic;
   code.metadata.waits = module->removeAttr(waitsAttribute) != nullptr;
 
   passRunner.run("conversion to LLVM", [&](OpPassManager &passes) {

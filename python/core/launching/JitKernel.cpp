@@ -187,27 +187,23 @@ public:
       call(attribute(chosen->compiled.get(), "_init_handles").get());
       chosen->isLoaded = true;
     }
-    std::unique_ptr<WatchedLaunch> watched;
-    if (chosen->isWatched)
-      watched = WatchedLaunch::begin(kernel, values, bound, dimensions, chosen->compiled.get());
     std::optional<KnownArrays> arrays;
     if (chosen->tellsArrays)
       arrays = knownArrays(kernel, values, bound);
     ProfiledLaunch event(kernel);
     auto arguments = [&] { return argumentDictionary(); };
-    PythonLaunch caller{chosen->compiled.get(), kernel, arguments};
+    PythonLaunch caller{chosen->compiled.get(), kernel, arguments, &bound, values};
     LaunchOptions options;
     options.caller = &caller;
     options.cooperative = chosen->cooperative;
     options.arrays = arrays ? &*arrays : nullptr;
-    options.watcher = watched ? watched->watcher() : nullptr;
     try {
       launchReleased(*chosen->kernel, *chosen->device, dimensions, slots, options);
-      if (watched)
-        watched->end();
+      if (caller.watched)
+        caller.watched->end();
     } catch (const KernelFaultError &fault) {
-      if (watched) // what was found before may tell why
-        watched->end();
+      if (caller.watched) // what was found before may tell why
+        caller.watched->end();
       raiseFault(fault, fault.address ? knownMemory(kernel, values).describe(*fault.address) : "");
     }
   }

@@ -21,9 +21,8 @@ struct Specialization {
   std::vector<FileStamp> libraries;
   bool cooperative = false;
   bool tellsArrays = false; // a launch says which arrays it has
-  bool isWatched = false;   // it tells the tools what it does
-  bool isLoaded = false; // compiled._init_handles() was called
-  std::string obstacle;  // why it cannot run here; empty when it can
+  bool isLoaded = false;    // compiled._init_handles() was called
+  std::string obstacle;     // why it cannot run here; empty when it can
 
   bool isCurrent() const; // what it was compiled from is still the same
 };

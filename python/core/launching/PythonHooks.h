@@ -2,8 +2,7 @@
 // events, and what this module has to say in an event.
 #pragma once
 
-#include "python/core/Handle.h"
-#include "runtime/Events.h"
+#include "python/core/launching/WatchedLaunch.h"
 
 namespace nacre::python {
 
@@ -12,7 +11,11 @@ struct PythonLaunch {
   PyObject *compiled;                     // nacre.compiler.CompiledKernel; None when Python runs the kernel
   PyObject *kernel;                       // JITFunction
   llvm::function_ref<Handle()> arguments; // a dictionary, made with the GIL
-  Handle token{};                         // what the enter hook returned; used and let go with the GIL
+  // What it was launched with; null when Python runs the kernel.
+  const BoundArguments *bound = nullptr;
+  llvm::ArrayRef<PyObject *> values{};
+  std::unique_ptr<WatchedLaunch> watched{}; // by a tool
+  Handle token{};                           // what the enter hook returned; used and let go with the GIL
 };
 
 // CompileEvent::caller of compiles from Python. The thread that compiles may not hold the GIL.

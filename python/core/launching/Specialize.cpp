@@ -181,7 +181,6 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
     return nullptr;
   made->device = device;
   made->cooperative = keywords.cooperative();
-  made->isWatched = request.options.watchAccesses || request.options.watchArithmetic;
   made->tellsArrays = request.options.debug || (device && device->wantsArrays());
   made->obstacle =
       device ? device->whyNot(request.options) : "there is no device of its target: " + keywords.driver->whyNone();

@@ -1,13 +1,12 @@
 // See WatchedLaunch.h.
 #include "python/core/launching/WatchedLaunch.h"
 #include "python/core/Errors.h"
+#include "python/core/launching/PythonHooks.h"
 #include "sanitizer/StaticCheck.h"
 
 namespace nacre::python {
 
 namespace {
-
-Handle *launchTool = nullptr; // null: none
 
 std::vector<int64_t> numbers(PyObject *sequence) {
   std::vector<int64_t> values;
@@ -137,14 +136,15 @@ Handle recordDictionary(const viz::Recorder &recorder, const sanitizer::LaunchFa
 
 } // namespace
 
-WatchedLaunch::WatchedLaunch(PyObject *kernel, sanitizer::LaunchFacts facts, uint32_t kinds, bool goesOn)
-    : tool(*launchTool), kernel(Handle::borrow(kernel)), sanitizer(std::move(facts), kinds, goesOn) {}
+WatchedLaunch::WatchedLaunch(PyObject *tool, PyObject *kernel, sanitizer::LaunchFacts facts, uint32_t kinds,
+                             bool goesOn)
+    : tool(Handle::borrow(tool)), kernel(Handle::borrow(kernel)), sanitizer(std::move(facts), kinds, goesOn) {}
 
-std::unique_ptr<WatchedLaunch> WatchedLaunch::begin(PyObject *kernel, llvm::ArrayRef<PyObject *> values,
-                                                    const BoundArguments &bound, const uint32_t (&grid)[3],
-                                                    PyObject *compiled) {
-  if (!launchTool)
-    return nullptr;
+std::unique_ptr<WatchedLaunch> WatchedLaunch::begin(PyObject *tool, const PythonLaunch &launched,
+                                                    const uint32_t *grid) {
+  PyObject *kernel = launched.kernel;
+  llvm::ArrayRef<PyObject *> values = launched.values;
+  const BoundArguments &bound = *launched.bound;
   Handle tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
   for (size_t i = 0; i < values.size(); ++i)
     checkedStatus(PyTuple_SetItem(tuple.get(), static_cast<Py_ssize_t>(i), Handle::borrow(values[i]).release()));
@@ -158,7 +158,7 @@ std::unique_ptr<WatchedLaunch> WatchedLaunch::begin(PyObject *kernel, llvm::Arra
       checkedStatus(PyList_Append(slots.get(), slot.get()));
     }
   Handle wanted =
-      call(attribute(launchTool->get(), "begin").get(), kernel, tuple.get(), extents.get(), compiled, slots.get());
+      call(attribute(tool, "begin").get(), kernel, tuple.get(), extents.get(), launched.compiled, slots.get());
   if (wanted.get() == Py_None)
     return nullptr;
   unsigned kinds;
@@ -173,9 +173,9 @@ std::unique_ptr<WatchedLaunch> WatchedLaunch::begin(PyObject *kernel, llvm::Arra
   for (Py_ssize_t i = 0; i < PyList_Size(arrays); ++i)
     facts.arrays.push_back(readArray(PyList_GetItem(arrays, i)));
   facts.ofArgument = arraysOfArguments(facts, bound);
-  std::unique_ptr<WatchedLaunch> launch(new WatchedLaunch(kernel, std::move(facts), kinds, goesOn != 0));
+  std::unique_ptr<WatchedLaunch> launch(new WatchedLaunch(tool, kernel, std::move(facts), kinds, goesOn != 0));
   if (kinds & recordAccesses)
-    launch->recorder = std::make_unique<viz::Recorder>(grid, static_cast<uint64_t>(goesOn));
+    launch->recorder = std::make_unique<viz::Recorder>(launch->sanitizer.facts.grid, static_cast<uint64_t>(goesOn));
   return launch;
 }
 
@@ -193,10 +193,37 @@ void WatchedLaunch::end() {
   call(attribute(tool.get(), "end").get(), kernel.get(), extents.get(), findings.get());
 }
 
+namespace {
+// Who watches launches for the tool.
+class ToolListener : public EventListener {
+public:
+  explicit ToolListener(PyObject *tool) : EventListener(AccessEvents), tool(Handle::borrow(tool)) {}
+  ~ToolListener() override {
+    HoldGil gil; // the last to let go of it may be a thread that launches
+    tool = Handle();
+  }
+
+  LaunchWatcher *watch(const LaunchEvent &event) override {
+    auto *launch = static_cast<PythonLaunch *>(event.caller);
+    if (!launch || !launch->bound)
+      return nullptr;
+    HoldGil gil;
+    launch->watched = WatchedLaunch::begin(tool.get(), *launch, event.grid);
+    return launch->watched ? launch->watched->watcher() : nullptr;
+  }
+
+private:
+  Handle tool;
+};
+} // namespace
+
 PyObject *setLaunchTool(PyObject *, PyObject *tool) {
-  Handle *old = launchTool;
-  launchTool = tool == Py_None ? nullptr : new Handle(Handle::borrow(tool));
-  delete old;
+  static auto *current = new std::shared_ptr<EventListener>;
+  if (*current)
+    removeListener(**current);
+  *current = tool == Py_None ? nullptr : std::make_shared<ToolListener>(tool);
+  if (*current)
+    addListener(*current);
   Py_RETURN_NONE;
 }
 

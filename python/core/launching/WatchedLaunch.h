@@ -1,4 +1,5 @@
-// Launches that a tool watches: the tool is a Python object, the watching is done in C++.
+// Launches that a tool watches: the tool is a Python object, the watching is done in C++, by a listener to AccessEvents
+// (runtime/Events.h).
 //
 // The tool has two methods. begin(kernel, values, grid, compiled, slots), where a slot is (whether it is a pointer, its
 // number) of each argument of the machine code, gives None, or (kinds, goes on, arrays, is complete): what to look
@@ -16,19 +17,19 @@
 
 namespace nacre::python {
 
+struct PythonLaunch;
+
 class WatchedLaunch {
 public:
-  // Null where no tool is set, or it does not want this launch.
-  static std::unique_ptr<WatchedLaunch> begin(PyObject *kernel, llvm::ArrayRef<PyObject *> values,
-                                              const BoundArguments &bound, const uint32_t (&grid)[3],
-                                              PyObject *compiled);
+  // Null where the tool does not want this launch.
+  static std::unique_ptr<WatchedLaunch> begin(PyObject *tool, const PythonLaunch &launch, const uint32_t *grid);
   static constexpr uint32_t recordAccesses = 16;
   LaunchWatcher *watcher() { return recorder ? static_cast<LaunchWatcher *>(&both) : &sanitizer; }
   // Tells the tool what was found.
   void end();
 
 private:
-  WatchedLaunch(PyObject *kernel, sanitizer::LaunchFacts facts, uint32_t kinds, bool goesOn);
+  WatchedLaunch(PyObject *tool, PyObject *kernel, sanitizer::LaunchFacts facts, uint32_t kinds, bool goesOn);
 
   Handle tool, kernel;
   sanitizer::LaunchSanitizer sanitizer;
@@ -36,11 +37,11 @@ private:
   // What is recorded is what was about to happen, also where the sanitizer ends the program then.
   struct Both : LaunchWatcher {
     explicit Both(WatchedLaunch &launch) : launch(launch) {}
-    bool access(const WatchedAccess &access) override {
+    bool access(const AccessEvent &access) override {
       launch.recorder->access(access);
       return launch.sanitizer.access(access);
     }
-    bool event(const WatchedEvent &event) override { return launch.sanitizer.event(event); }
+    bool told(const ToldEvent &event) override { return launch.sanitizer.told(event); }
     WatchedLaunch &launch;
   } both{*this};
 };

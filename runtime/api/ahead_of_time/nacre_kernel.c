@@ -19,7 +19,7 @@
 _Static_assert(offsetof(nacre_context, scratch) == 16 && offsetof(nacre_context, print) == 24 &&
                    offsetof(nacre_context, assert_failed) == 32 && offsetof(nacre_context, launch_id) == 48 &&
                    offsetof(nacre_context, waiting) == 56 && offsetof(nacre_context, clock) == 64 &&
-                   offsetof(nacre_context, processor) == 72 && offsetof(nacre_context, check_access) == 80,
+                   offsetof(nacre_context, processor) == 72 && offsetof(nacre_context, check_access) == 80 && offsetof(nacre_context, tell) == 88,
                "the layout that compiled code expects");
 
 enum {

@@ -48,6 +48,7 @@ struct nacre_context {
   uint64_t (*clock)(nacre_context *context);
   uint32_t (*processor)(nacre_context *context);
   void (*check_access)(void); /* NULL: the sizes of arrays are not known */
+  void (*tell)(void);         /* NULL: nobody watches */
 };
 
 typedef struct {

@@ -15,7 +15,9 @@ static_assert(sizeof(nacre_context) == sizeof(KernelContext) &&
               offsetof(nacre_context, launch_id) == offsetof(KernelContext, launchId) &&
               offsetof(nacre_context, waiting) == offsetof(KernelContext, waiting) &&
               offsetof(nacre_context, clock) == offsetof(KernelContext, clock) &&
-              offsetof(nacre_context, processor) == offsetof(KernelContext, processor));
+              offsetof(nacre_context, processor) == offsetof(KernelContext, processor) &&
+              offsetof(nacre_context, check_access) == offsetof(KernelContext, checkAccess) &&
+              offsetof(nacre_context, tell) == offsetof(KernelContext, tell));
 static_assert(static_cast<int>(ScalarKind::Int1) == 1 && static_cast<int>(ScalarKind::Float64) == 18,
               "nacre_kernel.c numbers the kinds of elements too");
 

@@ -84,22 +84,23 @@ struct ThreadContext : KernelContext {
   siglongjmp(context.call->leave, 1);
 }
 
-void tellEvent(ThreadContext &context, const WatchedEvent &event) {
-  LaunchWatcher *watcher = context.shared->watcher;
+void tellWatcher(KernelContext *context, const uint32_t *programId, const char *kind, const char *subject,
+                 const char *file, uint32_t line, uint32_t column, uint32_t count, const uint32_t *kinds,
+                 const int64_t *shapes, const void *const *data) {
+  auto *self = static_cast<ThreadContext *>(context);
+  ProgramPlace program{programId, self->numberOf(programId)};
   bool goesOn = true;
-  if (watcher) {
-    CompiledCall::Callback callback(*context.call);
-    goesOn = watcher->event(event);
+  {
+    CompiledCall::Callback callback(*self->call);
+    goesOn = self->shared->watcher->told({program, kind, subject, file, line, column, count, kinds, shapes, data});
   }
   if (!goesOn)
-    leaveProgram(context, event.program.number);
+    leaveProgram(*self, program.number);
 }
 
 void printElements(KernelContext *context, const uint32_t *programId, const char *prefix, uint32_t hex, uint32_t count,
                    const uint32_t *kinds, const int64_t *shapes, const void *const *data) {
   auto *self = static_cast<ThreadContext *>(context);
-  if (std::optional<EventHead> event = decodeEvent(prefix))
-    return tellEvent(*self, {{programId, self->numberOf(programId)}, *event, count, kinds, shapes, data});
   CompiledCall::Callback callback(*self->call);
   if (!std::equal(programId, programId + 3, self->printing)) {
     self->passOn();
@@ -135,7 +136,7 @@ void tellAccess(KernelContext *context, const uint32_t *programId, const char *a
                 uint32_t size, int32_t argument, uint32_t rank, const int64_t *shape, const uint64_t *addresses,
                 const uint8_t *mask, const char *file, uint32_t line, uint32_t column) {
   auto *self = static_cast<ThreadContext *>(context);
-  WatchedProgram program{programId, self->numberOf(programId)};
+  ProgramPlace program{programId, self->numberOf(programId)};
   bool goesOn = true;
   {
     CompiledCall::Callback callback(*self->call);
@@ -230,6 +231,7 @@ bool runRange(SharedLaunch &shared, uint64_t begin, uint64_t end) {
   context.clock = readClock;
   context.processor = readProcessor;
   context.checkAccess = shared.watcher ? tellAccess : shared.arrays ? checkAccess : nullptr;
+  context.tell = shared.watcher ? tellWatcher : nullptr;
   context.launch = &shared;
   context.shared = &shared;
   std::fill(context.printing, context.printing + 3, UINT32_MAX);
@@ -283,7 +285,7 @@ void run(LoadedCpuKernel &kernel, const EnqueuedLaunch &launch) {
   const uint32_t *grid = launch.grid;
   uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
   SharedLaunch shared{launch.code,   kernel,         launch.arguments.data(), grid,
-                      options.print, options.arrays, options.watcher,         Stoppable(options.interrupted)};
+                      options.print, options.arrays, launch.watcher,          Stoppable(options.interrupted)};
   static std::atomic<uint64_t> launches{0};
   shared.id = ++launches;
   shared.event = launch.event;

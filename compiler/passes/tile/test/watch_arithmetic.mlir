@@ -2,13 +2,13 @@
 
 // A division tells its operands, unless it is by a constant that is fine; so does a shift.
 // CHECK-LABEL: func.func @divides
-// CHECK: tile.print "\01arithmetic\01div int32\01{{.*}}" %[[A:.*]], %[[B:.*]] : i32, i32
+// CHECK: tile.tell "arithmetic" "div int32" %[[A:.*]], %[[B:.*]] : i32, i32 {isSigned = array<i1: true, true>}
 // CHECK-NEXT: arith.divsi %[[A]], %[[B]]
-// CHECK-NOT: tile.print
+// CHECK-NOT: tile.tell
 // CHECK: arith.divsi %[[A]], %c3
-// CHECK: tile.print "\01arithmetic\01shl uint32\01
+// CHECK: tile.tell "arithmetic" "shl uint32" %[[A]], %[[B]] : i32, i32 {isSigned = array<i1: false, false>}
 // CHECK-NEXT: arith.shli %[[A]], %[[B]]
-// CHECK-NOT: tile.print
+// CHECK-NOT: tile.tell
 // CHECK: arith.shli %[[A]], %c3
 func.func @divides(%a: i32, %b: i32, %out: !tile.ptr<i32>) attributes {tile.kernel} {
   %c3 = arith.constant 3 : i32
