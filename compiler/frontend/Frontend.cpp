@@ -142,13 +142,6 @@ Object bindArgument(Generator &generator, const ArgumentSpec &argument, const Si
   return IRBuilder::wrap(signature.types[index], function.getArgument(index));
 }
 
-ArgumentSpec constantArgument(Object constant) {
-  ArgumentSpec spec;
-  spec.isConstant = true;
-  spec.constant = std::move(constant);
-  return spec;
-}
-
 [[noreturn]] void fail(const SourceLocation &place, Diagnostic::Kind kind, const std::string &message,
                        const std::string &hint = "") {
   Diagnostic diagnostic;
@@ -264,6 +257,13 @@ void checkSize(mlir::ModuleOp module, const Function &kernel,
 
 } // namespace
 
+ArgumentSpec constantArgument(Object constant) {
+  ArgumentSpec spec;
+  spec.isConstant = true;
+  spec.constant = std::move(constant);
+  return spec;
+}
+
 ArgumentSpec descriptorArgument(Type descriptor, int divisibility) {
   Type block = descriptor.element();
   ArgumentSpec base, shape, strides, spec;
@@ -278,7 +278,7 @@ ArgumentSpec descriptorArgument(Type descriptor, int divisibility) {
   Shape extents = block.shape();
   spec.type = descriptor;
   spec.tupleName = descriptorName;
-  spec.fieldNames = {"base", "shape", "strides", "block_shape", "padding"};
+  spec.fieldNames.assign(std::begin(descriptorFields), std::end(descriptorFields));
   spec.elements = {base, shape, strides,
                    constantArgument(Object::makeTuple(std::vector<Object>(extents.begin(), extents.end()))),
                    constantArgument("zero")};

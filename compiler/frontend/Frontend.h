@@ -60,6 +60,11 @@ struct ArgumentSpec {
   Object recordClass;                  // of an aggregate or a named tuple: its class, else None
 };
 
+ArgumentSpec constantArgument(Object value);
+
+// The fields of a tensor descriptor as a kernel sees it: run-time values first, then the constants.
+inline constexpr const char *descriptorFields[] = {"base", "shape", "strides", "block_shape", "padding"};
+
 // A tensor descriptor of which only the type is known: it arrives as its base, its shape (i32) and its strides (i64)
 // but the last, which is 1; what is outside reads as zero. Its fields are base, shape, strides, block_shape and
 // padding.

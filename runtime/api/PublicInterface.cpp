@@ -4,6 +4,7 @@
 #include "runtime/cache/KernelCache.h"
 #include "runtime/launch/Launch.h"
 #include "runtime/launch/Signature.h"
+#include "runtime/launch/Specialisation.h"
 #include "runtime/threads/ThreadPool.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -71,7 +72,7 @@ uint64_t slotOf(const ArgumentSpec &spec, const Argument &argument) {
       mismatch("a floating-point number");
     return floatSlot(argument.number, spec.type);
   case Argument::Kind::Bool:
-    if (!spec.type.isScalar() || !spec.type.isBool())
+    if (!spec.type.isScalar() || spec.type.isFloating())
       mismatch("a bool");
     return static_cast<uint64_t>(argument.integer);
   case Argument::Kind::Constant:
@@ -80,26 +81,23 @@ uint64_t slotOf(const ArgumentSpec &spec, const Argument &argument) {
   return 0;
 }
 
-// One entry of a signature: how Python would specialise the argument.
-std::string entryFor(const Argument &argument, bool isConstexpr) {
+// The argument as a launch specialises it.
+ArgumentSpec specialised(const FunctionSource &kernel, const ParameterInfo &parameter, const Argument &argument) {
   switch (argument.kind) {
   case Argument::Kind::Pointer:
-    return "*" + argument.text + (reinterpret_cast<uintptr_t>(argument.address) % 16 == 0 ? ":16" : "");
-  case Argument::Kind::Integer: {
-    bool isWide = argument.isUnsigned && argument.integer < 0;
-    if (isConstexpr || (argument.integer == 1 && !isWide))
-      return std::to_string(argument.integer);
-    const char *type = isWide ? "u64" : argument.integer == static_cast<int32_t>(argument.integer) ? "i32" : "i64";
-    return std::string(type) + (argument.integer % 16 == 0 ? ":16" : "");
-  }
+    if (Type element = Type::parseShortName(argument.text))
+      return pointerArgument(parameter, element, reinterpret_cast<uint64_t>(argument.address));
+    fail("argument `" + parameter.name + "`: `" + argument.text + "` is not the name of a type");
+  case Argument::Kind::Integer:
+    return integerArgument(parameter, argument.integer, argument.isUnsigned && argument.integer < 0);
   case Argument::Kind::Float:
-    return isConstexpr ? Object(argument.number).repr() : "fp32";
+    return floatArgument(parameter, argument.number);
   case Argument::Kind::Bool:
-    return isConstexpr ? (argument.integer ? "True" : "False") : "i1";
+    return boolArgument(parameter, argument.integer != 0);
   case Argument::Kind::Constant:
-    return argument.text;
+    break;
   }
-  return "";
+  return parseArgument(kernel, argument.text, parameter.isConstexpr);
 }
 
 } // namespace
@@ -187,13 +185,13 @@ static LaunchOptionValues optionsIn(const CompileSettings &settings) {
 
 // `device` may be null: then there is none of the driver's.
 static Specialized specializeFor(const std::shared_ptr<const SourceText> &text, const FunctionSource &kernel,
-                                 llvm::StringRef signature, const CompileSettings &settings, Driver &driver,
+                                 std::vector<ArgumentSpec> arguments, const CompileSettings &settings, Driver &driver,
                                  Device *device) {
   // A host of its own: hosts are not shared between threads.
   std::unique_ptr<Host> host = makeFileHost(text);
   CompileRequest request;
   request.kernel = kernel;
-  request.arguments = parseSignature(request.kernel, signature);
+  request.arguments = std::move(arguments);
   request.options = device ? compileOptionsFor(*device) : compileOptionsFor(driver);
   request.options.debug |= settings.debug;
   request.options.sanitizeOverflow |= settings.sanitizeOverflow;
@@ -224,9 +222,9 @@ SpecializedKernel KernelHandle::specialize(std::string_view signature, const Com
     if (!settings.device.empty())
       device = driver->count() > 0 ? driver->device(driver->currentIndex()) : nullptr;
     SpecializedKernel specialized;
-    specialized.implementation =
-        std::make_shared<SpecializedKernel::Implementation>(SpecializedKernel::Implementation{specializeFor(
-            implementation->text, implementation->function, llvm::StringRef(signature), settings, *driver, device)});
+    specialized.implementation = std::make_shared<SpecializedKernel::Implementation>(SpecializedKernel::Implementation{
+        specializeFor(implementation->text, implementation->function,
+                      parseSignature(implementation->function, signature), settings, *driver, device)});
     return specialized;
   });
 }
@@ -257,12 +255,15 @@ void KernelHandle::launchArguments(Grid grid, const std::vector<Argument> &argum
   if (arguments.size() > parameters.size())
     fail(name() + " takes " + std::to_string(parameters.size()) + " arguments, but " +
          std::to_string(arguments.size()) + " were given");
-  std::string signature;
-  for (size_t i = 0; i < arguments.size(); ++i)
-    signature += (i ? ", " : "") + entryFor(arguments[i], parameters[i].isConstexpr);
+  std::vector<ArgumentSpec> specs = translated([&] {
+    std::vector<std::optional<ArgumentSpec>> given;
+    for (size_t i = 0; i < arguments.size(); ++i)
+      given.push_back(specialised(implementation->function, parameters[i], arguments[i]));
+    return completeArguments(implementation->function, std::move(given));
+  });
   SpecializedKernel specialized;
   Device &device = deviceOfPointers(arguments);
-  std::pair<Device *, std::string> key(&device, signature);
+  std::pair<Device *, std::string> key(&device, signatureText(specs));
   {
     std::lock_guard<std::mutex> guard(implementation->lock);
     if (auto found = implementation->specializations.find(key); found != implementation->specializations.end())
@@ -271,9 +272,9 @@ void KernelHandle::launchArguments(Grid grid, const std::vector<Argument> &argum
   if (!specialized.implementation) {
     specialized = translated([&] {
       SpecializedKernel made;
-      made.implementation = std::make_shared<SpecializedKernel::Implementation>(
-          SpecializedKernel::Implementation{specializeFor(implementation->text, implementation->function, signature, {},
-                                                          *findDriver(device.driver.name()), &device)});
+      made.implementation = std::make_shared<SpecializedKernel::Implementation>(SpecializedKernel::Implementation{
+          specializeFor(implementation->text, implementation->function, std::move(specs), {},
+                        *findDriver(device.driver.name()), &device)});
       return made;
     });
     std::lock_guard<std::mutex> guard(implementation->lock);

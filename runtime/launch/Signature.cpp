@@ -1,22 +1,10 @@
 #include "runtime/launch/Signature.h"
+#include "runtime/launch/Specialisation.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace nacre {
 
 namespace {
-
-[[noreturn]] void fail(const FunctionSource &kernel, const std::string &message) {
-  Diagnostic diagnostic;
-  diagnostic.kind = Diagnostic::Kind::Argument;
-  diagnostic.location.source = kernel.text;
-  diagnostic.location.line = kernel.text->firstLine;
-  diagnostic.message = "the signature of `" + kernel.name + "`: " + message;
-  std::string names;
-  for (const ParameterInfo &parameter : functionParameters(kernel))
-    names += (names.empty() ? "" : ", ") + parameter.name;
-  diagnostic.hint = "one entry for each of (" + names + "): a type such as i32, fp32, *fp16 or *fp32:16, or a constant";
-  throw CompileError(std::move(diagnostic));
-}
 
 // The entries between commas that are in no parentheses, brackets or quotes.
 std::vector<llvm::StringRef> split(llvm::StringRef text) {
@@ -57,40 +45,6 @@ std::optional<Object> parseConstant(llvm::StringRef text) {
   return std::nullopt;
 }
 
-ArgumentSpec parseEntry(const FunctionSource &kernel, llvm::StringRef text, bool isConstexpr) {
-  ArgumentSpec spec;
-  if (text.starts_with("(") && text.ends_with(")")) {
-    spec.isTuple = true;
-    for (llvm::StringRef element : split(text.drop_front().drop_back()))
-      spec.elements.push_back(parseEntry(kernel, element, isConstexpr));
-    return spec;
-  }
-  auto [typeText, divisor] = text.split(':');
-  Type type = Type::parseShortName(typeText.trim());
-  if (type && !isConstexpr) {
-    spec.type = type;
-    bool valid = divisor.empty() || !divisor.trim().getAsInteger(10, spec.divisibility);
-    if (!valid || spec.divisibility < 1 || (spec.divisibility & (spec.divisibility - 1)) != 0)
-      fail(kernel, "`" + divisor.str() + "` in `" + text.str() + "` is not a power of two");
-    if (spec.divisibility == 1 && !divisor.empty() && type.isInteger()) { // as the language's own tools mean it
-      spec.isConstant = true;
-      spec.constant = Object(1);
-      return spec;
-    }
-    if (type.kind() == Type::Kind::Descriptor)
-      return descriptorArgument(type, spec.divisibility);
-    return spec;
-  }
-  spec.isConstant = true;
-  if (std::optional<Object> constant = parseConstant(text))
-    spec.constant = *constant;
-  else if (type && divisor.empty())
-    spec.constant = type;
-  else
-    fail(kernel, "`" + text.str() + "` is neither a type nor a constant");
-  return spec;
-}
-
 std::string specText(const ArgumentSpec &spec) {
   if (spec.isConstant && spec.type)
     return spec.type.shortName() + ":1";
@@ -111,6 +65,53 @@ std::string specText(const ArgumentSpec &spec) {
 
 } // namespace
 
+void failSignature(const FunctionSource &kernel, const std::string &message) {
+  Diagnostic diagnostic;
+  diagnostic.kind = Diagnostic::Kind::Argument;
+  diagnostic.location.source = kernel.text;
+  diagnostic.location.line = kernel.text->firstLine;
+  diagnostic.message = "the signature of `" + kernel.name + "`: " + message;
+  std::string names;
+  for (const ParameterInfo &parameter : functionParameters(kernel))
+    names += (names.empty() ? "" : ", ") + parameter.name;
+  diagnostic.hint = "one entry for each of (" + names + "): a type such as i32, fp32, *fp16 or *fp32:16, or a constant";
+  throw CompileError(std::move(diagnostic));
+}
+
+ArgumentSpec parseArgument(const FunctionSource &kernel, llvm::StringRef text, bool isConstexpr) {
+  ArgumentSpec spec;
+  if (text.starts_with("(") && text.ends_with(")")) {
+    spec.isTuple = true;
+    for (llvm::StringRef element : split(text.drop_front().drop_back()))
+      spec.elements.push_back(parseArgument(kernel, element, isConstexpr));
+    return spec;
+  }
+  auto [typeText, divisor] = text.split(':');
+  Type type = Type::parseShortName(typeText.trim());
+  if (type && !isConstexpr) {
+    spec.type = type;
+    bool valid = divisor.empty() || !divisor.trim().getAsInteger(10, spec.divisibility);
+    if (!valid || spec.divisibility < 1 || (spec.divisibility & (spec.divisibility - 1)) != 0)
+      failSignature(kernel, "`" + divisor.str() + "` in `" + text.str() + "` is not a power of two");
+    if (spec.divisibility == 1 && !divisor.empty() && type.isInteger()) { // as the language's own tools mean it
+      spec.isConstant = true;
+      spec.constant = Object(1);
+      return spec;
+    }
+    if (type.kind() == Type::Kind::Descriptor)
+      return descriptorArgument(type, spec.divisibility);
+    return spec;
+  }
+  spec.isConstant = true;
+  if (std::optional<Object> constant = parseConstant(text))
+    spec.constant = *constant;
+  else if (type && divisor.empty())
+    spec.constant = type;
+  else
+    failSignature(kernel, "`" + text.str() + "` is neither a type nor a constant");
+  return spec;
+}
+
 std::vector<ArgumentSpec> parseSignature(const FunctionSource &kernel, llvm::StringRef text) {
   std::vector<ParameterInfo> parameters = functionParameters(kernel);
   std::vector<std::optional<ArgumentSpec>> found(parameters.size());
@@ -125,29 +126,18 @@ std::vector<ArgumentSpec> parseSignature(const FunctionSource &kernel, llvm::Str
       index = llvm::find_if(parameters, [&](const ParameterInfo &parameter) { return parameter.name == name; }) -
               parameters.begin();
       if (index == parameters.size())
-        fail(kernel, "there is no parameter `" + name.str() + "`");
+        failSignature(kernel, "there is no parameter `" + name.str() + "`");
     } else if (next == parameters.size()) {
-      fail(kernel, "`" + entry.str() + "` is more than its " + std::to_string(parameters.size()) + " parameters");
+      failSignature(kernel,
+                    "`" + entry.str() + "` is more than its " + std::to_string(parameters.size()) + " parameters");
     } else {
       ++next;
     }
     if (found[index])
-      fail(kernel, "`" + parameters[index].name + "` is given twice");
-    found[index] = parseEntry(kernel, value, parameters[index].isConstexpr);
+      failSignature(kernel, "`" + parameters[index].name + "` is given twice");
+    found[index] = parseArgument(kernel, value, parameters[index].isConstexpr);
   }
-  std::vector<ArgumentSpec> arguments;
-  for (auto [parameter, spec] : llvm::zip(parameters, found)) {
-    if (!spec) {
-      if (!parameter.defaultValue)
-        fail(kernel, "`" + parameter.name + "` is missing");
-      spec.emplace();
-      spec->isConstant = true;
-      spec->constant = *parameter.defaultValue;
-    }
-    spec->name = parameter.name;
-    arguments.push_back(std::move(*spec));
-  }
-  return arguments;
+  return completeArguments(kernel, std::move(found));
 }
 
 std::string signatureText(llvm::ArrayRef<ArgumentSpec> arguments) {

@@ -44,6 +44,10 @@ def wrong(out):
 @triton.jit
 def copied(x, out):
     out.store([0, 0], x.load([1, 0]))
+
+@triton.jit
+def shifted(out, n: tl.int64, x: tl.const):
+    tl.store(out, (n << 40) + tl.load(x))
 )";
 
 class PublicInterface : public testing::Test {
@@ -88,6 +92,14 @@ TEST_F(PublicInterface, NumbersOfEveryType) {
   uint16_t brain[1] = {};
   fill.launch({1}, Argument("bf16", brain), 1.0);
   EXPECT_EQ(brain[0], 0x3F80);
+}
+
+// As from Python: a forced type is the argument's, also of an integer that is 1, and the pointer is one that is read.
+TEST_F(PublicInterface, AnnotationsForceTypes) {
+  int64_t out[1] = {};
+  int x[1] = {2};
+  source.kernel("shifted").launch({1}, out, 1, x);
+  EXPECT_EQ(out[0], (int64_t(1) << 40) + 2);
 }
 
 TEST_F(PublicInterface, SpecialisesBySignature) {

@@ -89,13 +89,13 @@ void BoundArguments::bindConstant(PyObject *value) {
 void BoundArguments::bindInteger(const ParameterRecord &parameter, PyObject *value) {
   bool isUnsigned;
   int64_t number = readInteger(value, parameter.name.get(), isUnsigned);
-  if (number == 1 && !isUnsigned && !parameter.noSpecialization)
+  if (isConstantOne(number, isUnsigned) && !parameter.noSpecialization)
     return bindConstant(value);
   BoundArgument &argument = arguments.emplace_back();
   argument.kind = BoundArgument::Kind::Number;
-  argument.type = isUnsigned ? uint64() : number == static_cast<int32_t>(number) ? int32() : int64();
+  argument.type = integerType(number, isUnsigned);
   argument.slot = static_cast<uint64_t>(number);
-  argument.divisibleBy16 = (number & 15) == 0 && !parameter.noSpecialization && !parameter.noAlignment;
+  argument.divisibleBy16 = isSpeciallyDivisible(argument.slot) && !parameter.noSpecialization && !parameter.noAlignment;
 }
 
 void BoundArguments::bindNumber(const ParameterRecord &parameter, PyObject *value) {
@@ -112,7 +112,7 @@ void BoundArguments::bindPointer(const ParameterRecord &parameter, uint64_t addr
   argument.type = forced ? parameter.annotation.element() : Type::scalar(kind);
   argument.slot = address;
   argument.isConst = parameter.isConst || (forced && parameter.annotation.isConst());
-  argument.divisibleBy16 = (address & 15) == 0 && !parameter.noSpecialization && !parameter.noAlignment;
+  argument.divisibleBy16 = isSpeciallyDivisible(address) && !parameter.noSpecialization && !parameter.noAlignment;
 }
 
 bool BoundArguments::bindArray(const ParameterRecord &parameter, PyObject *value) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "python/core/launching/Arrays.h"
+#include "runtime/launch/Specialisation.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace nacre::python {
@@ -60,9 +61,6 @@ private:
   void bindDescriptor(const ParameterRecord &parameter, PyObject *value);
   bool bindAggregate(const ParameterRecord &parameter, PyObject *value);
 };
-
-// The fields of a tensor descriptor as a kernel sees it: run-time values first, then the constants.
-inline constexpr const char *descriptorFields[] = {"base", "shape", "strides", "block_shape", "padding"};
 
 // The bits of `value` as an argument of type `type` (a scalar). Throws PythonError.
 uint64_t numberSlot(PyObject *value, Type type, PyObject *name);

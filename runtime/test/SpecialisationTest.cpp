@@ -1,0 +1,72 @@
+// What a launch makes of the value of an argument.
+#include "runtime/launch/Specialisation.h"
+#include "runtime/launch/Signature.h"
+#include "gtest/gtest.h"
+
+using namespace nacre;
+
+namespace {
+
+ParameterInfo parameter(std::string annotation, bool isConst = false) {
+  ParameterInfo info;
+  info.name = "p";
+  info.annotation = std::move(annotation);
+  info.isConst = isConst;
+  return info;
+}
+
+std::string shown(ArgumentSpec spec) {
+  spec.name = "p";
+  return signatureText(spec);
+}
+
+TEST(Specialisation, Integers) {
+  auto integer = [](int64_t value, bool isUnsigned = false, const char *annotation = "") {
+    return shown(integerArgument(parameter(annotation), value, isUnsigned));
+  };
+  EXPECT_EQ(integer(7), "p=i32");
+  EXPECT_EQ(integer(32), "p=i32:16");
+  EXPECT_EQ(integer(-16), "p=i32:16");
+  EXPECT_EQ(integer(1), "p=1");
+  EXPECT_EQ(integer((int64_t(1) << 31) + 1), "p=i64");
+  EXPECT_EQ(integer(-1, true), "p=u64");
+  EXPECT_EQ(integer(1, false, "tl.int64"), "p=i64");
+  EXPECT_EQ(integer(16, false, "tl.float32"), "p=fp32");
+  ParameterInfo constant = parameter("tl.constexpr");
+  constant.isConstexpr = true;
+  EXPECT_EQ(shown(integerArgument(constant, 16, false)), "p=16");
+  EXPECT_EQ(shown(integerArgument(constant, -1, true)), "p=18446744073709551615");
+}
+
+TEST(Specialisation, FloatsAndBools) {
+  EXPECT_EQ(shown(floatArgument(parameter(""), 0.5)), "p=fp32");
+  EXPECT_EQ(shown(floatArgument(parameter("tl.float64"), 0.5)), "p=fp64");
+  EXPECT_EQ(shown(boolArgument(parameter(""), true)), "p=i1");
+}
+
+TEST(Specialisation, Pointers) {
+  EXPECT_EQ(shown(pointerArgument(parameter(""), float32(), 0x1004)), "p=*fp32");
+  EXPECT_EQ(shown(pointerArgument(parameter(""), float32(), 0x1010)), "p=*fp32:16");
+  EXPECT_EQ(shown(pointerArgument(parameter("tl.const", true), float16(), 8)), "p=*kfp16");
+  EXPECT_EQ(shown(pointerArgument(parameter("'*bf16'"), int16(), 8)), "p=*bf16");
+}
+
+TEST(Specialisation, Annotations) {
+  EXPECT_EQ(annotatedType("tl.uint8"), uint8());
+  EXPECT_EQ(annotatedType("\"triton.language.bfloat16\""), bfloat16());
+  EXPECT_EQ(annotatedType("i1"), int1());
+  for (const char *other : {"", "tl.constexpr", "tl.const", "int", "float", "tl.tensor"})
+    EXPECT_FALSE(annotatedType(other)) << other;
+}
+
+TEST(Specialisation, DefaultsCompleteArguments) {
+  auto text = std::make_shared<SourceText>();
+  text->fileName = "kernel.py";
+  text->text = "@triton.jit\ndef kernel(x, n, BLOCK: tl.constexpr = 64):\n    pass\n";
+  FunctionSource kernel = findFunction(*makeFileHost(text), "kernel");
+  ArgumentSpec x = pointerArgument(parameter(""), float32(), 4), n = integerArgument(parameter(""), 3, false);
+  EXPECT_EQ(signatureText(completeArguments(kernel, {x, n})), "x=*fp32, n=i32, BLOCK=64");
+  EXPECT_THROW(completeArguments(kernel, {x}), CompileError);
+}
+
+} // namespace
