@@ -1,8 +1,8 @@
 // Atomic operations on host memory. Programs may run on several threads; every operation is sequentially consistent,
 // which is at least what any memory order asks for.
+#include "compiler/reference/ChunkFunctions.h"
 #include "compiler/reference/EagerBuilder.h"
 #include "compiler/reference/FloatFormats.h"
-#include "compiler/reference/Kernels.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace nacre;
@@ -42,23 +42,23 @@ template <typename T> T rmwInteger(AtomicOp op, T *place, T value) {
   }
 }
 
-// One element in, one out, by the kernel that the elementwise operation uses.
+// One element in, one out, by the function that the elementwise operation uses.
 template <typename T> T combineFloat(AtomicOp op, ScalarKind kind, T old, T value) {
   BinaryOp binary = op == AtomicOp::AddF   ? BinaryOp::AddF
                     : op == AtomicOp::MaxF ? BinaryOp::MaxNumF
                                            : BinaryOp::MinNumF;
-  Kernel kernel = floatBinaryKernel(binary, kind);
+  ChunkFunction function = floatBinaryFunction(binary, kind);
   T result;
   if (isNarrowFloat(kind)) {
     float a, b, sum;
     decodeFloats(kind, &old, &a, 1);
     decodeFloats(kind, &value, &b, 1);
     const void *inputs[] = {&a, &b};
-    kernel(inputs, &sum, 1);
+    function(inputs, &sum, 1);
     encodeFloats(kind, &sum, &result, 1);
   } else {
     const void *inputs[] = {&old, &value};
-    kernel(inputs, &result, 1);
+    function(inputs, &result, 1);
   }
   return result;
 }

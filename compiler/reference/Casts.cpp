@@ -1,8 +1,8 @@
 // Conversions. Float to integer truncates; out of range (undefined in the language) it gives what x86 gives: the most
 // negative number of the 32- or 64-bit conversion, cut to the width. Integers become narrow floats through float.
+#include "compiler/reference/ChunkLoops.h"
 #include "compiler/reference/EagerBuilder.h"
 #include "compiler/reference/FloatFormats.h"
-#include "compiler/reference/KernelLoops.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <cmath>
 #include <limits>
@@ -50,7 +50,7 @@ template <typename From> struct FloatToBit {
 };
 
 // Calls `use` with a value of the C++ type that holds the kind, integers with the given sign.
-template <typename Use> Kernel withInteger(ScalarKind kind, bool isSigned, Use use) {
+template <typename Use> ChunkFunction withInteger(ScalarKind kind, bool isSigned, Use use) {
   switch (kind) {
   case ScalarKind::Int1:
     return use(uint8_t());
@@ -71,28 +71,28 @@ template <typename Use> Kernel withInteger(ScalarKind kind, bool isSigned, Use u
   }
 }
 
-template <typename Use> Kernel withFloat(ScalarKind kind, Use use) {
+template <typename Use> ChunkFunction withFloat(ScalarKind kind, Use use) {
   return kind == ScalarKind::Float64 ? use(double()) : use(float());
 }
 
-Kernel integerToInteger(ScalarKind from, ScalarKind to, bool isSigned) {
+ChunkFunction integerToInteger(ScalarKind from, ScalarKind to, bool isSigned) {
   if (to == ScalarKind::Int1)
-    return withInteger(from, false, [](auto source) -> Kernel {
+    return withInteger(from, false, [](auto source) -> ChunkFunction {
       return unaryLoop<decltype(source), uint8_t, LowestBit<decltype(source)>>;
     });
   if (from == ScalarKind::Int1 && isSigned)
-    return withInteger(to, false, [](auto target) -> Kernel {
+    return withInteger(to, false, [](auto target) -> ChunkFunction {
       return unaryLoop<uint8_t, decltype(target), BitExtend<decltype(target)>>;
     });
   return withInteger(from, isSigned, [&](auto source) {
-    return withInteger(to, false, [](auto target) -> Kernel {
+    return withInteger(to, false, [](auto target) -> ChunkFunction {
       return unaryLoop<decltype(source), decltype(target), Convert<decltype(source), decltype(target)>>;
     });
   });
 }
 } // namespace
 
-Kernel nacre::convertKernel(CastOp op, ScalarKind from, ScalarKind to) {
+ChunkFunction nacre::convertFunction(CastOp op, ScalarKind from, ScalarKind to) {
   switch (op) {
   case CastOp::Truncate:
   case CastOp::ExtendUnsigned:
@@ -103,10 +103,11 @@ Kernel nacre::convertKernel(CastOp op, ScalarKind from, ScalarKind to) {
   case CastOp::UnsignedToFloat: {
     bool isSigned = op == CastOp::SignedToFloat;
     if (from == ScalarKind::Int1 && isSigned)
-      return withFloat(
-          to, [](auto target) -> Kernel { return unaryLoop<uint8_t, decltype(target), BitExtend<decltype(target)>>; });
+      return withFloat(to, [](auto target) -> ChunkFunction {
+        return unaryLoop<uint8_t, decltype(target), BitExtend<decltype(target)>>;
+      });
     return withFloat(to, [&](auto target) {
-      return withInteger(from, isSigned, [](auto source) -> Kernel {
+      return withInteger(from, isSigned, [](auto source) -> ChunkFunction {
         return unaryLoop<decltype(source), decltype(target), Convert<decltype(source), decltype(target)>>;
       });
     });
@@ -115,15 +116,15 @@ Kernel nacre::convertKernel(CastOp op, ScalarKind from, ScalarKind to) {
   case CastOp::FloatToUnsigned:
     return withFloat(from, [&](auto source) {
       if (to == ScalarKind::Int1)
-        return Kernel(unaryLoop<decltype(source), uint8_t, FloatToBit<decltype(source)>>);
-      return withInteger(to, op == CastOp::FloatToSigned, [](auto target) -> Kernel {
+        return ChunkFunction(unaryLoop<decltype(source), uint8_t, FloatToBit<decltype(source)>>);
+      return withInteger(to, op == CastOp::FloatToSigned, [](auto target) -> ChunkFunction {
         return unaryLoop<decltype(source), decltype(target), FloatToInteger<decltype(source), decltype(target)>>;
       });
     });
   case CastOp::FloatExtend:
   case CastOp::FloatTruncate:
     return withFloat(from, [&](auto source) {
-      return withFloat(to, [](auto target) -> Kernel {
+      return withFloat(to, [](auto target) -> ChunkFunction {
         return unaryLoop<decltype(source), decltype(target), Convert<decltype(source), decltype(target)>>;
       });
     });
@@ -174,7 +175,7 @@ Value EagerBuilder::cast(CastOp op, Value value, Type type, Rounding rounding) {
     int fromSize = source->elementSize(), toSize = type.scalarType().byteSize();
     if (fromSize == toSize)
       return valueOf(makeView(*source, type, source->data, source->strides));
-    return valueOf(elementwise(convertKernel(CastOp::ExtendUnsigned, from, to), source.get(),
+    return valueOf(elementwise(convertFunction(CastOp::ExtendUnsigned, from, to), source.get(),
                                type)); // address to or from a narrower integer
   }
   bool isUniform = source->isUniform() && source->type.isBlock();
@@ -188,8 +189,8 @@ Value EagerBuilder::cast(CastOp op, Value value, Type type, Rounding rounding) {
   else if (from == to)
     result = source;
   else
-    result = elementwise(convertKernel(op, isNarrowFloat(from) ? ScalarKind::Float32 : from,
-                                       isNarrowFloat(to) ? ScalarKind::Float32 : to),
+    result = elementwise(convertFunction(op, isNarrowFloat(from) ? ScalarKind::Float32 : from,
+                                         isNarrowFloat(to) ? ScalarKind::Float32 : to),
                          source.get(), target, true);
   return valueOf(isUniform ? makeUniform(type, result->data) : result);
 }

@@ -1,8 +1,8 @@
 // Matrix products. Floats are multiplied and added in float (fp64 in double) and rounded to the accumulator's type at
 // the end; integers in int32. Every precision asked for is met: nothing is rounded to tf32.
+#include "compiler/reference/ChunkFunctions.h"
 #include "compiler/reference/EagerBuilder.h"
 #include "compiler/reference/FloatFormats.h"
-#include "compiler/reference/Kernels.h"
 #include "compiler/reference/Vectorised.h"
 
 using namespace nacre;

@@ -1,7 +1,7 @@
 // The grid, constants, elementwise operations, and what needs no computing.
 #include "compiler/reference/EagerBuilder.h"
+#include "compiler/reference/ChunkFunctions.h"
 #include "compiler/reference/FloatFormats.h"
-#include "compiler/reference/Kernels.h"
 #include "compiler/reference/Machine.h"
 
 using namespace nacre;
@@ -68,40 +68,42 @@ static ScalarKind computedKind(Type type) {
   return isNarrowFloat(kind) ? ScalarKind::Float32 : kind;
 }
 
-static void mustExist(Kernel kernel) { assert(kernel && "an operation reached the evaluator on a type that has none"); }
+static void mustExist(ChunkFunction function) {
+  assert(function && "an operation reached the evaluator on a type that has none");
+}
 
 Value EagerBuilder::unary(UnaryOp op, Value value, Accuracy) {
   Buffer &operand = bufferOf(value);
   ScalarKind kind = computedKind(operand.type);
-  Kernel kernel = isFloatOp(op) ? floatUnaryKernel(op, kind) : integerUnaryKernel(op, kind);
-  mustExist(kernel);
-  return valueOf(elementwise(kernel, &operand, operand.type, true));
+  ChunkFunction function = isFloatOp(op) ? floatUnaryFunction(op, kind) : integerUnaryFunction(op, kind);
+  mustExist(function);
+  return valueOf(elementwise(function, &operand, operand.type, true));
 }
 
 Value EagerBuilder::binary(BinaryOp op, Value lhs, Value rhs, Accuracy) {
   Buffer &left = bufferOf(lhs), &right = bufferOf(rhs);
   ScalarKind kind = computedKind(left.type);
-  Kernel kernel = isFloatOp(op) ? floatBinaryKernel(op, kind) : integerBinaryKernel(op, kind);
-  mustExist(kernel);
-  return valueOf(elementwise(kernel, {&left, &right}, left.type, true));
+  ChunkFunction function = isFloatOp(op) ? floatBinaryFunction(op, kind) : integerBinaryFunction(op, kind);
+  mustExist(function);
+  return valueOf(elementwise(function, {&left, &right}, left.type, true));
 }
 
 Value EagerBuilder::compare(CompareOp op, Value lhs, Value rhs) {
   Buffer &left = bufferOf(lhs), &right = bufferOf(rhs);
   return valueOf(
-      elementwise(compareKernel(op, computedKind(left.type)), {&left, &right}, withScalar(left.type, int1()), true));
+      elementwise(compareFunction(op, computedKind(left.type)), {&left, &right}, withScalar(left.type, int1()), true));
 }
 
 Value EagerBuilder::fma(Value a, Value b, Value c) {
   Buffer &first = bufferOf(a);
   return valueOf(
-      elementwise(fmaKernel(computedKind(first.type)), {&first, &bufferOf(b), &bufferOf(c)}, first.type, true));
+      elementwise(fmaFunction(computedKind(first.type)), {&first, &bufferOf(b), &bufferOf(c)}, first.type, true));
 }
 
 Value EagerBuilder::select(Value condition, Value whenTrue, Value whenFalse) {
   Buffer &first = bufferOf(whenTrue), &second = bufferOf(whenFalse);
   BufferRef result =
-      elementwise(selectKernel(first.elementSize()), {&bufferOf(condition), &first, &second}, first.type);
+      elementwise(selectFunction(first.elementSize()), {&bufferOf(condition), &first, &second}, first.type);
   result->array = first.array == second.array ? first.array : 0;
   return valueOf(result);
 }

@@ -1,7 +1,7 @@
 // arith and math operations as operations of the builder.
 #include "compiler/reference/Buffer.h"
+#include "compiler/reference/ChunkLoops.h"
 #include "compiler/reference/IRProgram.h"
-#include "compiler/reference/KernelLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringMap.h"
@@ -249,7 +249,7 @@ template <typename T> struct TrailingZeros {
 template <typename T> struct OnesCount {
   static T apply(T value) { return static_cast<T>(std::popcount(value)); }
 };
-template <template <typename> typename Function> Kernel countingKernel(int size) {
+template <template <typename> typename Function> ChunkFunction countingFunction(int size) {
   switch (size) {
   case 1:
     return detail::scalarLoop<uint8_t, uint8_t, Function<uint8_t>>;
@@ -264,12 +264,12 @@ template <template <typename> typename Function> Kernel countingKernel(int size)
 } // namespace
 
 bool IRProgram::runMath(mlir::Operation &op) {
-  auto count = [&](Kernel (*kernel)(int)) {
+  auto count = [&](ChunkFunction (*function)(int)) {
     Value operand = get(op.getOperand(0));
     if (operand.type().isBool())
       fail(op, "counting bits of i1 is not supported");
     set(op.getResult(0),
-        valueOf(elementwise(kernel(bufferOf(operand).elementSize()), &bufferOf(operand), operand.type())));
+        valueOf(elementwise(function(bufferOf(operand).elementSize()), &bufferOf(operand), operand.type())));
     return true;
   };
   // |x| against infinity.
@@ -307,8 +307,8 @@ bool IRProgram::runMath(mlir::Operation &op) {
       })
       .Case([&](math::IsInfOp) { return classify(CompareOp::EqF); })
       .Case([&](math::IsFiniteOp) { return classify(CompareOp::LtF); })
-      .Case([&](math::CountLeadingZerosOp) { return count(countingKernel<LeadingZeros>); })
-      .Case([&](math::CountTrailingZerosOp) { return count(countingKernel<TrailingZeros>); })
-      .Case([&](math::CtPopOp) { return count(countingKernel<OnesCount>); })
+      .Case([&](math::CountLeadingZerosOp) { return count(countingFunction<LeadingZeros>); })
+      .Case([&](math::CountTrailingZerosOp) { return count(countingFunction<TrailingZeros>); })
+      .Case([&](math::CtPopOp) { return count(countingFunction<OnesCount>); })
       .Default([](mlir::Operation *) { return false; });
 }

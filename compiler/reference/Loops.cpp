@@ -125,7 +125,8 @@ const void *ChunkReader::read(int64_t at, int64_t count) {
 }
 
 // One element stands for all.
-static BufferRef uniformResult(Kernel kernel, llvm::ArrayRef<const Buffer *> operands, Type type, bool throughFloat) {
+static BufferRef uniformResult(ChunkFunction function, llvm::ArrayRef<const Buffer *> operands, Type type,
+                               bool throughFloat) {
   llvm::SmallVector<ChunkReader, 3> readers;
   llvm::SmallVector<const void *, 3> inputs;
   readers.reserve(operands.size());
@@ -136,15 +137,16 @@ static BufferRef uniformResult(Kernel kernel, llvm::ArrayRef<const Buffer *> ope
   }
   bool encode = throughFloat && isNarrowFloat(storedKind(type));
   alignas(8) std::byte wide[8] = {}, element[8] = {};
-  kernel(inputs.data(), wide, 1);
+  function(inputs.data(), wide, 1);
   if (encode)
     encodeFloats(storedKind(type), reinterpret_cast<float *>(wide), element, 1);
   return makeUniform(type, encode ? element : wide);
 }
 
-BufferRef nacre::elementwise(Kernel kernel, llvm::ArrayRef<const Buffer *> operands, Type type, bool throughFloat) {
+BufferRef nacre::elementwise(ChunkFunction function, llvm::ArrayRef<const Buffer *> operands, Type type,
+                             bool throughFloat) {
   if (llvm::all_of(operands, [](const Buffer *operand) { return operand->isUniform(); }))
-    return uniformResult(kernel, operands, type, throughFloat);
+    return uniformResult(function, operands, type, throughFloat);
 
   ScalarKind resultKind = storedKind(type);
   bool encode = throughFloat && isNarrowFloat(resultKind);
@@ -154,7 +156,7 @@ BufferRef nacre::elementwise(Kernel kernel, llvm::ArrayRef<const Buffer *> opera
   alignas(64) float wide[ChunkReader::chunk];
   forEachChunk(operands, throughFloat, encode ? ChunkReader::chunk : std::numeric_limits<int64_t>::max() / 2,
                [&](llvm::ArrayRef<const void *> inputs, int64_t count) {
-                 kernel(inputs.data(), encode ? static_cast<void *>(wide) : target, count);
+                 function(inputs.data(), encode ? static_cast<void *>(wide) : target, count);
                  if (encode)
                    encodeFloats(resultKind, wide, target, count);
                  target += count * size;

@@ -1,7 +1,7 @@
 // Walking strided tiles as few long runs, and the elementwise driver built on it.
 //
-// A kernel sees contiguous chunks only: `void (*)(const void *const *inputs, void *output, int64_t count)`. The driver
-// brings operands that are strided, repeated or of a narrow float type to that form in a small staging area.
+// A function sees contiguous chunks only: `void (*)(const void *const *inputs, void *output, int64_t count)`. The
+// driver brings operands that are strided, repeated or of a narrow float type to that form in a small staging area.
 #pragma once
 
 #include "compiler/reference/Buffer.h"
@@ -104,10 +104,11 @@ void forEachChunk(llvm::ArrayRef<const Buffer *> operands, bool throughFloat, in
   });
 }
 
-using Kernel = void (*)(const void *const *inputs, void *output, int64_t count);
+using ChunkFunction = void (*)(const void *const *inputs, void *output, int64_t count);
 
-// result[i] = kernel(operands[0][i], ...) over operands of one shape. With `throughFloat`, narrow float operands and
+// result[i] = function(operands[0][i], ...) over operands of one shape. With `throughFloat`, narrow float operands and
 // results are computed in float.
-BufferRef elementwise(Kernel kernel, llvm::ArrayRef<const Buffer *> operands, Type result, bool throughFloat = false);
+BufferRef elementwise(ChunkFunction function, llvm::ArrayRef<const Buffer *> operands, Type result,
+                      bool throughFloat = false);
 
 } // namespace nacre

@@ -2,7 +2,7 @@
 // where g is so flat that a polynomial in (a - c) / (a + c) gives it over the whole range; every factor is a pair, so
 // that only the last rounding shows.
 #include "compiler/passes/tile/MathFunctions.h"
-#include "compiler/passes/tile/MathKernels.h"
+#include "compiler/passes/tile/MathPieces.h"
 
 namespace nacre::elementary {
 

@@ -1,6 +1,6 @@
 // exp, exp2, expm1, sinh, cosh, tanh: x = n ln 2 + r, a polynomial in r, and 2^n put together from bits.
 #include "compiler/passes/tile/MathFunctions.h"
-#include "compiler/passes/tile/MathKernels.h"
+#include "compiler/passes/tile/MathPieces.h"
 
 namespace nacre::elementary {
 
@@ -38,7 +38,8 @@ Real powerOfTwo(PowerOfTwo power, int64_t offset) {
 Real scaleByPowerOfTwo(Real a, PowerOfTwo power) {
   Elementwise &emitter = *a.emitter;
   if (emitter.target && emitter.target->scaleByPowerOfTwo && power.n.value)
-    if (mlir::Value scaled = emitter.target->scaleByPowerOfTwo(emitter.builder, emitter.location, a.value, power.n.value))
+    if (mlir::Value scaled =
+            emitter.target->scaleByPowerOfTwo(emitter.builder, emitter.location, a.value, power.n.value))
       return {&emitter, scaled};
   Bits half = power.biased >> uint64_t(1);
   return a * powerOfTwo({half, {}}) * powerOfTwo({power.biased - half, {}});

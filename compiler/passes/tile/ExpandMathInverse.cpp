@@ -1,7 +1,7 @@
 // asin, acos, atan, atan2 by polynomials on a reduced argument held as a pair; asinh, acosh, atanh as ln(1 +
 // something), the something held as a pair too.
 #include "compiler/passes/tile/MathFunctions.h"
-#include "compiler/passes/tile/MathKernels.h"
+#include "compiler/passes/tile/MathPieces.h"
 #include <limits>
 
 namespace nacre::elementary {

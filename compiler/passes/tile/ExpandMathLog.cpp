@@ -1,7 +1,7 @@
 // log, log2, log10, log1p: x = 2^k (1 + f), f within [sqrt(1/2) - 1, sqrt(2) - 1), and ln(1 + f) = f + tail. The sum
 // k ln 2 + f + tail keeps what its first addition rounds off, so nothing is lost near x = 1.
 #include "compiler/passes/tile/MathFunctions.h"
-#include "compiler/passes/tile/MathKernels.h"
+#include "compiler/passes/tile/MathPieces.h"
 #include <limits>
 
 namespace nacre::elementary {

@@ -1,6 +1,6 @@
 // powf, cbrt, rsqrt.
 #include "compiler/passes/tile/MathFunctions.h"
-#include "compiler/passes/tile/MathKernels.h"
+#include "compiler/passes/tile/MathPieces.h"
 #include <limits>
 
 namespace nacre::elementary {

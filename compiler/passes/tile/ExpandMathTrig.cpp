@@ -8,7 +8,7 @@
 // multiplied as integers. That is some ten times the work, so it stands in an scf.if entered when any lane has such an
 // argument.
 #include "compiler/passes/tile/MathFunctions.h"
-#include "compiler/passes/tile/MathKernels.h"
+#include "compiler/passes/tile/MathPieces.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <limits>

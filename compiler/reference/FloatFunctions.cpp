@@ -1,5 +1,5 @@
 // Float arithmetic that the processor has: IEEE 754, rounded to nearest even.
-#include "compiler/reference/KernelLoops.h"
+#include "compiler/reference/ChunkLoops.h"
 #include <bit>
 #include <cmath>
 
@@ -55,7 +55,7 @@ template <typename T> void fmaLoop(const void *const *inputs, void *output, int6
   });
 }
 
-template <typename T> Kernel binaryOf(BinaryOp op) {
+template <typename T> ChunkFunction binaryOf(BinaryOp op) {
   switch (op) {
 #define NACRE_CASE(op, function)                                                                                       \
   case BinaryOp::op:                                                                                                   \
@@ -81,7 +81,7 @@ template <typename T> Kernel binaryOf(BinaryOp op) {
   }
 }
 
-template <typename T> Kernel unaryOf(UnaryOp op) {
+template <typename T> ChunkFunction unaryOf(UnaryOp op) {
   switch (op) {
 #define NACRE_CASE(op, function)                                                                                       \
   case UnaryOp::op:                                                                                                    \
@@ -97,15 +97,17 @@ template <typename T> Kernel unaryOf(UnaryOp op) {
   case UnaryOp::Round:
     return scalarLoop<T, T, Round<T>>;
   default:
-    return mathKernel(op, sizeof(T) == 4 ? ScalarKind::Float32 : ScalarKind::Float64);
+    return mathFunction(op, sizeof(T) == 4 ? ScalarKind::Float32 : ScalarKind::Float64);
   }
 }
 } // namespace
 
-Kernel nacre::floatBinaryKernel(BinaryOp op, ScalarKind kind) {
+ChunkFunction nacre::floatBinaryFunction(BinaryOp op, ScalarKind kind) {
   return kind == ScalarKind::Float64 ? binaryOf<double>(op) : binaryOf<float>(op);
 }
-Kernel nacre::floatUnaryKernel(UnaryOp op, ScalarKind kind) {
+ChunkFunction nacre::floatUnaryFunction(UnaryOp op, ScalarKind kind) {
   return kind == ScalarKind::Float64 ? unaryOf<double>(op) : unaryOf<float>(op);
 }
-Kernel nacre::fmaKernel(ScalarKind kind) { return kind == ScalarKind::Float64 ? fmaLoop<double> : fmaLoop<float>; }
+ChunkFunction nacre::fmaFunction(ScalarKind kind) {
+  return kind == ScalarKind::Float64 ? fmaLoop<double> : fmaLoop<float>;
+}

@@ -1,13 +1,13 @@
 // The functions of the C library. Floats are computed in double and rounded, so that they are right to the last place
 // in all but very few cases.
-#include "compiler/reference/KernelLoops.h"
+#include "compiler/reference/ChunkLoops.h"
 #include <cmath>
 
 using namespace nacre;
 using namespace nacre::detail;
 
 namespace {
-template <typename T> Kernel mathOf(UnaryOp op) {
+template <typename T> ChunkFunction mathOf(UnaryOp op) {
   switch (op) {
 #define NACRE_MATH(op, expression)                                                                                     \
   case UnaryOp::op: {                                                                                                  \
@@ -49,6 +49,6 @@ template <typename T> Kernel mathOf(UnaryOp op) {
 }
 } // namespace
 
-Kernel nacre::mathKernel(UnaryOp op, ScalarKind kind) {
+ChunkFunction nacre::mathFunction(UnaryOp op, ScalarKind kind) {
   return kind == ScalarKind::Float64 ? mathOf<double>(op) : mathOf<float>(op);
 }

@@ -1,7 +1,7 @@
 // Integer arithmetic: it wraps. Where the language leaves the result undefined, this is what comes out: division by
 // zero gives all ones and its remainder the dividend; the most negative number over -1 gives itself, remainder 0; a
 // shift by the width or more gives 0, or the sign for an arithmetic shift to the right.
-#include "compiler/reference/KernelLoops.h"
+#include "compiler/reference/ChunkLoops.h"
 #include <type_traits>
 
 using namespace nacre;
@@ -76,9 +76,9 @@ struct Bit { // result for (a, b) = (0,0), (0,1), (1,0), (1,1)
   }
 };
 
-template <typename F> Kernel bit() { return binaryLoop<uint8_t, uint8_t, F>; }
+template <typename F> ChunkFunction bit() { return binaryLoop<uint8_t, uint8_t, F>; }
 
-Kernel bitKernel(BinaryOp op) {
+ChunkFunction bitFunction(BinaryOp op) {
   switch (op) {
   case BinaryOp::AddI:
   case BinaryOp::SubI:
@@ -112,7 +112,7 @@ Kernel bitKernel(BinaryOp op) {
   }
 }
 
-template <typename T> Kernel wordKernel(BinaryOp op) {
+template <typename T> ChunkFunction wordFunction(BinaryOp op) {
   switch (op) {
 #define NACRE_CASE(op, function)                                                                                       \
   case BinaryOp::op:                                                                                                   \
@@ -146,7 +146,7 @@ template <typename T> Kernel wordKernel(BinaryOp op) {
   }
 }
 
-template <typename T> Kernel wordUnaryKernel(UnaryOp op) {
+template <typename T> ChunkFunction wordUnaryFunction(UnaryOp op) {
   switch (op) {
   case UnaryOp::Not:
     return unaryLoop<T, T, Complement<T>>;
@@ -158,43 +158,44 @@ template <typename T> Kernel wordUnaryKernel(UnaryOp op) {
 }
 } // namespace
 
-Kernel nacre::integerBinaryKernel(BinaryOp op, ScalarKind kind) {
+ChunkFunction nacre::integerBinaryFunction(BinaryOp op, ScalarKind kind) {
   switch (kind) {
   case ScalarKind::Int1:
-    return bitKernel(op);
+    return bitFunction(op);
   case ScalarKind::Int8:
   case ScalarKind::UInt8:
-    return wordKernel<uint8_t>(op);
+    return wordFunction<uint8_t>(op);
   case ScalarKind::Int16:
   case ScalarKind::UInt16:
-    return wordKernel<uint16_t>(op);
+    return wordFunction<uint16_t>(op);
   case ScalarKind::Int32:
   case ScalarKind::UInt32:
-    return wordKernel<uint32_t>(op);
+    return wordFunction<uint32_t>(op);
   case ScalarKind::Int64:
   case ScalarKind::UInt64:
-    return wordKernel<uint64_t>(op);
+    return wordFunction<uint64_t>(op);
   default:
     return nullptr;
   }
 }
 
-Kernel nacre::integerUnaryKernel(UnaryOp op, ScalarKind kind) {
+ChunkFunction nacre::integerUnaryFunction(UnaryOp op, ScalarKind kind) {
   switch (kind) {
   case ScalarKind::Int1:
-    return op == UnaryOp::Not ? Kernel(unaryLoop<uint8_t, uint8_t, LogicalNot>) : unaryLoop<uint8_t, uint8_t, Itself>;
+    return op == UnaryOp::Not ? ChunkFunction(unaryLoop<uint8_t, uint8_t, LogicalNot>)
+                              : unaryLoop<uint8_t, uint8_t, Itself>;
   case ScalarKind::Int8:
   case ScalarKind::UInt8:
-    return wordUnaryKernel<uint8_t>(op);
+    return wordUnaryFunction<uint8_t>(op);
   case ScalarKind::Int16:
   case ScalarKind::UInt16:
-    return wordUnaryKernel<uint16_t>(op);
+    return wordUnaryFunction<uint16_t>(op);
   case ScalarKind::Int32:
   case ScalarKind::UInt32:
-    return wordUnaryKernel<uint32_t>(op);
+    return wordUnaryFunction<uint32_t>(op);
   case ScalarKind::Int64:
   case ScalarKind::UInt64:
-    return wordUnaryKernel<uint64_t>(op);
+    return wordUnaryFunction<uint64_t>(op);
   default:
     return nullptr;
   }

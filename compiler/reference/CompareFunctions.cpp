@@ -1,5 +1,5 @@
 // Comparisons and selection. A comparison with NaN is false, except that `!=` is true.
-#include "compiler/reference/KernelLoops.h"
+#include "compiler/reference/ChunkLoops.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace nacre;
@@ -50,7 +50,7 @@ Relation relationOf(CompareOp op) {
 
 bool isSignedCompare(CompareOp op) { return op >= CompareOp::LtS && op <= CompareOp::GeS; }
 
-template <typename T> Kernel relationKernel(Relation relation) {
+template <typename T> ChunkFunction relationFunction(Relation relation) {
   switch (relation) {
   case Relation::Equal:
     return binaryLoop<T, uint8_t, Equal<T>>;
@@ -96,32 +96,32 @@ template <typename T> void selectLoop(const void *const *inputs, void *output, i
 }
 } // namespace
 
-Kernel nacre::compareKernel(CompareOp op, ScalarKind kind) {
+ChunkFunction nacre::compareFunction(CompareOp op, ScalarKind kind) {
   Relation relation = relationOf(op);
   bool isSigned = isSignedCompare(op);
   switch (kind) {
   case ScalarKind::Int1:
-    return relationKernel<uint8_t>(isSigned ? reversed(relation) : relation);
+    return relationFunction<uint8_t>(isSigned ? reversed(relation) : relation);
   case ScalarKind::Int8:
   case ScalarKind::UInt8:
-    return isSigned ? relationKernel<int8_t>(relation) : relationKernel<uint8_t>(relation);
+    return isSigned ? relationFunction<int8_t>(relation) : relationFunction<uint8_t>(relation);
   case ScalarKind::Int16:
   case ScalarKind::UInt16:
-    return isSigned ? relationKernel<int16_t>(relation) : relationKernel<uint16_t>(relation);
+    return isSigned ? relationFunction<int16_t>(relation) : relationFunction<uint16_t>(relation);
   case ScalarKind::Int32:
   case ScalarKind::UInt32:
-    return isSigned ? relationKernel<int32_t>(relation) : relationKernel<uint32_t>(relation);
+    return isSigned ? relationFunction<int32_t>(relation) : relationFunction<uint32_t>(relation);
   case ScalarKind::Int64:
   case ScalarKind::UInt64:
-    return isSigned ? relationKernel<int64_t>(relation) : relationKernel<uint64_t>(relation);
+    return isSigned ? relationFunction<int64_t>(relation) : relationFunction<uint64_t>(relation);
   case ScalarKind::Float64:
-    return relationKernel<double>(relation);
+    return relationFunction<double>(relation);
   default:
-    return relationKernel<float>(relation); // narrow floats too
+    return relationFunction<float>(relation); // narrow floats too
   }
 }
 
-Kernel nacre::selectKernel(int elementSize) {
+ChunkFunction nacre::selectFunction(int elementSize) {
   switch (elementSize) {
   case 1:
     return selectLoop<uint8_t>;

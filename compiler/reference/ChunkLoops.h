@@ -1,7 +1,7 @@
 // The loops behind the kernels: one function of elements, applied to contiguous arrays.
 #pragma once
 
-#include "compiler/reference/Kernels.h"
+#include "compiler/reference/ChunkFunctions.h"
 #include "compiler/reference/Vectorised.h"
 
 namespace nacre::detail {
