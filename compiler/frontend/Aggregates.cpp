@@ -1,5 +1,5 @@
-// Aggregates: classes of the host whose instances are records of the language. The host answers `__aggregate__` of such
-// a class with an object that has
+// Aggregates: classes of the embedder whose instances are records of the language. The embedder answers `__aggregate__`
+// of such a class with an object that has
 //   __fields__       the names of its fields, in order, those of the classes it inherits from first
 //   __constexprs__   those that are annotated tl.constexpr
 //   __constructor__  its __init__, a function of the language, or None: the fields are then the parameters
@@ -45,13 +45,13 @@ Object withField(const Object &object, const std::string &name, const Object &va
 
 std::optional<Object> Generator::makeAggregate(const Object &callee, const Arguments &arguments,
                                                const SourceLocation &place) {
-  Host::Answer description = host.attribute(callee, "__aggregate__");
+  Embedder::Answer description = embedder.attribute(callee, "__aggregate__");
   if (!description.object || !description.object->is<OpaqueReference>())
     return std::nullopt;
   auto ask = [&](const char *name) {
-    return accept(host.attribute(*description.object, name), std::string("`") + name + "` of an aggregate", place);
+    return accept(embedder.attribute(*description.object, name), std::string("`") + name + "` of an aggregate", place);
   };
-  Object className = accept(host.attribute(callee, "__name__"), "the name of an aggregate", place);
+  Object className = accept(embedder.attribute(callee, "__name__"), "the name of an aggregate", place);
   std::string name = className.as<std::string>();
   std::vector<std::string> fields = strings(ask("__fields__")), constexprs = strings(ask("__constexprs__"));
   Object record = emptyRecord(callee, name), init = ask("__constructor__");
@@ -107,10 +107,10 @@ std::optional<Object> Generator::aggregateMethod(const Object &object, llvm::Str
                                                  const SourceLocation &place) {
   if (!object.isRecord() || !object.tuple().recordClass)
     return std::nullopt;
-  Host::Answer description = host.attribute(*object.tuple().recordClass, "__aggregate__");
+  Embedder::Answer description = embedder.attribute(*object.tuple().recordClass, "__aggregate__");
   if (!description.object)
     return std::nullopt;
-  Host::Answer method = host.attribute(*description.object, name);
+  Embedder::Answer method = embedder.attribute(*description.object, name);
   if (!method.object && method.problem.empty())
     return std::nullopt;
   Object function = accept(method, "the method `" + name.str() + "`", place);
@@ -127,10 +127,11 @@ std::optional<Object> Generator::isInstanceOfAncestor(const Builtin &builtin, co
   const Object &object = arguments.positional[0], &types = arguments.positional[1];
   if (!object.isRecord() || !object.tuple().recordClass)
     return std::nullopt;
-  Host::Answer description = host.attribute(*object.tuple().recordClass, "__aggregate__");
+  Embedder::Answer description = embedder.attribute(*object.tuple().recordClass, "__aggregate__");
   if (!description.object)
     return std::nullopt;
-  Object ancestors = accept(host.attribute(*description.object, "__ancestors__"), "the bases of an aggregate", place);
+  Object ancestors =
+      accept(embedder.attribute(*description.object, "__ancestors__"), "the bases of an aggregate", place);
   auto isAncestor = [&](const Object &type) {
     return llvm::any_of(ancestors.tuple().items, [&](const Object &base) { return Object::equal(base, type); });
   };

@@ -1,8 +1,8 @@
-// Calls: builtins, methods, host objects, and functions of the language, which are inlined where they are called.
+// Calls: builtins, methods, embedder objects, and functions of the language, which are inlined where they are called.
 #include "compiler/frontend/Generator.h"
 #include "compiler/language/builtins/Definitions.h"
-#include "compiler/language/meaning/Scalars.h"
 #include "compiler/language/builtins/StandardLibrary.h"
+#include "compiler/language/meaning/Scalars.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -60,16 +60,16 @@ Object Generator::callBuiltinAt(const Builtin &builtin, const Arguments &argumen
   if (&builtin == findBuiltin("triton.language", "aggregate_replace"))
     return replaceFields(arguments, place);
   irBuilder.setLocation(place);
-  if (std::optional<Object> answer = askHostAttribute(builtin, arguments, place))
+  if (std::optional<Object> answer = askEmbedderAttribute(builtin, arguments, place))
     return *answer;
   if (std::optional<Object> answer = isInstanceOfAncestor(builtin, arguments, place))
     return *answer;
   return callBuiltin(*this, builtin, arguments.positional, arguments.keywords);
 }
 
-// getattr and hasattr of modules, and of what only the host understands.
-std::optional<Object> Generator::askHostAttribute(const Builtin &builtin, const Arguments &arguments,
-                                                  const SourceLocation &place) {
+// getattr and hasattr of modules, and of what only the embedder understands.
+std::optional<Object> Generator::askEmbedderAttribute(const Builtin &builtin, const Arguments &arguments,
+                                                      const SourceLocation &place) {
   bool isGet = builtin.name == "getattr", isHas = builtin.name == "hasattr";
   const auto &positional = arguments.positional;
   if (builtin.module != "builtins" || !(isGet || isHas) || positional.size() < 2 || !positional[1].isString())
@@ -81,12 +81,12 @@ std::optional<Object> Generator::askHostAttribute(const Builtin &builtin, const 
       return moduleAttribute(module, name, place);
     std::optional<Object> member = languageMember(canonicalModule(module.name), name);
     if (!member)
-      member = host.attribute(Object(module), name).object;
+      member = embedder.attribute(Object(module), name).object;
     return isHas ? Object(member.has_value()) : member.value_or(positional.back());
   }
   if (!positional[0].is<OpaqueReference>())
     return std::nullopt;
-  Host::Answer answer = host.attribute(positional[0], name);
+  Embedder::Answer answer = embedder.attribute(positional[0], name);
   if (isHas)
     return Object(answer.object.has_value());
   if (!answer.object && answer.problem.empty() && positional.size() == 3)
@@ -100,11 +100,11 @@ std::optional<Object> Generator::askHostAttribute(const Builtin &builtin, const 
 Object Generator::callOpaque(const Object &callee, const Arguments &arguments, const SourceLocation &place) {
   if (std::optional<Object> aggregate = makeAggregate(callee, arguments, place))
     return *aggregate;
-  Host::Answer fields = host.attribute(callee, "_fields");
+  Embedder::Answer fields = embedder.attribute(callee, "_fields");
   if (fields.object && fields.object->isTuple()) {
     auto tuple = std::make_shared<TupleValue>();
     tuple->recordClass = std::make_shared<const Object>(callee);
-    Host::Answer className = host.attribute(callee, "__name__");
+    Embedder::Answer className = embedder.attribute(callee, "__name__");
     tuple->typeName = className.object && className.object->isString() ? className.object->as<std::string>() : "tuple";
     for (const Object &field : fields.object->tuple().items)
       tuple->names.push_back(field.as<std::string>());
@@ -132,7 +132,7 @@ Object Generator::callOpaque(const Object &callee, const Arguments &arguments, c
   auto requireConstexpr = [&](const Object &argument) {
     if (argument.isConstexpr())
       return;
-    Host::Answer name = host.attribute(callee, "__name__");
+    Embedder::Answer name = embedder.attribute(callee, "__name__");
     std::string ours = name.object && name.object->isString() ? languageFunction(name.object->as<std::string>()) : "";
     failAt(place, Diagnostic::Kind::Type,
            "a Python function can only be called with constexprs while compiling, not with " + argument.typeName(),
@@ -141,7 +141,7 @@ Object Generator::callOpaque(const Object &callee, const Arguments &arguments, c
   llvm::for_each(arguments.positional, requireConstexpr);
   for (const auto &[name, value] : arguments.keywords)
     requireConstexpr(value);
-  Host::Answer answer = host.call(callee, arguments.positional, arguments.keywords);
+  Embedder::Answer answer = embedder.call(callee, arguments.positional, arguments.keywords);
   if (!answer.object && answer.problem.empty())
     failAt(place, Diagnostic::Kind::Type, callee.typeName() + " cannot be called from a kernel");
   return accept(answer, "the result of this call", place);

@@ -101,7 +101,7 @@ Object Generator::attributeOf(const Object &object, const ast::Attribute &node) 
   if (object.is<ModuleReference>())
     return moduleAttribute(object.as<ModuleReference>(), node.name, node.nameLocation);
   if (object.is<OpaqueReference>()) {
-    Host::Answer answer = host.attribute(object, node.name);
+    Embedder::Answer answer = embedder.attribute(object, node.name);
     if (!answer.object && answer.problem.empty())
       failAt(node.nameLocation, Diagnostic::Kind::Name, object.typeName() + " has no attribute `" + node.name + "`");
     return accept(answer, "the attribute `" + node.name + "`", node.nameLocation);

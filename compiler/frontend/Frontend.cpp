@@ -16,7 +16,7 @@
 
 namespace nacre {
 
-Host::Answer Host::library(llvm::StringRef path) {
+Embedder::Answer Embedder::library(llvm::StringRef path) {
   auto library = ExternalLibrary::find(path);
   if (!library)
     return {std::nullopt, llvm::toString(library.takeError())};
@@ -286,7 +286,7 @@ ArgumentSpec descriptorArgument(Type descriptor, int divisibility) {
 }
 
 void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernelSource, llvm::ArrayRef<ArgumentSpec> arguments,
-                 Host &host, const FrontendOptions &options, mlir::OwningOpRef<mlir::ModuleOp> &module) {
+                 Embedder &embedder, const FrontendOptions &options, mlir::OwningOpRef<mlir::ModuleOp> &module) {
   context.loadDialect<tile::TileDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
                       mlir::scf::SCFDialect, mlir::ub::UBDialect>();
   FunctionPointer kernel = parseFunctionSource(kernelSource);
@@ -296,7 +296,7 @@ void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernelSource,
   mlir::OwningOpRef<mlir::ModuleOp> built;
   std::vector<std::shared_ptr<const SourceText>> sources;
   {
-    Generator generator(context, host, options);
+    Generator generator(context, embedder, options);
     IRBuilder &ir = generator.ir();
     mlir::OpBuilder &ops = ir.ops();
     ir.setLocation(kernel->definition->location);

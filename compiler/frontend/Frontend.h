@@ -1,4 +1,5 @@
-// The front end: a kernel's source text to tile IR. Needs no Python; what only the host knows is asked through Host.
+// The front end: a kernel's source text to tile IR. Needs no Python; what only the embedder knows is asked through
+// Embedder.
 #pragma once
 
 #include "compiler/language/meaning/Object.h"
@@ -12,22 +13,22 @@ template <typename OpTy> class OwningOpRef;
 
 namespace nacre {
 
-// A function of the language as the host knows it: its text and where names in it are looked up.
+// A function of the language as the embedder knows it: its text and where names in it are looked up.
 struct FunctionSource {
   std::string key;  // unique: module.qualname (and an id for closures)
   std::string name; // of the def
   std::shared_ptr<const SourceText> text;
-  int64_t hostHandle = 0; // for the host's own use
+  int64_t embedderHandle = 0; // for the embedder's own use
   bool noinline = false;
   bool isConstexprFunction = false; // @constexpr_function: its locals stay constexpr, its loops run while compiling
   bool isExternal = false; // @extern: it names functions of libraries, so it may hold dicts and read any constant
 };
 
-// What only the host knows. From Python: globals, closures and opaque objects; from C++: the parsed file. Every query
-// and answer is recorded by the caller for the cache.
-class Host {
+// What only the embedder knows. From Python: globals, closures and opaque objects; from C++: the parsed file. Every
+// query and answer is recorded by the caller for the cache.
+class Embedder {
 public:
-  virtual ~Host() = default;
+  virtual ~Embedder() = default;
   // The value of a name that is free in `function`: a constexpr (JitReference's `function` then holds a
   // std::shared_ptr<FunctionSource>), or none when there is no such name. A plain number or other value that a kernel
   // may not read is answered with an error: `problem` is set to what it is.
@@ -94,12 +95,12 @@ struct FrontendOptions {
 // Builds a module with one kernel, `func.func @name` with `tile.kernel`, its arguments the non-constant ones in order
 // (tuples flattened, a tensor descriptor as one). Throws CompileError.
 void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernel, llvm::ArrayRef<ArgumentSpec> arguments,
-                 Host &host, const FrontendOptions &options, mlir::OwningOpRef<mlir::ModuleOp> &module);
+                 Embedder &embedder, const FrontendOptions &options, mlir::OwningOpRef<mlir::ModuleOp> &module);
 
-// The Host of a C++ program: names are looked up among the functions, constants and imports of one parsed file.
-std::unique_ptr<Host> makeFileHost(std::shared_ptr<const SourceText> file);
+// The Embedder of a C++ program: names are looked up among the functions, constants and imports of one parsed file.
+std::unique_ptr<Embedder> makeFileEmbedder(std::shared_ptr<const SourceText> file);
 // The kernel `name` of that file; throws CompileError when there is none.
-FunctionSource findFunction(Host &fileHost, llvm::StringRef name);
+FunctionSource findFunction(Embedder &fileEmbedder, llvm::StringRef name);
 
 // The parameters of a function as written, for signatures, arity errors and constexpr detection.
 struct ParameterInfo {

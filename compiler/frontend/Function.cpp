@@ -70,7 +70,7 @@ FunctionPointer libraryFunction(llvm::StringRef file, llvm::StringRef name) {
   return function == found.functions.end() ? nullptr : function->second;
 }
 
-// Library functions carry no FunctionSource of a host: the key alone names them.
+// Library functions carry no FunctionSource of an embedder: the key alone names them.
 JitReference libraryReference(const Function &function) { return JitReference{function.source.key, nullptr}; }
 
 FunctionPointer findLibraryFunction(const JitReference &reference) {

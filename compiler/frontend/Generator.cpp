@@ -9,8 +9,8 @@ namespace nacre {
 // The walk is recursive. What it may use of the stack leaves room on threads with ordinary stacks of 8 MiB.
 static constexpr uintptr_t stackLimit = 4u << 20;
 
-Generator::Generator(mlir::MLIRContext &context, Host &host, const FrontendOptions &options)
-    : host(host), options(options), irBuilder(context), stackStart(llvm::getStackPointer()) {}
+Generator::Generator(mlir::MLIRContext &context, Embedder &embedder, const FrontendOptions &options)
+    : embedder(embedder), options(options), irBuilder(context), stackStart(llvm::getStackPointer()) {}
 
 void Generator::failAt(const SourceLocation &place, Diagnostic::Kind kind, const std::string &message,
                        const std::string &hint) {
@@ -94,7 +94,7 @@ Object Generator::call(const Object &function, llvm::ArrayRef<Object> arguments)
 llvm::Expected<std::shared_ptr<const ExternalLibrary>> Generator::library(llvm::StringRef path) {
   llvm::SmallString<128> absolute(path);
   llvm::sys::fs::make_absolute(absolute);
-  Host::Answer answer = host.library(absolute);
+  Embedder::Answer answer = embedder.library(absolute);
   if (!answer.object)
     return llvm::createStringError(answer.problem);
   auto library = ExternalLibrary::find(absolute);

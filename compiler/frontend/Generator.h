@@ -51,7 +51,7 @@ struct NeedsElements {};
 
 class Generator final : public Evaluation {
 public:
-  Generator(mlir::MLIRContext &context, Host &host, const FrontendOptions &options);
+  Generator(mlir::MLIRContext &context, Embedder &embedder, const FrontendOptions &options);
 
   // Builds the body of a kernel whose parameters are bound already, at the builder's insertion point.
   void buildKernel(FunctionPointer kernel, llvm::ArrayRef<ArgumentSpec> arguments, llvm::ArrayRef<Object> values);
@@ -92,8 +92,8 @@ private:
   std::optional<Object> freeName(const ast::Name &name);
   Object moduleAttribute(const ModuleReference &module, llvm::StringRef name, const SourceLocation &place);
 
-  // A host's answer, with the language's own modules under their canonical names.
-  Object accept(const Host::Answer &answer, const std::string &what, const SourceLocation &place);
+  // An embedder's answer, with the language's own modules under their canonical names.
+  Object accept(const Embedder::Answer &answer, const std::string &what, const SourceLocation &place);
 
   // ---- Expressions
   Object expression(const ast::Expression &expression);
@@ -123,8 +123,8 @@ private:
   Arguments evaluateArguments(const ast::Call &node);
   Object callObject(const Object &callee, const Arguments &arguments, const SourceLocation &place);
   Object callBuiltinAt(const Builtin &builtin, const Arguments &arguments, const SourceLocation &place);
-  std::optional<Object> askHostAttribute(const Builtin &builtin, const Arguments &arguments,
-                                         const SourceLocation &place);
+  std::optional<Object> askEmbedderAttribute(const Builtin &builtin, const Arguments &arguments,
+                                             const SourceLocation &place);
   Object callOpaque(const Object &callee, const Arguments &arguments, const SourceLocation &place);
   // ---- Functions of single elements
   // A call that may be thrown away, built in a block of its own; none when it cannot be built. What it prints is held.
@@ -218,12 +218,12 @@ private:
   [[noreturn]] void failTooDeep(const SourceLocation &place);
   void flushPrints();
 
-  Host &host;
+  Embedder &embedder;
   const FrontendOptions &options;
   IRBuilder irBuilder;
   Frame *frame = nullptr;
-  std::map<std::string, FunctionPointer> parsed;                       // the host's functions, by key
-  std::map<std::pair<std::string, std::string>, Host::Answer> globals; // by function and name
+  std::map<std::string, FunctionPointer> parsed;                           // the embedder's functions, by key
+  std::map<std::pair<std::string, std::string>, Embedder::Answer> globals; // by function and name
   uintptr_t stackStart = 0;
   uint64_t spent = 0;       // expressions built, those of helpers and unrolled loops each time
   int elementwiseCalls = 0; // around the place being built: branches on tiles are selects

@@ -1,5 +1,5 @@
-// What a name means: a local, then what the text's surroundings say. A function of the user asks the host for its
-// globals; a function of the standard library sees its own file and never the host. Python's builtins come last.
+// What a name means: a local, then what the text's surroundings say. A function of the user asks the embedder for its
+// globals; a function of the standard library sees its own file and never the embedder. Python's builtins come last.
 #include "compiler/frontend/Generator.h"
 #include "compiler/language/builtins/StandardLibrary.h"
 
@@ -61,12 +61,12 @@ std::optional<Object> Generator::freeName(const ast::Name &name) {
       return global;
     return python;
   }
-  // The host is asked once for each name of a function.
+  // The embedder is asked once for each name of a function.
   auto [asked, isNew] = globals.try_emplace({function.source.key, name.name});
   if (isNew)
-    asked->second = host.global(function.source, name.name);
-  const Host::Answer &answer = asked->second;
-  // A host may know Python's own functions only as opaque objects: ours are meant then.
+    asked->second = embedder.global(function.source, name.name);
+  const Embedder::Answer &answer = asked->second;
+  // An embedder may know Python's own functions only as opaque objects: ours are meant then.
   if (python && (!answer.object || answer.object->is<OpaqueReference>()))
     return python;
   if (!answer.object && answer.problem.empty())
@@ -74,7 +74,7 @@ std::optional<Object> Generator::freeName(const ast::Name &name) {
   return accept(answer, "`" + name.name + "`", name.location);
 }
 
-Object Generator::accept(const Host::Answer &answer, const std::string &what, const SourceLocation &place) {
+Object Generator::accept(const Embedder::Answer &answer, const std::string &what, const SourceLocation &place) {
   if (!answer.object)
     failAt(place, Diagnostic::Kind::Name, what + " cannot be used in a kernel: it is " + answer.problem);
   if (answer.object->is<ModuleReference>()) {
@@ -100,12 +100,12 @@ Object Generator::moduleAttribute(const ModuleReference &module, llvm::StringRef
   std::string inner = canonicalModule(module.name + "." + name.str());
   if (!inner.empty())
     return ModuleReference{inner};
-  // The functions of the host package that kernels use, too.
+  // The functions of the embedder's package that kernels use, too.
   if (module.name == "triton" || module.name == "nacre")
     if (std::optional<Object> member = languageMember("triton.language", name))
       return *member;
   std::string what = "`" + module.name + "." + name.str() + "`";
-  Host::Answer answer = host.attribute(Object(module), name);
+  Embedder::Answer answer = embedder.attribute(Object(module), name);
   if (!answer.object && answer.problem.empty())
     failAt(place, Diagnostic::Kind::Name, "module `" + module.name + "` has no `" + name.str() + "`",
            suggestion(name, membersOf(canonical)));

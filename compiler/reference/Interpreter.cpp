@@ -15,7 +15,7 @@ Builder &Interpreter::builder() {
 Object Interpreter::call(const Object &function, llvm::ArrayRef<Object> arguments) {
   const auto *reference = std::get_if<JitReference>(&function.variant);
   if (!reference || isRecording || !areLanes(arguments))
-    return host.call(function, arguments);
+    return embedder.call(function, arguments);
   if (const Recording *recording = recordings.find(*reference, arguments))
     return recording->isReplayable ? recording->replay(eager, arguments) : callOnTiles(*reference, arguments);
   recorder.start(arguments);
@@ -44,11 +44,11 @@ Object Interpreter::callOnTiles(const JitReference &function, llvm::ArrayRef<Obj
   if (!areTiles || !branchingFunctions.count(function.key)) {
     hasBranchedOnTile = false;
     try {
-      return host.call(function, arguments);
+      return embedder.call(function, arguments);
     } catch (...) {
       if (!areTiles || !hasBranchedOnTile)
         throw;
-      host.forgetError();
+      embedder.forgetError();
       branchingFunctions.insert(function.key);
     }
   }
@@ -81,7 +81,7 @@ Object Interpreter::callElementwise(const Object &function, llvm::ArrayRef<Objec
   recorder.giveUp();
   Type type = arguments.front().value().type();
   if (!type.isBlock())
-    return host.call(function, arguments);
+    return embedder.call(function, arguments);
   int64_t count = type.elementCount();
   std::vector<std::vector<Value>> parts; // one list of elements for each part of the result
   bool isTuple = false;
@@ -90,7 +90,7 @@ Object Interpreter::callElementwise(const Object &function, llvm::ArrayRef<Objec
     for (const Object &argument : arguments)
       for (int64_t position = first; position < first + pack; ++position)
         scalars.push_back(eager.extract(argument.value(), indexAt(std::min(position, count - 1), type.shape())));
-    Object result = host.call(function, scalars);
+    Object result = embedder.call(function, scalars);
     isTuple = result.isTuple();
     std::vector<Object> items = isTuple ? result.tuple().items : std::vector<Object>{result};
     checkPackedResults(*this, items.size(), pack);
@@ -117,7 +117,7 @@ Object Interpreter::callElementwise(const Object &function, llvm::ArrayRef<Objec
 
 void Interpreter::staticPrint(llvm::StringRef text) {
   recorder.giveUp();
-  host.staticPrint(text);
+  embedder.staticPrint(text);
 }
 
 Object Interpreter::asVariable(const Object &object) {

@@ -1,8 +1,8 @@
-// The interpreter's core: the language's semantics over the eager builder, for a host that runs the kernel's text
-// itself (CPython). The host turns each `tl.` call, operator, attribute and subscript into a call of callBuiltin,
-// applyOperator, ... with this object as the Evaluation; everything that only the host can do is asked through
-// InterpreterHost. Errors are CompileErrors; unless the host has set the builder's location, the place is left for the
-// host to fill in, which knows its line.
+// The interpreter's core: the language's semantics over the eager builder, for an embedder that runs the kernel's text
+// itself (CPython). The embedder turns each `tl.` call, operator, attribute and subscript into a call of callBuiltin,
+// applyOperator, ... with this object as the Evaluation; everything that only the embedder can do is asked through
+// InterpreterEmbedder. Errors are CompileErrors; unless the embedder has set the builder's location, the place is left
+// for the embedder to fill in, which knows its line.
 //
 // One Interpreter runs one program at a time. Programs may run side by side, each thread with its own.
 #pragma once
@@ -15,13 +15,13 @@
 
 namespace nacre {
 
-class InterpreterHost {
+class InterpreterEmbedder {
 public:
-  virtual ~InterpreterHost() = default;
-  // Runs a function of the language (a combine_fn) on whole tiles. Errors of the host come back as exceptions of its
-  // own kind.
+  virtual ~InterpreterEmbedder() = default;
+  // Runs a function of the language (a combine_fn) on whole tiles. Errors of the embedder come back as exceptions of
+  // its own kind.
   virtual Object call(const Object &function, llvm::ArrayRef<Object> arguments) = 0;
-  // An exception of the host's kind was caught and is not to be seen by anyone.
+  // An exception of the embedder's kind was caught and is not to be seen by anyone.
   virtual void forgetError() = 0;
   virtual void staticPrint(llvm::StringRef text) = 0;
 };
@@ -35,14 +35,14 @@ public:
     std::map<std::string, std::string> externLibraries; // files by name
     std::string target;                                 // that target_info tells of, as Target::languageName has it
   };
-  Interpreter(InterpreterHost &host, Options options) : host(host), options(options), recorder(eager) {}
+  Interpreter(InterpreterEmbedder &embedder, Options options) : embedder(embedder), options(options), recorder(eager) {}
 
   // The program that runs next, and what it may touch.
   ProgramContext &program() { return eager.program; }
 
   Builder &builder() override;
   Object call(const Object &function, llvm::ArrayRef<Object> arguments) override;
-  // One call a pack, so that the host's own `if` decides.
+  // One call a pack, so that the embedder's own `if` decides.
   Object callElementwise(const Object &function, llvm::ArrayRef<Object> arguments, int pack) override;
   std::optional<BinaryOp> sumOrProduct(const Object &function, Type type) override;
   bool debug() const override { return options.debug; }
@@ -69,7 +69,7 @@ public:
 
   // A tile as NumPy prints it; a scalar as a bare number.
   std::string text(const Value &value);
-  // The elements in row-major order, and how they lie: for conversions to arrays of the host.
+  // The elements in row-major order, and how they lie: for conversions to arrays of the embedder.
   std::shared_ptr<const std::byte> elements(const Value &value);
 
 private:
@@ -77,7 +77,7 @@ private:
   // A combine_fn on whole tiles, or element by element when it branches on them.
   Object callOnTiles(const JitReference &function, llvm::ArrayRef<Object> arguments);
 
-  InterpreterHost &host;
+  InterpreterEmbedder &embedder;
   Options options;
   EagerBuilder eager;
   Recorder recorder;

@@ -1,8 +1,8 @@
-// Functions of the language that are called again and again on slices (the combine_fn of a reduction) need the host
+// Functions of the language that are called again and again on slices (the combine_fn of a reduction) need the embedder
 // only once: what their first call builds is recorded, and later calls with the same types replay it.
 //
 // Only functions that compute lane by lane can be replayed. One that does anything else (touches memory, prints, looks
-// at a value, rearranges elements) is marked so, and the host is called each time.
+// at a value, rearranges elements) is marked so, and the embedder is called each time.
 #pragma once
 
 #include "compiler/language/meaning/Object.h"

@@ -219,7 +219,7 @@ std::vector<std::string> splitGrid(llvm::StringRef text) {
   return parts;
 }
 
-ExportedKernel exportKernel(ExportRequest request, Host &host) {
+ExportedKernel exportKernel(ExportRequest request, Embedder &embedder) {
   if (!isIdentifier(request.name))
     fail(request, "`" + request.name + "` is not the name of a function in C", "give another one with --out-name");
   if (request.grid.size() > 3 || llvm::is_contained(request.grid, ""))
@@ -238,7 +238,7 @@ ExportedKernel exportKernel(ExportRequest request, Host &host) {
   exported.function = request.name + "_" + hash + "_" + suffix;
   CompileRequest compile = request.kernel;
   compile.kernel.name = exported.function + "_code"; // the symbol: several variants are linked into one program
-  CompiledCode code = compileKernel(compile, host);
+  CompiledCode code = compileKernel(compile, embedder);
   if (!code.externals.empty())
     fail(request,
          "the kernel calls `" + code.externals.front().symbol + "` of `" + code.externals.front().library +

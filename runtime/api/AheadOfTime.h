@@ -26,7 +26,7 @@ struct ExportedKernel {
 
 // Compiles the kernel. An argument that is a constant of a type (the signature says "i32:1") is no parameter of the
 // function, but of the dispatcher that chooses among variants. Throws CompileError.
-ExportedKernel exportKernel(ExportRequest request, Host &host);
+ExportedKernel exportKernel(ExportRequest request, Embedder &embedder);
 
 // The entries of "a, f(b, c), 1": commas in parentheses do not count.
 std::vector<std::string> splitGrid(llvm::StringRef text);

@@ -136,7 +136,7 @@ KernelSource KernelSource::fromString(std::string text, std::string name) {
   auto source = std::make_shared<SourceText>();
   source->fileName = std::move(name);
   source->text = std::move(text);
-  translated([&] { return makeFileHost(source); }); // finds its mistakes now
+  translated([&] { return makeFileEmbedder(source); }); // finds its mistakes now
   KernelSource made;
   made.implementation = std::make_shared<Implementation>(Implementation{source});
   return made;
@@ -154,8 +154,8 @@ KernelHandle KernelSource::kernel(const std::string &name) const {
     KernelHandle handle;
     handle.implementation = std::make_shared<KernelHandle::Implementation>();
     handle.implementation->text = implementation->text;
-    std::unique_ptr<Host> host = makeFileHost(implementation->text);
-    handle.implementation->function = findFunction(*host, name);
+    std::unique_ptr<Embedder> embedder = makeFileEmbedder(implementation->text);
+    handle.implementation->function = findFunction(*embedder, name);
     handle.implementation->parameters = functionParameters(handle.implementation->function);
     return handle;
   });
@@ -187,8 +187,8 @@ static LaunchOptionValues optionsIn(const CompileSettings &settings) {
 static Specialized specializeFor(const std::shared_ptr<const SourceText> &text, const FunctionSource &kernel,
                                  std::vector<ArgumentSpec> arguments, const CompileSettings &settings, Driver &driver,
                                  Device *device) {
-  // A host of its own: hosts are not shared between threads.
-  std::unique_ptr<Host> host = makeFileHost(text);
+  // An embedder of its own: embedders are not shared between threads.
+  std::unique_ptr<Embedder> embedder = makeFileEmbedder(text);
   CompileRequest request;
   request.kernel = kernel;
   request.arguments = std::move(arguments);
@@ -203,7 +203,7 @@ static Specialized specializeFor(const std::shared_ptr<const SourceText> &text, 
     request.options.features = settings.features;
   Specialized made;
   made.arguments = request.arguments;
-  made.kernel = findOrCompile(request, *host, defaultCacheSettings());
+  made.kernel = findOrCompile(request, *embedder, defaultCacheSettings());
   if (!made.kernel)
     fail("the kernel `" + request.kernel.name + "` was not compiled: a listener to events said to skip it");
   made.device = device;

@@ -29,7 +29,7 @@ struct State {
   std::mutex lock;
   std::map<std::string, Manifest> manifests;            // by request key
   std::map<std::string, std::weak_ptr<Kernel>> kernels; // by artifact key
-  std::map<std::string, Compile> underWay;              // by request key and host handle
+  std::map<std::string, Compile> underWay;              // by request key and embedder handle
   std::atomic<uint64_t> memoryHits = 0, diskHits = 0, compiles = 0;
 };
 
@@ -62,7 +62,7 @@ std::string encodeManifest(const Manifest &manifest) {
 
 Manifest decodeManifest(llvm::StringRef bytes) {
   try {
-    HostObjects none;
+    EmbedderObjects none;
     Decoder decoder(bytes, none);
     Manifest manifest;
     for (uint64_t i = 0, variants = decoder.number(); i < variants; ++i) {
@@ -86,13 +86,13 @@ void addVariant(Manifest &manifest, const Questions &questions) {
   manifest.push_back(questions);
 }
 
-std::string artifactKey(const std::string &requestKey, const RecordingHost &record) {
+std::string artifactKey(const std::string &requestKey, const RecordingEmbedder &record) {
   return Fingerprint().add(requestKey).add(record.digestOfAnswers()).hex();
 }
 
 // The folder of a kernel among dumps and overrides: named after what was compiled, not after what compiled it, so that
 // it is found again by another build.
-std::string folderName(const CompileRequest &request, const RecordingHost &record) {
+std::string folderName(const CompileRequest &request, const RecordingEmbedder &record) {
   return Fingerprint().add(request.sourceKey()).add(record.digestOfAnswers()).hex();
 }
 
@@ -112,8 +112,8 @@ bool isTransientArgument(const ArgumentSpec &spec) {
 
 class Lookup {
 public:
-  Lookup(const CompileRequest &request, Host &host, const CacheSettings &settings, std::string requestKey)
-      : request(request), host(host), settings(settings), requestKey(std::move(requestKey)) {
+  Lookup(const CompileRequest &request, Embedder &embedder, const CacheSettings &settings, std::string requestKey)
+      : request(request), embedder(embedder), settings(settings), requestKey(std::move(requestKey)) {
     bool isLasting = !buildId().empty() && llvm::none_of(request.arguments, isTransientArgument);
     if (isLasting && settings.store)
       store = settings.store;
@@ -157,7 +157,7 @@ private:
 
   std::shared_ptr<Kernel> tryVariants(const Manifest &manifest) {
     for (auto questions = manifest.rbegin(); questions != manifest.rend(); ++questions) { // the latest first
-      auto record = std::make_shared<RecordingHost>(request.kernel, request.arguments, host);
+      auto record = std::make_shared<RecordingEmbedder>(request.kernel, request.arguments, embedder);
       if (!record->replay(*questions))
         continue;
       std::string key = artifactKey(requestKey, *record);
@@ -179,7 +179,7 @@ private:
   }
 
   std::shared_ptr<Kernel> compile() {
-    auto record = std::make_shared<RecordingHost>(request.kernel, request.arguments, host);
+    auto record = std::make_shared<RecordingEmbedder>(request.kernel, request.arguments, embedder);
     CompileRequest origin = request; // with all that took stages' places
     std::map<std::string, StageText> overrides = findOverrides();
     CompileWatchers watchers;
@@ -215,7 +215,7 @@ private:
   std::map<std::string, StageText> findOverrides() {
     if (settings.overrideFolder.empty())
       return {};
-    RecordingHost record(request.kernel, request.arguments, host);
+    RecordingEmbedder record(request.kernel, request.arguments, embedder);
     std::map<std::string, std::string> plain;
     CompileWatchers watchers;
     watchers.onStage = [&](const std::string &stage, const std::function<std::string()> &text) {
@@ -230,7 +230,7 @@ private:
     return stageOverrides(settings.overrideFolder, folderName(request, record), request, plain);
   }
 
-  void write(const std::string &key, const CompiledCode &code, const RecordingHost &record) {
+  void write(const std::string &key, const CompiledCode &code, const RecordingEmbedder &record) {
     auto start = std::chrono::steady_clock::now();
     if (record.isLasting() && store->write(key, "kernel", encodeKernel(code))) {
       // Another process may write its own variant at the same time; the one that is lost is found again by compiling.
@@ -242,8 +242,8 @@ private:
     report.storeMicroseconds = std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count();
   }
 
-  std::shared_ptr<Kernel> keep(const std::string &key, CompiledCode code, const std::shared_ptr<RecordingHost> &record,
-                               const CompileRequest &origin) {
+  std::shared_ptr<Kernel> keep(const std::string &key, CompiledCode code,
+                               const std::shared_ptr<RecordingEmbedder> &record, const CompileRequest &origin) {
     auto kernel = std::make_shared<Kernel>(key, std::move(code));
     record->detach();
     if (!settings.binaryOnly)
@@ -256,7 +256,7 @@ private:
   }
 
   const CompileRequest &request;
-  Host &host;
+  Embedder &embedder;
   const CacheSettings &settings;
   std::string requestKey;
   std::shared_ptr<ArtifactStore> store;
@@ -277,10 +277,10 @@ CacheSettings defaultCacheSettings() {
   return settings;
 }
 
-static std::shared_ptr<Kernel> findOrCompileUntold(const CompileRequest &request, Host &host,
+static std::shared_ptr<Kernel> findOrCompileUntold(const CompileRequest &request, Embedder &embedder,
                                                    const CacheSettings &settings, CompileReport *report) {
   std::string requestKey = request.key();
-  std::string underWayKey = requestKey + "/" + std::to_string(request.kernel.hostHandle);
+  std::string underWayKey = requestKey + "/" + std::to_string(request.kernel.embedderHandle);
   State &shared = state();
   std::promise<std::shared_ptr<Kernel>> promise;
   {
@@ -305,7 +305,7 @@ static std::shared_ptr<Kernel> findOrCompileUntold(const CompileRequest &request
   std::shared_ptr<Kernel> kernel;
   std::exception_ptr failure;
   try {
-    Lookup lookup(request, host, settings, requestKey);
+    Lookup lookup(request, embedder, settings, requestKey);
     kernel = lookup.run();
     if (report)
       *report = std::move(lookup.report);
@@ -323,10 +323,10 @@ static std::shared_ptr<Kernel> findOrCompileUntold(const CompileRequest &request
   return kernel;
 }
 
-std::shared_ptr<Kernel> findOrCompile(const CompileRequest &request, Host &host, const CacheSettings &settings,
+std::shared_ptr<Kernel> findOrCompile(const CompileRequest &request, Embedder &embedder, const CacheSettings &settings,
                                       CompileReport *report) {
   if (!events::isWanted(CompileEvents))
-    return findOrCompileUntold(request, host, settings, report);
+    return findOrCompileUntold(request, embedder, settings, report);
   bool isSkipped = false;
   CompileReport own;
   report = report ? report : &own;
@@ -340,7 +340,7 @@ std::shared_ptr<Kernel> findOrCompile(const CompileRequest &request, Host &host,
   event.isSkipped = nullptr;
   std::shared_ptr<Kernel> kernel;
   try {
-    kernel = findOrCompileUntold(request, host, settings, report);
+    kernel = findOrCompileUntold(request, embedder, settings, report);
   } catch (...) {
     finish();
     throw;

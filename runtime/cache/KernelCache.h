@@ -1,8 +1,8 @@
 // From a request to a kernel that can be launched, compiling only what nobody has compiled before.
 //
-// What a kernel depends on besides its request is known only once it was compiled: the host's answers. So a request's
-// key leads to a manifest, the questions that compiles of it have asked; asked again, questions and answers together
-// are the artifact's key. Memory holds the kernels in use, the disk (DiskCache.h) all of them.
+// What a kernel depends on besides its request is known only once it was compiled: the embedder's answers. So a
+// request's key leads to a manifest, the questions that compiles of it have asked; asked again, questions and answers
+// together are the artifact's key. Memory holds the kernels in use, the disk (DiskCache.h) all of them.
 #pragma once
 
 #include "runtime/cache/DiskCache.h"
@@ -33,8 +33,8 @@ struct CompileReport {
 };
 
 // Finds or compiles. Threads that ask for the same kernel at the same time compile it once; none of them may hold a
-// lock that `host` needs (the GIL). Null when a listener to events said to skip it. Throws CompileError.
-std::shared_ptr<Kernel> findOrCompile(const CompileRequest &request, Host &host, const CacheSettings &settings,
+// lock that `embedder` needs (the GIL). Null when a listener to events said to skip it. Throws CompileError.
+std::shared_ptr<Kernel> findOrCompile(const CompileRequest &request, Embedder &embedder, const CacheSettings &settings,
                                       CompileReport *report = nullptr);
 
 // How often each happened, for tests and `nacre info`.

@@ -47,7 +47,7 @@ llvm::DynamicAPInt parseDecimal(llvm::StringRef text) {
 
 } // namespace
 
-void HostObjects::add(const Object &answer) {
+void EmbedderObjects::add(const Object &answer) {
   if (answer.is<JitReference>())
     byKey.insert_or_assign("function " + answer.as<JitReference>().key, answer);
   else if (answer.is<OpaqueReference>())
@@ -57,7 +57,7 @@ void HostObjects::add(const Object &answer) {
       add(item);
 }
 
-const Object *HostObjects::find(const std::string &key) const {
+const Object *EmbedderObjects::find(const std::string &key) const {
   auto found = byKey.find(key);
   return found == byKey.end() ? nullptr : &found->second;
 }

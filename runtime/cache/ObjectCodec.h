@@ -1,5 +1,5 @@
-// Constexprs as bytes, and as digests. The codec writes what a compile asked its host, so that the same questions can
-// be asked again by another process; the digest of an answer says whether it is still the same.
+// Constexprs as bytes, and as digests. The codec writes what a compile asked its embedder, so that the same questions
+// can be asked again by another process; the digest of an answer says whether it is still the same.
 #pragma once
 
 #include "compiler/frontend/Frontend.h"
@@ -7,11 +7,11 @@
 
 namespace nacre {
 
-// Thrown when a value has no lasting form (a run-time value, a host object nobody answered with).
+// Thrown when a value has no lasting form (a run-time value, an embedder object nobody answered with).
 struct NotEncodable {};
 
-// Things only the host holds are written by key and found again by key among what it has answered so far.
-class HostObjects {
+// Things only the embedder holds are written by key and found again by key among what it has answered so far.
+class EmbedderObjects {
 public:
   void add(const Object &answer);
   const Object *find(const std::string &key) const;
@@ -27,7 +27,7 @@ void encode(std::string &out, uint64_t number);
 // Reads what `encode` wrote; throws NotEncodable on anything else.
 class Decoder {
 public:
-  Decoder(llvm::StringRef bytes, const HostObjects &known) : rest(bytes), known(known) {}
+  Decoder(llvm::StringRef bytes, const EmbedderObjects &known) : rest(bytes), known(known) {}
   Object object();
   std::string text();
   uint64_t number();
@@ -36,7 +36,7 @@ public:
 
 private:
   llvm::StringRef rest;
-  const HostObjects &known;
+  const EmbedderObjects &known;
 };
 
 // Equal exactly when two answers mean the same to a compile: values by value, functions by their text and place.

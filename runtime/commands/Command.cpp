@@ -1,10 +1,10 @@
 // The commands of the `nacre` program that need no Python: compile, simulate and info.
 #include "runtime/commands/Command.h"
-#include "runtime/commands/Simulate.h"
 #include "runtime/Device.h"
 #include "runtime/Knobs.h"
 #include "runtime/api/AheadOfTime.h"
 #include "runtime/cache/BuildId.h"
+#include "runtime/commands/Simulate.h"
 #include "runtime/compile/Compiler.h"
 #include "runtime/launch/Signature.h"
 #include "runtime/threads/ThreadPool.h"
@@ -201,9 +201,9 @@ struct CompileCommand {
     text->text = (*buffer)->getBuffer().str();
     std::string result;
     try {
-      std::unique_ptr<Host> host = makeFileHost(text);
+      std::unique_ptr<Embedder> embedder = makeFileEmbedder(text);
       CompileRequest request;
-      request.kernel = findFunction(*host, kernel);
+      request.kernel = findFunction(*embedder, kernel);
       request.arguments = parseSignature(request.kernel, signature);
       request.options = options;
       request.staticPrint = [](llvm::StringRef printed) { llvm::errs() << printed; };
@@ -213,9 +213,9 @@ struct CompileCommand {
                             .grid = grid.empty() ? std::vector<std::string>() : splitGrid(grid),
                             .meta = "",
                             .kernel = std::move(request)},
-                           *host);
+                           *embedder);
       CompiledCode code =
-          compileKernel(request, *host,
+          compileKernel(request, *embedder,
                         {.onStage =
                              [&](const std::string &stage, const std::function<std::string()> &stageText) {
                                if (stage == emit)
@@ -242,8 +242,8 @@ struct CompileCommand {
   }
 
   // Prints the name of the function.
-  int writeExport(ExportRequest request, Host &host) {
-    ExportedKernel exported = exportKernel(std::move(request), host);
+  int writeExport(ExportRequest request, Embedder &embedder) {
+    ExportedKernel exported = exportKernel(std::move(request), embedder);
     llvm::StringRef folder = output == "-" ? "" : llvm::sys::path::parent_path(output);
     for (const ExportedFile &part : exported.files) {
       llvm::SmallString<128> path(folder);

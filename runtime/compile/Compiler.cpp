@@ -60,22 +60,22 @@ int64_t microsecondsSince(std::chrono::steady_clock::time_point &start) {
   return std::chrono::duration_cast<std::chrono::microseconds>(now - std::exchange(start, now)).count();
 }
 
-// Asks the host on the stack that the compile was asked for on: it may be Python.
-class OuterHost final : public Host {
+// Asks the embedder on the stack that the compile was asked for on: it may be Python.
+class OuterEmbedder final : public Embedder {
 public:
-  explicit OuterHost(Host &host) : host(host) {}
+  explicit OuterEmbedder(Embedder &embedder) : embedder(embedder) {}
   Answer global(const FunctionSource &function, llvm::StringRef name) override {
-    return ask([&] { return host.global(function, name); });
+    return ask([&] { return embedder.global(function, name); });
   }
   Answer attribute(const Object &object, llvm::StringRef name) override {
-    return ask([&] { return host.attribute(object, name); });
+    return ask([&] { return embedder.attribute(object, name); });
   }
   Answer call(const Object &callee, llvm::ArrayRef<Object> positional,
               llvm::ArrayRef<std::pair<std::string, Object>> keywords) override {
-    return ask([&] { return host.call(callee, positional, keywords); });
+    return ask([&] { return embedder.call(callee, positional, keywords); });
   }
   Answer library(llvm::StringRef path) override {
-    return ask([&] { return host.library(path); });
+    return ask([&] { return embedder.library(path); });
   }
 
 private:
@@ -84,7 +84,7 @@ private:
     runOnOuterStack([&] { answer = question(); });
     return answer;
   }
-  Host &host;
+  Embedder &embedder;
 };
 
 // The same function, called on that stack.
@@ -105,7 +105,7 @@ std::function<Result(Arguments...)> onOuterStack(const std::function<Result(Argu
 
 using SourceTexts = std::vector<std::shared_ptr<const SourceText>>;
 
-void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Host &host,
+void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Embedder &embedder,
                  mlir::OwningOpRef<mlir::ModuleOp> &module, SourceTexts &sources) {
   if (request.isTileIR) {
     module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
@@ -125,7 +125,7 @@ void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Host
   frontend.defaultInputPrecision = request.options.defaultInputPrecision;
   frontend.externLibraries = request.options.externLibraries;
   frontend.sources = &sources;
-  buildTileIR(context, request.kernel, request.arguments, host, frontend, module);
+  buildTileIR(context, request.kernel, request.arguments, embedder, frontend, module);
 }
 
 // What a kernel accesses of which a stage was replaced: known of tile IR alone.
@@ -154,13 +154,13 @@ void addText(Diagnostic &diagnostic, const SourceTexts &sources) {
     complete(call);
 }
 
-CompiledCode compileHere(const CompileRequest &request, Host &host, const CompileWatchers &watchers) {
+CompiledCode compileHere(const CompileRequest &request, Embedder &embedder, const CompileWatchers &watchers) {
   auto start = std::chrono::steady_clock::now();
   CompileTimes times;
   mlir::MLIRContext context(dialects(), mlir::MLIRContext::Threading::DISABLED);
   SourceTexts sources;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  buildModule(context, request, host, module, sources);
+  buildModule(context, request, embedder, module, sources);
   ArgumentAccess access = argumentAccess(*module); // before it is lowered
   times.frontEnd = microsecondsSince(start);
 
@@ -339,7 +339,7 @@ std::string CompileRequest::sourceKey() const {
   return fingerprint.hex();
 }
 
-CompiledCode compileKernel(const CompileRequest &request, Host &host, const CompileWatchers &watchers) {
+CompiledCode compileKernel(const CompileRequest &request, Embedder &embedder, const CompileWatchers &watchers) {
   // Nothing may be thrown across the recovery context, and nothing of ours is unwound when it recovers.
   CompiledCode code;
   std::exception_ptr failure;
@@ -351,14 +351,14 @@ CompiledCode compileKernel(const CompileRequest &request, Host &host, const Comp
   (void)prepared;
   fatalError.clear();
   llvm::CrashRecoveryContext recovery;
-  OuterHost outerHost(host);
+  OuterEmbedder outerEmbedder(embedder);
   CompileWatchers outerWatchers{onOuterStack(watchers.onStage), onOuterStack(watchers.replace),
                                 onOuterStack(watchers.fileFor)};
   bool survived = false;
   runOnDeepStack([&] {
     survived = recovery.RunSafely([&] {
       try {
-        code = compileHere(request, outerHost, outerWatchers);
+        code = compileHere(request, outerEmbedder, outerWatchers);
       } catch (...) {
         failure = std::current_exception();
       }

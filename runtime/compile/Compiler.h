@@ -48,7 +48,7 @@ struct CompileRequest {
   bool isTileIR = false;                            // the kernel's text is tile IR; there are no `arguments`
   std::map<std::string, StageText> stages;          // what the user put in the place of stages, by name
 
-  // Of everything but the host's answers.
+  // Of everything but the embedder's answers.
   std::string key() const;
   // The same without the compiler's build and the machine: what the user wrote, and asked for at the launch.
   std::string sourceKey() const;
@@ -85,6 +85,6 @@ struct CompileWatchers {
 };
 
 // Throws CompileError; a crash of the compiler becomes one too (of kind Internal).
-CompiledCode compileKernel(const CompileRequest &request, Host &host, const CompileWatchers &watchers = {});
+CompiledCode compileKernel(const CompileRequest &request, Embedder &embedder, const CompileWatchers &watchers = {});
 
 } // namespace nacre

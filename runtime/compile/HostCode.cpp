@@ -17,7 +17,7 @@ namespace nacre {
 namespace {
 
 // Nothing is asked of anyone: the kernel is IR.
-class NoHost : public Host {
+class NoEmbedder : public Embedder {
   Answer global(const FunctionSource &, llvm::StringRef) override { return {}; }
   Answer attribute(const Object &, llvm::StringRef) override { return {}; }
   Answer call(const Object &, llvm::ArrayRef<Object>, llvm::ArrayRef<std::pair<std::string, Object>>) override {
@@ -110,8 +110,8 @@ private:
       request.kernel.key = request.kernel.name = "elementwise";
       request.kernel.text = text;
       request.isTileIR = true;
-      NoHost host;
-      kernel = std::make_shared<Kernel>(key, compileKernel(request, host));
+      NoEmbedder embedder;
+      kernel = std::make_shared<Kernel>(key, compileKernel(request, embedder));
     }
     return kernel;
   }

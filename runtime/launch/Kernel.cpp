@@ -17,7 +17,7 @@ LoadedKernel &Kernel::load(Device &device) const {
   return *entry.kernel;
 }
 
-void Kernel::setOrigin(CompileRequest request, std::shared_ptr<RecordingHost> record,
+void Kernel::setOrigin(CompileRequest request, std::shared_ptr<RecordingEmbedder> record,
                        std::shared_ptr<ArtifactStore> store) {
   std::lock_guard<std::mutex> guard(stageLock);
   origin = std::make_unique<Origin>(Origin{std::move(request), std::move(record), std::move(store)});
@@ -39,7 +39,7 @@ static std::string encodeStages(const StageTexts &texts) {
 // Empty when it is not what encodeStages wrote.
 static StageTexts decodeStages(llvm::StringRef bytes) {
   try {
-    HostObjects none;
+    EmbedderObjects none;
     Decoder decoder(bytes, none);
     StageTexts texts;
     while (!decoder.atEnd()) {
@@ -92,7 +92,7 @@ std::string encodeKernel(const CompiledCode &code) {
 
 std::optional<CompiledCode> decodeKernel(llvm::StringRef bytes) {
   try {
-    HostObjects none;
+    EmbedderObjects none;
     Decoder decoder(bytes, none);
     CompiledCode code;
     code.target = findTarget(decoder.text());

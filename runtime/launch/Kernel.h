@@ -3,7 +3,7 @@
 
 #include "runtime/Device.h"
 #include "runtime/cache/DiskCache.h"
-#include "runtime/cache/HostRecord.h"
+#include "runtime/cache/EmbedderRecord.h"
 #include <map>
 #include <mutex>
 
@@ -22,9 +22,10 @@ public:
     return known && known->device == &device ? *known->kernel : load(device);
   }
 
-  // What it was compiled from, so that a stage's text can be had later. `record` must have its host detached. The texts
-  // are kept in `store` once they were asked for; null: they are not.
-  void setOrigin(CompileRequest request, std::shared_ptr<RecordingHost> record, std::shared_ptr<ArtifactStore> store);
+  // What it was compiled from, so that a stage's text can be had later. `record` must have its embedder detached. The
+  // texts are kept in `store` once they were asked for; null: they are not.
+  void setOrigin(CompileRequest request, std::shared_ptr<RecordingEmbedder> record,
+                 std::shared_ptr<ArtifactStore> store);
   // Name to text ("tile", "llvm", ...), read from the store; the first who asks for them has them made, by compiling
   // once more. Empty without an origin.
   const std::map<std::string, std::string> &stages() const;
@@ -41,7 +42,7 @@ private:
   mutable std::atomic<const Load *> first = nullptr;
   struct Origin {
     CompileRequest request;
-    std::shared_ptr<RecordingHost> record;
+    std::shared_ptr<RecordingEmbedder> record;
     std::shared_ptr<ArtifactStore> store; // or null
   };
   mutable std::mutex stageLock;

@@ -152,14 +152,14 @@ TEST(Events, LoadsAndStores) {
                "@triton.jit\n"
                "def divide(x, y, n):\n"
                "    tl.store(y + tl.program_id(0), tl.load(x + tl.program_id(0)) // n)\n";
-  std::unique_ptr<Host> host = makeFileHost(text);
+  std::unique_ptr<Embedder> embedder = makeFileEmbedder(text);
   CompileRequest request;
-  request.kernel = findFunction(*host, "divide");
+  request.kernel = findFunction(*embedder, "divide");
   request.arguments = parseSignature(request.kernel, "*i32, *i32, i32");
   request.options = compileOptionsFor(hostDevice());
-  Kernel plain("plain", compileKernel(request, *host));
+  Kernel plain("plain", compileKernel(request, *embedder));
   request.options.watchAccesses = request.options.watchArithmetic = true;
-  Kernel telling("telling", compileKernel(request, *host));
+  Kernel telling("telling", compileKernel(request, *embedder));
   EXPECT_FALSE(plain.code.metadata.tells);
   EXPECT_TRUE(telling.code.metadata.tells);
 

@@ -25,16 +25,16 @@ std::map<std::string, std::string> stagesOf(const std::string &body, const std::
   auto text = std::make_shared<SourceText>();
   text->fileName = "kernel.py";
   text->text = "import triton\nimport triton.language as tl\n@triton.jit\ndef kernel(x):\n    " + body + "\n";
-  std::unique_ptr<Host> host = makeFileHost(text);
+  std::unique_ptr<Embedder> embedder = makeFileEmbedder(text);
   CompileRequest request;
-  request.kernel = findFunction(*host, "kernel");
+  request.kernel = findFunction(*embedder, "kernel");
   request.arguments.emplace_back();
   request.arguments[0].name = "x";
   request.arguments[0].type = Type::pointer(Type::scalar(ScalarKind::Int32));
-  auto record = std::make_shared<RecordingHost>(request.kernel, request.arguments, *host);
+  auto record = std::make_shared<RecordingEmbedder>(request.kernel, request.arguments, *embedder);
   CompiledCode code = CompiledCode();
   if (!store->read("hash", "stages"))
-    code = compileKernel(request, *record); // asks the host what it needs
+    code = compileKernel(request, *record); // asks the embedder what it needs
   record->detach();
   Kernel kernel("hash", code);
   kernel.setOrigin(request, record, store);

@@ -31,9 +31,10 @@ public:
   }
 };
 
-CompileRequest requestFor(const Target &target, const std::unique_ptr<Host> &host, const LaunchOptionValues &values) {
+CompileRequest requestFor(const Target &target, const std::unique_ptr<Embedder> &embedder,
+                          const LaunchOptionValues &values) {
   CompileRequest request;
-  request.kernel = findFunction(*host, "kernel");
+  request.kernel = findFunction(*embedder, "kernel");
   request.options.target = &target;
   applyLaunchOptions(request.options, values);
   request.arguments.emplace_back();
@@ -48,23 +49,23 @@ TEST(LaunchOptions, ReachTheTargetsThatCompileByThem) {
   text->text = "import triton\nimport triton.language as tl\n@triton.jit\ndef kernel(x):\n"
                "    tl.store(x, tl.extra.cuda.num_threads())\n"
                "    tl.static_assert(tl.target_info.current_target() == 'text:7')\n";
-  std::unique_ptr<Host> host = makeFileHost(text);
+  std::unique_ptr<Embedder> embedder = makeFileEmbedder(text);
   TextTarget target;
   LaunchOptionValues values;
   values[LaunchOptionId::NumWarps] = 8;
-  CompileRequest eight = requestFor(target, host, values);
-  std::string module = compileKernel(eight, *host).object;
+  CompileRequest eight = requestFor(target, embedder, values);
+  std::string module = compileKernel(eight, *embedder).object;
   EXPECT_NE(module.find("tile.num_warps = 8"), std::string::npos) << module;
   EXPECT_EQ(module.find("tile.num_stages"), std::string::npos) << module;
   EXPECT_NE(module.find("512"), std::string::npos) << module; // 8 warps of 64 threads
 
   values[LaunchOptionId::NumStages] = 7; // the target does not ask for it
-  EXPECT_EQ(requestFor(target, host, values).sourceKey(), eight.sourceKey());
+  EXPECT_EQ(requestFor(target, embedder, values).sourceKey(), eight.sourceKey());
   values[LaunchOptionId::NumWarps] = 4;
-  EXPECT_NE(requestFor(target, host, values).sourceKey(), eight.sourceKey());
+  EXPECT_NE(requestFor(target, embedder, values).sourceKey(), eight.sourceKey());
   for (int64_t wrong : {0, 3, 32}) {
     values[LaunchOptionId::NumWarps] = wrong;
-    EXPECT_THROW(requestFor(target, host, values), std::invalid_argument) << wrong;
+    EXPECT_THROW(requestFor(target, embedder, values), std::invalid_argument) << wrong;
   }
 }
 

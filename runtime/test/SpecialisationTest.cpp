@@ -63,7 +63,7 @@ TEST(Specialisation, DefaultsCompleteArguments) {
   auto text = std::make_shared<SourceText>();
   text->fileName = "kernel.py";
   text->text = "@triton.jit\ndef kernel(x, n, BLOCK: tl.constexpr = 64):\n    pass\n";
-  FunctionSource kernel = findFunction(*makeFileHost(text), "kernel");
+  FunctionSource kernel = findFunction(*makeFileEmbedder(text), "kernel");
   ArgumentSpec x = pointerArgument(parameter(""), float32(), 4), n = integerArgument(parameter(""), 3, false);
   EXPECT_EQ(signatureText(completeArguments(kernel, {x, n})), "x=*fp32, n=i32, BLOCK=64");
   EXPECT_THROW(completeArguments(kernel, {x}), CompileError);

@@ -115,8 +115,8 @@ int main(int argc, char **argv) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   mlir::OwningOpRef<mlir::ModuleOp> module;
   try {
-    std::unique_ptr<Host> host = makeFileHost(text);
-    FunctionSource kernel = findFunction(*host, argv[2]);
+    std::unique_ptr<Embedder> embedder = makeFileEmbedder(text);
+    FunctionSource kernel = findFunction(*embedder, argv[2]);
     std::vector<ParameterInfo> parameters = functionParameters(kernel);
     std::vector<ArgumentSpec> arguments;
     for (auto [i, entry] : llvm::enumerate(splitEntries(argv[3]))) {
@@ -124,7 +124,7 @@ int main(int argc, char **argv) {
       arguments.push_back(parseEntry(entry, isKnown ? parameters[i].name : "?" + std::to_string(i),
                                      isKnown && parameters[i].isConstexpr));
     }
-    buildTileIR(context, kernel, arguments, *host, options, module);
+    buildTileIR(context, kernel, arguments, *embedder, options, module);
   } catch (const CompileError &error) {
     llvm::outs() << error.what();
     return 1;

@@ -1,4 +1,4 @@
-// The front end as a C++ program uses it: parameters, hosts of its own, what static_print says, and errors as data.
+// The front end as a C++ program uses it: parameters, embedders of its own, what static_print says, and errors as data.
 #include "compiler/frontend/Frontend.h"
 #include "compiler/frontend/Parser.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -36,11 +36,11 @@ ArgumentSpec constant(const std::string &name, Object value) {
   return spec;
 }
 
-std::string build(Host &host, const FunctionSource &kernel, llvm::ArrayRef<ArgumentSpec> arguments,
+std::string build(Embedder &embedder, const FunctionSource &kernel, llvm::ArrayRef<ArgumentSpec> arguments,
                   const FrontendOptions &options = {}) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  buildTileIR(context, kernel, arguments, host, options, module);
+  buildTileIR(context, kernel, arguments, embedder, options, module);
   std::string text;
   llvm::raw_string_ostream out(text);
   module->print(out);
@@ -49,19 +49,19 @@ std::string build(Host &host, const FunctionSource &kernel, llvm::ArrayRef<Argum
 
 std::string build(const std::string &body, llvm::ArrayRef<ArgumentSpec> arguments,
                   const FrontendOptions &options = {}) {
-  std::unique_ptr<Host> host = makeFileHost(textOf(body));
-  return build(*host, findFunction(*host, "kernel"), arguments, options);
+  std::unique_ptr<Embedder> embedder = makeFileEmbedder(textOf(body));
+  return build(*embedder, findFunction(*embedder, "kernel"), arguments, options);
 }
 
 bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
 
 TEST(Frontend, ParametersAsWritten) {
-  std::unique_ptr<Host> host =
-      makeFileHost(textOf("@triton.jit\n"
-                          "def kernel(x, n: tl.int32, p: tl.const, B: tl.constexpr, f: 'tl.constexpr' = -1.5,\n"
-                          "           t=(1, 'a', None), g=tl.float32):\n"
-                          "    pass\n"));
-  std::vector<ParameterInfo> parameters = functionParameters(findFunction(*host, "kernel"));
+  std::unique_ptr<Embedder> embedder =
+      makeFileEmbedder(textOf("@triton.jit\n"
+                              "def kernel(x, n: tl.int32, p: tl.const, B: tl.constexpr, f: 'tl.constexpr' = -1.5,\n"
+                              "           t=(1, 'a', None), g=tl.float32):\n"
+                              "    pass\n"));
+  std::vector<ParameterInfo> parameters = functionParameters(findFunction(*embedder, "kernel"));
   ASSERT_EQ(parameters.size(), 7u);
   EXPECT_EQ(parameters[0].name, "x");
   EXPECT_FALSE(parameters[0].isConstexpr);
@@ -72,7 +72,7 @@ TEST(Frontend, ParametersAsWritten) {
   EXPECT_TRUE(parameters[4].isConstexpr);
   EXPECT_EQ(parameters[4].defaultValue->as<double>(), -1.5);
   EXPECT_EQ(parameters[5].defaultValue->repr(), "(1, 'a', None)");
-  EXPECT_FALSE(parameters[6].defaultValue) << "not a literal: only the host knows it";
+  EXPECT_FALSE(parameters[6].defaultValue) << "not a literal: only the embedder knows it";
 }
 
 TEST(Frontend, DefaultsOfTheKernel) {
@@ -138,22 +138,22 @@ TEST(Frontend, ErrorsAreData) {
 TEST(Frontend, AFailureLeavesNothingBehind) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  std::unique_ptr<Host> host = makeFileHost(textOf("@triton.jit\ndef kernel(x, BAD: tl.constexpr):\n"
-                                                   "    for i in range(4):\n"
-                                                   "        v = tl.load(x + i)\n"
-                                                   "        if v > 1:\n"
-                                                   "            tl.store(x, v)\n"
-                                                   "            tl.static_assert(not BAD)\n"));
-  FunctionSource kernel = findFunction(*host, "kernel");
-  EXPECT_THROW(buildTileIR(context, kernel, {argument("x", "*i32"), constant("BAD", true)}, *host, {}, module),
+  std::unique_ptr<Embedder> embedder = makeFileEmbedder(textOf("@triton.jit\ndef kernel(x, BAD: tl.constexpr):\n"
+                                                               "    for i in range(4):\n"
+                                                               "        v = tl.load(x + i)\n"
+                                                               "        if v > 1:\n"
+                                                               "            tl.store(x, v)\n"
+                                                               "            tl.static_assert(not BAD)\n"));
+  FunctionSource kernel = findFunction(*embedder, "kernel");
+  EXPECT_THROW(buildTileIR(context, kernel, {argument("x", "*i32"), constant("BAD", true)}, *embedder, {}, module),
                CompileError);
   EXPECT_FALSE(module);
-  buildTileIR(context, kernel, {argument("x", "*i32"), constant("BAD", false)}, *host, {}, module);
+  buildTileIR(context, kernel, {argument("x", "*i32"), constant("BAD", false)}, *embedder, {}, module);
   EXPECT_TRUE(module);
 }
 
-// A host that keeps what it was asked.
-class RecordingHost : public Host {
+// An embedder that keeps what it was asked.
+class RecordingEmbedder : public Embedder {
 public:
   Answer global(const FunctionSource &function, llvm::StringRef name) override {
     asked.push_back("global " + name.str());
@@ -187,10 +187,10 @@ FunctionSource sourceOf(const std::string &body) {
   return FunctionSource{"host.kernel", "kernel", text, 0, false};
 }
 
-TEST(Frontend, TheHostIsAskedOnceForEachName) {
-  RecordingHost host;
+TEST(Frontend, TheEmbedderIsAskedOnceForEachName) {
+  RecordingEmbedder embedder;
   std::string ir =
-      build(host,
+      build(embedder,
             sourceOf("@jit\ndef kernel(x):\n"
                      "    tl.store(x, settings.width + double(4))\n"
                      "    tl.store(x, tl.sum(tl.arange(0, 4), axis=0) + getattr(settings, 'height', 5))\n"),
@@ -200,13 +200,13 @@ TEST(Frontend, TheHostIsAskedOnceForEachName) {
   std::vector<std::string> expected = {"global tl",     "global settings",         "attribute width",
                                        "global double", "attribute __aggregate__", "attribute _fields",
                                        "call double",   "global getattr",          "attribute height"};
-  EXPECT_EQ(host.asked, expected) << "the standard library's own names are never asked for";
+  EXPECT_EQ(embedder.asked, expected) << "the standard library's own names are never asked for";
 }
 
-TEST(Frontend, WhatAHostRefuses) {
-  RecordingHost host;
+TEST(Frontend, WhatAnEmbedderRefuses) {
+  RecordingEmbedder embedder;
   try {
-    build(host, sourceOf("@jit\ndef kernel(x):\n    tl.store(x, secret)\n"), {argument("x", "*i32")});
+    build(embedder, sourceOf("@jit\ndef kernel(x):\n    tl.store(x, secret)\n"), {argument("x", "*i32")});
     FAIL() << "it must not compile";
   } catch (const CompileError &error) {
     EXPECT_EQ(std::string(error.what()), "host.py:42:17: error: `secret` cannot be used in a kernel: it is a list\n"
@@ -221,10 +221,10 @@ TEST(Frontend, ALongFunctionIsTakenFromItsFileInOneWalk) {
     body += "    # a line\n";
   body += "    tl.store(x, 1.0)\n";
   auto before = std::chrono::steady_clock::now();
-  std::unique_ptr<Host> host = makeFileHost(textOf(body));
-  FunctionSource kernel = findFunction(*host, "kernel");
+  std::unique_ptr<Embedder> embedder = makeFileEmbedder(textOf(body));
+  FunctionSource kernel = findFunction(*embedder, "kernel");
   EXPECT_TRUE(contains(kernel.text->text, "tl.store(x, 1.0)"));
-  EXPECT_TRUE(contains(build(*host, kernel, {argument("x", "*fp32")}), "tile.store"));
+  EXPECT_TRUE(contains(build(*embedder, kernel, {argument("x", "*fp32")}), "tile.store"));
   EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(20)); // line by line it takes minutes
 }
 

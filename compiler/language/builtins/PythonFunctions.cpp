@@ -1,7 +1,7 @@
 // Python's own functions in kernels: on constexprs they mean what Python means.
+#include "compiler/language/builtins/Definitions.h"
 #include "compiler/language/meaning/BlockView.h"
 #include "compiler/language/meaning/ConstexprOperators.h"
-#include "compiler/language/builtins/Definitions.h"
 #include "compiler/language/meaning/Elementwise.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -116,7 +116,7 @@ bool isInstance(Evaluation &evaluation, const Object &object, const Object &type
     return llvm::any_of(type.tuple().items, [&](const Object &item) { return isInstance(evaluation, object, item); });
   if (type.isType())
     return object.isType() && object.as<Type>() == type.as<Type>();
-  if (type.is<OpaqueReference>()) // a class of the host: an aggregate's or a named tuple's, perhaps
+  if (type.is<OpaqueReference>()) // a class of the embedder: an aggregate's or a named tuple's, perhaps
     return object.isCompound() && object.tuple().recordClass && Object::equal(*object.tuple().recordClass, type);
   if (type.is<const Builtin *>()) {
     const Builtin &builtin = *type.as<const Builtin *>();

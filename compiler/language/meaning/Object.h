@@ -15,17 +15,27 @@ namespace nacre {
 class Object;
 struct Builtin; // Builtins.h
 
-struct NoneValue { bool operator==(const NoneValue &) const { return true; } };
-struct EllipsisValue { bool operator==(const EllipsisValue &) const { return true; } };
+struct NoneValue {
+  bool operator==(const NoneValue &) const { return true; }
+};
+struct EllipsisValue {
+  bool operator==(const EllipsisValue &) const { return true; }
+};
 
-// How much an object holds: leaves, each counted as often as it is met, and levels of tuples. Both stop at their largest
-// number.
-struct Measure { uint32_t leaves = 0; uint32_t depth = 0; };
+// How much an object holds: leaves, each counted as often as it is met, and levels of tuples. Both stop at their
+// largest number.
+struct Measure {
+  uint32_t leaves = 0;
+  uint32_t depth = 0;
+};
 // A measure that was taken once, by any thread; a copy takes its own.
 struct KnownMeasure : std::atomic<Measure> {
   KnownMeasure() : std::atomic<Measure>(Measure{}) {}
   KnownMeasure(const KnownMeasure &) : KnownMeasure() {}
-  KnownMeasure &operator=(const KnownMeasure &) { store({}); return *this; }
+  KnownMeasure &operator=(const KnownMeasure &) {
+    store({});
+    return *this;
+  }
 };
 
 struct TupleValue {
@@ -33,23 +43,29 @@ struct TupleValue {
   std::vector<std::string> names; // a named tuple's field names, else empty
   std::string typeName;           // a named tuple's class name, else empty
   bool isList = false;
-  // A record (a block pointer, a tensor descriptor, an aggregate) is no sequence: its fields are read by name alone, and
-  // those that are constexpr stay so in locals.
+  // A record (a block pointer, a tensor descriptor, an aggregate) is no sequence: its fields are read by name alone,
+  // and those that are constexpr stay so in locals.
   bool isRecord = false;
-  // The host's class of an aggregate, which has its methods, or of a named tuple; else null.
+  // The embedder's class of an aggregate, which has its methods, or of a named tuple; else null.
   std::shared_ptr<const Object> recordClass;
   mutable KnownMeasure known; // see Object::measure; of a tuple that is whole
 };
 struct SliceValue; // start, stop, step
 
-// A function written in the language. `key` identifies it (module and qualified name); the front end keeps the parsed text.
+// A function written in the language. `key` identifies it (module and qualified name); the front end keeps the parsed
+// text.
 struct JitReference {
   std::string key;
   std::shared_ptr<void> function; // the front end's own record
 };
-struct ModuleReference { std::string name; }; // "triton.language", "triton.language.math", ...
-// An object only the host understands, used as a constexpr. `key` is stable: equal keys mean equal meaning.
-struct OpaqueReference { std::string key; int64_t handle = 0; };
+struct ModuleReference {
+  std::string name;
+}; // "triton.language", "triton.language.math", ...
+// An object only the embedder understands, used as a constexpr. `key` is stable: equal keys mean equal meaning.
+struct OpaqueReference {
+  std::string key;
+  int64_t handle = 0;
+};
 
 // x.sum, x.to, dtype.is_fp8: a method and what it was taken from, which is the call's first argument.
 struct BoundMethod {
@@ -62,8 +78,8 @@ struct BoundMethod {
 class Object {
 public:
   using Variant = std::variant<NoneValue, EllipsisValue, bool, llvm::DynamicAPInt, double, std::string,
-                               std::shared_ptr<const TupleValue>, std::shared_ptr<const SliceValue>, Type, const Builtin *,
-                               JitReference, ModuleReference, OpaqueReference, BoundMethod, Value>;
+                               std::shared_ptr<const TupleValue>, std::shared_ptr<const SliceValue>, Type,
+                               const Builtin *, JitReference, ModuleReference, OpaqueReference, BoundMethod, Value>;
   Object() : variant(NoneValue{}) {}
   template <typename T> Object(T value) : variant(std::move(value)) {}
   Object(int64_t value) : variant(llvm::DynamicAPInt(value)) {}
@@ -83,9 +99,9 @@ public:
   bool isRecord(const char *typeName) const { return isRecord() && tuple().typeName == typeName; }
   bool isCompound() const { return is<std::shared_ptr<const TupleValue>>(); } // a tuple or a record
   bool isType() const { return is<Type>(); }
-  bool isValue() const { return is<Value>(); }             // a run-time value
+  bool isValue() const { return is<Value>(); }                       // a run-time value
   bool isNumber() const { return isBool() || isInt() || isFloat(); } // a constexpr number
-  bool isConstexpr() const;                                // no run-time value anywhere inside
+  bool isConstexpr() const;                                          // no run-time value anywhere inside
 
   const Value &value() const { return as<Value>(); }
   const TupleValue &tuple() const { return *as<std::shared_ptr<const TupleValue>>(); }
@@ -106,6 +122,8 @@ public:
   Variant variant;
 };
 
-struct SliceValue { Object start, stop, step; };
+struct SliceValue {
+  Object start, stop, step;
+};
 
 } // namespace nacre

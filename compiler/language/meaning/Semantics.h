@@ -57,9 +57,9 @@ Object applyComparison(Evaluation &evaluation, Comparison op, const Object &lhs,
 // `and` / `or` of run-time int1 values (the caller short-circuits constexprs).
 Object applyLogical(Evaluation &evaluation, bool isAnd, const Object &lhs, const Object &rhs);
 
-// Attribute of anything but a module or host object: x.shape, x.dtype, x.T, dtype.primitive_bitwidth, tuple fields. A
-// method (x.sum, x.to, dtype.is_fp8) comes back as a BoundMethod: call its builtin, or the standard library's function
-// when that is null, with the receiver as first argument. Null when there is none.
+// Attribute of anything but a module or embedder object: x.shape, x.dtype, x.T, dtype.primitive_bitwidth, tuple fields.
+// A method (x.sum, x.to, dtype.is_fp8) comes back as a BoundMethod: call its builtin, or the standard library's
+// function when that is null, with the receiver as first argument. Null when there is none.
 std::optional<Object> attribute(Evaluation &evaluation, const Object &object, llvm::StringRef name);
 // x[...]: `index` is one Object or a tuple of them (None, slices, ints, Ellipsis).
 Object subscript(Evaluation &evaluation, const Object &object, const Object &index);

@@ -1,4 +1,4 @@
-// A kernel as a host would run it: every step a call of a builtin or an operator, with the evaluator underneath.
+// A kernel as an embedder would run it: every step a call of a builtin or an operator, with the evaluator underneath.
 #include "compiler/reference/Interpreter.h"
 #include "compiler/language/builtins/Builtins.h"
 #include "compiler/reference/test/Tiles.h"
@@ -7,8 +7,8 @@
 using namespace nacre;
 
 namespace {
-// Functions of the language, written in C++: what the host would run in Python.
-class Functions : public InterpreterHost {
+// Functions of the language, written in C++: what the embedder would run in Python.
+class Functions : public InterpreterEmbedder {
 public:
   using Function = std::function<Object(llvm::ArrayRef<Object>)>;
   Object add(const std::string &name, Function function) {
@@ -31,8 +31,8 @@ private:
 
 class InterpreterTest : public testing::Test {
 protected:
-  Functions host;
-  Interpreter interpreter{host, {}};
+  Functions embedder;
+  Interpreter interpreter{embedder, {}};
 
   Object tl(const char *name, std::vector<Object> positional,
             std::vector<std::pair<std::string, Object>> keywords = {}) {
@@ -69,25 +69,25 @@ TEST_F(InterpreterTest, VectorAdd) {
     EXPECT_EQ(out[i], x[i] + y[i]);
 }
 
-// The combining function runs once in the host; the other calls replay it.
-TEST_F(InterpreterTest, ReductionAsksTheHostOnce) {
-  Object add =
-      host.add("add", [&](llvm::ArrayRef<Object> arguments) { return op(Operator::Add, arguments[0], arguments[1]); });
+// The combining function runs once in the embedder; the other calls replay it.
+TEST_F(InterpreterTest, ReductionAsksTheEmbedderOnce) {
+  Object add = embedder.add(
+      "add", [&](llvm::ArrayRef<Object> arguments) { return op(Operator::Add, arguments[0], arguments[1]); });
   Object tile = tl("arange", {Object(0), Object(1024)});
   for (int repeat = 0; repeat < 3; ++repeat) {
     Object sum = tl("reduce", {tile, Object(0), add});
     EXPECT_EQ(scalarOf<int32_t>(sum.value()), 1023 * 512);
   }
-  EXPECT_EQ(host.calls, 1);
+  EXPECT_EQ(embedder.calls, 1);
   // Other types are another recording.
   Object floats = Object(castTo(interpreter, tile.value(), float32()));
   EXPECT_EQ(scalarOf<float>(tl("reduce", {floats, Object(0), add}).value()), 1023 * 512);
-  EXPECT_EQ(host.calls, 2);
+  EXPECT_EQ(embedder.calls, 2);
 }
 
 TEST_F(InterpreterTest, RecordedConstantsAndTuples) {
   // Doubles and keeps both: (a + b) * 2, and the larger index.
-  Object pair = host.add("pair", [&](llvm::ArrayRef<Object> arguments) {
+  Object pair = embedder.add("pair", [&](llvm::ArrayRef<Object> arguments) {
     Object sum = op(Operator::Add, arguments[0], arguments[2]);
     Object wins = applyComparison(interpreter, Comparison::Gt, arguments[1], arguments[3]);
     Object index = tl("where", {wins, arguments[1], arguments[3]});
@@ -97,37 +97,37 @@ TEST_F(InterpreterTest, RecordedConstantsAndTuples) {
   Object result = tl("reduce", {Object::makeTuple({values, tl("arange", {Object(0), Object(8)})}), Object(0), pair});
   EXPECT_EQ(scalarOf<int32_t>(result.tuple().items[0].value()), 64); // three levels, each adds up pairs and doubles
   EXPECT_EQ(scalarOf<int32_t>(result.tuple().items[1].value()), 7);
-  EXPECT_EQ(host.calls, 1);
+  EXPECT_EQ(embedder.calls, 1);
 }
 
 // A function that looks at its values, or prints, is called every time.
 TEST_F(InterpreterTest, FunctionsWithEffectsAreNotReplayed) {
-  Object chatty = host.add("chatty", [&](llvm::ArrayRef<Object> arguments) {
+  Object chatty = embedder.add("chatty", [&](llvm::ArrayRef<Object> arguments) {
     interpreter.staticPrint("x");
     return op(Operator::Add, arguments[0], arguments[1]);
   });
-  Object looking = host.add("looking", [&](llvm::ArrayRef<Object> arguments) {
+  Object looking = embedder.add("looking", [&](llvm::ArrayRef<Object> arguments) {
     interpreter.text(arguments[0].value());
     return op(Operator::Add, arguments[0], arguments[1]);
   });
   Object tile = tl("arange", {Object(0), Object(8)});
   EXPECT_EQ(scalarOf<int32_t>(tl("reduce", {tile, Object(0), chatty}).value()), 28);
-  EXPECT_EQ(host.printed, "xxx");
-  host.calls = 0;
+  EXPECT_EQ(embedder.printed, "xxx");
+  embedder.calls = 0;
   EXPECT_EQ(scalarOf<int32_t>(tl("reduce", {tile, Object(0), looking}).value()), 28);
-  EXPECT_EQ(host.calls, 3);
+  EXPECT_EQ(embedder.calls, 3);
 }
 
 TEST_F(InterpreterTest, ErrorsLeaveItUsable) {
-  Object failing = host.add(
-      "failing", [&](llvm::ArrayRef<Object> arguments) -> Object { throw std::runtime_error("from the host"); });
+  Object failing = embedder.add(
+      "failing", [&](llvm::ArrayRef<Object> arguments) -> Object { throw std::runtime_error("from the embedder"); });
   Object tile = tl("arange", {Object(0), Object(8)});
   EXPECT_THROW(tl("reduce", {tile, Object(0), failing}), std::runtime_error);
   EXPECT_THROW(op(Operator::Add, tile, tl("arange", {Object(0), Object(4)})), CompileError);
   EXPECT_EQ(numbers<int32_t>(op(Operator::Add, tile, Object(1)).value())[7], 8);
 }
 
-TEST_F(InterpreterTest, WhatTheHostAsksOfValues) {
+TEST_F(InterpreterTest, WhatTheEmbedderAsksOfValues) {
   Value three = interpreter.asVariable(Object(3)).value();
   EXPECT_EQ(three.type(), int32());
   EXPECT_EQ(interpreter.integer(three).getSExtValue(), 3);

@@ -13,7 +13,7 @@
 namespace nacre::python {
 
 // One thread's evaluator, and the translation between Python's objects and the language's.
-class Bridge : public InterpreterHost {
+class Bridge : public InterpreterEmbedder {
 public:
   explicit Bridge(Interpreter::Options options);
 
@@ -57,7 +57,7 @@ public:
 private:
   Object tupleObject(PyObject *sequence);
 
-  PythonHost host; // for objects that only Python understands
+  PythonEmbedder embedder; // for objects that only Python understands
 };
 
 // While it lives, debuggers do not see what Python runs: the package's own functions between the user's lines.

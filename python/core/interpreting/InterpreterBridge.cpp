@@ -108,7 +108,7 @@ Object Bridge::toObject(PyObject *object) {
       extents.push_back(static_cast<int64_t>(extent.as<llvm::DynamicAPInt>()));
     return Object(Type::block(element.as<Type>(), extents));
   }
-  return host.toObject(object);
+  return embedder.toObject(object);
 }
 
 std::vector<Object> Bridge::toObjects(PyObject *tuple) {
@@ -141,7 +141,7 @@ Handle Bridge::toPython(const Object &object) {
     return makeMethod(object.as<BoundMethod>());
   if (object.is<JitReference>() && llvm::StringRef(object.as<JitReference>().key).starts_with("python:"))
     return Handle::borrow(static_cast<PyObject *>(object.as<JitReference>().function.get()));
-  return host.toPython(object);
+  return embedder.toPython(object);
 }
 
 Object Bridge::call(const Object &function, llvm::ArrayRef<Object> arguments) {

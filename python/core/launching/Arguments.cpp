@@ -1,5 +1,5 @@
 #include "python/core/launching/Arguments.h"
-#include "python/core/launching/PythonHost.h"
+#include "python/core/launching/PythonEmbedder.h"
 #include <cstring>
 
 namespace nacre::python {

@@ -5,7 +5,7 @@ namespace nacre::python {
 
 namespace {
 
-bool isHostName(llvm::StringRef name) {
+bool isEmbedderName(llvm::StringRef name) {
   llvm::StringRef host = drivers().front()->name();
   return name == host || (name.starts_with(host) && name[host.size()] == ':');
 }
@@ -52,7 +52,7 @@ Device *deviceNumbered(Driver &driver, int index, std::string_view shown, PyObje
 
 Device *deviceNamed(std::string_view name, PyObject *argumentName) {
   auto [kind, number] = llvm::StringRef(name).split(':');
-  if (isHostName(name))
+  if (isEmbedderName(name))
     return nullptr;
   Driver *driver = findDriver(kind);
   int index = 0;

@@ -61,8 +61,8 @@ std::vector<std::string> &overridePaths() {
   return *paths;
 }
 
-// A host that knows nothing: IR asks no questions.
-class NoHost : public Host {
+// An embedder that knows nothing: IR asks no questions.
+class NoEmbedder : public Embedder {
 public:
   Answer global(const FunctionSource &, llvm::StringRef) override { return {}; }
   Answer attribute(const Object &, llvm::StringRef) override { return {}; }
@@ -219,8 +219,8 @@ PyObject *compileIR(PyObject *, PyObject *args) {
     std::shared_ptr<Kernel> kernel;
     {
       ReleaseGil released;
-      NoHost host;
-      kernel = findOrCompile(request, host, settings.cache(), &report);
+      NoEmbedder embedder;
+      kernel = findOrCompile(request, embedder, settings.cache(), &report);
     }
     Handle types = checked(PyList_New(0)), divisibilities = checked(PyList_New(0));
     for (size_t i = 0; i < description.arguments.size(); ++i) {

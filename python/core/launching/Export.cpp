@@ -1,6 +1,6 @@
 #include "python/core/launching/Export.h"
 #include "python/core/Errors.h"
-#include "python/core/launching/PythonHost.h"
+#include "python/core/launching/PythonEmbedder.h"
 #include "runtime/Device.h"
 #include "runtime/api/AheadOfTime.h"
 #include "runtime/launch/Signature.h"
@@ -15,7 +15,7 @@ PyObject *exportKernelToC(PyObject *, PyObject *args) {
       throw PythonError();
     if (!isKernel(kernel))
       raise(PyExc_TypeError, "expected a kernel, found %R", kernel);
-    PythonHost host;
+    PythonEmbedder embedder;
     ExportRequest request;
     request.name = name;
     request.file = file;
@@ -30,7 +30,7 @@ PyObject *exportKernelToC(PyObject *, PyObject *args) {
     ExportedKernel exported;
     {
       ReleaseGil released;
-      exported = exportKernel(std::move(request), host);
+      exported = exportKernel(std::move(request), embedder);
     }
     Handle files = checked(PyList_New(0));
     for (const ExportedFile &part : exported.files) {

@@ -586,7 +586,7 @@ std::shared_ptr<FunctionSource> functionSource(PyObject *kernel) {
   textOfFunction->firstLine = line;
   textOfFunction->firstColumn = column;
   source->text = textOfFunction;
-  source->hostHandle = reinterpret_cast<int64_t>(kernel);
+  source->embedderHandle = reinterpret_cast<int64_t>(kernel);
   source->noinline = noinline;
   Handle isConstexpr = attributeOrNull(kernel, "_is_constexpr_function");
   source->isConstexprFunction = isConstexpr && isConstexpr.get() == Py_True;

@@ -4,7 +4,7 @@
 
 #include "python/core/launching/Arguments.h"
 #include "python/core/launching/LaunchKeywords.h"
-#include "python/core/launching/PythonHost.h"
+#include "python/core/launching/PythonEmbedder.h"
 #include "runtime/cache/KernelCache.h"
 #include <unordered_map>
 
@@ -17,7 +17,7 @@ struct Specialization {
   std::shared_ptr<Kernel> kernel;
   Device *device = nullptr;
   Handle compiled; // nacre.compiler.CompiledKernel
-  HostAnswers answers;
+  EmbedderAnswers answers;
   std::vector<FileStamp> libraries;
   bool cooperative = false;
   bool tellsArrays = false; // a launch says which arrays it has

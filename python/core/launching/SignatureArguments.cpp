@@ -1,5 +1,5 @@
 #include "python/core/launching/SignatureArguments.h"
-#include "python/core/launching/PythonHost.h"
+#include "python/core/launching/PythonEmbedder.h"
 
 namespace nacre::python {
 

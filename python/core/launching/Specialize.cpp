@@ -14,7 +14,7 @@ namespace {
 // shows.
 class Description {
 public:
-  Description(PythonHost &host, const BoundArguments &bound) : host(host), bound(bound) {
+  Description(PythonEmbedder &embedder, const BoundArguments &bound) : embedder(embedder), bound(bound) {
     signature = checked(PyDict_New());
     constants = checked(PyDict_New());
     attributes = checked(PyDict_New());
@@ -42,7 +42,7 @@ private:
     switch (argument.kind) {
     case BoundArgument::Kind::Constant:
       spec.isConstant = true;
-      spec.constant = host.toObject(argument.constant);
+      spec.constant = embedder.toObject(argument.constant);
       spec.isRunTimeValue = argument.isRunTimeField && spec.constant.isNumber();
       type = unicode("constexpr");
       checkedStatus(PyDict_SetItem(constants.get(), path, argument.constant));
@@ -75,7 +75,7 @@ private:
         spec.tupleName = typeName(argument.constant);
       auto *className = reinterpret_cast<PyObject *>(Py_TYPE(argument.constant));
       if (argument.isAggregate || !spec.fieldNames.empty())
-        spec.recordClass = host.toObject(className);
+        spec.recordClass = embedder.toObject(className);
       if (argument.isAggregate)
         type = call(attribute(importModule("nacre.runtime.jit").get(), "AggregateTypes").get(), className, type.get());
       else if (!spec.fieldNames.empty())
@@ -111,7 +111,7 @@ private:
     return Type::descriptor(Type::block(spec.elements[0].type.element(), shape));
   }
 
-  PythonHost &host;
+  PythonEmbedder &embedder;
   const BoundArguments &bound;
   size_t position = 0;
 };
@@ -134,7 +134,7 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
                                            const LaunchKeywords &keywords, bool isWarmup) {
   KernelState &state = kernelState(kernel);
   lookForTorch();
-  PythonHost host;
+  PythonEmbedder embedder;
   CompileRequest request;
   request.kernel = *functionSource(kernel);
   Device *device = keywords.device;
@@ -147,7 +147,7 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
   request.staticPrint = staticPrint;
   addOverride(request, keywords.irOverride());
 
-  Description description(host, bound);
+  Description description(embedder, bound);
   for (size_t i = 0; i < state.parameters.size(); ++i)
     request.arguments.push_back(description.parameter(state.parameters[i], static_cast<Py_ssize_t>(i)));
   Handle options = optionDictionary(keywords.options, request.options);
@@ -175,7 +175,7 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
     };
   {
     ReleaseGil released;
-    made->kernel = findOrCompile(request, host, cache, &report);
+    made->kernel = findOrCompile(request, embedder, cache, &report);
   }
   if (!made->kernel) // a hook said to skip it
     return nullptr;
@@ -184,8 +184,8 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
   made->tellsArrays = request.options.debug || (device && device->wantsArrays());
   made->obstacle =
       device ? device->whyNot(request.options) : "there is no device of its target: " + keywords.driver->whyNone();
-  made->answers = std::move(host.answers);
-  made->libraries = std::move(host.usedLibraries);
+  made->answers = std::move(embedder.answers);
+  made->libraries = std::move(embedder.usedLibraries);
   Handle slotTypes = checked(PySequence_Tuple(description.slotTypes.get()));
   made->compiled = call(attribute(kernel, "_after_compile").get(), wrapKernel(made->kernel, device).get(),
                         description.signature.get(), description.constants.get(), description.attributes.get(),

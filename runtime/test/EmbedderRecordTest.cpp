@@ -1,5 +1,5 @@
-// The record of a host's answers: what is asked again, what changes the digest, what survives as bytes.
-#include "runtime/cache/HostRecord.h"
+// The record of an embedder's answers: what is asked again, what changes the digest, what survives as bytes.
+#include "runtime/cache/EmbedderRecord.h"
 #include "runtime/launch/Kernel.h"
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ std::shared_ptr<FunctionSource> function(const std::string &name, const std::str
 }
 
 // Knows one number, one helper, and one callable object.
-struct TestHost : Host {
+struct TestEmbedder : Embedder {
   int64_t number = 5;
   std::string helperText = "def helper(): pass\n";
   int questions = 0;
@@ -51,32 +51,32 @@ struct TestHost : Host {
   }
 };
 
-class HostRecordTest : public testing::Test {
+class EmbedderRecordTest : public testing::Test {
 protected:
-  std::shared_ptr<RecordingHost> record() {
-    return std::make_shared<RecordingHost>(*kernel, llvm::ArrayRef<ArgumentSpec>(), host);
+  std::shared_ptr<RecordingEmbedder> record() {
+    return std::make_shared<RecordingEmbedder>(*kernel, llvm::ArrayRef<ArgumentSpec>(), embedder);
   }
 
   std::shared_ptr<FunctionSource> kernel = function("kernel", "def kernel(): pass\n");
-  TestHost host;
+  TestEmbedder embedder;
 };
 
-TEST_F(HostRecordTest, AsksOnceAndTellsChangesApart) {
+TEST_F(EmbedderRecordTest, AsksOnceAndTellsChangesApart) {
   auto first = record();
   EXPECT_EQ(first->global(*kernel, "NUMBER").object->repr(), "5");
-  host.number = 6;
+  embedder.number = 6;
   EXPECT_EQ(first->global(*kernel, "NUMBER").object->repr(), "5");
-  EXPECT_EQ(host.questions, 1);
+  EXPECT_EQ(embedder.questions, 1);
 
   auto second = record(), third = record();
   ASSERT_TRUE(second->replay(first->asked()));
   EXPECT_NE(second->digestOfAnswers(), first->digestOfAnswers());
-  host.number = 5;
+  embedder.number = 5;
   ASSERT_TRUE(third->replay(first->asked()));
   EXPECT_EQ(third->digestOfAnswers(), first->digestOfAnswers());
 }
 
-TEST_F(HostRecordTest, FollowsHelpersObjectsAndCalls) {
+TEST_F(EmbedderRecordTest, FollowsHelpersObjectsAndCalls) {
   auto first = record();
   Object helper = *first->global(*kernel, "helper").object;
   first->global(*static_cast<FunctionSource *>(helper.as<JitReference>().function.get()), "NUMBER");
@@ -90,13 +90,13 @@ TEST_F(HostRecordTest, FollowsHelpersObjectsAndCalls) {
   ASSERT_TRUE(second->replay(first->asked()));
   EXPECT_EQ(second->digestOfAnswers(), first->digestOfAnswers());
 
-  host.helperText = "def helper(): return 1\n";
+  embedder.helperText = "def helper(): return 1\n";
   auto third = record();
   ASSERT_TRUE(third->replay(first->asked()));
   EXPECT_NE(third->digestOfAnswers(), first->digestOfAnswers());
 }
 
-TEST_F(HostRecordTest, ProblemsAndTransientObjectsDoNotLast) {
+TEST_F(EmbedderRecordTest, ProblemsAndTransientObjectsDoNotLast) {
   auto refused = record(), transient = record();
   refused->global(*kernel, "refused");
   EXPECT_FALSE(refused->isLasting());
@@ -105,7 +105,7 @@ TEST_F(HostRecordTest, ProblemsAndTransientObjectsDoNotLast) {
   EXPECT_FALSE(transient->isLasting());
 }
 
-TEST_F(HostRecordTest, AnswersWithoutItsHost) {
+TEST_F(EmbedderRecordTest, AnswersWithoutItsEmbedder) {
   auto first = record();
   first->global(*kernel, "NUMBER");
   first->detach();
@@ -113,7 +113,7 @@ TEST_F(HostRecordTest, AnswersWithoutItsHost) {
   EXPECT_FALSE(first->global(*kernel, "other").object.has_value());
 }
 
-TEST_F(HostRecordTest, DamagedQuestionsAreNotAsked) {
+TEST_F(EmbedderRecordTest, DamagedQuestionsAreNotAsked) {
   auto first = record();
   Object callable = *first->global(*kernel, "callable").object;
   first->call(callable, {Object(12345678901234)}, {});

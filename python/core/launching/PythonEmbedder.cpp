@@ -1,9 +1,9 @@
-#include "python/core/launching/PythonHost.h"
+#include "python/core/launching/PythonEmbedder.h"
 #include "compiler/language/builtins/Builtins.h"
 #include "compiler/language/builtins/StandardLibrary.h"
 #include "python/core/Errors.h"
 #include "runtime/Knobs.h"
-#include "runtime/cache/HostRecord.h"
+#include "runtime/cache/EmbedderRecord.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <unistd.h>
@@ -91,7 +91,7 @@ std::string opaqueKey(PyObject *object) {
 
 } // namespace
 
-PythonHost::~PythonHost() {
+PythonEmbedder::~PythonEmbedder() {
   HoldGil gil;
   opaqueObjects.clear();
   foreignModules.clear();
@@ -99,7 +99,7 @@ PythonHost::~PythonHost() {
 }
 
 // Runs with the GIL; an error that Python raises is the answer's problem.
-template <typename Body> Host::Answer PythonHost::answering(Body body) {
+template <typename Body> Embedder::Answer PythonEmbedder::answering(Body body) {
   HoldGil gil;
   try {
     return body();
@@ -108,17 +108,17 @@ template <typename Body> Host::Answer PythonHost::answering(Body body) {
   }
 }
 
-Host::Answer PythonHost::global(const FunctionSource &function, llvm::StringRef name) {
+Embedder::Answer PythonEmbedder::global(const FunctionSource &function, llvm::StringRef name) {
   return answering([&] { return answerGlobal(function, name); });
 }
 
-Host::Answer PythonHost::library(llvm::StringRef path) {
+Embedder::Answer PythonEmbedder::library(llvm::StringRef path) {
   usedLibraries.push_back(FileStamp::of(path)); // before it is read: a later change is seen
-  return Host::library(path);
+  return Embedder::library(path);
 }
 
-Host::Answer PythonHost::answerGlobal(const FunctionSource &function, llvm::StringRef name) {
-  auto *kernel = reinterpret_cast<PyObject *>(function.hostHandle);
+Embedder::Answer PythonEmbedder::answerGlobal(const FunctionSource &function, llvm::StringRef name) {
+  auto *kernel = reinterpret_cast<PyObject *>(function.embedderHandle);
   Handle key = unicode(std::string_view(name));
   Handle closure = python::attribute(kernel, "_closure"); // a dictionary, by name
   if (PyObject *value = PyDict_GetItemWithError(closure.get(), key.get())) {
@@ -134,7 +134,8 @@ Host::Answer PythonHost::answerGlobal(const FunctionSource &function, llvm::Stri
   return value ? allowed(function, value, globals.get(), key.get()) : Answer{};
 }
 
-Host::Answer PythonHost::allowed(const FunctionSource &function, PyObject *value, PyObject *globals, PyObject *name) {
+Embedder::Answer PythonEmbedder::allowed(const FunctionSource &function, PyObject *value, PyObject *globals,
+                                         PyObject *name) {
   std::string problem = function.isExternal ? "" : refusal(value, globals, name);
   if (!problem.empty())
     return {std::nullopt, problem};
@@ -149,7 +150,7 @@ Host::Answer PythonHost::allowed(const FunctionSource &function, PyObject *value
 }
 
 // Why a kernel may not read this global; empty when it may.
-std::string PythonHost::refusal(PyObject *value, PyObject *globals, PyObject *name) {
+std::string PythonEmbedder::refusal(PyObject *value, PyObject *globals, PyObject *name) {
   const LanguageTypes &types = languageTypes();
   if (value == Py_None || PyType_Check(value) || isKernel(value) || isInstance(value, types.constexprType) ||
       isInstance(value, types.dtypeType) || isInstance(value, types.constexprFunctionType) || memberOfLanguage(value))
@@ -180,7 +181,7 @@ std::string PythonHost::refusal(PyObject *value, PyObject *globals, PyObject *na
          "; make it tl.constexpr(...), or pass it as an argument";
 }
 
-Host::Answer PythonHost::attribute(const Object &object, llvm::StringRef name) {
+Embedder::Answer PythonEmbedder::attribute(const Object &object, llvm::StringRef name) {
   return answering([&]() -> Answer {
     Handle owner = toPython(object), found = attributeOrNull(owner.get(), name.str().c_str());
     answers.addAttribute(owner, unicode(std::string_view(name)), found);
@@ -188,8 +189,8 @@ Host::Answer PythonHost::attribute(const Object &object, llvm::StringRef name) {
   });
 }
 
-Host::Answer PythonHost::call(const Object &callee, llvm::ArrayRef<Object> positional,
-                              llvm::ArrayRef<std::pair<std::string, Object>> keywords) {
+Embedder::Answer PythonEmbedder::call(const Object &callee, llvm::ArrayRef<Object> positional,
+                                      llvm::ArrayRef<std::pair<std::string, Object>> keywords) {
   return answering([&]() -> Answer {
     Handle function = toPython(callee);
     Handle arguments = checked(PyTuple_New(static_cast<Py_ssize_t>(positional.size())));
@@ -204,7 +205,7 @@ Host::Answer PythonHost::call(const Object &callee, llvm::ArrayRef<Object> posit
   });
 }
 
-Object PythonHost::toObject(PyObject *object) {
+Object PythonEmbedder::toObject(PyObject *object) {
   if (object == Py_None)
     return Object();
   if (PyBool_Check(object))
@@ -281,12 +282,12 @@ Object PythonHost::toObject(PyObject *object) {
   return opaque(object);
 }
 
-Object PythonHost::opaque(PyObject *object) {
+Object PythonEmbedder::opaque(PyObject *object) {
   opaqueObjects.push_back(Handle::borrow(object));
   return Object(OpaqueReference{opaqueKey(object), static_cast<int64_t>(opaqueObjects.size())});
 }
 
-Handle PythonHost::toPython(const Object &object) {
+Handle PythonEmbedder::toPython(const Object &object) {
   if (object.isNone())
     return Handle::borrow(Py_None);
   if (object.isBool())
@@ -324,8 +325,8 @@ Handle PythonHost::toPython(const Object &object) {
   }
   if (object.is<JitReference>()) {
     auto *source = static_cast<const FunctionSource *>(object.as<JitReference>().function.get());
-    if (source && source->hostHandle)
-      return Handle::borrow(reinterpret_cast<PyObject *>(source->hostHandle));
+    if (source && source->embedderHandle)
+      return Handle::borrow(reinterpret_cast<PyObject *>(source->embedderHandle));
     llvm::StringRef key = object.as<JitReference>().key; // the standard library's
     if (auto [module, name] = key.rsplit('.'); !source && module.consume_front("triton."))
       return python::attribute(importModule(("nacre." + module).str().c_str()).get(), name.str().c_str());

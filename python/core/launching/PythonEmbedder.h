@@ -1,9 +1,9 @@
-// The host interface of the front end, answered by Python: globals and closures of kernels, attributes and calls of
+// The embedder interface of the front end, answered by Python: globals and closures of kernels, attributes and calls of
 // objects that only Python understands; and the translation between Python's objects and the language's.
 #pragma once
 
 #include "compiler/frontend/Frontend.h"
-#include "python/core/launching/HostAnswers.h"
+#include "python/core/launching/EmbedderAnswers.h"
 #include <map>
 #include <vector>
 
@@ -19,9 +19,9 @@ struct LanguageTypes {
 };
 const LanguageTypes &languageTypes();
 
-class PythonHost : public Host {
+class PythonEmbedder : public Embedder {
 public:
-  ~PythonHost() override; // takes the GIL
+  ~PythonEmbedder() override; // takes the GIL
 
   // From the front end, without the GIL.
   Answer global(const FunctionSource &function, llvm::StringRef name) override;
@@ -35,7 +35,7 @@ public:
   // Throws PythonError (TypeError) on run-time values.
   Handle toPython(const Object &object);
 
-  HostAnswers answers;                  // looked at again before the kernel is launched again
+  EmbedderAnswers answers;              // looked at again before the kernel is launched again
   std::vector<FileStamp> usedLibraries; // the same of libraries
 
 private:

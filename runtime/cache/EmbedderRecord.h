@@ -1,5 +1,5 @@
-// What a compile asked its host, and what it was told. The questions of an earlier compile, asked again, tell whether
-// its result still holds; the answers alone are enough to compile once more without the host.
+// What a compile asked its embedder, and what it was told. The questions of an earlier compile, asked again, tell
+// whether its result still holds; the answers alone are enough to compile once more without the embedder.
 #pragma once
 
 #include "runtime/cache/ObjectCodec.h"
@@ -9,18 +9,18 @@
 
 namespace nacre {
 
-// A host object's key that starts so means something in this process alone.
+// An embedder object's key that starts so means something in this process alone.
 inline constexpr llvm::StringLiteral transientPrefix = "transient:";
 bool isTransient(const Object &object);
 
 // The questions in the order they were asked, each in the codec's form.
 using Questions = std::vector<std::string>;
 
-// A host that remembers. Each question goes to `inner` once: later ones get the same answer, so that one compile sees
-// one state of the world.
-class RecordingHost : public Host {
+// An embedder that remembers. Each question goes to `inner` once: later ones get the same answer, so that one compile
+// sees one state of the world.
+class RecordingEmbedder : public Embedder {
 public:
-  RecordingHost(const FunctionSource &kernel, llvm::ArrayRef<ArgumentSpec> arguments, Host &inner);
+  RecordingEmbedder(const FunctionSource &kernel, llvm::ArrayRef<ArgumentSpec> arguments, Embedder &inner);
 
   Answer global(const FunctionSource &function, llvm::StringRef name) override;
   Answer attribute(const Object &object, llvm::StringRef name) override;
@@ -44,9 +44,9 @@ private:
   template <typename Ask> Answer once(const std::string &question, Ask ask);
   Answer ask(const std::string &question);
 
-  Host *inner;
+  Embedder *inner;
   std::shared_ptr<FunctionSource> kernel;
-  HostObjects objects;
+  EmbedderObjects objects;
   Questions questions;
   std::map<std::string, Answer> answers;
   bool lasting = true;

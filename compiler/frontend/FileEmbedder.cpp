@@ -1,4 +1,4 @@
-// The host of a C++ program: names are looked up among the functions, constants and imports of one parsed file.
+// The embedder of a C++ program: names are looked up among the functions, constants and imports of one parsed file.
 #include "compiler/frontend/Frontend.h"
 #include "compiler/frontend/Generator.h"
 #include "compiler/frontend/Parser.h"
@@ -68,9 +68,9 @@ std::optional<Object> mathMember(llvm::StringRef name) {
   return std::nullopt;
 }
 
-class FileHost : public Host {
+class FileEmbedder : public Embedder {
 public:
-  explicit FileHost(std::shared_ptr<const SourceText> file) : module(parseModule(std::move(file))) {
+  explicit FileEmbedder(std::shared_ptr<const SourceText> file) : module(parseModule(std::move(file))) {
     index(module.body);
   }
 
@@ -107,7 +107,7 @@ private:
 };
 
 // The last definition of a name is the one that functions see when they run.
-void FileHost::index(const ast::Block &statements) {
+void FileEmbedder::index(const ast::Block &statements) {
   for (const auto &statement : statements) {
     switch (statement->kind) {
     case ast::Kind::FunctionDefinition: {
@@ -165,13 +165,14 @@ void FileHost::index(const ast::Block &statements) {
   }
 }
 
-const ast::FunctionDefinition *FileHost::findDefinition(llvm::StringRef name) const {
+const ast::FunctionDefinition *FileEmbedder::findDefinition(llvm::StringRef name) const {
   auto found = globals.find(std::string_view(name.data(), name.size()));
   return found == globals.end() ? nullptr : found->second.function;
 }
 
 // The lines of the definition, decorators included.
-// Lines `first` to `last` of a file, each without the columns that a method is indented by. One walk: a file may be long.
+// Lines `first` to `last` of a file, each without the columns that a method is indented by. One walk: a file may be
+// long.
 static std::string linesOf(const SourceText &file, int first, int last, size_t indentation) {
   std::string lines;
   llvm::StringRef rest = file.text;
@@ -186,7 +187,7 @@ static std::string linesOf(const SourceText &file, int first, int last, size_t i
   return lines;
 }
 
-FunctionSource FileHost::source(const ast::FunctionDefinition &definition) const {
+FunctionSource FileEmbedder::source(const ast::FunctionDefinition &definition) const {
   int first = definition.location.line, last = definition.location.endLine;
   for (const auto &decorator : definition.decorators)
     first = std::min(first, decorator->location.line);
@@ -204,14 +205,14 @@ FunctionSource FileHost::source(const ast::FunctionDefinition &definition) const
   return source;
 }
 
-Host::Answer FileHost::global(const FunctionSource &function, llvm::StringRef name) {
+Embedder::Answer FileEmbedder::global(const FunctionSource &function, llvm::StringRef name) {
   auto found = globals.find(std::string_view(name.data(), name.size()));
   if (found != globals.end())
     return value(name, found->second, /*anyConstant=*/function.isExternal);
   return {};
 }
 
-Host::Answer FileHost::value(llvm::StringRef name, const Global &global, bool anyConstant) {
+Embedder::Answer FileEmbedder::value(llvm::StringRef name, const Global &global, bool anyConstant) {
   if (global.function) {
     const ast::FunctionDefinition &definition = *global.function;
     if (!isJit(definition) && !isConstexprFunction(definition) && !isExternal(definition))
@@ -236,7 +237,7 @@ Host::Answer FileHost::value(llvm::StringRef name, const Global &global, bool an
   return {object, ""};
 }
 
-Host::Answer FileHost::imported(const Global &global) {
+Embedder::Answer FileEmbedder::imported(const Global &global) {
   if (global.importedName.empty())
     return {ModuleReference{global.importedModule}, ""};
   std::string whole = global.importedModule + "." + global.importedName;
@@ -253,7 +254,7 @@ Host::Answer FileHost::imported(const Global &global) {
   return {std::nullopt, "a name that `" + global.importedModule + "` does not have"};
 }
 
-Host::Answer FileHost::attribute(const Object &object, llvm::StringRef name) {
+Embedder::Answer FileEmbedder::attribute(const Object &object, llvm::StringRef name) {
   if (object.is<ModuleReference>() && !canonicalModule(object.as<ModuleReference>().name).empty())
     return {};
   if (object.is<ModuleReference>() && object.as<ModuleReference>().name == "math")
@@ -289,7 +290,7 @@ Host::Answer FileHost::attribute(const Object &object, llvm::StringRef name) {
 
 // The class and those it inherits from, in the order in which Python looks for a member: a class that several inherit
 // from comes after all of them.
-std::vector<const ast::ClassDefinition *> FileHost::lineage(const ast::ClassDefinition &type) const {
+std::vector<const ast::ClassDefinition *> FileEmbedder::lineage(const ast::ClassDefinition &type) const {
   std::vector<const ast::ClassDefinition *> found = {&type};
   for (const auto &base : type.bases) {
     auto *name = llvm::dyn_cast<ast::Name>(base.get());
@@ -310,11 +311,11 @@ std::vector<const ast::ClassDefinition *> FileHost::lineage(const ast::ClassDefi
   return found;
 }
 
-Object FileHost::classObject(const ast::ClassDefinition &type) const {
+Object FileEmbedder::classObject(const ast::ClassDefinition &type) const {
   return OpaqueReference{module.source->fileName + ":" + type.name, 0};
 }
 
-Host::Answer FileHost::describeAggregate(const ast::ClassDefinition &type, llvm::StringRef name) {
+Embedder::Answer FileEmbedder::describeAggregate(const ast::ClassDefinition &type, llvm::StringRef name) {
   std::vector<const ast::ClassDefinition *> classes = lineage(type);
   if (name == "__ancestors__") {
     std::vector<Object> ancestors;
@@ -355,7 +356,7 @@ Host::Answer FileHost::describeAggregate(const ast::ClassDefinition &type, llvm:
 }
 
 // The function `name` that a class defines itself.
-std::optional<Object> FileHost::method(const ast::ClassDefinition &type, llvm::StringRef name) const {
+std::optional<Object> FileEmbedder::method(const ast::ClassDefinition &type, llvm::StringRef name) const {
   for (const auto &statement : type.body)
     if (auto *definition = llvm::dyn_cast<ast::FunctionDefinition>(statement.get());
         definition && definition->name == name) {
@@ -367,8 +368,8 @@ std::optional<Object> FileHost::method(const ast::ClassDefinition &type, llvm::S
   return std::nullopt;
 }
 
-Host::Answer FileHost::call(const Object &callee, llvm::ArrayRef<Object> positional,
-                            llvm::ArrayRef<std::pair<std::string, Object>> keywords) {
+Embedder::Answer FileEmbedder::call(const Object &callee, llvm::ArrayRef<Object> positional,
+                                    llvm::ArrayRef<std::pair<std::string, Object>> keywords) {
   llvm::StringRef name = callee.as<OpaqueReference>().key;
   if (name.consume_front(mathPrefix) && positional.size() == 1 && keywords.empty() && positional[0].isNumber())
     for (const MathFunction &function : mathFunctions)
@@ -382,7 +383,7 @@ Host::Answer FileHost::call(const Object &callee, llvm::ArrayRef<Object> positio
   return {std::nullopt, "what a Python function gives, which only Python could run"};
 }
 
-Object FileHost::evaluate(const ast::Expression &expression) {
+Object FileEmbedder::evaluate(const ast::Expression &expression) {
   static const FrontendOptions options;
   mlir::MLIRContext context;
   context.loadDialect<tile::TileDialect>();
@@ -395,20 +396,20 @@ Object FileHost::evaluate(const ast::Expression &expression) {
 
 } // namespace
 
-std::unique_ptr<Host> makeFileHost(std::shared_ptr<const SourceText> file) {
-  return std::make_unique<FileHost>(std::move(file));
+std::unique_ptr<Embedder> makeFileEmbedder(std::shared_ptr<const SourceText> file) {
+  return std::make_unique<FileEmbedder>(std::move(file));
 }
 
-FunctionSource findFunction(Host &fileHost, llvm::StringRef name) {
-  auto &host = dynamic_cast<FileHost &>(fileHost);
-  if (const ast::FunctionDefinition *definition = host.findDefinition(name))
-    return host.source(*definition);
+FunctionSource findFunction(Embedder &fileEmbedder, llvm::StringRef name) {
+  auto &embedder = dynamic_cast<FileEmbedder &>(fileEmbedder);
+  if (const ast::FunctionDefinition *definition = embedder.findDefinition(name))
+    return embedder.source(*definition);
   Diagnostic diagnostic;
   diagnostic.kind = Diagnostic::Kind::Name;
-  diagnostic.location.source = host.file().source;
+  diagnostic.location.source = embedder.file().source;
   diagnostic.message = "there is no function `" + name.str() + "`";
   std::string known;
-  for (const auto &statement : host.file().body)
+  for (const auto &statement : embedder.file().body)
     if (auto *definition = llvm::dyn_cast<ast::FunctionDefinition>(statement.get()))
       known += (known.empty() ? "" : ", ") + definition->name;
   diagnostic.hint = known.empty() ? "the file defines no functions" : "the file defines " + known;

@@ -1,4 +1,4 @@
-#include "runtime/cache/HostRecord.h"
+#include "runtime/cache/EmbedderRecord.h"
 #include "runtime/cache/Fingerprint.h"
 
 namespace nacre {
@@ -13,7 +13,7 @@ bool isTransient(const Object &object) {
   return object.isTuple() && llvm::any_of(object.tuple().items, isTransient);
 }
 
-static void addConstants(HostObjects &objects, llvm::ArrayRef<ArgumentSpec> arguments) {
+static void addConstants(EmbedderObjects &objects, llvm::ArrayRef<ArgumentSpec> arguments) {
   for (const ArgumentSpec &argument : arguments) {
     if (argument.isConstant)
       objects.add(argument.constant);
@@ -21,13 +21,14 @@ static void addConstants(HostObjects &objects, llvm::ArrayRef<ArgumentSpec> argu
   }
 }
 
-RecordingHost::RecordingHost(const FunctionSource &kernel, llvm::ArrayRef<ArgumentSpec> arguments, Host &inner)
+RecordingEmbedder::RecordingEmbedder(const FunctionSource &kernel, llvm::ArrayRef<ArgumentSpec> arguments,
+                                     Embedder &inner)
     : inner(&inner), kernel(std::make_shared<FunctionSource>(kernel)) {
   objects.add(Object(JitReference{kernel.key, this->kernel}));
   addConstants(objects, arguments);
 }
 
-template <typename Ask> Host::Answer RecordingHost::once(const std::string &question, Ask ask) {
+template <typename Ask> Embedder::Answer RecordingEmbedder::once(const std::string &question, Ask ask) {
   if (auto found = answers.find(question); found != answers.end())
     return found->second;
   if (!inner)
@@ -42,22 +43,22 @@ template <typename Ask> Host::Answer RecordingHost::once(const std::string &ques
   return answer;
 }
 
-Host::Answer RecordingHost::global(const FunctionSource &function, llvm::StringRef name) {
+Embedder::Answer RecordingEmbedder::global(const FunctionSource &function, llvm::StringRef name) {
   std::string question(1, static_cast<char>(Kind::Global));
   encode(question, Object(JitReference{function.key, nullptr}));
   encode(question, name);
   return once(question, [&] { return inner->global(function, name); });
 }
 
-Host::Answer RecordingHost::attribute(const Object &object, llvm::StringRef name) {
+Embedder::Answer RecordingEmbedder::attribute(const Object &object, llvm::StringRef name) {
   std::string question(1, static_cast<char>(Kind::Attribute));
   encode(question, object);
   encode(question, name);
   return once(question, [&] { return inner->attribute(object, name); });
 }
 
-Host::Answer RecordingHost::call(const Object &callee, llvm::ArrayRef<Object> positional,
-                                 llvm::ArrayRef<std::pair<std::string, Object>> keywords) {
+Embedder::Answer RecordingEmbedder::call(const Object &callee, llvm::ArrayRef<Object> positional,
+                                         llvm::ArrayRef<std::pair<std::string, Object>> keywords) {
   std::string question(1, static_cast<char>(Kind::Call));
   try {
     encode(question, callee);
@@ -77,13 +78,13 @@ Host::Answer RecordingHost::call(const Object &callee, llvm::ArrayRef<Object> po
   return once(question, [&] { return inner->call(callee, positional, keywords); });
 }
 
-Host::Answer RecordingHost::library(llvm::StringRef path) {
+Embedder::Answer RecordingEmbedder::library(llvm::StringRef path) {
   std::string question(1, static_cast<char>(Kind::Library));
   encode(question, path);
   return once(question, [&] { return inner->library(path); });
 }
 
-Host::Answer RecordingHost::ask(const std::string &question) {
+Embedder::Answer RecordingEmbedder::ask(const std::string &question) {
   Decoder decoder(question, objects);
   switch (static_cast<Kind>(decoder.byte())) {
   case Kind::Global: {
@@ -114,7 +115,7 @@ Host::Answer RecordingHost::ask(const std::string &question) {
   throw NotEncodable();
 }
 
-bool RecordingHost::replay(const Questions &earlier) {
+bool RecordingEmbedder::replay(const Questions &earlier) {
   try {
     for (const std::string &question : earlier)
       if (!ask(question).problem.empty())
@@ -125,7 +126,7 @@ bool RecordingHost::replay(const Questions &earlier) {
   return true;
 }
 
-std::string RecordingHost::digestOfAnswers() const {
+std::string RecordingEmbedder::digestOfAnswers() const {
   Fingerprint fingerprint;
   for (const std::string &question : questions) {
     const Answer &answer = answers.at(question);

@@ -1,4 +1,4 @@
-#include "python/core/launching/HostAnswers.h"
+#include "python/core/launching/EmbedderAnswers.h"
 
 namespace nacre::python {
 
@@ -18,7 +18,7 @@ bool isSame(PyObject *first, PyObject *second) {
 
 } // namespace
 
-void HostAnswers::add(Answer answer) {
+void EmbedderAnswers::add(Answer answer) {
   for (const Answer &known : answers)
     if (known.kind == answer.kind && known.owner.get() == answer.owner.get() &&
         known.value.get() == answer.value.get() && isSame(known.name.get(), answer.name.get()) &&
@@ -27,15 +27,15 @@ void HostAnswers::add(Answer answer) {
   answers.push_back(std::move(answer));
 }
 
-void HostAnswers::addGlobal(Handle dictionary, Handle name, Handle value) {
+void EmbedderAnswers::addGlobal(Handle dictionary, Handle name, Handle value) {
   add({Kind::Global, std::move(dictionary), std::move(name), std::move(value)});
 }
 
-void HostAnswers::addAttribute(Handle object, Handle name, Handle value) {
+void EmbedderAnswers::addAttribute(Handle object, Handle name, Handle value) {
   add({Kind::Attribute, std::move(object), std::move(name), std::move(value)});
 }
 
-void HostAnswers::addCall(Handle callee, Handle arguments, Handle keywords, Handle result) {
+void EmbedderAnswers::addCall(Handle callee, Handle arguments, Handle keywords, Handle result) {
   Handle inputsOf = attribute(importModule("nacre.runtime.dependencies").get(), "inputs_of");
   Handle inputs = call(inputsOf.get(), callee.get(), arguments.get(), keywords.get());
   if (inputs.get() == Py_None) {
@@ -51,7 +51,7 @@ void HostAnswers::addCall(Handle callee, Handle arguments, Handle keywords, Hand
   }
 }
 
-bool HostAnswers::Answer::holds() const {
+bool EmbedderAnswers::Answer::holds() const {
   if (kind == Kind::Global)
     return PyDict_GetItemWithError(owner.get(), name.get()) == value.get();
   Handle now = Handle::steal(kind == Kind::Attribute ? PyObject_GetAttr(owner.get(), name.get())
@@ -61,14 +61,14 @@ bool HostAnswers::Answer::holds() const {
   return now && value ? isSame(now.get(), value.get()) : !now && !value;
 }
 
-bool HostAnswers::hold() const {
+bool EmbedderAnswers::hold() const {
   for (const Answer &answer : answers)
     if (!answer.holds())
       return false;
   return true;
 }
 
-int HostAnswers::visit(visitproc visit, void *arg) const {
+int EmbedderAnswers::visit(visitproc visit, void *arg) const {
   for (const Answer &answer : answers) {
     Py_VISIT(answer.owner.get());
     Py_VISIT(answer.name.get());

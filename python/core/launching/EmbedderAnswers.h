@@ -7,7 +7,7 @@
 
 namespace nacre::python {
 
-class HostAnswers {
+class EmbedderAnswers {
 public:
   // A null value: there was no such name.
   void addGlobal(Handle dictionary, Handle name, Handle value);
