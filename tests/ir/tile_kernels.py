@@ -23,6 +23,8 @@ def argument_name(type):
 class Kernel:
     """Tile IR under construction: loads its inputs, stores its outputs; every tile has the shape given."""
 
+    options = ()  # more of nacre-opt's
+
     def __init__(self, shape):
         self.shape = shape
         self.count = int(np.prod(shape))
@@ -72,7 +74,7 @@ class Kernel:
     def run(self, engine, file):
         """The arrays the kernel leaves, as lists of texts."""
         file.write_text(self.text())
-        command = [NACRE_OPT, file, "--run=k", f"--engine={engine}", "--args=" + ",".join(self.arguments)]
+        command = [NACRE_OPT, file, "--run=k", f"--engine={engine}", "--args=" + ",".join(self.arguments), *self.options]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, f"{engine}: {done.stderr[:1000]}"
         parts = re.split(r"argument \d+: .*\n", done.stdout)[1:]

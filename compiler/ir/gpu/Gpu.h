@@ -21,6 +21,7 @@ inline constexpr llvm::StringLiteral scratchAttribute = "gpu.scratch";
 inline constexpr llvm::StringLiteral offsetAttribute = "gpu.offset";
 inline constexpr llvm::StringLiteral orderedAttribute = "gpu.ordered";
 inline constexpr llvm::StringLiteral sharedAttribute = "gpu.shared";
+inline constexpr llvm::StringLiteral planAttribute = "gpu.plan";
 
 // Of an element in memory: i1 takes a byte, a pointer eight.
 int64_t elementBytes(mlir::Type element);

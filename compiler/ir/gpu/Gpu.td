@@ -26,6 +26,7 @@ def Gpu_Dialect : Dialect {
     | `gpu.offset` | the same | where in shared memory they lie |
     | `gpu.ordered` | the same | threads need not meet before it: nobody reads these bytes any more |
     | `gpu.shared` | the module | bytes of shared memory of a block |
+    | `gpu.plan` | a `tile.dot` | how matrix instructions make it (`#gpu.dot_plan`) |
 
     A tile in shared memory is a value of type `!gpu.shared`: `allocate` makes it, `slot` and `permute` look at it in
     another way, `write` and `read` move it from and to registers, and `dot` may take operands from it. `place-shared`
@@ -46,6 +47,19 @@ def Gpu_Layout : AttrDef<Gpu_Dialect, "Layout"> {
   }];
   let parameters = (ins AttrParameter<"::nacre::LinearLayout", "the map", "const ::nacre::LinearLayout &">:$value);
   let hasCustomAssemblyFormat = 1;
+}
+
+def Gpu_DotPlan : AttrDef<Gpu_Dialect, "DotPlan"> {
+  let mnemonic = "dot_plan";
+  let summary = "which matrix instruction makes a product, and where its operands are";
+  let description = [{
+    The layouts of the result and of operands in registers; an operand without one lies in shared memory, in rows along k
+    where `along_k` says so.
+  }];
+  let parameters = (ins StringRefParameter<"the machine's name of it">:$instruction, "::nacre::gpu::LayoutAttr":$result,
+                        OptionalParameter<"::nacre::gpu::LayoutAttr">:$a, OptionalParameter<"::nacre::gpu::LayoutAttr">:$b,
+                        DefaultValuedParameter<"bool", "false">:$along_k);
+  let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Gpu_Shared : TypeDef<Gpu_Dialect, "Shared"> {

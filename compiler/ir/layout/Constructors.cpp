@@ -169,4 +169,15 @@ LinearLayout sharedSwizzled(llvm::ArrayRef<unsigned> axisBits, llvm::ArrayRef<un
   return std::move(dealer.layout);
 }
 
+std::optional<SwizzledRows> matchSwizzledRows(const LinearLayout &shared, unsigned elementBits) {
+  if (shared.rank() != 2)
+    return std::nullopt;
+  for (unsigned fastest : {0u, 1u})
+    for (unsigned spanBits : {7u, 6u, 5u})
+      if (shared.axisBits(fastest) + elementBits >= spanBits &&
+          sharedSwizzled(shared.axisBits(), {fastest, 1 - fastest}, spanBits, elementBits) == shared)
+        return SwizzledRows{fastest, spanBits};
+  return std::nullopt;
+}
+
 } // namespace nacre

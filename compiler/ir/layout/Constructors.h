@@ -47,4 +47,11 @@ LinearLayout sharedInOrder(llvm::ArrayRef<unsigned> axisBits, llvm::ArrayRef<uns
 LinearLayout sharedSwizzled(llvm::ArrayRef<unsigned> axisBits, llvm::ArrayRef<unsigned> order, unsigned spanBits,
                             unsigned elementBits);
 
+// What sharedSwizzled was made with, of a tile of two axes; none of other layouts.
+struct SwizzledRows {
+  unsigned fastest; // the axis that rows lie along
+  unsigned spanBits;
+};
+std::optional<SwizzledRows> matchSwizzledRows(const LinearLayout &shared, unsigned elementBits);
+
 } // namespace nacre

@@ -4,6 +4,7 @@
 #include "compiler/passes/gpu/PlaceShared.h"
 #include "compiler/analysis/PointerRoots.h"
 #include "compiler/ir/gpu/ShapeLayouts.h"
+#include "compiler/ir/layout/SharedAccess.h"
 #include "compiler/passes/gpu/LayoutSolver.h"
 
 using namespace mlir;
@@ -28,6 +29,8 @@ private:
   Value clone(Value value, const LinearLayout &layout);
   void convertResult(Value result, const LinearLayout &given, const LinearLayout &wanted);
   void commitOperation(Operation *op);
+  void commitDot(tile::DotOp op, DotPlanAttr plan);
+  Value inSharedMemory(Value value, unsigned kAxis, bool alongK);
   void commitCarried(Operation *op);
   void setOperand(OpOperand &operand, const LinearLayout &layout) { operand.set(inLayout(operand.get(), layout)); }
 
@@ -36,6 +39,7 @@ private:
   AxisAnalysis &analysis;
   SmallVector<Operation *> operations, clonedOperations;
   DenseMap<std::pair<Value, Attribute>, Value> copies; // of cloned tiles, and converts of others
+  DenseMap<std::pair<Value, unsigned>, Value> sharedCopies; // by the axis of their rows
 };
 
 } // namespace
@@ -154,6 +158,45 @@ void Commit::commitOperation(Operation *op) {
   }
 }
 
+// The tile in shared memory, in rows along k, or along the axis of which a thread has most neighbours; written where it is
+// made, so that what does not change in a loop is written before it.
+Value Commit::inSharedMemory(Value value, unsigned kAxis, bool alongK) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (solver.isCloned(value))
+    value = inLayout(value, defaultLayout(type, solver.block));
+  const LinearLayout &layout = gpu::layoutOf(value);
+  unsigned other = 1 - kAxis, elementBits = llvm::Log2_64(elementBytes(type.getElementType()));
+  bool hasRows = layout.axisBits(other) + elementBits >= 5; // of 32 bytes at least
+  unsigned fastest = !alongK && hasRows && layout.contiguity(other) > layout.contiguity(kAxis) ? other : kAxis;
+  Value &copy = sharedCopies[{value, fastest}];
+  if (copy)
+    return copy;
+  MLIRContext *context = kernel.getContext();
+  LinearLayout shared = sharedInRows(layout.axisBits(), {fastest, 1 - fastest}, elementBits);
+  OpBuilder builder(context);
+  builder.setInsertionPointAfterValue(value);
+  auto sharedType = SharedType::get(context, type.getShape(), type.getElementType(), LayoutAttr::get(context, shared), 1);
+  copy = AllocateOp::create(builder, value.getLoc(), sharedType);
+  WriteOp::create(builder, value.getLoc(), value, copy);
+  return copy;
+}
+
+void Commit::commitDot(tile::DotOp op, DotPlanAttr plan) {
+  const LinearLayout &group = solver.layoutOf(op.getResult());
+  auto operand = [&](Value tile, LayoutAttr layout, unsigned kAxis) {
+    return layout ? inLayout(tile, layout.getValue()) : inSharedMemory(tile, kAxis, plan.getAlongK());
+  };
+  Value a = operand(op.getA(), plan.getA(), 1), b = operand(op.getB(), plan.getB(), 0);
+  Value sum = inLayout(op.getAccumulator(), plan.getResult().getValue());
+  OpBuilder builder(op);
+  Value result = DotOp::create(builder, op.getLoc(), sum.getType(), builder.getStringAttr(plan.getInstruction()),
+                               /*async=*/UnitAttr(), a, b, sum, op.getMaxImpreciseAccAttr());
+  if (group != plan.getResult().getValue())
+    result = ConvertOp::create(builder, op.getLoc(), withLayout(result.getType(), group), result);
+  op.replaceAllUsesWith(result);
+  op.erase();
+}
+
 void Commit::run() {
   collectOperations();
   describeAccesses();
@@ -187,6 +230,8 @@ void Commit::run() {
       for (OpOperand &operand : op->getOpOperands().drop_front())
         if (Value target = arguments[operand.getOperandNumber() - 1]; isTile(target))
           setOperand(operand, gpu::layoutOf(target));
+    } else if (auto plan = op->getAttrOfType<DotPlanAttr>(planAttribute)) {
+      commitDot(cast<tile::DotOp>(op), plan);
     } else {
       commitOperation(op);
     }

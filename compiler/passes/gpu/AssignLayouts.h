@@ -3,9 +3,10 @@
 //   %x = tile.load %p : tensor<1024x!tile.ptr<f32>> -> tensor<1024xf32>
 //     ==>  %x = tile.load %p {gpu.vector = array<i32: 0, 4>} : tensor<1024x!tile.ptr<f32>, #layout> -> tensor<1024xf32, #layout>
 //
-// Needs: tile IR with calls inlined, descriptors and scaled products expanded; the launch options on the module. Gives:
+// Needs: tile IR with calls inlined, descriptors and scaled products expanded, products planned (choose-dots); the launch
+// options on the module. Gives:
 // the encoding of every tile is a #gpu.layout and every operation's layouts are legal (verifyLayouts); changes of layout
-// are gpu.convert; accesses say how many neighbours they take at once; where an element is read or written by one
+// are gpu.convert; planned products are gpu.dot, their operands converted or in shared memory; accesses say how many neighbours they take at once; where an element is read or written by one
 // thread after another has written or read it, a tile.barrier stands between. Solved in a side table (LayoutSolver.h)
 // and committed once. What is computed again for a user never reads memory.
 #pragma once

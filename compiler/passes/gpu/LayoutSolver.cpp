@@ -170,6 +170,8 @@ double LayoutSolver::cost(const Group &group, const LinearLayout &layout) {
   double sum = layout.count(Place::Register) * layout.count(Place::Warp) * 0.01; // copies cost a little
   for (const auto &[access, times] : group.accesses)
     sum += times * accessCost(access, layout);
+  for (const auto &[wanted, times] : group.products) // the accumulator there, the result back
+    sum += 2 * times * convertCost(wanted, layout);
   for (const auto &[op, times] : group.reductions)
     sum += times * reduceCost(layout, cast<tile::ReduceOp>(op).getAxis());
   for (const Relation &relation : group.relations) {
@@ -218,6 +220,9 @@ void LayoutSolver::choose(Group &group) {
     for (LinearLayout &layout : candidatesFor(access, block))
       if (!llvm::is_contained(candidates, layout))
         candidates.push_back(std::move(layout));
+  for (const auto &[layout, times] : group.products)
+    if (!llvm::is_contained(candidates, layout))
+      candidates.push_back(layout);
   llvm::erase_if(candidates, [&](const LinearLayout &layout) { return !holdsPacks(layout, group.pack); });
   if (candidates.empty())
     candidates.push_back(defaultLayout(group.type, block, group.pack));
@@ -256,6 +261,10 @@ void LayoutSolver::solve() {
     if (std::optional<AccessDescription> access = describeAccess(op, analysis)) {
       group.weight += times * access->type.getNumElements() * access->elementBytes;
       group.accesses.emplace_back(std::move(*access), times);
+    } else if (auto plan = op->getAttrOfType<DotPlanAttr>(planAttribute)) {
+      int64_t depth = cast<RankedTensorType>(op->getOperand(0).getType()).getShape().back();
+      group.weight += times * group.type.getNumElements() * depth;
+      group.products.emplace_back(plan.getResult().getValue(), times);
     } else if (isa<tile::ReduceOp>(op)) {
       group.reductions.emplace_back(op, times);
     } else if (auto map = dyn_cast<tile::MapOp>(op)) {
@@ -269,7 +278,7 @@ void LayoutSolver::solve() {
     return std::pair(-groups[left].weight, left) < std::pair(-groups[right].weight, right);
   });
   for (unsigned root : roots)
-    if (!groups[root].accesses.empty() || groups[root].pack > 1)
+    if (!groups[root].accesses.empty() || !groups[root].products.empty() || groups[root].pack > 1)
       choose(groups[root]);
   // The rest, as their neighbours are decided.
   SmallVector<unsigned> open;

@@ -8,7 +8,7 @@
 // and accesses join. Between groups stand operations that turn one layout into another: shapes and reductions
 // (relations). Groups are taken by weight, the heaviest first; each takes the layout of least cost among what its
 // accesses ask for and what its relations to groups already decided give. Then what is left takes what its relations
-// give, else a default. At last an access that its group's layout suits badly may leave the group, its value converted.
+// give, else a default. A product with a plan (choose-dots) asks for the layout of its result as an access does. At last an access that its group's layout suits badly may leave the group, its value converted.
 #pragma once
 
 #include "compiler/passes/gpu/CandidateLayouts.h"
@@ -42,6 +42,7 @@ private:
     llvm::SmallVector<std::pair<AccessDescription, double>> accesses; // with how often they run
     llvm::SmallVector<Relation> relations;
     llvm::SmallVector<std::pair<mlir::Operation *, double>> reductions;
+    llvm::SmallVector<std::pair<LinearLayout, double>> products; // the layouts that their plans want
     int64_t pack = 1;
     double weight = 0;
     std::optional<LinearLayout> layout;

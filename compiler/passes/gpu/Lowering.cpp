@@ -383,6 +383,8 @@ LogicalResult Lowering::lower(Operation *op) {
       })
       .Case([&](WriteOp op) { return lowerWrite(op); })
       .Case([&](ReadOp op) { return lowerRead(op); })
+      .Case([&](DotOp op) { return lowerMatrixDot(op); })
+      .Case([&](WaitDotsOp op) { return lowerWaitDots(op); })
       .Case<FenceOp>([&](auto) {
         machine.fence(b);
         return success();

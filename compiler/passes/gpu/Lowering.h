@@ -6,7 +6,7 @@
 //
 // The files: Lowering.cpp (the walk, places of elements), LowerElementwise.cpp, LowerControl.cpp, LowerMemory.cpp,
 // LowerAtomics.cpp, LowerShapes.cpp, LowerConvert.cpp, LowerReduce.cpp, LowerScan.cpp, LowerGather.cpp (histograms too),
-// DistanceGather.cpp, LowerShared.cpp (what else goes through shared memory), LowerSharedTiles.cpp (gpu.allocate and so on), LowerDebugging.cpp, LowerInlineCode.cpp;
+// DistanceGather.cpp, LowerShared.cpp (what else goes through shared memory), LowerSharedTiles.cpp (gpu.allocate and so on), LowerDot.cpp (gpu.dot), LowerDebugging.cpp, LowerInlineCode.cpp;
 // Exchange.cpp is what those share that move data between threads. A file adds its operations to the switch in
 // Lowering::lower.
 #pragma once
@@ -122,6 +122,8 @@ private:
   mlir::LogicalResult lowerThroughMemory(mlir::Operation *op); // reshape, concatenate that move values
   mlir::LogicalResult lowerWrite(WriteOp op);
   mlir::LogicalResult lowerRead(ReadOp op);
+  mlir::LogicalResult lowerMatrixDot(DotOp op);
+  mlir::LogicalResult lowerWaitDots(WaitDotsOp op);
   mlir::LogicalResult lowerExtract(tile::ExtractOp op);
   mlir::LogicalResult lowerScalarSplit(tile::SplitOp op);
   mlir::LogicalResult lowerDot(tile::DotOp op);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "compiler/ir/tile/Tile.h"
+#include "compiler/passes/gpu/MatrixInstruction.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace nacre::gpu {
@@ -28,6 +29,16 @@ struct AtomicAccess {
   tile::MemoryOrder order = tile::MemoryOrder::Relaxed;
   tile::MemoryScope scope = tile::MemoryScope::GPU;
   bool wantsResult = true;
+};
+
+// An operand of asynchronous matrix instructions: words in registers, of one instruction after the other along k, or a
+// place in a tile in shared memory.
+struct MatrixOperand {
+  llvm::SmallVector<mlir::Value> words;
+  mlir::Value start;                     // an address
+  llvm::SmallVector<uint32_t> offsets;   // from there, in bytes, of each instruction along k
+  unsigned rowBytes = 0, panelBytes = 0; // of a row; from rows to those that continue them
+  bool isTransposed = false;             // rows lie along m or n, not along k
 };
 
 class Machine {
@@ -77,6 +88,25 @@ public:
                              mlir::Value predicate, const AtomicAccess &access) const = 0;
   virtual mlir::Value compareAndSwap(Builder &b, mlir::Value address, mlir::Value expected, mlir::Value desired,
                                      mlir::Value predicate, const AtomicAccess &access) const = 0;
+
+  // --- Products. Words hold neighbours along k; sums are of the instruction's sumType.
+  virtual llvm::ArrayRef<MatrixInstruction> matrixInstructions() const { return {}; }
+  const MatrixInstruction *matrixInstruction(llvm::StringRef name) const {
+    llvm::ArrayRef<MatrixInstruction> rows = matrixInstructions();
+    const auto *found = llvm::find_if(rows, [&](const MatrixInstruction &row) { return row.name == name; });
+    return found == rows.end() ? nullptr : found;
+  }
+  // sums + left x right of one instruction that is not asynchronous.
+  virtual llvm::SmallVector<mlir::Value> multiply(Builder &b, const MatrixInstruction &row,
+                                                  llvm::ArrayRef<mlir::Value> left, llvm::ArrayRef<mlir::Value> right,
+                                                  llvm::ArrayRef<mlir::Value> sums) const = 0;
+  // Asynchronous ones: start any number (each so many instructions along k, added to the same sums), commit: one
+  // group. The sums may be looked at when all but the last `pending` groups have been waited for, theirs not among them.
+  virtual llvm::SmallVector<mlir::Value> startProducts(Builder &b, const MatrixInstruction &row,
+                                                       const MatrixOperand &left, const MatrixOperand &right,
+                                                       int64_t steps, llvm::ArrayRef<mlir::Value> sums) const = 0;
+  virtual void commitProducts(Builder &b, const MatrixInstruction &row) const = 0;
+  virtual void waitForProducts(Builder &b, unsigned pending, llvm::MutableArrayRef<mlir::Value> sums) const = 0;
 
   // --- Numbers. Null where the machine has no instruction: the general way is taken.
   // From and to are the language's float types; the value and the result are in their forms in registers.

@@ -8,8 +8,8 @@ using namespace nacre::cuda;
 llvm::ArrayRef<Architecture> nacre::cuda::architectures() {
   static constexpr int64_t kilobyte = 1024;
   static constexpr Architecture rows[] = {
-      {75, "sm_75", 84, 64 * kilobyte},   {80, "sm_80", 84, 163 * kilobyte},  {86, "sm_86", 84, 99 * kilobyte},
-      {89, "sm_89", 84, 99 * kilobyte},   {90, "sm_90a", 86, 227 * kilobyte}, {100, "sm_100", 86, 227 * kilobyte},
+      {75, "sm_75", 84, 64 * kilobyte},   {80, "sm_80", 84, 163 * kilobyte},        {86, "sm_86", 84, 99 * kilobyte},
+      {89, "sm_89", 84, 99 * kilobyte},   {90, "sm_90a", 86, 227 * kilobyte, true}, {100, "sm_100", 86, 227 * kilobyte},
       {120, "sm_120", 87, 99 * kilobyte},
   };
   return rows;

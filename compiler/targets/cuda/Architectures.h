@@ -9,10 +9,11 @@
 namespace nacre::cuda {
 
 struct Architecture {
-  int capability;      // 90: compute capability 9.0
-  const char *name;    // as LLVM and ptxas name it: "sm_90a"
-  int ptxVersion;      // that its code is written in: 86 is PTX 8.6
-  int64_t sharedBytes; // that one block may have
+  int capability;                    // 90: compute capability 9.0
+  const char *name;                  // as LLVM and ptxas name it: "sm_90a"
+  int ptxVersion;                    // that its code is written in: 86 is PTX 8.6
+  int64_t sharedBytes;               // that one block may have
+  bool hasWarpgroupProducts = false; // of its own generation only
 
   bool has(int minimum) const { return capability >= minimum; }
 };

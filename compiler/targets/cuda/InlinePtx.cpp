@@ -10,6 +10,10 @@ using namespace nacre::cuda;
 static const char *constraintOf(Type type) {
   if (auto pointer = dyn_cast<LLVM::LLVMPointerType>(type))
     return pointer.getAddressSpace() == 3 ? "r" : "l";
+  if (type.isF32())
+    return "f";
+  if (type.isF64())
+    return "d";
   switch (type.getIntOrFloatBitWidth()) {
   case 1:
     return "b";
@@ -41,19 +45,26 @@ std::string InlinePtx::result(Value value) {
   return result(value.getType());
 }
 
+// They stand first among the operands.
+void InlinePtx::addInitialValues() {
+  if (!values.empty())
+    return;
+  for (auto &[index, first] : initial) {
+    inputs += "," + std::to_string(index);
+    values.push_back(carried(b, first));
+    next();
+  }
+}
+
 std::string InlinePtx::operand(Value value) {
-  if (values.empty()) // the initial values of results stand first among the operands
-    for (auto &[index, first] : initial) {
-      inputs += "," + std::to_string(index);
-      values.push_back(carried(b, first));
-      next();
-    }
+  addInitialValues();
   inputs += "," + std::string(constraintOf(value.getType()));
   values.push_back(carried(b, value));
   return next();
 }
 
 llvm::SmallVector<Value> InlinePtx::emit(const std::string &text, bool hasEffects) {
+  addInitialValues();
   SmallVector<Type> carriers = llvm::map_to_vector(types, carrierOf);
   Type resultType;
   if (carriers.size() == 1)

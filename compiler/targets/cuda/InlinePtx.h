@@ -15,11 +15,11 @@ class InlinePtx {
 public:
   explicit InlinePtx(gpu::Builder &b) : b(b) {}
 
-  // A register that the text writes, of an integer type of 8 to 64 bits.
+  // A register that the text writes, of an integer type of 8 to 64 bits, or f32 or f64.
   std::string result(mlir::Type type);
   // The same, that holds `value` before.
   std::string result(mlir::Value value);
-  // An operand: an integer (an i1 is a predicate), or a pointer.
+  // An operand: an integer (an i1 is a predicate), f32, f64, or a pointer.
   std::string operand(mlir::Value value);
   // "@$5 ", or nothing where there is no predicate.
   std::string guard(mlir::Value predicate) { return predicate ? "@" + operand(predicate) + " " : ""; }
@@ -28,6 +28,7 @@ public:
   llvm::SmallVector<mlir::Value> emit(const std::string &text, bool hasEffects = true);
 
 private:
+  void addInitialValues();
   std::string next() { return "$" + std::to_string(number++); }
 
   gpu::Builder &b;

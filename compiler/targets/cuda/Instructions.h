@@ -9,7 +9,7 @@
 // (ir/gpu/Gpu.td) and the options of the launch (ir/tile/KernelAttributes.h).
 //
 // The files: Instructions.cpp (threads, numbers, telling the host), GlobalAccesses.cpp (loads, stores), Atomics.cpp,
-// Matrices.cpp (matrices in shared memory, matrix products).
+// Matrices.cpp (matrices in shared memory), MatrixInstructions.cpp (matrix products).
 #pragma once
 
 #include "compiler/passes/gpu/Machine.h"
@@ -17,9 +17,12 @@
 
 namespace nacre::cuda {
 
+std::vector<gpu::MatrixInstruction> matrixInstructionsOf(const Architecture &architecture);
+
 class Instructions : public gpu::Machine {
 public:
-  explicit Instructions(const Architecture &architecture) : architecture(architecture) {}
+  explicit Instructions(const Architecture &architecture)
+      : architecture(architecture), matrixRows(matrixInstructionsOf(architecture)) {}
 
   int64_t lanes() const override { return 32; }
   void declareKernel(mlir::LLVM::LLVMFuncOp function, int64_t threads) const override;
@@ -53,6 +56,16 @@ public:
   mlir::Value compareAndSwap(gpu::Builder &b, mlir::Value address, mlir::Value expected, mlir::Value desired,
                              mlir::Value predicate, const gpu::AtomicAccess &access) const override;
 
+  llvm::ArrayRef<gpu::MatrixInstruction> matrixInstructions() const override { return matrixRows; }
+  llvm::SmallVector<mlir::Value> multiply(gpu::Builder &b, const gpu::MatrixInstruction &row,
+                                          llvm::ArrayRef<mlir::Value> left, llvm::ArrayRef<mlir::Value> right,
+                                          llvm::ArrayRef<mlir::Value> sums) const override;
+  llvm::SmallVector<mlir::Value> startProducts(gpu::Builder &b, const gpu::MatrixInstruction &row,
+                                               const gpu::MatrixOperand &left, const gpu::MatrixOperand &right,
+                                               int64_t steps, llvm::ArrayRef<mlir::Value> sums) const override;
+  void commitProducts(gpu::Builder &b, const gpu::MatrixInstruction &row) const override;
+  void waitForProducts(gpu::Builder &b, unsigned pending, llvm::MutableArrayRef<mlir::Value> sums) const override;
+
   mlir::Value convertFloat(gpu::Builder &b, mlir::Value value, mlir::Type from, mlir::Type to,
                            tile::Rounding rounding) const override;
   mlir::Value compute(gpu::Builder &b, mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands) const override;
@@ -63,6 +76,7 @@ public:
 
 private:
   const Architecture &architecture;
+  std::vector<gpu::MatrixInstruction> matrixRows;
 };
 
 } // namespace nacre::cuda

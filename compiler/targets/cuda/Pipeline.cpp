@@ -2,6 +2,8 @@
 #include "compiler/ir/gpu/Gpu.h"
 #include "compiler/language/meaning/Diagnostic.h"
 #include "compiler/passes/gpu/AssignLayouts.h"
+#include "compiler/passes/gpu/ChooseDots.h"
+#include "compiler/passes/gpu/ExpandDots.h"
 #include "compiler/passes/gpu/LowerToLLVM.h"
 #include "compiler/passes/tile/CanonicaliseInnerRegions.h"
 #include "compiler/passes/tile/ExpandDescriptors.h"
@@ -157,6 +159,10 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   std::vector<ExternalUse> externals = externalUses(module);
   code.metadata.makesPointers = module.walk([](tile::IntToPtrOp) { return WalkResult::interrupt(); }).wasInterrupted();
 
+  passRunner.run("choosing dots", [&](OpPassManager &passes) {
+    passes.addNestedPass<func::FuncOp>(gpu::createExpandDots(instructions));
+    passes.addPass(gpu::createChooseDots(instructions));
+  });
   passRunner.run("assigning layouts", [&](OpPassManager &passes) {
     passes.addPass(gpu::createAssignLayouts(instructions.lanes()));
     addSimplification(passes);
@@ -247,10 +253,16 @@ struct ArchitectureOption : PassPipelineOptions<ArchitectureOption> {
 
 void CudaTarget::registerPasses() const {
   gpu::registerGpuPasses();
-  // From gpu IR to LLVM's dialect for architecture=90.
-  PassPipelineRegistration<ArchitectureOption>(
-      "cuda-lower", "Lowers gpu IR to LLVM's dialect with the instructions of an NVIDIA GPU",
-      [](OpPassManager &passes, const ArchitectureOption &option) {
-        gpu::addLowerToLLVM(passes, option.instructions());
-      });
+  // Each with the option architecture=90.
+  PassPipelineRegistration<ArchitectureOption>("cuda-choose-dots", "Chooses matrix instructions of an NVIDIA GPU",
+                                               [](OpPassManager &passes, const ArchitectureOption &option) {
+                                                 passes.addNestedPass<func::FuncOp>(
+                                                     gpu::createExpandDots(option.instructions()));
+                                                 passes.addPass(gpu::createChooseDots(option.instructions()));
+                                               });
+  PassPipelineRegistration<ArchitectureOption>("cuda-lower",
+                                               "Lowers gpu IR to LLVM's dialect with the instructions of an NVIDIA GPU",
+                                               [](OpPassManager &passes, const ArchitectureOption &option) {
+                                                 gpu::addLowerToLLVM(passes, option.instructions());
+                                               });
 }

@@ -1,0 +1,211 @@
+#include "compiler/passes/gpu/ChooseDots.h"
+#include "compiler/ir/gpu/ShapeLayouts.h"
+#include "compiler/ir/layout/Constructors.h"
+#include <bit>
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::gpu;
+
+namespace {
+
+unsigned logarithm(int64_t number) { return llvm::Log2_64_Ceil(static_cast<uint64_t>(number)); }
+
+// ---- Layouts
+
+// The instruction's operand with the batch axis in front where the tile has one.
+LinearLayout withRank(const LinearLayout &fragment, unsigned rank) { return rank == 3 ? fragment.expand(0) : fragment; }
+
+// Only what lies within the tile: a basis beyond it makes copies.
+LinearLayout cutTo(const LinearLayout &padded, ArrayRef<unsigned> axisBits) {
+  LinearLayout result(axisBits);
+  for (Place place : allPlaces)
+    for (uint32_t basis : padded.basesOf(place)) {
+      SmallVector<uint32_t> coordinates = padded.unpack(basis);
+      for (auto [axis, coordinate] : llvm::enumerate(coordinates))
+        coordinate &= (uint32_t(1) << axisBits[axis]) - 1;
+      uint32_t packed = result.pack(coordinates);
+      if (packed || place != Place::Register)
+        result.add(place, packed);
+    }
+  return result;
+}
+
+// An operand's tile: the instruction's layout repeated by the warps along `warpAxes`, then by registers.
+LinearLayout tileLayout(const LinearLayout &fragment, ArrayRef<int64_t> shape, ArrayRef<unsigned> warpAxes,
+                        ArrayRef<unsigned> order) {
+  LinearLayout instruction = withRank(fragment, shape.size());
+  SmallVector<unsigned> bits = LinearLayout::paddedBits(shape), padded = bits;
+  for (unsigned axis = 0; axis < padded.size(); ++axis)
+    padded[axis] = std::max(padded[axis], instruction.axisBits(axis));
+  return cutTo(tileOver(instruction, padded, warpAxes, order), bits);
+}
+
+// ---- What is around a dot
+
+// What a value is made from, element by element; its own shape all the way.
+bool comesFromDot(Value value, unsigned depth = 16) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !depth || !isa<RankedTensorType>(value.getType()))
+    return false;
+  if (isa<tile::DotOp>(op))
+    return true;
+  return isElementwise(op) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) { return comesFromDot(operand, depth - 1); });
+}
+
+// Whether a row of the value is reduced, or becomes a row of the first operand of another product.
+bool keepsRowsTogether(Value value, unsigned depth = 16) {
+  if (!depth)
+    return false;
+  for (Operation *user : value.getUsers()) {
+    if (auto reduce = dyn_cast<tile::ReduceOp>(user)) {
+      if (static_cast<int64_t>(reduce.getAxis()) == cast<RankedTensorType>(value.getType()).getRank() - 1)
+        return true;
+    } else if (auto dot = dyn_cast<tile::DotOp>(user)) {
+      if (dot.getA() == value)
+        return true;
+    } else if (isElementwise(user)) {
+      for (Value result : user->getResults())
+        if (isa<RankedTensorType>(result.getType()) && keepsRowsTogether(result, depth - 1))
+          return true;
+    }
+  }
+  return false;
+}
+
+// ---- The choice
+
+class Chooser {
+public:
+  Chooser(tile::DotOp op, const Machine &machine, const BlockShape &block)
+      : op(op), machine(machine), block(block), type(cast<RankedTensorType>(op.getType())) {
+    unsigned rank = type.getRank();
+    m = type.getShape()[rank - 2], n = type.getShape()[rank - 1];
+    k = cast<RankedTensorType>(op.getA().getType()).getShape()[rank - 1];
+  }
+
+  // Null: plain arithmetic.
+  DotPlanAttr choose() {
+    bool mayRound = op.getPrecision() == tile::DotPrecision::TF32;
+    auto a = matrixElementOf(getElementTypeOrSelf(op.getA().getType()), mayRound);
+    auto b = matrixElementOf(getElementTypeOrSelf(op.getB().getType()), mayRound);
+    if (!a || !b)
+      return {};
+    const MatrixInstruction *best = nullptr;
+    for (const MatrixInstruction &row : machine.matrixInstructions())
+      if (row.a == *a && row.b == *b && row.sumType(op.getContext()) == type.getElementType() && fits(row) &&
+          (!best || isBetter(row, *best)))
+        best = &row;
+    return best ? planFor(*best) : DotPlanAttr();
+  }
+
+private:
+  bool fits(const MatrixInstruction &row) const {
+    if (row.warps == 1)
+      return true;
+    bool isPowerOfTwo = std::has_single_bit(static_cast<uint64_t>(k));
+    return type.getRank() == 2 && block.warps >= row.warps && m >= row.m && isPowerOfTwo && k >= row.k &&
+           logarithm(n) >= logarithm(row.n) && row.n <= columnsOfGroup(row);
+  }
+
+  // Groups of warps take rows first, then columns.
+  int64_t columnsOfGroup(const MatrixInstruction &row) const {
+    int64_t groups = block.warps / row.warps, rows = std::max<int64_t>(1, std::bit_ceil(uint64_t(m)) / row.m);
+    return std::max<int64_t>(1, int64_t(std::bit_ceil(uint64_t(n))) / std::max<int64_t>(1, groups / rows));
+  }
+
+  bool isBetter(const MatrixInstruction &row, const MatrixInstruction &than) const {
+    if (row.warps != than.warps)
+      return row.warps > than.warps;
+    if (row.n != than.n)
+      return row.n > than.n;
+    // The deepest that k fills, else the shallowest; the highest.
+    bool isFilled = row.k <= k, wasFilled = than.k <= k;
+    if (isFilled != wasFilled)
+      return isFilled;
+    if (row.k != than.k)
+      return (row.k > than.k) == isFilled;
+    return row.m > than.m;
+  }
+
+  // The axis of each warp bit beyond those that make the instruction together: batches first, then as the header says.
+  SmallVector<unsigned> warpAxesFor(const MatrixInstruction &row) {
+    unsigned rank = type.getRank(), rows = rank - 2, columns = rank - 1;
+    SmallVector<unsigned> bits = LinearLayout::paddedBits(type.getShape()), left = bits;
+    left[rows] -= std::min(left[rows], logarithm(row.m));
+    left[columns] -= std::min(left[columns], logarithm(row.n));
+    bool rowsFirst = row.warps > 1 || keepsRowsTogether(op.getResult());
+    SmallVector<unsigned> axes;
+    unsigned rowBits = logarithm(row.m), columnBits = logarithm(row.n);
+    for (unsigned bit = logarithm(row.warps); bit < logarithm(block.warps); ++bit) {
+      unsigned axis = copyAxis;
+      if (rank == 3 && left[0])
+        axis = 0;
+      else if (left[rows] && (rowsFirst || !left[columns] || left[rows] + rowBits >= left[columns] + columnBits))
+        axis = rows;
+      else if (left[columns])
+        axis = columns;
+      if (axis != copyAxis)
+        --left[axis];
+      axes.push_back(axis);
+    }
+    return axes;
+  }
+
+  DotPlanAttr planFor(const MatrixInstruction &row) {
+    unsigned rank = type.getRank(), rows = rank - 2, columns = rank - 1;
+    SmallVector<unsigned> axes = warpAxesFor(row);
+    auto without = [&](unsigned axis) {
+      return llvm::map_to_vector(axes, [&](unsigned own) { return own == axis ? copyAxis : own; });
+    };
+    // Registers along the last axis, then the one before it, then batches.
+    SmallVector<unsigned> order;
+    for (unsigned axis = rank; axis-- > 0;)
+      order.push_back(axis);
+    MLIRContext *context = op.getContext();
+    auto layout = [&](const LinearLayout &fragment, Value tile, ArrayRef<unsigned> warpAxes) {
+      ArrayRef<int64_t> shape = cast<RankedTensorType>(tile.getType()).getShape();
+      return LayoutAttr::get(context, tileLayout(fragment, shape, warpAxes, order));
+    };
+    LayoutAttr result = layout(row.resultLayout, op.getResult(), axes), a, b;
+    if (row.aInRegisters && (!row.aInShared || comesFromDot(op.getA())))
+      a = layout(row.aLayout, op.getA(), without(columns));
+    if (!row.bInShared)
+      b = layout(row.bLayout, op.getB(), without(rows));
+    return DotPlanAttr::get(context, row.name, result, a, b, !row.takesTransposed);
+  }
+
+  tile::DotOp op;
+  const Machine &machine;
+  const BlockShape &block;
+  RankedTensorType type;
+  int64_t m, n, k;
+};
+
+struct ChooseDots : PassWrapper<ChooseDots, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ChooseDots)
+  explicit ChooseDots(const Machine &machine) : machine(machine) {}
+
+  StringRef getArgument() const override { return "choose-dots"; }
+  StringRef getDescription() const override { return "Chooses the matrix instruction of each product"; }
+  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<GpuDialect>(); }
+
+  void runOnOperation() override {
+    BlockShape block;
+    block.lanes = machine.lanes();
+    block.warps = tile::LaunchOptions::of(getOperation()).numWarps.value_or(block.warps);
+    getOperation().walk([&](tile::DotOp op) {
+      if (DotPlanAttr plan = Chooser(op, machine, block).choose())
+        op->setAttr(planAttribute, plan);
+    });
+  }
+
+  const Machine &machine;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> nacre::gpu::createChooseDots(const Machine &machine) {
+  return std::make_unique<ChooseDots>(machine);
+}

@@ -1,0 +1,231 @@
+// Products by matrix instructions (gpu.dot).
+//
+// A tile is a grid of instructions. Which of them a warp does follows from its result: those whose first element is in
+// its registers. The registers of an instruction's operand are found in the tile's layout by the coordinates that the
+// instruction's own layout gives them; coordinates beyond the tile are those of the copies that are held there, and
+// zero along k.
+#include "compiler/ir/layout/Constructors.h"
+#include "compiler/passes/gpu/Lowering.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::gpu;
+
+namespace {
+
+// An operand in registers: which of the tile's registers are those of an instruction at a place of the grid.
+class RegisterOperand {
+public:
+  RegisterOperand(const LinearLayout &tile, const LinearLayout &instruction)
+      : tile(tile), instruction(instruction), registers(tile.outputBits(), tile.basesOf(Place::Register)),
+        batchAxes(tile.rank() - 2) {}
+
+  // Where an instruction's element is, the thread's share apart, at (batch, row, column) of the grid.
+  SmallVector<uint32_t> coordinates(uint32_t reg, ArrayRef<uint32_t> origin) const {
+    SmallVector<uint32_t> result(origin);
+    uint32_t packed = instruction.apply(Position{.reg = reg});
+    for (unsigned axis = 0; axis < 2; ++axis)
+      result[batchAxes + axis] |= instruction.coordinate(packed, axis);
+    return result;
+  }
+
+  // The tile's register; none: another warp has it.
+  std::optional<uint32_t> find(uint32_t reg, ArrayRef<uint32_t> origin) const {
+    SmallVector<uint32_t> place = coordinates(reg, origin);
+    for (auto [axis, coordinate] : llvm::enumerate(place))
+      coordinate &= tile.extent(axis) - 1;
+    return registers.solve(tile.pack(place));
+  }
+
+  uint32_t count() const { return instruction.count(Place::Register); }
+
+  const LinearLayout &tile, &instruction;
+
+private:
+  BitMatrix registers;
+  unsigned batchAxes;
+};
+
+class MatrixDot {
+public:
+  MatrixDot(Lowering &lowering, DotOp op, const MatrixInstruction &row)
+      : lowering(lowering), b(lowering.b), op(op), row(row), type(cast<RankedTensorType>(op.getType())),
+        result(layoutOf(type), row.resultLayout) {
+    ArrayRef<int64_t> shape = type.getShape();
+    rank = shape.size();
+    auto a = dyn_cast<SharedType>(op.getA().getType());
+    depth = (a ? a.getShape() : cast<RankedTensorType>(op.getA().getType()).getShape()).back();
+    sums.assign(lowering.registers(op.getAccumulator()).begin(), lowering.registers(op.getAccumulator()).end());
+  }
+
+  SmallVector<Value> run() {
+    forEachPlace([&](ArrayRef<uint32_t> origin) {
+      SmallVector<uint32_t> numbers;
+      for (uint32_t reg = 0; reg < result.count(); ++reg) {
+        std::optional<uint32_t> number = result.find(reg, origin);
+        if (!number)
+          return; // another warp's
+        numbers.push_back(*number);
+      }
+      SmallVector<Value> own = llvm::map_to_vector(numbers, [&](uint32_t number) { return sums[number]; });
+      own = row.isAsync ? asynchronous(origin, own) : oneByOne(origin, own);
+      for (auto [number, value] : llvm::zip_equal(numbers, own))
+        sums[number] = value;
+    });
+    if (row.isAsync) {
+      lowering.machine.commitProducts(b, row);
+      if (!op.getAsync())
+        lowering.machine.waitForProducts(b, 0, sums);
+    }
+    return sums;
+  }
+
+private:
+  // Every instruction of the result, as the place of its first element.
+  void forEachPlace(llvm::function_ref<void(ArrayRef<uint32_t>)> visit) {
+    const LinearLayout &tile = result.tile;
+    uint32_t batches = rank == 3 ? type.getShape()[0] : 1;
+    SmallVector<uint32_t> origin(rank);
+    for (uint32_t batch = 0; batch < batches; ++batch)
+      for (uint32_t i = 0; i < tile.extent(rank - 2); i += row.m)
+        for (uint32_t j = 0; j < tile.extent(rank - 1); j += row.n) {
+          if (rank == 3)
+            origin[0] = batch;
+          origin[rank - 2] = i, origin[rank - 1] = j;
+          visit(origin);
+        }
+  }
+
+  int64_t steps() const { return llvm::divideCeil(std::max<int64_t>(depth, 1), row.k); }
+
+  // Words of an operand in registers: neighbours along k share one.
+  SmallVector<Value> words(const RegisterOperand &operand, Value tile, ArrayRef<uint32_t> origin, unsigned kAxis) {
+    ArrayRef<Value> registers = lowering.registers(tile);
+    Type element = getElementTypeOrSelf(tile.getType());
+    SmallVector<Value> elements;
+    for (uint32_t reg = 0; reg < operand.count(); ++reg) {
+      Value value = registers[*operand.find(reg, origin)];
+      if (depth % row.k != 0)
+        value = zeroBeyond(operand, reg, origin, kAxis, value);
+      elements.push_back(value);
+    }
+    return lowering.packWords(elements, element);
+  }
+
+  // The value, or zero where the thread's element of an instruction lies beyond the depth of the product.
+  Value zeroBeyond(const RegisterOperand &operand, uint32_t reg, ArrayRef<uint32_t> origin, unsigned kAxis,
+                   Value value) {
+    unsigned axis = kAxis - (rank - 2);
+    uint32_t least = operand.coordinates(reg, origin)[kAxis];
+    uint32_t most = least;
+    for (uint32_t basis : operand.instruction.basesOf(Place::Lane))
+      most |= operand.instruction.coordinate(basis, axis);
+    if (most < depth)
+      return value;
+    Value zero = lowering.zero(value.getType());
+    if (least >= depth)
+      return zero;
+    Value place = lowering.coordinate(operand.instruction, reg, axis);
+    if (origin[kAxis])
+      place = LLVM::AddOp::create(b, place, lowering.i32(origin[kAxis]));
+    Value isInside = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult, place, lowering.i32(depth));
+    return LLVM::SelectOp::create(b, isInside, value, zero);
+  }
+
+  SmallVector<uint32_t> originOf(ArrayRef<uint32_t> origin, unsigned axis, uint32_t outer, unsigned kAxis, uint32_t k) {
+    SmallVector<uint32_t> place(origin);
+    place[axis] = outer, place[kAxis] = k;
+    return place;
+  }
+
+  SmallVector<Value> oneByOne(ArrayRef<uint32_t> origin, SmallVector<Value> own) {
+    RegisterOperand left(layoutOf(op.getA()), row.aLayout), right(layoutOf(op.getB()), row.bLayout);
+    for (int64_t step = 0; step < steps(); ++step) {
+      uint32_t k = step * row.k;
+      SmallVector<uint32_t> ofA = originOf(origin, rank - 2, origin[rank - 2], rank - 1, k);
+      SmallVector<uint32_t> ofB = originOf(origin, rank - 1, origin[rank - 1], rank - 2, k);
+      own = lowering.machine.multiply(b, row, words(left, op.getA(), ofA, rank - 1),
+                                      words(right, op.getB(), ofB, rank - 2), own);
+    }
+    return own;
+  }
+
+  SmallVector<Value> asynchronous(ArrayRef<uint32_t> origin, SmallVector<Value> own) {
+    MatrixOperand left, right = inShared(op.getB(), origin[1], /*outerAxis=*/1);
+    if (isa<SharedType>(op.getA().getType())) {
+      left = inShared(op.getA(), origin[0], /*outerAxis=*/0);
+    } else {
+      RegisterOperand operand(layoutOf(op.getA()), row.aLayout);
+      for (int64_t step = 0; step < steps(); ++step) {
+        uint32_t place[] = {origin[0], static_cast<uint32_t>(step * row.k)};
+        llvm::append_range(left.words, words(operand, op.getA(), place, 1));
+      }
+    }
+    return lowering.machine.startProducts(b, row, left, right, steps(), own);
+  }
+
+  // The rows of a tile in shared memory from `outer` on, and on by what the warp's share of the result is.
+  MatrixOperand inShared(Value tile, uint32_t outer, unsigned outerAxis) {
+    auto shared = cast<SharedType>(tile.getType());
+    const LinearLayout &layout = shared.getLayout().getValue();
+    unsigned elementBits = llvm::Log2_64(Lowering::byteSize(shared.getElementType()));
+    std::optional<SwizzledRows> rows = matchSwizzledRows(layout, elementBits);
+    assert(rows && "verifyDots has looked at it");
+    BitMatrix offsetOf = *BitMatrix(layout.outputBits(), layout.basesOf(Place::Offset)).inverse();
+    auto bytesAt = [&](uint32_t outerPlace, uint32_t k) {
+      uint32_t place[2];
+      place[outerAxis] = outerPlace, place[1 - outerAxis] = k;
+      return offsetOf.apply(layout.pack(place)) << elementBits;
+    };
+    LinearLayout ofWarp({20}); // bytes
+    for (Place place : {Place::Lane, Place::Warp})
+      for (auto [bit, basis] : llvm::enumerate(result.tile.basesOf(place))) {
+        bool isOfGroup = place == Place::Lane || bit < llvm::Log2_32(row.warps);
+        uint32_t along = isOfGroup ? 0 : result.tile.coordinate(basis, outerAxis);
+        ofWarp.add(place, along ? bytesAt(along, 0) : 0);
+      }
+    MatrixOperand operand;
+    operand.start = lowering.byteOffset(lowering.scalar(tile), lowering.coordinate(ofWarp, 0, 0));
+    operand.rowBytes = 1u << rows->spanBits;
+    operand.isTransposed = rows->fastest == outerAxis;
+    operand.panelBytes = operand.rowBytes << layout.axisBits(1 - rows->fastest);
+    uint32_t first = bytesAt(outer, 0);
+    for (int64_t step = 0; step < steps(); ++step)
+      operand.offsets.push_back(first + bytesAt(0, step * row.k));
+    return operand;
+  }
+
+  Lowering &lowering;
+  gpu::Builder &b;
+  DotOp op;
+  const MatrixInstruction &row;
+  RankedTensorType type;
+  RegisterOperand result;
+  unsigned rank;
+  int64_t depth;
+  SmallVector<Value> sums;
+};
+
+} // namespace
+
+LogicalResult Lowering::lowerMatrixDot(DotOp op) {
+  const MatrixInstruction *row = machine.matrixInstruction(op.getInstruction());
+  if (!row)
+    return fail(op, "the machine has no matrix instruction '" + op.getInstruction() + "'");
+  define(op, MatrixDot(*this, op, *row).run());
+  return success();
+}
+
+LogicalResult Lowering::lowerWaitDots(WaitDotsOp op) {
+  SmallVector<Value> values;
+  for (Value operand : op.getOperands())
+    llvm::append_range(values, registers(operand));
+  machine.waitForProducts(b, op.getPending(), values);
+  ArrayRef<Value> left = values;
+  for (Value result : op.getResults()) {
+    unsigned count = registerCount(result.getType());
+    define(result, left.take_front(count));
+    left = left.drop_front(count);
+  }
+  return success();
+}
