@@ -86,7 +86,7 @@ void Nest::prefetchNextProgram(tile::LoadOp load, const Lanes &pointer, const Co
     Value start = evaluateElement(load.getPointer(), coordinates, 0);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(positions[0].anchor);
-    Value last = lowering.allocatePersistent(8);
+    Value last = lowering.allocateKept(8);
     Value now = LLVM::PtrToIntOp::create(b, b.getI64Type(), start);
     ahead = b.sub(now, b.load(b.getI64Type(), last, 8));
     b.store(now, last, 8);

@@ -125,13 +125,13 @@ void Lowering::lowerFor(scf::ForOp op) {
     if (failed)
       return;
     handOver(yield.getOperands(), carried, op.getBody());
+    releaseBlock(op.getBody());
     SmallVector<Value> results;
     for (Value value : yield.getOperands())
       if (!isTile(value))
         results.push_back(scalar(value));
     if (!results.empty())
       scf::YieldOp::create(b, results);
-    releaseBlock(op.getBody());
   }
   next = 0;
   for (auto [value, buffer] : llvm::zip(op.getResults(), carried)) {
@@ -158,13 +158,13 @@ void Lowering::lowerIf(scf::IfOp op) {
     if (failed)
       return;
     handOver(block.getTerminator()->getOperands(), targets, &block);
+    releaseBlock(&block);
     SmallVector<Value> results;
     for (Value value : block.getTerminator()->getOperands())
       if (!isTile(value))
         results.push_back(scalar(value));
     if (!types.empty())
       scf::YieldOp::create(b, results);
-    releaseBlock(&block);
   };
   lowerArm(op.getThenRegion(), branch.thenBlock());
   if (hasElse && !failed)
@@ -238,8 +238,8 @@ void Lowering::lowerWhile(scf::WhileOp op) {
     return;
   auto condition = op.getConditionOp();
   handOver(condition.getArgs(), passed, op.getBeforeBody());
-  scf::ConditionOp::create(b, scalar(condition.getCondition()), scalarsOf(condition.getArgs()));
   releaseBlock(op.getBeforeBody());
+  scf::ConditionOp::create(b, scalar(condition.getCondition()), scalarsOf(condition.getArgs()));
 
   b.setInsertionPointToStart(after);
   if (mayWait(op)) {
@@ -252,8 +252,8 @@ void Lowering::lowerWhile(scf::WhileOp op) {
     return;
   ValueRange handed = op.getAfterBody()->getTerminator()->getOperands();
   handOver(handed, carried, op.getAfterBody());
-  scf::YieldOp::create(b, scalarsOf(handed));
   releaseBlock(op.getAfterBody());
+  scf::YieldOp::create(b, scalarsOf(handed));
 
   size_t next = 0;
   for (auto [value, buffer] : llvm::zip(op.getResults(), passed)) {

@@ -63,7 +63,7 @@ Value DotLowering::packA() {
             offset = b.add(offset, b.mul(index[axis], b.index(stride)));
           return offset;
         },
-        shape.k);
+        blocking.getK());
   });
 }
 
@@ -85,7 +85,8 @@ std::optional<DotLowering::OperandA> DotLowering::readInPlace() {
       getElementTypeOrSelf(a.getType()) != operandType || tile::shapeOf(a.getType()).size() != 2)
     return std::nullopt;
   // Along an edge the other axis stands at its first index.
-  Nest both(lowering, {shape.m, shape.k}), alongRows(lowering, {shape.m}), alongK(lowering, {shape.k});
+  Nest both(lowering, {blocking.getM(), blocking.getK()}), alongRows(lowering, {blocking.getM()}),
+      alongK(lowering, {blocking.getK()});
   Coordinates whole = both.identity(2), rowsEdge{0, -1}, kEdge{-1, 0};
   if (!both.growsBy(load.getPointer(), whole, size))
     return std::nullopt;
@@ -95,11 +96,11 @@ std::optional<DotLowering::OperandA> DotLowering::readInPlace() {
     return std::nullopt;
 
   Type pointerElement = getElementTypeOrSelf(load.getPointer().getType());
-  Buffer rows = lowering.allocate(pointerElement, {shape.m}, op->getBlock());
+  Buffer rows = lowering.allocate(pointerElement, {blocking.getM()}, op->getBlock());
   alongRows.emitLoops([&](Nest &inner) { inner.writeBuffer(rows, inner.evaluate(load.getPointer(), rowsEdge), {0}); },
                       {}, lowering.target.vectorBytes / 8);
   if (mask) {
-    Nest maskRows(lowering, {shape.m});
+    Nest maskRows(lowering, {blocking.getM()});
     Value complete =
         arith::AndIOp::create(b, maskRows.holdsThroughout(mask, rowsEdge), alongK.holdsThroughout(mask, kEdge));
     Value cut = arith::XOrIOp::create(b, complete, b.constant(b.getI1Type(), 1));
@@ -108,15 +109,17 @@ std::optional<DotLowering::OperandA> DotLowering::readInPlace() {
     b.setInsertionPointToStart(branch.thenBlock());
     Buffer packed = lowering.allocate(operandType, tile::shapeOf(a.getType()), op->getBlock());
     pack(
-        a, packed.pointer, [&](ArrayRef<Value> index) { return b.add(b.mul(index[0], b.index(shape.k)), index[1]); },
-        shape.k);
-    loop(shape.m,
-         [&](Value row) { b.store(advance(packed.pointer, row, shape.k * size), advance(rows.pointer, row, 8), 8); });
+        a, packed.pointer,
+        [&](ArrayRef<Value> index) { return b.add(b.mul(index[0], b.index(blocking.getK())), index[1]); },
+        blocking.getK());
+    b.loop(blocking.getM(), [&](Value row) {
+      b.store(b.advance(packed.pointer, row, blocking.getK() * size), b.advance(rows.pointer, row, 8), 8);
+    });
   }
   // A loop's next tile is likely as far on as this one is from the last.
   OperandA result{{}, rows.pointer, {}};
   if (op->getParentOfType<scf::ForOp>()) {
-    Value last = lowering.allocatePersistent(8);
+    Value last = lowering.allocateKept(8);
     Value now = LLVM::PtrToIntOp::create(b, b.getI64Type(), b.load(b.pointerType(), rows.pointer, 8));
     result.ahead = b.sub(now, b.load(b.getI64Type(), last, 8));
     b.store(now, last, 8);
@@ -128,22 +131,26 @@ std::optional<DotLowering::OperandA> DotLowering::readInPlace() {
 
 Value DotLowering::packB() {
   Value value = op.getB();
-  Buffer packed = lowering.allocate(operandType, {shape.batch, panelCount(), shape.k, shape.panel}, op->getBlock());
-  int64_t panelShift = llvm::Log2_64(shape.panel);
+  Buffer packed = lowering.allocate(
+      operandType, {blocking.getBatch(), blocking.panelCount(), blocking.getK(), blocking.getPanel()}, op->getBlock());
+  int64_t panelShift = llvm::Log2_64(blocking.getPanel());
   // A pair's two rows lie side by side: the offset of row k counts the pair's row.
   auto place = [&](ArrayRef<Value> index) {
     Value column = index.back(), k = index[index.size() - 2];
-    Value inPanel = arith::AndIOp::create(b, column, b.index(shape.panel - 1));
-    Value offset = b.add(b.mul(k, b.index(shape.panel)), pairs ? b.mul(inPanel, b.index(2)) : inPanel);
+    Value inPanel = arith::AndIOp::create(b, column, b.index(blocking.getPanel() - 1));
+    Value offset =
+        b.add(b.mul(k, b.index(blocking.getPanel())), blocking.isPaired() ? b.mul(inPanel, b.index(2)) : inPanel);
     Value panel = arith::ShRUIOp::create(b, column, b.index(panelShift));
-    offset = b.add(offset, b.mul(panel, b.index(shape.k * shape.panel)));
-    return index.size() == 3 ? b.add(offset, b.mul(index[0], b.index(panelCount() * shape.k * shape.panel))) : offset;
+    offset = b.add(offset, b.mul(panel, b.index(blocking.getK() * blocking.getPanel())));
+    return index.size() == 3
+               ? b.add(offset, b.mul(index[0], b.index(blocking.panelCount() * blocking.getK() * blocking.getPanel())))
+               : offset;
   };
   return packOnce(value, packed, [&](Value target) {
-    if (pairs)
+    if (blocking.isPaired())
       packPairs(value, target, place);
     else
-      pack(value, target, place, shape.panel);
+      pack(value, target, place, blocking.getPanel());
   });
 }
 
@@ -168,7 +175,7 @@ void DotLowering::pack(Value value, Value target, Place place, int64_t run) {
         inner.store(operandType, inner.width > 1 ? Lanes::linear(pointer, b.index(size)) : Lanes::uniform(pointer),
                     lanes, {});
       },
-      value, std::min(shape.lanes, run));
+      value, std::min(blocking.getLanes(), run));
 }
 
 // `turned` runs its lanes along the last axis but one. Columns are taken `square` at a time; those that do not fill a
@@ -177,8 +184,8 @@ void DotLowering::packTurned(Nest &turned, Value value, llvm::function_ref<Value
                              int64_t run) {
   int last = turned.shape.size() - 1;
   int64_t extent = turned.shape[last];
-  int64_t square = std::min(
-      {shape.lanes, run, int64_t(1) << llvm::Log2_64(extent), int64_t(1) << llvm::Log2_64(turned.shape[last - 1])});
+  int64_t square = std::min({blocking.getLanes(), run, int64_t(1) << llvm::Log2_64(extent),
+                             int64_t(1) << llvm::Log2_64(turned.shape[last - 1])});
   auto addressOfLane = [&](Nest &inner, int64_t lane) {
     SmallVector<Value> index(inner.indices);
     index[last - 1] = b.add(index[last - 1], b.index(lane));
@@ -246,7 +253,7 @@ void DotLowering::packPairs(Value value, Value target, Place place) {
             SmallVector<Value> index(inner.indices);
             Value k = index[last - 1], odd = arith::AndIOp::create(b, k, b.index(1));
             index[last - 1] = b.sub(k, odd);
-            b.store(vector, advance(address(index), odd, size), size);
+            b.store(vector, b.advance(address(index), odd, size), size);
             return;
           }
           Value joined = vector::BitCastOp::create(b, b.vectorType(b.getI32Type(), inner.width / 2), vector);
@@ -256,7 +263,7 @@ void DotLowering::packPairs(Value value, Value target, Place place) {
             b.store(b.lane(joined, i), address(index), size);
           }
         },
-        value, shape.lanes);
+        value, blocking.getLanes());
     return;
   }
   nest.movedLevel = last - 1;
@@ -278,7 +285,7 @@ void DotLowering::packPairs(Value value, Value target, Place place) {
         }
         b.store(vector::InterleaveOp::create(b, rows[0], rows[1]), pointer, size);
       },
-      value, shape.lanes);
+      value, blocking.getLanes());
 }
 
 // Turns as many vectors of as many lanes: exchanges, for each bit, the elements whose row and lane differ in that bit.

@@ -145,6 +145,17 @@ Value Emit::offsetBytes(Value pointer, Value bytes) {
   return LLVM::GEPOp::create(*this, result, getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{bytes});
 }
 
+void Emit::loop(int64_t count, llvm::function_ref<void(Value)> body) {
+  if (count == 0)
+    return;
+  if (count == 1)
+    return body(index(0));
+  auto loop = scf::ForOp::create(*this, index(0), index(count), index(1));
+  InsertionGuard guard(*this);
+  setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
 Value Emit::load(Type type, Value pointer, int64_t alignment, bool isVolatile) {
   return LLVM::LoadOp::create(*this, type, pointer, alignment, isVolatile);
 }

@@ -37,6 +37,10 @@ public:
 
   mlir::Type pointerType() { return mlir::LLVM::LLVMPointerType::get(getContext()); }
   mlir::Value offsetBytes(mlir::Value pointer, mlir::Value bytes); // also of vectors of pointers or offsets
+  // The address of element `index` of so many bytes each.
+  mlir::Value advance(mlir::Value pointer, mlir::Value index, int64_t bytes) {
+    return offsetBytes(pointer, mul(index, this->index(bytes)));
+  }
   mlir::Value load(mlir::Type type, mlir::Value pointer, int64_t alignment, bool isVolatile = false);
   void store(mlir::Value value, mlir::Value pointer, int64_t alignment, bool isVolatile = false);
 
@@ -45,6 +49,9 @@ public:
   mlir::Value iota(mlir::Type element, int64_t width); // 0, 1, 2, ...
   mlir::Value lane(mlir::Value vector, int64_t index);
   mlir::Value slice(mlir::Value vector, int64_t offset, int64_t width);
+
+  // Runs `body` for 0 .. count - 1: a loop, unless there is one of them or none.
+  void loop(int64_t count, llvm::function_ref<void(mlir::Value)> body);
 
   // i1 <-> the byte it takes in memory; other types pass through. Scalars and vectors.
   mlir::Value fromMemory(mlir::Value value, mlir::Type element);

@@ -1,5 +1,6 @@
 // See KernelEntry.h.
 #include "compiler/passes/cpu/KernelEntry.h"
+#include "compiler/ir/cpu/Cpu.h"
 #include "compiler/passes/cpu/Emit.h"
 #include "compiler/passes/cpu/KernelABI.h"
 

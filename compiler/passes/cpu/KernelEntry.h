@@ -9,7 +9,7 @@
 //     ==>  func.func @k(%args: !llvm.ptr, %begin: i64, %end: i64, %context: !llvm.ptr) -> i32, with a loop from %begin
 //     to %end
 //
-// Before: what lower-to-loops gives. An argument whose type in the language is not that of its register has it as the
+// Before: what place-scratch leaves. An argument whose type in the language is not that of its register has it as the
 // attribute `cpu.type`. After: no scf.forall.
 #pragma once
 
@@ -17,9 +17,6 @@
 #include <memory>
 
 namespace nacre::cpu {
-
-inline constexpr llvm::StringLiteral loopsAttribute = "cpu.kernel";
-inline constexpr llvm::StringLiteral argumentTypeAttribute = "cpu.type";
 
 std::unique_ptr<mlir::Pass> createKernelEntry(bool convertsHalf);
 void registerKernelEntry();

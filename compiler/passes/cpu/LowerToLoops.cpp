@@ -1,7 +1,10 @@
 // The pass around Lowering. See LowerToLoops.h.
 #include "compiler/passes/cpu/LowerToLoops.h"
+#include "compiler/ir/cpu/Cpu.h"
 #include "compiler/passes/cpu/DeepenDots.h"
 #include "compiler/passes/cpu/KernelEntry.h"
+#include "compiler/passes/cpu/LowerMicroKernels.h"
+#include "compiler/passes/cpu/PlaceScratch.h"
 #include "compiler/passes/cpu/PrintPlan.h"
 #include "compiler/passes/tile/WidenSmallFloats.h"
 
@@ -60,7 +63,7 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
   }
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect,
-                    func::FuncDialect>();
+                    func::FuncDialect, CpuDialect>();
   }
 
   void runOnOperation() override {
@@ -71,7 +74,6 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
     target.bf16Dot = bf16Dot;
     target.bf16Tiles = bf16Tiles;
     target.convertsHalf = convertsHalf;
-    int64_t scratch = 0;
     bool waits = false;
     for (auto kernel : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!kernel->hasAttr(tile::kernelAttribute))
@@ -84,12 +86,10 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
       Lowering lowering(kernel, target);
       if (failed(lowering.run()))
         return signalPassFailure();
-      scratch = std::max(scratch, lowering.scratchBytes());
       waits |= lowering.waits();
     }
     if (waits)
       module->setAttr(waitsAttribute, UnitAttr::get(&getContext()));
-    module->setAttr(scratchAttribute, IntegerAttr::get(IntegerType::get(&getContext(), 64), scratch));
   }
 
   Option<int64_t> vectorBytes{*this, "vector-bytes", llvm::cl::desc("bytes of a vector register"), llvm::cl::init(32)};
@@ -111,5 +111,7 @@ void nacre::cpu::registerCpuPasses() {
   registerDeepenDots();
   registerPrintPlan();
   PassRegistration<LowerToLoops>();
+  registerLowerMicroKernels();
+  registerPlaceScratch();
   registerKernelEntry();
 }

@@ -6,18 +6,14 @@
 //
 // Before: the tile, arith, math and scf dialects, no arithmetic on floats under 32 bits (widen-small-floats). After:
 // arith, math, scf, vector and llvm on scalars and vectors alone, the arguments in registers, and the runtime's
-// KernelContext (KernelABI.h) as the last one; the module attribute `cpu.scratch_bytes` says how much scratch memory a
-// program needs. The passes expand-math and kernel-entry follow.
+// KernelContext (KernelABI.h) as the last one; products as cpu.micro_kernel, scratch memory as cpu.scratch and
+// cpu.release. The passes lower-micro-kernels, place-scratch, expand-math and kernel-entry follow.
 #pragma once
 
 #include "compiler/passes/cpu/Lowering.h"
 #include "mlir/Pass/Pass.h"
 
 namespace nacre::cpu {
-
-inline constexpr llvm::StringLiteral scratchAttribute = "cpu.scratch_bytes";
-// The module attribute that says that a program may wait for another (KernelMetadata::waits).
-inline constexpr llvm::StringLiteral waitsAttribute = "cpu.waits";
 
 std::unique_ptr<mlir::Pass> createLowerToLoops(const VectorTarget &target);
 void registerCpuPasses();

@@ -1,29 +1,14 @@
-// The walk over a kernel: its frame, scalars, groups of tile operations, and the scratch arena. See Lowering.h.
+// The walk over a kernel: its frame, scalars, groups of tile operations, and scratch memory. See Lowering.h.
 #include "compiler/passes/cpu/Lowering.h"
+#include "compiler/ir/cpu/Cpu.h"
 #include "compiler/passes/cpu/KernelABI.h"
-#include "compiler/passes/cpu/KernelEntry.h"
 #include "compiler/passes/cpu/Nest.h"
 
 using namespace mlir;
 using namespace nacre;
 using namespace nacre::cpu;
 
-// ---- The arena
-
-int64_t Arena::allocate(int64_t bytes) {
-  bytes = (bytes + 63) / 64 * 64;
-  int64_t offset = 0;
-  for (auto [start, size] : used) {
-    if (start - offset >= bytes)
-      break;
-    offset = start + size;
-  }
-  used[offset] = bytes;
-  high = std::max(high, offset + bytes);
-  return offset;
-}
-
-void Arena::release(int64_t offset) { used.erase(offset); }
+// ---- Scratch memory
 
 Buffer Lowering::allocate(Type element, ArrayRef<int64_t> shape, Block *owner) {
   int64_t count = 1;
@@ -32,25 +17,20 @@ Buffer Lowering::allocate(Type element, ArrayRef<int64_t> shape, Block *owner) {
     strides[axis] = count;
     count *= shape[axis];
   }
-  int64_t offset = arena.allocate(count * byteSize(element));
+  // It stands in the block that its owner becomes, where it is released too: before the loops that are being emitted.
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(scratchAnchor);
-  Value pointer =
-      LLVM::GEPOp::create(b, b.pointerType(), b.getI8Type(), scratch, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
-  allocations.push_back({owner, offset, pointer});
+  Block *home = lowered.lookup(owner);
+  if (b.getInsertionBlock() != home)
+    b.setInsertionPoint(home->findAncestorOpInBlock(*b.getInsertionBlock()->getParentOp()));
+  Value pointer = ScratchOp::create(b, std::max<int64_t>(1, count * byteSize(element)));
+  allocations.push_back({owner, pointer});
   return {pointer, element, SmallVector<int64_t>(shape), strides};
 }
 
-Value Lowering::allocatePersistent(int64_t bytes) {
+Value Lowering::allocateKept(int64_t bytes) {
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(scratchAnchor);
-  if (!persistentBase)
-    persistentBase = arith::ConstantOp::create(b, b.getI64IntegerAttr(0));
-  Value start = b.offsetBytes(LLVM::GEPOp::create(b, b.pointerType(), b.getI8Type(), scratch,
-                                                  ArrayRef<LLVM::GEPArg>{persistentBase.getResult()}),
-                              b.index(persistentBytes));
-  persistentBytes += (bytes + 63) / 64 * 64;
-  return start;
+  b.setInsertionPoint(frameAnchor);
+  return ScratchOp::create(b, bytes, /*kept=*/true);
 }
 
 Buffer Lowering::allocate(RankedTensorType type, Block *owner) {
@@ -112,7 +92,7 @@ void Lowering::releaseDead(Block *block) {
 
 // What lay there is not in memory any more: nobody may read it.
 void Lowering::release(const Allocation &allocation) {
-  arena.release(allocation.offset);
+  ReleaseOp::create(b, allocation.pointer);
   for (Value value : held[allocation.pointer])
     if (auto found = buffers.find(value); found != buffers.end() && found->second.pointer == allocation.pointer)
       buffers.erase(found);
@@ -199,8 +179,7 @@ FailureOr<func::FuncOp> Lowering::run() {
   SmallVector<OpFoldResult> grid;
   for (int axis = 0; axis < 3; ++axis)
     gridSize[axis] = b.load(i32, b.offsetBytes(context, b.index(offsetof(KernelContext, grid) + 4 * axis)), 4);
-  scratch = b.load(pointer, b.offsetBytes(context, b.index(offsetof(KernelContext, scratch))), 8);
-  scratchAnchor = arith::ConstantOp::create(b, b.getBoolAttr(false));
+  frameAnchor = arith::ConstantOp::create(b, b.getBoolAttr(false));
   for (Value size : gridSize)
     grid.push_back(arith::IndexCastUIOp::create(b, b.getIndexType(), size).getResult());
   auto programs = scf::ForallOp::create(b, grid, ValueRange{}, std::nullopt);
@@ -212,13 +191,11 @@ FailureOr<func::FuncOp> Lowering::run() {
   lowerBlock(kernel.getBody().front());
   if (failed)
     return failure();
-  scratchAnchor->erase();
+  frameAnchor->erase();
   if (!streaming.empty()) { // stores that bypassed the caches become visible before the launch ends
     b.setInsertionPoint(entry->getTerminator());
     LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.x86.sse.sfence"), ValueRange{});
   }
-  if (persistentBase)
-    persistentBase.setValueAttr(b.getI64IntegerAttr(arena.highWater()));
   kernel.erase();
   return result;
 }
@@ -226,6 +203,7 @@ FailureOr<func::FuncOp> Lowering::run() {
 // ---- Blocks
 
 void Lowering::lowerBlock(Block &block) {
+  lowered[&block] = b.getInsertionBlock();
   for (Operation &op : block.without_terminator()) {
     switch (plan.place(&op)) {
     case Place::Virtual:
@@ -414,17 +392,21 @@ static constexpr int64_t streamingBytes = 32 << 20;
 
 Value Lowering::isStreaming(tile::StoreOp store) {
   // What such a store writes is not ordered with an atomic that tells another program of it.
-  WalkResult atomics = kernel.walk([](Operation *op) {
-    return isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  if (atomics.wasInterrupted())
+  if (!hasAtomics)
+    hasAtomics =
+        kernel
+            .walk([](Operation *op) {
+              return isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+            })
+            .wasInterrupted();
+  if (*hasAtomics)
     return {};
   Value &condition = streaming[store];
   if (condition)
     return condition;
   auto type = cast<RankedTensorType>(store.getValue().getType());
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(scratchAnchor);
+  b.setInsertionPoint(frameAnchor);
   Value programs = b.index(1);
   for (Value size : gridSize)
     programs = b.mul(programs, b.toI64(size, false));

@@ -3,14 +3,13 @@
 // The kernel's blocks are walked in order. Scalar operations are translated at once. Tile operations that the Plan pins
 // are collected into a group as long as they run over the same elements and none needs another's finished result; a
 // group becomes one loop nest (Nest.h), evaluated element-wise on vectors. Everything else is emitted by itself. Tiles
-// that outlive their loop live in a scratch arena, whose layout is decided here.
+// that outlive their loop live in scratch memory (cpu.scratch), from where they are computed to their last reader.
 #pragma once
 
 #include "compiler/analysis/AxisInfo.h"
 #include "compiler/passes/cpu/Emit.h"
 #include "compiler/passes/cpu/Lanes.h"
 #include "compiler/passes/cpu/Plan.h"
-#include <map>
 
 namespace nacre::cpu {
 
@@ -31,18 +30,6 @@ struct Buffer {
   llvm::SmallVector<int64_t> strides;
 };
 
-// Offsets in the scratch arena: first fit, freed in any order.
-class Arena {
-public:
-  int64_t allocate(int64_t bytes);
-  void release(int64_t offset);
-  int64_t highWater() const { return high; }
-
-private:
-  std::map<int64_t, int64_t> used; // offset -> bytes
-  int64_t high = 0;
-};
-
 class Nest;
 
 class Lowering {
@@ -50,7 +37,6 @@ public:
   Lowering(mlir::func::FuncOp kernel, const VectorTarget &target);
   // Emits the replacement function after the kernel and returns it. Failure has been reported on the operation.
   mlir::FailureOr<mlir::func::FuncOp> run();
-  int64_t scratchBytes() const { return arena.highWater() + persistentBytes; }
   // Whether it holds a loop that waits for memory to change: it then calls KernelContext::waiting.
   bool waits() const { return hasWaitingLoop; }
 
@@ -62,7 +48,7 @@ public:
   Buffer allocate(mlir::RankedTensorType type, mlir::Block *owner);
   Buffer allocate(mlir::Type element, llvm::ArrayRef<int64_t> shape, mlir::Block *owner);
   // Scratch memory that keeps its contents from one program to the next on the same thread, though not across launches.
-  mlir::Value allocatePersistent(int64_t bytes);
+  mlir::Value allocateKept(int64_t bytes);
   // A load that later loops read again from the caller's memory, rather than from a copy; asked in such a loop.
   bool isReadAgain(tile::LoadOp load) const { return readAgain.contains(load) && done.contains(load); }
   // An i1, the same for the whole launch: the store writes more than the caches hold. Null for stores that never do.
@@ -161,15 +147,12 @@ private:
   llvm::DenseMap<mlir::Operation *, mlir::Value> streaming;
   llvm::SmallVector<mlir::Operation *> group;
 
-  Arena arena;
-  mlir::Value scratch;
-  mlir::Operation *scratchAnchor = nullptr; // buffers' addresses are computed before it
-  mlir::arith::ConstantOp persistentBase;   // where the persistent part begins: beyond the arena, known at the end
-  int64_t persistentBytes = 0;
+  mlir::Operation *frameAnchor = nullptr;               // what is the same for every program goes before it
+  llvm::DenseMap<mlir::Block *, mlir::Block *> lowered; // a block of the kernel -> that of the loops
+  std::optional<bool> hasAtomics;
   bool hasWaitingLoop = false;
   struct Allocation {
     mlir::Block *owner;
-    int64_t offset;
     mlir::Value pointer;
   };
   void release(const Allocation &allocation);

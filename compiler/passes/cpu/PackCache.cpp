@@ -108,7 +108,7 @@ Value PackCache::emit(Value temporary, int64_t bytes, llvm::function_ref<void(Va
   int64_t slotBytes = header + (bytes + 63) / 64 * 64;
   int64_t slots =
       std::clamp<int64_t>(int64_t(1) << llvm::Log2_64(std::max<int64_t>(1, budgetBytes / slotBytes)), 1, mostSlots);
-  Value region = lowering.allocatePersistent(slots * slotBytes);
+  Value region = lowering.allocateKept(slots * slotBytes);
   Value slot = b.offsetBytes(region, b.mul(slotNumber(slots), b.index(slotBytes)));
   auto field = [&](int64_t index) { return b.offsetBytes(slot, b.index(8 * index)); };
 

@@ -1,9 +1,12 @@
 // The CPU target from tile IR to object code, on one page.
+#include "compiler/ir/cpu/Cpu.h"
 #include "compiler/language/meaning/Diagnostic.h"
 #include "compiler/passes/cpu/DeepenDots.h"
 #include "compiler/passes/cpu/KernelEntry.h"
+#include "compiler/passes/cpu/LowerMicroKernels.h"
 #include "compiler/passes/cpu/LowerToLoops.h"
 #include "compiler/passes/cpu/MachineMath.h"
+#include "compiler/passes/cpu/PlaceScratch.h"
 #include "compiler/passes/tile/CanonicaliseInnerRegions.h"
 #include "compiler/passes/tile/CheckAccesses.h"
 #include "compiler/passes/tile/ExpandDescriptors.h"
@@ -77,7 +80,7 @@ const nacre::Target &nacre::cpu::target() {
 }
 
 void CpuTarget::registerDialects(DialectRegistry &registry) const {
-  registry.insert<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, func::FuncDialect,
+  registry.insert<tile::TileDialect, cpu::CpuDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, func::FuncDialect,
                   ub::UBDialect, vector::VectorDialect, LLVM::LLVMDialect, cf::ControlFlowDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
@@ -191,6 +194,8 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
       passes.addPass(createCSEPass()); // the canonicaliser would make i32 -> f32 -> f16 one conversion to f16 again
     }
     passes.addPass(createLowerToLoops(vectors));
+    passes.addPass(createLowerMicroKernels());
+    passes.addPass(createPlaceScratch());
     passes.addPass(createExpandMath(machineMath(vectors)));
     passes.addPass(createKernelEntry(vectors.convertsHalf));
     addSimplification(passes);

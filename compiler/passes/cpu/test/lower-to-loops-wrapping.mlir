@@ -1,4 +1,4 @@
-// RUN: nacre-opt %s --split-input-file --lower-to-loops="vector-bytes=64 registers=32" --kernel-entry --canonicalize --cse | FileCheck %s
+// RUN: nacre-opt %s --split-input-file --lower-to-loops="vector-bytes=64 registers=32" --lower-micro-kernels --place-scratch --kernel-entry --canonicalize --cse | FileCheck %s
 
 // Offsets that start at a multiple of the block cannot wrap inside it: widened, they are still a line, and nothing is checked.
 // CHECK-LABEL: func.func @proved(

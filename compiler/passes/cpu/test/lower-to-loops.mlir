@@ -1,4 +1,4 @@
-// RUN: nacre-opt %s --split-input-file --lower-to-loops="vector-bytes=64 registers=32" --kernel-entry --canonicalize --cse | FileCheck %s
+// RUN: nacre-opt %s --split-input-file --lower-to-loops="vector-bytes=64 registers=32" --lower-micro-kernels --place-scratch --kernel-entry --canonicalize --cse | FileCheck %s
 
 // One loop: two loads, an addition and a store share it. The part where the bound holds has no masks; what is beyond it does nothing.
 // CHECK-LABEL: func.func @add(

@@ -1,0 +1,119 @@
+// The cpu dialect: what stands between tiles and loops over vectors while the CPU's passes bring one to the other.
+//
+// pack-dots writes products of tiles as packed operands and what sums them; lower-to-loops turns those into memory and
+// micro-kernels, and asks for scratch memory where it needs some; lower-micro-kernels and place-scratch make loops and
+// addresses of these. None of it is left after place-scratch.
+#ifndef NACRE_CPU_TD
+#define NACRE_CPU_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Cpu_Dialect : Dialect {
+  let name = "cpu";
+  let cppNamespace = "::nacre::cpu";
+  let summary = "Products of tiles as micro-kernels over packed memory, and a program's scratch memory";
+  let description = [{
+    Attributes of the dialect on operations of others:
+
+    | attribute | on | meaning |
+    |---|---|---|
+    | `cpu.kernel` | a function | a kernel as loops over its grid: arguments in registers, the runtime's context last |
+    | `cpu.type` | its arguments | the type in the language, where that of the register is another |
+    | `cpu.scratch_bytes` | the module | scratch memory that a thread needs |
+    | `cpu.waits` | the module | a program may wait for another |
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::nacre::tile::TileDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
+class Cpu_Op<string mnemonic, list<Trait> traits = []> : Op<Cpu_Dialect, mnemonic, traits>;
+
+def Cpu_Pointer : Type<CPred<"::llvm::isa<::mlir::LLVM::LLVMPointerType>($_self)">, "an address", "::mlir::LLVM::LLVMPointerType">,
+                  BuildableType<"$_builder.getType<::mlir::LLVM::LLVMPointerType>()">;
+
+// ---- Scratch memory
+
+def Cpu_ScratchOp : Cpu_Op<"scratch"> {
+  let summary = "memory that a program uses from here on, 64-byte aligned";
+  let description = [{
+    ```mlir
+    %p = cpu.scratch 4096
+    %q = cpu.scratch 64 kept
+    ```
+    It is the program's until `cpu.release`, or until the program ends. Before it is written it holds anything. What is
+    `kept` stands outside of the loop over the grid and keeps its contents from one program to the next on the same
+    thread, though not across launches.
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$bytes, UnitAttr:$kept);
+  let results = (outs Res<Cpu_Pointer, "", [MemAlloc]>:$pointer);
+  let assemblyFormat = "$bytes (`kept` $kept^)? attr-dict";
+  let builders = [OpBuilder<(ins "int64_t":$bytes, CArg<"bool", "false">:$kept), [{
+    build($_builder, $_state, $_builder.getType<::mlir::LLVM::LLVMPointerType>(), bytes, kept);
+  }]>];
+}
+
+def Cpu_ReleaseOp : Cpu_Op<"release"> {
+  let summary = "the scratch memory is used no more and may be given to others";
+  let description = [{
+    ```mlir
+    cpu.release %p
+    ```
+    It stands in the block of the `cpu.scratch` that it ends; nothing after it uses the address.
+  }];
+  let arguments = (ins Arg<Cpu_Pointer, "", [MemFree]>:$pointer);
+  let assemblyFormat = "$pointer attr-dict";
+  let hasVerifier = 1;
+}
+
+// ---- Products
+
+def Cpu_Engine : I32EnumAttr<"Engine", "what multiplies", [
+    I32EnumAttrCase<"Vectors", 0, "vectors">, // a broadcast element of A by a vector of B
+    I32EnumAttrCase<"Pairs", 1, "pairs">,     // the same with two neighbours along k at once (AVX512-BF16)
+    I32EnumAttrCase<"Tiles", 2, "tiles">,     // tile registers (AMX-BF16)
+  ]> {
+  let cppNamespace = "::nacre::cpu";
+}
+
+def Cpu_Blocking : AttrDef<Cpu_Dialect, "Blocking"> {
+  let mnemonic = "blocking";
+  let summary = "the sizes of a product and how it is cut";
+  let description = [{
+    `batch` products of m x k by k x n. Operands are kept as `operand`, sums as `sum`. A register block is `rows` rows by
+    the columns of one panel, `panel` of them (a power of two), in vectors of `lanes` sums.
+  }];
+  let parameters = (ins "int64_t":$batch, "int64_t":$m, "int64_t":$n, "int64_t":$k, "::mlir::Type":$operand, "::mlir::Type":$sum,
+                        "int64_t":$lanes, "int64_t":$panel, "int64_t":$rows, EnumParameter<Cpu_Engine>:$engine);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    int64_t panelCount() const { return (getN() + getPanel() - 1) / getPanel(); }
+    // Whether B's panels hold two rows of a pair interleaved.
+    bool isPaired() const { return getEngine() != Engine::Vectors; }
+  }];
+}
+
+def Cpu_MicroKernelOp : Cpu_Op<"micro_kernel", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "adds products of packed operands to sums in memory";
+  let description = [{
+    ```mlir
+    cpu.micro_kernel %sums rows(%a, %table) panels(%b, %d) ahead(%bytes)
+      {blocking = #cpu.blocking<...>, from_zero, tables = array<i1: false, true>}
+    ```
+    `sums` is [batch, m, n], row-major. Of each product there are the rows of A and the panels of B:
+
+    - rows: [batch, m, k], row-major; or, where `tables` says so, the addresses of m rows, of one batch. `ahead` has for each
+      table the bytes from a row to the one that the next micro-kernel is likely to read, or is empty;
+    - panels: [batch, panels, k, panel], for pairs [batch, panels, k/2, panel, 2]. Columns beyond n hold anything.
+
+    With `from_zero` the sums are written and not read.
+  }];
+  let arguments = (ins Cpu_Pointer:$sums, Variadic<Cpu_Pointer>:$rows, Variadic<Cpu_Pointer>:$panels, Variadic<I64>:$ahead,
+                       Cpu_Blocking:$blocking, DenseBoolArrayAttr:$tables, UnitAttr:$from_zero);
+  let assemblyFormat = "$sums `rows` `(` $rows `)` `panels` `(` $panels `)` (`ahead` `(` $ahead^ `)`)? attr-dict";
+  let hasVerifier = 1;
+}
+
+#endif // NACRE_CPU_TD

@@ -1,0 +1,77 @@
+// RUN: nacre-opt %s --split-input-file --place-scratch | FileCheck %s
+
+// What is released makes room: the second takes its place where it fits, the third the first gap behind. What is kept lies beyond
+// all others. Addresses are computed before the loop over the grid.
+// CHECK: module attributes {cpu.scratch_bytes = 448 : i64}
+// CHECK-LABEL: func.func @reused(
+// CHECK-SAME: %[[CONTEXT:.*]]: !llvm.ptr)
+// CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[CONTEXT]]
+// CHECK: %[[ARENA:.*]] = llvm.load %[[FIELD]] {{.*}} -> !llvm.ptr
+// CHECK: %[[OFFSET:.*]] = arith.constant 128 : i64
+// CHECK: %[[SECOND:.*]] = llvm.getelementptr %[[ARENA]][%[[OFFSET]]]
+// CHECK: %[[BEYOND:.*]] = arith.constant 384 : i64
+// CHECK: %[[KEPT:.*]] = llvm.getelementptr %[[ARENA]][%[[BEYOND]]]
+// CHECK: scf.forall
+// CHECK-NEXT: llvm.store %{{.*}}, %[[ARENA]]
+// CHECK-NEXT: llvm.store %{{.*}}, %[[SECOND]]
+// CHECK-NEXT: llvm.store %{{.*}}, %[[ARENA]]
+// CHECK-NEXT: llvm.store %{{.*}}, %[[KEPT]]
+// CHECK-NOT: cpu.
+module {
+  func.func @reused(%context: !llvm.ptr) attributes {cpu.kernel} {
+    %one = arith.constant 1 : i64
+    %kept = cpu.scratch 8 kept
+    %w = arith.constant 4 : index
+    scf.forall (%i, %j, %k) in (%w, %w, %w) {
+      %first = cpu.scratch 100
+      llvm.store %one, %first : i64, !llvm.ptr
+      %second = cpu.scratch 200
+      llvm.store %one, %second : i64, !llvm.ptr
+      cpu.release %first
+      %third = cpu.scratch 128
+      llvm.store %one, %third : i64, !llvm.ptr
+      llvm.store %one, %kept : i64, !llvm.ptr
+      cpu.release %second
+      cpu.release %third
+    }
+    return
+  }
+}
+
+// -----
+
+// A loop's own memory is given back at the end of its body, and what stands after the loop has it.
+// CHECK: module attributes {cpu.scratch_bytes = 64 : i64}
+// CHECK-LABEL: func.func @nested(
+module {
+  func.func @nested(%n: i64, %context: !llvm.ptr) attributes {cpu.kernel} {
+    %zero = arith.constant 0 : i64
+    %one = arith.constant 1 : i64
+    %w = arith.constant 4 : index
+    scf.forall (%i, %j, %k) in (%w, %w, %w) {
+      scf.for %t = %zero to %n step %one : i64 {
+        %inside = cpu.scratch 64
+        llvm.store %one, %inside : i64, !llvm.ptr
+        cpu.release %inside
+      }
+      %after = cpu.scratch 64
+      llvm.store %one, %after : i64, !llvm.ptr
+    }
+    return
+  }
+}
+
+// -----
+
+// CHECK: module attributes {cpu.scratch_bytes = 0 : i64}
+// CHECK-LABEL: func.func @none(
+// CHECK-NEXT: arith.constant
+// CHECK-NEXT: scf.forall
+module {
+  func.func @none(%context: !llvm.ptr) attributes {cpu.kernel} {
+    %w = arith.constant 4 : index
+    scf.forall (%i, %j, %k) in (%w, %w, %w) {
+    }
+    return
+  }
+}
