@@ -104,26 +104,35 @@ def test_configurations_that_are_the_same_code_are_timed_once(monkeypatch):
     assert measured == configs[:3]
 
 
-def test_a_slow_candidate_is_given_up(monkeypatch):
+def test_a_candidate_is_compared_with_the_best_call_by_call(monkeypatch):
     from nacre.testing import timing
 
-    calls = []
+    speed = [1.0]
 
     class Clock:
         def __init__(self):
             self.clear = lambda: None
 
         def time(self, fn):
-            calls.append(1)
-            return 4.0
+            speed[0] *= 1.1  # the machine grows slower all the time
+            return speed[0] * fn()
 
     monkeypatch.setattr(timing, "_Clock", Clock)
-    monkeypatch.setattr(timing, "_warm_up", lambda *args: calls.append("warm"))
-    assert timing.bench_against(lambda: None, 3.0, (0.5,)) == 4.0 and calls == [1] * timing._FIRST_CALLS
-    calls.clear()
-    assert timing.bench_against(lambda: None, 3.9, (0.5,)) == 4.0 and "warm" in calls  # it may win
-    calls.clear()
-    assert timing.bench_against(lambda: None, None, (0.5,)) == 4.0 and calls[0] == "warm"  # the first
+    slow = timing.compare(lambda: 4.0, lambda: 3.0)
+    assert len(slow) == timing._FEWEST and all(1.4 < ratio < 1.5 for ratio in slow)  # given up
+    equal = timing.compare(lambda: 3.0 / 1.1, lambda: 3.0)
+    assert len(equal) == timing._FEWEST and all(abs(ratio - 1) < 1e-6 for ratio in equal)  # known
+    values = iter([0.5, 1.5] * 100000)
+    assert len(timing.compare(lambda: next(values), lambda: 1.0, milliseconds=1e6)) > timing._FEWEST  # neither
+
+
+def test_times_are_those_beside_the_best(monkeypatch):
+    from nacre.testing import timing
+
+    monkeypatch.setattr(timing, "compare", lambda call, rival: call() or rival() or [2.0, 2.0, 2.0])
+    kernel = launch(make(do_bench=None))
+    first, second, third = (kernel.configs_timings[config] for config in CONFIGS)
+    assert second == third == [2 * first[0]] * 3 and kernel.best_config == CONFIGS[0]
 
 
 def test_nothing_is_compiled_behind_the_back_of_a_server(monkeypatch):

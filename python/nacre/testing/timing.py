@@ -140,24 +140,31 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
     return summarize(_measure(fn, clock, rep, clock.clear, drop_gradients), quantiles, return_mode)
 
 
-_HOPELESS = 1.3  # times the best: a candidate none of whose first calls is faster than that is not timed in full
-_FIRST_CALLS, _FIRST_MILLISECONDS = 5, 2.0
+_DECIDED = 0.02  # a candidate that is surely slower than its rival by more, or whose ratio to it is known so well, is measured
 
 
-def bench_against(fn, best, quantiles):
-    """As do_bench, of a candidate that counts only if it is faster than `best` milliseconds, the median of another (None: there is none).
-    A few calls show that most are not."""
+def compare(fn, rival, milliseconds=25.0):
+    """How much longer a call of `fn` takes than one of `rival`: ratios of calls made in turn, one after the other, so that whatever slows
+    the machine slows both. It ends when `fn` is surely slower, when the ratio is known, or when `fn` has run for so many milliseconds."""
     clock = _Clock()
     fn()
-    if best is not None:
-        times = []
-        while len(times) < _FIRST_CALLS or sum(times) < _FIRST_MILLISECONDS:
-            clock.clear()
-            times.append(clock.time(fn))
-        if min(times) > _HOPELESS * best:
-            return summarize(times, quantiles, "all")
-    _warm_up(fn, clock, 25 if best is None else 5)  # the machine is warm after the first
-    return summarize(_measure(fn, clock, 100, clock.clear, lambda: None), quantiles, "all")
+    rival()
+    start = time.perf_counter()
+    while time.perf_counter() - start < 3e-3:  # caches of instructions and pages, the threads
+        fn()
+        rival()
+    ratios, spent, limit = [], 0.0, time.perf_counter() + 4e-3 * milliseconds
+    while True:
+        clock.clear()
+        theirs = clock.time(rival)
+        clock.clear()
+        ours = clock.time(fn)
+        ratios.append(ours / theirs if theirs > 0 else 1.0)
+        spent += ours
+        if len(ratios) >= _FEWEST:
+            low, high = _interval(sorted(ratios))
+            if low > 1 + _DECIDED or high - low <= _DECIDED or spent >= milliseconds or time.perf_counter() >= limit:
+                return ratios
 
 
 class _KernelClock:

@@ -69,7 +69,7 @@ class Measurement:
         self.isolate = isolation_mode(isolate)
         self.is_watched = is_watched
         self.identity = identity
-        self.best = None  # milliseconds
+        self.best = None  # (config, milliseconds)
         self.timings = {}
         self.failures = {}
 
@@ -142,12 +142,15 @@ class Measurement:
             print(f"Autotuning kernel {self.name} with config {config}")
 
     def _time(self, config):
-        from ...testing.timing import bench_against, do_bench
+        from ...testing.timing import compare, do_bench, quantile
 
         call = self.call(config)
-        if self.bench is do_bench:  # ours: nobody needs to know exactly how slow a slow one is
-            return bench_against(call, self.best, QUANTILES)
-        return self.bench(call, quantiles=QUANTILES)
+        if self.bench is not do_bench or self.is_watched or self.best is None:
+            return self.bench(call, quantiles=QUANTILES)
+        # Against the best so far, call by call: each child meets the machine in another state, and a slow one is soon known as such.
+        rival, milliseconds = self.best
+        ratios = sorted(compare(call, self.call(rival)))
+        return [milliseconds * quantile(ratios, q) for q in QUANTILES]
 
     def _time_here(self, configs, protection, progress):
         protection.save()
@@ -168,7 +171,7 @@ class Measurement:
         self._announce(config)
         seconds = float(knobs.autotuning.seconds)
         if self.best is not None:  # nothing that takes so much longer can win
-            hopeless = max(_LEAST_PATIENCE, _HOPELESS * self.best / 1e3)
+            hopeless = max(_LEAST_PATIENCE, _HOPELESS * self.best[1] / 1e3)
             seconds = min(seconds, hopeless) if seconds else hopeless
         try:
             times, reason = isolation.measure(self._time, config, seconds, protection.budget if protection.is_over_budget else None)
@@ -184,7 +187,8 @@ class Measurement:
     def _note(self, config, times, progress):
         self.timings[config] = times
         middle = times[0] if isinstance(times, (list, tuple)) else times
-        self.best = middle if self.best is None else min(self.best, middle)
+        if self.best is None or middle < self.best[1]:
+            self.best = config, middle
         progress.timed(config, middle)
         self.on_result(config, times, None)
 
