@@ -94,6 +94,25 @@ def test_stores_beyond_an_array_change_nothing_either():
     assert np.frombuffer(memory, np.float32).tolist() == [0] * 10 + [1] * N + [0] * (N - 10)
 
 
+def test_large_arrays_are_copied_ahead(monkeypatch, tmp_path):
+    """The child sees what was passed, and the program what it had, whether pages are copied ahead or when they are written."""
+    monkeypatch.setattr(private_memory, "_LEAST_COPIED", 1 << 14)
+    size = 3 << 19  # 6 MB, in pages of any size
+    for x in (np.zeros(size, np.float32), np.memmap(tmp_path / "file", np.float32, "w+", shape=size), np.zeros(size + 3, np.float32)[3:]):
+        x[:] = np.arange(size)
+
+        def bench(call, quantiles):
+            is_right = bool((x == np.arange(size)).all())
+            call()
+            is_right &= bool((x == np.arange(size) + 1).all())
+            return [float(is_right)] * 3
+
+        kernel = tuned(increment, do_bench=bench, isolate="always")
+        kernel[grid](x, size)
+        assert (x == np.arange(size) + 1).all()
+        assert [times[0] for times in kernel.configs_timings.values()] == [1.0, 1.0]
+
+
 def test_other_threads_keep_what_they_write_and_see_one_launch():
     base = np.zeros(2 * N, np.float32)
     kernel, done, seen, count = tuned(increment), threading.Event(), set(), 0

@@ -43,10 +43,11 @@ def can_isolate():
     return None
 
 
-def measure(time_one, candidate, seconds=0.0, budget=None):
+def measure(time_one, candidate, seconds=0.0, budget=None, written=()):
     """(times or None, reason) of time_one(candidate), which runs in a child. The reason is the exception that it raised, or a text.
 
-    seconds: the most it may take; 0: no limit. budget: bytes that it may write; None: no limit. Raises CannotIsolate and OverBudget.
+    seconds: the most it may take; 0: no limit. budget: bytes that it may write; None: no limit. written: memory
+    that it will write, [(begin, end)], where that is known. Raises CannotIsolate and OverBudget.
     """
     reading, writing = os.pipe()
     sys.stdout.flush()
@@ -56,7 +57,7 @@ def measure(time_one, candidate, seconds=0.0, budget=None):
         warnings.simplefilter("ignore")  # Python warns of forks with threads; the runtime makes its own anew
         child = os.fork()
     if child == 0:
-        _time_in_child(parent, time_one, candidate, reading, writing)
+        _time_in_child(parent, time_one, candidate, written, reading, writing)
     os.close(writing)
     is_over = False
     try:
@@ -134,7 +135,7 @@ def _written_bytes(process):
         return 0
 
 
-def _time_in_child(parent, time_one, candidate, reading, writing):
+def _time_in_child(parent, time_one, candidate, written, reading, writing):
     """Never returns."""
     status, closed = 1, []
     try:
@@ -142,6 +143,7 @@ def _time_in_child(parent, time_one, candidate, reading, writing):
         _prepare_child(parent)
         try:
             closed = private_memory.unshare()
+            private_memory.copy_ahead(written)
             answer = [list(map(float, _as_list(time_one(candidate)))), None, None]
         except Exception as error:
             answer = [None, _encoded(error, candidate), f"{type(error).__name__}: {error}"]

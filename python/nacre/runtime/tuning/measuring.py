@@ -174,7 +174,8 @@ class Measurement:
             hopeless = max(_LEAST_PATIENCE, _HOPELESS * self.best[1] / 1e3)
             seconds = min(seconds, hopeless) if seconds else hopeless
         try:
-            times, reason = isolation.measure(self._time, config, seconds, protection.budget if protection.is_over_budget else None)
+            budget, written = (protection.budget, []) if protection.is_over_budget else (None, protection.host_ranges())
+            times, reason = isolation.measure(self._time, config, seconds, budget, written)
             if isinstance(reason, Exception) and not isinstance(reason, (TritonError, MemoryError)):
                 raise reason  # of a grid or a heuristic: not the candidate's
         except isolation.OverBudget:

@@ -151,6 +151,10 @@ class Protection:
                                  f"{budget >> 20} MB of NACRE_AUTOTUNE_MEGABYTES")  # fmt: skip
         self.is_over_budget = self.bytes > budget
 
+    def host_ranges(self):
+        """[(begin, end)] of what may be written in the memory of this process."""
+        return [(memory.begin, memory.end) for memory in self.ranges if isinstance(memory, _HostRange)]
+
     def save(self):
         for memory in self.ranges:
             memory.save()
