@@ -108,9 +108,15 @@ def warmup(arguments):
     if not os.path.exists(file):
         print(f"nacre warmup: there is no file {file}\n{WARMUP_USAGE}", end="", file=sys.stderr)
         return 2
+    if not os.path.isfile(file) or not file.endswith(".py"):
+        print(f"nacre warmup: {file} is not a file of Python (.py)", file=sys.stderr)
+        return 2
     activate()
     import importlib.util
 
+    from ._run import show_only_the_program
+
+    show_only_the_program()
     sys.argv = list(arguments)
     sys.path.insert(0, os.path.dirname(os.path.abspath(file)))
     spec = importlib.util.spec_from_file_location(os.path.basename(file).removesuffix(".py"), file)

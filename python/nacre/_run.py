@@ -40,7 +40,7 @@ def run(arguments):
     from . import activate
 
     activate()
-    sys.excepthook = _hook_without_our_frames(sys.excepthook)
+    show_only_the_program()
     if what == "-m":
         return _run_module(first, rest)
     if what == "-c":
@@ -125,12 +125,18 @@ def _hook_without_our_frames(hook):
     return show
 
 
+def show_only_the_program():
+    """From here on tracebacks begin in the program, not in what runs it."""
+    sys.excepthook = _hook_without_our_frames(sys.excepthook)
+
+
 def _our_files():
     import runpy
 
     folder = os.path.dirname(os.path.abspath(__file__))
     started = os.path.abspath(sys.argv[0]) if sys.argv else ""  # the program `nacre` itself
-    return {runpy.__file__, __file__, started, os.path.join(folder, "__main__.py"), os.path.join(folder, "_command_line.py")}
+    ours = ("__main__.py", "_command_line.py", "_cache_command.py", os.path.join("testing", "regressions.py"), os.path.join("testing", "reports.py"))
+    return {runpy.__file__, __file__, started, *(os.path.join(folder, name) for name in ours)}
 
 
 _OURS = _our_files()

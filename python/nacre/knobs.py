@@ -46,7 +46,10 @@ class Knob:
                 return False
             raise ValueError(f"{self.key}={text}: expected a boolean (0 or 1)")
         if self.kind == "int":
-            return int(text or self.default)
+            try:
+                return int(text or self.default)
+            except ValueError:
+                raise ValueError(f"{self.key}={text}: expected a whole number") from None
         if text == "":
             folder = _FOLDERS.get((self.group, self.name))
             return folder() if folder else None

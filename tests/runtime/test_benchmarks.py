@@ -348,8 +348,14 @@ def test_regressions(tmp_path, script):
     for wrong in (["--tolerance", "much"], ["--tolerance=-1%"], ["--better", "faster"], ["--against", tmp_path / "none.json"], ["--only", "absent"]):
         status, out = run(file, *wrong, factor=1)
         assert status == 2 and "nacre bench: " in out and "Traceback" not in out, out
+    for wrong in (["--save", "/proc/absent"], ["--json", tmp_path / "no" / "folder.json"]):
+        status, out = run(file, *wrong, factor=1)
+        assert status == 2 and "nacre bench: " in out and "Traceback" not in out and "copy" not in out, out  # nothing was measured
+    broken = script.write("import triton\n1 / 0")
+    status, out = run(broken, factor=1)
+    assert status == 1 and out.count("File ") == 1 and str(broken) in out and "ZeroDivisionError" in out  # of our files none
     empty = script.write("pass")
-    for wrong in ([], ["absent.py"], [file, "--fast"], [file, "--against", file], [empty]):
+    for wrong in ([], ["absent.py"], [tmp_path], [file, "--fast"], [file, "--against", file], [empty]):
         status, text = run(*wrong, factor=1)
         assert status == 2, (wrong, text)
     assert run(file, "--save", tmp_path / "saved", factor=1)[0] == 0 and os.path.exists(tmp_path / "saved" / "results.html")

@@ -190,6 +190,12 @@ def test_warming_up(script, cache_folder):
     process = script.start(main, "warmup", main)
     process.communicate(timeout=600)
     assert process.returncode == 2
+    process = script.start(main, "warmup", program.parent)
+    assert "is not a file of Python" in process.communicate(timeout=600)[1] and process.returncode == 2
+    broken = script.write("def warmup(): 1 / 0")
+    process = script.start(main, "warmup", broken)
+    error = process.communicate(timeout=600)[1]
+    assert process.returncode == 1 and error.count("File ") == 1 and str(broken) in error and "ZeroDivisionError" in error
 
 
 def test_what_is_warmed_up_serves_the_program(script, tmp_path):

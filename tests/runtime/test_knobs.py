@@ -131,6 +131,10 @@ def test_a_group_may_be_replaced():
 
 
 def test_wrong_values(monkeypatch):
+    monkeypatch.setenv("NACRE_AUTOTUNE_SECONDS", "many")
+    with pytest.raises(ValueError, match="NACRE_AUTOTUNE_SECONDS=many: expected a whole number"):
+        knobs.autotuning.seconds  # noqa: B018
+    monkeypatch.delenv("NACRE_AUTOTUNE_SECONDS")
     monkeypatch.setenv("TRITON_DEBUG", "perhaps")
     with pytest.raises(ValueError, match="TRITON_DEBUG=perhaps: expected a boolean"):
         knobs.runtime.debug

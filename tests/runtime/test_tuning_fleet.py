@@ -78,6 +78,18 @@ def test_an_executor_by_its_name(script):
     assert len(told(script, NAMED, NACRE_TUNE_EXECUTOR="named:make")["times"]) == 3
 
 
+@pytest.mark.parametrize("name, why", [("absent", "expected MODULE:NAME"), ("no_such_module:x", "No module named 'no_such_module'"),
+                                       ("os:bar", "has no attribute 'bar'"), ("os:getcwd", "expected an executor or a function that makes one"),
+                                       ("os:sep", "expected an executor")])  # fmt: skip
+def test_what_is_no_executor(name, why, monkeypatch):
+    from nacre.runtime.errors import AutotunerError
+    from nacre.runtime.tuning import fleet_executor
+
+    monkeypatch.setenv("NACRE_TUNE_EXECUTOR", name)
+    with pytest.raises(AutotunerError, match=f"NACRE_TUNE_EXECUTOR={name}: .*{why}"):
+        fleet_executor(None)
+
+
 def test_a_dask_cluster(script):
     pytest.importorskip("distributed", reason="dask.distributed is not installed: make test-setup installs it where there is a package index")
     result = told(script, DASK)

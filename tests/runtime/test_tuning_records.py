@@ -160,6 +160,13 @@ def test_the_command(program, tuning_folder, tmp_path, capsys):
     assert program(NACRE_AUTOTUNE="first")["best"] == 32
     assert command("import", exported, capsys=capsys)[0] == 0
     assert program()["timed"] == 0
+    torn = []
+    for text in ("{", "[]", '{"format": "nacre tunings", "version": 1}', '{"format": "nacre tunings", "version": 1, "records": 5}'):
+        torn.append(tmp_path / f"torn{len(torn)}.json")
+        torn[-1].write_text(text)
+    for words in (*(["import", path] for path in torn), ["merge", tmp_path / "out.json", torn[2]], ["export", tmp_path / "no" / "folder"]):
+        status, _, error = command(*words, capsys=capsys)
+        assert status == 2 and error.startswith("nacre tune:"), words
     for words in (["show", "absent"], ["show"], ["dance"], [], ["import", tmp_path / "absent"], ["merge", "x"], ["import", __file__]):
         status, _, error = command(*words, capsys=capsys)
         assert status == 2 and error.startswith("nacre tune:"), words

@@ -164,11 +164,18 @@ def main(arguments):
         if options.get("better") not in (None, "higher", "lower"):
             raise ValueError(f"--better {options['better']}: expected higher or lower")
         old = _earlier(options["against"]) if "against" in options else None
-        if not os.path.isfile(file):
-            raise ValueError(f"there is no file {file}")
+        if not os.path.isfile(file) or not file.endswith(".py"):
+            raise ValueError(f"there is no file {file}" if not os.path.exists(file) else f"{file} is not a file of Python (.py)")
+        if "save" in options:  # whether it can be written is known before anything is measured
+            os.makedirs(options["save"], exist_ok=True)
+        if "json" in options:
+            open(options["json"], "a").close()
     except (ValueError, OSError) as error:
         print(f"nacre bench: {error}\n{USAGE}", end="", file=sys.stderr)
         return 2
+    from .._run import show_only_the_program
+
+    show_only_the_program()
     marks = marks_of(file)
     if not marks:
         print(f"nacre bench: {file} defines no perf_report", file=sys.stderr)

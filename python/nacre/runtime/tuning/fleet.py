@@ -28,9 +28,15 @@ def executor_of(given):
 
         module, colon, attribute = name.partition(":")
         if not colon:
-            raise ValueError(f"NACRE_TUNE_EXECUTOR={name}: expected MODULE:NAME")
-        found = getattr(importlib.import_module(module), attribute)
-        _made[os.getpid(), name] = found if hasattr(found, "submit") else found()
+            raise AutotunerError(f"NACRE_TUNE_EXECUTOR={name}: expected MODULE:NAME")
+        try:
+            found = getattr(importlib.import_module(module), attribute)
+        except (ImportError, AttributeError) as error:
+            raise AutotunerError(f"NACRE_TUNE_EXECUTOR={name}: {error}") from error
+        executor = found() if callable(found) and not hasattr(found, "submit") else found
+        if not hasattr(executor, "submit"):
+            raise AutotunerError(f"NACRE_TUNE_EXECUTOR={name}: expected an executor or a function that makes one, found {executor!r}")
+        _made[os.getpid(), name] = executor
     return _made[os.getpid(), name]
 
 

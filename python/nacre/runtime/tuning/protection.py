@@ -30,7 +30,7 @@ def _free_megabytes():
 
 def budget_bytes():
     """How much memory copies may take."""
-    return (knobs.autotuning.memory or _free_megabytes() // 4) << 20
+    return (max(0, knobs.autotuning.memory) or _free_megabytes() // 4) << 20
 
 
 class _HostRange:

@@ -256,7 +256,8 @@ def read_collection(path):
 
     with open(path) as file:
         content = json.load(file)
-    if not isinstance(content, dict) or content.get("format") != "nacre tunings" or content.get("version") != VERSION:
+    is_one = isinstance(content, dict) and content.get("format") == "nacre tunings" and content.get("version") == VERSION
+    if not is_one or not isinstance(content.get("records"), list):
         raise ValueError(f"{path} is not a file of `nacre tune export`")
     return [checked(record) for record in content["records"]]
 
