@@ -18,6 +18,9 @@ Buffer Lowering::allocate(Type element, ArrayRef<int64_t> shape, Block *owner) {
     count *= shape[axis];
   }
   // It stands in the block that its owner becomes, where it is released too: before the loops that are being emitted.
+  // The code of a combine function becomes part of its operation's block.
+  while (!lowered.contains(owner))
+    owner = owner->getParentOp()->getBlock();
   OpBuilder::InsertionGuard guard(b);
   Block *home = lowered.lookup(owner);
   if (b.getInsertionBlock() != home)
