@@ -8,6 +8,15 @@ from pathlib import Path
 
 from distribution import ENTRY_POINTS, HERE, METADATA, PROGRAMS, version
 
+# A shell script that has Python run it, whatever the length of Python's path; to Python its second statement is a text.
+PROGRAM = """#!/bin/sh
+'''exec' "{python}" "$0" "$@"
+' '''
+import sys
+from {module} import {called}
+sys.exit({called}())
+"""
+
 
 def main():
     site, programs = Path(sysconfig.get_path("purelib")), Path(sysconfig.get_path("scripts"))
@@ -26,7 +35,7 @@ def main():
         module, _, called = function.partition(":")
         path = programs / name
         path.unlink(missing_ok=True)
-        path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "import sys; from {module} import {called}; sys.exit({called}())" "$@"\n')
+        path.write_text(PROGRAM.format(python=sys.executable, module=module, called=called))
         path.chmod(0o755)
     written = [path_file, *sorted(folder.iterdir()), *(programs / name for name in PROGRAMS)]
     (folder / "RECORD").write_text("".join(f"{path},,\n" for path in written) + f"{folder / 'RECORD'},,\n")

@@ -57,6 +57,16 @@ def test_a_traceback_begins_in_the_program(script, tmp_path, how):
     assert "runpy" not in result.stderr and "_run.py" not in result.stderr
 
 
+def test_a_traceback_of_the_installed_program(tmp_path):
+    """As pip installs it: a script of a few lines, which is not part of the traceback either."""
+    (tmp_path / "nacre").write_text("import sys\nfrom nacre._command_line import main\nsys.exit(main())\n")
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    result = subprocess.run([sys.executable, tmp_path / "nacre", "run", tmp_path / "broken.py"], capture_output=True, text=True, timeout=120,
+                            env={**os.environ, "PYTHONPATH": str(Path(nacre.__file__).parent.parent)})  # fmt: skip
+    lines = result.stderr.splitlines()
+    assert lines[0] == "Traceback (most recent call last):" and "broken.py" in lines[1] and "_command_line" not in result.stderr
+
+
 def test_the_tracebacks_of_errors_with_a_cause(script):
     path = script.write("""
         try:
