@@ -1,6 +1,7 @@
 // Types, locations, arithmetic and shapes; memory and the rest of the dialect's own operations are in
 // IRBuilderMemory.cpp.
 #include "compiler/builder/IRBuilder.h"
+#include "compiler/ir/tile/RoundedArithmetic.h"
 #include "compiler/ir/tile/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -310,6 +311,11 @@ Value IRBuilder::binary(BinaryOp op, Value lhs, Value rhs, Accuracy accuracy) {
     return narrowFp8(binary(op, widenFp8(lhs), widenFp8(rhs), accuracy), lhs.type());
   Type type = lhs.type();
   mlir::Value a = irValue(lhs), b = irValue(rhs);
+  auto fusion = [&]() -> llvm::SmallVector<mlir::NamedAttribute, 1> { // of sums and products
+    if (accuracy != Accuracy::Rounded)
+      return {};
+    return {mlir::NamedAttribute(operations.getStringAttr(tile::roundedAttribute), operations.getUnitAttr())};
+  };
   switch (op) {
   case BinaryOp::AddI:
     return emit<arith::AddIOp>(type, a, b);
@@ -350,11 +356,11 @@ Value IRBuilder::binary(BinaryOp op, Value lhs, Value rhs, Accuracy accuracy) {
   case BinaryOp::MulHighS:
     return wrap(type, arith::MulSIExtendedOp::create(operations, irLocation(), a, b).getHigh());
   case BinaryOp::AddF:
-    return emit<arith::AddFOp>(type, a, b);
+    return emit<arith::AddFOp>(type, a.getType(), mlir::ValueRange{a, b}, fusion());
   case BinaryOp::SubF:
-    return emit<arith::SubFOp>(type, a, b);
+    return emit<arith::SubFOp>(type, a.getType(), mlir::ValueRange{a, b}, fusion());
   case BinaryOp::MulF:
-    return emit<arith::MulFOp>(type, a, b);
+    return emit<arith::MulFOp>(type, a.getType(), mlir::ValueRange{a, b}, fusion());
   case BinaryOp::DivF:
     return emit<arith::DivFOp>(type, a, b, divisionFlags(accuracy, type));
   case BinaryOp::RemF:

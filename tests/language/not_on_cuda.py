@@ -15,10 +15,6 @@ REASONS = {
     "test_meaning_device_print.py::test_scalars": "texts of prints differ",
     "test_programs.py::test_what_the_target_is": "the engine's arrays are in host memory",
     "test_programs.py::test_what_the_machine_says": "names of the machine differ",
-    # Wrong results, to be mended.
-    "test_libdevice.py::test_functions_of_two_floats": "fmod and remainder are wrong for quotients that overflow",
-    "test_shared_operands.py::test_division_by_one_number": "division by one number for a whole tile is rounded otherwise",
-    "test_special_functions.py::test_directed_rounding": "fma with directed rounding is wrong",
 }
 
 

@@ -132,3 +132,20 @@ def test_conversions_with_a_rounding(engine, rng, name, function):
     out = engine.empty(len(x), "int32")
     one_argument[(1,)](engine.array(x), out, N=len(x), NAME=name)
     np.testing.assert_array_equal(engine.numpy(out), function(x).astype(np.int32))
+
+
+@pytest.mark.ours("functions that need CUDA's library in the Triton package")
+@pytest.mark.parametrize("type_name", ["float32", "float64"])
+def test_remainders_of_every_quotient(engine, rng, type_name):
+    """From those under one to those beyond the largest float, of subnormal numbers too: exact."""
+    tiny, largest = np.finfo(type_name).smallest_subnormal, np.finfo(type_name).max
+    exponents = (-149, 127) if type_name == "float32" else (-1074, 1023)
+    x = np.ldexp(rng.uniform(-2, 2, 512), rng.integers(*exponents, 512)).astype(type_name)
+    y = np.ldexp(rng.uniform(1, 2, 512), rng.integers(*exponents, 512)).astype(type_name)
+    y[y == 0] = tiny
+    x[:6], y[:6] = [largest, -largest, largest, 0.0, -7.5, tiny], [tiny, 3 * tiny, largest, 2.0, 2.5, largest]
+    out = engine.empty(len(x), type_name)
+    two_arguments[(1,)](engine.array(x), engine.array(y), out, N=len(x), NAME="fmod")
+    expected = np.array([math.fmod(a, b) for a, b in zip(x.astype(np.float64), y.astype(np.float64), strict=True)], type_name)
+    np.testing.assert_array_equal(engine.numpy(out), expected)
+    np.testing.assert_array_equal(np.signbit(engine.numpy(out)), np.signbit(expected))

@@ -39,12 +39,21 @@ def rescale_kernel(x_ptr, out_ptr, count, scale, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, x / scale, mask=offsets < count)
 
 
+def check_quotients(engine, found, expected):
+    """`/` is rounded on the host; a GPU's may be 2 ulp off."""
+    if engine.is_cuda:
+        finite = np.isfinite(expected)
+        np.testing.assert_array_max_ulp(found[finite], expected[finite], 2)
+        found, expected = found[~finite], expected[~finite]
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_an_output_larger_than_the_caches(engine, rng):
     count = (1 << 23) + 77
     x = rng.standard_normal(count).astype(np.float32)
     out = engine.empty((count,), "float32")
     rescale_kernel[(triton.cdiv(count, 65536),)](engine.array(x, "float32"), out, count, 3.7, BLOCK=65536)
-    np.testing.assert_array_equal(engine.numpy(out), x / np.float32(3.7))
+    check_quotients(engine, engine.numpy(out), x / np.float32(3.7))
 
 
 def test_division_by_one_number(engine):
@@ -54,5 +63,6 @@ def test_division_by_one_number(engine):
         rescale_kernel[(1,)](engine.array(x, "float32"), out, len(x), scale, BLOCK=16)
         with np.errstate(all="ignore"):
             expected = x / np.float32(scale)
-        np.testing.assert_array_equal(engine.numpy(out), expected)
-        np.testing.assert_array_equal(np.signbit(engine.numpy(out))[:4], np.signbit(expected)[:4])
+        check_quotients(engine, engine.numpy(out), expected)
+        signed = [i for i in range(4) if not np.isnan(expected[i])]  # the sign of a NaN means nothing
+        np.testing.assert_array_equal(np.signbit(engine.numpy(out))[signed], np.signbit(expected)[signed])

@@ -256,6 +256,23 @@ def test_directed_rounding(engine, rng, operation, direction, type_name):
     np.testing.assert_array_equal(engine.numpy(out), np.array(wanted, type_name))
 
 
+@triton.jit
+def sum_of_product_kernel(x_ptr, y_ptr, z_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    product = tl.load(x_ptr + offsets) * tl.load(y_ptr + offsets)
+    tl.store(out_ptr + offsets, libdevice.add_rd(product, tl.load(z_ptr + offsets)))
+
+
+@pytest.mark.parametrize("type_name", ["float32", "float64"])
+def test_directed_sum_of_a_product(engine, rng, type_name):
+    """The sum that is directed is that of the rounded product, also where a product and a sum may be rounded once."""
+    x, y, z = rng.standard_normal((3, 128)).astype(type_name)
+    out = engine.empty(128, type_name)
+    sum_of_product_kernel[(1,)](*(engine.array(part) for part in (x, y, z)), out, 128)
+    wanted = [rounded(Fraction(float(a)) + Fraction(float(b)), "rd", type_name) for a, b in zip(x * y, z, strict=True)]
+    np.testing.assert_array_equal(engine.numpy(out), np.array(wanted, type_name))
+
+
 @pytest.mark.parametrize("type_name", ["float32", "float64"])
 @pytest.mark.parametrize("direction", ["rz", "rd", "ru"])
 def test_directed_square_root(engine, rng, direction, type_name):

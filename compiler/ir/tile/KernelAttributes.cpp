@@ -1,5 +1,6 @@
 // Attributes on other dialects' operations: names, accessors, verification.
 #include "compiler/ir/tile/KernelAttributes.h"
+#include "compiler/ir/tile/RoundedArithmetic.h"
 #include "compiler/ir/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -127,6 +128,8 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     visitOptions(none, [&](auto... member) { verify(member...); });
   } else if (isa<func::FuncOp>(op)) {
     verify(kernelAttribute, false);
+  } else if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op)) {
+    verify(roundedAttribute, false);
   }
   if (verify.isKnown && failed(verify.result))
     return failure();

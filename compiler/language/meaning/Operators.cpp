@@ -2,6 +2,7 @@
 // the operands are promoted, broadcast, and the primitive for their type is built.
 #include "compiler/language/meaning/ConstexprOperators.h"
 #include "compiler/language/meaning/Scalars.h"
+#include "compiler/language/meaning/Term.h"
 
 namespace nacre {
 
@@ -77,22 +78,23 @@ struct Primitive {
   BinaryOp onFloats, onSigned, onUnsigned;
 };
 
-Object arithmetic(Evaluation &evaluation, const Object &lhs, const Object &rhs, Primitive primitive) {
+Object arithmetic(Evaluation &evaluation, const Object &lhs, const Object &rhs, Primitive primitive,
+                  Accuracy accuracy) {
   auto [left, right] = unify(evaluation, lhs, rhs);
   Type type = left.type();
   return elementwise(evaluation,
                      type.isFloating() ? primitive.onFloats
                      : type.isSigned() ? primitive.onSigned
                                        : primitive.onUnsigned,
-                     left, right);
+                     left, right, accuracy);
 }
 
-Object divide(Evaluation &evaluation, const Object &lhs, const Object &rhs) {
+Object divide(Evaluation &evaluation, const Object &lhs, const Object &rhs, Accuracy accuracy) {
   Type type = promote(evaluation, lhs, rhs, /*forDivision=*/true);
   if (type.isInteger())
     type = float32();
   auto [left, right] = unifyShapes(evaluation, toOperand(evaluation, lhs, type), toOperand(evaluation, rhs, type));
-  return elementwise(evaluation, BinaryOp::DivF, left, right, Accuracy::Usual);
+  return elementwise(evaluation, BinaryOp::DivF, left, right, accuracy);
 }
 
 Object floorDivide(Evaluation &evaluation, const Object &lhs, const Object &rhs) {
@@ -135,9 +137,7 @@ Object shift(Evaluation &evaluation, Operator op, const Object &lhs, const Objec
   return elementwise(evaluation, isSigned ? BinaryOp::ShrS : BinaryOp::ShrU, left, right);
 }
 
-} // namespace
-
-Object applyOperator(Evaluation &evaluation, Operator op, const Object &lhs, const Object &rhs) {
+Object apply(Evaluation &evaluation, Operator op, const Object &lhs, const Object &rhs, Accuracy accuracy) {
   if (!lhs.isValue() && !rhs.isValue())
     return constexprOperator(evaluation, op, lhs, rhs);
   for (const Object *operand : {&lhs, &rhs})
@@ -150,13 +150,13 @@ Object applyOperator(Evaluation &evaluation, Operator op, const Object &lhs, con
     return pointerArithmetic(evaluation, op, lhs, rhs);
   switch (op) {
   case Operator::Add:
-    return arithmetic(evaluation, lhs, rhs, {BinaryOp::AddF, BinaryOp::AddI, BinaryOp::AddI});
+    return arithmetic(evaluation, lhs, rhs, {BinaryOp::AddF, BinaryOp::AddI, BinaryOp::AddI}, accuracy);
   case Operator::Sub:
-    return arithmetic(evaluation, lhs, rhs, {BinaryOp::SubF, BinaryOp::SubI, BinaryOp::SubI});
+    return arithmetic(evaluation, lhs, rhs, {BinaryOp::SubF, BinaryOp::SubI, BinaryOp::SubI}, accuracy);
   case Operator::Mul:
-    return arithmetic(evaluation, lhs, rhs, {BinaryOp::MulF, BinaryOp::MulI, BinaryOp::MulI});
+    return arithmetic(evaluation, lhs, rhs, {BinaryOp::MulF, BinaryOp::MulI, BinaryOp::MulI}, accuracy);
   case Operator::Div:
-    return divide(evaluation, lhs, rhs);
+    return divide(evaluation, lhs, rhs, accuracy);
   case Operator::FloorDiv:
     return floorDivide(evaluation, lhs, rhs);
   case Operator::Mod:
@@ -175,6 +175,17 @@ Object applyOperator(Evaluation &evaluation, Operator op, const Object &lhs, con
     evaluation.fail(Diagnostic::Kind::Unsupported, "@ is not defined on tensors", "use tl.dot(a, b)");
   }
   llvm_unreachable("every operator is handled");
+}
+
+} // namespace
+
+// A product and a sum may be rounded once where the launch allows it; `/` may be a few ulp off.
+Object applyOperator(Evaluation &evaluation, Operator op, const Object &lhs, const Object &rhs) {
+  return apply(evaluation, op, lhs, rhs, Accuracy::Usual);
+}
+
+Object applyRounded(Evaluation &evaluation, Operator op, const Object &lhs, const Object &rhs) {
+  return apply(evaluation, op, lhs, rhs, Accuracy::Rounded);
 }
 
 static const char *overflowName(Operator op) {

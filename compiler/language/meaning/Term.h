@@ -1,9 +1,13 @@
-// A value with the language's operators as C++ operators, so that functions composed of others read as formulas.
+// A value with the language's operators as C++ operators, so that functions composed of others read as formulas. Each
+// step on floats is rounded by itself: formulas count on it.
 #pragma once
 
 #include "compiler/language/meaning/Elementwise.h"
 
 namespace nacre {
+
+// The operator on floats that are rounded after every step, and on integers as applyOperator.
+Object applyRounded(Evaluation &evaluation, Operator op, const Object &lhs, const Object &rhs);
 
 struct Term {
   Evaluation *evaluation;
@@ -15,7 +19,7 @@ struct Term {
   Type type() const { return value().type().scalarType(); }
   Term with(Object other) const { return Term(*evaluation, std::move(other)); }
 
-  Term apply(Operator op, const Term &rhs) const { return with(applyOperator(*evaluation, op, object, rhs.object)); }
+  Term apply(Operator op, const Term &rhs) const { return with(applyRounded(*evaluation, op, object, rhs.object)); }
   Term compare(Comparison op, const Term &rhs) const {
     return with(applyComparison(*evaluation, op, object, rhs.object));
   }
@@ -29,7 +33,7 @@ struct Term {
   Term operator+(const Term &rhs) const { return apply(Operator::Add, rhs); }
   Term operator-(const Term &rhs) const { return apply(Operator::Sub, rhs); }
   Term operator*(const Term &rhs) const { return apply(Operator::Mul, rhs); }
-  Term operator/(const Term &rhs) const { return binary(BinaryOp::DivF, rhs); } // rounded: a formula counts on it
+  Term operator/(const Term &rhs) const { return binary(BinaryOp::DivF, rhs); }
   Term operator&(const Term &rhs) const { return apply(Operator::And, rhs); }
   Term operator|(const Term &rhs) const { return apply(Operator::Or, rhs); }
   Term operator^(const Term &rhs) const { return apply(Operator::Xor, rhs); }

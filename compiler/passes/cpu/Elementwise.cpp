@@ -1,5 +1,6 @@
 // One elementwise operation on register values. Small floats only convert here: widen-small-floats has been, and
 // functions of the math dialect are kept for expand-math.
+#include "compiler/ir/tile/RoundedArithmetic.h"
 #include "compiler/passes/cpu/Lowering.h"
 #include "compiler/passes/tile/LegaliseIntegers.h"
 
@@ -21,6 +22,7 @@ static Operation *rebuild(Emit &b, Operation *op, ArrayRef<Value> operands, Arra
   if (auto fast = dyn_cast<arith::ArithFastMathInterface>(built); fast && fast.getFastMathFlagsAttr())
     built->setAttr(fast.getFastMathAttrName(),
                    arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::none));
+  built->removeDiscardableAttr(tile::roundedAttribute); // LLVM's operations have no such attribute
   b.insert(built);
   return built;
 }

@@ -1,8 +1,10 @@
 // Elementwise operations, constants and aranges on registers. Arithmetic on floats under 32 bits is done in f32 and
 // rounded once.
+#include "compiler/ir/tile/RoundedArithmetic.h"
 #include "compiler/passes/gpu/Lowering.h"
 #include "compiler/passes/tile/ConvertFloat.h"
 #include "compiler/passes/tile/ExpandMath.h"
+#include "compiler/passes/tile/FloatRemainder.h"
 #include "compiler/passes/tile/LegaliseIntegers.h"
 
 using namespace mlir;
@@ -14,12 +16,13 @@ static bool isSmallFloat(Type element) {
 }
 
 // The same operation on scalars. What the kernel itself multiplies and adds may be rounded once, where it allows that;
-// the steps of an expanded function may not.
+// what says that it is rounded by itself, and the steps of an expanded function, may not.
 static Operation *rebuild(gpu::Builder &b, Operation *op, ArrayRef<Value> operands, ArrayRef<Type> results,
                           bool mayFuse) {
-  Operation *built = Operation::create(b.getLoc(), op->getName(), results, operands,
-                                       op->getDiscardableAttrDictionary(), op->getPropertiesStorage(), BlockRange(), 0);
-  if (mayFuse && isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op)) {
+  Operation *built = Operation::create(b.getLoc(), op->getName(), results, operands, op->getDiscardableAttrDictionary(),
+                                       op->getPropertiesStorage(), BlockRange(), 0);
+  bool isRounded = built->removeDiscardableAttr(tile::roundedAttribute) != nullptr;
+  if (mayFuse && !isRounded && isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op)) {
     auto flags = cast<arith::ArithFastMathInterface>(built);
     built->setAttr(flags.getFastMathAttrName(),
                    arith::FastMathFlagsAttr::get(b.getContext(), flags.getFastMathFlagsAttr().getValue() |
@@ -66,6 +69,8 @@ Value Lowering::elementwise(Operation *op, unsigned result, ArrayRef<Value> oper
   Value value;
   if (isa_and_nonnull<math::MathDialect>(op->getDialect()))
     value = expandMath(b, op, widened);
+  if (isa<arith::RemFOp>(op))
+    value = floatRemainder(b, widened[0], widened[1]);
   if (!value) {
     SmallVector<Type> types;
     for (Type resultType : op->getResultTypes()) {
@@ -155,9 +160,9 @@ LogicalResult Lowering::lowerConstant(arith::ConstantOp op) {
   auto values = DenseElementsAttr::get(RankedTensorType::get({tensor.getNumElements()}, word), elements);
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   std::string name = "constants." + std::to_string(std::distance(module.getBody()->begin(), module.getBody()->end()));
-  auto global = LLVM::GlobalOp::create(builder, builder.getUnknownLoc(),
-                                       LLVM::LLVMArrayType::get(word, tensor.getNumElements()), /*isConstant=*/true,
-                                       LLVM::Linkage::Internal, name, values, byteSize(element));
+  auto global =
+      LLVM::GlobalOp::create(builder, builder.getUnknownLoc(), LLVM::LLVMArrayType::get(word, tensor.getNumElements()),
+                             /*isConstant=*/true, LLVM::Linkage::Internal, name, values, byteSize(element));
   Value address = LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), global.getSymName());
   SmallVector<Value> results;
   for (unsigned reg = 0; reg < count; ++reg) {
