@@ -165,8 +165,10 @@ Status atomicHandler(Warp &warp, const Op &op, uint32_t mask) {
       }
     }
   });
-  if (changed)
+  if (changed && op.space == Space::Shared)
     progressed(warp);
+  else if (changed)
+    progressedForAll(warp);
   return changed || !returns ? Status::Next : Status::Poll;
 }
 

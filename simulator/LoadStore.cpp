@@ -172,7 +172,10 @@ Status storeHandler(Warp &warp, const Op &op, uint32_t mask) {
     reportOverwrites(warp, changed);
   if (!warp.undefined.empty())
     noteUndefinedStore(warp, op, good, host);
-  progressed(warp);
+  if (op.space == Space::Global || op.space == Space::Generic)
+    progressedForAll(warp);
+  else
+    progressed(warp);
   return Status::Next;
 }
 

@@ -243,6 +243,9 @@ struct Cluster {
   uint64_t executed = 0;
   std::mt19937_64 random;
   uint64_t progress = 0; // changes that one of its warps may be waiting for
+  uint64_t changes = 0;  // those among them that others may be waiting for: of global memory; and that time has passed
+  uint64_t knownChanges = 0, quietSince = 0; // `changes` and `executed` when there was one last
+  uint64_t patience = 0;                     // instructions without one, looking, after which it counts as waiting
   uint64_t idleRounds = 0;
   bool looksOutside = false; // since something moved, one of its warps has looked at what other clusters may change
   bool beside = false;       // other clusters take turns with it
@@ -338,6 +341,11 @@ template <typename F> inline void forEachLane(uint32_t mask, F &&f) {
 }
 
 inline void progressed(Warp &warp) { ++warp.block->cluster->progress; }
+// The same of what is seen outside of the cluster.
+inline void progressedForAll(Warp &warp) {
+  ++warp.block->cluster->progress;
+  ++warp.block->cluster->changes;
+}
 
 std::string hexadecimal(uint64_t value);
 // The op that stands for what the warp does now: within a function of a library the user's call of it.

@@ -20,6 +20,7 @@ Status refreshClocks(Warp &warp, const Op &, uint32_t) {
     reinterpret_cast<uint32_t *>(specials + GlobalTimerLow * specialRowBytes)[i] = static_cast<uint32_t>(timer);
     reinterpret_cast<uint32_t *>(specials + GlobalTimerHigh * specialRowBytes)[i] = static_cast<uint32_t>(timer >> 32);
   }
+  ++warp.block->cluster->changes; // a loop may wait for the time
   return Status::Next;
 }
 

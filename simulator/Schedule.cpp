@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 namespace nacre::simulator {
 
@@ -15,6 +16,10 @@ constexpr uint32_t fixedSlice = 4096;      // operations of a warp before the ne
 constexpr uint64_t idlePollRounds = 20000; // rounds in which warps only looked: then nobody will change anything
 constexpr uint64_t impatientRounds = 256;  // the same, before other clusters are started beside
 constexpr size_t residentClusters = 4096;  // at most, where clusters wait for each other
+// A loop that waits may hold barriers and stores to shared memory. So many instructions of a cluster in which it looked
+// at global memory and changed none, and it counts as waiting: before other clusters are started beside it; when all
+// are there, of all together, and at least of each.
+constexpr uint64_t impatientInstructions = 20000, patientInstructions = 20000000, leastInstructions = 400000;
 
 void fillRow(Warp &warp, SpecialRow row, uint32_t value) {
   auto *lanes = reinterpret_cast<uint32_t *>(warp.bases[SpecialBase] + row * specialRowBytes);
@@ -231,9 +236,15 @@ ClusterState runRounds(Cluster &cluster, unsigned rounds) {
     }
     if (done)
       return ClusterState::Done;
+    if (moved || cluster.changes != cluster.knownChanges) {
+      cluster.knownChanges = cluster.changes;
+      cluster.quietSince = cluster.executed;
+    }
     if (moved || cluster.progress != before) {
       cluster.idleRounds = 0;
-      cluster.looksOutside = false;
+      bool looked = std::exchange(cluster.looksOutside, false);
+      if (looked && cluster.executed - cluster.quietSince > cluster.patience)
+        return ClusterState::Stuck; // and goes on looking when it is asked again
       continue;
     }
     if (!polled || ++cluster.idleRounds > (cluster.moreToStart ? impatientRounds : idlePollRounds)) {
@@ -343,12 +354,15 @@ void work(LaunchState &state, ClusterQueue &queue, Worker &worker) {
     bool anyRunning = false;
     uint64_t before = 0, after = 0;
     for (auto &cluster : resident)
-      before += cluster->progress;
+      before += cluster->changes;
     if (randomOrder)
       std::shuffle(resident.begin(), resident.end(), random);
     for (size_t i = 0; i < resident.size() && !state.stopped;) {
       resident[i]->beside = resident.size() > 1;
       resident[i]->moreToStart = queue.next < queue.order.size() && resident.size() < residentClusters;
+      resident[i]->patience = resident[i]->moreToStart
+                                  ? impatientInstructions
+                                  : std::max(patientInstructions / resident.size(), leastInstructions);
       ClusterState result = runRounds(*resident[i], randomOrder ? 8 : resident.size() > 1 ? 64 : 100000);
       if (result == ClusterState::Done) {
         if (!state.stopped && state.checks)
@@ -361,7 +375,7 @@ void work(LaunchState &state, ClusterQueue &queue, Worker &worker) {
       ++i;
     }
     for (auto &cluster : resident)
-      after += cluster->progress;
+      after += cluster->changes;
     if (anyRunning || before != after) {
       if (stuck)
         --queue.stuckWorkers;
@@ -372,6 +386,8 @@ void work(LaunchState &state, ClusterQueue &queue, Worker &worker) {
       continue;
     // Everything here waits: perhaps for a block that has not begun.
     if (start()) {
+      for (size_t more = resident.size(); more > 1 && start(); --more) {
+      }
       wanted = resident.size();
       continue;
     }

@@ -1,12 +1,9 @@
 """Tests that the CUDA engines do not run yet, each with the reason; they are skipped aloud. A row is FILE or FILE::FUNCTION."""
 
 HOST_CODE = "its assembly and its libraries are the host's"
-REPORTS = "reports of bounds and of waiting programs are the CPU's so far"
 
 REASONS = {
-    "test_bounds.py": REPORTS,
-    "test_waiting.py": REPORTS,
-    "test_tritons_contract.py": "not all of its kernels end on the simulated GPU yet",
+    "test_bounds.py": "bounds are checked by the CPU so far",
     "test_extern.py": HOST_CODE,
     "test_inline_code.py": HOST_CODE,
     "test_inline_ptx.py::test_what_is_not_translated_is_named": "a GPU assembles PTX as it stands",

@@ -102,7 +102,7 @@ LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
       results[reg] = value;
   }
   // Somebody may write it meanwhile: threads that go by what they read have to have read the same.
-  if (op.getIsVolatile() && !isa<RankedTensorType>(type))
+  if (op.getIsVolatile() && !op.getResult().use_empty())
     shareResult(op, results);
   define(op, results);
   return success();

@@ -14,8 +14,8 @@ static int64_t sizeOf(Value value) {
   return llvm::alignTo(bytes, 16);
 }
 
-// Old values go from the threads that act to those that hold copies.
-static int64_t atomicBytes(Value old) {
+// What one thread read or found goes from the threads that act to those that hold copies.
+static int64_t sharedBytes(Value old) {
   if (old.use_empty())
     return 0;
   bool hasCopies = true;
@@ -26,11 +26,9 @@ static int64_t atomicBytes(Value old) {
 
 static int64_t bytesOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, int64_t>(op)
-      .Case<tile::AtomicRmwOp, tile::AtomicCasOp>([](auto op) { return atomicBytes(op.getResult()); })
+      .Case<tile::AtomicRmwOp, tile::AtomicCasOp>([](auto op) { return sharedBytes(op.getResult()); })
       .Case([](tile::ClockOp op) { return sizeOf(op.getResult()); })
-      .Case([](tile::LoadOp op) -> int64_t {
-        return op.getIsVolatile() && !isa<RankedTensorType>(op.getType()) ? sizeOf(op.getResult()) : 0;
-      })
+      .Case([](tile::LoadOp op) -> int64_t { return op.getIsVolatile() ? sharedBytes(op.getResult()) : 0; })
       .Case<tile::ExtractOp, tile::SplitOp, tile::ReshapeOp>([](auto op) { return sizeOf(op->getOperand(0)); })
       .Case([](tile::ConcatenateOp op) { return sizeOf(op.getResult()); })
       .Case([](tile::DotOp op) { return sizeOf(op.getA()) + sizeOf(op.getB()); })

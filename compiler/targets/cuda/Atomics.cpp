@@ -143,16 +143,46 @@ static std::string narrowUpdate(AtomicKind kind, Type element, bool isNarrowest,
          "add.u32 next, next, odd; selp.b32 next, next, 0x7fff0000, isNumber; shr.u32 next, next, 16; } ";
 }
 
-// An element of 8 or 16 bits: the word of 32 around it is replaced until nobody was faster.
-static Value narrowLoop(gpu::Builder &b, Type element, Value address, Value value, Value predicate,
-                        const gpu::AtomicAccess &access, const Architecture &architecture) {
-  bool isNarrowest = value.getType().getIntOrFloatBitWidth() == 8;
+// An element of 16 bits: it is replaced until nobody was faster.
+static Value halfLoop(gpu::Builder &b, Type element, Value address, Value value, Value predicate,
+                      const gpu::AtomicAccess &access, const Architecture &architecture) {
+  Type i32 = b.getI32Type();
+  Value wide = LLVM::ZExtOp::create(b, i32, value);
+  InlinePtx ptx(b);
+  std::string old = ptx.result(i32), place = ptx.operand(address), operand = ptx.operand(wide);
+  std::string text = "{ .reg .pred again; .reg .b16 found, seen, replacement; .reg .b32 current, left, right, next; ";
+  if (predicate)
+    text += "@!" + ptx.operand(predicate) + " bra DONE; ";
+  text += "ld.relaxed." + std::string(scopeName(access.scope)) + "." + spaceOf(address) + ".b16 found, [" + place +
+          "]; AGAIN: cvt.u32.u16 current, found; ";
+  text += narrowUpdate(access.kind, element, /*isNarrowest=*/false, operand, architecture);
+  text += "cvt.u16.u32 replacement, next; " + prefix("atom", access, address) + ".cas.b16 seen, [" + place +
+          "], found, replacement; setp.ne.b16 again, seen, found; mov.b16 found, seen; @again bra AGAIN; mov.b32 " +
+          old + ", current; DONE: }";
+  return LLVM::TruncOp::create(b, value.getType(), ptx.emit(text).front());
+}
+
+// A narrow element that is replaced, when nobody asks what it was.
+static void narrowStore(gpu::Builder &b, Value address, Value value, Value predicate, gpu::AtomicAccess access) {
+  if (access.order == tile::MemoryOrder::AcquireRelease)
+    access.order = tile::MemoryOrder::Release;
+  else if (access.order == tile::MemoryOrder::Acquire)
+    access.order = tile::MemoryOrder::Relaxed;
+  InlinePtx ptx(b);
+  std::string place = ptx.operand(address), operand = ptx.operand(value), guard = ptx.guard(predicate);
+  ptx.emit(guard + prefix("st", access, address) + ".b" + std::to_string(value.getType().getIntOrFloatBitWidth()) +
+           " [" + place + "], " + operand + ";");
+}
+
+// An element of 8 bits: the word of 32 around it is replaced until nobody was faster.
+static Value byteLoop(gpu::Builder &b, Type element, Value address, Value value, Value predicate,
+                      const gpu::AtomicAccess &access, const Architecture &architecture) {
   bool isShared = spaceOf(address) == "shared";
   Type i32 = b.getI32Type();
   Value wide = LLVM::ZExtOp::create(b, i32, value);
   InlinePtx ptx(b);
   std::string old = ptx.result(i32), place = ptx.operand(address), operand = ptx.operand(wide);
-  std::string bits = isShared ? "32" : "64", width = isNarrowest ? "8" : "16";
+  std::string bits = isShared ? "32" : "64";
   std::string text =
       "{ .reg .pred again; .reg .b" + bits + " base; .reg .b32 shift, word, seen, current, left, right, next; ";
   if (predicate)
@@ -160,9 +190,9 @@ static Value narrowLoop(gpu::Builder &b, Type element, Value address, Value valu
   text += isShared ? "mov.b32 shift, " + place + "; " : "cvt.u32.u64 shift, " + place + "; ";
   text += "and.b32 shift, shift, 3; shl.b32 shift, shift, 3; and.b" + bits + " base, " + place + ", -4; ";
   text += "ld.relaxed." + std::string(scopeName(access.scope)) + "." + spaceOf(address) + ".b32 word, [base]; AGAIN: ";
-  text += "bfe.u32 current, word, shift, " + width + "; ";
-  text += narrowUpdate(access.kind, element, isNarrowest, operand, architecture);
-  text += "bfi.b32 next, next, word, shift, " + width + "; ";
+  text += "bfe.u32 current, word, shift, 8; ";
+  text += narrowUpdate(access.kind, element, /*isNarrowest=*/true, operand, architecture);
+  text += "bfi.b32 next, next, word, shift, 8; ";
   text += prefix("atom", access, address) + ".cas.b32 seen, [base], word, next; ";
   text += "setp.ne.b32 again, seen, word; mov.b32 word, seen; @again bra AGAIN; mov.b32 " + old + ", current; DONE: }";
   return LLVM::TruncOp::create(b, value.getType(), ptx.emit(text).front());
@@ -191,8 +221,12 @@ Value Instructions::atomic(gpu::Builder &b, Type element, Value address, Value v
     old = ptx.emit(guard + prefix("atom", access, address) + "." + operation + " " + result + ", [" + place + "], " +
                    operand + ";")
               .front();
+  } else if (bits < 32 && access.kind == AtomicKind::Exchange && !access.wantsResult) {
+    narrowStore(b, address, value, predicate, access);
+    return nullptr;
   } else if (bits < 32) {
-    old = narrowLoop(b, element, address, value, predicate, access, architecture);
+    auto loop = bits == 8 ? byteLoop : halfLoop;
+    old = loop(b, element, address, value, predicate, access, architecture);
   } else {
     old = extremeByBits(b, address, value, predicate, access);
   }
