@@ -90,7 +90,8 @@ struct KernelMetadata {
   uint64_t profileScratchBytes = 0, profileScratchAlignment = 0; // the same, for a profiler that asked for it
   uint64_t registers = 0, spilledBytes = 0;                      // of a thread, as the assembler says
   bool cooperative = false, dependentLaunch = false;             // how it must be launched
-  std::string details; // what the target has to tell its device besides, in a form of their own
+  std::string accessSites; // the accesses that it checks, of targets whose kernels tell of them in memory
+  std::string details;     // what the target has to tell its device besides, in a form of their own
 
   // Every field, for those who write and read them.
   template <typename Self, typename Visit> static void forEachField(Self &self, Visit visit) {
@@ -99,7 +100,7 @@ struct KernelMetadata {
     visit(self.warps), visit(self.ctas), visit(self.globalScratchBytes), visit(self.globalScratchAlignment);
     visit(self.profileScratchBytes), visit(self.profileScratchAlignment);
     visit(self.registers), visit(self.spilledBytes);
-    visit(self.cooperative), visit(self.dependentLaunch), visit(self.details);
+    visit(self.cooperative), visit(self.dependentLaunch), visit(self.accessSites), visit(self.details);
   }
 };
 

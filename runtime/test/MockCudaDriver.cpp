@@ -1,6 +1,7 @@
 // A driver of two GPUs that are not there: the entry points that devices/cuda uses, backed by the simulator. Tests name
 // this library in NACRE_CUDA_DRIVER. Launches run at once; what the simulator finds becomes an error that later calls
-// report, as a GPU's do. `mockRecord` tells what the last launch was.
+// report, as a GPU's do. `mockRecord` tells what the last launch was; after `mockCapture(1)` streams are captured: who
+// waits for them, or copies, is refused.
 #include "runtime/devices/cuda/DriverLibrary.h"
 #include "simulator/Simulator.h"
 #include <cstdio>
@@ -67,6 +68,9 @@ struct MockRecord {
 static MockRecord record;
 EXPORTED const MockRecord *mockRecord() { return &record; }
 
+static bool isCaptured = false;
+EXPORTED void mockCapture(int captures) { isCaptured = captures != 0; }
+
 EXPORTED CuResult cuInit(unsigned) { return code::success; }
 EXPORTED CuResult cuDriverGetVersion(int *version) { return *version = 13000, code::success; }
 EXPORTED CuResult cuGetErrorName(CuResult result, const char **name) {
@@ -107,8 +111,9 @@ EXPORTED CuResult cuCtxGetDevice(CuDevice *device) {
   return current ? (*device = current->device, code::success) : CuResult(201);
 }
 EXPORTED CuResult cuCtxSynchronize() {
+  constexpr CuResult captureUnsupported = 900;
   std::lock_guard<std::mutex> guard(lock);
-  return pending;
+  return isCaptured ? captureUnsupported : pending;
 }
 EXPORTED CuResult cuStreamSynchronize(CuStream) { return cuCtxSynchronize(); }
 
@@ -256,7 +261,7 @@ struct CuEventObject {
   float time = -1;
 };
 } // namespace nacre::cuda
-EXPORTED CuResult cuStreamIsCapturing(CuStream, int *isCapturing) { return *isCapturing = 0, code::success; }
+EXPORTED CuResult cuStreamIsCapturing(CuStream, int *isCapturing) { return *isCapturing = isCaptured, code::success; }
 EXPORTED CuResult cuEventCreate(CuEvent *event, unsigned) { return *event = new CuEventObject, code::success; }
 EXPORTED CuResult cuEventRecord(CuEvent event, CuStream) {
   static float time = 0;

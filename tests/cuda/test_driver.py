@@ -103,6 +103,37 @@ add[(8,)](x, y, out, 1000, BLOCK=128)
         assert part in process.stderr, process.stderr
 
 
+CHECKED = """
+@nacre.jit
+def unmasked(x, out, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + offsets, tl.load(x + offsets))
+
+"""
+
+
+def test_a_checked_launch_refuses_what_is_out_of_bounds_and_the_gpu_goes_on(run):
+    output = succeed(run(CHECKED + """
+try:
+    unmasked[(8,)](x, out, BLOCK=128, debug=True)
+except IndexError as error:
+    print(error)
+unmasked[(7,)](x, out, BLOCK=128, debug=True)
+print((out.numpy()[:896] == values[:896]).all(), out.numpy()[896:].any())
+"""))  # fmt: skip
+    assert "program (7, 0, 0): load of fp32 out of bounds: element 1000 of 'x' (valid: 0 to 999); 24 of 128 lanes" in output
+    assert output.endswith("True False\n")
+
+
+def test_a_checked_launch_that_is_captured_is_not_waited_for(run):
+    assert succeed(run(CHECKED + """
+mock.mockCapture(1)
+unmasked[(7,)](x, out, BLOCK=128, debug=True)
+mock.mockCapture(0)
+print(record.launches, (out.numpy()[:896] == values[:896]).all())
+""")) == "1 True\n"  # fmt: skip
+
+
 def test_a_grid_too_large_says_which_extent(run):
     process = run("add[(1, 70000)](x, y, out, 1000, BLOCK=128)\n")
     assert process.returncode != 0 and "(1, 70000, 1)" in process.stderr and "65535" in process.stderr, process.stderr

@@ -3,7 +3,6 @@
 HOST_CODE = "its assembly and its libraries are the host's"
 
 REASONS = {
-    "test_bounds.py": "bounds are checked by the CPU so far",
     "test_extern.py": HOST_CODE,
     "test_inline_code.py": HOST_CODE,
     "test_inline_ptx.py::test_what_is_not_translated_is_named": "a GPU assembles PTX as it stands",

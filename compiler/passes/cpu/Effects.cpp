@@ -2,7 +2,7 @@
 #include "compiler/ir/tile/AccessEffects.h"
 #include "compiler/passes/cpu/KernelABI.h"
 #include "compiler/passes/cpu/Nest.h"
-#include "compiler/passes/cpu/ScalarKinds.h"
+#include "compiler/passes/tile/ScalarKinds.h"
 #include "compiler/passes/tile/UserPlace.h"
 
 using namespace mlir;

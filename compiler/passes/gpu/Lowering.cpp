@@ -278,6 +278,8 @@ FailureOr<LLVM::LLVMFuncOp> Lowering::run() {
   // The launch hands short floats over in f32.
   for (Type type : kernel.getArgumentTypes())
     types.push_back(type.isF16() || type.isBF16() ? b.getF32Type() : memoryType(type));
+  if (hasChecks(kernel))
+    types.push_back(LLVM::LLVMPointerType::get(b.getContext(), 1));
   b.setInsertionPointAfter(kernel);
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), types);
   std::string name = kernel.getName().str();
@@ -297,6 +299,7 @@ FailureOr<LLVM::LLVMFuncOp> Lowering::run() {
     return failure();
   LLVM::ReturnOp::create(b, ValueRange());
   entryMarker->erase();
+  tellSites();
   return function;
 }
 
@@ -401,6 +404,7 @@ LogicalResult Lowering::lower(Operation *op) {
       .Case([&](tile::InlineAsmOp op) { return lowerInlineAsm(op); })
       .Case([&](tile::PrintOp op) { return lowerPrint(op); })
       .Case([&](tile::AssertOp op) { return lowerAssert(op); })
-      .Case<tile::AssumeOp, tile::CheckAccessOp>([](auto) { return success(); })
+      .Case([&](tile::CheckAccessOp op) { return lowerCheckAccess(op); })
+      .Case<tile::AssumeOp>([](auto) { return success(); })
       .Default([&](Operation *op) { return fail(op, "this operation is not known to the GPU targets"); });
 }

@@ -6,16 +6,21 @@
 //
 // The files: Lowering.cpp (the walk, places of elements), LowerElementwise.cpp, LowerControl.cpp, LowerMemory.cpp,
 // LowerAtomics.cpp, LowerShapes.cpp, LowerConvert.cpp, LowerReduce.cpp, LowerScan.cpp, LowerGather.cpp (histograms too),
-// DistanceGather.cpp, LowerShared.cpp (what else goes through shared memory), LowerSharedTiles.cpp (gpu.allocate and so on), LowerDot.cpp (gpu.dot), LowerDebugging.cpp, LowerInlineCode.cpp;
+// DistanceGather.cpp, LowerShared.cpp (what else goes through shared memory), LowerSharedTiles.cpp (gpu.allocate and so
+// on), LowerDot.cpp (gpu.dot), LowerDebugging.cpp, LowerChecks.cpp, LowerInlineCode.cpp;
 // Exchange.cpp is what those share that move data between threads. A file adds its operations to the switch in
 // Lowering::lower.
 #pragma once
 
 #include "compiler/ir/gpu/ShapeLayouts.h"
+#include "compiler/passes/gpu/AccessRecord.h"
 #include "compiler/passes/gpu/Machine.h"
 #include <map>
 
 namespace nacre::gpu {
+
+// Whether the kernel checks accesses: the address of their record is then its last argument (AccessRecord.h).
+bool hasChecks(mlir::func::FuncOp kernel);
 
 class Lowering {
 public:
@@ -33,6 +38,8 @@ public:
   llvm::ArrayRef<mlir::Value> registers(mlir::Value value);
   mlir::Value scalar(mlir::Value value) { return registers(value).front(); }
   void define(mlir::Value value, llvm::ArrayRef<mlir::Value> registers);
+  // Of the kernel itself, without the record of checked accesses.
+  unsigned argumentCount() { return kernel.getNumArguments(); }
   // How many registers values of the type take.
   static unsigned registerCount(mlir::Type type);
   // The type an element has in a register: fp8 are bytes, pointers LLVM's; and in memory, where i1 takes a byte too.
@@ -118,6 +125,8 @@ private:
   mlir::LogicalResult lowerAtomicCas(tile::AtomicCasOp op);
   mlir::LogicalResult lowerPrint(tile::PrintOp op);
   mlir::LogicalResult lowerAssert(tile::AssertOp op);
+  mlir::LogicalResult lowerCheckAccess(tile::CheckAccessOp op);
+  void tellSites();
   mlir::LogicalResult lowerConvert(ConvertOp op);
   mlir::LogicalResult lowerThroughMemory(mlir::Operation *op); // reshape, concatenate that move values
   mlir::LogicalResult lowerWrite(WriteOp op);
@@ -148,6 +157,7 @@ private:
   mlir::Value thread, lane, warp, firstThread;
   std::map<std::vector<uint32_t>, mlir::Value> threadParts, holders;
   llvm::DenseMap<mlir::Attribute, mlir::Value> texts;
+  std::vector<AccessSite> sites;
 };
 
 } // namespace nacre::gpu

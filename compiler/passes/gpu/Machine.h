@@ -59,6 +59,10 @@ public:
   // --- Between threads.
   virtual void blockBarrier(Builder &b) const = 0;
   virtual void warpBarrier(Builder &b) const = 0;
+  // A block barrier; whether the i1 is true in one of its threads.
+  virtual mlir::Value anyThread(Builder &b, mlir::Value predicate) const = 0;
+  // Ends the thread; all threads of the block come here.
+  virtual void leave(Builder &b) const = 0;
   // Every lane gets the 32-bit value of another: of its number with the bits of `mask` flipped; of lane `from`; of its
   // number less `distance`, or its own where there is none.
   virtual mlir::Value shuffleXor(Builder &b, mlir::Value value, uint32_t mask) const = 0;

@@ -56,6 +56,11 @@ Value Instructions::processor(gpu::Builder &b) const { return intrinsic(b, b.get
 void Instructions::blockBarrier(gpu::Builder &b) const { effect(b, "barrier.cta.sync.aligned.all", i32(b, 0)); }
 void Instructions::warpBarrier(gpu::Builder &b) const { effect(b, "bar.warp.sync", i32(b, allLanes)); }
 
+Value Instructions::anyThread(gpu::Builder &b, Value predicate) const {
+  return intrinsic(b, b.getI1Type(), "barrier.cta.red.or.aligned.all", {i32(b, 0), predicate});
+}
+void Instructions::leave(gpu::Builder &b) const { InlinePtx(b).emit("exit;"); }
+
 static Value shuffle(gpu::Builder &b, const char *mode, Value value, Value argument, uint32_t clamp) {
   return intrinsic(b, b.getI32Type(), std::string("shfl.sync.") + mode + ".i32",
                    {i32(b, allLanes), value, argument, i32(b, clamp)});

@@ -4,9 +4,10 @@
 //
 // What it makes of a kernel, which the rest of this folder relies on: a module in LLVM dialect in which one function
 // has the calling convention of kernels; each argument that arrives is one parameter, in order: a pointer (address
-// space 1), an integer or a float, fp16 and bf16 as f32; the block's shared memory is one external array in address
-// space 3, aligned to 1024 bytes. The module says the rest in attributes: gpu.num_warps, gpu.lanes, gpu.shared
-// (ir/gpu/Gpu.td) and the options of the launch (ir/tile/KernelAttributes.h).
+// space 1), an integer or a float, fp16 and bf16 as f32; then the record of checked accesses, where there are such
+// (passes/gpu/AccessRecord.h). The block's shared memory is one external array in address space 3, aligned to 1024
+// bytes. The module says the rest in attributes: gpu.num_warps, gpu.lanes, gpu.shared (ir/gpu/Gpu.td),
+// gpu.access_sites and the options of the launch (ir/tile/KernelAttributes.h).
 //
 // The files: Instructions.cpp (threads, numbers, telling the host), GlobalAccesses.cpp (loads, stores), Atomics.cpp,
 // Matrices.cpp (matrices in shared memory), MatrixInstructions.cpp (matrix products).
@@ -35,6 +36,8 @@ public:
 
   void blockBarrier(gpu::Builder &b) const override;
   void warpBarrier(gpu::Builder &b) const override;
+  mlir::Value anyThread(gpu::Builder &b, mlir::Value predicate) const override;
+  void leave(gpu::Builder &b) const override;
   mlir::Value shuffleXor(gpu::Builder &b, mlir::Value value, uint32_t mask) const override;
   mlir::Value shuffleFrom(gpu::Builder &b, mlir::Value value, mlir::Value from) const override;
   mlir::Value shuffleUp(gpu::Builder &b, mlir::Value value, uint32_t distance) const override;

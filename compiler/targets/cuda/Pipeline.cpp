@@ -1,11 +1,13 @@
 // The CUDA target from tile IR to a cubin, on one page.
 #include "compiler/ir/gpu/Gpu.h"
 #include "compiler/language/meaning/Diagnostic.h"
+#include "compiler/passes/gpu/AccessRecord.h"
 #include "compiler/passes/gpu/AssignLayouts.h"
 #include "compiler/passes/gpu/ChooseDots.h"
 #include "compiler/passes/gpu/ExpandDots.h"
 #include "compiler/passes/gpu/LowerToLLVM.h"
 #include "compiler/passes/tile/CanonicaliseInnerRegions.h"
+#include "compiler/passes/tile/CheckAccesses.h"
 #include "compiler/passes/tile/ExpandDescriptors.h"
 #include "compiler/passes/tile/ExpandScaledDots.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
@@ -146,7 +148,13 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     if (function->hasAttr(tile::kernelAttribute))
       code.symbol = function.getName().str();
 
-  passRunner.run("tile passes", addSimplification);
+  passRunner.run("tile passes", [&](OpPassManager &passes) {
+    if (options.debug) { // every access is checked, also those that nobody reads
+      passes.addPass(createExpandDescriptors());
+      passes.addPass(createCheckAccesses());
+    }
+    addSimplification(passes);
+  });
   passRunner.stage("tile");
   widenHalfArguments(module.lookupSymbol<func::FuncOp>(code.symbol));
   passRunner.run("tile passes", [&](OpPassManager &passes) {
@@ -179,6 +187,8 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   code.metadata.ctas = 1;
   if (auto shared = module->getAttrOfType<IntegerAttr>(gpu::sharedAttribute))
     code.metadata.sharedBytes = static_cast<uint64_t>(shared.getInt());
+  if (auto sites = module->getAttrOfType<StringAttr>(gpu::accessSitesAttribute))
+    code.metadata.accessSites = sites.getValue().str();
   code.metadata.cooperative = launch.cooperativeGrid;
   code.metadata.dependentLaunch = launch.dependentLaunch;
   code.metadata.callsLibraries = !externals.empty();

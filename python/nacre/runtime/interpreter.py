@@ -103,12 +103,14 @@ def _extent(value):
     if hasattr(value, "untyped_storage"):
         storage = value.untyped_storage()
         return storage.data_ptr(), storage.data_ptr() + storage.nbytes(), value.data_ptr(), False
-    interface = getattr(value, "__array_interface__", None)
-    if interface is not None:
-        origin, is_read_only = interface["data"]
-        while base is not None and hasattr(base, "__array_interface__"):
-            value, base = base, getattr(base, "base", None)
-        return *_bounds(value.__array_interface__, value.itemsize), origin, is_read_only
+    for name in ("__array_interface__", "__cuda_array_interface__"):
+        interface = getattr(value, name, None)
+        if interface is not None:
+            origin, is_read_only = interface["data"]
+            while base is not None and hasattr(base, name):
+                value, base = base, getattr(base, "base", None)
+            interface = getattr(value, name)
+            return *_bounds(interface, int(interface["typestr"][2:])), origin, is_read_only
     return None if hasattr(value, "data_ptr") or hasattr(value, "__dlpack__") else ()
 
 
@@ -117,7 +119,7 @@ def _bounds(interface, item_size):
     end = begin + item_size
     if 0 in interface["shape"]:
         return begin, begin
-    strides = interface["strides"]
+    strides = interface.get("strides")
     if strides is None:
         for size in interface["shape"]:
             item_size *= size

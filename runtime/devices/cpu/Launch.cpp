@@ -1,13 +1,13 @@
 // A launch on the host: what its threads share, what each of them has for itself, and the choice between this thread
 // alone and the pool.
 #include "runtime/launch/Launch.h"
-#include "compiler/reference/AccessCheck.h"
 #include "compiler/reference/Machine.h"
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "compiler/targets/cpu/Disassembly.h"
 #include "runtime/Events.h"
 #include "runtime/devices/cpu/CpuDevice.h"
 #include "runtime/devices/cpu/ScratchArena.h"
+#include "runtime/launch/CheckedAccess.h"
 #include "runtime/threads/Crew.h"
 #include "runtime/threads/ThreadPool.h"
 #include <chrono>
@@ -158,30 +158,24 @@ void checkAccess(KernelContext *context, const uint32_t *programId, const char *
   bool isAllowed = true;
   {
     CompiledCall::Callback callback(*self->call);
-    const KnownArrays &arrays = *self->shared->arrays;
-    const MemoryMap::Range *own = nullptr;
-    if (argument >= 0 && static_cast<size_t>(argument) < arrays.ofArgument.size())
-      own = arrays.memory.numbered(arrays.ofArgument[static_cast<size_t>(argument)]);
-    if (own || arrays.memory.isComplete) {
-      AccessCheck check(arrays.memory, own, nullptr, size, (writes & AccessWrites) != 0);
-      llvm::ArrayRef<int64_t> extents(shape, rank);
-      int64_t row = rank == 0 ? 1 : extents.back(), elements = 1;
-      for (int64_t extent : extents)
-        elements *= extent;
-      for (int64_t begin = 0; begin < elements; begin += row)
-        check.check(addresses + begin, mask ? mask + begin : nullptr, row);
-      isAllowed = !check.hasFailed();
-      if (!isAllowed) {
-        Diagnostic diagnostic = check.diagnostic(access, Type::scalar(static_cast<ScalarKind>(kind)),
-                                                 shownProgram(programId), rank ? &extents : nullptr, mask != nullptr);
-        auto source = std::make_shared<SourceText>();
-        source->fileName = file;
-        int place = std::max(static_cast<int>(column) - 1, 0);
-        diagnostic.location = {source, static_cast<int>(line), place, static_cast<int>(line), place};
-        std::lock_guard<std::mutex> guard(self->shared->lock);
-        if (!self->shared->trouble)
-          self->shared->trouble = std::make_exception_ptr(OutOfBoundsError(std::move(diagnostic), programId));
-      }
+    llvm::ArrayRef<int64_t> extents(shape, rank);
+    CheckedAccess checked{programId,
+                          access,
+                          (writes & AccessWrites) != 0,
+                          kind,
+                          size,
+                          argument,
+                          rank ? &extents : nullptr,
+                          addresses,
+                          mask,
+                          file,
+                          line,
+                          column};
+    if (std::optional<OutOfBoundsError> error = refusalOf(checked, *self->shared->arrays)) {
+      isAllowed = false;
+      std::lock_guard<std::mutex> guard(self->shared->lock);
+      if (!self->shared->trouble)
+        self->shared->trouble = std::make_exception_ptr(*error);
     }
   }
   if (!isAllowed)

@@ -3,6 +3,7 @@
 #include "compiler/targets/cuda/Architectures.h"
 #include "compiler/targets/cuda/CudaTarget.h"
 #include "runtime/Knobs.h"
+#include "runtime/devices/cuda/CheckedLaunch.h"
 #include "runtime/devices/cuda/DriverLibrary.h"
 #include "runtime/devices/cuda/LaunchTimer.h"
 #include "runtime/devices/cuda/TorchStream.h"
@@ -135,14 +136,26 @@ public:
   void enqueue(LoadedKernel &loaded, const EnqueuedLaunch &launch) override {
     auto &kernel = static_cast<NamedKernel &>(loaded);
     makeCurrent();
+    auto stream = reinterpret_cast<CuStream>(launch.options.stream ? *launch.options.stream : currentStream());
+    if (!CheckedLaunch::isNeeded(launch.code))
+      return start(kernel, launch, launch.arguments, stream);
+    const KnownArrays *arrays = isCapturing(stream) ? nullptr : launch.options.arrays;
+    CheckedLaunch checked(*this, launch, arrays, reinterpret_cast<uint64_t>(stream));
+    start(kernel, launch, checked.arguments(), stream);
+    if (!arrays)
+      return;
+    synchronise(reinterpret_cast<uint64_t>(stream));
+    checked.finish();
+  }
+
+  void start(NamedKernel &kernel, const EnqueuedLaunch &launch, llvm::ArrayRef<uint64_t> arguments, CuStream stream) {
     constexpr size_t most = 4096 / 8; // a kernel's parameters take at most so many bytes, or eight times as many
     void *parameters[most];
-    if (launch.arguments.size() > most)
+    if (arguments.size() > most)
       throw DeviceError("the kernel `" + std::string(kernel.name) + "` has more arguments than a launch can have",
                         kernel.name);
-    for (size_t i = 0; i < launch.arguments.size(); ++i) // the low bytes of each slot are the argument
-      parameters[i] = const_cast<uint64_t *>(&launch.arguments[i]);
-    auto stream = reinterpret_cast<CuStream>(launch.options.stream ? *launch.options.stream : currentStream());
+    for (size_t i = 0; i < arguments.size(); ++i) // the low bytes of each slot are the argument
+      parameters[i] = const_cast<uint64_t *>(&arguments[i]);
     const uint32_t *grid = launch.grid;
     CuEvent begin = launch.event ? timer.begin(stream) : nullptr;
     CuResult result;
@@ -209,6 +222,13 @@ public:
   }
 
   int capability() const { return major * 10 + minor; }
+
+  // What is launched on the stream is recorded, for a graph that runs later.
+  bool isCapturing(CuStream stream) {
+    int status = 0;
+    check(library.cuStreamIsCapturing(stream, &status), "asking the stream");
+    return status != 0;
+  }
 
 private:
   void readProperties() {

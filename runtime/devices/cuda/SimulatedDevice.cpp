@@ -4,6 +4,7 @@
 #include "compiler/targets/cuda/CudaTarget.h"
 #include "runtime/Events.h"
 #include "runtime/Knobs.h"
+#include "runtime/devices/cuda/CheckedLaunch.h"
 #include "runtime/launch/Launch.h"
 #include "simulator/Simulator.h"
 #include <cstring>
@@ -140,9 +141,13 @@ public:
   void enqueue(LoadedKernel &loaded, const EnqueuedLaunch &request) override {
     auto &kernel = static_cast<SimulatedKernel &>(loaded);
     const std::string &name = request.code.symbol;
-    if (kernel.parameters.size() != request.arguments.size())
+    std::optional<CheckedLaunch> checked;
+    if (CheckedLaunch::isNeeded(request.code))
+      checked.emplace(*this, request, request.options.arrays, 0);
+    llvm::ArrayRef<uint64_t> arguments = checked ? checked->arguments() : request.arguments;
+    if (kernel.parameters.size() != arguments.size())
       throw DeviceError("the kernel `" + name + "` takes " + std::to_string(kernel.parameters.size()) +
-                            " arguments, and the launch has " + std::to_string(request.arguments.size()),
+                            " arguments, and the launch has " + std::to_string(arguments.size()),
                         name);
     simulator::Launch launch;
     launch.kernel = name;
@@ -151,10 +156,13 @@ public:
     launch.sharedBytes = static_cast<uint32_t>(request.code.metadata.sharedBytes);
     launch.counters = false;
     launch.cooperative = request.code.metadata.cooperative || request.options.cooperative;
-    for (size_t i = 0; i < request.arguments.size(); ++i) // the low bytes of each slot are the argument
-      launch.addBytes(&request.arguments[i], kernel.parameters[i].size);
+    for (size_t i = 0; i < arguments.size(); ++i) // the low bytes of each slot are the argument
+      launch.addBytes(&arguments[i], kernel.parameters[i].size);
     if (request.options.arrays)
       launch.memory = memoryOf(*request.options.arrays, request.code.metadata.makesPointers);
+    if (checked && checked->bytes() != 0)
+      launch.memory.push_back(
+          {reinterpret_cast<void *>(checked->address()), checked->bytes(), "the record of checked accesses", true});
     std::string printed;
     launch.print = [&](std::string_view text) { printed += text; };
     simulator::Report report;
@@ -173,6 +181,8 @@ public:
     show(printed, request.options.print);
     if (!report.clean())
       raise(name, report);
+    if (checked)
+      checked->finish();
   }
 
   void synchronise(std::optional<uint64_t>) override {} // launches have ended when they return

@@ -1,5 +1,5 @@
 // See ScalarKinds.h.
-#include "compiler/passes/cpu/ScalarKinds.h"
+#include "compiler/passes/tile/ScalarKinds.h"
 #include "compiler/ir/tile/Tile.h"
 #include "compiler/language/meaning/Type.h"
 
@@ -40,6 +40,6 @@ static ScalarKind kindOf(mlir::Type element, bool isSigned) {
   }
 }
 
-uint8_t nacre::cpu::scalarKindOf(mlir::Type element, bool isSigned) {
+uint8_t nacre::scalarKindOf(mlir::Type element, bool isSigned) {
   return static_cast<uint8_t>(kindOf(element, isSigned));
 }

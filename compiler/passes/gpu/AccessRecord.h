@@ -1,0 +1,62 @@
+// Accesses that are checked before they happen (debug=True): what the compiler tells of them, and the record in the
+// device's memory through which a launch tells the kernel of its arrays, and the kernel tells of what it refused.
+//
+// The record's address is the last argument of a kernel that has checks; 0 where the launch knows no arrays: nothing is
+// checked then. The first program that is refused an access claims the record, writes all addresses of the access and
+// ends; the others end at their next check. So the device stays usable, and programs that wait for one that has gone
+// end too. LowerChecks.cpp writes what runtime/devices/cuda/CheckedLaunch.cpp reads. Free of MLIR.
+//
+//   AccessRecord                        the head
+//   ArrayBounds of each argument        as many as the kernel has arguments, without the record
+//   ArrayBounds of every known array    `arrayCount`, for pointers that may come from several arguments
+//   at `reportOffset`: addresses of 64 bits, one an element of the access in row-major order; then a byte an element,
+//   not 0 where the mask lets it through
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nacre::gpu {
+
+// The module's attribute that holds them, as text.
+inline constexpr llvm::StringLiteral accessSitesAttribute = "gpu.access_sites";
+
+struct AccessRecord {
+  uint64_t refused = 0; // the number of the program that claimed it, from 1 on; 0: none has
+  uint32_t site = 0;    // the check that refused
+  uint32_t program[3] = {};
+  uint32_t arrayCount = 0, reserved = 0;
+  uint64_t reportOffset = 0;
+};
+
+// An element lies in the array when its bytes do: from `begin` on, `length` for reading, `writableLength` for writing.
+struct ArrayBounds {
+  uint64_t begin = 0, length = 0, writableLength = 0;
+};
+
+// One check in the kernel's code.
+struct AccessSite {
+  std::string access, file; // "load"; empty: not known
+  uint64_t line = 0, column = 0;
+  int64_t argument = -1; // -1: any array
+  uint64_t kind = 0;     // of the element, a nacre::ScalarKind
+  uint64_t size = 0;     // of the element in bytes
+  bool writes = false, isMasked = false, isTile = false;
+  std::vector<int64_t> shape;
+
+  int64_t elements() const {
+    int64_t count = 1;
+    for (int64_t extent : shape)
+      count *= extent;
+    return count;
+  }
+};
+
+// As one text, and back.
+std::string encodeSites(llvm::ArrayRef<AccessSite> sites);
+std::vector<AccessSite> decodeSites(llvm::StringRef text);
+
+} // namespace nacre::gpu

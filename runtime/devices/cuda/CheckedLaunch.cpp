@@ -1,0 +1,96 @@
+// See CheckedLaunch.h.
+#include "runtime/devices/cuda/CheckedLaunch.h"
+#include "compiler/passes/gpu/AccessRecord.h"
+#include "runtime/Device.h"
+#include "runtime/launch/CheckedAccess.h"
+#include <cstring>
+
+namespace nacre::cuda {
+
+using gpu::AccessRecord;
+using gpu::AccessSite;
+using gpu::ArrayBounds;
+
+// All memory: nothing is out of bounds.
+static constexpr ArrayBounds everything{0, ~uint64_t(0), ~uint64_t(0)};
+
+static ArrayBounds boundsOf(const MemoryMap::Range &range) {
+  uint64_t length = range.end - range.begin;
+  return {range.begin, length, range.isReadOnly ? 0 : length};
+}
+
+CheckedLaunch::CheckedLaunch(Device &device, const EnqueuedLaunch &launch, const KnownArrays *known, uint64_t stream)
+    : device(device), code(launch.code), arrays(known), stream(stream), slots(launch.arguments) {
+  if (!arrays) {
+    slots.push_back(0);
+    return;
+  }
+  std::vector<ArrayBounds> rows;
+  for (size_t i = 0; i < launch.arguments.size(); ++i) {
+    const MemoryMap::Range *own =
+        i < arrays->ofArgument.size() ? arrays->memory.numbered(arrays->ofArgument[i]) : nullptr;
+    rows.push_back(own ? boundsOf(*own) : everything);
+  }
+  AccessRecord record;
+  if (arrays->memory.isComplete) {
+    for (const MemoryMap::Range &range : arrays->memory.all())
+      rows.push_back(boundsOf(range));
+    record.arrayCount = static_cast<uint32_t>(arrays->memory.all().size());
+  } else {
+    rows.push_back(everything);
+    record.arrayCount = 1;
+  }
+  record.reportOffset = reportOffset = sizeof record + rows.size() * sizeof(ArrayBounds);
+  int64_t elements = 0;
+  for (const AccessSite &site : gpu::decodeSites(code.metadata.accessSites))
+    elements = std::max(elements, site.elements());
+  std::vector<std::byte> bytes(reportOffset + static_cast<uint64_t>(elements) * (sizeof(uint64_t) + 1));
+  std::memcpy(bytes.data(), &record, sizeof record);
+  std::memcpy(bytes.data() + sizeof record, rows.data(), rows.size() * sizeof(ArrayBounds));
+  size = bytes.size();
+  slots.push_back(device.allocate(size, stream));
+  device.synchronise(stream);
+  device.copyIn(address(), bytes.data(), size);
+}
+
+CheckedLaunch::~CheckedLaunch() {
+  if (!address())
+    return;
+  try {
+    device.release(address(), stream);
+  } catch (const std::exception &) { // the device has failed: whoever asks next is told
+  }
+}
+
+void CheckedLaunch::finish() {
+  if (!address())
+    return;
+  AccessRecord record;
+  device.copyOut(&record, address(), sizeof record);
+  if (record.refused == 0)
+    return;
+  const AccessSite site = gpu::decodeSites(code.metadata.accessSites).at(record.site);
+  auto elements = static_cast<size_t>(site.elements());
+  std::vector<uint64_t> addresses(elements);
+  std::vector<uint8_t> mask(elements);
+  uint64_t report = address() + reportOffset;
+  device.copyOut(addresses.data(), report, elements * sizeof(uint64_t));
+  device.copyOut(mask.data(), report + elements * sizeof(uint64_t), elements);
+  llvm::ArrayRef<int64_t> shape = site.shape;
+  CheckedAccess access{record.program,
+                       site.access,
+                       site.writes,
+                       static_cast<uint32_t>(site.kind),
+                       static_cast<uint32_t>(site.size),
+                       static_cast<int32_t>(site.argument),
+                       site.isTile ? &shape : nullptr,
+                       addresses.data(),
+                       site.isMasked ? mask.data() : nullptr,
+                       site.file,
+                       static_cast<uint32_t>(site.line),
+                       static_cast<uint32_t>(site.column)};
+  if (std::optional<OutOfBoundsError> error = refusalOf(access, *arrays))
+    throw *error;
+}
+
+} // namespace nacre::cuda
