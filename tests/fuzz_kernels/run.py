@@ -10,7 +10,7 @@ import os
 import sys
 import time
 
-from kernel_fuzzer.campaign import ENGINES, Campaign, show_progress
+from kernel_fuzzer.campaign import CUDA_ENGINES, ENGINES, Campaign, show_progress
 from kernel_fuzzer.makers import random_program
 
 
@@ -23,7 +23,7 @@ def arguments():
     parser.add_argument("--no-reduce", action="store_true", help="leave findings as large as they are")
     parser.add_argument("--time", type=float, help="seconds after which no new kernel begins")
     parser.add_argument("--limit", type=float, default=20.0, help="seconds after which a kernel counts as hanging")
-    parser.add_argument("--engines", default=",".join(ENGINES), help="the engines to compare, the reference first")
+    parser.add_argument("--engines", default=",".join([*ENGINES, *CUDA_ENGINES[1:]]), help="the engines to compare, the reference first")
     parser.add_argument("--coverage", action="store_true", help="say how many kernels exercised what")
     parser.add_argument("--show", type=int, metavar="SEED", help="print the kernel of a seed and end")
     return parser.parse_args()
@@ -34,7 +34,7 @@ def main():
     if options.show is not None:
         program = random_program(options.show)
         print(program.source(), program.scalars, program.constants, *program.arrays, sep="\n")
-        print(f"programs={program.programs} fusion={program.fusion}")
+        print(f"programs={program.programs} options={program.options()}")
         return 0
     seed = int(time.time()) * 1000 if options.seed is None else options.seed
     count = options.count if options.count is not None or options.time else 2000

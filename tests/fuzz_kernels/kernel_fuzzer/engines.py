@@ -12,6 +12,8 @@ from pathlib import Path
 import nacre
 import numpy as np
 
+from nacre import _core
+
 from .guarded_memory import GuardedArray, contents_of, differences
 
 nacre.activate()
@@ -27,19 +29,38 @@ class Failure(Exception):
 
 
 class Engine:
-    def __init__(self, interpret=False, cpu_target=""):
+    def __init__(self, interpret=False, cpu_target="", device=None):
         self.interpret = interpret
         self.cpu_target = cpu_target
+        self.device = device
 
     def launch(self, kernel, program, memory):
         triton.runtime.driver.active.set_interpret_mode(self.interpret)
         if nacre.knobs.compilation.cpu_target != self.cpu_target:
             nacre.knobs.compilation.cpu_target = self.cpu_target
+        _core.set_active_device(self.device)
         arguments = [guarded.argument() for guarded in memory] + list(program.named(program.scalars).values())
-        kernel[program.grid](*arguments, **program.named(program.constants), enable_fp_fusion=program.fusion)
+        kernel[program.grid](*arguments, **program.named(program.constants), **program.options())
 
 
-ENGINES = {"interpreter": Engine(interpret=True), "cpu": Engine(), "cpu-v3": Engine(cpu_target="x86-64-v3")}
+class SimulatedGpu(Engine):
+    """The CUDA target's code on the simulator: what that finds in it (races, accesses out of bounds) is an error."""
+
+    def __init__(self, architecture):
+        super().__init__(device="simulate")
+        self.architecture = architecture
+
+    def launch(self, kernel, program, memory):
+        nacre.knobs.runtime.override_arch = self.architecture
+        try:
+            super().launch(kernel, program, memory)
+        finally:
+            _core.set_active_device(None)
+            nacre.knobs.runtime.override_arch = None
+
+
+ENGINES = {"interpreter": Engine(interpret=True), "cpu": Engine(), "cpu-v3": Engine(cpu_target="x86-64-v3"),
+           "cuda:90": SimulatedGpu("90"), "cuda:80": SimulatedGpu("80")}  # fmt: skip
 
 
 def load_module(name, path):

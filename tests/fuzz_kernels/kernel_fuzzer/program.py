@@ -123,6 +123,10 @@ class Program:
     def to_data(self):
         return [self.header.to_data(), *(gene.to_data() for gene in self.genes)]
 
+    def options(self):
+        """Of the launch."""
+        return {"enable_fp_fusion": self.fusion, "num_warps": self.warps}
+
     def cut_lines(self, places):
         """Leaves lines of the finished text out: what the reducer does last, when no gene can go any more."""
         self.lines = [line for place, line in enumerate(self.lines) if place not in places]
@@ -143,6 +147,7 @@ class Program:
         self.scalars["step"] = d.one_of([1, 2, 3, 0, -1, -2])
         self.scalars["f0"] = float(d.one_of([1, 2, 3, -2, 0]))
         self.scalars["b0"] = bool(d.below(2))
+        self.warps = d.one_of([4, 1, 2, 8])  # for engines that have such
         self.constants["C0"] = d.one_of([4, 3, 8, 16, 7])
 
     def statement(self, gene):

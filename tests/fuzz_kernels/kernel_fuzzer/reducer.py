@@ -54,7 +54,7 @@ class Reducer:
     def _text(genes):
         program = replayed_program(genes)
         ast.parse(program.source())
-        return repr((program.source(), program.scalars, program.constants, program.arrays, program.grid, program.fusion))
+        return repr((program.source(), program.scalars, program.constants, program.arrays, program.grid, program.options()))
 
     def _accepts(self, genes):
         if self._spent():

@@ -32,9 +32,11 @@ SCALARS = {scalars}
 OPTIONS = {options}
 
 
-def run(interpret, target):
+def run(interpret=False, target="", architecture=None):
     triton.runtime.driver.active.set_interpret_mode(interpret)
     nacre.knobs.compilation.cpu_target = target
+    nacre._core.set_active_device("simulate" if architecture else None)
+    nacre.knobs.runtime.override_arch = architecture
     memory = {{}}
     for name, type_name, count, _, at_end, _, same_as in ARRAYS:
         memory[name] = memory[same_as] if same_as else GuardedArray(type_name, count, at_end)
@@ -45,10 +47,10 @@ def run(interpret, target):
     return [guarded.array.copy() for guarded in memory] + [np.array([not guarded.intact() for guarded in memory])]
 
 
-expected = run(True, "")
-for engine, target in (("cpu", ""), ("cpu-v3", "x86-64-v3")):
+expected = run(interpret=True)
+for engine in ("cpu", "cpu-v3", "cuda:90", "cuda:80"):
     try:
-        result = run(False, target)
+        result = run(target="x86-64-v3" if engine == "cpu-v3" else "", architecture=engine[5:] if engine[:5] == "cuda:" else None)
     except Exception as error:
         print("WRONG", engine, str(error)[:300])
         continue
@@ -71,7 +73,7 @@ def script(program, found, seed):
     return SCRIPT.format(
         title=f"Seed {seed}: {found['kind']} on {found['engine']}.", symptom=symptom, kernel=program.source(), memory=memory, arrays=arrays,
         scalars=list(program.named(program.scalars).values()), grid=program.grid,
-        options={**program.named(program.constants), "enable_fp_fusion": program.fusion},
+        options={**program.named(program.constants), **program.options()},
     )  # fmt: skip
 
 
