@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TOPS = ("compiler", "runtime", "python/core", "python/nacre", "cli", "simulator", "profiler", "sanitizer", "viz", "include")
-OWN = ("compiler/targets/cpu", "compiler/passes/cpu", "runtime/devices/cpu", "python/nacre/backends/cpu")
+OWN = ("compiler/targets/cpu", "compiler/passes/cpu", "compiler/ir/cpu", "runtime/devices/cpu", "python/nacre/backends/cpu")
 MADE = ("python/nacre/cpp",)  # a copy that `make install` puts there
 
 # file -> why it may, and which words: registrations, and names that users write or that belong to others.
@@ -32,6 +32,7 @@ MAY = {
     "python/nacre/profiler/viewer.py": ("names of the viewer's module", r"(avg_)?cpu_time_factor_dict"),
     "python/nacre/backends/host_memory.py": ("torch's name of host memory", r"cpu"),
     "python/nacre/sanitizer/_unwritten.py": ("torch's name of host memory", r"cpu"),
+    "python/nacre/runtime/tuning/protection.py": ("torch's name of host memory", r"cpu"),
     "python/nacre/viz/_record.py": ("torch's name of host memory", r"cpu"),
     "python/nacre/runtime/tensors.py": ("a method of torch's tensors", r"cpu"),
     "python/nacre/torch/_inductor.py": ("Inductor's classes", r"cpu|_complete_the_cpu|Cpu(Interface|DeviceOpOverrides)|cpu_device_op_overrides"),
