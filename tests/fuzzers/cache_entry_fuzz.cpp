@@ -1,14 +1,14 @@
 // A libFuzzer target: whatever bytes a cache holds, they are a kernel, a list of questions or nothing, never a crash.
 // The checksum is left aside, since who can write an entry can write its checksum too.
 #include "runtime/cache/DiskCache.h"
-#include "runtime/cache/HostRecord.h"
+#include "runtime/cache/EmbedderRecord.h"
 #include "runtime/launch/Kernel.h"
 
 using namespace nacre;
 
 namespace {
-// A host that knows nothing.
-class EmptyHost final : public Host {
+// An embedder that knows nothing.
+class EmptyEmbedder final : public Embedder {
 public:
   Answer global(const FunctionSource &, llvm::StringRef) override { return {}; }
   Answer attribute(const Object &, llvm::StringRef) override { return {}; }
@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string bytes(reinterpret_cast<const char *>(data), size);
   (void)openEntry(bytes);
   (void)decodeKernel(bytes);
-  HostObjects none;
+  EmbedderObjects none;
   try {
     for (Decoder decoder(bytes, none); !decoder.atEnd();)
       (void)decoder.object();
@@ -37,8 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     made.text = text;
     return made;
   }();
-  EmptyHost host;
-  RecordingHost record(kernel, {}, host);
+  EmptyEmbedder embedder;
+  RecordingEmbedder record(kernel, {}, embedder);
   record.replay({bytes});
   return 0;
 }
