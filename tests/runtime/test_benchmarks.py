@@ -4,7 +4,9 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -112,7 +114,7 @@ def test_limits_of_the_machine(tuning_folder):
     assert 0.5 < gbps < 10000 and 0.0005 < testing.get_max_simd_tflops("float32", 0) < 1000
     assert 0.0005 < testing.get_max_simd_tflops("fp64", 0) < 1000
     assert testing.get_max_tensorcore_tflops("fp16", 0) == testing.get_max_simd_tflops("fp16", 0)
-    assert json.loads((tuning_folder / "machine-limits.json").read_text())["limits"]["bandwidth"] == gbps * 1e9
+    assert json.loads((tuning_folder / "machine-limits.json").read_text())["limits"]["bandwidth"] == pytest.approx(gbps * 1e9)
     limits.measured.cache_clear()
     assert testing.get_dram_gbps() == gbps  # measured once
     limits.measured.cache_clear()
@@ -221,6 +223,34 @@ def test_what_was_measured_is_saved_under_way(tmp_path):
     assert (tmp_path / "plot.csv").read_text().splitlines() == ["n,A ()", "1,7.000000"]
 
 
+def test_an_interrupted_run_is_gone_on_with(tmp_path):
+    measured = []
+
+    def run(stop, ylabel="ms", **options):
+        @testing.perf_report(testing.Benchmark(["n"], [1, 2, 3], "provider", ["a", "b"], ["A", "B"], "plot", {}, ylabel=ylabel))
+        def bench(n, provider):
+            if n == stop:
+                raise KeyboardInterrupt
+            measured.append(n)
+            return float(n) if provider == "a" else (n * 2.0, 0.0, 9.0)
+
+        measured.clear()
+        try:
+            bench.run(save_path=str(tmp_path), **options)
+        except KeyboardInterrupt:
+            pass
+        return sorted(set(measured))
+
+    assert run(stop=3) == [1, 2] and run(stop=0, resume=True) == [3]
+    assert (tmp_path / "plot.csv").read_text().splitlines()[1:] == ["1,1.000000,2.000000", "2,2.000000,4.000000", "3,3.000000,6.000000"]
+    assert run(stop=0, resume=True) == [1, 2, 3]  # a whole run leaves nothing to go on with
+    assert run(stop=3) == [1, 2] and run(stop=0, ylabel="GB/s", resume=True) == [1, 2, 3]  # of another benchmark
+    assert run(stop=3) == [1, 2] and run(stop=0) == [1, 2, 3]  # nobody asked for it
+    assert not list(tmp_path.glob("*.unfinished.json"))
+    with pytest.raises(ValueError, match="resume=True needs the save_path"):
+        report().run(resume=True)
+
+
 def test_what_a_report_refuses():
     def bench(lines=("A",), y=1.0):
         benchmark = testing.Benchmark(["n"], [1], "provider", ["a"], list(lines), "plot", {})
@@ -316,18 +346,52 @@ def test_regressions(tmp_path, script):
     assert run(file, "--against", old, factor=1.2)[0] == 0
     assert run(file, "--json", old, factor=1, unit="ms")[0] == 0
     assert run(file, "--against", old, factor=1.2, unit="ms")[0] == 1  # of times less is better
-    # What has no number any more is a regression, too.
-    assert run(file, "--json", old, factor=1)[0] == 0
+    broken = script.write("import triton\n1 / 0")
+    status, out = run(broken, factor=1)
+    assert status == 1 and out.count("File ") == 1 and str(broken) in out and "ZeroDivisionError" in out  # of our files none
+    empty = script.write("pass")
+    for wrong in ([], ["absent.py"], [tmp_path], [file, "--fast"], [file, "--against", file], [empty]):
+        status, text = run(*wrong, factor=1)
+        assert status == 2, (wrong, text)
+    assert run(file, "--save", tmp_path / "saved", factor=1)[0] == 0 and os.path.exists(tmp_path / "saved" / "results.html")
+
+
+@pytest.fixture
+def bench_command(tmp_path, monkeypatch, capsys):
+    """`nacre bench` of the file above, in this process: (status, what it says)."""
+    from nacre.testing.regressions import main
+
+    file = tmp_path / "benchmarks.py"
+    file.write_text(BENCH.replace("triton.testing", "nacre.testing"))
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+    def run(*arguments, factor=1, unit="GB/s"):
+        monkeypatch.setenv("FACTOR", str(factor))
+        monkeypatch.setenv("UNIT", unit)
+        status = main([str(file), *map(str, arguments)])
+        told = capsys.readouterr()
+        return status, told.out + told.err
+
+    return run
+
+
+def test_what_has_no_number_any_more_is_a_regression(tmp_path, bench_command):
+    old = tmp_path / "old.json"
+    assert bench_command("--json", old)[0] == 0
     before = json.loads(old.read_text())
 
-    def against(change, **options):
+    def against(change, *more, **options):
         content = json.loads(json.dumps(before))
         change(content["reports"])
         (tmp_path / "changed.json").write_text(json.dumps(content))
-        return run(file, "--against", tmp_path / "changed.json", *options.pop("more", ()), **{"factor": 1, **options})
+        return bench_command("--against", tmp_path / "changed.json", *more, **options)
+
+    def add(reports):
+        reports.append({**reports[0], "name": "gone"})
 
     for change, text in (
-        (lambda reports: reports.append({**reports[0], "name": "gone"}), "REGRESSION gone is gone"),
+        (add, "REGRESSION gone is gone"),
         (lambda reports: reports[0].update(lines=["A2"]), "REGRESSION copy, 1, A2 is gone"),
         (lambda reports: reports[0]["points"][0].update(x=[7]), "REGRESSION copy, 7, A is gone"),
         (lambda reports: reports[0].update(ylabel="MB/s"), "it was in MB/s, now it is in GB/s"),
@@ -338,24 +402,21 @@ def test_regressions(tmp_path, script):
     assert status == 1 and "REGRESSION copy, 1, A: 1 -> nan GB/s: there is no number" in out
     status, out = against(lambda reports: reports[0]["points"].pop())
     assert status == 0 and "copy, 2, A is new" in out
-    assert against(lambda reports: reports.append({**reports[0], "name": "gone"}), more=["--only", "copy"])[0] == 0
-    status, out = run(file, "--json", old, "--against", old, factor=1, unit="widgets")
-    assert status == 1 and "now it is in widgets" in out
-    status, out = run(file, "--against", old, factor=1, unit="widgets")
-    assert status == 2 and "whether more or less of widgets is better is not known; say --better" in out and "Traceback" not in out
-    assert run(file, "--against", old, "--better", "lower", factor=0.5, unit="widgets")[0] == 0
-    assert run(file, "--against", old, "--better", "higher", factor=0.5, unit="widgets")[0] == 1
-    for wrong in (["--tolerance", "much"], ["--tolerance=-1%"], ["--better", "faster"], ["--against", tmp_path / "none.json"], ["--only", "absent"]):
-        status, out = run(file, *wrong, factor=1)
-        assert status == 2 and "nacre bench: " in out and "Traceback" not in out, out
-    for wrong in (["--save", "/proc/absent"], ["--json", tmp_path / "no" / "folder.json"]):
-        status, out = run(file, *wrong, factor=1)
-        assert status == 2 and "nacre bench: " in out and "Traceback" not in out and "copy" not in out, out  # nothing was measured
-    broken = script.write("import triton\n1 / 0")
-    status, out = run(broken, factor=1)
-    assert status == 1 and out.count("File ") == 1 and str(broken) in out and "ZeroDivisionError" in out  # of our files none
-    empty = script.write("pass")
-    for wrong in ([], ["absent.py"], [tmp_path], [file, "--fast"], [file, "--against", file], [empty]):
-        status, text = run(*wrong, factor=1)
-        assert status == 2, (wrong, text)
-    assert run(file, "--save", tmp_path / "saved", factor=1)[0] == 0 and os.path.exists(tmp_path / "saved" / "results.html")
+    assert against(add, "--only", "copy")[0] == 0
+    assert against(lambda reports: reports.clear()) == (0, ANY)
+
+
+def test_a_direction_is_never_guessed(tmp_path, bench_command):
+    old = tmp_path / "old.json"
+    assert bench_command("--json", old, unit="widgets")[0] == 0
+    status, out = bench_command("--against", old, unit="widgets")
+    assert status == 2 and "whether more or less of widgets is better is not known; say --better" in out
+    assert bench_command("--against", old, "--better", "lower", factor=0.5, unit="widgets")[0] == 0
+    assert bench_command("--against", old, "--better", "higher", factor=0.5, unit="widgets")[0] == 1
+
+
+def test_mistakes_are_said_before_anything_is_measured(tmp_path, bench_command):
+    for wrong in (["--tolerance", "much"], ["--tolerance=-1%"], ["--better", "faster"], ["--against", tmp_path / "none.json"], ["--resume"],
+                  ["--save", "/proc/absent"], ["--json", tmp_path / "no" / "folder.json"], ["--only", "absent"]):  # fmt: skip
+        status, out = bench_command(*wrong)
+        assert status == 2 and "nacre bench: " in out and "copy" not in out, (wrong, out)

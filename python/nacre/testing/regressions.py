@@ -8,7 +8,7 @@ import sys
 
 VERSION = 1
 USAGE = """usage: nacre bench FILE.py [--json NEW.json] [--against OLD.json] [--tolerance 5%] [--better higher|lower] [--save FOLDER]
-                   [--only TEXT]
+                   [--resume] [--only TEXT]
 
 Runs every benchmark that a file defines with triton.testing.perf_report.
 
@@ -17,6 +17,7 @@ Runs every benchmark that a file defines with triton.testing.perf_report.
   --tolerance 5%      how much worse counts as a regression (5% unless given)
   --better higher     which is better, where the label of the y axis is neither a rate (GB/s, TFLOPS) nor a time (ms)
   --save FOLDER       write tables, pictures and results.html there
+  --resume            go on with a run that was interrupted: the points that it left in FOLDER are not measured again
   --only TEXT         only benchmarks whose name holds this text
 """
 
@@ -139,7 +140,9 @@ def _options(arguments):
     while rest:
         word = rest.pop(0)
         name, equals, value = word.partition("=")
-        if name in names:
+        if word == "--resume":
+            options["resume"] = True
+        elif name in names:
             if not equals and not rest:
                 raise ValueError(f"{name} needs a value")
             options[name[2:]] = value if equals else rest.pop(0)
@@ -166,6 +169,8 @@ def main(arguments):
         old = _earlier(options["against"]) if "against" in options else None
         if not os.path.isfile(file) or not file.endswith(".py"):
             raise ValueError(f"there is no file {file}" if not os.path.exists(file) else f"{file} is not a file of Python (.py)")
+        if "resume" in options and "save" not in options:
+            raise ValueError("--resume needs the --save FOLDER of the run that was interrupted")
         if "save" in options:  # whether it can be written is known before anything is measured
             os.makedirs(options["save"], exist_ok=True)
         if "json" in options:
@@ -213,7 +218,7 @@ def _compare(old, new, tolerance, options):
 
 def _run(marks, options):
     from .page import write_page
-    from .reports import Benchmark, Progress, _as_text, _plot, _write_csv
+    from .reports import Benchmark, Progress, Result, Unfinished, _as_text, _plot, _write_csv
 
     reports = []
     progress = Progress()
@@ -222,10 +227,14 @@ def _run(marks, options):
         for bench in benchmarks:
             if options.get("only", "") not in (bench.plot_name or name):
                 continue
+            unfinished = Unfinished(options["save"], Result(bench, [], mark.fn.__name__)) if "save" in options else None
             try:
-                result = mark.measure(bench, progress)
+                known = unfinished.load() if "resume" in options else None
+                result = mark.measure(bench, progress, unfinished.store if unfinished else lambda result: None, known)
             finally:
                 progress.close()
+            if unfinished is not None:
+                unfinished.remove()
             print(f"{bench.plot_name or name}:\n{_as_text(result, False)}")
             reports.append({**result.as_data(), "name": bench.plot_name or name})
             if "save" in options and bench.plot_name:

@@ -1,5 +1,6 @@
 """perf_report: a function measured for every point of a plot, as a table, a CSV file, a picture and a web page."""
 
+import json
 import os
 import sys
 
@@ -80,9 +81,9 @@ class Mark:
         self.fn = fn
         self.benchmarks = benchmarks
 
-    def measure(self, bench, progress=None, on_point=lambda result: None, **kwargs):
+    def measure(self, bench, progress=None, on_point=lambda result: None, known=None, **kwargs):
         """The Result of one benchmark. Lines are measured in turn at each point, in another order each time, so that a machine that grows
-        warm slows them all."""
+        warm slows them all. known: points of an earlier run, {x values as texts: lines}."""
         x_names = list(bench.x_names)
         name = bench.plot_name or self.fn.__name__
         if len(bench.line_names) != len(bench.line_vals):
@@ -93,6 +94,9 @@ class Mark:
             xs = list(point) if isinstance(point, (list, tuple)) else [point] * len(x_names)
             if len(xs) != len(x_names):
                 raise ValueError(f"{name}: {point!r} does not give {len(x_names)} x values")
+            if known and tuple(map(str, xs)) in known:
+                result.points.append((xs, known[tuple(map(str, xs))]))
+                continue
             lines = [None] * len(bench.line_vals)
             for turn in range(len(lines)):
                 index = (turn + number) % len(lines)
@@ -105,17 +109,23 @@ class Mark:
             on_point(result)
         return result
 
-    def _run(self, bench, save_path, show_plots, print_data, diff_col=False, save_precision=6, **kwargs):
+    def _run(self, bench, save_path, show_plots, print_data, diff_col=False, save_precision=6, resume=False, **kwargs):
+        if resume and not save_path:
+            raise ValueError("resume=True needs the save_path of the run that was interrupted")
+        unfinished = Unfinished(save_path, Result(bench, [], self.fn.__name__)) if save_path else None
+
         def save(result):  # after every point: who stops a long run has what was measured
-            if save_path:
-                os.makedirs(save_path, exist_ok=True)
+            if unfinished is not None:
                 _write_csv(result, save_path, diff_col, save_precision)
+                unfinished.store(result)
 
         progress = Progress()
         try:
-            result = self.measure(bench, progress, save, **kwargs)
+            result = self.measure(bench, progress, save, unfinished.load() if resume else None, **kwargs)
         finally:
             progress.close()
+        if unfinished is not None:
+            unfinished.remove()
         if bench.plot_name and (show_plots or save_path):
             _plot(result, save_path, show_plots)
         if print_data:
@@ -125,7 +135,8 @@ class Mark:
 
     def run(self, show_plots=False, print_data=False, save_path="", return_df=False, **kwargs):
         """Runs every benchmark; prints tables, shows plots, and saves both with a web page, results.html. return_df gives pandas data
-        frames. diff_col=True adds the difference of two lines; save_precision: digits in the CSV file."""
+        frames. diff_col=True adds the difference of two lines; save_precision: digits in the CSV file. resume=True goes on with a run
+        that was interrupted: the points that it left in save_path are not measured again."""
         is_single = isinstance(self.benchmarks, Benchmark)
         benchmarks = [self.benchmarks] if is_single else self.benchmarks
         results = [self._run(bench, save_path, show_plots, print_data, **kwargs) for bench in benchmarks]
@@ -140,6 +151,37 @@ class Mark:
         diff_col = kwargs.get("diff_col", False)
         frames = [pandas.DataFrame(result.table(diff_col), columns=result.header(diff_col)) for result in results]
         return frames[0] if is_single else frames
+
+
+class Unfinished:
+    """The points of a run under way, in a file beside its table, for a run that goes on with them. A whole run leaves none."""
+
+    def __init__(self, folder, result):
+        os.makedirs(folder, exist_ok=True)
+        self.path = os.path.join(folder, f"{_file_name(result)}.unfinished.json")
+        self.facts = {name: value for name, value in result.as_data().items() if name != "points"}
+
+    def load(self):
+        """{x values as texts: lines}; nothing where there is no such file, or one of another benchmark."""
+        try:
+            with open(self.path) as file:
+                content = json.load(file)
+            if {name: value for name, value in content.items() if name != "points"} == self.facts:
+                return {tuple(map(str, point["x"])): [_y_of(values, self.path) for values in point["y"]] for point in content["points"]}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            pass
+        return {}
+
+    def store(self, result):
+        with open(self.path + ".part", "w") as file:
+            json.dump({**self.facts, "points": result.as_data()["points"]}, file)
+        os.replace(self.path + ".part", self.path)
+
+    def remove(self):
+        try:
+            os.unlink(self.path)
+        except OSError:
+            pass
 
 
 def _y_of(value, name):
