@@ -9,6 +9,7 @@ using namespace mlir;
 using namespace nacre::cpu;
 using nacre::effectsAttribute;
 using nacre::KernelContext;
+using nacre::scalarKindOf;
 namespace tile = nacre::tile;
 
 Value Lowering::scalarMemoryAccess(Operation *op) {
