@@ -6,6 +6,8 @@
 #include "compiler/passes/cpu/LowerMicroKernels.h"
 #include "compiler/passes/cpu/PlaceScratch.h"
 #include "compiler/passes/cpu/PrintPlan.h"
+#include "compiler/passes/cpu/ShareCode.h"
+#include "compiler/passes/cpu/SplitBlocks.h"
 #include "compiler/passes/tile/WidenSmallFloats.h"
 
 using namespace mlir;
@@ -111,7 +113,9 @@ void nacre::cpu::registerCpuPasses() {
   registerDeepenDots();
   registerPrintPlan();
   PassRegistration<LowerToLoops>();
+  registerShareCode();
   registerLowerMicroKernels();
   registerPlaceScratch();
   registerKernelEntry();
+  registerSplitBlocks();
 }

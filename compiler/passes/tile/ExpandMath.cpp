@@ -121,13 +121,23 @@ private:
 
 } // namespace
 
+// Null when the operation is not expanded on operands of the type.
+static const Expansion *expansionOf(Operation *op, mlir::Type type) {
+  auto found = expansions().find(op->getName().getStringRef());
+  if (found == expansions().end() || !isSupported(type) || (found->second.branches && isa<TensorType>(type)))
+    return nullptr;
+  return &found->second;
+}
+
+bool isExpandedMath(Operation *op) {
+  return op->getNumOperands() != 0 && expansionOf(op, op->getOperand(0).getType());
+}
+
 Value expandMath(OpBuilder &builder, Operation *mathOp, ValueRange operands, const MathTarget *target) {
-  auto found = expansions().find(mathOp->getName().getStringRef());
-  if (found == expansions().end() || !isSupported(operands.front().getType()))
+  const Expansion *found = expansionOf(mathOp, operands.front().getType());
+  if (!found)
     return {};
-  const Expansion &expansion = found->second;
-  if (expansion.branches && isa<TensorType>(operands.front().getType()))
-    return {};
+  const Expansion &expansion = *found;
   if (expansion.unary)
     return expandMath(builder, mathOp->getLoc(), expansion.unary, operands[0], target);
   return expandMath(builder, mathOp->getLoc(), expansion.binary, operands[0], operands[1], target);

@@ -23,6 +23,9 @@ namespace nacre {
 using MathTarget = elementary::MathTarget;
 mlir::Value expandMath(mlir::OpBuilder &builder, mlir::Operation *mathOp, mlir::ValueRange operands, const MathTarget *target = nullptr);
 
+// Whether the operation is one that is expanded as it stands.
+bool isExpandedMath(mlir::Operation *op);
+
 // The same for one function by itself: expandMath(builder, location, elementary::exp, x). The operands are f16, bf16,
 // f32 or f64, of any of the shapes above.
 using UnaryFunction = elementary::Real (*)(elementary::Real);

@@ -7,6 +7,8 @@
 #include "compiler/passes/cpu/LowerToLoops.h"
 #include "compiler/passes/cpu/MachineMath.h"
 #include "compiler/passes/cpu/PlaceScratch.h"
+#include "compiler/passes/cpu/ShareCode.h"
+#include "compiler/passes/cpu/SplitBlocks.h"
 #include "compiler/passes/tile/CanonicaliseInnerRegions.h"
 #include "compiler/passes/tile/CheckAccesses.h"
 #include "compiler/passes/tile/ExpandDescriptors.h"
@@ -194,11 +196,13 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
       passes.addPass(createCSEPass()); // the canonicaliser would make i32 -> f32 -> f16 one conversion to f16 again
     }
     passes.addPass(createLowerToLoops(vectors));
+    passes.addPass(createShareCode());
     passes.addPass(createLowerMicroKernels());
     passes.addPass(createPlaceScratch());
     passes.addPass(createExpandMath(machineMath(vectors)));
     passes.addPass(createKernelEntry(vectors.convertsHalf));
     addSimplification(passes);
+    passes.addPass(createSplitBlocks());
   });
   passRunner.stage("cpu");
   if (auto scratch = module->getAttrOfType<IntegerAttr>(scratchAttribute))

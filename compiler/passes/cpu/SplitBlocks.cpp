@@ -1,0 +1,219 @@
+// See SplitBlocks.h.
+#include "compiler/passes/cpu/SplitBlocks.h"
+#include "compiler/ir/tile/Tile.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::cpu;
+
+static constexpr size_t mostResults = 4, mostArguments = 16;
+
+static int64_t sizeOf(Operation *op) {
+  if (op->getNumRegions() == 0)
+    return 1;
+  int64_t size = 0;
+  op->walk([&](Operation *) { ++size; });
+  return size;
+}
+
+static bool isConstant(Operation *op) { return op && op->hasTrait<OpTrait::ConstantLike>(); }
+
+static bool onlyReads(Operation *op) {
+  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+  return isMemoryEffectFree(op) || (effects && effects.onlyHasEffect<MemoryEffects::Read>());
+}
+
+// What has one user, later in the block, moves down to it.
+static void moveToUsers(Block &block) {
+  DenseMap<Operation *, int64_t> writesBefore;
+  int64_t writes = 0;
+  for (Operation &op : block) {
+    writesBefore[&op] = writes;
+    writes += !onlyReads(&op);
+  }
+  SmallVector<Operation *> order;
+  for (Operation &op : block.without_terminator())
+    order.push_back(&op);
+  for (Operation *op : llvm::reverse(order)) {
+    if (op->getNumResults() != 1 || !op->getResult(0).hasOneUse() || isConstant(op) || !onlyReads(op))
+      continue;
+    Operation *user = *op->user_begin();
+    if (user->getBlock() != &block || op->getNextNode() == user)
+      continue;
+    if (isMemoryEffectFree(op) || writesBefore.lookup(op) == writesBefore.lookup(user)) {
+      op->moveBefore(user);
+      writesBefore[op] = writesBefore.lookup(user);
+    }
+  }
+}
+
+namespace {
+
+// Operations of one block that follow each other, from `first` to before `end`.
+struct Part {
+  Operation *first, *end;
+};
+
+class Splitter {
+public:
+  Splitter(func::FuncOp function, SymbolTable &symbols, int64_t operations)
+      : function(function), symbols(symbols), operations(operations) {}
+
+  void split(Block &block) {
+    int64_t flat = 0, nested = 0;
+    for (Operation &op : block)
+      ++flat, nested += sizeOf(&op);
+    if (nested <= 2 * operations)
+      return;
+    // The inner ones first: what remains of them is short.
+    for (Operation &op : block)
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          split(inner);
+    if (flat <= 2 * operations && nested <= 6 * operations)
+      return;
+    moveToUsers(block);
+    SmallVector<Part> parts = partsOf(block, flat > 2 * operations ? operations : 3 * operations);
+    if (parts.size() > 1)
+      for (const Part &part : parts)
+        outline(block, part);
+  }
+
+private:
+  // Cuts where, within the length of a part, the fewest values are alive.
+  SmallVector<Part> partsOf(Block &block, int64_t length) {
+    DenseMap<Operation *, int64_t> number;
+    SmallVector<Operation *> order;
+    for (Operation &op : block.without_terminator()) {
+      number[&op] = order.size();
+      order.push_back(&op);
+    }
+    int64_t count = order.size();
+    // How many values of the block are alive before each operation: made before it, used by it or later.
+    SmallVector<int64_t> alive(count + 1, 0);
+    for (auto [i, op] : llvm::enumerate(order)) {
+      if (isConstant(op))
+        continue;
+      for (Value result : op->getResults()) {
+        int64_t last = i;
+        for (Operation *user : result.getUsers()) {
+          Operation *ancestor = block.findAncestorOpInBlock(*user);
+          auto found = number.find(ancestor);
+          last = std::max(last, found == number.end() ? count : found->second);
+        }
+        if (last > static_cast<int64_t>(i))
+          ++alive[i + 1], --alive[std::min(last + 1, count)];
+      }
+    }
+    for (int64_t i = 1; i <= count; ++i)
+      alive[i] += alive[i - 1];
+    SmallVector<Part> parts;
+    int64_t begin = 0, size = 0, best = -1;
+    for (int64_t i = 0; i < count; ++i) {
+      if (size >= length / 2 && alive[i] <= static_cast<int64_t>(mostResults) && (best < 0 || alive[i] < alive[best]))
+        best = i;
+      size += sizeOf(order[i]);
+      if (size < length || best < 0)
+        continue;
+      parts.push_back({order[begin], order[best]});
+      begin = best, best = -1, size = 0;
+      for (int64_t j = begin; j <= i; ++j)
+        size += sizeOf(order[j]);
+    }
+    if (!parts.empty() && begin < count)
+      parts.push_back({order[begin], block.getTerminator()});
+    return parts;
+  }
+
+  void outline(Block &block, const Part &part) {
+    SmallVector<Operation *> members;
+    DenseSet<Operation *> inside;
+    for (Operation *op = part.first; op != part.end; op = op->getNextNode())
+      if (!isConstant(op)) // each part has its own
+        members.push_back(op), inside.insert(op);
+    if (members.empty())
+      return;
+    llvm::SetVector<Value> arguments, constants;
+    SmallVector<Value> results;
+    auto isInside = [&](Operation *op) {
+      Operation *ancestor = op ? block.findAncestorOpInBlock(*op) : nullptr;
+      return ancestor && inside.contains(ancestor);
+    };
+    for (Operation *member : members) {
+      member->walk([&](Operation *op) {
+        for (Value operand : op->getOperands()) {
+          Operation *made = operand.getDefiningOp();
+          Operation *owner = made ? made : operand.getParentBlock()->getParentOp();
+          bool isOwn = made ? isInside(made) : operand.getParentBlock() != &block && isInside(owner);
+          if (!isOwn)
+            (isConstant(made) ? constants : arguments).insert(operand);
+        }
+      });
+      for (Value result : member->getResults())
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !isInside(user); }))
+          results.push_back(result);
+    }
+    if (arguments.size() > mostArguments || results.size() > mostResults)
+      return;
+    OpBuilder builder(function.getContext());
+    auto type = builder.getFunctionType(TypeRange(ValueRange(arguments.getArrayRef())), TypeRange(ValueRange(results)));
+    auto made = func::FuncOp::create(builder, members.front()->getLoc(), (function.getName() + ".part").str(), type);
+    made.setPrivate();
+    made->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
+    made->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
+    symbols.insert(made);
+    Block *body = made.addEntryBlock();
+    builder.setInsertionPoint(members.front());
+    auto call = func::CallOp::create(builder, members.front()->getLoc(), made, arguments.getArrayRef());
+    for (auto [value, result] : llvm::zip(results, call.getResults()))
+      value.replaceUsesWithIf(result, [&](OpOperand &use) { return !isInside(use.getOwner()); });
+    builder.setInsertionPointToStart(body);
+    IRMapping copies;
+    for (Value constant : constants)
+      builder.clone(*constant.getDefiningOp(), copies);
+    for (Operation *member : members)
+      member->moveBefore(body, body->end());
+    builder.setInsertionPointToEnd(body);
+    func::ReturnOp::create(builder, members.front()->getLoc(), results);
+    for (auto [from, to] : llvm::zip(arguments, body->getArguments()))
+      replaceAllUsesInRegionWith(from, to, made.getBody());
+    for (Value constant : constants)
+      replaceAllUsesInRegionWith(constant, copies.lookup(constant), made.getBody());
+  }
+
+  func::FuncOp function;
+  SymbolTable &symbols;
+  const int64_t operations;
+};
+
+struct SplitBlocks : PassWrapper<SplitBlocks, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SplitBlocks)
+  SplitBlocks() = default;
+  SplitBlocks(const SplitBlocks &other) : PassWrapper(other) {}
+  explicit SplitBlocks(int64_t count) { operations = count; }
+  StringRef getArgument() const override { return "split-blocks"; }
+  StringRef getDescription() const override { return "Very long blocks to calls of their parts"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<func::FuncDialect, LLVM::LLVMDialect>();
+  }
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
+    SymbolTable symbols(getOperation());
+    for (func::FuncOp function : functions)
+      for (Block &block : function.getBody())
+        Splitter(function, symbols, operations).split(block);
+  }
+  Option<int64_t> operations{*this, "operations", llvm::cl::desc("the length of a part"), llvm::cl::init(500)};
+};
+
+} // namespace
+
+std::unique_ptr<Pass> nacre::cpu::createSplitBlocks(int64_t operations) {
+  return std::make_unique<SplitBlocks>(operations);
+}
+void nacre::cpu::registerSplitBlocks() { PassRegistration<SplitBlocks>(); }
