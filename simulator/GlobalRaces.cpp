@@ -49,25 +49,40 @@ constexpr size_t mostPooled = 2 << 20, smallestHuge = 16 << 20;
 
 } // namespace
 
-MemoryShadow::MemoryShadow(uint64_t bytes, uint32_t shift) : shift(shift) {
-  size_t size = std::bit_ceil(((bytes >> shift) + 1) * sizeof(GlobalShadow));
-  void *memory = size <= mostPooled ? mappingPool().take(size) : nullptr;
-  if (memory) {
-    std::memset(memory, 0, ((bytes >> shift) + 1) * sizeof(GlobalShadow));
-  } else {
+MemoryShadow::MemoryShadow(uint64_t bytes, uint32_t shift) : shift(shift), granules((bytes >> shift) + 1) {
+  static_assert(sizeof(GlobalWrite) == 16 && sizeof(GlobalRead) == 16 && sizeof(GlobalMoreReaders) == 16);
+  size_t each = std::bit_ceil(std::max<size_t>(granules * sizeof(GlobalWrite), 4096));
+  mapped = each * 5;
+  void *memory = mapped <= mostPooled ? mappingPool().take(mapped) : nullptr;
+  if (!memory) {
     // Zero pages that cost nothing until they are touched.
-    memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
       throw Error("no memory for the record of global accesses");
-    if (size >= smallestHuge)
-      madvise(memory, size, MADV_HUGEPAGE);
+    if (mapped >= smallestHuge)
+      madvise(memory, mapped, MADV_HUGEPAGE);
   }
-  entries = static_cast<GlobalShadow *>(memory);
-  mapped = size;
+  auto *start = static_cast<std::byte *>(memory);
+  writes = reinterpret_cast<GlobalWrite *>(start);
+  reads = reinterpret_cast<GlobalRead *>(start + each);
+  strongWrites = reinterpret_cast<GlobalWrite *>(start + 2 * each);
+  moreReaders = reinterpret_cast<GlobalMoreReaders *>(start + 3 * each);
+  moreStrongWrites = reinterpret_cast<GlobalWrite *>(start + 4 * each);
 }
 MemoryShadow::~MemoryShadow() {
-  if (mapped > mostPooled || !mappingPool().keep(entries, mapped))
-    munmap(entries, mapped);
+  if (mapped <= mostPooled) { // the next one finds zeros
+    size_t used = granules * sizeof(GlobalWrite);
+    std::memset(static_cast<void *>(writes), 0, used);
+    std::memset(static_cast<void *>(reads), 0, used);
+    if (hasStrong)
+      std::memset(static_cast<void *>(strongWrites), 0, used);
+    if (hasMore)
+      std::memset(static_cast<void *>(moreReaders), 0, used);
+    if (hasMoreStrong)
+      std::memset(static_cast<void *>(moreStrongWrites), 0, used);
+  }
+  if (mapped > mostPooled || !mappingPool().keep(writes, mapped))
+    munmap(writes, mapped);
 }
 
 namespace {
@@ -86,19 +101,18 @@ constexpr uint64_t strongBit = uint64_t(1) << 62, severalBit = uint64_t(1) << 63
 uint64_t writerRecord(Clock clock, uint32_t stream, uint32_t lane, uint32_t syncs) {
   return uint64_t(clock) << 32 | uint64_t(stream) << 25 | uint64_t(lane) << 20 | (syncs & 0xFFFFF);
 }
-// A reader: its time (32 bits), its stream (7), strong (1), the op (22).
-uint64_t readerRecord(Clock clock, uint32_t stream, bool strong, uint32_t op) {
+// The reader: its time (32 bits), its stream (7), its first lane (5), several lanes (1), how often they had met (19).
+uint64_t readerRecord(Clock clock, uint32_t stream, uint32_t lane, uint32_t syncs) {
+  return uint64_t(clock) << 32 | uint64_t(stream) << 25 | uint64_t(lane) << 20 | (syncs & 0x7FFFF);
+}
+constexpr uint64_t laneBits = uint64_t(31) << 20, severalLanes = uint64_t(1) << 19;
+// One more reader: its time (32 bits), its stream (7), strong (1), the op (22).
+uint64_t moreRecord(Clock clock, uint32_t stream, bool strong, uint32_t op) {
   return uint64_t(clock) << 32 | uint64_t(stream) << 25 | uint64_t(strong) << 24 | (op & 0x3FFFFF);
 }
 Clock clockIn(uint64_t entry) { return static_cast<Clock>(entry >> 32); }
 uint32_t streamIn(uint64_t entry) { return static_cast<uint32_t>(entry >> 25 & 127); }
-uint32_t writerLane(uint64_t entry) { return static_cast<uint32_t>(entry >> 20 & 31); }
-bool strongReader(uint64_t entry) { return entry >> 24 & 1; }
-// Lanes that read: their stream (7 bits), the first lane (5), several of them (1), how often they had met (19).
-uint32_t lanesRecord(uint32_t stream, uint32_t lane, uint32_t syncs) {
-  return stream << 25 | lane << 20 | (syncs & 0x7FFFF);
-}
-constexpr uint32_t severalLanes = 1u << 19, laneBits = 31u << 20;
+uint32_t laneIn(uint64_t entry) { return static_cast<uint32_t>(entry >> 20 & 31); }
 
 bool ordered(const Block &block, uint64_t entry) {
   if (block.acquired.empty())
@@ -114,46 +128,61 @@ std::string streamText(uint32_t stream) {
   return stream % StreamCount == GenericStream ? warp : "a bulk copy of " + warp;
 }
 
-// One access, compared with the record of a place.
+// The accesses of an instruction, each compared with the record of its place.
 class Comparison {
 public:
-  Comparison(Warp &warp, const Allocation &allocation, uint64_t address, const GlobalAccess &access)
-      : warp(warp), block(*warp.block), allocation(allocation), address(address), access(access),
+  Comparison(Warp &warp, const Allocation &allocation, const GlobalAccess &access)
+      : warp(warp), block(*warp.block), allocation(allocation), shadow(*allocation.shadow), access(access),
         stream(warp.index * StreamCount + access.stream), plainWrite(access.write && !access.strong),
-        here(placeOf(warp)), mine(record(block.linear, block.globalClock, here, access.strong)) {}
+        here(placeOf(warp)), mine(record(block.linear, block.globalClock, here, access.strong)),
+        myWriter(writerRecord(access.clock, stream, 0, warp.warpSyncs)),
+        myReader(readerRecord(access.clock, stream, 0, warp.warpSyncs)) {}
 
   Overwrite overwritten;
 
-  void compare(GlobalShadow &shadow) {
-    if (uint64_t write = get(shadow.write))
-      afterWrite(write, get(shadow.writer), false);
-    if (!access.strong)
-      if (uint64_t write = get(shadow.strongWrite))
-        afterWrite(write, get(shadow.strongWriter), true);
-    if (access.write)
-      write(shadow);
-    else
-      read(shadow);
+  void compare(uint32_t ofLane, uint64_t atAddress, uint32_t bytes) {
+    lane = ofLane, address = atAddress;
+    uint64_t first = (address - allocation.begin) >> shadow.shift;
+    uint64_t last = (address + bytes - 1 - allocation.begin) >> shadow.shift;
+    for (uint64_t i = first; i <= last; ++i)
+      compare(i);
   }
 
 private:
   Warp &warp;
   Block &block;
   const Allocation &allocation;
-  uint64_t address;
+  MemoryShadow &shadow;
   const GlobalAccess &access;
   uint32_t stream;
   bool plainWrite;
   uint32_t here;
-  uint64_t mine;
+  uint64_t mine, myWriter, myReader;
+  uint32_t lane = 0;
+  uint64_t address = 0;
 
   template <typename T> static T get(const std::atomic<T> &slot) { return slot.load(std::memory_order_relaxed); }
   template <typename T> static void put(std::atomic<T> &slot, std::type_identity_t<T> value) {
     slot.store(value, std::memory_order_relaxed);
   }
 
+  void compare(uint64_t i) {
+    if (uint64_t write = get(shadow.writes[i].write))
+      afterWrite(write, get(shadow.writes[i].writer), false);
+    if (!access.strong && get(shadow.hasStrong))
+      if (uint64_t write = get(shadow.strongWrites[i].write))
+        afterWrite(write, get(shadow.strongWrites[i].writer), true);
+    if (!access.strong && get(shadow.hasMoreStrong))
+      if (uint64_t write = get(shadow.moreStrongWrites[i].write); write && blockOf(write) == block.linear)
+        afterWrite(write, get(shadow.moreStrongWrites[i].writer), true);
+    if (access.write)
+      write(i);
+    else
+      read(i);
+  }
+
   void say(FindingKind kind, const std::string &rest, uint32_t other) {
-    warp.launch->report(warp, access.lane, kind,
+    warp.launch->report(warp, lane, kind,
                         std::string(access.write ? "write to" : "read of") + " `" + allocation.name + "` at byte " +
                             std::to_string(address - allocation.begin) + " by " + rest,
                         other);
@@ -204,7 +233,7 @@ private:
       say(FindingKind::ProxyRace,
           "a bulk copy after the write by " + streamText(other) + ": fence.proxy.async is missing between them",
           opOf(entry));
-    } else if (other == stream && access.stream == GenericStream && writerLane(writer) != access.lane &&
+    } else if (other == stream && access.stream == GenericStream && laneIn(writer) != lane &&
                (writer & 0xFFFFF) == (warp.warpSyncs & 0xFFFFF)) {
       if (onlyIfDiffering)
         overwritten = {Overwrite::By::Lane, opOf(entry)};
@@ -213,93 +242,123 @@ private:
     }
   }
 
-  void afterReads(GlobalShadow &shadow, uint64_t lastRead) {
-    if (!(access.strong && (lastRead & strongBit)) && !ordered(block, lastRead) &&
+  void afterReads(uint64_t i, uint64_t lastRead) {
+    bool strong = lastRead & strongBit;
+    if (!(access.strong && strong) && !ordered(block, lastRead) &&
         ((lastRead & severalBit) || blockOf(lastRead) != block.linear))
       return sayBlocks(lastRead, false);
-    if (get(shadow.readersBlock) != block.linear + 1)
+    if (blockOf(lastRead) != block.linear)
       return;
-    for (auto *slot : {&shadow.firstReader, &shadow.lastReader}) {
-      uint64_t reader = get(*slot);
+    uint64_t reader = get(shadow.reads[i].reader);
+    if (reader && !(access.strong && strong)) {
       uint32_t other = streamIn(reader);
-      if (reader && other / StreamCount != warp.index && !(access.strong && strongReader(reader)) &&
-          !seen(other, clockIn(reader)))
-        return sayWarps(other, false, static_cast<uint32_t>(reader & 0x3FFFFF));
+      if (other / StreamCount != warp.index && !seen(other, clockIn(reader)))
+        return sayWarps(other, false, opOf(lastRead));
+      uint64_t differs = reader ^ (myReader | uint64_t(lane) << 20);
+      if (access.stream == GenericStream && other == stream && !(differs & 0x7FFFF) &&
+          ((reader & severalLanes) || (differs & laneBits)))
+        return sayLanes(false, opOf(lastRead));
     }
-    uint32_t lanes = get(shadow.readerLanes), here = lanesRecord(stream, access.lane, warp.warpSyncs);
-    if (lanes && access.stream == GenericStream && ((lanes ^ here) & ~(laneBits | severalLanes)) == 0 &&
-        ((lanes & severalLanes) || ((lanes ^ here) & laneBits)))
-      sayLanes(false, opOf(lastRead));
+    if (!get(shadow.hasMore) || get(shadow.moreReaders[i].block) != block.linear + 1)
+      return;
+    reader = get(shadow.moreReaders[i].reader);
+    uint32_t other = streamIn(reader);
+    if (other / StreamCount != warp.index && !(access.strong && (reader >> 24 & 1)) && !seen(other, clockIn(reader)))
+      sayWarps(other, false, static_cast<uint32_t>(reader & 0x3FFFFF));
   }
 
-  void write(GlobalShadow &shadow) {
-    uint64_t lastRead = get(shadow.read);
+  void write(uint64_t i) {
+    uint64_t lastRead = get(shadow.reads[i].read);
     if (lastRead)
-      afterReads(shadow, lastRead);
-    uint64_t writer = writerRecord(access.clock, stream, access.lane, warp.warpSyncs);
+      afterReads(i, lastRead);
+    uint64_t writer = myWriter | uint64_t(lane) << 20;
     if (!plainWrite) { // hides neither the plain write before it nor what was read
-      uint64_t last = get(shadow.strongWrite);
+      GlobalWrite &strong = shadow.strongWrites[i];
+      uint64_t last = get(strong.write), before = get(strong.writer);
       bool several = last && ((last & severalBit) || (blockOf(last) != block.linear && !ordered(block, last)));
-      put(shadow.strongWrite, mine | (several ? severalBit : 0));
-      put(shadow.strongWriter, writer);
+      if (last && blockOf(last) == block.linear && streamIn(before) != stream &&
+          !seen(streamIn(before), clockIn(before))) {
+        GlobalWrite &more = shadow.moreStrongWrites[i];
+        if (uint64_t kept = get(more.write), writer = get(more.writer); !kept || blockOf(kept) != block.linear ||
+                                                                        streamIn(writer) == streamIn(before) ||
+                                                                        seen(streamIn(writer), clockIn(writer))) {
+          put(shadow.hasMoreStrong, true);
+          put(more.write, last & ~severalBit);
+          put(more.writer, before);
+        }
+      }
+      put(shadow.hasStrong, true);
+      put(strong.write, mine | (several ? severalBit : 0));
+      put(strong.writer, writer);
       return;
     }
-    put(shadow.write, mine);
-    put(shadow.writer, writer);
-    if (get(shadow.strongWrite))
-      put(shadow.strongWrite, 0);
+    put(shadow.writes[i].write, mine);
+    put(shadow.writes[i].writer, writer);
+    if (get(shadow.hasStrong) && get(shadow.strongWrites[i].write))
+      put(shadow.strongWrites[i].write, 0);
+    if (get(shadow.hasMoreStrong) && get(shadow.moreStrongWrites[i].write))
+      put(shadow.moreStrongWrites[i].write, 0);
     if (lastRead) {
-      put(shadow.read, 0);
-      put(shadow.readersBlock, 0);
-      put(shadow.readerLanes, 0);
+      put(shadow.reads[i].read, 0);
+      if (get(shadow.hasMore) && get(shadow.moreReaders[i].block))
+        put(shadow.moreReaders[i].block, 0);
     }
   }
 
-  // Of the readers of a block the first that is not ordered before a later one is kept, and the last.
-  void read(GlobalShadow &shadow) {
-    uint64_t lastRead = get(shadow.read), now = mine;
-    if (lastRead && !(lastRead & strongBit) && access.strong && blockOf(lastRead) == block.linear)
-      now &= ~strongBit; // more may race with the plain read
-    if (!lastRead || blockOf(lastRead) == block.linear || ordered(block, lastRead & ~severalBit))
-      put(shadow.read, now | (lastRead & severalBit));
-    else if (!(lastRead & severalBit) || ((lastRead & strongBit) && !access.strong))
-      put(shadow.read, (lastRead | severalBit) & (access.strong ? ~uint64_t(0) : ~strongBit));
-    if (access.stream != GenericStream)
-      return;
-    if (!access.strong) {
-      uint32_t lanes = get(shadow.readerLanes), here = lanesRecord(stream, access.lane, warp.warpSyncs);
-      if (((lanes ^ here) & ~(laneBits | severalLanes)) != 0 || !lanes)
-        put(shadow.readerLanes, here);
-      else if ((lanes ^ here) & laneBits)
-        put(shadow.readerLanes, lanes | severalLanes);
+  // The last reader is kept, and one of its block that is not ordered before it.
+  void read(uint64_t i) {
+    GlobalRead &slot = shadow.reads[i];
+    uint64_t lastRead = get(slot.read), now = mine;
+    uint64_t reader = access.stream == GenericStream ? myReader | uint64_t(lane) << 20 : 0;
+    if (lastRead) {
+      bool isOwn = blockOf(lastRead) == block.linear, wasPlain = !(lastRead & strongBit);
+      uint64_t before = get(slot.reader);
+      if (isOwn && access.stream != GenericStream)
+        return;
+      if (isOwn && before && streamIn(before) == stream) {
+        if (access.strong && wasPlain)
+          return; // more may race with the plain read
+        if (!((before ^ reader) & 0x7FFFF) && wasPlain == !access.strong &&
+            ((before & severalLanes) || ((before ^ reader) & laneBits)))
+          reader |= severalLanes;
+      } else if (isOwn && before && !seen(streamIn(before), clockIn(before))) {
+        GlobalMoreReaders &more = shadow.moreReaders[i];
+        uint64_t first = get(more.reader);
+        if (get(more.block) != block.linear + 1 || seen(streamIn(first), clockIn(first)) ||
+            streamIn(first) == streamIn(before)) {
+          put(shadow.hasMore, true);
+          put(more.reader, moreRecord(clockIn(before), streamIn(before), !wasPlain, opOf(lastRead)));
+          put(more.block, block.linear + 1);
+        }
+      }
+      if ((lastRead & severalBit) || (!isOwn && !ordered(block, lastRead))) {
+        now |= severalBit;
+        if (wasPlain && access.strong) // the plain one is what more may race with
+          now = record(block.linear, block.globalClock, opOf(lastRead), false) | severalBit;
+      }
     }
-    uint64_t reader = readerRecord(access.clock, stream, access.strong, here);
-    if (get(shadow.readersBlock) != block.linear + 1) {
-      put(shadow.readersBlock, block.linear + 1);
-      put(shadow.firstReader, reader);
-      put(shadow.lastReader, 0);
-      return;
-    }
-    uint64_t first = get(shadow.firstReader);
-    bool replaces = streamIn(first) == stream || seen(streamIn(first), clockIn(first));
-    if (replaces && access.strong && streamIn(first) == stream && !strongReader(first))
-      return; // more may race with the plain read
-    put(replaces ? shadow.firstReader : shadow.lastReader, reader);
+    put(slot.read, now);
+    put(slot.reader, reader);
   }
 };
 
 } // namespace
 
-Overwrite trackGlobal(Warp &warp, const Allocation &allocation, uint64_t address, uint32_t bytes,
-                      const GlobalAccess &access) {
+uint32_t trackGlobal(Warp &warp, const Allocation &allocation, uint32_t lanes, const uint64_t *address, uint32_t bytes,
+                     const GlobalAccess &access, Overwrite *before) {
   if (!allocation.shadow)
-    return {};
-  uint32_t shift = allocation.shadow->shift;
-  uint64_t first = (address - allocation.begin) >> shift, last = (address + bytes - 1 - allocation.begin) >> shift;
-  Comparison comparison(warp, allocation, address, access);
-  for (uint64_t i = first; i <= last; ++i)
-    comparison.compare(allocation.shadow->entries[i]);
-  return comparison.overwritten;
+    return 0;
+  Comparison comparison(warp, allocation, access);
+  uint32_t told = 0;
+  forEachLane(lanes, [&](unsigned lane) {
+    comparison.compare(lane, address[lane], bytes);
+    if (comparison.overwritten.by == Overwrite::By::Nobody)
+      return;
+    before[lane] = comparison.overwritten;
+    comparison.overwritten = {};
+    told |= 1u << lane;
+  });
+  return told;
 }
 
 // --- Synchronisation through global memory ---
@@ -343,9 +402,12 @@ void synchroniseGlobal(Warp &warp, uint64_t address, bool reads, bool writes, Me
   }
   if (!writes)
     return;
+  if (!isRelease(order) && !block.globalHasFenced)
+    return;
+  warp.launch->hasReleased = true;
   if (isRelease(order))
     releaseBlock(block, table[address]);
-  else if (block.globalHasFenced)
+  else
     joinBlocks(table[address], block.globalFenced);
 }
 

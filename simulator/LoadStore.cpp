@@ -116,13 +116,23 @@ Status loadHandler(Warp &warp, const Op &op, uint32_t mask) {
 template <typename E> Status loadParameter(Warp &warp, const Op &op, uint32_t mask) {
   const std::byte *from = warp.launch->parameters.data + op.offset;
   const Part *parts = warp.program->parts.data() + op.first;
-  for (uint32_t k = 0; k < op.count; ++k)
+  for (uint32_t k = 0; k < op.count; ++k) {
+    if (mask == allLanes && !op.flags && !parts[k].sink && op.bytes == parts[k].bytes && op.bytes != 16) {
+      uint64_t value = 0;
+      std::memcpy(&value, from + k * op.bytes, op.bytes);
+      if (op.bytes == 8)
+        std::fill_n(warp.at<uint64_t>(parts[k].slot), laneCount, value);
+      else
+        std::fill_n(warp.at<uint32_t>(parts[k].slot), laneCount, static_cast<uint32_t>(value));
+      continue;
+    }
     forEachLane(mask, [&](unsigned lane) {
       if (!parts[k].sink)
         putElement(warp, parts[k], lane, from + k * op.bytes, op.bytes, isSigned(op.type));
       if (op.flags && !parts[k].sink)
         warp.at<uint32_t>(parts[k].slot)[lane] &= 0xFFFF;
     });
+  }
   return Status::Next;
 }
 Status loadFrameParameter(Warp &warp, const Op &op, uint32_t mask) {

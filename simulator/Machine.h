@@ -213,7 +213,14 @@ struct Block {
   BarrierState barriers[16];
   std::unordered_map<uint32_t, Mbarrier> mbarriers;
   std::vector<SharedShadow> shadow;
-  std::vector<std::vector<SharedUse>> useLists; // of granules that several agents use
+  // Of granules that several agents use: for each of these lists a place in useSlots for the plain reads of every warp
+  // of the cluster, then one for its strong writes; other uses in the list itself.
+  struct UseList {
+    uint32_t plainReads = 0, strongWrites = 0; // places taken
+    std::vector<SharedUse> others;
+  };
+  std::vector<UseList> useLists;
+  std::vector<SharedUse> useSlots;
   std::vector<uint32_t> freeUseLists;
   std::unordered_map<uint64_t, Clocks> synchronised, synchronisedGlobal; // released at shared and at global addresses
   uint32_t registerPool = 0;
@@ -304,6 +311,7 @@ struct LaunchState {
   uint32_t sharedBytes = 0;      // in all, with gaps
   uint32_t declaredSharedBytes = 0;
   AlignedBytes parameters;
+  std::vector<AlignedBytes> specials;  // by warp of a block: what is the same in every block
   std::vector<Allocation> allocations; // sorted
   bool checks = true, counters = true;
   bool asksForGrid = false; // the kernel, or a function it calls, for what a cooperative launch gives
@@ -318,6 +326,7 @@ struct LaunchState {
   std::mutex atomicMutexes[64];
   std::mutex synchronisedMutex;                          // of the two tables below
   std::unordered_map<uint64_t, BlockTimes> synchronised; // released at global addresses
+  std::atomic<bool> hasReleased = false;                 // something is in it
   std::unordered_map<uint64_t, ChangedMap> changedMaps;  // by address
   std::mutex heapMutex;
   std::vector<AlignedBytes> heap;

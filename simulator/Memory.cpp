@@ -201,12 +201,14 @@ std::byte *globalRange(Warp &warp, uint32_t lane, uint64_t address, uint64_t byt
   }
   if (warp.launch->checks) {
     Clock clock = stream == BulkStream ? warp.bulkGroups + 1 : warp.ownClock();
-    Overwrite before =
-        trackGlobal(warp, *allocation, address, static_cast<uint32_t>(bytes), {write, false, stream, clock, lane});
-    if (before.by != Overwrite::By::Nobody)
+    uint64_t addresses[laneCount];
+    Overwrite before[laneCount];
+    addresses[lane] = address;
+    if (trackGlobal(warp, *allocation, 1u << lane, addresses, static_cast<uint32_t>(bytes),
+                    {write, false, stream, clock}, before))
       warp.launch->report(warp, lane, FindingKind::GlobalRace,
                           std::string(what) + ": `" + allocation->name + "` is written here and elsewhere, unordered",
-                          before.op);
+                          before[lane].op);
   }
   return reinterpret_cast<std::byte *>(address);
 }
@@ -217,10 +219,21 @@ static uint32_t resolveGlobal(Warp &warp, uint32_t mask, const uint64_t *address
   const Allocation *allocation = nullptr;
   uint32_t good = 0;
   bool strong = access.order != MemoryOrder::Weak || access.kind == AccessKind::Atomic;
+  bool orders = strong && !synchronisesNothing(warp, access.order, true);
+  uint32_t tracked = 0; // lanes of this allocation, to be tracked together
+  auto track = [&] {
+    if (tracked)
+      overwrites.mask |=
+          trackGlobal(warp, *allocation, tracked, address, access.bytes,
+                      {access.kind != AccessKind::Read, strong, GenericStream, warp.ownClock()}, overwrites.before);
+    tracked = 0;
+  };
   forEachLane(mask, [&](unsigned lane) {
     uint64_t at = address[lane];
-    if (!allocation || at < allocation->begin || at >= allocation->end)
+    if (!allocation || at < allocation->begin || at >= allocation->end) {
+      track();
       allocation = launch.find(at);
+    }
     if (!allocation || at + access.bytes > allocation->end) {
       reportGlobal(warp, lane, at, access.bytes,
                    access.kind == AccessKind::Read    ? "global load"
@@ -236,17 +249,15 @@ static uint32_t resolveGlobal(Warp &warp, uint32_t mask, const uint64_t *address
     }
     host[lane] = reinterpret_cast<std::byte *>(at);
     good |= 1u << lane;
-    if (launch.checks && allocation->shadow) {
-      Overwrite before = trackGlobal(warp, *allocation, at, access.bytes,
-                                     {access.kind != AccessKind::Read, strong, GenericStream, warp.ownClock(), lane});
-      if (before.by != Overwrite::By::Nobody) {
-        overwrites.mask |= 1u << lane;
-        overwrites.before[lane] = before;
-      }
-      if (strong)
-        synchroniseGlobal(warp, at, access.kind != AccessKind::Write, access.kind != AccessKind::Read, access.order);
+    if (!launch.checks || !allocation->shadow)
+      return;
+    tracked |= 1u << lane;
+    if (orders) { // what it acquires orders the next one
+      track();
+      synchroniseGlobal(warp, at, access.kind != AccessKind::Write, access.kind != AccessKind::Read, access.order);
     }
   });
+  track();
   if (launch.counters)
     countGlobal(warp, address, good, access.bytes);
   return good;
@@ -273,40 +284,45 @@ void reportOverwrites(Warp &warp, uint32_t changed) {
 }
 
 static uint32_t resolveShared(Warp &warp, uint32_t mask, uint64_t *address, std::byte **host, const Access &access) {
-  uint32_t good = 0;
+  uint32_t good = 0, own = 0; // of it, memory of its own block by accesses that order nothing
   bool strong = access.order != MemoryOrder::Weak || access.kind == AccessKind::Atomic;
-  bool checks = warp.launch->checks;
+  bool checks = warp.launch->checks, orders = strong && !synchronisesNothing(warp, access.order, false);
   Block &block = *warp.block;
+  SharedAccess shared = genericAccess(warp, 0, access.kind != AccessKind::Read, strong);
+  shared.updates = access.kind == AccessKind::Atomic && access.updates;
   forEachLane(mask, [&](unsigned lane) {
     if (misaligned(warp, lane, address[lane], access, "shared"))
       return;
     SharedRange range{&block, static_cast<uint32_t>(address[lane]) - sharedStart, nullptr};
-    if (address[lane] >> clusterShift == 0 && uint64_t(range.offset) + access.bytes <= block.sharedBytes)
+    if (address[lane] >> clusterShift == 0 && uint64_t(range.offset) + access.bytes <= block.sharedBytes) {
       range.data = block.shared.data + range.offset; // its own, as nearly always
-    else
+      own |= uint32_t(!orders) << lane;
+    } else {
       range = sharedRange(warp, lane, address[lane], access.bytes,
                           access.kind == AccessKind::Read    ? "shared load"
                           : access.kind == AccessKind::Write ? "shared store"
                                                              : "shared atomic");
+    }
     if (!range.data)
       return;
     host[lane] = range.data;
     good |= 1u << lane;
-    if (checks) {
-      SharedAccess shared = genericAccess(warp, lane, access.kind != AccessKind::Read, strong);
-      Overwrite before;
-      shared.updates = access.kind == AccessKind::Atomic && access.updates;
-      shared.overwritten = &before;
-      trackShared(warp, *range.block, range.offset, access.bytes, shared);
-      if (before.by != Overwrite::By::Nobody) {
-        overwrites.mask |= 1u << lane;
-        overwrites.before[lane] = before;
-      }
-      if (strong)
-        synchroniseAt(warp, range.block->synchronised, range.offset, access.kind != AccessKind::Write,
-                      access.kind != AccessKind::Read, access.order);
+    if (!checks || (own >> lane & 1))
+      return;
+    Overwrite before;
+    shared.lane = lane, shared.clock = warp.ownClock();
+    shared.overwritten = &before;
+    trackShared(warp, *range.block, range.offset, access.bytes, shared);
+    if (before.by != Overwrite::By::Nobody) {
+      overwrites.mask |= 1u << lane;
+      overwrites.before[lane] = before;
     }
+    if (strong)
+      synchroniseAt(warp, range.block->synchronised, range.offset, access.kind != AccessKind::Write,
+                    access.kind != AccessKind::Read, access.order);
   });
+  if (checks && own)
+    overwrites.mask |= trackShared(warp, own, address, access.bytes, shared, overwrites.before);
   countShared(warp, address, good, access.bytes);
   return good;
 }

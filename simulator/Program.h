@@ -147,8 +147,8 @@ struct AlignedBytes {
   std::unique_ptr<std::byte[]> storage;
   std::byte *data = nullptr;
   size_t size = 0;
-  void allocate(size_t bytes, size_t alignment = 64) {
-    storage.reset(new std::byte[bytes + alignment]());
+  void allocate(size_t bytes, size_t alignment = 64, bool zero = true) {
+    storage.reset(zero ? new std::byte[bytes + alignment]() : new std::byte[bytes + alignment]);
     data =
         reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(storage.get()) + alignment - 1) & ~(alignment - 1));
     size = bytes;

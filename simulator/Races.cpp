@@ -54,16 +54,9 @@ public:
         plainWrite(access.write && !access.strong) {}
 
   void compare(SharedShadow &shadow, uint32_t offset) {
-    at = offset;
-    // Again by the same warp at the same time: nothing new but the lane.
-    bool ownWrite = shadow.writeAgent == access.agent && shadow.writeSync == warp.warpSyncs;
-    if (kind == PlainRead && shadow.useClock == access.clock && (shadow.useKind & UseKindMask) == PlainRead &&
-        shadow.useAgent == access.agent && !ownWrite &&
-        !(shadow.flags & (ShadowManyUses | ShadowBarrier | ShadowGap)) && shadow.useSync == warp.warpSyncs) {
-      if (shadow.useLane != access.lane)
-        shadow.useKind |= SeveralLanes;
+    if (kind == PlainRead && isGeneric && readAgain(shadow))
       return;
-    }
+    at = offset;
     if (shadow.flags & (ShadowGap | ShadowBarrier))
       return forbidden(shadow);
     raced = false;
@@ -78,13 +71,10 @@ public:
       shadow.writeOp = here;
       owner.readEarly = true;
     }
-    if (shadow.flags & ShadowManyUses) {
-      for (const SharedUse &use : owner.useLists[shadow.useOp])
-        if (!raced)
-          afterUse(use);
-    } else if (shadow.useClock) {
+    if (shadow.flags & ShadowManyUses)
+      afterUses(shadow.useOp);
+    else if (shadow.useClock)
       afterUse({shadow.useClock, shadow.useOp, shadow.useSync, shadow.useAgent, shadow.useLane, shadow.useKind});
-    }
     if (access.write && !access.updates)
       written(shadow);
     if (plainWrite)
@@ -102,7 +92,9 @@ private:
   bool plainWrite;
   uint32_t at = 0;
   bool raced = false;
-  const uint32_t here = placeOf(warp);
+  const uint32_t here = placeOf(warp), sync = warp.warpSyncs;
+  const uint32_t warpCount =
+      warp.block->cluster->warpsPerBlock * static_cast<uint32_t>(warp.block->cluster->blocks.size());
 
   std::string verb() const { return access.updates ? "atomic" : access.write ? "write" : "read"; }
 
@@ -144,8 +136,8 @@ private:
     return access.asyncProxy && clockOf(warp.clocks.proxy, agent) < clock;
   }
   // Two lanes of the warp that have not met since.
-  bool otherLane(uint32_t agent, uint32_t lane, bool several, uint32_t sync) const {
-    return isGeneric && agent == access.agent && sync == warp.warpSyncs && (several || lane != access.lane);
+  bool otherLane(uint32_t agent, uint32_t lane, bool several, uint32_t since) const {
+    return isGeneric && agent == access.agent && since == sync && (several || lane != access.lane);
   }
 
   void afterWrite(const SharedShadow &shadow) {
@@ -186,8 +178,54 @@ private:
     shadow.writeAgent = static_cast<uint16_t>(access.agent);
     shadow.writeLane = static_cast<uint8_t>(access.lane);
     shadow.writeOp = here;
-    shadow.writeSync = warp.warpSyncs;
+    shadow.writeSync = sync;
     shadow.flags = static_cast<uint8_t>(ShadowWritten | (access.asyncProxy ? ShadowAsync : 0));
+  }
+
+  // A plain read of the same warp, at the same time, of what it has not written itself: nothing is new but the lane.
+  bool readAgain(SharedShadow &shadow) {
+    if (shadow.writeAgent == access.agent && shadow.writeSync == sync)
+      return false;
+    if (!(shadow.flags & (ShadowManyUses | ShadowGap | ShadowBarrier))) {
+      if (shadow.useClock != access.clock || shadow.useAgent != access.agent || shadow.useSync != sync ||
+          (shadow.useKind & UseKindMask) != PlainRead)
+        return false;
+      shadow.useKind |= shadow.useLane != access.lane ? SeveralLanes : 0;
+      return true;
+    }
+    if (!(shadow.flags & ShadowManyUses))
+      return false;
+    SharedUse &use = *slots(shadow.useOp, false);
+    if (use.clock != access.clock || use.sync != sync)
+      return false;
+    use.kind |= use.lane != access.lane ? SeveralLanes : 0;
+    return true;
+  }
+
+  // The place of this warp in a list, or of all warps.
+  SharedUse *allSlots(uint32_t list, bool strong) const {
+    return owner.useSlots.data() + (size_t(list) * 2 + strong) * warpCount;
+  }
+  SharedUse *slots(uint32_t list, bool strong) const { return allSlots(list, strong) + access.agent / StreamCount; }
+
+  void afterUses(uint32_t list) {
+    const Block::UseList &uses = owner.useLists[list];
+    bool afterReads = plainWrite || kind == StrongWrite,
+         afterStrong = plainWrite || kind == PlainRead || access.asyncProxy;
+    auto check = [&](const SharedUse *use, uint32_t count) {
+      for (; count && !raced; ++use)
+        if (use->clock) {
+          afterUse(*use);
+          --count;
+        }
+    };
+    if (uses.plainReads && afterReads)
+      check(allSlots(list, false), uses.plainReads);
+    if (uses.strongWrites && afterStrong)
+      check(allSlots(list, true), uses.strongWrites);
+    for (const SharedUse &use : uses.others)
+      if (!raced)
+        afterUse(use);
   }
 
   // Whatever would race with the old use races with the new one.
@@ -199,7 +237,7 @@ private:
   SharedUse mine(const SharedUse &old) const {
     SharedUse use{access.clock,
                   here,
-                  warp.warpSyncs,
+                  sync,
                   static_cast<uint16_t>(access.agent),
                   static_cast<uint8_t>(access.lane),
                   static_cast<uint8_t>(kind)};
@@ -207,6 +245,37 @@ private:
         ((old.kind & SeveralLanes) || old.lane != use.lane))
       use.kind |= SeveralLanes;
     return use;
+  }
+
+  uint32_t makeList() {
+    if (owner.freeUseLists.empty()) {
+      owner.freeUseLists.push_back(static_cast<uint32_t>(owner.useLists.size()));
+      owner.useLists.emplace_back();
+      owner.useSlots.resize(owner.useLists.size() * 2 * warpCount);
+    }
+    uint32_t list = owner.freeUseLists.back();
+    owner.freeUseLists.pop_back();
+    owner.useLists[list].plainReads = owner.useLists[list].strongWrites = 0;
+    owner.useLists[list].others.clear();
+    std::fill_n(allSlots(list, false), 2 * warpCount, SharedUse());
+    return list;
+  }
+  void putUse(uint32_t list, const SharedUse &use) {
+    Block::UseList &uses = owner.useLists[list];
+    uint8_t useKind = use.kind & UseKindMask;
+    uint32_t warpOf = use.agent / StreamCount;
+    if (use.agent % StreamCount == GenericStream && warpOf < warpCount && useKind != StrongRead) {
+      SharedUse &slot = allSlots(list, useKind == StrongWrite)[warpOf];
+      (useKind == StrongWrite ? uses.strongWrites : uses.plainReads) += slot.clock == 0;
+      slot = use;
+      return;
+    }
+    for (SharedUse &other : uses.others)
+      if ((other.agent == use.agent && (other.kind & UseKindMask) == useKind) || replaces(other)) {
+        other = use;
+        return;
+      }
+    uses.others.push_back(use);
   }
 
   void recordUse(SharedShadow &shadow) {
@@ -218,28 +287,13 @@ private:
         shadow.useAgent = use.agent, shadow.useLane = use.lane, shadow.useKind = use.kind;
         return;
       }
-      if (owner.freeUseLists.empty()) {
-        owner.useLists.emplace_back();
-        owner.freeUseLists.push_back(static_cast<uint32_t>(owner.useLists.size() - 1));
-      }
-      shadow.useOp = owner.freeUseLists.back();
-      owner.freeUseLists.pop_back();
-      owner.useLists[shadow.useOp].assign(1, old);
+      shadow.useOp = makeList();
       shadow.flags |= ShadowManyUses;
       shadow.useClock = 0;
+      putUse(shadow.useOp, old);
     }
-    std::vector<SharedUse> &uses = owner.useLists[shadow.useOp];
-    SharedUse *place = nullptr;
-    for (SharedUse &use : uses)
-      if (use.agent == access.agent && (use.kind & UseKindMask) == kind)
-        place = &use; // its own
-      else if (!place && replaces(use))
-        place = &use;
-    if (!place) {
-      uses.emplace_back();
-      place = &uses.back();
-    }
-    *place = mine(*place);
+    bool hasSlot = isGeneric && kind != StrongRead;
+    putUse(shadow.useOp, mine(hasSlot ? *slots(shadow.useOp, kind == StrongWrite) : SharedUse()));
   }
 };
 
@@ -266,8 +320,40 @@ void trackShared(Warp &warp, Block &owner, uint32_t offset, uint32_t bytes, cons
     comparison.compare(owner.shadow[i], i * granule);
 }
 
+uint32_t trackShared(Warp &warp, uint32_t lanes, const uint64_t *address, uint32_t bytes, SharedAccess access,
+                     Overwrite *before) {
+  Block &owner = *warp.block;
+  if (owner.shadow.empty())
+    return 0;
+  auto shift = static_cast<uint32_t>(std::countr_zero(warp.program->sharedGranule));
+  uint32_t told = 0;
+  Overwrite overwritten;
+  access.overwritten = &overwritten;
+  SharedComparison comparison(warp, owner, access);
+  forEachLane(lanes, [&](unsigned lane) {
+    auto offset = static_cast<uint32_t>(address[lane]) - sharedStart;
+    access.lane = lane;
+    for (uint32_t i = offset >> shift, last = (offset + bytes - 1) >> shift; i <= last; ++i)
+      comparison.compare(owner.shadow[i], i << shift);
+    if (overwritten.by == Overwrite::By::Nobody)
+      return;
+    before[lane] = overwritten;
+    overwritten = {};
+    told |= 1u << lane;
+  });
+  return told;
+}
+
 // What another lane of the warp has released orders the lanes.
 static void meet(Warp &warp, const Clocks &acquired) { warp.warpSyncs += clockOf(acquired.seen, warp.agent) != 0; }
+
+bool synchronisesNothing(const Warp &warp, MemoryOrder order, bool global) {
+  const Block &block = *warp.block;
+  if (isAcquire(order) || isRelease(order) || warp.hasFenced)
+    return false;
+  return global ? block.synchronisedGlobal.empty() && !block.globalHasFenced && !warp.launch->hasReleased
+                : block.synchronised.empty();
+}
 
 void synchroniseAt(Warp &warp, std::unordered_map<uint64_t, Clocks> &table, uint64_t address, bool reads, bool writes,
                    MemoryOrder order) {

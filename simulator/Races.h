@@ -24,6 +24,9 @@ struct SharedAccess {
   Overwrite *overwritten = nullptr; // told of unordered plain writes, which are a race if the values differ
 };
 void trackShared(Warp &issuer, Block &owner, uint32_t offset, uint32_t bytes, const SharedAccess &access);
+// The same for lanes of the warp and memory of its own block; returns the lanes that `before` is told of.
+uint32_t trackShared(Warp &warp, uint32_t lanes, const uint64_t *address, uint32_t bytes, SharedAccess access,
+                     Overwrite *before);
 // The generic accesses of a warp's lanes.
 inline SharedAccess genericAccess(Warp &warp, uint32_t lane, bool write, bool strong) {
   return {write, strong, false, warp.agent, warp.ownClock(), lane};
@@ -37,27 +40,36 @@ struct GlobalAccess {
   bool strong = false;
   uint32_t stream = GenericStream; // or of bulk copies
   Clock clock = 0;
-  uint32_t lane = 0;
 };
-// What was last done to a granule: the last plain write, the last strong write since and reads since, each between
-// blocks and by the warps of one block.
-struct GlobalShadow {
-  std::atomic<uint64_t> write, strongWrite, read;
-  std::atomic<uint64_t> writer, strongWriter, firstReader, lastReader;
-  std::atomic<uint32_t> readersBlock; // + 1
-  std::atomic<uint32_t> readerLanes;  // of the last plain read: which lanes of which warp
+// What was last done to a granule of an allocation: the last plain write and the last read, between blocks and by the
+// warps of one block; where there was more than that, strong writes, and one more reader and strong writer of a block.
+// Each lies in an array of its own, of pages that cost nothing until they are touched.
+struct GlobalWrite {
+  std::atomic<uint64_t> write, writer;
+};
+struct GlobalRead {
+  std::atomic<uint64_t> read, reader;
+};
+struct GlobalMoreReaders {
+  std::atomic<uint64_t> reader;
+  std::atomic<uint32_t> block; // + 1
 };
 struct MemoryShadow {
-  GlobalShadow *entries = nullptr;
+  GlobalWrite *writes = nullptr, *strongWrites = nullptr, *moreStrongWrites = nullptr;
+  GlobalRead *reads = nullptr;
+  GlobalMoreReaders *moreReaders = nullptr;
+  // Something is in strongWrites, in moreReaders, in moreStrongWrites.
+  std::atomic<bool> hasStrong = false, hasMore = false, hasMoreStrong = false;
   uint32_t shift = 2;
-  size_t mapped = 0;
+  size_t granules = 0, mapped = 0;
   explicit MemoryShadow(uint64_t bytes, uint32_t shift);
   ~MemoryShadow();
   MemoryShadow(const MemoryShadow &) = delete;
 };
-// Returns an unordered plain write of the same place that is a race only if the value differs.
-Overwrite trackGlobal(Warp &warp, const Allocation &allocation, uint64_t address, uint32_t bytes,
-                      const GlobalAccess &access);
+// Accesses of lanes to one allocation, `bytes` each. `before`, by lane, is told of unordered plain writes of the same
+// places, which are a race only if the value differs; the lanes told of are returned.
+uint32_t trackGlobal(Warp &warp, const Allocation &allocation, uint32_t lanes, const uint64_t *address, uint32_t bytes,
+                     const GlobalAccess &access, Overwrite *before);
 void joinBlocks(BlockTimes &into, const BlockTimes &from);
 void releaseBlock(Block &block, BlockTimes &into); // what the block did so far is ordered before what acquires it
 void fenceBlock(Block &block);
@@ -69,6 +81,8 @@ inline bool isRelease(MemoryOrder order) {
 inline bool isAcquire(MemoryOrder order) {
   return order == MemoryOrder::Acquire || order == MemoryOrder::AcquireRelease;
 }
+// No access of this kind orders anything yet: nothing was released or fenced.
+bool synchronisesNothing(const Warp &warp, MemoryOrder order, bool global);
 void synchroniseAt(Warp &warp, std::unordered_map<uint64_t, Clocks> &table, uint64_t address, bool reads, bool writes,
                    MemoryOrder order);
 void synchroniseGlobal(Warp &warp, uint64_t address, bool reads, bool writes, MemoryOrder order);

@@ -30,10 +30,8 @@ void fillWide(Warp &warp, SpecialRow row, uint64_t value) {
   std::fill(lanes, lanes + laneCount, value);
 }
 
-void fillSpecials(Warp &warp) {
-  const LaunchState &state = *warp.launch;
-  const Block &block = *warp.block;
-  const Cluster &cluster = *block.cluster;
+// What is the same for this warp in every block.
+void fillCommon(Warp &warp, const LaunchState &state) {
   auto *tidX = reinterpret_cast<uint32_t *>(warp.bases[SpecialBase] + TidX * specialRowBytes);
   auto *tidY = reinterpret_cast<uint32_t *>(warp.bases[SpecialBase] + TidY * specialRowBytes);
   auto *tidZ = reinterpret_cast<uint32_t *>(warp.bases[SpecialBase] + TidZ * specialRowBytes);
@@ -55,21 +53,14 @@ void fillSpecials(Warp &warp) {
   }
   const Dimensions &c = state.cluster;
   fillRow(warp, NtidX, state.block.x), fillRow(warp, NtidY, state.block.y), fillRow(warp, NtidZ, state.block.z);
-  fillRow(warp, CtaidX, block.id.x), fillRow(warp, CtaidY, block.id.y), fillRow(warp, CtaidZ, block.id.z);
   fillRow(warp, NctaidX, state.grid.x), fillRow(warp, NctaidY, state.grid.y), fillRow(warp, NctaidZ, state.grid.z);
   fillRow(warp, WarpId, warp.index);
-  fillRow(warp, NWarpId, static_cast<uint32_t>(block.warps.size()));
-  fillRow(warp, SmId, block.linear % multiprocessors);
+  fillRow(warp, NWarpId, static_cast<uint32_t>((state.block.count() + laneCount - 1) / laneCount));
   fillRow(warp, NSmId, multiprocessors);
   fillWide(warp, GridId, 1);
-  fillRow(warp, ClusterIdX, cluster.id.x), fillRow(warp, ClusterIdY, cluster.id.y),
-      fillRow(warp, ClusterIdZ, cluster.id.z);
   fillRow(warp, NClusterIdX, state.grid.x / c.x), fillRow(warp, NClusterIdY, state.grid.y / c.y);
   fillRow(warp, NClusterIdZ, state.grid.z / c.z);
-  fillRow(warp, ClusterCtaidX, block.id.x % c.x), fillRow(warp, ClusterCtaidY, block.id.y % c.y);
-  fillRow(warp, ClusterCtaidZ, block.id.z % c.z);
   fillRow(warp, ClusterNctaidX, c.x), fillRow(warp, ClusterNctaidY, c.y), fillRow(warp, ClusterNctaidZ, c.z);
-  fillRow(warp, ClusterCtaRank, block.rank);
   fillRow(warp, ClusterNctaRank, static_cast<uint32_t>(c.count()));
   fillRow(warp, IsExplicitCluster, c.count() > 1 ? allLanes : 0);
   fillRow(warp, DynamicSmemSize, state.launch->sharedBytes);
@@ -85,6 +76,30 @@ void fillSpecials(Warp &warp) {
   fillWide(warp, DynamicShared64, sharedStart + state.dynamicOffset);
   fillWide(warp, ZeroRow, 0);
 }
+void fillSpecials(Warp &warp) {
+  const LaunchState &state = *warp.launch;
+  const Block &block = *warp.block;
+  const Cluster &cluster = *block.cluster;
+  const Dimensions &c = state.cluster;
+  std::memcpy(warp.bases[SpecialBase], state.specials[warp.index].data, state.specials[warp.index].size);
+  fillRow(warp, CtaidX, block.id.x), fillRow(warp, CtaidY, block.id.y), fillRow(warp, CtaidZ, block.id.z);
+  fillRow(warp, SmId, block.linear % multiprocessors);
+  fillRow(warp, ClusterIdX, cluster.id.x), fillRow(warp, ClusterIdY, cluster.id.y),
+      fillRow(warp, ClusterIdZ, cluster.id.z);
+  fillRow(warp, ClusterCtaidX, block.id.x % c.x), fillRow(warp, ClusterCtaidY, block.id.y % c.y);
+  fillRow(warp, ClusterCtaidZ, block.id.z % c.z);
+  fillRow(warp, ClusterCtaRank, block.rank);
+}
+void makeSpecials(LaunchState &state) {
+  state.specials.resize((state.block.count() + laneCount - 1) / laneCount);
+  for (uint32_t i = 0; i < state.specials.size(); ++i) {
+    Warp warp;
+    warp.index = i;
+    state.specials[i].allocate(SpecialRowCount * specialRowBytes + specialRowBytes);
+    warp.bases[SpecialBase] = state.specials[i].data;
+    fillCommon(warp, state);
+  }
+}
 
 std::unique_ptr<Warp> makeWarp(Block &block, uint32_t index, uint32_t threads) {
   LaunchState &state = *block.launch;
@@ -96,7 +111,7 @@ std::unique_ptr<Warp> makeWarp(Block &block, uint32_t index, uint32_t threads) {
   warp->agent = (block.rank * block.cluster->warpsPerBlock + index) * StreamCount;
   uint32_t lanes = std::min(laneCount, threads - index * laneCount);
   warp->present = warp->live = lanes == laneCount ? allLanes : (1u << lanes) - 1;
-  warp->specials.allocate(SpecialRowCount * specialRowBytes + specialRowBytes);
+  warp->specials.allocate(SpecialRowCount * specialRowBytes + specialRowBytes, 64, false);
   warp->bases[SpecialBase] = warp->specials.data;
   warp->bases[ConstantBase] = state.program->constants.data;
   warp->localBytes = state.localBytes;
@@ -414,6 +429,7 @@ void work(LaunchState &state, ClusterQueue &queue, Worker &worker) {
 } // namespace
 
 void runLaunch(LaunchState &state, Report &report) {
+  makeSpecials(state);
   ClusterQueue queue;
   uint64_t clusters = state.grid.count() / state.cluster.count();
   queue.order.resize(clusters);

@@ -1,12 +1,14 @@
 """Runs every program of programs.py on the GPU of this machine and writes its output bytes to a .npz file.
 
-    python record.py OUTPUT.npz
+    python record.py OUTPUT.npz [PATTERN]
 
+PATTERN names some of them, as a shell does: 'tma.1d*'.
 Needs an NVIDIA driver (libcuda.so.1) and NumPy; PTX is compiled by ptxas where there is one, else by the driver. What
 cannot be compiled or run is named, and left out.
 """
 
 import ctypes
+import fnmatch
 import os
 import shutil
 import subprocess
@@ -100,14 +102,18 @@ def run(program, binary):
         cuda.cuModuleUnload(module)
 
 
-def record(path, first):
+def chosen(pattern):
+    return [program for program in programs() if fnmatch.fnmatchcase(program.name, pattern)]
+
+
+def record(path, pattern, first):
     """Runs the programs from `first` on and writes what they gave. Returns where to go on in a new process, or None."""
     check(cuda.cuInit(0), "cuInit")
     device, context = ctypes.c_int(), ctypes.c_void_p()
     check(cuda.cuDeviceGet(ctypes.byref(device), 0), "cuDeviceGet")
     check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device), "context")
     check(cuda.cuCtxSetCurrent(context), "context")
-    everything = list(programs())[first:]
+    everything = chosen(pattern)[first:]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         binaries = list(pool.map(compile_ptx, everything))
     outputs, again = {}, None
@@ -125,12 +131,12 @@ def record(path, first):
     return again
 
 
-def main(path):
+def main(path, pattern="*"):
     """Every failure of a kernel costs its process: a new one goes on after it."""
     first, merged, parts = 0, {}, 0
     while first is not None:
         part = f"{path}.part"
-        result = subprocess.run([sys.executable, os.path.abspath(__file__), "--part", part, str(first)], stdout=subprocess.PIPE, text=True)
+        result = subprocess.run([sys.executable, os.path.abspath(__file__), "--part", part, pattern, str(first)], stdout=subprocess.PIPE, text=True)
         lines = result.stdout.splitlines()
         print("\n".join(line for line in lines if not line.startswith("NEXT ")), flush=True)
         if not any(line.startswith("NEXT ") for line in lines):
@@ -143,11 +149,11 @@ def main(path):
         word = next(line for line in lines if line.startswith("NEXT ")).split()[1]
         first = None if word == "None" or parts > 60 else int(word)
     np.savez_compressed(path, **merged)
-    print(f"{len(merged)} of {len(list(programs()))} recorded")
+    print(f"{len(merged)} of {len(chosen(pattern))} recorded")
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "--part":
-        print("NEXT", record(sys.argv[2] + ".npz", int(sys.argv[3])))
+        print("NEXT", record(sys.argv[2] + ".npz", sys.argv[3], int(sys.argv[4])))
     else:
-        main(sys.argv[1])
+        main(*sys.argv[1:])
