@@ -88,6 +88,28 @@ def rows():
             yield (f"matmul {str(dtype)[6:]} {s}", 2 * s**3, "GFLOP/s",
                    lambda k, out: k.matmul[grid](a, b, out, s, s, s, BLOCK_M=128, BLOCK_N=256, BLOCK_K=64, GROUP=8, num_warps=8, num_stages=3),
                    lambda: a @ b, torch.empty_like(a))  # fmt: skip
+    s = 4096
+    a, b = random(s, s), random(s, s)
+    yield (f"matmul tf32 {s}", 2 * s**3, "GFLOP/s",
+           lambda k, out: k.matmul[((s // 128) * (s // 128),)](a, b, out, s, s, s, BLOCK_M=128, BLOCK_N=128, BLOCK_K=32, GROUP=8, num_warps=8, num_stages=3),
+           lambda: a @ b, torch.empty_like(a))  # fmt: skip
+    a, b = random(s, s).to(torch.float8_e4m3fn), random(s, s).to(torch.float8_e4m3fn)
+    yield (f"matmul fp8 {s}", 2 * s**3, "GFLOP/s",
+           lambda k, out: k.matmul[((s // 128) * (s // 256),)](a, b, out, s, s, s, BLOCK_M=128, BLOCK_N=256, BLOCK_K=128, GROUP=8, num_warps=8, num_stages=3),
+           lambda: a.half() @ b.half(), torch.empty(s, s, dtype=torch.float16, device=DEVICE))  # fmt: skip
+    m, s = 16, 8192
+    a, b = random(m, s, dtype=torch.bfloat16), random(s, s, dtype=torch.bfloat16)
+    yield (f"matmul bfloat16 {m}x{s}x{s}", 2 * (2 * m * s + s * s), "GB/s",
+           lambda k, out: k.matmul[(s // 64,)](a, b, out, m, s, s, BLOCK_M=16, BLOCK_N=64, BLOCK_K=128, GROUP=8, num_warps=4, num_stages=4),
+           lambda: a @ b, torch.empty_like(a))  # fmt: skip
+    heads, length = 4 * 32, 4096
+    for d in (64, 128):
+        q, k, v = (random(heads, length, d, dtype=torch.bfloat16) for _ in range(3))
+        for causal in (False, True):
+            yield (f"attention d{d}{' causal' if causal else ''}", 4 * heads * length**2 * d // (2 if causal else 1), "GFLOP/s",
+                   lambda module, out: module.attention[(length // 128, heads)](
+                       q, k, v, out, length, math.log2(math.e) / d**0.5, D=d, BLOCK_M=128, BLOCK_N=128 if d == 64 else 64, CAUSAL=causal, num_warps=8, num_stages=3),
+                   lambda: torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=causal)[0], torch.empty_like(q))  # fmt: skip
 
 
 def medians(launches, rounds, flush):
