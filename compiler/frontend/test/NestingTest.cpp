@@ -128,7 +128,7 @@ TEST(Robustness, ErrorsAreQuickInLongTexts) {
   errorOf(std::string(2000000, '1'));
   errorOf(repeat("with (", 100000));
   errorOf(repeat("match (x)\n", 100000) + "(");
-  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::minutes(5)); // quadratic would be hours
 }
 
 } // namespace
