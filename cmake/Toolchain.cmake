@@ -18,5 +18,9 @@ add_link_options(-fuse-ld=lld)
 set(NACRE_SANITIZE "" CACHE STRING "sanitizers to build with: address,undefined")
 if(NACRE_SANITIZE)
   add_compile_options(-fsanitize=${NACRE_SANITIZE},fuzzer-no-link -fno-sanitize=vptr,function -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=${NACRE_SANITIZE} -shared-libsan)
+  # The extension is loaded into a Python that has the sanitizer's library preloaded: all programs use that one.
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.asan-x86_64.so
+                  OUTPUT_VARIABLE sanitizer_library OUTPUT_STRIP_TRAILING_WHITESPACE)
+  cmake_path(GET sanitizer_library PARENT_PATH sanitizer_folder)
+  add_link_options(-fsanitize=${NACRE_SANITIZE} -shared-libsan "-Wl,-rpath,${sanitizer_folder}")
 endif()
