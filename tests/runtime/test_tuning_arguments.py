@@ -233,3 +233,24 @@ def test_arrays_in_a_tuple_are_reset_and_restored():
     base = np.full(2 * N, 5, np.float32)
     tuned(through_array, reset_to_zero=["x"])[grid](base[::2][: N // 2], N // 2)
     assert base[:N].tolist() == [1, 6] * (N // 4) + [0, 5] * (N // 4) and (base[N:] == 5).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float8_e5m2", "bool"])
+def test_tensors_are_reset_and_restored_as_they_lie_in_memory(dtype):
+    torch = pytest.importorskip("torch")
+    base = torch.ones(4, 6).to(getattr(torch, dtype))
+    view = base[:, ::2]
+    saved = protection.copy_of(view)
+    assert saved.dtype == view.dtype and saved.shape == view.shape and not saved.requires_grad
+    protection.fill_zero(view)
+    assert base.float()[:, ::2].sum() == 0 and base.float()[:, 1::2].sum() == 12
+    protection.write_back(view, saved)
+    assert base.float().sum() == 24
+    if dtype == "float32":
+        leaf = torch.ones(3, requires_grad=True)
+        saved = protection.copy_of(leaf)
+        protection.fill_zero(leaf)
+        protection.write_back(leaf, saved)
+        assert leaf.sum() == 3 and leaf.is_leaf
+        with pytest.raises(TypeError, match="restore_value names 'p', which is not an array"):
+            protection.arrays_named("restore_value", "p", "text")

@@ -186,14 +186,15 @@ def _host_view(array):
     """The elements of an array in host memory, as NumPy has them; None for others."""
     if not hasattr(array, "untyped_storage"):
         return array if hasattr(array, "__array_interface__") else None
-    if array.device.type != "cpu":
-        return None
     import torch
 
     array = array.detach()
     if array.dtype == torch.bfloat16 or "float8" in str(array.dtype):  # NumPy does not have them
         array = array.view(torch.int16 if array.itemsize == 2 else torch.int8)
-    return array.numpy()
+    try:
+        return array.numpy()
+    except TypeError:  # it is on a device
+        return None
 
 
 def arrays_named(parameter, name, value):
