@@ -1,6 +1,6 @@
 """What tuning costs: a launch of a tuned kernel, 18 configurations from cold, a second process, and a search beside random search.
 
-Run as a program (`nacre run bench/tuning.py compile|ready|search ...`) it is one fresh process of a measurement and prints a number.
+Run as a program (`nacre run bench/tuning.py compile|tune|ready|search ...`) it is one fresh process of a measurement and prints a number.
 """
 
 import os
@@ -84,6 +84,12 @@ def compile_speedup(repetitions):
     return one / all_cores
 
 
+def tuning_speedup(repetitions):
+    """Seconds to compile 18 configurations one by one and time each in full, over seconds of a tuning as it is."""
+    one = min(_fresh("tune", "all in full", TRITON_AUTOTUNING_COMPILE_WORKERS="1") for _ in range(repetitions))
+    return one / min(_fresh("tune", "as it is") for _ in range(repetitions))
+
+
 def second_process_ms(repetitions):
     with tempfile.TemporaryDirectory() as folder:
         variables = {"TRITON_CACHE_DIR": f"{folder}/cache", "NACRE_TUNE_DIR": f"{folder}/tuning"}
@@ -138,7 +144,8 @@ def measure(repetitions):
         Row("a tuned launch, over a plain one", tuned, 1.0, "us"),
         Row("a tuned launch with a heuristic, over a plain one", both, 1.5, "us"),
         Row("second process, tuned before: first launch", second_process_ms(repetitions), 20, "ms"),
-        Row("18 matmul configurations from cold: time of all cores over one by one (1/1.7)", 1 / compile_speedup(repetitions), 1 / 1.7, "x"),
+        Row("18 matmul configurations compiled from cold: time of all cores over one by one (1/1.7)", 1 / compile_speedup(repetitions), 1 / 1.7, "x"),
+        Row("18 matmul configurations tuned from cold: time over one by one, all timed in full (1/1.7)", 1 / tuning_speedup(repetitions), 1 / 1.7, "x"),
     ]
     for kernel in SEARCHES:
         rows.append(Row(f"search of {kernel}: halving's choice over random search's", 1 / search_ratio(kernel, repetitions), 1.05, "x"))
@@ -155,6 +162,19 @@ def _compile():
     tuned = triton.autotune(configs=CONFIGS, key=["M"])(matmul)
     start = time.perf_counter()
     tuned.warmup(a, b, c, 256, 256, 256, grid=(1, 1))
+    return time.perf_counter() - start
+
+
+def _tune(how):
+    import torch
+
+    def in_full(call, quantiles):
+        return triton.testing.do_bench(call, quantiles=quantiles)
+
+    a, b, c = torch.randn(256, 256), torch.randn(256, 256), torch.empty(256, 256)
+    tuned = triton.autotune(configs=CONFIGS, key=["M"], do_bench=in_full if how == "all in full" else None)(matmul)
+    start = time.perf_counter()
+    tuned[_matmul_grid](a, b, c, 256, 256, 256)
     return time.perf_counter() - start
 
 
@@ -195,7 +215,7 @@ def _search(kernel, method, seed):
 def main():
     sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "examples")]
     what, *arguments = sys.argv[1:]
-    print({"compile": _compile, "ready": _ready, "search": _search}[what](*arguments))
+    print({"compile": _compile, "tune": _tune, "ready": _ready, "search": _search}[what](*arguments))
 
 
 if __name__ == "__main__":
