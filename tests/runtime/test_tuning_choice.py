@@ -88,6 +88,16 @@ def test_arrays_and_nan_in_a_key():
     assert set(kernel.cache) == {(None, "nan", "float32"), (None, 1.0, "float32"), ("int8", "nan", "float32", "int8"), ("int8", 1.0, "float32", "int8")}
 
 
+def test_the_largest_is_compiled_first(monkeypatch):
+    from nacre.runtime.tuning.measuring import compile_all
+
+    monkeypatch.setenv("TRITON_AUTOTUNING_COMPILE_WORKERS", "2")
+    started = []
+    configs = [nacre.Config({"A": a, "B": b, "C": "text", "D": None}) for a, b in ((1, 2), (64, 8), (16, 16), (8, 128))]
+    kernels, failures = compile_all(lambda config: started.append(config) or config.kwargs["A"], configs)
+    assert set(started[:2]) == {configs[3], configs[1]} and kernels == {config: config.kwargs["A"] for config in configs} and not failures
+
+
 def test_configurations_that_are_the_same_code_are_timed_once(monkeypatch):
     from nacre.runtime.tuning import isolation
 

@@ -193,6 +193,20 @@ def test_a_child_that_waits_for_ever_is_no_fault_of_the_candidate(monkeypatch):
     assert (x == 2).all()
 
 
+def test_where_no_child_can_be_made(monkeypatch):
+    def fork():
+        raise OSError(12, "Cannot allocate memory")
+
+    monkeypatch.setattr(os, "fork", fork)
+    x = np.zeros(N, np.float32)
+    kernel = tuned(increment)
+    kernel[grid](x, N)
+    assert (x == 1).all() and len(kernel.configs_timings) == 2 and not kernel.failures  # timed in this process
+    with pytest.warns(RuntimeWarning, match="no child process can be made: .*Cannot allocate memory; the first configuration is used"):
+        tuned(increment_address)[grid](x.ctypes.data, N)
+    assert (x == 2).all()
+
+
 def test_what_is_written_beyond_the_budget(monkeypatch):
     monkeypatch.setenv("NACRE_AUTOTUNE_MEGABYTES", "1")
     monkeypatch.setattr(isolation, "_written_bytes", lambda process: 1 << 40)

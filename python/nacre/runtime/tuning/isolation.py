@@ -55,7 +55,12 @@ def measure(time_one, candidate, seconds=0.0, budget=None, written=()):
     parent = os.getpid()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python warns of forks with threads; the runtime makes its own anew
-        child = os.fork()
+        try:
+            child = os.fork()
+        except OSError as error:  # no memory for its tables, too many processes
+            os.close(reading)
+            os.close(writing)
+            raise CannotIsolate(f"no child process can be made: {error}") from None
     if child == 0:
         _time_in_child(parent, time_one, candidate, written, reading, writing)
     os.close(writing)
