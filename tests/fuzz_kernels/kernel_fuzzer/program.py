@@ -463,8 +463,8 @@ class Program:
             return (text if value.type == type_name else f"{text}.to(tl.{type_name})"), value.bound, None
         wide = text if value.type in ("float32", "float64") else f"{text}.to(tl.float32)"
         text = f"tl.minimum(tl.maximum({wide}, {-float(bound)}), {float(bound)})"
-        if value.bound is None:
-            text = f"{text}.to(tl.int32).to(tl.float32)"
+        if value.bound is None:  # whole numbers; what an integer type cannot hold differs from machine to machine
+            text = f"{text}.to(tl.int32).to(tl.float32)" if bound < 1 << 31 else f"{text}.to(tl.int64).to(tl.{value.type})"
         return f"({text} + 0.0).to(tl.{type_name})", bound, None
 
     def reshaped(self, d, source, target, text="x"):
