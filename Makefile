@@ -22,10 +22,10 @@ TEST_PACKAGES := redis-server chromium
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
-.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math fuzz-kernels fuzz-sources fuzz demo bench bench-compile bench-inductor wheel docs clean
+.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas fuzz-kernels fuzz-sources fuzz demo bench bench-compile bench-inductor wheel docs clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
-	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-opinfo, test-math, fuzz-kernels, fuzz-sources and the benches."
+	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-opinfo, test-math, test-ptxas, fuzz-kernels, fuzz-sources and the benches."
 
 demo: install $(STAMPS)/torch ## run every example, checked and timed beside PyTorch
 	$(call say,"examples")
@@ -44,6 +44,10 @@ test-opinfo: install $(STAMPS)/torch $(STAMPS)/operators ## every operator of Py
 test-math: build ## check the math functions on all 2^32 float32 values (long)
 	$(call say,"math functions")
 	@$(BUILD)/compiler/targets/cpu/math_accuracy --all $(ARGS)
+
+test-ptxas: install ## every kernel of the language tests through ptxas, for each GPU
+	$(call say,"ptxas")
+	@$(VENV)/bin/python tests/ptxas/ptxas_kernels.py $(ARGS)
 
 fuzz-kernels: install ## run 2,000 random kernels on every engine, other ones each time
 	$(call say,"random kernels")
