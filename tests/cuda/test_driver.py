@@ -103,6 +103,15 @@ add[(8,)](x, y, out, 1000, BLOCK=128)
         assert part in process.stderr, process.stderr
 
 
+def test_a_cooperative_grid_must_fit(run):
+    process = run("""
+add[(8,)](x, y, out, 1000, BLOCK=128, launch_cooperative_grid=True)
+assert record.cooperative == 1 and (out.numpy() == 2 * values).all()
+add[(9,)](x, y, out, 1000, BLOCK=128, launch_cooperative_grid=True)
+""")
+    assert "OutOfResources" in process.stderr and "required: 9, limit: 8; a cooperative grid must fit" in process.stderr, process.stderr
+
+
 CHECKED = """
 @nacre.jit
 def unmasked(x, out, BLOCK: tl.constexpr):

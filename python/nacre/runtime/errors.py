@@ -49,8 +49,14 @@ class KernelFaultError(TritonError):
 class OutOfResources(TritonError):
     """A kernel that needs more of something than the device has."""
 
+    _WHAT_TO_DO = {
+        "threads": "a smaller num_warps may help",
+        "programs that run at the same time": "a cooperative grid must fit on the device at once: launch fewer programs",
+    }
+
     def __init__(self, required, limit, name):
-        super().__init__(f"out of resource: {name}, required: {required}, limit: {limit}; smaller blocks or fewer stages may help")
+        what_to_do = self._WHAT_TO_DO.get(name, "smaller blocks or fewer stages may help")
+        super().__init__(f"out of resource: {name}, required: {required}, limit: {limit}; {what_to_do}")
         self.required = required
         self.limit = limit
         self.name = name
