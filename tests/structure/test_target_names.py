@@ -32,7 +32,6 @@ MAY = {
     "python/nacre/profiler/viewer.py": ("names of the viewer's module", r"(avg_)?cpu_time_factor_dict"),
     "python/nacre/backends/host_memory.py": ("torch's name of host memory", r"cpu"),
     "python/nacre/sanitizer/_unwritten.py": ("torch's name of host memory", r"cpu"),
-    "python/nacre/runtime/tuning/protection.py": ("torch's name of host memory", r"cpu"),
     "python/nacre/viz/_record.py": ("torch's name of host memory", r"cpu"),
     "python/nacre/runtime/tensors.py": ("a method of torch's tensors", r"cpu"),
     "python/nacre/torch/_inductor.py": ("Inductor's classes", r"cpu|_complete_the_cpu|Cpu(Interface|DeviceOpOverrides)|cpu_device_op_overrides"),
