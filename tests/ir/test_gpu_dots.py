@@ -122,6 +122,18 @@ def test_precisions(precision, architecture, tmp_path):
     assert stage_of(kernel, tmp_path).count("mma") > 0 or architecture == 75
 
 
+@pytest.mark.parametrize("most", [0, 32, 64])
+def test_imprecise_sums_are_added_in_full(most, tmp_path):
+    """An accumulator of seventeen bits: the hardware would keep thirteen of it."""
+    m, n, k = 64, 16, 128
+    kernel = DotKernel(4, 90)
+    a, b = kernel.load("f8E4M3FN", (m, k)), kernel.load("f8E4M3FN", (k, n), is_transposed=True)
+    c = kernel.load("f32", (m, n), bound=100000)
+    result = kernel.dot(a, b, c, "f8E4M3FN", (m, n, k), "f32", f"{{maxImpreciseAcc = {most} : i32}}")
+    kernel.output("f32", result, (m, n))
+    kernel.check(tmp_path, "simulate")
+
+
 @pytest.mark.parametrize("architecture, warps", [(80, 4), (90, 4), (90, 8)])
 def test_a_product_of_a_product(architecture, warps, tmp_path):
     """The first one's result is the second one's operand where it is: in registers."""
@@ -144,7 +156,7 @@ def test_a_product_of_a_product(architecture, warps, tmp_path):
 @pytest.mark.skipif(not NACRE.exists(), reason="nacre is not built")
 @pytest.mark.parametrize("b_transposed", [False, True])
 @pytest.mark.parametrize("architecture", [80, 90])
-@pytest.mark.parametrize("type, shape, warps", [("f16", (64, 64, 64), 4), ("bf16", (128, 128, 32), 8)])
+@pytest.mark.parametrize("type, shape, warps", [("f16", (64, 64, 64), 4), ("bf16", (128, 128, 32), 8), ("f32", (64, 64, 64), 4), ("i8", (64, 64, 128), 4)])
 def test_no_bank_conflicts(shape, warps, type, architecture, b_transposed, tmp_path):
     kernel = product(shape, type, warps, architecture, b_transposed=b_transposed)
     report, status = simulate(stage_of(kernel, tmp_path), kernel, tmp_path)

@@ -31,6 +31,7 @@ private:
   void commitOperation(Operation *op);
   void commitDot(tile::DotOp op, DotPlanAttr plan);
   Value inSharedMemory(Value value, unsigned kAxis, bool alongK);
+  Value writeToShared(Value value, unsigned fastest, unsigned elementBits);
   void commitCarried(Operation *op);
   void setOperand(OpOperand &operand, const LinearLayout &layout) { operand.set(inLayout(operand.get(), layout)); }
 
@@ -171,14 +172,25 @@ Value Commit::inSharedMemory(Value value, unsigned kAxis, bool alongK) {
   Value &copy = sharedCopies[{value, fastest}];
   if (copy)
     return copy;
+  // Threads write pieces of rows. Those that have none change the tile's layout first: that has no bank conflicts.
+  int64_t piece = std::min<int64_t>(16 >> elementBits, layout.extent(fastest));
+  Value source = value;
+  if (layout.contiguity(fastest) < piece && layout.contiguity(1 - fastest) > layout.contiguity(fastest))
+    source = inLayout(value, spreadLayout(type.getShape(), {fastest, 1 - fastest}, piece, true, solver.block));
+  return copy = writeToShared(source, fastest, elementBits);
+}
+
+Value Commit::writeToShared(Value value, unsigned fastest, unsigned elementBits) {
   MLIRContext *context = kernel.getContext();
+  auto type = cast<RankedTensorType>(value.getType());
+  const LinearLayout &layout = gpu::layoutOf(value);
   LinearLayout shared = sharedInRows(layout.axisBits(), {fastest, 1 - fastest}, elementBits);
   OpBuilder builder(context);
   builder.setInsertionPointAfterValue(value);
   auto sharedType = SharedType::get(context, type.getShape(), type.getElementType(), LayoutAttr::get(context, shared), 1);
-  copy = AllocateOp::create(builder, value.getLoc(), sharedType);
-  WriteOp::create(builder, value.getLoc(), value, copy);
-  return copy;
+  Value tile = AllocateOp::create(builder, value.getLoc(), sharedType);
+  WriteOp::create(builder, value.getLoc(), value, tile);
+  return tile;
 }
 
 void Commit::commitDot(tile::DotOp op, DotPlanAttr plan) {

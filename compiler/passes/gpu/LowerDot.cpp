@@ -3,7 +3,8 @@
 // A tile is a grid of instructions. Which of them a warp does follows from its result: those whose first element is in
 // its registers. The registers of an instruction's operand are found in the tile's layout by the coordinates that the
 // instruction's own layout gives them; coordinates beyond the tile are those of the copies that are held there, and
-// zero along k.
+// zero along k. Instructions of one warp go along k last, so that little of the operands has to be in registers at
+// once.
 #include "compiler/ir/layout/Constructors.h"
 #include "compiler/passes/gpu/Lowering.h"
 
@@ -59,6 +60,27 @@ public:
   }
 
   SmallVector<Value> run() {
+    if (!row.isAsync) {
+      for (int64_t step = 0; step < steps(); ++step)
+        updateEachPlace([&](ArrayRef<uint32_t> origin, ArrayRef<Value> own) { return oneByOne(origin, step, own); });
+      return sums;
+    }
+    int64_t group = stepsOfGroup();
+    if (group < steps()) {
+      addGroups(group);
+      return sums;
+    }
+    updateEachPlace(
+        [&](ArrayRef<uint32_t> origin, ArrayRef<Value> own) { return asynchronous(origin, 0, steps(), own); });
+    lowering.machine.commitProducts(b, row);
+    if (!op.getAsync())
+      lowering.machine.waitForProducts(b, 0, sums);
+    return sums;
+  }
+
+private:
+  // The sums of every instruction of the result that is this warp's.
+  void updateEachPlace(llvm::function_ref<SmallVector<Value>(ArrayRef<uint32_t>, ArrayRef<Value>)> update) {
     forEachPlace([&](ArrayRef<uint32_t> origin) {
       SmallVector<uint32_t> numbers;
       for (uint32_t reg = 0; reg < result.count(); ++reg) {
@@ -68,19 +90,36 @@ public:
         numbers.push_back(*number);
       }
       SmallVector<Value> own = llvm::map_to_vector(numbers, [&](uint32_t number) { return sums[number]; });
-      own = row.isAsync ? asynchronous(origin, own) : oneByOne(origin, own);
+      own = update(origin, own);
       for (auto [number, value] : llvm::zip_equal(numbers, own))
         sums[number] = value;
     });
-    if (row.isAsync) {
-      lowering.machine.commitProducts(b, row);
-      if (!op.getAsync())
-        lowering.machine.waitForProducts(b, 0, sums);
-    }
-    return sums;
   }
 
-private:
+  // How many instructions along k may be summed before the sum is added to the accumulator in full precision.
+  int64_t stepsOfGroup() {
+    std::optional<uint32_t> most = op.getMaxImpreciseAcc();
+    if (!most || !row.sumsImprecisely || op.getAsync())
+      return steps();
+    return std::max<int64_t>(1, *most / row.k);
+  }
+
+  void addGroups(int64_t group) {
+    SmallVector<Value> whole = sums;
+    Value zero = lowering.zero(whole.front().getType());
+    for (int64_t first = 0; first < steps(); first += group) {
+      sums.assign(whole.size(), zero);
+      int64_t count = std::min(group, steps() - first);
+      updateEachPlace(
+          [&](ArrayRef<uint32_t> origin, ArrayRef<Value> own) { return asynchronous(origin, first, count, own); });
+      lowering.machine.commitProducts(b, row);
+      lowering.machine.waitForProducts(b, 0, sums);
+      for (auto [into, part] : llvm::zip_equal(whole, sums))
+        into = LLVM::FAddOp::create(b, into, part);
+    }
+    sums = whole;
+  }
+
   // Every instruction of the result, as the place of its first element.
   void forEachPlace(llvm::function_ref<void(ArrayRef<uint32_t>)> visit) {
     const LinearLayout &tile = result.tile;
@@ -100,11 +139,10 @@ private:
 
   // Words of an operand in registers: neighbours along k share one.
   SmallVector<Value> words(const RegisterOperand &operand, Value tile, ArrayRef<uint32_t> origin, unsigned kAxis) {
-    ArrayRef<Value> registers = lowering.registers(tile);
     Type element = getElementTypeOrSelf(tile.getType());
     SmallVector<Value> elements;
     for (uint32_t reg = 0; reg < operand.count(); ++reg) {
-      Value value = registers[*operand.find(reg, origin)];
+      Value value = lowering.registerOf(tile, *operand.find(reg, origin));
       if (depth % row.k != 0)
         value = zeroBeyond(operand, reg, origin, kAxis, value);
       elements.push_back(value);
@@ -138,34 +176,32 @@ private:
     return place;
   }
 
-  SmallVector<Value> oneByOne(ArrayRef<uint32_t> origin, SmallVector<Value> own) {
+  SmallVector<Value> oneByOne(ArrayRef<uint32_t> origin, int64_t step, ArrayRef<Value> own) {
     RegisterOperand left(layoutOf(op.getA()), row.aLayout), right(layoutOf(op.getB()), row.bLayout);
-    for (int64_t step = 0; step < steps(); ++step) {
-      uint32_t k = step * row.k;
-      SmallVector<uint32_t> ofA = originOf(origin, rank - 2, origin[rank - 2], rank - 1, k);
-      SmallVector<uint32_t> ofB = originOf(origin, rank - 1, origin[rank - 1], rank - 2, k);
-      own = lowering.machine.multiply(b, row, words(left, op.getA(), ofA, rank - 1),
-                                      words(right, op.getB(), ofB, rank - 2), own);
-    }
-    return own;
+    uint32_t k = step * row.k;
+    SmallVector<uint32_t> ofA = originOf(origin, rank - 2, origin[rank - 2], rank - 1, k);
+    SmallVector<uint32_t> ofB = originOf(origin, rank - 1, origin[rank - 1], rank - 2, k);
+    return lowering.machine.multiply(b, row, words(left, op.getA(), ofA, rank - 1),
+                                     words(right, op.getB(), ofB, rank - 2), own);
   }
 
-  SmallVector<Value> asynchronous(ArrayRef<uint32_t> origin, SmallVector<Value> own) {
-    MatrixOperand left, right = inShared(op.getB(), origin[1], /*outerAxis=*/1);
+  // `count` instructions along k, from step `first` on.
+  SmallVector<Value> asynchronous(ArrayRef<uint32_t> origin, int64_t first, int64_t count, ArrayRef<Value> own) {
+    MatrixOperand left, right = inShared(op.getB(), origin[1], /*outerAxis=*/1, first, count);
     if (isa<SharedType>(op.getA().getType())) {
-      left = inShared(op.getA(), origin[0], /*outerAxis=*/0);
+      left = inShared(op.getA(), origin[0], /*outerAxis=*/0, first, count);
     } else {
       RegisterOperand operand(layoutOf(op.getA()), row.aLayout);
-      for (int64_t step = 0; step < steps(); ++step) {
+      for (int64_t step = first; step < first + count; ++step) {
         uint32_t place[] = {origin[0], static_cast<uint32_t>(step * row.k)};
         llvm::append_range(left.words, words(operand, op.getA(), place, 1));
       }
     }
-    return lowering.machine.startProducts(b, row, left, right, steps(), own);
+    return lowering.machine.startProducts(b, row, left, right, count, own);
   }
 
   // The rows of a tile in shared memory from `outer` on, and on by what the warp's share of the result is.
-  MatrixOperand inShared(Value tile, uint32_t outer, unsigned outerAxis) {
+  MatrixOperand inShared(Value tile, uint32_t outer, unsigned outerAxis, int64_t firstStep, int64_t count) {
     auto shared = cast<SharedType>(tile.getType());
     const LinearLayout &layout = shared.getLayout().getValue();
     unsigned elementBits = llvm::Log2_64(Lowering::byteSize(shared.getElementType()));
@@ -190,7 +226,7 @@ private:
     operand.isTransposed = rows->fastest == outerAxis;
     operand.panelBytes = operand.rowBytes << layout.axisBits(1 - rows->fastest);
     uint32_t first = bytesAt(outer, 0);
-    for (int64_t step = 0; step < steps(); ++step)
+    for (int64_t step = firstStep; step < firstStep + count; ++step)
       operand.offsets.push_back(first + bytesAt(0, step * row.k));
     return operand;
   }

@@ -42,28 +42,87 @@ LogicalResult Lowering::lowerWrite(WriteOp op) {
   return success();
 }
 
-LogicalResult Lowering::lowerRead(ReadOp op) {
-  SharedType shared = op.getSource().getType();
-  Type element = shared.getElementType();
-  SharedAccessPlan plan = planMove(op.getResult(), shared, machine.loadsMatrices());
-  SharedAddresses addresses = addressesOf(*this, plan, scalar(op.getSource()), element);
-  SmallVector<Value> result(registerCount(op.getType()));
-  for (const SharedAccessPlan::Access &access : plan.accesses) {
-    size_t count = access.registers.size();
-    SmallVector<Value> values;
-    if (plan.kind == SharedAccessPlan::Kind::Words) {
-      values = readShared(*this, element, count, addresses.at(access.offset));
-    } else {
-      unsigned matrices = count * byteSize(element) / 4;
-      values = unpackWords(machine.loadMatrices(b, addresses.at(access.offset), matrices,
-                                                plan.kind == SharedAccessPlan::Kind::TransposedMatrices),
-                           element, count);
-    }
-    for (auto [reg, value] : llvm::zip_equal(access.registers, values))
-      result[reg] = value;
+namespace nacre::gpu {
+
+// The registers of a tile in shared memory, access by access.
+class SharedRead {
+public:
+  SharedRead(Lowering &lowering, ReadOp op)
+      : lowering(lowering), element(op.getSource().getType().getElementType()),
+        plan(planMove(op.getResult(), op.getSource().getType(), lowering.machine.loadsMatrices())),
+        addresses(addressesOf(lowering, plan, lowering.scalar(op.getSource()), element)),
+        values(Lowering::registerCount(op.getType())) {
+    for (auto [number, access] : llvm::enumerate(plan.accesses))
+      for (uint32_t reg : access.registers)
+        accessOf[reg] = number;
+    for (auto [copy, of] : plan.copies)
+      accessOf[copy] = accessOf[of];
   }
-  for (auto [copy, of] : plan.copies)
-    result[copy] = result[of];
-  define(op, result);
+
+  Value get(uint32_t reg) {
+    if (!values[reg])
+      load(plan.accesses[accessOf[reg]]);
+    return values[reg];
+  }
+  ArrayRef<Value> all() {
+    for (uint32_t reg = 0; reg < values.size(); ++reg)
+      get(reg);
+    return values;
+  }
+
+private:
+  void load(const SharedAccessPlan::Access &access) {
+    size_t count = access.registers.size();
+    Value address = addresses.at(access.offset);
+    SmallVector<Value> loaded;
+    if (plan.kind == SharedAccessPlan::Kind::Words) {
+      loaded = readShared(lowering, element, count, address);
+    } else {
+      unsigned matrices = count * Lowering::byteSize(element) / 4;
+      bool isTransposed = plan.kind == SharedAccessPlan::Kind::TransposedMatrices;
+      loaded = lowering.unpackWords(lowering.machine.loadMatrices(lowering.b, address, matrices, isTransposed), element,
+                                    count);
+    }
+    for (auto [reg, value] : llvm::zip_equal(access.registers, loaded))
+      values[reg] = value;
+    for (auto [copy, of] : plan.copies)
+      values[copy] = values[of];
+  }
+
+  Lowering &lowering;
+  Type element;
+  SharedAccessPlan plan;
+  SharedAddresses addresses;
+  SmallVector<Value> values;
+  llvm::DenseMap<uint32_t, size_t> accessOf;
+};
+
+} // namespace nacre::gpu
+
+// Whether the tile may be got where its only reader, a product in the same block, asks for it: nothing in between
+// writes memory or has threads meet.
+static bool mayReadOnDemand(ReadOp op) {
+  if (!op->hasOneUse())
+    return false;
+  auto dot = dyn_cast<DotOp>(*op->user_begin());
+  if (!dot || dot->getBlock() != op->getBlock())
+    return false;
+  for (Operation *between = op->getNextNode(); between != dot; between = between->getNextNode())
+    if (!isa<ReadOp>(between) && !isMemoryEffectFree(between))
+      return false;
+  return true;
+}
+
+LogicalResult Lowering::lowerRead(ReadOp op) {
+  auto read = std::make_shared<SharedRead>(*this, op);
+  if (mayReadOnDemand(op))
+    readsOnDemand[op.getResult()] = read;
+  else
+    define(op, read->all());
   return success();
+}
+
+Value Lowering::registerOf(Value tile, uint32_t reg) {
+  auto read = readsOnDemand.find(tile);
+  return read == readsOnDemand.end() ? registers(tile)[reg] : read->second->get(reg);
 }

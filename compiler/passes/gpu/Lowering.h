@@ -16,6 +16,7 @@
 #include "compiler/passes/gpu/AccessRecord.h"
 #include "compiler/passes/gpu/Machine.h"
 #include <map>
+#include <memory>
 
 namespace nacre::gpu {
 
@@ -100,6 +101,10 @@ public:
   void writeTile(mlir::Value tile, mlir::Value base);
   void readTile(mlir::Value tile, mlir::Value base);
 
+  // One register of a tile. A tile that only a product reads is got from shared memory piece by piece, where the product
+  // asks for it: not all of it is in registers at once.
+  mlir::Value registerOf(mlir::Value tile, uint32_t reg);
+
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lower(mlir::Operation *op);
 
@@ -158,6 +163,7 @@ private:
   std::map<std::vector<uint32_t>, mlir::Value> threadParts, holders;
   llvm::DenseMap<mlir::Attribute, mlir::Value> texts;
   std::vector<AccessSite> sites;
+  llvm::DenseMap<mlir::Value, std::shared_ptr<class SharedRead>> readsOnDemand;
 };
 
 } // namespace nacre::gpu

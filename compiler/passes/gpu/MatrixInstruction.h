@@ -26,6 +26,8 @@ struct MatrixInstruction {
   bool takesTransposed = false;
   // The registers are written when the machine has waited for the instruction.
   bool isAsync = false;
+  // The machine keeps fewer bits of the sums than their type has (maxImpreciseAcc of dots).
+  bool sumsImprecisely = false;
 
   // Of one instruction, for operands in registers; axes (m, k), (k, n) and (m, n).
   LinearLayout aLayout, bLayout, resultLayout;

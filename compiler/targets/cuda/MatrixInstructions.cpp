@@ -62,6 +62,7 @@ static MatrixInstruction ofWarpgroup(unsigned n, MatrixElement a, MatrixElement 
   row.warps = 4;
   row.aInShared = row.bInShared = row.isAsync = true;
   row.takesTransposed = bytes == 2;
+  row.sumsImprecisely = bytes == 1 && a != MatrixElement::S8;
   row.aLayout = fragmentA(row.m, row.k, 4 / bytes);
   row.resultLayout = fragmentC(row.m, n);
   row.name = instructionName(row);
