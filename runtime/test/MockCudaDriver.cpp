@@ -255,6 +255,32 @@ EXPORTED CuResult cuMemcpyDtoH(void *to, CuPointer from, size_t bytes) {
   return cuCtxSynchronize();
 }
 
+EXPORTED CuResult cuTensorMapEncodeTiled(CuTensorMap *map, int type, unsigned rank, void *address,
+                                         const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
+                                         const uint32_t *elementStrides, int interleave, int swizzle, int, int fill) {
+  simulator::TensorMapParameters parameters;
+  parameters.type = static_cast<simulator::TensorMapParameters::Type>(type);
+  parameters.rank = rank;
+  parameters.address = address;
+  for (unsigned i = 0; i < std::min(rank, 5u); ++i) {
+    parameters.sizes[i] = sizes[i];
+    parameters.box[i] = box[i];
+    parameters.elementStrides[i] = elementStrides[i];
+    if (i > 0)
+      parameters.strides[i - 1] = strides[i - 1];
+  }
+  parameters.interleave = static_cast<uint8_t>(interleave);
+  parameters.swizzle = static_cast<simulator::TensorMapParameters::Swizzle>(swizzle);
+  parameters.fillNaN = fill != 0;
+  try {
+    simulator::TensorMap made = simulator::encodeTensorMap(parameters);
+    std::memcpy(map->bytes, made.data(), sizeof map->bytes);
+    return code::success;
+  } catch (const simulator::Error &) {
+    return code::invalidValue;
+  }
+}
+
 // Time goes on by a millisecond with each event.
 namespace nacre::cuda {
 struct CuEventObject {

@@ -182,3 +182,27 @@ print(_core.devices())
 _core.device_properties("cuda", 0)
 """, NACRE_CUDA_DRIVER="/nowhere/libcuda.so")  # fmt: skip
     assert process.returncode != 0 and "NVIDIA's driver cannot be opened" in process.stderr, process.stderr
+
+
+def test_the_driver_makes_tensor_maps(run):
+    """Blocks of descriptors go through maps that each launch has made of its arguments."""
+    process = run("""
+from nacre.tools.tensor_descriptor import TensorDescriptor
+
+@nacre.jit
+def move(x, out, row, column):
+    out.store([0, 0], x.load([row, column]) + 1)
+
+values = np.arange(64 * 64, dtype=np.float32).reshape(64, 64)
+x, out = Array(values), Array(np.zeros((16, 32), np.float32))
+describe = lambda array: TensorDescriptor(array, list(array.values.shape), [array.values.shape[1], 1], [16, 32])
+for row in (0, 16, 56):
+    compiled = move[(1,)](describe(x), describe(out), row, 32)
+    expected = np.zeros((16, 32), np.float32)
+    part = values[row : row + 16, 32:]
+    expected[: len(part)] = part
+    assert (out.numpy() == expected + 1).all()
+print(compiled.asm["ptx"].count("cp.async.bulk.tensor.2d"))
+""")
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.strip() == "2"

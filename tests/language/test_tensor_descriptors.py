@@ -105,6 +105,86 @@ def test_attributes(engine):
     np.testing.assert_array_equal(engine.numpy(out), [10, 24, 24, 12])
 
 
+@pytest.mark.parametrize("offsets", [(0, 0), (8, 32), (-8, -16), (56, 112)])
+@pytest.mark.parametrize("block", [(16, 16), (8, 128), (4, 512), (512, 16), (1, 64)])
+def test_blocks_of_several_copies(engine, rng, block, offsets):
+    """Rows longer than a swizzle, extents longer than a box, fewer rows than a pattern."""
+    x = sample(rng, "float16", (72, 144))
+    source, out = engine.array(x, "float16"), engine.empty(block, "float16")
+    describe = lambda array, shape: TensorDescriptor(array, list(shape), [shape[1], 1], list(block))  # noqa: E731
+
+    @triton.jit
+    def kernel(x, out, ROW: tl.constexpr, COLUMN: tl.constexpr):
+        out.store([0, 0], x.load([ROW, COLUMN]))
+
+    kernel[(1,)](describe(source, x.shape), describe(out, block), *offsets)
+    np.testing.assert_array_equal(engine.numpy(out), block_of(x, offsets, block))
+
+
+@pytest.mark.parametrize("shape, block", [((1000,), (256,)), ((1000,), (1024,)), ((6, 10, 48), (2, 8, 32)), ((3, 4, 5, 16), (1, 2, 4, 16))])
+def test_other_ranks(engine, rng, shape, block):
+    x = sample(rng, "float32", shape)
+    strides = [int(np.prod(shape[i + 1 :], dtype=np.int64)) for i in range(len(shape))]
+    block_strides = [int(np.prod(block[i + 1 :], dtype=np.int64)) for i in range(len(block))]
+
+    @triton.jit
+    def kernel(x, out, RANK: tl.constexpr):
+        if RANK == 1:
+            out.store([0], x.load([16]))
+        elif RANK == 3:
+            out.store([0, 0, 0], x.load([1, 4, 16]))
+        else:
+            out.store([0, 0, 0, 0], x.load([1, 2, 3, 0]))
+
+    offsets = {1: (16,), 3: (1, 4, 16), 4: (1, 2, 3, 0)}[len(shape)]
+    out = engine.empty(block, "float32")
+    kernel[(1,)](TensorDescriptor(engine.array(x), list(shape), strides, list(block)), TensorDescriptor(out, list(block), block_strides, list(block)), len(shape))
+    np.testing.assert_array_equal(engine.numpy(out), block_of(x, offsets, block))
+
+
+@pytest.mark.parametrize("shape", [(0, 64), (16, 0), (-3, 64)])
+def test_an_array_with_nothing_in_it(engine, shape):
+    """Everything lies outside: reads give the padding, nothing is written."""
+    x, y, out = engine.array(np.ones((16, 64), np.float32)), engine.array(np.ones((16, 64), np.float32)), engine.empty((8, 32), "float32")
+
+    @triton.jit
+    def kernel(x_ptr, y_ptr, out_ptr, M, N):
+        x = tl.make_tensor_descriptor(x_ptr, [M, N], [64, 1], [8, 32])
+        y = tl.make_tensor_descriptor(y_ptr, [M, N], [64, 1], [8, 32])
+        out = tl.make_tensor_descriptor(out_ptr, [8, 32], [32, 1], [8, 32])
+        block = x.load([0, 0])
+        out.store([0, 0], block)
+        y.store([0, 0], block + 5)
+
+    kernel[(1,)](x, y, out, *shape)
+    np.testing.assert_array_equal(engine.numpy(out), np.zeros((8, 32)))
+    np.testing.assert_array_equal(engine.numpy(y), np.ones((16, 64)))
+
+
+def test_accesses_keep_their_order(engine, rng):
+    """Blocks and pointers to the same memory in one program: each sees what was written before."""
+    x = sample(rng, "float32", (32, 32))
+    memory, out = engine.array(x), engine.empty((32, 32), "float32")
+
+    @triton.jit
+    def kernel(memory_ptr, out_ptr, N, count):
+        memory = tl.make_tensor_descriptor(memory_ptr, [N, N], [N, 1], [32, 32])
+        out = tl.make_tensor_descriptor(out_ptr, [N, N], [N, 1], [32, 32])
+        places = tl.arange(0, 32)[:, None] * 32 + tl.arange(0, 32)[None, :]
+        for _ in range(count):
+            tl.store(memory_ptr + places, tl.trans(memory.load([0, 0])) + 1)
+            memory.store([0, 0], tl.trans(tl.load(memory_ptr + places)) * 2)
+            memory.store([0, 0], memory.load([0, 0]) + 3)
+        out.store([0, 0], memory.load([0, 0]))
+
+    kernel[(1,)](memory, out, 32, 3)
+    expected = x
+    for _ in range(3):
+        expected = (expected + 1) * 2 + 3
+    np.testing.assert_array_equal(engine.numpy(out), expected)
+    np.testing.assert_array_equal(engine.numpy(memory), expected)
+
+
 @triton.jit
 def matmul_kernel(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     row, column = tl.program_id(0) * BM, tl.program_id(1) * BN

@@ -22,6 +22,8 @@ inline constexpr llvm::StringLiteral offsetAttribute = "gpu.offset";
 inline constexpr llvm::StringLiteral orderedAttribute = "gpu.ordered";
 inline constexpr llvm::StringLiteral sharedAttribute = "gpu.shared";
 inline constexpr llvm::StringLiteral planAttribute = "gpu.plan";
+inline constexpr llvm::StringLiteral recipeAttribute = "gpu.recipe";
+inline constexpr llvm::StringLiteral pointersAttribute = "gpu.pointers";
 
 // Of an element in memory: i1 takes a byte, a pointer eight.
 int64_t elementBytes(mlir::Type element);

@@ -27,6 +27,8 @@ def Gpu_Dialect : Dialect {
     | `gpu.ordered` | the same | threads need not meet before it: nobody reads these bytes any more |
     | `gpu.shared` | the module | bytes of shared memory of a block |
     | `gpu.plan` | a `tile.dot` | how matrix instructions make it (`#gpu.dot_plan`) |
+    | `gpu.recipe` | an argument that is a tensor map | how a launch makes it (TensorMapRecipe.h) |
+    | `gpu.pointers` | an access through a descriptor | why it becomes pointers and masks |
 
     A tile in shared memory is a value of type `!gpu.shared`: `allocate` makes it, `slot` and `permute` look at it in
     another way, `write` and `read` move it from and to registers, and `dot` may take operands from it. `place-shared`
@@ -189,13 +191,16 @@ def Gpu_FenceOp : Gpu_Op<"fence", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "what the thread wrote into shared memory is seen by what reads it past the threads";
   let description = [{
     Dots that take operands from shared memory, and copies out of it, reach memory another way than the threads' own
-    accesses. Every thread that has written does this, then they meet at a barrier.
+    accesses. Every thread that has written does this, then they meet at a barrier. With `global`, copies that read global
+    memory see what it wrote there too.
 
     ```mlir
     gpu.fence
+    gpu.fence global
     ```
   }];
-  let assemblyFormat = "attr-dict";
+  let arguments = (ins UnitAttr:$global);
+  let assemblyFormat = "(`global` $global^)? attr-dict";
 }
 
 // ---- Products
@@ -239,5 +244,6 @@ def Gpu_WaitDotsOp : Gpu_Op<"wait_dots", [AllTypesMatch<["operands", "results"]>
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = "$pending (`,` $operands^)? attr-dict (`:` type($operands)^)?";
 }
+include "compiler/ir/gpu/GpuCopies.td"
 
 #endif // NACRE_GPU_TD

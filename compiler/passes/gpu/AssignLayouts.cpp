@@ -1,11 +1,13 @@
 // The pass around LayoutSolver: commits its answer. See AssignLayouts.h.
 #include "compiler/passes/gpu/AssignLayouts.h"
-#include "compiler/passes/gpu/PlaceBarriers.h"
-#include "compiler/passes/gpu/PlaceShared.h"
 #include "compiler/analysis/PointerRoots.h"
 #include "compiler/ir/gpu/ShapeLayouts.h"
 #include "compiler/ir/layout/SharedAccess.h"
+#include "compiler/passes/gpu/HoistDescriptors.h"
 #include "compiler/passes/gpu/LayoutSolver.h"
+#include "compiler/passes/gpu/PlaceBarriers.h"
+#include "compiler/passes/gpu/PlaceShared.h"
+#include "compiler/passes/gpu/StageBoxes.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -49,7 +51,8 @@ void Commit::collectOperations() {
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op == kernel)
       return WalkResult::advance();
-    bool isCloned = llvm::any_of(op->getResults(), [&](Value result) { return isTile(result) && solver.isCloned(result); });
+    bool isCloned =
+        llvm::any_of(op->getResults(), [&](Value result) { return isTile(result) && solver.isCloned(result); });
     (isCloned ? clonedOperations : operations).push_back(op);
     return isa<tile::ReduceOp, tile::ScanOp, tile::MapOp>(op) ? WalkResult::skip() : WalkResult::advance();
   });
@@ -60,7 +63,7 @@ void Commit::describeAccesses() {
   for (Operation *op : operations)
     if (std::optional<AccessDescription> access = describeAccess(op, analysis)) {
       AccessDescription::Vector vector = access->vectorIn(*solver.layoutOf(op));
-      if (vector.count > 1)
+      if (vector.count > 1 && !isa<LoadBoxOp, StoreBoxOp>(op))
         op->setAttr(vectorAttribute, DenseI32ArrayAttr::get(op->getContext(), {static_cast<int32_t>(vector.axis),
                                                                                static_cast<int32_t>(vector.count)}));
     }
@@ -258,7 +261,8 @@ namespace {
 
 // Within a program an element's accesses happen in the order of the text, also where one thread reads and another
 // writes it: accesses that may meet, one of them a write, in layouts that give elements to different threads, have a
-// barrier between them.
+// barrier between them. Copies by the hardware see what threads wrote when there is a fence too. Whoever goes on after
+// gpu.load_box has waited for it; gpu.store_box has a barrier within, and one thread has waited for it when it ends.
 class OrderAccesses {
 public:
   void run(Block &block);
@@ -267,8 +271,10 @@ private:
   struct Access {
     PointerRoots roots;
     bool writes;
-    Attribute layout; // null: a scalar; all threads read it, one writes it
+    Attribute layout;    // null: a scalar; all threads read it, one writes it
+    bool isCopy = false; // by the hardware: that one thread waited for
   };
+  void visitLoadBox(Operation *op);
   void visit(Operation *op);
   static bool mayMeet(const PointerRoots &left, const PointerRoots &right) {
     return !left.isKnown || !right.isKnown || (left.arguments && right.arguments);
@@ -283,13 +289,31 @@ private:
 
 } // namespace
 
+void OrderAccesses::visitLoadBox(Operation *op) {
+  if (llvm::none_of(pending, [](const Access &other) { return other.writes && !other.isCopy; }))
+    return;
+  OpBuilder builder(op);
+  FenceOp::create(builder, op->getLoc(), /*global=*/true);
+  tile::BarrierOp::create(builder, op->getLoc());
+  pending.clear();
+}
+
 void OrderAccesses::visit(Operation *op) {
+  if (isa<LoadBoxOp>(op))
+    return visitLoadBox(op);
+  if (isa<StoreBoxOp>(op)) {
+    PointerRoots anywhere;
+    anywhere.isKnown = false;
+    pending.assign(1, Access{anywhere, /*writes=*/true, Attribute(), /*isCopy=*/true});
+    return;
+  }
   // What single elements do to memory happens between two barriers of the operation's own.
   if (isa<tile::BarrierOp>(op) || (isa<tile::MapOp>(op) && !runsOnRegisters(op))) {
     pending.clear();
     return;
   }
-  Value pointer = isa<tile::LoadOp, tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op) ? op->getOperand(0) : Value();
+  Value pointer =
+      isa<tile::LoadOp, tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op) ? op->getOperand(0) : Value();
   if (!pointer)
     return;
   auto tensor = dyn_cast<RankedTensorType>(pointer.getType());
@@ -374,4 +398,6 @@ void nacre::gpu::registerGpuPasses() {
   PassRegistration<AssignLayouts>();
   registerPass(createPlaceShared);
   registerPass(createPlaceBarriers);
+  registerPass([] { return createHoistDescriptors(); });
+  registerPass(createStageBoxes);
 }

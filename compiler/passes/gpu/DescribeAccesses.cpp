@@ -18,7 +18,27 @@ static int64_t powerOfTwoIn(int64_t number, int64_t extent) {
   return number & -number;
 }
 
+// A tile that goes through shared memory, where pieces of 16 bytes of its rows lie together.
+static AccessDescription describeBox(Operation *op, RankedTensorType type) {
+  AccessDescription access;
+  access.op = op;
+  access.type = type;
+  access.isStore = isa<StoreBoxOp>(op);
+  access.elementBytes = Lowering::byteSize(type.getElementType());
+  size_t rank = type.getShape().size();
+  access.contiguity.assign(rank, 1);
+  access.constancy.assign(rank, 1);
+  access.wide.assign(rank, 1);
+  access.contiguity.back() = type.getShape().back();
+  access.wide.back() = std::min(type.getShape().back(), 16 / access.elementBytes);
+  return access;
+}
+
 std::optional<AccessDescription> nacre::gpu::describeAccess(Operation *op, AxisAnalysis &analysis) {
+  if (auto load = dyn_cast<LoadBoxOp>(op))
+    return describeBox(op, cast<RankedTensorType>(load.getType()));
+  if (auto store = dyn_cast<StoreBoxOp>(op))
+    return describeBox(op, cast<RankedTensorType>(store.getValue().getType()));
   AccessDescription access;
   access.op = op;
   Value pointer, mask, value;

@@ -15,8 +15,8 @@ struct AccessDescription {
   int64_t elementBytes = 4;
   // One an axis; each a count of elements, a power of two.
   llvm::SmallVector<int64_t> contiguity; // neighbours in memory, from a multiple of it on
-  llvm::SmallVector<int64_t> wide;       // of those, how many may be one access: aligned, under one mask, at most 16 bytes
-  llvm::SmallVector<int64_t> constancy;  // elements at one address
+  llvm::SmallVector<int64_t> wide; // of those, how many may be one access: aligned, under one mask, at most 16 bytes
+  llvm::SmallVector<int64_t> constancy; // elements at one address
 
   // How many elements one access has in a layout, and along which axis.
   struct Vector {
@@ -26,7 +26,7 @@ struct AccessDescription {
   Vector vectorIn(const LinearLayout &layout) const;
 };
 
-// Of a load, store or atomic on a tile; none of anything else.
+// Of a load, store or atomic on a tile, or a box; none of anything else.
 std::optional<AccessDescription> describeAccess(mlir::Operation *op, AxisAnalysis &analysis);
 
 } // namespace nacre::gpu

@@ -33,6 +33,10 @@ private:
   std::map<uint32_t, mlir::Value> pointers; // by the bits that both have
 };
 
+// Of an access to global memory on a tile of the type: the registers of each instruction, in the order of memory, by
+// the attribute gpu.vector.
+llvm::SmallVector<llvm::SmallVector<uint32_t>> groupRegisters(mlir::Operation *op, mlir::Type type);
+
 // Neighbours in shared memory, by one access; null predicate: always.
 void writeShared(Lowering &lowering, llvm::ArrayRef<mlir::Value> values, mlir::Type element, mlir::Value address,
                  mlir::Value predicate);

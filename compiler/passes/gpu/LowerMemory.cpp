@@ -1,5 +1,5 @@
 // Loads and stores of global memory: neighbours in registers (attribute gpu.vector) are one access.
-#include "compiler/passes/gpu/Lowering.h"
+#include "compiler/passes/gpu/Exchange.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -47,8 +47,7 @@ SmallVector<Value> Lowering::unpackWords(ArrayRef<Value> words, Type element, in
   return elements;
 }
 
-// The registers of each access, in the order of memory.
-static SmallVector<SmallVector<uint32_t>> groupRegisters(Operation *op, Type type) {
+SmallVector<SmallVector<uint32_t>> nacre::gpu::groupRegisters(Operation *op, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return {{0}};

@@ -4,6 +4,7 @@
 #include "compiler/passes/gpu/PlaceBarriers.h"
 #include "compiler/passes/gpu/PlaceShared.h"
 #include "compiler/passes/gpu/Scratch.h"
+#include "compiler/passes/gpu/StageBoxes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
@@ -58,6 +59,7 @@ std::unique_ptr<Pass> nacre::gpu::createLowerToLLVM(const Machine &machine) {
 }
 
 void nacre::gpu::addLowerToLLVM(OpPassManager &passes, const Machine &machine) {
+  passes.addNestedPass<func::FuncOp>(createStageBoxes());
   passes.addPass(createPlaceShared());
   passes.addNestedPass<func::FuncOp>(createPlaceBarriers());
   passes.addPass(createLowerToLLVM(machine));

@@ -17,10 +17,12 @@ LogicalResult Lowering::fail(Operation *op, const llvm::Twine &message) { return
 // ---- Types and values
 
 Type Lowering::registerType(Type element) {
-  if (isa<SharedType>(element)) // its address
+  if (isa<SharedType, BarriersType>(element)) // its address
     return LLVM::LLVMPointerType::get(b.getContext(), 3);
   if (auto pointer = dyn_cast<tile::PointerType>(element))
     return LLVM::LLVMPointerType::get(b.getContext(), pointer.getAddressSpace());
+  if (isa<TensorMapType>(element))
+    return LLVM::LLVMPointerType::get(b.getContext());
   if (isa<tile::Float8E4B15Type>(element) || (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8))
     return b.getI8Type();
   return element;
@@ -135,16 +137,14 @@ Value Lowering::laneId() {
 
 Value Lowering::warpId() {
   if (!warp)
-    warp = atEntry([&]() -> Value {
-      return LLVM::LShrOp::create(b, threadId(), i32(llvm::Log2_64(block.lanes)));
-    });
+    warp = atEntry([&]() -> Value { return LLVM::LShrOp::create(b, threadId(), i32(llvm::Log2_64(block.lanes))); });
   return warp;
 }
 
 Value Lowering::isFirstThread() {
   if (!firstThread)
-    firstThread = atEntry(
-        [&]() -> Value { return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, threadId(), i32(0)); });
+    firstThread =
+        atEntry([&]() -> Value { return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, threadId(), i32(0)); });
   return firstThread;
 }
 
@@ -286,6 +286,13 @@ FailureOr<LLVM::LLVMFuncOp> Lowering::run() {
   kernel.setName((name + ".tiles"));
   function = LLVM::LLVMFuncOp::create(b, name, type);
   machine.declareKernel(function, block.threads());
+  // A tensor map is a parameter of its own bytes, whose address the copies take.
+  auto mapBytes = LLVM::LLVMArrayType::get(b.getI8Type(), 128);
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+    if (isa<TensorMapType>(kernel.getArgument(i).getType())) {
+      function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(mapBytes));
+      function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64));
+    }
   Block *entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   entryMarker = LLVM::ZeroOp::create(b, b.getI32Type());
@@ -298,6 +305,10 @@ FailureOr<LLVM::LLVMFuncOp> Lowering::run() {
   if (failed(lowerBlock(kernel.getBody().front())))
     return failure();
   LLVM::ReturnOp::create(b, ValueRange());
+  if (needsEntryBarrier) {
+    b.setInsertionPoint(entryMarker);
+    barrier();
+  }
   entryMarker->erase();
   tellSites();
   return function;
@@ -388,8 +399,21 @@ LogicalResult Lowering::lower(Operation *op) {
       .Case([&](ReadOp op) { return lowerRead(op); })
       .Case([&](DotOp op) { return lowerMatrixDot(op); })
       .Case([&](WaitDotsOp op) { return lowerWaitDots(op); })
-      .Case<FenceOp>([&](auto) {
-        machine.fence(b);
+      .Case([&](FenceOp op) {
+        machine.fence(b, op.getGlobal());
+        return success();
+      })
+      .Case([&](AllocateBarriersOp op) { return lowerAllocateBarriers(op); })
+      .Case([&](CopyBoxOp op) { return lowerCopyBox(op); })
+      .Case([&](AwaitOp op) { return lowerAwait(op); })
+      .Case([&](CopyOutOp op) { return lowerCopyOut(op); })
+      .Case([&](CopyOp op) { return lowerCopy(op); })
+      .Case([&](CommitCopiesOp) {
+        machine.commitCopies(b);
+        return success();
+      })
+      .Case([&](WaitCopiesOp op) {
+        machine.waitCopies(b, op.getPending());
         return success();
       })
       .Case<tile::ReshapeOp, tile::ConcatenateOp>([&](auto op) { return lowerThroughMemory(op); })

@@ -5,9 +5,10 @@
 // (`registers`); they are never packed into a struct. What an operation does between threads goes through Machine.
 //
 // The files: Lowering.cpp (the walk, places of elements), LowerElementwise.cpp, LowerControl.cpp, LowerMemory.cpp,
-// LowerAtomics.cpp, LowerShapes.cpp, LowerConvert.cpp, LowerReduce.cpp, LowerScan.cpp, LowerGather.cpp (histograms too),
-// DistanceGather.cpp, LowerShared.cpp (what else goes through shared memory), LowerSharedTiles.cpp (gpu.allocate and so
-// on), LowerDot.cpp (gpu.dot), LowerDebugging.cpp, LowerChecks.cpp, LowerInlineCode.cpp;
+// LowerAtomics.cpp, LowerShapes.cpp, LowerConvert.cpp, LowerReduce.cpp, LowerScan.cpp, LowerGather.cpp (histograms
+// too), DistanceGather.cpp, LowerShared.cpp (what else goes through shared memory), LowerSharedTiles.cpp (gpu.allocate
+// and so on), LowerDot.cpp (gpu.dot), LowerCopies.cpp (by the hardware), LowerDebugging.cpp, LowerChecks.cpp,
+// LowerInlineCode.cpp;
 // Exchange.cpp is what those share that move data between threads. A file adds its operations to the switch in
 // Lowering::lower.
 #pragma once
@@ -70,7 +71,7 @@ public:
   // ---- Small things
   mlir::Value constant(mlir::Type type, int64_t value); // of an integer type
   mlir::Value i32(int64_t value) { return constant(b.getI32Type(), value); }
-  mlir::Value zero(mlir::Type type);                    // of any register type
+  mlir::Value zero(mlir::Type type); // of any register type
   mlir::Value byteOffset(mlir::Value pointer, mlir::Value bytes);
   mlir::Value bitcast(mlir::Value value, mlir::Type type); // pointers too; the value itself where it has the type
   // The address of a constant text, null-terminated, and the place of an operation in the user's file.
@@ -139,6 +140,11 @@ private:
   mlir::LogicalResult lowerMatrixDot(DotOp op);
   mlir::LogicalResult lowerWaitDots(WaitDotsOp op);
   mlir::LogicalResult lowerExtract(tile::ExtractOp op);
+  mlir::LogicalResult lowerAllocateBarriers(AllocateBarriersOp op);
+  mlir::LogicalResult lowerCopyBox(CopyBoxOp op);
+  mlir::LogicalResult lowerAwait(AwaitOp op);
+  mlir::LogicalResult lowerCopyOut(CopyOutOp op);
+  mlir::LogicalResult lowerCopy(CopyOp op);
   mlir::LogicalResult lowerScalarSplit(tile::SplitOp op);
   mlir::LogicalResult lowerDot(tile::DotOp op);
   mlir::LogicalResult lowerMap(tile::MapOp op);
@@ -153,6 +159,8 @@ private:
   // Code at the start of the kernel, made once: what depends on the thread alone.
   mlir::Value atEntry(llvm::function_ref<mlir::Value()> make);
   mlir::Value threadPart(const LinearLayout &layout, unsigned axis);
+  // The address of one of a ring of barriers.
+  mlir::Value barrierAt(mlir::Value barriers, mlir::Value index);
 
   mlir::func::FuncOp kernel;
   mlir::ModuleOp module;
@@ -164,6 +172,9 @@ private:
   llvm::DenseMap<mlir::Attribute, mlir::Value> texts;
   std::vector<AccessSite> sites;
   llvm::DenseMap<mlir::Value, std::shared_ptr<class SharedRead>> readsOnDemand;
+  llvm::DenseMap<mlir::Value, mlir::Value>
+      phases;                     // of barriers whose waits do not name them: the address of a variable
+  bool needsEntryBarrier = false; // what is prepared at the start is for all threads
 };
 
 } // namespace nacre::gpu

@@ -7,6 +7,7 @@
 
 #include "compiler/ir/tile/Tile.h"
 #include "compiler/passes/gpu/MatrixInstruction.h"
+#include "compiler/passes/gpu/HoistDescriptors.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace nacre::gpu {
@@ -46,6 +47,7 @@ public:
   virtual ~Machine() = default;
 
   virtual int64_t lanes() const = 0;
+  virtual int64_t sharedBytes() const = 0; // that a block may have
   // The kernel's function, before its body is made: its calling convention and the threads of a block.
   virtual void declareKernel(mlir::LLVM::LLVMFuncOp function, int64_t threads) const = 0;
 
@@ -68,18 +70,20 @@ public:
   virtual mlir::Value shuffleXor(Builder &b, mlir::Value value, uint32_t mask) const = 0;
   virtual mlir::Value shuffleFrom(Builder &b, mlir::Value value, mlir::Value from) const = 0;
   virtual mlir::Value shuffleUp(Builder &b, mlir::Value value, uint32_t distance) const = 0;
-  // What the thread wrote into shared memory is seen by matrix instructions and copies that read it past the threads.
-  virtual void fence(Builder &b) const = 0;
+  // What the thread wrote into shared memory (and global memory) is seen by matrix instructions and copies that read it
+  // past the threads.
+  virtual void fence(Builder &b, bool isGlobal) const = 0;
 
   // --- Memory.
   // `count` words of the integer type, together aligned to their size; the values of `otherwise` where the predicate is
   // false.
   virtual llvm::SmallVector<mlir::Value> load(Builder &b, mlir::Type word, mlir::Value address, mlir::Value predicate,
-                                              llvm::ArrayRef<mlir::Value> otherwise, const AccessHints &hints) const = 0;
+                                              llvm::ArrayRef<mlir::Value> otherwise,
+                                              const AccessHints &hints) const = 0;
   virtual void store(Builder &b, llvm::ArrayRef<mlir::Value> words, mlir::Value address, mlir::Value predicate,
                      const AccessHints &hints) const = 0;
-  // Matrices of eight rows of 16 bytes in shared memory, moved by a warp (ir/layout/SharedAccess.h): which of loading and
-  // storing there is. 1, 2 or 4 of them, a word of each a lane; the lane's address is that of one row.
+  // Matrices of eight rows of 16 bytes in shared memory, moved by a warp (ir/layout/SharedAccess.h): which of loading
+  // and storing there is. 1, 2 or 4 of them, a word of each a lane; the lane's address is that of one row.
   virtual bool loadsMatrices() const { return false; }
   virtual bool storesMatrices() const { return false; }
   virtual llvm::SmallVector<mlir::Value> loadMatrices(Builder &b, mlir::Value address, unsigned count,
@@ -111,6 +115,28 @@ public:
                                                        int64_t steps, llvm::ArrayRef<mlir::Value> sums) const = 0;
   virtual void commitProducts(Builder &b, const MatrixInstruction &row) const = 0;
   virtual void waitForProducts(Builder &b, unsigned pending, llvm::MutableArrayRef<mlir::Value> sums) const = 0;
+
+  // --- Copies by the hardware, while the threads go on. Those that one thread starts have a predicate that says which.
+  // Of tiles through tensor maps (HoistDescriptors.h); none: there are none.
+  virtual std::optional<BoxCopies> boxCopies() const { return std::nullopt; }
+  // A barrier in shared memory, 8 bytes, at which one thread arrives and says how many bytes are to come; all may wait
+  // for the end of its phase. Phases have the numbers 0, 1, 0, 1, ...
+  virtual void initBarrier(Builder &b, mlir::Value barrier, mlir::Value predicate) const = 0;
+  virtual void expectBytes(Builder &b, mlir::Value barrier, int64_t bytes, mlir::Value predicate) const = 0;
+  virtual void awaitBarrier(Builder &b, mlir::Value barrier, mlir::Value phase) const = 0;
+  // Coordinates are i32, the outermost first. Of one thread, all its stores are done when finishStores is.
+  virtual void copyBox(Builder &b, mlir::Value map, llvm::ArrayRef<mlir::Value> coordinates, mlir::Value target,
+                       mlir::Value barrier, mlir::Value predicate) const = 0;
+  virtual void storeBox(Builder &b, mlir::Value map, llvm::ArrayRef<mlir::Value> coordinates, mlir::Value source,
+                        std::optional<tile::AtomicKind> kind, mlir::Value predicate) const = 0;
+  virtual void finishStores(Builder &b, mlir::Value predicate) const = 0;
+  // Of 4, 8 or 16 bytes, by every thread for itself; zeros where `isRead` is false (null: always true).
+  virtual bool copiesAsynchronously() const { return false; }
+  virtual void copyWords(Builder &b, int64_t bytes, mlir::Value source, mlir::Value target, mlir::Value isRead,
+                         mlir::Value predicate) const = 0;
+  // The thread's copies since the last commit are a group; waits until all groups but the last `pending` are done.
+  virtual void commitCopies(Builder &b) const = 0;
+  virtual void waitCopies(Builder &b, int64_t pending) const = 0;
 
   // --- Numbers. Null where the machine has no instruction: the general way is taken.
   // From and to are the language's float types; the value and the result are in their forms in registers.

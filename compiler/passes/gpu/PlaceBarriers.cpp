@@ -75,12 +75,13 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;
+    orders.clear(); // one pass may see several kernels
     Pending pending;
     follow(getOperation().getBody().front(), pending);
     for (auto [op, order] : orders) {
       OpBuilder builder(op);
       if (order.fences)
-        FenceOp::create(builder, op->getLoc());
+        FenceOp::create(builder, op->getLoc(), /*global=*/false);
       if (order.meets)
         BarrierOp::create(builder, op->getLoc(), /*warp=*/false);
     }
@@ -100,7 +101,7 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
       return fence(pending);
     if (auto dots = dyn_cast<WaitDotsOp>(op))
       return wait(pending, dots.getPending() == 0);
-    if (isa<AllocateOp>(op))
+    if (isa<AllocateOp, AllocateBarriersOp>(op))
       return;
     if (auto offset = op->getAttrOfType<IntegerAttr>(offsetAttribute))
       return useScratch(op, offset.getInt(), pending);
@@ -160,7 +161,8 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
       assert(offset && "place-shared comes before place-barriers");
       int64_t begin = offset.getInt(), end = begin + allocation.getType().totalBytes();
       bool isUnderWay = isa<DotOp>(op) && cast<DotOp>(op).getAsync();
-      own.insert({begin, end, access.writes ? Kind::Write : isUnderWay ? Kind::UnderWay : Kind::Read});
+      if (!access.isAwaited)
+        own.insert({begin, end, access.writes ? Kind::Write : isUnderWay ? Kind::UnderWay : Kind::Read});
       for (const Access &other : pending) {
         if (!other.overlaps(begin, end))
           continue;

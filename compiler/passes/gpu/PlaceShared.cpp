@@ -33,6 +33,7 @@ struct PlaceShared : PassWrapper<PlaceShared, OperationPass<ModuleOp>> {
     number(module);
     placeBuffers(module);
     placeScratch(module);
+    placeBarriers(module);
     module->setAttr(sharedAttribute, Builder(&getContext()).getI64IntegerAttr(total));
   }
 
@@ -105,6 +106,16 @@ struct PlaceShared : PassWrapper<PlaceShared, OperationPass<ModuleOp>> {
       op->setAttr(scratchAttribute, b.getI64IntegerAttr(bytes));
       op->setAttr(offsetAttribute, b.getI64IntegerAttr(begin));
     }
+  }
+
+  // Behind everything else: a barrier is one from the start of the kernel to its end.
+  void placeBarriers(ModuleOp module) {
+    constexpr int64_t bytesOfBarrier = 8;
+    module.walk([&](AllocateBarriersOp op) {
+      total = llvm::alignTo(total, bytesOfBarrier);
+      op->setAttr(offsetAttribute, Builder(&getContext()).getI64IntegerAttr(total));
+      total += op.getType().getCount() * bytesOfBarrier;
+    });
   }
 
   int64_t floorAt(Operation *op) {

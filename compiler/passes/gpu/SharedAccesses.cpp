@@ -17,6 +17,14 @@ SmallVector<SharedAccess, 2> nacre::gpu::sharedAccessesOf(Operation *op) {
             accesses.push_back({operand, /*writes=*/false, /*isPastThreads=*/true});
         return accesses;
       })
+      .Case([](CopyBoxOp copy) {
+        return SmallVector<SharedAccess, 2>{
+            {copy.getTarget(), /*writes=*/true, /*isPastThreads=*/true, /*isAwaited=*/true}};
+      })
+      .Case([](CopyOutOp copy) {
+        return SmallVector<SharedAccess, 2>{{copy.getSource(), /*writes=*/false, /*isPastThreads=*/true}};
+      })
+      .Case([](CopyOp copy) { return SmallVector<SharedAccess, 2>{{copy.getTarget(), /*writes=*/true}}; })
       .Default([](Operation *) { return SmallVector<SharedAccess, 2>(); });
 }
 

@@ -11,6 +11,8 @@ struct SharedAccess {
   bool writes = false;
   // Not by the threads' own loads and stores: what threads have written is seen after a gpu.fence of theirs.
   bool isPastThreads = false;
+  // Whoever uses the tile afterwards has waited for it (gpu.await).
+  bool isAwaited = false;
 };
 
 llvm::SmallVector<SharedAccess, 2> sharedAccessesOf(mlir::Operation *op);

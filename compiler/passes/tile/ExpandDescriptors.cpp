@@ -177,12 +177,8 @@ struct ExpandDescriptors : PassWrapper<ExpandDescriptors, OperationPass<ModuleOp
   }
 
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      for (unsigned i = function.getNumArguments(); i-- > 0;)
-        if (isa<tile::DescriptorType>(function.getArgument(i).getType()))
-          if (failed(expandArgument(function, i)))
-            return signalPassFailure();
-
+    if (failed(expandDescriptorArguments(getOperation())))
+      return signalPassFailure();
     TypeConverter fields;
     fields.addConversion([](mlir::Type type) { return type; });
     fields.addConversion([](tile::DescriptorType type, SmallVectorImpl<mlir::Type> &types) {
@@ -204,6 +200,15 @@ struct ExpandDescriptors : PassWrapper<ExpandDescriptors, OperationPass<ModuleOp
 };
 
 } // namespace
+
+LogicalResult expandDescriptorArguments(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>())
+    for (unsigned i = function.getNumArguments(); i-- > 0;)
+      if (isa<tile::DescriptorType>(function.getArgument(i).getType()))
+        if (failed(expandArgument(function, i)))
+          return failure();
+  return success();
+}
 
 std::unique_ptr<Pass> createExpandDescriptors() { return std::make_unique<ExpandDescriptors>(); }
 void registerExpandDescriptors() { PassRegistration<ExpandDescriptors>(); }

@@ -15,12 +15,16 @@
 // that both this pass and the evaluator say the same.
 #pragma once
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include <memory>
 
 namespace nacre {
 
 std::unique_ptr<mlir::Pass> createExpandDescriptors();
+// The first part of it alone: descriptors that the host made become arguments for their fields, of which the kernel
+// makes them. Failure has been reported.
+mlir::LogicalResult expandDescriptorArguments(mlir::ModuleOp module);
 void registerExpandDescriptors();
 
 } // namespace nacre

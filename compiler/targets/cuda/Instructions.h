@@ -10,7 +10,8 @@
 // gpu.access_sites and the options of the launch (ir/tile/KernelAttributes.h).
 //
 // The files: Instructions.cpp (threads, numbers, telling the host), GlobalAccesses.cpp (loads, stores), Atomics.cpp,
-// Matrices.cpp (matrices in shared memory), MatrixInstructions.cpp (matrix products).
+// Matrices.cpp (matrices in shared memory), MatrixInstructions.cpp (matrix products),
+// AsyncCopies.cpp (cp.async, tensor copies and the barriers that they complete on).
 #pragma once
 
 #include "compiler/passes/gpu/Machine.h"
@@ -26,6 +27,7 @@ public:
       : architecture(architecture), matrixRows(matrixInstructionsOf(architecture)) {}
 
   int64_t lanes() const override { return 32; }
+  int64_t sharedBytes() const override { return architecture.sharedBytes; }
   void declareKernel(mlir::LLVM::LLVMFuncOp function, int64_t threads) const override;
 
   mlir::Value threadId(gpu::Builder &b) const override;
@@ -41,7 +43,7 @@ public:
   mlir::Value shuffleXor(gpu::Builder &b, mlir::Value value, uint32_t mask) const override;
   mlir::Value shuffleFrom(gpu::Builder &b, mlir::Value value, mlir::Value from) const override;
   mlir::Value shuffleUp(gpu::Builder &b, mlir::Value value, uint32_t distance) const override;
-  void fence(gpu::Builder &b) const override;
+  void fence(gpu::Builder &b, bool isGlobal) const override;
 
   llvm::SmallVector<mlir::Value> load(gpu::Builder &b, mlir::Type word, mlir::Value address, mlir::Value predicate,
                                       llvm::ArrayRef<mlir::Value> otherwise,
@@ -68,6 +70,21 @@ public:
                                                int64_t steps, llvm::ArrayRef<mlir::Value> sums) const override;
   void commitProducts(gpu::Builder &b, const gpu::MatrixInstruction &row) const override;
   void waitForProducts(gpu::Builder &b, unsigned pending, llvm::MutableArrayRef<mlir::Value> sums) const override;
+
+  std::optional<gpu::BoxCopies> boxCopies() const override;
+  void initBarrier(gpu::Builder &b, mlir::Value barrier, mlir::Value predicate) const override;
+  void expectBytes(gpu::Builder &b, mlir::Value barrier, int64_t bytes, mlir::Value predicate) const override;
+  void awaitBarrier(gpu::Builder &b, mlir::Value barrier, mlir::Value phase) const override;
+  void copyBox(gpu::Builder &b, mlir::Value map, llvm::ArrayRef<mlir::Value> coordinates, mlir::Value target,
+               mlir::Value barrier, mlir::Value predicate) const override;
+  void storeBox(gpu::Builder &b, mlir::Value map, llvm::ArrayRef<mlir::Value> coordinates, mlir::Value source,
+                std::optional<tile::AtomicKind> kind, mlir::Value predicate) const override;
+  void finishStores(gpu::Builder &b, mlir::Value predicate) const override;
+  bool copiesAsynchronously() const override { return architecture.has(80); }
+  void copyWords(gpu::Builder &b, int64_t bytes, mlir::Value source, mlir::Value target, mlir::Value isRead,
+                 mlir::Value predicate) const override;
+  void commitCopies(gpu::Builder &b) const override;
+  void waitCopies(gpu::Builder &b, int64_t pending) const override;
 
   mlir::Value convertFloat(gpu::Builder &b, mlir::Value value, mlir::Type from, mlir::Type to,
                            tile::Rounding rounding) const override;

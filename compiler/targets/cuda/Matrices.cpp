@@ -7,9 +7,9 @@ using namespace mlir;
 using namespace nacre;
 using namespace nacre::cuda;
 
-void Instructions::fence(gpu::Builder &b) const {
+void Instructions::fence(gpu::Builder &b, bool isGlobal) const {
   if (architecture.has(90)) // before, nothing reads past the threads
-    InlinePtx(b).emit("fence.proxy.async.shared::cta;");
+    InlinePtx(b).emit(isGlobal ? "fence.proxy.async;" : "fence.proxy.async.shared::cta;");
 }
 
 // "{$0, $1}"

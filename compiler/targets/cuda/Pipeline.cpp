@@ -5,6 +5,7 @@
 #include "compiler/passes/gpu/AssignLayouts.h"
 #include "compiler/passes/gpu/ChooseDots.h"
 #include "compiler/passes/gpu/ExpandDots.h"
+#include "compiler/passes/gpu/HoistDescriptors.h"
 #include "compiler/passes/gpu/LowerToLLVM.h"
 #include "compiler/passes/tile/CanonicaliseInnerRegions.h"
 #include "compiler/passes/tile/CheckAccesses.h"
@@ -123,6 +124,24 @@ static void widenHalfArguments(func::FuncOp kernel) {
   kernel.setType(builder.getFunctionType(kernel.front().getArgumentTypes(), {}));
 }
 
+// The lines of the metadata about the kernel's tensor maps.
+static std::vector<std::string> tensorMapsOf(func::FuncOp kernel) {
+  std::vector<std::string> lines;
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+    if (auto recipe = kernel.getArgAttrOfType<StringAttr>(i, gpu::recipeAttribute))
+      lines.push_back((tensorMapPrefix + recipe.getValue()).str());
+  return lines;
+}
+
+// Parameters that are structures stay where the launch put them, and are not copied when their address is taken: a
+// tensor map must be there.
+static void keepParametersInPlace(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Argument &argument : function.args())
+      if (argument.hasByValAttr())
+        argument.addAttr(llvm::Attribute::get(module.getContext(), "nvvm.grid_constant"));
+}
+
 static LLVM::DIScopeForLLVMFuncOpPassOptions lineDirectives() {
   // Other kinds make LLVM ask ptxas for code that can be debugged, which it then does not optimise.
   LLVM::DIScopeForLLVMFuncOpPassOptions options;
@@ -157,7 +176,10 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   });
   passRunner.stage("tile");
   widenHalfArguments(module.lookupSymbol<func::FuncOp>(code.symbol));
+  std::optional<gpu::BoxCopies> boxCopies = instructions.boxCopies();
   passRunner.run("tile passes", [&](OpPassManager &passes) {
+    if (boxCopies && !options.debug) // accesses that are checked go through pointers
+      passes.addPass(gpu::createHoistDescriptors(*boxCopies));
     passes.addPass(createExpandDescriptors());
     passes.addPass(createExpandScaledDots());
     addSimplification(passes);
@@ -165,6 +187,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     addSimplification(passes);
   });
   std::vector<ExternalUse> externals = externalUses(module);
+  std::vector<std::string> details = tensorMapsOf(module.lookupSymbol<func::FuncOp>(code.symbol));
   code.metadata.makesPointers = module.walk([](tile::IntToPtrOp) { return WalkResult::interrupt(); }).wasInterrupted();
 
   passRunner.run("choosing dots", [&](OpPassManager &passes) {
@@ -206,6 +229,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(architecture, options);
   llvmModule->setTargetTriple(machine->getTargetTriple());
   llvmModule->setDataLayout(machine->createDataLayout());
+  keepParametersInPlace(*llvmModule);
   errors.mark(*llvmModule);
   if (observer.verify)
     verifyLLVM(*llvmModule);
@@ -235,13 +259,15 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     failWithoutAssembler();
   if (!assembler) { // whoever runs it assembles it
     code.binary = std::move(ptx);
+    code.metadata.details = llvm::join(details, "\n");
     return code;
   }
   AssembledCode assembled = assemble(ptx, *assembler, architecture, options);
   code.binary = std::move(assembled.cubin);
   code.metadata.registers = assembled.report.registers;
   code.metadata.spilledBytes = assembled.report.spilledBytes;
-  code.metadata.details = llvm::join(assembled.report.remarks, "\n");
+  llvm::append_range(details, assembled.report.remarks);
+  code.metadata.details = llvm::join(details, "\n");
   return code;
 }
 

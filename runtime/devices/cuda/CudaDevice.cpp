@@ -6,6 +6,7 @@
 #include "runtime/devices/cuda/CheckedLaunch.h"
 #include "runtime/devices/cuda/DriverLibrary.h"
 #include "runtime/devices/cuda/LaunchTimer.h"
+#include "runtime/devices/cuda/TensorMaps.h"
 #include "runtime/devices/cuda/TorchStream.h"
 #include "runtime/launch/Launch.h"
 #include <array>
@@ -29,6 +30,7 @@ struct CudaKernel : LoadedKernel {
   unsigned threads = 0, sharedBytes = 0;
   bool cooperative = false, dependentLaunch = false;
   int residentBlocks = 0; // that fit on the device at once; of cooperative kernels
+  TensorMaps maps;        // its last parameters
 };
 
 std::string shownGrid(const uint32_t *grid) {
@@ -104,6 +106,7 @@ public:
     made->sharedBytes = static_cast<unsigned>(code.metadata.sharedBytes);
     made->cooperative = code.metadata.cooperative;
     made->dependentLaunch = code.metadata.dependentLaunch;
+    made->maps = TensorMaps::of(code);
     if (made->sharedBytes > static_cast<uint64_t>(known.sharedBytes))
       throw OutOfResourcesError("shared memory", made->sharedBytes, known.sharedBytes,
                                 "Reducing block sizes or `num_stages` may help.");
@@ -151,11 +154,17 @@ public:
   void start(NamedKernel &kernel, const EnqueuedLaunch &launch, llvm::ArrayRef<uint64_t> arguments, CuStream stream) {
     constexpr size_t most = 4096 / 8; // a kernel's parameters take at most so many bytes, or eight times as many
     void *parameters[most];
-    if (arguments.size() > most)
+    size_t count = arguments.size();
+    if (count + kernel.maps.recipes.size() > most)
       throw DeviceError("the kernel `" + std::string(kernel.name) + "` has more arguments than a launch can have",
                         kernel.name);
-    for (size_t i = 0; i < arguments.size(); ++i) // the low bytes of each slot are the argument
+    for (size_t i = 0; i < count; ++i) // the low bytes of each slot are the argument
       parameters[i] = const_cast<uint64_t *>(&arguments[i]);
+    CuTensorMap maps[TensorMaps::most];
+    for (size_t i = 0; i < kernel.maps.recipes.size(); ++i) {
+      encode(maps[i], kernel.maps.recipes[i], arguments, kernel.name);
+      parameters[count + i] = &maps[i];
+    }
     const uint32_t *grid = launch.grid;
     CuEvent begin = launch.event ? timer.begin(stream) : nullptr;
     CuResult result;
@@ -268,6 +277,22 @@ private:
     library.cuCtxGetCurrent(&now);
     if (now != mine)
       check(library.cuCtxSetCurrent(mine), "choosing the device");
+  }
+
+  void encode(CuTensorMap &map, const gpu::TensorMapRecipe &recipe, llvm::ArrayRef<uint64_t> arguments,
+              const char *kernel) {
+    gpu::TensorMapRecipe::Numbers numbers = TensorMaps::evaluate(recipe, arguments, kernel);
+    constexpr uint32_t ones[gpu::TensorMapRecipe::mostAxes] = {1, 1, 1, 1, 1};
+    CuResult result = library.cuTensorMapEncodeTiled(
+        &map, static_cast<int>(recipe.element), recipe.rank(), reinterpret_cast<void *>(numbers.address),
+        numbers.sizes.data(), numbers.strides.data(), numbers.box.data(), ones, code::interleaveNone,
+        TensorMaps::swizzleCode(recipe), recipe.swizzle == 128 ? code::promotion256 : code::promotion128,
+        recipe.fillsNaN);
+    if (result != code::success)
+      fail(result,
+           "the kernel `" + std::string(kernel) +
+               "`: the driver refuses a tensor descriptor: " + library.describe(result),
+           kernel);
   }
 
   void loadModule(NamedKernel &kernel, const CompiledCode &code) {

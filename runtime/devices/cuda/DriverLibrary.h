@@ -33,6 +33,11 @@ struct CuLaunchConfig {
   unsigned attributeCount;
 };
 
+// The object by which a kernel's copies know an array; opaque.
+struct alignas(64) CuTensorMap {
+  std::byte bytes[128];
+};
+
 // Numbers of cuda.h's enumerations.
 namespace code {
 inline constexpr CuResult success = 0, invalidValue = 1, notInitialised = 3, deinitialised = 4, noDevice = 100,
@@ -45,6 +50,7 @@ inline constexpr int functionThreads = 0, functionLocalBytes = 3, functionRegist
 inline constexpr int attributeCooperative = 2, attributeSerialised = 6;
 inline constexpr int pointerMemoryType = 2, pointerOrdinal = 9, hostMemory = 1, deviceMemory = 2;
 inline constexpr int jitErrorLog = 5, jitErrorLogSize = 6;
+inline constexpr int interleaveNone = 0, promotion128 = 2, promotion256 = 3;
 } // namespace code
 
 // The entry points: return type, name, version that is asked for, parameters.
@@ -86,7 +92,10 @@ inline constexpr int jitErrorLog = 5, jitErrorLogSize = 6;
   ENTRY(cuMemAllocAsync, 11020, (CuPointer *, size_t, CuStream))                                                       \
   ENTRY(cuMemFreeAsync, 11020, (CuPointer, CuStream))                                                                  \
   ENTRY(cuMemcpyHtoD, 3020, (CuPointer, const void *, size_t))                                                         \
-  ENTRY(cuMemcpyDtoH, 3020, (void *, CuPointer, size_t))
+  ENTRY(cuMemcpyDtoH, 3020, (void *, CuPointer, size_t))                                                               \
+  ENTRY(cuTensorMapEncodeTiled, 12000,                                                                                 \
+        (CuTensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *, const uint32_t *, const uint32_t *, \
+         int, int, int, int))
 
 struct DriverLibrary {
 #define NACRE_CUDA_ENTRY(name, version, parameters) CuResult(*name) parameters = nullptr;

@@ -5,6 +5,7 @@
 #include "runtime/Events.h"
 #include "runtime/Knobs.h"
 #include "runtime/devices/cuda/CheckedLaunch.h"
+#include "runtime/devices/cuda/TensorMaps.h"
 #include "runtime/launch/Launch.h"
 #include "simulator/Simulator.h"
 #include <cstring>
@@ -21,6 +22,7 @@ constexpr std::align_val_t allocationAlignment{256};
 struct SimulatedKernel : LoadedKernel {
   std::unique_ptr<simulator::Module> module;
   std::vector<simulator::ParameterInfo> parameters;
+  TensorMaps maps; // the last parameters
   std::mutex lock; // a module runs one launch at a time
 };
 
@@ -71,6 +73,25 @@ Diagnostic diagnosticOf(const std::string &kernel, const simulator::Finding &fin
   for (size_t i = 0; i < std::min(report.findings.size(), most); ++i)
     text += "\n" + describe(report.findings[i]);
   throw DeviceError(text, kernel);
+}
+
+simulator::TensorMap encoded(const gpu::TensorMapRecipe &recipe, llvm::ArrayRef<uint64_t> arguments,
+                             const std::string &kernel) {
+  gpu::TensorMapRecipe::Numbers numbers = TensorMaps::evaluate(recipe, arguments, kernel);
+  simulator::TensorMapParameters parameters;
+  parameters.type = static_cast<simulator::TensorMapParameters::Type>(recipe.element); // the numbers agree
+  parameters.rank = recipe.rank();
+  parameters.address = reinterpret_cast<void *>(numbers.address);
+  parameters.sizes = numbers.sizes;
+  parameters.strides = numbers.strides;
+  parameters.box = numbers.box;
+  parameters.swizzle = static_cast<simulator::TensorMapParameters::Swizzle>(TensorMaps::swizzleCode(recipe));
+  parameters.fillNaN = recipe.fillsNaN;
+  try {
+    return simulator::encodeTensorMap(parameters);
+  } catch (const simulator::Error &error) {
+    throw DeviceError("the kernel `" + kernel + "`: " + error.what(), kernel);
+  }
 }
 
 // The arrays of a launch; and all memory of this process, where it may access what is not among them.
@@ -133,6 +154,7 @@ public:
     for (const simulator::KernelInfo &kernel : made->module->kernels())
       if (kernel.name == code.symbol)
         made->parameters = kernel.parameters;
+    made->maps = TensorMaps::of(code);
     made->function = reinterpret_cast<uint64_t>(made->module.get());
     made->maximumThreads = 1024;
     return made;
@@ -145,9 +167,10 @@ public:
     if (CheckedLaunch::isNeeded(request.code))
       checked.emplace(*this, request, request.options.arrays, 0);
     llvm::ArrayRef<uint64_t> arguments = checked ? checked->arguments() : request.arguments;
-    if (kernel.parameters.size() != arguments.size())
-      throw DeviceError("the kernel `" + name + "` takes " + std::to_string(kernel.parameters.size()) +
-                            " arguments, and the launch has " + std::to_string(arguments.size()),
+    size_t taken = kernel.parameters.size() - kernel.maps.recipes.size();
+    if (taken != arguments.size())
+      throw DeviceError("the kernel `" + name + "` takes " + std::to_string(taken) + " arguments, and the launch has " +
+                            std::to_string(arguments.size()),
                         name);
     simulator::Launch launch;
     launch.kernel = name;
@@ -158,6 +181,10 @@ public:
     launch.cooperative = request.code.metadata.cooperative || request.options.cooperative;
     for (size_t i = 0; i < arguments.size(); ++i) // the low bytes of each slot are the argument
       launch.addBytes(&arguments[i], kernel.parameters[i].size);
+    for (const gpu::TensorMapRecipe &recipe : kernel.maps.recipes) {
+      simulator::TensorMap map = encoded(recipe, arguments, name);
+      launch.addBytes(map.data(), map.size());
+    }
     if (request.options.arrays)
       launch.memory = memoryOf(*request.options.arrays, request.code.metadata.makesPointers);
     if (checked && checked->bytes() != 0)

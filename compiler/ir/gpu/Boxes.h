@@ -1,0 +1,26 @@
+// Tiles in shared memory that the hardware copies as boxes: their layout follows from the recipe of the tensor map.
+#pragma once
+
+#include "compiler/ir/gpu/Gpu.h"
+#include "compiler/ir/gpu/TensorMapRecipe.h"
+
+namespace nacre::gpu {
+
+// Of a tensor map, which is an argument of a kernel.
+TensorMapRecipe recipeOf(mlir::Value map);
+
+// A box lies in shared memory in row-major order, its pieces of 16 bytes exchanged by the swizzle. A tile of several
+// boxes has them one after the other: first along the axes but the last, from the last of these on, then along the last
+// axis. With boxes of one swizzled row each, that is sharedInRows (ir/layout/SharedAccess.h).
+LinearLayout boxLayout(const TensorMapRecipe &recipe, llvm::ArrayRef<int64_t> shape);
+// The tile of the map in that layout.
+SharedType boxTile(mlir::Value map);
+
+// The boxes of a tile: where each begins in the tile, and at which offset in shared memory, in elements.
+struct BoxPiece {
+  llvm::SmallVector<int64_t> coordinates;
+  int64_t offset;
+};
+llvm::SmallVector<BoxPiece> boxPieces(const TensorMapRecipe &recipe, llvm::ArrayRef<int64_t> shape);
+
+} // namespace nacre::gpu

@@ -1,0 +1,119 @@
+// Copies that run beside the threads: cp.async of words, tensor copies of boxes, and the mbarriers that those complete
+// on. All inline PTX: what a predicate guards is one instruction, and none is moved.
+#include "compiler/targets/cuda/InlinePtx.h"
+#include "compiler/targets/cuda/Instructions.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::cuda;
+
+std::optional<gpu::BoxCopies> Instructions::boxCopies() const {
+  if (!architecture.has(90))
+    return std::nullopt;
+  return gpu::BoxCopies{.sharedBytes = architecture.sharedBytes};
+}
+
+// ---- Barriers
+
+void Instructions::initBarrier(gpu::Builder &b, Value barrier, Value predicate) const {
+  InlinePtx ptx(b);
+  std::string address = ptx.operand(barrier), guard = ptx.guard(predicate);
+  // The fence shows it to the copies that complete on it.
+  ptx.emit(guard + "mbarrier.init.shared::cta.b64 [" + address + "], 1;\n" + guard +
+           "fence.mbarrier_init.release.cluster;");
+}
+
+void Instructions::expectBytes(gpu::Builder &b, Value barrier, int64_t bytes, Value predicate) const {
+  InlinePtx ptx(b);
+  std::string address = ptx.operand(barrier), guard = ptx.guard(predicate);
+  ptx.emit(guard + "mbarrier.arrive.expect_tx.shared::cta.b64 _, [" + address + "], " + std::to_string(bytes) + ";");
+}
+
+void Instructions::awaitBarrier(gpu::Builder &b, Value barrier, Value phase) const {
+  InlinePtx ptx(b);
+  std::string address = ptx.operand(barrier), parity = ptx.operand(phase);
+  ptx.emit("{\n.reg .pred done;\nwaiting:\nmbarrier.try_wait.parity.shared::cta.b64 done, [" + address + "], " +
+           parity + ";\n@!done bra.uni waiting;\n}");
+}
+
+// ---- Boxes
+
+// "[map, {column, row}]": the hardware counts axes from the innermost on.
+static std::string boxOperand(InlinePtx &ptx, Value map, ArrayRef<Value> coordinates) {
+  std::string text = "[" + ptx.operand(map) + ", {";
+  for (size_t i = coordinates.size(); i-- > 0;)
+    text += ptx.operand(coordinates[i]) + (i ? ", " : "}]");
+  return text;
+}
+
+void Instructions::copyBox(gpu::Builder &b, Value map, ArrayRef<Value> coordinates, Value target, Value barrier,
+                           Value predicate) const {
+  InlinePtx ptx(b);
+  std::string to = ptx.operand(target), from = boxOperand(ptx, map, coordinates), completes = ptx.operand(barrier),
+              guard = ptx.guard(predicate);
+  ptx.emit(guard + "cp.async.bulk.tensor." + std::to_string(coordinates.size()) +
+           "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [" + to + "], " + from + ", [" + completes +
+           "];");
+}
+
+static const char *reductionOf(tile::AtomicKind kind) {
+  using tile::AtomicKind;
+  switch (kind) {
+  case AtomicKind::And:
+    return ".and";
+  case AtomicKind::Or:
+    return ".or";
+  case AtomicKind::Xor:
+    return ".xor";
+  case AtomicKind::AddI:
+  case AtomicKind::AddF:
+    return ".add";
+  case AtomicKind::MaxS:
+  case AtomicKind::MaxU:
+    return ".max";
+  case AtomicKind::MinS:
+  case AtomicKind::MinU:
+    return ".min";
+  default:
+    llvm_unreachable("hoist-descriptors takes no such reduction");
+  }
+}
+
+void Instructions::storeBox(gpu::Builder &b, Value map, ArrayRef<Value> coordinates, Value source,
+                            std::optional<tile::AtomicKind> kind, Value predicate) const {
+  InlinePtx ptx(b);
+  std::string to = boxOperand(ptx, map, coordinates), from = ptx.operand(source), guard = ptx.guard(predicate);
+  std::string axes = std::to_string(coordinates.size()) + "d.global.shared::cta";
+  ptx.emit(guard +
+           (kind ? "cp.reduce.async.bulk.tensor." + axes + reductionOf(*kind) : "cp.async.bulk.tensor." + axes) +
+           ".tile.bulk_group " + to + ", [" + from + "];");
+}
+
+void Instructions::finishStores(gpu::Builder &b, Value predicate) const {
+  InlinePtx ptx(b);
+  std::string guard = ptx.guard(predicate);
+  ptx.emit(guard + "cp.async.bulk.commit_group;\n" + guard + "cp.async.bulk.wait_group 0;");
+}
+
+// ---- Words
+
+void Instructions::copyWords(gpu::Builder &b, int64_t bytes, Value source, Value target, Value isRead,
+                             Value predicate) const {
+  InlinePtx ptx(b);
+  std::string to = ptx.operand(target), from = ptx.operand(source), count = std::to_string(bytes);
+  // The first-level cache is of use to parts of its lines alone.
+  std::string text =
+      std::string("cp.async.") + (bytes == 16 ? "cg" : "ca") + ".shared.global [" + to + "], [" + from + "], " + count;
+  if (isRead) {
+    std::string condition = ptx.operand(isRead), guard = ptx.guard(predicate);
+    ptx.emit("{\n.reg .b32 size;\nselp.b32 size, " + count + ", 0, " + condition + ";\n" + guard + text + ", size;\n}");
+    return;
+  }
+  std::string guard = ptx.guard(predicate);
+  ptx.emit(guard + text + ";");
+}
+
+void Instructions::commitCopies(gpu::Builder &b) const { InlinePtx(b).emit("cp.async.commit_group;"); }
+void Instructions::waitCopies(gpu::Builder &b, int64_t pending) const {
+  InlinePtx(b).emit("cp.async.wait_group " + std::to_string(pending) + ";");
+}

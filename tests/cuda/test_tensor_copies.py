@@ -1,0 +1,98 @@
+"""Blocks of tensor descriptors are copied by the hardware, through maps that each launch makes."""
+
+import re
+
+import pytest
+
+KERNELS = """
+import numpy as np
+import nacre
+import nacre.language as tl
+from nacre.tools.tensor_descriptor import TensorDescriptor
+
+@nacre.jit
+def move(x, out, row, column):
+    out.store([0, 0], x.load([row, column]) + 1)
+
+@nacre.jit
+def add(x_ptr, y_ptr, M, N, stride):
+    x = tl.make_tensor_descriptor(x_ptr, [M, N], [stride, 1], [16, 32])
+    y = tl.make_tensor_descriptor(y_ptr + 64, [M, N - 64], [stride, 1], [16, 32])
+    y.atomic_add([0, 0], x.load([0, 0]))
+"""
+
+HOST = KERNELS + """
+x, out = np.arange(64 * 64, dtype=np.float32).reshape(64, 64), np.zeros((16, 32), np.float32)
+describe = lambda array: TensorDescriptor(array, list(array.shape), [array.shape[1], 1], [16, 32])
+"""
+
+
+def succeed(process):
+    assert process.returncode == 0, process.stderr
+    return process.stdout
+
+
+def copies(ptx):
+    return sorted(set(re.findall(r"cp(?:\.reduce)?\.async\.bulk\.tensor\.\dd[\w.:]*", ptx)))
+
+
+def test_the_hardware_copies(run_script):
+    output = succeed(run_script(HOST + """
+compiled = move[(1,)](describe(x), describe(out), 16, 32)
+assert (out == x[16:32, 32:] + 1).all()
+print(compiled.asm["ptx"])
+""", NACRE_DEVICE="simulate"))  # fmt: skip
+    assert copies(output) == [
+        "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group",
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
+    ]
+    # Maps stay where the launch put them, and nothing else reads or writes the arrays.
+    assert len(re.findall(r"\.param \.align 64 \.b8 \w+\[128\]", output)) == 2
+    assert "ld.global" not in output and "st.global" not in output and ".local" not in output
+
+
+@pytest.mark.parametrize("column", [3, 30])
+def test_what_is_not_aligned_goes_through_pointers(run_script, column):
+    """The store begins at 0, the load where no copy may."""
+    output = succeed(run_script(HOST + f"""
+compiled = move[(1,)](describe(x), describe(out), 5, {column})
+assert (out == x[5:21, {column}:{column + 32}] + 1).all()
+print(compiled.asm["ptx"])
+""", NACRE_DEVICE="simulate"))  # fmt: skip
+    assert copies(output) == ["cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group"]
+    assert "ld.global" in output
+
+
+def test_older_gpus_have_no_such_copies(run_script):
+    output = succeed(run_script(HOST + """
+compiled = move[(1,)](describe(x), describe(out), 16, 32)
+assert (out == x[16:32, 32:] + 1).all()
+print(compiled.asm["ptx"])
+""", NACRE_DEVICE="simulate", TRITON_OVERRIDE_ARCH="80"))  # fmt: skip
+    assert copies(output) == []
+
+
+def test_descriptors_that_the_kernel_makes(run_script):
+    """Of arguments, sums and products of them; one kernel for every shape."""
+    output = succeed(run_script(KERNELS + """
+for rows, columns in ((16, 96), (12, 128), (1, 160)):
+    x, y = np.ones((rows, columns), np.float32), np.zeros((rows, columns), np.float32)
+    compiled = add[(3,)](x, y, rows, columns, columns)
+    expected = np.zeros_like(y)
+    expected[:16, 64:96] = 3
+    assert (y == expected).all()
+print(compiled.asm["ptx"])
+""", NACRE_DEVICE="simulate"))  # fmt: skip
+    assert copies(output) == [
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
+        "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group",
+    ]
+
+
+def test_a_stride_that_no_map_can_have(run_script):
+    process = run_script(KERNELS + """
+x, y = np.ones((16, 96), np.float32), np.zeros((16, 96), np.float32)
+add[(1,)](x, y, 16, 96, -96)
+""", NACRE_DEVICE="simulate")  # fmt: skip
+    assert process.returncode != 0
+    assert "the kernel `add`: of a tensor descriptor, the stride of axis 0 is -384 bytes" in process.stderr
