@@ -5,6 +5,7 @@
 #include "compiler/ir/layout/SharedAccess.h"
 #include "compiler/passes/gpu/HoistDescriptors.h"
 #include "compiler/passes/gpu/LayoutSolver.h"
+#include "compiler/passes/gpu/Pipeline.h"
 #include "compiler/passes/gpu/PlaceBarriers.h"
 #include "compiler/passes/gpu/PlaceShared.h"
 #include "compiler/passes/gpu/StageBoxes.h"
@@ -399,5 +400,6 @@ void nacre::gpu::registerGpuPasses() {
   registerPass(createPlaceShared);
   registerPass(createPlaceBarriers);
   registerPass([] { return createHoistDescriptors(); });
+  registerPass([] { return createPipeline(); });
   registerPass(createStageBoxes);
 }

@@ -1,6 +1,7 @@
 // The pass around Lowering. See LowerToLLVM.h.
 #include "compiler/passes/gpu/LowerToLLVM.h"
 #include "compiler/passes/gpu/Lowering.h"
+#include "compiler/passes/gpu/Pipeline.h"
 #include "compiler/passes/gpu/PlaceBarriers.h"
 #include "compiler/passes/gpu/PlaceShared.h"
 #include "compiler/passes/gpu/Scratch.h"
@@ -59,6 +60,8 @@ std::unique_ptr<Pass> nacre::gpu::createLowerToLLVM(const Machine &machine) {
 }
 
 void nacre::gpu::addLowerToLLVM(OpPassManager &passes, const Machine &machine) {
+  passes.addNestedPass<func::FuncOp>(
+      createPipeline({.copiesWords = machine.copiesAsynchronously(), .sharedBytes = machine.sharedBytes()}));
   passes.addNestedPass<func::FuncOp>(createStageBoxes());
   passes.addPass(createPlaceShared());
   passes.addNestedPass<func::FuncOp>(createPlaceBarriers());

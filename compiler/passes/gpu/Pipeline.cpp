@@ -1,0 +1,467 @@
+// See Pipeline.h.
+#include "compiler/passes/gpu/Pipeline.h"
+#include "compiler/ir/gpu/Boxes.h"
+#include "compiler/ir/gpu/ShapeLayouts.h"
+#include "compiler/ir/layout/SharedAccess.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::gpu;
+
+namespace {
+
+// ---- What may be loaded ahead
+
+// One load, and where it goes.
+struct Stage {
+  Operation *load;
+  SharedType tile; // one slot
+  Value ring, barriers;
+};
+
+// The loads of a loop that are made ahead, and what is computed for them.
+struct LoopPlan {
+  scf::ForOp loop;
+  SmallVector<Stage> stages;
+  llvm::SetVector<Operation *> slice; // operations of the body that make addresses, in the order of the text
+  llvm::SetVector<unsigned> carried;  // carried values that these need
+  SmallVector<DotOp> dotsUnderWay;    // that may be waited for an iteration later
+  int64_t slots = 0;                  // of a ring
+  int64_t distance = 0;               // iterations ahead
+  bool hasWords = false, hasBoxes = false;
+
+  static std::optional<LoopPlan> make(scf::ForOp loop, const PipelineOptions &options, int64_t sharedBytes);
+
+private:
+  bool addLoad(Operation *load, const PipelineOptions &options);
+  bool addSlice(Value value, llvm::SetVector<Operation *> &operations, llvm::SetVector<unsigned> &arguments);
+  void findDotsUnderWay();
+};
+
+// Whether anything in the loop forbids that memory is read earlier than the text says.
+bool readsMayMove(scf::ForOp loop) {
+  WalkResult result = loop.getBody()->walk([](Operation *op) {
+    if (isa<tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp, tile::BarrierOp, StoreBoxOp, scf::WhileOp,
+            tile::InlineAsmOp, tile::ExternalCallOp>(op))
+      return WalkResult::interrupt();
+    auto load = dyn_cast<tile::LoadOp>(op);
+    return load && load.getIsVolatile() ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return !result.wasInterrupted();
+}
+
+// Whether the value goes into a product of the loop, through operations on its elements or its shape.
+bool feedsDot(Value value, Block *body, llvm::DenseSet<Operation *> &seen) {
+  for (Operation *user : value.getUsers()) {
+    if (user->getBlock() != body || !seen.insert(user).second)
+      continue;
+    if (isa<tile::DotOp, DotOp>(user))
+      return true;
+    if (auto write = dyn_cast<WriteOp>(user)) {
+      if (feedsDot(write.getTarget(), body, seen))
+        return true;
+      continue;
+    }
+    bool goesOn = isElementwise(user) || isShapeOperation(user) || isa<ConvertOp, ReadOp, PermuteOp>(user);
+    if (goesOn && llvm::any_of(user->getResults(), [&](Value result) { return feedsDot(result, body, seen); }))
+      return true;
+  }
+  return false;
+}
+
+// The tile that the load's result is put into as it is, and nothing else: the ring takes its place.
+WriteOp onlyWrite(Operation *load) {
+  Value result = load->getResult(0);
+  auto write = result.hasOneUse() ? dyn_cast<WriteOp>(*result.getUsers().begin()) : WriteOp();
+  if (!write || write->getBlock() != load->getBlock())
+    return {};
+  auto allocation = write.getTarget().getDefiningOp<AllocateOp>();
+  if (!allocation)
+    return {};
+  // Nobody else fills it.
+  for (Operation *user : allocation->getUsers())
+    if (user != write && (isa<WriteOp>(user) || user->getBlock() != load->getBlock() || !write->isBeforeInBlock(user)))
+      return {};
+  return write;
+}
+
+// How a tile lies in a slot where nobody asks for more: rows along the axis of which threads have neighbours.
+SharedType slotFor(tile::LoadOp load, unsigned axis) {
+  auto type = cast<RankedTensorType>(load.getType());
+  SmallVector<unsigned> bits = LinearLayout::paddedBits(type.getShape()), order{axis};
+  for (unsigned other = type.getRank(); other-- > 0;)
+    if (other != axis)
+      order.push_back(other);
+  unsigned elementBits = llvm::Log2_64(elementBytes(type.getElementType()));
+  return SharedType::get(load.getContext(), type.getShape(), type.getElementType(),
+                         LayoutAttr::get(load.getContext(), sharedInRows(bits, order, elementBits)), 1);
+}
+
+// Whether neighbours that a thread copies at once lie side by side in the tile.
+bool keepsNeighbours(SharedType tile, const LinearLayout &layout, unsigned axis, int64_t count) {
+  BitMatrix toOffset = *tile.getLayout().getValue().matrix().inverse();
+  SmallVector<unsigned> bits = layout.contiguousRegisters(axis);
+  for (unsigned i = 0; i < llvm::Log2_64(count); ++i)
+    if (i >= bits.size() || toOffset.apply(layout.basesOf(Place::Register)[bits[i]]) != uint32_t(1) << i)
+      return false;
+  return true;
+}
+
+// The tile that words are copied into; none: they cannot be.
+std::optional<SharedType> slotOfWords(tile::LoadOp load) {
+  auto type = dyn_cast<RankedTensorType>(load.getType());
+  if (!type || load.getIsVolatile() || type.getElementType().isInteger(1))
+    return std::nullopt;
+  if (load.getOther() && !matchPattern(load.getOther(), m_AnyZeroFloat()) && !matchPattern(load.getOther(), m_Zero()))
+    return std::nullopt;
+  unsigned axis = type.getRank() - 1;
+  int64_t count = 1;
+  if (auto vector = load->getAttrOfType<DenseI32ArrayAttr>(vectorAttribute))
+    axis = vector[0], count = vector[1];
+  int64_t bytes = count * elementBytes(type.getElementType());
+  if (bytes != 4 && bytes != 8 && bytes != 16)
+    return std::nullopt;
+  WriteOp write = onlyWrite(load);
+  SharedType tile = write ? write.getTarget().getType() : slotFor(load, axis);
+  if (!keepsNeighbours(tile, layoutOf(type), axis, count))
+    return std::nullopt;
+  return tile;
+}
+
+bool LoopPlan::addSlice(Value value, llvm::SetVector<Operation *> &operations, llvm::SetVector<unsigned> &arguments) {
+  Block *body = loop.getBody();
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getOwner() != body || argument == loop.getInductionVar())
+      return argument.getOwner() == body || !loop->isProperAncestor(argument.getOwner()->getParentOp());
+    unsigned index = argument.getArgNumber() - 1;
+    return !arguments.insert(index) || addSlice(loop.getYieldedValues()[index], operations, arguments);
+  }
+  Operation *op = value.getDefiningOp();
+  if (!loop->isProperAncestor(op) || operations.contains(op))
+    return true;
+  if (op->getBlock() != body || op->getNumRegions() != 0 || !isMemoryEffectFree(op))
+    return false;
+  for (Value operand : op->getOperands())
+    if (!addSlice(operand, operations, arguments))
+      return false;
+  operations.insert(op);
+  return true;
+}
+
+bool LoopPlan::addLoad(Operation *load, const PipelineOptions &options) {
+  Stage stage{load, {}, {}, {}};
+  SmallVector<Value> needs;
+  if (auto words = dyn_cast<tile::LoadOp>(load)) {
+    std::optional<SharedType> tile = options.copiesWords ? slotOfWords(words) : std::nullopt;
+    if (!tile)
+      return false;
+    stage.tile = *tile;
+    needs.push_back(words.getPointer());
+    if (words.getMask())
+      needs.push_back(words.getMask());
+  } else {
+    auto box = cast<LoadBoxOp>(load);
+    stage.tile = boxTile(box.getMap());
+    llvm::append_range(needs, box.getCoordinates());
+  }
+  llvm::SetVector<Operation *> operations = slice;
+  llvm::SetVector<unsigned> arguments = carried;
+  for (Value value : needs)
+    if (!addSlice(value, operations, arguments))
+      return false;
+  slice = std::move(operations);
+  carried = std::move(arguments);
+  (isa<tile::LoadOp>(load) ? hasWords : hasBoxes) = true;
+  stages.push_back(stage);
+  return true;
+}
+
+// Sums that each iteration adds to and nothing in the loop looks at.
+void LoopPlan::findDotsUnderWay() {
+  SmallVector<DotOp> dots;
+  bool areAll = true;
+  loop.getBody()->walk([&](DotOp dot) {
+    if (!dot.getAsync())
+      return;
+    auto wait = dot.getResult().hasOneUse() ? dyn_cast<WaitDotsOp>(*dot.getResult().getUsers().begin()) : WaitDotsOp();
+    auto argument = dyn_cast<BlockArgument>(dot.getAccumulator());
+    bool isHandedOn = dot->getBlock() == loop.getBody() && wait && wait.getNumOperands() == 1 &&
+                      wait.getResult(0).hasOneUse() && isa<scf::YieldOp>(*wait.getResult(0).getUsers().begin()) &&
+                      argument && argument.getOwner() == loop.getBody() && argument.hasOneUse() &&
+                      loop.getYieldedValues()[argument.getArgNumber() - 1] == wait.getResult(0) &&
+                      isa<SharedType>(dot.getA().getType());
+    areAll &= isHandedOn;
+    dots.push_back(dot);
+  });
+  if (areAll)
+    dotsUnderWay = std::move(dots);
+}
+
+std::optional<LoopPlan> LoopPlan::make(scf::ForOp loop, const PipelineOptions &options, int64_t sharedBytes) {
+  std::optional<int32_t> hint = tile::LoopHints::of(loop).numStages;
+  int64_t stages = hint ? *hint : tile::LaunchOptions::of(loop->getParentOfType<ModuleOp>()).numStages.value_or(1);
+  if (stages < 2 || !readsMayMove(loop))
+    return std::nullopt;
+  LoopPlan plan;
+  plan.loop = loop;
+  for (Operation &op : *loop.getBody()) {
+    if (!isa<tile::LoadOp, LoadBoxOp>(op) || !isa<RankedTensorType>(op.getResult(0).getType()))
+      continue;
+    llvm::DenseSet<Operation *> seen;
+    if (hint || feedsDot(op.getResult(0), loop.getBody(), seen))
+      plan.addLoad(&op, options);
+  }
+  int64_t bytes = 0;
+  for (const Stage &stage : plan.stages)
+    bytes += stage.tile.stageBytes();
+  if (bytes == 0)
+    return std::nullopt;
+  plan.slots = std::min(stages, sharedBytes / bytes);
+  if (plan.slots < 2)
+    return std::nullopt;
+  if (plan.slots > 2)
+    plan.findDotsUnderWay();
+  plan.distance = plan.slots - (plan.dotsUnderWay.empty() ? 1 : 2);
+  return plan;
+}
+
+// ---- The loop
+
+class Rewrite {
+public:
+  explicit Rewrite(LoopPlan &plan) : plan(plan), loop(plan.loop), b(plan.loop), location(plan.loop.getLoc()) {}
+  void run();
+
+private:
+  // The values of an iteration ahead: what its addresses need.
+  struct Ahead {
+    Value induction, exists;    // its induction variable; whether there is such an iteration
+    SmallVector<Value> carried; // in the order of plan.carried
+    Value slot;
+    SmallVector<Value> all() const {
+      SmallVector<Value> values{induction, exists, slot};
+      llvm::append_range(values, carried);
+      return values;
+    }
+    static Ahead of(ValueRange values) {
+      return {values[0], values[1], SmallVector<Value>(values.drop_front(3)), values[2]};
+    }
+  };
+
+  Value number(int64_t value) { return arith::ConstantOp::create(b, location, b.getI32IntegerAttr(value)); }
+  Value nextSlot(Value slot, Value *wraps = nullptr);
+  void allocate();
+  Ahead copyAhead(const Ahead &ahead);
+  void replaceLoad(const Stage &stage, Value slot, Value phase);
+  void leaveUnderWay();
+
+  LoopPlan &plan;
+  scf::ForOp loop;
+  OpBuilder b;
+  Location location;
+};
+
+Value Rewrite::nextSlot(Value slot, Value *wraps) {
+  Value next = arith::AddIOp::create(b, location, slot, number(1));
+  Value isLast = arith::CmpIOp::create(b, location, arith::CmpIPredicate::eq, next, number(plan.slots));
+  if (wraps)
+    *wraps = isLast;
+  return arith::SelectOp::create(b, location, isLast, number(0), next);
+}
+
+void Rewrite::allocate() {
+  for (Stage &stage : plan.stages) {
+    stage.ring = AllocateOp::create(b, location, stage.tile.withStages(plan.slots));
+    if (isa<LoadBoxOp>(stage.load))
+      stage.barriers =
+          AllocateBarriersOp::create(b, location, BarriersType::get(b.getContext(), plan.slots)).getResult();
+  }
+}
+
+// Starts the copies of an iteration, and gives the values of the one after it.
+Rewrite::Ahead Rewrite::copyAhead(const Ahead &ahead) {
+  IRMapping map;
+  map.map(loop.getInductionVar(), ahead.induction);
+  for (auto [index, value] : llvm::zip_equal(plan.carried, ahead.carried))
+    map.map(loop.getRegionIterArg(index), value);
+  for (Operation *op : plan.slice)
+    b.clone(*op, map);
+  for (const Stage &stage : plan.stages) {
+    Value tile = SlotOp::create(b, location, stage.tile, stage.ring, ahead.slot);
+    if (auto load = dyn_cast<tile::LoadOp>(stage.load)) {
+      Value mask = load.getMask() ? map.lookupOrDefault(load.getMask()) : Value();
+      auto copy = CopyOp::create(b, load.getLoc(), map.lookupOrDefault(load.getPointer()), tile, mask, ahead.exists);
+      if (Attribute vector = load->getAttr(vectorAttribute))
+        copy->setAttr(vectorAttribute, vector);
+    } else {
+      auto box = cast<LoadBoxOp>(stage.load);
+      SmallVector<Value> coordinates;
+      for (Value coordinate : box.getCoordinates())
+        coordinates.push_back(map.lookupOrDefault(coordinate));
+      CopyBoxOp::create(b, box.getLoc(), box.getMap(), coordinates, tile, stage.barriers, ahead.slot, ahead.exists);
+    }
+  }
+  if (plan.hasWords)
+    CommitCopiesOp::create(b, location);
+  // While there is an iteration, its distance to the upper bound is known without overflow.
+  Ahead next;
+  Value left = arith::SubIOp::create(b, location, loop.getUpperBound(), ahead.induction);
+  Value isMore = arith::CmpIOp::create(b, location, arith::CmpIPredicate::ugt, left, loop.getStep());
+  next.exists = arith::AndIOp::create(b, location, ahead.exists, isMore);
+  next.induction = arith::AddIOp::create(b, location, ahead.induction, loop.getStep());
+  for (unsigned index : plan.carried)
+    next.carried.push_back(map.lookupOrDefault(loop.getYieldedValues()[index]));
+  next.slot = nextSlot(ahead.slot);
+  return next;
+}
+
+// The load becomes a read of its slot, in every layout that is wanted; or its slot takes the place of the tile that it
+// was put into.
+void Rewrite::replaceLoad(const Stage &stage, Value slot, Value phase) {
+  b.setInsertionPoint(stage.load);
+  if (stage.barriers)
+    AwaitOp::create(b, stage.load->getLoc(), stage.barriers, slot, phase);
+  Value tile = SlotOp::create(b, stage.load->getLoc(), stage.tile, stage.ring, slot);
+  Value result = stage.load->getResult(0);
+  if (WriteOp write = onlyWrite(stage.load); write && write.getTarget().getType() == stage.tile) {
+    auto allocation = write.getTarget().getDefiningOp<AllocateOp>();
+    write->erase();
+    allocation.getResult().replaceAllUsesWith(tile);
+    allocation->erase();
+  } else {
+    for (Operation *user : llvm::make_early_inc_range(result.getUsers()))
+      if (auto convert = dyn_cast<ConvertOp>(user)) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(convert);
+        convert.replaceAllUsesWith(ReadOp::create(b, convert.getLoc(), convert.getType(), tile).getResult());
+        convert->erase();
+      }
+    if (!result.use_empty())
+      result.replaceAllUsesWith(ReadOp::create(b, stage.load->getLoc(), result.getType(), tile).getResult());
+  }
+  stage.load->erase();
+}
+
+// Waits for the dots of the iteration before, and for the last ones behind the loop.
+void Rewrite::leaveUnderWay() {
+  for (DotOp dot : plan.dotsUnderWay) {
+    auto wait = cast<WaitDotsOp>(*dot.getResult().getUsers().begin());
+    wait.setPending(static_cast<uint32_t>(plan.dotsUnderWay.size()));
+    unsigned index = cast<BlockArgument>(dot.getAccumulator()).getArgNumber() - 1;
+    Value result = loop.getResult(index);
+    b.setInsertionPointAfter(loop);
+    auto last =
+        WaitDotsOp::create(b, location, TypeRange{result.getType()}, b.getI32IntegerAttr(0), ValueRange{result});
+    result.replaceAllUsesExcept(last.getResult(0), last);
+  }
+}
+
+void Rewrite::run() {
+  allocate();
+  // Whatever was in the rings' bytes is done with, and the copies see it so.
+  if (plan.hasBoxes)
+    FenceOp::create(b, location, /*global=*/true);
+  BarrierOp::create(b, location, /*warp=*/false);
+  Ahead first;
+  first.induction = loop.getLowerBound();
+  first.exists =
+      arith::CmpIOp::create(b, location, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
+  for (unsigned index : plan.carried)
+    first.carried.push_back(loop.getInitArgs()[index]);
+  first.slot = number(0);
+  auto prologue = scf::ForOp::create(b, location, number(0), number(plan.distance), number(1), first.all());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(prologue.getBody());
+    Ahead next = copyAhead(Ahead::of(prologue.getRegionIterArgs()));
+    scf::YieldOp::create(b, location, next.all());
+  }
+
+  // The loop again, with more values.
+  SmallVector<Value> initial(loop.getInitArgs());
+  unsigned own = initial.size();
+  llvm::append_range(initial, prologue.getResults());
+  initial.push_back(number(0)); // the slot of this iteration, and the phase of its barriers
+  initial.push_back(number(0));
+  auto made = scf::ForOp::create(b, location, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), initial);
+  made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  Block *body = made.getBody();
+  if (!body->empty())
+    body->back().erase();
+  ValueRange more = made.getRegionIterArgs().drop_front(own);
+  Ahead ahead = Ahead::of(more.drop_back(2));
+  Value slot = more[more.size() - 2], phase = more.back();
+
+  // Ahead of the body; the slice is copied from the old one.
+  b.setInsertionPointToStart(body);
+  if (plan.hasWords) {
+    WaitCopiesOp::create(b, location, static_cast<uint32_t>(plan.distance - 1));
+    bool arePastThreads = false;
+    loop.getBody()->walk([&](DotOp dot) {
+      arePastThreads |= isa<SharedType>(dot.getA().getType()) || isa<SharedType>(dot.getB().getType());
+    });
+    if (arePastThreads)
+      FenceOp::create(b, location, /*global=*/false);
+  }
+  BarrierOp::create(b, location, /*warp=*/false);
+  Ahead next = copyAhead(ahead);
+  Value wraps, flipped, following = nextSlot(slot, &wraps);
+  Value other = arith::XOrIOp::create(b, location, phase, number(1));
+  flipped = arith::SelectOp::create(b, location, wraps, other, phase);
+
+  Block *old = loop.getBody();
+  old->getArgument(0).replaceAllUsesWith(made.getInductionVar());
+  for (unsigned i = 0; i < own; ++i)
+    old->getArgument(i + 1).replaceAllUsesWith(made.getRegionIterArg(i));
+  body->getOperations().splice(body->end(), old->getOperations());
+  auto yield = cast<scf::YieldOp>(body->getTerminator());
+  SmallVector<Value> yielded(yield.getOperands());
+  llvm::append_range(yielded, next.all());
+  yielded.push_back(following);
+  yielded.push_back(flipped);
+  yield->setOperands(yielded);
+  loop.replaceAllUsesWith(made.getResults().take_front(own));
+  loop->erase();
+  loop = made;
+  for (const Stage &stage : plan.stages)
+    replaceLoad(stage, slot, phase);
+  leaveUnderWay();
+  // The rings' bytes are free for others when all have read the last slot.
+  b.setInsertionPointAfter(loop);
+  Operation *last = loop;
+  while (isa_and_nonnull<WaitDotsOp>(last->getNextNode()))
+    last = last->getNextNode();
+  b.setInsertionPointAfter(last);
+  BarrierOp::create(b, location, /*warp=*/false);
+}
+
+// ---- The pass
+
+struct Pipeline : PassWrapper<Pipeline, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Pipeline)
+  explicit Pipeline(const PipelineOptions &options) : options(options) {}
+
+  StringRef getArgument() const override { return "pipeline"; }
+  StringRef getDescription() const override { return "Loads of later iterations while an iteration computes"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, scf::SCFDialect, GpuDialect>();
+  }
+
+  void runOnOperation() override {
+    SmallVector<scf::ForOp> loops;
+    getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); }); // the innermost first
+    for (scf::ForOp loop : loops)
+      if (std::optional<LoopPlan> plan = LoopPlan::make(loop, options, options.sharedBytes))
+        Rewrite(*plan).run();
+  }
+
+  const PipelineOptions options;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> nacre::gpu::createPipeline(const PipelineOptions &options) {
+  return std::make_unique<Pipeline>(options);
+}

@@ -1,0 +1,143 @@
+"""Loops whose loads may be made ahead of the iteration that needs them: whatever num_stages says, results are the same."""
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+
+@triton.jit
+def pointers(a_ptr, b_ptr, c_ptr, M, N, K, stride_a, stride_b, stride_c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rows, columns, depth = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN), tl.arange(0, BK)
+    a_ptrs = a_ptr + rows[:, None] * stride_a + depth[None, :]
+    b_ptrs = b_ptr + depth[:, None] * stride_b + columns[None, :]
+    total = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        a = tl.load(a_ptrs, mask=(rows[:, None] < M) & (depth[None, :] < K - k), other=0.0)
+        b = tl.load(b_ptrs, mask=(depth[:, None] < K - k) & (columns[None, :] < N), other=0.0)
+        total = tl.dot(a, b, total)
+        a_ptrs += BK
+        b_ptrs += BK * stride_b
+    tl.store(c_ptr + rows[:, None] * stride_c + columns[None, :], total, mask=(rows[:, None] < M) & (columns[None, :] < N))
+
+
+@triton.jit
+def descriptors(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    row, column = tl.program_id(0) * BM, tl.program_id(1) * BN
+    total = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        total = tl.dot(a.load([row, k]), b.load([k, column]), total)
+    c.store([row, column], total)
+
+
+def whole_numbers(rng, shape):
+    return rng.integers(-3, 4, shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("stages", [1, 2, 3, 4])
+@pytest.mark.parametrize("shape", [(32, 32, 0), (32, 32, 16), (64, 48, 80), (40, 33, 70), (64, 64, 128)])
+@pytest.mark.parametrize("name", ["float16", "float32"])
+def test_matmul_by_pointers(engine, rng, name, shape, stages):
+    M, N, K = shape
+    a, b, c = whole_numbers(rng, (M, max(K, 1))), whole_numbers(rng, (max(K, 1), N)), engine.empty((M, N), "float32")
+    pointers[(triton.cdiv(M, 32), triton.cdiv(N, 32))](
+        engine.array(a, name), engine.array(b, name), c, M, N, K, max(K, 1), N, N, BM=32, BN=32, BK=16, num_stages=stages
+    )
+    np.testing.assert_array_equal(engine.numpy(c), a[:, :K] @ b[:K])
+
+
+@pytest.mark.parametrize("stages", [1, 2, 3, 4])
+@pytest.mark.parametrize("shape", [(32, 32, 16), (64, 48, 80), (40, 32, 112)])
+def test_matmul_by_descriptors(engine, rng, shape, stages):
+    M, N, K = shape
+    a, b, c = whole_numbers(rng, (M, K)), whole_numbers(rng, (K, N)), engine.empty((M, N), "float32")
+    describe = lambda array, extents, block: TensorDescriptor(array, list(extents), [extents[1], 1], block)  # noqa: E731
+    descriptors[(triton.cdiv(M, 32), triton.cdiv(N, 32))](
+        describe(engine.array(a, "float16"), (M, K), [32, 16]), describe(engine.array(b, "float16"), (K, N), [16, 32]),
+        describe(c, (M, N), [32, 32]), K, BM=32, BN=32, BK=16, num_stages=stages,
+    )  # fmt: skip
+    np.testing.assert_array_equal(engine.numpy(c), a @ b)
+
+
+@pytest.mark.parametrize("stages", [2, 4])
+def test_loops_that_ask_for_stages_themselves(engine, rng, stages):
+    @triton.jit
+    def kernel(x_ptr, out_ptr, n, STAGES: tl.constexpr):
+        columns = tl.arange(0, 256)
+        total = tl.zeros((256,), tl.float32)
+        for i in tl.range(0, n, num_stages=STAGES):
+            total = total * 2 + tl.load(x_ptr + i * 256 + columns)
+        tl.store(out_ptr + columns, total)
+
+    for count in (0, 1, 5):
+        x, out = whole_numbers(rng, (max(count, 1), 256)), engine.empty(256, "float32")
+        kernel[(1,)](engine.array(x), out, count, stages)
+        expected = np.zeros(256, np.float32)
+        for row in x[:count]:
+            expected = expected * 2 + row
+        np.testing.assert_array_equal(engine.numpy(out), expected)
+
+
+def test_a_loop_within_a_loop(engine, rng):
+    """The inner loop begins anew while the outer one goes on."""
+
+    @triton.jit
+    def kernel(a_ptr, b_ptr, out_ptr, outer, inner, BLOCK: tl.constexpr):
+        i, j = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
+        for o in range(outer):
+            total = tl.zeros((BLOCK, BLOCK), tl.float32)
+            for k in range(inner):
+                a = tl.load(a_ptr + (o * inner + k) * BLOCK * BLOCK + i * BLOCK + j)
+                b = tl.load(b_ptr + k * BLOCK * BLOCK + i * BLOCK + j)
+                total = tl.dot(a, b, total)
+            tl.store(out_ptr + o * BLOCK * BLOCK + i * BLOCK + j, total)
+
+    a, b = whole_numbers(rng, (3, 5, 32, 32)), whole_numbers(rng, (5, 32, 32))
+    out = engine.empty((3, 32, 32), "float32")
+    kernel[(1,)](engine.array(a, "float16"), engine.array(b, "float16"), out, 3, 5, BLOCK=32, num_stages=3)
+    np.testing.assert_array_equal(engine.numpy(out), np.einsum("okij,kjl->oil", a, b))
+
+
+def test_what_the_loop_writes_is_not_read_too_early(engine, rng):
+    """Each iteration loads what the one before stored."""
+
+    @triton.jit
+    def kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+        i, j = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
+        y = tl.load(y_ptr + i * BLOCK + j)
+        for k in tl.range(0, n, num_stages=3):
+            x = tl.load(x_ptr + k * BLOCK * BLOCK + i * BLOCK + j)
+            tl.store(x_ptr + (k + 1) * BLOCK * BLOCK + i * BLOCK + j, tl.dot(x, y).to(tl.float16))
+
+    step = np.eye(16, k=1, dtype=np.float32)
+    x, y = np.zeros((5, 16, 16), np.float32), step
+    x[0] = whole_numbers(rng, (16, 16))
+    memory = engine.array(x, "float16")
+    kernel[(1,)](memory, engine.array(y, "float16"), 4, BLOCK=16)
+    expected = x[0]
+    for k in range(4):
+        expected = expected @ step
+        np.testing.assert_array_equal(engine.numpy(memory)[k + 1], expected)
+
+
+def test_addresses_that_the_loop_loads(engine, rng):
+    """The places of the blocks come from memory: they are not known ahead, and the blocks are right all the same."""
+
+    @triton.jit
+    def kernel(places_ptr, x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+        i, j = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
+        y = tl.load(y_ptr + i * BLOCK + j)
+        total = tl.zeros((BLOCK, BLOCK), tl.float32)
+        for k in range(n):
+            x = tl.load(x_ptr + tl.load(places_ptr + k) * BLOCK * BLOCK + i * BLOCK + j)
+            total = tl.dot(x, y, total * 2)
+        tl.store(out_ptr + i * BLOCK + j, total)
+
+    places = np.array([3, 0, 2, 2, 1], np.int32)
+    x, y, out = whole_numbers(rng, (4, 16, 16)), whole_numbers(rng, (16, 16)), engine.empty((16, 16), "float32")
+    kernel[(1,)](engine.array(places), engine.array(x, "float16"), engine.array(y, "float16"), out, 5, BLOCK=16, num_stages=3)
+    expected = np.zeros((16, 16))
+    for place in places:
+        expected = expected * 2 + x[place] @ y
+    np.testing.assert_array_equal(engine.numpy(out), expected)
