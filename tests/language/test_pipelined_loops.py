@@ -99,6 +99,25 @@ def test_a_loop_within_a_loop(engine, rng):
     np.testing.assert_array_equal(engine.numpy(out), np.einsum("okij,kjl->oil", a, b))
 
 
+@pytest.mark.parametrize("outer, inner", [(3, 5), (4, 1), (2, 0), (3, 4)])
+def test_a_loop_over_blocks_within_a_loop(engine, rng, outer, inner):
+    """Copies of one run of the inner loop do not count for the next."""
+
+    @triton.jit
+    def kernel(a, b, out, outer, inner, BLOCK: tl.constexpr):
+        for o in range(outer):
+            total = tl.zeros((BLOCK, BLOCK), tl.float32)
+            for k in range(inner):
+                total = tl.dot(a.load([o * BLOCK, k * BLOCK]), b.load([k * BLOCK, 0]), total)
+            out.store([o * BLOCK, 0], total)
+
+    a, b = whole_numbers(rng, (outer * 32, max(inner, 1) * 32)), whole_numbers(rng, (max(inner, 1) * 32, 32))
+    out = engine.empty((outer * 32, 32), "float32")
+    describe = lambda array, shape: TensorDescriptor(array, list(shape), [shape[1], 1], [32, 32])  # noqa: E731
+    kernel[(1,)](describe(engine.array(a, "float16"), a.shape), describe(engine.array(b, "float16"), b.shape), describe(out, (outer * 32, 32)), outer, inner, BLOCK=32, num_stages=3)
+    np.testing.assert_array_equal(engine.numpy(out), a[:, : inner * 32] @ b[: inner * 32])
+
+
 def test_what_the_loop_writes_is_not_read_too_early(engine, rng):
     """Each iteration loads what the one before stored."""
 

@@ -8,6 +8,7 @@
 #include "compiler/passes/gpu/Pipeline.h"
 #include "compiler/passes/gpu/PlaceBarriers.h"
 #include "compiler/passes/gpu/PlaceShared.h"
+#include "compiler/passes/gpu/Scratch.h"
 #include "compiler/passes/gpu/StageBoxes.h"
 
 using namespace mlir;
@@ -42,7 +43,7 @@ private:
   LayoutSolver &solver;
   AxisAnalysis &analysis;
   SmallVector<Operation *> operations, clonedOperations;
-  DenseMap<std::pair<Value, Attribute>, Value> copies; // of cloned tiles, and converts of others
+  DenseMap<std::pair<Value, Attribute>, Value> copies;      // of cloned tiles, and converts of others
   DenseMap<std::pair<Value, unsigned>, Value> sharedCopies; // by the axis of their rows
 };
 
@@ -163,8 +164,8 @@ void Commit::commitOperation(Operation *op) {
   }
 }
 
-// The tile in shared memory, in rows along k, or along the axis of which a thread has most neighbours; written where it is
-// made, so that what does not change in a loop is written before it.
+// The tile in shared memory, in rows along k, or along the axis of which a thread has most neighbours; written where it
+// is made, so that what does not change in a loop is written before it.
 Value Commit::inSharedMemory(Value value, unsigned kAxis, bool alongK) {
   auto type = cast<RankedTensorType>(value.getType());
   if (solver.isCloned(value))
@@ -191,7 +192,8 @@ Value Commit::writeToShared(Value value, unsigned fastest, unsigned elementBits)
   LinearLayout shared = sharedInRows(layout.axisBits(), {fastest, 1 - fastest}, elementBits);
   OpBuilder builder(context);
   builder.setInsertionPointAfterValue(value);
-  auto sharedType = SharedType::get(context, type.getShape(), type.getElementType(), LayoutAttr::get(context, shared), 1);
+  auto sharedType =
+      SharedType::get(context, type.getShape(), type.getElementType(), LayoutAttr::get(context, shared), 1);
   Value tile = AllocateOp::create(builder, value.getLoc(), sharedType);
   WriteOp::create(builder, value.getLoc(), value, tile);
   return tile;
@@ -262,8 +264,9 @@ namespace {
 
 // Within a program an element's accesses happen in the order of the text, also where one thread reads and another
 // writes it: accesses that may meet, one of them a write, in layouts that give elements to different threads, have a
-// barrier between them. Copies by the hardware see what threads wrote when there is a fence too. Whoever goes on after
-// gpu.load_box has waited for it; gpu.store_box has a barrier within, and one thread has waited for it when it ends.
+// barrier between them, outside of loops where that orders them. Copies by the hardware see what threads wrote when
+// there is a fence too. Whoever goes on after gpu.load_box has waited for it; gpu.store_box has a barrier within, and
+// one thread has waited for it when it ends.
 class OrderAccesses {
 public:
   void run(Block &block);
@@ -274,14 +277,32 @@ private:
     bool writes;
     Attribute layout;    // null: a scalar; all threads read it, one writes it
     bool isCopy = false; // by the hardware: that one thread waited for
+    Value pointer = {};
+    bool operator==(const Access &other) const {
+      return roots.arguments == other.roots.arguments && roots.isKnown == other.roots.isKnown &&
+             writes == other.writes && layout == other.layout && isCopy == other.isCopy && pointer == other.pointer;
+    }
   };
-  void visitLoadBox(Operation *op);
+  static void unite(SmallVector<Access> &accesses, ArrayRef<Access> others) {
+    for (const Access &other : others)
+      if (!llvm::is_contained(accesses, other))
+        accesses.push_back(other);
+  }
+  std::optional<Access> accessOf(Operation *op);
+  bool conflicts(const Access &access);
+  void meetBefore(Operation *op, bool fences);
+  void meetBeforeLoop(Operation *loop);
   void visit(Operation *op);
   static bool mayMeet(const PointerRoots &left, const PointerRoots &right) {
     return !left.isKnown || !right.isKnown || (left.arguments && right.arguments);
   }
-  // Whether every element has one and the same thread in both.
+  // Whether every element has one and the same thread in both: the same tile of addresses in the same layout. Arrays of
+  // two arguments are taken to be apart, or one and accessed alike.
   static bool isSameThread(const Access &left, const Access &right) {
+    bool isSameArray =
+        left.roots.isCertain() && right.roots.isCertain() && left.roots.arguments == right.roots.arguments;
+    if (isSameArray && left.pointer != right.pointer)
+      return false;
     return left.layout && left.layout == right.layout && cast<LayoutAttr>(left.layout).getValue().isInjective();
   }
 
@@ -290,67 +311,99 @@ private:
 
 } // namespace
 
-void OrderAccesses::visitLoadBox(Operation *op) {
-  if (llvm::none_of(pending, [](const Access &other) { return other.writes && !other.isCopy; }))
-    return;
+// None: it is no access, or one of memory that nobody writes.
+std::optional<OrderAccesses::Access> OrderAccesses::accessOf(Operation *op) {
+  if (isa<LoadBoxOp, StoreBoxOp>(op)) {
+    PointerRoots anywhere;
+    anywhere.isKnown = false;
+    return Access{anywhere, isa<StoreBoxOp>(op), Attribute(), /*isCopy=*/true};
+  }
+  Value pointer =
+      isa<tile::LoadOp, tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op) ? op->getOperand(0) : Value();
+  if (!pointer)
+    return std::nullopt;
+  auto tensor = dyn_cast<RankedTensorType>(pointer.getType());
+  if (cast<tile::PointerType>(getElementTypeOrSelf(pointer.getType())).getIsConst())
+    return std::nullopt;
+  return Access{pointerRoots(pointer), !isa<tile::LoadOp>(op), tensor ? tensor.getEncoding() : Attribute(),
+                /*isCopy=*/false, pointer};
+}
+
+// Whether the threads must meet between what is pending and the access.
+bool OrderAccesses::conflicts(const Access &access) {
+  if (access.isCopy && access.writes) // has a barrier of its own
+    return false;
+  return llvm::any_of(pending, [&](const Access &other) {
+    if (!access.writes && !other.writes)
+      return false;
+    if (access.isCopy) // the same thread starts all copies
+      return !other.isCopy;
+    bool bothScalarWrites = access.writes && other.writes && !access.layout && !other.layout; // thread 0 does both
+    return !bothScalarWrites && mayMeet(access.roots, other.roots) && !isSameThread(access, other);
+  });
+}
+
+void OrderAccesses::meetBefore(Operation *op, bool fences) {
   OpBuilder builder(op);
-  FenceOp::create(builder, op->getLoc(), /*global=*/true);
+  if (fences)
+    FenceOp::create(builder, op->getLoc(), /*global=*/true);
   tile::BarrierOp::create(builder, op->getLoc());
   pending.clear();
 }
 
 void OrderAccesses::visit(Operation *op) {
-  if (isa<LoadBoxOp>(op))
-    return visitLoadBox(op);
-  if (isa<StoreBoxOp>(op)) {
-    PointerRoots anywhere;
-    anywhere.isKnown = false;
-    pending.assign(1, Access{anywhere, /*writes=*/true, Attribute(), /*isCopy=*/true});
-    return;
-  }
   // What single elements do to memory happens between two barriers of the operation's own.
   if (isa<tile::BarrierOp>(op) || (isa<tile::MapOp>(op) && !runsOnRegisters(op))) {
     pending.clear();
     return;
   }
-  Value pointer =
-      isa<tile::LoadOp, tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op) ? op->getOperand(0) : Value();
-  if (!pointer)
+  // Threads that meet while they exchange data have met.
+  if (!pending.empty())
+    if (ScratchUse scratch = scratchOf(op); scratch.bytes > 0 && scratch.meetsWithin && !scratch.mayBeIdle)
+      pending.clear();
+  std::optional<Access> access = accessOf(op);
+  if (!access)
     return;
-  auto tensor = dyn_cast<RankedTensorType>(pointer.getType());
-  auto type = cast<tile::PointerType>(getElementTypeOrSelf(pointer.getType()));
-  if (type.getIsConst())
-    return;
-  Access access{pointerRoots(pointer), !isa<tile::LoadOp>(op), tensor ? tensor.getEncoding() : Attribute()};
-  bool conflicts = llvm::any_of(pending, [&](const Access &other) {
-    if (!access.writes && !other.writes)
-      return false;
-    bool bothScalarWrites = access.writes && other.writes && !access.layout && !other.layout; // thread 0 does both
-    return !bothScalarWrites && mayMeet(access.roots, other.roots) && !isSameThread(access, other);
-  });
-  if (conflicts) {
-    OpBuilder builder(op);
-    tile::BarrierOp::create(builder, op->getLoc());
+  if (conflicts(*access))
+    meetBefore(op, /*fences=*/access->isCopy);
+  if (isa<StoreBoxOp>(op))
     pending.clear();
-  }
-  pending.push_back(access);
+  if (!isa<LoadBoxOp>(op))
+    unite(pending, *access);
+}
+
+// What is pending before a loop is ordered before it, not again in each iteration.
+void OrderAccesses::meetBeforeLoop(Operation *loop) {
+  bool meets = false, fences = false;
+  loop->walk([&](Operation *op) {
+    std::optional<Access> access = accessOf(op);
+    if (!access || !conflicts(*access))
+      return;
+    meets = true;
+    fences |= access->isCopy;
+  });
+  if (meets)
+    meetBefore(loop, fences);
 }
 
 void OrderAccesses::run(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     visit(&op);
     if (isa<scf::ForOp, scf::WhileOp>(op)) {
+      meetBeforeLoop(&op);
+      SmallVector<Access> before = pending; // there may be no iteration
       // Twice: what the end of an iteration leaves meets what the next one does.
       for (int round = 0; round < 2; ++round)
         for (Region &region : op.getRegions())
           run(region.front());
+      unite(pending, before);
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       SmallVector<Access> before = pending, after;
       for (Region &region : branch->getRegions()) {
         pending = before;
         if (!region.empty())
           run(region.front());
-        llvm::append_range(after, pending);
+        unite(after, pending);
       }
       pending = std::move(after);
     }

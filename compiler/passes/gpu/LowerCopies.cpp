@@ -66,7 +66,8 @@ LogicalResult Lowering::lowerAwait(AwaitOp op) {
     machine.awaitBarrier(b, barrier, scalar(op.getPhase()));
     return success();
   }
-  // The phase is a variable of the thread, which LLVM makes a register of.
+  // The phases are a variable of the thread, which LLVM makes a register of: a bit for each barrier of the ring.
+  assert(op.getBarriers().getType().getCount() <= 32 && "a bit for each barrier");
   Value &variable = phases[op.getBarriers()];
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   if (!variable)
@@ -75,9 +76,9 @@ LogicalResult Lowering::lowerAwait(AwaitOp op) {
       LLVM::StoreOp::create(b, i32(0), made);
       return made;
     });
-  Value phase = LLVM::LoadOp::create(b, b.getI32Type(), variable);
-  machine.awaitBarrier(b, barrier, phase);
-  LLVM::StoreOp::create(b, LLVM::XOrOp::create(b, phase, i32(1)), variable);
+  Value all = LLVM::LoadOp::create(b, b.getI32Type(), variable), index = scalar(op.getIndex());
+  machine.awaitBarrier(b, barrier, LLVM::AndOp::create(b, LLVM::LShrOp::create(b, all, index), i32(1)));
+  LLVM::StoreOp::create(b, LLVM::XOrOp::create(b, all, LLVM::ShlOp::create(b, i32(1), index)), variable);
   return success();
 }
 

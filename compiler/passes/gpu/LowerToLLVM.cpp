@@ -60,8 +60,12 @@ std::unique_ptr<Pass> nacre::gpu::createLowerToLLVM(const Machine &machine) {
 }
 
 void nacre::gpu::addLowerToLLVM(OpPassManager &passes, const Machine &machine) {
-  passes.addNestedPass<func::FuncOp>(
-      createPipeline({.copiesWords = machine.copiesAsynchronously(), .sharedBytes = machine.sharedBytes()}));
+  passes.addNestedPass<func::FuncOp>(createPipeline({.copiesWords = machine.copiesAsynchronously(),
+                                                     .sharedBytes = machine.sharedBytes(),
+                                                     .isAsync = [&machine](llvm::StringRef name) {
+                                                       const MatrixInstruction *row = machine.matrixInstruction(name);
+                                                       return row && row->isAsync;
+                                                     }}));
   passes.addNestedPass<func::FuncOp>(createStageBoxes());
   passes.addPass(createPlaceShared());
   passes.addNestedPass<func::FuncOp>(createPlaceBarriers());

@@ -307,6 +307,7 @@ FailureOr<LLVM::LLVMFuncOp> Lowering::run() {
   LLVM::ReturnOp::create(b, ValueRange());
   if (needsEntryBarrier) {
     b.setInsertionPoint(entryMarker);
+    machine.fence(b, /*isGlobal=*/false); // shown to the copies too
     barrier();
   }
   entryMarker->erase();

@@ -4,6 +4,7 @@
 #include "compiler/ir/gpu/ShapeLayouts.h"
 #include "compiler/ir/layout/SharedAccess.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -37,7 +38,7 @@ struct LoopPlan {
 private:
   bool addLoad(Operation *load, const PipelineOptions &options);
   bool addSlice(Value value, llvm::SetVector<Operation *> &operations, llvm::SetVector<unsigned> &arguments);
-  void findDotsUnderWay();
+  void findDotsUnderWay(const PipelineOptions &options);
 };
 
 // Whether anything in the loop forbids that memory is read earlier than the text says.
@@ -71,16 +72,19 @@ bool feedsDot(Value value, Block *body, llvm::DenseSet<Operation *> &seen) {
   return false;
 }
 
-// The tile that the load's result is put into as it is, and nothing else: the ring takes its place.
+// The write of the load's result, in this layout or another, into a tile that nothing else fills, where that is all
+// that is done with the result: the ring takes the tile's place.
 WriteOp onlyWrite(Operation *load) {
   Value result = load->getResult(0);
-  auto write = result.hasOneUse() ? dyn_cast<WriteOp>(*result.getUsers().begin()) : WriteOp();
+  auto user = [&] { return result.hasOneUse() ? *result.getUsers().begin() : nullptr; };
+  if (auto convert = dyn_cast_or_null<ConvertOp>(user()))
+    result = convert.getResult();
+  auto write = dyn_cast_or_null<WriteOp>(user());
   if (!write || write->getBlock() != load->getBlock())
     return {};
   auto allocation = write.getTarget().getDefiningOp<AllocateOp>();
   if (!allocation)
     return {};
-  // Nobody else fills it.
   for (Operation *user : allocation->getUsers())
     if (user != write && (isa<WriteOp>(user) || user->getBlock() != load->getBlock() || !write->isBeforeInBlock(user)))
       return {};
@@ -112,7 +116,7 @@ bool keepsNeighbours(SharedType tile, const LinearLayout &layout, unsigned axis,
 // The tile that words are copied into; none: they cannot be.
 std::optional<SharedType> slotOfWords(tile::LoadOp load) {
   auto type = dyn_cast<RankedTensorType>(load.getType());
-  if (!type || load.getIsVolatile() || type.getElementType().isInteger(1))
+  if (!type || load.getIsVolatile() || load.getCache() == tile::CacheModifier::CV || type.getElementType().isInteger(1))
     return std::nullopt;
   if (load.getOther() && !matchPattern(load.getOther(), m_AnyZeroFloat()) && !matchPattern(load.getOther(), m_Zero()))
     return std::nullopt;
@@ -141,7 +145,7 @@ bool LoopPlan::addSlice(Value value, llvm::SetVector<Operation *> &operations, l
   Operation *op = value.getDefiningOp();
   if (!loop->isProperAncestor(op) || operations.contains(op))
     return true;
-  if (op->getBlock() != body || op->getNumRegions() != 0 || !isMemoryEffectFree(op))
+  if (op->getBlock() != body || op->getNumRegions() != 0 || !isPure(op))
     return false;
   for (Value operand : op->getOperands())
     if (!addSlice(operand, operations, arguments))
@@ -178,21 +182,30 @@ bool LoopPlan::addLoad(Operation *load, const PipelineOptions &options) {
   return true;
 }
 
-// Sums that each iteration adds to and nothing in the loop looks at.
-void LoopPlan::findDotsUnderWay() {
+// What a tile is a view of.
+Value viewed(Value tile) {
+  while (auto view = tile.getDefiningOp<PermuteOp>())
+    tile = view.getSource();
+  return tile;
+}
+
+// Sums that each iteration adds to and nothing in the loop looks at, of operands that lie in the rings: all dots of the
+// loop that the machine does while the threads go on, or none.
+void LoopPlan::findDotsUnderWay(const PipelineOptions &options) {
+  llvm::DenseSet<Value> slots;
+  for (const Stage &stage : stages)
+    if (WriteOp write = onlyWrite(stage.load); write && write.getTarget().getType() == stage.tile)
+      slots.insert(write.getTarget());
   SmallVector<DotOp> dots;
   bool areAll = true;
   loop.getBody()->walk([&](DotOp dot) {
-    if (!dot.getAsync())
+    if (!options.isAsync || !options.isAsync(dot.getInstruction()))
       return;
-    auto wait = dot.getResult().hasOneUse() ? dyn_cast<WaitDotsOp>(*dot.getResult().getUsers().begin()) : WaitDotsOp();
     auto argument = dyn_cast<BlockArgument>(dot.getAccumulator());
-    bool isHandedOn = dot->getBlock() == loop.getBody() && wait && wait.getNumOperands() == 1 &&
-                      wait.getResult(0).hasOneUse() && isa<scf::YieldOp>(*wait.getResult(0).getUsers().begin()) &&
-                      argument && argument.getOwner() == loop.getBody() && argument.hasOneUse() &&
-                      loop.getYieldedValues()[argument.getArgNumber() - 1] == wait.getResult(0) &&
-                      isa<SharedType>(dot.getA().getType());
-    areAll &= isHandedOn;
+    areAll &= dot->getBlock() == loop.getBody() && slots.contains(viewed(dot.getA())) &&
+              slots.contains(viewed(dot.getB())) && argument && argument.getOwner() == loop.getBody() &&
+              argument.hasOneUse() && dot.getResult().hasOneUse() &&
+              loop.getYieldedValues()[argument.getArgNumber() - 1] == dot.getResult();
     dots.push_back(dot);
   });
   if (areAll)
@@ -218,11 +231,12 @@ std::optional<LoopPlan> LoopPlan::make(scf::ForOp loop, const PipelineOptions &o
     bytes += stage.tile.stageBytes();
   if (bytes == 0)
     return std::nullopt;
-  plan.slots = std::min(stages, sharedBytes / bytes);
+  constexpr int64_t mostSlots = 32;
+  plan.slots = std::min({stages, sharedBytes / bytes, mostSlots});
   if (plan.slots < 2)
     return std::nullopt;
   if (plan.slots > 2)
-    plan.findDotsUnderWay();
+    plan.findDotsUnderWay(options);
   plan.distance = plan.slots - (plan.dotsUnderWay.empty() ? 1 : 2);
   return plan;
 }
@@ -231,7 +245,9 @@ std::optional<LoopPlan> LoopPlan::make(scf::ForOp loop, const PipelineOptions &o
 
 class Rewrite {
 public:
-  explicit Rewrite(LoopPlan &plan) : plan(plan), loop(plan.loop), b(plan.loop), location(plan.loop.getLoc()) {}
+  explicit Rewrite(LoopPlan &plan)
+      : plan(plan), loop(plan.loop), isRepeated(loop->getParentOfType<LoopLikeOpInterface>()), b(plan.loop),
+        location(plan.loop.getLoc()) {}
   void run();
 
 private:
@@ -259,6 +275,7 @@ private:
 
   LoopPlan &plan;
   scf::ForOp loop;
+  const bool isRepeated; // it stands in another loop
   OpBuilder b;
   Location location;
 };
@@ -321,13 +338,17 @@ Rewrite::Ahead Rewrite::copyAhead(const Ahead &ahead) {
 // was put into.
 void Rewrite::replaceLoad(const Stage &stage, Value slot, Value phase) {
   b.setInsertionPoint(stage.load);
+  // A loop that runs again goes on with the phases where it ended, which the barriers' own waits count.
   if (stage.barriers)
-    AwaitOp::create(b, stage.load->getLoc(), stage.barriers, slot, phase);
+    AwaitOp::create(b, stage.load->getLoc(), stage.barriers, slot, isRepeated ? Value() : phase);
   Value tile = SlotOp::create(b, stage.load->getLoc(), stage.tile, stage.ring, slot);
   Value result = stage.load->getResult(0);
   if (WriteOp write = onlyWrite(stage.load); write && write.getTarget().getType() == stage.tile) {
     auto allocation = write.getTarget().getDefiningOp<AllocateOp>();
+    auto convert = write.getSource().getDefiningOp<ConvertOp>();
     write->erase();
+    if (convert)
+      convert->erase();
     allocation.getResult().replaceAllUsesWith(tile);
     allocation->erase();
   } else {
@@ -346,24 +367,27 @@ void Rewrite::replaceLoad(const Stage &stage, Value slot, Value phase) {
 
 // Waits for the dots of the iteration before, and for the last ones behind the loop.
 void Rewrite::leaveUnderWay() {
+  auto pending = static_cast<int32_t>(plan.dotsUnderWay.size());
   for (DotOp dot : plan.dotsUnderWay) {
-    auto wait = cast<WaitDotsOp>(*dot.getResult().getUsers().begin());
-    wait.setPending(static_cast<uint32_t>(plan.dotsUnderWay.size()));
     unsigned index = cast<BlockArgument>(dot.getAccumulator()).getArgNumber() - 1;
+    dot.setAsync(true);
     Value result = loop.getResult(index);
     b.setInsertionPointAfter(loop);
     auto last =
         WaitDotsOp::create(b, location, TypeRange{result.getType()}, b.getI32IntegerAttr(0), ValueRange{result});
     result.replaceAllUsesExcept(last.getResult(0), last);
   }
+  if (plan.dotsUnderWay.empty())
+    return;
+  SmallVector<Value> sums = llvm::map_to_vector(plan.dotsUnderWay, [](DotOp dot) -> Value { return dot.getResult(); });
+  b.setInsertionPointAfter(plan.dotsUnderWay.back());
+  auto wait = WaitDotsOp::create(b, location, ValueRange(sums).getTypes(), b.getI32IntegerAttr(pending), sums);
+  for (auto [sum, waited] : llvm::zip_equal(sums, wait.getResults()))
+    sum.replaceAllUsesExcept(waited, wait);
 }
 
 void Rewrite::run() {
   allocate();
-  // Whatever was in the rings' bytes is done with, and the copies see it so.
-  if (plan.hasBoxes)
-    FenceOp::create(b, location, /*global=*/true);
-  BarrierOp::create(b, location, /*warp=*/false);
   Ahead first;
   first.induction = loop.getLowerBound();
   first.exists =
@@ -428,13 +452,6 @@ void Rewrite::run() {
   for (const Stage &stage : plan.stages)
     replaceLoad(stage, slot, phase);
   leaveUnderWay();
-  // The rings' bytes are free for others when all have read the last slot.
-  b.setInsertionPointAfter(loop);
-  Operation *last = loop;
-  while (isa_and_nonnull<WaitDotsOp>(last->getNextNode()))
-    last = last->getNextNode();
-  b.setInsertionPointAfter(last);
-  BarrierOp::create(b, location, /*warp=*/false);
 }
 
 // ---- The pass

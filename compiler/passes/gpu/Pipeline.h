@@ -31,13 +31,15 @@
 // Worth it when the load feeds a dot, or the loop asks for stages itself. The number of stages is the loop's, else the
 // launch's; fewer where shared memory has no room for so many.
 //
-// A dot that is under way past the end of its iteration (gpu.dot async, its result only handed on to the next one) is
-// waited for an iteration later; its slot is then filled an iteration later too.
+// Dots that the machine does while the threads go on, with operands in the rings and results that the loop only hands
+// on, are waited for an iteration later; their slots are then filled an iteration later too.
 //
-// Needs: layouts, and gpu.load_box not staged. Gives: rings, whose accesses are ordered here.
+// Needs: layouts, and gpu.load_box not staged. Gives: rings, whose accesses are ordered among themselves; with what
+// else uses the same bytes before and after the loop they are by place-barriers.
 #pragma once
 
 #include "mlir/Pass/Pass.h"
+#include <functional>
 #include <memory>
 
 namespace nacre::gpu {
@@ -45,6 +47,8 @@ namespace nacre::gpu {
 struct PipelineOptions {
   bool copiesWords = true; // asynchronously, as gpu.copy
   int64_t sharedBytes = 227 * 1024;
+  // Whether dots by the instruction of that name run while the threads go on; null: none do.
+  std::function<bool(llvm::StringRef)> isAsync = nullptr;
 };
 
 std::unique_ptr<mlir::Pass> createPipeline(const PipelineOptions &options = {});

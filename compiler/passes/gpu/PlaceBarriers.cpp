@@ -21,6 +21,7 @@ struct Access {
   };
   int64_t begin, end;
   Kind kind;
+  int64_t ring = 0; // of a ring with several stages, its number from 1 on
   auto operator<=>(const Access &) const = default;
   bool overlaps(int64_t first, int64_t last) const { return begin < last && first < end; }
 };
@@ -76,6 +77,7 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
     if (getOperation().isExternal())
       return;
     orders.clear(); // one pass may see several kernels
+    rings.clear();
     Pending pending;
     follow(getOperation().getBody().front(), pending);
     for (auto [op, order] : orders) {
@@ -149,22 +151,24 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
   }
 
   // Tiles: readers wait for writers, writers for both. Reads past the threads wait for a fence and for the meeting
-  // after it. Rings with several stages are the business of whoever made them.
+  // after it. Whoever made a ring with several stages orders its accesses among themselves; those to other memory in
+  // the same bytes, before and after, are ordered here.
   void useTiles(Operation *op, ArrayRef<SharedAccess> accesses, Pending &pending) {
     Order order;
     Pending own;
     for (const SharedAccess &access : accesses) {
       AllocateOp allocation = allocationOf(access.tile);
-      if (!allocation || allocation.getType().getStages() > 1)
+      if (!allocation)
         continue;
       auto offset = allocation->getAttrOfType<IntegerAttr>(offsetAttribute);
       assert(offset && "place-shared comes before place-barriers");
       int64_t begin = offset.getInt(), end = begin + allocation.getType().totalBytes();
+      int64_t ring = ringOf(allocation);
       bool isUnderWay = isa<DotOp>(op) && cast<DotOp>(op).getAsync();
       if (!access.isAwaited)
-        own.insert({begin, end, access.writes ? Kind::Write : isUnderWay ? Kind::UnderWay : Kind::Read});
+        own.insert({begin, end, access.writes ? Kind::Write : isUnderWay ? Kind::UnderWay : Kind::Read, ring});
       for (const Access &other : pending) {
-        if (!other.overlaps(begin, end))
+        if (!other.overlaps(begin, end) || (ring && other.ring == ring))
           continue;
         bool isWritten = isWrite(other.kind);
         if (isWritten && other.kind != Kind::Fenced && access.isPastThreads)
@@ -179,11 +183,19 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
     pending.insert(own.begin(), own.end());
   }
 
+  // 0: it has one stage.
+  int64_t ringOf(AllocateOp allocation) {
+    if (allocation.getType().getStages() == 1)
+      return 0;
+    return rings.try_emplace(allocation, static_cast<int64_t>(rings.size()) + 1).first->second;
+  }
+
   // What stands before an operation.
   struct Order {
     bool fences = false, meets = false;
   };
   llvm::MapVector<Operation *, Order> orders;
+  DenseMap<Operation *, int64_t> rings;
 };
 
 } // namespace

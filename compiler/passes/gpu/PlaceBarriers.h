@@ -8,7 +8,8 @@
 // afterwards is pending until all threads meet again: in a barrier, or within the next such operation. An operation
 // whose bytes are not pending is ordered. One forward dataflow over the structured code: a state is the set of pending
 // accesses; both ways of an `if` are joined; a loop's body begins with what is pending before it and at its own end, to a
-// fixed point. Tiles are told apart by their allocations; rings with several stages are left to whoever made them.
+// fixed point. Tiles are told apart by their allocations. Among themselves the accesses of a
+// ring with several stages are ordered by whoever made it.
 #pragma once
 
 #include "mlir/Pass/Pass.h"

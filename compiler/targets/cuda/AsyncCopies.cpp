@@ -18,9 +18,7 @@ std::optional<gpu::BoxCopies> Instructions::boxCopies() const {
 void Instructions::initBarrier(gpu::Builder &b, Value barrier, Value predicate) const {
   InlinePtx ptx(b);
   std::string address = ptx.operand(barrier), guard = ptx.guard(predicate);
-  // The fence shows it to the copies that complete on it.
-  ptx.emit(guard + "mbarrier.init.shared::cta.b64 [" + address + "], 1;\n" + guard +
-           "fence.mbarrier_init.release.cluster;");
+  ptx.emit(guard + "mbarrier.init.shared::cta.b64 [" + address + "], 1;");
 }
 
 void Instructions::expectBytes(gpu::Builder &b, Value barrier, int64_t bytes, Value predicate) const {

