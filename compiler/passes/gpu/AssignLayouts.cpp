@@ -177,10 +177,13 @@ Value Commit::inSharedMemory(Value value, unsigned kAxis, bool alongK) {
   Value &copy = sharedCopies[{value, fastest}];
   if (copy)
     return copy;
-  // Threads write pieces of rows. Those that have none change the tile's layout first: that has no bank conflicts.
+  // Threads write pieces of rows. Those that have none change the tile's layout first: that has no bank conflicts. It
+  // takes as much shared memory again: large tiles are written as they are.
+  constexpr int64_t mostTurned = 32 * 1024;
+  bool mayTurn = (type.getNumElements() << elementBits) <= mostTurned;
   int64_t piece = std::min<int64_t>(16 >> elementBits, layout.extent(fastest));
   Value source = value;
-  if (layout.contiguity(fastest) < piece && layout.contiguity(1 - fastest) > layout.contiguity(fastest))
+  if (mayTurn && layout.contiguity(fastest) < piece && layout.contiguity(1 - fastest) > layout.contiguity(fastest))
     source = inLayout(value, spreadLayout(type.getShape(), {fastest, 1 - fastest}, piece, true, solver.block));
   return copy = writeToShared(source, fastest, elementBits);
 }

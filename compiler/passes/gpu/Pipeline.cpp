@@ -3,6 +3,8 @@
 #include "compiler/ir/gpu/Boxes.h"
 #include "compiler/ir/gpu/ShapeLayouts.h"
 #include "compiler/ir/layout/SharedAccess.h"
+#include "compiler/passes/gpu/Scratch.h"
+#include "compiler/passes/gpu/SharedAccesses.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
@@ -39,6 +41,7 @@ private:
   bool addLoad(Operation *load, const PipelineOptions &options);
   bool addSlice(Value value, llvm::SetVector<Operation *> &operations, llvm::SetVector<unsigned> &arguments);
   void findDotsUnderWay(const PipelineOptions &options);
+  int64_t bytesBesideRings() const;
 };
 
 // Whether anything in the loop forbids that memory is read earlier than the text says.
@@ -212,6 +215,27 @@ void LoopPlan::findDotsUnderWay(const PipelineOptions &options) {
     dotsUnderWay = std::move(dots);
 }
 
+// Shared memory that is in use in the loop besides the rings: tiles, the operations' own scratch, barriers.
+int64_t LoopPlan::bytesBesideRings() const {
+  llvm::DenseSet<Value> replaced;
+  for (const Stage &stage : stages)
+    if (WriteOp write = onlyWrite(stage.load); write && write.getTarget().getType() == stage.tile)
+      replaced.insert(write.getTarget());
+  int64_t tiles = 0, scratch = 0, barriers = 0;
+  loop->getParentOfType<func::FuncOp>().walk([&](Operation *op) {
+    if (auto allocation = dyn_cast<AllocateOp>(op)) {
+      bool isUsed = llvm::any_of(usersOf(allocation), [&](Operation *user) { return loop->isProperAncestor(user); });
+      if (isUsed && !replaced.contains(allocation))
+        tiles += llvm::alignTo(allocation.getType().totalBytes(), allocation.getType().alignment());
+    }
+    if (auto allocation = dyn_cast<AllocateBarriersOp>(op))
+      barriers += 8 * allocation.getType().getCount();
+    if (loop->isProperAncestor(op))
+      scratch = std::max(scratch, scratchOf(op).bytes);
+  });
+  return tiles + (scratch == 0 ? 0 : std::max(scratch, scratchBesideOne)) + barriers;
+}
+
 std::optional<LoopPlan> LoopPlan::make(scf::ForOp loop, const PipelineOptions &options, int64_t sharedBytes) {
   std::optional<int32_t> hint = tile::LoopHints::of(loop).numStages;
   int64_t stages = hint ? *hint : tile::LaunchOptions::of(loop->getParentOfType<ModuleOp>()).numStages.value_or(1);
@@ -231,8 +255,9 @@ std::optional<LoopPlan> LoopPlan::make(scf::ForOp loop, const PipelineOptions &o
     bytes += stage.tile.stageBytes();
   if (bytes == 0)
     return std::nullopt;
-  constexpr int64_t mostSlots = 32;
-  plan.slots = std::min({stages, sharedBytes / bytes, mostSlots});
+  constexpr int64_t mostSlots = 32, bytesOfBarriers = 8 * mostSlots;
+  int64_t room = sharedBytes - plan.bytesBesideRings() - bytesOfBarriers * static_cast<int64_t>(plan.stages.size());
+  plan.slots = std::min({stages, room / bytes, mostSlots});
   if (plan.slots < 2)
     return std::nullopt;
   if (plan.slots > 2)

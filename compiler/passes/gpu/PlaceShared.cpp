@@ -8,8 +8,6 @@ using namespace nacre::gpu;
 
 namespace {
 
-// Bytes that may be spent so that operations in a row lie side by side, whatever the largest of them needs.
-constexpr int64_t littleBytes = 16 << 10;
 constexpr int64_t alignment = 16;
 
 // The tiles of an allocation: their bytes, and from which operation to which they are in use, by numbers in the order
@@ -82,21 +80,23 @@ struct PlaceShared : PassWrapper<PlaceShared, OperationPass<ModuleOp>> {
   // Behind the tiles that are in use where the operation stands; side by side with the one before it if that is little.
   void placeScratch(ModuleOp module) {
     SmallVector<std::pair<Operation *, int64_t>> uses;
-    int64_t largest = 0;
+    DenseMap<int64_t, int64_t> largest; // of those that lie behind the same tiles
     module.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (int64_t bytes = scratchOf(op).bytes) {
         uses.push_back({op, llvm::alignTo(bytes, alignment)});
-        largest = std::max(largest, uses.back().second);
+        int64_t &most = largest[floorAt(op)];
+        most = std::max(most, uses.back().second);
       }
       // What combines elements is no code of its own.
       return isa<tile::ReduceOp, tile::ScanOp, tile::MapOp>(op) ? WalkResult::skip() : WalkResult::advance();
     });
-    int64_t room = std::max(largest, littleBytes), begin = 0, end = 0, floor = 0;
+    int64_t begin = 0, end = 0, floor = 0;
     Builder b(&getContext());
     for (auto [op, bytes] : uses) {
       int64_t lowest = floorAt(op);
       if (lowest != floor)
         begin = end = floor = lowest;
+      int64_t room = std::max(largest[floor], scratchBesideOne);
       if (begin - floor >= bytes)
         begin = floor;
       else

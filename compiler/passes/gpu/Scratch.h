@@ -14,6 +14,9 @@ struct ScratchUse {
   bool mayBeIdle = false;
 };
 
+// Bytes that may be spent so that operations in a row have scratch side by side, where the largest of them needs less.
+constexpr int64_t scratchBesideOne = 16 << 10;
+
 // By the layouts of its operands and results; no bytes: none.
 ScratchUse scratchOf(mlir::Operation *op);
 
