@@ -86,3 +86,34 @@ def test_wrapped_rows_live_as_long_as_pointers_made_of_them(engine, rng, blocks,
     scaled_matmul_kernel[(1,)](*map(engine.array, (a, a_scale, b, b_scale)), c, M, N, K, step, *blocks)
     expected = (a[:, :, 0].astype(np.float32) @ b.astype(np.float32)) * a_scale[:, :1] * b_scale
     np.testing.assert_allclose(engine.numpy(c), expected, rtol=1e-5)
+
+
+@triton.jit
+def steps_that_go_round(x_ptr, out_ptr, START, KIND: tl.constexpr, COUNT: tl.constexpr):
+    row, column = tl.arange(0, 8)[:, None], tl.arange(0, 16)[None, :]
+    if KIND == "shift":
+        index = (column + row) << 29
+    elif KIND == "shift of each row":
+        index = (column + row) << (16 + 2 * row)
+    elif KIND == "shift of an argument":
+        index = (column + row + START) << 28
+    else:
+        index = (column + row) * 1073741824
+    x = tl.load(x_ptr + index, mask=(index >= 0) & (index < COUNT), other=-1)
+    tl.store(out_ptr + row * 16 + column, x)
+
+
+@pytest.mark.parametrize("kind", ["shift", "shift of each row", "shift of an argument", "product"])
+def test_offsets_whose_steps_go_round_within_a_row(engine, kind):
+    row, column = np.arange(8, dtype=np.int32)[:, None], np.arange(16, dtype=np.int32)[None, :]
+    with np.errstate(over="ignore"):
+        index = {
+            "shift": (column + row) << 29, "shift of each row": (column + row) << (16 + 2 * row),
+            "shift of an argument": (column + row + np.int32(5)) << 28, "product": (column + row) * np.int32(1073741824),
+        }[kind]  # fmt: skip
+    x = np.arange(7, dtype=np.int32) + 100
+    out = engine.empty((8, 16), "int32")
+    steps_that_go_round[(1,)](engine.array(x), out, 5, kind, len(x))
+    inside = (index >= 0) & (index < len(x))
+    assert inside.sum() > 1  # a lane whose offset went round
+    np.testing.assert_array_equal(engine.numpy(out), np.where(inside, x[np.where(inside, index, 0)], -1))

@@ -88,11 +88,22 @@ Nest::Form Nest::classify(Value value, const Coordinates &coordinates) {
 
 static unsigned integerBits(Value value) { return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(); }
 
+// Whether it is a number whose multiples in the lanes of one row may go round the integers of 32 bits.
+bool Nest::isLargeStep(Value factor) {
+  IntegerRange range = lowering.facts.range(factor);
+  bool isConstant = range.low == range.high;
+  return isConstant && (range.low < -(int64_t(1) << 31) / shape[lane] || range.low > (int64_t(1) << 31) / shape[lane]);
+}
+
 std::optional<unsigned> Nest::lineOperand(Operation *op, const Coordinates &coordinates) {
   if (isa<arith::ExtSIOp, arith::RemSIOp, arith::DivSIOp>(op))
     return 0;
-  if (isa<tile::AddPtrOp>(op))
-    return integerBits(op->getOperand(1)) < 32 ? std::optional<unsigned>(1) : std::nullopt;
+  // Elements 2^32 apart are in no array, so that offsets of 32 bits that wrap are never both in use; but with steps as
+  // large as those of shifts a few lanes reach the same element again.
+  if (isa<tile::AddPtrOp>(op)) {
+    bool mustNotWrap = integerBits(op->getOperand(1)) < 32 || classify(op->getOperand(1), coordinates).shifted;
+    return mustNotWrap ? std::optional<unsigned>(1) : std::nullopt;
+  }
   if (isa<arith::CmpIOp>(op))
     return classify(op->getOperand(0), coordinates).kind == Lanes::Kind::Linear ? 0 : 1;
   return std::nullopt;
@@ -118,6 +129,7 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
     forms.push_back(classify(operand, coordinates));
     form.assumes |= forms.back().assumes;
     form.guarded |= forms.back().guarded;
+    form.shifted |= forms.back().shifted;
   }
   auto uniform = [&](size_t i) { return forms[i].kind == Kind::Uniform; };
   auto linear = [&](size_t i) { return forms[i].kind == Kind::Linear; };
@@ -156,6 +168,7 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
   if ((isa<arith::MulIOp>(op) && ((linear(0) && uniform(1)) || (uniform(0) && linear(1))) && !isTruth) ||
       (isa<arith::ShLIOp>(op) && linear(0) && uniform(1))) {
     form.wraps = mayWrap(op, forms, form, coordinates);
+    form.shifted |= form.wraps && (isa<arith::ShLIOp>(op) || isLargeStep(op->getOperand(uniform(1) ? 1 : 0)));
     return form;
   }
   if (isa<tile::AddPtrOp>(op) && closed(0) && closed(1)) { // a pointer's step is in bytes

@@ -128,6 +128,7 @@ private:
     Lanes::Kind kind = Lanes::Kind::Uniform;
     std::optional<int64_t> stride; // the step, when it is a constant
     bool wraps = false;            // an integer line, but perhaps only modulo 2^bits
+    bool shifted = false;          // its step may go round in a few lanes
     bool assumes = false;          // it is so only while some remainder does not wrap
     bool guarded = false;          // it is so only where the guards it rests on hold
     // So along the whole level, whatever the kernel's arguments are.
@@ -138,6 +139,7 @@ private:
   void forgetForms() { formCache.clear(), dependencyCache.clear(), recomputable.clear(); }
   Form classifyOperation(mlir::Value value, const Coordinates &coordinates);
   bool mayWrap(mlir::Operation *op, llvm::ArrayRef<Form> operands, const Form &form, const Coordinates &coordinates);
+  bool isLargeStep(mlir::Value factor);
   // Which operand of the operation must not wrap for its lanes to be known in closed form, if any.
   std::optional<unsigned> lineOperand(mlir::Operation *op, const Coordinates &coordinates);
   // Guards: integer lines that are checked before the lane loop not to wrap. Where the check fails the lanes are taken
