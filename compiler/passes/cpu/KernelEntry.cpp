@@ -49,11 +49,34 @@ static void loopOverPrograms(Emit &b, scf::ForallOp grid, Value begin, Value end
       bound.getDefiningOp()->erase();
 }
 
+// Whether the grid's loop is as lower-to-loops makes it: over three sizes of i32, whose numbers are used as i32.
+static bool isOverPrograms(scf::ForallOp grid) {
+  auto isSize = [](Value bound) {
+    auto cast = bound.getDefiningOp<arith::IndexCastUIOp>();
+    return cast && cast.getIn().getType().isInteger(32);
+  };
+  auto isNumber = [](Operation *user) {
+    return isa<arith::IndexCastOp>(user) && user->getResult(0).getType().isInteger(32);
+  };
+  return grid.isNormalized() && grid.getOutputs().empty() && grid.getDynamicUpperBound().size() == 3 &&
+         llvm::all_of(grid.getDynamicUpperBound(), isSize) &&
+         llvm::all_of(grid.getInductionVars(), [&](Value index) { return llvm::all_of(index.getUsers(), isNumber); });
+}
+
 static LogicalResult addEntry(func::FuncOp loops, bool convertsHalf) {
   auto grids = loops.getOps<scf::ForallOp>();
-  if (loops.isExternal() || !llvm::hasSingleElement(grids))
+  if (loops.isExternal() || !loops.getBody().hasOneBlock() || !llvm::hasSingleElement(grids) ||
+      !isOverPrograms(*grids.begin()))
     return loops.emitError("a kernel as loops has one loop over its grid");
   scf::ForallOp grid = *grids.begin();
+  bool hasContext = loops.getNumArguments() != 0 && isa<LLVM::LLVMPointerType>(loops.getArgumentTypes().back());
+  auto isRead = [](Type type) { return isa<LLVM::LLVMPointerType, tile::PointerType>(type) || type.isIntOrFloat(); };
+  for (unsigned i = 0; i < loops.getNumArguments(); ++i) {
+    auto type = loops.getArgAttrOfType<TypeAttr>(i, argumentTypeAttribute);
+    hasContext &= isRead(loops.getArgument(i).getType()) && (!type || isRead(type.getValue()));
+  }
+  if (!hasContext || loops.getNumResults() != 0)
+    return loops.emitError("a kernel as loops takes numbers and pointers, its context last, and returns nothing");
 
   Emit b(loops.getLoc(), loops.getContext());
   b.convertsHalf = convertsHalf;

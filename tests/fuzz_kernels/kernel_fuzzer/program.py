@@ -464,7 +464,7 @@ class Program:
         wide = text if value.type in ("float32", "float64") else f"{text}.to(tl.float32)"
         text = f"tl.minimum(tl.maximum({wide}, {-float(bound)}), {float(bound)})"
         if value.bound is None:  # whole numbers; what an integer type cannot hold differs from machine to machine
-            text = f"{text}.to(tl.int32).to(tl.float32)" if bound < 1 << 31 else f"{text}.to(tl.int64).to(tl.{value.type})"
+            text = f"{text}.to(tl.int32).to(tl.float32)" if bound < 1 << 31 else f"{text}.to(tl.int64).to(tl.{'float64' if value.type == 'float64' else 'float32'})"
         return f"({text} + 0.0).to(tl.{type_name})", bound, None
 
     def reshaped(self, d, source, target, text="x"):
