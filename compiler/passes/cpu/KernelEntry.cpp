@@ -70,7 +70,9 @@ static LogicalResult addEntry(func::FuncOp loops, bool convertsHalf) {
     return loops.emitError("a kernel as loops has one loop over its grid");
   scf::ForallOp grid = *grids.begin();
   bool hasContext = loops.getNumArguments() != 0 && isa<LLVM::LLVMPointerType>(loops.getArgumentTypes().back());
-  auto isRead = [](Type type) { return isa<LLVM::LLVMPointerType, tile::PointerType>(type) || type.isIntOrFloat(); };
+  auto isRead = [](Type type) {
+    return isa<LLVM::LLVMPointerType>(type) || isa<tile::TileDialect>(type.getDialect()) || type.isIntOrFloat();
+  };
   for (unsigned i = 0; i < loops.getNumArguments(); ++i) {
     auto type = loops.getArgAttrOfType<TypeAttr>(i, argumentTypeAttribute);
     hasContext &= isRead(loops.getArgument(i).getType()) && (!type || isRead(type.getValue()));
