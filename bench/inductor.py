@@ -1,6 +1,6 @@
 """torch.compile on the CPU: `backend="nacre"` beside Inductor's C++, each in a process of its own, taking turns.
 
-    python bench/inductor.py [--only TEXT] [--quick] [--markdown]
+    python bench/inductor.py [--only TEXT] [--quick]
 
 Run time: the smallest of several rounds. Compile time: the first call, with cold caches, of that process. Ratios are C++'s time over
 ours: above 1 we are faster. Models of `transformers` are measured where it is installed.
@@ -24,7 +24,7 @@ def cases():
     import torch
     import torch.nn.functional as F
 
-    def of(function, *shapes, **kinds):
+    def of(function, *shapes):
         return lambda: (function, [torch.randn(*shape) for shape in shapes], False)
 
     def norm(kind, *shape):
