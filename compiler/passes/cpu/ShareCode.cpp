@@ -1,6 +1,7 @@
 // See ShareCode.h.
 #include "compiler/passes/cpu/ShareCode.h"
 #include "compiler/ir/cpu/Cpu.h"
+#include "compiler/passes/cpu/OutlinedFunction.h"
 #include "compiler/passes/tile/ExpandMath.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -24,11 +25,7 @@ static void share(ArrayRef<Operation *> copies, SymbolTable &symbols) {
   auto type = cast<FunctionType>(std::get<Type>(keyOf(first)));
   OpBuilder builder(first->getContext());
   std::string name = (first->getName().stripDialect() + ".shared").str();
-  auto function = func::FuncOp::create(builder, first->getLoc(), name, type);
-  function.setPrivate();
-  function->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
-  function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
-  symbols.insert(function);
+  func::FuncOp function = outlinedFunction(first->getLoc(), name, type, symbols);
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToStart(body);
   Operation *only = builder.clone(*first);

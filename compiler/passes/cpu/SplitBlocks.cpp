@@ -1,7 +1,7 @@
 // See SplitBlocks.h.
 #include "compiler/passes/cpu/SplitBlocks.h"
 #include "compiler/ir/tile/Tile.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "compiler/passes/cpu/OutlinedFunction.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -162,11 +162,8 @@ private:
       return;
     OpBuilder builder(function.getContext());
     auto type = builder.getFunctionType(TypeRange(ValueRange(arguments.getArrayRef())), TypeRange(ValueRange(results)));
-    auto made = func::FuncOp::create(builder, members.front()->getLoc(), (function.getName() + ".part").str(), type);
-    made.setPrivate();
-    made->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
-    made->setAttr("llvm.linkage", LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
-    symbols.insert(made);
+    std::string name = (function.getName() + ".part").str();
+    func::FuncOp made = outlinedFunction(members.front()->getLoc(), name, type, symbols);
     Block *body = made.addEntryBlock();
     builder.setInsertionPoint(members.front());
     auto call = func::CallOp::create(builder, members.front()->getLoc(), made, arguments.getArrayRef());
