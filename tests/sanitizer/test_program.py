@@ -166,18 +166,20 @@ def test_json_continue_most_and_kernel(script, tmp_path):
         import torch, triton
         import triton.language as tl
 
+        # Out of bounds they only read: a kernel that --kernel leaves unchecked really does it.
         @triton.jit
-        def first(x):
-            tl.store(x + tl.program_id(0) * 4 + tl.arange(0, 4), 1.0)
+        def first(x, out):
+            i = tl.program_id(0) * 4 + tl.arange(0, 4)
+            tl.store(out + i, tl.load(x + i))
 
         @triton.jit
-        def second(x):
-            tl.store(x + 5, 1.0)
+        def second(x, out):
+            tl.store(out, tl.load(x + 5))
 
-        x = torch.zeros(5)
-        first[(3,)](x)
-        second[(1,)](x)
-        print(x.tolist())
+        x, out = torch.ones(5), torch.zeros(12)
+        first[(3,)](x, out)
+        second[(1,)](x, out)
+        print(out[:5].tolist())
     """)
     file = tmp_path / "findings.json"
     result = program("asan", "--continue", "--json", file, sys.executable, path)
