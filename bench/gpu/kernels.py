@@ -85,6 +85,42 @@ def matmul(a, b, c, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK
 
 
 @triton.jit  # noqa: F821
+def matmul_whole(a, b, c, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr):  # noqa: F821
+    """Pointers without masks, for sizes that the blocks divide."""
+    program = tl.program_id(0)
+    rows, columns = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
+    in_group = GROUP * columns
+    first = (program // in_group) * GROUP
+    size = min(rows - first, GROUP)
+    m = (first + (program % in_group) % size) * BLOCK_M + tl.arange(0, BLOCK_M)
+    n = ((program % in_group) // size) * BLOCK_N + tl.arange(0, BLOCK_N)
+    k = tl.arange(0, BLOCK_K)
+    a_pointers = a + m[:, None] * K + k[None, :]
+    b_pointers = b + k[:, None] * N + n[None, :]
+    total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+    for start in range(0, tl.cdiv(K, BLOCK_K)):
+        total = tl.dot(tl.load(a_pointers), tl.load(b_pointers), total)
+        a_pointers += BLOCK_K
+        b_pointers += BLOCK_K * N
+    tl.store(c + m[:, None] * N + n[None, :], total.to(c.dtype.element_ty))
+
+
+@triton.jit  # noqa: F821
+def matmul_descriptors(a, b, c, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr):  # noqa: F821
+    program = tl.program_id(0)
+    rows, columns = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
+    in_group = GROUP * columns
+    first = (program // in_group) * GROUP
+    size = min(rows - first, GROUP)
+    m = (first + (program % in_group) % size) * BLOCK_M
+    n = ((program % in_group) // size) * BLOCK_N
+    total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+    for start in range(0, tl.cdiv(K, BLOCK_K)):
+        total = tl.dot(a.load([m, start * BLOCK_K]), b.load([start * BLOCK_K, n]), total)
+    c.store([m, n], total.to(c.dtype))
+
+
+@triton.jit  # noqa: F821
 def attention(q, k, v, out, length, scale, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, CAUSAL: tl.constexpr):  # noqa: F821
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.arange(0, BLOCK_N)

@@ -52,6 +52,18 @@ def random(*shape, dtype=torch.float32):
     return torch.randn(*shape, device=DEVICE).to(dtype)
 
 
+def described(module, tensor, *block):
+    """The tensor's descriptor in the package that compiles `module`, made once."""
+    key = (module.__name__, tensor.data_ptr(), block)
+    if key not in _descriptors:
+        tools = importlib.import_module(f"{module.triton.__name__}.tools.tensor_descriptor")
+        _descriptors[key] = tools.TensorDescriptor.from_tensor(tensor, list(block))
+    return _descriptors[key]
+
+
+_descriptors = {}
+
+
 def power(n):
     return 1 << (n - 1).bit_length()
 
@@ -88,6 +100,17 @@ def rows():
             yield (f"matmul {str(dtype)[6:]} {s}", 2 * s**3, "GFLOP/s",
                    lambda k, out: k.matmul[grid](a, b, out, s, s, s, BLOCK_M=128, BLOCK_N=256, BLOCK_K=64, GROUP=8, num_warps=8, num_stages=3),
                    lambda: a @ b, torch.empty_like(a))  # fmt: skip
+    for s in (4096, 8192):
+        a, b = random(s, s, dtype=torch.bfloat16), random(s, s, dtype=torch.bfloat16)
+        grid = ((s // 128) * (s // 256),)
+        yield (f"matmul bfloat16 {s} unmasked", 2 * s**3, "GFLOP/s",
+               lambda k, out: k.matmul_whole[grid](a, b, out, s, s, s, BLOCK_M=128, BLOCK_N=256, BLOCK_K=64, GROUP=8, num_warps=8, num_stages=3),
+               lambda: a @ b, torch.empty_like(a))  # fmt: skip
+        yield (f"matmul bfloat16 {s} descriptors", 2 * s**3, "GFLOP/s",
+               lambda k, out: k.matmul_descriptors[grid](
+                   described(k, a, 128, 64), described(k, b, 64, 256), described(k, out, 128, 256), s, s, s,
+                   BLOCK_M=128, BLOCK_N=256, BLOCK_K=64, GROUP=8, num_warps=8, num_stages=3),
+               lambda: a @ b, torch.empty_like(a))  # fmt: skip
     s = 4096
     a, b = random(s, s), random(s, s)
     yield (f"matmul tf32 {s}", 2 * s**3, "GFLOP/s",
@@ -147,7 +170,7 @@ def main():
     theirs, ours = peers()
     flush = torch.empty(256 << 20, dtype=torch.uint8, device=DEVICE)
     ratios = []
-    print(f"{'kernel':28} {'Triton':>9} {'Nacre':>9} {'':8} {'ratio':>6}")
+    print(f"{'kernel':32} {'Triton':>9} {'Nacre':>9} {'':8} {'ratio':>6}")
     for name, work, unit, launch, reference, out in rows():
         if options.only not in name:
             continue
@@ -157,14 +180,14 @@ def main():
             error = ((out.float() - wanted.float()).norm() / wanted.float().norm()).item()
             their_time, our_time = medians([lambda: launch(theirs, out), lambda: launch(ours, out)], options.rounds, flush)
         except Exception as problem:
-            print(f"{name:28} failed: {type(problem).__name__}: {str(problem).splitlines()[0][:150]}")
+            print(f"{name:32} failed: {type(problem).__name__}: {str(problem).splitlines()[0][:150]}")
             continue
         ratios.append(their_time / our_time)
         rates = [work / t / 1e6 for t in (their_time, our_time)]
         note = "" if error < 2e-2 else f"  WRONG: relative error {error:.1e}"
         if options.compile:
             note += f"  first launch {cold[0]:.0f} -> {cold[1]:.0f} ms ({cold[1] / cold[0]:.2f})"
-        print(f"{name:28} {rates[0]:9.0f} {rates[1]:9.0f} {unit:8} {ratios[-1]:6.3f}{note}", flush=True)
+        print(f"{name:32} {rates[0]:9.0f} {rates[1]:9.0f} {unit:8} {ratios[-1]:6.3f}{note}", flush=True)
     if ratios:
         print(f"geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f} of {len(ratios)}, least {min(ratios):.3f}")
 
