@@ -97,20 +97,27 @@ def steps_that_go_round(x_ptr, out_ptr, START, KIND: tl.constexpr, COUNT: tl.con
         index = (column + row) << (16 + 2 * row)
     elif KIND == "shift of an argument":
         index = (column + row + START) << 28
+    elif KIND == "product with an argument":
+        index = (column + row) * ((START - 4) << 30)
+    elif KIND == "products of small numbers":
+        index = (column + row) * 32768 * 32768
     else:
         index = (column + row) * 1073741824
     x = tl.load(x_ptr + index, mask=(index >= 0) & (index < COUNT), other=-1)
     tl.store(out_ptr + row * 16 + column, x)
 
 
-@pytest.mark.parametrize("kind", ["shift", "shift of each row", "shift of an argument", "product"])
+KINDS = ["shift", "shift of each row", "shift of an argument", "product", "product with an argument", "products of small numbers"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_offsets_whose_steps_go_round_within_a_row(engine, kind):
     row, column = np.arange(8, dtype=np.int32)[:, None], np.arange(16, dtype=np.int32)[None, :]
     with np.errstate(over="ignore"):
         index = {
             "shift": (column + row) << 29, "shift of each row": (column + row) << (16 + 2 * row),
-            "shift of an argument": (column + row + np.int32(5)) << 28, "product": (column + row) * np.int32(1073741824),
-        }[kind]  # fmt: skip
+            "shift of an argument": (column + row + np.int32(5)) << 28,
+        }.get(kind, (column + row) * np.int32(1 << 30))  # fmt: skip
     x = np.arange(7, dtype=np.int32) + 100
     out = engine.empty((8, 16), "int32")
     steps_that_go_round[(1,)](engine.array(x), out, 5, kind, len(x))

@@ -77,7 +77,7 @@ uint32_t Nest::dependencies(Value value, const Coordinates &coordinates) {
 
 Nest::Form Nest::classify(Value value, const Coordinates &coordinates) {
   if (!isTile(value) || !(dependencies(value, coordinates) & (1u << lane)))
-    return {};
+    return {Lanes::Kind::Uniform, {}, 0};
   Key key{value, encode(coordinates)};
   if (auto found = formCache.find(key); found != formCache.end())
     return found->second;
@@ -88,21 +88,36 @@ Nest::Form Nest::classify(Value value, const Coordinates &coordinates) {
 
 static unsigned integerBits(Value value) { return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(); }
 
-// Whether it is a number whose multiples in the lanes of one row may go round the integers of 32 bits.
-bool Nest::isLargeStep(Value factor) {
+static std::optional<int64_t> product(std::optional<int64_t> a, std::optional<int64_t> b) {
+  int64_t result;
+  return a && b && !__builtin_mul_overflow(*a, *b, &result) ? std::optional(result) : std::nullopt;
+}
+
+static std::optional<int64_t> sum(std::optional<int64_t> a, std::optional<int64_t> b) {
+  int64_t result;
+  return a && b && !__builtin_add_overflow(*a, *b, &result) ? std::optional(result) : std::nullopt;
+}
+
+// The largest number, its sign apart, that a line's lanes may be multiplied with here.
+std::optional<int64_t> Nest::mostFactor(Operation *op, Value factor) {
   IntegerRange range = lowering.facts.range(factor);
-  bool isConstant = range.low == range.high;
-  return isConstant && (range.low < -(int64_t(1) << 31) / shape[lane] || range.low > (int64_t(1) << 31) / shape[lane]);
+  if (isa<arith::ShLIOp>(op))
+    return range.low >= 0 && range.high < 62 ? std::optional(int64_t(1) << range.high) : std::nullopt;
+  if (range.low == std::numeric_limits<int64_t>::min())
+    return std::nullopt;
+  return std::max(range.high, -range.low);
 }
 
 std::optional<unsigned> Nest::lineOperand(Operation *op, const Coordinates &coordinates) {
   if (isa<arith::ExtSIOp, arith::RemSIOp, arith::DivSIOp>(op))
     return 0;
-  // Elements 2^32 apart are in no array, so that offsets of 32 bits that wrap are never both in use; but with steps as
-  // large as those of shifts a few lanes reach the same element again.
+  // Offsets of 64 bits go round as addresses do. Those of 32 bits that wrap between near lanes are never both in use:
+  // no array has elements that far apart. With large steps a few lanes come near the same element again.
   if (isa<tile::AddPtrOp>(op)) {
-    bool mustNotWrap = integerBits(op->getOperand(1)) < 32 || classify(op->getOperand(1), coordinates).shifted;
-    return mustNotWrap ? std::optional<unsigned>(1) : std::nullopt;
+    unsigned bits = integerBits(op->getOperand(1));
+    std::optional<int64_t> step = bits == 32 ? classify(op->getOperand(1), coordinates).mostStep : std::nullopt;
+    bool mayWrap = bits >= 64 || (step && *step <= (int64_t(1) << 30) / shape[lane]);
+    return mayWrap ? std::nullopt : std::optional<unsigned>(1);
   }
   if (isa<arith::CmpIOp>(op))
     return classify(op->getOperand(0), coordinates).kind == Lanes::Kind::Linear ? 0 : 1;
@@ -118,7 +133,7 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
   if (lowering.buffer(value) && !isElementwise(op))
     return varying;
   if (isa<tile::ArangeOp>(op))
-    return {Kind::Linear, 1};
+    return {Kind::Linear, 1, 1};
   if (movesElements(op))
     return classify(op->getOperand(0), operandCoordinates(op, coordinates));
   if (!isElementwise(op))
@@ -129,7 +144,6 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
     forms.push_back(classify(operand, coordinates));
     form.assumes |= forms.back().assumes;
     form.guarded |= forms.back().guarded;
-    form.shifted |= forms.back().shifted;
   }
   auto uniform = [&](size_t i) { return forms[i].kind == Kind::Uniform; };
   auto linear = [&](size_t i) { return forms[i].kind == Kind::Linear; };
@@ -149,6 +163,7 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
     return forms[0];
   if (isa<arith::ExtSIOp, arith::TruncIOp>(op) && linear(0) && !isTruth) {
     form.stride = forms[0].stride;
+    form.mostStep = forms[0].mostStep;
     if (form.stride && isa<arith::TruncIOp>(op))
       form.stride = llvm::SignExtend64(static_cast<uint64_t>(*form.stride), integerBits(value));
     form.wraps = isa<arith::TruncIOp>(op) && mayWrap(op, forms, form, coordinates);
@@ -156,6 +171,7 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
   }
   if (isa<arith::AddIOp, arith::SubIOp>(op) && closed(0) && closed(1) && !isTruth) {
     int64_t sign = isa<arith::SubIOp>(op) ? -1 : 1;
+    form.mostStep = sum(forms[0].mostStep, forms[1].mostStep);
     if (uniform(1))
       form.stride = forms[0].stride;
     else if (uniform(0) && forms[1].stride)
@@ -167,8 +183,9 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
   }
   if ((isa<arith::MulIOp>(op) && ((linear(0) && uniform(1)) || (uniform(0) && linear(1))) && !isTruth) ||
       (isa<arith::ShLIOp>(op) && linear(0) && uniform(1))) {
+    unsigned line = linear(0) ? 0 : 1;
+    form.mostStep = product(forms[line].mostStep, mostFactor(op, op->getOperand(1 - line)));
     form.wraps = mayWrap(op, forms, form, coordinates);
-    form.shifted |= form.wraps && (isa<arith::ShLIOp>(op) || isLargeStep(op->getOperand(uniform(1) ? 1 : 0)));
     return form;
   }
   if (isa<tile::AddPtrOp>(op) && closed(0) && closed(1)) { // a pointer's step is in bytes
@@ -180,7 +197,7 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
     return form;
   }
   if (isa<arith::RemSIOp>(op) && linear(0) && forms[0].stride == 1 && uniform(1)) {
-    form.stride = 1;
+    form.stride = form.mostStep = 1;
     form.assumes = true;
     return form;
   }

@@ -120,17 +120,17 @@ private:
   // What is known of a value's lanes before any code is emitted; decided by classify() alone.
   //
   // Integers wrap, so an integer line is in general one modulo 2^bits only. That is all that addition, scaling and
-  // truncation ask for. Widening, comparing, dividing, and addressing with fewer than 32 bits ask for more: that no
-  // lane lies beyond the largest number of the type. It is proved (`wraps` is false), or checked at run time before the
-  // lane loop (a guard, see requireGuards), or the operation is left to vectors. Offsets of 32 and 64 bits address
-  // memory as whole numbers: where one wraps between two lanes that are accessed, no array could hold both.
+  // truncation ask for. Widening, comparing, dividing, and addressing with few bits or large steps ask for more: that
+  // no lane lies beyond the largest number of the type. It is proved (`wraps` is false), or checked at run time before
+  // the lane loop (a guard, see requireGuards), or the operation is left to vectors. Which addresses may wrap:
+  // lineOperand.
   struct Form {
     Lanes::Kind kind = Lanes::Kind::Uniform;
-    std::optional<int64_t> stride; // the step, when it is a constant
-    bool wraps = false;            // an integer line, but perhaps only modulo 2^bits
-    bool shifted = false;          // its step may go round in a few lanes
-    bool assumes = false;          // it is so only while some remainder does not wrap
-    bool guarded = false;          // it is so only where the guards it rests on hold
+    std::optional<int64_t> stride;   // the step, when it is a constant
+    std::optional<int64_t> mostStep; // no step of an integer line is larger, its sign apart, where that is known
+    bool wraps = false;              // an integer line, but perhaps only modulo 2^bits
+    bool assumes = false;            // it is so only while some remainder does not wrap
+    bool guarded = false;            // it is so only where the guards it rests on hold
     // So along the whole level, whatever the kernel's arguments are.
     bool isProved() const { return !assumes && !guarded; }
   };
@@ -139,7 +139,7 @@ private:
   void forgetForms() { formCache.clear(), dependencyCache.clear(), recomputable.clear(); }
   Form classifyOperation(mlir::Value value, const Coordinates &coordinates);
   bool mayWrap(mlir::Operation *op, llvm::ArrayRef<Form> operands, const Form &form, const Coordinates &coordinates);
-  bool isLargeStep(mlir::Value factor);
+  std::optional<int64_t> mostFactor(mlir::Operation *op, mlir::Value factor);
   // Which operand of the operation must not wrap for its lanes to be known in closed form, if any.
   std::optional<unsigned> lineOperand(mlir::Operation *op, const Coordinates &coordinates);
   // Guards: integer lines that are checked before the lane loop not to wrap. Where the check fails the lanes are taken
