@@ -1,7 +1,7 @@
 // A driver of two GPUs that are not there: the entry points that devices/cuda uses, backed by the simulator. Tests name
 // this library in NACRE_CUDA_DRIVER. Launches run at once; what the simulator finds becomes an error that later calls
-// report, as a GPU's do. `mockRecord` tells what the last launch was; after `mockCapture(1)` streams are captured: who
-// waits for them, or copies, is refused.
+// report, as a GPU's do; what kernels print is shown when somebody waits. `mockRecord` tells what the last launch was;
+// after `mockCapture(1)` streams are captured: who waits for them, or copies, is refused.
 #include "runtime/devices/cuda/DriverLibrary.h"
 #include "simulator/Simulator.h"
 #include <cstdio>
@@ -45,6 +45,7 @@ struct Allocation {
 std::mutex lock; // guards what follows
 std::map<CuPointer, Allocation> allocations;
 CuResult pending = code::success; // of something launched before; stays
+std::string printed;              // that nobody has waited for
 
 constexpr CuResult invalidHandle = 400, illegalAddress = 700, launchFailed = 719;
 
@@ -113,7 +114,12 @@ EXPORTED CuResult cuCtxGetDevice(CuDevice *device) {
 EXPORTED CuResult cuCtxSynchronize() {
   constexpr CuResult captureUnsupported = 900;
   std::lock_guard<std::mutex> guard(lock);
-  return isCaptured ? captureUnsupported : pending;
+  if (isCaptured)
+    return captureUnsupported;
+  std::fwrite(printed.data(), 1, printed.size(), stdout);
+  std::fflush(stdout);
+  printed.clear();
+  return pending;
 }
 EXPORTED CuResult cuStreamSynchronize(CuStream) { return cuCtxSynchronize(); }
 
@@ -201,6 +207,7 @@ static CuResult run(const CuLaunchConfig &configuration, CuFunction function, vo
   record.threads = configuration.blockX;
   record.sharedBytes = configuration.sharedBytes;
   std::snprintf(record.kernel, sizeof record.kernel, "%s", function->info.name.c_str());
+  launch.print = [](std::string_view text) { printed += text; };
   try {
     simulator::Report report = function->owner->module->run(launch);
     if (!report.clean())

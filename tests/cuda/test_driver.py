@@ -206,3 +206,49 @@ print(compiled.asm["ptx"].count("cp.async.bulk.tensor.2d"))
 """)
     assert process.returncode == 0, process.stderr
     assert process.stdout.strip() == "2"
+
+
+ASSERTING = """
+@nacre.jit
+def asserting(x, limit, BLOCK: tl.constexpr):
+    values = tl.load(x + tl.arange(0, BLOCK))
+    tl.device_assert(values < limit, "too large")
+    tl.store(x + tl.arange(0, BLOCK), values + 1)
+"""
+
+
+def test_an_assert_that_fails_leaves_the_device_usable(run):
+    succeed(run(ASSERTING + """
+try:
+    asserting[(2,)](x, 100, BLOCK=128, debug=True)
+    raise SystemExit("nothing was raised")
+except AssertionError as error:
+    assert "too large" in str(error) and "tl.device_assert(values < limit" in str(error), error
+    assert error.program in ((0, 0, 0), (1, 0, 0))
+assert (x.numpy() == values).all()
+asserting[(1,)](x, 200, BLOCK=128, debug=True)
+assert (x.numpy()[:128] == values[:128] + 1).all()
+"""))
+
+
+def test_an_assert_of_a_captured_launch_ends_the_device(run):
+    """Nobody reads a record there."""
+    assert "CUDA_ERROR" in succeed(run(ASSERTING + """
+mock.mockCapture(1)
+asserting[(1,)](x, 100, BLOCK=128, debug=True)
+mock.mockCapture(0)
+try:
+    add[(8,)](x, y, out, 1000, BLOCK=128)
+except RuntimeError as error:
+    print(error)
+"""))
+
+
+def test_what_is_printed_last_is_shown(run):
+    assert "pid (0, 0, 0) idx () n: 41" in succeed(run("""
+@nacre.jit
+def show(x, n):
+    tl.device_print("n", n)
+
+show[(1,)](x, 41)
+"""))

@@ -38,6 +38,9 @@ class Engine:
     def active(self):
         yield
 
+    def finish(self):
+        """Waits for what was launched: what it printed is there."""
+
     def array(self, values, type_name=None):
         """The values, rounded to the type, where a kernel can read and write them."""
         values = np.asarray(values)
@@ -122,6 +125,9 @@ class Simulated(Engine):
 class Cuda(Engine):
     device = "cuda"
     is_cuda = True
+
+    def finish(self):
+        torch.cuda.synchronize()
 
 
 class ReferenceImplementation(Engine):

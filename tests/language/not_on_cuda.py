@@ -6,9 +6,6 @@ REASONS = {
     "test_extern.py": HOST_CODE,
     "test_inline_code.py": HOST_CODE,
     "test_inline_ptx.py::test_what_is_not_translated_is_named": "a GPU assembles PTX as it stands",
-    "test_debugging.py::test_a_device_assert_in_a_loop_of_a_helper": "an assert of a GPU has a line and no column",
-    "test_meaning_device_print.py::test_several_values_name_their_operand": "texts of prints differ",
-    "test_meaning_device_print.py::test_scalars": "texts of prints differ",
     "test_programs.py::test_what_the_target_is": "the engine's arrays are in host memory",
     "test_programs.py::test_what_the_machine_says": "names of the machine differ",
 }

@@ -1,4 +1,4 @@
-// A line a site: its fields with tabs between them, the file last.
+// A line a site: its fields with tabs between them, the file last. An assert's message is in hexadecimal digits.
 #include "compiler/passes/gpu/AccessRecord.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -22,6 +22,7 @@ std::string nacre::gpu::encodeSites(llvm::ArrayRef<AccessSite> sites) {
                             shape,
                             std::to_string(site.line),
                             std::to_string(site.column),
+                            llvm::toHex(site.message),
                             site.file};
     text += llvm::join(std::begin(fields), std::end(fields), "\t") + "\n";
   }
@@ -34,8 +35,8 @@ std::vector<AccessSite> nacre::gpu::decodeSites(llvm::StringRef text) {
     if (line.empty())
       continue;
     llvm::SmallVector<llvm::StringRef> fields;
-    line.split(fields, '\t', /*MaxSplit=*/10);
-    assert(fields.size() == 11 && "a line of encodeSites");
+    line.split(fields, '\t', /*MaxSplit=*/11);
+    assert(fields.size() == 12 && "a line of encodeSites");
     AccessSite &site = sites.emplace_back();
     size_t next = 0;
     auto number = [&](auto &into) {
@@ -50,6 +51,7 @@ std::vector<AccessSite> nacre::gpu::decodeSites(llvm::StringRef text) {
       if (int64_t value; !extent.getAsInteger(10, value))
         site.shape.push_back(value);
     number(site.line), number(site.column);
+    site.message = llvm::fromHex(fields[next++]);
     site.file = fields[next].str();
   }
   return sites;

@@ -1,10 +1,13 @@
-// Accesses that are checked before they happen (debug=True): what the compiler tells of them, and the record in the
-// device's memory through which a launch tells the kernel of its arrays, and the kernel tells of what it refused.
+// Accesses that are checked before they happen and asserts (debug=True): what the compiler tells of them, and the
+// record in the device's memory through which a launch tells the kernel of its arrays, and the kernel tells of what it
+// refused.
 //
-// The record's address is the last argument of a kernel that has checks; 0 where the launch knows no arrays: nothing is
-// checked then. The first program that is refused an access claims the record, writes all addresses of the access and
-// ends; the others end at their next check. So the device stays usable, and programs that wait for one that has gone
-// end too. LowerChecks.cpp writes what runtime/devices/cuda/CheckedLaunch.cpp reads. Free of MLIR.
+// The record's address is the argument of a kernel that has checks which follows those of the user; 0 where nobody
+// reads the record (a launch that is recorded for a graph): no access is checked then, and an assert that fails ends
+// the launch and the device. The first program that is refused an access, or whose assert fails, claims the record,
+// writes all addresses of the access and ends; the others end at their next check. So the device stays usable, and
+// programs that wait for one that has gone end too. LowerChecks.cpp writes what runtime/devices/cuda/CheckedLaunch.cpp
+// reads. Free of MLIR.
 //
 //   AccessRecord                        the head
 //   ArrayBounds of each argument        as many as the kernel has arguments, without the record
@@ -39,7 +42,9 @@ struct ArrayBounds {
 
 // One check in the kernel's code.
 struct AccessSite {
+  static constexpr llvm::StringLiteral assertion = "assert";
   std::string access, file; // "load"; empty: not known
+  std::string message;      // of an assert, whose access is `assertion`
   uint64_t line = 0, column = 0;
   int64_t argument = -1; // -1: any array
   uint64_t kind = 0;     // of the element, a nacre::ScalarKind
@@ -47,6 +52,7 @@ struct AccessSite {
   bool writes = false, isMasked = false, isTile = false;
   std::vector<int64_t> shape;
 
+  bool isAssertion() const { return access == assertion; }
   int64_t elements() const {
     int64_t count = 1;
     for (int64_t extent : shape)

@@ -1,5 +1,7 @@
-// Accesses that are checked before they happen. All threads of a program look at their elements and agree: when one is
-// refused, all of them leave, and nothing of the access has happened. See AccessRecord.h.
+// Accesses that are checked before they happen, and asserts. All threads of a program look at their elements and agree:
+// when one is refused, all of them leave, and nothing of the access has happened. Threads that run a function of single
+// elements cannot agree there: an assert that fails claims the record, the function's loops end, and all leave when the
+// operation that calls the function is done. See AccessRecord.h.
 #include "compiler/passes/gpu/AccessRecord.h"
 #include "compiler/passes/gpu/Lowering.h"
 #include "compiler/passes/tile/ScalarKinds.h"
@@ -10,18 +12,39 @@ using namespace nacre;
 using namespace nacre::gpu;
 
 bool nacre::gpu::hasChecks(func::FuncOp kernel) {
-  return kernel.walk([](tile::CheckAccessOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return kernel
+      .walk([](Operation *op) {
+        return isa<tile::CheckAccessOp, tile::AssertOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool nacre::gpu::isOfElements(Operation *op) {
+  Operation *parent = op->getParentOp();
+  while (parent && isa<scf::SCFDialect>(parent->getDialect()))
+    parent = parent->getParentOp();
+  return parent && !isa<FunctionOpInterface>(parent);
+}
+
+bool nacre::gpu::assertsInFunctions(Operation *op) {
+  if (op->getNumRegions() == 0 || isa<scf::SCFDialect>(op->getDialect()) || isOfElements(op))
+    return false;
+  return op->walk([](tile::AssertOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+static void setPlace(AccessSite &site, Operation *op) {
+  UserPlace place = userPlace(op->getLoc());
+  site.file = place.file;
+  site.line = place.line;
+  site.column = place.column;
 }
 
 static AccessSite siteOf(tile::CheckAccessOp op) {
   Type type = op.getPointer().getType();
   Type pointee = cast<tile::PointerType>(getElementTypeOrSelf(type)).getPointee();
-  UserPlace place = userPlace(op.getLoc());
   AccessSite site;
+  setPlace(site, op);
   site.access = op.getAccess().str();
-  site.file = place.file;
-  site.line = place.line;
-  site.column = place.column;
   site.argument = static_cast<int32_t>(op.getArgument());
   site.kind = scalarKindOf(pointee, /*isSigned=*/true);
   site.size = static_cast<uint64_t>(Lowering::byteSize(pointee));
@@ -35,6 +58,50 @@ static AccessSite siteOf(tile::CheckAccessOp op) {
 
 namespace {
 
+// What a thread does that found something: the record is its program's, unless another program was first.
+class Claim {
+public:
+  Claim(Lowering &lowering, Value record) : lowering(lowering), b(lowering.b), record(record), word(b.getI64Type()) {
+    Value own = programNumber(), none = lowering.constant(word, 0);
+    AtomicAccess access{tile::AtomicKind::Exchange, tile::MemoryOrder::Relaxed, tile::MemoryScope::GPU, true};
+    Value before = lowering.machine.compareAndSwap(b, record, none, own, Value(), access);
+    isFirst = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, before, none);
+    Value isSame = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, before, own);
+    isOurs = LLVM::OrOp::create(b, isFirst, isSame);
+  }
+
+  // The first thread that claimed it says what it found, and in which program.
+  void tell(uint32_t site) {
+    auto write = [&](Value value, uint64_t offset) {
+      Value place = lowering.byteOffset(record, lowering.constant(word, static_cast<int64_t>(offset)));
+      lowering.machine.store(b, value, place, isFirst, {});
+    };
+    write(lowering.i32(site), offsetof(AccessRecord, site));
+    for (int axis = 0; axis < 3; ++axis)
+      write(lowering.machine.programId(b, axis), offsetof(AccessRecord, program) + sizeof(uint32_t) * axis);
+  }
+
+  Value isFirst; // of all threads
+  Value isOurs;  // the program's
+
+private:
+  // The number of this program, from 1 on.
+  Value programNumber() {
+    Value result = lowering.constant(word, 0);
+    for (int axis = 2; axis >= 0; --axis) {
+      Value extent = LLVM::ZExtOp::create(b, word, lowering.machine.gridSize(b, axis));
+      Value id = LLVM::ZExtOp::create(b, word, lowering.machine.programId(b, axis));
+      result = LLVM::AddOp::create(b, LLVM::MulOp::create(b, result, extent), id);
+    }
+    return LLVM::AddOp::create(b, result, lowering.constant(word, 1));
+  }
+
+  Lowering &lowering;
+  gpu::Builder &b;
+  Value record;
+  Type word;
+};
+
 // The emission of one check.
 class Check {
 public:
@@ -43,8 +110,7 @@ public:
         word(b.getI64Type()) {}
 
   void emit() {
-    Value address = LLVM::PtrToIntOp::create(b, word, record);
-    isThere = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, address, wide(0));
+    isThere = lowering.hasRecord();
     Type pointers = op.getPointer().getType();
     for (auto [reg, pointer] : llvm::enumerate(lowering.registers(op.getPointer()))) {
       addresses.push_back(LLVM::PtrToIntOp::create(b, word, pointer));
@@ -53,9 +119,7 @@ public:
       enabled.push_back(acts ? acts : lowering.constant(b.getI1Type(), 1));
     }
     SmallVector<Value> outside = site.argument >= 0 ? outsideOf(boundsAt(argumentOffset())) : outsideOfAll();
-    AccessHints asOthersWriteIt;
-    asOthersWriteIt.isVolatile = true;
-    Value refused = lowering.machine.load(b, word, record, isThere, wide(0), asOthersWriteIt).front();
+    Value refused = lowering.refusedProgram();
     Value leaves = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, refused, wide(0));
     for (auto [acts, isOutside] : llvm::zip(enabled, outside))
       leaves = LLVM::OrOp::create(b, leaves, LLVM::AndOp::create(b, acts, isOutside));
@@ -118,35 +182,15 @@ private:
     return SmallVector<Value>(loop.getResults());
   }
 
-  // The number of this program, from 1 on.
-  Value programNumber() {
-    Value result = wide(0);
-    for (int axis = 2; axis >= 0; --axis) {
-      Value extent = LLVM::ZExtOp::create(b, word, lowering.machine.gridSize(b, axis));
-      Value id = LLVM::ZExtOp::create(b, word, lowering.machine.programId(b, axis));
-      result = LLVM::AddOp::create(b, LLVM::MulOp::create(b, result, extent), id);
-    }
-    return LLVM::AddOp::create(b, result, wide(1));
-  }
-
   void write(Value value, Value address, Value predicate) { lowering.machine.store(b, value, address, predicate, {}); }
 
   // Every thread claims the record for the program: the first one's claim is all others'.
   void report() {
-    Value own = programNumber();
-    AtomicAccess access{tile::AtomicKind::Exchange, tile::MemoryOrder::Relaxed, tile::MemoryScope::GPU, true};
-    Value before = lowering.machine.compareAndSwap(b, record, wide(0), own, Value(), access);
-    Value isFirst = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, before, wide(0));
-    Value isOurs = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, before, own);
-    auto branch = scf::IfOp::create(b, TypeRange{}, LLVM::OrOp::create(b, isFirst, isOurs), /*withElse=*/false);
+    Claim claim(lowering, record);
+    auto branch = scf::IfOp::create(b, TypeRange{}, claim.isOurs, /*withElse=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    Value first = lowering.isFirstThread();
-    auto field = [&](uint64_t offset) { return lowering.byteOffset(record, wide(offset)); };
-    write(lowering.i32(number), field(offsetof(AccessRecord, site)), first);
-    for (int axis = 0; axis < 3; ++axis)
-      write(lowering.machine.programId(b, axis), field(offsetof(AccessRecord, program) + sizeof(uint32_t) * axis),
-            first);
+    claim.tell(number);
     Value area = lowering.byteOffset(record, read(word, record, offsetof(AccessRecord, reportOffset)));
     Type pointers = op.getPointer().getType();
     for (auto [reg, address] : llvm::enumerate(addresses)) {
@@ -177,8 +221,61 @@ private:
 
 LogicalResult Lowering::lowerCheckAccess(tile::CheckAccessOp op) {
   assert(!elements && "functions of single elements are not checked");
-  Check(*this, op, function.getArguments().back(), static_cast<uint32_t>(sites.size())).emit();
+  Check(*this, op, record, static_cast<uint32_t>(sites.size())).emit();
   sites.push_back(siteOf(op));
+  return success();
+}
+
+Value Lowering::hasRecord() {
+  Value address = LLVM::PtrToIntOp::create(b, b.getI64Type(), record);
+  return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, address, constant(b.getI64Type(), 0));
+}
+
+Value Lowering::refusedProgram() {
+  AccessHints asOthersWriteIt;
+  asOthersWriteIt.isVolatile = true;
+  Type word = b.getI64Type();
+  return machine.load(b, word, record, hasRecord(), constant(word, 0), asOthersWriteIt).front();
+}
+
+void Lowering::leaveIfRefused() {
+  assert(!elements && "threads meet here");
+  Value isRefused = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, refusedProgram(), constant(b.getI64Type(), 0));
+  auto branch = scf::IfOp::create(b, TypeRange{}, machine.anyThread(b, isRefused), /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  machine.leave(b);
+}
+
+LogicalResult Lowering::lowerAssert(tile::AssertOp op) {
+  Type type = op.getCondition().getType();
+  bool isTile = isa<RankedTensorType>(type);
+  Value broken;
+  for (auto [reg, holds] : llvm::enumerate(registers(op.getCondition()))) {
+    Value fails = LLVM::XOrOp::create(b, holds, constant(b.getI1Type(), 1));
+    if (isTile)
+      fails = both(fails, isInside(type, reg));
+    broken = broken ? Value(LLVM::OrOp::create(b, broken, fails)) : fails;
+  }
+  if (isTile) // of a scalar all threads have the same
+    broken = machine.anyThread(b, broken);
+  AccessSite site;
+  site.access = AccessSite::assertion.str();
+  site.message = op.getMessage().str();
+  setPlace(site, op);
+  Value message = text(site.message), file = text(site.file), name = text(function.getName());
+  auto number = static_cast<uint32_t>(sites.size());
+  OpBuilder::InsertionGuard guard(b);
+  auto branch = scf::IfOp::create(b, TypeRange{}, broken, /*withElse=*/false);
+  b.setInsertionPointToStart(branch.thenBlock());
+  auto told = scf::IfOp::create(b, TypeRange{}, hasRecord(), /*withElse=*/true);
+  b.setInsertionPointToStart(told.thenBlock());
+  Claim(*this, record).tell(number);
+  if (!isOfElements(op))
+    machine.leave(b);
+  b.setInsertionPointToStart(told.elseBlock());
+  machine.failAssertion(b, message, file, site.line, name);
+  sites.push_back(std::move(site));
   return success();
 }
 

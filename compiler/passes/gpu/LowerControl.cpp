@@ -29,8 +29,8 @@ static void unflatten(Lowering &lowering, ValueRange carried, ValueRange flat) {
   }
 }
 
-// How often a loop with a step other than 1 runs: it is counted, since the index may pass over the largest integer on its
-// way to the end. A step that is negative or zero runs over nothing.
+// How often a loop with a step other than 1 runs: it is counted, since the index may pass over the largest integer on
+// its way to the end. A step that is negative or zero runs over nothing.
 static Value iterations(Lowering &lowering, scf::ForOp op, std::optional<int64_t> step) {
   gpu::Builder &b = lowering.b;
   Value lower = lowering.scalar(op.getLowerBound()), upper = lowering.scalar(op.getUpperBound());
@@ -63,8 +63,8 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
     lower = constant(type, 0), step = constant(type, 1);
     initial.push_back(first);
   }
-  auto loop = scf::ForOp::create(b, lower, upper, step, initial, /*bodyBuilder=*/nullptr,
-                                 isCounted || op.getUnsignedCmp());
+  auto loop =
+      scf::ForOp::create(b, lower, upper, step, initial, /*bodyBuilder=*/nullptr, isCounted || op.getUnsignedCmp());
   {
     OpBuilder::InsertionGuard guard(b);
     Block *body = loop.getBody();
@@ -118,7 +118,12 @@ LogicalResult Lowering::lowerWhile(scf::WhileOp op) {
   if (failed(lowerBlock(*op.getBeforeBody())))
     return failure();
   auto condition = op.getConditionOp();
-  scf::ConditionOp::create(b, scalar(condition.getCondition()), flatten(*this, condition.getArgs()));
+  Value goesOn = scalar(condition.getCondition());
+  if (record && isOfElements(op)) { // what an assert found wrong may keep it going for ever
+    Value isRefused = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, refusedProgram(), constant(b.getI64Type(), 0));
+    goesOn = LLVM::AndOp::create(b, goesOn, LLVM::XOrOp::create(b, isRefused, constant(b.getI1Type(), 1)));
+  }
+  scf::ConditionOp::create(b, goesOn, flatten(*this, condition.getArgs()));
   makeBlock(loop.getAfter(), op.getAfterBody());
   if (failed(lowerBlock(*op.getAfterBody())))
     return failure();

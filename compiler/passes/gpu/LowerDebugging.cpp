@@ -1,4 +1,4 @@
-// device_print and device_assert: each element is told by the one thread that acts for it.
+// device_print: each element is told by the one thread that acts for it.
 #include "compiler/passes/gpu/Lowering.h"
 
 using namespace mlir;
@@ -42,6 +42,14 @@ static std::string escaped(StringRef text) {
   return result;
 }
 
+// The user's "x" is shown as " x: ", with one colon and one blank.
+static std::string label(StringRef prefix) {
+  StringRef words = prefix.rtrim(": ");
+  if (words.empty())
+    return " ";
+  return (words.starts_with(" ") ? "" : " ") + escaped(words) + ": ";
+}
+
 // "pid (0, 0, 0) idx ( 3, 12) prefix: (operand 1) value\n"
 LogicalResult Lowering::lowerPrint(tile::PrintOp op) {
   Value ids[3];
@@ -58,16 +66,15 @@ LogicalResult Lowering::lowerPrint(tile::PrintOp op) {
     llvm::append_range(all, arguments);
     machine.print(b, text("pid (%u, %u, %u) idx (" + format + "\n"), all);
   };
-  std::string prefix = escaped(op.getPrefix());
   if (op.getOperands().empty())
-    emit(elements ? Value() : isFirstThread(), ") " + prefix, {});
+    emit(elements ? Value() : isFirstThread(), ")" + label(op.getPrefix()), {});
   for (auto [number, operand] : llvm::enumerate(op.getOperands())) {
     Type type = operand.getType(), element = getElementTypeOrSelf(type);
     bool isTile = isa<RankedTensorType>(type);
     bool isSigned = number < op.getIsSigned().size() && op.getIsSigned()[number];
-    std::string label = ") " + prefix + ": ";
+    std::string middle = ")" + label(op.getPrefix());
     if (op.getOperands().size() > 1)
-      label += "(operand " + std::to_string(number) + ") ";
+      middle += "(operand " + std::to_string(number) + ") ";
     for (auto [reg, value] : llvm::enumerate(registers(operand))) {
       std::string format;
       SmallVector<Value> arguments;
@@ -80,28 +87,8 @@ LogicalResult Lowering::lowerPrint(tile::PrintOp op) {
       Value predicate = actor(type);
       if (isTile)
         predicate = both(predicate, isInside(type, reg));
-      emit(predicate, format + label + conversion, arguments);
+      emit(predicate, format + middle + conversion, arguments);
     }
-  }
-  return success();
-}
-
-LogicalResult Lowering::lowerAssert(tile::AssertOp op) {
-  Type type = op.getCondition().getType();
-  auto [file, line] = placeOf(op);
-  Value message = text(op.getMessage()), fileName = text(file), name = text(function.getName());
-  Value broken;
-  for (auto [reg, holds] : llvm::enumerate(registers(op.getCondition()))) {
-    Value fails = LLVM::XOrOp::create(b, holds, constant(b.getI1Type(), 1));
-    if (isa<RankedTensorType>(type))
-      fails = both(fails, isInside(type, reg));
-    broken = broken ? Value(LLVM::OrOp::create(b, broken, fails)) : fails;
-  }
-  auto branch = scf::IfOp::create(b, TypeRange{}, broken, /*withElse=*/false);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    machine.failAssertion(b, message, fileName, line, name);
   }
   return success();
 }

@@ -101,20 +101,6 @@ Value Lowering::text(StringRef text) {
 }
 
 // The innermost place in a text of the user's: that of the call where the operation is the standard library's.
-std::pair<StringRef, unsigned> Lowering::placeOf(Operation *op) {
-  constexpr StringLiteral library = "nacre/language/";
-  StringRef file = library;
-  unsigned line = 0;
-  op->getLoc()->walk([&](Location location) {
-    if (auto place = dyn_cast<FileLineColLoc>(location); place && file.starts_with(library)) {
-      file = place.getFilename().getValue();
-      line = place.getLine();
-    }
-    return WalkResult::advance();
-  });
-  return {file, line};
-}
-
 // ---- Places
 
 Value Lowering::atEntry(llvm::function_ref<Value()> make) {
@@ -273,13 +259,22 @@ Value Lowering::both(Value left, Value right) {
 
 // ---- The walk
 
+unsigned Lowering::argumentCount() {
+  auto isMap = [](BlockArgument argument) { return isa<TensorMapType>(argument.getType()); };
+  auto given = static_cast<unsigned>(llvm::count_if(kernel.getArguments(), std::not_fn(isMap)));
+  assert(llvm::none_of(kernel.getArguments().take_front(given), isMap) && "tensor maps are the last arguments");
+  return given;
+}
+
 FailureOr<LLVM::LLVMFuncOp> Lowering::run() {
   SmallVector<Type> types;
   // The launch hands short floats over in f32.
   for (Type type : kernel.getArgumentTypes())
     types.push_back(type.isF16() || type.isBF16() ? b.getF32Type() : memoryType(type));
-  if (hasChecks(kernel))
-    types.push_back(LLVM::LLVMPointerType::get(b.getContext(), 1));
+  unsigned recordPlace = argumentCount();
+  const bool isChecked = hasChecks(kernel);
+  if (isChecked)
+    types.insert(types.begin() + recordPlace, LLVM::LLVMPointerType::get(b.getContext(), 1));
   b.setInsertionPointAfter(kernel);
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), types);
   std::string name = kernel.getName().str();
@@ -288,15 +283,19 @@ FailureOr<LLVM::LLVMFuncOp> Lowering::run() {
   machine.declareKernel(function, block.threads());
   // A tensor map is a parameter of its own bytes, whose address the copies take.
   auto mapBytes = LLVM::LLVMArrayType::get(b.getI8Type(), 128);
-  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-    if (isa<TensorMapType>(kernel.getArgument(i).getType())) {
-      function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(mapBytes));
-      function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64));
-    }
+  for (unsigned i = recordPlace; i < kernel.getNumArguments(); ++i) {
+    function.setArgAttr(i + isChecked, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(mapBytes));
+    function.setArgAttr(i + isChecked, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64));
+  }
   Block *entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   entryMarker = LLVM::ZeroOp::create(b, b.getI32Type());
-  for (auto [argument, value] : llvm::zip(kernel.getArguments(), entry->getArguments())) {
+  SmallVector<Value> given(entry->getArguments());
+  if (isChecked) {
+    record = given[recordPlace];
+    given.erase(given.begin() + recordPlace);
+  }
+  for (auto [argument, value] : llvm::zip_equal(kernel.getArguments(), given)) {
     Type type = argument.getType();
     define(argument, type.isF16() || type.isBF16()
                          ? convertFloat(value, b.getF32Type(), type, tile::Rounding::NearestEven)
@@ -320,6 +319,8 @@ LogicalResult Lowering::lowerBlock(Block &body) {
     b.setLoc(op.getLoc());
     if (failed(lower(&op)))
       return failure();
+    if (record && assertsInFunctions(&op))
+      leaveIfRefused();
   }
   b.setLoc(body.getTerminator()->getLoc());
   return success();

@@ -21,8 +21,13 @@
 
 namespace nacre::gpu {
 
-// Whether the kernel checks accesses: the address of their record is then its last argument (AccessRecord.h).
+// Whether the kernel checks accesses or has asserts: the address of their record is then the argument that follows
+// those of the launch (AccessRecord.h).
 bool hasChecks(mlir::func::FuncOp kernel);
+// Whether the operation is part of a function of single elements (of a reduction, a scan, a map): threads part there.
+bool isOfElements(mlir::Operation *op);
+// Whether the operation calls such a function, which has asserts, from code that all threads run together.
+bool assertsInFunctions(mlir::Operation *op);
 
 class Lowering {
 public:
@@ -40,8 +45,8 @@ public:
   llvm::ArrayRef<mlir::Value> registers(mlir::Value value);
   mlir::Value scalar(mlir::Value value) { return registers(value).front(); }
   void define(mlir::Value value, llvm::ArrayRef<mlir::Value> registers);
-  // Of the kernel itself, without the record of checked accesses.
-  unsigned argumentCount() { return kernel.getNumArguments(); }
+  // Those that the launch gives: without the record of checks and the tensor maps, which come after them.
+  unsigned argumentCount();
   // How many registers values of the type take.
   static unsigned registerCount(mlir::Type type);
   // The type an element has in a register: fp8 are bytes, pointers LLVM's; and in memory, where i1 takes a byte too.
@@ -74,9 +79,8 @@ public:
   mlir::Value zero(mlir::Type type); // of any register type
   mlir::Value byteOffset(mlir::Value pointer, mlir::Value bytes);
   mlir::Value bitcast(mlir::Value value, mlir::Type type); // pointers too; the value itself where it has the type
-  // The address of a constant text, null-terminated, and the place of an operation in the user's file.
+  // The address of a constant text, null-terminated.
   mlir::Value text(llvm::StringRef text);
-  std::pair<llvm::StringRef, unsigned> placeOf(mlir::Operation *op);
   // Registers as words of 32 bits (or 64, or one shorter word), as memory has them; and back.
   llvm::SmallVector<mlir::Value> packWords(llvm::ArrayRef<mlir::Value> elements, mlir::Type element);
   llvm::SmallVector<mlir::Value> unpackWords(llvm::ArrayRef<mlir::Value> words, mlir::Type element, int64_t count);
@@ -102,8 +106,8 @@ public:
   void writeTile(mlir::Value tile, mlir::Value base);
   void readTile(mlir::Value tile, mlir::Value base);
 
-  // One register of a tile. A tile that only a product reads is got from shared memory piece by piece, where the product
-  // asks for it: not all of it is in registers at once.
+  // One register of a tile. A tile that only a product reads is got from shared memory piece by piece, where the
+  // product asks for it: not all of it is in registers at once.
   mlir::Value registerOf(mlir::Value tile, uint32_t reg);
 
   mlir::LogicalResult lowerBlock(mlir::Block &block);
@@ -112,6 +116,13 @@ public:
   // What one thread has read or done for all that hold copies of an element goes to them: the registers of the
   // operation's result.
   void shareResult(mlir::Operation *op, llvm::MutableArrayRef<mlir::Value> registers);
+
+  // ---- Checks
+  // Whether the launch gave a record; and which program has claimed it by now: 0 for none.
+  mlir::Value hasRecord();
+  mlir::Value refusedProgram();
+  // Every thread comes here: they leave when a program has claimed the record.
+  void leaveIfRefused();
 
   // How many regions around the code being emitted run for single elements: threads part there, and do not meet.
   int elements = 0;
@@ -170,6 +181,7 @@ private:
   mlir::Value thread, lane, warp, firstThread;
   std::map<std::vector<uint32_t>, mlir::Value> threadParts, holders;
   llvm::DenseMap<mlir::Attribute, mlir::Value> texts;
+  mlir::Value record; // of checks; null: the kernel has none
   std::vector<AccessSite> sites;
   llvm::DenseMap<mlir::Value, std::shared_ptr<class SharedRead>> readsOnDemand;
   llvm::DenseMap<mlir::Value, mlir::Value>

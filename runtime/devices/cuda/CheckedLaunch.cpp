@@ -19,20 +19,21 @@ static ArrayBounds boundsOf(const MemoryMap::Range &range) {
   return {range.begin, length, range.isReadOnly ? 0 : length};
 }
 
-CheckedLaunch::CheckedLaunch(Device &device, const EnqueuedLaunch &launch, const KnownArrays *known, uint64_t stream)
+CheckedLaunch::CheckedLaunch(Device &device, const EnqueuedLaunch &launch, const KnownArrays *known, uint64_t stream,
+                             bool isCaptured)
     : device(device), code(launch.code), arrays(known), stream(stream), slots(launch.arguments) {
-  if (!arrays) {
+  if (isCaptured) {
     slots.push_back(0);
     return;
   }
   std::vector<ArrayBounds> rows;
   for (size_t i = 0; i < launch.arguments.size(); ++i) {
     const MemoryMap::Range *own =
-        i < arrays->ofArgument.size() ? arrays->memory.numbered(arrays->ofArgument[i]) : nullptr;
+        arrays && i < arrays->ofArgument.size() ? arrays->memory.numbered(arrays->ofArgument[i]) : nullptr;
     rows.push_back(own ? boundsOf(*own) : everything);
   }
   AccessRecord record;
-  if (arrays->memory.isComplete) {
+  if (arrays && arrays->memory.isComplete) {
     for (const MemoryMap::Range &range : arrays->memory.all())
       rows.push_back(boundsOf(range));
     record.arrayCount = static_cast<uint32_t>(arrays->memory.all().size());
@@ -70,6 +71,10 @@ void CheckedLaunch::finish() {
   if (record.refused == 0)
     return;
   const AccessSite site = gpu::decodeSites(code.metadata.accessSites).at(record.site);
+  if (site.isAssertion())
+    throw DeviceAssertError(site.message, site.file, static_cast<uint32_t>(site.line),
+                            static_cast<uint32_t>(site.column), record.program);
+  assert(arrays && "nothing is refused where no arrays are known");
   auto elements = static_cast<size_t>(site.elements());
   std::vector<uint64_t> addresses(elements);
   std::vector<uint8_t> mask(elements);

@@ -1,4 +1,4 @@
-// A launch whose kernel checks its accesses (debug=True): the record that it gets as its last argument
+// A launch whose kernel checks its accesses or has asserts (debug=True): the record that it gets as its last argument
 // (compiler/passes/gpu/AccessRecord.h), and the error that it leaves there.
 #pragma once
 
@@ -8,9 +8,10 @@ namespace nacre::cuda {
 
 class CheckedLaunch {
 public:
-  // Where the arrays are not known, or the launch is only recorded, nothing is checked: `arrays` is null. Waits for the
-  // stream: the record is written by the host.
-  CheckedLaunch(Device &device, const EnqueuedLaunch &launch, const KnownArrays *arrays, uint64_t stream);
+  // Where the arrays are not known (null), every access is inside. A launch that is captured for a graph has no record.
+  // Waits for the stream: the record is written by the host.
+  CheckedLaunch(Device &device, const EnqueuedLaunch &launch, const KnownArrays *arrays, uint64_t stream,
+                bool isCaptured);
   ~CheckedLaunch();
   CheckedLaunch(const CheckedLaunch &) = delete;
 
@@ -20,7 +21,7 @@ public:
   llvm::ArrayRef<uint64_t> arguments() const { return slots; }
   uint64_t address() const { return slots.back(); }
   size_t bytes() const { return size; }
-  // When the launch has ended. Throws OutOfBoundsError.
+  // When the launch has ended. Throws OutOfBoundsError, DeviceAssertError.
   void finish();
 
 private:

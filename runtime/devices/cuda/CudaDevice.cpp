@@ -10,6 +10,7 @@
 #include "runtime/devices/cuda/TorchStream.h"
 #include "runtime/launch/Launch.h"
 #include <array>
+#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <set>
@@ -65,6 +66,9 @@ private:
   std::atomic<uint64_t> next = 0;
 };
 
+// The driver shows what kernels printed when somebody waits for the device: at the latest, the process does at its end.
+void showPrintsAtExit();
+
 // A name that lives as long as the process.
 const char *interned(const std::string &name) {
   static std::mutex lock;
@@ -111,6 +115,8 @@ public:
       throw OutOfResourcesError("shared memory", made->sharedBytes, known.sharedBytes,
                                 "Reducing block sizes or `num_stages` may help.");
     loadModule(*made, code);
+    if (llvm::StringRef(code.object).contains("vprintf")) // the symbol of what it calls
+      showPrintsAtExit();
     made->function = reinterpret_cast<uint64_t>(made->entry);
     auto attribute = [&](int which) {
       int value = 0;
@@ -142,10 +148,10 @@ public:
     auto stream = reinterpret_cast<CuStream>(launch.options.stream ? *launch.options.stream : currentStream());
     if (!CheckedLaunch::isNeeded(launch.code))
       return start(kernel, launch, launch.arguments, stream);
-    const KnownArrays *arrays = isCapturing(stream) ? nullptr : launch.options.arrays;
-    CheckedLaunch checked(*this, launch, arrays, reinterpret_cast<uint64_t>(stream));
+    bool isCaptured = isCapturing(stream);
+    CheckedLaunch checked(*this, launch, launch.options.arrays, reinterpret_cast<uint64_t>(stream), isCaptured);
     start(kernel, launch, checked.arguments(), stream);
-    if (!arrays)
+    if (isCaptured)
       return;
     synchronise(reinterpret_cast<uint64_t>(stream));
     checked.finish();
@@ -231,6 +237,13 @@ public:
   }
 
   int capability() const { return major * 10 + minor; }
+
+  // Waits, whatever the outcome: at the end of the process there is nobody to tell.
+  void waitAtExit() {
+    CuContext mine = context.load(std::memory_order_acquire);
+    if (mine && library.cuCtxSetCurrent(mine) == code::success)
+      library.cuCtxSynchronize();
+  }
 
   // What is launched on the stream is recorded, for a graph that runs later.
   bool isCapturing(CuStream stream) {
@@ -411,7 +424,6 @@ public:
     return device(ordinal);
   }
 
-private:
   static const std::vector<CudaDevice *> &all();
 };
 
@@ -434,6 +446,16 @@ const std::vector<CudaDevice *> &CudaDriver::all() {
     return made;
   }();
   return *devices;
+}
+
+void showPrintsAtExit() {
+  // The driver's own end was registered when it was opened: it comes after this one.
+  static const int isRegistered = std::atexit([] {
+    if (openedDriverLibrary())
+      for (CudaDevice *device : CudaDriver::all())
+        device->waitAtExit();
+  });
+  (void)isRegistered;
 }
 
 } // namespace

@@ -165,7 +165,7 @@ public:
     const std::string &name = request.code.symbol;
     std::optional<CheckedLaunch> checked;
     if (CheckedLaunch::isNeeded(request.code))
-      checked.emplace(*this, request, request.options.arrays, 0);
+      checked.emplace(*this, request, request.options.arrays, 0, /*isCaptured=*/false);
     llvm::ArrayRef<uint64_t> arguments = checked ? checked->arguments() : request.arguments;
     size_t taken = kernel.parameters.size() - kernel.maps.recipes.size();
     if (taken != arguments.size())

@@ -40,9 +40,10 @@ def program_kernel():
     tl.device_print("id", tl.program_id(0) * 100 + tl.program_id(1) * 10 + tl.program_id(2))
 
 
-def lines(capfd, kernel, *arguments, grid=(1,), **constants):
+def lines(engine, capfd, kernel, *arguments, grid=(1,), **constants):
     capfd.readouterr()
     kernel[grid](*arguments, **constants)
+    engine.finish()
     return sorted(capfd.readouterr().out.splitlines())
 
 
@@ -54,28 +55,28 @@ def compiled_only(engine):
 def test_one_line_an_element(engine, capfd):
     """`pid (x, y, z) idx (i) prefix: value`, the index padded to the width of the largest."""
     compiled_only(engine)
-    got = lines(capfd, tile_kernel, engine.array(np.arange(12, dtype=np.float32)), COUNT=12)
+    got = lines(engine, capfd, tile_kernel, engine.array(np.arange(12, dtype=np.float32)), COUNT=12)
     assert got == sorted(f"pid (0, 0, 0) idx ({i:2}) x: {float(i):f}" for i in range(12))
 
 
 def test_the_example_of_the_contract(engine, capfd):
     """256 elements pad to three places: `idx (  7)`."""
     compiled_only(engine)
-    got = lines(capfd, tile_kernel, engine.array(np.ones(256, np.float32)), COUNT=256)
+    got = lines(engine, capfd, tile_kernel, engine.array(np.ones(256, np.float32)), COUNT=256)
     assert "pid (0, 0, 0) idx (  7) x: 1.000000" in got and len(got) == 256
 
 
 def test_two_axes(engine, capfd):
     """One index an axis."""
     compiled_only(engine)
-    got = lines(capfd, table_kernel, engine.array(np.arange(4, dtype=np.int32)))
+    got = lines(engine, capfd, table_kernel, engine.array(np.arange(4, dtype=np.int32)))
     assert got == [f"pid (0, 0, 0) idx ({i}, {j}) x: {2 * i + j}" for i in range(2) for j in range(2)]
 
 
 def test_several_values_name_their_operand(engine, capfd):
     """`(operand k)` when there are several; the prefix gets its colon and blank once."""
     compiled_only(engine)
-    got = lines(capfd, two_kernel, engine.array(np.array([5, 6], np.int32)), 7)
+    got = lines(engine, capfd, two_kernel, engine.array(np.array([5, 6], np.int32)), 7)
     assert got == [
         "pid (0, 0, 0) idx () pair: (operand 0) 7", "pid (0, 0, 0) idx (0) pair: (operand 1) 5",
         "pid (0, 0, 0) idx (1) pair: (operand 1) 6",
@@ -85,21 +86,21 @@ def test_several_values_name_their_operand(engine, capfd):
 def test_scalars(engine, capfd):
     """`idx ()` for scalars."""
     compiled_only(engine)
-    got = lines(capfd, scalar_kernel, 7, 2.5)
+    got = lines(engine, capfd, scalar_kernel, 7, 2.5)
     assert got == ["pid (0, 0, 0) idx () f: 2.500000", "pid (0, 0, 0) idx () n: 7"]
 
 
 def test_hex(engine, capfd):
     """`0x%08x` for 32 bits, as wide as the type."""
     compiled_only(engine)
-    got = lines(capfd, hex_kernel, engine.array(np.array([255, -1], np.int64)), 48)
+    got = lines(engine, capfd, hex_kernel, engine.array(np.array([255, -1], np.int64)), 48)
     assert got == ["pid (0, 0, 0) idx () n: 0x00000030", "pid (0, 0, 0) idx (0) h: 0x00000000000000ff", "pid (0, 0, 0) idx (1) h: 0xffffffffffffffff"]
 
 
 def test_programs(engine, capfd):
     """Each program's own coordinates, three of them."""
     compiled_only(engine)
-    got = lines(capfd, program_kernel, grid=(2, 2, 2))
+    got = lines(engine, capfd, program_kernel, grid=(2, 2, 2))
     assert got == sorted(f"pid ({x}, {y}, {z}) idx () id: {100 * x + 10 * y + z}" for x in range(2) for y in range(2) for z in range(2))
 
 
