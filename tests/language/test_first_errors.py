@@ -111,7 +111,8 @@ def test_a_tuned_parameter_that_is_passed_again(engine, count, how):
 @pytest.mark.parametrize("kind", ["numpy", "torch"])
 def test_a_tensor_without_axes_in_place_of_a_number(engine, kernel, kind):
     number = np.array(3) if kind == "numpy" else pytest.importorskip("torch").tensor(3)
-    with pytest.raises(triton.TritonError, match=r"x\.item\(\)"):
+    # Beside arrays of a GPU it is one that is elsewhere.
+    with pytest.raises(ValueError if engine.name == "cuda" else triton.TritonError, match=r"x\.item\(\)"):
         kernel[(1,)](engine.zeros(4, "float32"), number, BLOCK=4)
     kernel[(1,)](engine.zeros(4, "float32"), number.item(), BLOCK=4)
 

@@ -104,7 +104,7 @@ Device &LaunchDevice::choose() {
     if (!isReached)
       raise(PyExc_ValueError,
             "argument %R is %s and argument %R is %s: all arrays of a launch must be on one device; move one of them, "
-            "with x.to(y.device)",
+            "with x.to(y.device), or pass the number that is in it, with x.item()",
             first->name, shownDevice(first->device).c_str(), array.name, shownDevice(array.device).c_str());
   }
   return first->device ? *first->device : hostMemoryDevice();
