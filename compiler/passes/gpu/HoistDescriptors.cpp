@@ -337,7 +337,9 @@ struct HoistDescriptors : PassWrapper<HoistDescriptors, OperationPass<ModuleOp>>
       isEmpty = isEmpty ? arith::OrIOp::create(b, location, isEmpty, here).getResult() : here;
     }
     if (isEmpty) {
-      Value outside = arith::ConstantOp::create(b, location, b.getI32IntegerAttr(std::numeric_limits<int32_t>::min()));
+      // Just before the array: the hardware refuses coordinates that are far away.
+      auto before = static_cast<int32_t>(-access.type().getBlock().getShape().front());
+      Value outside = arith::ConstantOp::create(b, location, b.getI32IntegerAttr(before));
       coordinates.front() = arith::SelectOp::create(b, location, isEmpty, outside, coordinates.front());
     }
     Value map = mapOf(kernel, access, recipe);
