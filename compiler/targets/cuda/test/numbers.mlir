@@ -14,7 +14,7 @@ func.func @exp(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) attributes {tile.kernel} 
   %ys = tile.splat %y : !tile.ptr<f32> -> tensor<8x!tile.ptr<f32>>
   %yp = tile.addptr %ys, %lane : tensor<8x!tile.ptr<f32>>, tensor<8xi32>
   %a = tile.load %xp : tensor<8x!tile.ptr<f32>> -> tensor<8xf32>
-  %b = math.exp %a fastmath<afn> : tensor<8xf32>
+  %b = math.exp %a : tensor<8xf32>
   tile.store %yp, %b : tensor<8x!tile.ptr<f32>>, tensor<8xf32>
   return
 }
