@@ -105,6 +105,24 @@ def test_hooks_and_restoring():
     assert (x == 2).all()
 
 
+def test_a_hook_gives_descriptors_their_blocks():
+    """Before a configuration is compiled: the blocks are part of the kernel."""
+    from nacre.tools.tensor_descriptor import TensorDescriptor
+
+    def hook(args):
+        args["x"].block_shape = [args["BLOCK"]]
+
+    @nacre.autotune([nacre.Config({"BLOCK": block}, pre_hook=hook) for block in (32, 64, 128)], key=["n"])
+    @nacre.jit
+    def kernel(x, n, BLOCK: tl.constexpr):
+        start = tl.program_id(0) * BLOCK
+        x.store([start], tl.full((BLOCK,), 3.0, tl.float32))
+
+    x = np.zeros(256, np.float32)
+    kernel[lambda meta: (256 // meta["BLOCK"],)](TensorDescriptor(x, [256], [1], [1]), 256)
+    assert (x == 3).all()
+
+
 def test_a_parameter_given_twice():
     with pytest.raises(ValueError, match="'BLOCK'"):
         make()[grid](np.zeros(100, np.float32), 100, BLOCK=64)

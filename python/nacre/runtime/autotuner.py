@@ -3,8 +3,10 @@
 import threading
 import time
 import warnings
+from contextlib import ExitStack
 
 from .. import _core, knobs
+from ..tools.tensor_descriptor import TensorDescriptor
 from .cache import get_cache_manager, triton_key  # noqa: F401  (packages ask for these here)
 from .driver import driver
 from .errors import AutotunerError, OutOfResources, PTXASError, UnexpectedCompileError  # noqa: F401
@@ -94,13 +96,14 @@ class Autotuner(_core.TunedKernel, KernelInterface):
 
     def _set_up(self):
         self._local = threading.local()
+        self._hook_lock = threading.Lock()
         is_native = type(self).run is Autotuner.run
         places = [(self.arg_names.index(name), part.of if isinstance(part, Bucket) else None) for name, part in zip(key_names(self.keys), self.keys)]
         only = self.configs[0] if len(self.configs) == 1 and self.search is None else None
         self._configure(self.fn if is_native else None, self.arg_names, places, only)
 
     def __getstate__(self):
-        state = {name: value for name, value in self.__dict__.items() if name != "_local"}
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_local", "_hook_lock")}
         for name, default in (("pre_hook", self._default_pre_hook), ("post_hook", self._default_post_hook)):
             if state[name] == default:
                 state[name] = None
@@ -202,7 +205,12 @@ class Autotuner(_core.TunedKernel, KernelInterface):
     def _compile(self, args, kwargs, config):
         self._refuse_tuned(config, args, kwargs)
         launch = {**kwargs, **config.all_kwargs(), "warmup": True}
-        with for_a_launch():
+        with ExitStack() as stack:
+            # A hook may give descriptors their blocks, which are part of the kernel: one configuration at a time then.
+            if config.pre_hook and any(isinstance(value, TensorDescriptor) for value in (*args, *kwargs.values())):
+                stack.enter_context(self._hook_lock)
+                config.pre_hook({**dict(zip(self.arg_names, args)), **kwargs, **config.all_kwargs()})
+            stack.enter_context(for_a_launch())
             return self.fn.run(*args, **launch)
 
     def _code_identity(self, kwargs, config, kernel):
