@@ -3,6 +3,20 @@ ours in their place. Nothing is imported here, so that both compile the same tex
 
 
 @triton.jit  # noqa: F821
+def fill(out, BLOCK: tl.constexpr):  # noqa: F821
+    """Only to start both compilers."""
+    tl.store(out + tl.arange(0, BLOCK), tl.full((BLOCK,), 1.0, tl.float32))
+
+
+@triton.jit  # noqa: F821
+def vector_add_strided(x, y, out, n, stride, BLOCK: tl.constexpr):  # noqa: F821
+    """Of launch.py."""
+    offsets = tl.program_id(0) * stride + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out + offsets, tl.load(x + offsets, mask=mask) + tl.load(y + offsets, mask=mask), mask=mask)
+
+
+@triton.jit  # noqa: F821
 def vector_add(x, y, out, n, BLOCK: tl.constexpr):  # noqa: F821
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n

@@ -1,37 +1,46 @@
 """Our kernels beside Triton's on a GPU: the same text compiled by both, launched by turns inside one loop, the L2 flushed
 between, medians compared.
 
-    PYTHONPATH=folder-of-nacre python bench/gpu/run.py [--only TEXT] [--rounds N] [--compile]
+    PYTHONPATH=folder-of-nacre python bench/gpu/run.py [--only TEXT,TEXT] [--rounds N] [--compile]
 
 Needs torch and the Triton package of that Python; `import triton` must not be ours. The ratio is Triton's time over ours: above
-1 we are faster. A row whose results differ says so. --compile times the first launch of each kernel from a cold cache too.
+1 we are faster. A row whose results differ says so. --compile times the first launch of each kernel from a cold cache too, when
+both compilers have compiled and launched another kernel before.
 """
 
 import argparse
 import importlib.util
+import itertools
 import math
 import os
 import sys
 import tempfile
 import time
+import types
 from pathlib import Path
 
 _caches = tempfile.TemporaryDirectory(prefix="nacre-bench-")
 os.environ["TRITON_CACHE_DIR"] = _caches.name
 
+import memory_rows  # noqa: E402
 import torch  # noqa: E402
 
-KERNELS = Path(__file__).with_name("kernels.py")
+KERNELS = [Path(__file__).with_name(name) for name in ("kernels.py", "memory_kernels.py")]
 DEVICE = "cuda"
 
 
 def load(name, triton, language):
-    spec = importlib.util.spec_from_file_location(name, KERNELS)
-    module = importlib.util.module_from_spec(spec)
-    module.triton, module.tl = triton, language
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+    """A module of all kernels, compiled by that package."""
+    whole = types.ModuleType(name)
+    for path in KERNELS:
+        spec = importlib.util.spec_from_file_location(f"{name}_{path.stem}", path)
+        module = importlib.util.module_from_spec(spec)
+        module.triton, module.tl = triton, language
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+        vars(whole).update(vars(module))
+    whole.__name__ = name
+    return whole
 
 
 def peers():
@@ -163,21 +172,25 @@ def first_launch(launch):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--only", default="", help="rows whose name holds this text")
+    parser.add_argument("--only", default="", help="rows whose name holds one of these texts, with commas between them")
     parser.add_argument("--rounds", type=int, default=31)
     parser.add_argument("--compile", action="store_true", help="time first launches too")
     options = parser.parse_args()
     theirs, ours = peers()
     flush = torch.empty(256 << 20, dtype=torch.uint8, device=DEVICE)
+    scratch = torch.empty(128, device=DEVICE)
+    for module in (theirs, ours):
+        module.fill[(1,)](scratch, BLOCK=128)
+    wanted = options.only.split(",")
     ratios = []
     print(f"{'kernel':32} {'Triton':>9} {'Nacre':>9} {'':8} {'ratio':>6}")
-    for name, work, unit, launch, reference, out in rows():
-        if options.only not in name:
+    for name, work, unit, launch, reference, out in itertools.chain(rows(), memory_rows.rows()):
+        if not any(text in name for text in wanted):
             continue
         try:
             cold = [first_launch(lambda module=module: launch(module, out)) for module in (theirs, ours)]
-            wanted = reference()
-            error = ((out.float() - wanted.float()).norm() / wanted.float().norm()).item()
+            expected = reference()
+            error = ((out.float() - expected.float()).norm() / expected.float().norm()).item()
             their_time, our_time = medians([lambda: launch(theirs, out), lambda: launch(ours, out)], options.rounds, flush)
         except Exception as problem:
             print(f"{name:32} failed: {type(problem).__name__}: {str(problem).splitlines()[0][:150]}")
