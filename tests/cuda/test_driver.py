@@ -103,6 +103,47 @@ add[(8,)](x, y, out, 1000, BLOCK=128)
         assert part in process.stderr, process.stderr
 
 
+def test_a_dependent_launch_waits_before_it_touches_memory(run):
+    succeed(run("""
+compiled = add[(8,)](x, y, out, 1000, BLOCK=128, launch_pdl=True)
+assert record.serialised == 1 and (out.numpy() == 2 * values).all()
+text = compiled.asm["ptx"]
+assert text.count("griddepcontrol.wait") == 1
+body = text[text.index(".entry add("):]
+assert 0 < body.index("griddepcontrol.wait") < body.index("ld.global")
+add[(8,)](x, y, out, 1000, BLOCK=128)
+assert record.serialised == 0
+
+@nacre.jit
+def waits_itself(x, out, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    values = tl.load(x + offsets)
+    tl.extra.cuda.gdc_wait()
+    tl.store(out + offsets, values)
+
+text = waits_itself[(1,)](x, out, BLOCK=128, launch_pdl=True).asm["ptx"]
+assert record.serialised == 1 and text.count("griddepcontrol.wait") == 1
+body = text[text.index(".entry waits_itself("):]
+assert body.index("ld.global") < body.index("griddepcontrol.wait")
+"""))
+
+
+def test_a_gpu_without_dependent_launches_does_as_before(run_script):
+    assert succeed(run_script("""
+import numpy as np
+import nacre
+import nacre.language as tl
+
+@nacre.jit
+def one(x):
+    tl.store(x, 1)
+
+x = np.zeros(1, np.int32)
+text = one[(1,)](x, launch_pdl=True).asm["ptx"]
+print("griddepcontrol" in text, x[0])
+""", NACRE_DEVICE="simulate", TRITON_OVERRIDE_ARCH="80")) == "False 1\n"  # fmt: skip
+
+
 def test_a_cooperative_grid_must_fit(run):
     process = run("""
 add[(8,)](x, y, out, 1000, BLOCK=128, launch_cooperative_grid=True)

@@ -56,8 +56,14 @@ static Object numWarps(Evaluation &evaluation, llvm::ArrayRef<Object>) { return 
 static Object numThreads(Evaluation &evaluation, llvm::ArrayRef<Object>) {
   return int64_t(evaluation.numWarps()) * evaluation.warpSize();
 }
-// Launches follow one another on the CPU: what a launch depends on has ended.
-static Object nothing(Evaluation &, llvm::ArrayRef<Object>) { return {}; }
+static constexpr char waitForOthers[] = "griddepcontrol.wait;", letOthersBegin[] = "griddepcontrol.launch_dependents;";
+// Launches overlap from compute capability 9.0 on (launch_pdl); elsewhere one begins when the one before it has ended.
+template <const char *instruction> static Object orderLaunches(Evaluation &evaluation, llvm::ArrayRef<Object>) {
+  if (cudaCapability(evaluation) >= 90)
+    evaluation.builder().inlineAssembly(std::string(instruction) + " // $0", "=r", {}, {int32()}, /*isPure=*/false,
+                                        /*pack=*/1);
+  return {};
+}
 
 void addProgrammingModel(Table &table) {
   table.section(languageModule, "programming model");
@@ -88,9 +94,14 @@ void addProgrammingModel(Table &table) {
   table.add("globaltimer()", "The device's clock in nanoseconds, an int64 scalar.", readMachine<MachineValue::Clock>);
   table.add("num_warps()", "The number of warps that run this program, a constexpr: 1 on the CPU.", numWarps);
   table.add("num_threads()", "The number of threads that run this program, a constexpr: 1 on the CPU.", numThreads);
-  table.add("gdc_wait()", "Waits for the kernels this launch depends on. On the CPU they have ended.", nothing);
+  table.add("gdc_wait()",
+            "Waits for the kernels this launch depends on, of a launch with `launch_pdl=True`. On the CPU, and on GPUs "
+            "before compute capability 9.0, they have ended.",
+            orderLaunches<waitForOthers>);
   table.add("gdc_launch_dependents()",
-            "Lets the kernels that depend on this launch begin. On the CPU they begin when it has ended.", nothing);
+            "Lets the kernels that depend on this launch begin. On the CPU, and on GPUs before compute capability 9.0, "
+            "they begin when it has ended.",
+            orderLaunches<letOthersBegin>);
 }
 
 } // namespace nacre

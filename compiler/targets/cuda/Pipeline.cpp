@@ -213,7 +213,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   if (auto sites = module->getAttrOfType<StringAttr>(gpu::accessSitesAttribute))
     code.metadata.accessSites = sites.getValue().str();
   code.metadata.cooperative = launch.cooperativeGrid;
-  code.metadata.dependentLaunch = launch.dependentLaunch;
+  code.metadata.dependentLaunch = launch.dependentLaunch && architecture.has(90);
   code.metadata.callsLibraries = !externals.empty();
 
   llvm::LLVMContext context;
@@ -235,6 +235,8 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     verifyLLVM(*llvmModule);
   if (!externals.empty())
     linkLibraries(*llvmModule, externals);
+  if (code.metadata.dependentLaunch)
+    waitForEarlierKernels(*llvmModule->getFunction(code.symbol));
   for (llvm::Function &function : *llvmModule)
     if (!function.isDeclaration())
       function.addFnAttr(llvm::Attribute::NoUnwind);

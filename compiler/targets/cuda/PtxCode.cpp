@@ -2,6 +2,8 @@
 #include "compiler/targets/cuda/PtxCode.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -54,6 +56,21 @@ std::unique_ptr<llvm::TargetMachine> nacre::cuda::makeTargetMachine(const Archit
                                   llvm::CodeGenOptLevel::Aggressive));
 }
 
+void nacre::cuda::waitForEarlierKernels(llvm::Function &kernel) {
+  const char *text = "griddepcontrol.wait;";
+  for (llvm::Instruction &instruction : llvm::instructions(kernel))
+    if (auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+      if (auto *assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()))
+        if (llvm::StringRef(assembly->getAsmString()).contains("griddepcontrol.wait"))
+          return;
+  auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(kernel.getContext()), /*isVarArg=*/false);
+  auto *wait = llvm::InlineAsm::get(type, text, "~{memory}", /*hasSideEffects=*/true);
+  auto place = kernel.getEntryBlock().begin();
+  while (!place->isTerminator() && !place->mayReadOrWriteMemory())
+    ++place;
+  llvm::CallInst::Create(type, wait, "", place)->setDebugLoc(place->getDebugLoc());
+}
+
 void nacre::cuda::optimise(llvm::Module &module, llvm::TargetMachine &machine,
                            llvm::PassInstrumentationCallbacks *callbacks, bool hasLibraries) {
   llvm::PipelineTuningOptions tuning;
@@ -71,7 +88,8 @@ void nacre::cuda::optimise(llvm::Module &module, llvm::TargetMachine &machine,
   llvm::ModulePassManager passes;
   // Which of a library's variants a GPU takes is asked by __nvvm_reflect; what is then dead goes before it costs time.
   std::string text = hasLibraries ? "nvvm-reflect,function(simplifycfg),always-inline,cgscc(inline),globaldce," : "";
-  text += "function(sroa,early-cse,instcombine<no-verify-fixpoint>,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
+  text += "function(sroa,early-cse,instcombine<no-verify-fixpoint>,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,"
+          "simplifycfg,adce)";
   if (llvm::Error error = builder.parsePassPipeline(passes, text))
     llvm::report_fatal_error(std::move(error));
   passes.run(module, modules);

@@ -10,6 +10,9 @@
 namespace nacre::cuda {
 
 std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Architecture &architecture, const TargetOptions &options);
+// For launches that may begin before the one before them on their stream has ended (launch_pdl): the kernel waits for
+// that before it touches memory, unless it says itself where it waits.
+void waitForEarlierKernels(llvm::Function &kernel);
 // Optimises in place by a short list of passes: tiles are scalars already, in the order in which they are to run, so
 // that nothing is to be unrolled or vectorised. `callbacks`, when there are any, watch the passes. Functions of
 // libraries, if there are any, are inlined.
