@@ -26,6 +26,17 @@ def matmul(a, b, c, K, stride_a, stride_b, stride_c, BLOCK_M: tl.constexpr, BLOC
         total = tl.dot(tl.load(a_pointers), tl.load(b_pointers), total)
     tl.store(c + m[:, None] * stride_c + n[None, :], total.to(c.dtype.element_ty))
 """
+KERNELS += """
+@triton.jit
+def matmul_of_rows(a, b, c, K, stride_a, stride_b, stride_c, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+    m, n, k = tl.arange(0, BLOCK_M), tl.arange(0, BLOCK_N), tl.arange(0, BLOCK_K)
+    total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+    for start in range(0, K, BLOCK_K):
+        left = tl.load(a + m[:, None] * stride_a + start + k[None, :])
+        right = tl.load(b + n[:, None] * stride_b + start + k[None, :])
+        total = tl.dot(left, tl.trans(right), total)
+    tl.store(c + m[:, None] * stride_c + n[None, :], total.to(c.dtype.element_ty))
+"""
 # The attention that bench/gpu times.
 TIMED = (Path(__file__).resolve().parents[2] / "bench/gpu/kernels.py").read_text()
 KERNELS += re.search(r"^@triton\.jit[^\n]*\ndef attention\(.*?(?=^@|\Z)", TIMED, re.MULTILINE | re.DOTALL)[0]
@@ -82,6 +93,35 @@ def test_ptxas_takes_products_of_each_type(assemble, capability, operand, result
     assemble("matmul", signature, capability, 4)
 
 
+# The loop of a PTX text that holds the products.
+def loop_of_products(ptx):
+    labels = [(found.start(), found[1]) for found in re.finditer(r"^(\$L__BB\w+):", ptx, re.MULTILINE)]
+    last = ptx.rindex("wgmma.mma_async")
+    for start, label in reversed(labels):
+        back = re.search(rf"bra(?:\.uni)?\s+\{label};", ptx[start:])
+        if start < last and back and start + back.start() > last:
+            return ptx[start : start + back.start()]
+    raise AssertionError("the products are in no loop")
+
+
+@pytest.mark.parametrize("kernel", ["matmul", "matmul_of_rows"])
+@pytest.mark.parametrize("m, n, k, warps", [(128, 256, 64, 8), (128, 128, 64, 4), (64, 64, 32, 4)])
+@pytest.mark.parametrize("stages", [2, 3])
+def test_products_read_what_was_copied(tmp_path, kernel, m, n, k, warps, stages):
+    """From rows along k or across it: nothing goes through registers, and the last products run while the next ones are started."""
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    signature = f"*bf16:16, *bf16:16, *bf16:16, i32:16, i32:16, i32:16, i32:16, BLOCK_M={m}, BLOCK_N={n}, BLOCK_K={k}"
+    command = [sys.executable, "-m", "nacre", "compile", str(tmp_path / "kernels.py"), "--kernel", kernel, "--signature", signature,
+               "--target", "cuda:90", "--emit", "ptx", "--num-warps", str(warps), "--num-stages", str(stages)]  # fmt: skip
+    process = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert process.returncode == 0, process.stderr
+    loop = loop_of_products(process.stdout)
+    assert not re.search(r"(ld|st)\.shared|ldmatrix|stmatrix|ld\.global", loop), loop
+    order = re.findall(r"wgmma\.mma_async|wgmma\.wait_group\S* \d|bar\.sync|cp\.async\.(?:cg|wait_group \d)", loop)
+    order = [name for at, name in enumerate(order) if not at or order[at - 1] != name]
+    assert order == [f"cp.async.wait_group {stages - 2}", "bar.sync", "wgmma.mma_async", "wgmma.wait_group.sync.aligned 1", "bar.sync", "cp.async.cg"]
+
+
 RUN = """
 import torch
 
@@ -99,6 +139,23 @@ for causal in (False, True):
         expected = weights / weights.sum(-1, keepdim=True) @ v.float()
         assert (out.float() - expected).abs().max() < 0.02, (causal, warps)
 """
+
+
+RUN_ROWS = """
+import torch
+
+torch.manual_seed(0)
+a, b, c = torch.randn(64, 160).to(torch.bfloat16), torch.randn(128, 160).to(torch.bfloat16), torch.empty(64, 128)
+matmul_of_rows[(1,)](a, b, c, 160, 160, 160, 128, BLOCK_M=64, BLOCK_N=128, BLOCK_K=32)
+assert (c - a.float() @ b.float().T).abs().max() < 1e-2
+"""
+
+
+@pytest.mark.parametrize("capability", [80, 90])
+def test_products_of_rows_are_right(run_script, capability):
+    pytest.importorskip("torch")
+    process = run_script(KERNELS + RUN_ROWS, NACRE_DEVICE="simulate", TRITON_OVERRIDE_ARCH=str(capability))
+    assert process.returncode == 0, process.stderr
 
 
 @pytest.mark.parametrize("capability", [80, 90])

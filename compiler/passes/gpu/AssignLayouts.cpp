@@ -164,16 +164,44 @@ void Commit::commitOperation(Operation *op) {
   }
 }
 
-// The tile in shared memory, in rows along k, or along the axis of which a thread has most neighbours; written where it
-// is made, so that what does not change in a loop is written before it.
+// The axis along which a tile's neighbours come together: those that its load gets at once, else those of which a
+// thread has most. Of two axes with as many, the one that the registers take first; `otherwise` where there are none.
+static unsigned axisOfNeighbours(Value value, unsigned otherwise) {
+  const LinearLayout &layout = gpu::layoutOf(value);
+  if (Operation *op = value.getDefiningOp()) {
+    if (auto vector = op->getAttrOfType<DenseI32ArrayAttr>(vectorAttribute))
+      return vector[0];
+    if (isa<LoadBoxOp>(op))
+      return layout.rank() - 1;
+  }
+  SmallVector<unsigned> best;
+  for (unsigned axis = 0; axis < layout.rank(); ++axis) {
+    SmallVector<unsigned> registers = layout.contiguousRegisters(axis);
+    if (registers.size() > best.size() || (!best.empty() && registers.size() == best.size() && registers[0] < best[0]))
+      best = registers, otherwise = axis;
+  }
+  return otherwise;
+}
+
+// The tile in shared memory, in rows along k, or along the axis of its neighbours; written where it is made, so that
+// what does not change in a loop is written before it. A tile with its axes exchanged is the other one's bytes.
 Value Commit::inSharedMemory(Value value, unsigned kAxis, bool alongK) {
   auto type = cast<RankedTensorType>(value.getType());
   if (solver.isCloned(value))
     value = inLayout(value, defaultLayout(type, solver.block));
+  else if (auto permute = value.getDefiningOp<tile::PermuteOp>()) {
+    Value source = permute.getSource();
+    if (auto convert = source.getDefiningOp<ConvertOp>())
+      source = convert.getSource();
+    Value tile = inSharedMemory(source, permute.getOrder()[kAxis], alongK);
+    OpBuilder builder(permute);
+    SharedType viewed = gpu::PermuteOp::typeOf(cast<SharedType>(tile.getType()), permute.getOrder());
+    return gpu::PermuteOp::create(builder, permute.getLoc(), viewed, tile, permute.getOrder());
+  }
   const LinearLayout &layout = gpu::layoutOf(value);
   unsigned other = 1 - kAxis, elementBits = llvm::Log2_64(elementBytes(type.getElementType()));
   bool hasRows = layout.axisBits(other) + elementBits >= 5; // of 32 bytes at least
-  unsigned fastest = !alongK && hasRows && layout.contiguity(other) > layout.contiguity(kAxis) ? other : kAxis;
+  unsigned fastest = !alongK && hasRows ? axisOfNeighbours(value, kAxis) : kAxis;
   Value &copy = sharedCopies[{value, fastest}];
   if (copy)
     return copy;

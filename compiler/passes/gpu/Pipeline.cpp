@@ -260,9 +260,8 @@ std::optional<LoopPlan> LoopPlan::make(scf::ForOp loop, const PipelineOptions &o
   plan.slots = std::min({stages, room / bytes, mostSlots});
   if (plan.slots < 2)
     return std::nullopt;
-  if (plan.slots > 2)
-    plan.findDotsUnderWay(options);
-  plan.distance = plan.slots - (plan.dotsUnderWay.empty() ? 1 : 2);
+  plan.findDotsUnderWay(options);
+  plan.distance = plan.slots - 1;
   return plan;
 }
 
@@ -296,6 +295,7 @@ private:
   void allocate();
   Ahead copyAhead(const Ahead &ahead);
   void replaceLoad(const Stage &stage, Value slot, Value phase);
+  void awaitWords();
   void leaveUnderWay();
 
   LoopPlan &plan;
@@ -390,20 +390,32 @@ void Rewrite::replaceLoad(const Stage &stage, Value slot, Value phase) {
   stage.load->erase();
 }
 
-// Waits for the dots of the iteration before, and for the last ones behind the loop.
+// The thread's copies for this iteration are done, and seen by the dots that read past the threads.
+void Rewrite::awaitWords() {
+  if (!plan.hasWords)
+    return;
+  WaitCopiesOp::create(b, location, static_cast<uint32_t>(plan.distance - 1));
+  bool arePastThreads = false;
+  loop.getBody()->walk([&](DotOp dot) {
+    arePastThreads |= isa<SharedType>(dot.getA().getType()) || isa<SharedType>(dot.getB().getType());
+  });
+  if (arePastThreads)
+    FenceOp::create(b, location, /*global=*/false);
+}
+
+// Behind the dots, waits for those of the iteration before, and for the last ones behind the loop. Goes on behind the
+// first wait.
 void Rewrite::leaveUnderWay() {
   auto pending = static_cast<int32_t>(plan.dotsUnderWay.size());
+  b.setInsertionPointAfter(loop);
   for (DotOp dot : plan.dotsUnderWay) {
     unsigned index = cast<BlockArgument>(dot.getAccumulator()).getArgNumber() - 1;
     dot.setAsync(true);
     Value result = loop.getResult(index);
-    b.setInsertionPointAfter(loop);
     auto last =
         WaitDotsOp::create(b, location, TypeRange{result.getType()}, b.getI32IntegerAttr(0), ValueRange{result});
     result.replaceAllUsesExcept(last.getResult(0), last);
   }
-  if (plan.dotsUnderWay.empty())
-    return;
   SmallVector<Value> sums = llvm::map_to_vector(plan.dotsUnderWay, [](DotOp dot) -> Value { return dot.getResult(); });
   b.setInsertionPointAfter(plan.dotsUnderWay.back());
   auto wait = WaitDotsOp::create(b, location, ValueRange(sums).getTypes(), b.getI32IntegerAttr(pending), sums);
@@ -420,6 +432,8 @@ void Rewrite::run() {
   for (unsigned index : plan.carried)
     first.carried.push_back(loop.getInitArgs()[index]);
   first.slot = number(0);
+  if (isRepeated) // everybody has read the slots of the time before
+    BarrierOp::create(b, location, /*warp=*/false);
   auto prologue = scf::ForOp::create(b, location, number(0), number(plan.distance), number(1), first.all());
   {
     OpBuilder::InsertionGuard guard(b);
@@ -443,40 +457,38 @@ void Rewrite::run() {
   Ahead ahead = Ahead::of(more.drop_back(2));
   Value slot = more[more.size() - 2], phase = more.back();
 
-  // Ahead of the body; the slice is copied from the old one.
-  b.setInsertionPointToStart(body);
-  if (plan.hasWords) {
-    WaitCopiesOp::create(b, location, static_cast<uint32_t>(plan.distance - 1));
-    bool arePastThreads = false;
-    loop.getBody()->walk([&](DotOp dot) {
-      arePastThreads |= isa<SharedType>(dot.getA().getType()) || isa<SharedType>(dot.getB().getType());
-    });
-    if (arePastThreads)
-      FenceOp::create(b, location, /*global=*/false);
-  }
-  BarrierOp::create(b, location, /*warp=*/false);
-  Ahead next = copyAhead(ahead);
-  Value wraps, flipped, following = nextSlot(slot, &wraps);
-  Value other = arith::XOrIOp::create(b, location, phase, number(1));
-  flipped = arith::SelectOp::create(b, location, wraps, other, phase);
-
   Block *old = loop.getBody();
   old->getArgument(0).replaceAllUsesWith(made.getInductionVar());
   for (unsigned i = 0; i < own; ++i)
     old->getArgument(i + 1).replaceAllUsesWith(made.getRegionIterArg(i));
   body->getOperations().splice(body->end(), old->getOperations());
+  loop.replaceAllUsesWith(made.getResults().take_front(own));
+  loop->erase();
+  loop = made;
+
+  b.setInsertionPointToStart(body);
+  awaitWords();
+  // The slot that is filled next is the one of the iteration before. Its readers are done when the threads have met:
+  // before this iteration's dots are started, or, where those of the iteration before were still under way, after.
+  bool areUnderWay = !plan.dotsUnderWay.empty();
+  if (plan.hasWords || !areUnderWay)
+    BarrierOp::create(b, location, /*warp=*/false);
+  if (areUnderWay) {
+    leaveUnderWay();
+    BarrierOp::create(b, location, /*warp=*/false);
+  }
+  Ahead next = copyAhead(ahead);
+  Value wraps, following = nextSlot(slot, &wraps);
+  Value other = arith::XOrIOp::create(b, location, phase, number(1));
+  Value flipped = arith::SelectOp::create(b, location, wraps, other, phase);
   auto yield = cast<scf::YieldOp>(body->getTerminator());
   SmallVector<Value> yielded(yield.getOperands());
   llvm::append_range(yielded, next.all());
   yielded.push_back(following);
   yielded.push_back(flipped);
   yield->setOperands(yielded);
-  loop.replaceAllUsesWith(made.getResults().take_front(own));
-  loop->erase();
-  loop = made;
   for (const Stage &stage : plan.stages)
     replaceLoad(stage, slot, phase);
-  leaveUnderWay();
 }
 
 // ---- The pass

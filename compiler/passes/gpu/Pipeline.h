@@ -32,7 +32,11 @@
 // launch's; fewer where shared memory has no room for so many.
 //
 // Dots that the machine does while the threads go on, with operands in the rings and results that the loop only hands
-// on, are waited for an iteration later; their slots are then filled an iteration later too.
+// on, are waited for an iteration later. The copies then stand behind them:
+//     %sum = gpu.dot async %ring[%slot] ...
+//     gpu.wait_dots 1                       // those of the iteration before are done
+//     gpu.barrier                           // everybody's are: their slot is free
+//     gpu.copy %ahead, %ring[%free] ...
 //
 // Needs: layouts, and gpu.load_box not staged. Gives: rings, whose accesses are ordered among themselves; with what
 // else uses the same bytes before and after the loop they are by place-barriers.
