@@ -41,12 +41,18 @@ static SmallVector<Value> movedBy(Lowering &lowering, OperandRange coordinates, 
   return moved;
 }
 
+// The one thread that starts all copies of boxes, and so can wait for those that it started.
+static Value startsCopies(Lowering &lowering) {
+  Value isFirstWarp = LLVM::ICmpOp::create(lowering.b, LLVM::ICmpPredicate::eq, lowering.warpId(), lowering.i32(0));
+  return lowering.both(isFirstWarp, lowering.machine.isElected(lowering.b));
+}
+
 LogicalResult Lowering::lowerCopyBox(CopyBoxOp op) {
   SharedType tile = op.getTarget().getType();
   TensorMapRecipe recipe = recipeOf(op.getMap());
   int64_t size = byteSize(tile.getElementType());
   assert(tile.getLayout().getValue() == boxLayout(recipe, tile.getShape()) && "the hardware writes in this layout");
-  Value starts = isFirstThread();
+  Value starts = startsCopies(*this);
   if (op.getPredicate())
     starts = both(starts, scalar(op.getPredicate()));
   Value barrier = barrierAt(op.getBarriers(), op.getIndex()), base = scalar(op.getTarget());
@@ -87,7 +93,7 @@ LogicalResult Lowering::lowerCopyOut(CopyOutOp op) {
   TensorMapRecipe recipe = recipeOf(op.getMap());
   int64_t size = byteSize(tile.getElementType());
   assert(tile.getLayout().getValue() == boxLayout(recipe, tile.getShape()) && "the hardware reads in this layout");
-  Value base = scalar(op.getSource()), starts = isFirstThread();
+  Value base = scalar(op.getSource()), starts = startsCopies(*this);
   for (const BoxPiece &piece : boxPieces(recipe, tile.getShape()))
     machine.storeBox(b, scalar(op.getMap()), movedBy(*this, op.getCoordinates(), piece),
                      piece.offset ? byteOffset(base, i32(piece.offset * size)) : base, op.getKind(), starts);

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "compiler/ir/tile/Tile.h"
-#include "compiler/passes/gpu/MatrixInstruction.h"
 #include "compiler/passes/gpu/HoistDescriptors.h"
+#include "compiler/passes/gpu/MatrixInstruction.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace nacre::gpu {
@@ -61,6 +61,8 @@ public:
   // --- Between threads.
   virtual void blockBarrier(Builder &b) const = 0;
   virtual void warpBarrier(Builder &b) const = 0;
+  // An i1 that is true in one lane of the warp, always the same one; all lanes come here.
+  virtual mlir::Value isElected(Builder &b) const = 0;
   // A block barrier; whether the i1 is true in one of its threads.
   virtual mlir::Value anyThread(Builder &b, mlir::Value predicate) const = 0;
   // Ends the thread; all threads of the block come here.
@@ -109,7 +111,8 @@ public:
                                                   llvm::ArrayRef<mlir::Value> left, llvm::ArrayRef<mlir::Value> right,
                                                   llvm::ArrayRef<mlir::Value> sums) const = 0;
   // Asynchronous ones: start any number (each so many instructions along k, added to the same sums), commit: one
-  // group. The sums may be looked at when all but the last `pending` groups have been waited for, theirs not among them.
+  // group. The sums may be looked at when all but the last `pending` groups have been waited for, theirs not among
+  // them.
   virtual llvm::SmallVector<mlir::Value> startProducts(Builder &b, const MatrixInstruction &row,
                                                        const MatrixOperand &left, const MatrixOperand &right,
                                                        int64_t steps, llvm::ArrayRef<mlir::Value> sums) const = 0;

@@ -56,6 +56,13 @@ Value Instructions::processor(gpu::Builder &b) const { return intrinsic(b, b.get
 void Instructions::blockBarrier(gpu::Builder &b) const { effect(b, "barrier.cta.sync.aligned.all", i32(b, 0)); }
 void Instructions::warpBarrier(gpu::Builder &b) const { effect(b, "bar.warp.sync", i32(b, allLanes)); }
 
+// What the assembler knows to be one thread: it makes loops over the threads around copies that others may start.
+Value Instructions::isElected(gpu::Builder &b) const {
+  assert(architecture.has(90) && "only copies of boxes ask for it");
+  auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), {b.getI32Type(), b.getI1Type()});
+  return LLVM::ExtractValueOp::create(b, intrinsic(b, type, "elect.sync", {i32(b, allLanes)}), 1);
+}
+
 Value Instructions::anyThread(gpu::Builder &b, Value predicate) const {
   return intrinsic(b, b.getI1Type(), "barrier.cta.red.or.aligned.all", {i32(b, 0), predicate});
 }
