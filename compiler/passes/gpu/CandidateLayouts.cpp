@@ -128,8 +128,9 @@ double nacre::gpu::reduceCost(const LinearLayout &layout, unsigned axis) {
   return warps * cost;
 }
 
-double nacre::gpu::convertCost(const LinearLayout &from, const LinearLayout &to) {
+double nacre::gpu::convertCost(const LinearLayout &from, const LinearLayout &to, int64_t elementBytes) {
   if (sourceRegisters(from, to, [](uint32_t packed) { return packed; }))
     return 0;
-  return from.count(Place::Warp) * (from.count(Place::Register) + to.count(Place::Register) + 30.0);
+  double words = (from.count(Place::Register) + to.count(Place::Register)) * elementBytes / 4.0;
+  return from.count(Place::Warp) * (words + 30.0);
 }

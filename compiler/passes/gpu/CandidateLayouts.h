@@ -20,6 +20,6 @@ LinearLayout defaultLayout(mlir::RankedTensorType type, const BlockShape &block,
 double accessCost(const AccessDescription &access, const LinearLayout &layout);
 double reduceCost(const LinearLayout &layout, unsigned axis);
 // Of a change between layouts; none within registers.
-double convertCost(const LinearLayout &from, const LinearLayout &to);
+double convertCost(const LinearLayout &from, const LinearLayout &to, int64_t elementBytes);
 
 } // namespace nacre::gpu

@@ -31,9 +31,8 @@ bool LayoutSolver::isCloned(Value value) {
   if (found != cloned.end())
     return found->second;
   Operation *op = value.getDefiningOp();
-  bool answer = op && isCheap(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
-                  return !isTile(operand) || isCloned(operand);
-                });
+  bool answer = op && isCheap(op) &&
+                llvm::all_of(op->getOperands(), [&](Value operand) { return !isTile(operand) || isCloned(operand); });
   return cloned[value] = answer;
 }
 
@@ -171,7 +170,7 @@ double LayoutSolver::cost(const Group &group, const LinearLayout &layout) {
   for (const auto &[access, times] : group.accesses)
     sum += times * accessCost(access, layout);
   for (const auto &[wanted, times] : group.products) // the accumulator there, the result back
-    sum += 2 * times * convertCost(wanted, layout);
+    sum += 2 * times * convertCost(wanted, layout, elementBytes(group.type.getElementType()));
   for (const auto &[op, times] : group.reductions)
     sum += times * reduceCost(layout, cast<tile::ReduceOp>(op).getAxis());
   for (const Relation &relation : group.relations) {
@@ -181,11 +180,12 @@ double LayoutSolver::cost(const Group &group, const LinearLayout &layout) {
     if (!other.layout || &other == &group)
       continue;
     double times = timesRun(relation.op);
+    int64_t bytes = elementBytes(getElementTypeOrSelf(relation.op->getResult(0).getType()));
     if (isResult) {
       if (auto given = resultLayout(relation.op, *other.layout))
-        sum += times * convertCost(*given, layout);
+        sum += times * convertCost(*given, layout, bytes);
     } else if (auto given = resultLayout(relation.op, layout)) {
-      sum += times * convertCost(*given, *other.layout);
+      sum += times * convertCost(*given, *other.layout, bytes);
     }
   }
   return sum;
@@ -312,14 +312,13 @@ void LayoutSolver::setAccessesApart() {
     if (access == group.accesses.end() || !isa<tile::LoadOp, tile::StoreOp>(op))
       continue;
     Value value = isa<tile::StoreOp>(op) ? cast<tile::StoreOp>(op).getValue() : Value();
-    bool mayMove = llvm::all_of(op->getOperands(), [&](Value operand) {
-      return operand == value || !isTile(operand) || isCloned(operand);
-    });
+    bool mayMove = llvm::all_of(
+        op->getOperands(), [&](Value operand) { return operand == value || !isTile(operand) || isCloned(operand); });
     if (!mayMove || (value && isCloned(value)))
       continue;
     double least = accessCost(access->first, *group.layout);
     for (const LinearLayout &layout : candidatesFor(access->first, block)) {
-      double cost = accessCost(access->first, layout) + convertCost(*group.layout, layout);
+      double cost = accessCost(access->first, layout) + convertCost(*group.layout, layout, access->first.elementBytes);
       if (cost >= least)
         continue;
       least = cost;
