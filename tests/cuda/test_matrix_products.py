@@ -122,6 +122,33 @@ def test_products_read_what_was_copied(tmp_path, kernel, m, n, k, warps, stages)
     assert order == [f"cp.async.wait_group {stages - 2}", "bar.sync", "wgmma.mma_async", "wgmma.wait_group.sync.aligned 1", "bar.sync", "cp.async.cg"]
 
 
+@pytest.mark.parametrize("operand, result, k", [("fp32", "fp32", 32), ("fp8e4nv", "fp16", 128)])
+def test_rows_across_k_come_through_registers(tmp_path, operand, result, k):
+    """Operands that the instruction reads along k alone change places, so that B, which lies across it, may come from registers."""
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    signature = f"*{operand}:16, *{operand}:16, *{result}:16, i32:16, i32:16, i32:16, i32:16, BLOCK_M=128, BLOCK_N=128, BLOCK_K={k}"
+    command = [sys.executable, "-m", "nacre", "compile", str(tmp_path / "kernels.py"), "--kernel", "matmul", "--signature", signature,
+               "--target", "cuda:90", "--emit", "ptx", "--num-warps", "8"]  # fmt: skip
+    process = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert process.returncode == 0, process.stderr
+    loop = loop_of_products(process.stdout)
+    # Four registers, then the address of the other operand.
+    assert re.search(r"wgmma\.mma_async\S* \{[^}]*\}, \{%r\d+, %r\d+, %r\d+, %r\d+\}, %rd", loop), loop
+    assert "cp.async.cg" in loop and "ld.global" not in loop, loop
+    if operand == "fp32":
+        assert "ld.shared.b32" in loop and "st.shared" not in loop, loop
+
+
+def test_narrow_results_are_stored_in_whole_sectors(tmp_path):
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    signature = "*bf16:16, *bf16:16, *bf16:16, i32:16, i32:16, i32:16, i32:16, BLOCK_M=128, BLOCK_N=256, BLOCK_K=64"
+    command = [sys.executable, "-m", "nacre", "compile", str(tmp_path / "kernels.py"), "--kernel", "matmul", "--signature", signature,
+               "--target", "cuda:90", "--emit", "ptx", "--num-warps", "8"]  # fmt: skip
+    process = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert process.returncode == 0, process.stderr
+    assert set(re.findall(r"st\.global\S*", process.stdout)) == {"st.global.v4.b32"}
+
+
 RUN = """
 import torch
 

@@ -60,6 +60,36 @@ def test_matmul_by_descriptors(engine, rng, shape, stages):
     np.testing.assert_array_equal(engine.numpy(c), a @ b)
 
 
+@triton.jit
+def strided(a_ptr, b_ptr, c_ptr, outer, K, a_row, a_column, b_row, b_column, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, SUM: tl.constexpr):
+    m, n, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    for o in range(outer):
+        total = tl.full((BM, BN), o, SUM)
+        for start in range(0, K, BK):
+            a = tl.load(a_ptr + m[:, None] * a_row + (start + k)[None, :] * a_column)
+            b = tl.load(b_ptr + (start + k)[:, None] * b_row + n[None, :] * b_column)
+            total = tl.dot(a, b, total, out_dtype=SUM)
+        tl.store(c_ptr + o * BM * BN + m[:, None] * BN + n[None, :], total)
+
+
+@pytest.mark.ours("Triton's interpreter has no fp8 dot")
+@pytest.mark.parametrize("order", ["rows, rows", "rows, columns", "columns, rows", "columns, columns"])
+@pytest.mark.parametrize("name, shape", [("float16", (64, 64, 32)), ("bfloat16", (128, 64, 64)), ("float32", (64, 128, 32)), ("float32", (128, 32, 8)),
+                                         ("float8e4nv", (64, 64, 64)), ("int8", (128, 64, 32)), ("float16", (64, 16, 16))])  # fmt: skip
+@pytest.mark.parametrize("stages, outer", [(1, 1), (2, 1), (3, 2), (4, 1)])
+def test_large_products(engine, rng, name, shape, order, stages, outer):
+    """Tiles large enough for instructions of several warps, from memory in either order."""
+    M, N, K = shape[0], shape[1], 3 * shape[2]
+    a, b = whole_numbers(rng, (M, K)), whole_numbers(rng, (K, N))
+    by_rows = [part == "rows" for part in order.split(", ")]
+    sum_name = "int32" if name == "int8" else "float32"
+    x, y = (engine.array(np.ascontiguousarray(array if rows else array.T), name) for array, rows in zip((a, b), by_rows))
+    c = engine.empty((outer, M, N), sum_name)
+    strides = [stride for array, rows in zip((a, b), by_rows) for stride in ((array.shape[1], 1) if rows else (1, array.shape[0]))]
+    strided[(1,)](x, y, c, outer, K, *strides, BM=M, BN=N, BK=shape[2], SUM=getattr(tl, sum_name), num_stages=stages, num_warps=8 if M > 64 else 4)
+    np.testing.assert_array_equal(engine.numpy(c), a @ b + np.arange(outer)[:, None, None])
+
+
 @pytest.mark.parametrize("stages", [2, 4])
 def test_loops_that_ask_for_stages_themselves(engine, rng, stages):
     @triton.jit

@@ -154,4 +154,34 @@ LinearLayout sharedInRows(llvm::ArrayRef<unsigned> axisBits, llvm::ArrayRef<unsi
   return sharedSwizzled(axisBits, order, std::min(row, 7u), elementBits);
 }
 
+std::optional<LinearLayout> sharedBetween(const LinearLayout &writer, unsigned axis, unsigned pieceBits,
+                                          const LinearLayout &reader, unsigned elementBits,
+                                          const SharedMemoryModel &model) {
+  llvm::SmallVector<unsigned> neighbours = writer.contiguousRegisters(axis);
+  if (neighbours.size() < pieceBits)
+    return std::nullopt;
+  Vectors piece;
+  for (unsigned i = 0; i < pieceBits; ++i)
+    piece.push_back(writer.basesOf(Place::Register)[neighbours[i]]);
+  // The piece is what is accessed at once; the reader takes of it what it has in registers.
+  auto patternOf = [](const LinearLayout &layout, llvm::ArrayRef<uint32_t> registers) {
+    return AccessPattern{Vectors(registers), Vectors(layout.basesOf(Place::Lane)),
+                         Vectors(layout.basesOf(Place::Warp))};
+  };
+  unsigned bits = writer.outputBits();
+  Swizzle swizzle =
+      chooseSwizzle(bits, BitMatrix::identity(bits).images(), patternOf(writer, piece),
+                    patternOf(reader, intersection(reader.basesOf(Place::Register), piece)), elementBits, model);
+  // The pieces' directions are those of the lowest offsets, in the order of the neighbours.
+  Vectors directions(swizzle.address.inverse()->images());
+  Span lowest(llvm::ArrayRef(directions).take_front(pieceBits));
+  if (!llvm::all_of(piece, [&](uint32_t direction) { return lowest.contains(direction); }))
+    return std::nullopt;
+  llvm::copy(piece, directions.begin());
+  LinearLayout shared(writer.axisBits());
+  for (uint32_t direction : directions)
+    shared.add(Place::Offset, direction);
+  return shared;
+}
+
 } // namespace nacre

@@ -46,4 +46,10 @@ SharedAccessPlan planSharedAccess(const LinearLayout &registers, const LinearLay
 // than 32.
 LinearLayout sharedInRows(llvm::ArrayRef<unsigned> axisBits, llvm::ArrayRef<unsigned> order, unsigned elementBits);
 
+// The layout of a tile that threads copy in pieces and read in another layout, without bank conflicts: pieces are the
+// 2^pieceBits registers of `writer` that are neighbours along `axis`, at most 16 bytes. None: there is no such layout.
+std::optional<LinearLayout> sharedBetween(const LinearLayout &writer, unsigned axis, unsigned pieceBits,
+                                          const LinearLayout &reader, unsigned elementBits,
+                                          const SharedMemoryModel &model = {});
+
 } // namespace nacre

@@ -34,6 +34,7 @@ private:
   void convertResult(Value result, const LinearLayout &given, const LinearLayout &wanted);
   void commitOperation(Operation *op);
   void commitDot(tile::DotOp op, DotPlanAttr plan);
+  Value inRegisters(Value value, const LinearLayout &layout);
   Value inSharedMemory(Value value, unsigned kAxis, bool alongK);
   Value writeToShared(Value value, unsigned fastest, unsigned elementBits);
   void commitCarried(Operation *op);
@@ -164,6 +165,21 @@ void Commit::commitOperation(Operation *op) {
   }
 }
 
+// An operand in the registers that an instruction wants. One with its axes exchanged changes its layout before that: so
+// it may come in that layout from where it was copied to. Parts of words are better put together on the way.
+Value Commit::inRegisters(Value value, const LinearLayout &layout) {
+  auto permute = solver.isCloned(value) ? tile::PermuteOp() : value.getDefiningOp<tile::PermuteOp>();
+  if (!permute || elementBytes(getElementTypeOrSelf(value.getType())) < 4)
+    return inLayout(value, layout);
+  Value source = permute.getSource();
+  if (auto convert = source.getDefiningOp<ConvertOp>())
+    source = convert.getSource();
+  source = inLayout(source, *operandLayout(permute, layout));
+  OpBuilder builder(permute);
+  return tile::PermuteOp::create(builder, permute.getLoc(), withLayout(value.getType(), layout), source,
+                                 permute.getOrderAttr());
+}
+
 // The axis along which a tile's neighbours come together: those that its load gets at once, else those of which a
 // thread has most. Of two axes with as many, the one that the registers take first; `otherwise` where there are none.
 static unsigned axisOfNeighbours(Value value, unsigned otherwise) {
@@ -233,7 +249,7 @@ Value Commit::writeToShared(Value value, unsigned fastest, unsigned elementBits)
 void Commit::commitDot(tile::DotOp op, DotPlanAttr plan) {
   const LinearLayout &group = solver.layoutOf(op.getResult());
   auto operand = [&](Value tile, LayoutAttr layout, unsigned kAxis) {
-    return layout ? inLayout(tile, layout.getValue()) : inSharedMemory(tile, kAxis, plan.getAlongK());
+    return layout ? inRegisters(tile, layout.getValue()) : inSharedMemory(tile, kAxis, plan.getAlongK());
   };
   Value a = operand(op.getA(), plan.getA(), 1), b = operand(op.getB(), plan.getB(), 0);
   Value sum = inLayout(op.getAccumulator(), plan.getResult().getValue());

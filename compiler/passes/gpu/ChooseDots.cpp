@@ -1,6 +1,7 @@
 #include "compiler/passes/gpu/ChooseDots.h"
 #include "compiler/ir/gpu/ShapeLayouts.h"
 #include "compiler/ir/layout/Constructors.h"
+#include "compiler/passes/gpu/DescribeAccesses.h"
 #include <bit>
 
 using namespace mlir;
@@ -74,33 +75,108 @@ bool keepsRowsTogether(Value value, unsigned depth = 16) {
   return false;
 }
 
+// Whether a tile comes from memory in rows that are not along k.
+bool liesAcross(Value value, unsigned kAxis, AxisAnalysis &analysis, unsigned depth = 16) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !depth || !isa<RankedTensorType>(value.getType()))
+    return false;
+  if (auto permute = dyn_cast<tile::PermuteOp>(op))
+    return liesAcross(permute.getSource(), permute.getOrder()[kAxis], analysis, depth - 1);
+  if (std::optional<AccessDescription> access = describeAccess(op, analysis))
+    return access->contiguity[1 - kAxis] > access->contiguity[kAxis];
+  return isElementwise(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
+           return liesAcross(operand, kAxis, analysis, depth - 1);
+         });
+}
+
+// ---- Operands that change places
+
+Value exchanged(OpBuilder &b, Value tile) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  auto result = RankedTensorType::get({type.getShape()[1], type.getShape()[0]}, type.getElementType());
+  return tile::PermuteOp::create(b, tile.getLoc(), result, tile, b.getDenseI32ArrayAttr({1, 0}));
+}
+
+// The loop that hands the dot's result on to its own next iteration and does nothing else with it there.
+scf::ForOp summingLoop(tile::DotOp op) {
+  auto argument = dyn_cast<BlockArgument>(op.getAccumulator());
+  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+  if (!loop || op->getBlock() != loop.getBody() || argument == loop.getInductionVar() || !argument.hasOneUse() ||
+      !op->hasOneUse() || loop.getYieldedValues()[argument.getArgNumber() - 1] != op.getResult())
+    return {};
+  return loop;
+}
+
+// a b + c as (b' a' + c')'. A sum that a loop carries is carried the other way round.
+tile::DotOp changePlaces(tile::DotOp op) {
+  scf::ForOp loop = summingLoop(op);
+  OpBuilder b(op);
+  Value left = exchanged(b, op.getB()), right = exchanged(b, op.getA()), sum = op.getAccumulator();
+  if (loop) {
+    unsigned number = cast<BlockArgument>(sum).getArgNumber() - 1;
+    b.setInsertionPoint(loop);
+    Value initial = exchanged(b, loop.getInitArgs()[number]), result = loop.getResult(number);
+    loop.getInitArgsMutable()[number].set(initial);
+    sum.setType(initial.getType());
+    result.setType(initial.getType());
+    b.setInsertionPointAfter(loop);
+    Value back = exchanged(b, result);
+    result.replaceAllUsesExcept(back, back.getDefiningOp());
+    b.setInsertionPoint(op);
+  } else {
+    sum = exchanged(b, sum);
+  }
+  auto dot = tile::DotOp::create(b, op.getLoc(), sum.getType(), left, right, sum, op.getPrecisionAttr(),
+                                 op.getMaxImpreciseAccAttr());
+  op.replaceAllUsesWith(loop ? dot.getResult() : exchanged(b, dot.getResult()));
+  op.erase();
+  return dot;
+}
+
 // ---- The choice
 
 class Chooser {
 public:
-  Chooser(tile::DotOp op, const Machine &machine, const BlockShape &block)
-      : op(op), machine(machine), block(block), type(cast<RankedTensorType>(op.getType())) {
+  Chooser(tile::DotOp op, const Machine &machine, const BlockShape &block, AxisAnalysis &analysis)
+      : op(op), machine(machine), block(block), analysis(analysis), type(cast<RankedTensorType>(op.getType())) {
     unsigned rank = type.getRank();
     m = type.getShape()[rank - 2], n = type.getShape()[rank - 1];
     k = cast<RankedTensorType>(op.getA().getType()).getShape()[rank - 1];
   }
 
+  // Whether a dot with the operands in each other's place is to be planned instead.
+  bool changesPlaces() {
+    const MatrixInstruction *row = find();
+    if (!row || !row->bInShared || row->takesTransposed || !row->aInRegisters || !liesAcross(op.getB(), 0, analysis) ||
+        liesAcross(op.getA(), 1, analysis))
+      return false;
+    std::swap(m, n);
+    const MatrixInstruction *other = find();
+    std::swap(m, n);
+    return other && other->warps == row->warps;
+  }
+
   // Null: plain arithmetic.
   DotPlanAttr choose() {
+    const MatrixInstruction *row = find();
+    return row ? planFor(*row) : DotPlanAttr();
+  }
+
+private:
+  const MatrixInstruction *find() {
     bool mayRound = op.getPrecision() == tile::DotPrecision::TF32;
     auto a = matrixElementOf(getElementTypeOrSelf(op.getA().getType()), mayRound);
     auto b = matrixElementOf(getElementTypeOrSelf(op.getB().getType()), mayRound);
     if (!a || !b)
-      return {};
+      return nullptr;
     const MatrixInstruction *best = nullptr;
     for (const MatrixInstruction &row : machine.matrixInstructions())
       if (row.a == *a && row.b == *b && row.sumType(op.getContext()) == type.getElementType() && fits(row) &&
           (!best || isBetter(row, *best)))
         best = &row;
-    return best ? planFor(*best) : DotPlanAttr();
+    return best;
   }
 
-private:
   bool fits(const MatrixInstruction &row) const {
     if (row.warps == 1)
       return true;
@@ -169,7 +245,8 @@ private:
       return LayoutAttr::get(context, tileLayout(fragment, shape, warpAxes, order));
     };
     LayoutAttr result = layout(row.resultLayout, op.getResult(), axes), a, b;
-    if (row.aInRegisters && (!row.aInShared || comesFromDot(op.getA())))
+    if (row.aInRegisters &&
+        (!row.aInShared || comesFromDot(op.getA()) || (!row.takesTransposed && liesAcross(op.getA(), 1, analysis))))
       a = layout(row.aLayout, op.getA(), without(columns));
     if (!row.bInShared)
       b = layout(row.bLayout, op.getB(), without(rows));
@@ -179,6 +256,7 @@ private:
   tile::DotOp op;
   const Machine &machine;
   const BlockShape &block;
+  AxisAnalysis &analysis;
   RankedTensorType type;
   int64_t m, n, k;
 };
@@ -195,10 +273,19 @@ struct ChooseDots : PassWrapper<ChooseDots, OperationPass<ModuleOp>> {
     BlockShape block;
     block.lanes = machine.lanes();
     block.warps = tile::LaunchOptions::of(getOperation()).numWarps.value_or(block.warps);
-    getOperation().walk([&](tile::DotOp op) {
-      if (DotPlanAttr plan = Chooser(op, machine, block).choose())
-        op->setAttr(planAttribute, plan);
-    });
+    for (auto kernel : getOperation().getOps<func::FuncOp>()) {
+      SmallVector<tile::DotOp> dots;
+      kernel.walk([&](tile::DotOp op) { dots.push_back(op); });
+      if (dots.empty())
+        continue;
+      AxisAnalysis analysis(kernel);
+      for (tile::DotOp &op : dots)
+        if (Chooser(op, machine, block, analysis).changesPlaces())
+          op = changePlaces(op);
+      for (tile::DotOp op : dots)
+        if (DotPlanAttr plan = Chooser(op, machine, block, analysis).choose())
+          op->setAttr(planAttribute, plan);
+    }
   }
 
   const Machine &machine;

@@ -12,7 +12,9 @@
 // is
 //   at least as high as the instruction, k is a power of two and no shorter than the instruction's (shared memory is
 //   not padded with zeros), and either the instruction reads operands along any axis or has them copied along k. A is
-//   taken from registers where it is made from another product's result, which then need not leave them.
+//   taken from registers where it is made from another product's result, which then need not leave them, and where it
+//   lies across k in memory and the instruction cannot read it so. If B lies so, and A does not, the operands change
+//   places: (a b)' = b' a'.
 // - Else one of a warp, the deepest that k fills. Tiles smaller than the instruction are padded: lanes hold copies
 // along
 //   m and n, and zeros along k.

@@ -94,16 +94,27 @@ WriteOp onlyWrite(Operation *load) {
   return write;
 }
 
-// How a tile lies in a slot where nobody asks for more: rows along the axis of which threads have neighbours.
-SharedType slotFor(tile::LoadOp load, unsigned axis) {
+// How a tile lies in a slot of its own: in rows along the axis of which threads have `count` neighbours. Readers of
+// whole words that do not take pieces of these rows get a layout in which they have no bank conflicts either.
+SharedType slotFor(tile::LoadOp load, unsigned axis, int64_t count) {
   auto type = cast<RankedTensorType>(load.getType());
   SmallVector<unsigned> bits = LinearLayout::paddedBits(type.getShape()), order{axis};
   for (unsigned other = type.getRank(); other-- > 0;)
     if (other != axis)
       order.push_back(other);
   unsigned elementBits = llvm::Log2_64(elementBytes(type.getElementType()));
+  LinearLayout layout = sharedInRows(bits, order, elementBits);
+  if (auto convert = load->hasOneUse() ? dyn_cast<ConvertOp>(*load->user_begin()) : ConvertOp()) {
+    const LinearLayout &reader = layoutOf(convert.getType());
+    bool takesPieces =
+        planSharedAccess(reader, layout, elementBits, /*mayUseMatrices=*/true).kind != SharedAccessPlan::Kind::Words ||
+        reader.contiguity(axis) >= count;
+    if (!takesPieces && elementBits >= 2)
+      if (auto between = sharedBetween(layoutOf(type), axis, llvm::Log2_64(count), reader, elementBits))
+        layout = std::move(*between);
+  }
   return SharedType::get(load.getContext(), type.getShape(), type.getElementType(),
-                         LayoutAttr::get(load.getContext(), sharedInRows(bits, order, elementBits)), 1);
+                         LayoutAttr::get(load.getContext(), layout), 1);
 }
 
 // Whether neighbours that a thread copies at once lie side by side in the tile.
@@ -131,7 +142,9 @@ std::optional<SharedType> slotOfWords(tile::LoadOp load) {
   if (bytes != 4 && bytes != 8 && bytes != 16)
     return std::nullopt;
   WriteOp write = onlyWrite(load);
-  SharedType tile = write ? write.getTarget().getType() : slotFor(load, axis);
+  if (write && keepsNeighbours(write.getTarget().getType(), layoutOf(type), axis, count))
+    return write.getTarget().getType();
+  SharedType tile = slotFor(load, axis, count);
   if (!keepsNeighbours(tile, layoutOf(type), axis, count))
     return std::nullopt;
   return tile;

@@ -4,6 +4,7 @@
 #include "Random.h"
 #include "compiler/ir/layout/Constructors.h"
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 
 using namespace nacre;
@@ -89,6 +90,25 @@ TEST(SharedAccess, RandomLayouts) {
   }
 }
 
+// The same of accesses by words: lanes are served in groups of 128 bytes.
+static unsigned wordConflicts(const SharedAccessPlan &plan, unsigned elementBits) {
+  unsigned most = 0;
+  for (const SharedAccessPlan::Access &access : plan.accesses) {
+    uint32_t bytes = static_cast<uint32_t>(access.registers.size()) << elementBits, lanes = std::min(32u, 128 / bytes);
+    for (uint32_t first = 0; first < 32; first += lanes) {
+      std::map<uint32_t, std::set<uint32_t>> rows; // of each bank
+      for (uint32_t lane = first; lane < first + lanes; ++lane)
+        for (uint32_t byte = 0; byte < bytes; byte += 4) {
+          uint32_t word = (((access.offset ^ plan.lane.apply(lane)) << elementBits) + byte) / 4;
+          rows[word % 32].insert(word / 32);
+        }
+      for (const auto &[bank, found] : rows)
+        most = std::max(most, static_cast<unsigned>(found.size()) - 1);
+    }
+  }
+  return most;
+}
+
 TEST(SharedAccess, RowsOfSixteenBytes) {
   // 64 x 64 halves, eight neighbours a thread.
   LinearLayout registers = blocked({6, 6}, blockingFor({6, 6}, {1, 0}, 3, 5, 2));
@@ -98,6 +118,26 @@ TEST(SharedAccess, RowsOfSixteenBytes) {
   for (const SharedAccessPlan::Access &access : plan.accesses)
     EXPECT_EQ(access.registers.size(), 8u);
   check(registers, shared, 1, true);
+}
+
+TEST(SharedAccess, BetweenCopiesAndFragments) {
+  // 32 x 128 words, copied by four neighbours along the second axis and read as an operand that lies along the first.
+  LinearLayout writer = blocked({5, 7}, blockingFor({5, 7}, {1, 0}, 2, 5, 3));
+  LinearLayout reader = tileOver(fragmentA(64, 8, 1), {7, 5}, {0}, {1, 0}).permute({1, 0});
+  std::optional<LinearLayout> shared = sharedBetween(writer, 1, 2, reader, 2);
+  ASSERT_TRUE(shared);
+  SharedAccessPlan write = planSharedAccess(writer, *shared, 2, false),
+                   read = planSharedAccess(reader, *shared, 2, false);
+  EXPECT_EQ(write.accesses.front().registers.size(), 4u);
+  EXPECT_EQ(wordConflicts(write, 2), 0u) << shared->text();
+  EXPECT_EQ(wordConflicts(read, 2), 0u) << shared->text();
+  check(writer, *shared, 2, false);
+  check(reader, *shared, 2, false);
+  // Neighbours keep their order.
+  BitMatrix offsetOf = *shared->matrix().inverse();
+  EXPECT_EQ(offsetOf.apply(1), 1u);
+  EXPECT_EQ(offsetOf.apply(2), 2u);
+  EXPECT_FALSE(sharedBetween(writer, 0, 2, reader, 2)); // no neighbours along that axis
 }
 
 TEST(SharedAccess, FragmentsAreMovedAsMatrices) {
