@@ -60,6 +60,22 @@ static int64_t elementsOf(ArrayRef<int64_t> shape) {
   return elements;
 }
 
+// Whether a load is for nothing but products, through shared memory or in layouts of their own. Its threads then best
+// take one piece after the other, all warps side by side: where these go differs by constants.
+static bool isOnlyMultiplied(Operation *op) {
+  if (!isa<tile::LoadOp, LoadBoxOp>(op))
+    return false;
+  SmallVector<Value> open{op->getResult(0)};
+  while (!open.empty())
+    for (OpOperand &use : open.pop_back_val().getUses()) {
+      if (auto permute = dyn_cast<tile::PermuteOp>(use.getOwner()))
+        open.push_back(permute.getResult());
+      else if (!isa<tile::DotOp>(use.getOwner()) || use.getOperandNumber() > 1)
+        return false;
+    }
+  return true;
+}
+
 SmallVector<LinearLayout> nacre::gpu::candidatesFor(const AccessDescription &access, const BlockShape &block) {
   ArrayRef<int64_t> shape = access.type.getShape();
   // The axis with the longest runs first; the last axis among equals.
@@ -75,8 +91,9 @@ SmallVector<LinearLayout> nacre::gpu::candidatesFor(const AccessDescription &acc
     if (!llvm::is_contained(candidates, layout))
       candidates.push_back(std::move(layout));
   };
-  add(spreadLayout(shape, order, count, /*warpsOutside=*/true, block));
-  add(spreadLayout(shape, order, count, /*warpsOutside=*/false, block));
+  bool warpsOutside = !isOnlyMultiplied(access.op);
+  add(spreadLayout(shape, order, count, warpsOutside, block));
+  add(spreadLayout(shape, order, count, !warpsOutside, block));
   return candidates;
 }
 
