@@ -34,9 +34,11 @@ std::optional<int64_t> AxisRules::constantOf(Value value) {
 bool AxisRules::isNonNegative(Value value) {
   if (integers.range(value).low >= 0)
     return true;
-  if (trusted)
-    trusted->insert(value);
-  return trusted != nullptr;
+  // A launch can prove it of what follows from its arguments and its grid.
+  if (!trusted || !launchCheckOf(value))
+    return false;
+  trusted->insert(value);
+  return true;
 }
 
 AxisInfo AxisRules::function(Type type, Operands operands) {

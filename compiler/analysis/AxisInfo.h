@@ -77,7 +77,8 @@ class AxisAnalysis {
 public:
   // `(pid * BLOCK + arange) % N` counts up within groups that divide N only where the left side is not negative, and a
   // program id times a number may wrap. Proved: what is not proved not to be negative has no such groups. Trusted: it
-  // has them, and the left side is listed in trustedNonNegative(), for a check before or at the launch.
+  // has them where a launch can prove it of the left side, which is listed in trustedNonNegative(). Whoever relies on
+  // such facts has every launch checked (launchCheckOf).
   enum class Remainders { Proved, Trusted };
   explicit AxisAnalysis(mlir::Operation *root, Remainders remainders = Remainders::Proved);
   ~AxisAnalysis();

@@ -1,19 +1,11 @@
 // See IntegerFacts.h.
 #include "compiler/analysis/IntegerFacts.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace nacre;
 
-static IntegerRange ofType(Type type) {
-  unsigned bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
-  if (bits >= 64)
-    return {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
-  return {-(int64_t(1) << (bits - 1)), (int64_t(1) << (bits - 1)) - 1};
-}
-
-static bool isInside(IntegerRange inner, IntegerRange outer) {
-  return inner.low >= outer.low && inner.high <= outer.high;
-}
+static unsigned bitsOf(Value value) { return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(); }
 
 static std::optional<int64_t> constantOf(Value value) {
   APInt number; // also of a splat
@@ -24,126 +16,144 @@ static std::optional<int64_t> constantOf(Value value) {
 
 // ---- Ranges
 
-static IntegerRange rangeOf(tile::ArangeOp op) {
-  int64_t start = static_cast<int64_t>(op.getStart());
-  return {start, start + op.getType().getShape()[0] - 1};
+namespace {
+// What the range of a value follows from.
+struct RangeSource {
+  RangeRule rule;
+  SmallVector<Value, 2> operands;
+  IntegerRange known = {0, 0}; // as LaunchCheck::Step has it
+};
+} // namespace
+
+static std::optional<RangeRule> ruleOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<RangeRule>>(op)
+      .Case<tile::SplatOp, tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp, tile::HintOp,
+            arith::ExtSIOp>([](auto) { return RangeRule::Same; })
+      .Case<arith::ExtUIOp>([](auto) { return RangeRule::ZeroExtend; })
+      .Case<arith::TruncIOp>([](auto) { return RangeRule::Truncate; })
+      .Case<arith::AddIOp>([](auto) { return RangeRule::Add; })
+      .Case<arith::SubIOp>([](auto) { return RangeRule::Subtract; })
+      .Case<arith::MulIOp>([](auto) { return RangeRule::Multiply; })
+      .Case<arith::ShLIOp>([](auto) { return RangeRule::ShiftLeft; })
+      .Case<arith::MinSIOp>([](auto) { return RangeRule::Minimum; })
+      .Case<arith::MaxSIOp>([](auto) { return RangeRule::Maximum; })
+      .Case<arith::SelectOp>([](auto) { return RangeRule::Either; })
+      .Case<arith::AndIOp>([](auto) { return RangeRule::And; })
+      .Case<arith::DivSIOp>([](auto) { return RangeRule::Quotient; })
+      .Case<arith::RemSIOp>([](auto) { return RangeRule::Remainder; })
+      .Case<arith::ShRSIOp>([](auto) { return RangeRule::ShiftRight; })
+      .Case<arith::DivUIOp>([](auto) { return RangeRule::UnsignedQuotient; })
+      .Case<arith::RemUIOp>([](auto) { return RangeRule::UnsignedRemainder; })
+      .Case<arith::ShRUIOp>([](auto) { return RangeRule::UnsignedShiftRight; })
+      .Default([](Operation *) { return std::nullopt; });
 }
 
-std::optional<IntegerRange> IntegerFacts::wholeResult(Operation *op) {
-  auto operand = [&](unsigned i) { return range(op->getOperand(i)); };
-  IntegerRange result;
-  if (isa<arith::AddIOp>(op)) {
-    if (__builtin_add_overflow(operand(0).low, operand(1).low, &result.low) ||
-        __builtin_add_overflow(operand(0).high, operand(1).high, &result.high))
-      return std::nullopt;
-    return result;
-  }
-  if (isa<arith::SubIOp>(op)) {
-    if (__builtin_sub_overflow(operand(0).low, operand(1).high, &result.low) ||
-        __builtin_sub_overflow(operand(0).high, operand(1).low, &result.high))
-      return std::nullopt;
-    return result;
-  }
-  if (isa<arith::MulIOp, arith::ShLIOp>(op)) {
-    IntegerRange left = operand(0), right = operand(1);
-    if (isa<arith::ShLIOp>(op)) {
-      if (right.low < 0 || right.high > 62)
-        return std::nullopt;
-      right = {int64_t(1) << right.low, int64_t(1) << right.high};
-    }
-    bool isFirst = true;
-    for (int64_t a : {left.low, left.high})
-      for (int64_t b : {right.low, right.high}) {
-        int64_t corner;
-        if (__builtin_mul_overflow(a, b, &corner))
-          return std::nullopt;
-        result = isFirst ? IntegerRange{corner, corner}
-                         : IntegerRange{std::min(result.low, corner), std::max(result.high, corner)};
-        isFirst = false;
-      }
-    return result;
-  }
-  if (isa<arith::TruncIOp>(op))
-    return operand(0);
-  return std::nullopt;
+// One or two; not the condition of a select.
+static SmallVector<Value, 2> rangeOperands(Operation *op) {
+  return SmallVector<Value, 2>(op->getOperands().take_back(std::min(2u, op->getNumOperands())));
 }
 
-bool IntegerFacts::neverWraps(Operation *op) {
-  std::optional<IntegerRange> whole = wholeResult(op);
-  return whole && isInside(*whole, ofType(op->getResult(0).getType()));
-}
-
-IntegerRange IntegerFacts::compute(Value value) {
-  IntegerRange any = ofType(value.getType());
+// None: nothing is known of it, but its type.
+static std::optional<RangeSource> sourceOf(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
+    int64_t number = argument.getArgNumber();
+    if (argument.getOwner()->getParentOp()->hasAttr(tile::kernelAttribute))
+      return RangeSource{RangeRule::Argument, {}, {number, number}};
     auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
     if (!loop || argument != loop.getInductionVar() || loop.getUnsignedCmp())
-      return any;
-    // A loop counts up, whatever its step: it runs over nothing otherwise.
-    IntegerRange lower = range(loop.getLowerBound()), upper = range(loop.getUpperBound());
-    return lower.low < upper.high ? IntegerRange{lower.low, upper.high - 1} : any;
+      return std::nullopt;
+    return RangeSource{RangeRule::Index, {loop.getLowerBound(), loop.getUpperBound()}};
   }
   Operation *op = value.getDefiningOp();
   if (auto number = constantOf(value))
-    return {*number, *number};
-  if (auto arange = dyn_cast<tile::ArangeOp>(op))
-    return rangeOf(arange);
-  if (isa<tile::ProgramIdOp>(op))
+    return RangeSource{RangeRule::Known, {}, {*number, *number}};
+  if (auto arange = dyn_cast<tile::ArangeOp>(op)) {
+    auto start = static_cast<int64_t>(arange.getStart());
+    return RangeSource{RangeRule::Known, {}, {start, start + arange.getType().getShape()[0] - 1}};
+  }
+  if (auto program = dyn_cast<tile::ProgramIdOp>(op))
+    return RangeSource{RangeRule::ProgramId, {}, {program.getAxis(), program.getAxis()}};
+  if (auto programs = dyn_cast<tile::NumProgramsOp>(op))
+    return RangeSource{RangeRule::ProgramCount, {}, {programs.getAxis(), programs.getAxis()}};
+  std::optional<RangeRule> rule = ruleOf(op);
+  if (!rule)
+    return std::nullopt;
+  SmallVector<Value, 2> operands = rangeOperands(op);
+  bool areIntegers =
+      llvm::all_of(operands, [](Value operand) { return isa<IntegerType>(getElementTypeOrSelf(operand.getType())); });
+  return areIntegers ? std::optional(RangeSource{*rule, operands}) : std::nullopt;
+}
+
+bool IntegerFacts::neverWraps(Operation *op) {
+  std::optional<RangeRule> rule = ruleOf(op);
+  if (!rule)
+    return false;
+  SmallVector<IntegerRange, 2> operands;
+  for (Value operand : rangeOperands(op))
+    operands.push_back(range(operand));
+  std::optional<IntegerRange> whole = wholeRange(*rule, operands);
+  return whole && whole->isInside(IntegerRange::ofBits(bitsOf(op->getResult(0))));
+}
+
+IntegerRange IntegerFacts::compute(Value value) {
+  IntegerRange any = IntegerRange::ofBits(bitsOf(value));
+  std::optional<RangeSource> source = sourceOf(value);
+  if (!source || source->rule == RangeRule::Argument)
+    return any;
+  if (source->rule == RangeRule::Known)
+    return source->known;
+  if (source->rule == RangeRule::ProgramId)
     return {0, any.high};
-  if (isa<tile::NumProgramsOp>(op))
+  if (source->rule == RangeRule::ProgramCount)
     return {1, any.high};
-  if (isa<tile::SplatOp, tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp, tile::HintOp,
-          arith::ExtSIOp>(op)) {
-    Value source = op->getOperand(0);
-    // An i1 widened is 0 or -1, as its range says.
-    return isa<IntegerType>(getElementTypeOrSelf(source.getType())) ? range(source) : any;
-  }
-  if (isa<arith::ExtUIOp>(op)) {
-    unsigned bits = getElementTypeOrSelf(op->getOperand(0).getType()).getIntOrFloatBitWidth();
-    IntegerRange source = range(op->getOperand(0));
-    return source.low >= 0 ? source : IntegerRange{0, (int64_t(1) << bits) - 1}; // at most 32 bits widen
-  }
-  if (isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::ShLIOp, arith::TruncIOp>(op)) {
-    std::optional<IntegerRange> whole = wholeResult(op);
-    return whole && isInside(*whole, any) ? *whole : any;
-  }
-  auto operand = [&](unsigned i) { return range(op->getOperand(i)); };
-  if (isa<arith::MinSIOp>(op))
-    return {std::min(operand(0).low, operand(1).low), std::min(operand(0).high, operand(1).high)};
-  if (isa<arith::MaxSIOp>(op))
-    return {std::max(operand(0).low, operand(1).low), std::max(operand(0).high, operand(1).high)};
-  if (isa<arith::SelectOp>(op) && isa<IntegerType>(getElementTypeOrSelf(value.getType())))
-    return {std::min(operand(1).low, operand(2).low), std::max(operand(1).high, operand(2).high)};
-  if (isa<arith::AndIOp>(op)) { // not negative where either side is not
-    int64_t high = any.high;
-    bool known = false;
-    for (unsigned i : {0, 1})
-      if (operand(i).low >= 0) {
-        high = std::min(high, operand(i).high);
-        known = true;
-      }
-    return known ? IntegerRange{0, high} : any;
-  }
-  if (isa<arith::RemSIOp, arith::DivSIOp, arith::ShRSIOp>(op)) {
-    IntegerRange left = operand(0), right = operand(1);
-    if (isa<arith::ShRSIOp>(op)) // toward zero or minus one
-      return {std::min<int64_t>(left.low, 0), std::max<int64_t>(left.high, -1)};
-    if (right.low <= 0) { // by zero it is -1, or the left side
-      if (left.low < 0)
-        return any;
-      return isa<arith::DivSIOp>(op) ? IntegerRange{std::min<int64_t>(-left.high, -1), left.high}
-                                     : IntegerRange{0, left.high};
+  SmallVector<IntegerRange, 2> operands;
+  for (Value operand : source->operands)
+    operands.push_back(range(operand));
+  return rangeBy(source->rule, bitsOf(value), bitsOf(source->operands.front()), operands);
+}
+
+// ---- Checks at a launch
+
+namespace {
+class CheckWriter {
+public:
+  std::optional<uint32_t> stepFor(Value value) {
+    auto found = made.find(value);
+    if (found != made.end())
+      return found->second;
+    made[value] = std::nullopt; // for whoever asks on the way round
+    std::optional<RangeSource> source = sourceOf(value);
+    if (!source || bitsOf(value) > 64)
+      return std::nullopt;
+    LaunchCheck::Step step{.rule = source->rule, .bits = static_cast<uint8_t>(bitsOf(value)), .known = source->known};
+    for (Value operand : source->operands) {
+      std::optional<uint32_t> earlier = stepFor(operand);
+      if (!earlier)
+        return std::nullopt;
+      step.operands[step.operandCount++] = *earlier;
     }
-    if (isa<arith::DivSIOp>(op))
-      return {std::min<int64_t>(left.low, 0), std::max<int64_t>(left.high, 0)};
-    return {left.low >= 0 ? 0 : std::max(left.low, -(right.high - 1)),
-            left.high <= 0 ? 0 : std::min(left.high, right.high - 1)};
+    if (step.operandCount)
+      step.sourceBits = static_cast<uint8_t>(bitsOf(source->operands.front()));
+    check.steps.push_back(step);
+    return made[value] = static_cast<uint32_t>(check.steps.size() - 1);
   }
-  if (isa<arith::RemUIOp, arith::DivUIOp, arith::ShRUIOp>(op) && operand(0).low >= 0) {
-    bool mayBeZero = isa<arith::DivUIOp>(op) && operand(1).low <= 0 && operand(1).high >= 0;
-    return {mayBeZero ? -1 : 0, operand(0).high};
+
+  LaunchCheck check;
+
+private:
+  llvm::DenseMap<Value, std::optional<uint32_t>> made;
+};
+} // namespace
+
+std::optional<LaunchCheck> nacre::launchCheckOf(ArrayRef<Value> notNegative) {
+  CheckWriter writer;
+  for (Value value : notNegative) {
+    std::optional<uint32_t> step = writer.stepFor(value);
+    if (!step)
+      return std::nullopt;
+    writer.check.notNegative.push_back(*step);
   }
-  return any;
+  return std::move(writer.check);
 }
 
 // ---- Assumptions
@@ -229,7 +239,7 @@ IntegerRange IntegerFacts::range(Value value) {
   auto found = ranges.find(value);
   if (found != ranges.end())
     return found->second;
-  ranges[value] = ofType(value.getType()); // for whoever asks on the way round
+  ranges[value] = IntegerRange::ofBits(bitsOf(value)); // for whoever asks on the way round
   IntegerRange result = compute(value);
   if (isa<IntegerType>(value.getType()) && result.low != result.high)
     result = promised(value, result);

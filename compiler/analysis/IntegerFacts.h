@@ -7,16 +7,11 @@
 // value.
 #pragma once
 
+#include "compiler/analysis/LaunchCheck.h"
 #include "compiler/ir/tile/Tile.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace nacre {
-
-// Signed bounds, both included.
-struct IntegerRange {
-  int64_t low, high;
-  bool operator==(const IntegerRange &) const = default;
-};
 
 class IntegerFacts {
 public:
@@ -41,10 +36,12 @@ private:
   IntegerRange compute(mlir::Value value);
   // The part of the range that assumptions about the scalar leave.
   IntegerRange promised(mlir::Value scalar, IntegerRange range);
-  // Of the result on whole numbers; none where not even 64 bits hold it, or the operation is another.
-  std::optional<IntegerRange> wholeResult(mlir::Operation *op);
 
   llvm::DenseMap<mlir::Value, IntegerRange> ranges;
 };
+
+// The check that none of the values is negative. None where their ranges do not follow from arguments, the grid and
+// numbers alone.
+std::optional<LaunchCheck> launchCheckOf(llvm::ArrayRef<mlir::Value> notNegative);
 
 } // namespace nacre

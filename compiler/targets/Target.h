@@ -45,6 +45,9 @@ struct TargetOptions {
   // What the kernel tells whoever watches its launches (runtime/Events.h): its accesses; integer arithmetic that can go
   // wrong. Only the host's kernels do.
   bool watchAccesses = false, watchArithmetic = false;
+  // Code may rely on what every launch is checked for (KernelMetadata::launchCheck): whoever launches it must have code
+  // that does not for launches that do not pass.
+  bool checksLaunches = false;
   // Of targets that have their code assembled by a program of others. Not assembled, it is as the device's driver or a
   // simulator takes it.
   bool assembles = true;
@@ -91,6 +94,7 @@ struct KernelMetadata {
   uint64_t registers = 0, spilledBytes = 0;                      // of a thread, as the assembler says
   bool cooperative = false, dependentLaunch = false;             // how it must be launched
   std::string accessSites; // the accesses that it checks, of targets whose kernels tell of them in memory
+  std::string launchCheck; // what a launch must prove (analysis/LaunchCheck.h); empty: nothing
   std::string details;     // what the target has to tell its device besides, in a form of their own
 
   // Every field, for those who write and read them.
@@ -100,7 +104,8 @@ struct KernelMetadata {
     visit(self.warps), visit(self.ctas), visit(self.globalScratchBytes), visit(self.globalScratchAlignment);
     visit(self.profileScratchBytes), visit(self.profileScratchAlignment);
     visit(self.registers), visit(self.spilledBytes);
-    visit(self.cooperative), visit(self.dependentLaunch), visit(self.accessSites), visit(self.details);
+    visit(self.cooperative), visit(self.dependentLaunch), visit(self.accessSites), visit(self.launchCheck),
+        visit(self.details);
   }
 };
 

@@ -277,8 +277,10 @@ CacheSettings defaultCacheSettings() {
   return settings;
 }
 
-static std::shared_ptr<Kernel> findOrCompileUntold(const CompileRequest &request, Embedder &embedder,
+static std::shared_ptr<Kernel> findOrCompileUntold(const CompileRequest &asked, Embedder &embedder,
                                                    const CacheSettings &settings, CompileReport *report) {
+  CompileRequest request = asked;
+  request.options.checksLaunches = !settings.binaryOnly; // it can be compiled again for launches that do not pass
   std::string requestKey = request.key();
   std::string underWayKey = requestKey + "/" + std::to_string(request.kernel.embedderHandle);
   State &shared = state();

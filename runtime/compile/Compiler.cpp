@@ -315,6 +315,7 @@ std::string CompileRequest::key() const {
       .add(options.target->name())
       .add(options.target->description(options))
       .add(options.knobs)
+      .add(options.checksLaunches)
       .add(sourceKey())
       .hex();
 }

@@ -1,8 +1,18 @@
 #include "runtime/launch/Kernel.h"
+#include "llvm/ADT/STLExtras.h"
+#include <array>
 
 namespace nacre {
 
-Kernel::Kernel(std::string hash, CompiledCode code) : hash(std::move(hash)), code(std::move(code)) {}
+static uint64_t nextNumber() {
+  static std::atomic<uint64_t> last = 0;
+  return ++last;
+}
+
+Kernel::Kernel(std::string hash, CompiledCode made)
+    : hash(std::move(hash)), code(std::move(made)), needsCheck(!code.metadata.launchCheck.empty()),
+      check(LaunchCheck::parse(code.metadata.launchCheck)),
+      checkedArguments(check ? check->arguments() : llvm::SmallVector<uint32_t, 0>()), number(nextNumber()) {}
 
 Kernel::~Kernel() = default;
 
@@ -15,6 +25,57 @@ LoadedKernel &Kernel::load(Device &device) const {
     first.compare_exchange_strong(none, &entry, std::memory_order_release);
   }
   return *entry.kernel;
+}
+
+bool Kernel::passes(const uint32_t grid[3], llvm::ArrayRef<uint64_t> arguments) const {
+  // Launches with the numbers of the last one of this thread pass as that one did.
+  struct Passed {
+    uint64_t kernel = 0;
+    std::array<uint32_t, 3> grid = {};
+    llvm::SmallVector<uint64_t, 8> arguments;
+  };
+  static thread_local Passed last;
+  std::array<uint32_t, 3> extents = {grid[0], grid[1], grid[2]};
+  if (!check || llvm::any_of(checkedArguments, [&](uint32_t index) { return index >= arguments.size(); }))
+    return false;
+  bool isSame = last.kernel == number && last.grid == extents;
+  for (size_t i = 0; isSame && i < checkedArguments.size(); ++i)
+    isSame = last.arguments[i] == arguments[checkedArguments[i]];
+  if (isSame)
+    return true;
+  if (!check->holds(grid, arguments))
+    return false;
+  last.kernel = number;
+  last.grid = extents;
+  last.arguments.clear();
+  for (uint32_t index : checkedArguments)
+    last.arguments.push_back(arguments[index]);
+  return true;
+}
+
+const Kernel &Kernel::general() const {
+  std::lock_guard<std::mutex> guard(stageLock);
+  if (generalKernel)
+    return *generalKernel;
+  if (!origin)
+    throw std::runtime_error(
+        "the kernel `" + code.symbol +
+        "` was compiled for launches whose index arithmetic does not become negative, and this one's may; "
+        "launch it where it was compiled, which compiles it for all launches");
+  const char *kind = "general";
+  std::optional<std::string> kept = origin->store ? origin->store->read(hash, kind) : std::nullopt;
+  std::optional<CompiledCode> made = kept ? decodeKernel(*kept) : std::nullopt;
+  CompileRequest request = origin->request;
+  request.options.checksLaunches = false;
+  if (!made) {
+    made = compileKernel(request, *origin->record);
+    if (origin->store)
+      origin->store->write(hash, kind, encodeKernel(*made));
+  }
+  assert(made->metadata.launchCheck.empty() && "it relies on nothing");
+  generalKernel = std::make_unique<Kernel>(hash + "-" + kind, std::move(*made));
+  generalKernel->setOrigin(request, origin->record, nullptr);
+  return *generalKernel;
 }
 
 void Kernel::setOrigin(CompileRequest request, std::shared_ptr<RecordingEmbedder> record,

@@ -1,6 +1,7 @@
 // A compiled kernel in this process: its code, what it was made from, and where it is loaded.
 #pragma once
 
+#include "compiler/analysis/LaunchCheck.h"
 #include "runtime/Device.h"
 #include "runtime/cache/DiskCache.h"
 #include "runtime/cache/EmbedderRecord.h"
@@ -22,6 +23,13 @@ public:
     return known && known->device == &device ? *known->kernel : load(device);
   }
 
+  // The kernel that runs such a launch: this one where the launch passes its check (KernelMetadata::launchCheck), else
+  // the same kernel compiled so that it relies on nothing, once. Throws CompileError; std::runtime_error where it is
+  // not known what it was compiled from.
+  const Kernel &forLaunch(const uint32_t grid[3], llvm::ArrayRef<uint64_t> arguments) const {
+    return !needsCheck || passes(grid, arguments) ? *this : general();
+  }
+
   // What it was compiled from, so that a stage's text can be had later. `record` must have its embedder detached. The
   // texts are kept in `store` once they were asked for; null: they are not.
   void setOrigin(CompileRequest request, std::shared_ptr<RecordingEmbedder> record,
@@ -36,7 +44,13 @@ private:
     std::unique_ptr<LoadedKernel> kernel;
   };
   LoadedKernel &load(Device &device) const;
+  bool passes(const uint32_t grid[3], llvm::ArrayRef<uint64_t> arguments) const;
+  const Kernel &general() const;
 
+  const bool needsCheck;
+  const std::optional<LaunchCheck> check; // none: nothing passes
+  const llvm::SmallVector<uint32_t, 0> checkedArguments;
+  const uint64_t number; // of this kernel among all that the process has made
   mutable std::mutex loadLock;
   mutable std::map<Device *, Load> loads;
   mutable std::atomic<const Load *> first = nullptr;
@@ -48,6 +62,7 @@ private:
   mutable std::mutex stageLock;
   std::unique_ptr<Origin> origin;
   mutable std::map<std::string, std::string> stageTexts;
+  mutable std::unique_ptr<Kernel> generalKernel; // that relies on nothing, once it was needed
 };
 
 // A kernel as bytes: what the disk holds and what is sent to another process.

@@ -65,8 +65,9 @@ DeviceAssertError::DeviceAssertError(std::string message, std::string file, uint
     : std::runtime_error(assertText(message, file, line, program)), message(std::move(message)), file(std::move(file)),
       line(line), column(column), program{program[0], program[1], program[2]} {}
 
-void launch(const Kernel &kernel, Device &device, const uint32_t grid[3], llvm::ArrayRef<uint64_t> arguments,
+void launch(const Kernel &compiled, Device &device, const uint32_t grid[3], llvm::ArrayRef<uint64_t> arguments,
             const LaunchOptions &options) {
+  const Kernel &kernel = compiled.forLaunch(grid, arguments);
   auto enqueue = [&](const EnqueuedLaunch &enqueued) {
     if (grid[0] != 0 && grid[1] != 0 && grid[2] != 0)
       device.enqueue(kernel.on(device), enqueued);

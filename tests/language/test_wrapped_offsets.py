@@ -124,3 +124,54 @@ def test_offsets_whose_steps_go_round_within_a_row(engine, kind):
     inside = (index >= 0) & (index < len(x))
     assert inside.sum() > 1  # a lane whose offset went round
     np.testing.assert_array_equal(engine.numpy(out), np.where(inside, x[np.where(inside, index, 0)], -1))
+
+
+@triton.jit
+def wrapped_columns_kernel(x_ptr, out_ptr, back, N, BLOCK: tl.constexpr):
+    offsets = (tl.program_id(0) - back) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), tl.load(x_ptr + N + offsets % N))
+
+
+@pytest.mark.parametrize("back", [0, 2, 4])
+@pytest.mark.parametrize("period", [16, 48, 64, 33])
+def test_remainders_of_negative_numbers_have_their_sign(engine, rng, period, back):
+    """Neighbours wrap to neighbours only from 0 on: -32, -31 % 32 is 0, -31."""
+    x = rng.standard_normal(2 * period).astype(np.float32)
+    out = engine.zeros(6 * 32, "float32")
+    wrapped_columns_kernel[(6,)](engine.array(x), out, back, period, BLOCK=32)
+    offsets = np.arange(6 * 32) - back * 32
+    np.testing.assert_array_equal(engine.numpy(out), x[period + np.fmod(offsets, period)])
+
+
+@triton.jit
+def wrapped_matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, back, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rows, columns = tl.cdiv(M, BM), tl.cdiv(N, BN)
+    row, column = tl.program_id(0) // columns, tl.program_id(0) % columns
+    m = row * BM + tl.arange(0, BM)
+    n = column * BN + tl.arange(0, BN)
+    k = tl.arange(0, BK)
+    a_pointers = a_ptr + (m % M)[:, None] * K + k[None, :]
+    b_pointers = b_ptr + (1 + k)[:, None] * N + ((n - back * N) % N)[None, :]
+    total = tl.zeros((BM, BN), tl.float32)
+    for start in range(0, tl.cdiv(K, BK)):
+        a = tl.load(a_pointers, mask=k[None, :] < K - start * BK, other=0.0)
+        b = tl.load(b_pointers, mask=k[:, None] < K - start * BK, other=0.0)
+        total = tl.dot(a, b, total)
+        a_pointers += BK
+        b_pointers += BK * N
+    tl.store(c_ptr + m[:, None] * N + n[None, :], total, mask=(m[:, None] < M) & (n[None, :] < N))
+
+
+@pytest.mark.parametrize("shape", [(32, 64, 64), (48, 80, 48), (40, 33, 20)])
+@pytest.mark.parametrize("back", [0, 1])
+def test_wrapped_operands_of_a_product(engine, rng, shape, back):
+    """With `back` the columns' remainders are 0 and then negative: of the row above, but for the first column."""
+    M, N, K = shape
+    a, b = rng.integers(-3, 4, (M, K)).astype(np.float32), rng.integers(-3, 4, (K + 1, N)).astype(np.float32)
+    c = engine.zeros((M, N), "float32")
+    grid = (triton.cdiv(M, 32) * triton.cdiv(N, 32),)
+    wrapped_matmul_kernel[grid](engine.array(a, "float16"), engine.array(b, "float16"), c, M, N, K, back, BM=32, BN=32, BK=16, num_stages=3)
+    expected = b[1:].copy()
+    if back:
+        expected[:, 1:] = b[:-1, 1:]
+    np.testing.assert_array_equal(engine.numpy(c), a @ expected)

@@ -88,7 +88,7 @@ TEST_F(Facts, RemaindersQuotientsAndMasks) {
   %positive = arith.remsi %pid, %d {positive} : i32)");
   EXPECT_EQ(range("rest"), (IntegerRange{-9, 9}));
   EXPECT_EQ(range("by_unknown"), (IntegerRange{-10, 10})); // by zero it is -1
-  EXPECT_EQ(range("quotient"), (IntegerRange{-9, 9}));
+  EXPECT_EQ(range("quotient"), (IntegerRange{0, 0}));
   EXPECT_EQ(range("low"), (IntegerRange{0, 10}));
   EXPECT_EQ(range("byte"), (IntegerRange{0, 255}));
   EXPECT_EQ(range("signed"), (IntegerRange{-128, 127}));

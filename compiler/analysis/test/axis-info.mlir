@@ -45,12 +45,12 @@ func.func @matrix(%p: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %stride: i3
 // Remainders: proved where the left side is not negative, listed as trusted otherwise.
 // CHECK-LABEL: func.func @remainders
 // TRUST-LABEL: func.func @remainders
-func.func @remainders(%n: i32 {tile.divisibility = 16 : i64}) attributes {tile.kernel} {
+func.func @remainders(%n: i32 {tile.divisibility = 16 : i64}, %p: !tile.ptr<i32>) attributes {tile.kernel} {
   %i = tile.arange 0 : tensor<48xi32>
   %sixteen = arith.constant dense<16> : tensor<48xi32>
   // CHECK: arith.remsi {{.*}} {axis_info = "axis 0: contiguity 16 constancy 1 divisibility 16 range [0, 15]"}
   %r = arith.remsi %i, %sixteen : tensor<48xi32>
-  // CHECK: arith.divsi {{.*}} {axis_info = "axis 0: contiguity 1 constancy 16 divisibility 1 range [0, 47]"}
+  // CHECK: arith.divsi {{.*}} {axis_info = "axis 0: contiguity 1 constancy 16 divisibility 1 range [0, 2]"}
   %q = arith.divsi %i, %sixteen : tensor<48xi32>
   %pid = tile.program_id 0
   %block = arith.constant 48 : i32
@@ -62,6 +62,13 @@ func.func @remainders(%n: i32 {tile.divisibility = 16 : i64}) attributes {tile.k
   // CHECK: arith.remsi {{.*}} {axis_info = "axis 0: contiguity 1 constancy 1 divisibility 1"}
   // TRUST: arith.remsi {{.*}} {axis_info = "axis 0: contiguity 16 constancy 1 divisibility 16"}
   %wrapped = arith.remsi %places, %bounds : tensor<48xi32>
+  // What memory holds, no launch can prove anything of.
+  %x = tile.load %p : !tile.ptr<i32> -> i32
+  %xs = tile.splat %x : i32 -> tensor<48xi32>
+  // TRUST: arith.addi {{.*}} {axis_info = "axis 0: contiguity 48 (run 1) constancy 1 divisibility 1"}
+  %anywhere = arith.addi %xs, %i : tensor<48xi32>
+  // TRUST: arith.remsi {{.*}} {axis_info = "axis 0: contiguity 1 constancy 1 divisibility 1"}
+  %unknown = arith.remsi %anywhere, %bounds : tensor<48xi32>
   return
 }
 

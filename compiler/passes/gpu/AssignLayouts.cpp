@@ -463,7 +463,10 @@ struct AssignLayouts : PassWrapper<AssignLayouts, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AssignLayouts)
   AssignLayouts() = default;
   AssignLayouts(const AssignLayouts &other) : PassWrapper(other) {}
-  explicit AssignLayouts(int64_t laneCount) { lanes = laneCount; }
+  AssignLayouts(int64_t laneCount, bool mayCheck) {
+    lanes = laneCount;
+    checksLaunches = mayCheck;
+  }
 
   StringRef getArgument() const override { return "assign-layouts"; }
   StringRef getDescription() const override { return "Gives every tile a place in the registers of a block's threads"; }
@@ -478,22 +481,50 @@ struct AssignLayouts : PassWrapper<AssignLayouts, OperationPass<ModuleOp>> {
     for (auto kernel : module.getOps<func::FuncOp>()) {
       if (!kernel->hasAttr(tile::kernelAttribute))
         continue;
-      AxisAnalysis analysis(kernel);
-      LayoutSolver solver(kernel, analysis, block);
+      std::unique_ptr<AxisAnalysis> analysis = analyse(kernel);
+      if (!analysis->trustedNonNegative().empty())
+        relyOn(module, *analysis);
+      LayoutSolver solver(kernel, *analysis, block);
       solver.solve();
-      Commit(kernel, solver, analysis).run();
+      Commit(kernel, solver, *analysis).run();
       OrderAccesses().run(kernel.getBody().front());
       if (failed(verifyLayouts(kernel)))
         return signalPassFailure();
     }
   }
 
+  // What is proved; and what launches are checked for, where an access gains by it.
+  std::unique_ptr<AxisAnalysis> analyse(func::FuncOp kernel) {
+    using Remainders = AxisAnalysis::Remainders;
+    auto analysis = std::make_unique<AxisAnalysis>(kernel, checksLaunches ? Remainders::Trusted : Remainders::Proved);
+    if (analysis->trustedNonNegative().empty())
+      return analysis;
+    auto proved = std::make_unique<AxisAnalysis>(kernel);
+    WalkResult gain = kernel.walk([&](Operation *op) {
+      std::optional<AccessDescription> before = describeAccess(op, *proved), after = describeAccess(op, *analysis);
+      bool gains = before && (before->wide != after->wide || before->contiguity != after->contiguity ||
+                              before->constancy != after->constancy);
+      return gains ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    return gain.wasInterrupted() ? std::move(analysis) : std::move(proved);
+  }
+
+  static void relyOn(ModuleOp module, const AxisAnalysis &analysis) {
+    std::optional<LaunchCheck> check = launchCheckOf(analysis.trustedNonNegative());
+    assert(check && "only such are trusted");
+    module->setAttr(launchCheckAttribute, StringAttr::get(module.getContext(), check->text()));
+  }
+
   Option<int64_t> lanes{*this, "lanes", llvm::cl::desc("threads of a warp"), llvm::cl::init(32)};
+  Option<bool> checksLaunches{*this, "checks-launches", llvm::cl::desc("rely on what launches are checked for"),
+                              llvm::cl::init(false)};
 };
 
 } // namespace
 
-std::unique_ptr<Pass> nacre::gpu::createAssignLayouts(int64_t lanes) { return std::make_unique<AssignLayouts>(lanes); }
+std::unique_ptr<Pass> nacre::gpu::createAssignLayouts(int64_t lanes, bool checksLaunches) {
+  return std::make_unique<AssignLayouts>(lanes, checksLaunches);
+}
 
 void nacre::gpu::registerGpuPasses() {
   PassRegistration<AssignLayouts>();

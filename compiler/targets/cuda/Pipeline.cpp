@@ -195,7 +195,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     passes.addPass(gpu::createChooseDots(instructions));
   });
   passRunner.run("assigning layouts", [&](OpPassManager &passes) {
-    passes.addPass(gpu::createAssignLayouts(instructions.lanes()));
+    passes.addPass(gpu::createAssignLayouts(instructions.lanes(), options.checksLaunches));
     addSimplification(passes);
   });
   passRunner.stage("gpu");
@@ -212,6 +212,8 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     code.metadata.sharedBytes = static_cast<uint64_t>(shared.getInt());
   if (auto sites = module->getAttrOfType<StringAttr>(gpu::accessSitesAttribute))
     code.metadata.accessSites = sites.getValue().str();
+  if (auto check = module->getAttrOfType<StringAttr>(gpu::launchCheckAttribute))
+    code.metadata.launchCheck = check.getValue().str();
   code.metadata.cooperative = launch.cooperativeGrid;
   code.metadata.dependentLaunch = launch.dependentLaunch && architecture.has(90);
   code.metadata.callsLibraries = !externals.empty();
