@@ -102,10 +102,13 @@ void Instructions::copyWords(gpu::Builder &b, int64_t bytes, Value source, Value
   // The first-level cache is of use to parts of its lines alone.
   std::string text =
       std::string("cp.async.") + (bytes == 16 ? "cg" : "ca") + ".shared.global [" + to + "], [" + from + "], " + count;
+  // Nothing is read of elements that a mask leaves out, and zeros are written. The size is one for all copies under the
+  // same mask.
   if (isRead) {
-    std::string condition = ptx.operand(isRead), guard = ptx.guard(predicate);
-    ptx.emit("{\n.reg .b32 size;\nselp.b32 size, " + count + ", 0, " + condition + ";\n" + guard + text + ", size;\n}");
-    return;
+    auto number = [&](int64_t value) -> Value {
+      return LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(static_cast<int32_t>(value)));
+    };
+    text += ", " + ptx.operand(LLVM::SelectOp::create(b, isRead, number(bytes), number(0)));
   }
   std::string guard = ptx.guard(predicate);
   ptx.emit(guard + text + ";");
