@@ -16,7 +16,8 @@ void requireWideFloat(Evaluation &evaluation, const Value &value, const char *na
 void addMath(Table &table) {
   table.section(mathModule, "math");
   table.add("exp(x: tensor)", "e to the power x.", unaryMath<UnaryOp::Exp>, Table::method);
-  table.add("exp2(x: tensor)", "2 to the power x.", unaryMath<UnaryOp::Exp2>, Table::method);
+  table.add("exp2(x: tensor)", "2 to the power x. GPUs give 0 for fp32 results below 2^-126.",
+            unaryMath<UnaryOp::Exp2, Accuracy::Usual>, Table::method);
   table.add("log(x: tensor)", "The natural logarithm.", unaryMath<UnaryOp::Log>, Table::method);
   table.add("log2(x: tensor)", "The logarithm to base 2.", unaryMath<UnaryOp::Log2>, Table::method);
   table.add("sin(x: tensor)", "The sine of x radians.", unaryMath<UnaryOp::Sin>, Table::method);

@@ -74,7 +74,7 @@ enum class Rounding { NearestEven, TowardZero };
 // How near a division, a root or an elementary function comes to the true result.
 enum class Accuracy {
   Rounded, // as near as can be: div_rn, sqrt_rn, and every operation that says nothing
-  Usual,   // what `/`, tl.sqrt and tl.rsqrt promise: a few ulp off in fp32, where the target is faster so
+  Usual,   // what `/`, tl.sqrt, tl.rsqrt and tl.exp2 promise: a few ulp off in fp32, where that is faster
   Fast,    // the fast_ functions: the machine's own approximation, also where its range is smaller
 };
 

@@ -154,9 +154,10 @@ Value Instructions::compute(gpu::Builder &b, Operation *op, ArrayRef<Value> oper
     return nullptr;
   if (isa<arith::DivFOp>(op) && mayApproximate(op, Flags::arcp | Flags::afn))
     return intrinsic(b, type, mayApproximate(op, Flags::afn) ? "div.approx.f" : "div.full", operands);
-  // The hardware's power of two is within 2 ulp everywhere, which is all that is promised.
+  // The hardware's power of two is within 2 ulp everywhere, which is all that is promised. It is one instruction where
+  // results that would be subnormal may be 0, and four where not.
   if (isa<math::Exp2Op>(op))
-    return intrinsic(b, type, "ex2.approx", operands[0]);
+    return intrinsic(b, type, mayApproximate(op, Flags::afn) ? "ex2.approx.ftz" : "ex2.approx", operands[0]);
   if (isa<math::ExpOp>(op))
     return exponential(b, operands[0]);
   if (!mayApproximate(op, Flags::afn))

@@ -29,6 +29,8 @@ def kernel(x_ptr, wide_ptr):
     tl.store(x_ptr, libdevice.rsqrt_rn(x))
     # CHECK: math.exp %{{[a-z0-9_]*}} : f32
     tl.store(x_ptr, tl.exp(x))
+    # CHECK: math.exp2 %{{.*}} fastmath<afn> : f32
+    tl.store(x_ptr, tl.exp2(x))
     # CHECK: math.exp %{{.*}} fastmath<afn> : f32
     tl.store(x_ptr, libdevice.fast_expf(x))
     # CHECK: math.powf %{{.*}}, %{{.*}} fastmath<afn> : f32
