@@ -88,8 +88,8 @@ void nacre::cuda::optimise(llvm::Module &module, llvm::TargetMachine &machine,
   llvm::ModulePassManager passes;
   // Which of a library's variants a GPU takes is asked by __nvvm_reflect; what is then dead goes before it costs time.
   std::string text = hasLibraries ? "nvvm-reflect,function(simplifycfg),always-inline,cgscc(inline),globaldce," : "";
-  text += "function(sroa,early-cse,instcombine<no-verify-fixpoint>,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,"
-          "simplifycfg,adce)";
+  text += "function(sroa,early-cse,instcombine<no-verify-fixpoint>,loop-mssa(loop-rotate,licm),gvn,"
+          "instcombine<no-verify-fixpoint>,simplifycfg,adce)";
   if (llvm::Error error = builder.parsePassPipeline(passes, text))
     llvm::report_fatal_error(std::move(error));
   passes.run(module, modules);
