@@ -19,6 +19,7 @@ namespace nacre {
 class Device;
 class Driver;
 class LaunchWatcher;
+struct ExportedCode;
 struct LaunchOptions;
 
 // What is known of a device. Numbers that mean nothing to it are 0.
@@ -129,6 +130,9 @@ public:
   virtual bool isPreferred() { return false; }
   // Adds what the knobs say about the architecture; `device`: the one that it is for, or null.
   virtual void setArchitecture(TargetOptions &options, Device *device) const = 0;
+
+  // How C calls its kernels that were compiled ahead of time; null: it cannot.
+  virtual const ExportedCode *exportedCode() const { return nullptr; }
 
   // How arrays say that they are on its devices. Null, or negative: not in this way.
   virtual const char *tensorFlag() const { return nullptr; }     // an attribute of torch's tensors: "is_cuda"

@@ -5,6 +5,11 @@
 //   nacre::KernelHandle add = source.kernel("add_kernel");
 //   add.launch(nacre::Grid((n + 1023) / 1024), x, y, out, n, nacre::constexprInt(1024));   // float *x, *y, *out; int n
 //
+// On a GPU, whose pointers are of the GPU's memory, a launch returns when the grid has been started:
+//
+//   add.onStream(stream).launch(nacre::Grid((n + 1023) / 1024), x, y, out, n, nacre::constexprInt(1024));
+//   cudaStreamSynchronize(stream);
+//
 // Compiled kernels are kept in the same cache on disk that Python uses. Everything may be called from several threads
 // at once.
 #pragma once
@@ -12,6 +17,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -116,12 +122,14 @@ struct CompileSettings {
 // A kernel compiled for arguments of certain types.
 class NACRE_EXPORT SpecializedKernel {
 public:
-  // Runs it over the grid; returns when the last program has ended. Constants may be left out or given; they are not
-  // looked at.
+  // Runs it over the grid; returns when the last program has ended, on a GPU when the grid has been started. Constants
+  // may be left out or given; they are not looked at.
   template <typename... Arguments> void launch(Grid grid, const Arguments &...arguments) const {
     launchArguments(grid, {Argument(arguments)...});
   }
   void launchArguments(Grid grid, const std::vector<Argument> &arguments) const;
+  // The same, whose launches go to a stream of their device (a CUstream or cudaStream_t) and not to its current one.
+  SpecializedKernel onStream(void *stream) const;
 
   std::string signature() const;                    // "x=*fp32:16, n=i32, BLOCK=1024"
   std::string hash() const;                         // names the code
@@ -132,6 +140,7 @@ private:
   friend class KernelHandle;
   struct Implementation;
   std::shared_ptr<const Implementation> implementation;
+  std::optional<uint64_t> stream;
 };
 
 // A kernel of a source.
@@ -145,6 +154,9 @@ public:
   }
   void launchArguments(Grid grid, const std::vector<Argument> &arguments) const;
 
+  // The same, whose launches go to a stream of their device (a CUstream or cudaStream_t) and not to its current one.
+  KernelHandle onStream(void *stream) const;
+
   // Compiles for a signature: "*fp32:16, *fp32:16, n=i32, BLOCK=1024". A type may say what divides the value or the
   // address; constants stand for themselves; parameters with a literal default may be left out.
   SpecializedKernel specialize(std::string_view signature, const CompileSettings &settings = {}) const;
@@ -156,6 +168,7 @@ private:
   friend class KernelSource;
   struct Implementation;
   std::shared_ptr<Implementation> implementation;
+  std::optional<uint64_t> stream;
 };
 
 // A text with kernels: names in it are looked up among its own functions, constants and imports of the language.

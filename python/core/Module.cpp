@@ -1,5 +1,4 @@
 // nacre._core: the compiler and the runtime as a Python module.
-#include "runtime/commands/Command.h"
 #include "compiler/language/builtins/Builtins.h"
 #include "compiler/language/builtins/StandardLibrary.h"
 #include "python/core/Errors.h"
@@ -19,6 +18,7 @@
 #include "runtime/Knobs.h"
 #include "runtime/cache/BuildId.h"
 #include "runtime/cache/Fingerprint.h"
+#include "runtime/commands/Command.h"
 #include "runtime/threads/ThreadPool.h"
 
 namespace nacre::python {
@@ -214,7 +214,8 @@ PyMethodDef functions[] = {
     {"device_properties", deviceProperties, METH_VARARGS, "device_properties(driver, index) -> dict"},
     {"current_device", currentDevice, METH_O, "current_device(driver) -> index"},
     {"current_stream", currentStream, METH_VARARGS, "current_stream(driver, index) -> number"},
-    {"synchronize", synchronizeDevice, METH_VARARGS, "synchronize(driver, index) waits for all that was launched there."},
+    {"synchronize", synchronizeDevice, METH_VARARGS,
+     "synchronize(driver, index) waits for all that was launched there."},
     {"set_active_device", setActiveDeviceByName, METH_O,
      "set_active_device(driver) runs kernels whose arrays do not say where they are; None: as the knobs say."},
     {"set_threads", setThreads, METH_O, "Sets how many threads run a grid; 0: one for each core."},
@@ -229,7 +230,8 @@ PyMethodDef functions[] = {
     {"fingerprint", fingerprint, METH_O, "A hash of a text: 40 hexadecimal digits."},
     {"command", command, METH_O, "Runs a command of the nacre program: its arguments to its exit status."},
     {"export_kernel", exportKernelToC, METH_VARARGS,
-     "export_kernel(kernel, signature, name, file, grid, meta, architecture) -> (function, [(file name, content)])"},
+     "export_kernel(kernel, signature, name, file, grid, meta, device, architecture, warps, stages) -> (function, "
+     "[(file name, content)])"},
     {"disassemble", disassembleObject, METH_VARARGS,
      "disassemble(object, symbol or None) -> [(symbol, [(address, file or None, line, text)])]"},
     {"info", info, METH_NOARGS, "What this build is and what it runs on."},
@@ -254,8 +256,10 @@ PyMethodDef functions[] = {
     {"profiler_advance", profilerAdvance, METH_O, nullptr},
     {"profiler_clear", profilerClear, METH_VARARGS, nullptr},
     {"set_launch_tool", setLaunchTool, METH_O, "set_launch_tool(tool or None): who watches launches"},
-    {"static_check", staticCheck, METH_VARARGS, "static_check(tile IR, grid, slots, arrays): what is proved of a launch"},
-    {"mark_unwritten", markUnwritten, METH_VARARGS, "mark_unwritten(address, bytes): nobody has written this memory yet"},
+    {"static_check", staticCheck, METH_VARARGS,
+     "static_check(tile IR, grid, slots, arrays): what is proved of a launch"},
+    {"mark_unwritten", markUnwritten, METH_VARARGS,
+     "mark_unwritten(address, bytes): nobody has written this memory yet"},
     {"simulator_load", simulatorLoad, METH_VARARGS, "simulator_load(ptx, file_name) -> module"},
     {"simulator_kernels", simulatorKernels, METH_O, "The kernels of a loaded module, with their parameters."},
     {"simulator_run", simulatorRun, METH_VARARGS,

@@ -1,4 +1,7 @@
+// The interface of a kernel in C. Its code is the device's business (ExportedCode.h).
 #include "runtime/api/AheadOfTime.h"
+#include "runtime/Device.h"
+#include "runtime/api/ExportedCode.h"
 #include "runtime/cache/Fingerprint.h"
 #include "runtime/launch/Signature.h"
 #include "llvm/ADT/StringExtras.h"
@@ -9,18 +12,6 @@
 namespace nacre {
 
 namespace {
-
-#include "runtime/AheadOfTimeTexts.inc"
-
-[[noreturn]] void fail(const ExportRequest &request, const std::string &message, const std::string &hint = "") {
-  Diagnostic diagnostic;
-  diagnostic.kind = Diagnostic::Kind::Argument;
-  diagnostic.location.source = request.kernel.kernel.text;
-  diagnostic.location.line = request.kernel.kernel.text->firstLine;
-  diagnostic.message = message;
-  diagnostic.hint = hint;
-  throw CompileError(std::move(diagnostic));
-}
 
 // A parameter of the C function, or of the dispatcher alone (`isOne`).
 struct CParameter {
@@ -36,6 +27,7 @@ struct CConstant {
 };
 
 struct Interface {
+  const ExportedCode *code = nullptr;
   std::vector<CParameter> parameters;
   std::vector<CConstant> constants;
   std::string constantValues; // all of them, as a part of a name in C
@@ -51,11 +43,12 @@ std::string identifier(llvm::StringRef text) {
 // A name that C does not use itself.
 std::string parameterName(llvm::StringRef name) {
   static constexpr llvm::StringLiteral taken[] = {
-      "auto",     "bool",     "break",   "case",   "char",     "const",    "continue", "default", "do",     "double",
-      "else",     "enum",     "extern",  "float",  "for",      "goto",     "if",       "inline",  "int",    "long",
-      "register", "restrict", "return",  "short",  "signed",   "sizeof",   "static",   "struct",  "switch", "typedef",
-      "union",    "unsigned", "void",    "while",  "volatile", "grid_x",   "grid_y",   "grid_z",  "kernel", "arguments",
-      "class",    "new",      "private", "public", "template", "operator", "this",     "algo_id",
+      "auto",     "bool",   "break",    "case",      "char",     "const", "continue", "default",  "do",
+      "double",   "else",   "enum",     "extern",    "float",    "for",   "goto",     "if",       "inline",
+      "int",      "long",   "register", "restrict",  "return",   "short", "signed",   "sizeof",   "static",
+      "struct",   "switch", "typedef",  "union",     "unsigned", "void",  "while",    "volatile", "grid_x",
+      "grid_y",   "grid_z", "kernel",   "arguments", "class",    "new",   "private",  "public",   "template",
+      "operator", "this",   "algo_id",  "stream",    "arrays",   "image",
   };
   std::string result = identifier(name);
   return llvm::is_contained(taken, name) ? result + "_" : result;
@@ -130,6 +123,7 @@ std::string description(const ExportRequest &request, const Interface &interface
   llvm::json::Object object{{"name", request.name},
                             {"function", function},
                             {"algorithm", llvm::join(parts, "_")},
+                            {"takes_stream", interface.code->hasStream},
                             {"takes_grid", request.grid.empty()},
                             {"parameters", std::move(parameters)}};
   std::string text;
@@ -139,8 +133,10 @@ std::string description(const ExportRequest &request, const Interface &interface
 
 std::string prototype(const ExportRequest &request, const Interface &interface, const std::string &function) {
   std::vector<std::string> parts;
+  if (interface.code->hasStream)
+    parts.push_back("void *stream");
   if (request.grid.empty())
-    parts = {"uint32_t grid_x", "uint32_t grid_y", "uint32_t grid_z"};
+    parts.insert(parts.end(), {"uint32_t grid_x", "uint32_t grid_y", "uint32_t grid_z"});
   for (const CParameter &parameter : interface.parameters)
     if (!parameter.isOne)
       parts.push_back(declaration(parameter));
@@ -161,40 +157,37 @@ std::string headerText(const ExportRequest &request, const Interface &interface,
   for (const ExternalFunction &external : code.externals)
     out << "// It calls a library: link " << external.library << " and -Wl,--defsym=" << external.linkName() << "="
         << external.symbol << "\n";
-  out << "#ifndef NACRE_" << function << "_H\n#define NACRE_" << function << "_H\n\n#include \"nacre_kernel.h\"\n\n"
-      << "#ifdef __cplusplus\nextern \"C\"\n#endif\n"
-      << prototype(request, interface, function) << ";\n\n#endif\n";
+  out << "#ifndef NACRE_" << function << "_H\n#define NACRE_" << function << "_H\n\n#include \""
+      << (interface.code->runtimeHeader) << "\"\n\n"
+      << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
+      << prototype(request, interface, function) << ";\n";
+  if (interface.code->hasStream)
+    out << "// Before the first launch, where that must not load code; after the last one.\n"
+        << "nacre_result " << function << "_load(void);\nvoid " << function << "_unload(void);\n";
+  out << "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
   return text;
 }
 
-std::string sourceText(const ExportRequest &request, const Interface &interface, const std::string &function,
-                       const CompiledCode &code, const std::string &header) {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  out << "#include \"" << header << "\"\n\n"
-      << "int32_t " << code.symbol << "(const uint64_t *, uint64_t, uint64_t, nacre_context *);\n\n"
-      << prototype(request, interface, function) << " {\n"
-      << "  static nacre_kernel kernel = {" << code.symbol << ", " << code.metadata.scratchBytes << ", "
-      << code.metadata.waits << ", 0};\n";
-  std::vector<std::string> slots, grid = request.grid;
+ExportedFunction functionText(const ExportRequest &request, const Interface &interface, const std::string &function,
+                              const std::string &stem) {
+  ExportedFunction result{function, prototype(request, interface, function), stem, {}, "", request.grid};
   for (const CParameter &parameter : interface.parameters)
     if (!parameter.isOne)
-      slots.push_back(slot(parameter));
-  out << "  const uint64_t arguments[] = {" << (slots.empty() ? "0" : llvm::join(slots, ", ")) << "};\n";
-  if (!grid.empty()) { // what its expressions may name
-    for (const CParameter &parameter : interface.parameters)
-      if (parameter.isOne)
-        out << "  const " << declaration(parameter) << " = 1;\n  (void)" << parameter.name << ";\n";
-    for (const CConstant &constant : interface.constants)
-      out << "  const int64_t " << constant.name << " = " << constant.value << ";\n  (void)" << constant.name << ";\n";
-    for (std::string &extent : grid)
-      extent = "(uint32_t)(" + extent + ")";
-    grid.resize(3, "1");
-  } else {
-    grid = {"grid_x", "grid_y", "grid_z"};
+      result.slots.push_back(slot(parameter));
+  if (request.grid.empty()) {
+    result.grid = {"grid_x", "grid_y", "grid_z"};
+    return result;
   }
-  out << "  return nacre_launch(&kernel, " << llvm::join(grid, ", ") << ", arguments);\n}\n";
-  return text;
+  llvm::raw_string_ostream out(result.declarations);
+  for (const CParameter &parameter : interface.parameters)
+    if (parameter.isOne)
+      out << "  const " << declaration(parameter) << " = 1;\n  (void)" << parameter.name << ";\n";
+  for (const CConstant &constant : interface.constants)
+    out << "  const int64_t " << constant.name << " = " << constant.value << ";\n  (void)" << constant.name << ";\n";
+  for (std::string &extent : result.grid)
+    extent = "(uint32_t)(" + extent + ")";
+  result.grid.resize(3, "1");
+  return result;
 }
 
 bool isIdentifier(llvm::StringRef name) {
@@ -221,10 +214,17 @@ std::vector<std::string> splitGrid(llvm::StringRef text) {
 
 ExportedKernel exportKernel(ExportRequest request, Embedder &embedder) {
   if (!isIdentifier(request.name))
-    fail(request, "`" + request.name + "` is not the name of a function in C", "give another one with --out-name");
+    failExport(request, "`" + request.name + "` is not the name of a function in C",
+               "give another one with --out-name");
   if (request.grid.size() > 3 || llvm::is_contained(request.grid, ""))
-    fail(request, "the grid needs one to three expressions in C, separated by commas");
+    failExport(request, "the grid needs one to three expressions in C, separated by commas");
   Interface interface;
+  for (const Driver *driver : drivers())
+    if (!interface.code && &driver->target() == request.kernel.options.target)
+      interface.code = driver->exportedCode();
+  if (!interface.code)
+    failExport(request,
+               "kernels for " + request.kernel.options.target->name().str() + " cannot be compiled ahead of time");
   int position = 0;
   for (const ArgumentSpec &argument : request.kernel.arguments)
     collect(argument, argument.name, position, interface);
@@ -240,16 +240,15 @@ ExportedKernel exportKernel(ExportRequest request, Embedder &embedder) {
   compile.kernel.name = exported.function + "_code"; // the symbol: several variants are linked into one program
   CompiledCode code = compileKernel(compile, embedder);
   if (!code.externals.empty())
-    fail(request,
-         "the kernel calls `" + code.externals.front().symbol + "` of `" + code.externals.front().library +
-             "`, which cannot be part of it",
-         "give the library as LLVM bitcode or IR");
+    failExport(request,
+               "the kernel calls `" + code.externals.front().symbol + "` of `" + code.externals.front().library +
+                   "`, which cannot be part of it",
+               "give the library as LLVM bitcode or IR");
   std::string stem = (request.file.empty() ? request.name : request.file) + "." + hash + "_" + suffix;
-  exported.files = {{stem + ".h", headerText(request, interface, exported.function, code)},
-                    {stem + ".c", sourceText(request, interface, exported.function, code, stem + ".h")},
-                    {stem + ".o", code.object},
-                    {"nacre_kernel.h", runtimeHeader},
-                    {"nacre_kernel.c", runtimeSource}};
+  ExportedFunction function = functionText(request, interface, exported.function, stem);
+  exported.files = {{stem + ".h", headerText(request, interface, exported.function, code)}};
+  llvm::append_range(exported.files, interface.code->files(function, code, request));
+  exported.files.push_back(aheadOfTimeFile("nacre_kernel.h"));
   return exported;
 }
 

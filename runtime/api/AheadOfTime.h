@@ -1,6 +1,6 @@
-// Kernels as C functions, compiled ahead of time: a header, a source and an object for each variant of a kernel, and
-// the small runtime in C that launches them (ahead_of_time/nacre_kernel.h and .c). A C program that links them needs
-// neither Python nor this library.
+// Kernels as C functions, compiled ahead of time: a header, a source and the code for each variant of a kernel, and the
+// small runtime in C that launches them (ahead_of_time/: nacre_kernel.h and .c on the host, nacre_cuda.h and .c on
+// NVIDIA's GPUs). A C program that links them needs neither Python nor this library.
 #pragma once
 
 #include "runtime/compile/Compiler.h"
@@ -21,7 +21,7 @@ struct ExportedFile {
 
 struct ExportedKernel {
   std::string function;
-  std::vector<ExportedFile> files; // the header, the source, the object, the runtime's header and source
+  std::vector<ExportedFile> files; // the header, the source, the code, the runtime
 };
 
 // Compiles the kernel. An argument that is a constant of a type (the signature says "i32:1") is no parameter of the

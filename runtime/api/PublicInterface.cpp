@@ -280,7 +280,18 @@ void KernelHandle::launchArguments(Grid grid, const std::vector<Argument> &argum
     std::lock_guard<std::mutex> guard(implementation->lock);
     implementation->specializations.emplace(key, specialized);
   }
+  specialized.stream = stream;
   specialized.launchArguments(grid, arguments);
+}
+
+template <typename T> static T withStream(const T &kernel, std::optional<uint64_t> T::*member, void *stream) {
+  T result = kernel;
+  result.*member = reinterpret_cast<uint64_t>(stream);
+  return result;
+}
+KernelHandle KernelHandle::onStream(void *stream) const { return withStream(*this, &KernelHandle::stream, stream); }
+SpecializedKernel SpecializedKernel::onStream(void *stream) const {
+  return withStream(*this, &SpecializedKernel::stream, stream);
 }
 
 void SpecializedKernel::launchArguments(Grid grid, const std::vector<Argument> &arguments) const {
@@ -328,6 +339,7 @@ void SpecializedKernel::launchArguments(Grid grid, const std::vector<Argument> &
   uint32_t dimensions[3] = {grid.x, grid.y, grid.z};
   LaunchOptions options;
   options.cooperative = implementation->cooperative;
+  options.stream = stream;
   translated([&] { nacre::launch(*implementation->kernel, *implementation->device, dimensions, slots, options); });
 }
 

@@ -50,8 +50,8 @@ std::string compileUsage() {
   return R"(usage: nacre compile FILE.py --kernel NAME --signature SIGNATURE [options]
 
   --signature S      one entry a parameter: "*fp32:16, *fp32:16, i32, BLOCK=1024"; a number after a colon divides the value or address
-  --emit STAGE       a stage of the target (default: the last one that is text), or c: a C function in a header, a source and
-                     an object, and the runtime that it needs
+  --emit STAGE       a stage of the target (default: the last one that is text), or c: a C function in a header and a source,
+                     its code, and the runtime that it needs
 )" + stages +
          "  --target NAME      " + targetNames() + R"(; with a machine after a colon: cuda:90
   --arch NAME        a machine as the target names it; also --cpu (default: this one)
@@ -160,14 +160,15 @@ struct CompileCommand {
     applyLaunchOptions(options, launch);
     if (emit.empty())
       emit = options.target->stages().back().name;
-    bool isOnHost = options.target == &hostDevice().driver.target();
     std::vector<std::string> stages = stagesOf(*options.target);
-    if (isOnHost)
+    if (llvm::any_of(drivers(), [&](const Driver *driver) {
+          return &driver->target() == options.target && driver->exportedCode();
+        }))
       stages.push_back("c");
     if (std::string ours = options.target->stageNamed(emit); !ours.empty())
       emit = ours; // it was Triton's name
     options.mustAssemble = reports || emit == options.target->binaryName();
-    options.assembles &= options.mustAssemble;
+    options.assembles &= options.mustAssemble || emit == "c";
     if (!llvm::is_contained(stages, emit))
       wrongUse("there is no stage `" + emit + "`; stages: " + llvm::join(stages, ", "));
     if (emit != "c" && !(outName.empty() && grid.empty()))

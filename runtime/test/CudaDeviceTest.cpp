@@ -1,9 +1,11 @@
 // The CUDA device on the mock of its driver, without a compiler or Python: memory, launches, and their times.
 #include "runtime/devices/cuda/CudaDevice.h"
 #include "compiler/targets/cuda/CudaTarget.h"
+#include "nacre/nacre.h"
 #include "runtime/Events.h"
 #include "runtime/launch/Launch.h"
 #include <cstdlib>
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 using namespace nacre;
@@ -59,6 +61,56 @@ TEST_F(CudaDevices, CopyAndRun) {
     EXPECT_EQ(values, std::vector<int32_t>(32, 8));
     device.release(memory, 0);
   }
+}
+
+// What the mock tells of its last launch, as far as it is looked at here.
+struct MockRecord {
+  uint64_t launches, modules, unloaded, stream;
+  int device;
+};
+const MockRecord &lastLaunch() {
+  void *mock = dlopen(NACRE_MOCK_DRIVER, RTLD_NOW);
+  return *reinterpret_cast<const MockRecord *(*)()>(dlsym(mock, "mockRecord"))();
+}
+
+TEST_F(CudaDevices, RunKernelsOfTheInterfaceInCppOnAStream) {
+  setenv("TRITON_PTXAS_PATH", "driver", 1);
+  KernelHandle fill = KernelSource::fromString(R"(import triton
+import triton.language as tl
+
+@triton.jit
+def fill(out, value, BLOCK: tl.constexpr):
+    tl.store(out + tl.arange(0, BLOCK), value)
+)")
+                          .kernel("fill");
+  for (int index : {1, 0}) {
+    Device &device = *cuda::driver().device(index);
+    std::vector<int32_t> values(32, 7);
+    uint64_t memory = device.allocate(values.size() * 4, 0);
+    auto *pointer = reinterpret_cast<int32_t *>(memory);
+    KernelHandle onStream = fill.onStream(reinterpret_cast<void *>(0x120));
+    onStream.launch(Grid(1), pointer, 41, constexprInt(32));
+    EXPECT_EQ(lastLaunch().stream, 0x120u);
+    EXPECT_EQ(lastLaunch().device, index);
+    device.copyOut(values.data(), memory, values.size() * 4);
+    EXPECT_EQ(values, std::vector<int32_t>(32, 41));
+    fill.launch(Grid(1), pointer, 42, constexprInt(32));
+    EXPECT_EQ(lastLaunch().stream, 0u);
+    device.copyOut(values.data(), memory, values.size() * 4);
+    EXPECT_EQ(values, std::vector<int32_t>(32, 42));
+    device.release(memory, 0);
+  }
+  CompileSettings settings;
+  settings.device = "cuda";
+  SpecializedKernel compiled = fill.specialize("*i32, i32, 16", settings);
+  Device &device = *cuda::driver().device(0);
+  uint64_t memory = device.allocate(64, 0);
+  compiled.onStream(reinterpret_cast<void *>(0x240)).launch(Grid(1), reinterpret_cast<int32_t *>(memory), 43);
+  EXPECT_EQ(lastLaunch().stream, 0x240u);
+  int32_t last = 0;
+  device.copyOut(&last, memory + 60, 4);
+  EXPECT_EQ(last, 43);
+  device.release(memory, 0);
 }
 
 TEST_F(CudaDevices, TellWhenALaunchRan) {

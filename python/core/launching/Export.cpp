@@ -10,9 +10,17 @@ namespace nacre::python {
 PyObject *exportKernelToC(PyObject *, PyObject *args) {
   return guarded([&] {
     PyObject *kernel;
-    const char *signature, *name, *file, *grid, *meta, *architecture;
-    if (!PyArg_ParseTuple(args, "Ossssss", &kernel, &signature, &name, &file, &grid, &meta, &architecture))
+    const char *signature, *name, *file, *grid, *meta, *target, *architecture;
+    LaunchOptionValues options;
+    long long warps, stages;
+    if (!PyArg_ParseTuple(args, "OsssssssLL", &kernel, &signature, &name, &file, &grid, &meta, &target, &architecture,
+                          &warps, &stages))
       throw PythonError();
+    options[LaunchOptionId::NumWarps] = warps;
+    options[LaunchOptionId::NumStages] = stages;
+    Driver *driver = findDriver(target);
+    if (!driver)
+      raise(PyExc_ValueError, "there is no device %s", target);
     if (!isKernel(kernel))
       raise(PyExc_TypeError, "expected a kernel, found %R", kernel);
     PythonEmbedder embedder;
@@ -23,7 +31,8 @@ PyObject *exportKernelToC(PyObject *, PyObject *args) {
     if (*grid)
       request.grid = splitGrid(grid);
     request.kernel.kernel = *functionSource(kernel);
-    request.kernel.options = compileOptionsFor(hostDevice().driver);
+    request.kernel.options = compileOptionsFor(*driver);
+    applyLaunchOptions(request.kernel.options, options);
     if (*architecture)
       request.kernel.options.architecture = architecture;
     request.kernel.arguments = parseSignature(request.kernel.kernel, signature);

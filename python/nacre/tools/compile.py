@@ -1,4 +1,4 @@
-"""Compiles a kernel ahead of time into C: a header, a source and an object, and the small runtime in C that launches it.
+"""Compiles a kernel ahead of time into C: a header, a source and its code, and the small runtime in C that launches it.
 
     python -m nacre.tools.compile add.py --kernel-name add --signature "*fp32:16, *fp32:16, *fp32:16, i32, 1024" \\
         --out-name add --grid "(n + 1023) / 1024, 1, 1"
@@ -8,6 +8,11 @@ The signature has one entry for each parameter, in order or by name (n=i32): a t
 address is divisible by 16 and :1 when the value is 1; or a constant, which is no parameter of the C function. The function is
 called after --out-name, with what tells this variant from others behind it, and so are the files; `nacre.tools.link` joins
 variants to one function that chooses among them.
+
+With --target cuda:90 (or another GPU) functions have a stream as their first parameter, pointers are those of the GPU's memory, and
+launches return at once. The code is part of the source:
+
+    cc main.c add.*.c nacre_cuda.c -lpthread -ldl
 
 The file is run by Python, with `import triton` meaning nacre. `nacre compile --emit c` does the same without Python, for kernels
 that need nothing but their file.
@@ -50,23 +55,23 @@ def _load(path, name):
     return getattr(module, name)
 
 
-def _architecture(target):
-    """The machine of a target, "" for this one."""
+def _device(target):
+    """The device and the machine of a target, "" for this one."""
     from .. import _core
 
-    host = next(iter(_core.TARGETS))
-    backend, _, rest = (target or host).partition(":")
-    if backend != host:
-        raise ValueError(f"--target {target}: there is no target {backend!r} to compile for ahead of time; the target is {host}, or {host}:NAME")
-    return rest.partition(":")[0]
+    devices = list(_core.TARGETS)
+    backend, _, rest = (target or devices[0]).partition(":")
+    if backend not in devices:
+        raise ValueError(f"--target {target}: there is no target {backend!r} to compile for ahead of time; targets: {', '.join(devices)}")
+    return backend, rest.partition(":")[0]
 
 
 def compile_kernel(args):
-    """Writes the files; returns the name of the C function and the paths of the header, the source and the object."""
+    """Writes the files; returns the name of the C function and the paths of the header, the source and the code."""
     from .. import _core
     from ..runtime.jit import JITFunction
 
-    architecture = _architecture(args.target)
+    device, architecture = _device(args.target)
     kernel = _load(args.path, args.kernel_name)
     while hasattr(kernel, "fn") and not isinstance(kernel, JITFunction):  # under @autotune and @heuristics
         kernel = kernel.fn
@@ -75,7 +80,9 @@ def compile_kernel(args):
     out_name = args.out_name or args.kernel_name
     out_path = Path(args.out_path or out_name)
     meta = f"warps{args.num_warps}xstages{args.num_stages}"
-    function, files = _core.export_kernel(kernel, args.signature, out_name, out_path.name, args.grid, meta, architecture)
+    function, files = _core.export_kernel(
+        kernel, args.signature, out_name, out_path.name, args.grid, meta, device, architecture, args.num_warps, args.num_stages
+    )
     paths = [out_path.parent / name for name, _ in files]
     for path, (_, content) in zip(paths, files):
         path.write_bytes(content)
@@ -91,9 +98,9 @@ def main(arguments=None):
                         "separated by commas; left out, the function takes the grid as its first three parameters")  # fmt: skip
     parser.add_argument("--out-name", "-on", help="what the C function's name begins with (default: the kernel's name)")
     parser.add_argument("--out-path", "-o", type=Path, help="where the files go, and what their names begin with (default: --out-name)")
-    parser.add_argument("--target", "-t", help="cpu, for this machine (the default), or cpu:NAME as LLVM names it: cpu:x86-64-v3")
-    parser.add_argument("--num-warps", "-w", type=int, default=1, help="part of the variant's name; means nothing to a CPU")
-    parser.add_argument("--num-stages", "-ns", type=int, default=3, help="part of the variant's name; means nothing to a CPU")
+    parser.add_argument("--target", "-t", help="cpu, for this machine (the default), cpu:NAME as LLVM names it (cpu:x86-64-v3), or a GPU: cuda:90")
+    parser.add_argument("--num-warps", "-w", type=int, default=1, help="how many warps of a GPU run a program; part of the variant's name")
+    parser.add_argument("--num-stages", "-ns", type=int, default=3, help="how deep a GPU's loops load ahead; part of the variant's name")
     args = CompileArgs(**vars(parser.parse_args(arguments)))
 
     from .. import activate

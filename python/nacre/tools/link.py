@@ -9,7 +9,7 @@ For a kernel `add` the header add.h declares
     nacre_result add_default(...);          the first of them
     int add_get_num_algos(void);
 
-Within an algorithm the variant is chosen that makes the most of what is known of the arguments: divisible by 16, equal to 1.
+Functions of kernels for a GPU have a stream as their first parameter. Within an algorithm the variant is chosen that makes the most of what is known of the arguments: divisible by 16, equal to 1.
 Where none of them takes the arguments the result is NACRE_ERROR_INVALID_VALUE.
 """
 
@@ -32,6 +32,7 @@ class Variant:
         self.name = description["name"]
         self.function = description["function"]
         self.algorithm = f"{self.name}_{description['algorithm']}"
+        self.takes_stream = description["takes_stream"]
         self.takes_grid = description["takes_grid"]
         self.parameters = description["parameters"]
 
@@ -41,14 +42,16 @@ class Variant:
 
     def declarations(self, is_full):
         """The parameters as C writes them; without `is_full` those that the variant's own function has."""
-        parts = ["uint32_t grid_x", "uint32_t grid_y", "uint32_t grid_z"] if self.takes_grid else []
+        parts = ["void *stream"] if self.takes_stream else []
+        parts += ["uint32_t grid_x", "uint32_t grid_y", "uint32_t grid_z"] if self.takes_grid else []
         for parameter in self._taken(is_full):
             kind = parameter["type"]
             parts.append(kind + ("" if kind.endswith("*") else " ") + parameter["name"])
         return parts
 
     def names(self, is_full):
-        return (["grid_x", "grid_y", "grid_z"] if self.takes_grid else []) + [p["name"] for p in self._taken(is_full)]
+        names = (["stream"] if self.takes_stream else []) + (["grid_x", "grid_y", "grid_z"] if self.takes_grid else [])
+        return names + [p["name"] for p in self._taken(is_full)]
 
     def _taken(self, is_full):
         return [parameter for parameter in self.parameters if is_full or parameter["hint"] != 1]

@@ -20,8 +20,9 @@ typedef enum {
   NACRE_SUCCESS = 0,
   NACRE_ERROR_INVALID_VALUE = 1, /* no variant of the kernel takes these arguments */
   NACRE_ERROR_OUT_OF_MEMORY = 2,
-  NACRE_ERROR_ASSERT = 3,           /* a device_assert failed: nacre_error_text says which */
-  NACRE_ERROR_TOO_MANY_PROGRAMS = 4 /* the programs wait for each other, and are more than can run at the same time */
+  NACRE_ERROR_ASSERT = 3,            /* a device_assert failed: nacre_error_text says which */
+  NACRE_ERROR_TOO_MANY_PROGRAMS = 4, /* the programs wait for each other, and are more than can run at the same time */
+  NACRE_ERROR_DEVICE = 5             /* of a GPU or its driver: nacre_cuda_error_text says what */
 } nacre_result;
 
 /* What the last launch of this thread that failed has to say; "" when none has. */

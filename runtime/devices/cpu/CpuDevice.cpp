@@ -2,6 +2,7 @@
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "runtime/Events.h"
 #include "runtime/Knobs.h"
+#include "runtime/devices/cpu/ExportedCode.h"
 #include "runtime/threads/ThreadPool.h"
 #include <cstdlib>
 #include <cstring>
@@ -86,6 +87,7 @@ public:
     options.architecture = knobString(KnobId::CpuTarget);
     options.features = knobString(KnobId::CpuFeatures);
   }
+  const ExportedCode *exportedCode() const override { return &cpu::exportedCode(); }
   int dlpackType() const override { return 1; }
 };
 

@@ -5,6 +5,7 @@
 #include "runtime/Knobs.h"
 #include "runtime/devices/cuda/CheckedLaunch.h"
 #include "runtime/devices/cuda/DriverLibrary.h"
+#include "runtime/devices/cuda/ExportedCode.h"
 #include "runtime/devices/cuda/LaunchTimer.h"
 #include "runtime/devices/cuda/TensorMaps.h"
 #include "runtime/devices/cuda/TorchStream.h"
@@ -409,6 +410,8 @@ public:
       options.assembles = false;
     }
   }
+
+  const ExportedCode *exportedCode() const override { return &cuda::exportedCode(); }
 
   const char *tensorFlag() const override { return "is_cuda"; }
   const char *arrayInterface() const override { return "__cuda_array_interface__"; }

@@ -1,0 +1,119 @@
+// Kernels for NVIDIA's GPUs as C functions: the code is part of the source, launches have a stream
+// (api/ahead_of_time/nacre_cuda.h).
+#include "runtime/devices/cuda/ExportedCode.h"
+#include "compiler/targets/cuda/CudaTarget.h"
+#include "runtime/devices/cuda/TensorMaps.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace nacre::cuda {
+
+namespace {
+
+// An expression of the launch's arguments in C.
+std::string inC(const gpu::LaunchExpression &expression) {
+  using Kind = gpu::LaunchExpression::Kind;
+  std::vector<std::string> stack;
+  for (const gpu::LaunchExpression::Step &step : expression.steps) {
+    std::string number = std::to_string(step.number);
+    auto extend = [&](const char *name) {
+      stack.back() = "nacre_cuda_" + std::string(name) + "(" + stack.back() + ", " + number + ")";
+    };
+    auto combine = [&](const char *name) {
+      std::string right = stack.back();
+      stack.pop_back();
+      stack.back() = "nacre_cuda_" + std::string(name) + "(" + stack.back() + ", " + right + ")";
+    };
+    switch (step.kind) {
+    case Kind::Argument:
+      stack.push_back("(int64_t)arguments[" + number + "]");
+      break;
+    case Kind::Number: // the smallest number has no literal of its own
+      stack.push_back(step.number == INT64_MIN ? "INT64_MIN" : "INT64_C(" + number + ")");
+      break;
+    case Kind::SignExtend:
+      extend("signed");
+      break;
+    case Kind::ZeroExtend:
+      extend("unsigned");
+      break;
+    case Kind::Add:
+      combine("add");
+      break;
+    case Kind::Subtract:
+      combine("subtract");
+      break;
+    case Kind::Multiply:
+      combine("multiply");
+      break;
+    case Kind::Minimum:
+      combine("smaller");
+      break;
+    case Kind::Maximum:
+      combine("larger");
+      break;
+    }
+  }
+  return stack.back();
+}
+
+std::string arrayInC(const gpu::TensorMapRecipe &recipe) {
+  std::vector<std::string> shape, strides, box;
+  for (unsigned axis = 0; axis < recipe.rank(); ++axis) {
+    shape.push_back(inC(recipe.shape[axis]));
+    strides.push_back(axis + 1 == recipe.rank() ? "1" : inC(recipe.strides[axis]));
+    box.push_back(std::to_string(recipe.box[axis]));
+  }
+  std::string text;
+  llvm::raw_string_ostream(text) << "{" << static_cast<int>(recipe.element) << ", "
+                                 << gpu::TensorMapRecipe::bytesOf(recipe.element) << ", " << recipe.rank() << ", "
+                                 << TensorMaps::swizzleCode(recipe) << ", " << (recipe.fillsNaN ? 1 : 0)
+                                 << ", (uint64_t)" << inC(recipe.base) << ",\n     {" << llvm::join(shape, ", ")
+                                 << "}, {" << llvm::join(strides, ", ") << "}, {" << llvm::join(box, ", ") << "}}";
+  return text;
+}
+
+void writeBytes(llvm::raw_ostream &out, llvm::StringRef bytes) {
+  constexpr size_t perLine = 32;
+  for (auto [i, byte] : llvm::enumerate(bytes))
+    out << (i % perLine == 0 ? "\n    " : "") << static_cast<unsigned>(static_cast<uint8_t>(byte)) << ",";
+}
+
+std::vector<ExportedFile> filesOf(const ExportedFunction &function, const CompiledCode &code,
+                                  const ExportRequest &request) {
+  if (!code.metadata.accessSites.empty())
+    failExport(request, "a kernel that checks its accesses cannot be compiled ahead of time for a GPU",
+               "compile it without debug");
+  std::vector<std::string> arrays;
+  for (const gpu::TensorMapRecipe &recipe : TensorMaps::of(code).recipes)
+    arrays.push_back(arrayInC(recipe));
+  constexpr uint64_t warpSize = 32;
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << function.include() << "static _Alignas(16) const unsigned char image[] = {";
+  writeBytes(out, code.object);
+  out << " 0};\n\nstatic nacre_cuda_kernel kernel = {image, \"" << code.symbol << "\", "
+      << code.metadata.warps * warpSize << ", " << code.metadata.sharedBytes << ", " << function.slots.size() << ", "
+      << arrays.size() << ", " << code.metadata.cooperative << ", " << code.metadata.dependentLaunch << ", 0};\n\n"
+      << "nacre_result " << function.name << "_load(void) { return nacre_cuda_load(&kernel); }\n"
+      << "void " << function.name << "_unload(void) { nacre_cuda_unload(&kernel); }\n\n"
+      << function.prototype << " {\n"
+      << function.argumentArray() << function.declarations;
+  if (!arrays.empty())
+    out << "  const nacre_cuda_array arrays[] = {\n    " << llvm::join(arrays, ",\n    ") << "};\n";
+  out << "  return nacre_cuda_launch(&kernel, stream, " << llvm::join(function.grid, ", ") << ", arguments, "
+      << (arrays.empty() ? "0" : "arrays") << ");\n}\n";
+  return {{function.stem + ".c", text},
+          {function.stem + (isPtx(code.object) ? ".ptx" : ".cubin"), code.object},
+          aheadOfTimeFile("nacre_cuda.h"),
+          aheadOfTimeFile("nacre_cuda.c")};
+}
+
+} // namespace
+
+const ExportedCode &exportedCode() {
+  static constexpr ExportedCode known{/*hasStream=*/true, "nacre_cuda.h", filesOf};
+  return known;
+}
+
+} // namespace nacre::cuda
