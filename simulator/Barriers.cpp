@@ -166,7 +166,7 @@ Status clusterWait(Warp &warp, const Op &op, uint32_t mask) {
   ++warp.warpSyncs;
   if (warp.launch->checks) {
     acquire(warp, cluster.barrier.visible);
-    joinBlocks(warp.block->acquired, cluster.visibleBlocks);
+    acquireBlocks(*warp.block, cluster.visibleBlocks);
   }
   return Status::Next;
 }

@@ -369,6 +369,10 @@ void joinBlocks(BlockTimes &into, const BlockTimes &from) {
     known = std::max(known, time);
   }
 }
+void acquireBlocks(Block &block, const BlockTimes &from) {
+  joinBlocks(block.acquired, from);
+  block.acquiredCopy.reset();
+}
 void releaseBlock(Block &block, BlockTimes &into) {
   joinBlocks(into, block.acquired);
   Clock &own = into[block.linear];
@@ -376,11 +380,57 @@ void releaseBlock(Block &block, BlockTimes &into) {
   ++block.globalClock;
 }
 void fenceBlock(Block &block) {
-  joinBlocks(block.acquired, block.globalPending);
+  acquireBlocks(block, block.globalPending);
   block.globalPending.clear();
   block.globalFenced = block.acquired;
   block.globalFenced[block.linear] = block.globalClock++;
   block.globalHasFenced = true;
+}
+
+bool ReleasedTimes::cameBackTo(uint32_t own) const {
+  bool isOwn = time && block == own, isOther = time && block != own;
+  for (const BlockTimes *times : {&others, known.get()}) {
+    bool has = times && times->contains(own);
+    isOwn |= has;
+    isOther |= times && times->size() > has;
+  }
+  return isOwn && isOther;
+}
+
+// To what the block has acquired, or will have with its next fence.
+static void acquireAt(Block &block, const ReleasedTimes &at, bool pending) {
+  BlockTimes &into = pending ? block.globalPending : block.acquired;
+  if (!at.others.empty())
+    pending ? joinBlocks(into, at.others) : acquireBlocks(block, at.others);
+  if (!at.time)
+    return;
+  Clock &seen = into[at.block];
+  if (seen >= at.time)
+    return;
+  seen = at.time;
+  if (at.block == block.linear) // it knew all that itself
+    return;
+  if (pending)
+    return joinBlocks(into, *at.known);
+  block.acquiredCopy.reset();
+  if (at.known == block.joinedLast)
+    return;
+  joinBlocks(into, *at.known);
+  block.joinedLast = at.known;
+}
+static void releaseAt(Block &block, ReleasedTimes &at, bool hasAcquired) {
+  if (hasAcquired) {
+    at.others.clear();
+  } else if (at.time && at.block != block.linear) {
+    joinBlocks(at.others, *at.known);
+    Clock &last = at.others[at.block];
+    last = std::max(last, at.time);
+  }
+  if (!block.acquiredCopy)
+    block.acquiredCopy = std::make_shared<const BlockTimes>(block.acquired);
+  at.known = block.acquiredCopy;
+  at.block = block.linear;
+  at.time = block.globalClock++;
 }
 
 void synchroniseGlobal(Warp &warp, uint64_t address, bool reads, bool writes, MemoryOrder order) {
@@ -393,9 +443,9 @@ void synchroniseGlobal(Warp &warp, uint64_t address, bool reads, bool writes, Me
   if (reads) {
     auto found = table.find(address);
     if (found != table.end()) {
-      joinBlocks(isAcquire(order) ? block.acquired : block.globalPending, found->second);
+      acquireAt(block, found->second, /*pending=*/!isAcquire(order));
       // What came back from its own block by way of another one: which warp it was is not known.
-      if (found->second.size() > 1 && found->second.contains(block.linear))
+      if (found->second.cameBackTo(block.linear))
         for (auto &other : block.warps)
           warp.clocks.join(other->clocks);
     }
@@ -406,9 +456,9 @@ void synchroniseGlobal(Warp &warp, uint64_t address, bool reads, bool writes, Me
     return;
   warp.launch->hasReleased = true;
   if (isRelease(order))
-    releaseBlock(block, table[address]);
+    releaseAt(block, table[address], /*hasAcquired=*/reads && isAcquire(order));
   else
-    joinBlocks(table[address], block.globalFenced);
+    joinBlocks(table[address].others, block.globalFenced);
 }
 
 } // namespace nacre::simulator

@@ -141,6 +141,19 @@ struct Warp {
 
 using BlockTimes = std::unordered_map<uint32_t, Clock>; // times of blocks, by their number in the grid
 
+// What blocks have released at an address of global memory. As a rule the last one had acquired what those before it
+// released there; its own time, and what it knew then, say all. Who knows a time of a block knows all that the block
+// had acquired by then: that makes most acquires a comparison of two times.
+struct ReleasedTimes {
+  BlockTimes others;                       // of releases that the last one had not acquired
+  std::shared_ptr<const BlockTimes> known; // what it had acquired
+  uint32_t block = 0;
+  Clock time = 0; // 0: nobody; `others` is all there is
+
+  // Whether it says something of this block, and of another one.
+  bool cameBackTo(uint32_t own) const;
+};
+
 // A barrier of a block (bar.sync id) or of a cluster.
 struct BarrierState {
   uint32_t arrived = 0; // threads
@@ -236,6 +249,8 @@ struct Block {
   Clock globalClock = 1;
   BlockTimes acquired, globalFenced, globalPending;
   bool globalHasFenced = false;
+  // A copy of `acquired`, null since it has changed; and what was joined to it last.
+  std::shared_ptr<const BlockTimes> acquiredCopy, joinedLast;
 };
 
 struct Cluster {
@@ -324,10 +339,10 @@ struct LaunchState {
   std::atomic<bool> completed = true;
   std::atomic<uint64_t> progress = 0; // changes that somebody may be waiting for
   std::mutex atomicMutexes[64];
-  std::mutex synchronisedMutex;                          // of the two tables below
-  std::unordered_map<uint64_t, BlockTimes> synchronised; // released at global addresses
-  std::atomic<bool> hasReleased = false;                 // something is in it
-  std::unordered_map<uint64_t, ChangedMap> changedMaps;  // by address
+  std::mutex synchronisedMutex;                             // of the two tables below
+  std::unordered_map<uint64_t, ReleasedTimes> synchronised; // at global addresses
+  std::atomic<bool> hasReleased = false;                    // something is in it
+  std::unordered_map<uint64_t, ChangedMap> changedMaps;     // by address
   std::mutex heapMutex;
   std::vector<AlignedBytes> heap;
   uint64_t heapAllocate(uint64_t bytes);

@@ -243,7 +243,7 @@ Status waitHandler(Warp &warp, const Op &op, uint32_t mask) {
     if (done && warp.launch->checks && !(op.flags & RelaxedFlag)) {
       acquire(warp, at.object->visible);
       if (!at.object->visibleBlocks.empty())
-        joinBlocks(warp.block->acquired, at.object->visibleBlocks);
+        acquireBlocks(*warp.block, at.object->visibleBlocks);
     }
     result |= uint32_t(done) << lane;
   });

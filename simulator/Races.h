@@ -71,6 +71,7 @@ struct MemoryShadow {
 uint32_t trackGlobal(Warp &warp, const Allocation &allocation, uint32_t lanes, const uint64_t *address, uint32_t bytes,
                      const GlobalAccess &access, Overwrite *before);
 void joinBlocks(BlockTimes &into, const BlockTimes &from);
+void acquireBlocks(Block &block, const BlockTimes &from); // what others released is ordered before what it does next
 void releaseBlock(Block &block, BlockTimes &into); // what the block did so far is ordered before what acquires it
 void fenceBlock(Block &block);
 
