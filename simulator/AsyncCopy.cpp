@@ -61,7 +61,7 @@ Status copyHandler(Warp &warp, const Op &op, uint32_t mask) {
         std::memcpy(range.data, from, sizes[lane]);
     }
   });
-  countShared(warp, targets, mask, plan.bytes);
+  countShared(warp, targets, mask, plan.bytes, /*loads=*/false);
   progressed(warp);
   return Status::Next;
 }

@@ -47,7 +47,7 @@ Status matrixHandler(Warp &warp, const Op &op, uint32_t mask) {
       trackShared(warp, *ranges[lane].block, ranges[lane].offset, 16, genericAccess(warp, lane, store, false));
   });
   if (warp.launch->counters)
-    countShared(warp, address, rows, 16);
+    countShared(warp, address, rows, 16, /*loads=*/false); // rows are not merged
   if (!good)
     return Status::Next;
   for (unsigned tile = 0; tile < tiles; ++tile) {

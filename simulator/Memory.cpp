@@ -108,12 +108,24 @@ static void countGlobal(Warp &warp, const uint64_t *address, uint32_t mask, uint
   counters.idealUnits += std::min<uint64_t>(count, (uint64_t(std::popcount(mask)) * bytes + 31) / 32);
 }
 
-void countShared(Warp &warp, const uint64_t *address, uint32_t mask, uint32_t bytes) {
+// Whether each lane reads what the lane `distance` from it reads, where both are active.
+static bool readInPairs(const uint64_t *address, uint32_t mask, unsigned distance) {
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    if ((mask >> (lane ^ distance) & 1) && address[lane] != address[lane ^ distance])
+      return false;
+  }
+  return true;
+}
+
+void countShared(Warp &warp, const uint64_t *address, uint32_t mask, uint32_t bytes, bool loads) {
   if (!mask || !warp.launch->counters)
     return;
   OpCounters &counters = currentWorker->counters[warp.pc];
-  // 4 bytes and less: all lanes at once; 8: half a warp; 16: a quarter.
+  // 4 bytes and less: all lanes at once; 8: half a warp; 16: a quarter. Loads by pairs of lanes: twice as many.
   unsigned together = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+  if (loads && bytes > 4 && (readInPairs(address, mask, 1) || readInPairs(address, mask, 2)))
+    together *= 2;
   ++counters.sharedAccesses;
   for (unsigned first = 0; first < laneCount; first += together) {
     uint32_t group = mask & (together == 32 ? allLanes : ((1u << together) - 1) << first);
@@ -323,7 +335,7 @@ static uint32_t resolveShared(Warp &warp, uint32_t mask, uint64_t *address, std:
   });
   if (checks && own)
     overwrites.mask |= trackShared(warp, own, address, access.bytes, shared, overwrites.before);
-  countShared(warp, address, good, access.bytes);
+  countShared(warp, address, good, access.bytes, access.kind == AccessKind::Read);
   return good;
 }
 

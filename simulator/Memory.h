@@ -49,7 +49,7 @@ Block *sharedOwner(Warp &warp, uint64_t address, uint32_t &offset);
 // A generic or shared address as an address of shared memory.
 bool toShared(uint64_t &address);
 
-// Counts the wavefronts of an access to shared memory by `count` lanes, `bytes` each.
-void countShared(Warp &warp, const uint64_t *address, uint32_t mask, uint32_t bytes);
+// Counts the wavefronts of an access to shared memory by lanes, `bytes` each; `loads`: to registers.
+void countShared(Warp &warp, const uint64_t *address, uint32_t mask, uint32_t bytes, bool loads);
 
 } // namespace nacre::simulator

@@ -1,5 +1,6 @@
 """The kernels whose counters bench/gpu/simulator.py compares with a GPU's: what is known of them without one."""
 
+import copy
 import csv
 import io
 import sys
@@ -16,17 +17,28 @@ import pack  # noqa: E402
 
 def test_counters_that_follow_from_the_addresses():
     counted = comparison.counted()
-    assert len(counted) == len(comparison.kernels()) == 20
-    warps, around = comparison.WARPS, 2 * 4  # offsets are loaded, results are stored
-    sectors = {"load_global_stride_1": 4, "load_global_stride_2": 8, "load_global_stride_4": 16, "load_global_stride_8": 32,
-               "load_global_stride_32": 32, "load_global_bytes": 1, "load_global_halves": 2, "load_global_quads": 16,
-               "load_global_one_place": 1, "load_global_off_by_one": 5}  # fmt: skip
-    for name, expected in sectors.items():
-        assert counted[name]["sectors"] == warps * (expected + around), name
-    conflicts = {"load_shared_stride_2": 1, "load_shared_stride_32": 31, "load_shared_stride_33": 0, "load_shared_quads": 0,
-                 "load_matrix_rows_together": 28}  # fmt: skip
-    for name, expected in conflicts.items():
-        assert counted[name]["conflicts"] == warps * expected, name
+    assert len(counted) == len(comparison.kernels())
+    warps = comparison.WARPS
+    sectors = {"words_stride_1": 4, "words_stride_2": 8, "words_stride_8": 32, "words_stride_32": 32, "bytes_stride_1": 1, "halves_stride_1": 2,
+               "quads_stride_1": 16, "words_stride_0": 1, "words_off_by_one": 5, "words_low_lanes": 2}  # fmt: skip
+    conflicts = {"words_stride_2": 1, "words_stride_32": 31, "words_stride_33": 0, "quads_stride_1": 0, "quads_stride_8": 28, "pairs_stride_1": 0,
+                 "pairs_stride_2": 2, "matrices_4_apart": 28, "matrices_4_padded": 0}  # fmt: skip
+    conflicts_of_loads = {"pairs_even_lanes": 1, "quads_even_lanes": 2, "quads_quarter_lanes": 2}
+    for name, expected in conflicts_of_loads.items():
+        assert counted[f"load_shared_{name}"]["conflicts"] == warps * expected and counted[f"store_shared_{name}"]["conflicts"] == 0, name
+    # Of 8 and 16 bytes, two neighbours that load the same are served as one lane; stores are not.
+    around = comparison.TILE_WORDS // 32
+    for name, expected in {"pairs_stride_0": 1, "pairs_twice": 1, "quads_twice": 2, "quads_stride_0": 2, "quads_twice_across": 2, "quads_rows_of_4": 4}.items():
+        assert counted[f"load_shared_{name}"]["wavefronts"] == warps * (around + expected), name
+        size = 2 if name.startswith("pairs") else 4
+        assert counted[f"store_shared_{name}"]["wavefronts"] == warps * (around + size + 1), name  # and a load of what was stored
+    for verb in ("load", "store"):
+        around = 2 * 4  # offsets are loaded, results are stored
+        for name, expected in sectors.items():
+            assert counted[f"{verb}_global_{name}"]["sectors"] == warps * (expected + around), name
+        for name, expected in conflicts.items():
+            kernel = f"{verb}_{name}" if name.startswith("matrices") else f"{verb}_shared_{name}"
+            assert counted[kernel]["conflicts"] == warps * expected, name
 
 
 def test_measured_counters_are_read_and_compared():
@@ -35,15 +47,17 @@ def test_measured_counters_are_read_and_compared():
     out = io.StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_ALL)
     writer.writerow(names)
-    writer.writerow(["", "", *["sector"] * 2, *[""] * 2])
+    writer.writerow(["", "", *["sector"] * 2, *[""] * 4])
     counted = comparison.counted()
     for number, (kernel, values) in enumerate(counted.items()):
-        writer.writerow([number, f"{kernel}(unsigned long)", f"{values['sectors'] - 16:,}", "16", str(values["conflicts"]), "0"])
+        writer.writerow([number, f"{kernel}(unsigned long)", f"{values['sectors'] - 16:,}", "16", str(values["wavefronts"]), "0", str(values["conflicts"]), "0"])
     measured = comparison.parse_measured("==PROF== Connected to process 1\n" + out.getvalue())
     assert measured == counted and comparison.table(counted, measured)[1]
-    measured["load_shared_quads"] = {"sectors": 1, "conflicts": 2}
+    measured = copy.deepcopy(measured)
+    measured["load_shared_quads_stride_1"]["conflicts"] += 2
     lines, equal = comparison.table(counted, measured)
-    assert not equal and [line for line in lines if line.endswith("differs")][0].startswith("load_shared_quads ")
+    assert not equal and [line for line in lines if line.endswith("differs")][0].startswith("load_shared_quads_stride_1 ")
+    assert len(comparison.table(counted, measured, differing_only=True)[0]) == 2
 
 
 def test_programs_recorded_anew_take_the_place_of_the_old(tmp_path):
