@@ -102,6 +102,12 @@ template <typename T, bool high> struct Multiply24 {
 template <typename T, bool high> struct Mad24 {
   T operator()(T a, T b, T c) const { return static_cast<T>(uint32_t(Multiply24<T, high>()(a, b)) + uint32_t(c)); }
 };
+struct SaturatedMad24 { // mad24.hi.sat.s32
+  int32_t operator()(int32_t a, int32_t b, int32_t c) const {
+    int64_t sum = int64_t(Multiply24<int32_t, true>()(a, b)) + c;
+    return static_cast<int32_t>(std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX));
+  }
+};
 template <typename T, template <typename> class F> struct PairOf { // two 16-bit integers
   uint32_t operator()(uint32_t a, uint32_t b) const {
     uint32_t low = uint16_t(F<T>()(T(a), T(b))), high = uint16_t(F<T>()(T(a >> 16), T(b >> 16)));
@@ -354,18 +360,25 @@ template <bool mad> void decode24(Decoder &decoder) {
   if (type != ScalarType::U32 && type != ScalarType::S32)
     decoder.refuse("it is for .u32 and .s32");
   bool isSigned = type == ScalarType::S32;
-  if constexpr (mad)
+  if constexpr (mad) {
+    if (decoder.take("sat")) {
+      if (!high || !isSigned)
+        decoder.refuse(".sat is for .hi.s32");
+      return simple(decoder, type, {type, type, type},
+                    ternaryHandler<int32_t, int32_t, int32_t, int32_t, SaturatedMad24>);
+    }
     simple(decoder, type, {type, type, type},
            isSigned ? (high ? (Handler)ternaryHandler<int32_t, int32_t, int32_t, int32_t, Mad24<int32_t, true>>
                             : (Handler)ternaryHandler<int32_t, int32_t, int32_t, int32_t, Mad24<int32_t, false>>)
                     : (high ? (Handler)ternaryHandler<uint32_t, uint32_t, uint32_t, uint32_t, Mad24<uint32_t, true>>
                             : (Handler)ternaryHandler<uint32_t, uint32_t, uint32_t, uint32_t, Mad24<uint32_t, false>>));
-  else
+  } else {
     simple(decoder, type, {type, type},
            isSigned ? (high ? (Handler)binaryHandler<int32_t, int32_t, int32_t, Multiply24<int32_t, true>>
                             : (Handler)binaryHandler<int32_t, int32_t, int32_t, Multiply24<int32_t, false>>)
                     : (high ? (Handler)binaryHandler<uint32_t, uint32_t, uint32_t, Multiply24<uint32_t, true>>
                             : (Handler)binaryHandler<uint32_t, uint32_t, uint32_t, Multiply24<uint32_t, false>>));
+  }
 }
 
 void decodeRemainder(Decoder &decoder) {

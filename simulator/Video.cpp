@@ -66,7 +66,9 @@ int64_t computed(const VideoPlan &plan, int64_t a, int64_t b) {
   case Operation::ShiftLeft:
   case Operation::ShiftRight: {
     auto by = static_cast<unsigned>(plan.wrap ? b & 31 : std::min<int64_t>(static_cast<uint32_t>(b), 32));
-    return plan.operation == Operation::ShiftLeft ? static_cast<int64_t>(static_cast<uint64_t>(a) << by) : a >> by;
+    // A result of 34 bits is what the hardware saturates.
+    return plan.operation == Operation::ShiftLeft ? static_cast<int64_t>(static_cast<uint64_t>(a) << by << 30) >> 30
+                                                  : a >> by;
   }
   case Operation::Set:
     switch (plan.comparison) {
@@ -126,6 +128,8 @@ uint32_t scalar(const VideoPlan &plan, uint32_t a, uint32_t b, uint32_t c) {
       value = clamped(value, 32, isSigned);
     return static_cast<uint32_t>(value);
   }
+  if (plan.saturate && plan.merges && !plan.dSigned) // the hardware takes it as unsigned then
+    value = static_cast<uint32_t>(value);
   if (plan.saturate)
     value = clamped(value, plan.widthD, plan.dSigned);
   auto word = static_cast<uint32_t>(value);

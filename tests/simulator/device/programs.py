@@ -232,57 +232,6 @@ def approximate_programs():
         yield elementwise(op, f"{op} %o, %a;", [t], t, "approx", given=everything, bound="half", kind="f2" if t == "f16" else "b2")
 
 
-def conversion_programs():
-    everything = [np.arange(65536, dtype=np.uint32).astype(np.uint16)]
-    integers = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"]
-    register = lambda t: {"8": "u32", "16": "u16", "32": "u32", "64": "u64"}[t[1:]]
-    for to in integers:
-        width = register(to)
-        for mode in ("rni", "rzi", "rmi", "rpi"):
-            yield elementwise(f"cvt.{mode}.{to}.f16", f"cvt.{mode}.{to}.f16 %o, %a;", ["f16"], width, given=everything)
-            yield elementwise(f"cvt.{mode}.{to}.f32", f"cvt.{mode}.{to}.f32 %o, %a;", ["f32"], width)
-            yield elementwise(f"cvt.{mode}.{to}.f64", f"cvt.{mode}.{to}.f64 %o, %a;", ["f64"], width)
-        yield elementwise(f"cvt.rzi.ftz.{to}.f32", f"cvt.rzi.ftz.{to}.f32 %o, %a;", ["f32"], width)
-        for t in ("f16", "f32", "f64"):
-            for mode in ("rn", "rz", "rm", "rp"):
-                yield elementwise(f"cvt.{mode}.{t}.{to}", f"cvt.{mode}.{t}.{to} %o, %a;", [register(to)], t)
-        for other in integers:
-            if other != to:
-                yield elementwise(f"cvt.{to}.{other}", f"cvt.{to}.{other} %o, %a;", [register(other)], width)
-                fits = int(to[1:]) >= int(other[1:]) + (to[0] == "s" and other[0] == "u") and not (to[0] == "u" and other[0] == "s")
-                if not fits:  # saturation is not allowed where nothing can overflow
-                    yield elementwise(f"cvt.sat.{to}.{other}", f"cvt.sat.{to}.{other} %o, %a;", [register(other)], width)
-        if to in ("u16", "s32", "u32"):
-            yield elementwise(f"cvt.rzi.{to}.bf16", f"cvt.rzi.{to}.bf16 %o, %a;", ["bf16"], width, given=everything)
-    for mode in ("rn", "rz", "rm", "rp"):
-        yield elementwise(f"cvt.{mode}.f16.f32", f"cvt.{mode}.f16.f32 %o, %a;", ["f32"], "f16", count=8192)
-        yield elementwise(f"cvt.{mode}.f32.f64", f"cvt.{mode}.f32.f64 %o, %a;", ["f64"], "f32", count=8192)
-        yield elementwise(f"cvt.{mode}.f16.f64", f"cvt.{mode}.f16.f64 %o, %a;", ["f64"], "f16", count=8192)
-        yield elementwise(f"cvt.{mode}i.f32.f32", f"cvt.{mode}i.f32.f32 %o, %a;", ["f32"], "f32")
-        yield elementwise(f"cvt.{mode}i.f16.f16", f"cvt.{mode}i.f16.f16 %o, %a;", ["f16"], "f16", given=everything)
-        yield elementwise(f"cvt.{mode}i.f64.f64", f"cvt.{mode}i.f64.f64 %o, %a;", ["f64"], "f64")
-    for text, source, to in (
-        ("cvt.f32.f16", "f16", "f32"), ("cvt.f64.f16", "f16", "f64"), ("cvt.f32.bf16", "bf16", "f32"), ("cvt.f64.f32", "f32", "f64"),
-        ("cvt.sat.f32.f16", "f16", "f32"), ("cvt.sat.f16.f16", "f16", "f16"),
-    ):  # fmt: skip
-        given = everything if source in ("f16", "bf16") else None
-        yield elementwise(text, f"{text} %o, %a;", [source], to, given=given)
-    for text in ("cvt.sat.f32.f32", "cvt.ftz.f32.f32", "cvt.ftz.sat.f32.f32", "cvt.rni.ftz.f32.f32", "cvt.rna.tf32.f32", "cvt.rn.tf32.f32",
-                 "cvt.rz.tf32.f32", "cvt.rn.relu.tf32.f32", "cvt.rna.satfinite.tf32.f32"):  # fmt: skip
-        yield elementwise(text, f"{text} %o, %a;", ["f32"], "f32", count=8192)
-    for text in ("cvt.rn.bf16.f32", "cvt.rz.bf16.f32", "cvt.rn.relu.bf16.f32", "cvt.rz.relu.bf16.f32", "cvt.rn.relu.f16.f32", "cvt.rz.f16.f32",
-                 "cvt.rn.ftz.f16.f32", "cvt.rn.satfinite.f16.f32", "cvt.rn.satfinite.bf16.f32"):  # fmt: skip
-        yield elementwise(text, f"{text} %o, %a;", ["f32"], "f16", count=8192)
-    for text in ("cvt.rn.bf16x2.f32", "cvt.rz.bf16x2.f32", "cvt.rn.relu.bf16x2.f32", "cvt.rn.f16x2.f32", "cvt.rz.f16x2.f32", "cvt.rn.relu.f16x2.f32"):
-        yield elementwise(text, f"{text} %o, %a, %b;", ["f32", "f32"], "x2", count=4096)
-    for t in ("e4m3x2", "e5m2x2"):
-        for relu in ("", ".relu"):
-            yield elementwise(f"cvt.rn.satfinite{relu}.{t}.f32", f"cvt.rn.satfinite{relu}.{t}.f32 %o, %a, %b;", ["f32", "f32"], "f16", count=8192)
-            pairs = np.arange(65536, dtype=np.uint32)
-            yield elementwise(f"cvt.rn.satfinite{relu}.{t}.f16x2", f"cvt.rn.satfinite{relu}.{t}.f16x2 %o, %a;", ["x2"], "f16", given=[pairs | (pairs[::-1] << 16)])
-            yield elementwise(f"cvt.rn{relu}.f16x2.{t}", f"cvt.rn{relu}.f16x2.{t} %o, %a;", ["f16"], "x2", given=everything)
-
-
 def warp_programs():
     """What lanes exchange: each thread has a, b, c; whole warps."""
     for mode in ("up", "down", "bfly", "idx"):
@@ -495,9 +444,9 @@ def wgmma_programs():
     yield wgmma_program(16, "f16", "f16", "f16", swizzle=128, scale="normal")
 
 
-def tensor_program(name, dtype, rank, box, sizes, start, swizzle, store=False, fill_nan=False, strides=None):
-    """A box of a tensor to shared memory, whose bytes are the result; or shared memory to a box of the output. Dimensions are
-    given innermost first, as the driver takes them."""
+def tensor_program(name, dtype, rank, box, sizes, start, swizzle, store=False, fill_nan=False, reduce=None):
+    """A box of a tensor to shared memory, whose bytes are the result; or shared memory to a box of the output, and then other
+    bytes of it reduced into the box. Dimensions are given innermost first, as the driver takes them."""
     size = {"uint8": 1, "float16": 2, "float32": 4, "float64": 8}[dtype]
     total = int(np.prod(box)) * size
     coordinates = "{" + ", ".join(f"%r{20 + i}" for i in range(rank)) + "}"
@@ -513,14 +462,25 @@ mov.b64 %rd9, map; cvta.param.u64 %rd9, %rd9; ld.param.u64 %rd1, [p1]; ld.param.
 mov.u32 %r0, %tid.x; mov.u32 %r1, tile; mov.u32 %r10, bar; {moves}
 setp.eq.u32 %p0, %r0, 0;
 """
+    again = ""
+    if reduce:
+        again = f"""STORED: fence.proxy.async.shared::cta; bar.sync 0;
+mov.u32 %r2, %r0;
+L2: mad.lo.u32 %r5, %r2, 4, %r1; ld.shared.b32 %r4, [%r5]; add.u32 %r4, %r4, 0x01830183; st.shared.b32 [%r5], %r4;
+add.u32 %r2, %r2, 32; setp.lt.u32 %p1, %r2, {words}; @%p1 bra L2;
+fence.proxy.async.shared::cta; bar.sync 0;
+@!%p0 bra DONE;
+cp.reduce.async.bulk.tensor.{rank}d.global.shared::cta.{reduce}.tile.bulk_group [%rd9, {coordinates}], [%r1];
+cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+"""
     if store:
         body = f"""mov.u32 %r2, %r0;
 L0: mul.wide.u32 %rd2, %r2, 4; add.u64 %rd3, %rd0, %rd2; ld.global.b32 %r4, [%rd3]; mad.lo.u32 %r5, %r2, 4, %r1; st.shared.b32 [%r5], %r4;
 add.u32 %r2, %r2, 32; setp.lt.u32 %p1, %r2, {words}; @%p1 bra L0;
 fence.proxy.async.shared::cta; bar.sync 0;
-@!%p0 bra DONE;
+@!%p0 bra {"STORED" if reduce else "DONE"};
 cp.async.bulk.tensor.{rank}d.global.shared::cta.tile.bulk_group [%rd9, {coordinates}], [%r1]; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
-DONE: ret;
+{again}DONE: ret;
 }}"""
     else:
         body = f"""@!%p0 bra READY;
@@ -558,6 +518,9 @@ def tensor_programs():
     yield tensor_program("tma.4d", "float32", 4, (8, 3, 2, 2), (12, 5, 4, 3), (4, 1, 2, 1), 32)
     yield tensor_program("tma.5d", "float16", 5, (16, 2, 2, 2, 2), (24, 3, 3, 3, 3), (8, 1, 1, 2, 1), 32)
     yield tensor_program("tma.2d.nan", "float16", 2, (64, 8), (72, 12), (40, 8), 128, fill_nan=True)
+    for dtype, operations in (("float16", ("add", "min", "max")), ("float32", ("add",)), ("float64", ("add",))):
+        for operation in operations:
+            yield tensor_program(f"tma.reduce.{operation}.{dtype}", dtype, 2, (16, 16), (200, 40), (24, 30), 0, store=True, reduce=operation)
     yield tensor_program("tma.2d.f32.nan", "float32", 2, (32, 8), (36, 12), (20, 8), 128, fill_nan=True)
 
 
@@ -584,6 +547,11 @@ def programs():
 
 
 def all_programs():
+    from conversions import conversion_programs
+    from memory import memory_programs
+    from packed import comparison_programs, packed_programs, video_programs
+
     for source in (integer_programs, float_programs, half_programs, approximate_programs, conversion_programs, warp_programs, matrix_load_programs,
-                   mma_programs, wgmma_programs, tensor_programs, atomic_programs):  # fmt: skip
+                   mma_programs, wgmma_programs, tensor_programs, atomic_programs, comparison_programs, packed_programs, video_programs,
+                   memory_programs):  # fmt: skip
         yield from source()

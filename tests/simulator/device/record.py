@@ -2,7 +2,7 @@
 
     python record.py OUTPUT.npz [PATTERN]
 
-PATTERN names some of them, as a shell does: 'tma.1d*'.
+PATTERN names some of them, as a shell does ('tma.1d*'), or is `missing`: those that recorded.npz does not have.
 Needs an NVIDIA driver (libcuda.so.1) and NumPy; PTX is compiled by ptxas where there is one, else by the driver. What
 cannot be compiled or run is named, and left out.
 """
@@ -103,6 +103,10 @@ def run(program, binary):
 
 
 def chosen(pattern):
+    if pattern == "missing":
+        with np.load(os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorded.npz")) as file:
+            known = {*file["names"].tolist(), *(name.removeprefix("output ") for name in file.files)}
+        return [program for program in programs() if program.name not in known]
     return [program for program in programs() if fnmatch.fnmatchcase(program.name, pattern)]
 
 
