@@ -316,7 +316,25 @@ void Nest::emitInnermost() {
 void Nest::emitBody() {
   if (customBody)
     return customBody(*this);
-  SmallVector<std::pair<const Buffer *, Lanes>> writes;
+  // Values wait for the end of the step to be written: members still to come may read what they overwrite. Those that
+  // fill the registers are written before; they would only be spilled, and LLVM takes more than linear time for that.
+  const int64_t registerBytes = lowering.target.registers * lowering.target.vectorBytes;
+  int64_t waitingBytes = 0;
+  size_t waiting = 0, written = 0; // of writeBacks, which stand in the members' order
+  auto writeWaiting = [&](bool isEnd) {
+    for (; written < waiting; ++written) {
+      auto &[value, buffer] = writeBacks[written];
+      Lanes lanes = evaluate(value, identity(shape.size()));
+      // A tile that is overwritten is read first, for the members still to come.
+      auto found = lowering.destinations.find(value);
+      if (!isEnd && found != lowering.destinations.end() && found->second.second.pointer == buffer.pointer)
+        evaluate(found->second.first, identity(shape.size()));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(positions.back().anchor);
+      writeBuffer(buffer, lanes, identity(shape.size()));
+    }
+    waitingBytes = 0;
+  };
   for (Operation *member : members) {
     if (auto store = dyn_cast<tile::StoreOp>(member)) {
       Coordinates coordinates = identity(shape.size());
@@ -339,13 +357,12 @@ void Nest::emitBody() {
       continue;
     }
     evaluate(member->getResult(0), identity(shape.size()));
+    for (; waiting < writeBacks.size() && writeBacks[waiting].first.getDefiningOp() == member; ++waiting)
+      waitingBytes += width * byteSize(writeBacks[waiting].second.element);
+    if (waitingBytes > registerBytes)
+      writeWaiting(/*isEnd=*/false);
   }
-  OpBuilder::InsertionGuard guard(b);
-  for (auto &[value, buffer] : writeBacks) {
-    Lanes lanes = evaluate(value, identity(shape.size()));
-    b.setInsertionPoint(positions.back().anchor);
-    writeBuffer(buffer, lanes, identity(shape.size()));
-  }
+  writeWaiting(/*isEnd=*/true);
 }
 
 // ---- Reductions

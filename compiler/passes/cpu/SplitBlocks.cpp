@@ -61,8 +61,8 @@ struct Part {
 
 class Splitter {
 public:
-  Splitter(func::FuncOp function, SymbolTable &symbols, int64_t operations)
-      : function(function), symbols(symbols), operations(operations) {}
+  Splitter(func::FuncOp function, SymbolTable &symbols, int64_t operations, int64_t levels)
+      : function(function), symbols(symbols), operations(operations), mostLevels(levels) {}
 
   void split(Block &block) {
     int64_t flat = 0, nested = 0;
@@ -82,6 +82,20 @@ public:
     if (parts.size() > 1)
       for (const Part &part : parts)
         outline(block, part);
+  }
+
+  // Cuts nests that are very deep, from the inside; the levels that are left.
+  int64_t cutNests(Block &block) {
+    int64_t deepest = 0;
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      int64_t levels = 0;
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          levels = std::max(levels, cutNests(inner) + 1);
+      if (levels < mostLevels || !outline(block, {&op, op.getNextNode()}))
+        deepest = std::max(deepest, levels);
+    }
+    return deepest;
   }
 
 private:
@@ -130,14 +144,15 @@ private:
     return parts;
   }
 
-  void outline(Block &block, const Part &part) {
+  // Whether the part became a call.
+  bool outline(Block &block, const Part &part) {
     SmallVector<Operation *> members;
     DenseSet<Operation *> inside;
     for (Operation *op = part.first; op != part.end; op = op->getNextNode())
       if (!isConstant(op)) // each part has its own
         members.push_back(op), inside.insert(op);
     if (members.empty())
-      return;
+      return false;
     llvm::SetVector<Value> arguments, constants;
     SmallVector<Value> results;
     auto isInside = [&](Operation *op) {
@@ -159,7 +174,7 @@ private:
           results.push_back(result);
     }
     if (arguments.size() > mostArguments || results.size() > mostResults)
-      return;
+      return false;
     OpBuilder builder(function.getContext());
     auto type = builder.getFunctionType(TypeRange(ValueRange(arguments.getArrayRef())), TypeRange(ValueRange(results)));
     std::string name = (function.getName() + ".part").str();
@@ -181,11 +196,12 @@ private:
       replaceAllUsesInRegionWith(from, to, made.getBody());
     for (Value constant : constants)
       replaceAllUsesInRegionWith(constant, copies.lookup(constant), made.getBody());
+    return true;
   }
 
   func::FuncOp function;
   SymbolTable &symbols;
-  const int64_t operations;
+  const int64_t operations, mostLevels;
 };
 
 struct SplitBlocks : PassWrapper<SplitBlocks, OperationPass<ModuleOp>> {
@@ -202,10 +218,14 @@ struct SplitBlocks : PassWrapper<SplitBlocks, OperationPass<ModuleOp>> {
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     SymbolTable symbols(getOperation());
     for (func::FuncOp function : functions)
-      for (Block &block : function.getBody())
-        Splitter(function, symbols, operations).split(block);
+      for (Block &block : function.getBody()) {
+        Splitter splitter(function, symbols, operations, levels);
+        splitter.split(block);
+        splitter.cutNests(block);
+      }
   }
   Option<int64_t> operations{*this, "operations", llvm::cl::desc("the length of a part"), llvm::cl::init(500)};
+  Option<int64_t> levels{*this, "levels", llvm::cl::desc("of loops and branches in a part"), llvm::cl::init(24)};
 };
 
 } // namespace
