@@ -219,7 +219,7 @@ void Profiler::record(const KernelRun &run) {
   std::string_view name = operation ? std::string_view(operation->name) : run.name;
   forEachActive(run.frames, [&](Session &session, Phase &phase) {
     Node &node = descend(phase, session, run.frames, name);
-    phase.tree.addKernel(node, static_cast<int64_t>(run.end - run.begin), static_cast<int64_t>(run.busy));
+    phase.tree.addKernel(node, run.device, static_cast<int64_t>(run.end - run.begin), static_cast<int64_t>(run.busy));
     if (operation)
       for (const auto &[metric, value] : operation->metrics)
         phase.tree.add(node, metric, value);

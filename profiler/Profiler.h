@@ -20,6 +20,7 @@ struct Slice {
 
 struct KernelRun {
   std::string_view name;
+  DeviceName device;
   uint64_t begin, end;
   std::vector<Slice> slices;       // for traces; may be empty
   uint64_t busy = 0;               // the sum over the workers

@@ -28,7 +28,7 @@ void Tree::add(Node &node, std::string_view text, MetricValue value) {
     combine(name, place->second, value);
 }
 
-void Tree::addKernel(Node &node, int64_t nanoseconds, int64_t busy) {
+void Tree::addKernel(Node &node, const DeviceName &device, int64_t nanoseconds, int64_t busy) {
   auto add = [&](const char *name, int64_t value) {
     auto [place, isNew] = node.metrics.try_emplace(name, value);
     if (!isNew)
@@ -38,8 +38,9 @@ void Tree::addKernel(Node &node, int64_t nanoseconds, int64_t busy) {
   add("time (ns)", nanoseconds);
   add("count", 1);
   add("busy (ns)", busy);
-  node.metrics.try_emplace("device_id", std::string("0"));
-  node.metrics.try_emplace("device_type", std::string("CPU"));
+  devices.emplace(device.type, device.id);
+  node.metrics.try_emplace("device_id", device.id);
+  node.metrics.try_emplace("device_type", device.type);
 }
 
 } // namespace nacre::profiler

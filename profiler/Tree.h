@@ -19,17 +19,23 @@ private:
   std::unordered_map<std::string_view, Node *> byName;
 };
 
+// What runs kernels, as profiles name it: "CUDA", "0".
+struct DeviceName {
+  std::string type, id;
+};
+
 class Tree {
 public:
   Tree() { root.name = "ROOT"; }
 
   // Throws std::invalid_argument on a metric of another type than before.
   void add(Node &node, std::string_view name, MetricValue value);
-  void addKernel(Node &node, int64_t nanoseconds, int64_t busy);
+  void addKernel(Node &node, const DeviceName &device, int64_t nanoseconds, int64_t busy);
 
   Node root;
   bool hasKernels = false;
-  std::set<std::string> inclusive; // names of metrics that sum to parents
+  std::set<std::pair<std::string, std::string>> devices; // that kernels ran on: type and number
+  std::set<std::string> inclusive;                       // names of metrics that sum to parents
 
 private:
   std::map<std::string, size_t, std::less<>> types; // of each metric: the place in MetricValue

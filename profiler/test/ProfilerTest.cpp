@@ -8,7 +8,8 @@ using namespace nacre::profiler;
 namespace {
 
 void run(const char *name, uint64_t begin, uint64_t end) {
-  Profiler::shared().record({name, begin, end, {{0, begin, end, 0, 4}, {1, begin, end - 1, 4, 4}}, 2 * (end - begin) - 1, {}});
+  Profiler::shared().record(
+      {name, {"CUDA", "1"}, begin, end, {{0, begin, end, 0, 4}, {1, begin, end - 1, 4, 4}}, 2 * (end - begin) - 1, {}});
 }
 
 } // namespace
@@ -36,6 +37,8 @@ TEST(Profiler, KernelsStandUnderTheirScopesAndStates) {
   EXPECT_EQ(std::get<int64_t>(kernel.metrics.at("time (ns)")), 100);
   EXPECT_EQ(std::get<int64_t>(kernel.metrics.at("count")), 2);
   EXPECT_EQ(std::get<int64_t>(kernel.metrics.at("busy (ns)")), 198);
+  EXPECT_EQ(std::get<std::string>(kernel.metrics.at("device_type")), "CUDA");
+  EXPECT_EQ(std::get<std::string>(kernel.metrics.at("device_id")), "1");
   EXPECT_EQ(outer.children[1]->name, "warm");
   profiler.close(id);
   EXPECT_THROW(profiler.find(id), std::out_of_range);

@@ -2,6 +2,7 @@
 #include "python/core/ProfilerBinding.h"
 #include "profiler/Write.h"
 #include "python/core/Errors.h"
+#include "runtime/Device.h"
 #include "runtime/Events.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -95,7 +96,11 @@ public:
     mine().compiles.pop_back();
     Profiler::shared().recordSpan("compile " + event.name.str(), begin, profiler::now(), framesWithGil());
   }
-  void launchBegin(const LaunchEvent &event) override { mine().launches.push_back({event.id, event.name}); }
+  void launchBegin(const LaunchEvent &event) override {
+    const Device &device = event.device ? *event.device : hostDevice();
+    mine().launches.push_back(
+        {event.id, event.name, {device.driver.target().title().str(), std::to_string(device.index)}});
+  }
   void programsRun(const ProgramsRun &run) override {
     std::lock_guard<std::mutex> guard(lock);
     slices[run.launch].push_back({static_cast<uint32_t>(run.thread), run.begin, run.end, run.first, run.count});
@@ -111,6 +116,7 @@ private:
   struct Launch {
     uint64_t id;
     llvm::StringRef name; // lasts as long as the launch
+    profiler::DeviceName device;
   };
   // What has begun on this thread and not ended.
   struct Begun {
@@ -131,7 +137,7 @@ private:
     auto launch = llvm::find_if(mine().launches, [&](const Launch &launch) { return launch.id == id; });
     if (launch == mine().launches.end())
       return;
-    profiler::KernelRun run{launch->name, begin, end, {}, busy, framesWithGil()};
+    profiler::KernelRun run{launch->name, launch->device, begin, end, {}, busy, framesWithGil()};
     if (interests & ProgramEvents) {
       std::lock_guard<std::mutex> guard(lock);
       if (auto found = slices.find(id); found != slices.end()) {
@@ -281,6 +287,24 @@ PyObject *profilerSpan(PyObject *, PyObject *args) {
   });
 }
 
+// The facts of the devices that kernels ran on, besides those that `known` has: type -> number -> facts.
+static void addDevices(const profiler::Tree &tree, llvm::json::Object &known) {
+  for (const auto &[type, id] : tree.devices) {
+    llvm::json::Object &ofType = *known.try_emplace(type, llvm::json::Object()).first->second.getAsObject();
+    for (Driver *driver : drivers()) {
+      Device *device = driver->target().title() == type && !ofType.get(id) ? driver->device(std::stoi(id)) : nullptr;
+      if (!device)
+        continue;
+      const DeviceProperties &properties = device->properties();
+      ofType[id] = llvm::json::Object{{"arch", properties.architecture},
+                                      {"clock_rate", properties.clockKilohertz},
+                                      {"memory_clock_rate", properties.memoryClockKilohertz},
+                                      {"bus_width", properties.memoryBusBits},
+                                      {"num_sms", properties.multiprocessors}};
+    }
+  }
+}
+
 PyObject *profilerDocument(PyObject *, PyObject *args) {
   return guarded([&] {
     int session, phase;
@@ -288,15 +312,16 @@ PyObject *profilerDocument(PyObject *, PyObject *args) {
     if (!PyArg_ParseTuple(args, "iiss", &session, &phase, &format, &devicesText))
       throw PythonError();
     llvm::Expected<llvm::json::Value> devices = llvm::json::parse(devicesText);
-    if (!devices) {
+    if (!devices || !devices->getAsObject()) {
       llvm::consumeError(devices.takeError());
-      raise(PyExc_ValueError, "the devices are no JSON");
+      raise(PyExc_ValueError, "the devices are no JSON object");
     }
     profiler::Session &found = find(session);
     std::lock_guard<std::mutex> guard(Profiler::shared().lock);
     auto data = found.phases.find(phase);
     static const profiler::Phase *empty = new profiler::Phase;
     const profiler::Phase &chosen = data == found.phases.end() ? *empty : *data->second;
+    addDevices(chosen.tree, *devices->getAsObject());
     llvm::StringRef kind(format);
     if (kind == "chrome_trace") {
       std::string document = profiler::jsonText(profiler::traceDocument(chosen));

@@ -39,6 +39,25 @@ def frame(node, *path):
     return node
 
 
+def test_kernels_are_of_the_device_that_ran_them(tmp_path):
+    from nacre import _core
+
+    session = proton.start(str(tmp_path / "profile"))
+    launch()
+    _core.set_active_device("simulate")
+    try:
+        with proton.scope("elsewhere"):
+            launch()
+    finally:
+        _core.set_active_device(None)
+    proton.finalize(session)
+    root, devices = json.loads((tmp_path / "profile.hatchet").read_text())
+    assert frame(root, "add")["metrics"]["device_type"] == "CPU"
+    simulated = frame(root, "elsewhere", "add")["metrics"]
+    assert simulated["device_type"] == "CUDA" and simulated["count"] == 1
+    assert devices["CUDA"][simulated["device_id"]]["num_sms"] > 0
+
+
 def test_tree_of_scopes_states_and_kernels(tmp_path):
     session = proton.start(str(tmp_path / "profile"))
     launch()

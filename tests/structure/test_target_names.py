@@ -22,7 +22,6 @@ MAY = {
     "include/nacre/nacre.h": ("CompileSettings::cpu, which programs set", r"cpu"),
     "runtime/api/PublicInterface.cpp": ("CompileSettings::cpu, which programs set", r"cpu"),
     "runtime/Knobs.def": ("knobs.compilation.cpu_target and cpu_features", r"Cpu(Target|Features)|cpu_(target|features)"),
-    "profiler/Tree.cpp": ("the type of a device in profiles, as hatchet has them", r"CPU"),
     "python/nacre/profiler/_device.py": ("the type of a device in profiles, as hatchet has them", r"CPU"),
     "python/nacre/profiler/specs.py": ("the type of a device in profiles, as hatchet has them", r"CPU"),
     "python/nacre/profiler/profile.py": ("proton.start(backend='cpu')", r"cpu"),
