@@ -1,8 +1,8 @@
 // The cpu dialect: what stands between tiles and loops over vectors while the CPU's passes bring one to the other.
 //
-// pack-dots writes products of tiles as packed operands and what sums them; lower-to-loops turns those into memory and
-// micro-kernels, and asks for scratch memory where it needs some; lower-micro-kernels and place-scratch make loops and
-// addresses of these. None of it is left after place-scratch.
+// pack-dots writes products of tiles as packed operands and their multiplication, still as tiles; lower-to-loops turns
+// those into memory and micro-kernels, and asks for scratch memory where it needs some; lower-micro-kernels and
+// place-scratch make loops and addresses of these. None of it is left after place-scratch.
 #ifndef NACRE_CPU_TD
 #define NACRE_CPU_TD
 
@@ -33,6 +33,8 @@ class Cpu_Op<string mnemonic, list<Trait> traits = []> : Op<Cpu_Dialect, mnemoni
 
 def Cpu_Pointer : Type<CPred<"::llvm::isa<::mlir::LLVM::LLVMPointerType>($_self)">, "an address", "::mlir::LLVM::LLVMPointerType">,
                   BuildableType<"$_builder.getType<::mlir::LLVM::LLVMPointerType>()">;
+def Cpu_Tile : Type<CPred<"::nacre::tile::isTileType($_self)">, "a tile", "::mlir::RankedTensorType">;
+def Cpu_Scalar : Type<CPred<"::nacre::tile::isScalarType($_self)">, "a scalar">;
 
 // ---- Scratch memory
 
@@ -88,11 +90,65 @@ def Cpu_Blocking : AttrDef<Cpu_Dialect, "Blocking"> {
   let parameters = (ins "int64_t":$batch, "int64_t":$m, "int64_t":$n, "int64_t":$k, "::mlir::Type":$operand, "::mlir::Type":$sum,
                         "int64_t":$lanes, "int64_t":$panel, "int64_t":$rows, EnumParameter<Cpu_Engine>:$engine);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genMnemonicAlias = 1;
+  let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     int64_t panelCount() const { return (getN() + getPanel() - 1) / getPanel(); }
     // Whether B's panels hold two rows of a pair interleaved.
     bool isPaired() const { return getEngine() != Engine::Vectors; }
+    // B in panels: [batch, panels, k, panel], for pairs [batch, panels, k/2, panel, 2].
+    ::mlir::RankedTensorType panelsType() const;
   }];
+}
+
+class Cpu_PackOp<string mnemonic> : Cpu_Op<mnemonic, [Pure]> {
+  let arguments = (ins Cpu_Tile:$source, Variadic<Cpu_Scalar>:$key, UnitAttr:$kept, Cpu_Blocking:$blocking);
+  let results = (outs Cpu_Tile:$packed);
+  let assemblyFormat = [{
+    $source (`kept` $kept^)? (`by` `(` $key^ `:` type($key) `)`)? attr-dict `:` type($source) `->` type($packed)
+  }];
+  let hasVerifier = 1;
+}
+
+def Cpu_RowsOp : Cpu_PackOp<"rows"> {
+  let summary = "the left operand of a product: its rows, each contiguous, of the type that is multiplied";
+  let description = [{
+    ```mlir
+    %rows = cpu.rows %a {blocking = #blocking} : tensor<128x64xf16> -> tensor<128x64xf32>
+    ```
+    A load of contiguous rows that are of that type already is multiplied where it lies, unless a mask cuts the rows
+    short; anything else is packed row-major. What is `kept` is as of `cpu.panels`.
+  }];
+}
+
+def Cpu_PanelsOp : Cpu_PackOp<"panels"> {
+  let summary = "the right operand of a product: packed in panels of as many columns as a register block has";
+  let description = [{
+    ```mlir
+    %panels = cpu.panels %b kept by(%column, %step : i32, i32) {blocking = #blocking}
+      : tensor<64x100xf32> -> tensor<1x2x64x64xf32>
+    ```
+    The result is [batch, panels, k, panel], for pairs [batch, panels, k/2, panel, 2], of the type that is multiplied.
+    Columns beyond n hold anything. What is `kept` is one value for each value of the key within a launch: a program that
+    asks for it again on the same thread may find it packed.
+  }];
+}
+
+def Cpu_MultiplyOp : Cpu_Op<"multiply", [Pure, AttrSizedOperandSegments, AllTypesMatch<["accumulator", "sum"]>]> {
+  let summary = "the accumulator and the products of packed operands, summed";
+  let description = [{
+    ```mlir
+    %sum = cpu.multiply %accumulator rows(%a : tensor<128x64xf32>) panels(%b : tensor<1x2x64x64xf32>)
+      {blocking = #blocking} : tensor<128x100xf32>
+    ```
+    There are rows and panels of each product, all of one blocking; the products are added one after the other.
+  }];
+  let arguments = (ins Cpu_Tile:$accumulator, Variadic<Cpu_Tile>:$rows, Variadic<Cpu_Tile>:$panels, Cpu_Blocking:$blocking);
+  let results = (outs Cpu_Tile:$sum);
+  let assemblyFormat = [{
+    $accumulator `rows` `(` $rows `:` type($rows) `)` `panels` `(` $panels `:` type($panels) `)` attr-dict `:` type($sum)
+  }];
+  let hasVerifier = 1;
 }
 
 def Cpu_MicroKernelOp : Cpu_Op<"micro_kernel", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {

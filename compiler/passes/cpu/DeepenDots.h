@@ -4,8 +4,9 @@
 //     ==>  scf.for %k step 64 iter_args(%sum) { ... %t = tile.dot %a, %b, %sum ... yield tile.dot %a', %b', %t }
 //          and a loop for the steps that are left
 //
-// Where bf16 is multiplied as it is, a step of 32 is over so soon that reading and writing the sums counts. Dots that go on
-// with one another are lowered as one (Plan.h). Loops that hold anything but pure operations and loads stay as they are.
+// Where bf16 is multiplied as it is, a step of 32 is over so soon that reading and writing the sums counts. Dots that
+// go on with one another are summed as one (PackDots.h). Loops that hold anything but pure operations and loads stay as
+// they are.
 #pragma once
 
 #include "mlir/Pass/Pass.h"

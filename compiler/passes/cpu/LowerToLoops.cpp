@@ -4,6 +4,7 @@
 #include "compiler/passes/cpu/DeepenDots.h"
 #include "compiler/passes/cpu/KernelEntry.h"
 #include "compiler/passes/cpu/LowerMicroKernels.h"
+#include "compiler/passes/cpu/PackDots.h"
 #include "compiler/passes/cpu/PlaceScratch.h"
 #include "compiler/passes/cpu/PrintPlan.h"
 #include "compiler/passes/cpu/ShareCode.h"
@@ -34,12 +35,16 @@ static LogicalResult checkTypes(func::FuncOp kernel) {
   return failure(result.wasInterrupted());
 }
 
-// Arithmetic on floats under 32 bits is not lowered: widen-small-floats does it in f32.
-static LogicalResult checkWidened(func::FuncOp kernel) {
+// What earlier passes take away: arithmetic on floats under 32 bits, which widen-small-floats does in f32, and products
+// of plain tiles.
+static LogicalResult checkPrepared(func::FuncOp kernel) {
   WalkResult result = kernel.walk([&](Operation *op) {
-    if (!isSmallFloatArithmetic(op))
+    if (isSmallFloatArithmetic(op))
+      op->emitError("arithmetic on small floats; run widen-small-floats before");
+    else if (isa<tile::DotOp>(op))
+      op->emitError("a product whose operands are not packed; run pack-dots before");
+    else
       return WalkResult::advance();
-    op->emitError("arithmetic on small floats; run widen-small-floats before");
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
@@ -54,8 +59,6 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
   explicit LowerToLoops(const VectorTarget &target) {
     vectorBytes = target.vectorBytes;
     registers = target.registers;
-    bf16Dot = target.bf16Dot;
-    bf16Tiles = target.bf16Tiles;
     convertsHalf = target.convertsHalf;
   }
 
@@ -73,15 +76,13 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
     VectorTarget target;
     target.vectorBytes = vectorBytes;
     target.registers = registers;
-    target.bf16Dot = bf16Dot;
-    target.bf16Tiles = bf16Tiles;
     target.convertsHalf = convertsHalf;
     bool waits = false;
     for (auto kernel : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!kernel->hasAttr(tile::kernelAttribute))
         continue;
       if (kernel.isExternal() || !kernel.getBody().hasOneBlock() || failed(checkTypes(kernel)) ||
-          failed(checkWidened(kernel))) {
+          failed(checkPrepared(kernel))) {
         kernel.emitError("this kernel cannot be lowered to loops");
         return signalPassFailure();
       }
@@ -97,10 +98,6 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
   Option<int64_t> vectorBytes{*this, "vector-bytes", llvm::cl::desc("bytes of a vector register"), llvm::cl::init(32)};
   Option<int64_t> registers{*this, "registers", llvm::cl::desc("number of vector registers"), llvm::cl::init(16)};
   Option<bool> convertsHalf{*this, "converts-half", llvm::cl::desc("the machine converts fp16"), llvm::cl::init(true)};
-  Option<bool> bf16Dot{*this, "bf16-dot", llvm::cl::desc("the machine multiplies pairs of bf16"),
-                       llvm::cl::init(false)};
-  Option<bool> bf16Tiles{*this, "bf16-tiles", llvm::cl::desc("the machine has tile registers for bf16"),
-                         llvm::cl::init(false)};
 };
 
 } // namespace
@@ -111,6 +108,7 @@ std::unique_ptr<Pass> nacre::cpu::createLowerToLoops(const VectorTarget &target)
 
 void nacre::cpu::registerCpuPasses() {
   registerDeepenDots();
+  registerPackDots();
   registerPrintPlan();
   PassRegistration<LowerToLoops>();
   registerShareCode();

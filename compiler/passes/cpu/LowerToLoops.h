@@ -4,10 +4,11 @@
 //     ==>  func.func @k(%p: !llvm.ptr, %context: !llvm.ptr) attributes {cpu.kernel} { ... scf.forall over the grid ...
 //     }
 //
-// Before: the tile, arith, math and scf dialects, no arithmetic on floats under 32 bits (widen-small-floats). After:
-// arith, math, scf, vector and llvm on scalars and vectors alone, the arguments in registers, and the runtime's
-// KernelContext (KernelABI.h) as the last one; products as cpu.micro_kernel, scratch memory as cpu.scratch and
-// cpu.release. The passes lower-micro-kernels, place-scratch, expand-math and kernel-entry follow.
+// Before: the tile, arith, math and scf dialects, no arithmetic on floats under 32 bits (widen-small-floats), products
+// with packed operands (pack-dots). After: arith, math, scf, vector and llvm on scalars and vectors alone, the
+// arguments in registers, and the runtime's KernelContext (KernelABI.h) as the last one; products as cpu.micro_kernel,
+// scratch memory as cpu.scratch and cpu.release. The passes lower-micro-kernels, place-scratch, expand-math and
+// kernel-entry follow.
 #pragma once
 
 #include "compiler/passes/cpu/Lowering.h"

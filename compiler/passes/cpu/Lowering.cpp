@@ -3,6 +3,7 @@
 #include "compiler/ir/cpu/Cpu.h"
 #include "compiler/passes/cpu/KernelABI.h"
 #include "compiler/passes/cpu/Nest.h"
+#include "compiler/passes/cpu/Packing.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -104,7 +105,7 @@ void Lowering::release(const Allocation &allocation) {
 
 void Lowering::hold(Value value, const Buffer &buffer) {
   buffers[value] = buffer;
-  held[buffer.pointer].push_back(value);
+  keepFor(value, buffer.pointer);
 }
 
 void Lowering::releaseBlock(Block *block) {
@@ -437,16 +438,17 @@ bool Lowering::canWriteInPlace(BlockArgument argument, ArrayRef<Operation *> now
       Operation *user = use.getOwner(), *ancestor = block->findAncestorOpInBlock(*user);
       assert(ancestor && "a carried tile is read in its loop");
       Place place = plan.place(user);
-      auto dot = dyn_cast<tile::DotOp>(user);
-      bool summed = dot && use.get() == dot.getAccumulator();
-      bool ownElement = read.ownElement && (isElementwise(user) || summed);
+      // A product reads an element of its accumulator where it writes the sum, and those of its operands anywhere.
+      auto product = dyn_cast<MultiplyOp>(user);
+      bool summed = product && &use == &product.getAccumulatorMutable();
+      bool ownElement = read.ownElement && isElementwise(user);
       if (place == Place::Virtual || place == Place::Deferred) {
         for (Value result : user->getResults())
           pending.push_back({result, ownElement});
         continue;
       }
       if (llvm::is_contained(now, user)) {
-        if (!read.ownElement || (dot && !summed))
+        if (!read.ownElement || (product && !summed))
           return false;
         continue;
       }
@@ -534,8 +536,10 @@ void Lowering::lowerScalar(Operation *op) {
 }
 
 void Lowering::lowerStandalone(Operation *op) {
-  if (isa<tile::DotOp>(op))
-    return lowerDot(op);
+  if (isa<RowsOp, PanelsOp>(op))
+    return Packing(*this, op).run();
+  if (isa<MultiplyOp>(op))
+    return lowerMultiply(op);
   if (isa<tile::ScanOp>(op))
     return lowerScan(op);
   if (isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op))

@@ -10,17 +10,9 @@
 #include "compiler/passes/cpu/Emit.h"
 #include "compiler/passes/cpu/Lanes.h"
 #include "compiler/passes/cpu/Plan.h"
+#include "compiler/passes/cpu/VectorTarget.h"
 
 namespace nacre::cpu {
-
-// What the loops are shaped for.
-struct VectorTarget {
-  int64_t vectorBytes = 32; // of a hardware register
-  int64_t registers = 16;   // vector registers
-  bool bf16Dot = false;     // AVX512-BF16: a pair of bf16 products added to f32 at once
-  bool convertsHalf = true; // F16C
-  bool bf16Tiles = false;   // AMX-BF16: tile registers that multiply bf16
-};
 
 // A tile in scratch memory. Strides count elements.
 struct Buffer {
@@ -28,6 +20,13 @@ struct Buffer {
   mlir::Type element;
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<int64_t> strides;
+};
+
+// Rows of a product that are multiplied where they lie: a table of their addresses, and the bytes from a row to the one
+// that the next iteration is likely to read, where that is known.
+struct RowTable {
+  mlir::Value addresses;
+  mlir::Value ahead;
 };
 
 class Nest;
@@ -58,6 +57,8 @@ public:
   mlir::Value callContext(int64_t offset, llvm::ArrayRef<mlir::Value> arguments, mlir::Type result = nullptr);
   // The value is in memory from now on.
   void hold(mlir::Value value, const Buffer &buffer);
+  // The allocated memory is not released as long as the value is to be read.
+  void keepFor(mlir::Value value, mlir::Value pointer) { held[pointer].push_back(value); }
   mlir::LogicalResult fail(mlir::Operation *op, const llvm::Twine &message);
   // What is known along the axes of a value of the kernel.
   const AxisInfo &axisInfo(mlir::Value value) {
@@ -80,8 +81,9 @@ public:
   const VectorTarget target;
   Plan plan;
   IntegerFacts facts;
-  mlir::Value context;      // the KernelContext
-  mlir::Value programId[3]; // i32
+  llvm::DenseMap<mlir::Value, RowTable> rowTables; // of each cpu.rows that is read where it lies
+  mlir::Value context;                             // the KernelContext
+  mlir::Value programId[3];                        // i32
   mlir::Value gridSize[3];
   bool failed = false;
 
@@ -114,8 +116,8 @@ private:
   void releaseDead(mlir::Block *block);
   void releaseBlock(mlir::Block *block);
 
-  // Standalone operations (Dot.cpp, Rearrange.cpp, Effects.cpp)
-  void lowerDot(mlir::Operation *op);
+  // Standalone operations (Multiply.cpp, Rearrange.cpp, Effects.cpp)
+  void lowerMultiply(mlir::Operation *op);
   void lowerScan(mlir::Operation *op);
   void lowerRearrangement(mlir::Operation *op);
   void lowerAtomic(mlir::Operation *op);

@@ -10,87 +10,10 @@ using namespace nacre::cpu;
 static constexpr int64_t budgetBytes = 2 << 20; // of one operand, on each thread
 static constexpr int64_t mostSlots = 128;
 
-// The scalars that a tile is computed from, by itself or through memory, as far as they differ between the programs of
-// a launch.
-class ScalarsOf {
-public:
-  // False when the tile is made of something else too.
-  bool collect(Value tile) {
-    SmallVector<Value> pending{tile};
-    DenseSet<Value> seen{tile};
-    while (!pending.empty()) {
-      Value value = pending.pop_back_val();
-      if (!isTile(value)) {
-        if (!isLaunchInvariant(value))
-          scalars.insert(value);
-        continue;
-      }
-      Operation *op = value.getDefiningOp();
-      if (!op || !(isElementwise(op) || isa<arith::ConstantOp, tile::SplatOp, tile::ArangeOp, tile::ExpandDimsOp,
-                                            tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp, tile::LoadOp>(op)))
-        return false;
-      for (Value operand : llvm::reverse(op->getOperands()))
-        if (seen.insert(operand).second)
-          pending.push_back(operand);
-    }
-    return true;
-  }
-
-  llvm::SmallSetVector<Value, 8> scalars;
-
-private:
-  // The same for every program of a launch.
-  bool isLaunchInvariant(Value value) {
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return isa<func::FuncOp>(argument.getOwner()->getParentOp());
-    auto [known, isNew] = invariant.try_emplace(value, false);
-    if (!isNew)
-      return known->second;
-    Operation *op = value.getDefiningOp();
-    bool result = isa<arith::ConstantOp, tile::NumProgramsOp>(op) ||
-                  (isElementwise(op) &&
-                   llvm::all_of(op->getOperands(), [&](Value operand) { return isLaunchInvariant(operand); }));
-    return invariant[value] = result;
-  }
-
-  DenseMap<Value, bool> invariant;
-};
-
-// Whether memory is as the launch found it wherever the dot runs, as far as this program is concerned.
-static bool runsBeforeWrites(tile::DotOp dot) {
-  auto kernel = dot->getParentOfType<func::FuncOp>();
-  bool seen = false;
-  WalkResult result = kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    seen |= op == dot.getOperation();
-    if (isa<tile::AtomicRmwOp, tile::AtomicCasOp, tile::BarrierOp>(op))
-      return WalkResult::interrupt();
-    if (auto load = dyn_cast<tile::LoadOp>(op); load && load.getIsVolatile())
-      return WalkResult::interrupt();
-    if (isa<tile::InlineAsmOp, tile::ExternalCallOp>(op) && !isMemoryEffectFree(op))
-      return WalkResult::interrupt();
-    if (isa<tile::StoreOp>(op)) {
-      if (!seen)
-        return WalkResult::interrupt();
-      for (Operation *parent = op->getParentOp(); parent != kernel; parent = parent->getParentOp())
-        if (isa<scf::ForOp, scf::WhileOp>(parent) && parent->isAncestor(dot))
-          return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return !result.wasInterrupted();
-}
-
-std::optional<PackCache> PackCache::find(Lowering &lowering, tile::DotOp dot, Value operand) {
-  ScalarsOf tile;
-  if (!tile.collect(operand) || tile.scalars.size() > 8 || !runsBeforeWrites(dot))
-    return std::nullopt;
-  return PackCache(lowering, dot, SmallVector<Value>(tile.scalars.getArrayRef()));
-}
-
-// The number of the iteration of the innermost loop around the dot, modulo the slots.
+// The number of the iteration of the innermost loop around the product, modulo the slots.
 Value PackCache::slotNumber(int64_t slots) {
   Emit &b = lowering.b;
-  auto loop = dot->getParentOfType<scf::ForOp>();
+  auto loop = packs->getParentOfType<scf::ForOp>();
   if (!loop || slots == 1)
     return b.index(0);
   Value first = b.toI64(lowering.scalar(loop.getLowerBound())), step = b.toI64(lowering.scalar(loop.getStep()));

@@ -1,12 +1,8 @@
-// Packed dot operands that later programs on the same thread use again.
+// Packed operands of products that later programs on the same thread use again: what `kept` and the key of cpu.rows and
+// cpu.panels ask for (OperandReuse.h says when that is legal).
 //
-// Programs of a grid share operands: those of one column of a matrix product read the same panels of B, those of one
-// head the same keys and values. An operand that depends only on scalars and on memory is identified by the scalars
-// that differ between programs and iterations. Each loop iteration has a slot that remembers the scalars it was last
-// asked for: asked again, the operand is packed into the slot; asked a third time, it is there.
-//
-// Legal because no program may read what another writes in the same launch, save through atomics, and a kernel that has
-// any, or stores before the dot, is left alone.
+// Each loop iteration has a slot that remembers the key it was last asked for: asked again, the operand is packed into
+// the slot; asked a third time, it is there.
 #pragma once
 
 #include "compiler/passes/cpu/Lowering.h"
@@ -15,20 +11,19 @@ namespace nacre::cpu {
 
 class PackCache {
 public:
-  // None when the operand may not be kept.
-  static std::optional<PackCache> find(Lowering &lowering, tile::DotOp dot, mlir::Value operand);
+  // Of an operand that the operation `packs`; the key is scalars of the kernel.
+  PackCache(Lowering &lowering, mlir::Operation *packs, mlir::ValueRange key)
+      : lowering(lowering), packs(packs), key(key.begin(), key.end()) {}
 
   // Emits the look-up, `pack` under it, and returns where the operand is. `temporary` takes it when it is not kept.
   mlir::Value emit(mlir::Value temporary, int64_t bytes, llvm::function_ref<void(mlir::Value target)> pack);
 
 private:
-  PackCache(Lowering &lowering, tile::DotOp dot, llvm::SmallVector<mlir::Value> key)
-      : lowering(lowering), dot(dot), key(std::move(key)) {}
   mlir::Value slotNumber(int64_t slots);
 
   Lowering &lowering;
-  tile::DotOp dot;
-  llvm::SmallVector<mlir::Value> key; // scalars of the kernel
+  mlir::Operation *packs;
+  llvm::SmallVector<mlir::Value> key;
 };
 
 } // namespace nacre::cpu

@@ -1,5 +1,6 @@
 // Where each tile operation is computed. See Plan.h.
 #include "compiler/passes/cpu/Plan.h"
+#include "compiler/ir/cpu/Cpu.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -46,18 +47,15 @@ static int ownCost(Operation *op) {
 
 int Plan::cost(Value value) const { return costs.lookup(value); }
 
-// Follows the only use of each value from the load; true when it ends at a dot of the same block with no write in
-// between.
-bool Plan::feedsOnlyDot(Operation *load) const {
+// Follows the only use of each value from the load; true when it ends at an operand that is packed, in the same block
+// with no write in between.
+bool Plan::feedsOnlyPacking(Operation *load) const {
   Operation *current = load;
   while (current->getNumResults() == 1 && current->getResult(0).hasOneUse()) {
-    OpOperand &use = *current->getResult(0).use_begin();
-    Operation *user = use.getOwner();
+    Operation *user = *current->user_begin();
     if (user->getBlock() != load->getBlock())
       return false;
-    if (auto dot = dyn_cast<tile::DotOp>(user)) {
-      if (use.get() == dot.getAccumulator())
-        return false;
+    if (isa<RowsOp, PanelsOp>(user)) {
       for (Operation *between = load->getNextNode(); between != user; between = between->getNextNode())
         if (tile::writesMemory(between))
           return false;
@@ -68,24 +66,6 @@ bool Plan::feedsOnlyDot(Operation *load) const {
     current = user;
   }
   return false;
-}
-
-// Whether all that reads the dot is another one of the same types that goes on summing, with no write in between: both
-// then are one walk along k, with the sums in registers throughout.
-static bool isContinued(Operation *op) {
-  auto dot = cast<tile::DotOp>(op);
-  Type sum = dot.getType().getElementType();
-  if (!dot->hasOneUse() || (isa<FloatType>(sum) && sum.getIntOrFloatBitWidth() < 32))
-    return false;
-  auto next = dyn_cast<tile::DotOp>(*dot->user_begin());
-  if (!next || next->getBlock() != op->getBlock() || next.getAccumulator() != dot.getResult() ||
-      next.getA().getType() != dot.getA().getType() || next.getB().getType() != dot.getB().getType() ||
-      next.getPrecision() != dot.getPrecision())
-    return false;
-  for (Operation *between = op->getNextNode(); between != next; between = between->getNextNode())
-    if (tile::writesMemory(between))
-      return false;
-  return true;
 }
 
 void Plan::decide(Operation *op) {
@@ -109,13 +89,11 @@ void Plan::decide(Operation *op) {
 
   if (auto load = dyn_cast<tile::LoadOp>(op)) {
     costs[load.getResult()] = 1;
-    return set(!load.getIsVolatile() && feedsOnlyDot(op) ? Place::Deferred : Place::Pinned);
+    return set(!load.getIsVolatile() && feedsOnlyPacking(op) ? Place::Deferred : Place::Pinned);
   }
   if (isa<tile::StoreOp, tile::ReduceOp>(op))
     return set(Place::Pinned);
-  if (isa<tile::DotOp>(op))
-    return set(isContinued(op) ? Place::Deferred : Place::Standalone);
-  if (isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op))
+  if (isa<RowsOp, PanelsOp, MultiplyOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op))
     return set(Place::Standalone);
   if (isa<tile::ScanOp, tile::ConcatenateOp, tile::JoinOp, tile::SplitOp, tile::ExtractOp, tile::GatherOp,
           tile::HistogramOp, tile::PrintOp, tile::TellOp, tile::AssertOp, tile::CheckAccessOp, tile::InlineAsmOp,

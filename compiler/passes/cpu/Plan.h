@@ -3,10 +3,8 @@
 //   Virtual     never stored: recomputed, element by element, inside the loops of whatever reads it
 //   Pinned      computed once, in the loop that stands at its place in the program; kept in registers for readers in
 //               the same loop, written to scratch memory for later ones. Loads, and values worth computing once.
-//   Standalone  emitted by itself, its operands and results in memory: dot, scans, atomics, prints, ...
-//   Deferred    a load that only feeds a dot: read once, while the dot packs its operand; a dot whose sum another one
-//   goes
-//               on with: computed with it
+//   Standalone  emitted by itself, its operands and results in memory: products, scans, atomics, prints, ...
+//   Deferred    a load that only feeds a packed operand of a product: read once, while that is packed
 //
 // A value is worth pinning when it is costly and would be computed more than once: it has several readers, is read
 // inside a loop that it stands outside of, or is spread along an axis by a broadcast.
@@ -34,7 +32,7 @@ public:
 
 private:
   void decide(mlir::Operation *op);
-  bool feedsOnlyDot(mlir::Operation *load) const;
+  bool feedsOnlyPacking(mlir::Operation *load) const;
   int cost(mlir::Value value) const;
 
   llvm::DenseMap<mlir::Operation *, Place> places;

@@ -6,6 +6,7 @@
 #include "compiler/passes/cpu/LowerMicroKernels.h"
 #include "compiler/passes/cpu/LowerToLoops.h"
 #include "compiler/passes/cpu/MachineMath.h"
+#include "compiler/passes/cpu/PackDots.h"
 #include "compiler/passes/cpu/PlaceScratch.h"
 #include "compiler/passes/cpu/ShareCode.h"
 #include "compiler/passes/cpu/SplitBlocks.h"
@@ -195,6 +196,7 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
       passes.addPass(createWidenSmallFloats());
       passes.addPass(createCSEPass()); // the canonicaliser would make i32 -> f32 -> f16 one conversion to f16 again
     }
+    passes.addPass(createPackDots(vectors));
     passes.addPass(createLowerToLoops(vectors));
     passes.addPass(createShareCode());
     passes.addPass(createLowerMicroKernels());

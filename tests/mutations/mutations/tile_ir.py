@@ -18,8 +18,9 @@ PASSES = (
     ("--deepen-dots",),
     ("--legalise-integers", "--widen-small-floats", "--canonicalize"),
     ("--print-axis-info", "--print-access-forms", "--print-plan"),
-    ("--canonicalize", "--cse", "--lower-to-loops"),
-    ("--widen-small-floats", "--lower-to-loops=vector-bytes=64 registers=32 bf16-dot=true", "--lower-micro-kernels", "--place-scratch", "--expand-math", "--kernel-entry", "--canonicalize", "--cse"),
+    ("--pack-dots", "--print-plan"),
+    ("--canonicalize", "--cse", "--pack-dots", "--lower-to-loops"),
+    ("--widen-small-floats", "--pack-dots=vector-bytes=64 registers=32 bf16-dot=true", "--lower-to-loops=vector-bytes=64 registers=32", "--lower-micro-kernels", "--place-scratch", "--expand-math", "--kernel-entry", "--canonicalize", "--cse"),
 )
 WORDS = ("i1", "i8", "i32", "i64", "f16", "bf16", "f32", "f64", "index", "vector<4xf32>", "tensor<16xf32>", "tensor<4x4xi32>", "tensor<1xi1>",
          "tensor<0xf32>", "tensor<?xf32>", "tensor<*xf32>", "none", "unit", "dense<0>", "dense<1.0>", "array<i64: 0, 0>", "-1 : i32", "@kernel",

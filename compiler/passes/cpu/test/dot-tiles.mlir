@@ -1,5 +1,5 @@
-// RUN: nacre-opt %s --lower-to-loops="vector-bytes=64 registers=32 bf16-dot bf16-tiles" --lower-micro-kernels | FileCheck %s
-// RUN: nacre-opt %s --lower-to-loops="vector-bytes=64 registers=32 bf16-dot" --lower-micro-kernels | FileCheck %s --check-prefix=VECTORS
+// RUN: nacre-opt %s --pack-dots="vector-bytes=64 registers=32 bf16-dot bf16-tiles" --lower-to-loops="vector-bytes=64 registers=32" --lower-micro-kernels | FileCheck %s
+// RUN: nacre-opt %s --pack-dots="vector-bytes=64 registers=32 bf16-dot" --lower-to-loops="vector-bytes=64 registers=32" --lower-micro-kernels | FileCheck %s --check-prefix=VECTORS
 
 // A product of bf16 on tile registers: 32 x 32 blocks of the result, then the 16 columns that are left. Eight registers are
 // configured, used and released.

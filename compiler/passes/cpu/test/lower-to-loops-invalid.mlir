@@ -18,3 +18,13 @@ func.func @small(%x: f16, %p: !tile.ptr<f16>) attributes {tile.kernel} { // expe
   tile.store %p, %y : !tile.ptr<f16>, f16
   return
 }
+
+// -----
+
+func.func @unpacked(%p: !tile.ptr<f32>) attributes {tile.kernel} { // expected-error {{this kernel cannot be lowered to loops}}
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<16x16x!tile.ptr<f32>>
+  %a = tile.load %ps : tensor<16x16x!tile.ptr<f32>> -> tensor<16x16xf32>
+  %d = tile.dot %a, %a, %a : tensor<16x16xf32>, tensor<16x16xf32> -> tensor<16x16xf32> // expected-error {{a product whose operands are not packed; run pack-dots before}}
+  tile.store %ps, %d : tensor<16x16x!tile.ptr<f32>>, tensor<16x16xf32>
+  return
+}

@@ -1,4 +1,4 @@
-// RUN: nacre-opt %s --print-plan | FileCheck %s
+// RUN: nacre-opt %s --pack-dots --print-plan | FileCheck %s
 
 // Index arithmetic is recomputed where it is read; a costly value with two readers is computed once.
 // CHECK-LABEL: func.func @fused
@@ -37,7 +37,9 @@ func.func @products(%p: !tile.ptr<f32>) attributes {tile.kernel} {
   %b = tile.load %pp : tensor<16x16x!tile.ptr<f32>> -> tensor<16x16xf32>
   // CHECK: arith.mulf {{.*}} {plan = "pinned, in memory"}
   %c = arith.mulf %b, %b : tensor<16x16xf32>
-  // CHECK: tile.dot {{.*}} {plan = "standalone"}
+  // CHECK: cpu.rows {{.*}} plan = "standalone"}
+  // CHECK: cpu.panels {{.*}} plan = "standalone"}
+  // CHECK: cpu.multiply {{.*}} plan = "standalone"}
   %d = tile.dot %a, %b, %b : tensor<16x16xf32>, tensor<16x16xf32> -> tensor<16x16xf32>
   // CHECK: tile.scan
   // CHECK-NOT: plan

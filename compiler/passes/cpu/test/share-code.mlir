@@ -96,9 +96,10 @@ func.func @few(%e0: vector<16xf32>) -> vector<16xf32> {
 #tiles = #cpu.blocking<batch = 1, m = 16, n = 16, k = 32, operand = bf16, sum = f32, lanes = 16, panel = 16, rows = 4, engine = tiles>
 
 // Micro-kernels of one kind on several operands. Those on tile registers need scratch memory of the kernel and stay.
+// CHECK: #[[TILES:.*]] = #cpu.blocking<{{.*}} engine = tiles>
 // CHECK-LABEL: func.func @products(
 // CHECK-COUNT-5: call @micro_kernel.shared(
-// CHECK-COUNT-5: cpu.micro_kernel {{.*}} engine = tiles
+// CHECK-COUNT-5: cpu.micro_kernel {{.*}} {blocking = #[[TILES]], 
 // CHECK: func.func private @micro_kernel.shared(%[[C:.*]]: !llvm.ptr, %[[A:.*]]: !llvm.ptr, %[[B:.*]]: !llvm.ptr)
 // CHECK-NEXT: cpu.micro_kernel %[[C]] rows(%[[A]]) panels(%[[B]])
 // CHECK-NEXT: return

@@ -1,11 +1,16 @@
-// The operands of a dot in memory, in the order its kernel reads them. See DotLowering.h.
-#include "compiler/passes/cpu/DotLowering.h"
+// See Packing.h.
+#include "compiler/passes/cpu/Packing.h"
 #include "compiler/passes/cpu/PackCache.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace nacre;
 using namespace nacre::cpu;
+
+Packing::Packing(Lowering &lowering, Operation *op)
+    : lowering(lowering), b(lowering.b), op(op), source(op->getOperand(0)),
+      blocking(op->getAttrOfType<BlockingAttr>("blocking")), operandType(blocking.getOperand()),
+      size(byteSize(operandType)) {}
 
 static Value toComputeType(Emit &b, Value value, Type from, Type to) {
   if (isa<FloatType>(to))
@@ -18,9 +23,9 @@ static Value toComputeType(Emit &b, Value value, Type from, Type to) {
   return arith::ExtSIOp::create(b, type, value);
 }
 
-Lanes DotLowering::converted(Nest &nest, Value value) {
-  Type from = getElementTypeOrSelf(value.getType());
-  Lanes lanes = nest.evaluate(value, nest.identity(nest.shape.size()));
+Lanes Packing::converted(Nest &nest) {
+  Type from = getElementTypeOrSelf(source.getType());
+  Lanes lanes = nest.evaluate(source, nest.identity(nest.shape.size()));
   if (from == operandType)
     return lanes;
   if (lanes.isUniform())
@@ -28,35 +33,37 @@ Lanes DotLowering::converted(Nest &nest, Value value) {
   return Lanes::varying(toComputeType(b, nest.vectorOf(lanes, from), from, operandType));
 }
 
-Value DotLowering::packOnce(Value operand, const Buffer &packed, llvm::function_ref<void(Value target)> pack) {
-  std::optional<PackCache> cache = PackCache::find(lowering, op, operand);
-  if (!cache) {
-    pack(packed.pointer);
-    return packed.pointer;
+void Packing::packOnce(const Buffer &packed, llvm::function_ref<void(Value target)> pack) {
+  Value target = packed.pointer;
+  if (op->hasAttr("kept")) {
+    int64_t bytes = byteSize(packed.element);
+    for (int64_t extent : packed.shape)
+      bytes *= extent;
+    lowering.keepFor(op->getResult(0), packed.pointer);
+    target = PackCache(lowering, op, op->getOperands().drop_front()).emit(packed.pointer, bytes, pack);
+  } else {
+    pack(target);
   }
-  int64_t bytes = byteSize(packed.element);
-  for (int64_t extent : packed.shape)
-    bytes *= extent;
-  return cache->emit(packed.pointer, bytes, pack);
+  lowering.hold(op->getResult(0), {target, packed.element, packed.shape, packed.strides});
 }
 
-// ---- A
-
-DotLowering::OperandA DotLowering::prepareA() {
-  const Buffer *existing = lowering.buffer(op.getA());
+void Packing::run() {
+  if (isa<PanelsOp>(op))
+    return packPanels();
+  const Buffer *existing = lowering.buffer(source);
   if (existing && existing->element == operandType && existing->strides.back() == 1)
-    return {existing->pointer, {}, {}};
-  if (std::optional<OperandA> inPlace = readInPlace())
-    return *inPlace;
-  return {packA(), {}, {}};
+    return lowering.hold(op->getResult(0), Buffer(*existing));
+  if (!readInPlace())
+    packRows();
 }
 
-Value DotLowering::packA() {
-  Value a = op.getA();
-  Buffer packed = lowering.allocate(operandType, tile::shapeOf(a.getType()), op->getBlock());
-  return packOnce(a, packed, [&](Value target) {
+// ---- Rows
+
+void Packing::packRows() {
+  Buffer packed = lowering.allocate(operandType, tile::shapeOf(source.getType()), op->getBlock());
+  packOnce(packed, [&](Value target) {
     pack(
-        a, target,
+        target,
         [&](ArrayRef<Value> index) {
           Value offset = b.index(0);
           for (auto [axis, stride] : llvm::enumerate(packed.strides))
@@ -76,27 +83,28 @@ static bool isSeparable(Nest &nest, Value mask, const Coordinates &coordinates) 
 }
 
 // The addresses of the rows in the caller's memory, when the operand is a load of contiguous rows. Whether a mask cuts
-// them short is only known when the program runs: then A is packed after all, and the addresses are those of the packed
-// rows.
-std::optional<DotLowering::OperandA> DotLowering::readInPlace() {
-  Value a = op.getA();
-  auto load = a.getDefiningOp<tile::LoadOp>();
+// them short is only known when the program runs: then they are packed after all, and the addresses are those of the
+// packed rows.
+bool Packing::readInPlace() {
+  auto load = source.getDefiningOp<tile::LoadOp>();
   if (!load || lowering.plan.place(load) != nacre::cpu::Place::Deferred ||
-      getElementTypeOrSelf(a.getType()) != operandType || tile::shapeOf(a.getType()).size() != 2)
-    return std::nullopt;
+      getElementTypeOrSelf(source.getType()) != operandType || tile::shapeOf(source.getType()).size() != 2)
+    return false;
   // Along an edge the other axis stands at its first index.
   Nest both(lowering, {blocking.getM(), blocking.getK()}), alongRows(lowering, {blocking.getM()}),
       alongK(lowering, {blocking.getK()});
   Coordinates whole = both.identity(2), rowsEdge{0, -1}, kEdge{-1, 0};
   if (!both.growsBy(load.getPointer(), whole, size))
-    return std::nullopt;
+    return false;
   Value mask = load.getMask();
   if (mask && !(isSeparable(both, mask, whole) && alongRows.tellsThroughout(mask, rowsEdge) &&
                 alongK.tellsThroughout(mask, kEdge)))
-    return std::nullopt;
+    return false;
 
+  Value result = op->getResult(0);
   Type pointerElement = getElementTypeOrSelf(load.getPointer().getType());
   Buffer rows = lowering.allocate(pointerElement, {blocking.getM()}, op->getBlock());
+  lowering.keepFor(result, rows.pointer);
   alongRows.emitLoops([&](Nest &inner) { inner.writeBuffer(rows, inner.evaluate(load.getPointer(), rowsEdge), {0}); },
                       {}, lowering.target.vectorBytes / 8);
   if (mask) {
@@ -107,9 +115,10 @@ std::optional<DotLowering::OperandA> DotLowering::readInPlace() {
     auto branch = scf::IfOp::create(b, TypeRange{}, cut, /*withElse=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    Buffer packed = lowering.allocate(operandType, tile::shapeOf(a.getType()), op->getBlock());
+    Buffer packed = lowering.allocate(operandType, tile::shapeOf(source.getType()), op->getBlock());
+    lowering.keepFor(result, packed.pointer);
     pack(
-        a, packed.pointer,
+        packed.pointer,
         [&](ArrayRef<Value> index) { return b.add(b.mul(index[0], b.index(blocking.getK())), index[1]); },
         blocking.getK());
     b.loop(blocking.getM(), [&](Value row) {
@@ -117,22 +126,21 @@ std::optional<DotLowering::OperandA> DotLowering::readInPlace() {
     });
   }
   // A loop's next tile is likely as far on as this one is from the last.
-  OperandA result{{}, rows.pointer, {}};
+  RowTable table{rows.pointer, {}};
   if (op->getParentOfType<scf::ForOp>()) {
     Value last = lowering.allocateKept(8);
     Value now = LLVM::PtrToIntOp::create(b, b.getI64Type(), b.load(b.pointerType(), rows.pointer, 8));
-    result.ahead = b.sub(now, b.load(b.getI64Type(), last, 8));
+    table.ahead = b.sub(now, b.load(b.getI64Type(), last, 8));
     b.store(now, last, 8);
   }
-  return result;
+  lowering.rowTables[result] = table;
+  return true;
 }
 
-// ---- B
+// ---- Panels
 
-Value DotLowering::packB() {
-  Value value = op.getB();
-  Buffer packed = lowering.allocate(
-      operandType, {blocking.getBatch(), blocking.panelCount(), blocking.getK(), blocking.getPanel()}, op->getBlock());
+void Packing::packPanels() {
+  Buffer packed = lowering.allocate(operandType, tile::shapeOf(op->getResult(0).getType()), op->getBlock());
   int64_t panelShift = llvm::Log2_64(blocking.getPanel());
   // A pair's two rows lie side by side: the offset of row k counts the pair's row.
   auto place = [&](ArrayRef<Value> index) {
@@ -146,42 +154,41 @@ Value DotLowering::packB() {
                ? b.add(offset, b.mul(index[0], b.index(blocking.panelCount() * blocking.getK() * blocking.getPanel())))
                : offset;
   };
-  return packOnce(value, packed, [&](Value target) {
+  packOnce(packed, [&](Value target) {
     if (blocking.isPaired())
-      packPairs(value, target, place);
+      packPairs(target, place);
     else
-      pack(value, target, place, blocking.getPanel());
+      pack(target, place, blocking.getPanel());
   });
 }
 
-// ---- Packing
+// ---- Loops that pack
 
 // Writes the operand, converted, to `target` at the element offset `place` gives for its indices; neighbours along the
 // last axis are neighbours there, in runs of `run`. The operand is read along the axis that its memory is contiguous
 // in; when that is not the last one, squares of it are turned in registers.
-void DotLowering::pack(Value value, Value target, Place place, int64_t run) {
+void Packing::pack(Value target, Place place, int64_t run) {
   auto address = [&](ArrayRef<Value> index) { return b.offsetBytes(target, b.mul(place(index), b.index(size))); };
-  Nest nest(lowering, tile::shapeOf(value.getType())), turned(lowering, nest.shape);
+  Nest nest(lowering, tile::shapeOf(source.getType())), turned(lowering, nest.shape);
   int last = nest.shape.size() - 1;
   turned.lane = last - 1;
   std::swap(turned.order[last], turned.order[last - 1]);
-  auto readsAlong = [&](Nest &other) { return other.readsNeighbours(value, other.identity(other.shape.size())); };
+  auto readsAlong = [&](Nest &other) { return other.readsNeighbours(source, other.identity(other.shape.size())); };
   if (!readsAlong(nest) && readsAlong(turned))
-    return packTurned(turned, value, address, run);
+    return packTurned(turned, address, run);
   nest.emitLoops(
       [&](Nest &inner) {
-        Lanes lanes = converted(inner, value);
+        Lanes lanes = converted(inner);
         Value pointer = address(inner.indices);
         inner.store(operandType, inner.width > 1 ? Lanes::linear(pointer, b.index(size)) : Lanes::uniform(pointer),
                     lanes, {});
       },
-      value, std::min(blocking.getLanes(), run));
+      source, std::min(blocking.getLanes(), run));
 }
 
 // `turned` runs its lanes along the last axis but one. Columns are taken `square` at a time; those that do not fill a
 // square one by one.
-void DotLowering::packTurned(Nest &turned, Value value, llvm::function_ref<Value(ArrayRef<Value>)> address,
-                             int64_t run) {
+void Packing::packTurned(Nest &turned, llvm::function_ref<Value(ArrayRef<Value>)> address, int64_t run) {
   int last = turned.shape.size() - 1;
   int64_t extent = turned.shape[last];
   int64_t square = std::min({blocking.getLanes(), run, int64_t(1) << llvm::Log2_64(extent),
@@ -208,7 +215,7 @@ void DotLowering::packTurned(Nest &turned, Value value, llvm::function_ref<Value
         SmallVector<Value> vectors;
         for (int64_t i = 0; i < square; ++i) {
           inner.moveIndex(first, i);
-          Lanes lanes = converted(inner, value);
+          Lanes lanes = converted(inner);
           if (inner.width != square)
             storeOneByOne(inner, lanes);
           else
@@ -221,7 +228,7 @@ void DotLowering::packTurned(Nest &turned, Value value, llvm::function_ref<Value
         for (auto [i, vector] : llvm::enumerate(vectors))
           b.store(vector, addressOfLane(inner, i), size);
       },
-      value, square);
+      source, square);
   int64_t rest = extent % square;
   if (rest == 0)
     return;
@@ -231,24 +238,24 @@ void DotLowering::packTurned(Nest &turned, Value value, llvm::function_ref<Value
       [&](Nest &inner) {
         Value index = inner.indices[last];
         inner.moveIndex(index, extent - rest);
-        storeOneByOne(inner, converted(inner, value));
+        storeOneByOne(inner, converted(inner));
         inner.moveIndex(index, 0);
       },
-      value, square);
+      source, square);
 }
 
 // Two rows of B at a time, their elements interleaved; where memory is contiguous along k the pairs are there already.
-void DotLowering::packPairs(Value value, Value target, Place place) {
+void Packing::packPairs(Value target, Place place) {
   auto address = [&](ArrayRef<Value> index) { return b.offsetBytes(target, b.mul(place(index), b.index(size))); };
-  Nest nest(lowering, tile::shapeOf(value.getType())), turned(lowering, nest.shape);
+  Nest nest(lowering, tile::shapeOf(source.getType())), turned(lowering, nest.shape);
   int last = nest.shape.size() - 1;
   turned.lane = last - 1;
   std::swap(turned.order[last], turned.order[last - 1]);
-  auto readsAlong = [&](Nest &other) { return other.readsNeighbours(value, other.identity(other.shape.size())); };
+  auto readsAlong = [&](Nest &other) { return other.readsNeighbours(source, other.identity(other.shape.size())); };
   if (!readsAlong(nest) && readsAlong(turned)) {
     turned.emitLoops(
         [&](Nest &inner) {
-          Value vector = inner.vectorOf(converted(inner, value), operandType);
+          Value vector = inner.vectorOf(converted(inner), operandType);
           if (inner.width == 1) { // half a pair
             SmallVector<Value> index(inner.indices);
             Value k = index[last - 1], odd = arith::AndIOp::create(b, k, b.index(1));
@@ -263,7 +270,7 @@ void DotLowering::packPairs(Value value, Value target, Place place) {
             b.store(b.lane(joined, i), address(index), size);
           }
         },
-        value, blocking.getLanes());
+        source, blocking.getLanes());
     return;
   }
   nest.movedLevel = last - 1;
@@ -274,7 +281,7 @@ void DotLowering::packPairs(Value value, Value target, Place place) {
         Value rows[2];
         for (int64_t i : {0, 1}) {
           inner.moveIndex(first, i);
-          rows[i] = inner.vectorOf(converted(inner, value), operandType);
+          rows[i] = inner.vectorOf(converted(inner), operandType);
         }
         inner.moveIndex(first, 0);
         Value pointer = address(inner.indices);
@@ -285,11 +292,11 @@ void DotLowering::packPairs(Value value, Value target, Place place) {
         }
         b.store(vector::InterleaveOp::create(b, rows[0], rows[1]), pointer, size);
       },
-      value, blocking.getLanes());
+      source, blocking.getLanes());
 }
 
 // Turns as many vectors of as many lanes: exchanges, for each bit, the elements whose row and lane differ in that bit.
-void DotLowering::transpose(SmallVectorImpl<Value> &vectors) {
+void Packing::transpose(SmallVectorImpl<Value> &vectors) {
   int64_t count = vectors.size();
   for (int64_t bit = 1; bit < count; bit *= 2)
     for (int64_t row = 0; row < count; ++row) {
