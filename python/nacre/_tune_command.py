@@ -1,6 +1,5 @@
 """`nacre tune`: the autotuner's results, listed, shown, cleared, exported, imported and merged."""
 
-import json
 import os
 import sys
 
@@ -16,7 +15,11 @@ Results lie in NACRE_TUNE_DIR (~/.nacre/tuning unless set).
 
 
 class _Mistake(Exception):
-    """What the user is told."""
+    """A command line that is not one of the above."""
+
+
+class _Trouble(Exception):
+    """What is in the way of a command that was meant well."""
 
 
 def _records(text=""):
@@ -43,7 +46,7 @@ def _list(arguments):
     if not found:
         from . import knobs
 
-        print(f"no tunings in {knobs.autotuning.dir}")
+        print(f"no tunings in {knobs.autotuning.dir or 'no folder'}")
     return 0
 
 
@@ -51,7 +54,7 @@ def _show(arguments):
     text = _one(arguments, "a kernel's name")
     found = _records(text)
     if not found:
-        raise _Mistake(f"no tuning of a kernel whose name holds {text!r}")
+        raise _Trouble(f"no tuning of a kernel whose name holds {text!r}")
     for path, record in found:
         problem = record["problem"]
         print(f"{problem['kernel']}, key ({', '.join(problem['key'])})")
@@ -89,11 +92,12 @@ def _clear(arguments):
 
 
 def _write_collection(path, records):
-    from .runtime.tuning.records import collection
+    from .runtime.tuning.records import collection, write_whole
 
-    with open(path, "w") as file:
-        json.dump(collection(records), file, indent=1)
-        file.write("\n")
+    try:
+        write_whole(path, collection(records), 0o666)  # as the user's other files
+    except OSError as error:
+        raise _Trouble(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _export(arguments):
@@ -101,7 +105,7 @@ def _export(arguments):
         raise _Mistake("export needs a file, and takes a kernel's name")
     records = [record for _, record in _records(*arguments[1:])]
     if not records:
-        raise _Mistake("there is no tuning to export")
+        raise _Trouble("there is no tuning to export")
     _write_collection(arguments[0], records)
     print(f"{len(records)} tunings written to {arguments[0]}; NACRE_TUNE_FILE={arguments[0]} pins them")
     return 0
@@ -113,7 +117,7 @@ def _read(path):
     try:
         return read_collection(path)
     except (OSError, ValueError) as error:
-        raise _Mistake(str(error)) from None
+        raise _Trouble(str(error)) from None
 
 
 def _import(arguments):
@@ -129,7 +133,7 @@ def _import(arguments):
         (combined,) = merged([*same, record])
         combined.pop("choice", None)
         if not write_file(path, combined):
-            raise _Mistake(f"{folder} cannot be written")
+            raise _Trouble(f"{folder} cannot be written")
     print(f"{len(records)} tunings taken over into {folder}")
     return 0
 
@@ -174,6 +178,8 @@ def main(arguments):
             print(USAGE, end="")
             return 0
         return command(arguments[1:])
-    except (_Mistake, OSError) as mistake:
+    except _Mistake as mistake:
         print(f"nacre tune: {mistake}\n{USAGE}", end="", file=sys.stderr)
-        return 2
+    except (_Trouble, OSError) as trouble:
+        print(f"nacre tune: {trouble}", file=sys.stderr)
+    return 2

@@ -6,6 +6,8 @@ under another name and renamed; one that is torn or foreign counts as absent; a 
 """
 
 import os
+import stat
+import sys
 import time
 from contextlib import contextmanager
 
@@ -15,6 +17,7 @@ from .config import identity
 
 VERSION = 1
 _LOCK_PATIENCE = 600.0  # seconds to wait for another process that tunes the same problem
+_SILENT_SECONDS = 10.0  # of them before that is said
 
 
 _facts = {}
@@ -115,13 +118,17 @@ class Problem:
 
             if is_own_folder(self.folder, make=True):
                 file = os.open(self.path + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-                deadline = time.monotonic() + _LOCK_PATIENCE
+                start = time.monotonic()
                 while True:
                     try:
                         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                         break
                     except BlockingIOError:
-                        if time.monotonic() > deadline:
+                        waited = time.monotonic() - start
+                        if waited > _SILENT_SECONDS:
+                            _tell_once(f"{self.facts['kernel']} waits for another process that tunes it (it holds {self.path}.lock), at most "
+                                       f"{_LOCK_PATIENCE:.0f} seconds")  # fmt: skip
+                        if waited > _LOCK_PATIENCE:
                             break
                         time.sleep(0.02)
         except OSError:
@@ -136,6 +143,12 @@ class Problem:
 _told = set()
 
 
+def _tell_once(text):
+    if text not in _told:
+        _told.add(text)
+        print(f"nacre: {text}", file=sys.stderr)
+
+
 def is_own_folder(folder, make=False):
     """Whether records are kept there: only in a folder that no other user owns or may write. What is refused is said once."""
     if not folder or folder == "off":
@@ -148,12 +161,8 @@ def is_own_folder(folder, make=False):
         return False
     if status.st_uid in (os.geteuid(), 0) and not status.st_mode & 0o022:
         return True
-    if folder not in _told:
-        import sys
-
-        _told.add(folder)
-        print(f"nacre: tunings in {folder} are not used: another user owns or may write it; make it your own (chmod go-w), or set "
-              "NACRE_TUNE_DIR to another folder", file=sys.stderr)  # fmt: skip
+    _tell_once(f"tunings in {folder} are not used: another user owns or may write it; make it your own (chmod go-w), or set NACRE_TUNE_DIR "
+               "to another folder")  # fmt: skip
     return False
 
 
@@ -164,46 +173,84 @@ def read_file(path):
     if not is_own_folder(os.path.dirname(path)):
         return None
     try:
-        with open(path) as file:
-            return checked(json.load(file))
+        # Without waiting: what stands there under the name may be a pipe.
+        with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)) as file:
+            return checked(json.load(file)) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
     except (OSError, ValueError):
         return None
 
 
+_TEXTS = ("kernel", "source", "compiler", "settings")  # of a problem's facts
+
+
 def checked(record):
-    """The record; raises ValueError for what is not one."""
+    """The record; raises ValueError for what is not one. Who reads a record need not look again."""
     try:
-        if record["version"] != VERSION or not isinstance(record["problem"], dict):
+        problem = record["problem"]
+        is_ours = record["version"] == VERSION and all(isinstance(problem[name], str) for name in _TEXTS)
+        is_ours = is_ours and _is_table(problem["types"], str) and _is_table(problem["device"], (str, int, float))
+        if not is_ours or not isinstance(problem["key"], list) or not all(isinstance(part, str) for part in problem["key"]):
             raise ValueError(f"not a record of version {VERSION}")
+        if not isinstance(record["configs"], list) or not isinstance(record.get("choice"), (str, type(None))):
+            raise ValueError("no list of configurations")
         for entry in record["configs"]:
-            if not isinstance(entry["config"], str) or not (isinstance(entry.get("failed"), str) or _are_times(entry["times"])):
+            if not isinstance(entry["config"], str) or not (_are_times(entry["times"]) if "times" in entry else isinstance(entry["failed"], str)):
                 raise ValueError("an entry without times")
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a record of a tuning: {error!r}") from None
     return record
 
 
+def _is_table(value, kinds):
+    return isinstance(value, dict) and all(isinstance(item, kinds) for item in value.values())
+
+
 def _are_times(times):
-    return isinstance(times, list) and len(times) > 0 and all(isinstance(time, (int, float)) for time in times)
+    """Whether these are milliseconds: numbers of at least 0, infinity among them."""
+    return isinstance(times, list) and len(times) > 0 and all(_is_time(time) for time in times)
+
+
+def _is_time(value):
+    try:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and float(value) >= 0
+    except OverflowError:
+        return False
+
+
+def write_whole(path, content, mode=0o600):
+    """Writes JSON so that the file is there whole or as it was; to what is no file, a pipe, as it is. Raises OSError."""
+    import json
+    import secrets
+
+    text = json.dumps(content, indent=1) + "\n"
+    path = os.path.realpath(path)  # a link stays one
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "w") as file:
+            file.write(text)
+        return
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name[:80]}.{secrets.token_hex(4)}.part")
+    try:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode), "w") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
 
 
 def write_file(path, record):
-    import json
-    import tempfile
-
+    """Keeps a record. False where it cannot be kept, which is said once: every process will time anew."""
     folder = os.path.dirname(path)
-    if not is_own_folder(folder, make=True):
-        return False
-    temporary = None
     try:
-        descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".")
-        with os.fdopen(descriptor, "w") as file:
-            json.dump(record, file, indent=1)
-        os.replace(temporary, path)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        if not is_own_folder(folder):
+            return False
+        write_whole(path, record)
         return True
-    except OSError:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
+    except OSError as error:
+        _tell_once(f"tunings cannot be kept in {folder}: {error.strerror}; NACRE_TUNE_DIR names another folder (off: none)")
         return False
 
 
@@ -254,12 +301,15 @@ def read_collection(path):
     """The records of an exported file. Raises OSError, or ValueError for what is not one."""
     import json
 
-    with open(path) as file:
-        content = json.load(file)
-    is_one = isinstance(content, dict) and content.get("format") == "nacre tunings" and content.get("version") == VERSION
-    if not is_one or not isinstance(content.get("records"), list):
-        raise ValueError(f"{path} is not a file of `nacre tune export`")
-    return [checked(record) for record in content["records"]]
+    try:
+        with open(path) as file:
+            content = json.load(file)
+        is_one = isinstance(content, dict) and content.get("format") == "nacre tunings" and content.get("version") == VERSION
+        if not is_one or not isinstance(content.get("records"), list):
+            raise ValueError("not a file of this kind")
+        return [checked(record) for record in content["records"]]
+    except ValueError as error:
+        raise ValueError(f"{path} is not a file of `nacre tune export` ({error})") from None
 
 
 def collection(records):
@@ -278,7 +328,7 @@ def pinned_choice(problem, configs, is_strict=False):
         if _pinned.get("file") != (path, stamp):
             _pinned.update(file=(path, stamp), records=read_collection(path))
     except (OSError, ValueError) as error:
-        raise AutotunerError(f"NACRE_TUNE_FILE={path} cannot be used: {error}; `nacre tune export` writes such a file") from None
+        raise AutotunerError(f"NACRE_TUNE_FILE={path} cannot be used: {error}") from None
     names = ("kernel", "source", "types", "key")
     same = [record for record in _pinned["records"] if all(record["problem"][name] == problem.facts[name] for name in names)]
     same.sort(key=lambda record: record["problem"]["device"] != problem.facts["device"])
