@@ -83,7 +83,7 @@ bool isStandardMethod(llvm::StringRef name) {
 std::optional<Object> standardLibraryGlobal(llvm::StringRef file, llvm::StringRef name) {
   if (standardLibrarySource(file).empty())
     return std::nullopt;
-  if (name == "core" || name == "math")
+  if (name == "core" || name == "math" || name == "target_info")
     return ModuleReference{"triton.language." + name.str()};
   if (name == "cuda")
     return ModuleReference{cudaModule};

@@ -45,30 +45,44 @@ static bool isCoordinate(Value value, unsigned axis) {
   return before && isCoordinate(source, *before);
 }
 
-static Value splatScalar(Value value) {
+static Value withoutConverts(Value value) {
   while (auto convert = value.getDefiningOp<ConvertOp>())
     value = convert.getSource();
-  auto splat = value.getDefiningOp<tile::SplatOp>();
+  return value;
+}
+
+static Value splatScalar(Value value) {
+  auto splat = withoutConverts(value).getDefiningOp<tile::SplatOp>();
   return splat ? splat.getSource() : Value();
 }
 
+static std::optional<int64_t> splatConstant(Value value) {
+  if (Value scalar = splatScalar(value))
+    value = scalar;
+  APInt number;
+  return matchPattern(withoutConverts(value), m_ConstantInt(&number)) ? std::optional(number.getSExtValue())
+                                                                      : std::nullopt;
+}
+
 std::optional<DistanceGather> nacre::gpu::matchDistanceGather(tile::GatherOp op) {
-  Value index = op.getIndex();
-  while (auto convert = index.getDefiningOp<ConvertOp>())
-    index = convert.getSource();
-  auto flip = index.getDefiningOp<arith::XOrIOp>();
+  auto flip = withoutConverts(op.getIndex()).getDefiningOp<arith::XOrIOp>();
   const LinearLayout &layout = layoutOf(op.getType());
   if (!flip || op.getSource().getType() != op.getType() || !getElementTypeOrSelf(flip.getType()).isInteger(32))
     return std::nullopt;
-  for (auto [place, other] : {std::pair(flip.getLhs(), flip.getRhs()), std::pair(flip.getRhs(), flip.getLhs())})
-    if (Value distance = splatScalar(other); distance && isCoordinate(place, op.getAxis()))
+  for (auto [place, other] : {std::pair(flip.getLhs(), flip.getRhs()), std::pair(flip.getRhs(), flip.getLhs())}) {
+    std::optional<int64_t> constant = splatConstant(other);
+    Value distance = constant ? Value() : splatScalar(other);
+    if ((constant || distance) && isCoordinate(place, op.getAxis()))
       if (std::optional<ScanPlan> axis = planScan(layout, op.getAxis()))
-        return DistanceGather{distance, std::move(*axis)};
+        return DistanceGather{distance, constant, std::move(*axis)};
+  }
   return std::nullopt;
 }
 
 int64_t DistanceGather::scratchBytes(Type element) const {
-  bool crossesWarps = llvm::any_of(axis.inputs, [](auto &input) { return input.place == Place::Warp; });
+  bool crossesWarps = false;
+  for (auto [bit, input] : llvm::enumerate(axis.inputs))
+    crossesWarps |= input.place == Place::Warp && (!constant || (*constant >> bit & 1));
   int64_t values = int64_t(1) << axis.layout.inputBits();
   return crossesWarps ? values * Lowering::byteSize(element) : 0;
 }
@@ -81,7 +95,8 @@ class Exchange {
 public:
   Exchange(Lowering &lowering, tile::GatherOp op, const DistanceGather &gather)
       : lowering(lowering), b(lowering.b), op(op), gather(gather), element(getElementTypeOrSelf(op.getType())),
-        distance(lowering.scalar(gather.distance)), values(lowering.registers(op.getSource())) {}
+        distance(gather.constant ? Value() : lowering.scalar(gather.distance)),
+        values(lowering.registers(op.getSource())) {}
 
   SmallVector<Value> run() {
     exchangeRegisters();
@@ -91,7 +106,16 @@ public:
   }
 
 private:
-  // The bits of the distance that belong to a place, where the place's number has them; null: none does.
+  // The bits of a known distance that belong to a place, where the place's number has them.
+  uint32_t knownShareOf(Place place) const {
+    uint32_t share = 0;
+    for (auto [bit, input] : llvm::enumerate(gather.axis.inputs))
+      if (input.place == place && (*gather.constant >> bit & 1))
+        share |= uint32_t(1) << input.bit;
+    return share;
+  }
+
+  // The same of one known at run time; null: none does.
   Value shareOf(Place place) {
     std::map<int, uint32_t> masks; // by how far the bits are shifted
     for (auto [bit, input] : llvm::enumerate(gather.axis.inputs))
@@ -112,6 +136,12 @@ private:
   Value isNotZero(Value number) { return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, number, lowering.i32(0)); }
 
   void exchangeRegisters() {
+    if (gather.constant) {
+      SmallVector<Value> before = values;
+      for (uint32_t reg = 0; reg < values.size(); ++reg)
+        values[reg] = before[reg ^ knownShareOf(Place::Register)];
+      return;
+    }
     for (auto [bit, input] : llvm::enumerate(gather.axis.inputs)) {
       if (input.place != Place::Register)
         continue;
@@ -129,6 +159,11 @@ private:
 
   // All threads have the same distance: they take the same way.
   void exchangeWhere(Place place, llvm::function_ref<SmallVector<Value>(Value)> exchange) {
+    if (gather.constant) {
+      if (uint32_t share = knownShareOf(place))
+        values = exchange(lowering.i32(share));
+      return;
+    }
     Value share = shareOf(place);
     if (!share)
       return;
@@ -143,6 +178,9 @@ private:
   }
 
   SmallVector<Value> betweenLanes(Value lanes) {
+    if (gather.constant)
+      return sendWords(lowering, values, element,
+                       [&](Value word) { return lowering.machine.shuffleXor(b, word, knownShareOf(Place::Lane)); });
     Value asked = LLVM::XOrOp::create(b, lowering.laneId(), lanes);
     return sendWords(lowering, values, element,
                      [&](Value word) { return lowering.machine.shuffleFrom(b, word, asked); });

@@ -1,5 +1,5 @@
 // Gathers whose every element comes from a fixed distance along the axis, `x[i ^ distance]` with one distance for all:
-// the steps of sorting networks. The distance is known at run time only.
+// the steps of sorting networks. The distance may be known at run time only.
 #pragma once
 
 #include "compiler/ir/layout/Scan.h"
@@ -8,8 +8,9 @@
 namespace nacre::gpu {
 
 struct DistanceGather {
-  mlir::Value distance; // the kernel's scalar
-  ScanPlan axis;        // which input bit is which bit of the axis
+  mlir::Value distance;            // the kernel's scalar; null where it is known
+  std::optional<int64_t> constant; // the distance, where it is known
+  ScanPlan axis;                   // which input bit is which bit of the axis
 
   // Bytes that an exchange between warps needs; 0 if the axis lies within each warp.
   int64_t scratchBytes(mlir::Type element) const;

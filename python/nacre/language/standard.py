@@ -1,10 +1,10 @@
 """The standard library of the language, written in the language itself.
 
 The compiler embeds this text; the interpreter runs it. Names are found among the functions of this file, then `core`,
-`math` and `cuda` (the builtins), then Python's own builtins.
+`math`, `target_info` and `cuda` (the builtins), then Python's own builtins.
 """
 
-from nacre.language import core, math
+from nacre.language import core, math, target_info
 from nacre.language.core import (  # noqa: F401  (programs name them through this module)
     _is_power_of_two,
     _log2,
@@ -278,18 +278,55 @@ def _after(a, b):
 
 
 @jit
+def _flipped_below_zero(bits):
+    return core.where(bits < 0, bits ^ bits.dtype.get_int_max_value(), bits)
+
+
+@jit
+def _keys(x):
+    """One integer for each float, in the floats' order: -0 before 0, and every NaN last. Bits that are read as an integer, those
+    below zero turned round, have NaN of either sign at both ends: all move down by the number of those at the lower one."""
+    bits = x.to(core.get_int_dtype(x.dtype.primitive_bitwidth, True), bitcast=True)
+    return core.sub(_flipped_below_zero(bits), 2**x.dtype.fp_mantissa_width - 1, False)
+
+
+@jit
+def _from_keys(keys, dtype: core.constexpr):
+    bits = _flipped_below_zero(core.add(keys, 2**dtype.fp_mantissa_width - 1, False))
+    return bits.to(dtype, bitcast=True)
+
+
+@jit
+def _exchanged(x, place, run, distance, descending: core.constexpr):
+    """A step of a merge: elements `distance` apart change places where they are in the wrong order."""
+    partner = core.gather(x, place ^ distance, 1)
+    wants_later = ((place & distance) != 0) ^ ((place & run) != 0) ^ descending
+    if x.dtype.is_floating():
+        # Both sides of a pair ask the same question, so that no element is lost, NaN or not.
+        exchange = _after(core.where(wants_later, partner, x), core.where(wants_later, x, partner))
+        return core.where(exchange, partner, x)
+    else:
+        return core.where(wants_later, core.maximum(x, partner), core.minimum(x, partner))
+
+
+@jit
 def _merge(x, run, descending: core.constexpr):
     """Makes ordered runs of `run` elements out of bitonic ones, in x [rows, length]. Runs are ordered alternately upward and
     downward; with `descending`, downward first. A loop at run time: unrolled, a sort of 1024 would be 55 copies of the body."""
     place = _positions(x, 1)
     distance = run // 2
     while distance > 0:
-        partner = core.gather(x, place ^ distance, 1)
-        wants_later = ((place & distance) != 0) ^ ((place & run) != 0) ^ descending
-        # Both sides of a pair ask the same question, so that no element is lost, NaN or not.
-        exchange = _after(core.where(wants_later, partner, x), core.where(wants_later, x, partner))
-        x = core.where(exchange, partner, x)
+        x = _exchanged(x, place, run, distance, descending)
         distance = distance // 2
+    return x
+
+
+@jit
+def _unrolled_merge(x, run: core.constexpr, descending: core.constexpr):
+    """The same, step by step. On a GPU a distance that is known says which registers, lanes or warps exchange."""
+    place = _positions(x, 1)
+    for step in core.static_range(core._log2(run)):
+        x = _exchanged(x, place, run, run // 2**(step + 1), descending)
     return x
 
 
@@ -305,13 +342,18 @@ def _last(x, descending: core.constexpr):
 @jit
 def _sorted_rows(x, descending: core.constexpr):
     """Sorts x [rows, length] along its last axis; the length is a power of two."""
-    for stage in range(1, core._log2(x.shape[1]) + 1):
-        x = _merge(x, 1 << stage, descending)
+    stages: core.constexpr = core._log2(x.shape[1])
+    if target_info.is_cuda() and stages * (stages + 1) // 2 * x.numel <= 512 * 32 * cuda.num_warps():
+        for stage in core.static_range(1, stages + 1):
+            x = _unrolled_merge(x, 2**stage, descending)
+    else:
+        for stage in range(1, stages + 1):
+            x = _merge(x, 1 << stage, descending)
     return x
 
 
 @jit
-def _sort_last(x, descending: core.constexpr):
+def _sort_plain(x, descending: core.constexpr):
     """Sorts along the last axis, of any extent."""
     length: core.constexpr = x.shape[-1]
     rows: core.constexpr = x.numel // length
@@ -323,6 +365,15 @@ def _sort_last(x, descending: core.constexpr):
         filled = core.broadcast_to(_last(x, descending), (rows, padding))
         padded = core.cat(flat, filled, dim=1)
         return core.reshape(_sorted_rows(padded, descending)[:, :length], x.shape)
+
+
+@jit
+def _sort_last(x, descending: core.constexpr):
+    """Sorts along the last axis: floats by their keys, but for those of 8 bits, whose codes of NaN differ."""
+    if x.dtype.is_floating() and x.dtype.primitive_bitwidth > 8:
+        return _from_keys(_sort_plain(_keys(x), descending), x.dtype)
+    else:
+        return _sort_plain(x, descending)
 
 
 @jit
@@ -359,7 +410,10 @@ def bitonic_merge(x, dim: core.constexpr = None, descending: core.constexpr = Fa
     core.static_assert(dim is None or dim == -1 or dim == len(x.shape) - 1, "bitonic_merge works along the last axis only")
     core.static_assert(core._is_power_of_two(x.shape[-1]), "bitonic_merge needs an extent that is a power of two")
     flat = core.reshape(x, (x.numel // x.shape[-1], x.shape[-1]))
-    return core.reshape(_merge(flat, x.shape[-1], descending), x.shape)
+    if target_info.is_cuda():
+        return core.reshape(_unrolled_merge(flat, x.shape[-1], descending), x.shape)
+    else:
+        return core.reshape(_merge(flat, x.shape[-1], descending), x.shape)
 
 
 # Waiting ------------------------------------------------------------------------------------------------------------------
