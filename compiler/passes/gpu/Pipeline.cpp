@@ -24,15 +24,22 @@ struct Stage {
   Value ring, barriers;
 };
 
+// An operand in registers of a dot under way: read from the rings an iteration before its dot.
+struct OperandAhead {
+  DotOp dot;
+  llvm::SetVector<Operation *> loads, operations; // what it is made from, in the order of the text
+};
+
 // The loads of a loop that are made ahead, and what is computed for them.
 struct LoopPlan {
   scf::ForOp loop;
   SmallVector<Stage> stages;
-  llvm::SetVector<Operation *> slice; // operations of the body that make addresses, in the order of the text
-  llvm::SetVector<unsigned> carried;  // carried values that these need
-  SmallVector<DotOp> dotsUnderWay;    // that may be waited for an iteration later
-  int64_t slots = 0;                  // of a ring
-  int64_t distance = 0;               // iterations ahead
+  llvm::SetVector<Operation *> slice;      // operations of the body that make addresses, in the order of the text
+  llvm::SetVector<unsigned> carried;       // carried values that these need
+  SmallVector<DotOp> dotsUnderWay;         // that may be waited for an iteration later
+  SmallVector<OperandAhead> operandsAhead; // of these
+  int64_t slots = 0;                       // of a ring
+  int64_t distance = 0;                    // iterations ahead
   bool hasWords = false, hasBoxes = false;
 
   static std::optional<LoopPlan> make(scf::ForOp loop, const PipelineOptions &options, int64_t sharedBytes);
@@ -41,6 +48,7 @@ private:
   bool addLoad(Operation *load, const PipelineOptions &options);
   bool addSlice(Value value, llvm::SetVector<Operation *> &operations, llvm::SetVector<unsigned> &arguments);
   void findDotsUnderWay(const PipelineOptions &options);
+  std::optional<OperandAhead> operandAhead(DotOp dot);
   int64_t bytesBesideRings() const;
 };
 
@@ -205,27 +213,76 @@ Value viewed(Value tile) {
   return tile;
 }
 
-// Sums that each iteration adds to and nothing in the loop looks at, of operands that lie in the rings: all dots of the
-// loop that the machine does while the threads go on, or none.
+// An operand of whole words that is made from nothing but loads of the plan, for nothing but the dot. Boxes of a loop
+// that runs again are awaited once each, also by iterations that do not exist: they are not read ahead.
+std::optional<OperandAhead> LoopPlan::operandAhead(DotOp dot) {
+  auto type = dyn_cast<RankedTensorType>(dot.getA().getType());
+  if (!type || slots < 3 || elementBytes(type.getElementType()) != 4)
+    return std::nullopt;
+  OperandAhead operand{dot, {}, {}};
+  bool isRepeated = static_cast<bool>(loop->getParentOfType<LoopLikeOpInterface>());
+  std::function<bool(Value)> add = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      return cast<BlockArgument>(value).getOwner() != loop.getBody();
+    if (!loop->isProperAncestor(op) || operand.loads.contains(op) || operand.operations.contains(op))
+      return true;
+    if (llvm::any_of(stages, [&](const Stage &stage) { return stage.load == op; }))
+      return operand.loads.insert(op) && (isa<tile::LoadOp>(op) || !isRepeated);
+    if (op->getBlock() != loop.getBody() || op->getNumRegions() != 0 || !isPure(op) ||
+        !llvm::all_of(op->getOperands(), add))
+      return false;
+    return operand.operations.insert(op);
+  };
+  if (!add(dot.getA()) || operand.loads.empty())
+    return std::nullopt;
+  for (const auto &operations : {operand.loads, operand.operations})
+    for (Operation *op : operations)
+      for (Operation *user : op->getUsers())
+        if (user != dot && !operand.operations.contains(user))
+          return std::nullopt;
+  return dot.getB() == dot.getA() ? std::nullopt : std::optional(std::move(operand));
+}
+
+// Registers of a thread that the tile takes.
+int64_t registersOf(Value tile) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  return llvm::divideCeil(layoutOf(type).count(Place::Register) * elementBytes(type.getElementType()), 4);
+}
+
+// Sums that each iteration adds to and nothing in the loop looks at, of operands that lie in the rings, or come from
+// there: all dots of the loop that the machine does while the threads go on, or none. Operands that are read ahead take
+// registers twice.
 void LoopPlan::findDotsUnderWay(const PipelineOptions &options) {
   llvm::DenseSet<Value> slots;
   for (const Stage &stage : stages)
     if (WriteOp write = onlyWrite(stage.load); write && write.getTarget().getType() == stage.tile)
       slots.insert(write.getTarget());
   SmallVector<DotOp> dots;
+  SmallVector<OperandAhead> ahead;
   bool areAll = true;
+  int64_t registers = 0;
   loop.getBody()->walk([&](DotOp dot) {
     if (!options.isAsync || !options.isAsync(dot.getInstruction()))
       return;
     auto argument = dyn_cast<BlockArgument>(dot.getAccumulator());
-    areAll &= dot->getBlock() == loop.getBody() && slots.contains(viewed(dot.getA())) &&
-              slots.contains(viewed(dot.getB())) && argument && argument.getOwner() == loop.getBody() &&
-              argument.hasOneUse() && dot.getResult().hasOneUse() &&
-              loop.getYieldedValues()[argument.getArgNumber() - 1] == dot.getResult();
+    bool isInSlot = slots.contains(viewed(dot.getA()));
+    std::optional<OperandAhead> operand = isInSlot ? std::nullopt : operandAhead(dot);
+    registers += registersOf(dot.getResult());
+    if (operand) {
+      registers += 2 * registersOf(dot.getA());
+      ahead.push_back(std::move(*operand));
+    }
+    areAll &= dot->getBlock() == loop.getBody() && (isInSlot || operand) && slots.contains(viewed(dot.getB())) &&
+              argument && argument.getOwner() == loop.getBody() && argument.hasOneUse() &&
+              dot.getResult().hasOneUse() && loop.getYieldedValues()[argument.getArgNumber() - 1] == dot.getResult();
     dots.push_back(dot);
   });
-  if (areAll)
-    dotsUnderWay = std::move(dots);
+  constexpr int64_t mostRegisters = 200; // of the 255 of a thread; addresses take the rest
+  if (!areAll || (!ahead.empty() && registers > mostRegisters))
+    return;
+  dotsUnderWay = std::move(dots);
+  operandsAhead = std::move(ahead);
 }
 
 // Shared memory that is in use in the loop besides the rings: tiles, the operations' own scratch, barriers.
@@ -308,8 +365,12 @@ private:
   void allocate();
   Ahead copyAhead(const Ahead &ahead);
   void replaceLoad(const Stage &stage, Value slot, Value phase);
-  void awaitWords();
-  void leaveUnderWay();
+  void awaitWords(int64_t pending);
+  SmallVector<Value> leaveUnderWay();
+  SmallVector<Value> waitForDots(MutableArrayRef<Value> sums, int64_t pending, ValueRange operands = {});
+  SmallVector<Value> readOperands(Value slot, Value phase);
+  SmallVector<Value> readFirstOperands(Value exists);
+  void takeOperands(ValueRange operands);
 
   LoopPlan &plan;
   scf::ForOp loop;
@@ -404,10 +465,10 @@ void Rewrite::replaceLoad(const Stage &stage, Value slot, Value phase) {
 }
 
 // The thread's copies for this iteration are done, and seen by the dots that read past the threads.
-void Rewrite::awaitWords() {
+void Rewrite::awaitWords(int64_t pending) {
   if (!plan.hasWords)
     return;
-  WaitCopiesOp::create(b, location, static_cast<uint32_t>(plan.distance - 1));
+  WaitCopiesOp::create(b, location, static_cast<uint32_t>(pending));
   bool arePastThreads = false;
   loop.getBody()->walk([&](DotOp dot) {
     arePastThreads |= isa<SharedType>(dot.getA().getType()) || isa<SharedType>(dot.getB().getType());
@@ -416,10 +477,8 @@ void Rewrite::awaitWords() {
     FenceOp::create(b, location, /*global=*/false);
 }
 
-// Behind the dots, waits for those of the iteration before, and for the last ones behind the loop. Goes on behind the
-// first wait.
-void Rewrite::leaveUnderWay() {
-  auto pending = static_cast<int32_t>(plan.dotsUnderWay.size());
+// The dots' sums, waited for behind the loop. Goes on behind the last dot.
+SmallVector<Value> Rewrite::leaveUnderWay() {
   b.setInsertionPointAfter(loop);
   for (DotOp dot : plan.dotsUnderWay) {
     unsigned index = cast<BlockArgument>(dot.getAccumulator()).getArgNumber() - 1;
@@ -429,11 +488,79 @@ void Rewrite::leaveUnderWay() {
         WaitDotsOp::create(b, location, TypeRange{result.getType()}, b.getI32IntegerAttr(0), ValueRange{result});
     result.replaceAllUsesExcept(last.getResult(0), last);
   }
-  SmallVector<Value> sums = llvm::map_to_vector(plan.dotsUnderWay, [](DotOp dot) -> Value { return dot.getResult(); });
   b.setInsertionPointAfter(plan.dotsUnderWay.back());
-  auto wait = WaitDotsOp::create(b, location, ValueRange(sums).getTypes(), b.getI32IntegerAttr(pending), sums);
-  for (auto [sum, waited] : llvm::zip_equal(sums, wait.getResults()))
+  return llvm::map_to_vector(plan.dotsUnderWay, [](DotOp dot) -> Value { return dot.getResult(); });
+}
+
+// Gives the operands that dots had in registers.
+SmallVector<Value> Rewrite::waitForDots(MutableArrayRef<Value> sums, int64_t pending, ValueRange operands) {
+  auto count = b.getI32IntegerAttr(static_cast<int32_t>(pending));
+  SmallVector<Value> all(sums);
+  llvm::append_range(all, operands);
+  auto wait = WaitDotsOp::create(b, location, ValueRange(all).getTypes(), count, all);
+  for (auto [sum, waited] : llvm::zip(sums, wait.getResults()))
     sum.replaceAllUsesExcept(waited, wait);
+  return wait.getResults().drop_front(sums.size());
+}
+
+// The operands that dots take from registers, of the iteration whose tiles are in the slot.
+SmallVector<Value> Rewrite::readOperands(Value slot, Value phase) {
+  SmallVector<Value> operands;
+  for (OperandAhead &operand : plan.operandsAhead) {
+    IRMapping map;
+    llvm::DenseMap<Operation *, Value> tiles;
+    for (const Stage &stage : plan.stages) {
+      if (!operand.loads.contains(stage.load))
+        continue;
+      if (stage.barriers)
+        AwaitOp::create(b, stage.load->getLoc(), stage.barriers, slot, phase);
+      Value tile = tiles[stage.load] = SlotOp::create(b, stage.load->getLoc(), stage.tile, stage.ring, slot);
+      bool isReadAsItIs = llvm::any_of(stage.load->getUsers(), [](Operation *user) { return !isa<ConvertOp>(user); });
+      if (Value result = stage.load->getResult(0); isReadAsItIs)
+        map.map(result, ReadOp::create(b, stage.load->getLoc(), result.getType(), tile).getResult());
+    }
+    for (Operation *op : operand.operations) {
+      Operation *source = isa<ConvertOp>(op) ? op->getOperand(0).getDefiningOp() : nullptr;
+      if (Value tile = tiles.lookup(source))
+        map.map(op->getResult(0), ReadOp::create(b, op->getLoc(), op->getResult(0).getType(), tile).getResult());
+      else
+        b.clone(*op, map);
+    }
+    operands.push_back(map.lookup(operand.dot.getA()));
+  }
+  return operands;
+}
+
+// Those of the first iteration, before the loop; nothing in particular if there is none.
+SmallVector<Value> Rewrite::readFirstOperands(Value exists) {
+  if (plan.operandsAhead.empty())
+    return {};
+  awaitWords(plan.distance - 1);
+  BarrierOp::create(b, location, /*warp=*/false);
+  SmallVector<Type> types =
+      llvm::map_to_vector(plan.operandsAhead, [](OperandAhead &operand) { return operand.dot.getA().getType(); });
+  auto branch = scf::IfOp::create(b, location, types, exists, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, location, readOperands(number(0), number(0)));
+  b.setInsertionPointToStart(branch.elseBlock());
+  SmallVector<Value> nothing = llvm::map_to_vector(
+      types, [&](Type type) -> Value { return arith::ConstantOp::create(b, location, b.getZeroAttr(type)); });
+  scf::YieldOp::create(b, location, nothing);
+  return branch.getResults();
+}
+
+// The dots take operands that were read before; what made them is gone.
+void Rewrite::takeOperands(ValueRange operands) {
+  for (auto [operand, value] : llvm::zip_equal(plan.operandsAhead, operands))
+    operand.dot.getAMutable().set(value);
+  for (const OperandAhead &operand : plan.operandsAhead) {
+    for (Operation *op : llvm::reverse(operand.operations))
+      op->erase();
+    for (Operation *load : operand.loads)
+      load->erase();
+    llvm::erase_if(plan.stages, [&](const Stage &stage) { return operand.loads.contains(stage.load); });
+  }
 }
 
 void Rewrite::run() {
@@ -461,12 +588,15 @@ void Rewrite::run() {
   llvm::append_range(initial, prologue.getResults());
   initial.push_back(number(0)); // the slot of this iteration, and the phase of its barriers
   initial.push_back(number(0));
+  unsigned operandsFrom = initial.size();
+  llvm::append_range(initial, readFirstOperands(first.exists));
   auto made = scf::ForOp::create(b, location, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), initial);
   made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   Block *body = made.getBody();
   if (!body->empty())
     body->back().erase();
-  ValueRange more = made.getRegionIterArgs().drop_front(own);
+  ValueRange operands = made.getRegionIterArgs().drop_front(operandsFrom);
+  ValueRange more = made.getRegionIterArgs().drop_front(own).drop_back(operands.size());
   Ahead ahead = Ahead::of(more.drop_back(2));
   Value slot = more[more.size() - 2], phase = more.back();
 
@@ -479,27 +609,47 @@ void Rewrite::run() {
   loop->erase();
   loop = made;
 
-  b.setInsertionPointToStart(body);
-  awaitWords();
   // The slot that is filled next is the one of the iteration before. Its readers are done when the threads have met:
   // before this iteration's dots are started, or, where those of the iteration before were still under way, after.
-  bool areUnderWay = !plan.dotsUnderWay.empty();
-  if (plan.hasWords || !areUnderWay)
+  bool areUnderWay = !plan.dotsUnderWay.empty(), readsAhead = !plan.operandsAhead.empty();
+  b.setInsertionPointToStart(body);
+  if (!readsAhead)
+    awaitWords(plan.distance - 1);
+  if (!readsAhead && (plan.hasWords || !areUnderWay))
     BarrierOp::create(b, location, /*warp=*/false);
+  SmallVector<Value> sums;
   if (areUnderWay) {
-    leaveUnderWay();
+    sums = leaveUnderWay();
+    if (readsAhead) // the tiles of the next iteration are there
+      awaitWords(plan.distance - 2);
+    else
+      waitForDots(sums, static_cast<int64_t>(sums.size()));
     BarrierOp::create(b, location, /*warp=*/false);
   }
   Ahead next = copyAhead(ahead);
   Value wraps, following = nextSlot(slot, &wraps);
   Value other = arith::XOrIOp::create(b, location, phase, number(1));
   Value flipped = arith::SelectOp::create(b, location, wraps, other, phase);
+  SmallVector<Value> nextOperands;
+  if (readsAhead) {
+    // The last iteration reads its own tiles again. Registers that the dots read are theirs until they have been waited
+    // for: what is read goes into others, which the select keeps apart.
+    Value left = arith::SubIOp::create(b, location, loop.getUpperBound(), loop.getInductionVar());
+    Value isMore = arith::CmpIOp::create(b, location, arith::CmpIPredicate::ugt, left, loop.getStep());
+    SmallVector<Value> read = readOperands(arith::SelectOp::create(b, location, isMore, following, slot),
+                                           arith::SelectOp::create(b, location, isMore, flipped, phase));
+    SmallVector<Value> held = waitForDots(sums, 0, operands);
+    for (auto [there, here] : llvm::zip_equal(read, held))
+      nextOperands.push_back(arith::SelectOp::create(b, location, isMore, there, here));
+  }
   auto yield = cast<scf::YieldOp>(body->getTerminator());
   SmallVector<Value> yielded(yield.getOperands());
   llvm::append_range(yielded, next.all());
   yielded.push_back(following);
   yielded.push_back(flipped);
+  llvm::append_range(yielded, nextOperands);
   yield->setOperands(yielded);
+  takeOperands(operands);
   for (const Stage &stage : plan.stages)
     replaceLoad(stage, slot, phase);
 }

@@ -37,6 +37,8 @@
 //     gpu.wait_dots 1                       // those of the iteration before are done
 //     gpu.barrier                           // everybody's are: their slot is free
 //     gpu.copy %ahead, %ring[%free] ...
+// An operand that such a dot takes from registers is read from its slot an iteration before, while the dot before is
+// under way; that dot is waited for in its own iteration then, as its operand's registers are needed again.
 //
 // Needs: layouts, and gpu.load_box not staged. Gives: rings, whose accesses are ordered among themselves; with what
 // else uses the same bytes before and after the loop they are by place-barriers.
