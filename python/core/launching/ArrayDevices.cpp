@@ -80,11 +80,13 @@ Device *deviceOfDLPack(int type, int index, PyObject *argumentName) {
   constexpr int pinnedHostMemory[] = {3, 11}; // CUDA's and ROCm's
   if (type == drivers().front()->dlpackType() || llvm::is_contained(pinnedHostMemory, type))
     return nullptr;
-  std::string shown = "a device of DLPack's type " + std::to_string(type);
   for (Driver *driver : drivers())
-    if (driver->dlpackType() == type)
-      return deviceNumbered(*driver, index, driver->name().str() + ":" + std::to_string(index), argumentName);
-  noDriver(shown, argumentName);
+    if (driver->dlpackType() == type) {
+      Device *device = driver->device(index);
+      return device ? device
+                    : deviceNumbered(*driver, index, driver->name().str() + ":" + std::to_string(index), argumentName);
+    }
+  noDriver("a device of DLPack's type " + std::to_string(type), argumentName);
 }
 
 void LaunchDevice::add(PyObject *argumentName, uint64_t address, Device *device) {

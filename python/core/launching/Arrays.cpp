@@ -11,13 +11,43 @@ namespace nacre::python {
 
 namespace {
 
+// DLPack's structures, as its header lays them out.
+struct DLDevice {
+  int32_t type, id;
+};
+struct DLDataType {
+  uint8_t code, bits;
+  uint16_t lanes;
+};
+struct DLTensor {
+  void *data;
+  DLDevice device;
+  int32_t dimensions;
+  DLDataType dtype;
+  int64_t *shape, *strides;
+  uint64_t byteOffset;
+};
+struct DLManagedTensor {
+  DLTensor tensor;
+  void *context;
+  void (*deleter)(DLManagedTensor *);
+};
+// What a class's __dlpack_c_exchange_api__ points at, as far as it is used here.
+struct DLPackExchange {
+  uint32_t major, minor;
+  DLPackExchange *previous;
+  void *allocate, *exportTensor, *importTensor;
+  int (*view)(void *object, DLTensor *view); // a view that owns nothing; may be null, fails with a Python error
+};
+
 // How the instances of one Python class are read; found out once.
 struct ArrayClass {
   enum class Way { None, Torch, NumPy, DataPointer, DeviceInterface, DLPack };
   Way way = Way::None;
   // Torch: the methods themselves, so that no bound method is made at each launch. The second may be null.
   PyCFunction dataPointer = nullptr, getDevice = nullptr;
-  Driver *driver = nullptr; // DeviceInterface: whose interface it has
+  int (*view)(void *, DLTensor *) = nullptr; // tells all of it at once; null: there is none
+  Driver *driver = nullptr;                  // DeviceInterface: whose interface it has
 };
 
 struct Names {
@@ -45,33 +75,29 @@ struct ArrayInterface {
 };
 constexpr int rowMajor = 0x1, notSwapped = 0x200, writeable = 0x400;
 
-// DLPack's structures, as its header lays them out.
-struct DLDevice {
-  int32_t type, id;
-};
-struct DLDataType {
-  uint8_t code, bits;
-  uint16_t lanes;
-};
-struct DLTensor {
-  void *data;
-  DLDevice device;
-  int32_t dimensions;
-  DLDataType dtype;
-  int64_t *shape, *strides;
-  uint64_t byteOffset;
-};
-struct DLManagedTensor {
-  DLTensor tensor;
-  void *context;
-  void (*deleter)(DLManagedTensor *);
-};
-
 // The function of a method without arguments that is written in C; null when it is not.
 PyCFunction plainMethod(PyObject *value, const char *name) {
   Handle method = attributeOrNull(value, name);
   bool isPlain = method && PyCFunction_Check(method.get()) && PyCFunction_GetFlags(method.get()) == METH_NOARGS;
   return isPlain ? PyCFunction_GetFunction(method.get()) : nullptr;
+}
+
+// Of torch's own classes alone: others may say something else of themselves than what they are made of.
+int (*viewOfTensors(PyObject *type))(void *, DLTensor *) {
+  Handle module = attributeOrNull(type, "__module__"), name = attributeOrNull(type, "__name__");
+  if (!module || !name || !PyUnicode_Check(module.get()) || !PyUnicode_Check(name.get()))
+    return nullptr;
+  bool isOwn = (textView(module.get()) == "torch" && textView(name.get()) == "Tensor") ||
+               (textView(module.get()) == "torch.nn.parameter" && textView(name.get()) == "Parameter");
+  Handle capsule = isOwn ? attributeOrNull(type, "__dlpack_c_exchange_api__") : Handle();
+  constexpr const char *capsuleName = "dlpack_exchange_api";
+  if (!capsule || !PyCapsule_IsValid(capsule.get(), capsuleName))
+    return nullptr;
+  auto *exchange = static_cast<DLPackExchange *>(PyCapsule_GetPointer(capsule.get(), capsuleName));
+  constexpr uint32_t known = 1;
+  while (exchange && exchange->major > known)
+    exchange = exchange->previous;
+  return exchange && exchange->major == known ? exchange->view : nullptr;
 }
 
 Driver *driverOfInterface(PyObject *type) {
@@ -92,6 +118,7 @@ ArrayClass classify(PyObject *value) {
       lookForTorch();
       found.dataPointer = dataPointer;
       found.getDevice = plainMethod(value, "get_device");
+      found.view = viewOfTensors(type);
     }
   } else if (Driver *driver = driverOfInterface(type)) {
     found.way = ArrayClass::Way::DeviceInterface;
@@ -163,7 +190,28 @@ uint64_t addressFrom(Handle address) {
   return value;
 }
 
+ScalarKind dlpackKind(DLDataType type);
+
+// All at once; false where that does not tell: then the tensor is asked piece by piece.
+bool readView(const ArrayClass &way, PyObject *value, PyObject *argumentName, ArrayView &view) {
+  DLTensor tensor;
+  if (!way.view)
+    return false;
+  if (way.view(value, &tensor) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  view.element = dlpackKind(tensor.dtype);
+  view.address = reinterpret_cast<uint64_t>(tensor.data) + tensor.byteOffset;
+  if (view.element == ScalarKind::Void || view.address == 0)
+    return false;
+  view.device = deviceOfDLPack(tensor.device.type, tensor.device.id, argumentName);
+  return true;
+}
+
 void readTorch(const ArrayClass &way, PyObject *value, PyObject *argumentName, ArrayView &view) {
+  if (readView(way, value, argumentName, view))
+    return;
   Handle onHost = checked(PyObject_GetAttr(value, names().isOnHost));
   if (onHost.get() != Py_True)
     view.device = deviceOfTensor(value, way.getDevice, argumentName);
