@@ -32,6 +32,34 @@ static Operation *rebuild(gpu::Builder &b, Operation *op, ArrayRef<Value> operan
   return built;
 }
 
+// A value as another one and a constant that is added to it.
+static std::pair<Value, llvm::APInt> withoutConstant(Value value) {
+  auto constantOf = [](Value operand) -> std::optional<llvm::APInt> {
+    llvm::APInt number;
+    return matchPattern(operand, m_ConstantInt(&number)) ? std::optional(number) : std::nullopt;
+  };
+  if (auto either = value.getDefiningOp<LLVM::OrOp>(); either && either.getIsDisjoint())
+    if (std::optional<llvm::APInt> number = constantOf(either.getRhs()))
+      return {either.getLhs(), *number};
+  if (auto sum = value.getDefiningOp<LLVM::AddOp>())
+    if (std::optional<llvm::APInt> number = constantOf(sum.getRhs()))
+      return {sum.getLhs(), *number};
+  return {value, llvm::APInt::getZero(value.getType().getIntOrFloatBitWidth())};
+}
+
+// Sums wrap, so that they may be made in any order: what tells a tile's registers apart is added last. Their addresses
+// are then one for all of them, and a constant.
+static Value sumOf(gpu::Builder &b, Value left, Value right) {
+  auto [leftRest, leftNumber] = withoutConstant(left);
+  auto [rightRest, rightNumber] = withoutConstant(right);
+  llvm::APInt number = leftNumber + rightNumber;
+  Value sum = LLVM::AddOp::create(b, leftRest, rightRest);
+  if (number.isZero())
+    return sum;
+  return LLVM::AddOp::create(b, sum,
+                             LLVM::ConstantOp::create(b, sum.getType(), IntegerAttr::get(sum.getType(), number)));
+}
+
 Value Lowering::elementwise(Operation *op, unsigned result, ArrayRef<Value> operands) {
   Type element = getElementTypeOrSelf(op->getResult(result).getType());
   Type type = registerType(element);
@@ -53,6 +81,8 @@ Value Lowering::elementwise(Operation *op, unsigned result, ArrayRef<Value> oper
   }
   if (isa<arith::SelectOp>(op))
     return LLVM::SelectOp::create(b, operands[0], operands[1], operands[2]);
+  if (isa<arith::AddIOp>(op))
+    return sumOf(b, operands[0], operands[1]);
   if (Value value = machine.compute(b, op, operands))
     return value;
   if (operands.size() == 2) // division and shifts have an answer for every operand
