@@ -7,6 +7,7 @@
 #include "compiler/passes/gpu/ExpandDots.h"
 #include "compiler/passes/gpu/HoistDescriptors.h"
 #include "compiler/passes/gpu/LowerToLLVM.h"
+#include "compiler/passes/gpu/StreamedRegisters.h"
 #include "compiler/passes/tile/CanonicaliseInnerRegions.h"
 #include "compiler/passes/tile/CheckAccesses.h"
 #include "compiler/passes/tile/ExpandDescriptors.h"
@@ -149,6 +150,16 @@ static LLVM::DIScopeForLLVMFuncOpPassOptions lineDirectives() {
   return options;
 }
 
+// A kernel that streams memory with at most so many registers for its tiles (StreamedRegisters.h) may use as many as
+// let so many threads share a multiprocessor: half of those that it has room for, with more loads under way each.
+static constexpr int64_t mostStreamed = 40, streamingThreads = 1024;
+
+// The kernel as the assembler sees fit.
+static std::string withoutHint(llvm::StringRef ptx) {
+  auto [before, rest] = ptx.split(".minnctapersm ");
+  return (before + rest.split('\n').second).str();
+}
+
 [[noreturn]] static void failWithoutAssembler() {
   nacre::Diagnostic diagnostic;
   diagnostic.kind = nacre::Diagnostic::Kind::Argument;
@@ -198,6 +209,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     passes.addPass(gpu::createAssignLayouts(instructions.lanes(), options.checksLaunches));
     addSimplification(passes);
   });
+  std::optional<int64_t> streamed = gpu::streamedRegisters(module.lookupSymbol<func::FuncOp>(code.symbol));
   passRunner.stage("gpu");
   passRunner.run("lowering to LLVM", [&](OpPassManager &passes) {
     gpu::addLowerToLLVM(passes, instructions);
@@ -253,20 +265,25 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     verifyLLVM(*llvmModule);
   observer.show("llvm", llvmText);
 
+  std::optional<std::string> assembler = options.assembles ? findAssembler(options) : std::nullopt;
+  if (!assembler && options.mustAssemble)
+    failWithoutAssembler();
+  bool isHinted = assembler && streamed && *streamed <= mostStreamed && launch.maxRegisters.value_or(0) == 0;
+  if (llvm::Function *kernel = isHinted ? llvmModule->getFunction(code.symbol) : nullptr)
+    kernel->addFnAttr("nvvm.minctasm", std::to_string(std::max<int64_t>(1, streamingThreads / block.threads())));
   std::string ptx = emitPtx(*llvmModule, *machine);
   errors.throwIfAny();
   if (std::optional<StageText> other = observer.replacement("ptx", [&] { return ptx; }))
     ptx = other->text;
   observer.show("ptx", [&] { return ptx; });
-  std::optional<std::string> assembler = options.assembles ? findAssembler(options) : std::nullopt;
-  if (!assembler && options.mustAssemble)
-    failWithoutAssembler();
   if (!assembler) { // whoever runs it assembles it
     code.binary = std::move(ptx);
     code.metadata.details = llvm::join(details, "\n");
     return code;
   }
   AssembledCode assembled = assemble(ptx, *assembler, architecture, options);
+  if (isHinted && assembled.report.spilledBytes > 0)
+    assembled = assemble(withoutHint(ptx), *assembler, architecture, options);
   code.binary = std::move(assembled.cubin);
   code.metadata.registers = assembled.report.registers;
   code.metadata.spilledBytes = assembled.report.spilledBytes;

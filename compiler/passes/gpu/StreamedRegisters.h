@@ -1,0 +1,16 @@
+// How many registers a kernel needs that streams memory: loops that load tiles and work on them at once, without matrix
+// products. Where there are few, the assembler is better told to use more of them than it would by itself: it makes
+// room for as many threads as a multiprocessor can hold, and so few loads of an iteration are under way at once.
+//
+// Only a hint: nothing depends on its being right. Whoever follows it takes it back where registers were spilled.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace nacre::gpu {
+
+// Of the busiest loop that loads tiles: those that it carries, loads, and uses from outside, of a thread. None: no loop
+// does, or one has a product. Layouts are assigned.
+std::optional<int64_t> streamedRegisters(mlir::func::FuncOp kernel);
+
+} // namespace nacre::gpu
