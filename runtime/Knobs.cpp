@@ -101,14 +101,15 @@ int64_t knobInteger(KnobId id) {
     value = row.fallback;
   int64_t number = 0;
   auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size())
-    badValue(row, value, "an integer");
+  if (error != std::errc() || end != value.data() + value.size() || number < 0)
+    badValue(row, value, "a whole number of at least 0");
   return number;
 }
 
 std::string knobString(KnobId id) {
   const Knob &row = knob(id);
-  return knobText(row).value_or(row.fallback);
+  std::string value = knobText(row).value_or(row.fallback);
+  return value.empty() ? row.fallback : value;
 }
 
 void setKnob(const Knob &knob, const std::optional<std::string> &value) {

@@ -39,8 +39,8 @@ const Knob *findKnob(std::string_view group, std::string_view attribute);
 
 // What the environment says, or none.
 std::optional<std::string> knobText(const Knob &knob);
-// The same with the default filled in. Throw std::invalid_argument, naming the variable, on a value that is not of the
-// kind.
+// The same with the default filled in, also for a variable that is set to nothing; an integer is never negative. Throw
+// std::invalid_argument, naming the variable, on a value that is not of the kind.
 bool knobBoolean(KnobId id);
 int64_t knobInteger(KnobId id);
 std::string knobString(KnobId id);

@@ -47,9 +47,13 @@ class Knob:
             raise ValueError(f"{self.key}={text}: expected a boolean (0 or 1)")
         if self.kind == "int":
             try:
-                return int(text or self.default)
+                number = int(text or self.default)
             except ValueError:
-                raise ValueError(f"{self.key}={text}: expected a whole number") from None
+                number = -1
+            if number < 0:
+                raise ValueError(f"{self.key}={text}: expected a whole number of at least 0")
+            return number
+        text = text or self.default
         if text == "":
             folder = _FOLDERS.get((self.group, self.name))
             return folder() if folder else None

@@ -94,7 +94,7 @@ void enforceLimitAfterWrite(const std::string &folder, uint64_t written) {
       return;
     known->second = 0;
   }
-  enforceCacheLimit(folder, static_cast<uint64_t>(std::max<int64_t>(knobInteger(KnobId::CacheMegabytes), 0)) << 20);
+  enforceCacheLimit(folder, static_cast<uint64_t>(knobInteger(KnobId::CacheMegabytes)) << 20);
 }
 
 } // namespace nacre

@@ -134,7 +134,19 @@ def test_wrong_values(monkeypatch):
     monkeypatch.setenv("NACRE_AUTOTUNE_SECONDS", "many")
     with pytest.raises(ValueError, match="NACRE_AUTOTUNE_SECONDS=many: expected a whole number"):
         knobs.autotuning.seconds  # noqa: B018
+    monkeypatch.setenv("NACRE_AUTOTUNE_SECONDS", "-1")
+    with pytest.raises(ValueError, match="NACRE_AUTOTUNE_SECONDS=-1: expected a whole number of at least 0"):
+        knobs.autotuning.seconds  # noqa: B018
     monkeypatch.delenv("NACRE_AUTOTUNE_SECONDS")
+    monkeypatch.setenv("NACRE_CACHE_MAX_MEGABYTES", "-1")
+
+    @nacre.jit
+    def kernel(x):
+        tl.store(x, 1.0)
+
+    with pytest.raises(ValueError, match="NACRE_CACHE_MAX_MEGABYTES=-1: expected a whole number of at least 0"):
+        kernel[(1,)](np.zeros(1, np.float32))
+    monkeypatch.delenv("NACRE_CACHE_MAX_MEGABYTES")
     monkeypatch.setenv("TRITON_DEBUG", "perhaps")
     with pytest.raises(ValueError, match="TRITON_DEBUG=perhaps: expected a boolean"):
         knobs.runtime.debug
@@ -143,6 +155,13 @@ def test_wrong_values(monkeypatch):
     with pytest.raises(ValueError, match="TRITON_CACHE_MANAGER=nonsense: expected MODULE:CLASS"):
         knobs.cache.manager_class
     monkeypatch.delenv("TRITON_CACHE_MANAGER")
+
+
+def test_a_variable_that_is_set_to_nothing_is_not_set(monkeypatch):
+    with monkeypatch.context() as patch:
+        for variable in ("NACRE_JIT", "NACRE_AUTOTUNE", "NACRE_REMOTE_CACHE_TIMEOUT"):
+            patch.setenv(variable, "")
+        assert (knobs.runtime.jit, knobs.autotuning.mode, knobs.cache.remote_timeout) == ("allow", "tune", "0.5")
 
 
 def test_variables_set_behind_the_groups_back(monkeypatch):
