@@ -71,6 +71,10 @@ def test_mistakes_are_said_where_they_are_made():
         nacre.Config(None)
     with pytest.raises(TypeError, match="reset_to_zero names 'n', which is not an array: 200"):
         launch(make(reset_to_zero=["n"]))
+    with pytest.raises(TypeError, match="takes configs or search, not both"):
+        nacre.autotune(configs=CONFIGS, search=nacre.Space({"BLOCK": [32]}), key=[])
+    with pytest.raises(TypeError, match="autotune of kernel, which is tuned already"):
+        nacre.autotune(configs=CONFIGS, key=[])(nacre.heuristics({})(make()))
     assert make(key="n").keys == ["n"] and make(key=nacre.bucket("n")).keys[0].name == "n"
 
 
@@ -315,6 +319,47 @@ def test_buckets():
         make(key=(nacre.bucket("m"),))
 
 
+def test_what_is_no_bucket():
+    for by in (0, -3, "x", [], [1, "a"], True, float("nan")):
+        with pytest.raises(ValueError, match=r"bucket\('n', .*\): expected a number above 0, a list of bounds, or a function"):
+            nacre.bucket("n", by)
+    with pytest.raises(TypeError, match=r"bucket\('x'\) takes numbers, found array"):
+        launch(make(key=(nacre.bucket("x"),)))
+    assert nacre.bucket("n").of(2.5) == 4 and nacre.bucket("n").of(None) is None and nacre.bucket("n", 0.5).of(0.7) == 1.0
+
+
+def test_a_key_that_is_not_hashable():
+    with pytest.raises(TypeError, match=r"kernel: the key \(\[200\], 'float32'\) holds a value that is not hashable"):
+        launch(make(key=(nacre.bucket("n", lambda value: [value]),)))
+
+
+def test_how_an_argument_is_passed_makes_no_other_key():
+    @nacre.autotune(configs=CONFIGS, key=["a", "b"], do_bench=once)
+    @nacre.jit
+    def kernel(x, y, n, a=1, b=1, BLOCK: tl.constexpr = 16):
+        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(x + offsets, a + b, mask=offsets < n)
+
+    x, y = np.zeros(N, np.float32), np.zeros(N, np.int8)
+    for arguments in ({"a": 5}, {"a": 5, "b": 1}, {"b": 5}):
+        kernel[grid](x, y, N, **arguments)
+    kernel[grid](n=N, b=5, y=y, x=x)
+    kernel[grid](x, n=N, y=y, b=5)
+    assert list(kernel.cache) == [(5, 1, "float32", "int8"), (1, 5, "float32", "int8")]
+
+
+def test_what_a_benchmarker_of_the_users_returns():
+    for value in (None, "fast", [None], {}):
+        with pytest.raises(TypeError, match=r"autotune of kernel: do_bench\(call, quantiles\) returns milliseconds"):
+            launch(make(do_bench=lambda call, quantiles, value=value: value))
+    with pytest.raises(AutotunerError, match="BLOCK: 32.*: its benchmarker returned \\[nan\\]\n.*BLOCK: 64.*: its benchmarker returned inf"):
+        values = iter([[], np.inf, np.nan])
+        launch(make(do_bench=lambda call, quantiles: next(values)))
+    times = iter([np.float32(3), [np.float32(1)] * 3, 2])
+    kernel = launch(make(do_bench=lambda call, quantiles: next(times)))
+    assert kernel.best_config == CONFIGS[1] and list(kernel.configs_timings.values()) == [3.0, [1.0] * 3, 2.0]
+
+
 def test_tritons_file(cache_folder, monkeypatch):
     launch(make(cache_results=True))
     (path,) = cache_folder.rglob("kernel.autotune.json")
@@ -353,6 +398,8 @@ def test_first_mode_and_unknown_mode(monkeypatch):
     monkeypatch.setenv("NACRE_AUTOTUNE", "sometimes")
     with pytest.raises(ValueError, match="NACRE_AUTOTUNE=sometimes: expected one of tune, cached, first, error"):
         launch(make())
+    monkeypatch.setenv("NACRE_AUTOTUNE", "")  # as if it were not set
+    assert len(launch(make()).configs_timings) == 3
 
 
 def test_while_a_graph_is_captured_nothing_is_timed(monkeypatch):
@@ -374,6 +421,10 @@ def test_spaces():
     for bad in (dict(values={"A": []}), dict(values={"A": [1]}, budget=0), dict(values={"A": [1]}, method="guess")):
         with pytest.raises(ValueError):
             Space(**bad)
+    for values, why in (({"A": 5}, "A needs a list of at least one value, found 5"), ({"A": "xy"}, "found 'xy'"), ([1], "expected a dictionary")):
+        with pytest.raises(ValueError, match=why):
+            Space(values)
+    assert len(Space({"A": [1, 2, 1, 1.0], "B": (3, 3)})) == 2
     with pytest.raises(ValueError, match="allows no combination"):
         Space({"A": [1]}, constraint=lambda A: False).all_configs()
 

@@ -1,8 +1,14 @@
 """Candidates compiled and timed by the workers of an executor: processes of this machine, and a real Dask cluster."""
 
 import json
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
+import numpy as np
 import pytest
+
+import nacre
+import nacre.language as tl
+from nacre.runtime.errors import AutotunerError
 
 PROGRAM = """
     import json, os, sys
@@ -154,3 +160,121 @@ def test_a_kernel_that_writes_to_an_address_is_not_sent():
     with pytest.warns(RuntimeWarning, match="is not tuned: the kernel may write through an address .* a worker of an executor has no memory there"):
         kernel[(1,)](x.ctypes.data)
     assert x[0] == 1
+
+
+# Kernels that workers find in this module.
+
+
+@nacre.jit
+def increment(x, n, BLOCK: tl.constexpr, ENDS: tl.constexpr = True):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    if not ENDS:
+        while tl.atomic_add(x, 0.0) >= 0.0:
+            pass
+    tl.store(x + offsets, tl.load(x + offsets, mask=offsets < n) + 1, mask=offsets < n)
+
+
+def told_by_the_array(call, quantiles):
+    call()
+    call()
+    return [HELD[0]["x"][0] + 10.0] * 3
+
+
+def hold(args, reset_only=False):
+    HELD[:] = [args]
+    args["x"][0] = 5.0
+
+
+CONFIGS = [nacre.Config({"BLOCK": block}) for block in (32, 64, 128)]
+HELD = []
+under_another_name = nacre.heuristics({})(nacre.autotune(configs=CONFIGS, key=["n"])(increment))
+with_hooks = nacre.autotune(configs=CONFIGS, key=["n"], pre_hook=hold, do_bench=told_by_the_array, cache_results=True)(increment)
+one_never_ends = nacre.autotune(configs=[nacre.Config({"BLOCK": 32, "ENDS": ends}) for ends in (True, False)], key=["n"])(increment)
+searched = nacre.autotune(search=nacre.Space({"BLOCK": [32, 64]}, budget=1.0), key=["n"])(increment)
+
+
+@pytest.fixture
+def threads():
+    class Counted(ThreadPoolExecutor):
+        submitted = 0
+
+        def submit(self, *args):
+            self.submitted += 1
+            return super().submit(*args)
+
+    with Counted(2) as executor:
+        yield executor
+
+
+def tune(kernel, executor):
+    tuner = kernel if hasattr(kernel, "configs") else kernel.fn
+    tuner.cache.clear()
+    tuner.executor = executor
+    x = np.zeros(200, np.float32)
+    kernel[lambda meta: (nacre.cdiv(200, meta["BLOCK"]),)](x, 200)
+    assert (x[1:] == 1).all()
+    return tuner
+
+
+def test_a_kernel_tuned_under_another_name(threads):
+    tuner = tune(under_another_name, threads)
+    assert threads.submitted == 3 and len(tuner.configs_timings) == 3 and not tuner.failures
+    bare = nacre.autotune(configs=CONFIGS, key=["n"])(increment)  # no global, but nothing of it is needed there
+    assert not tune(bare, threads).failures
+    with pytest.raises(AutotunerError, match="cannot find the tuned increment: it is no global of the module"):
+        tune(nacre.autotune(configs=CONFIGS, key=["n"], pre_hook=hold)(increment), threads)
+
+
+def test_hooks_and_benchmarkers_run_where_the_kernel_is_timed(threads):
+    assert list(tune(with_hooks, threads).configs_timings.values()) == [[16.0] * 3] * 3
+
+
+def test_a_candidate_that_never_ends_costs_itself(threads, monkeypatch):
+    monkeypatch.setenv("NACRE_AUTOTUNE_SECONDS", "3")
+    tuner = tune(one_never_ends, threads)
+    assert tuner.failures == {tuner.configs[1]: "it took longer than 3 seconds (NACRE_AUTOTUNE_SECONDS)"}
+
+
+def test_a_search_by_workers(threads):
+    assert tune(searched, threads).best_config.kwargs["BLOCK"] in (32, 64) and threads.submitted >= 2
+
+
+def test_executors_that_are_none(threads):
+    class Answers(Executor):
+        def submit(self, *args):
+            future = Future()
+            future.set_result(None)
+            return future
+
+    with pytest.raises(TypeError, match="executor=5 is no concurrent.futures.Executor"):
+        tune(under_another_name, 5)
+    with pytest.raises(AutotunerError, match="the executor answered None for BLOCK: .* instead of times"):
+        tune(under_another_name, Answers())
+    made = []
+
+    def make():
+        made.append(threads)
+        return threads
+
+    tune(under_another_name, make)
+    tune(searched, make)
+    assert len(made) == 1
+
+
+def test_answers_are_kept_as_they_come(tuning_folder):
+    class Third(Executor):
+        count = 0
+
+        def submit(self, function, *args):
+            future = Future()
+            self.count += 1
+            if self.count == 3:
+                future.set_exception(RuntimeError("the cluster is gone"))
+            else:
+                future.set_result([float(self.count)] * 3)
+            return future
+
+    with pytest.raises(RuntimeError, match="the cluster is gone"):
+        tune(under_another_name, Third())
+    (path,) = tuning_folder.glob("*.json")
+    assert 0 < len(json.loads(path.read_text())["configs"]) <= 2

@@ -114,7 +114,8 @@ struct TunedState {
   llvm::SmallVector<Handle, 16> parameters;
   struct KeyPart {
     Py_ssize_t parameter;
-    Handle bucket; // what the value goes through; null: it counts as it is
+    Handle bucket;   // what the value goes through; null: it counts as it is
+    Handle fallback; // the parameter's default; null: it has none
   };
   llvm::SmallVector<KeyPart, 4> keys;
   std::unordered_map<PyObject *, std::shared_ptr<PreparedConfig>> prepared;
@@ -134,11 +135,12 @@ PyObject *argumentOf(const TunedState &state, const CallArguments &given, Py_ssi
   return nullptr;
 }
 
-bool isParameter(const TunedState &state, PyObject *name) {
-  for (const Handle &parameter : state.parameters)
-    if (sameText(parameter.get(), name))
-      return true;
-  return false;
+// Where a name stands among the parameters; -1: it is none.
+Py_ssize_t parameterOf(const TunedState &state, PyObject *name) {
+  for (size_t i = 0; i < state.parameters.size(); ++i)
+    if (sameText(state.parameters[i].get(), name))
+      return static_cast<Py_ssize_t>(i);
+  return -1;
 }
 
 // What a value counts as in a key. An array counts by its type, for it is another one in every launch; a NaN is equal
@@ -157,19 +159,29 @@ Handle keyPart(PyObject *value) {
   return isArray ? dtypeText(dtype.get()) : Handle::borrow(value);
 }
 
-// The key of a launch: the values that the tuning depends on, then the dtypes of all arrays.
+// The key of a launch: the values that the tuning depends on, then the dtypes of all arrays in the order of the
+// parameters, however they were passed.
 Handle keyOf(const TunedState &state, const CallArguments &given) {
   llvm::SmallVector<Handle, 16> parts;
-  for (const TunedState::KeyPart &part : state.keys)
-    if (PyObject *value = argumentOf(state, given, part.parameter))
+  for (const TunedState::KeyPart &part : state.keys) {
+    PyObject *value = argumentOf(state, given, part.parameter);
+    if (!value)
+      value = part.fallback.get();
+    if (value)
       parts.push_back(part.bucket ? call(part.bucket.get(), value) : keyPart(value));
+  }
   Py_ssize_t named = std::min(given.positional, static_cast<Py_ssize_t>(state.parameters.size()));
   for (Py_ssize_t i = 0; i < named; ++i)
     if (Handle dtype = dtypeOf(given.values[i]))
       parts.push_back(dtypeText(dtype.get()));
+  llvm::SmallVector<std::pair<Py_ssize_t, Handle>, 4> byName;
   for (Py_ssize_t i = 0; i < given.keywords(); ++i)
-    if (Handle dtype = dtypeOf(given.keywordValue(i)); dtype && isParameter(state, given.keyword(i)))
-      parts.push_back(dtypeText(dtype.get()));
+    if (Handle dtype = dtypeOf(given.keywordValue(i)))
+      if (Py_ssize_t parameter = parameterOf(state, given.keyword(i)); parameter >= 0)
+        byName.emplace_back(parameter, dtypeText(dtype.get()));
+  llvm::sort(byName, [](const auto &left, const auto &right) { return left.first < right.first; });
+  for (auto &[parameter, text] : byName)
+    parts.push_back(std::move(text));
   Handle key = checked(PyTuple_New(static_cast<Py_ssize_t>(parts.size())));
   for (size_t i = 0; i < parts.size(); ++i)
     checkedStatus(PyTuple_SetItem(key.get(), static_cast<Py_ssize_t>(i), parts[i].release()));
@@ -333,8 +345,8 @@ PyObject *subscript(PyObject *self, PyObject *grid) {
   });
 }
 
-// _configure(kernel or None, parameters, [(parameter's index, bucket or None)], the only Config or None). Without a
-// kernel every launch goes through run().
+// _configure(kernel or None, parameters, [(parameter's index, bucket or None, () or a tuple with its default)], the
+// only Config or None). Without a kernel every launch goes through run().
 PyObject *configureTuned(PyObject *self, PyObject *args) {
   return guarded([&]() -> PyObject * {
     PyObject *kernel, *parameters, *keys, *single;
@@ -348,10 +360,11 @@ PyObject *configureTuned(PyObject *self, PyObject *args) {
     state.keys.clear();
     for (Py_ssize_t i = 0; i < PyList_Size(keys); ++i) {
       Py_ssize_t parameter;
-      PyObject *bucket;
-      if (!PyArg_ParseTuple(PyList_GetItem(keys, i), "nO", &parameter, &bucket))
+      PyObject *bucket, *fallback;
+      if (!PyArg_ParseTuple(PyList_GetItem(keys, i), "nOO!", &parameter, &bucket, &PyTuple_Type, &fallback))
         throw PythonError();
-      state.keys.push_back({parameter, bucket == Py_None ? Handle() : Handle::borrow(bucket)});
+      state.keys.push_back({parameter, bucket == Py_None ? Handle() : Handle::borrow(bucket),
+                            PyTuple_Size(fallback) ? Handle::borrow(PyTuple_GetItem(fallback, 0)) : Handle()});
     }
     Py_RETURN_NONE;
   });

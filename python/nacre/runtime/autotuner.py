@@ -15,9 +15,9 @@ from .jit import JITFunction, KernelInterface
 from .recompiles import for_a_launch
 from .tuning.choice import FAILED, choose
 from .tuning.config import Bucket, Config, bucket, identity, key_names  # noqa: F401
+from .tuning.pruning import checked_pruning, prune
 
 _MODES = ("tune", "cached", "first", "error")
-_PRUNING = ("early_config_prune", "perf_model", "top_k")
 # One tuning at a time in a process: two that are timed together would measure each other.
 _lock = threading.RLock()
 
@@ -52,6 +52,8 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         self.fn = fn
         self.base_fn = fn
         while not hasattr(self.base_fn, "src") and hasattr(self.base_fn, "fn"):
+            if isinstance(self.base_fn, Autotuner):
+                raise TypeError(f"autotune of {self.base_fn.__name__}, which is tuned already: put all configurations into one @autotune")
             self.base_fn = self.base_fn.fn
         self.__name__ = getattr(self.base_fn, "__name__", "kernel")
         self.__module__ = getattr(self.base_fn, "__module__", __name__)
@@ -70,10 +72,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         self.user_defined_post_hook = post_hook is not None
         self.pre_hook = pre_hook or self._default_pre_hook
         self.post_hook = post_hook or self._default_post_hook
-        pruning = prune_configs_by or {}
-        unknown = [name for name in pruning if name not in _PRUNING]
-        if unknown:
-            raise ValueError(f"prune_configs_by of {self.__name__} has no {', '.join(map(repr, unknown))}; it takes {', '.join(_PRUNING)}")
+        pruning = checked_pruning(self.__name__, prune_configs_by or {})
         self.perf_model = pruning.get("perf_model")
         self.configs_top_k = pruning.get("top_k", 1.0)
         self.early_config_prune = pruning.get("early_config_prune")
@@ -83,7 +82,6 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         self.num_reps = rep
         self.executor = executor
         self.isolate = isolate
-        _refuse_top_k(self.configs_top_k)
         if isolate not in (None, "auto", "always", "never"):
             raise ValueError(f"isolate={isolate!r}: expected 'auto', 'always' or 'never'")
         self._do_bench = self._old_bench() if warmup is not None or rep is not None or use_cuda_graph else do_bench
@@ -98,7 +96,10 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         self._local = threading.local()
         self._hook_lock = threading.Lock()
         is_native = type(self).run is Autotuner.run
-        places = [(self.arg_names.index(name), part.of if isinstance(part, Bucket) else None) for name, part in zip(key_names(self.keys), self.keys)]
+        # An argument that is left to its default counts as if it had been passed.
+        defaults = {param.name: (param.default,) for param in getattr(self.base_fn, "params", ()) if param.has_default}
+        places = [(self.arg_names.index(name), part.of if isinstance(part, Bucket) else None, defaults.get(name, ()))
+                  for name, part in zip(key_names(self.keys), self.keys)]  # fmt: skip
         only = self.configs[0] if len(self.configs) == 1 and self.search is None else None
         self._configure(self.fn if is_native else None, self.arg_names, places, only)
 
@@ -335,6 +336,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
     def _measure(self, args, kwargs, key, configs, known, problem):
         from .tuning.measuring import CannotProtect, Measurement
         from .tuning.reporting import warn
+        from .tuning.search import bench_for
 
         start = time.perf_counter()
         results, stored = {}, [start]
@@ -353,31 +355,28 @@ class Autotuner(_core.TunedKernel, KernelInterface):
             if problem is not None and results:
                 problem.store(results)
 
-        def measurement(chosen, bench):
+        fleet = None
+
+        def measurement(chosen, milliseconds=None):
             # Of a search only the last round is kept: times of the others are short ones.
             on_result = keep if self.search is None else lambda config, times, reason: None
+            if fleet is not None:
+                return fleet.measurement(chosen, milliseconds, on_result)
+            bench = self.do_bench if milliseconds is None or not self._is_own_bench else bench_for(milliseconds)
             return Measurement(self.__name__, chosen, lambda config: self._compile(args, kwargs, config),
                                lambda config: self._timed_call(args, kwargs, config), self._values(kwargs), bench, on_result, self.isolate,
                                lambda config, error: self._tell_hooks(kwargs, config, error), self._is_watched,
                                lambda config, kernel: self._code_identity(kwargs, config, kernel))  # fmt: skip
 
         try:
+            fleet = self._fleet(args, kwargs, configs[0])
             if self.search is not None:
                 timings, failures = self.search.run(measurement, known)
                 for config, times in timings.items():
                     if config not in failures:
                         keep(config, times, None)
-            elif self._executor() is not None:
-                from .tuning.fleet import measure
-                from .tuning.protection import Protection
-
-                kernel = self._compile(args, kwargs, configs[0])
-                protection = Protection([kernel] if hasattr(kernel, "_native") else [], self._values(kwargs))
-                if protection.is_elsewhere:
-                    raise CannotProtect(f"{protection.why_isolated}, and a worker of an executor has no memory there")
-                timings, failures = measure(self, self._executor(), args, kwargs, [c for c in configs if c not in known], keep)
             else:
-                run = measurement([config for config in configs if config not in known], self.do_bench)
+                run = measurement([config for config in configs if config not in known])
                 timings, failures = run.run(), run.failures
         except CannotProtect as obstacle:
             warn(f"{self.__name__} is not tuned: {obstacle}; the first configuration is used")
@@ -396,10 +395,22 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         self.bench_time = time.perf_counter() - start
         return self._choose(key, timings, self.bench_time)
 
-    def _executor(self):
+    def _fleet(self, args, kwargs, config):
+        """The workers that time for a launch; None: this process does. A kernel that writes to an address of this process is not for them."""
         from .tuning import fleet_executor
 
-        return fleet_executor(self.executor)
+        executor = fleet_executor(self.executor)
+        if executor is None:
+            return None
+        from .tuning.fleet import Fleet
+        from .tuning.measuring import CannotProtect
+        from .tuning.protection import Protection
+
+        kernel = self._compile(args, kwargs, config)
+        protection = Protection([kernel] if hasattr(kernel, "_native") else [], self._values(kwargs))
+        if protection.is_elsewhere:
+            raise CannotProtect(f"{protection.why_isolated}, and a worker of an executor has no memory there")
+        return Fleet(self, executor, args, kwargs)
 
     def _values(self, kwargs):
         """What each parameter of the kernel is given, in order; None for those that configurations or heuristics set."""
@@ -479,7 +490,11 @@ class Autotuner(_core.TunedKernel, KernelInterface):
             return self.prune_configs(kwargs)[0]  # times would say nothing, and who debugs wants one run
         named = {name: value for name, value in kwargs.items() if name not in ("grid", "warmup")}
         key = self._key(*args, **named)
-        config = self.cache.get(key)
+        try:
+            config = self.cache.get(key)
+        except TypeError:
+            raise TypeError(f"{self.__name__}: the key {key!r} holds a value that is not hashable; in autotune(key=...) name other arguments, or "
+                            "make something of it with bucket(name, by=function)") from None  # fmt: skip
         if config is None:
             with _lock:  # whoever waited here finds what the first has chosen
                 config = self.cache.get(key)
@@ -491,21 +506,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         return config
 
     def prune_configs(self, kwargs):
-        configs = self.configs
-        if self.early_config_prune:
-            configs = self.early_config_prune(configs, self.nargs, **kwargs)
-            if not configs:
-                raise AutotunerError(f"No valid autotuner configs after pruning: early_config_prune of {self.__name__} left none; it should return "
-                                     "at least one config.")  # fmt: skip
-        if self.perf_model:
-            top = self.configs_top_k
-            if isinstance(top, float):
-                top = max(1, int(len(configs) * top))
-            if len(configs) > top:
-                given = {**self.nargs, **kwargs}
-                estimate = {config: self.perf_model(**{**given, **config.all_kwargs()}) for config in configs}
-                configs = sorted(estimate, key=estimate.get)[:top]
-        return configs
+        return prune(self, kwargs)
 
     def _warm(self, args, kwargs):
         from .tuning.measuring import compile_all
@@ -529,13 +530,6 @@ class Autotuner(_core.TunedKernel, KernelInterface):
 def _names(given):
     """A list of names; one name may stand alone."""
     return [given] if isinstance(given, (str, Bucket)) else list(given or ())
-
-
-def _refuse_top_k(top):
-    is_share = isinstance(top, float) and 0 <= top <= 1
-    if not is_share and not (isinstance(top, int) and not isinstance(top, bool) and top >= 1):
-        raise (ValueError if isinstance(top, (int, float)) else TypeError)(
-            f"top_k: expected a share from 0.0 to 1.0 or a whole number of at least 1, found {top!r}")  # fmt: skip
 
 
 def _takes_reset_only(hook):
@@ -575,6 +569,8 @@ def autotune(configs=None, key=(), prune_configs_by=None, reset_to_zero=None, re
     search: a Space instead of a list of configurations. executor: a concurrent.futures.Executor whose workers time.
     isolate: "always" times in a child process, "never" not, "auto" where it is needed; left out, NACRE_AUTOTUNE_ISOLATE decides.
     """
+    if configs and search is not None:
+        raise TypeError("autotune() takes configs or search, not both; Space(...) has the configurations of a search")
     if configs is None and search is None or not isinstance(configs, (list, tuple, type(None))):
         raise TypeError(f"autotune() needs configs=[Config(...), ...] or search=Space(...){'' if configs is None else f', found {configs!r}'}")
 

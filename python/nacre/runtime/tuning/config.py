@@ -51,7 +51,13 @@ def identity(config):
 
 
 def _power_of_two(value):
-    return value if value <= 0 else 1 << (value - 1).bit_length()
+    import math
+
+    return value if value <= 0 else 1 << (math.ceil(value) - 1).bit_length()
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
 
 
 class Bucket:
@@ -59,17 +65,28 @@ class Bucket:
 
     def __init__(self, name, by):
         self.name = name
-        if by is None:
-            self.of = _power_of_two
-        elif callable(by):
+        if callable(by):
             self.of = by
-        elif isinstance(by, int) and by > 0:
-            self.of = lambda value: -(-value // by) * by
-        else:
+        elif by is None:
+            self.of = self._of_numbers(_power_of_two)
+        elif _is_number(by) and by > 0:
+            self.of = self._of_numbers(lambda value: -(-value // by) * by)
+        elif isinstance(by, (list, tuple, range)) and len(by) and all(map(_is_number, by)):
             import bisect
 
             bounds = sorted(by)
-            self.of = lambda value: bounds[min(bisect.bisect_left(bounds, value), len(bounds) - 1)]
+            self.of = self._of_numbers(lambda value: bounds[min(bisect.bisect_left(bounds, value), len(bounds) - 1)])
+        else:
+            raise ValueError(f"bucket({name!r}, {by!r}): expected a number above 0, a list of bounds, or a function of the value")
+
+    def _of_numbers(self, function):
+        def of(value):
+            try:
+                return function(value) if value is not None else None
+            except (TypeError, ValueError, AttributeError, OverflowError):
+                raise TypeError(f"bucket({self.name!r}) takes numbers, found {value!r}; bucket(name, by=function) takes anything") from None
+
+        return of
 
     def __repr__(self):
         return f"bucket({self.name!r})"

@@ -1,8 +1,9 @@
 """Configurations compiled and timed by the workers of a concurrent.futures.Executor: processes of this machine, or a cluster's.
 
 A worker is told where the kernel is defined, gets the arguments as they are, and answers with times. It compiles into its own cache and
-uses the device it was pinned to when it was started (CUDA_VISIBLE_DEVICES, taskset, or the deployer's own way). A worker that dies costs
-the candidate it was timing.
+uses the device it was pinned to when it was started (CUDA_VISIBLE_DEVICES, taskset, or the deployer's own way). Hooks, reset_to_zero,
+restore_value and a benchmarker of the user's are those of the kernel as the worker finds it, and run there. A candidate that crashes or
+takes too long costs itself, a worker that dies the candidate it was timing.
 """
 
 import os
@@ -12,16 +13,25 @@ import threading
 
 from ... import knobs
 from ..errors import AutotunerError
-from .choice import FAILED
+from ..jit import KernelInterface
+from ..recompiles import for_a_launch
+from .choice import FAILED, INFINITY
+from .config import Config, identity
+from .measuring import QUANTILES
+from .reporting import Progress
 
 _made = {}
 _importing = threading.Lock()
 
 
 def executor_of(given):
-    """An executor as it was given, or made by what NACRE_TUNE_EXECUTOR names (once for a process)."""
+    """An executor as it was given, or made by the function that was given or that NACRE_TUNE_EXECUTOR names (once for a process)."""
     if given is not None:
-        return given() if callable(given) and not hasattr(given, "submit") else given
+        if not callable(given) or hasattr(given, "submit"):
+            return given
+        if (os.getpid(), given) not in _made:
+            _made[os.getpid(), given] = given()
+        return _made[os.getpid(), given]
     name = knobs.autotuning.executor
     if (os.getpid(), name) not in _made:
         import importlib
@@ -40,24 +50,45 @@ def executor_of(given):
     return _made[os.getpid(), name]
 
 
+def _wrapped(kernel):
+    """A kernel and whatever stands below it, from the outermost decorator to the function of the language."""
+    while kernel is not None:
+        yield kernel
+        kernel = getattr(kernel, "fn", None) if not hasattr(kernel, "src") else None
+
+
+def _attribute(found, name):
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
 def place_of(tuner):
-    """(module, file, name) from which a worker finds the tuned kernel again."""
+    """(module, file, name) from which a worker finds the tuned kernel again: by its function's name, or as another global of the module."""
     fn = tuner.base_fn
     name = fn.__qualname__
     if "<locals>" in name:
         raise AutotunerError(f"{tuner.__name__} is defined inside of a function: workers of an executor cannot find it; define it in a module")
     module = sys.modules.get(fn.__module__)
     file = getattr(module, "__file__", None)
-    return fn.__module__, file and os.path.abspath(file), name
+    place = fn.__module__, file and os.path.abspath(file)
+    others = [name for name, value in vars(module).items() if isinstance(value, KernelInterface)] if module else []
+    for name in (name, *others):
+        if any(part is tuner for part in _wrapped(_attribute(module, name))):
+            return *place, name
+    found = list(_wrapped(_attribute(module, fn.__qualname__)))
+    is_copy = any(hasattr(part, "configs") for part in found)
+    is_bare = tuner.fn is fn and not (tuner._is_watched or tuner.reset_to_zero or tuner.restore_value)
+    if found and found[-1] is fn and (is_copy or is_bare):
+        return *place, fn.__qualname__
+    raise AutotunerError(f"workers of an executor cannot find the tuned {tuner.__name__}: it is no global of the module {fn.__module__}; give "
+                         "what @autotune makes a name there")  # fmt: skip
 
 
 def _find(module, file, name):
     """The kernel in this process. A script is run as a module: what stands under `if __name__ == "__main__"` is not run."""
     with _importing:  # workers may be threads
-        found = _module(module, file)
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
+        return _attribute(_module(module, file), name)
 
 
 def _module(module, file):
@@ -85,55 +116,115 @@ def _module(module, file):
     return sys.modules[module]
 
 
-def time_candidate(place, arguments, config, grid, milliseconds):
+def time_candidate(place, arguments, config, grid, milliseconds, seconds):
     """What a worker runs: times, or an error's text behind "!". `arguments`: (args, kwargs) as pickled bytes."""
     from ...errors import TritonError
-    from ...testing import do_bench
+    from . import isolation
+    from .measuring import as_times
 
     args, kwargs = pickle.loads(arguments)
-    kernel = _find(*place)
-    while not hasattr(kernel, "configs"):
-        kernel = kernel.fn
-    kernel = kernel.fn  # the autotuner itself is not asked: it would tune
-    launch = {**kwargs, **config.all_kwargs(), "grid": grid, "warmup": False}
+    launch = {**kwargs, "grid": grid, "warmup": False}
+    parts = list(_wrapped(_find(*place)))
+    tuner = next((part for part in parts if hasattr(part, "configs")), None)
+    kernel = parts[-1] if tuner is None else tuner.fn  # the autotuner itself is not asked: it would tune
+    if tuner is not None:
+        config = next((known for known in tuner.configs if identity(known) == identity(config)), config)
+
+    def time_here(config):
+        from ...testing import do_bench
+
+        if tuner is None:
+            call = lambda: kernel.run(*args, **launch, **config.all_kwargs())  # noqa: E731
+        else:
+            tuner.nargs = dict(zip(tuner.arg_names, args))
+            call = tuner._timed_call(args, launch, config)
+            if not tuner._is_own_bench:
+                return tuner.do_bench(call, quantiles=QUANTILES)
+        return do_bench(call, warmup=milliseconds / 4, rep=milliseconds, quantiles=QUANTILES)
+
     try:
-        return list(do_bench(lambda: kernel.run(*args, **launch), warmup=milliseconds / 4, rep=milliseconds, quantiles=(0.5, 0.2, 0.8)))
+        with for_a_launch():
+            kernel.run(*args, **{**launch, **config.all_kwargs(), "warmup": True})
+        try:
+            if isolation.can_isolate() is not None:
+                raise isolation.CannotIsolate
+            times, reason = isolation.measure(time_here, config, seconds)
+        except isolation.CannotIsolate:
+            times, reason = time_here(config), None
+        if times is None:
+            if isinstance(reason, Exception):
+                raise reason
+            return f"!{reason}"
+        return as_times(kernel.__name__, times)
     except (TritonError, MemoryError) as error:
         return f"!{type(error).__name__}: {error}"
 
 
-def measure(tuner, executor, args, kwargs, configs, keep):
-    """({config: times}, {config: reason}) by the executor's workers."""
-    place = place_of(tuner)
-    plain = {name: value for name, value in kwargs.items() if name not in ("grid", "warmup")}
-    arguments = pickle.dumps((args, plain))
-    jobs = {}
-    for config in configs:
-        if config.pre_hook is not None:
-            raise AutotunerError(f"{tuner.__name__}: a configuration with a pre_hook cannot be timed by workers of an executor")
-        grid = kwargs.get("grid")
+class Fleet:
+    """The workers of an executor, for one launch that is tuned."""
+
+    def __init__(self, tuner, executor, args, kwargs):
+        if not hasattr(executor, "submit"):
+            raise TypeError(f"autotune of {tuner.__name__}: executor={executor!r} is no concurrent.futures.Executor, nor a function that makes one")
+        self.tuner = tuner
+        self.workers = _Workers(executor)
+        self.place = place_of(tuner)
+        self.plain = {name: value for name, value in kwargs.items() if name not in ("grid", "warmup")}
+        self.grid = kwargs.get("grid")
+        self.arguments = pickle.dumps((args, self.plain))
+
+    def measurement(self, configs, milliseconds=None, on_result=lambda config, times, reason: None):
+        return _Measurement(self, configs, 100.0 if milliseconds is None else milliseconds, on_result)
+
+    def job(self, config, milliseconds):
+        grid = self.grid
         if callable(grid):
-            grid = grid({**tuner.nargs, **plain, **config.all_kwargs()})
-        jobs[config] = (place, arguments, config, grid, 100.0)
-    results = _collect(_Workers(executor), jobs)
-    timings, failures = {}, {}
-    for config in configs:
-        result = results[config]
+            grid = grid({**self.tuner.nargs, **self.plain, **config.all_kwargs()})
+        sent = Config(config.kwargs, config.num_warps, config.num_stages, config.num_ctas, config.maxnreg, None, config.ir_override)
+        return self.place, self.arguments, sent, grid, milliseconds, float(knobs.autotuning.seconds)
+
+
+class _Measurement:
+    """Candidates timed by workers: as measuring.Measurement."""
+
+    def __init__(self, fleet, configs, milliseconds, on_result):
+        self.fleet = fleet
+        self.configs = configs
+        self.milliseconds = milliseconds
+        self.on_result = on_result
+        self.timings = {}
+        self.failures = {}
+
+    def run(self):
+        """{config: times}; what has failed has infinite times, and `failures` has the reasons. Each is told as it comes."""
+        progress = Progress(self.fleet.tuner.__name__, len(self.configs))
+        jobs = {config: self.fleet.job(config, self.milliseconds) for config in self.configs}
+        try:
+            for config, result in _answers(self.fleet.workers, jobs):
+                self._take(config, result)
+                progress.answered(len(self.timings))
+        finally:
+            progress.close()
+        return {config: self.timings[config] for config in self.configs}
+
+    def _take(self, config, result):
+        if not isinstance(result, (str, list)) or not result:
+            raise AutotunerError(f"{self.fleet.tuner.__name__}: the executor answered {result!r} for {config} instead of times")
+        if isinstance(result, list) and not result[0] < INFINITY:
+            result = f"its benchmarker returned {result}"
         if isinstance(result, str):
-            timings[config], failures[config] = list(FAILED), result
-            keep(config, None, result)
+            self.timings[config], self.failures[config] = list(FAILED), result
+            self.on_result(config, None, result)
         else:
-            timings[config] = result
-            keep(config, result, None)
-    return timings, failures
+            self.timings[config] = result
+            self.on_result(config, result, None)
 
 
 class _Workers:
     """An executor, and another like it when that is broken: a pool of processes does not survive the death of one."""
 
     def __init__(self, executor):
-        self.executor = executor
-        self.is_own = False
+        self.given = self.executor = executor
 
     def submit(self, job):
         return self.executor.submit(time_candidate, *job)
@@ -144,43 +235,43 @@ class _Workers:
         if not isinstance(self.executor, ProcessPoolExecutor):
             return
         self.close()
-        self.executor = ProcessPoolExecutor(max_workers=self.executor._max_workers, mp_context=self.executor._mp_context)
-        self.is_own = True
+        self.executor = ProcessPoolExecutor(max_workers=self.given._max_workers, mp_context=self.given._mp_context)
 
     def close(self):
-        if self.is_own:
+        if self.executor is not self.given:
             self.executor.shutdown(wait=False, cancel_futures=True)
+            self.executor = self.given
 
 
-def _collect(workers, jobs):
-    """{config: times or reason}"""
-    from concurrent.futures import BrokenExecutor
+def _answers(workers, jobs):
+    """(config, times or reason) as they come."""
+    from concurrent.futures import BrokenExecutor, as_completed
 
-    results, broken = {}, []
+    broken, configs = [], {}
     try:
-        futures = {}
         for config, job in jobs.items():
             try:
-                futures[config] = workers.submit(job)
+                configs[workers.submit(job)] = config
             except BrokenExecutor:
                 broken.append(config)
-        for config, future in futures.items():
+        for future in as_completed(configs):
             try:
-                results[config] = _result(future)
+                yield configs[future], _result(future)
             except BrokenExecutor:
-                broken.append(config)
+                broken.append(configs[future])
         # Which of them broke the pool is not known: each is tried alone.
         if broken:
             workers.renew()
         for config in broken:
             try:
-                results[config] = _result(workers.submit(jobs[config]))
+                yield config, _result(workers.submit(jobs[config]))
             except BrokenExecutor as error:
-                results[config] = f"the worker that timed it died ({error})"
                 workers.renew()
+                yield config, f"the worker that timed it died ({error})"
     finally:
+        for future in configs:
+            future.cancel()
         workers.close()
-    return results
 
 
 def _result(future):

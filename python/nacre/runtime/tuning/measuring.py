@@ -193,8 +193,12 @@ class Measurement:
             self._note(config, times, progress)
 
     def _note(self, config, times, progress):
+        times = as_times(self.name, times)
+        middle = times[0] if isinstance(times, list) else times
+        if not middle < math.inf:
+            self._skip(config, f"its benchmarker returned {times}")
+            return
         self.timings[config] = times
-        middle = times[0] if isinstance(times, (list, tuple)) else times
         if self.best is None or middle < self.best[1]:
             self.best = config, middle
         progress.timed(config, middle)
@@ -206,6 +210,17 @@ class Measurement:
         if knobs.autotuning.print:
             print(f"Autotuning failed with {reason}")
         self.on_result(config, None, reason)
+
+
+def as_times(name, times):
+    """What a benchmarker returned: milliseconds, or a list of them."""
+    try:
+        if isinstance(times, (list, tuple)):
+            return list(map(float, times)) if times else [float("nan")]
+        return float(times)
+    except (TypeError, ValueError):
+        raise TypeError(f"autotune of {name}: do_bench(call, quantiles) returns milliseconds, or a list with those of each quantile; found "
+                        f"{times!r}") from None  # fmt: skip
 
 
 def isolation_mode(given):

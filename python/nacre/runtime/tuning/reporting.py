@@ -37,6 +37,9 @@ class Progress:
     def compiled(self, done):
         self._show(f"compiled {done} of {self.count}")
 
+    def answered(self, done):
+        self._show(f"timed {done} of {self.count} by workers")
+
     def timing(self, index, config):
         self._show(f"timing {index + 1} of {self.count} ({config})")
 

@@ -33,6 +33,17 @@ def span(first, last, step=1):
     return list(range(first, last + 1, step))
 
 
+def _values(name, options):
+    """The values of a name, each once."""
+    try:
+        listed = [] if isinstance(options, str) else list(options)
+    except TypeError:
+        listed = []
+    if not listed:
+        raise ValueError(f"Space: {name} needs a list of at least one value, found {options!r}")
+    return [option for index, option in enumerate(listed) if option not in listed[:index]]
+
+
 class Space:
     """Configurations as the product of values by name, of meta-parameters and launch options alike.
 
@@ -41,13 +52,13 @@ class Space:
     """
 
     def __init__(self, values, constraint=None, budget=5.0, method="halving", seed=0):
-        if not values or not all(len(list(options)) for options in values.values()):
-            raise ValueError("Space: every name needs at least one value")
+        if not isinstance(values, dict) or not values:
+            raise ValueError(f"Space: expected a dictionary of names with their values, found {values!r}")
         if method not in ("halving", "random"):
             raise ValueError(f"Space: method {method!r} is not halving or random")
         if budget <= 0:
             raise ValueError("Space: the budget is a number of seconds above 0")
-        self.values = {name: list(options) for name, options in values.items()}
+        self.values = {name: _values(name, options) for name, options in values.items()}
         self.constraint = constraint
         self.budget = budget
         self.method = method
@@ -85,7 +96,8 @@ class Space:
         return candidates
 
     def run(self, measurement, known):
-        """({config: times}, {config: reason}) of what was tried. measurement(configs, bench).run() times; `known` could not run before."""
+        """({config: times}, {config: reason}) of what was tried. measurement(configs, milliseconds).run() spends so much on each; `known`
+        could not run before."""
         method = self._halving if self.method == "halving" else self._random
         return method(measurement, self._shuffled(known))
 
@@ -96,7 +108,7 @@ class Space:
         batch = 4
         while candidates and (not timings or time.monotonic() - start < self.budget):
             taken, candidates = candidates[:batch], candidates[batch:]
-            run = measurement(taken, _bench_for(_SHORTEST * _KEPT * _KEPT))
+            run = measurement(taken, _SHORTEST * _KEPT * _KEPT)
             timings.update(run.run())
             failures.update(run.failures)
         return timings, failures
@@ -115,7 +127,7 @@ class Space:
             for begin in range(0, len(taken), batch):
                 if timings and time.monotonic() - start > allowed:
                     break
-                run = measurement(taken[begin:begin + batch], _bench_for(milliseconds))
+                run = measurement(taken[begin:begin + batch], milliseconds)
                 timings.update(run.run())
                 failures.update(run.failures)
             final.update(timings)
@@ -130,7 +142,7 @@ class Space:
         return max(1, min(4, round(math.log(max(count, 1), _KEPT))))
 
 
-def _bench_for(milliseconds):
+def bench_for(milliseconds):
     """A benchmarker that spends so much on each candidate."""
 
     def bench(call, quantiles):
