@@ -1,7 +1,7 @@
 """Timing kernels, and comparing results.
 
 timing.py: do_bench and its kin. reports.py: perf_report, with page.py for its web page. closeness.py: assert_close. limits.py: what the
-device can do at most. regressions.py: `nacre bench`.
+device can do at most. clocks.py: how fast its clock ran. regressions.py: `nacre bench`.
 """
 
 from .closeness import assert_close

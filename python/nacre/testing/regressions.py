@@ -44,6 +44,15 @@ def direction(ylabel):
     return "higher" if _RATES.search(ylabel) else "lower" if _TIMES.search(ylabel) else None
 
 
+def better_of(name, ylabel, asked):
+    """"higher" or "lower": what the label of a report says, else what was asked for. Raises ValueError where nothing does."""
+    better = direction(ylabel) or asked
+    if better is None:
+        raise ValueError(f"{name}: whether more or less of {ylabel or 'something without a unit'} is better is not known; say "
+                         "--better higher or --better lower")  # fmt: skip
+    return better
+
+
 class Comparison:
     """A run beside an earlier one. `lines` is what there is to say of each point, [(text, is a regression)].
 
@@ -75,10 +84,7 @@ class Comparison:
         self.lines.append((f"{place}{': ' if ' -> ' in text else ' '}{text}", is_regression))
 
     def _compare(self, name, old, new):
-        better = self.better or direction(new["ylabel"])
-        if better is None:
-            raise ValueError(f"{name}: whether more or less of {new['ylabel'] or 'something without a unit'} is better is not known; say "
-                             "--better higher or --better lower")  # fmt: skip
+        better = better_of(name, new["ylabel"], self.better)
         measured = {(tuple(map(str, point["x"])), line): values for point in new["points"] for line, values in zip(new["lines"], point["y"])}
         for point in old["points"]:
             for line, values in zip(old["lines"], point["y"]):
@@ -116,7 +122,7 @@ def _tolerance(text):
         number = float(text.removesuffix("%"))
     except ValueError:
         number = -1.0
-    if not 0 <= number < math.inf:
+    if not 0 <= number < math.inf or (number > 1 and not text.endswith("%")):
         raise ValueError(f"--tolerance {text}: expected a share as 5% or 0.05")
     return number / 100 if text.endswith("%") else number
 
@@ -126,11 +132,17 @@ def _earlier(path):
     try:
         with open(path) as stream:
             old = json.load(stream)
-        if old["format"] == "nacre bench" and old["version"] == VERSION and all(report["points"] is not None for report in old["reports"]):
+        if old["format"] == "nacre bench" and old["version"] == VERSION and all(map(_is_report, old["reports"])):
             return old
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         pass
     raise ValueError(f"{path} is not a file of `nacre bench --json`")
+
+
+def _is_report(report):
+    points = report["points"]
+    is_whole = isinstance(report["name"], str) and isinstance(report["ylabel"], str) and isinstance(report["lines"], list) and isinstance(points, list)
+    return is_whole and all(isinstance(point["x"], list) and all(isinstance(y, list) and y for y in point["y"]) for point in points)
 
 
 def _options(arguments):
@@ -185,17 +197,21 @@ def main(arguments):
     if not marks:
         print(f"nacre bench: {file} defines no perf_report", file=sys.stderr)
         return 2
-    reports = _run(marks, options)
+    try:
+        chosen = _chosen(marks, options, old)
+    except ValueError as error:
+        print(f"nacre bench: {error}", file=sys.stderr)
+        return 2
+    reports = _run(chosen, options)
     if not reports:
         print(f"nacre bench: {file} has no benchmark whose name holds {options['only']!r}", file=sys.stderr)
         return 2
-    from ..runtime.tuning.records import device_facts
+    from ..runtime.tuning.records import device_facts, write_whole
 
     new = {"format": "nacre bench", "version": VERSION, "device": device_facts(), "reports": reports}
     try:
         if "json" in options:
-            with open(options["json"], "w") as stream:
-                json.dump(new, stream, indent=1)
+            write_whole(options["json"], new, 0o666)
         return 0 if old is None else _compare(old, new, tolerance, options)
     except (ValueError, OSError) as error:
         print(f"nacre bench: {error}", file=sys.stderr)
@@ -212,34 +228,47 @@ def _compare(old, new, tolerance, options):
     if count == 0:
         print("nothing to compare")
         return 1
-    print(f"{comparison.worse} of {count} points are worse by more than {tolerance:.3g} of what they were, or gone")
+    print(f"{comparison.worse} of {count} points are worse by more than {100 * tolerance:.3g}%, or gone")
     return 1 if comparison.worse else 0
 
 
-def _run(marks, options):
+def _chosen(marks, options, old):
+    """[(mark, benchmark, its name)] of what is to be run. Raises ValueError where it could not be compared with what was measured before."""
+    from .reports import numbered
+
+    found, names = [], set()
+    for mark_name, mark in marks.items():
+        for bench, name in mark.named_benchmarks(mark_name):
+            name = numbered(name, names)
+            names.add(name)
+            if options.get("only", "") not in name:
+                continue
+            if any(report["name"] == name and report["ylabel"] == bench.ylabel for report in (old or {"reports": ()})["reports"]):
+                better_of(name, bench.ylabel, options.get("better"))
+            found.append((mark, bench, name))
+    return found
+
+
+def _run(chosen, options):
     from .page import write_page
-    from .reports import Benchmark, Progress, Result, Unfinished, _as_text, _plot, _write_csv
+    from .reports import Progress, Result, Unfinished, _as_text, _plot, _write_csv
 
     reports = []
     progress = Progress()
-    for name, mark in marks.items():
-        benchmarks = [mark.benchmarks] if isinstance(mark.benchmarks, Benchmark) else mark.benchmarks
-        for bench in benchmarks:
-            if options.get("only", "") not in (bench.plot_name or name):
-                continue
-            unfinished = Unfinished(options["save"], Result(bench, [], mark.fn.__name__)) if "save" in options else None
-            try:
-                known = unfinished.load() if "resume" in options else None
-                result = mark.measure(bench, progress, unfinished.store if unfinished else lambda result: None, known)
-            finally:
-                progress.close()
-            if unfinished is not None:
-                unfinished.remove()
-            print(f"{bench.plot_name or name}:\n{_as_text(result, False)}")
-            reports.append({**result.as_data(), "name": bench.plot_name or name})
-            if "save" in options and bench.plot_name:
-                os.makedirs(options["save"], exist_ok=True)
-                _write_csv(result, options["save"], False, 6)
+    for mark, bench, name in chosen:
+        unfinished = Unfinished(options["save"], Result(bench, name)) if "save" in options else None
+        try:
+            known = unfinished.load() if "resume" in options else None
+            result = mark.measure(bench, name, progress, unfinished.store if unfinished else lambda result: None, known)
+        finally:
+            progress.close()
+        if unfinished is not None:
+            unfinished.remove()
+        print("\n".join([f"{name}:", _as_text(result, False), *(f"({remark})" for remark in result.remarks())]))
+        reports.append(result.as_data())
+        if "save" in options:
+            _write_csv(result, options["save"], False, 6)
+            if bench.plot_name:
                 _plot(result, options["save"], False)
     if "save" in options:
         write_page(os.path.join(options["save"], "results.html"), [dict(report) for report in reports])

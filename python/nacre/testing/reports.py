@@ -4,6 +4,8 @@ import json
 import os
 import sys
 
+from .clocks import Watch
+
 
 class Benchmark:
     """What one plot or table shows: x values, and a line for each provider.
@@ -48,12 +50,30 @@ class Progress:
 
 
 class Result:
-    """A measured benchmark: for each point its x values and, for each line, (y, low, high), the last two None where they are not known."""
+    """A measured benchmark: for each point its x values and, for each line, (y, low, high), the last two None where they are not known;
+    and how the clock ran meanwhile, as clocks.Watch tells it."""
 
-    def __init__(self, bench, points, name=""):
+    def __init__(self, bench, name):
         self.bench = bench
-        self.name = name  # of the function
-        self.points = points
+        self.name = name
+        self.points = []
+        self.clocks = []
+
+    def add(self, xs, lines, clock):
+        self.points.append((xs, lines))
+        self.clocks.append(clock)
+
+    def remarks(self):
+        """What a reader of the numbers should know, as lines of text."""
+        remarks = {}
+        for (xs, _), clock in zip(self.points, self.clocks):
+            for reason in clock.get("throttled", ()):
+                remarks.setdefault(f"slowed down by {reason}", []).append(", ".join(map(str, xs)))
+        texts = [f"{what} at {'; '.join(places)}" for what, places in remarks.items()]
+        known = [mhz for clock in self.clocks for mhz in clock.get("mhz", ())]
+        if known and max(known) > 1.1 * min(known):
+            texts.append(f"the clock ran at {min(known)} to {max(known)} MHz")
+        return texts
 
     def header(self, diff_col):
         bench = self.bench
@@ -69,9 +89,10 @@ class Result:
     def as_data(self):
         """For JSON."""
         bench = self.bench
-        return {"name": bench.plot_name, "x_names": list(bench.x_names), "lines": list(map(str, bench.line_names)), "xlabel": bench.xlabel,
+        return {"name": self.name, "x_names": list(bench.x_names), "lines": list(map(str, bench.line_names)), "xlabel": bench.xlabel,
                 "ylabel": bench.ylabel, "x_log": bench.x_log, "y_log": bench.y_log,
-                "points": [{"x": list(xs), "y": [list(values) for values in lines]} for xs, lines in self.points]}  # fmt: skip
+                "points": [{"x": list(xs), "y": [list(values) for values in lines], **clock}
+                           for (xs, lines), clock in zip(self.points, self.clocks)]}  # fmt: skip
 
 
 class Mark:
@@ -81,38 +102,51 @@ class Mark:
         self.fn = fn
         self.benchmarks = benchmarks
 
-    def measure(self, bench, progress=None, on_point=lambda result: None, known=None, **kwargs):
+    def named_benchmarks(self, name=None):
+        """[(benchmark, the name of its report)]: what it says, else the function's; each once. Raises ValueError for what cannot be run."""
+        benchmarks = [self.benchmarks] if isinstance(self.benchmarks, Benchmark) else list(self.benchmarks)
+        found = {}
+        for bench in benchmarks:
+            its_name = numbered(bench.plot_name or name or self.fn.__name__, found)
+            _check(bench, its_name)
+            found[its_name] = bench
+        return [(bench, its_name) for its_name, bench in found.items()]
+
+    def measure(self, bench, name, progress=None, on_point=lambda result: None, known=None, **kwargs):
         """The Result of one benchmark. Lines are measured in turn at each point, in another order each time, so that a machine that grows
-        warm slows them all. known: points of an earlier run, {x values as texts: lines}."""
+        warm slows them all. known: points of an earlier run, {x values as texts: (lines, clock)}."""
         x_names = list(bench.x_names)
-        name = bench.plot_name or self.fn.__name__
-        if len(bench.line_names) != len(bench.line_vals):
-            raise ValueError(f"{name}: line_names has {len(bench.line_names)} names for {len(bench.line_vals)} line_vals")
-        result = Result(bench, [], self.fn.__name__)
+        result = Result(bench, name)
         count = len(bench.x_vals)
         for number, point in enumerate(bench.x_vals):
-            xs = list(point) if isinstance(point, (list, tuple)) else [point] * len(x_names)
-            if len(xs) != len(x_names):
-                raise ValueError(f"{name}: {point!r} does not give {len(x_names)} x values")
-            if known and tuple(map(str, xs)) in known:
-                result.points.append((xs, known[tuple(map(str, xs))]))
+            xs = _x_of(point, bench, name)
+            shown = [_plain(x) for x in xs]
+            if known and tuple(map(str, shown)) in known:
+                result.add(shown, *known[tuple(map(str, shown))])
                 continue
             lines = [None] * len(bench.line_vals)
+            watch = Watch()
             for turn in range(len(lines)):
                 index = (turn + number) % len(lines)
                 if progress is not None:
-                    progress.show(f"{name}: point {number + 1} of {count} ({', '.join(map(str, xs))}), "
+                    progress.show(f"{name}: point {number + 1} of {count} ({', '.join(map(str, shown))}), "
                                   f"{bench.line_names[index]}")  # fmt: skip
-                value = self.fn(**dict(zip(x_names, xs)), **{bench.line_arg: bench.line_vals[index]}, **bench.args, **kwargs)
-                lines[index] = _y_of(value, name)
-            result.points.append((xs, lines))
+                try:
+                    value = self.fn(**dict(zip(x_names, xs)), **{bench.line_arg: bench.line_vals[index]}, **bench.args, **kwargs)
+                    watch.sample()
+                    lines[index] = _y_of(value, name)
+                except Exception as error:
+                    place = ", ".join(f"{x_name}={x}" for x_name, x in zip(x_names, shown))
+                    error.add_note(f"in the benchmark {name} at {place}, line {bench.line_names[index]}")
+                    raise
+            result.add(shown, lines, watch.result())
             on_point(result)
         return result
 
-    def _run(self, bench, save_path, show_plots, print_data, diff_col=False, save_precision=6, resume=False, **kwargs):
+    def _run(self, bench, name, save_path, show_plots, print_data, diff_col=False, save_precision=6, resume=False, **kwargs):
         if resume and not save_path:
             raise ValueError("resume=True needs the save_path of the run that was interrupted")
-        unfinished = Unfinished(save_path, Result(bench, [], self.fn.__name__)) if save_path else None
+        unfinished = Unfinished(save_path, Result(bench, name)) if save_path else None
 
         def save(result):  # after every point: who stops a long run has what was measured
             if unfinished is not None:
@@ -121,7 +155,7 @@ class Mark:
 
         progress = Progress()
         try:
-            result = self.measure(bench, progress, save, unfinished.load() if resume else None, **kwargs)
+            result = self.measure(bench, name, progress, save, unfinished.load() if resume else None, **kwargs)
         finally:
             progress.close()
         if unfinished is not None:
@@ -129,8 +163,10 @@ class Mark:
         if bench.plot_name and (show_plots or save_path):
             _plot(result, save_path, show_plots)
         if print_data:
-            print(f"{bench.plot_name or result.name}:")
+            print(f"{result.name}:")
             print(_as_text(result, diff_col))
+            for remark in result.remarks():
+                print(f"({remark})")
         return result
 
     def run(self, show_plots=False, print_data=False, save_path="", return_df=False, **kwargs):
@@ -138,8 +174,7 @@ class Mark:
         frames. diff_col=True adds the difference of two lines; save_precision: digits in the CSV file. resume=True goes on with a run
         that was interrupted: the points that it left in save_path are not measured again."""
         is_single = isinstance(self.benchmarks, Benchmark)
-        benchmarks = [self.benchmarks] if is_single else self.benchmarks
-        results = [self._run(bench, save_path, show_plots, print_data, **kwargs) for bench in benchmarks]
+        results = [self._run(bench, name, save_path, show_plots, print_data, **kwargs) for bench, name in self.named_benchmarks()]
         if save_path:
             from .page import write_page
 
@@ -162,12 +197,13 @@ class Unfinished:
         self.facts = {name: value for name, value in result.as_data().items() if name != "points"}
 
     def load(self):
-        """{x values as texts: lines}; nothing where there is no such file, or one of another benchmark."""
+        """{x values as texts: (lines, clock)}; nothing where there is no such file, or one of another benchmark."""
         try:
             with open(self.path) as file:
                 content = json.load(file)
             if {name: value for name, value in content.items() if name != "points"} == self.facts:
-                return {tuple(map(str, point["x"])): [_y_of(values, self.path) for values in point["y"]] for point in content["points"]}
+                return {tuple(map(str, point.pop("x"))): ([_y_of(values, self.path) for values in point.pop("y")], point)
+                        for point in content["points"]}  # fmt: skip
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass
         return {}
@@ -184,16 +220,65 @@ class Unfinished:
             pass
 
 
+def numbered(name, taken):
+    """The name, with a number behind it where it is taken."""
+    found, count = name, 1
+    while found in taken:
+        count += 1
+        found = f"{name} ({count})"
+    return found
+
+
+def _check(bench, name):
+    if len(bench.line_names) != len(bench.line_vals):
+        raise ValueError(f"{name}: line_names has {len(bench.line_names)} names for {len(bench.line_vals)} line_vals")
+    if bench.styles and len(bench.styles) < len(bench.line_vals):
+        raise ValueError(f"{name}: styles has {len(bench.styles)} styles for {len(bench.line_vals)} line_vals")
+    for point in bench.x_vals:
+        _x_of(point, bench, name)
+
+
+def _x_of(point, bench, name):
+    """The x values of a point: those of a list, a tuple or an array, or one for all names."""
+    is_several = isinstance(point, (list, tuple)) or getattr(point, "ndim", 0) == 1
+    xs = list(point) if is_several else [point] * len(bench.x_names)
+    if len(xs) != len(bench.x_names):
+        raise ValueError(f"{name}: {point!r} does not give {len(bench.x_names)} x values")
+    return xs
+
+
+def _plain(value):
+    """A value as Python's own: JSON knows no numbers of NumPy or torch."""
+    if type(value) in (int, float, str, bool):
+        return value
+    try:
+        return value.item()
+    except (AttributeError, ValueError, RuntimeError):
+        return str(value)
+
+
 def _y_of(value, name):
     """(y, low, high) of what a benchmark function returns."""
+    if isinstance(value, dict) and {"median", "p20", "p80"} <= value.keys():  # return_mode="stats"
+        value = value["median"], value["p20"], value["p80"]
     values = tuple(value) if isinstance(value, (list, tuple)) else (value, None, None)
-    if len(values) not in (1, 3) or values[0] is None:
+    try:
+        numbers = tuple(None if number is None else number if type(number) in (int, float) else float(_not_text(number)) for number in values)
+    except (TypeError, ValueError, RuntimeError):  # the last: a tensor of several elements
+        numbers = ()
+    if len(numbers) not in (1, 3) or numbers[0] is None:
         raise TypeError(f"{name}: the function returns y, or (y, lowest, highest); found {value!r}")
-    return values if len(values) == 3 else (*values, None, None)
+    return numbers if len(numbers) == 3 else (*numbers, None, None)
+
+
+def _not_text(value):
+    if isinstance(value, (str, bytes)):
+        raise TypeError
+    return value
 
 
 def _file_name(result):
-    return (result.bench.plot_name or result.name).replace(os.sep, "_")
+    return result.name.replace(os.sep, "_")
 
 
 def _write_csv(result, save_path, diff_col, precision):

@@ -86,10 +86,21 @@ class _Clock:
         return start.elapsed_time(end)
 
 
-def _warm_up(fn, clock, milliseconds):
+def _gradient_dropper(grad_to_none):
+    """What is done before each call: the tensors get no gradient added to an earlier one."""
+
+    def drop():
+        for tensor in grad_to_none or ():
+            tensor.grad = None
+
+    return drop
+
+
+def _warm_up(fn, clock, milliseconds, before):
     """Calls until so much time has passed and the calls take as long as before, at most three times as long."""
     times, start = [], time.perf_counter()
     while True:
+        before()
         times.append(clock.time(fn))
         elapsed = (time.perf_counter() - start) * 1e3
         if elapsed >= 3 * milliseconds:
@@ -121,23 +132,36 @@ def _measure(fn, clock, milliseconds, clear, before):
             return times
 
 
+class _StatsWatch:
+    """How the clock ran, for who asks for everything: reading it takes time."""
+
+    def __init__(self, return_mode):
+        from .clocks import Watch
+
+        self.watch = Watch() if return_mode == "stats" else None
+
+    def added(self, summary):
+        if self.watch is None or not isinstance(summary, dict):
+            return summary
+        self.watch.sample()
+        return {**summary, **self.watch.result()}
+
+
 def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean"):
     """The time one call of `fn` takes, in milliseconds, with nothing of its data in the caches.
 
     warmup: milliseconds of calls before measuring, more where the calls are not steady by then. rep: milliseconds to measure at most; it
     ends earlier when the median is known within one per cent. grad_to_none: tensors whose gradients are dropped before each call.
-    quantiles: return these instead. return_mode: "min", "max", "mean", "median", "all" for a list, or "stats" for a dictionary.
+    quantiles: return these instead. return_mode: "min", "max", "mean", "median", "all" for a list, or "stats" for a dictionary: with the
+    spread, and "mhz" and "throttled" where the machine tells how its clock ran.
     """
     _refuse_mode(return_mode)
-
-    def drop_gradients():
-        for tensor in grad_to_none or ():
-            tensor.grad = None
-
-    clock = _Clock()
+    drop_gradients, clock = _gradient_dropper(grad_to_none), _Clock()
     fn()
-    _warm_up(fn, clock, warmup)
-    return summarize(_measure(fn, clock, rep, clock.clear, drop_gradients), quantiles, return_mode)
+    _warm_up(fn, clock, warmup, drop_gradients)
+    watch = _StatsWatch(return_mode)
+    times = _measure(fn, clock, rep, clock.clear, drop_gradients)
+    return watch.added(summarize(times, quantiles, return_mode))
 
 
 _DECIDED = 0.02  # a candidate that is surely slower than its rival by more, or whose ratio to it is known so well, is measured
@@ -207,13 +231,10 @@ def do_bench_proton(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, r
     if not device.is_host:
         return do_bench(fn, warmup, rep, grad_to_none, quantiles, return_mode)
 
-    def drop_gradients():
-        for tensor in grad_to_none or ():
-            tensor.grad = None
-
+    drop_gradients = _gradient_dropper(grad_to_none)
     with _KernelClock().listening() as clock:
         fn()
-        _warm_up(fn, device, warmup)
+        _warm_up(fn, device, warmup, drop_gradients)
         return summarize(_measure(fn, clock, rep, device.clear, drop_gradients), quantiles, return_mode)
 
 
@@ -223,12 +244,8 @@ def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mod
     clock = _Clock()
     if clock.is_host:
         fn()
-        _warm_up(fn, clock, rep / 2)
-
-        def drop_gradients():
-            for tensor in grad_to_none or ():
-                tensor.grad = None
-
+        drop_gradients = _gradient_dropper(grad_to_none)
+        _warm_up(fn, clock, rep / 2, drop_gradients)
         return summarize(_measure(fn, clock, rep, None, drop_gradients), quantiles, return_mode)
     import torch
 
