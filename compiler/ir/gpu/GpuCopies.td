@@ -3,6 +3,20 @@
 #ifndef NACRE_GPU_COPIES_TD
 #define NACRE_GPU_COPIES_TD
 
+def Gpu_OpaqueOp : Gpu_Op<"opaque", [Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "the same number, of which nothing is known";
+  let description = [{
+    Addresses that a loop computes from it are computed in each iteration: they do not become as many variables of the loop.
+
+    ```mlir
+    %offset = gpu.opaque %carried : i64
+    ```
+  }];
+  let arguments = (ins AnySignlessInteger:$value);
+  let results = (outs AnySignlessInteger:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
 // ---- Boxes
 
 def Gpu_TensorMap : TypeDef<Gpu_Dialect, "TensorMap"> {

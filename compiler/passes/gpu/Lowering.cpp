@@ -393,6 +393,10 @@ LogicalResult Lowering::lower(Operation *op) {
         define(op, byteOffset(scalar(op.getRing()), bytes));
         return success();
       })
+      .Case([&](OpaqueOp op) {
+        define(op, machine.opaque(b, scalar(op.getValue())));
+        return success();
+      })
       .Case([&](PermuteOp op) {
         define(op, scalar(op.getSource()));
         return success();

@@ -141,6 +141,9 @@ public:
   virtual void commitCopies(Builder &b) const = 0;
   virtual void waitCopies(Builder &b, int64_t pending) const = 0;
 
+  // The same integer of 32 or 64 bits, of which the optimiser knows nothing.
+  virtual mlir::Value opaque(Builder &b, mlir::Value value) const = 0;
+
   // --- Numbers. Null where the machine has no instruction: the general way is taken.
   // From and to are the language's float types; the value and the result are in their forms in registers.
   virtual mlir::Value convertFloat(Builder &b, mlir::Value value, mlir::Type from, mlir::Type to,

@@ -399,9 +399,17 @@ void Rewrite::allocate() {
 // Starts the copies of an iteration, and gives the values of the one after it.
 Rewrite::Ahead Rewrite::copyAhead(const Ahead &ahead) {
   IRMapping map;
-  map.map(loop.getInductionVar(), ahead.induction);
+  // Beside dots under way, which leave no time, each copy's address is computed from what the loop carries. A variable
+  // of the loop for each of them, as LLVM would have it, is moved before it is counted up, since the copy reads it
+  // late: one copy then waits for the other.
+  bool isUrgent = plan.hasWords && !plan.dotsUnderWay.empty() && plan.operandsAhead.empty();
+  auto opaque = [&](Value value) -> Value {
+    bool isNumber = value.getType().isSignlessInteger(32) || value.getType().isSignlessInteger(64);
+    return isUrgent && isNumber ? OpaqueOp::create(b, location, value.getType(), value).getResult() : value;
+  };
+  map.map(loop.getInductionVar(), opaque(ahead.induction));
   for (auto [index, value] : llvm::zip_equal(plan.carried, ahead.carried))
-    map.map(loop.getRegionIterArg(index), value);
+    map.map(loop.getRegionIterArg(index), opaque(value));
   for (Operation *op : plan.slice)
     b.clone(*op, map);
   for (const Stage &stage : plan.stages) {

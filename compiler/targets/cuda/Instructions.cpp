@@ -63,6 +63,13 @@ Value Instructions::isElected(gpu::Builder &b) const {
   return LLVM::ExtractValueOp::create(b, intrinsic(b, type, "elect.sync", {i32(b, allLanes)}), 1);
 }
 
+Value Instructions::opaque(gpu::Builder &b, Value value) const {
+  InlinePtx ptx(b);
+  std::string result = ptx.result(value.getType()), source = ptx.operand(value);
+  std::string bits = std::to_string(value.getType().getIntOrFloatBitWidth());
+  return ptx.emit("mov.b" + bits + " " + result + ", " + source + ";", /*hasEffects=*/false).front();
+}
+
 Value Instructions::anyThread(gpu::Builder &b, Value predicate) const {
   return intrinsic(b, b.getI1Type(), "barrier.cta.red.or.aligned.all", {i32(b, 0), predicate});
 }

@@ -39,6 +39,7 @@ public:
   void blockBarrier(gpu::Builder &b) const override;
   void warpBarrier(gpu::Builder &b) const override;
   mlir::Value isElected(gpu::Builder &b) const override;
+  mlir::Value opaque(gpu::Builder &b, mlir::Value value) const override;
   mlir::Value anyThread(gpu::Builder &b, mlir::Value predicate) const override;
   void leave(gpu::Builder &b) const override;
   mlir::Value shuffleXor(gpu::Builder &b, mlir::Value value, uint32_t mask) const override;
