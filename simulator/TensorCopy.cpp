@@ -210,6 +210,14 @@ Status tensorHandler(Warp &warp, const Op &op, uint32_t mask) {
                               " of the innermost dimension, which is not a multiple of 16: the hardware refuses it");
       return;
     }
+    if (!plan.load)
+      for (uint32_t axis = 0; axis < plan.rank; ++axis)
+        if (auto begin = static_cast<int32_t>(warp.at<uint32_t>(plan.coordinates[axis])[lane]); begin < 0) {
+          warp.launch->report(warp, lane, FindingKind::TensorMapError,
+                              "a box is stored from coordinate " + std::to_string(begin) + " of dimension " +
+                                  std::to_string(axis) + " on: the hardware refuses stores before the array");
+          return;
+        }
     BoxCopy copy(warp, lane, plan, map);
     uint64_t shared = plan.shared.of(warp, lane);
     uint64_t alignment = 128;

@@ -142,6 +142,32 @@ def test_other_ranks(engine, rng, shape, block):
     np.testing.assert_array_equal(engine.numpy(out), block_of(x, offsets, block))
 
 
+@pytest.mark.parametrize("kind", ["store", "add"])
+@pytest.mark.parametrize("name", ["float32", "float16", "int32"])
+@pytest.mark.parametrize("row, column", [(-3, 0), (0, -8), (-5, -24), (-16, 0), (0, -64), (2, 56), (-(2**31), 0), (3, 8)])
+def test_stores_before_the_array(engine, rng, kind, name, row, column):
+    """What lies outside is not stored, wherever the block begins."""
+    x, block = sample(rng, name, (20, 64), -9, 9), sample(rng, name, (16, 64), -9, 9)
+    memory, source = engine.array(x, name), engine.array(block, name)
+
+    @triton.jit
+    def kernel(x_ptr, block_ptr, row, column, ADDS: tl.constexpr):
+        x = tl.make_tensor_descriptor(x_ptr, [20, 64], [64, 1], [16, 64])
+        block = tl.load(block_ptr + tl.arange(0, 16)[:, None] * 64 + tl.arange(0, 64)[None, :])
+        if ADDS:
+            x.atomic_add([row, column], block)
+        else:
+            x.store([row, column], block)
+
+    kernel[(1,)](memory, source, row, column, kind == "add")
+    expected = np.array(x)
+    for r in range(16):
+        for c in range(64):
+            if 0 <= row + r < 20 and 0 <= column + c < 64:
+                expected[row + r, column + c] = block[r, c] + (expected[row + r, column + c] if kind == "add" else 0)
+    np.testing.assert_allclose(engine.numpy(memory), expected, rtol=2e-3)
+
+
 @pytest.mark.parametrize("shape", [(0, 64), (16, 0), (-3, 64)])
 def test_an_array_with_nothing_in_it(engine, shape):
     """Everything lies outside: reads give the padding, nothing is written."""

@@ -76,7 +76,7 @@ struct TensorMapRecipe {
     std::array<uint32_t, mostAxes> box{};
   };
   // What is wrong with them, or an empty text. An extent of 0 or less becomes 1: the kernel itself asks whether there
-  // is anything in the array, and stays outside of it where there is not.
+  // is anything along the axis, and stays behind it where there is not.
   std::string evaluate(llvm::ArrayRef<uint64_t> arguments, Numbers &numbers) const;
 };
 

@@ -326,21 +326,16 @@ struct HoistDescriptors : PassWrapper<HoistDescriptors, OperationPass<ModuleOp>>
                                 ? extended.getIn()
                                 : arith::TruncIOp::create(b, location, b.getI32Type(), offset).getResult());
     }
-    // Of an array with nothing in it, everything lies outside.
+    // An axis with nothing in it has one element in the map, and all of the box lies behind that: by a distance that is
+    // a multiple of 16 bytes.
     auto made = access.descriptor.getDefiningOp<tile::MakeDescriptorOp>();
-    Value isEmpty;
-    for (Value extent : made.getShape()) {
+    for (auto [axis, extent] : llvm::enumerate(made.getShape())) {
       if (decision.isPositive(extent))
         continue;
       Value one = arith::ConstantOp::create(b, location, b.getI64IntegerAttr(1));
-      Value here = arith::CmpIOp::create(b, location, arith::CmpIPredicate::slt, extent, one);
-      isEmpty = isEmpty ? arith::OrIOp::create(b, location, isEmpty, here).getResult() : here;
-    }
-    if (isEmpty) {
-      // Just before the array: the hardware refuses coordinates that are far away.
-      auto before = static_cast<int32_t>(-access.type().getBlock().getShape().front());
-      Value outside = arith::ConstantOp::create(b, location, b.getI32IntegerAttr(before));
-      coordinates.front() = arith::SelectOp::create(b, location, isEmpty, outside, coordinates.front());
+      Value isEmpty = arith::CmpIOp::create(b, location, arith::CmpIPredicate::slt, extent, one);
+      Value behind = arith::ConstantOp::create(b, location, b.getI32IntegerAttr(16));
+      coordinates[axis] = arith::SelectOp::create(b, location, isEmpty, behind, coordinates[axis]);
     }
     Value map = mapOf(kernel, access, recipe);
     if (auto load = dyn_cast<tile::DescriptorLoadOp>(op)) {

@@ -88,15 +88,132 @@ LogicalResult Lowering::lowerAwait(AwaitOp op) {
   return success();
 }
 
+// What the launch makes a tensor map of, in 64 bits: the kernel has the same arguments.
+static Value valueOf(Lowering &lowering, func::FuncOp kernel, const LaunchExpression &expression) {
+  using Kind = LaunchExpression::Kind;
+  gpu::Builder &b = lowering.b;
+  Type word = b.getI64Type();
+  SmallVector<Value> stack;
+  auto combine = [&](auto make) {
+    Value right = stack.pop_back_val(), left = stack.pop_back_val();
+    stack.push_back(make(left, right));
+  };
+  for (const LaunchExpression::Step &step : expression.steps)
+    switch (step.kind) {
+    case Kind::Argument: {
+      Value given = lowering.scalar(kernel.getArgument(static_cast<unsigned>(step.number)));
+      if (isa<LLVM::LLVMPointerType>(given.getType()))
+        given = LLVM::PtrToIntOp::create(b, word, given);
+      stack.push_back(given.getType() == word ? given : LLVM::ZExtOp::create(b, word, given).getResult());
+      break;
+    }
+    case Kind::Number:
+      stack.push_back(lowering.constant(word, step.number));
+      break;
+    case Kind::SignExtend:
+    case Kind::ZeroExtend: {
+      Value low = LLVM::TruncOp::create(b, b.getIntegerType(static_cast<unsigned>(step.number)), stack.pop_back_val());
+      stack.push_back(step.kind == Kind::SignExtend ? LLVM::SExtOp::create(b, word, low).getResult()
+                                                    : LLVM::ZExtOp::create(b, word, low).getResult());
+      break;
+    }
+    case Kind::Add:
+      combine([&](Value left, Value right) -> Value { return LLVM::AddOp::create(b, left, right); });
+      break;
+    case Kind::Subtract:
+      combine([&](Value left, Value right) -> Value { return LLVM::SubOp::create(b, left, right); });
+      break;
+    case Kind::Multiply:
+      combine([&](Value left, Value right) -> Value { return LLVM::MulOp::create(b, left, right); });
+      break;
+    case Kind::Minimum:
+      combine([&](Value left, Value right) -> Value { return LLVM::SMinOp::create(b, left, right); });
+      break;
+    case Kind::Maximum:
+      combine([&](Value left, Value right) -> Value { return LLVM::SMaxOp::create(b, left, right); });
+      break;
+    }
+  return stack.back();
+}
+
+// Stores the tile by the threads, element by element in the order of shared memory: what lies in the array.
+static void storeByThreads(Lowering &lowering, CopyOutOp op, const TensorMapRecipe &recipe) {
+  gpu::Builder &b = lowering.b;
+  SharedType tile = op.getSource().getType();
+  const LinearLayout &layout = tile.getLayout().getValue();
+  Type element = tile.getElementType(), word = b.getI64Type();
+  auto kernel = cast<func::FuncOp>(cast<BlockArgument>(op.getMap()).getOwner()->getParentOp());
+  int64_t size = Lowering::byteSize(element), elements = 1;
+  SmallVector<Value> extents, strides;
+  for (unsigned axis = 0; axis < recipe.rank(); ++axis) {
+    elements *= tile.getShape()[axis];
+    extents.push_back(valueOf(lowering, kernel, recipe.shape[axis]));
+    strides.push_back(axis + 1 < recipe.rank() ? valueOf(lowering, kernel, recipe.strides[axis])
+                                               : lowering.constant(word, 1));
+  }
+  Value array = valueOf(lowering, kernel, recipe.base);
+  auto loop =
+      scf::ForOp::create(b, lowering.threadId(), lowering.i32(elements), lowering.i32(lowering.block.threads()));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value place = loop.getInductionVar(), packed = lowering.i32(0);
+  for (auto [bit, basis] : llvm::enumerate(layout.basesOf(Place::Offset))) {
+    Value isSet = LLVM::AndOp::create(b, LLVM::LShrOp::create(b, place, lowering.i32(bit)), lowering.i32(1));
+    packed = LLVM::XOrOp::create(b, packed, LLVM::MulOp::create(b, isSet, lowering.i32(basis)));
+  }
+  Value isThere, distance = lowering.constant(word, 0), zero = lowering.constant(word, 0);
+  for (unsigned axis = recipe.rank(), shift = 0; axis-- > 0;) {
+    auto bits = llvm::Log2_64(static_cast<uint64_t>(layout.extent(axis)));
+    Value inTile = LLVM::AndOp::create(b, LLVM::LShrOp::create(b, packed, lowering.i32(shift)),
+                                       lowering.i32((int64_t(1) << bits) - 1));
+    shift += bits;
+    Value begin = LLVM::SExtOp::create(b, word, lowering.scalar(op.getCoordinates()[axis]));
+    Value coordinate = LLVM::AddOp::create(b, begin, LLVM::ZExtOp::create(b, word, inTile));
+    isThere = lowering.both(isThere, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sge, coordinate, zero));
+    isThere = lowering.both(isThere, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, coordinate, extents[axis]));
+    distance = LLVM::AddOp::create(b, distance, LLVM::MulOp::create(b, coordinate, strides[axis]));
+  }
+  Value bytes = LLVM::MulOp::create(b, distance, lowering.constant(word, size));
+  Value address = LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), 1),
+                                           LLVM::AddOp::create(b, array, bytes).getResult());
+  Value value = lowering.loadShared(lowering.scalar(op.getSource()), element, place, Value());
+  value = lowering.toMemory(value, element);
+  if (std::optional<tile::AtomicKind> kind = op.getKind()) {
+    AtomicAccess access{*kind, tile::MemoryOrder::Relaxed, tile::MemoryScope::GPU, /*wantsResult=*/false};
+    lowering.machine.atomic(b, element, address, value, isThere, access);
+  } else {
+    Type bitsOfElement = b.getIntegerType(static_cast<unsigned>(8 * size));
+    lowering.machine.store(b, lowering.bitcast(value, bitsOfElement), address, isThere, {});
+  }
+}
+
 LogicalResult Lowering::lowerCopyOut(CopyOutOp op) {
   SharedType tile = op.getSource().getType();
   TensorMapRecipe recipe = recipeOf(op.getMap());
   int64_t size = byteSize(tile.getElementType());
   assert(tile.getLayout().getValue() == boxLayout(recipe, tile.getShape()) && "the hardware reads in this layout");
   Value base = scalar(op.getSource()), starts = startsCopies(*this);
+  // The hardware refuses boxes that begin before the array: they are rare, and stored by the threads.
+  Value isBefore;
+  for (Value coordinate : op.getCoordinates()) {
+    if (llvm::APInt known; matchPattern(coordinate, m_ConstantInt(&known)) && known.isNonNegative())
+      continue;
+    Value here = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, scalar(coordinate), i32(0));
+    isBefore = isBefore ? LLVM::OrOp::create(b, isBefore, here).getResult() : here;
+  }
+  OpBuilder::InsertionGuard guard(b);
+  scf::IfOp branch;
+  if (isBefore) {
+    branch = scf::IfOp::create(b, TypeRange{}, isBefore, /*withElse=*/true);
+    b.setInsertionPointToStart(branch.thenBlock());
+    storeByThreads(*this, op, recipe);
+    b.setInsertionPointToStart(branch.elseBlock());
+  }
   for (const BoxPiece &piece : boxPieces(recipe, tile.getShape()))
     machine.storeBox(b, scalar(op.getMap()), movedBy(*this, op.getCoordinates(), piece),
                      piece.offset ? byteOffset(base, i32(piece.offset * size)) : base, op.getKind(), starts);
+  if (branch)
+    b.setInsertionPointAfter(branch);
   machine.finishStores(b, starts);
   return success();
 }
