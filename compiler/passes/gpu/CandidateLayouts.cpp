@@ -111,7 +111,16 @@ LinearLayout nacre::gpu::defaultLayout(RankedTensorType type, const BlockShape &
 
 double nacre::gpu::accessCost(const AccessDescription &access, const LinearLayout &layout) {
   AccessDescription::Vector vector = access.vectorIn(layout);
-  double instructions = static_cast<double>(layout.count(Place::Register)) / vector.count;
+  // What several registers have from one address is loaded once.
+  std::set<std::vector<uint32_t>> addresses;
+  for (uint32_t reg = 0; reg < layout.count(Place::Register); ++reg) {
+    uint32_t packed = layout.apply(Position{.reg = reg});
+    std::vector<uint32_t> place;
+    for (unsigned axis = 0; axis < layout.rank(); ++axis)
+      place.push_back(layout.coordinate(packed, axis) / (access.isStore ? 1 : access.constancy[axis]));
+    addresses.insert(place);
+  }
+  double instructions = static_cast<double>(addresses.size()) / vector.count;
   // The memory sectors that the lanes of one instruction touch: a lane's element, by axis, is at an offset within its
   // run of neighbours, and runs are apart from each other.
   std::set<std::vector<uint32_t>> sectors, elements;
