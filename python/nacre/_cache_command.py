@@ -74,6 +74,14 @@ def _verify(files):
     return 1 if damaged else 0
 
 
+def _days(text):
+    try:
+        days = float(text)
+    except ValueError:
+        return None
+    return days if 0 <= days < float("inf") else None
+
+
 def cache(arguments):
     from . import _core, knobs
 
@@ -87,11 +95,13 @@ def cache(arguments):
     if command == "verify" and not rest:
         return _verify(_core.cache_files(folder))
     if command == "clear" and len(rest) <= 1:
-        try:
-            return _clear(_core.cache_files(folder), float(rest[0]) if rest else 0)
-        except ValueError:
-            pass
-    print(f"nacre cache: there is no command {' '.join(arguments)}\n{CACHE_USAGE}", end="", file=sys.stderr)
+        days = _days(rest[0]) if rest else 0.0
+        if days is not None:
+            return _clear(_core.cache_files(folder), days)
+        mistake = f"clear {rest[0]}: expected a number of days"
+    else:
+        mistake = f"there is no command {' '.join(arguments)}"
+    print(f"nacre cache: {mistake}\n{CACHE_USAGE}", end="", file=sys.stderr)
     return 2
 
 

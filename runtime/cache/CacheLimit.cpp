@@ -19,7 +19,13 @@ constexpr int64_t useResolution = 3600;
 // A folder is looked through when a process writes to it first, and again after so many bytes.
 constexpr uint64_t bytesBetweenLooks = 64 << 20;
 
-bool isHexadecimal(const char *name) { return std::strspn(name, "0123456789abcdef") == std::strlen(name); }
+// The folders of entries: of the cache's own by the first digits of their keys, of those that a cache manager keeps by
+// their whole keys.
+bool holdsEntries(const char *name) {
+  size_t length = std::strlen(name);
+  return (length == 2 && std::strspn(name, "0123456789abcdef") == length) ||
+         (length == 32 && std::strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == length);
+}
 
 void filesOf(const std::string &folder, const std::function<void(const CacheFile &)> &visit) {
   DIR *directory = opendir(folder.c_str());
@@ -45,7 +51,7 @@ void forEachCacheFile(const std::string &folder, const std::function<void(const 
     return;
   std::vector<std::string> parts;
   while (dirent *entry = readdir(directory))
-    if (std::strlen(entry->d_name) == 2 && isHexadecimal(entry->d_name))
+    if (holdsEntries(entry->d_name))
       parts.push_back(folder + "/" + entry->d_name);
   closedir(directory);
   for (const std::string &part : parts)

@@ -104,8 +104,10 @@ def test_the_command(cache_folder, capsys):
     assert status == 1 and f"damaged, removed: {damaged}" in out and not os.path.exists(damaged)
     assert "0 entries removed" in command("cache", "clear", "30", capsys=capsys)[1]
     assert "3 entries removed" in command("cache", "clear", capsys=capsys)[1] and not kernels(cache_folder)
-    for words in ([], ["dance"], ["clear", "soon"], ["stats", "more"]):
+    fill([512])
+    for words in ([], ["dance"], ["clear", "soon"], ["clear", "-1"], ["clear", "nan"], ["stats", "more"]):
         assert command("cache", *words, capsys=capsys)[0] == 2
+    assert kernels(cache_folder) and "clear -1: expected a number of days" in command("cache", "clear", "-1", capsys=capsys)[2]
 
 
 def test_the_folder_is_the_users_alone(cache_folder):

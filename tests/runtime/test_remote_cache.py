@@ -132,6 +132,45 @@ def test_a_secret_in_a_file(machine, tmp_path):
     assert machine("second", secret="from a file") == (0, "")
 
 
+def test_a_secret_that_cannot_be_read(machine, tmp_path):
+    (tmp_path / "empty").write_text("\n")
+    for name, why in (("absent", "the file cannot be read: No such file or directory"), ("empty", "the file is empty")):
+        with pytest.raises(AssertionError, match=f"NACRE_REMOTE_CACHE_SECRET=@.*{name}: {why}"):
+            machine("first", secret=f"@{tmp_path / name}")
+
+
+def test_copies_that_others_could_have_written_are_not_run(machine, server, tmp_path):
+    machine("first")
+    server.stop()
+    assert machine("first")[0] == 0
+    for path in (tmp_path / "first", *(tmp_path / "first").rglob("*")):
+        mode = path.stat().st_mode
+        path.chmod(0o777)
+        compiles, error = machine("first")
+        assert compiles == 1 and f"another user owns or may write {path}" in error
+        path.chmod(mode)
+    assert machine("first")[0] == 0
+
+
+def test_copies_that_cannot_be_kept_cost_no_launch(machine, tmp_path):
+    (tmp_path / "file").touch()
+    compiles, error = machine("file/below")
+    assert compiles == 1 and error.count("kernels cannot be kept in") == 1
+    assert machine("other")[0] == 0  # the store has it
+
+
+def test_the_limit_holds_for_copies_too(machine, tmp_path):
+    from nacre import _core
+
+    machine("first", 16, 32)
+    folder = tmp_path / "first"
+    for path in folder.rglob("nacre.*"):
+        path.write_bytes(path.read_bytes() + bytes(1 << 20))
+    assert len(_core.cache_files(str(folder))) == 4
+    machine("first", 64, NACRE_CACHE_MAX_MEGABYTES="2")
+    assert sum(size for _, size, _ in _core.cache_files(str(folder))) <= 3 << 20
+
+
 def test_a_store_that_is_down_costs_no_launch(machine, server):
     server.stop()
     compiles, error = machine("first")

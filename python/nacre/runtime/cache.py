@@ -9,6 +9,17 @@ import os
 from .. import _core, knobs
 
 
+_told = set()
+
+
+def tell_once(text):
+    if text not in _told:
+        import sys
+
+        _told.add(text)
+        print(f"nacre: {text}", file=sys.stderr)
+
+
 class CacheManager:
     """Keeps the files of one key. A class that is to keep compiled kernels derives from it and has all four."""
 
@@ -33,7 +44,10 @@ class CacheManager:
 
 
 class FileCacheManager(CacheManager):
-    """Named files that belong to one key, in a folder of the cache. Safe for several processes: a file appears whole."""
+    """Named files that belong to one key, in a folder of the cache. Safe for several processes: a file appears whole. What another user
+    could have written is not found."""
+
+    is_limited = True  # by NACRE_CACHE_MAX_MEGABYTES
 
     def __init__(self, key, override=False, dump=False):
         self.key = key
@@ -47,7 +61,17 @@ class FileCacheManager(CacheManager):
         return os.path.exists(self._path(filename))
 
     def get_file(self, filename):
-        return self._path(filename) if self.has_file(filename) else None
+        return self._path(filename) if self.has_file(filename) and self._is_own(filename) else None
+
+    def _is_own(self, filename):
+        """Whether nobody else could have written a file: what is read from the cache may be run. What is refused is said once."""
+        for path in (os.path.dirname(self.cache_dir), self.cache_dir, self._path(filename)):
+            status = os.stat(path)
+            if status.st_uid not in (os.geteuid(), 0) or status.st_mode & 0o022:
+                tell_once(f"files of the cache {os.path.dirname(self.cache_dir)} are not used: another user owns or may write {path}; make the cache "
+                          "your own (chmod -R go-w), or set TRITON_CACHE_DIR to another folder")  # fmt: skip
+                return False
+        return True
 
     def get_group(self, filename):
         import json
@@ -124,15 +148,34 @@ def get_dump_manager(key):
 
 
 def _read_entry(key, kind):
+    import time
+
     path = get_cache_manager(key).get_file(f"nacre.{kind}")
     if path is None:
         return None
     with open(path, "rb") as file:
+        if time.time() - os.fstat(file.fileno()).st_mtime > _USE_RESOLUTION:
+            try:
+                os.utime(path)  # among the youngest again
+            except OSError:
+                pass
         return file.read()
 
 
+_USE_RESOLUTION = 3600  # seconds
+_BYTES_BETWEEN_LOOKS = 64 << 20
+_written = {}  # bytes to each folder since it was looked through
+
+
 def _write_entry(key, kind, data):
-    get_cache_manager(key).put(data, f"nacre.{kind}", binary=True)
+    manager = get_cache_manager(key)
+    manager.put(data, f"nacre.{kind}", binary=True)
+    if getattr(manager, "is_limited", False):
+        folder = knobs.cache.dir
+        if _written.get(folder, _BYTES_BETWEEN_LOOKS) >= _BYTES_BETWEEN_LOOKS:
+            _core.limit_cache(folder, knobs.cache.max_megabytes << 20)
+            _written[folder] = 0
+        _written[folder] += len(data)
 
 
 def make_so_cache_key(version_hash, signature, constants, ids, **kwargs):

@@ -6,23 +6,13 @@ whose signature is not right is as good as absent: who can write to the store ca
 or wrong costs time, never a launch: the files of this machine go on serving.
 """
 
-import sys
 import time
 
 from .. import knobs
-from .cache import CacheManager, FileCacheManager, RemoteCacheBackend
+from .cache import CacheManager, FileCacheManager, RemoteCacheBackend, tell_once
 
 _HEAD = b"NACRE-HMAC-SHA256\n"
 _REST_SECONDS = 30.0  # that a store which failed is left alone
-
-_told = set()
-
-
-def _tell_once(text):
-    if text not in _told:
-        _told.add(text)
-        print(f"nacre: {text}", file=sys.stderr)
-
 
 def secret():
     """The bytes that sign entries, or None. "@FILE" names a file that holds them."""
@@ -31,8 +21,11 @@ def secret():
         return None
     if not text.startswith("@"):
         return text.encode()
-    with open(text[1:], "rb") as file:
-        found = file.read().strip()
+    try:
+        with open(text[1:], "rb") as file:
+            found = file.read().strip()
+    except OSError as error:
+        raise ValueError(f"NACRE_REMOTE_CACHE_SECRET={text}: the file cannot be read: {error.strerror}") from None
     if not found:
         raise ValueError(f"NACRE_REMOTE_CACHE_SECRET={text}: the file is empty")
     return found
@@ -59,12 +52,12 @@ def verified(key, filename, entry):
     is_signed = entry.startswith(_HEAD)
     body = entry[len(_HEAD) + 32:] if is_signed else entry
     if secret() is None:
-        _tell_once("the remote cache is not authenticated: whoever can write to it can run code here; set NACRE_REMOTE_CACHE_SECRET")
+        tell_once("the remote cache is not authenticated: whoever can write to it can run code here; set NACRE_REMOTE_CACHE_SECRET")
         return body
     given = entry[len(_HEAD):len(_HEAD) + 32]
     if is_signed and hmac.compare_digest(given, _signature(key, filename, body)):
         return body
-    _tell_once(f"an entry of the remote cache is not signed with NACRE_REMOTE_CACHE_SECRET and is not used ({filename} of {key})")
+    tell_once(f"an entry of the remote cache is not signed with NACRE_REMOTE_CACHE_SECRET and is not used ({filename} of {key})")
     return None
 
 
@@ -84,7 +77,7 @@ class _Store:
             return call()
         except Exception as error:
             _Store.resting_until = time.monotonic() + _REST_SECONDS
-            _tell_once(f"the remote cache cannot be used, kernels come from this machine's cache ({type(error).__name__}: {error})")
+            tell_once(f"the remote cache cannot be used, kernels come from this machine's cache ({type(error).__name__}: {error})")
             return None
 
     def get(self, filename):
@@ -103,10 +96,13 @@ class RemoteCacheManager(CacheManager):
     """Keeps files in the RemoteCacheBackend that TRITON_REMOTE_CACHE_BACKEND names, and a copy among the files of this machine.
     TRITON_CACHE_MANAGER=nacre.runtime.cache:RemoteCacheManager keeps compiled kernels so."""
 
+    is_limited = True  # the copies
+
     def __init__(self, key, override=False, dump=False):
         backend = knobs.cache.remote_manager_class
         if backend is None:
             raise RuntimeError("TRITON_REMOTE_CACHE_BACKEND is not set: RemoteCacheManager needs a class that keeps its files")
+        secret()  # one that cannot be read is an error, whatever the store has
         self._local = FileCacheManager(key, override=override, dump=dump)
         self._store = None if override or dump else _Store(backend, key)  # what a user edits or looks at stays here
 
@@ -129,7 +125,11 @@ class RemoteCacheManager(CacheManager):
         data = data if isinstance(data, bytes) else str(data).encode()
         if self._store is not None:
             self._store.put(filename, data)
-        return self._local.put(data, filename)
+        try:
+            return self._local.put(data, filename)
+        except OSError as error:
+            tell_once(f"kernels cannot be kept in {knobs.cache.dir}: {error.strerror}")
+            return None
 
     def get_group(self, filename):
         import json
