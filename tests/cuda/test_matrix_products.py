@@ -93,13 +93,13 @@ def test_ptxas_takes_products_of_each_type(assemble, capability, operand, result
     assemble("matmul", signature, capability, 4)
 
 
-# The loop of a PTX text that holds the products.
-def loop_of_products(ptx):
+# The loop of a PTX text that holds the products, and some text.
+def loop_of_products(ptx, holding=""):
     labels = [(found.start(), found[1]) for found in re.finditer(r"^(\$L__BB\w+):", ptx, re.MULTILINE)]
     last = ptx.rindex("wgmma.mma_async")
     for start, label in reversed(labels):
         back = re.search(rf"bra(?:\.uni)?\s+\{label};", ptx[start:])
-        if start < last and back and start + back.start() > last:
+        if start < last and back and start + back.start() > last and holding in ptx[start : start + back.start()]:
             return ptx[start : start + back.start()]
     raise AssertionError("the products are in no loop")
 
@@ -120,6 +120,25 @@ def test_products_read_what_was_copied(tmp_path, kernel, m, n, k, warps, stages)
     order = re.findall(r"wgmma\.mma_async|wgmma\.wait_group\S* \d|bar\.sync|cp\.async\.(?:cg|wait_group \d)", loop)
     order = [name for at, name in enumerate(order) if not at or order[at - 1] != name]
     assert order == [f"cp.async.wait_group {stages - 2}", "bar.sync", "wgmma.mma_async", "wgmma.wait_group.sync.aligned 1", "bar.sync", "cp.async.cg"]
+
+
+@pytest.mark.parametrize("m, n, d, warps", [(128, 64, 128, 8), (128, 128, 64, 8), (64, 64, 64, 4)])
+def test_the_last_product_of_attention_runs_into_the_next_iteration(tmp_path, m, n, d, warps):
+    """Behind it stands that iteration's first one; both are waited for together."""
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    signature = f"*bf16:16, *bf16:16, *bf16:16, *bf16:16, i32:16, fp32, D={d}, BLOCK_M={m}, BLOCK_N={n}, CAUSAL=False"
+    command = [sys.executable, "-m", "nacre", "compile", str(tmp_path / "kernels.py"), "--kernel", "attention", "--signature", signature,
+               "--target", "cuda:90", "--emit", "ptx", "--num-warps", str(warps), "--num-stages", "3"]  # fmt: skip
+    process = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert process.returncode == 0, process.stderr
+    loop = loop_of_products(process.stdout, holding="ex2")
+    assert not re.search(r"(ld|st)\.shared|ldmatrix|stmatrix|ld\.global", loop), loop
+    order = re.findall(r"wgmma\.mma_async|wgmma\.wait_group\S* \d|bar\.sync|cp\.async\.(?:cg|wait_group \d)|ex2", loop)
+    order = [name for at, name in enumerate(order) if not at or order[at - 1] != name]
+    first = order.index("cp.async.wait_group 1")  # whichever block of the loop stands first in the text
+    order = order[first:] + order[:first]
+    assert order == ["cp.async.wait_group 1", "bar.sync", "wgmma.mma_async", "wgmma.wait_group.sync.aligned 0", "bar.sync", "cp.async.cg",
+                     "ex2", "wgmma.mma_async"]  # fmt: skip
 
 
 @pytest.mark.parametrize("operand, result, k", [("fp32", "fp32", 32), ("fp8e4nv", "fp16", 128)])

@@ -190,3 +190,89 @@ def test_addresses_that_the_loop_loads(engine, rng):
     for place in places:
         expected = expected * 2 + x[place] @ y
     np.testing.assert_array_equal(engine.numpy(out), expected)
+
+
+@triton.jit
+def attention(q_ptr, k_ptr, v_ptr, out_ptr, length, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CARRIED: tl.constexpr):
+    """The second product of an iteration needs nothing of the next one: it may run while that one computes."""
+    rows, columns, d = tl.program_id(0) * BM + tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, D)
+    queries = tl.load(q_ptr + rows[:, None] * D + d[None, :])
+    v_pointers = v_ptr + columns[:, None] * D + d[None, :]
+    most = tl.full((BM,), -1.0e6, tl.float32)
+    total = tl.zeros((BM,), tl.float32)
+    sums = tl.zeros((BM, D), tl.float32)
+    for start in range(0, length, BN):
+        inside = start + columns < length
+        keys = tl.load(k_ptr + (start + columns)[:, None] * D + d[None, :], mask=inside[:, None], other=0.0)
+        scores = tl.where(inside[None, :], tl.dot(queries, tl.trans(keys)) * scale, -1.0e6)
+        larger = tl.maximum(most, tl.max(scores, 1))
+        weights = tl.exp2(scores - larger[:, None])
+        decay = tl.exp2(most - larger)
+        total = total * decay + tl.sum(weights, 1)
+        if CARRIED:
+            values = tl.load(v_pointers, mask=inside[:, None], other=0.0)
+            v_pointers += BN * D
+        else:
+            values = tl.load(v_ptr + (start + columns)[:, None] * D + d[None, :], mask=inside[:, None], other=0.0)
+        sums = tl.dot(weights.to(values.dtype), values, sums * decay[:, None])
+        most = larger
+    tl.store(out_ptr + rows[:, None] * D + d[None, :], sums / tl.maximum(total, 1.0e-30)[:, None])
+
+
+@pytest.mark.parametrize("carried", [False, True])
+@pytest.mark.parametrize("stages", [1, 2, 3])
+@pytest.mark.parametrize("length", [0, 1, 32, 100])
+def test_products_that_end_an_iteration(engine, rng, length, stages, carried):
+    D, BM = 32, 64
+    q, k, v = (rng.standard_normal((n, D)).astype(np.float32) for n in (BM, max(length, 1), max(length, 1)))
+    q, k, v = (engine.array(x, "float16") for x in (q, k, v))
+    out = engine.empty((BM, D), "float32")
+    attention[(1,)](q, k, v, out, length, 0.3, D=D, BM=BM, BN=32, CARRIED=carried, num_stages=stages)
+    q, k, v = (engine.numpy(x).astype(np.float64) for x in (q, k, v))
+    powers = np.exp2(q @ k[:length].T * 0.3)
+    expected = powers @ v[:length] / powers.sum(1, keepdims=True) if length else np.zeros((BM, D))
+    np.testing.assert_allclose(engine.numpy(out), expected, rtol=5e-3, atol=5e-3)
+
+
+def test_infinite_values_stay_where_they_are(engine, rng):
+    """What the first iteration adds of an iteration before it is nothing, also where there are infinities."""
+    D, BM, length = 32, 64, 64
+    q, k, v = (rng.standard_normal((BM, D)).astype(np.float32) for _ in range(3))
+    v[[0, 33], [3, 7]] = np.inf, np.nan
+    out = engine.empty((BM, D), "float32")
+    attention[(1,)](*(engine.array(x, "float16") for x in (q, k, v)), out, length, 0.3, D=D, BM=BM, BN=32, CARRIED=False, num_stages=3)
+    out = engine.numpy(out)
+    assert (out[:, 3] == np.inf).all() and np.isnan(out[:, 7]).all()
+    assert np.isfinite(np.delete(out, [3, 7], axis=1)).all()
+
+
+@triton.jit
+def attention_by_descriptors(q, k, v, out_ptr, length, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
+    rows, d = tl.program_id(0) * BM + tl.arange(0, BM), tl.arange(0, D)
+    queries = q.load([tl.program_id(0) * BM, 0])
+    most = tl.full((BM,), -1.0e6, tl.float32)
+    total = tl.zeros((BM,), tl.float32)
+    sums = tl.zeros((BM, D), tl.float32)
+    for start in range(0, length, BN):
+        scores = tl.dot(queries, k.load([start, 0]).T) * scale
+        larger = tl.maximum(most, tl.max(scores, 1))
+        weights = tl.exp2(scores - larger[:, None])
+        decay = tl.exp2(most - larger)
+        total = total * decay + tl.sum(weights, 1)
+        sums = tl.dot(weights.to(tl.float16), v.load([start, 0]), sums * decay[:, None])
+        most = larger
+    tl.store(out_ptr + rows[:, None] * D + d[None, :], sums / total[:, None])
+
+
+@pytest.mark.parametrize("stages", [1, 3])
+@pytest.mark.parametrize("length", [32, 96])
+def test_products_of_boxes_that_end_an_iteration(engine, rng, length, stages):
+    D, BM = 32, 64
+    q, k, v = (rng.standard_normal((n, D)).astype(np.float32) for n in (BM, length, length))
+    q, k, v = (engine.array(x, "float16") for x in (q, k, v))
+    out = engine.empty((BM, D), "float32")
+    describe = lambda array, rows, block: TensorDescriptor(array, [rows, D], [D, 1], [block, D])  # noqa: E731
+    attention_by_descriptors[(1,)](describe(q, BM, BM), describe(k, length, 32), describe(v, length, 32), out, length, 0.3, D=D, BM=BM, BN=32, num_stages=stages)
+    q, k, v = (engine.numpy(x).astype(np.float64) for x in (q, k, v))
+    powers = np.exp2(q @ k.T * 0.3)
+    np.testing.assert_allclose(engine.numpy(out), powers @ v / powers.sum(1, keepdims=True), rtol=5e-3, atol=5e-3)

@@ -3,6 +3,7 @@
 #include "compiler/ir/gpu/Boxes.h"
 #include "compiler/ir/gpu/ShapeLayouts.h"
 #include "compiler/ir/layout/SharedAccess.h"
+#include "compiler/passes/gpu/LateDots.h"
 #include "compiler/passes/gpu/Scratch.h"
 #include "compiler/passes/gpu/SharedAccesses.h"
 #include "mlir/IR/IRMapping.h"
@@ -36,6 +37,7 @@ struct LoopPlan {
   SmallVector<Stage> stages;
   llvm::SetVector<Operation *> slice;      // operations of the body that make addresses, in the order of the text
   llvm::SetVector<unsigned> carried;       // carried values that these need
+  std::optional<LateDots> lateDots;        // the last one of which runs on into the next iteration
   SmallVector<DotOp> dotsUnderWay;         // that may be waited for an iteration later
   SmallVector<OperandAhead> operandsAhead; // of these
   int64_t slots = 0;                       // of a ring
@@ -206,13 +208,6 @@ bool LoopPlan::addLoad(Operation *load, const PipelineOptions &options) {
   return true;
 }
 
-// What a tile is a view of.
-Value viewed(Value tile) {
-  while (auto view = tile.getDefiningOp<PermuteOp>())
-    tile = view.getSource();
-  return tile;
-}
-
 // An operand of whole words that is made from nothing but loads of the plan, for nothing but the dot. Boxes of a loop
 // that runs again are awaited once each, also by iterations that do not exist: they are not read ahead.
 std::optional<OperandAhead> LoopPlan::operandAhead(DotOp dot) {
@@ -258,6 +253,7 @@ void LoopPlan::findDotsUnderWay(const PipelineOptions &options) {
   for (const Stage &stage : stages)
     if (WriteOp write = onlyWrite(stage.load); write && write.getTarget().getType() == stage.tile)
       slots.insert(write.getTarget());
+  lateDots = LateDots::find(loop, slots, options.isAsync);
   SmallVector<DotOp> dots;
   SmallVector<OperandAhead> ahead;
   bool areAll = true;
@@ -623,7 +619,7 @@ void Rewrite::run() {
   b.setInsertionPointToStart(body);
   if (!readsAhead)
     awaitWords(plan.distance - 1);
-  if (!readsAhead && (plan.hasWords || !areUnderWay))
+  if (!readsAhead && (plan.hasWords || !(areUnderWay || plan.lateDots)))
     BarrierOp::create(b, location, /*warp=*/false);
   SmallVector<Value> sums;
   if (areUnderWay) {
@@ -632,6 +628,9 @@ void Rewrite::run() {
       awaitWords(plan.distance - 2);
     else
       waitForDots(sums, static_cast<int64_t>(sums.size()));
+    BarrierOp::create(b, location, /*warp=*/false);
+  } else if (plan.lateDots) {
+    b.setInsertionPointAfter(plan.lateDots->apply(loop));
     BarrierOp::create(b, location, /*warp=*/false);
   }
   Ahead next = copyAhead(ahead);

@@ -40,6 +40,8 @@
 // An operand that such a dot takes from registers is read from its slot an iteration before, while the dot before is
 // under way; that dot is waited for in its own iteration then, as its operand's registers are needed again.
 //
+// A product that ends an iteration and takes what is made of another one (attention) runs on into the next: LateDots.h.
+//
 // Needs: layouts, and gpu.load_box not staged. Gives: rings, whose accesses are ordered among themselves; with what
 // else uses the same bytes before and after the loop they are by place-barriers.
 #pragma once
