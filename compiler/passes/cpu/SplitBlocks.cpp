@@ -225,7 +225,7 @@ struct SplitBlocks : PassWrapper<SplitBlocks, OperationPass<ModuleOp>> {
       }
   }
   Option<int64_t> operations{*this, "operations", llvm::cl::desc("the length of a part"), llvm::cl::init(500)};
-  Option<int64_t> levels{*this, "levels", llvm::cl::desc("of loops and branches in a part"), llvm::cl::init(24)};
+  Option<int64_t> levels{*this, "levels", llvm::cl::desc("of loops and branches in a part"), llvm::cl::init(12)};
 };
 
 } // namespace

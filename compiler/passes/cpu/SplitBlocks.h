@@ -14,7 +14,7 @@
 // user first, past no operation that writes memory.
 //
 // A block is very long when it holds twice as many operations as a part, or six times as many with those in its loops
-// and branches: far more than kernels that are written by hand. Loops and branches that stand 24 levels deep in one
+// and branches: far more than kernels that are written by hand. Loops and branches that stand 12 levels deep in one
 // another are cut likewise: LLVM asks at every level what is known of all levels around it.
 //
 // Before: kernels with their entry (kernel-entry), simplified. After: private functions that are never inlined.

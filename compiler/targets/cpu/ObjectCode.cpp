@@ -33,7 +33,7 @@ using namespace nacre::cpu;
 // The scheduler compares each access of a block with all others, up to so many; LLVM's own 1,000 take seconds where a
 // loop's body is long.
 static void limitScheduling() {
-  constexpr unsigned comparedAccesses = 200;
+  constexpr unsigned comparedAccesses = 100;
   auto &options = llvm::cl::getRegisteredOptions();
   if (auto found = options.find("dag-maps-huge-region"); found != options.end())
     static_cast<llvm::cl::opt<unsigned> *>(found->second)->setValue(comparedAccesses);
