@@ -98,9 +98,7 @@ ArgumentSpec parseArgument(const FunctionSource &kernel, llvm::StringRef text, b
       spec.constant = Object(1);
       return spec;
     }
-    if (type.kind() == Type::Kind::Descriptor)
-      return descriptorArgument(type, spec.divisibility);
-    return spec;
+    return typeArgument(type, spec.divisibility);
   }
   spec.isConstant = true;
   if (std::optional<Object> constant = parseConstant(text))

@@ -30,6 +30,11 @@ static ArgumentSpec typedArgument(Type type, int divisibility = 1) {
   return spec;
 }
 
+ArgumentSpec typeArgument(Type type, int divisibility) {
+  return type.kind() == Type::Kind::Descriptor ? descriptorArgument(type, divisibility)
+                                               : typedArgument(type, divisibility);
+}
+
 ArgumentSpec integerArgument(const ParameterInfo &parameter, int64_t value, bool isUnsigned) {
   if (parameter.isConstexpr)
     return constantArgument(isUnsigned ? Object(llvm::DynamicAPInt(llvm::APInt(65, static_cast<uint64_t>(value))))

@@ -29,6 +29,9 @@ ArgumentSpec floatArgument(const ParameterInfo &parameter, double value);
 ArgumentSpec boolArgument(const ParameterInfo &parameter, bool value);
 ArgumentSpec pointerArgument(const ParameterInfo &parameter, Type element, uint64_t address);
 
+// An argument of which only the type is known, and what divides it: of signatures, whoever reads them.
+ArgumentSpec typeArgument(Type type, int divisibility);
+
 // Arguments for the parameters of a kernel in order: gives them their names, and those that are left out the literal
 // that the definition has for them. Throws CompileError of kind Argument when there is none.
 std::vector<ArgumentSpec> completeArguments(const FunctionSource &kernel,

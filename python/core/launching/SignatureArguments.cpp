@@ -1,5 +1,6 @@
 #include "python/core/launching/SignatureArguments.h"
 #include "python/core/launching/PythonEmbedder.h"
+#include "runtime/launch/Specialisation.h"
 
 namespace nacre::python {
 
@@ -41,12 +42,23 @@ BoundArgument &SignatureArguments::addTuple(Handle object, Py_ssize_t elements) 
   return head;
 }
 
-void SignatureArguments::bindTyped(Type type, bool divisibleBy16) {
+// What the signature says in C++ (runtime/launch/Specialisation.h), as the launch of such an argument binds it.
+void SignatureArguments::bindSpec(const ArgumentSpec &spec) {
+  if (spec.isConstant)
+    return bindConstant(PythonEmbedder().toPython(spec.constant));
+  if (spec.isTuple) {
+    auto size = static_cast<Py_ssize_t>(spec.elements.size());
+    Handle object = spec.isRecord ? bareInstance(languageTypes().descriptorType.get()) : checked(PyTuple_New(0));
+    addTuple(std::move(object), size).isDescriptor = spec.isRecord;
+    for (const ArgumentSpec &element : spec.elements)
+      bindSpec(element);
+    return;
+  }
   BoundArgument &argument = bound.arguments.emplace_back();
-  argument.kind = type.isPointer() ? BoundArgument::Kind::Pointer : BoundArgument::Kind::Number;
-  argument.type = type.isPointer() ? type.element() : type;
-  argument.isConst = type.isPointer() && type.isConst();
-  argument.divisibleBy16 = divisibleBy16;
+  argument.kind = spec.type.isPointer() ? BoundArgument::Kind::Pointer : BoundArgument::Kind::Number;
+  argument.type = spec.type.isPointer() ? spec.type.element() : spec.type;
+  argument.isConst = spec.type.isPointer() && spec.type.isConst();
+  argument.divisibleBy16 = spec.divisibility % specialisedDivisor == 0;
 }
 
 void SignatureArguments::bindTuple(PyObject *path, PyObject *types) {
@@ -72,27 +84,6 @@ void SignatureArguments::bindTuple(PyObject *path, PyObject *types) {
   }
 }
 
-// Its base is aligned, as TMA asks; of its shape and strides only the types are known, and that the last stride is 1.
-void SignatureArguments::bindDescriptor(Type descriptor) {
-  Type block = descriptor.element();
-  auto rank = static_cast<Py_ssize_t>(block.rank());
-  Handle extents = checked(PyTuple_New(rank));
-  for (Py_ssize_t axis = 0; axis < rank; ++axis)
-    checkedStatus(PyTuple_SetItem(extents.get(), axis, PyLong_FromLongLong(block.shape()[static_cast<size_t>(axis)])));
-  BoundArgument &head = addTuple(bareInstance(languageTypes().descriptorType.get()), std::size(descriptorFields));
-  head.isDescriptor = true;
-  bindTyped(Type::pointer(block.scalarType()), /*divisibleBy16=*/true);
-  addTuple(extents, rank);
-  for (Py_ssize_t axis = 0; axis < rank; ++axis)
-    bindTyped(int32(), false);
-  addTuple(extents, rank);
-  for (Py_ssize_t axis = 0; axis + 1 < rank; ++axis)
-    bindTyped(int64(), false);
-  bindConstant(checked(PyLong_FromLong(1)));
-  bindConstant(extents);
-  bindConstant(unicode("zero"));
-}
-
 void SignatureArguments::bindPart(PyObject *path, PyObject *type) {
   if (PyTuple_Check(type))
     return bindTuple(path, type);
@@ -106,11 +97,11 @@ void SignatureArguments::bindPart(PyObject *path, PyObject *type) {
   if (textView(type) == "constexpr")
     return bindConstant(Handle::borrow(Py_None));
   Type parsed = Type::parseShortName(llvm::StringRef(textView(type)));
-  if (parsed && parsed.kind() == Type::Kind::Descriptor)
-    return bindDescriptor(parsed);
   if (!parsed || parsed.isBlock())
     raise(PyExc_ValueError, "argument %R: %R is not a type of an argument", name, type);
-  bindTyped(parsed, isDivisible(PyDict_GetItemWithError(attributes, path)));
+  // The base of a descriptor is aligned, as TMA asks.
+  bool divides = parsed.kind() == Type::Kind::Descriptor || isDivisible(PyDict_GetItemWithError(attributes, path));
+  bindSpec(typeArgument(parsed, divides ? specialisedDivisor : 1));
 }
 
 } // namespace nacre::python

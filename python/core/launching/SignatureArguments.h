@@ -20,8 +20,7 @@ public:
 private:
   void bindPart(PyObject *path, PyObject *type);
   void bindTuple(PyObject *path, PyObject *types);
-  void bindDescriptor(Type descriptor);
-  void bindTyped(Type type, bool divisibleBy16);
+  void bindSpec(const ArgumentSpec &spec);
   void bindConstant(Handle value);
   BoundArgument &addTuple(Handle object, Py_ssize_t elements); // a head; its elements follow
 
