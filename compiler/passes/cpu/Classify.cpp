@@ -111,7 +111,7 @@ std::optional<int64_t> Nest::mostFactor(Operation *op, Value factor) {
 std::optional<unsigned> Nest::lineOperand(Operation *op, const Coordinates &coordinates) {
   if (isa<arith::ExtSIOp, arith::RemSIOp, arith::DivSIOp>(op))
     return 0;
-  // Offsets of 64 bits go round as addresses do. Those of 32 bits that wrap between near lanes are never both in use:
+  // Offsets of 64 bits wrap as addresses do. Those of 32 bits that wrap between near lanes are never both in use:
   // no array has elements that far apart. With large steps a few lanes come near the same element again.
   if (isa<tile::AddPtrOp>(op)) {
     unsigned bits = integerBits(op->getOperand(1));

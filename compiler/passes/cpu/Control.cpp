@@ -180,7 +180,7 @@ void Lowering::lowerIf(scf::IfOp op) {
   }
 }
 
-// Whether the loop may go round until somebody else writes to memory.
+// Whether the loop may spin until another program writes to memory.
 static bool mayWait(scf::WhileOp loop) {
   WalkResult result = loop->walk([](Operation *op) {
     auto load = dyn_cast<tile::LoadOp>(op);

@@ -166,7 +166,7 @@ void Packing::packPanels() {
 
 // Writes the operand, converted, to `target` at the element offset `place` gives for its indices; neighbours along the
 // last axis are neighbours there, in runs of `run`. The operand is read along the axis that its memory is contiguous
-// in; when that is not the last one, squares of it are turned in registers.
+// in; when that is not the last one, squares of it are transposed in registers.
 void Packing::pack(Value target, Place place, int64_t run) {
   auto address = [&](ArrayRef<Value> index) { return b.offsetBytes(target, b.mul(place(index), b.index(size))); };
   Nest nest(lowering, tile::shapeOf(source.getType())), turned(lowering, nest.shape);
@@ -186,8 +186,8 @@ void Packing::pack(Value target, Place place, int64_t run) {
       source, std::min(blocking.getLanes(), run));
 }
 
-// `turned` runs its lanes along the last axis but one. Columns are taken `square` at a time; those that do not fill a
-// square one by one.
+// `turned`, transposed, runs its lanes along the last axis but one. Columns are taken `square` at a time; those that do
+// not fill a square one by one.
 void Packing::packTurned(Nest &turned, llvm::function_ref<Value(ArrayRef<Value>)> address, int64_t run) {
   int last = turned.shape.size() - 1;
   int64_t extent = turned.shape[last];
@@ -295,7 +295,8 @@ void Packing::packPairs(Value target, Place place) {
       source, blocking.getLanes());
 }
 
-// Turns as many vectors of as many lanes: exchanges, for each bit, the elements whose row and lane differ in that bit.
+// Transposes as many vectors of as many lanes: exchanges, for each bit, the elements whose row and lane differ in that
+// bit.
 void Packing::transpose(SmallVectorImpl<Value> &vectors) {
   int64_t count = vectors.size();
   for (int64_t bit = 1; bit < count; bit *= 2)

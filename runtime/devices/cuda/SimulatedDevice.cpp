@@ -16,7 +16,6 @@ namespace nacre::cuda {
 
 namespace {
 
-constexpr uint32_t warpSize = 32;
 constexpr std::align_val_t allocationAlignment{256};
 
 struct SimulatedKernel : LoadedKernel {
@@ -120,7 +119,7 @@ public:
       made->name = "simulated " + std::string(architecture.name);
       made->architecture = std::to_string(architecture.capability);
       made->multiprocessors = 4;
-      made->warpSize = warpSize;
+      made->warpSize = target().warpSize();
       made->sharedBytes = architecture.sharedBytes;
       made->registers = 1 << 16;
       made->memoryBytes = int64_t(1) << 36;
@@ -175,7 +174,8 @@ public:
     simulator::Launch launch;
     launch.kernel = name;
     launch.grid = {request.grid[0], request.grid[1], request.grid[2]};
-    launch.block = {static_cast<uint32_t>(request.code.metadata.warps) * warpSize, 1, 1};
+    launch.block = {static_cast<uint32_t>(request.code.metadata.warps) * static_cast<uint32_t>(target().warpSize()), 1,
+                    1};
     launch.sharedBytes = static_cast<uint32_t>(request.code.metadata.sharedBytes);
     launch.counters = false;
     launch.cooperative = request.code.metadata.cooperative || request.options.cooperative;
