@@ -154,34 +154,33 @@ LinearLayout sharedInRows(llvm::ArrayRef<unsigned> axisBits, llvm::ArrayRef<unsi
   return sharedSwizzled(axisBits, order, std::min(row, 7u), elementBits);
 }
 
-std::optional<LinearLayout> sharedBetween(const LinearLayout &writer, unsigned axis, unsigned pieceBits,
-                                          const LinearLayout &reader, unsigned elementBits,
-                                          const SharedMemoryModel &model) {
-  llvm::SmallVector<unsigned> neighbours = writer.contiguousRegisters(axis);
-  if (neighbours.size() < pieceBits)
-    return std::nullopt;
-  Vectors piece;
-  for (unsigned i = 0; i < pieceBits; ++i)
-    piece.push_back(writer.basesOf(Place::Register)[neighbours[i]]);
-  // The piece is what is accessed at once; the reader takes of it what it has in registers.
-  auto patternOf = [](const LinearLayout &layout, llvm::ArrayRef<uint32_t> registers) {
-    return AccessPattern{Vectors(registers), Vectors(layout.basesOf(Place::Lane)),
-                         Vectors(layout.basesOf(Place::Warp))};
-  };
-  unsigned bits = writer.outputBits();
-  Swizzle swizzle =
-      chooseSwizzle(bits, BitMatrix::identity(bits).images(), patternOf(writer, piece),
-                    patternOf(reader, intersection(reader.basesOf(Place::Register), piece)), elementBits, model);
-  // The pieces' directions are those of the lowest offsets, in the order of the neighbours.
-  Vectors directions(swizzle.address.inverse()->images());
-  Span lowest(llvm::ArrayRef(directions).take_front(pieceBits));
-  if (!llvm::all_of(piece, [&](uint32_t direction) { return lowest.contains(direction); }))
-    return std::nullopt;
-  llvm::copy(piece, directions.begin());
-  LinearLayout shared(writer.axisBits());
-  for (uint32_t direction : directions)
-    shared.add(Place::Offset, direction);
-  return shared;
+LinearLayout sharedInRowsFor(const LinearLayout &reader, llvm::ArrayRef<unsigned> axisBits,
+                             llvm::ArrayRef<unsigned> order, unsigned elementBits) {
+  LinearLayout layout = sharedInRows(axisBits, order, elementBits);
+  constexpr unsigned pieceBits = 4, rowBits = 7; // of bytes
+  unsigned firstPiece = pieceBits - elementBits, firstRow = rowBits - elementBits;
+  if (axisBits[order.front()] + elementBits < rowBits || layout.bits(Place::Offset) <= firstRow)
+    return layout;
+  Vectors plain(layout.basesOf(Place::Offset));
+  for (unsigned i = 0; i < rowBits - pieceBits && firstRow + i < plain.size(); ++i)
+    plain[firstRow + i] ^= plain[firstPiece + i];
+  // Lanes that read different rows are to read different pieces: places of pieces that no lane moves along are for
+  // them.
+  auto isOfLane = [&](uint32_t direction) { return llvm::is_contained(reader.basesOf(Place::Lane), direction); };
+  llvm::SmallVector<unsigned> pieces, rows;
+  for (bool first : {true, false}) {
+    for (unsigned piece = firstPiece; piece < firstRow; ++piece)
+      if (isOfLane(plain[piece]) != first)
+        pieces.push_back(piece);
+    for (unsigned row = firstRow; row < plain.size(); ++row)
+      if (isOfLane(plain[row]) == first)
+        rows.push_back(row);
+  }
+  for (unsigned row = firstRow; row < plain.size(); ++row)
+    layout.setBasis(Place::Offset, row, plain[row]);
+  for (auto [piece, row] : llvm::zip(pieces, rows))
+    layout.setBasis(Place::Offset, row, plain[row] ^ plain[piece]);
+  return layout;
 }
 
 } // namespace nacre

@@ -46,10 +46,10 @@ SharedAccessPlan planSharedAccess(const LinearLayout &registers, const LinearLay
 // than 32.
 LinearLayout sharedInRows(llvm::ArrayRef<unsigned> axisBits, llvm::ArrayRef<unsigned> order, unsigned elementBits);
 
-// The layout of a tile that threads copy in pieces and read in another layout, without bank conflicts: pieces are the
-// 2^pieceBits registers of `writer` that are neighbours along `axis`, at most 16 bytes. None: there is no such layout.
-std::optional<LinearLayout> sharedBetween(const LinearLayout &writer, unsigned axis, unsigned pieceBits,
-                                          const LinearLayout &reader, unsigned elementBits,
-                                          const SharedMemoryModel &model = {});
+// The same rows, the pieces of sixteen bytes of which change places within a row so that the reader, who takes less
+// than a piece at once, has as few bank conflicts as that allows. (Copies from global memory are slow where
+// neighbouring pieces of a line of memory do not stay in one row.)
+LinearLayout sharedInRowsFor(const LinearLayout &reader, llvm::ArrayRef<unsigned> axisBits,
+                             llvm::ArrayRef<unsigned> order, unsigned elementBits);
 
 } // namespace nacre

@@ -105,7 +105,7 @@ WriteOp onlyWrite(Operation *load) {
 }
 
 // How a tile lies in a slot of its own: in rows along the axis of which threads have `count` neighbours. Readers of
-// whole words that do not take pieces of these rows get a layout in which they have no bank conflicts either.
+// whole words that do not take pieces of these rows get their pieces in an order without bank conflicts.
 SharedType slotFor(tile::LoadOp load, unsigned axis, int64_t count) {
   auto type = cast<RankedTensorType>(load.getType());
   SmallVector<unsigned> bits = LinearLayout::paddedBits(type.getShape()), order{axis};
@@ -120,8 +120,7 @@ SharedType slotFor(tile::LoadOp load, unsigned axis, int64_t count) {
         planSharedAccess(reader, layout, elementBits, /*mayUseMatrices=*/true).kind != SharedAccessPlan::Kind::Words ||
         reader.contiguity(axis) >= count;
     if (!takesPieces && elementBits >= 2)
-      if (auto between = sharedBetween(layoutOf(type), axis, llvm::Log2_64(count), reader, elementBits))
-        layout = std::move(*between);
+      layout = sharedInRowsFor(reader, bits, order, elementBits);
   }
   return SharedType::get(load.getContext(), type.getShape(), type.getElementType(),
                          LayoutAttr::get(load.getContext(), layout), 1);
