@@ -42,7 +42,8 @@ static void loopOverPrograms(Emit &b, scf::ForallOp grid, Value begin, Value end
   program->getTerminator()->erase();
   programs.getBody()->getOperations().splice(programs.getBody()->getTerminator()->getIterator(),
                                              program->getOperations());
-  SmallVector<Value> bounds(grid.getDynamicUpperBound());
+  // One value may bound several axes.
+  llvm::SmallSetVector<Value, 3> bounds(grid.getDynamicUpperBound().begin(), grid.getDynamicUpperBound().end());
   grid.erase();
   for (Value bound : bounds)
     if (bound.use_empty())
