@@ -23,6 +23,10 @@ SANITIZE_USAGE = USAGE.replace("triton-san", "nacre sanitize") + """
        nacre sanitize --static [--json FILE] [--kernel RE] script.py [args...]
 
   --static       prove accesses instead of watching them: each is proved, a witness, or unknown, for every launch of the script
+
+       nacre sanitize --gpu [--tool NAME] [--simulate] [--json FILE] COMMAND...
+
+  --gpu          the GPU's own code, under compute-sanitizer; in the simulator where there is no GPU
 """
 
 
@@ -66,15 +70,21 @@ def command_line(command):
     return command
 
 
-def _replace_process(command, environment):
+def command_environment(variables):
+    """The variables of a command in which `import triton` means this package."""
     from .. import _alias
 
     _alias._tell_children()
-    environment = {**os.environ, **environment}
+    environment = {**os.environ, **variables}
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     path = [entry for entry in environment.get("PYTHONPATH", "").split(os.pathsep) if entry]
     if root not in path:
         environment["PYTHONPATH"] = os.pathsep.join([*path, root])
+    return environment
+
+
+def _replace_process(command, variables):
+    environment = command_environment(variables)
     try:
         os.execvpe(command[0], command, environment)
     except OSError as error:
@@ -110,6 +120,10 @@ def main(arguments=None, usage=USAGE, program="triton-san", misused=1):
 
 
 def sanitize(arguments):
+    if arguments and arguments[0] == "--gpu":
+        from ._gpu_program import main as gpu
+
+        return gpu(arguments[1:])
     if arguments and arguments[0] == "--static":
         from ._static_program import main as static
 

@@ -1,0 +1,95 @@
+"""`nacre sanitize --gpu`: the simulator's findings and compute-sanitizer's, in one form."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from nacre.sanitizer._gpu_program import ComputeSanitizerFindings, report
+
+KERNELS = """
+import numpy as np
+import triton
+import triton.language as tl
+
+@triton.jit
+def past_the_end(x, out, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + offsets, tl.load(x + offsets, mask=offsets < n))
+
+@triton.jit
+def same_place(out):
+    tl.store(out, tl.program_id(0).to(tl.float32))
+
+x = np.ones(1000, np.float32)
+"""
+
+
+def run(tmp_path, text, *options):
+    script = tmp_path / "script.py"
+    script.write_text(KERNELS + text)
+    command = [sys.executable, "-m", "nacre", "sanitize", "--gpu", "--simulate", *options, str(script)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+def test_a_store_past_the_end(tmp_path):
+    found = tmp_path / "findings.json"
+    process = run(tmp_path, "past_the_end[(8,)](x, np.zeros_like(x), 1000, BLOCK=128)", "--json", str(found))
+    assert process.returncode == 1 and "the simulator (as asked)" in process.stderr
+    assert "ERROR: AddressSanitizer: heap-buffer-overflow by program (7, 0, 0)" in process.stderr
+    assert "SUMMARY: AddressSanitizer: heap-buffer-overflow" in process.stderr and "past the end of `out`" in process.stderr
+    document = json.loads(found.read_text())
+    (finding,) = document["findings"]
+    assert document["version"] == 1 and finding["kernel"] == "past_the_end" and finding["line"] == 9 and finding["program"] == [7, 0, 0]
+
+
+def test_a_race_is_66(tmp_path):
+    process = run(tmp_path, "same_place[(8,)](x)")
+    assert process.returncode == 66, process.stderr
+    assert "WARNING: ThreadSanitizer: data race" in process.stderr and "in same_place" in process.stderr
+
+
+def test_a_clean_script_ends_as_it_does_alone(tmp_path):
+    process = run(tmp_path, "past_the_end[(7,)](x, np.zeros_like(x), 1000, BLOCK=128)\nprint('end')\nraise SystemExit(3)")
+    assert process.returncode == 3 and process.stdout == "end\n" and "SUMMARY" not in process.stderr
+
+
+@pytest.mark.parametrize("arguments, text", [
+    (["--tool", "nothing", "x.py"], "no tool 'nothing'"), (["--what", "x.py"], "there is no option --what"), (["--simulate"], "no command is given"),
+])  # fmt: skip
+def test_what_makes_no_sense(arguments, text):
+    process = subprocess.run([sys.executable, "-m", "nacre", "sanitize", "--gpu", *arguments], capture_output=True, text=True, timeout=300)
+    assert process.returncode == 2 and text in process.stderr
+
+
+SAID = """\
+========= COMPUTE-SANITIZER
+========= Invalid __global__ write of size 4 bytes
+=========     at past_the_end+0x1f0 in /home/user/script.py:9
+=========     by thread (104,0,0) in block (7,0,0)
+=========     Access at 0x7f1234600fa0 is out of bounds
+=========     and is 1 bytes after the nearest allocation at 0x7f1234600000 of size 4,000 bytes
+=========
+========= Program hit CUDA_ERROR_LAUNCH_FAILED (error 719) due to "unspecified launch failure" on CUDA API call to cuCtxSynchronize.
+=========
+========= Uninitialized __global__ memory read of size 4 bytes
+=========     at sums+0x40 in /home/user/script.py:20
+=========     by thread (1,0,0) in block (0,2,0)
+=========     Access at 0x7f1234600f00
+=========
+========= ERROR SUMMARY: 3 errors
+"""
+
+
+def test_reports_of_compute_sanitizer():
+    findings = ComputeSanitizerFindings()
+    for line in SAID.splitlines():
+        findings.read(line)
+    findings.finish()
+    first, second = findings.found
+    assert (first["kind"], first["what"], first["kernel"], first["file"], first["line"]) == (
+        "asan", "heap-buffer-overflow", "past_the_end", "/home/user/script.py", 9,
+    )  # fmt: skip
+    assert first["program"] == [7, 0, 0] and first["thread"] == [104, 0, 0] and "1 bytes after the nearest allocation" in first["message"]
+    assert second["kind"] == "msan" and second["program"] == [0, 2, 0]
+    assert report(first).endswith("SUMMARY: AddressSanitizer: heap-buffer-overflow /home/user/script.py:9 in past_the_end\n")
