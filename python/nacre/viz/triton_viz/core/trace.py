@@ -10,6 +10,7 @@ from ....runtime.jit import JITFunction
 from ... import _record
 from ..._page import page
 from ..._text import text
+from .._programs import UNDER_PROGRAM
 from ..clients import client_of
 from .data import Grid, Launch, Load, Store
 
@@ -76,6 +77,8 @@ def _launch_of(recorded):
 
 def trace(client=None, frontend="triton", *, clients=None):
     """A decorator of kernels. 3.0: trace("tracer"); 2.0: trace(clients=...); 1.1.1: trace(kernel)."""
+    if program := os.environ.get(UNDER_PROGRAM):
+        raise RuntimeError(f"{program} looks at every kernel by itself: run a script that uses triton_viz.trace without it")
     if isinstance(client, (JITFunction, Autotuner, Heuristics, Traced)):
         return trace()(client)
     if frontend != "triton":
