@@ -98,3 +98,24 @@ add[(1,)](x, y, 16, 96, -96)
 """, NACRE_DEVICE="simulate")  # fmt: skip
     assert process.returncode != 0
     assert "the kernel `add`: of a tensor descriptor, the stride of axis 0 is -384 bytes" in process.stderr
+
+
+def test_tiles_that_are_needed_together_have_one_barrier(run_script):
+    output = succeed(run_script(KERNELS + """
+@nacre.jit
+def product(a, b, out, K, BLOCK: tl.constexpr):
+    total = tl.zeros((64, 64), tl.float32)
+    for k in range(0, K, BLOCK):
+        total = tl.dot(a.load([0, k]), b.load([k, 0]), total)
+    out.store([0, 0], total)
+
+rng = np.random.default_rng(0)
+a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((64, 192), (192, 64)))
+out = np.zeros((64, 64), np.float32)
+describe = lambda array, block: TensorDescriptor(array, list(array.shape), [array.shape[1], 1], block)
+compiled = product[(1,)](describe(a, [64, 32]), describe(b, [32, 64]), describe(out, [64, 64]), 192, BLOCK=32, num_stages=3)
+assert (out == a.astype(np.float32) @ b.astype(np.float32)).all()
+print(compiled.asm["ptx"])
+""", NACRE_DEVICE="simulate"))  # fmt: skip
+    assert output.count("mbarrier.init") == 3 and output.count("try_wait") == 1
+    assert set(re.findall(r"expect_tx\S* _, \[\S+\], (\d+);", output)) == {str(2 * 64 * 32 * 2)}

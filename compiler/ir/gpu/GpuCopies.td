@@ -98,14 +98,16 @@ def Gpu_CopyBoxOp : Gpu_Op<"copy_box", [AttrSizedOperandSegments]> {
   let summary = "starts a copy of the tile at the coordinates into shared memory, which completes on a barrier";
   let description = [{
     Where `if` is false nothing is started, and the barrier's phase goes on. The tile's layout is what the map's recipe makes
-    of it (Boxes.h).
+    of it (Boxes.h). Several copies may complete on one barrier: the first says how many bytes are `expected` of all of them,
+    the others that none are.
 
     ```mlir
     gpu.copy_box %map[%i, %j], %tile, %full[%slot] if %more : !gpu.tensor_map<tensor<64x32xf16>>, !gpu.shared<64x32xf16, #s>, !gpu.barriers<3>
     ```
   }];
   let arguments = (ins Arg<Gpu_TensorMap, "", [MemRead]>:$map, Variadic<I32>:$coordinates, Arg<Gpu_Shared, "", [MemWrite]>:$target,
-                       Arg<Gpu_Barriers, "", [MemWrite]>:$barriers, I32:$index, Optional<I1>:$predicate);
+                       Arg<Gpu_Barriers, "", [MemWrite]>:$barriers, I32:$index, Optional<I1>:$predicate,
+                       OptionalAttr<I64Attr>:$expected);
   let assemblyFormat = [{
     $map `[` $coordinates `]` `,` $target `,` $barriers `[` $index `]` (`if` $predicate^)? attr-dict `:`
     qualified(type($map)) `,` qualified(type($target)) `,` qualified(type($barriers))

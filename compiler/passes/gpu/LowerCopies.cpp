@@ -59,7 +59,8 @@ LogicalResult Lowering::lowerCopyBox(CopyBoxOp op) {
   int64_t elements = 1;
   for (int64_t extent : tile.getShape())
     elements *= extent;
-  machine.expectBytes(b, barrier, elements * size, starts);
+  if (int64_t expected = op.getExpected().value_or(elements * size))
+    machine.expectBytes(b, barrier, expected, starts);
   for (const BoxPiece &piece : boxPieces(recipe, tile.getShape()))
     machine.copyBox(b, scalar(op.getMap()), movedBy(*this, op.getCoordinates(), piece),
                     piece.offset ? byteOffset(base, i32(piece.offset * size)) : base, barrier, starts);

@@ -23,6 +23,11 @@ struct Stage {
   Operation *load;
   SharedType tile; // one slot
   Value ring, barriers;
+  // Of boxes: bytes that its copy announces to the barriers; 0: they are those of a load before it, whose copy
+  // announces them and who is waited for.
+  int64_t expected = 0;
+
+  int64_t bytes() const { return ShapedType::getNumElements(tile.getShape()) * elementBytes(tile.getElementType()); }
 };
 
 // An operand in registers of a dot under way: read from the rings an iteration before its dot.
@@ -357,6 +362,7 @@ private:
 
   Value number(int64_t value) { return arith::ConstantOp::create(b, location, b.getI32IntegerAttr(value)); }
   Value nextSlot(Value slot, Value *wraps = nullptr);
+  bool areTogether(const Stage &first, const Stage &second);
   void allocate();
   Ahead copyAhead(const Ahead &ahead);
   void replaceLoad(const Stage &stage, Value slot, Value phase);
@@ -382,12 +388,40 @@ Value Rewrite::nextSlot(Value slot, Value *wraps) {
   return arith::SelectOp::create(b, location, isLast, number(0), next);
 }
 
+// Whether nothing but loads of the plan, and what they are put into, stands between two of them: they are needed at the
+// same time.
+bool Rewrite::areTogether(const Stage &first, const Stage &second) {
+  auto isAhead = [&](const Stage &stage) {
+    return llvm::any_of(plan.operandsAhead,
+                        [&](const OperandAhead &operand) { return operand.loads.contains(stage.load); });
+  };
+  if (isAhead(first) || isAhead(second))
+    return false;
+  for (Operation *op = first.load->getNextNode(); op != second.load; op = op->getNextNode()) {
+    bool isOfPlan = llvm::any_of(plan.stages, [&](const Stage &stage) {
+      return stage.load == op || (isa<WriteOp>(op) && onlyWrite(stage.load) == op);
+    });
+    if (!isOfPlan && !isa<AllocateOp>(op) && (isa<DotOp>(op) || !isMemoryEffectFree(op)))
+      return false;
+  }
+  return true;
+}
+
+// Boxes that are needed at the same time have one ring of barriers.
 void Rewrite::allocate() {
+  Stage *leader = nullptr;
   for (Stage &stage : plan.stages) {
     stage.ring = AllocateOp::create(b, location, stage.tile.withStages(plan.slots));
-    if (isa<LoadBoxOp>(stage.load))
-      stage.barriers =
-          AllocateBarriersOp::create(b, location, BarriersType::get(b.getContext(), plan.slots)).getResult();
+    if (!isa<LoadBoxOp>(stage.load))
+      continue;
+    if (leader && areTogether(*leader, stage)) {
+      stage.barriers = leader->barriers;
+      leader->expected += stage.bytes();
+      continue;
+    }
+    leader = &stage;
+    stage.barriers = AllocateBarriersOp::create(b, location, BarriersType::get(b.getContext(), plan.slots)).getResult();
+    stage.expected = stage.bytes();
   }
 }
 
@@ -419,7 +453,8 @@ Rewrite::Ahead Rewrite::copyAhead(const Ahead &ahead) {
       SmallVector<Value> coordinates;
       for (Value coordinate : box.getCoordinates())
         coordinates.push_back(map.lookupOrDefault(coordinate));
-      CopyBoxOp::create(b, box.getLoc(), box.getMap(), coordinates, tile, stage.barriers, ahead.slot, ahead.exists);
+      CopyBoxOp::create(b, box.getLoc(), box.getMap(), coordinates, tile, stage.barriers, ahead.slot, ahead.exists,
+                        b.getI64IntegerAttr(stage.expected));
     }
   }
   if (plan.hasWords)
@@ -441,7 +476,7 @@ Rewrite::Ahead Rewrite::copyAhead(const Ahead &ahead) {
 void Rewrite::replaceLoad(const Stage &stage, Value slot, Value phase) {
   b.setInsertionPoint(stage.load);
   // A loop that runs again goes on with the phases where it ended, which the barriers' own waits count.
-  if (stage.barriers)
+  if (stage.expected)
     AwaitOp::create(b, stage.load->getLoc(), stage.barriers, slot, isRepeated ? Value() : phase);
   Value tile = SlotOp::create(b, stage.load->getLoc(), stage.tile, stage.ring, slot);
   Value result = stage.load->getResult(0);

@@ -35,7 +35,7 @@ struct StageBoxes : PassWrapper<StageBoxes, OperationPass<func::FuncOp>> {
     Value tile = AllocateOp::create(b, location, boxTile(op.getMap()));
     Value full = AllocateBarriersOp::create(b, location, BarriersType::get(&getContext(), 1));
     Value first = arith::ConstantOp::create(b, location, b.getI32IntegerAttr(0));
-    CopyBoxOp::create(b, location, op.getMap(), op.getCoordinates(), tile, full, first, Value());
+    CopyBoxOp::create(b, location, op.getMap(), op.getCoordinates(), tile, full, first, Value(), IntegerAttr());
     AwaitOp::create(b, location, full, first, Value());
     op.replaceAllUsesWith(ReadOp::create(b, location, op.getType(), tile).getResult());
   }
