@@ -116,6 +116,20 @@ def with_many_others(out_ptr, x_ptr, n, BLOCK: tl.constexpr):
         x = tl.load(x_ptr + start + tl.arange(0, BLOCK))
         total += tl.sum((x.to(tl.int64) * factors).to(tl.float32) * x, 0)
     tl.store(out_ptr, total)
+
+@triton.jit
+def scores(out_ptr, x_ptr, n, BLOCK: tl.constexpr):
+    places = tl.arange(0, BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    q = tl.load(x_ptr + places)
+    largest = tl.full((BLOCK,), float("-inf"), tl.float32)
+    values = tl.zeros((BLOCK, BLOCK), tl.float32)
+    for start in range(0, n, BLOCK):
+        x = tl.load(x_ptr + start * BLOCK + places)
+        weights = tl.dot(q, tl.trans(x), input_precision="ieee")
+        more = tl.maximum(largest, tl.max(weights, 1))
+        values = values * tl.exp2(largest - more)[:, None] + tl.dot(tl.exp2(weights - more[:, None]), x, input_precision="ieee")
+        largest = more
+    tl.store(out_ptr + places, values)
 """
 
 
@@ -136,3 +150,9 @@ def test_a_loop_that_streams_memory_has_registers_for_all_of_its_loads(tmp_path)
 def test_a_hint_that_makes_registers_spill_is_taken_back(tmp_path):
     registers, spilled = registers_and_spills(tmp_path, "with_many_others", 4096)
     assert registers > 64 and spilled == 0
+
+
+def test_plain_products_are_dealt_out_to_all_threads(tmp_path):
+    """Also where only reductions say how: their rows may not lie in one thread each, and in copies."""
+    registers, spilled = registers_and_spills(tmp_path, "scores", 64)
+    assert spilled == 0

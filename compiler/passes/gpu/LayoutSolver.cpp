@@ -171,6 +171,8 @@ double LayoutSolver::cost(const Group &group, const LinearLayout &layout) {
     sum += times * accessCost(access, layout);
   for (const auto &[wanted, times] : group.products) // the accumulator there, the result back
     sum += 2 * times * convertCost(wanted, layout, elementBytes(group.type.getElementType()));
+  for (const auto &[depth, times] : group.plainProducts) // each register a sum of so many products, copies too
+    sum += times * static_cast<double>(depth) * layout.count(Place::Register) * layout.count(Place::Warp);
   for (const auto &[op, times] : group.reductions)
     sum += times * reduceCost(layout, cast<tile::ReduceOp>(op).getAxis());
   for (const Relation &relation : group.relations) {
@@ -224,7 +226,9 @@ void LayoutSolver::choose(Group &group) {
     if (!llvm::is_contained(candidates, layout))
       candidates.push_back(layout);
   llvm::erase_if(candidates, [&](const LinearLayout &layout) { return !holdsPacks(layout, group.pack); });
-  if (candidates.empty())
+  // Without accesses it would have nothing but what others suggest, which may be full of copies: of a row's sums, say,
+  // all of a row in each thread.
+  if (candidates.empty() || (group.accesses.empty() && group.products.empty()))
     candidates.push_back(defaultLayout(group.type, block, group.pack));
   double least = 0;
   for (const LinearLayout &layout : candidates) {
@@ -265,6 +269,9 @@ void LayoutSolver::solve() {
       int64_t depth = cast<RankedTensorType>(op->getOperand(0).getType()).getShape().back();
       group.weight += times * group.type.getNumElements() * depth;
       group.products.emplace_back(plan.getResult().getValue(), times);
+    } else if (isa<tile::DotOp>(op)) {
+      int64_t depth = cast<RankedTensorType>(op->getOperand(0).getType()).getShape().back();
+      group.plainProducts.emplace_back(depth, times);
     } else if (isa<tile::ReduceOp>(op)) {
       group.reductions.emplace_back(op, times);
     } else if (auto map = dyn_cast<tile::MapOp>(op)) {

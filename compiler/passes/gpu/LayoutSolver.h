@@ -8,7 +8,8 @@
 // and accesses join. Between groups stand operations that turn one layout into another: shapes and reductions
 // (relations). Groups are taken by weight, the heaviest first; each takes the layout of least cost among what its
 // accesses ask for and what its relations to groups already decided give. Then what is left takes what its relations
-// give, else a default. A product with a plan (choose-dots) asks for the layout of its result as an access does. At last an access that its group's layout suits badly may leave the group, its value converted.
+// give, or a default where that costs less. A product with a plan (choose-dots) asks for the layout of its result as an
+// access does. At last an access that its group's layout suits badly may leave the group, its value converted.
 #pragma once
 
 #include "compiler/passes/gpu/CandidateLayouts.h"
@@ -38,11 +39,12 @@ private:
     unsigned operands, results;
   };
   struct Group {
-    mlir::RankedTensorType type; // some tile of it
+    mlir::RankedTensorType type;                                      // some tile of it
     llvm::SmallVector<std::pair<AccessDescription, double>> accesses; // with how often they run
     llvm::SmallVector<Relation> relations;
     llvm::SmallVector<std::pair<mlir::Operation *, double>> reductions;
     llvm::SmallVector<std::pair<LinearLayout, double>> products; // the layouts that their plans want
+    llvm::SmallVector<std::pair<int64_t, double>> plainProducts; // without a plan: how deep they are
     int64_t pack = 1;
     double weight = 0;
     std::optional<LinearLayout> layout;
