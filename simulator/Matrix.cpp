@@ -129,8 +129,8 @@ addRow(double *sums, int *largest, double *scales, double *totals, const double 
 } // namespace
 
 void multiplyAddTensor(float *sums, const double *a, const double *b, unsigned m, unsigned n, unsigned k,
-                       MatrixType type, TensorUnit unit) {
-  static thread_local std::vector<double> wide, scales, totals;
+                       MatrixType type, TensorUnit unit, bool halfSums) {
+  static thread_local std::vector<double> wide, scales, totals, overflown;
   static thread_local std::vector<int> aExponents, bExponents, largest;
   size_t size = size_t(m) * n;
   wide.assign(sums, sums + size);
@@ -155,19 +155,28 @@ void multiplyAddTensor(float *sums, const double *a, const double *b, unsigned m
     double *into = wide.data() + size_t(row) * n;
     if (pairs)
       std::fill(into, into + n, 0.0);
+    overflown.assign(n, 0.0);
     for (unsigned part = 0; part < 2; ++part) {
       if (!counts[part])
         continue;
+      for (unsigned column = 0; column < n; ++column)
+        if (std::isinf(into[column])) // and stays so
+          overflown[column] = into[column], into[column] = 0;
       for (unsigned column = 0; column < n; ++column)
         largest[column] = into[column] == 0 ? 2 * noExponent : std::ilogb(into[column]);
       addRow(into, largest.data(), scales.data(), totals.data(), a + size_t(row) * k,
              aExponents.data() + size_t(row) * k, b, bExponents.data(), n, indices[part], counts[part], fraction);
       for (unsigned column = 0; column < n; ++column)
         into[column] = std::bit_cast<double>(std::bit_cast<uint64_t>(into[column]) & cut);
+      if (pairs && halfSums)
+        for (unsigned column = 0; column < n; ++column)
+          into[column] = overflown[column] != 0
+                             ? overflown[column]
+                             : static_cast<double>(halfToFloat(floatToHalf(static_cast<float>(into[column]))));
     }
     for (unsigned column = 0; column < n; ++column) {
       float &sum = sums[size_t(row) * n + column];
-      sum = pairs ? static_cast<float>(into[column]) + sum : static_cast<float>(into[column]);
+      sum = pairs ? canonical(static_cast<float>(into[column]) + sum) : static_cast<float>(into[column]);
     }
   }
 }

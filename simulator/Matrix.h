@@ -42,9 +42,9 @@ void multiplyAdd(double *sums, const double *a, const double *b, unsigned m, uns
 // one): the k products and the accumulator are cut off, not rounded, at 2^-25 of the largest of them, measured by the
 // sum of its factors' exponents; the sum is cut off to 24 bits. 8-bit floats: wgmma cuts at 2^-13 and to 14 bits;
 // mma.sync makes two products of 16, of the pairs of elements 0, 1 and 2, 3 of each register, and adds the accumulator
-// afterwards, rounded to nearest.
+// afterwards, rounded to nearest; with `halfSums`, whose results are f16, each of the two is rounded to f16.
 enum class TensorUnit : uint8_t { Mma, Wgmma };
 void multiplyAddTensor(float *sums, const double *a, const double *b, unsigned m, unsigned n, unsigned k,
-                       MatrixType type, TensorUnit unit);
+                       MatrixType type, TensorUnit unit, bool halfSums = false);
 
 } // namespace nacre::simulator

@@ -133,7 +133,8 @@ Status mmaHandler(Warp &warp, const Op &op, uint32_t mask) {
       FragmentPlace at = placeInC(lane, i);
       accumulators[at.row * plan.n + at.column] = static_cast<float>(cValue(lane, i));
     }
-  multiplyAddTensor(accumulators, left.data(), right.data(), plan.m, plan.n, plan.k, plan.a, TensorUnit::Mma);
+  multiplyAddTensor(accumulators, left.data(), right.data(), plan.m, plan.n, plan.k, plan.a, TensorUnit::Mma,
+                    /*halfSums=*/plan.d == ScalarType::F16);
   for (unsigned lane = 0; lane < laneCount; ++lane)
     for (unsigned i = 0; i < elements; ++i) {
       FragmentPlace at = placeInC(lane, i);

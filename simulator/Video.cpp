@@ -128,14 +128,18 @@ uint32_t scalar(const VideoPlan &plan, uint32_t a, uint32_t b, uint32_t c) {
       value = clamped(value, 32, isSigned);
     return static_cast<uint32_t>(value);
   }
-  if (plan.saturate && plan.merges && !plan.dSigned) // the hardware takes it as unsigned then
-    value = static_cast<uint32_t>(value);
+  // Of results that go to a part of c the ISA says otherwise, but this is what ptxas makes of it: shifts saturate all
+  // 32 bits, negative values of others to the largest one, and the upper half takes the result's upper half.
+  bool shifts = plan.operation == Operation::ShiftLeft || plan.operation == Operation::ShiftRight;
+  if (plan.saturate && plan.merges && !shifts && value < 0)
+    value = INT64_MAX;
   if (plan.saturate)
-    value = clamped(value, plan.widthD, plan.dSigned);
+    value = clamped(value, shifts ? 32 : plan.widthD, plan.dSigned);
   auto word = static_cast<uint32_t>(value);
   if (plan.merges) {
     uint32_t ones = static_cast<uint32_t>((uint64_t(1) << plan.widthD) - 1) << plan.startD;
-    return (c & ~ones) | (word << plan.startD & ones);
+    bool isUpperHalf = plan.startD == 16 && plan.widthD == 16;
+    return (c & ~ones) | (word << (isUpperHalf ? 0 : plan.startD) & ones);
   }
   auto less = [&](uint32_t x, uint32_t y) { return plan.dSigned ? int32_t(x) < int32_t(y) : x < y; };
   switch (plan.second) {

@@ -19,6 +19,10 @@ EXACT = dict(zip(RECORDED["names"].tolist(), RECORDED["digests"]))
 APPROXIMATE = {name.removeprefix("output "): output for name, output in RECORDED.items() if name.startswith("output ")}
 
 
+def test_every_program_was_run_on_the_gpu():
+    assert [name for name in PROGRAMS if name not in EXACT and name not in APPROXIMATE] == []
+
+
 def simulate(program):
     output = np.zeros(program.output_bytes, np.uint8)
     inputs = [array.copy() for array in program.inputs]

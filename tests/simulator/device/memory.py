@@ -45,6 +45,32 @@ def atomic_programs():
         yield elementwise(f"atom.{space}.cas.b16", body.replace("PLACE", "p3"), ["u16"] * 3, "u64")
 
 
+def vector_atomic_programs():
+    """Several elements at once, of 90 and up: the old values and the new ones."""
+    rows = [("v2.f32", 2, ""), ("v4.f32", 4, ""), ("v2.f16x2", 2, ".noftz"), ("v4.f16x2", 4, ".noftz"), ("v2.bf16x2", 2, ".noftz"), ("v4.bf16x2", 4, ".noftz")]
+    for kind, count, ftz in rows:
+        for operation in ("add",) if "f32" in kind else ("add", "min", "max"):
+            old, new = [f"%r{4 + i}" for i in range(count)], [f"%r{8 + i}" for i in range(count)]
+            vector = lambda registers: "{" + ", ".join(registers) + "}"
+            mixed = " ".join(f"mad.lo.u32 %o, %o, 31, {register};" for register in old + new)
+            # A cell of 16 bytes a thread, in the result's own memory: the result takes 4 bytes of it.
+            body = (f"ld.param.u64 %rd4, [p2]; mul.wide.u32 %rd5, %r0, 16; add.u64 %rd4, %rd4, %rd5; add.u64 %rd4, %rd4, 8192; "
+                    f"xor.b32 %r12, %a, 0x00010100; xor.b32 %r13, %b, 0x01000001; st.global.v4.b32 [%rd4], {{%a, %r12, %b, %r13}}; "
+                    f"atom.global.{kind}.{operation}{ftz} {vector(old)}, [%rd4], {vector(['%b', '%a', '%r13', '%r12'][:count])}; "
+                    f"ld.global.v{count}.b32 {vector(new)}, [%rd4]; mov.b32 %o, 1; {mixed}")  # fmt: skip
+            program = elementwise(f"atom.global.{operation}.{kind}", body, ["u32", "u32"], "u32")
+            program.output_bytes += 2048 * 16
+            yield program
+    wide = ("ld.param.u64 %rd4, [p2]; mul.wide.u32 %rd5, %r0, 16; add.u64 %rd4, %rd4, %rd5; add.u64 %rd4, %rd4, 16384; .reg .b128 %q<4>; not.b64 %rd6, %a; "
+            "mov.b128 %q0, {%a, %b}; mov.b128 %q1, {%b, %rd6}; st.global.v2.b64 [%rd4], {%a, %b}; ")  # fmt: skip
+    for operation, body in (("exch", "atom.global.exch.b128 %q2, [%rd4], %q1;"),
+                            ("cas", "setp.lt.u32 %p1, %r0, 1000; selp.b64 %rd7, %a, %b, %p1; mov.b128 %q3, {%rd7, %b}; atom.global.cas.b128 %q2, [%rd4], %q3, %q1;")):  # fmt: skip
+        tail = " mov.b128 {%rd8, %rd9}, %q2; ld.global.v2.b64 {%rd10, %rd11}, [%rd4]; mad.lo.u64 %o, %rd8, 3, %rd9; mad.lo.u64 %o, %o, 31, %rd10; xor.b64 %o, %o, %rd11;"
+        program = elementwise(f"atom.global.{operation}.b128", wide + body + tail, ["u64", "u64"], "u64")
+        program.output_bytes += 2048 * 16
+        yield program
+
+
 def narrow_programs():
     for t in ("u8", "s8", "u16", "s16"):
         body = f".shared .align 16 .b8 cell[2048]; mov.u32 %r5, cell; mov.u32 %r6, %tid.x; mad.lo.u32 %r5, %r6, 8, %r5; st.shared.b32 [%r5], %b; st.shared.{t} [%r5+2], %a; ld.shared.{t} %r7, [%r5+2]; ld.shared.b32 %r8, [%r5]; mov.b64 %o, {{%r7, %r8}};"
@@ -122,5 +148,5 @@ def reduction_programs():
 
 
 def memory_programs():
-    for source in (atomic_programs, narrow_programs, copy_programs, reduction_programs):
+    for source in (atomic_programs, vector_atomic_programs, narrow_programs, copy_programs, reduction_programs):
         yield from source()

@@ -314,7 +314,7 @@ def small_numbers(name, kind, count, scale):
     return random.integers(0, 256, count).astype(np.uint8)  # integers of 8 bits and less: any bits
 
 
-def mma_program(shape, d, a, b, c, scale, extra="", tail=""):
+def mma_program(shape, d, a, b, c, scale, extra="", tail="", header=HEADER):
     m, n, k = shape
     bits = {"f16": 16, "bf16": 16, "tf32": 32, "f64": 64, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1}
     wide = a == "f64"
@@ -324,7 +324,7 @@ def mma_program(shape, d, a, b, c, scale, extra="", tail=""):
     nc, nd = (elements // 2 if c == "f16" else elements), (elements // 2 if d == "f16" else elements)
     name = f"mma.m{m}n{n}k{k}{extra}.{d}.{a}.{b}.{c}{tail}.{scale}"
     width, step = ("b64", 8) if wide else ("b32", 4)
-    lines = [HEADER, ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3)\n{",
+    lines = [header, ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3)\n{",
              f".reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .{width} %a<16>, %b<16>, %c<16>, %d<16>;", "mov.u32 %r0, %tid.x;"]  # fmt: skip
     for i, (letter, count) in enumerate((("a", na), ("b", nb), ("c", nc))):
         lines.append(f"ld.param.u64 %rd0, [p{i}]; mul.wide.u32 %rd1, %r0, {count * step}; add.u64 %rd0, %rd0, %rd1;")
@@ -368,6 +368,11 @@ def mma_programs():
         for a, b in (("s4", "s4"), ("u4", "u4"), ("s4", "u4")):
             for shape in ((8, 8, 32), (16, 8, 32), (16, 8, 64)):
                 yield mma_program(shape, "s32", a, b, "s32", "integers", extra)
+    for scale in ("integers", "normal"):  # of PTX 8.7
+        for a, b in (("e4m3", "e4m3"), ("e5m2", "e5m2"), ("e4m3", "e5m2"), ("e5m2", "e4m3")):
+            for k, types in ((16, ("f32", "f16")), (32, ("f16",))):
+                for d in types:
+                    yield mma_program((16, 8, k), d, a, b, d, scale, header=HEADER.replace("8.4", "8.7"))
     for tail in (".xor.popc", ".and.popc"):
         for shape in ((8, 8, 128), (16, 8, 128), (16, 8, 256)):
             yield mma_program(shape, "s32", "b1", "b1", "s32", "integers", tail=tail)
