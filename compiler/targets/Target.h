@@ -51,8 +51,8 @@ struct TargetOptions {
   // Of targets that have their code assembled by a program of others. Not assembled, it is as the device's driver or a
   // simulator takes it.
   bool assembles = true;
-  bool mustAssemble = false;                        // where that cannot be done, it is an error
-  std::string assembler, assemblerOptions, toolkit; // paths; empty: they are looked for
+  bool mustAssemble = false;                                   // where that cannot be done, it is an error
+  std::string assembler, assemblerOptions, toolkit, libdevice; // paths; empty: they are looked for
 };
 
 // Those who watch a compile and take part in it. No part of any key.

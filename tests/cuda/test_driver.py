@@ -184,6 +184,16 @@ print(record.launches, (out.numpy()[:896] == values[:896]).all())
 """)) == "1 True\n"  # fmt: skip
 
 
+def test_the_first_launch_may_be_captured(run):
+    """Compiling and loading neither wait for the stream nor copy: what is captured refuses both."""
+    assert succeed(run("""
+mock.mockCapture(1)
+add[(8,)](x, y, out, 1000, BLOCK=128)
+mock.mockCapture(0)
+print(record.launches, record.modules, (out.numpy() == 2 * values).all())
+""")) == "1 1 True\n"  # fmt: skip
+
+
 def test_a_grid_too_large_says_which_extent(run):
     process = run("add[(1, 70000)](x, y, out, 1000, BLOCK=128)\n")
     assert process.returncode != 0 and "(1, 70000, 1)" in process.stderr and "65535" in process.stderr, process.stderr

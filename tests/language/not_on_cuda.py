@@ -3,7 +3,7 @@
 HOST_CODE = "its assembly and its libraries are the host's"
 
 REASONS = {
-    "test_extern.py": HOST_CODE,
+    "test_extern.py::test_code_that_cannot_be_loaded": HOST_CODE,
     "test_inline_code.py": HOST_CODE,
     "test_inline_ptx.py::test_what_is_not_translated_is_named": "a GPU assembles PTX as it stands",
     "test_programs.py::test_what_the_target_is": "the engine's arrays are in host memory",

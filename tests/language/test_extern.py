@@ -1,6 +1,6 @@
 """extern_elementwise: functions of a library of the user's own, as LLVM IR or bitcode, objects, static and shared libraries.
 
-Libraries are made from LLVM IR text, which needs no compiler; the other kinds are compiled from C by clang.
+Libraries are made from LLVM IR text, which needs no compiler; the other kinds are compiled from C by clang. A GPU takes IR alone.
 """
 
 import os
@@ -69,12 +69,17 @@ def write(path, text):
     return str(path)
 
 
-def compile_c(folder, kind, text=C, name="library"):
+def compile_c(engine, folder, kind, text=C, name="library"):
+    if engine.is_cuda:
+        if kind not in ("bc", "ll"):
+            pytest.skip("a GPU takes IR alone")
+        text = text.replace("#include <math.h>\n", "").replace("hypot(a, b) * 0.0 + ", "")
     source = write(folder / f"{name}.c", text)
     target = folder / f"{name}.{kind}"
     flags = {"bc": ["-c", "-emit-llvm"], "ll": ["-S", "-emit-llvm"], "o": ["-c"], "a": ["-c"], "so": ["-shared"]}[kind]
     compiled = folder / f"{name}.o" if kind == "a" else target
-    subprocess.run([CLANG, "-O1", "-fPIC", *flags, source, "-o", compiled], check=True, capture_output=True)
+    machine = ["--target=nvptx64-nvidia-cuda", "-nogpulib"] if engine.is_cuda else ["-fPIC"]
+    subprocess.run([CLANG, "-O1", *machine, *flags, source, "-o", compiled], check=True, capture_output=True)
     if kind == "a":
         archiver = shutil.which("llvm-ar-22") or shutil.which("ar") or "/usr/lib/llvm-22/bin/llvm-ar"
         subprocess.run([archiver, "rcs", target, compiled], check=True, capture_output=True)
@@ -96,7 +101,7 @@ def test_ir_text(engine, rng, tmp_path, name):
 @needs_clang
 @pytest.mark.parametrize("kind", ["bc", "ll", "o", "a", "so"])
 def test_every_kind_of_library(engine, rng, tmp_path, kind):
-    path = compile_c(tmp_path, kind)
+    path = compile_c(engine, tmp_path, kind)
     check_halves(engine, rng, path)
     check_halves(engine, rng, path, "float64", 37)
 
@@ -133,7 +138,7 @@ def test_narrow_integers_and_bools(engine, rng, tmp_path, kind):
 
     a, b = rng.integers(-128, 128, 64).astype("int8"), rng.integers(0, 65536, 64).astype("uint16")
     out = engine.empty(64, "int32")
-    kernel[(1,)](engine.array(a), engine.array(b), out, compile_c(tmp_path, kind))
+    kernel[(1,)](engine.array(a), engine.array(b), out, compile_c(engine, tmp_path, kind))
     np.testing.assert_array_equal(engine.numpy(out), a.astype("int32") * 1000 + b + (a > 0))
 
 
@@ -162,7 +167,7 @@ def test_pointers_and_no_arguments(engine, tmp_path, kind):
 
     x = np.arange(100, 117, dtype="int32")
     out = engine.empty(17, "int64")
-    kernel[(1,)](engine.array(x), out, compile_c(tmp_path, kind))
+    kernel[(1,)](engine.array(x), out, compile_c(engine, tmp_path, kind))
     expected = x[np.arange(16) + np.arange(16) % 2]
     np.testing.assert_array_equal(engine.numpy(out), [*expected, 42])
 
@@ -172,7 +177,7 @@ def test_a_library_built_anew_means_a_new_compile(engine, tmp_path, kind):
     def build(factor):
         if kind == "ll":
             return write(tmp_path / "halves.ll", IR.replace("5.0e-1", f"{factor:.1f}"))
-        return compile_c(tmp_path, kind, C.replace("0.5f", f"{factor:.1f}f"))
+        return compile_c(engine, tmp_path, kind, C.replace("0.5f", f"{factor:.1f}f"))
 
     ones = engine.array(np.ones(16, "float32"))
     for factor in (1.0, 2.0, 1.0, 4.0):
@@ -216,11 +221,11 @@ def missing_kernel(x_ptr, out_ptr, PATH: tl.constexpr):
 @pytest.mark.parametrize("text, message", [
     (IR, r"has no function `absent`; it defines halved_sum, halved_sum_double, unused"),
     (IR + "\ndefine double @absent(double %x) { ret double %x }", r"`absent` of .* is double \(double\), and .* says float \(float\)"),
-    ('target triple = "nvptx64-nvidia-cuda"\n' + IR, "is made for nvptx64-nvidia-cuda, and this kernel for x86_64"),
+    ('target triple = "aarch64-unknown-linux-gnu"\n' + IR, "is made for aarch64-unknown-linux-gnu, and this kernel for (x86_64|nvptx64)"),
     ('target datalayout = "e-p:32:32"\n' + IR, "lays its data out in another way"),
     ("define float @absent(", r"cannot be read \(line 1\)"),
     (IR + "\ndeclare float @from_nowhere(float)\ndefine float @absent(float %x) {\n  %y = call float @from_nowhere(float %x)\n  ret float %y\n}",
-     "needs `from_nowhere`, which neither it nor this process has"),
+     "needs `from_nowhere`, which neither it nor (this process|the GPU) has"),
 ])  # fmt: skip
 def test_what_is_wrong_with_a_library_is_said_at_its_line(engine, tmp_path, text, message):
     x = engine.array(np.ones(1, "float32"))
@@ -230,12 +235,42 @@ def test_what_is_wrong_with_a_library_is_said_at_its_line(engine, tmp_path, text
         assert "core.extern_elementwise" in str(failure.value) and "^" in str(failure.value)
 
 
+def test_a_library_of_the_other_machine(engine, tmp_path):
+    """Bitcode as clang and NVIDIA make it for a GPU, of this and other versions, or as clang makes it for the host."""
+    gpu = [
+        'target triple = "nvptx64-nvidia-cuda"\ntarget datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"\n',
+        'target triple = "nvptx64-nvidia-gpulibs"\ntarget datalayout = "e-i64:64-v16:16-v32:32-n16:32:64"\n',
+    ]
+    host = ['target triple = "x86_64-unknown-linux-gnu"\n']
+    ones = engine.array(np.ones(16, "float32"))
+    for number, head in enumerate(gpu + host):
+        out = engine.empty(16, "float32")
+        path = write(tmp_path / f"{number}.ll", head + IR)
+        if (head in gpu) == engine.is_cuda:
+            halves_kernel[(1,)](ones, ones, out, path, 16)
+            assert (engine.numpy(out) == 1).all()
+        else:
+            with pytest.raises(Exception, match="is made for (nvptx64|x86_64).*, and this kernel for (x86_64|nvptx64)"):
+                halves_kernel[(1,)](ones, ones, out, path, 16)
+
+
+@needs_clang
+def test_a_gpu_takes_no_machine_code(engine, tmp_path):
+    if not engine.is_cuda:
+        pytest.skip("this is about GPUs")
+    source = write(tmp_path / "library.c", C)
+    subprocess.run([CLANG, "-O1", "-c", source, "-o", str(tmp_path / "library.o")], check=True, capture_output=True)
+    ones = engine.array(np.ones(16, "float32"))
+    with pytest.raises(Exception, match="machine code of this computer, which a GPU cannot run"):
+        halves_kernel[(1,)](ones, ones, engine.empty(16, "float32"), str(tmp_path / "library.o"), 16)
+
+
 @needs_clang
 @pytest.mark.parametrize("kind", ["o", "so", "a"])
 def test_a_symbol_that_machine_code_lacks(engine, tmp_path, kind):
     x = engine.array(np.ones(1, "float32"))
     with pytest.raises(Exception, match="has no function `absent`; it defines counted, element"):
-        missing_kernel[(1,)](x, engine.empty(1, "float32"), compile_c(tmp_path, kind))
+        missing_kernel[(1,)](x, engine.empty(1, "float32"), compile_c(engine, tmp_path, kind))
 
 
 def test_files_that_are_no_libraries(engine, tmp_path):

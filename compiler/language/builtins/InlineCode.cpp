@@ -1,5 +1,6 @@
 // Functions applied element by element: the language's own (map_elementwise) and those of a user's library.
 #include "compiler/language/builtins/Definitions.h"
+#include "compiler/language/meaning/LibraryMachine.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace nacre {
@@ -148,6 +149,8 @@ static Object externElementwise(Evaluation &evaluation, llvm::ArrayRef<Object> a
   llvm::Expected<std::shared_ptr<const ExternalLibrary>> library = evaluation.library(path);
   if (!library)
     evaluation.fail(Diagnostic::Kind::Value, llvm::toString(library.takeError()));
+  if (std::string problem = problemWithMachine(**library, evaluation.target()); !problem.empty())
+    evaluation.fail(Diagnostic::Kind::Value, problem);
   if (std::string problem = (*library)->problemWith(chosen->symbol, types, chosen->result); !problem.empty())
     evaluation.fail(Diagnostic::Kind::Value, problem);
   Shape shape = operands.empty() ? Shape() : operands[0].type().shape();

@@ -22,7 +22,7 @@ namespace nacre {
 
 namespace {
 
-constexpr llvm::StringLiteral targetTriple = "x86_64-unknown-linux-gnu";
+constexpr llvm::StringLiteral hostTriple = "x86_64-unknown-linux-gnu";
 
 llvm::Error problem(const llvm::Twine &text) { return llvm::createStringError(llvm::inconvertibleErrorCode(), text); }
 
@@ -160,13 +160,6 @@ std::string ExternalLibrary::problemInIR(llvm::StringRef symbol, llvm::ArrayRef<
     return "`" + path + "` cannot be read" +
            (error.getLineNo() > 0 ? " (line " + std::to_string(error.getLineNo()) + ")" : "") + ": " +
            error.getMessage().str();
-  llvm::Triple target(targetTriple), triple = module->getTargetTriple();
-  if (!triple.empty() && (triple.getArch() != target.getArch() || triple.getOS() != target.getOS()))
-    return "`" + path + "` is made for " + triple.str() + ", and this kernel for " + target.str();
-  std::string layout = target.computeDataLayout();
-  if (!module->getDataLayoutStr().empty() && module->getDataLayoutStr() != layout)
-    return "`" + path + "` lays its data out in another way than this machine: " + module->getDataLayoutStr() +
-           ", not " + layout;
   llvm::Function *function = module->getFunction(symbol);
   if (!function || function->isDeclaration() || function->hasLocalLinkage()) {
     std::vector<std::string> known;
@@ -193,9 +186,9 @@ std::string ExternalLibrary::problemWith(llvm::StringRef symbol, llvm::ArrayRef<
     auto object = llvm::object::ObjectFile::createObjectFile(bytes);
     if (!object)
       return "`" + path + "` cannot be read: " + llvm::toString(object.takeError());
-    if ((*object)->getArch() != llvm::Triple(targetTriple).getArch() || !(*object)->isELF())
+    if ((*object)->getArch() != llvm::Triple(hostTriple).getArch() || !(*object)->isELF())
       return "`" + path + "` holds code for " + llvm::Triple::getArchTypeName((*object)->getArch()).str() +
-             ", and this kernel is made for " + targetTriple.str();
+             ", and this kernel is made for " + hostTriple.str();
     llvm::append_range(names, definedNames(**object, kind == Kind::Shared));
     return "";
   };

@@ -1,6 +1,7 @@
 // See Assembler.h.
 #include "compiler/targets/cuda/Assembler.h"
 #include "compiler/language/meaning/Diagnostic.h"
+#include "compiler/targets/cuda/Toolkit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -8,7 +9,6 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include <dlfcn.h>
 #include <map>
 
 using namespace nacre;
@@ -31,29 +31,6 @@ using namespace nacre::cuda;
 
 // ---- Finding it
 
-// The folder of Python packages in which this library lies, if it does.
-static std::string packageFolder() {
-  Dl_info info;
-  if (!dladdr(reinterpret_cast<void *>(&packageFolder), &info) || !info.dli_fname)
-    return "";
-  return llvm::sys::path::parent_path(llvm::sys::path::parent_path(info.dli_fname)).str();
-}
-
-// ptxas below FOLDER/nvidia/*/bin, where pip puts it.
-static std::string assemblerAmongPackages(const std::string &folder) {
-  llvm::SmallString<128> packages(folder);
-  llvm::sys::path::append(packages, "nvidia");
-  std::vector<std::string> found;
-  std::error_code error;
-  for (llvm::sys::fs::directory_iterator entry(packages, error), end; !error && entry != end; entry.increment(error)) {
-    llvm::SmallString<128> program(entry->path());
-    llvm::sys::path::append(program, "bin", "ptxas");
-    if (llvm::sys::fs::can_execute(program))
-      found.push_back(program.str().str());
-  }
-  return found.empty() ? "" : *std::max_element(found.begin(), found.end()); // the newest toolkit's
-}
-
 std::optional<std::string> nacre::cuda::findAssembler(const TargetOptions &options) {
   if (!options.assembler.empty()) {
     if (!llvm::sys::fs::can_execute(options.assembler))
@@ -63,15 +40,7 @@ std::optional<std::string> nacre::cuda::findAssembler(const TargetOptions &optio
   }
   if (auto program = llvm::sys::findProgramByName("ptxas"))
     return *program;
-  for (const std::string &toolkit : {options.toolkit, std::string("/usr/local/cuda")}) {
-    llvm::SmallString<128> program(toolkit);
-    llvm::sys::path::append(program, "bin", "ptxas");
-    if (!toolkit.empty() && llvm::sys::fs::can_execute(program))
-      return program.str().str();
-  }
-  std::string folder = packageFolder();
-  std::string program = folder.empty() ? "" : assemblerAmongPackages(folder);
-  return program.empty() ? std::nullopt : std::optional(program);
+  return findInToolkit(options, {"bin", "ptxas"});
 }
 
 // ---- Reading what it says

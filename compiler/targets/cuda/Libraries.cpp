@@ -1,10 +1,51 @@
 // See Libraries.h.
 #include "compiler/targets/cuda/Libraries.h"
+#include "compiler/targets/cuda/Toolkit.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Support/SourceMgr.h"
 
 using namespace nacre;
 
-void nacre::cuda::linkLibraries(llvm::Module &module, llvm::ArrayRef<ExternalUse> uses) {
+// A function that is called and is nowhere; null: there is none. `prefix`: of its name.
+static const llvm::Function *firstMissing(const llvm::Module &module, llvm::StringRef prefix) {
+  // What a GPU's runtime itself has.
+  static const llvm::StringSet<> provided = {"vprintf", "__assertfail", "malloc", "free", "__nvvm_reflect"};
+  for (const llvm::Function &function : module)
+    if (function.isDeclaration() && !function.isIntrinsic() && !function.use_empty() &&
+        function.getName().starts_with(prefix) && !provided.contains(function.getName()))
+      return &function;
+  return nullptr;
+}
+
+static void linkLibdevice(llvm::Module &module, const ExternalUse &use, llvm::StringRef needed,
+                          const TargetOptions &options) {
+  std::string path = options.libdevice;
+  if (path.empty())
+    path = cuda::findInToolkit(options, {"nvvm", "libdevice", "libdevice.10.bc"}).value_or("");
+  if (path.empty())
+    failUse(use, "`" + use.function.library + "` needs `" + needed.str() + "` of NVIDIA's libdevice, which is not here",
+            "name the file libdevice.10.bc of the CUDA toolkit with TRITON_LIBDEVICE_PATH, or the toolkit with "
+            "CUDA_HOME");
+  llvm::SMDiagnostic error;
+  std::unique_ptr<llvm::Module> library = llvm::parseIRFile(path, error, module.getContext());
+  if (!library)
+    failUse(use, "libdevice, `" + path + "`, cannot be read: " + error.getMessage().str());
+  library->setTargetTriple(module.getTargetTriple());
+  library->setDataLayout(module.getDataLayout());
+  llvm::SmallVector<std::string> names;
+  for (const llvm::Function &function : *library)
+    if (!function.isDeclaration())
+      names.push_back(function.getName().str());
+  if (llvm::Linker::linkModules(module, std::move(library), llvm::Linker::Flags::LinkOnlyNeeded))
+    failUse(use, "libdevice, `" + path + "`, cannot be linked into the kernel");
+  for (const std::string &name : names)
+    if (llvm::Function *function = module.getFunction(name); function && !function->isDeclaration())
+      function->setLinkage(llvm::GlobalValue::InternalLinkage);
+}
+
+void nacre::cuda::linkLibraries(llvm::Module &module, llvm::ArrayRef<ExternalUse> uses, const TargetOptions &options) {
   for (const LibraryUse &use : byLibrary(uses)) {
     if (use.library->kind != ExternalLibrary::Kind::IR)
       failUse(*use.functions.front(),
@@ -12,11 +53,9 @@ void nacre::cuda::linkLibraries(llvm::Module &module, llvm::ArrayRef<ExternalUse
               "give the library as LLVM bitcode for nvptx64 (clang --cuda-device-only -emit-llvm -c)");
     linkIR(module, use);
   }
-  // What a GPU's runtime itself has; everything else must have been linked.
-  static const llvm::StringSet<> provided = {"vprintf", "__assertfail", "malloc", "free", "__nvvm_reflect"};
-  for (const llvm::Function &function : module)
-    if (function.isDeclaration() && !function.isIntrinsic() && !function.use_empty() &&
-        !provided.contains(function.getName()))
-      failUse(uses.front(), "`" + uses.front().function.library + "` needs `" + function.getName().str() +
-                                "`, which neither it nor the GPU has");
+  if (const llvm::Function *missing = firstMissing(module, "__nv_"))
+    linkLibdevice(module, uses.front(), missing->getName(), options);
+  if (const llvm::Function *missing = firstMissing(module, ""))
+    failUse(uses.front(), "`" + uses.front().function.library + "` needs `" + missing->getName().str() +
+                              "`, which neither it nor the GPU has");
 }

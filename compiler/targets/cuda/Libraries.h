@@ -1,12 +1,13 @@
-// Libraries of users in kernels: LLVM bitcode or IR for NVPTX, libdevice among them, becomes part of the kernel's
-// module.
+// Libraries of users in kernels: LLVM bitcode or IR for NVPTX becomes part of the kernel's module; so does what they
+// need of NVIDIA's libdevice, which is looked for only then. (The language's own functions need none of it.)
 #pragma once
 
 #include "compiler/targets/Libraries.h"
+#include "compiler/targets/Target.h"
 
 namespace nacre::cuda {
 
 // Links them (nacre::linkIR). Throws CompileError: code of another kind than IR cannot run on a GPU.
-void linkLibraries(llvm::Module &module, llvm::ArrayRef<ExternalUse> uses);
+void linkLibraries(llvm::Module &module, llvm::ArrayRef<ExternalUse> uses, const TargetOptions &options);
 
 } // namespace nacre::cuda

@@ -248,7 +248,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   if (observer.verify)
     verifyLLVM(*llvmModule);
   if (!externals.empty())
-    linkLibraries(*llvmModule, externals);
+    linkLibraries(*llvmModule, externals, options);
   if (code.metadata.dependentLaunch)
     waitForEarlierKernels(*llvmModule->getFunction(code.symbol));
   for (llvm::Function &function : *llvmModule)

@@ -405,6 +405,7 @@ public:
     options.assembler = knobString(KnobId::Ptxas);
     options.assemblerOptions = knobString(KnobId::PtxasOptions);
     options.toolkit = knobString(KnobId::CudaHome);
+    options.libdevice = knobString(KnobId::LibdevicePath);
     if (options.assembler == "driver") { // the driver's own
       options.assembler.clear();
       options.assembles = false;

@@ -255,6 +255,8 @@ public:
   void setArchitecture(TargetOptions &options, Device *) const override {
     options.architecture = std::to_string(SimulatedDevice::simulated().capability);
     options.assembles = false;
+    options.toolkit = knobString(KnobId::CudaHome);
+    options.libdevice = knobString(KnobId::LibdevicePath);
   }
 };
 
