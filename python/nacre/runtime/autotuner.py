@@ -149,6 +149,8 @@ class Autotuner(_core.TunedKernel, KernelInterface):
 
     # The default hooks do what reset_to_zero and restore_value say, for every timed run.
     def _default_pre_hook(self, kwargs, reset_only=False):
+        if not self.reset_to_zero and (reset_only or not self.restore_value):
+            return
         from .tuning.protection import arrays_named, copy_of, fill_zero
 
         for name in self.reset_to_zero:
