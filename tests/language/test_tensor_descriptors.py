@@ -211,6 +211,34 @@ def test_accesses_keep_their_order(engine, rng):
     np.testing.assert_array_equal(engine.numpy(memory), expected)
 
 
+@pytest.mark.parametrize("meeting", ["barrier", "loop"])
+def test_blocks_are_loaded_behind_stores_and_a_meeting_of_the_threads(engine, meeting):
+    """Copies by the hardware go past the threads: that these have met is not enough for them to see what was stored."""
+    memory, out = engine.zeros((64, 32), "float32"), engine.empty((32, 32), "float32")
+
+    @triton.jit
+    def kernel(memory_ptr, out_ptr, count, MEETING: tl.constexpr):
+        memory = tl.make_tensor_descriptor(memory_ptr, [64, 32], [32, 1], [32, 32])
+        total = tl.zeros((32, 32), tl.float32)
+        for i in range(count):
+            tl.store(memory_ptr + tl.arange(0, 2048), (tl.arange(0, 2048) % 5 + i).to(tl.float32))
+            tl.debug_barrier()
+            if MEETING == "loop":
+                for j in range(2):
+                    total += memory.load([j * 32, 0])
+            else:
+                total += memory.load([32, 0])
+            tl.debug_barrier()
+        tl.store(out_ptr + tl.arange(0, 32)[:, None] * 32 + tl.arange(0, 32)[None, :], total)
+
+    kernel[(1,)](memory, out, 2, meeting)
+    expected = np.zeros((32, 32))
+    for i in range(2):
+        blocks = (np.arange(2048) % 5 + i).reshape(2, 32, 32)
+        expected += blocks.sum(0) if meeting == "loop" else blocks[1]
+    np.testing.assert_array_equal(engine.numpy(out), expected)
+
+
 @triton.jit
 def matmul_kernel(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     row, column = tl.program_id(0) * BM, tl.program_id(1) * BN

@@ -312,8 +312,9 @@ namespace {
 // Within a program an element's accesses happen in the order of the text, also where one thread reads and another
 // writes it: accesses that may meet, one of them a write, in layouts that give elements to different threads, have a
 // barrier between them, outside of loops where that orders them. Copies by the hardware see what threads wrote when
-// there is a fence too. Whoever goes on after gpu.load_box has waited for it; gpu.store_box has a barrier within, and
-// one thread has waited for it when it ends.
+// there is a fence too: a barrier alone, the kernel's own or one within an operation, is not enough for them. Whoever
+// goes on after gpu.load_box has waited for it; gpu.store_box has a barrier within, and one thread has waited for it
+// when it ends.
 class OrderAccesses {
 public:
   void run(Block &block);
@@ -325,11 +326,21 @@ private:
     Attribute layout;    // null: a scalar; all threads read it, one writes it
     bool isCopy = false; // by the hardware: that one thread waited for
     Value pointer = {};
+    bool isMet = false; // the threads have met since: only copies do not see it yet
     bool operator==(const Access &other) const {
       return roots.arguments == other.roots.arguments && roots.isKnown == other.roots.isKnown &&
-             writes == other.writes && layout == other.layout && isCopy == other.isCopy && pointer == other.pointer;
+             writes == other.writes && layout == other.layout && isCopy == other.isCopy && pointer == other.pointer &&
+             isMet == other.isMet;
     }
   };
+  // Something that threads wrote somewhere, before they met.
+  static Access metWrite() {
+    PointerRoots anywhere;
+    anywhere.isKnown = false;
+    Access access{anywhere, /*writes=*/true, Attribute()};
+    access.isMet = true;
+    return access;
+  }
   static void unite(SmallVector<Access> &accesses, ArrayRef<Access> others) {
     for (const Access &other : others)
       if (!llvm::is_contained(accesses, other))
@@ -337,6 +348,7 @@ private:
   }
   std::optional<Access> accessOf(Operation *op);
   bool conflicts(const Access &access);
+  void meet();
   void meetBefore(Operation *op, bool fences);
   void meetBeforeLoop(Operation *loop);
   void visit(Operation *op);
@@ -353,7 +365,7 @@ private:
     return left.layout && left.layout == right.layout && cast<LayoutAttr>(left.layout).getValue().isInjective();
   }
 
-  SmallVector<Access> pending; // since the last barrier
+  SmallVector<Access> pending; // since the last barrier; what threads wrote, since the last fence
 };
 
 } // namespace
@@ -385,9 +397,19 @@ bool OrderAccesses::conflicts(const Access &access) {
       return false;
     if (access.isCopy) // the same thread starts all copies
       return !other.isCopy;
+    if (other.isMet)
+      return false;
     bool bothScalarWrites = access.writes && other.writes && !access.layout && !other.layout; // thread 0 does both
     return !bothScalarWrites && mayMeet(access.roots, other.roots) && !isSameThread(access, other);
   });
+}
+
+// At a barrier without a fence.
+void OrderAccesses::meet() {
+  bool threadsWrote = llvm::any_of(pending, [](const Access &access) { return access.writes && !access.isCopy; });
+  pending.clear();
+  if (threadsWrote)
+    pending.push_back(metWrite());
 }
 
 void OrderAccesses::meetBefore(Operation *op, bool fences) {
@@ -395,19 +417,26 @@ void OrderAccesses::meetBefore(Operation *op, bool fences) {
   if (fences)
     FenceOp::create(builder, op->getLoc(), /*global=*/true);
   tile::BarrierOp::create(builder, op->getLoc());
-  pending.clear();
+  if (fences)
+    pending.clear();
+  else
+    meet();
 }
 
 void OrderAccesses::visit(Operation *op) {
   // What single elements do to memory happens between two barriers of the operation's own.
-  if (isa<tile::BarrierOp>(op) || (isa<tile::MapOp>(op) && !runsOnRegisters(op))) {
-    pending.clear();
+  if (isa<tile::MapOp>(op) && !runsOnRegisters(op)) {
+    pending.assign(1, metWrite());
     return;
+  }
+  if (isa<tile::BarrierOp>(op)) {
+    auto fence = dyn_cast_or_null<FenceOp>(op->getPrevNode());
+    return fence && fence.getGlobal() ? pending.clear() : meet();
   }
   // Threads that meet while they exchange data have met.
   if (!pending.empty())
     if (ScratchUse scratch = scratchOf(op); scratch.bytes > 0 && scratch.meetsWithin && !scratch.mayBeIdle)
-      pending.clear();
+      meet();
   std::optional<Access> access = accessOf(op);
   if (!access)
     return;
