@@ -21,7 +21,7 @@ def Tile_Dialect : Dialect {
 
     | flags | meaning |
     |---|---|
-    | none | correctly rounded division and square root; elementary functions within 2 ulp |
+    | none | correctly rounded division and square root; elementary functions within 2 ulp (of f32 a GPU's exp and exp2 within 3) |
     | `arcp` | an f32 division may be a few ulp off: what `/` promises |
     | `afn` | the machine's own approximation may be taken, also where its range is smaller: `fast_expf` and their like |
 
