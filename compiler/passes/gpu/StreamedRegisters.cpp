@@ -39,3 +39,20 @@ std::optional<int64_t> nacre::gpu::streamedRegisters(func::FuncOp kernel) {
   });
   return most;
 }
+
+std::optional<int64_t> nacre::gpu::productRegisters(func::FuncOp kernel) {
+  std::optional<int64_t> most;
+  kernel.walk([&](scf::ForOp loop) {
+    int64_t count = 0;
+    bool hasProducts = false;
+    for (Value carried : loop.getInitArgs())
+      count += registersOf(carried.getType());
+    loop.getBody()->walk([&](DotOp dot) {
+      hasProducts = true;
+      count += 2 * registersOf(dot.getA().getType());
+    });
+    if (hasProducts)
+      most = std::max(most.value_or(0), count);
+  });
+  return most;
+}

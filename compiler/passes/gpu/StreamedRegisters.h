@@ -13,4 +13,9 @@ namespace nacre::gpu {
 // does, or one has a product. Layouts are assigned.
 std::optional<int64_t> streamedRegisters(mlir::func::FuncOp kernel);
 
+// Of the busiest loop with products: the tiles that it carries, and twice those that products take from registers,
+// since they are read ahead. None: no loop has one. Two blocks that share a multiprocessor fill each other's pauses:
+// worth a few registers less where they nearly fit.
+std::optional<int64_t> productRegisters(mlir::func::FuncOp kernel);
+
 } // namespace nacre::gpu

@@ -154,6 +154,17 @@ static LLVM::DIScopeForLLVMFuncOpPassOptions lineDirectives() {
 // let so many threads share a multiprocessor: half of those that it has room for, with more loads under way each.
 static constexpr int64_t mostStreamed = 40, streamingThreads = 1024;
 
+// Whether two blocks of a kernel with products (productRegisters) share a multiprocessor if the assembler takes care:
+// there is shared memory for both, and registers, with some for addresses. A few bytes that it spills for that are
+// worth it.
+static constexpr int64_t spilledForTwo = 32;
+static bool fitsTwice(int64_t registers, int64_t sharedBytes, int64_t threads, const Architecture &architecture) {
+  constexpr int64_t allRegisters = 65536, forAddresses = 32, reservedBytes = 1024;
+  int64_t most = allRegisters / (2 * threads);
+  return architecture.hasWarpgroupProducts && most < 255 && registers + forAddresses <= most &&
+         2 * (sharedBytes + reservedBytes) <= architecture.sharedBytes + reservedBytes;
+}
+
 // The kernel as the assembler sees fit.
 static std::string withoutHint(llvm::StringRef ptx) {
   auto [before, rest] = ptx.split(".minnctapersm ");
@@ -210,6 +221,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     addSimplification(passes);
   });
   std::optional<int64_t> streamed = gpu::streamedRegisters(module.lookupSymbol<func::FuncOp>(code.symbol));
+  std::optional<int64_t> multiplied = gpu::productRegisters(module.lookupSymbol<func::FuncOp>(code.symbol));
   passRunner.stage("gpu");
   passRunner.run("lowering to LLVM", [&](OpPassManager &passes) {
     gpu::addLowerToLLVM(passes, instructions);
@@ -268,9 +280,13 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   std::optional<std::string> assembler = options.assembles ? findAssembler(options) : std::nullopt;
   if (!assembler && options.mustAssemble)
     failWithoutAssembler();
-  bool isHinted = assembler && streamed && *streamed <= mostStreamed && launch.maxRegisters.value_or(0) == 0;
+  bool mayHint = assembler && launch.maxRegisters.value_or(0) == 0, streams = streamed && *streamed <= mostStreamed;
+  bool isTwice = mayHint && multiplied &&
+                 fitsTwice(*multiplied, static_cast<int64_t>(code.metadata.sharedBytes), block.threads(), architecture);
+  bool isHinted = mayHint && (streams || isTwice);
+  int64_t blocks = isTwice ? 2 : std::max<int64_t>(1, streamingThreads / block.threads());
   if (llvm::Function *kernel = isHinted ? llvmModule->getFunction(code.symbol) : nullptr)
-    kernel->addFnAttr("nvvm.minctasm", std::to_string(std::max<int64_t>(1, streamingThreads / block.threads())));
+    kernel->addFnAttr("nvvm.minctasm", std::to_string(blocks));
   std::string ptx = emitPtx(*llvmModule, *machine);
   errors.throwIfAny();
   if (std::optional<StageText> other = observer.replacement("ptx", [&] { return ptx; }))
@@ -282,7 +298,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     return code;
   }
   AssembledCode assembled = assemble(ptx, *assembler, architecture, options);
-  if (isHinted && assembled.report.spilledBytes > 0)
+  if (isHinted && static_cast<int64_t>(assembled.report.spilledBytes) > (isTwice ? spilledForTwo : 0))
     assembled = assemble(withoutHint(ptx), *assembler, architecture, options);
   code.binary = std::move(assembled.cubin);
   code.metadata.registers = assembled.report.registers;
