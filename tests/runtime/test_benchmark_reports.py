@@ -170,6 +170,24 @@ def test_a_report_shows_them(machine, tmp_path, capsys):
     assert testing.do_bench(lambda: None, warmup=0, rep=0.1, return_mode="stats")["mhz"] == [2000, 2000]
 
 
+def test_a_limit_that_was_passed_is_measured_again(tmp_path, monkeypatch):
+    from nacre import _core
+    from nacre.testing import limits
+
+    numbers = [1e9, 50e9, 7e9]
+    monkeypatch.setattr(_core, "measure_bandwidth", lambda: numbers.pop(0))
+    limits.measured.cache_clear()
+
+    def limit(y):
+        testing.perf_report(benchmark(ylabel="MB/s"))(lambda n, provider: (y, None, float("nan"))).run(save_path=str(tmp_path))
+        page = (tmp_path / "results.html").read_text()
+        return float(page.partition('"limits": [[')[2].partition(",")[0])
+
+    assert [limit(y) for y in (500.0, 2000.0, 90e3)] == [1e3, 50e3, 50e3]  # a busy machine, a calm one, caches
+    assert not numbers
+    limits.measured.cache_clear()
+
+
 # nacre bench
 
 BENCH = """

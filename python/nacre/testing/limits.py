@@ -15,7 +15,7 @@ def _driver():
     return driver.active
 
 
-def _is_host():
+def is_host():
     return _driver().is_host
 
 
@@ -25,8 +25,12 @@ def _properties(device):
 
 
 @functools.lru_cache
-def measured(what):
-    """A number of this machine, measured with all threads and kept in a file: "bandwidth" in bytes/s, "operations32", "operations64" per second."""
+def measured(what, seen=0.0):
+    """A number of this machine, measured with all threads and kept in a file: "bandwidth" in bytes/s, "operations32", "operations64" per second.
+
+    seen: what was reached by something else. A number below it was measured while the machine was busy: it is measured again, and the
+    highest is kept.
+    """
     import json
 
     from .. import _core, knobs
@@ -42,15 +46,17 @@ def measured(what):
             known = content["limits"] if content["device"] == facts else {}
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    if not isinstance(known.get(what), float):
-        known[what] = _core.measure_bandwidth() if what == "bandwidth" else _core.measure_operations(int(what[-2:]))
+    before = known.get(what) if isinstance(known.get(what), float) else 0.0
+    if before == 0.0 or before < seen:
+        now = _core.measure_bandwidth() if what == "bandwidth" else _core.measure_operations(int(what[-2:]))
+        known[what] = max(before, now)
         write_file(path, {"device": facts, "limits": known})
     return known[what]
 
 
 def get_dram_gbps(device=None):
     """The memory's bandwidth in GB/s: of a GPU by its clock and width, of the CPU as a copy by all threads shows it."""
-    if _is_host():
+    if is_host():
         return measured("bandwidth") / 1e9
     properties = _properties(device)
     return 2 * properties["mem_clock_rate"] * properties["mem_bus_width"] / 8 / 1e6
@@ -72,7 +78,7 @@ def _measured_tflops(dtype):
 def get_max_simd_tflops(dtype, clock_rate, device=None):
     """The most TFLOP/s without tensor cores, at a clock rate in kHz. Of the CPU it is measured (16-bit types are computed in 32 bits) and
     the clock rate does not count."""
-    if _is_host():
+    if is_host():
         return _measured_tflops(dtype)
     units = _properties(device)["multiprocessor_count"] * 4
     major = _driver().get_current_target().arch // 10
@@ -82,7 +88,7 @@ def get_max_simd_tflops(dtype, clock_rate, device=None):
 
 def get_max_tensorcore_tflops(dtype, clock_rate, device=None):
     """The most TFLOP/s of a dot, at a clock rate in kHz. The CPU has its vector units for it: as get_max_simd_tflops."""
-    if _is_host():
+    if is_host():
         return _measured_tflops(dtype)
     units = _properties(device)["multiprocessor_count"] * 4
     major = _driver().get_current_target().arch // 10
@@ -94,7 +100,7 @@ def get_max_tensorcore_tflops(dtype, clock_rate, device=None):
 
 def nvsmi(attrs):
     """What nvidia-smi says of the GPU: integers, one for each attribute."""
-    if _is_host():
+    if is_host():
         only_of_a_gpu("nvidia-smi's report")
     import subprocess
 
@@ -105,7 +111,7 @@ def nvsmi(attrs):
 @contextmanager
 def set_gpu_clock(ref_sm_clock=1350, ref_mem_clock=1215):
     """Locks the clocks of the GPU, in MHz; gives the most TFLOP/s and GB/s at them."""
-    if _is_host():
+    if is_host():
         only_of_a_gpu("a locked clock")
     import subprocess
 
@@ -126,7 +132,7 @@ def set_gpu_clock(ref_sm_clock=1350, ref_mem_clock=1215):
 @functools.lru_cache
 def cublas():
     """A handle of cuBLAS for the active GPU, made once."""
-    if _is_host():
+    if is_host():
         only_of_a_gpu("cuBLAS")
     import torch
 

@@ -6,18 +6,23 @@ import os
 
 def _limits(data):
     """[(y, what)]: how fast the device is at most, in the unit of a benchmark's y axis, where that is a bandwidth or a rate of arithmetic."""
-    from .limits import get_dram_gbps, get_max_simd_tflops
+    import math
 
+    from .limits import get_dram_gbps, get_max_simd_tflops, is_host, measured
+
+    seen = max((y for point in data["points"] for values in point["y"] for y in values if y is not None and math.isfinite(y)), default=0.0)
     unit = data["ylabel"].lower().replace(" ", "")
     scales = {"tb/s": 1e-3, "gb/s": 1.0, "mb/s": 1e3}
     rates = {"tflop": 1.0, "gflop": 1e3}
     try:
         for name, scale in scales.items():
             if name in unit:
-                return [(get_dram_gbps() * scale, "measured memory bandwidth")]
+                limit = measured("bandwidth", seen / scale * 1e9) / 1e9 if is_host() else get_dram_gbps()
+                return [(limit * scale, "measured memory bandwidth")]
         for name, scale in rates.items():
             if name in unit:
-                return [(get_max_simd_tflops("float32", 0) * scale, "measured float32 arithmetic")]
+                limit = measured("operations32", seen / scale * 1e12) / 1e12 if is_host() else get_max_simd_tflops("float32", 0)
+                return [(limit * scale, "measured float32 arithmetic")]
     except Exception:  # a page without the line is better than none
         pass
     return []
