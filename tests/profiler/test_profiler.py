@@ -222,6 +222,11 @@ def test_modes():
         proton.start("x", backend="cupti")
 
 
+def test_samples_are_refused_in_words():
+    with pytest.raises(ValueError, match="pcsampling is not there.*NACRE_PERF_MAP"):
+        proton.start("profile", mode="pcsampling")
+
+
 def test_the_program(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

@@ -114,3 +114,12 @@ def test_page(profile, tmp_path):
     assert seen["after"][0] == "load" and seen["after"][1:] == ["copy", "fill"]
     assert seen["first"] == "load" and "-66.7%" in seen["compare"]
     assert page.stat().st_size < 5_000_000
+
+
+def test_peaks_of_gpus_are_known_by_what_they_are():
+    from nacre.profiler._page import _with_peaks
+
+    facts = {"arch": "90", "bus_width": 6144, "memory_clock_rate": 3201000, "num_sms": 132, "clock_rate": 1980000}
+    known = _with_peaks({"CUDA": {"0": dict(facts), "1": {**facts, "arch": "1"}}})["CUDA"]
+    assert known["0"]["peak_gbps"] == pytest.approx(4917, rel=0.01) and known["0"]["peak_flops16"] == pytest.approx(1070e12, rel=0.01)
+    assert "peak_gbps" not in known["1"]

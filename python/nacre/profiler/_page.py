@@ -3,8 +3,9 @@
 import json
 import os
 
-from ._derive import derive_metrics
+from ._derive import WIDTHS, derive_metrics
 from ._graph import load, read
+from .specs import max_bps, max_flops
 
 
 def _node(frame):
@@ -15,6 +16,21 @@ def _node(frame):
     }  # fmt: skip
 
 
+def _with_peaks(devices):
+    """The devices with their peaks, where these are known by what they are: files have those that were measured alone."""
+    for kind, numbered in devices.items():
+        for facts in numbered.values():
+            if "peak_gbps" in facts:
+                continue
+            try:
+                facts["peak_gbps"] = max_bps(kind, facts["arch"], facts["bus_width"], facts["memory_clock_rate"]) / 1e9
+                for width in WIDTHS:
+                    facts[f"peak_flops{width}"] = max_flops(kind, facts["arch"], width, facts["num_sms"], facts["clock_rate"])
+            except ValueError:
+                facts.pop("peak_gbps", None)  # the page says that they are not known
+    return devices
+
+
 def _profile(filename):
     """A profile as the page has it; of a trace its events alone."""
     document = load(filename)
@@ -22,7 +38,7 @@ def _profile(filename):
         return {"file": os.path.basename(filename), "events": [event for event in document["traceEvents"] if event["ph"] in "XM"]}
     graph, inclusive, exclusive, devices = read(filename)
     derive_metrics(graph, ["util"], inclusive, exclusive, devices)
-    return {"file": os.path.basename(filename), "root": _node(graph.root), "devices": devices, "inclusive": inclusive}
+    return {"file": os.path.basename(filename), "root": _node(graph.root), "devices": _with_peaks(devices), "inclusive": inclusive}
 
 
 def write_page(page, filename, other=None):

@@ -32,6 +32,8 @@ def _read_mode(backend, mode):
         mode = modes.parse(mode)
     if not isinstance(mode, modes.BaseMode):
         raise ValueError(f"Unknown mode: {mode!r}")
+    if isinstance(mode, modes.PCSampling):
+        raise ValueError("the mode pcsampling is not there: kernels are timed as a whole; `perf record` with NACRE_PERF_MAP=1, or ncu, sample lines")
     return backend, mode, None
 
 
