@@ -18,6 +18,11 @@ from .guarded_memory import GuardedArray, contents_of, differences
 
 nacre.activate()
 import triton  # noqa: E402  (the alias must stand by now)
+from triton.tools.tensor_descriptor import TensorDescriptor  # noqa: E402
+
+
+def argument_of(array, guarded):
+    return TensorDescriptor(guarded.argument(), *map(list, array.described)) if array.described else guarded.argument()
 
 
 class Failure(Exception):
@@ -39,7 +44,7 @@ class Engine:
         if nacre.knobs.compilation.cpu_target != self.cpu_target:
             nacre.knobs.compilation.cpu_target = self.cpu_target
         _core.set_active_device(self.device)
-        arguments = [guarded.argument() for guarded in memory] + list(program.named(program.scalars).values())
+        arguments = [argument_of(array, guarded) for array, guarded in zip(program.arrays, memory)] + list(program.named(program.scalars).values())
         kernel[program.grid](*arguments, **program.named(program.constants), **program.options())
 
 

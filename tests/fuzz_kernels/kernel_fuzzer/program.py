@@ -39,6 +39,7 @@ class Array:
     at_end: bool  # it ends where memory ends; otherwise it begins where memory begins
     tolerance: float = 0.0
     same_as: str = ""  # another argument that is the same memory
+    described: tuple = ()  # (shape, strides, block) where the argument is a descriptor of the array
 
 
 @dataclass(eq=False)
@@ -125,7 +126,7 @@ class Program:
 
     def options(self):
         """Of the launch."""
-        return {"enable_fp_fusion": self.fusion, "num_warps": self.warps}
+        return {"enable_fp_fusion": self.fusion, "num_warps": self.warps, "num_stages": self.stages}
 
     def cut_lines(self, places):
         """Leaves lines of the finished text out: what the reducer does last, when no gene can go any more."""
@@ -149,6 +150,7 @@ class Program:
         self.scalars["b0"] = bool(d.below(2))
         self.warps = d.one_of([4, 1, 2, 8])  # for engines that have such
         self.constants["C0"] = d.one_of([4, 3, 8, 16, 7])
+        self.stages = d.one_of([3, 1, 2, 4, 5])
 
     def statement(self, gene):
         d = Decisions(gene, self.random)

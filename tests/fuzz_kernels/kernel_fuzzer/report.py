@@ -21,15 +21,20 @@ os.environ.setdefault("TRITON_CACHE_DIR", tempfile.mkdtemp())
 import nacre
 
 nacre.activate()
+from triton.tools.tensor_descriptor import TensorDescriptor
 {kernel}
 
 {memory}
 
-ARRAYS = [  # name, type, elements, contents, ends (or begins) at an inaccessible page, tolerance, same memory as
+ARRAYS = [  # name, type, elements, contents, ends (or begins) at an inaccessible page, tolerance, same memory as, descriptor
 {arrays}
 ]
 SCALARS = {scalars}
 OPTIONS = {options}
+
+
+def argument_of(description, guarded):
+    return TensorDescriptor(guarded.argument(), *map(list, description)) if description else guarded.argument()
 
 
 def run(interpret=False, target="", architecture=None):
@@ -38,12 +43,12 @@ def run(interpret=False, target="", architecture=None):
     nacre._core.set_active_device("simulate" if architecture else None)
     nacre.knobs.runtime.override_arch = architecture
     memory = {{}}
-    for name, type_name, count, _, at_end, _, same_as in ARRAYS:
+    for name, type_name, count, _, at_end, _, same_as, _ in ARRAYS:
         memory[name] = memory[same_as] if same_as else GuardedArray(type_name, count, at_end)
     memory = list(memory.values())
     for guarded, (_, type_name, count, contents, *_) in zip(memory, ARRAYS):
         guarded.fill(contents_of(type_name, count, contents))
-    kernel[{grid}](*(guarded.argument() for guarded in memory), *SCALARS, **OPTIONS)
+    kernel[{grid}](*(argument_of(row[-1], guarded) for row, guarded in zip(ARRAYS, memory)), *SCALARS, **OPTIONS)
     return [guarded.array.copy() for guarded in memory] + [np.array([not guarded.intact() for guarded in memory])]
 
 
@@ -55,7 +60,7 @@ for engine in ("cpu", "cpu-v3", "cuda:90", "cuda:80"):
         print("WRONG", engine, str(error)[:300])
         continue
     wrong = [(name, np.flatnonzero(differences(type_name, a, b, tolerance)), a, b)
-             for (name, type_name, _, _, _, tolerance, _), a, b in zip([*ARRAYS, ("beyond an array", "int1", 0, 0, 0, 0, 0)], expected, result)]
+             for (name, type_name, _, _, _, tolerance, *_), a, b in zip([*ARRAYS, ("beyond an array", "int1", 0, 0, 0, 0)], expected, result)]
     wrong = [item for item in wrong if item[1].size]
     for name, places, a, b in wrong:
         print("WRONG", engine, name, f"{{places.size}} of {{a.size}} at {{places[:6]}}: interpreter", a[places[:6]], engine, b[places[:6]])
@@ -67,7 +72,7 @@ for engine in ("cpu", "cpu-v3", "cuda:90", "cuda:80"):
 def script(program, found, seed):
     memory = (Path(__file__).parent / "guarded_memory.py").read_text()
     memory = memory[memory.index("import ctypes") :].rstrip()
-    rows = [(a.name, a.type, a.count, a.contents, a.at_end, a.tolerance, a.same_as) for a in program.arrays]
+    rows = [(a.name, a.type, a.count, a.contents, a.at_end, a.tolerance, a.same_as, a.described) for a in program.arrays]
     arrays = "\n".join(f"    {row}," for row in rows)
     symptom = "\n".join(found["text"].splitlines()[:12]).replace('"""', "'''").replace("\\", "\\\\")
     return SCRIPT.format(
