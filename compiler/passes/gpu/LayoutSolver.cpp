@@ -226,9 +226,9 @@ void LayoutSolver::choose(Group &group) {
     if (!llvm::is_contained(candidates, layout))
       candidates.push_back(layout);
   llvm::erase_if(candidates, [&](const LinearLayout &layout) { return !holdsPacks(layout, group.pack); });
-  // Without accesses it would have nothing but what others suggest, which may be full of copies: of a row's sums, say,
-  // all of a row in each thread.
-  if (candidates.empty() || (group.accesses.empty() && group.products.empty()))
+  // A plain product without accesses would have nothing but what others suggest, which may be full of copies: of a
+  // row's sums, say, all of a row in each thread.
+  if (candidates.empty() || (!group.plainProducts.empty() && group.accesses.empty() && group.products.empty()))
     candidates.push_back(defaultLayout(group.type, block, group.pack));
   double least = 0;
   for (const LinearLayout &layout : candidates) {
