@@ -38,7 +38,7 @@ std::optional<LateDots> LateDots::find(scf::ForOp loop, const llvm::DenseSet<Val
   return found;
 }
 
-WaitDotsOp LateDots::apply(scf::ForOp loop) {
+void LateDots::apply(scf::ForOp loop) {
   OpBuilder b(loop);
   Location location = last.getLoc();
   auto awaited = [&](ValueRange values) {
@@ -55,5 +55,4 @@ WaitDotsOp LateDots::apply(scf::ForOp loop) {
   Value result = loop.getResult(sum);
   WaitDotsOp end = awaited(result);
   result.replaceAllUsesExcept(end.getResult(0), end);
-  return wait;
 }

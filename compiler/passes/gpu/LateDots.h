@@ -27,7 +27,7 @@
 // - the last one's result is handed on by the loop and used for nothing else in it, and what is handed on is looked at
 //   behind the first product only;
 // - what the last one reads in shared memory is not overwritten before the wait: it lies in `slots`, which the caller
-//   fills behind the wait and a barrier.
+//   fills behind the wait and a barrier: before the last product.
 #pragma once
 
 #include "compiler/ir/gpu/Gpu.h"
@@ -44,8 +44,8 @@ struct LateDots {
   // `isAsync`: whether dots by the instruction of that name run while the threads go on.
   static std::optional<LateDots> find(mlir::scf::ForOp loop, const llvm::DenseSet<mlir::Value> &slots,
                                       const std::function<bool(llvm::StringRef)> &isAsync);
-  // The loop may be another by now, with the same body and the same values first. Gives the wait in it.
-  WaitDotsOp apply(mlir::scf::ForOp loop);
+  // The loop may be another by now, with the same body and the same values first.
+  void apply(mlir::scf::ForOp loop);
 };
 
 // The tile that a tile in shared memory is a view of.

@@ -664,7 +664,8 @@ void Rewrite::run() {
       waitForDots(sums, static_cast<int64_t>(sums.size()));
     BarrierOp::create(b, location, /*warp=*/false);
   } else if (plan.lateDots) {
-    b.setInsertionPointAfter(plan.lateDots->apply(loop));
+    plan.lateDots->apply(loop);
+    b.setInsertionPoint(plan.lateDots->last); // long behind the wait: nobody waits for those who were later
     BarrierOp::create(b, location, /*warp=*/false);
   }
   Ahead next = copyAhead(ahead);
