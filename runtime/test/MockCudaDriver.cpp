@@ -227,12 +227,13 @@ EXPORTED CuResult cuLaunchKernel(CuFunction function, unsigned gridX, unsigned g
   return run({gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, nullptr, 0}, function, parameters);
 }
 
-EXPORTED CuResult cuPointerGetAttribute(void *value, int which, CuPointer address) {
+EXPORTED CuResult cuPointerGetAttributes(unsigned count, int *attributes, void **values, CuPointer address) {
   std::lock_guard<std::mutex> guard(lock);
   auto found = holding(address);
-  if (found == allocations.end())
-    return code::invalidValue;
-  *static_cast<int *>(value) = which == code::pointerMemoryType ? code::deviceMemory : found->second.device;
+  for (unsigned i = 0; i < count; ++i)
+    *static_cast<int *>(values[i]) = found == allocations.end()                 ? 0
+                                     : attributes[i] == code::pointerMemoryType ? code::deviceMemory
+                                                                                : found->second.device;
   return code::success;
 }
 EXPORTED CuResult cuMemAlloc(CuPointer *address, size_t bytes) {

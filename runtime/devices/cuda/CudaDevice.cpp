@@ -67,6 +67,18 @@ private:
   std::atomic<uint64_t> next = 0;
 };
 
+// Whose memory an address is; of memory that the driver does not know, the type is 0.
+struct Memory {
+  unsigned type = 0;
+  int ordinal = 0;
+};
+Memory memoryOf(const DriverLibrary &library, uint64_t address) {
+  Memory memory;
+  int attributes[] = {code::pointerMemoryType, code::pointerOrdinal};
+  void *values[] = {&memory.type, &memory.ordinal};
+  return library.cuPointerGetAttributes(2, attributes, values, address) == code::success ? memory : Memory();
+}
+
 // The driver shows what kernels printed when somebody waits for the device: at the latest, the process does at its end.
 void showPrintsAtExit();
 
@@ -232,9 +244,7 @@ public:
   }
   bool reachesHostMemory(uint64_t address) override {
     makeCurrent();
-    unsigned type = 0;
-    return library.cuPointerGetAttribute(&type, code::pointerMemoryType, address) == code::success &&
-           type == code::hostMemory;
+    return memoryOf(library, address).type == code::hostMemory;
   }
 
   int capability() const { return major * 10 + minor; }
@@ -419,13 +429,8 @@ public:
   int dlpackType() const override { return 2; }
   Device *deviceOf(uint64_t address) override {
     const DriverLibrary *library = openedDriverLibrary();
-    unsigned type = 0;
-    int ordinal = 0;
-    if (!library || library->cuPointerGetAttribute(&type, code::pointerMemoryType, address) != code::success ||
-        type != code::deviceMemory ||
-        library->cuPointerGetAttribute(&ordinal, code::pointerOrdinal, address) != code::success)
-      return nullptr;
-    return device(ordinal);
+    Memory memory = library ? memoryOf(*library, address) : Memory();
+    return memory.type == code::deviceMemory ? device(memory.ordinal) : nullptr;
   }
 
   static const std::vector<CudaDevice *> &all();

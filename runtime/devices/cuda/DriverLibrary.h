@@ -86,7 +86,7 @@ inline constexpr int interleaveNone = 0, promotion128 = 2, promotion256 = 3;
   ENTRY(cuEventQuery, 2000, (CuEvent))                                                                                 \
   ENTRY(cuEventSynchronize, 2000, (CuEvent))                                                                           \
   ENTRY(cuEventElapsedTime, 2000, (float *, CuEvent, CuEvent))                                                         \
-  ENTRY(cuPointerGetAttribute, 4000, (void *, int, CuPointer))                                                         \
+  ENTRY(cuPointerGetAttributes, 7000, (unsigned, int *, void **, CuPointer))                                           \
   ENTRY(cuMemAlloc, 3020, (CuPointer *, size_t))                                                                       \
   ENTRY(cuMemFree, 3020, (CuPointer))                                                                                  \
   ENTRY(cuMemAllocAsync, 11020, (CuPointer *, size_t, CuStream))                                                       \
