@@ -2,6 +2,7 @@
 // Embedder.
 #pragma once
 
+#include "compiler/language/meaning/AssemblyNotation.h"
 #include "compiler/language/meaning/Object.h"
 #include <map>
 
@@ -82,7 +83,7 @@ struct FrontendOptions {
   bool debug = false;
   bool sanitizeOverflow = false;
   std::string target; // as Target::languageName has it; and what it says of itself (Target.h)
-  bool takesPtx = false;
+  AssemblyNotation assembly;
   int warpSize = 1;
   KernelOptions launch;
   std::string defaultInputPrecision;                  // of a dot that names none; empty: the language's own

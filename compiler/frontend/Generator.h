@@ -73,7 +73,7 @@ public:
   bool sanitizeOverflow() const override { return options.sanitizeOverflow; }
   void staticPrint(llvm::StringRef text) override;
   std::string target() const override { return options.target; }
-  bool takesPtx() const override { return options.takesPtx; }
+  AssemblyNotation assembly() const override { return options.assembly; }
   int numWarps() const override { return options.launch.numWarps.value_or(1); }
   int warpSize() const override { return options.warpSize; }
   std::string defaultInputPrecision() const override { return options.defaultInputPrecision; }

@@ -34,6 +34,7 @@ public:
     std::string defaultInputPrecision;
     std::map<std::string, std::string> externLibraries; // files by name
     std::string target;                                 // that target_info tells of, as Target::languageName has it
+    AssemblyNotation assembly;                          // of what runs inline assembly (NativeCode.h)
   };
   Interpreter(InterpreterEmbedder &embedder, Options options) : embedder(embedder), options(options), recorder(eager) {}
 
@@ -54,6 +55,7 @@ public:
   std::string defaultInputPrecision() const override { return options.defaultInputPrecision; }
   void staticPrint(llvm::StringRef text) override;
   std::string target() const override { return options.target; }
+  AssemblyNotation assembly() const override { return options.assembly; }
 
   // An argument of the kernel or any scalar, from its bits.
   Value scalar(Type type, uint64_t bits) { return eager.scalarFromBits(type, bits); }

@@ -8,6 +8,7 @@
 // A new target is a folder here, a class that derives from Target, and a line in Target.cpp.
 #pragma once
 
+#include "compiler/language/meaning/AssemblyNotation.h"
 #include "compiler/language/meaning/ExternalFunction.h"
 #include "compiler/targets/Disassembly.h"
 #include "compiler/targets/LaunchOptions.h"
@@ -132,7 +133,7 @@ public:
   virtual llvm::ArrayRef<TargetOption> options() const { return {}; }
   // Threads of a program that run in step; the one source of that number.
   virtual int warpSize() const { return 1; }
-  virtual bool takesPtx() const { return false; } // its inline assembly is PTX
+  virtual AssemblyNotation assembly() const { return {}; } // of inline assembly
   // What kernels ask for as tl.target_info.current_target(): "cpu", "cuda:90".
   virtual std::string languageName(const TargetOptions &) const { return name().str(); }
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;

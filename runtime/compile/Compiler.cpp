@@ -118,7 +118,7 @@ void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Embe
   frontend.staticPrint = onOuterStack(request.staticPrint);
   const Target &target = *request.options.target;
   frontend.target = target.languageName(request.options);
-  frontend.takesPtx = target.takesPtx();
+  frontend.assembly = target.assembly();
   frontend.warpSize = target.warpSize();
   frontend.launch = request.options.launch;
   frontend.launch.fpFusion = request.options.fpFusion;

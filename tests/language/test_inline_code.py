@@ -72,6 +72,13 @@ def run_packed(engine, x, pack, asm, constraints):
 
 @assembly
 @x86
+def test_letters_that_the_target_does_not_have(engine):
+    with pytest.raises(triton.CompilationError, match="`w` in `constraints` is no kind of register or operand of x86"):
+        run_packed(engine, np.arange(4, dtype=np.int32), 1, "movl $1, $0", "=w,r")
+
+
+@assembly
+@x86
 @pytest.mark.parametrize("count", [1, 4, 30, 64])
 @pytest.mark.parametrize("name, pack", [("int8", 4), ("int8", 2), ("int8", 1), ("int16", 2), ("uint8", 3)])
 def test_small_elements_share_registers_of_32_bits(engine, rng, name, pack, count):

@@ -83,6 +83,11 @@ int main(int argc, char **argv) {
     return 2;
   }
   FrontendOptions options;
+  // Of a machine of the tests' own: a target brings its notation.
+  options.assembly = {.machine = "the tests' machine",
+                      .isPtx = false,
+                      .operandLetters = "rxmi",
+                      .operandHint = "use r for an integer register, x for a vector register"};
   mlir::OpPrintingFlags flags;
   for (int i = 4; i < argc; ++i) {
     llvm::StringRef option = argv[i];

@@ -11,9 +11,6 @@ namespace nacre {
 
 namespace {
 
-// The register classes, memory and constants that one letter stands for on x86.
-constexpr llvm::StringLiteral x86Letters = "rRqQlabcdSDAxvyftukmoVpinsEFgXIJKLMNOGCeZ";
-
 constexpr const char *notation =
     "in LLVM's notation the outputs come first, each with a =, then the inputs, then what else is overwritten: "
     "\"=r,r,~{flags}\"";
@@ -73,11 +70,10 @@ void Assembly::checkCode(llvm::StringRef code) const {
   if (code.empty())
     reject("`constraints` \"" + constraints + "\" holds an empty constraint");
   bool isNumber = llvm::all_of(code, llvm::isDigit);
-  if (!evaluation.takesPtx() && code.size() == 1 && !isNumber && !x86Letters.contains(code[0]))
-    reject(
-        "`" + code.str() + "` in `constraints` is no kind of register or operand of x86",
-        "use r for an integer register, x for a vector register, {eax} for a register by name, m for memory, i for a "
-        "constant, or the number of the output that it shares a register with");
+  AssemblyNotation notation = evaluation.assembly();
+  if (!notation.operandLetters.empty() && code.size() == 1 && !isNumber && !notation.operandLetters.contains(code[0]))
+    reject("`" + code.str() + "` in `constraints` is no kind of register or operand of " + notation.machine.str(),
+           notation.operandHint.str());
   if (code.front() == '{' && code.back() != '}')
     reject("`" + code.str() + "` in `constraints` lacks its closing brace");
 }
@@ -177,7 +173,7 @@ static Object inlineAssembly(Evaluation &evaluation, llvm::ArrayRef<Object> argu
     return arguments[3].isTuple() ? Object::makeTuple(std::vector<Object>(values.begin(), values.end()))
                                   : Object(values[0]);
   };
-  if (!evaluation.takesPtx() && isPtx(text)) {
+  if (!evaluation.assembly().isPtx && isPtx(text)) {
     if (pack != 1)
       evaluation.fail(Diagnostic::Kind::Unsupported, "PTX on packs of several elements cannot be run on this target",
                       "write it in the language, or take this path on NVIDIA's GPUs only");

@@ -3,6 +3,7 @@
 // stay constexpr and follow Python, anything with a run-time value becomes one.
 #pragma once
 
+#include "compiler/language/meaning/AssemblyNotation.h"
 #include "compiler/language/meaning/Object.h"
 
 namespace nacre {
@@ -33,8 +34,8 @@ public:
   virtual void staticPrint(llvm::StringRef text) = 0;
   // A name of the target: "cpu", "cuda:90", for target_info.
   virtual std::string target() const = 0;
-  // What the target says of itself: whether inline assembly in PTX is its own, and how many threads run a program.
-  virtual bool takesPtx() const { return false; }
+  // What the target says of itself: how inline assembly is written, and how many threads run a program.
+  virtual AssemblyNotation assembly() const { return {}; }
   virtual int numWarps() const { return 1; }
   virtual int warpSize() const { return 1; }
   // The input_precision of a dot that names none; empty: the language's own.

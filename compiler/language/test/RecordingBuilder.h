@@ -259,7 +259,9 @@ public:
   bool sanitizeOverflow() const override { return false; }
   void staticPrint(llvm::StringRef text) override { printed += text; }
   std::string target() const override { return targetName; }
-  bool takesPtx() const override { return targetName != "cpu"; }
+  AssemblyNotation assembly() const override {
+    return {.machine = {}, .isPtx = targetName != "cpu", .operandLetters = {}, .operandHint = {}};
+  }
   int numWarps() const override { return targetName == "cpu" ? 1 : 8; }
   int warpSize() const override { return targetName == "cpu" ? 1 : 32; }
 

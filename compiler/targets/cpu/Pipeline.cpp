@@ -65,6 +65,14 @@ public:
     return names;
   }
   llvm::StringRef binaryName() const override { return "obj"; }
+  AssemblyNotation assembly() const override {
+    return {.machine = "x86",
+            .isPtx = false,
+            .operandLetters = "rRqQlabcdSDAxvyftukmoVpinsEFgXIJKLMNOGCeZ",
+            .operandHint =
+                "use r for an integer register, x for a vector register, {eax} for a register by name, m for "
+                "memory, i for a constant, or the number of the output that it shares a register with"};
+  }
   void registerDialects(DialectRegistry &registry) const override;
   void registerPasses() const override { registerCpuPasses(); }
   std::string description(const TargetOptions &options) const override;
@@ -83,8 +91,8 @@ const nacre::Target &nacre::cpu::target() {
 }
 
 void CpuTarget::registerDialects(DialectRegistry &registry) const {
-  registry.insert<tile::TileDialect, cpu::CpuDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, func::FuncDialect,
-                  ub::UBDialect, vector::VectorDialect, LLVM::LLVMDialect, cf::ControlFlowDialect>();
+  registry.insert<tile::TileDialect, cpu::CpuDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                  func::FuncDialect, ub::UBDialect, vector::VectorDialect, LLVM::LLVMDialect, cf::ControlFlowDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }

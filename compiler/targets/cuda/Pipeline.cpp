@@ -61,7 +61,7 @@ public:
     return taken;
   }
   int warpSize() const override { return 32; }
-  bool takesPtx() const override { return true; }
+  AssemblyNotation assembly() const override { return {.machine = "PTX", .isPtx = true, .operandLetters = {}, .operandHint = {}}; }
   std::string languageName(const TargetOptions &options) const override;
   void registerDialects(DialectRegistry &registry) const override;
   void registerPasses() const override;

@@ -187,7 +187,9 @@ void runInterpreted(const InterpretedLaunch &launch) {
   programs.options.sanitizeOverflow =
       launch.keywords.isOn(LaunchOptionId::SanitizeOverflow, knobBoolean(KnobId::SanitizeOverflow));
   programs.options.defaultInputPrecision = knobString(KnobId::Fp32Default);
-  programs.options.target = hostDevice().driver.target().languageName({});
+  const Target &host = hostDevice().driver.target();
+  programs.options.target = host.languageName({});
+  programs.options.assembly = host.assembly();
   programs.options.externLibraries = libraryList(launch.keywords.externLibraries());
   programs.grid = launch.grid;
   Bridge bridge(programs.options);
