@@ -166,11 +166,21 @@ def Gpu_CopyOp : Gpu_Op<"copy", [AttrSizedOperandSegments]> {
 
 def Gpu_CommitCopiesOp : Gpu_Op<"commit_copies", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "the `copy` operations since the last one are a group";
+  let description = [{
+    ```mlir
+    gpu.commit_copies
+    ```
+  }];
   let assemblyFormat = "attr-dict";
 }
 
 def Gpu_WaitCopiesOp : Gpu_Op<"wait_copies", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "waits until all of the thread's groups of copies but the last `pending` are done; a barrier shows them to others";
+  let description = [{
+    ```mlir
+    gpu.wait_copies 1
+    ```
+  }];
   let arguments = (ins I32Attr:$pending);
   let assemblyFormat = "$pending attr-dict";
 }
