@@ -276,3 +276,26 @@ def test_products_of_boxes_that_end_an_iteration(engine, rng, length, stages):
     q, k, v = (engine.numpy(x).astype(np.float64) for x in (q, k, v))
     powers = np.exp2(q @ k.T * 0.3)
     np.testing.assert_allclose(engine.numpy(out), powers @ v / powers.sum(1, keepdims=True), rtol=5e-3, atol=5e-3)
+
+
+@triton.jit
+def past_the_signed(x_ptr, out_ptr, n, DOWN: tl.constexpr):
+    places = tl.arange(0, 32)[:, None] * 32 + tl.arange(0, 32)[None, :]
+    total = tl.zeros((32, 32), tl.float32)
+    if DOWN:
+        for i in range(2147483653, n, -3):
+            x = tl.load(x_ptr + places + (2147483653 - i) // 3 * 1024)
+            total = tl.dot(x, x, total)
+    else:
+        for i in range(n, 2147483653, 3):
+            x = tl.load(x_ptr + places + (i - n) // 3 * 1024)
+            total = tl.dot(x, x, total)
+    tl.store(out_ptr + places, total)
+
+
+@pytest.mark.parametrize("stages", [1, 3])
+@pytest.mark.parametrize("down", [False, True])
+def test_bounds_that_only_an_unsigned_type_holds(engine, rng, down, stages):
+    x, out = whole_numbers(rng, (3, 32, 32)), engine.empty((32, 32), "float32")
+    past_the_signed[(1,)](engine.array(x, "float16"), out, 2147483646, DOWN=down, num_stages=stages)
+    np.testing.assert_array_equal(engine.numpy(out), sum(block @ block for block in x))

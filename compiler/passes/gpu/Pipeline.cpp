@@ -605,8 +605,8 @@ void Rewrite::run() {
   allocate();
   Ahead first;
   first.induction = loop.getLowerBound();
-  first.exists =
-      arith::CmpIOp::create(b, location, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
+  auto below = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
+  first.exists = arith::CmpIOp::create(b, location, below, loop.getLowerBound(), loop.getUpperBound());
   for (unsigned index : plan.carried)
     first.carried.push_back(loop.getInitArgs()[index]);
   first.slot = number(0);
@@ -628,7 +628,8 @@ void Rewrite::run() {
   initial.push_back(number(0));
   unsigned operandsFrom = initial.size();
   llvm::append_range(initial, readFirstOperands(first.exists));
-  auto made = scf::ForOp::create(b, location, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), initial);
+  auto made = scf::ForOp::create(b, location, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), initial,
+                                 /*bodyBuilder=*/nullptr, loop.getUnsignedCmp());
   made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   Block *body = made.getBody();
   if (!body->empty())
