@@ -19,7 +19,13 @@ namespace {
 struct OpenScope {
   std::string name;
   uint64_t id, begin;
+  bool hasWork = false; // it was given bytes or flops
 };
+
+bool isWork(std::string_view metric) { return metric == "bytes" || metric.starts_with("flops"); }
+bool hasWork(const Metrics &metrics) {
+  return std::any_of(metrics.begin(), metrics.end(), [](const auto &entry) { return isWork(entry.first); });
+}
 
 // What is open on one thread.
 struct ThreadState {
@@ -40,6 +46,19 @@ ThreadState &thread() {
 }
 
 std::atomic<uint64_t> nextScope{0};
+
+// The metrics of a kernel that is launched now on this thread.
+Metrics metricsNow(const ThreadState &state, const Metrics *known) {
+  Metrics metrics = state.operations.empty() ? Metrics() : state.operations.back().metrics;
+  if (!known)
+    return metrics;
+  bool isGiven = hasWork(metrics) || std::any_of(state.scopes.begin(), state.scopes.end(),
+                                                 [](const OpenScope &scope) { return scope.hasWork; });
+  for (const auto &[name, value] : *known)
+    if (!isGiven || (!isWork(name) && !name.starts_with("counted")))
+      metrics.try_emplace(name, value);
+  return metrics;
+}
 
 // The node of what happens now on this thread, below it `name`.
 Node &descend(Phase &phase, const Session &session, const std::vector<std::string> &frames, std::string_view name,
@@ -150,7 +169,7 @@ template <typename Visit> void Profiler::forEachActive(const std::vector<std::st
 
 uint64_t Profiler::enterScope(std::string_view name) {
   uint64_t id = ++nextScope;
-  thread().scopes.push_back({std::string(name), id, isOn() ? now() : 0});
+  thread().scopes.push_back({std::string(name), id, wantsSlices() ? now() : 0, false}); // traces alone show when
   return id;
 }
 
@@ -162,12 +181,21 @@ uint64_t Profiler::exitScope(std::string_view name) {
   if (!name.empty() && last.name != name)
     throw std::invalid_argument("the open scope is '" + last.name + "', not '" + std::string(name) + "'");
   uint64_t id = last.id;
-  if (isOn() && last.begin != 0) {
+  if (last.begin != 0 && wantsSlices()) {
     uint64_t end = now();
     forEachActive({}, [&](Session &session, Phase &phase) {
       if (session.isTrace)
-        phase.events.push_back(
-            {TraceEvent::Kind::Scope, last.name, last.begin, end, state.number, stackOf(session, {}), {}, id, {}});
+        phase.events.push_back({TraceEvent::Kind::Scope,
+                                last.name,
+                                last.begin,
+                                end,
+                                state.number,
+                                stackOf(session, {}),
+                                {},
+                                id,
+                                {},
+                                {},
+                                0});
     });
   }
   state.scopes.pop_back();
@@ -175,6 +203,8 @@ uint64_t Profiler::exitScope(std::string_view name) {
 }
 
 void Profiler::addMetrics(uint64_t scope, const Metrics &metrics, const std::vector<std::string> &frames) {
+  if (!thread().scopes.empty() && hasWork(metrics))
+    thread().scopes.back().hasWork = true;
   forEachActive(frames, [&](Session &session, Phase &phase) {
     std::string_view name =
         session.isPython && !thread().scopes.empty() ? thread().scopes.back().name : std::string_view();
@@ -191,7 +221,9 @@ void Profiler::addMetrics(uint64_t scope, const Metrics &metrics, const std::vec
                               stackOf(session, frames),
                               metrics,
                               scope,
-                              {}});
+                              {},
+                              {},
+                              0});
     }
   });
 }
@@ -217,17 +249,86 @@ void Profiler::record(const KernelRun &run) {
   ThreadState &state = thread();
   auto *operation = state.operations.empty() ? nullptr : &state.operations.back();
   std::string_view name = operation ? std::string_view(operation->name) : run.name;
+  Metrics metrics = metricsNow(state, run.known);
   forEachActive(run.frames, [&](Session &session, Phase &phase) {
     Node &node = descend(phase, session, run.frames, name);
     phase.tree.addKernel(node, run.device, static_cast<int64_t>(run.end - run.begin), static_cast<int64_t>(run.busy));
-    if (operation)
-      for (const auto &[metric, value] : operation->metrics)
-        phase.tree.add(node, metric, value);
+    for (const auto &[metric, value] : metrics)
+      phase.tree.add(node, metric, value);
     if (session.isTrace)
-      phase.events.push_back({TraceEvent::Kind::Kernel, std::string(name), run.begin, run.end, state.number,
-                              stackOf(session, run.frames), operation ? operation->metrics : Metrics(),
-                              state.scopes.empty() ? 0 : state.scopes.back().id, run.slices});
+      phase.events.push_back({TraceEvent::Kind::Kernel,
+                              std::string(name),
+                              run.begin,
+                              run.end,
+                              state.number,
+                              stackOf(session, run.frames),
+                              operation ? operation->metrics : Metrics(),
+                              state.scopes.empty() ? 0 : state.scopes.back().id,
+                              run.slices,
+                              {},
+                              0});
   });
+}
+
+LaunchPlace Profiler::place(std::string_view name, const std::vector<std::string> &frames, const Metrics *known) {
+  ThreadState &state = thread();
+  auto *operation = state.operations.empty() ? nullptr : &state.operations.back();
+  LaunchPlace place{std::string(operation ? std::string_view(operation->name) : name),
+                    metricsNow(state, known),
+                    state.number,
+                    state.scopes.empty() ? 0 : state.scopes.back().id,
+                    now(),
+                    {}};
+  forEachActive(frames, [&](Session &session, Phase &) {
+    std::vector<std::string> path;
+    if (session.isPython)
+      path = frames;
+    else
+      for (const OpenScope &scope : state.scopes)
+        path.push_back(scope.name);
+    if (!state.states.empty())
+      path.push_back(state.states.back());
+    place.sessions.push_back({session.id, session.phase, std::move(path), {}});
+    if (session.isTrace)
+      place.sessions.back().stack = stackOf(session, frames);
+  });
+  return place;
+}
+
+void Profiler::record(const LaunchPlace &place, std::string_view name, const DeviceName &device, uint64_t stream,
+                      uint64_t begin, uint64_t end) {
+  if (!place.name.empty())
+    name = place.name;
+  std::lock_guard<std::mutex> guard(lock);
+  for (const LaunchPlace::InSession &in : place.sessions) {
+    auto session = open.find(in.session);
+    if (session == open.end())
+      continue;
+    auto phase = session->second->phases.find(in.phase);
+    if (phase == session->second->phases.end())
+      continue;
+    Tree &tree = phase->second->tree;
+    Node *node = &tree.root;
+    for (const std::string &frame : in.path)
+      node = &node->child(frame);
+    node = &node->child(name);
+    auto time = static_cast<int64_t>(end - begin);
+    tree.addKernel(*node, device, time, time);
+    for (const auto &[metric, value] : place.metrics)
+      tree.add(*node, metric, value);
+    if (session->second->isTrace)
+      phase->second->events.push_back({TraceEvent::Kind::Kernel,
+                                       std::string(name),
+                                       begin,
+                                       end,
+                                       place.thread,
+                                       in.stack,
+                                       place.metrics,
+                                       place.scope,
+                                       {},
+                                       stream,
+                                       place.launched});
+  }
 }
 
 void Profiler::recordSpan(std::string_view name, uint64_t begin, uint64_t end, const std::vector<std::string> &frames) {
@@ -243,7 +344,9 @@ void Profiler::recordSpan(std::string_view name, uint64_t begin, uint64_t end, c
                               stackOf(session, frames),
                               {},
                               0,
-                              {}});
+                              {},
+                              {},
+                              0});
   });
 }
 

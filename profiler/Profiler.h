@@ -25,6 +25,23 @@ struct KernelRun {
   std::vector<Slice> slices;       // for traces; may be empty
   uint64_t busy = 0;               // the sum over the workers
   std::vector<std::string> frames; // of the Python call stack, outermost first; asked for when wantsFrames
+  // What is known of it besides; its bytes and flops count where neither a hook nor an open scope gives any.
+  const Metrics *known = nullptr;
+};
+
+// Where a kernel that is launched now belongs, for devices that say later when it ran.
+struct LaunchPlace {
+  struct InSession {
+    int session, phase;
+    std::vector<std::string> path;  // of frames, below the root
+    std::vector<std::string> stack; // as traces have it
+  };
+  std::string name; // empty: the device knows it
+  Metrics metrics;  // of the first kernel that ran
+  uint32_t thread;
+  uint64_t scope;
+  uint64_t launched; // nanoseconds of the steady clock
+  std::vector<InSession> sessions;
 };
 
 // A thing with a begin and an end in a trace.
@@ -37,6 +54,9 @@ struct TraceEvent {
   Metrics metrics;
   uint64_t scope = 0;
   std::vector<Slice> slices;
+  // Of a kernel on a device that runs behind its host: its stream there, and when it was launched.
+  std::optional<uint64_t> stream;
+  uint64_t launched = 0;
 };
 
 struct Phase {
@@ -85,6 +105,11 @@ public:
   void exitOperation();
 
   void record(const KernelRun &run);
+  // For kernels that run behind their host: where they belong, told on the thread that launches, and their run, told
+  // later on any thread. `name` counts where the place has none. Sessions that are gone by then go without.
+  LaunchPlace place(std::string_view name, const std::vector<std::string> &frames, const Metrics *known = nullptr);
+  void record(const LaunchPlace &place, std::string_view name, const DeviceName &device, uint64_t stream,
+              uint64_t begin, uint64_t end);
   // The same of something that is no kernel: a compile, an operator of torch.
   void recordSpan(std::string_view name, uint64_t begin, uint64_t end, const std::vector<std::string> &frames);
 

@@ -53,7 +53,7 @@ int64_t steadyOrigin() {
   return wall.count() - static_cast<int64_t>(now());
 }
 
-constexpr int64_t streamLane = 200000; // the lanes of workers stand where those of streams do
+constexpr int64_t streamLane = 200000, workerLane = 300000; // where the lanes of streams and of workers begin
 
 Object laneName(int64_t lane, const std::string &name) {
   return Object{{"name", "thread_name"}, {"ph", "M"}, {"pid", 0}, {"tid", lane}, {"args", Object{{"name", name}}}};
@@ -76,11 +76,12 @@ Value treeDocument(const Phase &phase, const Value &devices) {
 Value traceDocument(const Phase &phase) {
   uint64_t origin = UINT64_MAX;
   for (const TraceEvent &event : phase.events)
-    origin = std::min(origin, event.begin);
+    origin = std::min(origin, event.stream ? std::min(event.launched, event.begin) : event.begin);
   if (origin == UINT64_MAX)
     origin = now();
   Array events;
   std::set<int64_t> lanes;
+  std::map<uint64_t, int64_t> addresses; // of streams
   auto complete = [&](const std::string &name, const char *category, int64_t lane, uint64_t begin, uint64_t end,
                       Object args) {
     lanes.insert(lane);
@@ -107,36 +108,43 @@ Value traceDocument(const Phase &phase) {
       complete(event.name, category, event.thread, event.begin, event.end, std::move(args));
       continue;
     }
+    auto flowEnd = [&](const char *phase, int64_t lane, uint64_t time) {
+      Object end{
+          {"name", "launch->kernel"},         {"cat", "launch"}, {"ph", phase}, {"id", flow}, {"pid", 0}, {"tid", lane},
+          {"ts", microseconds(time - origin)}};
+      if (*phase == 'f')
+        end["bp"] = "e";
+      events.push_back(std::move(end));
+    };
+    ++flow;
+    if (event.stream) { // it ran behind its host, on a stream
+      // Small numbers are the device's own; others are addresses, and numbered here.
+      int64_t number = static_cast<int64_t>(*event.stream);
+      if (*event.stream >= workerLane - streamLane)
+        number = addresses.try_emplace(*event.stream, static_cast<int64_t>(addresses.size()) + 1).first->second;
+      int64_t lane = streamLane + number;
+      complete(event.name, category, lane, event.begin, event.end, std::move(args));
+      flowEnd("s", event.thread, event.launched);
+      flowEnd("f", lane, event.begin);
+      continue;
+    }
     // The launch on its thread, and what each worker did of it.
     complete(event.name, category, event.thread, event.begin, event.end, Object(args));
-    ++flow;
-    events.push_back(Object{{"name", "launch->kernel"},
-                            {"cat", "launch"},
-                            {"ph", "s"},
-                            {"id", flow},
-                            {"pid", 0},
-                            {"tid", event.thread},
-                            {"ts", microseconds(event.begin - origin)}});
+    flowEnd("s", event.thread, event.begin);
     bool isFirst = true;
     for (const Slice &slice : event.slices) {
-      int64_t lane = streamLane + slice.worker;
+      int64_t lane = workerLane + slice.worker;
       complete(event.name, category, lane, slice.begin, slice.end,
                Object{{"first_program", static_cast<int64_t>(slice.firstProgram)},
                       {"programs", static_cast<int64_t>(slice.programs)}});
       if (std::exchange(isFirst, false))
-        events.push_back(Object{{"name", "launch->kernel"},
-                                {"cat", "launch"},
-                                {"ph", "f"},
-                                {"bp", "e"},
-                                {"id", flow},
-                                {"pid", 0},
-                                {"tid", lane},
-                                {"ts", microseconds(slice.begin - origin)}});
+        flowEnd("f", lane, slice.begin);
     }
   }
   for (int64_t lane : lanes)
-    events.push_back(laneName(lane, lane < streamLane ? "CPU Thread " + std::to_string(lane)
-                                                      : "CPU Worker " + std::to_string(lane - streamLane)));
+    events.push_back(laneName(lane, lane < streamLane   ? "CPU Thread " + std::to_string(lane)
+                                    : lane < workerLane ? "GPU Stream " + std::to_string(lane - streamLane)
+                                                        : "CPU Worker " + std::to_string(lane - workerLane)));
   return Object{{"displayTimeUnit", "us"},
                 {"baseTimeNanoseconds", steadyOrigin() + static_cast<int64_t>(origin)},
                 {"traceEvents", std::move(events)}};

@@ -35,6 +35,8 @@ enum EventInterest : uint32_t {
   // What the programs of a launch load, store and compute: EventListener::watch. Of kernels that were compiled to tell
   // it (TargetOptions::watchAccesses, watchArithmetic).
   AccessEvents = 1 << 6,
+  // Every kernel that a device runs, whoever launched it: of devices that can tell (Driver::traceKernels).
+  KernelEvents = 1 << 7,
 };
 
 // A kernel is asked for that this process does not have yet: it is found on disk or compiled.
@@ -64,6 +66,16 @@ struct LaunchTimes {
   uint64_t launch;     // LaunchEvent::id
   uint64_t begin, end; // nanoseconds; of the host's own device: of the steady clock
   uint64_t busy;       // the sum over the host's threads; on other devices end - begin
+};
+
+// A kernel that a device has run, ours or anybody's.
+struct DeviceKernel {
+  uint64_t launch; // as kernelLaunched told it; several kernels where a graph was launched
+  llvm::StringRef name;
+  const Device *device;
+  uint64_t stream;
+  uint64_t begin, end; // nanoseconds of the steady clock
+  bool isOfGraph;
 };
 
 // A stretch of a launch's programs on one thread.
@@ -142,7 +154,14 @@ public:
   virtual void compileEnd(const CompileEvent &) {}
   virtual void launchBegin(const LaunchEvent &) {}
   virtual void launchEnd(const LaunchEvent &) {}
+  // With LaunchTimeEvents: the launch is under way on a device that runs behind its host, and its times come later. On
+  // the thread that launches, between its begin and its end.
+  virtual void launchEnqueued(uint64_t launch) {}
   virtual void launchTimes(const LaunchTimes &) {}
+  // With KernelEvents: a kernel or a graph is about to be launched on this thread; what it ran comes later, from any
+  // thread. The number is the device's own, and counts nothing else.
+  virtual void kernelLaunched(uint64_t launch) {}
+  virtual void kernelRan(const DeviceKernel &) {}
   virtual void programsRun(const ProgramsRun &) {}
   virtual void scopeEnter(const ScopeEvent &) {}
   virtual void scopeExit(const ScopeEvent &) {}

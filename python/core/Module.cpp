@@ -2,6 +2,7 @@
 #include "compiler/language/builtins/Builtins.h"
 #include "compiler/language/builtins/StandardLibrary.h"
 #include "python/core/Errors.h"
+#include "python/core/LaunchMetrics.h"
 #include "python/core/MachineBinding.h"
 #include "python/core/ProfilerBinding.h"
 #include "python/core/SimulatorBinding.h"
@@ -239,6 +240,10 @@ PyMethodDef functions[] = {
     {"standard_functions", standardFunctions, METH_NOARGS, "The functions of the standard library."},
     {"profiler_start", profilerStart, METH_VARARGS, nullptr},
     {"profiler_set_active", profilerSetActive, METH_VARARGS, nullptr},
+    {"launch_work", countLaunchWork, METH_VARARGS, nullptr},
+    {"profiler_trace", profilerTrace, METH_O, nullptr},
+    {"profiler_wait", profilerWait, METH_NOARGS, nullptr},
+    {"profiler_device_types", profilerDeviceTypes, METH_VARARGS, nullptr},
     {"profiler_sessions", profilerSessions, METH_NOARGS, nullptr},
     {"profiler_close", profilerClose, METH_O, nullptr},
     {"profiler_enter_scope", profilerEnterScope, METH_O, nullptr},

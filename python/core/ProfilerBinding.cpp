@@ -2,56 +2,19 @@
 #include "python/core/ProfilerBinding.h"
 #include "profiler/Write.h"
 #include "python/core/Errors.h"
+#include "python/core/LaunchMetrics.h"
 #include "runtime/Device.h"
 #include "runtime/Events.h"
 #include "llvm/ADT/STLExtras.h"
+#include <set>
+#include <unordered_map>
 
 namespace nacre::python {
 
 using profiler::Metrics;
-using profiler::MetricValue;
 using profiler::Profiler;
 
 namespace {
-
-MetricValue readValue(std::string_view name, PyObject *value) {
-  if (PyFloat_Check(value))
-    return PyFloat_AsDouble(value);
-  if (PyLong_Check(value)) {
-    int64_t number = PyLong_AsLongLong(value);
-    if (PyErr_Occurred())
-      throw PythonError();
-    return number;
-  }
-  if (PyUnicode_Check(value))
-    return text(value);
-  if (!PyList_Check(value) && !PyTuple_Check(value))
-    raise(PyExc_TypeError, "the metric '%s' is %s: expected a number, a list of numbers or a tensor",
-          std::string(name).c_str(), typeName(value).c_str());
-  Handle list = checked(PySequence_List(value));
-  std::vector<int64_t> whole;
-  std::vector<double> real;
-  for (Py_ssize_t i = 0; i < PyList_Size(list.get()); ++i) {
-    MetricValue element = readValue(name, PyList_GetItem(list.get(), i));
-    if (auto *number = std::get_if<int64_t>(&element))
-      whole.push_back(*number);
-    else if (auto *number = std::get_if<double>(&element))
-      real.push_back(*number);
-  }
-  if (!whole.empty() && !real.empty())
-    raise(PyExc_TypeError, "the metric '%s' is a list of whole numbers and others: expected one kind",
-          std::string(name).c_str());
-  return real.empty() ? MetricValue(std::move(whole)) : MetricValue(std::move(real));
-}
-
-Metrics readMetrics(PyObject *dictionary) {
-  Metrics metrics;
-  PyObject *name, *value;
-  Py_ssize_t place = 0;
-  while (dictionary != Py_None && PyDict_Next(dictionary, &place, &name, &value))
-    metrics.insert_or_assign(text(name), readValue(textView(name), value));
-  return metrics;
-}
 
 // The call stack, where a session wants it.
 std::vector<std::string> frames() {
@@ -81,12 +44,18 @@ profiler::Session &find(int session) {
 
 Handle none() { return Handle::borrow(Py_None); }
 
-// Tells the profiler what the runtime tells. A launch is recorded when its times come: on the host that is on the
-// thread that launches, while its scopes and hooks are still open.
+profiler::DeviceName nameOf(const Device &device) {
+  return {device.driver.target().title().str(), std::to_string(device.index)};
+}
+
+// Tells the profiler what the runtime tells. On the host a launch is recorded when its times come, on the thread that
+// launches, while its scopes and hooks are still open. Devices that run behind their host say later when a launch ran,
+// or a kernel of anybody's: where it belongs is noted when it is launched.
 class ProfilerListener : public EventListener {
 public:
-  explicit ProfilerListener(bool wantsSlices)
-      : EventListener(CompileEvents | LaunchEvents | LaunchTimeEvents | (wantsSlices ? ProgramEvents : 0)) {}
+  ProfilerListener(bool wantsSlices, bool wantsKernels)
+      : EventListener(CompileEvents | LaunchEvents | LaunchTimeEvents | (wantsSlices ? ProgramEvents : 0) |
+                      (wantsKernels ? KernelEvents : 0)) {}
 
   void compileBegin(const CompileEvent &) override { mine().compiles.push_back(profiler::now()); }
   void compileEnd(const CompileEvent &event) override {
@@ -98,34 +67,106 @@ public:
   }
   void launchBegin(const LaunchEvent &event) override {
     const Device &device = event.device ? *event.device : hostDevice();
-    mine().launches.push_back(
-        {event.id, event.name, {device.driver.target().title().str(), std::to_string(device.index)}});
+    mine().launches.push_back({event.id, event.name, &device, event.stream, metricsOf(event)});
   }
   void programsRun(const ProgramsRun &run) override {
     std::lock_guard<std::mutex> guard(lock);
     slices[run.launch].push_back({static_cast<uint32_t>(run.thread), run.begin, run.end, run.first, run.count});
   }
-  void launchTimes(const LaunchTimes &times) override { finish(times.launch, times.begin, times.end, times.busy); }
+  void launchEnqueued(uint64_t id) override {
+    auto launch = find(id);
+    if (launch == mine().launches.end())
+      return;
+    Behind behind{Profiler::shared().place(launch->name, framesWithGil(), launch->known), launch->device,
+                  launch->stream};
+    std::lock_guard<std::mutex> guard(lock);
+    devices.insert(launch->device);
+    launches.emplace(id, std::move(behind));
+  }
+  void launchTimes(const LaunchTimes &times) override {
+    std::optional<Behind> behind;
+    {
+      std::lock_guard<std::mutex> guard(lock);
+      if (auto found = launches.find(times.launch); found != launches.end()) {
+        behind = std::move(found->second);
+        launches.erase(found);
+      }
+    }
+    if (behind)
+      record(behind->place, "", *behind->device, behind->stream, times.begin, times.end);
+    else
+      finish(times.launch, times.begin, times.end, times.busy);
+  }
   void launchEnd(const LaunchEvent &event) override {
     if (!event.kernel && !event.isFailed) // Python ran it
       finish(event.id, event.begin, event.end, event.end - event.begin);
     llvm::erase_if(mine().launches, [&](const Launch &launch) { return launch.id == event.id; });
+  }
+  // One call of CUDA's runtime is one of its driver, too: each tells, and one of their numbers comes back.
+  void kernelLaunched(uint64_t id) override {
+    llvm::StringRef name = mine().launches.empty() ? llvm::StringRef() : mine().launches.back().name;
+    const Metrics *known = mine().launches.empty() ? nullptr : mine().launches.back().known;
+    profiler::LaunchPlace place = Profiler::shared().place(name, framesWithGil(), known);
+    std::lock_guard<std::mutex> guard(lock);
+    if (!mine().launches.empty())
+      devices.insert(mine().launches.back().device);
+    kernels.insert_or_assign(id, std::move(place));
+  }
+  void kernelRan(const DeviceKernel &kernel) override {
+    profiler::LaunchPlace place;
+    {
+      std::lock_guard<std::mutex> guard(lock);
+      auto found = kernels.find(kernel.launch);
+      if (found == kernels.end() || !kernel.device)
+        return;
+      if (kernel.isOfGraph) { // others of it may follow
+        place = found->second;
+        found->second.metrics.clear();
+      } else {
+        place = std::move(found->second);
+        kernels.erase(found);
+      }
+    }
+    record(place, kernel.name, *kernel.device, kernel.stream, kernel.begin, kernel.end);
+  }
+  std::set<const Device *> devicesBehind() {
+    std::lock_guard<std::mutex> guard(lock);
+    return devices;
+  }
+  // All that was launched before `time` has been told. Throws what went wrong meanwhile.
+  void forgetBefore(uint64_t time) {
+    std::lock_guard<std::mutex> guard(lock);
+    if (!problem.empty())
+      throw std::invalid_argument(std::exchange(problem, ""));
+    std::erase_if(kernels, [&](const auto &entry) { return entry.second.launched < time; });
+    std::erase_if(launches, [&](const auto &entry) { return entry.second.place.launched < time; });
   }
 
 private:
   struct Launch {
     uint64_t id;
     llvm::StringRef name; // lasts as long as the launch
-    profiler::DeviceName device;
+    const Device *device;
+    uint64_t stream;
+    const Metrics *known;
   };
   // What has begun on this thread and not ended.
   struct Begun {
     std::vector<uint64_t> compiles;
     std::vector<Launch> launches;
   };
+  // A launch that its device has not told the end of.
+  struct Behind {
+    profiler::LaunchPlace place;
+    const Device *device;
+    uint64_t stream;
+  };
   static Begun &mine() {
     thread_local Begun begun;
     return begun;
+  }
+  static std::vector<Launch>::iterator find(uint64_t id) {
+    return llvm::find_if(mine().launches, [&](const Launch &launch) { return launch.id == id; });
   }
   static std::vector<std::string> framesWithGil() {
     if (!Profiler::wantsFrames())
@@ -133,11 +174,23 @@ private:
     HoldGil gil;
     return frames();
   }
+  // On a thread of the device's, where nobody could catch what is thrown.
+  void record(const profiler::LaunchPlace &place, std::string_view name, const Device &device, uint64_t stream,
+              uint64_t begin, uint64_t end) {
+    try {
+      Profiler::shared().record(place, name, nameOf(device), stream, begin, end);
+    } catch (const std::invalid_argument &error) { // a metric changed its type
+      std::lock_guard<std::mutex> guard(lock);
+      if (problem.empty())
+        problem = error.what();
+    }
+  }
   void finish(uint64_t id, uint64_t begin, uint64_t end, uint64_t busy) {
-    auto launch = llvm::find_if(mine().launches, [&](const Launch &launch) { return launch.id == id; });
+    auto launch = find(id);
     if (launch == mine().launches.end())
       return;
-    profiler::KernelRun run{launch->name, launch->device, begin, end, {}, busy, framesWithGil()};
+    profiler::KernelRun run{launch->name, nameOf(*launch->device), begin,        end, {},
+                            busy,         framesWithGil(),         launch->known};
     if (interests & ProgramEvents) {
       std::lock_guard<std::mutex> guard(lock);
       if (auto found = slices.find(id); found != slices.end()) {
@@ -148,21 +201,48 @@ private:
     Profiler::shared().record(run);
   }
 
-  std::mutex lock;
-  std::map<uint64_t, std::vector<profiler::Slice>> slices; // of launches that are running
+  std::mutex lock;                                             // guards what follows
+  std::map<uint64_t, std::vector<profiler::Slice>> slices;     // of launches that are running
+  std::unordered_map<uint64_t, Behind> launches;               // by the event's number
+  std::unordered_map<uint64_t, profiler::LaunchPlace> kernels; // by the device's number
+  std::set<const Device *> devices;                            // that run behind their host
+  std::string problem;                                         // the first; for who waits
 };
+
+std::shared_ptr<ProfilerListener> listener;
+std::vector<Driver *> traced; // that tell of every kernel
+
+// Waits for devices that run behind their host, so that all of their launches have been told.
+void wait() {
+  std::shared_ptr<ProfilerListener> current = listener;
+  if (!current)
+    return;
+  uint64_t begin = profiler::now();
+  {
+    ReleaseGil released;
+    std::set<const Device *> waited = current->devicesBehind();
+    for (Driver *driver : traced)
+      waited.insert(driver->device(driver->currentIndex())); // of launches that are not ours
+    for (const Device *device : waited)
+      if (device)
+        const_cast<Driver &>(device->driver).device(device->index)->synchronise();
+  }
+  current->forgetBefore(begin);
+}
 
 // Listens while a session is active, to what the active ones ask for.
 void listen() {
-  static std::shared_ptr<ProfilerListener> listener;
-  bool hasAll = listener && ((listener->interests & ProgramEvents) != 0) == Profiler::wantsSlices();
+  bool wantsKernels = !traced.empty();
+  uint32_t wanted = (Profiler::wantsSlices() ? ProgramEvents : 0) | (wantsKernels ? KernelEvents : 0);
+  bool hasAll = listener && (listener->interests & (ProgramEvents | KernelEvents)) == wanted;
   if (Profiler::isOn() ? hasAll : !listener)
     return;
+  wait(); // what is under way is the old listener's
   if (listener)
     removeListener(*listener);
   listener.reset();
   if (Profiler::isOn())
-    addListener(listener = std::make_shared<ProfilerListener>(Profiler::wantsSlices()));
+    addListener(listener = std::make_shared<ProfilerListener>(Profiler::wantsSlices(), wantsKernels));
 }
 
 } // namespace
@@ -188,9 +268,56 @@ PyObject *profilerSetActive(PyObject *, PyObject *args) {
     std::optional<int> chosen;
     if (session != Py_None)
       chosen = find(number(session)).id;
+    wait();
     Profiler::shared().setActive(chosen, isActive != 0);
     listen();
     return none().release();
+  });
+}
+
+// (driver) -> why it cannot tell of every kernel that its devices run; empty: it does from now on. None: nobody does.
+PyObject *profilerTrace(PyObject *, PyObject *name) {
+  return guarded([&] {
+    if (name == Py_None) {
+      wait();
+      for (Driver *driver : traced)
+        driver->traceKernels(false);
+      traced.clear();
+      listen();
+      return none().release();
+    }
+    for (Driver *driver : drivers())
+      if (driver->name() == llvm::StringRef(textView(name))) {
+        std::string why = driver->traceKernels(true);
+        if (why.empty() && !llvm::is_contained(traced, driver))
+          traced.push_back(driver);
+        listen();
+        return unicode(why).release();
+      }
+    raise(PyExc_ValueError, "there are no devices of '%s'", text(name).c_str());
+  });
+}
+
+PyObject *profilerWait(PyObject *, PyObject *) {
+  return guarded([&] {
+    wait();
+    return none().release();
+  });
+}
+
+// Types of the devices that kernels of a phase ran on.
+PyObject *profilerDeviceTypes(PyObject *, PyObject *args) {
+  return guarded([&] {
+    int session, phase;
+    if (!PyArg_ParseTuple(args, "ii", &session, &phase))
+      throw PythonError();
+    profiler::Session &found = find(session);
+    Handle list = checked(PyList_New(0));
+    std::lock_guard<std::mutex> guard(Profiler::shared().lock);
+    if (auto data = found.phases.find(phase); data != found.phases.end())
+      for (const auto &[type, id] : data->second->tree.devices)
+        checkedStatus(PyList_Append(list.get(), unicode(type).get()));
+    return list.release();
   });
 }
 
@@ -343,6 +470,7 @@ PyObject *profilerPhase(PyObject *, PyObject *session) {
 PyObject *profilerAdvance(PyObject *, PyObject *session) {
   return guarded([&] {
     profiler::Session &found = find(number(session));
+    wait();
     std::lock_guard<std::mutex> guard(Profiler::shared().lock);
     found.current();
     return checked(PyLong_FromLong(++found.phase)).release();

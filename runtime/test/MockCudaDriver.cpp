@@ -3,6 +3,7 @@
 // report, as a GPU's do; what kernels print is shown when somebody waits. `mockRecord` tells what the last launch was;
 // after `mockCapture(1)` streams are captured: who waits for them, or copies, is refused.
 #include "runtime/devices/cuda/DriverLibrary.h"
+#include "runtime/test/MockCupti.h"
 #include "simulator/Simulator.h"
 #include <cstdio>
 #include <cstdlib>
@@ -111,6 +112,14 @@ EXPORTED CuResult cuCtxSetCurrent(CuContext context) { return current = context,
 EXPORTED CuResult cuCtxGetDevice(CuDevice *device) {
   return current ? (*device = current->device, code::success) : CuResult(201);
 }
+// Time goes on by a millisecond with each event. As with a GPU, nobody knows that an event has come before somebody has
+// waited.
+namespace nacre::cuda {
+struct CuEventObject {
+  float time = -1;
+};
+} // namespace nacre::cuda
+static float waitedUntil = -1, nextTime = 0;
 EXPORTED CuResult cuCtxSynchronize() {
   constexpr CuResult captureUnsupported = 900;
   std::lock_guard<std::mutex> guard(lock);
@@ -119,6 +128,7 @@ EXPORTED CuResult cuCtxSynchronize() {
   std::fwrite(printed.data(), 1, printed.size(), stdout);
   std::fflush(stdout);
   printed.clear();
+  waitedUntil = nextTime;
   return pending;
 }
 EXPORTED CuResult cuStreamSynchronize(CuStream) { return cuCtxSynchronize(); }
@@ -173,6 +183,7 @@ EXPORTED CuResult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CuFun
 }
 
 static CuResult run(const CuLaunchConfig &configuration, CuFunction function, void **parameters) {
+  uint32_t correlation = mockCuptiLaunch(); // its listeners may call us
   std::lock_guard<std::mutex> guard(lock);
   if (pending != code::success)
     return pending;
@@ -189,6 +200,8 @@ static CuResult run(const CuLaunchConfig &configuration, CuFunction function, vo
   uint64_t blocks = uint64_t(configuration.gridX) * configuration.gridY * configuration.gridZ;
   if (record.cooperative && blocks > 8)
     return code::cooperativeTooLarge;
+  mockCuptiKernel(correlation, current->device, reinterpret_cast<uint64_t>(configuration.stream),
+                  function->info.name.c_str());
   simulator::Launch launch;
   launch.kernel = function->info.name;
   launch.grid = {configuration.gridX, configuration.gridY, configuration.gridZ};
@@ -289,22 +302,22 @@ EXPORTED CuResult cuTensorMapEncodeTiled(CuTensorMap *map, int type, unsigned ra
   }
 }
 
-// Time goes on by a millisecond with each event.
-namespace nacre::cuda {
-struct CuEventObject {
-  float time = -1;
-};
-} // namespace nacre::cuda
 EXPORTED CuResult cuStreamIsCapturing(CuStream, int *isCapturing) { return *isCapturing = isCaptured, code::success; }
 EXPORTED CuResult cuEventCreate(CuEvent *event, unsigned) { return *event = new CuEventObject, code::success; }
 EXPORTED CuResult cuEventRecord(CuEvent event, CuStream) {
-  static float time = 0;
   std::lock_guard<std::mutex> guard(lock);
-  event->time = time++;
+  event->time = nextTime++;
   return code::success;
 }
-EXPORTED CuResult cuEventQuery(CuEvent) { return code::success; }
-EXPORTED CuResult cuEventSynchronize(CuEvent) { return code::success; }
+EXPORTED CuResult cuEventQuery(CuEvent event) {
+  constexpr CuResult notReady = 600;
+  std::lock_guard<std::mutex> guard(lock);
+  return event->time <= waitedUntil ? code::success : notReady;
+}
+EXPORTED CuResult cuEventSynchronize(CuEvent event) {
+  std::lock_guard<std::mutex> guard(lock);
+  return waitedUntil = std::max(waitedUntil, event->time), code::success;
+}
 EXPORTED CuResult cuEventElapsedTime(float *milliseconds, CuEvent begin, CuEvent end) {
   return *milliseconds = end->time - begin->time, code::success;
 }

@@ -28,9 +28,10 @@ def _facts():
     return {"arch": facts["processor"], "clock_rate": _clock(), "memory_clock_rate": 0, "bus_width": 0, "num_sms": facts["cores"]}
 
 
-def devices():
-    """type -> number -> facts, as the second part of a file has it."""
-    return {"CPU": {"0": {**_facts(), **peaks()}}}
+def devices(used):
+    """type -> number -> facts, as the second part of a file has it: of the CPU, whose peaks need measuring, unless other devices alone
+    were used; the runtime adds these."""
+    return {"CPU": {"0": {**_facts(), **peaks()}}} if not used or "CPU" in used else {}
 
 
 def _file():

@@ -6,13 +6,18 @@ from .. import _core
 from ._device import devices
 
 
+def _document(session, phase, form):
+    _core.profiler_wait()
+    return _core.profiler_document(session, phase, form, json.dumps(devices(_core.profiler_device_types(session, phase))))
+
+
 def get(session=0, phase=0):
     """[root, devices] of a phase, as the file has it."""
-    return json.loads(_core.profiler_document(session, phase, "hatchet", json.dumps(devices())))
+    return json.loads(_document(session, phase, "hatchet"))
 
 
 def get_msgpack(session=0, phase=0):
-    return _core.profiler_document(session, phase, "hatchet_msgpack", json.dumps(devices()))
+    return _document(session, phase, "hatchet_msgpack")
 
 
 def advance_phase(session=0):

@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import sys
+import warnings
 
 from .. import _core
 from . import mode as modes
@@ -13,8 +14,9 @@ from .hooks import HookManager, InstrumentationHook, LaunchHook
 from .hooks.hook import Hook
 
 DEFAULT_PROFILE_NAME = "proton"
-BACKENDS = ("cpu", "instrumentation")
+BACKENDS = ("cpu", "cupti", "instrumentation")
 FORMATS = ("hatchet", "hatchet_msgpack", "chrome_trace")
+_said_why = False
 _flushing = {}  # session -> format of the files that its phases are written to
 
 
@@ -38,11 +40,24 @@ def _read_mode(backend, mode):
 
 
 def _read_backend(backend):
-    if backend is None:
-        return "cpu"
-    if backend not in BACKENDS:
-        raise ValueError(f"the backend {backend!r} is not there: kernels run on the CPU, whose backend is 'cpu' (or 'instrumentation')")
-    return backend
+    """The backend; it is started where it needs that."""
+    if backend not in (None, *BACKENDS):
+        raise ValueError(f"the backend {backend!r} is not there: it is 'cpu', 'cupti' (NVIDIA's GPUs) or 'instrumentation'")
+    has_gpu = backend in (None, "cupti") and any(name == "cuda" and count > 0 for name, count, _ in _core.devices())
+    if backend == "cupti" and not has_gpu:
+        raise ValueError("the backend 'cupti' needs an NVIDIA GPU, and there is none: kernels run on the CPU, whose backend is 'cpu'")
+    if has_gpu:
+        _trace_gpus()
+    return backend or ("cupti" if has_gpu else "cpu")
+
+
+def _trace_gpus():
+    """Every kernel of the GPUs is recorded, by CUPTI; where it cannot be had, ours alone are, by events around them."""
+    global _said_why
+    why = _core.profiler_trace("cuda")
+    if why and not _said_why:
+        _said_why = True
+        warnings.warn(f"kernels' times come from CUDA events, and those of other libraries are not seen: {why}", RuntimeWarning, stacklevel=4)
 
 
 def _is_disabled():
@@ -91,7 +106,7 @@ def deactivate(session=None, flushing=False):
 
 
 def _write(session, name, phase, form, path):
-    document = _core.profiler_document(session, phase, form, json.dumps(devices()))
+    document = _core.profiler_document(session, phase, form, json.dumps(devices(_core.profiler_device_types(session, phase))))
     if name in ("", "-"):
         (sys.stdout.buffer if isinstance(document, bytes) else sys.stdout).write(document)
         return
@@ -121,6 +136,7 @@ def finalize(session=None, output_format=""):
     known = {number: (name, is_trace) for number, name, _, is_trace in _core.profiler_sessions()}
     if session is not None and session not in known:
         _core.profiler_set_active(session, False)  # says that there is none
+    _core.profiler_wait()
     for number in list(known) if session is None else [session]:
         name, is_trace = known[number]
         HookManager.unregister(number)
@@ -134,6 +150,7 @@ def finalize(session=None, output_format=""):
         _core.profiler_close(number)
     if not _core.profiler_sessions():
         flags.profiling_on = False
+        _core.profiler_trace(None)
         _core.profiler_leave_scopes()
 
 

@@ -26,18 +26,15 @@ class scope:
     """A context manager and a decorator: what is launched inside stands under `name`, which has the metrics too."""
 
     __slots__ = ("name", "metrics", "id", "__wrapped__")
-
     def __init__(self, name, metrics=None):
         self.name = name
         self.metrics = metrics
-        self.id = None
 
     def __enter__(self):
-        if flags.profiling_on:
-            self.id = _open(self.name, self.metrics) if self.metrics else _enter(self.name)
+        self.id = (_open(self.name, self.metrics) if self.metrics else _enter(self.name)) if flags.profiling_on else None
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, kind, error, traceback):
         if self.id is not None:
             self.id = None
             try:
@@ -70,10 +67,10 @@ class cpu_timed_scope(scope):
         self.begin = time.perf_counter_ns()
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, kind, error, traceback):
         if self.id is not None and _core.profiler_depth():
             _core.profiler_add_metrics(self.id, {"cpu_time (ns)(exc)": time.perf_counter_ns() - self.begin})
-        super().__exit__(*error)
+        super().__exit__(kind, error, traceback)
 
 
 def enter_scope(name, *, metrics=None):

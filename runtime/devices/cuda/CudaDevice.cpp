@@ -6,6 +6,7 @@
 #include "runtime/devices/cuda/CheckedLaunch.h"
 #include "runtime/devices/cuda/DriverLibrary.h"
 #include "runtime/devices/cuda/ExportedCode.h"
+#include "runtime/devices/cuda/KernelTrace.h"
 #include "runtime/devices/cuda/LaunchTimer.h"
 #include "runtime/devices/cuda/TensorMaps.h"
 #include "runtime/devices/cuda/TorchStream.h"
@@ -185,7 +186,8 @@ public:
       parameters[count + i] = &maps[i];
     }
     const uint32_t *grid = launch.grid;
-    CuEvent begin = launch.event ? timer.begin(stream) : nullptr;
+    // A trace of the device tells when it ran, without events in its stream.
+    CuEvent begin = launch.event && !KernelTrace::isOn() ? timer.begin(stream) : nullptr;
     CuResult result;
     bool isCooperative = kernel.cooperative || launch.options.cooperative;
     if (!isCooperative && !kernel.dependentLaunch) {
@@ -221,6 +223,7 @@ public:
     check(stream ? library.cuStreamSynchronize(reinterpret_cast<CuStream>(*stream)) : library.cuCtxSynchronize(),
           "waiting for the device");
     timer.tellEnded();
+    KernelTrace::tellEnded();
   }
 
   uint64_t allocate(size_t bytes, uint64_t stream) override {
@@ -422,6 +425,11 @@ public:
     }
   }
 
+  std::string traceKernels(bool isWanted) override {
+    if (!isWanted)
+      return KernelTrace::stop(), "";
+    return count() == 0 ? whyNone() : KernelTrace::start();
+  }
   const ExportedCode *exportedCode() const override { return &cuda::exportedCode(); }
 
   const char *tensorFlag() const override { return "is_cuda"; }

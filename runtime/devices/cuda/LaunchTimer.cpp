@@ -40,10 +40,14 @@ CuEvent LaunchTimer::begin(CuStream stream) {
 }
 
 void LaunchTimer::end(CuEvent begin, CuStream stream, uint64_t launch) {
-  std::lock_guard<std::mutex> guard(lock);
-  CuEvent event = makeEvent();
-  if (event && library.cuEventRecord(event, stream) == code::success)
+  {
+    std::lock_guard<std::mutex> guard(lock);
+    CuEvent event = makeEvent();
+    if (!event || library.cuEventRecord(event, stream) != code::success)
+      return;
     pending.push_back({launch, begin, event});
+  }
+  events::tell(LaunchTimeEvents, [&](EventListener &listener) { listener.launchEnqueued(launch); });
 }
 
 void LaunchTimer::tellEnded() {

@@ -1,0 +1,111 @@
+"""Profiles of kernels that run behind their host, on a driver that is none: when they ran is known only after somebody has waited."""
+
+import json
+import os
+import runpy
+from pathlib import Path
+
+import pytest
+
+KERNEL = runpy.run_path(str(Path(__file__).with_name("test_driver.py")))["KERNEL"]
+
+PROFILE = """
+import nacre.profiler as proton
+
+def metadata(grid, metadata, args):
+    return {"name": "named", "bytes": 12 * args["n"], "flops32": float(args["n"])}
+
+annotated = nacre.jit(add.fn, launch_metadata=metadata)
+session = proton.start("profile", hook="triton", data=DATA)
+with proton.scope("outer"):
+    add[(8,)](x, y, out, 1000, BLOCK=128)
+    with proton.scope("inner"):
+        add[(8,)](x, y, out, 1000, BLOCK=128)
+        add[(8,)](x, y, out, 1000, BLOCK=128)
+with proton.scope("annotations"):
+    annotated[(8,)](x, y, out, 1000, BLOCK=128)
+with proton.scope("host"):
+    add[(8,)](values, values, np.zeros_like(values), 1000, BLOCK=128)
+proton.finalize()
+"""
+
+
+def succeed(process):
+    assert process.returncode == 0, process.stderr
+    return process.stdout
+
+
+@pytest.fixture
+def profile(run_script, mock_driver, tmp_path):
+    """profile(data, environment) -> what the script wrote, and what it said."""
+
+    def run(data="tree", cupti=True, **environment):
+        folder = tmp_path / "cupti"
+        folder.mkdir(exist_ok=True)
+        if cupti and not (folder / "libcupti.so").exists():
+            os.symlink(mock_driver, folder / "libcupti.so")
+        peaks = 'import nacre.profiler._device as d\nd.peaks = lambda: {"peak_gbps": 10.0}\n'
+        process = run_script(
+            KERNEL + peaks + PROFILE.replace("DATA", repr(data)), NACRE_CUDA_DRIVER=mock_driver, TRITON_PTXAS_PATH="driver",
+            TRITON_CUPTI_LIB_PATH=str(folder), **environment
+        )  # fmt: skip
+        succeed(process)
+        name = "profile.hatchet" if data == "tree" else "profile.chrome_trace"
+        return json.loads(Path(tmp_path / name).read_text()), process.stderr
+
+    return run
+
+
+def frame(node, *path):
+    for name in path:
+        node = next(child for child in node["children"] if child["frame"]["name"] == name)
+    return node["metrics"]
+
+
+def check_tree(root, devices, time):
+    outer, inner = frame(root, "outer", "add"), frame(root, "outer", "inner", "add")
+    assert outer["count"] == 1 and outer["time (ns)"] == time and outer["device_type"] == "CUDA" and outer["device_id"] == "0"
+    assert inner["count"] == 2 and inner["time (ns)"] == 2 * time
+    named = frame(root, "annotations", "named")
+    assert named["count"] == 1 and named["bytes"] == 12000 and named["flops32"] == 1000.0 and named["device_type"] == "CUDA"
+    assert frame(root, "host", "add")["device_type"] == "CPU"
+    assert devices["CUDA"]["0"]["num_sms"] == 4 and "CPU" in devices
+
+
+def test_times_of_the_gpu_by_cupti(profile):
+    (root, devices), said = profile()
+    assert "CUDA events" not in said
+    check_tree(root, devices, 2000)  # the mock's kernels take two microseconds
+
+
+@pytest.mark.parametrize("environment, reason", [
+    ({"cupti": False}, "TRITON_CUPTI_LIB_PATH"),
+    ({"NACRE_MOCK_CUPTI": "refuse"}, "another profiler"),
+])  # fmt: skip
+def test_times_by_events_where_there_is_no_cupti(profile, environment, reason):
+    (root, devices), said = profile(**environment)
+    assert said.count("CUDA events") == 1 and reason in said
+    check_tree(root, devices, 1000000)  # the mock's events are a millisecond apart
+
+
+def test_a_trace_has_the_streams(profile):
+    document, _ = profile("trace")
+    events = document["traceEvents"]
+    lanes = {event["tid"]: event["args"]["name"] for event in events if event["ph"] == "M"}
+    assert lanes[200000] == "GPU Stream 0"
+    kernels = [event for event in events if event["ph"] == "X" and event["tid"] == 200000]
+    assert [event["name"] for event in kernels] == ["add", "add", "add", "named"] and kernels[0]["dur"] == 2.0
+    assert kernels[1]["args"]["call_stack"] == ["ROOT", "outer", "inner"]
+    starts, ends = ([event for event in events if event["ph"] == phase and event["name"] == "launch->kernel"] for phase in "sf")
+    assert {event["id"] for event in starts} >= {event["id"] for event in ends if event["tid"] == 200000}
+
+
+def test_a_backend_that_is_not_there(run_script):
+    process = run_script("""
+        import nacre.profiler as proton
+        try:
+            proton.start("profile", backend="cupti")
+        except ValueError as error:
+            print(error)
+    """, NACRE_CUDA_DRIVER="/nowhere.so")  # fmt: skip
+    assert "needs an NVIDIA GPU" in succeed(process)
