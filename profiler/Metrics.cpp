@@ -61,4 +61,8 @@ void combine(const MetricName &name, MetricValue &into, const MetricValue &value
     std::visit(Combine{name}, into, value);
 }
 
+bool isWork(std::string_view name) {
+  return name == "bytes" || name.starts_with("flops") || name.starts_with("counted");
+}
+
 } // namespace nacre::profiler

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct MetricName {
 
 // The value as its name wants it: flops are floats, bytes are whole numbers.
 MetricValue inItsType(std::string_view name, MetricValue value);
+// Whether it says how much a kernel does: bytes, flops, and who counted them.
+bool isWork(std::string_view name);
 // "int64", "double", "list of int64"
 const char *typeName(const MetricValue &value);
 // Adds, element by element; a property is replaced. Throws std::invalid_argument, naming the metric, where types or

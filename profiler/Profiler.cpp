@@ -22,7 +22,6 @@ struct OpenScope {
   bool hasWork = false; // it was given bytes or flops
 };
 
-bool isWork(std::string_view metric) { return metric == "bytes" || metric.starts_with("flops"); }
 bool hasWork(const Metrics &metrics) {
   return std::any_of(metrics.begin(), metrics.end(), [](const auto &entry) { return isWork(entry.first); });
 }
@@ -47,16 +46,20 @@ ThreadState &thread() {
 
 std::atomic<uint64_t> nextScope{0};
 
-// The metrics of a kernel that is launched now on this thread.
+// Whether a hook or an open scope says what a kernel that is launched now on this thread does.
+bool isWorkGiven(const ThreadState &state) {
+  return (!state.operations.empty() && hasWork(state.operations.back().metrics)) ||
+         std::any_of(state.scopes.begin(), state.scopes.end(), [](const OpenScope &scope) { return scope.hasWork; });
+}
+
+// The metrics of such a kernel.
 Metrics metricsNow(const ThreadState &state, const Metrics *known) {
   Metrics metrics = state.operations.empty() ? Metrics() : state.operations.back().metrics;
-  if (!known)
-    return metrics;
-  bool isGiven = hasWork(metrics) || std::any_of(state.scopes.begin(), state.scopes.end(),
-                                                 [](const OpenScope &scope) { return scope.hasWork; });
-  for (const auto &[name, value] : *known)
-    if (!isGiven || (!isWork(name) && !name.starts_with("counted")))
-      metrics.try_emplace(name, value);
+  bool isGiven = known && isWorkGiven(state);
+  if (known)
+    for (const auto &[name, value] : *known)
+      if (!isGiven || !isWork(name))
+        metrics.try_emplace(name, value);
   return metrics;
 }
 
@@ -249,12 +252,15 @@ void Profiler::record(const KernelRun &run) {
   ThreadState &state = thread();
   auto *operation = state.operations.empty() ? nullptr : &state.operations.back();
   std::string_view name = operation ? std::string_view(operation->name) : run.name;
-  Metrics metrics = metricsNow(state, run.known);
+  bool isGiven = run.known && isWorkGiven(state);
   forEachActive(run.frames, [&](Session &session, Phase &phase) {
     Node &node = descend(phase, session, run.frames, name);
     phase.tree.addKernel(node, run.device, static_cast<int64_t>(run.end - run.begin), static_cast<int64_t>(run.busy));
-    for (const auto &[metric, value] : metrics)
-      phase.tree.add(node, metric, value);
+    if (operation)
+      for (const auto &[metric, value] : operation->metrics)
+        phase.tree.add(node, metric, value);
+    if (run.known)
+      Tree::addKnown(node, *run.known, !isGiven);
     if (session.isTrace)
       phase.events.push_back({TraceEvent::Kind::Kernel,
                               std::string(name),

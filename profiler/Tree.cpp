@@ -28,6 +28,36 @@ void Tree::add(Node &node, std::string_view text, MetricValue value) {
     combine(name, place->second, value);
 }
 
+void Tree::addKnown(Node &node, const Metrics &metrics, bool isWhole) {
+  for (Node::KnownLaunches &known : node.known)
+    if (known.metrics == &metrics && known.isWhole == isWhole) {
+      ++known.count;
+      return;
+    }
+  node.known.push_back({&metrics, isWhole, 1});
+}
+
+void Tree::settle(Node &node) {
+  for (const Node::KnownLaunches &known : node.known)
+    for (const auto &[name, value] : *known.metrics) {
+      if (!known.isWhole && isWork(name))
+        continue;
+      MetricValue total = value;
+      bool isSummed = MetricName(name).kind != MetricName::Kind::Property;
+      if (auto *number = std::get_if<int64_t>(&total); number && isSummed)
+        *number *= known.count;
+      else if (auto *number = std::get_if<double>(&total); number && isSummed)
+        *number *= static_cast<double>(known.count);
+      try {
+        add(node, name, total);
+      } catch (const std::invalid_argument &) {
+      }
+    }
+  node.known.clear();
+  for (const std::unique_ptr<Node> &child : node.children)
+    settle(*child);
+}
+
 void Tree::addKernel(Node &node, const DeviceName &device, int64_t nanoseconds, int64_t busy) {
   auto add = [&](const char *name, int64_t value) {
     auto [place, isNew] = node.metrics.try_emplace(name, value);

@@ -15,6 +15,14 @@ struct Node {
 
   Node &child(std::string_view name);
 
+  // How often launches were added whose metrics are one of a few known sets: whole, or without bytes and flops.
+  struct KnownLaunches {
+    const Metrics *metrics;
+    bool isWhole;
+    int64_t count;
+  };
+  std::vector<KnownLaunches> known;
+
 private:
   std::unordered_map<std::string_view, Node *> byName;
 };
@@ -32,12 +40,19 @@ public:
   void add(Node &node, std::string_view name, MetricValue value);
   void addKernel(Node &node, const DeviceName &device, int64_t nanoseconds, int64_t busy);
 
+  // The same of metrics that outlive the tree and are given often: they are added up by settle, before the tree is
+  // read. Where one has another type than a metric that was given, that one counts.
+  static void addKnown(Node &node, const Metrics &metrics, bool isWhole);
+  void settle() { settle(root); }
+
   Node root;
   bool hasKernels = false;
   std::set<std::pair<std::string, std::string>> devices; // that kernels ran on: type and number
   std::set<std::string> inclusive;                       // names of metrics that sum to parents
 
 private:
+  void settle(Node &node);
+
   std::map<std::string, size_t, std::less<>> types; // of each metric: the place in MetricValue
 };
 

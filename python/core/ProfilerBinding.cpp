@@ -448,6 +448,8 @@ PyObject *profilerDocument(PyObject *, PyObject *args) {
     auto data = found.phases.find(phase);
     static const profiler::Phase *empty = new profiler::Phase;
     const profiler::Phase &chosen = data == found.phases.end() ? *empty : *data->second;
+    if (data != found.phases.end())
+      data->second->tree.settle();
     addDevices(chosen.tree, *devices->getAsObject());
     llvm::StringRef kind(format);
     if (kind == "chrome_trace") {
