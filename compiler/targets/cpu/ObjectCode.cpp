@@ -39,9 +39,18 @@ static void limitScheduling() {
     static_cast<llvm::cl::opt<unsigned> *>(found->second)->setValue(comparedAccesses);
 }
 
+// LLVM's pass that splits copies of memory, so that stores just before them are forwarded, cannot bear accesses whose
+// extent is unknown: masked ones of AVX2. Kernels have next to no such copies.
+static void leaveCopiesWhole() {
+  auto &options = llvm::cl::getRegisteredOptions();
+  if (auto found = options.find("x86-disable-avoid-SFB"); found != options.end())
+    static_cast<llvm::cl::opt<bool> *>(found->second)->setValue(true);
+}
+
 static void initialiseOnce() {
   static bool done = [] {
     limitScheduling();
+    leaveCopiesWhole();
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
