@@ -606,3 +606,25 @@ def negative_hint_kernel(out_ptr, n):
 def test_a_hint_that_means_nothing_is_an_error(engine, kernel, message):
     with pytest.raises(triton.TritonError, match=message):
         kernel[(1,)](engine.empty(1, "int32"), 4)
+
+
+@triton.jit
+def halved_until_small_kernel(x_ptr, out_ptr, most_ptr, N: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, N))
+    while tl.max(x) > 20:
+        x = tl.where(x > 20, tl.flip(x, 0) // 2, x // 2)
+    tl.store(out_ptr + tl.arange(0, N), x)
+    tl.store(most_ptr, tl.max(x))
+
+
+@pytest.mark.parametrize("warps", [1, 2, 4, 8])
+@pytest.mark.parametrize("n", [64, 65, 256])
+def test_what_a_condition_shares_is_read_before_what_follows_the_loop(engine, rng, n, warps):
+    """Both reductions use the same shared memory on a GPU, and the loop is left right after the first one."""
+    x = rng.integers(0, 100, n).astype(np.int32)
+    out, most = engine.empty(n, "int32"), engine.empty(1, "int32")
+    halved_until_small_kernel[(1,)](engine.array(x), out, most, n, num_warps=warps)
+    while x.max() > 20:
+        x = np.where(x > 20, x[::-1] // 2, x // 2)
+    np.testing.assert_array_equal(engine.numpy(out), x)
+    assert engine.numpy(most)[0] == x.max()

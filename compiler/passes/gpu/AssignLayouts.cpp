@@ -473,6 +473,8 @@ void OrderAccesses::run(Block &block) {
         for (Region &region : op.getRegions())
           run(region.front());
       unite(pending, before);
+      if (auto loop = dyn_cast<scf::WhileOp>(op)) // it is left behind its condition
+        run(loop.getBefore().front());
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       SmallVector<Access> before = pending, after;
       for (Region &region : branch->getRegions()) {

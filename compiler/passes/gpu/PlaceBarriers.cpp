@@ -131,8 +131,11 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
       size_t before = pending.size();
       pending.insert(after.begin(), after.end());
       if (pending.size() == before)
-        return;
+        break;
     }
+    // A `while` is left behind its condition.
+    if (auto loop = dyn_cast<scf::WhileOp>(op))
+      follow(loop.getBefore().front(), pending);
   }
 
   // An operation's own scratch: it writes, has the threads meet, and reads.
