@@ -1,6 +1,7 @@
 // LLVM IR to object code. See ObjectCode.h.
 #include "compiler/targets/cpu/ObjectCode.h"
 #include "compiler/language/meaning/Diagnostic.h"
+#include "compiler/targets/LLVMOptions.h"
 #include "compiler/targets/StageText.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
@@ -19,7 +20,6 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
@@ -30,27 +30,14 @@
 using namespace nacre;
 using namespace nacre::cpu;
 
-// The scheduler compares each access of a block with all others, up to so many; LLVM's own 1,000 take seconds where a
-// loop's body is long.
-static void limitScheduling() {
-  constexpr unsigned comparedAccesses = 100;
-  auto &options = llvm::cl::getRegisteredOptions();
-  if (auto found = options.find("dag-maps-huge-region"); found != options.end())
-    static_cast<llvm::cl::opt<unsigned> *>(found->second)->setValue(comparedAccesses);
-}
-
-// LLVM's pass that splits copies of memory, so that stores just before them are forwarded, cannot bear accesses whose
-// extent is unknown: masked ones of AVX2. Kernels have next to no such copies.
-static void leaveCopiesWhole() {
-  auto &options = llvm::cl::getRegisteredOptions();
-  if (auto found = options.find("x86-disable-avoid-SFB"); found != options.end())
-    static_cast<llvm::cl::opt<bool> *>(found->second)->setValue(true);
-}
-
 static void initialiseOnce() {
   static bool done = [] {
-    limitScheduling();
-    leaveCopiesWhole();
+    // The scheduler compares each access of a block with all others, up to so many; LLVM's own 1,000 take seconds where
+    // a loop's body is long.
+    setLLVMOption("dag-maps-huge-region", 100u);
+    // The pass that splits copies of memory, so that stores just before them are forwarded, cannot bear accesses whose
+    // extent is unknown: masked ones of AVX2. Kernels have next to no such copies.
+    setLLVMOption("x86-disable-avoid-SFB", true);
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();

@@ -1,5 +1,6 @@
 // See PtxCode.h.
 #include "compiler/targets/cuda/PtxCode.h"
+#include "compiler/targets/LLVMOptions.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/IR/InlineAsm.h"
@@ -7,7 +8,6 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace nacre;
@@ -20,16 +20,9 @@ void LLVMInitializeNVPTXTargetMC();
 void LLVMInitializeNVPTXAsmPrinter();
 }
 
-// Addresses of shared memory take 32 bits; LLVM has no other way to ask for that.
-static void useShortPointers() {
-  auto &options = llvm::cl::getRegisteredOptions();
-  if (auto found = options.find("nvptx-short-ptr"); found != options.end())
-    static_cast<llvm::cl::opt<bool> *>(found->second)->setValue(true);
-}
-
 static void initialiseOnce() {
   static const bool done = [] {
-    useShortPointers();
+    setLLVMOption("nvptx-short-ptr", true); // addresses of shared memory take 32 bits
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
