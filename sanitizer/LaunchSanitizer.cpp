@@ -31,6 +31,16 @@ std::array<uint32_t, 3> programOf(uint32_t number, const uint32_t *grid) {
   return {number % grid[0], number / grid[0] % grid[1], number / grid[0] / grid[1]};
 }
 
+// By program, so that which of the launch's threads came first does not show.
+bool isEarlier(const Finding &a, const Finding &b) {
+  auto before = [](const Party &x, const Party &y) {
+    return std::lexicographical_compare(x.program.rbegin(), x.program.rend(), y.program.rbegin(), y.program.rend());
+  };
+  if (before(a.party, b.party) || before(b.party, a.party))
+    return before(a.party, b.party);
+  return b.other && (!a.other || before(*a.other, *b.other));
+}
+
 } // namespace
 
 LaunchSanitizer::LaunchSanitizer(LaunchFacts given, uint32_t kinds, bool goesOn)
@@ -105,12 +115,17 @@ void LaunchSanitizer::add(Finding finding) {
            other.other.has_value() == finding.other.has_value() &&
            (!other.other || samePlace(*other.other, *finding.other));
   };
-  for (Finding &other : found)
-    if (isSame(other)) {
-      ++other.repeats;
+  auto same = std::find_if(found.begin(), found.end(), isSame);
+  if (same != found.end()) {
+    if (!isEarlier(finding, *same)) {
+      ++same->repeats;
       return;
     }
-  found.push_back(std::move(finding));
+    finding.repeats = same->repeats + 1;
+    found.erase(same);
+  }
+  auto place = std::upper_bound(found.begin(), found.end(), finding, isEarlier);
+  found.insert(place, std::move(finding));
 }
 
 bool LaunchSanitizer::checkBounds(const AccessEvent &access) {

@@ -20,7 +20,7 @@ public:
   bool told(const ToldEvent &event) override;
   bool isDone() const override { return !goesOn && isBroken.load(std::memory_order_relaxed); }
 
-  // In the order in which they were found; one for each place (or pair of places) and kind.
+  // One for each place (or pair of places) and kind: that of the first program, and in the programs' order.
   const std::vector<Finding> &findings() const { return found; }
   const LaunchFacts facts;
 

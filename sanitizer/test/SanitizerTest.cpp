@@ -65,6 +65,21 @@ TEST(Races, AnyTwoProgramsInNoOrder) {
   EXPECT_EQ(watched.sanitizer.findings()[1].what, "read after write");
 }
 
+TEST(Bounds, TheFirstProgramsFindingIsShownWhoeverCameFirst) {
+  std::vector<float> memory(4);
+  Watched watched(Bounds, memory);
+  watched.access(3, AccessReads, {9}, 5);
+  watched.access(2, AccessReads, {8}, 7);
+  watched.access(1, AccessReads, {5, 6}, 5);
+  watched.access(2, AccessReads, {7}, 5);
+  const std::vector<Finding> &findings = watched.sanitizer.findings();
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].party.program[0], 1u);
+  EXPECT_EQ(findings[0].laneCount, 2);
+  EXPECT_EQ(findings[0].repeats, 2u);
+  EXPECT_EQ(findings[1].party.line, 7u);
+}
+
 TEST(Races, ReadersDoNotRaceAndAWriterRacesWithThem) {
   std::vector<float> memory(4);
   Watched watched(Races, memory);

@@ -245,7 +245,7 @@ class _Workers:
 
 def _answers(workers, jobs):
     """(config, times or reason) as they come."""
-    from concurrent.futures import BrokenExecutor, as_completed
+    from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 
     broken, configs = [], {}
     try:
@@ -254,11 +254,20 @@ def _answers(workers, jobs):
                 configs[workers.submit(job)] = config
             except BrokenExecutor:
                 broken.append(config)
-        for future in as_completed(configs):
-            try:
-                yield configs[future], _result(future)
-            except BrokenExecutor:
-                broken.append(configs[future])
+        pending, failure = set(configs), None
+        while pending and failure is None:
+            done, pending = wait(pending, return_when=FIRST_COMPLETED)
+            for future in done:
+                try:
+                    answer = _result(future)
+                except BrokenExecutor:
+                    broken.append(configs[future])
+                except Exception as error:
+                    failure = error
+                else:
+                    yield configs[future], answer
+        if failure is not None:  # behind the answers that came with it
+            raise failure
         # Which of them broke the pool is not known: each is tried alone.
         if broken:
             workers.renew()
