@@ -20,7 +20,7 @@ def run_script(tmp_path):
         script = tmp_path / "script.py"
         script.write_text(textwrap.dedent(text))
         variables = {**os.environ, "TRITON_CACHE_DIR": str(tmp_path / "cache"), **environment}
-        return subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=variables, timeout=300, cwd=tmp_path)
+        return subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=variables, timeout=600, cwd=tmp_path)
 
     return run
 

@@ -82,7 +82,7 @@ def run_program(folder, driver, text, status=0):
     command = [COMPILER, "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-O1", *map(str, folder.glob("*.c")), "-o", str(folder / "main"), "-lpthread", "-ldl"]
     built = subprocess.run(command, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
-    run = subprocess.run([folder / "main"], capture_output=True, text=True, env={**os.environ, "NACRE_CUDA_DRIVER": driver}, timeout=120)
+    run = subprocess.run([folder / "main"], capture_output=True, text=True, env={**os.environ, "NACRE_CUDA_DRIVER": driver}, timeout=600)
     assert run.returncode == status, run.stdout + run.stderr
     return run.stdout
 
@@ -191,7 +191,7 @@ def test_the_command_does_the_same(folder):
     import sys
 
     command = [sys.executable, "-m", "nacre", "compile", str(folder / "kernels.py"), "--kernel", "add", "--signature", "*fp32, *fp32, *fp32, i32, 128"]
-    process = subprocess.run([*command, "--target", "cuda:80", "--emit", "c", "-o", str(folder / "add")], capture_output=True, text=True, timeout=120)
+    process = subprocess.run([*command, "--target", "cuda:80", "--emit", "c", "-o", str(folder / "add")], capture_output=True, text=True, timeout=600)
     assert process.returncode == 0, process.stderr
     made = {path.name.split(".")[-1] if "_" not in path.name.split(".")[0] else path.name for path in folder.iterdir()} - {"py", "__pycache__"}
     assert made == {"h", "c", "ptx", "nacre_cuda.c", "nacre_cuda.h", "nacre_kernel.h"}

@@ -26,7 +26,7 @@ def compile_add(tmp_path):
     def run(*options):
         command = [sys.executable, "-m", "nacre", "compile", str(tmp_path / "add.py"), "--kernel", "add"]
         signature = ["--signature", "*fp32:16, *fp32:16, i32:16, BLOCK=1024"]
-        return subprocess.run([*command, *signature, *options], capture_output=True, timeout=120)
+        return subprocess.run([*command, *signature, *options], capture_output=True, timeout=600)
 
     return run
 

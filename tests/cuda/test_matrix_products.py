@@ -52,7 +52,7 @@ def assemble(tmp_path):
     def run(kernel, signature, capability, warps):
         command = [sys.executable, "-m", "nacre", "compile", str(tmp_path / "kernels.py"), "--kernel", kernel, "--signature", signature,
                    "--target", f"cuda:{capability}", "--emit", "cubin", "--report", "--num-warps", str(warps), "-o", str(tmp_path / "out.cubin")]  # fmt: skip
-        process = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        process = subprocess.run(command, capture_output=True, text=True, timeout=600)
         assert process.returncode == 0, process.stderr
         found = re.fullmatch(r"(\d+) registers, (\d+) bytes spilled, .*\n", process.stderr)
         assert found, "ptxas remarks:\n" + process.stderr
@@ -113,7 +113,7 @@ def test_products_read_what_was_copied(tmp_path, kernel, m, n, k, warps, stages)
     signature = f"*bf16:16, *bf16:16, *bf16:16, i32:16, i32:16, i32:16, i32:16, BLOCK_M={m}, BLOCK_N={n}, BLOCK_K={k}"
     command = [sys.executable, "-m", "nacre", "compile", str(tmp_path / "kernels.py"), "--kernel", kernel, "--signature", signature,
                "--target", "cuda:90", "--emit", "ptx", "--num-warps", str(warps), "--num-stages", str(stages)]  # fmt: skip
-    process = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    process = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert process.returncode == 0, process.stderr
     loop = loop_of_products(process.stdout)
     assert not re.search(r"(ld|st)\.shared|ldmatrix|stmatrix|ld\.global", loop), loop
@@ -129,7 +129,7 @@ def test_the_last_product_of_attention_runs_into_the_next_iteration(tmp_path, m,
     signature = f"*bf16:16, *bf16:16, *bf16:16, *bf16:16, i32:16, fp32, D={d}, BLOCK_M={m}, BLOCK_N={n}, CAUSAL=False"
     command = [sys.executable, "-m", "nacre", "compile", str(tmp_path / "kernels.py"), "--kernel", "attention", "--signature", signature,
                "--target", "cuda:90", "--emit", "ptx", "--num-warps", str(warps), "--num-stages", "3"]  # fmt: skip
-    process = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    process = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert process.returncode == 0, process.stderr
     loop = loop_of_products(process.stdout, holding="ex2")
     assert not re.search(r"(ld|st)\.shared|ldmatrix|stmatrix|ld\.global", loop), loop
@@ -148,7 +148,7 @@ def test_rows_across_k_come_through_registers(tmp_path, operand, result, k):
     signature = f"*{operand}:16, *{operand}:16, *{result}:16, i32:16, i32:16, i32:16, i32:16, BLOCK_M=128, BLOCK_N=128, BLOCK_K={k}"
     command = [sys.executable, "-m", "nacre", "compile", str(tmp_path / "kernels.py"), "--kernel", "matmul", "--signature", signature,
                "--target", "cuda:90", "--emit", "ptx", "--num-warps", "8"]  # fmt: skip
-    process = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    process = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert process.returncode == 0, process.stderr
     loop = loop_of_products(process.stdout)
     # Four registers, then the address of the other operand.
@@ -175,7 +175,7 @@ def test_narrow_results_are_stored_in_whole_sectors(tmp_path):
     signature = "*bf16:16, *bf16:16, *bf16:16, i32:16, i32:16, i32:16, i32:16, BLOCK_M=128, BLOCK_N=256, BLOCK_K=64"
     command = [sys.executable, "-m", "nacre", "compile", str(tmp_path / "kernels.py"), "--kernel", "matmul", "--signature", signature,
                "--target", "cuda:90", "--emit", "ptx", "--num-warps", "8"]  # fmt: skip
-    process = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    process = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert process.returncode == 0, process.stderr
     assert set(re.findall(r"st\.global\S*", process.stdout)) == {"st.global.v4.b32"}
 

@@ -10,7 +10,7 @@ import pytest
 
 def has_gpu():
     program = "import torch, sys; sys.exit(not torch.cuda.is_available())"
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=300).returncode == 0
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=600).returncode == 0
 
 
 @pytest.fixture(scope="module", autouse=True)

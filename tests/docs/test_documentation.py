@@ -27,7 +27,7 @@ def load(name, path):
 
 
 def run(*command):
-    return subprocess.run([sys.executable, *map(str, command)], env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+    return subprocess.run([sys.executable, *map(str, command)], env=ENVIRONMENT, capture_output=True, text=True, timeout=600)
 
 
 def describe_language():
@@ -151,7 +151,7 @@ def test_a_block_of_python_runs(text, output, tmp_path):
         text = "import triton\nimport triton.language as tl\n\n\n" + text
     (tmp_path / "script.py").write_text(text + (LAUNCH if is_kernel else ""))
     done = subprocess.run([sys.executable, "-m", "nacre", "run", "script.py"], env=ENVIRONMENT, capture_output=True, text=True,
-                          timeout=120, cwd=tmp_path)  # fmt: skip
+                          timeout=600, cwd=tmp_path)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     missing = [line for line in output.splitlines() if line != "..." and line not in done.stdout]
     assert not missing, done.stdout
@@ -176,7 +176,7 @@ def test_a_block_of_commands_runs(text, output, tmp_path):
     write_files_of_commands(tmp_path)
     command = "set -e\n" + "\n".join(lines)
     path = os.pathsep.join([str(tmp_path / ".venv" / "bin"), os.environ["PATH"]])
-    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env={**ENVIRONMENT, "PATH": path}, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env={**ENVIRONMENT, "PATH": path}, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -203,7 +203,7 @@ def test_cpp_snippets_compile(tmp_path):
     file = tmp_path / "snippets.cpp"
     parameters = "float *x, float *y, float *out, int n, uint32_t grid"
     file.write_text("\n".join([*includes, "#include <cstdio>", f"void snippets({parameters}) {{", *body, "}"]))
-    done = subprocess.run(["clang++-22", "-std=c++17", "-fsyntax-only", "-I", ROOT / "include", file], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(["clang++-22", "-std=c++17", "-fsyntax-only", "-I", ROOT / "include", file], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
 
 

@@ -27,6 +27,6 @@ def dump(path):
     assert DUMP.exists(), f"{DUMP} is missing: build the target nacre-frontend-dump"
     how = settings(path)
     command = [DUMP, path, how.get("kernel", "kernel"), how["signature"], *shlex.split(how.get("options", ""))]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert run.returncode in (0, 1), f"exit code {run.returncode}: {run.stderr}"
     return run.returncode, run.stdout

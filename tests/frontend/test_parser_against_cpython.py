@@ -26,7 +26,7 @@ def our_dumps(paths):
     assert DUMP.exists(), f"{DUMP} is missing: build the target nacre-ast-dump"
     flags = [] if cpython_tree.EXACT_F_STRINGS else ["--hide-f-string-locations"]
     names = "\n".join(map(str, paths))
-    run = subprocess.run([DUMP, *flags], input=names.encode(), capture_output=True, timeout=120)
+    run = subprocess.run([DUMP, *flags], input=names.encode(), capture_output=True, timeout=600)
     assert run.returncode == 0, f"exit code {run.returncode}: {run.stderr.decode()}"
     dumps = {}
     for part in ("\n" + run.stdout.decode()).split("\nfile ")[1:]:

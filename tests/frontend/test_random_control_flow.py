@@ -16,7 +16,7 @@ def as_int32(number):
 
 
 def run_ir(path, a, b, passes):
-    run = subprocess.run([OPT, path, *passes, "--run=kernel", f"--args=i32[2]=0,i32={a},i32={b}"], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([OPT, path, *passes, "--run=kernel", f"--args=i32[2]=0,i32={a},i32={b}"], capture_output=True, text=True, timeout=600)
     assert run.returncode == 0, run.stderr
     return tuple(int(number) for number in re.search(r"\[(.*)\]", run.stdout.splitlines()[1]).group(1).split())
 

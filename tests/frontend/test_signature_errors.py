@@ -32,7 +32,7 @@ def test_signature(tmp_path, signature, message):
     file = tmp_path / "kernel.py"
     file.write_text(KERNEL)
     command = [sys.executable, "-m", "nacre", "compile", file, "--kernel", "kernel", "--signature", signature, "--emit", "tile"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
     assert done.returncode == 1
     lines = done.stderr.splitlines()
     assert lines[0].endswith(f"error: the signature of `kernel`: {message}")

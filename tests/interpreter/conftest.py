@@ -31,7 +31,7 @@ def run_script(tmp_path):
         package = Path(nacre.__file__).parents[1]
         command = [sys.executable, *(["-m", module] if module else []), str(script)]
         environment = {**os.environ, "PYTHONPATH": str(package), **environment}
-        result = subprocess.run(command, input=stdin, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120,
+        result = subprocess.run(command, input=stdin, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600,
                                 env=environment, check=False)  # fmt: skip
         assert not check or result.returncode == 0, result.stdout
         return result.stdout, script

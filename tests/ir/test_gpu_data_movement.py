@@ -150,7 +150,7 @@ def simulate(ptx, kernel, tmp_path):
     arrays = [re.match(r"(\w+)\[([\dx]+)\]", argument).groups() for argument in kernel.arguments]
     arguments = ",".join(f"{type}[{math.prod(map(int, shape.split('x')))}]=1" for type, shape in arrays)
     command = [NACRE, "simulate", file, "--kernel", "k", "--grid", "1", "--block", str(32 * kernel.warps), "--shared", "65536", "--args", arguments, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.stdout, done.stderr
     return json.loads(done.stdout), done.returncode
 
@@ -159,7 +159,7 @@ def ptx_of(kernel, tmp_path):
     file = tmp_path / "kernel.mlir"
     file.write_text(kernel.text())
     command = [NACRE_OPT, file, "--run=k", "--engine=simulate", "--show-stage=ptx", "--args=" + ",".join(kernel.arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[:1000]
     return done.stdout.split("argument 0:")[0]
 

@@ -77,7 +77,7 @@ def stage_of(kernel, tmp_path, stage="ptx"):
     file.write_text(kernel.text())
     command = [NACRE_OPT, file, "--run=k", "--engine=simulate", f"--architecture={kernel.architecture}", f"--show-stage={stage}",
                "--args=" + ",".join(kernel.arguments)]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[:1000]
     return done.stdout.split("argument 0:")[0]
 

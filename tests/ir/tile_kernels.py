@@ -75,7 +75,7 @@ class Kernel:
         """The arrays the kernel leaves, as lists of texts."""
         file.write_text(self.text())
         command = [NACRE_OPT, file, "--run=k", f"--engine={engine}", "--args=" + ",".join(self.arguments), *self.options]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, f"{engine}: {done.stderr[:1000]}"
         parts = re.split(r"argument \d+: .*\n", done.stdout)[1:]
         return [part.replace("[", " ").replace("]", " ").split() for part in parts]

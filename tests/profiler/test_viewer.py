@@ -107,7 +107,7 @@ def test_page(profile, tmp_path):
     </script></body>"""
     page.write_text(page.read_text().replace("</body>", actions))
     shown = subprocess.run(
-        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=120
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=600
     ).stdout
     seen = json.loads(shown[shown.index("<title>") + 7 : shown.index("</title>")].replace("&gt;", ">"))
     assert seen["before"][0] == "ROOT" and len(seen["before"]) == 5

@@ -75,7 +75,7 @@ def assemble(name, capability, ptx):
         file.write(ptx)
         file.flush()
         command = [shutil.which("ptxas"), "-v", f"-arch={target}", file.name, "-o", os.devnull]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=600)
     said = ended.stdout + ended.stderr
     if ended.returncode:
         made.error = said.strip()[:500]

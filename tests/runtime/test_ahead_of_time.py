@@ -98,7 +98,7 @@ def run_program(folder, text, *, environment=None, status=0):
     command = [COMPILER, "-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", *map(str, files), "-o", str(folder / "main"), "-lm", "-lpthread"]
     built = subprocess.run(command, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
-    run = subprocess.run([folder / "main"], capture_output=True, text=True, env={**os.environ, **(environment or {})}, timeout=60)
+    run = subprocess.run([folder / "main"], capture_output=True, text=True, env={**os.environ, **(environment or {})}, timeout=600)
     assert run.returncode == status, run.stdout + run.stderr
     return run.stdout
 

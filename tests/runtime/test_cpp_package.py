@@ -88,7 +88,7 @@ target_link_libraries(user PRIVATE nacre::nacre)
 
 
 def run(*command, **options):
-    process = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=300, **options)
+    process = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=600, **options)
     assert process.returncode == 0, f"{command}\n{process.stdout}\n{process.stderr}"
     return process.stdout
 

@@ -43,7 +43,7 @@ def test_gdb_stops_at_a_line_of_the_kernel(tmp_path, lines):
     run = subprocess.run(
         ["gdb", "-batch", "-nx", *(f"-ex={command}" for command in commands), "--args",
          os.path.realpath(sys.executable), str(script)],
-        capture_output=True, text=True, timeout=120, env=environment, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=600, env=environment, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert "right" in run.stdout, run.stdout + run.stderr
     stopped = f"doubled_kernel () at debugged_kernel.py:{line}" in run.stdout.replace(str(tmp_path) + "/", "")

@@ -157,7 +157,7 @@ def test_faults_elsewhere_are_not_ours(script):
     ctypes.string_at(1)
     """
     for options in [], ["-X", "faulthandler"]:
-        process = subprocess.run([sys.executable, *options, script.write(text)], capture_output=True, text=True, timeout=120)
+        process = subprocess.run([sys.executable, *options, script.write(text)], capture_output=True, text=True, timeout=600)
         assert process.returncode == -11 and process.stdout == "7\n"
         assert ("Fatal Python error: Segmentation fault" in process.stderr) == bool(options)
 
@@ -245,6 +245,6 @@ def test_a_fault_in_a_users_library_ends_the_process(script, tmp_path):
     kernel[(1,)](out, 4096 * 3 + 8, extern_libs=libraries)
     """
     path = script.write(text.replace("LIBRARY", repr(str(tmp_path / "peek.so"))))
-    process = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=120)
+    process = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=600)
     assert process.returncode == -11 and process.stdout == "7\n", process.stderr
     assert "nacre: the kernel `kernel` caused a fault (SIGSEGV) in a library that it calls" in process.stderr

@@ -350,7 +350,7 @@ def test_another_process_finds_what_a_cache_manager_kept(script, tmp_path):
         file.write_bytes(file.read_bytes()[:-1])  # a damaged entry is no entry
     assert script.finish(script.start(path, **variables)) == "1\n"
     failed = script.start(path, TRITON_CACHE_MANAGER="nowhere:Keeper")
-    assert "No module named 'nowhere'" in failed.communicate(timeout=60)[1] and failed.returncode == 1
+    assert "No module named 'nowhere'" in failed.communicate(timeout=600)[1] and failed.returncode == 1
 
 
 class Shared(nacre.runtime.cache.RemoteCacheBackend):

@@ -28,7 +28,7 @@ print(x.tolist())
 def command(*args, text=None, cwd=None):
     search_path = os.pathsep.join([str(Path(nacre.__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
     return subprocess.run([sys.executable, "-m", "nacre", *map(str, args)], input=text, capture_output=True, text=True, cwd=cwd,
-                          env={**os.environ, "PYTHONPATH": search_path}, timeout=120)  # fmt: skip
+                          env={**os.environ, "PYTHONPATH": search_path}, timeout=600)  # fmt: skip
 
 
 def test_a_program_as_text():
@@ -61,7 +61,7 @@ def test_a_traceback_of_the_installed_program(tmp_path):
     """As pip installs it: a script of a few lines, which is not part of the traceback either."""
     (tmp_path / "nacre").write_text("import sys\nfrom nacre._command_line import main\nsys.exit(main())\n")
     (tmp_path / "broken.py").write_text("1 / 0\n")
-    result = subprocess.run([sys.executable, tmp_path / "nacre", "run", tmp_path / "broken.py"], capture_output=True, text=True, timeout=120,
+    result = subprocess.run([sys.executable, tmp_path / "nacre", "run", tmp_path / "broken.py"], capture_output=True, text=True, timeout=600,
                             env={**os.environ, "PYTHONPATH": str(Path(nacre.__file__).parent.parent)})  # fmt: skip
     lines = result.stderr.splitlines()
     assert lines[0] == "Traceback (most recent call last):" and "broken.py" in lines[1] and "_command_line" not in result.stderr
@@ -121,7 +121,7 @@ PROGRAMS = [["-m", "nacre.tools.compile"], ["-m", "nacre.tools.link"], ["-m", "n
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program[-1])
 def test_every_other_program_does_too(program):
     def start(*flags):
-        return subprocess.run([sys.executable, *program, *flags], capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=120)
+        return subprocess.run([sys.executable, *program, *flags], capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=600)
 
     asked = start("--help")
     assert asked.returncode == 0 and asked.stdout.startswith("usage:"), asked.stderr
@@ -139,14 +139,14 @@ def test_no_argument_shows_the_usage_as_an_error():
 def test_a_reader_that_leaves_early_is_no_error(line):
     search_path = os.pathsep.join([str(Path(nacre.__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
     pipe = f"'{sys.executable}' -m nacre {line} | true"
-    result = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": search_path}, timeout=120)
+    result = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": search_path}, timeout=600)
     assert result.stderr == ""
 
 
 def test_a_compiled_kernels_reader_that_leaves_early_is_no_error(script):
     search_path = os.pathsep.join([str(Path(nacre.__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
     pipe = f"'{sys.executable}' -m nacre compile {script.write(KERNEL)} --kernel double --signature '*fp32' --emit llvm | true"
-    result = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": search_path}, timeout=120)
+    result = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": search_path}, timeout=600)
     assert result.stderr == ""
 
 
@@ -196,7 +196,7 @@ def test_completion_in_bash(words, expected):
     text = command("completion", "bash").stdout
     quoted = " ".join(f"'{word}'" for word in words)
     text += f"COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _nacre; printf '%s\\n' \"${{COMPREPLY[@]}}\"; complete -p nacre"
-    done = subprocess.run(["bash", "-c", text], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["bash", "-c", text], capture_output=True, text=True, timeout=600)
     *found, registered = done.stdout.splitlines()
     assert set(found) - {""} == expected and "-F _nacre nacre" in registered, done.stderr
 

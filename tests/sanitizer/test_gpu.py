@@ -29,7 +29,7 @@ def run(tmp_path, text, *options):
     script = tmp_path / "script.py"
     script.write_text(KERNELS + text)
     command = [sys.executable, "-m", "nacre", "sanitize", "--gpu", "--simulate", *options, str(script)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
 
 
 def test_a_store_past_the_end(tmp_path):
@@ -58,7 +58,7 @@ def test_a_clean_script_ends_as_it_does_alone(tmp_path):
     (["--tool", "nothing", "x.py"], "no tool 'nothing'"), (["--what", "x.py"], "there is no option --what"), (["--simulate"], "no command is given"),
 ])  # fmt: skip
 def test_what_makes_no_sense(arguments, text):
-    process = subprocess.run([sys.executable, "-m", "nacre", "sanitize", "--gpu", *arguments], capture_output=True, text=True, timeout=300)
+    process = subprocess.run([sys.executable, "-m", "nacre", "sanitize", "--gpu", *arguments], capture_output=True, text=True, timeout=600)
     assert process.returncode == 2 and text in process.stderr
 
 

@@ -90,7 +90,7 @@ def program(*arguments, **environment):
     root = str(Path(nacre.__file__).parent.parent)
     environment = {**os.environ, "PYTHONPATH": root, **environment}
     start = [sys.executable, "-c", "import sys; from nacre.sanitizer._program import main; sys.exit(main())"]
-    return subprocess.run([*start, *map(str, arguments)], capture_output=True, text=True, env=environment, timeout=300)
+    return subprocess.run([*start, *map(str, arguments)], capture_output=True, text=True, env=environment, timeout=600)
 
 
 @pytest.fixture

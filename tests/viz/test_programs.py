@@ -31,7 +31,7 @@ def run(tmp_path):
             script.write_text(text)
             arguments = (str(script), *arguments)
         call = f"import sys; sys.argv[0] = {name!r}; from nacre.viz.triton_viz import _programs; sys.exit(_programs.{name}())"
-        return subprocess.run([sys.executable, "-c", call, *arguments], capture_output=True, text=True, timeout=300, cwd=tmp_path)
+        return subprocess.run([sys.executable, "-c", call, *arguments], capture_output=True, text=True, timeout=600, cwd=tmp_path)
 
     return program
 

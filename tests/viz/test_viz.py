@@ -60,7 +60,7 @@ def in_browser(page, tmp_path, actions):
     path = tmp_path / "page.html"
     path.write_text(page.replace("</body>", f"<script>{actions}</script></body>"))
     command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", path.as_uri()]
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=180).stdout
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=600).stdout
     return json.loads(shown[shown.index("<title>") + 7 : shown.index("</title>")].replace("&gt;", ">"))
 
 
