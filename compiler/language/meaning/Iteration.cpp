@@ -1,6 +1,7 @@
 // Loops. How they run is the front end's and the interpreter's; here are the rows and what their arguments say.
 #include "compiler/language/meaning/Iteration.h"
 #include "compiler/language/builtins/Definitions.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 namespace nacre {
@@ -17,9 +18,12 @@ using Keywords = llvm::ArrayRef<std::pair<std::string, Object>>;
 // One slot a parameter; empty where nothing was given.
 llvm::SmallVector<std::optional<Object>, 9> bind(Evaluation &evaluation, const Builtin &builtin,
                                                  llvm::ArrayRef<Object> positional, Keywords keywords) {
-  std::string name = displayName(builtin);
-  auto fail = [&](const std::string &message) { evaluation.fail(Diagnostic::Kind::Argument, name + " " + message); };
   llvm::ArrayRef<Parameter> parameters = builtin.parameters;
+  auto fail = [&](const std::string &message) {
+    auto names = llvm::map_range(parameters, [](const Parameter &parameter) { return parameter.name; });
+    evaluation.fail(Diagnostic::Kind::Argument, displayName(builtin) + " " + message,
+                    "its parameters are " + llvm::join(names, ", "));
+  };
   llvm::SmallVector<std::optional<Object>, 9> bound(parameters.size());
   if (positional.size() > bound.size())
     fail("takes at most " + std::to_string(bound.size()) + " arguments, but " + std::to_string(positional.size()) +

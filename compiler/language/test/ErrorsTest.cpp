@@ -1,4 +1,6 @@
 // What errors say: "message | hint".
+#include "compiler/language/builtins/Definitions.h"
+#include "compiler/language/meaning/Iteration.h"
 #include "compiler/language/test/RecordingBuilder.h"
 #include <gtest/gtest.h>
 
@@ -140,6 +142,30 @@ TEST_F(Errors, Binding) {
   EXPECT_EQ(call("arange", {0, 4}, {{"end", 4}}), "tl.arange got `end` twice | its parameters are start, end");
   EXPECT_EQ(call("tanh", {}, {}, "triton.language.extra.libdevice"),
             "tl.extra.libdevice.tanh needs the argument `x` | its parameters are x");
+}
+
+// Nothing that is written wrongly is left out of account, of no builtin.
+TEST_F(Errors, UnknownKeywords) {
+  std::vector<std::pair<std::string, Object>> unknown = {{"no_such_keyword", 1}};
+  Object four = 4;
+  std::string message = " has no parameter `no_such_keyword` | ";
+  for (const Builtin &builtin : allBuiltins()) {
+    if (llvm::any_of(builtin.parameters, [](const Parameter &parameter) { return parameter.isKeywords; }))
+      continue;
+    std::string error = errorOf([&] { callBuiltin(evaluation, builtin, {}, unknown); });
+    EXPECT_EQ(error.rfind(displayName(builtin) + message, 0), 0u)
+        << builtin.module << "." << builtin.name << ": " << error;
+  }
+  std::string hints =
+      "num_stages, loop_unroll_factor, disallow_acc_multi_buffer, flatten, warp_specialize, disable_licm";
+  for (const char *module : {"builtins", "triton.language"})
+    EXPECT_EQ(errorOf([&] { rangeArguments(evaluation, *findBuiltin(module, "range"), four, unknown); }),
+              "tl.range" + message + "its parameters are arg1, arg2, step, " + hints);
+  EXPECT_EQ(
+      errorOf([&] { rangeArguments(evaluation, *findBuiltin("triton.language", "static_range"), four, unknown); }),
+      "tl.static_range" + message + "its parameters are arg1, arg2, step");
+  EXPECT_EQ(errorOf([&] { conditionArguments(evaluation, four, unknown); }),
+            "tl.condition" + message + "its parameters are arg1, disable_licm");
 }
 
 TEST_F(Errors, Arguments) {

@@ -11,3 +11,4 @@ def kernel(x_ptr, n):
 #> too_many_range_arguments.py:8:14: error: range takes at most 3 arguments, but 4 were given
 #>     for i in range(0, n, 1, 2):
 #>              ^~~~~~~~~~~~~~~~~
+#> hint: its parameters are arg1, arg2, step

@@ -12,3 +12,4 @@ def kernel(x_ptr, n):
 #> unknown_condition_hint.py:8:11: error: tl.condition has no parameter `unroll`
 #>     while tl.condition(n > 0, unroll=True):
 #>           ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+#> hint: its parameters are arg1, disable_licm
