@@ -2,8 +2,8 @@
 #include "sanitizer/StaticCheck.h"
 #include "compiler/ir/tile/AccessEffects.h"
 #include "compiler/ir/tile/Tile.h"
+#include "compiler/ir/tile/TileText.h"
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
-#include "mlir/Parser/Parser.h"
 #include "sanitizer/AffineForms.h"
 #include <stdexcept>
 
@@ -262,17 +262,12 @@ private:
 } // namespace
 
 std::vector<Verdict> checkStatically(const std::string &text, const StaticLaunch &launch) {
-  DialectRegistry registry;
-  registry.insert<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, func::FuncDialect,
-                  ub::UBDialect>();
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
-  if (!module)
-    throw std::runtime_error("the kernel's tile IR cannot be read");
-  for (auto function : module->getOps<func::FuncOp>())
+  tile::TileText parsed(text);
+  ModuleOp module = parsed.module();
+  for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(tile::kernelAttribute) && function.getNumArguments() != launch.slots.size())
       throw std::runtime_error("the launch has not as many arguments as the kernel");
-  return Checker(*module, launch).run();
+  return Checker(module, launch).run();
 }
 
 } // namespace nacre::sanitizer

@@ -1,4 +1,4 @@
-# lit's configuration: every compiler/**/test/*.mlir is a test, run with nacre-opt and FileCheck.
+# lit's configuration: every compiler/**/test/*.mlir is a test, run with nacre-opt and FileCheck; in compiler/frontend/test, kernels are.
 #
 #   lit tests                       all of them
 #   lit compiler/ir/tile/test       one folder, or one file

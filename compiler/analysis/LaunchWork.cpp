@@ -2,16 +2,15 @@
 #include "compiler/analysis/LaunchWork.h"
 #include "compiler/analysis/PointerRoots.h"
 #include "compiler/ir/tile/Tile.h"
+#include "compiler/ir/tile/TileText.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <bit>
-#include <stdexcept>
 
 using namespace mlir;
 
@@ -308,15 +307,10 @@ private:
 } // namespace
 
 std::optional<LaunchWork> launchWork(llvm::StringRef text, const uint32_t grid[3], llvm::ArrayRef<uint64_t> arguments) {
-  DialectRegistry registry;
-  registry.insert<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, func::FuncDialect,
-                  ub::UBDialect>();
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
-  if (!module)
-    throw std::runtime_error("the kernel's tile IR cannot be read");
+  tile::TileText parsed(text);
+  ModuleOp module = parsed.module();
   func::FuncOp kernel;
-  for (auto function : module->getOps<func::FuncOp>())
+  for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(tile::kernelAttribute))
       kernel = function;
   if (!kernel || !kernel.getBody().hasOneBlock() || kernel.getNumArguments() != arguments.size())

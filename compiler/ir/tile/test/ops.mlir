@@ -8,6 +8,10 @@ func.func @grid() attributes {tile.kernel} {
   %0 = tile.program_id 0
   // CHECK: tile.num_programs 2
   %1 = tile.num_programs 2
+  // CHECK: tile.clock : i64
+  %2 = tile.clock : i64
+  // CHECK: tile.processor : i32
+  %3 = tile.processor : i32
   return
 }
 
@@ -136,7 +140,11 @@ func.func @reductions(%x: tensor<4x8xf32>, %i: tensor<4x8xi32>, %row: tensor<8xi
 }
 
 // CHECK-LABEL: func.func @debugging
-func.func @debugging(%x: tensor<8xf32>, %n: i32, %mask: tensor<8xi1>, %condition: i1) {
+func.func @debugging(%x: tensor<8xf32>, %n: i32, %mask: tensor<8xi1>, %condition: i1, %pointers: tensor<8x!tile.ptr<f32>>) {
+  // CHECK: tile.tell "arithmetic" "div int32" %{{.*}}, %{{.*}} : i32, i32 {isSigned = array<i1: true, true>}
+  tile.tell "arithmetic" "div int32" %n, %n : i32, i32 {isSigned = array<i1: true, true>}
+  // CHECK: tile.check_access "load" %{{.*}} mask %{{.*}} : tensor<8xi1> {argument = 0 : i32} : tensor<8x!tile.ptr<f32>>
+  tile.check_access "load" %pointers mask %mask : tensor<8xi1> {argument = 0 : i32} : tensor<8x!tile.ptr<f32>>
   // CHECK: tile.print "x" %{{.*}}, %{{.*}} : tensor<8xf32>, i32 {hex = true, isSigned = array<i1: true, false>}
   tile.print "x" %x, %n : tensor<8xf32>, i32 {hex = true, isSigned = array<i1: true, false>}
   // CHECK: tile.print "here" {isSigned = array<i1>}
