@@ -81,6 +81,26 @@ SAID = """\
 """
 
 
+def said(thread, block, line=9):
+    text = SAID.split("\n=========\n")[0].replace("(7,0,0)", f"({block},0,0)").replace("(104,0,0)", f"({thread},0,0)")
+    return text.replace(":9", f":{line}").splitlines()
+
+
+def test_one_finding_a_place():
+    """Whatever the order in which lanes report: the first program's first thread is shown, and the others are counted."""
+    lanes = [said(thread, block) for block in (3, 2, 5) for thread in (40, 7, 99)]
+    for order in (lanes, lanes[::-1]):
+        findings = ComputeSanitizerFindings()
+        for text in (*order, said(1, 1, line=10)):
+            for line in text:
+                findings.read(line)
+        findings.finish()
+        first, second = findings.found
+        assert (first["program"], first["thread"], first["repeats"]) == ([2, 0, 0], [7, 0, 0], 8)
+        assert second["line"] == 10 and second["repeats"] == 0
+        assert "the same was found 8 more times" in report(first) and "the same" not in report(second)
+
+
 def test_reports_of_compute_sanitizer():
     findings = ComputeSanitizerFindings()
     for line in SAID.splitlines():

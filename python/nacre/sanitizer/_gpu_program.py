@@ -32,8 +32,15 @@ class Findings:
         self.found = []
 
     def add(self, finding):
-        defaults = {"what": "", "file": "", "line": 0, "column": 0, "program": [0, 0, 0], "thread": [0, 0, 0], "message": ""}
-        self.found.append({**defaults, **finding})
+        """One for each place and kind, that of the first program and thread: a GPU's lanes all report the same fault."""
+        defaults = {"what": "", "file": "", "line": 0, "column": 0, "program": [0, 0, 0], "thread": [0, 0, 0], "message": "", "repeats": 0}
+        finding = {**defaults, **finding}
+        for position, other in enumerate(self.found):
+            if all(other[key] == finding[key] for key in ("kind", "what", "kernel", "file", "line", "column")):
+                first = min(other, finding, key=lambda one: (one["program"][::-1], one["thread"][::-1]))
+                self.found[position] = {**first, "repeats": other["repeats"] + 1}
+                return
+        self.found.append(finding)
 
     def finish(self):
         pass
@@ -146,6 +153,7 @@ def report(finding):
         f"    #0 in {finding['kernel']} {place}",
         *_report.shown(finding),
         f"  {finding['message']}",
+        *([f"  the same was found {finding['repeats']} more times"] if finding["repeats"] else []),
         f"SUMMARY: {name}: {finding['what']} {place} in {finding['kernel']}",
         "",
     ])  # fmt: skip
