@@ -22,7 +22,7 @@ TEST_PACKAGES := redis-server chromium
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
-.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas fuzz-kernels fuzz-sources fuzz demo bench bench-compile bench-inductor wheel docs clean
+.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas fuzz-kernels fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels wheel docs clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-opinfo, test-math, test-ptxas, fuzz-kernels, fuzz-sources and the benches."
@@ -87,6 +87,11 @@ fuzz: | $(STAMPS)/python ## a minute of random bytes for each parser: sources, t
 bench: install $(STAMPS)/torch $(STAMPS)/bench ## time kernels beside PyTorch and Triton's interpreter
 	$(call say,"benchmarks")
 	@NACRE_NUM_THREADS=2 OMP_NUM_THREADS=2 $(VENV)/bin/nacre run bench/run.py $(ARGS)
+	@$(VENV)/bin/nacre run bench/kernels.py $(filter --quick --write,$(ARGS))
+
+bench-kernels: install $(STAMPS)/torch ## kernels of every kind beside PyTorch, and what compiling them costs
+	$(call say,"benchmarks of kernels")
+	@$(VENV)/bin/nacre run bench/kernels.py $(ARGS)
 
 bench-inductor: install $(STAMPS)/torch ## torch.compile: backend="nacre" beside Inductor's C++
 	$(call say,"torch.compile")

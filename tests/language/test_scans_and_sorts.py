@@ -74,6 +74,49 @@ def test_topk(engine, rng, name, out_type, k):
     np.testing.assert_array_equal(run(engine, x, name, "topk", k=k, out_type=out_type), -np.sort(-x, axis=1)[:, :k])
 
 
+@triton.jit
+def topk_kernel(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, DESCENDING: tl.constexpr):
+    rows = tl.arange(0, M)[:, None]
+    x = tl.load(x_ptr + rows * N + tl.arange(0, N)[None, :])
+    tl.store(out_ptr + rows * K + tl.arange(0, K)[None, :], tl.topk(x, K, descending=DESCENDING))
+
+
+def few_of_many(rng, name, n):
+    """Rows with what a selection may stumble over: many equal, extremes, all the same, and for floats NaN, infinities and zeros."""
+    kind = TYPES[name].kind
+    if kind == "float":
+        x = rng.standard_normal((5, n))
+        x[1] = np.round(x[1])
+        x[1][x[1] == 0] = np.where(np.arange(np.count_nonzero(x[1] == 0)) % 2, -0.0, 0.0)
+        x[2, ::7] = np.nan
+        x[2, 1::7] = -np.inf
+        x[2, 2::9] = np.inf
+        x[4] = np.nan
+    else:
+        dtype = np.dtype(name)
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        x = rng.integers(low, high, (5, n), dtype=dtype, endpoint=True)
+        x[1] = rng.integers(0, 4, n)
+        x[2, ::3] = low
+        x[2, 1::3] = high
+        x[4] = low
+    x[3] = np.sort(x[3])
+    return x.astype(name)
+
+
+@pytest.mark.ours("NaN is the largest, and of zeros the negative one is the smaller")
+@pytest.mark.parametrize("descending", [True, False])
+@pytest.mark.parametrize("n, k", [(256, 1), (256, 64), (512, 100), (300, 7), (1000, 33), (256, 65)])
+@pytest.mark.parametrize("name", ["float32", "float64", "int32", "uint32", "int64"])
+def test_topk_of_many(engine, rng, name, n, k, descending):
+    x = few_of_many(rng, name, n)
+    out = engine.empty((5, k), name)
+    topk_kernel[(1,)](engine.array(x, name), out, M=5, N=n, K=k, DESCENDING=descending)
+    ordered = np.sort(x, axis=1)
+    expected = ordered[:, ::-1][:, :k] if descending else ordered[:, :k]
+    np.testing.assert_array_equal(engine.numpy(out), expected)
+
+
 @pytest.mark.parametrize("descending", [False, True])
 def test_bitonic_merge(engine, rng, descending):
     x = np.sort(rng.integers(-100, 100, (4, 32)), axis=1)

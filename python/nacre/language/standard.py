@@ -388,6 +388,66 @@ def sort(x, dim: core.constexpr = None, descending: core.constexpr = False):
 
 
 @jit
+def _threshold(keys, k: core.constexpr):
+    """The k-th largest key of each row of [rows, length], as a column: bit by bit, the largest number that k of the row reach."""
+    bits: core.constexpr = keys.dtype.primitive_bitwidth
+    one = core.full((), 1, keys.dtype)
+    found = core.full((keys.shape[0], 1), keys.dtype.get_int_min_value(), keys.dtype)
+    for step in range(bits):
+        candidate = found ^ (one << (bits - 1 - step))
+        reached = sum((keys >= candidate).to(core.int32), 1, True)
+        found = core.where(reached >= k, candidate, found)
+    return found
+
+
+@jit
+def _selected(keys, k: core.constexpr, count: core.constexpr):
+    """The k largest keys of each row of [rows, length], in no order, and the k-th in the places up to `count`, a power of two.
+
+    Those above the k-th are found by their ranks: the number of them up to each place only grows, so that the place at which it
+    becomes 1, 2, ... is searched by halving. Takes a pass over the row for each bit, where a sort takes one for each of its steps."""
+    length: core.constexpr = keys.shape[1]
+    threshold = _threshold(keys, k)
+    above = (keys > threshold).to(core.int32)
+    ranks = cumsum(above, 1)
+    wanted = core.broadcast_to(core.reshape(core.arange(1, count + 1), (1, count)), (keys.shape[0], count))
+    place = core.zeros((keys.shape[0], count), core.int32)  # so many of the row are of a lower rank
+    distance = 2**core._log2(length)
+    while distance > 0:
+        probe = place + distance
+        rank = core.gather(ranks, core.minimum(probe, length) - 1, 1)
+        place = core.where((probe <= length) & (rank < wanted), probe, place)
+        distance = distance // 2
+    chosen = core.gather(keys, core.minimum(place, length - 1), 1)
+    return core.where(wanted <= sum(above, 1, True), chosen, threshold)
+
+
+@jit
+def _largest(x, k: core.constexpr, descending: core.constexpr):
+    """The k largest integers along the last axis, largest first; the k smallest first where not `descending`."""
+    length: core.constexpr = x.shape[-1]
+    count: core.constexpr = 2**core._log2(2 * k - 1)  # the next power of two
+    flat = core.reshape(x, (x.numel // length, length))
+    if descending:
+        chosen = _sorted_rows(_selected(flat, k, count), True)
+    else:
+        # The complement of an integer, signed or not, turns their order round.
+        chosen = ~_sorted_rows(_selected(~flat, k, count), True)
+    return core.reshape(chosen, x.shape[:-1] + (count, ))[..., :k]
+
+
+@jit
+def _topk_last(x, k: core.constexpr, descending: core.constexpr):
+    """By selection where few of many are wanted, else by a sort; on a GPU always by that, whose steps stay in registers."""
+    if target_info.is_cuda() or x.shape[-1] < 256 or x.shape[-1] < 4 * k:
+        return _sort_last(x, descending)[..., :k]
+    elif x.dtype.is_floating():
+        return _from_keys(_largest(_keys(x), k, descending), x.dtype)
+    else:
+        return _largest(x, k, descending)
+
+
+@jit
 def topk(x, k: core.constexpr, dim: core.constexpr = None, descending: core.constexpr = True):
     """The k largest elements along the last axis, in order. Types under 32 bits give fp32 or int32.
 
@@ -397,7 +457,7 @@ def topk(x, k: core.constexpr, dim: core.constexpr = None, descending: core.cons
     """
     core.static_assert(dim is None or dim == -1 or dim == len(x.shape) - 1, "topk works along the last axis only")
     core.static_assert(0 < k and k <= x.shape[-1], "topk needs 0 < k <= the extent of the axis")
-    return _sort_last(_comparison_type(x), descending)[..., :k]
+    return _topk_last(_comparison_type(x), k, descending)
 
 
 @jit
