@@ -93,7 +93,7 @@ bench-kernels: install $(STAMPS)/torch ## kernels of every kind beside PyTorch, 
 	$(call say,"benchmarks of kernels")
 	@$(VENV)/bin/nacre run bench/kernels.py $(ARGS)
 
-bench-inductor: install $(STAMPS)/torch ## torch.compile: backend="nacre" beside Inductor's C++
+bench-inductor: install $(STAMPS)/torch $(STAMPS)/models ## torch.compile: backend="nacre" beside Inductor's C++
 	$(call say,"torch.compile")
 	@$(VENV)/bin/python bench/inductor.py $(ARGS)
 
@@ -179,7 +179,7 @@ $(STAMPS)/triton: python/requirements/triton.txt | $(STAMPS)/python
 	@touch $@
 
 # Optional packages: where they cannot be had, that is said, and what needs them skips aloud.
-$(STAMPS)/torch $(STAMPS)/bench $(STAMPS)/fleet $(STAMPS)/operators: $(STAMPS)/%: python/requirements/%.txt | $(STAMPS)/python
+$(STAMPS)/torch $(STAMPS)/bench $(STAMPS)/fleet $(STAMPS)/models $(STAMPS)/operators: $(STAMPS)/%: python/requirements/%.txt | $(STAMPS)/python
 	$(call say,"Python packages: $*")
 	@if [ -e $(STAMPS)/no-index ] || ! $(VENV)/bin/pip install -r $<; then \
 	  echo "skipped: $$(grep -v '^#' $< | tr '\n' ' ')cannot be installed here"; \

@@ -1,9 +1,10 @@
 """torch.compile on the CPU: `backend="nacre"` beside Inductor's C++, each in a process of its own, taking turns.
 
-    python bench/inductor.py [--only TEXT] [--quick]
+    python bench/inductor.py [--only TEXT ...] [--quick]
 
 Run time: the smallest of several rounds. Compile time: the first call, with cold caches, of that process. Ratios are C++'s time over
-ours: above 1 we are faster. Models of `transformers` are measured where it is installed.
+ours: above 1 we are faster. Models are shaped as their namesakes, small and with random weights; they are measured where `transformers`
+is installed. A row that trains is forward and backward.
 """
 
 import argparse
@@ -66,22 +67,35 @@ def cases():
             torch.nn.Conv2d(32, 32, 3, padding=1), torch.nn.BatchNorm2d(32), torch.nn.ReLU())])  # fmt: skip
         return layers, [torch.randn(8, 32, 56, 56)], True
 
+    def momentum():
+        def step(p, g, m):
+            m = m * 0.9 + g
+            return p - 1e-2 * m, m
+        return step, [torch.randn(1 << 20) for _ in range(3)], False
+
     found = {
         "pointwise gelu(x) * y 2^22": of(lambda x, y: F.gelu(x) * y, (1 << 22,), (1 << 22,)),
         "softmax 4096x1000": of(lambda x: torch.softmax(x, -1), (4096, 1000)),
         "log softmax 4096x1000": of(lambda x: torch.log_softmax(x, -1), (4096, 1000)),
         "layer norm 4096x1024": norm(torch.nn.LayerNorm, 4096, 1024),
         "rms norm 4096x1024": norm(torch.nn.RMSNorm, 4096, 1024),
+        "group norm 16x64x56x56": lambda: (torch.nn.GroupNorm(8, 64), [torch.randn(16, 64, 56, 56)], False),
         "batch norm + relu 16x64x56x56": batch_norm,
         "sum axis 0 4096x1024": of(lambda x: x.sum(0), (4096, 1024)),
         "sum axis 1 4096x1024": of(lambda x: x.sum(1), (4096, 1024)),
+        "sum axis 1 64x256x256": of(lambda x: x.sum(1), (64, 256, 256)),
         "var axis 0 4096x1024": of(lambda x: x.var(0), (4096, 1024)),
+        "max of all 2^22": of(lambda x: x.amax(), (1 << 22,)),
         "argmax axis 1 4096x1024": of(lambda x: x.argmax(1), (4096, 1024)),
         "x.t() + y 2048": of(lambda x, y: x.t() + y, (2048, 2048), (2048, 2048)),
+        "permute 16x64x56x56 to channels last": of(lambda x: x.permute(0, 2, 3, 1).contiguous() * 2, (16, 64, 56, 56)),
         "max pool 16x64x56x56": of(lambda x: F.max_pool2d(x, 3, 2, 1), (16, 64, 56, 56)),
+        "average pool 16x64x56x56": of(lambda x: F.avg_pool2d(x, 2), (16, 64, 56, 56)),
         "embedding + norm 8x512x768": embedding,
-        "cumsum 4096x1024": of(lambda x: x.cumsum(1), (4096, 1024)),
+        "cumsum axis 1 4096x1024": of(lambda x: x.cumsum(1), (4096, 1024)),
+        "cumsum axis 0 4096x1024": of(lambda x: x.cumsum(0), (4096, 1024)),
         "AdamW step 2^20": adamw,
+        "momentum step 2^20": momentum,
         "MLP 512, training": mlp,
         "3 x conv, batch norm, relu, training": convolution,
         "transformer block 256": block(False),
@@ -92,7 +106,7 @@ def cases():
 
 
 def models():
-    """Small ones with random weights, shaped as their namesakes."""
+    """name -> maker, of every model both ways."""
     import torch
 
     try:
@@ -100,27 +114,43 @@ def models():
     except ImportError:
         return {}
 
-    def text(kind, **settings):
-        def make():
-            config = getattr(transformers, kind + "Config")(vocab_size=8000, hidden_size=256, num_hidden_layers=4, num_attention_heads=8,
-                                                            intermediate_size=1024, **settings)  # fmt: skip
-            model = getattr(transformers, kind + "Model")(config).eval()
-            return (lambda ids: model(input_ids=ids).last_hidden_state), [torch.randint(0, 8000, (4, 128))], False
-        return make
+    class Headless(torch.nn.Module):
+        """The last hidden state alone: what all of them return, by the name of their input."""
+
+        def __init__(self, model, argument):
+            super().__init__()
+            self.model, self.argument = model, argument
+
+        def forward(self, value):
+            return self.model(**{self.argument: value}).last_hidden_state
+
+    def text(kind, *arguments, **settings):
+        config = getattr(transformers, kind + "Config")(vocab_size=8000, hidden_size=256, num_hidden_layers=4, num_attention_heads=8,
+                                                        intermediate_size=1024, **settings)  # fmt: skip
+        return Headless(getattr(transformers, kind + "Model")(config, *arguments), "input_ids"), torch.randint(0, 8000, (4, 128))
 
     def vision():
         config = transformers.ViTConfig(hidden_size=256, num_hidden_layers=4, num_attention_heads=8, intermediate_size=1024)
-        model = transformers.ViTModel(config).eval()
-        return (lambda x: model(pixel_values=x).last_hidden_state), [torch.randn(4, 3, 224, 224)], False
+        return Headless(transformers.ViTModel(config, False), "pixel_values"), torch.randn(4, 3, 224, 224)
 
     def residual():
-        model = transformers.ResNetModel(transformers.ResNetConfig(hidden_sizes=[64, 128, 256, 512], depths=[2, 2, 2, 2])).eval()
-        return (lambda x: model(pixel_values=x).last_hidden_state), [torch.randn(4, 3, 128, 128)], False
+        config = transformers.ResNetConfig(embedding_size=32, hidden_sizes=[32, 64, 128, 256], depths=[2, 2, 2, 2], layer_type="basic")
+        return Headless(transformers.ResNetModel(config), "pixel_values"), torch.randn(4, 3, 128, 128)
 
-    return {
-        "BERT-shaped, 4 layers": text("Bert"), "Llama-shaped, 4 layers": text("Llama", num_key_value_heads=8),
-        "ViT-shaped, 4 layers": vision, "ResNet-shaped": residual,
-    }  # fmt: skip
+    makers = {
+        "BERT-shaped, 4 layers": lambda: text("Bert", False, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0),
+        "Llama-shaped, 4 layers": lambda: text("Llama", num_key_value_heads=8, use_cache=False),
+        "ViT-shaped, 4 layers": vision,
+        "ResNet-shaped": residual,
+    }
+
+    def case(maker, trains):
+        def make():
+            model, value = maker()
+            return model.train(trains), [value], trains
+        return make
+
+    return {name + (", training" if trains else ""): case(maker, trains) for name, maker in makers.items() for trains in (False, True)}
 
 
 class Runner:
@@ -149,7 +179,7 @@ class Runner:
             return result if isinstance(result, tuple) else (result,)
         result = function(*self.arguments)
         result.square().mean().backward()
-        gradients = [parameter.grad.clone() for parameter in self.function.parameters()]
+        gradients = [parameter.grad.clone() for parameter in self.function.parameters() if parameter.grad is not None]
         self.function.zero_grad()
         return (result, *gradients)
 
@@ -215,7 +245,7 @@ def geometric_mean(values):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help="the rows whose name holds this")
+    parser.add_argument("--only", nargs="*", default=[""], help="the rows whose name holds one of these")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--serve", choices=BACKENDS, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -226,7 +256,7 @@ def main():
     print("| torch.compile | C++ ms | ours ms | ratio | C++ compile s | ours s | ours / C++ |\n|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         children = {backend: Child(backend, folder) for backend in BACKENDS}
-        for name in [name for name in cases() if options.only in name]:
+        for name in [name for name in cases() if any(text in name for text in options.only)]:
             row = measure(children, name, rounds, seconds)
             if any(isinstance(value, str) for value in row.values()):
                 print(f"| {name} | " + " | ".join(f"{backend}: {value}" for backend, value in row.items() if isinstance(value, str)) + " |", flush=True)
