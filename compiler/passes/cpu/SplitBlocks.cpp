@@ -4,7 +4,6 @@
 #include "compiler/passes/cpu/OutlinedFunction.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -12,16 +11,25 @@ using namespace nacre;
 using namespace nacre::cpu;
 
 static constexpr size_t mostResults = 4, mostArguments = 16;
+// A loop or a branch is a few blocks of its function. Where it is asked whether there is too much in one, it counts as
+// so many operations more.
+static constexpr int64_t sizeOfBranch = 8;
 
-static int64_t sizeOf(Operation *op) {
+static int64_t sizeOf(Operation *op, int64_t branch = 0) {
   if (op->getNumRegions() == 0)
     return 1;
   int64_t size = 0;
-  op->walk([&](Operation *) { ++size; });
+  op->walk([&](Operation *inner) { size += inner->getNumRegions() == 0 ? 1 : 1 + branch; });
   return size;
 }
 
 static bool isConstant(Operation *op) { return op && op->hasTrait<OpTrait::ConstantLike>(); }
+
+// The address that this is a constant distance from; null: it is no such address.
+static Value baseOf(Operation *op) {
+  auto address = dyn_cast_or_null<LLVM::GEPOp>(op);
+  return address && address.getDynamicIndices().empty() ? address.getBase() : Value();
+}
 
 static bool onlyReads(Operation *op) {
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
@@ -67,7 +75,7 @@ public:
   void split(Block &block) {
     int64_t flat = 0, nested = 0;
     for (Operation &op : block)
-      ++flat, nested += sizeOf(&op);
+      ++flat, nested += sizeOf(&op, sizeOfBranch);
     if (nested <= 2 * operations)
       return;
     // The inner ones first: what remains of them is short.
@@ -111,7 +119,8 @@ private:
     // How many values of the block are alive before each operation: made before it, used by it or later.
     SmallVector<int64_t> alive(count + 1, 0);
     for (auto [i, op] : llvm::enumerate(order)) {
-      if (isConstant(op))
+      Value base = baseOf(op);
+      if (isConstant(op) || (base && base.getParentBlock() != &block)) // each part has its own
         continue;
       for (Value result : op->getResults()) {
         int64_t last = i;
@@ -144,58 +153,75 @@ private:
     return parts;
   }
 
+  // What a part reads of elsewhere: arguments, and what is copied into it instead, after what it is made from. Scratch
+  // memory has many addresses, all at constant distances from its first.
+  struct Reads {
+    llvm::SetVector<Value> arguments, copied;
+
+    void add(Value value) {
+      Operation *made = value.getDefiningOp();
+      Value base = baseOf(made);
+      if (base)
+        add(base);
+      (base || isConstant(made) ? copied : arguments).insert(value);
+    }
+  };
+
   // Whether the part became a call.
   bool outline(Block &block, const Part &part) {
     SmallVector<Operation *> members;
-    DenseSet<Operation *> inside;
-    for (Operation *op = part.first; op != part.end; op = op->getNextNode())
-      if (!isConstant(op)) // each part has its own
-        members.push_back(op), inside.insert(op);
+    DenseSet<Operation *> inside; // with all that stands in their regions
+    for (Operation *op = part.first; op != part.end; op = op->getNextNode()) {
+      Value base = baseOf(op);
+      bool isCopied = isConstant(op) || (base && !inside.contains(base.getDefiningOp()));
+      if (isCopied)
+        continue; // it stays for those who are not in the part
+      members.push_back(op);
+      op->walk([&](Operation *inner) { inside.insert(inner); });
+    }
     if (members.empty())
       return false;
-    llvm::SetVector<Value> arguments, constants;
+    Reads reads;
     SmallVector<Value> results;
-    auto isInside = [&](Operation *op) {
-      Operation *ancestor = op ? block.findAncestorOpInBlock(*op) : nullptr;
-      return ancestor && inside.contains(ancestor);
-    };
     for (Operation *member : members) {
       member->walk([&](Operation *op) {
         for (Value operand : op->getOperands()) {
           Operation *made = operand.getDefiningOp();
-          Operation *owner = made ? made : operand.getParentBlock()->getParentOp();
-          bool isOwn = made ? isInside(made) : operand.getParentBlock() != &block && isInside(owner);
+          bool isOwn = inside.contains(made ? made : operand.getParentBlock()->getParentOp());
           if (!isOwn)
-            (isConstant(made) ? constants : arguments).insert(operand);
+            reads.add(operand);
         }
       });
       for (Value result : member->getResults())
-        if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !isInside(user); }))
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
           results.push_back(result);
     }
+    ArrayRef<Value> arguments = reads.arguments.getArrayRef();
     if (arguments.size() > mostArguments || results.size() > mostResults)
       return false;
     OpBuilder builder(function.getContext());
-    auto type = builder.getFunctionType(TypeRange(ValueRange(arguments.getArrayRef())), TypeRange(ValueRange(results)));
+    auto type = builder.getFunctionType(TypeRange(ValueRange(arguments)), TypeRange(ValueRange(results)));
     std::string name = (function.getName() + ".part").str();
     func::FuncOp made = outlinedFunction(members.front()->getLoc(), name, type, symbols);
     Block *body = made.addEntryBlock();
     builder.setInsertionPoint(members.front());
-    auto call = func::CallOp::create(builder, members.front()->getLoc(), made, arguments.getArrayRef());
+    auto call = func::CallOp::create(builder, members.front()->getLoc(), made, arguments);
     for (auto [value, result] : llvm::zip(results, call.getResults()))
-      value.replaceUsesWithIf(result, [&](OpOperand &use) { return !isInside(use.getOwner()); });
+      value.replaceUsesWithIf(result, [&](OpOperand &use) { return !inside.contains(use.getOwner()); });
     builder.setInsertionPointToStart(body);
-    IRMapping copies;
-    for (Value constant : constants)
-      builder.clone(*constant.getDefiningOp(), copies);
-    for (Operation *member : members)
+    IRMapping own;
+    own.map(arguments, body->getArguments());
+    for (Value value : reads.copied)
+      builder.clone(*value.getDefiningOp(), own);
+    for (Operation *member : members) {
       member->moveBefore(body, body->end());
+      member->walk([&](Operation *op) {
+        for (OpOperand &operand : op->getOpOperands())
+          operand.set(own.lookupOrDefault(operand.get()));
+      });
+    }
     builder.setInsertionPointToEnd(body);
     func::ReturnOp::create(builder, members.front()->getLoc(), results);
-    for (auto [from, to] : llvm::zip(arguments, body->getArguments()))
-      replaceAllUsesInRegionWith(from, to, made.getBody());
-    for (Value constant : constants)
-      replaceAllUsesInRegionWith(constant, copies.lookup(constant), made.getBody());
     return true;
   }
 

@@ -8,14 +8,16 @@
 // (combining, scheduling, live ranges). Unrolled loops and generated kernels are that long; cut in parts of a fixed
 // size, the time of a compile grows with the kernel and no faster.
 //
-// Always legal: the operations of a block run in order, and a part gets all that it reads as arguments. A part begins
-// and ends where few values are alive, so that a call costs little beside the hundreds of operations in it; where there
-// is no such place the block stays whole. To make such places, loads and what has no effects moves down to its only
-// user first, past no operation that writes memory.
+// Always legal: the operations of a block run in order, and a part gets all that it reads as arguments, but for
+// constants and addresses at constant distances from others, which it has copies of. A part begins and ends where few
+// values are alive, so that a call costs little beside the hundreds of operations in it; where there is no such place
+// the block stays whole. To make such places, loads and what has no effects moves down to its only user first, past no
+// operation that writes memory.
 //
 // A block is very long when it holds twice as many operations as a part, or six times as many with those in its loops
-// and branches: far more than kernels that are written by hand. Loops and branches that stand 12 levels deep in one
-// another are cut likewise: LLVM asks at every level what is known of all levels around it.
+// and branches, each of which counts as eight more: far more than kernels that are written by hand. Loops and branches
+// that stand 12 levels deep in one another are cut likewise: LLVM asks at every level what is known of all levels
+// around it.
 //
 // Before: kernels with their entry (kernel-entry), simplified. After: private functions that are never inlined.
 #pragma once
