@@ -114,11 +114,52 @@ struct AccessEvent {
   int32_t argument; // of the kernel's, from 0 on; -1: any of them; -2: it may be other memory
   llvm::ArrayRef<int64_t> shape;
   int64_t elements;
-  const uint64_t *addresses; // row-major
+  const uint64_t *addresses; // row-major; null where `rows` says it
   const uint8_t *mask;       // bytes; null: every element
   const char *file;
   uint32_t line, column; // from 1 on; 0: not known
+  // Or as rows: those along the axis `rowAxis` of the shape, in the order of the other axes. Null: `addresses` says it.
+  const AccessRow *rows = nullptr;
+  uint32_t rowAxis = 0;
+  bool rowsAreMasked = false; // a mask says how many elements of each are accessed
+
+  bool isMasked() const { return mask || rowsAreMasked; }
+  int64_t rowCount() const { return elements / shape[rowAxis]; }
+  // The lane of the tile, row-major, that is lane `index` of a row.
+  int64_t laneOf(int64_t row, int64_t index) const { return laneOf(row, index, laneStep()); }
+  // Visits the lanes that are accessed, in their order: visit(lane, address).
+  template <typename Visit> void forEachLane(Visit visit) const;
+
+private:
+  int64_t laneStep() const; // between neighbours along the rows' axis
+  int64_t laneOf(int64_t row, int64_t index, int64_t step) const {
+    return row / step * step * shape[rowAxis] + index * step + row % step;
+  }
 };
+
+inline int64_t AccessEvent::laneStep() const {
+  int64_t step = 1;
+  for (int64_t extent : shape.drop_front(rowAxis + 1))
+    step *= extent;
+  return step;
+}
+
+template <typename Visit> void AccessEvent::forEachLane(Visit visit) const {
+  if (!rows) {
+    for (int64_t lane = 0; lane < elements; ++lane)
+      if (!mask || mask[lane])
+        visit(lane, addresses[lane]);
+    return;
+  }
+  // The order of the lanes is that of the rows' own where these lie along the last axis.
+  int64_t step = laneStep(), extent = shape[rowAxis];
+  for (int64_t outer = 0; outer < elements / (step * extent); ++outer)
+    for (int64_t index = 0; index < extent; ++index)
+      for (int64_t inner = 0; inner < step; ++inner)
+        if (const AccessRow &row = rows[outer * step + inner]; index < row.count)
+          visit((outer * extent + index) * step + inner,
+                row.first + static_cast<uint64_t>(index) * static_cast<uint64_t>(row.step));
+}
 
 // What a kernel tells besides (tile.tell): of the kind "arithmetic" the operands of an operation that is about to
 // happen.

@@ -4,6 +4,8 @@
 #include "compiler/reference/MemoryMap.h"
 #include "compiler/reference/Vectorised.h"
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 
 namespace nacre::sanitizer {
 
@@ -11,11 +13,76 @@ namespace {
 
 constexpr size_t shownLanes = 4;
 
-// Visits the lanes that the mask lets through.
-template <typename Visit> void forEachLane(const AccessEvent &access, Visit visit) {
-  for (int64_t lane = 0; lane < access.elements; ++lane)
-    if (!access.mask || access.mask[lane])
-      visit(lane, access.addresses[lane]);
+std::atomic<uint64_t> launches{0};
+
+// Visits the accessed lanes by runs of neighbours in memory: visit(address of the first, how many, laneOf), where
+// laneOf(i) is the place of the i-th in the tile.
+template <typename Visit> void forEachRun(const AccessEvent &access, Visit visit) {
+  if (access.rows) {
+    for (int64_t row = 0; row < access.rowCount(); ++row) {
+      auto [first, step, count] = access.rows[row];
+      if (count > 0 && (step == access.size || count == 1))
+        visit(first, count, [&](int64_t i) { return access.laneOf(row, i); });
+      else
+        for (int64_t lane = 0; lane < count; ++lane)
+          visit(first + static_cast<uint64_t>(lane) * static_cast<uint64_t>(step), int64_t(1),
+                [&](int64_t) { return access.laneOf(row, lane); });
+    }
+    return;
+  }
+  auto isEnabled = [&](int64_t lane) { return !access.mask || access.mask[lane]; };
+  for (int64_t lane = 0; lane < access.elements;) {
+    int64_t first = lane++;
+    if (!isEnabled(first))
+      continue;
+    uint64_t begin = access.addresses[first];
+    while (lane < access.elements && isEnabled(lane) &&
+           access.addresses[lane] == begin + static_cast<uint64_t>(lane - first) * access.size)
+      ++lane;
+    visit(begin, lane - first, [&](int64_t i) { return first + i; });
+  }
+}
+
+std::vector<ShadowedArea> areasOf(const LaunchFacts &facts) {
+  std::vector<ShadowedArea> areas;
+  for (const Array &array : facts.arrays)
+    areas.push_back({array.begin, array.end});
+  return areas;
+}
+
+// Whether all that is accessed lies in [begin, end).
+bool staysWithin(const AccessEvent &access, uint64_t begin, uint64_t end) {
+  if (end - begin < access.size)
+    return false;
+  // With the distance from the begin and the room that is left after it, the sign of either tells what is outside.
+  uint64_t room = end - begin - access.size, outside = 0;
+  if (access.rows) {
+    for (int64_t row = 0; row < access.rowCount(); ++row) {
+      auto [first, step, count] = access.rows[row];
+      if (count <= 0)
+        continue;
+      if (count > 1 && static_cast<uint64_t>(std::abs(step)) > room) // the last lane may have come around
+        return false;
+      uint64_t from = first - begin, to = from + static_cast<uint64_t>(step) * static_cast<uint64_t>(count - 1);
+      outside |= from | (room - from) | to | (room - to);
+    }
+    return !(outside >> 63);
+  }
+  const uint64_t *addresses = access.addresses;
+  const uint8_t *mask = access.mask;
+  int64_t count = access.elements;
+  vectorised([&]() NACRE_LOOP {
+    uint64_t seen = 0;
+    if (!mask) {
+      for (int64_t i = 0; i < count; ++i)
+        seen |= (addresses[i] - begin) | (room - (addresses[i] - begin));
+    } else {
+      for (int64_t i = 0; i < count; ++i)
+        seen |= ((addresses[i] - begin) | (room - (addresses[i] - begin))) & (uint64_t(0) - uint64_t(mask[i] != 0));
+    }
+    outside = seen;
+  });
+  return !(outside >> 63);
 }
 
 void noteLane(Finding &finding, int64_t lane, uint64_t address) {
@@ -44,8 +111,9 @@ bool isEarlier(const Finding &a, const Finding &b) {
 } // namespace
 
 LaunchSanitizer::LaunchSanitizer(LaunchFacts given, uint32_t kinds, bool goesOn)
-    : facts(std::move(given)), kinds(kinds), goesOn(goesOn),
-      shadow(uint64_t(facts.grid[0]) * facts.grid[1] * facts.grid[2]) {
+    : facts(std::move(given)), kinds(kinds), goesOn(goesOn), launch(++launches),
+      shadow(uint64_t(facts.grid[0]) * facts.grid[1] * facts.grid[2],
+             kinds & Races ? areasOf(facts) : std::vector<ShadowedArea>()) {
   if (kinds & Uninitialised) {
     Unwritten::shared().refresh();
     unwritten = Unwritten::shared().areas();
@@ -55,13 +123,12 @@ LaunchSanitizer::LaunchSanitizer(LaunchFacts given, uint32_t kinds, bool goesOn)
 bool LaunchSanitizer::access(const AccessEvent &access) {
   if (kinds & Races) {
     struct Running {
-      const LaunchSanitizer *launch = nullptr;
-      uint64_t program = 0;
+      uint64_t launch = 0, program = 0;
     };
     thread_local Running running; // a thread runs one program after the other
-    if (running.launch == this && running.program != access.program.number)
+    if (running.launch == launch && running.program != access.program.number)
       shadow.clocks.forget(static_cast<uint32_t>(running.program));
-    running = {this, access.program.number};
+    running = {launch, access.program.number};
   }
   if (access.effects & AccessAcquires) {
     if (kinds & Races)
@@ -101,7 +168,7 @@ Finding LaunchSanitizer::about(const AccessEvent &access, Kind kind, std::string
   finding.type = Type::scalar(static_cast<ScalarKind>(access.kind)).str();
   finding.array = facts.arrayOf(access.argument);
   finding.shape.assign(access.shape.begin(), access.shape.end());
-  finding.isMasked = access.mask != nullptr;
+  finding.isMasked = access.isMasked();
   return finding;
 }
 
@@ -132,41 +199,28 @@ bool LaunchSanitizer::checkBounds(const AccessEvent &access) {
   const Array *own = facts.arrayOf(access.argument);
   bool writes = access.effects & AccessWrites;
   bool isForbidden = own && own->isReadOnly && writes;
-  if (own && own->isDense && !isForbidden) { // nearly always
-    // With the distance from the begin and the room that is left after it, the sign of either tells what is outside.
-    uint64_t begin = own->begin, room = own->end - own->begin - access.size;
-    const uint64_t *addresses = access.addresses;
-    const uint8_t *mask = access.mask;
-    int64_t count = access.elements;
-    uint64_t outside = own->end - own->begin < access.size ? UINT64_MAX : 0;
-    if (outside == 0)
-      vectorised([&]() NACRE_LOOP {
-        uint64_t seen = 0;
-        if (!mask) {
-          for (int64_t i = 0; i < count; ++i)
-            seen |= (addresses[i] - begin) | (room - (addresses[i] - begin));
-        } else {
-          for (int64_t i = 0; i < count; ++i)
-            seen |= ((addresses[i] - begin) | (room - (addresses[i] - begin))) & (uint64_t(0) - uint64_t(mask[i] != 0));
-        }
-        outside = seen;
-      });
-    if (!(outside >> 63))
-      return true;
-  }
+  if (own && own->isDense && !isForbidden && staysWithin(access, own->begin, own->end)) // nearly always
+    return true;
   if (!own && access.argument != -2 && !facts.isComplete)
     return true; // it may be memory that the launch does not know
-  Finding finding = about(access, Bounds, isForbidden ? "read-only" : "out of bounds");
   ProcessMemory process;
-  forEachLane(access, [&](int64_t lane, uint64_t address) {
-    bool isAllowed = !isForbidden;
+  auto isAllowed = [&](uint64_t address, uint64_t bytes) {
     if (own)
-      isAllowed &= own->contains(address, access.size);
-    else
-      isAllowed = std::any_of(facts.arrays.begin(), facts.arrays.end(),
-                              [&](const Array &array) { return array.contains(address, access.size); }) ||
-                  (access.argument == -2 && process.allows(address, access.size, writes));
-    if (!isAllowed)
+      return !isForbidden && own->contains(address, bytes);
+    return std::any_of(facts.arrays.begin(), facts.arrays.end(),
+                       [&](const Array &array) { return array.contains(address, bytes); }) ||
+           (access.argument == -2 && process.allows(address, bytes, writes));
+  };
+  bool isAnyRefused = false;
+  forEachRun(access, [&](uint64_t address, int64_t lanes, auto) {
+    isAnyRefused |= !isAllowed(address, static_cast<uint64_t>(lanes) * access.size);
+  });
+  if (!isAnyRefused)
+    return true;
+  // A run may be in several arrays one after the other.
+  Finding finding = about(access, Bounds, isForbidden ? "read-only" : "out of bounds");
+  access.forEachLane([&](int64_t lane, uint64_t address) {
+    if (!isAllowed(address, access.size))
       noteLane(finding, lane, address);
   });
   if (finding.laneCount == 0)
@@ -180,37 +234,71 @@ bool LaunchSanitizer::checkBounds(const AccessEvent &access) {
 void LaunchSanitizer::checkWritten(const AccessEvent &access) {
   if (unwritten.empty())
     return;
-  Finding finding = about(access, Uninitialised, "read of what nobody wrote");
+  std::optional<Finding> finding;
   Unwritten::Area *area = nullptr;
-  forEachLane(access, [&](int64_t lane, uint64_t address) {
-    if (!area || address < area->begin || address >= area->end) {
-      auto after = std::upper_bound(unwritten.begin(), unwritten.end(), address,
-                                    [](uint64_t value, const auto &candidate) { return value < candidate->begin; });
-      area = after == unwritten.begin() ? nullptr : std::prev(after)->get();
-      if (!area || address >= area->end) {
-        area = nullptr;
-        return;
+  bool reads = access.effects & AccessReads, writes = access.effects & AccessWrites;
+  // The area that holds the address; null: none does.
+  auto areaOf = [&](uint64_t address) -> Unwritten::Area * {
+    if (area && address >= area->begin && address < area->end)
+      return area;
+    auto after = std::upper_bound(unwritten.begin(), unwritten.end(), address,
+                                  [](uint64_t value, const auto &candidate) { return value < candidate->begin; });
+    area = after == unwritten.begin() ? nullptr : std::prev(after)->get();
+    return area && address < area->end ? area : nullptr;
+  };
+  auto isAnyUnwritten = [](const uint8_t *bytes, uint64_t count) {
+    return count != 0 && (bytes[0] != 0 || std::memcmp(bytes, bytes + 1, count - 1) != 0);
+  };
+  forEachRun(access, [&](uint64_t address, int64_t lanes, auto laneOf) {
+    for (int64_t lane = 0; lane < lanes;) {
+      uint64_t at = address + static_cast<uint64_t>(lane) * access.size;
+      Unwritten::Area *own = areaOf(at);
+      if (!own) { // as far as the next one
+        ++lane;
+        continue;
       }
+      uint64_t wanted = static_cast<uint64_t>(lanes - lane) * access.size, count = std::min(wanted, own->end - at);
+      uint8_t *bytes = own->isUnwritten.data() + (at - own->begin);
+      auto inside = static_cast<int64_t>((count + access.size - 1) / access.size);
+      if (reads && isAnyUnwritten(bytes, count))
+        for (int64_t i = 0; i < inside; ++i) {
+          uint64_t from = static_cast<uint64_t>(i) * access.size;
+          if (!isAnyUnwritten(bytes + from, std::min<uint64_t>(access.size, count - from)))
+            continue;
+          if (!finding)
+            finding = about(access, Uninitialised, "read of what nobody wrote");
+          noteLane(*finding, laneOf(lane + i), at + from);
+        }
+      if (writes)
+        std::memset(bytes, 0, count);
+      lane += inside;
     }
-    auto *bytes = area->isUnwritten.data() + (address - area->begin);
-    uint64_t count = std::min<uint64_t>(access.size, area->end - address);
-    if ((access.effects & AccessReads) && std::any_of(bytes, bytes + count, [](uint8_t byte) { return byte != 0; }))
-      noteLane(finding, lane, address);
-    if (access.effects & AccessWrites)
-      std::fill(bytes, bytes + count, 0);
   });
-  if (finding.laneCount != 0)
-    add(std::move(finding));
+  if (finding)
+    add(std::move(*finding));
 }
 
 uint32_t LaunchSanitizer::siteOf(const AccessEvent &access) {
-  std::lock_guard<std::mutex> guard(lock);
   // The compiled kernel's own texts: one address for one file.
-  auto [place, isNew] = siteNumbers.try_emplace(
-      {access.file, uint64_t(access.line) << 32 | access.column << 5 | access.effects}, uint32_t(sites.size()));
+  uint64_t place = uint64_t(access.line) << 32 | access.column << 5 | access.effects;
+  struct Known {
+    uint64_t launch = 0, place = 0;
+    const char *file = nullptr;
+    uint32_t number = 0;
+  };
+  thread_local std::array<Known, 16> known; // a kernel has few, and asks for them again and again
+  Known &entry = known[(place ^ place >> 32 ^ place >> 5) % known.size()];
+  if (entry.launch != launch || entry.place != place || entry.file != access.file)
+    entry = {launch, place, access.file, newSite(access, place)};
+  return entry.number;
+}
+
+uint32_t LaunchSanitizer::newSite(const AccessEvent &access, uint64_t place) {
+  std::lock_guard<std::mutex> guard(lock);
+  auto [entry, isNew] = siteNumbers.try_emplace({access.file, place}, uint32_t(sites.size()));
   if (isNew)
     sites.push_back(about(access, Races, "").party);
-  return place->second;
+  return entry->second;
 }
 
 void LaunchSanitizer::checkRaces(const AccessEvent &access) {
@@ -221,43 +309,35 @@ void LaunchSanitizer::checkRaces(const AccessEvent &access) {
   struct Found {
     ShadowMemory::Result result;
     Finding finding;
-    int64_t next = 0; // the first lane that is not counted yet
+    int64_t next = 0; // the first lane, in the order of the runs, that is not counted yet
   };
   std::vector<Found> races;
   {
     ShadowMemory::Cursor cursor(shadow);
-    auto note = [&](const ShadowMemory::Result &result, int64_t lane, uint64_t address, int64_t lanes) {
+    auto raceAs = [&](const ShadowMemory::Result &result) -> Found & {
       auto known = std::find_if(races.begin(), races.end(), [&](const auto &entry) {
         return entry.result.race == result.race && entry.result.other.site == result.other.site;
       });
-      if (known == races.end()) {
-        const char *what = result.race == ShadowMemory::Race::ReadAfterWrite    ? "read after write"
-                           : result.race == ShadowMemory::Race::WriteAfterWrite ? "write after write"
-                                                                                : "write after read";
-        known = races.insert(races.end(), Found{result, about(access, Races, what)});
-      }
-      for (int64_t i = std::max<int64_t>(0, known->next - lane); i < lanes; ++i)
-        noteLane(known->finding, lane + i, address + static_cast<uint64_t>(i) * access.size);
-      known->next = std::max(known->next, lane + lanes);
+      if (known != races.end())
+        return *known;
+      const char *what = result.race == ShadowMemory::Race::ReadAfterWrite    ? "read after write"
+                         : result.race == ShadowMemory::Race::WriteAfterWrite ? "write after write"
+                                                                              : "write after read";
+      return races.emplace_back(Found{result, about(access, Races, what)});
     };
-    auto isEnabled = [&](int64_t lane) { return !access.mask || access.mask[lane]; };
-    // Lanes whose elements lie one after the other are looked at in one piece.
-    for (int64_t lane = 0; lane < access.elements;) {
-      int64_t first = lane++;
-      if (!isEnabled(first))
-        continue;
-      uint64_t begin = access.addresses[first];
-      while (lane < access.elements && isEnabled(lane) &&
-             access.addresses[lane] == begin + static_cast<uint64_t>(lane - first) * access.size)
-        ++lane;
-      uint64_t bytes = static_cast<uint64_t>(lane - first) * access.size;
-      cursor.access(begin, bytes, access.size, touch, reads, writes,
+    int64_t visited = 0; // lanes, in the order of the runs
+    forEachRun(access, [&](uint64_t begin, int64_t lanes, auto laneOf) {
+      cursor.access(begin, static_cast<uint64_t>(lanes) * access.size, touch, reads, writes,
                     [&](const ShadowMemory::Result &result, uint64_t at, uint64_t length) {
+                      Found &race = raceAs(result);
                       auto from = static_cast<int64_t>((at - begin) / access.size);
                       auto to = static_cast<int64_t>((at + length - 1 - begin) / access.size);
-                      note(result, first + from, begin + static_cast<uint64_t>(from) * access.size, to - from + 1);
+                      for (int64_t i = std::max(from, race.next - visited); i <= to; ++i)
+                        noteLane(race.finding, laneOf(i), begin + static_cast<uint64_t>(i) * access.size);
+                      race.next = std::max(race.next, visited + to + 1);
                     });
-    }
+      visited += lanes;
+    });
   }
   for (auto &[result, finding, next] : races) {
     {
@@ -273,7 +353,7 @@ void LaunchSanitizer::checkRaces(const AccessEvent &access) {
 
 void LaunchSanitizer::synchronise(const AccessEvent &access) {
   auto program = static_cast<uint32_t>(access.program.number);
-  forEachLane(access, [&](int64_t, uint64_t address) {
+  access.forEachLane([&](int64_t, uint64_t address) {
     if (access.effects & AccessAcquires)
       shadow.clocks.acquire(program, address);
     else

@@ -31,12 +31,14 @@ private:
   void checkArithmetic(const ToldEvent &event);
   void synchronise(const AccessEvent &access);
   uint32_t siteOf(const AccessEvent &access);
+  uint32_t newSite(const AccessEvent &access, uint64_t place);
   // Adds it, or counts it where the same was found before.
   void add(Finding finding);
   Finding about(const AccessEvent &access, Kind kind, std::string what) const;
 
   uint32_t kinds;
   bool goesOn;
+  const uint64_t launch; // of the process, from 1 on
   std::atomic<bool> isBroken{false};
   ShadowMemory shadow;
   std::vector<std::shared_ptr<Unwritten::Area>> unwritten;

@@ -1,7 +1,10 @@
 // See ShadowMemory.h. Memory is remembered by pages, and these by stretches: one that is always touched as a whole
-// takes one cell, another is split into grains as large as what is accessed there.
+// takes one cell, another is split into grains as large as what is accessed there. Pages count from the begin of their
+// area, so that the blocks that programs take of an array are whole stretches more often than not.
 #include "sanitizer/ShadowMemory.h"
 #include <algorithm>
+#include <new>
+#include <sys/mman.h>
 
 namespace nacre::sanitizer {
 
@@ -66,115 +69,245 @@ void Clocks::forget(uint32_t program) {
 
 // ---- Memory
 
-namespace {
-
 struct Cell {
   Touch writer, readers[2];
 };
 
+namespace {
+
 constexpr uint64_t pageBytes = 4096, stretchBytes = 128;
+
+// A stretch of a page. As long as all of it was touched alike, one cell says it. Zeros are one that nobody touched.
+struct Stretch {
+  Cell whole;
+  uint32_t grain;  // bytes that a cell of `cells` stands for
+  uint64_t launch; // in which it was touched
+  Cell *cells;     // null: `whole` stands for all
+};
 
 } // namespace
 
-// A stretch of a page. As long as all of it was touched alike, one cell says it.
-struct Stretch {
-  Cell whole;
-  uint32_t grain = 0;      // bytes that a cell of `cells` stands for
-  std::vector<Cell> cells; // empty: `whole` stands for all
-
-  void split(uint32_t wanted) {
-    if (!cells.empty() && grain <= wanted)
-      return;
-    std::vector<Cell> finer(stretchBytes / wanted);
-    for (size_t i = 0; i < finer.size(); ++i)
-      finer[i] = cells.empty() ? whole : cells[i * wanted / grain];
-    cells = std::move(finer);
-    grain = wanted;
-  }
-};
-
 struct Page {
-  std::atomic_flag busy{};
-  std::array<Stretch, pageBytes / stretchBytes> stretches;
+  std::atomic<uint32_t> busy;
+  Stretch stretches[pageBytes / stretchBytes];
 
   void lock() {
-    while (busy.test_and_set(std::memory_order_acquire))
-      while (busy.test(std::memory_order_relaxed))
+    while (busy.exchange(1, std::memory_order_acquire))
+      while (busy.load(std::memory_order_relaxed))
         ;
   }
-  void unlock() { busy.clear(std::memory_order_release); }
+  void unlock() { busy.store(0, std::memory_order_release); }
 };
 
-Page &ShadowMemory::find(uint64_t number) {
+namespace {
+
+// Memory for pages, zeros at first, which serves one launch after the other.
+class PageStore {
+public:
+  struct Block {
+    Page *pages;
+    size_t bytes;
+  };
+
+  Block take(size_t bytes) {
+    {
+      std::lock_guard<std::mutex> guard(lock);
+      auto fits = std::find_if(kept.begin(), kept.end(), [&](const Block &block) { return block.bytes >= bytes; });
+      if (fits != kept.end()) {
+        Block found = *fits;
+        kept.erase(fits);
+        keptBytes -= found.bytes;
+        return found;
+      }
+    }
+    // Not all of a large array need be touched.
+    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+      throw std::bad_alloc();
+    return {static_cast<Page *>(memory), bytes};
+  }
+
+  void giveBack(Block block) {
+    std::lock_guard<std::mutex> guard(lock);
+    if (keptBytes + block.bytes > mostKept) {
+      munmap(block.pages, block.bytes);
+      return;
+    }
+    auto place = std::lower_bound(kept.begin(), kept.end(), block,
+                                  [](const Block &a, const Block &b) { return a.bytes < b.bytes; });
+    kept.insert(place, block);
+    keptBytes += block.bytes;
+  }
+
+private:
+  static constexpr size_t mostKept = size_t(256) << 20;
+  std::mutex lock;
+  std::vector<Block> kept; // smallest first
+  size_t keptBytes = 0;
+};
+
+PageStore &pageStore() {
+  static auto *store = new PageStore; // launches may outlive static objects
+  return *store;
+}
+
+std::atomic<uint64_t> launches{0};
+
+// The pieces that the stretch is to be split into: the largest whose bounds both numbers are.
+uint32_t grainOf(uint64_t offset, uint64_t bytes) {
+  uint64_t either = offset | bytes;
+  return static_cast<uint32_t>(either & (~either + 1));
+}
+
+} // namespace
+
+ShadowMemory::ShadowMemory(uint64_t programs, std::vector<ShadowedArea> wanted) : clocks(programs), launch(++launches) {
+  std::sort(wanted.begin(), wanted.end(), [](const auto &a, const auto &b) { return a.begin < b.begin; });
+  for (const ShadowedArea &area : wanted) {
+    if (area.begin >= area.end)
+      continue;
+    if (!areas.empty() && area.begin < areas.back().end)
+      areas.back().end = std::max(areas.back().end, area.end);
+    else
+      areas.push_back({area.begin, area.end, nullptr, 0});
+  }
+  for (Area &area : areas) {
+    PageStore::Block block = pageStore().take((area.end - area.begin + pageBytes - 1) / pageBytes * sizeof(Page));
+    area.pages = block.pages;
+    area.bytes = block.bytes;
+  }
+}
+
+ShadowMemory::~ShadowMemory() {
+  for (const Area &area : areas)
+    if (area.pages)
+      pageStore().giveBack({area.pages, area.bytes});
+}
+
+Page &ShadowMemory::findElsewhere(uint64_t number) {
   Shard &own = shards[number % shardCount];
   std::lock_guard<std::mutex> guard(own.lock);
-  std::shared_ptr<Page> &page = own.pages[number];
+  std::unique_ptr<Page> &page = own.pages[number];
   if (!page)
-    page = std::make_shared<Page>();
+    page = std::make_unique<Page>();
   return *page;
 }
+
+Cell *ShadowMemory::newCells(size_t count) {
+  constexpr size_t blockCells = 4096;
+  std::lock_guard<std::mutex> guard(cellLock);
+  if (cellsLeft < count) {
+    cellBlocks.push_back(std::make_unique<Cell[]>(blockCells));
+    cellsLeft = blockCells;
+  }
+  cellsLeft -= count;
+  return cellBlocks.back().get() + cellsLeft;
+}
+
+// ---- Accesses
 
 ShadowMemory::Cursor::~Cursor() {
   if (page)
     page->unlock();
 }
 
-void ShadowMemory::Cursor::access(uint64_t address, uint64_t bytes, uint32_t size, const Touch &touch, bool reads,
-                                  bool writes, Tell tell) {
+void ShadowMemory::Cursor::moveTo(uint64_t address) {
+  if (page) {
+    page->unlock();
+    page = nullptr;
+  }
+  uint64_t limit = UINT64_MAX; // the next area
+  for (const Area &area : memory.areas) {
+    if (address < area.begin) {
+      limit = area.begin;
+      break;
+    }
+    if (address >= area.end)
+      continue;
+    uint64_t number = (address - area.begin) / pageBytes;
+    begin = area.begin + number * pageBytes;
+    end = std::min(begin + pageBytes, area.end);
+    page = area.pages + number;
+    break;
+  }
+  if (!page) {
+    begin = address / pageBytes * pageBytes;
+    end = std::min(begin + pageBytes, limit);
+    page = &memory.findElsewhere(address / pageBytes);
+  }
+  page->lock();
+}
+
+inline ShadowMemory::Result ShadowMemory::Cursor::visit(Cell &cell, const Touch &touch, bool reads, bool writes) {
   uint32_t program = touch.program - 1;
   auto races = [&](const Touch &other) {
     return other.program != 0 && other.program != touch.program && !(other.isAtomic() && touch.isAtomic()) &&
            !memory.clocks.isBefore(other, program);
   };
-  auto visit = [&](Cell &cell) {
-    Result result;
-    auto note = [&](Race race, const Touch &other) {
-      if (result.race == Race::None)
-        result = {race, other};
-    };
-    if (races(cell.writer))
-      note(writes ? Race::WriteAfterWrite : Race::ReadAfterWrite, cell.writer);
-    if (writes)
-      for (const Touch &reader : cell.readers)
-        if (races(reader))
-          note(Race::WriteAfterRead, reader);
-    if (writes)
-      cell.writer = touch;
-    if (!reads)
-      return result;
-    // Two readers are enough to race with any third program; those that are ordered before this one have said all.
-    for (Touch &reader : cell.readers)
-      if (reader.program == 0 || reader.program == touch.program || memory.clocks.isBefore(reader, program)) {
-        reader = touch;
-        break;
-      }
-    return result;
+  Result result;
+  auto note = [&](Race race, const Touch &other) {
+    if (result.race == Race::None)
+      result = {race, other};
   };
-  for (uint64_t end = address + bytes; address < end;) {
-    uint64_t wanted = address / pageBytes;
-    if (!page || wanted != number) {
-      if (page)
-        page->unlock();
-      page = &memory.find(wanted);
-      page->lock();
-      number = wanted;
-    }
-    uint64_t stop = std::min(end, (address / stretchBytes + 1) * stretchBytes), part = stop - address;
-    Stretch &stretch = page->stretches[address % pageBytes / stretchBytes];
-    if (stretch.cells.empty() && part == stretchBytes) {
-      if (Result result = visit(stretch.whole); result.race != Race::None)
-        tell(result, address, part);
-    } else {
-      uint64_t either = address | part | size;
-      stretch.split(
-          static_cast<uint32_t>(std::min<uint64_t>(either & (~either + 1), 8))); // a power of two that divides all
-      uint64_t first = address % stretchBytes / stretch.grain;
-      for (uint64_t i = 0; i < part / stretch.grain; ++i)
-        if (Result result = visit(stretch.cells[first + i]); result.race != Race::None)
-          tell(result, address + i * stretch.grain, stretch.grain);
-    }
-    address = stop;
+  if (races(cell.writer))
+    note(writes ? Race::WriteAfterWrite : Race::ReadAfterWrite, cell.writer);
+  if (writes) {
+    for (const Touch &reader : cell.readers)
+      if (races(reader))
+        note(Race::WriteAfterRead, reader);
+    cell.writer = touch;
   }
+  if (!reads)
+    return result;
+  // Two readers are enough to race with any third program; those that are ordered before this one have said all.
+  for (Touch &reader : cell.readers)
+    if (reader.program == 0 || reader.program == touch.program || memory.clocks.isBefore(reader, program)) {
+      reader = touch;
+      break;
+    }
+  return result;
+}
+
+template <bool reads, bool writes>
+void ShadowMemory::Cursor::accessAs(uint64_t address, uint64_t bytes, const Touch &touch, Tell tell) {
+  for (uint64_t last = address + bytes; address < last;) {
+    if (!page || address < begin || address >= end)
+      moveTo(address);
+    for (uint64_t stop = std::min(last, end); address < stop;) {
+      uint64_t offset = (address - begin) % stretchBytes, part = std::min(stop - address, stretchBytes - offset);
+      Stretch &stretch = page->stretches[(address - begin) / stretchBytes];
+      if (stretch.launch != memory.launch)
+        stretch = {{}, 0, memory.launch, nullptr};
+      if (!stretch.cells && part == stretchBytes) {
+        if (Result result = visit(stretch.whole, touch, reads, writes); result.race != Race::None)
+          tell(result, address, part);
+        address += part;
+        continue;
+      }
+      if (uint32_t wanted = grainOf(offset, part); !stretch.cells || wanted < stretch.grain) {
+        size_t count = stretchBytes / wanted;
+        Cell *finer = memory.newCells(count);
+        for (size_t i = 0; i < count; ++i)
+          finer[i] = stretch.cells ? stretch.cells[i * wanted / stretch.grain] : stretch.whole;
+        stretch.cells = finer;
+        stretch.grain = wanted;
+      }
+      Cell *cell = stretch.cells + offset / stretch.grain;
+      for (uint64_t to = address + part; address < to; address += stretch.grain, ++cell)
+        if (Result result = visit(*cell, touch, reads, writes); result.race != Race::None)
+          tell(result, address, stretch.grain);
+    }
+  }
+}
+
+void ShadowMemory::Cursor::access(uint64_t address, uint64_t bytes, const Touch &touch, bool reads, bool writes,
+                                  Tell tell) {
+  if (reads && writes)
+    accessAs<true, true>(address, bytes, touch, tell);
+  else if (writes)
+    accessAs<false, true>(address, bytes, touch, tell);
+  else
+    accessAs<true, false>(address, bytes, touch, tell);
 }
 
 } // namespace nacre::sanitizer

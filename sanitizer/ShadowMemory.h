@@ -55,9 +55,16 @@ private:
   llvm::DenseMap<uint64_t, Vector> published; // by address
 };
 
+// Memory that is remembered: [begin, end).
+struct ShadowedArea {
+  uint64_t begin, end;
+};
+
 class ShadowMemory {
 public:
-  explicit ShadowMemory(uint64_t programs) : clocks(programs) {}
+  // `areas`: where most accesses will be; they may overlap. What lies elsewhere is remembered too, more slowly.
+  ShadowMemory(uint64_t programs, std::vector<ShadowedArea> areas);
+  ~ShadowMemory();
   Clocks clocks;
 
   enum class Race { None, ReadAfterWrite, WriteAfterWrite, WriteAfterRead };
@@ -72,26 +79,41 @@ public:
   public:
     explicit Cursor(ShadowMemory &memory) : memory(memory) {}
     ~Cursor();
-    // Elements of `size` bytes that fill [address, address + bytes) are accessed by `touch`, and remembered.
-    void access(uint64_t address, uint64_t bytes, uint32_t size, const Touch &touch, bool reads, bool writes,
-                Tell tell);
+    // All of [address, address + bytes) is accessed by `touch`, and remembered.
+    void access(uint64_t address, uint64_t bytes, const Touch &touch, bool reads, bool writes, Tell tell);
 
   private:
+    // The page that holds the address is `page`, locked.
+    void moveTo(uint64_t address);
+    template <bool reads, bool writes> void accessAs(uint64_t address, uint64_t bytes, const Touch &touch, Tell tell);
+    Result visit(struct Cell &cell, const Touch &touch, bool reads, bool writes);
+
     struct Page *page = nullptr;
-    uint64_t number = 0;
+    uint64_t begin = 0, end = 0; // what the page stands for
     ShadowMemory &memory;
   };
 
 private:
   friend class Cursor;
-  struct Page &find(uint64_t number);
+  struct Area {
+    uint64_t begin, end;
+    struct Page *pages; // one after the other
+    size_t bytes;       // of these
+  };
+  struct Page &findElsewhere(uint64_t number);
+  struct Cell *newCells(size_t count);
 
+  const uint64_t launch; // what pages remember of another launch is forgotten
+  std::vector<Area> areas;
   static constexpr size_t shardCount = 64;
   struct Shard {
     std::mutex lock;
-    std::unordered_map<uint64_t, std::shared_ptr<struct Page>> pages;
+    std::unordered_map<uint64_t, std::unique_ptr<struct Page>> pages;
   };
-  std::array<Shard, shardCount> shards;
+  std::array<Shard, shardCount> shards; // of what lies elsewhere
+  std::mutex cellLock;                  // guards what follows
+  std::vector<std::unique_ptr<struct Cell[]>> cellBlocks;
+  size_t cellsLeft = 0;
 };
 
 } // namespace nacre::sanitizer

@@ -37,16 +37,14 @@ bool Recorder::access(const AccessEvent &access) {
   bool isKept = isRecorded(access.program.number);
   std::vector<uint64_t> lines;
   uint64_t enabled = 0;
-  for (int64_t lane = 0; lane < access.elements; ++lane) {
-    if (access.mask && !access.mask[lane])
-      continue;
+  access.forEachLane([&](int64_t lane, uint64_t address) {
     ++enabled;
-    lines.push_back(access.addresses[lane] / 64);
+    lines.push_back(address / 64);
     if (isKept) {
-      kept.addresses.push_back(access.addresses[lane]);
+      kept.addresses.push_back(address);
       kept.lanes.push_back(lane);
     }
-  }
+  });
   std::sort(lines.begin(), lines.end());
   auto distinct = static_cast<uint64_t>(std::unique(lines.begin(), lines.end()) - lines.begin());
   if (kept.lanes.size() == static_cast<size_t>(access.elements))

@@ -42,6 +42,26 @@ struct Watched {
                              1});
   }
 
+  // A tile of this shape, told by its rows along `axis`: (index of the first, step in elements, count).
+  bool rows(uint32_t program, uint32_t effects, std::vector<int64_t> shape, uint32_t axis,
+            std::vector<std::array<int64_t, 3>> told, uint32_t line = 1) {
+    std::vector<AccessRow> rows;
+    for (auto [first, step, count] : told)
+      rows.push_back({sanitizer.facts.arrays[0].begin + static_cast<uint64_t>(first * 4), step * 4, count});
+    uint32_t id[3] = {program, 0, 0};
+    AccessEvent event{{id, program}, "access", effects, uint32_t(ScalarKind::Float32), 4, 0, shape, 1};
+    for (int64_t extent : shape)
+      event.elements *= extent;
+    event.addresses = nullptr;
+    event.mask = nullptr;
+    event.file = "file.py";
+    event.line = line;
+    event.column = 1;
+    event.rows = rows.data();
+    event.rowAxis = axis;
+    return sanitizer.access(event);
+  }
+
   LaunchSanitizer sanitizer;
 };
 
@@ -141,6 +161,57 @@ TEST(Races, WholeStretchesAndPartsOfThem) {
   EXPECT_EQ(watched.sanitizer.findings()[1].lanes, std::vector<int64_t>{101});
   watched.access(3, AccessWrites, all, 4);
   EXPECT_EQ(watched.sanitizer.findings()[2].laneCount, 255);
+}
+
+TEST(Races, PiecesOfStretchesNeedNotBeElements) {
+  std::vector<float> memory(1000);
+  Watched watched(Races, memory, 8);
+  for (uint32_t program = 0; program < 8; ++program) // 125 elements each: bounds inside of stretches
+    watched.rows(program, AccessWrites, {128}, 0, {{{program * 125, 1, 125}}});
+  EXPECT_TRUE(watched.sanitizer.findings().empty());
+  watched.rows(3, AccessReads, {4}, 0, {{{498, 1, 4}}}, 2);
+  ASSERT_EQ(watched.sanitizer.findings().size(), 1u);
+  EXPECT_EQ(watched.sanitizer.findings()[0].lanes, (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(watched.sanitizer.findings()[0].other->program[0], 4u);
+}
+
+TEST(Races, ALaunchKnowsNothingOfTheOneBefore) {
+  std::vector<float> memory(256);
+  for (uint32_t program = 0; program < 3; ++program) {
+    Watched watched(Races, memory);
+    watched.rows(program, AccessWrites, {256}, 0, {{{0, 1, 256}}});
+    watched.rows(program, AccessWrites, {1}, 0, {{{17, 1, 1}}});
+    EXPECT_TRUE(watched.sanitizer.findings().empty());
+  }
+}
+
+TEST(Races, OutsideOfTheArraysToo) {
+  std::vector<float> memory(256);
+  Watched watched(Races, memory);
+  watched.rows(0, AccessWrites, {64}, 0, {{{224, 1, 64}}});
+  watched.rows(1, AccessWrites, {64}, 0, {{{256, 1, 64}}}, 2);
+  ASSERT_EQ(watched.sanitizer.findings().size(), 1u);
+  EXPECT_EQ(watched.sanitizer.findings()[0].laneCount, 32);
+}
+
+TEST(Bounds, Rows) {
+  std::vector<float> memory(64);
+  Watched watched(Bounds, memory);
+  EXPECT_TRUE(watched.rows(0, AccessReads, {2, 8}, 1, {{{0, 1, 8}}, {{56, 1, 8}}}));
+  EXPECT_TRUE(watched.rows(0, AccessReads, {2, 8}, 1, {{{0, 1, 8}}, {{60, 1, 4}}}));   // the mask ends it
+  EXPECT_TRUE(watched.rows(0, AccessReads, {8}, 0, {{{63, -9, 8}}}));                  // backwards
+  EXPECT_TRUE(watched.rows(0, AccessReads, {2, 8}, 1, {{{900, 1, 0}}, {{-5, 1, 0}}})); // nothing
+  EXPECT_FALSE(watched.rows(0, AccessReads, {2, 8}, 1, {{{0, 1, 8}}, {{60, 1, 8}}}, 2));
+  EXPECT_FALSE(watched.rows(0, AccessReads, {8}, 0, {{{7, -2, 8}}}, 3));
+  // Its last lane has come around.
+  EXPECT_FALSE(watched.rows(0, AccessReads, {5}, 0, {{{0, int64_t(1) << 60, 5}}}, 4));
+  EXPECT_FALSE(watched.rows(0, AccessReads, {3, 2}, 0, {{{58, 2, 3}}, {{61, 2, 3}}}, 5)); // columns
+  const std::vector<Finding> &findings = watched.sanitizer.findings();
+  ASSERT_EQ(findings.size(), 4u);
+  EXPECT_EQ(findings[0].lanes, (std::vector<int64_t>{12, 13, 14, 15}));
+  EXPECT_EQ(findings[1].lanes, (std::vector<int64_t>{4, 5, 6, 7}));
+  EXPECT_EQ(findings[2].laneCount, 3);
+  EXPECT_EQ(findings[3].lanes, std::vector<int64_t>{5});
 }
 
 TEST(Bounds, ViewsWithHoles) {

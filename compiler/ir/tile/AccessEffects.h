@@ -16,6 +16,21 @@ enum AccessEffects : uint32_t {
   AccessAcquires = 16,
 };
 
+// Beside the effects in the number that is handed over: the elements are told as rows along one axis of the tile, whose
+// number stands from bit `accessAxisShift` on.
+inline constexpr uint32_t accessInRows = 32;
+inline constexpr uint32_t accessHasMask = 64; // of those rows, which say where it holds
+inline constexpr uint32_t accessEffectsMask = accessInRows - 1;
+inline constexpr uint32_t accessAxisShift = 8;
+
+// The elements of a tile along one axis, where their addresses grow evenly and the first `count` are accessed: that of
+// lane i lies at first + i * step.
+struct AccessRow {
+  uint64_t first;
+  int64_t step; // in bytes
+  int64_t count;
+};
+
 // The attribute of tile.check_access that holds them, besides `writes`.
 inline constexpr char effectsAttribute[] = "effects";
 // The attribute that says where in the user's text the access stands, for readers of the stage's text:

@@ -7,6 +7,10 @@
 
 using namespace mlir;
 using namespace nacre::cpu;
+using nacre::accessAxisShift;
+using nacre::accessHasMask;
+using nacre::accessInRows;
+using nacre::AccessRow;
 using nacre::effectsAttribute;
 using nacre::KernelContext;
 using nacre::scalarKindOf;
@@ -332,34 +336,112 @@ void Lowering::lowerAssert(Operation *op) {
       condition);
 }
 
+// The axis along which the access is best told as rows, if there is one: that of neighbours in memory, else the
+// longest.
+static std::optional<int> rowAxis(Lowering &lowering, tile::CheckAccessOp check, int64_t elementBytes) {
+  ArrayRef<int64_t> shape = tile::shapeOf(check.getPointer().getType());
+  std::optional<int> best;
+  for (int axis = static_cast<int>(shape.size()) - 1; axis >= 0; --axis) {
+    Nest nest(lowering, shape);
+    nest.runAlong(axis);
+    if (!nest.hasRows(check.getPointer(), check.getMask()))
+      continue;
+    if (shape[axis] > 1 && nest.growsBy(check.getPointer(), nest.identity(shape.size()), elementBytes))
+      return axis;
+    if (!best || shape[axis] > shape[*best])
+      best = axis;
+  }
+  return best;
+}
+
+// Writes an AccessRow for each row of the tile. An i1: they say all; null: always.
+static Value writeRows(Lowering &lowering, tile::CheckAccessOp check, int axis, const Buffer &rows, Block *owner) {
+  Emit &b = lowering.b;
+  Nest nest(lowering, tile::shapeOf(check.getPointer().getType()));
+  nest.runAlong(axis);
+  int64_t extent = nest.shape[axis];
+  Buffer complete = lowering.allocate(b.getI64Type(), {1}, owner);
+  b.store(b.index(1), complete.pointer, 8);
+  bool isGuarded = false;
+  nest.emitRows(check.getPointer(), check.getMask(),
+                [&](const Lanes &pointer, const std::optional<Lanes> &mask, Value guardsHold) {
+                  Value number = b.index(0);
+                  for (int level = 0; level < static_cast<int>(nest.shape.size()); ++level)
+                    if (level != axis)
+                      number = b.add(b.mul(number, b.index(nest.shape[level])), nest.indices[level]);
+                  Value count = b.index(extent);
+                  if (mask && mask->isPrefix())
+                    count = b.maxSigned(b.minSigned(mask->value, count), b.index(0));
+                  else if (mask)
+                    count = b.select(mask->value, count, b.index(0));
+                  Value row = b.advance(rows.pointer, number, sizeof(AccessRow));
+                  auto set = [&](int64_t offset, Value value) {
+                    b.store(value, b.offsetBytes(row, b.index(offset)), 8);
+                  };
+                  set(offsetof(AccessRow, first), pointer.value);
+                  set(offsetof(AccessRow, step), pointer.isLinear() ? pointer.stride : b.index(0));
+                  set(offsetof(AccessRow, count), count);
+                  if (!guardsHold || (Emit::known(guardsHold) && Emit::isKnown(guardsHold, -1)))
+                    return;
+                  isGuarded = true;
+                  Value before = b.load(b.getI64Type(), complete.pointer, 8);
+                  b.store(b.select(guardsHold, before, b.index(0)), complete.pointer, 8);
+                });
+  if (!isGuarded)
+    return {};
+  Value all = b.load(b.getI64Type(), complete.pointer, 8);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, all, b.index(0));
+}
+
 void Lowering::lowerCheckAccess(Operation *op) {
   auto check = cast<tile::CheckAccessOp>(op);
   Block *owner = op->getBlock();
   Type i32 = b.getI32Type(),
        pointee = cast<tile::PointerType>(getElementTypeOrSelf(check.getPointer().getType())).getPointee();
   ArrayRef<int64_t> shape = tile::shapeOf(check.getPointer().getType());
-  Value addresses = elementsInMemory(*this, check.getPointer(), owner), null = LLVM::ZeroOp::create(b, b.pointerType());
-  Value mask = check.getMask() ? elementsInMemory(*this, check.getMask(), owner) : null;
-  Value extents = constantArray(*this, b.getI64Type(), shape, owner);
-  Buffer id = allocate(i32, {3}, owner);
   auto told = check->getAttrOfType<IntegerAttr>(effectsAttribute);
-  int64_t effects = told ? told.getInt() : 0;
+  int64_t effects = check.getWrites() | (told ? told.getInt() : 0);
   // Nobody checks where the arrays are not known.
+  Value null = LLVM::ZeroOp::create(b, b.pointerType());
   Value function = b.load(b.pointerType(), b.offsetBytes(context, b.index(offsetof(KernelContext, checkAccess))), 8);
   Value isThere = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, function, null);
   auto branch = scf::IfOp::create(b, TypeRange{}, isThere, /*withElse=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Value> arguments = {programIdArray(*this, id),
-                                  globalText(b, check.getAccess()),
-                                  b.constant(i32, check.getWrites() | effects),
-                                  b.constant(i32, scalarKindOf(pointee, /*isSigned=*/true)),
-                                  b.constant(i32, byteSize(pointee)),
-                                  b.constant(i32, static_cast<int32_t>(check.getArgument())),
-                                  b.constant(i32, static_cast<int64_t>(shape.size())),
-                                  extents,
-                                  addresses,
-                                  mask};
-  llvm::append_range(arguments, placeOf(b, op));
-  callContext(offsetof(KernelContext, checkAccess), arguments);
+  Value extents = constantArray(*this, b.getI64Type(), shape, owner);
+  Value id = programIdArray(*this, allocate(i32, {3}, owner));
+  auto call = [&](int64_t what, Value addresses, Value mask) {
+    SmallVector<Value> arguments = {id,
+                                    globalText(b, check.getAccess()),
+                                    b.constant(i32, what),
+                                    b.constant(i32, scalarKindOf(pointee, /*isSigned=*/true)),
+                                    b.constant(i32, byteSize(pointee)),
+                                    b.constant(i32, static_cast<int32_t>(check.getArgument())),
+                                    b.constant(i32, static_cast<int64_t>(shape.size())),
+                                    extents,
+                                    addresses,
+                                    mask};
+    llvm::append_range(arguments, placeOf(b, op));
+    callContext(offsetof(KernelContext, checkAccess), arguments);
+  };
+  auto callWithElements = [&] {
+    Value addresses = elementsInMemory(*this, check.getPointer(), owner);
+    call(effects, addresses, check.getMask() ? elementsInMemory(*this, check.getMask(), owner) : null);
+  };
+  std::optional<int> axis = told ? rowAxis(*this, check, byteSize(pointee)) : std::nullopt;
+  if (!axis)
+    return callWithElements();
+  int64_t rowCount = 1;
+  for (auto [other, extent] : llvm::enumerate(shape))
+    rowCount *= static_cast<int>(other) == *axis ? 1 : extent;
+  Buffer rows = allocate(b.getI64Type(), {rowCount * static_cast<int64_t>(sizeof(AccessRow) / 8)}, owner);
+  Value saysAll = writeRows(*this, check, *axis, rows, owner);
+  int64_t what = effects | accessInRows | (check.getMask() ? accessHasMask : 0) | int64_t(*axis) << accessAxisShift;
+  if (!saysAll)
+    return call(what, rows.pointer, null);
+  auto ways = scf::IfOp::create(b, TypeRange{}, saysAll, /*withElse=*/true);
+  b.setInsertionPointToStart(ways.thenBlock());
+  call(what, rows.pointer, null);
+  b.setInsertionPointToStart(ways.elseBlock());
+  callWithElements();
 }

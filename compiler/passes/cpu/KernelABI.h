@@ -28,7 +28,8 @@ struct KernelContext {
   // 80: called before an access by kernels that check theirs; null: nothing is known to check against. `addresses` and,
   // unless it is null, `mask` (bytes) hold an element for each of the tile's, row-major; `kind` (ScalarKind) and `size`
   // are those of what is accessed. `argument` counts the kernel's from 0; -1: any of them. Leaves the kernel by longjmp
-  // when an element is outside.
+  // when an element is outside. With accessInRows in `writes` (only of kernels that tell their accesses), `addresses`
+  // holds an AccessRow for each of the tile's rows along the axis that is named there, and `mask` is null.
   void (*checkAccess)(KernelContext *context, const uint32_t *programId, const char *access, uint32_t writes,
                       uint32_t kind, uint32_t size, int32_t argument, uint32_t rank, const int64_t *shape,
                       const uint64_t *addresses, const uint8_t *mask, const char *file, uint32_t line, uint32_t column);

@@ -14,6 +14,12 @@ Nest::Nest(Lowering &lowering, ArrayRef<int64_t> shape) : lowering(lowering), b(
   indices.resize(shape.size());
 }
 
+void Nest::runAlong(int level) {
+  lane = level;
+  llvm::erase(order, level);
+  order.push_back(level);
+}
+
 void Nest::moveIndex(Value base, int64_t offset) {
   size_t inside = llvm::find(order, movedLevel) - order.begin() + 1;
   {
@@ -72,20 +78,22 @@ void Nest::emitLevel(size_t position) {
   } else if (order[position] == lane) {
     emitLanes([&] { emitLevel(position + 1); });
   } else {
-    int level = order[position];
-    if (shape[level] == 1) {
-      indices[level] = b.index(0);
-      emitLevel(position + 1);
-    } else {
-      int64_t step = level == movedLevel ? movedStep : 1;
-      auto loop = scf::ForOp::create(b, b.index(0), b.index(shape[level] / step * step), b.index(step));
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      indices[level] = loop.getInductionVar();
-      emitLevel(position + 1);
-    }
+    emitIndexLoop(order[position], [&] { emitLevel(position + 1); });
   }
   leave(position);
+}
+
+void Nest::emitIndexLoop(int level, llvm::function_ref<void()> inner) {
+  if (shape[level] == 1) {
+    indices[level] = b.index(0);
+    return inner();
+  }
+  int64_t step = level == movedLevel ? movedStep : 1;
+  auto loop = scf::ForOp::create(b, b.index(0), b.index(shape[level] / step * step), b.index(step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  indices[level] = loop.getInductionVar();
+  inner();
 }
 
 // Runs `inner` for the lanes [from, to) in steps of `step`, carrying the reductions' accumulators.
@@ -491,6 +499,34 @@ Lanes Nest::evaluateAlone(Value value, const Coordinates &coordinates) {
   Lanes lanes = evaluateRow(value, coordinates);
   leave(0);
   return lanes;
+}
+
+bool Nest::hasRows(Value pointer, Value mask) {
+  Coordinates coordinates = identity(shape.size());
+  Form line = classify(pointer, coordinates), bound = mask ? classify(mask, coordinates) : Form();
+  return (line.kind == Lanes::Kind::Uniform || line.kind == Lanes::Kind::Linear) && !line.assumes &&
+         (bound.kind == Lanes::Kind::Uniform || bound.kind == Lanes::Kind::Prefix) && !bound.assumes;
+}
+
+void Nest::emitRows(Value pointer, Value mask, RowBody body) {
+  assert(order.back() == lane && hasRows(pointer, mask) && "rows along the lanes");
+  Coordinates coordinates = identity(shape.size());
+  forgetForms();
+  requireGuardsOfAccess(pointer, mask, coordinates);
+  width = fullWidth = shape[lane];
+  positions.resize(order.size() + 1);
+  std::function<void(size_t)> emit = [&](size_t position) {
+    enter(position);
+    if (order[position] != lane) {
+      emitIndexLoop(order[position], [&] { emit(position + 1); });
+    } else {
+      Value holds = guards.empty() ? Value() : guardsHold();
+      Lanes row = evaluateRow(pointer, coordinates);
+      body(row, mask ? std::optional(evaluateRow(mask, coordinates)) : std::nullopt, holds);
+    }
+    leave(position);
+  };
+  emit(0);
 }
 
 void Nest::emitLoops(const Body &body, ArrayRef<Value> evaluated, int64_t maxWidth) {

@@ -32,8 +32,17 @@ public:
   // copying. `evaluated` lists what the body will evaluate; `maxWidth` limits the lanes.
   using Body = std::function<void(Nest &)>;
   void emitLoops(const Body &body, llvm::ArrayRef<mlir::Value> evaluated, int64_t maxWidth = 0);
+  // Takes the lanes along this level, innermost; to be said before anything is asked.
+  void runAlong(int level);
   // The value along the whole level, as one step of all its lanes, without any loop: for nests of one level.
   Lanes evaluateAlone(mlir::Value value, const Coordinates &coordinates);
+  // Whether, along the lanes, the pointer is one number or grows evenly and the mask (or null) holds for the first so
+  // many: proved, or where guards hold. emitRows() then calls `body` once a row, outside of the lanes, with both along
+  // the whole row and an i1 that says whether the guards hold; null: always. The lane level must be the innermost one.
+  bool hasRows(mlir::Value pointer, mlir::Value mask);
+  using RowBody =
+      llvm::function_ref<void(const Lanes &pointer, const std::optional<Lanes> &mask, mlir::Value guardsHold)>;
+  void emitRows(mlir::Value pointer, mlir::Value mask, RowBody body);
   // Whether the mask, where it varies along the lanes, is proved to be true for the first so many and for no other.
   bool holdsForPrefix(mlir::Value mask, const Coordinates &coordinates);
   // Whether the value is proved to grow by `step` from lane to lane, along the whole level.
@@ -91,6 +100,8 @@ private:
 
   void chooseWidth();
   void emitLevel(size_t position);
+  // A loop over a level that is not the lanes', with its index set inside.
+  void emitIndexLoop(int level, llvm::function_ref<void()> inner);
   void emitLanes(const std::function<void()> &inner);
   void emitLaneSegments(const std::function<void()> &inner);
   void emitInnermost();

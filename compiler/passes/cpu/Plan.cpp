@@ -93,11 +93,11 @@ void Plan::decide(Operation *op) {
   }
   if (isa<tile::StoreOp, tile::ReduceOp>(op))
     return set(Place::Pinned);
-  if (isa<RowsOp, PanelsOp, MultiplyOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op))
+  if (isa<RowsOp, PanelsOp, MultiplyOp, tile::AtomicRmwOp, tile::AtomicCasOp, tile::CheckAccessOp>(op))
     return set(Place::Standalone);
   if (isa<tile::ScanOp, tile::ConcatenateOp, tile::JoinOp, tile::SplitOp, tile::ExtractOp, tile::GatherOp,
-          tile::HistogramOp, tile::PrintOp, tile::TellOp, tile::AssertOp, tile::CheckAccessOp, tile::InlineAsmOp,
-          tile::ExternalCallOp, tile::MapOp>(op)) {
+          tile::HistogramOp, tile::PrintOp, tile::TellOp, tile::AssertOp, tile::InlineAsmOp, tile::ExternalCallOp,
+          tile::MapOp>(op)) {
     force(op->getOperands());
     return set(Place::Standalone);
   }
@@ -113,8 +113,10 @@ void Plan::decide(Operation *op) {
       total += cost(operand);
   bool severalReaders = false, readDeeper = false, spread = false;
   for (Value result : op->getResults()) {
-    severalReaders |= !result.use_empty() && !result.hasOneUse();
-    for (Operation *user : result.getUsers()) {
+    // A check asks for no element where it can be told by rows: it is no reason to keep them.
+    auto isReader = [](Operation *user) { return !isa<tile::CheckAccessOp>(user); };
+    severalReaders |= llvm::count_if(result.getUsers(), isReader) > 1;
+    for (Operation *user : llvm::make_filter_range(result.getUsers(), isReader)) {
       readDeeper |= user->getBlock() != op->getBlock();
       if (auto broadcast = dyn_cast<tile::BroadcastOp>(user))
         spread |= broadcast.getType().getShape() != broadcast.getSource().getType().getShape();

@@ -45,6 +45,48 @@ std::optional<Access> accessOf(Operation *op) {
   return std::nullopt;
 }
 
+// What the check's operands are made of, from `place` on in its block; none where that is more than arithmetic.
+std::optional<SmallVector<Operation *>> arithmeticBehind(tile::CheckAccessOp check, Operation *place) {
+  SmallVector<Operation *> found;
+  DenseSet<Operation *> seen;
+  SmallVector<Value> pending(check->getOperands());
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (!op || op->getBlock() != check->getBlock() || op->isBeforeInBlock(place) || !seen.insert(op).second)
+      continue;
+    if (!isMemoryEffectFree(op) || op->getNumRegions() != 0)
+      return std::nullopt;
+    found.push_back(op);
+    pending.append(op->operand_begin(), op->operand_end());
+  }
+  llvm::sort(found, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return found;
+}
+
+// Loads that follow each other, and what is computed of them, stay together: a target makes one loop of them. Checks
+// that stand between move up to the first, in their order. None passes what writes, waits or is seen from outside.
+void moveUp(Block &block) {
+  Operation *place = nullptr;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (auto check = dyn_cast<tile::CheckAccessOp>(op)) {
+      auto effects = check->getAttrOfType<IntegerAttr>(effectsAttribute);
+      bool isPlain = !(effects.getInt() & (AccessAcquires | AccessAtomic));
+      auto needed = place && isPlain ? arithmeticBehind(check, place) : std::nullopt;
+      if (!needed) {
+        place = nullptr;
+        continue;
+      }
+      for (Operation *one : *needed)
+        one->moveBefore(place);
+      check->moveBefore(place);
+    } else if (auto load = dyn_cast<tile::LoadOp>(op); load && !load.getIsVolatile()) {
+      place = place ? place : load;
+    } else if (!isMemoryEffectFree(&op)) {
+      place = nullptr;
+    }
+  }
+}
+
 struct CheckAccesses : PassWrapper<CheckAccesses, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckAccesses)
   explicit CheckAccesses(bool isWatched) : isWatched(isWatched) {}
@@ -66,6 +108,8 @@ struct CheckAccesses : PassWrapper<CheckAccesses, OperationPass<ModuleOp>> {
         check(op, *access);
       return WalkResult::advance();
     });
+    if (isWatched)
+      getOperation().walk([](Block *block) { moveUp(*block); });
   }
 
 private:

@@ -23,33 +23,60 @@ def arrays(kernel, values):
 
     is_complete = True
     for param, value in zip(kernel.params, values):
-        if param.is_constexpr:
-            continue
-        is_address = isinstance(value, int) and param.annotation_type.startswith("*")
-        if is_address or not add(param.name, value):
+        kind = type(value)
+        if kind in _PLAIN or param.is_constexpr:
+            if kind is int and not param.is_constexpr and param.annotation_type.startswith("*"):  # an address
+                is_complete = False
+        elif kind in _ARRAYS:  # nearly all: looked at once
+            found.append(_ARRAYS[kind](param.name, value))
+        elif (isinstance(value, int) and param.annotation_type.startswith("*")) or not add(param.name, value):
             is_complete = False
     return found, is_complete
+
+
+_PLAIN = {bool, int, float, str, type(None)}
+_ARRAYS = {}  # the types of NumPy's and torch's own arrays -> what makes a row of one
+_names = {}  # of element types
 
 
 def _array(name, value):
     """A row; () for what is no array, None where its memory is not known."""
     if isinstance(value, (TensorWrapper, TensorDescriptor)):
         return _array(name, value.base)
+    kind = type(value)
     if hasattr(value, "untyped_storage"):
-        size = value.element_size()
-        strides = tuple(stride * size for stride in value.stride())
-        return _row(name, str(value.dtype).removeprefix("torch."), value.data_ptr(), tuple(value.shape), strides, size, False)
-    interface = getattr(value, "__array_interface__", None)
-    if interface is not None:
-        address, is_read_only = interface["data"]
-        size, strides = value.itemsize, interface["strides"]
-        if strides is None:
-            strides, step = [], size
-            for extent in reversed(interface["shape"]):
-                strides.insert(0, step)
-                step *= extent
-        return _row(name, str(value.dtype), address, tuple(interface["shape"]), tuple(strides), size, is_read_only)
+        _ARRAYS[kind] = _tensor
+        return _tensor(name, value)
+    if getattr(value, "__array_interface__", None) is not None:
+        if kind.__module__ == "numpy" and hasattr(value, "itemsize"):
+            _ARRAYS[kind] = _interface
+        return _interface(name, value)
     return None if hasattr(value, "data_ptr") or hasattr(value, "__dlpack__") else ()
+
+
+def _type_name(type):
+    name = _names.get(type)
+    if name is None:
+        name = _names[type] = str(type).removeprefix("torch.")
+    return name
+
+
+def _tensor(name, value):
+    size = value.element_size()
+    strides = tuple(stride * size for stride in value.stride())
+    return _row(name, _type_name(value.dtype), value.data_ptr(), tuple(value.shape), strides, size, False)
+
+
+def _interface(name, value):
+    interface = value.__array_interface__
+    (address, is_read_only), shape, size, strides = interface["data"], interface["shape"], value.itemsize, interface["strides"]
+    if strides is None:
+        strides, step = [], size
+        for extent in reversed(shape):
+            strides.insert(0, step)
+            step *= extent
+        return address, address + step, address, is_read_only, name, _type_name(value.dtype), shape, tuple(strides), size
+    return _row(name, _type_name(value.dtype), address, shape, strides, size, is_read_only)
 
 
 def _row(name, type, address, shape, strides, size, is_read_only):

@@ -48,6 +48,7 @@ def parse_kinds(text, source):
 class Session:
     def __init__(self, kinds, json_file, goes_on, most, kernel, stream):
         self.kinds = kinds
+        self.mask = sum(KINDS[kind] for kind in kinds)
         self.json_file = json_file
         self.goes_on = goes_on
         self.most = most
@@ -66,7 +67,7 @@ class Session:
             return None
         rows, is_complete = arrays(kernel, values)
         self._arrays[id(kernel)] = rows
-        return sum(KINDS[kind] for kind in self.kinds), self.goes_on, rows, is_complete
+        return self.mask, self.goes_on, rows, is_complete
 
     def end(self, kernel, grid, found):
         rows = self._arrays.pop(id(kernel), [])

@@ -144,8 +144,17 @@ void tellAccess(KernelContext *context, const uint32_t *programId, const char *a
     int64_t elements = 1;
     for (int64_t extent : extents)
       elements *= extent;
-    goesOn = self->shared->watcher->access(
-        {program, access, effects, kind, size, argument, extents, elements, addresses, mask, file, line, column});
+    bool isInRows = effects & accessInRows;
+    AccessEvent event{
+        program, access, effects & accessEffectsMask, kind, size, argument, extents, elements, addresses, mask, file,
+        line,    column};
+    if (isInRows) {
+      event.addresses = nullptr;
+      event.rows = reinterpret_cast<const AccessRow *>(addresses);
+      event.rowAxis = effects >> accessAxisShift;
+      event.rowsAreMasked = effects & accessHasMask;
+    }
+    goesOn = self->shared->watcher->access(event);
   }
   if (!goesOn)
     leaveProgram(*self, program.number);

@@ -27,3 +27,36 @@ func.func @counts(%counter: !tile.ptr<i32>, %one: i32, %n: i64) attributes {tile
   tile.store %p, %one : !tile.ptr<i32>, i32
   return
 }
+
+// -----
+
+// What is loaded one after the other stays together: the checks stand before the first, with the arithmetic that they need. A check of what
+// was loaded cannot.
+// CHECK-LABEL: func.func @together
+// CHECK: tile.check_access "load"
+// CHECK-NEXT: %[[P:.*]] = tile.addptr
+// CHECK-NEXT: tile.check_access "load" %[[P]]
+// CHECK-NEXT: %[[A:.*]] = tile.load
+// CHECK-NEXT: %[[B:.*]] = tile.load %[[P]]
+// CHECK-NEXT: %[[Q:.*]] = tile.addptr %{{.*}}, %[[B]]
+// CHECK-NEXT: tile.check_access "load" %[[Q]]
+// CHECK-NEXT: tile.check_access "store"
+// CHECK-NEXT: tile.load %[[Q]]
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: tile.check_access "load"
+// CHECK-NEXT: tile.check_access "store"
+// CHECK-NEXT: tile.load
+// CHECK-NEXT: tile.store %{{.*}}, %[[A]]
+// CHECK-NEXT: tile.check_access "store"
+func.func @together(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>, %n: i32) attributes {tile.kernel} {
+  %a = tile.load %x : !tile.ptr<i32> -> i32
+  %p = tile.addptr %y, %n : !tile.ptr<i32>, i32
+  %b = tile.load %p : !tile.ptr<i32> -> i32
+  %q = tile.addptr %y, %b : !tile.ptr<i32>, i32
+  %c = tile.load %q : !tile.ptr<i32> -> i32
+  tile.store %x, %c : !tile.ptr<i32>, i32
+  %d = tile.load %p : !tile.ptr<i32> -> i32
+  tile.store %x, %a : !tile.ptr<i32>, i32
+  tile.store %x, %d : !tile.ptr<i32>, i32
+  return
+}
