@@ -8,41 +8,10 @@ using namespace mlir;
 
 namespace nacre::sanitizer {
 
-static void addProduct(int64_t &into, int64_t a, int64_t b) {
-  int64_t product = 0;
-  if (__builtin_mul_overflow(a, b, &product) || __builtin_add_overflow(into, product, &into))
-    throw std::overflow_error("its numbers are too large");
-}
-
-Form sum(const Form &a, const Form &b, int64_t factor) {
-  Form result = a;
-  result.factors.resize(std::max(a.factors.size(), b.factors.size()), 0);
-  for (size_t i = 0; i < b.factors.size(); ++i)
-    addProduct(result.factors[i], factor, b.factors[i]);
-  addProduct(result.constant, factor, b.constant);
-  return result;
-}
-
-Form scaled(const Form &form, int64_t factor) { return sum({}, form, factor); }
-
-static Form number(int64_t value) { return {{}, value}; }
-
-bool AccessSpace::isConstant(const Form &form) const {
-  return llvm::all_of(form.factors, [](int64_t factor) { return factor == 0; });
-}
-
 void AccessSpace::leaveOut(const std::string &why) {
   isExact = false;
   if (whyNot.empty())
     whyNot = why;
-}
-
-Form AccessSpace::variable(std::string name, int64_t low, int64_t high, bool isUnknown) {
-  variables.push_back({std::move(name), low, high, isUnknown});
-  Form form;
-  form.factors.assign(variables.size(), 0);
-  form.factors.back() = 1;
-  return form;
 }
 
 static std::pair<int64_t, int64_t> rangeOf(Type type) {
@@ -60,35 +29,76 @@ Form AccessSpace::unknown(Type type, const std::string &why) {
   return variable("", low, high, /*isUnknown=*/true);
 }
 
-std::pair<__int128, __int128> AccessSpace::range(const Form &form) const {
-  __int128 low = form.constant, high = form.constant;
-  for (size_t i = 0; i < form.factors.size(); ++i) {
-    __int128 a = static_cast<__int128>(form.factors[i]) * variables[i].low,
-             b = static_cast<__int128>(form.factors[i]) * variables[i].high;
-    low += std::min(a, b);
-    high += std::max(a, b);
-  }
-  return {low, high};
+bool AccessSpace::isAtLeast(const Form &form, int64_t least) const {
+  if (range(form).first >= least)
+    return true;
+  return launch.family && isImpossible(sum(number(least - 1), form, -1));
+}
+
+bool AccessSpace::isAtMost(const Form &form, int64_t most) const {
+  if (range(form).second <= most)
+    return true;
+  return launch.family && isImpossible(sum(form, number(-most - 1)));
 }
 
 std::optional<Form> AccessSpace::fitting(std::optional<Form> form, Type type) {
   if (!form)
     return std::nullopt;
   auto [least, most] = rangeOf(getElementTypeOrSelf(type));
-  auto [low, high] = range(*form);
-  return low >= least && high <= most ? form : std::nullopt;
+  return isAtLeast(*form, least) && isAtMost(*form, most) ? form : std::nullopt;
 }
 
-// dividend = divisor * q + r with 0 <= r < divisor, of dividends that are not negative.
-std::optional<Form> AccessSpace::quotient(const Form &dividend, int64_t divisor, bool remainder) {
-  auto [low, high] = range(dividend);
-  if (divisor <= 0 || low < 0)
+// As a key: a form without the zeros at its end.
+static std::vector<int64_t> numbersOf(const Form &form) {
+  std::vector<int64_t> numbers(form.factors.begin(), form.factors.end());
+  while (!numbers.empty() && numbers.back() == 0)
+    numbers.pop_back();
+  numbers.push_back(form.constant);
+  return numbers;
+}
+
+// dividend = divisor * q + r with 0 <= r < divisor, of dividends that are not negative and divisors that are positive.
+std::optional<Form> AccessSpace::quotient(const Form &dividend, const Form &divisor, bool remainder) {
+  if (!isAtLeast(divisor, 1) || !isAtLeast(dividend, 0))
     return std::nullopt;
-  Form q = variable("", 0, static_cast<int64_t>(high / divisor));
-  Form rest = sum(dividend, q, -divisor);
-  atLeastZero.push_back(rest);
-  atLeastZero.push_back(sum(number(divisor - 1), rest, -1));
-  return remainder ? rest : q;
+  auto key = std::make_pair(numbersOf(dividend), numbersOf(divisor));
+  auto known = quotients.find(key);
+  if (known == quotients.end()) {
+    auto [low, high] = range(dividend);
+    constexpr __int128 limit = static_cast<__int128>(1) << 61;
+    int64_t most = static_cast<int64_t>(std::min(limit, std::max<__int128>(high, 0)));
+    Form q = variable("", 0, isConstant(divisor) ? most / divisor.constant : most), rest;
+    if (isConstant(divisor)) {
+      rest = sum(dividend, q, -divisor.constant);
+    } else {
+      std::optional<Form> multiple = product(q, divisor);
+      if (!multiple)
+        return std::nullopt;
+      rest = sum(dividend, *multiple, -1);
+    }
+    atLeastZero.push_back(rest);
+    atLeastZero.push_back(sum(sum(divisor, number(-1)), rest, -1));
+    known = quotients.emplace(std::move(key), std::make_pair(q, rest)).first;
+  }
+  return remainder ? known->second.second : known->second.first;
+}
+
+Form AccessSpace::polynomial(const Polynomial &polynomial) {
+  Form result;
+  for (const Polynomial::Term &term : polynomial.terms) {
+    Form one = number(term.factor);
+    for (uint32_t symbol : term.symbols) {
+      Form form;
+      form.factors.assign(3 + symbol + 1, 0);
+      form.factors.back() = 1;
+      std::optional<Form> next = product(one, form);
+      if (!next)
+        throw std::overflow_error("its numbers are too large");
+      one = *next;
+    }
+    result = sum(result, one);
+  }
+  return result;
 }
 
 Form AccessSpace::evaluate(Value value, const Indices &indices) {
@@ -121,6 +131,8 @@ std::optional<Form> AccessSpace::evaluateKnown(Value value, const Indices &indic
     return constant.getSignificantBits() <= 62 ? std::optional(number(constant.getSExtValue())) : std::nullopt;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     if (isa<func::FuncOp>(argument.getOwner()->getParentOp())) {
+      if (launch.family)
+        return polynomial(launch.family->slots[argument.getArgNumber()]);
       const StaticLaunch::Slot &slot = launch.slots[argument.getArgNumber()];
       auto narrow =
           APInt(64, static_cast<uint64_t>(slot.value)).trunc(type.isIndex() ? 64 : type.getIntOrFloatBitWidth());
@@ -137,7 +149,8 @@ std::optional<Form> AccessSpace::evaluateKnown(Value value, const Indices &indic
     return form;
   }
   if (auto count = dyn_cast<tile::NumProgramsOp>(op))
-    return number(launch.facts.grid[count.getAxis()]);
+    return launch.family ? polynomial(launch.family->grid[count.getAxis()])
+                         : number(launch.facts.grid[count.getAxis()]);
   if (auto arange = dyn_cast<tile::ArangeOp>(op))
     return sum(indices[0], number(arange.getStart()));
   if (auto splat = dyn_cast<tile::SplatOp>(op))
@@ -170,6 +183,8 @@ std::optional<Form> AccessSpace::evaluateKnown(Value value, const Indices &indic
     Form a = operand(0), b = operand(1);
     if (!isConstant(a))
       std::swap(a, b);
+    if (!isConstant(a) && launch.family)
+      return fitting(product(a, b), type);
     auto [low, high] = range(b);
     constexpr __int128 limit = static_cast<__int128>(1) << 61;
     if (!isConstant(a) || low * a.constant > limit || low * a.constant < -limit || high * a.constant > limit ||
@@ -185,14 +200,14 @@ std::optional<Form> AccessSpace::evaluateKnown(Value value, const Indices &indic
   }
   if (isa<arith::DivSIOp, arith::FloorDivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op)) {
     Form a = operand(0), b = operand(1);
-    return isConstant(b) ? quotient(a, b.constant, isa<arith::RemSIOp, arith::RemUIOp>(op)) : std::nullopt;
+    return isConstant(b) || launch.family ? quotient(a, b, isa<arith::RemSIOp, arith::RemUIOp>(op)) : std::nullopt;
   }
   if (isa<arith::ExtSIOp, arith::IndexCastOp>(op) &&
       getElementTypeOrSelf(op->getOperand(0).getType()) != IntegerType::get(op->getContext(), 1))
     return operand(0);
   if (isa<arith::ExtUIOp>(op)) {
     Form form = operand(0);
-    return range(form).first >= 0 ? std::optional(form) : std::nullopt;
+    return isAtLeast(form, 0) ? std::optional(form) : std::nullopt;
   }
   if (isa<arith::TruncIOp>(op))
     return fitting(operand(0), type);
@@ -214,6 +229,22 @@ Form AccessSpace::iteration(scf::ForOp loop) {
   return known == iterations.end() ? number(0) : known->second;
 }
 
+// Made of what stands outside of the loop alone.
+static bool isInvariant(Value value, scf::ForOp loop) {
+  if (loop.isDefinedOutsideOfLoop(value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return isInvariant(operand, loop); });
+}
+
+// What has been added after so many iterations, the same in each.
+std::optional<Form> AccessSpace::grownBy(const Form &each, scf::ForOp loop) {
+  if (isConstant(each))
+    return scaled(iteration(loop), each.constant);
+  return launch.family ? product(iteration(loop), each) : std::nullopt;
+}
+
 // The loop's own counter, and values that grow by the same in every iteration.
 std::optional<Form> AccessSpace::loopValue(BlockArgument argument, const Indices &indices) {
   auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
@@ -232,15 +263,14 @@ std::optional<Form> AccessSpace::loopValue(BlockArgument argument, const Indices
   APInt constant;
   bool isNumber = matchPattern(by, m_ConstantInt(&constant));
   Form each = isNumber ? number(constant.getSExtValue()) : Form{};
-  if (!isNumber) { // an invariant one
-    if (by.getParentRegion() == &loop.getRegion())
+  if (!isNumber) {
+    if (!isInvariant(by, loop))
       return std::nullopt;
     each = evaluate(by, indices);
   }
-  if (!isConstant(each))
-    return std::nullopt;
   Form first = evaluate(loop.getInitArgs()[position], indices);
-  return fitting(sum(first, iteration(loop), each.constant), argument.getType());
+  std::optional<Form> grown = grownBy(each, loop);
+  return grown ? fitting(sum(first, *grown), argument.getType()) : std::nullopt;
 }
 
 bool AccessSpace::readPointer(Value pointer, const Indices &indices) {
@@ -290,12 +320,14 @@ bool AccessSpace::readLoopPointer(BlockArgument argument, const Indices &indices
   auto grow = loop.getBody()->getTerminator()->getOperand(position).getDefiningOp<tile::AddPtrOp>();
   if (!grow || grow.getPointer() != argument || !readPointer(loop.getInitArgs()[position], indices))
     return false;
-  Form by = evaluate(grow.getOffset(), indices);
-  if (!isConstant(by))
+  if (!isInvariant(grow.getOffset(), loop))
+    return false;
+  std::optional<Form> grown = grownBy(evaluate(grow.getOffset(), indices), loop);
+  if (!grown)
     return false;
   auto pointee = cast<tile::PointerType>(getElementTypeOrSelf(argument.getType())).getPointee();
   int64_t bytes = std::max<int64_t>(1, pointee.getIntOrFloatBitWidth() / 8);
-  address = sum(address, iteration(loop), by.constant * bytes);
+  address = sum(address, *grown, bytes);
   if (whyNot == "its pointer is carried by a loop") { // it was understood after all
     whyNot.clear();
     isExact = llvm::none_of(variables, [](const Variable &variable) { return variable.isUnknown; });
@@ -341,7 +373,7 @@ void AccessSpace::requireComparison(arith::CmpIOp comparison, const Indices &ind
   Form a = evaluate(comparison.getLhs(), indices), b = evaluate(comparison.getRhs(), indices);
   arith::CmpIPredicate predicate = comparison.getPredicate();
   bool isUnsigned = predicate >= arith::CmpIPredicate::ult;
-  if (isUnsigned && (range(a).first < 0 || range(b).first < 0))
+  if (isUnsigned && (!isAtLeast(a, 0) || !isAtLeast(b, 0)))
     return leaveOut("its mask compares unsigned numbers that may be negative");
   if (!holds)
     predicate = arith::invertPredicate(predicate);
@@ -394,9 +426,25 @@ void AccessSpace::enter(Operation *op) {
   leaveOut("it stands inside of " + parent->getName().getStringRef().str());
 }
 
+void AccessSpace::readFamily(const LaunchFamily &family) {
+  for (const LaunchFamily::Symbol &symbol : family.symbols)
+    variable(symbol.name, symbol.low, symbol.high);
+  for (const Polynomial &condition : family.atLeastZero)
+    atLeastZero.push_back(polynomial(condition));
+  for (unsigned axis = 0; axis < 3; ++axis) { // the program is one of the grid
+    Form place;
+    place.factors.assign(axis + 1, 0);
+    place.factors.back() = 1;
+    atLeastZero.push_back(sum(sum(polynomial(family.grid[axis]), number(-1)), place, -1));
+  }
+}
+
 bool AccessSpace::read(tile::CheckAccessOp check) {
   for (int axis = 0; axis < 3; ++axis)
-    variable("program " + std::to_string(axis), 0, std::max<int64_t>(0, int64_t(launch.facts.grid[axis]) - 1));
+    variable("program " + std::to_string(axis), 0,
+             launch.family ? INT32_MAX : std::max<int64_t>(0, int64_t(launch.facts.grid[axis]) - 1));
+  if (launch.family)
+    readFamily(*launch.family);
   Indices lanes;
   for (auto [axis, extent] : llvm::enumerate(tile::shapeOf(check.getPointer().getType())))
     lanes.push_back(variable("lane " + std::to_string(axis), 0, extent - 1));

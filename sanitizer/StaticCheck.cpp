@@ -5,6 +5,7 @@
 #include "compiler/ir/tile/TileText.h"
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
 #include "sanitizer/AffineForms.h"
+#include <numeric>
 #include <stdexcept>
 
 using namespace mlir;
@@ -81,6 +82,63 @@ std::string describe(const AccessSpace &space, llvm::ArrayRef<int64_t> numbers) 
   return text + (lanes.empty() ? "" : ", lane (" + lanes + ")") + turns;
 }
 
+// Both, about the same launch: their symbols are one. `otherAs` are the second's variables in it.
+Conditions together(const AccessSpace &first, const AccessSpace &second, size_t symbols,
+                    std::vector<unsigned> &otherAs) {
+  Conditions both = first;
+  for (size_t i = 0; i < second.variables.size(); ++i) {
+    Conditions::Variable variable = second.variables[i];
+    if (i >= 3 && i < 3 + symbols) {
+      otherAs.push_back(static_cast<unsigned>(i));
+      continue;
+    }
+    for (unsigned &part : variable.parts)
+      part = otherAs[part];
+    llvm::sort(variable.parts);
+    auto same = llvm::find_if(both.variables, [&](const Conditions::Variable &known) {
+      return !known.parts.empty() && known.parts == variable.parts;
+    });
+    otherAs.push_back(static_cast<unsigned>(same - both.variables.begin()));
+    if (same == both.variables.end())
+      both.variables.push_back(std::move(variable));
+  }
+  return both;
+}
+
+Form renamed(const Form &form, const std::vector<unsigned> &as) {
+  Form result = number(form.constant);
+  for (size_t i = 0; i < form.factors.size(); ++i)
+    if (form.factors[i] != 0) {
+      result.factors.resize(std::max<size_t>(result.factors.size(), as[i] + 1), 0);
+      result.factors[as[i]] += form.factors[i];
+    }
+  return result;
+}
+
+// What a form multiplies with the variable, divided by what divides all of it: of 8 * a * n - 8 * b * n + c, with n,
+// a - b.
+Form factorOf(const Conditions &conditions, const Form &form, unsigned variable) {
+  Form factor;
+  int64_t divisor = 0;
+  for (size_t i = 0; i < form.factors.size(); ++i) {
+    const std::vector<unsigned> &parts = conditions.variables[i].parts;
+    if (form.factors[i] == 0 || parts.size() != 2 || !llvm::is_contained(parts, variable))
+      continue;
+    unsigned other = parts[0] == variable ? parts[1] : parts[0];
+    factor.factors.resize(std::max<size_t>(factor.factors.size(), other + 1), 0);
+    factor.factors[other] += form.factors[i];
+    divisor = std::gcd(divisor, form.factors[i]);
+  }
+  if (variable < form.factors.size()) {
+    factor.constant = form.factors[variable];
+    divisor = std::gcd(divisor, factor.constant);
+  }
+  for (int64_t &number : factor.factors)
+    number /= std::max<int64_t>(1, divisor);
+  factor.constant /= std::max<int64_t>(1, divisor);
+  return factor;
+}
+
 struct StaticAccess {
   explicit StaticAccess(const StaticLaunch &launch) : space(launch) {}
   AccessSpace space;
@@ -88,6 +146,7 @@ struct StaticAccess {
   uint32_t effects = 0;
   bool isKnown = false;
   const Array *array = nullptr;
+  int32_t familyArray = -1; // of all launches: which of the family's it is
 
   bool writes() const { return effects & AccessWrites; }
   bool isAtomic() const { return effects & AccessAtomic; }
@@ -102,7 +161,7 @@ public:
   std::vector<Verdict> run() {
     for (const auto &access : accesses)
       verdicts.push_back(bounds(*access));
-    if (uint64_t(launch.facts.grid[0]) * launch.facts.grid[1] * launch.facts.grid[2] > 1)
+    if (launch.family || uint64_t(launch.facts.grid[0]) * launch.facts.grid[1] * launch.facts.grid[2] > 1)
       for (size_t i = 0; i < accesses.size(); ++i)
         for (size_t j = i; j < accesses.size(); ++j)
           if (std::optional<Verdict> verdict = race(*accesses[i], *accesses[j], i == j))
@@ -129,7 +188,9 @@ private:
     } catch (const std::overflow_error &error) {
       access->space.whyNot = error.what();
     }
-    if (access->isKnown)
+    if (access->isKnown && launch.family)
+      access->familyArray = launch.family->arrays[static_cast<size_t>(access->space.argument)];
+    else if (access->isKnown)
       access->array = arrayOf(access->space.argument);
     accesses.push_back(std::move(access));
   }
@@ -152,7 +213,97 @@ private:
     return found;
   }
 
-  Verdict bounds(const StaticAccess &access) {
+  // Of all launches of the family.
+  Verdict boundsOfAll(StaticAccess &access) {
+    Verdict verdict{"bounds", "unknown", access.name, access.place, "", access.space.whyNot};
+    if (!access.isKnown)
+      return verdict;
+    const LaunchFamily &family = *launch.family;
+    auto array = static_cast<size_t>(access.familyArray);
+    if (access.familyArray < 0 || !family.bytes[array]) {
+      verdict.text = access.familyArray < 0 ? "its pointer is no array's"
+                                            : "nothing is stated of the size of '" + family.arrayNames[array] + "'";
+      return verdict;
+    }
+    try {
+      Form bytes = access.space.polynomial(*family.bytes[array]);
+      bool isAfterBegin = access.space.isImpossible(sum(number(-1), access.space.address, -1));
+      Form end = sum(access.space.address, number(access.space.size - 1));
+      if (isAfterBegin && access.space.isImpossible(sum(end, bytes, -1))) {
+        verdict.answer = "proved";
+        verdict.text.clear();
+      } else if (verdict.text.empty()) {
+        verdict.text = std::string("it is not proved to end up ") +
+                       (isAfterBegin ? "before the end" : "after the begin") + " of '" + family.arrayNames[array] + "'";
+      }
+    } catch (const std::overflow_error &error) {
+      verdict.text = error.what();
+    }
+    return verdict;
+  }
+
+  std::optional<Verdict> raceOfAll(const StaticAccess &a, const StaticAccess &b, bool isSame) {
+    Verdict verdict{"race", "unknown", a.name, a.place, isSame ? "" : b.place, ""};
+    for (const StaticAccess *side : {&a, &b})
+      if (!side->isKnown || side->familyArray < 0) {
+        verdict.text = side->space.whyNot.empty() ? "its pointer is no array's" : side->space.whyNot;
+        return verdict;
+      }
+    if (a.familyArray != b.familyArray)
+      return std::nullopt; // arrays lie apart
+    try {
+      std::vector<unsigned> as;
+      Conditions both = together(a.space, b.space, launch.family->symbols.size(), as);
+      for (const Form &form : b.space.atLeastZero)
+        both.atLeastZero.push_back(renamed(form, as));
+      Form distance = sum(renamed(b.space.address, as), a.space.address, -1);
+      Form near[2] = {sum(distance, number(b.space.size - 1)), sum(number(a.space.size - 1), distance, -1)};
+      // Rows that differ, and rows that are the same, are looked at apart: whatever a symbol is multiplied with.
+      std::vector<std::vector<Form>> cases = {{}};
+      for (unsigned symbol = 3; symbol < 3 + launch.family->symbols.size(); ++symbol) {
+        Form factor = factorOf(both, distance, symbol);
+        constexpr size_t mostCases = 27;
+        if (isConstant(factor) || cases.size() * 3 > mostCases)
+          continue;
+        std::vector<std::vector<Form>> split;
+        Form more = sum(factor, number(-1)), less = sum(number(-1), factor, -1), opposite = scaled(factor, -1);
+        for (const std::vector<Form> &known : cases)
+          for (const std::vector<Form> &added : {std::vector{more}, std::vector{less}, std::vector{factor, opposite}}) {
+            split.push_back(known);
+            split.back().insert(split.back().end(), added.begin(), added.end());
+          }
+        cases = std::move(split);
+      }
+      for (unsigned axis = 0; axis < 3; ++axis)
+        for (int64_t sign : {1, -1}) {
+          if (isSame && sign < 0)
+            continue;
+          Form apart = number(-1);
+          apart.factors.assign(as[axis] + 1, 0);
+          apart.factors[axis] = sign;
+          apart.factors[as[axis]] = -sign;
+          bool isProved = llvm::all_of(cases, [&](std::vector<Form> known) {
+            known.insert(known.end(), {near[0], near[1], apart});
+            return both.isImpossible(known);
+          });
+          if (!isProved) {
+            verdict.text = !a.space.whyNot.empty()   ? a.space.whyNot
+                           : !b.space.whyNot.empty() ? b.space.whyNot
+                                                     : "programs are not proved to stay apart";
+            return verdict;
+          }
+        }
+    } catch (const std::overflow_error &error) {
+      verdict.text = error.what();
+      return verdict;
+    }
+    verdict.answer = "proved";
+    return verdict;
+  }
+
+  Verdict bounds(StaticAccess &access) {
+    if (launch.family)
+      return boundsOfAll(access);
     Verdict verdict{"bounds", "unknown", access.name, access.place, "", access.space.whyNot};
     if (!access.isKnown || !access.array) {
       if (verdict.text.empty())
@@ -198,6 +349,8 @@ private:
   std::optional<Verdict> race(const StaticAccess &a, const StaticAccess &b, bool isSame) {
     if ((!a.writes() && !b.writes()) || (a.isAtomic() && b.isAtomic()))
       return std::nullopt;
+    if (launch.family)
+      return raceOfAll(a, b, isSame);
     Verdict verdict{"race", "unknown", a.name, a.place, isSame ? "" : b.place, ""};
     for (const StaticAccess *side : {&a, &b})
       if (!side->isKnown || !side->array) {
@@ -267,7 +420,32 @@ std::vector<Verdict> checkStatically(const std::string &text, const StaticLaunch
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(tile::kernelAttribute) && function.getNumArguments() != launch.slots.size())
       throw std::runtime_error("the launch has not as many arguments as the kernel");
-  return Checker(module, launch).run();
+  if (!launch.family)
+    return Checker(module, launch).run();
+  // What an argument's type says of it holds too.
+  StaticLaunch bounded = launch;
+  bounded.family = std::make_shared<LaunchFamily>(*launch.family);
+  for (auto function : module.getOps<func::FuncOp>())
+    for (BlockArgument argument : function.getArguments()) {
+      Type type = argument.getType();
+      if (!function->hasAttr(tile::kernelAttribute) || !type.isInteger() || type.getIntOrFloatBitWidth() > 32)
+        continue;
+      int64_t most = (int64_t(1) << (type.getIntOrFloatBitWidth() - 1)) - 1;
+      const Polynomial &value = bounded.family->slots[argument.getArgNumber()];
+      if (value.terms.size() == 1 && value.terms[0].factor == 1 && value.terms[0].symbols.size() == 1) {
+        LaunchFamily::Symbol &symbol = bounded.family->symbols[value.terms[0].symbols[0]];
+        symbol.low = std::max(symbol.low, -most - 1);
+        symbol.high = std::min(symbol.high, most);
+        continue;
+      }
+      for (int64_t sign : {1, -1}) { // most - value and value + most + 1
+        Polynomial within{{{sign > 0 ? most : most + 1, {}}}};
+        for (Polynomial::Term term : value.terms)
+          within.terms.push_back({-sign * term.factor, term.symbols});
+        bounded.family->atLeastZero.push_back(std::move(within));
+      }
+    }
+  return Checker(module, bounded).run();
 }
 
 } // namespace nacre::sanitizer

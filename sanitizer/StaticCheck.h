@@ -5,11 +5,41 @@
 // the iterations (AffineForms.h); whether an address outside exists is then a question about whole numbers, which
 // MLIR's Presburger library answers exactly. What has no linear form is a number that may be anything: it can turn a
 // proof into "unknown", never the other way round.
+//
+// A question may be asked of one launch, or of all that meet conditions (LaunchFamily): numbers of the launch are then
+// symbols, and what is asked has products of them. These become numbers of their own, of which is known what follows
+// from the conditions, multiplied pair by pair; so an answer is "proved" or "unknown".
 #pragma once
 
 #include "sanitizer/Finding.h"
+#include <memory>
+#include <optional>
 
 namespace nacre::sanitizer {
+
+// A sum of products: each a factor and the symbols it is multiplied with.
+struct Polynomial {
+  struct Term {
+    int64_t factor;
+    std::vector<uint32_t> symbols;
+  };
+  std::vector<Term> terms;
+};
+
+// All launches whose numbers meet conditions. Arrays lie apart, and their elements one after the other.
+struct LaunchFamily {
+  struct Symbol {
+    std::string name;
+    int64_t low, high;
+  };
+  std::vector<Symbol> symbols;
+  std::vector<Polynomial> atLeastZero; // each is
+  Polynomial grid[3];
+  std::vector<Polynomial> slots;                // the value of each argument that is a number
+  std::vector<int32_t> arrays;                  // of each argument: which array it is; -1: none
+  std::vector<std::string> arrayNames;          // of each array
+  std::vector<std::optional<Polynomial>> bytes; // of each array; none: nothing is known of it
+};
 
 struct StaticLaunch {
   LaunchFacts facts; // `ofArgument` need not be filled
@@ -17,7 +47,8 @@ struct StaticLaunch {
     bool isPointer;
     int64_t value;
   };
-  std::vector<Slot> slots; // of each argument of the kernel in tile IR
+  std::vector<Slot> slots;              // of each argument of the kernel in tile IR
+  std::shared_ptr<LaunchFamily> family; // null: this launch alone
 };
 
 struct Verdict {

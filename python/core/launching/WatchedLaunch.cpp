@@ -227,14 +227,63 @@ PyObject *setLaunchTool(PyObject *, PyObject *tool) {
   Py_RETURN_NONE;
 }
 
+// [(factor, (symbol, ...)), ...]
+static sanitizer::Polynomial readPolynomial(PyObject *terms) {
+  sanitizer::Polynomial polynomial;
+  Handle list = checked(PySequence_List(terms));
+  for (Py_ssize_t i = 0; i < PyList_Size(list.get()); ++i) {
+    long long factor;
+    PyObject *symbols;
+    if (!PyArg_ParseTuple(PyList_GetItem(list.get(), i), "LO", &factor, &symbols))
+      throw PythonError();
+    std::vector<int64_t> places = numbers(symbols);
+    polynomial.terms.push_back({factor, {places.begin(), places.end()}});
+  }
+  return polynomial;
+}
+
+static std::shared_ptr<sanitizer::LaunchFamily> readFamily(PyObject *tuple) {
+  auto family = std::make_shared<sanitizer::LaunchFamily>();
+  PyObject *symbols, *conditions, *grid[3], *slots, *arrays, *sizes;
+  if (!PyArg_ParseTuple(tuple, "O!O!(OOO)O!OO!", &PyList_Type, &symbols, &PyList_Type, &conditions, &grid[0], &grid[1],
+                        &grid[2], &PyList_Type, &slots, &arrays, &PyList_Type, &sizes))
+    throw PythonError();
+  for (Py_ssize_t i = 0; i < PyList_Size(symbols); ++i) {
+    const char *name;
+    long long low, high;
+    if (!PyArg_ParseTuple(PyList_GetItem(symbols, i), "sLL", &name, &low, &high))
+      throw PythonError();
+    family->symbols.push_back({name, low, high});
+  }
+  for (Py_ssize_t i = 0; i < PyList_Size(conditions); ++i)
+    family->atLeastZero.push_back(readPolynomial(PyList_GetItem(conditions, i)));
+  for (int axis = 0; axis < 3; ++axis)
+    family->grid[axis] = readPolynomial(grid[axis]);
+  for (Py_ssize_t i = 0; i < PyList_Size(slots); ++i)
+    family->slots.push_back(readPolynomial(PyList_GetItem(slots, i)));
+  for (int64_t array : numbers(arrays))
+    family->arrays.push_back(static_cast<int32_t>(array));
+  for (Py_ssize_t i = 0; i < PyList_Size(sizes); ++i) {
+    const char *name;
+    PyObject *bytes;
+    if (!PyArg_ParseTuple(PyList_GetItem(sizes, i), "sO", &name, &bytes))
+      throw PythonError();
+    family->arrayNames.emplace_back(name);
+    family->bytes.push_back(bytes == Py_None ? std::nullopt : std::optional(readPolynomial(bytes)));
+  }
+  return family;
+}
+
 PyObject *staticCheck(PyObject *, PyObject *args) {
   return guarded([&] {
     const char *text;
-    PyObject *slots, *arrays;
+    PyObject *slots, *arrays, *family = Py_None;
     sanitizer::StaticLaunch launch;
     uint32_t *grid = launch.facts.grid;
-    if (!PyArg_ParseTuple(args, "s(III)OO", &text, grid, grid + 1, grid + 2, &slots, &arrays))
+    if (!PyArg_ParseTuple(args, "s(III)OO|O", &text, grid, grid + 1, grid + 2, &slots, &arrays, &family))
       throw PythonError();
+    if (family != Py_None)
+      launch.family = readFamily(family);
     for (Py_ssize_t i = 0; i < PyList_Size(arrays); ++i)
       launch.facts.arrays.push_back(readArray(PyList_GetItem(arrays, i)));
     for (Py_ssize_t i = 0; i < PyList_Size(slots); ++i) {

@@ -48,7 +48,9 @@ private:
 
 // set_launch_tool(object or None)
 PyObject *setLaunchTool(PyObject *module, PyObject *tool);
-// static_check(tile IR, grid, slots, arrays) -> [(check, verdict, access, place, other place, text)]
+// static_check(tile IR, grid, slots, arrays[, family]) -> [(check, verdict, access, place, other place, text)]. A
+// family (sanitizer::LaunchFamily) is (symbols, conditions, grid, slots, arrays of the slots, arrays) with polynomials
+// as lists of (factor, symbols).
 PyObject *staticCheck(PyObject *module, PyObject *args);
 // mark_unwritten(address, bytes): memory that nobody has written yet
 PyObject *markUnwritten(PyObject *module, PyObject *args);

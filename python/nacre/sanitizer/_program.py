@@ -20,9 +20,11 @@ COMMAND is a program (python script.py, pytest) or a script (script.py). Exit st
 alone, 1 after other findings.
 """
 SANITIZE_USAGE = USAGE.replace("triton-san", "nacre sanitize") + """
-       nacre sanitize --static [--json FILE] [--kernel RE] script.py [args...]
+       nacre sanitize --static [--for-all CONDITIONS] [--json FILE] [--kernel RE] script.py [args...]
 
   --static       prove accesses instead of watching them: each is proved, a witness, or unknown, for every launch of the script
+  --for-all      for all launches that meet the conditions, of every kernel that the script launches:
+                 'grid[0] == cdiv(n, BLOCK); x.numel == n; n <= 2**30'
 
        nacre sanitize --gpu [--tool NAME] [--simulate] [--json FILE] COMMAND...
 

@@ -7,6 +7,7 @@ import sys
 from .. import _core, knobs
 from . import _report
 from ._arrays import arrays
+from ._family import Family
 
 
 class LaunchNotRun(Exception):
@@ -15,10 +16,11 @@ class LaunchNotRun(Exception):
 
 class StaticSession:
     """Asks for each launch that differs from those before: another kernel, grid, number or shape. Without `runs` launches end there, with a
-    LaunchNotRun."""
+    LaunchNotRun. With `conditions` it asks for all launches that meet them, once for each compiled kernel that is launched."""
 
-    def __init__(self, kernel=None, runs=True):
+    def __init__(self, kernel=None, runs=True, conditions=None):
         self.runs = runs
+        self.conditions = conditions
         self.kernel = re.compile(kernel) if kernel else None
         self.asked = set()
         self.launches = []
@@ -27,6 +29,13 @@ class StaticSession:
         if self.kernel and not self.kernel.search(kernel.__name__):
             return None
         rows, _ = arrays(kernel, values)
+        if self.conditions is not None:
+            if compiled.hash not in self.asked:
+                self.asked.add(compiled.hash)
+                self._ask_for_all(kernel, values, compiled, slots, rows)
+            if not self.runs:
+                raise LaunchNotRun(kernel.__name__)
+            return None
         numbers = tuple(value for is_pointer, value in slots if not is_pointer)
         key = compiled.hash, grid, numbers, tuple(row[5:] for row in rows), self._overlaps(rows)
         if key in self.asked:
@@ -39,9 +48,29 @@ class StaticSession:
 
     def _ask(self, kernel, grid, compiled, slots, rows):
         self.launches.append({"kernel": kernel.__name__, "grid": list(grid), "launched_at": _report._caller(), "accesses": [
-            dict(zip(("check", "answer", "access", "place", "other_place", "text"), row))
-            for row in _core.static_check(compiled.asm["ttir"], grid, slots, rows)
+            _verdict(row) for row in _core.static_check(compiled.asm["ttir"], grid, slots, rows)
         ]})  # fmt: skip
+
+    def _ask_for_all(self, kernel, values, compiled, slots, rows):
+        for i, j, _ in self._overlaps(rows):
+            if rows[i][:2] != rows[j][:2]:
+                raise ValueError(f"--for-all: {rows[i][4]} and {rows[j][4]} of {kernel.__name__} share a part of their memory")
+        first = {}  # of the arrays that are passed several times
+        sizes = {row[4]: (first.setdefault(row[0], row[4]), row[8]) for row in rows}
+        signature = compiled.src.signature
+        constants = {param.name: value for param, value in zip(kernel.params, values) if signature.get(param.name) == "constexpr"}
+        family = Family(self.conditions, signature, constants, sizes)
+        text, native = compiled.asm["ttir"], family.native()
+        found = [_verdict(row) for row in _core.static_check(text, (1, 1, 1), slots, [], native)]
+        multiples = {family.slots[int(number)][0]: int(by) for number, by in _MULTIPLE.findall(text)}
+        multiples = {name: by for name, by in multiples.items() if not dict(family.slots)[name].startswith("*")}
+        if any(access["answer"] == "unknown" for access in found):
+            numbers = [value for is_pointer, value in slots if not is_pointer and 0 < value < 1 << 31]
+            for example in family.examples(numbers, multiples):
+                _look_for_witnesses(found, text, family, example)
+        specialised = [f"{name} % {by} == 0" for name, by in multiples.items()]
+        self.launches.append({"kernel": kernel.__name__, "conditions": "; ".join([*filter(None, [family.text]), *specialised]),
+                              "launched_at": _report._caller(), "accesses": found})  # fmt: skip
 
     @staticmethod
     def _overlaps(rows):
@@ -51,8 +80,42 @@ class StaticSession:
         pass
 
 
-def start(kernel=None, runs=True):
-    session = StaticSession(kernel, runs)
+_MULTIPLE = re.compile(r"%arg(\d+): [^,{)]+ \{tile\.divisibility = (\d+)")
+
+
+def _verdict(row):
+    return dict(zip(("check", "answer", "access", "place", "other_place", "text"), row))
+
+
+def _look_for_witnesses(found, text, family, example):
+    """Asks for one launch of the family what is unknown of all: a witness against one is one against all."""
+    rows, slots = [], []
+    begins = {}
+    for name, type in family.slots:
+        if not type.startswith("*"):
+            slots.append((False, example.get(name, 0)))
+            continue
+        first, size = family.sizes.get(name, (name, 1))
+        begin = begins.setdefault(first, (len(begins) + 1) << 42)
+        slots.append((True, begin))
+        count = example.get(f"{first}.numel")
+        if count is not None:
+            rows.append((begin, begin + count * size, begin, False, name, "", (count,), (size,), size))
+    grid = tuple(example[f"grid[{axis}]"] for axis in range(3))
+    said = ", ".join(f"{name} = {value}" for name, value in example.items() if not name.startswith("grid["))
+    for row in _core.static_check(text, grid, slots, rows):
+        verdict = _verdict(row)
+        for access in found:
+            if verdict["answer"] == "witness" and access["answer"] == "unknown" and _same(access, verdict):
+                access.update(answer="witness", text=f"{said}, grid {grid}: {verdict['text']}")
+
+
+def _same(one, other):
+    return all(one[key] == other[key] for key in ("check", "access", "place", "other_place"))
+
+
+def start(kernel=None, runs=True, conditions=None):
+    session = StaticSession(kernel, runs, conditions)
     knobs.compilation.watch = "accesses"
     _core.set_launch_tool(session)
     return session
@@ -66,8 +129,8 @@ def stop():
 def write(session, stream):
     counts = {"proved": 0, "witness": 0, "unknown": 0}
     for launch in session.launches:
-        grid = ", ".join(map(str, launch["grid"]))
-        stream.write(f"{launch['kernel']}, grid ({grid}), launched at {launch['launched_at']}\n")
+        which = f"all launches with {launch['conditions'] or 'any numbers'}" if "conditions" in launch else f"grid ({', '.join(map(str, launch['grid']))})"
+        stream.write(f"{launch['kernel']}, {which}, launched at {launch['launched_at']}\n")
         for access in launch["accesses"]:
             counts[access["answer"]] += 1
             where = access["place"] + (f" with {access['other_place']}" if access["other_place"] else "")
@@ -81,19 +144,34 @@ def write(session, stream):
     return 1 if counts["witness"] else 0
 
 
+def _conditions(arguments):
+    """(the value of --for-all or None, the other arguments); it stands before the script."""
+    for i, argument in enumerate(arguments):
+        if argument == "--for-all" and i + 1 < len(arguments):
+            return arguments[i + 1], arguments[:i] + arguments[i + 2:]
+        if argument.startswith("--for-all="):
+            return argument.partition("=")[2], arguments[:i] + arguments[i + 1:]
+        if argument == "--for-all":
+            raise ValueError("--for-all needs conditions")
+        if argument.endswith(".py"):
+            break
+    return None, arguments
+
+
 def main(arguments):
     from .._run import run
     from ._program import SANITIZE_USAGE, _options
 
     try:
+        conditions, arguments = _conditions(arguments)
         options, rest = _options(arguments)
         unknown = set(options) - {"json", "kernel"}
         if unknown or not rest:
-            raise ValueError("--static takes --json and --kernel" if unknown else "no script is given")
+            raise ValueError("--static takes --for-all, --json and --kernel" if unknown else "no script is given")
     except ValueError as error:
         print(f"nacre sanitize: {error}\n{SANITIZE_USAGE}", end="", file=sys.stderr)
         return 2
-    session = start(options.get("kernel"))
+    session = start(options.get("kernel"), conditions=conditions)
     try:
         status = run(rest) or 0
     finally:
