@@ -10,6 +10,7 @@
 #include "compiler/passes/tile/LegaliseIntegers.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
 #include "compiler/passes/tile/WatchArithmetic.h"
+#include "compiler/passes/tile/WatchValues.h"
 #include "compiler/passes/tile/WidenSmallFloats.h"
 #include "compiler/targets/Target.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -32,6 +33,7 @@ static void registerPasses() {
   registerExpandScaledDots();
   registerCheckAccesses();
   registerWatchArithmetic();
+  registerWatchValues();
   registerCanonicaliseInnerRegions();
   registerScalariseCarried();
   registerExpandMath();

@@ -33,7 +33,7 @@ enum EventInterest : uint32_t {
   ScopeEvents = 1 << 4,
   AllocationEvents = 1 << 5,
   // What the programs of a launch load, store and compute: EventListener::watch. Of kernels that were compiled to tell
-  // it (TargetOptions::watchAccesses, watchArithmetic).
+  // it (TargetOptions::watchAccesses, watchArithmetic, watchValues).
   AccessEvents = 1 << 6,
   // Every kernel that a device runs, whoever launched it: of devices that can tell (Driver::traceKernels).
   KernelEvents = 1 << 7,
@@ -162,7 +162,7 @@ template <typename Visit> void AccessEvent::forEachLane(Visit visit) const {
 }
 
 // What a kernel tells besides (tile.tell): of the kind "arithmetic" the operands of an operation that is about to
-// happen.
+// happen; of the kind "value" the tiles that one has given, those of products and reductions after their operands.
 struct ToldEvent {
   ProgramPlace program;
   llvm::StringRef kind, subject; // "arithmetic", "add int32"

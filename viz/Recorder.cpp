@@ -1,5 +1,6 @@
 // See Recorder.h.
 #include "viz/Recorder.h"
+#include "runtime/launch/DevicePrint.h"
 #include <algorithm>
 
 namespace nacre::viz {
@@ -7,7 +8,7 @@ namespace nacre::viz {
 static constexpr uint64_t mostPrograms = 1 << 20; // with sums of their own
 static constexpr uint64_t recordedPrograms = 1024;
 
-Recorder::Recorder(const uint32_t (&grid)[3], uint64_t lanesKept) : lanesLeft(lanesKept) {
+Recorder::Recorder(const uint32_t (&grid)[3], uint64_t lanesKept) : lanesLeft(lanesKept), elementsLeft(lanesKept) {
   uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
   step = std::max<uint64_t>(1, (count + recordedPrograms - 1) / recordedPrograms);
   programs.resize(std::min(count, mostPrograms));
@@ -19,6 +20,36 @@ uint32_t Recorder::siteOf(const AccessEvent &access) {
   if (isNew)
     sites.push_back({access.name, access.file, access.line, access.column});
   return place->second;
+}
+
+bool Recorder::told(const ToldEvent &event) {
+  if (event.kind != "value" || !isRecorded(event.program.number))
+    return true;
+  RecordedValue value{event.program.number, event.subject.str(), event.file, event.line, event.column, 0, {}};
+  const int64_t *shape = event.shapes;
+  uint64_t kept = 0;
+  for (uint32_t operand = 0; operand < event.count; ++operand) {
+    uint32_t rank = event.kinds[operand] >> 8 & 0xFF;
+    RecordedValue::Tile tile{{shape, shape + rank}, {}};
+    shape += rank;
+    int64_t elements = 1;
+    for (int64_t extent : tile.shape)
+      elements *= extent;
+    for (int64_t i = 0; i < std::min(elements, keptElements); ++i)
+      tile.first.push_back(elementAsNumber(event.kinds[operand], event.data[operand], i));
+    kept += tile.first.size();
+    value.tiles.push_back(std::move(tile));
+  }
+  std::lock_guard<std::mutex> guard(lock);
+  if (kept > elementsLeft) {
+    ++leftOut;
+    return true;
+  }
+  elementsLeft -= kept;
+  if (event.program.number < programs.size())
+    value.accessesBefore = programs[event.program.number].accesses;
+  values.push_back(std::move(value));
+  return true;
 }
 
 bool Recorder::access(const AccessEvent &access) {

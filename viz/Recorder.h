@@ -24,6 +24,19 @@ struct RecordedAccess {
   uint32_t site;
 };
 
+// The tiles that one operation gave, after those that it took where these are told.
+struct RecordedValue {
+  uint64_t program;
+  std::string name, file; // "dot"
+  uint32_t line, column;
+  uint64_t accessesBefore; // of the same program
+  struct Tile {
+    std::vector<int64_t> shape;
+    std::vector<double> first; // elements, row-major
+  };
+  std::vector<Tile> tiles;
+};
+
 // All accesses at one place of the kernel's text, of every program.
 struct Site {
   std::string name, file;
@@ -38,25 +51,28 @@ public:
   Recorder(const uint32_t (&grid)[3], uint64_t lanesKept);
 
   bool access(const AccessEvent &access) override;
-  bool told(const ToldEvent &) override { return true; }
+  bool told(const ToldEvent &event) override;
 
   bool isRecorded(uint64_t program) const { return program % step == 0; }
 
+  static constexpr int64_t keptElements = 256; // of a tile
+
   std::vector<RecordedAccess> accesses;
+  std::vector<RecordedValue> values;
   std::vector<Site> sites;
   struct ProgramSums {
     uint64_t loaded = 0, stored = 0, lanes = 0, enabled = 0, accesses = 0;
   };
   std::vector<ProgramSums> programs;
   uint64_t step = 1;           // every so-manieth program is recorded
-  uint64_t leftOut = 0;        // accesses that were not kept for want of room
+  uint64_t leftOut = 0;        // accesses and values that were not kept for want of room
   std::vector<uint64_t> order; // the programs as they began
 
 private:
   uint32_t siteOf(const AccessEvent &access);
 
   std::mutex lock;
-  uint64_t lanesLeft;
+  uint64_t lanesLeft, elementsLeft;
   std::map<std::pair<const char *, uint64_t>, uint32_t> siteNumbers;
 };
 

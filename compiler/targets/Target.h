@@ -44,8 +44,12 @@ struct TargetOptions {
   bool lineInfo = true;
   bool debug = false; // accesses of memory are checked against what the launch knows of it; device_assert is live
   // What the kernel tells whoever watches its launches (runtime/Events.h): its accesses; integer arithmetic that can go
-  // wrong. Only the host's kernels do.
-  bool watchAccesses = false, watchArithmetic = false;
+  // wrong; the tiles that its operations give. Only the host's kernels do.
+  bool watchAccesses = false, watchArithmetic = false, watchValues = false;
+  // Accesses are checked by LLVM's AddressSanitizer, whose runtime the process must have been started with. Only the
+  // host's kernels are.
+  bool llvmAddressChecks = false;
+  bool isWatched() const { return watchAccesses || watchArithmetic || watchValues; }
   // Code may rely on what every launch is checked for (KernelMetadata::launchCheck): whoever launches it must have code
   // that does not for launches that do not pass.
   bool checksLaunches = false;

@@ -10,6 +10,7 @@
 #include "runtime/cache/Fingerprint.h"
 #include "runtime/cache/ObjectCodec.h"
 #include "runtime/compile/DeepStack.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <chrono>
@@ -234,9 +235,15 @@ CompileOptions defaultCompileOptions(const Target &target) {
   options.debug = knobBoolean(KnobId::Debug);
   options.sanitizeOverflow = knobBoolean(KnobId::SanitizeOverflow);
   for (const std::string &word : knobWords(KnobId::Watch)) {
-    if (word != "accesses" && word != "arithmetic")
-      throw std::invalid_argument("NACRE_WATCH: '" + word + "' is neither accesses nor arithmetic");
-    (word == "accesses" ? options.watchAccesses : options.watchArithmetic) = true;
+    bool *option = llvm::StringSwitch<bool *>(word)
+                       .Case("accesses", &options.watchAccesses)
+                       .Case("arithmetic", &options.watchArithmetic)
+                       .Case("values", &options.watchValues)
+                       .Case("llvm", &options.llvmAddressChecks)
+                       .Default(nullptr);
+    if (!option)
+      throw std::invalid_argument("NACRE_WATCH: '" + word + "' is none of accesses, arithmetic, values and llvm");
+    *option = true;
   }
   options.fpFusion = knobBoolean(KnobId::DefaultFpFusion);
   options.lineInfo = !knobBoolean(KnobId::DisableLineInfo);
@@ -326,7 +333,8 @@ std::string CompileRequest::sourceKey() const {
   for (const auto &[stage, text] : stages)
     fingerprint.add(stage).add(text.text);
   fingerprint.add(options.debug).add(options.sanitizeOverflow).add(options.fpFusion).add(options.lineInfo);
-  fingerprint.add(options.watchAccesses).add(options.watchArithmetic);
+  fingerprint.add(options.watchAccesses).add(options.watchArithmetic).add(options.watchValues);
+  fingerprint.add(options.llvmAddressChecks);
   const KernelOptions &launch = options.launch;
   for (const std::optional<int> &number : {launch.numWarps, launch.numStages, launch.numCtas, launch.maxRegisters})
     fingerprint.add(number.value_or(-1));

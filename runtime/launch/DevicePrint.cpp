@@ -94,6 +94,18 @@ std::string label(llvm::StringRef prefix) {
 
 } // namespace
 
+double elementAsNumber(uint32_t kind, const void *data, int64_t index) {
+  Type type = Type::scalar(static_cast<ScalarKind>(kind & 0xFF));
+  if (type.isFloating())
+    return readFloat(type.scalarKind(), data, index);
+  int bytes = kind >> 16 & 1 ? 8 : type.byteSize(), shift = 64 - 8 * bytes;
+  uint64_t bits = readBits(data, index, bytes);
+  if (type.isBool())
+    return static_cast<double>(bits & 1);
+  return type.isSigned() ? static_cast<double>(static_cast<int64_t>(bits << shift) >> shift)
+                         : static_cast<double>(bits);
+}
+
 void formatPrint(std::string &out, const uint32_t *programId, const char *prefix, bool hex, uint32_t count,
                  const uint32_t *kinds, const int64_t *shapes, const void *const *data) {
   std::string head;

@@ -11,6 +11,9 @@ namespace nacre {
 void formatPrint(std::string &out, const uint32_t *programId, const char *prefix, bool hex, uint32_t count,
                  const uint32_t *kinds, const int64_t *shapes, const void *const *data);
 
+// An element of such an operand as a number: whatever its type, rounded to what a double holds.
+double elementAsNumber(uint32_t kind, const void *data, int64_t index);
+
 // Takes whole lines, from any thread but one call at a time.
 using PrintSink = std::function<void(const std::string &text)>;
 

@@ -133,3 +133,58 @@ def test_triton_viz_of_three_versions(tmp_path, monkeypatch):
         triton_viz.trace("tracer", frontend="nki")
     with pytest.raises(AttributeError):
         triton_viz.config.no_such_setting = True
+
+
+@triton.jit
+def rows_times_columns(x, y, out, N: tl.constexpr):
+    at = tl.arange(0, N)[:, None] * N + tl.arange(0, N)[None, :]
+    product = tl.dot(tl.load(x + at), tl.load(y + at), input_precision="ieee")
+    scaled = product * 2.0 + 1.0
+    tl.store(out + tl.arange(0, N), tl.sum(scaled, axis=1))
+
+
+@pytest.fixture
+def product_launches():
+    x, y = np.arange(256, dtype=np.float32).reshape(16, 16), np.eye(16, dtype=np.float32)
+    out = np.zeros(16, np.float32)
+    viz.start()
+    try:
+        rows_times_columns[(2,)](x, y, out, N=16)
+    finally:
+        found = viz.stop()
+    np.testing.assert_array_equal(out, (x * 2 + 1).sum(1))
+    return found
+
+
+def test_values_of_operations(product_launches):
+    (launched,) = viz.document(product_launches)["launches"]
+    names = [value["name"] for value in launched["values"] if value["program"] == 1]
+    assert names == ["load", "load", "dot", "value", "sum axis 1"]
+    values = {value["name"]: value for value in launched["values"]}
+    x = np.arange(256, dtype=np.float32)
+    left, right, result = values["dot"]["tiles"]
+    assert left["shape"] == right["shape"] == result["shape"] == [16, 16]
+    assert left["first"] == result["first"] == x.tolist() and right["first"] == np.eye(16).reshape(-1).tolist()
+    assert values["value"]["tiles"][0]["first"] == (x * 2 + 1).tolist()
+    taken, given = values["sum axis 1"]["tiles"]
+    assert taken["shape"] == [16, 16] and given["shape"] == [16] and given["first"] == (x * 2 + 1).reshape(16, 16).sum(1).tolist()
+    source = launched["source"]
+    assert "tl.dot" in source[values["dot"]["line"] - launched["first_line"]] and "scaled" in source[values["value"]["line"] - launched["first_line"]]
+    assert "sum axis 1: 16 x 16 [1, 3, 5, 7, 9, 11, ...], 16 [256, 768," in viz.text(product_launches)
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+def test_values_in_a_browser(product_launches, tmp_path):
+    seen = in_browser(viz.page(product_launches), tmp_path, """
+      const buttons = () => [...document.querySelectorAll('#values button')], seen = {names: buttons().map((button) => button.textContent)};
+      buttons().find((button) => button.textContent.endsWith('dot')).click();
+      seen.tiles = [...document.querySelectorAll('#tiles .tile > div')].map((head) => head.textContent);
+      seen.cells = [...document.querySelectorAll('#tiles .tile:last-child td')].slice(0, 18).map((cell) => cell.textContent);
+      seen.line = document.getElementById('value-of').textContent;
+      [...document.querySelectorAll('#code div')].find((row) => row.textContent.includes('tl.sum')).click();
+      seen.sum = [...document.querySelectorAll('#tiles .tile > div')].map((head) => head.textContent);
+      document.title = JSON.stringify(seen);
+    """)  # fmt: skip
+    assert [name.split(": ")[1] for name in seen["names"]] == ["load", "load", "dot", "value", "sum axis 1"]
+    assert seen["tiles"] == ["left: 16 × 16", "right: 16 × 16", "result: 16 × 16"] and seen["cells"] == [str(i) for i in range(18)]
+    assert "tl.dot" in seen["line"] and seen["sum"] == ["operand: 16 × 16", "result: 16"]

@@ -24,6 +24,7 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/Instrumentation/AddressSanitizer.h"
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -119,14 +120,8 @@ std::unique_ptr<llvm::TargetMachine> nacre::cpu::makeTargetMachine(const TargetO
   return machine;
 }
 
-void nacre::cpu::optimise(llvm::Module &module, llvm::TargetMachine &machine,
-                          llvm::PassInstrumentationCallbacks *callbacks, bool hasElementLoops) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = hasElementLoops;
-  tuning.SLPVectorization = false;
-  tuning.LoopInterleaving = false;
-  tuning.LoopUnrolling = false; // a step already takes several registers
-  llvm::PassBuilder builder(&machine, tuning, std::nullopt, callbacks);
+// Runs the passes that `fill` gives for the builder.
+template <typename Fill> static void runPasses(llvm::Module &module, llvm::PassBuilder &builder, Fill fill) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graphs;
@@ -136,7 +131,33 @@ void nacre::cpu::optimise(llvm::Module &module, llvm::TargetMachine &machine,
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graphs, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  fill().run(module, modules);
+}
+
+void nacre::cpu::optimise(llvm::Module &module, llvm::TargetMachine &machine,
+                          llvm::PassInstrumentationCallbacks *callbacks, bool hasElementLoops) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = hasElementLoops;
+  tuning.SLPVectorization = false;
+  tuning.LoopInterleaving = false;
+  tuning.LoopUnrolling = false; // a step already takes several registers
+  llvm::PassBuilder builder(&machine, tuning, std::nullopt, callbacks);
+  runPasses(module, builder, [&] { return builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2); });
+}
+
+void nacre::cpu::addAddressChecks(llvm::Module &module, llvm::TargetMachine &machine) {
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      function.addFnAttr(llvm::Attribute::SanitizeAddress);
+  llvm::PassBuilder builder(&machine);
+  runPasses(module, builder, [] {
+    llvm::ModulePassManager passes;
+    // Nobody would call a constructor: constants of kernels have no bounds of their own.
+    passes.addPass(llvm::AddressSanitizerPass(llvm::AddressSanitizerOptions(), /*UseGlobalGC=*/false,
+                                              /*UseOdrIndicator=*/false, llvm::AsanDtorKind::None,
+                                              llvm::AsanCtorKind::None));
+    return passes;
+  });
 }
 
 static std::string emit(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType kind) {

@@ -20,6 +20,8 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const TargetOptions &opti
 // around the functions of a user's library. `callbacks`, when there are any, watch the passes.
 void optimise(llvm::Module &module, llvm::TargetMachine &machine, llvm::PassInstrumentationCallbacks *callbacks,
               bool hasElementLoops);
+// Every access is checked by LLVM's AddressSanitizer, whose runtime the process must have.
+void addAddressChecks(llvm::Module &module, llvm::TargetMachine &machine);
 // Whether this process may use tile registers (AMX). Linux wants to be asked; what is granted lasts.
 bool mayUseTileRegisters();
 std::string emitObject(llvm::Module &module, llvm::TargetMachine &machine);

@@ -16,6 +16,7 @@
 #include "compiler/passes/tile/ExpandScaledDots.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
 #include "compiler/passes/tile/WatchArithmetic.h"
+#include "compiler/passes/tile/WatchValues.h"
 #include "compiler/passes/tile/WidenSmallFloats.h"
 #include "compiler/targets/LLVMErrors.h"
 #include "compiler/targets/PassReport.h"
@@ -172,8 +173,10 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
 
   passRunner.run("tile passes", [&](OpPassManager &passes) {
     // Every access is checked or told, also those that nobody reads.
-    if (options.debug || options.watchAccesses || options.watchArithmetic)
+    if (options.debug || options.isWatched())
       expand(passes);
+    if (options.watchValues) // before accesses are: these stay in their order with what is told of values
+      passes.addPass(createWatchValues());
     if (options.watchAccesses)
       passes.addPass(createWatchAccesses());
     else if (options.debug)
@@ -218,7 +221,7 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
   if (auto scratch = module->getAttrOfType<IntegerAttr>(scratchAttribute))
     code.metadata.scratchBytes = scratch.getInt();
   module->removeAttr(scratchAttribute);
-  code.metadata.tells = options.watchAccesses || options.watchArithmetic;
+  code.metadata.tells = options.isWatched();
   code.metadata.waits = module->removeAttr(waitsAttribute) != nullptr;
 
   passRunner.run("conversion to LLVM", [&](OpPassManager &passes) {
@@ -266,6 +269,8 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
     reportLLVMPasses(callbacks, reportStream(observer.dumpPath));
   optimise(*llvmModule, *machine, observer.dumpLLVMPasses ? &callbacks : nullptr,
            /*hasElementLoops=*/code.externals.size() < externals.size());
+  if (options.llvmAddressChecks)
+    addAddressChecks(*llvmModule, *machine);
   auto llvmText = [&] { return printed(*llvmModule); };
   if (std::optional<StageText> other = observer.replacement("llvm", llvmText))
     llvmModule = parseLLVM(other->text, context, code.symbol);

@@ -104,6 +104,14 @@ template <typename T> Handle numberList(const std::vector<T> &values) {
   return list;
 }
 
+Handle floatList(const std::vector<double> &values) {
+  Handle list = checked(PyList_New(static_cast<Py_ssize_t>(values.size())));
+  for (size_t i = 0; i < values.size(); ++i)
+    checkedStatus(
+        PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), checked(PyFloat_FromDouble(values[i])).release()));
+  return list;
+}
+
 Handle recordDictionary(const viz::Recorder &recorder, const sanitizer::LaunchFacts &facts) {
   using Count = unsigned long long;
   Handle sites = checked(PyList_New(0)), programs = checked(PyList_New(0)), accesses = checked(PyList_New(0));
@@ -129,9 +137,23 @@ Handle recordDictionary(const viz::Recorder &recorder, const sanitizer::LaunchFa
                                             numberList(access.addresses).release(), numberList(access.lanes).release()))
                           .get()));
   }
-  return checked(Py_BuildValue("{sN sN sN sN sK sK}", "sites", sites.release(), "programs", programs.release(),
-                               "accesses", accesses.release(), "order", numberList(recorder.order).release(), "step",
-                               Count(recorder.step), "left_out", Count(recorder.leftOut)));
+  Handle values = checked(PyList_New(0));
+  for (const viz::RecordedValue &value : recorder.values) {
+    Handle tiles = checked(PyList_New(0));
+    for (const viz::RecordedValue::Tile &tile : value.tiles)
+      checkedStatus(PyList_Append(
+          tiles.get(),
+          checked(Py_BuildValue("(NN)", tupleOf(tile.shape).release(), floatList(tile.first).release())).get()));
+    checkedStatus(PyList_Append(values.get(),
+                                checked(Py_BuildValue("(KssIIKN)", Count(value.program), value.name.c_str(),
+                                                      value.file.c_str(), value.line, value.column,
+                                                      Count(value.accessesBefore), tiles.release()))
+                                    .get()));
+  }
+  return checked(Py_BuildValue("{sN sN sN sN sN sK sK}", "values", values.release(), "sites", sites.release(),
+                               "programs", programs.release(), "accesses", accesses.release(), "order",
+                               numberList(recorder.order).release(), "step", Count(recorder.step), "left_out",
+                               Count(recorder.leftOut)));
 }
 
 } // namespace

@@ -7,7 +7,8 @@
 // as (begin, end, address of element 0, read-only, name, type, shape, strides in bytes, bytes of an element).
 // end(kernel, grid, findings) is called when the launch is over, with a dictionary for each finding; it may raise. With
 // recordAccesses among the kinds the accesses are recorded too (viz/Recorder.h), at most as many lanes of them as `goes
-// on` says, and end() gets a dictionary: "findings", "sites", "programs", "accesses", "order", "step", "left_out".
+// on` says, and end() gets a dictionary: "findings", "sites", "programs", "accesses", "values", "order", "step",
+// "left_out".
 #pragma once
 
 #include "python/core/launching/Arguments.h"
@@ -41,7 +42,10 @@ private:
       launch.recorder->access(access);
       return launch.sanitizer.access(access);
     }
-    bool told(const ToldEvent &event) override { return launch.sanitizer.told(event); }
+    bool told(const ToldEvent &event) override {
+      launch.recorder->told(event);
+      return launch.sanitizer.told(event);
+    }
     WatchedLaunch &launch;
   } both{*this};
 };

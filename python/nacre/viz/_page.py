@@ -17,13 +17,14 @@ def page(launches):
     data = document(launches)
     text = _script(data)
     while len(text) > MOST_BYTES:  # the accesses of fewer programs
-        largest = max(data["launches"], key=lambda launch: len(launch["accesses"]))
-        if not largest["accesses"]:
+        largest = max(data["launches"], key=lambda launch: len(launch["accesses"]) + len(launch["values"]))
+        kept = {row["program"] for rows in (largest["accesses"], largest["values"]) for row in rows}
+        if not kept:
             break
-        kept = {access["program"] for access in largest["accesses"]}
         kept = set(sorted(kept)[: len(kept) // 2])
-        largest["left_out"] += sum(access["program"] not in kept for access in largest["accesses"])
-        largest["accesses"] = [access for access in largest["accesses"] if access["program"] in kept]
+        for name in ("accesses", "values"):
+            largest["left_out"] += sum(row["program"] not in kept for row in largest[name])
+            largest[name] = [row for row in largest[name] if row["program"] in kept]
         text = _script(data)
     folder = os.path.dirname(os.path.abspath(__file__))
     with open(os.path.join(folder, "page.html")) as file:

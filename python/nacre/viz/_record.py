@@ -42,6 +42,9 @@ class Launch:
             "sites": [dict(zip(("name", "file", "line", "column", "accesses", "lanes", "enabled", "bytes", "cache_lines"), row))
                       for row in record.get("sites", [])],
             "accesses": [self._access(row) for row in record.get("accesses", [])],
+            "values": [{"program": program, "name": name, "file": file, "line": line, "column": column, "accesses_before": before,
+                        "tiles": [{"shape": list(shape), "first": [_short(number) for number in first]} for shape, first in tiles]}
+                       for program, name, file, line, column, before, tiles in record.get("values", [])],
             "findings": self.findings,
         }  # fmt: skip
 
@@ -70,6 +73,10 @@ def _compressed(numbers):
     return runs
 
 
+def _short(number):
+    return float(f"{number:.6g}")
+
+
 def _values(value):
     """The first elements of an array as floats; None where they cannot be read."""
     base = getattr(value, "base", value) if not hasattr(value, "shape") else value
@@ -79,7 +86,7 @@ def _values(value):
             flat = flat.detach().to("cpu").double()
         else:
             flat = flat.astype(float)
-        return [float(f"{number:.6g}") for number in flat.tolist()]
+        return [_short(number) for number in flat.tolist()]
     except (AttributeError, TypeError, RuntimeError, ValueError):
         return None
 
@@ -132,6 +139,8 @@ class Recording:
         launch, by_address, rows, began = self._open.pop()
         launch.seconds = time.perf_counter() - began
         launch.findings = [_report.describe(raw, kernel.__name__, grid, rows) for raw in record.pop("findings")]
+        for rows_of_programs in (record["accesses"], record["values"]):  # which thread came first does not show
+            rows_of_programs.sort(key=lambda row: row[0])
         launch.record = record
         for array in launch.arrays:
             array["after"] = _values(by_address[array["name"]]) if array["name"] in by_address else None
@@ -148,7 +157,7 @@ def start(kernel=None, lanes=LANES, kinds=("asan",)):
     if _recording is not None:
         raise RuntimeError("launches are recorded already; stop() first")
     _recording = Recording(kernel, lanes, kinds)
-    knobs.compilation.watch = "accesses"
+    knobs.compilation.watch = "accesses,values"
     _core.set_launch_tool(_recording)
     return _recording
 

@@ -25,6 +25,21 @@ def _share(part, whole):
     return f"{100 * part / whole:.1f}%" if whole else "-"
 
 
+def _tile(tile):
+    shape = " x ".join(map(str, tile["shape"])) or "scalar"
+    more = ", ..." if len(tile["first"]) > 6 else ""
+    return f"{shape} [{', '.join(f'{number:g}' for number in tile['first'][:6])}{more}]"
+
+
+def _shown_values(launch, most=40):
+    """What the operations of the first program gave."""
+    first = [value for value in launch["values"] if value["program"] == 0]
+    lines = [f"  {value['line']:>5} {value['name']}: {', '.join(map(_tile, value['tiles']))}" for value in first[:most]]
+    if len(first) > most:
+        lines.append(f"        and {len(first) - most} more")
+    return ["  values of program (0, 0, 0):", *lines] if lines else []
+
+
 def text(launches, source=True):
     """Launches, the grid as a map, and the kernel's lines with what each moves."""
     from ._record import document
@@ -56,6 +71,7 @@ def text(launches, source=True):
                 masked = sum(site["lanes"] - site["enabled"] for site in at)
                 note = f"{moved:>12} B {_share(masked, sum(site['lanes'] for site in at)):>6} masked {_share(wanted, touched):>7} of lines used"
             lines.append(f"  {launch['first_line'] + i:>5} {line:<80} {note}".rstrip())
+        lines += _shown_values(launch)
         for finding in launch["findings"]:
             lines.append(f"  found: {finding['message']} at {finding['file']}:{finding['line']}")
         if launch["left_out"]:

@@ -1,7 +1,7 @@
 // The page of launches: state at the top, one function for each part of the page, everything drawn from DATA.
 "use strict";
 const $ = (id) => document.getElementById(id);
-const state = { launch: 0, program: 0, op: 0, timer: null };
+const state = { launch: 0, program: 0, op: 0, value: 0, timer: null };
 const launch = () => DATA.launches[state.launch];
 const number = (x) => Number.isInteger(x) ? x.toLocaleString("en") : Number(x).toPrecision(4);
 const percent = (part, whole) => whole ? (100 * part / whole).toFixed(1) + "%" : "–";
@@ -21,6 +21,7 @@ function cached(key, make) {
   owner.cache ??= {};
   return owner.cache[key] ??= make();
 }
+const valuesOf = (program) => cached("values" + program, () => launch().values.filter((value) => value.program === program));
 const accessesOf = (program) => cached("program" + program, () => launch().accesses.filter((access) => access.program === program));
 function place(program) { const [x, y] = launch().grid; return [program % x, Math.floor(program / x) % y, Math.floor(program / x / y)]; }
 function programAt([x, y, z]) { const grid = launch().grid; return x + grid[0] * (y + grid[1] * z); }
@@ -110,6 +111,44 @@ function drawOperations() {
   $("op").textContent = `${access.name} of a ${access.shape.length ? access.shape.join(" × ") + " tile" : "scalar"}, ${access.size} bytes each, line ${site.line}: ` +
     `${enabled} of ${lanes} lanes, ${enabled * access.size} bytes wanted in ${lines.size} cache lines (${percent(enabled * access.size, lines.size * 64)} of them used)`;
 }
+// ---- The tiles that operations gave
+
+const roleOf = (value, i) => {
+  const last = i === value.tiles.length - 1;
+  if (value.name === "dot" && value.tiles.length === 3) return ["left", "right", "result"][i];
+  return value.tiles.length > 1 ? (last ? "result" : "operand") : "result";
+};
+function drawTile(tile, role) {
+  const shape = tile.shape.length ? tile.shape : [1], columns = shape[shape.length - 1], rows = Math.ceil(tile.first.length / columns);
+  const box = element("div", undefined, "tile"), table = element("table");
+  const finite = tile.first.filter(Number.isFinite), low = Math.min(...finite), high = Math.max(...finite);
+  box.append(element("div", `${role}: ${tile.shape.length ? tile.shape.join(" × ") : "scalar"}` + (tile.first.length < shape.reduce((a, b) => a * b, 1) ? `, the first ${tile.first.length} shown` : ""), "soft"));
+  for (let r = 0; r < rows; r++) {
+    const row = element("tr");
+    for (let c = 0; c < Math.min(columns, 64) && r * columns + c < tile.first.length; c++) {
+      const value = tile.first[r * columns + c], cell = element("td", Number.isFinite(value) ? number(value) : String(value)), at = high > low ? (value - low) / (high - low) : 0;
+      if (Number.isFinite(value)) { cell.style.background = heat(at); cell.className = at > 0.5 ? "dark" : ""; if (at <= 0.5) cell.style.color = "#1c2430"; }
+      row.append(cell);
+    }
+    table.append(row);
+  }
+  box.append(table);
+  return box;
+}
+function drawValues() {
+  const box = $("values"), all = valuesOf(state.program);
+  box.replaceChildren();
+  all.slice(0, 400).forEach((value, i) => {
+    const button = element("button", `${value.line}: ${value.name}`, i === state.value ? "now" : "");
+    button.addEventListener("click", () => { state.value = i; drawValues(); });
+    box.append(button);
+  });
+  if (all.length > 400) box.append(element("span", `and ${all.length - 400} more`, "soft"));
+  const value = all[state.value];
+  $("value-of").textContent = value ? `line ${value.line}: ${(launch().source[value.line - launch().first_line] ?? "").trim()}` : "nothing is kept of them";
+  $("tiles").replaceChildren(...(value ? value.tiles.map((tile, i) => drawTile(tile, roleOf(value, i))) : []));
+}
+
 function drawFindings() {
   const box = $("findings");
   box.replaceChildren();
@@ -198,7 +237,10 @@ function drawSource() {
     if (owner.findings.some((finding) => finding.line === line)) row.classList.add("bug");
     row.addEventListener("click", () => {
       const at = accessesOf(state.program).findIndex((candidate) => owner.sites[candidate.site].line === line);
-      if (at >= 0) { state.op = at; drawProgram(); }
+      const given = valuesOf(state.program).findIndex((candidate) => candidate.line === line);
+      if (at >= 0) state.op = at;
+      if (given >= 0) state.value = given;
+      if (at >= 0 || given >= 0) drawProgram();
     });
     box.append(row);
   });
@@ -241,10 +283,10 @@ function drawComparison() {
 
 // ---- Choosing
 
-function drawProgram() { drawOperations(); drawArrays(); drawSource(); }
-function choose(program) { state.program = Math.max(0, Math.min(launch().programs.length - 1, program)); state.op = 0; drawGrid(); drawAxes(); drawProgram(); }
+function drawProgram() { drawOperations(); drawArrays(); drawValues(); drawSource(); }
+function choose(program) { state.program = Math.max(0, Math.min(launch().programs.length - 1, program)); state.op = state.value = 0; drawGrid(); drawAxes(); drawProgram(); }
 function selectLaunch(i) {
-  state.launch = i; state.program = 0; state.op = 0;
+  state.launch = i; state.program = 0; state.op = state.value = 0;
   $("launch").value = i;
   const owner = launch(), constants = Object.entries(owner.constants).map(([name, value]) => `${name}=${value}`).join(", ");
   $("facts").textContent = `grid ${owner.grid.join(" × ")} · ${constants} · launched at ${owner.launched_at}` +

@@ -32,6 +32,39 @@ class Store(_Access):
 
 
 @dataclass
+class Dot(Op):
+    input_shape: tuple
+    other_shape: tuple
+    output_shape: tuple
+    input_data: list = field(default_factory=list)  # the first elements, row-major
+    other_data: list = field(default_factory=list)
+    data: list = field(default_factory=list)  # of the result
+
+
+@dataclass
+class Reduce(Op):
+    input_shape: tuple
+    index: int  # the axis
+    keep_dims: bool
+    output_shape: tuple
+
+
+@dataclass
+class ReduceSum(Reduce):
+    pass
+
+
+@dataclass
+class ReduceMax(Reduce):
+    pass
+
+
+@dataclass
+class ReduceMin(Reduce):
+    pass
+
+
+@dataclass
 class Launch:
     grid: tuple
     tensors: list

@@ -12,7 +12,7 @@ from ..._page import page
 from ..._text import text
 from .._programs import UNDER_PROGRAM
 from ..clients import client_of
-from .data import Grid, Launch, Load, Store
+from .data import Dot, Grid, Launch, Load, Reduce, ReduceMax, ReduceMin, ReduceSum, Store
 
 launches = []
 
@@ -53,26 +53,54 @@ class Traced:
         return result
 
 
+REDUCTIONS = {"sum": ReduceSum, "max": ReduceMax, "min": ReduceMin, "reduce": Reduce}
+
+
+def _value_record(value):
+    """The record of a value, or None for those that have none."""
+    _, name, file, line, _, _, tiles = value
+    shapes = [tuple(shape) for shape, _ in tiles]
+    if name == "dot" and len(tiles) == 3:
+        return Dot(*shapes, *(list(first) for _, first in tiles), call_path=[f"{file}:{line}"])
+    word, _, axis = name.partition(" axis ")
+    if word in REDUCTIONS and axis:
+        return REDUCTIONS[word](shapes[0], int(axis), len(shapes[-1]) == len(shapes[0]), shapes[-1], call_path=[f"{file}:{line}"])
+    return None
+
+
 def _launch_of(recorded):
     """A launch with the records that these versions have, program by program."""
-    records, last = [], None
-    for program, name, effects, size, array, site, shape, addresses, lanes in sorted(recorded.record.get("accesses", []), key=lambda row: row[0]):
-        if program != last:
-            x, y, _ = recorded.grid
-            records.append(Grid((program % x, program // x % y, program // x // y)))
-            last = program
-        count = 1
-        for extent in shape:
-            count *= extent
-        masks = [True] * count
-        if lanes:
-            enabled = set(lanes)
-            masks = [lane in enabled for lane in range(count)]
-        where = recorded.record["sites"][site]
-        origin = recorded.arrays[array]["origin"] if array >= 0 else 0
-        kind = Store if effects & 1 and not effects & 2 else Load
-        records.append(kind(origin, [address - origin for address in addresses], masks, len(addresses) * size, call_path=[f"{where[1]}:{where[2]}"]))
+    rows = {}  # program -> [(accesses before it, whether it is an access, row)]
+    counts = {}
+    for row in recorded.record.get("accesses", []):
+        before = counts[row[0]] = counts.get(row[0], -1) + 1
+        rows.setdefault(row[0], []).append((before, True, row))
+    for row in recorded.record.get("values", []):
+        rows.setdefault(row[0], []).append((row[5], False, row))
+    records = []
+    for program in sorted(rows):
+        x, y, _ = recorded.grid
+        records.append(Grid((program % x, program // x % y, program // x // y)))
+        for _, is_access, row in sorted(rows[program], key=lambda entry: entry[:2]):
+            record = _access_record(recorded, row) if is_access else _value_record(row)
+            if record is not None:
+                records.append(record)
     return Launch(recorded.grid, recorded.arrays, records, recorded)
+
+
+def _access_record(recorded, row):
+    _, name, effects, size, array, site, shape, addresses, lanes = row
+    count = 1
+    for extent in shape:
+        count *= extent
+    masks = [True] * count
+    if lanes:
+        enabled = set(lanes)
+        masks = [lane in enabled for lane in range(count)]
+    where = recorded.record["sites"][site]
+    origin = recorded.arrays[array]["origin"] if array >= 0 else 0
+    kind = Store if effects & 1 and not effects & 2 else Load
+    return kind(origin, [address - origin for address in addresses], masks, len(addresses) * size, call_path=[f"{where[1]}:{where[2]}"])
 
 
 def trace(client=None, frontend="triton", *, clients=None):
