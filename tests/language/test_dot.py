@@ -111,6 +111,34 @@ def test_int8_at_its_limits(engine):
     np.testing.assert_array_equal(run(engine, a, b, "int8", "int32"), np.full((16, 16), 128 * 128 * 64))
 
 
+@triton.jit
+def int8_layouts_kernel(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, STEPS: tl.constexpr, COMPUTED: tl.constexpr):
+    """B is contiguous along k; A is computed, or read where it lies; several steps are summed onto what is in c."""
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    total = tl.load(c_ptr + m[:, None] * N + n[None, :])
+    for step in range(STEPS):
+        a = tl.load(a_ptr + m[:, None] * (K * STEPS) + (step * K + k)[None, :])
+        if COMPUTED:
+            a = (a ^ 3).to(tl.int8)
+        b = tl.load(b_ptr + n[None, :] * (K * STEPS) + (step * K + k)[:, None])
+        total = tl.dot(a, b, total)
+    tl.store(c_ptr + m[:, None] * N + n[None, :], total)
+
+
+@pytest.mark.ours("any sizes")
+@pytest.mark.parametrize("computed", [False, True])
+@pytest.mark.parametrize("shape", [(16, 16, 32), (17, 20, 36), (5, 4, 4), (33, 68, 64), (16, 18, 32), (16, 16, 30)], ids=str)
+def test_int8_of_any_size_and_layout(engine, rng, shape, computed):
+    m, n, k = shape
+    a, b = rng.integers(-128, 128, (m, 3 * k)), rng.integers(-128, 128, (n, 3 * k))
+    a[0], b[0], b[-1] = -128, -128, 127
+    c = rng.integers(-(2**31), 2**31, (m, n))
+    out = engine.array(c, "int32")
+    int8_layouts_kernel[(1,)](engine.array(a, "int8"), engine.array(b, "int8"), out, M=m, N=n, K=k, STEPS=3, COMPUTED=computed)
+    expected = (c + (a ^ 3 if computed else a) @ b.T).astype(np.int32)  # sums wrap
+    np.testing.assert_array_equal(engine.numpy(out), expected)
+
+
 @pytest.mark.ours("Triton's interpreter differs")
 def test_a_float16_result(engine, rng):
     a, b = whole_numbers(rng, (16, 16)), whole_numbers(rng, (16, 16))

@@ -41,6 +41,59 @@ def test_running_totals(engine, rng, op, function, reverse):
     np.testing.assert_array_equal(run(engine, x, "int32", op, reverse), expected)
 
 
+@triton.jit
+def _then(scale1, shift1, scale2, shift2):
+    """x -> scale2 * (scale1 * x + shift1) + shift2: associative, and the order matters."""
+    return scale1 * scale2, shift1 * scale2 + shift2
+
+
+@triton.jit
+def chains_kernel(scale_ptr, shift_ptr, scale_out, shift_out, M: tl.constexpr, N: tl.constexpr, AXIS: tl.constexpr, REVERSE: tl.constexpr):
+    place = tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
+    scale, shift = tl.associative_scan((tl.load(scale_ptr + place), tl.load(shift_ptr + place)), AXIS, _then, reverse=REVERSE)
+    tl.store(scale_out + place, scale)
+    tl.store(shift_out + place, shift)
+
+
+@pytest.mark.ours("extents that are not powers of two")
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("m, n", [(1, 16), (3, 33), (2, 64), (5, 100), (17, 4), (1, 300)])
+def test_a_scan_of_two_tiles_in_order(engine, rng, m, n, axis, reverse):
+    scale, shift = rng.choice([-1, 1, 1, 2], (m, n)), rng.integers(-3, 4, (m, n))
+    scales, shifts = np.empty((m, n), np.int64), np.empty((m, n), np.int64)
+    along = [(slice(None), k) if axis == 1 else (k, slice(None)) for k in range((m, n)[axis])]
+    a, b = np.ones_like(scale[along[0]]), np.zeros_like(shift[along[0]])
+    for place in reversed(along) if reverse else along:
+        a, b = a * scale[place], b * scale[place] + shift[place]
+        scales[place], shifts[place] = a, b
+    outs = [engine.empty((m, n), "int32") for _ in range(2)]
+    chains_kernel[(1,)](engine.array(scale, "int32"), engine.array(shift, "int32"), *outs, M=m, N=n, AXIS=axis, REVERSE=reverse)
+    np.testing.assert_array_equal(engine.numpy(outs[0]), scales.astype(np.int32))
+    np.testing.assert_array_equal(engine.numpy(outs[1]), shifts.astype(np.int32))
+
+
+@pytest.mark.ours("extents that are not powers of two")
+@pytest.mark.parametrize("name", ["float32", "float16", "bfloat16", "float64", "int64", "uint8"])
+@pytest.mark.parametrize("n", [5, 16, 31, 257])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_running_sums_of_any_length(engine, rng, name, n, reverse):
+    x = rng.integers(0, 2, (3, n))  # every sum is exact in each type
+    expected = np.cumsum(x[:, ::-1], axis=1)[:, ::-1] if reverse else np.cumsum(x, axis=1)
+    if name == "bfloat16":
+        expected = np.minimum(expected, 256)  # where a sum is not, it stays
+    out_type = "uint32" if name == "uint8" else name
+    np.testing.assert_array_equal(run(engine, x, name, "cumsum", reverse, out_type=out_type), expected)
+
+
+def test_a_running_sum_past_nan_and_infinities(engine, rng):
+    x = rng.integers(-3, 4, (4, 64)).astype(np.float32)
+    x[0, 20], x[1, 40], x[2, 7] = np.nan, np.inf, -np.inf
+    x[2, 50] = np.inf
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(run(engine, x, "float32", "cumsum"), np.cumsum(x, axis=1))
+
+
 def test_running_sums_of_small_integers_are_wide(engine, rng):
     x = rng.integers(0, 256, (2, 64))
     np.testing.assert_array_equal(run(engine, x, "uint8", "cumsum", out_type="uint32"), np.cumsum(x, axis=1))

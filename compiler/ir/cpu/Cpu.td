@@ -76,6 +76,7 @@ def Cpu_Engine : I32EnumAttr<"Engine", "what multiplies", [
     I32EnumAttrCase<"Vectors", 0, "vectors">, // a broadcast element of A by a vector of B
     I32EnumAttrCase<"Pairs", 1, "pairs">,     // the same with two neighbours along k at once (AVX512-BF16)
     I32EnumAttrCase<"Tiles", 2, "tiles">,     // tile registers (AMX-BF16)
+    I32EnumAttrCase<"Quads", 3, "quads">,     // four neighbours along k at once, of int8 (AVX512-VNNI)
   ]> {
   let cppNamespace = "::nacre::cpu";
 }
@@ -86,6 +87,9 @@ def Cpu_Blocking : AttrDef<Cpu_Dialect, "Blocking"> {
   let description = [{
     `batch` products of m x k by k x n. Operands are kept as `operand`, sums as `sum`. A register block is `rows` rows by
     the columns of one panel, `panel` of them (a power of two), in vectors of `lanes` sums.
+
+    The instruction for quads multiplies unsigned bytes by signed ones. Rows of A then hold each int8 plus 128 as an
+    unsigned byte; the micro-kernel takes 128 times the columns' sums of B away.
   }];
   let parameters = (ins "int64_t":$batch, "int64_t":$m, "int64_t":$n, "int64_t":$k, "::mlir::Type":$operand, "::mlir::Type":$sum,
                         "int64_t":$lanes, "int64_t":$panel, "int64_t":$rows, EnumParameter<Cpu_Engine>:$engine);
@@ -94,9 +98,12 @@ def Cpu_Blocking : AttrDef<Cpu_Dialect, "Blocking"> {
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     int64_t panelCount() const { return (getN() + getPanel() - 1) / getPanel(); }
-    // Whether B's panels hold two rows of a pair interleaved.
-    bool isPaired() const { return getEngine() != Engine::Vectors; }
-    // B in panels: [batch, panels, k, panel], for pairs [batch, panels, k/2, panel, 2].
+    // How many neighbours along k are multiplied at once; B's panels hold so many rows interleaved.
+    int64_t getGroup() const { return groupOf(getEngine()); }
+    static int64_t groupOf(Engine engine) {
+      return engine == Engine::Vectors ? 1 : engine == Engine::Quads ? 4 : 2;
+    }
+    // B in panels: [batch, panels, k, panel], for groups [batch, panels, k/group, panel, group].
     ::mlir::RankedTensorType panelsType() const;
   }];
 }
@@ -128,7 +135,7 @@ def Cpu_PanelsOp : Cpu_PackOp<"panels"> {
     %panels = cpu.panels %b kept by(%column, %step : i32, i32) {blocking = #blocking}
       : tensor<64x100xf32> -> tensor<1x2x64x64xf32>
     ```
-    The result is [batch, panels, k, panel], for pairs [batch, panels, k/2, panel, 2], of the type that is multiplied.
+    The result is [batch, panels, k, panel], for groups [batch, panels, k/group, panel, group], of the type that is multiplied.
     Columns beyond n hold anything. What is `kept` is one value for each value of the key within a launch: a program that
     asks for it again on the same thread may find it packed.
   }];
@@ -162,7 +169,7 @@ def Cpu_MicroKernelOp : Cpu_Op<"micro_kernel", [AttrSizedOperandSegments, Memory
 
     - rows: [batch, m, k], row-major; or, where `tables` says so, the addresses of m rows, of one batch. `ahead` has for each
       table the bytes from a row to the one that the next micro-kernel is likely to read, or is empty;
-    - panels: [batch, panels, k, panel], for pairs [batch, panels, k/2, panel, 2]. Columns beyond n hold anything.
+    - panels: [batch, panels, k, panel], for groups [batch, panels, k/group, panel, group]. Columns beyond n hold anything.
 
     With `from_zero` the sums are written and not read.
   }];

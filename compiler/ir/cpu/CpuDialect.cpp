@@ -48,14 +48,18 @@ LogicalResult BlockingAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
     return emitError() << "a panel has a power of two of columns, not " << panel;
   if (!tile::isScalarType(operand) || !tile::isScalarType(sum))
     return emitError() << "a product is of numbers, not of " << operand << " summed as " << sum;
-  if (engine != Engine::Vectors && k % 2 != 0)
-    return emitError() << "pairs along k need an even number of elements, not " << k;
+  if (engine == Engine::Quads && !operand.isInteger(8))
+    return emitError() << "quads along k are of 8-bit integers, not of " << operand;
+  if (k % groupOf(engine) != 0)
+    return emitError() << (engine == Engine::Quads ? "quads along k need a multiple of four elements, not "
+                                                   : "pairs along k need an even number of elements, not ")
+                       << k;
   return success();
 }
 
 RankedTensorType BlockingAttr::panelsType() const {
-  if (isPaired())
-    return RankedTensorType::get({getBatch(), panelCount(), getK() / 2, getPanel(), 2}, getOperand());
+  if (int64_t group = getGroup(); group > 1)
+    return RankedTensorType::get({getBatch(), panelCount(), getK() / group, getPanel(), group}, getOperand());
   return RankedTensorType::get({getBatch(), panelCount(), getK(), getPanel()}, getOperand());
 }
 

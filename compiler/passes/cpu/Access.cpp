@@ -76,24 +76,42 @@ Value Nest::reversed(Value vector) {
   return vector::ShuffleOp::create(b, vector, vector, lanes);
 }
 
-// A row that is read a second time is near; meanwhile memory can bring what the next program will read: as far on, most
-// likely, as this program's row is from the last one's.
-void Nest::prefetchNextProgram(tile::LoadOp load, const Lanes &pointer, const Coordinates &coordinates) {
-  if (shape.size() != 1 || !pointer.isLinear() || !Emit::known(pointer.stride))
+// Where the next program, or the next iteration, will read or write: as far on, most likely, as this one's row is from
+// the last one's. Memory can bring it meanwhile. Worth it for a row that is read a second time, and so is near by then;
+// and for the short rows of a tile, which end before the machine has seen that they are rows.
+void Nest::prefetchNext(Value key, Value pointers, const Lanes &pointer, const Coordinates &coordinates, bool isWrite) {
+  if (!pointer.isLinear() || !Emit::known(pointer.stride) || order.back() != lane)
     return;
-  Value &ahead = nextProgram[load.getResult()];
+  Value &ahead = nextProgram[key];
   if (!ahead) {
-    Value start = evaluateElement(load.getPointer(), coordinates, 0);
+    Value start = evaluateElement(pointers, coordinates, 0);
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(positions[0].anchor);
-    Value last = lowering.allocateKept(8);
+    b.setInsertionPoint(positions[order.size() - 1].anchor);
+    int64_t rows = 1;
+    Value row = b.index(0);
+    for (int level : order)
+      if (level != lane) {
+        row = b.add(b.mul(row, b.index(shape[level])), indices[level]);
+        rows *= shape[level];
+      }
+    Value last = b.advance(lowering.allocateKept(8 * rows), row, 8);
     Value now = LLVM::PtrToIntOp::create(b, b.getI64Type(), start);
     ahead = b.sub(now, b.load(b.getI64Type(), last, 8));
     b.store(now, last, 8);
   }
   Value next = b.offsetBytes(pointer.value, ahead);
   for (int64_t offset = 0; offset < width * *Emit::known(pointer.stride); offset += 64)
-    LLVM::Prefetch::create(b, b.offsetBytes(next, b.index(offset)), /*rw=*/0, /*hint=*/2, /*cache=*/1);
+    LLVM::Prefetch::create(b, b.offsetBytes(next, b.index(offset)), /*rw=*/isWrite, /*hint=*/2, /*cache=*/1);
+}
+
+bool Nest::hasShortRows(int64_t elementSize) {
+  constexpr int64_t shortBytes = 1024, mostRows = 256;
+  int64_t rows = 1;
+  for (int64_t extent : shape)
+    rows *= extent;
+  rows /= shape[lane];
+  int64_t bytes = shape[lane] * elementSize;
+  return rows > 1 && rows <= mostRows && bytes >= 64 && bytes <= shortBytes && !lowering.multiplies();
 }
 
 // Every `step`-th element from `pointer` on, as interleaved channels lie in memory: whole vectors cover exactly the
@@ -165,6 +183,13 @@ void Nest::store(Type element, const Lanes &pointer, const Lanes &value, std::op
 }
 
 // ---- Scratch buffers
+
+Value Buffer::at(Emit &b, ArrayRef<Value> index) const {
+  Value offset = b.index(0);
+  for (auto [place, stride] : llvm::zip_equal(index, strides))
+    offset = b.add(offset, b.mul(place, b.index(stride)));
+  return b.advance(pointer, offset, byteSize(element));
+}
 
 // The address of the buffer's element at the coordinates (of the first lane), and the step between lanes in bytes.
 static Lanes address(Nest &nest, const Buffer &buffer, const Coordinates &coordinates) {

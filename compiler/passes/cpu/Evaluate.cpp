@@ -88,8 +88,10 @@ Lanes Nest::compute(Value value, const Coordinates &coordinates) {
     if (load.getOther())
       other = evaluate(load.getOther(), coordinates);
     b.setLoc(op->getLoc());
-    if (lowering.isReadAgain(load) && !probing && assumption != Assumption::Fails)
-      prefetchNextProgram(load, pointer, coordinates);
+    bool isAhead = lowering.isReadAgain(load) ? shape.size() == 1
+                                              : llvm::is_contained(members, op) && hasShortRows(byteSize(element));
+    if (isAhead && !probing && assumption != Assumption::Fails)
+      prefetchNext(load.getResult(), load.getPointer(), pointer, coordinates, /*isWrite=*/false);
     return this->load(element, pointer, mask, other, load.getIsVolatile());
   }
   if (isElementwise(op))

@@ -38,6 +38,10 @@ struct KernelContext {
   void (*tell)(KernelContext *context, const uint32_t *programId, const char *kind, const char *subject,
                const char *file, uint32_t line, uint32_t column, uint32_t count, const uint32_t *kinds,
                const int64_t *shapes, const void *const *data);
+  // 96: whether no other thread of the process runs atomics until this launch has ended, so that its own need no locked
+  // instructions. Asked once before the first program of a range; from then on the launch has its turn among those with
+  // atomics.
+  uint32_t (*aloneWithAtomics)(KernelContext *context);
 };
 
 // args: one 8-byte slot an argument, in order: pointers, integers extended, floats as their bits (fp16/bf16 arguments

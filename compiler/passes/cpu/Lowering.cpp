@@ -4,6 +4,8 @@
 #include "compiler/passes/cpu/KernelABI.h"
 #include "compiler/passes/cpu/Nest.h"
 #include "compiler/passes/cpu/Packing.h"
+#include "compiler/passes/cpu/ProgramOrder.h"
+#include "compiler/passes/cpu/Turned.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -180,18 +182,21 @@ FailureOr<func::FuncOp> Lowering::run() {
     if (argument.getType() != types[i] && !isa<tile::PointerType>(argument.getType()))
       result.setArgAttr(i, argumentTypeAttribute, TypeAttr::get(argument.getType()));
   }
-  SmallVector<OpFoldResult> grid;
   for (int axis = 0; axis < 3; ++axis)
     gridSize[axis] = b.load(i32, b.offsetBytes(context, b.index(offsetof(KernelContext, grid) + 4 * axis)), 4);
   frameAnchor = arith::ConstantOp::create(b, b.getBoolAttr(false));
-  for (Value size : gridSize)
-    grid.push_back(arith::IndexCastUIOp::create(b, b.getIndexType(), size).getResult());
+  ProgramOrder order = programOrder(kernel, [&]() -> AxisAnalysis & { return axisAnalysis(); });
+  SmallVector<OpFoldResult> grid; // the fastest first
+  for (int axis : order)
+    grid.push_back(arith::IndexCastUIOp::create(b, b.getIndexType(), gridSize[axis]).getResult());
   auto programs = scf::ForallOp::create(b, grid, ValueRange{}, std::nullopt);
   func::ReturnOp::create(b);
   b.setInsertionPointToStart(programs.getBody());
-  for (auto [axis, index] : llvm::enumerate(programs.getInductionVars()))
+  for (auto [axis, index] : llvm::zip(order, programs.getInductionVars()))
     programId[axis] = arith::IndexCastOp::create(b, i32, index);
 
+  if (holdsAtomics()) // it takes its turn, whichever kind they are of
+    isAloneWithAtomics();
   lowerBlock(kernel.getBody().front());
   if (failed)
     return failure();
@@ -224,6 +229,17 @@ void Lowering::lowerBlock(Block &block) {
       break;
     }
     case Place::Pinned:
+      if (turnedAxis(*this, &op)) {
+        flush();
+        b.setLoc(op.getLoc());
+        if (auto load = dyn_cast<tile::LoadOp>(op))
+          lowerTurnedLoad(load);
+        else
+          lowerTurnedStore(cast<tile::StoreOp>(op));
+        done.insert(&op);
+        releaseDead(&block);
+        continue;
+      }
       if (!joins(&op))
         flush();
       group.push_back(&op);
@@ -391,11 +407,7 @@ bool Lowering::sharesLoopsWithStore(Operation *op) const {
   return false;
 }
 
-// More than a last-level cache's worth of stores in one launch: the lines would be gone before anyone reads them.
-static constexpr int64_t streamingBytes = 32 << 20;
-
-Value Lowering::isStreaming(tile::StoreOp store) {
-  // What such a store writes is not ordered with an atomic that tells another program of it.
+bool Lowering::holdsAtomics() {
   if (!hasAtomics)
     hasAtomics =
         kernel
@@ -403,7 +415,21 @@ Value Lowering::isStreaming(tile::StoreOp store) {
               return isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
             })
             .wasInterrupted();
-  if (*hasAtomics)
+  return *hasAtomics;
+}
+
+bool Lowering::multiplies() {
+  if (!hasProducts)
+    hasProducts = kernel.walk([](MultiplyOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return *hasProducts;
+}
+
+// More than a last-level cache's worth of stores in one launch: the lines would be gone before anyone reads them.
+static constexpr int64_t streamingBytes = 32 << 20;
+
+Value Lowering::isStreaming(tile::StoreOp store) {
+  // What such a store writes is not ordered with an atomic that tells another program of it.
+  if (holdsAtomics())
     return {};
   Value &condition = streaming[store];
   if (condition)

@@ -20,6 +20,8 @@ struct Buffer {
   mlir::Type element;
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<int64_t> strides;
+
+  mlir::Value at(Emit &b, llvm::ArrayRef<mlir::Value> index) const; // the element's address
 };
 
 // Rows of a product that are multiplied where they lie: a table of their addresses, and the bytes from a row to the one
@@ -61,11 +63,10 @@ public:
   void keepFor(mlir::Value value, mlir::Value pointer) { held[pointer].push_back(value); }
   mlir::LogicalResult fail(mlir::Operation *op, const llvm::Twine &message);
   // What is known along the axes of a value of the kernel.
-  const AxisInfo &axisInfo(mlir::Value value) {
-    if (!axes)
-      axes.emplace(kernel);
-    return axes->info(value);
-  }
+  const AxisInfo &axisInfo(mlir::Value value) { return axisAnalysis().info(value); }
+  // Whether the kernel multiplies tiles: what it reads is then planned with its products.
+  bool multiplies();
+  bool holdsAtomics();
 
   // One elementwise operation on register values: all scalars, or all vectors of one width.
   mlir::Value elementwise(mlir::Operation *op, unsigned result, llvm::ArrayRef<mlir::Value> operands);
@@ -89,6 +90,11 @@ public:
 
 private:
   friend class Nest;
+  AxisAnalysis &axisAnalysis() {
+    if (!axes)
+      axes.emplace(kernel);
+    return *axes;
+  }
   void lowerBlock(mlir::Block &block);
   void lowerScalar(mlir::Operation *op);
   void lowerStandalone(mlir::Operation *op);
@@ -116,11 +122,17 @@ private:
   void releaseDead(mlir::Block *block);
   void releaseBlock(mlir::Block *block);
 
-  // Standalone operations (Multiply.cpp, Rearrange.cpp, Effects.cpp)
+  // Accesses along another axis than the last (Turned.cpp)
+  void lowerTurnedLoad(tile::LoadOp load);
+  void lowerTurnedStore(tile::StoreOp store);
+  // Standalone operations (Multiply.cpp, Rearrange.cpp, Scan.cpp, Atomics.cpp, Effects.cpp)
   void lowerMultiply(mlir::Operation *op);
   void lowerScan(mlir::Operation *op);
   void lowerRearrangement(mlir::Operation *op);
   void lowerAtomic(mlir::Operation *op);
+  void updateLocked(mlir::Operation *op, std::optional<Buffer> &old);
+  void updateAlone(tile::AtomicRmwOp op, std::optional<Buffer> &old);
+  mlir::Value isAloneWithAtomics();
   void lowerPrint(mlir::Operation *op);
   void lowerTell(mlir::Operation *op);
   void lowerAssert(mlir::Operation *op);
@@ -151,7 +163,8 @@ private:
 
   mlir::Operation *frameAnchor = nullptr;               // what is the same for every program goes before it
   llvm::DenseMap<mlir::Block *, mlir::Block *> lowered; // a block of the kernel -> that of the loops
-  std::optional<bool> hasAtomics;
+  std::optional<bool> hasAtomics, hasProducts;
+  mlir::Value aloneWithAtomics; // an i1 of the frame
   bool hasWaitingLoop = false;
   struct Allocation {
     mlir::Block *owner;

@@ -62,17 +62,46 @@ void MicroKernel::multiply(Value c) {
 
 void MicroKernel::emitPanel(ArrayRef<Product> ofPanel, Value c, ArrayRef<Piece> pieces) {
   int64_t rows = blocking.getRows(), whole = m / rows, rowBytes = n * sumSize;
+  SmallVector<Value> excess = excessOf(ofPanel, pieces);
   b.loop(whole, [&](Value block) {
-    emitBlock(ofPanel, b.mul(block, b.index(rows)), b.advance(c, block, rows * rowBytes), pieces, rows);
+    emitBlock(ofPanel, b.mul(block, b.index(rows)), b.advance(c, block, rows * rowBytes), pieces, excess, rows);
   });
   if (int64_t rest = m % rows)
-    emitBlock(ofPanel, b.index(whole * rows), b.advance(c, b.index(whole), rows * rowBytes), pieces, rest);
+    emitBlock(ofPanel, b.index(whole * rows), b.advance(c, b.index(whole), rows * rowBytes), pieces, excess, rest);
+}
+
+// What the sums of a panel are too large by: rows of quads hold 128 more than A's elements, so each sum has 128 times
+// the column's sum of B too much. Nothing for other engines.
+SmallVector<Value> MicroKernel::excessOf(ArrayRef<Product> ofPanel, ArrayRef<Piece> pieces) {
+  SmallVector<Value> sums;
+  if (blocking.getEngine() != Engine::Quads)
+    return sums;
+  Type i32 = b.getI32Type();
+  for (const Piece &piece : pieces)
+    sums.push_back(b.zero(b.vectorType(i32, piece.width)));
+  for (const Product &product : ofPanel) {
+    auto walk = scf::ForOp::create(b, b.index(0), b.index(k / 4), b.index(1), sums);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(walk.getBody());
+    SmallVector<Value> running(walk.getRegionIterArgs());
+    Value row = b.advance(product.panels, walk.getInductionVar(), panel * 4);
+    for (auto [sum, piece] : llvm::zip_equal(running, pieces)) {
+      Type type = b.vectorType(i32, piece.width);
+      Value columns = b.load(type, b.offsetBytes(row, b.index(piece.offset * 4)), size);
+      sum = multiplyAdd(b.constant(type, 0x80808080), columns, sum, piece.width);
+    }
+    scf::YieldOp::create(b, running);
+    sums.assign(walk.getResults().begin(), walk.getResults().end());
+  }
+  return sums;
 }
 
 Value MicroKernel::multiplyAdd(Value x, Value y, Value sum, int64_t width) {
-  if (blocking.isPaired()) {
-    Type operand = b.vectorType(b.getBF16Type(), 2 * width);
-    auto name = b.getStringAttr("llvm.x86.avx512bf16.dpbf16ps." + std::to_string(32 * width));
+  if (blocking.getGroup() > 1) {
+    bool quads = blocking.getEngine() == Engine::Quads;
+    Type operand = quads ? b.vectorType(b.getI8Type(), 4 * width) : b.vectorType(b.getBF16Type(), 2 * width);
+    auto name = b.getStringAttr((quads ? "llvm.x86.avx512.vpdpbusd." : "llvm.x86.avx512bf16.dpbf16ps.") +
+                                std::to_string(32 * width));
     return LLVM::CallIntrinsicOp::create(
                b, sum.getType(), name,
                ValueRange{sum, LLVM::BitcastOp::create(b, operand, x), LLVM::BitcastOp::create(b, operand, y)})
@@ -83,12 +112,14 @@ Value MicroKernel::multiplyAdd(Value x, Value y, Value sum, int64_t width) {
   return arith::AddIOp::create(b, arith::MulIOp::create(b, x, y), sum);
 }
 
-void MicroKernel::emitBlock(ArrayRef<Product> ofPanel, Value firstRow, Value c, ArrayRef<Piece> pieces, int64_t rows) {
+void MicroKernel::emitBlock(ArrayRef<Product> ofPanel, Value firstRow, Value c, ArrayRef<Piece> pieces,
+                            ArrayRef<Value> excess, int64_t rows) {
   Type type = blocking.getSum();
-  bool pairs = blocking.isPaired();
-  // What a step along k reads of a row and of a column: an element, or a pair as one integer.
-  Type unit = pairs ? Type(b.getI32Type()) : type;
-  int64_t unitSize = pairs ? 4 : size, steps = pairs ? k / 2 : k;
+  int64_t group = blocking.getGroup();
+  // What a step along k reads of a row and of a column: an element, or a group as one integer.
+  Type unit = group > 1 ? Type(b.getI32Type()) : type;
+  int64_t unitSize = group > 1 ? 4 : size, steps = k / group;
+  assert((group == 1 || group * size == unitSize) && "groups have 32 bits");
   auto shaped = [&](Type element, const Piece &piece) -> Type {
     return piece.width > 1 ? Type(b.vectorType(element, piece.width)) : element;
   };
@@ -100,6 +131,11 @@ void MicroKernel::emitBlock(ArrayRef<Product> ofPanel, Value firstRow, Value c, 
     for (const Piece &piece : pieces)
       sums.push_back(op.getFromZero() ? b.zero(shaped(type, piece))
                                       : b.load(shaped(type, piece), cell(row, piece), sumSize));
+  for (auto [i, value] : llvm::enumerate(excess))
+    for (int64_t row = 0; row < rows; ++row) {
+      Value &sum = sums[row * pieces.size() + i];
+      sum = arith::SubIOp::create(b, sum, value);
+    }
 
   for (const Product &product : ofPanel) {
     const Rows &a = product.rows;

@@ -3,7 +3,8 @@
 // A register block, a few rows of the result by one panel of columns, stays in vector registers while the kernel walks
 // along k: one vector load for each vector of B, one broadcast for each element of A, and a multiply-add for each pair
 // of them. Where the machine multiplies pairs of bf16, an element of A is a pair along k, and B's panels hold the two
-// rows of a pair interleaved. Tile registers (AMX) take the place of the vector registers where there are any.
+// rows of a pair interleaved; quads of int8 likewise. Tile registers (AMX) take the place of the vector registers where
+// there are any.
 #pragma once
 
 #include "compiler/ir/cpu/Cpu.h"
@@ -38,7 +39,8 @@ private:
   static llvm::SmallVector<Piece> piecesOf(int64_t columns, int64_t lanes);
   void emitPanel(llvm::ArrayRef<Product> ofPanel, mlir::Value c, llvm::ArrayRef<Piece> pieces);
   void emitBlock(llvm::ArrayRef<Product> ofPanel, mlir::Value firstRow, mlir::Value c, llvm::ArrayRef<Piece> pieces,
-                 int64_t rows);
+                 llvm::ArrayRef<mlir::Value> excess, int64_t rows);
+  llvm::SmallVector<mlir::Value> excessOf(llvm::ArrayRef<Product> ofPanel, llvm::ArrayRef<Piece> pieces);
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum, int64_t width);
 
   // MicroKernelTiles.cpp

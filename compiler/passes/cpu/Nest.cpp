@@ -355,7 +355,16 @@ void Nest::emitBody() {
       Lanes value = evaluate(store.getValue(), coordinates);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPoint(positions.back().anchor);
-      this->store(getElementTypeOrSelf(store.getValue().getType()), pointer, value, mask, lowering.isStreaming(store));
+      Type element = getElementTypeOrSelf(store.getValue().getType());
+      Value streaming = lowering.isStreaming(store);
+      if (streaming && hasShortRows(byteSize(element))) { // else the next rows would be fetched to be overwritten
+        Value kept = arith::XOrIOp::create(b, streaming, b.constant(b.getI1Type(), 1));
+        auto branch = scf::IfOp::create(b, TypeRange{}, kept, /*withElse=*/false);
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(branch.thenBlock());
+        prefetchNext(store.getPointer(), store.getPointer(), pointer, coordinates, /*isWrite=*/true);
+      }
+      this->store(element, pointer, value, mask, streaming);
       continue;
     }
     if (isa<tile::ReduceOp>(member)) {
@@ -473,8 +482,14 @@ void Nest::emitGroup(ArrayRef<Operation *> group) {
   for (Operation *member : members) {
     if (auto store = dyn_cast<tile::StoreOp>(member))
       requireGuardsOfAccess(store.getPointer(), store.getMask(), identity(shape.size()));
-    if (auto load = dyn_cast<tile::LoadOp>(member))
+    if (auto load = dyn_cast<tile::LoadOp>(member)) {
       requireGuardsOfAccess(load.getPointer(), load.getMask(), identity(shape.size()));
+      // A gather takes as long for lanes that are masked; steps of one register leave most of those out.
+      if (classify(load.getPointer(), identity(shape.size())).kind == Lanes::Kind::Varying) {
+        int64_t lanes = lowering.target.vectorBytes / 4;
+        widthLimit = widthLimit ? std::min(widthLimit, lanes) : lanes;
+      }
+    }
     for (Value operand : member->getOperands())
       if (isTile(operand))
         collectAssumable(operand, identity(shape.size()));

@@ -56,6 +56,8 @@ public:
   void moveIndex(mlir::Value base, int64_t offset);
   int movedLevel = -1;
   int64_t movedStep = 1;
+  // The body runs this load, which stands in no group.
+  void runs(mlir::Operation *load) { members.push_back(load); }
 
   // A value may be computed where it is read, rather than where it stands, when it is made of scalars, arange and tiles
   // that are still in memory: no load runs again.
@@ -121,7 +123,9 @@ private:
   Lanes evaluateOutside(mlir::Value value, const Coordinates &coordinates, int64_t index, int64_t lanes);
   size_t positionOf(uint32_t levels) const;
   mlir::Value divideByUniform(mlir::Value dividend, mlir::Value divisor, size_t position);
-  void prefetchNextProgram(tile::LoadOp load, const Lanes &pointer, const Coordinates &coordinates);
+  void prefetchNext(mlir::Value key, mlir::Value pointers, const Lanes &pointer, const Coordinates &coordinates,
+                    bool isWrite);
+  bool hasShortRows(int64_t elementSize);
   mlir::Value reversed(mlir::Value vector);
   mlir::Value loadInterleaved(mlir::Type memory, mlir::Value pointer, int64_t step);
   Lanes compute(mlir::Value value, const Coordinates &coordinates);
@@ -200,7 +204,7 @@ private:
   llvm::DenseSet<Key> visitedGuards;
   llvm::SmallVector<Assumable> assumable;
   llvm::DenseMap<Key, Lanes> probed;
-  // A load read again -> the bytes to where the next program will read.
+  // A load or a store's pointer -> the bytes to where the next program will access.
   llvm::DenseMap<mlir::Value, mlir::Value> nextProgram;
   bool probing = false;
   llvm::DenseSet<Key> visitedAssumable;

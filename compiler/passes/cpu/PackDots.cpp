@@ -28,10 +28,14 @@ static BlockingAttr blockingOf(tile::DotOp op, const VectorTarget &target) {
     panel /= 2;
   // Pairs need whole ones along k, and columns that the instruction's vectors cover.
   bool pairs = target.bf16Dot && sum.isF32() && left.isBF16() && right.isBF16() && k % 2 == 0 && n % 4 == 0;
-  Engine engine = !pairs                                           ? Engine::Vectors
+  bool quads =
+      target.int8Dot && sum.isInteger(32) && left.isInteger(8) && right.isInteger(8) && k % 4 == 0 && n % 4 == 0;
+  Engine engine = quads                                            ? Engine::Quads
+                  : !pairs                                         ? Engine::Vectors
                   : target.bf16Tiles && fitsTileRegisters(m, n, k) ? Engine::Tiles
                                                                    : Engine::Pairs;
-  return BlockingAttr::get(op.getContext(), batch, m, n, k, pairs ? left : sum, sum, lanes, panel, rows, engine);
+  Type operand = engine == Engine::Vectors ? sum : left;
+  return BlockingAttr::get(op.getContext(), batch, m, n, k, operand, sum, lanes, panel, rows, engine);
 }
 
 // The dot that goes on with this one's sum as one walk along k, or null.
@@ -60,6 +64,7 @@ struct PackDots : PassWrapper<PackDots, OperationPass<ModuleOp>> {
     registers = target.registers;
     bf16Dot = target.bf16Dot;
     bf16Tiles = target.bf16Tiles;
+    int8Dot = target.int8Dot;
   }
 
   StringRef getArgument() const override { return "pack-dots"; }
@@ -103,6 +108,7 @@ private:
     target.registers = registers;
     target.bf16Dot = bf16Dot;
     target.bf16Tiles = bf16Tiles;
+    target.int8Dot = int8Dot;
     BlockingAttr blocking = blockingOf(last, target);
     OpBuilder builder(last);
     SmallVector<Value> rows, panels;
@@ -138,6 +144,8 @@ private:
                        llvm::cl::init(false)};
   Option<bool> bf16Tiles{*this, "bf16-tiles", llvm::cl::desc("the machine has tile registers for bf16"),
                          llvm::cl::init(false)};
+  Option<bool> int8Dot{*this, "int8-dot", llvm::cl::desc("the machine multiplies quads of bytes"),
+                       llvm::cl::init(false)};
 };
 
 } // namespace

@@ -8,7 +8,7 @@
 // Before: tile IR. After: no tile.dot in a kernel. What the operands are made of is left as tiles: lower-to-loops
 // computes it, with the conversion to the type that is multiplied, in the loops that pack.
 //
-// Decided here: what multiplies (vectors, pairs of bf16, tile registers) and the register block; which dots are summed
+// Decided here: what multiplies (vectors, pairs of bf16, quads of int8, tile registers) and the register block; which dots are summed
 // as one; which packed operands are kept for later programs (OperandReuse.h). A dot goes on into the one that reads its
 // sum when that is all that reads it, both are of the same types and no memory is written in between: both then are one
 // walk along k, with the sums in registers throughout. Sums of floats under 32 bits are kept in f32 and rounded once

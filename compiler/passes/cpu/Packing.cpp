@@ -1,6 +1,7 @@
 // See Packing.h.
 #include "compiler/passes/cpu/Packing.h"
 #include "compiler/passes/cpu/PackCache.h"
+#include "compiler/passes/cpu/Turned.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -26,6 +27,12 @@ static Value toComputeType(Emit &b, Value value, Type from, Type to) {
 Lanes Packing::converted(Nest &nest) {
   Type from = getElementTypeOrSelf(source.getType());
   Lanes lanes = nest.evaluate(source, nest.identity(nest.shape.size()));
+  if (isOffset()) { // plus 128, as an unsigned byte
+    if (lanes.isUniform())
+      return Lanes::uniform(arith::XOrIOp::create(b, lanes.value, b.constant(from, -128)));
+    Value vector = nest.vectorOf(lanes, from);
+    return Lanes::varying(arith::XOrIOp::create(b, vector, b.constant(vector.getType(), -128)));
+  }
   if (from == operandType)
     return lanes;
   if (lanes.isUniform())
@@ -51,9 +58,9 @@ void Packing::run() {
   if (isa<PanelsOp>(op))
     return packPanels();
   const Buffer *existing = lowering.buffer(source);
-  if (existing && existing->element == operandType && existing->strides.back() == 1)
+  if (existing && existing->element == operandType && existing->strides.back() == 1 && !isOffset())
     return lowering.hold(op->getResult(0), Buffer(*existing));
-  if (!readInPlace())
+  if (isOffset() || !readInPlace())
     packRows();
 }
 
@@ -142,12 +149,11 @@ bool Packing::readInPlace() {
 void Packing::packPanels() {
   Buffer packed = lowering.allocate(operandType, tile::shapeOf(op->getResult(0).getType()), op->getBlock());
   int64_t panelShift = llvm::Log2_64(blocking.getPanel());
-  // A pair's two rows lie side by side: the offset of row k counts the pair's row.
+  // The rows of a group lie side by side: the offset of row k counts those of its group.
   auto place = [&](ArrayRef<Value> index) {
     Value column = index.back(), k = index[index.size() - 2];
     Value inPanel = arith::AndIOp::create(b, column, b.index(blocking.getPanel() - 1));
-    Value offset =
-        b.add(b.mul(k, b.index(blocking.getPanel())), blocking.isPaired() ? b.mul(inPanel, b.index(2)) : inPanel);
+    Value offset = b.add(b.mul(k, b.index(blocking.getPanel())), b.mul(inPanel, b.index(blocking.getGroup())));
     Value panel = arith::ShRUIOp::create(b, column, b.index(panelShift));
     offset = b.add(offset, b.mul(panel, b.index(blocking.getK() * blocking.getPanel())));
     return index.size() == 3
@@ -155,8 +161,8 @@ void Packing::packPanels() {
                : offset;
   };
   packOnce(packed, [&](Value target) {
-    if (blocking.isPaired())
-      packPairs(target, place);
+    if (blocking.getGroup() > 1)
+      packGroups(target, place);
     else
       pack(target, place, blocking.getPanel());
   });
@@ -174,8 +180,13 @@ void Packing::pack(Value target, Place place, int64_t run) {
   turned.lane = last - 1;
   std::swap(turned.order[last], turned.order[last - 1]);
   auto readsAlong = [&](Nest &other) { return other.readsNeighbours(source, other.identity(other.shape.size())); };
-  if (!readsAlong(nest) && readsAlong(turned))
-    return packTurned(turned, address, run);
+  if (!readsAlong(nest) && readsAlong(turned)) {
+    int64_t square = std::min({blocking.getLanes(), run, int64_t(1) << llvm::Log2_64(nest.shape[last]),
+                               int64_t(1) << llvm::Log2_64(nest.shape[last - 1])});
+    TurnedCopy copy{
+        lowering, source, operandType, last - 1, last, square, [&](Nest &inner) { return converted(inner); }, address};
+    return copy.emit();
+  }
   nest.emitLoops(
       [&](Nest &inner) {
         Lanes lanes = converted(inner);
@@ -186,66 +197,10 @@ void Packing::pack(Value target, Place place, int64_t run) {
       source, std::min(blocking.getLanes(), run));
 }
 
-// `turned`, transposed, runs its lanes along the last axis but one. Columns are taken `square` at a time; those that do
-// not fill a square one by one.
-void Packing::packTurned(Nest &turned, llvm::function_ref<Value(ArrayRef<Value>)> address, int64_t run) {
-  int last = turned.shape.size() - 1;
-  int64_t extent = turned.shape[last];
-  int64_t square = std::min({blocking.getLanes(), run, int64_t(1) << llvm::Log2_64(extent),
-                             int64_t(1) << llvm::Log2_64(turned.shape[last - 1])});
-  auto addressOfLane = [&](Nest &inner, int64_t lane) {
-    SmallVector<Value> index(inner.indices);
-    index[last - 1] = b.add(index[last - 1], b.index(lane));
-    return address(index);
-  };
-  auto storeOneByOne = [&](Nest &inner, const Lanes &lanes) {
-    Value vector = inner.vectorOf(lanes, operandType);
-    for (int64_t i = 0; i < inner.width; ++i)
-      b.store(inner.width > 1 ? b.lane(vector, i) : vector, addressOfLane(inner, i), size);
-  };
-  Nest remaining(lowering, turned.shape);
-  remaining.lane = turned.lane;
-  remaining.order.assign(turned.order.begin(), turned.order.end());
-
-  turned.movedLevel = last;
-  turned.movedStep = square;
-  turned.emitLoops(
-      [&](Nest &inner) {
-        Value first = inner.indices[last];
-        SmallVector<Value> vectors;
-        for (int64_t i = 0; i < square; ++i) {
-          inner.moveIndex(first, i);
-          Lanes lanes = converted(inner);
-          if (inner.width != square)
-            storeOneByOne(inner, lanes);
-          else
-            vectors.push_back(inner.vectorOf(lanes, operandType));
-        }
-        inner.moveIndex(first, 0);
-        if (inner.width != square)
-          return;
-        transpose(vectors);
-        for (auto [i, vector] : llvm::enumerate(vectors))
-          b.store(vector, addressOfLane(inner, i), size);
-      },
-      source, square);
-  int64_t rest = extent % square;
-  if (rest == 0)
-    return;
-  remaining.shape[last] = rest;
-  remaining.movedLevel = last;
-  remaining.emitLoops(
-      [&](Nest &inner) {
-        Value index = inner.indices[last];
-        inner.moveIndex(index, extent - rest);
-        storeOneByOne(inner, converted(inner));
-        inner.moveIndex(index, 0);
-      },
-      source, square);
-}
-
-// Two rows of B at a time, their elements interleaved; where memory is contiguous along k the pairs are there already.
-void Packing::packPairs(Value target, Place place) {
+// The rows of a group of B at a time, their elements interleaved; where memory is contiguous along k the groups are
+// there already.
+void Packing::packGroups(Value target, Place place) {
+  int64_t group = blocking.getGroup();
   auto address = [&](ArrayRef<Value> index) { return b.offsetBytes(target, b.mul(place(index), b.index(size))); };
   Nest nest(lowering, tile::shapeOf(source.getType())), turned(lowering, nest.shape);
   int last = nest.shape.size() - 1;
@@ -256,17 +211,19 @@ void Packing::packPairs(Value target, Place place) {
     turned.emitLoops(
         [&](Nest &inner) {
           Value vector = inner.vectorOf(converted(inner), operandType);
-          if (inner.width == 1) { // half a pair
+          if (inner.width == 1) { // a part of a group
             SmallVector<Value> index(inner.indices);
-            Value k = index[last - 1], odd = arith::AndIOp::create(b, k, b.index(1));
-            index[last - 1] = b.sub(k, odd);
-            b.store(vector, b.advance(address(index), odd, size), size);
+            Value k = index[last - 1], part = arith::AndIOp::create(b, k, b.index(group - 1));
+            index[last - 1] = b.sub(k, part);
+            b.store(vector, b.advance(address(index), part, size), size);
             return;
           }
-          Value joined = vector::BitCastOp::create(b, b.vectorType(b.getI32Type(), inner.width / 2), vector);
-          for (int64_t i = 0; i < inner.width / 2; ++i) {
+          assert(inner.width % group == 0 && "vectors have four lanes or more");
+          Type joinedType = b.getIntegerType(group * size * 8);
+          Value joined = vector::BitCastOp::create(b, b.vectorType(joinedType, inner.width / group), vector);
+          for (int64_t i = 0; i < inner.width / group; ++i) {
             SmallVector<Value> index(inner.indices);
-            index[last - 1] = b.add(index[last - 1], b.index(2 * i));
+            index[last - 1] = b.add(index[last - 1], b.index(group * i));
             b.store(b.lane(joined, i), address(index), size);
           }
         },
@@ -274,42 +231,27 @@ void Packing::packPairs(Value target, Place place) {
     return;
   }
   nest.movedLevel = last - 1;
-  nest.movedStep = 2;
+  nest.movedStep = group;
   nest.emitLoops(
       [&](Nest &inner) {
         Value first = inner.indices[last - 1];
-        Value rows[2];
-        for (int64_t i : {0, 1}) {
+        SmallVector<Value> rows;
+        for (int64_t i = 0; i < group; ++i) {
           inner.moveIndex(first, i);
-          rows[i] = inner.vectorOf(converted(inner), operandType);
+          rows.push_back(inner.vectorOf(converted(inner), operandType));
         }
         inner.moveIndex(first, 0);
         Value pointer = address(inner.indices);
         if (inner.width == 1) {
-          for (int64_t i : {0, 1})
-            b.store(rows[i], b.offsetBytes(pointer, b.index(i * size)), size);
+          for (auto [i, row] : llvm::enumerate(rows))
+            b.store(row, b.offsetBytes(pointer, b.index(i * size)), size);
           return;
         }
-        b.store(vector::InterleaveOp::create(b, rows[0], rows[1]), pointer, size);
+        // Row i with row i + half, until one vector holds them all.
+        for (size_t half = rows.size() / 2; half > 0; half /= 2)
+          for (size_t i = 0; i < half; ++i)
+            rows[i] = vector::InterleaveOp::create(b, rows[i], rows[i + half]);
+        b.store(rows[0], pointer, size);
       },
       source, blocking.getLanes());
-}
-
-// Transposes as many vectors of as many lanes: exchanges, for each bit, the elements whose row and lane differ in that
-// bit.
-void Packing::transpose(SmallVectorImpl<Value> &vectors) {
-  int64_t count = vectors.size();
-  for (int64_t bit = 1; bit < count; bit *= 2)
-    for (int64_t row = 0; row < count; ++row) {
-      if (row & bit)
-        continue;
-      SmallVector<int64_t> low, high;
-      for (int64_t i = 0; i < count; ++i) {
-        low.push_back(i & bit ? count + i - bit : i);
-        high.push_back(i & bit ? count + i : i + bit);
-      }
-      Value upper = vectors[row], lower = vectors[row | bit];
-      vectors[row] = vector::ShuffleOp::create(b, upper, lower, low);
-      vectors[row | bit] = vector::ShuffleOp::create(b, upper, lower, high);
-    }
 }

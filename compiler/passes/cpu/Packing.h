@@ -23,9 +23,9 @@ private:
   void packOnce(const Buffer &packed, llvm::function_ref<void(mlir::Value target)> pack);
   using Place = llvm::function_ref<mlir::Value(llvm::ArrayRef<mlir::Value>)>;
   void pack(mlir::Value target, Place place, int64_t run);
-  void packTurned(Nest &turned, llvm::function_ref<mlir::Value(llvm::ArrayRef<mlir::Value>)> address, int64_t run);
-  void packPairs(mlir::Value target, Place place);
-  void transpose(llvm::SmallVectorImpl<mlir::Value> &vectors);
+  void packGroups(mlir::Value target, Place place);
+  // Rows of quads, which are kept as unsigned bytes.
+  bool isOffset() const { return mlir::isa<RowsOp>(op) && blocking.getEngine() == Engine::Quads; }
   Lanes converted(Nest &nest);
 
   Lowering &lowering;

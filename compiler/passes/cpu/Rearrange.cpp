@@ -1,5 +1,5 @@
-// Operations that place elements anew: reshape, split, join, concatenate, extract, gather, histogram; and scans, which
-// run along an axis. Their operands are in memory; reshape and split only look at it differently.
+// Operations that place elements anew: reshape, split, join, concatenate, extract, gather, histogram. Their operands
+// are in memory; reshape and split only look at it differently.
 #include "compiler/passes/cpu/Nest.h"
 
 using namespace mlir;
@@ -61,11 +61,25 @@ void Lowering::lowerRearrangement(Operation *op) {
   }
   if (auto join = dyn_cast<tile::JoinOp>(op)) {
     Buffer target = allocate(join.getType(), owner);
-    Buffer half = target;
-    half.shape.pop_back();
-    half.strides.pop_back();
-    copyInto(*this, join.getFirst(), half, 0);
-    copyInto(*this, join.getSecond(), half, 1);
+    Type element = target.element;
+    int64_t size = byteSize(element);
+    Nest nest(*this, join.getFirst().getType().getShape());
+    nest.emitLoops(
+        [&](Nest &inner) {
+          Coordinates coordinates = inner.identity(inner.shape.size());
+          SmallVector<Value> index(inner.indices), halves;
+          for (Value half : {join.getFirst(), join.getSecond()})
+            halves.push_back(b.toMemory(inner.vectorOf(inner.evaluate(half, coordinates), element), element));
+          index.push_back(b.index(0));
+          Value pointer = target.at(b, index);
+          if (inner.width > 1 && halves[0].getType() == halves[1].getType() && memoryType(element).isIntOrFloat())
+            return b.store(vector::InterleaveOp::create(b, halves[0], halves[1]), pointer, size);
+          for (auto [i, half] : llvm::enumerate(halves))
+            for (int64_t lane = 0; lane < inner.width; ++lane)
+              b.store(inner.width > 1 ? b.lane(half, lane) : half,
+                      b.offsetBytes(pointer, b.index((2 * lane + static_cast<int64_t>(i)) * size)), size);
+        },
+        {join.getFirst(), join.getSecond()}, this->target.vectorBytes / size);
     hold(join, target);
     return;
   }
@@ -131,65 +145,4 @@ void Lowering::lowerRearrangement(Operation *op) {
     return;
   }
   (void)fail(op, "this operation has no lowering for the CPU");
-}
-
-// ---- Scans: the running values are carried along the axis, vectors of the other axes at a time where there are any.
-
-void Lowering::lowerScan(Operation *op) {
-  auto scan = cast<tile::ScanOp>(op);
-  Block *owner = op->getBlock();
-  SmallVector<Buffer> sources, targets;
-  for (auto [operand, result] : llvm::zip(scan.getOperands(), scan.getResults())) {
-    sources.push_back(inMemory(operand, owner));
-    targets.push_back(allocate(cast<RankedTensorType>(result.getType()), owner));
-  }
-  ArrayRef<int64_t> shape = sources[0].shape;
-  int64_t axis = scan.getAxis(), extent = shape[axis];
-  SmallVector<int64_t> others(shape);
-  others.erase(others.begin() + axis);
-  if (others.empty())
-    others.push_back(1);
-  Nest nest(*this, others);
-  nest.emitLoops(
-      [&](Nest &inner) {
-        // The buffers seen with the scanned axis fixed at `index`.
-        Coordinates coordinates = shape.size() == 1 ? Coordinates{} : inner.identity(others.size());
-        auto at = [&](const Buffer &buffer, Value index) {
-          Buffer view = buffer;
-          view.pointer =
-              b.offsetBytes(buffer.pointer, b.mul(index, b.index(buffer.strides[axis] * byteSize(buffer.element))));
-          view.strides.erase(view.strides.begin() + axis);
-          view.shape.erase(view.shape.begin() + axis);
-          return view;
-        };
-        auto place = [&](Value step) -> Value { return scan.getReverse() ? b.sub(b.index(extent - 1), step) : step; };
-        auto read = [&](Value index) {
-          SmallVector<Value> values;
-          for (Buffer &source : sources)
-            values.push_back(inner.vectorOf(inner.readBuffer(at(source, index), coordinates), source.element));
-          return values;
-        };
-        auto write = [&](Value index, ValueRange values) {
-          for (auto [target, value] : llvm::zip(targets, values))
-            inner.writeBuffer(at(target, index), inner.width > 1 ? Lanes::varying(value) : Lanes::uniform(value),
-                              coordinates);
-        };
-        Value first = place(b.index(0));
-        SmallVector<Value> running = read(first);
-        write(first, running);
-        if (extent == 1)
-          return;
-        auto loop = scf::ForOp::create(b, b.index(1), b.index(extent), b.index(1), running);
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToStart(loop.getBody());
-        Value index = place(loop.getInductionVar());
-        SmallVector<Value> arguments(loop.getRegionIterArgs());
-        arguments.append(read(index));
-        SmallVector<Value> next = combine(scan.getCombine(), arguments);
-        write(index, next);
-        scf::YieldOp::create(b, next);
-      },
-      {}, /*maxWidth=*/shape.size() == 1 ? 1 : target.vectorBytes / 4);
-  for (auto [result, target] : llvm::zip(scan.getResults(), targets))
-    hold(result, target);
 }

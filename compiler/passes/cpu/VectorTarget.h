@@ -11,6 +11,7 @@ struct VectorTarget {
   bool bf16Dot = false;     // AVX512-BF16: a pair of bf16 products added to f32 at once
   bool convertsHalf = true; // F16C
   bool bf16Tiles = false;   // AMX-BF16: tile registers that multiply bf16
+  bool int8Dot = false;     // AVX512-VNNI: four products of bytes added to int32 at once
 };
 
 } // namespace nacre::cpu

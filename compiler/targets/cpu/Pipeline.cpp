@@ -134,6 +134,7 @@ static VectorTarget vectorTarget(const llvm::TargetMachine &machine) {
   else
     target = {16, 16, false};
   target.convertsHalf = info->checkFeatures("+f16c");
+  target.int8Dot = target.vectorBytes == 64 && info->checkFeatures("+avx512vnni");
   target.bf16Tiles = target.bf16Dot && info->checkFeatures("+amx-tile,+amx-bf16") && mayUseTileRegisters();
   return target;
 }

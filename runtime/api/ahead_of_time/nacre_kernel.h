@@ -50,6 +50,7 @@ struct nacre_context {
   uint32_t (*processor)(nacre_context *context);
   void (*check_access)(void); /* NULL: the sizes of arrays are not known */
   void (*tell)(void);         /* NULL: nobody watches */
+  uint32_t (*alone_with_atomics)(nacre_context *context);
 };
 
 typedef struct {

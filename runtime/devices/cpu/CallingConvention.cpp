@@ -17,7 +17,8 @@ static_assert(sizeof(nacre_context) == sizeof(KernelContext) &&
               offsetof(nacre_context, clock) == offsetof(KernelContext, clock) &&
               offsetof(nacre_context, processor) == offsetof(KernelContext, processor) &&
               offsetof(nacre_context, check_access) == offsetof(KernelContext, checkAccess) &&
-              offsetof(nacre_context, tell) == offsetof(KernelContext, tell));
+              offsetof(nacre_context, tell) == offsetof(KernelContext, tell) &&
+              offsetof(nacre_context, alone_with_atomics) == offsetof(KernelContext, aloneWithAtomics));
 static_assert(static_cast<int>(ScalarKind::Int1) == 1 && static_cast<int>(ScalarKind::Float64) == 18,
               "nacre_kernel.c numbers the kinds of elements too");
 

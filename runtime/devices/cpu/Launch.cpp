@@ -5,6 +5,7 @@
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "compiler/targets/cpu/Disassembly.h"
 #include "runtime/Events.h"
+#include "runtime/devices/cpu/AtomicsTurn.h"
 #include "runtime/devices/cpu/CpuDevice.h"
 #include "runtime/devices/cpu/ScratchArena.h"
 #include "runtime/launch/CheckedAccess.h"
@@ -40,6 +41,8 @@ struct SharedLaunch {
   uint64_t event = 0;             // of who asks when it runs; 0: nobody
   std::atomic<uint64_t> busy = 0; // the sum over the threads, for them
   Crew *crew = nullptr;           // of a grid whose programs may wait for each other
+  bool onOneThread = false;       // the launching thread runs all of it, and none of its programs waits
+  AtomicsTurn atomics{};          // of its kernel, if that has any
 
   void flush() {
     if (output.empty())
@@ -191,6 +194,12 @@ void checkAccess(KernelContext *context, const uint32_t *programId, const char *
     siglongjmp(self->call->leave, 1);
 }
 
+uint32_t takeAtomicsTurn(KernelContext *context) {
+  auto *self = static_cast<ThreadContext *>(context);
+  CompiledCall::Callback callback(*self->call);
+  return self->shared->atomics.take(self->shared->onOneThread);
+}
+
 uint64_t readClock(KernelContext *) { return clockNanoseconds(); }
 uint32_t readProcessor(KernelContext *) { return processorNumber(); }
 
@@ -235,6 +244,7 @@ bool runRange(SharedLaunch &shared, uint64_t begin, uint64_t end) {
   context.processor = readProcessor;
   context.checkAccess = shared.watcher ? tellAccess : shared.arrays ? checkAccess : nullptr;
   context.tell = shared.watcher ? tellWatcher : nullptr;
+  context.aloneWithAtomics = takeAtomicsTurn;
   context.launch = &shared;
   context.shared = &shared;
   std::fill(context.printing, context.printing + 3, UINT32_MAX);
@@ -304,12 +314,14 @@ void run(LoadedCpuKernel &kernel, const EnqueuedLaunch &launch) {
     else
       crew.run(ThreadPool::shared());
   } else if (count == 1) {
+    shared.onOneThread = true;
     range(shared, 0, 1);
   } else {
     ThreadPool &pool = ThreadPool::shared();
     float estimate = kernel.programNanoseconds.load(std::memory_order_relaxed);
     bool alone = pool.threads() == 1 || (estimate > 0 && estimate * static_cast<float>(count) < inlineNanoseconds);
     auto start = std::chrono::steady_clock::now();
+    shared.onOneThread = alone;
     if (alone)
       range(shared, 0, count);
     else

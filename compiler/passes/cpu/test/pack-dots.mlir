@@ -2,6 +2,7 @@
 // RUN: nacre-opt %s --split-input-file --pack-dots="vector-bytes=32 registers=16" | FileCheck %s --check-prefix=NARROW
 // RUN: nacre-opt %s --split-input-file --pack-dots="vector-bytes=64 registers=32 bf16-dot" | FileCheck %s --check-prefix=PAIRS
 // RUN: nacre-opt %s --split-input-file --pack-dots="vector-bytes=64 registers=32 bf16-dot bf16-tiles" | FileCheck %s --check-prefix=TILES
+// RUN: nacre-opt %s --split-input-file --pack-dots="vector-bytes=64 registers=32 int8-dot" | FileCheck %s --check-prefix=QUADS
 
 // A panel has as many columns as the register block: four vectors of sixteen, or two of eight. Operands are multiplied as f32.
 // CHECK: #[[BLOCKING:.*]] = #cpu.blocking<batch = 1, m = 32, n = 100, k = 8, operand = f32, sum = f32, lanes = 16, panel = 64, rows = 4, engine = vectors>
@@ -112,5 +113,34 @@ func.func @small(%p: !tile.ptr<f16>) attributes {tile.kernel} {
   %first = tile.dot %a, %a, %zero : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf16>
   %second = tile.dot %a, %a, %first : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf16>
   tile.store %ps, %second : tensor<16x16x!tile.ptr<f16>>, tensor<16x16xf16>
+  return
+}
+
+// -----
+
+// Quads of bytes lie side by side where the machine multiplies them so; not where k or the columns are no multiple of four.
+// CHECK: operand = i32, sum = i32, {{.*}}, engine = vectors
+// CHECK-LABEL: func.func @quads
+// QUADS: operand = i8, sum = i32, lanes = 16, panel = 64, rows = 4, engine = quads
+// QUADS: operand = i32, sum = i32, {{.*}}, engine = vectors
+// QUADS-LABEL: func.func @quads
+// QUADS: cpu.rows {{.*}} -> tensor<32x64xi8>
+// QUADS: cpu.panels {{.*}} -> tensor<1x1x16x64x4xi8>
+// QUADS: cpu.rows {{.*}} -> tensor<32x30xi32>
+func.func @quads(%p: !tile.ptr<i8>, %q: !tile.ptr<i32>) attributes {tile.kernel} {
+  %zero = arith.constant dense<0> : tensor<32x64xi32>
+  %ap = tile.splat %p : !tile.ptr<i8> -> tensor<32x64x!tile.ptr<i8>>
+  %bp = tile.splat %p : !tile.ptr<i8> -> tensor<64x64x!tile.ptr<i8>>
+  %ep = tile.splat %p : !tile.ptr<i8> -> tensor<32x30x!tile.ptr<i8>>
+  %fp = tile.splat %p : !tile.ptr<i8> -> tensor<30x64x!tile.ptr<i8>>
+  %cp = tile.splat %q : !tile.ptr<i32> -> tensor<32x64x!tile.ptr<i32>>
+  %a = tile.load %ap : tensor<32x64x!tile.ptr<i8>> -> tensor<32x64xi8>
+  %b = tile.load %bp : tensor<64x64x!tile.ptr<i8>> -> tensor<64x64xi8>
+  %d = tile.dot %a, %b, %zero : tensor<32x64xi8>, tensor<64x64xi8> -> tensor<32x64xi32>
+  tile.store %cp, %d : tensor<32x64x!tile.ptr<i32>>, tensor<32x64xi32>
+  %e = tile.load %ep : tensor<32x30x!tile.ptr<i8>> -> tensor<32x30xi8>
+  %f = tile.load %fp : tensor<30x64x!tile.ptr<i8>> -> tensor<30x64xi8>
+  %g = tile.dot %e, %f, %zero : tensor<32x30xi8>, tensor<30x64xi8> -> tensor<32x64xi32>
+  tile.store %cp, %g : tensor<32x64x!tile.ptr<i32>>, tensor<32x64xi32>
   return
 }

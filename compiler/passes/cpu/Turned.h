@@ -1,0 +1,36 @@
+// Tiles whose memory is contiguous along the last axis but one.
+//
+// Loops run their lanes along the last axis. A load or a store whose neighbours in memory lie along the axis before it
+// would gather or scatter every element; instead squares of the tile are transposed in registers on their way to or
+// from scratch memory, and both sides read and write whole vectors.
+#pragma once
+
+#include "compiler/passes/cpu/Nest.h"
+
+namespace nacre::cpu {
+
+// Transposes as many vectors of as many lanes, in registers.
+void transposeSquare(Emit &b, llvm::SmallVectorImpl<mlir::Value> &vectors);
+
+// Copies elements so that neighbours along `to` become neighbours in memory, where the nest runs its lanes along
+// another axis, and innermost. Of the axis `to` `square` elements are taken at a time; those that do not fill a square
+// one by one.
+struct TurnedCopy {
+  Lowering &lowering;
+  mlir::Value source;                                         // what `evaluate` looks at
+  mlir::Type element;                                         // that is written
+  int from, to;                                               // axes of the tile
+  int64_t square;                                             // a power of two, at most the extent of either
+  std::function<Lanes(Nest &)> evaluate;                      // the elements at the nest's indices
+  std::function<mlir::Value(llvm::ArrayRef<mlir::Value>)> at; // where the element at the indices is written
+  mlir::Operation *member = nullptr;                          // a load that these loops run
+
+  void emit();
+};
+
+// The axis along which the neighbours of a load or store of the kernel lie, where that is not the last and a detour
+// through memory pays; else none. Legal for every load and store that is not volatile: the elements of one access are
+// read and written in no promised order, and all are read before the first is written.
+std::optional<int> turnedAxis(Lowering &lowering, mlir::Operation *access);
+
+} // namespace nacre::cpu

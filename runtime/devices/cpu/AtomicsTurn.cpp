@@ -1,0 +1,77 @@
+// See AtomicsTurn.h.
+#include "runtime/devices/cpu/AtomicsTurn.h"
+#include <cstdint>
+#include <pthread.h>
+
+namespace nacre::cpu {
+
+namespace {
+
+constexpr int32_t alone = -1;
+std::atomic<int32_t> running = 0; // launches that share, or `alone`
+
+// Whether this thread runs an alone launch. What it launches from there (a hook, a handler of signals) takes no turn of
+// its own: it runs between two instructions of the other.
+thread_local bool isInAlone = false;
+
+// Launches of the parent's threads do not end in the child of a fork.
+void forgetAfterFork() {
+  static const int registered = pthread_atfork(nullptr, nullptr, [] {
+    if (!isInAlone)
+      running.store(0);
+  });
+  (void)registered;
+}
+
+} // namespace
+
+bool AtomicsTurn::take(bool mayBeAlone) {
+  Held now = held.load(std::memory_order_acquire);
+  if (now != Held::Nothing)
+    return now == Held::Alone;
+  std::lock_guard<std::mutex> guard(lock);
+  now = held.load(std::memory_order_relaxed);
+  if (now != Held::Nothing)
+    return now == Held::Alone;
+  forgetAfterFork();
+  int32_t free = 0;
+  if (isInAlone) {
+    now = Held::Nested;
+  } else if (mayBeAlone && running.compare_exchange_strong(free, alone, std::memory_order_acquire)) {
+    now = Held::Alone;
+    isInAlone = true;
+  } else {
+    int32_t seen = running.load(std::memory_order_relaxed);
+    do {
+      while (seen == alone) {
+        running.wait(alone, std::memory_order_relaxed);
+        seen = running.load(std::memory_order_relaxed);
+      }
+    } while (!running.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire));
+    now = Held::Shared;
+  }
+  held.store(now, std::memory_order_release);
+  return now == Held::Alone;
+}
+
+AtomicsTurn::~AtomicsTurn() {
+  switch (held.load(std::memory_order_acquire)) {
+  case Held::Alone:
+    isInAlone = false;
+    running.store(0, std::memory_order_release);
+    running.notify_all();
+    break;
+  case Held::Shared: {
+    // After a fork in its midst nobody counts it any more.
+    int32_t seen = running.load(std::memory_order_relaxed);
+    while (seen > 0 && !running.compare_exchange_weak(seen, seen - 1, std::memory_order_release)) {
+    }
+    break;
+  }
+  case Held::Nothing:
+  case Held::Nested:
+    break;
+  }
+}
+
+} // namespace nacre::cpu

@@ -1,0 +1,30 @@
+// The turn of a launch among those of the process whose kernels have atomics.
+//
+// A locked instruction costs ten plain ones. A launch that one thread runs, while no other launch with atomics runs,
+// needs none: its turn is `alone`. Launches with atomics that come meanwhile wait for its end; any number of those that
+// are not alone run side by side. A launch whose programs wait for memory to change is never alone, so that an alone
+// one ends by itself; one that would be alone while others run does not wait but takes its turn with them.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+namespace nacre::cpu {
+
+class AtomicsTurn {
+public:
+  AtomicsTurn() = default;
+  ~AtomicsTurn();
+  AtomicsTurn(const AtomicsTurn &) = delete;
+
+  // Takes the launch's turn, if it has none yet; whether it is alone. `mayBeAlone`: the calling thread runs all of it,
+  // and none of its programs waits. From any of the launch's threads.
+  bool take(bool mayBeAlone);
+
+private:
+  enum class Held { Nothing, Shared, Alone, Nested };
+  std::atomic<Held> held = Held::Nothing;
+  std::mutex lock; // of those who take
+};
+
+} // namespace nacre::cpu

@@ -1,0 +1,121 @@
+"""Launches with atomics: alone on one thread, where no instruction is locked, and beside each other, where nothing may be lost."""
+
+import os
+import threading
+
+import numpy as np
+import pytest
+
+import nacre
+import nacre.language as tl
+
+
+@nacre.jit
+def count_kernel(index, counts, n, BLOCK: tl.constexpr):
+    place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.atomic_add(counts + tl.load(index + place, mask=place < n, other=0), 1, mask=place < n)
+
+
+@nacre.jit
+def one_kernel(counts, ROUNDS: tl.constexpr):
+    for _ in range(ROUNDS):
+        tl.atomic_add(counts, 1)
+
+
+@nacre.jit
+def swap_kernel(counts, ROUNDS: tl.constexpr):
+    for _ in range(ROUNDS):
+        seen = tl.atomic_cas(counts, -1, -1)
+        while tl.atomic_cas(counts, seen, seen + 1) != seen:
+            seen = tl.atomic_cas(counts, -1, -1)
+
+
+@nacre.jit
+def row_kernel(x, out, old, N: tl.constexpr):
+    """Neighbours, with what was there before."""
+    i = tl.arange(0, N)
+    was = tl.atomic_add(out + i, tl.load(x + tl.program_id(0) * N + i), mask=i != 3)
+    tl.store(old + tl.program_id(0) * N + i, was)
+
+
+@pytest.fixture(params=[1, 3], ids=["one thread", "three threads"])
+def threads(request):
+    with nacre.knobs.runtime.scope():
+        nacre.knobs.runtime.num_threads = request.param
+        yield request.param
+
+
+@pytest.mark.parametrize("bins", [1, 5, 1000])
+def test_counts(threads, bins):
+    index = np.random.default_rng(bins).integers(0, bins, 5000).astype(np.int32)
+    counts = np.zeros(bins, np.int32)
+    count_kernel[(nacre.cdiv(5000, 128),)](index, counts, 5000, BLOCK=128)
+    np.testing.assert_array_equal(counts, np.bincount(index, minlength=bins))
+
+
+def test_what_was_there_before(threads):
+    x = np.arange(40 * 37, dtype=np.float32).reshape(40, 37)
+    out, old = np.zeros(37, np.float32), np.empty((40, 37), np.float32)
+    row_kernel[(40,)](x, out, old, N=37)
+    expected = x.sum(0)
+    expected[3] = 0
+    np.testing.assert_array_equal(out, expected)
+    assert (old[:, 3] == 0).all()
+    if threads == 1:
+        before = np.vstack([np.zeros((1, 37)), np.cumsum(x, 0)[:-1]])
+        before[:, 3] = 0
+        np.testing.assert_array_equal(old, before)
+
+
+def test_launches_beside_each_other_lose_nothing(threads):
+    """Single programs and grids, tiles and scalars, additions and exchanges, all at one place."""
+    index, counts = np.zeros(512, np.int32), np.zeros(1, np.int32)
+    failures = []
+
+    def body(number):
+        try:
+            for _ in range(30):
+                if number % 4 == 0:
+                    one_kernel[(1,)](counts, ROUNDS=256)
+                elif number % 4 == 1:
+                    swap_kernel[(1,)](counts, ROUNDS=256)
+                else:
+                    count_kernel[(number % 4 - 1,)](index, counts, 256, BLOCK=256)
+        except BaseException as error:  # noqa: BLE001
+            failures.append(error)
+
+    runners = [threading.Thread(target=body, args=(number,)) for number in range(8)]
+    for runner in runners:
+        runner.start()
+    for runner in runners:
+        runner.join(120)
+    assert not failures and not any(runner.is_alive() for runner in runners), failures
+    assert counts[0] == 8 * 30 * 256
+
+
+def test_after_a_fork_in_the_middle_of_a_launch(threads):
+    """The child's launches do not wait for one that ends in the parent only."""
+
+    @nacre.jit
+    def long_kernel(counts, rounds):
+        total = 0
+        for i in range(rounds):
+            total = total * 3 + tl.load(counts + 1)
+        tl.atomic_add(counts + tl.arange(0, 1), total * 0 + 1)
+
+    counts = np.zeros(2, np.int32)
+    long_kernel[(1,)](counts, 10)
+    runner = threading.Thread(target=lambda: long_kernel[(1,)](counts, 200_000_000))
+    runner.start()
+    child = os.fork()
+    if child == 0:
+        try:
+            own = np.zeros(1, np.int32)
+            one_kernel[(1,)](own, ROUNDS=5)
+            os._exit(0 if own[0] == 5 else 1)
+        except BaseException:  # noqa: BLE001
+            os._exit(2)
+    _, status = os.waitpid(child, 0)
+    assert status == 0
+    runner.join(60)
+    assert not runner.is_alive() and counts[0] == 2
