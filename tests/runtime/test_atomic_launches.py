@@ -1,5 +1,6 @@
 """Launches with atomics: alone on one thread, where no instruction is locked, and beside each other, where nothing may be lost."""
 
+import mmap
 import os
 import threading
 
@@ -45,26 +46,47 @@ def threads(request):
         yield request.param
 
 
+# The second launch of a kernel that takes long is alone where one thread runs it.
 @pytest.mark.parametrize("bins", [1, 5, 1000])
-def test_counts(threads, bins):
-    index = np.random.default_rng(bins).integers(0, bins, 5000).astype(np.int32)
+@pytest.mark.parametrize("n", [5000, 4_000_000])
+def test_counts(threads, n, bins):
+    index = np.random.default_rng(bins).integers(0, bins, n).astype(np.int32)
     counts = np.zeros(bins, np.int32)
-    count_kernel[(nacre.cdiv(5000, 128),)](index, counts, 5000, BLOCK=128)
-    np.testing.assert_array_equal(counts, np.bincount(index, minlength=bins))
+    for _ in range(3):
+        count_kernel[(nacre.cdiv(n, 128),)](index, counts, n, BLOCK=128)
+    np.testing.assert_array_equal(counts, 3 * np.bincount(index, minlength=bins))
 
 
-def test_what_was_there_before(threads):
-    x = np.arange(40 * 37, dtype=np.float32).reshape(40, 37)
-    out, old = np.zeros(37, np.float32), np.empty((40, 37), np.float32)
-    row_kernel[(40,)](x, out, old, N=37)
-    expected = x.sum(0)
+@pytest.mark.parametrize("rows", [40, 60_000])
+def test_what_was_there_before(threads, rows):
+    x = (np.arange(rows * 37) % 7).astype(np.float32).reshape(rows, 37)
+    for _ in range(2):
+        out, old = np.zeros(37, np.float32), np.empty((rows, 37), np.float32)
+        row_kernel[(rows,)](x, out, old, N=37)
+    expected = x.sum(0, dtype=np.float64)
     expected[3] = 0
     np.testing.assert_array_equal(out, expected)
     assert (old[:, 3] == 0).all()
     if threads == 1:
-        before = np.vstack([np.zeros((1, 37)), np.cumsum(x, 0)[:-1]])
+        before = np.vstack([np.zeros((1, 37)), np.cumsum(x, 0, dtype=np.float64)[:-1]])
         before[:, 3] = 0
         np.testing.assert_array_equal(old, before)
+
+
+def test_processes_that_share_memory_lose_nothing(threads):
+    n = 2_000_000
+    index = np.zeros(n, np.int32)
+    memory = mmap.mmap(-1, 4096)
+    counts = np.frombuffer(memory, np.int32)
+    child = os.fork()
+    try:
+        for _ in range(6):
+            count_kernel[(nacre.cdiv(n, 1024),)](index, counts, n, BLOCK=1024)
+    finally:
+        if child == 0:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert status == 0 and counts[0] == 2 * 6 * n
 
 
 def test_launches_beside_each_other_lose_nothing(threads):
@@ -88,7 +110,7 @@ def test_launches_beside_each_other_lose_nothing(threads):
     for runner in runners:
         runner.start()
     for runner in runners:
-        runner.join(120)
+        runner.join(600)
     assert not failures and not any(runner.is_alive() for runner in runners), failures
     assert counts[0] == 8 * 30 * 256
 
@@ -117,5 +139,5 @@ def test_after_a_fork_in_the_middle_of_a_launch(threads):
             os._exit(2)
     _, status = os.waitpid(child, 0)
     assert status == 0
-    runner.join(60)
+    runner.join(600)
     assert not runner.is_alive() and counts[0] == 2

@@ -1,11 +1,26 @@
 // See AtomicsTurn.h.
 #include "runtime/devices/cpu/AtomicsTurn.h"
-#include <cstdint>
+#include <fstream>
 #include <pthread.h>
+#include <string>
 
 namespace nacre::cpu {
 
 namespace {
+
+constexpr uint64_t longTurn = 5'000'000; // nanoseconds; many times what sharesMemory() takes
+
+// Whether another process may see what this one writes.
+bool sharesMemory() {
+  std::ifstream maps("/proc/self/maps");
+  bool sawAny = false;
+  for (std::string line; std::getline(maps, line); sawAny = true) {
+    size_t rights = line.find(' '); // "begin-end rw-s ..."
+    if (rights == std::string::npos || line.size() < rights + 5 || (line[rights + 2] == 'w' && line[rights + 4] == 's'))
+      return true;
+  }
+  return !sawAny;
+}
 
 constexpr int32_t alone = -1;
 std::atomic<int32_t> running = 0; // launches that share, or `alone`
@@ -25,7 +40,7 @@ void forgetAfterFork() {
 
 } // namespace
 
-bool AtomicsTurn::take(bool mayBeAlone) {
+bool AtomicsTurn::take(bool mayBeAlone, std::atomic<uint64_t> &kept) {
   Held now = held.load(std::memory_order_acquire);
   if (now != Held::Nothing)
     return now == Held::Alone;
@@ -34,6 +49,9 @@ bool AtomicsTurn::take(bool mayBeAlone) {
   if (now != Held::Nothing)
     return now == Held::Alone;
   forgetAfterFork();
+  mayBeAlone = mayBeAlone && kept.load(std::memory_order_relaxed) > longTurn && !sharesMemory();
+  lasted = &kept;
+  begin = std::chrono::steady_clock::now();
   int32_t free = 0;
   if (isInAlone) {
     now = Held::Nested;
@@ -55,6 +73,9 @@ bool AtomicsTurn::take(bool mayBeAlone) {
 }
 
 AtomicsTurn::~AtomicsTurn() {
+  if (lasted)
+    lasted->store(uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()),
+                  std::memory_order_relaxed);
   switch (held.load(std::memory_order_acquire)) {
   case Held::Alone:
     isInAlone = false;

@@ -4,9 +4,14 @@
 // needs none: its turn is `alone`. Launches with atomics that come meanwhile wait for its end; any number of those that
 // are not alone run side by side. A launch whose programs wait for memory to change is never alone, so that an alone
 // one ends by itself; one that would be alone while others run does not wait but takes its turn with them.
+//
+// Other processes run kernels on the same device: none is alone while this one has memory that it shares with another.
+// Asking the system for that takes long, so only launches of kernels whose last one took much longer ask.
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <mutex>
 
 namespace nacre::cpu {
@@ -18,12 +23,15 @@ public:
   AtomicsTurn(const AtomicsTurn &) = delete;
 
   // Takes the launch's turn, if it has none yet; whether it is alone. `mayBeAlone`: the calling thread runs all of it,
-  // and none of its programs waits. From any of the launch's threads.
-  bool take(bool mayBeAlone);
+  // and none of its programs waits. `lasted`: nanoseconds of the kernel's last turn, kept for the next. From any of the
+  // launch's threads.
+  bool take(bool mayBeAlone, std::atomic<uint64_t> &lasted);
 
 private:
   enum class Held { Nothing, Shared, Alone, Nested };
   std::atomic<Held> held = Held::Nothing;
+  std::atomic<uint64_t> *lasted = nullptr;
+  std::chrono::steady_clock::time_point begin;
   std::mutex lock; // of those who take
 };
 

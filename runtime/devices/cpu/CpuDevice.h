@@ -20,6 +20,7 @@ struct LoadedCpuKernel : LoadedKernel {
   // How long one program of it took lately, in nanoseconds; 0: not known. Decides whether a small grid is worth waking
   // others for.
   std::atomic<float> programNanoseconds = 0;
+  std::atomic<uint64_t> atomicsNanoseconds = 0; // of the last launch, where it has atomics (AtomicsTurn.h)
 };
 
 // Runs the grid (Launch.cpp).

@@ -26,7 +26,7 @@ constexpr size_t printChunk = size_t(64) << 10;
 
 struct SharedLaunch {
   const CompiledCode &code;
-  const LoadedCpuKernel &kernel;
+  LoadedCpuKernel &kernel;
   const uint64_t *args;
   const uint32_t *grid;
   const PrintSink *sink;
@@ -197,7 +197,7 @@ void checkAccess(KernelContext *context, const uint32_t *programId, const char *
 uint32_t takeAtomicsTurn(KernelContext *context) {
   auto *self = static_cast<ThreadContext *>(context);
   CompiledCall::Callback callback(*self->call);
-  return self->shared->atomics.take(self->shared->onOneThread);
+  return self->shared->atomics.take(self->shared->onOneThread, self->shared->kernel.atomicsNanoseconds);
 }
 
 uint64_t readClock(KernelContext *) { return clockNanoseconds(); }
