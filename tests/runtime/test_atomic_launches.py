@@ -75,18 +75,26 @@ def test_what_was_there_before(threads, rows):
 
 def test_processes_that_share_memory_lose_nothing(threads):
     n = 2_000_000
-    index = np.zeros(n, np.int32)
-    memory = mmap.mmap(-1, 4096)
-    counts = np.frombuffer(memory, np.int32)
+    index, own = np.zeros(n, np.int32), np.zeros(1, np.int32)
+    counts = np.frombuffer(mmap.mmap(-1, 4096), np.int32)  # and from 1 on: who is ready
+
+    def launch(counts):
+        count_kernel[(nacre.cdiv(n, 1024),)](index, counts, n, BLOCK=1024)
+
+    for _ in range(3):
+        launch(own)
     child = os.fork()
     try:
-        for _ in range(6):
-            count_kernel[(nacre.cdiv(n, 1024),)](index, counts, n, BLOCK=1024)
+        counts[2 if child else 1] = 1
+        while not counts[1 if child else 2]:
+            pass
+        for _ in range(20):
+            launch(counts)
     finally:
         if child == 0:
             os._exit(0)
     _, status = os.waitpid(child, 0)
-    assert status == 0 and counts[0] == 2 * 6 * n
+    assert status == 0 and counts[0] == 2 * 20 * n
 
 
 def test_launches_beside_each_other_lose_nothing(threads):

@@ -73,9 +73,12 @@ bool AtomicsTurn::take(bool mayBeAlone, std::atomic<uint64_t> &kept) {
 }
 
 AtomicsTurn::~AtomicsTurn() {
-  if (lasted)
-    lasted->store(uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()),
-                  std::memory_order_relaxed);
+  if (lasted) {
+    // One that was alone was quicker by itself: the next is, unless this was much shorter.
+    auto now = uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
+    if (held.load(std::memory_order_acquire) != Held::Alone || now < longTurn / 10)
+      lasted->store(now, std::memory_order_relaxed);
+  }
   switch (held.load(std::memory_order_acquire)) {
   case Held::Alone:
     isInAlone = false;

@@ -23,8 +23,8 @@ public:
   AtomicsTurn(const AtomicsTurn &) = delete;
 
   // Takes the launch's turn, if it has none yet; whether it is alone. `mayBeAlone`: the calling thread runs all of it,
-  // and none of its programs waits. `lasted`: nanoseconds of the kernel's last turn, kept for the next. From any of the
-  // launch's threads.
+  // and none of its programs waits. `lasted`: nanoseconds of the kernel's last turn with locks, kept for the next. From
+  // any of the launch's threads.
   bool take(bool mayBeAlone, std::atomic<uint64_t> &lasted);
 
 private:
