@@ -1,6 +1,7 @@
 // See PassRunner.h.
 #include "compiler/targets/PassRunner.h"
 #include "compiler/passes/tile/CanonicaliseInnerRegions.h"
+#include "compiler/targets/KeptStages.h"
 #include "compiler/targets/PassReport.h"
 #include "compiler/targets/StageText.h"
 #include "mlir/Transforms/LocationSnapshot.h"
@@ -74,6 +75,7 @@ void PassRunner::stage(const char *name) {
   if (std::optional<StageText> other = observer.replacement(name, text))
     replaceModule(module, name, *other);
   observer.show(name, text);
+  observer.keep(name, [&] { return keptForm(module); });
   if (observer.linesOfStage == name)
     takeLines(module, observer.linesFile);
 }

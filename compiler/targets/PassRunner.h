@@ -23,7 +23,7 @@ public:
   // Runs the passes that `build` adds; what they report becomes one CompileError, with the name of this part ("tile
   // passes").
   void run(const char *part, llvm::function_ref<void(mlir::OpPassManager &)> build);
-  // The module stands at this stage: it may be replaced, is shown, and may lend its lines.
+  // The module stands at this stage: it may be replaced, is shown and kept, and may lend its lines.
   void stage(const char *name);
 
 private:

@@ -13,12 +13,17 @@
 #include "compiler/targets/Disassembly.h"
 #include "compiler/targets/LaunchOptions.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+namespace llvm {
+class Module;
+}
 namespace mlir {
 class DialectRegistry;
 class ModuleOp;
@@ -61,6 +66,9 @@ struct TargetOptions {
 };
 
 // Those who watch a compile and take part in it. No part of any key.
+using StageTexts = std::map<std::string, std::string>; // by the stage's name
+using KeptStages = std::map<std::string, std::string>; // the same in the forms of KeptStages.h
+
 struct CompileObserver {
   bool verify = false;         // the IR after every pass and at every stage
   bool dumpPasses = false;     // print the IR after every pass that changed it
@@ -75,6 +83,8 @@ struct CompileObserver {
   // Asked after each stage for what is to take its place; none: nothing. Null: nobody is asked.
   std::function<std::optional<StageText>(const std::string &stage, const std::function<std::string()> &text)>
       replaceStage;
+  // Given each stage in the form that is kept (KeptStages.h); null: none is kept.
+  std::function<void(const std::string &stage, std::string form)> keepStage;
 
   void show(const char *stage, const std::function<std::string()> &text) const {
     if (onStage)
@@ -82,6 +92,10 @@ struct CompileObserver {
   }
   std::optional<StageText> replacement(const char *stage, const std::function<std::string()> &text) const {
     return replaceStage ? replaceStage(stage, text) : std::nullopt;
+  }
+  void keep(const char *stage, llvm::function_ref<std::string()> form) const {
+    if (keepStage)
+      keepStage(stage, form());
   }
 };
 
@@ -147,6 +161,8 @@ public:
   // `module` is tile IR with one function that has the attribute tile.kernel; it is consumed. Throws CompileError.
   virtual Artifact compile(mlir::ModuleOp module, const TargetOptions &options,
                            const CompileObserver &observer) const = 0;
+  // The last stage, where it is not kept (KeptStages.h): what the code generator writes of the LLVM IR before it.
+  virtual std::string generatedText(llvm::Module &, const TargetOptions &) const { return ""; }
   // The functions of a binary as text, or the one named `symbol` when that is not empty. Returns what is wrong, or an
   // empty text.
   virtual std::string disassemble(llvm::StringRef, llvm::StringRef, std::vector<DisassembledFunction> &) const {

@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from collections import Counter
 
 CACHE_USAGE = """usage: nacre cache stats             how many kernels the cache holds, how large it is, how large it may grow
        nacre cache clear [DAYS]      remove all kernels, or those not used for so many days
@@ -27,11 +28,12 @@ def _size(count):
 def _stats(folder, files):
     from . import knobs
 
-    kernels = [row for row in files if row[0].endswith(".kernel")]
+    kinds = Counter(os.path.splitext(path)[1] for path, _, _ in files)
+    counts = f"{kinds['.kernel'] + kinds['.general']} kernels, {kinds['.stages']} with their stages, {kinds['.manifest']} manifests"
     total = sum(row[1] for row in files)
     limit = knobs.cache.max_megabytes << 20
     print(f"folder {folder}")
-    print(f"{len(kernels)} kernels, {len(files) - len(kernels)} manifests, {_size(total)}" + (f" of {_size(limit)}" if limit else ", no limit"))
+    print(f"{counts}, {_size(total)}" + (f" of {_size(limit)}" if limit else ", no limit"))
     if files:
         oldest = min(row[2] for row in files)
         print(f"used least recently: {(time.time() - oldest) / 86400:.1f} days ago")

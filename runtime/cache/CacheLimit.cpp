@@ -1,5 +1,6 @@
 #include "runtime/cache/CacheLimit.h"
 #include "runtime/Knobs.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cstring>
 #include <ctime>
@@ -19,6 +20,9 @@ constexpr int64_t useResolution = 3600;
 // A folder is looked through when a process writes to it first, and again after so many bytes.
 constexpr uint64_t bytesBetweenLooks = 64 << 20;
 
+// Of every kind of entry that is written (ArtifactStore::write).
+constexpr const char *suffixes[] = {".kernel", ".manifest", ".stages", ".general", ".general_stages"};
+
 // The folders of entries: of the cache's own by the first digits of their keys, of those that a cache manager keeps by
 // their whole keys.
 bool holdsEntries(const char *name) {
@@ -35,7 +39,7 @@ void filesOf(const std::string &folder, const std::function<void(const CacheFile
     const char *suffix = std::strchr(entry->d_name, '.');
     struct stat status;
     if (!suffix || suffix == entry->d_name ||
-        (std::strcmp(suffix, ".kernel") != 0 && std::strcmp(suffix, ".manifest") != 0))
+        llvm::none_of(suffixes, [&](const char *known) { return std::strcmp(suffix, known) == 0; }))
       continue;
     if (fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode))
       visit({folder + "/" + entry->d_name, static_cast<uint64_t>(status.st_blocks) * 512, status.st_mtime});

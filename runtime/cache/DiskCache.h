@@ -13,7 +13,7 @@ namespace nacre {
 class ArtifactStore {
 public:
   virtual ~ArtifactStore() = default;
-  // `key` is hexadecimal; `kind` a short word ("kernel", "manifest").
+  // `key` is hexadecimal; `kind` a short word ("kernel", "manifest", "stages").
   virtual std::optional<std::string> read(const std::string &key, const char *kind) const = 0;
   // Whether the entry is now in place.
   virtual bool write(const std::string &key, const char *kind, const std::string &payload) const = 0;

@@ -4,6 +4,7 @@
 #include "runtime/Knobs.h"
 #include "runtime/cache/BuildId.h"
 #include "runtime/cache/Fingerprint.h"
+#include "runtime/cache/StageEntry.h"
 #include "runtime/compile/StageOverrides.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -202,13 +203,17 @@ private:
         llvm::sys::fs::create_directories(folder); // who writes the file says what went wrong
         return folder + "/" + request.kernel.name + "." + kind;
       };
+    KeptStages stages;
+    if (!settings.binaryOnly)
+      watchers.keep = [&](const std::string &stage, std::string form) { stages[stage] = std::move(form); };
     CompiledCode code = compileKernel(request, *record, watchers);
     ++state().compiles;
     report.times = code.times;
     std::string key = artifactKey(origin.key(), *record);
-    if (!settings.replace && origin.stages.size() == request.stages.size())
-      write(key, code, *record);
-    return keep(key, std::move(code), record, origin);
+    std::string stageEntry = stages.empty() ? "" : encodeStages(stages);
+    if (!settings.replace && origin.stages.size() == request.stages.size() && write(key, code, stageEntry, *record))
+      stageEntry.clear();
+    return keep(key, std::move(code), record, origin, std::move(stageEntry));
   }
 
   // The files that take the places of stages: those that say something else than the kernel itself does.
@@ -230,9 +235,13 @@ private:
     return stageOverrides(settings.overrideFolder, folderName(request, record), request, plain);
   }
 
-  void write(const std::string &key, const CompiledCode &code, const RecordingEmbedder &record) {
+  // Whether the stages are now in the store.
+  bool write(const std::string &key, const CompiledCode &code, const std::string &stages,
+             const RecordingEmbedder &record) {
     auto start = std::chrono::steady_clock::now();
+    bool hasStages = false;
     if (record.isLasting() && store->write(key, "kernel", encodeKernel(code))) {
+      hasStages = !stages.empty() && store->write(key, "stages", stages);
       // Another process may write its own variant at the same time; the one that is lost is found again by compiling.
       Manifest manifest = decodeManifest(store->read(requestKey, "manifest").value_or(""));
       addVariant(manifest, record.asked());
@@ -240,14 +249,17 @@ private:
     }
     auto elapsed = std::chrono::steady_clock::now() - start;
     report.storeMicroseconds = std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count();
+    return hasStages;
   }
 
   std::shared_ptr<Kernel> keep(const std::string &key, CompiledCode code,
-                               const std::shared_ptr<RecordingEmbedder> &record, const CompileRequest &origin) {
+                               const std::shared_ptr<RecordingEmbedder> &record, const CompileRequest &origin,
+                               std::string stages = "") {
     auto kernel = std::make_shared<Kernel>(key, std::move(code));
     record->detach();
     if (!settings.binaryOnly)
-      kernel->setOrigin(origin, record, record->isLasting() && origin.stages.empty() ? store : nullptr);
+      kernel->setOrigin(origin, record, record->isLasting() && origin.stages.empty() ? store : nullptr,
+                        std::move(stages));
     std::lock_guard<std::mutex> guard(state().lock);
     if (record->isLasting())
       addVariant(state().manifests[requestKey], record->asked());

@@ -1,6 +1,7 @@
 // One compile, start to end: context, front end, target. Everything of MLIR's that can abort runs under crash
 // recovery.
 #include "runtime/compile/Compiler.h"
+#include "compiler/targets/KeptStages.h"
 #include "compiler/targets/StageText.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -193,6 +194,7 @@ CompiledCode compileHere(const CompileRequest &request, Embedder &embedder, cons
       access = accessOfReplaced(context, stage, *other);
     return other;
   };
+  observer.keepStage = watchers.keep;
   Artifact code;
   try {
     code = request.options.target->compile(*module, request.options, observer);
@@ -348,9 +350,9 @@ std::string CompileRequest::sourceKey() const {
   return fingerprint.hex();
 }
 
-CompiledCode compileKernel(const CompileRequest &request, Embedder &embedder, const CompileWatchers &watchers) {
+// Runs a part of the compiler: on a stack that is deep enough, and where a crash is an error.
+static void runCompiler(const CompileRequest &request, llvm::function_ref<void()> work) {
   // Nothing may be thrown across the recovery context, and nothing of ours is unwound when it recovers.
-  CompiledCode code;
   std::exception_ptr failure;
   static const bool prepared = [] {
     llvm::CrashRecoveryContext::Enable();
@@ -360,14 +362,11 @@ CompiledCode compileKernel(const CompileRequest &request, Embedder &embedder, co
   (void)prepared;
   fatalError.clear();
   llvm::CrashRecoveryContext recovery;
-  OuterEmbedder outerEmbedder(embedder);
-  CompileWatchers outerWatchers{onOuterStack(watchers.onStage), onOuterStack(watchers.replace),
-                                onOuterStack(watchers.fileFor)};
   bool survived = false;
   runOnDeepStack([&] {
     survived = recovery.RunSafely([&] {
       try {
-        code = compileHere(request, outerEmbedder, outerWatchers);
+        work();
       } catch (...) {
         failure = std::current_exception();
       }
@@ -385,7 +384,21 @@ CompiledCode compileKernel(const CompileRequest &request, Embedder &embedder, co
   }
   if (failure)
     std::rethrow_exception(failure);
+}
+
+CompiledCode compileKernel(const CompileRequest &request, Embedder &embedder, const CompileWatchers &watchers) {
+  CompiledCode code;
+  OuterEmbedder outerEmbedder(embedder);
+  CompileWatchers outerWatchers{onOuterStack(watchers.onStage), onOuterStack(watchers.replace),
+                                onOuterStack(watchers.fileFor), watchers.keep};
+  runCompiler(request, [&] { code = compileHere(request, outerEmbedder, outerWatchers); });
   return code;
+}
+
+StageTexts textsOfKept(const CompileRequest &request, const KeptStages &kept) {
+  StageTexts texts;
+  runCompiler(request, [&] { texts = textsOfKept(*request.options.target, request.options, kept, dialects()); });
+  return texts;
 }
 
 } // namespace nacre

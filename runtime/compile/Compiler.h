@@ -82,9 +82,15 @@ struct CompileWatchers {
   StageReplacement replace;
   // Where to put a file about this compile, named after its contents' kind ("tile"). Asked when the front end is done.
   std::function<std::string(const std::string &kind)> fileFor;
+  // Given each stage in the form that is kept (targets/KeptStages.h).
+  std::function<void(const std::string &stage, std::string form)> keep;
 };
 
 // Throws CompileError; a crash of the compiler becomes one too (of kind Internal).
 CompiledCode compileKernel(const CompileRequest &request, Embedder &embedder, const CompileWatchers &watchers = {});
+
+// The texts of the stages that a compile of the request kept. Empty when they are not what a compile of this build
+// kept. Throws CompileError as compileKernel does.
+StageTexts textsOfKept(const CompileRequest &request, const KeptStages &kept);
 
 } // namespace nacre

@@ -1,4 +1,5 @@
 #include "runtime/launch/Kernel.h"
+#include "runtime/cache/StageEntry.h"
 #include "llvm/ADT/STLExtras.h"
 #include <array>
 
@@ -63,71 +64,56 @@ const Kernel &Kernel::general() const {
         "` was compiled for launches whose index arithmetic does not become negative, and this one's may; "
         "launch it where it was compiled, which compiles it for all launches");
   const char *kind = "general";
-  std::optional<std::string> kept = origin->store ? origin->store->read(hash, kind) : std::nullopt;
-  std::optional<CompiledCode> made = kept ? decodeKernel(*kept) : std::nullopt;
+  std::optional<std::string> entry = origin->store ? origin->store->read(hash, kind) : std::nullopt;
+  std::optional<CompiledCode> made = entry ? decodeKernel(*entry) : std::nullopt;
   CompileRequest request = origin->request;
   request.options.checksLaunches = false;
+  const char *kindOfStages = "general_stages";
+  KeptStages kept;
   if (!made) {
-    made = compileKernel(request, *origin->record);
+    CompileWatchers watchers;
+    watchers.keep = [&](const std::string &stage, std::string form) { kept[stage] = std::move(form); };
+    made = compileKernel(request, *origin->record, watchers);
+    if (origin->store && origin->store->write(hash, kindOfStages, encodeStages(kept)))
+      kept.clear();
     if (origin->store)
       origin->store->write(hash, kind, encodeKernel(*made));
   }
   assert(made->metadata.launchCheck.empty() && "it relies on nothing");
   generalKernel = std::make_unique<Kernel>(hash + "-" + kind, std::move(*made));
-  generalKernel->setOrigin(request, origin->record, nullptr);
+  generalKernel->setOrigin(request, origin->record, origin->store, kept.empty() ? "" : encodeStages(kept));
+  generalKernel->origin->key = hash;
+  generalKernel->origin->kind = kindOfStages;
   return *generalKernel;
 }
 
 void Kernel::setOrigin(CompileRequest request, std::shared_ptr<RecordingEmbedder> record,
-                       std::shared_ptr<ArtifactStore> store) {
+                       std::shared_ptr<ArtifactStore> store, std::string stages) {
   std::lock_guard<std::mutex> guard(stageLock);
-  origin = std::make_unique<Origin>(Origin{std::move(request), std::move(record), std::move(store)});
+  origin = std::make_unique<Origin>(
+      Origin{std::move(request), std::move(record), std::move(store), std::move(stages), hash});
   origin->request.staticPrint = [](llvm::StringRef) {}; // it was printed when the kernel was compiled
   origin->request.options.reports = {};                 // so were its passes
 }
 
-using StageTexts = std::map<std::string, std::string>;
-
-static std::string encodeStages(const StageTexts &texts) {
-  std::string bytes;
-  for (const auto &[stage, text] : texts) {
-    encode(bytes, llvm::StringRef(stage));
-    encode(bytes, llvm::StringRef(text));
-  }
-  return bytes;
-}
-
-// Empty when it is not what encodeStages wrote.
-static StageTexts decodeStages(llvm::StringRef bytes) {
-  try {
-    EmbedderObjects none;
-    Decoder decoder(bytes, none);
-    StageTexts texts;
-    while (!decoder.atEnd()) {
-      std::string stage = decoder.text();
-      texts[stage] = decoder.text();
-    }
-    return texts;
-  } catch (const NotEncodable &) {
-    return {};
-  }
-}
-
-const std::map<std::string, std::string> &Kernel::stages() const {
+const StageTexts &Kernel::stages() const {
   std::lock_guard<std::mutex> guard(stageLock);
   if (!stageTexts.empty() || !origin)
     return stageTexts;
-  if (std::optional<std::string> kept = origin->store ? origin->store->read(hash, "stages") : std::nullopt)
-    stageTexts = decodeStages(*kept);
-  if (!stageTexts.empty())
-    return stageTexts;
-  compileKernel(origin->request, *origin->record,
-                {.onStage = [&](const std::string &stage,
-                                const std::function<std::string()> &text) { stageTexts[stage] = text(); },
-                 .replace = nullptr,
-                 .fileFor = nullptr});
-  if (origin->store)
-    origin->store->write(hash, "stages", encodeStages(stageTexts));
+  bool isInStore = origin->stages.empty() && origin->store;
+  KeptStages kept =
+      decodeStages(isInStore ? origin->store->read(origin->key, origin->kind).value_or("") : origin->stages);
+  if (!kept.empty())
+    stageTexts = textsOfKept(origin->request, kept);
+  if (stageTexts.empty())
+    compileKernel(origin->request, *origin->record,
+                  {.onStage = [&](const std::string &stage,
+                                  const std::function<std::string()> &text) { stageTexts[stage] = text(); },
+                   .replace = nullptr,
+                   .fileFor = nullptr,
+                   .keep = nullptr});
+  if (origin->store && stageTexts.size() > kept.size()) // with what had to be made: the next process reads it
+    origin->store->write(origin->key, origin->kind, encodeStages(stageTexts));
   return stageTexts;
 }
 

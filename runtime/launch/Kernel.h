@@ -30,13 +30,13 @@ public:
     return !needsCheck || passes(grid, arguments) ? *this : general();
   }
 
-  // What it was compiled from, so that a stage's text can be had later. `record` must have its embedder detached. The
-  // texts are kept in `store` once they were asked for; null: they are not.
+  // What it was compiled from, so that it can be compiled for other launches later. `record` must have its embedder
+  // detached. The compile's stages are in `store` (null: there is none), or they are given (StageEntry.h).
   void setOrigin(CompileRequest request, std::shared_ptr<RecordingEmbedder> record,
-                 std::shared_ptr<ArtifactStore> store);
-  // Name to text ("tile", "llvm", ...), read from the store; the first who asks for them has them made, by compiling
-  // once more. Empty without an origin.
-  const std::map<std::string, std::string> &stages() const;
+                 std::shared_ptr<ArtifactStore> store, std::string stages = "");
+  // Name to text ("tile", "llvm", ...). Compiled once more only where what was kept of them is gone or damaged. Empty
+  // without an origin.
+  const StageTexts &stages() const;
 
 private:
   struct Load {
@@ -58,10 +58,13 @@ private:
     CompileRequest request;
     std::shared_ptr<RecordingEmbedder> record;
     std::shared_ptr<ArtifactStore> store; // or null
+    std::string stages;                   // or empty: in the store, there
+    std::string key;
+    const char *kind = "stages";
   };
   mutable std::mutex stageLock;
   std::unique_ptr<Origin> origin;
-  mutable std::map<std::string, std::string> stageTexts;
+  mutable StageTexts stageTexts;
   mutable std::unique_ptr<Kernel> generalKernel; // that relies on nothing, once it was needed
 };
 

@@ -1,7 +1,8 @@
-// A libFuzzer target: whatever bytes a cache holds, they are a kernel, a list of questions or nothing, never a crash.
-// The checksum is left aside, since who can write an entry can write its checksum too.
+// A libFuzzer target: whatever bytes a cache holds, they are a kernel, its stages, a list of questions or nothing,
+// never a crash. The checksum is left aside, since who can write an entry can write its checksum too.
 #include "runtime/cache/DiskCache.h"
 #include "runtime/cache/EmbedderRecord.h"
+#include "runtime/cache/StageEntry.h"
 #include "runtime/launch/Kernel.h"
 
 using namespace nacre;
@@ -23,6 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string bytes(reinterpret_cast<const char *>(data), size);
   (void)openEntry(bytes);
   (void)decodeKernel(bytes);
+  (void)decodeStages(bytes);
   EmbedderObjects none;
   try {
     for (Decoder decoder(bytes, none); !decoder.atEnd();)

@@ -35,16 +35,17 @@ def test_what_was_used_least_recently_goes_first(cache_folder):
     fill([1, 2, 4, 8])
     rows = sorted(kernels(cache_folder))
     assert len(rows) == 4
-    for age, row in enumerate(rows):  # the first is the youngest
-        os.utime(row[0], (time.time() - 1000 * age,) * 2)
-    for row in _core.cache_files(str(cache_folder)):
-        if not row[0].endswith(".kernel"):
-            os.utime(row[0], (time.time() + 100,) * 2)
+    ages = {row[0].removesuffix(".kernel"): 1000 * number for number, row in enumerate(rows)}  # the first is the youngest
+    for path, _, _ in _core.cache_files(str(cache_folder)):
+        age = ages.get(os.path.splitext(path)[0], -100)  # its kernel's and its stages'; manifests are younger
+        os.utime(path, (time.time() - age,) * 2)
     total = sum(row[1] for row in _core.cache_files(str(cache_folder)))
     assert _core.limit_cache(str(cache_folder), total) == 0
     assert _core.limit_cache(str(cache_folder), total - 1) > 0
     left = {row[0] for row in kernels(cache_folder)}
     assert rows[0][0] in left and rows[3][0] not in left
+    stages = {row[0] for row in _core.cache_files(str(cache_folder)) if row[0].endswith(".stages")}
+    assert rows[0][0].replace(".kernel", ".stages") in stages and rows[3][0].replace(".kernel", ".stages") not in stages
     assert _core.limit_cache(str(cache_folder), 0) == 0  # no limit
 
 
@@ -94,8 +95,8 @@ def command(*words, capsys):
 def test_the_command(cache_folder, capsys):
     fill([64, 128])
     status, out, _ = command("cache", "stats", capsys=capsys)
-    assert status == 0 and str(cache_folder) in out and "2 kernels, 2 manifests" in out
-    assert command("cache", "verify", capsys=capsys)[:2] == (0, "4 entries read, 0 damaged\n")
+    assert status == 0 and str(cache_folder) in out and "2 kernels, 2 with their stages, 2 manifests" in out
+    assert command("cache", "verify", capsys=capsys)[:2] == (0, "6 entries read, 0 damaged\n")
     damaged = kernels(cache_folder)[0][0]
     with open(damaged, "r+b") as file:
         file.seek(100)
@@ -103,7 +104,7 @@ def test_the_command(cache_folder, capsys):
     status, out, _ = command("cache", "verify", capsys=capsys)
     assert status == 1 and f"damaged, removed: {damaged}" in out and not os.path.exists(damaged)
     assert "0 entries removed" in command("cache", "clear", "30", capsys=capsys)[1]
-    assert "3 entries removed" in command("cache", "clear", capsys=capsys)[1] and not kernels(cache_folder)
+    assert "5 entries removed" in command("cache", "clear", capsys=capsys)[1] and not kernels(cache_folder)
     fill([512])
     for words in ([], ["dance"], ["clear", "soon"], ["clear", "-1"], ["clear", "nan"], ["stats", "more"]):
         assert command("cache", *words, capsys=capsys)[0] == 2

@@ -318,7 +318,7 @@ def test_a_cache_manager_keeps_compiled_kernels(tmp_path, cache_folder):
         kernel[(1,)](x)
         assert x[0] == 8 and not cache_folder.exists()
         kinds = {file.name for file in Remembering.folder.rglob("*") if file.is_file()}
-        assert kinds == {"nacre.kernel", "nacre.manifest"} and ("put", "nacre.kernel", True) in Remembering.asked
+        assert kinds == {"nacre.kernel", "nacre.stages", "nacre.manifest"} and ("put", "nacre.kernel", True) in Remembering.asked
         assert isinstance(nacre.runtime.cache.get_cache_manager("00" * 20), Remembering)
 
 

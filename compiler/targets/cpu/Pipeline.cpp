@@ -18,6 +18,7 @@
 #include "compiler/passes/tile/WatchArithmetic.h"
 #include "compiler/passes/tile/WatchValues.h"
 #include "compiler/passes/tile/WidenSmallFloats.h"
+#include "compiler/targets/KeptStages.h"
 #include "compiler/targets/LLVMErrors.h"
 #include "compiler/targets/PassReport.h"
 #include "compiler/targets/PassRunner.h"
@@ -78,6 +79,9 @@ public:
   void registerPasses() const override { registerCpuPasses(); }
   std::string description(const TargetOptions &options) const override;
   Artifact compile(ModuleOp module, const TargetOptions &options, const CompileObserver &observer) const override;
+  std::string generatedText(llvm::Module &module, const TargetOptions &options) const override {
+    return emitAssembly(module, *makeTargetMachine(options));
+  }
   std::string disassemble(llvm::StringRef binary, llvm::StringRef symbol,
                           std::vector<DisassembledFunction> &functions) const override {
     return cpu::disassemble(binary, symbol, functions);
@@ -279,6 +283,7 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
   if (observer.verify)
     verifyLLVM(*llvmModule);
   observer.show("llvm", llvmText);
+  observer.keep("llvm", [&] { return keptForm(*llvmModule); });
 
   auto assembly = [&] {
     std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*llvmModule);
@@ -286,6 +291,7 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
   };
   if (std::optional<StageText> other = observer.replacement("asm", assembly)) {
     observer.show("asm", [&] { return other->text; });
+    observer.keep("asm", [&] { return other->text; });
     code.binary = assemble(other->text, *machine);
   } else {
     observer.show("asm", assembly);

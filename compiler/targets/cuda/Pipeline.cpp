@@ -13,6 +13,7 @@
 #include "compiler/passes/tile/ExpandDescriptors.h"
 #include "compiler/passes/tile/ExpandScaledDots.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
+#include "compiler/targets/KeptStages.h"
 #include "compiler/targets/LLVMErrors.h"
 #include "compiler/targets/PassReport.h"
 #include "compiler/targets/PassRunner.h"
@@ -276,6 +277,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   if (observer.verify)
     verifyLLVM(*llvmModule);
   observer.show("llvm", llvmText);
+  observer.keep("llvm", [&] { return keptForm(*llvmModule); });
 
   std::optional<std::string> assembler = options.assembles ? findAssembler(options) : std::nullopt;
   if (!assembler && options.mustAssemble)
@@ -292,6 +294,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   if (std::optional<StageText> other = observer.replacement("ptx", [&] { return ptx; }))
     ptx = other->text;
   observer.show("ptx", [&] { return ptx; });
+  observer.keep("ptx", [&] { return ptx; });
   if (!assembler) { // whoever runs it assembles it
     code.binary = std::move(ptx);
     code.metadata.details = llvm::join(details, "\n");

@@ -216,7 +216,7 @@ PyObject *reduce(PyObject *self, PyObject *) {
 }
 
 PyMethodDef methods[] = {
-    {"stages", stages, METH_NOARGS, "Every stage's text by name; compiles once more on first use."},
+    {"stages", stages, METH_NOARGS, "Every stage's text by name, from what the compile kept of them."},
     {"launch", launchWithTypes, METH_VARARGS, "launch(grid, types, names, arguments, cooperative=False, stream=None)"},
     {"load", reinterpret_cast<PyCFunction>(loadKernel), METH_VARARGS | METH_STATIC,
      "load(encoded, hash) -> NativeKernel"},
