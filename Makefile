@@ -62,16 +62,16 @@ beside = cmake -G Ninja -S . -B $(BUILD)/$(1) -DCMAKE_C_COMPILER="$$(command -v 
 	-DCMAKE_CXX_COMPILER="$$(command -v clang++-22)" -DCMAKE_PREFIX_PATH="$$(llvm-config-22 --prefix)" \
 	-DPython3_EXECUTABLE="$(CURDIR)/$(VENV)/bin/python" -DNACRE_PACKAGE="$(CURDIR)/$(BUILD)/$(1)/package/nacre" $(2) > /dev/null
 SANITIZED := -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DNACRE_SANITIZE=address,undefined
-# What the slow builds run of pytest unless ARGS says otherwise: every 20th test of these.
-SAMPLE := --sample 20 tests/frontend tests/ir tests/interpreter tests/language/meaning tests/runtime tests/simulator
+# What the slow builds run of pytest unless ARGS says otherwise: of each folder the first test and every 100th after it.
+SAMPLE := --sample 100 tests
 
-test-asan: test-setup ## the tests on a build with AddressSanitizer and UBSan (long)
+test-asan: test-setup ## C++ units, IR tests and every 100th Python test on a build with AddressSanitizer and UBSan (long)
 	$(call say,"build with AddressSanitizer and UBSan: $(JOBS) jobs")
 	@$(call beside,asan,$(SANITIZED))
 	@ninja -C $(BUILD)/asan -j $(JOBS)
 	@tests/run_beside $(BUILD)/asan $(or $(ARGS),$(SAMPLE))
 
-test-debug: test-setup ## the tests on an unoptimised build with every assertion, libstdc++'s too (long)
+test-debug: test-setup ## the same on an unoptimised build with every assertion, libstdc++'s too (long)
 	$(call say,"debug build: $(JOBS) jobs")
 	@$(call beside,debug,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1 -D_GLIBCXX_ASSERTIONS")
 	@ninja -C $(BUILD)/debug -j $(JOBS)
