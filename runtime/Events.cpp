@@ -22,10 +22,14 @@ template <typename Change> void change(Change change) {
     change(copy);
     after = std::make_shared<const List>(std::move(copy));
   } while (!listeners().compare_exchange_weak(before, after));
-  uint32_t together = 0;
-  for (const std::shared_ptr<EventListener> &listener : *listeners().load())
-    together |= listener->interests;
-  events::interests.store(together, std::memory_order_release);
+  std::shared_ptr<const List> now;
+  do { // until the interests are those of the list that stands: another thread may change it meanwhile
+    now = listeners().load();
+    uint32_t together = 0;
+    for (const std::shared_ptr<EventListener> &listener : *now)
+      together |= listener->interests;
+    events::interests.store(together, std::memory_order_release);
+  } while (listeners().load() != now);
 }
 
 } // namespace

@@ -102,7 +102,8 @@ MemoryPlan planMemory(const LinearLayout &fullSource, const LinearLayout &fullDe
       basis.push_back(uint32_t(1) << bit);
   uint32_t roundMask = (uint32_t(1) << later.size()) - 1;
   Vectors roundColumns;
-  for (uint32_t column : BitMatrix(bits, basis).inverse()->images())
+  BitMatrix coordinates = *BitMatrix(bits, basis).inverse();
+  for (uint32_t column : coordinates.images())
     roundColumns.push_back(column & roundMask);
   BitMatrix roundOf(static_cast<unsigned>(later.size()), roundColumns);
 
