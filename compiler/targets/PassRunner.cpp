@@ -4,6 +4,7 @@
 #include "compiler/targets/KeptStages.h"
 #include "compiler/targets/PassReport.h"
 #include "compiler/targets/StageText.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/LocationSnapshot.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -55,8 +56,12 @@ void PassRunner::run(const char *part, llvm::function_ref<void(OpPassManager &)>
 }
 
 void nacre::addSimplification(OpPassManager &passes) {
+  // Control flow is structured: there are no blocks to merge, and to look for dead ones takes a walk through all that is
+  // inside of every operation, so that a deep nest takes time by the square of its depth.
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   passes.addPass(createCanonicaliseInnerRegions());
-  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCanonicalizerPass(config));
   passes.addPass(createCSEPass());
 }
 
