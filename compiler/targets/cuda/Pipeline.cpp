@@ -289,7 +289,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   int64_t blocks = isTwice ? 2 : std::max<int64_t>(1, streamingThreads / block.threads());
   if (llvm::Function *kernel = isHinted ? llvmModule->getFunction(code.symbol) : nullptr)
     kernel->addFnAttr("nvvm.minctasm", std::to_string(blocks));
-  std::string ptx = emitPtx(*llvmModule, *machine);
+  std::string ptx = emitPtx(*llvmModule, *machine, options.debug);
   errors.throwIfAny();
   if (std::optional<StageText> other = observer.replacement("ptx", [&] { return ptx; }))
     ptx = other->text;

@@ -6,6 +6,7 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -88,7 +89,46 @@ void nacre::cuda::optimise(llvm::Module &module, llvm::TargetMachine &machine,
   passes.run(module, modules);
 }
 
-std::string nacre::cuda::emitPtx(llvm::Module &module, llvm::TargetMachine &machine) {
+namespace {
+// Leaves out passes of LLVM's code generator, by their arguments' names. It is no pass of a pipeline that is ours to
+// put together.
+class PassesLeftOut : public llvm::OptPassGate {
+public:
+  PassesLeftOut(llvm::LLVMContext &context, llvm::SmallVector<llvm::StringRef> names)
+      : context(context), before(context.getOptPassGate()), names(std::move(names)) {
+    context.setOptPassGate(*this);
+  }
+  ~PassesLeftOut() override { context.setOptPassGate(before); }
+  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override { return !llvm::is_contained(names, pass); }
+  bool isEnabled() const override { return true; }
+
+private:
+  llvm::LLVMContext &context;
+  llvm::OptPassGate &before;
+  llvm::SmallVector<llvm::StringRef> names;
+};
+} // namespace
+
+static size_t longestBlock(const llvm::Module &module) {
+  size_t longest = 0;
+  for (const llvm::Function &function : module)
+    for (const llvm::BasicBlock &block : function)
+      longest = std::max(longest, block.size());
+  return longest;
+}
+
+// Tiles become straight code, of thousands of instructions where threads have much of a tile. Passes that take the
+// square of a block's length do not see long ones: the vectoriser of accesses, which are vectors already where the
+// layouts say so, and the folding of addresses, which the assembler does too. Checked kernels need not be as fast.
+static constexpr size_t longBlock = 8192, longCheckedBlock = 1024;
+
+std::string nacre::cuda::emitPtx(llvm::Module &module, llvm::TargetMachine &machine, bool isChecked) {
+  // Of strength reduction in straight code the assembler leaves no trace, and it takes most of the time where addresses
+  // are many.
+  llvm::SmallVector<llvm::StringRef> needless = {"slsr"};
+  if (longestBlock(module) > (isChecked ? longCheckedBlock : longBlock))
+    needless.append({"load-store-vectorizer", "codegenprepare"});
+  PassesLeftOut leftOut(module.getContext(), std::move(needless));
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;

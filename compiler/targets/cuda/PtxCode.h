@@ -18,6 +18,7 @@ void waitForEarlierKernels(llvm::Function &kernel);
 // libraries, if there are any, are inlined.
 void optimise(llvm::Module &module, llvm::TargetMachine &machine, llvm::PassInstrumentationCallbacks *callbacks,
               bool hasLibraries);
-std::string emitPtx(llvm::Module &module, llvm::TargetMachine &machine);
+// `isChecked`: a kernel that checks its accesses, and need not be as fast as another.
+std::string emitPtx(llvm::Module &module, llvm::TargetMachine &machine, bool isChecked);
 
 } // namespace nacre::cuda

@@ -56,7 +56,7 @@ std::string ptxOf(const char *text, const char *architecture, TargetOptions opti
   module->setTargetTriple(machine->getTargetTriple());
   module->setDataLayout(machine->createDataLayout());
   optimise(*module, *machine, nullptr, false);
-  return emitPtx(*module, *machine);
+  return emitPtx(*module, *machine, /*isChecked=*/false);
 }
 
 bool contains(const std::string &text, const char *part) { return text.find(part) != std::string::npos; }
