@@ -75,6 +75,17 @@ def test_functions_of_one_float(engine, rng, name):
 
 
 @pytest.mark.ours("functions that need CUDA's library in the Triton package")
+def test_powers_of_two_may_be_subnormal(engine, rng):
+    """Unlike tl.exp2, which may give 0 below 2^-126."""
+    x = np.concatenate([np.arange(-160, 130), rng.uniform(-150, -120, 200), SPECIAL, [-1000.0, 1000.0]])
+    x = np.resize(x, 512).astype(np.float32)
+    out = engine.empty(len(x), "float32")
+    one_argument[(1,)](engine.array(x), out, N=len(x), NAME="exp2")
+    with np.errstate(all="ignore"):
+        check(engine.numpy(out), np.exp2(x.astype(np.float64)), ulps=3)
+
+
+@pytest.mark.ours("functions that need CUDA's library in the Triton package")
 @pytest.mark.parametrize("name", BINARY)
 def test_functions_of_two_floats(engine, rng, name):
     x = floats(rng)

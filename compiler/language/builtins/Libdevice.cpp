@@ -242,6 +242,7 @@ void addLibdevice(Table &table) {
   table.add("asinh(x: tensor)", "The inverse hyperbolic sine.", unaryMath<UnaryOp::Asinh>);
   table.add("acosh(x: tensor)", "The inverse hyperbolic cosine.", unaryMath<UnaryOp::Acosh>);
   table.add("atanh(x: tensor)", "The inverse hyperbolic tangent.", unaryMath<UnaryOp::Atanh>);
+  table.add("exp2(x: tensor)", "2 to the power x, also where the result is subnormal.", unaryMath<UnaryOp::Exp2>);
   table.add("expm1(x: tensor)", "e to the power x, less 1, exact near 0.", unaryMath<UnaryOp::Expm1>);
   table.add("log1p(x: tensor)", "The natural logarithm of 1 + x, exact near 0.", unaryMath<UnaryOp::Log1p>);
   table.add("log10(x: tensor)", "The logarithm to base 10.", unaryMath<UnaryOp::Log10>);
