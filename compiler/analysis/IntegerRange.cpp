@@ -1,117 +1,49 @@
-// See IntegerRange.h.
+// See IntegerRange.h. The arithmetic is in C, where programs with kernels compiled ahead of time use it too.
 #include "compiler/analysis/IntegerRange.h"
-#include <algorithm>
-#include <limits>
+#include "compiler/analysis/nacre_ranges.h"
 
 using namespace nacre;
 
-IntegerRange IntegerRange::ofBits(unsigned bits) {
-  if (bits >= 64)
-    return {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
-  return {-(int64_t(1) << (bits - 1)), (int64_t(1) << (bits - 1)) - 1};
-}
+// The rules have the same numbers in both languages.
+static_assert(static_cast<int>(RangeRule::Known) == nacre_range_known);
+static_assert(static_cast<int>(RangeRule::Argument) == nacre_range_argument);
+static_assert(static_cast<int>(RangeRule::ProgramId) == nacre_range_program_id);
+static_assert(static_cast<int>(RangeRule::ProgramCount) == nacre_range_program_count);
+static_assert(static_cast<int>(RangeRule::Index) == nacre_range_index);
+static_assert(static_cast<int>(RangeRule::Same) == nacre_range_same);
+static_assert(static_cast<int>(RangeRule::ZeroExtend) == nacre_range_zero_extend);
+static_assert(static_cast<int>(RangeRule::Truncate) == nacre_range_truncate);
+static_assert(static_cast<int>(RangeRule::Add) == nacre_range_add);
+static_assert(static_cast<int>(RangeRule::Subtract) == nacre_range_subtract);
+static_assert(static_cast<int>(RangeRule::Multiply) == nacre_range_multiply);
+static_assert(static_cast<int>(RangeRule::ShiftLeft) == nacre_range_shift_left);
+static_assert(static_cast<int>(RangeRule::Minimum) == nacre_range_minimum);
+static_assert(static_cast<int>(RangeRule::Maximum) == nacre_range_maximum);
+static_assert(static_cast<int>(RangeRule::Either) == nacre_range_either);
+static_assert(static_cast<int>(RangeRule::And) == nacre_range_and);
+static_assert(static_cast<int>(RangeRule::Quotient) == nacre_range_quotient);
+static_assert(static_cast<int>(RangeRule::Remainder) == nacre_range_remainder);
+static_assert(static_cast<int>(RangeRule::ShiftRight) == nacre_range_shift_right);
+static_assert(static_cast<int>(RangeRule::UnsignedQuotient) == nacre_range_unsigned_quotient);
+static_assert(static_cast<int>(RangeRule::UnsignedRemainder) == nacre_range_unsigned_remainder);
+static_assert(static_cast<int>(RangeRule::UnsignedShiftRight) == nacre_range_unsigned_shift_right);
 
-static std::optional<IntegerRange> product(IntegerRange left, IntegerRange right) {
-  IntegerRange result{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
-  for (int64_t a : {left.low, left.high})
-    for (int64_t b : {right.low, right.high}) {
-      int64_t corner;
-      if (__builtin_mul_overflow(a, b, &corner))
-        return std::nullopt;
-      result = {std::min(result.low, corner), std::max(result.high, corner)};
-    }
-  return result;
+static nacre_range inC(IntegerRange range) { return nacre_range_from(range.low, range.high); }
+
+IntegerRange IntegerRange::ofBits(unsigned bits) {
+  nacre_range range = nacre_range_of_bits(bits);
+  return {range.low, range.high};
 }
 
 std::optional<IntegerRange> nacre::wholeRange(RangeRule rule, llvm::ArrayRef<IntegerRange> operands) {
-  IntegerRange left = operands[0], right = operands.back(), result;
-  switch (rule) {
-  case RangeRule::Truncate:
-    return left;
-  case RangeRule::Add:
-    if (__builtin_add_overflow(left.low, right.low, &result.low) ||
-        __builtin_add_overflow(left.high, right.high, &result.high))
-      return std::nullopt;
-    return result;
-  case RangeRule::Subtract:
-    if (__builtin_sub_overflow(left.low, right.high, &result.low) ||
-        __builtin_sub_overflow(left.high, right.low, &result.high))
-      return std::nullopt;
-    return result;
-  case RangeRule::Multiply:
-    return product(left, right);
-  case RangeRule::ShiftLeft:
-    if (right.low < 0 || right.high > 62)
-      return std::nullopt;
-    return product(left, {int64_t(1) << right.low, int64_t(1) << right.high});
-  default:
+  nacre_range result;
+  if (!nacre_range_whole(static_cast<nacre_range_rule>(rule), inC(operands[0]), inC(operands.back()), &result))
     return std::nullopt;
-  }
-}
-
-static IntegerRange quotient(IntegerRange left, IntegerRange right, IntegerRange any) {
-  if (right.low <= 0) { // by zero it is -1
-    if (left.low < 0)
-      return any;
-    return {std::min<int64_t>(-left.high, -1), left.high};
-  }
-  return {left.low / (left.low < 0 ? right.low : right.high), left.high / (left.high < 0 ? right.high : right.low)};
-}
-
-static IntegerRange remainder(IntegerRange left, IntegerRange right, IntegerRange any) {
-  if (right.low <= 0) // by zero it is the left side
-    return left.low < 0 ? any : IntegerRange{0, left.high};
-  if (left.low >= 0 && left.high < right.low)
-    return left;
-  return {left.low >= 0 ? 0 : std::max(left.low, -(right.high - 1)),
-          left.high <= 0 ? 0 : std::min(left.high, right.high - 1)};
+  return IntegerRange{result.low, result.high};
 }
 
 IntegerRange nacre::rangeBy(RangeRule rule, unsigned bits, unsigned sourceBits, llvm::ArrayRef<IntegerRange> operands) {
-  IntegerRange any = IntegerRange::ofBits(bits), left = operands[0], right = operands.back();
-  switch (rule) {
-  case RangeRule::Known:
-  case RangeRule::Argument:
-  case RangeRule::ProgramId:
-  case RangeRule::ProgramCount:
-    return any;
-  case RangeRule::Index: // a loop counts up, whatever its step: it runs over nothing otherwise
-    return left.low < right.high ? IntegerRange{left.low, right.high - 1} : any;
-  case RangeRule::Same: // an i1 widened is 0 or -1, as its range says
-    return left;
-  case RangeRule::ZeroExtend: // at most 32 bits widen
-    return left.low >= 0 ? left : IntegerRange{0, (int64_t(1) << sourceBits) - 1};
-  case RangeRule::Truncate:
-  case RangeRule::Add:
-  case RangeRule::Subtract:
-  case RangeRule::Multiply:
-  case RangeRule::ShiftLeft: {
-    std::optional<IntegerRange> whole = wholeRange(rule, operands);
-    return whole && whole->isInside(any) ? *whole : any;
-  }
-  case RangeRule::Minimum:
-    return {std::min(left.low, right.low), std::min(left.high, right.high)};
-  case RangeRule::Maximum:
-    return {std::max(left.low, right.low), std::max(left.high, right.high)};
-  case RangeRule::Either:
-    return {std::min(left.low, right.low), std::max(left.high, right.high)};
-  case RangeRule::And: // not negative where either side is not
-    if (left.low < 0 && right.low < 0)
-      return any;
-    return {0, std::min(left.low < 0 ? any.high : left.high, right.low < 0 ? any.high : right.high)};
-  case RangeRule::Quotient:
-    return quotient(left, right, any);
-  case RangeRule::Remainder:
-    return remainder(left, right, any);
-  case RangeRule::ShiftRight: // toward zero or minus one
-    return {std::min<int64_t>(left.low, 0), std::max<int64_t>(left.high, -1)};
-  case RangeRule::UnsignedQuotient:
-    if (left.low < 0)
-      return any;
-    return {right.low <= 0 && right.high >= 0 ? -1 : 0, left.high}; // by zero it is -1
-  case RangeRule::UnsignedRemainder:
-  case RangeRule::UnsignedShiftRight:
-    return left.low < 0 ? any : IntegerRange{0, left.high};
-  }
-  return any;
+  nacre_range result =
+      nacre_range_by(static_cast<nacre_range_rule>(rule), bits, sourceBits, inC(operands[0]), inC(operands.back()));
+  return {result.low, result.high};
 }

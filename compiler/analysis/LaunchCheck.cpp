@@ -1,8 +1,8 @@
 // See LaunchCheck.h. The text: numbers with commas between them, those of a step at a time with colons between; the
 // steps that must not be negative come last.
 #include "compiler/analysis/LaunchCheck.h"
+#include "compiler/analysis/nacre_ranges.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace nacre;
 
@@ -16,8 +16,8 @@ bool LaunchCheck::holds(const uint32_t grid[3], llvm::ArrayRef<uint64_t> argumen
     case RangeRule::Known:
       break;
     case RangeRule::Argument: {
-      int64_t value = llvm::SignExtend64(arguments[number], step.bits);
-      range = {value, value};
+      nacre_range value = nacre_range_of_argument(arguments[number], step.bits);
+      range = {value.low, value.high};
       break;
     }
     case RangeRule::ProgramId:

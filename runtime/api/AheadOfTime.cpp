@@ -43,12 +43,13 @@ std::string identifier(llvm::StringRef text) {
 // A name that C does not use itself.
 std::string parameterName(llvm::StringRef name) {
   static constexpr llvm::StringLiteral taken[] = {
-      "auto",     "bool",   "break",    "case",      "char",     "const", "continue", "default",  "do",
-      "double",   "else",   "enum",     "extern",    "float",    "for",   "goto",     "if",       "inline",
-      "int",      "long",   "register", "restrict",  "return",   "short", "signed",   "sizeof",   "static",
-      "struct",   "switch", "typedef",  "union",     "unsigned", "void",  "while",    "volatile", "grid_x",
-      "grid_y",   "grid_z", "kernel",   "arguments", "class",    "new",   "private",  "public",   "template",
-      "operator", "this",   "algo_id",  "stream",    "arrays",   "image",
+      "auto",   "bool",    "break",    "case",          "char",           "const",    "continue", "default",
+      "do",     "double",  "else",     "enum",          "extern",         "float",    "for",      "goto",
+      "if",     "inline",  "int",      "long",          "register",       "restrict", "return",   "short",
+      "signed", "sizeof",  "static",   "struct",        "switch",         "typedef",  "union",    "unsigned",
+      "void",   "while",   "volatile", "grid_x",        "grid_y",         "grid_z",   "kernel",   "arguments",
+      "class",  "new",     "private",  "public",        "template",       "operator", "this",     "algo_id",
+      "stream", "general", "passes",   "kernel_arrays", "general_arrays",
   };
   std::string result = identifier(name);
   return llvm::is_contained(taken, name) ? result + "_" : result;
@@ -238,7 +239,14 @@ ExportedKernel exportKernel(ExportRequest request, Embedder &embedder) {
   exported.function = request.name + "_" + hash + "_" + suffix;
   CompileRequest compile = request.kernel;
   compile.kernel.name = exported.function + "_code"; // the symbol: several variants are linked into one program
+  compile.options.checksLaunches = interface.code->checksLaunches;
   CompiledCode code = compileKernel(compile, embedder);
+  std::optional<CompiledCode> general;
+  if (!code.metadata.launchCheck.empty()) {
+    compile.options.checksLaunches = false;
+    compile.staticPrint = [](llvm::StringRef) {}; // it was printed already
+    general = compileKernel(compile, embedder);
+  }
   if (!code.externals.empty())
     failExport(request,
                "the kernel calls `" + code.externals.front().symbol + "` of `" + code.externals.front().library +
@@ -247,7 +255,7 @@ ExportedKernel exportKernel(ExportRequest request, Embedder &embedder) {
   std::string stem = (request.file.empty() ? request.name : request.file) + "." + hash + "_" + suffix;
   ExportedFunction function = functionText(request, interface, exported.function, stem);
   exported.files = {{stem + ".h", headerText(request, interface, exported.function, code)}};
-  llvm::append_range(exported.files, interface.code->files(function, code, request));
+  llvm::append_range(exported.files, interface.code->files(function, code, general ? &*general : nullptr, request));
   exported.files.push_back(aheadOfTimeFile("nacre_kernel.h"));
   return exported;
 }

@@ -20,13 +20,19 @@ struct ExportedFunction {
 
 struct ExportedCode {
   bool hasStream;            // launches do, as the first parameter
+  bool checksLaunches;       // the function does (KernelMetadata::launchCheck), and has other code for those that fail
   const char *runtimeHeader; // what the function's header includes
-  // Its source, its code, and what it needs besides nacre_kernel.h. Throws CompileError.
+  // Its source, its code, and what it needs besides nacre_kernel.h. `general` is the code for launches that do not pass
+  // the check of `code`; null: that checks nothing. Throws CompileError.
   std::vector<ExportedFile> (*files)(const ExportedFunction &function, const CompiledCode &code,
-                                     const ExportRequest &request);
+                                     const CompiledCode *general, const ExportRequest &request);
 };
 
-// A file of ahead_of_time/.
+// The check of a kernel's launches (KernelMetadata::launchCheck) as a function in C, `static int passes(const uint32_t
+// grid[3], const uint64_t *arguments)`; it needs nacre_ranges.h.
+std::string launchCheckInC(llvm::StringRef check);
+
+// A file of ahead_of_time/, or nacre_ranges.h.
 ExportedFile aheadOfTimeFile(llvm::StringRef name);
 
 [[noreturn]] void failExport(const ExportRequest &request, const std::string &message, const std::string &hint = "");

@@ -30,6 +30,12 @@ def turn(x, out, rows, columns, BLOCK: tl.constexpr):
     target.store([column, row], source.load([row, column]).T)
 
 @triton.jit
+def wrapped(x, out, back, N, BLOCK: tl.constexpr):
+    own = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    offsets = (tl.program_id(0) - back) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + own, tl.load(x + N + offsets % N))
+
+@triton.jit
 def scale(pair, out, count, factor, wide, flag, MODE: tl.constexpr):
     x, n = pair
     offsets = tl.arange(0, 8)
@@ -152,7 +158,7 @@ int main(void) {{
 
 def test_arrays_that_the_gpu_copies_in_blocks(folder, mock_driver):
     function = compile_kernel(folder, "turn", "*fp32:16, *fp32:16, i32:16, i32:16, 32", num_warps=4)
-    assert "nacre_cuda_array arrays[]" in next(folder.glob("turn.*.c")).read_text()
+    assert "nacre_cuda_array kernel_arrays[]" in next(folder.glob("turn.*.c")).read_text()
     output = run_program(folder, mock_driver, f"""
 #include "{next(folder.glob("turn.*.h")).name}"
 int main(void) {{
@@ -196,3 +202,39 @@ def test_the_command_does_the_same(folder):
     made = {path.name.split(".")[-1] if "_" not in path.name.split(".")[0] else path.name for path in folder.iterdir()} - {"py", "__pycache__"}
     assert made == {"h", "c", "ptx", "nacre_cuda.c", "nacre_cuda.h", "nacre_kernel.h"}
     assert ".target sm_80" in next(folder.glob("add.*.ptx")).read_text()
+
+
+def test_a_launch_takes_the_code_that_it_proves_right(folder, mock_driver):
+    """Offsets modulo N are neighbours in memory where they are not negative; other code runs where the launch does not prove that."""
+    function = compile_kernel(folder, "wrapped", "*fp32:16, *fp32:16, i32, i32:16, 512", "4")
+    codes = {path.name.count("general"): path.read_text() for path in folder.glob("wrapped.*.ptx")}
+    assert "ld.global.v4" in codes[0] and "ld.global.v4" not in codes[1]
+    output = run_program(folder, mock_driver, f"""
+#include "{next(folder.glob("wrapped.*.h")).name}"
+int main(void) {{
+  enum {{ n = 64, block = 512 }};
+  begin();
+  float *x = allocate(4 * 2 * n), *out = allocate(4 * 4 * block);
+  for (int i = 0; i < 2 * n; ++i)
+    x[i] = (float)i;
+  const int backs[] = {{0, 2, 0, 3, -1, INT32_MAX, INT32_MIN}};
+  for (int k = 0; k < 7; ++k) {{
+    int status = {function}(NULL, x, out, backs[k], n), wrong = 0;
+    for (int i = 0; i < 4 * block; ++i)
+      wrong += out[i] != (float)(n + (int32_t)((uint32_t)i - (uint32_t)backs[k] * block) % n);
+    printf("%d %d %d;", status, wrong, (int)record()->modules);
+  }}
+  {function}_unload();
+  printf("%d ", {function}_load());
+  printf("%d", (int)record()->modules);
+  {function}_unload();
+  printf(" %d", (int)record()->unloaded);
+  return 0;
+}}
+""")  # fmt: skip
+    assert output == "0 0 1;0 0 2;0 0 2;0 0 2;0 0 2;0 0 2;0 0 2;0 4 4"
+
+
+def test_code_that_relies_on_nothing_is_alone(folder):
+    compile_kernel(folder, "add", "*fp32:16, *fp32:16, *fp32:16, i32, 128", "1")
+    assert not list(folder.glob("*general*")) and not (folder / "nacre_ranges.h").exists()

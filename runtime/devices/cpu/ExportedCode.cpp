@@ -6,7 +6,7 @@
 namespace nacre::cpu {
 
 static std::vector<ExportedFile> filesOf(const ExportedFunction &function, const CompiledCode &code,
-                                         const ExportRequest &) {
+                                         const CompiledCode *, const ExportRequest &) {
   std::string text;
   llvm::raw_string_ostream(text) << function.include() << "int32_t " << code.symbol
                                  << "(const uint64_t *, uint64_t, uint64_t, nacre_context *);\n\n"
@@ -20,7 +20,7 @@ static std::vector<ExportedFile> filesOf(const ExportedFunction &function, const
 }
 
 const ExportedCode &exportedCode() {
-  static constexpr ExportedCode known{/*hasStream=*/false, "nacre_kernel.h", filesOf};
+  static constexpr ExportedCode known{/*hasStream=*/false, /*checksLaunches=*/false, "nacre_kernel.h", filesOf};
   return known;
 }
 

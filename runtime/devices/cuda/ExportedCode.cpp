@@ -79,40 +79,70 @@ void writeBytes(llvm::raw_ostream &out, llvm::StringRef bytes) {
     out << (i % perLine == 0 ? "\n    " : "") << static_cast<unsigned>(static_cast<uint8_t>(byte)) << ",";
 }
 
-std::vector<ExportedFile> filesOf(const ExportedFunction &function, const CompiledCode &code,
-                                  const ExportRequest &request) {
-  if (!code.metadata.accessSites.empty())
-    failExport(request, "a kernel that checks its accesses cannot be compiled ahead of time for a GPU",
-               "compile it without debug");
+// The image and its description, as `kernel` or `general`.
+void writeKernel(llvm::raw_ostream &out, const std::string &name, const CompiledCode &code, size_t argumentCount) {
+  constexpr uint64_t warpSize = 32;
+  out << "static _Alignas(16) const unsigned char " << name << "_image[] = {";
+  writeBytes(out, code.object);
+  out << " 0};\n\nstatic nacre_cuda_kernel " << name << " = {" << name << "_image, \"" << code.symbol << "\", "
+      << code.metadata.warps * warpSize << ", " << code.metadata.sharedBytes << ", " << argumentCount << ", "
+      << TensorMaps::of(code).recipes.size() << ", " << code.metadata.cooperative << ", "
+      << code.metadata.dependentLaunch << ", 0};\n\n";
+}
+
+void writeLaunch(llvm::raw_ostream &out, const std::string &name, const CompiledCode &code) {
   std::vector<std::string> arrays;
   for (const gpu::TensorMapRecipe &recipe : TensorMaps::of(code).recipes)
     arrays.push_back(arrayInC(recipe));
-  constexpr uint64_t warpSize = 32;
+  if (!arrays.empty())
+    out << "  const nacre_cuda_array " << name << "_arrays[] = {\n    " << llvm::join(arrays, ",\n    ") << "};\n";
+  out << "  return nacre_cuda_launch(&" << name << ", stream, nacre_grid[0], nacre_grid[1], nacre_grid[2], arguments, "
+      << (arrays.empty() ? "0" : name + "_arrays") << ");\n";
+}
+
+std::vector<ExportedFile> filesOf(const ExportedFunction &function, const CompiledCode &code,
+                                  const CompiledCode *general, const ExportRequest &request) {
+  if (!code.metadata.accessSites.empty())
+    failExport(request, "a kernel that checks its accesses cannot be compiled ahead of time for a GPU",
+               "compile it without debug");
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << function.include() << "static _Alignas(16) const unsigned char image[] = {";
-  writeBytes(out, code.object);
-  out << " 0};\n\nstatic nacre_cuda_kernel kernel = {image, \"" << code.symbol << "\", "
-      << code.metadata.warps * warpSize << ", " << code.metadata.sharedBytes << ", " << function.slots.size() << ", "
-      << arrays.size() << ", " << code.metadata.cooperative << ", " << code.metadata.dependentLaunch << ", 0};\n\n"
-      << "nacre_result " << function.name << "_load(void) { return nacre_cuda_load(&kernel); }\n"
-      << "void " << function.name << "_unload(void) { nacre_cuda_unload(&kernel); }\n\n"
+  const char *extension = isPtx(code.object) ? ".ptx" : ".cubin";
+  std::vector<ExportedFile> files = {
+      {function.stem + extension, code.object}, aheadOfTimeFile("nacre_cuda.h"), aheadOfTimeFile("nacre_cuda.c")};
+  out << function.include();
+  if (general)
+    out << "#include \"nacre_ranges.h\"\n\n";
+  writeKernel(out, "kernel", code, function.slots.size());
+  if (general) {
+    writeKernel(out, "general", *general, function.slots.size());
+    out << launchCheckInC(code.metadata.launchCheck);
+    files.push_back({function.stem + ".general" + extension, general->object});
+    files.push_back(aheadOfTimeFile("nacre_ranges.h"));
+  }
+  out << "nacre_result " << function.name << "_load(void) {\n";
+  if (general)
+    out << "  nacre_result result = nacre_cuda_load(&general);\n  if (result)\n    return result;\n";
+  out << "  return nacre_cuda_load(&kernel);\n}\n\nvoid " << function.name << "_unload(void) {\n"
+      << (general ? "  nacre_cuda_unload(&general);\n" : "") << "  nacre_cuda_unload(&kernel);\n}\n\n"
       << function.prototype << " {\n"
-      << function.argumentArray() << function.declarations;
-  if (!arrays.empty())
-    out << "  const nacre_cuda_array arrays[] = {\n    " << llvm::join(arrays, ",\n    ") << "};\n";
-  out << "  return nacre_cuda_launch(&kernel, stream, " << llvm::join(function.grid, ", ") << ", arguments, "
-      << (arrays.empty() ? "0" : "arrays") << ");\n}\n";
-  return {{function.stem + ".c", text},
-          {function.stem + (isPtx(code.object) ? ".ptx" : ".cubin"), code.object},
-          aheadOfTimeFile("nacre_cuda.h"),
-          aheadOfTimeFile("nacre_cuda.c")};
+      << function.argumentArray() << function.declarations << "  const uint32_t nacre_grid[3] = {"
+      << llvm::join(function.grid, ", ") << "};\n";
+  if (general) {
+    out << "  if (!passes(nacre_grid, arguments)) {\n";
+    writeLaunch(out, "general", *general);
+    out << "  }\n";
+  }
+  writeLaunch(out, "kernel", code);
+  out << "}\n";
+  files.insert(files.begin(), {function.stem + ".c", text});
+  return files;
 }
 
 } // namespace
 
 const ExportedCode &exportedCode() {
-  static constexpr ExportedCode known{/*hasStream=*/true, "nacre_cuda.h", filesOf};
+  static constexpr ExportedCode known{/*hasStream=*/true, /*checksLaunches=*/true, "nacre_cuda.h", filesOf};
   return known;
 }
 
