@@ -78,6 +78,19 @@ assert (out == x).all()
     assert process.returncode == 0, process.stderr
 
 
+MINE = "define float @__nv_sinhf(float %x) {\n  %y = fadd float %x, %x\n  ret float %y\n}\n"
+
+
+def test_the_content_of_libdevice_is_part_of_the_key(run, tmp_path):
+    """A later process finds another file at the same path, as large and as old."""
+    file = tmp_path / "mine.ll"
+    for text, expected in ((MINE, "6 * x"), (MINE.replace("fadd", "fsub"), "0 * x"), (MINE, "6 * x")):
+        file.write_text(text)
+        os.utime(file, (1e9, 1e9))
+        process = run(f"kernel[(1,)](x, out, False)\nnp.testing.assert_array_equal(out, {expected})", TRITON_LIBDEVICE_PATH=str(file))
+        assert process.returncode == 0, process.stderr
+
+
 def test_what_is_missing_is_said(run):
     process = run("""
 kernel[(1,)](x, out, False)

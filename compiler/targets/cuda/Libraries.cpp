@@ -19,17 +19,37 @@ static const llvm::Function *firstMissing(const llvm::Module &module, llvm::Stri
   return nullptr;
 }
 
+// The file of libdevice; empty: there is none.
+static std::string findLibdevice(const TargetOptions &options) {
+  if (!options.libdevice.empty())
+    return options.libdevice;
+  return cuda::findInToolkit(options, {"nvvm", "libdevice", "libdevice.10.bc"}).value_or("");
+}
+
+std::string nacre::cuda::libdeviceDigest(const TargetOptions &options) {
+  std::string path = findLibdevice(options);
+  if (path.empty())
+    return "";
+  auto library = ExternalLibrary::find(path);
+  if (!library) { // whoever needs it is told
+    llvm::consumeError(library.takeError());
+    return "";
+  }
+  return (*library)->digest;
+}
+
 static void linkLibdevice(llvm::Module &module, const ExternalUse &use, llvm::StringRef needed,
                           const TargetOptions &options) {
-  std::string path = options.libdevice;
-  if (path.empty())
-    path = cuda::findInToolkit(options, {"nvvm", "libdevice", "libdevice.10.bc"}).value_or("");
+  std::string path = findLibdevice(options);
   if (path.empty())
     failUse(use, "`" + use.function.library + "` needs `" + needed.str() + "` of NVIDIA's libdevice, which is not here",
             "name the file libdevice.10.bc of the CUDA toolkit with TRITON_LIBDEVICE_PATH, or the toolkit with "
             "CUDA_HOME");
+  auto file = ExternalLibrary::find(path);
+  if (!file)
+    failUse(use, "libdevice, `" + path + "`, cannot be read: " + llvm::toString(file.takeError()));
   llvm::SMDiagnostic error;
-  std::unique_ptr<llvm::Module> library = llvm::parseIRFile(path, error, module.getContext());
+  std::unique_ptr<llvm::Module> library = llvm::parseIR((*file)->content(), error, module.getContext());
   if (!library)
     failUse(use, "libdevice, `" + path + "`, cannot be read: " + error.getMessage().str());
   library->setTargetTriple(module.getTargetTriple());

@@ -7,6 +7,9 @@
 
 namespace nacre::cuda {
 
+// What libdevice holds, as a digest; empty: there is none. The file is read once for each content
+// (ExternalLibrary::find).
+std::string libdeviceDigest(const TargetOptions &options);
 // Links them (nacre::linkIR). Throws CompileError: code of another kind than IR cannot run on a GPU.
 void linkLibraries(llvm::Module &module, llvm::ArrayRef<ExternalUse> uses, const TargetOptions &options);
 

@@ -99,7 +99,8 @@ std::string CudaTarget::languageName(const TargetOptions &options) const {
 
 std::string CudaTarget::description(const TargetOptions &options) const {
   const Architecture &architecture = architectureOf(options);
-  std::string text = std::string(architecture.name) + " ptx" + std::to_string(architecture.ptxVersion);
+  std::string text = std::string(architecture.name) + " ptx" + std::to_string(architecture.ptxVersion) +
+                     " libdevice " + libdeviceDigest(options);
   if (!options.assembles)
     return text;
   std::optional<std::string> assembler = findAssembler(options);
