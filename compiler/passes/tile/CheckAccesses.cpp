@@ -102,7 +102,7 @@ struct CheckAccesses : PassWrapper<CheckAccesses, OperationPass<ModuleOp>> {
       isAnyAcquiring |= access && access->acquires;
     });
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isa<tile::MapOp, tile::ReduceOp, tile::ScanOp>(op))
+      if (!isWatched && isa<tile::MapOp, tile::ReduceOp, tile::ScanOp>(op))
         return WalkResult::skip(); // functions of single elements
       if (std::optional<Access> access = accessOf(op))
         check(op, *access);
