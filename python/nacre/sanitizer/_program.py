@@ -1,5 +1,6 @@
 """`triton-san` and `nacre sanitize`: a command whose kernels are looked at."""
 
+import glob
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ USAGE = """usage: triton-san asan|tsan|msan|ub|all [options] COMMAND...
   --continue     go on after an access out of bounds: only its program ends
   --max N        report the first N findings
   --kernel RE    only kernels whose names match
+  --llvm         asan by LLVM's own AddressSanitizer: also of users' libraries in LLVM IR, and of memory that is no tensor's
 
 COMMAND is a program (python script.py, pytest) or a script (script.py). Exit status: the command's own; 66 after data races
 alone, 1 after other findings.
@@ -38,8 +40,8 @@ def _options(arguments):
     while arguments and arguments[0].startswith("-"):
         option = arguments[0]
         name, equals, value = option.partition("=")
-        if name == "--continue":
-            options["goes_on"] = True
+        if name in ("--continue", "--llvm"):
+            options["goes_on" if name == "--continue" else "llvm"] = True
             arguments = arguments[1:]
             continue
         if name not in ("--json", "--max", "--kernel"):
@@ -94,6 +96,21 @@ def _replace_process(command, variables):
         return 127
 
 
+def _llvm_variables(kinds, options):
+    """The process starts with LLVM's runtime; kernels are compiled with its checks."""
+    if kinds != ("asan",) or options:
+        raise ValueError("--llvm is asan alone, and takes no other option")
+    found = sorted(glob.glob("/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.asan-x86_64.so"))
+    if not found:
+        raise ValueError("--llvm needs LLVM's runtime, libclang_rt.asan-x86_64.so (Debian: libclang-rt-22-dev)")
+    # A vector is looked at by its first and its last byte: what lies between two blocks is wider than one.
+    settings = ["detect_leaks=0", "detect_odr_violation=0", "allocator_may_return_null=1", "redzone=2048", "max_redzone=2048", os.environ.get("ASAN_OPTIONS", "")]
+    return {
+        "LD_PRELOAD": ":".join(filter(None, [found[-1], os.environ.get("LD_PRELOAD")])), "NACRE_WATCH": "llvm", "PYTHONMALLOC": "malloc",
+        "ASAN_OPTIONS": ":".join(filter(None, settings)),
+    }  # fmt: skip
+
+
 def main(arguments=None, usage=USAGE, program="triton-san", misused=1):
     """`misused`: the status of a command line that makes no sense."""
     from ._session import parse_kinds
@@ -110,15 +127,17 @@ def main(arguments=None, usage=USAGE, program="triton-san", misused=1):
         after, command = _options(arguments[1:])
         if not command:
             raise ValueError("no command is given")
+        options = {**before, **after}
+        variables = {"NACRE_SANITIZE": ",".join(kinds), "NACRE_SANITIZE_OPTIONS": json.dumps(options)}
+        if options.pop("llvm", False):
+            variables = _llvm_variables(kinds, options)
     except ValueError as error:
         text = str(error)
         print(text if text.startswith(program) else f"{program}: {text}", file=sys.stderr)
         print(usage, end="", file=sys.stderr)
         return misused
     sys.stdout.flush()
-    return _replace_process(
-        command_line(command), {"NACRE_SANITIZE": ",".join(kinds), "NACRE_SANITIZE_OPTIONS": json.dumps({**before, **after})}
-    )
+    return _replace_process(command_line(command), variables)
 
 
 def sanitize(arguments):
