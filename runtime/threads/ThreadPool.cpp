@@ -4,6 +4,7 @@
 #include "runtime/Knobs.h"
 #include "runtime/threads/FencedMemory.h"
 #include "runtime/threads/TimedWait.h"
+#include "runtime/threads/TorchThreads.h"
 #include <algorithm>
 #include <sched.h>
 #include <stdexcept>
@@ -85,8 +86,21 @@ void ThreadPool::setThreads(int threads) {
     old->retire();
 }
 
-ThreadPool::ThreadPool(int threads) : threadCount(threads > 0 ? threads : usableCores()) {
-  for (int i = 1; i < threadCount; ++i)
+ThreadPool::ThreadPool(int threads) : askedFor(threads), ownThreads(threads > 0 ? threads : usableCores()) {}
+
+int ThreadPool::threads() const {
+  if (askedFor == 0)
+    if (int torch = torchThreads())
+      return torch;
+  return ownThreads;
+}
+
+// Under the lock.
+void ThreadPool::startWorkers() {
+  if (hasWorkers)
+    return;
+  hasWorkers = true;
+  for (int i = 1; i < ownThreads; ++i)
     std::thread([this] { work(); }).detach();
 }
 
@@ -156,13 +170,48 @@ void ThreadPool::await(const Job &job, llvm::function_ref<void()> whileWaiting) 
 void ThreadPool::run(uint64_t count, Body body, llvm::function_ref<void()> whileWaiting) {
   if (count == 0)
     return;
-  if (count == 1 || threadCount == 1) {
+  const int limit = threads();
+  if (count == 1 || limit == 1) {
     body(0, count);
     return;
   }
-  Job job{body, count, static_cast<int>(std::min<uint64_t>(threadCount, count))};
+  Job job{body, count, static_cast<int>(std::min<uint64_t>(limit, count))};
+  // A team of another size than torch's own regions have would cost OpenMP threads made anew at each turn.
+  if (limit == torchThreads()) {
+    TorchTeam team;
+    if (team) {
+      runOn(team, limit, job, whileWaiting);
+      return;
+    }
+  }
+  runHere(job, whileWaiting);
+}
+
+void ThreadPool::runOn(TorchTeam &team, int threads, Job &job, llvm::function_ref<void()> whileWaiting) {
+  struct Region {
+    ThreadPool &pool;
+    Job &job;
+    llvm::function_ref<void()> whileWaiting;
+    std::thread::id launcher = std::this_thread::get_id();
+  } region{*this, job, whileWaiting};
+  auto member = [](void *data) {
+    auto &region = *static_cast<Region *>(data);
+    if (std::this_thread::get_id() == region.launcher) {
+      share(region.job);
+      region.pool.await(region.job, region.whileWaiting);
+    } else if (!region.job.exhausted()) {
+      region.job.helpers.fetch_add(1, std::memory_order_relaxed);
+      share(region.job);
+      region.pool.leave(region.job);
+    }
+  };
+  team.run(threads, member, &region);
+}
+
+void ThreadPool::runHere(Job &job, llvm::function_ref<void()> whileWaiting) {
   {
     std::lock_guard<std::mutex> guard(lock);
+    startWorkers();
     Job **last = &jobs;
     while (*last)
       last = &(*last)->next;

@@ -1,6 +1,7 @@
 #include "python/core/launching/Arrays.h"
 #include "python/core/launching/ArrayDevices.h"
 #include "python/core/launching/TorchProfiler.h"
+#include "runtime/threads/TorchThreads.h"
 #include "llvm/ADT/StringRef.h"
 #include <array>
 #include <cstring>
@@ -116,6 +117,7 @@ ArrayClass classify(PyObject *value) {
     if (dataPointer && attributeOrNull(type, "is_cpu")) {
       found.way = ArrayClass::Way::Torch;
       lookForTorch();
+      lookForTorchThreads();
       found.dataPointer = dataPointer;
       found.getDevice = plainMethod(value, "get_device");
       found.view = viewOfTensors(type);
