@@ -41,6 +41,10 @@ inline const LaunchOption *findLaunchOption(llvm::StringRef name) {
   return nullptr;
 }
 
+// A value of Debug besides off and on: device_assert is live, accesses of memory are not checked. As Triton's compile()
+// means it, and those who compile kernels for it: torch.compile asks for it wherever an index is computed.
+inline constexpr int64_t debugAsserts = 2;
+
 // What one launch says, each option as a number. Compared as bytes.
 struct LaunchOptionValues {
   int64_t numbers[launchOptionCount];

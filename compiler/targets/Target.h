@@ -47,7 +47,8 @@ struct TargetOptions {
   std::string features;     // added and taken away: "+avx512f,-avx2"
   bool fpFusion = true;     // contract a*b+c
   bool lineInfo = true;
-  bool debug = false; // accesses of memory are checked against what the launch knows of it; device_assert is live
+  bool debug = false;         // device_assert is live
+  bool checkAccesses = false; // accesses of memory are checked against what the launch knows of it
   // What the kernel tells whoever watches its launches (runtime/Events.h): its accesses; integer arithmetic that can go
   // wrong; the tiles that its operations give. Only the host's kernels do.
   bool watchAccesses = false, watchArithmetic = false, watchValues = false;

@@ -234,7 +234,7 @@ static std::string moduleStageList(const Target &target) {
 CompileOptions defaultCompileOptions(const Target &target) {
   CompileOptions options;
   options.target = &target;
-  options.debug = knobBoolean(KnobId::Debug);
+  options.debug = options.checkAccesses = knobBoolean(KnobId::Debug);
   options.sanitizeOverflow = knobBoolean(KnobId::SanitizeOverflow);
   for (const std::string &word : knobWords(KnobId::Watch)) {
     bool *option = llvm::StringSwitch<bool *>(word)
@@ -306,6 +306,8 @@ void applyLaunchOptions(CompileOptions &options, const LaunchOptionValues &value
       field = values[id] != 0;
   };
   decide(LaunchOptionId::Debug, options.debug);
+  if (values[LaunchOptionId::Debug] >= 0)
+    options.checkAccesses = values[LaunchOptionId::Debug] != 0 && values[LaunchOptionId::Debug] != debugAsserts;
   decide(LaunchOptionId::SanitizeOverflow, options.sanitizeOverflow);
   decide(LaunchOptionId::FpFusion, options.fpFusion);
   for (const TargetOption &option : options.target->options()) {
@@ -334,7 +336,8 @@ std::string CompileRequest::sourceKey() const {
   fingerprint.add(digest(kernel)).add(isTileIR).add(static_cast<uint64_t>(stages.size()));
   for (const auto &[stage, text] : stages)
     fingerprint.add(stage).add(text.text);
-  fingerprint.add(options.debug).add(options.sanitizeOverflow).add(options.fpFusion).add(options.lineInfo);
+  fingerprint.add(options.debug).add(options.checkAccesses).add(options.sanitizeOverflow);
+  fingerprint.add(options.fpFusion).add(options.lineInfo);
   fingerprint.add(options.watchAccesses).add(options.watchArithmetic).add(options.watchValues);
   fingerprint.add(options.llvmAddressChecks);
   const KernelOptions &launch = options.launch;

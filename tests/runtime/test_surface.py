@@ -221,6 +221,26 @@ def test_options_that_mean_something():
         kernel[(1,)](x, 2.0, 1.0, -5, debug=True)
 
 
+def test_debug_of_compile_is_for_assertions_alone():
+    """As Triton's: torch.compile asks for it. A launch's own checks every access too."""
+
+    @nacre.jit
+    def kernel(x, n, BLOCK: tl.constexpr):
+        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.device_assert(offsets < n, "too far")
+        tl.store(x + offsets, 2.0)
+
+    signature = {"x": "*fp32", "n": "i32", "BLOCK": "constexpr"}
+    source = nacre.compiler.ASTSource(kernel, signature=signature, constexprs={"BLOCK": 16})
+    compiled = nacre.compile(source, options={"debug": True})
+    assert compiled.metadata.debug and "tile.assert" in compiled.asm["tile"] and "check_access" not in compiled.asm["tile"]
+    x = ones(16)
+    with pytest.raises(AssertionError, match="too far"):
+        compiled[(1, 1, 1)](x, 8, 16)
+    launched = kernel[(1,)](x, 16, BLOCK=16, debug=True)
+    assert "check_access" in launched.asm["tile"]
+
+
 def test_constexpr_functions_are_python_outside_of_kernels():
     @nacre.constexpr_function
     def double(n):

@@ -178,13 +178,13 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
 
   passRunner.run("tile passes", [&](OpPassManager &passes) {
     // Every access is checked or told, also those that nobody reads.
-    if (options.debug || options.isWatched())
+    if (options.checkAccesses || options.isWatched())
       expand(passes);
     if (options.watchValues) // before accesses are: these stay in their order with what is told of values
       passes.addPass(createWatchValues());
     if (options.watchAccesses)
       passes.addPass(createWatchAccesses());
-    else if (options.debug)
+    else if (options.checkAccesses)
       passes.addPass(createCheckAccesses());
     if (options.watchArithmetic)
       passes.addPass(createWatchArithmetic());

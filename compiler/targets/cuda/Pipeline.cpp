@@ -192,7 +192,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
       code.symbol = function.getName().str();
 
   passRunner.run("tile passes", [&](OpPassManager &passes) {
-    if (options.debug) { // every access is checked, also those that nobody reads
+    if (options.checkAccesses) { // every access is checked, also those that nobody reads
       passes.addPass(createExpandDescriptors());
       passes.addPass(createCheckAccesses());
     }
@@ -202,7 +202,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   widenHalfArguments(module.lookupSymbol<func::FuncOp>(code.symbol));
   std::optional<gpu::BoxCopies> boxCopies = instructions.boxCopies();
   passRunner.run("tile passes", [&](OpPassManager &passes) {
-    if (boxCopies && !options.debug) // accesses that are checked go through pointers
+    if (boxCopies && !options.checkAccesses) // accesses that are checked go through pointers
       passes.addPass(gpu::createHoistDescriptors(*boxCopies));
     passes.addPass(createExpandDescriptors());
     passes.addPass(createExpandScaledDots());

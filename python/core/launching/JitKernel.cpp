@@ -62,6 +62,8 @@ public:
       arguments.bind(state.parameters[i], static_cast<Py_ssize_t>(i), type ? type : constexprText.get());
     }
     keywords.options = options;
+    if (keywords.options[LaunchOptionId::Debug] > 0)
+      keywords.options[LaunchOptionId::Debug] = debugAsserts;
     keywords.knobs = knobChanges;
     keywords.device = &activeDevice();
     isWarmup = true;

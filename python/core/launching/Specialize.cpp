@@ -142,6 +142,7 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
   if (keywords.architecture != 0)
     request.options.architecture = architectureName(keywords.architecture);
   request.options.debug |= state.debug;
+  request.options.checkAccesses |= state.debug;
   applyLaunchOptions(request.options, keywords.options);
   request.options.externLibraries = libraryList(keywords.externLibraries());
   request.staticPrint = staticPrint;
@@ -181,7 +182,7 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
     return nullptr;
   made->device = device;
   made->cooperative = keywords.cooperative();
-  made->tellsArrays = request.options.debug || (device && device->wantsArrays());
+  made->tellsArrays = request.options.checkAccesses || (device && device->wantsArrays());
   made->obstacle =
       device ? device->whyNot(request.options) : "there is no device of its target: " + keywords.driver->whyNone();
   made->answers = std::move(embedder.answers);
