@@ -100,6 +100,41 @@ def test_processes_that_share_memory_lose_nothing(threads):
     assert status == 0 and counts[0] == 2 * 20 * n
 
 
+@nacre.jit
+def chosen_kernel(x, index, out, old, M: tl.constexpr, N: tl.constexpr, OP: tl.constexpr):
+    place = tl.program_id(0) * M * N + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
+    value = tl.load(x + place)
+    chosen = (value & 7) == 3
+    if OP == "add":
+        was = tl.atomic_add(out + tl.load(index + place), value, mask=chosen)
+    else:
+        was = tl.atomic_max(out + tl.load(index + place), value, mask=chosen)
+    tl.store(old + place, was)
+
+
+@pytest.mark.parametrize("op", ["add", "max"])
+@pytest.mark.parametrize("m, n", [(1, 64), (8, 16), (3, 64), (5, 13)])
+@pytest.mark.parametrize("density", ["some", "none", "all"])
+def test_elements_chosen_by_their_values(threads, op, m, n, density):
+    """Places that several elements of a tile share, and what was there before each."""
+    rng = np.random.default_rng(m * n)
+    x = rng.integers(0, 1000, (2, m, n)).astype(np.int32)
+    if density != "some":
+        x = (x & ~7 | (3 if density == "all" else 1)).astype(np.int32)
+    index = rng.integers(0, 10, x.shape).astype(np.int32)
+    out, old = np.full(10, 5, np.int32), np.full(x.shape, -1, np.int32)
+    chosen_kernel[(2,)](x, index, out, old, M=m, N=n, OP=op)
+    expected, before = np.full(10, 5, np.int32), np.zeros(x.shape, np.int32)
+    for place in np.ndindex(x.shape):
+        if x[place] & 7 == 3:
+            before[place] = expected[index[place]]
+            expected[index[place]] = before[place] + x[place] if op == "add" else max(before[place], x[place])
+    np.testing.assert_array_equal(out, expected)
+    if threads == 1:
+        np.testing.assert_array_equal(old, before)
+    assert (old[x & 7 != 3] == 0).all()
+
+
 def test_launches_beside_each_other_lose_nothing(threads):
     """Single programs and grids, tiles and scalars, additions and exchanges, all at one place."""
     index, counts = np.zeros(512, np.int32), np.zeros(1, np.int32)

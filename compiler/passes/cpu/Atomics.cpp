@@ -174,6 +174,29 @@ void Lowering::updateLocked(Operation *op, std::optional<Buffer> &old) {
       evaluated, /*maxWidth=*/1);
 }
 
+static constexpr int64_t chosenLanes = 64; // of a mask that are looked at together
+
+// Whether the mask picks elements here and there. One that holds for the first so many needs no looking for them.
+bool Lowering::isChosen(tile::AtomicRmwOp op) {
+  ArrayRef<int64_t> shape = tile::shapeOf(op.getType());
+  int64_t count = cast<RankedTensorType>(op.getType()).getNumElements();
+  if (!op.getMask() || count % chosenLanes != 0)
+    return false;
+  auto isPlain = [&](Value value) {
+    const Buffer *made = buffer(value);
+    int64_t stride = 1;
+    for (size_t axis = shape.size(); made && axis-- > 0; stride *= shape[axis])
+      if (made->strides[axis] != stride)
+        return false;
+    return true;
+  };
+  Nest nest(*this, shape);
+  Coordinates coordinates = nest.identity(shape.size());
+  return isPlain(op.getMask()) && isPlain(op.getPointer()) && isPlain(op.getValue()) &&
+         !nest.holdsForPrefix(op.getMask(), coordinates) &&
+         !nest.growsBy(op.getPointer(), coordinates, byteSize(getElementTypeOrSelf(op.getType())));
+}
+
 // Read, combined and written back; whole vectors at a time where the addresses are proved to be neighbours, since none
 // of them is another's then.
 void Lowering::updateAlone(tile::AtomicRmwOp op, std::optional<Buffer> &old) {
@@ -216,6 +239,42 @@ void Lowering::updateAlone(tile::AtomicRmwOp op, std::optional<Buffer> &old) {
       evaluated, areNeighbours ? target.vectorBytes / size : 1);
 }
 
+// Under a mask that is data: it is looked at many elements at a time, and those that are set are visited one by one.
+void Lowering::updateChosen(tile::AtomicRmwOp op, std::optional<Buffer> &old) {
+  Block *owner = op->getBlock();
+  Type element = getElementTypeOrSelf(op.getType());
+  int64_t count = cast<RankedTensorType>(op.getType()).getNumElements(), size = byteSize(element);
+  Buffer mask = inMemory(op.getMask(), owner), pointers = inMemory(op.getPointer(), owner),
+         values = inMemory(op.getValue(), owner);
+  if (old)
+    LLVM::MemsetOp::create(b, old->pointer, b.constant(b.getI8Type(), 0), b.index(count * size), false);
+  auto visit = [&](Value place) {
+    Value pointer = b.load(b.pointerType(), b.advance(pointers.pointer, place, 8), 8);
+    Value value = b.fromMemory(b.load(memoryType(element), b.advance(values.pointer, place, size), size), element);
+    Value before = b.fromMemory(b.load(memoryType(element), pointer, size), element);
+    b.store(b.toMemory(updatedElement(b, op, before, value), element), pointer, size);
+    if (old)
+      b.store(b.toMemory(before, element), b.advance(old->pointer, place, size), size);
+  };
+  Type bytes = b.vectorType(b.getI8Type(), chosenLanes), bits = b.getIntegerType(chosenLanes);
+  b.loop(count / chosenLanes, [&](Value step) {
+    Value start = b.mul(step, b.index(chosenLanes));
+    Value chunk = b.load(bytes, b.offsetBytes(mask.pointer, start), 1);
+    Value chosen = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, chunk, b.zero(bytes));
+    Value set = LLVM::BitcastOp::create(b, bits, chosen);
+    auto visits = scf::WhileOp::create(b, TypeRange{bits}, ValueRange{set});
+    OpBuilder::InsertionGuard guard(b);
+    Block *before = b.createBlock(&visits.getBefore(), {}, {bits}, {b.getLoc()});
+    Value left = before->getArgument(0), none = b.constant(bits, 0);
+    scf::ConditionOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::ne, left, none), ValueRange{left});
+    Block *after = b.createBlock(&visits.getAfter(), {}, {bits}, {b.getLoc()});
+    left = after->getArgument(0);
+    visit(b.add(start, math::CountTrailingZerosOp::create(b, left)));
+    Value fewer = arith::SubIOp::create(b, left, b.constant(bits, 1));
+    scf::YieldOp::create(b, ValueRange{arith::AndIOp::create(b, left, fewer)});
+  });
+}
+
 Value Lowering::isAloneWithAtomics() {
   if (aloneWithAtomics)
     return aloneWithAtomics;
@@ -236,7 +295,10 @@ void Lowering::lowerAtomic(Operation *op) {
     auto branch = scf::IfOp::create(b, TypeRange{}, isAloneWithAtomics(), /*withElse=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    updateAlone(rmw, old);
+    if (isChosen(rmw))
+      updateChosen(rmw, old);
+    else
+      updateAlone(rmw, old);
     b.setInsertionPointToStart(branch.elseBlock());
     updateLocked(op, old);
   } else {

@@ -18,21 +18,33 @@ static Value readArgument(Emit &b, Value arguments, size_t index, Type type) {
   return b.load(registerType(type), slot, std::min<int64_t>(8, byteSize(type)));
 }
 
-// The grid's loop becomes one over the numbers of its programs, x fastest.
+// The grid's loop becomes one over the numbers of its programs, the first axis fastest. The place of the first is
+// divided out; those that follow are counted on, since a division takes as long as a small program.
 static void loopOverPrograms(Emit &b, scf::ForallOp grid, Value begin, Value end) {
   b.setInsertionPoint(grid);
   Type i32 = b.getI32Type();
   SmallVector<Value> sizes;
   for (Value size : grid.getDynamicUpperBound())
     sizes.push_back(size.getDefiningOp<arith::IndexCastUIOp>().getIn());
-  auto programs = scf::ForOp::create(b, begin, end, b.index(1));
-  b.setInsertionPointToStart(programs.getBody());
-  Value id = programs.getInductionVar();
   Value x = b.toI64(sizes[0], false), y = b.toI64(sizes[1], false);
   auto narrow = [&](Value value) -> Value { return arith::TruncIOp::create(b, i32, value); };
-  Value rest = arith::DivUIOp::create(b, id, x);
-  Value place[] = {narrow(arith::RemUIOp::create(b, id, x)), narrow(arith::RemUIOp::create(b, rest, y)),
+  Value rest = arith::DivUIOp::create(b, begin, x);
+  Value first[] = {narrow(arith::RemUIOp::create(b, begin, x)), narrow(arith::RemUIOp::create(b, rest, y)),
                    narrow(arith::DivUIOp::create(b, rest, y))};
+  auto programs = scf::ForOp::create(b, begin, end, b.index(1), ValueRange(first));
+  b.setInsertionPointToStart(programs.getBody());
+  SmallVector<Value> place(programs.getRegionIterArgs());
+  {
+    Value carry = b.constant(i32, 1), zero = b.constant(i32, 0);
+    SmallVector<Value> next;
+    for (auto [index, size] : llvm::zip_equal(place, sizes)) {
+      Value counted = arith::AddIOp::create(b, index, carry);
+      Value isOver = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, counted, size);
+      next.push_back(b.select(isOver, zero, counted));
+      carry = arith::ExtUIOp::create(b, i32, isOver);
+    }
+    scf::YieldOp::create(b, next);
+  }
   for (auto [axis, index] : llvm::enumerate(grid.getInductionVars()))
     for (Operation *user : llvm::make_early_inc_range(index.getUsers())) {
       user->getResult(0).replaceAllUsesWith(place[axis]); // arith.index_cast to i32

@@ -132,6 +132,8 @@ private:
   void lowerAtomic(mlir::Operation *op);
   void updateLocked(mlir::Operation *op, std::optional<Buffer> &old);
   void updateAlone(tile::AtomicRmwOp op, std::optional<Buffer> &old);
+  void updateChosen(tile::AtomicRmwOp op, std::optional<Buffer> &old);
+  bool isChosen(tile::AtomicRmwOp op);
   mlir::Value isAloneWithAtomics();
   void lowerPrint(mlir::Operation *op);
   void lowerTell(mlir::Operation *op);

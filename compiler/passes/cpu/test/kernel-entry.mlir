@@ -1,7 +1,8 @@
 // RUN: nacre-opt %s --split-input-file --kernel-entry | FileCheck %s
 // RUN: nacre-opt %s --split-input-file --lower-to-loops="vector-bytes=64 registers=32" --verify-diagnostics | FileCheck %s --check-prefix=LOOPS
 
-// Arguments are read from their slots, once; a number of the range of programs becomes its place in the grid.
+// Arguments are read from their slots, once; the first number of the range of programs becomes its place in the grid, from
+// which the others are counted.
 // CHECK-LABEL: func.func @entry(
 // CHECK-SAME: %[[ARGS:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64, %[[CONTEXT:.*]]: !llvm.ptr) -> i32
 // CHECK: llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr
@@ -9,10 +10,13 @@
 // CHECK: %[[HALF:.*]] = llvm.load %{{.*}} : !llvm.ptr -> f32
 // CHECK: %[[WIDTH:.*]] = llvm.load %[[CONTEXT]]
 // CHECK-NOT: scf.forall
-// CHECK: scf.for %[[ID:.*]] = %[[BEGIN]] to %[[END]] step
-// CHECK:   arith.divui %[[ID]]
-// CHECK:   %[[X:.*]] = arith.trunci
+// CHECK: arith.divui %[[BEGIN]]
+// CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step %{{.*}} iter_args(%[[X:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}})
+// CHECK:   %[[NEXT:.*]] = arith.addi %[[X]],
+// CHECK:   %[[OVER:.*]] = arith.cmpi eq, %[[NEXT]], %[[WIDTH]]
+// CHECK:   arith.select %[[OVER]],
 // CHECK:   arith.addi %[[X]], %[[N]]
+// CHECK-NOT: arith.divui
 // CHECK: return %{{.*}} : i32
 func.func @entry(%p: !llvm.ptr, %n: i32, %h: i16 {cpu.type = bf16}, %context: !llvm.ptr) attributes {cpu.kernel} {
   %width = llvm.load %context : !llvm.ptr -> i32
