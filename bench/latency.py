@@ -74,6 +74,46 @@ def launch_us(batches=200, launches=500):
     return best / launches * 1e6
 
 
+def profiler_us(batches=100, turns=500):
+    """(a scope, a profiled launch over a plain one, a plain launch after a session over one before): the smallest of batches by turns."""
+    import nacre.profiler as profiler
+    import torch
+    import vector_add
+
+    x, y, out = torch.ones(16), torch.ones(16), torch.empty(16)
+    kernel, grid = vector_add.add_kernel, (1,)
+
+    def launches():
+        for _ in range(turns):
+            kernel[grid](x, y, out, 16, BLOCK=16)
+
+    def scopes():
+        for _ in range(turns):
+            with profiler.scope("scope"):
+                pass
+
+    def best(function, known=float("inf")):
+        start = time.perf_counter()
+        function()
+        return min(known, (time.perf_counter() - start) / turns * 1e6)
+
+    launches()
+    times = dict.fromkeys(("before", "launch", "plain", "scope", "after"), float("inf"))
+    for _ in range(batches):
+        times["before"] = best(launches, times["before"])
+    with tempfile.TemporaryDirectory() as folder:
+        session = profiler.start(os.path.join(folder, "profile"))
+        for _ in range(batches):
+            times["launch"], times["scope"] = best(launches, times["launch"]), best(scopes, times["scope"])
+            profiler.deactivate(session)
+            times["plain"] = best(launches, times["plain"])
+            profiler.activate(session)
+        profiler.finalize(session)
+    for _ in range(batches):
+        times["after"] = best(launches, times["after"])
+    return times["scope"], times["launch"] - times["plain"], times["after"] - times["before"]
+
+
 def compile_of_a_large_dot(repetitions):
     """(milliseconds, kilobytes of object code) of a 256x256x64 dot, by the command line."""
     signature = "*fp32:16, *fp32:16, *fp32:16, i32:16, i32:16, i32:16, i32:16, 1, i32:16, 1, i32:16, 1, 256, 256, 64, 8"
@@ -92,6 +132,7 @@ def compile_of_a_large_dot(repetitions):
 def measure(repetitions):
     softmax_cold, softmax_warm = first_launch_ms("softmax", repetitions)
     matmul_cold, matmul_warm = first_launch_ms("matmul", repetitions)
+    scope, launch, after = profiler_us()
     dot_ms, dot_kilobytes = compile_of_a_large_dot(repetitions)
     return [
         Row("import nacre, without torch", import_ms(repetitions), 40, "ms"),
@@ -100,6 +141,9 @@ def measure(repetitions):
         Row("first launch, warm disk cache: softmax", softmax_warm, 10, "ms"),
         Row("first launch, warm disk cache: matmul", matmul_warm, 10, "ms"),
         Row("launch of one small program from Python", launch_us(), 2, "us"),
+        Row("profiler: a scope", scope, 0.3, "us"),
+        Row("profiler: a profiled launch, over a plain one", launch, 0.5, "us"),
+        Row("profiler: a plain launch after a session, over one before", after, 0.05, "us"),
         Row("nacre compile, a 256x256x64 dot, the whole command", dot_ms, 1000, "ms"),
         Row("its object code", dot_kilobytes, 200, "KB"),
     ]

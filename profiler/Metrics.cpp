@@ -23,9 +23,9 @@ MetricValue inItsType(std::string_view name, MetricValue value) {
   return value;
 }
 
-const char *typeName(const MetricValue &value) {
-  constexpr const char *names[] = {"int64", "double", "list of int64", "list of double", "text"};
-  return names[value.index()];
+const char *typeName(size_t index) {
+  constexpr const char *names[] = {"uint64_t", "double", "std::vector<uint64_t>", "std::vector<double>", "std::string"};
+  return names[index];
 }
 
 namespace {
@@ -52,9 +52,6 @@ struct Combine {
 } // namespace
 
 void combine(const MetricName &name, MetricValue &into, const MetricValue &value) {
-  if (into.index() != value.index())
-    throw std::invalid_argument("the metric '" + name.shown + "' is " + typeName(into) + ", and was given " +
-                                typeName(value) + "; a metric keeps its type");
   if (name.kind == MetricName::Kind::Property)
     into = value;
   else

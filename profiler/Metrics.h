@@ -26,10 +26,11 @@ struct MetricName {
 MetricValue inItsType(std::string_view name, MetricValue value);
 // Whether it says how much a kernel does: bytes, flops, and who counted them.
 bool isWork(std::string_view name);
-// "int64", "double", "list of int64"
-const char *typeName(const MetricValue &value);
-// Adds, element by element; a property is replaced. Throws std::invalid_argument, naming the metric, where types or
-// lengths differ.
+// Of a place in MetricValue, as Proton's errors call it: "uint64_t" (of whole numbers), "double",
+// "std::vector<double>".
+const char *typeName(size_t index);
+// Adds a value of the same type, element by element; a property is replaced by one of any type. Throws
+// std::invalid_argument, naming the metric, where lengths differ.
 void combine(const MetricName &name, MetricValue &into, const MetricValue &value);
 
 } // namespace nacre::profiler

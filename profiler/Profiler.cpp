@@ -1,12 +1,14 @@
 // See Profiler.h.
 #include "profiler/Profiler.h"
+#include "profiler/ScopeLog.h"
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>
 
 namespace nacre::profiler {
 
-std::atomic<int> Profiler::active{0}, Profiler::pythonSessions{0}, Profiler::traces{0};
+std::atomic<int> Profiler::openSessions{0}, Profiler::active{0}, Profiler::pythonSessions{0}, Profiler::traces{0},
+    Profiler::insideSessions{0}, Profiler::samplingSessions{0};
 
 uint64_t now() {
   return static_cast<uint64_t>(
@@ -35,6 +37,7 @@ struct ThreadState {
     Metrics metrics;
   };
   std::vector<Operation> operations;
+  std::unique_ptr<ScopeLog> log; // null: nobody will ask
   uint32_t number = nextNumber++;
   static inline std::atomic<uint32_t> nextNumber{0};
 };
@@ -64,23 +67,22 @@ Metrics metricsNow(const ThreadState &state, const Metrics *known) {
 }
 
 // The node of what happens now on this thread, below it `name`.
-Node &descend(Phase &phase, const Session &session, const std::vector<std::string> &frames, std::string_view name,
-              bool withState = true) {
+Node &descend(Phase &phase, const Session &session, const std::vector<std::string> &frames, std::string_view name) {
   Node *node = &phase.tree.root;
   ThreadState &state = thread();
-  if (session.isPython)
+  if (session.kind.isPython)
     for (const std::string &frame : frames)
       node = &node->child(frame);
   else
     for (const OpenScope &scope : state.scopes)
       node = &node->child(scope.name);
-  if (withState && !state.states.empty())
+  if (!state.states.empty())
     node = &node->child(state.states.back());
   return name.empty() ? *node : node->child(name);
 }
 
 std::vector<std::string> stackOf(const Session &session, const std::vector<std::string> &frames) {
-  if (session.isPython)
+  if (session.kind.isPython)
     return frames;
   std::vector<std::string> names = {"ROOT"};
   for (const OpenScope &scope : thread().scopes)
@@ -107,12 +109,15 @@ void Profiler::count() {
     return static_cast<int>(
         std::count_if(open.begin(), open.end(), [&](const auto &entry) { return predicate(*entry.second); }));
   };
+  openSessions = static_cast<int>(open.size());
   active = countIf([](const Session &session) { return session.isActive; });
-  traces = countIf([](const Session &session) { return session.isActive && session.isTrace; });
-  pythonSessions = countIf([](const Session &session) { return session.isActive && session.isPython; });
+  traces = countIf([](const Session &session) { return session.isActive && session.kind.isTrace; });
+  samplingSessions = countIf([](const Session &session) { return session.isActive && session.kind.samples; });
+  insideSessions = countIf([](const Session &session) { return session.isActive && session.kind.looksInside; });
+  pythonSessions = countIf([](const Session &session) { return session.isActive && session.kind.isPython; });
 }
 
-int Profiler::start(const std::string &name, bool isPython, bool isTrace) {
+int Profiler::start(const std::string &name, SessionKind kind) {
   std::lock_guard<std::mutex> guard(lock);
   for (auto &[id, session] : open)
     if (session->name == name) {
@@ -123,8 +128,7 @@ int Profiler::start(const std::string &name, bool isPython, bool isTrace) {
   auto session = std::make_unique<Session>();
   session->id = nextSession++;
   session->name = name;
-  session->isPython = isPython;
-  session->isTrace = isTrace;
+  session->kind = kind;
   int id = session->id;
   open.emplace(id, std::move(session));
   count();
@@ -134,7 +138,7 @@ int Profiler::start(const std::string &name, bool isPython, bool isTrace) {
 Session &Profiler::find(int session) {
   auto found = open.find(session);
   if (found == open.end())
-    throw std::out_of_range("session " + std::to_string(session) + " has not been initialized");
+    throw std::out_of_range("Session has not been initialized: " + std::to_string(session));
   return *found->second;
 }
 
@@ -172,7 +176,11 @@ template <typename Visit> void Profiler::forEachActive(const std::vector<std::st
 
 uint64_t Profiler::enterScope(std::string_view name) {
   uint64_t id = ++nextScope;
-  thread().scopes.push_back({std::string(name), id, wantsSlices() ? now() : 0, false}); // traces alone show when
+  ThreadState &state = thread();
+  uint64_t begin = wantsSlices() || state.log ? now() : 0;
+  state.scopes.push_back({std::string(name), id, begin, false});
+  if (state.log)
+    state.log->enter(name, begin);
   return id;
 }
 
@@ -187,7 +195,7 @@ uint64_t Profiler::exitScope(std::string_view name) {
   if (last.begin != 0 && wantsSlices()) {
     uint64_t end = now();
     forEachActive({}, [&](Session &session, Phase &phase) {
-      if (session.isTrace)
+      if (session.kind.showsTimes())
         phase.events.push_back({TraceEvent::Kind::Scope,
                                 last.name,
                                 last.begin,
@@ -202,6 +210,8 @@ uint64_t Profiler::exitScope(std::string_view name) {
     });
   }
   state.scopes.pop_back();
+  if (state.log)
+    state.log->exit(now());
   return id;
 }
 
@@ -210,11 +220,11 @@ void Profiler::addMetrics(uint64_t scope, const Metrics &metrics, const std::vec
     thread().scopes.back().hasWork = true;
   forEachActive(frames, [&](Session &session, Phase &phase) {
     std::string_view name =
-        session.isPython && !thread().scopes.empty() ? thread().scopes.back().name : std::string_view();
-    Node &node = descend(phase, session, frames, name, /*withState=*/false);
+        session.kind.isPython && !thread().scopes.empty() ? thread().scopes.back().name : std::string_view();
+    Node &node = descend(phase, session, frames, name);
     for (const auto &[metric, value] : metrics)
       phase.tree.add(node, metric, value);
-    if (session.isTrace) {
+    if (session.kind.showsTimes()) {
       uint64_t at = now();
       phase.events.push_back({TraceEvent::Kind::Metric,
                               thread().scopes.empty() ? "metric" : thread().scopes.back().name,
@@ -232,7 +242,11 @@ void Profiler::addMetrics(uint64_t scope, const Metrics &metrics, const std::vec
 }
 
 size_t Profiler::depth() const { return thread().scopes.size(); }
-void Profiler::leaveScopes() { thread().scopes.clear(); }
+void Profiler::leaveScopes() {
+  thread().scopes.clear();
+  if (thread().log)
+    thread().log->restart({});
+}
 void Profiler::enterState(std::string_view name) { thread().states.emplace_back(name); }
 void Profiler::exitState() {
   if (thread().states.empty())
@@ -248,6 +262,11 @@ void Profiler::exitOperation() {
     thread().operations.pop_back();
 }
 
+std::string Profiler::operation(std::string_view kernel) const {
+  const auto &open = thread().operations;
+  return open.empty() ? std::string(kernel) : open.back().name;
+}
+
 void Profiler::record(const KernelRun &run) {
   ThreadState &state = thread();
   auto *operation = state.operations.empty() ? nullptr : &state.operations.back();
@@ -261,7 +280,7 @@ void Profiler::record(const KernelRun &run) {
         phase.tree.add(node, metric, value);
     if (run.known)
       Tree::addKnown(node, *run.known, !isGiven);
-    if (session.isTrace)
+    if (session.kind.showsTimes())
       phase.events.push_back({TraceEvent::Kind::Kernel,
                               std::string(name),
                               run.begin,
@@ -276,6 +295,38 @@ void Profiler::record(const KernelRun &run) {
   });
 }
 
+void Profiler::logScopes(bool isOn) {
+  ThreadState &state = thread();
+  state.log = isOn ? std::make_unique<ScopeLog>() : nullptr;
+  if (isOn)
+    recordOperators({}, {});
+}
+
+void Profiler::recordOperators(const std::vector<Operator> &operators, const DeviceName &device) {
+  ThreadState &state = thread();
+  if (!state.log)
+    return;
+  std::vector<std::vector<std::string>> paths;
+  for (const Operator &each : operators)
+    paths.push_back(state.log->at(each.begin));
+  forEachActive({}, [&](Session &session, Phase &phase) {
+    if (session.kind.isTrace || session.kind.looksInside)
+      return;
+    for (size_t i = 0; i < operators.size(); ++i) {
+      Node *node = &phase.tree.root;
+      if (!session.kind.isPython)
+        for (const std::string &name : paths[i])
+          node = &node->child(name);
+      auto time = static_cast<int64_t>(operators[i].end - operators[i].begin);
+      phase.tree.addKernel(node->child(operators[i].name), device, time, time);
+    }
+  });
+  std::vector<std::string> open;
+  for (const OpenScope &scope : state.scopes)
+    open.push_back(scope.name);
+  state.log->restart(open);
+}
+
 LaunchPlace Profiler::place(std::string_view name, const std::vector<std::string> &frames, const Metrics *known) {
   ThreadState &state = thread();
   auto *operation = state.operations.empty() ? nullptr : &state.operations.back();
@@ -287,7 +338,7 @@ LaunchPlace Profiler::place(std::string_view name, const std::vector<std::string
                     {}};
   forEachActive(frames, [&](Session &session, Phase &) {
     std::vector<std::string> path;
-    if (session.isPython)
+    if (session.kind.isPython)
       path = frames;
     else
       for (const OpenScope &scope : state.scopes)
@@ -295,7 +346,7 @@ LaunchPlace Profiler::place(std::string_view name, const std::vector<std::string
     if (!state.states.empty())
       path.push_back(state.states.back());
     place.sessions.push_back({session.id, session.phase, std::move(path), {}});
-    if (session.isTrace)
+    if (session.kind.showsTimes())
       place.sessions.back().stack = stackOf(session, frames);
   });
   return place;
@@ -322,7 +373,7 @@ void Profiler::record(const LaunchPlace &place, std::string_view name, const Dev
     tree.addKernel(*node, device, time, time);
     for (const auto &[metric, value] : place.metrics)
       tree.add(*node, metric, value);
-    if (session->second->isTrace)
+    if (session->second->kind.showsTimes())
       phase->second->events.push_back({TraceEvent::Kind::Kernel,
                                        std::string(name),
                                        begin,
@@ -337,11 +388,55 @@ void Profiler::record(const LaunchPlace &place, std::string_view name, const Dev
   }
 }
 
+void Profiler::recordInside(KernelTimeline launch, uint64_t programs, const std::vector<std::string> &frames) {
+  // Per warp of a program that has one of them.
+  std::map<std::vector<std::string>, std::pair<int64_t, uint32_t>> sums;
+  std::vector<const std::vector<std::string> *> order;
+  for (const KernelScope &scope : launch.scopes) {
+    auto [sum, isNew] = sums.try_emplace(scope.path, 0, 0);
+    if (isNew)
+      order.push_back(&sum->first);
+    sum->second.first += static_cast<int64_t>(scope.end - scope.begin);
+    sum->second.second = std::max(sum->second.second, scope.warp + 1);
+  }
+  forEachActive(frames, [&](Session &session, Phase &phase) {
+    if (!session.kind.looksInside)
+      return;
+    Node &kernel = descend(phase, session, frames, launch.kernel);
+    for (const std::vector<std::string> *path : order) {
+      Node *node = &kernel;
+      for (const std::string &name : *path)
+        node = &node->child(name);
+      auto [cycles, warps] = sums[*path];
+      double units = static_cast<double>(programs) * warps;
+      phase.tree.add(*node, "cycles (exc)", cycles);
+      phase.tree.add(*node, "normalized_cycles (exc)", static_cast<double>(cycles) / units);
+    }
+    if (session.kind.isTrace) {
+      phase.kernels.push_back(launch);
+      phase.kernels.back().stack = stackOf(session, frames);
+    }
+  });
+}
+
+void Profiler::recordSamples(std::string_view kernel, const std::vector<std::pair<std::string, int64_t>> &lines,
+                             const std::vector<std::string> &frames) {
+  forEachActive(frames, [&](Session &session, Phase &phase) {
+    if (!session.kind.samples)
+      return;
+    Node &node = descend(phase, session, frames, kernel);
+    for (const auto &[line, count] : lines)
+      phase.tree.add(node.child(line), "num_samples", count);
+  });
+}
+
 void Profiler::recordSpan(std::string_view name, uint64_t begin, uint64_t end, const std::vector<std::string> &frames) {
   forEachActive(frames, [&](Session &session, Phase &phase) {
+    if (session.kind.looksInside)
+      return;
     Node &node = descend(phase, session, frames, name);
     phase.tree.add(node, "cpu_time (ns)(exc)", static_cast<int64_t>(end - begin));
-    if (session.isTrace)
+    if (session.kind.showsTimes())
       phase.events.push_back({TraceEvent::Kind::Scope,
                               std::string(name),
                               begin,

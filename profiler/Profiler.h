@@ -4,6 +4,7 @@
 // happens under them. While no session is active nothing is recorded, and a launch pays for one relaxed load (isOn).
 #pragma once
 
+#include "profiler/KernelScopes.h"
 #include "profiler/Tree.h"
 #include <atomic>
 #include <mutex>
@@ -59,16 +60,37 @@ struct TraceEvent {
   uint64_t launched = 0;
 };
 
+// The scopes inside of one launch, in a trace.
+struct KernelTimeline {
+  std::string kernel;
+  std::vector<std::string> stack;
+  uint64_t begin, end; // of the launch: nanoseconds of the steady clock
+  // Whether the cycles of all its programs are of one clock.
+  bool isOneClock;
+  std::vector<KernelScope> scopes;
+};
+
 struct Phase {
   Tree tree;
   std::vector<TraceEvent> events;
+  std::vector<KernelTimeline> kernels;
+};
+
+// How a session looks at what happens.
+struct SessionKind {
+  bool isPython = false; // frames come from the call stack
+  bool isTrace = false;
+  bool looksInside = false; // of kernels: at the scopes in their text
+  bool samples = false;     // their lines
+
+  // A trace of what happens around kernels; one that looks inside has nothing else.
+  bool showsTimes() const { return isTrace && !looksInside; }
 };
 
 struct Session {
   int id;
   std::string name;
-  bool isPython; // frames come from the call stack
-  bool isTrace;
+  SessionKind kind;
   bool isActive = true;
   std::map<int, std::unique_ptr<Phase>> phases;
   int phase = 0;
@@ -79,11 +101,15 @@ class Profiler {
 public:
   static Profiler &shared();
   static bool isOn() { return active.load(std::memory_order_relaxed) != 0; }
+  static bool hasSessions() { return openSessions.load(std::memory_order_relaxed) != 0; } // active or not
   static bool wantsSlices() { return traces.load(std::memory_order_relaxed) != 0; }
   static bool wantsFrames() { return pythonSessions.load(std::memory_order_relaxed) != 0; }
 
+  static bool samples() { return samplingSessions.load(std::memory_order_relaxed) != 0; }
+  static bool looksInside() { return insideSessions.load(std::memory_order_relaxed) != 0; }
+
   // The session of that name, made or found; it is active.
-  int start(const std::string &name, bool isPython, bool isTrace);
+  int start(const std::string &name, SessionKind kind);
   void setActive(std::optional<int> session, bool isActive);
   // Throws std::out_of_range: the session "has not been initialized".
   Session &find(int session);
@@ -103,6 +129,8 @@ public:
   // The frame that the launches of this thread get in place of the kernel's name, and its metrics.
   void enterOperation(std::string_view name, Metrics metrics);
   void exitOperation();
+  // The frame of a kernel that is launched now on this thread.
+  std::string operation(std::string_view kernel) const;
 
   void record(const KernelRun &run);
   // For kernels that run behind their host: where they belong, told on the thread that launches, and their run, told
@@ -110,8 +138,22 @@ public:
   LaunchPlace place(std::string_view name, const std::vector<std::string> &frames, const Metrics *known = nullptr);
   void record(const LaunchPlace &place, std::string_view name, const DeviceName &device, uint64_t stream,
               uint64_t begin, uint64_t end);
+  // What was marked inside of a launch that has ended, of `programs` programs; on the thread that launched it.
+  void recordInside(KernelTimeline launch, uint64_t programs, const std::vector<std::string> &frames);
+  // How often each line of a launch that has ended was seen: frames below the kernel's.
+  void recordSamples(std::string_view kernel, const std::vector<std::pair<std::string, int64_t>> &lines,
+                     const std::vector<std::string> &frames);
   // The same of something that is no kernel: a compile, an operator of torch.
   void recordSpan(std::string_view name, uint64_t begin, uint64_t end, const std::vector<std::string> &frames);
+
+  // Operators of a framework that ran on this thread, told afterwards. From the first call with `isOn` to the next one
+  // without, scopes are logged, so that each stands below those that were open then.
+  struct Operator {
+    std::string name;
+    uint64_t begin, end; // nanoseconds of the steady clock
+  };
+  void logScopes(bool isOn);
+  void recordOperators(const std::vector<Operator> &operators, const DeviceName &device);
 
   std::mutex lock; // guards the sessions and their data
 
@@ -119,7 +161,7 @@ private:
   template <typename Visit> void forEachActive(const std::vector<std::string> &frames, Visit visit);
   void count();
 
-  static std::atomic<int> active, pythonSessions, traces;
+  static std::atomic<int> openSessions, active, pythonSessions, traces, insideSessions, samplingSessions;
   std::map<int, std::unique_ptr<Session>> open;
   int nextSession = 0;
 };

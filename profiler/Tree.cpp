@@ -1,6 +1,7 @@
 // See Tree.h.
 #include "profiler/Tree.h"
 #include <stdexcept>
+#include <utility>
 
 namespace nacre::profiler {
 
@@ -16,11 +17,12 @@ Node &Node::child(std::string_view wanted) {
 void Tree::add(Node &node, std::string_view text, MetricValue value) {
   MetricName name(text);
   value = inItsType(name.shown, std::move(value));
-  if (auto [type, isNew] = types.try_emplace(name.shown, value.index()); !isNew && type->second != value.index()) {
-    constexpr const char *names[] = {"int64", "double", "list of int64", "list of double", "text"};
-    throw std::invalid_argument("the metric '" + name.shown + "' is " + names[type->second] + ", and was given " +
-                                typeName(value) + "; a metric keeps its type");
-  }
+  const bool isProperty = name.kind == MetricName::Kind::Property;
+  auto [type, isNewName] = types.try_emplace(name.shown, value.index(), types.size());
+  if (auto [known, number] = type->second; known != value.index() && !isProperty)
+    throw std::invalid_argument("Metric value type mismatch for valueId " + std::to_string(number) + " (" + name.shown +
+                                "): current=" + typeName(known) + ", new=" + typeName(value.index()) +
+                                "; a metric keeps its type");
   if (name.kind == MetricName::Kind::Inclusive)
     inclusive.insert(name.shown);
   auto [place, isNew] = node.metrics.try_emplace(name.shown, value);
@@ -54,20 +56,28 @@ void Tree::settle(Node &node) {
       }
     }
   node.known.clear();
+  auto addUp = [&](const char *name, int64_t &value) {
+    auto [place, isNew] = node.metrics.try_emplace(name, value);
+    if (!isNew)
+      std::get<int64_t>(place->second) += value;
+    value = 0;
+  };
+  if (node.kernels.count != 0) {
+    addUp("time (ns)", node.kernels.time);
+    addUp("count", node.kernels.count);
+    addUp("busy (ns)", node.kernels.busy);
+  }
   for (const std::unique_ptr<Node> &child : node.children)
     settle(*child);
 }
 
 void Tree::addKernel(Node &node, const DeviceName &device, int64_t nanoseconds, int64_t busy) {
-  auto add = [&](const char *name, int64_t value) {
-    auto [place, isNew] = node.metrics.try_emplace(name, value);
-    if (!isNew)
-      std::get<int64_t>(place->second) += value;
-  };
+  ++node.kernels.count;
+  node.kernels.time += nanoseconds;
+  node.kernels.busy += busy;
+  if (std::exchange(node.kernels.hasDevice, true))
+    return;
   hasKernels = true;
-  add("time (ns)", nanoseconds);
-  add("count", 1);
-  add("busy (ns)", busy);
   devices.emplace(device.type, device.id);
   node.metrics.try_emplace("device_id", device.id);
   node.metrics.try_emplace("device_type", device.type);

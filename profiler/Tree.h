@@ -22,6 +22,12 @@ struct Node {
     int64_t count;
   };
   std::vector<KnownLaunches> known;
+  // What kernels took since the tree was settled.
+  struct KernelSums {
+    int64_t count = 0, time = 0, busy = 0;
+    bool hasDevice = false; // its name is among the metrics
+  };
+  KernelSums kernels;
 
 private:
   std::unordered_map<std::string_view, Node *> byName;
@@ -38,10 +44,11 @@ public:
 
   // Throws std::invalid_argument on a metric of another type than before.
   void add(Node &node, std::string_view name, MetricValue value);
+  // Launches come often: they are counted aside, and added up by settle, before the tree is read.
   void addKernel(Node &node, const DeviceName &device, int64_t nanoseconds, int64_t busy);
 
-  // The same of metrics that outlive the tree and are given often: they are added up by settle, before the tree is
-  // read. Where one has another type than a metric that was given, that one counts.
+  // The same of metrics that outlive the tree. Where one has another type than a metric that was given, that one
+  // counts.
   static void addKnown(Node &node, const Metrics &metrics, bool isWhole);
   void settle() { settle(root); }
 
@@ -53,7 +60,8 @@ public:
 private:
   void settle(Node &node);
 
-  std::map<std::string, size_t, std::less<>> types; // of each metric: the place in MetricValue
+  // Of each metric: the place of its type in MetricValue, and how many were there before it.
+  std::map<std::string, std::pair<size_t, size_t>, std::less<>> types;
 };
 
 } // namespace nacre::profiler

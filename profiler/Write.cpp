@@ -73,8 +73,49 @@ Value treeDocument(const Phase &phase, const Value &devices) {
   return Array{std::move(root), devices};
 }
 
+// The scopes inside of a launch, from `origin` on: a process for each program, a cycle drawn as a nanosecond.
+static void addInside(Array &events, const KernelTimeline &launch, uint64_t origin) {
+  struct Block {
+    uint64_t begin = UINT64_MAX, end = 0;
+  };
+  std::map<uint64_t, Block> blocks;
+  Block all;
+  for (const KernelScope &scope : launch.scopes)
+    for (Block *block : {&blocks[scope.program], &all}) {
+      block->begin = std::min(block->begin, scope.begin);
+      block->end = std::max(block->end, scope.end);
+    }
+  for (const KernelScope &scope : launch.scopes) {
+    const Block &block = blocks[scope.program];
+    uint64_t zero = launch.isOneClock ? all.begin : block.begin;
+    uint64_t begin = launch.begin - origin;
+    Array stack;
+    for (const std::string &frame : launch.stack)
+      stack.push_back(frame);
+    stack.push_back(launch.kernel);
+    std::string process =
+        launch.kernel + " Core" + std::to_string(scope.processor) + " CTA" + std::to_string(scope.program);
+    std::string thread =
+        "warp " + std::to_string(scope.warp) + (scope.line ? " (line " + std::to_string(scope.line) + ")" : "");
+    events.push_back(Object{{"name", scope.path.back()},
+                            {"cat", launch.kernel},
+                            {"ph", "X"},
+                            {"pid", process},
+                            {"tid", thread},
+                            {"ts", microseconds(begin + (scope.begin - zero))},
+                            {"dur", microseconds(scope.end - scope.begin)},
+                            {"args", Object{{"call_stack", std::move(stack)},
+                                            {"unit", "cycles"},
+                                            {"Init Time (ns)", static_cast<int64_t>(begin + (block.begin - zero))},
+                                            {"Post Final Time (ns)", static_cast<int64_t>(launch.end - origin)},
+                                            {"Final Time (ns)", static_cast<int64_t>(begin + (block.end - zero))}}}});
+  }
+}
+
 Value traceDocument(const Phase &phase) {
   uint64_t origin = UINT64_MAX;
+  for (const KernelTimeline &launch : phase.kernels)
+    origin = std::min(origin, launch.begin);
   for (const TraceEvent &event : phase.events)
     origin = std::min(origin, event.stream ? std::min(event.launched, event.begin) : event.begin);
   if (origin == UINT64_MAX)
@@ -145,7 +186,9 @@ Value traceDocument(const Phase &phase) {
     events.push_back(laneName(lane, lane < streamLane   ? "CPU Thread " + std::to_string(lane)
                                     : lane < workerLane ? "GPU Stream " + std::to_string(lane - streamLane)
                                                         : "CPU Worker " + std::to_string(lane - workerLane)));
-  return Object{{"displayTimeUnit", "us"},
+  for (const KernelTimeline &launch : phase.kernels)
+    addInside(events, launch, origin);
+  return Object{{"displayTimeUnit", phase.kernels.empty() ? "us" : "ns"},
                 {"baseTimeNanoseconds", steadyOrigin() + static_cast<int64_t>(origin)},
                 {"traceEvents", std::move(events)}};
 }

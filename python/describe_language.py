@@ -37,6 +37,7 @@ GROUPS = {
     "iteration": "What a `for` loop counts over.",
     "hints": "Promises to the compiler. A promise that does not hold makes the kernel's result undefined.",
     "debugging": "Printing and checking, while compiling and while running.",
+    "profiling": "Scopes and events that the [profiler](../11-profiler.md) measures in each program, of `triton.profiler.language`, imported as `pl`.",
     "inline code": "Code from outside the language.",
     "types": "Types as values. The types themselves are on the page [types](types.md).",
     "Python in kernels": "Python's own functions that a kernel may call. What else of Python works is on the page "
@@ -44,7 +45,7 @@ GROUPS = {
 }
 
 METHODS = ("triton.language.dtype", "str", "int")  # of types, and of constexprs: not in the list of functions
-SHORT_MODULES = {"triton.language": "tl", "triton.language.math": "tl", "builtins": "", "triton.language.dtype": "dtype"}
+SHORT_MODULES = {"triton.language": "tl", "triton.language.math": "tl", "builtins": "", "triton.language.dtype": "dtype", "triton.profiler.language": "pl"}
 
 
 @dataclass

@@ -45,17 +45,19 @@ void removeListener(const EventListener &listener) {
 namespace events {
 
 std::atomic<uint32_t> interests = 0;
+std::atomic<uint32_t> sampleInterval = 1000;
 
-void tell(EventInterest interest, Tell tell) {
-  std::shared_ptr<const List> list = listeners().load();
-  for (const std::shared_ptr<EventListener> &listener : *list)
+Listeners::Listeners() : all(listeners().load()) {}
+Listeners::~Listeners() = default;
+
+void Listeners::tell(EventInterest interest, Tell tell) const {
+  for (const std::shared_ptr<EventListener> &listener : *all)
     if (listener->interests & interest)
       tell(*listener);
 }
 
-void tellReversed(EventInterest interest, Tell tell) {
-  std::shared_ptr<const List> list = listeners().load();
-  for (auto listener = list->rbegin(); listener != list->rend(); ++listener)
+void Listeners::tellReversed(EventInterest interest, Tell tell) const {
+  for (auto listener = all->rbegin(); listener != all->rend(); ++listener)
     if ((*listener)->interests & interest)
       tell(**listener);
 }

@@ -17,6 +17,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace nacre {
 
@@ -37,6 +39,8 @@ enum EventInterest : uint32_t {
   AccessEvents = 1 << 6,
   // Every kernel that a device runs, whoever launched it: of devices that can tell (Driver::traceKernels).
   KernelEvents = 1 << 7,
+  SampleEvents = 1 << 8, // which lines a launch was found at, of the host's launches (events::sampleInterval)
+  SpanEvents = 1 << 9,   // what else takes a thread's time: kernels are loaded, devices waited for
 };
 
 // A kernel is asked for that this process does not have yet: it is found on disk or compiled.
@@ -84,6 +88,23 @@ struct ProgramsRun {
   uint64_t thread;       // numbers the host's threads
   uint64_t begin, end;   // nanoseconds of the steady clock
   uint64_t first, count; // programs of the linearised grid
+};
+
+// How often each line of a kernel was found being executed: by file and line, those that are not known first.
+struct LineSamples {
+  std::string file;
+  uint32_t line; // 0: not known, or in what the kernel calls
+  uint64_t count;
+};
+struct LaunchSamples {
+  uint64_t launch;
+  llvm::ArrayRef<LineSamples> lines;
+};
+
+// Something that took a thread's time: "load" of the kernel `name`, "wait" for a device.
+struct SpanEvent {
+  llvm::StringRef what, name;
+  uint64_t begin, end; // nanoseconds of the steady clock
 };
 
 struct ScopeEvent {
@@ -162,16 +183,20 @@ template <typename Visit> void AccessEvent::forEachLane(Visit visit) const {
 }
 
 // What a kernel tells besides (tile.tell): of the kind "arithmetic" the operands of an operation that is about to
-// happen; of the kind "value" the tiles that one has given, those of products and reductions after their operands.
+// happen; of the kind "value" the tiles that one has given, those of products and reductions after their operands; of
+// the kinds of marks (compiler/language/builtins/Marks.h) the scope or event that the subject names.
 struct ToldEvent {
   ProgramPlace program;
   llvm::StringRef kind, subject; // "arithmetic", "add int32"
   const char *file;
-  uint32_t line, column;   // from 1 on; 0: not known
-  uint32_t count;          // of operands
-  const uint32_t *kinds;   // from the low byte: ScalarKind, rank, 1 for addresses
-  const int64_t *shapes;   // the extents of all operands in turn
-  const void *const *data; // the row-major elements of each
+  uint32_t line = 0, column = 0;     // from 1 on; 0: not known
+  uint32_t count = 0;                // of operands
+  const uint32_t *kinds = nullptr;   // from the low byte: ScalarKind, rank, 1 for addresses
+  const int64_t *shapes = nullptr;   // the extents of all operands in turn
+  const void *const *data = nullptr; // the row-major elements of each
+  // Of marks that were read in a device's memory: where it was and the clock there; else the moment itself counts.
+  uint32_t warp = 0, processor = 0;
+  uint64_t cycles = 0;
 };
 
 // Whoever watches one launch. Its functions are called on many threads at once, each program on one thread at a time.
@@ -204,6 +229,9 @@ public:
   virtual void kernelLaunched(uint64_t launch) {}
   virtual void kernelRan(const DeviceKernel &) {}
   virtual void programsRun(const ProgramsRun &) {}
+  // On the thread that launches, after launchTimes.
+  virtual void launchSamples(const LaunchSamples &) {}
+  virtual void span(const SpanEvent &) {}
   virtual void scopeEnter(const ScopeEvent &) {}
   virtual void scopeExit(const ScopeEvent &) {}
   virtual void allocation(const AllocationEvent &) {}
@@ -217,12 +245,26 @@ void addListener(std::shared_ptr<EventListener> listener);
 void removeListener(const EventListener &listener);
 
 namespace events {
-extern std::atomic<uint32_t> interests; // of all listeners together
+extern std::atomic<uint32_t> interests;      // of all listeners together
+extern std::atomic<uint32_t> sampleInterval; // microseconds between samples
 
 // The rest is for those who tell events, once isWanted.
 using Tell = llvm::function_ref<void(EventListener &)>;
-void tell(EventInterest interest, Tell tell);
-void tellReversed(EventInterest interest, Tell tell);
+
+// Those who listen now.
+class Listeners {
+public:
+  Listeners();
+  ~Listeners();
+  void tell(EventInterest interest, Tell tell) const;
+  void tellReversed(EventInterest interest, Tell tell) const;
+
+private:
+  std::shared_ptr<const std::vector<std::shared_ptr<EventListener>>> all;
+};
+
+inline void tell(EventInterest interest, Tell tell) { Listeners().tell(interest, tell); }
+inline void tellReversed(EventInterest interest, Tell tell) { Listeners().tellReversed(interest, tell); }
 uint64_t nextLaunch();
 uint64_t threadNumber();
 uint64_t now(); // nanoseconds of the steady clock
@@ -232,11 +274,12 @@ inline bool isWanted(uint32_t interest) { return interests.load(std::memory_orde
 // Tells of the launch before and after `launch` runs.
 template <typename Launch> void around(LaunchEvent &event, Launch launch) {
   event.begin = now();
-  tell(LaunchEvents, [&](EventListener &listener) { listener.launchBegin(event); });
+  const Listeners listeners; // the same at the begin and at the end
+  listeners.tell(LaunchEvents, [&](EventListener &listener) { listener.launchBegin(event); });
   auto finish = [&](bool isFailed) {
     event.end = now();
     event.isFailed = isFailed;
-    tellReversed(LaunchEvents, [&](EventListener &listener) { listener.launchEnd(event); });
+    listeners.tellReversed(LaunchEvents, [&](EventListener &listener) { listener.launchEnd(event); });
   };
   try {
     launch();

@@ -1,6 +1,7 @@
 // Calls: builtins, methods, embedder objects, and functions of the language, which are inlined where they are called.
 #include "compiler/frontend/Generator.h"
 #include "compiler/language/builtins/Definitions.h"
+#include "compiler/language/builtins/Marks.h"
 #include "compiler/language/builtins/StandardLibrary.h"
 #include "compiler/language/meaning/Scalars.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -64,7 +65,10 @@ Object Generator::callBuiltinAt(const Builtin &builtin, const Arguments &argumen
     return *answer;
   if (std::optional<Object> answer = isInstanceOfAncestor(builtin, arguments, place))
     return *answer;
-  return callBuiltin(*this, builtin, arguments.positional, arguments.keywords);
+  Object result = callBuiltin(*this, builtin, arguments.positional, arguments.keywords);
+  if (std::optional<MarkKind> kind = markOf(builtin))
+    mark(nameOf(*kind), result.as<std::string>());
+  return result;
 }
 
 // getattr and hasattr of modules, and of what only the embedder understands.

@@ -31,7 +31,9 @@ struct Frame {
   Frame *caller = nullptr;
   SourceLocation callSite;
   Path path;
-  int loops = 0;                        // of this function, around the place being built
+  int loops = 0; // of this function, around the place being built
+  // The scopes of the profiler that `with` has opened around that place, and inside of how many loops each.
+  std::vector<std::pair<std::string, int>> scopes;
   std::set<std::string> constexprNames; // declared by a bare `name: tl.constexpr`
   std::string constructed;              // in an aggregate's __init__: its first parameter, whose fields may be assigned
 };
@@ -160,6 +162,10 @@ private:
   void statement(const ast::Statement &statement);
   void expressionStatement(const ast::ExpressionStatement &node);
   void assertStatement(const ast::Assert &node);
+  void withStatement(const ast::With &node);
+  void mark(llvm::StringRef kind, llvm::StringRef name);
+  // Tells of the end of the scopes that are left, the innermost first: those past the first `kept`.
+  void markScopesLeft(size_t kept);
   void returnStatement(const Object &value, const SourceLocation &place);
   void leave(Exit exit);
 

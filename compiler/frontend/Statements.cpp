@@ -1,5 +1,10 @@
 // Statements in sequence, and those that are not assignments, branches or loops.
 #include "compiler/frontend/Generator.h"
+#include "compiler/ir/tile/Tile.h"
+#include "compiler/language/builtins/Marks.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/ScopeExit.h"
 
 namespace nacre {
 
@@ -76,7 +81,7 @@ void Generator::statement(const ast::Statement &node) {
     unsupported(node, "raise cannot be used in a kernel: kernels have no exceptions",
                 "use tl.static_assert while compiling, or tl.device_assert at run time");
   case ast::Kind::With:
-    unsupported(node, "with cannot be used in a kernel: no context manager has a meaning here");
+    return withStatement(llvm::cast<ast::With>(node));
   case ast::Kind::Match:
     unsupported(node, "match cannot be used in a kernel", "use if and elif");
   case ast::Kind::Import:
@@ -112,7 +117,58 @@ void Generator::returnStatement(const Object &value, const SourceLocation &place
   leave(Exit::Return);
 }
 
+// `with pl.scope(name):`, the profiler's.
+void Generator::withStatement(const ast::With &node) {
+  size_t before = frame->scopes.size();
+  auto forget = llvm::scope_exit([&] { frame->scopes.resize(before); });
+  for (const ast::WithItem &item : node.items) {
+    auto *call = llvm::dyn_cast<ast::Call>(item.context.get());
+    std::optional<Object> callee;
+    if (call && llvm::isa<ast::Name, ast::Attribute>(*call->callee)) {
+      try {
+        callee = expression(*call->callee);
+      } catch (const CompileError &) { // it is not the profiler's
+      }
+    }
+    const Builtin *scope = findBuiltin(profilerModule, "scope");
+    if (node.isAsync || !callee || !callee->is<const Builtin *>() || callee->as<const Builtin *>() != scope)
+      unsupported(node, "with cannot be used in a kernel: no context manager has a meaning here",
+                  "the only one is scope(name) of triton.profiler.language");
+    if (item.target)
+      unsupported(*item.target, "a scope of the profiler has no value: `as` cannot be used here");
+    const Builtin *enter = findBuiltin(profilerModule, "enter_scope");
+    Object name = callBuiltinAt(*enter, evaluateArguments(*call), call->location);
+    frame->scopes.emplace_back(name.as<std::string>(), frame->loops);
+  }
+  block(node.body);
+  if (!frame->path.closed)
+    guarded(node.location, [&] { markScopesLeft(before); });
+}
+
+void Generator::mark(llvm::StringRef kind, llvm::StringRef name) {
+  // A function of single elements has no time of its own.
+  mlir::OpBuilder &ops = irBuilder.ops();
+  mlir::Operation *owner = ops.getInsertionBlock()->getParentOp();
+  if (isOnTiles())
+    return;
+  while (owner && llvm::isa<mlir::scf::SCFDialect>(owner->getDialect()))
+    owner = owner->getParentOp();
+  if (owner && !llvm::isa<mlir::FunctionOpInterface>(owner))
+    return;
+  tile::TellOp::create(ops, irBuilder.irLocation(), kind, name, mlir::ValueRange(), llvm::ArrayRef<bool>());
+}
+
+void Generator::markScopesLeft(size_t kept) {
+  for (size_t i = frame->scopes.size(); i > kept; --i)
+    mark(nameOf(MarkKind::ExitScope), frame->scopes[i - 1].first);
+}
+
 void Generator::leave(Exit exit) {
+  size_t kept = 0;
+  if (exit != Exit::Return) // those around the loop stay
+    while (kept < frame->scopes.size() && frame->scopes[kept].second < frame->loops)
+      ++kept;
+  markScopesLeft(kept);
   frame->path.exit = exit;
   frame->path.closed = true;
 }

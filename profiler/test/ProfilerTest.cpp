@@ -1,5 +1,6 @@
 // Trees, metrics and files of profiles.
 #include "profiler/Profiler.h"
+#include "profiler/ScopeLog.h"
 #include "profiler/Write.h"
 #include "gtest/gtest.h"
 
@@ -17,9 +18,9 @@ void run(const char *name, uint64_t begin, uint64_t end) {
 TEST(Profiler, KernelsStandUnderTheirScopesAndStates) {
   Profiler &profiler = Profiler::shared();
   EXPECT_FALSE(Profiler::isOn());
-  int id = profiler.start("one", false, false);
+  int id = profiler.start("one", {});
   EXPECT_TRUE(Profiler::isOn());
-  EXPECT_EQ(profiler.start("one", false, false), id);
+  EXPECT_EQ(profiler.start("one", {}), id);
   profiler.enterScope("outer");
   profiler.enterScope("inner");
   run("kernel", 100, 150);
@@ -30,6 +31,7 @@ TEST(Profiler, KernelsStandUnderTheirScopesAndStates) {
   profiler.exitState();
   EXPECT_THROW(profiler.exitScope("inner"), std::invalid_argument);
   profiler.exitScope("outer");
+  profiler.find(id).current().tree.settle();
   const Node &root = profiler.find(id).current().tree.root;
   const Node &outer = *root.children[0];
   EXPECT_EQ(outer.name, "outer");
@@ -42,7 +44,7 @@ TEST(Profiler, KernelsStandUnderTheirScopesAndStates) {
   EXPECT_EQ(outer.children[1]->name, "warm");
   profiler.close(id);
   EXPECT_THROW(profiler.find(id), std::out_of_range);
-  EXPECT_NE(profiler.start("one", false, false), id); // numbers are never used again
+  EXPECT_NE(profiler.start("one", {}), id); // numbers are never used again
   profiler.close(profiler.sessions()[0]);
 }
 
@@ -69,7 +71,7 @@ TEST(Metrics, TypesAndSuffixes) {
 
 TEST(Write, TreeAndTrace) {
   Profiler &profiler = Profiler::shared();
-  int id = profiler.start("two", false, true);
+  int id = profiler.start("two", {.isTrace = true});
   profiler.enterScope("scope");
   run("kernel", now(), now() + 1000);
   profiler.exitScope("");
@@ -84,4 +86,63 @@ TEST(Write, TreeAndTrace) {
   std::string packed = msgpackBytes(llvm::json::Object{{"a", 1}, {"b", 1.5}});
   EXPECT_EQ(packed.size(), 5u + 6 + 9 + 6 + 9);
   profiler.close(id);
+}
+
+namespace {
+KernelMarks::Mark mark(uint64_t program, uint64_t cycles, bool isBegin, bool isEvent = false) {
+  return {program, cycles, 0, 7, 0, 0, isBegin, isEvent};
+}
+} // namespace
+
+TEST(KernelMarks, AreMatchedByProgram) {
+  KernelMarks marks;
+  // Two programs of one thread in turn, as when one waits for the other.
+  marks.add("outer", mark(1, 10, true));
+  marks.add("outer", mark(0, 11, true));
+  marks.add("inner", mark(1, 12, true));
+  marks.add("inner", mark(1, 15, false));
+  marks.add("outer", mark(0, 21, false));
+  marks.add("outer", mark(1, 30, false));
+  std::vector<KernelScope> scopes = marks.scopes();
+  ASSERT_EQ(scopes.size(), 3u);
+  EXPECT_EQ(scopes[0].program, 0u);
+  EXPECT_EQ(scopes[0].end - scopes[0].begin, 10u);
+  EXPECT_EQ(scopes[1].path, std::vector<std::string>{"outer"});
+  EXPECT_EQ(scopes[1].end - scopes[1].begin, 20u);
+  EXPECT_EQ(scopes[2].path, (std::vector<std::string>{"outer", "inner"}));
+  EXPECT_EQ(scopes[2].end - scopes[2].begin, 3u);
+}
+
+TEST(KernelMarks, MayLackOneEnd) {
+  KernelMarks marks;
+  marks.add("lost", mark(0, 5, false)); // its begin was never told
+  marks.add("open", mark(0, 10, true));
+  marks.add("left", mark(0, 11, true));
+  marks.add("async", mark(0, 12, true, true));
+  marks.add("open", mark(0, 14, false)); // ends what is open in it, too
+  marks.add("last", mark(0, 15, true));
+  marks.add("async", mark(0, 19, false, true));
+  std::vector<KernelScope> scopes = marks.scopes();
+  ASSERT_EQ(scopes.size(), 4u);
+  EXPECT_EQ(scopes[0].path, std::vector<std::string>{"open"});
+  EXPECT_EQ(scopes[1].path, (std::vector<std::string>{"open", "left"}));
+  EXPECT_EQ(scopes[1].end, 14u);
+  EXPECT_TRUE(scopes[2].isEvent);
+  EXPECT_EQ(scopes[2].end, 19u);
+  EXPECT_EQ(scopes[3].end, 19u); // with the last mark
+}
+
+TEST(ScopeLog, KnowsWhatWasOpen) {
+  ScopeLog log;
+  log.restart({"before"});
+  log.enter("a", 10);
+  log.enter("b", 20);
+  log.exit(30);
+  log.exit(40);
+  using Path = std::vector<std::string>;
+  EXPECT_EQ(log.at(5), (Path{"before"}));
+  EXPECT_EQ(log.at(10), (Path{"before", "a"}));
+  EXPECT_EQ(log.at(25), (Path{"before", "a", "b"}));
+  EXPECT_EQ(log.at(35), (Path{"before", "a"}));
+  EXPECT_EQ(log.at(100), (Path{"before"}));
 }

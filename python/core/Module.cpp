@@ -255,7 +255,10 @@ PyMethodDef functions[] = {
     {"profiler_exit_state", profilerExitState, METH_NOARGS, nullptr},
     {"profiler_enter_operation", profilerEnterOperation, METH_VARARGS, nullptr},
     {"profiler_exit_operation", profilerExitOperation, METH_NOARGS, nullptr},
+    {"profiler_operators", profilerOperators, METH_VARARGS, nullptr},
+    {"profiler_now", profilerNow, METH_NOARGS, nullptr},
     {"profiler_span", profilerSpan, METH_VARARGS, nullptr},
+    {"profiler_mark", markInterpreted, METH_VARARGS, nullptr},
     {"profiler_document", profilerDocument, METH_VARARGS, nullptr},
     {"profiler_phase", profilerPhase, METH_O, nullptr},
     {"profiler_advance", profilerAdvance, METH_O, nullptr},
@@ -293,6 +296,7 @@ PyObject *makeModule() {
     checkedStatus(PyModule_AddObjectRef(module.get(), "TunedKernel", makeTunedKernelType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "HeuristicKernel", makeHeuristicKernelType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "NativeKernel", makeNativeKernelType().get()));
+    checkedStatus(PyModule_AddObjectRef(module.get(), "ProfilerScope", makeProfilerScopeType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "LAUNCH_OPTIONS", launchOptionTable().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "TARGETS", targetTable().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "Tensor", makeTensorType().get()));

@@ -1,11 +1,13 @@
 // See ProfilerBinding.h.
 #include "python/core/ProfilerBinding.h"
+#include "compiler/language/builtins/Marks.h"
 #include "profiler/Write.h"
 #include "python/core/Errors.h"
 #include "python/core/LaunchMetrics.h"
 #include "runtime/Device.h"
 #include "runtime/Events.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
 #include <set>
 #include <unordered_map>
 
@@ -48,14 +50,36 @@ profiler::DeviceName nameOf(const Device &device) {
   return {device.driver.target().title().str(), std::to_string(device.index)};
 }
 
+// Notes the scopes and events that a launch's programs pass.
+class MarkWatcher : public LaunchWatcher {
+public:
+  bool told(const ToldEvent &event) override {
+    std::optional<MarkKind> kind = markNamed(event.kind);
+    if (!kind)
+      return true;
+    bool isNow = event.cycles == 0;
+    uint64_t cycles = isNow ? profiler::KernelMarks::cyclesNow() : event.cycles;
+    uint32_t processor = isNow ? static_cast<uint32_t>(events::threadNumber()) : event.processor;
+    marks.add(event.subject,
+              {event.program.number, cycles, 0, event.line, event.warp, processor, isBegin(*kind), isEvent(*kind)});
+    return true;
+  }
+  profiler::KernelMarks marks;
+};
+
 // Tells the profiler what the runtime tells. On the host a launch is recorded when its times come, on the thread that
 // launches, while its scopes and hooks are still open. Devices that run behind their host say later when a launch ran,
 // or a kernel of anybody's: where it belongs is noted when it is launched.
 class ProfilerListener : public EventListener {
 public:
-  ProfilerListener(bool wantsSlices, bool wantsKernels)
-      : EventListener(CompileEvents | LaunchEvents | LaunchTimeEvents | (wantsSlices ? ProgramEvents : 0) |
-                      (wantsKernels ? KernelEvents : 0)) {}
+  explicit ProfilerListener(uint32_t wanted)
+      : EventListener(CompileEvents | LaunchEvents | LaunchTimeEvents | SpanEvents | wanted) {}
+
+  // What the active sessions ask for besides.
+  static uint32_t wanted(bool wantsKernels) {
+    return (Profiler::wantsSlices() ? ProgramEvents : 0) | (wantsKernels ? KernelEvents : 0) |
+           (Profiler::looksInside() ? AccessEvents : 0) | (Profiler::samples() ? SampleEvents : 0);
+  }
 
   void compileBegin(const CompileEvent &) override { mine().compiles.push_back(profiler::now()); }
   void compileEnd(const CompileEvent &event) override {
@@ -67,12 +91,38 @@ public:
   }
   void launchBegin(const LaunchEvent &event) override {
     const Device &device = event.device ? *event.device : hostDevice();
-    mine().launches.push_back({event.id, event.name, &device, event.stream, metricsOf(event)});
+    mine().launches.push_back({event.id, event.name, &device, event.stream, metricsOf(event), nullptr, ""});
+  }
+  LaunchWatcher *watch(const LaunchEvent &event) override {
+    auto launch = find(event.id);
+    if (launch == mine().launches.end())
+      return nullptr;
+    launch->marks = std::make_unique<MarkWatcher>();
+    launch->shown = Profiler::shared().operation(launch->name); // hooks may have closed it at the launch's end
+    return launch->marks.get();
   }
   void programsRun(const ProgramsRun &run) override {
     std::lock_guard<std::mutex> guard(lock);
     slices[run.launch].push_back({static_cast<uint32_t>(run.thread), run.begin, run.end, run.first, run.count});
   }
+  void launchSamples(const LaunchSamples &samples) override {
+    auto launch = find(samples.launch);
+    if (launch == mine().launches.end())
+      return;
+    std::vector<std::pair<std::string, int64_t>> lines;
+    for (const LineSamples &line : samples.lines)
+      lines.emplace_back(line.line ? line.file + ":" + std::to_string(line.line) + "@" + launch->name.str()
+                                   : "elsewhere",
+                         static_cast<int64_t>(line.count));
+    Profiler::shared().recordSamples(Profiler::shared().operation(launch->name), lines, framesWithGil());
+  }
+  void span(const SpanEvent &span) override {
+    if (isWaiting)
+      return;
+    std::string name = span.what.str() + (span.name.empty() ? "" : " " + span.name.str());
+    Profiler::shared().recordSpan(name, span.begin, span.end, framesWithGil());
+  }
+  static inline thread_local bool isWaiting = false; // for what the profiler itself asked
   void launchEnqueued(uint64_t id) override {
     auto launch = find(id);
     if (launch == mine().launches.end())
@@ -100,6 +150,8 @@ public:
   void launchEnd(const LaunchEvent &event) override {
     if (!event.kernel && !event.isFailed) // Python ran it
       finish(event.id, event.begin, event.end, event.end - event.begin);
+    if (auto launch = find(event.id); launch != mine().launches.end() && launch->marks && !event.isFailed)
+      recordInside(*launch, event);
     llvm::erase_if(mine().launches, [&](const Launch &launch) { return launch.id == event.id; });
   }
   // One call of CUDA's runtime is one of its driver, too: each tells, and one of their numbers comes back.
@@ -149,6 +201,8 @@ private:
     const Device *device;
     uint64_t stream;
     const Metrics *known;
+    std::unique_ptr<MarkWatcher> marks; // of sessions that look inside
+    std::string shown;
   };
   // What has begun on this thread and not ended.
   struct Begun {
@@ -185,6 +239,15 @@ private:
         problem = error.what();
     }
   }
+  static void recordInside(const Launch &launch, const LaunchEvent &event) {
+    std::vector<profiler::KernelScope> scopes = launch.marks->marks.scopes();
+    if (scopes.empty())
+      return;
+    uint64_t programs = uint64_t(event.grid[0]) * event.grid[1] * event.grid[2];
+    profiler::KernelTimeline timeline{launch.shown,     {}, event.begin, event.end, launch.device == &hostDevice(),
+                                      std::move(scopes)};
+    Profiler::shared().recordInside(std::move(timeline), programs, framesWithGil());
+  }
   void finish(uint64_t id, uint64_t begin, uint64_t end, uint64_t busy) {
     auto launch = find(id);
     if (launch == mine().launches.end())
@@ -220,6 +283,8 @@ void wait() {
   uint64_t begin = profiler::now();
   {
     ReleaseGil released;
+    ProfilerListener::isWaiting = true;
+    auto reset = llvm::scope_exit([] { ProfilerListener::isWaiting = false; });
     std::set<const Device *> waited = current->devicesBehind();
     for (Driver *driver : traced)
       waited.insert(driver->device(driver->currentIndex())); // of launches that are not ours
@@ -232,9 +297,9 @@ void wait() {
 
 // Listens while a session is active, to what the active ones ask for.
 void listen() {
-  bool wantsKernels = !traced.empty();
-  uint32_t wanted = (Profiler::wantsSlices() ? ProgramEvents : 0) | (wantsKernels ? KernelEvents : 0);
-  bool hasAll = listener && (listener->interests & (ProgramEvents | KernelEvents)) == wanted;
+  uint32_t wanted = ProfilerListener::wanted(!traced.empty());
+  bool hasAll =
+      listener && (listener->interests & (ProgramEvents | KernelEvents | AccessEvents | SampleEvents)) == wanted;
   if (Profiler::isOn() ? hasAll : !listener)
     return;
   wait(); // what is under way is the old listener's
@@ -242,7 +307,7 @@ void listen() {
     removeListener(*listener);
   listener.reset();
   if (Profiler::isOn())
-    addListener(listener = std::make_shared<ProfilerListener>(Profiler::wantsSlices(), wantsKernels));
+    addListener(listener = std::make_shared<ProfilerListener>(wanted));
 }
 
 } // namespace
@@ -250,10 +315,12 @@ void listen() {
 PyObject *profilerStart(PyObject *, PyObject *args) {
   return guarded([&] {
     const char *name;
-    int isPython, isTrace;
-    if (!PyArg_ParseTuple(args, "spp", &name, &isPython, &isTrace))
+    int isPython, isTrace, looksInside, interval;
+    if (!PyArg_ParseTuple(args, "spppi", &name, &isPython, &isTrace, &looksInside, &interval))
       throw PythonError();
-    int session = Profiler::shared().start(name, isPython != 0, isTrace != 0);
+    if (interval != 0)
+      events::sampleInterval = static_cast<uint32_t>(interval);
+    int session = Profiler::shared().start(name, {isPython != 0, isTrace != 0, looksInside != 0, interval != 0});
     listen();
     return checked(PyLong_FromLong(session)).release();
   });
@@ -328,7 +395,7 @@ PyObject *profilerSessions(PyObject *, PyObject *) {
       const profiler::Session &session = find(id);
       checkedStatus(PyList_Append(
           list.get(), checked(Py_BuildValue("(isOO)", id, session.name.c_str(), session.isActive ? Py_True : Py_False,
-                                            session.isTrace ? Py_True : Py_False))
+                                            session.kind.isTrace ? Py_True : Py_False))
                           .get()));
     }
     return list.release();
@@ -413,6 +480,30 @@ PyObject *profilerSpan(PyObject *, PyObject *args) {
     return none().release();
   });
 }
+
+// (operators of a framework that ran on this thread as (name, begin, end), nanoseconds of the steady clock; whether
+// more will come)
+PyObject *profilerOperators(PyObject *, PyObject *args) {
+  return guarded([&] {
+    PyObject *list;
+    int isOn;
+    if (!PyArg_ParseTuple(args, "Op", &list, &isOn))
+      throw PythonError();
+    std::vector<Profiler::Operator> operators;
+    for (Py_ssize_t i = 0; list != Py_None && i < PyList_Size(list); ++i) {
+      const char *name;
+      unsigned long long begin, end;
+      if (!PyArg_ParseTuple(PyList_GetItem(list, i), "sKK", &name, &begin, &end))
+        throw PythonError();
+      operators.push_back({name, begin, end});
+    }
+    Profiler::shared().recordOperators(operators, nameOf(hostDevice()));
+    Profiler::shared().logScopes(isOn != 0);
+    return none().release();
+  });
+}
+
+PyObject *profilerNow(PyObject *, PyObject *) { return PyLong_FromUnsignedLongLong(profiler::now()); }
 
 // The facts of the devices that kernels ran on, besides those that `known` has: type -> number -> facts.
 static void addDevices(const profiler::Tree &tree, llvm::json::Object &known) {

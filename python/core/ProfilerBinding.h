@@ -6,7 +6,8 @@
 
 namespace nacre::python {
 
-// profiler_start(name, frames are Python's, is a trace) -> session
+// profiler_start(name, frames are Python's, is a trace, looks inside of kernels, microseconds between samples of their
+// lines or 0) -> session
 PyObject *profilerStart(PyObject *module, PyObject *args);
 // profiler_set_active(session or None, whether)
 PyObject *profilerSetActive(PyObject *module, PyObject *args);
@@ -24,6 +25,8 @@ PyObject *profilerClose(PyObject *module, PyObject *session);
 // profiler_enter_scope(name) -> scope; profiler_exit_scope(name or None) -> scope
 PyObject *profilerEnterScope(PyObject *module, PyObject *name);
 PyObject *profilerExitScope(PyObject *module, PyObject *name);
+// The base of nacre.profiler.scope (ProfilerScope.cpp).
+Handle makeProfilerScopeType();
 // profiler_depth() -> how many scopes are open on this thread; profiler_leave_scopes()
 PyObject *profilerDepth(PyObject *module, PyObject *);
 PyObject *profilerLeaveScopes(PyObject *module, PyObject *);
@@ -35,6 +38,9 @@ PyObject *profilerExitState(PyObject *module, PyObject *);
 // profiler_enter_operation(name, metrics), profiler_exit_operation(): the frame of the launches in between
 PyObject *profilerEnterOperation(PyObject *module, PyObject *args);
 PyObject *profilerExitOperation(PyObject *module, PyObject *);
+// profiler_operators([(name, begin, end)], whether more will come); profiler_now(): the steady clock, in nanoseconds
+PyObject *profilerOperators(PyObject *module, PyObject *args);
+PyObject *profilerNow(PyObject *module, PyObject *);
 // profiler_span(name, begin, end): of the steady clock, in nanoseconds
 PyObject *profilerSpan(PyObject *module, PyObject *args);
 // profiler_document(session, phase, format, devices as JSON) -> text, or bytes of hatchet_msgpack

@@ -1,6 +1,8 @@
 // One compile, start to end: context, front end, target. Everything of MLIR's that can abort runs under crash
 // recovery.
 #include "runtime/compile/Compiler.h"
+#include "compiler/ir/tile/Tile.h"
+#include "compiler/language/builtins/Marks.h"
 #include "compiler/targets/KeptStages.h"
 #include "compiler/targets/StageText.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -107,6 +109,21 @@ std::function<Result(Arguments...)> onOuterStack(const std::function<Result(Argu
 
 using SourceTexts = std::vector<std::shared_ptr<const SourceText>>;
 
+// Whether NACRE_WATCH asked for scopes, as the options' knobs say.
+bool keepsMarks(const CompileOptions &options) {
+  for (llvm::StringRef line : llvm::split(options.knobs, '\n'))
+    if (line.consume_front("compilation.watch="))
+      return llvm::is_contained(llvm::split(line, ','), "scopes");
+  return false;
+}
+
+void eraseMarks(mlir::ModuleOp module) {
+  module.walk([](tile::TellOp op) {
+    if (markNamed(op.getKind()))
+      op.erase();
+  });
+}
+
 void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Embedder &embedder,
                  mlir::OwningOpRef<mlir::ModuleOp> &module, SourceTexts &sources) {
   if (request.isTileIR) {
@@ -128,6 +145,8 @@ void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Embe
   frontend.externLibraries = request.options.externLibraries;
   frontend.sources = &sources;
   buildTileIR(context, request.kernel, request.arguments, embedder, frontend, module);
+  if (!keepsMarks(request.options))
+    eraseMarks(*module);
 }
 
 // What a kernel accesses of which a stage was replaced: known of tile IR alone.
@@ -237,6 +256,8 @@ CompileOptions defaultCompileOptions(const Target &target) {
   options.debug = options.checkAccesses = knobBoolean(KnobId::Debug);
   options.sanitizeOverflow = knobBoolean(KnobId::SanitizeOverflow);
   for (const std::string &word : knobWords(KnobId::Watch)) {
+    if (word == "scopes") // keepsMarks
+      continue;
     bool *option = llvm::StringSwitch<bool *>(word)
                        .Case("accesses", &options.watchAccesses)
                        .Case("arithmetic", &options.watchArithmetic)
@@ -244,7 +265,8 @@ CompileOptions defaultCompileOptions(const Target &target) {
                        .Case("llvm", &options.llvmAddressChecks)
                        .Default(nullptr);
     if (!option)
-      throw std::invalid_argument("NACRE_WATCH: '" + word + "' is none of accesses, arithmetic, values and llvm");
+      throw std::invalid_argument("NACRE_WATCH: '" + word +
+                                  "' is none of accesses, arithmetic, values, scopes and llvm");
     *option = true;
   }
   options.fpFusion = knobBoolean(KnobId::DefaultFpFusion);

@@ -1,4 +1,5 @@
 #include "runtime/launch/Kernel.h"
+#include "runtime/Events.h"
 #include "runtime/cache/StageEntry.h"
 #include "llvm/ADT/STLExtras.h"
 #include <array>
@@ -18,14 +19,21 @@ Kernel::Kernel(std::string hash, CompiledCode made)
 Kernel::~Kernel() = default;
 
 LoadedKernel &Kernel::load(Device &device) const {
-  std::lock_guard<std::mutex> guard(loadLock);
+  std::unique_lock<std::mutex> guard(loadLock);
   Load &entry = loads[&device];
-  if (!entry.kernel) {
-    entry = {&device, device.load(code)};
-    const Load *none = nullptr;
-    first.compare_exchange_strong(none, &entry, std::memory_order_release);
+  if (entry.kernel)
+    return *entry.kernel;
+  uint64_t begin = events::isWanted(SpanEvents) ? events::now() : 0;
+  entry = {&device, device.load(code)};
+  const Load *none = nullptr;
+  first.compare_exchange_strong(none, &entry, std::memory_order_release);
+  LoadedKernel &loaded = *entry.kernel;
+  guard.unlock();
+  if (begin != 0) {
+    SpanEvent span{"load", code.symbol, begin, events::now()};
+    events::tell(SpanEvents, [&](EventListener &listener) { listener.span(span); });
   }
-  return *entry.kernel;
+  return loaded;
 }
 
 bool Kernel::passes(const uint32_t grid[3], llvm::ArrayRef<uint64_t> arguments) const {

@@ -23,10 +23,12 @@ def peaks(monkeypatch):
 @pytest.fixture(autouse=True)
 def no_session_is_left():
     from nacre import _core
+    from nacre.profiler import _torch
     from nacre.profiler.flags import flags
     from nacre.profiler.hooks import HookManager
 
     yield
+    _torch.fetch(goes_on=False)
     for session, *_ in _core.profiler_sessions():
         _core.profiler_close(session)
     _core.profiler_leave_scopes()

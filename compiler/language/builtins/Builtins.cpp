@@ -1,5 +1,6 @@
 // The table of builtins, look-up by name, and binding of arguments to parameters.
 #include "compiler/language/builtins/Definitions.h"
+#include "compiler/language/builtins/Marks.h"
 #include "compiler/language/builtins/StandardLibrary.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -58,7 +59,7 @@ struct Registry {
     Table table(rows);
     for (auto *add : {addProgrammingModel, addCreation, addShape, addLinearAlgebra, addMemory, addIndexing,
                       addArithmetic, addMath, addLibdevice, addReductions, addAtomics, addIteration, addHints,
-                      addDebugging, addInlineCode, addTypes, addPython})
+                      addDebugging, addMarks, addInlineCode, addTypes, addPython})
       add(table);
     for (const Builtin &row : rows) {
       [[maybe_unused]] bool isNew = byName.try_emplace(row.module + "." + row.name, &row).second;
@@ -130,6 +131,8 @@ const Builtin *findMethod(llvm::StringRef name) { return registry().methods.look
 std::string displayName(const Builtin &builtin) {
   if (builtin.module == pythonModule)
     return builtin.name;
+  if (builtin.module == profilerModule)
+    return "pl." + builtin.name;
   llvm::StringRef module = builtin.module;
   module.consume_front(languageModule);
   module.consume_front(".");

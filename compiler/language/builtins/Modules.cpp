@@ -1,5 +1,6 @@
 // The modules of the language and what their names are.
 #include "compiler/language/builtins/Definitions.h"
+#include "compiler/language/builtins/Marks.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace nacre {
@@ -47,6 +48,7 @@ constexpr llvm::StringLiteral modules[] = {
     "triton.language.extra.libdevice",
     "triton.language.target_info",
     "triton.language.PropagateNan",
+    "triton.profiler.language",
     "builtins",
 };
 
@@ -83,6 +85,8 @@ std::string canonicalModule(llvm::StringRef module) {
   std::string name = module.str();
   if (llvm::StringRef rest = module; rest.consume_front("nacre.language"))
     name = "triton.language" + rest.str();
+  if (module == "nacre.profiler.language")
+    return profilerModule;
   // One library of elementary functions, under every vendor's name.
   for (llvm::StringRef vendor : {"cuda", "hip", "intel"})
     if (name == "triton.language.extra." + vendor.str() + ".libdevice")

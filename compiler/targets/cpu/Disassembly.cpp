@@ -198,19 +198,25 @@ std::string disassemble(llvm::StringRef object, llvm::StringRef symbol, std::vec
 static constexpr llvm::StringLiteral libraryFolder = "nacre/language/";
 
 SourceLine lineOf(llvm::StringRef object, llvm::StringRef symbol, int64_t offset) {
+  return linesOf(object, symbol, offset).front();
+}
+
+std::vector<SourceLine> linesOf(llvm::StringRef object, llvm::StringRef symbol, llvm::ArrayRef<int64_t> offsets) {
+  std::vector<SourceLine> results(offsets.size());
   auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "object"));
   if (!file) {
     llvm::consumeError(file.takeError());
-    return {};
+    return results;
   }
   std::unique_ptr<llvm::DWARFContext> lines = llvm::DWARFContext::create(**file);
-  SourceLine result;
   for (const llvm::object::SymbolRef &candidate : (*file)->symbols()) {
     auto name = candidate.getName();
     auto section = candidate.getSection();
     auto value = candidate.getValue();
-    if (name && section && value && *name == symbol && *section != (*file)->section_end()) {
-      llvm::object::SectionedAddress address{*value + static_cast<uint64_t>(offset), (*section)->getIndex()};
+    bool isFound = name && section && value && *name == symbol && *section != (*file)->section_end();
+    for (size_t place = 0; isFound && place < offsets.size(); ++place) {
+      SourceLine &result = results[place];
+      llvm::object::SectionedAddress address{*value + static_cast<uint64_t>(offsets[place]), (*section)->getIndex()};
       llvm::DILineInfoSpecifier wanted(llvm::DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath);
       llvm::DIInliningInfo calls = lines->getInliningInfoForAddress(address, wanted);
       for (uint32_t i = 0; i < calls.getNumberOfFrames() && result.line == 0; ++i) // the innermost first
@@ -221,7 +227,7 @@ SourceLine lineOf(llvm::StringRef object, llvm::StringRef symbol, int64_t offset
     llvm::consumeError(section.takeError());
     llvm::consumeError(value.takeError());
   }
-  return result;
+  return results;
 }
 
 } // namespace nacre::cpu

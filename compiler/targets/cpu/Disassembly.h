@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/targets/Disassembly.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace nacre::cpu {
@@ -17,5 +18,7 @@ struct SourceLine {
   int line = 0;
 };
 SourceLine lineOf(llvm::StringRef object, llvm::StringRef symbol, int64_t offset);
+// The same of many, one for each offset.
+std::vector<SourceLine> linesOf(llvm::StringRef object, llvm::StringRef symbol, llvm::ArrayRef<int64_t> offsets);
 
 } // namespace nacre::cpu

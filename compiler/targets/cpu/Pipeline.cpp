@@ -201,6 +201,7 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
     addSimplification(passes);
   });
   std::vector<ExternalUse> externals = externalUses(module);
+  const bool tells = module.walk([](tile::TellOp) { return WalkResult::interrupt(); }).wasInterrupted();
 
   VectorTarget vectors = vectorTarget(*machine);
   passRunner.run("lowering to loops", [&](OpPassManager &passes) {
@@ -226,7 +227,7 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
   if (auto scratch = module->getAttrOfType<IntegerAttr>(scratchAttribute))
     code.metadata.scratchBytes = scratch.getInt();
   module->removeAttr(scratchAttribute);
-  code.metadata.tells = options.isWatched();
+  code.metadata.tells = options.isWatched() || tells;
   code.metadata.waits = module->removeAttr(waitsAttribute) != nullptr;
 
   passRunner.run("conversion to LLVM", [&](OpPassManager &passes) {

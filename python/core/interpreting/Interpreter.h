@@ -19,6 +19,7 @@ public:
 
   Interpreter interpreter;
   bool isParallel = false; // other threads run programs too: the GIL is let go while tiles are computed
+  llvm::ArrayRef<LaunchWatcher *> watchers;   // of the marks in the kernel's text
   const std::atomic<bool> *stopped = nullptr; // set once another program has failed: this one, too, is to end
 
   // The bridge of the program that this thread runs; null when it runs none.
@@ -110,8 +111,12 @@ struct InterpretedLaunch {
   const BoundArguments &bound;
   const LaunchKeywords &keywords;
   uint32_t grid[3];
+  std::vector<LaunchWatcher *> watchers{}; // of the marks in its text
 };
 void runInterpreted(const InterpretedLaunch &launch);
+// (kind, name, line): a mark of the profiler's (compiler/language/builtins/Marks.h) in the program that this thread
+// runs.
+PyObject *markInterpreted(PyObject *module, PyObject *args);
 // Arguments in a GPU's memory, replaced by copies on the host while the object lives; written back by `finish`.
 class HostCopies {
 public:

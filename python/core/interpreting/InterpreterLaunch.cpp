@@ -6,6 +6,7 @@
 #include "python/core/launching/CompileSettings.h"
 #include "python/core/launching/KnownMemory.h"
 #include "runtime/Device.h"
+#include "runtime/Events.h"
 #include "runtime/Knobs.h"
 #include "runtime/threads/Crew.h"
 #include <atomic>
@@ -93,9 +94,11 @@ struct Programs {
   const uint32_t *grid;
   Interpreter::Options options;
   const MemoryMap *memory;
+  llvm::ArrayRef<LaunchWatcher *> watchers;
 
   void prepare(Bridge &bridge) const {
     ProgramContext &program = bridge.interpreter.program();
+    bridge.watchers = watchers;
     program.grid = {grid[0], grid[1], grid[2]};
     program.memory = memory;
     program.print = [&bridge](llvm::StringRef text) { bridge.staticPrint(text); };
@@ -192,6 +195,7 @@ void runInterpreted(const InterpretedLaunch &launch) {
   programs.options.assembly = host.assembly();
   programs.options.externLibraries = libraryList(launch.keywords.externLibraries());
   programs.grid = launch.grid;
+  programs.watchers = launch.watchers;
   Bridge bridge(programs.options);
   Handle function = interpretedFunction(launch.kernel);
   MemoryMap memory;
@@ -223,6 +227,25 @@ void runInterpreted(const InterpretedLaunch &launch) {
   auto asked = static_cast<uint64_t>(std::max<int64_t>(1, knobInteger(KnobId::InterpretThreads)));
   uint64_t threads = launch.keywords.cooperative() ? count : std::min({count, asked, mostThreads});
   runPrograms(programs, bridge, count, threads);
+}
+
+PyObject *markInterpreted(PyObject *, PyObject *args) {
+  return guarded([&] {
+    const char *kind, *name;
+    unsigned line;
+    if (!PyArg_ParseTuple(args, "ssI", &kind, &name, &line))
+      throw PythonError();
+    Bridge *bridge = Bridge::running();
+    if (!bridge)
+      raise(PyExc_RuntimeError, "pl.%s works inside a kernel only: call it from a function decorated with @triton.jit",
+            kind);
+    const ProgramContext &program = bridge->interpreter.program();
+    const uint32_t *id = program.programId.data(), *grid = program.grid.data();
+    uint64_t number = id[0] + uint64_t(grid[0]) * (id[1] + uint64_t(grid[1]) * id[2]);
+    for (LaunchWatcher *watcher : bridge->watchers)
+      watcher->told({{id, number}, kind, name, "", line, 0, 0, nullptr, nullptr, nullptr});
+    return Handle::borrow(Py_None).release();
+  });
 }
 
 PyObject *const *HostCopies::replace(PyObject *const *args, Py_ssize_t count) {

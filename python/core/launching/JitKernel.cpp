@@ -164,7 +164,14 @@ public:
                      .grid = launch.grid,
                      .arguments = {},
                      .caller = &caller};
-    events::around(told, [&] { runInterpreted(launch); });
+    events::around(told, [&] {
+      if (events::isWanted(AccessEvents))
+        events::tell(AccessEvents, [&](EventListener &listener) {
+          if (LaunchWatcher *watcher = listener.watch(told))
+            launch.watchers.push_back(watcher);
+        });
+      runInterpreted(launch);
+    });
   }
 
   void run(PyObject *grid) {

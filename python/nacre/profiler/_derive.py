@@ -107,7 +107,8 @@ def _derive(graph, text, inclusive, exclusive, devices):
         values = {}
         for frame in frames:
             time = frame.own.get("time (ns)")
-            least = max(get_min_time_flops(frame, devices), get_min_time_bytes(frame, devices)) if time and not frame.children else 0
+            is_kernel = time and "device_type" in frame.own
+            least = max(get_min_time_flops(frame, devices), get_min_time_bytes(frame, devices)) if is_kernel else 0
             if least:
                 values[frame] = least / time
         return "util", values

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 from ._derive import WIDTHS, derive_metrics
 from ._graph import load, read
@@ -31,6 +32,27 @@ def _with_peaks(devices):
     return devices
 
 
+def _heat(root):
+    """The lines of kernels that samples were taken at: [{"file", "total", "lines": [[number, text, samples]]}], the most sampled first."""
+    files = {}
+    for frame, _ in root.walk():
+        match = re.fullmatch(r"(.+):(\d+)@[^@]*", frame.name) if "num_samples" in frame.own else None
+        if match:
+            lines = files.setdefault(match[1], {})
+            lines[int(match[2])] = lines.get(int(match[2]), 0) + frame.own["num_samples"]
+    found = []
+    for file, counts in files.items():
+        try:
+            with open(file) as source:
+                texts = source.read().splitlines()
+        except OSError:
+            texts = []
+        around = range(max(1, min(counts) - 5), max(counts) + 6)
+        lines = [[i, texts[i - 1] if i <= len(texts) else "", counts.get(i, 0)] for i in around if i in counts or i <= len(texts)]
+        found.append({"file": file, "total": sum(counts.values()), "lines": lines})
+    return sorted(found, key=lambda entry: -entry["total"])
+
+
 def _profile(filename):
     """A profile as the page has it; of a trace its events alone."""
     document = load(filename)
@@ -38,7 +60,10 @@ def _profile(filename):
         return {"file": os.path.basename(filename), "events": [event for event in document["traceEvents"] if event["ph"] in "XM"]}
     graph, inclusive, exclusive, devices = read(filename)
     derive_metrics(graph, ["util"], inclusive, exclusive, devices)
-    return {"file": os.path.basename(filename), "root": _node(graph.root), "devices": _with_peaks(devices), "inclusive": inclusive}
+    return {
+        "file": os.path.basename(filename), "root": _node(graph.root), "devices": _with_peaks(devices), "inclusive": inclusive,
+        "heat": _heat(graph.root),
+    }  # fmt: skip
 
 
 def write_page(page, filename, other=None):

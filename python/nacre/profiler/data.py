@@ -3,11 +3,13 @@
 import json
 
 from .. import _core
+from . import _torch
 from ._device import devices
 
 
 def _document(session, phase, form):
     _core.profiler_wait()
+    _torch.fetch()
     return _core.profiler_document(session, phase, form, json.dumps(devices(_core.profiler_device_types(session, phase))))
 
 
@@ -24,6 +26,7 @@ def advance_phase(session=0):
     """From now on another phase is filled; gives its number."""
     from .profile import flush_phase
 
+    _torch.fetch()
     before = _core.profiler_phase(session)
     number = _core.profiler_advance(session)
     flush_phase(session, before)

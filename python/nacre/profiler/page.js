@@ -104,28 +104,31 @@ function drawRoofline() {
   if (!rows.length) $("roofline-note").textContent = "no frame has time, bytes and flops";
 }
 
-// ---- Timeline: of a trace; a lane for each thread and worker. The wheel zooms.
+// ---- Timeline: of a trace; a lane for each thread and worker, or for each warp of each program. The wheel zooms.
 
 function drawTimeline(events) {
   const svg = $("timeline"), names = new Map(), lanes = new Map(), width = 1200;
   for (const event of events) if (event.ph === "M") names.set(event.tid, event.args.name);
-  const slices = events.filter((event) => event.ph === "X" && event.cat !== "metric");
-  for (const event of slices) if (!lanes.has(event.tid)) lanes.set(event.tid, 0);
-  [...lanes.keys()].sort((a, b) => a - b).forEach((tid, i) => lanes.set(tid, i));
+  const isInside = (event) => typeof event.tid === "string", laneOf = (event) => isInside(event) ? `${event.pid} · ${event.tid}` : event.tid;
+  const all = events.filter((event) => event.ph === "X" && event.cat !== "metric"), left = all.some(isInside) ? 330 : 130, mostLanes = 300;
+  for (const event of all) if (!lanes.has(laneOf(event)) && lanes.size < mostLanes) lanes.set(laneOf(event), 0);
+  const slices = all.filter((event) => lanes.has(laneOf(event)));
+  if (slices.length < all.length) $("timeline-note").textContent = `the first ${mostLanes} lanes`;
+  [...lanes.keys()].sort((a, b) => String(a).localeCompare(String(b), "en", { numeric: true })).forEach((lane, i) => lanes.set(lane, i));
   const full = [Math.min(...slices.map((event) => event.ts)), Math.max(...slices.map((event) => event.ts + event.dur))];
   let [from, to] = full;
   function draw() {
     svg.replaceChildren();
     svg.setAttribute("viewBox", `0 0 ${width} ${lanes.size * 24 + 20}`);
-    for (const [tid, i] of lanes) svg.append(shape("text", { x: 2, y: i * 24 + 16 }, names.get(tid) ?? `thread ${tid}`));
+    for (const [tid, i] of lanes) svg.append(shape("text", { x: 2, y: i * 24 + 16 }, names.get(tid) ?? (typeof tid === "string" ? tid : `thread ${tid}`)));
     for (const event of slices) {
-      const x = 130 + (width - 130) * (event.ts - from) / (to - from), w = Math.max(0.5, (width - 130) * event.dur / (to - from));
-      if (x + w < 130 || x > width) continue;
-      const box = shape("rect", { x: Math.max(130, x), y: lanes.get(event.tid) * 24 + 3, width: w, height: 18, fill: colour(event.name), class: "frame" });
+      const x = left + (width - left) * (event.ts - from) / (to - from), w = Math.max(0.5, (width - left) * event.dur / (to - from));
+      if (x + w < left || x > width) continue;
+      const box = shape("rect", { x: Math.max(left, x), y: lanes.get(laneOf(event)) * 24 + 3, width: w, height: 18, fill: colour(event.name), class: "frame" });
       box.append(shape("title", {}, `${event.name}: ${time(event.dur * 1000)} from ${time(event.ts * 1000)} on`));
       svg.append(box);
     }
-    svg.append(shape("text", { x: 130, y: lanes.size * 24 + 14 }, `${time((from - full[0]) * 1000)} to ${time((to - full[0]) * 1000)}`));
+    svg.append(shape("text", { x: left, y: lanes.size * 24 + 14 }, `${time((from - full[0]) * 1000)} to ${time((to - full[0]) * 1000)}`));
   }
   svg.addEventListener("wheel", (event) => {
     event.preventDefault();
@@ -134,6 +137,23 @@ function drawTimeline(events) {
     draw();
   }, { passive: false });
   draw();
+}
+
+// ---- Samples by line: the kernels' own text, coloured by how often each line was found being executed.
+
+function drawHeat(files) {
+  const part = $("heat");
+  for (const file of files) {
+    const table = document.createElement("table"), most = Math.max(...file.lines.map((line) => line[2]));
+    table.className = "source";
+    for (const [number, text, count] of file.lines) {
+      const row = document.createElement("tr"), share = 100 * count / file.total;
+      row.append(cell("td", String(number)), cell("td", count ? String(count) : ""), cell("td", count ? share.toFixed(1) + "%" : ""), cell("td", text));
+      if (count) row.style.background = `color-mix(in srgb, var(--hot) ${Math.round(8 + 62 * count / most)}%, transparent)`;
+      table.append(row);
+    }
+    part.append(cell("div", `${file.file} · ${file.total} samples`, "soft"), table);
+  }
 }
 
 // ---- Comparison: frame by frame, by name.
@@ -160,6 +180,7 @@ function start() {
   } else for (const id of ["flame-part", "table-part", "roofline-part"]) $(id).hidden = true;
   const events = profile.events ?? other?.events;
   if (events?.length) drawTimeline(events); else $("timeline-part").hidden = true;
+  if (profile.heat?.length) drawHeat(profile.heat); else $("heat-part").hidden = true;
   if (profile.root && other?.root) drawComparison(); else $("compare-part").hidden = true;
 }
 start();

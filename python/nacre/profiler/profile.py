@@ -6,7 +6,8 @@ import os
 import sys
 import warnings
 
-from .. import _core
+from .. import _core, knobs
+from . import _torch
 from . import mode as modes
 from ._device import devices
 from .flags import flags
@@ -17,6 +18,7 @@ DEFAULT_PROFILE_NAME = "proton"
 BACKENDS = ("cpu", "cupti", "instrumentation")
 FORMATS = ("hatchet", "hatchet_msgpack", "chrome_trace")
 _said_why = False
+_modes = {}  # session -> (backend, mode as text)
 _flushing = {}  # session -> format of the files that its phases are written to
 
 
@@ -34,8 +36,11 @@ def _read_mode(backend, mode):
         mode = modes.parse(mode)
     if not isinstance(mode, modes.BaseMode):
         raise ValueError(f"Unknown mode: {mode!r}")
-    if isinstance(mode, modes.PCSampling):
-        raise ValueError("the mode pcsampling is not there: kernels are timed as a whole; `perf record` with NACRE_PERF_MAP=1, or ncu, sample lines")
+    if isinstance(mode, modes.PCSampling) and backend != "cpu":
+        raise ValueError(
+            f"the mode pcsampling is not there for the backend {backend!r}: kernels of GPUs are timed as a whole; ncu samples their lines. "
+            'The backend "cpu" samples those of kernels on the CPU'
+        )
     return backend, mode, None
 
 
@@ -60,8 +65,29 @@ def _trace_gpus():
         warnings.warn(f"kernels' times come from CUDA events, and those of other libraries are not seen: {why}", RuntimeWarning, stacklevel=4)
 
 
+def _refuse_other_modes(backend, mode):
+    open_sessions = {number for number, *_ in _core.profiler_sessions()}
+    for session, (other, known) in list(_modes.items()):
+        if session not in open_sessions:
+            del _modes[session]
+        elif other == backend and known != str(mode):
+            raise RuntimeError(
+                "Cannot add a session with the same profiler but a different mode than existing sessions: "
+                f"session {session} of the backend {backend!r} has the mode {known}, and this one asks for {mode}"
+            )
+
+
+def _instrumentation(mode):
+    """The hook of the sessions that look inside: they share one."""
+    for hooks in HookManager.session_hooks.values():
+        for hook in hooks:
+            if isinstance(hook, InstrumentationHook):
+                return hook
+    return InstrumentationHook(mode)
+
+
 def _is_disabled():
-    return os.environ.get("TRITON_PROTON_DISABLE", "0").lower() in ("1", "true", "yes", "on", "y")
+    return knobs.proton.disable
 
 
 def start(name=None, *, context="shadow", data="tree", backend=None, mode=None, hook=None):
@@ -78,14 +104,24 @@ def start(name=None, *, context="shadow", data="tree", backend=None, mode=None, 
     if hook is not None and hook != "triton" and not isinstance(hook, Hook):
         raise ValueError(f"Unknown hook: {hook!r}; there is 'triton', or an object of nacre.profiler.hooks.Hook")
     backend, mode, form = _read_mode(_read_backend(backend), mode)
+    looks_inside = backend == "instrumentation" or isinstance(mode, modes.InstrumentationMode)
+    if looks_inside:
+        backend = "instrumentation"
+    _refuse_other_modes(backend, mode)
+    _torch.fetch()  # what ran before is not this session's
     flags.profiling_on = True
-    session = _core.profiler_start(os.path.join(os.getcwd(), DEFAULT_PROFILE_NAME) if name is None else str(name), context == "python", data == "trace")
+    interval = mode.interval if isinstance(mode, modes.PCSampling) else 0
+    path = os.path.join(os.getcwd(), DEFAULT_PROFILE_NAME) if name is None else str(name)
+    session = _core.profiler_start(path, context == "python", data == "trace", looks_inside, interval)
+    _modes[session] = (backend, str(mode))
+    if backend == "cpu" and data == "tree":
+        _torch.begin()
     if form:
         _flushing[session] = form
     if hook is not None:
         HookManager.register(LaunchHook() if hook == "triton" else hook, session)
-    if backend == "instrumentation" or isinstance(mode, modes.InstrumentationMode):
-        HookManager.register(InstrumentationHook(mode), session)
+    if looks_inside and not any(isinstance(known, InstrumentationHook) for known in HookManager.session_hooks[session]):
+        HookManager.register(_instrumentation(mode), session)
     return session
 
 
@@ -93,6 +129,7 @@ def activate(session=None):
     """Goes on recording; None: in every session."""
     if flags.command_line and session not in (None, 0):
         raise ValueError("Only one session can be activated when running from the command line.")
+    _torch.fetch()
     _core.profiler_set_active(session, True)
     HookManager.activate(session)
 
@@ -101,6 +138,7 @@ def deactivate(session=None, flushing=False):
     """Records nothing until activate(); None: in any session."""
     if flags.command_line and session not in (None, 0):
         raise ValueError("Only one session can be deactivated when running from the command line.")
+    _torch.fetch()
     HookManager.deactivate(session)
     _core.profiler_set_active(session, False)
 
@@ -137,6 +175,7 @@ def finalize(session=None, output_format=""):
     if session is not None and session not in known:
         _core.profiler_set_active(session, False)  # says that there is none
     _core.profiler_wait()
+    _torch.fetch(goes_on=session is not None and len(known) > 1)
     for number in list(known) if session is None else [session]:
         name, is_trace = known[number]
         HookManager.unregister(number)

@@ -22,26 +22,10 @@ def _open(name, metrics):
     return number
 
 
-class scope:
+class scope(_core.ProfilerScope):
     """A context manager and a decorator: what is launched inside stands under `name`, which has the metrics too."""
 
-    __slots__ = ("name", "metrics", "id", "__wrapped__")
-    def __init__(self, name, metrics=None):
-        self.name = name
-        self.metrics = metrics
-
-    def __enter__(self):
-        self.id = (_open(self.name, self.metrics) if self.metrics else _enter(self.name)) if flags.profiling_on else None
-        return self
-
-    def __exit__(self, kind, error, traceback):
-        if self.id is not None:
-            self.id = None
-            try:
-                _exit(self.name)
-            except ValueError:
-                if _core.profiler_depth():  # none is open any more after finalize()
-                    raise
+    __slots__ = ()
 
     def __call__(self, function):
         @functools.wraps(function)

@@ -1,5 +1,6 @@
 """Choosing among configurations of a kernel by timing them. The parts are in tuning/."""
 
+import sys
 import threading
 import time
 import warnings
@@ -340,7 +341,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         from .tuning.reporting import warn
         from .tuning.search import bench_for
 
-        start = time.perf_counter()
+        start, begin = time.perf_counter(), _core.profiler_now()
         results, stored = {}, [start]
 
         def keep(config, times, reason):
@@ -386,6 +387,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
             return configs[0]
         finally:
             flush()
+            self._tell_profiler(begin)
         self.failures = {**self.failures, **failures}
         # In the order of the list, which decides between those that are as fast.
         timings = {config: known[config] if config in known else timings[config] for config in self._all_configs(configs)
@@ -396,6 +398,12 @@ class Autotuner(_core.TunedKernel, KernelInterface):
             raise nothing_left(self.__name__, timings, self.failures)
         self.bench_time = time.perf_counter() - start
         return self._choose(key, timings, self.bench_time)
+
+    def _tell_profiler(self, begin):
+        """The tuning is a frame of sessions that are active."""
+        profiler = sys.modules.get("nacre.profiler.flags")
+        if profiler is not None and profiler.flags.profiling_on:
+            _core.profiler_span(f"tune {self.__name__}", begin, _core.profiler_now())
 
     def _fleet(self, args, kwargs, config):
         """The workers that time for a launch; None: this process does. A kernel that writes to an address of this process is not for them."""

@@ -1,6 +1,7 @@
 // The signal handlers, the record of each thread that runs compiled code, and the thread that watches them.
 #include "runtime/devices/cpu/CompiledCall.h"
 #include "runtime/ForkSafety.h"
+#include "runtime/devices/cpu/Sampling.h"
 #include "runtime/threads/FencedMemory.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include <cerrno>
@@ -85,7 +86,25 @@ RecordList &records() {
   return *list;
 }
 
+// A thread that runs compiled code looks up. The list's lock is held: the thread does not end meanwhile.
+void nudge(ThreadRecord &record) {
+  if (record.calls.load() % 2 == 0)
+    return;
+  sigval mark;
+  mark.sival_ptr = &record;
+  pthread_sigqueue(record.thread, nudgeSignal, mark);
+}
+
 } // namespace
+
+void nudgeCalls() {
+  RecordList &list = records();
+  std::lock_guard<std::mutex> guard(list.lock);
+  list.forEach([](ThreadRecord &record) {
+    if (record.isUsed)
+      nudge(record);
+  });
+}
 
 // Looks at launches every now and then. Asleep while there are none.
 class LaunchWatch {
@@ -151,11 +170,8 @@ private:
       record.seenLaunch = launch;
       if (hasLasted)
         record.isDue.store(true);
-      if ((hasLasted || isStopping) && record.calls.load() % 2 == 1) {
-        sigval mark;
-        mark.sival_ptr = &record;
-        pthread_sigqueue(record.thread, nudgeSignal, mark);
-      }
+      if (hasLasted || isStopping)
+        nudge(record);
     });
     return isBusy || isStopping;
   }
@@ -288,9 +304,13 @@ struct Signals {
     }
     auto *context = static_cast<ucontext_t *>(untyped);
     CompiledCall *call = record->innermost.load(std::memory_order_relaxed);
+    auto instruction = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]);
+    bool isInside = call && isInCode(*call, instruction);
+    if (Samples *samples = call ? call->launch.samples.load(std::memory_order_relaxed) : nullptr)
+      samples->add(isInside ? instruction : 0);
     // In the code itself nothing is half done: here may be asked whatever a call of the code could have asked.
     // Elsewhere the next nudge will do.
-    if (call && !call->isLeaving && isInCode(*call, static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]))) {
+    if (isInside && !call->isLeaving) {
       if (call->launch.isLaunchingThread())
         call->launch.look();
       if (call->launch.isStopped())

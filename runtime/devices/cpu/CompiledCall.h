@@ -45,6 +45,9 @@ public:
   void look();
   bool isLaunchingThread() const;
 
+  // Where threads that are nudged in a call of this launch note their place (Sampling.h); null: nobody asks.
+  std::atomic<class Samples *> samples = nullptr;
+
 private:
   friend class CompiledCall;
   const std::function<bool()> *interrupted;
@@ -53,6 +56,9 @@ private:
   class LaunchWatch *watch = nullptr; // that was told of the stop
   bool isInterrupted = false;
 };
+
+// Nudges every thread that is in a CompiledCall.
+void nudgeCalls();
 
 // The innermost one of a thread is in force from its construction to its end:
 //   CompiledCall call(code, launch);

@@ -7,6 +7,7 @@
 #include "runtime/Events.h"
 #include "runtime/devices/cpu/AtomicsTurn.h"
 #include "runtime/devices/cpu/CpuDevice.h"
+#include "runtime/devices/cpu/Sampling.h"
 #include "runtime/devices/cpu/ScratchArena.h"
 #include "runtime/launch/CheckedAccess.h"
 #include "runtime/threads/Crew.h"
@@ -286,6 +287,8 @@ bool runTimed(SharedLaunch &shared, uint64_t begin, uint64_t end) {
   bool passed = runRange(shared, begin, end);
   uint64_t stop = events::now();
   shared.busy += stop - start;
+  if (!events::isWanted(ProgramEvents))
+    return passed;
   ProgramsRun run{shared.event, events::threadNumber(), start, stop, begin, end - begin};
   events::tell(ProgramEvents, [&](EventListener &listener) { listener.programsRun(run); });
   return passed;
@@ -302,6 +305,9 @@ void run(LoadedCpuKernel &kernel, const EnqueuedLaunch &launch) {
   static std::atomic<uint64_t> launches{0};
   shared.id = ++launches;
   shared.event = launch.event;
+  std::optional<SampledLaunch> sampled;
+  if (launch.event && events::isWanted(SampleEvents))
+    sampled.emplace(shared.stoppable);
   uint64_t begin = launch.event ? events::now() : 0;
   auto range = launch.event ? runTimed : runRange;
   if (options.cooperative || launch.code.metadata.waits) {
@@ -336,6 +342,8 @@ void run(LoadedCpuKernel &kernel, const EnqueuedLaunch &launch) {
   if (launch.event) {
     LaunchTimes times{launch.event, begin, events::now(), shared.busy};
     events::tell(LaunchTimeEvents, [&](EventListener &listener) { listener.launchTimes(times); });
+    if (sampled)
+      sampled->tell(launch.event, launch.code, kernel.function);
   }
   shared.flush();
   if (shared.stoppable.wasInterrupted())

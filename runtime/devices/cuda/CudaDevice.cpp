@@ -2,6 +2,7 @@
 #include "runtime/devices/cuda/CudaDevice.h"
 #include "compiler/targets/cuda/Architectures.h"
 #include "compiler/targets/cuda/CudaTarget.h"
+#include "runtime/Events.h"
 #include "runtime/Knobs.h"
 #include "runtime/devices/cuda/CheckedLaunch.h"
 #include "runtime/devices/cuda/DriverLibrary.h"
@@ -220,8 +221,13 @@ public:
   uint64_t currentStream() override { return torchStream(index); }
   void synchronise(std::optional<uint64_t> stream) override {
     makeCurrent();
+    uint64_t begin = events::isWanted(SpanEvents) ? events::now() : 0;
     check(stream ? library.cuStreamSynchronize(reinterpret_cast<CuStream>(*stream)) : library.cuCtxSynchronize(),
           "waiting for the device");
+    if (begin != 0) {
+      SpanEvent span{"wait", "", begin, events::now()};
+      events::tell(SpanEvents, [&](EventListener &listener) { listener.span(span); });
+    }
     timer.tellEnded();
     KernelTrace::tellEnded();
   }

@@ -11,3 +11,4 @@ def kernel(x_ptr):
 #> with_statement.py:8:5: error: with cannot be used in a kernel: no context manager has a meaning here
 #>     with open("x") as file:
 #>     ^~~~~~~~~~~~~~~~~~~~~~~
+#> hint: the only one is scope(name) of triton.profiler.language

@@ -1,4 +1,4 @@
-"""Hooks of sessions, called in the order of their priorities."""
+"""Hooks of sessions: the one with the highest priority is called first."""
 
 from collections import defaultdict
 
@@ -65,10 +65,11 @@ class HookManager:
         for hook in [hook for hook in HookManager.active_hooks if hook not in wanted]:
             HookManager.active_hooks.remove(hook)
             hook.deactivate()
-        for hook in sorted(wanted - set(HookManager.active_hooks), key=lambda hook: hook.priority):
-            HookManager.active_hooks.append(hook)
+        known = [hook for hooks in HookManager.session_hooks.values() for hook in hooks]  # in the order of their sessions
+        for hook in dict.fromkeys(hook for hook in known if hook in wanted and hook not in HookManager.active_hooks):
             hook.activate()
-        HookManager.active_hooks.sort(key=lambda hook: hook.priority)
+            HookManager.active_hooks.append(hook)
+        HookManager.active_hooks.sort(key=lambda hook: -hook.priority)
         places = (
             (knobs.runtime.kernel_load_end_hook, HookManager.init_handle), (knobs.runtime.kernel_unload_hook, HookManager.destroy_handle),
             (knobs.runtime.launch_enter_hook, HookManager.enter), (knobs.runtime.launch_exit_hook, HookManager.exit),

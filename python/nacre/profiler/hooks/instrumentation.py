@@ -1,5 +1,8 @@
 """The hook of sessions that look inside of kernels."""
 
+from ... import knobs
+from .. import mode as modes
+from ..flags import flags
 from .hook import Hook
 
 VERSION = 1
@@ -16,22 +19,35 @@ class CudaAllocator:
 
 
 class InstrumentationHook(Hook):
-    """Scopes of a kernel's own text are recorded while it is active."""
+    """While it is active kernels are compiled with the scopes in their text (NACRE_WATCH=scopes), and those are recorded."""
 
     priority = 0
     active_count = 0
 
     def __init__(self, mode=None):
-        self.mode = mode
+        self.mode = modes.Default() if not mode else modes.parse(mode) if isinstance(mode, str) else mode
 
     def activate(self):
-        from ..flags import flags
-
+        if InstrumentationHook.active_count > 0:
+            raise RuntimeError("Only one instance of the instrumentation hook can be active at a time.")
         InstrumentationHook.active_count += 1
         flags.instrumentation_on = True
+        self.ask_for_marks()
 
     def deactivate(self):
-        from ..flags import flags
-
         InstrumentationHook.active_count -= 1
-        flags.instrumentation_on = InstrumentationHook.active_count > 0
+        flags.instrumentation_on = False
+        self.ask_for_marks()
+
+    @staticmethod
+    def ask_for_marks():
+        """Says what kernels are to be compiled with from now on."""
+        from ..language import _semantics
+
+        words = [word for word in (knobs.compilation.watch or "").split(",") if word and word != "scopes"]
+        if flags.instrumentation_on and "triton" in _semantics:
+            words.append("scopes")
+        if words:
+            knobs.compilation.watch = ",".join(words)
+        elif knobs.compilation.watch:
+            del knobs.compilation.watch

@@ -1,0 +1,36 @@
+// See ScopeLog.h.
+#include "profiler/ScopeLog.h"
+#include <algorithm>
+
+namespace nacre::profiler {
+
+uint32_t ScopeLog::child(uint32_t parent, std::string_view name) {
+  auto &children = nodes[parent].children;
+  if (auto found = children.find(name); found != children.end())
+    return found->second;
+  auto made = static_cast<uint32_t>(nodes.size());
+  children.emplace(name, made);
+  nodes.push_back({parent, std::string(name), {}});
+  return made;
+}
+
+std::vector<std::string> ScopeLog::at(uint64_t time) const {
+  auto after = std::upper_bound(changes.begin(), changes.end(), time,
+                                [](uint64_t time, const Change &change) { return time < change.time; });
+  std::vector<std::string> path;
+  for (uint32_t node = after == changes.begin() ? first : std::prev(after)->node; node != 0; node = nodes[node].parent)
+    path.push_back(nodes[node].name);
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+void ScopeLog::restart(const std::vector<std::string> &open) {
+  nodes.assign(1, {});
+  changes.clear();
+  current = 0;
+  for (const std::string &name : open)
+    current = child(current, name);
+  first = current;
+}
+
+} // namespace nacre::profiler
