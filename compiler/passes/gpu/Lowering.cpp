@@ -272,9 +272,9 @@ FailureOr<LLVM::LLVMFuncOp> Lowering::run() {
   for (Type type : kernel.getArgumentTypes())
     types.push_back(type.isF16() || type.isBF16() ? b.getF32Type() : memoryType(type));
   unsigned recordPlace = argumentCount();
-  const bool isChecked = hasChecks(kernel);
-  if (isChecked)
-    types.insert(types.begin() + recordPlace, LLVM::LLVMPointerType::get(b.getContext(), 1));
+  const bool isChecked = hasChecks(kernel), isMarked = hasMarks(kernel);
+  const unsigned records = isChecked + isMarked;
+  types.insert(types.begin() + recordPlace, records, LLVM::LLVMPointerType::get(b.getContext(), 1));
   b.setInsertionPointAfter(kernel);
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), types);
   std::string name = kernel.getName().str();
@@ -284,17 +284,18 @@ FailureOr<LLVM::LLVMFuncOp> Lowering::run() {
   // A tensor map is a parameter of its own bytes, whose address the copies take.
   auto mapBytes = LLVM::LLVMArrayType::get(b.getI8Type(), 128);
   for (unsigned i = recordPlace; i < kernel.getNumArguments(); ++i) {
-    function.setArgAttr(i + isChecked, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(mapBytes));
-    function.setArgAttr(i + isChecked, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64));
+    function.setArgAttr(i + records, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(mapBytes));
+    function.setArgAttr(i + records, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64));
   }
   Block *entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   entryMarker = LLVM::ZeroOp::create(b, b.getI32Type());
   SmallVector<Value> given(entry->getArguments());
-  if (isChecked) {
-    record = given[recordPlace];
-    given.erase(given.begin() + recordPlace);
-  }
+  for (Value *address : {isChecked ? &record : nullptr, isMarked ? &markRecord : nullptr})
+    if (address) {
+      *address = given[recordPlace];
+      given.erase(given.begin() + recordPlace);
+    }
   for (auto [argument, value] : llvm::zip_equal(kernel.getArguments(), given)) {
     Type type = argument.getType();
     define(argument, type.isF16() || type.isBF16()
@@ -311,6 +312,7 @@ FailureOr<LLVM::LLVMFuncOp> Lowering::run() {
   }
   entryMarker->erase();
   tellSites();
+  tellMarks();
   return function;
 }
 
@@ -433,6 +435,7 @@ LogicalResult Lowering::lower(Operation *op) {
       .Case([&](tile::MapOp op) { return lowerMap(op); })
       .Case([&](tile::InlineAsmOp op) { return lowerInlineAsm(op); })
       .Case([&](tile::PrintOp op) { return lowerPrint(op); })
+      .Case([&](tile::TellOp op) { return lowerTell(op); })
       .Case([&](tile::AssertOp op) { return lowerAssert(op); })
       .Case([&](tile::CheckAccessOp op) { return lowerCheckAccess(op); })
       .Case<tile::AssumeOp>([](auto) { return success(); })

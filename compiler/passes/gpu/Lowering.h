@@ -8,7 +8,7 @@
 // LowerAtomics.cpp, LowerShapes.cpp, LowerConvert.cpp, LowerReduce.cpp, LowerScan.cpp, LowerGather.cpp (histograms
 // too), DistanceGather.cpp, LowerShared.cpp (what else goes through shared memory), LowerSharedTiles.cpp (gpu.allocate
 // and so on), LowerDot.cpp (gpu.dot), LowerCopies.cpp (by the hardware), LowerDebugging.cpp, LowerChecks.cpp,
-// LowerInlineCode.cpp;
+// LowerMarks.cpp, LowerInlineCode.cpp;
 // Exchange.cpp is what those share that move data between threads. A file adds its operations to the switch in
 // Lowering::lower.
 #pragma once
@@ -16,6 +16,7 @@
 #include "compiler/ir/gpu/ShapeLayouts.h"
 #include "compiler/passes/gpu/AccessRecord.h"
 #include "compiler/passes/gpu/Machine.h"
+#include "compiler/passes/gpu/ScopeRecord.h"
 #include <map>
 #include <memory>
 
@@ -24,6 +25,8 @@ namespace nacre::gpu {
 // Whether the kernel checks accesses or has asserts: the address of their record is then the argument that follows
 // those of the launch (AccessRecord.h).
 bool hasChecks(mlir::func::FuncOp kernel);
+// Whether it has marks of the profiler's: the address of their record is the argument after that one (ScopeRecord.h).
+bool hasMarks(mlir::func::FuncOp kernel);
 // Whether the operation is part of a function of single elements (of a reduction, a scan, a map): threads part there.
 bool isOfElements(mlir::Operation *op);
 // Whether the operation calls such a function, which has asserts, from code that all threads run together.
@@ -45,7 +48,7 @@ public:
   llvm::ArrayRef<mlir::Value> registers(mlir::Value value);
   mlir::Value scalar(mlir::Value value) { return registers(value).front(); }
   void define(mlir::Value value, llvm::ArrayRef<mlir::Value> registers);
-  // Those that the launch gives: without the record of checks and the tensor maps, which come after them.
+  // Those that the launch gives: without the records of checks and marks and the tensor maps, which come after them.
   unsigned argumentCount();
   // How many registers values of the type take.
   static unsigned registerCount(mlir::Type type);
@@ -140,6 +143,9 @@ private:
   mlir::LogicalResult lowerStore(tile::StoreOp op);
   mlir::LogicalResult lowerAtomicRmw(tile::AtomicRmwOp op);
   mlir::LogicalResult lowerAtomicCas(tile::AtomicCasOp op);
+  mlir::LogicalResult lowerTell(tile::TellOp op);
+  void prepareMarks();
+  void tellMarks();
   mlir::LogicalResult lowerPrint(tile::PrintOp op);
   mlir::LogicalResult lowerAssert(tile::AssertOp op);
   mlir::LogicalResult lowerCheckAccess(tile::CheckAccessOp op);
@@ -183,6 +189,9 @@ private:
   llvm::DenseMap<mlir::Attribute, mlir::Value> texts;
   mlir::Value record; // of checks; null: the kernel has none
   std::vector<AccessSite> sites;
+  mlir::Value markRecord;                                     // null: the kernel has no marks
+  mlir::Value writesMarks, markArea, markCapacity, markCount; // whether, where, how many and how often a thread writes
+  std::vector<MarkPlace> markPlaces;
   llvm::DenseMap<mlir::Value, std::shared_ptr<class SharedRead>> readsOnDemand;
   llvm::DenseMap<mlir::Value, mlir::Value>
       phases;                     // of barriers whose waits do not name them: the address of a variable

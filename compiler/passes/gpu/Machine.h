@@ -56,6 +56,7 @@ public:
   virtual mlir::Value programId(Builder &b, int axis) const = 0;
   virtual mlir::Value gridSize(Builder &b, int axis) const = 0;
   virtual mlir::Value clock(Builder &b) const = 0; // i64, nanoseconds of a clock that all share
+  virtual mlir::Value cycles(Builder &b) const = 0; // i64, of a clock of the processor's own
   virtual mlir::Value processor(Builder &b) const = 0;
 
   // --- Between threads.

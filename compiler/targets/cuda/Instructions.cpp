@@ -49,6 +49,7 @@ Value Instructions::gridSize(gpu::Builder &b, int axis) const {
   return intrinsic(b, b.getI32Type(), axisOf("nctaid", axis));
 }
 Value Instructions::clock(gpu::Builder &b) const { return intrinsic(b, b.getI64Type(), "read.ptx.sreg.globaltimer"); }
+Value Instructions::cycles(gpu::Builder &b) const { return intrinsic(b, b.getI64Type(), "read.ptx.sreg.clock64"); }
 Value Instructions::processor(gpu::Builder &b) const { return intrinsic(b, b.getI32Type(), "read.ptx.sreg.smid"); }
 
 // ---- Between threads

@@ -34,6 +34,7 @@ public:
   mlir::Value programId(gpu::Builder &b, int axis) const override;
   mlir::Value gridSize(gpu::Builder &b, int axis) const override;
   mlir::Value clock(gpu::Builder &b) const override;
+  mlir::Value cycles(gpu::Builder &b) const override;
   mlir::Value processor(gpu::Builder &b) const override;
 
   void blockBarrier(gpu::Builder &b) const override;

@@ -7,6 +7,7 @@
 #include "compiler/passes/gpu/ExpandDots.h"
 #include "compiler/passes/gpu/HoistDescriptors.h"
 #include "compiler/passes/gpu/LowerToLLVM.h"
+#include "compiler/passes/gpu/ScopeRecord.h"
 #include "compiler/passes/gpu/StreamedRegisters.h"
 #include "compiler/passes/tile/CanonicaliseInnerRegions.h"
 #include "compiler/passes/tile/CheckAccesses.h"
@@ -62,7 +63,9 @@ public:
     return taken;
   }
   int warpSize() const override { return 32; }
-  AssemblyNotation assembly() const override { return {.machine = "PTX", .isPtx = true, .operandLetters = {}, .operandHint = {}}; }
+  AssemblyNotation assembly() const override {
+    return {.machine = "PTX", .isPtx = true, .operandLetters = {}, .operandHint = {}};
+  }
   std::string languageName(const TargetOptions &options) const override;
   void registerDialects(DialectRegistry &registry) const override;
   void registerPasses() const override;
@@ -238,6 +241,11 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     code.metadata.sharedBytes = static_cast<uint64_t>(shared.getInt());
   if (auto sites = module->getAttrOfType<StringAttr>(gpu::accessSitesAttribute))
     code.metadata.accessSites = sites.getValue().str();
+  if (auto marks = module->getAttrOfType<StringAttr>(gpu::scopeMarksAttribute)) {
+    for (llvm::StringRef line : llvm::split(marks.getValue(), '\n'))
+      details.push_back((gpu::markPrefix + line).str());
+    code.metadata.tells = true;
+  }
   if (auto check = module->getAttrOfType<StringAttr>(gpu::launchCheckAttribute))
     code.metadata.launchCheck = check.getValue().str();
   code.metadata.cooperative = launch.cooperativeGrid;

@@ -9,6 +9,7 @@
 #include "runtime/devices/cuda/ExportedCode.h"
 #include "runtime/devices/cuda/KernelTrace.h"
 #include "runtime/devices/cuda/LaunchTimer.h"
+#include "runtime/devices/cuda/MarkedLaunch.h"
 #include "runtime/devices/cuda/TensorMaps.h"
 #include "runtime/devices/cuda/TorchStream.h"
 #include "runtime/launch/Launch.h"
@@ -161,15 +162,27 @@ public:
     auto &kernel = static_cast<NamedKernel &>(loaded);
     makeCurrent();
     auto stream = reinterpret_cast<CuStream>(launch.options.stream ? *launch.options.stream : currentStream());
-    if (!CheckedLaunch::isNeeded(launch.code))
+    bool isChecked = CheckedLaunch::isNeeded(launch.code), isMarked = MarkedLaunch::isNeeded(launch.code);
+    if (!isChecked && !isMarked)
       return start(kernel, launch, launch.arguments, stream);
     bool isCaptured = isCapturing(stream);
-    CheckedLaunch checked(*this, launch, launch.options.arrays, reinterpret_cast<uint64_t>(stream), isCaptured);
-    start(kernel, launch, checked.arguments(), stream);
+    auto streamNumber = reinterpret_cast<uint64_t>(stream);
+    llvm::ArrayRef<uint64_t> arguments = launch.arguments;
+    std::optional<CheckedLaunch> checked;
+    if (isChecked)
+      arguments = checked.emplace(*this, launch, launch.options.arrays, streamNumber, isCaptured).arguments();
+    std::optional<MarkedLaunch> marked;
+    if (isMarked)
+      arguments = marked.emplace(*this, launch, arguments, streamNumber, isCaptured).arguments();
+    start(kernel, launch, arguments, stream);
     if (isCaptured)
       return;
-    synchronise(reinterpret_cast<uint64_t>(stream));
-    checked.finish();
+    if (isChecked || marked->address())
+      synchronise(streamNumber);
+    if (marked)
+      marked->finish();
+    if (checked)
+      checked->finish();
   }
 
   void start(NamedKernel &kernel, const EnqueuedLaunch &launch, llvm::ArrayRef<uint64_t> arguments, CuStream stream) {

@@ -105,6 +105,9 @@ std::vector<ExportedFile> filesOf(const ExportedFunction &function, const Compil
   if (!code.metadata.accessSites.empty())
     failExport(request, "a kernel that checks its accesses cannot be compiled ahead of time for a GPU",
                "compile it without debug");
+  if (code.metadata.tells)
+    failExport(request, "a kernel that is profiled from inside cannot be compiled ahead of time for a GPU",
+               "compile it while no session looks inside of kernels (NACRE_WATCH)");
   std::string text;
   llvm::raw_string_ostream out(text);
   const char *extension = isPtx(code.object) ? ".ptx" : ".cubin";

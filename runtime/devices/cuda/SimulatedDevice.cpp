@@ -5,6 +5,7 @@
 #include "runtime/Events.h"
 #include "runtime/Knobs.h"
 #include "runtime/devices/cuda/CheckedLaunch.h"
+#include "runtime/devices/cuda/MarkedLaunch.h"
 #include "runtime/devices/cuda/TensorMaps.h"
 #include "runtime/launch/Launch.h"
 #include "simulator/Simulator.h"
@@ -166,6 +167,9 @@ public:
     if (CheckedLaunch::isNeeded(request.code))
       checked.emplace(*this, request, request.options.arrays, 0, /*isCaptured=*/false);
     llvm::ArrayRef<uint64_t> arguments = checked ? checked->arguments() : request.arguments;
+    std::optional<MarkedLaunch> marked;
+    if (MarkedLaunch::isNeeded(request.code))
+      arguments = marked.emplace(*this, request, arguments, 0, /*isCaptured=*/false).arguments();
     size_t taken = kernel.parameters.size() - kernel.maps.recipes.size();
     if (taken != arguments.size())
       throw DeviceError("the kernel `" + name + "` takes " + std::to_string(taken) + " arguments, and the launch has " +
@@ -190,6 +194,9 @@ public:
     if (checked && checked->bytes() != 0)
       launch.memory.push_back(
           {reinterpret_cast<void *>(checked->address()), checked->bytes(), "the record of checked accesses", true});
+    if (marked && marked->bytes() != 0)
+      launch.memory.push_back(
+          {reinterpret_cast<void *>(marked->address()), marked->bytes(), "the record of scopes", true});
     std::string printed;
     launch.print = [&](std::string_view text) { printed += text; };
     simulator::Report report;
@@ -208,6 +215,8 @@ public:
     show(printed, request.options.print);
     if (!report.clean())
       raise(name, report);
+    if (marked)
+      marked->finish();
     if (checked)
       checked->finish();
   }

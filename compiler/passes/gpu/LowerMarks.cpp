@@ -1,0 +1,101 @@
+// Marks of scopes and events: the first lane of each warp writes down which one it came by, and when. See
+// ScopeRecord.h.
+#include "compiler/passes/gpu/Lowering.h"
+#include "compiler/passes/tile/UserPlace.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace nacre;
+using namespace nacre::gpu;
+
+bool nacre::gpu::hasMarks(func::FuncOp kernel) {
+  return kernel.walk([](tile::TellOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+// A line a mark: its fields with tabs between them, the name in hexadecimal digits, the file last.
+std::string nacre::gpu::encodeMarks(llvm::ArrayRef<MarkPlace> marks) {
+  std::string text;
+  for (const MarkPlace &mark : marks)
+    text += (text.empty() ? "" : "\n") + mark.kind + "\t" + llvm::toHex(mark.name) + "\t" + std::to_string(mark.line) +
+            "\t" + std::to_string(mark.column) + "\t" + mark.file;
+  return text;
+}
+
+std::vector<MarkPlace> nacre::gpu::decodeMarks(llvm::StringRef details) {
+  std::vector<MarkPlace> marks;
+  for (llvm::StringRef line : llvm::split(details, '\n')) {
+    if (!line.consume_front(markPrefix))
+      continue;
+    llvm::SmallVector<llvm::StringRef> fields;
+    line.split(fields, '\t', /*MaxSplit=*/4);
+    assert(fields.size() == 5 && "a line of encodeMarks");
+    MarkPlace &mark = marks.emplace_back();
+    mark.kind = fields[0].str();
+    mark.name = llvm::fromHex(fields[1]);
+    fields[2].getAsInteger(10, mark.line);
+    fields[3].getAsInteger(10, mark.column);
+    mark.file = fields[4].str();
+  }
+  return marks;
+}
+
+// Where this warp writes: null, in the first lane, where there is no record. And how often it has: a variable of the
+// thread's.
+void Lowering::prepareMarks() {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(entryMarker);
+  Type word = b.getI64Type();
+  auto wide = [&](Value value) -> Value { return LLVM::ZExtOp::create(b, word, value); };
+  Value address = LLVM::PtrToIntOp::create(b, word, markRecord);
+  Value isThere = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, address, constant(word, 0));
+  Value isFirst = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, laneId(), i32(0));
+  writesMarks = LLVM::AndOp::create(b, isThere, isFirst);
+  markCapacity = machine.load(b, word, markRecord, writesMarks, constant(word, 1), {}).front();
+  Value program = constant(word, 0);
+  for (int axis = 2; axis >= 0; --axis)
+    program = LLVM::AddOp::create(b, LLVM::MulOp::create(b, program, wide(machine.gridSize(b, axis))),
+                                  wide(machine.programId(b, axis)));
+  Value unit = LLVM::AddOp::create(b, LLVM::MulOp::create(b, program, constant(word, block.warps)), wide(warpId()));
+  Value bytes = LLVM::AddOp::create(b, LLVM::MulOp::create(b, markCapacity, constant(word, sizeof(PassedMark))),
+                                    constant(word, sizeof(uint64_t)));
+  Value offset = LLVM::AddOp::create(b, LLVM::MulOp::create(b, unit, bytes), constant(word, sizeof(ScopeRecord)));
+  markArea = byteOffset(markRecord, offset);
+  markCount = LLVM::AllocaOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), word, i32(1));
+  LLVM::StoreOp::create(b, constant(word, 0), markCount);
+}
+
+LogicalResult Lowering::lowerTell(tile::TellOp op) {
+  if (elements)
+    return fail(op, "a function of single elements has no marks");
+  if (!markArea)
+    prepareMarks();
+  MarkPlace mark;
+  mark.kind = op.getKind().str();
+  mark.name = op.getSubject().str();
+  UserPlace place = userPlace(op.getLoc());
+  mark.file = place.file;
+  mark.line = place.line;
+  mark.column = place.column;
+  Type word = b.getI64Type();
+  Value now = machine.cycles(b);
+  Value count = LLVM::LoadOp::create(b, word, markCount);
+  Value slot = LLVM::URemOp::create(b, count, markCapacity);
+  Value offset = LLVM::AddOp::create(b, LLVM::MulOp::create(b, slot, constant(word, sizeof(PassedMark))),
+                                     constant(word, sizeof(uint64_t)));
+  Value here = byteOffset(markArea, offset);
+  machine.store(b, now, here, writesMarks, {});
+  machine.store(b, i32(static_cast<int64_t>(markPlaces.size())),
+                byteOffset(here, constant(word, offsetof(PassedMark, place))), writesMarks, {});
+  machine.store(b, machine.processor(b), byteOffset(here, constant(word, offsetof(PassedMark, processor))), writesMarks,
+                {});
+  Value next = LLVM::AddOp::create(b, count, constant(word, 1));
+  LLVM::StoreOp::create(b, next, markCount);
+  machine.store(b, next, markArea, writesMarks, {});
+  markPlaces.push_back(std::move(mark));
+  return success();
+}
+
+void Lowering::tellMarks() {
+  if (!markPlaces.empty())
+    module->setAttr(scopeMarksAttribute, b.getStringAttr(encodeMarks(markPlaces)));
+}

@@ -1,0 +1,48 @@
+// The marks of a kernel that is profiled from inside (tile.tell of scopes and events): what the compiler tells of them,
+// and the record in the device's memory in which each warp writes when it came by one.
+//
+// The record's address is an argument that follows those of the user and the record of checks (AccessRecord.h); 0 where
+// nobody reads it: nothing is written then. LowerMarks.cpp writes what runtime/devices/cuda/MarkedLaunch.cpp reads.
+// Free of MLIR.
+//
+//   ScopeRecord                      the head
+//   of each warp of each program     how many marks it came by, in 64 bits; then `capacity` marks, of which the next
+//   one
+//                                    takes the place of the oldest
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nacre::gpu {
+
+// The module's attribute that holds the places, as text.
+inline constexpr llvm::StringLiteral scopeMarksAttribute = "gpu.scope_marks";
+// What each of the lines of KernelMetadata::details begins with that hold them.
+inline constexpr llvm::StringLiteral markPrefix = "mark: ";
+
+struct ScopeRecord {
+  uint64_t capacity = 0; // of marks, of a warp
+};
+
+struct PassedMark {
+  uint64_t cycles = 0;    // the multiprocessor's clock
+  uint32_t place = 0;     // its number among the kernel's
+  uint32_t processor = 0; // the multiprocessor
+};
+
+// One mark in the kernel's code.
+struct MarkPlace {
+  std::string kind, name; // "enter_scope" (compiler/language/meaning/Marks.h)
+  uint64_t line = 0, column = 0;
+  std::string file; // empty: not known
+};
+
+// As lines of text, one each; and those of the lines of details.
+std::string encodeMarks(llvm::ArrayRef<MarkPlace> marks);
+std::vector<MarkPlace> decodeMarks(llvm::StringRef details);
+
+} // namespace nacre::gpu

@@ -1,0 +1,77 @@
+// See MarkedLaunch.h.
+#include "runtime/devices/cuda/MarkedLaunch.h"
+#include "compiler/passes/gpu/ScopeRecord.h"
+#include "runtime/Device.h"
+#include "runtime/Events.h"
+#include <algorithm>
+#include <cstring>
+
+namespace nacre::cuda {
+
+using gpu::MarkPlace;
+using gpu::PassedMark;
+using gpu::ScopeRecord;
+
+// What a record takes, unless each warp had fewer marks than the least.
+static constexpr uint64_t usualBytes = uint64_t(64) << 20, leastMarks = 32, mostMarks = 4096;
+
+MarkedLaunch::MarkedLaunch(Device &device, const EnqueuedLaunch &launch, llvm::ArrayRef<uint64_t> arguments,
+                           uint64_t stream, bool isCaptured)
+    : device(device), launch(launch), stream(stream), slots(arguments) {
+  if (isCaptured || !launch.watcher) {
+    slots.push_back(0);
+    return;
+  }
+  units = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2] * launch.code.metadata.warps;
+  capacity = std::clamp(usualBytes / (units * sizeof(PassedMark)), leastMarks, mostMarks);
+  size = sizeof(ScopeRecord) + units * (sizeof(uint64_t) + capacity * sizeof(PassedMark));
+  slots.push_back(device.allocate(size, stream));
+  device.synchronise(stream);
+  std::vector<std::byte> empty(size);
+  ScopeRecord record{capacity};
+  std::memcpy(empty.data(), &record, sizeof record);
+  device.copyIn(address(), empty.data(), size);
+}
+
+MarkedLaunch::~MarkedLaunch() {
+  if (!address())
+    return;
+  try {
+    device.release(address(), stream);
+  } catch (const std::exception &) { // the device has failed: whoever asks next is told
+  }
+}
+
+void MarkedLaunch::finish() {
+  if (!address())
+    return;
+  std::vector<std::byte> bytes(size);
+  device.copyOut(bytes.data(), address(), size);
+  const std::vector<MarkPlace> places = gpu::decodeMarks(launch.code.metadata.details);
+  const uint64_t warps = launch.code.metadata.warps;
+  const std::byte *area = bytes.data() + sizeof(ScopeRecord);
+  for (uint64_t unit = 0; unit < units; ++unit, area += sizeof(uint64_t) + capacity * sizeof(PassedMark)) {
+    uint64_t count;
+    std::memcpy(&count, area, sizeof count);
+    uint64_t number = unit / warps;
+    const uint32_t program[3] = {static_cast<uint32_t>(number % launch.grid[0]),
+                                 static_cast<uint32_t>(number / launch.grid[0] % launch.grid[1]),
+                                 static_cast<uint32_t>(number / launch.grid[0] / launch.grid[1])};
+    for (uint64_t i = count > capacity ? count - capacity : 0; i < count; ++i) {
+      PassedMark mark;
+      std::memcpy(&mark, area + sizeof(uint64_t) + i % capacity * sizeof mark, sizeof mark);
+      if (mark.place >= places.size())
+        continue;
+      const MarkPlace &place = places[mark.place];
+      ToldEvent event{{program, number}, place.kind, place.name, place.file.c_str()};
+      event.line = static_cast<uint32_t>(place.line);
+      event.column = static_cast<uint32_t>(place.column);
+      event.warp = static_cast<uint32_t>(unit % warps);
+      event.processor = mark.processor;
+      event.cycles = mark.cycles;
+      launch.watcher->told(event);
+    }
+  }
+}
+
+} // namespace nacre::cuda
