@@ -39,14 +39,14 @@ def row_kernel(x, out, old, N: tl.constexpr):
     tl.store(old + tl.program_id(0) * N + i, was)
 
 
-@pytest.fixture(params=[1, 3], ids=["one thread", "three threads"])
+@pytest.fixture(params=[(1, 0), (1, 10**9), (3, 0)], ids=["alone", "one thread", "three threads"])
 def threads(request):
+    """How many; 0: without locked instructions where one is enough."""
     with nacre.knobs.runtime.scope():
-        nacre.knobs.runtime.num_threads = request.param
-        yield request.param
+        nacre.knobs.runtime.num_threads, nacre.knobs.runtime.lone_atomics_us = request.param
+        yield request.param[0]
 
 
-# The second launch of a kernel that takes long is alone where one thread runs it.
 @pytest.mark.parametrize("bins", [1, 5, 1000])
 @pytest.mark.parametrize("n", [5000, 4_000_000])
 def test_counts(threads, n, bins):
@@ -187,3 +187,18 @@ def test_after_a_fork_in_the_middle_of_a_launch(threads):
     assert status == 0
     runner.join(600)
     assert not runner.is_alive() and counts[0] == 2
+
+
+def test_a_knob_that_is_no_number(script):
+    path = script.write("""
+        import numpy as np, nacre, nacre.language as tl
+
+        @nacre.jit
+        def kernel(x):
+            tl.atomic_add(x, 1)
+
+        kernel[(1,)](np.zeros(1, np.int32))
+    """)
+    process = script.start(path, NACRE_LONE_ATOMICS_US="soon")
+    _, error = process.communicate(timeout=600)
+    assert process.returncode == 1 and "NACRE_LONE_ATOMICS_US" in error and "a whole number of at least 0" in error, error

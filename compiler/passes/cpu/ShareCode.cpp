@@ -25,7 +25,7 @@ static void share(ArrayRef<Operation *> copies, SymbolTable &symbols) {
   auto type = cast<FunctionType>(std::get<Type>(keyOf(first)));
   OpBuilder builder(first->getContext());
   std::string name = (first->getName().stripDialect() + ".shared").str();
-  func::FuncOp function = outlinedFunction(first->getLoc(), name, type, symbols);
+  func::FuncOp function = outlinedFunction(placeOfCall(first), name, type, symbols);
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToStart(body);
   Operation *only = builder.clone(*first);
@@ -33,7 +33,7 @@ static void share(ArrayRef<Operation *> copies, SymbolTable &symbols) {
   func::ReturnOp::create(builder, first->getLoc(), only->getResults());
   for (Operation *op : copies) {
     builder.setInsertionPoint(op);
-    auto call = func::CallOp::create(builder, op->getLoc(), function, op->getOperands());
+    auto call = func::CallOp::create(builder, placeOfCall(op), function, op->getOperands());
     op->replaceAllUsesWith(call);
     op->erase();
   }

@@ -202,10 +202,10 @@ private:
     OpBuilder builder(function.getContext());
     auto type = builder.getFunctionType(TypeRange(ValueRange(arguments)), TypeRange(ValueRange(results)));
     std::string name = (function.getName() + ".part").str();
-    func::FuncOp made = outlinedFunction(members.front()->getLoc(), name, type, symbols);
+    func::FuncOp made = outlinedFunction(placeOfCall(members), name, type, symbols);
     Block *body = made.addEntryBlock();
     builder.setInsertionPoint(members.front());
-    auto call = func::CallOp::create(builder, members.front()->getLoc(), made, arguments);
+    auto call = func::CallOp::create(builder, made.getLoc(), made, arguments);
     for (auto [value, result] : llvm::zip(results, call.getResults()))
       value.replaceUsesWithIf(result, [&](OpOperand &use) { return !inside.contains(use.getOwner()); });
     builder.setInsertionPointToStart(body);

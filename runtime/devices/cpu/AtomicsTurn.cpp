@@ -8,8 +8,6 @@ namespace nacre::cpu {
 
 namespace {
 
-constexpr uint64_t longTurn = 5'000'000; // nanoseconds; many times what sharesMemory() takes
-
 // Whether another process may see what this one writes.
 bool sharesMemory() {
   std::ifstream maps("/proc/self/maps");
@@ -40,7 +38,7 @@ void forgetAfterFork() {
 
 } // namespace
 
-bool AtomicsTurn::take(bool mayBeAlone, std::atomic<uint64_t> &kept) {
+bool AtomicsTurn::take(bool mayBeAlone, std::atomic<uint64_t> &kept, uint64_t longEnough) {
   Held now = held.load(std::memory_order_acquire);
   if (now != Held::Nothing)
     return now == Held::Alone;
@@ -49,8 +47,9 @@ bool AtomicsTurn::take(bool mayBeAlone, std::atomic<uint64_t> &kept) {
   if (now != Held::Nothing)
     return now == Held::Alone;
   forgetAfterFork();
-  mayBeAlone = mayBeAlone && kept.load(std::memory_order_relaxed) > longTurn && !sharesMemory();
+  mayBeAlone = mayBeAlone && kept.load(std::memory_order_relaxed) >= longEnough && !sharesMemory();
   lasted = &kept;
+  least = longEnough;
   begin = std::chrono::steady_clock::now();
   int32_t free = 0;
   if (isInAlone) {
@@ -76,7 +75,7 @@ AtomicsTurn::~AtomicsTurn() {
   if (lasted) {
     // One that was alone was quicker by itself: the next is, unless this was much shorter.
     auto now = uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
-    if (held.load(std::memory_order_acquire) != Held::Alone || now < longTurn / 10)
+    if (held.load(std::memory_order_acquire) != Held::Alone || now < least / 10)
       lasted->store(now, std::memory_order_relaxed);
   }
   switch (held.load(std::memory_order_acquire)) {

@@ -23,14 +23,15 @@ public:
   AtomicsTurn(const AtomicsTurn &) = delete;
 
   // Takes the launch's turn, if it has none yet; whether it is alone. `mayBeAlone`: the calling thread runs all of it,
-  // and none of its programs waits. `lasted`: nanoseconds of the kernel's last turn with locks, kept for the next. From
-  // any of the launch's threads.
-  bool take(bool mayBeAlone, std::atomic<uint64_t> &lasted);
+  // and none of its programs waits. `lasted`: nanoseconds of the kernel's last turn with locks, kept for the next;
+  // it asks for memory that is shared from `longEnough` on. From any of the launch's threads.
+  bool take(bool mayBeAlone, std::atomic<uint64_t> &lasted, uint64_t longEnough);
 
 private:
   enum class Held { Nothing, Shared, Alone, Nested };
   std::atomic<Held> held = Held::Nothing;
   std::atomic<uint64_t> *lasted = nullptr;
+  uint64_t least = 0;
   std::chrono::steady_clock::time_point begin;
   std::mutex lock; // of those who take
 };

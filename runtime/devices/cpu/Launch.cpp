@@ -5,6 +5,7 @@
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "compiler/targets/cpu/Disassembly.h"
 #include "runtime/Events.h"
+#include "runtime/Knobs.h"
 #include "runtime/devices/cpu/AtomicsTurn.h"
 #include "runtime/devices/cpu/CpuDevice.h"
 #include "runtime/devices/cpu/Sampling.h"
@@ -198,7 +199,16 @@ void checkAccess(KernelContext *context, const uint32_t *programId, const char *
 uint32_t takeAtomicsTurn(KernelContext *context) {
   auto *self = static_cast<ThreadContext *>(context);
   CompiledCall::Callback callback(*self->call);
-  return self->shared->atomics.take(self->shared->onOneThread, self->shared->kernel.atomicsNanoseconds);
+  SharedLaunch &shared = *self->shared;
+  uint64_t longEnough = UINT64_MAX;
+  try {
+    if (shared.onOneThread)
+      longEnough = std::min<uint64_t>(knobInteger(KnobId::LoneAtomics), INT32_MAX) * 1000;
+  } catch (const std::exception &) {
+    std::lock_guard<std::mutex> guard(shared.lock);
+    shared.trouble = std::current_exception();
+  }
+  return shared.atomics.take(shared.onOneThread, shared.kernel.atomicsNanoseconds, longEnough);
 }
 
 uint64_t readClock(KernelContext *) { return clockNanoseconds(); }

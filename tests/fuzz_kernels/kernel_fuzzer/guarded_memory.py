@@ -70,7 +70,7 @@ class GuardedArray:
         dtype = carrier(type_name)
         size = count * dtype.itemsize
         pages = max(1, -(-size // PAGE))
-        self.memory = mmap.mmap(-1, (pages + 2) * PAGE)
+        self.memory = mmap.mmap(-1, (pages + 2) * PAGE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         address = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
         libc = ctypes.CDLL(None, use_errno=True)
         for guard in (address, address + (pages + 1) * PAGE):

@@ -15,6 +15,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="nacre-fuzz-", dir=sys.argv[2] if len(sys.argv) > 2 else None) as folder:
         os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "cache")
         os.environ.setdefault("NACRE_NUM_THREADS", "2")
+        os.environ.setdefault("NACRE_LONE_ATOMICS_US", "0")  # short launches too
         from kernel_fuzzer.engines import Runner
         from kernel_fuzzer.makers import random_program, replayed_program
 
