@@ -84,5 +84,8 @@ Value EagerBuilder::dot(Value a, Value b, Value accumulator, const DotOptions &)
                k);
   }
   Value wide = valueOf(result);
-  return wide.type() == resultType ? wide : cast(CastOp::FloatTruncate, wide, resultType);
+  Value product = wide.type() == resultType ? wide : cast(CastOp::FloatTruncate, wide, resultType);
+  if (program.watcher)
+    program.watcher->value(program, "dot", {a, b, product});
+  return product;
 }

@@ -21,6 +21,27 @@ struct ProgramFault {
   std::string message; // of an assertion
 };
 
+struct ProgramContext;
+
+// Whoever looks at what programs do. What it throws ends the program.
+class ProgramWatcher {
+public:
+  virtual ~ProgramWatcher() = default;
+  struct Access {
+    llvm::StringRef name; // "load"
+    bool reads, writes, isAtomic;
+    Type element;
+    Shape shape;
+    llvm::ArrayRef<uint64_t> addresses; // row-major
+    const uint8_t *mask;                // a byte for each; null: all are accessed
+    const MemoryMap::Range *array;      // that the pointer was made from; null: not known
+  };
+  // Is about to happen.
+  virtual void access(const ProgramContext &program, const Access &access) = 0;
+  // An operation has given a tile, the last one; those before it are what it was made of, where that is told.
+  virtual void value(const ProgramContext &program, llvm::StringRef name, llvm::ArrayRef<Value> tiles) = 0;
+};
+
 // Where the program stands and what surrounds it.
 struct ProgramContext {
   std::array<uint32_t, 3> programId = {0, 0, 0};
@@ -29,7 +50,8 @@ struct ProgramContext {
   bool leadsAnywhere = false;                      // an address was made of a number
   std::function<void(llvm::StringRef text)> print; // one whole print, newline included; null: to stdout
   std::optional<ProgramFault> fault;
-  NativeCode *native = nullptr; // runs what is machine code; null: there is none
+  NativeCode *native = nullptr;      // runs what is machine code; null: there is none
+  ProgramWatcher *watcher = nullptr; // null: nobody looks
   std::function<void()> waiting; // called while an atomic or a volatile load keeps finding the same; null: nobody cares
 };
 
@@ -94,10 +116,11 @@ private:
   Values runNative(const std::string &key, llvm::ArrayRef<Value> operands, llvm::ArrayRef<Type> results,
                    const NativeCode::Emit &emit);
   // Throws MemoryFault when an enabled lane reaches outside of what it may touch: the array that the pointer was made
-  // from; where that is not known, any array; and where an address may come from elsewhere, the process's memory. `mask`
-  // may be null.
+  // from; where that is not known, any array; and where an address may come from elsewhere, the process's memory.
+  // `mask` may be null.
   enum class Access { Read, Write };
   void checkAccess(llvm::StringRef what, const Value &pointer, const Value &mask, Access access);
+  void tellAccess(llvm::StringRef what, const Value &pointer, const Value &mask, Access access);
 
   ProcessMemory processMemory;
   // Calls program.waiting when the same place has given the same answer many times in a row.

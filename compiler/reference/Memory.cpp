@@ -77,7 +77,24 @@ template <typename Use> void withElementOfSize(int size, Use use) {
 Type pointeeOf(Type pointer) { return pointer.scalarType().element(); }
 } // namespace
 
+void EagerBuilder::tellAccess(llvm::StringRef what, const Value &pointer, const Value &mask, Access access) {
+  auto elementsOf = [](const Value &value) { return contiguous(bufferRef(value)); };
+  BufferRef addresses = elementsOf(pointer), enabled = mask ? elementsOf(mask) : BufferRef();
+  bool isAtomic = what.starts_with("atomic");
+  program.watcher->access(program, {what,
+                                    isAtomic || access == Access::Read,
+                                    access == Access::Write,
+                                    isAtomic,
+                                    pointeeOf(pointer.type()),
+                                    addresses->shape(),
+                                    {addresses->as<uint64_t>(), static_cast<size_t>(addresses->type.elementCount())},
+                                    enabled ? enabled->as<uint8_t>() : nullptr,
+                                    program.memory ? program.memory->numbered(bufferOf(pointer).array) : nullptr});
+}
+
 void EagerBuilder::checkAccess(llvm::StringRef what, const Value &pointer, const Value &mask, Access access) {
+  if (program.watcher)
+    tellAccess(what, pointer, mask, access);
   if (!program.memory)
     return;
   Buffer &addresses = bufferOf(pointer);
@@ -164,6 +181,8 @@ Value EagerBuilder::load(Value pointer, Value mask, Value other, const LoadOptio
     for (int64_t i = 0; i < type.elementCount(); ++i)
       result->as<uint8_t>()[i] = result->as<uint8_t>()[i] != 0;
   Value found = valueOf(result);
+  if (program.watcher)
+    program.watcher->value(program, "load", found);
   if (options.isVolatile)
     noticeWaiting(pointer, found);
   return found;

@@ -32,6 +32,7 @@ Values EagerBuilder::reduce(llvm::ArrayRef<Value> operands, int axis, const Comb
   // on it is cheaper to go on with the axis in front.
   constexpr int64_t shortRun = 16;
   Type wholeType = operands[0].type();
+  std::string name = "reduce axis " + std::to_string(axis);
   llvm::SmallVector<int64_t> shape(wholeType.shape());
   shape.erase(shape.begin() + axis);
   int64_t extent = wholeType.shape()[axis], outer = wholeType.elementCount() / std::max<int64_t>(extent, 1);
@@ -62,6 +63,11 @@ Values EagerBuilder::reduce(llvm::ArrayRef<Value> operands, int axis, const Comb
       results.push_back(valueOf(makeUniform(value.type().scalarType(), bufferOf(value).data)));
     else
       results.push_back(reshape(value, shape));
+  }
+  if (program.watcher) {
+    llvm::SmallVector<Value, 4> told(operands);
+    told.append(results.begin(), results.end());
+    program.watcher->value(program, name, told);
   }
   return results;
 }

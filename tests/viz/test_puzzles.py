@@ -217,6 +217,28 @@ def test_a_mask_that_is_forgotten_is_told():
     assert list(invalid) == [(6, 0, 0)] and "'z_ptr'" in invalid[6, 0, 0][0]
 
 
+def test_a_lambda_is_run_by_python():
+    """Some of these kernels come with one: the interpreter runs what cannot be compiled, and is recorded as well."""
+
+    @triton.jit
+    def powers(x_ptr, z_ptr, N0, B0: tl.constexpr):
+        power = lambda value: tl.exp2(1.44269504 * value)  # noqa: E731
+        at = tl.program_id(0) * B0 + tl.arange(0, B0)
+        tl.store(z_ptr + at, power(tl.load(x_ptr + at, at < N0)), at < N0)
+
+    x, z = rand(50), torch.zeros(50)
+    triton_viz.trace(powers)[(2,)](x, z, 50, B0=32)
+    torch.testing.assert_close(z, x.exp(), rtol=1e-3, atol=1e-3)
+    assert not triton_viz.launch()
+    (launched,) = record_builder.launches
+    assert [type(record).__name__ for record in launched.records] == ["Grid", "Load", "Store"] * 2
+    assert launched.records[4].offsets == [4 * at for at in range(32, 50)]
+    record_builder.reset()
+    triton_viz.trace(powers)[(3,)](x[:40], z[:40], 50, B0=32)  # in the interpreter, too, only the program that leaves its array ends
+    invalid = triton_viz.launch()
+    assert list(invalid) == [(1, 0, 0)] and "'x_ptr'" in invalid[1, 0, 0][0]
+
+
 def test_records_of_products_and_reductions():
     kernel, grid, arguments, constants, _ = CASES["product"]
     triton_viz.trace(kernel)[grid](*arguments, **constants)

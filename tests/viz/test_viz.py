@@ -188,3 +188,36 @@ def test_values_in_a_browser(product_launches, tmp_path):
     assert [name.split(": ")[1] for name in seen["names"]] == ["load", "load", "dot", "value", "sum axis 1"]
     assert seen["tiles"] == ["left: 16 × 16", "right: 16 × 16", "result: 16 × 16"] and seen["cells"] == [str(i) for i in range(18)]
     assert "tl.dot" in seen["line"] and seen["sum"] == ["operand: 16 × 16", "result: 16"]
+
+
+def test_the_interpreter_tells_the_same(product_launches, launches):
+    """What Python runs is recorded as what was compiled: the same elements at the same lines, the same values."""
+    for kernel in (add, past_the_end, rows_times_columns):
+        kernel._set_interpreted(True)
+    viz.start()
+    try:
+        launch()
+        past_the_end[(3,)](np.zeros(20, np.float32), BLOCK=8)
+        x, y = np.arange(256, dtype=np.float32).reshape(16, 16), np.eye(16, dtype=np.float32)
+        rows_times_columns[(2,)](x, y, np.zeros(16, np.float32), N=16)
+    finally:
+        interpreted = viz.stop()
+        for kernel in (add, past_the_end, rows_times_columns):
+            kernel._set_interpreted(False)
+    compiled = [*launches, *product_launches]
+
+    def accesses(launched):
+        document = launched.document()
+        return [
+            (access["program"], access["name"], access["array"], access.get("elements"), document["sites"][access["site"]]["line"])
+            for access in document["accesses"]
+        ]  # fmt: skip
+
+    def values(launched, names):
+        return [(value["program"], value["line"], value["tiles"]) for value in launched.document()["values"] if value["name"] in names]
+
+    for one, other in zip(compiled, interpreted, strict=True):
+        assert sorted(accesses(one)) == sorted(accesses(other))
+        assert values(one, ["load"]) == values(other, ["load"]) and values(one, ["dot"]) == values(other, ["dot"])
+        assert [finding["program"] for finding in one.findings] == [finding["program"] for finding in other.findings]
+    assert values(compiled[2], ["sum axis 1"]) == values(interpreted[2], ["reduce axis 1"])

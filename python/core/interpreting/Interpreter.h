@@ -8,6 +8,7 @@
 
 #include "compiler/reference/Interpreter.h"
 #include "python/core/launching/JitKernel.h"
+#include "runtime/Events.h"
 #include <atomic>
 
 namespace nacre::python {
@@ -20,6 +21,7 @@ public:
   Interpreter interpreter;
   bool isParallel = false; // other threads run programs too: the GIL is let go while tiles are computed
   llvm::ArrayRef<LaunchWatcher *> watchers;   // of the marks in the kernel's text
+  bool hasLeft = false;                       // whoever watches the launch has ended the program
   const std::atomic<bool> *stopped = nullptr; // set once another program has failed: this one, too, is to end
 
   // The bridge of the program that this thread runs; null when it runs none.
@@ -112,6 +114,7 @@ struct InterpretedLaunch {
   const LaunchKeywords &keywords;
   uint32_t grid[3];
   std::vector<LaunchWatcher *> watchers{}; // of the marks in its text
+  LaunchWatcher *watcher = nullptr;        // of its accesses and values; null: nobody is
 };
 void runInterpreted(const InterpretedLaunch &launch);
 // (kind, name, line): a mark of the profiler's (compiler/language/builtins/Marks.h) in the program that this thread

@@ -10,6 +10,7 @@
 #include "runtime/Knobs.h"
 #include "runtime/threads/Crew.h"
 #include <atomic>
+#include <set>
 #include <thread>
 
 namespace nacre::python {
@@ -88,6 +89,86 @@ private:
   size_t place = 0;
 };
 
+// Tells the launch's watcher what programs do, and ends those that it wants ended. Used with the GIL.
+class ToldPrograms : public ProgramWatcher {
+public:
+  ToldPrograms(LaunchWatcher &watcher, const BoundArguments &bound) : watcher(watcher) {
+    for (const BoundArgument &argument : bound.arguments)
+      if (argument.kind == BoundArgument::Kind::Pointer || argument.kind == BoundArgument::Kind::Number)
+        slots.push_back(argument.kind == BoundArgument::Kind::Pointer ? argument.slot : 0);
+  }
+
+  void access(const ProgramContext &program, const Access &access) override {
+    HoldGil gil;
+    auto [file, line] = place();
+    uint32_t effects =
+        (access.reads ? AccessReads : 0) | (access.writes ? AccessWrites : 0) | (access.isAtomic ? AccessAtomic : 0);
+    auto found = access.array ? llvm::find(slots, access.array->origin) : slots.end();
+    int32_t argument = found == slots.end() ? -1 : static_cast<int32_t>(found - slots.begin());
+    std::string name = access.name.str();
+    bool isPointer = access.element.isPointer();
+    auto kind = static_cast<uint32_t>(isPointer ? ScalarKind::UInt64 : access.element.scalarKind());
+    end(watcher.access({numbered(program), name.c_str(), effects, kind,
+                        static_cast<uint32_t>(access.element.byteSize()), argument, access.shape,
+                        static_cast<int64_t>(access.addresses.size()), access.addresses.data(), access.mask, file, line,
+                        0}));
+  }
+
+  void value(const ProgramContext &program, llvm::StringRef name, llvm::ArrayRef<Value> tiles) override {
+    HoldGil gil;
+    auto [file, line] = place();
+    std::vector<BufferRef> kept;
+    std::vector<uint32_t> kinds;
+    std::vector<int64_t> shapes;
+    std::vector<const void *> data;
+    for (const Value &tile : tiles) {
+      Type scalar = tile.type().scalarType();
+      Shape shape = tile.type().isBlock() ? tile.type().shape() : Shape();
+      auto kind = static_cast<uint32_t>(scalar.isPointer() ? ScalarKind::UInt64 : scalar.scalarKind());
+      kinds.push_back(kind | static_cast<uint32_t>(shape.size()) << 8 | (scalar.isPointer() ? 1u << 16 : 0));
+      shapes.insert(shapes.end(), shape.begin(), shape.end());
+      kept.push_back(contiguous(bufferRef(tile)));
+      data.push_back(kept.back()->data);
+    }
+    std::string text = name.str();
+    end(watcher.told({numbered(program), "value", text, file, line, 0, static_cast<uint32_t>(tiles.size()),
+                      kinds.data(), shapes.data(), data.data()}));
+  }
+
+private:
+  static ProgramPlace numbered(const ProgramContext &program) {
+    const auto &id = program.programId, &grid = program.grid;
+    return {id.data(), id[0] + uint64_t(grid[0]) * (id[1] + uint64_t(grid[1]) * id[2])};
+  }
+
+  void end(bool goesOn) {
+    if (goesOn)
+      return;
+    Bridge::any().hasLeft = true;
+    raise(PyExc_RuntimeError, "the program was ended by whoever watches the launch");
+  }
+
+  // The line of the user's that runs, and its file: one address for each.
+  std::pair<const char *, uint32_t> place() {
+    static const std::string ours = text(attribute(importModule("nacre").get(), "__file__").get());
+    llvm::StringRef folder = llvm::StringRef(ours).rsplit('/').first;
+    Handle frame = Handle::borrow(reinterpret_cast<PyObject *>(PyEval_GetFrame()));
+    while (frame && frame.get() != Py_None) {
+      std::string file = text(attribute(attribute(frame.get(), "f_code").get(), "co_filename").get());
+      if (!llvm::StringRef(file).starts_with(folder)) {
+        auto line = static_cast<uint32_t>(PyFrame_GetLineNumber(reinterpret_cast<PyFrameObject *>(frame.get())));
+        return {files.insert(std::move(file)).first->c_str(), line};
+      }
+      frame = attribute(frame.get(), "f_back");
+    }
+    return {files.insert("").first->c_str(), 0};
+  }
+
+  LaunchWatcher &watcher;
+  llvm::SmallVector<uint64_t, 16> slots;
+  std::set<std::string> files;
+};
+
 // All that the programs of a launch share.
 struct Programs {
   PyObject *function, *args, *keywords;
@@ -95,12 +176,14 @@ struct Programs {
   Interpreter::Options options;
   const MemoryMap *memory;
   llvm::ArrayRef<LaunchWatcher *> watchers;
+  ProgramWatcher *watcher = nullptr;
 
   void prepare(Bridge &bridge) const {
     ProgramContext &program = bridge.interpreter.program();
     bridge.watchers = watchers;
     program.grid = {grid[0], grid[1], grid[2]};
     program.memory = memory;
+    program.watcher = watcher;
     program.print = [&bridge](llvm::StringRef text) { bridge.staticPrint(text); };
   }
 
@@ -144,6 +227,10 @@ void runPrograms(const Programs &programs, Bridge &own, uint64_t count, uint64_t
       programs.run(bridge, number);
       return true;
     } catch (const PythonError &) {
+      if (std::exchange(bridge.hasLeft, false)) {
+        PyErr_Clear();
+        return true;
+      }
       if (!failed.exchange(true))
         PyErr_Fetch(&type, &value, &trace);
       PyErr_Clear();
@@ -204,6 +291,9 @@ void runInterpreted(const InterpretedLaunch &launch) {
     memory = knownMemory(launch.kernel, launch.values);
   }
   programs.memory = &memory;
+  std::optional<ToldPrograms> told;
+  if (launch.watcher)
+    programs.watcher = &told.emplace(*launch.watcher, launch.bound);
 
   // Parameters after a bare * are passed by name.
   Handle code = attribute(function.get(), "__code__");

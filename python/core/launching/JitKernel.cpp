@@ -151,7 +151,7 @@ public:
     readGrid(grid, launch.grid);
     lookForTorch();
     ProfiledLaunch event(kernel);
-    if (!events::isWanted(LaunchEvents))
+    if (!events::isWanted(LaunchEvents | AccessEvents))
       return runInterpreted(launch);
     std::string shown = text(name().get());
     auto arguments = [&] { return argumentDictionary(); };
@@ -165,12 +165,19 @@ public:
                      .arguments = {},
                      .caller = &caller};
     events::around(told, [&] {
-      if (events::isWanted(AccessEvents))
+      if (events::isWanted(AccessEvents)) {
+        caller.bound = &bound;
+        caller.values = values;
         events::tell(AccessEvents, [&](EventListener &listener) {
           if (LaunchWatcher *watcher = listener.watch(told))
             launch.watchers.push_back(watcher);
         });
+        if (caller.watched)
+          launch.watcher = caller.watched->watcher();
+      }
       runInterpreted(launch);
+      if (caller.watched)
+        caller.watched->end();
     });
   }
 

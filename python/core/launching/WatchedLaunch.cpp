@@ -144,11 +144,10 @@ Handle recordDictionary(const viz::Recorder &recorder, const sanitizer::LaunchFa
       checkedStatus(PyList_Append(
           tiles.get(),
           checked(Py_BuildValue("(NN)", tupleOf(tile.shape).release(), floatList(tile.first).release())).get()));
-    checkedStatus(PyList_Append(values.get(),
-                                checked(Py_BuildValue("(KssIIKN)", Count(value.program), value.name.c_str(),
-                                                      value.file.c_str(), value.line, value.column,
-                                                      Count(value.accessesBefore), tiles.release()))
-                                    .get()));
+    checkedStatus(PyList_Append(
+        values.get(), checked(Py_BuildValue("(KssIIKN)", Count(value.program), value.name.c_str(), value.file.c_str(),
+                                            value.line, value.column, Count(value.accessesBefore), tiles.release()))
+                          .get()));
   }
   return checked(Py_BuildValue("{sN sN sN sN sN sK sK}", "values", values.release(), "sites", sites.release(),
                                "programs", programs.release(), "accesses", accesses.release(), "order",
@@ -188,6 +187,9 @@ std::unique_ptr<WatchedLaunch> WatchedLaunch::begin(PyObject *tool, const Python
   PyObject *arrays;
   if (!PyArg_ParseTuple(wanted.get(), "IiOp", &kinds, &goesOn, &arrays, &isComplete))
     throw PythonError();
+  // Python tells neither what atomics order nor what arithmetic does.
+  if (launched.compiled == Py_None)
+    kinds &= sanitizer::Bounds | sanitizer::Uninitialised | recordAccesses;
   sanitizer::LaunchFacts facts;
   facts.kernel = text(attribute(kernel, "__name__").get());
   std::copy(grid, grid + 3, facts.grid);

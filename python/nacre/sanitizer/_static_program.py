@@ -26,7 +26,7 @@ class StaticSession:
         self.launches = []
 
     def begin(self, kernel, values, grid, compiled, slots):
-        if self.kernel and not self.kernel.search(kernel.__name__):
+        if compiled is None or (self.kernel and not self.kernel.search(kernel.__name__)):  # Python runs it: nothing is compiled
             return None
         rows, _ = arrays(kernel, values)
         if self.conditions is not None:

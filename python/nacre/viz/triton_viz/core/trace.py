@@ -5,6 +5,7 @@ import json
 import os
 import zipfile
 
+from ....compiler.errors import UnsupportedLanguageConstruct
 from ....runtime.autotuner import Autotuner, Heuristics
 from ....runtime.jit import JITFunction
 from ... import _record
@@ -33,11 +34,22 @@ class Traced:
     def run(self, *args, **kwargs):
         return self._launch(lambda: self.kernel.run(*args, **kwargs))
 
+    def _run(self, launch):
+        """What only Python understands, such as a lambda, Python runs: interpreter mode, from then on."""
+        try:
+            return launch()
+        except UnsupportedLanguageConstruct:
+            kernel = self.kernel
+            while not isinstance(kernel, JITFunction):  # tuned, with heuristics
+                kernel = kernel.fn
+            kernel._set_interpreted(True)
+            return launch()
+
     def _launch(self, launch):
         kinds = tuple(dict.fromkeys(["asan", *(kind for client in self.clients for kind in client.kinds)]))
         _record.start(kinds=kinds)
         try:
-            result = launch()
+            result = self._run(launch)
         finally:
             found = [_launch_of(recorded) for recorded in _record.stop()]
             launches.extend(found)
