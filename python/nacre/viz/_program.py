@@ -9,16 +9,20 @@ USAGE = """usage: nacre viz [options] script.py [args...]
   --text          as text, for terminals
   --json          as JSON
   --kernel NAME   only launches of this kernel
+  --gpu           run each launch on a simulated GPU too: sectors and bank conflicts by line, layouts of tiles
   --lanes N       keep at most so many lanes of a launch (default 200000); the rest is summed up
 """
 
 
 def _parse(arguments):
-    options = {"form": "html", "output": None, "kernel": None, "lanes": None}
+    options = {"form": "html", "output": None, "kernel": None, "lanes": None, "gpu": False}
     while arguments and arguments[0].startswith("-"):
         option, *arguments = arguments
         if option in ("--text", "--json"):
             options["form"] = option[2:]
+            continue
+        if option == "--gpu":
+            options["gpu"] = True
             continue
         names = {"-o": "output", "--kernel": "kernel", "--lanes": "lanes"}
         name, equals, value = option.partition("=")
@@ -50,7 +54,7 @@ def main(arguments):
     except ValueError as error:
         print(f"nacre viz: {error}\n{USAGE}", end="", file=sys.stderr)
         return 2
-    _record.start(options["kernel"], options["lanes"] or _record.LANES)
+    _record.start(options["kernel"], options["lanes"] or _record.LANES, gpu=options["gpu"])
     try:
         status = run(rest) or 0
     finally:

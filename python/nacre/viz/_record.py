@@ -9,6 +9,7 @@ from .. import _core, knobs
 from ..sanitizer import _report
 from ..sanitizer._arrays import arrays
 from ..sanitizer._session import KINDS
+from . import _gpu
 
 RECORD = 16  # besides the sanitizers' kinds (WatchedLaunch.h)
 LANES = 200_000  # lanes that are kept of a launch; more are summed up only
@@ -30,6 +31,7 @@ class Launch:
     seconds: float = 0.0
     record: dict = field(default_factory=dict)
     findings: list = field(default_factory=list)
+    gpu: dict | None = None  # what a simulated GPU did (_gpu.py)
 
     def document(self):
         """What the page is made from: plain values only."""
@@ -45,7 +47,7 @@ class Launch:
             "values": [{"program": program, "name": name, "file": file, "line": line, "column": column, "accesses_before": before,
                         "tiles": [{"shape": list(shape), "first": [_short(number) for number in first]} for shape, first in tiles]}
                        for program, name, file, line, column, before, tiles in record.get("values", [])],
-            "findings": self.findings,
+            "findings": self.findings, "gpu": self.gpu,
         }  # fmt: skip
 
     def _access(self, row):
@@ -94,8 +96,9 @@ def _values(value):
 class Recording:
     """The tool that records (python/core/launching/WatchedLaunch.h)."""
 
-    def __init__(self, kernel=None, lanes=LANES, kinds=("asan",)):
+    def __init__(self, kernel=None, lanes=LANES, kinds=("asan",), gpu=False):
         self.launches = []
+        self.gpu = gpu
         self.kinds = kinds
         self.kernel = kernel
         self.lanes = lanes
@@ -132,11 +135,12 @@ class Recording:
             if param.is_constexpr or isinstance(value, (bool, int, float, str))
         }  # fmt: skip
         launch = Launch(kernel.__name__, grid, _report._caller(), code.co_filename, first or 1, lines, constants, shown)
-        self._open.append((launch, by_address, rows, time.perf_counter()))
+        simulated = (compiled, _gpu.copies(kernel, values)) if self.gpu else None
+        self._open.append((launch, by_address, rows, simulated, time.perf_counter()))
         return RECORD | sum(KINDS[kind] for kind in self.kinds), self.lanes, rows, is_complete
 
     def end(self, kernel, grid, record):
-        launch, by_address, rows, began = self._open.pop()
+        launch, by_address, rows, simulated, began = self._open.pop()
         launch.seconds = time.perf_counter() - began
         launch.findings = [_report.describe(raw, kernel.__name__, grid, rows) for raw in record.pop("findings")]
         for rows_of_programs in (record["accesses"], record["values"]):  # which thread came first does not show
@@ -144,19 +148,21 @@ class Recording:
         launch.record = record
         for array in launch.arrays:
             array["after"] = _values(by_address[array["name"]]) if array["name"] in by_address else None
+        if simulated:
+            launch.gpu = _gpu.simulate(*simulated, grid)
         self.launches.append(launch)
 
 
 _recording = None
 
 
-def start(kernel=None, lanes=LANES, kinds=("asan",)):
+def start(kernel=None, lanes=LANES, kinds=("asan",), gpu=False):
     """Records every launch from now on, or those of one kernel. `kinds`: the sanitizers that look at them too; a program that leaves its
-    arrays is always ended there."""
+    arrays is always ended there. `gpu`: each launch is also run on a simulated GPU, which counts by line."""
     global _recording
     if _recording is not None:
         raise RuntimeError("launches are recorded already; stop() first")
-    _recording = Recording(kernel, lanes, kinds)
+    _recording = Recording(kernel, lanes, kinds, gpu)
     knobs.compilation.watch = "accesses,values"
     _core.set_launch_tool(_recording)
     return _recording

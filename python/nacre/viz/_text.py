@@ -40,6 +40,21 @@ def _shown_values(launch, most=40):
     return ["  values of program (0, 0, 0):", *lines] if lines else []
 
 
+def _shown_gpu(gpu):
+    """What a simulated GPU counted by line."""
+    if not gpu:
+        return []
+    if "why_not" in gpu:
+        return [f"  {gpu['architecture']}: not simulated: {gpu['why_not']}"]
+    lines = [f"  {gpu['architecture']}, simulated, grid {' x '.join(map(str, gpu['grid']))}, {gpu['warps']} warps:"]
+    for row in gpu["lines"]:
+        sectors = f"{row['global_sectors']} sectors, {_share(row['ideal_sectors'], row['global_sectors'])} of them needed" if row["global_sectors"] else ""
+        shared = f"{row['shared_accesses']} accesses of shared memory, {row['bank_conflicts']} bank conflicts" if row["shared_accesses"] else ""
+        lines.append(f"  {row['line']:>5} {'; '.join(filter(None, [sectors, shared]))}")
+    lines += [f"        layout {layout['text']} ({', '.join(layout['used_by'][:6])})" for layout in gpu["layouts"]]
+    return lines
+
+
 def text(launches, source=True):
     """Launches, the grid as a map, and the kernel's lines with what each moves."""
     from ._record import document
@@ -71,7 +86,7 @@ def text(launches, source=True):
                 masked = sum(site["lanes"] - site["enabled"] for site in at)
                 note = f"{moved:>12} B {_share(masked, sum(site['lanes'] for site in at)):>6} masked {_share(wanted, touched):>7} of lines used"
             lines.append(f"  {launch['first_line'] + i:>5} {line:<80} {note}".rstrip())
-        lines += _shown_values(launch)
+        lines += [*_shown_values(launch), *_shown_gpu(launch["gpu"])]
         for finding in launch["findings"]:
             lines.append(f"  found: {finding['message']} at {finding['file']}:{finding['line']}")
         if launch["left_out"]:

@@ -149,6 +149,67 @@ function drawValues() {
   $("tiles").replaceChildren(...(value ? value.tiles.map((tile, i) => drawTile(tile, roleOf(value, i))) : []));
 }
 
+// ---- What a simulated GPU did
+
+// "[16, 32] register b1 a8 lane b2 ...": for each element its (warp, lane, register), row-major, the first holder of each.
+function holders(text) {
+  const [, extents, rest] = text.match(/^\[([^\]]*)\]\s*(.*)$/), shape = extents.split(",").map(Number), places = {};
+  let now = null;
+  for (const word of rest.split(/\s+/)) {
+    if (/^[a-z]+$/.test(word)) places[now = word] = [];
+    else if (now) places[now].push(word === "0" ? [] : word.split("+").map((part) => [part.charCodeAt(0) - 97, +part.slice(1)]));
+  }
+  const count = (name) => 1 << (places[name] ?? []).length, owner = new Array(shape.reduce((a, b) => a * b, 1));
+  for (let warp = 0; warp < count("warp"); warp++) for (let lane = 0; lane < count("lane"); lane++) for (let register = 0; register < count("register"); register++) {
+    const at = shape.map(() => 0);
+    for (const [name, index] of [["warp", warp], ["lane", lane], ["register", register]])
+      (places[name] ?? []).forEach((basis, bit) => { if (index >> bit & 1) for (const [axis, step] of basis) at[axis] ^= step; });
+    const flat = at.reduce((sum, i, axis) => sum * shape[axis] + i, 0);
+    owner[flat] ??= [warp, lane, register];
+  }
+  return { shape, owner };
+}
+function drawLayout() {
+  const layouts = launch().gpu?.layouts ?? [], layout = layouts[+$("layout").value], canvas = $("layout-map");
+  $("layout-text").textContent = layout ? `${layout.text}; of ${layout.used_by.join(", ")}` : "";
+  canvas.width = canvas.height = 0;
+  if (!layout) return;
+  const { shape, owner } = holders(layout.text), columns = shape[shape.length - 1], rows = Math.min(256, owner.length / columns), wide = Math.min(columns, 1024);
+  const size = Math.max(2, Math.min(18, Math.floor(1100 / wide), Math.floor(420 / rows))), context = canvas.getContext("2d");
+  canvas.width = wide * size; canvas.height = rows * size;
+  for (let r = 0; r < rows; r++) for (let c = 0; c < wide; c++) {
+    const holder = owner[r * columns + c];
+    if (!holder) continue;
+    context.fillStyle = `hsl(${holder[0] * 137 % 360} 60% ${40 + holder[1] * 1.3}%)`;
+    context.fillRect(c * size, r * size, size > 3 ? size - 1 : size, size > 3 ? size - 1 : size);
+  }
+  canvas.onmousemove = (event) => {
+    const box = canvas.getBoundingClientRect(), scale = canvas.width / box.width, r = Math.floor((event.clientY - box.top) * scale / size), c = Math.floor((event.clientX - box.left) * scale / size);
+    const holder = r >= 0 && r < rows && c >= 0 && c < wide ? owner[r * columns + c] : null;
+    tip(event, holder ? `element (${shape.length > 1 ? r + ", " : ""}${c}): warp ${holder[0]}, lane ${holder[1]}, register ${holder[2]}` : "");
+  };
+  canvas.onmouseleave = (event) => tip(event, "");
+}
+function drawGpu() {
+  const gpu = launch().gpu, table = $("gpu-lines");
+  $("gpu-part").style.display = gpu ? "" : "none";
+  table.replaceChildren();
+  $("layout").replaceChildren();
+  if (!gpu) return;
+  $("gpu").textContent = gpu.why_not ? `${gpu.architecture}: not simulated: ${gpu.why_not}` : `${gpu.architecture}, grid ${gpu.grid.join(" × ")}, ${gpu.warps} warps a program`;
+  const head = element("tr"), rows = gpu.lines ?? [];
+  for (const text of ["line", "sectors of global memory", "needed", "wavefronts of shared memory", "bank conflicts"]) head.append(element("th", text));
+  if (rows.length) table.append(head);
+  for (const row of rows) {
+    const line = element("tr");
+    for (const text of [row.line, number(row.global_sectors), percent(row.ideal_sectors, row.global_sectors), number(row.shared_wavefronts), number(row.bank_conflicts)]) line.append(element("td", text));
+    if (row.bank_conflicts) line.lastChild.className = "bug";
+    table.append(line);
+  }
+  (gpu.layouts ?? []).forEach((layout, i) => $("layout").append(new Option(`${i}: ${layout.text.split("]")[0]}] ${layout.used_by.slice(0, 3).join(", ")}`, i)));
+  drawLayout();
+}
+
 function drawFindings() {
   const box = $("findings");
   box.replaceChildren();
@@ -291,7 +352,7 @@ function selectLaunch(i) {
   const owner = launch(), constants = Object.entries(owner.constants).map(([name, value]) => `${name}=${value}`).join(", ");
   $("facts").textContent = `grid ${owner.grid.join(" × ")} · ${constants} · launched at ${owner.launched_at}` +
     (owner.step > 1 ? ` · accesses kept of every ${owner.step}th program` : "") + (owner.left_out ? ` · ${owner.left_out} accesses summed up only` : "");
-  drawGrid(); drawAxes(); drawFindings(); drawProgram(); drawComparison();
+  drawGrid(); drawAxes(); drawFindings(); drawGpu(); drawProgram(); drawComparison();
 }
 function start() {
   if (!DATA.launches.length) { $("facts").textContent = "no kernel was launched"; return; }
@@ -303,6 +364,7 @@ function start() {
   $("colour").addEventListener("change", drawGrid);
   $("show").addEventListener("change", drawArrays);
   $("value").addEventListener("change", drawArrays);
+  $("layout").addEventListener("change", drawLayout);
   $("grid").addEventListener("click", (event) => { const program = programUnder(event); if (program >= 0) choose(program); });
   $("grid").addEventListener("mousemove", (event) => { const program = programUnder(event); tip(event, program < 0 ? "" : `program (${place(program)}): ${number(gridValue(program))}`); });
   $("grid").addEventListener("mouseleave", (event) => tip(event, ""));

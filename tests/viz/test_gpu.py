@@ -1,0 +1,86 @@
+"""`nacre viz --gpu`: what a simulated GPU counts by line, and layouts of tiles."""
+
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+from nacre import viz
+from nacre.viz import _gpu
+
+
+@triton.jit
+def turn(x, out, N: tl.constexpr):
+    i, j = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
+    value = tl.load(x + i * N + j)
+    tl.store(out + j * N + i, value)
+
+
+@triton.jit
+def every_other(x, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + 2 * at, mask=2 * at < n), mask=at < n)
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    x, out = np.arange(1024, dtype=np.float32), np.zeros(1024, np.float32)
+    viz.start(gpu=True)
+    try:
+        turn[(1,)](x, out, N=32)
+        every_other[(4,)](x, out, 1000, BLOCK=256)
+        every_other._set_interpreted(True)
+        every_other[(4,)](x, out, 1000, BLOCK=256)
+        every_other._set_interpreted(False)
+    finally:
+        found = viz.stop()
+    assert (out[:500] == x[:1000:2]).all()  # the CPU's own; the GPU had copies
+    return found
+
+
+def test_sectors_by_line(recorded):
+    turned, stepped, _ = [launch.document()["gpu"] for launch in recorded]
+    load, store = turned["lines"]
+    assert (load["global_sectors"], load["ideal_sectors"]) == (128, 128)  # 4096 bytes by 32
+    assert store["global_sectors"] > store["ideal_sectors"] == 128
+    assert turned["architecture"] == "sm_90" and turned["grid"] == [1, 1, 1] and not turned["findings"]
+    source = recorded[1].source
+    (line,) = [row for row in stepped["lines"] if "tl.load" in source[row["line"] - recorded[1].first_line]]
+    assert line["global_sectors"] > line["ideal_sectors"] and stepped["grid"] == [4, 1, 1]
+
+
+def test_layouts(recorded):
+    first = recorded[0].gpu["layouts"][0]
+    assert first["text"].startswith("[32, 32] register") and "load" in first["used_by"]
+
+
+def test_what_cannot_be_simulated_says_why(recorded):
+    assert "Python runs the kernel" in recorded[2].gpu["why_not"]
+    assert "not simulated: Python runs" in viz.text(recorded)
+
+
+def test_large_grids_are_cut():
+    assert _gpu._cut((1000, 7, 2)) == (256, 1, 1) and _gpu._cut((3, 5, 2)) == (3, 5, 2) and _gpu._cut((20, 100, 3)) == (20, 12, 1)
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+def test_in_a_browser(recorded, tmp_path):
+    path = tmp_path / "page.html"
+    actions = """
+      const seen = {rows: [...document.querySelectorAll('#gpu-lines tr')].map((row) => row.children.length), layouts: document.querySelectorAll('#layout option').length};
+      const {shape, owner} = holders(launch().gpu.layouts[0].text);
+      seen.shape = shape; seen.held = owner.filter((one) => one).length; seen.lanes = new Set(owner.map((one) => one[0] * 32 + one[1])).size;
+      const map = document.getElementById('layout-map'), box = map.getBoundingClientRect();
+      map.dispatchEvent(new MouseEvent('mousemove', {clientX: box.left + 3, clientY: box.top + 3})); seen.tip = document.getElementById('tip').textContent;
+      selectLaunch(2); seen.why = document.getElementById('gpu').textContent;
+      document.title = JSON.stringify(seen);
+    """
+    path.write_text(viz.page(recorded).replace("</body>", f"<script>{actions}</script></body>"))
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", path.as_uri()]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=180).stdout
+    seen = json.loads(shown[shown.index("<title>") + 7 : shown.index("</title>")])
+    assert seen["rows"] == [5, 5, 5] and seen["layouts"] >= 2 and seen["shape"] == [32, 32] and seen["held"] == 1024 and seen["lanes"] == 128
+    assert seen["tip"] == "element (0, 0): warp 0, lane 0, register 0" and "not simulated" in seen["why"]
