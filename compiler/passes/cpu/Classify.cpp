@@ -124,6 +124,12 @@ std::optional<unsigned> Nest::lineOperand(Operation *op, const Coordinates &coor
   return std::nullopt;
 }
 
+// Whether remainders by it wrap within a few vectors: no steps are left then in which they are a line, and vectors of
+// them are computed.
+static bool divisorWrapsOften(Lowering &lowering, Value divisor) {
+  return lowering.facts.range(divisor).high < lowering.target.vectorBytes;
+}
+
 Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) {
   using Kind = Lanes::Kind;
   const Form varying{Kind::Varying, {}};
@@ -196,7 +202,8 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
       form.stride = *base + *offset * byteSize(pointer.getPointee());
     return form;
   }
-  if (isa<arith::RemSIOp>(op) && linear(0) && forms[0].stride == 1 && uniform(1)) {
+  if (isa<arith::RemSIOp>(op) && linear(0) && forms[0].stride == 1 && uniform(1) &&
+      !divisorWrapsOften(lowering, op->getOperand(1))) {
     form.stride = form.mostStep = 1;
     form.assumes = true;
     return form;
@@ -372,7 +379,7 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
     if (ofLine && oneIndex && divisor >= 8) {
       widthLimit = widthLimit ? std::min(widthLimit, divisor) : divisor;
       assumable.push_back({value, coordinates, Assumable::Kind::Stepwise});
-    } else if (ofLine && oneIndex && isa<arith::RemSIOp>(op)) {
+    } else if (ofLine && oneIndex && isa<arith::RemSIOp>(op) && !divisorWrapsOften(lowering, op->getOperand(1))) {
       assumable.push_back({value, coordinates, Assumable::Kind::Remainder});
     }
   }
