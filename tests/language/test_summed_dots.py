@@ -21,8 +21,9 @@ def loop_kernel(a_ptr, b_ptr, c_ptr, K, FIRST: tl.constexpr, M: tl.constexpr, N:
 
 
 @pytest.mark.parametrize("type_name", ["bfloat16", "float16", "float32"])
+@pytest.mark.parametrize("step", [32, 64])
 @pytest.mark.parametrize("first, columns", [(0, 0), (0, 32), (0, 33), (0, 64), (0, 96), (0, 160), (64, 32), (16, 200)])
-def test_loops_of_any_number_of_steps(engine, type_name, first, columns):
+def test_loops_of_any_number_of_steps(engine, type_name, first, columns, step):
     generator = np.random.default_rng(columns)
     rows, others = 32, 48
     a = generator.integers(-4, 5, (rows, columns)).astype(np.float32)
@@ -30,7 +31,7 @@ def test_loops_of_any_number_of_steps(engine, type_name, first, columns):
     c = engine.zeros((rows, others), "float32")
     if columns == 0:
         a, b = np.zeros((1, 1), np.float32), np.zeros((1, 1), np.float32)
-    loop_kernel[(1,)](engine.array(a, type_name), engine.array(b, type_name), c, columns, FIRST=first, M=rows, N=others, STEP=32)
+    loop_kernel[(1,)](engine.array(a, type_name), engine.array(b, type_name), c, columns, FIRST=first, M=rows, N=others, STEP=step)
     expected = a[:, first:] @ b[first:] if first < columns else np.zeros((rows, others), np.float32)
     np.testing.assert_array_equal(engine.numpy(c), expected)
 

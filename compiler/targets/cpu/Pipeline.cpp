@@ -155,6 +155,10 @@ static bool holdsOperationsToExpand(ModuleOp module) {
   return result.wasInterrupted();
 }
 
+static bool holdsProducts(ModuleOp module) {
+  return module.walk([](tile::DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 static bool computesWithSmallFloats(ModuleOp module) {
   auto stopAtOne = [](Operation *op) {
     return isSmallFloatArithmetic(op) ? WalkResult::interrupt() : WalkResult::advance();
@@ -205,8 +209,8 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
 
   VectorTarget vectors = vectorTarget(*machine);
   passRunner.run("lowering to loops", [&](OpPassManager &passes) {
-    if (vectors.bf16Dot) {
-      passes.addPass(createDeepenDots(vectors.bf16Tiles ? 128 : 64));
+    if (holdsProducts(module)) {
+      passes.addPass(createDeepenDots(!vectors.bf16Dot ? 0 : vectors.bf16Tiles ? 128 : 64, /*depthOfF32=*/128));
       addSimplification(passes);
     }
     if (computesWithSmallFloats(module)) {
