@@ -4,7 +4,7 @@
 
 Each row is one of bench/slow_kernels.py beside what PyTorch has for it (or beside the same computation written another way),
 checked first and then timed in turns in this process, with as many threads for everybody as --threads says (2); the atomics run
-in a process of their own with one. The ratio is the better peer's time over ours; compile times stand beside a limit. --write puts the table in bench/RESULTS.md.
+in a process of their own with one. Times of one thread are its processor time, so that other work on the machine counts less. The ratio is the better peer's time over ours; compile times stand beside a limit. --write puts the table in bench/RESULTS.md.
 """
 
 import argparse
@@ -381,7 +381,8 @@ def measure(make, rounds, seconds):
             contenders["compiled"] = compiled
         except Exception as error:  # the peer is missing from the row
             print(f"torch.compile failed on {case.name}: {str(error).splitlines()[0]}", file=sys.stderr)
-    times = smallest_times_ms(contenders, rounds, seconds)
+    clock = time.process_time if THREADS == 1 else time.perf_counter
+    times = smallest_times_ms(contenders, rounds, seconds, clock=clock)
     return row_of(case.name, times.pop("ours"), times, case.target)
 
 
@@ -444,7 +445,8 @@ def write(lines, command):
     file = ROOT / "bench" / "RESULTS.md"
     before, *sections = file.read_text().split("\n## ")
     kept = [section for section in sections if not section.startswith(TITLE)]
-    intro = [f"{TITLE}", "", f"`{command}`, {datetime.date.today().isoformat()}, the machine above, {THREADS} threads; torch {torch.__version__}.", ""]
+    what = "one thread for everybody, processor time" if THREADS == 1 else f"{THREADS} threads for everybody"
+    intro = [f"{TITLE}", "", f"`{command}`, {datetime.date.today().isoformat()}, the machine above, torch {torch.__version__}; {what}.", ""]
     file.write_text("\n## ".join([before, *kept[:1], "\n".join(intro + lines) + "\n", *kept[1:]]))
 
 
