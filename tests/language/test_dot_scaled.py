@@ -76,3 +76,34 @@ def test_packed_along_the_other_axis(engine, rng, a_along_k, b_along_k):
 @pytest.mark.ours("formats whose product the Triton package leaves to hardware")
 def test_without_the_second_scale(engine, rng):
     check(engine, rng, "e4m3", "e2m1", has_b_scale=False)
+
+
+@triton.jit
+def float_scales_kernel(a_ptr, a_scale_ptr, b_ptr, b_scale_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, A_FORMAT: tl.constexpr):
+    m, n, k, group = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K), tl.arange(0, K // 16)
+    if A_FORMAT == "e2m1":
+        a = tl.load(a_ptr + m[:, None] * (K // 2) + tl.arange(0, K // 2)[None, :])
+    else:
+        a = tl.load(a_ptr + m[:, None] * K + k[None, :])
+    b = tl.load(b_ptr + tl.arange(0, K // 2)[:, None] + n[None, :] * (K // 2))
+    a_scale = tl.load(a_scale_ptr + m[:, None] * (K // 16) + group[None, :])
+    b_scale = tl.load(b_scale_ptr + n[:, None] * (K // 16) + group[None, :])
+    c = tl.dot_scaled(a, a_scale, A_FORMAT, b, b_scale, "e2m1")
+    tl.store(out_ptr + m[:, None] * N + n[None, :], c)
+
+
+@pytest.mark.ours("formats whose product the Triton package leaves to hardware")
+@pytest.mark.parametrize("a_format, scale_type", [("e2m1", "float8e4nv"), ("e4m3", "float8e4nv"), ("e5m2", "float8e5")])
+def test_scales_that_are_small_floats(engine, rng, a_format, scale_type):
+    """One for 16 values. The operands are as large as fit a GPU's shared memory in 16 bits each, which hold all their values."""
+    m, n, k = 64, 128, 512
+    a_bits, a_type, a = operand(rng, (m, k), a_format, 1)
+    b_bits, _, b = operand(rng, (n, k), "e2m1", 1)
+    mantissa, bias = (3, 7) if scale_type == "float8e4nv" else (2, 15)
+    scales = [(rng.integers(bias - 2, bias + 3, (extent, k // 16)) << mantissa | rng.integers(0, 1 << mantissa, (extent, k // 16))).astype(np.uint8)
+              for extent in (m, n)]  # fmt: skip
+    out = engine.empty((m, n), "float32")
+    float_scales_kernel[(1,)](engine.from_bits(a_bits, a_type), engine.from_bits(scales[0], scale_type), engine.from_bits(b_bits, "uint8"),
+                              engine.from_bits(scales[1], scale_type), out, m, n, k, a_format)  # fmt: skip
+    factors = [np.repeat(decode(bits, scale_type).astype(np.float64), 16, 1) for bits in scales]
+    np.testing.assert_allclose(engine.numpy(out), (a * factors[0]) @ (b * factors[1]).T, rtol=1e-5, atol=1e-2)

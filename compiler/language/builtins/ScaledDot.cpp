@@ -99,9 +99,28 @@ private:
   Builder &builder;
 };
 
-// Whether bf16 holds every scaled value: a scale is a power of two.
+// Digits of a float, the leading one included.
+int digits(Type type) {
+  switch (type.scalarKind()) {
+  case ScalarKind::Float8E5:
+    return 3;
+  case ScalarKind::Float8E4NV:
+    return 4;
+  case ScalarKind::BFloat16:
+    return 8;
+  default:
+    return 24;
+  }
+}
+
+// Whether bf16 holds every scaled value: a product has no more digits than its factors together, and a scale of bytes
+// is a power of two. The 8-bit floats' ranges leave room.
 bool fitsBfloat16(const ScaledOperand &operand) {
-  return operand.format != ScaledFormat::FP16 && !(operand.scale && operand.scale.type().isFloating());
+  static constexpr int digitsOf[] = {2, 4, 3, 8, 11}; // by ScaledFormat
+  int product = digitsOf[static_cast<int>(operand.format)];
+  if (operand.scale && operand.scale.type().isFloating())
+    product += digits(operand.scale.type().scalarType());
+  return product <= digits(bfloat16());
 }
 
 } // namespace

@@ -5,8 +5,8 @@
 //          : tensor<16x64xf8E4M3FN>, tensor<64x32xbf16> -> tensor<16x32xf32>
 //     ==>  %c = tile.dot %values, %b, %acc : tensor<16x64xbf16>, tensor<64x32xbf16> -> tensor<16x32xf32>
 //
-// with %values the numbers of %a, unpacked, times their scales. They are bf16 where that holds every one of them, which
-// it does but for fp16 and for scales that are floats; then they are f32. What the product means is the language's
+// with %values the numbers of %a, unpacked, times their scales. They are bf16 where that holds every one of them, as it
+// does those of small floats with scales that are bytes or small floats; else they are f32. What the product means is the language's
 // (language/ScaledDot.cpp), so that both this pass and the evaluator say the same.
 #pragma once
 
