@@ -1,4 +1,4 @@
-"""Scopes and events inside of kernels (triton.profiler.language): compiled for the CPU, and run by Python."""
+"""Scopes and events inside of kernels (triton.profiler.language): compiled for the CPU and for GPUs, and run by Python."""
 
 import json
 
@@ -8,6 +8,7 @@ import triton
 import triton.language as tl
 import triton.profiler as proton
 import triton.profiler.language as pl
+from nacre import _core
 from triton.profiler.language import scope
 
 PROGRAMS = 6
@@ -57,22 +58,28 @@ def rounds(out, n):
 @triton.jit
 def eventful(x):
     event = pl.allocate_event("async")
+    pid = tl.program_id(0)
     with pl.scope("before"):
         pl.start_event(event)
-        value = tl.load(x)
-    tl.store(x, value + 1)
+        value = tl.load(x + pid)
+    tl.store(x + pid, value + 1)
     pl.end_event(event)
 
 
-@pytest.fixture(params=["compiled", "interpreted"])
+@pytest.fixture(params=["compiled", "interpreted", "simulated"])
 def run(request):
-    """Launches a kernel of this file with PROGRAMS programs."""
+    """Launches a kernel of this file with PROGRAMS programs; `warps` is how many each has."""
 
     def launch(kernel, *args, **constants):
         if request.param == "interpreted":
             kernel = triton.jit(kernel.fn, interpret=True)
-        kernel[(PROGRAMS,)](*args, **constants)
+        _core.set_active_device("simulate" if request.param == "simulated" else None)
+        try:
+            kernel[(PROGRAMS,)](*args, **constants)
+        finally:
+            _core.set_active_device(None)
 
+    launch.warps = 4 if request.param == "simulated" else 1
     return launch
 
 
@@ -107,9 +114,18 @@ def test_scopes_are_frames_below_the_kernel(tmp_path, run):
     assert [child["frame"]["name"] for child in outer["children"]] == ["inner", "store"]
     for node in (outer, *outer["children"]):
         assert node["metrics"]["cycles"] > 0
-        assert node["metrics"]["normalized_cycles"] == pytest.approx(node["metrics"]["cycles"] / PROGRAMS)
+        assert node["metrics"]["normalized_cycles"] == pytest.approx(node["metrics"]["cycles"] / PROGRAMS / run.warps)
     assert sum(child["metrics"]["cycles"] for child in outer["children"]) <= outer["metrics"]["cycles"]
     assert "cycles" not in root["metrics"]  # a scope's cycles hold those of the scopes in it
+
+
+def by_warp(events, run):
+    """The events of each warp of each program."""
+    found = {}
+    for event in events:
+        found.setdefault((event["pid"].rsplit("CTA", 1)[1], event["tid"].split(" (")[0]), []).append(event)
+    assert len(found) == PROGRAMS * run.warps
+    return found.values()
 
 
 def assert_nested(events):
@@ -124,8 +140,7 @@ def test_a_return_ends_the_scopes_around_it(tmp_path, run):
     out = np.zeros(PROGRAMS, np.int32)
     events = events_of(tmp_path, lambda: run(early, out, 2))
     np.testing.assert_array_equal(out, [1, 1, 2, 2, 2, 2])
-    for program in range(PROGRAMS):
-        own = [event for event in events if event["pid"].endswith(f" CTA{program}")]
+    for own in by_warp(events, run):
         assert sorted(event["name"] for event in own) == ["first", "second", "whole"]
         assert_nested(own)
         whole = next(event for event in own if event["name"] == "whole")
@@ -136,16 +151,15 @@ def test_break_and_continue_end_the_scopes_of_their_round(tmp_path, run):
     out = np.zeros(PROGRAMS, np.int32)
     events = events_of(tmp_path, lambda: run(rounds, out, 10))
     np.testing.assert_array_equal(out, [2] * PROGRAMS)
-    names = [event["name"] for event in events]
-    assert names.count("loop") == PROGRAMS and names.count("round") == 4 * PROGRAMS
-    for program in range(PROGRAMS):
-        assert_nested([event for event in events if event["pid"].endswith(f" CTA{program}")])
+    for own in by_warp(events, run):
+        assert sorted(event["name"] for event in own) == ["loop"] + ["round"] * 4
+        assert_nested(own)
 
 
 def test_events_may_end_in_another_scope(tmp_path, run):
-    events = events_of(tmp_path, lambda: run(eventful, np.zeros(1, np.int32)))
+    events = events_of(tmp_path, lambda: run(eventful, np.zeros(PROGRAMS, np.int32)))
     own = [event for event in events if event["name"] == "async"]
-    assert len(own) == PROGRAMS and all(event["ph"] == "X" and event["dur"] > 0 for event in own)
+    assert len(own) == PROGRAMS * run.warps and all(event["ph"] == "X" and event["dur"] > 0 for event in own)
 
 
 def test_the_trace_has_a_process_for_each_program(tmp_path, run):
@@ -156,7 +170,7 @@ def test_the_trace_has_a_process_for_each_program(tmp_path, run):
             run(nested, x, out, BLOCK=8)
 
     events = events_of(tmp_path, launch)
-    assert len(events) == 3 * PROGRAMS and {event["cat"] for event in events} == {"nested"}
+    assert len(events) == 3 * PROGRAMS * run.warps and {event["cat"] for event in events} == {"nested"}
     assert {event["pid"].rsplit(" ", 1)[1] for event in events} == {f"CTA{program}" for program in range(PROGRAMS)}
     first_line = nested.fn.__code__.co_firstlineno
     outer = next(event for event in events if event["name"] == "outer")
