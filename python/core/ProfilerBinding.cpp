@@ -505,6 +505,18 @@ PyObject *profilerOperators(PyObject *, PyObject *args) {
 
 PyObject *profilerNow(PyObject *, PyObject *) { return PyLong_FromUnsignedLongLong(profiler::now()); }
 
+// Adds the peaks of a device, where they are known by what it is.
+static void addPeaks(const std::string &type, llvm::json::Object &facts) {
+  std::string text = profiler::jsonText(llvm::json::Object(facts));
+  Handle known = call(attribute(importModule("nacre.profiler._device").get(), "known_peaks").get(), unicode(type).get(),
+                      unicode(text).get());
+  llvm::Expected<llvm::json::Value> peaks = llvm::json::parse(textView(known.get()));
+  if (!peaks)
+    raise(PyExc_ValueError, "the peaks of a device: %s", llvm::toString(peaks.takeError()).c_str());
+  for (auto &[name, value] : *peaks->getAsObject())
+    facts[name] = value;
+}
+
 // The facts of the devices that kernels ran on, besides those that `known` has: type -> number -> facts.
 static void addDevices(const profiler::Tree &tree, llvm::json::Object &known) {
   for (const auto &[type, id] : tree.devices) {
@@ -514,11 +526,13 @@ static void addDevices(const profiler::Tree &tree, llvm::json::Object &known) {
       if (!device)
         continue;
       const DeviceProperties &properties = device->properties();
-      ofType[id] = llvm::json::Object{{"arch", properties.architecture},
-                                      {"clock_rate", properties.clockKilohertz},
-                                      {"memory_clock_rate", properties.memoryClockKilohertz},
-                                      {"bus_width", properties.memoryBusBits},
-                                      {"num_sms", properties.multiprocessors}};
+      llvm::json::Object facts{{"arch", properties.architecture},
+                               {"clock_rate", properties.clockKilohertz},
+                               {"memory_clock_rate", properties.memoryClockKilohertz},
+                               {"bus_width", properties.memoryBusBits},
+                               {"num_sms", properties.multiprocessors}};
+      addPeaks(type, facts);
+      ofType[id] = std::move(facts);
     }
   }
 }

@@ -123,3 +123,13 @@ def test_peaks_of_gpus_are_known_by_what_they_are():
     known = _with_peaks({"CUDA": {"0": dict(facts), "1": {**facts, "arch": "1"}}})["CUDA"]
     assert known["0"]["peak_gbps"] == pytest.approx(4917, rel=0.01) and known["0"]["peak_flops16"] == pytest.approx(1070e12, rel=0.01)
     assert "peak_gbps" not in known["1"]
+
+
+def test_peaks_of_gpus_by_what_they_are():
+    from nacre.profiler._device import known_peaks
+
+    facts = {"arch": "90", "bus_width": 5120, "memory_clock_rate": 2619000, "num_sms": 132, "clock_rate": 1980000}
+    peaks = json.loads(known_peaks("CUDA", json.dumps(facts)))
+    assert peaks["peak_gbps"] == pytest.approx(2 * 5120 / 8 * 2.619) and peaks["peak_flops16"] == 2 * peaks["peak_flops32"]
+    assert known_peaks("CUDA", json.dumps({**facts, "arch": "11"})) == "{}"
+    assert known_peaks("CUDA", json.dumps({**facts, "clock_rate": 0})) == "{}"

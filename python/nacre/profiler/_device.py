@@ -34,6 +34,20 @@ def devices(used):
     return {"CPU": {"0": {**_facts(), **peaks()}}} if not used or "CPU" in used else {}
 
 
+def known_peaks(kind, facts):
+    """The peaks of a device by what it is, as JSON; none where its kind is not known, or it does not tell its clocks."""
+    from .metric import FLOPS_WIDTHS
+    from .specs import max_bps, max_flops
+
+    facts = json.loads(facts)
+    try:
+        peaks = {"peak_gbps": max_bps(kind, facts["arch"], facts["bus_width"], facts["memory_clock_rate"]) / 1e9}
+        peaks.update((f"peak_flops{width}", max_flops(kind, facts["arch"], width, facts["num_sms"], facts["clock_rate"])) for width in FLOPS_WIDTHS)
+    except ValueError:
+        return "{}"
+    return json.dumps(peaks) if all(peaks.values()) else "{}"
+
+
 def _file():
     folder = _core.directories()["cache"]
     return os.path.join(folder, f"peaks-{_facts()['arch']}-{_core.threads()}.json") if folder else None
