@@ -184,14 +184,15 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
     // Every access is checked or told, also those that nobody reads.
     if (options.checkAccesses || options.isWatched())
       expand(passes);
-    if (options.watchValues) // before accesses are: these stay in their order with what is told of values
+    // Before accesses are: these stay in their order with what is told of values and arithmetic.
+    if (options.watchValues)
       passes.addPass(createWatchValues());
+    if (options.watchArithmetic)
+      passes.addPass(createWatchArithmetic());
     if (options.watchAccesses)
       passes.addPass(createWatchAccesses());
     else if (options.checkAccesses)
       passes.addPass(createCheckAccesses());
-    if (options.watchArithmetic)
-      passes.addPass(createWatchArithmetic());
     addSimplification(passes);
   });
   passRunner.stage("tile");
