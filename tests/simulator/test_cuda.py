@@ -1,24 +1,20 @@
 """PTX that nvcc makes of kernels.cu runs with the right results and no findings."""
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from nvcc import NVCC, to_ptx
 
 import nacre.simulator as simulator
 
-NVCC = shutil.which("nvcc")
 pytestmark = pytest.mark.skipif(not NVCC, reason="nvcc is not installed")
 SOURCE = Path(__file__).parent / "kernels.cu"
 
 
 @pytest.fixture(scope="module")
 def module(tmp_path_factory):
-    ptx = tmp_path_factory.mktemp("cuda") / "kernels.ptx"
-    subprocess.run([NVCC, "-arch=sm_90a", "-lineinfo", "-ptx", str(SOURCE), "-o", str(ptx)], check=True)
-    return simulator.load(ptx.read_text())
+    return simulator.load(to_ptx(SOURCE, tmp_path_factory.mktemp("cuda"), "-arch=sm_90a", "-lineinfo"))
 
 
 @pytest.fixture(params=["fixed", 1, 2], ids=["fixed", "random 1", "random 2"])

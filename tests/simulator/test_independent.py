@@ -1,15 +1,13 @@
 """independent.cu, optimised and for debuggers: independent threads, functions of CUDA's headers, places in the user's source."""
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from nvcc import NVCC, to_ptx
 
 import nacre.simulator as simulator
 
-NVCC = shutil.which("nvcc")
 pytestmark = pytest.mark.skipif(not NVCC, reason="nvcc is not installed")
 SOURCE = Path(__file__).parent / "independent.cu"
 LINES = SOURCE.read_text().splitlines()
@@ -18,9 +16,7 @@ LINES = SOURCE.read_text().splitlines()
 @pytest.fixture(scope="module", params=["sm_80 -lineinfo", "sm_90a -lineinfo", "sm_90a -G"])
 def module(tmp_path_factory, request):
     arch, option = request.param.split()
-    ptx = tmp_path_factory.mktemp("cuda") / "independent.ptx"
-    subprocess.run([NVCC, f"-arch={arch}", option, "-ptx", str(SOURCE), "-o", str(ptx)], check=True)
-    return simulator.load(ptx.read_text())
+    return simulator.load(to_ptx(SOURCE, tmp_path_factory.mktemp("cuda"), f"-arch={arch}", option))
 
 
 @pytest.fixture(params=["fixed", 1], ids=["fixed", "random"])
