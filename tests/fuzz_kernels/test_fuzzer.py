@@ -37,7 +37,7 @@ def test_programs_made_of_any_record_are_programs():
 
 def test_every_maker_is_reached():
     reached = set()
-    for seed in range(600):
+    for seed in range(1000):
         reached |= set(features(random_program(seed)))
     assert {name for name, _ in [*MAKERS, *TEMPLATES]} <= reached
 

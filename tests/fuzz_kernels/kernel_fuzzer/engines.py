@@ -65,7 +65,7 @@ class SimulatedGpu(Engine):
 
 
 ENGINES = {"interpreter": Engine(interpret=True), "cpu": Engine(), "cpu-v3": Engine(cpu_target="x86-64-v3"),
-           "cuda:90": SimulatedGpu("90"), "cuda:80": SimulatedGpu("80")}  # fmt: skip
+           "cuda:90": SimulatedGpu("90"), "cuda:80": SimulatedGpu("80"), "cuda:75": SimulatedGpu("75")}  # fmt: skip
 
 
 def load_module(name, path):

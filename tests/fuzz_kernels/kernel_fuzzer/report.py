@@ -53,7 +53,7 @@ def run(interpret=False, target="", architecture=None):
 
 
 expected = run(interpret=True)
-for engine in ("cpu", "cpu-v3", "cuda:90", "cuda:80"):
+for engine in ("cpu", "cpu-v3", "cuda:90", "cuda:80", "cuda:75"):
     try:
         result = run(target="x86-64-v3" if engine == "cpu-v3" else "", architecture=engine[5:] if engine[:5] == "cuda:" else None)
     except Exception as error:
