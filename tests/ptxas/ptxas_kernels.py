@@ -35,7 +35,8 @@ class Assembled:
 
 
 def collect(folder, tests, every=1, seconds=None):
-    """The IR of the kernels that every n-th of the tests compiles, in files of the folder, each text once."""
+    """The IR of the kernels that every n-th of the tests compiles, in files of the folder, each text once. Kernels that call users'
+    libraries are left out: those are the tests' own, and gone."""
     environment = {**os.environ, "NACRE_TEST_ENGINE": "cuda-simulated", "NACRE_TEST_EVERY": str(every), "TRITON_KERNEL_DUMP": "1",
                    "TRITON_DUMP_DIR": str(folder / "dump")}  # fmt: skip
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "every_nth", *map(str, tests)]
@@ -43,7 +44,9 @@ def collect(folder, tests, every=1, seconds=None):
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=seconds)
     texts = {}
     for path in sorted((folder / "dump").rglob("*.ttir")) or sorted((folder / "dump").rglob("*.tile")):
-        texts.setdefault(path.read_text(), path.stem)
+        text = path.read_text()
+        if "tile.external_call" not in text:
+            texts.setdefault(text, path.stem)
     files = []
     for number, (text, name) in enumerate(texts.items()):
         files.append(folder / f"{number:05}_{name}.ttir")
