@@ -6,6 +6,7 @@
 #include "runtime/threads/TimedWait.h"
 #include "runtime/threads/TorchThreads.h"
 #include <algorithm>
+#include <chrono>
 #include <sched.h>
 #include <stdexcept>
 #include <thread>
@@ -193,12 +194,14 @@ void ThreadPool::runOn(TorchTeam &team, int threads, Job &job, llvm::function_re
     Job &job;
     llvm::function_ref<void()> whileWaiting;
     std::thread::id launcher = std::this_thread::get_id();
+    std::chrono::steady_clock::time_point done = {}; // all ranges have ended
   } region{*this, job, whileWaiting};
   auto member = [](void *data) {
     auto &region = *static_cast<Region *>(data);
     if (std::this_thread::get_id() == region.launcher) {
       share(region.job);
       region.pool.await(region.job, region.whileWaiting);
+      region.done = std::chrono::steady_clock::now();
     } else if (!region.job.exhausted()) {
       region.job.helpers.fetch_add(1, std::memory_order_relaxed);
       share(region.job);
@@ -206,6 +209,7 @@ void ThreadPool::runOn(TorchTeam &team, int threads, Job &job, llvm::function_re
     }
   };
   team.run(threads, member, &region);
+  team.tellWait(std::chrono::steady_clock::now() - region.done);
 }
 
 void ThreadPool::runHere(Job &job, llvm::function_ref<void()> whileWaiting) {

@@ -16,6 +16,11 @@ std::atomic<ParallelRegion> parallelRegion = nullptr; // null in a child after f
 std::atomic<NumberOfThreads> numberOfThreads = nullptr;
 std::atomic<bool> isTeamLent = false;
 
+// What a region's end takes at most while its threads have cores, and how many launches the team then sits out.
+constexpr std::chrono::microseconds longestEnd(200);
+constexpr int satOut = 256;
+std::atomic<int> sitsOut = 0;
+
 } // namespace
 
 void lookForTorchThreads() {
@@ -46,7 +51,15 @@ int torchThreads() {
   return number ? number() : 0;
 }
 
-TorchTeam::TorchTeam() : isLent(parallelRegion.load(std::memory_order_acquire) && !isTeamLent.exchange(true)) {}
+TorchTeam::TorchTeam() : isLent(false) {
+  if (!parallelRegion.load(std::memory_order_acquire))
+    return;
+  if (sitsOut.load(std::memory_order_relaxed) > 0) {
+    sitsOut.fetch_sub(1, std::memory_order_relaxed);
+    return;
+  }
+  isLent = !isTeamLent.exchange(true);
+}
 
 TorchTeam::~TorchTeam() {
   if (isLent)
@@ -56,6 +69,11 @@ TorchTeam::~TorchTeam() {
 void TorchTeam::run(int threads, void (*member)(void *), void *data) {
   assert(isLent && "a team that was not lent");
   parallelRegion.load(std::memory_order_acquire)(member, data, static_cast<unsigned>(threads), 0);
+}
+
+void TorchTeam::tellWait(std::chrono::nanoseconds time) {
+  if (time > longestEnd)
+    sitsOut.store(satOut, std::memory_order_relaxed);
 }
 
 } // namespace nacre

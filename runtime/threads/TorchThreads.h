@@ -7,9 +7,15 @@
 // torch and launches kernels has one team for both. Grids then have as many threads as torch.get_num_threads() says,
 // unless a number was asked for.
 //
+// A region ends when each of its threads has been there, also those that found nothing left to do. Where other programs
+// hold the cores that takes as long as the scheduler lets them, thousands of times what a small grid takes; the pool's
+// threads need not have been there. So a team that had to be waited for sits out the next launches.
+//
 // A region must not be entered in a child after fork: OpenMP's threads are not there, and its runtime would wait for
 // them for ever. The pool's own threads serve there.
 #pragma once
+
+#include <chrono>
 
 namespace nacre {
 
@@ -30,6 +36,8 @@ public:
 
   // Has this many threads, the calling one among them, call `member(data)`, and returns when all of them have.
   void run(int threads, void (*member)(void *data), void *data);
+  // For so long the calling thread waited for threads that had nothing left to do.
+  void tellWait(std::chrono::nanoseconds time);
 
 private:
   bool isLent;
