@@ -30,7 +30,7 @@ def lines_of(session):
     return {child["frame"]["name"]: child["metrics"]["num_samples"] for child in kernel["children"]}
 
 
-def sampled(session, most_seconds=120):
+def sampled(session, most_seconds=600):
     """Launches until there are some samples: how many a launch gets is the machine's affair."""
     out = np.zeros(64 * 4, np.float32)
     until = time.monotonic() + most_seconds
