@@ -80,7 +80,10 @@ Value Nest::reversed(Value vector) {
 // the last one's. Memory can bring it meanwhile. Worth it for a row that is read a second time, and so is near by then;
 // and for the short rows of a tile, which end before the machine has seen that they are rows.
 void Nest::prefetchNext(Value key, Value pointers, const Lanes &pointer, const Coordinates &coordinates, bool isWrite) {
-  if (!pointer.isLinear() || !Emit::known(pointer.stride) || order.back() != lane)
+  constexpr int64_t line = 64;
+  std::optional<int64_t> step = pointer.isLinear() ? Emit::known(pointer.stride) : std::nullopt;
+  if (!step || *step <= 0 || *step > line ||
+      order.back() != lane) // lines with nothing of the row between are not worth it
     return;
   Value &ahead = nextProgram[key];
   if (!ahead) {
@@ -100,7 +103,7 @@ void Nest::prefetchNext(Value key, Value pointers, const Lanes &pointer, const C
     b.store(now, last, 8);
   }
   Value next = b.offsetBytes(pointer.value, ahead);
-  for (int64_t offset = 0; offset < width * *Emit::known(pointer.stride); offset += 64)
+  for (int64_t offset = 0; offset < width * *step; offset += line)
     LLVM::Prefetch::create(b, b.offsetBytes(next, b.index(offset)), /*rw=*/isWrite, /*hint=*/2, /*cache=*/1);
 }
 
