@@ -72,6 +72,13 @@ public:
 
   sigjmp_buf leave;
   const Fault &fault() const { return found; }
+  // Whether the launch is to stop. A nudge finds a thread that is mostly in callbacks only by chance, so these ask at
+  // their ends.
+  bool isToLeave() const {
+    if (launch.isLaunchingThread())
+      launch.look();
+    return launch.isStopped();
+  }
 
   // What the runtime does on behalf of the code, between calls of it back and forth: a fault here is not the kernel's.
   class Callback {

@@ -94,11 +94,14 @@ void tellWatcher(KernelContext *context, const uint32_t *programId, const char *
                  const int64_t *shapes, const void *const *data) {
   auto *self = static_cast<ThreadContext *>(context);
   ProgramPlace program{programId, self->numberOf(programId)};
-  bool goesOn = true;
+  bool goesOn = true, isStopped = false;
   {
     CompiledCall::Callback callback(*self->call);
     goesOn = self->shared->watcher->told({program, kind, subject, file, line, column, count, kinds, shapes, data});
+    isStopped = self->call->isToLeave();
   }
+  if (isStopped)
+    siglongjmp(self->call->leave, 1);
   if (!goesOn)
     leaveProgram(*self, program.number);
 }
@@ -106,12 +109,18 @@ void tellWatcher(KernelContext *context, const uint32_t *programId, const char *
 void printElements(KernelContext *context, const uint32_t *programId, const char *prefix, uint32_t hex, uint32_t count,
                    const uint32_t *kinds, const int64_t *shapes, const void *const *data) {
   auto *self = static_cast<ThreadContext *>(context);
-  CompiledCall::Callback callback(*self->call);
-  if (!std::equal(programId, programId + 3, self->printing)) {
-    self->passOn();
-    std::copy(programId, programId + 3, self->printing);
+  bool isStopped = false;
+  {
+    CompiledCall::Callback callback(*self->call);
+    if (!std::equal(programId, programId + 3, self->printing)) {
+      self->passOn();
+      std::copy(programId, programId + 3, self->printing);
+    }
+    formatPrint(self->output, programId, prefix, hex, count, kinds, shapes, data);
+    isStopped = self->call->isToLeave();
   }
-  formatPrint(self->output, programId, prefix, hex, count, kinds, shapes, data);
+  if (isStopped)
+    siglongjmp(self->call->leave, 1);
 }
 
 void recordAssert(KernelContext *context, const uint32_t *programId, const char *message, const char *file,
@@ -142,7 +151,7 @@ void tellAccess(KernelContext *context, const uint32_t *programId, const char *a
                 const uint8_t *mask, const char *file, uint32_t line, uint32_t column) {
   auto *self = static_cast<ThreadContext *>(context);
   ProgramPlace program{programId, self->numberOf(programId)};
-  bool goesOn = true;
+  bool goesOn = true, isStopped = false;
   {
     CompiledCall::Callback callback(*self->call);
     llvm::ArrayRef<int64_t> extents(shape, rank);
@@ -160,7 +169,10 @@ void tellAccess(KernelContext *context, const uint32_t *programId, const char *a
       event.rowsAreMasked = effects & accessHasMask;
     }
     goesOn = self->shared->watcher->access(event);
+    isStopped = self->call->isToLeave();
   }
+  if (isStopped)
+    siglongjmp(self->call->leave, 1);
   if (!goesOn)
     leaveProgram(*self, program.number);
 }
@@ -191,6 +203,7 @@ void checkAccess(KernelContext *context, const uint32_t *programId, const char *
       if (!self->shared->trouble)
         self->shared->trouble = std::make_exception_ptr(*error);
     }
+    isAllowed = isAllowed && !self->call->isToLeave();
   }
   if (!isAllowed)
     siglongjmp(self->call->leave, 1);
