@@ -278,3 +278,27 @@ def test_answers_are_kept_as_they_come(tuning_folder):
         tune(under_another_name, Third())
     (path,) = tuning_folder.glob("*.json")
     assert 0 < len(json.loads(path.read_text())["configs"]) <= 2
+
+
+def test_those_that_died_with_another_are_tried_alone(tuning_folder):
+    class KilledWorker(Exception):
+        pass
+
+    class Cluster(Executor):
+        """One candidate kills its worker, and with it what waited there."""
+
+        count = 0
+
+        def submit(self, function, *args):
+            future = Future()
+            self.count += 1
+            if self.count <= 2 or self.count == 4:
+                future.set_exception(KilledWorker("a worker is gone"))
+            else:
+                future.set_result([1.0] * 3)
+            return future
+
+    tuner = tune(under_another_name, Cluster())
+    (reason,) = tuner.failures.values()
+    assert reason == "the worker that timed it died (KilledWorker: a worker is gone)"
+    assert sum(times[0] == 1.0 for times in tuner.configs_timings.values()) == len(tuner.configs) - 1

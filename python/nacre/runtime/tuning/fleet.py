@@ -260,7 +260,7 @@ def _answers(workers, jobs):
             for future in done:
                 try:
                     answer = _result(future)
-                except BrokenExecutor:
+                except (BrokenExecutor, _WorkerDied):
                     broken.append(configs[future])
                 except Exception as error:
                     failure = error
@@ -268,19 +268,23 @@ def _answers(workers, jobs):
                     yield configs[future], answer
         if failure is not None:  # behind the answers that came with it
             raise failure
-        # Which of them broke the pool is not known: each is tried alone.
+        # Which of them broke the pool, or killed the worker that others waited for as well, is not known: each is tried alone.
         if broken:
             workers.renew()
         for config in broken:
             try:
                 yield config, _result(workers.submit(jobs[config]))
-            except BrokenExecutor as error:
+            except (BrokenExecutor, _WorkerDied) as error:
                 workers.renew()
                 yield config, f"the worker that timed it died ({error})"
     finally:
         for future in configs:
             future.cancel()
         workers.close()
+
+
+class _WorkerDied(Exception):
+    """A cluster's word for a worker that is gone."""
 
 
 def _result(future):
@@ -292,6 +296,6 @@ def _result(future):
         raise
     except (Exception, CancelledError) as error:
         if type(error).__name__ in ("KilledWorker", "CancelledError", "FutureCancelledError"):
-            return f"the worker that timed it died ({type(error).__name__}: {error})"
+            raise _WorkerDied(f"{type(error).__name__}: {error}") from error
         raise
     return result.removeprefix("!") if isinstance(result, str) else result
