@@ -98,8 +98,10 @@ template <typename Parts> static std::optional<Monomials> multiply(const Form &a
   return result;
 }
 
-std::optional<Form> Conditions::product(const Form &a, const Form &b) {
-  auto monomials = multiply(a, b, [&](unsigned variable) { return partsOf(variable); });
+// The product as a form; `variableOf` gives the variable that stands for a product of several.
+template <typename PartsOf, typename VariableOf>
+static std::optional<Form> formOfProduct(const Form &a, const Form &b, PartsOf partsOf, VariableOf variableOf) {
+  auto monomials = multiply(a, b, partsOf);
   if (!monomials)
     return std::nullopt;
   Form result;
@@ -110,45 +112,38 @@ std::optional<Form> Conditions::product(const Form &a, const Form &b) {
       result.constant = static_cast<int64_t>(factor);
       continue;
     }
-    std::optional<unsigned> known = find(parts);
-    if (!known) {
-      __int128 low = 1, high = 1;
-      for (unsigned part : parts) {
-        __int128 corners[] = {low * variables[part].low, low * variables[part].high, high * variables[part].low,
-                              high * variables[part].high};
-        low = *std::min_element(corners, corners + 4);
-        high = *std::max_element(corners, corners + 4);
-        if (low < -largest || high > largest)
-          return std::nullopt;
-      }
-      known = static_cast<unsigned>(variables.size());
-      variables.push_back({"", static_cast<int64_t>(low), static_cast<int64_t>(high), false, parts});
-    }
-    result = sum(result, unit(*known), static_cast<int64_t>(factor));
+    std::optional<unsigned> variable = variableOf(parts);
+    if (!variable)
+      return std::nullopt;
+    result = sum(result, unit(*variable), static_cast<int64_t>(factor));
   }
   return result;
 }
 
+std::optional<Form> Conditions::product(const Form &a, const Form &b) {
+  auto variableOf = [&](const std::vector<unsigned> &parts) -> std::optional<unsigned> {
+    if (std::optional<unsigned> known = find(parts))
+      return known;
+    __int128 low = 1, high = 1;
+    for (unsigned part : parts) {
+      __int128 corners[] = {low * variables[part].low, low * variables[part].high, high * variables[part].low,
+                            high * variables[part].high};
+      low = *std::min_element(corners, corners + 4);
+      high = *std::max_element(corners, corners + 4);
+      if (low < -largest || high > largest)
+        return std::nullopt;
+    }
+    variables.push_back({"", static_cast<int64_t>(low), static_cast<int64_t>(high), false, parts});
+    return static_cast<unsigned>(variables.size() - 1);
+  };
+  return formOfProduct(a, b, [&](unsigned variable) { return partsOf(variable); }, variableOf);
+}
+
 // Of variables and products that are there already.
 std::optional<Form> Conditions::knownProduct(const Form &a, const Form &b) const {
-  auto monomials = multiply(a, b, [&](unsigned variable) { return partsOf(variable); });
-  if (!monomials)
-    return std::nullopt;
-  Form result;
-  for (const auto &[parts, factor] : *monomials) {
-    if (factor == 0)
-      continue;
-    if (parts.empty()) {
-      result.constant = static_cast<int64_t>(factor);
-      continue;
-    }
-    std::optional<unsigned> known = find(parts);
-    if (!known)
-      return std::nullopt;
-    result.factors.resize(std::max<size_t>(result.factors.size(), *known + 1), 0);
-    result.factors[*known] += static_cast<int64_t>(factor);
-  }
-  return result;
+  return formOfProduct(
+      a, b, [&](unsigned variable) { return partsOf(variable); },
+      [&](const std::vector<unsigned> &parts) { return find(parts); });
 }
 
 bool Conditions::isImpossible(llvm::ArrayRef<Form> more) const {

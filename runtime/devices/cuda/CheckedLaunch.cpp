@@ -21,9 +21,9 @@ static ArrayBounds boundsOf(const MemoryMap::Range &range) {
 
 CheckedLaunch::CheckedLaunch(Device &device, const EnqueuedLaunch &launch, const KnownArrays *known, uint64_t stream,
                              bool isCaptured)
-    : device(device), code(launch.code), arrays(known), stream(stream), slots(launch.arguments) {
+    : LaunchRecord(device, launch.arguments, stream), code(launch.code), arrays(known) {
   if (isCaptured) {
-    slots.push_back(0);
+    leaveOut();
     return;
   }
   std::vector<ArrayBounds> rows;
@@ -48,19 +48,7 @@ CheckedLaunch::CheckedLaunch(Device &device, const EnqueuedLaunch &launch, const
   std::vector<std::byte> bytes(reportOffset + static_cast<uint64_t>(elements) * (sizeof(uint64_t) + 1));
   std::memcpy(bytes.data(), &record, sizeof record);
   std::memcpy(bytes.data() + sizeof record, rows.data(), rows.size() * sizeof(ArrayBounds));
-  size = bytes.size();
-  slots.push_back(device.allocate(size, stream));
-  device.synchronise(stream);
-  device.copyIn(address(), bytes.data(), size);
-}
-
-CheckedLaunch::~CheckedLaunch() {
-  if (!address())
-    return;
-  try {
-    device.release(address(), stream);
-  } catch (const std::exception &) { // the device has failed: whoever asks next is told
-  }
+  write(bytes);
 }
 
 void CheckedLaunch::finish() {

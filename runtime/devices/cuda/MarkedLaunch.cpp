@@ -17,39 +17,28 @@ static constexpr uint64_t usualBytes = uint64_t(64) << 20, leastMarks = 32, most
 
 MarkedLaunch::MarkedLaunch(Device &device, const EnqueuedLaunch &launch, llvm::ArrayRef<uint64_t> arguments,
                            uint64_t stream, bool isCaptured)
-    : device(device), launch(launch), stream(stream), slots(arguments) {
+    : LaunchRecord(device, arguments, stream), launch(launch) {
   if (isCaptured || !launch.watcher) {
-    slots.push_back(0);
+    leaveOut();
     return;
   }
   units = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2] * launch.code.metadata.warps;
   capacity = std::clamp(usualBytes / (units * sizeof(PassedMark)), leastMarks, mostMarks);
-  size = sizeof(ScopeRecord) + units * (sizeof(uint64_t) + capacity * sizeof(PassedMark));
-  slots.push_back(device.allocate(size, stream));
-  device.synchronise(stream);
+  const size_t size = sizeof(ScopeRecord) + units * (sizeof(uint64_t) + capacity * sizeof(PassedMark));
   std::vector<std::byte> empty(size);
   ScopeRecord record{capacity};
   std::memcpy(empty.data(), &record, sizeof record);
-  device.copyIn(address(), empty.data(), size);
-}
-
-MarkedLaunch::~MarkedLaunch() {
-  if (!address())
-    return;
-  try {
-    device.release(address(), stream);
-  } catch (const std::exception &) { // the device has failed: whoever asks next is told
-  }
+  write(empty);
 }
 
 void MarkedLaunch::finish() {
   if (!address())
     return;
-  std::vector<std::byte> bytes(size);
-  device.copyOut(bytes.data(), address(), size);
+  std::vector<std::byte> left(bytes());
+  device.copyOut(left.data(), address(), left.size());
   const std::vector<MarkPlace> places = gpu::decodeMarks(launch.code.metadata.details);
   const uint64_t warps = launch.code.metadata.warps;
-  const std::byte *area = bytes.data() + sizeof(ScopeRecord);
+  const std::byte *area = left.data() + sizeof(ScopeRecord);
   for (uint64_t unit = 0; unit < units; ++unit, area += sizeof(uint64_t) + capacity * sizeof(PassedMark)) {
     uint64_t count;
     std::memcpy(&count, area, sizeof count);

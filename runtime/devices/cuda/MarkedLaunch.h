@@ -2,34 +2,25 @@
 // its last argument (compiler/passes/gpu/ScopeRecord.h), and what it left there, told to who watches the launch.
 #pragma once
 
-#include "runtime/launch/Launch.h"
+#include "runtime/devices/cuda/LaunchRecord.h"
 
 namespace nacre::cuda {
 
-class MarkedLaunch {
+class MarkedLaunch : public LaunchRecord {
 public:
   // `arguments`: those before the record. Where nobody watches, and where a launch is captured for a graph, there is no
   // record. Waits for the stream: the record is written by the host.
   MarkedLaunch(Device &device, const EnqueuedLaunch &launch, llvm::ArrayRef<uint64_t> arguments, uint64_t stream,
                bool isCaptured);
-  ~MarkedLaunch();
-  MarkedLaunch(const MarkedLaunch &) = delete;
 
   static bool isNeeded(const CompiledCode &code) { return code.metadata.tells; }
 
-  // With the record's address.
-  llvm::ArrayRef<uint64_t> arguments() const { return slots; }
-  uint64_t address() const { return slots.back(); }
-  size_t bytes() const { return size; }
   // When the launch has ended.
   void finish();
 
 private:
-  Device &device;
   const EnqueuedLaunch &launch;
-  uint64_t stream, units = 0, capacity = 0; // warps of all programs; marks of each
-  size_t size = 0;
-  llvm::SmallVector<uint64_t, 32> slots;
+  uint64_t units = 0, capacity = 0; // warps of all programs; marks of each
 };
 
 } // namespace nacre::cuda
