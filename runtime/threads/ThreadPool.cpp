@@ -184,6 +184,12 @@ void ThreadPool::run(uint64_t count, Body body, llvm::function_ref<void()> while
       runOn(team, limit, job, whileWaiting);
       return;
     }
+    if (TorchTeam::isYetToBeEarned()) {
+      const auto start = std::chrono::steady_clock::now();
+      runHere(job, whileWaiting);
+      TorchTeam::tellTimeWithout(std::chrono::steady_clock::now() - start);
+      return;
+    }
   }
   runHere(job, whileWaiting);
 }

@@ -21,6 +21,10 @@ constexpr std::chrono::microseconds longestEnd(200);
 constexpr int satOut = 256;
 std::atomic<int> sitsOut = 0;
 
+// What making a team costs, and what this thread's grids have taken without one.
+constexpr std::chrono::milliseconds priceOfATeam(10);
+thread_local std::chrono::nanoseconds timeWithout(0);
+
 } // namespace
 
 void lookForTorchThreads() {
@@ -52,7 +56,7 @@ int torchThreads() {
 }
 
 TorchTeam::TorchTeam() : isLent(false) {
-  if (!parallelRegion.load(std::memory_order_acquire))
+  if (!parallelRegion.load(std::memory_order_acquire) || isYetToBeEarned())
     return;
   if (sitsOut.load(std::memory_order_relaxed) > 0) {
     sitsOut.fetch_sub(1, std::memory_order_relaxed);
@@ -65,6 +69,10 @@ TorchTeam::~TorchTeam() {
   if (isLent)
     isTeamLent.store(false, std::memory_order_release);
 }
+
+bool TorchTeam::isYetToBeEarned() { return timeWithout < priceOfATeam; }
+
+void TorchTeam::tellTimeWithout(std::chrono::nanoseconds time) { timeWithout += time; }
 
 void TorchTeam::run(int threads, void (*member)(void *), void *data) {
   assert(isLent && "a team that was not lent");

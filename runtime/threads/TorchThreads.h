@@ -11,6 +11,10 @@
 // hold the cores that takes as long as the scheduler lets them, thousands of times what a small grid takes; the pool's
 // threads need not have been there. So a team that had to be waited for sits out the next launches.
 //
+// A thread's first region makes its team and waits until the new threads have got cores: 5 to 10 ms where they begin on
+// the core of the thread that spins for them. So a thread is lent the team once its grids have taken that long on the
+// pool's threads; the first launch of a program, and a program of few launches, never wait for it.
+//
 // A region must not be entered in a child after fork: OpenMP's threads are not there, and its runtime would wait for
 // them for ever. The pool's own threads serve there.
 #pragma once
@@ -36,6 +40,10 @@ public:
 
   // Has this many threads, the calling one among them, call `member(data)`, and returns when all of them have.
   void run(int threads, void (*member)(void *data), void *data);
+  // A grid of the calling thread took so long without the team.
+  static void tellTimeWithout(std::chrono::nanoseconds time);
+  // Whether the calling thread has yet to tell enough of that to be lent the team.
+  static bool isYetToBeEarned();
   // For so long the calling thread waited for threads that had nothing left to do.
   void tellWait(std::chrono::nanoseconds time);
 

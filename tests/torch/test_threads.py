@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("torch")
 
 HEAD = """
-    import os, threading
+    import os, threading, time
     import torch
     import nacre
     import nacre.language as tl
@@ -28,6 +28,12 @@ HEAD = """
     def is_right(n, factor):
         x = torch.arange(n, dtype=torch.float32)
         return torch.equal(scale(x, factor), x * factor)
+
+    def earn():
+        # launches until this thread has the team: after 10 ms of grids
+        x, out, start = torch.ones(100_000), torch.empty(100_000), time.perf_counter()
+        while time.perf_counter() - start < 0.1:
+            scale_kernel[(1563,)](x, out, 2.0, 100_000, BLOCK=64)
 """
 
 
@@ -61,6 +67,20 @@ def test_grids_have_as_many_threads_as_torch(tmp_path):
     run(tmp_path, text)
 
 
+def test_a_first_launch_does_not_make_the_team(tmp_path):
+    """Whose threads would have to be waited for."""
+    text = """
+        torch.set_num_threads(4)
+        x, out = torch.ones(1000), torch.empty(1000)
+        scale_kernel[(16,)](x, out, 2.0, 1000, BLOCK=64)
+        before = len(os.listdir("/proc/self/task"))
+        earn()
+        assert len(os.listdir("/proc/self/task")) == before + 3
+        print("right")
+    """
+    run(tmp_path, text)
+
+
 def test_the_variable_goes_before_torch(tmp_path):
     text = """
         torch.set_num_threads(2)
@@ -74,6 +94,7 @@ def test_a_forked_child_has_threads_of_its_own(tmp_path):
     """OpenMP's are not there: entering a region would wait for them for ever."""
     text = """
         torch.set_num_threads(2)
+        earn()
         assert is_right(100_000, 2.0)
         x, out = torch.ones(100_000), torch.zeros(100_000)  # here: torch itself may not use its threads in a child
         for _ in range(3):
@@ -95,6 +116,7 @@ def test_threads_that_launch_and_multiply_at_once(tmp_path):
 
         def work(index):
             matrix = torch.full((128, 128), float(index))
+            earn()
             for i in range(30):
                 if not is_right(20_000 + index, float(i)) or (matrix @ matrix)[0, 0] != 128.0 * index * index:
                     wrong.append((index, i))
@@ -118,6 +140,7 @@ def test_a_launch_that_is_left_early_leaves_the_team_usable(tmp_path):
             tl.store(x + tl.program_id(0), 1.0)
 
         torch.set_num_threads(2)
+        earn()
         x = torch.zeros(1000)
         for _ in range(3):
             try:
