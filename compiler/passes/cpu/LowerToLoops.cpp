@@ -2,6 +2,7 @@
 #include "compiler/passes/cpu/LowerToLoops.h"
 #include "compiler/ir/cpu/Cpu.h"
 #include "compiler/passes/cpu/DeepenDots.h"
+#include "compiler/passes/cpu/DivideVectors.h"
 #include "compiler/passes/cpu/KernelEntry.h"
 #include "compiler/passes/cpu/LowerMicroKernels.h"
 #include "compiler/passes/cpu/PackDots.h"
@@ -108,6 +109,7 @@ std::unique_ptr<Pass> nacre::cpu::createLowerToLoops(const VectorTarget &target)
 
 void nacre::cpu::registerCpuPasses() {
   registerDeepenDots();
+  registerDivideVectors();
   registerPackDots();
   registerPrintPlan();
   PassRegistration<LowerToLoops>();

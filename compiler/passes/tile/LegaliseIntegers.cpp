@@ -1,6 +1,7 @@
 // See LegaliseIntegers.h.
 #include "compiler/passes/tile/LegaliseIntegers.h"
 #include "compiler/analysis/IntegerFacts.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -23,11 +24,22 @@ static bool isPlainDivisor(Value value) {
   return matchPattern(value, m_ConstantInt(&constant)) && !constant.isZero() && !constant.isAllOnes();
 }
 
+// The one value of all lanes, or null: what is the same for all of them is asked once.
+static Value scalarOfSplat(Value value) {
+  auto broadcast = value.getDefiningOp<vector::BroadcastOp>();
+  return broadcast && !isa<VectorType>(broadcast.getSourceType()) ? broadcast.getSource() : Value();
+}
+
 // A divisor that no dividend is undefined for, and where it is not the one that was given.
 struct GuardedDivisor {
   Value isZero, isMinusOne, divisor;
 };
 static GuardedDivisor guardDivisor(ImplicitLocOpBuilder &b, Value divisor) {
+  if (Value scalar = scalarOfSplat(divisor)) {
+    GuardedDivisor guarded = guardDivisor(b, scalar);
+    guarded.divisor = vector::BroadcastOp::create(b, divisor.getType(), guarded.divisor);
+    return guarded;
+  }
   Value isZero = isEqual(b, divisor, 0), isMinusOne = isEqual(b, divisor, -1);
   Value one = number(b, divisor.getType(), 1);
   Value isEither = arith::OrIOp::create(b, isZero, isMinusOne);
@@ -53,8 +65,11 @@ Value nacre::remainderSigned(ImplicitLocOpBuilder &b, Value left, Value right) {
 }
 
 static Value divideUnsigned(ImplicitLocOpBuilder &b, Value left, Value right, bool remainder) {
-  Value isZero = isEqual(b, right, 0);
-  Value divisor = arith::SelectOp::create(b, isZero, number(b, right.getType(), 1), right);
+  Value scalar = scalarOfSplat(right), asked = scalar ? scalar : right;
+  Value isZero = isEqual(b, asked, 0);
+  Value divisor = arith::SelectOp::create(b, isZero, number(b, asked.getType(), 1), asked);
+  if (scalar)
+    divisor = vector::BroadcastOp::create(b, right.getType(), divisor);
   Value atZero = remainder ? left : number(b, left.getType(), -1);
   Value divided =
       remainder ? Value(arith::RemUIOp::create(b, left, divisor)) : Value(arith::DivUIOp::create(b, left, divisor));

@@ -2,6 +2,7 @@
 #include "compiler/ir/cpu/Cpu.h"
 #include "compiler/language/meaning/Diagnostic.h"
 #include "compiler/passes/cpu/DeepenDots.h"
+#include "compiler/passes/cpu/DivideVectors.h"
 #include "compiler/passes/cpu/KernelEntry.h"
 #include "compiler/passes/cpu/LowerMicroKernels.h"
 #include "compiler/passes/cpu/LowerToLoops.h"
@@ -226,6 +227,7 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
     passes.addPass(createExpandMath(machineMath(vectors)));
     passes.addPass(createKernelEntry(vectors.convertsHalf));
     addSimplification(passes);
+    passes.addPass(createDivideVectors());
     passes.addPass(createSplitBlocks());
   });
   passRunner.stage("cpu");
