@@ -16,6 +16,8 @@ PACKAGES := llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools lld-22 clang-
   ccache zlib1g-dev libzstd-dev libgtest-dev python3-venv python3-dev
 # torch.compile, a peer in tests and benchmarks, calls g++; a test drives gdb.
 PACKAGES += g++ gdb
+# D3, which goes into the package and draws the tools' pages.
+PAGE_PACKAGES := node-d3
 # Servers and a browser that tests run against.
 TEST_PACKAGES := redis-server chromium
 
@@ -114,7 +116,8 @@ build: $(BUILD)/build.ninja ## compile everything
 # The package as it stands in the tree, importable from the virtual environment, and the `nacre` command. The C++ package
 # (header, library, CMake files) goes into the Python package and, with PREFIX=/usr/local, there.
 CPP := python/nacre/cpp
-install: build ## the package in .venv; PREFIX=folder: header, library and CMake package for C++ there
+install: build $(STAMPS)/page-packages ## the package in .venv; PREFIX=folder: header, library and CMake package for C++ there
+	@$(VENV)/bin/python python/vendor_d3.py
 	@$(VENV)/bin/python python/install_tree.py
 	@$(VENV)/bin/python python/describe_language.py --stubs
 	@[ $(CPP)/lib/libnacre.so -nt $(BUILD)/runtime/libnacre.so ] || \
@@ -125,7 +128,7 @@ docs: install ## write the language reference anew
 	@$(VENV)/bin/python python/describe_language.py
 
 clean: ## remove the build, the virtual environment and the wheels
-	rm -rf $(BUILD) $(VENV) dist python/nacre/*.so $(CPP)/include $(CPP)/lib $$(find python/nacre -name "*.pyi")
+	rm -rf $(BUILD) $(VENV) dist python/nacre/*.so python/nacre/pages/d3.js $(CPP)/include $(CPP)/lib $$(find python/nacre -name "*.pyi")
 
 $(BUILD)/build.ninja: CMakeLists.txt | $(STAMPS)/python
 	$(call say,"configure")
@@ -152,6 +155,10 @@ $(STAMPS)/packages: Makefile
 # Where these cannot be had, that is said, and what needs them skips aloud.
 $(STAMPS)/test-packages: Makefile | $(STAMPS)/packages
 	@( $(call install_packages,$(TEST_PACKAGES)) ) || echo "skipped: $(TEST_PACKAGES) cannot be installed here"
+	@touch $@
+
+$(STAMPS)/page-packages: Makefile | $(STAMPS)/packages
+	@( $(call install_packages,$(PAGE_PACKAGES)) ) || echo "skipped: $(PAGE_PACKAGES) cannot be installed here; pages of profiles and launches cannot be written"
 	@touch $@
 
 # The virtual environment. Without a package index it borrows Debian's NumPy and pytest, and says so.

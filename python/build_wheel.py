@@ -79,13 +79,13 @@ class Wheel:
 def build_nacre(output):
     cpp = HERE / "nacre" / "cpp"
     libraries = {HERE / "nacre" / "_core.abi3.so": SYSTEM_LIBRARIES, cpp / "lib" / "libnacre.so": SYSTEM_LIBRARIES | {"libgcc_s.so.1"}}
-    for path in libraries:
+    for path in [*libraries, HERE / "nacre" / "pages" / "d3.js"]:
         if not path.exists():
-            sys.exit(f"{path} is not there: run `make install` first")
+            sys.exit(f"{path} is not there: run `make install` first (D3 comes from Debian's node-d3)")
     tag = f"cp311-abi3-manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64"
     wheel = Wheel(output, "nacre", tag, METADATA, ENTRY_POINTS)
     for path in sorted((HERE / "nacre").rglob("*")):
-        if path.suffix in (".py", ".pyi", ".typed", ".h", ".cmake", ".html", ".js") and "__pycache__" not in path.parts:
+        if path.suffix in (".py", ".pyi", ".typed", ".h", ".cmake", ".html", ".css", ".js") and "__pycache__" not in path.parts:
             wheel.add(str(path.relative_to(HERE)), path.read_bytes())
     with tempfile.TemporaryDirectory() as folder:
         for library, allowed in libraries.items():

@@ -2,8 +2,13 @@
 which all take too long."""
 
 import itertools
+import json
 import os
+import shutil
+import subprocess
 from pathlib import Path
+
+import pytest
 
 os.environ.setdefault("NACRE_VERIFY_IR", "1")
 
@@ -22,3 +27,34 @@ def pytest_collection_modifyitems(config, items):
     kept = set(map(id, chosen))
     config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
     items[:] = chosen
+
+
+@pytest.fixture
+def pages():
+    """For tests that write pages of tools: these need D3, which is in the package where Debian's node-d3 was there when it was built."""
+    import nacre
+
+    if not (Path(nacre.__file__).parent / "pages" / "d3.js").exists():
+        pytest.skip("the package was built without Debian's node-d3")
+
+
+@pytest.fixture
+def in_browser(pages, tmp_path):
+    """in_browser(page, actions): opens the page's text from the disk, runs the actions, and gives what they leave as its title, as JSON.
+    Errors of the page's scripts are failures."""
+    if shutil.which("chromium") is None:
+        pytest.skip("Debian's chromium is not installed")
+
+    def run(page, actions):
+        path = tmp_path / "opened.html"
+        watch = "<script>window.problems = []; addEventListener('error', (event) => problems.push(event.message));</script>"
+        tail = f"<script>{actions}</script><script>if (problems.length) document.title = JSON.stringify({{problems}});</script></body>"
+        path.write_text(page.replace("<head>", "<head>" + watch, 1).replace("</body>", tail))
+        command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1300,1000", "--dump-dom", path.as_uri()]
+        shown = subprocess.run(command, capture_output=True, text=True, timeout=600).stdout
+        title = shown[shown.index("<title>") + 7 : shown.index("</title>")]
+        seen = json.loads(title.replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&"))
+        assert "problems" not in seen, seen["problems"]
+        return seen
+
+    return run

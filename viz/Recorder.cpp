@@ -8,10 +8,19 @@ namespace nacre::viz {
 static constexpr uint64_t mostPrograms = 1 << 20; // with sums of their own
 static constexpr uint64_t recordedPrograms = 1024;
 
-Recorder::Recorder(const uint32_t (&grid)[3], uint64_t lanesKept) : lanesLeft(lanesKept), elementsLeft(lanesKept) {
+Recorder::Recorder(const uint32_t (&grid)[3], uint64_t lanesKept)
+    : lanesLeft(lanesKept), elementsLeft(lanesKept), began(events::now()) {
   uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
   step = std::max<uint64_t>(1, (count + recordedPrograms - 1) / recordedPrograms);
   programs.resize(std::min(count, mostPrograms));
+}
+
+void Recorder::passTime(uint64_t program) {
+  uint64_t now = events::now();
+  uint64_t &last = lastEvents.try_emplace(std::this_thread::get_id(), began).first->second;
+  if (program < programs.size())
+    programs[program].time += now - last;
+  last = now;
 }
 
 uint32_t Recorder::siteOf(const AccessEvent &access) {
@@ -41,6 +50,7 @@ bool Recorder::told(const ToldEvent &event) {
     value.tiles.push_back(std::move(tile));
   }
   std::lock_guard<std::mutex> guard(lock);
+  passTime(event.program.number);
   if (kept > elementsLeft) {
     ++leftOut;
     return true;
@@ -81,6 +91,7 @@ bool Recorder::access(const AccessEvent &access) {
   if (kept.lanes.size() == static_cast<size_t>(access.elements))
     kept.lanes.clear();
   std::lock_guard<std::mutex> guard(lock);
+  passTime(access.program.number);
   kept.site = siteOf(access);
   Site &site = sites[kept.site];
   ++site.accesses;

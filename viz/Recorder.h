@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace nacre::viz {
@@ -62,6 +63,8 @@ public:
   std::vector<Site> sites;
   struct ProgramSums {
     uint64_t loaded = 0, stored = 0, lanes = 0, enabled = 0, accesses = 0;
+    // Nanoseconds, the recorder's own included: each stretch of a thread up to an event is the time of its program.
+    uint64_t time = 0;
   };
   std::vector<ProgramSums> programs;
   uint64_t step = 1;           // every so-manieth program is recorded
@@ -70,9 +73,12 @@ public:
 
 private:
   uint32_t siteOf(const AccessEvent &access);
+  void passTime(uint64_t program); // with the lock held
 
   std::mutex lock;
   uint64_t lanesLeft, elementsLeft;
+  std::map<std::thread::id, uint64_t> lastEvents; // of each thread: when it ended
+  uint64_t began;
   std::map<std::pair<const char *, uint64_t>, uint32_t> siteNumbers;
 };
 

@@ -1,9 +1,5 @@
 """The visualiser: what is recorded, the text, the page in a browser, triton_viz's calls."""
 
-import json
-import shutil
-import subprocess
-
 import numpy as np
 import pytest
 import triton
@@ -42,7 +38,7 @@ def test_what_is_recorded(launches):
     first, second = viz.document(launches)["launches"]
     assert first["kernel"] == "add" and first["grid"] == [4, 1, 1] and first["constants"] == {"n": "200", "BLOCK": "64"}
     assert [row[:2] for row in first["programs"]] == [[512, 256]] * 3 + [[64, 32]]
-    assert first["programs"][3][2:] == [192, 24] and sorted(first["order"]) == [0, 1, 2, 3]
+    assert first["programs"][3][2:4] == [192, 24] and sorted(first["order"]) == [0, 1, 2, 3]
     stores = [access for access in first["accesses"] if access["name"] == "store"]
     assert {access["program"]: access["elements"] for access in stores}[3] == [192, 1, 8]
     out = next(array for array in first["arrays"] if array["name"] == "out")
@@ -55,20 +51,10 @@ def test_text(launches):
     assert "launch 0: add, grid 4 x 1 x 1" in shown and "21.9% of the lanes masked off" in shown and "out of bounds" in shown
 
 
-def in_browser(page, tmp_path, actions):
-    """What the actions leave as the page's title."""
-    path = tmp_path / "page.html"
-    path.write_text(page.replace("</body>", f"<script>{actions}</script></body>"))
-    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", path.as_uri()]
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=600).stdout
-    return json.loads(shown[shown.index("<title>") + 7 : shown.index("</title>")].replace("&gt;", ">"))
-
-
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
-def test_page_in_a_browser(launches, tmp_path):
+def test_page_in_a_browser(launches, in_browser):
     page = viz.page(launches)
-    assert len(page) < 5_000_000 and "http://" not in page.replace("http://www.w3.org", "")
-    seen = in_browser(page, tmp_path, """
+    assert len(page) < 5_000_000 and "Redistribution and use" in page
+    seen = in_browser(page, """
       const program = () => document.getElementById('program').textContent, seen = {start: program()};
       const slider = document.querySelector('#axes input');
       slider.value = 3; slider.dispatchEvent(new Event('input')); seen.slid = program();
@@ -78,7 +64,18 @@ def test_page_in_a_browser(launches, tmp_path):
       document.querySelectorAll('#ops button')[2].click(); seen.op = document.getElementById('op').textContent;
       seen.line = document.querySelector('#code .now').textContent;
       document.getElementById('show').value = 'heat'; document.getElementById('show').dispatchEvent(new Event('change'));
-      seen.arrays = document.querySelectorAll('#arrays canvas').length;
+      const maps = [...document.querySelectorAll('#arrays canvas')], all = maps[0].dataset.shown;
+      seen.arrays = maps.map((map) => map.dataset.array);
+      maps[0].dispatchEvent(new KeyboardEvent('keydown', {key: '+'}));
+      seen.zoomed = [all, maps[0].dataset.shown];
+      maps[0].dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}));
+      seen.back = maps[0].dataset.shown === all;
+      const corner = maps[2].getBoundingClientRect();
+      maps[2].dispatchEvent(new MouseEvent('mousemove', {clientX: corner.left + 3, clientY: corner.top + 3}));
+      seen.tip = document.getElementById('tip').textContent;
+      document.getElementById('colour').value = 'time'; document.getElementById('colour').dispatchEvent(new Event('change'));
+      seen.legend = document.getElementById('legend').textContent;
+      document.getElementById('play').click(); seen.play = document.getElementById('play').textContent; document.getElementById('play').click();
       document.getElementById('launch').value = 1; document.getElementById('launch').dispatchEvent(new Event('change'));
       seen.finding = document.getElementById('findings').textContent;
       document.getElementById('other').value = 0; document.getElementById('other').dispatchEvent(new Event('change'));
@@ -87,12 +84,13 @@ def test_page_in_a_browser(launches, tmp_path):
     """)  # fmt: skip
     assert seen["start"].startswith("program (0,0,0)") and seen["slid"].startswith("program (3,0,0): 64 bytes loaded")
     assert seen["key"].startswith("program (2,0,0)") and seen["click"].startswith("program (0,0,0)")
-    assert seen["op"].startswith("store of a 64 tile") and "tl.store" in seen["line"] and seen["arrays"] == 3
+    assert seen["op"].startswith("store of a 64 tile") and "tl.store" in seen["line"] and seen["arrays"] == ["x", "y", "out"]
+    assert seen["zoomed"][0] == "0-1, 0-127" and seen["zoomed"][1] != seen["zoomed"][0] and seen["back"]
+    assert seen["tip"] == "out[0]: 0 before, 1 after; 0 reads, 1 writes\nby (0,0,0)" and "s" in seen["legend"] and seen["play"] == "stop"
     assert "out of bounds" in seen["finding"] and "add" in seen["compare"]
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
-def test_a_large_launch_stays_small_and_quick(tmp_path):
+def test_a_large_launch_stays_small_and_quick(in_browser):
     viz.start()
     try:
         launch(n=64 * 40_000)
@@ -100,7 +98,7 @@ def test_a_large_launch_stays_small_and_quick(tmp_path):
         launches = viz.stop()
     page = viz.page(launches)
     assert len(page) < 5_000_000
-    seen = in_browser(page, tmp_path, """
+    seen = in_browser(page, """
       const begin = performance.now();
       document.getElementById('grid').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}));
       document.title = JSON.stringify({program: document.getElementById('program').textContent, took: performance.now() - begin});
@@ -108,7 +106,46 @@ def test_a_large_launch_stays_small_and_quick(tmp_path):
     assert seen["program"].startswith("program (1,0,0)") and seen["took"] < 20_000
 
 
-def test_triton_viz_of_three_versions(tmp_path, monkeypatch):
+def test_the_time_of_programs(launches):
+    first = viz.document(launches)["launches"][0]
+    assert all(row[4] > 0 for row in first["programs"]) and sum(row[4] for row in first["programs"]) < 1e9 * 3600
+
+
+@triton.jit
+def twice(x, out, ROWS: tl.constexpr):
+    for row in range(ROWS):
+        tl.store(out + row * 16 + tl.arange(0, 16), tl.load(x + row * 16 + tl.arange(0, 16)))
+    total = 0.0
+    for row in range(ROWS):
+        total += tl.sum(tl.load(x + row * 16 + tl.arange(0, 16)))
+    tl.store(out, total)
+
+
+def aligned(count):
+    """At the begin of a cache line."""
+    memory = np.zeros(count + 16, np.float32)
+    first = -memory.ctypes.data % 64 // 4
+    return memory[first : first + count]
+
+
+def test_reuse_distances(pages):
+    viz.start()
+    try:
+        twice[(2,)](aligned(8 * 16), aligned(8 * 16), ROWS=8)
+    finally:
+        launches = viz.stop()
+    (launched,) = viz.document(launches)["launches"]
+    lines = {launched["source"][site["line"] - launched["first_line"]].strip(): [] for site in launched["sites"]}
+    for site in launched["sites"]:
+        lines[launched["source"][site["line"] - launched["first_line"]].strip()].append((site["name"], site["first_touches"], site["reused"], site["reuse_distance"]))
+    copy, again, last = lines.values()
+    assert sorted(copy) == [("load", 16, 0, None), ("store", 16, 0, None)]  # of two programs
+    assert again == [("load", 0, 16, 11)]  # between the touches of row k of x lie 15 - k others
+    assert last == [("store", 0, 2, 15)]
+    assert "touched again after 11 others" in viz.text(launches) and "touched again after" in viz.page(launches)
+
+
+def test_triton_viz_of_three_versions(pages, tmp_path, monkeypatch):
     import triton_viz
     from triton_viz.interpreter import record_builder
 
@@ -173,9 +210,8 @@ def test_values_of_operations(product_launches):
     assert "sum axis 1: 16 x 16 [1, 3, 5, 7, 9, 11, ...], 16 [256, 768," in viz.text(product_launches)
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
-def test_values_in_a_browser(product_launches, tmp_path):
-    seen = in_browser(viz.page(product_launches), tmp_path, """
+def test_values_in_a_browser(product_launches, in_browser):
+    seen = in_browser(viz.page(product_launches), """
       const buttons = () => [...document.querySelectorAll('#values button')], seen = {names: buttons().map((button) => button.textContent)};
       buttons().find((button) => button.textContent.endsWith('dot')).click();
       seen.tiles = [...document.querySelectorAll('#tiles .tile > div')].map((head) => head.textContent);

@@ -122,9 +122,10 @@ Handle recordDictionary(const viz::Recorder &recorder, const sanitizer::LaunchFa
                                                       Count(site.enabled), Count(site.bytes), Count(site.cacheLines)))
                                     .get()));
   for (const viz::Recorder::ProgramSums &sums : recorder.programs)
-    checkedStatus(PyList_Append(programs.get(), checked(Py_BuildValue("(KKKK)", Count(sums.loaded), Count(sums.stored),
-                                                                      Count(sums.lanes), Count(sums.enabled)))
-                                                    .get()));
+    checkedStatus(
+        PyList_Append(programs.get(), checked(Py_BuildValue("(KKKKK)", Count(sums.loaded), Count(sums.stored),
+                                                            Count(sums.lanes), Count(sums.enabled), Count(sums.time)))
+                                          .get()));
   for (const viz::RecordedAccess &access : recorder.accesses) {
     const sanitizer::Array *array = facts.arrayOf(access.argument);
     if (!array && !access.addresses.empty())

@@ -1,12 +1,15 @@
 """`proton-viewer --html`: a profile as one page, which opens from a disk."""
 
-import json
 import os
 import re
 
+from .. import pages
 from ._derive import WIDTHS, derive_metrics
 from ._graph import load, read
 from .specs import max_bps, max_flops
+
+MOST_SLICES = 60_000  # of a timeline, in a page of less than 5 MB
+MOST_LANES = 300
 
 
 def _node(frame):
@@ -53,11 +56,36 @@ def _heat(root):
     return sorted(found, key=lambda entry: -entry["total"])
 
 
+def _trace(events):
+    """The timeline of a trace: {"lanes": names, "names": [...], "slices": [[name, lane, begin, length]], "left_out", "unit"}, in
+    nanoseconds or cycles, the slices of a lane in the order in which they begin. Of more than a page can hold the longest are kept."""
+    titles = {(event.get("pid"), event.get("tid")): event["args"]["name"] for event in events if event["ph"] == "M" and event["name"] == "thread_name"}
+    complete = [event for event in events if event["ph"] == "X" and event.get("cat") != "metric"]
+    kept = sorted(complete, key=lambda event: -event["dur"])[:MOST_SLICES]
+
+    def title(event):
+        pid, tid = event.get("pid"), event.get("tid")
+        return titles.get((pid, tid)) or (f"{pid} · {tid}" if isinstance(tid, str) else f"thread {tid}")
+
+    def natural(text):
+        return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"(\d+)", text) if part]
+
+    lanes = {lane: i for i, lane in enumerate(sorted({title(event) for event in kept}, key=natural)[:MOST_LANES])}
+    names = {}
+    slices = [
+        [names.setdefault(event["name"], len(names)), lanes[title(event)], round(event["ts"] * 1000), round(event["dur"] * 1000)]
+        for event in kept if title(event) in lanes
+    ]  # fmt: skip
+    slices.sort(key=lambda entry: (entry[1], entry[2], -entry[3]))
+    unit = "cycles" if kept and kept[0].get("args", {}).get("unit") == "cycles" else "ns"
+    return {"lanes": list(lanes), "names": list(names), "slices": slices, "left_out": len(complete) - len(slices), "unit": unit}
+
+
 def _profile(filename):
     """A profile as the page has it; of a trace its events alone."""
     document = load(filename)
     if isinstance(document, dict):
-        return {"file": os.path.basename(filename), "events": [event for event in document["traceEvents"] if event["ph"] in "XM"]}
+        return {"file": os.path.basename(filename), "trace": _trace(document["traceEvents"])}
     graph, inclusive, exclusive, devices = read(filename)
     derive_metrics(graph, ["util"], inclusive, exclusive, devices)
     return {
@@ -69,11 +97,5 @@ def _profile(filename):
 def write_page(page, filename, other=None):
     """`other`: a second profile, to compare with (or, where the first is a tree, a trace whose timeline is shown)."""
     data = {"version": 1, "profile": _profile(filename), "other": _profile(other) if other else None}
-    folder = os.path.dirname(os.path.abspath(__file__))
-    with open(os.path.join(folder, "page.html")) as file:
-        template = file.read()
-    with open(os.path.join(folder, "page.js")) as file:
-        script = file.read()
-    text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
     with open(page, "w") as file:
-        file.write(template.replace("/*SCRIPT*/", script).replace("/*DATA*/", f"const DATA = {text};"))
+        file.write(pages.fill(os.path.dirname(os.path.abspath(__file__)), pages.script(data)))

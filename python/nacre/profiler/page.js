@@ -1,185 +1,235 @@
-// The page of a profile: one function for each part, all from DATA.
-"use strict";
-const $ = (id) => document.getElementById(id);
-const SVG = "http://www.w3.org/2000/svg";
-const number = (x) => x === undefined || x === null ? "–" : Math.abs(x) >= 1e5 || (x && Math.abs(x) < 1e-2) ? x.toExponential(3) : Number(x.toFixed(3)).toLocaleString("en");
-const time = (ns) => ns === undefined ? "–" : ns >= 1e9 ? (ns / 1e9).toFixed(3) + " s" : ns >= 1e6 ? (ns / 1e6).toFixed(3) + " ms" : ns >= 1e3 ? (ns / 1e3).toFixed(3) + " µs" : ns + " ns";
-function shape(tag, attributes, text) {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
-function cell(tag, text, name) { const made = document.createElement(tag); made.textContent = text; if (name) made.className = name; return made; }
-const shown = (metric, value) => metric.endsWith("(ns)") ? time(value) : number(value);
-function colour(name) { let hash = 0; for (const letter of name) hash = (hash * 31 + letter.charCodeAt(0)) >>> 0; return `hsl(${15 + hash % 45} 75% ${62 + hash % 16}%)`; }
-
+// The page of a profile: one function for each part, all from DATA, drawn by D3.
+const number = (x) => x === undefined || x === null ? "–"
+  : Math.abs(x) >= 1e5 || (x && Math.abs(x) < 1e-2) ? x.toExponential(3) : Number(x.toFixed(3)).toLocaleString("en");
+const shown = (metric, value) => metric.includes("(ns)") ? duration(value) : number(value);
 const profile = DATA.profile, other = DATA.other, tree = profile.root ?? other?.root;
-let zoom = tree;
+const pageWidth = () => Math.max(480, document.querySelector("main").clientWidth - 62);
 
-// ---- Flame graph: a frame's width is its share of the metric; a click zooms in, one on the bottom frame out.
+// A name's colour: the same in every part.
+const colour = d3.scaleOrdinal(d3.schemeTableau10.map((shade) => d3.interpolateRgb(shade, "#fff")(0.4)));
 
+// ---- Flame graph: a frame's width is its share of the metric; a click zooms in, one on the lowest frame out.
+
+const flame = { root: null, zoom: null, row: 20 };
+function layFlame() {
+  const metric = $("metric").value, path = flame.zoom?.ancestors().reverse().map((node) => node.data.name).slice(1) ?? [];
+  const root = d3.hierarchy(tree);
+  root.eachAfter((node) => { node.value = Math.max(node.data.total[metric] ?? 0, node.data.own[metric] ?? 0, d3.sum(node.children ?? [], (child) => child.value)); });
+  flame.root = flame.zoom = d3.partition()(root);
+  for (const name of path) flame.zoom = flame.zoom.children?.find((node) => node.data.name === name) ?? flame.zoom;
+}
 function drawFlame() {
-  const metric = $("metric").value, svg = $("flame"), height = 20, width = 1200;
-  svg.replaceChildren();
-  const value = (node) => Math.max(node.total[metric] ?? 0, node.children.reduce((sum, child) => sum + value(child), 0), node.own[metric] ?? 0);
-  let depth = 0;
-  function draw(node, x, w, level) {
-    if (w < 0.5) return;
-    depth = Math.max(depth, level);
-    const box = shape("rect", { x, y: level * height, width: w, height: height - 1, fill: colour(node.name), class: "frame", rx: 2 });
-    box.append(shape("title", {}, `${node.name}: ${shown(metric, value(node))} (${(100 * value(node) / (value(tree) || 1)).toFixed(1)}%)` + (node.own.count ? `, ${node.own.count} launches` : "")));
-    box.addEventListener("click", () => { zoom = node === zoom ? tree : node; drawFlame(); });
-    svg.append(box);
-    if (w > 40) svg.append(shape("text", { x: x + 4, y: level * height + 14 }, node.name.slice(0, Math.floor(w / 6.6))));
-    const whole = value(node);
-    let at = x;
-    for (const child of node.children) { const part = whole ? w * value(child) / whole : 0; draw(child, at, part, level + 1); at += part; }
-  }
-  draw(zoom, 0, width, 0);
-  svg.setAttribute("viewBox", `0 0 ${width} ${(depth + 1) * height + 2}`);
-  $("path").textContent = zoom === tree ? "" : `${zoom.name} (click it again for all)`;
+  const { root, zoom, row } = flame, metric = $("metric").value, width = pageWidth(), least = +$("least").value / 100;
+  const x = d3.scaleLinear([zoom.x0, zoom.x1], [0, width]);
+  // Frames too narrow to be seen are not drawn: a large profile has as many as there are pixels at most.
+  const frames = zoom.descendants().filter((node) => x(node.x1) - x(node.x0) >= 0.5 && node.value >= least * (root.value || 1));
+  const sought = $("find").value.toLowerCase(), isFound = (node) => sought && node.data.name.toLowerCase().includes(sought);
+  $("found").textContent = sought ? `${root.descendants().filter(isFound).length} frames` : "";
+  $("least-text").textContent = $("least").value + "%";
+  $("path").textContent = zoom === root ? "" : zoom.ancestors().reverse().map((node) => node.data.name).join(" › ");
+  const svg = d3.select("#flame").attr("width", width).attr("height", (d3.max(frames, (node) => node.depth - zoom.depth) + 1) * row + 2);
+  const groups = svg.selectAll("g").data(frames, (node) => node.ancestors().map((each) => each.data.name).join("\n"))
+    .join((enter) => { const group = enter.append("g"); group.append("rect"); group.append("text"); return group; }).order();
+  groups.attr("transform", (node) => `translate(${x(node.x0)},${(node.depth - zoom.depth) * row})`);
+  groups.select("rect").attr("class", (node) => "frame" + (isFound(node) ? " found" : "")).attr("rx", 2).attr("height", row - 1).attr("tabindex", (node) => node === zoom ? 0 : -1)
+    .attr("role", "treeitem").attr("width", (node) => Math.max(0.5, x(node.x1) - x(node.x0))).attr("fill", (node) => colour(node.data.name))
+    .attr("aria-label", (node) => describe(node, metric)).on("click", (node) => zoomTo(node === flame.zoom ? node.parent ?? node : node)).on("keydown", moveInFlame)
+    .on("mousemove", (node) => tip(d3.event, describe(node, metric))).on("mouseleave", () => tip(d3.event, ""));
+  groups.select("text").attr("x", 4).attr("y", 14)
+    .text((node) => { const room = Math.floor((x(node.x1) - x(node.x0) - 6) / 6.6); return room > 4 ? node.data.name.slice(0, room) : ""; });
+}
+function describe(node, metric) {
+  const own = node.data.own;
+  return `${node.data.name}: ${shown(metric, node.value)} (${percent(node.value, flame.root.value)})` + (own.count ? `, ${own.count} launches` : "") + (own.config ? `\n${own.config}` : "");
+}
+function zoomTo(node) { flame.zoom = node; drawFlame(); focusFrame(node); }
+function focusFrame(node) { d3.selectAll("#flame rect").filter((each) => each === node).each(function () { this.focus({ preventScroll: true }); }); }
+function moveInFlame(node) {
+  const among = node.parent?.children ?? [node], at = among.indexOf(node);
+  const to = { ArrowDown: node.children?.[0], ArrowUp: node.parent, ArrowRight: among[at + 1], ArrowLeft: among[at - 1] }[d3.event.key];
+  if (to) { d3.event.preventDefault(); if (to.depth < flame.zoom.depth) zoomTo(to); else focusFrame(to); }
+  if (d3.event.key === "Enter") zoomTo(node);
+  if (d3.event.key === "Escape") zoomTo(flame.root);
 }
 
 // ---- Table: frames by name, added up; a click on a column sorts.
 
 function byName(root) {
   const rows = new Map();
-  (function visit(node) {
-    const row = rows.get(node.name) ?? { name: node.name, time: 0, count: 0, busy: 0, bytes: 0, flops: 0 };
-    row.time += node.own["time (ns)"] ?? 0; row.count += node.own.count ?? 0; row.busy += node.own["busy (ns)"] ?? 0; row.bytes += node.own.bytes ?? 0;
+  d3.hierarchy(root).each((place) => {
+    const node = place.data, row = rows.get(node.name) ?? { name: node.name, total: 0, time: 0, count: 0, busy: 0, bytes: 0, flops: 0, cpu: 0 };
+    if (node.own.num_samples) return; // a line: shown with the source
+    if (!place.ancestors().slice(1).some((each) => each.data.name === node.name)) row.total += node.total["time (ns)"] ?? node.own["time (ns)"] ?? 0;
+    row.time += node.own["time (ns)"] ?? 0; row.count += node.own.count ?? 0; row.busy += node.own["busy (ns)"] ?? 0;
+    row.bytes += node.own.bytes ?? 0; row.cpu += node.own["cpu_time (ns)"] ?? 0;
     for (const width of ["", 8, 16, 32, 64]) row.flops += node.own["flops" + width] ?? 0;
-    row.util = node.util ?? row.util; row.cpu = (row.cpu ?? 0) + (node.own["cpu_time (ns)"] ?? 0);
+    row.util = node.util ?? row.util;
     rows.set(node.name, row);
-    node.children.forEach(visit);
-  })(root);
+  });
   rows.delete("ROOT");
   return [...rows.values()];
 }
-const COLUMNS = [["frame", (row) => row.name], ["time", (row) => row.time], ["launches", (row) => row.count], ["average", (row) => row.count ? row.time / row.count : 0],
-  ["workers busy", (row) => row.time ? row.busy / row.time : 0], ["GB/s", (row) => row.time ? row.bytes / row.time : 0], ["GFLOP/s", (row) => row.time ? row.flops / row.time : 0],
-  ["util", (row) => row.util ?? 0], ["host time", (row) => row.cpu ?? 0]];
-let order = 1;
+const per = (what) => (row) => row.time ? row[what] / row.time : 0;
+const COLUMNS = [
+  { name: "frame", get: (row) => row.name, text: String }, { name: "time", get: (row) => row.time, text: duration }, { name: "with what is below", get: (row) => row.total, text: duration }, { name: "launches", get: (row) => row.count, text: number },
+  { name: "average", get: (row) => row.count ? row.time / row.count : 0, text: (value) => duration(Math.round(value)) }, { name: "workers busy", get: per("busy"), text: number },
+  { name: "GB/s", get: per("bytes"), text: number }, { name: "GFLOP/s", get: per("flops"), text: number },
+  { name: "util", get: (row) => row.util ?? 0, text: (value) => (100 * value).toFixed(1) + "%" }, { name: "host time", get: (row) => row.cpu, text: duration },
+];
+const order = { column: 1, falls: true };
 function drawTable() {
-  const table = $("table");
-  table.replaceChildren();
-  const head = document.createElement("tr");
-  COLUMNS.forEach(([name], i) => { const th = cell("th", name + (Math.abs(order) === i ? (order > 0 ? " ▾" : " ▴") : "")); th.addEventListener("click", () => { order = order === i ? -i : i; drawTable(); }); head.append(th); });
-  table.append(head);
-  const key = COLUMNS[Math.abs(order)][1];
-  const rows = byName(tree).sort((a, b) => (key(a) < key(b) ? 1 : -1) * (order < 0 ? -1 : 1));
-  for (const row of rows) {
-    const tr = document.createElement("tr");
-    COLUMNS.forEach(([name, get]) => {
-      const value = get(row);
-      tr.append(cell("td", typeof value === "string" ? value : !value ? "–" : ["time", "average", "host time"].includes(name) ? time(Math.round(value)) : name === "util" ? (100 * value).toFixed(1) + "%" : number(value)));
-    });
-    table.append(tr);
-  }
+  const table = d3.select("#table"), { get } = COLUMNS[order.column], compare = order.falls ? d3.descending : d3.ascending;
+  table.selectAll("thead").data([0]).join("thead").selectAll("tr").data([0]).join("tr").selectAll("th").data(COLUMNS)
+    .join((enter) => { const head = enter.append("th"); head.append("button"); return head; })
+    .attr("aria-sort", (column, i) => i !== order.column ? "none" : order.falls ? "descending" : "ascending")
+    .select("button").text((column, i) => column.name + (i !== order.column ? "" : order.falls ? " ▾" : " ▴"))
+    .on("click", (column, i) => { order.falls = order.column === i ? !order.falls : i > 0; order.column = i; drawTable(); });
+  const rows = byName(tree).sort((a, b) => compare(get(a), get(b)) || d3.descending(a.total, b.total) || d3.ascending(a.name, b.name));
+  table.selectAll("tbody").data([0]).join("tbody").selectAll("tr").data(rows, (row) => row.name).join("tr").order()
+    .selectAll("td").data((row) => COLUMNS.map(({ get, text }) => { const value = get(row); return value ? text(value) : "–"; })).join("td").text((text) => text).attr("title", (text) => text);
 }
 
-// ---- Roofline: operations a byte against operations a second, under the device's two limits.
+// ---- Roofline: operations a byte against operations a second, under the device's limits.
 
 function drawRoofline() {
-  const svg = $("roofline"), device = Object.values(Object.values(profile.devices ?? other?.devices ?? {})[0] ?? {})[0];
-  const rows = byName(tree).filter((row) => row.time && row.bytes && row.flops);
+  const device = Object.values(Object.values(profile.devices ?? other?.devices ?? {})[0] ?? {})[0];
+  const dots = byName(tree).filter((row) => row.time && row.bytes && row.flops).map((row) => ({ name: row.name, x: row.flops / row.bytes, y: row.flops / row.time }));
   if (!device?.peak_gbps) { $("roofline-note").textContent = "the device's peaks are not in the file"; return; }
-  const bandwidth = device.peak_gbps, peak = device.peak_flops32 / 1e9, knee = peak / bandwidth;
-  const lowX = Math.log10(Math.min(0.01, ...rows.map((row) => row.flops / row.bytes))), highX = Math.log10(Math.max(knee * 10, ...rows.map((row) => row.flops / row.bytes)));
-  const highY = Math.log10(peak * 2), lowY = Math.min(Math.log10(bandwidth) + lowX, ...rows.map((row) => Math.log10(row.flops / row.time))) - 0.3;
-  const x = (v) => 50 + 450 * (Math.log10(v) - lowX) / (highX - lowX), y = (v) => 290 - 270 * (Math.log10(v) - lowY) / (highY - lowY);
-  const line = (x1, y1, x2, y2) => svg.append(shape("line", { x1: x(x1), y1: y(y1), x2: x(x2), y2: y(y2), stroke: "currentColor" }));
-  line(10 ** lowX, bandwidth * 10 ** lowX, knee, peak);
-  line(knee, peak, 10 ** highX, peak);
-  svg.append(shape("text", { x: 500, y: y(peak) - 8, "text-anchor": "end" }, `${number(peak)} GFLOP/s (fp32)`));
-  svg.append(shape("text", { x: 54, y: y(bandwidth * 10 ** lowX) - 24 }, `${number(bandwidth)} GB/s`));
-  for (let power = Math.ceil(lowX); power <= highX; power++) svg.append(shape("text", { x: x(10 ** power) - 8, y: 308 }, String(10 ** power)));
-  svg.append(shape("text", { x: 400, y: 318 }, "operations a byte"));
-  for (const row of rows) {
-    const dot = shape("circle", { cx: x(row.flops / row.bytes), cy: y(row.flops / row.time), r: 5, fill: colour(row.name), stroke: "currentColor" });
-    dot.append(shape("title", {}, `${row.name}: ${number(row.flops / row.time)} GFLOP/s at ${number(row.flops / row.bytes)} operations a byte`));
-    const at = x(row.flops / row.bytes), isRight = at > 360;
-    svg.append(dot, shape("text", { x: at + (isRight ? -9 : 9), y: y(row.flops / row.time) + 4, "text-anchor": isRight ? "end" : "start" }, row.name));
+  if (!dots.length) $("roofline-note").textContent = "no frame has time, bytes and flops";
+  const bandwidth = device.peak_gbps, peaks = new Map(); // GFLOP/s -> widths
+  for (const width of [64, 32, 16, 8]) if (device["peak_flops" + width]) { const peak = device["peak_flops" + width] / 1e9; peaks.set(peak, [...(peaks.get(peak) ?? []), width]); }
+  const highest = d3.max([...peaks.keys()]), width = Math.min(900, pageWidth()), height = 360, left = 64, right = 20, top = 16, bottom = 40;
+  const lowX = Math.min(0.05, ...dots.map((dot) => dot.x / 2)), highX = Math.max(highest / bandwidth * 8, ...dots.map((dot) => dot.x * 2));
+  const x = d3.scaleLog([lowX, highX], [left, width - right]), y = d3.scaleLog([Math.min(bandwidth * lowX, ...dots.map((dot) => dot.y / 2)), highest * 2], [height - bottom, top]);
+  const svg = d3.select("#roofline").attr("width", width).attr("height", height);
+  const axis = (group, place, made) => svg.append("g").attr("class", group).attr("transform", place).call(made);
+  axis("grid", `translate(0,${height - bottom})`, d3.axisBottom(x).ticks(6).tickSize(top + bottom - height).tickFormat(""));
+  axis("grid", `translate(${left},0)`, d3.axisLeft(y).ticks(6).tickSize(left + right - width).tickFormat(""));
+  axis("axis", `translate(0,${height - bottom})`, d3.axisBottom(x).ticks(6, "~g"));
+  axis("axis", `translate(${left},0)`, d3.axisLeft(y).ticks(6, "~s"));
+  svg.append("text").attr("x", width - right).attr("y", height - 6).attr("text-anchor", "end").text("operations a byte");
+  svg.append("text").attr("x", left).attr("y", 11).text("GFLOP/s");
+  for (const [peak, widths] of peaks) {
+    svg.append("path").attr("class", "limit").attr("d", d3.line().x((point) => x(point[0])).y((point) => y(point[1]))([[lowX, bandwidth * lowX], [peak / bandwidth, peak], [highX, peak]]));
+    svg.append("text").attr("x", width - right - 4).attr("y", y(peak) - 5).attr("text-anchor", "end").text(`${number(peak)} GFLOP/s, ${widths.join(" and ")} bits`);
   }
-  if (!rows.length) $("roofline-note").textContent = "no frame has time, bytes and flops";
+  svg.append("text").attr("transform", `translate(${x(lowX * 2)},${y(bandwidth * lowX * 2) - 8})`).text(`${number(bandwidth)} GB/s`);
+  const at = svg.selectAll(".kernel").data(dots).join("g").attr("class", "kernel").attr("transform", (dot) => `translate(${x(dot.x)},${y(dot.y)})`);
+  at.append("circle").attr("class", "dot").attr("r", 5.5).attr("fill", (dot) => colour(dot.name)).attr("tabindex", 0)
+    .on("mousemove", (dot) => tip(d3.event, `${dot.name}: ${number(dot.y)} GFLOP/s at ${number(dot.x)} operations a byte`)).on("mouseleave", () => tip(d3.event, ""));
+  at.append("text").attr("x", (dot) => x(dot.x) > width * 0.7 ? -9 : 9).attr("y", 4).attr("text-anchor", (dot) => x(dot.x) > width * 0.7 ? "end" : "start").text((dot) => dot.name);
 }
 
-// ---- Timeline: of a trace; a lane for each thread and worker, or for each warp of each program. The wheel zooms.
+// ---- Timeline: of a trace; a lane for each thread, worker and stream, or for each warp of each program.
 
-function drawTimeline(events) {
-  const svg = $("timeline"), names = new Map(), lanes = new Map(), width = 1200;
-  for (const event of events) if (event.ph === "M") names.set(event.tid, event.args.name);
-  const isInside = (event) => typeof event.tid === "string", laneOf = (event) => isInside(event) ? `${event.pid} · ${event.tid}` : event.tid;
-  const all = events.filter((event) => event.ph === "X" && event.cat !== "metric"), left = all.some(isInside) ? 330 : 130, mostLanes = 300;
-  for (const event of all) if (!lanes.has(laneOf(event)) && lanes.size < mostLanes) lanes.set(laneOf(event), 0);
-  const slices = all.filter((event) => lanes.has(laneOf(event)));
-  if (slices.length < all.length) $("timeline-note").textContent = `the first ${mostLanes} lanes`;
-  [...lanes.keys()].sort((a, b) => String(a).localeCompare(String(b), "en", { numeric: true })).forEach((lane, i) => lanes.set(lane, i));
-  const full = [Math.min(...slices.map((event) => event.ts)), Math.max(...slices.map((event) => event.ts + event.dur))];
-  let [from, to] = full;
+function drawTimeline(trace) {
+  const canvas = $("timeline"), width = pageWidth(), row = 22, left = Math.min(360, 24 + d3.max(trace.lanes, (lane) => lane.length) * 6.6), height = trace.lanes.length * row;
+  const NAME = 0, LANE = 1, BEGIN = 2, LENGTH = 3;
+  const length = (time) => trace.unit === "cycles" ? `${number(time)} cycles` : duration(time);
+  if (trace.left_out) $("timeline-note").textContent = `${trace.left_out} of its shortest slices are left out`;
+  const lanes = trace.lanes.map((_, i) => trace.slices.filter((slice) => slice[LANE] === i));
+  const depths = lanes.map(nest), longest = lanes.map((slices) => d3.max(slices, (slice) => slice[LENGTH]) ?? 0);
+  const first = d3.min(trace.slices, (slice) => slice[BEGIN]), last = d3.max(trace.slices, (slice) => slice[BEGIN] + slice[LENGTH]);
+  const full = d3.scaleLinear([first, Math.max(last, first + 1)], [left, width]);
+  let x = full;
+  const context = sharp(canvas, width, height);
   function draw() {
-    svg.replaceChildren();
-    svg.setAttribute("viewBox", `0 0 ${width} ${lanes.size * 24 + 20}`);
-    for (const [tid, i] of lanes) svg.append(shape("text", { x: 2, y: i * 24 + 16 }, names.get(tid) ?? (typeof tid === "string" ? tid : `thread ${tid}`)));
-    for (const event of slices) {
-      const x = left + (width - left) * (event.ts - from) / (to - from), w = Math.max(0.5, (width - left) * event.dur / (to - from));
-      if (x + w < left || x > width) continue;
-      const box = shape("rect", { x: Math.max(left, x), y: lanes.get(laneOf(event)) * 24 + 3, width: w, height: 18, fill: colour(event.name), class: "frame" });
-      box.append(shape("title", {}, `${event.name}: ${time(event.dur * 1000)} from ${time(event.ts * 1000)} on`));
-      svg.append(box);
-    }
-    svg.append(shape("text", { x: left, y: lanes.size * 24 + 14 }, `${time((from - full[0]) * 1000)} to ${time((to - full[0]) * 1000)}`));
+    let drawn = 0;
+    context.clearRect(0, 0, width, height);
+    context.font = "12px system-ui, sans-serif";
+    lanes.forEach((slices, i) => {
+      const [from, to] = x.domain(), top = i * row + 2;
+      let end = -1; // of what is drawn: slices that would fall on the same pixel are drawn once
+      for (let k = d3.bisector((slice) => slice[BEGIN]).left(slices, from - longest[i]); k < slices.length && slices[k][BEGIN] < to; k++) {
+        const slice = slices[k], begin = Math.max(left, x(slice[BEGIN])), stop = Math.min(width, x(slice[BEGIN] + slice[LENGTH])), depth = depths[i][k];
+        if (stop < left || (depth === 0 && stop - begin < 1 && begin < end)) continue;
+        if (depth === 0) end = Math.max(end, begin + 1);
+        const name = trace.names[slice[NAME]], inset = Math.min(depth, 4) * 3, wide = Math.max(1, stop - begin);
+        context.fillStyle = colour(name);
+        context.fillRect(begin, top + inset, wide > 3 ? wide - 0.5 : wide, row - 4 - inset);
+        if (wide > 50) { context.fillStyle = "#1c2430"; context.fillText(name.slice(0, Math.floor((wide - 8) / 6.6)), begin + 4, top + inset + 12); }
+        drawn++;
+      }
+      context.clearRect(0, i * row, left, row);
+      context.fillStyle = theme("--ink");
+      context.fillText(trace.lanes[i].slice(0, Math.floor(left / 6.2)), 2, top + 13);
+    });
+    canvas.dataset.drawn = drawn;
+    const axis = d3.axisBottom(x.copy().domain(x.domain().map((time) => time - first))).ticks(8).tickFormat(length);
+    d3.select("#timeline-axis").attr("width", width).attr("height", 24).selectAll("g").data([0]).join("g").attr("class", "axis").call(axis);
   }
-  svg.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    const box = svg.getBoundingClientRect(), at = from + (to - from) * (event.clientX - box.left) / box.width, by = event.deltaY > 0 ? 1.25 : 0.8;
-    from = Math.max(full[0], at - (at - from) * by); to = Math.min(full[1], at + (to - at) * by);
-    draw();
-  }, { passive: false });
+  const zoom = d3.zoom().scaleExtent([1, (last - first) / 2 + 1]).extent([[left, 0], [width, height]]).translateExtent([[left, 0], [width, height]])
+    .on("zoom", () => { x = d3.event.transform.rescaleX(full); draw(); });
+  const target = d3.select(canvas).call(zoom);
+  target.on("keydown", () => {
+    const key = d3.event.key, by = { "+": 1.5, "=": 1.5, "-": 1 / 1.5 }[key], shift = { ArrowLeft: 1, ArrowRight: -1 }[key];
+    if (by) target.call(zoom.scaleBy, by);
+    if (shift) target.call(zoom.translateBy, shift * (width - left) / 8 / d3.zoomTransform(canvas).k, 0);
+    if (key === "Escape") target.call(zoom.transform, d3.zoomIdentity);
+    if (by || shift) d3.event.preventDefault();
+  });
+  target.on("mousemove", () => {
+    const [px, py] = d3.mouse(canvas), i = Math.floor(py / row), time = x.invert(px);
+    const under = px < left ? null : (lanes[i] ?? []).filter((slice) => slice[BEGIN] <= time + (x.invert(1) - x.invert(0)) && slice[BEGIN] + slice[LENGTH] >= time).pop();
+    tip(d3.event, under ? `${trace.names[under[NAME]]}: ${length(under[LENGTH])} from ${length(under[BEGIN] - first)} on` : "");
+  }).on("mouseleave", () => tip(d3.event, ""));
   draw();
+}
+// How deep each slice of a lane, sorted by its begin, lies in others.
+function nest(slices) {
+  const open = [];
+  return slices.map(([, , begin, length]) => {
+    while (open.length && open[open.length - 1] <= begin) open.pop();
+    open.push(begin + length);
+    return open.length - 1;
+  });
 }
 
 // ---- Samples by line: the kernels' own text, coloured by how often each line was found being executed.
 
 function drawHeat(files) {
-  const part = $("heat");
-  for (const file of files) {
-    const table = document.createElement("table"), most = Math.max(...file.lines.map((line) => line[2]));
-    table.className = "source";
-    for (const [number, text, count] of file.lines) {
-      const row = document.createElement("tr"), share = 100 * count / file.total;
-      row.append(cell("td", String(number)), cell("td", count ? String(count) : ""), cell("td", count ? share.toFixed(1) + "%" : ""), cell("td", text));
-      if (count) row.style.background = `color-mix(in srgb, var(--hot) ${Math.round(8 + 62 * count / most)}%, transparent)`;
-      table.append(row);
-    }
-    part.append(cell("div", `${file.file} · ${file.total} samples`, "soft"), table);
-  }
+  const parts = d3.select("#heat").selectAll("div").data(files).join("div");
+  parts.append("div").attr("class", "soft").text((file) => `${file.file} · ${file.total} samples`);
+  const lines = parts.append("table").attr("class", "source").selectAll("tr")
+    .data((file) => { const width = d3.scaleLinear([0, d3.max(file.lines, (line) => line[2])], [0, 110]); return file.lines.map((line) => ({ line, total: file.total, width: width(line[2]) })); }).join("tr");
+  lines.append("td").text(({ line }) => line[0]);
+  lines.append("td").text(({ line }) => line[2] || "");
+  lines.append("td").text(({ line, total }) => line[2] ? percent(line[2], total) : "");
+  lines.append("td").append("span").attr("class", "bar").style("width", ({ width }) => width + "px");
+  lines.append("td").text(({ line }) => line[1]);
+  lines.filter(({ line }) => line[2]).style("background", ({ width }) => `color-mix(in srgb, var(--hot) ${Math.round(6 + width * 0.4)}%, transparent)`)
+    .attr("title", ({ line }) => line[3] ? Object.entries(line[3]).map(([why, count]) => `${why}: ${count}`).join("\n") : null);
 }
 
 // ---- Comparison: frame by frame, by name.
 
 function drawComparison() {
-  const before = new Map(byName(other.root).map((row) => [row.name, row])), table = $("compare"), head = document.createElement("tr");
-  for (const text of ["frame", other.file, profile.file, "change"]) head.append(cell("th", text));
-  table.append(head);
-  for (const row of byName(profile.root).filter((row) => row.time).sort((a, b) => b.time - a.time)) {
-    const old = before.get(row.name)?.time, tr = document.createElement("tr"), change = old ? (row.time - old) / old * 100 : null;
-    tr.append(cell("td", row.name), cell("td", time(old)), cell("td", time(row.time)), cell("td", change === null ? "new" : (change > 0 ? "+" : "") + change.toFixed(1) + "%", change > 3 ? "worse" : change < -3 ? "better" : ""));
-    table.append(tr);
+  const before = new Map(byName(other.root).map((row) => [row.name, row])), table = d3.select("#compare");
+  table.append("tr").selectAll("th").data(["frame", other.file, profile.file, "change"]).join("th").text((text) => text);
+  const rows = byName(profile.root).filter((row) => row.time).sort((a, b) => d3.descending(a.time, b.time));
+  for (const row of rows) {
+    const old = before.get(row.name)?.time, change = old ? (row.time - old) / old * 100 : null;
+    const line = table.append("tr");
+    line.selectAll("td").data([row.name, duration(old), duration(row.time), change === null ? "new" : d3.format("+.1f")(change) + "%"]).join("td").text((text) => text.replace("−", "-"));
+    line.select("td:last-child").attr("class", change > 3 ? "worse" : change < -3 ? "better" : "");
   }
 }
 
 function start() {
   const device = Object.entries(profile.devices ?? {}).map(([type, all]) => `${type} ${Object.values(all)[0].arch}, ${Object.values(all)[0].num_sms} cores`).join("; ");
-  $("facts").textContent = `${profile.file} · ${device}`;
+  $("facts").textContent = device ? `${profile.file} · ${device}` : profile.file;
   if (tree) {
-    for (const name of (profile.inclusive ?? other.inclusive)) $("metric").append(new Option(name, name));
-    $("metric").value = "time (ns)";
-    $("metric").addEventListener("change", drawFlame);
+    const metrics = profile.inclusive ?? other.inclusive;
+    for (const name of metrics) $("metric").append(new Option(name, name));
+    $("metric").value = metrics.includes("time (ns)") ? "time (ns)" : metrics[0] ?? "";
+    layFlame();
+    $("metric").addEventListener("change", () => { layFlame(); drawFlame(); });
+    for (const id of ["least", "find"]) $(id).addEventListener("input", drawFlame);
+    addEventListener("resize", drawFlame);
     drawFlame(); drawTable(); drawRoofline();
   } else for (const id of ["flame-part", "table-part", "roofline-part"]) $(id).hidden = true;
-  const events = profile.events ?? other?.events;
-  if (events?.length) drawTimeline(events); else $("timeline-part").hidden = true;
+  const trace = profile.trace ?? other?.trace;
+  if (trace?.slices.length) drawTimeline(trace); else $("timeline-part").hidden = true;
   if (profile.heat?.length) drawHeat(profile.heat); else $("heat-part").hidden = true;
   if (profile.root && other?.root) drawComparison(); else $("compare-part").hidden = true;
 }

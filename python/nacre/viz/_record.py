@@ -10,9 +10,11 @@ from ..sanitizer import _report
 from ..sanitizer._arrays import arrays
 from ..sanitizer._session import KINDS
 from . import _gpu
+from ._reuse import reuse
 
 RECORD = 16  # besides the sanitizers' kinds (WatchedLaunch.h)
 LANES = 200_000  # lanes that are kept of a launch; more are summed up only
+SITE = ("name", "file", "line", "column", "accesses", "lanes", "enabled", "bytes", "cache_lines", "first_touches", "reused", "reuse_distance")
 VALUES = 4096  # elements of an array whose values are kept
 
 
@@ -36,13 +38,13 @@ class Launch:
     def document(self):
         """What the page is made from: plain values only."""
         record = self.record
+        reused = reuse(record.get("accesses", []))
         return {
             "kernel": self.kernel, "grid": list(self.grid), "launched_at": self.launched_at, "file": self.file, "first_line": self.first_line,
             "source": self.source, "constants": {name: repr(value) for name, value in self.constants.items()}, "seconds": self.seconds,
             "arrays": self.arrays, "step": record.get("step", 1), "left_out": record.get("left_out", 0), "order": record.get("order", []),
             "programs": [list(row) for row in record.get("programs", [])],
-            "sites": [dict(zip(("name", "file", "line", "column", "accesses", "lanes", "enabled", "bytes", "cache_lines"), row))
-                      for row in record.get("sites", [])],
+            "sites": [dict(zip(SITE, (*row, *reused.get(number, (0, 0, None))))) for number, row in enumerate(record.get("sites", []))],
             "accesses": [self._access(row) for row in record.get("accesses", [])],
             "values": [{"program": program, "name": name, "file": file, "line": line, "column": column, "accesses_before": before,
                         "tiles": [{"shape": list(shape), "first": [_short(number) for number in first]} for shape, first in tiles]}

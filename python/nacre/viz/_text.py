@@ -85,6 +85,8 @@ def text(launches, source=True):
                 wanted, touched = moved, sum(site["cache_lines"] for site in at) * 64
                 masked = sum(site["lanes"] - site["enabled"] for site in at)
                 note = f"{moved:>12} B {_share(masked, sum(site['lanes'] for site in at)):>6} masked {_share(wanted, touched):>7} of lines used"
+                distances = [site["reuse_distance"] for site in at if site["reuse_distance"] is not None]
+                note += f", touched again after {max(distances)} others" if distances else ""
             lines.append(f"  {launch['first_line'] + i:>5} {line:<80} {note}".rstrip())
         lines += [*_shown_values(launch), *_shown_gpu(launch["gpu"])]
         for finding in launch["findings"]:

@@ -1,13 +1,9 @@
 // The page of launches: state at the top, one function for each part of the page, everything drawn from DATA.
-"use strict";
-const $ = (id) => document.getElementById(id);
 const state = { launch: 0, program: 0, op: 0, value: 0, timer: null };
 const launch = () => DATA.launches[state.launch];
 const number = (x) => Number.isInteger(x) ? x.toLocaleString("en") : Number(x).toPrecision(4);
-const percent = (part, whole) => whole ? (100 * part / whole).toFixed(1) + "%" : "–";
 const element = (tag, text, name) => { const made = document.createElement(tag); if (text !== undefined) made.textContent = text; if (name) made.className = name; return made; };
 const READS = 2, WRITES = 1;
-const theme = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 // Runs [first, step, count, ...] as single numbers.
 function expand(runs) {
@@ -27,22 +23,6 @@ function place(program) { const [x, y] = launch().grid; return [program % x, Mat
 function programAt([x, y, z]) { const grid = launch().grid; return x + grid[0] * (y + grid[1] * z); }
 function findingsOf(program) { return launch().findings.filter((finding) => programAt(finding.program) === program); }
 
-function tip(event, text) {
-  const box = $("tip");
-  box.style.display = text ? "block" : "none";
-  if (!text) return;
-  box.textContent = text;
-  box.style.left = Math.min(event.clientX + 12, innerWidth - 320) + "px";
-  box.style.top = event.clientY + 12 + "px";
-}
-
-// From light to dark, t in [0, 1].
-function heat(t) {
-  const stops = [[237, 243, 250], [158, 202, 225], [66, 146, 198], [8, 81, 156], [8, 29, 88]];
-  const at = Math.min(0.9999, Math.max(0, t)) * (stops.length - 1), i = Math.floor(at), f = at - i;
-  return "rgb(" + stops[i].map((a, k) => Math.round(a + (stops[i + 1][k] - a) * f)) + ")";
-}
-
 // ---- The grid as a map
 
 function gridShape() {
@@ -51,33 +31,42 @@ function gridShape() {
   const columns = Math.min(x, Math.max(32, Math.ceil(Math.sqrt(x))));
   return [columns, Math.ceil(x / columns)];
 }
+const COLOURS = { // of programs: what it is of a program, and how it is written
+  bytes: { of: (row) => row[0] + row[1], text: (value) => `${number(value)} bytes` },
+  masked: { of: (row) => row[2] - row[3], text: (value) => `${number(value)} lanes` },
+  time: { of: (row) => row[4] ?? 0, text: duration },
+  errors: { of: (row, program) => findingsOf(program).length, text: (value) => `${value} findings` },
+};
 function gridValue(program) {
   const row = launch().programs[program];
-  if (!row) return 0;
-  const kind = $("colour").value;
-  return kind === "bytes" ? row[0] + row[1] : kind === "masked" ? row[2] - row[3] : findingsOf(program).length;
+  return row ? COLOURS[$("colour").value].of(row, program) : 0;
 }
 function drawGrid() {
-  const canvas = $("grid"), [columns, rows] = gridShape(), count = launch().programs.length;
+  const canvas = $("grid"), [columns, rows] = gridShape(), count = launch().programs.length, kind = $("colour").value;
   const size = Math.max(2, Math.min(26, Math.floor(560 / columns), Math.floor(420 / rows)));
-  canvas.width = columns * size; canvas.height = rows * size; canvas.size = size;
-  const context = canvas.getContext("2d");
-  let most = 0;
-  for (let i = 0; i < count; i++) most = Math.max(most, gridValue(i));
+  const context = sharp(canvas, columns * size, rows * size), most = d3.max(d3.range(count), gridValue) || 0;
+  const shade = kind === "errors" ? d3.scaleThreshold([1], [heat(0), "#c1121f"]) : heat.copy().domain([-0.08 * (most || 1), most || 1]);
+  canvas.size = size;
   for (let i = 0; i < count; i++) {
-    context.fillStyle = $("colour").value === "errors" ? (gridValue(i) ? "#c1121f" : heat(0)) : heat(most ? gridValue(i) / most : 0);
+    context.fillStyle = shade(gridValue(i));
     context.fillRect((i % columns) * size, Math.floor(i / columns) * size, size > 4 ? size - 1 : size, size > 4 ? size - 1 : size);
   }
   context.strokeStyle = theme("--write"); context.lineWidth = 2;
-  context.strokeRect((state.program % columns) * size, Math.floor(state.program / columns) * size, Math.max(3, size - 1), Math.max(3, size - 1));
+  context.strokeRect((state.program % columns) * size + 1, Math.floor(state.program / columns) * size + 1, Math.max(2, size - 3), Math.max(2, size - 3));
+  drawLegend(kind === "errors" ? null : shade, most, COLOURS[kind].text);
   const row = launch().programs[state.program] ?? [0, 0, 0, 0];
   $("program").textContent = `program (${place(state.program)}): ${number(row[0])} bytes loaded, ${number(row[1])} stored, ${percent(row[2] - row[3], row[2])} of its lanes masked off` +
-    (state.program % launch().step ? `; its accesses are not kept (every ${launch().step}th program's are)` : "");
+    (row[4] ? `, ${duration(row[4])} while watched` : "") + (state.program % launch().step ? `; its accesses are not kept (every ${launch().step}th program's are)` : "");
+}
+// The colours' scale below the grid, from 0 to the most.
+function drawLegend(shade, most, text) {
+  const width = 260, steps = 52, svg = d3.select("#legend").attr("width", width + 100).attr("height", shade ? 36 : 0);
+  svg.selectAll("rect").data(shade ? d3.range(steps) : []).join("rect").attr("x", (i) => 30 + i * width / steps).attr("y", 4).attr("width", width / steps + 0.5).attr("height", 10).attr("fill", (i) => shade(i / (steps - 1) * most));
+  const axis = d3.axisBottom(d3.scaleLinear([0, most || 1], [30, width + 30])).tickValues([0, most]).tickFormat(text);
+  svg.selectAll("g").data(shade ? [0] : []).join("g").attr("class", "axis").attr("transform", "translate(0,14)").call((group) => shade && group.call(axis));
 }
 function programUnder(event) {
-  const canvas = $("grid"), box = canvas.getBoundingClientRect(), [columns] = gridShape();
-  const scale = canvas.width / box.width;
-  const x = Math.floor((event.clientX - box.left) * scale / canvas.size), y = Math.floor((event.clientY - box.top) * scale / canvas.size);
+  const canvas = $("grid"), [columns] = gridShape(), [x, y] = d3.clientPoint(canvas, event).map((at) => Math.floor(at / canvas.size));
   const program = y * columns + x;
   return x < columns && program < launch().programs.length ? program : -1;
 }
@@ -121,7 +110,7 @@ const roleOf = (value, i) => {
 function drawTile(tile, role) {
   const shape = tile.shape.length ? tile.shape : [1], columns = shape[shape.length - 1], rows = Math.ceil(tile.first.length / columns);
   const box = element("div", undefined, "tile"), table = element("table");
-  const finite = tile.first.filter(Number.isFinite), low = Math.min(...finite), high = Math.max(...finite);
+  const [low, high] = d3.extent(tile.first.filter(Number.isFinite));
   box.append(element("div", `${role}: ${tile.shape.length ? tile.shape.join(" × ") : "scalar"}` + (tile.first.length < shape.reduce((a, b) => a * b, 1) ? `, the first ${tile.first.length} shown` : ""), "soft"));
   for (let r = 0; r < rows; r++) {
     const row = element("tr");
@@ -172,19 +161,19 @@ function holders(text) {
 function drawLayout() {
   const layouts = launch().gpu?.layouts ?? [], layout = layouts[+$("layout").value], canvas = $("layout-map");
   $("layout-text").textContent = layout ? `${layout.text}; of ${layout.used_by.join(", ")}` : "";
-  canvas.width = canvas.height = 0;
+  sharp(canvas, 0, 0);
   if (!layout) return;
   const { shape, owner } = holders(layout.text), columns = shape[shape.length - 1], rows = Math.min(256, owner.length / columns), wide = Math.min(columns, 1024);
-  const size = Math.max(2, Math.min(18, Math.floor(1100 / wide), Math.floor(420 / rows))), context = canvas.getContext("2d");
-  canvas.width = wide * size; canvas.height = rows * size;
+  const size = Math.max(2, Math.min(18, Math.floor(1100 / wide), Math.floor(420 / rows))), context = sharp(canvas, wide * size, rows * size);
+  const lanes = d3.scaleLinear([0, 31], [0.25, 0.85]);
   for (let r = 0; r < rows; r++) for (let c = 0; c < wide; c++) {
     const holder = owner[r * columns + c];
     if (!holder) continue;
-    context.fillStyle = `hsl(${holder[0] * 137 % 360} 60% ${40 + holder[1] * 1.3}%)`;
+    context.fillStyle = d3.interpolateRgb(d3.schemeTableau10[holder[0] % 10], "#fff")(1 - lanes(holder[1]));
     context.fillRect(c * size, r * size, size > 3 ? size - 1 : size, size > 3 ? size - 1 : size);
   }
   canvas.onmousemove = (event) => {
-    const box = canvas.getBoundingClientRect(), scale = canvas.width / box.width, r = Math.floor((event.clientY - box.top) * scale / size), c = Math.floor((event.clientX - box.left) * scale / size);
+    const [c, r] = d3.clientPoint(canvas, event).map((at) => Math.floor(at / size));
     const holder = r >= 0 && r < rows && c >= 0 && c < wide ? owner[r * columns + c] : null;
     tip(event, holder ? `element (${shape.length > 1 ? r + ", " : ""}${c}): warp ${holder[0]}, lane ${holder[1]}, register ${holder[2]}` : "");
   };
@@ -241,42 +230,80 @@ function layout(array) {
   const index = (r) => { const out = []; for (let axis = outer.length - 1; axis >= 0; axis--) { out.unshift(r % outer[axis]); r = Math.floor(r / outer[axis]); } return out; };
   return { columns: shape[last], rows, at: (r, c) => index(r).reduce((sum, i, axis) => sum + i * strides[axis], c * strides[last]), name: (r, c) => [...index(r), c].join(", ") };
 }
+// Each array is a map of its elements that can be zoomed and moved; only what is in view is drawn.
 function drawArrays() {
-  const box = $("arrays"), mode = $("value").value;
-  box.replaceChildren();
-  launch().arrays.forEach((array, number_) => {
-    const part = layout(array), rows = Math.min(part.rows, 512), columns = Math.min(part.columns, 1024);
-    box.append(element("div", `${array.name}: ${array.type} (${array.shape.join(", ")})` + (rows < part.rows || columns < part.columns ? `, the first ${rows} × ${columns} shown` : ""), "soft"));
-    if (!rows || !columns) return;
-    const size = Math.max(1, Math.min(14, Math.floor(1100 / columns), Math.floor(360 / rows)));
-    const canvas = element("canvas");
-    canvas.width = columns * size; canvas.height = rows * size; canvas.dataset.array = array.name;
-    const context = canvas.getContext("2d"), counts = touched(number_), values = mode === "access" ? null : array[mode];
-    let most = 1, low = Infinity, high = -Infinity;
-    for (const [reads, writes] of counts.values()) most = Math.max(most, reads + writes);
-    for (const value of values ?? []) if (Number.isFinite(value)) { low = Math.min(low, value); high = Math.max(high, value); }
-    for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) {
-      const at = part.at(r, c);
-      if (at === null) continue;
-      const entry = counts.get(at), flat = r * part.columns + c;
-      if (values) context.fillStyle = flat < values.length && Number.isFinite(values[flat]) ? heat(high > low ? (values[flat] - low) / (high - low) : 0.5) : theme("--back");
-      else if (!entry) context.fillStyle = theme("--line");
-      else if ($("show").value === "heat") context.fillStyle = heat(0.15 + 0.85 * (entry[0] + entry[1]) / most);
-      else context.fillStyle = theme(entry[0] && entry[1] ? "--both" : entry[1] ? "--write" : "--read");
-      context.fillRect(c * size, r * size, size > 3 ? size - 1 : size, size > 3 ? size - 1 : size);
-    }
+  const mode = $("value").value, arrays = launch().arrays, width = Math.max(320, $("arrays").clientWidth);
+  const parts = d3.select("#arrays").selectAll(".array").data(arrays).join((enter) => { const part = enter.append("div").attr("class", "array"); part.append("div"); part.append("canvas"); part.append("div").attr("class", "bug"); return part; });
+  parts.each(function (array, i) {
+    const part = layout(array), counts = touched(i), values = mode === "access" ? null : array[mode];
     const outside = [...counts.keys()].filter((at) => at < array.first || at > array.last).length;
-    canvas.addEventListener("mousemove", (event) => {
-      const bounds = canvas.getBoundingClientRect(), scale = canvas.width / bounds.width;
-      const r = Math.floor((event.clientY - bounds.top) * scale / size), c = Math.floor((event.clientX - bounds.left) * scale / size);
-      if (r < 0 || c < 0 || r >= rows || c >= columns) return tip(event, "");
-      const at = part.at(r, c), entry = counts.get(at) ?? [0, 0], flat = r * part.columns + c, value = (list) => list && flat < list.length ? number(list[flat]) : "?";
-      tip(event, `${array.name}[${part.name(r, c)}]: ${value(array.before)} before, ${value(array.after)} after; ${entry[0]} reads, ${entry[1]} writes`);
-    });
-    canvas.addEventListener("mouseleave", (event) => tip(event, ""));
-    box.append(canvas);
-    if (outside) box.append(element("div", `${outside} accesses outside of ${array.name}`, "bug"));
+    const [head, canvas, note] = this.children;
+    head.className = "soft"; head.textContent = `${array.name}: ${array.type} (${array.shape.join(", ")})`;
+    note.textContent = outside ? `${outside} accesses outside of ${array.name}` : "";
+    canvas.dataset.array = array.name;
+    canvas.tabIndex = 0;
+    if (part.rows && part.columns) drawArray(canvas, array, part, counts, values, width); else sharp(canvas, 0, 0);
   });
+}
+function drawArray(canvas, array, part, counts, values, width) {
+  const size = Math.min(14, width / part.columns, Math.max(360 / part.rows, 0.5)), wide = Math.min(width, part.columns * size), high = Math.min(360, part.rows * size);
+  const context = sharp(canvas, wide, high), most = d3.max(counts.values(), (entry) => entry[0] + entry[1]) || 1, isHeat = $("show").value === "heat";
+  const finite = values ? values.filter(Number.isFinite) : [], [low, top] = finite.length ? d3.extent(finite) : [0, 1], shade = heat.copy().domain([low - 0.08 * (top - low || 1), top > low ? top : low + 1]);
+  const colours = { none: theme("--line"), back: theme("--back"), read: theme("--read"), write: theme("--write"), both: theme("--both") };
+  const colourAt = (r, c) => {
+    const at = part.at(r, c), flat = r * part.columns + c;
+    if (at === null) return null;
+    if (values) return flat < values.length && Number.isFinite(values[flat]) ? shade(values[flat]) : colours.back;
+    const entry = counts.get(at);
+    if (!entry) return colours.none;
+    return isHeat ? heat(0.15 + 0.85 * (entry[0] + entry[1]) / most) : entry[0] && entry[1] ? colours.both : entry[1] ? colours.write : colours.read;
+  };
+  const inView = () => { // [first row, rows, first column, columns, the step between those drawn, pixels of one]
+    const { k, x, y } = d3.zoomTransform(canvas), cell = size * k, clip = (at, most) => Math.max(0, Math.min(most, at));
+    const r = clip(Math.floor(-y / cell), part.rows - 1), c = clip(Math.floor(-x / cell), part.columns - 1);
+    return { k, x, y, cell, r, c, rows: clip(Math.ceil((high - y) / cell), part.rows), columns: clip(Math.ceil((wide - x) / cell), part.columns), step: Math.max(1, Math.ceil(1 / cell)) };
+  };
+  function draw() {
+    const view = inView(), gap = view.cell > 4 ? 1 : 0, one = view.cell * view.step;
+    context.fillStyle = colours.back;
+    context.fillRect(0, 0, wide, high);
+    for (let r = view.r - view.r % view.step; r < view.rows; r += view.step) for (let c = view.c - view.c % view.step; c < view.columns; c += view.step) {
+      const fill = colourAt(r, c);
+      if (!fill) continue;
+      context.fillStyle = fill;
+      context.fillRect(view.x + c * view.cell, view.y + r * view.cell, one - gap, one - gap);
+    }
+    canvas.dataset.shown = `${view.r}-${view.rows - 1}, ${view.c}-${view.columns - 1}`;
+  }
+  const zoom = d3.zoom().scaleExtent([1, Math.max(1, 24 / size)]).extent([[0, 0], [wide, high]]).translateExtent([[0, 0], [part.columns * size, part.rows * size]]).on("zoom", draw);
+  const target = d3.select(canvas).call(zoom);
+  target.on("keydown", () => {
+    const by = { "+": 2, "=": 2, "-": 0.5 }[d3.event.key], shift = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[d3.event.key];
+    if (by) target.call(zoom.scaleBy, by);
+    if (shift) target.call(zoom.translateBy, shift[0] * wide / 4 / d3.zoomTransform(canvas).k, shift[1] * high / 4 / d3.zoomTransform(canvas).k);
+    if (d3.event.key === "Escape") target.call(zoom.transform, d3.zoomIdentity);
+    if (by || shift) d3.event.preventDefault();
+  });
+  target.on("mousemove", () => {
+    const { x, y, cell } = inView(), [px, py] = d3.mouse(canvas), r = Math.floor((py - y) / cell), c = Math.floor((px - x) / cell);
+    if (r < 0 || c < 0 || r >= part.rows || c >= part.columns) return tip(d3.event, "");
+    const at = part.at(r, c), entry = counts.get(at) ?? [0, 0], flat = r * part.columns + c, value = (list) => list && flat < list.length ? number(list[flat]) : "?";
+    tip(d3.event, at === null ? "" : `${array.name}[${part.name(r, c)}]: ${value(array.before)} before, ${value(array.after)} after; ${entry[0]} reads, ${entry[1]} writes${programsAt(array, at)}`);
+  }).on("mouseleave", () => tip(d3.event, ""));
+  draw();
+}
+// Which of the recorded programs touch an element.
+function programsAt(array, at) {
+  const number_ = launch().arrays.indexOf(array), found = new Set();
+  for (const access of launch().accesses) {
+    if (access.array !== number_ || !access.elements || found.size > 8) continue;
+    for (let i = 0; i < access.elements.length; i += 3) {
+      const [first, step, count] = access.elements.slice(i, i + 3), k = step ? (at - first) / step : at === first ? 0 : -1;
+      if (Number.isInteger(k) && k >= 0 && k < count) { found.add(access.program); break; }
+    }
+  }
+  const places = [...found].slice(0, 8).map((program) => `(${place(program)})`);
+  return places.length ? `\nby ${places.join(", ")}${found.size > 8 ? ", ..." : ""}` : "";
 }
 
 // ---- Source, launches
@@ -285,7 +312,8 @@ function drawSource() {
   const box = $("code"), owner = launch(), access = accessesOf(state.program)[state.op];
   const current = access ? owner.sites[access.site].line : -1, bytes = new Map();
   for (const site of owner.sites) if (site.file === owner.file) {
-    const entry = bytes.get(site.line) ?? { bytes: 0, lanes: 0, enabled: 0, lines: 0 };
+    const entry = bytes.get(site.line) ?? { bytes: 0, lanes: 0, enabled: 0, lines: 0, distance: null };
+    if (site.reuse_distance !== null) entry.distance = Math.max(entry.distance ?? 0, site.reuse_distance);
     entry.bytes += site.bytes; entry.lanes += site.lanes; entry.enabled += site.enabled; entry.lines += site.cache_lines;
     bytes.set(site.line, entry);
   }
@@ -293,7 +321,8 @@ function drawSource() {
   owner.source.forEach((text, i) => {
     const line = owner.first_line + i, row = element("div", undefined, line === current ? "now" : ""), entry = bytes.get(line);
     row.append(element("span", line, "number"));
-    if (entry) row.append(element("span", `${number(entry.bytes)} B, ${percent(entry.lanes - entry.enabled, entry.lanes)} masked off, ${percent(entry.bytes, entry.lines * 64)} of cache lines used`, "note"));
+    if (entry) row.append(element("span", `${number(entry.bytes)} B, ${percent(entry.lanes - entry.enabled, entry.lanes)} masked off, ${percent(entry.bytes, entry.lines * 64)} of cache lines used` +
+      (entry.distance === null ? "" : `, touched again after ${number(entry.distance)} others`), "note"));
     row.append(text);
     if (owner.findings.some((finding) => finding.line === line)) row.classList.add("bug");
     row.addEventListener("click", () => {
