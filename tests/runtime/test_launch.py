@@ -55,6 +55,32 @@ def test_bad_grids(grid, error):
         add_kernel[grid](x, y, out, 1000, BLOCK=128)
 
 
+def test_grids_by_turns():
+    grids = [(8,), (4,), (8,), tuple([8]), lambda meta: (8,), (8,)]
+    for grid in grids:
+        x, y, out = arrays()
+        for _ in range(2):
+            add_kernel[grid](x, y, out, 1000, BLOCK=128)
+        count = 512 if grid == (4,) else 1000
+        np.testing.assert_array_equal(out[:count], (x + y)[:count])
+        assert not out[count:].any()
+
+
+def test_a_grid_function_is_let_go():
+    class Grid:
+        def __call__(self, meta):
+            return (8,)
+
+    x, y, out = arrays()
+    grid = Grid()
+    add_kernel[grid](x, y, out, 1000, BLOCK=128)
+    add_kernel[(grid,)]  # no grid: only a tuple that holds something
+    seen = weakref.ref(grid)
+    del grid
+    gc.collect()
+    assert seen() is None
+
+
 def test_programs_of_three_axes():
     @nacre.jit
     def kernel(out):
@@ -93,6 +119,22 @@ def test_positional_keyword_and_default_arguments():
 def test_wrong_arguments(args, kwargs, error, text):
     with pytest.raises(error, match=text):
         launch(add_kernel, *args, **kwargs)
+
+
+def test_keywords_made_at_run_time():
+    def made(name):
+        return "".join(list(name))  # not interned
+
+    class Name(str):
+        pass
+
+    x, y, out = arrays()
+    add_kernel[(8,)](x, y, **{made("out"): out, made("BLOCK"): 128, made("num_warps"): 2, Name("n"): 1000})
+    np.testing.assert_array_equal(out, x + y)
+    with pytest.raises(TypeError, match="twice"):
+        add_kernel[(8,)](x, y, out, 1000, 128, **{made("n"): 1000})
+    with pytest.raises(KeyError, match="did you mean 'num_warps'"):
+        add_kernel[(8,)](x, y, out, 1000, BLOCK=128, **{made("num_warp"): 2})
 
 
 def test_every_launch_option_is_accepted():

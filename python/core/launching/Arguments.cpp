@@ -124,7 +124,11 @@ bool BoundArguments::bindArray(const ParameterRecord &parameter, PyObject *value
   arguments.back().isArray = view.isPlaced;
   arguments.back().device = view.device;
   anyReadOnly |= view.readOnly;
-  anyOnDevice |= view.device != nullptr;
+  if (view.device) {
+    severalDevices |= anyOnDevice && view.device != lastDevice;
+    anyOnDevice = true;
+    lastDevice = view.device;
+  }
   anyInHostMemory |= view.isPlaced && !view.device;
   if (view.address == 0) {
     arguments.back().isNull = anyNull = true;
@@ -295,25 +299,28 @@ void BoundArguments::bind(const ParameterRecord &parameter, PyObject *value) {
 
 namespace {
 
-void append(llvm::SmallVectorImpl<char> &key, const void *data, size_t size) {
-  key.append(static_cast<const char *>(data), static_cast<const char *>(data) + size);
+// The bytes of a value that is all bytes. Its size is known to the compiler: a launch makes some twenty of these.
+template <typename T> void append(llvm::SmallVectorImpl<char> &key, const T &value) {
+  size_t end = key.size();
+  key.resize_for_overwrite(end + sizeof(T));
+  std::memcpy(key.data() + end, &value, sizeof(T));
 }
 
 // The type's address tells 1, 1.0 and True apart; it lives as long as the entry, which holds an instance.
 void appendConstant(llvm::SmallVectorImpl<char> &key, llvm::SmallVectorImpl<PyObject *> &objects, PyObject *value) {
   PyTypeObject *type = Py_TYPE(value);
-  append(key, &type, sizeof(type));
+  append(key, type);
   if (PyLong_CheckExact(value)) {
     int overflow = 0;
     long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
     if (overflow == 0)
-      return append(key, &number, sizeof(number));
+      return append(key, number);
   }
   if (value == Py_None || PyBool_Check(value))
-    return append(key, &value, sizeof(value));
+    return append(key, value);
   if (PyFloat_CheckExact(value)) {
     double number = PyFloat_AsDouble(value);
-    return append(key, &number, sizeof(number));
+    return append(key, number);
   }
   if (Handle fields = aggregateFields(value)) {
     for (Py_ssize_t i = 0, size = PyTuple_Size(fields.get()); i < size; ++i) {
@@ -325,7 +332,7 @@ void appendConstant(llvm::SmallVectorImpl<char> &key, llvm::SmallVectorImpl<PyOb
   }
   if (PyTuple_Check(value) || PyList_CheckExact(value)) {
     Py_ssize_t size = PySequence_Size(value);
-    append(key, &size, sizeof(size));
+    append(key, size);
     for (Py_ssize_t i = 0; i < size; ++i)
       appendConstant(key, objects, checked(PySequence_GetItem(value, i)).get());
     objects.push_back(value); // holds the type of a named tuple
@@ -334,7 +341,7 @@ void appendConstant(llvm::SmallVectorImpl<char> &key, llvm::SmallVectorImpl<PyOb
   Py_hash_t hash = PyObject_Hash(value);
   if (hash == -1)
     throw PythonError();
-  append(key, &hash, sizeof(hash));
+  append(key, hash);
   objects.push_back(value);
 }
 
@@ -345,25 +352,24 @@ void BoundArguments::appendKey(llvm::SmallVectorImpl<char> &key, llvm::SmallVect
     char head[3] = {static_cast<char>(argument.kind), 0,
                     static_cast<char>(argument.divisibleBy16 | argument.isConst << 1)};
     if (argument.kind == BoundArgument::Kind::Constant) {
-      append(key, head, sizeof(head));
+      append(key, head);
       appendConstant(key, objects, argument.constant);
       continue;
     }
     if (argument.kind == BoundArgument::Kind::Tuple) {
       PyTypeObject *type = Py_TYPE(argument.constant); // named tuples of different classes are different
-      append(key, &type, sizeof(type));
-      append(key, &argument.elements, sizeof(argument.elements));
+      append(key, type);
+      append(key, argument.elements);
       if (argument.isAggregate)
         objects.push_back(reinterpret_cast<PyObject *>(type)); // held, so that its address stays its own
     } else if (argument.type.isScalar()) {
       head[1] = static_cast<char>(argument.type.scalarKind());
     } else { // a pointer to pointers
       std::string text = argument.type.str();
-      size_t length = text.size();
-      append(key, &length, sizeof(length));
-      append(key, text.data(), length);
+      append(key, text.size());
+      key.append(text.begin(), text.end());
     }
-    append(key, head, sizeof(head));
+    append(key, head);
   }
 }
 

@@ -44,6 +44,8 @@ struct BoundArguments {
   llvm::SmallVector<Handle, 4> keepAlive; // capsules, temporaries
   bool anyReadOnly = false, anyNull = false;
   bool anyInHostMemory = false, anyOnDevice = false; // arrays
+  // The device that all arrays are on; null: there is none, or not all are on it.
+  Device *onlyDevice() const { return anyInHostMemory || severalDevices ? nullptr : lastDevice; }
 
   // Appends `value` as the argument for `parameter`. Throws PythonError with an error that names the parameter.
   void bind(const ParameterRecord &parameter, PyObject *value);
@@ -52,6 +54,9 @@ struct BoundArguments {
   void appendKey(llvm::SmallVectorImpl<char> &key, llvm::SmallVectorImpl<PyObject *> &objects) const;
 
 private:
+  Device *lastDevice = nullptr; // of the last array that is on one
+  bool severalDevices = false;
+
   void bindConstant(PyObject *value);
   void bindInteger(const ParameterRecord &parameter, PyObject *value);
   void bindNumber(const ParameterRecord &parameter, PyObject *value);

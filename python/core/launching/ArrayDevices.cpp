@@ -36,6 +36,24 @@ llvm::ArrayRef<TensorFlag> tensorFlags() {
   return *flags;
 }
 
+// The driver whose arrays have this type; the host's own for its memory. Each array of a launch asks: the last answers
+// are kept.
+Driver *driverOfDLPack(int type, PyObject *argumentName) {
+  static int lastType = -1;
+  static Driver *lastDriver = nullptr;
+  if (type == lastType)
+    return lastDriver;
+  constexpr int pinnedHostMemory[] = {3, 11}; // CUDA's and ROCm's
+  Driver *found = llvm::is_contained(pinnedHostMemory, type) ? drivers().front() : nullptr;
+  for (Driver *driver : drivers())
+    if (!found && driver->dlpackType() == type)
+      found = driver;
+  if (!found)
+    noDriver("a device of DLPack's type " + std::to_string(type), argumentName);
+  lastType = type;
+  return lastDriver = found;
+}
+
 std::string shownDevice(Device *device) { return device ? "on " + device->name() : "in host memory"; }
 
 } // namespace
@@ -77,16 +95,12 @@ Device *deviceOfTensor(PyObject *tensor, PyCFunction getDevice, PyObject *argume
 }
 
 Device *deviceOfDLPack(int type, int index, PyObject *argumentName) {
-  constexpr int pinnedHostMemory[] = {3, 11}; // CUDA's and ROCm's
-  if (type == drivers().front()->dlpackType() || llvm::is_contained(pinnedHostMemory, type))
+  Driver *driver = driverOfDLPack(type, argumentName);
+  if (driver == drivers().front())
     return nullptr;
-  for (Driver *driver : drivers())
-    if (driver->dlpackType() == type) {
-      Device *device = driver->device(index);
-      return device ? device
-                    : deviceNumbered(*driver, index, driver->name().str() + ":" + std::to_string(index), argumentName);
-    }
-  noDriver("a device of DLPack's type " + std::to_string(type), argumentName);
+  Device *device = driver->device(index);
+  return device ? device
+                : deviceNumbered(*driver, index, driver->name().str() + ":" + std::to_string(index), argumentName);
 }
 
 void LaunchDevice::add(PyObject *argumentName, uint64_t address, Device *device) {

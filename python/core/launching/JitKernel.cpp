@@ -47,7 +47,8 @@ public:
       bound.bind(parameter, values[i]);
     }
     keywords.knobs = knobChanges;
-    keywords.device = bound.anyOnDevice       ? &commonDevice()
+    keywords.device = bound.onlyDevice()      ? bound.onlyDevice()
+                      : bound.anyOnDevice     ? &commonDevice()
                       : bound.anyInHostMemory ? &hostMemoryDevice()
                                               : &activeDevice();
   }
@@ -255,7 +256,7 @@ private:
     }
   }
 
-  // Some array is on a device: all must be.
+  // Some array is on a device: all must be, and on the same.
   Device &commonDevice() {
     LaunchDevice device;
     forEachArgument([&](const BoundArgument &argument, size_t, PyObject *parameter) {
@@ -265,14 +266,24 @@ private:
     return device.choose();
   }
 
+  // Names are found by their addresses: those of parameters and options are interned, and so are a call's as a rule.
+  std::optional<size_t> parameterNamed(PyObject *keyword) {
+    for (size_t i = 0; i < values.size(); ++i)
+      if (state.parameters[i].name.get() == keyword)
+        return i;
+    if (optionWithName(keyword))
+      return std::nullopt;
+    for (size_t i = 0; i < values.size(); ++i)
+      if (PyUnicode_Compare(state.parameters[i].name.get(), keyword) == 0)
+        return i;
+    return std::nullopt;
+  }
+
   void bindKeyword(PyObject *keyword, PyObject *value, size_t positional) {
-    for (size_t i = 0; i < values.size(); ++i) {
-      PyObject *parameter = state.parameters[i].name.get();
-      if (parameter != keyword && PyUnicode_Compare(parameter, keyword) != 0)
-        continue;
-      if (values[i])
+    if (std::optional<size_t> place = parameterNamed(keyword)) {
+      if (values[*place])
         raise(PyExc_TypeError, "%U() got the argument %R twice", name().get(), keyword);
-      values[i] = value;
+      values[*place] = value;
       return;
     }
     if (const LaunchOption *option = optionNamed(keyword))
@@ -413,10 +424,29 @@ PyMethodDef callWithGridMethod = {"launch", reinterpret_cast<PyCFunction>(reinte
                                   METH_FASTCALL | METH_KEYWORDS,
                                   "Compiles the kernel for these arguments if need be, and runs it over the grid."};
 
+// A tuple of numbers holds nothing else alive, and stays as it is.
+bool isPlainGrid(PyObject *grid) {
+  if (!PyTuple_CheckExact(grid))
+    return false;
+  for (Py_ssize_t i = 0, size = PyTuple_Size(grid); i < size; ++i)
+    if (!PyLong_CheckExact(PyTuple_GetItem(grid, i)))
+      return false;
+  return true;
+}
+
+// A grid that stands in the source as numbers is the same object each time: what it gave is given again.
 PyObject *subscript(PyObject *self, PyObject *grid) {
   return guarded([&] {
+    KernelState &state = kernelState(self);
+    if (state.lastGrid.get() == grid)
+      return Handle(state.lastLauncher).release();
     Handle pair = checked(PyTuple_Pack(2, self, grid));
-    return checked(PyCFunction_NewEx(&callWithGridMethod, pair.get(), nullptr)).release();
+    Handle launcher = checked(PyCFunction_NewEx(&callWithGridMethod, pair.get(), nullptr));
+    if (isPlainGrid(grid)) {
+      Handle before = std::exchange(state.lastLauncher, launcher); // its end may run anything
+      state.lastGrid = Handle::borrow(grid);
+    }
+    return launcher.release();
   });
 }
 
@@ -504,6 +534,7 @@ int visitState(PyObject *self, visitproc visit, void *arg) {
   for (const ParameterRecord &parameter : state->parameters)
     Py_VISIT(parameter.defaultValue.get());
   Py_VISIT(state->interpreted.get());
+  Py_VISIT(state->lastLauncher.get());
   for (const auto &[hash, specialization] : state->specializations) {
     if (specialization.use_count() > (state->last == specialization ? 2 : 1))
       continue; // a launch is using it
@@ -522,6 +553,8 @@ int clearState(PyObject *self) {
     state->specializations.clear();
     state->last.reset();
     state->interpreted = Handle();
+    state->lastGrid = Handle();
+    state->lastLauncher = Handle();
   }
   return 0;
 }

@@ -37,6 +37,7 @@ struct KernelState {
   std::shared_ptr<FunctionSource> source;
   std::unordered_multimap<uint64_t, std::shared_ptr<Specialization>> specializations;
   std::shared_ptr<Specialization> last; // the one used last, tried first
+  Handle lastGrid, lastLauncher;        // kernel[lastGrid], of a grid that is plain numbers
 };
 
 Handle makeKernelType();

@@ -31,11 +31,16 @@ PyObject *optionName(const LaunchOption &option) {
   return names[static_cast<size_t>(option.id)];
 }
 
-const LaunchOption *optionNamed(PyObject *keyword) {
-  for (const LaunchOption &option : launchOptions) // a call's keywords are interned, too
-    if (optionName(option) == keyword)
+const LaunchOption *optionWithName(PyObject *interned) {
+  for (const LaunchOption &option : launchOptions)
+    if (optionName(option) == interned)
       return &option;
-  return findLaunchOption(llvm::StringRef(textView(keyword)));
+  return nullptr;
+}
+
+const LaunchOption *optionNamed(PyObject *keyword) {
+  const LaunchOption *option = optionWithName(keyword); // a call's keywords are interned as a rule
+  return option ? option : findLaunchOption(llvm::StringRef(textView(keyword)));
 }
 
 int64_t switchValue(PyObject *value) {

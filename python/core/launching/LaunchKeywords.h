@@ -24,7 +24,8 @@ struct LaunchKeywords {
 
 // The option that a keyword names; null: there is none.
 const LaunchOption *optionNamed(PyObject *keyword);
-PyObject *optionName(const LaunchOption &option); // borrowed, interned
+const LaunchOption *optionWithName(PyObject *interned); // whose name is this very object
+PyObject *optionName(const LaunchOption &option);       // borrowed, interned
 // A value as a number. Throws PythonError, naming the option.
 int64_t optionValue(const LaunchOption &option, PyObject *value);
 int64_t switchValue(PyObject *value); // None: -1
