@@ -327,6 +327,25 @@ void Profiler::recordOperators(const std::vector<Operator> &operators, const Dev
   state.log->restart(open);
 }
 
+LaunchPlace LaunchPlace::replaying(const LaunchPlace &captured) const {
+  LaunchPlace place = *this;
+  place.name = captured.name;
+  place.metrics = captured.metrics;
+  for (InSession &in : place.sessions) {
+    auto before = std::find_if(captured.sessions.begin(), captured.sessions.end(),
+                               [&](const InSession &other) { return other.session == in.session; });
+    if (before == captured.sessions.end())
+      continue;
+    in.path.emplace_back("<captured_at>");
+    in.path.insert(in.path.end(), before->path.begin(), before->path.end());
+    if (!in.stack.empty()) {
+      in.stack.emplace_back("<captured_at>");
+      in.stack.insert(in.stack.end(), before->path.begin(), before->path.end());
+    }
+  }
+  return place;
+}
+
 LaunchPlace Profiler::place(std::string_view name, const std::vector<std::string> &frames, const Metrics *known) {
   ThreadState &state = thread();
   auto *operation = state.operations.empty() ? nullptr : &state.operations.back();
@@ -419,14 +438,15 @@ void Profiler::recordInside(KernelTimeline launch, uint64_t programs, const std:
   });
 }
 
-void Profiler::recordSamples(std::string_view kernel, const std::vector<std::pair<std::string, int64_t>> &lines,
+void Profiler::recordSamples(std::string_view kernel, const std::vector<std::pair<std::string, Metrics>> &lines,
                              const std::vector<std::string> &frames) {
   forEachActive(frames, [&](Session &session, Phase &phase) {
     if (!session.kind.samples)
       return;
     Node &node = descend(phase, session, frames, kernel);
-    for (const auto &[line, count] : lines)
-      phase.tree.add(node.child(line), "num_samples", count);
+    for (const auto &[line, metrics] : lines)
+      for (const auto &[name, value] : metrics)
+        phase.tree.add(node.child(line), name, value);
   });
 }
 

@@ -30,7 +30,8 @@ struct KernelRun {
   const Metrics *known = nullptr;
 };
 
-// Where a kernel that is launched now belongs, for devices that say later when it ran.
+// Where a kernel that is launched now belongs, for devices that say later when it ran. Of one that was captured into a
+// graph: where it was captured.
 struct LaunchPlace {
   struct InSession {
     int session, phase;
@@ -43,6 +44,9 @@ struct LaunchPlace {
   uint64_t scope;
   uint64_t launched; // nanoseconds of the steady clock
   std::vector<InSession> sessions;
+
+  // The place of a kernel of a graph that this launch replays: below this, and below that where it was captured.
+  LaunchPlace replaying(const LaunchPlace &captured) const;
 };
 
 // A thing with a begin and an end in a trace.
@@ -140,8 +144,9 @@ public:
               uint64_t begin, uint64_t end);
   // What was marked inside of a launch that has ended, of `programs` programs; on the thread that launched it.
   void recordInside(KernelTimeline launch, uint64_t programs, const std::vector<std::string> &frames);
-  // How often each line of a launch that has ended was seen: frames below the kernel's.
-  void recordSamples(std::string_view kernel, const std::vector<std::pair<std::string, int64_t>> &lines,
+  // How often each line of a launch that has ended was seen, and what is known of those moments: frames below the
+  // kernel's.
+  void recordSamples(std::string_view kernel, const std::vector<std::pair<std::string, Metrics>> &lines,
                      const std::vector<std::string> &frames);
   // The same of something that is no kernel: a compile, an operator of torch.
   void recordSpan(std::string_view name, uint64_t begin, uint64_t end, const std::vector<std::string> &frames);

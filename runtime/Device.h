@@ -131,9 +131,12 @@ public:
   // Adds what the knobs say about the architecture; `device`: the one that it is for, or null.
   virtual void setArchitecture(TargetOptions &options, Device *device) const = 0;
 
-  // Tells of every kernel that its devices run (Events.h: KernelEvents), or does so no more. Why it cannot, and what to
-  // do; empty where it does.
-  virtual std::string traceKernels(bool isWanted) { return "devices of " + name().str() + " tell of launches alone"; }
+  // Tells of every kernel that its devices run (Events.h: KernelEvents), or does so no more; with `sampleCycles` also
+  // which lines it was found at, about every so many cycles, one kernel after another. Why it cannot, and what to do;
+  // empty where it does.
+  virtual std::string traceKernels(bool isWanted, uint32_t sampleCycles = 0) {
+    return "devices of " + name().str() + " tell of launches alone";
+  }
 
   // How C calls its kernels that were compiled ahead of time; null: it cannot.
   virtual const ExportedCode *exportedCode() const { return nullptr; }

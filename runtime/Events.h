@@ -16,6 +16,7 @@
 #include "llvm/ADT/StringRef.h"
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -79,7 +80,7 @@ struct DeviceKernel {
   const Device *device;
   uint64_t stream;
   uint64_t begin, end; // nanoseconds of the steady clock
-  bool isOfGraph;
+  uint64_t graphNode;  // as kernelCaptured told it; 0: it was launched alone
 };
 
 // A stretch of a launch's programs on one thread.
@@ -99,6 +100,19 @@ struct LineSamples {
 struct LaunchSamples {
   uint64_t launch;
   llvm::ArrayRef<LineSamples> lines;
+};
+
+// The same of a kernel that a device ran, whoever launched it: at each line, how many warps were found there, and how
+// many of them could not go on, by the device's words for why.
+struct DeviceLineSamples {
+  std::string file;
+  uint32_t line; // 0: not known
+  uint64_t count = 0, stalled = 0;
+  std::map<std::string, uint64_t> stalls;
+};
+struct DeviceSamples {
+  llvm::StringRef kernel;
+  llvm::ArrayRef<DeviceLineSamples> lines;
 };
 
 // Something that took a thread's time: "load" of the kernel `name`, "wait" for a device.
@@ -237,6 +251,15 @@ public:
   virtual void allocation(const AllocationEvent &) {}
   // Who watches the launch, until it has ended; null: nobody. Asked at its begin, after launchBegin.
   virtual LaunchWatcher *watch(const LaunchEvent &) { return nullptr; }
+  // With KernelEvents, on the thread that captures: a kernel became a node of a graph, or the node is a copy of
+  // another.
+  virtual void kernelCaptured(uint64_t node, uint64_t copiedFrom) {}
+  // With KernelEvents and SampleEvents, on the thread that launches, after the kernel has run.
+  virtual void kernelSamples(const DeviceSamples &) {}
+  virtual void samplingFailed(llvm::StringRef why) {}
+  // With KernelEvents: a range that the program marks for tools (NVTX) begins on this thread; the innermost one ends.
+  virtual void rangeBegin(llvm::StringRef name) {}
+  virtual void rangeEnd() {}
 };
 
 // Ends of events are told in the reverse order. A listener that is removed may still be called, by events that are

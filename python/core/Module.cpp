@@ -241,7 +241,7 @@ PyMethodDef functions[] = {
     {"profiler_start", profilerStart, METH_VARARGS, nullptr},
     {"profiler_set_active", profilerSetActive, METH_VARARGS, nullptr},
     {"launch_work", countLaunchWork, METH_VARARGS, nullptr},
-    {"profiler_trace", profilerTrace, METH_O, nullptr},
+    {"profiler_trace", profilerTrace, METH_VARARGS, nullptr},
     {"profiler_wait", profilerWait, METH_NOARGS, nullptr},
     {"profiler_device_types", profilerDeviceTypes, METH_VARARGS, nullptr},
     {"profiler_sessions", profilerSessions, METH_NOARGS, nullptr},

@@ -11,10 +11,10 @@ namespace nacre::python {
 PyObject *profilerStart(PyObject *module, PyObject *args);
 // profiler_set_active(session or None, whether)
 PyObject *profilerSetActive(PyObject *module, PyObject *args);
-// profiler_trace(driver's name) -> why it cannot tell of every kernel that its devices run, or "": it does from now on;
-// profiler_trace(None): no driver does any more
-PyObject *profilerTrace(PyObject *module, PyObject *name);
-// profiler_wait(): all launches have been recorded then
+// profiler_trace(driver's name, cycles between samples of kernels' lines or 0) -> why it cannot tell of every kernel
+// that its devices run, or "": it does from now on; profiler_trace(None): no driver does any more
+PyObject *profilerTrace(PyObject *module, PyObject *args);
+// profiler_wait() -> what the user ought to hear, or "": all launches have been recorded then
 PyObject *profilerWait(PyObject *module, PyObject *);
 // profiler_device_types(session, phase) -> types of the devices that kernels ran on
 PyObject *profilerDeviceTypes(PyObject *module, PyObject *args);

@@ -182,8 +182,8 @@ EXPORTED CuResult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CuFun
   return *blocks = 2, code::success;
 }
 
-static CuResult run(const CuLaunchConfig &configuration, CuFunction function, void **parameters) {
-  uint32_t correlation = mockCuptiLaunch(); // its listeners may call us
+static CuResult runTold(const CuLaunchConfig &configuration, CuFunction function, void **parameters,
+                        uint32_t correlation) {
   std::lock_guard<std::mutex> guard(lock);
   if (pending != code::success)
     return pending;
@@ -229,6 +229,13 @@ static CuResult run(const CuLaunchConfig &configuration, CuFunction function, vo
     pending = launchFailed;
   }
   return code::success; // what happened is told later
+}
+
+static CuResult run(const CuLaunchConfig &configuration, CuFunction function, void **parameters) {
+  uint32_t correlation = mockCuptiLaunch(); // its listeners may call us
+  CuResult result = runTold(configuration, function, parameters, correlation);
+  mockCuptiLaunched(correlation);
+  return result;
 }
 EXPORTED CuResult cuLaunchKernelEx(const CuLaunchConfig *configuration, CuFunction function, void **parameters,
                                    void **) {

@@ -1,5 +1,6 @@
 // CUPTI for the mock of NVIDIA's driver, in the same library: tests make a link libcupti.so to it and name the folder.
 // A kernel takes two microseconds and follows the last one. With NACRE_MOCK_CUPTI=refuse there is another subscriber.
+// What the mock of the driver has not (graphs, ranges of NVTX) tests ask for by functions of its own.
 #include "runtime/test/MockCupti.h"
 #include <cstdlib>
 #include <cstring>
@@ -23,6 +24,7 @@ struct Kernel {
   int device;
   uint64_t stream;
   const char *name;
+  uint64_t node = 0;
 };
 std::mutex lock; // guards what follows
 Callback subscriber = nullptr;
@@ -51,15 +53,120 @@ uint32_t mockCuptiLaunch() {
   }
   alignas(8) uint8_t call[correlationInCall + 8] = {};
   put(call, correlationInCall, launch);
+  put(call, 40, &subscriber); // a context
   if (told)
     told(data, 1, 307, call);
   return launch;
+}
+
+// The call that launched has come back.
+void mockCuptiLaunched(uint32_t launch) {
+  Callback told;
+  void *data;
+  {
+    std::lock_guard<std::mutex> guard(lock);
+    told = subscriber;
+    data = subscriberData;
+  }
+  alignas(8) uint8_t call[correlationInCall + 8] = {};
+  put(call, 0, 1);
+  put(call, correlationInCall, launch);
+  put(call, 40, &subscriber);
+  if (told)
+    told(data, 1, 307, call);
 }
 
 void mockCuptiKernel(uint32_t launch, int device, uint64_t stream, const char *name) {
   std::lock_guard<std::mutex> guard(lock);
   if (isEnabled)
     kernels.push_back({launch, device, stream, name});
+}
+
+// A kernel is captured as a node, or a node is a copy of another one.
+EXPORTED void nacreMockGraphNode(uint64_t node, uint64_t original) {
+  struct {
+    void *graph, *originalGraph;
+    uint64_t node, original;
+    uint32_t type;
+  } graph = {nullptr, nullptr, node, original, 0};
+  struct {
+    void *context, *handle, *description;
+  } resource = {nullptr, nullptr, &graph};
+  if (subscriber)
+    subscriber(subscriberData, 3, original ? 20 : 13, &resource);
+}
+EXPORTED void nacreMockReplay(uint64_t node) {
+  uint32_t launch = mockCuptiLaunch();
+  std::lock_guard<std::mutex> guard(lock);
+  kernels.push_back({launch, 0, 0, "of_a_graph", node});
+}
+// A range begins; without a name: the last one ends.
+EXPORTED void nacreMockRange(const char *name) {
+  struct {
+    const char *function;
+    const void *parameters, *result;
+  } call = {nullptr, &name, nullptr};
+  if (subscriber)
+    subscriber(subscriberData, 4, name ? 8 : 11, &call);
+}
+EXPORTED int cuptiGetGraphNodeId(void *node, uint64_t *id) { return *id = reinterpret_cast<uint64_t>(node), 0; }
+
+// ---- Samples: each launch is found five times at its first instruction, and waits for memory in three of them.
+
+EXPORTED int cuptiPCSamplingEnable(void *) {
+  const char *wish = std::getenv("NACRE_MOCK_CUPTI");
+  return wish && std::strcmp(wish, "no samples") == 0 ? 35 : 0;
+}
+EXPORTED int cuptiPCSamplingDisable(void *) { return 0; }
+EXPORTED int cuptiPCSamplingStart(void *) { return 0; }
+EXPORTED int cuptiPCSamplingStop(void *) { return 0; }
+EXPORTED int cuptiPCSamplingSetConfigurationAttribute(void *) { return 0; }
+EXPORTED int cuptiPCSamplingGetNumStallReasons(void *call) {
+  return **reinterpret_cast<size_t **>(static_cast<char *>(call) + 24) = 2, 0;
+}
+EXPORTED int cuptiPCSamplingGetStallReasons(void *call) {
+  auto **fields = reinterpret_cast<void **>(static_cast<char *>(call) + 24);
+  auto *indices = static_cast<uint32_t *>(fields[1]);
+  auto **names = static_cast<char **>(fields[2]);
+  indices[0] = 7, indices[1] = 8;
+  std::strcpy(names[0], "smsp__pcsamp_warps_issue_stalled_long_scoreboard");
+  std::strcpy(names[1], "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued");
+  return 0;
+}
+EXPORTED int cuptiPCSamplingGetData(void *call) {
+  auto *data = *reinterpret_cast<uint8_t **>(static_cast<char *>(call) + 24);
+  auto *pc = *reinterpret_cast<uint8_t **>(data + 56);
+  auto *stalls = *reinterpret_cast<uint32_t **>(pc + 48);
+  put<size_t>(data, 32, 1);
+  put<size_t>(data, 40, 0);
+  put<uint64_t>(pc, 8, 99);
+  put<const char *>(pc, 32, "add");
+  put<size_t>(pc, 40, 2);
+  stalls[0] = 7, stalls[1] = 5, stalls[2] = 8, stalls[3] = 3;
+  return 0;
+}
+EXPORTED int cuptiGetCubinCrc(void *call) {
+  put<uint64_t>(static_cast<uint8_t *>(call), 24, 99);
+  return 0;
+}
+EXPORTED int cuptiGetSassToSourceCorrelation(void *call) {
+  put<uint32_t>(static_cast<uint8_t *>(call), 32, 12);
+  put(static_cast<uint8_t *>(call), 48, strdup("kernels.py"));
+  put(static_cast<uint8_t *>(call), 56, strdup("/somewhere"));
+  return 0;
+}
+EXPORTED void nacreMockModule() {
+  static const char cubin[] = "cubin";
+  struct {
+    uint32_t id;
+    size_t bytes;
+    const void *cubin;
+  } module = {1, sizeof cubin, cubin};
+  struct {
+    void *context, *handle, *description;
+  } resource = {nullptr, nullptr, &module};
+  if (subscriber)
+    subscriber(subscriberData, 3, 6, &resource);
 }
 
 EXPORTED int cuptiSubscribe(void **made, Callback callback, void *data) {
@@ -103,6 +210,7 @@ EXPORTED int cuptiActivityFlushAll(uint32_t) {
     put(record, 48, static_cast<uint32_t>(kernel.stream));
     put(record, 92, kernel.launch);
     put(record, 104, kernel.name);
+    put(record, 144, kernel.node);
     completed(nullptr, 0, record, bytes, recordBytes);
   }
   return 0;

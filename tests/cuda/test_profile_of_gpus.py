@@ -39,14 +39,14 @@ def succeed(process):
 def profile(run_script, mock_driver, tmp_path):
     """profile(data, environment) -> what the script wrote, and what it said."""
 
-    def run(data="tree", cupti=True, **environment):
+    def run(data="tree", cupti=True, script=PROFILE, **environment):
         folder = tmp_path / "cupti"
         folder.mkdir(exist_ok=True)
         if cupti and not (folder / "libcupti.so").exists():
             os.symlink(mock_driver, folder / "libcupti.so")
         peaks = 'import nacre.profiler._device as d\nd.peaks = lambda: {"peak_gbps": 10.0}\n'
         process = run_script(
-            KERNEL + peaks + PROFILE.replace("DATA", repr(data)), NACRE_CUDA_DRIVER=mock_driver, TRITON_PTXAS_PATH="driver",
+            KERNEL + peaks + script.replace("DATA", repr(data)), NACRE_CUDA_DRIVER=mock_driver, TRITON_PTXAS_PATH="driver",
             TRITON_CUPTI_LIB_PATH=str(folder), **environment
         )  # fmt: skip
         succeed(process)
@@ -98,6 +98,81 @@ def test_a_trace_has_the_streams(profile):
     assert kernels[1]["args"]["call_stack"] == ["ROOT", "outer", "inner"]
     starts, ends = ([event for event in events if event["ph"] == phase and event["name"] == "launch->kernel"] for phase in "sf")
     assert {event["id"] for event in starts} >= {event["id"] for event in ends if event["tid"] == 200000}
+
+
+GRAPHS = """
+import ctypes, os
+import nacre.profiler as proton
+
+mock = ctypes.CDLL(os.environ["NACRE_CUDA_DRIVER"])
+node, replay, nvtx = mock.nacreMockGraphNode, mock.nacreMockReplay, mock.nacreMockRange
+node.argtypes, replay.argtypes, nvtx.argtypes = [ctypes.c_uint64] * 2, [ctypes.c_uint64], [ctypes.c_char_p]
+proton.start("profile", data=DATA)
+with proton.scope("capture"):
+    with proton.scope("layer"):
+        node(7, 0)
+        node(8, 0)
+node(107, 7), node(108, 8)  # the graph is made ready: its nodes are copies
+for _ in range(3):
+    with proton.scope("step"):
+        replay(107)
+        replay(108)
+with proton.scope("old"):
+    replay(5)
+nvtx(b"marked")
+add[(8,)](x, y, out, 1000, BLOCK=128)
+nvtx(b"within")
+add[(8,)](x, y, out, 1000, BLOCK=128)
+nvtx(None)
+nvtx(None)
+nvtx(None)
+add[(8,)](x, y, out, 1000, BLOCK=128)
+proton.finalize()
+"""
+
+
+def test_kernels_of_graphs_stand_where_they_were_captured(profile):
+    (root, _), said = profile(script=GRAPHS)
+    replayed = frame(root, "step", "<captured_at>", "capture", "layer", "of_a_graph")
+    assert replayed["count"] == 6 and replayed["time (ns)"] == 12000 and replayed["device_type"] == "CUDA"
+    assert frame(root, "old", "of_a_graph")["count"] == 1 and said.count("captured before the session") == 1
+
+
+def test_ranges_of_nvtx_are_frames(profile):
+    (root, _), _ = profile(script=GRAPHS)
+    assert frame(root, "marked", "add")["count"] == 1 and frame(root, "marked", "within", "add")["count"] == 1 and frame(root, "add")["count"] == 1
+
+
+def test_graphs_in_a_trace(profile):
+    document, _ = profile("trace", script=GRAPHS)
+    stacks = [event["args"]["call_stack"] for event in document["traceEvents"] if event["name"] == "of_a_graph" and event["ph"] == "X"]
+    assert stacks[:6] == [["ROOT", "step", "<captured_at>", "capture", "layer"]] * 6 and stacks[6] == ["ROOT", "old"]
+
+
+SAMPLES = """
+import ctypes, os, sys
+import nacre.profiler as proton
+
+session = proton.start("profile", mode="pcsampling")
+ctypes.CDLL(os.environ["NACRE_CUDA_DRIVER"]).nacreMockModule()
+with proton.scope("step"):
+    for _ in range(2):
+        add[(8,)](x, y, out, 1000, BLOCK=128)
+proton.finalize()
+"""
+
+
+def test_samples_of_lines(profile):
+    """The mock finds each launch five times at its first instruction, in three of them waiting for memory."""
+    (root, _), _ = profile(script=SAMPLES)
+    line = frame(root, "step", "add", "/somewhere/kernels.py:12@add")
+    assert line == {"num_samples": 10, "num_stalled_samples": 6, "stalled_long_scoreboard": 6}
+    assert frame(root, "step", "add")["count"] == 2
+
+
+def test_where_lines_cannot_be_sampled_it_is_said(profile):
+    (root, _), said = profile(script=SAMPLES, NACRE_MOCK_CUPTI="no samples")
+    assert frame(root, "step", "add")["count"] == 2 and said.count("lines are not sampled: CUPTI says") == 1 and "run as root" in said
 
 
 def test_a_backend_that_is_not_there(run_script):

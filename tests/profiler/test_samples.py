@@ -10,7 +10,6 @@ import triton.language as tl
 import triton.profiler as proton
 from nacre.profiler._graph import read
 from nacre.profiler._page import _heat
-from nacre.profiler.profile import _read_mode
 
 
 @triton.jit
@@ -64,6 +63,6 @@ def test_other_sessions_have_none(tmp_path):
         proton.start(str(tmp_path / "other"))
 
 
-def test_gpus_refuse_in_words():
-    with pytest.raises(ValueError, match="pcsampling is not there for the backend 'cupti'.*ncu"):
-        _read_mode("cupti", "pcsampling")
+def test_sessions_that_look_inside_do_not_sample():
+    with pytest.raises(ValueError, match="pcsampling is one of the backends 'cpu' and 'cupti'"):
+        proton.start("refused", backend="instrumentation", mode="pcsampling")

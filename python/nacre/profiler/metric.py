@@ -18,9 +18,19 @@ def transform_tensor_metrics(metrics):
     return {name: _value(value) for name, value in metrics.items()}, {}
 
 
+def _is_capturing():
+    import torch
+
+    return torch.cuda.is_current_stream_capturing()
+
+
 def _value(value):
     if isinstance(value, (bool, int, float, str, list, tuple)):
         return int(value) if isinstance(value, bool) else value
+    if getattr(value, "is_cuda", False) and _is_capturing():
+        raise RuntimeError(
+            "a metric is a tensor of a GPU, and its stream is being captured: it cannot be read now, and is not read at the graph's replays; give a number"
+        )
     if hasattr(value, "tolist"):  # torch's tensors, NumPy's arrays and numbers
         return value.tolist()
     if hasattr(value, "item"):

@@ -36,33 +36,32 @@ def _read_mode(backend, mode):
         mode = modes.parse(mode)
     if not isinstance(mode, modes.BaseMode):
         raise ValueError(f"Unknown mode: {mode!r}")
-    if isinstance(mode, modes.PCSampling) and backend != "cpu":
-        raise ValueError(
-            f"the mode pcsampling is not there for the backend {backend!r}: kernels of GPUs are timed as a whole; ncu samples their lines. "
-            'The backend "cpu" samples those of kernels on the CPU'
-        )
+    if isinstance(mode, modes.PCSampling) and backend == "instrumentation":
+        raise ValueError("the mode pcsampling is one of the backends 'cpu' and 'cupti': sessions that look inside of kernels read their marks")
     return backend, mode, None
 
 
 def _read_backend(backend):
-    """The backend; it is started where it needs that."""
+    """The backend, of those that are there."""
     if backend not in (None, *BACKENDS):
         raise ValueError(f"the backend {backend!r} is not there: it is 'cpu', 'cupti' (NVIDIA's GPUs) or 'instrumentation'")
     has_gpu = backend in (None, "cupti") and any(name == "cuda" and count > 0 for name, count, _ in _core.devices())
     if backend == "cupti" and not has_gpu:
         raise ValueError("the backend 'cupti' needs an NVIDIA GPU, and there is none: kernels run on the CPU, whose backend is 'cpu'")
-    if has_gpu:
-        _trace_gpus()
     return backend or ("cupti" if has_gpu else "cpu")
 
 
-def _trace_gpus():
-    """Every kernel of the GPUs is recorded, by CUPTI; where it cannot be had, ours alone are, by events around them."""
+def _trace_gpus(mode):
+    """Every kernel of the GPUs is recorded, by CUPTI; where it cannot be had, ours alone are, by events around them. Their lines are
+    sampled about every `interval` cycles."""
     global _said_why
-    why = _core.profiler_trace("cuda")
+    samples = isinstance(mode, modes.PCSampling)
+    why = _core.profiler_trace("cuda", mode.interval if samples else 0)
+    if why and samples:
+        raise RuntimeError(f"the lines of kernels cannot be sampled: {why}")
     if why and not _said_why:
         _said_why = True
-        warnings.warn(f"kernels' times come from CUDA events, and those of other libraries are not seen: {why}", RuntimeWarning, stacklevel=4)
+        warnings.warn(f"kernels' times come from CUDA events, and those of other libraries are not seen: {why}", RuntimeWarning, stacklevel=3)
 
 
 def _refuse_other_modes(backend, mode):
@@ -108,6 +107,8 @@ def start(name=None, *, context="shadow", data="tree", backend=None, mode=None, 
     if looks_inside:
         backend = "instrumentation"
     _refuse_other_modes(backend, mode)
+    if backend == "cupti":
+        _trace_gpus(mode)
     _torch.fetch()  # what ran before is not this session's
     flags.profiling_on = True
     interval = mode.interval if isinstance(mode, modes.PCSampling) else 0
@@ -174,7 +175,9 @@ def finalize(session=None, output_format=""):
     known = {number: (name, is_trace) for number, name, _, is_trace in _core.profiler_sessions()}
     if session is not None and session not in known:
         _core.profiler_set_active(session, False)  # says that there is none
-    _core.profiler_wait()
+    notes = _core.profiler_wait()
+    if notes:
+        warnings.warn(notes, RuntimeWarning, stacklevel=2)
     _torch.fetch(goes_on=session is not None and len(known) > 1)
     for number in list(known) if session is None else [session]:
         name, is_trace = known[number]

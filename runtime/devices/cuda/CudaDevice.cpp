@@ -444,10 +444,10 @@ public:
     }
   }
 
-  std::string traceKernels(bool isWanted) override {
+  std::string traceKernels(bool isWanted, uint32_t sampleCycles) override {
     if (!isWanted)
       return KernelTrace::stop(), "";
-    return count() == 0 ? whyNone() : KernelTrace::start();
+    return count() == 0 ? whyNone() : KernelTrace::start(sampleCycles);
   }
   const ExportedCode *exportedCode() const override { return &cuda::exportedCode(); }
 

@@ -1,0 +1,321 @@
+// What the profiler hears: the runtime's events (runtime/Events.h), told to the sessions of profiler/Profiler.h.
+#pragma once
+
+#include "compiler/language/builtins/Marks.h"
+#include "profiler/Profiler.h"
+#include "python/core/Errors.h"
+#include "python/core/LaunchMetrics.h"
+#include "runtime/Device.h"
+#include "runtime/Events.h"
+#include "llvm/ADT/STLExtras.h"
+#include <set>
+#include <unordered_map>
+
+namespace nacre::python {
+
+using profiler::Metrics;
+using profiler::Profiler;
+
+// The call stack, where a session wants it.
+inline std::vector<std::string> frames() {
+  std::vector<std::string> names;
+  if (!Profiler::wantsFrames())
+    return names;
+  Handle list = call(attribute(importModule("nacre.profiler._frames").get(), "frames").get());
+  for (Py_ssize_t i = 0; i < PyList_Size(list.get()); ++i)
+    names.push_back(text(PyList_GetItem(list.get(), i)));
+  return names;
+}
+
+inline profiler::DeviceName nameOf(const Device &device) {
+  return {device.driver.target().title().str(), std::to_string(device.index)};
+}
+
+// Notes the scopes and events that a launch's programs pass.
+class MarkWatcher : public LaunchWatcher {
+public:
+  bool told(const ToldEvent &event) override {
+    std::optional<MarkKind> kind = markNamed(event.kind);
+    if (!kind)
+      return true;
+    bool isNow = event.cycles == 0;
+    uint64_t cycles = isNow ? profiler::KernelMarks::cyclesNow() : event.cycles;
+    uint32_t processor = isNow ? static_cast<uint32_t>(events::threadNumber()) : event.processor;
+    marks.add(event.subject,
+              {event.program.number, cycles, 0, event.line, event.warp, processor, isBegin(*kind), isEvent(*kind)});
+    return true;
+  }
+  profiler::KernelMarks marks;
+};
+
+// Tells the profiler what the runtime tells. On the host a launch is recorded when its times come, on the thread that
+// launches, while its scopes and hooks are still open. Devices that run behind their host say later when a launch ran,
+// or a kernel of anybody's: where it belongs is noted when it is launched.
+class ProfilerListener : public EventListener {
+public:
+  explicit ProfilerListener(uint32_t wanted)
+      : EventListener(CompileEvents | LaunchEvents | LaunchTimeEvents | SpanEvents | wanted) {}
+
+  // What the active sessions ask for besides.
+  static uint32_t wanted(bool wantsKernels) {
+    return (Profiler::wantsSlices() ? ProgramEvents : 0) | (wantsKernels ? KernelEvents : 0) |
+           (Profiler::looksInside() ? AccessEvents : 0) | (Profiler::samples() ? SampleEvents : 0);
+  }
+
+  void compileBegin(const CompileEvent &) override { mine().compiles.push_back(profiler::now()); }
+  void compileEnd(const CompileEvent &event) override {
+    if (mine().compiles.empty())
+      return;
+    uint64_t begin = mine().compiles.back();
+    mine().compiles.pop_back();
+    Profiler::shared().recordSpan("compile " + event.name.str(), begin, profiler::now(), framesWithGil());
+  }
+  void launchBegin(const LaunchEvent &event) override {
+    const Device &device = event.device ? *event.device : hostDevice();
+    mine().launches.push_back({event.id, event.name, &device, event.stream, metricsOf(event), nullptr, ""});
+  }
+  LaunchWatcher *watch(const LaunchEvent &event) override {
+    auto launch = find(event.id);
+    if (launch == mine().launches.end())
+      return nullptr;
+    launch->marks = std::make_unique<MarkWatcher>();
+    launch->shown = Profiler::shared().operation(launch->name); // hooks may have closed it at the launch's end
+    return launch->marks.get();
+  }
+  void programsRun(const ProgramsRun &run) override {
+    std::lock_guard<std::mutex> guard(lock);
+    slices[run.launch].push_back({static_cast<uint32_t>(run.thread), run.begin, run.end, run.first, run.count});
+  }
+  void launchSamples(const LaunchSamples &samples) override {
+    auto launch = find(samples.launch);
+    if (launch == mine().launches.end())
+      return;
+    std::vector<std::pair<std::string, Metrics>> lines;
+    for (const LineSamples &line : samples.lines)
+      lines.emplace_back(lineFrame(line.file, line.line, launch->name),
+                         Metrics{{"num_samples", static_cast<int64_t>(line.count)}});
+    Profiler::shared().recordSamples(Profiler::shared().operation(launch->name), lines, framesWithGil());
+  }
+  // The same of a kernel that a GPU ran: its frame is that of the launch under way, where that is ours.
+  void kernelSamples(const DeviceSamples &samples) override {
+    llvm::StringRef name = mine().launches.empty() ? samples.kernel : mine().launches.back().name;
+    std::vector<std::pair<std::string, Metrics>> lines;
+    for (const DeviceLineSamples &line : samples.lines) {
+      Metrics metrics{{"num_samples", static_cast<int64_t>(line.count)},
+                      {"num_stalled_samples", static_cast<int64_t>(line.stalled)}};
+      for (const auto &[why, count] : line.stalls)
+        metrics["stalled_" + why] = static_cast<int64_t>(count);
+      lines.emplace_back(lineFrame(line.file, line.line, name), std::move(metrics));
+    }
+    Profiler::shared().recordSamples(Profiler::shared().operation(name), lines, framesWithGil());
+  }
+  void samplingFailed(llvm::StringRef why) override {
+    std::lock_guard<std::mutex> guard(sharedLock);
+    note("lines are not sampled: " + why.str());
+  }
+  void rangeBegin(llvm::StringRef name) override { Profiler::shared().enterScope(name); }
+  void rangeEnd() override {
+    if (Profiler::shared().depth() != 0)
+      Profiler::shared().exitScope("");
+  }
+  void span(const SpanEvent &span) override {
+    if (isWaiting)
+      return;
+    std::string name = span.what.str() + (span.name.empty() ? "" : " " + span.name.str());
+    Profiler::shared().recordSpan(name, span.begin, span.end, framesWithGil());
+  }
+  static inline thread_local bool isWaiting = false; // for what the profiler itself asked
+  void launchEnqueued(uint64_t id) override {
+    auto launch = find(id);
+    if (launch == mine().launches.end())
+      return;
+    Behind behind{Profiler::shared().place(launch->name, framesWithGil(), launch->known), launch->device,
+                  launch->stream};
+    std::lock_guard<std::mutex> guard(lock);
+    devices.insert(launch->device);
+    launches.emplace(id, std::move(behind));
+  }
+  void launchTimes(const LaunchTimes &times) override {
+    std::optional<Behind> behind;
+    {
+      std::lock_guard<std::mutex> guard(lock);
+      if (auto found = launches.find(times.launch); found != launches.end()) {
+        behind = std::move(found->second);
+        launches.erase(found);
+      }
+    }
+    if (behind)
+      record(behind->place, "", *behind->device, behind->stream, times.begin, times.end);
+    else
+      finish(times.launch, times.begin, times.end, times.busy);
+  }
+  void launchEnd(const LaunchEvent &event) override {
+    if (!event.kernel && !event.isFailed) // Python ran it
+      finish(event.id, event.begin, event.end, event.end - event.begin);
+    if (auto launch = find(event.id); launch != mine().launches.end() && launch->marks && !event.isFailed)
+      recordInside(*launch, event);
+    llvm::erase_if(mine().launches, [&](const Launch &launch) { return launch.id == event.id; });
+  }
+  // One call of CUDA's runtime is one of its driver, too: each tells, and one of their numbers comes back.
+  void kernelLaunched(uint64_t id) override {
+    llvm::StringRef name = mine().launches.empty() ? llvm::StringRef() : mine().launches.back().name;
+    const Metrics *known = mine().launches.empty() ? nullptr : mine().launches.back().known;
+    profiler::LaunchPlace place = Profiler::shared().place(name, framesWithGil(), known);
+    std::lock_guard<std::mutex> guard(lock);
+    if (!mine().launches.empty())
+      devices.insert(mine().launches.back().device);
+    kernels.insert_or_assign(id, std::move(place));
+  }
+  void kernelCaptured(uint64_t node, uint64_t copiedFrom) override {
+    if (copiedFrom) {
+      std::lock_guard<std::mutex> guard(sharedLock);
+      if (auto found = captured.find(copiedFrom); found != captured.end())
+        captured.insert_or_assign(node, found->second);
+      return;
+    }
+    llvm::StringRef name = mine().launches.empty() ? llvm::StringRef() : mine().launches.back().name;
+    const Metrics *known = mine().launches.empty() ? nullptr : mine().launches.back().known;
+    profiler::LaunchPlace place = Profiler::shared().place(name, framesWithGil(), known);
+    std::lock_guard<std::mutex> guard(sharedLock);
+    captured.insert_or_assign(node, std::move(place));
+  }
+  void kernelRan(const DeviceKernel &kernel) override {
+    profiler::LaunchPlace place;
+    {
+      std::scoped_lock guard(lock, sharedLock);
+      auto found = kernels.find(kernel.launch);
+      if (found == kernels.end() || !kernel.device)
+        return;
+      if (kernel.graphNode == 0) {
+        place = std::move(found->second);
+        kernels.erase(found);
+      } else if (auto node = captured.find(kernel.graphNode); node != captured.end()) {
+        place = found->second.replaying(node->second); // others of the graph may follow
+      } else {
+        place = found->second;
+        place.name.clear();
+        place.metrics.clear();
+        note("a CUDA graph was replayed that was captured before the session: its kernels have no scopes");
+      }
+    }
+    record(place, kernel.name, *kernel.device, kernel.stream, kernel.begin, kernel.end);
+  }
+  std::set<const Device *> devicesBehind() {
+    std::lock_guard<std::mutex> guard(lock);
+    return devices;
+  }
+  // All that was launched before `time` has been told. Throws what went wrong meanwhile.
+  void forgetBefore(uint64_t time) {
+    std::lock_guard<std::mutex> guard(lock);
+    if (!problem.empty())
+      throw std::invalid_argument(std::exchange(problem, ""));
+    std::erase_if(kernels, [&](const auto &entry) { return entry.second.launched < time; });
+    std::erase_if(launches, [&](const auto &entry) { return entry.second.place.launched < time; });
+  }
+
+  // What who waits ought to hear, each once; empty: nothing.
+  static std::string takeNotes() {
+    std::lock_guard<std::mutex> guard(sharedLock);
+    return std::exchange(notes, "");
+  }
+  // No session is left: nodes of graphs are not known any more.
+  static void forgetGraphs() {
+    std::lock_guard<std::mutex> guard(sharedLock);
+    captured.clear();
+    noted.clear();
+  }
+
+private:
+  static std::string lineFrame(llvm::StringRef file, uint32_t line, llvm::StringRef kernel) {
+    return line ? (file + ":" + llvm::Twine(line) + "@" + kernel).str() : "elsewhere";
+  }
+  struct Launch {
+    uint64_t id;
+    llvm::StringRef name; // lasts as long as the launch
+    const Device *device;
+    uint64_t stream;
+    const Metrics *known;
+    std::unique_ptr<MarkWatcher> marks; // of sessions that look inside
+    std::string shown;
+  };
+  // What has begun on this thread and not ended.
+  struct Begun {
+    std::vector<uint64_t> compiles;
+    std::vector<Launch> launches;
+  };
+  // A launch that its device has not told the end of.
+  struct Behind {
+    profiler::LaunchPlace place;
+    const Device *device;
+    uint64_t stream;
+  };
+  static Begun &mine() {
+    thread_local Begun begun;
+    return begun;
+  }
+  static std::vector<Launch>::iterator find(uint64_t id) {
+    return llvm::find_if(mine().launches, [&](const Launch &launch) { return launch.id == id; });
+  }
+  static std::vector<std::string> framesWithGil() {
+    if (!Profiler::wantsFrames())
+      return {};
+    HoldGil gil;
+    return frames();
+  }
+  // On a thread of the device's, where nobody could catch what is thrown.
+  void record(const profiler::LaunchPlace &place, std::string_view name, const Device &device, uint64_t stream,
+              uint64_t begin, uint64_t end) {
+    try {
+      Profiler::shared().record(place, name, nameOf(device), stream, begin, end);
+    } catch (const std::invalid_argument &error) { // a metric changed its type
+      std::lock_guard<std::mutex> guard(lock);
+      if (problem.empty())
+        problem = error.what();
+    }
+  }
+  static void recordInside(const Launch &launch, const LaunchEvent &event) {
+    std::vector<profiler::KernelScope> scopes = launch.marks->marks.scopes();
+    if (scopes.empty())
+      return;
+    uint64_t programs = uint64_t(event.grid[0]) * event.grid[1] * event.grid[2];
+    profiler::KernelTimeline timeline{launch.shown,     {}, event.begin, event.end, launch.device == &hostDevice(),
+                                      std::move(scopes)};
+    Profiler::shared().recordInside(std::move(timeline), programs, framesWithGil());
+  }
+  void finish(uint64_t id, uint64_t begin, uint64_t end, uint64_t busy) {
+    auto launch = find(id);
+    if (launch == mine().launches.end())
+      return;
+    profiler::KernelRun run{launch->name, nameOf(*launch->device), begin,        end, {},
+                            busy,         framesWithGil(),         launch->known};
+    if (interests & ProgramEvents) {
+      std::lock_guard<std::mutex> guard(lock);
+      if (auto found = slices.find(id); found != slices.end()) {
+        run.slices = std::move(found->second);
+        slices.erase(found);
+      }
+    }
+    Profiler::shared().record(run);
+  }
+
+  // With sharedLock held.
+  static void note(const std::string &text) {
+    if (noted.insert(text).second)
+      notes += (notes.empty() ? "" : "; ") + text;
+  }
+
+  // Of all listeners, for graphs outlive them.
+  static inline std::mutex sharedLock;                                        // guards what follows
+  static inline std::unordered_map<uint64_t, profiler::LaunchPlace> captured; // by node
+  static inline std::set<std::string> noted;
+  static inline std::string notes;
+
+  std::mutex lock;                                             // guards what follows
+  std::map<uint64_t, std::vector<profiler::Slice>> slices;     // of launches that are running
+  std::unordered_map<uint64_t, Behind> launches;               // by the event's number
+  std::unordered_map<uint64_t, profiler::LaunchPlace> kernels; // by the device's number
+  std::set<const Device *> devices;                            // that run behind their host
+  std::string problem;                                         // the first; for who waits
+};
+
+} // namespace nacre::python
