@@ -158,3 +158,82 @@ def attention(q, k, v, out, length, scale, D: tl.constexpr, BLOCK_M: tl.constexp
         sums = tl.dot(weights.to(values.dtype), values, sums * decay[:, None])
         most = larger
     tl.store(out + head + rows[:, None] * D + d[None, :], (sums / total[:, None]).to(out.dtype.element_ty))
+
+
+@triton.jit  # noqa: F821
+def attention_delta(out, gradient, delta, D: tl.constexpr, BLOCK: tl.constexpr):  # noqa: F821
+    """What each row of the result has to do with its gradient: the first step backwards."""
+    rows = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    places = rows[:, None] * D + tl.arange(0, D)[None, :]
+    tl.store(delta + rows, tl.sum(tl.load(out + places).to(tl.float32) * tl.load(gradient + places).to(tl.float32), 1))
+
+
+@triton.jit  # noqa: F821
+def towards_keys(dk, dv, keys, values, columns, q, gradient, logs, delta, first, blocks, D: tl.constexpr, BLOCK: tl.constexpr,  # noqa: F821
+                 MASKED: tl.constexpr):  # noqa: F821  # fmt: skip
+    """Adds what `blocks` blocks of rows from `first` on give to the gradients of some keys and values."""
+    d = tl.arange(0, D)
+    for block in range(blocks):
+        rows = first + block * BLOCK + tl.arange(0, BLOCK)
+        queries = tl.load(q + rows[:, None] * D + d[None, :])
+        weights = tl.exp2(tl.dot(keys, tl.trans(queries)) - tl.load(logs + rows)[None, :])
+        if MASKED:
+            weights = tl.where(rows[None, :] >= columns[:, None], weights, 0.0)
+        slope = tl.load(gradient + rows[:, None] * D + d[None, :])
+        dv = tl.dot(weights.to(slope.dtype), slope, dv)
+        changes = weights * (tl.dot(values, tl.trans(slope)) - tl.load(delta + rows)[None, :])
+        dk = tl.dot(changes.to(queries.dtype), queries, dk)
+    return dk, dv
+
+
+@triton.jit  # noqa: F821
+def towards_queries(dq, queries, slope, log, change, rows, k, v, first, blocks, D: tl.constexpr, BLOCK: tl.constexpr,  # noqa: F821
+                    MASKED: tl.constexpr):  # noqa: F821  # fmt: skip
+    """Adds what `blocks` blocks of keys from `first` on give to the gradient of some queries."""
+    d = tl.arange(0, D)
+    for block in range(blocks):
+        columns = first + block * BLOCK + tl.arange(0, BLOCK)
+        keys = tl.load(k + columns[:, None] * D + d[None, :])
+        values = tl.load(v + columns[:, None] * D + d[None, :])
+        weights = tl.exp2(tl.dot(queries, tl.trans(keys)) - log)
+        if MASKED:
+            weights = tl.where(rows[:, None] >= columns[None, :], weights, 0.0)
+        changes = weights * (tl.dot(slope, tl.trans(values)) - change)
+        dq = tl.dot(changes.to(keys.dtype), keys, dq)
+    return dq
+
+
+@triton.jit  # noqa: F821
+def attention_backward(q, k, v, gradient, logs, delta, dq, dk, dv, length, scale, D: tl.constexpr, SMALL: tl.constexpr,  # noqa: F821
+                       LARGE: tl.constexpr, CAUSAL: tl.constexpr):  # noqa: F821  # fmt: skip
+    """A program has LARGE keys, of which it sees all rows, then as many rows, of which it sees all keys. `k` has the scale
+    and the change to powers of two in it. On the diagonal the small blocks are half as long."""
+    head = tl.program_id(1).to(tl.int64) * length
+    q, k, v, gradient = q + head * D, k + head * D, v + head * D, gradient + head * D
+    logs, delta = logs + head, delta + head
+    first = tl.program_id(0) * LARGE
+    own = first + tl.arange(0, LARGE)
+    places = head * D + own[:, None] * D + tl.arange(0, D)[None, :]
+    inside = own[:, None] * D + tl.arange(0, D)[None, :]
+
+    keys, values = tl.load(k + inside), tl.load(v + inside)
+    to_keys, to_values = tl.zeros((LARGE, D), tl.float32), tl.zeros((LARGE, D), tl.float32)
+    start = 0
+    if CAUSAL:
+        to_keys, to_values = towards_keys(to_keys, to_values, keys, values, own, q, gradient, logs, delta, first,
+                                          LARGE // (SMALL // 2), D, SMALL // 2, True)  # fmt: skip
+        start = first + LARGE
+    to_keys, to_values = towards_keys(to_keys, to_values, keys, values, own, q, gradient, logs, delta, start,
+                                      (length - start) // SMALL, D, SMALL, False)  # fmt: skip
+    tl.store(dv + places, to_values.to(dv.dtype.element_ty))
+    tl.store(dk + places, (to_keys * scale).to(dk.dtype.element_ty))
+
+    queries, slope = tl.load(q + inside), tl.load(gradient + inside)
+    log, change = tl.load(logs + own)[:, None], tl.load(delta + own)[:, None]
+    to_queries = tl.zeros((LARGE, D), tl.float32)
+    if CAUSAL:
+        to_queries = towards_queries(to_queries, queries, slope, log, change, own, k, v, first, LARGE // (SMALL // 2), D, SMALL // 2, True)
+        to_queries = towards_queries(to_queries, queries, slope, log, change, own, k, v, 0, first // SMALL, D, SMALL, False)
+    else:
+        to_queries = towards_queries(to_queries, queries, slope, log, change, own, k, v, 0, length // SMALL, D, SMALL, False)
+    tl.store(dq + places, (to_queries * 0.6931471824645996).to(dq.dtype.element_ty))

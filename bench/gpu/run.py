@@ -142,6 +142,34 @@ def rows():
                    lambda module, out: module.attention[(length // 128, heads)](
                        q, k, v, out, length, math.log2(math.e) / d**0.5, D=d, BLOCK_M=128, BLOCK_N=128 if d == 64 else 64, CAUSAL=causal, num_warps=8, num_stages=3),
                    lambda: torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=causal)[0], torch.empty_like(q))  # fmt: skip
+    for d in (64, 128):
+        for causal in (False, True):
+            yield attention_backward(heads, length, d, causal)
+
+
+def attention_backward(heads, length, d, causal):
+    """The row of both kernels backwards. Their results are the gradients of queries, keys and values, one after the other."""
+    q, k, v = (random(heads, length, d, dtype=torch.bfloat16).requires_grad_() for _ in range(3))
+    gradient = random(heads, length, d, dtype=torch.bfloat16)
+    out = torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=causal)[0]
+    with torch.no_grad():
+        scaled = (k.float() * (math.log2(math.e) / d**0.5)).bfloat16()
+        hidden = torch.ones(length, length, dtype=torch.bool, device=DEVICE).triu(1)
+        logs = torch.empty(heads, length, device=DEVICE)
+        for head in range(heads):
+            scores = q[head].float() @ scaled[head].float().T / math.log2(math.e)
+            logs[head] = (scores.masked_fill(hidden, -math.inf) if causal else scores).logsumexp(1) * math.log2(math.e)
+    delta = torch.empty(heads, length, device=DEVICE)
+    warps, stages = (4, 5) if d == 64 else (8, 3)
+
+    def launch(module, result):
+        module.attention_delta[(heads * length // 128,)](out, gradient, delta, D=d, BLOCK=128)
+        module.attention_backward[(length // 128, heads)](
+            q, scaled, v, gradient, logs, delta, result[0], result[1], result[2], length, d**-0.5,
+            D=d, SMALL=32, LARGE=128, CAUSAL=causal, num_warps=warps, num_stages=stages)  # fmt: skip
+
+    return (f"attention backward d{d}{' causal' if causal else ''}", 10 * heads * length**2 * d // (2 if causal else 1), "GFLOP/s", launch,
+            lambda: torch.stack(torch.autograd.grad(out, (q, k, v), gradient, retain_graph=True)), torch.empty(3, heads, length, d, dtype=torch.bfloat16, device=DEVICE))  # fmt: skip
 
 
 def medians(launches, rounds, flush):
