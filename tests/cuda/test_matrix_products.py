@@ -37,9 +37,9 @@ def matmul_of_rows(a, b, c, K, stride_a, stride_b, stride_c, BLOCK_M: tl.constex
         total = tl.dot(left, tl.trans(right), total)
     tl.store(c + m[:, None] * stride_c + n[None, :], total.to(c.dtype.element_ty))
 """
-# The attention that bench/gpu times.
+# The attention that bench/gpu times, forwards and backwards.
 TIMED = (Path(__file__).resolve().parents[2] / "bench/gpu/kernels.py").read_text()
-KERNELS += re.search(r"^@triton\.jit[^\n]*\ndef attention\(.*?(?=^@|\Z)", TIMED, re.MULTILINE | re.DOTALL)[0]
+KERNELS += "".join(re.findall(r"^@triton\.jit[^\n]*\ndef (?:attention|towards)\w*\(.*?(?=^@|\Z)", TIMED, re.MULTILINE | re.DOTALL))
 
 needs_ptxas = pytest.mark.skipif(not shutil.which("ptxas"), reason="there is no ptxas here")
 
@@ -154,16 +154,18 @@ def test_rows_across_k_come_through_registers(tmp_path, operand, result, k):
     # Four registers, then the address of the other operand.
     assert re.search(r"wgmma\.mma_async\S* \{[^}]*\}, \{%r\d+, %r\d+, %r\d+, %r\d+\}, %rd", loop), loop
     assert "cp.async.cg" in loop and "ld.global" not in loop, loop
-    if operand == "fp32":  # read ahead, while the product before is under way
-        assert "st.shared" not in loop, loop
-        order = re.findall(r"wgmma\.mma_async|wgmma\.wait_group\S* \d|bar\.sync|ld\.shared\.b32|cp\.async\.(?:cg|wait_group \d)", loop)
-        order = [name for at, name in enumerate(order) if not at or order[at - 1] != name]
-        assert order == ["wgmma.mma_async", "cp.async.wait_group 0", "bar.sync", "cp.async.cg", "ld.shared.b32", "wgmma.wait_group.sync.aligned 0"]
+    # In two parts, each read while the products of the other are under way; nothing is turned in shared memory.
+    assert "st.shared" not in loop, loop
+    order = re.findall(r"wgmma\.mma_async|wgmma\.wait_group\S* \d|bar\.sync|ld\.shared|cp\.async\.(?:cg|wait_group \d)", loop)
+    order = [name for at, name in enumerate(order) if not at or order[at - 1] != name]
+    part = ["wgmma.wait_group.sync.aligned 1", "ld.shared", "wgmma.mma_async"]
+    assert order == ["cp.async.wait_group 1", "bar.sync", *part, *part, "wgmma.wait_group.sync.aligned 2", "bar.sync", "cp.async.cg"]
+    assert len(re.findall(r"wgmma\.commit_group", loop)) == 2, loop
 
 
 @needs_ptxas
 @pytest.mark.parametrize("n, golden", [(128, 128), (256, 240)])
-def test_operands_read_ahead_serialise_nothing(assemble, n, golden):
+def test_operands_in_parts_serialise_nothing(assemble, n, golden):
     """ptxas has no remark: what is read does not go where the product under way still reads."""
     signature = f"*fp32:16, *fp32:16, *fp32:16, i32:16, i32:16, i32:16, i32:16, BLOCK_M=128, BLOCK_N={n}, BLOCK_K=32"
     registers, spilled = assemble("matmul", signature, 90, 8)
@@ -221,3 +223,95 @@ def test_attention_is_right(run_script, capability):
     pytest.importorskip("torch")
     process = run_script(KERNELS + RUN, NACRE_DEVICE="simulate", TRITON_OVERRIDE_ARCH=str(capability))
     assert process.returncode == 0, process.stderr
+
+
+RUN_ACROSS = """
+import torch
+
+torch.manual_seed(0)
+for m, n, k, warps, stages in ((64, 128, 32, 4, 3), (128, 64, 32, 8, 2), (64, 256, 32, 8, 4), (64, 64, 16, 4, 3), (64, 64, 8, 4, 3)):
+    for steps in (1, 2, 7):
+        a, b = torch.randint(-4, 5, (m, steps * k)).float(), torch.randint(-4, 5, (steps * k, n)).float()
+        c = torch.full((m, n), float("nan"))
+        matmul[(1, 1)](a, b, c, steps * k, steps * k, n, n, BLOCK_M=m, BLOCK_N=n, BLOCK_K=k, num_warps=warps, num_stages=stages)
+        assert torch.equal(c, a @ b), (m, n, k, warps, stages, steps)
+"""
+
+
+def test_products_of_operands_in_parts_are_right(run_script):
+    """Numbers whose products and sums are exact."""
+    pytest.importorskip("torch")
+    process = run_script(KERNELS + RUN_ACROSS, NACRE_DEVICE="simulate", TRITON_OVERRIDE_ARCH="90")
+    assert process.returncode == 0, process.stderr
+
+
+RUN_BACKWARD = """
+import math
+import torch
+
+torch.manual_seed(0)
+heads, length = 1, 256
+for d, warps, stages, causal in ((64, 4, 5, False), (64, 4, 5, True), (128, 8, 3, True)):
+    q, k, v, gradient = (torch.randn(heads, length, d).to(torch.bfloat16) for _ in range(4))
+    scaled = (k.float() * (math.log2(math.e) / d**0.5)).to(torch.bfloat16)
+    inputs = [x.float().requires_grad_() for x in (q, scaled, v)]
+    scores = inputs[0] @ inputs[1].transpose(1, 2)
+    if causal:
+        scores = scores.masked_fill(~torch.tril(torch.ones(length, length, dtype=torch.bool)), -math.inf)
+    logs = torch.logsumexp(scores.detach() * math.log(2), -1) / math.log(2)
+    out = torch.softmax(scores * math.log(2), -1) @ inputs[2]
+    expected = torch.autograd.grad(out, inputs, gradient.float())
+    expected[1].mul_(math.log2(math.e) * d**-0.5)
+    rounded, delta = out.detach().to(torch.bfloat16), torch.empty(heads, length)
+    results = [torch.zeros_like(q) for _ in range(3)]
+    attention_delta[(heads * length // 128,)](rounded, gradient, delta, D=d, BLOCK=128)
+    attention_backward[(length // 128, heads)](q, scaled, v, gradient, logs, delta, *results, length, d**-0.5, D=d, SMALL=32, LARGE=128,
+                                               CAUSAL=causal, num_warps=warps, num_stages=stages)
+    for name, result, wanted in zip("qkv", results, expected):
+        error = ((result.float() - wanted).norm() / wanted.norm()).item()
+        assert error < 0.02, (d, causal, name, error)
+"""
+
+
+@pytest.mark.parametrize("capability", [80, 90])
+def test_attention_backwards_is_right(run_script, capability):
+    pytest.importorskip("torch")
+    process = run_script(KERNELS + RUN_BACKWARD, NACRE_DEVICE="simulate", TRITON_OVERRIDE_ARCH=str(capability))
+    assert process.returncode == 0, process.stderr
+
+
+@needs_ptxas
+@pytest.mark.parametrize("d, warps, golden", [(128, 8, 226)])
+def test_attention_backwards_spills_nothing(assemble, d, warps, golden):
+    signature = f"*bf16:16, *bf16:16, *bf16:16, *bf16:16, *fp32:16, *fp32:16, *bf16:16, *bf16:16, *bf16:16, i32:16, fp32, D={d}, SMALL=32, LARGE=128, CAUSAL=False"
+    registers, spilled = assemble("attention_backward", signature, 90, warps)
+    assert spilled == 0 and registers <= golden * 1.05, (registers, spilled)
+
+
+def test_products_of_two_rows_of_instructions_are_one_group(tmp_path):
+    """A warpgroup that has 128 rows starts both products at once: a fence between them would be waited for with the first."""
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    signature = "*bf16:16, *bf16:16, *bf16:16, i32:16, i32:16, i32:16, i32:16, BLOCK_M=128, BLOCK_N=128, BLOCK_K=64"
+    command = [sys.executable, "-m", "nacre", "compile", str(tmp_path / "kernels.py"), "--kernel", "matmul", "--signature", signature,
+               "--target", "cuda:90", "--emit", "ptx", "--num-warps", "4"]  # fmt: skip
+    process = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert process.returncode == 0, process.stderr
+    loop = loop_of_products(process.stdout)
+    order = re.findall(r"wgmma\.(?:fence|mma_async|commit_group)", loop)
+    assert order == ["wgmma.fence", *["wgmma.mma_async"] * 8, "wgmma.commit_group"], order
+
+
+def test_products_backwards_wait_for_what_is_looked_at(tmp_path):
+    """Two products are started together, and the first waited for; the sums' products run on, the last into the next iteration."""
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    signature = "*bf16:16, *bf16:16, *bf16:16, *bf16:16, *fp32:16, *fp32:16, *bf16:16, *bf16:16, *bf16:16, i32:16, fp32, D=64, SMALL=32, LARGE=128, CAUSAL=False"
+    command = [sys.executable, "-m", "nacre", "compile", str(tmp_path / "kernels.py"), "--kernel", "attention_backward", "--signature", signature,
+               "--target", "cuda:90", "--emit", "ptx", "--num-warps", "4", "--num-stages", "3"]  # fmt: skip
+    process = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert process.returncode == 0, process.stderr
+    loop = loop_of_products(process.stdout, holding="ex2")
+    order = re.findall(r"wgmma\.commit_group|wgmma\.wait_group\S* \d|ex2|bar\.sync|cp\.async\.cg", loop)
+    order = [name for at, name in enumerate(order) if not at or order[at - 1] != name or "commit" in name]
+    # The loop towards the queries: both products of a block of keys, the powers, the changes, what is added.
+    assert order == ["bar.sync", "wgmma.commit_group", "wgmma.commit_group", "wgmma.wait_group.sync.aligned 1", "ex2",
+                     "wgmma.wait_group.sync.aligned 0", "bar.sync", "cp.async.cg", "wgmma.commit_group"], order  # fmt: skip

@@ -213,7 +213,9 @@ def Gpu_DotOp : Gpu_Op<"dot", [DeclareOpInterfaceMethods<MemoryEffectsOpInterfac
     shared memory. All of the tile's instructions are one dot.
 
     An `async` dot is under way when the next operation begins. Its operands in shared memory may not be overwritten, and
-    its result may not be looked at but by further dots that add to it, until a `wait_dots` has handed the result on.
+    its result may not be looked at but by further dots that add to it, until a `wait_dots` has handed the result on. Where
+    its first operand is a `read` of its own, right before it, it reads and multiplies in two parts along k, and waits
+    itself until only one is under way: for `wait_dots` it counts as two.
 
     ```mlir
     %d = gpu.dot "mma.m16n8k16.f16" %a, %b, %c : tensor<64x64xf16, #a>, tensor<64x64xf16, #b> -> tensor<64x64xf32, #c>

@@ -57,6 +57,16 @@ WriteOp nacre::gpu::onlyWrite(Operation *load) {
   return write;
 }
 
+// The layout in which the only one who uses the load wants it; none: as it is.
+static std::optional<LinearLayout> readerOf(tile::LoadOp load) {
+  auto only = [](Operation *op) { return op->hasOneUse() ? *op->user_begin() : nullptr; };
+  Operation *user = only(load);
+  auto permute = dyn_cast_or_null<tile::PermuteOp>(user);
+  if (auto convert = dyn_cast_or_null<ConvertOp>(permute ? only(permute) : user))
+    return permute ? operandLayout(permute, layoutOf(convert.getType())) : layoutOf(convert.getType());
+  return std::nullopt;
+}
+
 // How a tile lies in a slot of its own: in rows along the axis of which threads have `count` neighbours. Readers of
 // whole words that do not take pieces of these rows get their pieces in an order without bank conflicts.
 static SharedType slotFor(tile::LoadOp load, unsigned axis, int64_t count) {
@@ -67,13 +77,12 @@ static SharedType slotFor(tile::LoadOp load, unsigned axis, int64_t count) {
       order.push_back(other);
   unsigned elementBits = llvm::Log2_64(elementBytes(type.getElementType()));
   LinearLayout layout = sharedInRows(bits, order, elementBits);
-  if (auto convert = load->hasOneUse() ? dyn_cast<ConvertOp>(*load->user_begin()) : ConvertOp()) {
-    const LinearLayout &reader = layoutOf(convert.getType());
+  if (std::optional<LinearLayout> reader = readerOf(load)) {
     bool takesPieces =
-        planSharedAccess(reader, layout, elementBits, /*mayUseMatrices=*/true).kind != SharedAccessPlan::Kind::Words ||
-        reader.contiguity(axis) >= count;
-    if (!takesPieces && elementBits >= 2)
-      layout = sharedInRowsFor(reader, bits, order, elementBits);
+        planSharedAccess(*reader, layout, elementBits, /*mayUseMatrices=*/true).kind != SharedAccessPlan::Kind::Words ||
+        reader->contiguity(axis) >= count;
+    if (!takesPieces && elementBits != 1)
+      layout = sharedInRowsFor(*reader, bits, order, elementBits);
   }
   return SharedType::get(load.getContext(), type.getShape(), type.getElementType(),
                          LayoutAttr::get(load.getContext(), layout), 1);
@@ -160,6 +169,24 @@ bool LoopPlan::addLoad(Operation *load, const PipelineOptions &options) {
   return true;
 }
 
+// The dot's alone.
+std::optional<OperandInParts> LoopPlan::operandInParts(DotOp dot) {
+  auto type = dyn_cast<RankedTensorType>(dot.getA().getType());
+  if (!type || type.getRank() != 2)
+    return std::nullopt;
+  OperandInParts operand{dot, dot.getA().getDefiningOp(), {}};
+  auto isAlone = [&] {
+    return operand.load && operand.load->hasOneUse() && operand.load->getBlock() == loop.getBody();
+  };
+  while (isAlone() && isa<ConvertOp, tile::PermuteOp>(operand.load)) {
+    operand.isExchanged ^= isa<tile::PermuteOp>(operand.load) && cast<tile::PermuteOp>(operand.load).getOrder()[0] == 1;
+    operand.between.push_back(operand.load);
+    operand.load = operand.load->getOperand(0).getDefiningOp();
+  }
+  bool isOfPlan = isAlone() && llvm::any_of(stages, [&](const Stage &stage) { return stage.load == operand.load; });
+  return isOfPlan ? std::optional(std::move(operand)) : std::nullopt;
+}
+
 // An operand of whole words that is made from nothing but loads of the plan, for nothing but the dot. Boxes of a loop
 // that runs again are awaited once each, also by iterations that do not exist: they are not read ahead.
 std::optional<OperandAhead> LoopPlan::operandAhead(DotOp dot) {
@@ -201,13 +228,17 @@ static int64_t registersOf(Value tile) {
 // there: all dots of the loop that the machine does while the threads go on, or none. Operands that are read ahead take
 // registers twice.
 void LoopPlan::findDotsUnderWay(const PipelineOptions &options) {
-  llvm::DenseSet<Value> slots;
-  for (const Stage &stage : stages)
+  LateDots::Slots copied;
+  for (const Stage &stage : stages) {
+    copied.loads.insert(stage.load);
     if (WriteOp write = onlyWrite(stage.load); write && write.getTarget().getType() == stage.tile)
-      slots.insert(write.getTarget());
-  lateDots = LateDots::find(loop, slots, options.isAsync);
+      copied.tiles.insert(write.getTarget());
+  }
+  const llvm::DenseSet<Value> &slots = copied.tiles;
+  lateDots = LateDots::find(loop, copied, options.isAsync);
   SmallVector<DotOp> dots;
   SmallVector<OperandAhead> ahead;
+  SmallVector<OperandInParts> inParts;
   bool areAll = true;
   int64_t registers = 0;
   loop.getBody()->walk([&](DotOp dot) {
@@ -215,22 +246,29 @@ void LoopPlan::findDotsUnderWay(const PipelineOptions &options) {
       return;
     auto argument = dyn_cast<BlockArgument>(dot.getAccumulator());
     bool isInSlot = slots.contains(viewed(dot.getA()));
-    std::optional<OperandAhead> operand = isInSlot ? std::nullopt : operandAhead(dot);
+    std::optional<OperandInParts> parts = isInSlot ? std::nullopt : operandInParts(dot);
+    std::optional<OperandAhead> operand = isInSlot || parts ? std::nullopt : operandAhead(dot);
     registers += registersOf(dot.getResult());
+    if (parts) {
+      registers += registersOf(dot.getA());
+      inParts.push_back(std::move(*parts));
+    }
     if (operand) {
       registers += 2 * registersOf(dot.getA());
       ahead.push_back(std::move(*operand));
     }
-    areAll &= dot->getBlock() == loop.getBody() && (isInSlot || operand) && slots.contains(viewed(dot.getB())) &&
-              argument && argument.getOwner() == loop.getBody() && argument.hasOneUse() &&
-              dot.getResult().hasOneUse() && loop.getYieldedValues()[argument.getArgNumber() - 1] == dot.getResult();
+    areAll &= dot->getBlock() == loop.getBody() && (isInSlot || parts || operand) &&
+              slots.contains(viewed(dot.getB())) && argument && argument.getOwner() == loop.getBody() &&
+              argument.hasOneUse() && dot.getResult().hasOneUse() &&
+              loop.getYieldedValues()[argument.getArgNumber() - 1] == dot.getResult();
     dots.push_back(dot);
   });
   constexpr int64_t mostRegisters = 200; // of the 255 of a thread; addresses take the rest
-  if (!areAll || (!ahead.empty() && registers > mostRegisters))
+  if (!areAll || (!(ahead.empty() && inParts.empty()) && registers > mostRegisters))
     return;
   dotsUnderWay = std::move(dots);
   operandsAhead = std::move(ahead);
+  operandsInParts = std::move(inParts);
 }
 
 // Shared memory that is in use in the loop besides the rings: tiles, the operations' own scratch, barriers.

@@ -23,7 +23,17 @@ struct Stage {
   }
 };
 
-// An operand in registers of a dot under way: read from the rings an iteration before its dot.
+// An operand in registers of a dot under way that is a slot's tile, perhaps with its axes exchanged: read from there
+// part by part.
+struct OperandInParts {
+  DotOp dot;
+  mlir::Operation *load;
+  llvm::SmallVector<mlir::Operation *, 2> between; // changes of layout and of axes, from the dot on
+  bool isExchanged = false;
+};
+
+// An operand in registers of a dot under way that is made from such tiles: read from the rings an iteration before its
+// dot.
 struct OperandAhead {
   DotOp dot;
   llvm::SetVector<mlir::Operation *> loads, operations; // what it is made from, in the order of the text
@@ -35,11 +45,12 @@ struct LoopPlan {
   llvm::SmallVector<Stage> stages;
   llvm::SetVector<mlir::Operation *> slice;      // operations of the body that make addresses, in the order of the text
   llvm::SetVector<unsigned> carried;             // carried values that these need
-  std::optional<LateDots> lateDots;              // the last one of which runs on into the next iteration
+  std::optional<LateDots> lateDots;              // which take each other's results
   llvm::SmallVector<DotOp> dotsUnderWay;         // that may be waited for an iteration later
   llvm::SmallVector<OperandAhead> operandsAhead; // of these
-  int64_t slots = 0;                             // of a ring
-  int64_t distance = 0;                          // iterations ahead
+  llvm::SmallVector<OperandInParts> operandsInParts;
+  int64_t slots = 0;    // of a ring
+  int64_t distance = 0; // iterations ahead
   bool hasWords = false, hasBoxes = false;
 
   static std::optional<LoopPlan> make(mlir::scf::ForOp loop, const PipelineOptions &options, int64_t sharedBytes);
@@ -50,6 +61,7 @@ private:
                 llvm::SetVector<unsigned> &arguments);
   void findDotsUnderWay(const PipelineOptions &options);
   std::optional<OperandAhead> operandAhead(DotOp dot);
+  std::optional<OperandInParts> operandInParts(DotOp dot);
   int64_t bytesBesideRings() const;
 };
 

@@ -61,26 +61,33 @@ public:
 
   SmallVector<Value> run() {
     if (!row.isAsync) {
+      SmallVector<OwnPlace> places = ownPlaces();
       for (int64_t step = 0; step < steps(); ++step)
-        updateEachPlace([&](ArrayRef<uint32_t> origin, ArrayRef<Value> own) { return oneByOne(origin, step, own); });
+        for (const OwnPlace &place : places)
+          for (auto [number, value] : llvm::zip_equal(place.numbers, oneByOne(place.origin, step, sumsOf(place))))
+            sums[number] = value;
       return sums;
     }
     int64_t group = stepsOfGroup();
     if (group < steps()) {
       addGroups(group);
-      return sums;
+    } else if (op.getAsync() && lowering.isReadOnDemand(op.getA())) {
+      startInParts();
+    } else {
+      start(0, steps());
+      if (!op.getAsync())
+        lowering.machine.waitForProducts(b, 0, sums);
     }
-    updateEachPlace(
-        [&](ArrayRef<uint32_t> origin, ArrayRef<Value> own) { return asynchronous(origin, 0, steps(), own); });
-    lowering.machine.commitProducts(b, row);
-    if (!op.getAsync())
-      lowering.machine.waitForProducts(b, 0, sums);
     return sums;
   }
 
 private:
-  // The sums of every instruction of the result that is this warp's.
-  void updateEachPlace(llvm::function_ref<SmallVector<Value>(ArrayRef<uint32_t>, ArrayRef<Value>)> update) {
+  // The instructions of the result that are this warp's: where the first element is, and the numbers of the sums.
+  struct OwnPlace {
+    SmallVector<uint32_t> origin, numbers;
+  };
+  SmallVector<OwnPlace> ownPlaces() {
+    SmallVector<OwnPlace> places;
     forEachPlace([&](ArrayRef<uint32_t> origin) {
       SmallVector<uint32_t> numbers;
       for (uint32_t reg = 0; reg < result.count(); ++reg) {
@@ -89,11 +96,33 @@ private:
           return; // another warp's
         numbers.push_back(*number);
       }
-      SmallVector<Value> own = llvm::map_to_vector(numbers, [&](uint32_t number) { return sums[number]; });
-      own = update(origin, own);
-      for (auto [number, value] : llvm::zip_equal(numbers, own))
-        sums[number] = value;
+      places.push_back({SmallVector<uint32_t>(origin), std::move(numbers)});
     });
+    return places;
+  }
+  SmallVector<Value> sumsOf(const OwnPlace &place) const {
+    return llvm::map_to_vector(place.numbers, [&](uint32_t number) { return sums[number]; });
+  }
+
+  // Starts `count` instructions along k of every place, from step `first` on: one group.
+  void start(int64_t first, int64_t count) {
+    SmallVector<OwnPlace> places = ownPlaces();
+    std::vector<MatrixProduct> products;
+    for (const OwnPlace &place : places) {
+      MatrixOperand right = inShared(op.getB(), place.origin[1], /*outerAxis=*/1, first, count);
+      MatrixOperand left = isa<SharedType>(op.getA().getType())
+                               ? inShared(op.getA(), place.origin[0], /*outerAxis=*/0, first, count)
+                               : inRegisters(place.origin[0], first, count);
+      products.push_back({std::move(left), std::move(right), sumsOf(place)});
+    }
+    SmallVector<Value> started = lowering.machine.startProducts(b, row, products, count);
+    ArrayRef<Value> rest = started;
+    for (const OwnPlace &place : places) {
+      for (auto [number, value] : llvm::zip(place.numbers, rest))
+        sums[number] = value;
+      rest = rest.drop_front(place.numbers.size());
+    }
+    lowering.machine.commitProducts(b, row);
   }
 
   // How many instructions along k may be summed before the sum is added to the accumulator in full precision.
@@ -109,15 +138,23 @@ private:
     Value zero = lowering.zero(whole.front().getType());
     for (int64_t first = 0; first < steps(); first += group) {
       sums.assign(whole.size(), zero);
-      int64_t count = std::min(group, steps() - first);
-      updateEachPlace(
-          [&](ArrayRef<uint32_t> origin, ArrayRef<Value> own) { return asynchronous(origin, first, count, own); });
-      lowering.machine.commitProducts(b, row);
+      start(first, std::min(group, steps() - first));
       lowering.machine.waitForProducts(b, 0, sums);
       for (auto [into, part] : llvm::zip_equal(whole, sums))
         into = LLVM::FAddOp::create(b, into, part);
     }
     sums = whole;
+  }
+
+  // An operand that is read for this dot alone, in two parts along k: one is read while the instructions that take the
+  // other are under way. Its registers are free when all but the last group have been waited for. (Parts are groups:
+  // the last one is under way at the end.)
+  void startInParts() {
+    int64_t count = llvm::divideCeil(steps(), 2);
+    for (int64_t first = 0; first < steps(); first += count) {
+      lowering.machine.waitForProducts(b, count < steps() ? 1 : 0, {});
+      start(first, std::min(count, steps() - first));
+    }
   }
 
   // Every instruction of the result, as the place of its first element.
@@ -185,19 +222,14 @@ private:
                                      words(right, op.getB(), ofB, rank - 2), own);
   }
 
-  // `count` instructions along k, from step `first` on.
-  SmallVector<Value> asynchronous(ArrayRef<uint32_t> origin, int64_t first, int64_t count, ArrayRef<Value> own) {
-    MatrixOperand left, right = inShared(op.getB(), origin[1], /*outerAxis=*/1, first, count);
-    if (isa<SharedType>(op.getA().getType())) {
-      left = inShared(op.getA(), origin[0], /*outerAxis=*/0, first, count);
-    } else {
-      RegisterOperand operand(layoutOf(op.getA()), row.aLayout);
-      for (int64_t step = first; step < first + count; ++step) {
-        uint32_t place[] = {origin[0], static_cast<uint32_t>(step * row.k)};
-        llvm::append_range(left.words, words(operand, op.getA(), place, 1));
-      }
+  MatrixOperand inRegisters(uint32_t outer, int64_t first, int64_t count) {
+    MatrixOperand left;
+    RegisterOperand operand(layoutOf(op.getA()), row.aLayout);
+    for (int64_t step = first; step < first + count; ++step) {
+      uint32_t place[] = {outer, static_cast<uint32_t>(step * row.k)};
+      llvm::append_range(left.words, words(operand, op.getA(), place, 1));
     }
-    return lowering.machine.startProducts(b, row, left, right, count, own);
+    return left;
   }
 
   // The rows of a tile in shared memory from `outer` on, and on by what the warp's share of the result is.

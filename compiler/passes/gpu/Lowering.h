@@ -112,6 +112,7 @@ public:
   // One register of a tile. A tile that only a product reads is got from shared memory piece by piece, where the
   // product asks for it: not all of it is in registers at once.
   mlir::Value registerOf(mlir::Value tile, uint32_t reg);
+  bool isReadOnDemand(mlir::Value tile) const { return readsOnDemand.contains(tile); }
 
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lower(mlir::Operation *op);

@@ -42,6 +42,12 @@ struct MatrixOperand {
   bool isTransposed = false;             // rows lie along m or n, not along k
 };
 
+// One sum of asynchronous matrix instructions.
+struct MatrixProduct {
+  MatrixOperand left, right;
+  llvm::SmallVector<mlir::Value> sums;
+};
+
 class Machine {
 public:
   virtual ~Machine() = default;
@@ -55,7 +61,7 @@ public:
   virtual mlir::Value threadId(Builder &b) const = 0;
   virtual mlir::Value programId(Builder &b, int axis) const = 0;
   virtual mlir::Value gridSize(Builder &b, int axis) const = 0;
-  virtual mlir::Value clock(Builder &b) const = 0; // i64, nanoseconds of a clock that all share
+  virtual mlir::Value clock(Builder &b) const = 0;  // i64, nanoseconds of a clock that all share
   virtual mlir::Value cycles(Builder &b) const = 0; // i64, of a clock of the processor's own
   virtual mlir::Value processor(Builder &b) const = 0;
 
@@ -111,12 +117,12 @@ public:
   virtual llvm::SmallVector<mlir::Value> multiply(Builder &b, const MatrixInstruction &row,
                                                   llvm::ArrayRef<mlir::Value> left, llvm::ArrayRef<mlir::Value> right,
                                                   llvm::ArrayRef<mlir::Value> sums) const = 0;
-  // Asynchronous ones: start any number (each so many instructions along k, added to the same sums), commit: one
-  // group. The sums may be looked at when all but the last `pending` groups have been waited for, theirs not among
-  // them.
+  // Asynchronous ones: start any number, commit: one group. The sums may be looked at when all but the last `pending`
+  // groups have been waited for, theirs not among them. What is started together is so many instructions along k for
+  // each product, added to its sums; the sums come back one product after the other. (What is started apart waits for
+  // registers that were written in between: a group is best started at once.)
   virtual llvm::SmallVector<mlir::Value> startProducts(Builder &b, const MatrixInstruction &row,
-                                                       const MatrixOperand &left, const MatrixOperand &right,
-                                                       int64_t steps, llvm::ArrayRef<mlir::Value> sums) const = 0;
+                                                       llvm::ArrayRef<MatrixProduct> products, int64_t steps) const = 0;
   virtual void commitProducts(Builder &b, const MatrixInstruction &row) const = 0;
   virtual void waitForProducts(Builder &b, unsigned pending, llvm::MutableArrayRef<mlir::Value> sums) const = 0;
 

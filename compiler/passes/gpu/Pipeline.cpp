@@ -47,6 +47,7 @@ private:
   SmallVector<Value> readOperands(Value slot, Value phase);
   SmallVector<Value> readFirstOperands(Value exists);
   void takeOperands(ValueRange operands);
+  void readInParts(const OperandInParts &operand, Value slot, Value phase);
 
   LoopPlan &plan;
   scf::ForOp loop;
@@ -146,6 +147,27 @@ Rewrite::Ahead Rewrite::copyAhead(const Ahead &ahead) {
   return next;
 }
 
+// What changes the layout of the operation's result changes that of its operand.
+static void changeBefore(tile::ExpandDimsOp expand) {
+  OpBuilder b(expand);
+  for (Operation *user : llvm::make_early_inc_range(expand->getUsers())) {
+    auto convert = dyn_cast<ConvertOp>(user);
+    std::optional<LinearLayout> layout =
+        convert ? operandLayout(expand, layoutOf(convert.getType())) : std::optional<LinearLayout>();
+    if (!layout)
+      continue;
+    Value source = expand->getOperand(0);
+    IRMapping map;
+    map.map(source, ConvertOp::create(b, convert.getLoc(), withLayout(source.getType(), *layout), source).getResult());
+    Operation *copy = b.clone(*expand, map);
+    copy->getResult(0).setType(convert.getType());
+    convert.replaceAllUsesWith(copy->getResult(0));
+    convert->erase();
+  }
+  if (expand->use_empty())
+    expand->erase();
+}
+
 // The load becomes a read of its slot, in every layout that is wanted; or its slot takes the place of the tile that it
 // was put into.
 void Rewrite::replaceLoad(const Stage &stage, Value slot, Value phase) {
@@ -164,6 +186,10 @@ void Rewrite::replaceLoad(const Stage &stage, Value slot, Value phase) {
     allocation.getResult().replaceAllUsesWith(tile);
     allocation->erase();
   } else {
+    // A row or a column of a tile: its layout is changed before it is one.
+    for (Operation *user : llvm::make_early_inc_range(result.getUsers()))
+      if (auto expand = dyn_cast<tile::ExpandDimsOp>(user))
+        changeBefore(expand);
     for (Operation *user : llvm::make_early_inc_range(result.getUsers()))
       if (auto convert = dyn_cast<ConvertOp>(user)) {
         OpBuilder::InsertionGuard guard(b);
@@ -276,6 +302,24 @@ void Rewrite::takeOperands(ValueRange operands) {
   }
 }
 
+// The operand is read where its dot stands.
+void Rewrite::readInParts(const OperandInParts &operand, Value slot, Value phase) {
+  auto *stage = llvm::find_if(plan.stages, [&](const Stage &stage) { return stage.load == operand.load; });
+  DotOp dot = operand.dot;
+  b.setInsertionPoint(operand.load);
+  if (stage->expected)
+    AwaitOp::create(b, location, stage->barriers, slot, isRepeated ? Value() : phase);
+  b.setInsertionPoint(dot);
+  Value tile = SlotOp::create(b, operand.load->getLoc(), stage->tile, stage->ring, slot);
+  if (operand.isExchanged)
+    tile = gpu::PermuteOp::create(b, location, gpu::PermuteOp::typeOf(stage->tile, {1, 0}), tile, {1, 0});
+  dot.getAMutable().set(ReadOp::create(b, operand.load->getLoc(), dot.getA().getType(), tile).getResult());
+  for (Operation *op : operand.between)
+    op->erase();
+  stage->load->erase();
+  plan.stages.erase(stage);
+}
+
 void Rewrite::run() {
   allocate();
   Ahead first;
@@ -336,12 +380,12 @@ void Rewrite::run() {
     sums = leaveUnderWay();
     if (readsAhead) // the tiles of the next iteration are there
       awaitWords(plan.distance - 2);
-    else
-      waitForDots(sums, static_cast<int64_t>(sums.size()));
+    else // a dot in parts is two
+      waitForDots(sums, static_cast<int64_t>(sums.size() + plan.operandsInParts.size()));
     BarrierOp::create(b, location, /*warp=*/false);
   } else if (plan.lateDots) {
     plan.lateDots->apply(loop);
-    b.setInsertionPoint(plan.lateDots->last); // long behind the wait: nobody waits for those who were later
+    b.setInsertionPoint(plan.lateDots->last()); // long behind the wait: nobody waits for those who were later
     BarrierOp::create(b, location, /*warp=*/false);
   }
   Ahead next = copyAhead(ahead);
@@ -368,6 +412,8 @@ void Rewrite::run() {
   llvm::append_range(yielded, nextOperands);
   yield->setOperands(yielded);
   takeOperands(operands);
+  for (const OperandInParts &operand : plan.operandsInParts)
+    readInParts(operand, slot, phase);
   for (const Stage &stage : plan.stages)
     replaceLoad(stage, slot, phase);
 }

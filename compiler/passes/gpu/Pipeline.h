@@ -37,8 +37,10 @@
 //     gpu.wait_dots 1                       // those of the iteration before are done
 //     gpu.barrier                           // everybody's are: their slot is free
 //     gpu.copy %ahead, %ring[%free] ...
-// An operand that such a dot takes from registers is read from its slot an iteration before, while the dot before is
-// under way; that dot is waited for in its own iteration then, as its operand's registers are needed again.
+// An operand that such a dot takes from registers, and that lies in a slot, is read from there in two parts, each while
+// the instructions that take the other are under way. One that is made from what lies in slots is read and made an
+// iteration before, while the dot before is under way; that dot is waited for in its own iteration then, as its
+// operand's registers are needed again.
 //
 // A product that ends an iteration and takes what is made of another one (attention) runs on into the next: LateDots.h.
 //

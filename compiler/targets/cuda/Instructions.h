@@ -69,8 +69,8 @@ public:
                                           llvm::ArrayRef<mlir::Value> left, llvm::ArrayRef<mlir::Value> right,
                                           llvm::ArrayRef<mlir::Value> sums) const override;
   llvm::SmallVector<mlir::Value> startProducts(gpu::Builder &b, const gpu::MatrixInstruction &row,
-                                               const gpu::MatrixOperand &left, const gpu::MatrixOperand &right,
-                                               int64_t steps, llvm::ArrayRef<mlir::Value> sums) const override;
+                                               llvm::ArrayRef<gpu::MatrixProduct> products,
+                                               int64_t steps) const override;
   void commitProducts(gpu::Builder &b, const gpu::MatrixInstruction &row) const override;
   void waitForProducts(gpu::Builder &b, unsigned pending, llvm::MutableArrayRef<mlir::Value> sums) const override;
 

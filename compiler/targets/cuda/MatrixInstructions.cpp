@@ -152,41 +152,46 @@ static Value descriptorOf(gpu::Builder &b, const gpu::MatrixOperand &operand) {
 }
 
 llvm::SmallVector<Value> Instructions::startProducts(gpu::Builder &b, const MatrixInstruction &row,
-                                                     const gpu::MatrixOperand &left, const gpu::MatrixOperand &right,
-                                                     int64_t steps, ArrayRef<Value> sums) const {
-  bool aInRegisters = !left.words.empty();
-  auto at = [&](Value descriptor, uint32_t bytes) -> Value {
-    if (!bytes)
-      return descriptor;
-    Value distance = LLVM::ConstantOp::create(b, b.getI64Type(), b.getI64IntegerAttr(bytes / 16));
-    return LLVM::AddOp::create(b, descriptor, distance);
+                                                     ArrayRef<gpu::MatrixProduct> products, int64_t steps) const {
+  auto descriptors = [&](const gpu::MatrixOperand &operand) {
+    SmallVector<Value> all;
+    if (!operand.words.empty())
+      return all;
+    Value start = descriptorOf(b, operand);
+    for (uint32_t bytes : operand.offsets) {
+      Value distance = LLVM::ConstantOp::create(b, b.getI64Type(), b.getI64IntegerAttr(bytes / 16));
+      all.push_back(bytes ? LLVM::AddOp::create(b, start, distance).getResult() : start);
+    }
+    return all;
   };
-  Value leftStart = aInRegisters ? Value() : descriptorOf(b, left), rightStart = descriptorOf(b, right);
-  SmallVector<Value> leftAt, rightAt;
-  for (int64_t step = 0; step < steps; ++step) {
-    if (!aInRegisters)
-      leftAt.push_back(at(leftStart, left.offsets[step]));
-    rightAt.push_back(at(rightStart, right.offsets[step]));
-  }
+  std::vector<std::pair<SmallVector<Value>, SmallVector<Value>>> places;
+  for (const gpu::MatrixProduct &product : products)
+    places.emplace_back(descriptors(product.left), descriptors(product.right));
   InlinePtx ptx(b);
-  SmallVector<std::string> results = llvm::map_to_vector(sums, [&](Value sum) { return ptx.result(sum); });
-  std::string form = "wgmma.mma_async.sync.aligned." + shapeName(row) + "." + sumName(row.a) + "." +
-                     elementName(row.a) + "." + elementName(row.b) + " " + braced(results) + ", ";
-  std::string options = ", p"; // p: add to the sums
-  if (row.a != MatrixElement::S8)
-    options += ", 1, 1"; // not negated
-  if (row.takesTransposed)
-    options += std::string(aInRegisters        ? ""
-                           : left.isTransposed ? ", 1"
-                                               : ", 0") +
-               (right.isTransposed ? ", 1" : ", 0");
-  // The fence stands here because LLVM may copy registers before this text, which the instructions must not overtake.
+  std::vector<SmallVector<std::string>> results;
+  for (const gpu::MatrixProduct &product : products)
+    results.push_back(llvm::map_to_vector(product.sums, [&](Value sum) { return ptx.result(sum); }));
+  // One text and one fence for all of them: LLVM may copy registers before the text, which the instructions must not
+  // overtake; a fence between instructions would be the end of a group for the assembler.
   std::string text = "{\n.reg .pred p;\nsetp.eq.b32 p, 0, 0;\nwgmma.fence.sync.aligned;\n";
-  size_t perStep = left.words.size() / steps;
-  for (int64_t step = 0; step < steps; ++step) {
-    std::string a =
-        aInRegisters ? operands(ptx, ArrayRef(left.words).slice(step * perStep, perStep)) : ptx.operand(leftAt[step]);
-    text += form + a + ", " + ptx.operand(rightAt[step]) + options + ";\n";
+  for (auto [product, place, sums] : llvm::zip_equal(products, places, results)) {
+    bool aInRegisters = !product.left.words.empty();
+    std::string form = "wgmma.mma_async.sync.aligned." + shapeName(row) + "." + sumName(row.a) + "." +
+                       elementName(row.a) + "." + elementName(row.b) + " " + braced(sums) + ", ";
+    std::string options = ", p"; // p: add to the sums
+    if (row.a != MatrixElement::S8)
+      options += ", 1, 1"; // not negated
+    if (row.takesTransposed)
+      options += std::string(aInRegisters                ? ""
+                             : product.left.isTransposed ? ", 1"
+                                                         : ", 0") +
+                 (product.right.isTransposed ? ", 1" : ", 0");
+    size_t perStep = product.left.words.size() / steps;
+    for (int64_t step = 0; step < steps; ++step) {
+      std::string a = aInRegisters ? operands(ptx, ArrayRef(product.left.words).slice(step * perStep, perStep))
+                                   : ptx.operand(place.first[step]);
+      text += form + a + ", " + ptx.operand(place.second[step]) + options + ";\n";
+    }
   }
   return ptx.emit(text + "}");
 }
