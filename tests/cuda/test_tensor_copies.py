@@ -119,3 +119,33 @@ print(compiled.asm["ptx"])
 """, NACRE_DEVICE="simulate"))  # fmt: skip
     assert output.count("mbarrier.init") == 3 and output.count("try_wait") == 1
     assert set(re.findall(r"expect_tx\S* _, \[\S+\], (\d+);", output)) == {str(2 * 64 * 32 * 2)}
+
+
+STORES = """
+@nacre.jit
+def twice(x, out, again):
+    tile = x.load([0, 0])
+    out.store([0, 0], tile + 1)
+    out.store([16, 0], tile + 2)
+
+@nacre.jit
+def seen(x, out, again):
+    out.store([0, 0], x.load([0, 0]) + 1)
+    tl.debug_barrier()
+    tl.store(again + tl.arange(0, 32), tl.load(again + tl.arange(0, 32)) + 1)
+
+again = np.zeros(32, np.float32)
+out = np.zeros((32, 32), np.float32)
+for kernel in (twice, seen):
+    compiled = kernel[(1,)](describe(x), describe(out), again)
+    print(compiled.asm["ptx"], "END")
+assert (out[16:] == x[:16, :32] + 2).all() and (out[:16] == x[:16, :32] + 1).all() and (again == 1).all()
+"""
+
+
+def test_the_last_store_of_a_kernel_waits_for_shared_memory_alone(run_script):
+    """Others wait until memory has what was stored."""
+    twice, seen, _ = succeed(run_script(HOST + STORES, NACRE_DEVICE="simulate", TRITON_OVERRIDE_ARCH="90")).split("END")
+    waits = r"cp\.async\.bulk\.wait_group\S* 0"
+    assert re.findall(waits, twice) == ["cp.async.bulk.wait_group 0", "cp.async.bulk.wait_group.read 0"]
+    assert re.findall(waits, seen) == ["cp.async.bulk.wait_group 0"]

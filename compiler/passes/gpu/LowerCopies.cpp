@@ -188,6 +188,17 @@ static void storeByThreads(Lowering &lowering, CopyOutOp op, const TensorMapReci
   }
 }
 
+// Whether nothing that the block does after it touches global memory or tells others: then nobody but what runs after
+// the kernel, which sees all of it, looks at what was stored.
+static bool isLastAccess(CopyOutOp op) {
+  if (!isa<func::FuncOp>(op->getParentOp()))
+    return false;
+  for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
+    if (!isa<func::ReturnOp>(next) && !isMemoryEffectFree(next))
+      return false;
+  return true;
+}
+
 LogicalResult Lowering::lowerCopyOut(CopyOutOp op) {
   SharedType tile = op.getSource().getType();
   TensorMapRecipe recipe = recipeOf(op.getMap());
@@ -215,7 +226,7 @@ LogicalResult Lowering::lowerCopyOut(CopyOutOp op) {
                      piece.offset ? byteOffset(base, i32(piece.offset * size)) : base, op.getKind(), starts);
   if (branch)
     b.setInsertionPointAfter(branch);
-  machine.finishStores(b, starts);
+  machine.finishStores(b, isLastAccess(op), starts);
   return success();
 }
 

@@ -134,12 +134,13 @@ public:
   virtual void initBarrier(Builder &b, mlir::Value barrier, mlir::Value predicate) const = 0;
   virtual void expectBytes(Builder &b, mlir::Value barrier, int64_t bytes, mlir::Value predicate) const = 0;
   virtual void awaitBarrier(Builder &b, mlir::Value barrier, mlir::Value phase) const = 0;
-  // Coordinates are i32, the outermost first. Of one thread, all its stores are done when finishStores is.
+  // Coordinates are i32, the outermost first. Of one thread, all its stores are done when finishStores is; those that
+  // nothing comes after have read shared memory then, and are done when the kernel is.
   virtual void copyBox(Builder &b, mlir::Value map, llvm::ArrayRef<mlir::Value> coordinates, mlir::Value target,
                        mlir::Value barrier, mlir::Value predicate) const = 0;
   virtual void storeBox(Builder &b, mlir::Value map, llvm::ArrayRef<mlir::Value> coordinates, mlir::Value source,
                         std::optional<tile::AtomicKind> kind, mlir::Value predicate) const = 0;
-  virtual void finishStores(Builder &b, mlir::Value predicate) const = 0;
+  virtual void finishStores(Builder &b, bool areLast, mlir::Value predicate) const = 0;
   // Of 4, 8 or 16 bytes, by every thread for itself; zeros where `isRead` is false (null: always true).
   virtual bool copiesAsynchronously() const { return false; }
   virtual void copyWords(Builder &b, int64_t bytes, mlir::Value source, mlir::Value target, mlir::Value isRead,

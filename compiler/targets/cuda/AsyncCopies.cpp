@@ -87,10 +87,11 @@ void Instructions::storeBox(gpu::Builder &b, Value map, ArrayRef<Value> coordina
            ".tile.bulk_group " + to + ", [" + from + "];");
 }
 
-void Instructions::finishStores(gpu::Builder &b, Value predicate) const {
+void Instructions::finishStores(gpu::Builder &b, bool areLast, Value predicate) const {
   InlinePtx ptx(b);
   std::string guard = ptx.guard(predicate);
-  ptx.emit(guard + "cp.async.bulk.commit_group;\n" + guard + "cp.async.bulk.wait_group 0;");
+  ptx.emit(guard + "cp.async.bulk.commit_group;\n" + guard + "cp.async.bulk.wait_group" + (areLast ? ".read" : "") +
+           " 0;");
 }
 
 // ---- Words

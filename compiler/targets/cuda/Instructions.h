@@ -82,7 +82,7 @@ public:
                mlir::Value barrier, mlir::Value predicate) const override;
   void storeBox(gpu::Builder &b, mlir::Value map, llvm::ArrayRef<mlir::Value> coordinates, mlir::Value source,
                 std::optional<tile::AtomicKind> kind, mlir::Value predicate) const override;
-  void finishStores(gpu::Builder &b, mlir::Value predicate) const override;
+  void finishStores(gpu::Builder &b, bool areLast, mlir::Value predicate) const override;
   bool copiesAsynchronously() const override { return architecture.has(80); }
   void copyWords(gpu::Builder &b, int64_t bytes, mlir::Value source, mlir::Value target, mlir::Value isRead,
                  mlir::Value predicate) const override;
