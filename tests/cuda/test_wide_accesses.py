@@ -33,3 +33,28 @@ def test_words_that_several_elements_share_do_not_narrow_the_others(run_script):
     process = run_script(DEQUANTISE, NACRE_DEVICE="simulate")
     assert process.returncode == 0, process.stderr
     assert process.stdout.count("st.global.v4.b32") == 8 and "st.global.b16" not in process.stdout
+
+
+ROWS = """
+import numpy as np
+import nacre
+import nacre.language as tl
+
+@nacre.jit
+def double(out, x, columns, BLOCK: tl.constexpr):
+    row, c = tl.program_id(0), tl.arange(0, BLOCK)
+    tl.store(out + row * columns + c, 2 * tl.load(x + row * columns + c, mask=c < columns), mask=c < columns)
+
+x = np.arange(3 * 781, dtype=np.float32).reshape(3, 781)
+out = np.zeros_like(x)
+compiled = double[(3,)](out, x, 781, BLOCK=1024, num_warps=4)
+assert (out == 2 * x).all()
+print(compiled.asm["ttgir"])
+"""
+
+
+def test_warps_share_rows_that_end_anywhere(run_script):
+    """781 elements: the last of four warps has about as many as the others, not thirteen."""
+    process = run_script(ROWS, NACRE_DEVICE="simulate")
+    assert process.returncode == 0, process.stderr
+    assert '"[1024] register a128 a256 a512 lane a1 a2 a4 a8 a16 warp a32 a64"' in process.stdout, process.stdout

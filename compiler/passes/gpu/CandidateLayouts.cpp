@@ -76,6 +76,14 @@ static bool isOnlyMultiplied(Operation *op) {
   return true;
 }
 
+// Whether an access takes masked elements one by one: rows that begin anywhere, and so end anywhere. Warps side by side
+// then have about as many elements each; those on top of each other would leave the last ones without any.
+static bool endsAnywhere(Operation *op, int64_t count) {
+  auto load = dyn_cast<tile::LoadOp>(op);
+  auto store = dyn_cast<tile::StoreOp>(op);
+  return count == 1 && ((load && load.getMask()) || (store && store.getMask()));
+}
+
 SmallVector<LinearLayout> nacre::gpu::candidatesFor(const AccessDescription &access, const BlockShape &block) {
   ArrayRef<int64_t> shape = access.type.getShape();
   // The axis with the longest runs first; the last axis among equals.
@@ -91,7 +99,7 @@ SmallVector<LinearLayout> nacre::gpu::candidatesFor(const AccessDescription &acc
     if (!llvm::is_contained(candidates, layout))
       candidates.push_back(std::move(layout));
   };
-  bool warpsOutside = !isOnlyMultiplied(access.op);
+  bool warpsOutside = !isOnlyMultiplied(access.op) && !endsAnywhere(access.op, count);
   add(spreadLayout(shape, order, count, warpsOutside, block));
   add(spreadLayout(shape, order, count, !warpsOutside, block));
   return candidates;
@@ -139,7 +147,9 @@ double nacre::gpu::accessCost(const AccessDescription &access, const LinearLayou
   }
   double ideal = std::max(1.0, elements.size() * vector.count * access.elementBytes / 32.0);
   double excess = std::max(0.0, sectors.size() * std::max(1.0, vector.count * access.elementBytes / 32.0) - ideal);
-  return layout.count(Place::Warp) * instructions * (1 + 4 * excess / 8);
+  // Parts of sectors that are written go to the L2 one by one.
+  double penalty = access.isStore ? 6 : 4;
+  return layout.count(Place::Warp) * instructions * (1 + penalty * excess / 8);
 }
 
 double nacre::gpu::reduceCost(const LinearLayout &layout, unsigned axis) {
