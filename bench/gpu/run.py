@@ -78,7 +78,7 @@ def power(n):
 
 
 def rows():
-    """(name, bytes moved or operations, unit, launch(module, output), reference or None), one at a time."""
+    """(name, bytes moved or operations, unit, launch(module, output), reference, output, perhaps library(output)), one at a time."""
     n = 1 << 26
     x, y = random(n), random(n)
     yield "vector add 64Mi", 12 * n, "GB/s", lambda k, out: k.vector_add[(n // 1024,)](x, y, out, n, BLOCK=1024), lambda: x + y, torch.empty_like(x)
@@ -122,9 +122,11 @@ def rows():
                lambda: a @ b, torch.empty_like(a))  # fmt: skip
     s = 4096
     a, b = random(s, s), random(s, s)
-    yield (f"matmul tf32 {s}", 2 * s**3, "GFLOP/s",
-           lambda k, out: k.matmul[((s // 128) * (s // 128),)](a, b, out, s, s, s, BLOCK_M=128, BLOCK_N=128, BLOCK_K=32, GROUP=8, num_warps=8, num_stages=3),
-           lambda: a @ b, torch.empty_like(a))  # fmt: skip
+    for m, n, stages in ((128, 128, 3), (256, 128, 4)):
+        grid = ((s // m) * (s // n),)
+        yield (f"matmul tf32 {s} in {m}x{n}", 2 * s**3, "GFLOP/s",
+               lambda k, out: k.matmul[grid](a, b, out, s, s, s, BLOCK_M=m, BLOCK_N=n, BLOCK_K=32, GROUP=8, num_warps=8, num_stages=stages),
+               lambda: a @ b, torch.empty_like(a), lambda out: torch.matmul(a, b, out=out))  # fmt: skip
     a, b = random(s, s).to(torch.float8_e4m3fn), random(s, s).to(torch.float8_e4m3fn)
     yield (f"matmul fp8 {s}", 2 * s**3, "GFLOP/s",
            lambda k, out: k.matmul[((s // 128) * (s // 256),)](a, b, out, s, s, s, BLOCK_M=128, BLOCK_N=256, BLOCK_K=128, GROUP=8, num_warps=8, num_stages=3),
@@ -212,20 +214,24 @@ def main():
     wanted = options.only.split(",")
     ratios = []
     print(f"{'kernel':32} {'Triton':>9} {'Nacre':>9} {'':8} {'ratio':>6}")
-    for name, work, unit, launch, reference, out in itertools.chain(rows(), memory_rows.rows()):
+    torch.backends.cuda.matmul.allow_tf32 = True
+    for name, work, unit, launch, reference, out, *library in itertools.chain(rows(), memory_rows.rows()):
         if not any(text in name for text in wanted):
             continue
         try:
             cold = [first_launch(lambda module=module: launch(module, out)) for module in (theirs, ours)]
             expected = reference()
             error = ((out.float() - expected.float()).norm() / expected.float().norm()).item()
-            their_time, our_time = medians([lambda: launch(theirs, out), lambda: launch(ours, out)], options.rounds, flush)
+            launches = [lambda: launch(theirs, out), lambda: launch(ours, out), *(lambda: call(out) for call in library)]
+            their_time, our_time, *library_time = medians(launches, options.rounds, flush)
         except Exception as problem:
             print(f"{name:32} failed: {type(problem).__name__}: {str(problem).splitlines()[0][:150]}")
             continue
         ratios.append(their_time / our_time)
         rates = [work / t / 1e6 for t in (their_time, our_time)]
         note = "" if error < 2e-2 else f"  WRONG: relative error {error:.1e}"
+        if library_time:
+            note += f"  torch's {work / library_time[0] / 1e6:.0f}, {library_time[0] / our_time:.3f}"
         if options.compile:
             note += f"  first launch {cold[0]:.0f} -> {cold[1]:.0f} ms ({cold[1] / cold[0]:.2f})"
         print(f"{name:32} {rates[0]:9.0f} {rates[1]:9.0f} {unit:8} {ratios[-1]:6.3f}{note}", flush=True)

@@ -37,6 +37,19 @@ def matmul_of_rows(a, b, c, K, stride_a, stride_b, stride_c, BLOCK_M: tl.constex
         total = tl.dot(left, tl.trans(right), total)
     tl.store(c + m[:, None] * stride_c + n[None, :], total.to(c.dtype.element_ty))
 """
+KERNELS += """
+@triton.jit
+def matmul_wrapped(a, b, c, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+    m = (tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)) % M
+    n = (tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)) % N
+    total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+    for start in range(0, K, BLOCK_K):
+        k = start + tl.arange(0, BLOCK_K)
+        left = tl.load(a + m[:, None] * K + k[None, :], mask=k[None, :] < K, other=0.0)
+        right = tl.load(b + k[:, None] * N + n[None, :], mask=k[:, None] < K, other=0.0)
+        total = tl.dot(left, right, total)
+    tl.store(c + m[:, None] * N + n[None, :], total)
+"""
 # The attention that bench/gpu times, forwards and backwards.
 TIMED = (Path(__file__).resolve().parents[2] / "bench/gpu/kernels.py").read_text()
 KERNELS += "".join(re.findall(r"^@triton\.jit[^\n]*\ndef (?:attention|towards)\w*\(.*?(?=^@|\Z)", TIMED, re.MULTILINE | re.DOTALL))
@@ -235,6 +248,15 @@ for m, n, k, warps, stages in ((64, 128, 32, 4, 3), (128, 64, 32, 8, 2), (64, 25
         c = torch.full((m, n), float("nan"))
         matmul[(1, 1)](a, b, c, steps * k, steps * k, n, n, BLOCK_M=m, BLOCK_N=n, BLOCK_K=k, num_warps=warps, num_stages=stages)
         assert torch.equal(c, a @ b), (m, n, k, warps, stages, steps)
+
+for dtype, k, n in ((torch.float32, 32, 128), (torch.float32, 32, 120), (torch.float8_e4m3fn, 64, 128)):
+    a, b = torch.randint(-4, 5, (64, 3 * k)).to(dtype), torch.randint(-4, 5, (3 * k, n)).to(dtype)
+    c = torch.full((64, n), float("nan"))
+    compiled = matmul_wrapped[(1, 1)](a, b, c, 64, n, 3 * k, BLOCK_M=64, BLOCK_N=128, BLOCK_K=k)
+    assert torch.equal(c, a.float() @ b.float()), (dtype, n)
+    loop = compiled.asm["ptx"].rpartition("cp.async.wait_group")[2].partition("bra")[0]
+    if n % 16 == 0:  # rows of whole words
+        assert "st.shared" not in loop and "ld.shared" in loop, (dtype, n)
 """
 
 

@@ -278,7 +278,9 @@ struct ChooseDots : PassWrapper<ChooseDots, OperationPass<ModuleOp>> {
       kernel.walk([&](tile::DotOp op) { dots.push_back(op); });
       if (dots.empty())
         continue;
-      AxisAnalysis analysis(kernel);
+      // How operands lie in memory decides what is fast, not what is right: remainders that launches are checked for
+      // only later are trusted.
+      AxisAnalysis analysis(kernel, AxisAnalysis::Remainders::Trusted);
       for (tile::DotOp &op : dots)
         if (Chooser(op, machine, block, analysis).changesPlaces())
           op = changePlaces(op);
