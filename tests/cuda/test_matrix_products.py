@@ -169,9 +169,10 @@ def test_rows_across_k_come_through_registers(tmp_path, operand, result, k):
     assert "cp.async.cg" in loop and "ld.global" not in loop, loop
     # In two parts, each read while the products of the other are under way; nothing is turned in shared memory.
     assert "st.shared" not in loop, loop
-    order = re.findall(r"wgmma\.mma_async|wgmma\.wait_group\S* \d|bar\.sync|ld\.shared|cp\.async\.(?:cg|wait_group \d)", loop)
+    read = "ld.shared" if operand == "fp32" else "ldmatrix"
+    order = re.findall(rf"wgmma\.mma_async|wgmma\.wait_group\S* \d|bar\.sync|{read}|cp\.async\.(?:cg|wait_group \d)", loop)
     order = [name for at, name in enumerate(order) if not at or order[at - 1] != name]
-    part = ["wgmma.wait_group.sync.aligned 1", "ld.shared", "wgmma.mma_async"]
+    part = ["wgmma.wait_group.sync.aligned 1", read, "wgmma.mma_async"]
     assert order == ["cp.async.wait_group 1", "bar.sync", *part, *part, "wgmma.wait_group.sync.aligned 2", "bar.sync", "cp.async.cg"]
     assert len(re.findall(r"wgmma\.commit_group", loop)) == 2, loop
 
@@ -256,7 +257,8 @@ for dtype, k, n in ((torch.float32, 32, 128), (torch.float32, 32, 120), (torch.f
     assert torch.equal(c, a.float() @ b.float()), (dtype, n)
     loop = compiled.asm["ptx"].rpartition("cp.async.wait_group")[2].partition("bra")[0]
     if n % 16 == 0:  # rows of whole words
-        assert "st.shared" not in loop and "ld.shared" in loop, (dtype, n)
+        read = "ld.shared.b32" if dtype == torch.float32 else "ldmatrix.sync.aligned.m8n8.x4.trans"
+        assert "st.shared" not in loop and read in loop and "ld.shared.b8" not in loop, (dtype, n)
 """
 
 

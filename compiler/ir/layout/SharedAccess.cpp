@@ -147,6 +147,29 @@ SharedAccessPlan planSharedAccess(const LinearLayout &registers, const LinearLay
   return plan;
 }
 
+std::optional<SharedAccessPlan> planTransposedBytes(const LinearLayout &registers, const LinearLayout &shared) {
+  DistinctLayout side(registers);
+  Contributions moves(side.layout, shared);
+  constexpr unsigned taken = 4; // bits of the registers of an access
+  if (moves.lanes.size() != matrixLaneBits || moves.registers.size() < taken ||
+      side.layout.count(Place::Register) != registers.count(Place::Register) || side.layout.copies(Place::Lane))
+    return std::nullopt;
+  bool isPaired = moves.registers[2] == 1 && moves.lanes[2] == 2 && moves.lanes[3] == 4 && moves.lanes[4] == 8;
+  if (!isPaired || !othersAreAligned(moves, (1u << rowBits) - 1, {2u}, {2u, 3u, 4u}))
+    return std::nullopt;
+  SharedAccessPlan plan;
+  plan.kind = SharedAccessPlan::Kind::TransposedBytes;
+  plan.offsetBits = shared.bits(Place::Offset);
+  // A matrix has rows of two neighbours of each lane's four; the second one has the other two.
+  Vectors rows{moves.registers[0], moves.lanes[0], moves.lanes[1], moves.registers[1], moves.registers[3]};
+  plan.lane = BitMatrix(plan.offsetBits, rows);
+  plan.warp = BitMatrix(plan.offsetBits, moves.warps);
+  plan.laneCopies = side.layout.copies(Place::Lane);
+  plan.warpCopies = side.layout.copies(Place::Warp);
+  plan.accesses = accessesOf(moves.registers, {0u, 1u, 2u, 3u}, side);
+  return plan;
+}
+
 LinearLayout sharedInRows(llvm::ArrayRef<unsigned> axisBits, llvm::ArrayRef<unsigned> order, unsigned elementBits) {
   unsigned row = axisBits[order.front()] + elementBits;
   if (row < 5)

@@ -9,19 +9,24 @@
 //   holds four bytes of one (lane l: piece l % 4 of row l / 4), or, transposed, two neighbours of a column of 16-bit
 //   elements (lane l: elements 2 (l % 4) and the next of column l / 4). For machines of 32 lanes that have it.
 //
+// - Transposed bytes: the same matrices of 16-bit elements, which are pairs of bytes here. A lane has two of a column,
+//   and of a matrix with the next two: what neighbours of either byte of the pair it has is every second byte of both.
+//
 // A plan is data; the lowering emits it, tests execute it on arrays.
 #pragma once
 
 #include "compiler/ir/layout/LinearLayout.h"
 #include "compiler/ir/layout/Swizzle.h"
+#include <optional>
 
 namespace nacre {
 
 struct SharedAccessPlan {
-  enum class Kind : uint8_t { Words, Matrices, TransposedMatrices };
+  enum class Kind : uint8_t { Words, Matrices, TransposedMatrices, TransposedBytes };
   struct Access {
     // Words: neighbours from the lowest offset on. Matrices: as many for each matrix as 32 bits hold, one matrix after
-    // the other.
+    // the other. Transposed bytes, of four matrices: four that are the first bytes of pairs in the first two matrices,
+    // four that are the second bytes, and the same of the other two.
     llvm::SmallVector<uint32_t> registers;
     uint32_t offset; // the registers' share, in elements
   };
@@ -40,6 +45,11 @@ struct SharedAccessPlan {
 // where the machine moves matrices in this direction.
 SharedAccessPlan planSharedAccess(const LinearLayout &registers, const LinearLayout &shared, unsigned elementBits,
                                   bool mayUseMatrices, const SharedMemoryModel &model = {});
+
+// For reading bytes of which a thread wants neighbours across the rows of the shared tile as words; none: the layouts
+// are not such. The registers' first four bits are two of a column's places, of the pair, and of any row; lanes have
+// two more of the column's, then those of the pair.
+std::optional<SharedAccessPlan> planTransposedBytes(const LinearLayout &registers, const LinearLayout &shared);
 
 // The layout of a tile in shared memory whose rows along the first axis of `order` are written and read in pieces of
 // sixteen bytes: the hardware's swizzle over rows as long as there are, up to 128 bytes; no swizzle for rows of less

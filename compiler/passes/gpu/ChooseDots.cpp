@@ -159,6 +159,9 @@ public:
   // Null: plain arithmetic.
   DotPlanAttr choose() {
     const MatrixInstruction *row = find();
+    if (row && !row->takesTransposed && !comesFromDot(op.getA()) && liesAcross(op.getA(), 1, analysis))
+      if (const MatrixInstruction *across = machine.matrixInstruction(row->across))
+        row = across;
     return row ? planFor(*row) : DotPlanAttr();
   }
 
@@ -171,8 +174,8 @@ private:
       return nullptr;
     const MatrixInstruction *best = nullptr;
     for (const MatrixInstruction &row : machine.matrixInstructions())
-      if (row.a == *a && row.b == *b && row.sumType(op.getContext()) == type.getElementType() && fits(row) &&
-          (!best || isBetter(row, *best)))
+      if (!row.onlyAcross && row.a == *a && row.b == *b && row.sumType(op.getContext()) == type.getElementType() &&
+          fits(row) && (!best || isBetter(row, *best)))
         best = &row;
     return best;
   }

@@ -42,14 +42,35 @@ LogicalResult Lowering::lowerWrite(WriteOp op) {
   return success();
 }
 
+static SharedAccessPlan planOf(Lowering &lowering, ReadOp op) {
+  SharedType shared = op.getSource().getType();
+  if (lowering.machine.loadsMatrices() && Lowering::byteSize(shared.getElementType()) == 1)
+    if (auto plan = planTransposedBytes(layoutOf(op.getResult()), shared.getLayout().getValue()))
+      return *plan;
+  return planMove(op.getResult(), shared, lowering.machine.loadsMatrices());
+}
+
+// Every second byte of two words, from the first on, and from the second on.
+static SmallVector<Value> everySecond(Lowering &lowering, Value first, Value second) {
+  gpu::Builder &b = lowering.b;
+  auto bytes = VectorType::get({4}, b.getI8Type());
+  Value left = LLVM::BitcastOp::create(b, bytes, first), right = LLVM::BitcastOp::create(b, bytes, second);
+  SmallVector<Value> words;
+  for (int32_t start : {0, 1}) {
+    int32_t places[] = {start, start + 2, start + 4, start + 6};
+    Value taken = LLVM::ShuffleVectorOp::create(b, left, right, places);
+    words.push_back(LLVM::BitcastOp::create(b, b.getI32Type(), taken));
+  }
+  return words;
+}
+
 namespace nacre::gpu {
 
 // The registers of a tile in shared memory, access by access.
 class SharedRead {
 public:
   SharedRead(Lowering &lowering, ReadOp op)
-      : lowering(lowering), element(op.getSource().getType().getElementType()),
-        plan(planMove(op.getResult(), op.getSource().getType(), lowering.machine.loadsMatrices())),
+      : lowering(lowering), element(op.getSource().getType().getElementType()), plan(planOf(lowering, op)),
         addresses(addressesOf(lowering, plan, lowering.scalar(op.getSource()), element)),
         values(Lowering::registerCount(op.getType())) {
     for (auto [number, access] : llvm::enumerate(plan.accesses))
@@ -77,6 +98,11 @@ private:
     SmallVector<Value> loaded;
     if (plan.kind == SharedAccessPlan::Kind::Words) {
       loaded = readShared(lowering, element, count, address);
+    } else if (plan.kind == SharedAccessPlan::Kind::TransposedBytes) {
+      SmallVector<Value> matrices = lowering.machine.loadMatrices(lowering.b, address, 4, /*isTransposed=*/true), words;
+      for (unsigned pair : {0, 2})
+        llvm::append_range(words, everySecond(lowering, matrices[pair], matrices[pair + 1]));
+      loaded = lowering.unpackWords(words, element, count);
     } else {
       unsigned matrices = count * Lowering::byteSize(element) / 4;
       bool isTransposed = plan.kind == SharedAccessPlan::Kind::TransposedMatrices;

@@ -29,6 +29,11 @@ struct MatrixInstruction {
   // The machine keeps fewer bits of the sums than their type has (maxImpreciseAcc of dots).
   bool sumsImprecisely = false;
 
+  // The name of the same instruction with its rows in another order, in which A in registers is easily got from rows
+  // across k in shared memory; empty: there is none. It is taken for such operands alone (`onlyAcross`).
+  std::string across;
+  bool onlyAcross = false;
+
   // Of one instruction, for operands in registers; axes (m, k), (k, n) and (m, n).
   LinearLayout aLayout, bLayout, resultLayout;
 

@@ -69,6 +69,30 @@ static MatrixInstruction ofWarpgroup(unsigned n, MatrixElement a, MatrixElement 
   return row;
 }
 
+// The rows of each sixteen in the order 0, 2, ..., 14, 1, 3, ..., 15: a thread, which has rows r and r + 8, has
+// neighbours.
+static LinearLayout withPairsOfRows(const LinearLayout &layout) {
+  LinearLayout result = layout;
+  for (Place place : allPlaces)
+    for (auto [bit, basis] : llvm::enumerate(layout.basesOf(place))) {
+      SmallVector<uint32_t> coordinates = layout.unpack(basis);
+      uint32_t row = coordinates[0];
+      coordinates[0] = (row & ~15u) | (row << 1 & 15u) | (row >> 3 & 1u);
+      result.setBasis(place, bit, layout.pack(coordinates));
+    }
+  return result;
+}
+
+// Of bytes: words of neighbours along k come from rows across it by transposing pairs of bytes.
+static MatrixInstruction acrossRows(MatrixInstruction row) {
+  row.name += ".pairs";
+  row.aLayout = withPairsOfRows(row.aLayout);
+  row.resultLayout = withPairsOfRows(row.resultLayout);
+  row.aInShared = false;
+  row.onlyAcross = true;
+  return row;
+}
+
 std::vector<MatrixInstruction> nacre::cuda::matrixInstructionsOf(const Architecture &architecture) {
   using enum MatrixElement;
   std::vector<MatrixInstruction> rows;
@@ -97,6 +121,11 @@ std::vector<MatrixInstruction> nacre::cuda::matrixInstructionsOf(const Architect
         rows.push_back(ofWarpgroup(n, element, element));
       for (auto [a, b] : eights)
         rows.push_back(ofWarpgroup(n, a, b));
+    }
+  for (size_t i = 0, count = rows.size(); i < count; ++i)
+    if (rows[i].isAsync && gpu::matrixElementBytes(rows[i].a) == 1) {
+      rows.push_back(acrossRows(rows[i]));
+      rows[i].across = rows.back().name;
     }
   return rows;
 }
