@@ -349,27 +349,20 @@ void appendConstant(llvm::SmallVectorImpl<char> &key, llvm::SmallVectorImpl<PyOb
 
 void BoundArguments::appendKey(llvm::SmallVectorImpl<char> &key, llvm::SmallVectorImpl<PyObject *> &objects) const {
   for (const BoundArgument &argument : arguments) {
-    char head[3] = {static_cast<char>(argument.kind), 0,
+    char head[2] = {static_cast<char>(argument.kind),
                     static_cast<char>(argument.divisibleBy16 | argument.isConst << 1)};
+    append(key, head);
     if (argument.kind == BoundArgument::Kind::Constant) {
-      append(key, head);
       appendConstant(key, objects, argument.constant);
-      continue;
-    }
-    if (argument.kind == BoundArgument::Kind::Tuple) {
+    } else if (argument.kind == BoundArgument::Kind::Tuple) {
       PyTypeObject *type = Py_TYPE(argument.constant); // named tuples of different classes are different
       append(key, type);
       append(key, argument.elements);
       if (argument.isAggregate)
         objects.push_back(reinterpret_cast<PyObject *>(type)); // held, so that its address stays its own
-    } else if (argument.type.isScalar()) {
-      head[1] = static_cast<char>(argument.type.scalarKind());
-    } else { // a pointer to pointers
-      std::string text = argument.type.str();
-      append(key, text.size());
-      key.append(text.begin(), text.end());
+    } else {
+      append(key, argument.type.opaque()); // there is one of each type, for good
     }
-    append(key, head);
   }
 }
 

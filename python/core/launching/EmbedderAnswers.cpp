@@ -27,11 +27,20 @@ void EmbedderAnswers::add(Answer answer) {
   answers.push_back(std::move(answer));
 }
 
+// As the names in dictionaries are: each launch looks them up, which is quick for the same object.
+static Handle interned(Handle name) {
+  PyObject *object = name.release();
+  PyUnicode_InternInPlace(&object);
+  return Handle::steal(object);
+}
+
 void EmbedderAnswers::addGlobal(Handle dictionary, Handle name, Handle value) {
+  name = interned(std::move(name));
   add({Kind::Global, std::move(dictionary), std::move(name), std::move(value)});
 }
 
 void EmbedderAnswers::addAttribute(Handle object, Handle name, Handle value) {
+  name = interned(std::move(name));
   add({Kind::Attribute, std::move(object), std::move(name), std::move(value)});
 }
 

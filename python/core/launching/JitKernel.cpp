@@ -143,13 +143,8 @@ public:
   void interpret(PyObject *grid) {
     if (bound.anyNull)
       refuseNull();
-    Handle computed;
-    if (PyCallable_Check(grid)) {
-      computed = call(grid, argumentDictionary().get());
-      grid = computed.get();
-    }
     InterpretedLaunch launch{kernel, values, bound, keywords, {}};
-    readGrid(grid, launch.grid);
+    extentsOf(grid, launch.grid);
     lookForTorch();
     ProfiledLaunch event(kernel);
     if (!events::isWanted(LaunchEvents | AccessEvents))
@@ -189,13 +184,8 @@ public:
       refuseReadOnly();
     if (bound.anyNull)
       refuseNull();
-    Handle computed;
-    if (PyCallable_Check(grid)) {
-      computed = call(grid, argumentDictionary().get());
-      grid = computed.get();
-    }
     uint32_t dimensions[3];
-    readGrid(grid, dimensions);
+    extentsOf(grid, dimensions);
     llvm::SmallVector<uint64_t, 32> slots;
     for (const BoundArgument &argument : bound.arguments)
       if (argument.kind == BoundArgument::Kind::Pointer || argument.kind == BoundArgument::Kind::Number)
@@ -243,6 +233,23 @@ public:
 
 private:
   Handle name() { return attribute(kernel, "__name__"); }
+
+  // Of a grid in any form: numbers, or a function that says them.
+  void extentsOf(PyObject *grid, uint32_t (&extents)[3]) {
+    bool isLast = grid == state.lastGrid.get();
+    if (isLast && state.lastExtents) {
+      std::copy(state.lastExtents->begin(), state.lastExtents->end(), extents);
+      return;
+    }
+    Handle computed;
+    if (PyCallable_Check(grid)) {
+      computed = call(grid, argumentDictionary().get());
+      grid = computed.get();
+    }
+    readGrid(grid, extents);
+    if (isLast)
+      state.lastExtents = {extents[0], extents[1], extents[2]};
+  }
 
   // visit(argument, its slot, the name of its parameter)
   template <typename Visit> void forEachArgument(Visit visit) {
@@ -445,6 +452,7 @@ PyObject *subscript(PyObject *self, PyObject *grid) {
     if (isPlainGrid(grid)) {
       Handle before = std::exchange(state.lastLauncher, launcher); // its end may run anything
       state.lastGrid = Handle::borrow(grid);
+      state.lastExtents.reset();
     }
     return launcher.release();
   });
@@ -554,6 +562,7 @@ int clearState(PyObject *self) {
     state->last.reset();
     state->interpreted = Handle();
     state->lastGrid = Handle();
+    state->lastExtents.reset();
     state->lastLauncher = Handle();
   }
   return 0;

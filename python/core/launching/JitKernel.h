@@ -6,6 +6,8 @@
 #include "python/core/launching/LaunchKeywords.h"
 #include "python/core/launching/PythonEmbedder.h"
 #include "runtime/cache/KernelCache.h"
+#include <array>
+#include <optional>
 #include <unordered_map>
 
 namespace nacre::python {
@@ -36,8 +38,9 @@ struct KernelState {
   bool isLibrary = false;     // of the standard library; known once Python runs it
   std::shared_ptr<FunctionSource> source;
   std::unordered_multimap<uint64_t, std::shared_ptr<Specialization>> specializations;
-  std::shared_ptr<Specialization> last; // the one used last, tried first
-  Handle lastGrid, lastLauncher;        // kernel[lastGrid], of a grid that is plain numbers
+  std::shared_ptr<Specialization> last;               // the one used last, tried first
+  Handle lastGrid, lastLauncher;                      // kernel[lastGrid], of a grid that is plain numbers
+  std::optional<std::array<uint32_t, 3>> lastExtents; // what lastGrid says, once it was launched over
 };
 
 Handle makeKernelType();
