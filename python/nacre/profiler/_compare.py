@@ -3,7 +3,7 @@
 import re
 import sys
 
-from ._derive import derive_metrics
+from ._derive import derive
 from ._graph import read
 
 # Metrics of which more is better; of the others less is.
@@ -15,7 +15,7 @@ _OPERATORS = {
 
 def _columns(filename, metrics):
     graph, inclusive, exclusive, devices = read(filename)
-    names, _ = derive_metrics(graph, metrics, inclusive, exclusive, devices)
+    names, _ = derive(graph, metrics, inclusive, exclusive, devices)
     return graph, dict(zip(metrics, names))
 
 

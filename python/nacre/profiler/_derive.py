@@ -2,6 +2,7 @@
 
 import re
 
+from ._table import table
 from .specs import max_bps, max_flops
 
 WIDTHS = (8, 16, 32, 64)
@@ -29,37 +30,47 @@ derivable_metrics = {
 }  # fmt: skip
 
 
-def _device(frame, devices):
-    return devices.get(str(frame.own.get("device_type")), {}).get(str(frame.own.get("device_id")))
-
-
-def get_min_time_flops(frame, devices):
-    """The least time that the frame's operations take on its device, in nanoseconds."""
-    facts = _device(frame, devices)
+def _least_flops(own, devices):
+    """The least time that a kernel's operations take on its device, in seconds."""
+    facts = devices.get(str(own.get("device_type")), {}).get(str(own.get("device_id")))
     if facts is None:
         return 0.0
     total = 0.0
     for width in WIDTHS:
-        flops = frame.own.get(f"flops{width}", 0)
-        if not flops:
-            continue
-        peak = facts.get(f"peak_flops{width}")
-        if peak is None:
-            peak = max_flops(frame.own["device_type"], facts["arch"], width, facts["num_sms"], facts["clock_rate"])
-        total += flops / peak * 1e9
+        flops = own.get(f"flops{width}", 0)
+        if flops:
+            peak = facts.get(f"peak_flops{width}") or max_flops(own["device_type"], facts["arch"], width, facts["num_sms"], facts["clock_rate"])
+            total += flops / peak
     return total
 
 
-def get_min_time_bytes(frame, devices):
+def _least_bytes(own, devices):
     """The same of its bytes."""
-    facts = _device(frame, devices)
-    moved = frame.own.get("bytes", 0)
+    facts = devices.get(str(own.get("device_type")), {}).get(str(own.get("device_id")))
+    moved = own.get("bytes", 0)
     if facts is None or not moved:
         return 0.0
     bandwidth = facts["peak_gbps"] * 1e9 if "peak_gbps" in facts else max_bps(
-        frame.own["device_type"], facts["arch"], facts["bus_width"], facts["memory_clock_rate"]
+        own["device_type"], facts["arch"], facts["bus_width"], facts["memory_clock_rate"]
     )
-    return moved / bandwidth * 1e9
+    return moved / bandwidth
+
+
+def _by_row(dataframe, devices, least):
+    names = [name for name in dataframe.columns if name in ("device_type", "device_id", "bytes") or name.startswith("flops")]
+    columns = {name: dataframe[name].tolist() for name in names}
+    rows = [{name: values[i] for name, values in columns.items() if values[i] == values[i]} for i in range(len(dataframe))]
+    return table({"min_time": [least(row, devices) for row in rows]})
+
+
+def get_min_time_flops(dataframe, devices):
+    """The least time that the operations of each row of `graph.dataframe` take on its device: a column min_time, in seconds."""
+    return _by_row(dataframe, devices, _least_flops)
+
+
+def get_min_time_bytes(dataframe, devices):
+    """The same of its bytes."""
+    return _by_row(dataframe, devices, _least_bytes)
 
 
 def _canonical(text):
@@ -79,8 +90,8 @@ def _file_name(wanted, names):
     return next((name for name in names if _plain(name) == _plain(wanted)), None)
 
 
-def derive_metrics(graph, metrics, inclusive, exclusive, devices):
-    """Fills the columns of every frame. (names of columns, those of them without data.)"""
+def derive(graph, metrics, inclusive, exclusive, devices):
+    """(names of columns, those of the given metrics that the file has no data for); the columns are the frames'."""
     if not metrics:
         metrics = [*inclusive, *exclusive]
     columns, missing = [], []
@@ -91,7 +102,13 @@ def derive_metrics(graph, metrics, inclusive, exclusive, devices):
             missing.append(text)
         for frame, value in values.items():
             frame.columns[column] = value
+        (graph.inc_metrics if column.endswith("(inc)") else graph.exc_metrics).append(column)
     return columns, missing
+
+
+def derive_metrics(graph, metrics, inclusive, exclusive, devices):
+    """The names of the columns that the metrics become in `graph.dataframe`: `time/ms (inc)`."""
+    return derive(graph, metrics, inclusive, exclusive, devices)[0]
 
 
 def _derive(graph, text, inclusive, exclusive, devices):
@@ -108,7 +125,7 @@ def _derive(graph, text, inclusive, exclusive, devices):
         for frame in frames:
             time = frame.own.get("time (ns)")
             is_kernel = time and "device_type" in frame.own
-            least = max(get_min_time_flops(frame, devices), get_min_time_bytes(frame, devices)) if is_kernel else 0
+            least = max(_least_flops(frame.own, devices), _least_bytes(frame.own, devices)) * 1e9 if is_kernel else 0
             if least:
                 values[frame] = least / time
         return "util", values
@@ -133,7 +150,6 @@ def _time(frames, name, kind, inclusive, exclusive):
     is_average = kind.name.startswith("avg_")
     source = "cpu_time (ns)" if "cpu_time" in kind.name else "time (ns)"
     is_inclusive = source in inclusive
-    column = f"{name} ({'inc' if is_inclusive else 'exc'})"
     values = {}
     for frame in frames:
         held = frame.total if is_inclusive else frame.own
@@ -146,7 +162,7 @@ def _time(frames, name, kind, inclusive, exclusive):
                 continue
             value /= count
         values[frame] = value
-    return column, values
+    return f"{name} (inc)", values  # Proton's name of the column, also where the file's times are of their own frames
 
 
 def _rate(frames, name, sources, factor, inclusive):

@@ -33,10 +33,14 @@ class Frame:
 
 
 class Graph:
-    """A tree of frames. `dataframe` has a row for each, with its columns."""
+    """A tree of frames. `dataframe` has a row for each, with its metrics as recorded and the columns made of them."""
 
     def __init__(self, root):
         self.root = root
+        self.inc_metrics, self.exc_metrics = [], []  # the names of the columns that were made
+
+    def update_inclusive_columns(self):
+        """Sums over all below a frame are there already."""
 
     @property
     def roots(self):
@@ -48,10 +52,12 @@ class Graph:
     @property
     def dataframe(self):
         frames = self.frames()
-        names = dict.fromkeys(name for frame in frames for name in frame.columns)
+        nothing = float("nan")
+        recorded, made = (dict.fromkeys(name for frame in frames for name in getattr(frame, kind)) for kind in ("own", "columns"))
         return table({
             "name": [frame.name for frame in frames],
-            **{name: [frame.columns.get(name, float("nan")) for frame in frames] for name in names},
+            **{name: [frame.own.get(name, nothing) for frame in frames] for name in recorded if name not in made},
+            **{name: [frame.columns.get(name, nothing) for frame in frames] for name in made},
         })  # fmt: skip
 
 
@@ -142,8 +148,8 @@ def _sum_up(frame, names):
 
 
 def read(filename):
-    """(graph, inclusive metrics, exclusive metrics, devices). Inclusive are those that the root has."""
-    document = load(filename)
+    """(graph, inclusive metrics, exclusive metrics, devices) of a file, or of what it holds. Inclusive are those that the root has."""
+    document = filename if isinstance(filename, list) else load(filename)
     if not isinstance(document, list) or len(document) != 2 or "frame" not in document[0]:
         raise ValueError(f"{filename} is no profile: expected [root, devices]")
     root = _frame(document[0]) or Frame("ROOT", {}, [])

@@ -1,18 +1,24 @@
 """Peaks of devices: flops a second by width, bytes a second. Clocks are in kHz. On the CPU the peaks are measured."""
 
-# Multiply-adds a clock and multiprocessor of the tensor cores, in 16 bits.
-_NVIDIA_FMA16 = {"70": 512, "75": 512, "80": 1024, "86": 512, "89": 512, "90": 2048, "100": 4096, "103": 4096, "120": 1024}
-# Peaks of whole devices of AMD's, in bytes a second, and of their matrix cores in 8 bits.
+# Operations in 8 bits, as their makers publish them: of whole devices (A100, RTX 4090), or a clock of one multiprocessor (H100: 1513e12
+# with 114 of them at 1755 MHz; others: two for each multiply-add of their tensor cores).
+_NVIDIA_WHOLE = {"80": 624e12, "89": 330.3e12}
+_NVIDIA_PER_CLOCK = {"70": 2048, "75": 2048, "86": 2048, "90": 1513e12 / (114 * 1755e6), "100": 16384, "103": 16384, "120": 4096}
+# The same of AMD's, a clock of one compute unit; and bytes a second of whole devices.
+amd_fp8_flops_by_arch = {"gfx90a": 1024, "gfx941": 4096, "gfx942": 4096, "gfx950": 8192}
 amd_bps_by_arch = {"gfx90a": 3.2e12, "gfx941": 5.3e12, "gfx942": 5.3e12, "gfx950": 8.0e12}
-amd_fp8_flops_by_arch = {"gfx90a": 383e12, "gfx941": 2614.9e12, "gfx942": 2614.9e12, "gfx950": 4614e12}
+
+
+def _per_clock(operations):
+    return lambda width, num_sms, clock_rate: operations * num_sms * clock_rate * 1e3 * 8 / width
+
+
 flops_by_device = {
     "CUDA": {
-        arch: (lambda width, num_sms, clock_rate, fma=fma: 2 * fma * num_sms * clock_rate * 1e3 * 16 / width)
-        for arch, fma in _NVIDIA_FMA16.items()
+        **{arch: (lambda width, num_sms=0, clock_rate=0, peak=peak: peak * 8 / width) for arch, peak in _NVIDIA_WHOLE.items()},
+        **{arch: _per_clock(operations) for arch, operations in _NVIDIA_PER_CLOCK.items()},
     },
-    "HIP": {
-        arch: (lambda width, num_sms=0, clock_rate=0, peak=peak: peak * 8 / width) for arch, peak in amd_fp8_flops_by_arch.items()
-    },
+    "HIP": {arch: _per_clock(operations) for arch, operations in amd_fp8_flops_by_arch.items()},
 }
 
 

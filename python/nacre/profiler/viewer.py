@@ -8,7 +8,7 @@ import re
 import sys
 
 from ._derive import FactorDict, avg_cpu_time_factor_dict, avg_time_factor_dict, bytes_factor_dict, cpu_time_factor_dict, time_factor_dict
-from ._derive import derivable_metrics, derive_metrics, get_min_time_bytes, get_min_time_flops
+from ._derive import derivable_metrics, derive, derive_metrics, get_min_time_bytes, get_min_time_flops
 from ._graph import Graph, read
 
 __all__ = [
@@ -27,20 +27,21 @@ def _plain(name):
 
 
 def match_available_metrics(metrics, inclusive_metrics, exclusive_metrics):
-    """The names in the file that the given ones mean; all inclusive ones where none is given."""
-    if not metrics:
-        return [*inclusive_metrics, *exclusive_metrics]
+    """The columns that the given names mean: case and unit do not count, `(inc)` stands behind those that are summed up."""
     found = []
     for wanted in [metrics] if isinstance(metrics, str) else metrics:
         for name in (*inclusive_metrics, *exclusive_metrics):
-            if _plain(name) == _plain(wanted) and name not in found:
-                found.append(name)
+            if _plain(name) == _plain(wanted):
+                found.append(f"{name} (inc)" if name in inclusive_metrics else name)
+                break
+    if not found:
+        raise RuntimeError(f"Metric {metrics} is not found. Use the --list flag to list available metrics")
     return found
 
 
 def get_raw_metrics(file):
-    """What read() gives; the file may be open already."""
-    return read(getattr(file, "name", file))
+    """What read() gives; the file may be open already, or read."""
+    return read(file if isinstance(file, list) else getattr(file, "name", file))
 
 
 def remove_frames(graph, predicate):
@@ -89,7 +90,7 @@ def format_frames(graph, format=None):
             continue
         file, line, function = match[1].rsplit("/", 1)[-1], match[2], match[3]
         frame.name = {
-            "file_function_line": f"{file}:{function}@{line}", "function_line": f"{function}@{line}", "file_function": f"{file}:{function}",
+            "file_function_line": f"{file}:{line}@{function}", "function_line": f"{line}@{function}", "file_function": f"{file}@{function}",
         }[format]  # fmt: skip
     return graph
 
@@ -97,7 +98,7 @@ def format_frames(graph, format=None):
 def parse(metrics, filename, include=None, exclude=None, threshold=None):
     """(graph, names of columns): the metrics are columns of `graph.dataframe`, as `time/ms (inc)`."""
     graph, inclusive, exclusive, devices = get_raw_metrics(filename)
-    names, missing = derive_metrics(graph, metrics, inclusive, exclusive, devices)
+    names, missing = derive(graph, metrics, inclusive, exclusive, devices)
     if missing:
         if len(missing) == len(names):
             raise ValueError(f"{filename} has no data for {', '.join(missing)}; it has {', '.join([*inclusive, *exclusive]) or 'no metrics'}")
