@@ -46,3 +46,27 @@ def test_each_program_runs_once(engine):
     found = engine.numpy(out)
     assert engine.numpy(counter)[0] == 24
     assert sorted(found[:, ::8].ravel()) == list(range(24)) and (found.reshape(24, 8) == found.reshape(24, 8)[:, :1]).all()
+
+
+@triton.jit
+def rows_kernel(x, out, height, width, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    """One axis of the grid for both: neighbours take turns along a row, and a run of them ends where the rows of blocks do."""
+    row = tl.program_id(0) // columns * ROWS + tl.arange(0, ROWS)
+    column = tl.program_id(0) % columns * COLUMNS + tl.arange(0, COLUMNS)
+    place = row[:, None] * width + column[None, :]
+    mask = (row[:, None] < height) & (column[None, :] < width)
+    tl.store(out + place, tl.load(x + place, mask=mask) * 2 + tl.program_id(0), mask=mask)
+
+
+@pytest.mark.parametrize("name", ["uint8", "int32", "int64"])
+@pytest.mark.parametrize("height, width", [(32, 640), (37, 1000), (9, 130), (70, 5000)])
+@pytest.mark.parametrize("in_place", [False, True])
+def test_rows_of_blocks(engine, rng, name, height, width, in_place):
+    rows, columns = 16, 64
+    blocks = triton.cdiv(width, columns)
+    x = rng.integers(0, 100, (height, width))
+    given = engine.array(x, name)
+    out = given if in_place else engine.empty((height, width), name)
+    rows_kernel[(triton.cdiv(height, rows) * blocks,)](given, out, height, width, blocks, ROWS=rows, COLUMNS=columns)
+    program = np.arange(height)[:, None] // rows * blocks + np.arange(width)[None, :] // columns
+    np.testing.assert_array_equal(engine.numpy(out), (2 * x + program).astype(name))

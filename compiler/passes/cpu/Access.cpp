@@ -114,7 +114,8 @@ bool Nest::hasShortRows(int64_t elementSize) {
     rows *= extent;
   rows /= shape[lane];
   int64_t bytes = shape[lane] * elementSize;
-  return rows > 1 && rows <= mostRows && bytes >= 64 && bytes <= shortBytes && !lowering.multiplies();
+  return rows > 1 && rows <= mostRows && bytes >= 64 && bytes <= shortBytes && !lowering.multiplies() &&
+         !lowering.takesTurns;
 }
 
 // Every `step`-th element from `pointer` on, as interleaved channels lie in memory: whole vectors cover exactly the

@@ -18,42 +18,134 @@ static Value readArgument(Emit &b, Value arguments, size_t index, Type type) {
   return b.load(registerType(type), slot, std::min<int64_t>(8, byteSize(type)));
 }
 
+namespace {
+
 // The grid's loop becomes one over the numbers of its programs, the first axis fastest. The place of the first is
 // divided out; those that follow are counted on, since a division takes as long as a small program.
-static void loopOverPrograms(Emit &b, scf::ForallOp grid, Value begin, Value end) {
-  b.setInsertionPoint(grid);
-  Type i32 = b.getI32Type();
-  SmallVector<Value> sizes;
-  for (Value size : grid.getDynamicUpperBound())
-    sizes.push_back(size.getDefiningOp<arith::IndexCastUIOp>().getIn());
+struct ProgramLoop {
+  Emit &b;
+  scf::ForallOp grid;
+  Value begin, end;
+  SmallVector<Value> sizes = {}; // i32
+
+  void emit();
+
+private:
+  SmallVector<Value> firstPlace();
+  // The place `programs` further along the first axis, which it does not leave by more than its end.
+  SmallVector<Value> advanced(ArrayRef<Value> place, Value programs);
+  // The loop that is all a program does, but for arithmetic; null where there is more.
+  scf::ForOp onlyLoop();
+  void emitOneByOne(ArrayRef<Value> first);
+  void emitInTurns(ArrayRef<Value> first, scf::ForOp rows, int64_t mostTurns);
+  void usePlace(ArrayRef<Value> place);
+};
+
+} // namespace
+
+SmallVector<Value> ProgramLoop::firstPlace() {
   Value x = b.toI64(sizes[0], false), y = b.toI64(sizes[1], false);
-  auto narrow = [&](Value value) -> Value { return arith::TruncIOp::create(b, i32, value); };
+  auto narrow = [&](Value value) -> Value { return arith::TruncIOp::create(b, b.getI32Type(), value); };
   Value rest = arith::DivUIOp::create(b, begin, x);
-  Value first[] = {narrow(arith::RemUIOp::create(b, begin, x)), narrow(arith::RemUIOp::create(b, rest, y)),
-                   narrow(arith::DivUIOp::create(b, rest, y))};
-  auto programs = scf::ForOp::create(b, begin, end, b.index(1), ValueRange(first));
-  b.setInsertionPointToStart(programs.getBody());
-  SmallVector<Value> place(programs.getRegionIterArgs());
-  {
-    Value carry = b.constant(i32, 1), zero = b.constant(i32, 0);
-    SmallVector<Value> next;
-    for (auto [index, size] : llvm::zip_equal(place, sizes)) {
-      Value counted = arith::AddIOp::create(b, index, carry);
-      Value isOver = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, counted, size);
-      next.push_back(b.select(isOver, zero, counted));
-      carry = arith::ExtUIOp::create(b, i32, isOver);
-    }
-    scf::YieldOp::create(b, next);
+  return {narrow(arith::RemUIOp::create(b, begin, x)), narrow(arith::RemUIOp::create(b, rest, y)),
+          narrow(arith::DivUIOp::create(b, rest, y))};
+}
+
+SmallVector<Value> ProgramLoop::advanced(ArrayRef<Value> place, Value programs) {
+  Value carry = programs, zero = b.constant(b.getI32Type(), 0);
+  SmallVector<Value> next;
+  for (auto [index, size] : llvm::zip_equal(place, sizes)) {
+    Value counted = arith::AddIOp::create(b, index, carry);
+    Value isOver = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, counted, size);
+    next.push_back(b.select(isOver, zero, counted));
+    carry = arith::ExtUIOp::create(b, b.getI32Type(), isOver);
   }
+  return next;
+}
+
+void ProgramLoop::usePlace(ArrayRef<Value> place) {
   for (auto [axis, index] : llvm::enumerate(grid.getInductionVars()))
     for (Operation *user : llvm::make_early_inc_range(index.getUsers())) {
       user->getResult(0).replaceAllUsesWith(place[axis]); // arith.index_cast to i32
       user->erase();
     }
-  Block *program = grid.getBody();
-  program->getTerminator()->erase();
+}
+
+scf::ForOp ProgramLoop::onlyLoop() {
+  scf::ForOp only;
+  for (Operation &op : grid.getBody()->without_terminator()) {
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (loop && !only && loop.getNumResults() == 0)
+      only = loop;
+    else if (!isMemoryEffectFree(&op))
+      return {};
+  }
+  auto isConstant = [](Value bound) { return bound.getType().isInteger(64) && Emit::known(bound); };
+  return only && isConstant(only.getLowerBound()) && isConstant(only.getUpperBound()) && isConstant(only.getStep())
+             ? only
+             : scf::ForOp();
+}
+
+void ProgramLoop::emitOneByOne(ArrayRef<Value> first) {
+  auto programs = scf::ForOp::create(b, begin, end, b.index(1), ValueRange(first));
+  b.setInsertionPointToStart(programs.getBody());
+  SmallVector<Value> place(programs.getRegionIterArgs());
+  scf::YieldOp::create(b, advanced(place, b.constant(b.getI32Type(), 1)));
+  usePlace(place);
   programs.getBody()->getOperations().splice(programs.getBody()->getTerminator()->getIterator(),
-                                             program->getOperations());
+                                             grid.getBody()->getOperations());
+}
+
+// Runs of programs along the first axis: for each step of the programs' loop, that step of each program in turn.
+void ProgramLoop::emitInTurns(ArrayRef<Value> first, scf::ForOp rows, int64_t mostTurns) {
+  assert(rows.getNumResults() == 0 && mostTurns > 1 && "steps that hand nothing over");
+  SmallVector<Value> start{begin};
+  start.append(first.begin(), first.end());
+  SmallVector<Type> types(ValueRange(start).getTypes());
+  auto runs = scf::WhileOp::create(b, types, start);
+  SmallVector<Location> places(types.size(), b.getLoc());
+  b.createBlock(&runs.getBefore(), {}, types, places);
+  ValueRange before = runs.getBefore().getArguments();
+  scf::ConditionOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, before[0], end), before);
+  b.createBlock(&runs.getAfter(), {}, types, places);
+  ValueRange after = runs.getAfter().getArguments();
+  SmallVector<Value> place(after.drop_front());
+  // As many as are left of the range and of the first axis.
+  Value beyond = b.toI64(arith::SubIOp::create(b, sizes[0], place[0]), false);
+  Value count = b.minSigned(b.minSigned(b.sub(end, after[0]), beyond), b.index(mostTurns));
+  auto bound = [&](Value inside) { return b.index(*Emit::known(inside)); };
+  auto steps = scf::ForOp::create(b, bound(rows.getLowerBound()), bound(rows.getUpperBound()), bound(rows.getStep()));
+  SmallVector<Value> next{b.add(after[0], count)};
+  next.append(advanced(place, arith::TruncIOp::create(b, b.getI32Type(), count)));
+  scf::YieldOp::create(b, next);
+
+  b.setInsertionPointToStart(steps.getBody());
+  auto turns = scf::ForOp::create(b, b.index(0), count, b.index(1));
+  b.setInsertionPointToStart(turns.getBody());
+  place[0] = arith::AddIOp::create(b, place[0], arith::TruncIOp::create(b, b.getI32Type(), turns.getInductionVar()));
+  usePlace(place);
+  rows.getInductionVar().replaceAllUsesWith(steps.getInductionVar());
+  auto &target = turns.getBody()->getOperations();
+  auto &source = grid.getBody()->getOperations();
+  target.splice(turns.getBody()->getTerminator()->getIterator(), source, source.begin(), rows->getIterator());
+  rows.getBody()->getTerminator()->erase();
+  target.splice(turns.getBody()->getTerminator()->getIterator(), rows.getBody()->getOperations());
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(source))) // arithmetic that nobody reads
+    op.erase();
+}
+
+void ProgramLoop::emit() {
+  b.setInsertionPoint(grid);
+  for (Value size : grid.getDynamicUpperBound())
+    sizes.push_back(size.getDefiningOp<arith::IndexCastUIOp>().getIn());
+  auto turns = grid->getAttrOfType<IntegerAttr>(turnsAttribute);
+  scf::ForOp rows = turns ? onlyLoop() : scf::ForOp();
+  SmallVector<Value> first = firstPlace();
+  grid.getBody()->getTerminator()->erase();
+  if (rows)
+    emitInTurns(first, rows, turns.getInt());
+  else
+    emitOneByOne(first);
   // One value may bound several axes.
   llvm::SmallSetVector<Value, 3> bounds(grid.getDynamicUpperBound().begin(), grid.getDynamicUpperBound().end());
   grid.erase();
@@ -114,7 +206,7 @@ static LogicalResult addEntry(func::FuncOp loops, bool convertsHalf) {
   b.setInsertionPoint(end);
   func::ReturnOp::create(b, ValueRange{b.constant(i32, 0)});
   end->erase();
-  loopOverPrograms(b, grid, block->getArgument(1), block->getArgument(2));
+  ProgramLoop{b, grid, block->getArgument(1), block->getArgument(2)}.emit();
   loops.erase();
   return success();
 }

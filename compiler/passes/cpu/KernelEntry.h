@@ -9,6 +9,10 @@
 //     ==>  func.func @k(%args: !llvm.ptr, %begin: i64, %end: i64, %context: !llvm.ptr) -> i32, with a loop from %begin
 //     to %end
 //
+// With `cpu.turns = N` (ProgramOrder.h) on the scf.forall, and programs that are one loop with constant bounds and
+// arithmetic: the loop over runs of at most N programs of one row of the grid, in it the programs' loop, and innermost
+// the one over the programs of the run.
+//
 // Before: what place-scratch leaves. An argument whose type in the language is not that of its register has it as the
 // attribute `cpu.type`. After: no scf.forall.
 #pragma once

@@ -185,14 +185,17 @@ FailureOr<func::FuncOp> Lowering::run() {
   for (int axis = 0; axis < 3; ++axis)
     gridSize[axis] = b.load(i32, b.offsetBytes(context, b.index(offsetof(KernelContext, grid) + 4 * axis)), 4);
   frameAnchor = arith::ConstantOp::create(b, b.getBoolAttr(false));
-  ProgramOrder order = programOrder(kernel, [&]() -> AxisAnalysis & { return axisAnalysis(); });
+  ProgramOrder order = programOrder(kernel, plan, [&]() -> AxisAnalysis & { return axisAnalysis(); });
+  takesTurns = order.mostTurns > 1;
   SmallVector<OpFoldResult> grid; // the fastest first
-  for (int axis : order)
+  for (int axis : order.axes)
     grid.push_back(arith::IndexCastUIOp::create(b, b.getIndexType(), gridSize[axis]).getResult());
   auto programs = scf::ForallOp::create(b, grid, ValueRange{}, std::nullopt);
+  if (takesTurns)
+    programs->setAttr(turnsAttribute, b.getI64IntegerAttr(order.mostTurns));
   func::ReturnOp::create(b);
   b.setInsertionPointToStart(programs.getBody());
-  for (auto [axis, index] : llvm::zip(order, programs.getInductionVars()))
+  for (auto [axis, index] : llvm::zip(order.axes, programs.getInductionVars()))
     programId[axis] = arith::IndexCastOp::create(b, i32, index);
 
   if (holdsAtomics()) // it takes its turn, whichever kind they are of

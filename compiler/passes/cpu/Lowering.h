@@ -73,6 +73,8 @@ public:
   // The combine region of a reduce or scan, on register values.
   llvm::SmallVector<mlir::Value> combine(mlir::Region &region, llvm::ArrayRef<mlir::Value> arguments);
   llvm::SmallVector<mlir::Value> combineLanes(mlir::Block &block, llvm::ArrayRef<mlir::Value> arguments);
+  // Neighbouring programs take turns, row by row (ProgramOrder.h): memory is touched in long rows.
+  bool takesTurns = false;
   // Writes the value, of any place in the plan, into `target`.
   void materialise(mlir::Value value, const Buffer &target);
   // The value's buffer; if it has none, a temporary one, filled now, that lasts for the operation being lowered.

@@ -1,7 +1,7 @@
 // See ProgramOrder.h.
 #include "compiler/passes/cpu/ProgramOrder.h"
 #include "compiler/ir/cpu/Cpu.h"
-#include "compiler/passes/cpu/Plan.h"
+#include "compiler/passes/cpu/Emit.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -47,6 +47,7 @@ bool isUnordered(func::FuncOp kernel) {
 // Of one axis of the grid: elements of the tiles that it moves along memory, and across.
 struct Moves {
   int64_t along = 0, across = 0;
+  bool isNear = false; // it moves some tile along memory, whatever else it does
 };
 
 // The axes of the grid that a scalar part of an address moves along memory and across it, as bit sets.
@@ -108,6 +109,7 @@ void count(const AccessForm &form, ArrayRef<int64_t> shape, DenseMap<Value, uint
     base = moved.getPointer();
   }
   for (int axis = 0; axis < 3; ++axis) {
+    moves[axis].isNear |= (directions.along >> axis) & 1;
     if (directions.across & (1u << axis))
       moves[axis].across += elements;
     else if (directions.along & (1u << axis))
@@ -115,13 +117,51 @@ void count(const AccessForm &form, ArrayRef<int64_t> shape, DenseMap<Value, uint
   }
 }
 
+// Rows of so many bytes are as good as any: what fetches ahead works within a page.
+constexpr int64_t longRow = 4096;
+
+// The bytes of a row of the tiles that the program works on, where it is one nest of loops over tiles of one shape,
+// each loaded before the first is stored. None where it is more than that.
+std::optional<int64_t> rowBytes(func::FuncOp kernel, const Plan &plan) {
+  ArrayRef<int64_t> shape;
+  int64_t bytes = 0;
+  bool hasStored = false;
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    Place place = plan.place(&op);
+    if (op.getNumRegions() != 0 || place == Place::Standalone || place == Place::Deferred || place == Place::Control)
+      return std::nullopt;
+    if (place != Place::Pinned) {
+      if (!isMemoryEffectFree(&op))
+        return std::nullopt;
+      continue;
+    }
+    auto store = dyn_cast<tile::StoreOp>(op);
+    Type type = store ? store.getValue().getType() : op.getResult(0).getType();
+    if (!shape.empty() && tile::shapeOf(type) != shape)
+      return std::nullopt;
+    shape = tile::shapeOf(type);
+    if (isa<tile::LoadOp>(op) && hasStored)
+      return std::nullopt;
+    hasStored |= store != nullptr;
+    if (store || isa<tile::LoadOp>(op))
+      bytes = std::max(bytes, shape.back() * byteSize(getElementTypeOrSelf(type)));
+  }
+  bool hasRows = shape.size() >= 2 && shape.back() > 1 &&
+                 llvm::any_of(shape.drop_back(), [](int64_t extent) { return extent > 1; });
+  return hasRows && bytes > 0 ? std::optional(bytes) : std::nullopt;
+}
+
 } // namespace
 
-ProgramOrder nacre::cpu::programOrder(func::FuncOp kernel, llvm::function_ref<AxisAnalysis &()> axes) {
-  ProgramOrder order{0, 1, 2};
+ProgramOrder nacre::cpu::programOrder(func::FuncOp kernel, const Plan &plan,
+                                      llvm::function_ref<AxisAnalysis &()> axes) {
+  ProgramOrder order;
   uint32_t used = 0;
   kernel.walk([&](tile::ProgramIdOp id) { used |= 1u << id.getAxis(); });
-  if ((used & (used - 1)) == 0 || !isUnordered(kernel))
+  if (used == 0)
+    return order;
+  std::optional<int64_t> row = rowBytes(kernel, plan);
+  if (((used & (used - 1)) == 0 && !row) || !isUnordered(kernel))
     return order;
   AccessForms forms(axes());
   DenseMap<Value, uint32_t> known;
@@ -135,8 +175,10 @@ ProgramOrder nacre::cpu::programOrder(func::FuncOp kernel, llvm::function_ref<Ax
   // The axis that x gives way to only ever moves along memory, where x only ever moves across.
   for (int axis : {1, 2})
     if (moves[0].across > 0 && moves[0].along == 0 && moves[axis].along > 0 && moves[axis].across == 0) {
-      std::swap(order[0], order[axis]);
+      std::swap(order.axes[0], order.axes[axis]);
       break;
     }
+  if (row && *row < longRow && moves[order.axes[0]].isNear)
+    order.mostTurns = 4 * longRow / *row;
   return order;
 }

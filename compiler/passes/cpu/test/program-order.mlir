@@ -69,3 +69,65 @@ func.func @seen(%x: !tile.ptr<f32>, %stride: i32) attributes {tile.kernel} {
   tile.print "row" %row : i32 {isSigned = array<i1: true>}
   return
 }
+
+// -----
+
+// A block of 32 rows of 512 bytes: 32 neighbours along the rows take turns, a row each, and nothing is fetched ahead.
+// CHECK-LABEL: func.func @rows(
+// CHECK-NOT: llvm.intr.prefetch
+// CHECK: cpu.turns = 32 : i64
+func.func @rows(%x: !tile.ptr<f32>, %stride: i32) attributes {tile.kernel} {
+  %down = tile.program_id 0
+  %along = tile.program_id 1
+  %c32 = arith.constant 32 : i32
+  %c128 = arith.constant 128 : i32
+  %top = arith.muli %down, %c32 : i32
+  %left = arith.muli %along, %c128 : i32
+  %i = tile.arange 0 : tensor<32xi32>
+  %j = tile.arange 0 : tensor<128xi32>
+  %tops = tile.splat %top : i32 -> tensor<32xi32>
+  %lefts = tile.splat %left : i32 -> tensor<128xi32>
+  %row = arith.addi %tops, %i : tensor<32xi32>
+  %column = arith.addi %lefts, %j : tensor<128xi32>
+  %strides = tile.splat %stride : i32 -> tensor<32xi32>
+  %starts = arith.muli %row, %strides : tensor<32xi32>
+  %starts2 = tile.expand_dims %starts 1 : tensor<32xi32> -> tensor<32x1xi32>
+  %columns2 = tile.expand_dims %column 0 : tensor<128xi32> -> tensor<1x128xi32>
+  %starts3 = tile.broadcast %starts2 : tensor<32x1xi32> -> tensor<32x128xi32>
+  %columns3 = tile.broadcast %columns2 : tensor<1x128xi32> -> tensor<32x128xi32>
+  %place = arith.addi %starts3, %columns3 : tensor<32x128xi32>
+  %pointers = tile.splat %x : !tile.ptr<f32> -> tensor<32x128x!tile.ptr<f32>>
+  %all = tile.addptr %pointers, %place : tensor<32x128x!tile.ptr<f32>>, tensor<32x128xi32>
+  %value = tile.load %all : tensor<32x128x!tile.ptr<f32>> -> tensor<32x128xf32>
+  %twice = arith.addf %value, %value : tensor<32x128xf32>
+  tile.store %all, %twice : tensor<32x128x!tile.ptr<f32>>, tensor<32x128xf32>
+  return
+}
+
+// -----
+
+// What a program reads before its rows may not be read again for each of them: they do not take turns.
+// CHECK-LABEL: func.func @reads_before(
+// CHECK-NOT: cpu.turns
+func.func @reads_before(%x: !tile.ptr<f32>, %n: !tile.ptr<i32>) attributes {tile.kernel} {
+  %along = tile.program_id 0
+  %stride = tile.load %n : !tile.ptr<i32> -> i32
+  %c128 = arith.constant 128 : i32
+  %left = arith.muli %along, %c128 : i32
+  %i = tile.arange 0 : tensor<32xi32>
+  %j = tile.arange 0 : tensor<128xi32>
+  %lefts = tile.splat %left : i32 -> tensor<128xi32>
+  %column = arith.addi %lefts, %j : tensor<128xi32>
+  %strides = tile.splat %stride : i32 -> tensor<32xi32>
+  %starts = arith.muli %i, %strides : tensor<32xi32>
+  %starts2 = tile.expand_dims %starts 1 : tensor<32xi32> -> tensor<32x1xi32>
+  %columns2 = tile.expand_dims %column 0 : tensor<128xi32> -> tensor<1x128xi32>
+  %starts3 = tile.broadcast %starts2 : tensor<32x1xi32> -> tensor<32x128xi32>
+  %columns3 = tile.broadcast %columns2 : tensor<1x128xi32> -> tensor<32x128xi32>
+  %place = arith.addi %starts3, %columns3 : tensor<32x128xi32>
+  %pointers = tile.splat %x : !tile.ptr<f32> -> tensor<32x128x!tile.ptr<f32>>
+  %all = tile.addptr %pointers, %place : tensor<32x128x!tile.ptr<f32>>, tensor<32x128xi32>
+  %value = tile.load %all : tensor<32x128x!tile.ptr<f32>> -> tensor<32x128xf32>
+  tile.store %all, %value : tensor<32x128x!tile.ptr<f32>>, tensor<32x128xf32>
+  return
+}
