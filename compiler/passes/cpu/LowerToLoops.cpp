@@ -10,6 +10,7 @@
 #include "compiler/passes/cpu/PrintPlan.h"
 #include "compiler/passes/cpu/ShareCode.h"
 #include "compiler/passes/cpu/SplitBlocks.h"
+#include "compiler/passes/cpu/StoreOrder.h"
 #include "compiler/passes/tile/WidenSmallFloats.h"
 
 using namespace mlir;
@@ -87,6 +88,7 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
         kernel.emitError("this kernel cannot be lowered to loops");
         return signalPassFailure();
       }
+      sinkStores(kernel);
       Lowering lowering(kernel, target);
       if (failed(lowering.run()))
         return signalPassFailure();

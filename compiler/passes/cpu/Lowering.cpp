@@ -222,7 +222,11 @@ void Lowering::lowerBlock(Block &block) {
     case Place::Deferred:
       break;
     case Place::Scalar: {
-      bool touchesMemory = !isMemoryEffectFree(&op);
+      // A load sees memory as the loads of the group do, unless that stores as well.
+      auto load = dyn_cast<tile::LoadOp>(op);
+      bool onlyReads = load && !load.getIsVolatile() &&
+                       llvm::none_of(group, [](Operation *member) { return isa<tile::StoreOp>(member); });
+      bool touchesMemory = !onlyReads && !isMemoryEffectFree(&op);
       bool needsGroup = llvm::any_of(op.getOperands(), [&](Value operand) {
         return operand.getDefiningOp() && llvm::is_contained(group, operand.getDefiningOp());
       });
