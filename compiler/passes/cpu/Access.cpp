@@ -69,6 +69,73 @@ Lanes Nest::load(Type element, const Lanes &pointer, std::optional<Lanes> mask, 
   return Lanes::varying(b.fromMemory(gathered, element));
 }
 
+// A term of an address: a vector of i64 where it varies along the lanes, else one i64.
+Value Nest::evaluateTerm(const AccessTerm &term, const Coordinates &coordinates) {
+  Value factor = b.index(term.constant);
+  for (Value scalar : term.scalars)
+    factor = b.mul(factor, b.toI64(lowering.scalar(scalar)));
+  if (term.axis < 0 && term.isAffine())
+    return factor;
+  int level = term.axis < 0 ? -1 : coordinates[term.axis];
+  Lanes place;
+  if (term.isAffine()) {
+    Value first = level < 0 ? b.index(0) : indices[level];
+    place = level == lane ? Lanes::linear(first, b.index(1)) : Lanes::uniform(first);
+  } else {
+    Coordinates ofTile(isTile(term.tile) ? tile::shapeOf(term.tile.getType()).size() : 0, -1);
+    if (term.axis >= 0)
+      ofTile[term.tileAxis] = level;
+    place = evaluate(term.tile, ofTile);
+  }
+  if (place.isUniform())
+    return b.mul(b.toI64(place.value), factor);
+  Value vector = place.isLinear() && term.isAffine()
+                     ? Value(arith::AddIOp::create(b, b.splat(place.value, width), b.iota(b.getI64Type(), width)))
+                     : vectorOf(place, getElementTypeOrSelf(term.tile.getType()));
+  VectorType type = b.vectorType(b.getI64Type(), width);
+  if (vector.getType() != type)
+    vector = arith::ExtSIOp::create(b, type, vector);
+  return Emit::isKnown(factor, 1) ? vector : Value(arith::MulIOp::create(b, vector, b.splat(factor, width)));
+}
+
+Lanes Nest::loadSplit(tile::LoadOp load, const AccessForm &form, const Coordinates &coordinates) {
+  assert(width > 1 && !load.getIsVolatile() && form.base && !isTile(form.base) && "see findSplitLoad");
+  Type element = getElementTypeOrSelf(load.getType());
+  std::optional<Lanes> mask, other;
+  if (load.getMask())
+    mask = evaluate(load.getMask(), coordinates);
+  if (load.getOther())
+    other = evaluate(load.getOther(), coordinates);
+  b.setLoc(load.getLoc());
+  int64_t size = byteSize(element);
+  Value along, across = b.index(0);
+  for (const AccessTerm &term : form.terms) {
+    Value value = evaluateTerm(term, coordinates);
+    if (!isa<VectorType>(value.getType()))
+      across = b.add(across, value);
+    else
+      along = along ? Value(arith::AddIOp::create(b, along, value)) : value;
+  }
+  Value base = b.advance(lowering.scalar(form.base), across, size);
+  if (!along)
+    return this->load(element, Lanes::uniform(base), mask, other, /*isVolatile=*/false);
+  Value first = b.lane(along, 0);
+  Value even = arith::AddIOp::create(b, b.splat(first, width), b.iota(b.getI64Type(), width));
+  Value same = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, along, even);
+  Value isEven = vector::ReductionOp::create(b, vector::CombiningKind::AND, same);
+  auto branch = scf::IfOp::create(b, TypeRange{b.vectorType(registerType(element), width)}, isEven, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  for (bool atOnce : {true, false}) {
+    b.setInsertionPointToStart(atOnce ? branch.thenBlock() : branch.elseBlock());
+    Lanes pointer =
+        atOnce ? Lanes::linear(b.advance(base, first, size), b.index(size))
+               : Lanes::varying(b.offsetBytes(base, arith::MulIOp::create(b, along, b.splat(b.index(size), width))));
+    Lanes loaded = this->load(element, pointer, mask, other, /*isVolatile=*/false);
+    scf::YieldOp::create(b, vectorOf(loaded, element));
+  }
+  return Lanes::varying(branch.getResult(0));
+}
+
 Value Nest::reversed(Value vector) {
   SmallVector<int64_t> lanes;
   for (int64_t i = width - 1; i >= 0; --i)

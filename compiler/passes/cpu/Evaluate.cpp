@@ -81,6 +81,8 @@ Lanes Nest::compute(Value value, const Coordinates &coordinates) {
     assert(
         (llvm::is_contained(members, op) || lowering.plan.place(op) == Place::Deferred || lowering.isReadAgain(load)) &&
         "a load runs once");
+    if (const AccessForm *form = splitAddresses.lookup(op); form && width > 1 && !probing)
+      return loadSplit(load, *form, coordinates);
     Lanes pointer = evaluate(load.getPointer(), coordinates);
     std::optional<Lanes> mask, other;
     if (load.getMask())

@@ -6,7 +6,7 @@
 // that outlive their loop live in scratch memory (cpu.scratch), from where they are computed to their last reader.
 #pragma once
 
-#include "compiler/analysis/AxisInfo.h"
+#include "compiler/analysis/AccessForm.h"
 #include "compiler/passes/cpu/Emit.h"
 #include "compiler/passes/cpu/Lanes.h"
 #include "compiler/passes/cpu/Plan.h"
@@ -64,17 +64,23 @@ public:
   mlir::LogicalResult fail(mlir::Operation *op, const llvm::Twine &message);
   // What is known along the axes of a value of the kernel.
   const AxisInfo &axisInfo(mlir::Value value) { return axisAnalysis().info(value); }
+  // An address, or a number, taken apart by axis; null where it is no such sum.
+  const AccessForm *accessForm(mlir::Value value) {
+    if (!forms)
+      forms.emplace(axisAnalysis());
+    return forms->form(value);
+  }
   // Whether the kernel multiplies tiles: what it reads is then planned with its products.
   bool multiplies();
   bool holdsAtomics();
+  // Neighbouring programs take turns, row by row (ProgramOrder.h): memory is touched in long rows.
+  bool takesTurns = false;
 
   // One elementwise operation on register values: all scalars, or all vectors of one width.
   mlir::Value elementwise(mlir::Operation *op, unsigned result, llvm::ArrayRef<mlir::Value> operands);
   // The combine region of a reduce or scan, on register values.
   llvm::SmallVector<mlir::Value> combine(mlir::Region &region, llvm::ArrayRef<mlir::Value> arguments);
   llvm::SmallVector<mlir::Value> combineLanes(mlir::Block &block, llvm::ArrayRef<mlir::Value> arguments);
-  // Neighbouring programs take turns, row by row (ProgramOrder.h): memory is touched in long rows.
-  bool takesTurns = false;
   // Writes the value, of any place in the plan, into `target`.
   void materialise(mlir::Value value, const Buffer &target);
   // The value's buffer; if it has none, a temporary one, filled now, that lasts for the operation being lowered.
@@ -155,6 +161,7 @@ private:
   mlir::func::FuncOp kernel;
   mlir::func::FuncOp result;
   std::optional<AxisAnalysis> axes; // made when first asked for
+  std::optional<AccessForms> forms;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> held; // memory -> the values that have lain there

@@ -57,6 +57,9 @@ public:
   int movedLevel = -1;
   int64_t movedStep = 1;
   // The body runs this load, which stands in no group.
+  // The load is read where its address, taken apart by axis, says; in one access where that grows evenly along the
+  // lanes (SplitAddress.h).
+  void splitAddressOf(mlir::Operation *load, const AccessForm &form) { splitAddresses[load] = &form; }
   void runs(mlir::Operation *load) { members.push_back(load); }
 
   // A value may be computed where it is read, rather than where it stands, when it is made of scalars, arange and tiles
@@ -127,6 +130,8 @@ private:
                     bool isWrite);
   bool hasShortRows(int64_t elementSize);
   mlir::Value reversed(mlir::Value vector);
+  Lanes loadSplit(tile::LoadOp load, const AccessForm &form, const Coordinates &coordinates);
+  mlir::Value evaluateTerm(const AccessTerm &term, const Coordinates &coordinates);
   mlir::Value loadInterleaved(mlir::Type memory, mlir::Value pointer, int64_t step);
   Lanes compute(mlir::Value value, const Coordinates &coordinates);
   Lanes computeElementwise(mlir::Operation *op, unsigned result, const Coordinates &coordinates);
@@ -212,6 +217,7 @@ private:
   int64_t fullWidth = 1;
   int64_t cost = 0;
   int64_t elementBytes = 1;
+  llvm::DenseMap<mlir::Operation *, const AccessForm *> splitAddresses;
   int64_t widthLimit = 0;
 };
 

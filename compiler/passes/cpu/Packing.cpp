@@ -1,6 +1,7 @@
 // See Packing.h.
 #include "compiler/passes/cpu/Packing.h"
 #include "compiler/passes/cpu/PackCache.h"
+#include "compiler/passes/cpu/SplitAddress.h"
 #include "compiler/passes/cpu/Turned.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -172,7 +173,7 @@ void Packing::packPanels() {
 
 // Writes the operand, converted, to `target` at the element offset `place` gives for its indices; neighbours along the
 // last axis are neighbours there, in runs of `run`. The operand is read along the axis that its memory is contiguous
-// in; when that is not the last one, squares of it are transposed in registers.
+// in, or is likely to be; when that is not the last one, squares of it are transposed in registers.
 void Packing::pack(Value target, Place place, int64_t run) {
   auto address = [&](ArrayRef<Value> index) { return b.offsetBytes(target, b.mul(place(index), b.index(size))); };
   Nest nest(lowering, tile::shapeOf(source.getType())), turned(lowering, nest.shape);
@@ -180,11 +181,15 @@ void Packing::pack(Value target, Place place, int64_t run) {
   turned.lane = last - 1;
   std::swap(turned.order[last], turned.order[last - 1]);
   auto readsAlong = [&](Nest &other) { return other.readsNeighbours(source, other.identity(other.shape.size())); };
-  if (!readsAlong(nest) && readsAlong(turned)) {
+  bool isStraight = readsAlong(nest), isTurned = !isStraight && readsAlong(turned);
+  SplitLoad split = isStraight || isTurned ? SplitLoad() : findSplitLoad(lowering, source, last - 1, last);
+  if (isTurned || split.load) {
     int64_t square = std::min({blocking.getLanes(), run, int64_t(1) << llvm::Log2_64(nest.shape[last]),
                                int64_t(1) << llvm::Log2_64(nest.shape[last - 1])});
     TurnedCopy copy{
         lowering, source, operandType, last - 1, last, square, [&](Nest &inner) { return converted(inner); }, address};
+    if (split.load)
+      copy.prepare = [&](Nest &inner) { inner.splitAddressOf(split.load, *split.form); };
     return copy.emit();
   }
   nest.emitLoops(

@@ -39,6 +39,8 @@ void TurnedCopy::emit() {
     nest.movedLevel = to;
     if (member)
       nest.runs(member);
+    if (prepare)
+      prepare(nest);
     return nest;
   };
   auto addressOfLane = [&](Nest &inner, int64_t lane) {

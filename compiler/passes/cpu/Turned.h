@@ -24,6 +24,7 @@ struct TurnedCopy {
   std::function<Lanes(Nest &)> evaluate;                      // the elements at the nest's indices
   std::function<mlir::Value(llvm::ArrayRef<mlir::Value>)> at; // where the element at the indices is written
   mlir::Operation *member = nullptr;                          // a load that these loops run
+  std::function<void(Nest &)> prepare = {};                   // what else the nest is told
 
   void emit();
 };
