@@ -192,7 +192,14 @@ void Nest::emitLaneSegments(const std::function<void()> &inner) {
     inner();
     next = b.index(fullWidth);
   }
-  if (limit) {
+  bool isIdle = limit && onlyBounds && isIdleBeyondBounds();
+  if (isIdle && gathers) {
+    // One loop with masks up to the last lane: a gather takes as long with masks as without, and only one loop ends at
+    // a time that nobody can foretell.
+    Value end = arith::AndIOp::create(b, b.add(beyond, b.index(fullWidth - 1)), b.index(~(fullWidth - 1)));
+    emitLaneLoop(next, b.minSigned(end, b.index(whole)), fullWidth, inner);
+    next = b.index(whole);
+  } else if (limit) {
     Value end = b.constant(b.getI64Type(), ~(fullWidth - 1));
     end = arith::AndIOp::create(b, b.minSigned(limit, b.index(whole)), end);
     end = b.maxSigned(end, next);
@@ -211,7 +218,8 @@ void Nest::emitLaneSegments(const std::function<void()> &inner) {
       Value end = b.maxSigned(b.minSigned(aligned, b.index(whole)), next);
       emitLaneLoop(next, end, fullWidth, inner);
       assumption = Assumption::Fails;
-      emitLaneLoop(end, b.index(whole), fullWidth, inner);
+      if (!isIdle)
+        emitLaneLoop(end, b.index(whole), fullWidth, inner);
       assumption = Assumption::None;
       next = b.index(whole);
     }
@@ -488,6 +496,7 @@ void Nest::emitGroup(ArrayRef<Operation *> group) {
       if (classify(load.getPointer(), identity(shape.size())).kind == Lanes::Kind::Varying) {
         int64_t lanes = lowering.target.vectorBytes / 4;
         widthLimit = widthLimit ? std::min(widthLimit, lanes) : lanes;
+        gathers = true;
       }
     }
     for (Value operand : member->getOperands())

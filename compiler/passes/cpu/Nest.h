@@ -7,7 +7,8 @@
 //
 // The lane level runs in segments: first the part where every bound check is known to hold (evaluated as true), then
 // the part with masks, then the part where none holds any more (evaluated as false: loads need no memory and become one
-// number), then pieces of smaller width where the extent is no multiple of the width.
+// number; left out where it would do nothing), then pieces of smaller width where the extent is no multiple of the
+// width.
 #pragma once
 
 #include "compiler/passes/cpu/Lowering.h"
@@ -56,10 +57,10 @@ public:
   void moveIndex(mlir::Value base, int64_t offset);
   int movedLevel = -1;
   int64_t movedStep = 1;
-  // The body runs this load, which stands in no group.
   // The load is read where its address, taken apart by axis, says; in one access where that grows evenly along the
   // lanes (SplitAddress.h).
   void splitAddressOf(mlir::Operation *load, const AccessForm &form) { splitAddresses[load] = &form; }
+  // The body runs this load, which stands in no group.
   void runs(mlir::Operation *load) { members.push_back(load); }
 
   // A value may be computed where it is read, rather than where it stands, when it is made of scalars, arange and tiles
@@ -129,9 +130,9 @@ private:
   void prefetchNext(mlir::Value key, mlir::Value pointers, const Lanes &pointer, const Coordinates &coordinates,
                     bool isWrite);
   bool hasShortRows(int64_t elementSize);
-  mlir::Value reversed(mlir::Value vector);
   Lanes loadSplit(tile::LoadOp load, const AccessForm &form, const Coordinates &coordinates);
   mlir::Value evaluateTerm(const AccessTerm &term, const Coordinates &coordinates);
+  mlir::Value reversed(mlir::Value vector);
   mlir::Value loadInterleaved(mlir::Type memory, mlir::Value pointer, int64_t step);
   Lanes compute(mlir::Value value, const Coordinates &coordinates);
   Lanes computeElementwise(mlir::Operation *op, unsigned result, const Coordinates &coordinates);
@@ -192,6 +193,11 @@ private:
     mlir::Value count = {};   // the lanes it holds for
   };
   Lanes assumed(const Assumable &entry);
+  // Whether the group does nothing in steps where every bound fails: no store writes, and carried sums stay as they
+  // are.
+  bool isIdleBeyondBounds();
+  bool failsBeyondBounds(mlir::Value mask, const Coordinates &coordinates);
+  bool isZeroBeyondBounds(mlir::Value value, const Coordinates &coordinates);
   // The number of lanes, from lane 0 of the row, that the entry holds for; emitted at the position outside the lane
   // loop.
   mlir::Value probe(Assumable &entry);
@@ -211,14 +217,15 @@ private:
   llvm::DenseMap<Key, Lanes> probed;
   // A load or a store's pointer -> the bytes to where the next program will access.
   llvm::DenseMap<mlir::Value, mlir::Value> nextProgram;
+  llvm::DenseMap<mlir::Operation *, const AccessForm *> splitAddresses;
   bool probing = false;
   llvm::DenseSet<Key> visitedAssumable;
   enum class Assumption { None, Holds, Fails, Wrapped } assumption = Assumption::None;
   int64_t fullWidth = 1;
   int64_t cost = 0;
   int64_t elementBytes = 1;
-  llvm::DenseMap<mlir::Operation *, const AccessForm *> splitAddresses;
   int64_t widthLimit = 0;
+  bool gathers = false; // a load of the group reads from addresses that have nothing to do with each other
 };
 
 } // namespace nacre::cpu

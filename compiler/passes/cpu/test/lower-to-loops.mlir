@@ -55,6 +55,46 @@ func.func @indirect(%x: !tile.ptr<f32>, %index: !tile.ptr<i32>, %y: !tile.ptr<f3
 
 // -----
 
+// A sum of what is gathered, cut short by a bound that only the data know: one loop with masks up to the last lane, and
+// nothing beyond, where it would add zeros.
+// CHECK-LABEL: func.func @cut_short(
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<16xf32>
+// CHECK: %[[ROUNDED:.*]] = arith.andi %{{.*}}, %c-16_i64
+// CHECK: %[[END:.*]] = arith.minsi %[[ROUNDED]], %c64_i64
+// CHECK: scf.for %{{.*}} = %c0_i64 to %[[END]] step %c16_i64
+// CHECK:   llvm.intr.masked.gather
+// CHECK:   llvm.store %{{.*}} : vector<16xf32>
+// CHECK: }
+// CHECK-NOT: vector<16xf32>
+// CHECK: return
+func.func @cut_short(%x: !tile.ptr<f32>, %index: !tile.ptr<i32>, %y: !tile.ptr<f32>, %n: i32) attributes {tile.kernel} {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %lane = tile.arange 0 : tensor<64xi32>
+  %nowhere = arith.constant dense<0> : tensor<64xi32>
+  %none = arith.constant dense<0.0> : tensor<64xf32>
+  %total = scf.for %start = %c0 to %n step %c64 iter_args(%sum = %none) -> (tensor<64xf32>) : i32 {
+    %left = arith.subi %n, %start : i32
+    %bound = tile.splat %left : i32 -> tensor<64xi32>
+    %mask = arith.cmpi slt, %lane, %bound : tensor<64xi32>
+    %from = tile.addptr %index, %start : !tile.ptr<i32>, i32
+    %is = tile.splat %from : !tile.ptr<i32> -> tensor<64x!tile.ptr<i32>>
+    %ip = tile.addptr %is, %lane : tensor<64x!tile.ptr<i32>>, tensor<64xi32>
+    %i = tile.load %ip mask %mask : tensor<64xi1> other %nowhere : tensor<64xi32> : tensor<64x!tile.ptr<i32>> -> tensor<64xi32>
+    %xs = tile.splat %x : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
+    %xp = tile.addptr %xs, %i : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+    %v = tile.load %xp mask %mask : tensor<64xi1> other %none : tensor<64xf32> : tensor<64x!tile.ptr<f32>> -> tensor<64xf32>
+    %next = arith.addf %sum, %v : tensor<64xf32>
+    scf.yield %next : tensor<64xf32>
+  }
+  %ys = tile.splat %y : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
+  %yp = tile.addptr %ys, %lane : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+  tile.store %yp, %total : tensor<64x!tile.ptr<f32>>, tensor<64xf32>
+  return
+}
+
+// -----
+
 // Interleaved channels are read by whole vectors and picked apart.
 // CHECK-LABEL: func.func @third(
 // CHECK-NOT: gather
