@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace nacre;
 using namespace nacre::cpu;
 
-static constexpr size_t mostFunctionsInBlock = 32, mostMicroKernels = 4;
+static constexpr size_t mostFunctionsInBlock = 12, mostMicroKernels = 4;
 
 // Operations with the same key compute the same of their operands.
 using Key = std::tuple<OperationName, DictionaryAttr, Type>;

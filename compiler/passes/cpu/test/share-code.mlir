@@ -1,8 +1,8 @@
 // RUN: nacre-opt %s --split-input-file --share-code | FileCheck %s
 
-// Thirty-three of one function in one block are calls of one copy; another function, or another type, is not touched.
+// Thirteen of one function in one block are calls of one copy; another function, or another type, is not touched.
 // CHECK-LABEL: func.func @unrolled(
-// CHECK-COUNT-33: call @exp.shared(%{{.*}}) : (vector<16xf32>) -> vector<16xf32>
+// CHECK-COUNT-13: call @exp.shared(%{{.*}}) : (vector<16xf32>) -> vector<16xf32>
 // CHECK-NOT: call
 // CHECK: math.exp %{{.*}} : vector<8xf32>
 // CHECK: math.sin
@@ -23,28 +23,8 @@ func.func @unrolled(%e0: vector<16xf32>, %n: vector<8xf32>) -> (vector<16xf32>, 
   %e11 = math.exp %e10 : vector<16xf32>
   %e12 = math.exp %e11 : vector<16xf32>
   %e13 = math.exp %e12 : vector<16xf32>
-  %e14 = math.exp %e13 : vector<16xf32>
-  %e15 = math.exp %e14 : vector<16xf32>
-  %e16 = math.exp %e15 : vector<16xf32>
-  %e17 = math.exp %e16 : vector<16xf32>
-  %e18 = math.exp %e17 : vector<16xf32>
-  %e19 = math.exp %e18 : vector<16xf32>
-  %e20 = math.exp %e19 : vector<16xf32>
-  %e21 = math.exp %e20 : vector<16xf32>
-  %e22 = math.exp %e21 : vector<16xf32>
-  %e23 = math.exp %e22 : vector<16xf32>
-  %e24 = math.exp %e23 : vector<16xf32>
-  %e25 = math.exp %e24 : vector<16xf32>
-  %e26 = math.exp %e25 : vector<16xf32>
-  %e27 = math.exp %e26 : vector<16xf32>
-  %e28 = math.exp %e27 : vector<16xf32>
-  %e29 = math.exp %e28 : vector<16xf32>
-  %e30 = math.exp %e29 : vector<16xf32>
-  %e31 = math.exp %e30 : vector<16xf32>
-  %e32 = math.exp %e31 : vector<16xf32>
-  %e33 = math.exp %e32 : vector<16xf32>
   %m = math.exp %n : vector<8xf32>
-  %s = math.sin %e33 : vector<16xf32>
+  %s = math.sin %e13 : vector<16xf32>
   return %s, %m : vector<16xf32>, vector<8xf32>
 }
 
@@ -67,27 +47,7 @@ func.func @few(%e0: vector<16xf32>) -> vector<16xf32> {
   %e10 = math.exp %e9 : vector<16xf32>
   %e11 = math.exp %e10 : vector<16xf32>
   %e12 = math.exp %e11 : vector<16xf32>
-  %e13 = math.exp %e12 : vector<16xf32>
-  %e14 = math.exp %e13 : vector<16xf32>
-  %e15 = math.exp %e14 : vector<16xf32>
-  %e16 = math.exp %e15 : vector<16xf32>
-  %e17 = math.exp %e16 : vector<16xf32>
-  %e18 = math.exp %e17 : vector<16xf32>
-  %e19 = math.exp %e18 : vector<16xf32>
-  %e20 = math.exp %e19 : vector<16xf32>
-  %e21 = math.exp %e20 : vector<16xf32>
-  %e22 = math.exp %e21 : vector<16xf32>
-  %e23 = math.exp %e22 : vector<16xf32>
-  %e24 = math.exp %e23 : vector<16xf32>
-  %e25 = math.exp %e24 : vector<16xf32>
-  %e26 = math.exp %e25 : vector<16xf32>
-  %e27 = math.exp %e26 : vector<16xf32>
-  %e28 = math.exp %e27 : vector<16xf32>
-  %e29 = math.exp %e28 : vector<16xf32>
-  %e30 = math.exp %e29 : vector<16xf32>
-  %e31 = math.exp %e30 : vector<16xf32>
-  %e32 = math.exp %e31 : vector<16xf32>
-  return %e32 : vector<16xf32>
+  return %e12 : vector<16xf32>
 }
 
 // -----
