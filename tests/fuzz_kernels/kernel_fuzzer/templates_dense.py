@@ -247,18 +247,21 @@ def norm(p, d):
 def convolution(p, d):
     """An image convolution as a product of matrices: rows and columns of pixels by // and %, padding by masks."""
     channels, filters = d.one_of([3, 4, 1, 8]), d.one_of([4, 16, 5])
-    high, wide, kernel = d.one_of([5, 8, 4, 7]), d.one_of([5, 8, 6, 9]), d.one_of([3, 1, 2])
+    high, wide, kernel = d.one_of([5, 8, 4, 7]), d.one_of([5, 8, 6, 9, 16, 28]), d.one_of([3, 1, 2])
+    images = d.one_of([1, 2, 3])
     stride, padding = d.one_of([1, 2]), d.one_of([0, 1])
     out_high, out_wide = (high + 2 * padding - kernel) // stride + 1, (wide + 2 * padding - kernel) // stride + 1
-    pixels, depth = out_high * out_wide, channels * kernel * kernel
-    bp, bd = d.one_of([16, 8, 32, 7]), d.one_of([16, 8, 4])
+    in_image, depth = out_high * out_wide, channels * kernel * kernel
+    pixels = images * in_image
+    bp, bd = d.one_of([16, 8, 32, 7, 64]), d.one_of([16, 8, 4, 32])
     type_name = d.one_of(["float32", "float16"])
-    image, weight = whole(p, d, type_name, channels * high * wide), whole(p, d, type_name, filters * depth)
+    image, weight = whole(p, d, type_name, images * channels * high * wide), whole(p, d, type_name, filters * depth)
     out = p.output("float32", pixels * filters)
     set_grid(p, cdiv(pixels, bp))
     p.emit(f"pixel = {lanes(p, d, f'tl.program_id(0) * {bp}', bp)}")
     w_text = p.number(d, out_wide)
-    p.emit(f"row = pixel // {w_text} * {stride} - {padding}")
+    p.emit(f"image = pixel // {p.number(d, in_image)}")
+    p.emit(f"row = pixel // {w_text} % {p.number(d, out_high)} * {stride} - {padding}")
     p.emit(f"column = pixel % {w_text} * {stride} - {padding}")
     p.emit(f"filters = tl.arange(0, {filters})")
     p.emit(f"total = tl.zeros(({bp}, {filters}), tl.float32)")
@@ -269,13 +272,78 @@ def convolution(p, d):
     p.emit(f"y = row[:, None] + (at // {kernel} % {kernel})[None, :]")
     p.emit(f"x = column[:, None] + (at % {kernel})[None, :]")
     inside = f"(y >= 0) & (y < {high}) & (x >= 0) & (x < {p.number(d, wide)}) & (at < {depth})[None, :] & (pixel < {pixels})[:, None]"
-    p.emit(f"patch = tl.load({image.name} + channel[None, :] * {high * wide} + y * {wide} + x, mask={inside}, other=0)")
+    base = f"{image.name} + (image * {channels * high * wide})[:, None] + channel[None, :] * {high * wide} + y * {wide} + x"
+    nested = f"{image.name} + ((image[:, None] * {channels} + channel[None, :]) * {high} + y) * {wide} + x"
+    p.emit(f"patch = tl.load({d.one_of([base, nested])}, mask={inside}, other=0)")
     p.emit(f"weight = tl.load({weight.name} + filters[None, :] * {depth} + at[:, None], mask=at[:, None] < {depth}, other=0)")
     patch = twisted(p, d, "patch", type_name, (bp, bd))
     p.emit(f'total = tl.dot({patch}, weight, total, input_precision="ieee")')
     p.indent -= 1
     total = twisted(p, d, "total", "float32", (bp, filters))
-    p.emit(f"tl.store({out.name} + pixel[:, None] * {filters} + filters[None, :], {total}, mask=pixel[:, None] < {pixels})")
+    by_filters = f"pixel[:, None] * {filters} + filters[None, :]"
+    by_pixels = f"(image * {filters * in_image} + pixel % {in_image})[:, None] + filters[None, :] * {in_image}"
+    p.emit(f"tl.store({out.name} + {d.one_of([by_filters, by_pixels])}, {total}, mask=pixel[:, None] < {pixels})")
+
+
+def planes(p, d):
+    """Blocks of a matrix, element by element, over a grid whose axes stand in any order: with masks or whole, also in place."""
+    rows, columns = d.one_of([4, 8, 2, 16, 3]), d.one_of([16, 64, 128, 32, 8, 20])
+    type_name = d.one_of(["int32", "uint8", "int16", "int64"])
+    is_whole = d.chance(40)
+    high, wide = (rows * d.one_of([1, 2, 3]), columns * d.one_of([1, 2, 3, 5])) if is_whole else (size_near(d, rows, 3), size_near(d, columns, 4))
+    pitch = wide + d.one_of([0, 0, 3, 16])
+    sources = [p.input(d, type_name, high * pitch) for _ in range(d.one_of([1, 2, 3]))]
+    out = p.output(type_name, high * pitch)
+    down, along = cdiv(high, rows), cdiv(wide, columns)
+    order = d.one_of(["yx", "xy", "one"])
+    set_grid(p, *{"yx": (down, along), "xy": (along, down), "one": (down * along,)}[order])
+    row, column = {"yx": ("tl.program_id(0)", "tl.program_id(1)"), "xy": ("tl.program_id(1)", "tl.program_id(0)"),
+                   "one": (f"tl.program_id(0) // {along}", f"tl.program_id(0) % {along}")}[order]  # fmt: skip
+    p.emit(f"row = {lanes(p, d, f'{row} * {rows}', rows)}")
+    p.emit(f"column = {lanes(p, d, f'{column} * {columns}', columns)}")
+    p.emit(f"at = row[:, None] * {p.number(d, pitch)} + column[None, :]")
+    mask = "" if is_whole else f", mask=(row[:, None] < {p.number(d, high)}) & (column[None, :] < {p.number(d, wide)})"
+    for index, source in enumerate(sources):
+        p.emit(f"part{index} = tl.load({source.name} + at{mask})")
+    p.emit(f"value = {' ^ '.join(f'part{index} * {index + 2}' for index in range(len(sources)))}")
+    if d.chance(30):
+        p.emit("value += row[:, None].to(value.dtype)")
+    p.emit(f"tl.store({out.name} + at, value.to(tl.{type_name}){mask})")
+
+
+def running_sums(p, d):
+    """Rows one after the other, with sums of each and sums over all of them: what a row gives is stored before it is summed, or after, also in place."""
+    block, rows = d.one_of([16, 64, 20, 128]), d.one_of([3, 1, 5])
+    columns = d.one_of([block, block, max(1, block - 3)])
+    type_name = d.one_of(["int32", "int64"])
+    x, g = p.input(d, type_name, 2 * rows * columns), p.input(d, type_name, 2 * rows * columns)
+    mean = p.input(d, type_name, 2 * rows)
+    y, sums = p.output(type_name, 2 * rows * columns), p.output(type_name, 4 * columns)
+    set_grid(p, 2)
+    size = p.number(d, columns)
+    p.emit(f"at = tl.arange(0, {block})")
+    p.emit(f"inside = at < {size}")
+    for name in ("first", "second"):
+        p.emit(f"{name} = tl.zeros(({block},), tl.{type_name})")
+    p.emit(f"for i in range({p.number(d, rows)}):")
+    p.indent += 1
+    p.emit(f"row = tl.program_id(0) * {rows} + i")
+    p.emit(f"x = tl.load({x.name} + row * {size} + at, mask=inside, other=0)")
+    p.emit(f"g = tl.load({g.name} + row * {size} + at, mask=inside, other=0)")
+    p.emit(f"m = tl.load({mean.name} + row)")
+    p.emit("normal = tl.where(inside, x - m, 0)")
+    p.emit("total = tl.sum(normal * g, 0)")
+    if d.chance(40):
+        p.emit("total += tl.max(g, 0)")
+    target = d.one_of([y.name, y.name, x.name, g.name])
+    stored = f"tl.store({target} + row * {size} + at, {d.one_of(['normal * total', 'g - normal * total', 'x + total'])}, mask=inside)"
+    added = ["first += g * normal", f"second += {d.one_of(['g', 'x', 'normal'])}"]
+    statements = d.one_of([[stored, *added], [*added, stored], [added[0], stored, added[1]]])
+    for statement in statements:
+        p.emit(statement)
+    p.indent -= 1
+    for index, name in enumerate(("first", "second")):
+        p.emit(f"tl.store({sums.name} + (tl.program_id(0) * 2 + {index}) * {size} + at, {name}, mask=inside)")
 
 
 def dequantised(p, d):
@@ -305,4 +373,4 @@ def dequantised(p, d):
     p.emit(f'tl.store({out.name} + tl.arange(0, {m})[:, None] * {n} + column[None, :], tl.dot(x, {weight}, input_precision="ieee"))')
 
 
-TEMPLATES = [(4, matmul), (2, block_matmul), (3, attention), (2, norm), (2, convolution), (2, dequantised)]
+TEMPLATES = [(4, matmul), (2, block_matmul), (3, attention), (2, norm), (3, convolution), (2, dequantised), (2, planes), (2, running_sums)]

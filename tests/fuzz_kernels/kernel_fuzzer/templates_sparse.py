@@ -32,8 +32,8 @@ def expert_matmul(p, d):
 
 def sparse_rows(p, d):
     """A sparse matrix by rows times a vector: where a row begins and ends is loaded, and the loop runs over that."""
-    rows, columns, block = d.one_of([3, 5, 8]), d.one_of([16, 7, 33]), d.one_of([4, 1, 8])
-    most = d.one_of([12, 5, 30])
+    rows, columns, block = d.one_of([3, 5, 8]), d.one_of([16, 7, 33]), d.one_of([4, 1, 8, 32, 64, 128])
+    most = d.one_of([12, 5, 30, 100])
     entries = rows * most
     begins = p.input(d, "int32", rows, ("range", 0, entries // 2, d.fresh_key()))
     counts = p.input(d, "int32", rows, ("range", 0, most, d.fresh_key()))
