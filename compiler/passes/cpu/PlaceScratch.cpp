@@ -37,8 +37,51 @@ private:
 
 } // namespace
 
+// Whether memory at the address is only loaded and stored, at offsets that are known: LLVM then keeps it in registers.
+static bool hasKnownAccesses(Value address) {
+  return llvm::all_of(address.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto offset = dyn_cast<LLVM::GEPOp>(user))
+      return llvm::all_of(offset.getDynamicIndices(), [](Value index) { return Emit::known(index).has_value(); }) &&
+             hasKnownAccesses(offset);
+    if (auto store = dyn_cast<LLVM::StoreOp>(user))
+      return store.getAddr() == address && store.getValue() != address;
+    return isa<LLVM::LoadOp, ReleaseOp>(user);
+  });
+}
+
+// Scratch memory that becomes registers: variables of the function in place of the arena.
+static SmallVector<ScratchOp> chooseVariables(func::FuncOp kernel) {
+  constexpr int64_t mostBytes = 256, mostInAll = 1024; // of 16 or 32 registers of 32 or 64 bytes
+  SmallVector<ScratchOp> chosen;
+  int64_t left = mostInAll;
+  kernel.walk([&](ScratchOp scratch) {
+    int64_t bytes = scratch.getBytes();
+    if (scratch.getKept() || bytes > std::min(mostBytes, left) || !hasKnownAccesses(scratch.getPointer()))
+      return;
+    chosen.push_back(scratch);
+    left -= bytes;
+  });
+  return chosen;
+}
+
+static void makeVariables(func::FuncOp kernel) {
+  for (ScratchOp scratch : chooseVariables(kernel)) {
+    Emit b(scratch.getLoc(), kernel.getContext());
+    b.setInsertionPointToStart(&kernel.getBody().front());
+    Value variable = LLVM::AllocaOp::create(b, b.pointerType(), b.getI8Type(), b.index(aligned(scratch.getBytes())),
+                                            /*alignment=*/64);
+    for (Operation *user : llvm::make_early_inc_range(scratch.getPointer().getUsers()))
+      if (isa<ReleaseOp>(user))
+        user->erase();
+    scratch.getPointer().replaceAllUsesWith(variable);
+    scratch->erase();
+  }
+}
+
 // Returns the bytes that the kernel needs.
 static int64_t placeScratch(func::FuncOp kernel) {
+  makeVariables(kernel);
   Arena arena;
   SmallVector<ScratchOp> scratches, kept;
   SmallVector<ReleaseOp> releases;

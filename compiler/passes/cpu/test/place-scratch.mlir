@@ -2,14 +2,14 @@
 
 // What is released makes room: the second takes its place where it fits, the third the first gap behind. What is kept lies beyond
 // all others. Addresses are computed before the loop over the grid.
-// CHECK: module attributes {cpu.scratch_bytes = 448 : i64}
+// CHECK: module attributes {cpu.scratch_bytes = 3136 : i64}
 // CHECK-LABEL: func.func @reused(
 // CHECK-SAME: %[[CONTEXT:.*]]: !llvm.ptr)
 // CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[CONTEXT]]
 // CHECK: %[[ARENA:.*]] = llvm.load %[[FIELD]] {{.*}} -> !llvm.ptr
-// CHECK: %[[OFFSET:.*]] = arith.constant 128 : i64
+// CHECK: %[[OFFSET:.*]] = arith.constant 1024 : i64
 // CHECK: %[[SECOND:.*]] = llvm.getelementptr %[[ARENA]][%[[OFFSET]]]
-// CHECK: %[[BEYOND:.*]] = arith.constant 384 : i64
+// CHECK: %[[BEYOND:.*]] = arith.constant 3072 : i64
 // CHECK: %[[KEPT:.*]] = llvm.getelementptr %[[ARENA]][%[[BEYOND]]]
 // CHECK: scf.forall
 // CHECK-NEXT: llvm.store %{{.*}}, %[[ARENA]]
@@ -23,12 +23,12 @@ module {
     %kept = cpu.scratch 8 kept
     %w = arith.constant 4 : index
     scf.forall (%i, %j, %k) in (%w, %w, %w) {
-      %first = cpu.scratch 100
+      %first = cpu.scratch 1000
       llvm.store %one, %first : i64, !llvm.ptr
-      %second = cpu.scratch 200
+      %second = cpu.scratch 2000
       llvm.store %one, %second : i64, !llvm.ptr
       cpu.release %first
-      %third = cpu.scratch 128
+      %third = cpu.scratch 1024
       llvm.store %one, %third : i64, !llvm.ptr
       llvm.store %one, %kept : i64, !llvm.ptr
       cpu.release %second
@@ -41,7 +41,7 @@ module {
 // -----
 
 // A loop's own memory is given back at the end of its body, and what stands after the loop has it.
-// CHECK: module attributes {cpu.scratch_bytes = 64 : i64}
+// CHECK: module attributes {cpu.scratch_bytes = 640 : i64}
 // CHECK-LABEL: func.func @nested(
 module {
   func.func @nested(%n: i64, %context: !llvm.ptr) attributes {cpu.kernel} {
@@ -50,11 +50,11 @@ module {
     %w = arith.constant 4 : index
     scf.forall (%i, %j, %k) in (%w, %w, %w) {
       scf.for %t = %zero to %n step %one : i64 {
-        %inside = cpu.scratch 64
+        %inside = cpu.scratch 640
         llvm.store %one, %inside : i64, !llvm.ptr
         cpu.release %inside
       }
-      %after = cpu.scratch 64
+      %after = cpu.scratch 640
       llvm.store %one, %after : i64, !llvm.ptr
     }
     return
@@ -71,6 +71,43 @@ module {
   func.func @none(%context: !llvm.ptr) attributes {cpu.kernel} {
     %w = arith.constant 4 : index
     scf.forall (%i, %j, %k) in (%w, %w, %w) {
+    }
+    return
+  }
+}
+
+// -----
+
+// Small memory that is loaded and stored at known offsets is a variable, which becomes registers; not so where an offset is
+// known only at run time, or where the address goes elsewhere.
+// CHECK: module attributes {cpu.scratch_bytes = 128 : i64}
+// CHECK-LABEL: func.func @variables(
+// CHECK: %[[SUM:.*]] = llvm.alloca %{{.*}} x i8 {alignment = 64 : i64}
+// CHECK: scf.forall
+// CHECK: llvm.store %{{.*}}, %[[SUM]] :
+// CHECK: %[[HIGH:.*]] = llvm.getelementptr %[[SUM]]
+// CHECK: llvm.load %[[HIGH]]
+// CHECK-NOT: alloca
+module {
+  func.func @variables(%n: i64, %p: !llvm.ptr, %context: !llvm.ptr) attributes {cpu.kernel} {
+    %one = arith.constant 1 : i64
+    %zero = arith.constant dense<0.0> : vector<32xf32>
+    %c64 = arith.constant 64 : i64
+    %w = arith.constant 4 : index
+    scf.forall (%i, %j, %k) in (%w, %w, %w) {
+      %sum = cpu.scratch 128
+      llvm.store %zero, %sum : vector<32xf32>, !llvm.ptr
+      %high = llvm.getelementptr %sum[%c64] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      %half = llvm.load %high : !llvm.ptr -> vector<16xf32>
+      llvm.store %half, %p : vector<16xf32>, !llvm.ptr
+      cpu.release %sum
+      %anywhere = cpu.scratch 64
+      %some = llvm.getelementptr %anywhere[%n] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      llvm.store %one, %some : i64, !llvm.ptr
+      %told = cpu.scratch 64
+      llvm.store %told, %p : !llvm.ptr, !llvm.ptr
+      cpu.release %anywhere
+      cpu.release %told
     }
     return
   }
