@@ -258,10 +258,14 @@ bool Nest::canGuard(Value line, const Coordinates &coordinates) {
   unsigned bits = integerBits(line);
   if (form.assumes || bits < 32 || (bits == 64 && !form.stride))
     return false;
+  return !(dependencies(line, coordinates) & levelsInside());
+}
+
+uint32_t Nest::levelsInside() const {
   uint32_t inside = movedLevel < 0 ? 0 : 1u << movedLevel;
   for (size_t i = llvm::find(order, lane) - order.begin() + 1; i < order.size(); ++i)
     inside |= 1u << order[i];
-  return !(dependencies(line, coordinates) & inside);
+  return inside;
 }
 
 void Nest::requireGuards(Value value, const Coordinates &coordinates) {

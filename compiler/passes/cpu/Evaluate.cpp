@@ -119,7 +119,9 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
   bool allUniform = llvm::all_of(lanes, [](const Lanes &l) { return l.isUniform(); });
   if (!allUniform) {
     if (isa<arith::ExtSIOp>(op) && line(0))
-      return Lanes::linear(lowering.elementwise(op, 0, lanes[0].value), b.resize(lanes[0].stride, element));
+      return Lanes::linear(element.isInteger(64) ? wideStart(op->getOperand(0), coordinates, lanes[0])
+                                                 : lowering.elementwise(op, 0, lanes[0].value),
+                           b.resize(lanes[0].stride, element));
     if (isa<arith::TruncIOp>(op) && lanes[0].isLinear() && !element.isInteger(1))
       return Lanes::linear(lowering.elementwise(op, 0, lanes[0].value), b.resize(lanes[0].stride, element));
     if (isa<arith::AddIOp, arith::SubIOp>(op) && closed(0) && closed(1) && !element.isInteger(1)) {
@@ -137,7 +139,8 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
                            legalInteger(b, op, lanes[0].stride, lanes[1].value));
     if (isa<tile::AddPtrOp>(op) && closed(0) && closed(1) && (!lineOperand(op, coordinates) || uniform(1) || line(1))) {
       int64_t size = byteSize(cast<tile::PointerType>(element).getPointee());
-      Value start = b.offsetBytes(lanes[0].value, b.mul(b.toI64(lanes[1].value), b.index(size)));
+      Value offset = wideStart(op->getOperand(1), coordinates, lanes[1]);
+      Value start = b.offsetBytes(lanes[0].value, b.mul(offset, b.index(size)));
       Value stride =
           b.add(strideOf(0, b.getI64Type()),
                 b.mul(b.toI64(strideOf(1, getElementTypeOrSelf(op->getOperand(1).getType()))), b.index(size)));
@@ -148,7 +151,7 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
         bool swapped = bound->low != compare.getLhs();
         const Lanes &low = lanes[swapped], &high = lanes[!swapped];
         if (line(swapped) && Emit::isKnown(low.stride, 1) && high.isUniform()) {
-          Value count = b.sub(b.toI64(high.value), b.toI64(low.value));
+          Value count = b.sub(b.toI64(high.value), wideStart(bound->low, coordinates, low));
           return Lanes::prefix(bound->isStrict ? count : b.add(count, b.index(1)));
         }
       }
@@ -175,6 +178,17 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
     operands.push_back(allUniform ? lane.value : vectorOf(lane, getElementTypeOrSelf(operand.getType())));
   Value computed = lowering.elementwise(op, result, operands);
   return allUniform ? Lanes::uniform(computed) : Lanes::varying(computed);
+}
+
+// The first lane of a step as an i64. Of a line that does not wrap, in a step that stands alone, it is so many steps
+// from the row's start: LLVM then sees that the lanes of all steps are near each other.
+Value Nest::wideStart(Value line, const Coordinates &coordinates, const Lanes &lanes) {
+  std::optional<int64_t> index = Emit::known(indices[lane]);
+  if (!lanes.isLinear() || probing || !index || *index == 0 || !staysInRange(line, coordinates) ||
+      dependencies(line, coordinates) & levelsInside())
+    return b.toI64(lanes.value);
+  Value first = evaluateElement(line, coordinates, 0);
+  return b.add(b.toI64(first), b.mul(b.toI64(lanes.stride), b.index(*index)));
 }
 
 // Division by one number: multiplied by its reciprocal, then mended by the remainder, which rounds as a division does.

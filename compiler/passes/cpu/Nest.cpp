@@ -141,7 +141,15 @@ void Nest::emitLanes(const std::function<void()> &inner) {
   int64_t chosenWidth = fullWidth;
   for (bool guarded : {true, false}) {
     b.setInsertionPointToStart(guarded ? branch.thenBlock() : branch.elseBlock());
-    width = fullWidth = guarded ? chosenWidth : 1;
+    // Without the guards lanes are taken one by one; those that are gathered anyway by vectors of wrapped numbers.
+    bool isByVectors = !guarded && gathers && reductions.empty();
+    width = fullWidth = guarded || isByVectors ? chosenWidth : 1;
+    llvm::SetVector<Key> heldGuards;
+    SmallVector<Assumable> heldAssumable;
+    if (isByVectors) {
+      std::swap(heldGuards, guards);
+      std::swap(heldAssumable, assumable);
+    }
     for (Reduction &reduction : reductions) {
       reduction.accumulators.clear();
       reduction.scalars.clear();
@@ -149,6 +157,10 @@ void Nest::emitLanes(const std::function<void()> &inner) {
         startAccumulators(reduction);
     }
     emitLaneSegments(inner);
+    if (isByVectors) {
+      std::swap(heldGuards, guards);
+      std::swap(heldAssumable, assumable);
+    }
     SmallVector<Value> results;
     for (Reduction &reduction : reductions)
       if (overLanes)
@@ -162,6 +174,23 @@ void Nest::emitLanes(const std::function<void()> &inner) {
     reduction.accumulators.clear();
     for (Value &scalar : reduction.scalars)
       scalar = branch.getResult(next++);
+  }
+}
+
+// So few gathers stand one after the other, each where the one before it had lanes: their sums can stay in registers
+// (PlaceScratch.h).
+static constexpr int64_t fewSteps = 4;
+
+void Nest::emitFewSteps(int64_t end, Value beyond, const std::function<void()> &inner) {
+  OpBuilder::InsertionGuard guard(b);
+  for (int64_t start = 0; start < end; start += fullWidth) {
+    if (beyond) {
+      Value hasLanes = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, b.index(start), beyond);
+      b.setInsertionPointToStart(scf::IfOp::create(b, TypeRange{}, hasLanes, /*withElse=*/false).thenBlock());
+    }
+    indices[lane] = b.index(start);
+    width = fullWidth;
+    inner();
   }
 }
 
@@ -193,7 +222,11 @@ void Nest::emitLaneSegments(const std::function<void()> &inner) {
     next = b.index(fullWidth);
   }
   bool isIdle = limit && onlyBounds && isIdleBeyondBounds();
-  if (isIdle && gathers) {
+  bool areFew = gathers && reductions.empty() && whole <= fewSteps * fullWidth;
+  if (isIdle && areFew) {
+    emitFewSteps(whole, beyond, inner);
+    next = b.index(whole);
+  } else if (isIdle && gathers) {
     // One loop with masks up to the last lane: a gather takes as long with masks as without, and only one loop ends at
     // a time that nobody can foretell.
     Value end = arith::AndIOp::create(b, b.add(beyond, b.index(fullWidth - 1)), b.index(~(fullWidth - 1)));
@@ -229,6 +262,8 @@ void Nest::emitLaneSegments(const std::function<void()> &inner) {
       indices[lane] = next;
       width = fullWidth;
       inner();
+    } else if (Emit::isKnown(next, 0) && areFew) {
+      emitFewSteps(whole, {}, inner);
     } else {
       emitLaneLoop(next, b.index(whole), fullWidth, inner);
     }

@@ -113,6 +113,7 @@ private:
   void emitInnermost();
   void emitBody();
   void emitLaneLoop(mlir::Value from, mlir::Value to, int64_t step, const std::function<void()> &inner);
+  void emitFewSteps(int64_t end, mlir::Value beyond, const std::function<void()> &inner);
   void emitBeyondWrap(mlir::Value next, int64_t whole, const std::function<void()> &inner);
   void startAccumulators(Reduction &reduction);
   void accumulate(Reduction &reduction);
@@ -126,6 +127,9 @@ private:
   mlir::Value evaluateElement(mlir::Value value, const Coordinates &coordinates, int64_t index);
   Lanes evaluateOutside(mlir::Value value, const Coordinates &coordinates, int64_t index, int64_t lanes);
   size_t positionOf(uint32_t levels) const;
+  // The levels that change within the lane loop, as a bit set.
+  uint32_t levelsInside() const;
+  mlir::Value wideStart(mlir::Value line, const Coordinates &coordinates, const Lanes &lanes);
   mlir::Value divideByUniform(mlir::Value dividend, mlir::Value divisor, size_t position);
   void prefetchNext(mlir::Value key, mlir::Value pointers, const Lanes &pointer, const Coordinates &coordinates,
                     bool isWrite);

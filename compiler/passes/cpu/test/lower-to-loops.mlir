@@ -55,17 +55,16 @@ func.func @indirect(%x: !tile.ptr<f32>, %index: !tile.ptr<i32>, %y: !tile.ptr<f3
 
 // -----
 
-// A sum of what is gathered, cut short by a bound that only the data know: one loop with masks up to the last lane, and
-// nothing beyond, where it would add zeros.
+// A sum of what is gathered, cut short by a bound that only the data know: four steps with masks, each where the one before
+// it had lanes, and nothing beyond, where it would add zeros. The sum is a variable.
 // CHECK-LABEL: func.func @cut_short(
-// CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<16xf32>
-// CHECK: %[[ROUNDED:.*]] = arith.andi %{{.*}}, %c-16_i64
-// CHECK: %[[END:.*]] = arith.minsi %[[ROUNDED]], %c64_i64
-// CHECK: scf.for %{{.*}} = %c0_i64 to %[[END]] step %c16_i64
-// CHECK:   llvm.intr.masked.gather
-// CHECK:   llvm.store %{{.*}} : vector<16xf32>
-// CHECK: }
-// CHECK-NOT: vector<16xf32>
+// CHECK: %[[SUM:.*]] = llvm.alloca
+// CHECK: llvm.store %{{.*}}, %[[SUM]] {{.*}} : vector<64xf32>
+// CHECK: scf.for
+// CHECK-COUNT-4: llvm.intr.masked.gather
+// CHECK-NOT: gather
+// CHECK-NOT: else
+// CHECK: llvm.load %[[SUM]] {{.*}} -> vector<64xf32>
 // CHECK: return
 func.func @cut_short(%x: !tile.ptr<f32>, %index: !tile.ptr<i32>, %y: !tile.ptr<f32>, %n: i32) attributes {tile.kernel} {
   %c0 = arith.constant 0 : i32
