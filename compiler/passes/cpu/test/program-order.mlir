@@ -131,3 +131,30 @@ func.func @reads_before(%x: !tile.ptr<f32>, %n: !tile.ptr<i32>) attributes {tile
   tile.store %all, %value : tensor<32x128x!tile.ptr<f32>>, tensor<32x128xf32>
   return
 }
+
+// -----
+
+// A tile that lies the other way is turned, in loops of its own.
+// CHECK-LABEL: func.func @turned(
+// CHECK-NOT: cpu.turns
+func.func @turned(%x: !tile.ptr<f32>, %stride: i32) attributes {tile.kernel} {
+  %along = tile.program_id 0
+  %c32 = arith.constant 32 : i32
+  %left = arith.muli %along, %c32 : i32
+  %i = tile.arange 0 : tensor<32xi32>
+  %j = tile.arange 0 : tensor<64xi32>
+  %lefts = tile.splat %left : i32 -> tensor<32xi32>
+  %row = arith.addi %lefts, %i : tensor<32xi32>
+  %strides = tile.splat %stride : i32 -> tensor<64xi32>
+  %starts = arith.muli %j, %strides : tensor<64xi32>
+  %rows2 = tile.expand_dims %row 1 : tensor<32xi32> -> tensor<32x1xi32>
+  %starts2 = tile.expand_dims %starts 0 : tensor<64xi32> -> tensor<1x64xi32>
+  %rows3 = tile.broadcast %rows2 : tensor<32x1xi32> -> tensor<32x64xi32>
+  %starts3 = tile.broadcast %starts2 : tensor<1x64xi32> -> tensor<32x64xi32>
+  %place = arith.addi %rows3, %starts3 : tensor<32x64xi32>
+  %pointers = tile.splat %x : !tile.ptr<f32> -> tensor<32x64x!tile.ptr<f32>>
+  %all = tile.addptr %pointers, %place : tensor<32x64x!tile.ptr<f32>>, tensor<32x64xi32>
+  %value = tile.load %all : tensor<32x64x!tile.ptr<f32>> -> tensor<32x64xf32>
+  tile.store %all, %value : tensor<32x64x!tile.ptr<f32>>, tensor<32x64xf32>
+  return
+}
