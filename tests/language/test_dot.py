@@ -194,6 +194,30 @@ def test_odd_batches(engine, rng, shape):
 
 
 @triton.jit
+def transposed_batches_kernel(a_ptr, b_ptr, c_ptr, B: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """a is stored as (B, K, M) and b as (B, N, K)."""
+    batch = tl.arange(0, B)[:, None, None]
+    m = tl.arange(0, M)
+    n = tl.arange(0, N)
+    k = tl.arange(0, K)
+    a = tl.load(a_ptr + (batch * K + k[None, :, None]) * M + m[None, None, :])
+    b = tl.load(b_ptr + (batch * N + n[None, :, None]) * K + k[None, None, :])
+    c = tl.dot(tl.trans(a, (0, 2, 1)), tl.trans(b, (0, 2, 1)))
+    tl.store(c_ptr + (batch * M + m[None, :, None]) * N + n[None, None, :], c)
+
+
+@pytest.mark.parametrize("name, out_name", [("float32", "float32"), ("float16", "float32"), ("int8", "int32")])
+@pytest.mark.parametrize("shape", [(1, 1, 1, 1), (2, 16, 32, 16), (4, 32, 16, 64)], ids=str)
+def test_transposed_batches(engine, rng, shape, name, out_name):
+    batch, m, n, k = shape
+    a, b = whole_numbers(rng, (batch, m, k)), whole_numbers(rng, (batch, k, n))
+    out = engine.empty((batch, m, n), out_name)
+    stored = [np.ascontiguousarray(x.transpose(0, 2, 1)) for x in (a, b)]
+    transposed_batches_kernel[(1,)](engine.array(stored[0], name), engine.array(stored[1], name), out, *shape)
+    np.testing.assert_array_equal(engine.numpy(out), a @ b)
+
+
+@triton.jit
 def transposed_kernel(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     """a is stored as (K, M) and b as (N, K); one is transposed in registers, the other by its strides."""
     m = tl.arange(0, M)

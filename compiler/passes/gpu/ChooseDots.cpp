@@ -78,7 +78,8 @@ bool keepsRowsTogether(Value value, unsigned depth = 16) {
 // Whether a tile comes from memory in rows that are not along k.
 bool liesAcross(Value value, unsigned kAxis, AxisAnalysis &analysis, unsigned depth = 16) {
   Operation *op = value.getDefiningOp();
-  if (!op || !depth || !isa<RankedTensorType>(value.getType()))
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!op || !depth || !type || type.getRank() != 2) // matrices of a batch are read as they lie
     return false;
   if (auto permute = dyn_cast<tile::PermuteOp>(op))
     return liesAcross(permute.getSource(), permute.getOrder()[kAxis], analysis, depth - 1);
