@@ -108,6 +108,11 @@ std::optional<int64_t> Nest::mostFactor(Operation *op, Value factor) {
   return std::max(range.high, -range.low);
 }
 
+static std::optional<int64_t> constantFactor(Lowering &lowering, Operation *op, Value factor) {
+  IntegerRange range = lowering.facts.range(factor);
+  return isa<arith::MulIOp>(op) && range.low == range.high ? std::optional(range.low) : std::nullopt;
+}
+
 std::optional<unsigned> Nest::lineOperand(Operation *op, const Coordinates &coordinates) {
   if (isa<arith::ExtSIOp, arith::RemSIOp, arith::DivSIOp>(op))
     return 0;
@@ -190,7 +195,11 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
   if ((isa<arith::MulIOp>(op) && ((linear(0) && uniform(1)) || (uniform(0) && linear(1))) && !isTruth) ||
       (isa<arith::ShLIOp>(op) && linear(0) && uniform(1))) {
     unsigned line = linear(0) ? 0 : 1;
-    form.mostStep = product(forms[line].mostStep, mostFactor(op, op->getOperand(1 - line)));
+    Value factor = op->getOperand(1 - line);
+    form.mostStep = product(forms[line].mostStep, mostFactor(op, factor));
+    form.stride = product(forms[line].stride, constantFactor(lowering, op, factor));
+    if (form.stride && !llvm::isIntN(integerBits(value), *form.stride))
+      form.stride = std::nullopt;
     form.wraps = mayWrap(op, forms, form, coordinates);
     return form;
   }
@@ -205,6 +214,13 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
   if (isa<arith::RemSIOp>(op) && linear(0) && forms[0].stride == 1 && uniform(1) &&
       !divisorWrapsOften(lowering, op->getOperand(1))) {
     form.stride = form.mostStep = 1;
+    form.assumes = true;
+    return form;
+  }
+  // One number within each step, where steps begin at multiples of what divides it too (Assumable::Kind::Stepwise).
+  if (isa<arith::DivSIOp>(op) && linear(0) && forms[0].stride == 1 && uniform(1) &&
+      stepDivisor(op, coordinates) >= leastStepDivisor) {
+    form.stride = form.mostStep = 0;
     form.assumes = true;
     return form;
   }
@@ -240,6 +256,12 @@ bool Nest::mayWrap(Operation *op, ArrayRef<Form> operands, const Form &form, con
   Value line = op->getResult(0);
   int64_t period = std::min(rowDivisor(line, coordinates), int64_t(1) << (std::min(integerBits(line), 62u) - 1));
   return *form.stride > period || *form.stride * (shape[lane] - 1) >= period;
+}
+
+// Of a quotient or remainder: a step starts at a multiple of its width from the row's start, so a power of two no
+// larger than the width divides the first lane of every step if it divides the row's.
+int64_t Nest::stepDivisor(Operation *op, const Coordinates &coordinates) {
+  return std::min(rowDivisor(op->getOperand(0), coordinates), rowDivisor(op->getOperand(1), coordinates));
 }
 
 int64_t Nest::rowDivisor(Value value, const Coordinates &coordinates) {
@@ -377,10 +399,8 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
     Form low = classify(op->getOperand(0), coordinates), high = classify(op->getOperand(1), coordinates);
     bool ofLine = low.kind == Lanes::Kind::Linear && low.stride == 1 && !low.assumes &&
                   high.kind == Lanes::Kind::Uniform && staysInRange(op->getOperand(0), coordinates);
-    // A step starts at a multiple of its width from the row's start, so a power of two no larger than the width divides
-    // the first lane of every step if it divides the row's.
-    int64_t divisor = std::min(rowDivisor(op->getOperand(0), coordinates), rowDivisor(op->getOperand(1), coordinates));
-    if (ofLine && oneIndex && divisor >= 8) {
+    int64_t divisor = stepDivisor(op, coordinates);
+    if (ofLine && oneIndex && divisor >= leastStepDivisor) {
       widthLimit = widthLimit ? std::min(widthLimit, divisor) : divisor;
       assumable.push_back({value, coordinates, Assumable::Kind::Stepwise});
     } else if (ofLine && oneIndex && isa<arith::RemSIOp>(op) && !divisorWrapsOften(lowering, op->getOperand(1))) {

@@ -35,7 +35,7 @@ void Lowering::handOver(ValueRange values, ArrayRef<std::optional<Buffer>> targe
     bool isTarget = source && llvm::any_of(targets, [&](const std::optional<Buffer> &other) {
                       return other && other->pointer == source->pointer;
                     });
-    if (source && !isTarget) {
+    if (source && !isTarget && source->strides == target->strides) {
       moves.push_back({*source, *target});
       continue;
     }

@@ -1,11 +1,10 @@
-// The walk over a kernel: its frame, scalars, groups of tile operations, and scratch memory. See Lowering.h.
+// The walk over a kernel: its frame, scalars and scratch memory. See Lowering.h.
 #include "compiler/passes/cpu/Lowering.h"
 #include "compiler/ir/cpu/Cpu.h"
 #include "compiler/passes/cpu/KernelABI.h"
 #include "compiler/passes/cpu/Nest.h"
 #include "compiler/passes/cpu/Packing.h"
 #include "compiler/passes/cpu/ProgramOrder.h"
-#include "compiler/passes/cpu/Turned.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -41,6 +40,14 @@ Value Lowering::allocateKept(int64_t bytes) {
 
 Buffer Lowering::allocate(RankedTensorType type, Block *owner) {
   return allocate(type.getElementType(), type.getShape(), owner);
+}
+
+void Buffer::layAlong(int axis) {
+  int64_t count = shape[axis];
+  for (int other = static_cast<int>(shape.size()) - 1; other >= 0; --other) {
+    strides[other] = other == axis ? 1 : count;
+    count *= other == axis ? 1 : shape[other];
+  }
 }
 
 // Whether the value is made of an arange, not through memory: only such values have lanes in closed form.
@@ -139,6 +146,11 @@ LogicalResult Lowering::fail(Operation *op, const Twine &message) {
 
 void Lowering::materialise(Value value, const Buffer &target) {
   Nest nest(*this, tile::shapeOf(value.getType()));
+  int lane = nest.lane;
+  while (lane > 0 && nest.shape[lane] == 1) // the lanes of an axis of extent 1 would be one
+    --lane;
+  if (lane != nest.lane)
+    nest.runAlong(lane);
   nest.emitLoops(
       [&](Nest &inner) {
         Coordinates coordinates = inner.identity(inner.shape.size());
@@ -238,17 +250,6 @@ void Lowering::lowerBlock(Block &block) {
       break;
     }
     case Place::Pinned:
-      if (turnedAxis(*this, &op)) {
-        flush();
-        b.setLoc(op.getLoc());
-        if (auto load = dyn_cast<tile::LoadOp>(op))
-          lowerTurnedLoad(load);
-        else
-          lowerTurnedStore(cast<tile::StoreOp>(op));
-        done.insert(&op);
-        releaseDead(&block);
-        continue;
-      }
       if (!joins(&op))
         flush();
       group.push_back(&op);
@@ -273,148 +274,7 @@ void Lowering::lowerBlock(Block &block) {
   flush();
 }
 
-static ArrayRef<int64_t> iterationShape(Operation *op) {
-  if (auto store = dyn_cast<tile::StoreOp>(op))
-    return tile::shapeOf(store.getValue().getType());
-  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
-    return tile::shapeOf(reduce.getOperands().front().getType());
-  return tile::shapeOf(op->getResult(0).getType());
-}
-
-// Whether evaluating `value` at the group's own coordinates reads something the pending group computes in a way that
-// must wait: a reduction's result, or an element of another place.
-bool Lowering::readsPending(Value value, bool identity) const {
-  if (buffer(value))
-    return false;
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return false;
-  if (llvm::is_contained(group, op))
-    return isa<tile::ReduceOp>(op) || !identity;
-  if (!isTile(value))
-    return false;
-  if (plan.place(op) != Place::Virtual)
-    return false;
-  if (isa<tile::SplatOp>(op)) // a scalar: it may be a reduction's
-    return op->getOperand(0).getDefiningOp() && llvm::is_contained(group, op->getOperand(0).getDefiningOp());
-  bool same = identity && isElementwise(op);
-  return llvm::any_of(op->getOperands(), [&](Value operand) { return readsPending(operand, same); });
-}
-
-bool Lowering::joins(Operation *op) const {
-  if (group.empty())
-    return true;
-  if (iterationShape(op) != iterationShape(group.front()))
-    return false;
-  bool hasStore = llvm::any_of(group, [](Operation *member) { return isa<tile::StoreOp>(member); });
-  if (isa<tile::LoadOp>(op) && hasStore)
-    return false;
-  if (auto load = dyn_cast<tile::LoadOp>(op); load && load.getIsVolatile())
-    return false;
-  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
-    for (Operation *member : group)
-      if (auto other = dyn_cast<tile::ReduceOp>(member); other && other.getAxis() != reduce.getAxis())
-        return false;
-  // A value whose definition needs a scalar of the group cannot be computed inside its loops either.
-  return llvm::none_of(op->getOperands(), [&](Value operand) { return readsPending(operand, true); });
-}
-
-// ---- Groups
-
-void Lowering::flush() {
-  if (group.empty())
-    return;
-  SmallVector<Operation *> members;
-  std::swap(members, group);
-  Block *block = members.front()->getBlock();
-  SmallVector<BlockArgument> overwritten;
-  auto isMember = [&](Operation *op) { return llvm::is_contained(members, op); };
-  for (Operation *member : members) {
-    for (Value result : member->getResults()) {
-      if (!isTile(result))
-        continue;
-      bool outside = plan.isForced(result) || isa<tile::ReduceOp>(member) ||
-                     llvm::any_of(readersAnew(result, block), [&](Operation *reader) { return !isMember(reader); });
-      if (!outside)
-        continue;
-      if (canReadAgain(member)) {
-        readAgain.insert(member);
-        continue;
-      }
-      if (auto inPlace = destinationInPlace(result, members)) {
-        hold(result, *inPlace);
-        overwritten.push_back(destinations.find(result)->second.first);
-      } else {
-        hold(result, allocate(cast<RankedTensorType>(result.getType()), block));
-      }
-    }
-  }
-  b.setLoc(members.front()->getLoc());
-  Nest nest(*this, iterationShape(members.front()));
-  nest.emitGroup(members);
-  done.insert(members.begin(), members.end());
-  for (BlockArgument argument : overwritten)
-    buffers.erase(argument);
-  releaseDead(block);
-}
-
-// Contiguous memory that nobody writes in the meantime is as good as a copy of it.
-bool Lowering::canReadAgain(Operation *op) {
-  auto load = dyn_cast<tile::LoadOp>(op);
-  if (!load || load.getIsVolatile() || plan.isForced(load.getResult()))
-    return false;
-  Nest nest(*this, iterationShape(op));
-  Coordinates coordinates = nest.identity(nest.shape.size());
-  if (!nest.readsNeighbours(load.getResult(), coordinates) ||
-      (load.getMask() && !nest.holdsForPrefix(load.getMask(), coordinates)))
-    return false;
-  // Reading again runs this load anew, and no other that its operands are made of.
-  if (!llvm::all_of(load->getOperands(), [&](Value operand) { return nest.mayRecompute(operand); }))
-    return false;
-  Operation *last = op;
-  for (Operation *reader : plan.readers(load.getResult(), op->getBlock())) {
-    if (plan.place(reader) != Place::Pinned || reader->getBlock() != op->getBlock())
-      return false;
-    if (last->isBeforeInBlock(reader))
-      last = reader;
-  }
-  for (Operation *between = op->getNextNode(); between != last; between = between->getNextNode())
-    if (tile::writesMemory(between))
-      return false;
-  return readsOwnElement(load.getResult()) || !sharesLoopsWithStore(last);
-}
-
-// Whether all that reads the tile looks only at the element it is computing: no broadcast, no transposition.
-bool Lowering::readsOwnElement(Value tile) const {
-  SmallVector<Value> pending{tile};
-  DenseSet<Value> seen;
-  while (!pending.empty())
-    for (Operation *user : pending.pop_back_val().getUsers()) {
-      if (plan.place(user) == Place::Pinned)
-        continue;
-      if (!isElementwise(user))
-        return false;
-      for (Value result : user->getResults())
-        if (seen.insert(result).second)
-          pending.push_back(result);
-    }
-  return true;
-}
-
-// Whether a store runs in the loops that compute `op`: what one of their steps writes, a later step may read.
-bool Lowering::sharesLoopsWithStore(Operation *op) const {
-  ArrayRef<int64_t> shape = iterationShape(op);
-  for (; op; op = op->getNextNode()) {
-    Place place = plan.place(op);
-    if (place == Place::Virtual || place == Place::Deferred || (place == Place::Scalar && isMemoryEffectFree(op)))
-      continue;
-    if (place != Place::Pinned || iterationShape(op) != shape)
-      return false;
-    if (isa<tile::StoreOp>(op))
-      return true;
-  }
-  return false;
-}
+// ---- What is asked of the whole kernel
 
 bool Lowering::holdsAtomics() {
   if (!hasAtomics)
@@ -452,62 +312,6 @@ Value Lowering::isStreaming(tile::StoreOp store) {
   Value bytes = b.mul(programs, b.index(type.getNumElements() * byteSize(type.getElementType())));
   condition = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, bytes, b.index(streamingBytes));
   return condition;
-}
-
-// A value handed to the next iteration may overwrite the carried tile it replaces when each read of that tile is over,
-// or is made now, by the loops that write, and looks only at the element being written. What is virtual reads when, and
-// where, its own readers do: whether the walk has passed it says nothing.
-bool Lowering::canWriteInPlace(BlockArgument argument, ArrayRef<Operation *> now) {
-  Block *block = argument.getOwner();
-  struct Read {
-    Value value;
-    bool ownElement; // it looks at the element of the carried tile that it computes
-  };
-  SmallVector<Read> pending{{argument, true}};
-  DenseSet<std::pair<Value, unsigned>> seen;
-  while (!pending.empty()) {
-    Read read = pending.pop_back_val();
-    if (!seen.insert({read.value, read.ownElement}).second)
-      continue;
-    for (OpOperand &use : read.value.getUses()) {
-      Operation *user = use.getOwner(), *ancestor = block->findAncestorOpInBlock(*user);
-      assert(ancestor && "a carried tile is read in its loop");
-      Place place = plan.place(user);
-      // A product reads an element of its accumulator where it writes the sum, and those of its operands anywhere.
-      auto product = dyn_cast<MultiplyOp>(user);
-      bool summed = product && &use == &product.getAccumulatorMutable();
-      bool ownElement = read.ownElement && isElementwise(user);
-      if (place == Place::Virtual || place == Place::Deferred) {
-        for (Value result : user->getResults())
-          pending.push_back({result, ownElement});
-        continue;
-      }
-      if (llvm::is_contained(now, user)) {
-        if (!read.ownElement || (product && !summed))
-          return false;
-        continue;
-      }
-      if (!done.contains(ancestor))
-        return false;
-      // It is over, unless its result is the same memory, or is evaluated anew by an operation still to come.
-      for (Value result : user->getResults())
-        if (const Buffer *view = buffer(result); view && view->pointer == buffer(argument)->pointer)
-          pending.push_back({result, false});
-      if (readAgain.contains(user) && isStillRead(user->getResult(0), block))
-        return false;
-    }
-  }
-  return true;
-}
-
-std::optional<Buffer> Lowering::destinationInPlace(Value value, ArrayRef<Operation *> now) {
-  auto found = destinations.find(value);
-  if (found == destinations.end())
-    return std::nullopt;
-  auto &[argument, buffer] = found->second;
-  if (value.getParentBlock() != argument.getOwner() || !canWriteInPlace(argument, now))
-    return std::nullopt;
-  return buffer;
 }
 
 // ---- Scalars

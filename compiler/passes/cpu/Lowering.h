@@ -22,6 +22,7 @@ struct Buffer {
   llvm::SmallVector<int64_t> strides;
 
   mlir::Value at(Emit &b, llvm::ArrayRef<mlir::Value> index) const; // the element's address
+  void layAlong(int axis);                                          // neighbours along the axis are side by side
 };
 
 // Rows of a product that are multiplied where they lie: a table of their addresses, and the bytes from a row to the one
@@ -117,10 +118,11 @@ private:
   bool joins(mlir::Operation *op) const;
   bool readsPending(mlir::Value value, bool identity) const;
   void flush();
+  void emitTogether(llvm::ArrayRef<mlir::Operation *> members, int lane);
   bool canWriteInPlace(mlir::BlockArgument argument, llvm::ArrayRef<mlir::Operation *> now);
   // The carried tile's memory, if the value may be written over it; from then on the old tile is gone.
   std::optional<Buffer> destinationInPlace(mlir::Value value, llvm::ArrayRef<mlir::Operation *> now);
-  bool canReadAgain(mlir::Operation *op);
+  bool canReadAgain(mlir::Operation *op, int lane);
   bool readsOwnElement(mlir::Value tile) const;
   bool sharesLoopsWithStore(mlir::Operation *op) const;
   bool isMadeOfArange(mlir::Value value);
@@ -130,9 +132,8 @@ private:
   void releaseDead(mlir::Block *block);
   void releaseBlock(mlir::Block *block);
 
-  // Accesses along another axis than the last (Turned.cpp)
-  void lowerTurnedLoad(tile::LoadOp load);
-  void lowerTurnedStore(tile::StoreOp store);
+  // A store whose neighbours lie along `axis`, of a value that is computed along `lane` (Turned.cpp).
+  void lowerTurnedStore(tile::StoreOp store, int lane, int axis);
   // Standalone operations (Multiply.cpp, Rearrange.cpp, Scan.cpp, Atomics.cpp, Effects.cpp)
   void lowerMultiply(mlir::Operation *op);
   void lowerScan(mlir::Operation *op);

@@ -18,6 +18,7 @@ void Nest::runAlong(int level) {
   lane = level;
   llvm::erase(order, level);
   order.push_back(level);
+  forgetForms();
 }
 
 void Nest::moveIndex(Value base, int64_t offset) {
@@ -52,10 +53,6 @@ void Nest::leave(size_t position) {
 }
 
 // ---- Widths
-
-// Narrower vectors are not worth it; and LLVM 22's X86 code generator, given an index stored as one of two 32-bit
-// lanes, has been seen to use both lanes as the index.
-static constexpr int64_t narrowest = 4;
 
 void Nest::chooseWidth() {
   // Cheap bodies take several registers at a time, for independent work in flight; costly ones would spill.
@@ -522,6 +519,10 @@ void Nest::emitGroup(ArrayRef<Operation *> group) {
     order.push_back(*axis);
   }
   forgetForms();
+  layWriteBacks();
+  turnLoads();
+  if (members.empty())
+    return;
   for (Operation *member : members) {
     if (auto store = dyn_cast<tile::StoreOp>(member))
       requireGuardsOfAccess(store.getPointer(), store.getMask(), identity(shape.size()));

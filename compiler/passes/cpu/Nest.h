@@ -1,9 +1,10 @@
 // One loop nest over the elements of a tile, and the evaluation of tile values inside it.
 //
 // Levels are the tile's axes. `order` lists them from the outermost loop to the innermost; the level `lane` is taken
-// `width` elements at a time, the others one by one. A value is evaluated at coordinates: for each of its own axes, the
-// level that indexes it, or none where it has extent 1. What a value needs decides where its code goes: the loop of the
-// innermost level it depends on, so a row's address is computed once a row, whatever chain of operations it comes from.
+// `width` elements at a time, the others one by one (which one it is: LaneAxis.cpp). A value is evaluated at
+// coordinates: for each of its own axes, the level that indexes it, or none where it has extent 1. What a value needs
+// decides where its code goes: the loop of the innermost level it depends on, so a row's address is computed once a
+// row, whatever chain of operations it comes from.
 //
 // The lane level runs in segments: first the part where every bound check is known to hold (evaluated as true), then
 // the part with masks, then the part where none holds any more (evaluated as false: loads need no memory and become one
@@ -27,14 +28,20 @@ class Nest {
 public:
   Nest(Lowering &lowering, llvm::ArrayRef<int64_t> shape);
 
+  // Has the lanes run along the axis that most of what these operations access is contiguous in (LaneAxis.cpp).
+  void chooseLane(llvm::ArrayRef<mlir::Operation *> group);
   // Emits the loops for a group of pinned operations (loads, elementwise values, stores, reductions over one axis).
   void emitGroup(llvm::ArrayRef<mlir::Operation *> members);
   // Emits loops that call `body` once a step of the lane level, with `indices` and `width` set; for packing and
   // copying. `evaluated` lists what the body will evaluate; `maxWidth` limits the lanes.
   using Body = std::function<void(Nest &)>;
   void emitLoops(const Body &body, llvm::ArrayRef<mlir::Value> evaluated, int64_t maxWidth = 0);
-  // Takes the lanes along this level, innermost; to be said before anything is asked.
+  // Takes the lanes along this level, innermost; before any loop is emitted.
   void runAlong(int level);
+  // Whether what the pointers point at are neighbours along the lanes, or one place for all of them.
+  bool hasNeighbours(mlir::Value pointer, mlir::Type element);
+  // The step in bytes from an element to the next along an axis, where it is a constant.
+  std::optional<int64_t> strideAlong(mlir::Value pointer, int axis);
   // The value along the whole level, as one step of all its lanes, without any loop: for nests of one level.
   Lanes evaluateAlone(mlir::Value value, const Coordinates &coordinates);
   // Whether, along the lanes, the pointer is one number or grows evenly and the mask (or null) holds for the first so
@@ -104,6 +111,10 @@ private:
     llvm::SmallVector<mlir::Value> scalars; // finished pieces, when reducing over the lanes
   };
 
+  int64_t costOfAccesses();
+  bool storesEachPlaceOnce(tile::StoreOp store);
+  void layWriteBacks();
+  void turnLoads();
   void chooseWidth();
   void emitLevel(size_t position);
   // A loop over a level that is not the lanes', with its index set inside.
@@ -181,6 +192,8 @@ private:
   bool isStart(mlir::Value value, const Coordinates &coordinates);
   // The largest power of two known to divide a value at the first lane of every row.
   int64_t rowDivisor(mlir::Value value, const Coordinates &coordinates);
+  int64_t stepDivisor(mlir::Operation *op, const Coordinates &coordinates);
+  static constexpr int64_t leastStepDivisor = 8; // narrower steps are not worth it
   // The bound checks and remainders of the members' trees that hold for a prefix of the lanes.
   void collectAssumable(mlir::Value value, const Coordinates &coordinates);
   struct Assumable {
@@ -225,6 +238,9 @@ private:
   bool probing = false;
   llvm::DenseSet<Key> visitedAssumable;
   enum class Assumption { None, Holds, Fails, Wrapped } assumption = Assumption::None;
+  // Narrower vectors are not worth it; and LLVM 22's X86 code generator, given an index stored as one of two 32-bit
+  // lanes, has been seen to use both lanes as the index.
+  static constexpr int64_t narrowest = 4;
   int64_t fullWidth = 1;
   int64_t cost = 0;
   int64_t elementBytes = 1;

@@ -31,11 +31,8 @@ void TurnedCopy::emit() {
   int64_t extent = shape[to];
   auto nestOf = [&] {
     Nest nest(lowering, shape);
-    nest.lane = from;
-    llvm::erase(nest.order, from);
-    llvm::erase(nest.order, to);
-    nest.order.push_back(to);
-    nest.order.push_back(from);
+    nest.runAlong(to);
+    nest.runAlong(from);
     nest.movedLevel = to;
     if (member)
       nest.runs(member);
@@ -96,81 +93,69 @@ void TurnedCopy::emit() {
 
 static constexpr int64_t leastSquare = 4, mostSquare = 16;
 
-std::optional<int> nacre::cpu::turnedAxis(Lowering &lowering, Operation *access) {
+std::optional<int> nacre::cpu::turnedAxis(Nest &nest, Operation *access) {
   auto load = dyn_cast<tile::LoadOp>(access);
   auto store = dyn_cast<tile::StoreOp>(access);
-  if (!load && !store)
+  if ((!load && !store) || (load && load.getIsVolatile()))
     return std::nullopt;
   Value pointer = access->getOperand(0);
-  ArrayRef<int64_t> shape = tile::shapeOf(pointer.getType());
-  int rank = shape.size();
-  if (rank < 2 || (load && load.getIsVolatile()))
-    return std::nullopt;
   Type element = getElementTypeOrSelf((load ? load.getResult() : store.getValue()).getType());
-  if (shape[rank - 1] < leastSquare || shape[rank - 2] < leastSquare || !memoryType(element).isIntOrFloat())
+  if (nest.shape.size() < 2 || nest.shape[nest.lane] < leastSquare || !memoryType(element).isIntOrFloat())
     return std::nullopt;
   int64_t size = byteSize(element);
-  Nest straight(lowering, shape), turned(lowering, shape);
-  turned.lane = rank - 2;
-  std::swap(turned.order[rank - 1], turned.order[rank - 2]);
-  Coordinates coordinates = straight.identity(rank);
-  bool variesAlongLast = straight.dependencies(pointer, coordinates) & (1u << (rank - 1));
-  if (!variesAlongLast || straight.growsBy(pointer, coordinates, size) || !turned.growsBy(pointer, coordinates, size))
+  // Near neighbours are picked out of whole vectors (Nest::loadInterleaved).
+  if (nest.hasNeighbours(pointer, element))
     return std::nullopt;
-  // Near neighbours along the last axis are picked out of whole vectors (Nest::loadInterleaved).
   for (int64_t step : {2, 3, 4})
-    if (load && straight.growsBy(pointer, coordinates, step * size))
+    if (load && nest.growsBy(pointer, nest.identity(nest.shape.size()), step * size))
       return std::nullopt;
-  return rank - 2;
+  for (int axis = static_cast<int>(nest.shape.size()) - 1; axis >= 0; --axis)
+    if (axis != nest.lane && nest.shape[axis] >= leastSquare && nest.strideAlong(pointer, axis) == size)
+      return axis;
+  return std::nullopt;
 }
 
-static int64_t squareOf(const VectorTarget &target, Type element, ArrayRef<int64_t> shape) {
+static int64_t squareOf(const VectorTarget &target, Type element, ArrayRef<int64_t> shape, int from, int to) {
   int64_t lanes = std::max<int64_t>(target.vectorBytes / byteSize(element), leastSquare);
-  int rank = shape.size();
   return std::min(
-      {lanes, mostSquare, int64_t(1) << llvm::Log2_64(shape[rank - 1]), int64_t(1) << llvm::Log2_64(shape[rank - 2])});
+      {lanes, mostSquare, int64_t(1) << llvm::Log2_64(shape[from]), int64_t(1) << llvm::Log2_64(shape[to])});
 }
 
-// The load's elements, row-major in scratch memory.
-void Lowering::lowerTurnedLoad(tile::LoadOp load) {
+void nacre::cpu::copyTurned(Lowering &lowering, tile::LoadOp load, const Buffer &target, int from, int to) {
+  assert(target.strides[to] == 1 && "rows of a square are vectors");
   auto type = cast<RankedTensorType>(load.getType());
-  int rank = type.getRank();
-  Buffer target = allocate(type, load->getBlock());
-  TurnedCopy copy{*this,
+  TurnedCopy copy{lowering,
                   load.getResult(),
                   type.getElementType(),
-                  /*from=*/rank - 2,
-                  /*to=*/rank - 1,
-                  squareOf(this->target, type.getElementType(), type.getShape()),
-                  [&](Nest &nest) { return nest.evaluate(load.getResult(), nest.identity(rank)); },
-                  [&](ArrayRef<Value> index) { return target.at(b, index); },
+                  from,
+                  to,
+                  squareOf(lowering.target, type.getElementType(), type.getShape(), from, to),
+                  [&](Nest &nest) { return nest.evaluate(load.getResult(), nest.identity(type.getRank())); },
+                  [&](ArrayRef<Value> index) { return target.at(lowering.b, index); },
                   load};
   copy.emit();
-  hold(load.getResult(), target);
 }
 
 // The value is turned in scratch memory, then stored along its memory.
-void Lowering::lowerTurnedStore(tile::StoreOp store) {
+void Lowering::lowerTurnedStore(tile::StoreOp store, int lane, int axis) {
   auto type = cast<RankedTensorType>(store.getValue().getType());
-  int rank = type.getRank(), axis = rank - 2;
+  int rank = type.getRank();
   Type element = type.getElementType();
   Buffer turned = allocate(type, store->getBlock());
-  turned.strides[axis] = 1;
-  turned.strides[rank - 1] = type.getShape()[axis];
+  turned.layAlong(axis);
   Value value = store.getValue();
   TurnedCopy copy{*this,
                   value,
                   element,
-                  /*from=*/rank - 1,
-                  /*to=*/axis,
-                  squareOf(target, element, type.getShape()),
+                  lane,
+                  axis,
+                  squareOf(target, element, type.getShape(), lane, axis),
                   [&](Nest &nest) { return nest.evaluate(value, nest.identity(rank)); },
                   [&](ArrayRef<Value> index) { return turned.at(b, index); }};
   copy.emit();
 
   Nest nest(*this, type.getShape());
-  nest.lane = axis;
-  std::swap(nest.order[rank - 1], nest.order[axis]);
+  nest.runAlong(axis);
   SmallVector<Value> evaluated{store.getPointer()};
   if (store.getMask())
     evaluated.push_back(store.getMask());

@@ -1,8 +1,8 @@
-// Tiles whose memory is contiguous along the last axis but one.
+// Tiles whose memory is contiguous along another axis than the lanes of their loops.
 //
-// Loops run their lanes along the last axis. A load or a store whose neighbours in memory lie along the axis before it
-// would gather or scatter every element; instead squares of the tile are transposed in registers on their way to or
-// from scratch memory, and both sides read and write whole vectors.
+// A load or a store whose neighbours in memory lie along another axis than the lanes (LaneAxis.cpp) would gather or
+// scatter every element; instead squares of the tile are transposed in registers on their way to or from scratch
+// memory, and both sides read and write whole vectors.
 #pragma once
 
 #include "compiler/passes/cpu/Nest.h"
@@ -29,9 +29,11 @@ struct TurnedCopy {
   void emit();
 };
 
-// The axis along which the neighbours of a load or store of the kernel lie, where that is not the last and a detour
-// through memory pays; else none. Legal for every load and store that is not volatile: the elements of one access are
-// read and written in no promised order, and all are read before the first is written.
-std::optional<int> turnedAxis(Lowering &lowering, mlir::Operation *access);
+// The axis along which the neighbours of a load or store lie, where the nest runs its lanes along another one and a
+// detour through memory pays; else none. Legal for every load and store that is not volatile: the elements of one
+// access are read and written in no promised order, and all are read before the first is written.
+std::optional<int> turnedAxis(Nest &nest, mlir::Operation *access);
+// Runs the load along the axis `from`, and leaves its elements in `target`, which lies along `to`.
+void copyTurned(Lowering &lowering, tile::LoadOp load, const Buffer &target, int from, int to);
 
 } // namespace nacre::cpu
