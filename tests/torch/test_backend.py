@@ -106,6 +106,24 @@ def test_after_inductors_own_backend(tmp_path):
     check(tmp_path, text)
 
 
+def test_inductors_options_pass_through(tmp_path):
+    text = """
+        from torch._inductor.utils import run_and_get_code
+        def f(x):
+            return (x + 1).relu() @ x
+        x = torch.randn(64, 64)
+        names = []
+        for options in ({"triton.unique_kernel_names": True}, {"triton.unique_kernel_names": False}):
+            torch.compiler.reset()
+            result, (code,) = run_and_get_code(torch.compile(f, backend="nacre", options=options), x)
+            torch.testing.assert_close(result, f(x), rtol=1e-4, atol=1e-4)
+            names.append("def triton_(" in code)
+        assert names == [False, True], names
+        print("right")
+    """
+    check(tmp_path, text)
+
+
 def test_matmuls_of_max_autotune_are_templates_of_the_language(tmp_path):
     text = """
         import torch._inductor.config
@@ -122,6 +140,60 @@ def test_matmuls_of_max_autotune_are_templates_of_the_language(tmp_path):
         torch.compiler.reset()
         same(torch.compile(f, backend="nacre", mode="max-autotune"), f, x, y)
         print("right")
+    """
+    check(tmp_path, text)
+
+
+def test_a_kernel_has_one_block_size_unless_tuning_is_asked_for(tmp_path):
+    text = """
+        from torch._inductor.utils import run_and_get_code
+        functions = {
+            "rows": lambda x: torch.softmax(x, -1),
+            "columns": lambda x: x.sum(0),
+            "squares": lambda x: x.t() + 1 + x,
+            "scan": lambda x: x.cumsum(1),
+            "all": lambda x: (x * 2).sum() + x.amax(),
+        }
+        x = torch.randn(256, 256)
+        for name, f in functions.items():
+            for options in (None, {"max_autotune_pointwise": True}):
+                torch.compiler.reset()
+                result, codes = run_and_get_code(torch.compile(f, backend="nacre", options=options), x)
+                torch.testing.assert_close(result, f(x), rtol=1e-4, atol=1e-4)
+                code = "".join(codes)
+                assert ("@triton_heuristics.fixed_config" in code) == (options is None), (name, options, code)
+                assert options is not None or code.count("@triton_heuristics.") == code.count("@triton_heuristics.fixed_config"), code
+        print("right")
+    """
+    check(tmp_path, text)
+
+
+def test_other_shapes_than_the_first(tmp_path):
+    text = """
+        def f(x, y):
+            return torch.softmax(x, -1).sum(0) + (x.t() + y).sum(1), x.cumsum(0)
+        compiled = torch.compile(f, backend="nacre", dynamic=True)
+        for rows, columns in ((64, 100), (7, 33), (1, 5), (300, 1025), (2, 2)):
+            x, y = torch.randn(rows, columns), torch.randn(columns, rows)
+            same(compiled, f, x, y)
+        print("right")
+    """
+    check(tmp_path, text)
+
+
+def test_indices_are_checked(tmp_path):
+    """The assertions that Inductor writes around computed indices are live; accesses that cannot go wrong are not checked."""
+    text = """
+        def f(table, index):
+            return table[index] * 2
+        compiled = torch.compile(f, backend="nacre")
+        table = torch.randn(10, 40)
+        same(compiled, f, table, torch.tensor([0, 9, -10, 3]))
+        try:
+            compiled(table, torch.tensor([0, 1, 2, 10]))
+        except Exception as error:
+            assert "index out of bounds" in str(error), error
+            print("right")
     """
     check(tmp_path, text)
 

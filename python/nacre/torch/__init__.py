@@ -16,4 +16,6 @@ def backend(model, example_inputs, *, mode=None, options=None, **unknown):
     prepare()
     from torch._inductor.compile_fx import compile_fx
 
-    return compile_fx(model, example_inputs, config_patches=configuration(mode, options))
+    from ._blocks import compile_graph
+
+    return compile_fx(model, example_inputs, inner_compile=compile_graph, config_patches=configuration(mode, options))

@@ -19,8 +19,14 @@ def configuration(mode, options):
     """Inductor's settings for one compile: the mode's, then the user's, over ours."""
     import torch._inductor as inductor
 
-    # Templates in C++ would need a compiler; those in the Triton language do not.
-    settings = {"cpu_backend": "triton", "max_autotune_gemm_backends": "ATEN,TRITON", "max_autotune_conv_backends": "ATEN,TRITON"}
+    settings = {
+        "cpu_backend": "triton",
+        # Templates in C++ would need a compiler; those in the Triton language do not.
+        "max_autotune_gemm_backends": "ATEN,TRITON",
+        "max_autotune_conv_backends": "ATEN,TRITON",
+        # A row that stays in the cache is read twice for its variance: less work than a division for each element.
+        "cpp.use_two_step_variance_threshold": 1 << 17,
+    }
     if mode is not None and mode != "default":
         settings.update(inductor.list_mode_options(mode))
     for name, value in (options or {}).items():

@@ -1,0 +1,129 @@
+"""The blocks of Inductor's kernels on the CPU.
+
+Inductor's own block sizes are meant for GPUs, several for each kernel, timed against each other in the first call. Here a kernel gets one:
+rows that are reduced stay in the cache and are taken one at a time, the accumulators of columns stay in registers, a block has as many
+elements as pay for a program, and there are enough programs for the threads. Where tuning is asked for (`mode="max-autotune"`, coordinate
+descent), Inductor's own candidates are timed as ever.
+"""
+
+import torch
+from torch._inductor import config
+from torch._inductor.choices import InductorChoices
+from torch._inductor.codegen.triton import FixedTritonConfig, TritonKernel
+from torch._inductor.compile_fx import compile_fx_inner
+from torch._inductor.runtime.hints import ReductionHint
+from torch._inductor.virtualized import V
+
+# Elements that pay for a program, and most of a block.
+_LEAST, _MOST = 256, 4096
+# Elements of a long row, or of columns side by side, that one step of a loop takes.
+_STEP = 64
+_PROGRAMS_OF_A_THREAD = 8
+# Elements of a row that is kept as a whole.
+_LONGEST_ROW = 2048
+
+
+def compile_graph(*arguments, **keywords):
+    """Inductor's compile of one graph, with blocks for the CPU."""
+    with V.set_choices_handler(CpuChoices()):
+        return compile_fx_inner(*arguments, **keywords)
+
+
+def _power_of_two(value):
+    """The largest one that is not above the value."""
+    return 1 << max(int(value).bit_length() - 1, 0)
+
+
+def _covering(value):
+    """The smallest one that is not below the value."""
+    return 1 << max(int(value) - 1, 0).bit_length()
+
+
+class CpuChoices(InductorChoices):
+    def triton_kernel_kwargs(self, kernel_cls, features, groups, kernel_kwargs):
+        kernel_kwargs = super().triton_kernel_kwargs(kernel_cls, features, groups, kernel_kwargs)
+        if _is_on_cpu() and kernel_cls is TritonKernel and not _is_tuned() and "fixed_config" not in kernel_kwargs:
+            blocks = self._blocks(features, groups[0], kernel_kwargs)
+            kernel_kwargs = {**kernel_kwargs, "fixed_config": FixedTritonConfig({**blocks, "num_warps": 1, "num_stages": 1})}
+        return kernel_kwargs
+
+    @staticmethod
+    def reduction_split_factor(device, reduction_numel_hint, numel_hint, inner_reduction):
+        """Columns side by side keep the threads busy without a second kernel."""
+        if device.type == "cpu" and not inner_reduction and numel_hint >= 2 * _STEP * torch.get_num_threads():
+            return 1
+        return InductorChoices.reduction_split_factor(device, reduction_numel_hint, numel_hint, inner_reduction)
+
+    @staticmethod
+    def should_use_persistent_reduction(features, cooperative_reduction):
+        """Rows that stay in the cache are read once; also those that an index leads to."""
+        known = InductorChoices.should_use_persistent_reduction(features, cooperative_reduction)
+        if known or cooperative_reduction or not _is_on_cpu() or not config.triton.persistent_reductions:
+            return known
+        is_short = V.graph.sizevars.statically_known_leq(features.reduction_numel, _LONGEST_ROW)
+        return is_short and _is_along_rows(features, {"x": features.numel, "r0_": features.reduction_numel})
+
+    def _blocks(self, features, tiling, kernel_kwargs):
+        sizes = {prefix: max(1, V.graph.sizevars.optimization_hint(size, fallback=_MOST)) for prefix, size in tiling.items()}
+        axes = [prefix for prefix in ("x", "y", "z") if prefix in sizes]
+        if not features.is_reduction():
+            return _pointwise_blocks(sizes, axes)
+        is_persistent = kernel_kwargs.get("override_persistent_reduction")
+        if is_persistent is None:
+            is_persistent = self.should_use_persistent_reduction(features, False)
+        length = 1
+        for prefix, size in sizes.items():
+            length *= 1 if prefix in axes else _covering(size)
+        blocks = {f"{axis.upper()}BLOCK": 1 for axis in axes}
+        most = _programs_at_least(sizes["x"])
+        if features.contains_op("scan") or features.contains_op("sort"):
+            step = _STEP  # of one row
+        elif _is_along_rows(features, tiling):
+            step = _STEP
+            if is_persistent:
+                blocks["XBLOCK"] = min(most, max(1, 4 * _LEAST // length))
+        else:
+            step = 1
+            blocks["XBLOCK"] = min(max(most, 16), _covering(sizes["x"]), _MOST // length if is_persistent else 4 * _STEP)
+        if not is_persistent:
+            for prefix in sorted(set(sizes) - set(axes), reverse=True):  # the last one moves along memory
+                blocks[f"{prefix.upper()}BLOCK"] = min(step, _covering(sizes[prefix]))
+                step = 1
+        return blocks
+
+
+def _is_on_cpu():
+    return config.cpu_backend == "triton" and V.graph.get_current_device_or_throw().type == "cpu"
+
+
+def _is_tuned():
+    triton = config.triton
+    return (config.max_autotune or config.max_autotune_pointwise or config.coordinate_descent_tuning or triton.multi_kernel
+            or triton.force_cooperative_reductions)  # fmt: skip
+
+
+def _programs_at_least(size):
+    """The largest block along an axis that leaves every thread its share of programs."""
+    return _power_of_two(max(1, size // (_PROGRAMS_OF_A_THREAD * torch.get_num_threads())))
+
+
+def _pointwise_blocks(sizes, axes):
+    if len(axes) == 1:
+        block = min(max(_programs_at_least(sizes["x"]), _LEAST), _MOST)
+        return {"XBLOCK": min(block, _covering(sizes["x"]))}
+    # Inductor has several axes where memory is walked along more than one of them: squares, along the last two.
+    blocks = {f"{axis.upper()}BLOCK": 1 for axis in axes}
+    blocks["XBLOCK"] = min(_STEP, _covering(sizes["x"]))
+    blocks["YBLOCK"] = min(max(_STEP, _LEAST * 4 // blocks["XBLOCK"]), _covering(sizes["y"]))
+    return blocks
+
+
+def _is_along_rows(features, tiling):
+    """Whether what is reduced lies side by side in memory."""
+    hint = features.get_reduction_hint()
+    if hint in (ReductionHint.OUTER, ReductionHint.OUTER_TINY):
+        return False
+    if hint == ReductionHint.INNER or set(tiling) != {"x", "r0_"}:
+        return True
+    across, along = features.memory_stats(tiling).looped.memory.dim
+    return not across.bytes_per_thread_non_contiguous < along.bytes_per_thread_non_contiguous
