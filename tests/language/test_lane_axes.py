@@ -119,3 +119,81 @@ def test_columns_whose_places_are_loaded(engine, rng):
     out = engine.zeros((n, n), "float32")
     indirect_kernel[(1,)](engine.array(index), engine.array(x), out, N=n)
     np.testing.assert_array_equal(engine.numpy(out), np.where(index >= 0, x[index].T, -1))
+
+
+@triton.jit
+def column_scan_kernel(x_ptr, out_ptr, rows, columns, COLUMNS: tl.constexpr, ROWS: tl.constexpr, REVERSE: tl.constexpr):
+    column = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)[:, None]
+    carried = tl.full([COLUMNS, 1], 0, x_ptr.dtype.element_ty)
+    for start in range(0, rows, ROWS):
+        row = (rows - ROWS - start if REVERSE else start) + tl.arange(0, ROWS)[None, :]
+        mask = (row >= 0) & (row < rows) & (column < columns)
+        x = tl.load(x_ptr + column + columns * row, mask, other=0)
+        running = tl.associative_scan(x * 2, 1, add, reverse=REVERSE) + carried
+        carried += tl.sum(x * 2, 1)[:, None].to(carried.dtype)
+        tl.store(out_ptr + column + columns * row, running, mask)
+
+
+@triton.jit
+def add(a, b):
+    return a + b
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "float64"])
+@pytest.mark.parametrize("block", [(64, 16), (16, 8), (4, 32), (1, 16)])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_columns_that_are_scanned(engine, rng, dtype, block, reverse):
+    x = rng.integers(-2, 3, (32, 100)).astype(dtype)
+    out = engine.zeros((32, 100), dtype)
+    grid = (triton.cdiv(100, block[0]),)
+    column_scan_kernel[grid](engine.array(x), out, 32, 100, COLUMNS=block[0], ROWS=block[1], REVERSE=reverse)
+    twice = 2 * (x[::-1] if reverse else x)
+    expected = np.cumsum(twice, 0, dtype=dtype)
+    np.testing.assert_array_equal(engine.numpy(out), expected[::-1] if reverse else expected)
+
+
+@triton.jit
+def handed_over_kernel(x_ptr, out_ptr, steps, N: tl.constexpr, M: tl.constexpr):
+    row, column = tl.arange(0, N)[:, None], tl.arange(0, M)[None, :]
+    last = tl.zeros([N, M], tl.float32)
+    before = tl.zeros([N, M], tl.float32)
+    for step in range(steps):
+        x = tl.load(x_ptr + step * N * M + row + N * column)
+        before = last * 2
+        last = x
+        if step % 2 == 1:
+            last = x + before
+    tl.store(out_ptr + row * M + column, last)
+    tl.store(out_ptr + N * M + row + N * column, before)
+    tl.store(out_ptr + 2 * N * M + tl.arange(0, N * M), tl.reshape(last, [N * M]))
+
+
+@pytest.mark.parametrize("shape", [(16, 8), (4, 32), (32, 32)])
+@pytest.mark.parametrize("steps", [0, 1, 2, 5])
+def test_transposed_tiles_that_a_loop_hands_on(engine, rng, shape, steps):
+    n, m = shape
+    x = made(rng, (5, m, n), "float32")
+    out = engine.zeros((3, n * m), "float32")
+    handed_over_kernel[(1,)](engine.array(x), out, steps, N=n, M=m)
+    last, before = np.zeros((n, m), "float32"), np.zeros((n, m), "float32")
+    for step in range(steps):
+        before, last = 2 * last, x[step].T
+        if step % 2:
+            last = last + before
+    np.testing.assert_array_equal(engine.numpy(out), [last.ravel(), before.T.ravel(), last.ravel()])
+
+
+@triton.jit
+def reshaped_scan_kernel(x_ptr, out_ptr, N: tl.constexpr, M: tl.constexpr):
+    row, column = tl.arange(0, N)[:, None, None], tl.arange(0, M)[None, :, None]
+    x = tl.load(x_ptr + row * M + column + tl.arange(0, 1)[None, None, :])
+    running = tl.cumsum(x.to(tl.int8), 0)
+    tl.store(out_ptr + tl.arange(0, N * M), tl.reshape(running, [N * M]))
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (8, 16), (32, 4)])
+def test_running_values_that_are_reshaped(engine, rng, shape):
+    x = rng.integers(-2, 3, shape).astype("float32")
+    out = engine.zeros(shape, "int32")
+    reshaped_scan_kernel[(1,)](engine.array(x), out, N=shape[0], M=shape[1])
+    np.testing.assert_array_equal(engine.numpy(out), np.cumsum(x, 0))

@@ -78,6 +78,12 @@ void Plan::decide(Operation *op) {
         forced.insert(value);
   };
 
+  auto keep = [&](ValueRange values) {
+    for (Value value : values)
+      if (isTile(value))
+        kept.insert(value);
+  };
+
   if (op->hasTrait<OpTrait::IsTerminator>())
     return set(Place::Standalone); // it reads the values it hands over at the end of its block
   if (isa_and_nonnull<scf::SCFDialect>(op->getDialect()))
@@ -95,9 +101,12 @@ void Plan::decide(Operation *op) {
     return set(Place::Pinned);
   if (isa<RowsOp, PanelsOp, MultiplyOp, tile::AtomicRmwOp, tile::AtomicCasOp, tile::CheckAccessOp>(op))
     return set(Place::Standalone);
-  if (isa<tile::ScanOp, tile::ConcatenateOp, tile::JoinOp, tile::SplitOp, tile::ExtractOp, tile::GatherOp,
-          tile::HistogramOp, tile::PrintOp, tile::TellOp, tile::AssertOp, tile::InlineAsmOp, tile::ExternalCallOp,
-          tile::MapOp>(op)) {
+  if (isa<tile::ScanOp>(op)) { // along whichever axis the tile lies
+    keep(op->getOperands());
+    return set(Place::Standalone);
+  }
+  if (isa<tile::ConcatenateOp, tile::JoinOp, tile::SplitOp, tile::ExtractOp, tile::GatherOp, tile::HistogramOp,
+          tile::PrintOp, tile::TellOp, tile::AssertOp, tile::InlineAsmOp, tile::ExternalCallOp, tile::MapOp>(op)) {
     force(op->getOperands());
     return set(Place::Standalone);
   }
@@ -154,6 +163,8 @@ Plan::Plan(func::FuncOp kernel) {
         pinValue(operand);
   });
   for (Value value : forced)
+    pinValue(value);
+  for (Value value : kept)
     pinValue(value);
 }
 

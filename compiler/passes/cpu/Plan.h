@@ -37,6 +37,7 @@ private:
 
   llvm::DenseMap<mlir::Operation *, Place> places;
   llvm::DenseSet<mlir::Value> forced;
+  llvm::DenseSet<mlir::Value> kept; // read as a whole, however it lies
   llvm::DenseMap<mlir::Value, int> costs;
 };
 

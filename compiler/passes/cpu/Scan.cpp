@@ -142,8 +142,16 @@ void Lowering::lowerScan(Operation *op) {
   }
   ArrayRef<int64_t> shape = sources[0].shape;
   int64_t axis = scan.getAxis(), extent = shape[axis];
-  // Sources that are views of others may lie otherwise.
-  bool areRows = llvm::all_of(sources, [&](const Buffer &source) { return source.strides == targets[0].strides; });
+  auto lieAsTargets = [&] {
+    return llvm::all_of(sources, [&](const Buffer &source) { return source.strides == targets[0].strides; });
+  };
+  bool areRows = lieAsTargets();
+  // Columns side by side: the running values lie as the elements do, unless their reader wants rows. Sources that are
+  // views of others may lie otherwise.
+  bool mayLie = llvm::none_of(scan.getResults(), [&](Value result) { return plan.isForced(result); });
+  for (int along = 0; mayLie && along < static_cast<int>(shape.size()) && !lieAsTargets(); ++along)
+    for (Buffer &target : targets)
+      target.layAlong(along);
   if (areRows && RowScan::lanesOf(*this, scan) > 1) {
     int64_t rows = 1;
     for (int64_t other : shape.drop_back())
@@ -158,6 +166,9 @@ void Lowering::lowerScan(Operation *op) {
   if (others.empty())
     others.push_back(1);
   Nest nest(*this, others);
+  for (auto [other, stride] : llvm::enumerate(sources[0].strides))
+    if (static_cast<int64_t>(other) != axis && stride == 1 && shape[other] > 1)
+      nest.runAlong(static_cast<int>(other) - (static_cast<int64_t>(other) > axis ? 1 : 0));
   nest.emitLoops(
       [&](Nest &inner) {
         // The buffers seen with the scanned axis fixed at `index`.

@@ -76,8 +76,12 @@ class CpuChoices(InductorChoices):
             length *= 1 if prefix in axes else _covering(size)
         blocks = {f"{axis.upper()}BLOCK": 1 for axis in axes}
         most = _programs_at_least(sizes["x"])
-        if features.contains_op("scan") or features.contains_op("sort"):
+        if features.contains_op("sort"):
             step = _STEP  # of one row
+        elif features.contains_op("scan"):
+            step = _STEP
+            if not _is_along_rows(features, tiling):  # columns side by side, a square at a time
+                blocks["XBLOCK"] = min(_STEP, _covering(sizes["x"]), max(1, _MOST // length) if is_persistent else _STEP)
         elif _is_along_rows(features, tiling):
             step = _STEP
             if is_persistent:
