@@ -143,6 +143,15 @@ Value Nest::reversed(Value vector) {
   return vector::ShuffleOp::create(b, vector, vector, lanes);
 }
 
+// Whether the value is computed from what a load gave.
+static bool comesFromMemory(Value value, DenseSet<Value> &seen) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !seen.insert(value).second)
+    return false;
+  return isa<tile::LoadOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op) ||
+         llvm::any_of(op->getOperands(), [&](Value operand) { return comesFromMemory(operand, seen); });
+}
+
 // Where the next program, or the next iteration, will read or write: as far on, most likely, as this one's row is from
 // the last one's. Memory can bring it meanwhile. Worth it for a row that is read a second time, and so is near by then;
 // and for the short rows of a tile, which end before the machine has seen that they are rows.
@@ -151,6 +160,8 @@ void Nest::prefetchNext(Value key, Value pointers, const Lanes &pointer, const C
   std::optional<int64_t> step = pointer.isLinear() ? Emit::known(pointer.stride) : std::nullopt;
   if (!step || *step <= 0 || *step > line ||
       order.back() != lane) // lines with nothing of the row between are not worth it
+    return;
+  if (DenseSet<Value> seen; comesFromMemory(pointers, seen)) // the next row is anywhere
     return;
   Value &ahead = nextProgram[key];
   if (!ahead) {
