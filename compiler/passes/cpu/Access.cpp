@@ -14,6 +14,8 @@ Lanes Nest::load(Type element, const Lanes &pointer, std::optional<Lanes> mask, 
                  bool isVolatile) {
   int64_t size = byteSize(element);
   Type memory = memoryType(element), inRegister = registerType(element);
+  if (!pointer.isUniform() || (mask && !mask->isUniform()))
+    mask = withinSpan(mask);
   if (mask && mask->isUniform() && Emit::isKnown(mask->value, 0))
     return other ? *other : Lanes::uniform(b.zero(inRegister));
   bool unmasked = isTrue(mask);
@@ -58,10 +60,14 @@ Lanes Nest::load(Type element, const Lanes &pointer, std::optional<Lanes> mask, 
                                                                reversed(otherVector()), size));
     return Lanes::varying(b.fromMemory(reversed(loaded), element));
   }
-  if (unmasked && pointer.isLinear() && Emit::known(pointer.stride)) {
+  if (pointer.isLinear() && Emit::known(pointer.stride)) {
     int64_t stride = *Emit::known(pointer.stride);
-    if (stride % size == 0 && stride / size >= 2 && stride / size <= 4 && width >= 4)
-      return Lanes::varying(b.fromMemory(loadInterleaved(memory, pointer.value, stride / size), element));
+    if (stride % size == 0 && stride / size >= 2 && stride / size <= 4 && width >= 4) {
+      Value picked = loadInterleaved(memory, pointer.value, stride / size, unmasked ? std::nullopt : mask);
+      if (!unmasked)
+        picked = b.select(maskVector(*mask), picked, otherVector());
+      return Lanes::varying(b.fromMemory(picked, element));
+    }
   }
   Value pointers = vectorOf(pointer, tile::PointerType::get(element));
   Value lanesMask = unmasked ? b.constant(b.vectorType(b.getI1Type(), width), 1) : maskVector(*mask);
@@ -198,15 +204,34 @@ bool Nest::hasShortRows(int64_t elementSize) {
 
 // Every `step`-th element from `pointer` on, as interleaved channels lie in memory: whole vectors cover exactly the
 // span from the first to the last of them (the last vector overlaps its neighbour rather than reach beyond), and
-// shuffles pick.
-Value Nest::loadInterleaved(Type memory, Value pointer, int64_t step) {
+// shuffles pick. Under a mask only elements that are asked for are read, or those between them.
+Value Nest::loadInterleaved(Type memory, Value pointer, int64_t step, const std::optional<Lanes> &lanesMask) {
   int64_t size = byteSize(memory), span = step * (width - 1) + 1;
   VectorType type = b.vectorType(memory, width);
+  auto load = [&](int64_t first) -> Value {
+    Value address = b.offsetBytes(pointer, b.index(first * size));
+    if (!lanesMask)
+      return b.load(type, address, size);
+    Value read;
+    if (lanesMask->isVarying()) { // the elements of its lanes alone
+      Value none = b.zero(b.vectorType(b.getI1Type(), width));
+      SmallVector<int64_t> from;
+      for (int64_t i = 0; i < width; ++i)
+        from.push_back((first + i) % step == 0 ? (first + i) / step : width);
+      read = vector::ShuffleOp::create(b, lanesMask->value, none, from);
+    } else {
+      Value count = lanesMask->isPrefix() ? lanesMask->value : b.select(lanesMask->value, b.index(width), b.index(0));
+      count = b.minSigned(b.maxSigned(count, b.index(0)), b.index(width));
+      Value end = b.sub(b.add(b.mul(b.sub(count, b.index(1)), b.index(step)), b.index(1)), b.index(first));
+      read = maskVector(Lanes::prefix(end));
+    }
+    return LLVM::MaskedLoadOp::create(b, type, address, read, b.zero(type), size);
+  };
   Value picked;
   SmallVector<int64_t> mask(width, 0);
   for (int64_t part = 0; part < step; ++part) {
     int64_t first = std::min(part * width, span - width);
-    Value piece = b.load(type, b.offsetBytes(pointer, b.index(first * size)), size);
+    Value piece = load(first);
     for (int64_t i = 0; i < width; ++i) {
       int64_t element = i * step;
       if (part == 0)
@@ -224,6 +249,7 @@ Value Nest::loadInterleaved(Type memory, Value pointer, int64_t step) {
 
 void Nest::store(Type element, const Lanes &pointer, const Lanes &value, std::optional<Lanes> mask, Value streaming) {
   int64_t size = byteSize(element);
+  mask = withinSpan(mask);
   bool unmasked = isTrue(mask);
   if (width == 1) {
     Value stored = b.toMemory(value.isPrefix() ? maskVector(value) : value.value, element);

@@ -211,15 +211,24 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
       form.stride = *base + *offset * byteSize(pointer.getPointee());
     return form;
   }
+  // The same in all lanes of a run or step, as what it is made of.
+  auto sameInSteps = [&](const Form &operand) {
+    return operand.kind == Kind::Uniform || (operand.kind == Kind::Linear && operand.stride == 0 && operand.assumes);
+  };
+  if (llvm::all_of(forms, sameInSteps) && isa<IntegerType>(getElementTypeOrSelf(value.getType())) && !isTruth) {
+    form.stride = form.mostStep = 0;
+    return form;
+  }
+  bool ofRun = isa<arith::RemSIOp, arith::DivSIOp>(op) && takesRuns() && hasLongRuns(op->getOperand(1));
   if (isa<arith::RemSIOp>(op) && linear(0) && forms[0].stride == 1 && uniform(1) &&
-      !divisorWrapsOften(lowering, op->getOperand(1))) {
+      (ofRun || !divisorWrapsOften(lowering, op->getOperand(1)))) {
     form.stride = form.mostStep = 1;
     form.assumes = true;
     return form;
   }
-  // One number within each step, where steps begin at multiples of what divides it too (Assumable::Kind::Stepwise).
+  // One number within each run, or within each step, where steps begin at multiples of what divides it too.
   if (isa<arith::DivSIOp>(op) && linear(0) && forms[0].stride == 1 && uniform(1) &&
-      stepDivisor(op, coordinates) >= leastStepDivisor) {
+      (ofRun || stepDivisor(op, coordinates) >= leastStepDivisor)) {
     form.stride = form.mostStep = 0;
     form.assumes = true;
     return form;
@@ -399,13 +408,12 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
     Form low = classify(op->getOperand(0), coordinates), high = classify(op->getOperand(1), coordinates);
     bool ofLine = low.kind == Lanes::Kind::Linear && low.stride == 1 && !low.assumes &&
                   high.kind == Lanes::Kind::Uniform && staysInRange(op->getOperand(0), coordinates);
-    int64_t divisor = stepDivisor(op, coordinates);
-    if (ofLine && oneIndex && divisor >= leastStepDivisor) {
-      widthLimit = widthLimit ? std::min(widthLimit, divisor) : divisor;
+    if (ofLine && oneIndex && stepDivisor(op, coordinates) >= leastStepDivisor)
       assumable.push_back({value, coordinates, Assumable::Kind::Stepwise});
-    } else if (ofLine && oneIndex && isa<arith::RemSIOp>(op) && !divisorWrapsOften(lowering, op->getOperand(1))) {
+    else if (ofLine && oneIndex && isa<arith::RemSIOp>(op) && !divisorWrapsOften(lowering, op->getOperand(1)))
       assumable.push_back({value, coordinates, Assumable::Kind::Remainder});
-    }
+    else if (ofLine && oneIndex && takesRuns() && hasLongRuns(op->getOperand(1)))
+      assumable.push_back({value, coordinates, Assumable::Kind::Run});
   }
   if (movesElements(op))
     return collectAssumable(op->getOperand(0), operandCoordinates(op, coordinates));
@@ -546,47 +554,4 @@ Value Nest::evaluateElement(Value value, const Coordinates &coordinates, int64_t
   Lanes lanes = evaluateOutside(value, coordinates, index, 1);
   assert(lanes.isUniform() && "one lane");
   return lanes.value;
-}
-
-Value Nest::probe(Assumable &entry) {
-  if (entry.kind == Assumable::Kind::Bound) {
-    Lanes lanes = evaluateRow(entry.value, entry.coordinates);
-    assert(lanes.isPrefix() && "a bound holds for the first lanes");
-    return lanes.value;
-  }
-  Operation *op = entry.value.getDefiningOp();
-  Value start = evaluateElement(op->getOperand(0), entry.coordinates, 0);
-  Value divisor = evaluateElement(op->getOperand(1), entry.coordinates, 0);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(positions[llvm::find(order, lane) - order.begin()].anchor);
-  if (entry.kind == Assumable::Kind::Start) { // once true it stays so
-    auto predicate = cast<arith::CmpIOp>(op).getPredicate();
-    Value holds = arith::CmpIOp::create(b, predicate, start, divisor);
-    return b.select(holds, b.index(shape[lane]), b.index(0));
-  }
-  Value positive = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, start, b.zero(start.getType()));
-  if (entry.kind == Assumable::Kind::Stepwise)
-    return b.select(positive, b.index(shape[lane]), b.index(0));
-  entry.start = remainderSigned(b, start, divisor);
-  entry.divisor = divisor;
-  return b.select(positive, b.sub(b.toI64(divisor), b.toI64(entry.start)), b.index(0));
-}
-
-// What the entry is where it holds (or, for a bound, where it fails).
-Lanes Nest::assumed(const Assumable &entry) {
-  if (entry.kind == Assumable::Kind::Bound || entry.kind == Assumable::Kind::Start)
-    return Lanes::uniform(b.constant(b.getI1Type(), assumption == Assumption::Holds));
-  Operation *op = entry.value.getDefiningOp();
-  if (entry.kind == Assumable::Kind::Stepwise) {
-    Value start = evaluate(op->getOperand(0), entry.coordinates).value,
-          divisor = evaluate(op->getOperand(1), entry.coordinates).value;
-    if (isa<arith::DivSIOp>(op))
-      return Lanes::uniform(divideSigned(b, start, divisor));
-    Value first = remainderSigned(b, start, divisor);
-    return width == 1 ? Lanes::uniform(first) : Lanes::linear(first, b.constant(first.getType(), 1));
-  }
-  Type type = entry.start.getType();
-  Value start = assumption == Assumption::Wrapped ? b.sub(entry.start, entry.divisor) : entry.start;
-  Value first = b.add(start, b.resize(indices[lane], type));
-  return width == 1 ? Lanes::uniform(first) : Lanes::linear(first, b.constant(type, 1));
 }

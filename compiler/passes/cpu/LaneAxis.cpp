@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace nacre;
 using namespace nacre::cpu;
 
-std::optional<int64_t> Nest::strideAlong(Value pointer, int axis) {
+std::optional<int64_t> Nest::strideAlong(Value pointer, int axis, bool mayAssume) {
   int before = lane;
   lane = axis;
   forgetForms();
@@ -20,7 +20,7 @@ std::optional<int64_t> Nest::strideAlong(Value pointer, int axis) {
   forgetForms();
   if (form.kind == Lanes::Kind::Uniform)
     return 0;
-  return form.kind == Lanes::Kind::Linear && !form.assumes ? form.stride : std::nullopt;
+  return form.kind == Lanes::Kind::Linear && (mayAssume || !form.assumes) ? form.stride : std::nullopt;
 }
 
 // Whether no two elements are stored to the same place: each axis steps over all that those with smaller steps span.
@@ -47,8 +47,8 @@ bool Nest::storesEachPlaceOnce(tile::StoreOp store) {
 
 bool Nest::hasNeighbours(Value pointer, Type element) {
   Form form = classify(pointer, identity(shape.size()));
-  return form.kind == Lanes::Kind::Uniform ||
-         (form.kind == Lanes::Kind::Linear && form.stride && std::abs(*form.stride) == byteSize(element));
+  return form.kind == Lanes::Kind::Uniform || (form.kind == Lanes::Kind::Linear && form.stride &&
+                                               (*form.stride == 0 || std::abs(*form.stride) == byteSize(element)));
 }
 
 // What the group's accesses without neighbours along the lanes cost, of users' memory and of scratch memory. What a

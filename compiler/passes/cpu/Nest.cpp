@@ -192,6 +192,8 @@ void Nest::emitFewSteps(int64_t end, Value beyond, const std::function<void()> &
 }
 
 void Nest::emitLaneSegments(const std::function<void()> &inner) {
+  if (inRuns && fullWidth > 1)
+    return emitRuns(inner);
   int64_t extent = shape[lane];
   int64_t whole = extent / fullWidth * fullWidth;
   // How many lanes, from the first, every assumable check holds for, and from which on none does.
@@ -545,6 +547,7 @@ void Nest::emitGroup(ArrayRef<Operation *> group) {
     llvm::erase_if(assumable, [&](const Assumable &entry) {
       return dependencies(entry.value, entry.coordinates) & (1u << *axis);
     });
+  settleRemainders();
   chooseWidth();
   positions.resize(order.size() + 1);
   emitLevel(0);
@@ -595,6 +598,7 @@ void Nest::emitLoops(const Body &body, ArrayRef<Value> evaluated, int64_t maxWid
   forgetForms();
   for (Value value : evaluated)
     collectAssumable(value, identity(shape.size()));
+  settleRemainders();
   chooseWidth();
   positions.resize(order.size() + 1);
   emitLevel(0);

@@ -40,8 +40,9 @@ public:
   void runAlong(int level);
   // Whether what the pointers point at are neighbours along the lanes, or one place for all of them.
   bool hasNeighbours(mlir::Value pointer, mlir::Type element);
-  // The step in bytes from an element to the next along an axis, where it is a constant.
-  std::optional<int64_t> strideAlong(mlir::Value pointer, int axis);
+  // The step in bytes from an element to the next along an axis, where it is a constant; or where it is one while no
+  // remainder wraps.
+  std::optional<int64_t> strideAlong(mlir::Value pointer, int axis, bool mayAssume = false);
   // The value along the whole level, as one step of all its lanes, without any loop: for nests of one level.
   Lanes evaluateAlone(mlir::Value value, const Coordinates &coordinates);
   // Whether, along the lanes, the pointer is one number or grows evenly and the mask (or null) holds for the first so
@@ -148,7 +149,7 @@ private:
   Lanes loadSplit(tile::LoadOp load, const AccessForm &form, const Coordinates &coordinates);
   mlir::Value evaluateTerm(const AccessTerm &term, const Coordinates &coordinates);
   mlir::Value reversed(mlir::Value vector);
-  mlir::Value loadInterleaved(mlir::Type memory, mlir::Value pointer, int64_t step);
+  mlir::Value loadInterleaved(mlir::Type memory, mlir::Value pointer, int64_t step, const std::optional<Lanes> &mask);
   Lanes compute(mlir::Value value, const Coordinates &coordinates);
   Lanes computeElementwise(mlir::Operation *op, unsigned result, const Coordinates &coordinates);
   Coordinates operandCoordinates(mlir::Operation *op, const Coordinates &coordinates);
@@ -204,10 +205,13 @@ private:
       Start,     // a mask that is true from some lane on
       Remainder, // linear until it wraps
       Stepwise,  // a remainder or quotient of multiples of the step: linear, or one number, within each step
+      Run,       // a remainder or quotient, the same within each run (Runs.cpp)
     } kind;
-    mlir::Value start = {};   // a remainder's value at lane 0
-    mlir::Value divisor = {}; // and what it is taken by
-    mlir::Value count = {};   // the lanes it holds for
+    mlir::Value start = {};    // a remainder's value at lane 0, or at the start of the run
+    mlir::Value divisor = {};  // and what it is taken by
+    mlir::Value first = {};    // of a run's: the dividend at lane 0
+    mlir::Value quotient = {}; // in the run
+    mlir::Value count = {};    // the lanes it holds for
   };
   Lanes assumed(const Assumable &entry);
   // Whether the group does nothing in steps where every bound fails: no store writes, and carried sums stay as they
@@ -215,6 +219,13 @@ private:
   bool isIdleBeyondBounds();
   bool failsBeyondBounds(mlir::Value mask, const Coordinates &coordinates);
   bool isZeroBeyondBounds(mlir::Value value, const Coordinates &coordinates);
+  // Runs.cpp
+  bool takesRuns() const;
+  bool hasLongRuns(mlir::Value divisor);
+  void settleRemainders();
+  void emitSpan(mlir::Value from, mlir::Value to, const std::function<void()> &inner);
+  void emitRuns(const std::function<void()> &inner);
+  std::optional<Lanes> withinSpan(std::optional<Lanes> mask);
   // The number of lanes, from lane 0 of the row, that the entry holds for; emitted at the position outside the lane
   // loop.
   mlir::Value probe(Assumable &entry);
@@ -242,6 +253,9 @@ private:
   // lanes, has been seen to use both lanes as the index.
   static constexpr int64_t narrowest = 4;
   int64_t fullWidth = 1;
+  bool inRuns = false;
+  mlir::Value runStart; // the lane that the run being emitted starts at
+  mlir::Value spanLeft; // the lanes of a step that belong to its run, where not all do
   int64_t cost = 0;
   int64_t elementBytes = 1;
   int64_t widthLimit = 0;

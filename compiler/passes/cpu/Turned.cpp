@@ -110,7 +110,8 @@ std::optional<int> nacre::cpu::turnedAxis(Nest &nest, Operation *access) {
     if (load && nest.growsBy(pointer, nest.identity(nest.shape.size()), step * size))
       return std::nullopt;
   for (int axis = static_cast<int>(nest.shape.size()) - 1; axis >= 0; --axis)
-    if (axis != nest.lane && nest.shape[axis] >= leastSquare && nest.strideAlong(pointer, axis) == size)
+    if (axis != nest.lane && nest.shape[axis] >= leastSquare &&
+        nest.strideAlong(pointer, axis, /*mayAssume=*/true) == size)
       return axis;
   return std::nullopt;
 }
