@@ -181,13 +181,18 @@ class CompiledKernel:
         """run(grid_0, grid_1, grid_2, stream, function, packed_metadata, launch_metadata, enter_hook, exit_hook, *args), every
         argument of the kernel in order, constexprs too."""
 
+        all_names = self._flat_names()
+        constants = getattr(self.src, "constants", {}).values()
+        is_flat = all_names == tuple(self.src.signature) and all(isinstance(value, (int, float, str, type(None))) for value in constants)
+        is_cooperative = self.metadata.launch_cooperative_grid
+
         def launcher(grid_0, grid_1, grid_2, stream, function, packed_metadata, launch_metadata, enter, exit, *args):
             self._init_handles()
             if enter:
                 enter(launch_metadata)
-            flat = tuple(self._flat(args))
-            names = self._flat_names() if len(flat) == len(self.slot_types) else ()
-            self._native.launch((grid_0, grid_1, grid_2), self.slot_types, names, flat, self.metadata.launch_cooperative_grid, stream)
+            flat = args if is_flat else tuple(self._flat(args))
+            names = all_names if len(flat) == len(self.slot_types) else ()
+            self._native.launch((grid_0, grid_1, grid_2), self.slot_types, names, flat, is_cooperative, stream)
             if exit:
                 exit(launch_metadata)
 
