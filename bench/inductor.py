@@ -1,6 +1,6 @@
 """torch.compile on the CPU: `backend="nacre"` beside Inductor's C++, each in a process of its own, taking turns.
 
-    python bench/inductor.py [--only TEXT ...] [--quick]
+    python bench/inductor.py [--only TEXT ...] [--quick] [--minutes N]
 
 Run time: the smallest of several rounds. Compile time: the first call, with cold caches, of that process. Ratios are C++'s time over
 ours: above 1 we are faster. Models are shaped as their namesakes, small and with random weights; they are measured where `transformers`
@@ -247,6 +247,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", default=[""], help="the rows whose name holds one of these")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="start no row after so many")
     parser.add_argument("--serve", choices=BACKENDS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
@@ -256,7 +257,12 @@ def main():
     print("| torch.compile | C++ ms | ours ms | ratio | C++ compile s | ours s | ours / C++ |\n|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         children = {backend: Child(backend, folder) for backend in BACKENDS}
-        for name in [name for name in cases() if any(text in name for text in options.only)]:
+        names, start = cases(), time.perf_counter()
+        chosen = dict.fromkeys(name for text in options.only for name in names if text in name)  # in the order asked for
+        for name in chosen:
+            if time.perf_counter() - start > options.minutes * 60:
+                print(f"| {name} | not measured |", flush=True)
+                continue
             row = measure(children, name, rounds, seconds)
             if any(isinstance(value, str) for value in row.values()):
                 print(f"| {name} | " + " | ".join(f"{backend}: {value}" for backend, value in row.items() if isinstance(value, str)) + " |", flush=True)

@@ -181,6 +181,41 @@ def test_other_shapes_than_the_first(tmp_path):
     check(tmp_path, text)
 
 
+def test_training_follows_eager(tmp_path):
+    """Steps of an optimiser that is compiled too, on a model with an embedding, attention, norms and a loss."""
+    text = """
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.embedding = torch.nn.Embedding(50, 32)
+                self.block = torch.nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True)
+                self.head = torch.nn.Linear(32, 50)
+            def forward(self, tokens):
+                return self.head(self.block(self.embedding(tokens)))
+        def train(wrap):
+            torch.manual_seed(0)
+            model = Model()
+            optimiser = torch.optim.AdamW(model.parameters(), lr=1e-2)
+            def loss_of(tokens):
+                return torch.nn.functional.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
+            loss_of, step = wrap(loss_of), wrap(optimiser.step)
+            losses = []
+            for number in range(4):
+                tokens = torch.randint(0, 50, (3, 13), generator=torch.Generator().manual_seed(number))
+                loss = loss_of(tokens)
+                optimiser.zero_grad()
+                loss.backward()
+                step()
+                losses.append(loss.item())
+            return losses, [parameter.detach() for parameter in model.parameters()]
+        eager = train(lambda function: function)
+        compiled = train(lambda function: torch.compile(function, backend="nacre"))
+        torch.testing.assert_close(compiled, eager, rtol=1e-2, atol=1e-3)
+        print("right")
+    """
+    check(tmp_path, text)
+
+
 def test_indices_are_checked(tmp_path):
     """The assertions that Inductor writes around computed indices are live; accesses that cannot go wrong are not checked."""
     text = """
