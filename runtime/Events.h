@@ -220,8 +220,8 @@ public:
   // False: this program goes no further; the others do.
   virtual bool access(const AccessEvent &) { return true; }
   virtual bool told(const ToldEvent &) { return true; }
-  // No program but those that run is started any more.
-  virtual bool isDone() const { return false; }
+  // Programs from this number on need not be started any more.
+  virtual uint64_t firstUnwanted() const { return UINT64_MAX; }
 };
 
 class EventListener {

@@ -53,15 +53,15 @@ struct Party {
 };
 
 struct Finding {
-  Kind kind;
+  Kind kind = Bounds;
   std::string what; // "out of bounds", "read after write", "signed integer overflow"
   Party party;
-  std::optional<Party> other; // of a race: who came before
+  std::optional<Party> other; // of a race: the lower program, which counts as the first; `party` is the higher
   uint64_t address = 0;
   uint32_t size = 0;
   std::string type; // of the element
   const Array *array = nullptr;
-  std::vector<int64_t> shape, lanes; // of the tile; the first lanes at fault, row-major
+  std::vector<int64_t> shape, lanes; // of the tile; the first lanes at fault, row-major. Of races: none
   int64_t laneCount = 0;
   bool isMasked = false;
   std::string detail;   // "2147483647 + 1"

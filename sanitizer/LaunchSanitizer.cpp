@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <tuple>
 
 namespace nacre::sanitizer {
 
@@ -98,14 +99,40 @@ std::array<uint32_t, 3> programOf(uint32_t number, const uint32_t *grid) {
   return {number % grid[0], number / grid[0] % grid[1], number / grid[0] / grid[1]};
 }
 
-// By program, so that which of the launch's threads came first does not show.
-bool isEarlier(const Finding &a, const Finding &b) {
-  auto before = [](const Party &x, const Party &y) {
-    return std::lexicographical_compare(x.program.rbegin(), x.program.rend(), y.program.rbegin(), y.program.rend());
+// Findings are ordered by their programs, so that which of the launch's threads came first does not show: less than 0
+// for a before b.
+int comparePrograms(const Finding &a, const Finding &b) {
+  auto compare = [](const Party &x, const Party &y) {
+    for (int axis = 2; axis >= 0; --axis)
+      if (x.program[axis] != y.program[axis])
+        return x.program[axis] < y.program[axis] ? -1 : 1;
+    return 0;
   };
-  if (before(a.party, b.party) || before(b.party, a.party))
-    return before(a.party, b.party);
-  return b.other && (!a.other || before(*a.other, *b.other));
+  if (a.other && b.other)
+    if (int others = compare(*a.other, *b.other))
+      return others;
+  return compare(a.party, b.party);
+}
+
+bool isEarlier(const Finding &a, const Finding &b) {
+  if (int programs = comparePrograms(a, b))
+    return programs < 0;
+  return std::tie(a.party.line, a.party.column, a.address, a.what) <
+         std::tie(b.party.line, b.party.column, b.address, b.what);
+}
+
+bool isSamePlace(const Party &a, const Party &b) {
+  return a.line == b.line && a.column == b.column && a.file == b.file;
+}
+
+// Whether they are told as one. Of a race it does not matter which of the two places is the lower program's.
+bool isSame(const Finding &a, const Finding &b) {
+  if (a.kind != b.kind || a.other.has_value() != b.other.has_value())
+    return false;
+  if (!a.other)
+    return a.what == b.what && isSamePlace(a.party, b.party);
+  return (isSamePlace(a.party, b.party) && isSamePlace(*a.other, *b.other)) ||
+         (isSamePlace(a.party, *b.other) && isSamePlace(*a.other, b.party));
 }
 
 } // namespace
@@ -136,7 +163,8 @@ bool LaunchSanitizer::access(const AccessEvent &access) {
     return true;
   }
   if ((kinds & Bounds) && !checkBounds(access)) {
-    isBroken = true;
+    if (!goesOn)
+      endAt(access.program.number);
     return false;
   }
   if (kinds & Uninitialised)
@@ -172,23 +200,33 @@ Finding LaunchSanitizer::about(const AccessEvent &access, Kind kind, std::string
   return finding;
 }
 
+uint64_t LaunchSanitizer::numberOf(const Party &party) const {
+  return party.program[0] + uint64_t(facts.grid[0]) * (party.program[1] + uint64_t(facts.grid[1]) * party.program[2]);
+}
+
+void LaunchSanitizer::endAt(uint64_t program) {
+  std::lock_guard<std::mutex> guard(lock);
+  if (program < lastWanted)
+    lastWanted = program;
+  // Whether higher programs ran was chance.
+  std::erase_if(found, [&](const Finding &finding) { return numberOf(finding.party) > lastWanted; });
+  for (Finding &finding : found)
+    finding.repeats = 0;
+}
+
 void LaunchSanitizer::add(Finding finding) {
   std::lock_guard<std::mutex> guard(lock);
-  auto isSame = [&](const Finding &other) {
-    auto samePlace = [](const Party &a, const Party &b) {
-      return a.line == b.line && a.column == b.column && a.file == b.file;
-    };
-    return other.kind == finding.kind && other.what == finding.what && samePlace(other.party, finding.party) &&
-           other.other.has_value() == finding.other.has_value() &&
-           (!other.other || samePlace(*other.other, *finding.other));
-  };
-  auto same = std::find_if(found.begin(), found.end(), isSame);
+  if (numberOf(finding.party) > lastWanted)
+    return;
+  auto same = std::find_if(found.begin(), found.end(), [&](const Finding &other) { return isSame(other, finding); });
   if (same != found.end()) {
-    if (!isEarlier(finding, *same)) {
-      ++same->repeats;
+    // How often two programs race is chance; a program's first fault is the one that it meets first.
+    bool isRace = finding.kind == Races;
+    if (isRace ? !isEarlier(finding, *same) : comparePrograms(finding, *same) >= 0) {
+      same->repeats += !isRace && lastWanted == UINT64_MAX - 1;
       return;
     }
-    finding.repeats = same->repeats + 1;
+    finding.repeats = isRace ? 0 : same->repeats + 1;
     found.erase(same);
   }
   auto place = std::upper_bound(found.begin(), found.end(), finding, isEarlier);
@@ -297,56 +335,57 @@ uint32_t LaunchSanitizer::newSite(const AccessEvent &access, uint64_t place) {
   std::lock_guard<std::mutex> guard(lock);
   auto [entry, isNew] = siteNumbers.try_emplace({access.file, place}, uint32_t(sites.size()));
   if (isNew)
-    sites.push_back(about(access, Races, "").party);
+    sites.push_back(about(access, Races, ""));
   return entry->second;
 }
 
 void LaunchSanitizer::checkRaces(const AccessEvent &access) {
   auto program = static_cast<uint32_t>(access.program.number);
-  bool reads = access.effects & AccessReads, writes = access.effects & AccessWrites;
-  uint32_t site = siteOf(access) | (access.effects & AccessAtomic ? Touch::atomicBit : 0);
-  Touch touch{program + 1, shadow.clocks.now(program), site};
+  constexpr uint32_t bits = Touch::atomicBit | Touch::writeBit;
+  Touch touch{program + 1, shadow.clocks.now(program),
+              siteOf(access) | (access.effects & AccessAtomic ? Touch::atomicBit : 0) |
+                  (access.effects & AccessWrites ? Touch::writeBit : 0)};
   struct Found {
-    ShadowMemory::Result result;
-    Finding finding;
-    int64_t next = 0; // the first lane, in the order of the runs, that is not counted yet
+    ShadowMemory::Race race;
+    uint64_t address; // the lowest
   };
-  std::vector<Found> races;
+  std::vector<Found> races; // one for each place and program
   {
     ShadowMemory::Cursor cursor(shadow);
-    auto raceAs = [&](const ShadowMemory::Result &result) -> Found & {
-      auto known = std::find_if(races.begin(), races.end(), [&](const auto &entry) {
-        return entry.result.race == result.race && entry.result.other.site == result.other.site;
-      });
-      if (known != races.end())
-        return *known;
-      const char *what = result.race == ShadowMemory::Race::ReadAfterWrite    ? "read after write"
-                         : result.race == ShadowMemory::Race::WriteAfterWrite ? "write after write"
-                                                                              : "write after read";
-      return races.emplace_back(Found{result, about(access, Races, what)});
-    };
-    int64_t visited = 0; // lanes, in the order of the runs
-    forEachRun(access, [&](uint64_t begin, int64_t lanes, auto laneOf) {
-      cursor.access(begin, static_cast<uint64_t>(lanes) * access.size, touch, reads, writes,
-                    [&](const ShadowMemory::Result &result, uint64_t at, uint64_t length) {
-                      Found &race = raceAs(result);
-                      auto from = static_cast<int64_t>((at - begin) / access.size);
-                      auto to = static_cast<int64_t>((at + length - 1 - begin) / access.size);
-                      for (int64_t i = std::max(from, race.next - visited); i <= to; ++i)
-                        noteLane(race.finding, laneOf(i), begin + static_cast<uint64_t>(i) * access.size);
-                      race.next = std::max(race.next, visited + to + 1);
+    forEachRun(access, [&](uint64_t begin, int64_t lanes, auto) {
+      cursor.access(begin, static_cast<uint64_t>(lanes) * access.size, touch,
+                    [&](const ShadowMemory::Race &race, uint64_t at, uint64_t) {
+                      auto isKnown = [&](const Found &known) {
+                        return known.race.first.program == race.first.program &&
+                               known.race.second.program == race.second.program &&
+                               known.race.first.site == race.first.site && known.race.second.site == race.second.site;
+                      };
+                      auto known = std::find_if(races.begin(), races.end(), isKnown);
+                      if (known == races.end())
+                        races.push_back({race, at});
+                      else
+                        known->address = std::min(known->address, at);
                     });
-      visited += lanes;
     });
   }
-  for (auto &[result, finding, next] : races) {
+  for (const auto &[race, address] : races) {
+    Finding finding;
     {
       std::lock_guard<std::mutex> guard(lock);
-      finding.other = sites[result.other.site & ~Touch::atomicBit];
+      finding = sites[race.second.site & ~bits];
+      finding.other = sites[race.first.site & ~bits].party;
     }
-    finding.other->program = programOf(result.other.program - 1, facts.grid);
+    finding.what = !race.first.writes()   ? "write after read"
+                   : race.second.writes() ? "write after write"
+                                          : "read after write";
+    finding.party.program = programOf(race.second.program - 1, facts.grid);
+    finding.other->program = programOf(race.first.program - 1, facts.grid);
+    finding.address = address;
     if (!finding.array)
-      finding.array = facts.nearest(finding.address);
+      finding.array = facts.nearest(address);
+    // The element that the byte is of.
+    if (finding.array && address >= finding.array->origin)
+      finding.address -= (address - finding.array->origin) % finding.size;
     add(std::move(finding));
   }
 }

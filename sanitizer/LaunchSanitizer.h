@@ -18,9 +18,10 @@ public:
 
   bool access(const AccessEvent &access) override;
   bool told(const ToldEvent &event) override;
-  bool isDone() const override { return !goesOn && isBroken.load(std::memory_order_relaxed); }
+  uint64_t firstUnwanted() const override { return lastWanted.load(std::memory_order_relaxed) + 1; }
 
-  // One for each place (or pair of places) and kind: that of the first program, and in the programs' order.
+  // One for each place (or pair of places) and kind: that of the first program, and in the programs' order. Of a launch
+  // that ends at an access out of bounds, what the programs up to that one did.
   const std::vector<Finding> &findings() const { return found; }
   const LaunchFacts facts;
 
@@ -34,17 +35,20 @@ private:
   uint32_t newSite(const AccessEvent &access, uint64_t place);
   // Adds it, or counts it where the same was found before.
   void add(Finding finding);
+  // The launch need not go on after this program.
+  void endAt(uint64_t program);
+  uint64_t numberOf(const Party &party) const;
   Finding about(const AccessEvent &access, Kind kind, std::string what) const;
 
   uint32_t kinds;
   bool goesOn;
   const uint64_t launch; // of the process, from 1 on
-  std::atomic<bool> isBroken{false};
+  std::atomic<uint64_t> lastWanted{UINT64_MAX - 1}; // program
   ShadowMemory shadow;
   std::vector<std::shared_ptr<Unwritten::Area>> unwritten;
   std::mutex lock; // guards what follows
   std::vector<Finding> found;
-  std::vector<Party> sites; // without programs
+  std::vector<Finding> sites; // of races: what is said of the access there
   std::map<std::pair<const char *, uint64_t>, uint32_t> siteNumbers;
 };
 

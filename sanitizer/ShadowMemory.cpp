@@ -69,8 +69,42 @@ void Clocks::forget(uint32_t program) {
 
 // ---- Memory
 
+namespace {
+
+// Who touched an element at one place of the kernel: the two lowest programs. 0: nobody.
+struct Entry {
+  uint32_t site, programs[2], clocks[2];
+
+  void drop(int slot) {
+    if (slot == 0) {
+      programs[0] = programs[1];
+      clocks[0] = clocks[1];
+    }
+    programs[1] = 0;
+  }
+
+  void add(uint32_t program, uint32_t clock) {
+    if (program == programs[0] || programs[0] == 0) {
+      programs[0] = program;
+      clocks[0] = clock;
+    } else if (program < programs[0]) {
+      programs[1] = programs[0];
+      clocks[1] = clocks[0];
+      programs[0] = program;
+      clocks[0] = clock;
+    } else if (programs[1] == 0 || program <= programs[1]) {
+      programs[1] = program;
+      clocks[1] = clock;
+    }
+  }
+};
+
+} // namespace
+
+// Most elements are touched at one or two places.
 struct Cell {
-  Touch writer, readers[2];
+  Entry entries[2];
+  Cell *more;
 };
 
 namespace {
@@ -204,6 +238,15 @@ Cell *ShadowMemory::newCells(size_t count) {
   return cellBlocks.back().get() + cellsLeft;
 }
 
+Cell ShadowMemory::copyOf(const Cell &cell) {
+  Cell copy = cell;
+  if (cell.more) {
+    copy.more = newCells(1);
+    *copy.more = copyOf(*cell.more);
+  }
+  return copy;
+}
+
 // ---- Accesses
 
 ShadowMemory::Cursor::~Cursor() {
@@ -238,38 +281,52 @@ void ShadowMemory::Cursor::moveTo(uint64_t address) {
   page->lock();
 }
 
-inline ShadowMemory::Result ShadowMemory::Cursor::visit(Cell &cell, const Touch &touch, bool reads, bool writes) {
+template <typename Found> inline void ShadowMemory::Cursor::visit(Cell &cell, const Touch &touch, Found found) {
   uint32_t program = touch.program - 1;
-  auto races = [&](const Touch &other) {
-    return other.program != 0 && other.program != touch.program && !(other.isAtomic() && touch.isAtomic()) &&
-           !memory.clocks.isBefore(other, program);
-  };
-  Result result;
-  auto note = [&](Race race, const Touch &other) {
-    if (result.race == Race::None)
-      result = {race, other};
-  };
-  if (races(cell.writer))
-    note(writes ? Race::WriteAfterWrite : Race::ReadAfterWrite, cell.writer);
-  if (writes) {
-    for (const Touch &reader : cell.readers)
-      if (races(reader))
-        note(Race::WriteAfterRead, reader);
-    cell.writer = touch;
-  }
-  if (!reads)
-    return result;
-  // Two readers are enough to race with any third program; those that are ordered before this one have said all.
-  for (Touch &reader : cell.readers)
-    if (reader.program == 0 || reader.program == touch.program || memory.clocks.isBefore(reader, program)) {
-      reader = touch;
-      break;
+  bool isIdle = memory.clocks.isIdle();
+  Entry *own = nullptr, *vacant = nullptr;
+  Cell *last = &cell;
+  for (Cell *link = &cell; link; link = link->more) {
+    last = link;
+    for (Entry &entry : link->entries) {
+      if (entry.programs[0] == 0) {
+        vacant = vacant ? vacant : &entry;
+        continue;
+      }
+      Touch other{0, 0, entry.site};
+      if ((touch.writes() || other.writes()) && !(touch.isAtomic() && other.isAtomic()))
+        for (int slot = 0; slot < 2 && entry.programs[slot] != 0; ++slot) {
+          other.program = entry.programs[slot];
+          other.clock = entry.clocks[slot];
+          if (other.program == touch.program || memory.clocks.isBefore(other, program))
+            continue;
+          found(other.program < touch.program ? Race{other, touch} : Race{touch, other});
+          break;
+        }
+      // What is ordered before this touch, and races with nobody that this does not race with, has said all.
+      if (!isIdle && (touch.writes() || !other.writes()) && (!touch.isAtomic() || other.isAtomic()))
+        for (int slot = 1; slot >= 0; --slot)
+          if (uint32_t earlier = entry.programs[slot]; earlier != 0 && earlier != touch.program)
+            if (memory.clocks.isBefore({earlier, entry.clocks[slot], entry.site}, program))
+              entry.drop(slot);
+      if (entry.site == touch.site)
+        own = &entry;
+      else if (entry.programs[0] == 0)
+        vacant = vacant ? vacant : &entry;
     }
-  return result;
+  }
+  if (!own) {
+    if (!vacant) {
+      last->more = memory.newCells(1);
+      vacant = last->more->entries;
+    }
+    own = vacant;
+    *own = {touch.site, {}, {}};
+  }
+  own->add(touch.program, touch.clock);
 }
 
-template <bool reads, bool writes>
-void ShadowMemory::Cursor::accessAs(uint64_t address, uint64_t bytes, const Touch &touch, Tell tell) {
+void ShadowMemory::Cursor::access(uint64_t address, uint64_t bytes, const Touch &touch, Tell tell) {
   for (uint64_t last = address + bytes; address < last;) {
     if (!page || address < begin || address >= end)
       moveTo(address);
@@ -279,8 +336,7 @@ void ShadowMemory::Cursor::accessAs(uint64_t address, uint64_t bytes, const Touc
       if (stretch.launch != memory.launch)
         stretch = {{}, 0, memory.launch, nullptr};
       if (!stretch.cells && part == stretchBytes) {
-        if (Result result = visit(stretch.whole, touch, reads, writes); result.race != Race::None)
-          tell(result, address, part);
+        visit(stretch.whole, touch, [&](const Race &race) { tell(race, address, part); });
         address += part;
         continue;
       }
@@ -288,26 +344,15 @@ void ShadowMemory::Cursor::accessAs(uint64_t address, uint64_t bytes, const Touc
         size_t count = stretchBytes / wanted;
         Cell *finer = memory.newCells(count);
         for (size_t i = 0; i < count; ++i)
-          finer[i] = stretch.cells ? stretch.cells[i * wanted / stretch.grain] : stretch.whole;
+          finer[i] = memory.copyOf(stretch.cells ? stretch.cells[i * wanted / stretch.grain] : stretch.whole);
         stretch.cells = finer;
         stretch.grain = wanted;
       }
       Cell *cell = stretch.cells + offset / stretch.grain;
       for (uint64_t to = address + part; address < to; address += stretch.grain, ++cell)
-        if (Result result = visit(*cell, touch, reads, writes); result.race != Race::None)
-          tell(result, address, stretch.grain);
+        visit(*cell, touch, [&](const Race &race) { tell(race, address, stretch.grain); });
     }
   }
-}
-
-void ShadowMemory::Cursor::access(uint64_t address, uint64_t bytes, const Touch &touch, bool reads, bool writes,
-                                  Tell tell) {
-  if (reads && writes)
-    accessAs<true, true>(address, bytes, touch, tell);
-  else if (writes)
-    accessAs<false, true>(address, bytes, touch, tell);
-  else
-    accessAs<true, false>(address, bytes, touch, tell);
 }
 
 } // namespace nacre::sanitizer

@@ -1,11 +1,15 @@
-// What the race detector remembers of memory: for every element touched in a launch, which program wrote it last and
-// which read it, and how programs are ordered by what they released and acquired.
+// What the race detector remembers of memory: for every element touched in a launch and every place of the kernel that
+// touched it, the programs that did, and how programs are ordered by what they released and acquired.
 //
 // Programs of a launch run in no order, whatever thread they happen to share: an access of one program and an access of
 // another to the same element race unless one is ordered before the other, or both read, or both are atomic. Order
 // comes from atomics alone: an access that releases publishes what its program has seen at an address, one that
 // acquires takes over what was published there. Each program counts its releases (its clock); an access is ordered
 // before all that has seen the clock at which it happened.
+//
+// Of each place the two lowest programs are remembered, and of two programs that race the lower one counts as the
+// first. So where nobody synchronises, which pair of programs is the lowest that races at a pair of places, and where,
+// does not depend on who came first.
 #pragma once
 
 #include "llvm/ADT/DenseMap.h"
@@ -24,9 +28,10 @@ namespace nacre::sanitizer {
 struct Touch {
   uint32_t program = 0; // its number and 1; 0: nobody
   uint32_t clock = 0;
-  uint32_t site = 0; // of the launch's list of places; the highest bit: atomic
-  static constexpr uint32_t atomicBit = uint32_t(1) << 31;
+  uint32_t site = 0; // of the launch's list of places, and two bits
+  static constexpr uint32_t atomicBit = uint32_t(1) << 31, writeBit = uint32_t(1) << 30;
   bool isAtomic() const { return site & atomicBit; }
+  bool writes() const { return site & writeBit; }
 };
 
 // Who has seen what of whom.
@@ -67,26 +72,24 @@ public:
   ~ShadowMemory();
   Clocks clocks;
 
-  enum class Race { None, ReadAfterWrite, WriteAfterWrite, WriteAfterRead };
-  struct Result {
-    Race race = Race::None;
-    Touch other;
+  // Two accesses of the same bytes in no order; `first` is that of the lower program.
+  struct Race {
+    Touch first, second;
   };
   // Told of a race, and of the bytes that it is about.
-  using Tell = llvm::function_ref<void(const Result &result, uint64_t address, uint64_t bytes)>;
+  using Tell = llvm::function_ref<void(const Race &race, uint64_t address, uint64_t bytes)>;
   // Accesses by one program, one after the other: neighbours share a page, which is looked for once.
   class Cursor {
   public:
     explicit Cursor(ShadowMemory &memory) : memory(memory) {}
     ~Cursor();
     // All of [address, address + bytes) is accessed by `touch`, and remembered.
-    void access(uint64_t address, uint64_t bytes, const Touch &touch, bool reads, bool writes, Tell tell);
+    void access(uint64_t address, uint64_t bytes, const Touch &touch, Tell tell);
 
   private:
     // The page that holds the address is `page`, locked.
     void moveTo(uint64_t address);
-    template <bool reads, bool writes> void accessAs(uint64_t address, uint64_t bytes, const Touch &touch, Tell tell);
-    Result visit(struct Cell &cell, const Touch &touch, bool reads, bool writes);
+    template <typename Found> void visit(struct Cell &cell, const Touch &touch, Found found);
 
     struct Page *page = nullptr;
     uint64_t begin = 0, end = 0; // what the page stands for
@@ -102,6 +105,8 @@ private:
   };
   struct Page &findElsewhere(uint64_t number);
   struct Cell *newCells(size_t count);
+  // With cells of its own for what the first has no room for.
+  struct Cell copyOf(const struct Cell &cell);
 
   const uint64_t launch; // what pages remember of another launch is forgotten
   std::vector<Area> areas;

@@ -36,8 +36,11 @@ public:
       goesOn &= watcher->told(event);
     return goesOn;
   }
-  bool isDone() const override {
-    return llvm::any_of(all, [](const LaunchWatcher *watcher) { return watcher->isDone(); });
+  uint64_t firstUnwanted() const override {
+    uint64_t first = UINT64_MAX;
+    for (const LaunchWatcher *watcher : all)
+      first = std::min(first, watcher->firstUnwanted());
+    return first;
   }
 
 private:

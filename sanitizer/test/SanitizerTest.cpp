@@ -79,10 +79,51 @@ TEST(Races, AnyTwoProgramsInNoOrder) {
   ASSERT_EQ(watched.sanitizer.findings().size(), 1u);
   const Finding &finding = watched.sanitizer.findings()[0];
   EXPECT_EQ(finding.what, "write after write");
-  EXPECT_EQ(finding.laneCount, 1);
+  EXPECT_EQ(finding.address, reinterpret_cast<uint64_t>(&memory[3]));
   EXPECT_EQ(finding.other->program[0], 0u);
   watched.access(3, AccessReads, {8}, 3);
   EXPECT_EQ(watched.sanitizer.findings()[1].what, "read after write");
+}
+
+// The same accesses in every order of the programs: one finding for each pair of places, with the lowest programs and
+// the lowest element.
+TEST(Races, TheSameIsFoundWhoeverCameFirst) {
+  std::vector<float> memory(64);
+  std::vector<uint32_t> order = {0, 1, 2, 3, 4};
+  do {
+    Watched watched(Races, memory, 5);
+    for (uint32_t program : order) {
+      watched.access(program, AccessReads, {1, 2, 3}, 1);
+      if (program != 1)
+        watched.access(program, AccessWrites, {2, 40}, 2);
+      if (program == 3)
+        watched.access(program, AccessWrites, {3}, 3);
+    }
+    std::string told;
+    for (const Finding &finding : watched.sanitizer.findings())
+      told += finding.what + " " + std::to_string(finding.other->line) + ":" +
+              std::to_string(finding.other->program[0]) + " " + std::to_string(finding.party.line) + ":" +
+              std::to_string(finding.party.program[0]) + " " +
+              std::to_string((finding.address - reinterpret_cast<uint64_t>(memory.data())) / 4) + " " +
+              std::to_string(finding.repeats) + "\n";
+    EXPECT_EQ(told, "read after write 2:0 1:1 2 0\n"
+                    "write after write 2:0 2:2 2 0\n"
+                    "write after read 1:0 3:3 3 0\n");
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+// An atomic access does not hide a plain one before it from those that race with that alone.
+TEST(Races, APlainAccessBeforeAnAtomicOne) {
+  std::vector<float> memory(4);
+  Watched watched(Races, memory);
+  watched.access(0, AccessWrites, {0});
+  watched.access(0, atomicBoth | AccessReleases, {3});
+  watched.access(1, AccessAcquires, {3});
+  watched.access(1, atomicBoth, {0}, 2);
+  EXPECT_TRUE(watched.sanitizer.findings().empty());
+  watched.access(2, atomicBoth, {0}, 3);
+  ASSERT_EQ(watched.sanitizer.findings().size(), 1u);
+  EXPECT_EQ(watched.sanitizer.findings()[0].other->line, 1u);
 }
 
 TEST(Bounds, TheFirstProgramsFindingIsShownWhoeverCameFirst) {
@@ -106,7 +147,7 @@ TEST(Races, ReadersDoNotRaceAndAWriterRacesWithThem) {
   for (uint32_t program = 0; program < 3; ++program)
     watched.access(program, AccessReads, {0});
   EXPECT_TRUE(watched.sanitizer.findings().empty());
-  watched.access(0, AccessWrites, {0}, 2);
+  watched.access(3, AccessWrites, {0}, 2);
   ASSERT_EQ(watched.sanitizer.findings().size(), 1u);
   EXPECT_EQ(watched.sanitizer.findings()[0].what, "write after read");
 }
@@ -155,12 +196,16 @@ TEST(Races, WholeStretchesAndPartsOfThem) {
   EXPECT_TRUE(watched.sanitizer.findings().empty());
   watched.access(1, AccessWrites, {101}, 2); // a part of what was one stretch
   ASSERT_EQ(watched.sanitizer.findings().size(), 1u);
-  EXPECT_EQ(watched.sanitizer.findings()[0].laneCount, 1);
+  auto element = [&](size_t finding) {
+    return (watched.sanitizer.findings()[finding].address - reinterpret_cast<uint64_t>(memory.data())) / 4;
+  };
+  EXPECT_EQ(element(0), 101u);
   watched.access(2, AccessReads, all, 3);
   ASSERT_EQ(watched.sanitizer.findings().size(), 2u);
-  EXPECT_EQ(watched.sanitizer.findings()[1].lanes, std::vector<int64_t>{101});
-  watched.access(3, AccessWrites, all, 4);
-  EXPECT_EQ(watched.sanitizer.findings()[2].laneCount, 255);
+  EXPECT_EQ(element(1), 101u);
+  watched.access(3, AccessWrites, all, 4); // with each of the three places
+  ASSERT_EQ(watched.sanitizer.findings().size(), 5u);
+  EXPECT_EQ(element(1), 0u);
 }
 
 TEST(Races, PiecesOfStretchesNeedNotBeElements) {
@@ -171,8 +216,9 @@ TEST(Races, PiecesOfStretchesNeedNotBeElements) {
   EXPECT_TRUE(watched.sanitizer.findings().empty());
   watched.rows(3, AccessReads, {4}, 0, {{{498, 1, 4}}}, 2);
   ASSERT_EQ(watched.sanitizer.findings().size(), 1u);
-  EXPECT_EQ(watched.sanitizer.findings()[0].lanes, (std::vector<int64_t>{2, 3}));
-  EXPECT_EQ(watched.sanitizer.findings()[0].other->program[0], 4u);
+  EXPECT_EQ(watched.sanitizer.findings()[0].address, reinterpret_cast<uint64_t>(&memory[500]));
+  EXPECT_EQ(watched.sanitizer.findings()[0].other->program[0], 3u);
+  EXPECT_EQ(watched.sanitizer.findings()[0].party.program[0], 4u);
 }
 
 TEST(Races, ALaunchKnowsNothingOfTheOneBefore) {
@@ -191,7 +237,7 @@ TEST(Races, OutsideOfTheArraysToo) {
   watched.rows(0, AccessWrites, {64}, 0, {{{224, 1, 64}}});
   watched.rows(1, AccessWrites, {64}, 0, {{{256, 1, 64}}}, 2);
   ASSERT_EQ(watched.sanitizer.findings().size(), 1u);
-  EXPECT_EQ(watched.sanitizer.findings()[0].laneCount, 32);
+  EXPECT_EQ(watched.sanitizer.findings()[0].address, reinterpret_cast<uint64_t>(memory.data() + 256));
 }
 
 TEST(Bounds, Rows) {
@@ -235,7 +281,22 @@ TEST(Bounds, TheProgramThatLeavesItsArrayIsEnded) {
   EXPECT_FALSE(watched.access(2, AccessReads, {-1}, 2));
   ASSERT_EQ(watched.sanitizer.findings().size(), 2u);
   EXPECT_EQ(watched.sanitizer.findings()[0].lanes, std::vector<int64_t>{1});
-  EXPECT_FALSE(watched.sanitizer.isDone());
+  EXPECT_EQ(watched.sanitizer.firstUnwanted(), UINT64_MAX);
+}
+
+// A launch that ends at an access out of bounds: whether higher programs ran was chance, lower ones do run.
+TEST(Bounds, TheLowestProgramThatLeavesItsArrayEndsTheLaunch) {
+  std::vector<float> memory(8);
+  for (std::vector<uint32_t> order : {std::vector<uint32_t>{3, 1, 2}, {1, 2, 3}, {2, 3, 1}}) {
+    Watched watched(Bounds, memory, 4, /*goesOn=*/false);
+    for (uint32_t program : order)
+      if (program < watched.sanitizer.firstUnwanted())
+        watched.access(program, AccessReads, {6 + program}, program);
+    EXPECT_EQ(watched.sanitizer.firstUnwanted(), 3u);
+    ASSERT_EQ(watched.sanitizer.findings().size(), 1u);
+    EXPECT_EQ(watched.sanitizer.findings()[0].party.program[0], 2u);
+    EXPECT_EQ(watched.sanitizer.findings()[0].repeats, 0u);
+  }
 }
 
 TEST(Unwritten, ReadsOfWhatNobodyWrote) {

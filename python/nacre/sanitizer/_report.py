@@ -114,7 +114,7 @@ def _element(finding):
 
 
 def _lanes(finding):
-    if not finding["tile"]:
+    if not finding["tile"] or not finding["lanes"]:
         return ""
     count = 1
     for extent in finding["tile"]:

@@ -257,6 +257,10 @@ bool runRange(SharedLaunch &shared, uint64_t begin, uint64_t end) {
     shared.stoppable.look();
   if (shared.stoppable.isStopped())
     return false;
+  if (shared.watcher)
+    end = std::min(end, shared.watcher->firstUnwanted());
+  if (begin >= end)
+    return true; // lower programs may be wanted
   ThreadContext context;
   std::copy(shared.grid, shared.grid + 3, context.grid);
   context.launchId = shared.id;
@@ -278,6 +282,7 @@ bool runRange(SharedLaunch &shared, uint64_t begin, uint64_t end) {
     KernelFunction function = shared.kernel.code->function;
     bool passed = false;
     do {
+      passed = false;
       context.left.reset();
       Fault fault;
       {
@@ -292,10 +297,13 @@ bool runRange(SharedLaunch &shared, uint64_t begin, uint64_t end) {
       if (fault.signal != 0)
         recordFault(shared, fault);
       context.passOn();
-      if (context.left) // the programs after the one that was ended
+      if (context.left) { // the programs after the one that was ended
         begin = *context.left + 1;
-      passed |= context.left && begin == end;
-    } while (context.left && begin < end && !shared.watcher->isDone());
+        end = std::min(end, shared.watcher->firstUnwanted());
+        // Those that wait for one another may wait for the one that was ended.
+        passed = !shared.crew || shared.watcher->firstUnwanted() == UINT64_MAX;
+      }
+    } while (passed && context.left && begin < end);
     return passed;
   } catch (...) {
     std::lock_guard<std::mutex> guard(shared.lock);
