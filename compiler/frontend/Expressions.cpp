@@ -1,6 +1,7 @@
 // Expressions: operators, attributes, subscripts, conditional expressions.
-#include "compiler/frontend/Generator.h"
+#include "compiler/frontend/SingleElements.h"
 #include "compiler/ir/tile/Tile.h"
+#include "compiler/language/meaning/Scalars.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace nacre {
@@ -119,6 +120,23 @@ Object Generator::attributeOf(const Object &object, const ast::Attribute &node) 
 
 // ---- Operators
 
+// Where overflow is looked for, sums, differences and products of signed integers tell their operands (tile.tell): only
+// here is known which integers are signed. Divisions and shifts are told by a pass (WatchArithmetic.h).
+static void tellArithmetic(Generator &generator, llvm::StringRef name, const Object &left, const Object &right,
+                           const Object &result) {
+  if (!result.isValue())
+    return;
+  Type scalar = result.value().type().scalarType();
+  if (!scalar.isInteger() || !scalar.isSigned() || isOfSingleElements(generator))
+    return;
+  Values operands = broadcastTogether(generator, {castTo(generator, toOperand(generator, left, scalar), scalar),
+                                                  castTo(generator, toOperand(generator, right, scalar), scalar)});
+  IRBuilder &ir = generator.ir();
+  tile::TellOp::create(ir.ops(), ir.irLocation(), "arithmetic", name.str() + " " + scalar.str(),
+                       mlir::ValueRange{ir.irValue(operands[0]), ir.irValue(operands[1])},
+                       llvm::ArrayRef<bool>{true, true});
+}
+
 Object Generator::unaryOperation(const ast::UnaryOperation &node) {
   Object operand = expression(*node.operand);
   irBuilder.setLocation(node.location);
@@ -129,8 +147,12 @@ Object Generator::unaryOperation(const ast::UnaryOperation &node) {
     return applyUnary(*this, UnaryOperator::Invert, operand);
   case ast::UnaryOperator::Plus:
     return applyUnary(*this, UnaryOperator::Plus, operand);
-  case ast::UnaryOperator::Minus:
-    return applyUnary(*this, UnaryOperator::Minus, operand);
+  case ast::UnaryOperator::Minus: {
+    Object result = applyUnary(*this, UnaryOperator::Minus, operand);
+    if (options.sanitizeOverflow && !frame->function->isLibrary())
+      tellArithmetic(*this, "sub", 0, operand, result);
+    return result;
+  }
   }
   llvm_unreachable("every unary operator is handled");
 }
@@ -171,7 +193,16 @@ Object Generator::binaryOperation(ast::BinaryOperator op, const Object &left, co
                                   const SourceLocation &place) {
   irBuilder.setLocation(place);
   bool isChecked = !frame->function->isLibrary();
-  return (isChecked ? applyCheckedOperator : applyOperator)(*this, semanticOperator(op), left, right);
+  Object result = (isChecked ? applyCheckedOperator : applyOperator)(*this, semanticOperator(op), left, right);
+  if (isChecked && options.sanitizeOverflow) {
+    if (op == ast::BinaryOperator::Add)
+      tellArithmetic(*this, "add", left, right, result);
+    else if (op == ast::BinaryOperator::Subtract)
+      tellArithmetic(*this, "sub", left, right, result);
+    else if (op == ast::BinaryOperator::Multiply)
+      tellArithmetic(*this, "mul", left, right, result);
+  }
+  return result;
 }
 
 static Comparison semanticComparison(ast::CompareOperator op) {

@@ -1,5 +1,5 @@
 // Statements in sequence, and those that are not assignments, branches or loops.
-#include "compiler/frontend/Generator.h"
+#include "compiler/frontend/SingleElements.h"
 #include "compiler/ir/tile/Tile.h"
 #include "compiler/language/builtins/Marks.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -146,16 +146,9 @@ void Generator::withStatement(const ast::With &node) {
 }
 
 void Generator::mark(llvm::StringRef kind, llvm::StringRef name) {
-  // A function of single elements has no time of its own.
-  mlir::OpBuilder &ops = irBuilder.ops();
-  mlir::Operation *owner = ops.getInsertionBlock()->getParentOp();
-  if (isOnTiles())
+  if (isOfSingleElements(*this))
     return;
-  while (owner && llvm::isa<mlir::scf::SCFDialect>(owner->getDialect()))
-    owner = owner->getParentOp();
-  if (owner && !llvm::isa<mlir::FunctionOpInterface>(owner))
-    return;
-  tile::TellOp::create(ops, irBuilder.irLocation(), kind, name, mlir::ValueRange(), llvm::ArrayRef<bool>());
+  tile::TellOp::create(irBuilder.ops(), irBuilder.irLocation(), kind, name, mlir::ValueRange(), llvm::ArrayRef<bool>());
 }
 
 void Generator::markScopesLeft(size_t kept) {

@@ -124,6 +124,14 @@ void eraseMarks(mlir::ModuleOp module) {
   });
 }
 
+// What the front end tells of arithmetic beside its assertions, for who watches.
+void eraseArithmetic(mlir::ModuleOp module) {
+  module.walk([](tile::TellOp op) {
+    if (op.getKind() == "arithmetic")
+      op.erase();
+  });
+}
+
 void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Embedder &embedder,
                  mlir::OwningOpRef<mlir::ModuleOp> &module, SourceTexts &sources) {
   if (request.isTileIR) {
@@ -131,8 +139,7 @@ void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Embe
     return replaceModule(*module, "tile", {request.kernel.text->text, request.kernel.text->fileName});
   }
   FrontendOptions frontend;
-  // The front end knows which integers are signed: its assertions become what the watcher is told.
-  frontend.debug = request.options.debug || request.options.watchArithmetic;
+  frontend.debug = request.options.debug;
   frontend.sanitizeOverflow = request.options.sanitizeOverflow || request.options.watchArithmetic;
   frontend.staticPrint = onOuterStack(request.staticPrint);
   const Target &target = *request.options.target;
@@ -147,6 +154,8 @@ void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Embe
   buildTileIR(context, request.kernel, request.arguments, embedder, frontend, module);
   if (!keepsMarks(request.options))
     eraseMarks(*module);
+  if (!request.options.watchArithmetic)
+    eraseArithmetic(*module);
 }
 
 // What a kernel accesses of which a stage was replaced: known of tile IR alone.

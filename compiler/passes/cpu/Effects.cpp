@@ -1,5 +1,6 @@
 // What touches the world one element at a time: scalar accesses, prints, asserts.
 #include "compiler/ir/tile/AccessEffects.h"
+#include "compiler/ir/tile/ToldWhen.h"
 #include "compiler/passes/cpu/KernelABI.h"
 #include "compiler/passes/cpu/Nest.h"
 #include "compiler/passes/tile/ScalarKinds.h"
@@ -151,16 +152,48 @@ void Lowering::lowerPrint(Operation *op) {
   callContext(offsetof(KernelContext, print), arguments);
 }
 
+// Whether any element of the mask holds: an i1.
+static Value holdsAnywhere(Lowering &lowering, Value mask, Block *owner) {
+  Emit &b = lowering.b;
+  if (!isTile(mask))
+    return lowering.scalar(mask);
+  Buffer found = lowering.allocate(b.getI64Type(), {1}, owner);
+  b.store(b.index(0), found.pointer, 8);
+  Nest nest(lowering, tile::shapeOf(mask.getType()));
+  nest.emitLoops(
+      [&](Nest &inner) {
+        Value holds = inner.maskVector(inner.evaluate(mask, inner.identity(inner.shape.size())));
+        if (isa<VectorType>(holds.getType()))
+          holds = vector::ReductionOp::create(b, vector::CombiningKind::OR, holds);
+        auto branch = scf::IfOp::create(b, TypeRange{}, holds, /*withElse=*/false);
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(branch.thenBlock());
+        b.store(b.index(1), found.pointer, 8);
+      },
+      mask);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, b.load(b.getI64Type(), found.pointer, 8), b.index(0));
+}
+
 void Lowering::lowerTell(Operation *op) {
   auto tell = cast<tile::TellOp>(op);
-  SmallVector<Value> tiles = tilesInMemory(*this, tell.getOperands(), tell.getIsSigned(), op->getBlock());
-  Buffer id = allocate(b.getI32Type(), {3}, op->getBlock());
+  Value mask = tile::maskOf(tell);
+  OperandRange told = tile::toldBy(tell);
+  Block *owner = op->getBlock();
+  SmallVector<Value> tiles;
+  if (!mask) // it is in memory already
+    tiles = tilesInMemory(*this, told, tell.getIsSigned(), owner);
+  Buffer id = allocate(b.getI32Type(), {3}, owner);
   // Nobody may be watching.
   Value function = b.load(b.pointerType(), b.offsetBytes(context, b.index(offsetof(KernelContext, tell))), 8);
   Value isThere = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, function, LLVM::ZeroOp::create(b, b.pointerType()));
   auto branch = scf::IfOp::create(b, TypeRange{}, isThere, /*withElse=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
+  if (mask) {
+    auto rare = scf::IfOp::create(b, TypeRange{}, holdsAnywhere(*this, mask, owner), /*withElse=*/false);
+    b.setInsertionPointToStart(rare.thenBlock());
+    tiles = tilesInMemory(*this, told, tell.getIsSigned(), owner);
+  }
   SmallVector<Value> arguments = {programIdArray(*this, id), globalText(b, tell.getKind()),
                                   globalText(b, tell.getSubject())};
   llvm::append_range(arguments, placeOf(b, op));

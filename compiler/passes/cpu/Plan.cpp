@@ -1,6 +1,7 @@
 // Where each tile operation is computed. See Plan.h.
 #include "compiler/passes/cpu/Plan.h"
 #include "compiler/ir/cpu/Cpu.h"
+#include "compiler/ir/tile/ToldWhen.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -43,6 +44,12 @@ static int ownCost(Operation *op) {
   if (isa<arith::DivFOp, tile::FpCastOp>(op))
     return 6;
   return isElementwise(op) ? 1 : 0;
+}
+
+// A check, which is told by rows where it can be, or what is told where something is wrong.
+static bool isRarelyTold(Operation *op) {
+  auto tell = dyn_cast<tile::TellOp>(op);
+  return isa<tile::CheckAccessOp>(op) || (tell && tile::maskOf(tell));
 }
 
 int Plan::cost(Value value) const { return costs.lookup(value); }
@@ -99,7 +106,7 @@ void Plan::decide(Operation *op) {
   }
   if (isa<tile::StoreOp, tile::ReduceOp>(op))
     return set(Place::Pinned);
-  if (isa<RowsOp, PanelsOp, MultiplyOp, tile::AtomicRmwOp, tile::AtomicCasOp, tile::CheckAccessOp>(op))
+  if (isa<RowsOp, PanelsOp, MultiplyOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op) || isRarelyTold(op))
     return set(Place::Standalone);
   if (isa<tile::ScanOp>(op)) { // along whichever axis the tile lies
     keep(op->getOperands());
@@ -122,8 +129,8 @@ void Plan::decide(Operation *op) {
       total += cost(operand);
   bool severalReaders = false, readDeeper = false, spread = false;
   for (Value result : op->getResults()) {
-    // A check asks for no element where it can be told by rows: it is no reason to keep them.
-    auto isReader = [](Operation *user) { return !isa<tile::CheckAccessOp>(user); };
+    // What asks for no element but rarely is no reason to keep them.
+    auto isReader = [](Operation *user) { return !isRarelyTold(user); };
     severalReaders |= llvm::count_if(result.getUsers(), isReader) > 1;
     for (Operation *user : llvm::make_filter_range(result.getUsers(), isReader)) {
       readDeeper |= user->getBlock() != op->getBlock();

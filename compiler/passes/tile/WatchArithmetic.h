@@ -1,12 +1,15 @@
 // watch-arithmetic: integer arithmetic that can go wrong tells its operands to whoever watches the launch, before it
-// happens: divisions (by zero; the least number by -1), shifts (by the width or more) and, where the front end was
-// asked to assert that sums and products of signed numbers fit, these.
+// happens: divisions (by zero; the least number by -1), shifts (by the width or more) and what the front end tells of
+// sums, differences and products of signed numbers, which alone it knows.
 //
 //   %q = arith.divsi %a, %b : tensor<8xi32>
-//     ==>  tile.tell "arithmetic" "div int32" %a, %b
+//     ==>  %isZero = arith.cmpi eq, %b, %zeros : tensor<8xi32>  (or the least number by -1)
+//          tile.tell "arithmetic" "div int32" %a, %b, %isZero {when}
 //          %q = arith.divsi %a, %b : tensor<8xi32>
 //
-// Divisions and shifts by constants that are fine, and functions of single elements, are left alone.
+// The mask (ToldWhen.h) holds at least where something is wrong; who watches looks again. Where all elements of the operands lie
+// between two numbers that are known before the tile is (an arange and a program's offset), it is one comparison for the
+// whole tile; where constants alone prove it false, nothing is told. Functions of single elements are left alone.
 #pragma once
 
 #include "mlir/Pass/Pass.h"
