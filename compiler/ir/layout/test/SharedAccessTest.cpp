@@ -32,6 +32,10 @@ struct Executed {
             if (plan.kind == Kind::Words) {
               EXPECT_EQ(address(lane) % access.registers.size(), 0u) << "an access is aligned";
               offset = address(lane) + i;
+            } else if (plan.kind == Kind::TransposedBytes) {
+              uint32_t matrix = i / 8 * 2 + i % 4 / 2, second = i / 4 % 2;
+              EXPECT_EQ(address(lane) % 16, 0u) << "a row is aligned";
+              offset = address(matrix * 8 + lane % 4 * 2 + i % 2) + lane / 4 * 2 + second;
             } else {
               uint32_t matrix = i / perWord, within = i % perWord;
               EXPECT_EQ((address(lane) << elementBits) % 16, 0u) << "a row is aligned";
@@ -118,6 +122,29 @@ TEST(SharedAccess, RowsOfSixteenBytes) {
   for (const SharedAccessPlan::Access &access : plan.accesses)
     EXPECT_EQ(access.registers.size(), 8u);
   check(registers, shared, 1, true);
+}
+
+TEST(SharedAccess, TransposedBytes) {
+  // 128 x 64 bytes in rows along the first axis, four neighbours of which along the second are a word of an operand.
+  LinearLayout registers({7, 6});
+  for (auto [axis, distance] : {std::pair(1u, 1u), {1u, 2u}, {0u, 1u}, {1u, 16u}, {1u, 32u}, {0u, 64u}})
+    registers.add(Place::Register, axis, distance);
+  for (auto [axis, distance] : {std::pair(1u, 4u), {1u, 8u}, {0u, 2u}, {0u, 4u}, {0u, 8u}})
+    registers.add(Place::Lane, axis, distance);
+  for (uint32_t distance : {16u, 32u})
+    registers.add(Place::Warp, 0, distance);
+  LinearLayout shared = sharedInRowsFor(registers, {7, 6}, {0, 1}, 0);
+  std::optional<SharedAccessPlan> plan = planTransposedBytes(registers, shared);
+  ASSERT_TRUE(plan && plan->kind == Kind::TransposedBytes);
+  EXPECT_EQ(plan->accesses.size(), 4u);
+  EXPECT_EQ(conflicts(*plan, 0), 0u);
+  Executed executed(*plan, registers, shared, 0);
+  for (uint32_t warp = 0; warp < 4; ++warp)
+    for (uint32_t lane = 0; lane < 32; ++lane)
+      for (uint32_t reg = 0; reg < 64; ++reg)
+        ASSERT_EQ(executed.at(warp, lane, reg), registers.apply(Position{.reg = reg, .lane = lane, .warp = warp}));
+  // Rows along the other axis are words as they are.
+  EXPECT_FALSE(planTransposedBytes(registers, sharedInRows({7, 6}, {1, 0}, 0)));
 }
 
 TEST(SharedAccess, BetweenCopiesAndFragments) {
