@@ -1,9 +1,12 @@
 // See Profiler.h.
 #include "profiler/Profiler.h"
+#include "profiler/NvtxRanges.h"
 #include "profiler/ScopeLog.h"
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace nacre::profiler {
 
@@ -28,6 +31,19 @@ bool hasWork(const Metrics &metrics) {
   return std::any_of(metrics.begin(), metrics.end(), [](const auto &entry) { return isWork(entry.first); });
 }
 
+// The log of one thread's scopes, which another thread may read.
+struct ThreadLog {
+  std::mutex lock;
+  ScopeLog scopes;
+  uint64_t generation;
+};
+std::atomic<uint64_t> logging{0};                   // 0: nobody will ask; else the generation of logs
+std::mutex logsLock;                                // guards what follows
+std::map<int64_t, std::shared_ptr<ThreadLog>> logs; // by the system's number of the thread
+uint64_t nextGeneration = 0;
+
+int64_t systemThread() { return static_cast<int64_t>(syscall(SYS_gettid)); }
+
 // What is open on one thread.
 struct ThreadState {
   std::vector<OpenScope> scopes;
@@ -37,7 +53,7 @@ struct ThreadState {
     Metrics metrics;
   };
   std::vector<Operation> operations;
-  std::unique_ptr<ScopeLog> log; // null: nobody will ask
+  std::shared_ptr<ThreadLog> log; // of this thread's scopes, where somebody will ask
   uint32_t number = nextNumber++;
   static inline std::atomic<uint32_t> nextNumber{0};
 };
@@ -48,6 +64,24 @@ ThreadState &thread() {
 }
 
 std::atomic<uint64_t> nextScope{0};
+
+// The log of this thread, with the scopes that are open now; null: nobody will ask.
+ThreadLog *logOf(ThreadState &state) {
+  uint64_t generation = logging.load(std::memory_order_relaxed);
+  if (generation == 0)
+    return nullptr;
+  if (state.log && state.log->generation == generation)
+    return state.log.get();
+  state.log = std::make_shared<ThreadLog>();
+  state.log->generation = generation;
+  std::vector<std::string> open;
+  for (const OpenScope &scope : state.scopes)
+    open.push_back(scope.name);
+  state.log->scopes.restart(open);
+  std::lock_guard<std::mutex> guard(logsLock);
+  logs[systemThread()] = state.log;
+  return state.log.get();
+}
 
 // Whether a hook or an open scope says what a kernel that is launched now on this thread does.
 bool isWorkGiven(const ThreadState &state) {
@@ -177,10 +211,15 @@ template <typename Visit> void Profiler::forEachActive(const std::vector<std::st
 uint64_t Profiler::enterScope(std::string_view name) {
   uint64_t id = ++nextScope;
   ThreadState &state = thread();
-  uint64_t begin = wantsSlices() || state.log ? now() : 0;
+  if (NvtxRanges::isOn())
+    NvtxRanges::push(name);
+  ThreadLog *log = logOf(state);
+  uint64_t begin = wantsSlices() || log ? now() : 0;
   state.scopes.push_back({std::string(name), id, begin, false});
-  if (state.log)
-    state.log->enter(name, begin);
+  if (log) {
+    std::lock_guard<std::mutex> guard(log->lock);
+    log->scopes.enter(name, begin);
+  }
   return id;
 }
 
@@ -209,9 +248,14 @@ uint64_t Profiler::exitScope(std::string_view name) {
                                 0});
     });
   }
+  if (NvtxRanges::isOn())
+    NvtxRanges::pop();
+  ThreadLog *log = logOf(state);
   state.scopes.pop_back();
-  if (state.log)
-    state.log->exit(now());
+  if (log) {
+    std::lock_guard<std::mutex> guard(log->lock);
+    log->scopes.exit(now());
+  }
   return id;
 }
 
@@ -244,8 +288,10 @@ void Profiler::addMetrics(uint64_t scope, const Metrics &metrics, const std::vec
 size_t Profiler::depth() const { return thread().scopes.size(); }
 void Profiler::leaveScopes() {
   thread().scopes.clear();
-  if (thread().log)
-    thread().log->restart({});
+  if (ThreadLog *log = logOf(thread())) {
+    std::lock_guard<std::mutex> guard(log->lock);
+    log->scopes.restart({});
+  }
 }
 void Profiler::enterState(std::string_view name) { thread().states.emplace_back(name); }
 void Profiler::exitState() {
@@ -296,19 +342,29 @@ void Profiler::record(const KernelRun &run) {
 }
 
 void Profiler::logScopes(bool isOn) {
-  ThreadState &state = thread();
-  state.log = isOn ? std::make_unique<ScopeLog>() : nullptr;
-  if (isOn)
-    recordOperators({}, {});
+  {
+    std::lock_guard<std::mutex> guard(logsLock);
+    logs.clear();
+    logging = isOn ? ++nextGeneration : 0;
+  }
+  logOf(thread());
 }
 
 void Profiler::recordOperators(const std::vector<Operator> &operators, const DeviceName &device) {
-  ThreadState &state = thread();
-  if (!state.log)
-    return;
+  std::map<int64_t, std::shared_ptr<ThreadLog>> known;
+  {
+    std::lock_guard<std::mutex> guard(logsLock);
+    known = logs;
+  }
   std::vector<std::vector<std::string>> paths;
-  for (const Operator &each : operators)
-    paths.push_back(state.log->at(each.begin));
+  for (const Operator &each : operators) {
+    auto log = known.find(each.thread);
+    paths.emplace_back();
+    if (log == known.end())
+      continue;
+    std::lock_guard<std::mutex> guard(log->second->lock);
+    paths.back() = log->second->scopes.at(each.begin);
+  }
   forEachActive({}, [&](Session &session, Phase &phase) {
     if (session.kind.isTrace || session.kind.looksInside)
       return;
@@ -321,10 +377,10 @@ void Profiler::recordOperators(const std::vector<Operator> &operators, const Dev
       phase.tree.addKernel(node->child(operators[i].name), device, time, time);
     }
   });
-  std::vector<std::string> open;
-  for (const OpenScope &scope : state.scopes)
-    open.push_back(scope.name);
-  state.log->restart(open);
+  for (auto &[thread, log] : known) {
+    std::lock_guard<std::mutex> guard(log->lock);
+    log->scopes.restart();
+  }
 }
 
 LaunchPlace LaunchPlace::replaying(const LaunchPlace &captured) const {

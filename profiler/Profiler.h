@@ -151,11 +151,12 @@ public:
   // The same of something that is no kernel: a compile, an operator of torch.
   void recordSpan(std::string_view name, uint64_t begin, uint64_t end, const std::vector<std::string> &frames);
 
-  // Operators of a framework that ran on this thread, told afterwards. From the first call with `isOn` to the next one
-  // without, scopes are logged, so that each stands below those that were open then.
+  // Operators of a framework, told afterwards. From the first call with `isOn` to the next one without, scopes are
+  // logged, so that each stands below those that were open then on its thread.
   struct Operator {
     std::string name;
     uint64_t begin, end; // nanoseconds of the steady clock
+    int64_t thread;      // the system's number of it
   };
   void logScopes(bool isOn);
   void recordOperators(const std::vector<Operator> &operators, const DeviceName &device);

@@ -17,8 +17,12 @@ uint32_t ScopeLog::child(uint32_t parent, std::string_view name) {
 std::vector<std::string> ScopeLog::at(uint64_t time) const {
   auto after = std::upper_bound(changes.begin(), changes.end(), time,
                                 [](uint64_t time, const Change &change) { return time < change.time; });
+  return pathOf(after == changes.begin() ? first : std::prev(after)->node);
+}
+
+std::vector<std::string> ScopeLog::pathOf(uint32_t node) const {
   std::vector<std::string> path;
-  for (uint32_t node = after == changes.begin() ? first : std::prev(after)->node; node != 0; node = nodes[node].parent)
+  for (; node != 0; node = nodes[node].parent)
     path.push_back(nodes[node].name);
   std::reverse(path.begin(), path.end());
   return path;

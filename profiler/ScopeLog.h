@@ -16,8 +16,9 @@ public:
   void exit(uint64_t time) { note(time, current = nodes[current].parent); }
   // The scopes that were open at a time, the outermost first.
   std::vector<std::string> at(uint64_t time) const;
-  // Nobody will ask for what was before; the scopes that are open now are those given, the outermost first.
+  // Nobody will ask for what was before; the scopes that are open now are those given, the outermost first, or stay.
   void restart(const std::vector<std::string> &open);
+  void restart() { restart(pathOf(current)); }
 
 private:
   struct Node {
@@ -30,6 +31,7 @@ private:
     uint32_t node;
   };
   uint32_t child(uint32_t parent, std::string_view name);
+  std::vector<std::string> pathOf(uint32_t node) const;
   void note(uint64_t time, uint32_t node) { changes.push_back({time, node}); }
 
   std::vector<Node> nodes; // the first: no scope

@@ -1,5 +1,6 @@
 // See ProfilerBinding.h.
 #include "python/core/ProfilerBinding.h"
+#include "profiler/NvtxRanges.h"
 #include "profiler/Write.h"
 #include "python/core/Errors.h"
 #include "python/core/LaunchMetrics.h"
@@ -246,8 +247,8 @@ PyObject *profilerSpan(PyObject *, PyObject *args) {
   });
 }
 
-// (operators of a framework that ran on this thread as (name, begin, end), nanoseconds of the steady clock; whether
-// more will come)
+// (operators of a framework as (name, begin, end, the system's number of the thread), nanoseconds of the steady clock;
+// whether more will come)
 PyObject *profilerOperators(PyObject *, PyObject *args) {
   return guarded([&] {
     PyObject *list;
@@ -258,12 +259,40 @@ PyObject *profilerOperators(PyObject *, PyObject *args) {
     for (Py_ssize_t i = 0; list != Py_None && i < PyList_Size(list); ++i) {
       const char *name;
       unsigned long long begin, end;
-      if (!PyArg_ParseTuple(PyList_GetItem(list, i), "sKK", &name, &begin, &end))
+      long long thread;
+      if (!PyArg_ParseTuple(PyList_GetItem(list, i), "sKKL", &name, &begin, &end, &thread))
         throw PythonError();
-      operators.push_back({name, begin, end});
+      operators.push_back({name, begin, end, thread});
     }
     Profiler::shared().recordOperators(operators, nameOf(hostDevice()));
     Profiler::shared().logScopes(isOn != 0);
+    return none().release();
+  });
+}
+
+// Compiles are ranges, too, for the tool that this process runs under.
+class RangesOfCompiles : public EventListener {
+public:
+  RangesOfCompiles() : EventListener(CompileEvents) {}
+  void compileBegin(const CompileEvent &event) override { profiler::NvtxRanges::push("compile " + event.name.str()); }
+  void compileEnd(const CompileEvent &) override { profiler::NvtxRanges::pop(); }
+};
+
+PyObject *nvtxIsOn(PyObject *, PyObject *) {
+  static const bool isListening = [] {
+    if (profiler::NvtxRanges::isOn())
+      addListener(std::make_shared<RangesOfCompiles>());
+    return profiler::NvtxRanges::isOn();
+  }();
+  return Handle::borrow(isListening ? Py_True : Py_False).release();
+}
+
+PyObject *nvtxRange(PyObject *, PyObject *name) {
+  return guarded([&] {
+    if (name == Py_None)
+      profiler::NvtxRanges::pop();
+    else
+      profiler::NvtxRanges::push(textView(name));
     return none().release();
   });
 }

@@ -38,9 +38,14 @@ PyObject *profilerExitState(PyObject *module, PyObject *);
 // profiler_enter_operation(name, metrics), profiler_exit_operation(): the frame of the launches in between
 PyObject *profilerEnterOperation(PyObject *module, PyObject *args);
 PyObject *profilerExitOperation(PyObject *module, PyObject *);
-// profiler_operators([(name, begin, end)], whether more will come); profiler_now(): the steady clock, in nanoseconds
+// profiler_operators([(name, begin, end, thread)], whether more will come); profiler_now(): the steady clock, in
+// nanoseconds
 PyObject *profilerOperators(PyObject *module, PyObject *args);
 PyObject *profilerNow(PyObject *module, PyObject *);
+// nvtx_is_on() -> whether this process runs under a tool that wants ranges (profiler/NvtxRanges.h); compiles are ranges
+// from the first call on. nvtx_range(name): one begins on this thread; nvtx_range(None): it ends
+PyObject *nvtxIsOn(PyObject *module, PyObject *);
+PyObject *nvtxRange(PyObject *module, PyObject *name);
 // profiler_span(name, begin, end): of the steady clock, in nanoseconds
 PyObject *profilerSpan(PyObject *module, PyObject *args);
 // profiler_document(session, phase, format, devices as JSON) -> text, or bytes of hatchet_msgpack

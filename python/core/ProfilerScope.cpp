@@ -1,5 +1,6 @@
 // The type under nacre.profiler.scope: a scope is entered and left around every step of a program, so all of it is
 // here.
+#include "profiler/NvtxRanges.h"
 #include "profiler/Profiler.h"
 #include "python/core/Errors.h"
 #include "python/core/ProfilerBinding.h"
@@ -45,7 +46,7 @@ PyObject *enter(PyObject *self, PyObject *) {
   return guarded([&] {
     ScopeObject &scope = scopeOf(self);
     scope.number = 0;
-    if (Profiler::hasSessions()) {
+    if (Profiler::hasSessions() || profiler::NvtxRanges::isOn()) {
       if (scope.metrics == Py_None || PyObject_IsTrue(scope.metrics) == 0) {
         scope.number = Profiler::shared().enterScope(textView(scope.name));
       } else {

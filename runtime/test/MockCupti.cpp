@@ -2,6 +2,7 @@
 // A kernel takes two microseconds and follows the last one. With NACRE_MOCK_CUPTI=refuse there is another subscriber.
 // What the mock of the driver has not (graphs, ranges of NVTX) tests ask for by functions of its own.
 #include "runtime/test/MockCupti.h"
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -107,7 +108,7 @@ EXPORTED void nacreMockRange(const char *name) {
     const void *parameters, *result;
   } call = {nullptr, &name, nullptr};
   if (subscriber)
-    subscriber(subscriberData, 4, name ? 8 : 11, &call);
+    subscriber(subscriberData, 5, name ? 8 : 11, &call);
 }
 EXPORTED int cuptiGetGraphNodeId(void *node, uint64_t *id) { return *id = reinterpret_cast<uint64_t>(node), 0; }
 
@@ -119,8 +120,17 @@ EXPORTED int cuptiPCSamplingEnable(void *) {
 }
 EXPORTED int cuptiPCSamplingDisable(void *) { return 0; }
 EXPORTED int cuptiPCSamplingStart(void *) { return 0; }
-EXPORTED int cuptiPCSamplingStop(void *) { return 0; }
-EXPORTED int cuptiPCSamplingSetConfigurationAttribute(void *) { return 0; }
+// Of the buffer that was configured; samples are there after a stop, and there are no more of them.
+static uint8_t *samples = nullptr;
+EXPORTED int cuptiPCSamplingSetConfigurationAttribute(void *call) {
+  constexpr uint32_t bufferAttribute = 8;
+  size_t count = *reinterpret_cast<size_t *>(static_cast<char *>(call) + 24);
+  auto *attributes = *reinterpret_cast<uint8_t **>(static_cast<char *>(call) + 32);
+  for (size_t i = 0; i < count; ++i)
+    if (*reinterpret_cast<uint32_t *>(attributes + 32 * i) == bufferAttribute)
+      samples = *reinterpret_cast<uint8_t **>(attributes + 32 * i + 8);
+  return 0;
+}
 EXPORTED int cuptiPCSamplingGetNumStallReasons(void *call) {
   return **reinterpret_cast<size_t **>(static_cast<char *>(call) + 24) = 2, 0;
 }
@@ -133,16 +143,20 @@ EXPORTED int cuptiPCSamplingGetStallReasons(void *call) {
   std::strcpy(names[1], "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued");
   return 0;
 }
-EXPORTED int cuptiPCSamplingGetData(void *call) {
-  auto *data = *reinterpret_cast<uint8_t **>(static_cast<char *>(call) + 24);
-  auto *pc = *reinterpret_cast<uint8_t **>(data + 56);
+EXPORTED int cuptiPCSamplingStop(void *) {
+  auto *pc = *reinterpret_cast<uint8_t **>(samples + 56);
   auto *stalls = *reinterpret_cast<uint32_t **>(pc + 48);
-  put<size_t>(data, 32, 1);
-  put<size_t>(data, 40, 0);
+  put<size_t>(samples, 32, 1);
+  put<size_t>(samples, 40, 0);
   put<uint64_t>(pc, 8, 99);
   put<const char *>(pc, 32, "add");
   put<size_t>(pc, 40, 2);
   stalls[0] = 7, stalls[1] = 5, stalls[2] = 8, stalls[3] = 3;
+  return 0;
+}
+EXPORTED int cuptiPCSamplingGetData(void *call) {
+  auto *data = *reinterpret_cast<uint8_t **>(static_cast<char *>(call) + 24);
+  put<size_t>(data, 32, 0);
   return 0;
 }
 EXPORTED int cuptiGetCubinCrc(void *call) {
@@ -222,4 +236,23 @@ EXPORTED int cuptiGetResultString(int result, const char **text) {
   static thread_local std::string held;
   held = result == otherSubscriber ? "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED" : "error";
   return *text = held.c_str(), 0;
+}
+
+// ---- NVTX: as a tool that this process runs under hears of ranges.
+
+static int pushed(const char *name) { return std::printf("range %s\n", name), std::fflush(stdout), 0; }
+static int popped() { return std::printf("range ends\n"), std::fflush(stdout), 0; }
+EXPORTED int InitializeInjectionNvtx2(const void *(*tables)(uint32_t)) {
+  struct Callbacks {
+    size_t size;
+    int (*tableOf)(int, void ***, unsigned *);
+  };
+  auto *callbacks = static_cast<const Callbacks *>(tables(1));
+  void **table = nullptr;
+  unsigned size = 0;
+  if (!callbacks || callbacks->tableOf(1, &table, &size) != 1 || size < 16)
+    return 0;
+  *static_cast<int (**)(const char *)>(table[9]) = pushed;
+  *static_cast<int (**)()>(table[11]) = popped;
+  return 1;
 }

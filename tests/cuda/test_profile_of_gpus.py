@@ -88,6 +88,14 @@ def test_times_by_events_where_there_is_no_cupti(profile, environment, reason):
     check_tree(root, devices, 1000000)  # the mock's events are a millisecond apart
 
 
+def test_waiting_for_the_gpu_is_a_frame(profile):
+    (root, _), _ = profile(script=PROFILE.replace("proton.finalize()", """
+with proton.scope("at the end"):
+    nacre._core.synchronize("cuda", 0)
+proton.finalize()"""))  # fmt: skip
+    assert frame(root, "at the end", "wait")["cpu_time (ns)"] > 0
+
+
 def test_a_trace_has_the_streams(profile):
     document, _ = profile("trace")
     events = document["traceEvents"]
@@ -173,6 +181,27 @@ def test_samples_of_lines(profile):
 def test_where_lines_cannot_be_sampled_it_is_said(profile):
     (root, _), said = profile(script=SAMPLES, NACRE_MOCK_CUPTI="no samples")
     assert frame(root, "step", "add")["count"] == 2 and said.count("lines are not sampled: CUPTI says") == 1 and "run as root" in said
+
+
+def test_scopes_and_compiles_are_ranges_of_the_tool_around_the_process(run_script, mock_driver):
+    process = run_script("""
+        import nacre
+        import nacre.language as tl
+        import nacre.profiler as proton
+        import numpy as np
+
+        @nacre.jit
+        def fill(x):
+            tl.store(x, 1.0)
+
+        with proton.scope("outer"):
+            proton.enter_scope("inner")
+            fill[(1,)](np.zeros(1, np.float32))
+            proton.exit_scope()
+    """, NVTX_INJECTION64_PATH=mock_driver)  # fmt: skip
+    assert succeed(process).split("\n")[:-1] == [
+        "range outer", "range inner", "range compile fill", "range ends", "range ends", "range ends",
+    ]  # fmt: skip
 
 
 def test_a_backend_that_is_not_there(run_script):

@@ -252,3 +252,28 @@ def test_metrics_of_gpus_cannot_be_read_while_a_graph_is_captured(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
     with pytest.raises(RuntimeError, match="is being captured"):
         plain({"bytes": tensor})
+
+
+def quick(call, quantiles):
+    call()
+    return [1.0] * len(quantiles)
+
+
+def test_compiling_loading_and_tuning_are_frames(tmp_path):
+    """With host time, where they happened; the next launch has none of them."""
+    configs = [triton.Config({"BLOCK": block}) for block in (32, 64)]
+    tuned = triton.autotune(configs, key=["n"], do_bench=quick)(triton.jit(add.fn))
+    fresh = triton.jit(add.fn)
+    arrays = np.ones(256, np.float32), np.ones(256, np.float32), np.zeros(256, np.float32)
+    session = proton.start(str(tmp_path / "profile"))
+    with proton.scope("first"):
+        tuned[lambda options: (triton.cdiv(256, options["BLOCK"]),)](*arrays, 256)
+        launch(fresh)
+    with proton.scope("second"):
+        tuned[lambda options: (triton.cdiv(256, options["BLOCK"]),)](*arrays, 256)
+        launch(fresh)
+    root = proton.data.get(session)[0]
+    first, second = ({child["frame"]["name"]: child["metrics"] for child in frame(root, name)["children"]} for name in ("first", "second"))
+    for name in ("compile add", "load add", "tune add"):
+        assert first[name]["cpu_time (ns)"] > 0 and "time (ns)" not in first[name]
+    assert set(second) == {"add"} and second["add"]["count"] == 2

@@ -1,7 +1,10 @@
 """Operators of torch as frames of profiles of the CPU."""
 
+import json
+import os
 import subprocess
 import sys
+import threading
 
 import pytest
 import triton.profiler as proton
@@ -60,6 +63,35 @@ def test_the_knob_and_other_users_of_torchs_profiler(tmp_path, monkeypatch):
         torch.relu(x)
         assert proton.data.get(session)[0]["children"] == []
         proton.finalize(session)
+
+
+def test_operators_of_other_threads_stand_under_their_own_scopes(tmp_path):
+    x = torch.ones(64)
+    session = proton.start(str(tmp_path / "profile"))
+
+    def work():
+        with proton.scope("of the thread"):
+            torch.relu(x)
+        torch.relu(x)
+
+    with proton.scope("main"):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        torch.relu(x)
+    root = proton.data.get(session)[0]
+    assert frame(root, "of the thread", "aten::relu")["metrics"]["count"] == 1
+    assert frame(root, "aten::relu")["metrics"]["count"] == 1 and frame(root, "main", "aten::relu")["metrics"]["count"] == 1
+
+
+def test_operators_are_seen_where_torch_comes_later(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import triton.profiler as proton\nimport torch\nwith proton.scope('test'):\n    torch.relu(torch.ones(4))\n")
+    command = [sys.executable, "-m", "nacre.profiler.proton", "-n", str(tmp_path / "profile"), str(script), "-k", "is the script's"]
+    result = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "NACRE_CACHE_DIR": str(tmp_path / "peaks")})
+    assert result.returncode == 0, result.stderr
+    root = json.loads((tmp_path / "profile.hatchet").read_text())[0]
+    assert frame(root, "test", "aten::relu")["metrics"]["count"] == 1
 
 
 def test_the_profiler_does_not_import_torch():

@@ -17,13 +17,11 @@ def parse_arguments(arguments=None):
     parser.add_argument("-m", "--mode", default=None)
     parser.add_argument("-d", "--data", default="tree", choices=["tree", "trace"])
     parser.add_argument("-k", "--hook", default=None, choices=[None, "triton"])
-    options, rest = parser.parse_known_args(arguments)
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    target = next((i for i, word in enumerate(given) if word == "pytest" or word.endswith(".py") or os.path.basename(word) == "pytest"), None)
-    if target is None:
+    parser.add_argument("target", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)  # what stands behind it is the target's
+    options = parser.parse_args(arguments)
+    if not options.target:
         parser.error("a script or pytest is needed")
-    options = parser.parse_args(given[:target])
-    return options, given[target:]
+    return options, options.target
 
 
 def is_pytest(script):

@@ -342,6 +342,8 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         from .tuning.search import bench_for
 
         start, begin = time.perf_counter(), _core.profiler_now()
+        if _core.nvtx_is_on():
+            _core.nvtx_range(f"tune {self.__name__}")
         results, stored = {}, [start]
 
         def keep(config, times, reason):
@@ -400,7 +402,9 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         return self._choose(key, timings, self.bench_time)
 
     def _tell_profiler(self, begin):
-        """The tuning is a frame of sessions that are active."""
+        """The tuning has ended: it is a frame of sessions that are active, and a range of the tool around the process."""
+        if _core.nvtx_is_on():
+            _core.nvtx_range(None)
         profiler = sys.modules.get("nacre.profiler.flags")
         if profiler is not None and profiler.flags.profiling_on:
             _core.profiler_span(f"tune {self.__name__}", begin, _core.profiler_now())

@@ -71,7 +71,7 @@ static_assert(offsetof(CallbackData, correlation) == 64 && offsetof(KernelRecord
               offsetof(KernelRecord, graphNode) == 144);
 
 constexpr uint32_t concurrentKernels = 10;
-constexpr int driverCalls = 1, runtimeCalls = 2, resourceCalls = 3, nvtxCalls = 4;
+constexpr int driverCalls = 1, runtimeCalls = 2, resourceCalls = 3, nvtxCalls = 5;
 constexpr uint32_t moduleLoaded = 6, graphNodeCreated = 13, graphNodeCloned = 20;
 // NVTX: pushes of a text, of a description, of one in a domain; pops, in a domain too.
 constexpr uint32_t pushText = 8, pushDescribed = 10, pop = 11, pushInDomain = 33, popInDomain = 34;

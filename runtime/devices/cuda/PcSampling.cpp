@@ -219,6 +219,33 @@ void add(const Context &context, const PcSamples &pc, std::map<std::string, Line
   }
 }
 
+// Whether a call of CUPTI's went well; the first that does not is told, and the context is not sampled any more.
+bool succeeded(Context &context, CuptiResult result) {
+  if (result == 0)
+    return true;
+  context.problem = describeCupti(result);
+  events::tell(KernelEvents, [&](EventListener &listener) { listener.samplingFailed(context.problem); });
+  return false;
+}
+
+// Stops after a launch, and takes its samples: the stop leaves them in the buffer that was configured, as many as it
+// holds.
+void collect(void *context, Context &known, std::map<std::string, Lines> &kernels) {
+  auto stopping = callOf<CuptiSamplingCall>(context);
+  if (!succeeded(known, cupti().cuptiPCSamplingStop(&stopping)))
+    return;
+  for (bool isFirst = true; isFirst || known.data.taken > 0 || known.data.remaining > 0; isFirst = false) {
+    for (size_t i = 0; i < std::min(known.data.taken, mostPcs); ++i)
+      add(known, known.data.pcs[i], kernels);
+    if (!isFirst && known.data.remaining == 0)
+      break;
+    auto reading = callOf<DataCall>(context);
+    reading.data = &known.data;
+    if (!succeeded(known, cupti().cuptiPCSamplingGetData(&reading)))
+      return;
+  }
+}
+
 } // namespace
 
 std::string PcSampling::start(uint32_t cycles) {
@@ -264,7 +291,7 @@ void PcSampling::launchBegins(void *context) {
   }
   if (known->problem.empty() && known->depth++ == 0) {
     auto call = callOf<CuptiSamplingCall>(context);
-    cupti().cuptiPCSamplingStart(&call);
+    succeeded(*known, cupti().cuptiPCSamplingStart(&call));
   }
 }
 
@@ -278,17 +305,7 @@ void PcSampling::launchEnds(void *context) {
     if (known == contexts.end() || !known->second->problem.empty() || known->second->depth == 0 ||
         --known->second->depth != 0)
       return;
-    auto call = callOf<CuptiSamplingCall>(context);
-    cupti().cuptiPCSamplingStop(&call); // waits for the kernel
-    SampledData &data = known->second->data;
-    do {
-      auto reading = callOf<DataCall>(context);
-      reading.data = &data;
-      if (cupti().cuptiPCSamplingGetData(&reading) != 0)
-        break;
-      for (size_t i = 0; i < std::min(data.taken, mostPcs); ++i)
-        add(*known->second, data.pcs[i], kernels);
-    } while (data.remaining > 0);
+    collect(context, *known->second, kernels);
   }
   for (auto &[kernel, lines] : kernels) {
     std::vector<DeviceLineSamples> sorted;
