@@ -198,9 +198,7 @@ FailureOr<func::FuncOp> Lowering::run() {
     gridSize[axis] = b.load(i32, b.offsetBytes(context, b.index(offsetof(KernelContext, grid) + 4 * axis)), 4);
   frameAnchor = arith::ConstantOp::create(b, b.getBoolAttr(false));
   ProgramOrder order = programOrder(kernel, plan, [&]() -> AxisAnalysis & { return axisAnalysis(); });
-  // Tiles that are turned take loops of their own.
-  takesTurns = order.mostTurns > 1 && llvm::none_of(kernel.getBody().front(),
-                                                    [&](Operation &op) { return turnedAxis(*this, &op).has_value(); });
+  takesTurns = order.mostTurns > 1;
   SmallVector<OpFoldResult> grid; // the fastest first
   for (int axis : order.axes)
     grid.push_back(arith::IndexCastUIOp::create(b, b.getIndexType(), gridSize[axis]).getResult());

@@ -117,6 +117,12 @@ void count(const AccessForm &form, ArrayRef<int64_t> shape, DenseMap<Value, uint
   }
 }
 
+// Whether neighbours in memory lie along another axis than the last: such tiles are turned, in loops of their own.
+bool liesTheOtherWay(const AxisInfo &pointers) {
+  int64_t along = pointers.axes().back().contiguity;
+  return llvm::any_of(pointers.axes().drop_back(), [&](const AxisFacts &axis) { return axis.contiguity > along; });
+}
+
 // Rows of so many bytes are as good as any: what fetches ahead works within a page.
 constexpr int64_t longRow = 4096;
 
@@ -166,9 +172,11 @@ ProgramOrder nacre::cpu::programOrder(func::FuncOp kernel, const Plan &plan,
   AccessForms forms(axes());
   DenseMap<Value, uint32_t> known;
   Moves moves[3];
+  bool isAnyTurned = false;
   kernel.walk([&](Operation *op) {
     if (!isa<tile::LoadOp, tile::StoreOp>(op) || !isTile(op->getOperand(0)))
       return;
+    isAnyTurned |= liesTheOtherWay(axes().info(op->getOperand(0)));
     if (const AccessForm *form = forms.form(op->getOperand(0)))
       count(*form, tile::shapeOf(op->getOperand(0).getType()), known, moves);
   });
@@ -178,7 +186,7 @@ ProgramOrder nacre::cpu::programOrder(func::FuncOp kernel, const Plan &plan,
       std::swap(order.axes[0], order.axes[axis]);
       break;
     }
-  if (row && *row < longRow && moves[order.axes[0]].isNear)
+  if (row && *row < longRow && moves[order.axes[0]].isNear && !isAnyTurned)
     order.mostTurns = 4 * longRow / *row;
   return order;
 }
