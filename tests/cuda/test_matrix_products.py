@@ -312,6 +312,40 @@ def test_attention_backwards_spills_nothing(assemble, d, warps, golden):
     assert spilled == 0 and registers <= golden * 1.05, (registers, spilled)
 
 
+RUN_BOXES = """
+import torch
+from nacre.tools.tensor_descriptor import TensorDescriptor
+
+@triton.jit
+def entangled(a, x, y, z, out, again, K):
+    rows = a.load([0, 0])
+    first, second = tl.zeros((64, 64), tl.float32), tl.zeros((64, 64), tl.float32)
+    for start in range(0, K, 32):
+        scores = tl.dot(rows, tl.trans(x.load([start, 0])))
+        ys, zs = y.load([start, 0]), z.load([start, 0])  # which complete on one barrier; zs is needed before ys
+        first = tl.dot((scores + 1).to(tl.float16), ys, first)
+        second = tl.dot((scores * tl.dot(rows, tl.trans(zs))).to(tl.float16), ys, second)
+    out.store([0, 0], first)
+    again.store([0, 0], second)
+
+torch.manual_seed(0)
+K = 160
+a, x, y, z = (torch.randint(-1, 2, (n, 64)).half() for n in (64, K, K, K))
+out, again = torch.zeros(64, 64), torch.zeros(64, 64)
+describe = lambda t, n: TensorDescriptor.from_tensor(t, [n, 64])
+entangled[(1,)](describe(a, 64), describe(x, 32), describe(y, 32), describe(z, 32), describe(out, 64), describe(again, 64), K, num_stages=3)
+scores, others = a.float() @ x.float().T, a.float() @ z.float().T
+assert torch.equal(out, (scores + 1) @ y.float())
+assert torch.equal(again, (scores * others) @ y.float())
+"""
+
+
+def test_products_that_are_started_early_wait_for_their_boxes(run_script):
+    pytest.importorskip("torch")
+    process = run_script(KERNELS + RUN_BOXES, NACRE_DEVICE="simulate", TRITON_OVERRIDE_ARCH="90")
+    assert process.returncode == 0, process.stderr
+
+
 def test_products_of_two_rows_of_instructions_are_one_group(tmp_path):
     """A warpgroup that has 128 rows starts both products at once: a fence between them would be waited for with the first."""
     (tmp_path / "kernels.py").write_text(KERNELS)

@@ -40,14 +40,15 @@ private:
   bool areTogether(const Stage &first, const Stage &second);
   void allocate();
   Ahead copyAhead(const Ahead &ahead);
-  void replaceLoad(const Stage &stage, Value slot, Value phase);
+  void awaitBoxes(Value slot, Value phase);
+  void replaceLoad(const Stage &stage, Value slot);
   void awaitWords(int64_t pending);
   SmallVector<Value> leaveUnderWay();
   SmallVector<Value> waitForDots(MutableArrayRef<Value> sums, int64_t pending, ValueRange operands = {});
   SmallVector<Value> readOperands(Value slot, Value phase);
   SmallVector<Value> readFirstOperands(Value exists);
   void takeOperands(ValueRange operands);
-  void readInParts(const OperandInParts &operand, Value slot, Value phase);
+  void readInParts(const OperandInParts &operand, Value slot);
 
   LoopPlan &plan;
   scf::ForOp loop;
@@ -168,13 +169,25 @@ static void changeBefore(tile::ExpandDimsOp expand) {
     expand->erase();
 }
 
+// Boxes are waited for where the first of those that complete on a barrier is needed: loads may have moved. A loop that
+// runs again goes on with the phases where it ended, which the barriers' own waits count.
+void Rewrite::awaitBoxes(Value slot, Value phase) {
+  for (const Stage &leader : plan.stages) {
+    if (!leader.expected)
+      continue;
+    Operation *first = leader.load;
+    for (const Stage &stage : plan.stages)
+      if (stage.barriers == leader.barriers && stage.load->isBeforeInBlock(first))
+        first = stage.load;
+    b.setInsertionPoint(first);
+    AwaitOp::create(b, leader.load->getLoc(), leader.barriers, slot, isRepeated ? Value() : phase);
+  }
+}
+
 // The load becomes a read of its slot, in every layout that is wanted; or its slot takes the place of the tile that it
 // was put into.
-void Rewrite::replaceLoad(const Stage &stage, Value slot, Value phase) {
+void Rewrite::replaceLoad(const Stage &stage, Value slot) {
   b.setInsertionPoint(stage.load);
-  // A loop that runs again goes on with the phases where it ended, which the barriers' own waits count.
-  if (stage.expected)
-    AwaitOp::create(b, stage.load->getLoc(), stage.barriers, slot, isRepeated ? Value() : phase);
   Value tile = SlotOp::create(b, stage.load->getLoc(), stage.tile, stage.ring, slot);
   Value result = stage.load->getResult(0);
   if (WriteOp write = onlyWrite(stage.load); write && write.getTarget().getType() == stage.tile) {
@@ -303,12 +316,9 @@ void Rewrite::takeOperands(ValueRange operands) {
 }
 
 // The operand is read where its dot stands.
-void Rewrite::readInParts(const OperandInParts &operand, Value slot, Value phase) {
+void Rewrite::readInParts(const OperandInParts &operand, Value slot) {
   auto *stage = llvm::find_if(plan.stages, [&](const Stage &stage) { return stage.load == operand.load; });
   DotOp dot = operand.dot;
-  b.setInsertionPoint(operand.load);
-  if (stage->expected)
-    AwaitOp::create(b, location, stage->barriers, slot, isRepeated ? Value() : phase);
   b.setInsertionPoint(dot);
   Value tile = SlotOp::create(b, operand.load->getLoc(), stage->tile, stage->ring, slot);
   if (operand.isExchanged)
@@ -412,10 +422,11 @@ void Rewrite::run() {
   llvm::append_range(yielded, nextOperands);
   yield->setOperands(yielded);
   takeOperands(operands);
+  awaitBoxes(slot, phase);
   for (const OperandInParts &operand : plan.operandsInParts)
-    readInParts(operand, slot, phase);
+    readInParts(operand, slot);
   for (const Stage &stage : plan.stages)
-    replaceLoad(stage, slot, phase);
+    replaceLoad(stage, slot);
 }
 
 // ---- The pass
