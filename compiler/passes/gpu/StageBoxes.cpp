@@ -8,6 +8,20 @@ using namespace nacre::gpu;
 
 namespace {
 
+// Whether threads of the kernel may write global memory themselves, or tell others that something is there. (Where a
+// copy begins before its array they store it, too: that is behind them unless there are several.)
+bool threadsWrite(func::FuncOp kernel) {
+  unsigned copies = 0;
+  bool mayWrite = false;
+  kernel.walk([&](Operation *op) {
+    if (isa<StoreBoxOp>(op))
+      copies += isa<func::FuncOp>(op->getParentOp()) ? 1 : 2;
+    mayWrite |= isa_and_nonnull<tile::TileDialect>(op->getDialect()) && !isa<tile::LoadOp, tile::BarrierOp>(op) &&
+                op->getNumRegions() == 0 && !isMemoryEffectFree(op);
+  });
+  return mayWrite || copies > 1;
+}
+
 struct StageBoxes : PassWrapper<StageBoxes, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(StageBoxes)
 
@@ -15,6 +29,7 @@ struct StageBoxes : PassWrapper<StageBoxes, OperationPass<func::FuncOp>> {
   StringRef getDescription() const override { return "Copies of boxes through tiles in shared memory"; }
 
   void runOnOperation() override {
+    areGlobal = threadsWrite(getOperation());
     SmallVector<Operation *> boxes;
     getOperation().walk([&](Operation *op) {
       if (isa<LoadBoxOp, StoreBoxOp>(op))
@@ -44,10 +59,13 @@ struct StageBoxes : PassWrapper<StageBoxes, OperationPass<func::FuncOp>> {
     Location location = op.getLoc();
     Value tile = AllocateOp::create(b, location, boxTile(op.getMap()));
     WriteOp::create(b, location, op.getValue(), tile);
-    FenceOp::create(b, location, /*global=*/true);
+    // What threads wrote where the copy goes is there before it; shared memory alone takes a small part of the time.
+    FenceOp::create(b, location, /*global=*/areGlobal);
     BarrierOp::create(b, location, /*warp=*/false);
     CopyOutOp::create(b, location, op.getMap(), op.getCoordinates(), tile, op.getKindAttr());
   }
+
+  bool areGlobal = true; // fences
 };
 
 } // namespace

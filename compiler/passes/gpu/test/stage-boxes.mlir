@@ -27,11 +27,34 @@ func.func @load(%n: i32, %map: !gpu.tensor_map<tensor<64x64xf16>> {gpu.recipe = 
 // What the threads have written is shown to the hardware before they meet.
 // CHECK-LABEL: func.func @store
 // CHECK: gpu.write
-// CHECK-NEXT: gpu.fence global
+// CHECK-NEXT: gpu.fence{{$}}
 // CHECK-NEXT: gpu.barrier
 // CHECK-NEXT: gpu.copy_out
 func.func @store(%x: tensor<64x64xf16, #rows>, %map: !gpu.tensor_map<tensor<64x64xf16>> {gpu.recipe = "type=f16 base=a0 shape=64,64 strides=64 box=64,64 swizzle=128"}) attributes {tile.kernel} {
   %zero = arith.constant 0 : i32
+  gpu.store_box %map[%zero, %zero], %x : !gpu.tensor_map<tensor<64x64xf16>>, tensor<64x64xf16, #rows>
+  return
+}
+
+// In global memory too, where they may have written there.
+// CHECK-LABEL: func.func @store_beside_threads
+// CHECK: gpu.write
+// CHECK-NEXT: gpu.fence global
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: gpu.copy_out
+func.func @store_beside_threads(%p: tensor<64x64x!tile.ptr<f16>, #rows>, %x: tensor<64x64xf16, #rows>, %map: !gpu.tensor_map<tensor<64x64xf16>> {gpu.recipe = "type=f16 base=a0 shape=64,64 strides=64 box=64,64 swizzle=128"}) attributes {tile.kernel} {
+  %zero = arith.constant 0 : i32
+  tile.store %p, %x : tensor<64x64x!tile.ptr<f16>, #rows>, tensor<64x64xf16, #rows>
+  gpu.store_box %map[%zero, %zero], %x : !gpu.tensor_map<tensor<64x64xf16>>, tensor<64x64xf16, #rows>
+  return
+}
+
+// CHECK-LABEL: func.func @store_twice
+// CHECK: gpu.fence global
+// CHECK: gpu.fence global
+func.func @store_twice(%x: tensor<64x64xf16, #rows>, %map: !gpu.tensor_map<tensor<64x64xf16>> {gpu.recipe = "type=f16 base=a0 shape=64,64 strides=64 box=64,64 swizzle=128"}) attributes {tile.kernel} {
+  %zero = arith.constant 0 : i32
+  gpu.store_box %map[%zero, %zero], %x : !gpu.tensor_map<tensor<64x64xf16>>, tensor<64x64xf16, #rows>
   gpu.store_box %map[%zero, %zero], %x : !gpu.tensor_map<tensor<64x64xf16>>, tensor<64x64xf16, #rows>
   return
 }
