@@ -128,9 +128,11 @@ def rows():
                lambda k, out: k.matmul[grid](a, b, out, s, s, s, BLOCK_M=m, BLOCK_N=n, BLOCK_K=32, GROUP=8, num_warps=8, num_stages=stages),
                lambda: a @ b, torch.empty_like(a), lambda out: torch.matmul(a, b, out=out))  # fmt: skip
     a, b = random(s, s).to(torch.float8_e4m3fn), random(s, s).to(torch.float8_e4m3fn)
-    yield (f"matmul fp8 {s}", 2 * s**3, "GFLOP/s",
-           lambda k, out: k.matmul[((s // 128) * (s // 256),)](a, b, out, s, s, s, BLOCK_M=128, BLOCK_N=256, BLOCK_K=128, GROUP=8, num_warps=8, num_stages=3),
-           lambda: a.half() @ b.half(), torch.empty(s, s, dtype=torch.float16, device=DEVICE))  # fmt: skip
+    for m, n in ((128, 256), (256, 128)):
+        grid = ((s // m) * (s // n),)
+        yield (f"matmul fp8 {s} in {m}x{n}", 2 * s**3, "GFLOP/s",
+               lambda k, out: k.matmul[grid](a, b, out, s, s, s, BLOCK_M=m, BLOCK_N=n, BLOCK_K=128, GROUP=8, num_warps=8, num_stages=3),
+               lambda: a.half() @ b.half(), torch.empty(s, s, dtype=torch.float16, device=DEVICE))  # fmt: skip
     m, s = 16, 8192
     a, b = random(m, s, dtype=torch.bfloat16), random(s, s, dtype=torch.bfloat16)
     yield (f"matmul bfloat16 {m}x{s}x{s}", 2 * (2 * m * s + s * s), "GB/s",
