@@ -269,6 +269,40 @@ def test_products_of_operands_in_parts_are_right(run_script):
     assert process.returncode == 0, process.stderr
 
 
+RUN_BATCHES = """
+import torch
+
+@triton.jit
+def of_planes(a, b, c, N: tl.constexpr):
+    i, j = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
+    left, right = tl.load(a + i * N + j).reshape(1, N, N), tl.load(b + i * N + j).reshape(1, N, N)
+    turned = tl.permute(tl.join(left, left), (3, 0, 2, 1)).reshape(2, N, N)  # planes whose rows lie across k
+    both = tl.permute(tl.join(right, right), (3, 0, 1, 2)).reshape(2, N, N)
+    tl.store(c + tl.arange(0, 2)[:, None, None] * N * N + i[None] * N + j[None], tl.dot(turned, both))
+
+a, b, c = torch.randn(16, 16), torch.randn(16, 16), torch.zeros(2, 16, 16)
+of_planes[(1,)](a, b, c, N=16)
+assert torch.allclose(c, (a.T @ b).expand(2, 16, 16), atol=2e-2)
+
+@triton.jit
+def of_loaded_planes(a, b, c, N: tl.constexpr):
+    p, i, j = tl.arange(0, 2)[:, None, None], tl.arange(0, N)[None, :, None], tl.arange(0, N)[None, None, :]
+    left, right = tl.load(a + p * N * N + i * N + j), tl.load(b + p * N * N + i * N + j)
+    tl.store(c + p * N * N + i * N + j, tl.dot(tl.permute(left, (0, 2, 1)), right))
+
+a, b, c = torch.randn(2, 16, 16), torch.randn(2, 16, 16), torch.zeros(2, 16, 16)
+of_loaded_planes[(1,)](a, b, c, N=16)
+assert torch.allclose(c, a.transpose(1, 2) @ b, atol=2e-2)
+"""
+
+
+@pytest.mark.parametrize("capability", [80, 90])
+def test_products_of_planes_that_lie_across_are_right(run_script, capability):
+    pytest.importorskip("torch")
+    process = run_script(KERNELS + RUN_BATCHES, NACRE_DEVICE="simulate", TRITON_OVERRIDE_ARCH=str(capability))
+    assert process.returncode == 0, process.stderr
+
+
 RUN_BACKWARD = """
 import math
 import torch

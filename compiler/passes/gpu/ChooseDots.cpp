@@ -160,9 +160,9 @@ public:
   // Null: plain arithmetic.
   DotPlanAttr choose() {
     const MatrixInstruction *row = find();
-    if (row && !row->takesTransposed && !comesFromDot(op.getA()) && liesAcross(op.getA(), 1, analysis))
-      if (const MatrixInstruction *across = machine.matrixInstruction(row->across))
-        row = across;
+    bool hasOther = row && !row->across.empty();
+    if (hasOther && !comesFromDot(op.getA()) && liesAcross(op.getA(), 1, analysis))
+      row = machine.matrixInstruction(row->across);
     return row ? planFor(*row) : DotPlanAttr();
   }
 
