@@ -26,7 +26,7 @@ class CublasLt:
             torch.matmul(a, b.T, out=c)
         elif a.is_cuda:
             one = torch.ones((), device=a.device)
-            c.copy_(torch._scaled_mm(a, b.T, scale_a=one, scale_b=one, out_dtype=torch.bfloat16))
+            c.copy_(torch._scaled_mm(a, b.T, scale_a=one, scale_b=one, out_dtype=c.dtype))
         else:
             c.copy_(a.float() @ b.float().T)
 
