@@ -279,3 +279,30 @@ def test_another_triton_that_was_imported_is_said(tmp_path):
     """
     result = run(tmp_path, text)
     assert "nacre.activate()" in result.stdout and "another package named triton" in result.stdout, result.stdout + result.stderr
+
+
+def test_other_devices_keep_their_own_words(tmp_path):
+    """Words of wrappers: "with torch.cuda._DeviceGuard(0)". The function is as torch 2.11 has it."""
+    check(tmp_path, """
+        from torch._inductor.codegen import common
+
+        def get_device_op_overrides(device):
+            known = common.device_op_overrides_dict
+            if not known:
+                from torch._inductor.codegen import cpu_device_op_overrides
+                from torch._inductor.codegen.cuda import device_op_overrides
+            if device not in known:
+                from torch._inductor.codegen.cpu_device_op_overrides import CpuDeviceOpOverrides
+
+                common.register_device_op_overrides(device, CpuDeviceOpOverrides())
+            return known[device]
+
+        assert not common.device_op_overrides_dict
+        common.get_device_op_overrides = get_device_op_overrides
+        from nacre.torch._inductor import prepare
+
+        prepare()
+        assert "cuda" in common.get_device_op_overrides("cuda").device_guard(0)
+        assert common.get_device_op_overrides("cpu").import_get_raw_stream_as("stream") == "stream = lambda _: 0"
+        print("right")
+    """)  # fmt: skip

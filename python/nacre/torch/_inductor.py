@@ -105,9 +105,11 @@ def _complete_the_cpu():
     """What torch 2.13 lacks to time fused kernels of its CPU: a line of its own for the stream (its text stands between indented lines
     and could not be imported), and a device to be current."""
     from torch._dynamo.device_interface import CpuInterface, DeviceInterface
-    from torch._inductor.codegen.cpu_device_op_overrides import CpuDeviceOpOverrides
+    from torch._inductor.codegen import common
 
-    CpuDeviceOpOverrides.import_get_raw_stream_as = lambda self, name: f"{name} = lambda _: 0"
+    # Asked for by its device: torch 2.11 takes what is registered when it is first asked for all there is, and what is not for a CPU.
+    overrides = common.get_device_op_overrides("cpu")
+    type(overrides).import_get_raw_stream_as = lambda self, name: f"{name} = lambda _: 0"
     if CpuInterface.device is DeviceInterface.device:
         CpuInterface.device = lambda device: contextlib.nullcontext()
 
