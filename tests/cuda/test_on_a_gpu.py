@@ -153,6 +153,43 @@ for kernel in (add, add_late):
 """) == "True\nTrue\n"  # fmt: skip
 
 
+def test_a_graph_over_two_streams(run):
+    assert run("""
+first, second = torch.cuda.Stream(), torch.cuda.Stream()
+between = torch.zeros(n, device="cuda")
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph, stream=first):
+    add[grid](x, y, between, n, BLOCK=1024)
+    second.wait_stream(first)
+    with torch.cuda.stream(second):
+        add[grid](between, y, out, n, BLOCK=1024)
+    first.wait_stream(second)
+graph.replay()
+torch.cuda.synchronize()
+print(torch.equal(out, x + y + y))
+""") == "True\n"  # fmt: skip
+
+
+def test_programs_of_a_cooperative_grid_meet(run):
+    assert run("""
+@nacre.jit
+def meet(counter, seen, COUNT: tl.constexpr):
+    tl.atomic_add(counter, 1)
+    while tl.atomic_add(counter, 0) < COUNT:
+        pass
+    tl.store(seen + tl.program_id(0), tl.atomic_add(counter, 0))
+
+count = torch.cuda.get_device_properties(0).multi_processor_count
+counter, seen = torch.zeros(1, dtype=torch.int32, device="cuda"), torch.zeros(count, dtype=torch.int32, device="cuda")
+meet[(count,)](counter, seen, COUNT=count, launch_cooperative_grid=True)
+print(bool((seen == count).all()))
+try:
+    meet[(1 << 20,)](counter, seen, COUNT=count, launch_cooperative_grid=True)
+except nacre.runtime.errors.OutOfResources as error:
+    print("launch fewer programs" in str(error))
+""") == "True\nTrue\n"  # fmt: skip
+
+
 COMPILED = """
 import nacre
 nacre.activate()
@@ -178,6 +215,7 @@ x, h = torch.randn(1024, 1000, device="cuda"), torch.randn(1024, 1024, device="c
     "check(lambda a: torch.softmax(a * 2 + 1, -1), x, dynamic=True)",
     "check(lambda a: torch.cumsum(a, 0) + torch.sort(a[:, :256], 1)[0].sum(), x)",
     "check(lambda a: torch.nn.functional.layer_norm(a, (1000,)).relu(), x, mode='reduce-overhead')",
+    "from nacre.torch import backend\\ncheck(lambda a: torch.softmax(a, -1).sin(), x, backend=backend)",
     "torch._inductor.config.max_autotune_gemm_backends = 'TRITON'\\ncheck(lambda a: torch.relu(a @ a.T), h, mode='max-autotune-no-cudagraphs')",
 ])  # fmt: skip
 def test_torch_compile(run_script, text):
