@@ -19,14 +19,14 @@ class CublasLt:
         del workspace
 
     def matmul(self, a, b, c):
-        """c = a @ b.T, accumulated in float32; a is [M, K], b is [N, K], c is [M, N], all of one type."""
+        """c = a @ b.T, a is [M, K], b is [N, K], c is [M, N], all of one type; accumulated as the matrix instructions do."""
         import torch
 
         if a.dtype.itemsize > 1:
             torch.matmul(a, b.T, out=c)
         elif a.is_cuda:
             one = torch.ones((), device=a.device)
-            c.copy_(torch._scaled_mm(a, b.T, scale_a=one, scale_b=one, out_dtype=c.dtype))
+            c.copy_(torch._scaled_mm(a, b.T, scale_a=one, scale_b=one, out_dtype=c.dtype, use_fast_accum=True))
         else:
             c.copy_(a.float() @ b.float().T)
 
