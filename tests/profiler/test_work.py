@@ -146,12 +146,29 @@ def test_what_the_user_says_counts(profiled):
     assert "bytes" not in metrics and "flops32" not in metrics
 
 
-def test_utilisation_without_annotations(tmp_path):
+def vector_add():
+    add[(8,)](floats(1000), floats(1000), floats(1000), 1000, BLOCK=128)
+
+
+def rows_of_softmax():
+    softmax[(16,)](floats(16, 1024), floats(16, 1024), 1024, BLOCK=1024)
+
+
+def product():
+    matmul[(4, 2)](floats(64, 96), floats(96, 32), floats(64, 32), 64, 32, 96, BM=16, BN=16, BK=32)
+
+
+# The least time by hand, of the tests' 10 GB/s and 100 GFLOP/s.
+@pytest.mark.parametrize("launch, name, least", [
+    (vector_add, "add", 12 * 1000 / 10e9),
+    (rows_of_softmax, "softmax", 2 * 4 * 16 * 1024 / 10e9),
+    (product, "matmul", max(4 * (64 * 96 + 96 * 32 + 64 * 32) / 10e9, 2 * 64 * 96 * 32 / 1e11)),
+])  # fmt: skip
+def test_utilisation_without_annotations(tmp_path, launch, name, least):
     path = str(tmp_path / "profile")
     proton.start(path)
-    add[(8,)](floats(1000), floats(1000), floats(1000), 1000, BLOCK=128)
+    launch()
     proton.finalize()
     graph, columns = viewer.parse(["util", "gbyte/s", "tflop32/s"], path + ".hatchet")
-    frame = next(frame for frame in graph.frames() if frame.name == "add")
-    by_hand = 12 * 1000 / 10e9 / (frame.own["time (ns)"] / 1e9)  # of the tests' 10 GB/s
-    assert frame.columns["util"] == pytest.approx(by_hand, rel=0.05)
+    frame = next(frame for frame in graph.frames() if frame.name == name)
+    assert frame.columns["util"] == pytest.approx(least / (frame.own["time (ns)"] / 1e9), rel=0.05)
