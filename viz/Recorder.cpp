@@ -8,8 +8,7 @@ namespace nacre::viz {
 static constexpr uint64_t mostPrograms = 1 << 20; // with sums of their own
 static constexpr uint64_t recordedPrograms = 1024;
 
-Recorder::Recorder(const uint32_t (&grid)[3], uint64_t lanesKept)
-    : lanesLeft(lanesKept), elementsLeft(lanesKept), began(events::now()) {
+Recorder::Recorder(const uint32_t (&grid)[3], uint64_t lanesKept) : lanesLeft(lanesKept), elementsLeft(lanesKept) {
   uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
   step = std::max<uint64_t>(1, (count + recordedPrograms - 1) / recordedPrograms);
   programs.resize(std::min(count, mostPrograms));
@@ -17,7 +16,7 @@ Recorder::Recorder(const uint32_t (&grid)[3], uint64_t lanesKept)
 
 void Recorder::passTime(uint64_t program) {
   uint64_t now = events::now();
-  uint64_t &last = lastEvents.try_emplace(std::this_thread::get_id(), began).first->second;
+  uint64_t &last = lastEvents.try_emplace(std::this_thread::get_id(), now).first->second;
   if (program < programs.size())
     programs[program].time += now - last;
   last = now;

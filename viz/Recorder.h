@@ -63,7 +63,8 @@ public:
   std::vector<Site> sites;
   struct ProgramSums {
     uint64_t loaded = 0, stored = 0, lanes = 0, enabled = 0, accesses = 0;
-    // Nanoseconds, the recorder's own included: each stretch of a thread up to an event is the time of its program.
+    // Nanoseconds, the recorder's own included: each stretch of a thread from one event to the next is the time of the
+    // next one's program.
     uint64_t time = 0;
   };
   std::vector<ProgramSums> programs;
@@ -78,7 +79,6 @@ private:
   std::mutex lock;
   uint64_t lanesLeft, elementsLeft;
   std::map<std::thread::id, uint64_t> lastEvents; // of each thread: when it ended
-  uint64_t began;
   std::map<std::pair<const char *, uint64_t>, uint32_t> siteNumbers;
 };
 

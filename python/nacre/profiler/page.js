@@ -113,7 +113,7 @@ function drawRoofline() {
     svg.append("path").attr("class", "limit").attr("d", d3.line().x((point) => x(point[0])).y((point) => y(point[1]))([[lowX, bandwidth * lowX], [peak / bandwidth, peak], [highX, peak]]));
     svg.append("text").attr("x", width - right - 4).attr("y", y(peak) - 5).attr("text-anchor", "end").text(`${number(peak)} GFLOP/s, ${widths.join(" and ")} bits`);
   }
-  svg.append("text").attr("transform", `translate(${x(lowX * 2)},${y(bandwidth * lowX * 2) - 8})`).text(`${number(bandwidth)} GB/s`);
+  svg.append("text").attr("transform", `translate(${x(lowX) + 6},${y(bandwidth * lowX * 2.5)})`).text(`${number(bandwidth)} GB/s`);
   const at = svg.selectAll(".kernel").data(dots).join("g").attr("class", "kernel").attr("transform", (dot) => `translate(${x(dot.x)},${y(dot.y)})`);
   at.append("circle").attr("class", "dot").attr("r", 5.5).attr("fill", (dot) => colour(dot.name)).attr("tabindex", 0)
     .on("mousemove", (dot) => tip(d3.event, `${dot.name}: ${number(dot.y)} GFLOP/s at ${number(dot.x)} operations a byte`)).on("mouseleave", () => tip(d3.event, ""));
@@ -147,7 +147,7 @@ function drawTimeline(trace) {
         const name = trace.names[slice[NAME]], inset = Math.min(depth, 4) * 3, wide = Math.max(1, stop - begin);
         context.fillStyle = colour(name);
         context.fillRect(begin, top + inset, wide > 3 ? wide - 0.5 : wide, row - 4 - inset);
-        if (wide > 50) { context.fillStyle = "#1c2430"; context.fillText(name.slice(0, Math.floor((wide - 8) / 6.6)), begin + 4, top + inset + 12); }
+        if (wide > 50 && !(depths[i][k + 1] > depth)) { context.fillStyle = "#1c2430"; context.fillText(name.slice(0, Math.floor((wide - 8) / 6.6)), begin + 4, top + inset + 12); }
         drawn++;
       }
       context.clearRect(0, i * row, left, row);
