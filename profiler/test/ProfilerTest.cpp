@@ -146,3 +146,27 @@ TEST(ScopeLog, KnowsWhatWasOpen) {
   EXPECT_EQ(log.at(35), (Path{"before", "a"}));
   EXPECT_EQ(log.at(100), (Path{"before"}));
 }
+
+TEST(ScopeLog, RestartsWithWhatIsOpen) {
+  ScopeLog log;
+  log.enter("a", 10);
+  log.enter("b", 20);
+  log.restart();
+  log.exit(30);
+  using Path = std::vector<std::string>;
+  EXPECT_EQ(log.at(25), (Path{"a", "b"}));
+  EXPECT_EQ(log.at(35), (Path{"a"}));
+}
+
+TEST(LaunchPlace, OfAGraphIsBelowItsReplayAndItsCapture) {
+  using Path = std::vector<std::string>;
+  LaunchPlace captured{"mine", {{"bytes", int64_t(4)}}, 0, 0, 1, {{7, 0, {"layer"}, {}}}};
+  LaunchPlace replay{"", {}, 3, 9, 2, {{7, 1, {"step"}, {"ROOT", "step"}}, {8, 0, {"step"}, {}}}};
+  LaunchPlace place = replay.replaying(captured);
+  EXPECT_EQ(place.name, "mine");
+  EXPECT_EQ(place.metrics.size(), 1u);
+  EXPECT_EQ(place.sessions[0].path, (Path{"step", "<captured_at>", "layer"}));
+  EXPECT_EQ(place.sessions[0].stack, (Path{"ROOT", "step", "<captured_at>", "layer"}));
+  EXPECT_EQ(place.sessions[0].phase, 1);             // the replay's
+  EXPECT_EQ(place.sessions[1].path, (Path{"step"})); // it was not there at the capture
+}
