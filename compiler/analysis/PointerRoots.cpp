@@ -55,9 +55,17 @@ private:
       }
     } else if (auto map = mlir::dyn_cast<tile::MapOp>(parent)) {
       follow(map.getOperands()[index / map.getPack()], roots);
+    } else if (mlir::isa<tile::ReduceOp, tile::ScanOp>(parent)) {
+      followCombined(parent, index % parent->getNumOperands(), roots);
     } else {
       unknown(roots);
     }
+  }
+
+  // What a reduction or a scan combines: elements of its operand, and what its function made of such.
+  void followCombined(mlir::Operation *combination, unsigned index, PointerRoots &roots) {
+    follow(combination->getOperand(index), roots);
+    follow(combination->getRegion(0).front().getTerminator()->getOperand(index), roots);
   }
 
   void followResult(mlir::OpResult result, PointerRoots &roots) {
@@ -73,6 +81,8 @@ private:
       follow(branch.thenYield().getOperand(index), roots);
       return follow(branch.elseYield().getOperand(index), roots);
     }
+    if (mlir::isa<tile::ReduceOp, tile::ScanOp>(definition))
+      return followCombined(definition, index, roots);
     if (mlir::isa<mlir::ub::PoisonOp>(definition)) // never read
       return;
     bool isFollowed = false;
