@@ -3,6 +3,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 
 namespace nacre::profiler {
@@ -17,12 +18,14 @@ Value valueOf(const MetricValue &value) {
   return std::visit(
       [](const auto &held) -> Value {
         using T = std::decay_t<decltype(held)>;
-        if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
+        if constexpr (std::is_same_v<T, double>) {
+          return std::isfinite(held) ? Value(held) : Value(nullptr); // JSON has no other
+        } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
           return held;
         } else {
           Array list;
           for (auto element : held)
-            list.push_back(element);
+            list.push_back(valueOf(MetricValue(element)));
           return list;
         }
       },

@@ -11,7 +11,7 @@ METADATA = (
 # The programs and the functions that they call.
 PROGRAMS = {
     "nacre": "nacre._command_line:main", "triton-san": "nacre.sanitizer._program:main", "proton": "nacre.profiler.proton:main",
-    "proton-viewer": "nacre.profiler.viewer:main", "triton-sanitizer": "nacre.viz.triton_viz._programs:sanitizer",
+    "proton-viewer": "nacre.profiler.viewer:run", "triton-sanitizer": "nacre.viz.triton_viz._programs:sanitizer",
     "triton-race-detector": "nacre.viz.triton_viz._programs:race_detector", "triton-profiler": "nacre.viz.triton_viz._programs:profiler",
     "triton-visualizer": "nacre.viz.triton_viz._programs:visualizer",
 }  # fmt: skip

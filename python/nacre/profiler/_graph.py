@@ -112,30 +112,37 @@ def _unpack(data):
 def load(filename):
     """[root, devices] of a file."""
     if filename == "-":
-        return json.loads(sys.stdin.read())
-    with open(filename, "rb") as file:
-        data = file.read()
-    if str(filename).endswith("msgpack"):
-        return _unpack(data)
+        data = sys.stdin.read()
+    else:
+        with open(filename, "rb") as file:
+            data = file.read()
     try:
-        return json.loads(data)
-    except ValueError as error:
+        return _unpack(data) if str(filename).endswith("msgpack") else json.loads(data)
+    except (ValueError, IndexError, TypeError, struct.error) as error:
         raise ValueError(f"{filename} is no profile: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{filename}: its frames are nested more deeply than Python reads; proton-viewer does") from None
 
 
 def _frame(node):
     """A frame and all below it; None for what viewers hide."""
     name = node["frame"]["name"]
+    metrics = {key: value for key, value in node["metrics"].items() if value is not None}  # null: no number
+    for key, value in metrics.items():
+        if isinstance(value, list):
+            metrics[key] = [float("nan") if element is None else element for element in value]
+    if not isinstance(name, str) or not all(isinstance(value, (int, float, str, list)) for value in metrics.values()):
+        raise ValueError(f"a frame {name!r} with metrics {metrics}")
     if name == RESERVED or name.startswith(RESERVED + ":"):
         return None
     children = [child for child in map(_frame, node["children"]) if child is not None]
-    if not children and not node["metrics"] and name != "ROOT":
+    if not children and not metrics and name != "ROOT":
         return None
-    return Frame(name, node["metrics"], children)
+    return Frame(name, metrics, children)
 
 
 def _sum_up(frame, names):
-    totals = {name: frame.own[name] for name in names if name in frame.own}
+    totals = {name: frame.own[name] for name in names if isinstance(frame.own.get(name), (int, float, list))}
     for child in frame.children:
         for name, value in _sum_up(child, names).items():
             old = totals.get(name)
@@ -150,9 +157,13 @@ def _sum_up(frame, names):
 def read(filename):
     """(graph, inclusive metrics, exclusive metrics, devices) of a file, or of what it holds. Inclusive are those that the root has."""
     document = filename if isinstance(filename, list) else load(filename)
-    if not isinstance(document, list) or len(document) != 2 or "frame" not in document[0]:
+    filename = "the document" if isinstance(filename, list) else filename
+    if not isinstance(document, list) or len(document) != 2 or not all(isinstance(part, dict) for part in document) or "frame" not in document[0]:
         raise ValueError(f"{filename} is no profile: expected [root, devices]")
-    root = _frame(document[0]) or Frame("ROOT", {}, [])
+    try:
+        root = _frame(document[0]) or Frame("ROOT", {}, [])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{filename} is no profile: {error}") from None
     names = dict.fromkeys(name for frame, _ in root.walk() for name in frame.own)
     inclusive = [name for name in names if name in root.own]
     exclusive = [name for name in names if name not in root.own and name not in TEXTS]

@@ -179,21 +179,27 @@ def finalize(session=None, output_format=""):
     if notes:
         warnings.warn(notes, RuntimeWarning, stacklevel=2)
     _torch.fetch(goes_on=session is not None and len(known) > 1)
+    problem = None
     for number in list(known) if session is None else [session]:
         name, is_trace = known[number]
         HookManager.unregister(number)
         form = output_format or ("chrome_trace" if is_trace else "hatchet")
         phase = _core.profiler_phase(number)
-        if number in _flushing:
-            flush_phase(number, phase)
-            del _flushing[number]
-        else:
-            _write(number, name, phase, form, f"{name}.{form}")
+        try:
+            if number in _flushing:
+                flush_phase(number, phase)
+            else:
+                _write(number, name, phase, form, f"{name}.{form}")
+        except OSError as error:  # the other sessions are written, and this one is over
+            problem = problem or error
+        _flushing.pop(number, None)
         _core.profiler_close(number)
     if not _core.profiler_sessions():
         flags.profiling_on = False
         _core.profiler_trace(None)
         _core.profiler_leave_scopes()
+    if problem is not None:
+        raise problem
 
 
 def _profiling(function, name, context, data, backend, mode, hook):

@@ -65,6 +65,9 @@ def main():
 
     activate()
     options, target = parse_arguments()
+    if not is_pytest(target[0]) and not os.path.exists(target[0]):
+        print(f"proton: there is no file {target[0]}", file=sys.stderr)
+        sys.exit(2)
     run_profiling(options, target)
 
 

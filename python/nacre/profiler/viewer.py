@@ -7,6 +7,7 @@ import argparse
 import re
 import sys
 
+from .._terminal import can_show, program
 from ._derive import FactorDict, avg_cpu_time_factor_dict, avg_time_factor_dict, bytes_factor_dict, cpu_time_factor_dict, time_factor_dict
 from ._derive import derivable_metrics, derive, derive_metrics, get_min_time_bytes, get_min_time_flops
 from ._graph import Graph, read
@@ -156,17 +157,20 @@ def print_tree(graph, names, depth=100, format=None, print_sorted=False):
         colour = _band(amount(frame), most) if is_coloured else None
         return f"{prefix}\033[38;5;{colour}m{values}\033[0m {frame.name}" if colour else f"{prefix}{values} {frame.name}"
 
-    def visit(frame, prefix, level):
-        children = sorted(frame.children, key=amount, reverse=True) if print_sorted else frame.children
-        if level >= depth:
-            return
-        for i, child in enumerate(children):
-            is_last = i == len(children) - 1
-            print(line(child, prefix + ("└─ " if is_last else "├─ ")))
-            visit(child, prefix + ("   " if is_last else "│  "), level + 1)
-
+    branch, last_branch, trunk = ("├─ ", "└─ ", "│  ") if can_show("├─└│") else ("+- ", "`- ", "|  ")
     print(line(graph.root, ""))
-    visit(graph.root, "", 0)
+    waiting = [(graph.root, "", 0, "")]  # deep stacks of calls are deep trees: no recursion
+    while waiting:
+        frame, prefix, level, shown = waiting.pop()
+        if shown:
+            print(shown)
+        if level >= depth:
+            continue
+        children = sorted(frame.children, key=amount, reverse=True) if print_sorted else frame.children
+        for child in reversed(children):
+            is_last = child is children[-1]
+            shown = line(child, prefix + (last_branch if is_last else branch))
+            waiting.append((child, prefix + ("   " if is_last else trunk), level + 1, shown))
     _print_legend(first, most, is_coloured)
     if print_sorted and first:
         print(f"\nSorted by {first}:")
@@ -233,6 +237,11 @@ def split_metrics(text):
     return names
 
 
+def run():
+    """The program: what is wrong is said in a line."""
+    return program("proton-viewer", main)
+
+
 def main(arguments=None):
     options = _arguments().parse_args(arguments)
     if options.include and options.exclude:
@@ -259,4 +268,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())
