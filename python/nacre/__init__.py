@@ -72,7 +72,8 @@ def _start_tools():
     """The tools that the environment asks for."""
     import os
 
-    if any(name in os.environ for name in ("NACRE_SANITIZE", "TRITON_SHARED_SANITIZER_TYPE", "TRITON_INSTRUMENTATION_MODE")):
+    names = ("NACRE_SANITIZE", "NACRE_LAUNCH_LOG", "TRITON_SHARED_SANITIZER_TYPE", "TRITON_INSTRUMENTATION_MODE", "TRITON_ENABLE_ASAN")
+    if any(name in os.environ for name in names):
         from . import sanitizer
 
         sanitizer.start_from_environment()

@@ -5,6 +5,7 @@ one takes it away again. The table is the runtime's; `nacre info` prints it. Hoo
 not to the table.
 """
 
+import difflib
 import os
 from contextlib import contextmanager
 
@@ -203,6 +204,14 @@ class Knobs:
         for name, value in self._plain().items():
             self.__dict__.setdefault(name, value)
 
+    def __setattr__(self, name, value):
+        if not name.startswith("_") and name not in self.__dict__ and not hasattr(type(self), name):
+            known = [*self.knob_descriptors, *(other for other in self.__dict__ if not other.startswith("_"))]
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"; is {near[0]} meant?" if near else ""
+            raise AttributeError(f"{type(self).__name__} has no knob {name!r}{hint} (nacre info lists them)", name=name, obj=self)
+        super().__setattr__(name, value)
+
     def _plain(self):
         """Attributes that are not in the table, with their first values."""
         return {}
@@ -295,7 +304,44 @@ class RuntimeKnobs(Knobs):
         }
 
 
+class _InstrumentationMode:
+    """Triton's sanitizers by their names, a list with commas: gsan, which is tsan, is there, the others say that they are not."""
+
+    def __get__(self, group, owner=None):
+        return self if group is None else os.environ.get("TRITON_INSTRUMENTATION_MODE", "")
+
+    def __set__(self, group, value):
+        from .sanitizer import _session
+
+        kinds = _session.parse_kinds(value or "", "knobs.compilation.instrumentation_mode")
+        was = os.environ.pop("TRITON_INSTRUMENTATION_MODE", "")
+        if was and _session.session is not None:
+            _session.stop()
+        if kinds:
+            os.environ["TRITON_INSTRUMENTATION_MODE"] = value
+            _session.start_from_environment()
+
+    def __delete__(self, group):
+        self.__set__(group, "")
+
+
+class _EnableAsan:
+    """Triton's address checks in the code of AMD's GPUs: not there."""
+
+    def __get__(self, group, owner=None):
+        return self if group is None else False
+
+    def __set__(self, group, value):
+        if value:
+            from .sanitizer._session import NO_AMD
+
+            raise ValueError(f"knobs.compilation.enable_asan: {NO_AMD}")
+
+
 class CompilationKnobs(Knobs):
+    instrumentation_mode = _InstrumentationMode()
+    enable_asan = _EnableAsan()
+
     def _plain(self):
         return {"listener": None}
 

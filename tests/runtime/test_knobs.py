@@ -164,6 +164,33 @@ def test_a_variable_that_is_set_to_nothing_is_not_set(monkeypatch):
         assert (knobs.runtime.jit, knobs.autotuning.mode, knobs.cache.remote_timeout) == ("allow", "tune", "0.5")
 
 
+def test_a_knob_that_is_not_there_cannot_be_set():
+    with pytest.raises(AttributeError, match="CompilationKnobs has no knob 'always_compil'; is always_compile meant?"):
+        knobs.compilation.always_compil = True
+    with pytest.raises(AttributeError, match="RuntimeKnobs has no knob 'nothing_like_it' .nacre info"):
+        knobs.runtime.nothing_like_it = 1
+    assert not hasattr(knobs.runtime, "nothing_like_it")
+
+
+def test_the_sanitizers_of_triton(monkeypatch):
+    monkeypatch.delenv("TRITON_INSTRUMENTATION_MODE", raising=False)
+    with pytest.raises(ValueError, match="enable_asan: AddressSanitizer in the code of AMD's GPUs is not there"):
+        knobs.compilation.enable_asan = True
+    knobs.compilation.enable_asan = False
+    assert knobs.compilation.enable_asan is False and knobs.compilation.instrumentation_mode == ""
+    for name in ("consan", "fpsan", "iisan"):
+        with pytest.raises(ValueError, match=f"instrumentation_mode: {name} is not there"):
+            knobs.compilation.instrumentation_mode = name
+    from nacre import sanitizer
+
+    knobs.compilation.instrumentation_mode = "gsan"
+    try:
+        assert sanitizer._session.session.kinds == ("tsan",) and knobs.compilation.instrumentation_mode == "gsan"
+    finally:
+        knobs.compilation.instrumentation_mode = ""
+    assert sanitizer._session.session is None
+
+
 def test_variables_set_behind_the_groups_back(monkeypatch):
     @nacre.jit
     def kernel(x):

@@ -1,10 +1,12 @@
 """`nacre sanitize --gpu`: the simulator's findings and compute-sanitizer's, in one form."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
+from nacre.sanitizer import _launch_log
 from nacre.sanitizer._gpu_program import ComputeSanitizerFindings, report
 
 KERNELS = """
@@ -79,6 +81,27 @@ SAID = """\
 =========
 ========= ERROR SUMMARY: 3 errors
 """
+
+
+def test_arguments_by_addresses(tmp_path):
+    """The command writes down which arrays its launches were given; the address of a report leads to one."""
+    log, script = tmp_path / "launches", tmp_path / "script.py"
+    script.write_text(KERNELS + "out = np.zeros(1000, np.float32)\nfor _ in range(3):\n    past_the_end[(7,)](x, out, 1000, BLOCK=128)\nprint(out.ctypes.data)")
+    command = [sys.executable, "-m", "nacre", "run", str(script)]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=600, env={**os.environ, "NACRE_LAUNCH_LOG": str(log)})
+    assert process.returncode == 0, process.stderr
+    address = int(process.stdout)
+    launches = _launch_log.read(log)
+    assert [row[4] for row in launches["past_the_end"]] == ["x", "out"]
+    findings = ComputeSanitizerFindings()
+    for line in SAID.replace("0x7f1234600fa0", hex(address + 4000)).splitlines():
+        findings.read(line)
+    findings.finish()
+    findings.name_arguments(launches)
+    first, second = findings.found
+    assert (first["argument"], first["element"], first["valid"]) == ("out", 1000, [0, 999])
+    assert "element 1000 of 'out' (valid: 0 to 999)" in report(first) and "argument" not in second
+    assert _launch_log.read(tmp_path / "nothing") == {}
 
 
 def said(thread, block, line=9):

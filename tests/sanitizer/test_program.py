@@ -158,7 +158,9 @@ def test_instrumentation_modes(script):
         return subprocess.run(command, capture_output=True, text=True, env=environment)
 
     assert run("gsan").returncode == 66
-    assert "fpsan is not there" in run("fpsan").stderr
+    for mode in ("consan", "fpsan", "iisan", "gsan,fpsan"):
+        refused = run(mode)
+        assert refused.returncode == 1 and f"{mode.split(',')[-1]} is not there: " in refused.stderr and "reached" not in refused.stdout
 
 
 def test_json_continue_most_and_kernel(script, tmp_path):
@@ -193,6 +195,82 @@ def test_json_continue_most_and_kernel(script, tmp_path):
     assert "in second" in only.stderr and "in first" not in only.stderr
     few = program("asan", "--continue", "--max=1", sys.executable, path)
     assert "in first" in few.stderr and "in second" not in few.stderr and "1 more findings were left out" in few.stderr
+
+
+@pytest.mark.parametrize("arguments, text", [
+    (["tsan", "--llvm", "x.py"], "--llvm is asan alone"), (["asan", "--kernel", "(", "x.py"], "is no expression"), (["fpsan", "x.py"], "fpsan is not there"),
+    (["asan", "--json", "/nowhere/at/all.json", "x.py"], "--json /nowhere/at/all.json: No such file"), (["asan", "--max", "-1", "x.py"], "--max needs a number"),
+])  # fmt: skip
+def test_what_is_refused_before_anything_runs(arguments, text):
+    refused = program(*arguments)
+    assert refused.returncode == 1 and text in refused.stderr and "Traceback" not in refused.stderr
+
+
+def test_amd_asan_is_refused():
+    command = [sys.executable, "-c", "import nacre"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(nacre.__file__).parent.parent)}
+    refused = subprocess.run(command, capture_output=True, text=True, env={**environment, "TRITON_ENABLE_ASAN": "1"})
+    assert refused.returncode == 1 and "TRITON_ENABLE_ASAN=1: AddressSanitizer in the code of AMD's GPUs is not there" in refused.stderr
+    assert subprocess.run(command, env={**environment, "TRITON_ENABLE_ASAN": "0"}).returncode == 0
+
+
+def test_interpreter_mode(script):
+    """Python tells accesses, but neither what atomics order nor what arithmetic does: that is refused and not passed over."""
+    path = script(OVERFLOW)
+    for kind in ("tsan", "ub", "tsan,ub"):
+        refused = program(kind, sys.executable, path, TRITON_INTERPRET="1")
+        assert refused.returncode == 1 and "at compiled kernels, and add_kernel runs in interpreter mode" in refused.stderr
+    found = program("all", sys.executable, path, TRITON_INTERPRET="1")
+    assert found.returncode == 1 and "tsan and ub look at compiled kernels" in found.stderr and "asan and msan alone" in found.stderr
+    assert f"SUMMARY: AddressSanitizer: heap-buffer-overflow {path}:28:" in found.stderr
+
+
+def test_the_lowest_programs_are_named(script):
+    """In every run, whichever of the launch's threads came first."""
+    path = script("""\
+        import torch, triton
+        import triton.language as tl
+
+        @triton.jit
+        def out_of_bounds(x):
+            if tl.program_id(0) >= 3:
+                tl.store(x + tl.program_id(0) * 64, 1.0)
+
+        @triton.jit
+        def race(x, y):
+            pid = tl.program_id(0)
+            tl.store(y + pid, tl.load(x + pid % 7))
+            tl.store(x + pid % 5, pid)
+
+        race[(4096,)](torch.zeros(7), torch.zeros(4096))
+        out_of_bounds[(4096,)](torch.zeros(3 * 64))
+    """)
+    for _ in range(3):
+        result = program("asan,tsan", sys.executable, path, NACRE_NUM_THREADS="4")
+        assert [line.strip() for line in result.stderr.splitlines() if " of 'x'" in line and not line.startswith("nacre.")] == [
+            "write after read (WAR) of element 0 of 'x' by program (5, 0, 0) and program (0, 0, 0)",
+            "write after write (WAW) of element 0 of 'x' by program (5, 0, 0) and program (0, 0, 0)",
+            "program (3, 0, 0): store of fp32 out of bounds: element 192 of 'x' (valid: 0 to 191)",
+        ], result.stderr
+
+
+def test_ub_leaves_assertions_alone(script):
+    path = script("""\
+        import torch, triton
+        import triton.language as tl
+
+        @triton.jit
+        def asserts(x, BLOCK: tl.constexpr):
+            i = tl.arange(0, BLOCK)
+            tl.device_assert(i < 2, "not live without debug")
+            tl.store(x + i, tl.load(x + i) + 1)
+
+        asserts[(1,)](torch.zeros(8, dtype=torch.int64), BLOCK=8)
+        asserts[(1,)](torch.full((8,), 2**63 - 1, dtype=torch.int64), BLOCK=8)
+    """)
+    result = program("ub", sys.executable, path)
+    assert result.returncode == 1 and result.stderr.count("SUMMARY: ") == 1, result.stderr
+    assert "signed integer overflow: 9223372036854775807 + 1 cannot be represented in type 'int64'" in result.stderr
 
 
 def test_a_clean_script_ends_as_it_does_alone(script):

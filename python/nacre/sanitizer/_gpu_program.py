@@ -9,8 +9,10 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
-from . import _report
+from .._terminal import check_writable
+from . import _launch_log, _report
 from ._program import command_environment, command_line
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
@@ -104,6 +106,7 @@ class ComputeSanitizerFindings(Findings):
     _AT = re.compile(r"\s+at (?P<kernel>[\w$]+)(?:\(.*\))?(?:\+0x[0-9a-f]+)?(?: in (?P<file>.+?):(?P<line>\d+))?(?::.*)?$")
     _BY = re.compile(r"\s+by thread " + _NUMBERS + r" in block " + _NUMBERS)
     _DETAIL = re.compile(r"\s+(Access (?:at|to) .+|and is .+|Address .+)")
+    _ADDRESS = re.compile(r"\b(?:Access (?:at|to)|Address) (0x[0-9a-fA-F]+)")
 
     def __init__(self):
         super().__init__()
@@ -135,6 +138,17 @@ class ComputeSanitizerFindings(Findings):
             self.open.update(thread=numbers[:3], program=numbers[3:])
         elif detail:
             self.open["message"] += f"; {detail[1]}"
+            address = self._ADDRESS.search(detail[1])
+            if address:
+                self.open["address"] = int(address[1], 16)
+
+    def name_arguments(self, launches):
+        """Says which arguments the addresses belong to, where the launches (_launch_log.read) tell."""
+        for finding in self.found:
+            facts = _launch_log.describe(finding.get("address", -1), launches.get(finding["kernel"], []))
+            if facts:
+                finding.update(facts)
+                finding["message"] += f"; {_report._element(finding)}"
 
     def finish(self):
         if self.open and self.open["kernel"]:
@@ -184,11 +198,13 @@ def _parse(arguments):
         raise ValueError(f"compute-sanitizer has no tool {options['tool']!r}; there are {', '.join(TOOLS)}")
     if not arguments:
         raise ValueError("no command is given")
+    if options["json"]:
+        check_writable("--json", options["json"])
     return options, arguments
 
 
-def _plan(options, command):
-    """(command, variables, what reads its standard error, what is said first)."""
+def _plan(options, command, folder):
+    """(command, variables, what reads its standard error, what is said first). `folder`: for files of the run."""
     program = shutil.which("compute-sanitizer") or next(
         (path for path in ("/usr/local/cuda/bin/compute-sanitizer",) if os.path.exists(path)), None
     )
@@ -196,7 +212,7 @@ def _plan(options, command):
         # Lines of kernels are in their code; memory is allocated piece by piece, so that overruns leave their block.
         return (
             [program, "--tool", options["tool"], "--show-backtrace", "no", "--print-limit", "100", *command_line(command)],
-            {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}, ComputeSanitizerFindings(), f"compute-sanitizer's {options['tool']}",
+            {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1", "NACRE_LAUNCH_LOG": os.path.join(folder, "launches")}, ComputeSanitizerFindings(), f"compute-sanitizer's {options['tool']}",
         )  # fmt: skip
     why = "as asked" if options["simulate"] else "there is no GPU" if program else "there is no compute-sanitizer" if _has_gpu() else "there is no GPU"
     return command_line(command), {"NACRE_DEVICE": "simulate"}, SimulatorFindings(), f"the simulator ({why})"
@@ -211,7 +227,12 @@ def main(arguments):
     except ValueError as error:
         print(f"nacre sanitize --gpu: {error}\n{USAGE}", end="", file=sys.stderr)
         return 2
-    line, variables, findings, by = _plan(options, command)
+    with tempfile.TemporaryDirectory(prefix="nacre-sanitize-") as folder:
+        return _run(options, command, folder)
+
+
+def _run(options, command, folder):
+    line, variables, findings, by = _plan(options, command, folder)
     print(f"nacre sanitize: checked by {by}", file=sys.stderr, flush=True)
     merged = subprocess.STDOUT if isinstance(findings, ComputeSanitizerFindings) else None  # it reports on standard output
     process = subprocess.Popen(
@@ -225,6 +246,8 @@ def main(arguments):
         findings.read(text)
     status = process.wait()
     findings.finish()
+    if merged:
+        findings.name_arguments(_launch_log.read(variables["NACRE_LAUNCH_LOG"]))
     for finding in findings.found:
         sys.stderr.write(report(finding))
     if options["json"]:

@@ -3,8 +3,11 @@
 import glob
 import json
 import os
+import re
 import shutil
 import sys
+
+from .._terminal import check_writable
 
 USAGE = """usage: triton-san asan|tsan|msan|ub|all [options] COMMAND...
 
@@ -57,8 +60,13 @@ def _options(arguments):
             options["most"] = int(value)
         elif name == "--json":
             options["json"] = os.path.abspath(value)
+            check_writable("--json", value)
         else:
             options["kernel"] = value
+            try:
+                re.compile(value)
+            except re.error as error:
+                raise ValueError(f"--kernel {value!r} is no expression: {error}") from None
     return options, arguments
 
 

@@ -18,6 +18,7 @@ NOT_BUILT = {
     "fpsan": "floats are not replaced by integers yet",
     "iisan": "descriptors' alignment is not checked yet",
 }
+NO_AMD = "AddressSanitizer in the code of AMD's GPUs is not there, for want of that target; `triton-san asan COMMAND` checks the same kernels on the CPU"
 session = None  # the open one
 
 
@@ -57,6 +58,7 @@ class Session:
         self.findings = []
         self.left_out = 0
         self._arrays = {}
+        self._has_told = False
 
     # What C++ calls (python/core/launching/WatchedLaunch.h).
 
@@ -65,9 +67,23 @@ class Session:
             _unwritten.watch()
         if self.kernel and not self.kernel.search(kernel.__name__):
             return None
+        if compiled is None:
+            self._refuse_interpreted(kernel)
         rows, is_complete = arrays(kernel, values)
         self._arrays[id(kernel)] = rows
         return self.mask, self.goes_on, rows, is_complete
+
+    def _refuse_interpreted(self, kernel):
+        """Where Python runs kernels, nobody tells what atomics order nor what arithmetic does."""
+        unseen = [kind for kind in self.kinds if kind in ("tsan", "ub")]
+        if not unseen:
+            return
+        text = f"{' and '.join(unseen)} look{'' if len(unseen) > 1 else 's'} at compiled kernels, and {kernel.__name__} runs in interpreter mode"
+        if len(unseen) == len(self.kinds):
+            raise RuntimeError(f"{text}: unset TRITON_INTERPRET, or ask for asan or msan")
+        if not self._has_told:
+            self._has_told = True
+            print(f"nacre: {text}: {' and '.join(kind for kind in self.kinds if kind not in unseen)} alone", file=self.stream or sys.stderr)
 
     def end(self, kernel, grid, found):
         rows = self._arrays.pop(id(kernel), [])
@@ -137,6 +153,12 @@ def findings():
 
 def start_from_environment():
     """What `triton-san` and the variables ask for. The process then ends with the sanitizers' status if they found anything."""
+    if knobs.getenv_bool("TRITON_ENABLE_ASAN"):
+        raise ValueError(f"TRITON_ENABLE_ASAN={os.environ['TRITON_ENABLE_ASAN']}: {NO_AMD}")
+    if os.environ.get("NACRE_LAUNCH_LOG"):
+        from . import _launch_log
+
+        _launch_log.start(os.environ["NACRE_LAUNCH_LOG"])
     asked = {}
     for variable in ("NACRE_SANITIZE", "TRITON_SHARED_SANITIZER_TYPE", "TRITON_INSTRUMENTATION_MODE"):
         text = os.environ.get(variable, "")

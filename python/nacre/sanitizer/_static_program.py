@@ -23,6 +23,7 @@ class StaticSession:
         self.conditions = conditions
         self.kernel = re.compile(kernel) if kernel else None
         self.asked = set()
+        self.is_program = False  # what is wrong is said in a line
         self.launches = []
 
     def begin(self, kernel, values, grid, compiled, slots):
@@ -32,7 +33,13 @@ class StaticSession:
         if self.conditions is not None:
             if compiled.hash not in self.asked:
                 self.asked.add(compiled.hash)
-                self._ask_for_all(kernel, values, compiled, slots, rows)
+                try:
+                    self._ask_for_all(kernel, values, compiled, slots, rows)
+                except ValueError as error:
+                    if not self.is_program:
+                        raise
+                    print(f"nacre sanitize: {error}", file=sys.stderr)
+                    sys.exit(2)
             if not self.runs:
                 raise LaunchNotRun(kernel.__name__)
             return None
@@ -172,10 +179,13 @@ def main(arguments):
         print(f"nacre sanitize: {error}\n{SANITIZE_USAGE}", end="", file=sys.stderr)
         return 2
     session = start(options.get("kernel"), conditions=conditions)
+    session.is_program = True
     try:
         status = run(rest) or 0
     finally:
         stop()
+    if status == 2 and not session.launches:
+        return status
     found = write(session, sys.stdout)
     if "json" in options:
         with open(options["json"], "w") as file:

@@ -1,7 +1,10 @@
 """`nacre viz`: the launches of a script as a page, as text or as JSON."""
 
 import json
+import math
 import sys
+
+from .._terminal import check_writable
 
 USAGE = """usage: nacre viz [options] script.py [args...]
 
@@ -36,8 +39,23 @@ def _parse(arguments):
     if not arguments:
         raise ValueError("no script is given")
     if options["lanes"] is not None:
+        if not options["lanes"].isdigit() or options["lanes"] == "0":
+            raise ValueError(f"--lanes needs a number, not {options['lanes']!r}")
         options["lanes"] = int(options["lanes"])
+    if options["output"]:
+        check_writable("-o", options["output"])
     return options, arguments
+
+
+def _strict(value):
+    """The document with texts for the numbers that JSON does not have: "nan", "inf"."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {name: _strict(held) for name, held in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_strict(held) for held in value]
+    return value
 
 
 def main(arguments):
@@ -62,13 +80,13 @@ def main(arguments):
     if options["form"] == "html":
         output, content = options["output"] or "viz.html", page(launches)
     elif options["form"] == "json":
-        output, content = options["output"], json.dumps(_record.document(launches))
+        output, content = options["output"], json.dumps(_strict(_record.document(launches)), allow_nan=False)
     else:
         output, content = options["output"], text(launches)
     if output is None:
         print(content)
     else:
-        with open(output, "w") as file:
+        with open(output, "w", encoding="utf-8") as file:
             file.write(content)
         print(f"{output}: {len(launches)} launches", file=sys.stderr)
     return status
