@@ -1,5 +1,7 @@
 """The arrays among a launch's arguments: exactly the elements of each tensor and view."""
 
+import weakref
+
 from ..runtime.jit import TensorWrapper
 from ..tools.tensor_descriptor import TensorDescriptor
 
@@ -48,8 +50,8 @@ def _array(name, value):
         _ARRAYS[kind] = _tensor
         return _tensor(name, value)
     if getattr(value, "__array_interface__", None) is not None:
-        if kind.__module__ == "numpy" and hasattr(value, "itemsize"):
-            _ARRAYS[kind] = _interface
+        if kind.__module__ == "numpy" and hasattr(value, "strides"):
+            _ARRAYS[kind] = _numpy
         return _interface(name, value)
     return None if hasattr(value, "data_ptr") or hasattr(value, "__dlpack__") else ()
 
@@ -65,6 +67,21 @@ def _tensor(name, value):
     size = value.element_size()
     strides = tuple(stride * size for stride in value.stride())
     return _row(name, _type_name(value.dtype), value.data_ptr(), tuple(value.shape), strides, size, False)
+
+
+_seen = {}  # id of an array of NumPy's -> (reference, shape, strides, whether it is writable, row)
+
+
+def _numpy(name, value):
+    """A row of one of NumPy's arrays, which are asked for their address once: that costs a microsecond."""
+    seen = _seen.get(id(value))
+    if seen is not None and seen[0]() is value and seen[1] == value.shape and seen[2] == value.strides and seen[3] == value.flags.writeable:
+        row = seen[4]
+        return row if row[4] == name else (*row[:4], name, *row[5:])
+    key = id(value)
+    row = _interface(name, value)
+    _seen[key] = weakref.ref(value, lambda _: _seen.pop(key, None)), value.shape, value.strides, value.flags.writeable, row
+    return row
 
 
 def _interface(name, value):
