@@ -8,9 +8,7 @@ import threading
 
 def program(name, main, arguments=None):
     """Runs `main`; the status of the program. A file or an option that is wrong is said in one line."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    show_all_letters()
     try:
         status = _deeply(main, arguments)
         sys.stdout.flush()
@@ -58,6 +56,13 @@ def _deeply(function, argument):
     if error is not None:
         raise error
     return value
+
+
+def show_all_letters():
+    """Letters that the terminal does not have are question marks from now on, and no errors."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 def can_show(text):

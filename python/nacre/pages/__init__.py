@@ -13,7 +13,7 @@ def library():
     """D3's text."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "d3.js")
     try:
-        with open(path) as file:
+        with open(path, encoding="utf-8") as file:
             return file.read()
     except FileNotFoundError:
         raise RuntimeError(
@@ -33,8 +33,8 @@ def fill(folder, text):
     for mark, path in (
         ("/*STYLE*/", os.path.join(shared, "page.css")), ("/*SHARED*/", os.path.join(shared, "shared.js")), ("/*SCRIPT*/", os.path.join(folder, "page.js")),
     ):  # fmt: skip
-        with open(path) as file:
+        with open(path, encoding="utf-8") as file:
             parts[mark] = file.read()
-    with open(os.path.join(folder, "page.html")) as file:
+    with open(os.path.join(folder, "page.html"), encoding="utf-8") as file:
         page = file.read()
     return re.sub("|".join(map(re.escape, parts)), lambda mark: parts[mark[0]], page)

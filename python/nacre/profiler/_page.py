@@ -46,7 +46,7 @@ def _heat(root):
     found = []
     for file, counts in files.items():
         try:
-            with open(file) as source:
+            with open(file, encoding="utf-8", errors="replace") as source:
                 texts = source.read().splitlines()
         except OSError:
             texts = []
@@ -97,5 +97,5 @@ def _profile(filename):
 def write_page(page, filename, other=None):
     """`other`: a second profile, to compare with (or, where the first is a tree, a trace whose timeline is shown)."""
     data = {"version": 1, "profile": _profile(filename), "other": _profile(other) if other else None}
-    with open(page, "w") as file:
+    with open(page, "w", encoding="utf-8") as file:
         file.write(pages.fill(os.path.dirname(os.path.abspath(__file__)), pages.script(data)))

@@ -5,6 +5,7 @@ import re
 import sys
 
 from .. import _core, knobs
+from .._terminal import show_all_letters
 from . import _report
 from ._arrays import arrays
 from ._family import Family
@@ -186,6 +187,7 @@ def main(arguments):
         stop()
     if status == 2 and not session.launches:
         return status
+    show_all_letters()
     found = write(session, sys.stdout)
     if "json" in options:
         with open(options["json"], "w") as file:

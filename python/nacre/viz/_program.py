@@ -4,7 +4,7 @@ import json
 import math
 import sys
 
-from .._terminal import check_writable
+from .._terminal import check_writable, show_all_letters
 
 USAGE = """usage: nacre viz [options] script.py [args...]
 
@@ -61,8 +61,6 @@ def _strict(value):
 def main(arguments):
     from .._run import run
     from . import _record
-    from ._page import page
-    from ._text import text
 
     if arguments and arguments[0] in ("-h", "--help"):
         print(USAGE, end="")
@@ -74,9 +72,16 @@ def main(arguments):
         return 2
     _record.start(options["kernel"], options["lanes"] or _record.LANES, gpu=options["gpu"])
     try:
-        status = run(rest) or 0
-    finally:
-        launches = _record.stop()
+        return run(rest) or 0
+    finally:  # also of a script that raises: what it launched before may tell why
+        _write(options, _record.stop())
+
+
+def _write(options, launches):
+    from . import _record
+    from ._page import page
+    from ._text import text
+
     if options["form"] == "html":
         output, content = options["output"] or "viz.html", page(launches)
     elif options["form"] == "json":
@@ -84,9 +89,9 @@ def main(arguments):
     else:
         output, content = options["output"], text(launches)
     if output is None:
+        show_all_letters()
         print(content)
     else:
         with open(output, "w", encoding="utf-8") as file:
             file.write(content)
         print(f"{output}: {len(launches)} launches", file=sys.stderr)
-    return status

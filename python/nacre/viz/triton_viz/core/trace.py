@@ -156,7 +156,7 @@ def launch(share=False, port=None, block=None, path="triton_viz.html", **ignored
     """Writes the page of all launches, and shows it in a notebook. Gives the accesses out of bounds by program: nothing is false, as 1.1.1's
     callers expect. There is no server; share and port mean nothing here."""
     content = page([one.recorded for one in launches])
-    with open(path, "w") as file:
+    with open(path, "w", encoding="utf-8") as file:
         file.write(content)
     try:
         from IPython import get_ipython

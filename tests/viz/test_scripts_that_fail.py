@@ -1,0 +1,92 @@
+"""`nacre viz` of scripts that raise, on terminals that have ASCII alone, with numbers that JSON does not have, and interrupted."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("torch")
+SCRIPT = """
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def größe(x, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(x + i, tl.load(x + i) + 1)
+
+größe[(1,)](torch.tensor([float("nan"), float("inf"), -float("inf"), 1.0]), BLOCK=4)
+raise KeyError("the script's own")
+"""
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+def run(tmp_path, *arguments, **environment):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    command = [sys.executable, "-m", "nacre", *arguments, str(script)]
+    return subprocess.run(command, capture_output=True, timeout=600, env={**os.environ, **environment})
+
+
+def test_what_was_launched_before_is_shown(tmp_path):
+    page = tmp_path / "page.html"
+    process = run(tmp_path, "viz", "-o", str(page), **ASCII)
+    assert process.returncode == 1 and b"KeyError" in process.stderr and b"1 launches" in process.stderr, process.stderr
+    assert r"gr\u00f6\u00dfe" in page.read_text(encoding="utf-8") and b"Unicode" not in process.stderr
+    shown = run(tmp_path, "viz", "--text", **ASCII)
+    assert b"launch 0: gr??e" in shown.stdout and b"Unicode" not in shown.stderr
+
+
+def test_json_is_json(tmp_path):
+    file = tmp_path / "launches.json"
+    run(tmp_path, "viz", "--json", "-o", str(file))
+
+    def refuse(word):
+        raise AssertionError(word)
+
+    text = file.read_text()
+    assert json.loads(text, parse_constant=refuse)["launches"] and '"nan"' in text and '"-inf"' in text
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (["--lanes", "-5"], "--lanes needs a number"), (["-o", "/nowhere/at/all.html"], "-o /nowhere/at/all.html: No such file"), (["--bad"], "no option --bad"),
+])  # fmt: skip
+def test_what_is_refused_before_anything_runs(arguments, said, tmp_path):
+    process = run(tmp_path, "viz", *arguments)
+    assert process.returncode == 2 and said.encode() in process.stderr and b"Traceback" not in process.stderr
+
+
+@pytest.mark.parametrize("command", [["sanitize", "asan"], ["sanitize", "tsan"], ["viz", "--text"]], ids=" ".join)
+def test_interrupted(command, tmp_path):
+    """A kernel that does not end is left."""
+    script = tmp_path / "script.py"
+    script.write_text("""
+import numpy as np, triton
+import triton.language as tl
+
+@triton.jit
+def endless(x, n):
+    i = 0
+    while i < n:
+        tl.store(x, i)
+        i = tl.minimum(i + 1, n - 1)
+
+print("started", flush=True)
+endless[(1,)](np.zeros(1, np.int32), 2**30)
+""")
+    process = subprocess.Popen([sys.executable, "-m", "nacre", *command, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "started\n"
+        for _ in range(20):  # it may still be compiling
+            process.send_signal(signal.SIGINT)
+            try:
+                process.communicate(timeout=15)
+                break
+            except subprocess.TimeoutExpired:
+                continue
+        assert process.returncode not in (None, 0)
+    finally:
+        process.kill()
