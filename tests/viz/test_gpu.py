@@ -41,8 +41,9 @@ def recorded():
 def test_sectors_by_line(recorded):
     turned, stepped, _ = [launch.document()["gpu"] for launch in recorded]
     load, store = turned["lines"]
-    assert (load["global_sectors"], load["ideal_sectors"]) == (128, 128)  # 4096 bytes by 32
-    assert store["global_sectors"] > store["ideal_sectors"] == 128
+    assert load["ideal_sectors"] == store["ideal_sectors"] == 128  # 4096 bytes by 32
+    # The compiler chooses whose sectors it shares out; without shared memory not both sides can have whole ones.
+    assert min(load["global_sectors"], store["global_sectors"]) >= 128 and load["global_sectors"] + store["global_sectors"] > 256
     assert turned["architecture"] == "sm_90" and turned["grid"] == [1, 1, 1] and not turned["findings"]
     source = recorded[1].source
     (line,) = [row for row in stepped["lines"] if "tl.load" in source[row["line"] - recorded[1].first_line]]
