@@ -463,6 +463,25 @@ void Profiler::record(const LaunchPlace &place, std::string_view name, const Dev
   }
 }
 
+void Profiler::addMetrics(const LaunchPlace &place, const Metrics &metrics) {
+  std::lock_guard<std::mutex> guard(lock);
+  for (const LaunchPlace::InSession &in : place.sessions) {
+    auto session = open.find(in.session);
+    if (session == open.end())
+      continue;
+    auto phase = session->second->phases.find(in.phase);
+    if (phase == session->second->phases.end())
+      continue;
+    Node *node = &phase->second->tree.root;
+    for (const std::string &frame : in.path)
+      node = &node->child(frame);
+    if (!place.name.empty())
+      node = &node->child(place.name);
+    for (const auto &[metric, value] : metrics)
+      phase->second->tree.add(*node, metric, value);
+  }
+}
+
 void Profiler::recordInside(KernelTimeline launch, uint64_t programs, const std::vector<std::string> &frames) {
   // Per warp of a program that has one of them.
   std::map<std::vector<std::string>, std::pair<int64_t, uint32_t>> sums;

@@ -142,6 +142,8 @@ public:
   LaunchPlace place(std::string_view name, const std::vector<std::string> &frames, const Metrics *known = nullptr);
   void record(const LaunchPlace &place, std::string_view name, const DeviceName &device, uint64_t stream,
               uint64_t begin, uint64_t end);
+  // Metrics of a place, told later: of the frame of its name, or without one of the last that was open.
+  void addMetrics(const LaunchPlace &place, const Metrics &metrics);
   // What was marked inside of a launch that has ended, of `programs` programs; on the thread that launched it.
   void recordInside(KernelTimeline launch, uint64_t programs, const std::vector<std::string> &frames);
   // How often each line of a launch that has ended was seen, and what is known of those moments: frames below the

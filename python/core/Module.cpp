@@ -258,6 +258,8 @@ PyMethodDef functions[] = {
     {"profiler_operators", profilerOperators, METH_VARARGS, nullptr},
     {"profiler_now", profilerNow, METH_NOARGS, nullptr},
     {"profiler_span", profilerSpan, METH_VARARGS, nullptr},
+    {"profiler_capture_metric", profilerCaptureMetric, METH_VARARGS, nullptr},
+    {"profiler_replayed_metric", profilerReplayedMetric, METH_VARARGS, nullptr},
     {"nvtx_is_on", nvtxIsOn, METH_NOARGS, nullptr},
     {"nvtx_range", nvtxRange, METH_O, nullptr},
     {"profiler_mark", markInterpreted, METH_VARARGS, nullptr},

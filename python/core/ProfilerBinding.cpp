@@ -206,6 +206,30 @@ PyObject *profilerAddMetrics(PyObject *, PyObject *args) {
   });
 }
 
+PyObject *profilerCaptureMetric(PyObject *, PyObject *args) {
+  return guarded([&] {
+    unsigned long long metric;
+    const char *frame;
+    if (!PyArg_ParseTuple(args, "Ks", &metric, &frame))
+      throw PythonError();
+    ProfilerListener::captureMetric(metric, frame);
+    return none().release();
+  });
+}
+
+PyObject *profilerReplayedMetric(PyObject *, PyObject *args) {
+  return guarded([&] {
+    unsigned long long metric;
+    PyObject *metrics;
+    if (!PyArg_ParseTuple(args, "KO", &metric, &metrics))
+      throw PythonError();
+    std::optional<profiler::LaunchPlace> place = ProfilerListener::takeMetricRun(metric);
+    if (place)
+      Profiler::shared().addMetrics(*place, readMetrics(metrics));
+    return Handle::borrow(place ? Py_True : Py_False).release();
+  });
+}
+
 PyObject *profilerEnterState(PyObject *, PyObject *name) {
   return guarded([&] {
     Profiler::shared().enterState(textView(name));

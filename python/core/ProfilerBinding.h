@@ -32,6 +32,11 @@ PyObject *profilerDepth(PyObject *module, PyObject *);
 PyObject *profilerLeaveScopes(PyObject *module, PyObject *);
 // profiler_add_metrics(scope, metrics): to the frame that is open
 PyObject *profilerAddMetrics(PyObject *module, PyObject *args);
+// Metrics of graphs, whose values a kernel notes at each replay. profiler_capture_metric(number, frame or ""): the
+// kernel that this thread captures next notes that one. profiler_replayed_metric(number, metrics) -> whether a replay
+// was seen whose value it is: the metrics are its frame's
+PyObject *profilerCaptureMetric(PyObject *module, PyObject *args);
+PyObject *profilerReplayedMetric(PyObject *module, PyObject *args);
 // profiler_enter_state(name), profiler_exit_state()
 PyObject *profilerEnterState(PyObject *module, PyObject *name);
 PyObject *profilerExitState(PyObject *module, PyObject *);

@@ -113,10 +113,19 @@ public:
     std::lock_guard<std::mutex> guard(sharedLock);
     note("lines are not sampled: " + why.str());
   }
-  void rangeBegin(llvm::StringRef name) override { Profiler::shared().enterScope(name); }
+  void rangeBegin(llvm::StringRef name) override {
+    ranges.push_back(name.str());
+    Profiler::shared().enterScope(name);
+  }
   void rangeEnd() override {
-    if (Profiler::shared().depth() != 0)
-      Profiler::shared().exitScope("");
+    if (ranges.empty())
+      return; // it began before the session
+    std::string name = std::move(ranges.back());
+    ranges.pop_back();
+    try {
+      Profiler::shared().exitScope(name);
+    } catch (const std::invalid_argument &) { // a scope that began in it is still open, or none is after finalize()
+    }
   }
   void span(const SpanEvent &span) override {
     if (isWaiting)
@@ -175,9 +184,13 @@ public:
     }
     llvm::StringRef name = mine().launches.empty() ? llvm::StringRef() : mine().launches.back().name;
     const Metrics *known = mine().launches.empty() ? nullptr : mine().launches.back().known;
-    profiler::LaunchPlace place = Profiler::shared().place(name, framesWithGil(), known);
+    Captured made{Profiler::shared().place(name, framesWithGil(), known), std::exchange(nextMetric, 0)};
+    if (made.metric) {
+      made.place.name = nextFrame;
+      made.place.metrics.clear();
+    }
     std::lock_guard<std::mutex> guard(sharedLock);
-    captured.insert_or_assign(node, std::move(place));
+    captured.insert_or_assign(node, std::move(made));
   }
   void kernelRan(const DeviceKernel &kernel) override {
     profiler::LaunchPlace place;
@@ -190,7 +203,11 @@ public:
         place = std::move(found->second);
         kernels.erase(found);
       } else if (auto node = captured.find(kernel.graphNode); node != captured.end()) {
-        place = found->second.replaying(node->second); // others of the graph may follow
+        place = found->second.replaying(node->second.place); // others of the graph may follow
+        if (uint64_t metric = node->second.metric) {
+          metricRuns[metric].emplace(kernel.begin, std::move(place));
+          return;
+        }
       } else {
         place = found->second;
         place.name.clear();
@@ -213,6 +230,22 @@ public:
     std::erase_if(launches, [&](const auto &entry) { return entry.second.place.launched < time; });
   }
 
+  // The kernel that this thread captures next notes the value of a metric of that number (1 and up), of the frame of
+  // that name.
+  static void captureMetric(uint64_t metric, std::string frame) {
+    nextMetric = metric;
+    nextFrame = std::move(frame);
+  }
+  // Where the kernel was replayed that noted the next value of a metric, the earliest first; none: it was not seen.
+  static std::optional<profiler::LaunchPlace> takeMetricRun(uint64_t metric) {
+    std::lock_guard<std::mutex> guard(sharedLock);
+    auto runs = metricRuns.find(metric);
+    if (runs == metricRuns.end() || runs->second.empty())
+      return std::nullopt;
+    profiler::LaunchPlace place = std::move(runs->second.begin()->second);
+    runs->second.erase(runs->second.begin());
+    return place;
+  }
   // What who waits ought to hear, each once; empty: nothing.
   static std::string takeNotes() {
     std::lock_guard<std::mutex> guard(sharedLock);
@@ -222,6 +255,7 @@ public:
   static void forgetGraphs() {
     std::lock_guard<std::mutex> guard(sharedLock);
     captured.clear();
+    metricRuns.clear();
     noted.clear();
   }
 
@@ -304,9 +338,19 @@ private:
       notes += (notes.empty() ? "" : "; ") + text;
   }
 
+  // A kernel of a graph: where it was captured, and which metric's value it notes, if any.
+  struct Captured {
+    profiler::LaunchPlace place;
+    uint64_t metric;
+  };
+  static inline thread_local std::vector<std::string> ranges; // that are open
+  static inline thread_local uint64_t nextMetric = 0;
+  static inline thread_local std::string nextFrame;
+
   // Of all listeners, for graphs outlive them.
-  static inline std::mutex sharedLock;                                        // guards what follows
-  static inline std::unordered_map<uint64_t, profiler::LaunchPlace> captured; // by node
+  static inline std::mutex sharedLock;                                                         // guards what follows
+  static inline std::unordered_map<uint64_t, Captured> captured;                               // by node
+  static inline std::map<uint64_t, std::multimap<uint64_t, profiler::LaunchPlace>> metricRuns; // by when they began
   static inline std::set<std::string> noted;
   static inline std::string notes;
 

@@ -135,6 +135,9 @@ nvtx(None)
 nvtx(None)
 nvtx(None)
 add[(8,)](x, y, out, 1000, BLOCK=128)
+with proton.scope("kept"):
+    nvtx(None)  # of a range that began before the session
+    add[(8,)](x, y, out, 1000, BLOCK=128)
 proton.finalize()
 """
 
@@ -149,12 +152,45 @@ def test_kernels_of_graphs_stand_where_they_were_captured(profile):
 def test_ranges_of_nvtx_are_frames(profile):
     (root, _), _ = profile(script=GRAPHS)
     assert frame(root, "marked", "add")["count"] == 1 and frame(root, "marked", "within", "add")["count"] == 1 and frame(root, "add")["count"] == 1
+    assert frame(root, "kept", "add")["count"] == 1
 
 
 def test_graphs_in_a_trace(profile):
     document, _ = profile("trace", script=GRAPHS)
     stacks = [event["args"]["call_stack"] for event in document["traceEvents"] if event["name"] == "of_a_graph" and event["ph"] == "X"]
     assert stacks[:6] == [["ROOT", "step", "<captured_at>", "capture", "layer"]] * 6 and stacks[6] == ["ROOT", "old"]
+
+
+METRICS = """
+import ctypes, os
+import nacre.profiler as proton
+from nacre import _core
+
+mock = ctypes.CDLL(os.environ["NACRE_CUDA_DRIVER"])
+node, replay = mock.nacreMockGraphNode, mock.nacreMockReplay
+node.argtypes, replay.argtypes = [ctypes.c_uint64] * 2, [ctypes.c_uint64]
+proton.start("profile", data=DATA)
+with proton.scope("layer"):
+    _core.profiler_capture_metric(1, "kernel")
+    node(7, 0)  # notes the metric's value
+    node(8, 0)
+node(107, 7), node(108, 8)
+for scope in ("first", "first", "second"):
+    with proton.scope(scope):
+        replay(107)
+        replay(108)
+_core.profiler_wait()
+for value in (1, 2, 30):
+    assert _core.profiler_replayed_metric(1, {"tokens": value})
+assert not _core.profiler_replayed_metric(1, {"tokens": 5}) and not _core.profiler_replayed_metric(2, {"tokens": 5})
+proton.finalize()
+"""
+
+
+def test_metrics_of_graphs_are_those_of_their_replays(profile):
+    (root, _), _ = profile(script=METRICS)
+    assert frame(root, "first", "<captured_at>", "layer", "kernel") == {"tokens": 3} and frame(root, "second", "<captured_at>", "layer", "kernel") == {"tokens": 30}
+    assert frame(root, "first", "<captured_at>", "layer", "of_a_graph")["count"] == 2  # what notes it is no kernel of the program's
 
 
 SAMPLES = """

@@ -3,12 +3,13 @@
 import json
 
 from .. import _core
-from . import _torch
+from . import _graph_metrics, _torch
 from ._device import devices
 
 
 def _document(session, phase, form):
     _core.profiler_wait()
+    _graph_metrics.collect()
     _torch.fetch()
     return _core.profiler_document(session, phase, form, json.dumps(devices(_core.profiler_device_types(session, phase))))
 

@@ -1,5 +1,7 @@
 """Metrics: names of flops, and values that come as tensors."""
 
+from ._graph_metrics import capture
+
 FLOPS_WIDTHS = [8, 16, 32, 64]
 FLOPS_DTYPES = ["flops", *(f"flops{width}" for width in FLOPS_WIDTHS)]
 ROOFLINE_DTYPES = [*FLOPS_DTYPES, "bytes"]
@@ -18,19 +20,9 @@ def transform_tensor_metrics(metrics):
     return {name: _value(value) for name, value in metrics.items()}, {}
 
 
-def _is_capturing():
-    import torch
-
-    return torch.cuda.is_current_stream_capturing()
-
-
 def _value(value):
     if isinstance(value, (bool, int, float, str, list, tuple)):
         return int(value) if isinstance(value, bool) else value
-    if getattr(value, "is_cuda", False) and _is_capturing():
-        raise RuntimeError(
-            "a metric is a tensor of a GPU, and its stream is being captured: it cannot be read now, and is not read at the graph's replays; give a number"
-        )
     if hasattr(value, "tolist"):  # torch's tensors, NumPy's arrays and numbers
         return value.tolist()
     if hasattr(value, "item"):
@@ -38,6 +30,7 @@ def _value(value):
     return value
 
 
-def plain(metrics):
-    """The metrics as numbers and lists; None where there are none."""
-    return None if metrics is None else {name: _value(value) for name, value in metrics.items()}
+def plain(metrics, frame=""):
+    """The metrics as numbers and lists; None where there are none. Tensors of a GPU, while a graph is captured, are left out: they are
+    read at its replays, and are those of the frame, or of the open scope."""
+    return None if metrics is None else {name: _value(value) for name, value in capture(metrics, frame).items()}

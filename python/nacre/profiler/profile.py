@@ -7,7 +7,7 @@ import sys
 import warnings
 
 from .. import _core, knobs
-from . import _torch
+from . import _graph_metrics, _torch
 from . import mode as modes
 from ._device import devices
 from .flags import flags
@@ -108,6 +108,7 @@ def start(name=None, *, context="shadow", data="tree", backend=None, mode=None, 
         backend = "instrumentation"
     _refuse_other_modes(backend, mode)
     if backend == "cupti":
+        _graph_metrics.prepare()
         _trace_gpus(mode)
     _torch.fetch()  # what ran before is not this session's
     flags.profiling_on = True
@@ -175,9 +176,9 @@ def finalize(session=None, output_format=""):
     known = {number: (name, is_trace) for number, name, _, is_trace in _core.profiler_sessions()}
     if session is not None and session not in known:
         _core.profiler_set_active(session, False)  # says that there is none
-    notes = _core.profiler_wait()
-    if notes:
-        warnings.warn(notes, RuntimeWarning, stacklevel=2)
+    for note in (_core.profiler_wait(), _graph_metrics.collect()):
+        if note:
+            warnings.warn(note, RuntimeWarning, stacklevel=2)
     _torch.fetch(goes_on=session is not None and len(known) > 1)
     problem = None
     for number in list(known) if session is None else [session]:

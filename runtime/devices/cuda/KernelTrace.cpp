@@ -6,6 +6,7 @@
 #include "runtime/devices/cuda/Cupti.h"
 #include "runtime/devices/cuda/PcSampling.h"
 #include "llvm/Demangle/Demangle.h"
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 
@@ -137,11 +138,10 @@ void onCall(void *, int domain, uint32_t function, const void *data) {
   }
 }
 
-constexpr size_t bufferBytes = size_t(1) << 20;
-
 void onBufferRequested(uint8_t **buffer, size_t *bytes, size_t *records) {
-  *buffer = static_cast<uint8_t *>(std::aligned_alloc(8, bufferBytes));
-  *bytes = *buffer ? bufferBytes : 0;
+  size_t wanted = static_cast<size_t>(std::max<int64_t>(knobInteger(KnobId::ProfileBufferBytes), 4096)) & ~size_t(7);
+  *buffer = static_cast<uint8_t *>(std::aligned_alloc(8, wanted));
+  *bytes = *buffer ? wanted : 0;
   *records = 0; // as many as there is room for
 }
 

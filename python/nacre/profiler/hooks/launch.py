@@ -56,7 +56,12 @@ class LaunchHook(Hook):
                 metrics[name] = value
         op_name.set(known["name"])
         enabled.set(True)
-        _core.profiler_enter_operation(known["name"], plain(metrics))
+        in_hook.set(True)  # noting a metric may launch a kernel
+        try:
+            metrics = plain(metrics, known["name"])
+        finally:
+            in_hook.set(False)
+        _core.profiler_enter_operation(known["name"], metrics)
 
     def exit(self, metadata):
         if in_hook.get() or not enabled.get():
