@@ -109,6 +109,9 @@ def models():
     """name -> maker, of every model both ways."""
     import torch
 
+    # transformers asks whether there is a package `kernels`, and would take the bench of that name beside this file for it.
+    beside = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder) != beside]
     try:
         import transformers
     except ImportError:
