@@ -214,6 +214,12 @@ def test_amd_asan_is_refused():
     assert subprocess.run(command, env={**environment, "TRITON_ENABLE_ASAN": "0"}).returncode == 0
 
 
+def test_the_code_of_gpus_is_refused(script):
+    refused = program("asan", sys.executable, script(RACE), NACRE_DEVICE="simulate")
+    assert refused.returncode == 1 and "NACRE_DEVICE=simulate: these sanitizers look at kernels on the CPU; `nacre sanitize --gpu" in refused.stderr
+    assert "reached" not in refused.stdout
+
+
 def test_interpreter_mode(script):
     """Python tells accesses, but neither what atomics order nor what arithmetic does: that is refused and not passed over."""
     path = script(OVERFLOW)
