@@ -1,5 +1,4 @@
-// Ranges for tools that other people started this process under (Nsight Systems, Nsight Compute): scopes, compiles and
-// tunings, so that `ncu --nvtx --nvtx-include "scope/"` selects kernels by them.
+// Ranges for the tool that this process was started under (Nsight Systems): scopes, compiles and tunings.
 //
 // Such a tool names its library in NVTX_INJECTION64_PATH before the process starts; NVTX is the protocol between that
 // library and a program. Without one there is nothing to tell, and a scope pays for one load.

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 
 def of_a_gpu(tensor):
     """The tensor, as one of a GPU looks."""
-    return types.SimpleNamespace(is_cuda=True, device=tensor.device, dtype=tensor.dtype, numel=tensor.numel, detach=lambda: tensor, tolist=tensor.tolist)
+    return types.SimpleNamespace(is_cuda=True, device=tensor.device, dtype=tensor.dtype, numel=tensor.numel, dim=tensor.dim, detach=lambda: tensor, tolist=tensor.tolist)
 
 
 @pytest.fixture
@@ -27,7 +27,8 @@ def capturing(monkeypatch):
 def test_values_are_noted_in_order(capturing):
     whole, part = torch.tensor([7], dtype=torch.int32), torch.tensor(0.5)
     assert plain({"tokens": of_a_gpu(whole), "share": of_a_gpu(part), "bytes": 12}, "kernel") == {"bytes": 12}
-    assert _graph_metrics._metrics == {1: ("tokens", True), 2: ("share", False)}
+    (tokens, list_of), (share, number) = _graph_metrics._metrics.values()
+    assert (tokens, list_of(7.0)) == ("tokens", [7]) and (share, number(0.5)) == ("share", 0.5)  # as tolist() gives them outside of captures
     assert capturing.take() == ([(1, 7.0), (2, 0.5)], 0) and capturing.take() == ([], 0)
 
 

@@ -9,7 +9,7 @@ import sys
 from .. import _core, knobs
 
 _buffers = {}  # device -> _Buffer
-_metrics = {}  # number -> (name, whether it is a whole number)
+_metrics = {}  # number -> (name, how its value is made of a float: as tolist() gives it)
 _problem = None  # why there is no buffer
 
 
@@ -81,7 +81,8 @@ def capture(metrics, frame=""):
         if value.numel() != 1:
             raise RuntimeError(f"the metric {name!r} is a tensor of {value.numel()} elements: of those that are read at a graph's replays one can be noted")
         number = len(_metrics) + 1
-        _metrics[number] = name, not value.dtype.is_floating_point
+        kind = float if value.dtype.is_floating_point else int
+        _metrics[number] = name, (lambda noted, kind=kind: [kind(noted)]) if value.dim() else kind
         with metadata_state():  # viewers hide it
             value = value.detach().reshape(1).to(torch.float64)
         _core.profiler_capture_metric(number, frame)
@@ -98,7 +99,7 @@ def collect():
         records, over = buffer.take()
         lost += over
         for number, value in records:
-            name, is_whole = _metrics.get(number, (None, False))
-            if name is not None:
-                _core.profiler_replayed_metric(number, {name: int(value) if is_whole else value})
+            if number in _metrics:
+                name, made = _metrics[number]
+                _core.profiler_replayed_metric(number, {name: made(value)})
     return f"{lost} values of metrics of CUDA graphs were written over before they were read" if lost else ""
