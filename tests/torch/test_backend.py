@@ -306,3 +306,13 @@ def test_other_devices_keep_their_own_words(tmp_path):
         assert common.get_device_op_overrides("cpu").import_get_raw_stream_as("stream") == "stream = lambda _: 0"
         print("right")
     """)  # fmt: skip
+
+
+def test_settings_that_this_torch_does_not_have_are_left_out(monkeypatch):
+    from nacre.torch import _inductor
+
+    monkeypatch.setitem(_inductor._OUR_SETTINGS, "cpp.of_a_later_torch", 1)
+    monkeypatch.setitem(_inductor._OUR_SETTINGS, "of_a_later_torch.too", 1)
+    settings = _inductor.configuration(None, None)
+    assert settings["cpu_backend"] == "triton" and not any("later" in name for name in settings)
+    assert _inductor.configuration(None, {"of-the-user": 1})["of_the_user"] == 1  # torch says what it thinks of it

@@ -15,18 +15,33 @@ _COMPAT = "torch._inductor.runtime.triton_compat"  # all that Inductor takes of 
 _BUILT_ON_IT = ("triton_helpers", "triton_heuristics")
 
 
+_OUR_SETTINGS = {
+    "cpu_backend": "triton",
+    # Templates in C++ would need a compiler; those in the Triton language do not.
+    "max_autotune_gemm_backends": "ATEN,TRITON",
+    "max_autotune_conv_backends": "ATEN,TRITON",
+    # A row that stays in the cache is read twice for its variance: less work than a division for each element.
+    "cpp.use_two_step_variance_threshold": 1 << 17,
+}
+
+
+def _has_setting(name):
+    """Whether this torch has it: some came later than others."""
+    from torch._inductor import config
+
+    owner = config
+    for part in name.split("."):
+        if not hasattr(owner, part):
+            return False
+        owner = getattr(owner, part)
+    return True
+
+
 def configuration(mode, options):
     """Inductor's settings for one compile: the mode's, then the user's, over ours."""
     import torch._inductor as inductor
 
-    settings = {
-        "cpu_backend": "triton",
-        # Templates in C++ would need a compiler; those in the Triton language do not.
-        "max_autotune_gemm_backends": "ATEN,TRITON",
-        "max_autotune_conv_backends": "ATEN,TRITON",
-        # A row that stays in the cache is read twice for its variance: less work than a division for each element.
-        "cpp.use_two_step_variance_threshold": 1 << 17,
-    }
+    settings = {name: value for name, value in _OUR_SETTINGS.items() if _has_setting(name)}
     if mode is not None and mode != "default":
         settings.update(inductor.list_mode_options(mode))
     for name, value in (options or {}).items():
