@@ -5,7 +5,6 @@ one takes it away again. The table is the runtime's; `nacre info` prints it. Hoo
 not to the table.
 """
 
-import difflib
 import os
 from contextlib import contextmanager
 
@@ -207,6 +206,8 @@ class Knobs:
     def __setattr__(self, name, value):
         if not name.startswith("_") and name not in self.__dict__ and not hasattr(type(self), name):
             known = [*self.knob_descriptors, *(other for other in self.__dict__ if not other.startswith("_"))]
+            import difflib  # 8 ms, for who is mistaken alone
+
             near = difflib.get_close_matches(name, known, 1)
             hint = f"; is {near[0]} meant?" if near else ""
             raise AttributeError(f"{type(self).__name__} has no knob {name!r}{hint} (nacre info lists them)", name=name, obj=self)
