@@ -64,7 +64,7 @@ def latency_table(rows):
     return lines
 
 
-ELSEWHERE = ("Kernels of every kind", "What the sanitizers cost", "The PTX simulator", "Beside Triton on an H200")
+ELSEWHERE = ("Kernels of every kind", "torch.compile beside Inductor's C++", "What the sanitizers cost", "The PTX simulator", "Beside Triton on an H200")
 
 
 def measured_elsewhere(text):
