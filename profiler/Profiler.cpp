@@ -427,44 +427,7 @@ LaunchPlace Profiler::place(std::string_view name, const std::vector<std::string
   return place;
 }
 
-void Profiler::record(const LaunchPlace &place, std::string_view name, const DeviceName &device, uint64_t stream,
-                      uint64_t begin, uint64_t end) {
-  if (!place.name.empty())
-    name = place.name;
-  std::lock_guard<std::mutex> guard(lock);
-  for (const LaunchPlace::InSession &in : place.sessions) {
-    auto session = open.find(in.session);
-    if (session == open.end())
-      continue;
-    auto phase = session->second->phases.find(in.phase);
-    if (phase == session->second->phases.end())
-      continue;
-    Tree &tree = phase->second->tree;
-    Node *node = &tree.root;
-    for (const std::string &frame : in.path)
-      node = &node->child(frame);
-    node = &node->child(name);
-    auto time = static_cast<int64_t>(end - begin);
-    tree.addKernel(*node, device, time, time);
-    for (const auto &[metric, value] : place.metrics)
-      tree.add(*node, metric, value);
-    if (session->second->kind.showsTimes())
-      phase->second->events.push_back({TraceEvent::Kind::Kernel,
-                                       std::string(name),
-                                       begin,
-                                       end,
-                                       place.thread,
-                                       in.stack,
-                                       place.metrics,
-                                       place.scope,
-                                       {},
-                                       stream,
-                                       place.launched});
-  }
-}
-
-void Profiler::addMetrics(const LaunchPlace &place, const Metrics &metrics) {
-  std::lock_guard<std::mutex> guard(lock);
+template <typename Visit> void Profiler::visitPlaces(const LaunchPlace &place, Visit visit) {
   for (const LaunchPlace::InSession &in : place.sessions) {
     auto session = open.find(in.session);
     if (session == open.end())
@@ -475,11 +438,43 @@ void Profiler::addMetrics(const LaunchPlace &place, const Metrics &metrics) {
     Node *node = &phase->second->tree.root;
     for (const std::string &frame : in.path)
       node = &node->child(frame);
-    if (!place.name.empty())
-      node = &node->child(place.name);
-    for (const auto &[metric, value] : metrics)
-      phase->second->tree.add(*node, metric, value);
+    visit(in, *session->second, *phase->second, *node);
   }
+}
+
+void Profiler::record(const LaunchPlace &place, std::string_view name, const DeviceName &device, uint64_t stream,
+                      uint64_t begin, uint64_t end) {
+  if (!place.name.empty())
+    name = place.name;
+  std::lock_guard<std::mutex> guard(lock);
+  visitPlaces(place, [&](const LaunchPlace::InSession &in, const Session &session, Phase &phase, Node &around) {
+    Node &node = around.child(name);
+    auto time = static_cast<int64_t>(end - begin);
+    phase.tree.addKernel(node, device, time, time);
+    for (const auto &[metric, value] : place.metrics)
+      phase.tree.add(node, metric, value);
+    if (session.kind.showsTimes())
+      phase.events.push_back({TraceEvent::Kind::Kernel,
+                              std::string(name),
+                              begin,
+                              end,
+                              place.thread,
+                              in.stack,
+                              place.metrics,
+                              place.scope,
+                              {},
+                              stream,
+                              place.launched});
+  });
+}
+
+void Profiler::addMetrics(const LaunchPlace &place, const Metrics &metrics) {
+  std::lock_guard<std::mutex> guard(lock);
+  visitPlaces(place, [&](const LaunchPlace::InSession &, const Session &, Phase &phase, Node &around) {
+    Node &node = place.name.empty() ? around : around.child(place.name);
+    for (const auto &[metric, value] : metrics)
+      phase.tree.add(node, metric, value);
+  });
 }
 
 void Profiler::recordInside(KernelTimeline launch, uint64_t programs, const std::vector<std::string> &frames) {

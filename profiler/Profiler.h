@@ -170,6 +170,10 @@ private:
   void count();
 
   static std::atomic<int> openSessions, active, pythonSessions, traces, insideSessions, samplingSessions;
+  // Under the lock: calls visit(InSession, Session, Phase, Node) where a launch stands in each session and phase of it
+  // that is still there.
+  template <typename Visit> void visitPlaces(const LaunchPlace &place, Visit visit);
+
   std::map<int, std::unique_ptr<Session>> open;
   int nextSession = 0;
 };

@@ -1,16 +1,11 @@
 // See DivideVectors.h.
 #include "compiler/passes/cpu/DivideVectors.h"
 #include "compiler/passes/cpu/Emit.h"
+#include "compiler/passes/tile/LegaliseIntegers.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace nacre::cpu;
-
-// The one value of all lanes, or null.
-static Value scalarOf(Value vector) {
-  auto broadcast = vector.getDefiningOp<vector::BroadcastOp>();
-  return broadcast && !isa<VectorType>(broadcast.getSourceType()) ? broadcast.getSource() : Value();
-}
 
 static bool isDivision(Operation *op) {
   return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op);
@@ -55,7 +50,7 @@ private:
   }
 
   Value realQuotient(Value x, Value y) {
-    Value scalar = scalarOf(y);
+    Value scalar = nacre::scalarOfSplat(y);
     if (!scalar)
       return arith::DivFOp::create(b, toReal(x), toReal(y));
     auto number = [&](double value) { return arith::ConstantOp::create(b, FloatAttr::get(real, value)); };

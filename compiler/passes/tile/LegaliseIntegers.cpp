@@ -24,9 +24,8 @@ static bool isPlainDivisor(Value value) {
   return matchPattern(value, m_ConstantInt(&constant)) && !constant.isZero() && !constant.isAllOnes();
 }
 
-// The one value of all lanes, or null: what is the same for all of them is asked once.
-static Value scalarOfSplat(Value value) {
-  auto broadcast = value.getDefiningOp<vector::BroadcastOp>();
+Value nacre::scalarOfSplat(Value vector) {
+  auto broadcast = vector.getDefiningOp<vector::BroadcastOp>();
   return broadcast && !isa<VectorType>(broadcast.getSourceType()) ? broadcast.getSource() : Value();
 }
 

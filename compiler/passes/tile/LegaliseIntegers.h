@@ -24,6 +24,9 @@ mlir::Value legalInteger(mlir::ImplicitLocOpBuilder &b, mlir::Operation *op, mli
 mlir::Value divideSigned(mlir::ImplicitLocOpBuilder &b, mlir::Value left, mlir::Value right);
 mlir::Value remainderSigned(mlir::ImplicitLocOpBuilder &b, mlir::Value left, mlir::Value right);
 
+// The one value of all lanes of a vector, or null: what is the same for all of them is asked and computed once.
+mlir::Value scalarOfSplat(mlir::Value vector);
+
 std::unique_ptr<mlir::Pass> createLegaliseIntegers();
 void registerLegaliseIntegers();
 
