@@ -225,20 +225,6 @@ assert (c - a.float() @ b.float().T).abs().max() < 1e-2
 """
 
 
-@pytest.mark.parametrize("capability", [80, 90])
-def test_products_of_rows_are_right(run_script, capability):
-    pytest.importorskip("torch")
-    process = run_script(KERNELS + RUN_ROWS, NACRE_DEVICE="simulate", TRITON_OVERRIDE_ARCH=str(capability))
-    assert process.returncode == 0, process.stderr
-
-
-@pytest.mark.parametrize("capability", [80, 90])
-def test_attention_is_right(run_script, capability):
-    pytest.importorskip("torch")
-    process = run_script(KERNELS + RUN, NACRE_DEVICE="simulate", TRITON_OVERRIDE_ARCH=str(capability))
-    assert process.returncode == 0, process.stderr
-
-
 RUN_ACROSS = """
 import torch
 
@@ -296,13 +282,6 @@ assert torch.allclose(c, a.transpose(1, 2) @ b, atol=2e-2)
 """
 
 
-@pytest.mark.parametrize("capability", [80, 90])
-def test_products_of_planes_that_lie_across_are_right(run_script, capability):
-    pytest.importorskip("torch")
-    process = run_script(KERNELS + RUN_BATCHES, NACRE_DEVICE="simulate", TRITON_OVERRIDE_ARCH=str(capability))
-    assert process.returncode == 0, process.stderr
-
-
 RUN_BACKWARD = """
 import math
 import torch
@@ -329,13 +308,6 @@ for d, warps, stages, causal in ((64, 4, 5, False), (64, 4, 5, True), (128, 8, 3
         error = ((result.float() - wanted).norm() / wanted.norm()).item()
         assert error < 0.02, (d, causal, name, error)
 """
-
-
-@pytest.mark.parametrize("capability", [80, 90])
-def test_attention_backwards_is_right(run_script, capability):
-    pytest.importorskip("torch")
-    process = run_script(KERNELS + RUN_BACKWARD, NACRE_DEVICE="simulate", TRITON_OVERRIDE_ARCH=str(capability))
-    assert process.returncode == 0, process.stderr
 
 
 @needs_ptxas
@@ -407,3 +379,13 @@ def test_products_backwards_wait_for_what_is_looked_at(tmp_path):
     # The loop towards the queries: both products of a block of keys, the powers, the changes, what is added.
     assert order == ["bar.sync", "wgmma.commit_group", "wgmma.commit_group", "wgmma.wait_group.sync.aligned 1", "ex2",
                      "wgmma.wait_group.sync.aligned 0", "bar.sync", "cp.async.cg", "wgmma.commit_group"], order  # fmt: skip
+
+
+@pytest.mark.parametrize("capability", [80, 90])
+@pytest.mark.parametrize(
+    "script", [RUN_ROWS, RUN, RUN_BATCHES, RUN_BACKWARD], ids=["products of rows", "attention", "planes that lie across", "attention backwards"]
+)
+def test_results_are_right(run_script, script, capability):
+    pytest.importorskip("torch")
+    process = run_script(KERNELS + script, NACRE_DEVICE="simulate", TRITON_OVERRIDE_ARCH=str(capability))
+    assert process.returncode == 0, process.stderr

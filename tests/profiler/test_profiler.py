@@ -213,6 +213,12 @@ def test_trace(tmp_path):
     assert sum(event["args"]["programs"] for event in workers) == 4
 
 
+def test_modes_that_change_nothing_are_said(tmp_path):
+    with pytest.warns(UserWarning, match="sampling_strategy and granularity change nothing here: every warp is recorded"):
+        session = proton.start(str(tmp_path / "profile"), backend="instrumentation", mode="default:sampling_strategy=selective:granularity=cta")
+    proton.finalize(session)
+
+
 def test_modes():
     assert str(proton.mode.Default(buffer_type="global", buffer_size=16384)).startswith("default:")
     assert proton.mode.Default(granularity="cta").granularity.value == "cta"

@@ -38,7 +38,16 @@ def _read_mode(backend, mode):
         raise ValueError(f"Unknown mode: {mode!r}")
     if isinstance(mode, modes.PCSampling) and backend == "instrumentation":
         raise ValueError("the mode pcsampling is one of the backends 'cpu' and 'cupti': sessions that look inside of kernels read their marks")
+    if isinstance(mode, modes.InstrumentationMode):
+        _say_what_is_recorded(mode)
     return backend, mode, None
+
+
+def _say_what_is_recorded(mode):
+    """Sessions that look inside of kernels record every warp by itself, whatever less was asked for."""
+    left = [name for name, usual in (("sampling_strategy", "none"), ("granularity", "warp")) if getattr(mode, name).value != usual]
+    if left:
+        warnings.warn(f"{' and '.join(left)} change nothing here: every warp is recorded, and stands by itself", stacklevel=4)
 
 
 def _read_backend(backend):
