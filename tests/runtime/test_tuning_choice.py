@@ -1,6 +1,7 @@
 """Which configurations are timed and which is chosen: validation, failures, pruning, hooks, ties, keys, search spaces."""
 
 import json
+import math
 import warnings
 
 import numpy as np
@@ -298,6 +299,8 @@ def test_times_within_noise_are_a_tie():
     assert choose({a: [1.005, 1.0, 1.01], b: [1.0, 0.99, 1.01], c: [3.0, 3, 3]}) == (a, [b])
     assert choose({a: [1.5, 1.4, 1.6], b: [1.0, 0.99, 1.01]}) == (b, [])
     assert choose({a: [float("inf")] * 3}) == (None, [])
+    stalled = {a: [9.0, 8.0, 400.0], b: [1.0, 0.9, 400.0], c: [1.05, 0.9, 400.0]}  # on a busy machine nine times as long is no tie
+    assert choose(stalled) == (b, [c])
     assert choose({a: 2.0, b: 1.0}) == (b, [])
 
 
@@ -429,9 +432,30 @@ def test_spaces():
         Space({"A": [1]}, constraint=lambda A: False).all_configs()
 
 
-@pytest.mark.parametrize("method", ["halving", "random"])
-def test_a_search_finds_a_block_that_is_not_absurd(method, tuning_folder):
-    space = nacre.Space({"BLOCK": [1, *nacre.powers_of_two(2, 4096)]}, budget=1.0, method=method, seed=3)
+@pytest.fixture
+def told_times(monkeypatch):
+    """Candidates run, but how long they took is told: the nearer to 512, the faster. The clock goes on by clock.step at each look."""
+    from nacre.runtime.tuning import measuring, search
+
+    class Clock:
+        now = step = 0.0
+
+        def monotonic(self):
+            self.now += self.step
+            return self.now
+
+    def time(measurement, config):
+        measurement.call(config)()
+        return [1.0 + abs(math.log2(config.kwargs["BLOCK"] / 512))] * 3
+
+    clock = Clock()
+    monkeypatch.setattr(measuring.Measurement, "_time", time)
+    monkeypatch.setattr(search, "time", clock)
+    return clock
+
+
+def searched(method, seed=3):
+    space = nacre.Space({"BLOCK": nacre.powers_of_two(1, 4096)}, budget=1.0, method=method, seed=seed)
 
     @nacre.autotune(search=space, key=["n"])
     @nacre.jit
@@ -439,17 +463,34 @@ def test_a_search_finds_a_block_that_is_not_absurd(method, tuning_folder):
         offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
         tl.store(x + offsets, tl.load(x + offsets, mask=offsets < n) + 1, mask=offsets < n)
 
-    x = np.zeros(1 << 16, np.float32)
-    kernel[grid](x, 1 << 16)
-    assert (x == 1).all() and kernel.best_config.kwargs["BLOCK"] > 1
+    return space, launch(kernel)
+
+
+@pytest.mark.parametrize("method", ["halving", "random"])
+def test_a_search_finds_the_fastest(method, told_times, tuning_folder):
+    space, kernel = searched(method)
+    assert kernel.best_config.kwargs["BLOCK"] == 512
     (path,) = tuning_folder.glob("kernel-*.json")
     kept = {entry["config"] for entry in json.loads(path.read_text())["configs"]}
     assert kept == {identity(config) for config in kernel.configs_timings if kernel.configs_timings[config][0] < float("inf")}
     kernel.cache.clear()
     best = kernel.best_config
     space._halving = space._random = None  # nothing is searched again
-    kernel[grid](x, 1 << 16)
-    assert kernel.best_config == best
+    assert launch(kernel).best_config == best
+
+
+@pytest.mark.parametrize("step, count", [(0.0, 13), (0.4, 12), (2.0, 4)])
+def test_a_search_ends_with_its_budget(step, count, told_times, tuning_folder):
+    told_times.step = step  # four candidates between two looks at the clock
+    _, kernel = searched("random")
+    assert len(kernel.configs_timings) == count and kernel.best_config == min(kernel.configs_timings, key=lambda config: kernel.configs_timings[config])
+    assert kernel.configs_timings.keys() >= {nacre.Config({"BLOCK": 1})}  # what its author thought of first is always tried
+
+
+@pytest.mark.parametrize("method", ["halving", "random"])
+def test_a_search_with_times_as_they_are(method, tuning_folder):
+    _, kernel = searched(method)
+    assert kernel.best_config in kernel.configs_timings
 
 
 def test_heuristics_contract():

@@ -3,6 +3,7 @@
 INFINITY = float("inf")
 FAILED = (INFINITY, INFINITY, INFINITY)  # the times of a configuration that cannot run
 _LEAST_NOISE = 0.01  # differences below this share are no differences
+_MOST_NOISE = 0.1  # differences above it are, however far the times of a busy machine lie apart
 
 
 def _middle(times):
@@ -29,7 +30,8 @@ def choose(timings):
     best = _middle(finite[fastest])
 
     def is_equal(times):
-        noise = max(_LEAST_NOISE * best, min(_spread(times), _spread(finite[fastest])) / 2)
+        spread = min(_spread(times), _spread(finite[fastest]))
+        noise = min(max(_LEAST_NOISE * best, spread / 2), _MOST_NOISE * best)
         return _middle(times) - best <= noise
 
     equal = [config for config, times in finite.items() if is_equal(times)]
