@@ -110,8 +110,9 @@ def test_inductors_options_pass_through(tmp_path):
     text = """
         from torch._inductor.utils import run_and_get_code
         def f(x):
-            return (x + 1).relu() @ x
+            return (x + 1).relu().sum(1) @ x
         x = torch.randn(64, 64)
+        same(torch.compile(f, backend="nacre", options={"triton.use_block_ptr": True}), f, x)
         names = []
         for options in ({"triton.unique_kernel_names": True}, {"triton.unique_kernel_names": False}):
             torch.compiler.reset()
@@ -234,6 +235,54 @@ def test_indices_are_checked(tmp_path):
     check(tmp_path, text)
 
 
+def test_sums_at_computed_places_of_every_type(tmp_path):
+    """Integers of 8 and 16 bits have no atomics in the language: those sums are ATen's."""
+    text = """
+        def f(x, index, values):
+            return (x.index_put((index,), values, accumulate=True), x.scatter_add(0, index, values), x.index_add(0, index, values),
+                    x.scatter_reduce(0, index, values, "mean", include_self=False), x.scatter(0, index[:9], 1, reduce="add"))
+        index = torch.randint(0, 10, (40,))
+        for type in (torch.int16, torch.int8, torch.uint8, torch.int32, torch.float16):
+            torch.compiler.reset()
+            same(torch.compile(f, backend="nacre"), f, torch.arange(10).to(type), index, torch.randint(0, 2, (40,)).to(type))
+        print("right")
+    """
+    check(tmp_path, text)
+
+
+def test_the_sign_of_zero(tmp_path):
+    text = """
+        def f(x):
+            return x.signbit(), -x.abs().signbit().int()
+        for type in (torch.float64, torch.float32, torch.bfloat16, torch.int32):
+            torch.compiler.reset()
+            same(torch.compile(f, backend="nacre"), f, torch.tensor([-0.0, 0.0, -1.0, 2.0]).to(type))
+        print("right")
+    """
+    check(tmp_path, text)
+
+
+def test_flexible_attention_without_a_compiler(tmp_path, no_compiler):
+    """Many queries and one, masks by blocks, groups of heads, buffers that the score takes."""
+    text = """
+        from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+        bias = torch.randn(4, 150)
+        mask = create_block_mask(lambda b, h, i, j: i >= j, None, None, 150, 150, device="cpu")
+        cases = [
+            (150, 4, dict(block_mask=mask)),
+            (150, 2, dict(score_mod=lambda score, b, h, i, j: score + bias[h, j], enable_gqa=True)),
+            (1, 4, dict(score_mod=lambda score, b, h, i, j: torch.where(j % 3 == 0, -float("inf"), score))),
+        ]
+        for queries, heads, options in cases:
+            torch.compiler.reset()
+            def f(q, k, v):
+                return flex_attention(q, k, v, **options).relu()
+            same(torch.compile(f, backend="nacre"), f, torch.randn(2, 4, queries, 32), *torch.randn(2, 2, heads, 150, 32))
+        print("right")
+    """
+    check(tmp_path, text, **no_compiler)
+
+
 def test_kernels_of_the_user_inside(tmp_path):
     text = """
         import nacre
@@ -259,7 +308,9 @@ def test_kernels_of_the_user_inside(tmp_path):
 
 @pytest.mark.parametrize("arguments, message", [
     ("options={'cpu_backend': 'cpp'}", "torch.compile's own backend, inductor"),
+    ("options={'cpp_wrapper': True}", "leave out cpp_wrapper"),
     ("options={'no_such_option': 1}", "no_such_option"),
+    ("options={'max_autotune': 'yes'}", "max_autotune, got str should be bool"),
     ("mode='fastest'", "fastest"),
 ])  # fmt: skip
 def test_settings_that_cannot_be_meant(tmp_path, arguments, message):
@@ -316,4 +367,4 @@ def test_settings_that_this_torch_does_not_have_are_left_out(monkeypatch):
     monkeypatch.setitem(_inductor._OUR_SETTINGS, "of_a_later_torch.too", 1)
     settings = _inductor.configuration(None, None)
     assert settings["cpu_backend"] == "triton" and not any("later" in name for name in settings)
-    assert _inductor.configuration(None, {"of-the-user": 1})["of_the_user"] == 1  # torch says what it thinks of it
+    assert _inductor.configuration(None, {"max-autotune": True})["max_autotune"] is True

@@ -3,7 +3,7 @@
 Inductor's own block sizes are meant for GPUs, several for each kernel, timed against each other in the first call. Here a kernel gets one:
 rows that are reduced stay in the cache and are taken one at a time, the accumulators of columns stay in registers, a block has as many
 elements as pay for a program, and there are enough programs for the threads. Where tuning is asked for (`mode="max-autotune"`, coordinate
-descent), Inductor's own candidates are timed as ever.
+descent), Inductor's own candidates are timed as ever; so they are under settings that know of no kernels with one block size.
 """
 
 import torch
@@ -103,7 +103,7 @@ def _is_on_cpu():
 def _is_tuned():
     triton = config.triton
     return (config.max_autotune or config.max_autotune_pointwise or config.coordinate_descent_tuning or triton.multi_kernel
-            or triton.force_cooperative_reductions)  # fmt: skip
+            or triton.force_cooperative_reductions or triton.use_block_ptr or getattr(triton, "use_tensor_descriptor", False))  # fmt: skip
 
 
 def _programs_at_least(size):

@@ -39,16 +39,16 @@ def _has_setting(name):
 
 def configuration(mode, options):
     """Inductor's settings for one compile: the mode's, then the user's, over ours."""
-    import torch._inductor as inductor
+    from torch import _TorchCompileInductorWrapper
 
     settings = {name: value for name, value in _OUR_SETTINGS.items() if _has_setting(name)}
-    if mode is not None and mode != "default":
-        settings.update(inductor.list_mode_options(mode))
-    for name, value in (options or {}).items():
-        name = name.replace("-", "_")
-        if name == "cpu_backend" and value != "triton":
-            raise ValueError(f"the backend nacre compiles Inductor's Triton code: cpu_backend={value!r} is torch.compile's own backend, inductor")
-        settings[name] = value
+    settings.update(_TorchCompileInductorWrapper(mode, options, None).config)  # which checks them
+    if settings["cpu_backend"] != "triton":
+        raise ValueError(f"the backend nacre compiles Inductor's Triton code: cpu_backend={settings['cpu_backend']!r} is torch.compile's own "
+                         "backend, inductor")  # fmt: skip
+    if settings.get("cpp_wrapper"):
+        raise ValueError("the backend nacre calls its kernels from Python, without a C++ compiler: leave out cpp_wrapper, or take "
+                         "torch.compile's own backend, inductor")  # fmt: skip
     return settings
 
 
@@ -64,6 +64,9 @@ def prepare():
         _forget_answers()
         _take_up_triton()
         _complete_the_cpu()
+        from ._lowerings import amend
+
+        amend(_rebind)
         _is_prepared = True
 
 
