@@ -125,7 +125,7 @@ def test_inductors_options_pass_through(tmp_path):
     check(tmp_path, text)
 
 
-def test_matmuls_of_max_autotune_are_templates_of_the_language(tmp_path):
+def test_products_of_max_autotune_are_templates_of_the_language(tmp_path):
     text = """
         import torch._inductor.config
         def f(x, y):
@@ -140,6 +140,11 @@ def test_matmuls_of_max_autotune_are_templates_of_the_language(tmp_path):
         assert torch._inductor.config.cpu_backend == "cpp"  # the settings were of that compile alone
         torch.compiler.reset()
         same(torch.compile(f, backend="nacre", mode="max-autotune"), f, x, y)
+        torch.compiler.reset()
+        convolution = torch.nn.Conv2d(8, 16, 3)
+        options = {"max_autotune": True, "max_autotune_conv_backends": "TRITON"}
+        with torch.no_grad():  # a template adds no bias
+            same(torch.compile(convolution, backend="nacre", options=options), convolution, torch.randn(2, 8, 9, 11))
         print("right")
     """
     check(tmp_path, text)

@@ -3,6 +3,7 @@
 import inspect
 import types
 
+import torch
 from torch._inductor import config, decomposition, lowering, utils
 from torch._inductor.codegen.triton import TritonKernelOverrides
 
@@ -12,6 +13,7 @@ def amend(rebind):
     took from each other."""
     _add_atomically_what_can_be(rebind)
     _write_flexible_attention_in_triton()
+    _convolve_without_bias()
     TritonKernelOverrides.signbit = staticmethod(_sign_bit)
 
 
@@ -60,6 +62,26 @@ def _write_flexible_attention_in_triton():
         return in_triton(**bound)
 
     module.lower_cpu = lower_cpu
+
+
+def _convolve_without_bias():
+    """Templates of convolutions add none: as on other devices, where they are candidates it is added afterwards."""
+    aten = torch.ops.aten
+    add, view = lowering.lowerings[aten.add.Tensor], lowering.lowerings[aten.view.default]
+
+    def amended(convolution):
+        def lower(x, weight, bias, *others, **keywords):
+            has_templates = config.max_autotune_gemm or config.max_autotune
+            if bias is None or not (_is_ours() and has_templates and utils._use_conv_autotune_backend("TRITON")):
+                return convolution(x, weight, bias, *others, **keywords)
+            result = convolution(x, weight, None, *others, **keywords)
+            return add(result, view(bias, [bias.get_size()[0]] + [1] * (len(weight.get_size()) - 2)))
+
+        return lower
+
+    for overload in (aten.convolution, aten.convolution.default):
+        if overload in lowering.lowerings:
+            lowering.lowerings[overload] = amended(lowering.lowerings[overload])
 
 
 def _sign_bit(x):
