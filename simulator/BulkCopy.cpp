@@ -113,7 +113,7 @@ Status bulkHandler(Warp &warp, const Op &op, uint32_t mask) {
       std::byte *target = plan.reduces ? nullptr : globalRange(warp, lane, to, bytes, true, "bulk copy");
       if (plan.reduces) {
         const Allocation *allocation = warp.launch->find(to);
-        if (!allocation || to + bytes > allocation->end || !allocation->writable)
+        if (!allocation || to + bytes > allocation->end || !allocation->holds(to, bytes) || !allocation->writable)
           globalRange(warp, lane, to, bytes, true, "bulk reduction"); // reports
         else
           reduceInto(warp, reinterpret_cast<std::byte *>(to), data, bytes, plan.type, plan.operation);

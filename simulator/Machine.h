@@ -281,6 +281,14 @@ struct Allocation {
   std::string name;
   bool writable = true;
   std::shared_ptr<MemoryShadow> shadow;
+  // What it was made from, where some of its bytes are no element's.
+  std::vector<MemoryRange> views{};
+
+  // Whether all of these bytes, which lie within it, may be accessed.
+  bool holds(uint64_t address, uint64_t bytes) const { return views.empty() || inViews(address, bytes); }
+
+private:
+  bool inViews(uint64_t address, uint64_t bytes) const;
 };
 
 // A tensor map in global memory that the kernel has changed. Tensor copies may use it when the change was released to

@@ -17,6 +17,28 @@ const Allocation *LaunchState::find(uint64_t address) const {
   return address < candidate.end ? &candidate : nullptr;
 }
 
+static bool holdsByte(const MemoryRange &view, uint64_t address) {
+  uint64_t rest = address - reinterpret_cast<uint64_t>(view.data);
+  if (rest >= view.bytes) // before it, too
+    return false;
+  if (view.axes.empty())
+    return true;
+  for (const MemoryRange::Axis &axis : view.axes)
+    rest -= std::min(rest / axis.stride, axis.extent - 1) * axis.stride;
+  return rest < view.elementBytes;
+}
+
+bool Allocation::inViews(uint64_t address, uint64_t bytes) const {
+  for (const MemoryRange &view : views)
+    if (uint64_t offset = address - reinterpret_cast<uint64_t>(view.data);
+        view.axes.empty() && offset <= view.bytes && bytes <= view.bytes - offset)
+      return true;
+  for (uint64_t at = address; at < address + bytes; ++at)
+    if (std::none_of(views.begin(), views.end(), [&](const MemoryRange &view) { return holdsByte(view, at); }))
+      return false;
+  return true;
+}
+
 void addressesOf(const Warp &warp, Slot base, int64_t offset, bool narrow, uint64_t (&address)[laneCount]) {
   if (narrow) {
     const uint32_t *row = warp.at<uint32_t>(base);
@@ -43,21 +65,30 @@ static const char *verb(AccessKind kind) {
 static void reportGlobal(Warp &warp, uint32_t lane, uint64_t address, uint64_t bytes, const char *what) {
   LaunchState &launch = *warp.launch;
   std::string message = std::string(what) + " of " + std::to_string(bytes) + " bytes at ";
-  const Allocation *nearest = nullptr;
+  struct Near {
+    uint64_t begin = 0, end = 0;
+    std::string_view name;
+  } nearest;
   uint64_t distance = ~uint64_t(0);
-  for (const Allocation &allocation : launch.allocations) {
-    uint64_t away = address < allocation.begin         ? allocation.begin - address
-                    : address + bytes > allocation.end ? address + bytes - allocation.end
-                                                       : 0;
+  auto consider = [&](uint64_t begin, uint64_t end, std::string_view name) {
+    uint64_t away = address < begin ? begin - address : address + bytes > end ? address + bytes - end : 0;
     if (away < distance)
-      distance = away, nearest = &allocation;
+      distance = away, nearest = {begin, end, name};
+  };
+  for (const Allocation &allocation : launch.allocations) {
+    if (allocation.views.empty())
+      consider(allocation.begin, allocation.end, allocation.name);
+    for (const MemoryRange &view : allocation.views)
+      consider(reinterpret_cast<uint64_t>(view.data), reinterpret_cast<uint64_t>(view.data) + view.bytes, view.name);
   }
-  if (address < 4096)
+  if (address < 4096 && distance >= 4096) // an array without elements may begin there
     message += hexadecimal(address) + ": a null pointer";
-  else if (nearest && distance < (uint64_t(1) << 32))
-    message += "byte " + std::to_string(static_cast<int64_t>(address - nearest->begin)) +
-               (address < nearest->begin ? ", before the beginning of `" : ", past the end of `") + nearest->name +
-               "` (" + std::to_string(nearest->end - nearest->begin) + " bytes)";
+  else if (distance < (uint64_t(1) << 32))
+    message += "byte " + std::to_string(static_cast<int64_t>(address - nearest.begin)) +
+               (address < nearest.begin ? ", before the beginning of `"
+                : distance == 0         ? ", between the elements of `"
+                                        : ", past the end of `") +
+               std::string(nearest.name) + "` (" + std::to_string(nearest.end - nearest.begin) + " bytes)";
   else
     message += (address >> 40 ? "an address" : hexadecimal(address)) + " in no registered allocation";
   launch.report(warp, lane, FindingKind::OutOfBounds, message);
@@ -202,7 +233,7 @@ SharedRange sharedRange(Warp &warp, uint32_t lane, uint64_t address, uint32_t by
 std::byte *globalRange(Warp &warp, uint32_t lane, uint64_t address, uint64_t bytes, bool write, const char *what,
                        Stream stream) {
   const Allocation *allocation = warp.launch->find(address);
-  if (!allocation || address + bytes > allocation->end) {
+  if (!allocation || address + bytes > allocation->end || !allocation->holds(address, bytes)) {
     reportGlobal(warp, lane, address, bytes, what);
     return nullptr;
   }
@@ -246,7 +277,7 @@ static uint32_t resolveGlobal(Warp &warp, uint32_t mask, const uint64_t *address
       track();
       allocation = launch.find(at);
     }
-    if (!allocation || at + access.bytes > allocation->end) {
+    if (!allocation || at + access.bytes > allocation->end || !allocation->holds(at, access.bytes)) {
       reportGlobal(warp, lane, at, access.bytes,
                    access.kind == AccessKind::Read    ? "global load"
                    : access.kind == AccessKind::Write ? "global store"

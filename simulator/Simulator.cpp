@@ -241,15 +241,24 @@ private:
     }
   }
 
+  static void keepAsView(Allocation &whole) {
+    if (whole.views.empty())
+      whole.views.push_back(
+          {reinterpret_cast<void *>(whole.begin), whole.end - whole.begin, whole.name, whole.writable});
+  }
+
   void registerMemory(LaunchState &state) const {
     std::vector<Allocation> all;
     auto add = [&](const void *data, uint64_t bytes, const std::string &name, bool writable) {
-      auto begin = reinterpret_cast<uint64_t>(data);
-      all.push_back({begin, begin + bytes, name, writable, nullptr});
+      Allocation &made = all.emplace_back();
+      made.begin = reinterpret_cast<uint64_t>(data), made.end = made.begin + bytes;
+      made.name = name, made.writable = writable;
     };
     size_t index = 0;
     for (const MemoryRange &range : state.launch->memory) {
       add(range.data, range.bytes, range.name.empty() ? "memory " + std::to_string(index) : range.name, range.writable);
+      if (!range.axes.empty())
+        all.back().views.push_back(range);
       ++index;
     }
     for (const Program::Module &stored : program->variables)
@@ -264,6 +273,10 @@ private:
     for (Allocation &allocation : all) {
       if (!state.allocations.empty() && allocation.begin < state.allocations.back().end) {
         Allocation &last = state.allocations.back();
+        if (!last.views.empty() || !allocation.views.empty()) {
+          keepAsView(last), keepAsView(allocation);
+          last.views.insert(last.views.end(), allocation.views.begin(), allocation.views.end());
+        }
         last.end = std::max(last.end, allocation.end);
         last.writable |= allocation.writable;
       } else {

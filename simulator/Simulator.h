@@ -42,6 +42,13 @@ struct MemoryRange {
   size_t bytes = 0;
   std::string name;
   bool writable = true;
+  // Of a view that leaves memory out: the bytes of an element, and the stride and the extent of each axis, outermost
+  // first. Without axes every byte may be accessed.
+  struct Axis {
+    uint64_t stride, extent;
+  };
+  uint32_t elementBytes = 0;
+  std::vector<Axis> axes{};
 };
 
 enum class Schedule : uint8_t { Fixed, Random };

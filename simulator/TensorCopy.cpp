@@ -109,7 +109,8 @@ public:
           return;
         }
         const Allocation *allocation = warp.launch->find(address);
-        if (!allocation || address + length > allocation->end || !allocation->writable) {
+        if (!allocation || address + length > allocation->end || !allocation->holds(address, length) ||
+            !allocation->writable) {
           globalRange(warp, lane, address, length, true, "tensor reduction"); // reports
           return;
         }

@@ -72,7 +72,7 @@ def _start_tools():
     """The tools that the environment asks for."""
     import os
 
-    names = ("NACRE_SANITIZE", "NACRE_LAUNCH_LOG", "TRITON_SHARED_SANITIZER_TYPE", "TRITON_INSTRUMENTATION_MODE", "TRITON_ENABLE_ASAN")
+    names = ("NACRE_SANITIZE", "NACRE_LAUNCH_LOG", "NACRE_SIMULATOR_FINDINGS", "TRITON_SHARED_SANITIZER_TYPE", "TRITON_INSTRUMENTATION_MODE", "TRITON_ENABLE_ASAN")
     if any(name in os.environ for name in names):
         from . import sanitizer
 

@@ -4,6 +4,7 @@
 #include "compiler/reference/MemoryMap.h"
 #include "runtime/launch/DevicePrint.h"
 #include "runtime/launch/Kernel.h"
+#include <map>
 
 namespace nacre {
 
@@ -38,10 +39,17 @@ public:
   uint32_t program[3];
 };
 
+// Where the elements of a view are that leaves memory out between them, from the beginning of its range on.
+struct ViewElements {
+  uint32_t bytes = 0;                              // of an element
+  std::vector<std::pair<uint64_t, uint64_t>> axes; // stride in bytes and extent, outermost first
+};
+
 // The arrays of a launch, for kernels that check their accesses.
 struct KnownArrays {
   MemoryMap memory;
-  std::vector<uint32_t> ofArgument; // the number in `memory` of each argument's; 0: not known
+  std::vector<uint32_t> ofArgument{};       // the number in `memory` of each argument's; 0: not known
+  std::map<uint32_t, ViewElements> views{}; // by the number in `memory`
 };
 
 // A launch was stopped in the middle because LaunchOptions::interrupted said so.

@@ -12,6 +12,7 @@ if sys.argv[1] == "interpreter":
     os.environ["TRITON_INTERPRET"] = "1"
 elif sys.argv[1] == "simulator":
     os.environ["NACRE_DEVICE"] = "simulate"
+    os.environ["NACRE_SIMULATOR_FINDINGS"] = str(Path(sys.argv[4]) / "findings")
 
 import nacre
 
@@ -75,14 +76,15 @@ def complaints(case, planted, module, path, lines, kinds="all"):
 def simulated(case, planted, module, path, lines):
     from nacre.sanitizer._gpu_program import SimulatorFindings
 
+    file = Path(os.environ["NACRE_SIMULATOR_FINDINGS"])
+    file.unlink(missing_ok=True)
     try:
         launch(case, module)
         text = ""
     except Exception as problem:
         text = str(problem)
     findings = SimulatorFindings()
-    for line in text.splitlines():
-        findings.read(line)
+    findings.read_file(file)
     if not planted:
         if text:
             yield f"is clean, but raised {text[:300]}"

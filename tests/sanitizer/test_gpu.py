@@ -20,6 +20,19 @@ def past_the_end(x, out, n, BLOCK: tl.constexpr):
     tl.store(out + offsets, tl.load(x + offsets, mask=offsets < n))
 
 @triton.jit
+def columns(x, out, stride, N: tl.constexpr, EXTRA: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(out + i * stride + EXTRA, tl.load(x + i))
+
+@triton.jit
+def in_a_loop(x, out, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for i in range(n):
+        total += tl.load(x + at) * i  # moved out of the loop
+    tl.store(out + at, total)
+
+@triton.jit
 def same_place(out):
     tl.store(out, tl.program_id(0).to(tl.float32))
 
@@ -43,6 +56,45 @@ def test_a_store_past_the_end(tmp_path):
     document = json.loads(found.read_text())
     (finding,) = document["findings"]
     assert document["version"] == 1 and finding["kernel"] == "past_the_end" and finding["line"] == 9 and finding["program"] == [7, 0, 0]
+
+
+def found_in(tmp_path, text):
+    """(file's findings, status) of a script in the simulator."""
+    path = tmp_path / "found.json"
+    process = run(tmp_path, text, "--json", str(path))
+    return json.loads(path.read_text())["findings"], process.returncode
+
+
+@pytest.mark.parametrize("launch, kernel, argument, where", [
+    ("columns[(1,)](x, np.zeros((64, 8), np.float32)[:, 3], 8, N=64, EXTRA=1)", "columns", "out", "between the elements of"),
+    ("columns[(1,)](x, np.zeros((64, 8), np.float32)[:, 3], 8, N=64, EXTRA=8)", "columns", "out", "past the end of"),
+    ("columns[(1,)](x[100:132], np.zeros(64, np.float32), 1, N=64, EXTRA=0)", "columns", "x", "past the end of"),
+    ("columns[(1,)](x[100:], np.zeros(128, np.float32)[64:], 1, N=64, EXTRA=-1)", "columns", "out", "before the beginning of"),
+    ("columns[(1,)](x[5:5], np.zeros(64, np.float32), 1, N=64, EXTRA=0)", "columns", "x", "past the end of"),
+    ("columns[(1,)](x, np.zeros(0, np.float32), 1, N=64, EXTRA=0)", "columns", "out", "past the end of"),
+])  # fmt: skip
+def test_a_view_is_no_more_than_its_elements(tmp_path, launch, kernel, argument, where):
+    """As under triton-san asan; and the script need not end of it."""
+    findings, status = found_in(tmp_path, f"try:\n    {launch}\nexcept Exception:\n    print('caught')")
+    assert status == 1 and findings, findings
+    assert {finding["kind"] for finding in findings} == {"asan"} and all(f"{where} `{argument}`" in finding["message"] for finding in findings)
+    assert all((finding["kernel"], finding["program"]) == (kernel, [0, 0, 0]) and finding["line"] == 14 for finding in findings)
+
+
+def test_views_that_are_kept_to(tmp_path):
+    text = """
+whole = np.zeros((64, 8), np.float32)
+columns[(1,)](x[7:71], whole[:, 3], 8, N=64, EXTRA=0)
+columns[(1,)](whole[0], whole[:, 5], 8, N=8, EXTRA=0)  # memory of both overlaps
+print("end")
+"""
+    process = run(tmp_path, text)
+    assert process.returncode == 0 and process.stdout == "end\n", process.stderr
+
+
+def test_a_load_that_left_its_loop_has_its_line(tmp_path):
+    findings, status = found_in(tmp_path, "in_a_loop[(1,)](x[:40], np.zeros(128, np.float32), 5, BLOCK=128)")
+    assert status == 1 and [finding["line"] for finding in findings] == [21], findings
 
 
 def test_a_race_is_66(tmp_path):

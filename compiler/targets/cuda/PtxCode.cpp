@@ -3,10 +3,12 @@
 #include "compiler/targets/LLVMOptions.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/OptBisect.h"
+#include "llvm/IR/TrackingMDRef.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -65,6 +67,62 @@ void nacre::cuda::waitForEarlierKernels(llvm::Function &kernel) {
   llvm::CallInst::Create(type, wait, "", place)->setDebugLoc(place->getDebugLoc());
 }
 
+namespace {
+// Keeps the lines of accesses that passes move. LLVM takes the line from an instruction that leaves its block, as a
+// debugger wants it; tools that tell of accesses (simulator, compute-sanitizer, samples of lines) want to know whose it
+// was. An annotation is metadata that stays with a moved instruction.
+class LinesOfAccesses {
+public:
+  explicit LinesOfAccesses(llvm::Module &module) : module(module) {
+    forEachAccess([&](llvm::Instruction &access) {
+      llvm::DILocation *line = access.getDebugLoc().get();
+      if (!line)
+        return;
+      llvm::LLVMContext &context = module.getContext();
+      llvm::Metadata *name = llvm::MDString::get(context, prefix + std::to_string(lines.size()));
+      access.setMetadata(llvm::LLVMContext::MD_annotation, llvm::MDNode::get(context, name));
+      lines.emplace_back(line);
+    });
+  }
+
+  // Gives them back where they are gone, and takes the annotations away.
+  void restore() {
+    forEachAccess([&](llvm::Instruction &access) {
+      llvm::DILocation *line = lineOf(access.getMetadata(llvm::LLVMContext::MD_annotation));
+      access.setMetadata(llvm::LLVMContext::MD_annotation, nullptr);
+      const llvm::DILocation *left = access.getDebugLoc().get();
+      bool isOurs = line && line->getInlinedAtScope()->getSubprogram() == access.getFunction()->getSubprogram();
+      if (isOurs && (!left || left->getLine() == 0))
+        access.setDebugLoc(line);
+    });
+  }
+
+private:
+  static constexpr const char *prefix = "nacre.access.";
+
+  template <typename Visit> void forEachAccess(Visit visit) {
+    for (llvm::Function &function : module)
+      for (llvm::Instruction &instruction : llvm::instructions(function))
+        if (llvm::isa<llvm::LoadInst, llvm::StoreInst, llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction))
+          visit(instruction);
+  }
+
+  llvm::DILocation *lineOf(llvm::MDNode *annotation) const {
+    size_t number = 0;
+    if (annotation)
+      for (const llvm::MDOperand &operand : annotation->operands())
+        if (auto *name = llvm::dyn_cast_or_null<llvm::MDString>(operand.get()))
+          if (llvm::StringRef rest = name->getString();
+              rest.consume_front(prefix) && !rest.getAsInteger(10, number) && number < lines.size())
+            return llvm::cast<llvm::DILocation>(lines[number].get());
+    return nullptr;
+  }
+
+  llvm::Module &module;
+  std::vector<llvm::TrackingMDRef> lines;
+};
+} // namespace
+
 void nacre::cuda::optimise(llvm::Module &module, llvm::TargetMachine &machine,
                            llvm::PassInstrumentationCallbacks *callbacks, bool hasLibraries) {
   llvm::PipelineTuningOptions tuning;
@@ -86,7 +144,9 @@ void nacre::cuda::optimise(llvm::Module &module, llvm::TargetMachine &machine,
           "instcombine<no-verify-fixpoint>,simplifycfg,adce)";
   if (llvm::Error error = builder.parsePassPipeline(passes, text))
     llvm::report_fatal_error(std::move(error));
+  LinesOfAccesses lines(module);
   passes.run(module, modules);
+  lines.restore();
 }
 
 namespace {

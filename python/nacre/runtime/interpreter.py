@@ -64,9 +64,18 @@ def _characters(text, column):
     return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
 
 
+own_elements = False  # whether a view is no more than its own elements, rather than all of its tensor's memory
+
+
 def _memory(kernel, values):
     """[(begin, end, address of element 0, read-only, name)] of the arrays among a kernel's arguments, and whether these are all the memory
-    that it was given."""
+    that it was given. With `own_elements` the rows go on: (bytes of an element, ((stride, extent), ...) of a view with memory between its
+    elements)."""
+    if own_elements:
+        from ..sanitizer import _arrays
+
+        rows, is_complete = _arrays.arrays(kernel, values)
+        return [(*row[:5], row[8], _arrays.axes(row)) for row in rows], is_complete
     ranges = []
 
     def add(name, value):

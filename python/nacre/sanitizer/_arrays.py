@@ -52,7 +52,9 @@ def _array(name, value):
     if getattr(value, "__array_interface__", None) is not None:
         if kind.__module__ == "numpy" and hasattr(value, "strides"):
             _ARRAYS[kind] = _numpy
-        return _interface(name, value)
+        return _interface(name, value, value.__array_interface__)
+    if getattr(value, "__cuda_array_interface__", None) is not None:
+        return _interface(name, value, value.__cuda_array_interface__)
     return None if hasattr(value, "data_ptr") or hasattr(value, "__dlpack__") else ()
 
 
@@ -79,21 +81,21 @@ def _numpy(name, value):
         row = seen[4]
         return row if row[4] == name else (*row[:4], name, *row[5:])
     key = id(value)
-    row = _interface(name, value)
+    row = _interface(name, value, value.__array_interface__)
     _seen[key] = weakref.ref(value, lambda _: _seen.pop(key, None)), value.shape, value.strides, value.flags.writeable, row
     return row
 
 
-def _interface(name, value):
-    interface = value.__array_interface__
-    (address, is_read_only), shape, size, strides = interface["data"], interface["shape"], value.itemsize, interface["strides"]
+def _interface(name, value, interface):
+    (address, is_read_only), shape, strides = interface["data"], interface["shape"], interface.get("strides")
+    size, type = int(interface["typestr"][2:]), _type_name(value.dtype if hasattr(value, "dtype") else interface["typestr"])
     if strides is None:
         strides, step = [], size
         for extent in reversed(shape):
             strides.insert(0, step)
             step *= extent
-        return address, address + step, address, is_read_only, name, _type_name(value.dtype), shape, tuple(strides), size
-    return _row(name, _type_name(value.dtype), address, shape, strides, size, is_read_only)
+        return address, address + step, address, is_read_only, name, type, shape, tuple(strides), size
+    return _row(name, type, address, shape, strides, size, is_read_only)
 
 
 def _row(name, type, address, shape, strides, size, is_read_only):
@@ -106,3 +108,17 @@ def _row(name, type, address, shape, strides, size, is_read_only):
             else:
                 end += (extent - 1) * stride
     return begin, end, address, is_read_only, name, type, shape, strides, size
+
+
+def axes(row):
+    """((stride, extent), ...) of a row's array, outermost first, where there is memory between its elements; () where there is none, or where
+    elements overlap."""
+    size = row[8]
+    found = sorted(((abs(stride), extent) for extent, stride in zip(row[6], row[7]) if extent > 1 and stride), reverse=True)
+    reach, has_holes = size, False
+    for stride, extent in reversed(found):
+        if stride < reach:
+            return ()
+        has_holes |= stride != reach
+        reach += stride * (extent - 1)
+    return tuple(found) if has_holes and 0 not in row[6] else ()

@@ -28,7 +28,7 @@ alone, 1 after other findings.
 
 
 class Findings:
-    """Reads what a command says on its standard error, line by line; `found` are the findings in it, as _report has them."""
+    """`found`: the findings of a command, as _report has them."""
 
     def __init__(self):
         self.found = []
@@ -40,12 +40,9 @@ class Findings:
         for position, other in enumerate(self.found):
             if all(other[key] == finding[key] for key in ("kind", "what", "kernel", "file", "line", "column")):
                 first = min(other, finding, key=lambda one: (one["program"][::-1], one["thread"][::-1]))
-                self.found[position] = {**first, "repeats": other["repeats"] + 1}
+                self.found[position] = {**first, "repeats": other["repeats"] + finding["repeats"] + 1}
                 return
         self.found.append(finding)
-
-    def finish(self):
-        pass
 
 
 # The simulator's kinds, and the sanitizers that find the like.
@@ -58,33 +55,27 @@ _NUMBERS = r"\((\d+), ?(\d+), ?(\d+)\)"
 
 
 class SimulatorFindings(Findings):
-    """Of the errors that a script does not catch."""
+    """Of the file that the simulated device writes: a line of JSON for each launch with findings, also where the script catches the error."""
 
-    _FINDING = re.compile(r"(?:^|: )(?:(?P<file>[^\s:]+):(?P<line>\d+):(?P<column>\d+): error: the kernel `(?P<kernel>\w+)`: )?(?P<kind>[a-z-]+): (?P<text>.+)$")
-    _KERNEL = re.compile(r"the simulator found \d+ faults? in the kernel `(\w+)`")
-    _PLACE = re.compile(r"^\s*at (?P<file>.+?):(?P<line>\d+):(?P<column>\d+) .*in program " + _NUMBERS + r"(?:, thread " + _NUMBERS + ")?")
-
-    def __init__(self):
-        super().__init__()
-        self.kernel = ""
-        self.open = None
-
-    def read(self, line):
-        kernel = self._KERNEL.search(line)
-        if kernel:
-            self.kernel = kernel[1]
+    def read_file(self, path):
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                reports = [json.loads(line) for line in file if line.endswith("\n")]
+        except FileNotFoundError:
             return
-        place = self._PLACE.match(line)
-        if place and self.open:
-            numbers = [int(number) for number in place.groups()[3:] if number is not None]
-            self.open.update(file=place["file"], line=int(place["line"]), column=int(place["column"]), program=numbers[:3], thread=numbers[3:])
-            self.add(self.open)
-            self.open = None
-            return
-        found = self._FINDING.search(line.rstrip())
-        if found and found["kind"] in (*_SIMULATED, *_OTHER_KINDS) and (found["kernel"] or self.kernel):
-            kind, what = _SIMULATED.get(found["kind"], ("sync", found["kind"]))
-            self.open = {"kind": kind, "what": what, "kernel": found["kernel"] or self.kernel, "message": found["text"]}
+        for report in reports:
+            for found in report["findings"]:
+                if found["kind"] not in (*_SIMULATED, *_OTHER_KINDS):
+                    continue  # assertions that fail are the script's own
+                kind, what = _SIMULATED.get(found["kind"], ("sync", found["kind"]))
+                place, other = found["place"], found["other"]
+                message = found["message"]
+                if other and other["line"]:
+                    message += f"; the other access is at {other['file']}:{other['line']}:{other['column']}"
+                self.add({
+                    "kind": kind, "what": what, "kernel": report["kernel"], "message": message, "file": place["file"], "line": place["line"],
+                    "column": place["column"], "program": found["block"], "thread": found["thread"] or [], "repeats": found["count"] - 1,
+                })  # fmt: skip
 
 
 _OTHER_KINDS = (
@@ -204,7 +195,7 @@ def _parse(arguments):
 
 
 def _plan(options, command, folder):
-    """(command, variables, what reads its standard error, what is said first). `folder`: for files of the run."""
+    """(command, variables, what reads what is found, what is said first). `folder`: for files of the run."""
     program = shutil.which("compute-sanitizer") or next(
         (path for path in ("/usr/local/cuda/bin/compute-sanitizer",) if os.path.exists(path)), None
     )
@@ -215,7 +206,8 @@ def _plan(options, command, folder):
             {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1", "NACRE_LAUNCH_LOG": os.path.join(folder, "launches")}, ComputeSanitizerFindings(), f"compute-sanitizer's {options['tool']}",
         )  # fmt: skip
     why = "as asked" if options["simulate"] else "there is no GPU" if program else "there is no compute-sanitizer" if _has_gpu() else "there is no GPU"
-    return command_line(command), {"NACRE_DEVICE": "simulate"}, SimulatorFindings(), f"the simulator ({why})"
+    variables = {"NACRE_DEVICE": "simulate", "NACRE_SIMULATOR_FINDINGS": os.path.join(folder, "findings")}
+    return command_line(command), variables, SimulatorFindings(), f"the simulator ({why})"
 
 
 def main(arguments):
@@ -234,19 +226,18 @@ def main(arguments):
 def _run(options, command, folder):
     line, variables, findings, by = _plan(options, command, folder)
     print(f"nacre sanitize: checked by {by}", file=sys.stderr, flush=True)
-    merged = subprocess.STDOUT if isinstance(findings, ComputeSanitizerFindings) else None  # it reports on standard output
-    process = subprocess.Popen(
-        line, env=command_environment(variables), text=True, errors="replace", bufsize=1, stdout=subprocess.PIPE if merged else None,
-        stderr=merged or subprocess.PIPE,
-    )  # fmt: skip
-    shown = sys.stdout if merged else sys.stderr
-    for text in process.stdout if merged else process.stderr:
-        shown.write(text)
-        shown.flush()
-        findings.read(text)
-    status = process.wait()
-    findings.finish()
-    if merged:
+    environment = command_environment(variables)
+    if isinstance(findings, SimulatorFindings):
+        status = subprocess.run(line, env=environment).returncode
+        findings.read_file(variables["NACRE_SIMULATOR_FINDINGS"])
+    else:  # compute-sanitizer reports on standard output
+        process = subprocess.Popen(line, env=environment, text=True, errors="replace", bufsize=1, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        for text in process.stdout:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+            findings.read(text)
+        status = process.wait()
+        findings.finish()
         findings.name_arguments(_launch_log.read(variables["NACRE_LAUNCH_LOG"]))
     for finding in findings.found:
         sys.stderr.write(report(finding))

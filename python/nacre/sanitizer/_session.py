@@ -161,6 +161,10 @@ def start_from_environment():
         from . import _launch_log
 
         _launch_log.start(os.environ["NACRE_LAUNCH_LOG"])
+    if knobs.runtime.simulator_findings:
+        from ..runtime import interpreter
+
+        interpreter.own_elements = True
     asked = {}
     for variable in ("NACRE_SANITIZE", "TRITON_SHARED_SANITIZER_TYPE", "TRITON_INSTRUMENTATION_MODE"):
         text = os.environ.get(variable, "")

@@ -9,7 +9,9 @@
 #include "runtime/devices/cuda/TensorMaps.h"
 #include "runtime/launch/Launch.h"
 #include "simulator/Simulator.h"
+#include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <new>
 
@@ -51,6 +53,16 @@ Diagnostic diagnosticOf(const std::string &kernel, const simulator::Finding &fin
     diagnostic.location = {source, line, column, line, column};
   }
   return diagnostic;
+}
+
+// Appends what was found to a file, a line for each launch, for a tool that looks at this process from outside.
+void write(const simulator::Report &report, const std::string &path) {
+  std::string line = report.json();
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::ofstream file(path, std::ios::app);
+  file << line + "\n" << std::flush;
+  if (!file)
+    throw std::runtime_error("what the simulator found cannot be written to " + path);
 }
 
 [[noreturn]] void raise(const std::string &kernel, const simulator::Report &report) {
@@ -98,11 +110,16 @@ simulator::TensorMap encoded(const gpu::TensorMapRecipe &recipe, llvm::ArrayRef<
 std::vector<simulator::MemoryRange> memoryOf(const KnownArrays &arrays, bool accessesOthers) {
   std::vector<simulator::MemoryRange> ranges;
   auto add = [&](uint64_t begin, uint64_t end, const std::string &name, bool isWritable) {
-    if (begin < end)
-      ranges.push_back({reinterpret_cast<void *>(begin), end - begin, name, isWritable});
+    ranges.push_back({reinterpret_cast<void *>(begin), end - begin, name, isWritable});
   };
-  for (const MemoryMap::Range &range : arrays.memory.all())
+  for (const MemoryMap::Range &range : arrays.memory.all()) {
     add(range.begin, range.end, range.name, !range.isReadOnly);
+    if (auto view = arrays.views.find(range.number); view != arrays.views.end()) {
+      ranges.back().elementBytes = view->second.bytes;
+      for (auto [stride, extent] : view->second.axes)
+        ranges.back().axes.push_back({stride, extent});
+    }
+  }
   if (accessesOthers || !arrays.memory.isComplete)
     for (const ProcessMemory::Area &area : ProcessMemory::current())
       add(area.begin, area.end, "memory of the process", area.isWritable);
@@ -213,8 +230,11 @@ public:
       events::tell(LaunchTimeEvents, [&](EventListener &listener) { listener.launchTimes(times); });
     }
     show(printed, request.options.print);
-    if (!report.clean())
+    if (!report.clean()) {
+      if (!findingsFile.empty())
+        write(report, findingsFile);
       raise(name, report);
+    }
     if (marked)
       marked->finish();
     if (checked)
@@ -238,6 +258,8 @@ public:
   bool reachesHostMemory(uint64_t) override { return true; }
 
 private:
+  const std::string findingsFile = knobString(KnobId::SimulatorFindings);
+
   static void show(const std::string &printed, const PrintSink *sink) {
     if (printed.empty())
       return;
