@@ -38,6 +38,7 @@ struct LaunchFacts {
   std::vector<Array> arrays;
   std::vector<int32_t> ofArgument; // the array of each of the kernel's arguments; -1: none
   bool isComplete = true;          // the kernel was given no other memory
+  bool mayOrder = true;            // it has atomics, by which its programs may be ordered
 
   const Array *arrayOf(int32_t argument) const;
   // The array that holds an address, or the nearest one; null: nothing is near.

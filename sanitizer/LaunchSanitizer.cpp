@@ -140,7 +140,7 @@ bool isSame(const Finding &a, const Finding &b) {
 LaunchSanitizer::LaunchSanitizer(LaunchFacts given, uint32_t kinds, bool goesOn)
     : facts(std::move(given)), kinds(kinds), goesOn(goesOn), launch(++launches),
       shadow(uint64_t(facts.grid[0]) * facts.grid[1] * facts.grid[2],
-             kinds & Races ? areasOf(facts) : std::vector<ShadowedArea>()) {
+             kinds & Races ? areasOf(facts) : std::vector<ShadowedArea>(), facts.mayOrder) {
   if (kinds & Uninitialised) {
     Unwritten::shared().refresh();
     unwritten = Unwritten::shared().areas();

@@ -3,6 +3,7 @@
 // area, so that the blocks that programs take of an array are whole stretches more often than not.
 #include "sanitizer/ShadowMemory.h"
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <sys/mman.h>
 
@@ -33,6 +34,26 @@ bool Clocks::isBefore(const Touch &touch, uint32_t program) {
   std::lock_guard<std::mutex> guard(lock);
   auto found = seen.find(program);
   return found != seen.end() && found->second[touch.program - 1] >= touch.clock;
+}
+
+uint32_t Clocks::firstUnordered(const uint32_t *clocks, uint32_t program) {
+  std::lock_guard<std::mutex> guard(lock);
+  auto found = seen.find(program);
+  const uint32_t *own = found == seen.end() ? nullptr : found->second.data();
+  for (uint32_t other = 0; other < programs; ++other)
+    if (clocks[other] != 0 && other != program && (!own || own[other] < clocks[other]))
+      return other;
+  return static_cast<uint32_t>(programs);
+}
+
+void Clocks::dropOrdered(uint32_t *clocks, uint32_t program) {
+  std::lock_guard<std::mutex> guard(lock);
+  auto found = seen.find(program);
+  if (found == seen.end())
+    return;
+  for (uint32_t other = 0; other < programs; ++other)
+    if (other != program && clocks[other] <= found->second[other])
+      clocks[other] = 0;
 }
 
 static void join(std::vector<uint32_t> &into, const std::vector<uint32_t> &from) {
@@ -69,11 +90,26 @@ void Clocks::forget(uint32_t program) {
 
 // ---- Memory
 
-namespace {
-
-// Who touched an element at one place of the kernel: the two lowest programs. 0: nobody.
+// Who touched an element at one place of the kernel: the two lowest programs, from 1 on. 0: nobody.
 struct Entry {
   uint32_t site, programs[2], clocks[2];
+
+  // All of them: the first program is `many`, and the clocks are those of every program.
+  static constexpr uint32_t many = UINT32_MAX;
+  bool isCrowd() const { return programs[0] == many; }
+  uint32_t *crowd() const {
+    uint32_t *found;
+    static_assert(sizeof found == sizeof clocks);
+    std::memcpy(&found, clocks, sizeof found);
+    return found;
+  }
+  void becomeCrowd(uint32_t *all) {
+    programs[0] = many;
+    std::memcpy(clocks, &all, sizeof all);
+  }
+  bool hasRoomFor(uint32_t program) const {
+    return programs[1] == 0 || program == programs[0] || program == programs[1];
+  }
 
   void drop(int slot) {
     if (slot == 0) {
@@ -98,8 +134,6 @@ struct Entry {
     }
   }
 };
-
-} // namespace
 
 // Most elements are touched at one or two places.
 struct Cell {
@@ -195,7 +229,8 @@ uint32_t grainOf(uint64_t offset, uint64_t bytes) {
 
 } // namespace
 
-ShadowMemory::ShadowMemory(uint64_t programs, std::vector<ShadowedArea> wanted) : clocks(programs), launch(++launches) {
+ShadowMemory::ShadowMemory(uint64_t programs, std::vector<ShadowedArea> wanted, bool mayOrder)
+    : clocks(programs), programs(programs), mayOrder(mayOrder), launch(++launches) {
   std::sort(wanted.begin(), wanted.end(), [](const auto &a, const auto &b) { return a.begin < b.begin; });
   for (const ShadowedArea &area : wanted) {
     if (area.begin >= area.end)
@@ -238,8 +273,31 @@ Cell *ShadowMemory::newCells(size_t count) {
   return cellBlocks.back().get() + cellsLeft;
 }
 
+uint32_t *ShadowMemory::newCrowd() {
+  constexpr size_t mostBytes = size_t(256) << 20;
+  std::lock_guard<std::mutex> guard(cellLock);
+  if ((crowds.size() + 1) * programs * sizeof(uint32_t) > mostBytes)
+    return nullptr;
+  crowds.push_back(std::make_unique<uint32_t[]>(programs));
+  return crowds.back().get();
+}
+
 Cell ShadowMemory::copyOf(const Cell &cell) {
   Cell copy = cell;
+  for (Entry &entry : copy.entries) {
+    if (!entry.isCrowd())
+      continue;
+    const uint32_t *all = entry.crowd();
+    if (uint32_t *own = newCrowd()) {
+      std::copy(all, all + programs, own);
+      entry.becomeCrowd(own);
+      continue;
+    }
+    entry = {entry.site, {}, {}}; // the two lowest
+    for (uint32_t program = 0; program < programs && entry.programs[1] == 0; ++program)
+      if (all[program] != 0)
+        entry.add(program + 1, all[program]);
+  }
   if (cell.more) {
     copy.more = newCells(1);
     *copy.more = copyOf(*cell.more);
@@ -281,6 +339,24 @@ void ShadowMemory::Cursor::moveTo(uint64_t address) {
   page->lock();
 }
 
+static bool conflict(const Touch &a, const Touch &b) {
+  return (a.writes() || b.writes()) && !(a.isAtomic() && b.isAtomic());
+}
+
+template <typename Found> void ShadowMemory::Cursor::visitCrowd(Entry &entry, const Touch &touch, Found found) {
+  uint32_t program = touch.program - 1, *all = entry.crowd();
+  Touch other{0, 0, entry.site};
+  if (conflict(touch, other))
+    if (uint32_t first = memory.clocks.firstUnordered(all, program); first < memory.programs) {
+      other.program = first + 1;
+      other.clock = all[first];
+      found(other.program < touch.program ? Race{other, touch} : Race{touch, other});
+    }
+  // As below; by writes alone, for reads of a crowd are many.
+  if (touch.writes() && (!touch.isAtomic() || other.isAtomic()))
+    memory.clocks.dropOrdered(all, program);
+}
+
 template <typename Found> inline void ShadowMemory::Cursor::visit(Cell &cell, const Touch &touch, Found found) {
   uint32_t program = touch.program - 1;
   bool isIdle = memory.clocks.isIdle();
@@ -293,8 +369,14 @@ template <typename Found> inline void ShadowMemory::Cursor::visit(Cell &cell, co
         vacant = vacant ? vacant : &entry;
         continue;
       }
+      if (entry.isCrowd()) {
+        visitCrowd(entry, touch, found);
+        if (entry.site == touch.site)
+          own = &entry;
+        continue;
+      }
       Touch other{0, 0, entry.site};
-      if ((touch.writes() || other.writes()) && !(touch.isAtomic() && other.isAtomic()))
+      if (conflict(touch, other))
         for (int slot = 0; slot < 2 && entry.programs[slot] != 0; ++slot) {
           other.program = entry.programs[slot];
           other.clock = entry.clocks[slot];
@@ -323,7 +405,16 @@ template <typename Found> inline void ShadowMemory::Cursor::visit(Cell &cell, co
     own = vacant;
     *own = {touch.site, {}, {}};
   }
-  own->add(touch.program, touch.clock);
+  if (memory.mayOrder && !own->isCrowd() && !own->hasRoomFor(touch.program))
+    if (uint32_t *all = memory.newCrowd()) {
+      for (int slot = 0; slot < 2; ++slot)
+        all[own->programs[slot] - 1] = own->clocks[slot];
+      own->becomeCrowd(all);
+    }
+  if (own->isCrowd())
+    own->crowd()[program] = touch.clock;
+  else
+    own->add(touch.program, touch.clock);
 }
 
 void ShadowMemory::Cursor::access(uint64_t address, uint64_t bytes, const Touch &touch, Tell tell) {

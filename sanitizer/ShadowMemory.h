@@ -9,7 +9,8 @@
 //
 // Of each place the two lowest programs are remembered, and of two programs that race the lower one counts as the
 // first. So where nobody synchronises, which pair of programs is the lowest that races at a pair of places, and where,
-// does not depend on who came first.
+// does not depend on who came first. Where programs may be ordered, two do not do: the third alone may be in no order
+// with a later access. Then all are remembered, in a crowd, as long as there is memory for crowds.
 #pragma once
 
 #include "llvm/ADT/DenseMap.h"
@@ -42,6 +43,11 @@ public:
   uint32_t now(uint32_t program);
   // Whether a touch of another program is ordered before what `program` does now.
   bool isBefore(const Touch &touch, uint32_t program);
+  // Of accesses by many programs, each with its clock (0: none), the lowest that is another's and not ordered before
+  // what `program` does now; how many there are where there is none.
+  uint32_t firstUnordered(const uint32_t *clocks, uint32_t program);
+  // Forgets those that are ordered before what `program` does now, its own left out.
+  void dropOrdered(uint32_t *clocks, uint32_t program);
   void release(uint32_t program, uint64_t address);
   void acquire(uint32_t program, uint64_t address);
   // The program has ended.
@@ -68,7 +74,8 @@ struct ShadowedArea {
 class ShadowMemory {
 public:
   // `areas`: where most accesses will be; they may overlap. What lies elsewhere is remembered too, more slowly.
-  ShadowMemory(uint64_t programs, std::vector<ShadowedArea> areas);
+  // `mayOrder`: the kernel has atomics, by which programs may be ordered.
+  ShadowMemory(uint64_t programs, std::vector<ShadowedArea> areas, bool mayOrder);
   ~ShadowMemory();
   Clocks clocks;
 
@@ -90,6 +97,7 @@ public:
     // The page that holds the address is `page`, locked.
     void moveTo(uint64_t address);
     template <typename Found> void visit(struct Cell &cell, const Touch &touch, Found found);
+    template <typename Found> void visitCrowd(struct Entry &crowd, const Touch &touch, Found found);
 
     struct Page *page = nullptr;
     uint64_t begin = 0, end = 0; // what the page stands for
@@ -105,9 +113,13 @@ private:
   };
   struct Page &findElsewhere(uint64_t number);
   struct Cell *newCells(size_t count);
-  // With cells of its own for what the first has no room for.
+  // With cells and crowds of its own.
   struct Cell copyOf(const struct Cell &cell);
+  // The clocks of a crowd, all 0; null: there is no memory for another.
+  uint32_t *newCrowd();
 
+  const uint64_t programs;
+  const bool mayOrder;
   const uint64_t launch; // what pages remember of another launch is forgotten
   std::vector<Area> areas;
   static constexpr size_t shardCount = 64;
@@ -119,6 +131,7 @@ private:
   std::mutex cellLock;                  // guards what follows
   std::vector<std::unique_ptr<struct Cell[]>> cellBlocks;
   size_t cellsLeft = 0;
+  std::vector<std::unique_ptr<uint32_t[]>> crowds;
 };
 
 } // namespace nacre::sanitizer

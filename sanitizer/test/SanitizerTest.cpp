@@ -2,6 +2,7 @@
 #include "compiler/language/meaning/Type.h"
 #include "sanitizer/LaunchSanitizer.h"
 #include "gtest/gtest.h"
+#include <numeric>
 
 using namespace nacre;
 using namespace nacre::sanitizer;
@@ -124,6 +125,58 @@ TEST(Races, APlainAccessBeforeAnAtomicOne) {
   watched.access(2, atomicBoth, {0}, 3);
   ASSERT_EQ(watched.sanitizer.findings().size(), 1u);
   EXPECT_EQ(watched.sanitizer.findings()[0].other->line, 1u);
+}
+
+// Of many readers one alone is in no order with the writer, whichever it is and whoever came first.
+TEST(Races, TheOneReaderThatIsNotOrdered) {
+  std::vector<float> memory(64);
+  for (uint32_t alone = 0; alone < 5; ++alone)
+    for (bool isLast : {false, true}) {
+      Watched watched(Races, memory, 6);
+      auto readAndRelease = [&](uint32_t program) {
+        watched.access(program, AccessReads, {0, 1, 2});
+        if (program != alone)
+          watched.access(program, atomicBoth | AccessReleases, {40}, 2);
+      };
+      for (uint32_t program = 0; program < 5; ++program) {
+        if (isLast) {
+          readAndRelease(4 - program);
+          continue;
+        }
+        watched.access(program, AccessReads, {0, 1, 2}); // all read before anybody releases
+      }
+      if (!isLast)
+        for (uint32_t program = 0; program < 5; ++program)
+          if (program != alone)
+            watched.access(program, atomicBoth | AccessReleases, {40}, 2);
+      watched.access(5, AccessAcquires, {40}, 3);
+      EXPECT_TRUE(watched.sanitizer.findings().empty());
+      watched.access(5, AccessWrites, {1}, 4);
+      ASSERT_EQ(watched.sanitizer.findings().size(), 1u) << alone;
+      const Finding &finding = watched.sanitizer.findings()[0];
+      EXPECT_EQ(finding.what, "write after read");
+      EXPECT_EQ(finding.other->program[0], alone);
+      EXPECT_EQ(finding.party.program[0], 5u);
+    }
+}
+
+// The same where all of them are ordered, in whole stretches of memory that are then split.
+TEST(Races, ManyReadersThatAreOrdered) {
+  std::vector<float> memory(128);
+  std::vector<int64_t> all(64);
+  std::iota(all.begin(), all.end(), 0);
+  Watched watched(Races, memory, 40);
+  for (uint32_t program = 0; program < 39; ++program) {
+    watched.access(program, AccessReads, all);
+    watched.access(program, atomicBoth | AccessReleases, {100}, 2);
+  }
+  watched.access(39, AccessAcquires, {100}, 3);
+  watched.access(39, AccessWrites, {1, 7, 33}, 4);
+  watched.access(39, AccessWrites, all, 5);
+  EXPECT_TRUE(watched.sanitizer.findings().empty());
+  watched.access(38, AccessReads, {7}, 6);            // again, after its release
+  ASSERT_EQ(watched.sanitizer.findings().size(), 2u); // with either write
+  EXPECT_EQ(watched.sanitizer.findings()[0].other->program[0], 38u);
 }
 
 TEST(Bounds, TheFirstProgramsFindingIsShownWhoeverCameFirst) {

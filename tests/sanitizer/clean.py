@@ -108,6 +108,24 @@ def flag_after_the_data():
 
 
 @triton.jit
+def wait_for_all_readers(flag, data, out, READERS: tl.constexpr):
+    program = tl.program_id(0)
+    if program < READERS:
+        tl.store(out + program, tl.load(data))
+        tl.atomic_add(flag, 1, sem="release")
+    else:
+        while tl.atomic_add(flag, 0, sem="acquire") < READERS:
+            pass
+        tl.store(data, 7)
+
+
+def writer_after_many_readers():
+    data, out = torch.full((1,), 5, dtype=torch.int32), torch.empty(12, dtype=torch.int32)
+    wait_for_all_readers[(13,)](torch.zeros(1, dtype=torch.int32), data, out, READERS=12)
+    assert data.tolist() == [7] and out.tolist() == [5] * 12
+
+
+@triton.jit
 def hash_of(x, out, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     bits = tl.load(x + offsets).to(tl.uint32)
@@ -173,6 +191,6 @@ def strides_of_views():
 
 KERNELS = [
     vector_add, vector_add_of_views, row_softmax, blocked_matmul, atomic_histogram, lock_with_order, ticket_of_the_last,
-    flag_after_the_data, unsigned_numbers_wrap, division_by_a_number, scratch_memory_of_its_own, two_launches_one_after_the_other,
+    flag_after_the_data, writer_after_many_readers, unsigned_numbers_wrap, division_by_a_number, scratch_memory_of_its_own, two_launches_one_after_the_other,
     memory_that_numpy_filled, memory_that_torch_filled, strides_of_views,
 ]  # fmt: skip

@@ -130,7 +130,7 @@ def sums_of_numbers(name, draw, planted):
         "pid": (["x = (pid + 1) * n + i  # BUG"], 2**30 if planted else 2**29),
         "arange": (["x = n + i  # BUG"], 2**31 - block + planted),
         "loop": (["x = i * 0", f"for k in range({4 if planted else 3}):", "    x += n  # BUG"], 2**29),
-        "rows": (["y = i[:, None] * n + i[None, :]  # BUG", "x = tl.max(y, 1)"], (2**31 - block) // (block - 1) + (2 if planted else 0)),
+        "rows": (["y = i[:, None] * n + i[None, :]  # BUG", "x = tl.max(y, 1)"], (2**31 - block) // (block - 1) + planted),
         "row_stride": (["x = i + tl.load(p) * n  # BUG"], 2**16 if planted else 2**15),
         "branch": (["x = i * 0", "if tl.load(p) > 0:", f"    x = x + {int(planted)}", "x = x + n  # BUG"], 2**31 - 1),
     }[form]

@@ -367,6 +367,25 @@ def one_index_twice():
     random_scatter[(2,)](index, torch.zeros(32, dtype=torch.int32), BLOCK=16)
 
 
+@triton.jit
+def waits_for_two_of_three(flag, data, out):
+    program = tl.program_id(0)
+    if program < 3:
+        tl.store(out + program, tl.load(data))  # BUG
+        if program < 2:
+            tl.atomic_add(flag, 1, sem="release")
+    else:
+        while tl.atomic_add(flag, 0, sem="acquire") < 2:
+            pass
+        tl.store(data, 7)  # BUG
+
+
+@case("tsan")
+def third_reader_is_not_ordered():
+    zeros = torch.zeros(1, dtype=torch.int32)
+    waits_for_two_of_three[(4,)](zeros, torch.zeros(1, dtype=torch.int32), torch.zeros(3, dtype=torch.int32))
+
+
 # Reads of what nobody wrote --------------------------------------------------------------------------------------------------
 
 

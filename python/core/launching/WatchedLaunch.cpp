@@ -195,6 +195,7 @@ std::unique_ptr<WatchedLaunch> WatchedLaunch::begin(PyObject *tool, const Python
   facts.kernel = text(attribute(kernel, "__name__").get());
   std::copy(grid, grid + 3, facts.grid);
   facts.isComplete = isComplete != 0;
+  facts.mayOrder = kinds & mayOrder;
   for (Py_ssize_t i = 0; i < PyList_Size(arrays); ++i)
     facts.arrays.push_back(readArray(PyList_GetItem(arrays, i)));
   facts.ofArgument = arraysOfArguments(facts, bound);

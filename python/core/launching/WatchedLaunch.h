@@ -8,7 +8,7 @@
 // end(kernel, grid, findings) is called when the launch is over, with a dictionary for each finding; it may raise. With
 // recordAccesses among the kinds the accesses are recorded too (viz/Recorder.h), at most as many lanes of them as `goes
 // on` says, and end() gets a dictionary: "findings", "sites", "programs", "accesses", "values", "order", "step",
-// "left_out".
+// "left_out". With mayOrder among them the kernel has atomics.
 #pragma once
 
 #include "python/core/launching/Arguments.h"
@@ -25,6 +25,7 @@ public:
   // Null where the tool does not want this launch.
   static std::unique_ptr<WatchedLaunch> begin(PyObject *tool, const PythonLaunch &launch, const uint32_t *grid);
   static constexpr uint32_t recordAccesses = 16;
+  static constexpr uint32_t mayOrder = 32; // sanitizer::LaunchFacts::mayOrder
   LaunchWatcher *watcher() { return recorder ? static_cast<LaunchWatcher *>(&both) : &sanitizer; }
   // Tells the tool what was found.
   void end();

@@ -46,6 +46,23 @@ def parse_kinds(text, source):
     return tuple(dict.fromkeys(kinds))
 
 
+MAY_ORDER = 32  # besides the kinds (WatchedLaunch.h)
+
+
+def order_mask(kinds, compiled):
+    """MAY_ORDER where races are looked for and the kernel has atomics, by which its programs may be ordered."""
+    if "tsan" not in kinds or compiled is None:
+        return 0
+    known = getattr(compiled, "_order_mask", None)
+    if known is None:
+        try:
+            text = compiled.asm["ttir"]
+        except KeyError:  # not kept
+            text = "tile.atomic_"
+        known = compiled._order_mask = MAY_ORDER if "tile.atomic_" in text else 0
+    return known
+
+
 class Session:
     def __init__(self, kinds, json_file, goes_on, most, kernel, stream):
         self.kinds = kinds
@@ -71,7 +88,7 @@ class Session:
             self._refuse_interpreted(kernel)
         rows, is_complete = arrays(kernel, values)
         self._arrays[id(kernel)] = rows
-        return self.mask, self.goes_on, rows, is_complete
+        return self.mask | order_mask(self.kinds, compiled), self.goes_on, rows, is_complete
 
     def _refuse_interpreted(self, kernel):
         """Where Python runs kernels, nobody tells what atomics order nor what arithmetic does."""
