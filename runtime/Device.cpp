@@ -76,7 +76,7 @@ Device &activeDevice() {
   return hostDevice();
 }
 
-void setActiveDevice(Device *device) { activated.store(device, std::memory_order_release); }
+Device *setActiveDevice(Device *device) { return activated.exchange(device, std::memory_order_acq_rel); }
 
 std::string Device::name() const {
   std::string number = ":" + std::to_string(index);

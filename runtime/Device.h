@@ -163,7 +163,7 @@ Device &hostMemoryDevice();
 // Runs launches that have no arrays: the one that was made active, else that of a driver that is preferred, else the
 // host.
 Device &activeDevice();
-void setActiveDevice(Device *device); // null: as if none had been
+Device *setActiveDevice(Device *device); // null: as if none had been. Gives the one that was
 
 // The options that the knobs ask for, for code that runs on this device, or somewhere on a driver's devices.
 CompileOptions compileOptionsFor(Device &device);

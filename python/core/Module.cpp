@@ -218,7 +218,10 @@ PyMethodDef functions[] = {
     {"synchronize", synchronizeDevice, METH_VARARGS,
      "synchronize(driver, index) waits for all that was launched there."},
     {"set_active_device", setActiveDeviceByName, METH_O,
-     "set_active_device(driver) runs kernels whose arrays do not say where they are; None: as the knobs say."},
+     "set_active_device(driver) -> the one before. Runs kernels whose arrays do not say where they are; None: as the "
+     "knobs say."},
+    {"read_memory", readMemory, METH_VARARGS,
+     "read_memory(address, bytes) -> bytes: a device's memory, after all that was launched there, or the host's."},
     {"set_threads", setThreads, METH_O, "Sets how many threads run a grid; 0: one for each core."},
     {"threads", threads, METH_NOARGS, "How many threads run a grid."},
     {"cache_counts", counts, METH_NOARGS, "How often kernels were found in memory, found on disk, compiled."},

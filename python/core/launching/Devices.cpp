@@ -1,6 +1,7 @@
 #include "python/core/launching/Devices.h"
 #include "python/core/Errors.h"
 #include "runtime/Device.h"
+#include <cstring>
 
 namespace nacre::python {
 
@@ -84,8 +85,29 @@ PyObject *synchronizeDevice(PyObject *, PyObject *args) {
 
 PyObject *setActiveDeviceByName(PyObject *, PyObject *driver) {
   return guarded([&]() -> PyObject * {
-    setActiveDevice(driver == Py_None ? nullptr : &deviceAt(text(driver).c_str(), 0));
-    Py_RETURN_NONE;
+    const Device *before = setActiveDevice(driver == Py_None ? nullptr : &deviceAt(text(driver).c_str(), 0));
+    if (!before)
+      Py_RETURN_NONE;
+    return unicode(before->driver.name().str()).release();
+  });
+}
+
+PyObject *readMemory(PyObject *, PyObject *args) {
+  return guarded([&] {
+    unsigned long long address;
+    Py_ssize_t bytes;
+    if (!PyArg_ParseTuple(args, "Kn", &address, &bytes))
+      throw PythonError();
+    Handle read = checked(PyBytes_FromStringAndSize(nullptr, bytes));
+    char *into = PyBytes_AsString(read.get());
+    ReleaseGil released;
+    if (Device *device = deviceOf(address)) {
+      device->synchronise();
+      device->copyOut(into, address, static_cast<size_t>(bytes));
+    } else {
+      std::memcpy(into, reinterpret_cast<const void *>(address), static_cast<size_t>(bytes));
+    }
+    return read.release();
   });
 }
 

@@ -16,7 +16,9 @@ PyObject *currentDevice(PyObject *module, PyObject *driver);
 PyObject *currentStream(PyObject *module, PyObject *args);
 // synchronize(driver, index): waits for everything on the device, and raises what went wrong there
 PyObject *synchronizeDevice(PyObject *module, PyObject *args);
-// set_active_device(driver or None): runs kernels whose arrays do not say where they are
+// set_active_device(driver or None): runs kernels whose arrays do not say where they are; gives the one before, or None
 PyObject *setActiveDeviceByName(PyObject *module, PyObject *driver);
+// read_memory(address, bytes) -> bytes, of a device's memory after all that was launched there, or of the host's
+PyObject *readMemory(PyObject *module, PyObject *args);
 
 } // namespace nacre::python

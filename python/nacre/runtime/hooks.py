@@ -21,35 +21,52 @@ class LazyDict:
         return self.data
 
 
-_recorder = None  # called with the kernel and its arguments
+_recorders = ()  # of tools: (before, after)
 
 
-def set_recorder(function):
-    """Calls the function before each launch, with the kernel and a dictionary of its arguments."""
+def add_recorder(before, after=None):
+    """Calls `before` with (compiled, kernel, grid, dictionary of the arguments) before each launch, and `after` with what it gave when the
+    launch went well. Gives what remove_recorder takes."""
+    global _recorders
+    pair = before, after
+    _recorders = (*_recorders, pair)
+    _refresh()
+    return pair
+
+
+def remove_recorder(pair):
+    global _recorders
+    _recorders = tuple(other for other in _recorders if other is not pair)
+    _refresh()
+
+
+def _refresh():
     from .. import knobs
 
-    global _recorder
-    _recorder = function
     refresh(knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook)
 
 
 def refresh(enter_hooks, exit_hooks):
     """Makes the launch hooks listeners, or takes them away."""
-    if not enter_hooks and not exit_hooks and _recorder is None:
+    recorders = _recorders
+    if not enter_hooks and not exit_hooks and not recorders:
         _core.set_launch_hooks(None, None)
         return
 
     def enter(compiled, kernel, grid, arguments):
-        if _recorder is not None:
-            _recorder(kernel, arguments)
+        tokens = [before(compiled, kernel, grid, arguments) for before, _ in recorders]
         metadata = launch_metadata(compiled, kernel, grid, arguments)
         if enter_hooks:
             enter_hooks(metadata)
-        return metadata
+        return metadata, tokens
 
-    def leave(metadata):
+    def leave(entered):
+        metadata, tokens = entered
         if exit_hooks:
             exit_hooks(metadata)
+        for (_, after), token in zip(recorders, tokens):
+            if after is not None:
+                after(token)
 
     _core.set_launch_hooks(enter, leave)
 

@@ -11,7 +11,7 @@ def start(path):
 
     last = None
 
-    def record(kernel, arguments):
+    def record(compiled, kernel, grid, arguments):
         nonlocal last
         rows = _arrays.arrays(kernel, [arguments[param.name] for param in kernel.params])[0] if kernel is not None else []
         line = json.dumps({"kernel": kernel.__name__, "arrays": rows}) + "\n" if rows else None
@@ -21,7 +21,7 @@ def start(path):
         with open(path, "a") as file:  # the process may be ended at any time
             file.write(line)
 
-    hooks.set_recorder(record)
+    hooks.add_recorder(record)
 
 
 def read(path):

@@ -33,12 +33,20 @@ def copies(kernel, values):
     return found
 
 
-def simulate(compiled, arguments, grid, architecture=90):
+def _architecture(compiled):
+    """The one that the code is for, or the newest that the simulator knows."""
+    known = 90
+    arch = str(compiled.metadata.target.arch) if compiled is not None else ""
+    return min(int(arch), known) if arch.isdigit() else known
+
+
+def simulate(compiled, arguments, grid):
     """Counters by line and the layouts of tiles, as JSON has them; with `why_not` where the launch cannot be simulated."""
     from ..backends.compiler import GPUTarget
     from ..compiler import compile
     from ..simulator import Module
 
+    architecture = _architecture(compiled)
     result = {"architecture": f"sm_{architecture}"}
     if compiled is None:
         return {**result, "why_not": "Python runs the kernel: nothing was compiled"}

@@ -2,14 +2,16 @@
 
 import linecache
 import sys
+import threading
 import time
 from dataclasses import dataclass, field
 
 from .. import _core, knobs
+from ..runtime import hooks
 from ..sanitizer import _report
 from ..sanitizer._arrays import arrays
-from ..sanitizer._session import KINDS
-from . import _gpu
+from ..sanitizer._session import KINDS, order_mask
+from . import _gpu, _twin
 from ._reuse import reuse
 
 RECORD = 16  # besides the sanitizers' kinds (WatchedLaunch.h)
@@ -34,6 +36,8 @@ class Launch:
     record: dict = field(default_factory=dict)
     findings: list = field(default_factory=list)
     gpu: dict | None = None  # what a simulated GPU did (_gpu.py)
+    device: str = ""  # what it ran on, where its record is that of a twin (_twin.py)
+    note: str = ""  # why there is no record, or not all of it
 
     def document(self):
         """What the page is made from: plain values only."""
@@ -49,7 +53,7 @@ class Launch:
             "values": [{"program": program, "name": name, "file": file, "line": line, "column": column, "accesses_before": before,
                         "tiles": [{"shape": list(shape), "first": [_short(number) for number in first]} for shape, first in tiles]}
                        for program, name, file, line, column, before, tiles in record.get("values", [])],
-            "findings": self.findings, "gpu": self.gpu,
+            "findings": self.findings, "gpu": self.gpu, "device": self.device, "note": self.note,
         }  # fmt: skip
 
     def _access(self, row):
@@ -105,10 +109,50 @@ class Recording:
         self.kernel = kernel
         self.lanes = lanes
         self._open = []
+        self._twin = threading.local()  # .compiled: the code of the launch whose twin this thread runs
 
-    def begin(self, kernel, values, grid, compiled, slots):
-        if self.kernel is not None and kernel is not self.kernel and kernel.__name__ != self.kernel:
+    def _wants(self, kernel):
+        return self.kernel is None or kernel is self.kernel or kernel.__name__ == self.kernel
+
+    def before(self, compiled, kernel, grid, arguments):
+        """Of every launch, before it (runtime/hooks.py): where its code tells nothing, its twin is recorded."""
+        if not _twin.is_needed(compiled) or not self._wants(kernel):
             return None
+        values = [arguments[param.name] for param in kernel.params]
+        options = {name: arguments[name] for name in ("num_warps", "num_stages") if name in arguments}
+        recorded, opened, note = len(self.launches), len(self._open), ""
+        self._twin.compiled = compiled
+        try:
+            _twin.run(kernel, grid, _twin.Copies(kernel, values, compiled).values, options)
+        except Exception as error:  # the launch itself will say what is wrong with it
+            note = f"not shown: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+        finally:
+            self._twin.compiled = None
+        if len(self.launches) == recorded:  # it was not run to its end
+            self.launches.append(self._open.pop()[0] if len(self._open) > opened else self._described(kernel, values, grid)[0])
+        launch = self.launches[-1]
+        launch.device, launch.note = f"{compiled.metadata.target.backend}:{compiled.metadata.target.arch}", note
+        return kernel, values, launch
+
+    def after(self, token):
+        """The arrays as the device left them."""
+        if token is None:
+            return
+        kernel, values, launch = token
+        try:
+            values = _twin.Copies(kernel, values).values
+        except _twin.CannotCopy:
+            return
+        except RuntimeError as error:  # of the device: whoever waits for it next is told as well
+            launch.note = f"after the launch its arrays cannot be read: {str(error).splitlines()[0]}"
+            return
+        by_name = {param.name: value for param, value in zip(kernel.params, values)}
+        for array in launch.arrays:
+            if array["name"] in by_name:
+                array["after"] = _values(by_name[array["name"]])
+
+    def _described(self, kernel, values, grid):
+        """(the launch without its record, {argument: its array}, rows of the arrays, whether these are all)"""
         rows, is_complete = arrays(kernel, values)
         shown = []
         by_address = {}
@@ -119,7 +163,7 @@ class Recording:
             shown.append({
                 "name": name, "type": type, "shape": list(shape), "strides": [stride // size for stride in strides], "size": size,
                 "origin": origin, "first": (begin - origin) // size, "last": (end - origin) // size - 1,
-                "before": _values(by_address[name]) if name in by_address else None,
+                "before": _values(by_address[name]) if name in by_address else None, "after": None,
             })  # fmt: skip
         code = kernel.fn.__code__
         lines = kernel.src.splitlines() if getattr(kernel, "src", None) else []
@@ -137,9 +181,17 @@ class Recording:
             if param.is_constexpr or isinstance(value, (bool, int, float, str))
         }  # fmt: skip
         launch = Launch(kernel.__name__, grid, _report._caller(), code.co_filename, first or 1, lines, constants, shown)
-        simulated = (compiled, _gpu.copies(kernel, values)) if self.gpu else None
+        return launch, by_address, rows, is_complete
+
+    def begin(self, kernel, values, grid, compiled, slots):
+        if not self._wants(kernel):
+            return None
+        launch, by_address, rows, is_complete = self._described(kernel, values, grid)
+        device_code = getattr(self._twin, "compiled", None)
+        simulated = (device_code or compiled, _gpu.copies(kernel, values)) if self.gpu or device_code else None
         self._open.append((launch, by_address, rows, simulated, time.perf_counter()))
-        return RECORD | sum(KINDS[kind] for kind in self.kinds), self.lanes, rows, is_complete
+        kinds = RECORD | sum(KINDS[kind] for kind in self.kinds) | order_mask(self.kinds, compiled)
+        return kinds, self.lanes, rows, is_complete
 
     def end(self, kernel, grid, record):
         launch, by_address, rows, simulated, began = self._open.pop()
@@ -167,6 +219,7 @@ def start(kernel=None, lanes=LANES, kinds=("asan",), gpu=False):
     _recording = Recording(kernel, lanes, kinds, gpu)
     knobs.compilation.watch = "accesses,values"
     _core.set_launch_tool(_recording)
+    _recording.recorder = hooks.add_recorder(_recording.before, _recording.after)
     return _recording
 
 
@@ -175,6 +228,8 @@ def stop():
     global _recording
     ended, _recording = _recording, None
     _core.set_launch_tool(None)
+    if ended:
+        hooks.remove_recorder(ended.recorder)
     del knobs.compilation.watch
     return ended.launches if ended else []
 

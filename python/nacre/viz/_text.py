@@ -55,6 +55,12 @@ def _shown_gpu(gpu):
     return lines
 
 
+def _shown_device(launch):
+    if not launch["device"]:
+        return ""
+    return f"; ran on {launch['device']}" + (f"; {launch['note']}" if launch["note"] else ", recorded on the CPU")
+
+
 def text(launches, source=True):
     """Launches, the grid as a map, and the kernel's lines with what each moves."""
     from ._record import document
@@ -66,7 +72,7 @@ def text(launches, source=True):
         lanes, enabled = sum(row[2] for row in launch["programs"]), sum(row[3] for row in launch["programs"])
         constants = ", ".join(f"{name}={value}" for name, value in launch["constants"].items())
         lines += [
-            f"launch {number}: {launch['kernel']}, grid {grid}, {launch['seconds'] * 1e3:.3f} ms watched, at {launch['launched_at']}",
+            f"launch {number}: {launch['kernel']}, grid {grid}, {launch['seconds'] * 1e3:.3f} ms watched, at {launch['launched_at']}{_shown_device(launch)}",
             f"  {constants}" if constants else "",
             f"  {loaded} bytes loaded, {stored} bytes stored, {_share(lanes - enabled, lanes)} of the lanes masked off",
         ]  # fmt: skip

@@ -380,6 +380,7 @@ function selectLaunch(i) {
   $("launch").value = i;
   const owner = launch(), constants = Object.entries(owner.constants).map(([name, value]) => `${name}=${value}`).join(", ");
   $("facts").textContent = `grid ${owner.grid.join(" × ")} · ${constants} · launched at ${owner.launched_at}` +
+    (owner.device ? ` · ran on ${owner.device}` : "") + (owner.note ? ` · ${owner.note}` : owner.device ? ", recorded on the CPU" : "") +
     (owner.step > 1 ? ` · accesses kept of every ${owner.step}th program` : "") + (owner.left_out ? ` · ${owner.left_out} accesses summed up only` : "");
   drawGrid(); drawAxes(); drawFindings(); drawGpu(); drawProgram(); drawComparison();
 }

@@ -194,6 +194,9 @@ def load(path, append=False):
     for row in manifest["launches"]:
         facts = row["launch"]
         names = ("kernel", "grid", "launched_at", "file", "first_line", "source", "constants", "arrays")
-        recorded = _record.Launch(**{name: facts[name] for name in names}, seconds=facts["seconds"], record=row["record"], findings=facts["findings"], gpu=facts.get("gpu"))
+        recorded = _record.Launch(
+            **{name: facts[name] for name in names}, seconds=facts["seconds"], record=row["record"], findings=facts["findings"], gpu=facts.get("gpu"),
+            device=facts.get("device", ""), note=facts.get("note", ""),
+        )  # fmt: skip
         launches.append(_launch_of(recorded))
     return launches
