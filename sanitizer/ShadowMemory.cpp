@@ -3,6 +3,7 @@
 // area, so that the blocks that programs take of an array are whole stretches more often than not.
 #include "sanitizer/ShadowMemory.h"
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <new>
 #include <sys/mman.h>
@@ -36,24 +37,10 @@ bool Clocks::isBefore(const Touch &touch, uint32_t program) {
   return found != seen.end() && found->second[touch.program - 1] >= touch.clock;
 }
 
-uint32_t Clocks::firstUnordered(const uint32_t *clocks, uint32_t program) {
+void Clocks::withSeen(uint32_t program, llvm::function_ref<void(const uint32_t *seen)> use) {
   std::lock_guard<std::mutex> guard(lock);
   auto found = seen.find(program);
-  const uint32_t *own = found == seen.end() ? nullptr : found->second.data();
-  for (uint32_t other = 0; other < programs; ++other)
-    if (clocks[other] != 0 && other != program && (!own || own[other] < clocks[other]))
-      return other;
-  return static_cast<uint32_t>(programs);
-}
-
-void Clocks::dropOrdered(uint32_t *clocks, uint32_t program) {
-  std::lock_guard<std::mutex> guard(lock);
-  auto found = seen.find(program);
-  if (found == seen.end())
-    return;
-  for (uint32_t other = 0; other < programs; ++other)
-    if (other != program && clocks[other] <= found->second[other])
-      clocks[other] = 0;
+  use(found == seen.end() ? nullptr : found->second.data());
 }
 
 static void join(std::vector<uint32_t> &into, const std::vector<uint32_t> &from) {
@@ -90,22 +77,70 @@ void Clocks::forget(uint32_t program) {
 
 // ---- Memory
 
+// Many programs that touched an element at one place, with their clocks. Most do so before they release anything, at
+// clock 1: a bit says that. The first word is where the clocks of the others are.
+class Crowd {
+public:
+  // Null: there is no memory for it.
+  static Crowd make(ShadowMemory &memory) { return Crowd(memory.newWords(1 + bitWords(memory.programs))); }
+  explicit Crowd(uint64_t *words) : words(words) {}
+  explicit operator bool() const { return words; }
+  uint64_t *words;
+
+  void add(ShadowMemory &memory, uint32_t program, uint32_t clock) {
+    if (clock > 1 && !later())
+      words[0] = reinterpret_cast<uint64_t>(memory.newWords((memory.programs + 1) / 2));
+    if (clock > 1 && later()) {
+      later()[program] = clock;
+      drop(program, /*isFirst=*/true);
+      return;
+    }
+    words[1 + program / 64] |= uint64_t(1) << program % 64; // where memory is short it counts as earlier
+  }
+
+  // Visits the programs from the lowest on, as long as the visit gives true: visit(program, clock).
+  template <typename Visit> void visit(uint64_t programs, Visit visit) const {
+    for (uint64_t word = 0; word < bitWords(programs); ++word) {
+      uint64_t bits = words[1 + word], last = std::min<uint64_t>(64, programs - word * 64);
+      for (uint64_t i = later() ? 0 : std::countr_zero(bits); i < last;) {
+        auto program = static_cast<uint32_t>(word * 64 + i);
+        uint32_t clock = later() && later()[program] ? later()[program] : bits >> i & 1;
+        if (clock != 0 && !visit(program, clock))
+          return;
+        ++i;
+        if (!later())
+          i = i < 64 && bits >> i ? i + static_cast<uint64_t>(std::countr_zero(bits >> i)) : 64;
+      }
+    }
+  }
+
+  void drop(uint32_t program, bool isFirst = false) {
+    words[1 + program / 64] &= ~(uint64_t(1) << program % 64);
+    if (later() && !isFirst)
+      later()[program] = 0;
+  }
+
+private:
+  static uint64_t bitWords(uint64_t programs) { return (programs + 63) / 64; }
+  uint32_t *later() const { return reinterpret_cast<uint32_t *>(words[0]); }
+};
+
 // Who touched an element at one place of the kernel: the two lowest programs, from 1 on. 0: nobody.
 struct Entry {
   uint32_t site, programs[2], clocks[2];
 
-  // All of them: the first program is `many`, and the clocks are those of every program.
+  // All of them: the first program is `many`, and the clocks hold the crowd's address.
   static constexpr uint32_t many = UINT32_MAX;
   bool isCrowd() const { return programs[0] == many; }
-  uint32_t *crowd() const {
-    uint32_t *found;
-    static_assert(sizeof found == sizeof clocks);
-    std::memcpy(&found, clocks, sizeof found);
-    return found;
+  Crowd crowd() const {
+    uint64_t *words;
+    static_assert(sizeof words == sizeof clocks);
+    std::memcpy(&words, clocks, sizeof words);
+    return Crowd(words);
   }
-  void becomeCrowd(uint32_t *all) {
+  void becomeCrowd(Crowd crowd) {
     programs[0] = many;
-    std::memcpy(clocks, &all, sizeof all);
+    std::memcpy(clocks, &crowd.words, sizeof crowd.words);
   }
   bool hasRoomFor(uint32_t program) const {
     return programs[1] == 0 || program == programs[0] || program == programs[1];
@@ -273,13 +308,22 @@ Cell *ShadowMemory::newCells(size_t count) {
   return cellBlocks.back().get() + cellsLeft;
 }
 
-uint32_t *ShadowMemory::newCrowd() {
-  constexpr size_t mostBytes = size_t(256) << 20;
+uint64_t *ShadowMemory::newWords(size_t count) {
+  constexpr size_t blockWords = 8192, mostWords = (size_t(256) << 20) / sizeof(uint64_t);
   std::lock_guard<std::mutex> guard(cellLock);
-  if ((crowds.size() + 1) * programs * sizeof(uint32_t) > mostBytes)
+  if (wordsTaken + count > mostWords)
     return nullptr;
-  crowds.push_back(std::make_unique<uint32_t[]>(programs));
-  return crowds.back().get();
+  wordsTaken += count;
+  if (count > blockWords) {
+    wordBlocks.insert(wordBlocks.begin(), std::make_unique<uint64_t[]>(count));
+    return wordBlocks.front().get();
+  }
+  if (wordsLeft < count) {
+    wordBlocks.push_back(std::make_unique<uint64_t[]>(blockWords));
+    wordsLeft = blockWords;
+  }
+  wordsLeft -= count;
+  return wordBlocks.back().get() + wordsLeft;
 }
 
 Cell ShadowMemory::copyOf(const Cell &cell) {
@@ -287,16 +331,18 @@ Cell ShadowMemory::copyOf(const Cell &cell) {
   for (Entry &entry : copy.entries) {
     if (!entry.isCrowd())
       continue;
-    const uint32_t *all = entry.crowd();
-    if (uint32_t *own = newCrowd()) {
-      std::copy(all, all + programs, own);
+    Crowd all = entry.crowd(), own = Crowd::make(*this);
+    if (own)
       entry.becomeCrowd(own);
-      continue;
-    }
-    entry = {entry.site, {}, {}}; // the two lowest
-    for (uint32_t program = 0; program < programs && entry.programs[1] == 0; ++program)
-      if (all[program] != 0)
-        entry.add(program + 1, all[program]);
+    else
+      entry = {entry.site, {}, {}}; // the two lowest
+    all.visit(programs, [&](uint32_t program, uint32_t clock) {
+      if (own)
+        own.add(*this, program, clock);
+      else
+        entry.add(program + 1, clock);
+      return own || entry.programs[1] == 0;
+    });
   }
   if (cell.more) {
     copy.more = newCells(1);
@@ -344,17 +390,26 @@ static bool conflict(const Touch &a, const Touch &b) {
 }
 
 template <typename Found> void ShadowMemory::Cursor::visitCrowd(Entry &entry, const Touch &touch, Found found) {
-  uint32_t program = touch.program - 1, *all = entry.crowd();
+  uint32_t program = touch.program - 1;
+  Crowd all = entry.crowd();
   Touch other{0, 0, entry.site};
-  if (conflict(touch, other))
-    if (uint32_t first = memory.clocks.firstUnordered(all, program); first < memory.programs) {
-      other.program = first + 1;
-      other.clock = all[first];
-      found(other.program < touch.program ? Race{other, touch} : Race{touch, other});
-    }
-  // As below; by writes alone, for reads of a crowd are many.
-  if (touch.writes() && (!touch.isAtomic() || other.isAtomic()))
-    memory.clocks.dropOrdered(all, program);
+  bool mayRace = conflict(touch, other);
+  // What is ordered before says no more, as below; by writes alone, for reads of a crowd are many.
+  bool mayDrop = touch.writes() && (!touch.isAtomic() || other.isAtomic());
+  if (!mayRace && !mayDrop)
+    return;
+  memory.clocks.withSeen(program, [&](const uint32_t *seen) {
+    all.visit(memory.programs, [&](uint32_t earlier, uint32_t clock) {
+      bool isOrdered = seen && seen[earlier] >= clock;
+      if (earlier != program && !isOrdered && mayRace && other.program == 0)
+        other = {earlier + 1, clock, entry.site};
+      if (earlier != program && isOrdered && mayDrop)
+        all.drop(earlier);
+      return mayDrop || other.program == 0;
+    });
+  });
+  if (other.program != 0)
+    found(other.program < touch.program ? Race{other, touch} : Race{touch, other});
 }
 
 template <typename Found> inline void ShadowMemory::Cursor::visit(Cell &cell, const Touch &touch, Found found) {
@@ -406,13 +461,13 @@ template <typename Found> inline void ShadowMemory::Cursor::visit(Cell &cell, co
     *own = {touch.site, {}, {}};
   }
   if (memory.mayOrder && !own->isCrowd() && !own->hasRoomFor(touch.program))
-    if (uint32_t *all = memory.newCrowd()) {
+    if (Crowd all = Crowd::make(memory)) {
       for (int slot = 0; slot < 2; ++slot)
-        all[own->programs[slot] - 1] = own->clocks[slot];
+        all.add(memory, own->programs[slot] - 1, own->clocks[slot]);
       own->becomeCrowd(all);
     }
   if (own->isCrowd())
-    own->crowd()[program] = touch.clock;
+    own->crowd().add(memory, program, touch.clock);
   else
     own->add(touch.program, touch.clock);
 }

@@ -43,11 +43,8 @@ public:
   uint32_t now(uint32_t program);
   // Whether a touch of another program is ordered before what `program` does now.
   bool isBefore(const Touch &touch, uint32_t program);
-  // Of accesses by many programs, each with its clock (0: none), the lowest that is another's and not ordered before
-  // what `program` does now; how many there are where there is none.
-  uint32_t firstUnordered(const uint32_t *clocks, uint32_t program);
-  // Forgets those that are ordered before what `program` does now, its own left out.
-  void dropOrdered(uint32_t *clocks, uint32_t program);
+  // Calls with the clocks that the program has seen, by program; null: none but its own.
+  void withSeen(uint32_t program, llvm::function_ref<void(const uint32_t *seen)> use);
   void release(uint32_t program, uint64_t address);
   void acquire(uint32_t program, uint64_t address);
   // The program has ended.
@@ -106,6 +103,7 @@ public:
 
 private:
   friend class Cursor;
+  friend class Crowd;
   struct Area {
     uint64_t begin, end;
     struct Page *pages; // one after the other
@@ -115,8 +113,8 @@ private:
   struct Cell *newCells(size_t count);
   // With cells and crowds of its own.
   struct Cell copyOf(const struct Cell &cell);
-  // The clocks of a crowd, all 0; null: there is no memory for another.
-  uint32_t *newCrowd();
+  // Memory for crowds, zeros; null: there is no more.
+  uint64_t *newWords(size_t count);
 
   const uint64_t programs;
   const bool mayOrder;
@@ -131,7 +129,8 @@ private:
   std::mutex cellLock;                  // guards what follows
   std::vector<std::unique_ptr<struct Cell[]>> cellBlocks;
   size_t cellsLeft = 0;
-  std::vector<std::unique_ptr<uint32_t[]>> crowds;
+  std::vector<std::unique_ptr<uint64_t[]>> wordBlocks;
+  size_t wordsLeft = 0, wordsTaken = 0;
 };
 
 } // namespace nacre::sanitizer

@@ -131,8 +131,12 @@ TEST(Races, APlainAccessBeforeAnAtomicOne) {
 TEST(Races, TheOneReaderThatIsNotOrdered) {
   std::vector<float> memory(64);
   for (uint32_t alone = 0; alone < 5; ++alone)
-    for (bool isLast : {false, true}) {
+    for (int form = 0; form < 4; ++form) {
+      bool isLast = form & 1;
       Watched watched(Races, memory, 6);
+      if (form & 2) // their clocks are higher
+        for (uint32_t program = 0; program < 5; program += 1 + form % 2)
+          watched.access(program, atomicBoth | AccessReleases, {41}, 7);
       auto readAndRelease = [&](uint32_t program) {
         watched.access(program, AccessReads, {0, 1, 2});
         if (program != alone)
