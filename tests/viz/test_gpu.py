@@ -60,6 +60,47 @@ def test_what_cannot_be_simulated_says_why(recorded):
     assert "not simulated: Python runs" in viz.text(recorded)
 
 
+@triton.jit
+def columns(x, out, stride, to, N: tl.constexpr):
+    i, j = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
+    values = tl.load(x + i * stride + j)
+    tl.store(out + i * to + j, values)
+
+
+@pytest.mark.parametrize("type", ["float32", "bfloat16", "float8_e5m2", "bool"])
+def test_views_of_every_type(type):
+    """Where elements are is kept: strides, how an array lies in its sectors, memory that two arguments share."""
+    torch = pytest.importorskip("torch")
+    size = getattr(torch, type).itemsize
+    storage = torch.zeros(33 * 128 + 256, dtype=getattr(torch, type))
+    begin = -storage.data_ptr() % 256 // size
+    sectors = []
+    for shift in (0, 1):
+        view = storage[begin : begin + 32 * 128].view(32, 128)[:, shift : 32 + shift]
+        viz.start(gpu=True)
+        try:
+            columns[(1,)](view, torch.zeros(32, 32, dtype=view.dtype), 128, 32, N=32)
+            columns[(1,)](view, view, 128, 128, N=32)
+        finally:
+            launches = viz.stop()
+        for launch in launches:
+            assert "why_not" not in launch.gpu and not launch.gpu["findings"], launch.gpu
+        sectors.append([row["global_sectors"] for launch in launches for row in launch.gpu["lines"]])
+    aligned, shifted = sectors
+    assert aligned[0] >= size * 32 and shifted[0] >= aligned[0] + 32 and shifted[1] == aligned[1]  # each row of the view has one more
+    assert shifted[2] == shifted[3] == shifted[0]
+
+
+def test_an_empty_grid():
+    x = np.arange(64, dtype=np.float32)
+    viz.start(gpu=True)
+    try:
+        every_other[(0,)](x, x, 64, BLOCK=64)
+    finally:
+        (launch,) = viz.stop()
+    assert launch.gpu["why_not"] == "the grid is empty" and "not simulated: the grid is empty" in viz.text([launch])
+
+
 def test_large_grids_are_cut():
     assert _gpu._cut((1000, 7, 2)) == (256, 1, 1) and _gpu._cut((3, 5, 2)) == (3, 5, 2) and _gpu._cut((20, 100, 3)) == (20, 12, 1)
 

@@ -2,30 +2,41 @@
 
 import re
 
-from .. import knobs
+from .. import _core, knobs
+from ..sanitizer._arrays import _array, arrays
+from ..tools.tensor_descriptor import TensorDescriptor
+from . import _twin
 
 MOST_PROGRAMS = 256  # that are simulated; a launch of more is cut
 _LAYOUT = re.compile(r'^#(\w+) = #gpu\.layout<"([^"]+)">', re.MULTILINE)
 _USE = re.compile(r"^\s*(?:%\S+ = )?(?:tile|gpu)\.(\w+)\b.*", re.MULTILINE)
 
 
-def copies(kernel, values):
-    """The arguments as the simulator takes them: arrays as they are now, one copy for one that is passed several times."""
-    import numpy
+def prepare(compiled, kernel, values):
+    """A function of the grid that simulates the launch on the arrays as they are now."""
+    try:
+        copied = _twin.Copies(kernel, values)
+        arguments = _flat(kernel, copied.values)
+    except (_twin.CannotCopy, ValueError, TypeError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        return lambda grid: {"architecture": f"sm_{_architecture(compiled)}", "why_not": reason}
+    memory = [(begin, end - begin, name, True) for begin, end, _, _, name, *_ in arrays(kernel, copied.values)[0]]
+    return lambda grid: simulate(compiled, arguments, memory, grid, copied)
 
-    known, found = {}, []
+
+def _flat(kernel, values):
+    """The arguments one by one: addresses of arrays as bytes, numbers as they are."""
+    found = []
 
     def add(value):
         if isinstance(value, tuple):
             for item in value:
                 add(item)
             return
-        if hasattr(value, "untyped_storage"):
-            value = value.detach().cpu().numpy()  # shares memory: copied below
-        if isinstance(value, numpy.ndarray):
-            key = value.__array_interface__["data"][0], value.nbytes
-            value = known.setdefault(key, value.copy())
-        found.append(value)
+        if isinstance(value, TensorDescriptor):
+            raise ValueError("it takes a descriptor that was made on the host; NACRE_DEVICE=simulate runs such a kernel")
+        row = () if value is None or isinstance(value, (bool, int, float, str)) else _array("", value)
+        found.append(row[2].to_bytes(8, "little") if row else value)
 
     for param, value in zip(kernel.params, values):
         if not param.is_constexpr:
@@ -40,16 +51,19 @@ def _architecture(compiled):
     return min(int(arch), known) if arch.isdigit() else known
 
 
-def simulate(compiled, arguments, grid):
-    """Counters by line and the layouts of tiles, as JSON has them; with `why_not` where the launch cannot be simulated."""
+def simulate(compiled, arguments, memory, grid, copied):
+    """Counters by line and the layouts of tiles, as JSON has them; with `why_not` where the launch cannot be simulated. `copied` holds the memory
+    that the arguments are in."""
     from ..backends.compiler import GPUTarget
     from ..compiler import compile
-    from ..simulator import Module
+    from ..simulator import Module, Report, _scalar_bytes
 
     architecture = _architecture(compiled)
     result = {"architecture": f"sm_{architecture}"}
     if compiled is None:
         return {**result, "why_not": "Python runs the kernel: nothing was compiled"}
+    if 0 in grid:
+        return {**result, "why_not": "the grid is empty"}
     watch, knobs.compilation.watch = knobs.compilation.watch, ""
     try:
         options = {"num_warps": compiled.metadata.num_warps, "num_stages": compiled.metadata.num_stages}
@@ -59,7 +73,11 @@ def simulate(compiled, arguments, grid):
         if len(facts["parameters"]) != len(arguments):  # numbers that are equal to 1 are none
             types = [type for part in compiled.src.signature.values() for type in (part if isinstance(part, tuple) else (part,))]
             arguments = [value for value, type in zip(arguments, types) if type != "constexpr"]
-        report = module.run(name, _cut(grid), facts["threads"], arguments, shared=code.metadata.shared)
+        if len(facts["parameters"]) != len(arguments):
+            return {**result, "why_not": f"the kernel takes {len(facts['parameters'])} arguments, not {len(arguments)}"}
+        data = [value if isinstance(value, bytes) else _scalar_bytes(value, label, kind, size) for value, (label, kind, size, _) in zip(arguments, facts["parameters"])]
+        flags = False, 0, True, True, 0, 0, 100, False  # in order, all checks, counters, all cores
+        report = Report(*_core.simulator_run(module._module, name, _cut(grid), facts["threads"], (0, 0, 0), code.metadata.shared, data, memory, flags))
     except (ValueError, TypeError, RuntimeError, KeyError, NotImplementedError) as error:
         return {**result, "why_not": str(error).splitlines()[0]}
     finally:

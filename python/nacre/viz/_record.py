@@ -188,7 +188,7 @@ class Recording:
             return None
         launch, by_address, rows, is_complete = self._described(kernel, values, grid)
         device_code = getattr(self._twin, "compiled", None)
-        simulated = (device_code or compiled, _gpu.copies(kernel, values)) if self.gpu or device_code else None
+        simulated = _gpu.prepare(device_code or compiled, kernel, values) if self.gpu or device_code else None
         self._open.append((launch, by_address, rows, simulated, time.perf_counter()))
         kinds = RECORD | sum(KINDS[kind] for kind in self.kinds) | order_mask(self.kinds, compiled)
         return kinds, self.lanes, rows, is_complete
@@ -203,7 +203,7 @@ class Recording:
         for array in launch.arrays:
             array["after"] = _values(by_address[array["name"]]) if array["name"] in by_address else None
         if simulated:
-            launch.gpu = _gpu.simulate(*simulated, grid)
+            launch.gpu = simulated(grid)
         self.launches.append(launch)
 
 
