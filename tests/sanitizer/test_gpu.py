@@ -52,6 +52,7 @@ def test_a_store_past_the_end(tmp_path):
     process = run(tmp_path, "past_the_end[(8,)](x, np.zeros_like(x), 1000, BLOCK=128)", "--json", str(found))
     assert process.returncode == 1 and "the simulator (as asked)" in process.stderr
     assert "ERROR: AddressSanitizer: heap-buffer-overflow by program (7, 0, 0)" in process.stderr
+    assert "hint: \n" not in process.stderr
     assert "SUMMARY: AddressSanitizer: heap-buffer-overflow" in process.stderr and "past the end of `out`" in process.stderr
     document = json.loads(found.read_text())
     (finding,) = document["findings"]

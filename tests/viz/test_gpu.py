@@ -112,8 +112,9 @@ def test_in_a_browser(recorded, in_browser):
       seen.shape = shape; seen.held = owner.filter((one) => one).length; seen.lanes = new Set(owner.map((one) => one[0] * 32 + one[1])).size;
       const map = document.getElementById('layout-map'), box = map.getBoundingClientRect();
       map.dispatchEvent(new MouseEvent('mousemove', {clientX: box.left + 3, clientY: box.top + 3})); seen.tip = document.getElementById('tip').textContent;
-      selectLaunch(2); seen.why = document.getElementById('gpu').textContent;
+      const row = document.getElementById('layout').closest('.row'); seen.rowsOfLayouts = [row.style.display];
+      selectLaunch(2); seen.why = document.getElementById('gpu').textContent; seen.rowsOfLayouts.push(row.style.display);
       document.title = JSON.stringify(seen);
     """)  # fmt: skip
     assert seen["rows"] == [5, 5, 5] and seen["layouts"] >= 2 and seen["shape"] == [32, 32] and seen["held"] == 1024 and seen["lanes"] == 128
-    assert seen["tip"] == "element (0, 0): warp 0, lane 0, register 0" and "not simulated" in seen["why"]
+    assert seen["tip"] == "element (0, 0): warp 0, lane 0, register 0" and "not simulated" in seen["why"] and seen["rowsOfLayouts"] == ["", "none"]

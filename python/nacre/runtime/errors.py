@@ -24,7 +24,7 @@ class OutOfBoundsError(InterpreterError, IndexError):
 def _out_of_bounds(message, hint, filename, line, column, program):
     """What a compiled kernel says that checks its accesses; columns count from 1."""
     place = f"{filename}:{line}:{column}: " if line else ""
-    text = f"{place}error: {message}{_shown(filename, line, column)}\nhint: {hint}"
+    text = f"{place}error: {message}{_shown(filename, line, column)}" + (f"\nhint: {hint}" if hint else "")
     return OutOfBoundsError(text, message, filename, line, program)
 
 

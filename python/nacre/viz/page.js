@@ -160,6 +160,7 @@ function holders(text) {
 }
 function drawLayout() {
   const layouts = launch().gpu?.layouts ?? [], layout = layouts[+$("layout").value], canvas = $("layout-map");
+  $("layout").closest(".row").style.display = layouts.length ? "" : "none";
   $("layout-text").textContent = layout ? `${layout.text}; of ${layout.used_by.join(", ")}` : "";
   sharp(canvas, 0, 0);
   if (!layout) return;
