@@ -138,3 +138,32 @@ def test_peaks_of_gpus_by_what_they_are():
     assert peaks["peak_gbps"] == pytest.approx(2 * 5120 / 8 * 2.619) and peaks["peak_flops16"] == 2 * peaks["peak_flops32"]
     assert known_peaks("CUDA", json.dumps({**facts, "arch": "11"})) == "{}"
     assert known_peaks("CUDA", json.dumps({**facts, "clock_rate": 0})) == "{}"
+
+
+def test_queries(profile):
+    """Of hatchet's language, what scripts for Proton use."""
+    graph = viewer.get_raw_metrics(profile)[0]
+
+    def names(query):
+        return list(graph.filter(query).dataframe["name"])
+
+    assert names("MATCH ('*', c) WHERE c.'name' =~ '.*(copy|fill).*' AND c IS LEAF") == ["copy", "fill"]
+    assert names('MATCH ("*", c) WHERE c."name" = "load" OR c."count" >= 3') == ["load", "/home/u/train.py:12@step"]
+    assert names('MATCH ("*", c) WHERE NOT c IS LEAF AND c."name" STARTS WITH "lo"') == ["load"]
+    assert names('MATCH ("*", c) WHERE c."bytes" IS NONE AND c IS LEAF') == ["/home/u/train.py:12@step"]
+    assert names(lambda row: row["count"] == 2) == ["copy"]
+    assert list(graph.filter('MATCH (".", c) WHERE c."name" CONTAINS "cop"').dataframe["count"]) == [2]
+    with pytest.raises(ValueError, match="not understood at '->"):
+        names('MATCH ("*", c)->(".", d)')
+    with pytest.raises(ValueError, match="not understood at 'LIKE'"):
+        names('MATCH ("*", c) WHERE c."name" LIKE "a"')
+
+
+def test_what_was_moved_out_of_scopes_is_said(tmp_path, capsys):
+    path = tmp_path / "inside.hatchet"
+    scope = node("compute", {"cycles": 5, "moved": "after it, in 'store': line 18"})
+    path.write_text(json.dumps([node("ROOT", {}, [node("kernel", {"lost_marks": 4}, [scope])]), {}]))
+    viewer.main(["-m", "cycles", str(path)])
+    said = capsys.readouterr().err
+    assert "the scope 'compute' does not measure all that was written in it: after it, in 'store': line 18" in said
+    assert "4 marks of kernel had no room" in said

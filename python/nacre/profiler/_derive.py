@@ -40,7 +40,7 @@ def _least_flops(own, devices):
         flops = own.get(f"flops{width}", 0)
         if flops:
             peak = facts.get(f"peak_flops{width}") or max_flops(own["device_type"], facts["arch"], width, facts["num_sms"], facts["clock_rate"])
-            total += flops / peak
+            total += flops / peak if peak else 0.0  # a simulated device has no clock
     return total
 
 
@@ -53,7 +53,7 @@ def _least_bytes(own, devices):
     bandwidth = facts["peak_gbps"] * 1e9 if "peak_gbps" in facts else max_bps(
         own["device_type"], facts["arch"], facts["bus_width"], facts["memory_clock_rate"]
     )
-    return moved / bandwidth
+    return moved / bandwidth if bandwidth else 0.0
 
 
 def _by_row(dataframe, devices, least):

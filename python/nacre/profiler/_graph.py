@@ -4,6 +4,7 @@ import json
 import struct
 import sys
 
+from ._query import condition
 from ._table import table
 
 RESERVED = "__proton_launch_metadata"
@@ -49,6 +50,18 @@ class Graph:
     def frames(self):
         return [frame for frame, _ in self.root.walk()]
 
+    def filter(self, query, squash=True):
+        """The graph of the frames that a query chooses (_query.py), or for which a function of a frame's row is true; those above them
+        that are not chosen are left out."""
+        if callable(query):
+            rows = self.dataframe
+            row_of = {id(frame): {name: rows[name].values[i] for name in rows.columns} for i, frame in enumerate(self.frames())}
+            chosen = [frame for frame in self.frames() if query(row_of[id(frame)])]
+        else:
+            holds = condition(query)
+            chosen = [frame for frame in self.frames() if holds(frame)]
+        return Selection(self.root, chosen)
+
     @property
     def dataframe(self):
         frames = self.frames()
@@ -59,6 +72,17 @@ class Graph:
             **{name: [frame.own.get(name, nothing) for frame in frames] for name in recorded if name not in made},
             **{name: [frame.columns.get(name, nothing) for frame in frames] for name in made},
         })  # fmt: skip
+
+
+class Selection(Graph):
+    """Frames of a graph, in its order."""
+
+    def __init__(self, root, chosen):
+        super().__init__(root)
+        self.chosen = chosen
+
+    def frames(self):
+        return self.chosen
 
 
 def _unpack(data):

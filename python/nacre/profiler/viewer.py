@@ -194,6 +194,11 @@ def emit_warnings(graph, names):
     """What a reader ought to know of the numbers."""
     if any("count" in frame.own and not frame.own["count"] for frame in graph.frames() if frame.name != "ROOT"):
         print("warning: some kernels were recorded with no launches", file=sys.stderr)
+    for frame in graph.frames():
+        if frame.own.get("moved"):
+            print(f"warning: the scope {frame.name!r} does not measure all that was written in it: {frame.own['moved']}", file=sys.stderr)
+        if frame.own.get("lost_marks"):
+            print(f"warning: {frame.own['lost_marks']} marks of {frame.name} had no room: its scopes took longer than they seem", file=sys.stderr)
 
 
 def show_metrics(file):
