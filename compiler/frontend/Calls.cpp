@@ -67,7 +67,7 @@ Object Generator::callBuiltinAt(const Builtin &builtin, const Arguments &argumen
     return *answer;
   Object result = callBuiltin(*this, builtin, arguments.positional, arguments.keywords);
   if (std::optional<MarkKind> kind = markOf(builtin))
-    mark(nameOf(*kind), result.as<std::string>());
+    mark(nameOf(*kind), result.as<std::string>(), irBuilder.irLocation());
   return result;
 }
 

@@ -32,8 +32,13 @@ struct Frame {
   SourceLocation callSite;
   Path path;
   int loops = 0; // of this function, around the place being built
-  // The scopes of the profiler that `with` has opened around that place, and inside of how many loops each.
-  std::vector<std::pair<std::string, int>> scopes;
+  // The scopes of the profiler that `with` has opened around that place.
+  struct OpenScope {
+    std::string name;
+    int loops; // that it is inside of
+    SourceLocation place;
+  };
+  std::vector<OpenScope> scopes;
   std::set<std::string> constexprNames; // declared by a bare `name: tl.constexpr`
   std::string constructed;              // in an aggregate's __init__: its first parameter, whose fields may be assigned
 };
@@ -163,8 +168,9 @@ private:
   void expressionStatement(const ast::ExpressionStatement &node);
   void assertStatement(const ast::Assert &node);
   void withStatement(const ast::With &node);
-  void mark(llvm::StringRef kind, llvm::StringRef name);
-  // Tells of the end of the scopes that are left, the innermost first: those past the first `kept`.
+  void mark(llvm::StringRef kind, llvm::StringRef name, mlir::Location location);
+  // Tells of the end of the scopes that are left, the innermost first: those past the first `kept`. The marks are those
+  // of their `with`: what was written last in a scope is another operation.
   void markScopesLeft(size_t kept);
   void returnStatement(const Object &value, const SourceLocation &place);
   void leave(Exit exit);

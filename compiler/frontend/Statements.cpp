@@ -138,28 +138,28 @@ void Generator::withStatement(const ast::With &node) {
       unsupported(*item.target, "a scope of the profiler has no value: `as` cannot be used here");
     const Builtin *enter = findBuiltin(profilerModule, "enter_scope");
     Object name = callBuiltinAt(*enter, evaluateArguments(*call), call->location);
-    frame->scopes.emplace_back(name.as<std::string>(), frame->loops);
+    frame->scopes.push_back({name.as<std::string>(), frame->loops, call->location});
   }
   block(node.body);
   if (!frame->path.closed)
     guarded(node.location, [&] { markScopesLeft(before); });
 }
 
-void Generator::mark(llvm::StringRef kind, llvm::StringRef name) {
+void Generator::mark(llvm::StringRef kind, llvm::StringRef name, mlir::Location location) {
   if (isOfSingleElements(*this))
     return;
-  tile::TellOp::create(irBuilder.ops(), irBuilder.irLocation(), kind, name, mlir::ValueRange(), llvm::ArrayRef<bool>());
+  tile::TellOp::create(irBuilder.ops(), location, kind, name, mlir::ValueRange(), llvm::ArrayRef<bool>());
 }
 
 void Generator::markScopesLeft(size_t kept) {
   for (size_t i = frame->scopes.size(); i > kept; --i)
-    mark(nameOf(MarkKind::ExitScope), frame->scopes[i - 1].first);
+    mark(nameOf(MarkKind::ExitScope), frame->scopes[i - 1].name, irBuilder.irLocation(frame->scopes[i - 1].place));
 }
 
 void Generator::leave(Exit exit) {
   size_t kept = 0;
   if (exit != Exit::Return) // those around the loop stay
-    while (kept < frame->scopes.size() && frame->scopes[kept].second < frame->loops)
+    while (kept < frame->scopes.size() && frame->scopes[kept].loops < frame->loops)
       ++kept;
   markScopesLeft(kept);
   frame->path.exit = exit;

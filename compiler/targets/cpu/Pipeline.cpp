@@ -29,6 +29,7 @@
 #include "compiler/targets/cpu/Libraries.h"
 #include "compiler/targets/cpu/MaskedAccess.h"
 #include "compiler/targets/cpu/ObjectCode.h"
+#include "compiler/targets/cpu/ScopeCalls.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
@@ -180,6 +181,7 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(tile::kernelAttribute))
       code.symbol = function.getName().str();
+  MovedLinesFinder moved(module);
 
   passRunner.run("tile passes", [&](OpPassManager &passes) {
     // Every access is checked or told, also those that nobody reads.
@@ -197,6 +199,8 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
     addSimplification(passes);
   });
   passRunner.stage("tile");
+  if (moved.hasScopes())
+    moved.noteSimplified(module);
   // From here on tile IR is what this target has: pointers and masks, plain dots, one offset for tiles that move.
   passRunner.run("tile passes", [&](OpPassManager &passes) {
     if (holdsOperationsToExpand(module)) {
@@ -280,8 +284,12 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
   llvm::PassInstrumentationCallbacks callbacks;
   if (observer.dumpLLVMPasses)
     reportLLVMPasses(callbacks, reportStream(observer.dumpPath));
+  if (moved.hasScopes())
+    moved.nameInstructions(*llvmModule);
   optimise(*llvmModule, *machine, observer.dumpLLVMPasses ? &callbacks : nullptr,
            /*hasElementLoops=*/code.externals.size() < externals.size());
+  if (moved.hasScopes())
+    code.metadata.details = llvm::join(llvm::map_range(moved.find(*llvmModule, cpu::scopeCalls()), encodeMoved), "\n");
   if (options.llvmAddressChecks)
     addAddressChecks(*llvmModule, *machine);
   auto llvmText = [&] { return printed(*llvmModule); };

@@ -24,6 +24,7 @@
 #include "compiler/targets/cuda/Instructions.h"
 #include "compiler/targets/cuda/Libraries.h"
 #include "compiler/targets/cuda/PtxCode.h"
+#include "compiler/targets/cuda/ScopeClocks.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -102,8 +103,8 @@ std::string CudaTarget::languageName(const TargetOptions &options) const {
 
 std::string CudaTarget::description(const TargetOptions &options) const {
   const Architecture &architecture = architectureOf(options);
-  std::string text = std::string(architecture.name) + " ptx" + std::to_string(architecture.ptxVersion) +
-                     " libdevice " + libdeviceDigest(options);
+  std::string text = std::string(architecture.name) + " ptx" + std::to_string(architecture.ptxVersion) + " libdevice " +
+                     libdeviceDigest(options);
   if (!options.assembles)
     return text;
   std::optional<std::string> assembler = findAssembler(options);
@@ -193,6 +194,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(tile::kernelAttribute))
       code.symbol = function.getName().str();
+  MovedLinesFinder moved(module);
 
   // The front end tells arithmetic for sanitizers, which watch other targets; marks stay.
   module.walk([](tile::TellOp told) {
@@ -207,6 +209,8 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     addSimplification(passes);
   });
   passRunner.stage("tile");
+  if (moved.hasScopes())
+    moved.noteSimplified(module);
   widenHalfArguments(module.lookupSymbol<func::FuncOp>(code.symbol));
   std::optional<gpu::BoxCopies> boxCopies = instructions.boxCopies();
   passRunner.run("tile passes", [&](OpPassManager &passes) {
@@ -284,7 +288,13 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   llvm::PassInstrumentationCallbacks callbacks;
   if (observer.dumpLLVMPasses)
     reportLLVMPasses(callbacks, reportStream(observer.dumpPath));
+  if (moved.hasScopes())
+    moved.nameInstructions(*llvmModule);
   optimise(*llvmModule, *machine, observer.dumpLLVMPasses ? &callbacks : nullptr, !externals.empty());
+  if (moved.hasScopes())
+    llvm::append_range(
+        details, llvm::map_range(moved.find(*llvmModule, scopeClocks(gpu::decodeMarks(llvm::join(details, "\n")))),
+                                 encodeMoved));
   auto llvmText = [&] { return printed(*llvmModule); };
   if (std::optional<StageText> other = observer.replacement("llvm", llvmText))
     llvmModule = parseLLVM(other->text, context, code.symbol);

@@ -1,0 +1,12 @@
+// The marks of scopes in the code of GPUs: the clock is read, and written with the mark's number.
+#pragma once
+
+#include "compiler/passes/gpu/ScopeRecord.h"
+#include "compiler/targets/MovedLines.h"
+
+namespace nacre::cuda {
+
+// `places` are numbered as the code numbers them.
+MarksInCode scopeClocks(std::vector<gpu::MarkPlace> places);
+
+} // namespace nacre::cuda
