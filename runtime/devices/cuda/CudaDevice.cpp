@@ -5,6 +5,7 @@
 #include "runtime/Events.h"
 #include "runtime/Knobs.h"
 #include "runtime/devices/cuda/CheckedLaunch.h"
+#include "runtime/devices/cuda/Cupti.h"
 #include "runtime/devices/cuda/DriverLibrary.h"
 #include "runtime/devices/cuda/ExportedCode.h"
 #include "runtime/devices/cuda/KernelTrace.h"
@@ -447,7 +448,11 @@ public:
   std::string traceKernels(bool isWanted, uint32_t sampleCycles) override {
     if (!isWanted)
       return KernelTrace::stop(), "";
-    return count() == 0 ? whyNone() : KernelTrace::start(sampleCycles);
+    if (count() == 0)
+      return whyNone();
+    if (Device *current = device(currentIndex()))
+      cuptiCapability = std::atoi(current->properties().architecture.c_str());
+    return KernelTrace::start(sampleCycles);
   }
   const ExportedCode *exportedCode() const override { return &cuda::exportedCode(); }
 

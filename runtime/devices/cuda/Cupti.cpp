@@ -5,12 +5,16 @@
 
 namespace nacre::cuda {
 
+std::atomic<int> cuptiCapability{0};
+
 static constexpr CuptiResult notPermitted = 35, otherSubscriber = 39;
 
 static CuptiLibrary open() {
   CuptiLibrary made;
   void *library = nullptr;
-  const std::string folder = knobString(KnobId::CuptiFolder), toolkit = knobString(KnobId::CudaHome);
+  const std::string blackwell = knobString(KnobId::CuptiBlackwellFolder), toolkit = knobString(KnobId::CudaHome);
+  const bool isBlackwell = cuptiCapability >= 100 && !blackwell.empty();
+  const std::string folder = isBlackwell ? blackwell : knobString(KnobId::CuptiFolder);
   if (!folder.empty()) {
     library = dlopen((folder + "/libcupti.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   } else {

@@ -3,6 +3,7 @@
 // have been the same from CUDA 11 to CUDA 13.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -53,6 +54,9 @@ struct CuptiLibrary {
   std::string path;
   std::string problem; // empty: it can be used
 };
+
+// Of the GPU that is looked at: some need a library of their own. Set before the first call of cupti().
+extern std::atomic<int> cuptiCapability;
 
 const CuptiLibrary &cupti();
 // In words, with what to do.
