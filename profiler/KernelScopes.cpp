@@ -2,6 +2,7 @@
 #include "profiler/KernelScopes.h"
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <tuple>
 
 namespace nacre::profiler {
@@ -13,7 +14,19 @@ static uint64_t nextNumber() {
   return ++made;
 }
 
-KernelMarks::KernelMarks() : number(nextNumber()) {}
+bool MarkChoice::keeps(uint64_t program, uint32_t warp) const {
+  if (warpsOfUnit ? warp % warpsOfUnit != 0 : warp != 0)
+    return false;
+  return !units || std::binary_search(units->begin(), units->end(), warpsOfUnit ? unitOf(warp) : program);
+}
+
+uint64_t MarkChoice::chosenPrograms(uint64_t programs) const {
+  if (warpsOfUnit || !units)
+    return programs;
+  return static_cast<uint64_t>(std::lower_bound(units->begin(), units->end(), programs) - units->begin());
+}
+
+KernelMarks::KernelMarks(MarkChoice choice) : choice(std::move(choice)), number(nextNumber()) {}
 
 uint64_t KernelMarks::cyclesNow() {
 #if defined(__x86_64__)
@@ -39,11 +52,14 @@ KernelMarks::OfThread &KernelMarks::mine() {
 }
 
 void KernelMarks::add(std::string_view name, Mark mark) {
-  OfThread &own = mine();
-  if (own.marks.size() >= mostMarks) {
-    left.fetch_add(1, std::memory_order_relaxed);
+  if (!choice.keeps(mark.program, mark.unit)) {
+    hasSkipped.store(true, std::memory_order_relaxed);
     return;
   }
+  OfThread &own = mine();
+  if (own.marks.size() >= mostMarks)
+    return lose(1);
+  mark.unit = choice.unitOf(mark.unit);
   auto known = own.numbers.find(name);
   if (known == own.numbers.end()) {
     known = own.numbers.emplace(name, static_cast<uint32_t>(own.names.size())).first;
@@ -55,7 +71,7 @@ void KernelMarks::add(std::string_view name, Mark mark) {
 
 namespace {
 
-// The marks of one warp, in their order.
+// The marks of one unit, in their order.
 class Matching {
 public:
   explicit Matching(std::vector<KernelScope> &found) : found(found) {}
@@ -102,7 +118,7 @@ private:
     }
   }
   void add(std::vector<std::string> path, const KernelMarks::Mark &begin, uint64_t end) {
-    found.push_back({std::move(path), begin.program, begin.warp, begin.processor, begin.line, begin.cycles,
+    found.push_back({std::move(path), begin.program, begin.unit, begin.processor, begin.line, begin.cycles,
                      std::max(begin.cycles, end), begin.isEvent});
   }
 
@@ -114,31 +130,48 @@ private:
 
 } // namespace
 
-std::vector<KernelScope> KernelMarks::scopes() {
+std::vector<KernelMarks::NamedMark> KernelMarks::kept() {
   std::lock_guard<std::mutex> guard(lock);
-  struct Named {
-    const std::string *name;
-    const Mark *mark;
-    size_t order;
-  };
-  std::vector<Named> all;
+  std::vector<NamedMark> all;
   for (const std::unique_ptr<OfThread> &thread : threads)
     for (const Mark &mark : thread->marks)
-      all.push_back({&thread->names[mark.name], &mark, all.size()});
-  auto place = [](const Named &entry) { return std::pair(entry.mark->program, entry.mark->warp); };
-  std::sort(all.begin(), all.end(), [&](const Named &a, const Named &b) {
+      all.push_back({thread->names[mark.name], mark, all.size()});
+  auto place = [](const NamedMark &entry) { return std::pair(entry.mark.program, entry.mark.unit); };
+  std::sort(all.begin(), all.end(), [&](const NamedMark &a, const NamedMark &b) {
     return std::pair(place(a), a.order) < std::pair(place(b), b.order);
   });
+  if (choice.marksOfProgram == 0)
+    return all;
+  uint64_t units = 1;
+  for (const NamedMark &entry : all)
+    units = std::max<uint64_t>(units, entry.mark.unit + 1);
+  size_t most = std::max<size_t>(1, choice.marksOfProgram / units);
+  std::vector<NamedMark> latest;
+  older = 0;
+  for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    while (end < all.size() && place(all[begin]) == place(all[end]))
+      ++end;
+    size_t first = std::max(begin, end - std::min(end, most));
+    older += first - begin;
+    std::move(all.begin() + static_cast<std::ptrdiff_t>(first), all.begin() + static_cast<std::ptrdiff_t>(end),
+              std::back_inserter(latest));
+  }
+  return latest;
+}
+
+std::vector<KernelScope> KernelMarks::scopes() {
+  std::vector<NamedMark> all = kept();
+  auto isSameUnit = [](const Mark &a, const Mark &b) { return a.program == b.program && a.unit == b.unit; };
   std::vector<KernelScope> found;
   Matching matching(found);
   for (size_t i = 0; i < all.size(); ++i) {
-    matching.pass(*all[i].name, *all[i].mark);
-    if (i + 1 == all.size() || place(all[i]) != place(all[i + 1]))
+    matching.pass(std::string(all[i].name), all[i].mark);
+    if (i + 1 == all.size() || !isSameUnit(all[i].mark, all[i + 1].mark))
       matching.finish();
   }
   // Inner scopes end first: as a reader sees them, they begin later.
   std::sort(found.begin(), found.end(), [](const KernelScope &a, const KernelScope &b) {
-    return std::tie(a.program, a.warp, a.begin, b.end, a.path) < std::tie(b.program, b.warp, b.begin, a.end, b.path);
+    return std::tie(a.program, a.unit, a.begin, b.end, a.path) < std::tie(b.program, b.unit, b.begin, a.end, b.path);
   });
   return found;
 }

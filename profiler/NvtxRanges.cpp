@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <string>
 
@@ -40,16 +41,33 @@ const void *exportedTable(uint32_t kind) {
   return kind == callbackTable ? &callbacks : nullptr;
 }
 
+using Initialise = int (*)(const void *(*)(uint32_t));
+
+// The path of a tool's library; null: none, or CUPTI's, which our own profiler names to read the program's ranges.
+const char *toolPath() {
+  const char *path = std::getenv("NVTX_INJECTION64_PATH");
+  return path && *path && !std::strstr(path, "libcupti") ? path : nullptr;
+}
+
+// Of a library that is in the process already.
+Initialise presentTool() {
+  if (void *preloaded = dlsym(RTLD_DEFAULT, "InitializeInjectionNvtx2Preinject"))
+    return reinterpret_cast<Initialise>(preloaded);
+  void *linked = dlsym(RTLD_DEFAULT, "InitializeInjectionNvtx2_fnptr"); // a variable
+  return linked ? *static_cast<Initialise *>(linked) : nullptr;
+}
+
 // The tool's library has been told where its functions go; once, at the first range.
 bool attach() {
   for (size_t i = 1; i < count; ++i) {
     corePlaces[i] = &coreFunctions[i];
     domainPlaces[i] = &domainFunctions[i];
   }
-  void *library = dlopen(std::getenv("NVTX_INJECTION64_PATH"), RTLD_LAZY | RTLD_LOCAL);
-  auto initialise =
-      library ? reinterpret_cast<int (*)(const void *(*)(uint32_t))>(dlsym(library, "InitializeInjectionNvtx2"))
-              : nullptr;
+  const char *path = toolPath();
+  void *library = path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : nullptr;
+  auto initialise = library ? reinterpret_cast<Initialise>(dlsym(library, "InitializeInjectionNvtx2")) : nullptr;
+  if (!initialise)
+    initialise = presentTool();
   return initialise && initialise(exportedTable) == 1;
 }
 
@@ -60,7 +78,13 @@ bool isAttached() {
 
 } // namespace
 
-const bool NvtxRanges::wanted = std::getenv("NVTX_INJECTION64_PATH") != nullptr;
+std::atomic<bool> NvtxRanges::wanted{toolPath() != nullptr};
+
+bool NvtxRanges::look() {
+  if (!isOn() && (toolPath() || presentTool()))
+    wanted = true;
+  return isOn();
+}
 
 void NvtxRanges::push(std::string_view name) {
   if (isAttached() && coreFunctions[rangePush])

@@ -24,7 +24,9 @@ namespace {
 struct OpenScope {
   std::string name;
   uint64_t id, begin;
+  bool isRange;         // of the tool around the process
   bool hasWork = false; // it was given bytes or flops
+  Metrics metrics;      // that it was given, where a trace is made
 };
 
 bool hasWork(const Metrics &metrics) {
@@ -77,7 +79,7 @@ ThreadLog *logOf(ThreadState &state) {
   std::vector<std::string> open;
   for (const OpenScope &scope : state.scopes)
     open.push_back(scope.name);
-  state.log->scopes.restart(open);
+  state.log->scopes.restart(open, state.states.empty() ? std::string_view() : state.states.back());
   std::lock_guard<std::mutex> guard(logsLock);
   logs[systemThread()] = state.log;
   return state.log.get();
@@ -211,11 +213,12 @@ template <typename Visit> void Profiler::forEachActive(const std::vector<std::st
 uint64_t Profiler::enterScope(std::string_view name) {
   uint64_t id = ++nextScope;
   ThreadState &state = thread();
-  if (NvtxRanges::isOn())
+  bool isRange = NvtxRanges::isOn();
+  if (isRange)
     NvtxRanges::push(name);
   ThreadLog *log = logOf(state);
   uint64_t begin = wantsSlices() || log ? now() : 0;
-  state.scopes.push_back({std::string(name), id, begin, false});
+  state.scopes.push_back({std::string(name), id, begin, isRange, false, {}});
   if (log) {
     std::lock_guard<std::mutex> guard(log->lock);
     log->scopes.enter(name, begin);
@@ -235,20 +238,20 @@ uint64_t Profiler::exitScope(std::string_view name) {
     uint64_t end = now();
     forEachActive({}, [&](Session &session, Phase &phase) {
       if (session.kind.showsTimes())
-        phase.events.push_back({TraceEvent::Kind::Scope,
+        phase.events.push_back({last.metrics.empty() ? TraceEvent::Kind::Scope : TraceEvent::Kind::Metric,
                                 last.name,
                                 last.begin,
                                 end,
                                 state.number,
                                 stackOf(session, {}),
-                                {},
+                                last.metrics,
                                 id,
                                 {},
                                 {},
                                 0});
     });
   }
-  if (NvtxRanges::isOn())
+  if (last.isRange)
     NvtxRanges::pop();
   ThreadLog *log = logOf(state);
   state.scopes.pop_back();
@@ -259,7 +262,7 @@ uint64_t Profiler::exitScope(std::string_view name) {
   return id;
 }
 
-void Profiler::addMetrics(uint64_t scope, const Metrics &metrics, const std::vector<std::string> &frames) {
+void Profiler::addMetrics(const Metrics &metrics, const std::vector<std::string> &frames) {
   if (!thread().scopes.empty() && hasWork(metrics))
     thread().scopes.back().hasWork = true;
   forEachActive(frames, [&](Session &session, Phase &phase) {
@@ -268,21 +271,15 @@ void Profiler::addMetrics(uint64_t scope, const Metrics &metrics, const std::vec
     Node &node = descend(phase, session, frames, name);
     for (const auto &[metric, value] : metrics)
       phase.tree.add(node, metric, value);
-    if (session.kind.showsTimes()) {
-      uint64_t at = now();
-      phase.events.push_back({TraceEvent::Kind::Metric,
-                              thread().scopes.empty() ? "metric" : thread().scopes.back().name,
-                              at,
-                              at,
-                              thread().number,
-                              stackOf(session, frames),
-                              metrics,
-                              scope,
-                              {},
-                              {},
-                              0});
-    }
   });
+  // In a trace the scope has them, when it ends.
+  if (wantsSlices() && !thread().scopes.empty())
+    for (const auto &[metric, value] : metrics) {
+      MetricName name(metric);
+      if (auto [place, isNew] = thread().scopes.back().metrics.try_emplace(name.shown, inItsType(name.shown, value));
+          !isNew)
+        combine(name, place->second, inItsType(name.shown, value));
+    }
 }
 
 size_t Profiler::depth() const { return thread().scopes.size(); }
@@ -290,14 +287,26 @@ void Profiler::leaveScopes() {
   thread().scopes.clear();
   if (ThreadLog *log = logOf(thread())) {
     std::lock_guard<std::mutex> guard(log->lock);
-    log->scopes.restart({});
+    log->scopes.restart({}, "");
   }
 }
-void Profiler::enterState(std::string_view name) { thread().states.emplace_back(name); }
+// With what was changed in the thread's states.
+static void logState(ThreadState &state) {
+  if (ThreadLog *log = logOf(state)) {
+    std::lock_guard<std::mutex> guard(log->lock);
+    log->scopes.setState(state.states.empty() ? std::string_view() : state.states.back(), now());
+  }
+}
+
+void Profiler::enterState(std::string_view name) {
+  thread().states.emplace_back(name);
+  logState(thread());
+}
 void Profiler::exitState() {
   if (thread().states.empty())
     throw std::invalid_argument("no state is open");
   thread().states.pop_back();
+  logState(thread());
 }
 
 void Profiler::enterOperation(std::string_view name, Metrics metrics) {
@@ -356,23 +365,24 @@ void Profiler::recordOperators(const std::vector<Operator> &operators, const Dev
     std::lock_guard<std::mutex> guard(logsLock);
     known = logs;
   }
-  std::vector<std::vector<std::string>> paths;
+  std::vector<ScopeLog::Open> places;
   for (const Operator &each : operators) {
     auto log = known.find(each.thread);
-    paths.emplace_back();
+    places.emplace_back();
     if (log == known.end())
       continue;
     std::lock_guard<std::mutex> guard(log->second->lock);
-    paths.back() = log->second->scopes.at(each.begin);
+    places.back() = log->second->scopes.at(each.begin);
   }
   forEachActive({}, [&](Session &session, Phase &phase) {
     if (session.kind.isTrace || session.kind.looksInside)
       return;
     for (size_t i = 0; i < operators.size(); ++i) {
       Node *node = &phase.tree.root;
-      if (!session.kind.isPython)
-        for (const std::string &name : paths[i])
-          node = &node->child(name);
+      for (const std::string &name : session.kind.isPython ? operators[i].frames : places[i].scopes)
+        node = &node->child(name);
+      if (!places[i].state.empty())
+        node = &node->child(places[i].state);
       auto time = static_cast<int64_t>(operators[i].end - operators[i].begin);
       phase.tree.addKernel(node->child(operators[i].name), device, time, time);
     }
@@ -477,29 +487,56 @@ void Profiler::addMetrics(const LaunchPlace &place, const Metrics &metrics) {
   });
 }
 
+MarkChoice Profiler::markChoice() {
+  std::lock_guard<std::mutex> guard(lock);
+  for (const auto &[id, session] : open)
+    if (session->isActive && session->kind.looksInside)
+      return session->kind.marks;
+  return {};
+}
+
 void Profiler::recordInside(KernelTimeline launch, uint64_t programs, const std::vector<std::string> &frames) {
-  // Per warp of a program that has one of them.
-  std::map<std::vector<std::string>, std::pair<int64_t, uint32_t>> sums;
+  struct Sum {
+    int64_t cycles = 0;
+    std::set<uint32_t> units;
+    uint32_t line = 0; // where the first of them begins
+  };
+  // The host's threads have numbers of the process; here those that ran programs of this launch count.
+  if (launch.isOneClock) {
+    std::set<uint32_t> threads;
+    for (const KernelScope &scope : launch.scopes)
+      threads.insert(scope.processor);
+    for (KernelScope &scope : launch.scopes)
+      scope.processor = static_cast<uint32_t>(std::distance(threads.begin(), threads.lower_bound(scope.processor)));
+  }
+  std::map<std::vector<std::string>, Sum> sums;
   std::vector<const std::vector<std::string> *> order;
   for (const KernelScope &scope : launch.scopes) {
-    auto [sum, isNew] = sums.try_emplace(scope.path, 0, 0);
-    if (isNew)
+    auto [sum, isNew] = sums.try_emplace(scope.path);
+    if (isNew) {
       order.push_back(&sum->first);
-    sum->second.first += static_cast<int64_t>(scope.end - scope.begin);
-    sum->second.second = std::max(sum->second.second, scope.warp + 1);
+      sum->second.line = scope.line;
+    }
+    sum->second.cycles += static_cast<int64_t>(scope.end - scope.begin);
+    sum->second.units.insert(scope.unit);
   }
+  const auto chosen = static_cast<double>(launch.choice.chosenPrograms(programs));
   forEachActive(frames, [&](Session &session, Phase &phase) {
     if (!session.kind.looksInside)
       return;
     Node &kernel = descend(phase, session, frames, launch.kernel);
+    if (launch.lostMarks)
+      phase.tree.add(kernel, "lost_marks (exc)", static_cast<int64_t>(launch.lostMarks));
     for (const std::vector<std::string> *path : order) {
       Node *node = &kernel;
       for (const std::string &name : *path)
         node = &node->child(name);
-      auto [cycles, warps] = sums[*path];
-      double units = static_cast<double>(programs) * warps;
-      phase.tree.add(*node, "cycles (exc)", cycles);
-      phase.tree.add(*node, "normalized_cycles (exc)", static_cast<double>(cycles) / units);
+      const Sum &sum = sums[*path];
+      phase.tree.add(*node, "cycles (exc)", sum.cycles);
+      phase.tree.add(*node, "normalized_cycles (exc)",
+                     static_cast<double>(sum.cycles) / (chosen * static_cast<double>(sum.units.size())));
+      if (auto moved = launch.moved.find({path->back(), sum.line}); moved != launch.moved.end())
+        phase.tree.add(*node, "moved (pty)", moved->second);
     }
     if (session.kind.isTrace) {
       phase.kernels.push_back(launch);
@@ -525,6 +562,7 @@ void Profiler::recordSpan(std::string_view name, uint64_t begin, uint64_t end, c
     if (session.kind.looksInside)
       return;
     Node &node = descend(phase, session, frames, name);
+    node.isHost = true;
     phase.tree.add(node, "cpu_time (ns)(exc)", static_cast<int64_t>(end - begin));
     if (session.kind.showsTimes())
       phase.events.push_back({TraceEvent::Kind::Scope,

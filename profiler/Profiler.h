@@ -51,7 +51,7 @@ struct LaunchPlace {
 
 // A thing with a begin and an end in a trace.
 struct TraceEvent {
-  enum class Kind { Scope, Kernel, Metric } kind;
+  enum class Kind { Scope, Kernel, Metric } kind; // a scope that has metrics is a Metric
   std::string name;
   uint64_t begin, end;
   uint32_t thread;
@@ -72,6 +72,10 @@ struct KernelTimeline {
   // Whether the cycles of all its programs are of one clock.
   bool isOneClock;
   std::vector<KernelScope> scopes;
+  MarkChoice choice;
+  uint64_t lostMarks = 0;
+  // What the compiler moved out of scopes: by name and line, in words.
+  std::map<std::pair<std::string, uint32_t>, std::string> moved;
 };
 
 struct Phase {
@@ -86,6 +90,7 @@ struct SessionKind {
   bool isTrace = false;
   bool looksInside = false; // of kernels: at the scopes in their text
   bool samples = false;     // their lines
+  MarkChoice marks;         // that it looks at
 
   // A trace of what happens around kernels; one that looks inside has nothing else.
   bool showsTimes() const { return isTrace && !looksInside; }
@@ -123,7 +128,8 @@ public:
   uint64_t enterScope(std::string_view name);
   // Throws std::invalid_argument where another scope is open, or none. Empty: whichever is open.
   uint64_t exitScope(std::string_view name);
-  void addMetrics(uint64_t scope, const Metrics &metrics, const std::vector<std::string> &frames);
+  // Of the scope that is open on this thread.
+  void addMetrics(const Metrics &metrics, const std::vector<std::string> &frames);
   size_t depth() const;
   void leaveScopes();
 
@@ -144,6 +150,8 @@ public:
               uint64_t begin, uint64_t end);
   // Metrics of a place, told later: of the frame of its name, or without one of the last that was open.
   void addMetrics(const LaunchPlace &place, const Metrics &metrics);
+  // Of the sessions that look inside, which agree.
+  MarkChoice markChoice();
   // What was marked inside of a launch that has ended, of `programs` programs; on the thread that launched it.
   void recordInside(KernelTimeline launch, uint64_t programs, const std::vector<std::string> &frames);
   // How often each line of a launch that has ended was seen, and what is known of those moments: frames below the
@@ -157,8 +165,9 @@ public:
   // logged, so that each stands below those that were open then on its thread.
   struct Operator {
     std::string name;
-    uint64_t begin, end; // nanoseconds of the steady clock
-    int64_t thread;      // the system's number of it
+    uint64_t begin, end;             // nanoseconds of the steady clock
+    int64_t thread;                  // the system's number of it
+    std::vector<std::string> frames; // of the Python call stack, outermost first, where a session wants it
   };
   void logScopes(bool isOn);
   void recordOperators(const std::vector<Operator> &operators, const DeviceName &device);

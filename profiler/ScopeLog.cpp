@@ -14,10 +14,15 @@ uint32_t ScopeLog::child(uint32_t parent, std::string_view name) {
   return made;
 }
 
-std::vector<std::string> ScopeLog::at(uint64_t time) const {
+ScopeLog::Open ScopeLog::at(uint64_t time) const {
   auto after = std::upper_bound(changes.begin(), changes.end(), time,
                                 [](uint64_t time, const Change &change) { return time < change.time; });
-  return pathOf(after == changes.begin() ? first : std::prev(after)->node);
+  Open open{pathOf(after == changes.begin() ? first : std::prev(after)->node), ""};
+  if (!open.scopes.empty() && open.scopes.back().starts_with('\0')) {
+    open.state = open.scopes.back().substr(1);
+    open.scopes.pop_back();
+  }
+  return open;
 }
 
 std::vector<std::string> ScopeLog::pathOf(uint32_t node) const {
@@ -28,13 +33,14 @@ std::vector<std::string> ScopeLog::pathOf(uint32_t node) const {
   return path;
 }
 
-void ScopeLog::restart(const std::vector<std::string> &open) {
+void ScopeLog::restart(const std::vector<std::string> &open, std::string_view openState) {
   nodes.assign(1, {});
   changes.clear();
   current = 0;
   for (const std::string &name : open)
     current = child(current, name);
-  first = current;
+  state = openState;
+  first = place();
 }
 
 } // namespace nacre::profiler

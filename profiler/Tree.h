@@ -12,6 +12,7 @@ struct Node {
   std::string name;
   Metrics metrics;
   std::vector<std::unique_ptr<Node>> children; // in the order in which they were first seen
+  bool isHost = false; // a compile, a load, a wait: documents have these behind the others, which scripts count
 
   Node &child(std::string_view name);
 

@@ -213,6 +213,9 @@ struct ToldEvent {
   uint64_t cycles = 0;
 };
 
+// The kind of what is told where a device had no room for some of a program's marks: ToldEvent::count.
+inline constexpr llvm::StringLiteral lostMarks = "lost_marks";
+
 // Whoever watches one launch. Its functions are called on many threads at once, each program on one thread at a time.
 class LaunchWatcher {
 public:

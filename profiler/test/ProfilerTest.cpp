@@ -88,6 +88,52 @@ TEST(Write, TreeAndTrace) {
   profiler.close(id);
 }
 
+TEST(Write, FramesOfTheHostComeLast) {
+  Profiler &profiler = Profiler::shared();
+  int id = profiler.start("three", {});
+  profiler.recordSpan("compile kernel", 1, 2, {});
+  run("kernel", now(), now() + 1000);
+  llvm::json::Value tree = treeDocument(profiler.find(id).current(), llvm::json::Object{});
+  const llvm::json::Array &children = *(*tree.getAsArray())[0].getAsObject()->getArray("children");
+  ASSERT_EQ(children.size(), 2u);
+  EXPECT_EQ(children[0].getAsObject()->getObject("frame")->getString("name"), "kernel");
+  profiler.close(id);
+}
+
+namespace {
+// The events of a trace that `wanted` says.
+std::vector<const llvm::json::Object *> eventsOf(const llvm::json::Value &trace, llvm::StringRef key,
+                                                 llvm::StringRef wanted) {
+  std::vector<const llvm::json::Object *> found;
+  for (const llvm::json::Value &event : *trace.getAsObject()->getArray("traceEvents"))
+    if (event.getAsObject()->getString(key) == wanted)
+      found.push_back(event.getAsObject());
+  return found;
+}
+} // namespace
+
+TEST(Write, ScopesOfGraphsHaveALane) {
+  Phase phase;
+  auto add = [&](const char *name, uint64_t begin, std::vector<std::string> stack) {
+    phase.events.push_back(
+        {TraceEvent::Kind::Kernel, name, begin, begin + 5, 0, std::move(stack), {}, 0, {}, uint64_t(7), 1000});
+  };
+  add("second", 2010, {"ROOT", "step", "<captured_at>", "a", "b"});
+  add("first", 2000, {"ROOT", "step", "<captured_at>", "a", "b"});
+  add("third", 2020, {"ROOT", "step", "<captured_at>", "a"});
+  llvm::json::Value trace = traceDocument(phase);
+  std::map<std::string, std::pair<double, double>> scopes;
+  for (const llvm::json::Object *event : eventsOf(trace, "cat", "scope")) {
+    EXPECT_EQ(event->getInteger("tid"), 100007);
+    scopes[event->getString("name")->str()] = {*event->getNumber("ts"), *event->getNumber("dur")};
+  }
+  std::map<std::string, std::pair<double, double>> expected = {
+      {"<captured_at>", {1.0, 0.025}}, {"a", {1.0, 0.025}}, {"b", {1.0, 0.015}}};
+  EXPECT_EQ(scopes, expected);
+  EXPECT_EQ(eventsOf(trace, "cat", "kernel").size(), 3u);
+  EXPECT_NE(jsonText(trace).find("\"Graph: Stream 7\""), std::string::npos);
+}
+
 namespace {
 KernelMarks::Mark mark(uint64_t program, uint64_t cycles, bool isBegin, bool isEvent = false) {
   return {program, cycles, 0, 7, 0, 0, isBegin, isEvent};
@@ -132,19 +178,62 @@ TEST(KernelMarks, MayLackOneEnd) {
   EXPECT_EQ(scopes[3].end, 19u); // with the last mark
 }
 
+namespace {
+// A scope of two marks, in a warp of a program.
+void pass(KernelMarks &marks, uint64_t program, uint32_t warp, uint64_t cycles) {
+  KernelMarks::Mark begin = mark(program, cycles, true), end = mark(program, cycles + 1, false);
+  begin.unit = end.unit = warp;
+  marks.add("scope", begin);
+  marks.add("scope", end);
+}
+} // namespace
+
+TEST(KernelMarks, AreThoseOfTheChosenUnits) {
+  KernelMarks warps(MarkChoice{1, std::vector<uint64_t>{0, 2}});
+  KernelMarks pairs(MarkChoice{2, std::vector<uint64_t>{1}});
+  KernelMarks programs(MarkChoice{0, std::vector<uint64_t>{1, 9}});
+  for (KernelMarks *marks : {&warps, &pairs, &programs})
+    for (uint64_t program : {0, 1})
+      for (uint32_t warp : {0, 1, 2, 3})
+        pass(*marks, program, warp, 10);
+  std::vector<KernelScope> scopes = warps.scopes();
+  ASSERT_EQ(scopes.size(), 4u);
+  EXPECT_EQ(scopes[1].unit, 2u);
+  scopes = pairs.scopes(); // the first warp of the second pair speaks for both
+  ASSERT_EQ(scopes.size(), 2u);
+  EXPECT_EQ(scopes[0].unit, 1u);
+  scopes = programs.scopes();
+  ASSERT_EQ(scopes.size(), 1u);
+  EXPECT_EQ(scopes[0].program, 1u);
+  EXPECT_TRUE(programs.isSkipping());
+  EXPECT_EQ(programs.choice.chosenPrograms(2), 1u);
+  EXPECT_EQ(warps.choice.chosenPrograms(2), 2u);
+}
+
+TEST(KernelMarks, AreTheLatestThatHaveRoom) {
+  KernelMarks marks(MarkChoice{1, std::nullopt, 8});
+  for (uint64_t time = 0; time < 100; time += 10)
+    for (uint32_t warp : {0, 1})
+      pass(marks, 0, warp, time);
+  std::vector<KernelScope> scopes = marks.scopes(); // two scopes, of four marks, for each warp
+  ASSERT_EQ(scopes.size(), 4u);
+  EXPECT_EQ(scopes[0].begin, 80u);
+  EXPECT_EQ(marks.lost(), 32u);
+}
+
 TEST(ScopeLog, KnowsWhatWasOpen) {
   ScopeLog log;
-  log.restart({"before"});
+  log.restart({"before"}, "");
   log.enter("a", 10);
   log.enter("b", 20);
   log.exit(30);
   log.exit(40);
   using Path = std::vector<std::string>;
-  EXPECT_EQ(log.at(5), (Path{"before"}));
-  EXPECT_EQ(log.at(10), (Path{"before", "a"}));
-  EXPECT_EQ(log.at(25), (Path{"before", "a", "b"}));
-  EXPECT_EQ(log.at(35), (Path{"before", "a"}));
-  EXPECT_EQ(log.at(100), (Path{"before"}));
+  EXPECT_EQ(log.at(5).scopes, (Path{"before"}));
+  EXPECT_EQ(log.at(10).scopes, (Path{"before", "a"}));
+  EXPECT_EQ(log.at(25).scopes, (Path{"before", "a", "b"}));
+  EXPECT_EQ(log.at(35).scopes, (Path{"before", "a"}));
+  EXPECT_EQ(log.at(100).scopes, (Path{"before"}));
 }
 
 TEST(ScopeLog, RestartsWithWhatIsOpen) {
@@ -154,8 +243,28 @@ TEST(ScopeLog, RestartsWithWhatIsOpen) {
   log.restart();
   log.exit(30);
   using Path = std::vector<std::string>;
-  EXPECT_EQ(log.at(25), (Path{"a", "b"}));
-  EXPECT_EQ(log.at(35), (Path{"a"}));
+  EXPECT_EQ(log.at(25).scopes, (Path{"a", "b"}));
+  EXPECT_EQ(log.at(35).scopes, (Path{"a"}));
+}
+
+TEST(ScopeLog, KnowsTheInnermostState) {
+  ScopeLog log;
+  using Path = std::vector<std::string>;
+  log.setState("outer", 5);
+  log.enter("a", 10);
+  log.setState("inner", 20);
+  log.setState("outer", 30);
+  log.exit(40);
+  log.setState("", 50);
+  EXPECT_EQ(log.at(2).state, "");
+  EXPECT_EQ(log.at(7).state, "outer");
+  EXPECT_EQ(log.at(25).state, "inner");
+  EXPECT_EQ(log.at(25).scopes, (Path{"a"}));
+  EXPECT_EQ(log.at(45).state, "outer");
+  EXPECT_EQ(log.at(45).scopes, Path{});
+  log.setState("kept", 60);
+  log.restart();
+  EXPECT_EQ(log.at(1).state, "kept");
 }
 
 TEST(LaunchPlace, OfAGraphIsBelowItsReplayAndItsCapture) {

@@ -15,9 +15,11 @@ static MetricValue readValue(std::string_view name, PyObject *value) {
   if (PyFloat_Check(value))
     return PyFloat_AsDouble(value);
   if (PyLong_Check(value)) {
-    int64_t number = PyLong_AsLongLong(value);
-    if (PyErr_Occurred())
-      throw PythonError();
+    int overflow = 0;
+    int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow)
+      raise(PyExc_OverflowError, "the metric '%s' is %s: whole numbers of metrics have 64 bits; a float may be larger",
+            std::string(name).c_str(), text(checked(PyObject_Str(value)).get()).c_str());
     return number;
   }
   if (PyUnicode_Check(value))

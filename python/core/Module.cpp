@@ -242,6 +242,8 @@ PyMethodDef functions[] = {
     {"builtins", builtins, METH_NOARGS, "The builtins of the language."},
     {"standard_functions", standardFunctions, METH_NOARGS, "The functions of the standard library."},
     {"profiler_start", profilerStart, METH_VARARGS, nullptr},
+    {"profiler_marks", profilerMarks, METH_O, nullptr},
+    {"profiler_wants_frames", profilerWantsFrames, METH_NOARGS, nullptr},
     {"profiler_set_active", profilerSetActive, METH_VARARGS, nullptr},
     {"launch_work", countLaunchWork, METH_VARARGS, nullptr},
     {"profiler_trace", profilerTrace, METH_VARARGS, nullptr},

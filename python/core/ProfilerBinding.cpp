@@ -76,11 +76,24 @@ PyObject *profilerStart(PyObject *, PyObject *args) {
   return guarded([&] {
     const char *name;
     int isPython, isTrace, looksInside, interval;
-    if (!PyArg_ParseTuple(args, "spppi", &name, &isPython, &isTrace, &looksInside, &interval))
+    profiler::MarkChoice marks;
+    PyObject *units = Py_None;
+    unsigned long long marksOfProgram = 0;
+    if (!PyArg_ParseTuple(args, "spppi|IOK", &name, &isPython, &isTrace, &looksInside, &interval, &marks.warpsOfUnit,
+                          &units, &marksOfProgram))
       throw PythonError();
+    marks.marksOfProgram = marksOfProgram;
+    if (units != Py_None) {
+      marks.units.emplace();
+      for (Py_ssize_t i = 0; i < PyList_Size(units); ++i)
+        marks.units->push_back(PyLong_AsUnsignedLongLong(PyList_GetItem(units, i)));
+      if (PyErr_Occurred())
+        throw PythonError();
+      llvm::sort(*marks.units);
+    }
     if (interval != 0)
       events::sampleInterval = static_cast<uint32_t>(interval);
-    int session = Profiler::shared().start(name, {isPython != 0, isTrace != 0, looksInside != 0, interval != 0});
+    int session = Profiler::shared().start(name, {isPython != 0, isTrace != 0, looksInside != 0, interval != 0, marks});
     listen();
     return checked(PyLong_FromLong(session)).release();
   });
@@ -201,7 +214,7 @@ PyObject *profilerAddMetrics(PyObject *, PyObject *args) {
     PyObject *metrics;
     if (!PyArg_ParseTuple(args, "KO", &scope, &metrics))
       throw PythonError();
-    Profiler::shared().addMetrics(scope, readMetrics(metrics), frames());
+    Profiler::shared().addMetrics(readMetrics(metrics), frames());
     return none().release();
   });
 }
@@ -271,8 +284,8 @@ PyObject *profilerSpan(PyObject *, PyObject *args) {
   });
 }
 
-// (operators of a framework as (name, begin, end, the system's number of the thread), nanoseconds of the steady clock;
-// whether more will come)
+// (operators of a framework as (name, begin, end, the system's number of the thread, frames of the call stack),
+// nanoseconds of the steady clock; whether more will come)
 PyObject *profilerOperators(PyObject *, PyObject *args) {
   return guarded([&] {
     PyObject *list;
@@ -284,9 +297,12 @@ PyObject *profilerOperators(PyObject *, PyObject *args) {
       const char *name;
       unsigned long long begin, end;
       long long thread;
-      if (!PyArg_ParseTuple(PyList_GetItem(list, i), "sKKL", &name, &begin, &end, &thread))
+      PyObject *frames;
+      if (!PyArg_ParseTuple(PyList_GetItem(list, i), "sKKLO", &name, &begin, &end, &thread, &frames))
         throw PythonError();
-      operators.push_back({name, begin, end, thread});
+      operators.push_back({name, begin, end, thread, {}});
+      for (Py_ssize_t frame = 0; frame < PyList_Size(frames); ++frame)
+        operators.back().frames.push_back(text(PyList_GetItem(frames, frame)));
     }
     Profiler::shared().recordOperators(operators, nameOf(hostDevice()));
     Profiler::shared().logScopes(isOn != 0);
@@ -298,17 +314,30 @@ PyObject *profilerOperators(PyObject *, PyObject *args) {
 class RangesOfCompiles : public EventListener {
 public:
   RangesOfCompiles() : EventListener(CompileEvents) {}
-  void compileBegin(const CompileEvent &event) override { profiler::NvtxRanges::push("compile " + event.name.str()); }
-  void compileEnd(const CompileEvent &) override { profiler::NvtxRanges::pop(); }
+  void compileBegin(const CompileEvent &event) override {
+    bool isTold = profiler::NvtxRanges::look();
+    begun.push_back(isTold);
+    if (isTold)
+      profiler::NvtxRanges::push("compile " + event.name.str());
+  }
+  void compileEnd(const CompileEvent &) override {
+    if (begun.empty())
+      return;
+    if (begun.back())
+      profiler::NvtxRanges::pop();
+    begun.pop_back();
+  }
+
+private:
+  static inline thread_local std::vector<bool> begun; // of the compiles under way, whether they are ranges
 };
 
 PyObject *nvtxIsOn(PyObject *, PyObject *) {
   static const bool isListening = [] {
-    if (profiler::NvtxRanges::isOn())
-      addListener(std::make_shared<RangesOfCompiles>());
-    return profiler::NvtxRanges::isOn();
+    addListener(std::make_shared<RangesOfCompiles>());
+    return true;
   }();
-  return Handle::borrow(isListening ? Py_True : Py_False).release();
+  return Handle::borrow(isListening && profiler::NvtxRanges::look() ? Py_True : Py_False).release();
 }
 
 PyObject *nvtxRange(PyObject *, PyObject *name) {
@@ -319,6 +348,29 @@ PyObject *nvtxRange(PyObject *, PyObject *name) {
       profiler::NvtxRanges::push(textView(name));
     return none().release();
   });
+}
+
+// (whether the marks of launches are to be kept from now on) -> those of the last one that ended meanwhile, as
+// (programs, [(program, warp, processor, name, whether it is an end, cycles)]), by program, warp and time; None: no
+// launch has.
+PyObject *profilerMarks(PyObject *, PyObject *isKept) {
+  return guarded([&]() -> PyObject * {
+    std::optional<ProfilerListener::LaunchMarks> last = ProfilerListener::keepMarks(isKept == Py_True);
+    if (!last)
+      Py_RETURN_NONE;
+    Handle list = checked(PyList_New(0));
+    for (const auto &[name, mark] : last->marks)
+      checkedStatus(PyList_Append(
+          list.get(), checked(Py_BuildValue("(KIIsOK)", static_cast<unsigned long long>(mark.program), mark.unit,
+                                            mark.processor, name.c_str(), mark.isBegin ? Py_False : Py_True,
+                                            static_cast<unsigned long long>(mark.cycles)))
+                          .get()));
+    return checked(Py_BuildValue("(KO)", static_cast<unsigned long long>(last->programs), list.get())).release();
+  });
+}
+
+PyObject *profilerWantsFrames(PyObject *, PyObject *) {
+  return Handle::borrow(Profiler::wantsFrames() ? Py_True : Py_False).release();
 }
 
 PyObject *profilerNow(PyObject *, PyObject *) { return PyLong_FromUnsignedLongLong(profiler::now()); }

@@ -43,9 +43,12 @@ PyObject *profilerExitState(PyObject *module, PyObject *);
 // profiler_enter_operation(name, metrics), profiler_exit_operation(): the frame of the launches in between
 PyObject *profilerEnterOperation(PyObject *module, PyObject *args);
 PyObject *profilerExitOperation(PyObject *module, PyObject *);
-// profiler_operators([(name, begin, end, thread)], whether more will come); profiler_now(): the steady clock, in
-// nanoseconds
+// profiler_operators([(name, begin, end, thread, frames)], whether more will come); profiler_now(): the steady clock, in
+// nanoseconds; profiler_wants_frames(): whether a session that is active has the call stack
 PyObject *profilerOperators(PyObject *module, PyObject *args);
+PyObject *profilerWantsFrames(PyObject *module, PyObject *);
+// profiler_marks(whether marks are kept from now on) -> (programs, marks) of the last launch, or None
+PyObject *profilerMarks(PyObject *module, PyObject *isKept);
 PyObject *profilerNow(PyObject *module, PyObject *);
 // nvtx_is_on() -> whether this process runs under a tool that wants ranges (profiler/NvtxRanges.h); compiles are ranges
 // from the first call on. nvtx_range(name): one begins on this thread; nvtx_range(None): it ends

@@ -7,6 +7,7 @@
 #include "python/core/LaunchMetrics.h"
 #include "runtime/Device.h"
 #include "runtime/Events.h"
+#include "runtime/launch/Kernel.h"
 #include "llvm/ADT/STLExtras.h"
 #include <set>
 #include <unordered_map>
@@ -34,10 +35,14 @@ inline profiler::DeviceName nameOf(const Device &device) {
 // Notes the scopes and events that a launch's programs pass.
 class MarkWatcher : public LaunchWatcher {
 public:
+  explicit MarkWatcher(profiler::MarkChoice choice) : marks(std::move(choice)) {}
   bool told(const ToldEvent &event) override {
     std::optional<MarkKind> kind = markNamed(event.kind);
-    if (!kind)
+    if (!kind) {
+      if (event.kind == lostMarks)
+        marks.lose(event.count);
       return true;
+    }
     bool isNow = event.cycles == 0;
     uint64_t cycles = isNow ? profiler::KernelMarks::cyclesNow() : event.cycles;
     uint32_t processor = isNow ? static_cast<uint32_t>(events::threadNumber()) : event.processor;
@@ -78,7 +83,7 @@ public:
     auto launch = find(event.id);
     if (launch == mine().launches.end())
       return nullptr;
-    launch->marks = std::make_unique<MarkWatcher>();
+    launch->marks = std::make_unique<MarkWatcher>(Profiler::shared().markChoice());
     launch->shown = Profiler::shared().operation(launch->name); // hooks may have closed it at the launch's end
     return launch->marks.get();
   }
@@ -161,7 +166,7 @@ public:
   void launchEnd(const LaunchEvent &event) override {
     if (!event.kernel && !event.isFailed) // Python ran it
       finish(event.id, event.begin, event.end, event.end - event.begin);
-    if (auto launch = find(event.id); launch != mine().launches.end() && launch->marks && !event.isFailed)
+    if (auto launch = find(event.id); launch != mine().launches.end() && !event.isFailed)
       recordInside(*launch, event);
     llvm::erase_if(mine().launches, [&](const Launch &launch) { return launch.id == event.id; });
   }
@@ -205,8 +210,11 @@ public:
       } else if (auto node = captured.find(kernel.graphNode); node != captured.end()) {
         place = found->second.replaying(node->second.place); // others of the graph may follow
         if (uint64_t metric = node->second.metric) {
-          metricRuns[metric].emplace(kernel.begin, std::move(place));
-          return;
+          metricRuns[metric].emplace(kernel.begin, place);
+          if (!place.name.empty()) // of a kernel's launch_metadata
+            for (profiler::LaunchPlace::InSession &in : place.sessions)
+              in.path.push_back("__proton_launch_metadata:" + place.name);
+          place.name = "<metric>";
         }
       } else {
         place = found->second;
@@ -245,6 +253,16 @@ public:
     profiler::LaunchPlace place = std::move(runs->second.begin()->second);
     runs->second.erase(runs->second.begin());
     return place;
+  }
+  // Of the last launch that ended while they are kept.
+  struct LaunchMarks {
+    uint64_t programs = 0;
+    std::vector<std::pair<std::string, profiler::KernelMarks::Mark>> marks;
+  };
+  static std::optional<LaunchMarks> keepMarks(bool isKept) {
+    std::lock_guard<std::mutex> guard(sharedLock);
+    keepsMarks = isKept;
+    return isKept ? lastMarks : std::exchange(lastMarks, std::nullopt);
   }
   // What who waits ought to hear, each once; empty: nothing.
   static std::string takeNotes() {
@@ -308,13 +326,43 @@ private:
     }
   }
   static void recordInside(const Launch &launch, const LaunchEvent &event) {
-    std::vector<profiler::KernelScope> scopes = launch.marks->marks.scopes();
-    if (scopes.empty())
-      return;
     uint64_t programs = uint64_t(event.grid[0]) * event.grid[1] * event.grid[2];
-    profiler::KernelTimeline timeline{launch.shown,     {}, event.begin, event.end, launch.device == &hostDevice(),
-                                      std::move(scopes)};
+    keep(launch, programs);
+    if (!launch.marks)
+      return;
+    profiler::KernelMarks &marks = launch.marks->marks;
+    std::vector<profiler::KernelScope> scopes = marks.scopes();
+    if (scopes.empty()) {
+      if (marks.isSkipping()) {
+        std::lock_guard<std::mutex> guard(sharedLock);
+        note("nothing was recorded inside of " + launch.name.str() +
+             ": it has none of the units that sampling_options chooses" +
+             (launch.device == &hostDevice() ? " (on the CPU a program has one warp, 0)" : ""));
+      }
+      return;
+    }
+    profiler::KernelTimeline timeline{
+        launch.shown,      {},           event.begin,  event.end,     launch.device == &hostDevice(),
+        std::move(scopes), marks.choice, marks.lost(), movedOf(event)};
     Profiler::shared().recordInside(std::move(timeline), programs, framesWithGil());
+  }
+  // What the compiler moved out of the kernel's scopes.
+  static std::map<std::pair<std::string, uint32_t>, std::string> movedOf(const LaunchEvent &event) {
+    std::map<std::pair<std::string, uint32_t>, std::string> moved;
+    if (event.kernel)
+      for (MovedLines &of : decodeMoved(event.kernel->code.metadata.details))
+        moved.emplace(std::pair(std::move(of.scope), of.line), std::move(of.text));
+    return moved;
+  }
+  static void keep(const Launch &launch, uint64_t programs) {
+    std::lock_guard<std::mutex> guard(sharedLock);
+    if (!keepsMarks)
+      return;
+    lastMarks.emplace();
+    lastMarks->programs = programs;
+    if (launch.marks)
+      for (const profiler::KernelMarks::NamedMark &mark : launch.marks->marks.kept())
+        lastMarks->marks.emplace_back(std::string(mark.name), mark.mark);
   }
   void finish(uint64_t id, uint64_t begin, uint64_t end, uint64_t busy) {
     auto launch = find(id);
@@ -351,6 +399,8 @@ private:
   static inline std::mutex sharedLock;                                                         // guards what follows
   static inline std::unordered_map<uint64_t, Captured> captured;                               // by node
   static inline std::map<uint64_t, std::multimap<uint64_t, profiler::LaunchPlace>> metricRuns; // by when they began
+  static inline bool keepsMarks = false;
+  static inline std::optional<LaunchMarks> lastMarks;
   static inline std::set<std::string> noted;
   static inline std::string notes;
 

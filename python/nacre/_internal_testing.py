@@ -122,6 +122,32 @@ def tma_skip_msg(byval_only=False):
 requires_tma = pytest.mark.skipif(not supports_tma(), reason=tma_skip_msg())
 
 
+def _fresh_knobs_impl(skipped_attr=None):
+    """(begin, end): begin() gives the knobs as they are where no variable is set, but for the groups that are left out; end() puts the
+    variables back."""
+    from . import knobs
+
+    skipped = set(skipped_attr or ())
+    groups = [group for name, group in vars(knobs).items() if isinstance(group, knobs.base_knobs) and name not in skipped]
+    variables = [variable for group in groups for knob in group.knob_descriptors.values() for variable in knob.variables]
+    before = {}
+
+    def begin():
+        for variable in variables:
+            before[variable] = os.environ.pop(variable, None)
+        knobs._core.knobs_changed()
+        return knobs
+
+    def end():
+        for variable, value in before.items():
+            os.environ.pop(variable, None)
+            if value is not None:
+                os.environ[variable] = value
+        knobs._core.knobs_changed()
+
+    return begin, end
+
+
 # Data -----------------------------------------------------------------------------------------------------------------------
 
 

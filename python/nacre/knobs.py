@@ -374,8 +374,48 @@ class RedisKnobs(Knobs):
     pass
 
 
+class _HardwareTrace:
+    """Traces by the hardware of Blackwell GPUs: not there."""
+
+    def __get__(self, group, owner=None):
+        return self if group is None else os.environ.get("TRITON_ENABLE_HW_TRACE", "0") in ("1", "true", "on", "y", "yes")
+
+    def __set__(self, group, value):
+        if value:
+            raise ValueError("knobs.proton.enable_hw_trace: traces by the hardware are not there; times of kernels come from CUPTI's records")
+        os.environ.pop("TRITON_ENABLE_HW_TRACE", None)
+
+
+class _RocmPath:
+    """Where libraries of AMD's profilers are: nothing here uses them."""
+
+    def __init__(self, default=None):
+        self.default = default
+
+    def __set_name__(self, owner, name):
+        self.name = name
+        self.key = f"TRITON_{name.upper()}"
+
+    def __get__(self, group, owner=None):
+        return self if group is None else os.environ.get(self.key, self.default)
+
+    def __set__(self, group, value):
+        if value is not None and value != self.default:
+            raise ValueError(f"knobs.proton.{self.name}: there are no AMD GPUs here, nor profilers for them")
+        os.environ.pop(self.key, None)
+
+
 class ProtonKnobs(Knobs):
-    pass
+    enable_hw_trace = _HardwareTrace()
+    hsa_runtime_path = _RocmPath()
+    hsa_runtime_library = _RocmPath()
+    rocprofiler_sdk_include_path = _RocmPath()
+    rocprofiler_sdk_lib_path = _RocmPath()
+    rocprofiler_sdk_library = _RocmPath()
+    roctracer_lib_path = _RocmPath()
+    roctracer_library = _RocmPath()
+    roctx_lib_path = _RocmPath()
+    roctx_library = _RocmPath("libroctx64.so")
 
 
 _classes = {

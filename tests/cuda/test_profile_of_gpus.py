@@ -103,7 +103,7 @@ def test_a_trace_has_the_streams(profile):
     assert lanes[200000] == "GPU Stream 0"
     kernels = [event for event in events if event["ph"] == "X" and event["tid"] == 200000]
     assert [event["name"] for event in kernels] == ["add", "add", "add", "named"] and kernels[0]["dur"] == 2.0
-    assert kernels[1]["args"]["call_stack"] == ["ROOT", "outer", "inner"]
+    assert kernels[1]["args"]["call_stack"] == ["ROOT", "outer", "inner", "add"]
     starts, ends = ([event for event in events if event["ph"] == phase and event["name"] == "launch->kernel"] for phase in "sf")
     assert {event["id"] for event in starts} >= {event["id"] for event in ends if event["tid"] == 200000}
 
@@ -157,8 +157,17 @@ def test_ranges_of_nvtx_are_frames(profile):
 
 def test_graphs_in_a_trace(profile):
     document, _ = profile("trace", script=GRAPHS)
-    stacks = [event["args"]["call_stack"] for event in document["traceEvents"] if event["name"] == "of_a_graph" and event["ph"] == "X"]
-    assert stacks[:6] == [["ROOT", "step", "<captured_at>", "capture", "layer"]] * 6 and stacks[6] == ["ROOT", "old"]
+    events = document["traceEvents"]
+    stacks = [event["args"]["call_stack"] for event in events if event["name"] == "of_a_graph" and event["ph"] == "X"]
+    assert stacks[:6] == [["ROOT", "step", "<captured_at>", "capture", "layer", "of_a_graph"]] * 6 and stacks[6] == ["ROOT", "old", "of_a_graph"]
+    # The scopes of the capture are slices over the replayed kernels, in a lane of their stream.
+    lanes = {event["args"]["name"]: event["tid"] for event in events if event["ph"] == "M"}
+    assert lanes["Graph: Stream 0"] == 100000 and lanes["GPU Stream 0"] == 200000
+    scopes = [event for event in events if event["ph"] == "X" and event["tid"] == 100000]
+    assert {event["cat"] for event in scopes} == {"scope"} and len(scopes) == 18
+    kernels = {(event["ts"], event["dur"]) for event in events if event["name"] == "of_a_graph" and event["ph"] == "X"}
+    for name in ("<captured_at>", "capture", "layer"):
+        assert sum(event["name"] == name and (event["ts"], event["dur"]) in kernels for event in scopes) == 6
 
 
 METRICS = """
@@ -191,6 +200,7 @@ def test_metrics_of_graphs_are_those_of_their_replays(profile):
     (root, _), _ = profile(script=METRICS)
     assert frame(root, "first", "<captured_at>", "layer", "kernel") == {"tokens": 3} and frame(root, "second", "<captured_at>", "layer", "kernel") == {"tokens": 30}
     assert frame(root, "first", "<captured_at>", "layer", "of_a_graph")["count"] == 2  # what notes it is no kernel of the program's
+    assert frame(root, "first", "<captured_at>", "layer", "__proton_launch_metadata:kernel", "<metric>")["count"] == 2
 
 
 SAMPLES = """
@@ -238,6 +248,33 @@ def test_scopes_and_compiles_are_ranges_of_the_tool_around_the_process(run_scrip
     assert succeed(process).split("\n")[:-1] == [
         "range outer", "range inner", "range compile fill", "range ends", "range ends", "range ends",
     ]  # fmt: skip
+
+
+def test_a_tool_that_comes_into_the_process_later(run_script, mock_driver):
+    """As Nsight Compute does when CUDA starts; CUPTI, which our own profiler names, is no tool around the process."""
+    process = run_script("""
+        import os
+        import nacre
+        import nacre.language as tl
+        import nacre.profiler as proton
+        import numpy as np
+
+        @nacre.jit
+        def fill(x, n: tl.constexpr):
+            tl.store(x, n)
+
+        def step(name, n):
+            with proton.scope(name):
+                fill[(1,)](np.zeros(1, np.float32), n)
+
+        step("before", 1)
+        os.environ["NVTX_INJECTION64_PATH"] = "/somewhere/libcupti.so.12"
+        step("our own", 2)
+        os.environ["NVTX_INJECTION64_PATH"] = os.environ["TOOL"]
+        step("begins", 3)
+        step("after", 3)
+    """, TOOL=mock_driver)  # fmt: skip
+    assert succeed(process).split("\n")[:-1] == ["range compile fill", "range ends", "range after", "range ends"]
 
 
 def test_a_backend_that_is_not_there(run_script):

@@ -206,17 +206,58 @@ def test_trace(tmp_path):
     trace = json.loads((tmp_path / "profile.chrome_trace").read_text())
     assert trace["displayTimeUnit"] == "us" and trace["baseTimeNanoseconds"] > 1e18
     complete = [event for event in trace["traceEvents"] if event["ph"] == "X"]
-    assert {event["cat"] for event in complete} >= {"scope", "kernel"}
-    kernel = next(event for event in complete if event["cat"] == "kernel" and event["tid"] < 100000)
-    assert kernel["name"] == "add" and kernel["args"]["call_stack"] == ["ROOT", "scope"]
+    assert {event["cat"] for event in complete} == {"scope", "kernel", "programs"}
+    kernel = trace["traceEvents"][-1]  # they come last
+    assert kernel["name"] == "add" and kernel["cat"] == "kernel" and kernel["args"]["call_stack"] == ["ROOT", "scope", "add"]
     workers = [event for event in complete if event["tid"] >= 200000]
     assert sum(event["args"]["programs"] for event in workers) == 4
+    flows = [event for event in trace["traceEvents"] if event.get("cat") == "flow"]
+    assert [event["ph"] for event in flows] == ["s", "f"] and {event["bp"] for event in flows} == {"e"}
 
 
-def test_modes_that_change_nothing_are_said(tmp_path):
-    with pytest.warns(UserWarning, match="sampling_strategy and granularity change nothing here: every warp is recorded"):
-        session = proton.start(str(tmp_path / "profile"), backend="instrumentation", mode="default:sampling_strategy=selective:granularity=cta")
+def test_scopes_with_metrics_in_a_trace(tmp_path):
+    """One event each, with what they were given; a lane alone has no name."""
+    session = proton.start(str(tmp_path / "profile"), data="trace")
+    with proton.scope("outer", {"tokens": 3, "share": 0.5}):
+        proton.enter_scope("inner")
+        proton.exit_scope(metrics={"list": [1, 2]})
     proton.finalize(session)
+    inner, outer = json.loads((tmp_path / "profile.chrome_trace").read_text())["traceEvents"]
+    assert inner["cat"] == outer["cat"] == "metric" and outer["dur"] >= inner["dur"]
+    assert inner["name"] == "inner: <list, [1, 2]>" and inner["args"]["call_stack"] == ["ROOT", "outer", "inner"]
+    assert outer["name"] == "outer: <share, 0.500000>, <tokens, 3>" and outer["args"]["metrics"] == {"share": "0.500000", "tokens": "3"}
+
+
+def test_optimizations_that_change_nothing_are_said(tmp_path):
+    with pytest.warns(UserWarning, match="optimizations=time_shift, clock32 change nothing here"):
+        session = proton.start(str(tmp_path / "profile"), backend="instrumentation", mode="default:optimizations=time_shift,clock32")
+    proton.finalize(session)
+
+
+def test_a_metric_that_is_too_large_is_named(tmp_path):
+    proton.start(str(tmp_path / "profile"))
+    with pytest.raises(OverflowError, match="the metric 'tokens' is 1180591620717411303424: whole numbers of metrics have 64 bits"):
+        with proton.scope("large", {"tokens": 2**70}):
+            pass
+    with proton.scope("fits", {"tokens": -(2**63)}):
+        pass
+
+
+def test_the_launch_hook_numbers_its_launches_and_matches_names_from_their_beginning(tmp_path):
+    from triton.profiler.hooks import launch as launch_hook
+
+    kernel = triton.jit(add.fn, launch_metadata=lambda grid, metadata, args: {"name": "chosen"})
+    hook = launch_hook.LaunchHook()
+    numbers = []
+    for include, name in (("dd", "add"), ("a", "chosen")):
+        session = proton.start(str(tmp_path / name), hook=hook.configure(include=include))
+        for _ in range(2):
+            launch(kernel)
+            numbers.append(launch_hook.id.get())
+        assert frame(proton.data.get(session)[0], name)["metrics"]["count"] == 2
+        proton.finalize(session)
+    hook.configure()
+    assert numbers[0] == numbers[1] and numbers[3] > numbers[2]
 
 
 def test_modes():

@@ -98,3 +98,58 @@ def test_the_profiler_does_not_import_torch():
     script = "import sys, nacre; nacre.activate(); import triton.profiler as p; p.start('x'); assert 'torch' not in sys.modules"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
+
+
+def test_operators_stand_under_the_state_that_was_open(tmp_path):
+    x = torch.ones(8)
+    session = proton.start(str(tmp_path / "profile"))
+    with proton.scope("step"):
+        with proton.metadata_state("kernel"):
+            torch.relu(x)
+        with proton.state("outer"), proton.state("inner"):
+            torch.relu(x)
+        torch.relu(x)
+    root = proton.data.get(session)[0]
+    for path in (["__proton_launch_metadata:kernel", "aten::relu"], ["inner", "aten::relu"], ["aten::relu"]):
+        assert frame(root, "step", *path)["metrics"]["count"] == 1
+
+
+def test_clocks_are_compared_by_the_reading_that_took_the_shortest(monkeypatch):
+    """A thread that had to wait between two readings would move operators out of their scopes."""
+    from nacre.profiler import _torch
+
+    steady = iter([10_000, 19_000] + [20_000, 20_100] + [30_000, 35_000] * 48)
+    wall = iter([510_000, 520_050] + [999_999] * 48)
+    monkeypatch.setattr(_torch._core, "profiler_now", lambda: next(steady))
+    monkeypatch.setattr(_torch.time, "time_ns", lambda: next(wall))
+    assert _torch._steady_minus_wall() == -500_000
+
+
+def called(x):
+    return torch.relu(x)
+
+
+def test_operators_stand_under_the_functions_that_called_them(tmp_path):
+    x = torch.ones(8)
+    session = proton.start(str(tmp_path / "profile"), context="python")
+    called(x)
+    root = proton.data.get(session)[0]
+    proton.finalize(session)
+    place = f"{__file__}:{called.__code__.co_firstlineno}@called"
+
+    def above(node, path=()):
+        for child in node["children"]:
+            if child["frame"]["name"] == "aten::relu":
+                return path
+            if found := above(child, (*path, child["frame"]["name"])):
+                return found
+        return ()
+
+    assert above(root)[-1] == place, above(root)
+
+
+def test_a_program_may_end_with_its_session_open(tmp_path):
+    script = "import nacre; nacre.activate()\nimport torch, triton.profiler as proton\nproton.start('open')\ntorch.relu(torch.ones(8))\nprint('done')\n"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert process.returncode == 0 and process.stdout == "done\n", process.stderr

@@ -451,3 +451,25 @@ def test_file_managers(tmp_path, monkeypatch):
         assert manager.get_group("g") == {"a.txt": path}
     monkeypatch.delenv("TRITON_OVERRIDE_DIR")
     monkeypatch.delenv("TRITON_DUMP_DIR")
+
+
+def test_knobs_of_profilers_that_are_not_there(monkeypatch, tmp_path):
+    """They have Triton's names and defaults; what they ask for is refused in words."""
+    import nacre.profiler as proton
+
+    names = ("hsa_runtime_path", "hsa_runtime_library", "rocprofiler_sdk_include_path", "rocprofiler_sdk_lib_path", "rocprofiler_sdk_library",
+             "roctracer_lib_path", "roctracer_library", "roctx_lib_path")  # fmt: skip
+    assert [getattr(knobs.proton, name) for name in names] == [None] * len(names)
+    assert knobs.proton.roctx_library == "libroctx64.so" and knobs.proton.enable_hw_trace is False
+    for name in (*names, "roctx_library"):
+        with pytest.raises(ValueError, match=f"knobs.proton.{name}: there are no AMD GPUs here"):
+            setattr(knobs.proton, name, "/opt/rocm/lib")
+        setattr(knobs.proton, name, None)
+    with pytest.raises(ValueError, match="traces by the hardware are not there"):
+        knobs.proton.enable_hw_trace = True
+    knobs.proton.enable_hw_trace = False
+    monkeypatch.setenv("TRITON_ENABLE_HW_TRACE", "1")
+    with pytest.raises(ValueError, match="TRITON_ENABLE_HW_TRACE: traces by the hardware"):
+        proton.start(str(tmp_path / "profile"))
+    monkeypatch.setenv("TRITON_ROCTX_LIB_PATH", "/opt/rocm")
+    assert knobs.proton.roctx_lib_path == "/opt/rocm"

@@ -60,7 +60,7 @@ def _trace(events):
     """The timeline of a trace: {"lanes": names, "names": [...], "slices": [[name, lane, begin, length]], "left_out", "unit"}, in
     nanoseconds or cycles, the slices of a lane in the order in which they begin. Of more than a page can hold the longest are kept."""
     titles = {(event.get("pid"), event.get("tid")): event["args"]["name"] for event in events if event["ph"] == "M" and event["name"] == "thread_name"}
-    complete = [event for event in events if event["ph"] == "X" and event.get("cat") != "metric"]
+    complete = [event for event in events if event["ph"] == "X" and (event["dur"] > 0 or event.get("cat") != "metric")]
     kept = sorted(complete, key=lambda event: -event["dur"])[:MOST_SLICES]
 
     def title(event):

@@ -1,11 +1,13 @@
 """Metrics: names of flops, and values that come as tensors."""
 
 from ._graph_metrics import capture
+from .state import metadata_state
 
 FLOPS_WIDTHS = [8, 16, 32, 64]
 FLOPS_DTYPES = ["flops", *(f"flops{width}" for width in FLOPS_WIDTHS)]
 ROOFLINE_DTYPES = [*FLOPS_DTYPES, "bytes"]
 
+_NUMBERS = bool, int, float, str, list, tuple
 scalar_metric_kernel = tensor_metric_kernel = None
 
 
@@ -21,7 +23,7 @@ def transform_tensor_metrics(metrics):
 
 
 def _value(value):
-    if isinstance(value, (bool, int, float, str, list, tuple)):
+    if isinstance(value, _NUMBERS):
         return int(value) if isinstance(value, bool) else value
     if hasattr(value, "tolist"):  # torch's tensors, NumPy's arrays and numbers
         return value.tolist()
@@ -33,4 +35,10 @@ def _value(value):
 def plain(metrics, frame=""):
     """The metrics as numbers and lists; None where there are none. Tensors of a GPU, while a graph is captured, are left out: they are
     read at its replays, and are those of the frame, or of the open scope."""
-    return None if metrics is None else {name: _value(value) for name, value in capture(metrics, frame).items()}
+    if metrics is None:
+        return None
+    metrics = capture(metrics, frame)
+    if all(isinstance(value, _NUMBERS) for value in metrics.values()):
+        return {name: _value(value) for name, value in metrics.items()}
+    with metadata_state(frame or None):  # reading a tensor may be operators of torch's
+        return {name: _value(value) for name, value in metrics.items()}

@@ -100,6 +100,31 @@ class MMA(InstrumentationMode):
     name: str = field(default="mma", init=False)
 
 
+_WARPS = {"cta": 0, "warp": 1, "warp_2": 2, "warp_4": 4, "warp_8": 8, "warp_group": 4, "warp_group_2": 8, "warp_group_4": 16, "warp_group_8": 32}
+MARK_BYTES = 8  # of buffers, as Proton counts them
+
+
+def marks_of(mode):
+    """Which marks are kept: (warps that are one unit, 0: all of a program; numbers of units, or None for all; how many marks of a program,
+    the latest, 0: all)."""
+    warps = _WARPS[mode.granularity.value]
+    chosen = None
+    if mode.sampling_strategy is SamplingStrategy.SELECTIVE:
+        what = "programs" if warps == 0 else "warps" if warps == 1 else f"units of {warps} warps"
+        try:
+            chosen = sorted({int(number) for number in mode.sampling_options.split(",")})
+        except ValueError:
+            chosen = None
+        if not chosen or chosen[0] < 0:
+            raise ValueError(f"sampling_options={mode.sampling_options!r}: sampling_strategy=selective needs the numbers of {what}, such as 0,2")
+    elif mode.sampling_options:
+        raise ValueError(f"sampling_options={mode.sampling_options!r} needs sampling_strategy=selective")
+    if mode.buffer_size < 0 or 0 < mode.buffer_size < MARK_BYTES:
+        raise ValueError(f"buffer_size={mode.buffer_size}: a mark takes {MARK_BYTES} bytes; 0: as many as there is room for")
+    is_ring = mode.buffer_strategy is BufferStrategy.CIRCULAR
+    return warps, chosen, mode.buffer_size // MARK_BYTES if is_ring else 0
+
+
 def parse(text):
     """The mode that a text names: `pcsampling:interval=100`."""
     name, *options = text.split(":")

@@ -40,7 +40,8 @@ function drawFlame() {
 }
 function describe(node, metric) {
   const own = node.data.own;
-  return `${node.data.name}: ${shown(metric, node.value)} (${percent(node.value, flame.root.value)})` + (own.count ? `, ${own.count} launches` : "") + (own.config ? `\n${own.config}` : "");
+  return `${node.data.name}: ${shown(metric, node.value)} (${percent(node.value, flame.root.value)})` + (own.count ? `, ${own.count} launches` : "") + (own.config ? `\n${own.config}` : "")
+    + (own.moved ? `\nnot measured here: ${own.moved}` : "");
 }
 function zoomTo(node) { flame.zoom = node; drawFlame(); focusFrame(node); }
 function focusFrame(node) { d3.selectAll("#flame rect").filter((each) => each === node).each(function () { this.focus({ preventScroll: true }); }); }

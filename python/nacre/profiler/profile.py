@@ -38,16 +38,10 @@ def _read_mode(backend, mode):
         raise ValueError(f"Unknown mode: {mode!r}")
     if isinstance(mode, modes.PCSampling) and backend == "instrumentation":
         raise ValueError("the mode pcsampling is one of the backends 'cpu' and 'cupti': sessions that look inside of kernels read their marks")
-    if isinstance(mode, modes.InstrumentationMode):
-        _say_what_is_recorded(mode)
+    if isinstance(mode, modes.InstrumentationMode) and mode.optimizations:
+        names = ", ".join(word.value for word in mode.optimizations)
+        warnings.warn(f"optimizations={names} change nothing here: each mark has 64 bits of the clock, and is written where it stands", stacklevel=3)
     return backend, mode, None
-
-
-def _say_what_is_recorded(mode):
-    """Sessions that look inside of kernels record every warp by itself, whatever less was asked for."""
-    left = [name for name, usual in (("sampling_strategy", "none"), ("granularity", "warp")) if getattr(mode, name).value != usual]
-    if left:
-        warnings.warn(f"{' and '.join(left)} change nothing here: every warp is recorded, and stands by itself", stacklevel=4)
 
 
 def _read_backend(backend):
@@ -119,11 +113,15 @@ def start(name=None, *, context="shadow", data="tree", backend=None, mode=None, 
     if backend == "cupti":
         _graph_metrics.prepare()
         _trace_gpus(mode)
+    marks = modes.marks_of(mode if isinstance(mode, modes.InstrumentationMode) else modes.Default())
+    if knobs.proton.enable_hw_trace:  # by its variable
+        raise ValueError("TRITON_ENABLE_HW_TRACE: traces by the hardware are not there; times of kernels come from CUPTI's records")
+    _core.nvtx_is_on()  # a tool may have come into the process with CUDA
     _torch.fetch()  # what ran before is not this session's
     flags.profiling_on = True
     interval = mode.interval if isinstance(mode, modes.PCSampling) else 0
     path = os.path.join(os.getcwd(), DEFAULT_PROFILE_NAME) if name is None else str(name)
-    session = _core.profiler_start(path, context == "python", data == "trace", looks_inside, interval)
+    session = _core.profiler_start(path, context == "python", data == "trace", looks_inside, interval, *marks)
     _modes[session] = (backend, str(mode))
     if backend == "cpu" and data == "tree":
         _torch.begin()

@@ -8,7 +8,8 @@ from .flags import flags
 from .metric import plain
 
 _enter, _exit = _core.profiler_enter_scope, _core.profiler_exit_scope
-_marks_ranges = _core.nvtx_is_on()  # for the tool that the process runs under
+_marks_ranges = _core.nvtx_is_on  # for the tool that the process runs under
+_marks_ranges()
 
 
 def _open(name, metrics):
@@ -60,14 +61,14 @@ class cpu_timed_scope(scope):
 
 def enter_scope(name, *, metrics=None):
     """Opens a scope, and gives its number; None while nothing is profiled."""
-    if not flags.profiling_on and not _marks_ranges:
+    if not flags.profiling_on and not _marks_ranges():
         return None
     return _open(name, metrics)
 
 
 def exit_scope(name=None, *, metrics=None):
     """Closes the scope that is open. Another name than its own is a ValueError."""
-    if not flags.profiling_on and not _marks_ranges:
+    if not flags.profiling_on and not _marks_ranges():
         return None
     if metrics:
         _core.profiler_add_metrics(0, plain(metrics))

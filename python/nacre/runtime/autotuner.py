@@ -342,7 +342,8 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         from .tuning.search import bench_for
 
         start, begin = time.perf_counter(), _core.profiler_now()
-        if _core.nvtx_is_on():
+        is_range = _core.nvtx_is_on()
+        if is_range:
             _core.nvtx_range(f"tune {self.__name__}")
         results, stored = {}, [start]
 
@@ -389,7 +390,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
             return configs[0]
         finally:
             flush()
-            self._tell_profiler(begin)
+            self._tell_profiler(begin, is_range)
         self.failures = {**self.failures, **failures}
         # In the order of the list, which decides between those that are as fast.
         timings = {config: known[config] if config in known else timings[config] for config in self._all_configs(configs)
@@ -401,9 +402,9 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         self.bench_time = time.perf_counter() - start
         return self._choose(key, timings, self.bench_time)
 
-    def _tell_profiler(self, begin):
+    def _tell_profiler(self, begin, is_range):
         """The tuning has ended: it is a frame of sessions that are active, and a range of the tool around the process."""
-        if _core.nvtx_is_on():
+        if is_range:
             _core.nvtx_range(None)
         profiler = sys.modules.get("nacre.profiler.flags")
         if profiler is not None and profiler.flags.profiling_on:

@@ -10,6 +10,7 @@ class LazyDict:
     def __init__(self, data):
         self.data = data
         self.extras = []
+        self.facts = None  # the kernel's metadata
 
     def add(self, function, args):
         self.extras.append((function, args))
@@ -95,6 +96,7 @@ def launch_metadata(compiled, kernel, grid, arguments):
     else:
         facts = compiled.metadata
         metadata = LazyDict({"name": compiled.name, "function": compiled.function, "stream": 0})
+    metadata.facts = facts
     if kernel is not None and kernel.launch_metadata is not None:
         metadata.add(kernel.launch_metadata, (grid, facts, arguments))
     return metadata

@@ -46,6 +46,11 @@ void MarkedLaunch::finish() {
     const uint32_t program[3] = {static_cast<uint32_t>(number % launch.grid[0]),
                                  static_cast<uint32_t>(number / launch.grid[0] % launch.grid[1]),
                                  static_cast<uint32_t>(number / launch.grid[0] / launch.grid[1])};
+    if (count > capacity) {
+      ToldEvent lost{{program, number}, lostMarks, "", ""};
+      lost.count = static_cast<uint32_t>(std::min<uint64_t>(count - capacity, UINT32_MAX));
+      launch.watcher->told(lost);
+    }
     for (uint64_t i = count > capacity ? count - capacity : 0; i < count; ++i) {
       PassedMark mark;
       std::memcpy(&mark, area + sizeof(uint64_t) + i % capacity * sizeof mark, sizeof mark);

@@ -1,11 +1,12 @@
 """The hook "triton": a kernel's launch_metadata names its frame and gives its metrics."""
 
+import itertools
 import re
 from contextvars import ContextVar
 
 from ... import _core
 from ..metric import plain
-from ..state import metadata_state
+from ..state import COMPUTE_METADATA_SCOPE_NAME, metadata_state  # noqa: F401  (the name, for others)
 from .hook import Hook
 
 op_name = ContextVar("op_name", default=None)
@@ -13,6 +14,7 @@ id = ContextVar("id", default=None)
 enabled = ContextVar("enabled", default=False)
 in_hook = ContextVar("in_hook", default=False)
 
+_ids = itertools.count()
 _NO_METRICS = ("name", "function", "stream")
 
 
@@ -29,13 +31,13 @@ class LaunchHook(Hook):
         return cls._instance
 
     def configure(self, include=None, exclude=None):
-        """Regular expressions that a kernel's name is to match, and is not to match."""
+        """Regular expressions that a kernel's name is to match from its beginning, and is not to match."""
         self.include = include and re.compile(include)
         self.exclude = exclude and re.compile(exclude)
         return self
 
     def _wants(self, name):
-        return not (self.include and not self.include.search(name)) and not (self.exclude and self.exclude.search(name))
+        return not (self.include and not self.include.match(name)) and not (self.exclude and self.exclude.match(name))
 
     def enter(self, metadata):
         if in_hook.get():
@@ -55,6 +57,7 @@ class LaunchHook(Hook):
             if name not in _NO_METRICS and (isinstance(value, (int, float)) or hasattr(value, "item") or hasattr(value, "tolist")):
                 metrics[name] = value
         op_name.set(known["name"])
+        id.set(next(_ids))
         enabled.set(True)
         in_hook.set(True)  # noting a metric may launch a kernel
         try:
