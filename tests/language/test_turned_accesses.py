@@ -56,6 +56,27 @@ def test_a_transpose_by_blocks(engine, rng, name, shape, block):
 
 
 @triton.jit
+def channels_last_kernel(x, out, rows, taps, CHANNELS: tl.constexpr, M: tl.constexpr, N: tl.constexpr, IS_DOUBLED: tl.constexpr):
+    y = (tl.program_id(1) * M + tl.arange(0, M))[:, None]
+    t = (tl.program_id(0) * N + tl.arange(0, N))[None, :]
+    mask = (y < rows) & (t < taps)
+    tile = tl.load(x + t + taps * y, mask)
+    tl.store(out + (y % CHANNELS + CHANNELS * t + CHANNELS * taps * (y // CHANNELS)), tile * 2 if IS_DOUBLED else tile, mask)
+
+
+@pytest.mark.parametrize("is_doubled", [False, True])
+@pytest.mark.parametrize("filters, channels, taps, block", [(2, 64, 9, (64, 16)), (3, 32, 1, (16, 4)), (5, 12, 9, (32, 16)), (2, 16, 49, (64, 64)), (3, 28, 20, (16, 16))])
+def test_weights_to_channels_last(engine, rng, filters, channels, taps, block, is_doubled):
+    """Rows beyond the bound, and remainders that wrap within a block and between blocks."""
+    x = rng.integers(-100, 100, (filters, channels, taps))
+    out = engine.array(np.full((filters, taps, channels), 7), "float32")
+    rows = filters * channels
+    grid = (triton.cdiv(taps, block[1]), triton.cdiv(rows, block[0]) + 1)  # the last program has no row
+    channels_last_kernel[grid](engine.array(x, "float32"), out, rows, taps, CHANNELS=channels, M=block[0], N=block[1], IS_DOUBLED=is_doubled)
+    np.testing.assert_array_equal(engine.numpy(out), x.transpose(0, 2, 1) * (2 if is_doubled else 1))
+
+
+@triton.jit
 def in_place_kernel(x, N: tl.constexpr):
     i = tl.arange(0, N)
     tile = tl.load(x + i[:, None] * N + i[None, :])

@@ -169,6 +169,11 @@ void Nest::prefetchNext(Value key, Value pointers, const Lanes &pointer, const C
     return;
   if (DenseSet<Value> seen; comesFromMemory(pointers, seen)) // the next row is anywhere
     return;
+  // Rows without a gap between them are one long row, which the machine does see.
+  for (int level : order)
+    if (std::optional<int64_t> gap = level != lane && shape[level] > 1 ? strideAlong(pointers, level) : std::nullopt)
+      if (std::abs(*gap) <= shape[lane] * *step)
+        return;
   Value &ahead = nextProgram[key];
   if (!ahead) {
     Value start = evaluateElement(pointers, coordinates, 0);

@@ -64,9 +64,11 @@ static SmallVector<Value> summandsBeside(Operation *sum, Value carried) {
 }
 
 bool Nest::isIdleBeyondBounds() {
-  if (!reductions.empty() || customBody)
-    return false;
   Coordinates coordinates = identity(shape.size());
+  if (customBody)
+    return bodyMask && failsBeyondBounds(bodyMask, coordinates);
+  if (!reductions.empty())
+    return false;
   for (Operation *member : members)
     if (auto store = dyn_cast<tile::StoreOp>(member))
       if (!store.getMask() || !failsBeyondBounds(store.getMask(), coordinates))

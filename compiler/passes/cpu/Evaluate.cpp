@@ -90,8 +90,8 @@ Lanes Nest::compute(Value value, const Coordinates &coordinates) {
     if (load.getOther())
       other = evaluate(load.getOther(), coordinates);
     b.setLoc(op->getLoc());
-    bool isAhead = lowering.isReadAgain(load) ? shape.size() == 1
-                                              : llvm::is_contained(members, op) && hasShortRows(byteSize(element));
+    bool isAhead = llvm::is_contained(members, op) ? hasShortRows(byteSize(element))
+                                                   : lowering.isReadAgain(load) && shape.size() == 1;
     if (isAhead && !probing && assumption != Assumption::Fails)
       prefetchNext(load.getResult(), load.getPointer(), pointer, coordinates, /*isWrite=*/false);
     return this->load(element, pointer, mask, other, load.getIsVolatile());

@@ -109,11 +109,14 @@ void Lowering::emitTogether(ArrayRef<Operation *> members, int lane) {
       }
     }
   }
-  b.setLoc(members.front()->getLoc());
-  Nest nest(*this, iterationShape(members.front()));
-  if (lane != nest.lane)
-    nest.runAlong(lane);
-  nest.emitGroup(members);
+  // Loads that each reader runs anew have nothing to do here.
+  if (!llvm::all_of(members, [&](Operation *member) { return readAgain.contains(member); })) {
+    b.setLoc(members.front()->getLoc());
+    Nest nest(*this, iterationShape(members.front()));
+    if (lane != nest.lane)
+      nest.runAlong(lane);
+    nest.emitGroup(members);
+  }
   done.insert(members.begin(), members.end());
   for (BlockArgument argument : overwritten)
     buffers.erase(argument);

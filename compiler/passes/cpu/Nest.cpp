@@ -206,7 +206,7 @@ void Nest::emitLaneSegments(const std::function<void()> &inner) {
     for (Assumable &entry : assumable) {
       entry.count = probe(entry);
       limit = b.minSigned(limit, entry.count);
-      if (onlyBounds)
+      if (entry.kind == Assumable::Kind::Bound)
         beyond = b.maxSigned(beyond, b.minSigned(entry.count, b.index(extent)));
     }
     limit = b.maxSigned(limit, b.index(0));
@@ -220,7 +220,7 @@ void Nest::emitLaneSegments(const std::function<void()> &inner) {
     inner();
     next = b.index(fullWidth);
   }
-  bool isIdle = limit && onlyBounds && isIdleBeyondBounds();
+  bool endsAtBounds = limit && isIdleBeyondBounds(), isIdle = endsAtBounds && onlyBounds;
   bool areFew = gathers && reductions.empty() && whole <= fewSteps * fullWidth;
   if (isIdle && areFew) {
     emitFewSteps(whole, beyond, inner);
@@ -243,7 +243,7 @@ void Nest::emitLaneSegments(const std::function<void()> &inner) {
       return entry.kind == Assumable::Kind::Remainder || entry.kind == Assumable::Kind::Stepwise;
     });
     if (wraps && reductions.empty()) {
-      emitBeyondWrap(next, whole, inner);
+      emitBeyondWrap(next, endsAtBounds ? b.minSigned(beyond, b.index(whole)) : b.index(whole), inner);
       next = b.index(whole);
     } else if (whole > fullWidth && onlyBounds && !Emit::known(beyond)) {
       Value aligned = arith::AndIOp::create(b, b.add(beyond, b.index(fullWidth - 1)), b.index(~(fullWidth - 1)));
@@ -285,15 +285,16 @@ void Nest::emitLaneSegments(const std::function<void()> &inner) {
   }
 }
 
-void Nest::emitBeyondWrap(Value next, int64_t whole, const std::function<void()> &inner) {
+// The lanes [next, last), most of them one by one.
+void Nest::emitBeyondWrap(Value next, Value last, const std::function<void()> &inner) {
   auto isBound = [](Assumable &entry) { return entry.kind == Assumable::Kind::Bound; };
   auto entry = llvm::find_if_not(assumable, isBound);
   bool alone = llvm::count_if(assumable, isBound) + 1 == static_cast<int64_t>(assumable.size());
   if (alone && entry->kind == Assumable::Kind::Remainder) {
     Value mask = b.index(~(fullWidth - 1));
     Value first = arith::AndIOp::create(b, b.add(entry->count, b.index(fullWidth - 1)), mask);
-    first = b.maxSigned(b.minSigned(first, b.index(whole)), next);
-    Value second = b.minSigned(b.add(entry->count, b.toI64(entry->divisor)), b.index(whole));
+    first = b.maxSigned(b.minSigned(first, last), next);
+    Value second = b.minSigned(b.add(entry->count, b.toI64(entry->divisor)), last);
     Value negative =
         arith::CmpIOp::create(b, arith::CmpIPredicate::sle, entry->count, b.index(0)); // it has wrapped before
     Value end = arith::AndIOp::create(b, b.select(negative, b.index(0), second), mask);
@@ -304,7 +305,7 @@ void Nest::emitBeyondWrap(Value next, int64_t whole, const std::function<void()>
     assumption = Assumption::None;
     next = end;
   }
-  emitLaneLoop(next, b.index(whole), 1, inner);
+  emitLaneLoop(next, last, 1, inner);
 }
 
 void Nest::emitInnermost() {

@@ -65,6 +65,8 @@ public:
   void moveIndex(mlir::Value base, int64_t offset);
   int movedLevel = -1;
   int64_t movedStep = 1;
+  // For bodies that do nothing where a mask is false: that mask.
+  mlir::Value bodyMask;
   // The load is read where its address, taken apart by axis, says; in one access where that grows evenly along the
   // lanes (SplitAddress.h).
   void splitAddressOf(mlir::Operation *load, const AccessForm &form) { splitAddresses[load] = &form; }
@@ -126,7 +128,7 @@ private:
   void emitBody();
   void emitLaneLoop(mlir::Value from, mlir::Value to, int64_t step, const std::function<void()> &inner);
   void emitFewSteps(int64_t end, mlir::Value beyond, const std::function<void()> &inner);
-  void emitBeyondWrap(mlir::Value next, int64_t whole, const std::function<void()> &inner);
+  void emitBeyondWrap(mlir::Value next, mlir::Value last, const std::function<void()> &inner);
   void startAccumulators(Reduction &reduction);
   void accumulate(Reduction &reduction);
   void finishLanes();

@@ -37,6 +37,37 @@ private:
 
 } // namespace
 
+// The operations that write to the memory at the address or compute with it, users before what they use; nothing where
+// one of them may read it.
+static bool collectWriters(Value address, SmallVectorImpl<Operation *> &writers) {
+  return llvm::all_of(address.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    auto store = dyn_cast<LLVM::StoreOp>(user);
+    bool isWritten = store && store.getAddr() == address && store.getValue() != address && !store.getVolatile_();
+    if (!isWritten && !isa<ReleaseOp>(user) && !(isa<LLVM::GEPOp>(user) && collectWriters(user->getResult(0), writers)))
+      return false;
+    writers.push_back(user);
+    return true;
+  });
+}
+
+static void leaveOutUnread(func::FuncOp kernel) {
+  SmallVector<ScratchOp> scratches;
+  kernel.walk([&](ScratchOp scratch) {
+    if (!scratch.getKept())
+      scratches.push_back(scratch);
+  });
+  for (ScratchOp scratch : scratches) {
+    SmallVector<Operation *> writers;
+    if (!collectWriters(scratch.getPointer(), writers))
+      continue;
+    for (Operation *writer : writers)
+      writer->erase();
+    assert(scratch.getPointer().use_empty() && "nobody else has its address");
+    scratch->erase();
+  }
+}
+
 // Whether memory at the address is only loaded and stored, at offsets that are known: LLVM then keeps it in registers.
 static bool hasKnownAccesses(Value address) {
   return llvm::all_of(address.getUses(), [&](OpOperand &use) {
@@ -81,6 +112,7 @@ static void makeVariables(func::FuncOp kernel) {
 
 // Returns the bytes that the kernel needs.
 static int64_t placeScratch(func::FuncOp kernel) {
+  leaveOutUnread(kernel);
   makeVariables(kernel);
   Arena arena;
   SmallVector<ScratchOp> scratches, kept;

@@ -7,6 +7,9 @@
 // Before: kernels as loops over their grid, `cpu.scratch` and `cpu.release` where memory is taken and given back.
 // After: neither; the module attribute `cpu.scratch_bytes` says how much a thread needs.
 //
+// Memory that is stored to and never read (a tile that all its readers computed anew, in closed form) is left out with
+// the stores: legal since nobody else has its address. The simplification that follows takes what computed it.
+//
 // Small memory that is only loaded and stored, at offsets known here, becomes a variable of the function in place of a
 // part of the arena: LLVM keeps it in registers, so that a short running sum is not stored and loaded in each
 // iteration.

@@ -145,6 +145,21 @@ void Lowering::lowerTurnedStore(tile::StoreOp store, int lane, int axis) {
   Buffer turned = allocate(type, store->getBlock());
   turned.layAlong(axis);
   Value value = store.getValue();
+  // Perhaps no other loops run a load that is read again: these fetch ahead for it.
+  auto runLoads = [&](Nest &nest) {
+    SmallVector<Value> pending{value};
+    DenseSet<Value> seen;
+    while (!pending.empty()) {
+      Value read = pending.pop_back_val();
+      Operation *op = read.getDefiningOp();
+      if (!op || buffer(read) || !seen.insert(read).second)
+        continue;
+      if (auto load = dyn_cast<tile::LoadOp>(op); load && isReadAgain(load))
+        nest.runs(load);
+      else if (isElementwise(op))
+        pending.append(op->operand_begin(), op->operand_end());
+    }
+  };
   TurnedCopy copy{*this,
                   value,
                   element,
@@ -152,14 +167,16 @@ void Lowering::lowerTurnedStore(tile::StoreOp store, int lane, int axis) {
                   axis,
                   squareOf(target, element, type.getShape(), lane, axis),
                   [&](Nest &nest) { return nest.evaluate(value, nest.identity(rank)); },
-                  [&](ArrayRef<Value> index) { return turned.at(b, index); }};
+                  [&](ArrayRef<Value> index) { return turned.at(b, index); },
+                  /*member=*/nullptr,
+                  runLoads};
   copy.emit();
 
   Nest nest(*this, type.getShape());
   nest.runAlong(axis);
   SmallVector<Value> evaluated{store.getPointer()};
   if (store.getMask())
-    evaluated.push_back(store.getMask());
+    evaluated.push_back(nest.bodyMask = store.getMask());
   nest.emitLoops(
       [&](Nest &inner) {
         Coordinates coordinates = inner.identity(rank);

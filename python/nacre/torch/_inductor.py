@@ -130,6 +130,18 @@ def _complete_the_cpu():
     type(overrides).import_get_raw_stream_as = lambda self, name: f"{name} = lambda _: 0"
     if CpuInterface.device is DeviceInterface.device:
         CpuInterface.device = lambda device: contextlib.nullcontext()
+    _lift_limit_of_grids()
+
+
+def _lift_limit_of_grids():
+    """A GPU's grid has at most 65,535 rows: indices beyond that are spread over two axes, and then masked. Not so on the CPU."""
+    from torch._inductor.codegen import triton as codegen
+
+    from ._blocks import _is_on_cpu
+
+    most_of_gpus = getattr(codegen, "get_max_y_grid", None)
+    if most_of_gpus is not None:
+        codegen.get_max_y_grid = lambda: (1 << 31) - 1 if _is_on_cpu() else most_of_gpus()
 
 
 def _set(module, **values):

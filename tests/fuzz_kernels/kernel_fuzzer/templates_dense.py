@@ -311,6 +311,36 @@ def planes(p, d):
     p.emit(f"tl.store({out.name} + at, value.to(tl.{type_name}){mask})")
 
 
+def channels_last(p, d):
+    """Images or weights from channels first to channels last or back, as torch.compile writes it: rows of all images, taken apart by // and %, each row
+    short or long; with masks of rows, of columns, of both or of none; read once or twice, also in place of a third array."""
+    rows, columns = d.one_of([16, 64, 32, 4, 8]), d.one_of([16, 32, 64, 4, 8])
+    channels, images = d.one_of([16, 32, 12, 28, 64, 5, 1]), d.one_of([2, 1, 3])
+    high, wide = channels * images, d.one_of([9, 16, columns, 3, 2 * columns, columns + 5, 1])
+    type_name = d.one_of(["int32", "float32", "int16", "uint8", "int64"])
+    x, out = whole(p, d, type_name, high * wide), p.output(type_name, high * wide)
+    down, along = cdiv(high, rows), cdiv(wide, columns)
+    is_x_first = d.chance(70)
+    set_grid(p, *((along, down) if is_x_first else (down, along)))
+    row, column = ("tl.program_id(1)", "tl.program_id(0)") if is_x_first else ("tl.program_id(0)", "tl.program_id(1)")
+    p.emit(f"y = ({lanes(p, d, f'{row} * {rows}', rows)})[:, None]")
+    p.emit(f"x = ({lanes(p, d, f'{column} * {columns}', columns)})[None, :]")
+    many = p.number(d, channels)
+    p.emit(f"first = x + {wide} * y")
+    p.emit(f"last = y % {many} + {many} * x + {wide * channels} * (y // {many})")
+    masks = [f"(y < {p.number(d, high)})"] if high % rows or d.chance(50) else []
+    masks += [f"(x < {p.number(d, wide)})"] if wide % columns or d.chance(30) else []
+    mask = f", mask={d.one_of([' & '.join(masks), ' & '.join(reversed(masks))])}" if masks else ""
+    source, target = d.one_of([("first", "last"), ("first", "last"), ("last", "first")])
+    other = d.one_of(["", ", other=0"]) if mask else ""
+    p.emit(f"value = tl.load({x.name} + {source}{mask}{other})")
+    value = d.one_of(["value", "value", "value * 2", "value + value"])
+    if d.chance(20):
+        more = p.output(type_name, high * wide)
+        p.emit(f"tl.store({more.name} + {d.one_of(['first', 'last'])}, value{mask})")
+    p.emit(f"tl.store({out.name} + {target}, ({value}).to(tl.{type_name}){mask})")
+
+
 def running_sums(p, d):
     """Rows one after the other, with sums of each and sums over all of them: what a row gives is stored before it is summed, or after, also in place."""
     block, rows = d.one_of([16, 64, 20, 128]), d.one_of([3, 1, 5])
@@ -373,4 +403,4 @@ def dequantised(p, d):
     p.emit(f'tl.store({out.name} + tl.arange(0, {m})[:, None] * {n} + column[None, :], tl.dot(x, {weight}, input_precision="ieee"))')
 
 
-TEMPLATES = [(4, matmul), (2, block_matmul), (3, attention), (2, norm), (3, convolution), (2, dequantised), (2, planes), (2, running_sums)]
+TEMPLATES = [(4, matmul), (2, block_matmul), (3, attention), (2, norm), (3, convolution), (2, dequantised), (2, planes), (2, running_sums), (3, channels_last)]

@@ -59,3 +59,64 @@ func.func @rows(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) attributes {tile.kernel}
   tile.store %yp, %v : tensor<256x!tile.ptr<f32>>, tensor<256xf32>
   return
 }
+
+// -----
+
+// Weights of 3x3 convolutions, turned to channels last: the load runs in the loops of the turned store alone, nothing is fetched ahead where
+// rows follow each other without a gap, and rows beyond the bound (9 of 16) take no steps.
+// CHECK-LABEL: func.func @weights(
+// CHECK-NOT: llvm.intr.prefetch
+// CHECK: scf.for {{.*}} iter_args
+// CHECK-NOT: scf.for
+// CHECK: scf.for %{{.*}} = %c0_i64 to %c64_i64 step %c16_i64
+// CHECK: llvm.intr.masked.load {{.*}} vector<16xf32>
+// CHECK: vector.shuffle
+// CHECK: llvm.store {{.*}} vector<16xf32>
+// CHECK-NOT: to %c64_i64 step %c1_i64
+// CHECK: llvm.store {{.*}} vector<32xf32>
+// CHECK-NOT: to %c64_i64 step %c1_i64
+// CHECK: return
+module {
+  func.func @weights(%weights: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %out: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %n: i32) attributes {tile.kernel} {
+    %nine = arith.constant dense<9> : tensor<1x16xi32>
+    %nine_rows = arith.constant dense<9> : tensor<64x1xi32>
+    %c2304 = arith.constant dense<2304> : tensor<64x1xi32>
+    %c256 = arith.constant dense<256> : tensor<64x1xi32>
+    %c256_columns = arith.constant dense<256> : tensor<1x16xi32>
+    %c64 = arith.constant 64 : i32
+    %program = tile.program_id 0
+    %start = arith.muli %program, %c64 : i32
+    %rows = tile.arange 0 : tensor<64xi32>
+    %rows1 = tile.expand_dims %rows 1 : tensor<64xi32> -> tensor<64x1xi32>
+    %starts = tile.splat %start : i32 -> tensor<64x1xi32>
+    %y = arith.addi %starts, %rows1 : tensor<64x1xi32>
+    %columns = tile.arange 0 : tensor<16xi32>
+    %x = tile.expand_dims %columns 0 : tensor<16xi32> -> tensor<1x16xi32>
+    %channel = arith.remsi %y, %c256 : tensor<64x1xi32>
+    %filter = arith.divsi %y, %c256 : tensor<64x1xi32>
+    %from_x = arith.muli %x, %c256_columns : tensor<1x16xi32>
+    %from_filter = arith.muli %filter, %c2304 : tensor<64x1xi32>
+    %a = tile.broadcast %channel : tensor<64x1xi32> -> tensor<64x16xi32>
+    %b = tile.broadcast %from_x : tensor<1x16xi32> -> tensor<64x16xi32>
+    %c = tile.broadcast %from_filter : tensor<64x1xi32> -> tensor<64x16xi32>
+    %ab = arith.addi %a, %b : tensor<64x16xi32>
+    %to = arith.addi %ab, %c : tensor<64x16xi32>
+    %outs = tile.splat %out : !tile.ptr<f32> -> tensor<64x16x!tile.ptr<f32>>
+    %places = tile.addptr %outs, %to : tensor<64x16x!tile.ptr<f32>>, tensor<64x16xi32>
+    %from_y = arith.muli %y, %nine_rows : tensor<64x1xi32>
+    %d = tile.broadcast %x : tensor<1x16xi32> -> tensor<64x16xi32>
+    %e = tile.broadcast %from_y : tensor<64x1xi32> -> tensor<64x16xi32>
+    %from = arith.addi %d, %e : tensor<64x16xi32>
+    %ins = tile.splat %weights : !tile.ptr<f32> -> tensor<64x16x!tile.ptr<f32>>
+    %pointers = tile.addptr %ins, %from : tensor<64x16x!tile.ptr<f32>>, tensor<64x16xi32>
+    %in_x = arith.cmpi slt, %x, %nine : tensor<1x16xi32>
+    %bound = tile.splat %n : i32 -> tensor<64x1xi32>
+    %in_y = arith.cmpi slt, %y, %bound : tensor<64x1xi32>
+    %f = tile.broadcast %in_x : tensor<1x16xi1> -> tensor<64x16xi1>
+    %g = tile.broadcast %in_y : tensor<64x1xi1> -> tensor<64x16xi1>
+    %mask = arith.andi %f, %g : tensor<64x16xi1>
+    %values = tile.load %pointers mask %mask : tensor<64x16xi1> : tensor<64x16x!tile.ptr<f32>> -> tensor<64x16xf32>
+    tile.store %places, %values mask %mask : tensor<64x16xi1> : tensor<64x16x!tile.ptr<f32>>, tensor<64x16xf32>
+    return
+  }
+}

@@ -12,9 +12,9 @@
 // CHECK: %[[BEYOND:.*]] = arith.constant 3072 : i64
 // CHECK: %[[KEPT:.*]] = llvm.getelementptr %[[ARENA]][%[[BEYOND]]]
 // CHECK: scf.forall
-// CHECK-NEXT: llvm.store %{{.*}}, %[[ARENA]]
-// CHECK-NEXT: llvm.store %{{.*}}, %[[SECOND]]
-// CHECK-NEXT: llvm.store %{{.*}}, %[[ARENA]]
+// CHECK-NEXT: llvm.load %[[ARENA]]
+// CHECK-NEXT: llvm.load %[[SECOND]]
+// CHECK-NEXT: llvm.load %[[ARENA]]
 // CHECK-NEXT: llvm.store %{{.*}}, %[[KEPT]]
 // CHECK-NOT: cpu.
 module {
@@ -24,12 +24,12 @@ module {
     %w = arith.constant 4 : index
     scf.forall (%i, %j, %k) in (%w, %w, %w) {
       %first = cpu.scratch 1000
-      llvm.store %one, %first : i64, !llvm.ptr
+      %first_read = llvm.load %first : !llvm.ptr -> i64
       %second = cpu.scratch 2000
-      llvm.store %one, %second : i64, !llvm.ptr
+      %second_read = llvm.load %second : !llvm.ptr -> i64
       cpu.release %first
       %third = cpu.scratch 1024
-      llvm.store %one, %third : i64, !llvm.ptr
+      %third_read = llvm.load %third : !llvm.ptr -> i64
       llvm.store %one, %kept : i64, !llvm.ptr
       cpu.release %second
       cpu.release %third
@@ -51,11 +51,11 @@ module {
     scf.forall (%i, %j, %k) in (%w, %w, %w) {
       scf.for %t = %zero to %n step %one : i64 {
         %inside = cpu.scratch 640
-        llvm.store %one, %inside : i64, !llvm.ptr
+        %inside_read = llvm.load %inside : !llvm.ptr -> i64
         cpu.release %inside
       }
       %after = cpu.scratch 640
-      llvm.store %one, %after : i64, !llvm.ptr
+      %after_read = llvm.load %after : !llvm.ptr -> i64
     }
     return
   }
@@ -104,10 +104,44 @@ module {
       %anywhere = cpu.scratch 64
       %some = llvm.getelementptr %anywhere[%n] : (!llvm.ptr, i64) -> !llvm.ptr, i8
       llvm.store %one, %some : i64, !llvm.ptr
+      %read = llvm.load %some : !llvm.ptr -> i64
       %told = cpu.scratch 64
       llvm.store %told, %p : !llvm.ptr, !llvm.ptr
       cpu.release %anywhere
       cpu.release %told
+    }
+    return
+  }
+}
+
+// -----
+
+// What is stored and never read is left out with its stores; not so where somebody else is told the address, or where it is kept.
+// CHECK: module attributes {cpu.scratch_bytes = 128 : i64}
+// CHECK-LABEL: func.func @unread(
+// CHECK: scf.forall
+// CHECK-NEXT: scf.for
+// CHECK-NEXT: }
+// CHECK-NEXT: llvm.store %{{.*}}, %{{.*}} : !llvm.ptr, !llvm.ptr
+// CHECK-NEXT: llvm.store %{{.*}}, %{{.*}} : i64, !llvm.ptr
+// CHECK-NEXT: }
+module {
+  func.func @unread(%n: i64, %p: !llvm.ptr, %context: !llvm.ptr) attributes {cpu.kernel} {
+    %one = arith.constant 1 : i64
+    %zero = arith.constant 0 : i64
+    %kept = cpu.scratch 8 kept
+    %w = arith.constant 4 : index
+    scf.forall (%i, %j, %k) in (%w, %w, %w) {
+      %unread = cpu.scratch 4096
+      scf.for %t = %zero to %n step %one : i64 {
+        %place = llvm.getelementptr %unread[%t] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+        llvm.store %one, %place : i64, !llvm.ptr
+      }
+      cpu.release %unread
+      %told = cpu.scratch 64
+      llvm.store %told, %p : !llvm.ptr, !llvm.ptr
+      cpu.release %told
+      llvm.store %one, %kept : i64, !llvm.ptr
     }
     return
   }
