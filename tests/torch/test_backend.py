@@ -174,6 +174,21 @@ def test_a_kernel_has_one_block_size_unless_tuning_is_asked_for(tmp_path):
     check(tmp_path, text)
 
 
+def test_many_rows_need_no_third_axis(tmp_path):
+    """A GPU's grid has at most 65,535 rows; on the CPU rows beyond that are rows as all others, with no mask where blocks divide them."""
+    text = """
+        from torch._inductor.utils import run_and_get_code
+        def f(x):
+            return x.permute(0, 2, 1).contiguous() * 2
+        x = torch.randn(256, 320, 9)
+        result, (code,) = run_and_get_code(torch.compile(f, backend="nacre"), x)
+        assert torch.equal(result, f(x))
+        assert "tl.program_id(1)" in code and "tl.program_id(2)" not in code and "ymask = yindex" not in code
+        print("right")
+    """
+    check(tmp_path, text)
+
+
 def test_other_shapes_than_the_first(tmp_path):
     text = """
         def f(x, y):
