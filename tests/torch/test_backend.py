@@ -189,6 +189,21 @@ def test_many_rows_need_no_third_axis(tmp_path):
     check(tmp_path, text)
 
 
+def test_sums_over_what_lies_two_ways(tmp_path):
+    """One operand lies along the rows that are summed, the other across them: blocks have both sides, and no element is fetched by itself."""
+    text = """
+        from torch._inductor.utils import run_and_get_code
+        def f(x, y):
+            return (x.permute(0, 2, 3, 1) * y).sum((0, 1, 2))
+        x, y = torch.randn(4, 32, 64, 64), torch.randn(4, 64, 64, 32)
+        result, (code,) = run_and_get_code(torch.compile(f, backend="nacre"), x, y)
+        torch.testing.assert_close(result, f(x, y), rtol=1e-3, atol=1e-2)
+        assert "'YBLOCK': 16, 'R0_BLOCK': 64" in code, code
+        print("right")
+    """
+    check(tmp_path, text)
+
+
 def test_other_shapes_than_the_first(tmp_path):
     text = """
         def f(x, y):

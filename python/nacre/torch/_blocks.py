@@ -18,6 +18,7 @@ from torch._inductor.virtualized import V
 _LEAST, _MOST = 256, 4096
 # Elements of a long row, or of columns side by side, that one step of a loop takes.
 _STEP = 64
+_LINE = 16
 _PROGRAMS_OF_A_THREAD = 8
 # Elements of a row that is kept as a whole.
 _LONGEST_ROW = 2048
@@ -82,6 +83,9 @@ class CpuChoices(InductorChoices):
             step = _STEP
             if not _is_along_rows(features, tiling):  # columns side by side, a square at a time
                 blocks["XBLOCK"] = min(_STEP, _covering(sizes["x"]), max(1, _MOST // length) if is_persistent else _STEP)
+        elif "y" in sizes:  # memory is walked along rows here and across them there: a strip of them, as wide as a cache line
+            step = _STEP
+            blocks["YBLOCK"] = min(_LINE, _covering(sizes["y"]), max(1, _MOST // length) if is_persistent else _LINE)
         elif _is_along_rows(features, tiling):
             step = _STEP
             if is_persistent:
