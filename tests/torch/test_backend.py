@@ -204,6 +204,27 @@ def test_sums_over_what_lies_two_ways(tmp_path):
     check(tmp_path, text)
 
 
+def test_inductors_cache_knows_what_chose(tmp_path):
+    text = """
+        from torch._dynamo.utils import counters
+        import nacre.torch
+        nacre.torch.prepare()
+        from nacre.torch import _blocks
+        def f(x):
+            return torch.softmax(x, -1)
+        x, found = torch.randn(64, 100), []
+        for name in ("one", "one", "two"):
+            torch.compiler.reset()
+            counters.clear()
+            _blocks.CpuChoices.uuid = lambda self: name
+            same(torch.compile(f, backend="nacre"), f, x)
+            found.append(counters["inductor"]["fxgraph_cache_hit"])
+        assert found == [0, 1, 0], found
+        print("right")
+    """
+    check(tmp_path, text)
+
+
 def test_other_shapes_than_the_first(tmp_path):
     text = """
         def f(x, y):

@@ -6,6 +6,9 @@ elements as pay for a program, and there are enough programs for the threads. Wh
 descent), Inductor's own candidates are timed as ever; so they are under settings that know of no kernels with one block size.
 """
 
+import hashlib
+from pathlib import Path
+
 import torch
 from torch._inductor import config
 from torch._inductor.choices import InductorChoices
@@ -13,6 +16,9 @@ from torch._inductor.codegen.triton import FixedTritonConfig, TritonKernel
 from torch._inductor.compile_fx import compile_fx_inner
 from torch._inductor.runtime.hints import ReductionHint
 from torch._inductor.virtualized import V
+
+from ..runtime.cache import triton_key
+from ._products import is_asked_for, product
 
 # Elements that pay for a program, and most of a block.
 _LEAST, _MOST = 256, 4096
@@ -41,12 +47,35 @@ def _covering(value):
 
 
 class CpuChoices(InductorChoices):
+    def uuid(self):
+        """Part of the key of Inductor's cache: what is chosen here is part of the code that it keeps."""
+        texts = hashlib.sha256()
+        for path in sorted(Path(__file__).parent.glob("*.py")):
+            texts.update(path.read_bytes())
+        return f"nacre {triton_key()} {texts.hexdigest()} {torch.get_num_threads()}"
+
     def triton_kernel_kwargs(self, kernel_cls, features, groups, kernel_kwargs):
         kernel_kwargs = super().triton_kernel_kwargs(kernel_cls, features, groups, kernel_kwargs)
         if _is_on_cpu() and kernel_cls is TritonKernel and not _is_tuned() and "fixed_config" not in kernel_kwargs:
             blocks = self._blocks(features, groups[0], kernel_kwargs)
             kernel_kwargs = {**kernel_kwargs, "fixed_config": FixedTritonConfig({**blocks, "num_warps": 1, "num_stages": 1})}
         return kernel_kwargs
+
+    def get_template_configs(self, kernel_inputs, templates, op_name, *arguments, **keywords):
+        """Products that nobody asked to be tuned: one choice, ours or torch's."""
+        if op_name in ("mm", "addmm") and is_asked_for(kernel_inputs.device()):
+            ours = product(kernel_inputs, op_name)
+            if ours is not None:
+                return [ours]
+        return super().get_template_configs(kernel_inputs, templates, op_name, *arguments, **keywords)
+
+    @staticmethod
+    def can_fuse(scheduler, node1, node2, shared_data_score):
+        return InductorChoices.can_fuse(scheduler, node1, node2, _worth(node1, node2, shared_data_score))
+
+    @staticmethod
+    def can_fuse_horizontal(scheduler, node1, node2, shared_data_score):
+        return InductorChoices.can_fuse_horizontal(scheduler, node1, node2, _worth(node1, node2, shared_data_score))
 
     @staticmethod
     def reduction_split_factor(device, reduction_numel_hint, numel_hint, inner_reduction):
@@ -100,8 +129,24 @@ class CpuChoices(InductorChoices):
         return blocks
 
 
+def _is_ours(device):
+    return config.cpu_backend == "triton" and device.type == "cpu"
+
+
 def _is_on_cpu():
-    return config.cpu_backend == "triton" and V.graph.get_current_device_or_throw().type == "cpu"
+    return _is_ours(V.graph.get_current_device_or_throw())
+
+
+def _worth(node1, node2, score):
+    """What fusing two nodes saves, in Inductor's measure: elements that are not read again. Elementwise work on different parts of one buffer
+    (queries, keys and values of one product) saves a launch, as it does in Inductor's C++."""
+    nodes = (node1, node2)
+    if any(node.is_reduction() or node.is_template() or node.is_extern() or node.is_foreach() for node in nodes):
+        return score
+    if not all(_is_ours(node.get_device() or torch.device("meta")) for node in nodes):
+        return score
+    read = [{dependency.name for dependency in node.read_writes.reads} for node in nodes]
+    return max(score, config.score_fusion_memory_threshold) if read[0] & read[1] else score
 
 
 def _is_tuned():

@@ -15,7 +15,15 @@ _COMPAT = "torch._inductor.runtime.triton_compat"  # all that Inductor takes of 
 _BUILT_ON_IT = ("triton_helpers", "triton_heuristics")
 
 
+def _choices():
+    from ._blocks import CpuChoices
+
+    return CpuChoices()
+
+
 _OUR_SETTINGS = {
+    # Whose name is part of the key of Inductor's cache.
+    "inductor_choices_class": _choices,
     "cpu_backend": "triton",
     # Templates in C++ would need a compiler; those in the Triton language do not.
     "max_autotune_gemm_backends": "ATEN,TRITON",
