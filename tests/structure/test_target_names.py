@@ -37,6 +37,7 @@ MAY = {
     "python/nacre/torch/_blocks.py": ("torch's name of host memory, and Inductor's settings", r"cpu|cpu_backend|_is_on_cpu|CpuChoices"),
     "python/nacre/torch/_lowerings.py": ("torch's name of host memory, Inductor's settings and functions", r"cpu|cpu_backend|lower_cpu"),
     "python/nacre/torch/_products.py": ("torch's name of host memory, and Inductor's settings", r"cpu|cpu_backend"),
+    "python/nacre/torch/_attention.py": ("torch's name of its operation", r"_scaled_dot_product_flash_attention_for_cpu"),
     "python/nacre/tools/debug.py": ("torch's name of host memory", r"cpu"),
     "python/nacre/_internal_testing.py": ("torch's name of host memory", r"cpu"),
 }

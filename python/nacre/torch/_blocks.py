@@ -18,6 +18,7 @@ from torch._inductor.runtime.hints import ReductionHint
 from torch._inductor.virtualized import V
 
 from ..runtime.cache import triton_key
+from . import _attention
 from ._products import is_asked_for, product
 
 # Elements that pay for a program, and most of a block.
@@ -32,6 +33,7 @@ _LONGEST_ROW = 2048
 
 def compile_graph(*arguments, **keywords):
     """Inductor's compile of one graph, with blocks for the CPU."""
+    _attention.register()
     with V.set_choices_handler(CpuChoices()):
         return compile_fx_inner(*arguments, **keywords)
 
