@@ -3,7 +3,7 @@
 import pytest
 
 HEAD = """
-    import os, signal, threading
+    import os, signal, threading, time
     import numpy as np
     import nacre
     import nacre.language as tl
@@ -12,6 +12,7 @@ HEAD = """
 
     @nacre.jit
     def long_kernel(x_ptr, n):
+        tl.atomic_xchg(x_ptr + 64, 1)  # it runs
         i = tl.zeros((), tl.int64)
         while i < n:
             i += tl.load(x_ptr + i % 4) + 1
@@ -19,6 +20,7 @@ HEAD = """
 
     @nacre.jit
     def waiting_kernel(x_ptr, n):
+        tl.atomic_xchg(x_ptr + 64, 1)
         while tl.atomic_add(x_ptr, 0) == 0:
             pass
 
@@ -27,24 +29,40 @@ HEAD = """
         i = tl.zeros((), tl.int64)
         while i < n:
             tl.device_print("i", i)
+            tl.atomic_xchg(x_ptr + 64, 1, mask=tl.program_id(0) == 0)
             i += tl.load(x_ptr) + 1
 
     @nacre.jit
     def vector_kernel(x_ptr, n):
+        tl.atomic_xchg(x_ptr + 64, 1)
         total = tl.zeros((64,), tl.float32)
         for i in range(n):
             total += tl.exp(total + i)
         tl.store(x_ptr + tl.arange(0, 64), total.to(tl.int64))
 
+    memory = np.zeros(65, np.int64)
+    x, running = memory[:64], memory[64:]
+
+    def when_it_runs(act):
+        def wait():
+            while running[0] == 0:
+                time.sleep(0.001)
+            act()
+
+        threading.Thread(target=wait, daemon=True).start()
+
+    def interrupt():
+        os.kill(os.getpid(), signal.SIGINT)
+
     def interrupted(launch):
-        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         try:
+            when_it_runs(interrupt)
             launch()
         except KeyboardInterrupt:
             return True
+        finally:
+            running[0] = 0
         return False
-
-    x = np.zeros(64, np.int64)
 """
 FOREVER = 10**15
 
@@ -77,9 +95,6 @@ def test_an_interrupt_while_a_kernel_prints(script):
     text = HEAD + f"""
     import io, sys
     out, sys.stdout = sys.stdout, io.StringIO()
-    printing_kernel[(2,)](x, 1)  # compiled before the clock runs
-    sys.stdout.seek(0)
-    sys.stdout.truncate()
     assert interrupted(lambda: printing_kernel[(2,)](x, {FOREVER}))
     shown, sys.stdout = sys.stdout.getvalue(), out
     assert "pid (0, 0, 0) idx () i: 0" in shown
@@ -97,15 +112,19 @@ def test_a_handler_that_does_not_raise(script):
         if len(calls) == 3:
             x[0] = 1 << 60  # lets the kernel end
 
+    def interrupt_thrice():
+        for count in range(3):  # one after the other: signals that nobody has taken yet are one
+            interrupt()
+            while len(calls) == count:
+                time.sleep(0.001)
+
     signal.signal(signal.SIGINT, handler)
-    for i in range(3):
-        threading.Timer(0.2 + 0.4 * i, os.kill, (os.getpid(), signal.SIGINT)).start()
+    when_it_runs(interrupt_thrice)
     waiting_kernel[(2,)](x, 0)
     assert calls == [signal.SIGINT] * 3
-    x[:] = 0
+    memory[:] = 0
     calls.clear()
-    for i in range(3):
-        threading.Timer(0.2 + 0.4 * i, os.kill, (os.getpid(), signal.SIGINT)).start()
+    when_it_runs(interrupt_thrice)
     long_kernel[(2,)](x, 1 << 59)
     assert calls == [signal.SIGINT] * 3
     print("fine")

@@ -2,6 +2,7 @@
 
 import json
 import math
+import threading
 import warnings
 
 import numpy as np
@@ -97,9 +98,16 @@ def test_the_largest_is_compiled_first(monkeypatch):
     from nacre.runtime.tuning.measuring import compile_all
 
     monkeypatch.setenv("TRITON_AUTOTUNING_COMPILE_WORKERS", "2")
-    started = []
+    started, both = [], threading.Barrier(2)
     configs = [nacre.Config({"A": a, "B": b, "C": "text", "D": None}) for a, b in ((1, 2), (64, 8), (16, 16), (8, 128))]
-    kernels, failures = compile_all(lambda config: started.append(config) or config.kwargs["A"], configs)
+
+    def compile_one(config):
+        started.append(config)
+        if config in (configs[1], configs[3]):
+            both.wait(600)  # neither worker takes a third one before both have a first one
+        return config.kwargs["A"]
+
+    kernels, failures = compile_all(compile_one, configs)
     assert set(started[:2]) == {configs[3], configs[1]} and kernels == {config: config.kwargs["A"] for config in configs} and not failures
 
 

@@ -215,7 +215,7 @@ def test_what_is_written_beyond_the_budget(monkeypatch):
 
     def slow_grid(meta):
         if os.getpid() != parent:
-            time.sleep(1)
+            time.sleep(1000)  # until somebody looks
         return grid(meta)
 
     with pytest.warns(RuntimeWarning, match="would take 4 MB, more than the 1 MB of NACRE_AUTOTUNE_MEGABYTES, and it writes more than that"):
