@@ -257,3 +257,35 @@ def test_the_interpreter_tells_the_same(product_launches, launches):
         assert values(one, ["load"]) == values(other, ["load"]) and values(one, ["dot"]) == values(other, ["dot"])
         assert [finding["program"] for finding in one.findings] == [finding["program"] for finding in other.findings]
     assert values(compiled[2], ["sum axis 1"]) == values(interpreted[2], ["reduce axis 1"])
+
+
+def test_traced_functions_are_called_from_kernels(tmp_path, monkeypatch):
+    """In compiled code and where Python runs the caller; the records are the caller's."""
+    import triton_viz
+
+    monkeypatch.chdir(tmp_path)
+    triton_viz.clear()
+
+    @triton_viz.trace()
+    @triton.jit
+    def plus_one(pointer):
+        return tl.load(pointer) + 1
+
+    @triton_viz.trace()
+    @triton.jit
+    def caller(x, out):
+        tl.store(out, plus_one(x))
+
+    @triton_viz.trace()
+    @triton.jit
+    def caller_in_python(x, out):
+        double = lambda value: 2 * value  # noqa: E731
+        tl.store(out, double(plus_one(x)))
+
+    x, out = np.full(1, 5, np.float32), np.zeros(1, np.float32)
+    caller[(1,)](x, out)
+    assert out[0] == 6
+    caller_in_python[(1,)](x, out)
+    assert out[0] == 12
+    assert [[type(record).__name__ for record in launch.records] for launch in triton_viz.core.trace.launches] == [["Grid", "Load", "Store"]] * 2
+    triton_viz.clear()

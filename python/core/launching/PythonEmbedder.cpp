@@ -91,6 +91,13 @@ std::string opaqueKey(PyObject *object) {
 
 } // namespace
 
+Handle kernelBehind(PyObject *object) {
+  if (isKernel(object) || PyType_Check(object))
+    return Handle::borrow(object);
+  Handle wrapped = attributeOrNull(object, "__nacre_kernel__");
+  return wrapped && isKernel(wrapped.get()) ? wrapped : Handle::borrow(object);
+}
+
 PythonEmbedder::~PythonEmbedder() {
   HoldGil gil;
   opaqueObjects.clear();
@@ -152,8 +159,9 @@ Embedder::Answer PythonEmbedder::allowed(const FunctionSource &function, PyObjec
 // Why a kernel may not read this global; empty when it may.
 std::string PythonEmbedder::refusal(PyObject *value, PyObject *globals, PyObject *name) {
   const LanguageTypes &types = languageTypes();
-  if (value == Py_None || PyType_Check(value) || isKernel(value) || isInstance(value, types.constexprType) ||
-      isInstance(value, types.dtypeType) || isInstance(value, types.constexprFunctionType) || memberOfLanguage(value))
+  if (value == Py_None || PyType_Check(value) || isKernel(kernelBehind(value).get()) ||
+      isInstance(value, types.constexprType) || isInstance(value, types.dtypeType) ||
+      isInstance(value, types.constexprFunctionType) || memberOfLanguage(value))
     return "";
   Handle moduleType = python::attribute(importModule("types").get(), "ModuleType");
   if (isInstance(value, moduleType))
@@ -225,7 +233,8 @@ Object PythonEmbedder::toObject(PyObject *object) {
     Type type = Type::parseShortName(textView(python::attribute(object, "_short_name").get()));
     return type ? Object(type) : opaque(object);
   }
-  if (isKernel(object)) {
+  if (Handle kernel = kernelBehind(object); isKernel(kernel.get())) {
+    object = kernel.get();
     Handle module = python::attribute(object, "__module__");
     std::string canonical = PyUnicode_Check(module.get()) ? canonicalModule(textView(module.get())) : "";
     if (!canonical.empty()) {

@@ -53,6 +53,8 @@ private:
 std::shared_ptr<FunctionSource> functionSource(PyObject *kernel);
 // Whether `object` is a function of the language.
 bool isKernel(PyObject *object);
+// The kernel that a tool's wrapper stands for, which it has as its `__nacre_kernel__`; else the object itself.
+Handle kernelBehind(PyObject *object);
 // The names of an aggregate's fields, a tuple; null when `object` is no instance of one.
 Handle aggregateFields(PyObject *object);
 
