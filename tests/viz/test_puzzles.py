@@ -122,6 +122,21 @@ def batched_product(x_ptr, y_ptr, z_ptr, N0, N1, N2, MID, B0: tl.constexpr, B1: 
 
 
 @triton.jit
+def product_of_batches(x_ptr, y_ptr, z_ptr, N0, N1, N2, MID, B0: tl.constexpr, B1: tl.constexpr, B2: tl.constexpr, B_MID: tl.constexpr):
+    """The same with the batch as an axis of the tiles."""
+    i = tl.program_id(0) * B0 + tl.arange(0, B0)[None, :, None]
+    j = tl.program_id(1) * B1 + tl.arange(0, B1)[None, None, :]
+    batch = tl.program_id(2) * B2 + tl.arange(0, B2)[:, None, None]
+    total = tl.zeros((B2, B0, B1), tl.float32)
+    for first in range(0, MID, B_MID):
+        across, down = first + tl.arange(0, B_MID)[None, None, :], first + tl.arange(0, B_MID)[None, :, None]
+        left = tl.load(x_ptr + batch * N0 * MID + i * MID + across, (batch < N2) & (i < N0) & (across < MID), 0.0)
+        right = tl.load(y_ptr + batch * MID * N1 + down * N1 + j, (batch < N2) & (down < MID) & (j < N1), 0.0)
+        total += tl.dot(left, right)
+    tl.store(z_ptr + batch * N0 * N1 + i * N1 + j, total, (batch < N2) & (i < N0) & (j < N1))
+
+
+@triton.jit
 def packed_product(scale_ptr, offset_ptr, weight_ptr, activation_ptr, z_ptr, N0, N1, MID, B0: tl.constexpr, B1: tl.constexpr, GROUP: tl.constexpr):
     """Weights of four bits, eight in a number; a scale and an offset for each group of them."""
     i, j, m = tl.program_id(0) * B0 + tl.arange(0, B0), tl.program_id(1) * B1 + tl.arange(0, B1), tl.arange(0, 64)
@@ -168,12 +183,16 @@ def cases():
     a, b = rand(4, 32, 32), rand(4, 32, 32).flip(1)
     constants = {"B0": 16, "B1": 16, "B_MID": 16}
     yield "product", batched_product, (2, 2, 4), (a, b, torch.zeros(4, 32, 32), 32, 32, 4, 32), constants, a @ b
+    constants = {"B0": 16, "B1": 16, "B2": 2, "B_MID": 16}
+    yield "product of batches", product_of_batches, (2, 2, 2), (a, b, torch.zeros(4, 32, 32), 32, 32, 4, 32), constants, a @ b
     scale, activation = rand(32, 8), rand(64, 32)
     dice = torch.Generator().manual_seed(7)
     offset, weight = (torch.randint(-(2**31), 2**31, shape, dtype=torch.int64, generator=dice).to(torch.int32) for shape in ((32,), (32, 8)))
     full = (nibbles(weight, 8) - nibbles(offset[:, None], 8).repeat_interleave(8, 1)).float() * scale.repeat_interleave(8, 1)
     constants = {"B0": 16, "B1": 16, "GROUP": 8}
-    yield "packed product", packed_product, (2, 2), (scale, offset, weight, activation, torch.zeros(32, 32), 32, 32, 64), constants, full @ activation
+    for name, kind in (("packed product", torch.int32), ("packed product of int64", torch.int64)):  # the published test draws the latter
+        inputs = scale, offset.to(kind), weight.to(kind), activation
+        yield name, packed_product, (2, 2), (*inputs, torch.zeros(32, 32), 32, 32, 64), constants, full @ activation
 
 
 CASES = {case[0]: case[1:] for case in cases()}
@@ -200,7 +219,7 @@ def test_a_puzzle(name, folder):
     kinds = [type(record).__name__ for record in launched.records]
     count = grid[0] * (grid[1] if len(grid) > 1 else 1) * (grid[2] if len(grid) > 2 else 1)
     assert kinds.count("Grid") == count and "Load" in kinds and "Store" in kinds
-    assert ("Dot" in kinds) == (kernel in (batched_product, packed_product))
+    assert ("Dot" in kinds) == (kernel in (batched_product, product_of_batches, packed_product))
     assert ("ReduceSum" in kinds) == (kernel in (long_sum, long_softmax, scalar_attention, convolution))
 
 
