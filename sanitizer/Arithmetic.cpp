@@ -56,6 +56,8 @@ struct Operation {
     }
     if (name == "shl" || name == "shr")
       return rhs < 0 ? "negative shift" : rhs >= bits ? "shift exponent too large" : nullptr;
+    if (name == "sum") // as it is, and as it should be
+      return lhs != rhs ? "signed integer overflow" : nullptr;
     int64_t result = 0;
     bool isTooLarge = name == "add"   ? __builtin_add_overflow(lhs, rhs, &result)
                       : name == "sub" ? __builtin_sub_overflow(lhs, rhs, &result)
@@ -63,6 +65,13 @@ struct Operation {
     return isTooLarge || result < least() || result > most() ? "signed integer overflow" : nullptr;
   }
 
+  std::string shown(int64_t lhs, int64_t rhs) const {
+    if (name == "sum")
+      return "a sum of " + std::to_string(rhs);
+    return std::to_string(lhs) + " " + sign() + " " + std::to_string(rhs);
+  }
+
+private:
   const char *sign() const {
     return name == "add"   ? "+"
            : name == "sub" ? "-"
@@ -93,7 +102,7 @@ void LaunchSanitizer::checkArithmetic(const ToldEvent &event) {
       continue;
     if (finding.laneCount++ == 0) {
       finding.what = fault;
-      finding.detail = std::to_string(lhs) + " " + operation.sign() + " " + std::to_string(rhs);
+      finding.detail = operation.shown(lhs, rhs);
     }
     if (finding.lanes.size() < 4)
       finding.lanes.push_back(i);

@@ -1,5 +1,7 @@
 // Calls: builtins, methods, embedder objects, and functions of the language, which are inlined where they are called.
 #include "compiler/frontend/Generator.h"
+#include "compiler/frontend/SingleElements.h"
+#include "compiler/ir/tile/Tile.h"
 #include "compiler/language/builtins/Definitions.h"
 #include "compiler/language/builtins/Marks.h"
 #include "compiler/language/builtins/StandardLibrary.h"
@@ -54,6 +56,23 @@ Object Generator::callObject(const Object &callee, const Arguments &arguments, c
   failAt(place, Diagnostic::Kind::Type, callee.typeName() + " cannot be called");
 }
 
+// Where overflow is looked for, reductions and scans of signed integers tell what they take and give (tile.tell): only
+// here is known which integers are signed. Whether they are sums is for the pass to see (WatchArithmetic.h).
+static void tellSum(Generator &generator, const Object &result) {
+  if (!result.isValue())
+    return;
+  Type scalar = result.value().type().scalarType();
+  if (!scalar.isInteger() || !scalar.isSigned() || isOfSingleElements(generator))
+    return;
+  IRBuilder &ir = generator.ir();
+  mlir::Operation *op = ir.irValue(result.value()).getDefiningOp();
+  while (op && llvm::isa<tile::ExpandDimsOp, tile::SplatOp>(op)) // axes that are kept
+    op = op->getOperand(0).getDefiningOp();
+  if (op && llvm::isa<tile::ReduceOp, tile::ScanOp>(op) && op->getNumOperands() == 1)
+    tile::TellOp::create(ir.ops(), ir.irLocation(), "arithmetic", "sum " + scalar.str(),
+                         mlir::ValueRange{op->getOperand(0), op->getResult(0)}, llvm::ArrayRef<bool>{true, true});
+}
+
 Object Generator::callBuiltinAt(const Builtin &builtin, const Arguments &arguments, const SourceLocation &place) {
   if (isRangeBuiltin(builtin)) // outside a `for`: all its numbers
     return Object::makeTuple(
@@ -68,6 +87,8 @@ Object Generator::callBuiltinAt(const Builtin &builtin, const Arguments &argumen
   Object result = callBuiltin(*this, builtin, arguments.positional, arguments.keywords);
   if (std::optional<MarkKind> kind = markOf(builtin))
     mark(nameOf(*kind), result.as<std::string>(), irBuilder.irLocation());
+  if (options.sanitizeOverflow && (builtin.name == "reduce" || builtin.name == "associative_scan"))
+    tellSum(*this, result);
   return result;
 }
 

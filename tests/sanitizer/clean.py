@@ -138,6 +138,25 @@ def unsigned_numbers_wrap():
 
 
 @triton.jit
+def sums_of(x, out, N: tl.constexpr):
+    i = tl.arange(0, N)
+    values = tl.load(x + i)
+    tl.store(out + i, tl.cumsum(values, 0))
+    tl.store(out + N, tl.sum(values))
+
+
+def sums_that_are_just_right():
+    x = torch.full((16,), 2**27, dtype=torch.int32)
+    x[15] -= 1
+    out = torch.empty(17, dtype=torch.int32)
+    sums_of[(1,)](x, out, N=16)
+    assert out[16] == 2**31 - 1
+    sums_of[(1,)](torch.full((16,), 100, dtype=torch.int8), torch.empty(17, dtype=torch.int32), N=16)
+    sums_of[(1,)](np.full(16, 2**31, np.uint32), np.zeros(17, np.uint32), N=16)  # unsigned numbers wrap
+    sums_of[(1,)](torch.ones(16, dtype=torch.bool), torch.empty(17, dtype=torch.int32), N=16)
+
+
+@triton.jit
 def scale(x, out, factor, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     tl.store(out + offsets, tl.load(x + offsets) // factor)
@@ -191,6 +210,6 @@ def strides_of_views():
 
 KERNELS = [
     vector_add, vector_add_of_views, row_softmax, blocked_matmul, atomic_histogram, lock_with_order, ticket_of_the_last,
-    flag_after_the_data, writer_after_many_readers, unsigned_numbers_wrap, division_by_a_number, scratch_memory_of_its_own, two_launches_one_after_the_other,
+    flag_after_the_data, writer_after_many_readers, unsigned_numbers_wrap, sums_that_are_just_right, division_by_a_number, scratch_memory_of_its_own, two_launches_one_after_the_other,
     memory_that_numpy_filled, memory_that_torch_filled, strides_of_views,
 ]  # fmt: skip

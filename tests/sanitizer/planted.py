@@ -573,3 +573,45 @@ def choose(a, b, which, dst, BLOCK: tl.constexpr):
 def one_of_two_arrays():
     whole = torch.ones(1 << 16)
     choose[(1,)](whole[: 1 << 10], whole[1 << 11 : (1 << 11) + 8], 0, torch.zeros(16), BLOCK=16)
+
+
+@triton.jit
+def sum_along_an_axis(src, dst, N: tl.constexpr, KEEP: tl.constexpr):
+    x = tl.load(src + tl.arange(0, N)[:, None] * N + tl.arange(0, N)[None, :])
+    y = tl.sum(x, axis=1, keep_dims=KEEP)  # BUG
+    tl.store(dst + tl.arange(0, N), tl.reshape(y, (N,)))
+
+
+@case("ub")
+def sum_that_is_too_large():
+    x = torch.ones(16, 16, dtype=torch.int32)
+    x[3] = 2**27
+    sum_along_an_axis[(1,)](x, torch.zeros(16, dtype=torch.int32), N=16, KEEP=False)
+
+
+@case("ub")
+def sum_of_negative_numbers_with_kept_axes():
+    sum_along_an_axis[(1,)](torch.full((8, 8), -(2**30), dtype=torch.int32), torch.zeros(8, dtype=torch.int32), N=8, KEEP=True)
+
+
+@triton.jit
+def sum_of_all(src, dst, N: tl.constexpr):
+    tl.store(dst, tl.sum(tl.load(src + tl.arange(0, N))))  # BUG
+
+
+@case("ub")
+def sum_of_a_whole_tile():
+    sum_of_all[(1,)](torch.full((64,), 2**26, dtype=torch.int32), torch.zeros(1, dtype=torch.int32), N=64)
+
+
+@triton.jit
+def running_sum(src, dst, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(dst + i, tl.cumsum(tl.load(src + i), 0, reverse=True))  # BUG
+
+
+@case("ub")
+def running_sum_that_leaves_and_comes_back():
+    x = torch.zeros(32, dtype=torch.int32)
+    x[10], x[20], x[30] = -(2**31), 2**30, 2**30
+    running_sum[(1,)](x, torch.zeros(32, dtype=torch.int32), N=32)

@@ -9,7 +9,9 @@
 //
 // The mask (ToldWhen.h) holds at least where something is wrong; who watches looks again. Where all elements of the operands lie
 // between two numbers that are known before the tile is (an arange and a program's offset), it is one comparison for the
-// whole tile; where constants alone prove it false, nothing is told. Functions of single elements are left alone.
+// whole tile; where constants alone prove it false, nothing is told. Reductions and scans that add up signed numbers of
+// at most 32 bits are done in 64 bits as well, and tell both results where they differ. Functions of single elements are
+// left alone.
 #pragma once
 
 #include "mlir/Pass/Pass.h"

@@ -63,3 +63,43 @@ func.func @loaded(%p: !tile.ptr<i16>) attributes {tile.kernel} {
   tile.tell "arithmetic" "mul int16" %a, %a : tensor<8xi16>, tensor<8xi16> {isSigned = array<i1: true, true>}
   return
 }
+
+// Sums along an axis are made in 64 bits too, and told where the two differ; what is no sum is not.
+// CHECK-LABEL: func.func @sums
+// CHECK: %[[SUM:.*]] = tile.reduce %[[X:.*]] axis 0
+// CHECK: %[[WIDE:.*]] = arith.extsi %[[X]] : tensor<8xi32> to tensor<8xi64>
+// CHECK: %[[RIGHT:.*]] = tile.reduce %[[WIDE]] axis 0 {
+// CHECK: arith.addi {{.*}} : i64
+// CHECK: %[[SAME:.*]] = arith.extsi %[[SUM]] : i32 to i64
+// CHECK: %[[WRONG:.*]] = arith.cmpi ne, %[[SAME]], %[[RIGHT]] : i64
+// CHECK: tile.tell "arithmetic" "sum int32" %[[SUM]], %[[RIGHT]], %[[WRONG]] : i32, i64, i1
+// CHECK: tile.scan {{.*}} axis 0
+// CHECK: tile.scan {{.*}} axis 0
+// CHECK: {reverse = true} : (tensor<8xi64>) -> tensor<8xi64>
+// CHECK: tile.tell "arithmetic" "sum int32" {{.*}} : tensor<8xi32>, tensor<8xi64>, tensor<8xi1>
+// CHECK: tile.reduce
+// CHECK-NOT: tile.tell
+// CHECK: return
+func.func @sums(%x: tensor<8xi32>, %out: !tile.ptr<i32>) attributes {tile.kernel} {
+  %sum = tile.reduce %x axis 0 {
+  ^bb0(%left: i32, %right: i32):
+    %0 = arith.addi %left, %right : i32
+    tile.yield %0 : i32
+  } : (tensor<8xi32>) -> i32
+  tile.tell "arithmetic" "sum int32" %x, %sum : tensor<8xi32>, i32 {isSigned = array<i1: true, true>}
+  %running = tile.scan %x axis 0 {
+  ^bb0(%left: i32, %right: i32):
+    %0 = arith.addi %left, %right : i32
+    tile.yield %0 : i32
+  } {reverse = true} : (tensor<8xi32>) -> tensor<8xi32>
+  tile.tell "arithmetic" "sum int32" %x, %running : tensor<8xi32>, tensor<8xi32> {isSigned = array<i1: true, true>}
+  %most = tile.reduce %running axis 0 {
+  ^bb0(%left: i32, %right: i32):
+    %0 = arith.maxsi %left, %right : i32
+    tile.yield %0 : i32
+  } : (tensor<8xi32>) -> i32
+  tile.tell "arithmetic" "sum int32" %running, %most : tensor<8xi32>, i32 {isSigned = array<i1: true, true>}
+  %both = arith.addi %sum, %most : i32
+  tile.store %out, %both : !tile.ptr<i32>, i32
+  return
+}
