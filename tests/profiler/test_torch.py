@@ -153,3 +153,27 @@ def test_a_program_may_end_with_its_session_open(tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, env=environment)
     assert process.returncode == 0 and process.stdout == "done\n", process.stderr
+
+
+def test_reading_a_metric_is_no_work_of_the_program(tmp_path):
+    """Of scopes and of launch_metadata: the operators that read a tensor stand where viewers hide them."""
+    import triton
+    import triton.language as tl
+
+    def metadata(grid, compiled, args):
+        return {"name": "shown", "flops": args["x"].sum()}
+
+    @triton.jit(launch_metadata=metadata)
+    def fill(x):
+        tl.store(x, 1.0)
+
+    x, value = torch.zeros(1), torch.tensor(3.0)
+    fill[(1,)](x)
+    session = proton.start(str(tmp_path / "profile"), hook="triton")
+    fill[(1,)](x)
+    with proton.scope("step", {"tokens": value}):
+        torch.relu(x)
+    root = proton.data.get(session)[0]
+    assert frame(root, "shown")["metrics"]["flops"] == 1.0 and frame(root, "step")["metrics"]["tokens"] == 3.0
+    assert {child["frame"]["name"] for child in root["children"]} == {"shown", "step", "__proton_launch_metadata:fill"}
+    assert {child["frame"]["name"] for child in frame(root, "step")["children"]} <= {"aten::relu", "__proton_launch_metadata"}

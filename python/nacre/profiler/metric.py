@@ -32,13 +32,13 @@ def _value(value):
     return value
 
 
-def plain(metrics, frame=""):
+def plain(metrics, frame="", kernel=None):
     """The metrics as numbers and lists; None where there are none. Tensors of a GPU, while a graph is captured, are left out: they are
-    read at its replays, and are those of the frame, or of the open scope."""
+    read at its replays, and are those of the frame, or of the open scope. `kernel`: whose launch gives them."""
     if metrics is None:
         return None
     metrics = capture(metrics, frame)
     if all(isinstance(value, _NUMBERS) for value in metrics.values()):
         return {name: _value(value) for name, value in metrics.items()}
-    with metadata_state(frame or None):  # reading a tensor may be operators of torch's
+    with metadata_state(kernel):  # reading a tensor may be operators of torch's
         return {name: _value(value) for name, value in metrics.items()}

@@ -45,10 +45,11 @@ class LaunchHook(Hook):
         in_hook.set(True)
         try:
             data = getattr(metadata, "data", {})
-            if not self._wants(data.get("name", "")):
+            kernel = data.get("name")
+            if not self._wants(kernel or ""):
                 enabled.set(False)
                 return
-            with metadata_state(data.get("name")):
+            with metadata_state(kernel):
                 known = metadata.get()
         finally:
             in_hook.set(False)
@@ -61,7 +62,7 @@ class LaunchHook(Hook):
         enabled.set(True)
         in_hook.set(True)  # noting a metric may launch a kernel
         try:
-            metrics = plain(metrics, known["name"])
+            metrics = plain(metrics, known["name"], kernel)
         finally:
             in_hook.set(False)
         _core.profiler_enter_operation(known["name"], metrics)
