@@ -166,7 +166,8 @@ public:
   void launchEnd(const LaunchEvent &event) override {
     if (!event.kernel && !event.isFailed) // Python ran it
       finish(event.id, event.begin, event.end, event.end - event.begin);
-    if (auto launch = find(event.id); launch != mine().launches.end() && !event.isFailed)
+    if (auto launch = find(event.id); launch != mine().launches.end() && !event.isFailed &&
+                                      (launch->marks || keepsMarks.load(std::memory_order_relaxed)))
       recordInside(*launch, event);
     llvm::erase_if(mine().launches, [&](const Launch &launch) { return launch.id == event.id; });
   }
@@ -355,9 +356,9 @@ private:
     return moved;
   }
   static void keep(const Launch &launch, uint64_t programs) {
-    std::lock_guard<std::mutex> guard(sharedLock);
     if (!keepsMarks)
       return;
+    std::lock_guard<std::mutex> guard(sharedLock);
     lastMarks.emplace();
     lastMarks->programs = programs;
     if (launch.marks)
@@ -399,7 +400,7 @@ private:
   static inline std::mutex sharedLock;                                                         // guards what follows
   static inline std::unordered_map<uint64_t, Captured> captured;                               // by node
   static inline std::map<uint64_t, std::multimap<uint64_t, profiler::LaunchPlace>> metricRuns; // by when they began
-  static inline bool keepsMarks = false;
+  static inline std::atomic<bool> keepsMarks{false};
   static inline std::optional<LaunchMarks> lastMarks;
   static inline std::set<std::string> noted;
   static inline std::string notes;
