@@ -166,10 +166,11 @@ def _pointwise_blocks(sizes, axes):
     if len(axes) == 1:
         block = min(max(_programs_at_least(sizes["x"]), _LEAST), _MOST)
         return {"XBLOCK": min(block, _covering(sizes["x"]))}
-    # Inductor has several axes where memory is walked along more than one of them: squares, along the last two.
+    # Inductor has several axes where memory is walked along more than one of them: squares, along the last two; longer where they are narrow.
     blocks = {f"{axis.upper()}BLOCK": 1 for axis in axes}
     blocks["XBLOCK"] = min(_STEP, _covering(sizes["x"]))
-    blocks["YBLOCK"] = min(max(_STEP, _LEAST * 4 // blocks["XBLOCK"]), _covering(sizes["y"]))
+    most = max(min(_MOST // blocks["XBLOCK"], _programs_at_least(sizes["y"])), 4 * _LEAST // blocks["XBLOCK"], _STEP)
+    blocks["YBLOCK"] = min(most, _covering(sizes["y"]))
     return blocks
 
 
