@@ -92,6 +92,7 @@ def test_blocks_of_products():
     assert blocks(1024, 256, 2048, False, 2) == (32, 128, 256)  # the operand's columns stay in the cache
     assert blocks(512, 704, 256, False, 2) == (32, 64, 256)  # few columns beyond the matrix
     assert blocks(512, 256, 704, False, 2) == (32, 256, 64)
+    assert blocks(256, 256, 788, True, 2) == (32, 256, 32)
     assert blocks(512, 256, 256, False, 2) == (32, 256, 256)
     assert blocks(512, 256, 256, False, 8) == (32, 128, 256)  # programs for every thread
     assert blocks(512, 256, 256, False, 64) is None

@@ -25,7 +25,7 @@ _MOST_PADDING = 0.06
 _ROWS = 32
 # Widths of blocks, and what each costs beside the widest, as a part of the time: operands are packed more often.
 _COLUMNS = {256: 0.0, 128: 0.01, 64: 0.03}
-_DEPTHS = {256: 0.0, 128: 0.02, 64: 0.08}
+_DEPTHS = {256: 0.0, 128: 0.02, 64: 0.05, 32: 0.06}
 # Elements of the right operand that a program walks: they stay in a core's own cache from one program to the next.
 _MOST_KEPT = 1 << 18
 # Rows of a left operand that lies transposed are gathered; beyond this depth that costs more than is won.
