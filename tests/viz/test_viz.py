@@ -289,3 +289,27 @@ def test_traced_functions_are_called_from_kernels(tmp_path, monkeypatch):
     assert out[0] == 12
     assert [[type(record).__name__ for record in launch.records] for launch in triton_viz.core.trace.launches] == [["Grid", "Load", "Store"]] * 2
     triton_viz.clear()
+
+
+def test_launches_that_a_tuner_times_are_left_out():
+    timed = []
+
+    def bench(call, quantiles):
+        call()
+        timed.append(call)
+        return [1.0 + len(timed)] * 3
+
+    @triton.autotune(configs=[triton.Config({"BLOCK": 32}), triton.Config({"BLOCK": 64})], key=["n"], do_bench=bench)
+    @triton.jit
+    def doubled(x, out, n, BLOCK: tl.constexpr):
+        at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(out + at, 2 * tl.load(x + at, at < n), at < n)
+
+    x, out = np.arange(100, dtype=np.float32), np.zeros(100, np.float32)
+    viz.start()
+    try:
+        doubled[lambda meta: (triton.cdiv(100, meta["BLOCK"]),)](x, out, 100)
+    finally:
+        launches = viz.stop()
+    assert len(timed) == 2 and (out == 2 * x).all()
+    assert [(launch.kernel, launch.grid, launch.constants["BLOCK"]) for launch in launches] == [("doubled", (4, 1, 1), 32)]

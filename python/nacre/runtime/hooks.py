@@ -1,6 +1,9 @@
 """Hooks of launches and compiles: listeners to the runtime's events, there while somebody has set any. Launch hooks are called with
 an object whose `.get()` is a dictionary: the kernel's name, its function, the stream, and what the kernel's `launch_metadata` adds."""
 
+import contextlib
+import threading
+
 from .. import _core
 
 
@@ -20,6 +23,24 @@ class LazyDict:
             function, args = self.extras.pop(0)
             self.data.update(function(*args))
         return self.data
+
+
+_timing = threading.local()
+
+
+@contextlib.contextmanager
+def timed():
+    """Launches of this thread meanwhile are a benchmark's: tools that show launches leave them out."""
+    before = is_timed()
+    _timing.is_on = True
+    try:
+        yield
+    finally:
+        _timing.is_on = before
+
+
+def is_timed():
+    return getattr(_timing, "is_on", False)
 
 
 _recorders = ()  # of tools: (before, after)

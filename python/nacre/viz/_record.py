@@ -112,7 +112,7 @@ class Recording:
         self._twin = threading.local()  # .compiled: the code of the launch whose twin this thread runs
 
     def _wants(self, kernel):
-        return self.kernel is None or kernel is self.kernel or kernel.__name__ == self.kernel
+        return not hooks.is_timed() and (self.kernel is None or kernel is self.kernel or kernel.__name__ == self.kernel)
 
     def before(self, compiled, kernel, grid, arguments):
         """Of every launch, before it (runtime/hooks.py): where its code tells nothing, its twin is recorded."""

@@ -8,6 +8,7 @@ import math
 from ... import _core, knobs
 from ...errors import TritonError
 from ..errors import AutotunerError, UnexpectedCompileError
+from ..hooks import timed
 from . import isolation
 from .choice import FAILED
 from .protection import Protection
@@ -166,7 +167,9 @@ class Measurement:
                 progress.timing(index, config)
                 self._announce(config)
                 try:
-                    self._note(config, self._time(config), progress)
+                    with timed():
+                        times = self._time(config)
+                    self._note(config, times, progress)
                 except (TritonError, MemoryError) as error:
                     self._skip(config, error)
                 finally:
