@@ -177,3 +177,27 @@ def test_reading_a_metric_is_no_work_of_the_program(tmp_path):
     assert frame(root, "shown")["metrics"]["flops"] == 1.0 and frame(root, "step")["metrics"]["tokens"] == 3.0
     assert {child["frame"]["name"] for child in root["children"]} == {"shown", "step", "__proton_launch_metadata:fill"}
     assert {child["frame"]["name"] for child in frame(root, "step")["children"]} <= {"aten::relu", "__proton_launch_metadata"}
+
+
+def test_launches_are_not_told_to_the_profiler_of_torchs_that_is_ours(tmp_path, monkeypatch):
+    """It would be paid for at each launch, and kept; one that the program runs is told of them."""
+    import triton
+    import triton.language as tl
+    from nacre.profiler import _torch
+
+    @triton.jit
+    def fill(x):
+        tl.store(x, 1.0)
+
+    x, seen = torch.zeros(1), []
+    outermost = _torch._outermost
+    monkeypatch.setattr(_torch, "_outermost", lambda events: seen.extend(event.name() for event in events) or outermost(events))
+    session = proton.start(str(tmp_path / "profile"))
+    fill[(1,)](x)
+    torch.relu(x)
+    assert frame(proton.data.get(session)[0], "fill")["metrics"]["count"] == 1
+    assert "aten::relu" in seen and "fill" not in seen
+    proton.finalize(session)
+    with torch.profiler.profile() as profile:
+        fill[(1,)](x)
+    assert "fill" in {event.name for event in profile.events()}

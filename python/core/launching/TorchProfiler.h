@@ -7,6 +7,9 @@
 
 namespace nacre::python {
 
+// Whether our own profiler runs torch's, for its operators: launches need not be told then.
+inline bool torchProfilerIsOurs = false; // with the GIL
+
 // To be called now and then, where it costs nothing that counts: torch may have been imported meanwhile.
 void lookForTorch();
 
