@@ -132,6 +132,11 @@ private:
 };
 
 MovedLinesFinder::MovedLinesFinder(ModuleOp module) {
+  auto stopAtMark = [](tile::TellOp tell) {
+    return markNamed(tell.getKind()) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  if (!module.walk(stopAtMark).wasInterrupted())
+    return; // as most kernels are
   Reader reader(*this);
   for (auto function : module.getOps<func::FuncOp>())
     reader.read(function.getBody(), {});
