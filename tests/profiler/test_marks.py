@@ -192,7 +192,8 @@ def test_what_a_launch_recorded_as_bytes(tmp_path, run, host_buffer):
         assert own[10 : 10 + warps] == [8 if warp < run.warps else 0 for warp in range(warps)]
         marks = own[10 + warps : 10 + warps + 8]
         tags, times = marks[::2], [(tag & 0x7FF) << 32 | low for tag, low in zip(marks[::2], marks[1::2])]
-        assert [tag & 0xFFFFF800 for tag in tags] == [0, 0x80000000] * 2 and times == sorted(times)
+        assert [tag & 0xFFFFF800 for tag in tags] == [0, 0x80000000] * 2
+        assert all((later - earlier) % 2**43 < 2**42 for earlier, later in zip(times, times[1:]))  # the clock's 43 bits may wrap
     proton.finalize(session)
     assert host_buffer() is None
 
