@@ -61,7 +61,8 @@ _SOURCE = r"""
     {{store_output(("idx_m", "idx_n"), "acc", "mask", val_shape=("BLOCK_M", "BLOCK_N"))}}
 """
 
-_template = TritonTemplate(name="cpu_mm", grid=mm_grid, source=_SOURCE)
+# Layers that repeat have products that differ in the names of their buffers alone: their text is made once.
+_template = TritonTemplate(name="cpu_mm", grid=mm_grid, source=_SOURCE, cache_codegen_enabled_for_template=True)
 
 
 def is_asked_for(device):
@@ -129,4 +130,4 @@ def product(inputs, name):
         nodes[0] = realize_inputs(expand(boxed(nodes[0]), layout.size))
         settings |= {"epilogue_fn": addmm_epilogue(torch.float32, alpha, beta), "prefix_args": 1,
                      "epilogue_fn_hash": f"addmm {alpha} {beta}"}  # fmt: skip
-    return _template.generate(tuple(nodes), layout, num_stages=1, num_warps=1, **settings)
+    return _template.generate(tuple(nodes), layout, num_stages=1, num_warps=1, generate_with_caching=True, **settings)
