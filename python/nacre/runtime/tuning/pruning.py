@@ -3,10 +3,13 @@
 from ..errors import AutotunerError
 
 _NAMES = ("early_config_prune", "perf_model", "top_k")
+_TORCHS_TOP_K = "configs_top_k"  # as torch.compile names it where it makes a tuner of another one and its heuristics
 
 
 def checked_pruning(kernel, pruning):
     """prune_configs_by as it was given; raises for what it does not take."""
+    if _TORCHS_TOP_K in pruning:
+        pruning = {"top_k": pruning[_TORCHS_TOP_K], **{name: value for name, value in pruning.items() if name != _TORCHS_TOP_K}}
     unknown = [name for name in pruning if name not in _NAMES]
     if unknown:
         raise ValueError(f"prune_configs_by of {kernel} has no {', '.join(map(repr, unknown))}; it takes {', '.join(_NAMES)}")
