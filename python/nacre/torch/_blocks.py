@@ -151,6 +151,15 @@ def _worth(node1, node2, score):
     return max(score, config.score_fusion_memory_threshold) if read[0] & read[1] else score
 
 
+def lift_limit_of_grids():
+    """A GPU's grid has at most 65,535 rows: indices beyond that are spread over two axes, and then masked. Not so on the CPU."""
+    from torch._inductor.codegen import triton as codegen
+
+    most_of_gpus = getattr(codegen, "get_max_y_grid", None)
+    if most_of_gpus is not None:
+        codegen.get_max_y_grid = lambda: (1 << 31) - 1 if _is_on_cpu() else most_of_gpus()
+
+
 def _is_tuned():
     triton = config.triton
     return (config.max_autotune or config.max_autotune_pointwise or config.coordinate_descent_tuning or triton.multi_kernel

@@ -133,23 +133,14 @@ def _complete_the_cpu():
     from torch._dynamo.device_interface import CpuInterface, DeviceInterface
     from torch._inductor.codegen import common
 
+    from ._blocks import lift_limit_of_grids
+
     # Asked for by its device: torch 2.11 takes what is registered when it is first asked for all there is, and what is not for a CPU.
     overrides = common.get_device_op_overrides("cpu")
     type(overrides).import_get_raw_stream_as = lambda self, name: f"{name} = lambda _: 0"
     if CpuInterface.device is DeviceInterface.device:
         CpuInterface.device = lambda device: contextlib.nullcontext()
-    _lift_limit_of_grids()
-
-
-def _lift_limit_of_grids():
-    """A GPU's grid has at most 65,535 rows: indices beyond that are spread over two axes, and then masked. Not so on the CPU."""
-    from torch._inductor.codegen import triton as codegen
-
-    from ._blocks import _is_on_cpu
-
-    most_of_gpus = getattr(codegen, "get_max_y_grid", None)
-    if most_of_gpus is not None:
-        codegen.get_max_y_grid = lambda: (1 << 31) - 1 if _is_on_cpu() else most_of_gpus()
+    lift_limit_of_grids()
 
 
 def _set(module, **values):
