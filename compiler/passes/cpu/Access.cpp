@@ -169,11 +169,6 @@ void Nest::prefetchNext(Value key, Value pointers, const Lanes &pointer, const C
     return;
   if (DenseSet<Value> seen; comesFromMemory(pointers, seen)) // the next row is anywhere
     return;
-  // Rows without a gap between them are one long row, which the machine does see.
-  for (int level : order)
-    if (std::optional<int64_t> gap = level != lane && shape[level] > 1 ? strideAlong(pointers, level) : std::nullopt)
-      if (std::abs(*gap) <= shape[lane] * *step)
-        return;
   Value &ahead = nextProgram[key];
   if (!ahead) {
     Value start = evaluateElement(pointers, coordinates, 0);
@@ -188,7 +183,13 @@ void Nest::prefetchNext(Value key, Value pointers, const Lanes &pointer, const C
       }
     Value last = b.advance(lowering.allocateKept(8 * rows), row, 8);
     Value now = LLVM::PtrToIntOp::create(b, b.getI64Type(), start);
-    ahead = b.sub(now, b.load(b.getI64Type(), last, 8));
+    // Programs of rows that are one line each end before memory has answered: it is asked for one of those after the
+    // next.
+    constexpr int64_t bytesAhead = 16 << 10, mostAhead = 8;
+    int64_t rowBytes = shape[lane] * *step, programs = 1;
+    while (rowBytes <= line && programs < mostAhead && programs * rows * rowBytes < bytesAhead)
+      programs *= 2;
+    ahead = b.mul(b.sub(now, b.load(b.getI64Type(), last, 8)), b.index(programs));
     b.store(now, last, 8);
   }
   Value next = b.offsetBytes(pointer.value, ahead);

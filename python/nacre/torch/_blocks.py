@@ -179,6 +179,8 @@ def _pointwise_blocks(sizes, axes):
     blocks = {f"{axis.upper()}BLOCK": 1 for axis in axes}
     blocks["XBLOCK"] = min(_STEP, _covering(sizes["x"]))
     most = max(min(_MOST // blocks["XBLOCK"], _programs_at_least(sizes["y"])), 4 * _LEAST // blocks["XBLOCK"], _STEP)
+    if _STEP // 2 < sizes["x"] <= _STEP:  # programs follow each other along y: strips as wide as a cache line, all of which is used up at once
+        most = _LINE
     blocks["YBLOCK"] = min(most, _covering(sizes["y"]))
     return blocks
 

@@ -62,13 +62,16 @@ func.func @rows(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) attributes {tile.kernel}
 
 // -----
 
-// Weights of 3x3 convolutions, turned to channels last: the load runs in the loops of the turned store alone, nothing is fetched ahead where
-// rows follow each other without a gap, and rows beyond the bound (9 of 16) take no steps.
+// Weights of 3x3 convolutions, turned to channels last: the load runs in the loops of the turned store alone, which fetch ahead for it, by
+// four programs since these are small, and rows beyond the bound (9 of 16) take no steps.
 // CHECK-LABEL: func.func @weights(
-// CHECK-NOT: llvm.intr.prefetch
 // CHECK: scf.for {{.*}} iter_args
 // CHECK-NOT: scf.for
 // CHECK: scf.for %{{.*}} = %c0_i64 to %c64_i64 step %c16_i64
+// CHECK: %[[STEP:.*]] = arith.subi %{{.*}}, %{{.*}} : i64
+// CHECK: %[[AHEAD:.*]] = arith.muli %[[STEP]], %c4_i64 : i64
+// CHECK: %[[NEXT:.*]] = llvm.getelementptr %{{.*}}[%[[AHEAD]]]
+// CHECK: llvm.intr.prefetch"(%[[NEXT]])
 // CHECK: llvm.intr.masked.load {{.*}} vector<16xf32>
 // CHECK: vector.shuffle
 // CHECK: llvm.store {{.*}} vector<16xf32>
