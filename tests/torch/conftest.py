@@ -1,4 +1,4 @@
-"""Tests of torch.compile share programs.py."""
+"""Tests of torch.compile share compiled_programs.py."""
 
 import sys
 from pathlib import Path

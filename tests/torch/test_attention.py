@@ -1,7 +1,7 @@
 """Attention of torch.compile(backend="nacre"): the kernel of the language beside torch's own."""
 
 import pytest
-from programs import check
+from compiled_programs import check
 
 torch = pytest.importorskip("torch")
 

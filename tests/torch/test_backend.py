@@ -6,7 +6,7 @@ import venv
 from pathlib import Path
 
 import pytest
-from programs import check, run
+from compiled_programs import check, run
 
 torch = pytest.importorskip("torch")
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,7 +1,7 @@
 """Matrix products of torch.compile(backend="nacre"): which are kernels of the language, and what they end with."""
 
 import pytest
-from programs import check
+from compiled_programs import check
 
 torch = pytest.importorskip("torch")
 
