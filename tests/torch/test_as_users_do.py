@@ -1,11 +1,9 @@
 """torch.compile(backend="nacre") as programs use it: memory of every layout, shapes that change, threads, forked workers, errors, caches."""
 
-import os
-import subprocess
-import sys
 import textwrap
 
 import pytest
+from compiled_programs import check
 
 pytest.importorskip("torch")
 
@@ -24,14 +22,7 @@ HEAD = """
 
 
 def run(tmp_path, text):
-    path = tmp_path / "script.py"
-    path.write_text(textwrap.dedent(HEAD) + textwrap.dedent(text))
-    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "TRITON_CACHE_DIR")}
-    environment |= {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor"), "NACRE_CACHE_DIR": str(tmp_path / "cache"),
-                    "TORCHINDUCTOR_COMPILE_THREADS": "1"}  # fmt: skip
-    result = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=900, env=environment)
-    assert result.stdout.endswith("right\n"), result.stdout + result.stderr
-    return result.stdout
+    return check(tmp_path, textwrap.dedent(HEAD) + textwrap.dedent(text), TORCHINDUCTOR_COMPILE_THREADS="1").stdout
 
 
 def test_memory_of_every_layout(tmp_path):
