@@ -64,8 +64,11 @@ def test_interrupted(command, tmp_path):
     """A kernel that does not end is left."""
     script = tmp_path / "script.py"
     script.write_text("""
+import signal
 import numpy as np, triton
 import triton.language as tl
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where the parent ignores it, so would we
 
 @triton.jit
 def endless(x, n):
