@@ -60,7 +60,7 @@ def interpreter_table(rows):
 def latency_table(rows):
     lines = ["| what | measured | target | reached |", "|---|---|---|---|"]
     for row in rows:
-        lines.append(f"| {row.name} | {row.value:.2f} {row.unit} | {row.target:.3g} {row.unit} | {mark(row.passed)} |")
+        lines.append(f"| {row.name} | {row.value:.2f} {row.unit} | {row.target:.4g} {row.unit} | {mark(row.passed)} |")
     return lines
 
 
