@@ -121,7 +121,7 @@ def blocks(rows, keys):
     return cheapest(rows, _QUERIES), cheapest(keys, _KEYS)
 
 
-def _is_ours(query, key, value, dropout, mask):
+def _is_taken(query, key, value, dropout, mask):
     parts = [query, key, value]
     if not is_asked_for(query.get_device()) or dropout != 0.0:
         return False
@@ -144,7 +144,7 @@ def _is_read(node, index):
 
 def _lower(query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None):
     parts = [ExternKernel.realize_input(part) for part in (query, key, value)]
-    if not _is_ours(*parts, dropout_p, attn_mask):
+    if not _is_taken(*parts, dropout_p, attn_mask):
         return _torchs(query, key, value, dropout_p, is_causal, attn_mask=attn_mask, scale=scale)
     output, sums = V.current_node.meta["val"]
     has_sums, has_mask = _is_read(V.current_node, 1), attn_mask is not None

@@ -19,7 +19,7 @@ from torch._inductor.virtualized import V
 
 from ..runtime.cache import triton_key
 from . import _attention
-from ._products import is_asked_for, product
+from ._products import is_asked_for, is_ours, product
 
 # Elements that pay for a program, and most of a block.
 _LEAST, _MOST = 256, 4096
@@ -131,12 +131,8 @@ class CpuChoices(InductorChoices):
         return blocks
 
 
-def _is_ours(device):
-    return config.cpu_backend == "triton" and device.type == "cpu"
-
-
 def _is_on_cpu():
-    return _is_ours(V.graph.get_current_device_or_throw())
+    return is_ours(V.graph.get_current_device_or_throw())
 
 
 def _worth(node1, node2, score):
@@ -145,7 +141,7 @@ def _worth(node1, node2, score):
     nodes = (node1, node2)
     if any(node.is_reduction() or node.is_template() or node.is_extern() or node.is_foreach() for node in nodes):
         return score
-    if not all(_is_ours(node.get_device() or torch.device("meta")) for node in nodes):
+    if not all(is_ours(node.get_device() or torch.device("meta")) for node in nodes):
         return score
     read = [{dependency.name for dependency in node.read_writes.reads} for node in nodes]
     return max(score, config.score_fusion_memory_threshold) if read[0] & read[1] else score

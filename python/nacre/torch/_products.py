@@ -65,10 +65,15 @@ _SOURCE = r"""
 _template = TritonTemplate(name="cpu_mm", grid=mm_grid, source=_SOURCE, cache_codegen_enabled_for_template=True)
 
 
+def is_ours(device):
+    """Whether what Inductor writes for that device is compiled here, and runs on a CPU."""
+    return config.cpu_backend == "triton" and device.type == "cpu"
+
+
 def is_asked_for(device):
     """Whether kernels of the language are to take the place of torch's own on that device, with blocks chosen here."""
     is_tuned = config.max_autotune or config.max_autotune_gemm
-    return config.cpu_backend == "triton" and device.type == "cpu" and not is_tuned and _use_autotune_backend("TRITON")
+    return is_ours(device) and not is_tuned and _use_autotune_backend("TRITON")
 
 
 def are_numbers(values):
