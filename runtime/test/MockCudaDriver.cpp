@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 using namespace nacre::cuda;
@@ -73,7 +74,14 @@ EXPORTED const MockRecord *mockRecord() { return &record; }
 static bool isCaptured = false;
 EXPORTED void mockCapture(int captures) { isCaptured = captures != 0; }
 
-EXPORTED CuResult cuInit(unsigned) { return code::success; }
+// In a child of the process that started it, the driver answers nothing.
+static pid_t startedIn = 0;
+static bool isInChild() { return startedIn != 0 && startedIn != getpid(); }
+EXPORTED CuResult cuInit(unsigned) {
+  if (isInChild())
+    return code::notInitialised;
+  return startedIn = getpid(), code::success;
+}
 EXPORTED CuResult cuDriverGetVersion(int *version) { return *version = 13000, code::success; }
 EXPORTED CuResult cuGetErrorName(CuResult result, const char **name) {
   *name = result == illegalAddress              ? "CUDA_ERROR_ILLEGAL_ADDRESS"
@@ -87,7 +95,9 @@ EXPORTED CuResult cuGetErrorString(CuResult result, const char **text) {
   *text = result == illegalAddress ? "an illegal memory access was encountered" : "something is wrong";
   return code::success;
 }
-EXPORTED CuResult cuDeviceGetCount(int *count) { return *count = deviceCount, code::success; }
+EXPORTED CuResult cuDeviceGetCount(int *count) {
+  return isInChild() ? code::notInitialised : (*count = deviceCount, code::success);
+}
 EXPORTED CuResult cuDeviceGet(CuDevice *device, int index) { return *device = index, code::success; }
 EXPORTED CuResult cuDeviceGetName(char *name, int size, CuDevice device) {
   std::snprintf(name, static_cast<size_t>(size), "mock GPU %d", device);
@@ -99,15 +109,19 @@ EXPORTED CuResult cuDeviceGetAttribute(int *value, int which, CuDevice) {
                                             {code::sharedBytesOptIn, 232448}, {code::registersPerMultiprocessor, 65536},
                                             {code::maximumThreads, 1024},     {code::clockRate, 1980000},
                                             {code::memoryClockRate, 3201000}, {code::memoryBusWidth, 6144}};
+  if (isInChild())
+    return code::notInitialised;
   auto found = values.find(which);
   *value = found == values.end() ? 0 : found->second;
   return code::success;
 }
 EXPORTED CuResult cuDeviceTotalMem(size_t *bytes, CuDevice) { return *bytes = size_t(1) << 30, code::success; }
 EXPORTED CuResult cuDevicePrimaryCtxRetain(CuContext *context, CuDevice device) {
-  return *context = &contexts[device], code::success;
+  return isInChild() ? code::notInitialised : (*context = &contexts[device], code::success);
 }
-EXPORTED CuResult cuCtxGetCurrent(CuContext *context) { return *context = current, code::success; }
+EXPORTED CuResult cuCtxGetCurrent(CuContext *context) {
+  return isInChild() ? code::notInitialised : (*context = current, code::success);
+}
 EXPORTED CuResult cuCtxSetCurrent(CuContext context) { return current = context, code::success; }
 EXPORTED CuResult cuCtxGetDevice(CuDevice *device) {
   return current ? (*device = current->device, code::success) : CuResult(201);

@@ -216,6 +216,64 @@ print(record.launches)
     assert output.split() == ["True", "2"]
 
 
+def test_a_child_after_fork_compiles_for_the_gpu_of_its_parent(run):
+    """As workers of torch.compile do. It knows what was asked before; the driver itself refuses every call there."""
+    output = succeed(run("""
+from nacre.compiler import ASTSource
+driver = nacre.runtime.driver.active
+target, properties = driver.get_current_target(), driver.utils.get_device_properties(1)
+add[(8,)](x, y, out, 1000, BLOCK=128)
+pid = os.fork()
+if pid == 0:
+    try:
+        assert nacre.backends.backends["nvidia"].driver.is_active() and nacre.runtime.driver.active.is_active()
+        assert driver.get_current_target() == target and driver.utils.get_device_properties(1) == properties and driver.get_current_device() == 0
+        signature = {"x": "*fp32", "y": "*fp32", "out": "*fp32", "n": "i32", "BLOCK": "constexpr"}
+        compiled = nacre.compile(ASTSource(add, signature, {"BLOCK": 64}), target=driver.get_current_target())
+        assert compiled.metadata.name == "add" and ".entry add(" in compiled.asm["ptx"]
+        print("compiled", flush=True)
+        for use in (lambda: add[(8,)](x, y, out, 1000, BLOCK=64), driver.get_current_stream, compiled._init_handles):
+            try:
+                use()
+                print("not refused", flush=True)
+            except Exception as error:
+                print("fork" in str(error) and "spawn" in str(error) or error, flush=True)
+    except BaseException as error:
+        print(repr(error), flush=True)
+    os._exit(0)
+os.waitpid(pid, 0)
+add[(8,)](x, y, out, 1000, BLOCK=64)
+print(record.launches)
+"""))  # fmt: skip
+    assert output.split() == ["compiled", "True", "True", "True", "2"]
+
+
+def test_a_child_of_a_process_where_others_used_cuda_compiles_for_a_given_target(run_script, mock_driver):
+    process = run_script("""
+import ctypes, os
+import nacre
+import nacre.language as tl
+from nacre.backends.compiler import GPUTarget
+from nacre.compiler import ASTSource
+
+@nacre.jit
+def one(x):
+    tl.store(x, 1)
+
+assert ctypes.CDLL(os.environ["NACRE_CUDA_DRIVER"]).cuInit(0) == 0  # as torch does
+pid = os.fork()
+if pid == 0:
+    try:
+        print(".entry one(" in nacre.compile(ASTSource(one, {"x": "*i32"}), target=GPUTarget("cuda", 90, 32)).asm["ptx"], flush=True)
+        nacre._core.device_properties("cuda", 0)
+    except Exception as error:
+        print("fork" in str(error) and "spawn" in str(error) or error, flush=True)
+    os._exit(0)
+os.waitpid(pid, 0)
+""", NACRE_CUDA_DRIVER=mock_driver, TRITON_PTXAS_PATH="driver")  # fmt: skip
+    assert process.stdout.split() == ["True", "True"], process.stdout + process.stderr
+
+
 def test_properties_under_tritons_names(run):
     succeed(run("""
 from nacre import _core

@@ -1,15 +1,16 @@
 """PyTorch's own database of operators, each compiled with backend="nacre" and compared with eager: everything torch compiles, right.
 
-    python tests/torch/opinfo.py [--every N] [--from K] [--samples S] [--dtypes float32,int64] [--only NAME]
+    python tests/torch/opinfo.py [--every N] [--from K] [--samples S] [--dtypes float32,int64] [--only NAME] [--device cuda] [--seconds S]
 
 Prints what differs or fails, and a closing line of counts; exits with 1 if anything did. What differs from eager as Inductor's own C++ does
-is torch's, and counted apart; that is asked where there is a C++ compiler.
+is torch's, and counted apart; on the CPU that is asked where there is a C++ compiler.
 """
 
 import argparse
 import random
 import shutil
 import sys
+import time
 import warnings
 
 import torch
@@ -50,9 +51,9 @@ def without_order_of_equals(operator, sample, result):
     return led_to if operator.name == "argsort" else (result[0], led_to)
 
 
-def is_of_inductor(function, sample, result):
+def is_of_inductor(function, sample, result, device):
     """Whether torch's own backend gives this too."""
-    if shutil.which("c++") is None:
+    if device == "cpu" and shutil.which("c++") is None:
         return False
     torch.compiler.reset()
     try:
@@ -62,13 +63,13 @@ def is_of_inductor(function, sample, result):
     return True
 
 
-def samples_of(operator, dtype, count):
-    if dtype not in operator.supported_dtypes("cpu"):
+def samples_of(operator, dtype, count, device="cpu"):
+    if dtype not in operator.supported_dtypes(device):
         return []
     torch.manual_seed(0)
     random.seed(0)
     try:
-        samples = operator.sample_inputs("cpu", dtype)
+        samples = operator.sample_inputs(device, dtype)
         return [sample for sample, _ in zip(samples, range(count))]
     except Exception:  # what the database asks of this build of torch and it does not have
         return []
@@ -78,7 +79,7 @@ class OfInductor(Exception):
     """What differs as it does with torch's own backend."""
 
 
-def problem_of(operator, sample):
+def problem_of(operator, sample, device="cpu"):
     """None where compiled and eager agree, or torch itself does not run it; else what is wrong."""
 
     def function(first, *arguments, **keywords):
@@ -99,7 +100,7 @@ def problem_of(operator, sample):
             except AssertionError as error:
                 if is_short(expected) and is_as_near_as_eager(function, sample, result, expected):
                     return None
-                if is_of_inductor(function, sample, result):
+                if is_of_inductor(function, sample, result, device):
                     return OfInductor(error)
                 raise
     except Exception as error:
@@ -118,16 +119,21 @@ def main():
     parser.add_argument("--samples", type=int, default=3, help="of each operator and type, at most")
     parser.add_argument("--dtypes", default="float32,int64,bool,bfloat16")
     parser.add_argument("--only", help="one operator")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no operator after so many")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     from torch.testing._internal.common_methods_invocations import op_db
 
     operators = [operator for operator in op_db if operator.name == options.only] if options.only else op_db[options.first :: options.every]
-    right, wrong, of_inductor = 0, 0, 0
+    right, wrong, of_inductor, begun, end = 0, 0, 0, 0, time.monotonic() + options.seconds
     for operator in operators:
+        if time.monotonic() > end:
+            break
+        begun += 1
         for dtype in options.dtypes.split(","):
-            for number, sample in enumerate(samples_of(operator, getattr(torch, dtype), options.samples)):
-                problem = problem_of(operator, sample)
+            for number, sample in enumerate(samples_of(operator, getattr(torch, dtype), options.samples, options.device)):
+                problem = problem_of(operator, sample, options.device)
                 if problem is None:
                     right += 1
                     continue
@@ -135,7 +141,7 @@ def main():
                 of_inductor, wrong = of_inductor + is_torchs, wrong + (not is_torchs)
                 whose = "as with torch's own backend: " if is_torchs else ""
                 print(f"{operator.name} {operator.variant_test_name} {dtype} sample {number}: {whose}{line_of(problem)}", flush=True)
-    print(f"operators: {len(operators)}, samples: {right} right, {wrong} wrong, {of_inductor} as torch's own backend has them")
+    print(f"operators: {begun} of {len(operators)}, samples: {right} right, {wrong} wrong, {of_inductor} as torch's own backend has them")
     return wrong != 0
 
 

@@ -232,7 +232,10 @@ public:
       timer.tellEnded();
   }
 
-  uint64_t currentStream() override { return torchStream(index); }
+  uint64_t currentStream() override {
+    refuseAfterFork();
+    return torchStream(index);
+  }
   void synchronise(std::optional<uint64_t> stream) override {
     makeCurrent();
     uint64_t begin = events::isWanted(SpanEvents) ? events::now() : 0;
@@ -311,10 +314,14 @@ private:
     known.memoryBusBits = attribute(code::memoryBusWidth);
   }
 
-  void makeCurrent() {
+  static void refuseAfterFork() {
     if (isForked())
-      throw DeviceError("this process was forked from one that had used CUDA, and cannot use it; start it with "
-                        "multiprocessing's spawn");
+      throw DeviceError("this process was forked from one that had used CUDA: it can compile, but neither launch nor "
+                        "touch the GPU's memory; start it with multiprocessing's spawn");
+  }
+
+  void makeCurrent() {
+    refuseAfterFork();
     CuContext mine = context.load(std::memory_order_acquire);
     if (!mine) {
       check(library.cuDevicePrimaryCtxRetain(&mine, handle), "starting the device"); // kept as long as the process
@@ -422,13 +429,16 @@ public:
     return index >= 0 && static_cast<size_t>(index) < devices.size() ? devices[static_cast<size_t>(index)] : nullptr;
   }
   int currentIndex() override {
+    static std::atomic<int> known = 0; // the last answer is a forked child's
+    if (isForked())
+      return known;
     const DriverLibrary *library = openedDriverLibrary();
     CuContext context = nullptr;
     CuDevice device = 0;
-    if (library && library->cuCtxGetCurrent(&context) == code::success && context &&
-        library->cuCtxGetDevice(&device) == code::success)
-      return device;
-    return 0;
+    bool isChosen = library && library->cuCtxGetCurrent(&context) == code::success && context &&
+                    library->cuCtxGetDevice(&device) == code::success;
+    known = isChosen ? device : 0;
+    return isChosen ? device : 0;
   }
   bool isPreferred() override { return true; }
   void setArchitecture(TargetOptions &options, Device *device) const override {
@@ -474,19 +484,25 @@ CudaDriver &instance() {
 }
 
 const std::vector<CudaDevice *> &CudaDriver::all() {
+  // What was found before a fork is known in the child, where the driver answers nothing any more.
+  static std::atomic<const std::vector<CudaDevice *> *> found = nullptr;
+  if (const auto *devices = found.load(std::memory_order_acquire))
+    return *devices;
   static const std::vector<CudaDevice *> none;
   const DriverLibrary *library = driverLibrary();
   if (!library)
     return none;
-  static const auto *devices = [library] {
-    auto *made = new std::vector<CudaDevice *>;
-    int count = 0;
-    if (library->cuDeviceGetCount(&count) == code::success)
-      for (int index = 0; index < count; ++index)
-        made->push_back(new CudaDevice(instance(), index, *library));
-    return made;
-  }();
-  return *devices;
+  static std::mutex lock;
+  std::lock_guard<std::mutex> guard(lock);
+  if (const auto *devices = found.load(std::memory_order_acquire))
+    return *devices;
+  auto *made = new std::vector<CudaDevice *>;
+  int count = 0;
+  if (library->cuDeviceGetCount(&count) == code::success)
+    for (int index = 0; index < count; ++index)
+      made->push_back(new CudaDevice(instance(), index, *library));
+  found.store(made, std::memory_order_release);
+  return *made;
 }
 
 void showPrintsAtExit() {

@@ -17,6 +17,8 @@ struct Opened {
 
 std::atomic<const Opened *> opened = nullptr;
 std::atomic<bool> forked = false;
+const char *const forkProblem =
+    "this process was forked from one that had used CUDA; start it with multiprocessing's spawn";
 
 // cuGetProcAddress gives an entry point of at most the version that is asked for.
 using GetProcAddress = CuResult (*)(const char *, void **, int, uint64_t, void *);
@@ -51,7 +53,10 @@ const Opened *open() {
     made->problem = "NVIDIA's driver " + path + " cannot be used: " + problem;
     return made;
   }
-  if (CuResult result = made->entries.cuInit(0); result != code::success)
+  // That is what it says in a child of a process where somebody else had started it.
+  if (CuResult result = made->entries.cuInit(0); result == code::notInitialised)
+    made->problem = forkProblem;
+  else if (result != code::success)
     made->problem = "NVIDIA's driver does not start: " + made->entries.describe(result);
   return made;
 }
@@ -75,7 +80,7 @@ const DriverLibrary *openedDriverLibrary() {
 const DriverLibrary *driverLibrary(std::string *why) {
   if (isForked()) {
     if (why)
-      *why = "this process was forked from one that had used CUDA; start it with multiprocessing's spawn";
+      *why = forkProblem;
     return nullptr;
   }
   const Opened *known = opened.load(std::memory_order_acquire);
