@@ -127,6 +127,13 @@ std::string integerText(ScalarKind kind, const std::byte *element) {
   }
 }
 
+// As C's %a writes it.
+std::string hexFloatText(double value) {
+  char text[40];
+  std::snprintf(text, sizeof(text), "%a", value);
+  return text;
+}
+
 std::string hexText(int size, int digits, const std::byte *element) {
   uint64_t bits = 0;
   std::memcpy(&bits, element, size);
@@ -154,7 +161,7 @@ public:
 
   std::string word(const std::byte *element) const {
     if (hex)
-      return hexText(size, isPointer ? 0 : size * 2, element);
+      return isFloat ? hexFloatText(readFloat(kind, element)) : hexText(size, isPointer ? 0 : size * 2, element);
     if (kind == ScalarKind::Int1)
       return *element != std::byte(0) ? (isScalar ? "True" : " True") : "False";
     if (!isFloat)

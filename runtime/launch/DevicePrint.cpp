@@ -64,10 +64,10 @@ void appendElement(std::string &out, Type type, bool isAddress, bool hex, const 
   int bytes = type.byteSize();
   if (isAddress)
     return append(out, "0x%" PRIx64, readBits(data, index, bytes));
+  if (type.isFloating())
+    return append(out, hex ? "%a" : "%f", readFloat(type.scalarKind(), data, index));
   if (hex)
     return append(out, "0x%0*" PRIx64, bytes * 2, readBits(data, index, bytes));
-  if (type.isFloating())
-    return append(out, "%f", readFloat(type.scalarKind(), data, index));
   uint64_t bits = readBits(data, index, bytes);
   if (type.isSigned()) {
     int shift = 64 - 8 * bytes;
@@ -84,12 +84,10 @@ int indexWidth(int64_t extent) {
   return width;
 }
 
-// The user's "x" is shown as " x: ".
+// The user's "x" is shown as " x", an empty one as nothing; a colon and a blank follow where a value does.
 std::string label(llvm::StringRef prefix) {
   llvm::StringRef words = prefix.rtrim(": ");
-  if (words.empty())
-    return " ";
-  return (words.starts_with(" ") ? "" : " ") + words.str() + ": ";
+  return (words.empty() || words.starts_with(" ") ? "" : " ") + words.str();
 }
 
 } // namespace
@@ -109,12 +107,13 @@ double elementAsNumber(uint32_t kind, const void *data, int64_t index) {
 void formatPrint(std::string &out, const uint32_t *programId, const char *prefix, bool hex, uint32_t count,
                  const uint32_t *kinds, const int64_t *shapes, const void *const *data) {
   std::string head;
-  append(head, "pid (%u, %u, %u) idx (", programId[0], programId[1], programId[2]);
+  append(head, "pid (%u, %u, %u)", programId[0], programId[1], programId[2]);
   if (count == 0) {
-    out += head + ")" + label(prefix) + "\n";
+    out += head + label(prefix) + "\n";
     return;
   }
-  std::string shownLabel = label(prefix);
+  head += " idx (";
+  std::string shownLabel = label(prefix) + ": ";
   for (uint32_t operand = 0; operand < count; ++operand) {
     Type type = Type::scalar(static_cast<ScalarKind>(kinds[operand] & 0xFF));
     uint32_t rank = (kinds[operand] >> 8) & 0xFF;

@@ -101,6 +101,31 @@ def test_hex(engine, capfd, name, value, text):
     assert lines_of(printed(engine, capfd)) == [f"pid (0, 0, 0) idx (0) h: {text}"]
 
 
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float32", "float64", "float8e5"])
+def test_hex_of_floats_is_exact(engine, capfd, name):
+    """As C's %a writes them; on every engine, whatever stands around the numbers."""
+    values = [1.0, 1.5, -0.0, -0.25, 6.0, 2.0**-14] + ([] if name == "float8e5" else [float("inf")])
+    for value in values:
+        print_hex_kernel[(1,)](engine.array(np.array([value]), name))
+    found = re.findall(r"h: +\[?(-?(?:0x[0-9a-f.]+p[+-]\d+|inf))", printed(engine, capfd))
+    assert [float.fromhex(word).hex() for word in found] == [value.hex() for value in values]
+
+
+@triton.jit
+def print_without_words_kernel(n):
+    tl.device_print("", n)
+    tl.device_print("", n, n + 1)
+    tl.device_print("no value")
+
+
+def test_prints_without_words_or_without_values(engine, capfd):
+    skip_other_formats(engine)
+    print_without_words_kernel[(1,)](7)
+    assert sorted(lines_of(printed(engine, capfd))) == [
+        "pid (0, 0, 0) idx (): (operand 0) 7", "pid (0, 0, 0) idx (): (operand 1) 8", "pid (0, 0, 0) idx (): 7", "pid (0, 0, 0) no value",
+    ]  # fmt: skip
+
+
 @triton.jit
 def print_twice_kernel(x_ptr):
     program = tl.program_id(0) + 10 * tl.program_id(1)

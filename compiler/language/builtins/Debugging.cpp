@@ -95,7 +95,7 @@ void addDebugging(Table &table) {
             "Prints values while the kernel runs, one line an element with its program and index.\n\n"
             "prefix: a text in front of the values.\n"
             "args: tensors and numbers.\n"
-            "hex: write the bits in hexadecimal.",
+            "hex: write integers as their bits in hexadecimal, floats as C's %a.",
             devicePrint);
   table.add("device_assert(cond: tensor, msg: constexpr str = \"\", mask: tensor = None)",
             "Stops the launch when a condition is false, in kernels compiled with debug=True or under TRITON_DEBUG=1; "

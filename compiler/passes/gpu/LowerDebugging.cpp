@@ -12,7 +12,7 @@ static std::pair<std::string, Value> printed(Lowering &lowering, Value value, Ty
     return {"%p", value};
   int64_t bytes = Lowering::byteSize(element);
   bool isFloat = !isa<IntegerType>(element);
-  if (hex) {
+  if (hex && !isFloat) {
     Value bits = lowering.bitcast(lowering.toMemory(value, element), b.getIntegerType(8 * bytes));
     if (bytes < 4)
       bits = LLVM::ZExtOp::create(b, b.getI32Type(), bits);
@@ -23,7 +23,7 @@ static std::pair<std::string, Value> printed(Lowering &lowering, Value value, Ty
       value = lowering.convertFloat(value, element, b.getF32Type(), tile::Rounding::NearestEven);
     if (!value.getType().isF64())
       value = LLVM::FPExtOp::create(b, b.getF64Type(), value);
-    return {"%f", value};
+    return {hex ? "%a" : "%f", value};
   }
   if (bytes == 8)
     return {isSigned ? "%lli" : "%llu", value};
@@ -42,12 +42,10 @@ static std::string escaped(StringRef text) {
   return result;
 }
 
-// The user's "x" is shown as " x: ", with one colon and one blank.
+// The user's "x" is shown as " x", an empty one as nothing; a colon and a blank follow where a value does.
 static std::string label(StringRef prefix) {
   StringRef words = prefix.rtrim(": ");
-  if (words.empty())
-    return " ";
-  return (words.starts_with(" ") ? "" : " ") + escaped(words) + ": ";
+  return (words.empty() || words.starts_with(" ") ? "" : " ") + escaped(words);
 }
 
 // "pid (0, 0, 0) idx ( 3, 12) prefix: (operand 1) value\n"
@@ -64,19 +62,19 @@ LogicalResult Lowering::lowerPrint(tile::PrintOp op) {
     }
     SmallVector<Value> all = {ids[0], ids[1], ids[2]};
     llvm::append_range(all, arguments);
-    machine.print(b, text("pid (%u, %u, %u) idx (" + format + "\n"), all);
+    machine.print(b, text("pid (%u, %u, %u)" + format + "\n"), all);
   };
   if (op.getOperands().empty())
-    emit(elements ? Value() : isFirstThread(), ")" + label(op.getPrefix()), {});
+    emit(elements ? Value() : isFirstThread(), label(op.getPrefix()), {});
   for (auto [number, operand] : llvm::enumerate(op.getOperands())) {
     Type type = operand.getType(), element = getElementTypeOrSelf(type);
     bool isTile = isa<RankedTensorType>(type);
     bool isSigned = number < op.getIsSigned().size() && op.getIsSigned()[number];
-    std::string middle = ")" + label(op.getPrefix());
+    std::string middle = ")" + label(op.getPrefix()) + ": ";
     if (op.getOperands().size() > 1)
       middle += "(operand " + std::to_string(number) + ") ";
     for (auto [reg, value] : llvm::enumerate(registers(operand))) {
-      std::string format;
+      std::string format = " idx (";
       SmallVector<Value> arguments;
       for (auto [axis, extent] : llvm::enumerate(tile::shapeOf(type))) {
         format += (axis ? ", %" : "%") + std::to_string(std::to_string(extent - 1).size()) + "u";

@@ -179,20 +179,21 @@ static void append_element(worker *self, unsigned kind, int is_address, int hex,
   unsigned bytes = byte_size(kind);
   uint64_t bits = 0;
   memcpy(&bits, data, bytes); /* little-endian */
+  const char *float_format = hex ? "%a" : "%f";
   if (is_address)
     append(self, "0x%" PRIx64, bits);
-  else if (hex)
-    append(self, "0x%0*" PRIx64, (int)bytes * 2, bits);
   else if (kind == kind_fp64) {
     double value;
     memcpy(&value, &bits, sizeof value);
-    append(self, "%f", value);
+    append(self, float_format, value);
   } else if (kind == kind_fp32) {
     float value;
     memcpy(&value, &bits, sizeof value);
-    append(self, "%f", value);
+    append(self, float_format, value);
   } else if (kind >= kind_fp8e4nv)
-    append(self, "%f", small_float(kind, bits));
+    append(self, float_format, small_float(kind, bits));
+  else if (hex)
+    append(self, "0x%0*" PRIx64, (int)bytes * 2, bits);
   else if (kind >= kind_int8 && kind <= kind_int64)
     append(self, "%" PRId64, (int64_t)(bits << (64 - 8 * bytes)) >> (64 - 8 * bytes));
   else
@@ -213,14 +214,13 @@ static void print(nacre_context *context, const uint32_t *program, const char *p
     pass_on(self);
     memcpy(self->printing, program, sizeof self->printing);
   }
-  /* "x" is shown as " x: " */
+  /* "x" is shown as " x", an empty one as nothing; a colon and a blank follow where a value does */
   int length = (int)strlen(prefix);
   while (length && (prefix[length - 1] == ':' || prefix[length - 1] == ' '))
     --length;
-  const char *before = length && prefix[0] == ' ' ? "" : " ", *after = length ? ": " : "";
+  const char *before = length == 0 || prefix[0] == ' ' ? "" : " ";
   if (count == 0)
-    append(self, "pid (%u, %u, %u) idx ()%s%.*s%s\n", program[0], program[1], program[2], before, length, prefix,
-           after);
+    append(self, "pid (%u, %u, %u)%s%.*s\n", program[0], program[1], program[2], before, length, prefix);
   for (uint32_t operand = 0; operand < count; ++operand) {
     unsigned kind = kinds[operand] & 0xFF, rank = kinds[operand] >> 8 & 0xFF, is_address = kinds[operand] >> 16 & 1;
     int64_t elements = 1;
@@ -234,7 +234,7 @@ static void print(nacre_context *context, const uint32_t *program, const char *p
         append(self, axis ? ", %*" PRId64 : "%*" PRId64, index_width(shapes[axis]), rest / inner);
         rest %= inner;
       }
-      append(self, ")%s%.*s%s", before, length, prefix, after);
+      append(self, ")%s%.*s: ", before, length, prefix);
       if (count > 1)
         append(self, "(operand %u) ", operand);
       append_element(self, kind, (int)is_address, (int)hex,
