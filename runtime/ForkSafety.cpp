@@ -10,26 +10,35 @@ namespace nacre {
 
 namespace {
 // A fixed table: the child must not allocate, and there are only a handful of users.
-std::array<void (*)(), 8> handlers;
-std::atomic<int> handlerCount = 0;
+struct Handlers {
+  std::array<void (*)(), 8> table;
+  std::atomic<int> count = 0;
 
-void renewAll() {
-  for (int i = 0, count = handlerCount.load(); i < count; ++i)
-    handlers[i]();
+  void runAll() const {
+    for (int i = 0, known = count.load(); i < known; ++i)
+      table[i]();
+  }
+  void add(void (*handler)()) {
+    int index = count.load();
+    if (index == static_cast<int>(table.size()))
+      throw std::runtime_error("too many fork handlers");
+    table[index] = handler;
+    count.store(index + 1);
+  }
+};
+constinit Handlers inParent{}, inChild{};
+
+void add(Handlers &handlers, void (*handler)()) {
+  static std::mutex lock; // never taken in the child's handler
+  std::lock_guard<std::mutex> guard(lock);
+  static const int registered = pthread_atfork([] { inParent.runAll(); }, nullptr, [] { inChild.runAll(); });
+  if (registered != 0)
+    throw std::runtime_error("cannot register a fork handler");
+  handlers.add(handler);
 }
 } // namespace
 
-void onFork(void (*renew)()) {
-  static std::mutex lock; // never taken in the child's handler
-  std::lock_guard<std::mutex> guard(lock);
-  static const int registered = pthread_atfork(nullptr, nullptr, renewAll);
-  if (registered != 0)
-    throw std::runtime_error("cannot register a fork handler");
-  int index = handlerCount.load();
-  if (index == static_cast<int>(handlers.size()))
-    throw std::runtime_error("too many fork handlers");
-  handlers[index] = renew;
-  handlerCount.store(index + 1);
-}
+void onFork(void (*renew)()) { add(inChild, renew); }
+void beforeFork(void (*prepare)()) { add(inParent, prepare); }
 
 } // namespace nacre

@@ -96,7 +96,7 @@ EXPORTED CuResult cuGetErrorString(CuResult result, const char **text) {
   return code::success;
 }
 EXPORTED CuResult cuDeviceGetCount(int *count) {
-  return isInChild() ? code::notInitialised : (*count = deviceCount, code::success);
+  return startedIn == 0 || isInChild() ? code::notInitialised : (*count = deviceCount, code::success);
 }
 EXPORTED CuResult cuDeviceGet(CuDevice *device, int index) { return *device = index, code::success; }
 EXPORTED CuResult cuDeviceGetName(char *name, int size, CuDevice device) {

@@ -265,13 +265,48 @@ pid = os.fork()
 if pid == 0:
     try:
         print(".entry one(" in nacre.compile(ASTSource(one, {"x": "*i32"}), target=GPUTarget("cuda", 90, 32)).asm["ptx"], flush=True)
-        nacre._core.device_properties("cuda", 0)
+        nacre.runtime.driver.active.get_current_stream()
     except Exception as error:
         print("fork" in str(error) and "spawn" in str(error) or error, flush=True)
     os._exit(0)
 os.waitpid(pid, 0)
 """, NACRE_CUDA_DRIVER=mock_driver, TRITON_PTXAS_PATH="driver")  # fmt: skip
     assert process.stdout.split() == ["True", "True"], process.stdout + process.stderr
+
+
+def test_a_child_of_a_process_where_others_used_cuda_knows_its_gpus(run_script, mock_driver):
+    """As workers of torch.compile do: torch asks for the devices, nobody has asked us when they are forked."""
+    process = run_script("""
+import ctypes, os
+import nacre
+
+assert ctypes.CDLL(os.environ["NACRE_CUDA_DRIVER"]).cuInit(0) == 0  # as torch does
+pid = os.fork()
+if pid == 0:
+    try:
+        print(nacre.backends.backends["nvidia"].driver.is_active(), nacre.runtime.driver.active.get_current_target().arch, flush=True)
+    except BaseException as error:
+        print(repr(error), flush=True)
+    os._exit(0)
+os.waitpid(pid, 0)
+""", NACRE_CUDA_DRIVER=mock_driver, TRITON_PTXAS_PATH="driver")  # fmt: skip
+    assert process.stdout.split() == ["True", "90"], process.stdout + process.stderr
+
+
+def test_a_fork_starts_no_driver(run_script, mock_driver):
+    """A child may use CUDA itself where nobody had started it before."""
+    process = run_script("""
+import ctypes, os
+import nacre
+
+library = ctypes.CDLL(os.environ["NACRE_CUDA_DRIVER"])
+pid = os.fork()
+if pid == 0:
+    print(nacre.backends.backends["nvidia"].driver.is_active(), nacre._core.device_properties("cuda", 0)["arch"], library.cuInit(0), flush=True)
+    os._exit(0)
+os.waitpid(pid, 0)
+""", NACRE_CUDA_DRIVER=mock_driver, TRITON_PTXAS_PATH="driver")  # fmt: skip
+    assert process.stdout.split() == ["True", "90", "0"], process.stdout + process.stderr
 
 
 def test_properties_under_tritons_names(run):

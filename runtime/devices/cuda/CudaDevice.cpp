@@ -3,6 +3,7 @@
 #include "compiler/targets/cuda/Architectures.h"
 #include "compiler/targets/cuda/CudaTarget.h"
 #include "runtime/Events.h"
+#include "runtime/ForkSafety.h"
 #include "runtime/Knobs.h"
 #include "runtime/devices/cuda/CheckedLaunch.h"
 #include "runtime/devices/cuda/Cupti.h"
@@ -514,6 +515,18 @@ void showPrintsAtExit() {
   });
   (void)isRegistered;
 }
+
+// Children of a process in which anybody has started CUDA compile for its GPUs, and the driver answers them nothing: what
+// they may ask is asked before the fork. Registered when the library is loaded, since a handler that is registered
+// within another one does not run at that fork.
+[[maybe_unused]] const bool knowsForks = [] {
+  markForkedChildren();
+  beforeFork([] {
+    if (isStarted())
+      CudaDriver::all();
+  });
+  return true;
+}();
 
 } // namespace
 

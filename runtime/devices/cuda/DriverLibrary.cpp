@@ -39,11 +39,14 @@ std::string find(void *library, DriverLibrary &entries) {
   return "";
 }
 
+std::string libraryPath() {
+  std::string path = knobString(KnobId::CudaDriver);
+  return path.empty() ? "libcuda.so.1" : path;
+}
+
 const Opened *open() {
   auto *made = new Opened;
-  std::string path = knobString(KnobId::CudaDriver);
-  if (path.empty())
-    path = "libcuda.so.1";
+  std::string path = libraryPath();
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     made->problem = "NVIDIA's driver cannot be opened (" + std::string(dlerror()) + ")";
@@ -70,6 +73,28 @@ std::string DriverLibrary::describe(CuResult result) const {
   return std::string(name ? name : "error " + std::to_string(result)) + (text ? ": " + std::string(text) : "");
 }
 
+bool isStarted() {
+  if (openedDriverLibrary())
+    return true;
+  if (isForked())
+    return false;
+  void *library = dlopen(libraryPath().c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (!library)
+    return false;
+  auto getCount = reinterpret_cast<CuResult (*)(int *)>(dlsym(library, "cuDeviceGetCount"));
+  int count = 0;
+  bool answers = getCount && getCount(&count) == code::success;
+  dlclose(library); // whoever opened it has it still
+  return answers;
+}
+
+void markForkedChildren() {
+  onFork([] {
+    const Opened *before = opened.load();
+    forked = before && before->problem.empty();
+  });
+}
+
 bool isForked() { return forked.load(std::memory_order_relaxed); }
 
 const DriverLibrary *openedDriverLibrary() {
@@ -90,12 +115,6 @@ const DriverLibrary *driverLibrary(std::string *why) {
     known = opened.load(std::memory_order_acquire);
     if (!known) {
       known = open();
-      static const bool registered = (onFork([] {
-                                        const Opened *before = opened.load();
-                                        forked = before && before->problem.empty();
-                                      }),
-                                      true);
-      (void)registered;
       opened.store(known, std::memory_order_release);
     }
   }

@@ -111,7 +111,11 @@ struct DriverLibrary {
 const DriverLibrary *driverLibrary(std::string *why = nullptr);
 // The same without opening it: null when nobody has.
 const DriverLibrary *openedDriverLibrary();
-// Whether this process is a child of one that had started the driver: nothing of it may be used here.
+// Whether the driver answers in this process, whoever started it (torch may have). Neither opens nor starts it.
+bool isStarted();
+// Whether this process is a child of one that had opened the driver: nothing of it may be used here.
 bool isForked();
+// From then on children know that they are such ones. Called once.
+void markForkedChildren();
 
 } // namespace nacre::cuda
