@@ -141,13 +141,26 @@ void note(Warp &warp, const WgmmaPlan &plan) {
                     "a register of the wgmma was written since the last wgmma.fence: wgmma.fence is missing");
     }
   };
+  // Wgmma of one accumulator follow each other in order; no other register of one under way may be another's.
+  auto clash = [&](bool isOne, const char *text) {
+    if (isOne && !said) {
+      said = true;
+      launch.report(warp, 0, FindingKind::WgmmaInFlight, text);
+    }
+  };
   for (uint32_t row : plan.writes) {
     check(row);
+    clash(warp.flightReads[row], "an accumulator of the wgmma is a register of A of a wgmma that is still in flight: "
+                                 "wgmma.wait_group is missing, or they need registers of their own");
     ++warp.flightWrites[row];
     warp.flightOps[row] = warp.pc;
   }
   for (uint32_t row : plan.reads) {
     check(row);
+    bool isOwn = std::find(plan.writes.begin(), plan.writes.end(), row) != plan.writes.end();
+    clash(isOwn, "a register of A of the wgmma is its accumulator too: it is written while A is read");
+    clash(warp.flightWrites[row], "a register of A of the wgmma is an accumulator of a wgmma that is still in flight: "
+                                  "wgmma.wait_group is missing");
     ++warp.flightReads[row];
     warp.flightOps[row] = warp.pc;
   }

@@ -72,6 +72,14 @@ shr.u32 %r32, %r2, 4; cvt.u64.u32 %rd10, %r32; or.b64 %rd11, %rd10, 0x4000004000
 mov.f32 %f1, 0f00000000; mov.f32 %f2, 0f00000000; mov.f32 %f3, 0f00000000; mov.f32 %f4, 0f00000000;
 """
 PRODUCT = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd11, %rd12, 1, 1, 1, 0, 0;"
+# The same with A in registers.
+A_WORDS = "mov.b32 %r40, 0; mov.b32 %r41, 0; mov.b32 %r42, 0; mov.b32 %r43, 0; mov.f32 %f5, 0f00000000; mov.f32 %f6, %f5; mov.f32 %f7, %f5; mov.f32 %f8, %f5;"
+
+
+def product_of_words(a, sums="{%f1, %f2, %f3, %f4}"):
+    return f"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {sums}, {a}, %rd12, 1, 1, 1, 0;"
+
+
 STORE = "st.global.f32 [%rd5], %f1;"
 
 DEFECTS = [
@@ -262,6 +270,51 @@ DEFECTS = [
         wgmma.commit_group.sync.aligned;
         good: wgmma.wait_group.sync.aligned 0;
         mov.f32 %f2, 0f3F800000; @
+        wgmma.wait_group.sync.aligned 0;
+        """ + STORE, block=128),
+    Defect("a register of A is the accumulator", "wgmma-in-flight", FILL + """
+        fence.proxy.async.shared::cta;
+        bar.sync 0;
+        """ + DESCRIPTORS + A_WORDS + """
+        wgmma.fence.sync.aligned;
+        bad: """ + product_of_words("{%r40, %r41, %r42, %f3}") + """ @
+        good: """ + product_of_words("{%r40, %r41, %r42, %r43}") + """
+        wgmma.commit_group.sync.aligned;
+        wgmma.wait_group.sync.aligned 0;
+        """ + STORE, block=128),
+    Defect("a register of A is the accumulator of a wgmma in flight", "wgmma-in-flight", FILL + """
+        fence.proxy.async.shared::cta;
+        bar.sync 0;
+        """ + DESCRIPTORS + A_WORDS + """
+        wgmma.fence.sync.aligned;
+        """ + PRODUCT + """
+        bad: """ + product_of_words("{%r40, %f1, %r42, %r43}", "{%f5, %f6, %f7, %f8}") + """ @
+        good: """ + product_of_words("{%r40, %r41, %r42, %r43}", "{%f5, %f6, %f7, %f8}") + """
+        wgmma.commit_group.sync.aligned;
+        wgmma.wait_group.sync.aligned 0;
+        """ + STORE, block=128),
+    Defect("an accumulator is a register of A of a wgmma in flight", "wgmma-in-flight", FILL + """
+        fence.proxy.async.shared::cta;
+        bar.sync 0;
+        """ + DESCRIPTORS + A_WORDS + """
+        wgmma.fence.sync.aligned;
+        """ + product_of_words("{%r40, %r41, %f5, %r43}") + """
+        wgmma.commit_group.sync.aligned;
+        good: wgmma.wait_group.sync.aligned 0;
+        good: wgmma.fence.sync.aligned;
+        """ + product_of_words("{%r40, %r41, %r42, %r43}", "{%f5, %f6, %f7, %f8}") + """ @
+        wgmma.commit_group.sync.aligned;
+        wgmma.wait_group.sync.aligned 0;
+        """ + STORE, block=128),
+    Defect("a register of A written in flight", "wgmma-in-flight", FILL + """
+        fence.proxy.async.shared::cta;
+        bar.sync 0;
+        """ + DESCRIPTORS + A_WORDS + """
+        wgmma.fence.sync.aligned;
+        """ + product_of_words("{%r40, %r41, %r42, %r43}") + """
+        wgmma.commit_group.sync.aligned;
+        good: wgmma.wait_group.sync.aligned 0;
+        mov.b32 %r42, 1; @
         wgmma.wait_group.sync.aligned 0;
         """ + STORE, block=128),
     Defect("missing wgmma.fence", "wgmma-fence", FILL + """

@@ -76,10 +76,12 @@ public:
     } else {
       start(0, steps());
       if (!op.getAsync())
-        lowering.machine.waitForProducts(b, 0, sums);
+        wait(0, sums);
     }
     return sums;
   }
+  // Words of the left operand that instructions still under way read.
+  ArrayRef<Value> heldWords() const { return held; }
 
 private:
   // The instructions of the result that are this warp's: where the first element is, and the numbers of the sums.
@@ -115,6 +117,8 @@ private:
                                : inRegisters(place.origin[0], first, count);
       products.push_back({std::move(left), std::move(right), sumsOf(place)});
     }
+    for (const MatrixProduct &product : products)
+      llvm::append_range(held, product.left.words);
     SmallVector<Value> started = lowering.machine.startProducts(b, row, products, count);
     ArrayRef<Value> rest = started;
     for (const OwnPlace &place : places) {
@@ -123,6 +127,12 @@ private:
       rest = rest.drop_front(place.numbers.size());
     }
     lowering.machine.commitProducts(b, row);
+  }
+
+  void wait(unsigned pending, llvm::MutableArrayRef<Value> waited) {
+    lowering.machine.waitForProducts(b, pending, waited, held);
+    if (pending == 0)
+      held.clear();
   }
 
   // How many instructions along k may be summed before the sum is added to the accumulator in full precision.
@@ -139,7 +149,7 @@ private:
     for (int64_t first = 0; first < steps(); first += group) {
       sums.assign(whole.size(), zero);
       start(first, std::min(group, steps() - first));
-      lowering.machine.waitForProducts(b, 0, sums);
+      wait(0, sums);
       for (auto [into, part] : llvm::zip_equal(whole, sums))
         into = LLVM::FAddOp::create(b, into, part);
     }
@@ -152,7 +162,7 @@ private:
   void startInParts() {
     int64_t count = llvm::divideCeil(steps(), 2);
     for (int64_t first = 0; first < steps(); first += count) {
-      lowering.machine.waitForProducts(b, count < steps() ? 1 : 0, {});
+      wait(count < steps() ? 1 : 0, {});
       start(first, std::min(count, steps() - first));
     }
   }
@@ -271,7 +281,7 @@ private:
   RegisterOperand result;
   unsigned rank;
   int64_t depth;
-  SmallVector<Value> sums;
+  SmallVector<Value> sums, held;
 };
 
 } // namespace
@@ -280,15 +290,19 @@ LogicalResult Lowering::lowerMatrixDot(DotOp op) {
   const MatrixInstruction *row = machine.matrixInstruction(op.getInstruction());
   if (!row)
     return fail(op, "the machine has no matrix instruction '" + op.getInstruction() + "'");
-  define(op, MatrixDot(*this, op, *row).run());
+  MatrixDot dot(*this, op, *row);
+  define(op, dot.run());
+  heldByDots[op] = SmallVector<Value>(dot.heldWords());
   return success();
 }
 
 LogicalResult Lowering::lowerWaitDots(WaitDotsOp op) {
-  SmallVector<Value> values;
-  for (Value operand : op.getOperands())
+  SmallVector<Value> values, held;
+  for (Value operand : op.getOperands()) {
     llvm::append_range(values, registers(operand));
-  machine.waitForProducts(b, op.getPending(), values);
+    llvm::append_range(held, heldByDots.lookup(operand.getDefiningOp()));
+  }
+  machine.waitForProducts(b, op.getPending(), values, held);
   ArrayRef<Value> left = values;
   for (Value result : op.getResults()) {
     unsigned count = registerCount(result.getType());

@@ -193,6 +193,7 @@ private:
   mlir::Value markRecord;                                     // null: the kernel has no marks
   mlir::Value writesMarks, markArea, markCapacity, markCount; // whether, where, how many and how often a thread writes
   std::vector<MarkPlace> markPlaces;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> heldByDots; // words that one under way reads
   llvm::DenseMap<mlir::Value, std::shared_ptr<class SharedRead>> readsOnDemand;
   llvm::DenseMap<mlir::Value, mlir::Value>
       phases;                     // of barriers whose waits do not name them: the address of a variable

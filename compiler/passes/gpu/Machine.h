@@ -124,7 +124,10 @@ public:
   virtual llvm::SmallVector<mlir::Value> startProducts(Builder &b, const MatrixInstruction &row,
                                                        llvm::ArrayRef<MatrixProduct> products, int64_t steps) const = 0;
   virtual void commitProducts(Builder &b, const MatrixInstruction &row) const = 0;
-  virtual void waitForProducts(Builder &b, unsigned pending, llvm::MutableArrayRef<mlir::Value> sums) const = 0;
+  // `held`: words of left operands of what is waited for. Instructions under way read their registers, which nobody may
+  // write before.
+  virtual void waitForProducts(Builder &b, unsigned pending, llvm::MutableArrayRef<mlir::Value> sums,
+                               llvm::ArrayRef<mlir::Value> held) const = 0;
 
   // --- Copies by the hardware, while the threads go on. Those that one thread starts have a predicate that says which.
   // Of tiles through tensor maps (HoistDescriptors.h); none: there are none.

@@ -35,7 +35,6 @@ static Value carried(gpu::Builder &b, Value value) {
 
 std::string InlinePtx::result(Type type) {
   assert(values.empty() && "results come before operands");
-  outputs += (outputs.empty() ? "=" : ",=") + std::string(constraintOf(type));
   types.push_back(type);
   return next();
 }
@@ -63,6 +62,12 @@ std::string InlinePtx::operand(Value value) {
   return next();
 }
 
+bool nacre::cuda::resultsMayShare(llvm::StringRef text) {
+  text = text.trim();
+  bool isOne = text.find(';') == text.size() - 1 && !text.starts_with("{");
+  return isOne && !text.contains("wgmma.mma_async");
+}
+
 llvm::SmallVector<Value> InlinePtx::emit(const std::string &text, bool hasEffects) {
   addInitialValues();
   SmallVector<Type> carriers = llvm::map_to_vector(types, carrierOf);
@@ -71,8 +76,11 @@ llvm::SmallVector<Value> InlinePtx::emit(const std::string &text, bool hasEffect
     resultType = carriers.front();
   else if (carriers.size() > 1)
     resultType = LLVM::LLVMStructType::getLiteral(b.getContext(), carriers);
-  std::string constraints = outputs + inputs;
-  if (outputs.empty() && !constraints.empty())
+  std::string constraints;
+  for (Type type : types)
+    constraints += std::string(resultsMayShare(text) ? ",=" : ",=&") + constraintOf(type);
+  constraints += inputs;
+  if (!constraints.empty())
     constraints.erase(0, 1);
   auto code =
       LLVM::InlineAsmOp::create(b, resultType ? TypeRange(resultType) : TypeRange(), values, text, constraints,

@@ -5,6 +5,13 @@
 //   Value result = ptx.emit("atom.relaxed.gpu.global.add.u32 " + old + ", [" + address + "], " + value + ";")[0];
 //
 // Results come before operands. Integers of 8 bits travel in registers of 16.
+//
+// LLVM may give a result the register of an operand that nobody reads afterwards, or that holds the same value as the
+// one the result starts with. That is right for one instruction, which reads all its operands before it writes; in any
+// other text a result may be written while operands are still to be read. So results are early clobbers, which share no
+// register with an operand (other than the value they start with), unless the text is one instruction that is done when
+// the next one starts. `emit` reads that off the text (resultsMayShare): nobody who writes a text has to think of it,
+// and no other file makes inline assembly of our own.
 #pragma once
 
 #include "compiler/passes/gpu/Machine.h"
@@ -33,11 +40,14 @@ private:
 
   gpu::Builder &b;
   unsigned number = 0;
-  std::string outputs, inputs;
-  llvm::SmallVector<mlir::Type> types;
+  std::string inputs;                   // constraints
+  llvm::SmallVector<mlir::Type> types;  // of results
   llvm::SmallVector<std::pair<unsigned, mlir::Value>> initial; // of which result
   llvm::SmallVector<mlir::Value> values;
 };
+
+// Whether results of a text may have the registers of operands: it is one instruction, and not an asynchronous one.
+bool resultsMayShare(llvm::StringRef text);
 
 // "global" or "shared": the state space of an address.
 std::string spaceOf(mlir::Value address);

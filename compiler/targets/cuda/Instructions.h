@@ -72,7 +72,8 @@ public:
                                                llvm::ArrayRef<gpu::MatrixProduct> products,
                                                int64_t steps) const override;
   void commitProducts(gpu::Builder &b, const gpu::MatrixInstruction &row) const override;
-  void waitForProducts(gpu::Builder &b, unsigned pending, llvm::MutableArrayRef<mlir::Value> sums) const override;
+  void waitForProducts(gpu::Builder &b, unsigned pending, llvm::MutableArrayRef<mlir::Value> sums,
+                       llvm::ArrayRef<mlir::Value> held) const override;
 
   std::optional<gpu::BoxCopies> boxCopies() const override;
   void initBarrier(gpu::Builder &b, mlir::Value barrier, mlir::Value predicate) const override;

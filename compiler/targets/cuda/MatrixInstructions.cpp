@@ -4,6 +4,7 @@
 #include "compiler/targets/cuda/InlinePtx.h"
 #include "compiler/targets/cuda/Instructions.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -155,11 +156,15 @@ void Instructions::commitProducts(gpu::Builder &b, const MatrixInstruction &) co
   InlinePtx(b).emit("wgmma.commit_group.sync.aligned;");
 }
 
-// The sums pass through, so that nothing looks at them before.
-void Instructions::waitForProducts(gpu::Builder &b, unsigned pending, llvm::MutableArrayRef<Value> sums) const {
+// The sums pass through, so that nothing looks at them before; what is held is read here, so that its registers get no
+// other value before.
+void Instructions::waitForProducts(gpu::Builder &b, unsigned pending, llvm::MutableArrayRef<Value> sums,
+                                   ArrayRef<Value> held) const {
   InlinePtx ptx(b);
   for (Value sum : sums)
     ptx.result(sum);
+  for (Value word : llvm::SmallSetVector<Value, 32>(held.begin(), held.end()))
+    ptx.operand(word);
   SmallVector<Value> results = ptx.emit("wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";");
   llvm::copy(results, sums.begin());
 }
