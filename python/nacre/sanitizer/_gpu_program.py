@@ -18,7 +18,8 @@ from ._program import command_environment, command_line
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 USAGE = f"""usage: nacre sanitize --gpu [options] COMMAND...
 
-  --tool NAME    of compute-sanitizer: {', '.join(TOOLS)} (default: memcheck); the simulator checks all at once
+  --tool NAME    of compute-sanitizer: {', '.join(TOOLS)} (default: memcheck); the simulator checks all at once,
+                 but reads of unwritten elements in shared and local memory alone (of arrays: triton-san msan)
   --simulate     in the simulator, also where there is a GPU
   --json FILE    the findings as JSON too
 
