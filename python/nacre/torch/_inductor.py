@@ -6,7 +6,7 @@ import importlib.util
 import sys
 import threading
 
-from .._alias import activate
+from .._alias import activate, is_active
 
 _lock = threading.Lock()
 _is_prepared = False
@@ -60,32 +60,48 @@ def configuration(mode, options):
     return settings
 
 
+def other_triton():
+    """The package of that name that is installed and is not this one; None where there is none."""
+    if is_active():
+        return None
+    try:
+        triton = importlib.import_module("triton")
+    except ModuleNotFoundError:
+        return None
+    return None if triton is sys.modules[__name__.partition(".")[0]] else triton
+
+
 def prepare():
-    """Makes this package the triton of torch, in this process and the workers it starts."""
+    """Makes this package the triton of torch, in this process and the workers it starts; where another one is installed, of the graphs that
+    this backend compiles."""
     global _is_prepared
     if _is_prepared:
         return
     with _lock:
         if _is_prepared:
             return
-        _activate()
-        _forget_answers()
-        _take_up_triton()
+        other = other_triton()
+        if other is None:
+            activate()
+            _forget_answers()
+            _take_up_triton()
+        else:
+            from . import _beside
+
+            _beside.prepare(other)
         _complete_the_cpu()
         from ._lowerings import amend
 
-        amend(_rebind)
+        amend(rebind)
+        _ask_for_devices()
         _is_prepared = True
 
 
-def _activate():
-    try:
-        activate()
-    except RuntimeError as error:
-        raise RuntimeError(
-            f"{error}. torch imports an installed triton at its first torch.compile: write `import nacre; nacre.activate()` at the "
-            "top of the program"
-        ) from None
+def _ask_for_devices():
+    """Workers that are forked later know of the GPUs what this process does."""
+    from .. import _core
+
+    _core.devices()
 
 
 def _forget_answers():
@@ -112,7 +128,7 @@ def _take_up_triton():
     if hints is not None:  # its enums are everywhere already: only what depends on triton is taken anew
         anew = importlib.util.module_from_spec(hints.__spec__)
         hints.__spec__.loader.exec_module(anew)
-        _rebind("AttrsDescriptorWrapper", hints.AttrsDescriptorWrapper, anew.AttrsDescriptorWrapper)
+        rebind("AttrsDescriptorWrapper", hints.AttrsDescriptorWrapper, anew.AttrsDescriptorWrapper)
     compat = sys.modules.get(_COMPAT)
     if compat is None or compat.HAS_TRITON:
         return
@@ -150,7 +166,7 @@ def _set(module, **values):
             setattr(sys.modules[module], name, value)
 
 
-def _rebind(attribute, old, new):
+def rebind(attribute, old, new):
     for name, module in list(sys.modules.items()):
         if name.startswith("torch._") and vars(module).get(attribute) is old and attribute in vars(module):
             setattr(module, attribute, new)
@@ -163,7 +179,7 @@ def _reload(module):
     for name, old in before.items():
         new = vars(module).get(name, old)
         if new is not old and not name.startswith("__"):
-            _rebind(name, old, new)
+            rebind(name, old, new)
 
 
 def _restart_workers():
