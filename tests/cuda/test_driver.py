@@ -293,6 +293,21 @@ os.waitpid(pid, 0)
     assert process.stdout.split() == ["True", "90"], process.stdout + process.stderr
 
 
+def test_a_child_of_a_process_where_torch_used_cuda_compiles_though_we_come_late(run_script):
+    """Beside an installed Triton nobody imports us before the worker is forked. Torch's mark of such a child is enough."""
+    process = run_script("""
+import sys, types
+import nacre
+driver = nacre.backends.backends["nvidia"].driver
+torch = types.ModuleType("torch")
+torch.cuda = types.SimpleNamespace(_is_in_bad_fork=lambda: marked)
+sys.modules["torch"] = torch
+for marked in (False, True):
+    print(driver.is_active())
+""", NACRE_CUDA_DRIVER="/no/driver")
+    assert process.stdout.split() == ["False", "True"], process.stdout + process.stderr
+
+
 def test_a_fork_starts_no_driver(run_script, mock_driver):
     """A child may use CUDA itself where nobody had started it before."""
     process = run_script("""

@@ -1,5 +1,7 @@
 """NVIDIA GPUs as devices."""
 
+import sys
+
 from ... import _core
 from ..compiler import GPUTarget
 from ..driver import DriverBase
@@ -24,7 +26,7 @@ class CudaDriver(DriverBase):
 
     @classmethod
     def is_active(cls):
-        return any(name == "cuda" and count > 0 for name, count, _ in _core.devices())
+        return any(name == "cuda" and count > 0 for name, count, _ in _core.devices()) or _torch_used_a_gpu_before_the_fork()
 
     def get_current_target(self):
         return GPUTarget("cuda", int(self.utils.get_device_properties(self.get_current_device())["arch"]), 32)
@@ -84,3 +86,9 @@ class SimulatedDriver(HostMemoryDriver):
 
     def get_device_capability(self, device=None):
         return divmod(int(self.utils.get_device_properties()["arch"]), 10)
+
+
+def _torch_used_a_gpu_before_the_fork():
+    """Workers of torch.compile are such children. Where we are imported in the child alone, torch knows and the driver answers nothing."""
+    torch = sys.modules.get("torch")
+    return torch is not None and getattr(torch.cuda, "_is_in_bad_fork", bool)()
