@@ -248,5 +248,6 @@ IntegerRange IntegerFacts::range(Value value) {
 }
 
 int64_t IntegerFacts::powerOfTwoIn(int64_t number) {
-  return number == 0 ? mostDivisor : std::min(mostDivisor, number & -number);
+  uint64_t bits = static_cast<uint64_t>(number); // the least number has no negative of its own type
+  return number == 0 ? mostDivisor : static_cast<int64_t>(std::min<uint64_t>(mostDivisor, bits & -bits));
 }

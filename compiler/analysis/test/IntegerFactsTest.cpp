@@ -147,6 +147,8 @@ TEST_F(Facts, DivisibilityOutlivesWrapping) {
   EXPECT_EQ(divisor("index"), 16);
   EXPECT_EQ(divisor("carried"), 16);
   EXPECT_EQ(IntegerFacts::powerOfTwoIn(0), IntegerFacts::mostDivisor);
+  EXPECT_EQ(IntegerFacts::powerOfTwoIn(INT64_MIN), IntegerFacts::mostDivisor);
+  EXPECT_EQ(IntegerFacts::powerOfTwoIn(-24), 8);
   EXPECT_EQ(IntegerFacts::product(IntegerFacts::mostDivisor, 2), IntegerFacts::mostDivisor);
 }
 
