@@ -29,3 +29,27 @@ def test_copies_of_masked_rows(machine, n):
     np.testing.assert_array_equal(out[0], np.where((1 - column < 0) | (column >= n), x, 0))
     np.testing.assert_array_equal(out[1], np.where(1 - column < 0, x, 0))
     np.testing.assert_array_equal(one_out, [7, 7])
+
+
+@nacre.jit
+def masked_columns_kernel(x_ptr, out_ptr, n):
+    row, column = tl.arange(0, 64)[:, None], tl.arange(0, 64)[None, :]
+    inside = ~((column < n) | (row + 1 > 8))
+    x = tl.load(x_ptr + row + column * 64, mask=inside)
+    tl.store(x_ptr + row + column * 64, x ^ tl.max(x, 1, keep_dims=True), mask=inside)
+    tl.store(out_ptr + row * 64 + column, x)
+
+
+@pytest.mark.parametrize("machine", ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("n", [0, 3, 64])
+def test_masks_that_are_false_in_half_of_a_step(machine, n):
+    """AVX2 read such a half without its mask: a negated `or` with constants was not cut into registers."""
+    x = np.random.default_rng(0).integers(-1000, 1000, (64, 64)).astype(np.int32)
+    row, column = np.arange(64)[:, None], np.arange(64)[None, :]
+    inside = ~((column < n) | (row + 1 > 8))
+    wanted, out, changed = np.where(inside, x.T, 0), np.full((64, 64), 7, np.int32), x.copy()
+    with nacre.knobs.compilation.scope():
+        nacre.knobs.compilation.cpu_target = machine
+        masked_columns_kernel[(1,)](changed, out, n)
+    np.testing.assert_array_equal(out, wanted)
+    np.testing.assert_array_equal(changed.T, np.where(inside, wanted ^ wanted.max(1, keepdims=True), x.T))

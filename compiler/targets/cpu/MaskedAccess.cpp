@@ -5,7 +5,6 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/PatternMatch.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -35,6 +34,7 @@ public:
 
   void replace(IntrinsicInst &call) {
     builder.SetInsertPoint(&call);
+    parts.clear();
     bool isLoad = call.getIntrinsicID() == Intrinsic::masked_load;
     Value *pointer = call.getArgOperand(isLoad ? 0 : 1);
     unsigned maskIndex = isLoad ? 1 : 2;
@@ -51,15 +51,28 @@ public:
 private:
   uint64_t bytes(const Access &access) const { return layout.getTypeStoreSize(access.type()).getFixedValue(); }
 
+  // Masks are cut at what they are made of, so that a part which is constant becomes one here: the code generator,
+  // which is given the parts, finds none to fold by itself.
   Value *lanesOf(Value *vector, unsigned first, unsigned count) {
-    // A conjunction is cut on both sides, so that a constant side folds.
-    Value *left, *right;
-    if (PatternMatch::match(vector, PatternMatch::m_And(PatternMatch::m_Value(left), PatternMatch::m_Value(right))) &&
-        vector->getType()->getScalarType()->isIntegerTy(1))
-      return builder.CreateAnd(lanesOf(left, first, count), lanesOf(right, first, count));
-    SmallVector<int> picked(count);
-    std::iota(picked.begin(), picked.end(), static_cast<int>(first));
-    return builder.CreateShuffleVector(vector, picked);
+    if (Value *known = parts.lookup({vector, {first, count}}))
+      return known;
+    auto cut = [&](Value *operand) { return lanesOf(operand, first, count); };
+    Value *part = nullptr;
+    bool isMask = vector->getType()->getScalarType()->isIntegerTy(1);
+    if (auto *compare = dyn_cast<CmpInst>(vector); isMask && compare) {
+      part = builder.CreateCmp(compare->getPredicate(), cut(compare->getOperand(0)), cut(compare->getOperand(1)));
+    } else if (auto *binary = dyn_cast<BinaryOperator>(vector); isMask && binary && binary->isBitwiseLogicOp()) {
+      part = builder.CreateBinOp(binary->getOpcode(), cut(binary->getOperand(0)), cut(binary->getOperand(1)));
+    } else if (auto *select = dyn_cast<SelectInst>(vector); isMask && select) {
+      Value *condition = select->getCondition();
+      part = builder.CreateSelect(condition->getType()->isVectorTy() ? cut(condition) : condition,
+                                  cut(select->getTrueValue()), cut(select->getFalseValue()));
+    } else {
+      SmallVector<int> picked(count);
+      std::iota(picked.begin(), picked.end(), static_cast<int>(first));
+      part = builder.CreateShuffleVector(vector, picked);
+    }
+    return parts[{vector, {first, count}}] = part;
   }
 
   Access part(const Access &access, unsigned first, unsigned count) {
@@ -135,6 +148,8 @@ private:
   const DataLayout &layout;
   Builder builder;
   unsigned registerBytes;
+  // Of the access being replaced: a vector, its first lane and how many -> those lanes.
+  DenseMap<std::pair<Value *, std::pair<unsigned, unsigned>>, Value *> parts;
 };
 
 } // namespace

@@ -6,7 +6,9 @@
 // lost.
 //
 // So neither reaches the code generator: after this pass a masked access is at most one register wide, and its mask is
-// not a constant. Wider ones are cut into registers; constant masks become plain accesses of the lanes they keep.
+// not a constant. Wider ones are cut into registers, and their masks with all that these are made of (and, or, xor,
+// select, comparisons), so that parts that are constant are seen here; constant masks become plain accesses of the
+// lanes they keep.
 // It runs last, since optimisations fold masks to constants.
 #pragma once
 
