@@ -35,6 +35,7 @@ MAY = {
     "python/nacre/runtime/tensors.py": ("a method of torch's tensors", r"cpu"),
     "python/nacre/torch/_inductor.py": ("Inductor's classes", r"cpu|_complete_the_cpu|_is_on_cpu|Cpu(Choices|Interface|DeviceOpOverrides)|cpu_device_op_overrides"),
     "python/nacre/torch/_blocks.py": ("torch's name of host memory, and Inductor's settings", r"cpu|cpu_backend|_is_on_cpu|CpuChoices"),
+    "python/nacre/torch/_beside.py": ("Inductor's classes", r"Cpu(Choices|Interface)"),
     "python/nacre/torch/_lowerings.py": ("torch's name of host memory, Inductor's settings and functions", r"cpu|cpu_backend|lower_cpu"),
     "python/nacre/torch/_products.py": ("torch's name of host memory, and Inductor's settings", r"cpu|cpu_backend"),
     "python/nacre/torch/_attention.py": ("torch's name of its operation", r"_scaled_dot_product_flash_attention_for_cpu"),

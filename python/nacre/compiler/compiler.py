@@ -238,11 +238,10 @@ def _target_of(native):
     from ..backends.compiler import GPUTarget
     from ..runtime.driver import driver
 
+    if native.architecture.isdecimal():  # no device need be asked, which a forked child could not
+        return GPUTarget(native.target, int(native.architecture), _core.TARGETS[native.target]["warp_size"])
     active = driver.active.get_current_target()
-    if active.backend == native.target:
-        return active
-    architecture = int(native.architecture) if native.architecture.isdecimal() else ""
-    return GPUTarget(native.target, architecture, _core.TARGETS[native.target]["warp_size"])
+    return active if active.backend == native.target else GPUTarget(native.target, "", _core.TARGETS[native.target]["warp_size"])
 
 
 class ASTSource:
