@@ -24,10 +24,10 @@ TEST_PACKAGES := redis-server chromium
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
-.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas fuzz-kernels fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels wheel docs clean
+.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas test-world fuzz-kernels fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels wheel docs clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
-	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-opinfo, test-math, test-ptxas, fuzz-kernels, fuzz-sources and the benches."
+	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-opinfo, test-math, test-ptxas, test-world, fuzz-kernels, fuzz-sources and the benches."
 
 demo: install $(STAMPS)/torch ## run every example, checked and timed beside PyTorch
 	$(call say,"examples")
@@ -50,6 +50,10 @@ test-math: build ## check the math functions on all 2^32 float32 values (long)
 test-ptxas: install ## every kernel of the language tests through ptxas, for each GPU
 	$(call say,"ptxas")
 	@$(VENV)/bin/python tests/ptxas/ptxas_kernels.py $(ARGS)
+
+test-world: install $(STAMPS)/torch $(STAMPS)/world ## kernels of other packages against torch on every engine (long)
+	$(call say,"other people's kernels")
+	@$(VENV)/bin/python tests/world/run.py $(ARGS)
 
 fuzz-kernels: install ## run 2,000 random kernels on every engine, other ones each time
 	$(call say,"random kernels")
@@ -191,4 +195,10 @@ $(STAMPS)/torch $(STAMPS)/bench $(STAMPS)/fleet $(STAMPS)/models $(STAMPS)/opera
 	@if [ -e $(STAMPS)/no-index ] || ! $(VENV)/bin/pip install -r $<; then \
 	  echo "skipped: $$(grep -v '^#' $< | tr '\n' ' ')cannot be installed here"; \
 	fi
+	@touch $@
+
+# Packages with kernels, without what they depend on. One that cannot be had is said, and its cases are skipped.
+$(STAMPS)/world: tests/world/packages.py | $(STAMPS)/python
+	$(call say,"packages with kernels")
+	@[ -e $(STAMPS)/no-index ] || $(VENV)/bin/python tests/world/packages.py all || echo "skipped: packages with kernels cannot be had here"
 	@touch $@
