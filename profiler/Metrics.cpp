@@ -24,7 +24,7 @@ MetricValue inItsType(std::string_view name, MetricValue value) {
 }
 
 const char *typeName(size_t index) {
-  constexpr const char *names[] = {"uint64_t", "double", "std::vector<uint64_t>", "std::vector<double>", "std::string"};
+  constexpr const char *names[] = {"int64_t", "double", "std::vector<int64_t>", "std::vector<double>", "std::string"};
   return names[index];
 }
 

@@ -26,7 +26,7 @@ struct MetricName {
 MetricValue inItsType(std::string_view name, MetricValue value);
 // Whether it says how much a kernel does: bytes, flops, and who counted them.
 bool isWork(std::string_view name);
-// Of a place in MetricValue, as Proton's errors call it: "uint64_t" (of whole numbers), "double",
+// Of a place in MetricValue, as Proton's errors call it: "int64_t" (of whole numbers), "double",
 // "std::vector<double>".
 const char *typeName(size_t index);
 // Adds a value of the same type, element by element; a property is replaced by one of any type. Throws

@@ -103,12 +103,9 @@ void Generator::annotatedAssign(const ast::AnnotatedAssign &node) {
     return;
   }
   Object value = expression(*node.value);
-  if (!isConstexpr || !name)
+  // A run-time value stays what it is, whatever the annotation says.
+  if (!isConstexpr || !name || !value.isConstexpr())
     return assign(*node.target, value);
-  if (!value.isConstexpr())
-    failAt(node.value->location, Diagnostic::Kind::Type,
-           "`" + name->name + "` is annotated tl.constexpr, but this is a run-time value: " + value.typeName(),
-           "drop the annotation, or compute it from constexprs alone");
   frame->path.names.bind(name->name, value, name->location);
 }
 

@@ -41,6 +41,50 @@ inline const LaunchOption *findLaunchOption(llvm::StringRef name) {
   return nullptr;
 }
 
+// Options of Triton's own targets that ours compile nothing by. Launches written for those targets say them, so they are
+// taken everywhere. A hint of how to compile is no loss; what the CUDA target would have to heed it refuses there.
+struct ForeignOption {
+  const char *name;
+  const char *insteadOnCuda; // null: it is a hint; elsewhere: what to write instead
+};
+inline constexpr ForeignOption foreignOptions[] = {
+    {"arch", nullptr},
+    {"backend_name", nullptr},
+    {"warp_size", nullptr},
+    {"ptx_version", nullptr},
+    {"ptx_options", "set PTXAS_OPTIONS, or knobs.nvidia.ptxas_options"},
+    {"sched4reg", nullptr},
+    {"enable_reflect_ftz", nullptr},
+    {"clc", nullptr},
+    {"supported_fp8_dtypes", nullptr},
+    {"deprecated_fp8_dot_operand_dtypes", nullptr},
+    {"allow_fp8e4nv", nullptr},
+    {"default_dot_input_precision", "write input_precision= in tl.dot"},
+    {"allowed_dot_input_precisions", nullptr},
+    {"max_num_imprecise_acc_default", nullptr},
+    {"min_shared_mem", nullptr},
+    {"instrumentation_mode", "run it under nacre sanitize"},
+    {"fpsan_homomorphic_casts", nullptr},
+    {"num_consumer_groups", nullptr},
+    {"num_buffers_warp_spec", nullptr},
+    {"reg_dec_producer", nullptr},
+    {"reg_inc_consumer", nullptr},
+    {"waves_per_eu", nullptr},
+    {"matrix_instr_nonkdim", nullptr},
+    {"kpack", nullptr},
+    {"allow_flush_denorm", nullptr},
+    {"schedule_hint", nullptr},
+    {"llvm_fn_attrs", nullptr},
+    {"wgp_cu_mode", nullptr},
+};
+
+inline const ForeignOption *findForeignOption(llvm::StringRef name) {
+  for (const ForeignOption &option : foreignOptions)
+    if (name == option.name)
+      return &option;
+  return nullptr;
+}
+
 // A value of Debug besides off and on: device_assert is live, accesses of memory are not checked. As Triton's compile()
 // means it, and those who compile kernels for it: torch.compile asks for it wherever an index is computed.
 inline constexpr int64_t debugAsserts = 2;

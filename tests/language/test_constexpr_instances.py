@@ -36,3 +36,17 @@ def test_which_values_are_constexprs(engine):
     np.testing.assert_array_equal(engine.numpy(out), [4] * 4)
     kernel[(1,)](out, 5, 1, None, (7, 1), COUNT=tl.constexpr(2), NAME="name", KIND=tl.float32)
     np.testing.assert_array_equal(engine.numpy(out), [2, 2, 4, 4])
+
+
+@triton.jit
+def annotated(out, n, COUNT: tl.constexpr):
+    product: tl.constexpr = COUNT * n
+    tl.static_assert(not isinstance(product, tl.constexpr))
+    tile = tl.arange(0, COUNT)
+    tl.store(out + tile, tile + product)
+
+
+def test_a_run_time_value_stays_one_under_a_constexpr_annotation(engine):
+    out = engine.zeros(4, "int32")
+    annotated[(1,)](out, 3, COUNT=4)
+    np.testing.assert_array_equal(engine.numpy(out), [12, 13, 14, 15])

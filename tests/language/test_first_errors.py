@@ -151,8 +151,8 @@ def test_a_mistyped_option(engine, given, meant):
 
 def test_an_option_that_is_like_no_other(engine):
     with pytest.raises(KeyError) as caught:
-        add_kernel[(1,)](engine.zeros(4, "float32"), 2, BLOCK=4, waves_per_eu=2)
-    assert "waves_per_eu" in str(caught.value) and "did you mean" not in str(caught.value)
+        add_kernel[(1,)](engine.zeros(4, "float32"), 2, BLOCK=4, tiles_in_flight=2)
+    assert "tiles_in_flight" in str(caught.value) and "did you mean" not in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", ["numpy", "torch"])

@@ -127,7 +127,7 @@ def test_metrics_keep_their_types(tmp_path):
     proton.start(str(tmp_path / "profile"))
     with proton.scope("a", {"wait (ns)": 1, "size (pty)": 5, "parts": [1, 2], "array": np.float32(2.5)}):
         pass
-    with pytest.raises(ValueError, match=r"mismatch for valueId \d+ \(wait \(ns\)\): current=uint64_t, new=double"):
+    with pytest.raises(ValueError, match=r"mismatch for valueId \d+ \(wait \(ns\)\): current=int64_t, new=double"):
         proton.enter_scope("b", metrics={"wait (ns)": 1.5})
     with pytest.raises(ValueError, match="'parts' has 2 elements"):
         proton.scope("a", {"parts": [1]}).__enter__()
@@ -309,3 +309,11 @@ def test_compiling_loading_and_tuning_are_frames(tmp_path):
     for name in ("compile add", "load add", "tune add"):
         assert first[name]["cpu_time (ns)"] > 0 and "time (ns)" not in first[name]
     assert set(second) == {"add"} and second["add"]["count"] == 2
+
+
+def test_work_is_counted_in_floats():
+    from nacre.profiler.metric import transform_tensor_metrics
+
+    numbers, tensors = transform_tensor_metrics({"flops": 1, "flops32": [5, 6], "bytes": 3, "custom": 4})
+    assert {name: repr(value) for name, value in numbers.items()} == {"flops": "1.0", "flops32": "[5.0, 6.0]", "bytes": "3.0", "custom": "4"}
+    assert tensors == {}

@@ -254,3 +254,54 @@ def test_the_helpers_of_tritons_tests():
     assert eighth.dtype == tl.float8e5 and testing.unwrap_tensor(eighth).dtype == torch.int8
     assert testing.torch_dtype_name(torch.float16) == "float16" == testing.torch_dtypes[-4]
     assert testing.default_alloc_fn(16, 16, None).numel() == 16 and 1 <= testing.random_int(1, 9) < 9
+
+
+@nacre.jit
+def counting(x, START, B: tl.constexpr = 16):
+    tl.store(x + tl.arange(0, B), tl.arange(0, B) + START)
+
+
+def launched(kernel, **options):
+    x = np.zeros(16, np.int32)
+    kernel[(1,)](x, 3, **options)
+    return x.tolist()
+
+
+def test_options_of_other_targets_are_taken():
+    for options in ({"arch": None}, {"waves_per_eu": 2, "kpack": 2, "matrix_instr_nonkdim": 16}, {"ptx_options": "-O1"}):
+        assert launched(counting, **options) == list(range(3, 19))
+    with pytest.raises(KeyError, match="no launch option named 'wave_per_eu'"):
+        launched(counting, wave_per_eu=2)
+
+
+def test_parameters_without_a_default():
+    import inspect
+
+    assert [param.default for param in counting.params] == [inspect.Parameter.empty, inspect.Parameter.empty, 16]
+
+
+def test_a_kernel_takes_over_the_text_and_place_of_another():
+    @nacre.jit
+    def copy(x, START, B: tl.constexpr = 16):
+        pass
+
+    copy.raw_src = ["@nacre.jit\n", "def copy(x, START, B: tl.constexpr = 16):\n", "    tl.store(x + tl.arange(0, B), tl.arange(0, B) - START)\n"]
+    copy.starting_line_number, copy.def_file_col_number, copy.file_name = 7, 4, "elsewhere.py"
+    assert (copy.def_file_line_number, copy.starting_line_number, copy.def_file_col_number, copy.file_name) == (7, 7, 4, "elsewhere.py")
+    assert launched(copy) == list(range(-3, 13))
+    with pytest.raises(ValueError, match="the lines hold no `def`"):
+        copy.raw_src = ["x = 1\n"]
+
+
+def test_a_function_whose_signature_stands_for_a_text():
+    import inspect
+
+    def empty():
+        pass
+
+    empty.__signature__ = inspect.signature(counting.fn)
+    empty.__name__ = "counting"
+    kernel = nacre.JITFunction(empty)
+    kernel._unsafe_update_src(counting.src)
+    assert kernel.arg_names == ["x", "START", "B"] and [param.is_constexpr for param in kernel.params] == [False, False, True]
+    assert launched(kernel) == list(range(3, 19))

@@ -46,10 +46,50 @@ def launch(kernel, **options):
     return kernel
 
 
-@pytest.mark.parametrize("parameter", ["key", "reset_to_zero", "restore_value"])
+@pytest.mark.parametrize("parameter", ["reset_to_zero", "restore_value"])
 def test_names_that_are_no_arguments(parameter):
     with pytest.raises(ValueError, match=rf"{parameter} contains names that are not kernel arguments: M.*x, n, BLOCK"):
         make(**{parameter: ["M"]})
+
+
+def test_a_key_that_names_no_argument_does_not_count():
+    with pytest.warns(UserWarning, match="key names M, which is no argument of the kernel.*x, n, BLOCK"):
+        kernel = make(key=["M", "n"])
+    assert kernel.keys == ["n"]
+    launch(kernel)
+
+
+class Store:
+    """What a subclass may keep its results in."""
+
+    def __init__(self):
+        self.found = {}
+
+    def __contains__(self, key):
+        return key in self.found
+
+    def __getitem__(self, key):
+        return self.found[key]
+
+    def __setitem__(self, key, config):
+        self.found[key] = config
+
+
+def test_results_are_kept_in_any_object():
+    kernel = make(key=["n"])
+    kernel.cache = store = Store()
+    launch(kernel)
+    assert list(store.found.values()) == [kernel.best_config]
+    other = next(config for config in kernel.configs if config != kernel.best_config)
+    store.found = dict.fromkeys(store.found, other)
+    assert launch(kernel).best_config == other
+
+
+def test_one_configuration_is_timed_by_bench():
+    kernel, x = make(key=["n"], do_bench=once), np.zeros(N, np.float32)
+    kernel.nargs = {"x": x, "n": N}
+    assert kernel._bench(x, N, config=kernel.configs[0], grid=grid) == [1.0, 1.0, 1.0]
+    assert (x == 1).all()
 
 
 def test_mistakes_are_said_where_they_are_made():
@@ -326,7 +366,7 @@ def test_buckets():
     assert set(kernel.cache) == {(128, "float32"), (256, "float32")} and len(timed) == 6
     assert nacre.bucket("n", 100).of(101) == 200
     assert [nacre.bucket("n", [16, 64]).of(value) for value in (1, 16, 17, 1000)] == [16, 16, 64, 64]
-    with pytest.raises(ValueError, match="key contains names"):
+    with pytest.warns(UserWarning, match="key names m, which is no argument"):
         make(key=(nacre.bucket("m"),))
 
 

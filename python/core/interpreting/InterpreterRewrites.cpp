@@ -76,7 +76,16 @@ PyObject *variable(PyObject *, PyObject *object) {
   return evaluated([&] { return asVariable(object).release(); });
 }
 
-// x: tl.constexpr = value
+// x: tl.constexpr = value. A run-time value stays one, whatever the annotation says.
+PyObject *annotatedConstexpr(PyObject *, PyObject *object) {
+  return evaluated([&]() -> PyObject * {
+    if (isConstexprObject(object))
+      return attribute(object, "value").release();
+    return (holdsTensor(object) ? asVariable(object) : Handle::borrow(object)).release();
+  });
+}
+
+// x = value, where `x: tl.constexpr` stands above
 PyObject *constexprValue(PyObject *, PyObject *object) {
   return evaluated([&]() -> PyObject * {
     if (isConstexprObject(object))
@@ -278,6 +287,7 @@ PyMethodDef *interpreterFunctions() {
       {"interpreted_is_running", isRunning, METH_NOARGS, "Whether Python is running a kernel on this thread."},
       {"interpreted_variable", variable, METH_O, "What a variable holds: numbers become run-time values."},
       {"interpreted_constexpr", constexprValue, METH_O, "What a name annotated tl.constexpr holds."},
+      {"interpreted_annotated", annotatedConstexpr, METH_O, "What a name annotated tl.constexpr holds."},
       {"interpreted_variable_if", fast(variableIf), METH_FASTCALL, "A value chosen by a test."},
       {"interpreted_is_run_time", isRunTime, METH_O, "Whether an object is a run-time value."},
       {"interpreted_and", fast(logicalAnd), METH_FASTCALL, "`and`, a constexpr on the left being true."},

@@ -51,6 +51,9 @@ public:
                       : bound.anyOnDevice     ? &commonDevice()
                       : bound.anyInHostMemory ? &hostMemoryDevice()
                                               : &activeDevice();
+    if (refusedOnCuda && keywords.device->driver.target().name() == "cuda")
+      raise(PyExc_ValueError, "%U(): the option %s is not heeded on CUDA; %s instead", name().get(),
+            refusedOnCuda->name, refusedOnCuda->insteadOnCuda);
   }
 
   // Binds types alone, for a target by its name, or null: that of the active device.
@@ -299,6 +302,8 @@ private:
       grid = value;
     else if (takesGrid && textView(keyword) == "warmup")
       isWarmup = switchValue(value) == 1;
+    else if (const ForeignOption *foreign = findForeignOption(llvm::StringRef(textView(keyword))))
+      refusedOnCuda = foreign->insteadOnCuda && switchValue(value) == 1 ? foreign : refusedOnCuda;
     else
       raise(PyExc_KeyError, "%U() has no parameter and there is no launch option named %R%s", name().get(), keyword,
             suggestion(textView(keyword)).c_str());
@@ -371,6 +376,7 @@ private:
   llvm::SmallVector<PyObject *, 32> values; // borrowed, by parameter
   BoundArguments bound;
   LaunchKeywords keywords;
+  const ForeignOption *refusedOnCuda = nullptr; // which of those given would have to be heeded there
   std::shared_ptr<Specialization> chosen;
 };
 

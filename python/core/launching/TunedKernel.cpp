@@ -108,7 +108,7 @@ struct PreparedConfig {
 
 struct TunedState {
   Handle kernel; // what is launched
-  Handle cache;  // a dictionary: key -> Config
+  Handle cache;  // key -> Config: a dictionary, or what a subclass keeps its results in, which Python asks
   Handle best;   // the Config used last, or None
   Handle single; // the only Config, or null
   llvm::SmallVector<Handle, 16> parameters;
@@ -240,7 +240,7 @@ PyObject *namesWith(PreparedConfig &config, PyObject *names) {
 PyObject *launchTuned(PyObject *self, PyObject *grid, const CallArguments &given) {
   TunedState &state = tunedState(self);
   Handle config = state.single;
-  if (!config && state.kernel) {
+  if (!config && state.kernel && PyDict_CheckExact(state.cache.get())) {
     Handle key = keyOf(state, given);
     config = Handle::borrow(PyDict_GetItemWithError(state.cache.get(), key.get()));
     if (PyErr_Occurred()) // a value that cannot be part of a key: Python says which
@@ -396,8 +396,8 @@ PyObject *tunedKey(PyObject *self, PyObject *const *args, Py_ssize_t positional,
 
 PyObject *getCache(PyObject *self, void *) { return Handle(tunedState(self).cache).release(); }
 int setCache(PyObject *self, PyObject *value, void *) {
-  if (!value || !PyDict_Check(value)) {
-    PyErr_SetString(PyExc_TypeError, "cache: a dictionary is expected, from keys to configurations");
+  if (!value) {
+    PyErr_SetString(PyExc_TypeError, "cache cannot be deleted: clear() empties it");
     return -1;
   }
   tunedState(self).cache = Handle::borrow(value);
@@ -472,7 +472,7 @@ PyMethodDef tunedMethods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 PyGetSetDef tunedAttributes[] = {
-    {"cache", getCache, setCache, "The configurations chosen so far: a dictionary by key.", nullptr},
+    {"cache", getCache, setCache, "The configurations chosen so far, by key: a dictionary, or an object that is asked as one.", nullptr},
     {"best_config", getBest, setBest, "The configuration of the last launch, or None.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };

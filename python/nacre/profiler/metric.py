@@ -19,7 +19,14 @@ def set_metric_kernels(scalar=None, tensor=None):
 
 def transform_tensor_metrics(metrics):
     """(numbers and lists, tensors): nothing stays a tensor here, so the second is empty."""
-    return {name: _value(value) for name, value in metrics.items()}, {}
+    return {name: _in_its_type(name, _value(value)) for name, value in metrics.items()}, {}
+
+
+def _in_its_type(name, value):
+    """Work is counted in floats."""
+    if name not in ROOFLINE_DTYPES:
+        return value
+    return [float(number) for number in value] if isinstance(value, (list, tuple)) else float(value)
 
 
 def _value(value):

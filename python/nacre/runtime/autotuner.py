@@ -66,7 +66,8 @@ class Autotuner(_core.TunedKernel, KernelInterface):
             if not hasattr(config, "all_kwargs"):
                 raise TypeError(f"autotune of {self.__name__}: configs holds {config!r}, which is no Config; write Config({{...}})")
         self.keys, self.reset_to_zero, self.restore_value = map(_names, (key, reset_to_zero, restore_value))
-        for parameter, names in (("key", key_names(self.keys)), ("reset_to_zero", self.reset_to_zero), ("restore_value", self.restore_value)):
+        self._leave_out_unknown_keys()
+        for parameter, names in (("reset_to_zero", self.reset_to_zero), ("restore_value", self.restore_value)):
             self._refuse_unknown(parameter, names)
         self.restore_copies = {}
         self.user_defined_pre_hook = pre_hook is not None
@@ -109,7 +110,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         for name, default in (("pre_hook", self._default_pre_hook), ("post_hook", self._default_post_hook)):
             if state[name] == default:
                 state[name] = None
-        return {**state, "cache": dict(self.cache)}
+        return {**state, "cache": dict(self.cache) if isinstance(self.cache, dict) else self.cache}
 
     def __setstate__(self, state):
         self.cache = state.pop("cache")
@@ -117,6 +118,14 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         self.pre_hook = self.pre_hook or self._default_pre_hook
         self.post_hook = self.post_hook or self._default_post_hook
         self._set_up()
+
+    def _leave_out_unknown_keys(self):
+        """A part of the key that names no argument has no value to count by."""
+        unknown = [name for name in key_names(self.keys) if name not in self.arg_names]
+        if unknown:
+            warnings.warn(f"autotune of {self.__name__}: key names {', '.join(map(str, unknown))}, which is no argument of the kernel and does not "
+                          f"count; its arguments are {', '.join(self.arg_names)}", stacklevel=4)  # fmt: skip
+            self.keys = [part for part, name in zip(self.keys, key_names(self.keys)) if name not in unknown]
 
     def _refuse_unknown(self, parameter, names):
         unknown = [str(name) for name in names if name not in self.arg_names]
@@ -498,6 +507,20 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         finally:
             self.nargs = before
 
+    def _chosen(self, key):
+        """What the cache has: a dictionary, or what a subclass keeps its results in."""
+        return self.cache[key] if key in self.cache else None
+
+    def _bench(self, *args, config, **meta):
+        """The times of one configuration: what do_bench says of its launches; infinite where it cannot be launched. `nargs` is set."""
+        from ..compiler.errors import CompileTimeAssertionFailure
+
+        call = self._timed_call(args, meta, config)
+        try:
+            return self.do_bench(call, quantiles=(0.5, 0.2, 0.8))
+        except (OutOfResources, CompileTimeAssertionFailure, PTXASError):
+            return list(FAILED)
+
     def _config_for(self, args, kwargs):
         if len(self.configs) == 1 and self.search is None:
             return self.configs[0]
@@ -506,13 +529,13 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         named = {name: value for name, value in kwargs.items() if name not in ("grid", "warmup")}
         key = self._key(*args, **named)
         try:
-            config = self.cache.get(key)
+            config = self._chosen(key)
         except TypeError:
             raise TypeError(f"{self.__name__}: the key {key!r} holds a value that is not hashable; in autotune(key=...) name other arguments, or "
                             "make something of it with bucket(name, by=function)") from None  # fmt: skip
         if config is None:
             with _lock:  # whoever waited here finds what the first has chosen
-                config = self.cache.get(key)
+                config = self._chosen(key)
                 if config is None:
                     config = self._find(args, kwargs, key)
                     # The same in every process, whether times were measured, read from a record or pinned.

@@ -1,6 +1,7 @@
 """Kernels as Python holds them. What happens from `kernel[grid]` on is C++ (`_core.Kernel`)."""
 
 import os
+import re
 import sys
 
 from .. import _core, knobs
@@ -59,10 +60,19 @@ class KernelParam:
         self.num = num
         self.name = name
         self._annotation = annotation
-        self.default = default
+        self._default = default
         self.has_default = has_default
         self.do_not_specialize = do_not_specialize
         self.do_not_specialize_on_alignment = do_not_specialize_on_alignment
+
+    @property
+    def default(self):
+        """inspect's mark of emptiness where there is none."""
+        if self.has_default:
+            return self._default
+        import inspect  # slow to import, and few ask
+
+        return inspect.Parameter.empty
 
     @property
     def annotation(self):
@@ -148,6 +158,21 @@ class _Signature:
         return signature.replace(parameters=parameters)
 
 
+def _parameters(fn):
+    """(names, defaults by name, annotations by name) of a function's parameters."""
+    signature = fn.__dict__.get("__signature__")
+    if signature is not None:  # a function that stands for text which is given later
+        found = signature.parameters.values()
+        return ([parameter.name for parameter in found], {parameter.name: parameter.default for parameter in found if parameter.default is not parameter.empty},
+                {parameter.name: parameter.annotation for parameter in found if parameter.annotation is not parameter.empty})  # fmt: skip
+    code = fn.__code__
+    names = list(code.co_varnames[:code.co_argcount + code.co_kwonlyargcount])
+    defaults = dict(fn.__kwdefaults__ or {})
+    if fn.__defaults__:
+        defaults.update(zip(names[code.co_argcount - len(fn.__defaults__):code.co_argcount], fn.__defaults__))
+    return names, defaults, fn.__annotations__
+
+
 class JITCallable:
     """A function written in the language: its text and where its names are looked up."""
 
@@ -207,11 +232,63 @@ class JITCallable:
 
     @property
     def raw_src(self):
+        """The lines of the text."""
         return self.src.splitlines(keepends=True)
+
+    @raw_src.setter
+    def raw_src(self, lines):
+        import textwrap
+
+        text = textwrap.dedent("".join(lines))
+        start = re.search(r"^def\s", text, re.MULTILINE)
+        if start is None:
+            raise ValueError(f"raw_src of {self.__name__}: the lines hold no `def`")
+        self._unsafe_update_src(text[start.start():])
+
+    # Where the text stands, for errors and profiles. A kernel made of another's text says the other's place.
 
     @property
     def starting_line_number(self):
         return self._function_block()[1]
+
+    @starting_line_number.setter
+    def starting_line_number(self, line):
+        self._place(line=line)
+
+    @property
+    def def_file_line_number(self):
+        """The line of `def`."""
+        return self._function_block()[1]
+
+    @def_file_line_number.setter
+    def def_file_line_number(self, line):
+        self._place(line=line)
+
+    @property
+    def def_file_col_number(self):
+        """The column of `def`."""
+        return self._function_block()[2]
+
+    @def_file_col_number.setter
+    def def_file_col_number(self, column):
+        self._place(column=column)
+
+    @property
+    def file_name(self):
+        return self._filename
+
+    @file_name.setter
+    def file_name(self, name):
+        self._function_block()  # the text is read while its file is known
+        self._filename = name
+        self._place()
+
+    def _place(self, line=None, column=None):
+        text, own_line, own_column = self._function_block()
+        self._block = (text, own_line if line is None else line, own_column if column is None else column)
+        self._key = None
+        self._clear_cache()
+        _core.knobs_changed()
 
     @property
     def _closure(self):
@@ -281,13 +358,7 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
         self.do_not_specialize = do_not_specialize
         self.do_not_specialize_on_alignment = do_not_specialize_on_alignment
 
-        code = fn.__code__
-        count = code.co_argcount + code.co_kwonlyargcount
-        self.arg_names = list(code.co_varnames[:count])
-        defaults = dict(fn.__kwdefaults__ or {})
-        if fn.__defaults__:
-            defaults.update(zip(self.arg_names[code.co_argcount - len(fn.__defaults__):code.co_argcount], fn.__defaults__))
-        annotations = fn.__annotations__
+        self.arg_names, defaults, annotations = _parameters(fn)
         self.params = [
             KernelParam(i, name, annotations.get(name), defaults.get(name), name in defaults,
                         i in unspecialized or name in unspecialized, i in unaligned or name in unaligned)

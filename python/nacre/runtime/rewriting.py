@@ -24,6 +24,7 @@ _PYTHON = ("min", "max", "int", "float", "bool")  # functions that tiles can be 
 _helpers = {
     "variable": _core.interpreted_variable,
     "constexpr": _core.interpreted_constexpr,
+    "annotated": _core.interpreted_annotated,
     "variable_if": _core.interpreted_variable_if,
     "is_run_time": _core.interpreted_is_run_time,
     "and": _core.interpreted_and,
@@ -300,7 +301,8 @@ class _Rewriter(ast.NodeTransformer):
     def visit_AnnAssign(self, node):
         if node.value is None or not isinstance(node.target, ast.Name):
             return ast.copy_location(ast.Pass(), node) if node.value is None else self.generic_visit(node)
-        helper = "constexpr" if _is_constexpr(node.annotation) or node.target.id in self.constexpr_names else "variable"
+        is_declared = node.target.id in self.constexpr_names
+        helper = "constexpr" if is_declared else "annotated" if _is_constexpr(node.annotation) else "variable"
         return self._assign(node.target.id, self._call(helper, self.visit(node.value)), node)
 
     def visit_NamedExpr(self, node):
