@@ -61,14 +61,22 @@ def configuration(mode, options):
 
 
 def other_triton():
-    """The package of that name that is installed and is not this one; None where there is none."""
+    """The Triton that is installed and is not this package; None where there is none. Other things of that name, a folder without a package
+    say, are none: where nobody has imported them, this package takes their place."""
     if is_active():
         return None
+    was_imported = "triton" in sys.modules
     try:
         triton = importlib.import_module("triton")
     except ModuleNotFoundError:
         return None
-    return None if triton is sys.modules[__name__.partition(".")[0]] else triton
+    if triton is sys.modules[__name__.partition(".")[0]]:
+        return None
+    if hasattr(triton, "language"):
+        return triton
+    if not was_imported:
+        del sys.modules["triton"]
+    return None
 
 
 def prepare():
