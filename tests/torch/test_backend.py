@@ -372,18 +372,6 @@ def test_another_triton_that_was_imported_is_said(tmp_path):
     assert "nacre.activate()" in result.stdout and "another package named triton" in result.stdout, result.stdout + result.stderr
 
 
-def test_a_folder_named_triton_is_no_triton(tmp_path):
-    """Of a package: its kernels, say. Nobody imported it."""
-    (tmp_path / "triton").mkdir()
-    check(tmp_path, """
-        import nacre.torch
-        same(torch.compile(lambda x: x.sin() + 1, backend="nacre"), lambda x: x.sin() + 1, torch.randn(100))
-        import nacre, triton
-        assert triton is nacre
-        print("right")
-    """)  # fmt: skip
-
-
 def test_other_devices_keep_their_own_words(tmp_path):
     """Words of wrappers: "with torch.cuda._DeviceGuard(0)". The function is as torch 2.11 has it."""
     check(tmp_path, """

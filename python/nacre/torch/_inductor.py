@@ -61,22 +61,15 @@ def configuration(mode, options):
 
 
 def other_triton():
-    """The Triton that is installed and is not this package; None where there is none. Other things of that name, a folder without a package
-    say, are none: where nobody has imported them, this package takes their place."""
+    """The Triton that is installed and is not this package; None where there is none, or something else of that name."""
     if is_active():
         return None
-    was_imported = "triton" in sys.modules
     try:
         triton = importlib.import_module("triton")
     except ModuleNotFoundError:
         return None
-    if triton is sys.modules[__name__.partition(".")[0]]:
-        return None
-    if hasattr(triton, "language"):
-        return triton
-    if not was_imported:
-        del sys.modules["triton"]
-    return None
+    is_ours = triton is sys.modules[__name__.partition(".")[0]]
+    return triton if not is_ours and hasattr(triton, "language") else None
 
 
 def prepare():
