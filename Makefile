@@ -172,8 +172,8 @@ $(STAMPS)/python: python/requirements/test.txt | $(STAMPS)/packages
 	@if $(VENV)/bin/pip install -q -r $<; then \
 	  rm -f $(STAMPS)/no-index; \
 	else \
-	  echo "no package index within reach: taking Debian's python3-numpy and python3-pytest; what needs PyTorch is skipped"; \
-	  $(as_root)env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends python3-numpy python3-pytest; \
+	  echo "no package index within reach: taking Debian's NumPy, pytest and pytest-xdist; what needs PyTorch is skipped"; \
+	  $(as_root)env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends python3-numpy python3-pytest python3-pytest-xdist; \
 	  /usr/bin/python3 -m venv --clear --system-site-packages $(VENV); \
 	  mkdir -p $(STAMPS); \
 	  touch $(STAMPS)/packages $(STAMPS)/no-index; \

@@ -29,6 +29,21 @@ def pytest_collection_modifyitems(config, items):
     items[:] = chosen
 
 
+_engines = []  # what a process that ran language tests says of them
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    _engines[:] = getattr(node, "workeroutput", {}).get("language engines", _engines)
+
+
+def pytest_terminal_summary(terminalreporter):
+    if _engines:
+        terminalreporter.section("language engines")
+        for line in _engines:
+            terminalreporter.line(line)
+
+
 @pytest.fixture
 def pages():
     """For tests that write pages of tools: these need D3, which is in the package where Debian's node-d3 was there when it was built."""

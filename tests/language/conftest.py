@@ -41,11 +41,21 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "ours(reason): beyond or unlike the Triton package; not run on the triton engine")
 
 
+def _engines_of_this_run():
+    return ["run: " + ", ".join(engine.name for engine in ENGINES), *(f"skipped: {name} ({reason})" for name, reason in MISSING)]
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "workeroutput"):  # one of several processes: tests/conftest.py says it for all
+        session.config.workeroutput["language engines"] = _engines_of_this_run()
+
+
 def pytest_terminal_summary(terminalreporter):
+    if terminalreporter.config.getoption("numprocesses", None):
+        return
     terminalreporter.section("language engines")
-    terminalreporter.line("run: " + ", ".join(engine.name for engine in ENGINES))
-    for name, reason in MISSING:
-        terminalreporter.line(f"skipped: {name} ({reason})")
+    for line in _engines_of_this_run():
+        terminalreporter.line(line)
 
 
 def pytest_generate_tests(metafunc):
