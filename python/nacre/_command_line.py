@@ -14,9 +14,11 @@ USAGE = """usage: nacre run script.py [args...]      run a script with `import t
        nacre warmup file.py              compile kernels before they are needed (nacre warmup --help)
        nacre explain script.py ...       run a script and say of each compile why it was needed
        nacre sanitize asan python x.py   bounds, races, unwritten memory, overflow in kernels (nacre sanitize --help)
-       nacre viz script.py -o page.html  what kernels access, as a page, text or JSON (nacre viz --help)
+       nacre viz -o page.html script.py  what kernels access, as a page, text or JSON (nacre viz --help)
        nacre completion bash|zsh|fish    completion of these commands for a shell
        nacre --version
+
+Options of a command stand before the script; what follows the script is the script's own.
 """
 INFO_USAGE = """usage: nacre info [--markdown]
 

@@ -22,8 +22,8 @@ WORDS = {
     "cache": ("stats", "clear", "verify", "--help"),
     "warmup": ("--help",),
     "explain": ("-c", "-m", "--help"),
-    "sanitize": ("asan", "tsan", "msan", "ub", "all", "--static", "--json", "--continue", "--max", "--kernel", "--help"),
-    "viz": ("-o", "--text", "--json", "--kernel", "--lanes", "--help"),
+    "sanitize": ("asan", "tsan", "msan", "ub", "all", "--static", "--for-all", "--gpu", "--json", "--continue", "--max", "--kernel", "--help"),
+    "viz": ("-o", "--text", "--json", "--kernel", "--gpu", "--lanes", "--help"),
     "completion": ("bash", "zsh", "fish", "--help"),
 }  # fmt: skip
 VALUES = {}  # what follows an option; filled from the targets of this build

@@ -20,6 +20,20 @@ def _fail(message, status):
     return status
 
 
+def check(arguments):
+    """ValueError where these words name no program to run. Tools ask before they open their files."""
+    if not arguments:
+        raise ValueError("no script is given")
+    what = arguments[0]
+    if what in ("-m", "-c"):
+        if len(arguments) == 1:
+            raise ValueError(f"{what} needs {'the name of a module' if what == '-m' else 'the text of a program'}")
+    elif what != "-" and what.startswith("-"):
+        raise ValueError(f"there is no option {what}\n{USAGE}".rstrip())
+    elif what != "-" and not os.path.exists(what):
+        raise ValueError(f"there is no file {what}")
+
+
 def run(arguments):
     if arguments and arguments[0] in ("-h", "--help"):
         print(USAGE, end="")
@@ -27,15 +41,13 @@ def run(arguments):
     if not arguments:
         print(USAGE, end="", file=sys.stderr)
         return 2
+    try:
+        check(arguments)
+    except ValueError as error:
+        return _fail(str(error), 2)
     what, rest = arguments[0], arguments[1:]
     if what in ("-m", "-c"):
-        if not rest:
-            return _fail(f"{what} needs {'the name of a module' if what == '-m' else 'the text of a program'}", 2)
         first, rest = rest[0], rest[1:]
-    elif what != "-" and what.startswith("-"):
-        return _fail(f"there is no option {what}\n{USAGE}".rstrip(), 2)
-    elif what != "-" and not os.path.exists(what):
-        return _fail(f"there is no file {what}", 2)
 
     from . import activate
 

@@ -25,10 +25,13 @@ def program(name, main, arguments=None):
 
 
 def check_writable(option, path):
-    """ValueError where the file cannot be written, before a long run ends with that."""
+    """ValueError where the file cannot be written, before a long run ends with that. Leaves the file as it is, and makes none."""
+    is_new = not os.path.exists(path)
     try:
         with open(path, "a"):
             pass
+        if is_new:
+            os.unlink(path)
     except OSError as error:
         raise ValueError(f"{option} {path}: {error.strerror}") from None
 

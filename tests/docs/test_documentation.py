@@ -157,14 +157,18 @@ def test_a_block_of_python_runs(text, output, tmp_path):
     assert not missing, done.stdout
 
 
+PROGRAMS = load("distribution", ROOT / "python" / "distribution.py").PROGRAMS
+
+
 def shell_blocks():
     """Blocks of commands: those of a shell, and those without a name whose lines begin with a program of ours."""
-    plain = [block for block in blocks("") if re.match(r"(\w+=\S+ )?(\.venv/bin/nacre|make) ", block.values[0])]
+    programs = "|".join([r"\.venv/bin/nacre", "make", *PROGRAMS])
+    plain = [block for block in blocks("") if re.match(rf"(\w+=\S+ )?({programs}) ", block.values[0])]
     return [*plain, *blocks("sh")]
 
 
 @pytest.mark.parametrize("text, output", shell_blocks())
-def test_a_block_of_commands_runs(text, output, tmp_path):
+def test_a_block_of_commands_runs(text, output, tmp_path, folder_of_commands):
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     for target in re.findall(r"^make (\S+)", text, re.MULTILINE):
         assert target in targets
@@ -173,22 +177,75 @@ def test_a_block_of_commands_runs(text, output, tmp_path):
         return
     if any(compiler in text.split() and not shutil.which(compiler) for compiler in ("g++", "cc")):
         pytest.skip("there is no compiler")
-    write_files_of_commands(tmp_path)
+    if "import torch" in (folder_of_commands / "add.py").read_text() and "add.py" in text:
+        pytest.importorskip("torch")
+    if "--emit cubin" in text and not shutil.which("ptxas"):
+        pytest.skip("there is no ptxas")
+    shutil.copytree(folder_of_commands, tmp_path, dirs_exist_ok=True)
     command = "set -e\n" + "\n".join(lines)
     path = os.pathsep.join([str(tmp_path / ".venv" / "bin"), os.environ["PATH"]])
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env={**ENVIRONMENT, "PATH": path}, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
+    for name in re.findall(r"(?:-o|--json|--html)[ =]([\w/]+\.[\w.]+)", re.sub("#.*", "", text)):
+        assert (tmp_path / name).stat().st_size > 0, f"{name} was not written"
+
+
+SCRIPT = """
+import numpy as np
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out + offsets, tl.load(x + offsets, mask=mask) + tl.load(y + offsets, mask=mask), mask=mask)
+
+
+def launch():
+    x, y, out = np.ones(1000, np.float32), np.ones(1000, np.float32), np.zeros(1000, np.float32)
+    add[(4,)](x, y, out, 1000, BLOCK=256)
+    assert (out == 2).all()
+
+
+if __name__ == "__main__":
+    launch()
+"""
+
+
+@pytest.fixture(scope="module")
+def folder_of_commands(tmp_path_factory):
+    """What the pages' commands are given: the kernel of README as add.py, programs that use it, profiles, and the environment."""
+    folder = tmp_path_factory.mktemp("commands")
+    write_files_of_commands(folder)
+    return folder
 
 
 def write_files_of_commands(folder):
-    """What the pages' commands are given: the kernel of README as add.py, programs that use it, and the environment."""
     readme = re.search(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)[1]
     (folder / "add.py").write_text(readme)
     binaries = folder / ".venv" / "bin"
     binaries.mkdir(parents=True)
-    for name, arguments in (("python", ""), ("nacre", "-m nacre ")):
+    started = {"python": "", "pytest": "-m pytest "}
+    for name, function in PROGRAMS.items():
+        module, function = function.split(":")
+        started[name] = f"-c 'import sys; from {module} import {function}; sys.exit({function}())' "
+    for name, arguments in started.items():
         (binaries / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments}"$@"\n')
         (binaries / name).chmod(0o755)
+    (folder / "script.py").write_text(SCRIPT)
+    (folder / "kernel.py").write_text(SCRIPT.replace("(x, y, out, n, BLOCK: ", "(x, out, n, BLOCK: ").replace(" + tl.load(y + offsets, mask=mask)", ""))
+    (folder / "tests").mkdir()
+    (folder / "tests" / "test_script.py").write_text("import script\n\n\ndef test_launch():\n    script.launch()\n")
+    (folder / "conftest.py").write_text("")  # the folder is on the path
+    ptx = ["--kernel", "add", "--signature", "*fp32,*fp32,*fp32,i32,BLOCK=256", "--target", "cuda:90", "--num-warps", "8", "--emit", "ptx"]
+    profiled = re.search(r"^```python\n(.*?)^```", (DOCS / "11-profiler.md").read_text(), re.MULTILINE | re.DOTALL)[1]
+    for command in (["nacre", "compile", "script.py", *ptx, "-o", "kernel.ptx"], ["nacre", "run", "-c", profiled]):
+        subprocess.run([binaries / command[0], *command[1:]], cwd=folder, env=ENVIRONMENT, check=True, timeout=600)
+    for name in ("old", "new"):  # a millisecond each, however busy this machine is
+        profile = re.sub(r'"time \(ns\)": ?\d+', '"time (ns)": 1000000', (folder / "vec_add_analysis.hatchet").read_text())
+        (folder / f"{name}.hatchet").write_text(profile)
     (folder / "main.cpp").write_text('#include <nacre/nacre.h>\nint main() { nacre::KernelSource::fromFile("add.py").kernel("add_kernel"); }\n')
     include, _, body = re.search(r"^```c\n(.*?)^```", (DOCS / "5-cpp.md").read_text(), re.MULTILINE | re.DOTALL)[1].partition("\n")
     (folder / "main.c").write_text(f"{include}\n#include <stdio.h>\nint main(void) {{\n  static _Alignas(64) float x[4], y[4], out[4];\n  int n = 4;\n{body}\n}}\n")

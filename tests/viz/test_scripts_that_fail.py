@@ -1,4 +1,4 @@
-"""`nacre viz` of scripts that raise, on terminals that have ASCII alone, with numbers that JSON does not have, and interrupted."""
+"""`nacre viz` as it is typed: scripts that raise, on terminals that have ASCII alone, with numbers that JSON does not have, and interrupted."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def run(tmp_path, *arguments, **environment):
 def test_what_was_launched_before_is_shown(tmp_path):
     page = tmp_path / "page.html"
     process = run(tmp_path, "viz", "-o", str(page), **ASCII)
-    assert process.returncode == 1 and b"KeyError" in process.stderr and b"1 launches" in process.stderr, process.stderr
+    assert process.returncode == 1 and b"KeyError" in process.stderr and b"1 launch\n" in process.stderr, process.stderr
     assert r"gr\u00f6\u00dfe" in page.read_text(encoding="utf-8") and b"Unicode" not in process.stderr
     shown = run(tmp_path, "viz", "--text", **ASCII)
     assert b"launch 0: gr??e" in shown.stdout and b"Unicode" not in shown.stderr
@@ -93,3 +93,47 @@ endless[(1,)](np.zeros(1, np.int32), 2**30)
         assert process.returncode not in (None, 0)
     finally:
         process.kill()
+
+
+# ---- as a user types it
+
+
+@pytest.fixture
+def viz(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT.replace('raise KeyError("the script\'s own")', "import sys\nprint(sys.argv[1:])").replace("größe", "add"))
+    (tmp_path / "empty.py").write_text("print('no kernel')\n")
+
+    def typed(line):
+        return subprocess.run([sys.executable, "-m", "nacre", *line.split()], capture_output=True, text=True, timeout=600, cwd=tmp_path)
+
+    return typed
+
+
+def test_options_stand_before_the_script(viz, tmp_path):
+    process = viz("viz -o page.html script.py -o other.html --kernel x")
+    assert process.stdout == "['-o', 'other.html', '--kernel', 'x']\n" and process.stderr == "page.html: 1 launch\n" and process.returncode == 0
+    assert "add" in (tmp_path / "page.html").read_text() and not (tmp_path / "other.html").exists() and not (tmp_path / "viz.html").exists()
+
+
+def test_a_module_and_a_text_are_programs_too(viz, tmp_path):
+    assert viz("viz --text -m script -x").stdout.startswith("['-x']\n")
+    assert "launch 0: add" in viz("viz --text -m script").stdout
+
+
+@pytest.mark.parametrize("line, status, said", [
+    ("viz -o page.html nofile.py", 2, "nacre viz: there is no file nofile.py"), ("viz nofile.py", 2, "nacre viz: there is no file nofile.py"),
+    ("viz -o page.html --kernel nope script.py", 1, "nacre viz: nothing to show: the script launched no kernel named nope, but add"),
+    ("viz -o page.html empty.py", 1, "nacre viz: nothing to show: the script launched no kernel"),
+    ("viz --kernel nope --text script.py", 1, "no kernel named nope"),
+])  # fmt: skip
+def test_a_page_is_not_overwritten_by_nothing(viz, tmp_path, line, status, said):
+    for name in ("page.html", "viz.html"):
+        (tmp_path / name).write_text("as it was")
+    process = viz(line)
+    assert process.returncode == status and said in process.stderr and "Traceback" not in process.stderr
+    assert (tmp_path / "page.html").read_text() == (tmp_path / "viz.html").read_text() == "as it was"
+
+
+def test_no_file_is_left_where_nothing_ran(viz, tmp_path):
+    viz("viz -o new.html nofile.py"), viz("viz -o new.html empty.py")
+    assert not (tmp_path / "new.html").exists()

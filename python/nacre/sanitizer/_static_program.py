@@ -161,7 +161,7 @@ def _conditions(arguments):
             return argument.partition("=")[2], arguments[:i] + arguments[i + 1:]
         if argument == "--for-all":
             raise ValueError("--for-all needs conditions")
-        if argument.endswith(".py"):
+        if argument.endswith(".py") or argument in ("-", "-m", "-c"):
             break
     return None, arguments
 

@@ -1,6 +1,6 @@
 """The visualiser: what kernels access, as a page that opens without a server.
 
-    nacre viz script.py -o page.html        every launch of a script
+    nacre viz -o page.html script.py        every launch of a script
     nacre viz --text script.py              the same as text
 
 In a program: `nacre.viz.start()`, launches, `nacre.viz.stop()`, then `page(launches)`, `text(launches)` or `document(launches)`.

@@ -4,6 +4,7 @@ import json
 import math
 import sys
 
+from .._run import check, run
 from .._terminal import check_writable, show_all_letters
 
 USAGE = """usage: nacre viz [options] script.py [args...]
@@ -14,12 +15,15 @@ USAGE = """usage: nacre viz [options] script.py [args...]
   --kernel NAME   only launches of this kernel
   --gpu           run each launch on a simulated GPU too: sectors and bank conflicts by line, layouts of tiles
   --lanes N       keep at most so many lanes of a launch (default 200000); the rest is summed up
+
+Options of nacre viz stand before the script; what follows the script is the script's own.
 """
+PROGRAMS = ("-", "-m", "-c")  # of nacre run: from here on the words are the program's
 
 
 def _parse(arguments):
     options = {"form": "html", "output": None, "kernel": None, "lanes": None, "gpu": False}
-    while arguments and arguments[0].startswith("-"):
+    while arguments and arguments[0].startswith("-") and arguments[0] not in PROGRAMS:
         option, *arguments = arguments
         if option in ("--text", "--json"):
             options["form"] = option[2:]
@@ -36,8 +40,7 @@ def _parse(arguments):
                 raise ValueError(f"{option} needs a value")
             value, *arguments = arguments
         options[names[name]] = value
-    if not arguments:
-        raise ValueError("no script is given")
+    check(arguments)
     if options["lanes"] is not None:
         if not options["lanes"].isdigit() or options["lanes"] == "0":
             raise ValueError(f"--lanes needs a number, not {options['lanes']!r}")
@@ -59,7 +62,6 @@ def _strict(value):
 
 
 def main(arguments):
-    from .._run import run
     from . import _record
 
     if arguments and arguments[0] in ("-h", "--help"):
@@ -70,18 +72,27 @@ def main(arguments):
     except ValueError as error:
         print(f"nacre viz: {error}\n{USAGE}", end="", file=sys.stderr)
         return 2
-    _record.start(options["kernel"], options["lanes"] or _record.LANES, gpu=options["gpu"])
+    recording = _record.start(options["kernel"], options["lanes"] or _record.LANES, gpu=options["gpu"])
     try:
-        return run(rest) or 0
-    finally:  # also of a script that raises: what it launched before may tell why
-        _write(options, _record.stop())
+        status = run(rest) or 0
+    except BaseException as error:  # what it launched before may tell why
+        written = _write(options, _record.stop(), recording.others)
+        if isinstance(error, SystemExit) and not error.code:
+            return written
+        raise
+    return status or _write(options, _record.stop(), recording.others)
 
 
-def _write(options, launches):
+def _write(options, launches, others):
+    """Writes the launches; the status. Where there is nothing to show, what was written before stays."""
     from . import _record
     from ._page import page
     from ._text import text
 
+    if not launches:
+        wanted = f"no kernel named {options['kernel']}" if options["kernel"] else "no kernel"
+        print(f"nacre viz: nothing to show: the script launched {wanted}{_but(others)}", file=sys.stderr)
+        return 1
     if options["form"] == "html":
         output, content = options["output"] or "viz.html", page(launches)
     elif options["form"] == "json":
@@ -94,4 +105,10 @@ def _write(options, launches):
     else:
         with open(output, "w", encoding="utf-8") as file:
             file.write(content)
-        print(f"{output}: {len(launches)} launches", file=sys.stderr)
+        print(f"{output}: {len(launches)} {'launch' if len(launches) == 1 else 'launches'}", file=sys.stderr)
+    return 0
+
+
+def _but(others):
+    shown = [*others][:8]
+    return f", but {', '.join(shown)}{', ...' if len(others) > len(shown) else ''}" if shown else ""

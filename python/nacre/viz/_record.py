@@ -108,11 +108,17 @@ class Recording:
         self.kinds = kinds
         self.kernel = kernel
         self.lanes = lanes
+        self.others = {}  # names of kernels that were launched and not asked for, in order
         self._open = []
         self._twin = threading.local()  # .compiled: the code of the launch whose twin this thread runs
 
     def _wants(self, kernel):
-        return not hooks.is_timed() and (self.kernel is None or kernel is self.kernel or kernel.__name__ == self.kernel)
+        if hooks.is_timed():
+            return False
+        if self.kernel is None or kernel is self.kernel or kernel.__name__ == self.kernel:
+            return True
+        self.others[kernel.__name__] = True
+        return False
 
     def before(self, compiled, kernel, grid, arguments):
         """Of every launch, before it (runtime/hooks.py): where its code tells nothing, its twin is recorded."""
