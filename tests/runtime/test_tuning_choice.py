@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import threading
 import warnings
 
@@ -533,6 +534,42 @@ def test_a_search_ends_with_its_budget(step, count, told_times, tuning_folder):
     _, kernel = searched("random")
     assert len(kernel.configs_timings) == count and kernel.best_config == min(kernel.configs_timings, key=lambda config: kernel.configs_timings[config])
     assert kernel.configs_timings.keys() >= {nacre.Config({"BLOCK": 1})}  # what its author thought of first is always tried
+
+
+@pytest.mark.parametrize("method, expected", [("halving", [4, 8]), ("random", [4, 8, 12])])
+def test_a_search_that_was_ended_early_goes_on_in_the_next_process(method, expected, told_times, tuning_folder):
+    told_times.step = 2.0
+    counts = []
+    for _ in expected:  # each a kernel without memory, as another process has it
+        with pytest.warns(RuntimeWarning, match=r"the budget of 1 s ended the search after \d+ of 13 configurations; the next process goes on") as told:
+            _, kernel = searched(method)
+        counts.append(int(re.search(r"after (\d+)", str(told[0].message))[1]))
+    assert counts == expected
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _, kernel = searched(method)
+        assert kernel.best_config.kwargs["BLOCK"] == 512
+        space, kernel = searched(method)
+    (path,) = tuning_folder.glob("kernel-*.json")
+    assert len(json.loads(path.read_text())["tried"]) == 13
+
+
+def test_a_search_of_enough_candidates_is_kept(told_times, tuning_folder):
+    told_times.step = 0.1
+    space = nacre.Space({"BLOCK": nacre.powers_of_two(1, 4096), "num_stages": [1, 2, 3, 4]}, budget=1.0, method="random")
+
+    @nacre.autotune(search=space, key=["n"])
+    @nacre.jit
+    def kernel(x, n, BLOCK: tl.constexpr):
+        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(x + offsets, tl.load(x + offsets, mask=offsets < n) + 1, mask=offsets < n)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        launch(kernel)
+        kernel.cache.clear()
+        space._random = None  # nothing is searched again
+        launch(kernel)
 
 
 @pytest.mark.parametrize("method", ["halving", "random"])

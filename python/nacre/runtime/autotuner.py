@@ -295,7 +295,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
             return pinned
         is_kept = self._is_kept(configs)
         known = self._known(problem, configs) if is_kept else {}
-        if self._is_enough(known, configs):
+        if self._is_enough(known, configs, problem):
             return self._choose(key, known)
         if mode in ("cached", "error"):
             return self._without_timing(key, configs, known, mode, is_capturing)
@@ -306,9 +306,14 @@ class Autotuner(_core.TunedKernel, KernelInterface):
             return self.cache[key]
         return self._tune(args, kwargs, key, configs, problem if is_kept else None)
 
-    def _is_enough(self, known, configs):
-        """Whether nothing needs to be timed: all have times, or a search was made before."""
-        return choose(known)[0] is not None if self.search is not None else bool(known) and all(config in known for config in configs)
+    def _is_enough(self, known, configs, problem):
+        """Whether nothing needs to be timed: all have times, or a search was made before that its budget did not end too early."""
+        if self.search is None:
+            return bool(known) and all(config in known for config in configs)
+        if choose(known)[0] is None:
+            return False
+        tried = problem.tried()
+        return tried is None or self.search.is_enough(len(tried))
 
     def _all_configs(self, configs):
         return configs if self.search is None else self.search.all_configs()
@@ -341,7 +346,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
             return self._measure(args, kwargs, key, configs, {}, None)
         with problem.alone():
             known = self._known(problem, configs)  # another process may have been faster
-            if self._is_enough(known, configs):
+            if self._is_enough(known, configs, problem):
                 return self._choose(key, known)
             return self._measure(args, kwargs, key, configs, known, problem)
 
@@ -354,7 +359,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         is_range = _core.nvtx_is_on()
         if is_range:
             _core.nvtx_range(f"tune {self.__name__}")
-        results, stored = {}, [start]
+        results, stored, tried = {}, [start], []
 
         def keep(config, times, reason):
             # Of failures only those are kept that are the compiler's: another run may have more memory.
@@ -368,7 +373,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         def flush():
             stored[0] = time.perf_counter()
             if problem is not None and results:
-                problem.store(results)
+                problem.store(results, [identity(config) for config in tried])
 
         fleet = None
 
@@ -386,7 +391,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         try:
             fleet = self._fleet(args, kwargs, configs[0])
             if self.search is not None:
-                timings, failures = self.search.run(measurement, known)
+                timings, failures, tried = self.search.go_on(self.__name__, measurement, known, problem)
                 for config, times in timings.items():
                     if config not in failures:
                         keep(config, times, None)

@@ -97,8 +97,13 @@ class Problem:
             return {}
         return {entry["config"]: entry.get("times") or entry["failed"] for entry in record["configs"]}
 
-    def store(self, results):
-        """Adds {identity: times or reason} to what is there. False when it cannot be kept."""
+    def tried(self):
+        """The identities of the configurations that a search has tried, with times or without. None: nobody noted them."""
+        record = read_file(self.path)
+        return record.get("tried") if record is not None and record["problem"] == self.facts else None
+
+    def store(self, results, tried=()):
+        """Adds {identity: times or reason}, and what a search has tried, to what is there. False when it cannot be kept."""
         record = read_file(self.path)
         if record is None or record["problem"] != self.facts:
             record = {"version": VERSION, "problem": self.facts, "configs": []}
@@ -107,6 +112,8 @@ class Problem:
             kept = {"failed": result} if isinstance(result, str) else {"times": list(result)}
             entries[config] = {"config": config, **kept, "when": int(time.time())}
         record["configs"] = list(entries.values())
+        if tried:
+            record["tried"] = list(dict.fromkeys([*record.get("tried", ()), *tried]))
         return write_file(self.path, record)
 
     @contextmanager
@@ -193,6 +200,8 @@ def checked(record):
             raise ValueError(f"not a record of version {VERSION}")
         if not isinstance(record["configs"], list) or not isinstance(record.get("choice"), (str, type(None))):
             raise ValueError("no list of configurations")
+        if not isinstance(record.get("tried", []), list) or not all(isinstance(config, str) for config in record.get("tried", [])):
+            raise ValueError("no list of what was tried")
         for entry in record["configs"]:
             if not isinstance(entry["config"], str) or not (_are_times(entry["times"]) if "times" in entry else isinstance(entry["failed"], str)):
                 raise ValueError("an entry without times")
@@ -289,6 +298,8 @@ def merged(records):
             if known is None or "times" not in known or ("times" in entry and entry["times"][0] < known["times"][0]):
                 entries[entry["config"]] = entry
         found[key]["configs"] = list(entries.values())
+        if "tried" in record:
+            found[key]["tried"] = list(dict.fromkeys([*found[key].get("tried", ()), *record["tried"]]))
     return list(found.values())
 
 

@@ -14,11 +14,14 @@ import math
 import random
 import time
 
-from .config import Config
+from .choice import choose
+from .config import Config, identity
+from .reporting import warn
 
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 _KEPT = 3  # one in so many goes on to the next round
 _SHORTEST = 2.0  # milliseconds for a candidate in the first round
+_ENOUGH = _KEPT**3  # candidates, after which a search that its budget ended has found what it will find
 
 
 def powers_of_two(first, last):
@@ -85,8 +88,12 @@ class Space:
     def first(self):
         return self.all_configs()[:1]
 
-    def _shuffled(self, known):
-        candidates = [config for config in self.all_configs() if config not in known]
+    def is_enough(self, count):
+        """Whether a search that has tried so many need not go on in another process."""
+        return count >= min(len(self), _ENOUGH)
+
+    def _shuffled(self, tried):
+        candidates = [config for config in self.all_configs() if config not in tried]
         random.Random(self.seed).shuffle(candidates)
         # The first of the list is what its author thought of first: it is always tried.
         first = self.all_configs()[0]
@@ -95,11 +102,31 @@ class Space:
             candidates.insert(0, first)
         return candidates
 
-    def run(self, measurement, known):
-        """({config: times}, {config: reason}) of what was tried. measurement(configs, milliseconds).run() spends so much on each; `known`
-        could not run before."""
+    def go_on(self, name, measurement, known, problem):
+        """As run, from where the last process stopped: the record of the problem tells; without one it begins anew. `known`: {config: times}.
+        What was tried is all by now."""
+        names = set(problem.tried() or ()) if problem is not None and choose(known)[0] is not None else set()
+        before = [config for config in self.all_configs() if config in known or identity(config) in names]
+        timings, failures, tried = self.run(measurement, before)
+        tried = [*before, *tried]
+        if not self.is_enough(len(tried)):
+            then = "the next process goes on" if problem is not None else "nothing is kept, so that the next process begins anew"
+            warn(f"{name}: the budget of {self.budget:g} s ended the search after {len(tried)} of {len(self)} configurations; {then}; "
+                 "Space(budget=...) gives it more time")  # fmt: skip
+        return timings, failures, tried
+
+    def run(self, measurement, tried):
+        """({config: times}, {config: reason}, [config]): those timed to the end, those that cannot run, all that were tried.
+        measurement(configs, milliseconds).run() spends so much on each; `tried` were tried before, and are not again."""
         method = self._halving if self.method == "halving" else self._random
-        return method(measurement, self._shuffled(known))
+        taken = []
+
+        def noted(configs, milliseconds):
+            taken.extend(config for config in configs if config not in taken)
+            return measurement(configs, milliseconds)
+
+        timings, failures = method(noted, self._shuffled(tried))
+        return timings, failures, taken
 
     def _random(self, measurement, candidates):
         """As many as the budget allows, each timed in full."""
