@@ -104,6 +104,24 @@ def test_table_roofline_and_comparison(tmp_path, in_browser):
     assert seen["better"] == "-66.7%"
 
 
+def test_a_row_of_several_frames_has_the_share_of_all(tmp_path, in_browser):
+    """Least times over times, not the largest share; what is above the peak is marked."""
+    write(tmp_path / "new.hatchet")
+    root, devices = json.loads((tmp_path / "new.hatchet").read_text())
+    frame = next(child for child in root["children"][0]["children"] if child["frame"]["name"] == "copy")
+    for name, factor in (("again", 0.5), ("slow", 10)):
+        again = json.loads(json.dumps(frame))
+        again["metrics"]["time (ns)"] *= factor
+        root["children"].append({"frame": {"name": name, "type": "function"}, "metrics": {}, "children": [again]})
+    (tmp_path / "merged.hatchet").write_text(json.dumps([root, devices]))
+    seen = in_browser(page_of(tmp_path, str(tmp_path / "merged.hatchet")), """
+      const row = [...document.querySelectorAll('#table tbody tr')].find((row) => row.firstChild.textContent === 'copy');
+      document.title = JSON.stringify({util: row.children[8].textContent, note: document.getElementById('table-note').textContent});
+    """)
+    bytes, time = frame["metrics"]["bytes"], frame["metrics"]["time (ns)"]
+    assert seen == {"util": f"{100 * 3 * bytes / 10 / (11.5 * time):.1f}%", "note": ""}
+
+
 def test_what_is_not_there_is_said_or_hidden(tmp_path, in_browser):
     seen = in_browser(page_of(tmp_path, write(tmp_path / "new.hatchet", facts=FACTS, kind="CUDA")), """
       const hidden = [...document.querySelectorAll('section')].filter((part) => part.hidden).map((part) => part.id);

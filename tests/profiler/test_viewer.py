@@ -115,10 +115,63 @@ def test_conditions_for_ci(profile, tmp_path, capsys):
     assert viewer.main(["--assert", "time/us<4", profile]) == 1
     assert "ROOT has 4.5" in capsys.readouterr().err
     slower = write(tmp_path / "slower.hatchet", factor=1.1)
-    assert viewer.main(["--against", profile, "--tolerance", "3%", "-m", "time/ns", slower]) == 1
+    assert viewer.main(["--against", profile, "--tolerance", "3%", "--floor", "10ns", "-m", "time/ns", slower]) == 1
     shown = capsys.readouterr().err
     assert "ROOT > load > copy" in shown and "+10.0%" in shown
-    assert viewer.main(["--against", profile, "--tolerance", "15%", "-m", "time/ns", slower]) == 0
+    assert viewer.main(["--against", profile, "--tolerance", "15%", "--floor", "0ns", "-m", "time/ns", slower]) == 0
+
+
+def test_changes_of_microseconds_are_noise(profile, tmp_path, capsys):
+    much = write(tmp_path / "much.hatchet", factor=3)  # 1 us a launch more
+    assert viewer.main(["--against", profile, much]) == 0
+    shown = capsys.readouterr().out
+    assert "3 values are worse by a change of less than 10us a launch: not counted (--floor)" in shown and "all holds" in shown
+    assert viewer.main(["--against", profile, "--floor", "300ns", much]) == 1
+    with pytest.raises(ValueError, match="--floor soon: expected a time such as 10us"):
+        viewer.main(["--against", profile, "--floor", "soon", much])
+
+
+def test_columns_have_headings(profile, capsys):
+    viewer.main(["-m", "time/us,util", profile])
+    assert capsys.readouterr().out.splitlines()[:2] == ["time/us (inc), util:", "4.500 - ROOT"]
+
+
+def test_a_trace_is_named_as_such(tmp_path):
+    path = tmp_path / "script.chrome_trace"
+    path.write_text('{"traceEvents": []}')
+    with pytest.raises(ValueError, match="script.chrome_trace is a trace, not a profile: `proton-viewer --html PAGE"):
+        viewer.main([str(path)])
+
+
+def test_utilisation_of_a_scope_that_was_given_bytes(tmp_path):
+    write(tmp_path / "x.hatchet")
+    root, devices = json.loads((tmp_path / "x.hatchet").read_text())
+    root["children"].append(node("forward", {"bytes": 4000}, [kernel("one", 600), kernel("two", 200)]))
+    (tmp_path / "scope.hatchet").write_text(json.dumps([root, devices]))
+    graph, _ = viewer.parse(["util"], str(tmp_path / "scope.hatchet"))
+    assert next(frame for frame in graph.frames() if frame.name == "forward").columns["util"] == pytest.approx(0.5)
+
+
+def test_peaks_of_a_busy_machine_are_doubtful(tmp_path, monkeypatch, capsys):
+    from nacre.profiler import _device
+
+    def clock(times):
+        ticks = iter([part for time in times for part in (0.0, time)])
+        monkeypatch.setattr(_device.time, "perf_counter", lambda: next(ticks))
+
+    clock([5, 1, 3, 1.05, 1.02])
+    assert _device._best(lambda: None) == (1, True)
+    clock([5, 1, 3, 2, 2, 1.05, 1.04])  # goes on until it is quiet
+    assert _device._best(lambda: None) == (1, True)
+    clock([1.2**i for i in range(40)])
+    assert _device._best(lambda: None) == (1, False)
+    monkeypatch.undo()
+    write(tmp_path / "x.hatchet")
+    root, devices = json.loads((tmp_path / "x.hatchet").read_text())
+    devices["CPU"]["0"]["peaks_doubtful"] = 1
+    (tmp_path / "busy.hatchet").write_text(json.dumps([root, devices]))
+    viewer.main(["-m", "util", str(tmp_path / "busy.hatchet")])
+    assert "were measured while the machine was busy" in capsys.readouterr().err
 
 
 def test_peaks_of_gpus_are_known_by_what_they_are():

@@ -1,4 +1,4 @@
-"""`proton-viewer --assert 'time/ms<5' --against old.hatchet --tolerance 3%`: for CI."""
+"""`proton-viewer --assert 'time/ms<5' --against old.hatchet --tolerance 3% --floor 10us`: for CI."""
 
 import re
 import sys
@@ -34,7 +34,21 @@ def _condition(text):
     return match[1], match[2].strip(), match[3], float(match[4])
 
 
-def check(filename, conditions, against, tolerance, metrics):
+def _floor(text):
+    """In nanoseconds."""
+    match = re.fullmatch(r"([\d.]+)\s*(ns|us|ms|s)", text)
+    if not match:
+        raise ValueError(f"--floor {text}: expected a time such as 10us")
+    return float(match[1]) * {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}[match[2]]
+
+
+def _time_of_a_launch(frame):
+    """In nanoseconds; None where the frame has no time."""
+    time = frame.total.get("time (ns)", frame.own.get("time (ns)"))
+    return time / (frame.total.get("count", frame.own.get("count")) or 1) if isinstance(time, (int, float)) else None
+
+
+def check(filename, conditions, against, tolerance, metrics, floor="10us"):
     """Prints what does not hold; the exit status."""
     failures = []
     for text in conditions:
@@ -48,7 +62,10 @@ def check(filename, conditions, against, tolerance, metrics):
             if not _OPERATORS[operator](value, limit):
                 failures.append(f"{text}: {frame.name} has {value:.6g}")
     if against:
-        failures += _regressions(filename, against, _tolerance(tolerance), metrics or ["time/ns"])
+        worse, noise = _regressions(filename, against, _tolerance(tolerance), metrics or ["time/ns"], _floor(floor))
+        failures += worse
+        if noise:
+            print(f"proton-viewer: {noise} {'value is' if noise == 1 else 'values are'} worse by a change of less than {floor} a launch: not counted (--floor)")
     for failure in failures:
         print(f"proton-viewer: {failure}", file=sys.stderr)
     if not failures:
@@ -56,18 +73,23 @@ def check(filename, conditions, against, tolerance, metrics):
     return 1 if failures else 0
 
 
-def _regressions(filename, against, tolerance, metrics):
-    failures = []
+def _regressions(filename, against, tolerance, metrics, floor):
+    """([what is worse], how many are worse by so little that it is noise)"""
+    failures, noise = [], [0]
     new, names = _columns(filename, metrics)
     old, _ = _columns(against, metrics)
 
     def visit(frame, before, path):
+        times = _time_of_a_launch(frame), _time_of_a_launch(before)
+        is_noise = None not in times and abs(times[0] - times[1]) < floor
         for metric, column in names.items():
             value, was = frame.columns.get(column), before.columns.get(column)
             if not isinstance(value, (int, float)) or not isinstance(was, (int, float)) or not was:
                 continue
             change = (was - value) / was if _RATES.search(metric) and "time" not in metric else (value - was) / was
-            if change > tolerance:
+            if change > tolerance and is_noise:
+                noise[0] += 1
+            elif change > tolerance:
                 failures.append(f"{' > '.join(path)}: {metric} is {value:.6g}, was {was:.6g} ({change * 100:+.1f}%, allowed {tolerance * 100:g}%)")
         known = {child.name: child for child in before.children}
         for child in frame.children:
@@ -75,4 +97,4 @@ def _regressions(filename, against, tolerance, metrics):
                 visit(child, known[child.name], [*path, child.name])
 
     visit(new.root, old.root, [new.root.name])
-    return failures
+    return failures, noise[0]

@@ -56,6 +56,24 @@ def _least_bytes(own, devices):
     return moved / bandwidth if bandwidth else 0.0
 
 
+def least_time(frame, devices):
+    """(the least time that a frame's operations and bytes take on its device, the time they took), in nanoseconds; None where one of them is
+    not known. Of a scope that was given them: over the kernels below it."""
+    own, time = frame.own, frame.own.get("time (ns)")
+    if "device_type" not in own:
+        if not any(name == "bytes" or name.startswith("flops") for name in own):
+            return None
+        kernel = next((below.own for below, _ in frame.walk() if "device_type" in below.own), None)
+        own, time = {**own, **{name: kernel[name] for name in ("device_type", "device_id") if name in kernel}} if kernel else {}, frame.total.get("time (ns)")
+    least = max(_least_flops(own, devices), _least_bytes(own, devices)) * 1e9
+    return (least, time) if least and time else None
+
+
+def is_doubtful(devices):
+    """Whether the peaks of a device were measured on a busy machine: shares of them are too high."""
+    return any(facts.get("peaks_doubtful") for numbered in devices.values() for facts in numbered.values())
+
+
 def _by_row(dataframe, devices, least):
     names = [name for name in dataframe.columns if name in ("device_type", "device_id", "bytes") or name.startswith("flops")]
     columns = {name: dataframe[name].tolist() for name in names}
@@ -121,14 +139,8 @@ def _derive(graph, text, inclusive, exclusive, devices):
         values = {frame: frame.total[source] / whole * 100 for frame in frames if source in frame.total} if whole else {}
         return f"{name} (inc)", values
     if name == "util":
-        values = {}
-        for frame in frames:
-            time = frame.own.get("time (ns)")
-            is_kernel = time and "device_type" in frame.own
-            least = max(_least_flops(frame.own, devices), _least_bytes(frame.own, devices)) * 1e9 if is_kernel else 0
-            if least:
-                values[frame] = least / time
-        return "util", values
+        known = {frame: least_time(frame, devices) for frame in frames}
+        return "util", {frame: pair[0] / pair[1] for frame, pair in known.items() if pair}
     for kind in (time_factor_dict, avg_time_factor_dict, cpu_time_factor_dict, avg_cpu_time_factor_dict):
         if name in kind.factor:
             return _time(frames, name, kind, inclusive, exclusive)

@@ -55,7 +55,7 @@ def _file():
 
 @lru_cache(None)
 def peaks():
-    """{"peak_gbps": ..., "peak_flops32": ..., ...} of all threads together."""
+    """{"peak_gbps": ..., "peak_flops32": ..., ...} of all threads together; "peaks_doubtful": 1 where the machine was busy."""
     path = _file()
     if path:
         try:
@@ -64,7 +64,7 @@ def peaks():
         except (OSError, ValueError):
             pass
     measured = _measure()
-    if path:
+    if path and not measured.get("peaks_doubtful"):  # a quieter moment will come
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path + ".new", "w") as file:
@@ -75,15 +75,25 @@ def peaks():
     return measured
 
 
-def _best(function, times=5):
-    """The shortest of a few runs, in seconds."""
+_RUNS = (5, 40)  # at least, at most
+_STEADY = 1.1  # so much longer than the shortest may the third shortest of them be
+
+
+def _best(function):
+    """(the shortest of some runs in seconds, whether others took about as long). Where they do not, the machine is busy with something else,
+    and the shortest may have been longer than it need be."""
     function()
-    best = float("inf")
-    for _ in range(times):
+    times = []
+    while len(times) < _RUNS[0] or (not _is_steady(times) and len(times) < _RUNS[1]):
         begin = time.perf_counter()
         function()
-        best = min(best, time.perf_counter() - begin)
-    return best
+        times.append(time.perf_counter() - begin)
+    return min(times), _is_steady(times)
+
+
+def _is_steady(times):
+    shortest, *_, third = sorted(times)[:3]
+    return third <= _STEADY * shortest
 
 
 def _measure():
@@ -106,12 +116,13 @@ def _measured():
     threads = _core.threads()
     n = 1 << 23
     source, target = np.ones(n, np.float32), np.zeros(n, np.float32)
-    seconds = _best(lambda: kernels.copy[(n >> 14,)](source, target, BLOCK=1 << 14))
+    seconds, is_steady = _best(lambda: kernels.copy[(n >> 14,)](source, target, BLOCK=1 << 14))
     result = {"peak_gbps": round(2 * 4 * n / seconds / 1e9, 3)}
     for width, dtype in ((32, np.float32), (64, np.float64)):
         out = np.zeros(threads * 64, dtype)
         rounds = 1 << 14
-        seconds = _best(lambda: kernels.multiply_add[(threads,)](out, rounds, BLOCK=64))
+        seconds, is_also_steady = _best(lambda: kernels.multiply_add[(threads,)](out, rounds, BLOCK=64))
+        is_steady = is_steady and is_also_steady
         result[f"peak_flops{width}"] = 2.0 * 8 * 64 * rounds * threads / seconds
     result["peak_flops16"] = result["peak_flops8"] = result["peak_flops32"]
-    return result
+    return result if is_steady else {**result, "peaks_doubtful": 1}

@@ -182,6 +182,8 @@ def read(filename):
     """(graph, inclusive metrics, exclusive metrics, devices) of a file, or of what it holds. Inclusive are those that the root has."""
     document = filename if isinstance(filename, list) else load(filename)
     filename = "the document" if isinstance(filename, list) else filename
+    if isinstance(document, dict) and "traceEvents" in document:
+        raise ValueError(f"{filename} is a trace, not a profile: `proton-viewer --html PAGE {filename}` shows it, and so does ui.perfetto.dev")
     if not isinstance(document, list) or len(document) != 2 or not all(isinstance(part, dict) for part in document) or "frame" not in document[0]:
         raise ValueError(f"{filename} is no profile: expected [root, devices]")
     try:

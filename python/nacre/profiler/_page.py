@@ -4,7 +4,7 @@ import os
 import re
 
 from .. import pages
-from ._derive import WIDTHS, derive_metrics
+from ._derive import WIDTHS, is_doubtful, least_time
 from ._graph import load, read
 from .specs import max_bps, max_flops
 
@@ -12,11 +12,12 @@ MOST_SLICES = 60_000  # of a timeline, in a page of less than 5 MB
 MOST_LANES = 300
 
 
-def _node(frame):
+def _node(frame, devices):
+    least = least_time(frame, devices)
     return {
         "name": frame.name, "own": {name: value for name, value in frame.own.items() if isinstance(value, (int, float, str))},
         "total": {name: value for name, value in frame.total.items() if isinstance(value, (int, float))},
-        "util": frame.columns.get("util"), "children": [_node(child) for child in frame.children],
+        "least": list(least) if least else None, "children": [_node(child, devices) for child in frame.children],
     }  # fmt: skip
 
 
@@ -86,11 +87,10 @@ def _profile(filename):
     document = load(filename)
     if isinstance(document, dict):
         return {"file": os.path.basename(filename), "trace": _trace(document["traceEvents"])}
-    graph, inclusive, exclusive, devices = read(filename)
-    derive_metrics(graph, ["util"], inclusive, exclusive, devices)
+    graph, inclusive, _, devices = read(filename)
     return {
-        "file": os.path.basename(filename), "root": _node(graph.root), "devices": _with_peaks(devices), "inclusive": inclusive,
-        "heat": _heat(graph.root),
+        "file": os.path.basename(filename), "root": _node(graph.root, devices), "devices": _with_peaks(devices), "inclusive": inclusive,
+        "heat": _heat(graph.root), "doubtful": is_doubtful(devices),
     }  # fmt: skip
 
 

@@ -58,16 +58,17 @@ function moveInFlame(node) {
 function byName(root) {
   const rows = new Map();
   d3.hierarchy(root).each((place) => {
-    const node = place.data, row = rows.get(node.name) ?? { name: node.name, total: 0, time: 0, count: 0, busy: 0, bytes: 0, flops: 0, cpu: 0 };
+    const node = place.data, row = rows.get(node.name) ?? { name: node.name, total: 0, time: 0, count: 0, busy: 0, bytes: 0, flops: 0, cpu: 0, least: 0, measured: 0 };
     if (node.own.num_samples) return; // a line: shown with the source
     if (!place.ancestors().slice(1).some((each) => each.data.name === node.name)) row.total += node.total["time (ns)"] ?? node.own["time (ns)"] ?? 0;
     row.time += node.own["time (ns)"] ?? 0; row.count += node.own.count ?? 0; row.busy += node.own["busy (ns)"] ?? 0;
     row.bytes += node.own.bytes ?? 0; row.cpu += node.own["cpu_time (ns)"] ?? 0;
     for (const width of ["", 8, 16, 32, 64]) row.flops += node.own["flops" + width] ?? 0;
-    row.util = node.util ?? row.util;
+    if (node.least) { row.least += node.least[0]; row.measured += node.least[1]; }
     rows.set(node.name, row);
   });
   rows.delete("ROOT");
+  for (const row of rows.values()) row.util = row.measured ? row.least / row.measured : 0;
   return [...rows.values()];
 }
 const per = (what) => (row) => row.time ? row[what] / row.time : 0;
@@ -75,8 +76,9 @@ const COLUMNS = [
   { name: "frame", get: (row) => row.name, text: String }, { name: "time", get: (row) => row.time, text: duration }, { name: "with what is below", get: (row) => row.total, text: duration }, { name: "launches", get: (row) => row.count, text: number },
   { name: "average", get: (row) => row.count ? row.time / row.count : 0, text: (value) => duration(Math.round(value)) }, { name: "workers busy", get: per("busy"), text: number },
   { name: "GB/s", get: per("bytes"), text: number }, { name: "GFLOP/s", get: per("flops"), text: number },
-  { name: "util", get: (row) => row.util ?? 0, text: (value) => (100 * value).toFixed(1) + "%" }, { name: "host time", get: (row) => row.cpu, text: duration },
+  { name: "util", get: (row) => row.util, text: (value) => (100 * value).toFixed(1) + "%" + (value > 1 || profile.doubtful ? " ?" : "") }, { name: "host time", get: (row) => row.cpu, text: duration },
 ];
+const DOUBT = "? A share of the device's peaks, which were measured while the machine was busy: the true shares are smaller.";
 const order = { column: 1, falls: true };
 function drawTable() {
   const table = d3.select("#table"), { get } = COLUMNS[order.column], compare = order.falls ? d3.descending : d3.ascending;
@@ -85,6 +87,7 @@ function drawTable() {
     .attr("aria-sort", (column, i) => i !== order.column ? "none" : order.falls ? "descending" : "ascending")
     .select("button").text((column, i) => column.name + (i !== order.column ? "" : order.falls ? " ▾" : " ▴"))
     .on("click", (column, i) => { order.falls = order.column === i ? !order.falls : i > 0; order.column = i; drawTable(); });
+  $("table-note").textContent = byName(tree).some((row) => row.util > 1 || (row.util && profile.doubtful)) ? DOUBT : "";
   const rows = byName(tree).sort((a, b) => compare(get(a), get(b)) || d3.descending(a.total, b.total) || d3.ascending(a.name, b.name));
   table.selectAll("tbody").data([0]).join("tbody").selectAll("tr").data(rows, (row) => row.name).join("tr").order()
     .selectAll("td").data((row) => COLUMNS.map(({ get, text }) => { const value = get(row); return value ? text(value) : "–"; })).join("td").text((text) => text).attr("title", (text) => text);

@@ -9,7 +9,7 @@ import sys
 
 from .._terminal import can_show, program
 from ._derive import FactorDict, avg_cpu_time_factor_dict, avg_time_factor_dict, bytes_factor_dict, cpu_time_factor_dict, time_factor_dict
-from ._derive import derivable_metrics, derive, derive_metrics, get_min_time_bytes, get_min_time_flops
+from ._derive import derivable_metrics, derive, derive_metrics, get_min_time_bytes, get_min_time_flops, is_doubtful
 from ._graph import Graph, read
 
 __all__ = [
@@ -104,6 +104,8 @@ def parse(metrics, filename, include=None, exclude=None, threshold=None):
         if len(missing) == len(names):
             raise ValueError(f"{filename} has no data for {', '.join(missing)}; it has {', '.join([*inclusive, *exclusive]) or 'no metrics'}")
         print(f"proton-viewer: {filename} has no data for {', '.join(missing)}", file=sys.stderr)
+    if "util" in names and is_doubtful(devices):
+        print(f"warning: the peaks in {filename} were measured while the machine was busy: the true shares of them (util) are smaller", file=sys.stderr)
     filter_frames(graph, include, exclude, threshold, names[0] if names else None)
     return graph, names
 
@@ -157,6 +159,8 @@ def print_tree(graph, names, depth=100, format=None, print_sorted=False):
         colour = _band(amount(frame), most) if is_coloured else None
         return f"{prefix}\033[38;5;{colour}m{values}\033[0m {frame.name}" if colour else f"{prefix}{values} {frame.name}"
 
+    if names:
+        print(", ".join(names) + ":")
     branch, last_branch, trunk = ("├─ ", "└─ ", "│  ") if can_show("├─└│") else ("+- ", "`- ", "|  ")
     print(line(graph.root, ""))
     waiting = [(graph.root, "", 0, "")]  # deep stacks of calls are deep trees: no recursion
@@ -229,6 +233,7 @@ def _arguments():
     parser.add_argument("--assert", dest="conditions", action="append", default=[], metavar="'time/ms<5'", help="fails where it does not hold")
     parser.add_argument("--against", metavar="FILE", help="fails where a metric is worse than in this profile")
     parser.add_argument("--tolerance", default="3%", help="by how much it may be worse (default: 3%%)")
+    parser.add_argument("--floor", default="10us", metavar="TIME", help="changes by less than this a launch are noise (default: 10us)")
     parser.add_argument("target_path", metavar="FILE")
     return parser
 
@@ -264,7 +269,7 @@ def main(arguments=None):
     if options.conditions or options.against:
         from ._compare import check
 
-        return check(options.target_path, options.conditions, options.against, options.tolerance, metrics)
+        return check(options.target_path, options.conditions, options.against, options.tolerance, metrics, options.floor)
     graph, names = parse(metrics or None, options.target_path, options.include, options.exclude, None if options.diff_profile else options.threshold)
     if options.diff_profile:
         apply_diff_profile(graph, names, options.diff_profile, metrics or None, options.include, options.exclude, options.threshold)
