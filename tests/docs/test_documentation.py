@@ -50,6 +50,16 @@ def test_the_check_notices_a_difference(monkeypatch, tmp_path):
         module.main()
 
 
+def test_the_table_of_packages_is_in_step():
+    results = load("world_results", ROOT / "tests" / "world" / "results.py")
+    packages = load("world_packages", ROOT / "tests" / "world" / "packages.py")
+    kept = results.read()
+    versions = {name: package.version for name, package in packages.PACKAGES.items()}
+    assert {name: package["version"] for name, package in kept["packages"].items()}.items() <= versions.items(), "run make test-world ARGS=--write"
+    shown = results.PAGE.read_text().partition(results.BEGIN + "\n")[2].partition("\n" + results.END)[0]
+    assert shown == results.table(kept), "run make test-world ARGS=--write"
+
+
 def test_stubs_are_python_and_name_everything():
     module = describe_language()
     names = {}

@@ -34,12 +34,23 @@ PACKAGES = {package.name: package for package in [
     Package("fla", "fla-core", "0.6.0", True, ("einops==0.8.1",)),
     Package("cut_cross_entropy", "cut-cross-entropy", "25.1.1", True),
     Package("conch", "conch-triton-kernels", "1.3", True),
+    Package("sageattention", "sageattention", "1.0.6", True),
+    Package("gemlite", "gemlite", "0.6.0.post2", True),
+    Package("xformers", "xformers", "0.0.35"),
+    Package("unsloth", "unsloth", "2026.10.9"),
+    Package("bitsandbytes", "bitsandbytes", "0.50.2"),
+    Package("vllm", "vllm", "0.33.0", companions=("einops==0.8.1",)),
 ]}  # fmt: skip
 
 
 def folder(package):
     """Where the package's files are, or would be: put on sys.path, it is importable."""
     return FOLDER / f"{package.name}-{package.version}"
+
+
+def missing(name):
+    """Why the package's cases cannot run; None when they can."""
+    return None if (folder(PACKAGES[name]) / "brought.json").exists() else "the package was not brought from PyPI"
 
 
 def _unpack(archive, target):
@@ -62,7 +73,7 @@ def bring(package):
         return None
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=FOLDER) as temporary:
-        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-build-isolation", "-d", temporary,
+        command = [sys.executable, "-m", "pip", "download", "-q", "--retries", "1", "--no-deps", "--no-build-isolation", "-d", temporary,
                    f"{package.distribution}=={package.version}", *package.companions]  # fmt: skip
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=900)

@@ -1,56 +1,28 @@
 """Runs cases of one package on one engine: `worker.py PACKAGE ENGINE SEED`, one request {"operator", "case"} a line on standard input, one
 answer a line on standard output. The first answer lists the operators, or says why the package cannot be imported.
 
-A kernel under @autotune runs with one configuration, drawn with the case: number k of those it has, counted round.
+A kernel under @autotune runs with one configuration: number k of those it has, counted round. k is drawn with the case, or is the request's
+"configuration". A request with a "mutation" draws other sizes, and launches with other options (`launches.py`).
 """
 
 import importlib
 import json
 import os
 import sys
+import time
 import traceback
 
 import packages
 import torch
 import world_engines
 from adapters import Draw, Skip
+from comparing import TOLERANCES, Wrong, compare
+from launches import ForcedLaunches
 
 import nacre
+from nacre.runtime.errors import OutOfResources
 
 LARGEST_INTERPRETED = 40_000  # elements of all arguments together
-# What the root mean square of the error may be, as a part of the reference's; the worst element may be ten times as far off.
-TOLERANCES = {torch.float32: 2e-3, torch.float16: 5e-3, torch.bfloat16: 3e-2, torch.float64: 1e-6}
-
-
-class Wrong(Exception):
-    pass
-
-
-class ForcedConfigurations:
-    """Each tuned kernel has the configuration of the case's number, and forgets it after the case."""
-
-    def __init__(self):
-        from nacre.runtime.autotuner import Autotuner
-
-        self.number = 0
-        self.used = {}
-        prune = Autotuner.prune_configs
-
-        def one_of_them(tuner, keywords):
-            configs = prune(tuner, keywords)
-            chosen = configs[self.number % len(configs)]
-            self.used[tuner] = chosen
-            return [chosen]
-
-        Autotuner.prune_configs = one_of_them
-
-    def forget(self):
-        for tuner in self.used:
-            tuner.cache.clear()
-        self.used.clear()
-
-    def text(self):
-        return "; ".join(f"{tuner.__name__}: {config}" for tuner, config in self.used.items())
 
 
 def in_double(arguments):
@@ -76,33 +48,34 @@ def gradients(results, arguments, upstream):
     return {f"gradient of {name}": grad for name, grad in zip(leaves, found) if grad is not None}
 
 
-def compare(name, got, expected, tolerance):
-    if got.shape != expected.shape:
-        raise Wrong(f"{name}: shape {tuple(got.shape)}, expected {tuple(expected.shape)}")
-    if not expected.is_floating_point():
-        different = int((got.to(expected.dtype) != expected).sum())
-        if different:
-            raise Wrong(f"{name}: {different} of {got.numel()} integers differ")
-        return
-    got, expected = got.detach().double(), expected.detach()
-    not_finite = ~torch.isfinite(got) & torch.isfinite(expected)
-    if not_finite.any():
-        raise Wrong(f"{name}: {int(not_finite.sum())} of {got.numel()} values are not finite")
-    both = torch.isfinite(expected)
-    error, expected = (got - expected)[both], expected[both]
-    if not error.numel():
-        return
-    size = max(float(expected.square().mean().sqrt()), 1e-4)
-    mean, worst = float(error.square().mean().sqrt()) / size, float(error.abs().max()) / max(size, float(expected.abs().max()))
-    if mean > tolerance or worst > 10 * tolerance:
-        raise Wrong(f"{name}: error {mean:.2g} on average, {worst:.2g} at worst; allowed {tolerance:.2g}")
+class Theirs(Exception):
+    """What failed is the package's own; its reason."""
 
 
-def run_case(operator, package, engine, seed, case, forced):
-    dtype = operator.dtypes[case % len(operator.dtypes)]
-    draw = Draw(f"{seed}:{package}:{operator.name}:{case}", dtype, world_engines.device(engine))
-    forced.number = draw.number()
+def dtype_of(operator, request):
+    return operator.dtypes[request["case"] % len(operator.dtypes)]
+
+
+def run_case(operator, package, engine, seed, request, forced):
+    dtype, mutation, configuration = dtype_of(operator, request), request.get("mutation"), request.get("configuration")
+    key = f"{seed}:{package}:{operator.name}:{request['case']}" + (f":{mutation}" if mutation is not None else "")
+    draw = Draw(key, dtype, world_engines.device(engine), mutation is not None)
+    number = draw.number()
+    forced.begin(number if configuration is None else configuration, mutation)
     arguments = operator.make(draw)
+    try:
+        return compared(operator, engine, dtype, draw, arguments)
+    except Skip:
+        raise
+    except Exception as error:
+        reason = operator.theirs(engine, dtype, arguments)
+        if reason is None:
+            raise
+        raise Theirs(reason) from error
+
+
+def compared(operator, engine, dtype, draw, arguments):
+    """The type's name, when all is right."""
     elements = sum(value.numel() for value in arguments.values() if isinstance(value, torch.Tensor))
     if engine == "interpreter" and elements > LARGEST_INTERPRETED:
         raise Skip("too large for the interpreter")
@@ -125,18 +98,21 @@ def run_case(operator, package, engine, seed, case, forced):
     return str(dtype).removeprefix("torch.")
 
 
-def answer(operator, package, engine, seed, case, forced):
+def answer(operator, package, engine, seed, request, forced):
+    begin = time.monotonic()
     try:
-        return {"status": "right", "text": run_case(operator, package, engine, seed, case, forced)}
+        return {"status": "right", "text": run_case(operator, package, engine, seed, request, forced), "seconds": round(time.monotonic() - begin, 1)}
     except Wrong as error:
-        return {"status": "wrong", "text": f"{error} [{operator.dtypes[case % len(operator.dtypes)]}] {forced.text()}"}
-    except Skip as reason:
-        return {"status": "skipped", "text": str(reason)}
+        return {"status": "wrong", "text": f"{error} [{dtype_of(operator, request)}] {forced.text()}"}
+    except (Skip, Theirs) as reason:
+        return {"status": "skipped" if isinstance(reason, Skip) else "theirs", "text": str(reason)}
+    except OutOfResources as error:
+        return {"status": "skipped", "text": f"{error}"}  # a tuner leaves such a configuration out
     except Exception as error:
         lines = [line for line in str(error).strip().splitlines() if line.strip()] or [""]
         return {"status": "refused", "text": f"{type(error).__name__}: {lines[0]} {forced.text()}", "trace": traceback.format_exc()}
     finally:
-        forced.forget()
+        forced.end()
 
 
 def main():
@@ -145,7 +121,7 @@ def main():
     os.dup2(2, 1)  # what kernels and packages print is not an answer
     nacre.activate()
     sys.path.insert(0, str(packages.folder(packages.PACKAGES[package])))
-    forced = ForcedConfigurations()
+    forced = ForcedLaunches()
     try:
         operators = {operator.name: operator for operator in importlib.import_module(f"adapters.{package}").operators()}
     except Exception as error:
@@ -154,7 +130,8 @@ def main():
     print(json.dumps({"operators": list(operators)}), file=answers)
     for line in sys.stdin:
         request = json.loads(line)
-        print(json.dumps(answer(operators[request["operator"]], package, engine, seed, request["case"], forced)), file=answers)
+        said = answer(operators[request["operator"]], package, engine, seed, request, forced)
+        print(json.dumps({**said, "configurations": forced.most}), file=answers)
 
 
 if __name__ == "__main__":

@@ -185,6 +185,10 @@ class Autotuner(_core.TunedKernel, KernelInterface):
             self._do_bench = driver.active.get_benchmarker()
         return self._do_bench
 
+    @do_bench.setter
+    def do_bench(self, bench):
+        self._do_bench, self._is_own_bench = bench, False
+
     def _refuse_tuned(self, config, args, kwargs):
         """A parameter that the configurations set is not for the launch to set."""
         given = {*self.arg_names[:len(args)], *kwargs}

@@ -2,6 +2,9 @@
 
 `make(draw)` draws the arguments of a case by name. `call(**arguments)` is the package's, `reference(**arguments)` is torch's and gets
 floating-point tensors in float64. What either returns, and the gradients of the tensors that were drawn with `grad=True`, are compared.
+
+A case that fails by the package's own fault is known by `theirs(engine, dtype, arguments)`, which gives the reason, or None for a case that
+must be right. It counts as `theirs`, with the reason, and fails nothing.
 """
 
 import random
@@ -26,20 +29,25 @@ class Operator:
     reference: Callable
     dtypes: tuple = FLOATS
     tolerance: float = 1.0  # a factor on what the type allows
+    theirs: Callable = lambda engine, dtype, arguments: None
 
 
 class Draw:
     """The random numbers of one case."""
 
-    def __init__(self, seed, dtype, device):
+    def __init__(self, seed, dtype, device, is_mutated=False):
         self._random = random.Random(seed)
+        self._is_mutated = is_mutated
         self._generator = torch.Generator().manual_seed(self._random.getrandbits(48))
         self.dtype = dtype
         self.device = device
-        self.shapes = []
 
     def choice(self, *values):
         return self._random.choice(values)
+
+    def size(self, *values):
+        """An extent that kernels take whatever it is: one of the values; in a mutated case any between the least and the greatest."""
+        return self._random.randint(min(values), max(values)) if self._is_mutated else self._random.choice(values)
 
     def number(self):
         return self._random.getrandbits(30)
@@ -48,7 +56,6 @@ class Draw:
         """Normal values, or what `of` makes of them, rounded to the type."""
         values = torch.randn(shape, generator=self._generator) * scale
         values = (of(values) if of else values).to(dtype or self.dtype).to(self.device)
-        self.shapes.append(tuple(shape))
         return values.requires_grad_() if grad else values
 
     def integers(self, low, high, *shape, dtype=torch.int64):

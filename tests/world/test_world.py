@@ -1,0 +1,61 @@
+"""A sample of other people's kernels, another one each day, drawn from the cases that `make test-world ARGS=--write` found right.
+
+NACRE_WORLD_SEED=S draws the sample of S instead of the day's.
+"""
+
+import datetime
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import packages
+import pytest
+import results
+
+torch = pytest.importorskip("torch")
+import comparing  # noqa: E402  (it needs torch)
+
+SEED = int(os.environ.get("NACRE_WORLD_SEED") or datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%d"))
+KEPT = results.read()
+SMALL = [name for name in KEPT["packages"] if packages.PACKAGES[name].is_small]
+
+
+def sample(seed):
+    return results.sample(KEPT, SMALL, seed, pairs=4, seconds=8)
+
+
+SAMPLE = sample(SEED)
+
+
+@pytest.mark.parametrize("package, engine, cases", SAMPLE, ids=[f"{package}-{engine}" for package, engine, _ in SAMPLE])
+def test_sample(package, engine, cases, record_property):
+    problem = packages.missing(package)
+    what = f"sample {SEED}: {len(cases)} cases of {package} {packages.PACKAGES[package].version} on {engine}"
+    record_property("world", f"{what}: " + (f"skipped, {problem}" if problem else "ran"))
+    if problem:
+        pytest.skip(f"{what}: {problem}")
+    named = ",".join(f"{operator}:{case}" for operator, case in cases)
+    command = [sys.executable, str(Path(__file__).parent / "run.py"), "--packages", package, "--engines", engine, "--seed", str(KEPT["seed"]),
+               "--cases", named, "--jobs", "1", "--verbose"]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True)
+    right = f"{len(cases)} cases: {len(cases)} right,"
+    assert done.returncode == 0 and right in done.stdout, f"NACRE_WORLD_SEED={SEED} draws this sample\n{done.stdout}{done.stderr}"
+
+
+def test_another_day_is_another_sample():
+    drawn = [sample(seed) for seed in range(20)]
+    assert len({str(one) for one in drawn}) == 20
+    for package, engine, cases in (pair for one in drawn for pair in one):
+        kept = KEPT["packages"][package]["engines"][engine]
+        assert cases and all(not isinstance(kept[operator][case], str) for operator, case in cases)
+        assert sum(kept[operator][case] for operator, case in cases) <= 8
+    assert all(len(one) == 4 for one in drawn)
+
+
+def test_a_wrong_result_is_seen():
+    expected = torch.arange(100, dtype=torch.float64)
+    comparing.compare("same", expected.float(), expected, 1e-3)
+    for got in (expected + 1, torch.where(expected == 50, torch.nan, expected), expected.flip(0), expected[:-1]):
+        with pytest.raises(comparing.Wrong):
+            comparing.compare("other", got.float(), expected, 1e-3)
