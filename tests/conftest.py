@@ -1,6 +1,7 @@
 """Every compile in the tests is verified after each pass. `--sample N` runs every N-th test of each folder of tests/, for builds on
 which all take too long."""
 
+import datetime
 import itertools
 import json
 import os
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 
 os.environ.setdefault("NACRE_VERIFY_IR", "1")
+# Here, so that all processes of a run that lasts past midnight have the same sample of tests/world.
+os.environ.setdefault("NACRE_WORLD_SEED", datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%d"))
 
 
 def pytest_addoption(parser):
@@ -42,6 +45,9 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.section("language engines")
         for line in _engines:
             terminalreporter.line(line)
+    reports = [report for found in terminalreporter.stats.values() for report in found]
+    for line in sorted({value for report in reports for name, value in getattr(report, "user_properties", []) if name == "world"}):
+        terminalreporter.line(f"world: {line}")
 
 
 @pytest.fixture
