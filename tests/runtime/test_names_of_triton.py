@@ -38,10 +38,10 @@ NAMES = {
     "nacre.runtime": "RemoteCacheBackend",
     "nacre.runtime._allocation": "Allocator Buffer NullAllocator has_profile_allocator set_allocator set_profile_allocator",
     "nacre.runtime._async_compile": "AsyncCompileMode FutureKernel active_mode",
-    "nacre.runtime.autotuner": "AutotunerError get_cache_manager triton_key",
+    "nacre.runtime.autotuner": "AutotunerError builtins get_cache_invalidating_env_vars get_cache_manager hashlib json triton_key",
     "nacre.runtime.cache": "get_cache_key make_so_cache_key",
     "nacre.runtime.driver": "DriverBase",
-    "nacre.runtime.jit": "BaseBackend BoundConstexprFunction GLUON_MODULE TRITON_MODULE convert_to_tuple_if_list find_paths_if get_cache_key "
+    "nacre.runtime.jit": "BaseBackend BoundConstexprFunction GLUON_MODULE TRITON_MODULE compute_cache_key serialize_specialization_data convert_to_tuple_if_list find_paths_if get_cache_key "
     "get_def_col_number get_def_line_number get_full_name get_iterable_path is_namedtuple type_canonicalisation_dict",
 }
 
@@ -305,3 +305,109 @@ def test_a_function_whose_signature_stands_for_a_text():
     kernel._unsafe_update_src(counting.src)
     assert kernel.arg_names == ["x", "START", "B"] and [param.is_constexpr for param in kernel.params] == [False, False, True]
     assert launched(kernel) == list(range(3, 19))
+
+
+def test_what_is_told_of_the_target_on_the_host():
+    info = tl.target_info
+    assert info.current_target() == nacre.runtime.driver.active.get_current_target()
+    for name in ("is_cuda", "is_hip", "is_hip_cdna3", "is_hip_cdna4", "is_hip_gfx1250"):
+        assert getattr(info, name)() is False, name
+    assert info.cuda_capability_geq(9) is False and info.cuda_capability_geq(tl.constexpr(8), minor=6) is False
+
+    class Hopper(type(nacre.runtime.driver.active)):
+        def get_current_target(self):
+            return nacre.backends.compiler.GPUTarget("cuda", 90, 32)
+
+    nacre.runtime.driver.set_active(Hopper())
+    try:
+        assert info.is_cuda() and info.cuda_capability_geq(9, 0) and info.cuda_capability_geq(tl.constexpr(8), minor=6)
+        assert not info.cuda_capability_geq(10)
+    finally:
+        nacre.runtime.driver.reset_active()
+
+
+@nacre.constexpr_function
+def version_of_the_target():
+    target = tl.target_info.current_target()
+    return 3 if target.backend == "hip" else 7
+
+
+@nacre.jit
+def version_kernel(x_ptr):
+    tl.store(x_ptr, version_of_the_target())
+
+
+def test_a_constexpr_function_asks_for_the_target():
+    x = np.zeros(1, np.int32)
+    version_kernel[(1,)](x)
+    assert x[0] == version_of_the_target() == 7
+
+
+def test_what_names_a_compile(monkeypatch):
+    from nacre.runtime import jit
+    from nacre.runtime.cache import get_cache_invalidating_env_vars
+
+    names = {}
+    first = jit.compute_cache_key(names, [("*fp32", "D"), ("constexpr", fill_kernel)], {"num_warps": 4})
+    assert fill_kernel.cache_key in first and list(names.values()) == [first]
+    assert jit.compute_cache_key(names, [("*fp32", "D"), ("constexpr", wrong_kernel)], {"num_warps": 4}) != first
+    for variable in ("TRITON_DEBUG", "TRITON_F32_DEFAULT"):
+        monkeypatch.delenv(variable, raising=False)
+    before = get_cache_invalidating_env_vars()
+    monkeypatch.setenv("TRITON_F32_DEFAULT", "ieee")
+    monkeypatch.setenv("TRITON_PRINT_AUTOTUNING", "1")
+    assert get_cache_invalidating_env_vars() == {**before, "TRITON_F32_DEFAULT": "ieee"}
+
+
+def test_a_specialisation_as_text_is_preloaded():
+    from nacre.runtime.jit import serialize_specialization_data
+
+    backend = nacre.compiler.make_backend(nacre.runtime.driver.active.get_current_target())
+    text = serialize_specialization_data(f"{__name__}.fill_kernel", {"x_ptr": "*fp32", "VALUE": "constexpr"}, {(1,): 9}, {},
+                                         SimpleOptions(nacre._core.default_options()), "key", backend.target)  # fmt: skip
+    assert fill_kernel.preload(text).src.constants == {(1,): 9}
+
+
+class SimpleOptions:
+    def __init__(self, options):
+        self.__dict__.update(options)
+
+
+def test_a_run_in_place_of_the_autotuners(monkeypatch):
+    """As packages do that tune in their own way: theirs is called at every launch."""
+    calls = []
+
+    def run(self, *args, **kwargs):
+        calls.append(kwargs)
+        return self.fn.run(*args, **kwargs, **self.configs[1].all_kwargs())
+
+    monkeypatch.setattr(nacre.runtime.autotuner.Autotuner, "run", run)
+    tuned = nacre.autotune([nacre.Config({"VALUE": 1}), nacre.Config({"VALUE": 2})], key=[])(fill_kernel)
+    x = np.zeros(1, np.float32)
+    for _ in range(2):
+        tuned[(1,)](x)
+    assert x[0] == 2 and len(calls) == 2
+
+
+def test_times_are_summarised():
+    from nacre.testing import _summarize_statistics
+
+    assert _summarize_statistics([3.0, 1.0, 2.0], None, "median") == 2 and _summarize_statistics([3.0, 1.0, 2.0], [0.0, 1.0], "mean") == [1, 3]
+
+
+def test_folders_of_the_drivers_library(tmp_path, monkeypatch):
+    from nacre.backends.nvidia import driver
+
+    (tmp_path / "libcuda.so.1").touch()
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    driver.libcuda_dirs.cache_clear()
+    try:
+        assert str(tmp_path) in driver.libcuda_dirs() and str(tmp_path) in driver.library_dirs()
+        monkeypatch.delenv("LD_LIBRARY_PATH")
+        monkeypatch.setattr(driver, "_libraries_of_the_linker", lambda name: [])
+        driver.libcuda_dirs.cache_clear()
+        with pytest.raises(AssertionError, match="libcuda.so.1 is not there"):
+            driver.libcuda_dirs()
+    finally:
+        driver.libcuda_dirs.cache_clear()
+    assert all(folder.endswith("include") for folder in driver.include_dirs)

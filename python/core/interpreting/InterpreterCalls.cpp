@@ -68,9 +68,13 @@ void deallocateBuiltin(PyObject *self) {
 PyObject *callBuiltinObject(PyObject *self, PyObject *args, PyObject *keywords) {
   return evaluated([&]() -> PyObject * {
     const Builtin &builtin = builtinOf(self);
-    if (!Bridge::running())
+    if (!Bridge::running()) {
+      PyObject *dictionary = reinterpret_cast<BuiltinObject *>(self)->dictionary;
+      if (PyObject *outside = dictionary ? PyDict_GetItemString(dictionary, "__outside__") : nullptr)
+        return checked(PyObject_Call(outside, args, keywords)).release();
       raise(PyExc_RuntimeError, "%s works inside a kernel only: call it from a function decorated with @triton.jit",
             shownName(builtin).c_str());
+    }
     if (builtin.module == "triton.language") {
       if (isRangeBuiltin(builtin)) // outside of a `for`: its numbers
         return checked(PyObject_Call(reinterpret_cast<PyObject *>(&PyRange_Type), args, nullptr)).release();

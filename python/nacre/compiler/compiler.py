@@ -344,7 +344,7 @@ def make_backend(target):
 _PASSED_ON = {  # names that packages around Triton take from this module
     "BaseBackend": "..backends.compiler", "GPUTarget": "..backends.compiler", "Language": "..backends.compiler",
     "get_cache_key": "..runtime.cache", "get_cache_manager": "..runtime.cache", "get_dump_manager": "..runtime.cache",
-    "get_override_manager": "..runtime.cache",
+    "get_override_manager": "..runtime.cache", "get_cache_invalidating_env_vars": "..runtime.cache",
 }  # fmt: skip
 
 

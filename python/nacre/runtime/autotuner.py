@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 from .. import _core, knobs
 from ..tools.tensor_descriptor import TensorDescriptor
-from .cache import get_cache_manager, triton_key  # noqa: F401  (packages ask for these here)
+from .cache import get_cache_invalidating_env_vars, get_cache_manager, triton_key  # noqa: F401  (packages ask for these here)
 from .driver import driver
 from .errors import AutotunerError, OutOfResources, PTXASError, UnexpectedCompileError  # noqa: F401
 from .heuristics import Heuristics, arguments_of, heuristics  # noqa: F401
@@ -97,7 +97,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
     def _set_up(self):
         self._local = threading.local()
         self._hook_lock = threading.Lock()
-        is_native = type(self).run is Autotuner.run
+        is_native = type(self).run is _OWN_RUN
         # An argument that is left to its default counts as if it had been passed.
         defaults = {param.name: (param.default,) for param in getattr(self.base_fn, "params", ()) if param.has_default}
         places = [(self.arg_names.index(name), part.of if isinstance(part, Bucket) else None, defaults.get(name, ()))
@@ -596,6 +596,17 @@ def _is_capturing():
     torch = sys.modules.get("torch")
     cuda = getattr(torch, "cuda", None)
     return cuda is not None and cuda.is_available() and cuda.is_initialized() and cuda.is_current_stream_capturing()
+
+
+_OWN_RUN = Autotuner.run  # where a package has put another in its place, every launch goes through that
+
+
+def __getattr__(name):
+    if name in ("builtins", "hashlib", "json"):  # packages that tune in their own way take these modules from here
+        import importlib
+
+        return importlib.import_module(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def autotune(configs=None, key=(), prune_configs_by=None, reset_to_zero=None, restore_value=None, pre_hook=None, post_hook=None,

@@ -189,6 +189,12 @@ def get_cache_key(src, backend, backend_options, env_vars):
     return f"{triton_key()}-{src.hash()}-{backend.hash()}-{backend_options.hash()}-{sorted(env_vars.items())}"
 
 
+def get_cache_invalidating_env_vars():
+    """The variables that are set and change what is compiled, with their values."""
+    variables = [variable for row in _core.knobs() if row[6] for variable in row[3:5]]
+    return {variable: os.environ[variable] for variable in variables if variable in os.environ}
+
+
 def triton_key():
     """Names this build of the compiler."""
     return _core.info()["build_id"]

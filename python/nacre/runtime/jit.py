@@ -566,6 +566,7 @@ _PASSED_ON = {  # names that packages around Triton take from this module
     "BaseBackend": "..backends.compiler", "get_cache_key": ".cache", "find_paths_if": ".._utils", "get_iterable_path": ".._utils",
     "is_namedtuple": ".._utils", "type_canonicalisation_dict": ".._utils", "TRITON_MODULE": ".names", "GLUON_MODULE": ".names",
     "convert_to_tuple_if_list": ".names", "get_def_col_number": ".names", "get_def_line_number": ".names", "get_full_name": ".names",
+    "compute_cache_key": ".names", "serialize_specialization_data": ".names", "get_cache_invalidating_env_vars": ".cache",
 }  # fmt: skip
 
 

@@ -74,16 +74,20 @@ def _target():
     return dict(vars(driver.active.get_current_target()))
 
 
-def serialize(fn, key, signature, constants, attrs, options):
-    """The specialisation as JSON."""
+def as_text(name, key, signature, constants, attrs, options, target):
+    """The specialisation of the kernel of that name as JSON."""
     import json
 
     return json.dumps({
-        "name": f"{fn.__module__}.{fn.__qualname__}", "key": key,
-        "signature": {name: _encode_type(type) for name, type in signature.items()},
+        "name": name, "key": key,
+        "signature": {parameter: _encode_type(type) for parameter, type in signature.items()},
         "constant_keys": list(constants), "constant_vals": [_encode(value) for value in constants.values()],
-        "attrs_keys": list(attrs), "attrs_vals": list(attrs.values()), "options": options, "target": _target(),
+        "attrs_keys": list(attrs), "attrs_vals": list(attrs.values()), "options": options, "target": target,
     })  # fmt: skip
+
+
+def serialize(fn, key, signature, constants, attrs, options):
+    return as_text(f"{fn.__module__}.{fn.__qualname__}", key, signature, constants, attrs, options, _target())
 
 
 def preload(fn, text):

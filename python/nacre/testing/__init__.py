@@ -14,6 +14,7 @@ from .timing import (
     do_bench_cudagraph,
     do_bench_cudagraph_proton,
     do_bench_proton,
+    summarize as _summarize_statistics,  # noqa: F401  (packages take it from here by that name)
 )
 
 __all__ = [

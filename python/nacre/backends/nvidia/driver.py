@@ -1,11 +1,53 @@
 """NVIDIA GPUs as devices."""
 
+import functools
+import os
 import sys
 
-from ... import _core
+from ... import _core, knobs
 from ..compiler import GPUTarget
 from ..driver import DriverBase
 from ..host_memory import HostMemoryDriver
+
+
+dirname = os.path.dirname(os.path.realpath(__file__))
+libraries = ["libcuda.so.1"]
+
+
+@functools.lru_cache
+def libcuda_dirs():
+    """The folders that hold the driver's library."""
+    if knobs.nvidia.driver:
+        return [os.path.dirname(os.path.abspath(knobs.nvidia.driver))]
+    folders = [os.path.dirname(path) for path in _libraries_of_the_linker("libcuda.so.1")]
+    folders += [folder for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
+    found = [folder for folder in dict.fromkeys(folders) if os.path.exists(os.path.join(folder, "libcuda.so.1"))]
+    if not found:
+        raise AssertionError("libcuda.so.1 is not there: install NVIDIA's driver, or name the library by NACRE_CUDA_DRIVER")
+    return found
+
+
+def _libraries_of_the_linker(name):
+    """The paths under which the system's linker knows a library."""
+    import subprocess
+
+    try:
+        told = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, errors="ignore").stdout
+    except OSError:
+        return []
+    return [line.split()[-1] for line in told.splitlines() if line.split()[:1] == [name]]
+
+
+def library_dirs():
+    """The folders of the libraries that code for the driver is linked with."""
+    return list(libcuda_dirs())
+
+
+def __getattr__(name):
+    if name == "include_dirs":  # of the toolkit, where there is one
+        folders = [knobs.nvidia.cuda_home, "/usr/local/cuda"]
+        return [folder for folder in (os.path.join(base, "include") for base in folders if base) if os.path.isdir(folder)]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class CudaUtils:
