@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -315,6 +316,9 @@ struct OpCounters {
 struct Worker { // one host thread
   std::vector<OpCounters> counters;
   uint64_t bulkBytes = 0, barriers = 0;
+  bool asks = false;                               // whether the launch is interrupted: the thread that launched it
+  std::chrono::steady_clock::time_point askedAt{}; // the last time
+  uint32_t slices = 0;                             // of warps, since the clock was read
 };
 
 struct FindingKey {
@@ -345,6 +349,7 @@ struct LaunchState {
   std::map<FindingKey, size_t> findingKeys; // to findings; those past the limit have no finding
   std::atomic<bool> stopped = false;        // a trap or a limit: everybody stops
   std::atomic<bool> completed = true;
+  bool interrupted = false; // Launch::interrupted said so
   std::atomic<uint64_t> progress = 0; // changes that somebody may be waiting for
   std::mutex atomicMutexes[64];
   std::mutex synchronisedMutex;                             // of the two tables below

@@ -3,6 +3,7 @@
 #include "simulator/Mbarriers.h"
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <thread>
 #include <utility>
 
@@ -213,6 +214,22 @@ void reportLimit(const Warp &warp) {
   state.stopped = true;
 }
 
+constexpr auto betweenQuestions = std::chrono::milliseconds(50); // whether the launch is interrupted
+constexpr uint32_t slicesBetweenLooks = 16;                      // at the clock
+
+// The launch ends soon where it is interrupted.
+void look(LaunchState &state, Worker &worker) {
+  worker.slices = 0;
+  if (!worker.asks || state.stopped)
+    return;
+  auto now = std::chrono::steady_clock::now();
+  if (now - worker.askedAt < betweenQuestions)
+    return;
+  if (state.launch->interrupted())
+    state.interrupted = state.stopped = true;
+  worker.askedAt = std::chrono::steady_clock::now();
+}
+
 ClusterState runRounds(Cluster &cluster, unsigned rounds) {
   LaunchState &state = *cluster.launch;
   bool random = state.launch->schedule == Schedule::Random;
@@ -246,6 +263,8 @@ ClusterState runRounds(Cluster &cluster, unsigned rounds) {
       bool computes = end == SliceEnd::Budget && warp->executed - warp->lastPoll > fixedSlice;
       moved |= computes || end == SliceEnd::Done;
       polled |= end == SliceEnd::Polling || end == SliceEnd::Budget;
+      if (++currentWorker->slices >= slicesBetweenLooks)
+        look(state, *currentWorker);
       if (state.stopped)
         return ClusterState::Done;
     }
@@ -346,7 +365,7 @@ struct ClusterQueue {
 };
 
 void work(LaunchState &state, ClusterQueue &queue, Worker &worker) {
-  currentWorker = &worker;
+  Worker *outer = std::exchange(currentWorker, &worker); // a handler of an interrupt may launch, too
   std::vector<std::unique_ptr<Cluster>> resident;
   auto start = [&] {
     if (resident.size() >= residentClusters)
@@ -416,6 +435,7 @@ void work(LaunchState &state, ClusterQueue &queue, Worker &worker) {
       break;
     }
     std::this_thread::sleep_for(std::chrono::microseconds(200));
+    look(state, worker);
   }
   if (state.checks && state.stopped)
     for (auto &cluster : resident)
@@ -423,7 +443,7 @@ void work(LaunchState &state, ClusterQueue &queue, Worker &worker) {
         reportEarlyReads(*block);
   if (!stuck)
     ++queue.stuckWorkers; // gone: it will change nothing
-  currentWorker = nullptr;
+  currentWorker = outer;
 }
 
 } // namespace
@@ -452,6 +472,8 @@ void runLaunch(LaunchState &state, Report &report) {
   std::vector<std::thread> others;
   std::exception_ptr failure;
   std::mutex failureMutex;
+  std::condition_variable ended;
+  unsigned running = threads;
   auto guarded = [&](Worker &worker) {
     try {
       work(state, queue, worker);
@@ -461,14 +483,27 @@ void runLaunch(LaunchState &state, Report &report) {
       state.stopped = true;
       ++queue.stuckWorkers;
     }
+    std::lock_guard lock(failureMutex);
+    --running;
+    ended.notify_one();
   };
+  workers[0].asks = static_cast<bool>(state.launch->interrupted);
+  workers[0].askedAt = std::chrono::steady_clock::now();
   for (unsigned i = 1; i < threads; ++i)
     others.emplace_back([&, i] { guarded(workers[i]); });
   guarded(workers[0]);
+  auto haveEnded = [&] {
+    std::unique_lock lock(failureMutex);
+    return ended.wait_for(lock, betweenQuestions, [&] { return running == 0; });
+  };
+  while (!haveEnded())
+    look(state, workers[0]);
   for (std::thread &thread : others)
     thread.join();
   if (failure)
     std::rethrow_exception(failure);
+  if (state.interrupted)
+    throw Interrupted();
   for (unsigned i = 1; i < threads; ++i) {
     for (size_t op = 0; op < workers[0].counters.size(); ++op) {
       OpCounters &into = workers[0].counters[op];

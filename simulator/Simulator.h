@@ -31,6 +31,12 @@ public:
   uint32_t line;
 };
 
+// Launch::interrupted said that the launch is to end.
+class Interrupted : public std::runtime_error {
+public:
+  Interrupted() : std::runtime_error("the simulated launch was interrupted") {}
+};
+
 struct Dimensions {
   uint32_t x = 1, y = 1, z = 1;
   uint64_t count() const { return uint64_t(x) * y * z; }
@@ -69,6 +75,9 @@ struct Launch {
   uint64_t instructionLimit = 0; // warp instructions a cluster (a block, without clusters) may execute; 0: no limit
   unsigned findingLimit = 100;   // different findings kept; more of them are counted
   std::function<void(std::string_view)> print; // the kernel's printf; empty: standard output
+  // Asked by the thread that called `run`, some times a second; where it says so, `run` throws Interrupted. What the
+  // kernel stored before stays. Empty: nobody interrupts.
+  std::function<bool()> interrupted;
 
   Launch &addBytes(const void *data, size_t size) {
     auto *bytes = static_cast<const std::byte *>(data);

@@ -104,9 +104,15 @@ PyObject *simulatorRun(PyObject *, PyObject *args) {
     launch.print = [&](std::string_view text) { printed += text; };
     Module &loaded = moduleOf(capsule);
     Report report;
-    {
+    launch.interrupted = [] {
+      HoldGil gil;
+      return PyErr_CheckSignals() != 0; // Ctrl-C: the exception is set and stays so
+    };
+    try {
       ReleaseGil released;
       report = loaded.run(launch);
+    } catch (const Interrupted &) {
+      throw PythonError();
     }
     // What a kernel prints, and the text of PTX, need not be UTF-8.
     Handle json = unicode(report.json()), text = unicode(report.text()), out = unicode(printed);

@@ -79,16 +79,21 @@ def info(arguments):
     return 0
 
 
-def compile(arguments):
+def _native(arguments):
+    """A command in C++: Ctrl-C ends it as it ends any program, not when Python is asked next."""
     from . import _core
 
-    return _core.command(["compile", *arguments])
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return _core.command(arguments)
+
+
+def compile(arguments):
+    return _native(["compile", *arguments])
 
 
 def simulate(arguments):
-    from . import _core
-
-    return _core.command(["simulate", *arguments])
+    return _native(["simulate", *arguments])
 
 
 def tune(arguments):

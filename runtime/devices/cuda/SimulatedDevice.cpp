@@ -216,11 +216,15 @@ public:
           {reinterpret_cast<void *>(marked->address()), marked->bytes(), "the record of scopes", true});
     std::string printed;
     launch.print = [&](std::string_view text) { printed += text; };
+    if (request.options.interrupted)
+      launch.interrupted = *request.options.interrupted;
     simulator::Report report;
     uint64_t begin = events::now();
     try {
       std::lock_guard<std::mutex> guard(kernel.lock);
       report = kernel.module->run(launch);
+    } catch (const simulator::Interrupted &) {
+      throw LaunchInterrupted();
     } catch (const simulator::Error &error) {
       throw DeviceError("the simulator cannot run the kernel `" + name + "`: " + error.what(), name);
     }
