@@ -63,7 +63,7 @@ class ForcedLaunches:
 
     def end(self):
         for tuner in self.used:
-            tuner.cache.clear()
+            tuner.cache.clear() if hasattr(tuner.cache, "clear") else setattr(tuner, "cache", {})  # FlagGems keeps a database there
         self.used.clear()
         self.mutation = None
 

@@ -3,7 +3,7 @@
     python packages.py            the small ones
     python packages.py NAME...    these; `all` for every one
 
-Of each archive only Python files are kept, in build/world/<name>-<version>; the archive itself is deleted. A package that cannot be had is
+Of each archive only Python files and tables are kept, in build/world/<name>-<version>; the archive itself is deleted. A package that cannot be had is
 said and left out: its cases are skipped.
 """
 
@@ -17,6 +17,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+KEPT = (".py", ".yaml")  # files of an archive
 FOLDER = Path(__file__).parents[2] / "build" / "world"
 
 
@@ -35,6 +36,7 @@ PACKAGES = {package.name: package for package in [
     Package("cut_cross_entropy", "cut-cross-entropy", "25.1.1", True),
     Package("conch", "conch-triton-kernels", "1.3", True),
     Package("sageattention", "sageattention", "1.0.6", True),
+    Package("flag_gems", "flag-gems", "5.0.2", companions=("sqlalchemy==2.0.44", "pyyaml==6.0.3")),
     Package("gemlite", "gemlite", "0.6.0.post2", True),
     Package("xformers", "xformers", "0.0.35"),
     Package("unsloth", "unsloth", "2026.10.9"),
@@ -54,15 +56,15 @@ def missing(name):
 
 
 def _unpack(archive, target):
-    """The Python files of a wheel or a source archive, less the folder that a source archive has around them."""
+    """The files to keep of a wheel or a source archive, less the folder that a source archive has around them."""
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel:
-            wheel.extractall(target, [name for name in wheel.namelist() if name.endswith(".py")])
+            wheel.extractall(target, [name for name in wheel.namelist() if name.endswith(KEPT)])
         return
     with tarfile.open(archive) as source:
         for member in source.getmembers():
             member.name = member.name.partition("/")[2]
-            if member.isfile() and member.name.endswith(".py"):
+            if member.isfile() and member.name.endswith(KEPT):
                 source.extract(member, target, filter="data")
 
 

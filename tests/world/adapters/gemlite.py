@@ -1,5 +1,6 @@
-"""gemlite: products with weights of few bits, by five kinds of kernels."""
+"""gemlite: products with weights of few bits, by four kinds of kernels; "GEMV" counts its GPUs, and takes no tensor of the host."""
 
+import packages
 import torch
 
 from . import HALVES, Operator
@@ -8,6 +9,7 @@ from .stand_ins import stand_in, take_any_device
 
 def operators():
     take_any_device()
+    (packages.folder(packages.PACKAGES["gemlite"]) / "gemlite" / "configs").mkdir(exist_ok=True)  # of tuned GPUs; it lists them
     stand_in("tqdm", tqdm=lambda values, **_: values)
     from gemlite.core import TORCH_TO_DTYPE, GemLiteLinearTriton
 
@@ -35,4 +37,4 @@ def operators():
         repeated = [value.repeat_interleave(group, 1) for value in (scales, zeros)]
         return x @ ((weight.double() - repeated[1]) * repeated[0]).T
 
-    return [Operator(kind.lower(), make(kind), call(kind), reference, HALVES, tolerance=2) for kind in ("GEMM", "GEMM_SPLITK", "GEMV", "GEMV_SPLITK", "GEMV_REVSPLITK")]
+    return [Operator(kind.lower(), make(kind), call(kind), reference, HALVES, tolerance=2) for kind in ("GEMM", "GEMM_SPLITK", "GEMV_SPLITK", "GEMV_REVSPLITK")]

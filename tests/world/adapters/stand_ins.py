@@ -48,8 +48,7 @@ def take_any_device():
     """Tensors of the host pass for those of a GPU, which has the properties of a small H100, and `with torch.cuda.device(d)` does nothing for them."""
     if torch.cuda.is_available():
         return
-    original = torch.cuda.device
-    torch.cuda.device = lambda device: original(device) if torch.device(device).type == "cuda" else contextlib.nullcontext()
+    torch.cuda.device = lambda device=None: contextlib.nullcontext()
     torch.Tensor.is_cuda = property(lambda tensor: True)
     torch.cuda.get_device_capability = lambda device=None: (9, 0)
     torch.cuda.get_device_properties = lambda device=None: types.SimpleNamespace(name="NVIDIA H100", multi_processor_count=4, major=9, minor=0)
