@@ -24,10 +24,10 @@ TEST_PACKAGES := redis-server chromium
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
-.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas test-world fuzz-kernels fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels wheel docs clean
+.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas test-world fuzz-kernels fuzz-score fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels wheel docs clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
-	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-opinfo, test-math, test-ptxas, test-world, fuzz-kernels, fuzz-sources and the benches."
+	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-opinfo, test-math, test-ptxas, test-world, fuzz-kernels, fuzz-score, fuzz-sources and the benches."
 
 demo: install $(STAMPS)/torch ## run every example, checked and timed beside PyTorch
 	$(call say,"examples")
@@ -58,6 +58,14 @@ test-world: install $(STAMPS)/torch $(STAMPS)/world ## kernels of other packages
 fuzz-kernels: install ## run 2,000 random kernels on every engine, other ones each time
 	$(call say,"random kernels")
 	@$(VENV)/bin/python tests/fuzz_kernels/run.py $(ARGS)
+
+fuzz-score: | $(STAMPS)/python ## how many of the planted compiler bugs 2,000 random kernels find (long)
+	$(call say,"build with planted bugs: $(JOBS) jobs")
+	@$(call beside,planted,-DNACRE_PLANTED_BUGS=ON)
+	@ninja -C $(BUILD)/planted -j $(JOBS) nacre_python
+	@tests/package_beside $(BUILD)/planted
+	$(call say,"planted bugs")
+	@PYTHONPATH=$(BUILD)/planted/package $(VENV)/bin/python tests/fuzz_kernels/score.py $(ARGS)
 
 fuzz-sources: install ## compile thousands of mutated kernels and IR texts, other ones each time
 	$(call say,"mutated sources")

@@ -4,6 +4,7 @@
 // ends before the next multiple passes no multiple of it on the way: it does not wrap, `//` gives it one quotient, `%`
 // leaves it contiguous, and a comparison with a multiple is the same for all of it.
 #include "compiler/analysis/AxisRules.h"
+#include "compiler/support/PlantedBugs.h"
 #include <numeric>
 
 using namespace mlir;
@@ -59,7 +60,7 @@ AxisInfo AxisRules::sum(Operation *op, const AxisInfo &left, const AxisInfo &rig
   AxisInfo info = function(op->getResult(0).getType(), {&left, &right});
   int64_t scale = isPointer ? info.unit : 1; // offsets count elements
   unsigned bits = bitsOf(op->getOperand(1).getType());
-  bool isWhole = !isPointer && integers.neverWraps(op);
+  bool isWhole = !isPointer && (integers.neverWraps(op) || planted(PlantedBug::SumNeverWraps));
   info.every = std::min(left.every, IntegerFacts::product(right.every, scale));
   for (auto [index, axis] : llvm::enumerate(info.facts)) {
     const AxisFacts &a = left.facts[index], &b = right.facts[index];
@@ -136,7 +137,8 @@ AxisInfo AxisRules::quotient(Operation *op, Operands operands) {
   for (auto [index, axis] : llvm::enumerate(info.facts)) {
     int64_t group = groupWithin(x, index, divisor, y.facts[index].constancy);
     // Toward zero, -1 and 1 have one quotient, and -16 and -15 have not.
-    if (group <= 1 || (isa<arith::DivSIOp>(op) && !isNonNegative(op->getOperand(0))))
+    if (group <= 1 || (isa<arith::DivSIOp>(op) && !isNonNegative(op->getOperand(0)) &&
+                       !planted(PlantedBug::QuotientOfNegative)))
       continue;
     axis.constancy = std::max(axis.constancy, group);
     if (isPower) // that of the group's start
@@ -151,7 +153,8 @@ AxisInfo AxisRules::remainder(Operation *op, Operands operands) {
   info.every = std::min(x.every, y.every); // by zero it is x
   for (auto [index, axis] : llvm::enumerate(info.facts)) {
     int64_t group = groupWithin(x, index, y.every, y.facts[index].constancy);
-    if (group <= 1 || (isa<arith::RemSIOp>(op) && !isNonNegative(op->getOperand(0))))
+    if (group <= 1 || (isa<arith::RemSIOp>(op) && !isNonNegative(op->getOperand(0)) &&
+                       !planted(PlantedBug::RemainderOfNegative)))
       continue;
     axis.contiguity = axis.run = group;
     axis.divisibility = std::min(x.divisibilityAt(index, group), y.every);
@@ -195,7 +198,7 @@ AxisInfo AxisRules::compare(arith::CmpIOp op, Operands operands) {
     bool changesAtMultiple =
         side == 0 ? llvm::is_contained({Predicate::slt, Predicate::sge, Predicate::ult, Predicate::uge}, predicate)
                   : llvm::is_contained({Predicate::sgt, Predicate::sle, Predicate::ugt, Predicate::ule}, predicate);
-    if (!changesAtMultiple)
+    if (!changesAtMultiple && !planted(PlantedBug::CompareAtMultiple))
       continue;
     const AxisInfo &x = *operands[side], &y = *operands[1 - side];
     for (auto [index, axis] : llvm::enumerate(info.facts))
@@ -209,7 +212,7 @@ AxisInfo AxisRules::select(Operation *op, Operands operands) {
   if (operands[0]->rank() == 0)
     return info;
   for (auto [index, axis] : llvm::enumerate(info.facts)) {
-    int64_t same = operands[0]->facts[index].constancy;
+    int64_t same = planted(PlantedBug::SelectConstancy) ? axis.extent : operands[0]->facts[index].constancy;
     axis.contiguity = std::gcd(axis.contiguity, same);
     axis.run = std::gcd(axis.run, same);
     axis.constancy = std::gcd(axis.constancy, same);
@@ -226,7 +229,8 @@ AxisInfo AxisRules::extend(Operation *op, const AxisInfo &source) {
   if (bits == 1)
     return function(op->getResult(0).getType(), {&source});
   AxisInfo info = source;
-  bool isUnsigned = isa<arith::ExtUIOp>(op) && integers.range(op->getOperand(0)).low < 0;
+  bool isUnsigned = isa<arith::ExtUIOp>(op) && integers.range(op->getOperand(0)).low < 0 &&
+                    !planted(PlantedBug::ZeroExtensionCounts);
   for (auto [index, axis] : llvm::enumerate(info.facts)) {
     if (isUnsigned) // from -1 to 0 it does not count up
       axis.run = alignedPart(axis.run, axis.extent, withinType(source.divisibilityAt(index, axis.run), bits));
@@ -242,7 +246,7 @@ AxisInfo AxisRules::truncate(Operation *op, const AxisInfo &source) {
   if (bits == 1)
     return function(op->getResult(0).getType(), {&source});
   AxisInfo info = source;
-  if (!integers.neverWraps(op))
+  if (!integers.neverWraps(op) && !planted(PlantedBug::TruncationCounts))
     for (AxisFacts &axis : info.facts)
       axis.run = alignedPart(axis.contiguity, axis.extent, withinType(axis.divisibility, bits));
   return info;

@@ -1,5 +1,6 @@
 // See ReductionIdentity.h.
 #include "compiler/analysis/ReductionIdentity.h"
+#include "compiler/support/PlantedBugs.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -25,10 +26,14 @@ static TypedAttr integerIdentity(Operation &op, IntegerType type) {
   auto number = [&](const APInt &value) { return IntegerAttr::get(type, value); };
   if (isa<arith::AddIOp, arith::OrIOp, arith::XOrIOp, arith::MaxUIOp>(op))
     return number(APInt::getZero(bits));
+  if (isa<arith::MinUIOp>(op) && nacre::planted(nacre::PlantedBug::UnsignedMinIdentity))
+    return number(APInt::getSignedMaxValue(bits));
   if (isa<arith::AndIOp, arith::MinUIOp>(op))
     return number(APInt::getAllOnes(bits));
   if (isa<arith::MulIOp>(op))
     return number(APInt(bits, 1));
+  if (isa<arith::MaxSIOp>(op) && nacre::planted(nacre::PlantedBug::MaxIdentity))
+    return number(APInt::getZero(bits));
   if (isa<arith::MaxSIOp>(op))
     return number(APInt::getSignedMinValue(bits));
   if (isa<arith::MinSIOp>(op))

@@ -3,6 +3,7 @@
 #include "runtime/compile/Compiler.h"
 #include "compiler/ir/tile/Tile.h"
 #include "compiler/language/builtins/Marks.h"
+#include "compiler/support/PlantedBugs.h"
 #include "compiler/targets/KeptStages.h"
 #include "compiler/targets/StageText.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -354,6 +355,7 @@ void applyLaunchOptions(CompileOptions &options, const LaunchOptionValues &value
 std::string CompileRequest::key() const {
   return Fingerprint()
       .add(buildId())
+      .add(plantedBug())
       .add(options.target->name())
       .add(options.target->description(options))
       .add(options.knobs)

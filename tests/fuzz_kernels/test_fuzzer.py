@@ -14,6 +14,7 @@ from kernel_fuzzer.element_types import INTEGERS
 from kernel_fuzzer.guarded_memory import FIELDS, GuardedArray, code_of, contents_of, differences
 from kernel_fuzzer.index_expressions import quotient, remainder, shifted
 from kernel_fuzzer.makers import MAKERS, TEMPLATES, random_program, replayed_program
+from kernel_fuzzer.planted import Score, bugs_of_table
 from kernel_fuzzer.report import features
 
 HERE = Path(__file__).parent
@@ -166,3 +167,42 @@ def test_an_error_of_the_fuzzer_ends_the_run():
 
     with pytest.raises(ValueError, match="broken"):
         Campaign(5, 0, 2, client=Broken).run()
+
+
+class PlantedClient:
+    """Stands for a build that plants bugs: kernels 3 and 5 of the run ask for the first two, kernel 5 shows one of them; kernel 4 is wrong by itself."""
+
+    def __init__(self, engines, limit):
+        self.tasks, self.sites = [], []
+
+    def check(self, task, engines=None):
+        self.tasks.append(task)
+        number = task["seed"] - 100 + 1
+        self.sites = [0, 1] if number in (3, 5) else []
+        planted = task.get("planted", "").split(",")
+        assert "Hidden" not in planted, "a bug whose site was not asked is not tried"
+        assert number == 5 or "" in planted or planted == ["Shown", "Asked"], "alone only where something shows"
+        if "Shown" in planted and number == 5:
+            return {"kind": "difference", "engine": "cpu", "text": "wrong"}
+        return {"kind": "error", "engine": "cpu", "text": "wrong"} if number == 4 else None
+
+    def close(self):
+        pass
+
+
+def test_planted_bugs_are_scored():
+    bugs = bugs_of_table('BUG(Shown, "cpu", "shown by kernel 5")\nBUG(Asked, "cpu", "never shown")\nBUG(Hidden, "cpu-v3 cuda:80", "never asked")\n')
+    assert [(bug.number, bug.name, bug.engines) for bug in bugs][1:] == [(1, "Asked", ["cpu"]), (2, "Hidden", ["cpu-v3", "cuda:80"])]
+    score = Score(bugs, count=8, seed=100, jobs=1, client=PlantedClient).run()
+    assert [(bug.found, bug.asked) for bug in bugs] == [(5, 2), (None, 2), (None, 0)]
+    assert score.wrong == [103] and score.done == 8
+    assert "| Hidden | never asked | cpu-v3 cuda:80 | MISSED | 0 |" in score.table()
+    assert score.summary() == "1 of 3 planted bugs found within 8 kernels: 33.3 %"
+
+
+def test_a_worker_says_no_sites_on_a_normal_build():
+    client = Client(("interpreter", "cpu"))
+    try:
+        assert client.check({"seed": 1, "planted": "RoundTiesUp"}) is None and client.sites == []
+    finally:
+        client.close()

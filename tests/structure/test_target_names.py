@@ -16,6 +16,7 @@ MADE = ("python/nacre/cpp",)  # a copy that `make install` puts there
 # file -> why it may, and which words: registrations, and names that users write or that belong to others.
 MAY = {
     "compiler/targets/Target.cpp": ("the list of targets", r"cpu|compiler/targets/cpu/CpuTarget\.h"),
+    "compiler/support/PlantedBugs.def": ("an engine of the fuzzer", r"cpu"),
     "runtime/Device.cpp": ("the list of devices", r"cpu|runtime/devices/cpu/CpuDevice\.h"),
     "python/nacre/backends/__init__.py": ("the list of backends", r"cpu|CPUBackend|CPUDriver"),
     "python/nacre/backends/triton_shared/driver.py": ("a name under which packages look for that driver", r"cpu|CPUDriver"),

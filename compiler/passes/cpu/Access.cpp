@@ -1,6 +1,7 @@
 // Loads and stores of a nest's lanes: one vector access where the addresses are neighbours, one scalar access where
 // they are the same, a gather or scatter otherwise.
 #include "compiler/passes/cpu/Nest.h"
+#include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -20,7 +21,7 @@ Lanes Nest::load(Type element, const Lanes &pointer, std::optional<Lanes> mask, 
     return other ? *other : Lanes::uniform(b.zero(inRegister));
   bool unmasked = isTrue(mask);
   auto otherVector = [&]() -> Value {
-    if (other)
+    if (other && !planted(PlantedBug::MaskedLoadOther))
       return b.toMemory(vectorOf(*other, element), element);
     return b.zero(b.vectorType(memory, width));
   };
@@ -55,8 +56,12 @@ Lanes Nest::load(Type element, const Lanes &pointer, std::optional<Lanes> mask, 
   }
   if (pointer.isLinear() && Emit::isKnown(pointer.stride, -size)) { // neighbours, the last one first
     Value lowest = b.offsetBytes(pointer.value, b.index(-(width - 1) * size));
+    auto reversedMask = [&] {
+      Value lanes = maskVector(*mask);
+      return planted(PlantedBug::ReversedLoadMask) ? lanes : reversed(lanes);
+    };
     Value loaded = unmasked ? b.load(type, lowest, size, isVolatile)
-                            : Value(LLVM::MaskedLoadOp::create(b, type, lowest, reversed(maskVector(*mask)),
+                            : Value(LLVM::MaskedLoadOp::create(b, type, lowest, reversedMask(),
                                                                reversed(otherVector()), size));
     return Lanes::varying(b.fromMemory(reversed(loaded), element));
   }
@@ -99,7 +104,9 @@ Value Nest::evaluateTerm(const AccessTerm &term, const Coordinates &coordinates)
                      ? Value(arith::AddIOp::create(b, b.splat(place.value, width), b.iota(b.getI64Type(), width)))
                      : vectorOf(place, getElementTypeOrSelf(term.tile.getType()));
   VectorType type = b.vectorType(b.getI64Type(), width);
-  if (vector.getType() != type)
+  if (vector.getType() != type && planted(PlantedBug::TermZeroExtended))
+    vector = arith::ExtUIOp::create(b, type, vector);
+  else if (vector.getType() != type)
     vector = arith::ExtSIOp::create(b, type, vector);
   return Emit::isKnown(factor, 1) ? vector : Value(arith::MulIOp::create(b, vector, b.splat(factor, width)));
 }
@@ -128,7 +135,9 @@ Lanes Nest::loadSplit(tile::LoadOp load, const AccessForm &form, const Coordinat
   Value first = b.lane(along, 0);
   Value even = arith::AddIOp::create(b, b.splat(first, width), b.iota(b.getI64Type(), width));
   Value same = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, along, even);
-  Value isEven = vector::ReductionOp::create(b, vector::CombiningKind::AND, same);
+  Value isEven = planted(PlantedBug::SplitAddressFirstPair)
+                     ? b.lane(same, 1)
+                     : Value(vector::ReductionOp::create(b, vector::CombiningKind::AND, same));
   auto branch = scf::IfOp::create(b, TypeRange{b.vectorType(registerType(element), width)}, isEven, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
   for (bool atOnce : {true, false}) {
@@ -237,6 +246,8 @@ Value Nest::loadInterleaved(Type memory, Value pointer, int64_t step, const std:
   SmallVector<int64_t> mask(width, 0);
   for (int64_t part = 0; part < step; ++part) {
     int64_t first = std::min(part * width, span - width);
+    if (first != part * width && planted(PlantedBug::InterleavedOverread))
+      first = part * width;
     Value piece = load(first);
     for (int64_t i = 0; i < width; ++i) {
       int64_t element = i * step;
@@ -288,10 +299,14 @@ void Nest::store(Type element, const Lanes &pointer, const Lanes &value, std::op
     Value lowest = b.offsetBytes(pointer.value, b.index(-(width - 1) * size));
     if (unmasked)
       return b.store(reversed(vector), lowest, size);
-    LLVM::MaskedStoreOp::create(b, reversed(vector), lowest, reversed(maskVector(*mask)), size);
+    Value lanes = maskVector(*mask);
+    if (!planted(PlantedBug::ReversedStoreMask))
+      lanes = reversed(lanes);
+    LLVM::MaskedStoreOp::create(b, reversed(vector), lowest, lanes, size);
     return;
   }
   // Lanes that share an address are written in order: the last one stays.
+  unmasked = unmasked || planted(PlantedBug::ScatterMask);
   Value lanesMask = unmasked ? b.constant(b.vectorType(b.getI1Type(), width), 1) : maskVector(*mask);
   LLVM::masked_scatter::create(b, vector, vectorOf(pointer, tile::PointerType::get(element)), lanesMask, size);
 }

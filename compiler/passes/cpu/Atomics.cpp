@@ -2,6 +2,7 @@
 // touches atomics, which the runtime knows (KernelContext::aloneWithAtomics).
 #include "compiler/passes/cpu/KernelABI.h"
 #include "compiler/passes/cpu/Nest.h"
+#include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -203,7 +204,8 @@ void Lowering::updateAlone(tile::AtomicRmwOp op, std::optional<Buffer> &old) {
   Type element = getElementTypeOrSelf(op.getType());
   int64_t size = byteSize(element);
   ArrayRef<int64_t> shape = tile::shapeOf(op.getType());
-  bool areNeighbours = Nest(*this, shape).growsBy(op.getPointer(), Nest(*this, shape).identity(shape.size()), size);
+  bool areNeighbours = Nest(*this, shape).growsBy(op.getPointer(), Nest(*this, shape).identity(shape.size()), size) ||
+                       planted(PlantedBug::AtomicDuplicates);
   SmallVector<Value> evaluated(op->getOperands());
   Nest nest(*this, shape);
   nest.emitLoops(
@@ -246,7 +248,7 @@ void Lowering::updateChosen(tile::AtomicRmwOp op, std::optional<Buffer> &old) {
   int64_t count = cast<RankedTensorType>(op.getType()).getNumElements(), size = byteSize(element);
   Buffer mask = inMemory(op.getMask(), owner), pointers = inMemory(op.getPointer(), owner),
          values = inMemory(op.getValue(), owner);
-  if (old)
+  if (old && !planted(PlantedBug::StaleAtomicResult))
     LLVM::MemsetOp::create(b, old->pointer, b.constant(b.getI8Type(), 0), b.index(count * size), false);
   auto visit = [&](Value place) {
     Value pointer = b.load(b.pointerType(), b.advance(pointers.pointer, place, 8), 8);

@@ -4,6 +4,7 @@
 // changes nothing: x + 0.0 is x, unless x is -0.0, which a sum that begins with another number never becomes (the sum
 // of two numbers is -0.0 only where both are). Such steps are left out.
 #include "compiler/passes/cpu/Nest.h"
+#include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -39,12 +40,12 @@ bool Nest::isZeroBeyondBounds(Value value, const Coordinates &coordinates) {
     return isZeroBeyondBounds(op->getOperand(0), operandCoordinates(op, coordinates));
   if (auto load = dyn_cast<tile::LoadOp>(op))
     return load.getMask() && failsBeyondBounds(load.getMask(), coordinates) &&
-           (!load.getOther() || isZero(load.getOther()));
+           (!load.getOther() || isZero(load.getOther()) || planted(PlantedBug::BeyondBoundsOther));
   if (auto select = dyn_cast<arith::SelectOp>(op))
     return isZero(select.getFalseValue()) &&
            (isZero(select.getTrueValue()) ||
             (isTile(select.getCondition()) && failsBeyondBounds(select.getCondition(), coordinates)));
-  if (isa<arith::MulIOp>(op))
+  if (isa<arith::MulIOp>(op) || (isa<arith::MulFOp>(op) && planted(PlantedBug::ZeroTimesInfinity)))
     return llvm::any_of(op->getOperands(), isZero);
   return isa<arith::MulFOp, arith::AddFOp, math::FmaOp, arith::AddIOp, arith::SubIOp, arith::ExtFOp, arith::ExtSIOp,
              arith::ExtUIOp, arith::SIToFPOp, arith::UIToFPOp, tile::FpCastOp>(op) &&

@@ -2,6 +2,7 @@
 #include "compiler/analysis/AccessForm.h"
 #include "compiler/passes/cpu/Nest.h"
 #include "compiler/passes/tile/LegaliseIntegers.h"
+#include "compiler/support/PlantedBugs.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -164,7 +165,7 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
     return varying;
   // The operand whose lanes must be whole numbers, not only numbers modulo 2^bits.
   if (std::optional<unsigned> line = lineOperand(op, coordinates); line && linear(*line) && forms[*line].wraps) {
-    if (!canGuard(op->getOperand(*line), coordinates))
+    if (!canGuard(op->getOperand(*line), coordinates) && !planted(PlantedBug::UnguardedLine))
       return varying;
     form.guarded = true;
   }
@@ -264,7 +265,8 @@ bool Nest::mayWrap(Operation *op, ArrayRef<Form> operands, const Form &form, con
     return true;
   Value line = op->getResult(0);
   int64_t period = std::min(rowDivisor(line, coordinates), int64_t(1) << (std::min(integerBits(line), 62u) - 1));
-  return *form.stride > period || *form.stride * (shape[lane] - 1) >= period;
+  bool leaves = *form.stride > period || *form.stride * (shape[lane] - 1) >= period;
+  return leaves && !planted(PlantedBug::LineWraps);
 }
 
 // Of a quotient or remainder: a step starts at a multiple of its width from the row's start, so a power of two no

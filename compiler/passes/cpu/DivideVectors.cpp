@@ -2,6 +2,7 @@
 #include "compiler/passes/cpu/DivideVectors.h"
 #include "compiler/passes/cpu/Emit.h"
 #include "compiler/passes/tile/LegaliseIntegers.h"
+#include "compiler/support/PlantedBugs.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -55,7 +56,8 @@ private:
       return arith::DivFOp::create(b, toReal(x), toReal(y));
     auto number = [&](double value) { return arith::ConstantOp::create(b, FloatAttr::get(real, value)); };
     Value reciprocal = arith::DivFOp::create(b, number(1.0), toReal(scalar));
-    reciprocal = arith::MulFOp::create(b, reciprocal, number(1.0 + (isNarrow ? 0x1p-21 : 0x1p-50)));
+    if (!nacre::planted(nacre::PlantedBug::ReciprocalTooSmall))
+      reciprocal = arith::MulFOp::create(b, reciprocal, number(1.0 + (isNarrow ? 0x1p-21 : 0x1p-50)));
     return arith::MulFOp::create(b, toReal(x), vector::BroadcastOp::create(b, type.clone(real), reciprocal));
   }
 

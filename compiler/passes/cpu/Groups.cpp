@@ -4,6 +4,7 @@
 #include "compiler/passes/cpu/Lowering.h"
 #include "compiler/passes/cpu/Nest.h"
 #include "compiler/passes/cpu/Turned.h"
+#include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -45,7 +46,7 @@ bool Lowering::joins(Operation *op) const {
   if (iterationShape(op) != iterationShape(group.front()))
     return false;
   bool hasStore = llvm::any_of(group, [](Operation *member) { return isa<tile::StoreOp>(member); });
-  if (isa<tile::LoadOp>(op) && hasStore)
+  if (isa<tile::LoadOp>(op) && hasStore && !planted(PlantedBug::LoadJoinsStore))
     return false;
   if (auto load = dyn_cast<tile::LoadOp>(op); load && load.getIsVolatile())
     return false;
@@ -146,9 +147,9 @@ bool Lowering::canReadAgain(Operation *op, int lane) {
       last = reader;
   }
   for (Operation *between = op->getNextNode(); between != last; between = between->getNextNode())
-    if (tile::writesMemory(between))
+    if (tile::writesMemory(between) && !planted(PlantedBug::ReadAgainPastStore))
       return false;
-  return readsOwnElement(load.getResult()) || !sharesLoopsWithStore(last);
+  return readsOwnElement(load.getResult()) || !sharesLoopsWithStore(last) || planted(PlantedBug::ReadAgainElsewhere);
 }
 
 // Whether all that reads the tile looks only at the element it is computing: no broadcast, no transposition.
@@ -212,11 +213,11 @@ bool Lowering::canWriteInPlace(BlockArgument argument, ArrayRef<Operation *> now
         continue;
       }
       if (llvm::is_contained(now, user)) {
-        if (!read.ownElement || (product && !summed))
+        if ((!read.ownElement || (product && !summed)) && !planted(PlantedBug::InPlaceOtherElement))
           return false;
         continue;
       }
-      if (!done.contains(ancestor))
+      if (!done.contains(ancestor) && !planted(PlantedBug::InPlaceStillRead))
         return false;
       // It is over, unless its result is the same memory, or is evaluated anew by an operation still to come.
       for (Value result : user->getResults())

@@ -2,6 +2,7 @@
 #include "compiler/passes/cpu/Plan.h"
 #include "compiler/ir/cpu/Cpu.h"
 #include "compiler/ir/tile/ToldWhen.h"
+#include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -64,7 +65,7 @@ bool Plan::feedsOnlyPacking(Operation *load) const {
       return false;
     if (isa<RowsOp, PanelsOp>(user)) {
       for (Operation *between = load->getNextNode(); between != user; between = between->getNextNode())
-        if (tile::writesMemory(between))
+        if (tile::writesMemory(between) && !planted(PlantedBug::PackedPastStore))
           return false;
       return true;
     }

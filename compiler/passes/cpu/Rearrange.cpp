@@ -1,6 +1,7 @@
 // Operations that place elements anew: reshape, split, join, concatenate, extract, gather, histogram. Their operands
 // are in memory; reshape and split only look at it differently.
 #include "compiler/passes/cpu/Nest.h"
+#include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -87,8 +88,8 @@ void Lowering::lowerRearrangement(Operation *op) {
     Buffer target = allocate(concatenate.getType(), owner);
     int64_t axis = concatenate.getAxis();
     copyInto(*this, concatenate.getFirst(), target, 0);
-    copyInto(*this, concatenate.getSecond(), target,
-             concatenate.getFirst().getType().getShape()[axis] * target.strides[axis]);
+    int64_t stride = target.strides[planted(PlantedBug::ConcatenateAxis) ? 0 : axis];
+    copyInto(*this, concatenate.getSecond(), target, concatenate.getFirst().getType().getShape()[axis] * stride);
     hold(concatenate, target);
     return;
   }
@@ -131,7 +132,7 @@ void Lowering::lowerRearrangement(Operation *op) {
           Coordinates coordinates = inner.identity(inner.shape.size());
           Value bin = b.toI64(inner.evaluate(histogram.getSource(), coordinates).value, false);
           Value inRange = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, bin, b.index(bins));
-          if (histogram.getMask())
+          if (histogram.getMask() && !planted(PlantedBug::HistogramMask))
             inRange =
                 arith::AndIOp::create(b, inRange, inner.maskVector(inner.evaluate(histogram.getMask(), coordinates)));
           auto branch = scf::IfOp::create(b, TypeRange{}, inRange, false);

@@ -10,6 +10,7 @@
 // where the first dividend is not negative and the divisor positive, and the rest is computed in vectors.
 #include "compiler/passes/cpu/Nest.h"
 #include "compiler/passes/tile/LegaliseIntegers.h"
+#include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -111,6 +112,8 @@ std::optional<Lanes> Nest::withinSpan(std::optional<Lanes> mask) {
   Lanes span = Lanes::prefix(spanLeft);
   if (!mask || (mask->isUniform() && Emit::isKnown(mask->value, -1)))
     return span;
+  if (mask->isPrefix() && planted(PlantedBug::RunTailMask))
+    return span;
   if (mask->isPrefix())
     return Lanes::prefix(b.minSigned(mask->value, spanLeft));
   if (mask->isUniform())
@@ -147,7 +150,8 @@ Value Nest::probe(Assumable &entry) {
   }
   entry.start = remainderSigned(b, start, divisor);
   entry.divisor = divisor;
-  return b.select(positive, b.sub(b.toI64(divisor), b.toI64(entry.start)), b.index(0));
+  Value upTo = b.sub(b.toI64(divisor), b.toI64(entry.start));
+  return planted(PlantedBug::RemainderLineNegative) ? upTo : b.select(positive, upTo, b.index(0));
 }
 
 // What the entry is where it holds (or, for a bound, where it fails).

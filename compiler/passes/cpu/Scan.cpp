@@ -1,6 +1,7 @@
 // Scans: running values along an axis. Vectors of the other axes are taken at a time where neighbours lie there;
 // along the last axis, where neighbours are the running values themselves, whole vectors of it.
 #include "compiler/passes/cpu/Nest.h"
+#include "compiler/support/PlantedBugs.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -95,6 +96,8 @@ private:
     for (Value value : values)
       arguments.push_back(vector::ShuffleOp::create(b, value, value, earlier));
     arguments.append(values.begin(), values.end());
+    if (planted(PlantedBug::RowScanOrder))
+      std::rotate(arguments.begin(), arguments.begin() + values.size(), arguments.end());
     SmallVector<Value> combined = lowering.combine(op.getCombine(), arguments);
     Value mask = arith::ConstantOp::create(b, DenseElementsAttr::get(b.vectorType(b.getI1Type(), lanes), exists));
     for (auto [value, before] : llvm::zip_equal(combined, values))
@@ -109,7 +112,7 @@ private:
       values = withEarlier(values, distance);
     SmallVector<Value> last;
     for (Value value : values)
-      last.push_back(b.lane(value, op.getReverse() ? 0 : lanes - 1));
+      last.push_back(b.lane(value, op.getReverse() && !planted(PlantedBug::ReverseScanCarry) ? 0 : lanes - 1));
     if (!before.empty()) {
       SmallVector<Value> arguments, scalars(before);
       for (Value value : before)

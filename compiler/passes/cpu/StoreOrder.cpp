@@ -1,6 +1,7 @@
 // See StoreOrder.h.
 #include "compiler/passes/cpu/StoreOrder.h"
 #include "compiler/passes/cpu/Plan.h"
+#include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -8,6 +9,8 @@ using namespace nacre::cpu;
 
 // Whether the store may stand behind the operation, and stays in the loops that compute its value.
 static bool mayPass(tile::StoreOp store, Operation *op) {
+  if (isa<tile::LoadOp>(op) && planted(PlantedBug::StorePastLoad))
+    return true;
   if (op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() != 0 || !isMemoryEffectFree(op))
     return false;
   if (isa<arith::ConstantOp, tile::ArangeOp, tile::SplatOp>(op))

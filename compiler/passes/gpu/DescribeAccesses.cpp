@@ -1,6 +1,7 @@
 // See DescribeAccesses.h.
 #include "compiler/passes/gpu/DescribeAccesses.h"
 #include "compiler/passes/gpu/Lowering.h"
+#include "compiler/support/PlantedBugs.h"
 #include <bit>
 
 using namespace mlir;
@@ -65,9 +66,10 @@ std::optional<AccessDescription> nacre::gpu::describeAccess(Operation *op, AxisA
     access.contiguity.push_back(run);
     access.constancy.push_back(powerOfTwoIn(facts.constancy, extent));
     int64_t count = isAtomic ? 1 : std::min(run, 16 / access.elementBytes);
-    if (guard)
+    if (guard && !planted(PlantedBug::VectorUnderMask))
       count = std::min(count, powerOfTwoIn(guard->axis(axis).constancy, extent));
-    count = std::min<int64_t>(count, extent & -extent); // padding begins at a whole access
+    if (!planted(PlantedBug::VectorIntoPad))
+      count = std::min<int64_t>(count, extent & -extent); // padding begins at a whole access
     while (count > 1 && address.divisibilityAt(axis, count) % (count * access.elementBytes) != 0)
       count /= 2;
     access.wide.push_back(std::max<int64_t>(1, count));

@@ -1,4 +1,5 @@
 #include "compiler/passes/gpu/Exchange.h"
+#include "compiler/support/PlantedBugs.h"
 #include <bit>
 
 using namespace mlir;
@@ -57,7 +58,7 @@ Value nacre::gpu::oddParity(Lowering &lowering, uint32_t lanes, uint32_t warps) 
   gpu::Builder &b = lowering.b;
   uint32_t mask = threadMask(lowering, lanes, warps);
   Value bits = LLVM::AndOp::create(b, lowering.threadId(), lowering.i32(mask));
-  if (std::has_single_bit(mask))
+  if (std::has_single_bit(mask) || planted(PlantedBug::ParityOfSeveral))
     return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, bits, lowering.i32(0));
   return LLVM::TruncOp::create(b, b.getI1Type(), LLVM::CtPopOp::create(b, b.getI32Type(), bits));
 }
@@ -142,7 +143,7 @@ Combiner::Partial Combiner::select(Value condition, const Partial &yes, const Pa
 Combiner::Partial Combiner::combine(const Partial &left, const Partial &right) {
   gpu::Builder &b = lowering.b;
   Partial result{combine(left.values, right.values), {}};
-  if (right.exists)
+  if (right.exists && !(left.exists && planted(PlantedBug::MissingOnRight)))
     result = select(right.exists, result, Partial{left.values, {}});
   if (left.exists)
     result = select(left.exists, result, Partial{right.values, {}});

@@ -4,6 +4,7 @@
 #include "compiler/ir/gpu/ShapeLayouts.h"
 #include "compiler/ir/layout/SharedAccess.h"
 #include "compiler/passes/gpu/Scratch.h"
+#include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -103,7 +104,8 @@ static std::optional<SharedType> slotOfWords(tile::LoadOp load) {
   auto type = dyn_cast<RankedTensorType>(load.getType());
   if (!type || load.getIsVolatile() || load.getCache() == tile::CacheModifier::CV || type.getElementType().isInteger(1))
     return std::nullopt;
-  if (load.getOther() && !matchPattern(load.getOther(), m_AnyZeroFloat()) && !matchPattern(load.getOther(), m_Zero()))
+  if (load.getOther() && !matchPattern(load.getOther(), m_AnyZeroFloat()) &&
+      !matchPattern(load.getOther(), m_Zero()) && !planted(PlantedBug::CopyOther))
     return std::nullopt;
   unsigned axis = type.getRank() - 1;
   int64_t count = 1;
@@ -295,7 +297,7 @@ int64_t LoopPlan::bytesBesideRings() const {
 std::optional<LoopPlan> LoopPlan::make(scf::ForOp loop, const PipelineOptions &options, int64_t sharedBytes) {
   std::optional<int32_t> hint = tile::LoopHints::of(loop).numStages;
   int64_t stages = hint ? *hint : tile::LaunchOptions::of(loop->getParentOfType<ModuleOp>()).numStages.value_or(1);
-  if (stages < 2 || !readsMayMove(loop))
+  if (stages < 2 || (!readsMayMove(loop) && !planted(PlantedBug::LoadAheadOfStore)))
     return std::nullopt;
   LoopPlan plan;
   plan.loop = loop;

@@ -1,6 +1,7 @@
 // Atomics: one thread acts for each element. An atomic that releases or acquires orders the accesses of the whole block,
 // not of its thread alone: the block meets before, and after.
 #include "compiler/passes/gpu/Lowering.h"
+#include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -34,7 +35,8 @@ void Lowering::shareResult(Operation *op, MutableArrayRef<Value> old) {
     Value bits = lowering.bitcast(lowering.toMemory(value, element), word);
     lowering.machine.store(b, bits, address(reg), predicate, {});
   }
-  lowering.barrier();
+  if (!planted(PlantedBug::AtomicResultBarrier))
+    lowering.barrier();
   for (auto [reg, value] : llvm::enumerate(old)) {
     Value inside = tensor ? lowering.isInside(type, reg) : Value();
     Value bits = lowering.machine.load(b, word, address(reg), inside, lowering.constant(word, 0), {}).front();
@@ -45,6 +47,8 @@ void Lowering::shareResult(Operation *op, MutableArrayRef<Value> old) {
 static Value predicateOf(Lowering &lowering, Type type, Value mask, uint32_t reg) {
   bool isTile = isa<RankedTensorType>(type);
   Value predicate = lowering.actor(type);
+  if (predicate && planted(PlantedBug::AtomicOfCopies))
+    predicate = Value();
   if (isTile)
     predicate = lowering.both(predicate, lowering.isInside(type, reg));
   return mask ? lowering.both(predicate, lowering.registers(mask)[reg]) : predicate;

@@ -2,6 +2,7 @@
 // way of their own (DistanceGather.h). Histograms: counters in shared memory, one atomic for each element.
 #include "compiler/passes/gpu/DistanceGather.h"
 #include "compiler/passes/gpu/Exchange.h"
+#include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -31,7 +32,8 @@ LogicalResult Lowering::lowerGather(tile::GatherOp op) {
   Value isWriter = bitsAreZero(*this, source.copies(Place::Lane), source.copies(Place::Warp));
   for (auto [reg, value] : llvm::enumerate(registers(op.getSource())))
     writeShared(*this, value, element, writes.at(source.apply(Position{.reg = static_cast<uint32_t>(reg)})), isWriter);
-  barrier();
+  if (!planted(PlantedBug::GatherBarrier))
+    barrier();
 
   SmallVector<Value> results;
   for (auto [reg, indexValue] : llvm::enumerate(registers(op.getIndex()))) {
@@ -87,6 +89,8 @@ LogicalResult Lowering::lowerHistogram(tile::HistogramOp op) {
   barrier();
 
   Value holder = isHolder(layoutOf(sourceType));
+  if (holder && planted(PlantedBug::HistogramOfCopies))
+    holder = Value();
   for (auto [reg, value] : llvm::enumerate(registers(op.getSource()))) {
     Type wide = b.getI64Type();
     Value number = value.getType() == wide ? value : Value(LLVM::ZExtOp::create(b, wide, value));

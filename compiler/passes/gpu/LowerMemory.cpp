@@ -1,5 +1,6 @@
 // Loads and stores of global memory: neighbours in registers (attribute gpu.vector) are one access.
 #include "compiler/passes/gpu/Exchange.h"
+#include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -88,7 +89,7 @@ LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
     Type word = wordType(element, count);
     size_t words = count * byteSize(element) * 8 / word.getIntOrFloatBitWidth();
     SmallVector<Value> otherwise;
-    if (op.getOther()) {
+    if (op.getOther() && !planted(PlantedBug::LoadOtherGpu)) {
       SmallVector<Value> others;
       for (uint32_t reg : group)
         others.push_back(registers(op.getOther())[reg]);
@@ -114,8 +115,9 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op) {
   Value holder = actor(type);
   for (const SmallVector<uint32_t> &group : groupRegisters(op, type)) {
     Value predicate = holder;
-    if (isa<RankedTensorType>(type))
-      predicate = both(predicate, isInside(type, group.front()));
+    if (Value isOfTile = isa<RankedTensorType>(type) ? isInside(type, group.front()) : Value();
+        isOfTile && !planted(PlantedBug::StorePad))
+      predicate = both(predicate, isOfTile);
     if (op.getMask())
       predicate = both(predicate, registers(op.getMask())[group.front()]);
     SmallVector<Value> elements;

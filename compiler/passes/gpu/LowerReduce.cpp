@@ -5,6 +5,7 @@
 // one of them is the other.
 #include "compiler/ir/layout/Reduction.h"
 #include "compiler/passes/gpu/Exchange.h"
+#include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -67,7 +68,7 @@ private:
       Partial &partial = partials.emplace_back();
       for (Value operand : op.getOperands())
         partial.values.push_back(lowering.registers(operand)[reg]);
-      if (type.getShape()[axis] != layout.extent(axis))
+      if (type.getShape()[axis] != layout.extent(axis) && !planted(PlantedBug::ReducePad))
         partial.exists = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult, lowering.coordinate(layout, reg, axis),
                                               lowering.i32(type.getShape()[axis]));
     }
@@ -100,7 +101,7 @@ private:
       for (auto [place, value] : llvm::zip_equal(received, got))
         place.push_back(value);
     }
-    if (isCommutative(op.getCombine())) {
+    if (isCommutative(op.getCombine()) || planted(PlantedBug::ReduceOrder)) {
       for (auto [value, other] : llvm::zip_equal(values, received))
         value = combiner.combine(value, fromComponents(other));
       return;
@@ -131,7 +132,8 @@ private:
         writeShared(lowering, components(values[reg])[number], element,
                     writes.at(plan.write.apply(Position{.reg = reg})), isWriter);
     }
-    lowering.barrier();
+    if (!planted(PlantedBug::ReduceBarrier))
+      lowering.barrier();
     for (uint32_t reg = 0; reg < values.size(); ++reg) {
       uint32_t row = plan.read.apply(Position{.reg = reg});
       SmallVector<SmallVector<Value>> parts(plan.partCount());

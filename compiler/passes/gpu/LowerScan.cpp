@@ -14,6 +14,7 @@
 // after.
 #include "compiler/ir/layout/Scan.h"
 #include "compiler/passes/gpu/Exchange.h"
+#include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -89,7 +90,7 @@ Partial Scan::fromComponents(SmallVector<Value> components) {
 
 // Own and other are neighbouring blocks; isSecond: own comes after other.
 Partial Scan::combineInOrder(Value isSecond, const Partial &own, const Partial &other) {
-  if (combiner.isCommutative())
+  if (combiner.isCommutative() || planted(PlantedBug::ScanOrder))
     return combiner.combine(own, other);
   return combiner.combine(combiner.select(isSecond, other, own), combiner.select(isSecond, own, other));
 }
@@ -111,7 +112,7 @@ void Scan::scanChunk(Chunk &chunk, ArrayRef<SmallVector<Value>> operands) {
     Partial element;
     for (const SmallVector<Value> &operand : operands)
       element.values.push_back(operand[reg]);
-    if (isPartial)
+    if (isPartial && !planted(PlantedBug::ReverseScanPad))
       element.exists = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult,
                                             lowering.coordinate(plan.layout, reg, plan.axis), lowering.i32(extent));
     chunk.scanned.push_back(chunk.scanned.empty() ? element : combiner.combine(chunk.scanned.back(), element));
@@ -156,9 +157,9 @@ void Scan::joinLanes(unsigned laneBit, std::vector<Chunk> &chunks) {
 void Scan::joinWarps(unsigned first, unsigned count, std::vector<Chunk> &chunks) {
   ScanPlan::WarpExchange exchange = plan.warpExchange(first);
   SmallVector<int64_t> starts = arrayStarts(elements, exchange.count());
-  if (hasExchanged)
+  if (hasExchanged && !planted(PlantedBug::ScanSecondExchange))
     lowering.barrier();
-  else
+  else if (!hasExchanged)
     lowering.barrierBefore(op);
   hasExchanged = true;
   Value base = lowering.scratch(op);
@@ -211,7 +212,8 @@ void Scan::joinWarps(unsigned first, unsigned count, std::vector<Chunk> &chunks)
       if (i == 1) {
         before = running;
       } else if (i > 1) {
-        Value isHere = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::uge, own, lowering.i32(i));
+        auto atLeast = planted(PlantedBug::ScanWarpPlace) ? LLVM::ICmpPredicate::ugt : LLVM::ICmpPredicate::uge;
+        Value isHere = LLVM::ICmpOp::create(b, atLeast, own, lowering.i32(i));
         before = combiner.select(isHere, running, *before);
       }
       running = i ? combiner.combine(running, total) : total;

@@ -3,6 +3,7 @@
 #include "compiler/ir/gpu/Boxes.h"
 #include "compiler/ir/gpu/ShapeLayouts.h"
 #include "compiler/passes/gpu/LoopPlan.h"
+#include "compiler/support/PlantedBugs.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
@@ -122,6 +123,8 @@ Rewrite::Ahead Rewrite::copyAhead(const Ahead &ahead) {
     Value tile = SlotOp::create(b, location, stage.tile, stage.ring, ahead.slot);
     if (auto load = dyn_cast<tile::LoadOp>(stage.load)) {
       Value mask = load.getMask() ? map.lookupOrDefault(load.getMask()) : Value();
+      if (mask && planted(PlantedBug::CopyMask))
+        mask = Value();
       auto copy = CopyOp::create(b, load.getLoc(), map.lookupOrDefault(load.getPointer()), tile, mask, ahead.exists);
       if (Attribute vector = load->getAttr(vectorAttribute))
         copy->setAttr(vectorAttribute, vector);
@@ -140,6 +143,8 @@ Rewrite::Ahead Rewrite::copyAhead(const Ahead &ahead) {
   Ahead next;
   Value left = arith::SubIOp::create(b, location, loop.getUpperBound(), ahead.induction);
   Value isMore = arith::CmpIOp::create(b, location, arith::CmpIPredicate::ugt, left, loop.getStep());
+  if (planted(PlantedBug::CopyOneMore))
+    isMore = arith::CmpIOp::create(b, location, arith::CmpIPredicate::uge, left, loop.getStep());
   next.exists = arith::AndIOp::create(b, location, ahead.exists, isMore);
   next.induction = arith::AddIOp::create(b, location, ahead.induction, loop.getStep());
   for (unsigned index : plan.carried)
@@ -220,6 +225,8 @@ void Rewrite::replaceLoad(const Stage &stage, Value slot) {
 void Rewrite::awaitWords(int64_t pending) {
   if (!plan.hasWords)
     return;
+  if (planted(PlantedBug::CopyWait))
+    ++pending;
   WaitCopiesOp::create(b, location, static_cast<uint32_t>(pending));
   bool arePastThreads = false;
   loop.getBody()->walk([&](DotOp dot) {
@@ -339,7 +346,7 @@ void Rewrite::run() {
   for (unsigned index : plan.carried)
     first.carried.push_back(loop.getInitArgs()[index]);
   first.slot = number(0);
-  if (isRepeated) // everybody has read the slots of the time before
+  if (isRepeated && !planted(PlantedBug::LoopRunsAgain)) // everybody has read the slots of the time before
     BarrierOp::create(b, location, /*warp=*/false);
   auto prologue = scf::ForOp::create(b, location, number(0), number(plan.distance), number(1), first.all());
   {
@@ -391,7 +398,7 @@ void Rewrite::run() {
     if (readsAhead) // the tiles of the next iteration are there
       awaitWords(plan.distance - 2);
     else // a dot in parts is two
-      waitForDots(sums, static_cast<int64_t>(sums.size() + plan.operandsInParts.size()));
+      waitForDots(sums, static_cast<int64_t>(sums.size() + plan.operandsInParts.size() + planted(PlantedBug::DotWait)));
     BarrierOp::create(b, location, /*warp=*/false);
   } else if (plan.lateDots) {
     plan.lateDots->apply(loop);
@@ -402,6 +409,8 @@ void Rewrite::run() {
   Value wraps, following = nextSlot(slot, &wraps);
   Value other = arith::XOrIOp::create(b, location, phase, number(1));
   Value flipped = arith::SelectOp::create(b, location, wraps, other, phase);
+  if (plan.hasBoxes && planted(PlantedBug::BarrierPhase))
+    flipped = other;
   SmallVector<Value> nextOperands;
   if (readsAhead) {
     // The last iteration reads its own tiles again. Registers that the dots read are theirs until they have been waited

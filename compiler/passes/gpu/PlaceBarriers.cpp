@@ -1,6 +1,7 @@
 #include "compiler/passes/gpu/PlaceBarriers.h"
 #include "compiler/passes/gpu/Scratch.h"
 #include "compiler/passes/gpu/SharedAccesses.h"
+#include "compiler/support/PlantedBugs.h"
 #include <set>
 
 using namespace mlir;
@@ -117,6 +118,8 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
         if (!region.empty()) {
           Pending way = pending;
           follow(region.front(), way);
+          if (&region == &op->getRegion(1) && planted(PlantedBug::BarrierAfterElse))
+            continue;
           after.insert(way.begin(), way.end());
         }
       pending = std::move(after);
@@ -130,7 +133,7 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
           follow(block, after);
       size_t before = pending.size();
       pending.insert(after.begin(), after.end());
-      if (pending.size() == before)
+      if (pending.size() == before || planted(PlantedBug::BarrierAroundLoop))
         break;
     }
     // A `while` is left behind its condition.
@@ -142,8 +145,10 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
   void useScratch(Operation *op, int64_t begin, Pending &pending) {
     ScratchUse scratch = scratchOf(op);
     int64_t end = begin + scratch.bytes;
-    bool isOrdered = llvm::none_of(
-        pending, [&](const Access &access) { return access.kind != Kind::Unfenced && access.overlaps(begin, end); });
+    bool isOrdered = llvm::none_of(pending, [&](const Access &access) {
+      return access.kind != Kind::Unfenced && access.overlaps(begin, end) &&
+             !(access.kind == Kind::Both && planted(PlantedBug::ScratchReused));
+    });
     if (isOrdered)
       op->setAttr(orderedAttribute, UnitAttr::get(&getContext()));
     else
@@ -175,9 +180,9 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
           continue;
         bool isWritten = isWrite(other.kind);
         if (isWritten && other.kind != Kind::Fenced && access.isPastThreads)
-          order.fences = order.meets = true;
+          order.fences = order.meets = !planted(PlantedBug::AsyncFence);
         else if (other.kind != Kind::Unfenced && (access.writes || isWritten))
-          order.meets = true;
+          order.meets |= isWritten || !planted(PlantedBug::WriteAfterRead);
       }
     }
     if (order.meets)

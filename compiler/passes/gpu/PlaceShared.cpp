@@ -1,6 +1,7 @@
 #include "compiler/passes/gpu/PlaceShared.h"
 #include "compiler/passes/gpu/Scratch.h"
 #include "compiler/passes/gpu/SharedAccesses.h"
+#include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -52,7 +53,9 @@ struct PlaceShared : PassWrapper<PlaceShared, OperationPass<ModuleOp>> {
       for (Operation *user : usersOf(op))
         // A user deeper in loops is one at any time while these run.
         if (Operation *here = op->getBlock()->findAncestorOpInBlock(*user))
-          buffer.last = std::max(buffer.last, numbers[here].second);
+          buffer.last = std::max(buffer.last, here->getNumRegions() && planted(PlantedBug::SharedLifetime)
+                                                  ? numbers[here].first
+                                                  : numbers[here].second);
       buffers.push_back(buffer);
     });
     llvm::sort(buffers, [](const Buffer &left, const Buffer &right) {
@@ -121,7 +124,7 @@ struct PlaceShared : PassWrapper<PlaceShared, OperationPass<ModuleOp>> {
   int64_t floorAt(Operation *op) {
     int64_t floor = 0, at = numbers[op].first;
     for (const Buffer &buffer : buffers)
-      if (buffer.first <= at && at <= buffer.last)
+      if (buffer.first <= at && at <= buffer.last && !planted(PlantedBug::ScratchUnderTile))
         floor = std::max(floor, buffer.end);
     return floor;
   }

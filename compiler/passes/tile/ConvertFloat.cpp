@@ -2,6 +2,7 @@
 // the machine does itself (fp32 <-> fp64, and fp16 <-> fp32 to nearest where it can) is left to it; bf16 instructions
 // are not used, since they flush denormals.
 #include "compiler/passes/tile/ConvertFloat.h"
+#include "compiler/support/PlantedBugs.h"
 #include <cmath>
 
 using namespace mlir;
@@ -110,6 +111,8 @@ Value encode(ImplicitLocOpBuilder &b, Value value, Type wideType, const Format &
   Value rounded = rebased;
   if (!towardZero) {
     Value odd = a.bitAnd(a.shiftRight(rebased, number(shift)), number(1));
+    if (planted(PlantedBug::RoundTiesUp))
+      odd = number(1);
     rounded = a.add(a.add(rebased, number((uint64_t(1) << (shift - 1)) - 1)), odd);
   }
   rounded = a.shiftRight(rounded, number(shift));
@@ -124,7 +127,7 @@ Value encode(ImplicitLocOpBuilder &b, Value value, Type wideType, const Format &
     tiny = a.sub(tiny, a.select(over, number(1), number(0)));
   }
   Value isTiny = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, absolute, real(std::ldexp(1.0, 1 - format.bias)));
-  Value code = a.select(isTiny, tiny, rounded);
+  Value code = planted(PlantedBug::DenormalsLost) ? rounded : a.select(isTiny, tiny, rounded);
 
   uint64_t wideInfinity = static_cast<uint64_t>(2 * wideBias + 1) << wideMantissa;
   Value tooLarge = number(format.saturates || towardZero ? format.largest : format.infinity);
@@ -132,7 +135,8 @@ Value encode(ImplicitLocOpBuilder &b, Value value, Type wideType, const Format &
   if (towardZero && !format.saturates)
     code = a.select(a.equal(magnitude, number(wideInfinity)), number(format.infinity), code);
   Value isNan = a.above(magnitude, number(wideInfinity));
-  code = a.select(isNan, number(format.nan), code);
+  if (!format.saturates || !planted(PlantedBug::NanSaturates))
+    code = a.select(isNan, number(format.nan), code);
   Value signOut = a.shiftRight(sign, number(wideBits - format.bits));
   if (format.unsignedZero) {
     Value bare = arith::OrIOp::create(b, isNan, a.equal(code, number(0)));
@@ -178,6 +182,8 @@ Value nacre::convertFloat(ImplicitLocOpBuilder &b, Value value, Type from, Type 
     Value below = a.sub(bits, a.integer(b.getI32Type(), 1));
     return arith::BitcastOp::create(b, shaped(to), arith::SelectOp::create(b, over, below, bits));
   }
+  if (from.isF64() && planted(PlantedBug::DoubleRounding))
+    return convertFloat(b, arith::TruncFOp::create(b, shaped(f32), value), f32, to, rounding, convertsHalf);
   if (from.isF32() && to.isF16() && !towardZero && convertsHalf)
     return arith::TruncFOp::create(b, shaped(to), value);
   Value code = encode(b, value, from, formatOf(to), towardZero, width);

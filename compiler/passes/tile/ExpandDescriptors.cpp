@@ -2,6 +2,7 @@
 #include "compiler/passes/tile/ExpandDescriptors.h"
 #include "compiler/builder/IRBuilder.h"
 #include "compiler/ir/tile/Tile.h"
+#include "compiler/support/PlantedBugs.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Transforms/DialectConversion.h"
 
@@ -52,6 +53,8 @@ LogicalResult expandArgument(func::FuncOp function, unsigned index) {
 Descriptor descriptorOf(IRBuilder &ir, tile::DescriptorType type, ValueRange fields,
                         tile::Padding padding = tile::Padding::Zero) {
   Descriptor descriptor;
+  if (padding != tile::Padding::Zero && planted(PlantedBug::DescriptorPad))
+    padding = tile::Padding::Zero;
   descriptor.padding = static_cast<Padding>(padding);
   BlockArray &array = descriptor.array;
   array.base = IRBuilder::wrap(fields.front());
@@ -148,7 +151,10 @@ template <typename Op> struct Expand : OpConversionPattern<Op> {
   static Value wideRows(IRBuilder &ir, ValueRange rows) {
     Value value = only(rows);
     Type wide = value.type().withScalar(int64());
-    return value.type() == wide ? value : ir.cast(CastOp::ExtendSigned, value, wide, Rounding::NearestEven);
+    if (value.type() == wide)
+      return value;
+    CastOp extend = planted(PlantedBug::DescriptorRowSign) ? CastOp::ExtendUnsigned : CastOp::ExtendSigned;
+    return ir.cast(extend, value, wide, Rounding::NearestEven);
   }
 };
 

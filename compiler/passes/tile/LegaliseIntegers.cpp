@@ -1,6 +1,7 @@
 // See LegaliseIntegers.h.
 #include "compiler/passes/tile/LegaliseIntegers.h"
 #include "compiler/analysis/IntegerFacts.h"
+#include "compiler/support/PlantedBugs.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -51,7 +52,8 @@ Value nacre::divideSigned(ImplicitLocOpBuilder &b, Value left, Value right) {
   auto [isZero, isMinusOne, divisor] = guardDivisor(b, right);
   Value quotient = arith::DivSIOp::create(b, left, divisor);
   Value negated = arith::SubIOp::create(b, number(b, left.getType(), 0), left);
-  quotient = arith::SelectOp::create(b, isMinusOne, negated, quotient);
+  if (!planted(PlantedBug::DivideByMinusOne))
+    quotient = arith::SelectOp::create(b, isMinusOne, negated, quotient);
   return arith::SelectOp::create(b, isZero, number(b, left.getType(), -1), quotient);
 }
 
@@ -86,6 +88,8 @@ template <typename Shift> static Value shift(ImplicitLocOpBuilder &b, Value left
 static Value shiftSigned(ImplicitLocOpBuilder &b, Value left, Value right) {
   Type type = right.getType();
   Value last = number(b, type, getElementTypeOrSelf(type).getIntOrFloatBitWidth() - 1);
+  if (planted(PlantedBug::ShiftTooWide))
+    return arith::ShRSIOp::create(b, left, right);
   return arith::ShRSIOp::create(b, left, arith::MinUIOp::create(b, right, last));
 }
 
@@ -113,7 +117,7 @@ static bool isDefined(Operation *op, IntegerFacts &facts) {
   unsigned bits = getElementTypeOrSelf(op->getResult(0).getType()).getIntOrFloatBitWidth();
   if (isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op))
     return right.low >= 0 && right.high < static_cast<int64_t>(bits);
-  bool mayBeZero = right.low <= 0 && right.high >= 0;
+  bool mayBeZero = right.low <= 0 && right.high >= 0 && !(right.low == 0 && planted(PlantedBug::DivisorFromZero));
   bool mayBeMinusOne = isa<arith::DivSIOp, arith::RemSIOp>(op) && right.low <= -1 && right.high >= -1;
   bool overflows = mayBeMinusOne && facts.range(op->getOperand(0)).low == llvm::minIntN(bits);
   return !mayBeZero && !overflows;

@@ -1,6 +1,7 @@
 // See ScalariseCarried.h.
 #include "compiler/passes/tile/ScalariseCarried.h"
 #include "compiler/ir/tile/Tile.h"
+#include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -79,7 +80,9 @@ struct CarryOffset : OpRewritePattern<scf::ForOp> {
     for (Value step : steps) {
       Value amount = uniformScalar(rewriter, step);
       if (amount.getType() != scalar)
-        amount = arith::ExtSIOp::create(rewriter, location, scalar, amount);
+        amount = planted(PlantedBug::CarriedStepSign)
+                     ? arith::ExtUIOp::create(rewriter, location, scalar, amount).getResult()
+                     : arith::ExtSIOp::create(rewriter, location, scalar, amount).getResult();
       total = total ? arith::AddIOp::create(rewriter, location, total, amount).getResult() : amount;
     }
     rewriter.setInsertionPoint(loop);

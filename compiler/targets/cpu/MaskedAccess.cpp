@@ -1,10 +1,12 @@
 // See MaskedAccess.h.
 #include "compiler/targets/cpu/MaskedAccess.h"
+#include "compiler/support/PlantedBugs.h"
 #include "llvm/Analysis/InstSimplifyFolder.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -59,6 +61,9 @@ private:
     auto cut = [&](Value *operand) { return lanesOf(operand, first, count); };
     Value *part = nullptr;
     bool isMask = vector->getType()->getScalarType()->isIntegerTy(1);
+    bool isConjunction = match(vector, PatternMatch::m_And(PatternMatch::m_Value(), PatternMatch::m_Value()));
+    if (isMask && !isConjunction && nacre::planted(nacre::PlantedBug::WideMaskUncut))
+      isMask = false;
     if (auto *compare = dyn_cast<CmpInst>(vector); isMask && compare) {
       part = builder.CreateCmp(compare->getPredicate(), cut(compare->getOperand(0)), cut(compare->getOperand(1)));
     } else if (auto *binary = dyn_cast<BinaryOperator>(vector); isMask && binary && binary->isBitwiseLogicOp()) {

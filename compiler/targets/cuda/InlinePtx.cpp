@@ -1,5 +1,6 @@
 // See InlinePtx.h.
 #include "compiler/targets/cuda/InlinePtx.h"
+#include "compiler/support/PlantedBugs.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -65,7 +66,7 @@ std::string InlinePtx::operand(Value value) {
 bool nacre::cuda::resultsMayShare(llvm::StringRef text) {
   text = text.trim();
   bool isOne = text.find(';') == text.size() - 1 && !text.starts_with("{");
-  return isOne && !text.contains("wgmma.mma_async");
+  return (isOne && !text.contains("wgmma.mma_async")) || planted(PlantedBug::WgmmaEarlyClobber);
 }
 
 llvm::SmallVector<Value> InlinePtx::emit(const std::string &text, bool hasEffects) {

@@ -19,9 +19,12 @@ class Client:
         self.folder = folder
         self.process = None
         self.served = 0
+        self.sites = []
 
     def check(self, task, engines=None):
-        """None, or {kind, engine, text}; kind is "difference", "error", "crash" or "hang"."""
+        """None, or {kind, engine, text}; kind is "difference", "error", "crash" or "hang". `sites` are those of planted bugs that
+        were asked."""
+        self.sites = []
         if self.process is None or self.served >= PROGRAMS_A_WORKER:
             self._restart()
         self.served += 1
@@ -35,6 +38,7 @@ class Client:
                 if "begin" in answer:
                     engine = answer["begin"]
                 else:
+                    self.sites = answer["sites"]
                     return answer["result"]
         except TimeoutError:
             self.close(kill=True)

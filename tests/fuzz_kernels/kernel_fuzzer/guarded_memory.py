@@ -46,6 +46,11 @@ def contents_of(type_name, count, contents):
     if type_name == "int1":
         return rng.integers(0, 2, count).astype(bool)
     raw = rng.integers(0, 256, count * dtype.itemsize, dtype=np.uint8).view(dtype)
+    if type_name == "float64":  # a third of them: next to the middle between two numbers of a smaller format
+        mantissa = rng.choice([2, 3, 7, 10], count)
+        middle = (2 * ((1 << mantissa) + (rng.random(count) * (1 << mantissa)).astype(np.int64)) + 1) * 2.0 ** rng.integers(-20, 4, count)
+        middle *= rng.choice([-1.0, 1.0], count)
+        raw = np.where(rng.random(count) < 0.33, middle * (1 + rng.choice([0.0, 1.0, -1.0], count) * 2.0**-40), raw)
     small = rng.integers(-4, 9, count)
     small = code_of(small, type_name) if type_name in FIELDS else small.astype(dtype)
     return np.where(rng.random(count) < 0.5, raw, small)

@@ -306,13 +306,28 @@ class IndexMaker:
             made = check if made is None else self.joined(made, check, "&", np.logical_and)
         return made
 
+    def negated(self, a):
+        return Index(f"~({a.text})", "int1", np.logical_not(a.values), a.shape)
+
     def joined(self, a, b, operator, function):
         shape = joint_shape(a, b)
         values = function(aligned(a.values, self.outer, len(shape)), aligned(b.values, self.outer, len(shape)))
         return Index(f"({a.text}) {operator} ({b.text})", "int1", values, shape)
 
     def condition(self, depth=1):
-        """int1: one comparison, or several that are joined."""
+        """int1: one comparison, or several that are joined, or what is left without them."""
+        made = self.positive_condition(depth)
+        return self.negated(made) if self.d.chance(15) else made
+
+    def excluded(self):
+        """What is in none of several ranges, or not in all of them: each a check of the lanes of one axis."""
+        made = self.bounds_check()
+        for _ in range(self.d.between(1, 2)):
+            operator, function = self.d.one_of([("|", np.logical_or), ("&", np.logical_and), ("^", np.logical_xor)])
+            made = self.joined(made, self.bounds_check(), operator, function)
+        return self.negated(made) if self.d.chance(60) else made
+
+    def positive_condition(self, depth):
         if self.shape and self.d.chance(40):
             return self.bounds_check()
         made = None

@@ -171,6 +171,27 @@ def in_place(p, d):
     p.emit("tl.debug_barrier()")
 
 
+def masked_in_place(p, d):
+    """Read under a mask of several checks, along memory or across it, then changed there; what was read is used once more."""
+    shape = p.shape(d)
+    type_name = d.one_of(["int32", "int8", "uint16", "int64"])
+    order, strides, span = d.permutation(len(shape)), [0] * len(shape), 1
+    for axis in order:
+        strides[axis] = span
+        span *= shape[axis]
+    maker = p.index(d, shape)
+    mask = maker.excluded()
+    array = p.input(d, type_name, span * p.programs)
+    at, kept, old = p.name("at"), p.name("mask"), p.name()
+    p.emit(f"{at} = {pointer_text(p.own(array, span), maker.linear(strides), shape)}")
+    p.emit(f"{kept} = tl.broadcast_to({mask.text}, {shape})")
+    p.emit(f"{old} = tl.load({at}, mask={kept}{d.one_of(['', ', other=0', ', other=3'])})")
+    changed = d.one_of([f"{old} ^ tl.max({old}, {d.below(len(shape))}, keep_dims=True)", f"{old} * 3", f"tl.flip({old}, {d.below(len(shape))})", "7"])
+    p.emit(f"tl.store({at}, {changed}{d.one_of([f', mask={kept}', f', mask={kept}', ''])})")
+    p.emit("tl.debug_barrier()")
+    p.declare(d, old, type_name, shape)
+
+
 def stored_twice(p, d):
     """The later of two stores counts, lane by lane; then the place is read again."""
     shape = () if d.chance(10) else p.shape(d)
@@ -299,7 +320,7 @@ def rows_by_number(p, d):
     name = p.name("desc")
     size = rows * columns
     if d.chance(70):
-        index = p.operand(d, "int32", (count,), range=(0, rows - 1))
+        index = p.operand(d, "int32", (count,), range=d.one_of([(0, rows - 1), (-2, rows + 1)]))  # rows that are not there are zero
         array = p.input(d, type_name, size)
         p.emit(f"{name} = tl.make_tensor_descriptor({array.name}, [{rows}, {columns}], [{columns}, 1], [1, {unit * 2}])")
         p.bind(d, f"{name}.gather({index.text}, {p.number(d, start)})", type_name, (count, unit * 2))
@@ -424,8 +445,6 @@ def atomic(p, d):
     else:
         sem = d.one_of(["", ', sem="relaxed"', ', sem="acq_rel", scope="cta"'])
         p.emit(f"{old} = tl.atomic_{operation}({pointer}, {value.text}{text}{sem})")
-        if mask is not None:
-            p.emit(f"{old} = tl.where({mask.text}, {old}, 0)")
     p.emit("tl.debug_barrier()")
     p.declare(d, old, type_name, shape)
 
@@ -468,7 +487,7 @@ def pointer_walk(p, d):
 
 
 MAKERS = [
-    (6, indexed_load), (2, uniform_load), (2, indirect_load), (4, scattered_store), (2, stored_and_read), (2, in_place), (2, stored_twice), (2, overlapping),
+    (6, indexed_load), (2, uniform_load), (2, indirect_load), (4, scattered_store), (2, stored_and_read), (2, in_place), (2, masked_in_place), (2, stored_twice), (2, overlapping),
     (1, rows_by_number), (2, ping_pong), (1, promised), (2, chosen_pointers), (1, other_type),
     (3, block_pointer), (2, descriptor), (3, atomic), (2, pointer_walk),
 ]  # fmt: skip

@@ -18,7 +18,8 @@ from .index_expressions import LITERAL, IndexMaker
 
 LARGEST = 4096  # elements of a tile
 EXTENTS = [1, 2, 4, 8, 16, 32, 64, 3, 5, 7, 12, 17, 20, 31, 33, 48, 65, 100, 128, 256, 513, 1024, 2048]
-SCALARS = [0, 1, 2, 3, 5, 7, 8, 16, 20, 32, 33, 48, 64, 100, 128, 1000, -1, -2, -3, -7, -16, -64, 1 << 28, (1 << 30) + 1, (1 << 31) - 1,
+# 41 and 49: reciprocals that times the number are less than 1.
+SCALARS = [0, 1, 2, 3, 5, 7, 8, 16, 20, 32, 33, 41, 48, 49, 64, 100, 128, 1000, -1, -2, -3, -7, -16, -64, 1 << 28, (1 << 30) + 1, (1 << 31) - 1,
            (1 << 31) - 10, (1 << 31) - 100, -(1 << 31), 5 - (1 << 31), (1 << 31) + 5, 1 << 33]  # fmt: skip
 TYPES = ["int32", "float32", "int64", "int8", "int16", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float64",
          "float8e4nv", "float8e5", "int1"]  # fmt: skip

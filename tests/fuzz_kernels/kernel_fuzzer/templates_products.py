@@ -360,4 +360,32 @@ def operands_shared(p, d):
     loop.run(body)
 
 
-TEMPLATES = [(2, streamed), (2, left_early), (1, sometimes), (2, blocks_carried), (1, looked_up), (2, filled), (3, weighted), (2, operands_shared)]
+def masked_chain(p, d):
+    """A product, masked to a constant, is an operand of the next one, whose sum begins with that constant."""
+    type_name = d.one_of(["float16", "bfloat16", "float32", "int8"])
+    result = summed(type_name)
+    m, width, k, n = d.one_of([64, 128, 64, 16, 48]), d.one_of([16, 64, 32]), d.one_of([64, 32, 16, 128]), d.one_of([64, 16, 32, 128])
+    set_grid(p, d.one_of([1, 1, 2]))
+    q, keys, values = whole(p, d, type_name, m * width, 1), whole(p, d, type_name, width * k, 1), whole(p, d, type_name, k * n, 1)
+    constant = d.one_of(["0", "0", "0", "1", "-2"])
+    p.emit(f"r, c = tl.arange(0, {m})[:, None], tl.arange(0, {k})[None, :]")
+    p.emit(f"total = tl.full(({m}, {n}), {constant}, tl.{result})")
+    again = d.chance(40)
+    if again:
+        p.emit(f"for i in range({p.number(d, d.one_of([1, 2, 3]))}):")
+        p.indent += 1
+    p.emit(f"s = tl.dot(tl.load({q.name}{p.offsets((m, width))}), tl.load({keys.name}{p.offsets((width, k))}))")
+    bound = d.one_of([k // 2, 8, k - 1, 1, 0])
+    condition = d.one_of(["r >= c", f"r + {bound} > c", f"c < {bound}", f"r < {m // 2}", "r // 16 >= c // 16", f"(r >= c) & (c < {p.number(d, bound)})", "r == c"])
+    p.emit(f"s = tl.where({condition}, s, {constant})")
+    weights = twisted(p, d, "s", result, (m, k))
+    product = f"tl.dot({weights}.to(tl.{type_name}), tl.load({values.name}{p.offsets((k, n))})"
+    p.emit(d.one_of([f"total = {product}, total)", f"total += {product})", f"total = {product}, tl.full(({m}, {n}), {constant}, tl.{result}))"]))
+    if again:
+        p.indent -= 1
+    size = m * n
+    out = p.output(result, size * p.programs)
+    p.emit(f"tl.store({p.own(out, size)}{p.offsets((m, n))}, total)")
+
+
+TEMPLATES = [(4, masked_chain), (2, streamed), (2, left_early), (1, sometimes), (2, blocks_carried), (1, looked_up), (2, filled), (3, weighted), (2, operands_shared)]

@@ -111,6 +111,7 @@ and no others; the error says .to(tl.float32) | test_math_functions_refuse_other
 
 test_meaning_atomics.py: Atomics
 they return the old value | test_the_old_value_comes_back test_compare_and_swap
+and 0 where the mask is false | test_zero_comes_back_under_a_mask
 32 and 64 bits | test_bytes_are_refused test_16_bit_integers_are_refused test_bits_of_floats
 fp16 and bf16 for add only | test_16_bit_floats_add test_16_bit_floats_do_nothing_else
 cas also 16 bits | test_compare_and_swap

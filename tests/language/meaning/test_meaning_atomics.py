@@ -102,6 +102,27 @@ def test_bits_of_floats(engine, operation):
 
 
 @triton.jit
+def masked_kernel(memory_ptr, chosen_ptr, out_ptr, SIZE: tl.constexpr, DATA: tl.constexpr):
+    offsets = tl.arange(0, SIZE)
+    tl.store(out_ptr + offsets, tl.sort(offsets + 1, descending=True))  # memory in use before holds something
+    mask = tl.load(chosen_ptr + offsets) > 0 if DATA else offsets < 3
+    old = tl.atomic_add(memory_ptr + offsets, 5, mask=mask)
+    tl.store(out_ptr + offsets, old)
+
+
+@pytest.mark.parametrize("size", [4, 64, 256])
+@pytest.mark.parametrize("data", [True, False])
+def test_zero_comes_back_under_a_mask(engine, size, data):
+    """A masked atomic_add gives the old value where its mask is true and 0 elsewhere, also where memory was in use before."""
+    chosen = np.arange(size) % 3 == 0 if data else np.arange(size) < 3
+    memory = engine.array(np.arange(size, dtype=np.int32) + 7)
+    out = engine.zeros(size, "int32")
+    masked_kernel[(1,)](memory, engine.array(chosen.astype(np.int32)), out, SIZE=size, DATA=data)
+    np.testing.assert_array_equal(engine.numpy(out), np.where(chosen, np.arange(size) + 7, 0))
+    np.testing.assert_array_equal(engine.numpy(memory), np.arange(size) + 7 + 5 * chosen)
+
+
+@triton.jit
 def converting_kernel(memory_ptr, out_ptr):
     old = tl.atomic_add(memory_ptr + tl.arange(0, 4), 2)
     tl.static_assert(old.dtype == tl.float32)
