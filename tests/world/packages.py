@@ -38,6 +38,7 @@ PACKAGES = {package.name: package for package in [
     Package("sageattention", "sageattention", "1.0.6", True),
     Package("flag_gems", "flag-gems", "5.0.2", companions=("sqlalchemy==2.0.44", "pyyaml==6.0.3")),
     Package("gemlite", "gemlite", "0.6.0.post2", True),
+    Package("helion", "helion", "1.5.1", companions=("rich==14.2.0", "filecheck==1.0.3")),
     Package("xformers", "xformers", "0.0.35"),
     Package("unsloth", "unsloth", "2026.10.9"),
     Package("bitsandbytes", "bitsandbytes", "0.50.2"),

@@ -9,6 +9,7 @@ with sizes, warps, stages and block sizes that its author did not choose, each o
 """
 
 import argparse
+import fcntl
 import os
 import sys
 import tempfile
@@ -154,7 +155,8 @@ class Run:
     def write(self, package, engine):
         """Puts what ran in the place of what was kept of the same package and engine."""
         version = packages.PACKAGES[package].version
-        with self.lock:
+        with self.lock, open(packages.FOLDER / "results.lock", "w") as other_runs:
+            fcntl.flock(other_runs, fcntl.LOCK_EX)
             kept = results.read()
             if kept["seed"] != self.options.seed:
                 kept = {"seed": self.options.seed, "packages": {}}

@@ -68,7 +68,7 @@ def run_case(operator, package, engine, seed, request, forced):
     except Skip:
         raise
     except Exception as error:
-        reason = operator.theirs(engine, dtype, arguments)
+        reason = operator.theirs(error, arguments)
         if reason is None:
             raise
         raise Theirs(reason) from error

@@ -3,8 +3,8 @@
 `make(draw)` draws the arguments of a case by name. `call(**arguments)` is the package's, `reference(**arguments)` is torch's and gets
 floating-point tensors in float64. What either returns, and the gradients of the tensors that were drawn with `grad=True`, are compared.
 
-A case that fails by the package's own fault is known by `theirs(engine, dtype, arguments)`, which gives the reason, or None for a case that
-must be right. It counts as `theirs`, with the reason, and fails nothing.
+A case that fails by the package's own fault is known by `theirs(error, arguments)`, which gives the reason, or None for a case that must be
+right. It counts as `theirs`, with the reason, and fails nothing.
 """
 
 import random
@@ -29,7 +29,7 @@ class Operator:
     reference: Callable
     dtypes: tuple = FLOATS
     tolerance: float = 1.0  # a factor on what the type allows
-    theirs: Callable = lambda engine, dtype, arguments: None
+    theirs: Callable = lambda error, arguments: None
 
 
 class Draw:

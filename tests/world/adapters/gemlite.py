@@ -37,4 +37,11 @@ def operators():
         repeated = [value.repeat_interleave(group, 1) for value in (scales, zeros)]
         return x @ ((weight.double() - repeated[1]) * repeated[0]).T
 
-    return [Operator(kind.lower(), make(kind), call(kind), reference, HALVES, tolerance=2) for kind in ("GEMM", "GEMM_SPLITK", "GEMV_SPLITK", "GEMV_REVSPLITK")]
+    def unmasked(error, arguments):
+        """What is read there is multiplied by zero: it is only seen where it is not finite."""
+        if any(text in str(error) for text in ("out of bounds", "out-of-bounds", "not finite")):
+            return "where SPLIT_K blocks are more than K has, those past its end load scales and zeros without a mask, past their end"
+        return None
+
+    return [Operator(kind.lower(), make(kind), call(kind), reference, HALVES, tolerance=2, theirs=unmasked if "SPLITK" in kind else lambda error, arguments: None)
+            for kind in ("GEMM", "GEMM_SPLITK", "GEMV_SPLITK", "GEMV_REVSPLITK")]  # fmt: skip

@@ -24,10 +24,10 @@ def operators():
     def reference(is_causal):
         return lambda q, k, v: functional.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
 
-    def unmasked(engine, dtype, arguments):
+    def unmasked(error, arguments):
         return "keys past the end of the last block of 64 are not masked: each counts with a score of 0" if arguments["k"].shape[2] % 64 else None
 
-    def past_the_end(engine, dtype, arguments):
+    def past_the_end(error, arguments):
         blocks = -(-arguments["k"].shape[2] // 64)
         return "the last block of 128 queries reads a second scale of keys, past the end of K_scale, when the number of those is odd" if blocks % 2 else None
 
