@@ -36,6 +36,32 @@ def test_questions_about_types(engine):
 
 
 @triton.jit
+def greatest_of(dtype: tl.constexpr):
+    unwrapped = dtype.value
+    if unwrapped.is_floating():
+        return float("inf")
+    return 2 ** (unwrapped.int_bitwidth - 1) - 1
+
+
+@triton.jit
+def unwrapped_kernel(x_ptr, out_ptr, COUNT: tl.constexpr):
+    offsets = tl.arange(0, COUNT.value)
+    x = tl.load(x_ptr + offsets)
+    tl.static_assert(x.dtype.value == x_ptr.dtype.element_ty and x_ptr.dtype.value == x_ptr.dtype)
+    tl.store(out_ptr + offsets, tl.minimum(x, greatest_of(x.dtype)))
+
+
+@pytest.mark.ours("Triton's interpreter has no constexprs in called functions")
+@pytest.mark.parametrize("dtype", ["float32", "int16", "int32"])
+def test_value_of_a_type(engine, dtype):
+    """A type is a constexpr in the functions it is handed to; kernels unwrap it there."""
+    values = np.arange(16).astype(dtype)
+    out = engine.empty(16, dtype)
+    unwrapped_kernel[(1,)](engine.array(values), out, COUNT=16)
+    np.testing.assert_array_equal(engine.numpy(out), values)
+
+
+@triton.jit
 def const_kernel(x_ptr: tl.const, out_ptr, COUNT: tl.constexpr):
     tl.static_assert(x_ptr.dtype.is_const())
     offsets = tl.arange(0, COUNT)

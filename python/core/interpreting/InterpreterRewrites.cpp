@@ -159,12 +159,13 @@ PyObject *attributeOf(PyObject *, PyObject *const *args, Py_ssize_t count) {
   return evaluated([&]() -> PyObject * {
     if (count != 2)
       raise(PyExc_TypeError, "two arguments are needed");
-    if (!isTensor(args[0]) && (isNumber(args[0]) || args[0] == Py_None || PyUnicode_Check(args[0]))) {
-      Bridge &bridge = Bridge::any();
-      if (std::optional<Object> found =
-              nacre::attribute(bridge.interpreter, bridge.toObject(args[0]), llvm::StringRef(textView(args[1]))))
+    llvm::StringRef name(textView(args[1]));
+    Bridge &bridge = Bridge::any();
+    // Types are Python's classes, which have all that the language's have but the value of a constexpr.
+    bool isPlain = isNumber(args[0]) || args[0] == Py_None || PyUnicode_Check(args[0]);
+    if (!isTensor(args[0]) && (isPlain || (name == "value" && bridge.toObject(args[0]).isType())))
+      if (std::optional<Object> found = nacre::attribute(bridge.interpreter, bridge.toObject(args[0]), name))
         return bridge.toPython(*found).release();
-    }
     return PyObject_GetAttr(args[0], args[1]);
   });
 }
