@@ -1,6 +1,7 @@
 // The signal handlers, the record of each thread that runs compiled code, and the thread that watches them.
 #include "runtime/devices/cpu/CompiledCall.h"
 #include "runtime/ForkSafety.h"
+#include "runtime/devices/cpu/LastWords.h"
 #include "runtime/devices/cpu/Sampling.h"
 #include "runtime/threads/FencedMemory.h"
 #include "llvm/Support/CrashRecoveryContext.h"
@@ -211,7 +212,7 @@ void renewAfterFork() {
   });
 }
 
-struct sigaction earlier[std::size(faultSignals)], earlierNudge;
+struct sigaction earlier[std::size(faultSignals)], earlierNudge, earlierAbort;
 
 [[noreturn]] void leaveCall(CompiledCall *call) {
   if (__builtin_cpu_supports("avx"))
@@ -273,8 +274,12 @@ struct Signals {
     size_t index = 0;
     while (faultSignals[index] != number)
       ++index;
-    if (!call || info->si_code <= 0)
+    if (!call || info->si_code <= 0) {
+      bool isSurvived = llvm::CrashRecoveryContext::GetCurrent() != nullptr; // a compile that ends so is an error
+      if (!isSurvived && info->si_code > 0)
+        sayLastWords(nameOf(number));
       return passOn(number, info, untyped, earlier[index]);
+    }
     const greg_t *registers = context->uc_mcontext.gregs;
     auto instruction = static_cast<uint64_t>(registers[REG_RIP]);
     bool isInside = isInCode(*call, instruction);
@@ -290,6 +295,13 @@ struct Signals {
     call->found.address = reinterpret_cast<uint64_t>(info->si_addr);
     call->found.instruction = isInCode(*call, instruction) ? instruction : 0;
     redirect(context, call);
+  }
+
+  // Of glibc, where it finds the heap damaged.
+  static void onAbort(int number, siginfo_t *info, void *context) {
+    if (info->si_pid == getpid())
+      sayLastWords("SIGABRT");
+    passOn(number, info, context, earlierAbort);
   }
 
   static void onNudge(int number, siginfo_t *info, void *untyped) {
@@ -329,6 +341,8 @@ struct Signals {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     for (size_t i = 0; i < std::size(faultSignals); ++i)
       sigaction(faultSignals[i], &action, &earlier[i]);
+    action.sa_sigaction = onAbort;
+    sigaction(SIGABRT, &action, &earlierAbort);
     action.sa_sigaction = onNudge; // on the thread's own stack: Python may run its handlers
     action.sa_flags = SA_SIGINFO | SA_RESTART;
     sigaction(nudgeSignal, &action, &earlierNudge);

@@ -8,6 +8,7 @@
 #include "runtime/Knobs.h"
 #include "runtime/devices/cpu/AtomicsTurn.h"
 #include "runtime/devices/cpu/CpuDevice.h"
+#include "runtime/devices/cpu/LastWords.h"
 #include "runtime/devices/cpu/Sampling.h"
 #include "runtime/devices/cpu/ScratchArena.h"
 #include "runtime/launch/CheckedAccess.h"
@@ -331,6 +332,7 @@ void run(LoadedCpuKernel &kernel, const EnqueuedLaunch &launch) {
   const LaunchOptions &options = launch.options;
   const uint32_t *grid = launch.grid;
   uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
+  noteLaunch(kernel.range.name);
   SharedLaunch shared{launch.code,   kernel,         launch.arguments.data(), grid,
                       options.print, options.arrays, launch.watcher,          Stoppable(options.interrupted)};
   static std::atomic<uint64_t> launches{0};
