@@ -1,6 +1,7 @@
 // Expressions: operators, attributes, subscripts, conditional expressions.
 #include "compiler/frontend/SingleElements.h"
 #include "compiler/ir/tile/Tile.h"
+#include "compiler/language/meaning/Pointers.h"
 #include "compiler/language/meaning/Scalars.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -40,7 +41,17 @@ Object Generator::dispatch(const ast::Expression &node) {
   }
   case ast::Kind::Subscript: {
     auto &access = llvm::cast<ast::Subscript>(node);
-    Object object = expression(*access.value);
+    Object object;
+    auto *member = llvm::dyn_cast<ast::Attribute>(access.value.get());
+    if (member && member->name == "shape") {
+      Object owner = expression(*member->value);
+      if (isPointerScalar(owner))
+        failAt(member->nameLocation, Diagnostic::Kind::Name, owner.typeName() + " has no shape: it is a pointer",
+               pointerHint);
+      object = attributeOf(owner, *member);
+    } else {
+      object = expression(*access.value);
+    }
     Object place = index(*access.index);
     irBuilder.setLocation(node.location);
     return subscript(*this, object, place);
@@ -115,7 +126,9 @@ Object Generator::attributeOf(const Object &object, const ast::Attribute &node) 
                      llvm::is_contained({"append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort"},
                                         llvm::StringRef(node.name));
   failAt(node.nameLocation, Diagnostic::Kind::Name, object.typeName() + " has no attribute `" + node.name + "`",
-         changesList ? "lists and tuples do not change in a kernel; make a new one: values = values + [x]" : "");
+         changesList               ? "lists and tuples do not change in a kernel; make a new one: values = values + [x]"
+         : isPointerScalar(object) ? pointerHint
+                                   : "");
 }
 
 // ---- Operators

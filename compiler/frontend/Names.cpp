@@ -47,7 +47,12 @@ Object Generator::lookUp(const ast::Name &name) {
   std::vector<std::string> known = membersOf("builtins");
   for (const auto &[local, binding] : frame->path.names.all())
     known.push_back(local);
-  std::string hint = name.name == "breakpoint" ? interpreterHint : suggestion(name.name, known);
+  std::string hint = suggestion(name.name, known);
+  if (name.name == "breakpoint")
+    hint = interpreterHint;
+  else if (llvm::is_contained(membersOf("triton.language"), name.name))
+    hint = "did you mean tl." + name.name + "?" +
+           (name.name == "sum" ? " It adds up a tile; the values of a list are added with +" : "");
   failAt(name.location, Diagnostic::Kind::Name, "`" + name.name + "` is not defined", hint);
 }
 

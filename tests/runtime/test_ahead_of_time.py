@@ -129,12 +129,17 @@ int main(void) {
   for (int again = 0; again < 20; ++again)
     printf("%d", add(x, y, out, n, id) || wrong(x, y, out, n, -1));
   printf("\\n%d %d\\n", add(x + 1, y, out, n, id), add(x + 1, y, out, 1, id));       /* none but n == 1 takes them */
+  add(x, y + 1, out, n, id);
+  printf("%s\\n", nacre_error_text());
   printf("%d %d\\n", add(x + 1, y, out + 1, n - 1, 1 - id) || wrong(x + 1, y, out + 1, n - 1, -1), out[0] == x[1] + y[0]);
   printf("%d %d\\n", add(x, y, out, n, 7), add_default(x, y, out, 0));
+  add(x, y, out, n, 7);
+  printf("%s\\n", nacre_error_text());
   return 0;
 }
 """)  # fmt: skip
-    assert output.splitlines() == ["2", "0" * 20, "1 0", "0 1", "1 0"]
+    refused = "add: no variant takes these arguments: `x`, `y`, `out` must be divisible by 16; or `n` must be 1"
+    assert output.splitlines() == ["2", "0" * 20, "1 0", refused, "0 1", "1 0", "add: there is no algorithm of this number"]
 
 
 def test_every_kind_of_argument(folder):

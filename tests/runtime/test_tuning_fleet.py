@@ -80,12 +80,13 @@ def test_a_worker_that_dies_costs_its_candidate(script):
     assert result["times"]["64"] == float("inf") and result["times"]["32"] < float("inf") and result["times"]["128"] < float("inf")
 
 
-def test_an_executor_by_its_name(script):
-    assert len(told(script, NAMED, NACRE_TUNE_EXECUTOR="named:make")["times"]) == 3
+@pytest.mark.parametrize("name", ["named:make", "concurrent.futures:ProcessPoolExecutor"], ids=["function", "class"])
+def test_an_executor_by_its_name(script, name):
+    assert len(told(script, NAMED, NACRE_TUNE_EXECUTOR=name)["times"]) == 3
 
 
 @pytest.mark.parametrize("name, why", [("absent", "expected MODULE:NAME"), ("no_such_module:x", "No module named 'no_such_module'"),
-                                       ("os:bar", "has no attribute 'bar'"), ("os:getcwd", "expected an executor or a function that makes one"),
+                                       ("os:bar", "has no attribute 'bar'"), ("os:getcwd", "expected an executor, a class of them or a function that makes one"),
                                        ("os:sep", "expected an executor")])  # fmt: skip
 def test_what_is_no_executor(name, why, monkeypatch):
     from nacre.runtime.errors import AutotunerError

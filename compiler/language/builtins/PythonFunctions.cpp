@@ -3,6 +3,7 @@
 #include "compiler/language/meaning/BlockView.h"
 #include "compiler/language/meaning/ConstexprOperators.h"
 #include "compiler/language/meaning/Elementwise.h"
+#include "compiler/language/meaning/Pointers.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace nacre {
@@ -49,7 +50,8 @@ Object length(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
     return static_cast<int64_t>(object.as<std::string>().size());
   if (object.isValue() && object.value().type().isBlock())
     return object.value().type().shape().front();
-  evaluation.fail(Diagnostic::Kind::Type, describe(object) + " has no length");
+  evaluation.fail(Diagnostic::Kind::Type, describe(object) + " has no length",
+                  isPointerScalar(object) ? pointerHint : "");
 }
 
 Object listOf(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {

@@ -1,4 +1,5 @@
 // x[...]: new axes, slices and reads of tiles; items and slices of tuples and strings.
+#include "compiler/language/meaning/Pointers.h"
 #include "compiler/language/meaning/Scalars.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -170,6 +171,12 @@ Object subscriptValue(Evaluation &evaluation, Value value, const Object &index) 
                     "unsupported tensor index: " + index.repr() + " of " + describe(value) +
                         ", which has no axis to slice",
                     value.type().isPointer() ? "a pointer takes offsets: tl.load(pointer + tl.arange(0, 16))" : "");
+  auto isElement = [](const Object &entry) {
+    return !entry.isNone() && !entry.is<EllipsisValue>() && !isSlice(entry);
+  };
+  if (value.type().isPointer() && llvm::any_of(entriesOf(index), isElement))
+    evaluation.fail(Diagnostic::Kind::Value, describe(value) + " cannot be indexed: it is a pointer, not an array",
+                    "tl.load(pointer + offsets) reads what it points to, tl.store writes it");
   std::vector<Object> entries = expandIndex(evaluation, index, value.type().rank());
   for (const Object &entry : entries)
     if (!entry.isNone() && !isSlice(entry) && !isInteger(entry) && !isRunTimePlace(entry))

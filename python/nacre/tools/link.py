@@ -10,7 +10,7 @@ For a kernel `add` the header add.h declares
     int add_get_num_algos(void);
 
 Functions of kernels for a GPU have a stream as their first parameter. Within an algorithm the variant is chosen that makes the most of what is known of the arguments: divisible by 16, equal to 1.
-Where none of them takes the arguments the result is NACRE_ERROR_INVALID_VALUE.
+Where none of them takes the arguments the result is NACRE_ERROR_INVALID_VALUE, and of kernels for the CPU nacre_error_text() says why.
 """
 
 import argparse
@@ -61,6 +61,18 @@ class Variant:
         parts = [tests[p["hint"]].format(p["name"]) for p in self.parameters if p["hint"]]
         return " && ".join(parts)
 
+    def demands(self):
+        """The condition in words."""
+        parts = []
+        for hint, words in ((16, "must be divisible by 16"), (1, "must be 1")):
+            names = [f"`{p['name']}`" for p in self.parameters if p["hint"] == hint]
+            parts += [f"{', '.join(names)} {words}"] if names else []
+        return ", ".join(parts)
+
+    def refusal(self, text):
+        """The statement that returns NACRE_ERROR_INVALID_VALUE and says why, where that can be asked for."""
+        return "return NACRE_ERROR_INVALID_VALUE;" if self.takes_stream else f'return nacre_invalid_value("{text}");'
+
 
 def read_variants(headers):
     """The variants that headers describe."""
@@ -102,7 +114,8 @@ def _dispatcher(algorithm, members, prefix):
         condition = variant.condition()
         lines.append(f"  if ({condition})\n    {call}" if condition else f"  {call}")
     if members[-1].hints:
-        lines.append("  return NACRE_ERROR_INVALID_VALUE;")
+        wanted = "; or ".join(variant.demands() for variant in members)
+        lines.append("  " + members[0].refusal(f"{prefix}{members[0].name}: no variant takes these arguments: {wanted}"))
     return "\n".join([*lines, "}", ""])
 
 
@@ -132,7 +145,7 @@ def link(headers, out, prefix=""):
             "  switch (algo_id) {",
             *cases,
             "  }",
-            "  return NACRE_ERROR_INVALID_VALUE;",
+            f"  {first.refusal(f'{name}: there is no algorithm of this number')}",
             "}",
             "",
             f"nacre_result {name}_default({', '.join(declarations) or 'void'}) {{",

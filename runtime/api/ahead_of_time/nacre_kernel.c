@@ -34,6 +34,11 @@ static _Thread_local char last_error[largest_error];
 
 const char *nacre_error_text(void) { return last_error; }
 
+nacre_result nacre_invalid_value(const char *text) {
+  snprintf(last_error, sizeof last_error, "%s", text);
+  return NACRE_ERROR_INVALID_VALUE;
+}
+
 /* ---- One launch */
 
 typedef struct {

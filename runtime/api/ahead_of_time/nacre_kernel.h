@@ -28,6 +28,9 @@ typedef enum {
 /* What the last launch of this thread that failed has to say; "" when none has. */
 const char *nacre_error_text(void);
 
+/* Sets that text and returns NACRE_ERROR_INVALID_VALUE: for functions that choose among variants of a kernel. */
+nacre_result nacre_invalid_value(const char *text);
+
 /* How many threads run a grid from now on; 0: one for each core. The variable NACRE_NUM_THREADS says it at the start.
  */
 void nacre_set_threads(int threads);

@@ -24,10 +24,15 @@ _made = {}
 _importing = threading.Lock()
 
 
+def _is_executor(found):
+    """An executor, and no class of them."""
+    return hasattr(found, "submit") and not isinstance(found, type)
+
+
 def executor_of(given):
-    """An executor as it was given, or made by the function that was given or that NACRE_TUNE_EXECUTOR names (once for a process)."""
+    """An executor as it was given, or made by the class or function that was given or that NACRE_TUNE_EXECUTOR names (once for a process)."""
     if given is not None:
-        if not callable(given) or hasattr(given, "submit"):
+        if _is_executor(given) or not callable(given):
             return given
         if (os.getpid(), given) not in _made:
             _made[os.getpid(), given] = given()
@@ -43,9 +48,9 @@ def executor_of(given):
             found = getattr(importlib.import_module(module), attribute)
         except (ImportError, AttributeError) as error:
             raise AutotunerError(f"NACRE_TUNE_EXECUTOR={name}: {error}") from error
-        executor = found() if callable(found) and not hasattr(found, "submit") else found
-        if not hasattr(executor, "submit"):
-            raise AutotunerError(f"NACRE_TUNE_EXECUTOR={name}: expected an executor or a function that makes one, found {executor!r}")
+        executor = found() if callable(found) and not _is_executor(found) else found
+        if not _is_executor(executor):
+            raise AutotunerError(f"NACRE_TUNE_EXECUTOR={name}: expected an executor, a class of them or a function that makes one, found {executor!r}")
         _made[os.getpid(), name] = executor
     return _made[os.getpid(), name]
 

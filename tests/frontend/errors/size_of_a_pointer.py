@@ -1,0 +1,13 @@
+# signature: *fp32,*i32
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr, out_ptr):
+    tl.store(out_ptr, x_ptr.size(0))
+
+#> size_of_a_pointer.py:8:29: error: pointer<fp32> has no attribute `size`
+#>     tl.store(out_ptr, x_ptr.size(0))
+#>                             ^~~~
+#> hint: a pointer does not know its array's size: pass that as an argument; tl.load(pointer + offsets) reads elements
