@@ -74,6 +74,38 @@ def launch_us(batches=200, launches=500):
     return best / launches * 1e6
 
 
+def compiled_calls_us(batches=200, calls=500):
+    """backend -> the call of a small kernel, two pointers and a size, as the code that torch.compile makes has it. Taking turns."""
+    import torch
+    from torch._inductor.codecache import PyCodeCache
+
+    x, out = torch.ones(16), torch.empty(16)
+    called = {}
+    for backend in ("inductor", "nacre"):
+        torch.compiler.reset()
+        compiled = torch.compile(lambda x: x + 1, backend=backend, dynamic=False)
+        for _ in range(3):
+            compiled(x)
+        module = PyCodeCache.modules[-1]
+        (name,) = [name for name in vars(module) if "_fused_" in name]
+        kernel = getattr(module, name)
+        namespace = {"x": x, "out": out, "kernel": kernel, "get_raw_stream": vars(module).get("get_raw_stream")}
+        statement = "kernel(x, out)" if callable(kernel) else "kernel.run(x, out, 16, stream=get_raw_stream(None))"
+        exec(f"def turn(x=x, out=out, kernel=kernel, get_raw_stream=get_raw_stream):\n for _ in range({calls}):\n  {statement}", namespace)
+        called[backend] = namespace["turn"]
+        namespace["turn"]()
+        if not torch.equal(out, x + 1):
+            raise RuntimeError(f"{name} of {backend} computes something else")
+        out.zero_()
+    best = dict.fromkeys(called, float("inf"))
+    for _ in range(batches):
+        for backend, turn in called.items():
+            start = time.perf_counter()
+            turn()
+            best[backend] = min(best[backend], (time.perf_counter() - start) / calls * 1e6)
+    return best
+
+
 def profiler_us(batches=100, turns=500):
     """(a scope, a profiled launch over a plain one, a plain launch after a session over one before): the smallest of batches by turns."""
     import nacre.profiler as profiler
@@ -133,6 +165,7 @@ def measure(repetitions):
     softmax_cold, softmax_warm = first_launch_ms("softmax", repetitions)
     matmul_cold, matmul_warm = first_launch_ms("matmul", repetitions)
     scope, launch, after = profiler_us()
+    compiled = compiled_calls_us()
     dot_ms, dot_kilobytes = compile_of_a_large_dot(repetitions)
     return [
         Row("import nacre, without torch", import_ms(repetitions), 40, "ms"),
@@ -141,6 +174,7 @@ def measure(repetitions):
         Row("first launch, warm disk cache: softmax", softmax_warm, 10, "ms"),
         Row("first launch, warm disk cache: matmul", matmul_warm, 10, "ms"),
         Row("launch of one small program from Python", launch_us(), 2, "us"),
+        Row(f"kernel called by code of torch.compile (Inductor's C++: {compiled['inductor']:.2f} us)", compiled["nacre"], 2.5, "us"),
         Row("profiler: a scope", scope, 0.3, "us"),
         Row("profiler: a profiled launch, over a plain one", launch, 0.5, "us"),
         Row("profiler: a plain launch after a session, over one before", after, 0.05, "us"),

@@ -9,6 +9,7 @@
 #include "python/core/interpreting/Interpreter.h"
 #include "python/core/launching/CompileSettings.h"
 #include "python/core/launching/Devices.h"
+#include "python/core/launching/DirectCall.h"
 #include "python/core/launching/Export.h"
 #include "python/core/launching/JitKernel.h"
 #include "python/core/launching/NativeKernel.h"
@@ -273,6 +274,8 @@ PyMethodDef functions[] = {
     {"profiler_advance", profilerAdvance, METH_O, nullptr},
     {"profiler_clear", profilerClear, METH_VARARGS, nullptr},
     {"set_launch_tool", setLaunchTool, METH_O, "set_launch_tool(tool or None): who watches launches"},
+    {"direct_call", directCall, METH_VARARGS,
+     "direct_call(kernel, types, names, places, parameters, grid, cooperative, switches, long_way) -> function"},
     {"static_check", staticCheck, METH_VARARGS,
      "static_check(tile IR, grid, slots, arrays): what is proved of a launch"},
     {"mark_unwritten", markUnwritten, METH_VARARGS,
@@ -304,6 +307,7 @@ PyObject *makeModule() {
     checkedStatus(PyModule_AddObjectRef(module.get(), "Kernel", makeKernelType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "TunedKernel", makeTunedKernelType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "HeuristicKernel", makeHeuristicKernelType().get()));
+    checkedStatus(PyModule_AddObjectRef(module.get(), "DirectCall", makeDirectCallType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "NativeKernel", makeNativeKernelType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "ProfilerScope", makeProfilerScopeType().get()));
     checkedStatus(PyModule_AddObjectRef(module.get(), "LAUNCH_OPTIONS", launchOptionTable().get()));

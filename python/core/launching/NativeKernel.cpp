@@ -297,6 +297,12 @@ Handle wrapKernel(std::shared_ptr<Kernel> kernel, Device *device) {
   return Handle::steal(reinterpret_cast<PyObject *>(object));
 }
 
+std::pair<std::shared_ptr<Kernel>, Device *> nativeKernel(PyObject *object) {
+  if (Py_TYPE(object) != nativeKernelType)
+    raise(PyExc_TypeError, "expected a NativeKernel, found %R", object);
+  return {kernelOf(object), &deviceOf(object)};
+}
+
 void launchReleased(const Kernel &kernel, Device &device, const uint32_t grid[3], llvm::ArrayRef<uint64_t> arguments,
                     LaunchOptions options) {
   static const PrintSink *sink = new PrintSink(printToPython);

@@ -10,6 +10,8 @@ namespace nacre::python {
 Handle makeNativeKernelType();
 // A new _core.NativeKernel. `device`: the one it was compiled for; null: none is here that could run it.
 Handle wrapKernel(std::shared_ptr<Kernel> kernel, Device *device);
+// What a _core.NativeKernel wraps, and where it runs. Throws PythonError where it is none, or there is no such device.
+std::pair<std::shared_ptr<Kernel>, Device *> nativeKernel(PyObject *object);
 
 // Launches with the GIL held on entry and on return, released in between. What the kernel prints goes to sys.stdout,
 // and Ctrl-C interrupts it: what `options` says of these two is not looked at.

@@ -7,10 +7,12 @@ import sys
 import threading
 
 from .._alias import activate, is_active
+from ._runtime import our_name
 
 _lock = threading.Lock()
 _is_prepared = False
 _COMPAT = "torch._inductor.runtime.triton_compat"  # all that Inductor takes of triton; stand-ins where it found none
+_HEURISTICS = "torch._inductor.runtime.triton_heuristics"  # how its kernels are called
 # What builds on it while it is imported: jitted helpers of kernels, classes derived from triton's. In the order of their imports.
 _BUILT_ON_IT = ("triton_helpers", "triton_heuristics")
 
@@ -91,6 +93,9 @@ def prepare():
 
             _beside.prepare(other)
         _complete_the_cpu()
+        from ._calls import shorten
+
+        shorten(importlib.import_module(_HEURISTICS if other is None else our_name(_HEURISTICS)))
         from ._lowerings import amend
 
         amend(rebind)
@@ -154,7 +159,7 @@ def _complete_the_cpu():
 
     # Asked for by its device: torch 2.11 takes what is registered when it is first asked for all there is, and what is not for a CPU.
     overrides = common.get_device_op_overrides("cpu")
-    type(overrides).import_get_raw_stream_as = lambda self, name: f"{name} = lambda _: 0"
+    type(overrides).import_get_raw_stream_as = lambda self, name: f"{name} = {{None: 0}}.get"  # a function of C
     if CpuInterface.device is DeviceInterface.device:
         CpuInterface.device = lambda device: contextlib.nullcontext()
     lift_limit_of_grids()
