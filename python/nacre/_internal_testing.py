@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from . import language as tl
+from ._testing_processes import ProcessResult, run_in_process, use_process_pool  # noqa: F401
 from ._utils import type_canonicalisation_dict
 from .runtime.driver import driver
 from .runtime.jit import TensorWrapper, reinterpret
