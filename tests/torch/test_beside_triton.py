@@ -100,3 +100,49 @@ def test_compile_workers(tmp_path, installed):
             same(torch.compile(f, backend="nacre"), f, x, y)
             print("right")
     """, installed, TORCHINDUCTOR_COMPILE_THREADS="2")  # fmt: skip
+
+
+def test_threads_that_compile_with_both_backends(tmp_path, installed):
+    """What a template keeps of one backend is never another's, whichever thread compiles when."""
+    check(tmp_path, """
+        import threading
+        from torch._inductor import ir
+        from torch._inductor.select_algorithm import GeneratedCodeCache
+        from torch._inductor.virtualized import V
+
+        problems = []
+        def compile_with(backend, mode):
+            try:
+                for size in (24, 40, 56):
+                    layer = torch.nn.Linear(size, size)
+                    f = lambda x: torch.softmax(layer(x) * size, -1)
+                    x = torch.randn(16, size)
+                    with torch.no_grad():
+                        same(torch.compile(f, backend=backend, mode=mode), f, x)
+            except BaseException as error:
+                problems.append(error)
+        compile_with("nacre", "default")  # both are prepared
+        threads = [threading.Thread(target=compile_with, args=one) for one in (("nacre", "max-autotune-no-cudagraphs"), ("inductor", "default"), ("nacre", "default"))]
+        for one in threads: one.start()
+        for one in threads: one.join()
+        assert not problems, problems
+
+        from nacre.torch._blocks import CpuChoices
+        keys, meeting = {}, threading.Barrier(2)
+        layout = ir.FixedLayout(torch.device("cpu"), torch.float32, [16, 16], [16, 1])
+        def ask(name, choices):
+            import inspect
+            from torch._inductor.select_algorithm import identity
+            wanted = [one for one in inspect.signature(GeneratedCodeCache.make_key).parameters if one != "self"]
+            given = dict.fromkeys(wanted, None) | {"input_nodes": (), "call_sizes": [], "epilogue_fn": identity, "layout": layout, "kwargs": {}}
+            with V.set_choices_handler(choices):
+                meeting.wait()
+                keys[name] = GeneratedCodeCache().make_key(**given)
+                meeting.wait()
+        from torch._inductor.choices import InductorChoices
+        threads = [threading.Thread(target=ask, args=one) for one in (("ours", CpuChoices()), ("torchs", InductorChoices()))]
+        for one in threads: one.start()
+        for one in threads: one.join()
+        assert keys["torchs"] is not None and keys["ours"] == "nacre " + keys["torchs"], keys
+        print("right")
+    """, installed)  # fmt: skip

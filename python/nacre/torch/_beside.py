@@ -6,7 +6,6 @@ import functools
 import re
 import threading
 import types
-import weakref
 
 import torch
 
@@ -48,6 +47,7 @@ def _renamed_line(line):
 def prepare(triton):
     """Once for the process: torch asks, wherever text of a kernel is made, whose compile it is."""
     from torch._dynamo.device_interface import CpuInterface
+    from torch._inductor import select_algorithm
     from torch._inductor.codegen import triton as codegen
     from torch._inductor.codegen import wrapper
     from torch.utils import _triton as questions
@@ -55,6 +55,8 @@ def prepare(triton):
     imports = codegen.TritonKernel.gen_common_triton_imports.__func__
     codegen.TritonKernel.gen_common_triton_imports = classmethod(lambda cls: renamed(imports(cls)) if is_compiling() else imports(cls))
     _answer(wrapper, "user_defined_triton_kernel_transitive_closure_source_code", _source_with_modules)
+    # Templates keep the texts they have made: those of this backend under keys of their own.
+    _answer(getattr(select_algorithm, "GeneratedCodeCache", None), "make_key", _own_key)
     _answer(questions, "triton_hash_with_backend", lambda torchs: _our_hash)
     _answer(questions, "triton_backend", lambda torchs: _our_backend)
     if "raise_if_triton_unavailable" in vars(CpuInterface):
@@ -94,6 +96,14 @@ def _source_with_modules(torchs):
     return source
 
 
+def _own_key(torchs):
+    def key(*arguments, **keywords):
+        made = torchs(*arguments, **keywords)
+        return None if made is None else "nacre " + made
+
+    return key
+
+
 def _our_backend():
     from ..compiler.compiler import make_backend
     from ..runtime.driver import driver
@@ -107,31 +117,6 @@ def _our_hash():
     from ..runtime.cache import triton_key
 
     return hashlib.sha256(f"{triton_key()}-{_our_backend().hash()}".encode()).hexdigest().upper()
-
-
-class TemplateTexts:
-    """Templates keep the texts they have made: those of this backend apart from those of torch's own."""
-
-    def __init__(self):
-        self.kept = weakref.WeakKeyDictionary()
-
-    def exchange(self):
-        from torch._inductor.select_algorithm import TritonTemplate
-
-        for template in getattr(TritonTemplate, "all_templates", {}).values():
-            cache = getattr(template, "_generated_code_cache", None)
-            if cache is not None:
-                template._generated_code_cache = self.kept.get(template) or type(cache)()
-                self.kept[template] = cache
-
-    def __enter__(self):
-        self.exchange()
-
-    def __exit__(self, *error):
-        self.exchange()
-
-
-texts = TemplateTexts()
 
 
 def take_kernels(triton):

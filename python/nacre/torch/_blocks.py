@@ -6,7 +6,6 @@ elements as pay for a program, and there are enough programs for the threads. Wh
 descent), Inductor's own candidates are timed as ever; so they are under settings that know of no kernels with one block size.
 """
 
-import contextlib
 import hashlib
 from pathlib import Path
 
@@ -19,8 +18,7 @@ from torch._inductor.runtime.hints import ReductionHint
 from torch._inductor.virtualized import V
 
 from ..runtime.cache import triton_key
-from . import _attention, _beside
-from ._inductor import other_triton
+from . import _attention
 from ._products import is_asked_for, is_ours, product
 
 # Elements that pay for a program, and most of a block.
@@ -36,7 +34,7 @@ _LONGEST_ROW = 2048
 def compile_graph(*arguments, **keywords):
     """Inductor's compile of one graph, with blocks for the CPU."""
     _attention.register()
-    with V.set_choices_handler(CpuChoices()), _beside.texts if other_triton() is not None else contextlib.nullcontext():
+    with V.set_choices_handler(CpuChoices()):
         return compile_fx_inner(*arguments, **keywords)
 
 
