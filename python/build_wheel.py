@@ -1,4 +1,4 @@
-"""Makes the wheels: nacre, for CPython 3.11 and up, and (with --alias) nacre-triton, which installs the alias for good.
+"""Makes the wheels: nacre, for CPython 3.11 and up, and (with --alias) nacre-triton, which makes `import triton` mean it for good.
 
 Needs nothing but Python and what `make install` left in the package: the extension and the C++ library. Checks what it made: the size,
 the tag's promise about the C library, and that nothing but libc and libm is needed (for C++ programs their unwinder, too).
@@ -19,6 +19,7 @@ from distribution import ENTRY_POINTS, METADATA, version
 
 HERE = Path(__file__).resolve().parent
 LARGEST = 56 << 20  # the compiler is in it twice: as Python's extension and as a library for C++
+COMPRESSION = 9
 GLIBC = (2, 34)
 SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2"}
 
@@ -50,7 +51,7 @@ class Wheel:
     def __init__(self, output, name, tag, metadata, entry_points=""):
         self.folder = f"{name.replace('-', '_')}-{version()}.dist-info"
         self.path = output / f"{name.replace('-', '_')}-{version()}-{tag}.whl"
-        self.archive = zipfile.ZipFile(self.path, "w", zipfile.ZIP_DEFLATED, compresslevel=9)
+        self.archive = zipfile.ZipFile(self.path, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION)
         self.record = []
         self.tag = tag
         self.metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version()}\n{metadata}"
@@ -60,7 +61,7 @@ class Wheel:
         info = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))  # the same bytes for the same contents
         info.compress_type = zipfile.ZIP_DEFLATED
         info.external_attr = (0o755 if executable else 0o644) << 16
-        self.archive.writestr(info, data, compresslevel=9)
+        self.archive.writestr(info, data, compresslevel=COMPRESSION)
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
         self.record.append(f"{name},sha256={digest},{len(data)}")
 
@@ -101,9 +102,11 @@ def build_nacre(output):
 
 
 def build_alias(output):
-    metadata = f"Summary: `import triton` gives nacre\nLicense: Apache-2.0\nRequires-Python: >=3.11\nRequires-Dist: nacre=={version()}\n"
+    """No file of it stands where Triton has one: alias/_nacre_triton.py says how it comes about all the same."""
+    metadata = f"Summary: `import triton` gives nacre where no Triton is installed\nLicense: Apache-2.0\nRequires-Python: >=3.11\nRequires-Dist: nacre=={version()}\n"
     wheel = Wheel(output, "nacre-triton", "py3-none-any", metadata)
-    wheel.add("triton/__init__.py", b'"""This name stands for nacre."""\n\nfrom nacre._alias import replace_triton\n\nreplace_triton()\n')
+    wheel.add("_nacre_triton.py", (HERE / "alias" / "_nacre_triton.py").read_bytes())
+    wheel.add("nacre_triton.pth", b"import _nacre_triton\n")
     return wheel.close(pure=True)
 
 

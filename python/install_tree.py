@@ -23,6 +23,10 @@ def main():
     path_file = site / "nacre-development.pth"
     path_file.write_text(f"{HERE}\n")
     for other in site.glob("nacre-*.dist-info"):
+        for line in (other / "RECORD").read_text().splitlines():
+            program = Path(line.partition(",")[0])  # of an earlier version; not one that another package has there by now
+            if program.parent == programs and program.exists() and "\nfrom nacre." in program.read_text(errors="replace"):
+                program.unlink()
         for file in other.iterdir():
             file.unlink()
         other.rmdir()

@@ -10,7 +10,7 @@ TARGET = Path(__file__).resolve().parent / "nacre" / "pages" / "d3.js"
 
 def main():
     if not SOURCE.exists() or not LICENCE.exists():
-        print("skipped: node-d3 is not installed; proton-viewer --html and nacre viz will say so")
+        print("skipped: node-d3 is not installed; nacre-proton-viewer --html and nacre viz will say so")
         return
     text = f"/*!\n{LICENCE.read_text()}*/\n{SOURCE.read_text()}"
     if "</script" in text.lower():

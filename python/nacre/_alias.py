@@ -69,7 +69,7 @@ def _share_loaded():
 
 
 def replace_triton():
-    """For the package `triton` of the distribution nacre-triton: takes its place while it is being imported."""
+    """For the package `triton` that children find on their path: takes its place while it is being imported."""
     sys.modules.pop(_ALIAS, None)
     activate()
     sys.modules[_ALIAS] = sys.modules[_OURS]
@@ -85,12 +85,14 @@ def _tell_children():
         sys.path.insert(1, folder)  # some hand down this instead of the variable
 
 
-def activate():
+def activate(names=tuple(_NAMES)):
     """From now on `import triton` gives this package, in this process and in those it starts. Call it before anything imports
-    triton."""
+    triton. `names`: of the packages that it stands for, those wanted."""
     _tell_children()
     if is_active():
         return
+    for name in set(_NAMES) - set(names):
+        del _NAMES[name]
     other = sys.modules.get(_ALIAS)
     if other is not None and other is not sys.modules[_OURS]:
         raise RuntimeError(

@@ -13,7 +13,7 @@ def program(name, main, arguments=None):
         status = _deeply(main, arguments)
         sys.stdout.flush()
         return status
-    except BrokenPipeError:  # `proton-viewer ... | head`: whoever reads has seen enough
+    except BrokenPipeError:  # `nacre-proton-viewer ... | head`: whoever reads has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except (OSError, ValueError) as error:

@@ -80,7 +80,7 @@ def test_the_program_says_it_in_a_line(tmp_path):
     for arguments, said in (([broken], "is no profile"), ([tmp_path / "missing.hatchet"], "missing.hatchet: No such file"), ([tmp_path], "Is a directory"),
                             (["-i", "a", "-e", "b", broken], "cannot be given together")):  # fmt: skip
         process = program("-m", "time/ms", *arguments)
-        assert process.returncode == 1 and process.stderr.startswith(b"proton-viewer: ") and process.stderr.count(b"\n") == 1, process.stderr
+        assert process.returncode == 1 and process.stderr.startswith(b"nacre-proton-viewer: ") and process.stderr.count(b"\n") == 1, process.stderr
         assert said.encode() in process.stderr
 
 

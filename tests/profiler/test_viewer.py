@@ -139,7 +139,7 @@ def test_columns_have_headings(profile, capsys):
 def test_a_trace_is_named_as_such(tmp_path):
     path = tmp_path / "script.chrome_trace"
     path.write_text('{"traceEvents": []}')
-    with pytest.raises(ValueError, match="script.chrome_trace is a trace, not a profile: `proton-viewer --html PAGE"):
+    with pytest.raises(ValueError, match="script.chrome_trace is a trace, not a profile: `nacre-proton-viewer --html PAGE"):
         viewer.main([str(path)])
 
 

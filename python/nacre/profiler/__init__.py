@@ -7,7 +7,7 @@
         kernel[grid](...)
     proton.finalize()                       # vec_add_analysis.hatchet
 
-`proton-viewer -m time/ms vec_add_analysis.hatchet` shows the tree, `--html page.html` makes a page of it. Recording is done in C++
+`nacre-proton-viewer -m time/ms vec_add_analysis.hatchet` shows the tree, `--html page.html` makes a page of it. Recording is done in C++
 (`profiler/`); while no session is active, launches pay nothing.
 """
 

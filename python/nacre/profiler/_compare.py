@@ -1,4 +1,4 @@
-"""`proton-viewer --assert 'time/ms<5' --against old.hatchet --tolerance 3% --floor 10us`: for CI."""
+"""`nacre-proton-viewer --assert 'time/ms<5' --against old.hatchet --tolerance 3% --floor 10us`: for CI."""
 
 import re
 import sys
@@ -65,11 +65,11 @@ def check(filename, conditions, against, tolerance, metrics, floor="10us"):
         worse, noise = _regressions(filename, against, _tolerance(tolerance), metrics or ["time/ns"], _floor(floor))
         failures += worse
         if noise:
-            print(f"proton-viewer: {noise} {'value is' if noise == 1 else 'values are'} worse by a change of less than {floor} a launch: not counted (--floor)")
+            print(f"nacre-proton-viewer: {noise} {'value is' if noise == 1 else 'values are'} worse by a change of less than {floor} a launch: not counted (--floor)")
     for failure in failures:
-        print(f"proton-viewer: {failure}", file=sys.stderr)
+        print(f"nacre-proton-viewer: {failure}", file=sys.stderr)
     if not failures:
-        print("proton-viewer: all holds")
+        print("nacre-proton-viewer: all holds")
     return 1 if failures else 0
 
 

@@ -145,7 +145,7 @@ def load(filename):
     except (ValueError, IndexError, TypeError, struct.error) as error:
         raise ValueError(f"{filename} is no profile: {error}") from None
     except RecursionError:
-        raise ValueError(f"{filename}: its frames are nested more deeply than Python reads; proton-viewer does") from None
+        raise ValueError(f"{filename}: its frames are nested more deeply than Python reads; nacre-proton-viewer does") from None
 
 
 def _frame(node):
@@ -183,7 +183,7 @@ def read(filename):
     document = filename if isinstance(filename, list) else load(filename)
     filename = "the document" if isinstance(filename, list) else filename
     if isinstance(document, dict) and "traceEvents" in document:
-        raise ValueError(f"{filename} is a trace, not a profile: `proton-viewer --html PAGE {filename}` shows it, and so does ui.perfetto.dev")
+        raise ValueError(f"{filename} is a trace, not a profile: `nacre-proton-viewer --html PAGE {filename}` shows it, and so does ui.perfetto.dev")
     if not isinstance(document, list) or len(document) != 2 or not all(isinstance(part, dict) for part in document) or "frame" not in document[0]:
         raise ValueError(f"{filename} is no profile: expected [root, devices]")
     try:

@@ -1,4 +1,4 @@
-"""`proton-viewer --html`: a profile as one page, which opens from a disk."""
+"""`nacre-proton-viewer --html`: a profile as one page, which opens from a disk."""
 
 import os
 import re

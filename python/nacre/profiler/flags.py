@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class ProfilerFlags:
     profiling_on: bool = False
     instrumentation_on: bool = False
-    command_line: bool = False  # under the program `proton`
+    command_line: bool = False  # under the program `nacre-proton`
 
 
 flags = ProfilerFlags()

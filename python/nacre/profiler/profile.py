@@ -93,7 +93,7 @@ def _is_disabled():
 
 
 def start(name=None, *, context="shadow", data="tree", backend=None, mode=None, hook=None):
-    """Begins a session, and gives its number; None under the program `proton` and with TRITON_PROTON_DISABLE=1.
+    """Begins a session, and gives its number; None under the program `nacre-proton` and with TRITON_PROTON_DISABLE=1.
 
     name: of the file without its ending (default: proton in the working directory); a name whose session is open activates it.
     context: "shadow" (scopes) or "python" (the call stack). data: "tree" or "trace". hook: "triton", or a Hook."""

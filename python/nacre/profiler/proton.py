@@ -1,4 +1,4 @@
-"""`proton`: runs a script, or pytest, under one session."""
+"""`nacre-proton`: runs a script, or pytest, under one session."""
 
 import argparse
 import os
@@ -10,7 +10,7 @@ from .profile import DEFAULT_PROFILE_NAME, finalize, start
 
 
 def parse_arguments(arguments=None):
-    parser = argparse.ArgumentParser(prog="proton", description="Profiles the kernels of a script.", usage="proton [options] script.py|pytest [args]")
+    parser = argparse.ArgumentParser(prog="nacre-proton", description="Profiles the kernels of a script.", usage="nacre-proton [options] script.py|pytest [args]")
     parser.add_argument("-n", "--name", default=DEFAULT_PROFILE_NAME, help="of the file, without its ending")
     parser.add_argument("-b", "--backend", default=None)
     parser.add_argument("-c", "--context", default="shadow", choices=["shadow", "python"])
@@ -66,7 +66,7 @@ def main():
     activate()
     options, target = parse_arguments()
     if not is_pytest(target[0]) and not os.path.exists(target[0]):
-        print(f"proton: there is no file {target[0]}", file=sys.stderr)
+        print(f"nacre-proton: there is no file {target[0]}", file=sys.stderr)
         sys.exit(2)
     run_profiling(options, target)
 

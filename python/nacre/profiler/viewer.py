@@ -1,4 +1,4 @@
-"""`proton-viewer`: profiles as trees of frames with metrics; nothing needs to be installed.
+"""`nacre-proton-viewer`: profiles as trees of frames with metrics; nothing needs to be installed.
 
 `parse` and `print_tree` do the same in a program; `--html` makes a page (`_page.py`), `--assert` compares for CI (`_compare.py`).
 """
@@ -103,7 +103,7 @@ def parse(metrics, filename, include=None, exclude=None, threshold=None):
     if missing:
         if len(missing) == len(names):
             raise ValueError(f"{filename} has no data for {', '.join(missing)}; it has {', '.join([*inclusive, *exclusive]) or 'no metrics'}")
-        print(f"proton-viewer: {filename} has no data for {', '.join(missing)}", file=sys.stderr)
+        print(f"nacre-proton-viewer: {filename} has no data for {', '.join(missing)}", file=sys.stderr)
     if "util" in names and is_doubtful(devices):
         print(f"warning: the peaks in {filename} were measured while the machine was busy: the true shares of them (util) are smaller", file=sys.stderr)
     filter_frames(graph, include, exclude, threshold, names[0] if names else None)
@@ -219,7 +219,7 @@ def show_metrics(file):
 
 
 def _arguments():
-    parser = argparse.ArgumentParser(prog="proton-viewer", description="Shows profiles that proton wrote.")
+    parser = argparse.ArgumentParser(prog="nacre-proton-viewer", description="Shows profiles that proton wrote.")
     parser.add_argument("-l", "--list", action="store_true", help="the metrics that the file has")
     parser.add_argument("-m", "--metrics", help="with commas: time/ms, tflop16/s, util, time/%%; a name of the file's")
     parser.add_argument("-i", "--include", help="only frames on a path to one that matches")
@@ -249,7 +249,7 @@ def split_metrics(text):
 
 def run():
     """The program: what is wrong is said in a line."""
-    return program("proton-viewer", main)
+    return program("nacre-proton-viewer", main)
 
 
 def main(arguments=None):

@@ -1,5 +1,5 @@
-"""The programs of triton-viz: triton-sanitizer, triton-race-detector and triton-profiler run a command with every kernel of it looked at,
-triton-visualizer makes a page of a .tvz file."""
+"""The programs of triton-viz, each with `nacre-` before its name: nacre-triton-sanitizer, nacre-triton-race-detector and nacre-triton-profiler run
+a command with every kernel of it looked at, nacre-triton-visualizer makes a page of a .tvz file."""
 
 import os
 import sys
@@ -30,23 +30,23 @@ def _sanitize(program, kind, what):
 
 
 def sanitizer():
-    return _sanitize("triton-sanitizer", "asan", "Finds accesses out of bounds, in every kernel (as triton-san asan).")
+    return _sanitize("nacre-triton-sanitizer", "asan", "Finds accesses out of bounds, in every kernel (as triton-san asan).")
 
 
 def race_detector():
-    return _sanitize("triton-race-detector", "tsan", "Finds races between programs, in every kernel (as triton-san tsan).")
+    return _sanitize("nacre-triton-race-detector", "tsan", "Finds races between programs, in every kernel (as triton-san tsan).")
 
 
 def profiler():
     from .._program import main
 
-    command, status = _command("triton-profiler", "Shows what every launch loads and stores, and the lanes masked off (as nacre viz --text).")
+    command, status = _command("nacre-triton-profiler", "Shows what every launch loads and stores, and the lanes masked off (as nacre viz --text).")
     if command is None:
         return status
     return main(["--text", *(["-m", *command] if os.path.basename(command[0]) == "pytest" else command)])
 
 
-VISUALIZER = """usage: triton-visualizer FILE.tvz [-o PAGE] [--port N] [--share] [--no-block]
+VISUALIZER = """usage: nacre-triton-visualizer FILE.tvz [-o PAGE] [--port N] [--share] [--no-block]
 
 Makes a page of the launches that triton_viz.save() wrote: PAGE, or FILE.html. It is one file and needs no server, so that the other options
 mean nothing.
@@ -84,5 +84,5 @@ def visualizer():
 
 
 def _fail(text):
-    print(f"triton-visualizer: {text}\n{VISUALIZER}", end="", file=sys.stderr)
+    print(f"nacre-triton-visualizer: {text}\n{VISUALIZER}", end="", file=sys.stderr)
     return 2
