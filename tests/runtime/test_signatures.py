@@ -35,6 +35,15 @@ def test_a_launch_and_a_signature_find_the_same_kernel():
     assert nacre.compile(source, options={"num_warps": 8}).metadata.num_warps == 8
 
 
+@pytest.mark.parametrize("key", ["BLOCK", 1, ("BLOCK",), (1,)], ids=str)
+def test_constants_by_name_number_and_path(key):
+    @nacre.jit
+    def kernel(x, BLOCK: tl.constexpr):
+        tl.store(x + tl.arange(0, BLOCK), 1.0)
+
+    assert nacre.compile(ASTSource(kernel, {"x": "*fp32", "BLOCK": "constexpr"}, {key: 16})).src.constants == {(1,): 16}
+
+
 def test_descriptors():
     @nacre.jit
     def copy(source, target):

@@ -272,7 +272,8 @@ class ASTSource:
         self.constants = {}
         names = list(fn.arg_names)
         for key, value in (constexprs or {}).items():
-            self.constants[(names.index(key),) if isinstance(key, str) else (key,) if isinstance(key, int) else key] = value
+            first, *others = key if isinstance(key, tuple) else (key,)
+            self.constants[(names.index(first) if isinstance(first, str) else first, *others)] = value
         self.attrs = dict(attrs or {})
 
     @property
