@@ -40,6 +40,7 @@ PACKAGES = {package.name: package for package in [
     Package("gemlite", "gemlite", "0.6.0.post2", True),
     Package("helion", "helion", "1.5.1", companions=("rich==14.2.0", "filecheck==1.0.3")),
     Package("xformers", "xformers", "0.0.35"),
+    Package("torchao", "torchao", "0.18.0"),
     Package("unsloth", "unsloth", "2026.10.9"),
     Package("bitsandbytes", "bitsandbytes", "0.50.2"),
     Package("vllm", "vllm", "0.33.0", companions=("einops==0.8.1",)),
