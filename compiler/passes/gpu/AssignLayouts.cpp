@@ -1,16 +1,8 @@
 // The pass around LayoutSolver: commits its answer. See AssignLayouts.h.
 #include "compiler/passes/gpu/AssignLayouts.h"
-#include "compiler/analysis/PointerRoots.h"
 #include "compiler/ir/gpu/ShapeLayouts.h"
 #include "compiler/ir/layout/SharedAccess.h"
-#include "compiler/passes/gpu/HoistDescriptors.h"
 #include "compiler/passes/gpu/LayoutSolver.h"
-#include "compiler/passes/gpu/Pipeline.h"
-#include "compiler/passes/gpu/PlaceBarriers.h"
-#include "compiler/passes/gpu/PlaceShared.h"
-#include "compiler/passes/gpu/Scratch.h"
-#include "compiler/passes/gpu/StageBoxes.h"
-#include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -306,189 +298,6 @@ void Commit::run() {
     op->erase();
 }
 
-// ---- Accesses of the same memory by different threads
-
-namespace {
-
-// Within a program an element's accesses happen in the order of the text, also where one thread reads and another
-// writes it: accesses that may meet, one of them a write, in layouts that give elements to different threads, have a
-// barrier between them, outside of loops where that orders them. Copies by the hardware see what threads wrote when
-// there is a fence too: a barrier alone, the kernel's own or one within an operation, is not enough for them. Whoever
-// goes on after gpu.load_box has waited for it; gpu.store_box has a barrier within, and one thread has waited for it
-// when it ends.
-class OrderAccesses {
-public:
-  void run(Block &block);
-
-private:
-  struct Access {
-    PointerRoots roots;
-    bool writes;
-    Attribute layout;    // null: a scalar; all threads read it, one writes it
-    bool isCopy = false; // by the hardware: that one thread waited for
-    Value pointer = {};
-    bool isMet = false; // the threads have met since: only copies do not see it yet
-    bool operator==(const Access &other) const {
-      return roots.arguments == other.roots.arguments && roots.isKnown == other.roots.isKnown &&
-             writes == other.writes && layout == other.layout && isCopy == other.isCopy && pointer == other.pointer &&
-             isMet == other.isMet;
-    }
-  };
-  // Something that threads wrote somewhere, before they met.
-  static Access metWrite() {
-    PointerRoots anywhere;
-    anywhere.isKnown = false;
-    Access access{anywhere, /*writes=*/true, Attribute()};
-    access.isMet = true;
-    return access;
-  }
-  static void unite(SmallVector<Access> &accesses, ArrayRef<Access> others) {
-    for (const Access &other : others)
-      if (!llvm::is_contained(accesses, other))
-        accesses.push_back(other);
-  }
-  std::optional<Access> accessOf(Operation *op);
-  bool conflicts(const Access &access);
-  void meet();
-  void meetBefore(Operation *op, bool fences);
-  void meetBeforeLoop(Operation *loop);
-  void visit(Operation *op);
-  static bool mayMeet(const PointerRoots &left, const PointerRoots &right) {
-    return !left.isKnown || !right.isKnown || (left.arguments && right.arguments);
-  }
-  // Whether every element has one and the same thread in both: the same tile of addresses in the same layout. Arrays of
-  // two arguments are taken to be apart, or one and accessed alike.
-  static bool isSameThread(const Access &left, const Access &right) {
-    bool isSameArray =
-        left.roots.isCertain() && right.roots.isCertain() && left.roots.arguments == right.roots.arguments;
-    if (isSameArray && left.pointer != right.pointer && !planted(PlantedBug::OtherPointerSameLayout))
-      return false;
-    return left.layout && left.layout == right.layout && cast<LayoutAttr>(left.layout).getValue().isInjective();
-  }
-
-  SmallVector<Access> pending; // since the last barrier; what threads wrote, since the last fence
-};
-
-} // namespace
-
-// None: it is no access, or one of memory that nobody writes.
-std::optional<OrderAccesses::Access> OrderAccesses::accessOf(Operation *op) {
-  if (isa<LoadBoxOp, StoreBoxOp>(op)) {
-    PointerRoots anywhere;
-    anywhere.isKnown = false;
-    return Access{anywhere, isa<StoreBoxOp>(op), Attribute(), /*isCopy=*/true};
-  }
-  Value pointer =
-      isa<tile::LoadOp, tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op) ? op->getOperand(0) : Value();
-  if (!pointer)
-    return std::nullopt;
-  auto tensor = dyn_cast<RankedTensorType>(pointer.getType());
-  if (cast<tile::PointerType>(getElementTypeOrSelf(pointer.getType())).getIsConst())
-    return std::nullopt;
-  return Access{pointerRoots(pointer), !isa<tile::LoadOp>(op), tensor ? tensor.getEncoding() : Attribute(),
-                /*isCopy=*/false, pointer};
-}
-
-// Whether the threads must meet between what is pending and the access.
-bool OrderAccesses::conflicts(const Access &access) {
-  if (access.isCopy && access.writes) // has a barrier of its own
-    return false;
-  return llvm::any_of(pending, [&](const Access &other) {
-    if (!access.writes && !other.writes)
-      return false;
-    if (access.isCopy) // the same thread starts all copies
-      return !other.isCopy;
-    if (other.isMet)
-      return false;
-    bool bothScalarWrites = access.writes && other.writes && !access.layout && !other.layout; // thread 0 does both
-    return !bothScalarWrites && mayMeet(access.roots, other.roots) && !isSameThread(access, other);
-  });
-}
-
-// At a barrier without a fence.
-void OrderAccesses::meet() {
-  bool threadsWrote = llvm::any_of(pending, [](const Access &access) { return access.writes && !access.isCopy; });
-  pending.clear();
-  if (threadsWrote)
-    pending.push_back(metWrite());
-}
-
-void OrderAccesses::meetBefore(Operation *op, bool fences) {
-  OpBuilder builder(op);
-  if (fences)
-    FenceOp::create(builder, op->getLoc(), /*global=*/true);
-  tile::BarrierOp::create(builder, op->getLoc());
-  if (fences)
-    pending.clear();
-  else
-    meet();
-}
-
-void OrderAccesses::visit(Operation *op) {
-  // What single elements do to memory happens between two barriers of the operation's own.
-  if (isa<tile::MapOp>(op) && !runsOnRegisters(op)) {
-    pending.assign(1, metWrite());
-    return;
-  }
-  if (isa<tile::BarrierOp>(op)) {
-    auto fence = dyn_cast_or_null<FenceOp>(op->getPrevNode());
-    return fence && fence.getGlobal() ? pending.clear() : meet();
-  }
-  // Threads that meet while they exchange data have met.
-  if (!pending.empty())
-    if (ScratchUse scratch = scratchOf(op); scratch.bytes > 0 && scratch.meetsWithin && !scratch.mayBeIdle)
-      meet();
-  std::optional<Access> access = accessOf(op);
-  if (!access)
-    return;
-  if (conflicts(*access))
-    meetBefore(op, /*fences=*/access->isCopy);
-  if (isa<StoreBoxOp>(op))
-    pending.clear();
-  if (!isa<LoadBoxOp>(op))
-    unite(pending, *access);
-}
-
-// What is pending before a loop is ordered before it, not again in each iteration.
-void OrderAccesses::meetBeforeLoop(Operation *loop) {
-  bool meets = false, fences = false;
-  loop->walk([&](Operation *op) {
-    std::optional<Access> access = accessOf(op);
-    if (!access || !conflicts(*access))
-      return;
-    meets = true;
-    fences |= access->isCopy;
-  });
-  if (meets)
-    meetBefore(loop, fences);
-}
-
-void OrderAccesses::run(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    visit(&op);
-    if (isa<scf::ForOp, scf::WhileOp>(op)) {
-      meetBeforeLoop(&op);
-      SmallVector<Access> before = pending; // there may be no iteration
-      // Twice: what the end of an iteration leaves meets what the next one does.
-      for (int round = 0; round < (planted(PlantedBug::GlobalOrderAroundLoop) ? 1 : 2); ++round)
-        for (Region &region : op.getRegions())
-          run(region.front());
-      unite(pending, before);
-      if (auto loop = dyn_cast<scf::WhileOp>(op)) // it is left behind its condition
-        run(loop.getBefore().front());
-    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      SmallVector<Access> before = pending, after;
-      for (Region &region : branch->getRegions()) {
-        pending = before;
-        if (!region.empty())
-          run(region.front());
-        unite(after, pending);
-      }
-      pending = std::move(after);
-    }
-  }
-}
-
 namespace {
 
 struct AssignLayouts : PassWrapper<AssignLayouts, OperationPass<ModuleOp>> {
@@ -519,7 +328,6 @@ struct AssignLayouts : PassWrapper<AssignLayouts, OperationPass<ModuleOp>> {
       LayoutSolver solver(kernel, *analysis, block);
       solver.solve();
       Commit(kernel, solver, *analysis).run();
-      OrderAccesses().run(kernel.getBody().front());
       if (failed(verifyLayouts(kernel)))
         return signalPassFailure();
     }
@@ -556,13 +364,4 @@ struct AssignLayouts : PassWrapper<AssignLayouts, OperationPass<ModuleOp>> {
 
 std::unique_ptr<Pass> nacre::gpu::createAssignLayouts(int64_t lanes, bool checksLaunches) {
   return std::make_unique<AssignLayouts>(lanes, checksLaunches);
-}
-
-void nacre::gpu::registerGpuPasses() {
-  PassRegistration<AssignLayouts>();
-  registerPass(createPlaceShared);
-  registerPass(createPlaceBarriers);
-  registerPass([] { return createHoistDescriptors(); });
-  registerPass([] { return createPipeline(); });
-  registerPass(createStageBoxes);
 }

@@ -7,9 +7,8 @@
 // Needs: tile IR with calls inlined, descriptors and scaled products expanded, products planned (choose-dots); the
 // launch options on the module. Gives: the encoding of every tile is a #gpu.layout and every operation's layouts are
 // legal (verifyLayouts); changes of layout are gpu.convert; planned products are gpu.dot, their operands converted or
-// in shared memory; accesses say how many neighbours they take at once; where an element is read or written by one
-// thread after another has written or read it, a tile.barrier stands between. Solved in a side table (LayoutSolver.h)
-// and committed once. What is computed again for a user never reads memory.
+// in shared memory; accesses say how many neighbours they take at once. Solved in a side table (LayoutSolver.h) and
+// committed once. What is computed again for a user never reads memory.
 //
 // Neighbours in memory are those that are proved to be neighbours. With `checksLaunches` also those that are where
 // integers are not negative of which a launch can prove that (AxisAnalysis::Remainders): the module then says what
@@ -25,6 +24,5 @@ namespace nacre::gpu {
 inline constexpr llvm::StringLiteral launchCheckAttribute = "gpu.launch_check";
 
 std::unique_ptr<mlir::Pass> createAssignLayouts(int64_t lanes = 32, bool checksLaunches = false);
-void registerGpuPasses();
 
 } // namespace nacre::gpu

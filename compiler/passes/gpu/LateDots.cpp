@@ -17,13 +17,13 @@ class Finder {
 public:
   Finder(scf::ForOp loop, const LateDots::Slots &slots) : loop(loop), body(loop.getBody()), slots(slots) {}
 
-  std::optional<LateDots> find(const std::function<bool(StringRef)> &isAsync) {
+  std::optional<LateDots> find(const SoftwarePipelineOptions &options) {
     SmallVector<DotOp> dots;
-    bool arePlain = isAsync != nullptr;
+    bool arePlain = true;
     body->walk([&](Operation *op) {
       if (auto dot = dyn_cast<DotOp>(op)) {
         dots.push_back(dot);
-        arePlain = arePlain && dot->getBlock() == body && !dot.getAsync() && isAsync(dot.getInstruction()) &&
+        arePlain = arePlain && dot->getBlock() == body && !dot.getAsync() && options.isAsync(dot.getInstruction()) &&
                    isKept(dot.getA()) && isKept(dot.getB());
       }
       arePlain = arePlain && !isa<tile::DotOp, WaitDotsOp>(op);
@@ -137,8 +137,8 @@ private:
 } // namespace
 
 std::optional<LateDots> LateDots::find(scf::ForOp loop, const Slots &slots,
-                                       const std::function<bool(StringRef)> &isAsync) {
-  return Finder(loop, slots).find(isAsync);
+                                       const SoftwarePipelineOptions &options) {
+  return Finder(loop, slots).find(options);
 }
 
 void LateDots::apply(scf::ForOp loop) {

@@ -38,10 +38,10 @@
 #pragma once
 
 #include "compiler/ir/gpu/Gpu.h"
+#include "compiler/passes/gpu/SoftwarePipeline.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
-#include <functional>
 
 namespace nacre::gpu {
 
@@ -58,9 +58,7 @@ struct LateDots {
 
   DotOp last() const { return dots.back(); }
 
-  // `isAsync`: whether dots by the instruction of that name run while the threads go on.
-  static std::optional<LateDots> find(mlir::scf::ForOp loop, const Slots &slots,
-                                      const std::function<bool(llvm::StringRef)> &isAsync);
+  static std::optional<LateDots> find(mlir::scf::ForOp loop, const Slots &slots, const SoftwarePipelineOptions &options);
   // The loop may be another by now, with the same body and the same values first.
   void apply(mlir::scf::ForOp loop);
 };

@@ -143,7 +143,7 @@ bool LoopPlan::addSlice(Value value, llvm::SetVector<Operation *> &operations, l
   return true;
 }
 
-bool LoopPlan::addLoad(Operation *load, const PipelineOptions &options) {
+bool LoopPlan::addLoad(Operation *load, const SoftwarePipelineOptions &options) {
   Stage stage{load, {}, {}, {}};
   SmallVector<Value> needs;
   if (auto words = dyn_cast<tile::LoadOp>(load)) {
@@ -229,7 +229,7 @@ static int64_t registersOf(Value tile) {
 // Sums that each iteration adds to and nothing in the loop looks at, of operands that lie in the rings, or come from
 // there: all dots of the loop that the machine does while the threads go on, or none. Operands that are read ahead take
 // registers twice.
-void LoopPlan::findDotsUnderWay(const PipelineOptions &options) {
+void LoopPlan::findDotsUnderWay(const SoftwarePipelineOptions &options) {
   LateDots::Slots copied;
   for (const Stage &stage : stages) {
     copied.loads.insert(stage.load);
@@ -237,14 +237,14 @@ void LoopPlan::findDotsUnderWay(const PipelineOptions &options) {
       copied.tiles.insert(write.getTarget());
   }
   const llvm::DenseSet<Value> &slots = copied.tiles;
-  lateDots = LateDots::find(loop, copied, options.isAsync);
+  lateDots = LateDots::find(loop, copied, options);
   SmallVector<DotOp> dots;
   SmallVector<OperandAhead> ahead;
   SmallVector<OperandInParts> inParts;
   bool areAll = true;
   int64_t registers = 0;
   loop.getBody()->walk([&](DotOp dot) {
-    if (!options.isAsync || !options.isAsync(dot.getInstruction()))
+    if (!options.isAsync(dot.getInstruction()))
       return;
     auto argument = dyn_cast<BlockArgument>(dot.getAccumulator());
     bool isInSlot = slots.contains(viewed(dot.getA()));
@@ -294,7 +294,7 @@ int64_t LoopPlan::bytesBesideRings() const {
   return tiles + (scratch == 0 ? 0 : std::max(scratch, scratchBesideOne)) + barriers;
 }
 
-std::optional<LoopPlan> LoopPlan::make(scf::ForOp loop, const PipelineOptions &options, int64_t sharedBytes) {
+std::optional<LoopPlan> LoopPlan::make(scf::ForOp loop, const SoftwarePipelineOptions &options) {
   std::optional<int32_t> hint = tile::LoopHints::of(loop).numStages;
   int64_t stages = hint ? *hint : tile::LaunchOptions::of(loop->getParentOfType<ModuleOp>()).numStages.value_or(1);
   if (stages < 2 || (!readsMayMove(loop) && !planted(PlantedBug::LoadAheadOfStore)))
@@ -314,7 +314,7 @@ std::optional<LoopPlan> LoopPlan::make(scf::ForOp loop, const PipelineOptions &o
   if (bytes == 0)
     return std::nullopt;
   constexpr int64_t mostSlots = 32, bytesOfBarriers = 8 * mostSlots;
-  int64_t room = sharedBytes - plan.bytesBesideRings() - bytesOfBarriers * static_cast<int64_t>(plan.stages.size());
+  int64_t room = options.sharedBytes - plan.bytesBesideRings() - bytesOfBarriers * static_cast<int64_t>(plan.stages.size());
   plan.slots = std::min({stages, room / bytes, mostSlots});
   if (plan.slots < 2)
     return std::nullopt;

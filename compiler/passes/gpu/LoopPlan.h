@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/passes/gpu/LateDots.h"
-#include "compiler/passes/gpu/Pipeline.h"
+#include "compiler/passes/gpu/SoftwarePipeline.h"
 #include "compiler/passes/gpu/SharedAccesses.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -53,13 +53,13 @@ struct LoopPlan {
   int64_t distance = 0; // iterations ahead
   bool hasWords = false, hasBoxes = false;
 
-  static std::optional<LoopPlan> make(mlir::scf::ForOp loop, const PipelineOptions &options, int64_t sharedBytes);
+  static std::optional<LoopPlan> make(mlir::scf::ForOp loop, const SoftwarePipelineOptions &options);
 
 private:
-  bool addLoad(mlir::Operation *load, const PipelineOptions &options);
+  bool addLoad(mlir::Operation *load, const SoftwarePipelineOptions &options);
   bool addSlice(mlir::Value value, llvm::SetVector<mlir::Operation *> &operations,
                 llvm::SetVector<unsigned> &arguments);
-  void findDotsUnderWay(const PipelineOptions &options);
+  void findDotsUnderWay(const SoftwarePipelineOptions &options);
   std::optional<OperandAhead> operandAhead(DotOp dot);
   std::optional<OperandInParts> operandInParts(DotOp dot);
   int64_t bytesBesideRings() const;

@@ -1,17 +1,7 @@
 // The pass around Lowering. See LowerToLLVM.h.
 #include "compiler/passes/gpu/LowerToLLVM.h"
 #include "compiler/passes/gpu/Lowering.h"
-#include "compiler/passes/gpu/Pipeline.h"
-#include "compiler/passes/gpu/PlaceBarriers.h"
-#include "compiler/passes/gpu/PlaceShared.h"
 #include "compiler/passes/gpu/Scratch.h"
-#include "compiler/passes/gpu/StageBoxes.h"
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -57,23 +47,4 @@ struct LowerToLLVM : PassWrapper<LowerToLLVM, OperationPass<ModuleOp>> {
 
 std::unique_ptr<Pass> nacre::gpu::createLowerToLLVM(const Machine &machine) {
   return std::make_unique<LowerToLLVM>(machine);
-}
-
-void nacre::gpu::addLowerToLLVM(OpPassManager &passes, const Machine &machine) {
-  passes.addNestedPass<func::FuncOp>(createPipeline({.copiesWords = machine.copiesAsynchronously(),
-                                                     .sharedBytes = machine.sharedBytes(),
-                                                     .isAsync = [&machine](llvm::StringRef name) {
-                                                       const MatrixInstruction *row = machine.matrixInstruction(name);
-                                                       return row && row->isAsync;
-                                                     }}));
-  passes.addNestedPass<func::FuncOp>(createStageBoxes());
-  passes.addPass(createPlaceShared());
-  passes.addNestedPass<func::FuncOp>(createPlaceBarriers());
-  passes.addPass(createLowerToLLVM(machine));
-  passes.addPass(createSCFToControlFlowPass());
-  passes.addPass(createConvertMathToLLVMPass());
-  passes.addPass(createArithToLLVMConversionPass());
-  passes.addPass(createUBToLLVMConversionPass());
-  passes.addPass(createConvertControlFlowToLLVMPass());
-  passes.addPass(createReconcileUnrealizedCastsPass());
 }

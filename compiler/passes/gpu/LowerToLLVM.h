@@ -17,8 +17,5 @@ namespace nacre::gpu {
 
 // The machine outlives the pass.
 std::unique_ptr<mlir::Pass> createLowerToLLVM(const Machine &machine);
-// place-shared, place-barriers, this pass and the conversions of arith, math, scf and cf after it: LLVM's dialect alone is
-// left.
-void addLowerToLLVM(mlir::OpPassManager &passes, const Machine &machine);
 
 } // namespace nacre::gpu

@@ -7,7 +7,13 @@
 #include "compiler/passes/gpu/ExpandDots.h"
 #include "compiler/passes/gpu/HoistDescriptors.h"
 #include "compiler/passes/gpu/LowerToLLVM.h"
+#include "compiler/passes/gpu/OrderAccesses.h"
+#include "compiler/passes/gpu/Passes.h"
+#include "compiler/passes/gpu/PlaceBarriers.h"
+#include "compiler/passes/gpu/PlaceShared.h"
 #include "compiler/passes/gpu/ScopeRecord.h"
+#include "compiler/passes/gpu/SoftwarePipeline.h"
+#include "compiler/passes/gpu/StageBoxes.h"
 #include "compiler/passes/gpu/StreamedRegisters.h"
 #include "compiler/passes/tile/CanonicaliseInnerRegions.h"
 #include "compiler/passes/tile/CheckAccesses.h"
@@ -25,6 +31,12 @@
 #include "compiler/targets/cuda/Libraries.h"
 #include "compiler/targets/cuda/PtxCode.h"
 #include "compiler/targets/cuda/ScopeClocks.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -46,11 +58,12 @@ public:
   llvm::StringRef name() const override { return "cuda"; }
   llvm::StringRef title() const override { return "CUDA"; }
   llvm::ArrayRef<StageName> stages() const override {
-    static constexpr StageName names[] = {{"tile", "ttir"}, {"gpu", "ttgir"}, {"llvm", "llir"}, {"ptx", "ptx"}};
+    static constexpr StageName names[] = {
+        {"tile", "ttir"}, {"gpu", "gpu"}, {"gpu-scheduled", "ttgir"}, {"llvm", "llir"}, {"ptx", "ptx"}};
     return names;
   }
   llvm::ArrayRef<llvm::StringRef> moduleStages() const override {
-    static constexpr llvm::StringRef names[] = {"tile", "gpu"};
+    static constexpr llvm::StringRef names[] = {"tile", "gpu", "gpu-scheduled"};
     return names;
   }
   llvm::StringRef binaryName() const override { return "cubin"; }
@@ -177,6 +190,16 @@ static std::string withoutHint(llvm::StringRef ptx) {
   return (before + rest.split('\n').second).str();
 }
 
+// LLVM's dialect alone is left.
+static void addConversionsToLLVM(OpPassManager &passes) {
+  passes.addPass(createSCFToControlFlowPass());
+  passes.addPass(createConvertMathToLLVMPass());
+  passes.addPass(createArithToLLVMConversionPass());
+  passes.addPass(createUBToLLVMConversionPass());
+  passes.addPass(createConvertControlFlowToLLVMPass());
+  passes.addPass(createReconcileUnrealizedCastsPass());
+}
+
 [[noreturn]] static void failWithoutAssembler() {
   nacre::Diagnostic diagnostic;
   diagnostic.kind = nacre::Diagnostic::Kind::Argument;
@@ -232,13 +255,23 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   });
   passRunner.run("assigning layouts", [&](OpPassManager &passes) {
     passes.addPass(gpu::createAssignLayouts(instructions.lanes(), options.checksLaunches));
+    passes.addNestedPass<func::FuncOp>(gpu::createOrderAccesses());
     addSimplification(passes);
   });
   std::optional<int64_t> streamed = gpu::streamedRegisters(module.lookupSymbol<func::FuncOp>(code.symbol));
   std::optional<int64_t> multiplied = gpu::productRegisters(module.lookupSymbol<func::FuncOp>(code.symbol));
   passRunner.stage("gpu");
+  passRunner.run("scheduling", [&](OpPassManager &passes) {
+    passes.addNestedPass<func::FuncOp>(
+        gpu::createSoftwarePipeline(gpu::SoftwarePipelineOptions::of(instructions)));
+    passes.addNestedPass<func::FuncOp>(gpu::createStageBoxes());
+    passes.addPass(gpu::createPlaceShared());
+    passes.addNestedPass<func::FuncOp>(gpu::createPlaceBarriers());
+  });
+  passRunner.stage("gpu-scheduled");
   passRunner.run("lowering to LLVM", [&](OpPassManager &passes) {
-    gpu::addLowerToLLVM(passes, instructions);
+    passes.addPass(gpu::createLowerToLLVM(instructions));
+    addConversionsToLLVM(passes);
     if (options.lineInfo)
       passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass(lineDirectives()));
   });
@@ -354,15 +387,27 @@ struct ArchitectureOption : PassPipelineOptions<ArchitectureOption> {
 void CudaTarget::registerPasses() const {
   gpu::registerGpuPasses();
   // Each with the option architecture=90.
-  PassPipelineRegistration<ArchitectureOption>("cuda-choose-dots", "Chooses matrix instructions of an NVIDIA GPU",
-                                               [](OpPassManager &passes, const ArchitectureOption &option) {
-                                                 passes.addNestedPass<func::FuncOp>(
-                                                     gpu::createExpandDots(option.instructions()));
-                                                 passes.addPass(gpu::createChooseDots(option.instructions()));
-                                               });
-  PassPipelineRegistration<ArchitectureOption>("cuda-lower",
-                                               "Lowers gpu IR to LLVM's dialect with the instructions of an NVIDIA GPU",
-                                               [](OpPassManager &passes, const ArchitectureOption &option) {
-                                                 gpu::addLowerToLLVM(passes, option.instructions());
-                                               });
+  auto add = [](llvm::StringRef name, llvm::StringRef description,
+                void (*build)(OpPassManager &passes, const Instructions &instructions)) {
+    PassPipelineRegistration<ArchitectureOption>(name, description,
+                                                 [build](OpPassManager &passes, const ArchitectureOption &option) {
+                                                   build(passes, option.instructions());
+                                                 });
+  };
+  add("cuda-expand-dots", "expand-dots for an NVIDIA GPU", [](OpPassManager &passes, const Instructions &instructions) {
+    passes.addNestedPass<func::FuncOp>(gpu::createExpandDots(instructions));
+  });
+  add("cuda-choose-dots", "choose-dots for an NVIDIA GPU", [](OpPassManager &passes, const Instructions &instructions) {
+    passes.addPass(gpu::createChooseDots(instructions));
+  });
+  add("cuda-software-pipeline", "software-pipeline for an NVIDIA GPU",
+      [](OpPassManager &passes, const Instructions &instructions) {
+        passes.addNestedPass<func::FuncOp>(
+            gpu::createSoftwarePipeline(gpu::SoftwarePipelineOptions::of(instructions)));
+      });
+  add("cuda-lower-to-llvm", "lower-to-llvm for an NVIDIA GPU, and the conversions to LLVM's dialect behind it",
+      [](OpPassManager &passes, const Instructions &instructions) {
+        passes.addPass(gpu::createLowerToLLVM(instructions));
+        addConversionsToLLVM(passes);
+      });
 }

@@ -1,4 +1,4 @@
-// RUN: nacre-opt --allow-unregistered-dialect --assign-layouts %s | FileCheck %s
+// RUN: nacre-opt --allow-unregistered-dialect --pass-pipeline='builtin.module(assign-layouts,func.func(order-accesses))' %s | FileCheck %s
 
 // What was written before a loop is ordered once, before it.
 // CHECK-LABEL: func.func @before_a_loop

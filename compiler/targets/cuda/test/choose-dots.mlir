@@ -1,7 +1,7 @@
 // Which matrix instruction makes a product, and where its operands are.
-// RUN: nacre-opt %s --cuda-choose-dots=architecture=90 | FileCheck %s
-// RUN: nacre-opt %s --cuda-choose-dots=architecture=100 | FileCheck %s --check-prefix=WARP
-// RUN: nacre-opt %s --cuda-choose-dots=architecture=75 | FileCheck %s --check-prefix=OLD
+// RUN: nacre-opt %s --cuda-expand-dots=architecture=90 --cuda-choose-dots=architecture=90 | FileCheck %s
+// RUN: nacre-opt %s --cuda-expand-dots=architecture=100 --cuda-choose-dots=architecture=100 | FileCheck %s --check-prefix=WARP
+// RUN: nacre-opt %s --cuda-expand-dots=architecture=75 --cuda-choose-dots=architecture=75 | FileCheck %s --check-prefix=OLD
 
 module attributes {tile.num_warps = 8 : i32} {
 

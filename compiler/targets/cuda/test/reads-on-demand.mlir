@@ -1,6 +1,6 @@
 // A tile in shared memory that only a product reads is read as the product goes along k: the first instructions stand before
 // the last loads. A barrier between the two, after which memory may change, has all of it read before.
-// RUN: nacre-opt %s --cuda-lower=architecture=80 | FileCheck %s
+// RUN: nacre-opt %s --pass-pipeline='builtin.module(cuda-software-pipeline{architecture=80},func.func(stage-boxes),place-shared,func.func(place-barriers),cuda-lower-to-llvm{architecture=80})' | FileCheck %s
 
 #s = #gpu.layout<"[64, 64] offset b1 b2 b4 b8 b16 b32 a1+b8 a2+b16 a4+b32 a8 a16 a32">
 #a = #gpu.layout<"[64, 64] register b1 a8 b8 b16 b32 lane b2 b4 a1 a2 a4 warp a16 a32">

@@ -1,6 +1,6 @@
 // Tiles in shared memory become loads and stores of 16 bytes, or of whole matrices where registers are as matrix
 // instructions have them.
-// RUN: nacre-opt %s --cuda-lower | FileCheck %s
+// RUN: nacre-opt %s --pass-pipeline='builtin.module(cuda-software-pipeline,func.func(stage-boxes),place-shared,func.func(place-barriers),cuda-lower-to-llvm)' | FileCheck %s
 
 #rows = #gpu.layout<"[64, 64] register b1 b2 b4 a16 a32 lane b8 b16 b32 a1 a2 warp a4 a8">
 #s = #gpu.layout<"[64, 64] offset b1 b2 b4 b8 b16 b32 a1+b8 a2+b16 a4+b32 a8 a16 a32">

@@ -1,4 +1,4 @@
-// pipeline: loads of later iterations are under way while an iteration computes.
+// software-pipeline: loads of later iterations are under way while an iteration computes.
 //
 //   scf.for %i = %lb to %ub step %one iter_args(%p = %start) {           // num_stages = 3
 //     %x = tile.load %p : ...                                            // feeds a dot
@@ -48,19 +48,26 @@
 // else uses the same bytes before and after the loop they are by place-barriers.
 #pragma once
 
+#include "llvm/ADT/STLExtras.h"
 #include "mlir/Pass/Pass.h"
-#include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace nacre::gpu {
 
-struct PipelineOptions {
-  bool copiesWords = true; // asynchronously, as gpu.copy
-  int64_t sharedBytes = 227 * 1024;
-  // Whether dots by the instruction of that name run while the threads go on; null: none do.
-  std::function<bool(llvm::StringRef)> isAsync = nullptr;
+class Machine;
+
+// The pass's options, and their names in text.
+struct SoftwarePipelineOptions {
+  bool copiesWords = true;            // copies-words: asynchronously, as gpu.copy
+  int64_t sharedBytes = 227 * 1024;   // shared-bytes: that a block may have
+  std::vector<std::string> asyncDots; // async-dots: instructions of dots that run while the threads go on
+
+  static SoftwarePipelineOptions of(const Machine &machine);
+  bool isAsync(llvm::StringRef instruction) const { return llvm::is_contained(asyncDots, instruction); }
 };
 
-std::unique_ptr<mlir::Pass> createPipeline(const PipelineOptions &options = {});
+std::unique_ptr<mlir::Pass> createSoftwarePipeline(const SoftwarePipelineOptions &options = {});
 
 } // namespace nacre::gpu

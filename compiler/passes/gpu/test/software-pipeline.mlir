@@ -1,4 +1,4 @@
-// RUN: nacre-opt %s --allow-unregistered-dialect --pass-pipeline='builtin.module(func.func(pipeline))' | FileCheck %s
+// RUN: nacre-opt %s --allow-unregistered-dialect --pass-pipeline='builtin.module(func.func(software-pipeline))' | FileCheck %s
 
 #r = #gpu.layout<"[32, 32] register b1 b2 b4 lane b8 b16 a1 a2 a4 warp a8 a16">
 #c = #gpu.layout<"[32, 32] register b1 a8 a16 lane b2 b4 a1 a2 a4 warp b8 b16">

@@ -1,8 +1,9 @@
-// See Pipeline.h.
-#include "compiler/passes/gpu/Pipeline.h"
+// See SoftwarePipeline.h.
+#include "compiler/passes/gpu/SoftwarePipeline.h"
 #include "compiler/ir/gpu/Boxes.h"
 #include "compiler/ir/gpu/ShapeLayouts.h"
 #include "compiler/passes/gpu/LoopPlan.h"
+#include "compiler/passes/gpu/Machine.h"
 #include "compiler/support/PlantedBugs.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -440,29 +441,47 @@ void Rewrite::run() {
 
 // ---- The pass
 
-struct Pipeline : PassWrapper<Pipeline, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Pipeline)
-  explicit Pipeline(const PipelineOptions &options) : options(options) {}
+struct SoftwarePipeline : PassWrapper<SoftwarePipeline, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SoftwarePipeline)
+  explicit SoftwarePipeline(const SoftwarePipelineOptions &options) {
+    copiesWords = options.copiesWords;
+    sharedBytes = options.sharedBytes;
+    asyncDots = options.asyncDots;
+  }
+  SoftwarePipeline(const SoftwarePipeline &other) : PassWrapper(other) {}
 
-  StringRef getArgument() const override { return "pipeline"; }
+  StringRef getArgument() const override { return "software-pipeline"; }
   StringRef getDescription() const override { return "Loads of later iterations while an iteration computes"; }
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<arith::ArithDialect, scf::SCFDialect, GpuDialect>();
   }
 
   void runOnOperation() override {
+    SoftwarePipelineOptions options{copiesWords, sharedBytes, std::vector<std::string>(asyncDots.begin(), asyncDots.end())};
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); }); // the innermost first
     for (scf::ForOp loop : loops)
-      if (std::optional<LoopPlan> plan = LoopPlan::make(loop, options, options.sharedBytes))
+      if (std::optional<LoopPlan> plan = LoopPlan::make(loop, options))
         Rewrite(*plan).run();
   }
 
-  const PipelineOptions options;
+  Option<bool> copiesWords{*this, "copies-words", llvm::cl::desc("words are copied asynchronously"), llvm::cl::init(true)};
+  Option<int64_t> sharedBytes{*this, "shared-bytes", llvm::cl::desc("shared memory that a block may have"),
+                              llvm::cl::init(SoftwarePipelineOptions().sharedBytes)};
+  ListOption<std::string> asyncDots{*this, "async-dots",
+                                    llvm::cl::desc("instructions of dots that run while the threads go on")};
 };
 
 } // namespace
 
-std::unique_ptr<Pass> nacre::gpu::createPipeline(const PipelineOptions &options) {
-  return std::make_unique<Pipeline>(options);
+SoftwarePipelineOptions SoftwarePipelineOptions::of(const Machine &machine) {
+  SoftwarePipelineOptions options{machine.copiesAsynchronously(), machine.sharedBytes(), {}};
+  for (const MatrixInstruction &row : machine.matrixInstructions())
+    if (row.isAsync)
+      options.asyncDots.push_back(row.name);
+  return options;
+}
+
+std::unique_ptr<Pass> nacre::gpu::createSoftwarePipeline(const SoftwarePipelineOptions &options) {
+  return std::make_unique<SoftwarePipeline>(options);
 }

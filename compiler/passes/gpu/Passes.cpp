@@ -1,0 +1,22 @@
+// See Passes.h.
+#include "compiler/passes/gpu/Passes.h"
+#include "compiler/passes/gpu/AssignLayouts.h"
+#include "compiler/passes/gpu/HoistDescriptors.h"
+#include "compiler/passes/gpu/OrderAccesses.h"
+#include "compiler/passes/gpu/PlaceBarriers.h"
+#include "compiler/passes/gpu/PlaceShared.h"
+#include "compiler/passes/gpu/SoftwarePipeline.h"
+#include "compiler/passes/gpu/StageBoxes.h"
+
+using namespace mlir;
+using namespace nacre::gpu;
+
+void nacre::gpu::registerGpuPasses() {
+  registerPass([] { return createHoistDescriptors(); });
+  registerPass([] { return createAssignLayouts(); });
+  registerPass(createOrderAccesses);
+  registerPass([] { return createSoftwarePipeline(); });
+  registerPass(createStageBoxes);
+  registerPass(createPlaceShared);
+  registerPass(createPlaceBarriers);
+}
