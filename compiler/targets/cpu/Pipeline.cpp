@@ -19,9 +19,7 @@
 #include "compiler/passes/tile/WatchArithmetic.h"
 #include "compiler/passes/tile/WatchValues.h"
 #include "compiler/passes/tile/WidenSmallFloats.h"
-#include "compiler/targets/KeptStages.h"
-#include "compiler/targets/LLVMErrors.h"
-#include "compiler/targets/PassReport.h"
+#include "compiler/targets/LLVMStage.h"
 #include "compiler/targets/PassRunner.h"
 #include "compiler/targets/StageText.h"
 #include "compiler/targets/cpu/CpuTarget.h"
@@ -42,7 +40,6 @@
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -174,6 +171,18 @@ static void expand(OpPassManager &passes) {
   passes.addPass(createExpandScaledDots());
 }
 
+static void setFunctionAttributes(llvm::Module &module, const llvm::TargetMachine &machine) {
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    function.addFnAttr("target-features", machine.getTargetFeatureString());
+    // Full-width vectors, also where LLVM would by itself prefer halves.
+    function.addFnAttr("prefer-vector-width", "512");
+    function.addFnAttr("min-legal-vector-width", "512");
+  }
+}
+
 Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const CompileObserver &observer) const {
   std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(options);
   PassRunner passRunner(*this, module, observer);
@@ -254,55 +263,23 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
       passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
   });
 
-  llvm::LLVMContext context;
-  LLVMErrors errors(context);
-  errors.watchAssembly(module);
-  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, context, code.symbol);
-  if (!llvmModule) {
-    nacre::Diagnostic diagnostic;
-    diagnostic.kind = nacre::Diagnostic::Kind::Internal;
-    diagnostic.message = "the CPU target could not translate the kernel to LLVM IR";
-    throw CompileError(diagnostic);
-  }
-  llvmModule->setTargetTriple(machine->getTargetTriple());
-  llvmModule->setDataLayout(machine->createDataLayout());
-  errors.mark(*llvmModule);
-  if (observer.verify)
-    verifyLLVM(*llvmModule);
-  code.externals = linkLibraries(*llvmModule, externals);
+  LLVMStage stage(*this, module, code.symbol, *machine, observer);
+  code.externals = linkLibraries(stage.module(), externals);
   code.metadata.callsLibraries = !externals.empty();
-  for (llvm::Function &function : *llvmModule) {
-    if (function.isDeclaration())
-      continue;
-    function.addFnAttr("target-cpu", machine->getTargetCPU());
-    function.addFnAttr("target-features", machine->getTargetFeatureString());
-    // Full-width vectors, also where LLVM would by itself prefer halves.
-    function.addFnAttr("prefer-vector-width", "512");
-    function.addFnAttr("min-legal-vector-width", "512");
-    function.addFnAttr(llvm::Attribute::NoUnwind);
-  }
-  llvm::PassInstrumentationCallbacks callbacks;
-  if (observer.dumpLLVMPasses)
-    reportLLVMPasses(callbacks, reportStream(observer.dumpPath));
-  if (moved.hasScopes())
-    moved.nameInstructions(*llvmModule);
-  optimise(*llvmModule, *machine, observer.dumpLLVMPasses ? &callbacks : nullptr,
-           /*hasElementLoops=*/code.externals.size() < externals.size());
-  if (moved.hasScopes())
-    code.metadata.details = llvm::join(llvm::map_range(moved.find(*llvmModule, cpu::scopeCalls()), encodeMoved), "\n");
+  setFunctionAttributes(stage.module(), *machine);
+  std::vector<MovedLines> lines =
+      stage.optimise(moved, cpu::scopeCalls, [&](llvm::PassInstrumentationCallbacks *callbacks) {
+        optimise(stage.module(), *machine, callbacks, /*hasElementLoops=*/code.externals.size() < externals.size());
+      });
+  code.metadata.details = llvm::join(llvm::map_range(lines, encodeMoved), "\n");
   if (options.llvmAddressChecks)
-    addAddressChecks(*llvmModule, *machine);
-  auto llvmText = [&] { return printed(*llvmModule); };
-  if (std::optional<StageText> other = observer.replacement("llvm", llvmText))
-    llvmModule = parseLLVM(other->text, context, code.symbol);
-  legaliseMaskedAccesses(*llvmModule, vectors.vectorBytes);
-  if (observer.verify)
-    verifyLLVM(*llvmModule);
-  observer.show("llvm", llvmText);
-  observer.keep("llvm", [&] { return keptForm(*llvmModule); });
+    addAddressChecks(stage.module(), *machine);
+  stage.takeReplacement();
+  legaliseMaskedAccesses(stage.module(), vectors.vectorBytes);
+  stage.finish();
 
   auto assembly = [&] {
-    std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*llvmModule);
+    std::unique_ptr<llvm::Module> copy = llvm::CloneModule(stage.module());
     return emitAssembly(*copy, *machine);
   };
   if (std::optional<StageText> other = observer.replacement("asm", assembly)) {
@@ -311,8 +288,8 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
     code.binary = assemble(other->text, *machine);
   } else {
     observer.show("asm", assembly);
-    code.binary = emitObject(*llvmModule, *machine);
+    code.binary = emitObject(stage.module(), *machine);
   }
-  errors.throwIfAny();
+  stage.throwIfAny();
   return code;
 }

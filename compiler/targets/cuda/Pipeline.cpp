@@ -14,21 +14,19 @@
 #include "compiler/passes/gpu/ScopeRecord.h"
 #include "compiler/passes/gpu/SoftwarePipeline.h"
 #include "compiler/passes/gpu/StageBoxes.h"
-#include "compiler/passes/gpu/StreamedRegisters.h"
 #include "compiler/passes/tile/CanonicaliseInnerRegions.h"
 #include "compiler/passes/tile/CheckAccesses.h"
 #include "compiler/passes/tile/ExpandDescriptors.h"
 #include "compiler/passes/tile/ExpandScaledDots.h"
 #include "compiler/passes/tile/ScalariseCarried.h"
-#include "compiler/targets/KeptStages.h"
-#include "compiler/targets/LLVMErrors.h"
-#include "compiler/targets/PassReport.h"
+#include "compiler/targets/LLVMStage.h"
 #include "compiler/targets/PassRunner.h"
 #include "compiler/targets/StageText.h"
 #include "compiler/targets/cuda/Assembler.h"
 #include "compiler/targets/cuda/CudaTarget.h"
 #include "compiler/targets/cuda/Instructions.h"
 #include "compiler/targets/cuda/Libraries.h"
+#include "compiler/targets/cuda/Occupancy.h"
 #include "compiler/targets/cuda/PtxCode.h"
 #include "compiler/targets/cuda/ScopeClocks.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -41,7 +39,6 @@
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -169,27 +166,6 @@ static LLVM::DIScopeForLLVMFuncOpPassOptions lineDirectives() {
   return options;
 }
 
-// A kernel that streams memory with at most so many registers for its tiles (StreamedRegisters.h) may use as many as
-// let so many threads share a multiprocessor: half of those that it has room for, with more loads under way each.
-static constexpr int64_t mostStreamed = 40, streamingThreads = 1024;
-
-// Whether two blocks of a kernel with products (productRegisters) share a multiprocessor if the assembler takes care:
-// there is shared memory for both, and registers, with some for addresses. A few bytes that it spills for that are
-// worth it.
-static constexpr int64_t spilledForTwo = 32;
-static bool fitsTwice(int64_t registers, int64_t sharedBytes, int64_t threads, const Architecture &architecture) {
-  constexpr int64_t allRegisters = 65536, forAddresses = 32, reservedBytes = 1024;
-  int64_t most = allRegisters / (2 * threads);
-  return architecture.hasWarpgroupProducts && most < 255 && registers + forAddresses <= most &&
-         2 * (sharedBytes + reservedBytes) <= architecture.sharedBytes + reservedBytes;
-}
-
-// The kernel as the assembler sees fit.
-static std::string withoutHint(llvm::StringRef ptx) {
-  auto [before, rest] = ptx.split(".minnctapersm ");
-  return (before + rest.split('\n').second).str();
-}
-
 // LLVM's dialect alone is left.
 static void addConversionsToLLVM(OpPassManager &passes) {
   passes.addPass(createSCFToControlFlowPass());
@@ -258,8 +234,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     passes.addNestedPass<func::FuncOp>(gpu::createOrderAccesses());
     addSimplification(passes);
   });
-  std::optional<int64_t> streamed = gpu::streamedRegisters(module.lookupSymbol<func::FuncOp>(code.symbol));
-  std::optional<int64_t> multiplied = gpu::productRegisters(module.lookupSymbol<func::FuncOp>(code.symbol));
+  Occupancy occupancy(module.lookupSymbol<func::FuncOp>(code.symbol));
   passRunner.stage("gpu");
   passRunner.run("scheduling", [&](OpPassManager &passes) {
     passes.addNestedPass<func::FuncOp>(
@@ -294,62 +269,38 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   code.metadata.dependentLaunch = launch.dependentLaunch && architecture.has(90);
   code.metadata.callsLibraries = !externals.empty();
 
-  llvm::LLVMContext context;
-  LLVMErrors errors(context);
-  errors.watchAssembly(module);
-  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, context, code.symbol);
-  if (!llvmModule) {
-    nacre::Diagnostic diagnostic;
-    diagnostic.kind = nacre::Diagnostic::Kind::Internal;
-    diagnostic.message = "the CUDA target could not translate the kernel to LLVM IR";
-    throw CompileError(diagnostic);
-  }
   std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(architecture, options);
-  llvmModule->setTargetTriple(machine->getTargetTriple());
-  llvmModule->setDataLayout(machine->createDataLayout());
-  keepParametersInPlace(*llvmModule);
-  errors.mark(*llvmModule);
-  if (observer.verify)
-    verifyLLVM(*llvmModule);
+  LLVMStage stage(*this, module, code.symbol, *machine, observer);
+  keepParametersInPlace(stage.module());
   if (!externals.empty())
-    linkLibraries(*llvmModule, externals, options);
+    linkLibraries(stage.module(), externals, options);
   if (code.metadata.dependentLaunch)
-    waitForEarlierKernels(*llvmModule->getFunction(code.symbol));
-  for (llvm::Function &function : *llvmModule)
-    if (!function.isDeclaration())
-      function.addFnAttr(llvm::Attribute::NoUnwind);
-  llvm::PassInstrumentationCallbacks callbacks;
-  if (observer.dumpLLVMPasses)
-    reportLLVMPasses(callbacks, reportStream(observer.dumpPath));
-  if (moved.hasScopes())
-    moved.nameInstructions(*llvmModule);
-  optimise(*llvmModule, *machine, observer.dumpLLVMPasses ? &callbacks : nullptr, !externals.empty());
-  if (moved.hasScopes())
-    llvm::append_range(
-        details, llvm::map_range(moved.find(*llvmModule, scopeClocks(gpu::decodeMarks(llvm::join(details, "\n")))),
-                                 encodeMoved));
-  auto llvmText = [&] { return printed(*llvmModule); };
-  if (std::optional<StageText> other = observer.replacement("llvm", llvmText))
-    llvmModule = parseLLVM(other->text, context, code.symbol);
-  if (observer.verify)
-    verifyLLVM(*llvmModule);
-  observer.show("llvm", llvmText);
-  observer.keep("llvm", [&] { return keptForm(*llvmModule); });
+    waitForEarlierKernels(*stage.kernel());
+  std::vector<MovedLines> lines = stage.optimise(
+      moved, [&] { return scopeClocks(gpu::decodeMarks(llvm::join(details, "\n"))); },
+      [&](llvm::PassInstrumentationCallbacks *callbacks) {
+        optimise(stage.module(), *machine, callbacks, !externals.empty());
+      });
+  llvm::append_range(details, llvm::map_range(lines, encodeMoved));
+  stage.takeReplacement();
+  stage.finish();
 
   std::optional<std::string> assembler = options.assembles ? findAssembler(options) : std::nullopt;
   if (!assembler && options.mustAssemble)
     failWithoutAssembler();
-  bool mayHint = assembler && launch.maxRegisters.value_or(0) == 0, streams = streamed && *streamed <= mostStreamed;
-  bool isTwice = mayHint && multiplied &&
-                 fitsTwice(*multiplied, static_cast<int64_t>(code.metadata.sharedBytes), block.threads(), architecture);
-  bool isHinted = mayHint && (streams || isTwice);
-  int64_t blocks = isTwice ? 2 : std::max<int64_t>(1, streamingThreads / block.threads());
-  if (llvm::Function *kernel = isHinted ? llvmModule->getFunction(code.symbol) : nullptr)
-    kernel->addFnAttr("nvvm.minctasm", std::to_string(blocks));
-  std::string ptx = emitPtx(*llvmModule, *machine, options.debug);
-  errors.throwIfAny();
-  if (std::optional<StageText> other = observer.replacement("ptx", [&] { return ptx; }))
+  std::optional<OccupancyHint> hint;
+  if (assembler && launch.maxRegisters.value_or(0) == 0)
+    hint = occupancy.hint(block.threads(), static_cast<int64_t>(code.metadata.sharedBytes), architecture);
+  std::unique_ptr<llvm::Module> withoutHint = hint ? llvm::CloneModule(stage.module()) : nullptr;
+  if (hint)
+    stage.kernel()->addFnAttr("nvvm.minctasm", std::to_string(hint->blocks));
+  std::string ptx = emitPtx(stage.module(), *machine, options.debug);
+  stage.throwIfAny();
+  bool isReplaced = false;
+  if (std::optional<StageText> other = observer.replacement("ptx", [&] { return ptx; })) {
     ptx = other->text;
+    isReplaced = true;
+  }
   observer.show("ptx", [&] { return ptx; });
   observer.keep("ptx", [&] { return ptx; });
   if (!assembler) { // whoever runs it assembles it
@@ -358,8 +309,8 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     return code;
   }
   AssembledCode assembled = assemble(ptx, *assembler, architecture, options);
-  if (isHinted && static_cast<int64_t>(assembled.report.spilledBytes) > (isTwice ? spilledForTwo : 0))
-    assembled = assemble(withoutHint(ptx), *assembler, architecture, options);
+  if (hint && !isReplaced && static_cast<int64_t>(assembled.report.spilledBytes) > hint->mostSpilled)
+    assembled = assemble(emitPtx(*withoutHint, *machine, options.debug), *assembler, architecture, options);
   code.binary = std::move(assembled.cubin);
   code.metadata.registers = assembled.report.registers;
   code.metadata.spilledBytes = assembled.report.spilledBytes;
