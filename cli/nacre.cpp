@@ -36,8 +36,11 @@ int main(int argc, char **argv) {
     return 0;
   }
   bool asked = command == "--help" || command == "-h";
-  if (!asked && !command.empty())
-    std::fprintf(stderr, "nacre: there is no %s %s\n", command.front() == '-' ? "option" : "command", argv[1]);
+  if (!asked && !command.empty()) {
+    std::fprintf(stderr, "nacre: there is no %s %s\nnacre --help shows what there is\n",
+                 command.front() == '-' ? "option" : "command", argv[1]);
+    return 2;
+  }
   std::fputs(usage, asked ? stdout : stderr);
   return asked ? 0 : 2;
 }

@@ -5,6 +5,8 @@ import sys
 import time
 from collections import Counter
 
+from ._terminal import misused
+
 CACHE_USAGE = """usage: nacre cache stats             how many kernels the cache holds, how large it is, how large it may grow
        nacre cache clear [DAYS]      remove all kernels, or those not used for so many days
        nacre cache verify            read every entry and remove those that are damaged
@@ -103,8 +105,7 @@ def cache(arguments):
         mistake = f"clear {rest[0]}: expected a number of days"
     else:
         mistake = f"there is no command {' '.join(arguments)}"
-    print(f"nacre cache: {mistake}\n{CACHE_USAGE}", end="", file=sys.stderr)
-    return 2
+    return misused("nacre cache", mistake, ["stats", "clear", "verify", "--help"])
 
 
 def warmup(arguments):
@@ -118,8 +119,7 @@ def warmup(arguments):
 
     file = arguments[0]
     if not os.path.exists(file):
-        print(f"nacre warmup: there is no file {file}\n{WARMUP_USAGE}", end="", file=sys.stderr)
-        return 2
+        return misused("nacre warmup", f"there is no {'option' if file.startswith('-') else 'file'} {file}", ["--help"])
     if not os.path.isfile(file) or not file.endswith(".py"):
         print(f"nacre warmup: {file} is not a file of Python (.py)", file=sys.stderr)
         return 2

@@ -4,8 +4,10 @@ import os
 import signal
 import sys
 
+from ._terminal import misused
+
 USAGE = """usage: nacre run script.py [args...]      run a script with `import triton` meaning nacre (nacre run --help)
-       nacre info                        versions, the machine, the cache, the knobs
+       nacre info                        versions, the machine, GPUs, the cache (nacre info --knobs: the settings)
        nacre compile file.py ...         compile a kernel to a file (nacre compile --help)
        nacre simulate kernel.ptx ...     run PTX without a GPU, checked and counted (nacre simulate --help)
        nacre tune list|show|clear|...    the autotuner's results (nacre tune --help)
@@ -20,8 +22,9 @@ USAGE = """usage: nacre run script.py [args...]      run a script with `import t
 
 Options of a command stand before the script; what follows the script is the script's own.
 """
-INFO_USAGE = """usage: nacre info [--markdown]
+INFO_USAGE = """usage: nacre info [--knobs | --markdown]
 
+  --knobs       the settings too: their values, their variables, what they mean
   --markdown    the knobs alone, as the table of docs/knobs.md
 """
 
@@ -59,10 +62,9 @@ def info(arguments):
     if arguments == ["--markdown"]:
         print(knob_table(), end="")
         return 0
-    if arguments:
-        print(f"nacre info: there is no option {arguments[0]}\n{INFO_USAGE}", end="", file=sys.stderr)
-        return 2
-    from . import _core, knobs
+    if arguments not in ([], ["--knobs"]):
+        return misused("nacre info", f"there is no option {arguments[-1]}", ["--knobs", "--markdown"])
+    from . import _core
     from ._version import language_version, version
 
     facts = _core.info()
@@ -70,13 +72,60 @@ def info(arguments):
     print(f"Python {sys.version.split()[0]} at {sys.executable}")
     host, *others = _core.TARGETS
     print(f"targets: {host} ({facts['processor']}, {facts['cores']} cores, {_core.threads()} threads){''.join(f', {name}' for name in others)}")
+    for line in _surroundings():
+        print(line)
     print(f"cache: {_core.directories()['cache']}")
+    if arguments:
+        _print_knobs()
+    else:
+        print("knobs: nacre info --knobs")
+    return 0
+
+
+def _surroundings():
+    """What else kernels meet on this machine: GPUs and their driver, ptxas, torch."""
+    import importlib.metadata
+
+    from . import _core
+
+    for driver, count, why in _core.devices():
+        if driver == "cuda":
+            names = [_core.device_properties(driver, index).get("name", "unknown") for index in range(count)]
+            yield f"GPU: {', '.join(names)}" if names else f"GPU: none ({why}); NACRE_DEVICE=simulate runs its code without one"
+    yield f"ptxas: {_ptxas()}"
+    try:
+        yield f"torch: {importlib.metadata.version('torch')}"
+    except importlib.metadata.PackageNotFoundError:
+        yield "torch: not installed"
+
+
+def _ptxas():
+    import re
+    import shutil
+    import subprocess
+
+    from . import knobs
+
+    homes = [home for home in (knobs.nvidia.cuda_home, "/usr/local/cuda") if home]
+    path = knobs.nvidia.ptxas or shutil.which("ptxas") or next((found for home in homes if os.path.exists(found := os.path.join(home, "bin", "ptxas"))), None)
+    if not path:
+        return "not found (TRITON_PTXAS_PATH names it); GPUs' drivers assemble kernels themselves"
+    try:
+        said = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60).stdout
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{path} cannot be run: {error}"
+    release = re.search(r"release ([\d.]+)", said)
+    return f"{release[1] if release else 'of an unknown release'} at {path}"
+
+
+def _print_knobs():
+    from . import _core, knobs
+
     print("knobs:")
     for group, attribute, kind, variable, other, default, in_key, help in _core.knobs():
         value = getattr(getattr(knobs, group), attribute)
         print(f"  {group}.{attribute} = {value!r}  ({variable}, {other}; {kind}{'' if not in_key else ', part of the cache key'})")
         print(f"      {help}")
-    return 0
 
 
 def _native(arguments):
@@ -190,6 +239,5 @@ def _main(arguments):
     command = COMMANDS.get(arguments[0])
     if command is None:
         kind = "option" if arguments[0].startswith("-") else "command"
-        print(f"nacre: there is no {kind} {arguments[0]}\n{USAGE}", end="", file=sys.stderr)
-        return 2
+        return misused("nacre", f"there is no {kind} {arguments[0]}", [*COMMANDS, "--version", "--help"])
     return command(arguments[1:])

@@ -2,6 +2,8 @@
 
 import sys
 
+from ._terminal import misused
+
 USAGE = """usage: nacre completion bash|zsh|fish
 
   bash    source <(nacre completion bash)         in ~/.bashrc
@@ -12,7 +14,7 @@ USAGE = """usage: nacre completion bash|zsh|fish
 # The words that follow each command. Where none begins as the user's does, files are offered.
 WORDS = {
     "run": ("-c", "-m", "--help"),
-    "info": ("--markdown", "--help"),
+    "info": ("--knobs", "--markdown", "--help"),
     "compile": ("--kernel", "--signature", "--emit", "--target", "--report", "--cpu", "--arch", "--features", "--num-warps", "--num-stages", "--num-ctas", "--maxnreg", "--debug", "--no-fp-fusion", "--no-line-info",
                 "--out-name", "--grid", "-o", "--help"),
     "simulate": ("--kernel", "--grid", "--block", "--cluster", "--shared", "--args", "--show", "--write", "--schedule", "--seed",
@@ -76,10 +78,12 @@ def completion(arguments):
     if any(argument in ("-h", "--help") for argument in arguments):
         print(USAGE, end="")
         return 0
-    if len(arguments) != 1 or arguments[0] not in SHELLS:
-        problem = f"there is no shell {arguments[0]!r}" if len(arguments) == 1 else "which shell?"
-        print(f"nacre completion: {problem}\n{USAGE}", end="", file=sys.stderr)
+    if not arguments:
+        print(USAGE, end="", file=sys.stderr)
         return 2
+    if len(arguments) != 1 or arguments[0] not in SHELLS:
+        problem = f"there is no {'option' if arguments[0].startswith('-') else 'shell'} {arguments[0]}" if len(arguments) == 1 else "one shell at a time"
+        return misused("nacre completion", problem, [*SHELLS, "--help"])
     _fill_values()
     print(SHELLS[arguments[0]](), end="")
     return 0

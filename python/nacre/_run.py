@@ -29,7 +29,7 @@ def check(arguments):
         if len(arguments) == 1:
             raise ValueError(f"{what} needs {'the name of a module' if what == '-m' else 'the text of a program'}")
     elif what != "-" and what.startswith("-"):
-        raise ValueError(f"there is no option {what}\n{USAGE}".rstrip())
+        raise ValueError(f"there is no option {what}")
     elif what != "-" and not os.path.exists(what):
         raise ValueError(f"there is no file {what}")
 
@@ -44,7 +44,11 @@ def run(arguments):
     try:
         check(arguments)
     except ValueError as error:
-        return _fail(str(error), 2)
+        if "there is no option" not in str(error):
+            return _fail(str(error), 2)
+        from ._terminal import misused
+
+        return misused("nacre run", str(error), ["-m", "-c", "--help"])
     what, rest = arguments[0], arguments[1:]
     if what in ("-m", "-c"):
         first, rest = rest[0], rest[1:]

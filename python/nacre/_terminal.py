@@ -24,6 +24,18 @@ def program(name, main, arguments=None):
         return 128 + signal.SIGINT
 
 
+def misused(program, text, known=(), status=2):
+    """Says in a line what is wrong with a command line, with the word of `known` that is near to the one that there is not, and where the help is.
+    The status."""
+    import difflib
+    import re
+
+    wrong = re.search(r"there is no (?:option|command|shell) [`']?([^\s`']+)", text)
+    near = difflib.get_close_matches(wrong[1].partition("=")[0], known, 1) if wrong else []
+    print(f"{program}: {text}{f'; did you mean {near[0]}?' if near else ''}\n{program} --help shows what there is", file=sys.stderr)
+    return status
+
+
 def check_writable(option, path):
     """ValueError where the file cannot be written, before a long run ends with that. Leaves the file as it is, and makes none."""
     is_new = not os.path.exists(path)

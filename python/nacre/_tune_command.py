@@ -3,6 +3,8 @@
 import os
 import sys
 
+from ._terminal import misused
+
 USAGE = """usage: nacre tune list                        kernels, keys and the configuration chosen for each
        nacre tune show KERNEL                 every configuration's time, of kernels whose name holds this text
        nacre tune clear [KERNEL]              forget results, all or those of kernels whose name holds this text
@@ -179,7 +181,7 @@ def main(arguments):
             return 0
         return command(arguments[1:])
     except _Mistake as mistake:
-        print(f"nacre tune: {mistake}\n{USAGE}", end="", file=sys.stderr)
+        return misused("nacre tune", str(mistake), [*COMMANDS, "--help"])
     except (_Trouble, OSError) as trouble:
         print(f"nacre tune: {trouble}", file=sys.stderr)
     return 2

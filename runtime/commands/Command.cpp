@@ -201,11 +201,12 @@ struct CompileCommand {
     text->fileName = file;
     text->text = (*buffer)->getBuffer().str();
     std::string result;
+    std::vector<ArgumentSpec> given;
     try {
       std::unique_ptr<Embedder> embedder = makeFileEmbedder(text);
       CompileRequest request;
       request.kernel = findFunction(*embedder, kernel);
-      request.arguments = parseSignature(request.kernel, signature);
+      request.arguments = given = parseSignature(request.kernel, signature);
       request.options = options;
       request.staticPrint = [](llvm::StringRef printed) { llvm::errs() << printed; };
       if (emit == "c")
@@ -237,6 +238,10 @@ struct CompileCommand {
       }
     } catch (const CompileError &error) {
       llvm::errs() << error.what() << "\n";
+      for (const ArgumentSpec &argument : given) // a kernel may take a type; one that fails wanted a number
+        if (argument.isConstant && argument.constant.isType())
+          llvm::errs() << "note: `" << argument.name << "` is a constexpr, and the signature gives it a type, not a value: "
+                       << argument.name << "=128 gives it one\n";
       return 1;
     }
     return write(output, result);
@@ -302,15 +307,17 @@ int runCommand(llvm::ArrayRef<std::string> arguments) {
     if (arguments.front() == "info") {
       if (rest.empty())
         return info();
-      (asksForHelp ? llvm::outs() : llvm::errs())
-          << (asksForHelp ? "" : "nacre: info takes no `" + rest.front() + "`\n") << "usage: nacre info\n";
+      if (asksForHelp)
+        llvm::outs() << "usage: nacre info\n";
+      else
+        llvm::errs() << "nacre info: there is no option `" << rest.front() << "`\nnacre info --help shows what there is\n";
       return asksForHelp ? 0 : 2;
     }
     if (asksForHelp)
       return CompileCommand::write("-", compileUsage());
     return CompileCommand(rest).run();
   } catch (const WrongUse &wrong) {
-    llvm::errs() << "nacre: " << wrong.problem << "\n\n" << compileUsage();
+    llvm::errs() << "nacre compile: " << wrong.problem << "\nnacre compile --help shows what there is\n";
     return 2;
   } catch (const std::exception &error) { // a knob with a wrong value
     llvm::errs() << "nacre: " << error.what() << "\n";

@@ -497,7 +497,7 @@ int nacre::simulateCommand(const std::vector<std::string> &arguments) {
     std::fflush(stdout);
     return status;
   } catch (const WrongUse &wrong) {
-    std::fprintf(stderr, "nacre: %s\n\n%s", wrong.problem.c_str(), usage);
+    std::fprintf(stderr, "nacre simulate: %s\nnacre simulate --help shows what there is\n", wrong.problem.c_str());
     return 2;
   } catch (const Error &error) {
     std::fprintf(stderr, "nacre: %s\n", error.what());

@@ -282,6 +282,7 @@ def test_the_program(tmp_path):
     command = [sys.executable, "-m", "nacre.profiler.proton", "-n", "named", str(script), "-x", "1"]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
     assert result.returncode == 3 and result.stdout == "['-x', '1']\n", result.stderr
+    assert "nacre-proton: named.hatchet is written; `nacre-proton-viewer -m time/ms named.hatchet` shows it\n" in result.stderr
     root, _ = json.loads((tmp_path / "named.hatchet").read_text())
     assert frame(root, "main", "fill")["metrics"]["count"] == 1
 

@@ -79,13 +79,20 @@ def test_errors(kernels, kernel, signature, text):
     assert result.returncode == 1 and text in result.stderr and not result.stdout
 
 
+def test_a_type_in_a_constants_place_is_said(kernels):
+    result = nacre("compile", kernels, "--kernel", "add", "--signature", SIGNATURE + ", i32")
+    assert result.returncode == 1
+    assert "note: `BLOCK` is a constexpr, and the signature gives it a type, not a value: BLOCK=128 gives it one\n" in result.stderr
+
+
 def test_info_and_version():
     assert "targets: cpu" in nacre("info").stdout and "runtime.num_threads" in nacre("info").stdout
     assert nacre("--version").stdout.startswith("nacre ")
     assert nacre().returncode == 2 and nacre("--help").returncode == 0
     for words in ((), ("info",), ("compile",)):
         wrong = nacre(*words, "--frob")
-        assert wrong.returncode == 2 and "--frob" in wrong.stderr and "usage: nacre" in wrong.stderr and wrong.stdout == ""
+        assert wrong.returncode == 2 and "--frob" in wrong.stderr and f"{' '.join(['nacre', *words])} --help shows" in wrong.stderr
+        assert wrong.stderr.count("\n") == 2 and wrong.stdout == ""
         asked = nacre(*words, "--help")
         assert asked.returncode == 0 and asked.stdout.startswith("usage: nacre") and asked.stderr == ""
 

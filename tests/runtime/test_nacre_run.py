@@ -111,7 +111,24 @@ def test_every_command_explains_itself(words, flag):
 @pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS)], ids=" ".join)
 def test_a_flag_that_there_is_not_is_named(words):
     result = command(*words, "--frobnicate")
-    assert result.returncode == 2 and "--frobnicate" in result.stderr and "usage: nacre" in result.stderr and result.stdout == ""
+    assert result.returncode == 2 and "--frobnicate" in result.stderr and "--help shows what there is" in result.stderr and result.stdout == ""
+    assert result.stderr.count("\n") == 2
+
+
+@pytest.mark.parametrize("line, near", [
+    ("sanitise asan x.py", "sanitize"), ("inof", "info"), ("viz --kernal add x.py", "--kernel"), ("sanitize asan --jsn f x.py", "--json"),
+    ("info --knob", "--knobs"), ("tune lst", "list"), ("cache stat", "stats"), ("completion bsh", "bash"), ("bench --agianst old.json x.py", "--against"),
+])  # fmt: skip
+def test_a_word_that_is_nearly_right(line, near):
+    result = command(*line.split())
+    assert result.returncode == 2 and f"did you mean {near}?" in result.stderr.splitlines()[0] and result.stderr.count("\n") == 2
+
+
+def test_info_says_what_kernels_meet():
+    result = command("info")
+    lines = {line.partition(":")[0]: line for line in result.stdout.splitlines()}
+    assert {"GPU", "ptxas", "torch", "cache"} <= set(lines) and lines["knobs"] == "knobs: nacre info --knobs", result.stdout
+    assert "runtime.num_threads" in command("info", "--knobs").stdout
 
 
 PROGRAMS = [["-m", "nacre.tools.compile"], ["-m", "nacre.tools.link"], ["-m", "nacre.tools.disasm"], ["-m", "nacre", "run", "examples/run_all.py"],

@@ -103,6 +103,26 @@ def script(tmp_path):
     return write
 
 
+CLEAN = """
+    import numpy as np
+    import triton
+    import triton.language as tl
+
+    @triton.jit
+    def fill(x):
+        tl.store(x + tl.program_id(0), 1)
+
+    for _ in range(LAUNCHES):
+        fill[(4,)](np.zeros(4, np.int32))
+"""
+
+
+@pytest.mark.parametrize("launches, said", [(0, "no kernel was launched"), (1, "1 launch, nothing found"), (3, "3 launches, nothing found")])
+def test_a_clean_run_says_so(script, launches, said):
+    done = program("asan,tsan", "python", script(CLEAN.replace("LAUNCHES", str(launches))))
+    assert done.returncode == 0 and done.stderr == f"nacre: asan,tsan: {said}\n"
+
+
 def test_usage():
     alone = program()
     assert alone.returncode == 1 and "usage: triton-san asan|tsan" in alone.stderr
@@ -282,4 +302,4 @@ def test_ub_leaves_assertions_alone(script):
 def test_a_clean_script_ends_as_it_does_alone(script):
     path = script("import sys\nprint('fine')\nsys.exit(3)\n")
     result = program("all", sys.executable, path)
-    assert result.returncode == 3 and result.stdout == "fine\n" and result.stderr == ""
+    assert result.returncode == 3 and result.stdout == "fine\n" and result.stderr == "nacre: asan,tsan,msan,ub: no kernel was launched\n"

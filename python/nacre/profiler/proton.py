@@ -5,12 +5,18 @@ import os
 import runpy
 import sys
 
+from .._terminal import misused
 from .flags import flags
 from .profile import DEFAULT_PROFILE_NAME, finalize, start
 
 
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        self.exit(misused(self.prog, message))
+
+
 def parse_arguments(arguments=None):
-    parser = argparse.ArgumentParser(prog="nacre-proton", description="Profiles the kernels of a script.", usage="nacre-proton [options] script.py|pytest [args]")
+    parser = Parser(prog="nacre-proton", description="Profiles the kernels of a script.", usage="nacre-proton [options] script.py|pytest [args]")
     parser.add_argument("-n", "--name", default=DEFAULT_PROFILE_NAME, help="of the file, without its ending")
     parser.add_argument("-b", "--backend", default=None)
     parser.add_argument("-c", "--context", default="shadow", choices=["shadow", "python"])
@@ -57,7 +63,17 @@ def run_profiling(options, target_args):
     finally:
         flags.command_line = False
         finalize()
+        _tell(options)
     sys.exit(status)
+
+
+def _tell(options):
+    """Where the profile is, and what shows it."""
+    file = f"{options.name}.{'chrome_trace' if options.data == 'trace' else 'hatchet'}"
+    if options.name in ("", "-") or not os.path.exists(file):
+        return
+    shows = f"nacre-proton-viewer --html PAGE {file}" if options.data == "trace" else f"nacre-proton-viewer -m time/ms {file}"
+    print(f"nacre-proton: {file} is written; `{shows}` shows it", file=sys.stderr)
 
 
 def main():

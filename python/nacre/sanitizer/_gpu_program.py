@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from .._terminal import check_writable
+from .._terminal import check_writable, misused
 from . import _launch_log, _report
 from ._program import command_environment, command_line
 
@@ -218,8 +218,7 @@ def main(arguments):
     try:
         options, command = _parse(arguments)
     except ValueError as error:
-        print(f"nacre sanitize --gpu: {error}\n{USAGE}", end="", file=sys.stderr)
-        return 2
+        return misused("nacre sanitize --gpu", str(error), ["--tool", "--simulate", "--json", "--help"])
     with tempfile.TemporaryDirectory(prefix="nacre-sanitize-") as folder:
         return _run(options, command, folder)
 

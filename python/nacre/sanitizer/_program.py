@@ -7,6 +7,8 @@ import re
 import shutil
 import sys
 
+from .. import _terminal
+from .._completion import WORDS
 from .._terminal import check_writable
 
 USAGE = """usage: triton-san asan|tsan|msan|ub|all [options] COMMAND...
@@ -131,19 +133,21 @@ def main(arguments=None, usage=USAGE, program="triton-san", misused=1):
         before, arguments = _options(arguments)
         if not arguments:
             raise ValueError("no kind is named")
-        kinds = parse_kinds(arguments[0], program)
+        try:
+            kinds = parse_kinds(arguments[0], program)
+        except ValueError as error:  # as the first triton-san did: an error and the usage
+            print(f"{error}\n{usage}", end="", file=sys.stderr)
+            return misused
         after, command = _options(arguments[1:])
         if not command:
             raise ValueError("no command is given")
         options = {**before, **after}
-        variables = {"NACRE_SANITIZE": ",".join(kinds), "NACRE_SANITIZE_OPTIONS": json.dumps(options)}
+        # The command is this process, soon: it says so where no kernel was launched, and its children do not.
+        variables = {"NACRE_SANITIZE": ",".join(kinds), "NACRE_SANITIZE_OPTIONS": json.dumps(options), "NACRE_SANITIZE_PROCESS": str(os.getpid())}
         if options.pop("llvm", False):
             variables = _llvm_variables(kinds, options)
     except ValueError as error:
-        text = str(error)
-        print(text if text.startswith(program) else f"{program}: {text}", file=sys.stderr)
-        print(usage, end="", file=sys.stderr)
-        return misused
+        return _terminal.misused(program, str(error).removeprefix(f"{program}: "), WORDS["sanitize"], misused)
     sys.stdout.flush()
     return _replace_process(command_line(command), variables)
 

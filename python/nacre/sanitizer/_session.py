@@ -74,6 +74,7 @@ class Session:
         self.stream = stream
         self.findings = []
         self.left_out = 0
+        self.launches = 0
         self._arrays = {}
         self._has_told = False
 
@@ -86,6 +87,7 @@ class Session:
             return None
         if compiled is None:
             self._refuse_interpreted(kernel)
+        self.launches += 1
         rows, is_complete = arrays(kernel, values)
         self._arrays[id(kernel)] = rows
         return self.mask | order_mask(self.kinds, compiled), self.goes_on, rows, is_complete
@@ -203,6 +205,9 @@ def start_from_environment():
             opened.save()
         if opened.left_out:
             print(f"nacre: {opened.left_out} more findings were left out (--max {opened.most})", file=sys.stderr)
+        if not opened.findings and (opened.launches or os.environ.get("NACRE_SANITIZE_PROCESS") == str(process)):
+            count = f"{opened.launches} launch{'' if opened.launches == 1 else 'es'}, nothing found"
+            print(f"nacre: {','.join(opened.kinds)}: {count if opened.launches else 'no kernel was launched'}", file=sys.stderr)
         if status:
             for stream in (sys.stdout, sys.stderr):
                 try:

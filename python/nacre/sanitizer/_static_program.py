@@ -5,7 +5,8 @@ import re
 import sys
 
 from .. import _core, knobs
-from .._terminal import show_all_letters
+from .._completion import WORDS
+from .._terminal import misused, show_all_letters
 from . import _report
 from ._arrays import arrays
 from ._family import Family
@@ -168,7 +169,7 @@ def _conditions(arguments):
 
 def main(arguments):
     from .._run import run
-    from ._program import SANITIZE_USAGE, _options
+    from ._program import _options
 
     try:
         conditions, arguments = _conditions(arguments)
@@ -177,8 +178,7 @@ def main(arguments):
         if unknown or not rest:
             raise ValueError("--static takes --for-all, --json and --kernel" if unknown else "no script is given")
     except ValueError as error:
-        print(f"nacre sanitize: {error}\n{SANITIZE_USAGE}", end="", file=sys.stderr)
-        return 2
+        return misused("nacre sanitize", str(error), WORDS["sanitize"])
     session = start(options.get("kernel"), conditions=conditions)
     session.is_program = True
     try:

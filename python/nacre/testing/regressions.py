@@ -6,6 +6,9 @@ import os
 import re
 import sys
 
+from .._completion import WORDS
+from .._terminal import misused
+
 VERSION = 1
 USAGE = """usage: nacre bench FILE.py [--json NEW.json] [--against OLD.json] [--tolerance 5%] [--better higher|lower] [--save FOLDER]
                    [--resume] [--only TEXT]
@@ -188,8 +191,7 @@ def main(arguments):
         if "json" in options:
             open(options["json"], "a").close()
     except (ValueError, OSError) as error:
-        print(f"nacre bench: {error}\n{USAGE}", end="", file=sys.stderr)
-        return 2
+        return misused("nacre bench", str(error), WORDS["bench"])
     from .._run import show_only_the_program
 
     show_only_the_program()

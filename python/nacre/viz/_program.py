@@ -5,7 +5,8 @@ import math
 import sys
 
 from .._run import check, run
-from .._terminal import check_writable, show_all_letters
+from .._completion import WORDS
+from .._terminal import check_writable, misused, show_all_letters
 
 USAGE = """usage: nacre viz [options] script.py [args...]
 
@@ -70,8 +71,7 @@ def main(arguments):
     try:
         options, rest = _parse(arguments)
     except ValueError as error:
-        print(f"nacre viz: {error}\n{USAGE}", end="", file=sys.stderr)
-        return 2
+        return misused("nacre viz", str(error), WORDS["viz"])
     recording = _record.start(options["kernel"], options["lanes"] or _record.LANES, gpu=options["gpu"])
     try:
         status = run(rest) or 0
