@@ -296,6 +296,29 @@ def float_recurrence(p, d):
     p.declare(d, name, "float32", (rows, size) if kind != 4 else (size, rows), None if kind == 0 else bound)
 
 
+def ragged_sum(p, d):
+    """A sum over rows of different lengths: beyond a row's end the mask leaves nothing, or what the load names; factors may be infinite."""
+    type_name = d.one_of(["float32", "int32", "float32", "float64"])
+    lanes, rows, trips = d.one_of([8, 16, 64, 20, 128]), d.one_of([4, 1, 3, 8]), d.one_of([3, 2, 4, 1])
+    lengths = p.input(d, "int32", rows, ("range", 0, lanes * trips, d.fresh_key()))
+    size = lanes * trips
+    x = p.input(d, type_name, rows * size, ("range", -5, 5, d.fresh_key()) if type_name == "int32" else ("exact", 5, d.fresh_key()))
+    total, counter, at, end = p.name(), p.name("i"), p.name("at"), p.name("end")
+    p.emit(f"{end} = tl.load({lengths.name} + tl.arange(0, {rows}))[:, None]")
+    p.emit(f"{total} = tl.full(({rows}, {lanes}), {d.one_of(['0', '1', '-3'])}, tl.{type_name})")
+    factor = d.one_of(["", " * 2", " * -1"])
+    if is_float(type_name) and d.chance(50):
+        factor = p.name()
+        some = d.one_of([f"(tl.arange(0, {lanes}) % 3 == 0)[None, :]", f"{end} > {size // 2}", "b0"])
+        p.emit(f"{factor} = tl.where({some}, float('inf'), 2.0).to(tl.{type_name})")
+        factor = f" * {factor}"
+    other = d.one_of(["", ", other=0", ", other=0", ", other=1"])
+    p.emit(f"for {counter} in range({p.number(d, trips)}):")
+    p.emit(f"    {at} = {counter} * {lanes} + tl.arange(0, {lanes})[None, :]")
+    p.emit(f"    {total} += tl.load({x.name} + tl.arange(0, {rows})[:, None] * {size} + {at}, mask={at} < {end}{other}){factor}")
+    p.declare(d, total, type_name, (rows, lanes))
+
+
 def attention(p, d):
     """Scores, their running maximum and sum, and a rescaled accumulator, over blocks of keys; in whole numbers and halves."""
     queries, keys, width = d.one_of([4, 16, 8, 5, 1]), d.one_of([4, 16, 8, 7]), d.one_of([8, 16, 4, 3, 20])
@@ -355,5 +378,5 @@ def rotation(p, d):
 
 
 MAKERS = [
-    (6, for_loop), (2, while_loop), (1, halving), (3, branch), (2, helper_call), (1, early_return), (3, float_recurrence), (2, rotation), (2, attention),
+    (6, for_loop), (2, while_loop), (1, halving), (3, branch), (2, helper_call), (1, early_return), (3, float_recurrence), (2, rotation), (2, attention), (2, ragged_sum),
 ]  # fmt: skip

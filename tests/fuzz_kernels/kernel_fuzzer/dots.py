@@ -39,7 +39,11 @@ def loaded(p, d, type_name, shape, bound):
     used = maker.used_values(place, mask)
     kind = ("range", -bound, bound, d.fresh_key()) if type_name == "int8" else ("exact", bound, d.fresh_key())
     array = p.input(d, type_name, int(used.max()) + 1 if used.size else 0, kind)
-    return p.bind(d, f"tl.load({array.name} + {place.text}{text})", type_name, shape, None if type_name == "int8" else max(bound, 1))
+    base = array.name
+    if d.chance(30):  # terms of the address that are below zero
+        base, place = f"({base} + {stride})", combine("+", combine("*", rows, maker.literal(stride), maker.outer), combine("-", columns, maker.literal(stride), maker.outer), maker.outer)
+        place = place if len(shape) == 2 else combine("+", batch, place, maker.outer)
+    return p.bind(d, f"tl.load({base} + {place.text}{text})", type_name, shape, None if type_name == "int8" else max(bound, 1))
 
 
 def operand(p, d, type_name, shape, bound):
@@ -142,14 +146,17 @@ def dot_after_store(p, d):
     pointer, name, product = p.name("at"), p.name(), p.name()
     p.emit(f"{pointer} = {p.own(b, k * n)}{p.offsets((k, n))}")
     p.emit(f"{name} = tl.load({pointer})")
-    p.emit(f'{product} = tl.dot({a.text}, {name}, input_precision="ieee")')
+    first = f'{product} = tl.dot({a.text}, {name}, input_precision="ieee")'
+    late = d.chance(50)  # loaded before the store, multiplied after it, and for nothing else
     changed = p.operand(d, type_name, (k, n), 3)
-    p.emit(f"tl.store({pointer}, {changed.text})")
+    p.emit(f"tl.store({pointer}, {changed.text})" if late else first)
+    p.emit(first if late else f"tl.store({pointer}, {changed.text})")
     if d.chance(50):
         p.emit("tl.debug_barrier()")
     p.emit(f'{product} += tl.dot({a.text}, tl.load({pointer}), input_precision="ieee")')
     p.emit("tl.debug_barrier()")
-    p.declare(d, name, type_name, (k, n), 3)
+    if not late:
+        p.declare(d, name, type_name, (k, n), 3)
     p.declare(d, product, "float32", (m, n), 18 * k)
 
 

@@ -407,6 +407,24 @@ def promised(p, d):
     p.bind(d, f"tl.load({array.name} + {hinted}{mask})", array.type, (extent,))
 
 
+def backwards(p, d):
+    """The last element first, under a mask, read and written."""
+    shape = p.shape(d)
+    size = math.prod(shape)
+    type_name = d.one_of(ALL)
+    maker = p.index(d, shape)
+    places = f"({size - 1} - ({p.offsets(shape).removeprefix(' + ')}))"
+    if d.chance(50):
+        array = p.input(d, type_name, size)
+        p.bind(d, f"tl.load({array.name} + {places}{p.mask(d, maker.condition(), shape)}{d.one_of(['', ', other=0'])})", type_name, shape)
+        return
+    value = p.operand(d, type_name, shape)
+    array = p.output(type_name, size * p.programs)
+    p.emit(f"tl.store({p.own(array, size)} + {places}, {value.text}{p.mask(d, maker.condition(), shape)})")
+    if p.loops:
+        p.emit("tl.debug_barrier()")
+
+
 # ---- Atomics
 
 
@@ -425,6 +443,8 @@ def atomic(p, d):
     maker = p.index(d, shape)
     mask = maker.condition() if d.chance(50) and operation != "cas" else None
     text = "" if mask is None else f", mask={mask.text}"
+    if mask is not None and shape and d.chance(40):  # data, not a bound
+        text = f", mask={p.operand(d, 'int1', shape).text}"
     together = operation not in ("xchg", "cas") and d.chance(50)
     loops = math.prod(len(loop.values) for loop in p.loops)
     if is_float(type_name) and size * 16 * loops + 1 > limit:
@@ -435,9 +455,13 @@ def atomic(p, d):
         pointer = f"{array.name} + ({p.offsets(shape).removeprefix(' + ')}) % {places}" if shape else array.name
         p.emit(f"tl.atomic_{operation}({pointer}, {value.text}{text})")
         return
-    array = p.input(d, type_name, size * p.programs, contents)
-    base = p.own(array, size)
-    pointer = f"{base}{p.offsets(shape)}"
+    apart = d.one_of([1, 1, 2, -1]) if shape else 1  # side by side, with gaps, backwards
+    room = size * abs(apart)
+    array = p.input(d, type_name, room * p.programs, contents)
+    offsets = p.offsets(shape)
+    if apart != 1:
+        offsets = f" + ({offsets.removeprefix(' + ')}) * 2" if apart == 2 else f" + ({size - 1} - ({offsets.removeprefix(' + ')}))"
+    pointer = f"{p.own(array, room)}{offsets}"
     old = p.name()
     if operation == "cas":
         compared = p.operand(d, type_name, shape)
@@ -488,6 +512,6 @@ def pointer_walk(p, d):
 
 MAKERS = [
     (6, indexed_load), (2, uniform_load), (2, indirect_load), (4, scattered_store), (2, stored_and_read), (2, in_place), (2, masked_in_place), (2, stored_twice), (2, overlapping),
-    (1, rows_by_number), (2, ping_pong), (1, promised), (2, chosen_pointers), (1, other_type),
+    (1, rows_by_number), (2, ping_pong), (1, promised), (2, chosen_pointers), (1, other_type), (2, backwards),
     (3, block_pointer), (2, descriptor), (3, atomic), (2, pointer_walk),
 ]  # fmt: skip

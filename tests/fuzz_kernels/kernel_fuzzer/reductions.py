@@ -1,6 +1,6 @@
 """Statements in which many elements meet: reductions, scans, sorts, counts. Combine functions are associative by construction."""
 
-from .element_types import EXACT, FP8, extreme, is_float, is_integer, summed
+from .element_types import EXACT, FP8, SIGNED, extreme, is_float, is_integer, limits, summed
 
 # Functions of two elements that may be applied in any grouping (the order of elements is kept): of one tensor, of two, of three.
 # Integers wrap, so that linear maps and products of matrices compose exactly.
@@ -44,10 +44,13 @@ def integer_reduction(p, d):
     keep = d.chance(40)
     type_name = {"sum": summed(a.type), "xor_sum": a.type, "reduce_or": a.type, "max": extreme(a.type), "min": extreme(a.type)}.get(operation, "int32")
     extra = ", keep_dims=True" if keep else ""
+    text = a.text
+    if d.chance(25):  # all negative, or all beyond the largest signed number: what starts at zero, or at that, shows
+        text = f"({a.text} | {limits(a.type)[0] if a.type in SIGNED else (limits(a.type)[1] >> 1) + 1})"
     if operation == "sum" and d.chance(20):
         type_name = d.one_of(["int64", "int32", "uint64"])
         extra += f", dtype=tl.{type_name}"
-    p.bind(d, f"tl.{operation}({a.text}, axis={axis}{extra})", type_name, reduced(a.shape, axis, keep))
+    p.bind(d, f"tl.{operation}({text}, axis={axis}{extra})", type_name, reduced(a.shape, axis, keep))
 
 
 def float_sum(p, d):
