@@ -306,13 +306,13 @@ def ragged_sum(p, d):
     total, counter, at, end = p.name(), p.name("i"), p.name("at"), p.name("end")
     p.emit(f"{end} = tl.load({lengths.name} + tl.arange(0, {rows}))[:, None]")
     p.emit(f"{total} = tl.full(({rows}, {lanes}), {d.one_of(['0', '1', '-3'])}, tl.{type_name})")
-    factor = d.one_of(["", " * 2", " * -1"])
-    if is_float(type_name) and d.chance(50):
+    factor = d.one_of(["", "", " * 2", " * -1"])
+    if is_float(type_name) and d.chance(40):
         factor = p.name()
         some = d.one_of([f"(tl.arange(0, {lanes}) % 3 == 0)[None, :]", f"{end} > {size // 2}", "b0"])
         p.emit(f"{factor} = tl.where({some}, float('inf'), 2.0).to(tl.{type_name})")
         factor = f" * {factor}"
-    other = d.one_of(["", ", other=0", ", other=0", ", other=1"])
+    other = d.one_of(["", ", other=0", ", other=1", ", other=2"])
     p.emit(f"for {counter} in range({p.number(d, trips)}):")
     p.emit(f"    {at} = {counter} * {lanes} + tl.arange(0, {lanes})[None, :]")
     p.emit(f"    {total} += tl.load({x.name} + tl.arange(0, {rows})[:, None] * {size} + {at}, mask={at} < {end}{other}){factor}")

@@ -41,7 +41,8 @@ def loaded(p, d, type_name, shape, bound):
     array = p.input(d, type_name, int(used.max()) + 1 if used.size else 0, kind)
     base = array.name
     if d.chance(30):  # terms of the address that are below zero
-        base, place = f"({base} + {stride})", combine("+", combine("*", rows, maker.literal(stride), maker.outer), combine("-", columns, maker.literal(stride), maker.outer), maker.outer)
+        base, below = f"({base} + {stride})", combine("-", columns, maker.literal(stride), maker.outer)
+        place = combine("+", combine("*", rows, maker.literal(stride), maker.outer), below, maker.outer)
         place = place if len(shape) == 2 else combine("+", batch, place, maker.outer)
     return p.bind(d, f"tl.load({base} + {place.text}{text})", type_name, shape, None if type_name == "int8" else max(bound, 1))
 

@@ -319,13 +319,25 @@ class IndexMaker:
         made = self.positive_condition(depth)
         return self.negated(made) if self.d.chance(15) else made
 
-    def excluded(self):
-        """What is in none of several ranges, or not in all of them: each a check of the lanes of one axis."""
-        made = self.bounds_check()
-        for _ in range(self.d.between(1, 2)):
-            operator, function = self.d.one_of([("|", np.logical_or), ("&", np.logical_and), ("^", np.logical_xor)])
-            made = self.joined(made, self.bounds_check(), operator, function)
-        return self.negated(made) if self.d.chance(60) else made
+    def launched(self, value):
+        """A number that is given at the launch."""
+        name = f"size{len(self.builder.scalars)}"
+        self.builder.scalars[name] = value
+        return Index(name, "int32", np.full((1,) * (self.outer + len(self.shape)), value, np.int32), ())
+
+    def excluded(self, axis, unit):
+        """What is in none of two ranges, or not in both: one of the lanes of an axis up to a known multiple of `unit`, one of another axis up to
+        a bound that the launch gives."""
+        others = [other for other in range(len(self.shape)) if other != axis]
+        negated, (operator, function) = self.d.one_of([(True, ("|", np.logical_or)), (True, ("|", np.logical_or)), (False, ("&", np.logical_and)),
+                                                       (True, ("&", np.logical_and)), (False, ("|", np.logical_or))])  # fmt: skip
+        bound = self.literal(self.d.one_of([unit, unit, 2 * unit, self.shape[axis] // 2, unit - 1]))
+        made = compare(self.d.one_of([">=", ">=", "<", ">"]), self.lanes(axis), bound, self.outer)
+        if others:
+            checked = self.lanes(self.d.one_of([other for other in others if self.shape[other] > 1] or others))
+            other = compare(self.d.one_of(["<", ">=", "=="]), checked, self.launched(self.d.one_of([3, 2, 5, 9])), self.outer)
+            made = self.joined(made, other, operator, function)
+        return self.negated(made) if negated else made
 
     def positive_condition(self, depth):
         if self.shape and self.d.chance(40):

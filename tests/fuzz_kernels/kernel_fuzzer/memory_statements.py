@@ -173,21 +173,22 @@ def in_place(p, d):
 
 def masked_in_place(p, d):
     """Read under a mask of several checks, along memory or across it, then changed there; what was read is used once more."""
-    shape = p.shape(d)
-    type_name = d.one_of(["int32", "int8", "uint16", "int64"])
+    shape = d.one_of([(64, 64), (16, 64), (64, 16), (32, 48), (64, 1, 64)]) if d.chance(50) else p.shape(d)
+    type_name = d.one_of(["int32", "int8", "int32", "uint16", "int64"])
     order, strides, span = d.permutation(len(shape)), [0] * len(shape), 1
     for axis in order:
         strides[axis] = span
         span *= shape[axis]
     maker = p.index(d, shape)
-    mask = maker.excluded()
+    mask = maker.excluded(max(order, key=lambda axis: (shape[axis] > 1, -strides[axis])), 256 // WIDTHS[type_name])  # of a vector of AVX2
     array = p.input(d, type_name, span * p.programs)
     at, kept, old = p.name("at"), p.name("mask"), p.name()
     p.emit(f"{at} = {pointer_text(p.own(array, span), maker.linear(strides), shape)}")
     p.emit(f"{kept} = tl.broadcast_to({mask.text}, {shape})")
-    p.emit(f"{old} = tl.load({at}, mask={kept}{d.one_of(['', ', other=0', ', other=3'])})")
-    changed = d.one_of([f"{old} ^ tl.max({old}, {d.below(len(shape))}, keep_dims=True)", f"{old} * 3", f"tl.flip({old}, {d.below(len(shape))})", "7"])
-    p.emit(f"tl.store({at}, {changed}{d.one_of([f', mask={kept}', f', mask={kept}', ''])})")
+    p.emit(f"{old} = tl.load({at}, mask={kept}{d.one_of(['', '', ', other=0', ', other=3'])})")
+    extreme = f"{old} ^ tl.max({old}, {d.below(len(shape))}, keep_dims=True)"
+    changed = d.one_of([extreme, extreme, extreme, f"{old} * 3", f"tl.flip({old}, {d.below(len(shape))})", "7"])
+    p.emit(f"tl.store({at}, {changed}{d.one_of([f', mask={kept}', f', mask={kept}', f', mask={kept}', ''])})")
     p.emit("tl.debug_barrier()")
     p.declare(d, old, type_name, shape)
 
@@ -455,7 +456,7 @@ def atomic(p, d):
         pointer = f"{array.name} + ({p.offsets(shape).removeprefix(' + ')}) % {places}" if shape else array.name
         p.emit(f"tl.atomic_{operation}({pointer}, {value.text}{text})")
         return
-    apart = d.one_of([1, 1, 2, -1]) if shape else 1  # side by side, with gaps, backwards
+    apart = d.one_of([1, 2, -1]) if shape else 1  # side by side, with gaps, backwards
     room = size * abs(apart)
     array = p.input(d, type_name, room * p.programs, contents)
     offsets = p.offsets(shape)
@@ -471,6 +472,27 @@ def atomic(p, d):
         p.emit(f"{old} = tl.atomic_{operation}({pointer}, {value.text}{text}{sem})")
     p.emit("tl.debug_barrier()")
     p.declare(d, old, type_name, shape)
+
+
+def chosen_atomics(p, d):
+    """Elements here and there, as data says, at places that are no row; the others give 0."""
+    shape = d.one_of([(64,), (128,), (8, 16), (4, 32), (2, 64), (20,)])
+    size = math.prod(shape)
+    type_name = d.one_of(["int32", "int64", "uint32"])
+    mask, value = p.operand(d, "int1", shape), p.operand(d, type_name, shape)
+    step = d.one_of([3, -1, 5])
+    array = p.input(d, type_name, size * abs(step) * p.programs)
+    offsets = p.offsets(shape).removeprefix(" + ")
+    places = f"({size - 1} - ({offsets}))" if step < 0 else f"({offsets}) * {step}"
+    total, counter = p.name(), p.name("i")
+    p.emit(f"{total} = tl.zeros({shape}, tl.{type_name})")
+    p.emit(f"for {counter} in range({d.one_of(['2', '3', 'trips'])}):")
+    p.emit(f"    {mask.text}_{counter} = {mask.text} ^ ({counter} == 1)")
+    pointer = f"{p.own(array, size * abs(step))} + {places}"
+    changed = f"tl.atomic_{d.one_of(['add', 'max', 'xor', 'xchg'])}({pointer}, {value.text}, mask={mask.text}_{counter})"
+    p.emit(f"    {total} = {total} * 3 + {changed}")
+    p.emit("    tl.debug_barrier()")
+    p.declare(d, total, type_name, shape)
 
 
 def pointer_walk(p, d):
@@ -513,5 +535,5 @@ def pointer_walk(p, d):
 MAKERS = [
     (6, indexed_load), (2, uniform_load), (2, indirect_load), (4, scattered_store), (2, stored_and_read), (2, in_place), (2, masked_in_place), (2, stored_twice), (2, overlapping),
     (1, rows_by_number), (2, ping_pong), (1, promised), (2, chosen_pointers), (1, other_type), (2, backwards),
-    (3, block_pointer), (2, descriptor), (3, atomic), (2, pointer_walk),
+    (3, block_pointer), (2, descriptor), (3, atomic), (1, chosen_atomics), (2, pointer_walk),
 ]  # fmt: skip

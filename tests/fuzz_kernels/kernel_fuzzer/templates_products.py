@@ -362,15 +362,16 @@ def operands_shared(p, d):
 
 def masked_chain(p, d):
     """A product, masked to a constant, is an operand of the next one, whose sum begins with that constant."""
-    type_name = d.one_of(["float16", "bfloat16", "float32", "int8"])
+    type_name = d.one_of(["float16", "bfloat16", "float16", "float32", "int8"])
     result = summed(type_name)
-    m, width, k, n = d.one_of([64, 128, 64, 16, 48]), d.one_of([16, 64, 32]), d.one_of([64, 32, 16, 128]), d.one_of([64, 16, 32, 128])
+    m, width, k, n = d.one_of([64, 64, 128, 16, 48]), d.one_of([16, 64, 32]), d.one_of([64, 64, 128, 32]), d.one_of([64, 16, 32, 128])
+    p.warps = d.one_of([4, p.warps])  # those of the largest matrix instructions
     set_grid(p, d.one_of([1, 1, 2]))
     q, keys, values = whole(p, d, type_name, m * width, 1), whole(p, d, type_name, width * k, 1), whole(p, d, type_name, k * n, 1)
-    constant = d.one_of(["0", "0", "0", "1", "-2"])
+    constant = d.one_of(["0", "0", "0", "0", "1", "-2"])
     p.emit(f"r, c = tl.arange(0, {m})[:, None], tl.arange(0, {k})[None, :]")
     p.emit(f"total = tl.full(({m}, {n}), {constant}, tl.{result})")
-    again = d.chance(40)
+    again = d.chance(25)
     if again:
         p.emit(f"for i in range({p.number(d, d.one_of([1, 2, 3]))}):")
         p.indent += 1
