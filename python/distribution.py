@@ -4,10 +4,21 @@ import re
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-METADATA = (
-    "Summary: The Triton language with a compiler of its own, for CPUs and GPUs\n"
-    "License: Apache-2.0\nRequires-Python: >=3.11\nClassifier: Operating System :: POSIX :: Linux\n"
-)
+KEYWORDS = ("triton", "gpu", "cuda", "kernels", "compiler", "mlir", "llvm", "torch")
+CLASSIFIERS = (
+    "Intended Audience :: Developers", "Intended Audience :: Science/Research", "License :: OSI Approved :: Apache Software License",
+    "Operating System :: POSIX :: Linux", "Programming Language :: C++", "Programming Language :: Python :: 3 :: Only",
+    "Programming Language :: Python :: Implementation :: CPython", "Topic :: Scientific/Engineering :: Artificial Intelligence",
+    "Topic :: Software Development :: Compilers", "Typing :: Typed",
+)  # fmt: skip
+# What parts of the package work with and do not need: torch.compile, tuning by workers, pictures and tables of benchmarks.
+EXTRAS = {"torch": ("torch",), "tuning": ("distributed", "redis"), "viz": ("matplotlib", "pandas")}
+METADATA = "".join(f"{line}\n" for line in (
+    "Summary: The Triton language with a compiler of its own, for CPUs and GPUs", "License: Apache-2.0", "Requires-Python: >=3.11",
+    f"Keywords: {','.join(KEYWORDS)}", *(f"Classifier: {classifier}" for classifier in CLASSIFIERS),
+    *(f"Provides-Extra: {extra}" for extra in EXTRAS),
+    *(f"Requires-Dist: {package}; extra == '{extra}'" for extra, packages in EXTRAS.items() for package in packages),
+))  # fmt: skip
 # The programs and the functions that they call. Those of other packages, Triton's and triton-viz's, have names of their own here: the packages
 # may be installed beside this one, and a file of theirs that is written over, or removed with ours, is lost.
 PROGRAMS = {
