@@ -67,6 +67,7 @@ class Wheel:
 
     def close(self, pure):
         self.add(f"{self.folder}/METADATA", self.metadata.encode())
+        self.add(f"{self.folder}/LICENSE", (HERE.parent / "LICENSE").read_bytes())
         wheel = f"Wheel-Version: 1.0\nGenerator: nacre\nRoot-Is-Purelib: {str(pure).lower()}\nTag: {self.tag}\n"
         self.add(f"{self.folder}/WHEEL", wheel.encode())
         if self.entry_points:
