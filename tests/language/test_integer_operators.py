@@ -242,3 +242,27 @@ def test_operators_by_name(engine, rng, name):
     out = engine.empty((3, 64), name)
     named_operators_kernel[(1,)](engine.array(x), engine.array(y), out, COUNT=64)
     np.testing.assert_array_equal(engine.numpy(out), np.stack([x + y, x - y, x * y]))
+
+
+@triton.jit
+def far_shift_kernel(x_ptr, left_ptr, right_ptr, amount_ptr, n):
+    offsets = tl.arange(0, 8)
+    x = tl.load(x_ptr + offsets)
+    tl.store(left_ptr + offsets, x << n)
+    tl.store(right_ptr + offsets, x >> n)
+    tl.store(left_ptr + 8 + offsets, x << tl.load(amount_ptr + offsets))
+    tl.store(right_ptr + 8 + offsets, x >> tl.load(amount_ptr + offsets))
+
+
+@pytest.mark.parametrize("name", ["int64", "uint64"])
+def test_shifts_by_more_than_32_bits_hold(engine, name):
+    """The amount counts whole: its low half alone would be a small shift."""
+    x = np.arange(1, 9).astype(name) * 3
+    amounts = np.array([1 << 33, (1 << 33) + 1, 5, 0, 1 << 32, 63, 64, (1 << 62) + 2]).astype(name)
+    left, right = engine.zeros(16, name), engine.zeros(16, name)
+    far_shift_kernel[(1,)](engine.array(x), left, right, engine.array(amounts), 1 << 33)
+    near = amounts < 64
+    amount = np.where(near, amounts, 0).astype(name)
+    zeros = np.zeros(8, name)
+    np.testing.assert_array_equal(engine.numpy(left), np.concatenate([zeros, np.where(near, x << amount, 0)]))
+    np.testing.assert_array_equal(engine.numpy(right), np.concatenate([zeros, np.where(near, x >> amount, 0)]))

@@ -77,12 +77,14 @@ static Value divideUnsigned(ImplicitLocOpBuilder &b, Value left, Value right, bo
   return arith::SelectOp::create(b, isZero, atZero, divided);
 }
 
-// By less than the width; zero otherwise.
+// By less than the width; zero otherwise. A shift by `right` itself under this comparison is one instruction to LLVM's
+// NVPTX, which takes the low 32 bits of `right` alone: it is kept from seeing that they are the same.
 template <typename Shift> static Value shift(ImplicitLocOpBuilder &b, Value left, Value right) {
   Type type = right.getType();
-  Value width = number(b, type, getElementTypeOrSelf(type).getIntOrFloatBitWidth());
-  Value isInside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, right, width);
-  return arith::SelectOp::create(b, isInside, Shift::create(b, left, right), number(b, left.getType(), 0));
+  unsigned bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  Value isInside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, right, number(b, type, bits));
+  Value amount = bits > 32 ? arith::AndIOp::create(b, right, number(b, type, bits - 1)).getResult() : right;
+  return arith::SelectOp::create(b, isInside, Shift::create(b, left, amount), number(b, left.getType(), 0));
 }
 
 static Value shiftSigned(ImplicitLocOpBuilder &b, Value left, Value right) {
