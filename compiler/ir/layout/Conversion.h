@@ -3,7 +3,8 @@
 // 1. Registers: threads and elements stay together, only registers are renamed. Free.
 // 2. Shuffles: nothing leaves its warp, and the lanes exchange few enough words.
 // 3. Shared memory, within each warp (no thread waits for another warp) or for the whole block; in several rounds where
-//    scratch memory is short.
+//    scratch memory is short. A tile that threads cover so that no round of whole registers is small enough goes in
+//    parts: in each round some of the threads write, and all read.
 //
 // A plan is data. It says what each thread does as linear functions of its lane and warp; the lowering emits it, the
 // tests execute it on arrays.
@@ -49,6 +50,7 @@ struct MemoryPlan {
   struct Access {
     llvm::SmallVector<uint32_t> registers; // neighbours in memory, from the lowest offset on
     uint32_t offset;                       // the registers' share of it
+    uint32_t part = 0;                     // of a write: the part that the thread has to be of, see below
   };
   struct Round {
     llvm::SmallVector<Access> writes, reads;
@@ -59,6 +61,9 @@ struct MemoryPlan {
   uint32_t laneCopies = 0, warpCopies = 0;
   // The thread's share of offsets.
   BitMatrix writeLane, writeWarp, readLane, readWarp;
+  // The part that a thread is of as a writer, partLane(lane) ^ partWarp(warp); no bits: all threads write in each round.
+  BitMatrix partLane, partWarp;
+  unsigned partBits = 0;
   unsigned offsetBits = 0;
   llvm::SmallVector<Round> rounds; // a barrier between writes and reads, and between rounds
   // Registers of the destination that are copies of others: (copy, of).
@@ -84,11 +89,16 @@ struct Conversion {
   unsigned cost(unsigned elementBits, const SharedMemoryModel &model = {}) const;
 };
 
+// What one operation takes at most to bring values from thread to thread; more goes in rounds. The shared memory of the
+// smallest GPU. A round needs no more than 16 bytes of each thread, of which a block has at most 2048.
+inline constexpr int64_t mostScratchBytes = 64 << 10;
+
 // What a target and the kernel around it allow.
 struct ConversionLimits {
   SharedMemoryModel model;
   unsigned shuffles = 16;           // words shuffled by each thread, at most
-  uint64_t scratchBytes = 48 << 10; // aimed at; a conversion that cannot be cut so small takes what it needs
+  // Aimed at by rounds in which each thread writes and reads; and never passed, by parts. Every target has the latter.
+  uint64_t scratchBytes = 48 << 10, mostBytes = mostScratchBytes;
 };
 
 // Both are register layouts of the same tile, lanes and warps, and cover it; elements have 2^elementBits bytes.

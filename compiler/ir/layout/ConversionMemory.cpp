@@ -3,7 +3,8 @@
 // Within a warp: if both layouts give each warp the same elements, a warp uses a part of the scratch memory of its own,
 // and offsets tell apart only what one warp holds. Rounds: a linear function of the coordinates that no thread's number
 // changes splits the tile into parts of which every thread holds equally many registers on both sides, the same
-// registers in all threads.
+// registers in all threads. Where threads move along too much for that, the function changes with the writer's number,
+// if possible with that of its warp alone, and never with the reader's.
 #include "compiler/ir/layout/Conversion.h"
 #include "compiler/ir/layout/ConversionLayouts.h"
 #include "llvm/ADT/STLExtras.h"
@@ -14,9 +15,11 @@ namespace {
 
 using Vectors = llvm::SmallVector<uint32_t>;
 
-// The accesses of one side in one round: its registers whose elements belong to the round, by vectors.
+// The accesses of one side in one round, by vectors: its registers whose elements belong to the round, in some of the
+// threads, whose share of the round spans `parts`.
 llvm::SmallVector<MemoryPlan::Access> accesses(const DistinctLayout &side, const BitMatrix &roundOf, uint32_t round,
-                                               const Swizzle &swizzle, llvm::ArrayRef<uint32_t> vector) {
+                                               const Span &parts, const BitMatrix &address,
+                                               llvm::ArrayRef<uint32_t> vector) {
   BitMatrix registers(side.layout.outputBits(), side.layout.basesOf(Place::Register));
   Vectors steps;
   for (uint32_t direction : vector)
@@ -25,10 +28,11 @@ llvm::SmallVector<MemoryPlan::Access> accesses(const DistinctLayout &side, const
   uint32_t within = (uint32_t(1) << steps.size()) - 1;
   llvm::SmallVector<MemoryPlan::Access> result;
   for (uint32_t reg = 0; reg < side.layout.count(Place::Register); ++reg) {
-    uint32_t element = registers.apply(reg), offset = swizzle.address.apply(element);
-    if (roundOf.apply(element) != round || offset & within)
+    uint32_t element = registers.apply(reg), offset = address.apply(element);
+    uint32_t part = roundOf.apply(element) ^ round;
+    if (!parts.contains(part) || offset & within)
       continue;
-    MemoryPlan::Access access{{}, offset};
+    MemoryPlan::Access access{{}, offset, part};
     for (uint32_t i = 0; i <= within; ++i)
       access.registers.push_back(side.full(reg ^ neighbours.apply(i)));
     result.push_back(std::move(access));
@@ -55,8 +59,12 @@ MemoryPlan planMemory(const LinearLayout &fullSource, const LinearLayout &fullDe
   for (auto [from, to] : llvm::zip_equal(write.warps, read.warps))
     moved.push_back(from ^ to);
   auto inWarp = [&](uint32_t direction) { return ofWarp.contains(direction); };
-  plan.withinWarp =
-      llvm::all_of(read.registers, inWarp) && llvm::all_of(read.lanes, inWarp) && llvm::all_of(moved, inWarp);
+  Span ofReaders(read.lanes);
+  ofReaders.insert(moved);
+  bool warpsHaveRoom =
+      uint64_t(1) << (ofReaders.dimension() + s.bits(Place::Warp) + elementBits) <= limits.mostBytes;
+  plan.withinWarp = llvm::all_of(read.registers, inWarp) && llvm::all_of(read.lanes, inWarp) &&
+                    llvm::all_of(moved, inWarp) && warpsHaveRoom;
   Vectors held;
   if (plan.withinWarp) {
     held = ofWarp.basis();
@@ -71,27 +79,28 @@ MemoryPlan planMemory(const LinearLayout &fullSource, const LinearLayout &fullDe
     plan.warpCopies = s.copies(Place::Warp);
   }
 
-  // What is in memory at once: all that threads move along, then what keeps vectors wide, then the rest, until it is
-  // full.
+  // What is in memory at once: all that readers and writers move along, then what keeps vectors wide, then the rest,
+  // until it is full.
   unsigned warpBits = plan.withinWarp ? s.bits(Place::Warp) : 0;
-  Span atOnce;
-  for (const AccessPattern *side : {&write, &read}) {
-    atOnce.insert(side->lanes);
-    atOnce.insert(side->warps);
-  }
-  auto hasRoom = [&] { return uint64_t(2) << (atOnce.dimension() + warpBits + elementBits) <= limits.scratchBytes; };
-  Vectors later, candidates = intersection(write.registers, read.registers);
-  llvm::append_range(candidates, held);
+  Span atOnce(read.lanes);
+  atOnce.insert(read.warps);
   Span counted = atOnce;
-  for (uint32_t direction : candidates) {
-    if (!counted.insert(direction))
-      continue;
-    if (hasRoom())
-      atOnce.insert(direction);
-    else
-      later.push_back(direction);
-  }
-  Swizzle swizzle = chooseSwizzle(bits, atOnce.basis(), write, read, elementBits, limits.model);
+  Vectors later;
+  auto take = [&](llvm::ArrayRef<uint32_t> directions, uint64_t mostBytes) {
+    for (uint32_t direction : directions) {
+      if (!counted.insert(direction))
+        continue;
+      if (uint64_t(2) << (atOnce.dimension() + warpBits + elementBits) <= mostBytes)
+        atOnce.insert(direction);
+      else
+        later.push_back(direction);
+    }
+  };
+  take(write.lanes, limits.mostBytes);
+  take(write.warps, limits.mostBytes);
+  uint64_t aim = std::min(limits.scratchBytes, limits.mostBytes);
+  take(intersection(write.registers, read.registers), aim);
+  take(held, aim);
 
   // The round of an element: its coordinates along what is left for later.
   Vectors basis = later;
@@ -107,16 +116,38 @@ MemoryPlan planMemory(const LinearLayout &fullSource, const LinearLayout &fullDe
     roundColumns.push_back(column & roundMask);
   BitMatrix roundOf(static_cast<unsigned>(later.size()), roundColumns);
 
+  // What is in memory of an element: the same element of round 0. Threads that write in one round differ by such alone.
+  Vectors inMemory;
+  for (unsigned bit = 0; bit < bits; ++bit) {
+    uint32_t element = uint32_t(1) << bit, round = roundColumns[bit];
+    for (auto [number, direction] : llvm::enumerate(later))
+      if (round >> number & 1)
+        element ^= direction;
+    inMemory.push_back(element);
+  }
+  BitMatrix inRound(bits, inMemory);
+  auto imagesOf = [](const BitMatrix &map, llvm::ArrayRef<uint32_t> directions) {
+    return map.compose(BitMatrix(map.inputBits(), directions));
+  };
+  plan.partLane = imagesOf(roundOf, write.lanes);
+  plan.partWarp = imagesOf(roundOf, write.warps);
+  Span parts(plan.partLane.images());
+  parts.insert(plan.partWarp.images());
+  plan.partBits = parts.dimension() ? roundOf.outputBits() : 0;
+  AccessPattern writeInRound{write.registers, Vectors(imagesOf(inRound, write.lanes).images()),
+                             Vectors(imagesOf(inRound, write.warps).images())};
+  Swizzle swizzle = chooseSwizzle(bits, atOnce.basis(), writeInRound, read, elementBits, limits.model);
+  BitMatrix address = swizzle.address.compose(inRound);
   for (uint32_t round = 0; round <= roundMask; ++round)
-    plan.rounds.push_back({accesses(source, roundOf, round, swizzle, swizzle.writeVector),
-                           accesses(destination, roundOf, round, swizzle, swizzle.readVector)});
-  unsigned inner = swizzle.address.outputBits();
+    plan.rounds.push_back({accesses(source, roundOf, round, parts, address, swizzle.writeVector),
+                           accesses(destination, roundOf, round, Span(), address, swizzle.readVector)});
+  unsigned inner = address.outputBits();
   plan.offsetBits = inner + warpBits;
   auto addresses = [&](llvm::ArrayRef<uint32_t> directions, bool ofWarp) {
     Vectors columns;
     for (auto [bit, direction] : llvm::enumerate(directions)) {
       uint32_t own = ofWarp && plan.withinWarp ? uint32_t(1) << (inner + bit) : 0;
-      columns.push_back(swizzle.address.apply(direction) | own);
+      columns.push_back(address.apply(direction) | own);
     }
     return BitMatrix(plan.offsetBits, columns);
   };

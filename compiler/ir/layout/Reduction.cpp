@@ -6,7 +6,7 @@ namespace nacre {
 
 using Vectors = llvm::SmallVector<uint32_t>;
 
-ReductionPlan planReduction(const LinearLayout &full, unsigned axis) {
+ReductionPlan planReduction(const LinearLayout &full, unsigned axis, uint64_t mostElements) {
   ReductionPlan plan;
   plan.result = full.slice(axis);
   const LinearLayout &result = plan.result;
@@ -84,17 +84,35 @@ ReductionPlan planReduction(const LinearLayout &full, unsigned axis) {
       basis.push_back(uint32_t(1) << bit);
   BitMatrix coordinates = *BitMatrix(bits, basis).inverse();
   uint32_t partMask = (uint32_t(1) << plan.partBits) - 1;
-  // Rows by number, those of neighbouring lanes first: no bank conflicts.
+  // Rows by number, those of neighbouring lanes first: no bank conflicts. If they are too many at once, those that only
+  // registers tell apart come last, and what is over of their numbers are rounds.
+  bool isOneRound = uint64_t(1) << (plan.rowBits + plan.partBits) <= mostElements;
   Vectors rowBasis;
   Span rowSpan;
-  for (Place place : {Place::Lane, Place::Register, Place::Warp})
-    for (uint32_t direction : result.basesOf(place))
-      if (rowSpan.insert(direction))
-        rowBasis.push_back(direction);
-  BitMatrix rowNumber = *BitMatrix(plan.rowBits, rowBasis).inverse();
-  unsigned offsetBits = plan.rowBits + plan.partBits;
-  plan.write = LinearLayout({offsetBits});
+  auto number = [&](std::initializer_list<Place> places) {
+    for (Place place : places)
+      for (uint32_t direction : result.basesOf(place))
+        if (rowSpan.insert(direction))
+          rowBasis.push_back(direction);
+  };
+  unsigned allRowBits = plan.rowBits;
+  if (isOneRound) {
+    number({Place::Lane, Place::Register, Place::Warp});
+  } else {
+    number({Place::Lane, Place::Warp});
+    unsigned ofThreads = static_cast<unsigned>(rowBasis.size());
+    number({Place::Register});
+    while (plan.rowBits > ofThreads && uint64_t(1) << (plan.rowBits + plan.partBits) > mostElements)
+      --plan.rowBits;
+  }
+  BitMatrix rowNumber = *BitMatrix(allRowBits, rowBasis).inverse();
+  uint32_t rowMask = (uint32_t(1) << plan.rowBits) - 1;
+  plan.rounds.resize(size_t(1) << (allRowBits - plan.rowBits));
+  for (uint32_t reg = 0; reg < result.count(Place::Register); ++reg)
+    plan.rounds[rowNumber.apply(result.apply(Position{.reg = reg})) >> plan.rowBits].push_back(reg);
+  plan.write = LinearLayout({plan.rowBits + plan.partBits});
   plan.read = plan.write;
+  LinearLayout places({allRowBits + plan.partBits});
   for (Place place : {Place::Register, Place::Lane, Place::Warp})
     for (auto [bit, direction] : llvm::enumerate(result.basesOf(place))) {
       Position at;
@@ -102,9 +120,12 @@ ReductionPlan planReduction(const LinearLayout &full, unsigned axis) {
       uint32_t row = rowNumber.apply(direction);
       at.reg = lifted(at.reg);
       uint32_t part = coordinates.apply(layout.apply(at)) & partMask;
-      plan.write.add(place, row | part << plan.rowBits);
-      plan.read.add(place, row);
+      places.add(place, row | part << allRowBits);
+      plan.write.add(place, (row & rowMask) | part << plan.rowBits);
+      plan.read.add(place, row & rowMask);
     }
+  plan.laneCopies = places.copies(Place::Lane);
+  plan.warpCopies = places.copies(Place::Warp);
   return plan;
 }
 

@@ -24,14 +24,17 @@ struct ReductionPlan {
   llvm::SmallVector<LaneStep> laneSteps;
   // Afterwards, if there are several parts of a row in different warps: a thread writes value r at offset write(r,
   // lane, warp), unless copies of it do, and reads all parts p at read(r, lane, warp) + (p << rowBits). Both have one
-  // axis, the offset in elements.
+  // axis, the offset in elements. Where memory is short this goes in rounds, with some of the values in each.
   unsigned rowBits = 0, partBits = 0;
   LinearLayout write, read;
+  uint32_t laneCopies = 0, warpCopies = 0; // bits of lane and warp that have to be 0 to write
+  llvm::SmallVector<llvm::SmallVector<uint32_t>> rounds;
 
   uint32_t partCount() const { return uint32_t(1) << partBits; }
   uint32_t offsetCount() const { return partBits ? uint32_t(1) << (rowBits + partBits) : 0; }
 };
 
-ReductionPlan planReduction(const LinearLayout &layout, unsigned axis);
+// With no more elements in memory at once than `mostElements`, or all that threads alone tell apart where that is more.
+ReductionPlan planReduction(const LinearLayout &layout, unsigned axis, uint64_t mostElements = ~uint64_t(0));
 
 } // namespace nacre

@@ -59,7 +59,7 @@ llvm::SmallVector<uint32_t> ScanPlan::registersOf(uint32_t chunk) const {
   return result;
 }
 
-ScanPlan::WarpExchange ScanPlan::warpExchange(unsigned doneBits) const {
+ScanPlan::WarpExchange ScanPlan::warpExchange(unsigned doneBits, uint64_t mostTotals) const {
   WarpExchange result;
   for (const InputBit &input : llvm::ArrayRef(inputs).take_front(doneBits))
     if (input.place != Place::Register)
@@ -74,8 +74,14 @@ ScanPlan::WarpExchange ScanPlan::warpExchange(unsigned doneBits) const {
   llvm::SmallVector<uint32_t> laneBases, chunkBases, warpBases;
   for (unsigned bit = 0; bit < lanes; ++bit)
     laneBases.push_back(result.silentLanes >> bit & 1 ? 0 : uint32_t(1) << offset++);
+  unsigned chunkBitsAtOnce = static_cast<unsigned>(chunkRegisters.size());
+  unsigned threadBits =
+      lanes + warps - static_cast<unsigned>(std::popcount(result.silentLanes) + std::popcount(result.silentWarps));
+  while (chunkBitsAtOnce && uint64_t(1) << (threadBits + chunkBitsAtOnce) > mostTotals)
+    --chunkBitsAtOnce;
+  result.chunksAtOnce = uint32_t(1) << chunkBitsAtOnce;
   for (unsigned bit = 0; bit < chunkRegisters.size(); ++bit)
-    chunkBases.push_back(uint32_t(1) << offset++);
+    chunkBases.push_back(bit < chunkBitsAtOnce ? uint32_t(1) << offset++ : 0);
   for (unsigned bit = 0; bit < warps; ++bit)
     warpBases.push_back(result.silentWarps >> bit & 1 ? 0 : uint32_t(1) << offset++);
   result.offsets = LinearLayout({offset});
@@ -93,11 +99,11 @@ unsigned ScanPlan::warpRun(unsigned first) const {
   return count;
 }
 
-uint32_t ScanPlan::exchangeCount() const {
+uint32_t ScanPlan::exchangeCount(uint64_t mostTotals) const {
   uint32_t most = 0;
   for (unsigned bit = chunkBits; bit < inputs.size(); ++bit)
     if (inputs[bit].place == Place::Warp)
-      most = std::max(most, warpExchange(bit).count());
+      most = std::max(most, warpExchange(bit, mostTotals).count());
   return most;
 }
 

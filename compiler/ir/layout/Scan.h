@@ -29,17 +29,18 @@ struct ScanPlan {
 
   // The exchange of chunks' totals between warps, when the lowest `doneBits` bits of the axis are done: each total has
   // an offset, a linear function of chunk (as register), lane and warp. Threads that only repeat the totals of others
-  // have one of the silent bits set.
+  // have one of the silent bits set. So many chunks, counted from a multiple of it on, are in memory at once.
   struct WarpExchange {
     LinearLayout offsets;
-    uint32_t silentLanes = 0, silentWarps = 0;
+    uint32_t silentLanes = 0, silentWarps = 0, chunksAtOnce = 1;
     uint32_t count() const { return uint32_t(1) << offsets.outputBits(); }
   };
-  WarpExchange warpExchange(unsigned doneBits) const;
+  // With no more totals at once than `mostTotals`, or one of each thread where that is more.
+  WarpExchange warpExchange(unsigned doneBits, uint64_t mostTotals = ~uint64_t(0)) const;
   // How many axis bits from `first` on are warps'.
   unsigned warpRun(unsigned first) const;
   // The most elements that an exchange needs; 0 if there is none.
-  uint32_t exchangeCount() const;
+  uint32_t exchangeCount(uint64_t mostTotals = ~uint64_t(0)) const;
 };
 
 // None: a bit of the axis is not one input bit. A layout for which there is a plan is `scanLayout`'s.

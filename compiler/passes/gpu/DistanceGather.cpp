@@ -83,8 +83,14 @@ int64_t DistanceGather::scratchBytes(Type element) const {
   bool crossesWarps = false;
   for (auto [bit, input] : llvm::enumerate(axis.inputs))
     crossesWarps |= input.place == Place::Warp && (!constant || (*constant >> bit & 1));
-  int64_t values = int64_t(1) << axis.layout.inputBits();
-  return crossesWarps ? values * Lowering::byteSize(element) : 0;
+  int64_t threads = int64_t(1) << (axis.layout.bits(Place::Lane) + axis.layout.bits(Place::Warp));
+  return crossesWarps ? registersAtOnce(element) * threads * Lowering::byteSize(element) : 0;
+}
+
+int64_t DistanceGather::registersAtOnce(Type element) const {
+  int64_t threads = int64_t(1) << (axis.layout.bits(Place::Lane) + axis.layout.bits(Place::Warp));
+  int64_t most = mostScratchBytes / threads / Lowering::byteSize(element);
+  return std::min<int64_t>(axis.layout.count(Place::Register), llvm::bit_floor<uint64_t>(most));
 }
 
 // ---- Lowering
@@ -186,12 +192,12 @@ private:
                      [&](Value word) { return lowering.machine.shuffleFrom(b, word, asked); });
   }
 
-  // A warp's values lie together, each lane's vectors side by side.
+  // A warp's values lie together, each lane's vectors side by side; some registers after the other where memory is short.
   SmallVector<Value> betweenWarps(Value warps) {
     int64_t size = Lowering::byteSize(element), lanes = lowering.block.lanes;
-    int64_t width = std::min<int64_t>(16 / size, values.size()), vectorBytes = width * size;
-    int64_t warpBytes = static_cast<int64_t>(values.size()) * size * lanes;
-    lowering.barrierBefore(op);
+    int64_t atOnce = gather.registersAtOnce(element);
+    int64_t width = std::min<int64_t>(16 / size, atOnce), vectorBytes = width * size;
+    int64_t warpBytes = atOnce * size * lanes;
     Value base = lowering.scratch(op);
     auto placeOf = [&](Value warp) {
       Value lane = LLVM::MulOp::create(b, lowering.laneId(), lowering.i32(vectorBytes));
@@ -202,12 +208,15 @@ private:
       return first ? lowering.byteOffset(place, lowering.i32(first * size * lanes)) : place;
     };
     Value own = placeOf(lowering.warpId()), other = placeOf(LLVM::XOrOp::create(b, lowering.warpId(), warps));
-    for (int64_t first = 0; first < static_cast<int64_t>(values.size()); first += width)
-      writeShared(lowering, ArrayRef(values).slice(first, width), element, vectorAt(own, first), Value());
-    lowering.barrier();
     SmallVector<Value> result;
-    for (int64_t first = 0; first < static_cast<int64_t>(values.size()); first += width)
-      llvm::append_range(result, readShared(lowering, element, width, vectorAt(other, first)));
+    for (int64_t start = 0; start < static_cast<int64_t>(values.size()); start += atOnce) {
+      start ? lowering.barrier() : lowering.barrierBefore(op);
+      for (int64_t first = 0; first < atOnce; first += width)
+        writeShared(lowering, ArrayRef(values).slice(start + first, width), element, vectorAt(own, first), Value());
+      lowering.barrier();
+      for (int64_t first = 0; first < atOnce; first += width)
+        llvm::append_range(result, readShared(lowering, element, width, vectorAt(other, first)));
+    }
     return result;
   }
 

@@ -14,6 +14,8 @@ struct DistanceGather {
 
   // Bytes that an exchange between warps needs; 0 if the axis lies within each warp.
   int64_t scratchBytes(mlir::Type element) const;
+  // How many registers of each thread lie in scratch memory at once.
+  int64_t registersAtOnce(mlir::Type element) const;
 };
 
 // None where the gather is another one, or its source lies in another layout than its result.

@@ -23,25 +23,27 @@ void Lowering::shareResult(Operation *op, MutableArrayRef<Value> old) {
   if (!holder)
     return;
   Value base = lowering.scratch(op);
-  lowering.barrierBefore(op);
-  auto address = [&](uint32_t reg) {
-    Value index = tensor ? lowering.elementIndex(type, reg) : lowering.i32(0);
-    return LLVM::GEPOp::create(b, base.getType(), lowering.memoryType(element), base, ArrayRef<LLVM::GEPArg>{index});
-  };
-  int64_t size = Lowering::byteSize(element);
-  Type word = b.getIntegerType(8 * size);
-  for (auto [reg, value] : llvm::enumerate(old)) {
-    Value predicate = tensor ? lowering.both(holder, lowering.isInside(type, reg)) : holder;
-    Value bits = lowering.bitcast(lowering.toMemory(value, element), word);
-    lowering.machine.store(b, bits, address(reg), predicate, {});
+  int64_t count = tensor ? tensor.getNumElements() : 1;
+  SmallVector<Value> shared(old.size());
+  for (auto [number, part] : llvm::enumerate(scratchParts(count, Lowering::byteSize(element)))) {
+    number ? lowering.barrier() : lowering.barrierBefore(op);
+    auto forEach = [&](auto access) {
+      for (uint32_t reg = 0; reg < old.size(); ++reg) {
+        Value index = tensor ? lowering.elementIndex(type, reg) : lowering.i32(0);
+        Value isHere = lowering.isOfPart(index, part);
+        access(reg, index, lowering.both(tensor ? lowering.isInside(type, reg) : Value(), isHere));
+      }
+    };
+    forEach([&](uint32_t reg, Value index, Value predicate) {
+      lowering.storeShared(old[reg], base, element, index, lowering.both(holder, predicate));
+    });
+    if (!planted(PlantedBug::AtomicResultBarrier))
+      lowering.barrier();
+    forEach([&](uint32_t reg, Value index, Value predicate) {
+      shared[reg] = lowering.loadShared(base, element, index, predicate, shared[reg]);
+    });
   }
-  if (!planted(PlantedBug::AtomicResultBarrier))
-    lowering.barrier();
-  for (auto [reg, value] : llvm::enumerate(old)) {
-    Value inside = tensor ? lowering.isInside(type, reg) : Value();
-    Value bits = lowering.machine.load(b, word, address(reg), inside, lowering.constant(word, 0), {}).front();
-    value = lowering.fromMemory(lowering.bitcast(bits, lowering.memoryType(element)), element);
-  }
+  llvm::copy(shared, old.begin());
 }
 
 static Value predicateOf(Lowering &lowering, Type type, Value mask, uint32_t reg) {

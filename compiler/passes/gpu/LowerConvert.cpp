@@ -73,6 +73,23 @@ static SmallVector<Value> throughMemory(Lowering &lowering, const MemoryPlan &pl
   SharedAddresses writes(lowering, base, threadShare(plan.writeLane, plan.writeWarp), size);
   SharedAddresses reads(lowering, base, threadShare(plan.readLane, plan.readWarp), size);
   Value isWriter = bitsAreZero(lowering, plan.laneCopies, plan.warpCopies);
+  // Of the threads of each part.
+  std::map<uint32_t, Value> writers;
+  auto writersOf = [&](uint32_t part) {
+    if (!plan.partBits)
+      return isWriter;
+    Value &writer = writers[part];
+    if (!writer) {
+      LinearLayout parts({plan.partBits});
+      for (uint32_t image : plan.partLane.images())
+        parts.add(Place::Lane, image);
+      for (uint32_t image : plan.partWarp.images())
+        parts.add(Place::Warp, image);
+      Value own = lowering.coordinate(parts, 0, 0);
+      writer = lowering.both(isWriter, LLVM::ICmpOp::create(lowering.b, LLVM::ICmpPredicate::eq, own, lowering.i32(part)));
+    }
+    return writer;
+  };
   auto barrier = [&] {
     if (plan.withinWarp)
       lowering.machine.warpBarrier(lowering.b);
@@ -87,7 +104,7 @@ static SmallVector<Value> throughMemory(Lowering &lowering, const MemoryPlan &pl
       SmallVector<Value> values;
       for (uint32_t reg : access.registers)
         values.push_back(source[reg]);
-      writeShared(lowering, values, element, writes.at(access.offset), isWriter);
+      writeShared(lowering, values, element, writes.at(access.offset), writersOf(access.part));
     }
     barrier();
     for (const MemoryPlan::Access &access : round.reads)

@@ -11,7 +11,8 @@ using namespace nacre::gpu;
 // Elements lie at their packed coordinates: axes are padded to powers of two.
 int64_t nacre::gpu::gatherScratch(tile::GatherOp op) {
   Type type = op.getSource().getType();
-  return (int64_t(1) << layoutOf(type).outputBits()) * Lowering::byteSize(getElementTypeOrSelf(type));
+  int64_t bytes = Lowering::byteSize(getElementTypeOrSelf(type));
+  return elementsAtOnce(int64_t(1) << layoutOf(type).outputBits(), bytes) * bytes;
 }
 
 LogicalResult Lowering::lowerGather(tile::GatherOp op) {
@@ -24,18 +25,23 @@ LogicalResult Lowering::lowerGather(tile::GatherOp op) {
   const LinearLayout &source = layoutOf(sourceType), &result = layoutOf(resultType);
   int64_t size = byteSize(element);
   unsigned axis = op.getAxis();
-  barrierBefore(op);
   Value base = scratch(op);
 
-  SmallVector<unsigned> flat{source.outputBits()};
-  SharedAddresses writes(*this, base, source.reshape(flat), size);
+  LinearLayout flat = source.reshape({source.outputBits()});
+  SharedAddresses writes(*this, base, flat, size);
   Value isWriter = bitsAreZero(*this, source.copies(Place::Lane), source.copies(Place::Warp));
-  for (auto [reg, value] : llvm::enumerate(registers(op.getSource())))
-    writeShared(*this, value, element, writes.at(source.apply(Position{.reg = static_cast<uint32_t>(reg)})), isWriter);
-  if (!planted(PlantedBug::GatherBarrier))
-    barrier();
-
-  SmallVector<Value> results;
+  auto write = [&](ScratchPart part) {
+    for (auto [number, value] : llvm::enumerate(registers(op.getSource()))) {
+      auto reg = static_cast<uint32_t>(number);
+      if (!part.count) {
+        writeShared(*this, value, element, writes.at(source.apply(Position{.reg = reg})), isWriter);
+        continue;
+      }
+      Value index = coordinate(flat, reg, 0), isHere = isOfPart(index, part);
+      storeShared(value, base, element, index, both(isWriter, isHere));
+    }
+  };
+  SmallVector<Value> offsets;
   for (auto [reg, indexValue] : llvm::enumerate(registers(op.getIndex()))) {
     Value offset;
     for (unsigned i = 0; i < source.rank(); ++i) {
@@ -54,63 +60,81 @@ LogicalResult Lowering::lowerGather(tile::GatherOp op) {
         place = LLVM::ShlOp::create(b, place, i32(source.shiftOf(i)));
       offset = offset ? Value(LLVM::AddOp::create(b, offset, place)) : place;
     }
-    Value address = offset ? byteOffset(base, LLVM::MulOp::create(b, offset, i32(size))) : base;
-    results.push_back(readShared(*this, element, 1, address, isInside(resultType, reg)).front());
+    offsets.push_back(offset ? offset : i32(0));
+  }
+  SmallVector<Value> results(offsets.size());
+  for (auto [number, part] : llvm::enumerate(scratchParts(int64_t(1) << source.outputBits(), size))) {
+    number ? barrier() : barrierBefore(op);
+    write(part);
+    if (!planted(PlantedBug::GatherBarrier))
+      barrier();
+    for (auto [reg, value] : llvm::enumerate(results)) {
+      Value index = offsets[reg], isHere = isOfPart(index, part);
+      value = loadShared(base, element, index, both(isInside(resultType, reg), isHere), value);
+    }
   }
   define(op, results);
   return success();
 }
 
 int64_t nacre::gpu::histogramScratch(tile::HistogramOp op) {
-  return cast<RankedTensorType>(op.getType()).getNumElements() * Lowering::byteSize(getElementTypeOrSelf(op.getType()));
+  int64_t bytes = Lowering::byteSize(getElementTypeOrSelf(op.getType()));
+  return elementsAtOnce(cast<RankedTensorType>(op.getType()).getNumElements(), bytes) * bytes;
 }
 
+// Bins are cleared, counted and read; some after the others where there are too many for scratch memory.
 LogicalResult Lowering::lowerHistogram(tile::HistogramOp op) {
   auto type = cast<RankedTensorType>(op.getType());
   Type sourceType = op.getSource().getType(), count = type.getElementType();
-  int64_t bins = type.getNumElements(), size = byteSize(count), threads = block.threads();
-  barrierBefore(op);
-  Value base = scratch(op);
-
-  auto addressOf = [&](Value index) { return byteOffset(base, LLVM::MulOp::create(b, index, i32(size))); };
-  auto clear = [&](Value index) {
-    Value inside = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult, index, i32(bins));
-    writeShared(*this, constant(count, 0), count, addressOf(index), inside);
-  };
-  if (bins <= 4 * threads) {
-    for (int64_t first = 0; first < bins; first += threads)
-      clear(first ? Value(LLVM::AddOp::create(b, threadId(), i32(first))) : threadId());
-  } else {
-    auto loop = scf::ForOp::create(b, i32(0), i32(bins), i32(threads));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    clear(LLVM::AddOp::create(b, loop.getInductionVar(), threadId()));
-  }
-  barrier();
-
-  Value holder = isHolder(layoutOf(sourceType));
+  int64_t allBins = type.getNumElements(), size = byteSize(count), threads = block.threads();
+  const LinearLayout &layout = layoutOf(type);
+  Value base = scratch(op), holder = isHolder(layoutOf(sourceType));
   if (holder && planted(PlantedBug::HistogramOfCopies))
     holder = Value();
-  for (auto [reg, value] : llvm::enumerate(registers(op.getSource()))) {
-    Type wide = b.getI64Type();
-    Value number = value.getType() == wide ? value : Value(LLVM::ZExtOp::create(b, wide, value));
-    Value counted = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult, number, constant(wide, bins));
-    counted = both(both(counted, holder), isInside(sourceType, reg));
-    if (op.getMask()) {
-      ArrayRef<Value> mask = registers(op.getMask());
-      counted = both(counted, mask.size() == 1 ? mask.front() : mask[reg]);
-    }
-    AtomicAccess access{tile::AtomicKind::AddI, tile::MemoryOrder::Relaxed, tile::MemoryScope::CTA,
-                        /*wantsResult=*/false};
-    machine.atomic(b, count, addressOf(LLVM::TruncOp::create(b, b.getI32Type(), number)), constant(count, 1), counted,
-                   access);
-  }
-  barrier();
+  SmallVector<Value> results(layout.count(Place::Register));
+  auto addressOf = [&](Value index) { return byteOffset(base, LLVM::MulOp::create(b, index, i32(size))); };
 
-  SmallVector<Value> results;
-  const LinearLayout &layout = layoutOf(type);
-  for (uint32_t reg = 0; reg < layout.count(Place::Register); ++reg)
-    results.push_back(readShared(*this, count, 1, addressOf(coordinate(layout, reg, 0)), isInside(type, reg)).front());
+  for (auto [number, part] : llvm::enumerate(scratchParts(allBins, size))) {
+    int64_t bins = part.count ? part.count : allBins;
+    number ? barrier() : barrierBefore(op);
+    auto clear = [&](Value index) {
+      Value inside = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult, index, i32(bins));
+      writeShared(*this, constant(count, 0), count, addressOf(index), inside);
+    };
+    if (bins <= 4 * threads) {
+      for (int64_t first = 0; first < bins; first += threads)
+        clear(first ? Value(LLVM::AddOp::create(b, threadId(), i32(first))) : threadId());
+    } else {
+      auto loop = scf::ForOp::create(b, i32(0), i32(bins), i32(threads));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      clear(LLVM::AddOp::create(b, loop.getInductionVar(), threadId()));
+    }
+    barrier();
+
+    for (auto [reg, value] : llvm::enumerate(registers(op.getSource()))) {
+      Type wide = b.getI64Type();
+      Value bin = value.getType() == wide ? value : Value(LLVM::ZExtOp::create(b, wide, value));
+      if (part.first)
+        bin = LLVM::SubOp::create(b, bin, constant(wide, part.first));
+      Value counted = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult, bin, constant(wide, bins));
+      counted = both(both(counted, holder), isInside(sourceType, reg));
+      if (op.getMask()) {
+        ArrayRef<Value> mask = registers(op.getMask());
+        counted = both(counted, mask.size() == 1 ? mask.front() : mask[reg]);
+      }
+      AtomicAccess access{tile::AtomicKind::AddI, tile::MemoryOrder::Relaxed, tile::MemoryScope::CTA,
+                          /*wantsResult=*/false};
+      machine.atomic(b, count, addressOf(LLVM::TruncOp::create(b, b.getI32Type(), bin)), constant(count, 1), counted,
+                     access);
+    }
+    barrier();
+
+    for (auto [reg, value] : llvm::enumerate(results)) {
+      Value index = coordinate(layout, reg, 0), isHere = isOfPart(index, part);
+      value = loadShared(base, count, index, both(isInside(type, reg), isHere), value);
+    }
+  }
   define(op, results);
   return success();
 }

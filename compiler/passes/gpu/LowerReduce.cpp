@@ -22,8 +22,15 @@ static SmallVector<Type> exchangedTypes(tile::ReduceOp op) {
   return elements;
 }
 
+static ReductionPlan reductionPlan(tile::ReduceOp op) {
+  int64_t bytes = 0;
+  for (Type element : exchangedTypes(op))
+    bytes += Lowering::byteSize(element);
+  return planReduction(layoutOf(op.getOperands().front()), op.getAxis(), llvm::bit_floor<uint64_t>(mostScratchBytes / bytes));
+}
+
 int64_t nacre::gpu::reduceScratch(tile::ReduceOp op) {
-  ReductionPlan plan = planReduction(layoutOf(op.getOperands().front()), op.getAxis());
+  ReductionPlan plan = reductionPlan(op);
   return plan.partBits ? arrayStarts(exchangedTypes(op), plan.offsetCount()).back() : 0;
 }
 
@@ -40,7 +47,7 @@ class Reduction {
 public:
   Reduction(Lowering &lowering, tile::ReduceOp op)
       : lowering(lowering), b(lowering.b), op(op), type(cast<RankedTensorType>(op.getOperands().front().getType())),
-        layout(layoutOf(type)), plan(planReduction(layout, op.getAxis())), combiner(lowering, op.getCombine()),
+        layout(layoutOf(type)), plan(reductionPlan(op)), combiner(lowering, op.getCombine()),
         elements(exchangedTypes(op)) {}
 
   LogicalResult run() {
@@ -49,8 +56,10 @@ public:
       values.push_back(ofThread(group));
     for (const ReductionPlan::LaneStep &step : plan.laneSteps)
       acrossLanes(step, values);
-    if (plan.partBits)
-      acrossWarps(values);
+    for (auto [number, round] : llvm::enumerate(plan.rounds)) {
+      number ? lowering.barrier() : lowering.barrierBefore(op);
+      acrossWarps(values, round);
+    }
     for (auto [number, result] : llvm::enumerate(op.getResults())) {
       SmallVector<Value> registers;
       for (const Partial &value : values)
@@ -118,23 +127,22 @@ private:
     }
   }
 
-  void acrossWarps(SmallVector<Partial> &values) {
+  void acrossWarps(SmallVector<Partial> &values, ArrayRef<uint32_t> round) {
     SmallVector<int64_t> starts = arrayStarts(elements, plan.offsetCount());
-    lowering.barrierBefore(op);
     Value base = lowering.scratch(op);
-    Value isWriter = bitsAreZero(lowering, plan.write.copies(Place::Lane), plan.write.copies(Place::Warp));
+    Value isWriter = bitsAreZero(lowering, plan.laneCopies, plan.warpCopies);
     SmallVector<SharedAddresses> reads;
     for (auto [number, element] : llvm::enumerate(elements)) {
       Value start = starts[number] ? lowering.byteOffset(base, lowering.i32(starts[number])) : base;
       SharedAddresses writes(lowering, start, plan.write, Lowering::byteSize(element));
       reads.emplace_back(lowering, start, plan.read, Lowering::byteSize(element));
-      for (uint32_t reg = 0; reg < values.size(); ++reg)
+      for (uint32_t reg : round)
         writeShared(lowering, components(values[reg])[number], element,
                     writes.at(plan.write.apply(Position{.reg = reg})), isWriter);
     }
     if (!planted(PlantedBug::ReduceBarrier))
       lowering.barrier();
-    for (uint32_t reg = 0; reg < values.size(); ++reg) {
+    for (uint32_t reg : round) {
       uint32_t row = plan.read.apply(Position{.reg = reg});
       SmallVector<SmallVector<Value>> parts(plan.partCount());
       for (auto [number, element] : llvm::enumerate(elements)) {

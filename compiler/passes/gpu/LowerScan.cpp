@@ -35,6 +35,13 @@ public:
   SmallVector<SmallVector<Value>> run(ArrayRef<SmallVector<Value>> operands);
   LogicalResult status() const { return combiner.status(); }
 
+  // How many values of these types scratch memory has room for.
+  static uint64_t mostTotals(ArrayRef<Type> elements) {
+    int64_t bytes = 0;
+    for (Type element : elements)
+      bytes += Lowering::byteSize(element);
+    return mostScratchBytes / bytes;
+  }
   // What warps tell each other: totals, and whether they exist.
   static SmallVector<Type> exchangedTypes(tile::ScanOp op, const ScanPlan &plan) {
     SmallVector<Type> elements = Combiner::elementTypes(op);
@@ -61,6 +68,7 @@ private:
   void joinRegisters(unsigned chunkBit, std::vector<Chunk> &chunks);
   void joinLanes(unsigned laneBit, std::vector<Chunk> &chunks);
   void joinWarps(unsigned first, unsigned count, std::vector<Chunk> &chunks);
+  void joinWarps(unsigned first, unsigned count, const ScanPlan::WarpExchange &exchange, MutableArrayRef<Chunk> chunks);
 
   Lowering &lowering;
   gpu::Builder &b;
@@ -155,7 +163,14 @@ void Scan::joinLanes(unsigned laneBit, std::vector<Chunk> &chunks) {
 }
 
 void Scan::joinWarps(unsigned first, unsigned count, std::vector<Chunk> &chunks) {
-  ScanPlan::WarpExchange exchange = plan.warpExchange(first);
+  ScanPlan::WarpExchange exchange = plan.warpExchange(first, mostTotals(elements));
+  for (uint32_t chunk = 0; chunk < chunks.size(); chunk += exchange.chunksAtOnce)
+    joinWarps(first, count, exchange, MutableArrayRef(chunks).slice(chunk, exchange.chunksAtOnce));
+}
+
+// The chunks of one round.
+void Scan::joinWarps(unsigned first, unsigned count, const ScanPlan::WarpExchange &exchange,
+                     MutableArrayRef<Chunk> chunks) {
   SmallVector<int64_t> starts = arrayStarts(elements, exchange.count());
   if (hasExchanged && !planted(PlantedBug::ScanSecondExchange))
     lowering.barrier();
@@ -259,8 +274,9 @@ int64_t nacre::gpu::scanScratch(tile::ScanOp op) {
   const LinearLayout &layout = layoutOf(op.getOperands().front());
   ScanPlan plan = *planScan(scanLayout(layout, op.getAxis()), op.getAxis());
   int64_t bytes = 0;
-  if (uint32_t count = plan.exchangeCount())
-    bytes = arrayStarts(Scan::exchangedTypes(op, plan), count).back();
+  SmallVector<Type> exchanged = Scan::exchangedTypes(op, plan);
+  if (uint32_t count = plan.exchangeCount(Scan::mostTotals(exchanged)))
+    bytes = arrayStarts(exchanged, count).back();
   for (Type element : Combiner::elementTypes(op))
     for (const Conversion &conversion : {planFor(element, layout, plan.layout), planFor(element, plan.layout, layout)})
       bytes = std::max<int64_t>(bytes, conversion.scratchBytes(llvm::Log2_64(Lowering::byteSize(element))));

@@ -1,5 +1,6 @@
 // What goes from thread to thread through shared memory in the plainest way: every element is written at its row-major
 // place, and read where it is wanted.
+#include "compiler/ir/layout/Conversion.h"
 #include "compiler/passes/gpu/Lowering.h"
 
 using namespace mlir;
@@ -32,9 +33,32 @@ Value Lowering::sharedElement(Value base, Type element, Value index) {
                              ArrayRef<LLVM::GEPArg>{index});
 }
 
-Value Lowering::loadShared(Value base, Type element, Value index, Value predicate) {
+int64_t nacre::gpu::elementsAtOnce(int64_t elements, int64_t bytes, int64_t unit) {
+  return elements * bytes <= mostScratchBytes ? elements : mostScratchBytes / bytes / unit * unit;
+}
+
+SmallVector<ScratchPart> nacre::gpu::scratchParts(int64_t elements, int64_t bytes, int64_t unit) {
+  int64_t atOnce = elementsAtOnce(elements, bytes, unit);
+  if (atOnce == elements)
+    return {ScratchPart{}};
+  SmallVector<ScratchPart> parts;
+  for (int64_t first = 0; first < elements; first += atOnce)
+    parts.push_back({first, std::min(atOnce, elements - first)});
+  return parts;
+}
+
+Value Lowering::isOfPart(Value &index, ScratchPart part) {
+  if (!part.count)
+    return {};
+  if (part.first)
+    index = LLVM::SubOp::create(b, index, i32(part.first));
+  return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult, index, i32(part.count));
+}
+
+Value Lowering::loadShared(Value base, Type element, Value index, Value predicate, Value otherwise) {
   Type word = b.getIntegerType(8 * byteSize(element));
-  Value bits = machine.load(b, word, sharedElement(base, element, index), predicate, constant(word, 0), {}).front();
+  otherwise = otherwise ? bitcast(toMemory(otherwise, element), word) : constant(word, 0);
+  Value bits = machine.load(b, word, sharedElement(base, element, index), predicate, otherwise, {}).front();
   return fromMemory(bitcast(bits, memoryType(element)), element);
 }
 
@@ -43,63 +67,77 @@ void Lowering::storeShared(Value value, Value base, Type element, Value index, V
   machine.store(b, bitcast(toMemory(value, element), word), sharedElement(base, element, index), predicate, {});
 }
 
-void Lowering::writeTile(Value tileValue, Value base) {
+void Lowering::writeTile(Value tileValue, Value base, ScratchPart part) {
   Type type = tileValue.getType(), element = getElementTypeOrSelf(type);
   Value holder = isHolder(layoutOf(type));
-  for (auto [reg, value] : llvm::enumerate(registers(tileValue)))
-    storeShared(value, base, element, elementIndex(type, reg), both(holder, isInside(type, reg)));
+  for (auto [reg, value] : llvm::enumerate(registers(tileValue))) {
+    Value index = elementIndex(type, reg), isHere = isOfPart(index, part);
+    storeShared(value, base, element, index, both(both(holder, isInside(type, reg)), isHere));
+  }
 }
 
-void Lowering::readTile(Value tileValue, Value base) {
-  Type type = tileValue.getType(), element = getElementTypeOrSelf(type);
-  SmallVector<Value> results;
-  for (unsigned reg = 0; reg < registerCount(type); ++reg)
-    results.push_back(loadShared(base, element, elementIndex(type, reg), isInside(type, reg)));
-  define(tileValue, results);
+void Lowering::readRegisters(Type type, Value base, ScratchPart part, SmallVectorImpl<Value> &results) {
+  results.resize(registerCount(type));
+  for (auto [reg, value] : llvm::enumerate(results)) {
+    Value index = elementIndex(type, reg), isHere = isOfPart(index, part);
+    value = loadShared(base, getElementTypeOrSelf(type), index, both(isInside(type, reg), isHere), value);
+  }
+}
+
+// Each operand is a box of the result.
+static void writeOperands(Lowering &lowering, tile::ConcatenateOp op, Value base, ScratchPart scratchPart) {
+  gpu::Builder &b = lowering.b;
+  ArrayRef<int64_t> shape = tile::shapeOf(op.getType());
+  int64_t start = 0;
+  for (Value operand : {op.getFirst(), op.getSecond()}) {
+    Type part = operand.getType();
+    const LinearLayout &layout = layoutOf(part);
+    for (auto [reg, value] : llvm::enumerate(lowering.registers(operand))) {
+      Value index = lowering.i32(0);
+      int64_t stride = 1;
+      for (unsigned axis = shape.size(); axis-- > 0; stride *= shape[axis]) {
+        Value place = lowering.coordinate(layout, reg, axis);
+        if (axis == op.getAxis() && start)
+          place = LLVM::AddOp::create(b, place, lowering.i32(start));
+        index = LLVM::AddOp::create(b, index, LLVM::MulOp::create(b, place, lowering.i32(stride)));
+      }
+      Value isHere = lowering.isOfPart(index, scratchPart);
+      lowering.storeShared(value, base, getElementTypeOrSelf(part), index,
+                           lowering.both(lowering.both(lowering.isHolder(layout), lowering.isInside(part, reg)), isHere));
+    }
+    start += tile::shapeOf(part)[op.getAxis()];
+  }
 }
 
 LogicalResult Lowering::lowerThroughMemory(Operation *op) {
   Value base = scratch(op);
-  barrierBefore(op);
-  if (auto concatenate = dyn_cast<tile::ConcatenateOp>(op)) {
-    // Each operand is a box of the result.
-    Type type = concatenate.getType(), element = getElementTypeOrSelf(type);
-    ArrayRef<int64_t> shape = tile::shapeOf(type);
-    int64_t start = 0;
-    for (Value operand : {concatenate.getFirst(), concatenate.getSecond()}) {
-      Type part = operand.getType();
-      const LinearLayout &layout = layoutOf(part);
-      for (auto [reg, value] : llvm::enumerate(registers(operand))) {
-        Value index = i32(0);
-        int64_t stride = 1;
-        for (unsigned axis = shape.size(); axis-- > 0; stride *= shape[axis]) {
-          Value place = coordinate(layout, reg, axis);
-          if (axis == concatenate.getAxis() && start)
-            place = LLVM::AddOp::create(b, place, i32(start));
-          index = LLVM::AddOp::create(b, index, LLVM::MulOp::create(b, place, i32(stride)));
-        }
-        storeShared(value, base, element, index, both(isHolder(layout), isInside(part, reg)));
-      }
-      start += tile::shapeOf(part)[concatenate.getAxis()];
-    }
-  } else {
-    writeTile(op->getOperand(0), base);
+  Type type = op->getResult(0).getType();
+  SmallVector<Value> results;
+  for (auto [number, part] : llvm::enumerate(
+           scratchParts(cast<RankedTensorType>(type).getNumElements(), byteSize(getElementTypeOrSelf(type))))) {
+    number ? barrier() : barrierBefore(op);
+    if (auto concatenate = dyn_cast<tile::ConcatenateOp>(op))
+      writeOperands(*this, concatenate, base, part);
+    else
+      writeTile(op->getOperand(0), base, part);
+    barrier();
+    readRegisters(type, base, part, results);
   }
-  barrier();
-  readTile(op->getResult(0), base);
+  define(op->getResult(0), results);
   return success();
 }
 
+// The thread that holds the element writes it, and all read it.
 LogicalResult Lowering::lowerExtract(tile::ExtractOp op) {
   auto type = cast<RankedTensorType>(op.getSource().getType());
   Value base = scratch(op);
   barrierBefore(op);
-  writeTile(op.getSource(), base);
-  barrier();
   int64_t index = 0;
   for (auto [place, extent] : llvm::zip(op.getIndex(), type.getShape()))
     index = index * extent + place;
-  define(op, loadShared(base, type.getElementType(), i32(index), Value()));
+  writeTile(op.getSource(), base, {index, 1});
+  barrier();
+  define(op, loadShared(base, type.getElementType(), i32(0), Value()));
   return success();
 }
 

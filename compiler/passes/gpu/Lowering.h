@@ -32,6 +32,16 @@ bool isOfElements(mlir::Operation *op);
 // Whether the operation calls such a function, which has asserts, from code that all threads run together.
 bool assertsInFunctions(mlir::Operation *op);
 
+// So many elements, counted from `first` on, which lie in scratch memory at once; no `count`: all.
+struct ScratchPart {
+  int64_t first = 0, count = 0;
+};
+// The parts of elements of so many bytes, each as large as an operation's scratch memory may be and a multiple of
+// `unit` long; one without `count` where they fit.
+llvm::SmallVector<ScratchPart> scratchParts(int64_t elements, int64_t bytes, int64_t unit = 1);
+// How many elements the largest of them has.
+int64_t elementsAtOnce(int64_t elements, int64_t bytes, int64_t unit = 1);
+
 class Lowering {
 public:
   Lowering(mlir::func::FuncOp kernel, const Machine &machine);
@@ -104,10 +114,20 @@ public:
   void barrier() { machine.blockBarrier(b); }
   // One element, counted from `base` on; and a whole tile at its row-major places, by the threads that act for them.
   mlir::Value sharedElement(mlir::Value base, mlir::Type element, mlir::Value index);
-  mlir::Value loadShared(mlir::Value base, mlir::Type element, mlir::Value index, mlir::Value predicate);
+  // Where the predicate is false a load gives `otherwise`, or 0. A null predicate: always.
+  mlir::Value loadShared(mlir::Value base, mlir::Type element, mlir::Value index, mlir::Value predicate,
+                         mlir::Value otherwise = {});
   void storeShared(mlir::Value value, mlir::Value base, mlir::Type element, mlir::Value index, mlir::Value predicate);
-  void writeTile(mlir::Value tile, mlir::Value base);
-  void readTile(mlir::Value tile, mlir::Value base);
+  void writeTile(mlir::Value tile, mlir::Value base, ScratchPart part = {});
+  void readTile(mlir::Value tile, mlir::Value base) {
+    llvm::SmallVector<mlir::Value> results;
+    readRegisters(tile.getType(), base, {}, results);
+    define(tile, results);
+  }
+  // The registers whose elements are of the part; the others stay as they are. `results` is empty at first.
+  void readRegisters(mlir::Type tile, mlir::Value base, ScratchPart part, llvm::SmallVectorImpl<mlir::Value> &results);
+  // Of an element's number: whether it is of the part (null: always); it is counted from the part's start on afterwards.
+  mlir::Value isOfPart(mlir::Value &index, ScratchPart part);
 
   // One register of a tile. A tile that only a product reads is got from shared memory piece by piece, where the
   // product asks for it: not all of it is in registers at once.

@@ -7,11 +7,20 @@ using namespace mlir;
 using namespace nacre;
 using namespace nacre::gpu;
 
+static int64_t countOf(Value value) {
+  auto tensor = dyn_cast<RankedTensorType>(value.getType());
+  return tensor ? tensor.getNumElements() : 1;
+}
+
 // All elements of a tile, or the one of a scalar.
 static int64_t sizeOf(Value value) {
-  auto tensor = dyn_cast<RankedTensorType>(value.getType());
-  int64_t bytes = (tensor ? tensor.getNumElements() : 1) * Lowering::byteSize(getElementTypeOrSelf(value.getType()));
-  return llvm::alignTo(bytes, 16);
+  return llvm::alignTo(countOf(value) * Lowering::byteSize(getElementTypeOrSelf(value.getType())), 16);
+}
+
+// The most of them that lie in memory at once.
+static int64_t sizeOfPart(Value value) {
+  int64_t bytes = Lowering::byteSize(getElementTypeOrSelf(value.getType()));
+  return llvm::alignTo(elementsAtOnce(countOf(value), bytes) * bytes, 16);
 }
 
 // What one thread read or found goes from the threads that act to those that hold copies.
@@ -21,7 +30,7 @@ static int64_t sharedBytes(Value old) {
   bool hasCopies = true;
   if (isa<RankedTensorType>(old.getType()))
     hasCopies = layoutOf(old).copies(Place::Lane) || layoutOf(old).copies(Place::Warp);
-  return hasCopies ? sizeOf(old) : 0;
+  return hasCopies ? sizeOfPart(old) : 0;
 }
 
 static int64_t bytesOf(Operation *op) {
@@ -29,8 +38,9 @@ static int64_t bytesOf(Operation *op) {
       .Case<tile::AtomicRmwOp, tile::AtomicCasOp>([](auto op) { return sharedBytes(op.getResult()); })
       .Case([](tile::ClockOp op) { return sizeOf(op.getResult()); })
       .Case([](tile::LoadOp op) -> int64_t { return op.getIsVolatile() ? sharedBytes(op.getResult()) : 0; })
-      .Case<tile::ExtractOp, tile::SplitOp, tile::ReshapeOp>([](auto op) { return sizeOf(op->getOperand(0)); })
-      .Case([](tile::ConcatenateOp op) { return sizeOf(op.getResult()); })
+      .Case([](tile::ExtractOp op) { return sizeOf(op.getResult()); })
+      .Case([](tile::SplitOp op) { return sizeOf(op.getSource()); }) // a pair
+      .Case<tile::ReshapeOp, tile::ConcatenateOp>([](auto op) { return sizeOfPart(op.getResult()); })
       .Case([](tile::DotOp op) { return sizeOf(op.getA()) + sizeOf(op.getB()); })
       .Case<tile::MapOp, tile::InlineAsmOp>([](auto op) -> int64_t {
         if (runsOnRegisters(op))

@@ -103,6 +103,8 @@ Registers execute(const MemoryPlan &plan, const LinearLayout &source, const Line
           for (uint32_t lane = 0; lane < lanes; ++lane) {
             if (write && ((lane & plan.laneCopies) || (warp & plan.warpCopies)))
               continue;
+            if (write && (plan.partLane.apply(lane) ^ plan.partWarp.apply(warp)) != access.part)
+              continue;
             uint32_t offset = access.offset ^ (write ? plan.writeLane : plan.readLane).apply(lane) ^
                               (write ? plan.writeWarp : plan.readWarp).apply(warp);
             offsets[lane] = offset;
@@ -205,24 +207,45 @@ TEST(Conversion, RegistersAreRenamed) {
 
 TEST(Conversion, MemoryMovesEveryElementWithoutConflicts) {
   Random random(2);
-  unsigned withinWarp = 0, several = 0;
+  unsigned withinWarp = 0, several = 0, inParts = 0;
   for (int i = 0; i < 3000 && !testing::Test::HasFailure(); ++i) {
-    unsigned laneBits = below(random, 3) ? 5 : 6, warpBits = below(random, 3), elementBits = below(random, 4);
+    unsigned laneBits = below(random, 3) ? 5 : 6, warpBits = below(random, 4), elementBits = below(random, 4);
     SharedMemoryModel model{.bankBits = below(random, 4) ? 5u : 6u};
     llvm::SmallVector<unsigned> axes = randomAxes(random, 3 + below(random, 9));
     LinearLayout source = randomRegisters(random, axes, laneBits, warpBits);
     LinearLayout destination =
         below(random, 3) ? randomRegisters(random, axes, laneBits, warpBits) : withinWarps(random, source);
     ConversionLimits limits{.model = model, .scratchBytes = below(random, 2) ? 1u << 30 : 64u << below(random, 6)};
+    // Every thread reads an element at once: no limit can be lower.
+    unsigned least = laneBits + warpBits + elementBits;
+    limits.mostBytes = below(random, 2) ? 1u << 30 : uint64_t(1) << (least + below(random, 3));
     MemoryPlan plan = planMemory(source, destination, elementBits, limits);
     withinWarp += plan.withinWarp;
     several += plan.rounds.size() > 1;
+    inParts += plan.partBits > 0;
+    ASSERT_LE(plan.elements() << elementBits, limits.mostBytes);
     ASSERT_EQ(execute(plan, source, destination, elementBits, model).values, valuesOf(destination).values)
         << source.text() << "\n"
         << destination.text();
   }
   EXPECT_GT(withinWarp, 100u);
   EXPECT_GT(several, 100u);
+  EXPECT_GT(inParts, 100u);
+}
+
+TEST(Conversion, TilesLargerThanSharedMemoryGoInParts) {
+  // 16 x 128 x 16 elements of 8 bytes in 16 warps, whose threads cover all of the tile on the two sides together.
+  LinearLayout source =
+      read("[16, 128, 16] register b16 b32 a1 a2 a4 a8 lane c1 c2 c4 c8 b64 warp b1 b2 b4 b8");
+  LinearLayout destination =
+      read("[16, 128, 16] register c1 c2 c4 c8 b1 b2 lane a1 a2 a4 a8 b64 warp b32 b16 b8 b4");
+  Conversion plan = planConversion(source, destination, 3);
+  ASSERT_EQ(plan.kind, Conversion::Kind::Memory);
+  EXPECT_LE(plan.scratchBytes(3), uint64_t(mostScratchBytes));
+  EXPECT_EQ(execute(plan.memory, source, destination, 3, {}).values, valuesOf(destination).values);
+  // Which threads write is a question of their warp: no warp does both.
+  EXPECT_GT(plan.memory.partBits, 0u);
+  EXPECT_EQ(plan.memory.partLane.rank(), 0u);
 }
 
 TEST(Conversion, LayoutsOfHardware) {

@@ -12,8 +12,8 @@ namespace {
 // Sums of a number for each element, modulo 2^32: a row's sum is right only if each element is in it once.
 uint32_t weight(uint32_t element) { return element * 2654435761u + 12345u; }
 
-void expectSums(const LinearLayout &layout, unsigned axis) {
-  ReductionPlan plan = planReduction(layout, axis);
+void expectSums(const LinearLayout &layout, unsigned axis, uint64_t mostElements = ~uint64_t(0)) {
+  ReductionPlan plan = planReduction(layout, axis, mostElements);
   ASSERT_EQ(plan.result, layout.slice(axis));
   uint32_t lanes = layout.count(Place::Lane), warps = layout.count(Place::Warp);
   uint32_t registers = plan.result.count(Place::Register);
@@ -40,11 +40,13 @@ void expectSums(const LinearLayout &layout, unsigned axis) {
     });
     values = next;
   }
-  if (plan.partBits) {
+  EXPECT_LE(plan.offsetCount(), std::max<uint64_t>(mostElements, warps * lanes << plan.partBits));
+  std::vector<uint32_t> combined(values);
+  for (llvm::ArrayRef<uint32_t> round : plan.rounds) {
     std::vector<uint32_t> memory(plan.offsetCount());
     std::vector<bool> written(plan.offsetCount());
     forAll([&](uint32_t warp, uint32_t lane, uint32_t reg) {
-      if ((lane & plan.write.copies(Place::Lane)) || (warp & plan.write.copies(Place::Warp)))
+      if ((lane & plan.laneCopies) || (warp & plan.warpCopies) || !llvm::is_contained(round, reg))
         return;
       uint32_t offset = plan.write.apply(Position{.reg = reg, .lane = lane, .warp = warp});
       EXPECT_FALSE(written[offset]);
@@ -52,14 +54,17 @@ void expectSums(const LinearLayout &layout, unsigned axis) {
       memory[offset] = at(values, warp, lane, reg);
     });
     forAll([&](uint32_t warp, uint32_t lane, uint32_t reg) {
+      if (!llvm::is_contained(round, reg))
+        return;
       uint32_t offset = plan.read.apply(Position{.reg = reg, .lane = lane, .warp = warp}), sum = 0;
       for (uint32_t part = 0; part < plan.partCount(); ++part) {
         EXPECT_TRUE(written[offset + (part << plan.rowBits)]);
         sum += memory[offset + (part << plan.rowBits)];
       }
-      at(values, warp, lane, reg) = sum;
+      at(combined, warp, lane, reg) = sum;
     });
   }
+  values = combined;
   std::vector<uint32_t> sums(size_t(1) << plan.result.outputBits());
   for (uint32_t element = 0; element < 1u << layout.outputBits(); ++element) {
     llvm::SmallVector<uint32_t> row = layout.unpack(element);
@@ -79,9 +84,25 @@ TEST(Reduction, CountsEveryElementOnce) {
     for (int i = 0; i < 1000 && !testing::Test::HasFailure(); ++i) {
       LinearLayout layout =
           randomRegisters(random, randomAxes(random, 2 + below(random, 9)), laneBits, below(random, 4));
-      for (unsigned axis = 0; axis < layout.rank(); ++axis)
+      for (unsigned axis = 0; axis < layout.rank(); ++axis) {
         expectSums(layout, axis);
+        expectSums(layout, axis, uint64_t(1) << below(random, 10));
+      }
     }
+}
+
+TEST(Reduction, MemoryBoundsWhatIsExchangedAtOnce) {
+  // 64 rows of 4096 columns, summed over rows that eight warps have.
+  LinearLayout layout =
+      *LinearLayout::parse("[64, 4096] register b1 b128 b256 b512 b1024 b2048 a8 a16 a32 lane b2 b4 b8 b16 b32 warp "
+                           "a1 a2 a4");
+  layout.add(Place::Register, 1, 64);
+  EXPECT_EQ(planReduction(layout, 0).offsetCount(), 32768u);
+  EXPECT_EQ(planReduction(layout, 0).rounds.size(), 1u);
+  ReductionPlan plan = planReduction(layout, 0, 8192);
+  EXPECT_EQ(plan.offsetCount(), 8192u);
+  EXPECT_EQ(plan.rounds.size(), 4u);
+  expectSums(layout, 0, 8192);
 }
 
 TEST(Reduction, StepsOfHardwaresLayouts) {

@@ -15,8 +15,8 @@ uint32_t weight(uint32_t element) { return element * 2654435761u + 12345u; }
 // matter.
 class Model {
 public:
-  explicit Model(const ScanPlan &plan)
-      : plan(plan), lanes(plan.layout.count(Place::Lane)), warps(plan.layout.count(Place::Warp)),
+  explicit Model(const ScanPlan &plan, uint64_t mostTotals = ~uint64_t(0))
+      : plan(plan), mostTotals(mostTotals), lanes(plan.layout.count(Place::Lane)), warps(plan.layout.count(Place::Warp)),
         chunks(plan.chunkCount()), totals(size_t(warps) * lanes * chunks), prefixes(totals.size()) {}
 
   void expectSums() {
@@ -69,12 +69,20 @@ private:
   }
 
   unsigned joinWarps(unsigned first) {
-    ScanPlan::WarpExchange exchange = plan.warpExchange(first);
-    EXPECT_LE(exchange.count(), plan.exchangeCount());
+    ScanPlan::WarpExchange exchange = plan.warpExchange(first, mostTotals);
+    EXPECT_LE(exchange.count(), plan.exchangeCount(mostTotals));
+    EXPECT_LE(exchange.count(), std::max<uint64_t>(mostTotals, lanes * warps));
+    for (uint32_t chunk = 0; chunk < chunks; chunk += exchange.chunksAtOnce)
+      joinWarps(first, exchange, chunk);
+    return plan.warpRun(first);
+  }
+
+  void joinWarps(unsigned first, const ScanPlan::WarpExchange &exchange, uint32_t firstChunk) {
+    auto isOfRound = [&](Position at) { return at.reg / exchange.chunksAtOnce * exchange.chunksAtOnce == firstChunk; };
     std::vector<uint32_t> memory(exchange.count());
     std::vector<bool> written(exchange.count());
     forAll([&](Position at, size_t slot) {
-      if ((at.lane & exchange.silentLanes) || (at.warp & exchange.silentWarps))
+      if ((at.lane & exchange.silentLanes) || (at.warp & exchange.silentWarps) || !isOfRound(at))
         return;
       uint32_t offset = exchange.offsets.apply(at);
       EXPECT_FALSE(written[offset]);
@@ -83,6 +91,8 @@ private:
     });
     unsigned count = plan.warpRun(first);
     forAll([&](Position at, size_t slot) {
+      if (!isOfRound(at))
+        return;
       uint32_t own = 0, run = 0;
       for (unsigned i = 0; i < count; ++i) {
         own |= (at.warp >> plan.inputs[first + i].bit & 1) << i;
@@ -101,10 +111,10 @@ private:
         totals[slot] += memory[offset];
       }
     });
-    return count;
   }
 
   const ScanPlan &plan;
+  uint64_t mostTotals;
   uint32_t lanes, warps, chunks;
   std::vector<uint32_t> totals, prefixes;
 };
@@ -128,6 +138,7 @@ TEST(Scan, EveryElementGetsTheSumUpToIt) {
         std::optional<ScanPlan> plan = planScan(layout, axis);
         ASSERT_TRUE(plan);
         Model(*plan).expectSums();
+        Model(*plan, uint64_t(1) << below(random, 10)).expectSums();
       }
     }
 }
