@@ -122,7 +122,7 @@ def test_precisions(precision, architecture, tmp_path):
     assert stage_of(kernel, tmp_path).count("mma") > 0 or architecture == 75
 
 
-@pytest.mark.parametrize("most", [0, 32, 64])
+@pytest.mark.parametrize("most", [0, 32, 64, 128])
 def test_imprecise_sums_are_added_in_full(most, tmp_path):
     """An accumulator of seventeen bits: the hardware would keep thirteen of it."""
     m, n, k = 64, 16, 128

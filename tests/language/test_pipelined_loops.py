@@ -90,6 +90,29 @@ def test_large_products(engine, rng, name, shape, order, stages, outer):
     np.testing.assert_array_equal(engine.numpy(c), a @ b + np.arange(outer)[:, None, None])
 
 
+@pytest.mark.ours("Triton's interpreter has no fp8 dot")
+@pytest.mark.parametrize("most", [32, 64, 128])
+@pytest.mark.parametrize("stages", [1, 3])
+def test_sums_that_may_lose_no_bits(engine, rng, most, stages):
+    """Products of fp8 in a loop, added to sums of seventeen bits: the hardware of wgmma keeps thirteen of its own ones."""
+
+    @triton.jit
+    def kernel(a_ptr, b_ptr, c_ptr, K, MOST: tl.constexpr, BK: tl.constexpr):
+        m, k = tl.arange(0, 64), tl.arange(0, BK)
+        total = tl.load(c_ptr + m[:, None] * 64 + m[None, :])
+        for start in range(0, K, BK):
+            a = tl.load(a_ptr + m[:, None] * K + (start + k)[None, :])
+            b = tl.load(b_ptr + m[None, :] * K + (start + k)[:, None])
+            total = tl.dot(a, b, total, max_num_imprecise_acc=MOST)
+        tl.store(c_ptr + m[:, None] * 64 + m[None, :], total)
+
+    a, b = whole_numbers(rng, (64, 384)), whole_numbers(rng, (64, 384))
+    c = rng.integers(60000, 100000, (64, 64)).astype(np.float32)
+    sums = engine.array(c)
+    kernel[(1,)](engine.array(a, "float8e4nv"), engine.array(b, "float8e4nv"), sums, 384, most, 128, num_stages=stages)
+    np.testing.assert_array_equal(engine.numpy(sums), a @ b.T + c)
+
+
 @pytest.mark.parametrize("stages", [2, 4])
 def test_loops_that_ask_for_stages_themselves(engine, rng, stages):
     @triton.jit

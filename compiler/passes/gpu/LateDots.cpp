@@ -1,5 +1,6 @@
 // See LateDots.h.
 #include "compiler/passes/gpu/LateDots.h"
+#include "compiler/passes/gpu/MatrixInstruction.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -24,7 +25,7 @@ public:
       if (auto dot = dyn_cast<DotOp>(op)) {
         dots.push_back(dot);
         arePlain = arePlain && dot->getBlock() == body && !dot.getAsync() && options.isAsync(dot.getInstruction()) &&
-                   isKept(dot.getA()) && isKept(dot.getB());
+                   !sumsInGroups(dot) && isKept(dot.getA()) && isKept(dot.getB());
       }
       arePlain = arePlain && !isa<tile::DotOp, WaitDotsOp>(op);
     });

@@ -3,6 +3,7 @@
 #include "compiler/ir/gpu/Boxes.h"
 #include "compiler/ir/gpu/ShapeLayouts.h"
 #include "compiler/ir/layout/SharedAccess.h"
+#include "compiler/passes/gpu/MatrixInstruction.h"
 #include "compiler/passes/gpu/Scratch.h"
 #include "compiler/support/PlantedBugs.h"
 
@@ -244,7 +245,7 @@ void LoopPlan::findDotsUnderWay(const SoftwarePipelineOptions &options) {
   bool areAll = true;
   int64_t registers = 0;
   loop.getBody()->walk([&](DotOp dot) {
-    if (!options.isAsync(dot.getInstruction()))
+    if (!options.isAsync(dot.getInstruction()) || sumsInGroups(dot))
       return;
     auto argument = dyn_cast<BlockArgument>(dot.getAccumulator());
     bool isInSlot = slots.contains(viewed(dot.getA()));

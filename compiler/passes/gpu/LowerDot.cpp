@@ -55,8 +55,7 @@ public:
         result(layoutOf(type), row.resultLayout) {
     ArrayRef<int64_t> shape = type.getShape();
     rank = shape.size();
-    auto a = dyn_cast<SharedType>(op.getA().getType());
-    depth = (a ? a.getShape() : cast<RankedTensorType>(op.getA().getType()).getShape()).back();
+    depth = depthOf(op);
     sums.assign(lowering.registers(op.getAccumulator()).begin(), lowering.registers(op.getAccumulator()).end());
   }
 
@@ -69,9 +68,8 @@ public:
             sums[number] = value;
       return sums;
     }
-    int64_t group = stepsOfGroup();
-    if (group < steps()) {
-      addGroups(group);
+    if (std::optional<int64_t> group = stepsOfGroup(row, op)) {
+      addGroups(*group);
     } else if (op.getAsync() && lowering.isReadOnDemand(op.getA())) {
       startInParts();
     } else {
@@ -134,14 +132,6 @@ private:
     lowering.machine.waitForProducts(b, pending, waited, held);
     if (pending == 0)
       held.clear();
-  }
-
-  // How many instructions along k may be summed before the sum is added to the accumulator in full precision.
-  int64_t stepsOfGroup() {
-    std::optional<uint32_t> most = op.getMaxImpreciseAcc();
-    if (!most || !row.sumsImprecisely || op.getAsync())
-      return steps();
-    return std::max<int64_t>(1, *most / row.k);
   }
 
   void addGroups(int64_t group) {
@@ -291,6 +281,8 @@ LogicalResult Lowering::lowerMatrixDot(DotOp op) {
   const MatrixInstruction *row = machine.matrixInstruction(op.getInstruction());
   if (!row)
     return fail(op, "the machine has no matrix instruction '" + op.getInstruction() + "'");
+  if (op.getAsync() && stepsOfGroup(*row, op))
+    return fail(op, "sums in groups, each of which is waited for, and cannot be async");
   MatrixDot dot(*this, op, *row);
   define(op, dot.run());
   heldByDots[op] = SmallVector<Value>(dot.heldWords());

@@ -46,3 +46,22 @@ Type MatrixInstruction::sumType(MLIRContext *context) const {
     return IntegerType::get(context, 32);
   return Float32Type::get(context);
 }
+
+int64_t nacre::gpu::depthOf(DotOp op) {
+  if (auto shared = dyn_cast<SharedType>(op.getA().getType()))
+    return shared.getShape().back();
+  return cast<RankedTensorType>(op.getA().getType()).getShape().back();
+}
+
+std::optional<int64_t> nacre::gpu::stepsOfGroup(const MatrixInstruction &row, DotOp op) {
+  if (!row.sumsImprecisely || !sumsInGroups(op))
+    return std::nullopt;
+  return std::max<int64_t>(1, *op.getMaxImpreciseAcc() / row.k);
+}
+
+bool nacre::gpu::sumsInGroups(DotOp op) {
+  auto shared = dyn_cast<SharedType>(op.getA().getType());
+  Type element = shared ? shared.getElementType() : getElementTypeOrSelf(op.getA().getType());
+  std::optional<uint32_t> most = op.getMaxImpreciseAcc();
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8 && most && *most <= depthOf(op);
+}

@@ -2,6 +2,7 @@
 // knows how one is written.
 #pragma once
 
+#include "compiler/ir/gpu/Gpu.h"
 #include "compiler/ir/layout/LinearLayout.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include <string>
@@ -39,5 +40,15 @@ struct MatrixInstruction {
 
   mlir::Type sumType(mlir::MLIRContext *context) const; // f32, f64 or i32
 };
+
+// A dot may sum so many products in the machine's own precision (maxImpreciseAcc): that many instructions along k are
+// one group, which starts from zero and is added to the accumulator in the accumulator's type. None: the dot has no such
+// limit, the machine sums in full, or the limit is longer than the dot. The threads wait for each group, so that such a
+// dot is done when it has been started.
+std::optional<int64_t> stepsOfGroup(const MatrixInstruction &row, DotOp op);
+// Whether it does where the machine sums fp8 imprecisely.
+bool sumsInGroups(DotOp op);
+// How many products are summed: the extent of the operands along k.
+int64_t depthOf(DotOp op);
 
 } // namespace nacre::gpu
