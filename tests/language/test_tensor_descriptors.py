@@ -79,7 +79,7 @@ def test_from_tensor_and_one_kernel_for_every_shape(engine, rng):
     def kernel(x, out, rows, columns):
         out.store([rows, columns], x.load([rows, columns]) * 2)
 
-    for shape in ((3, 40), (8, 16), (5, 17)):
+    for shape in ((3, 40), (8, 16), (5, 20)):
         x = torch.from_numpy(rng.standard_normal(shape).astype(np.float32)).to(engine.device)
         out = torch.zeros_like(x)
         for row in range(0, shape[0], 8):
@@ -250,7 +250,7 @@ def matmul_kernel(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constex
     tl.store_tensor_descriptor(c, [row, column], total)
 
 
-@pytest.mark.parametrize("shape", [(64, 64, 32), (50, 33, 41)])
+@pytest.mark.parametrize("shape", [(64, 64, 32), (50, 36, 44)])
 def test_matmul(engine, rng, shape):
     M, N, K = shape
     a, b = rng.standard_normal((M, K)).astype(np.float32), rng.standard_normal((N, K)).astype(np.float32)
@@ -289,6 +289,51 @@ def test_atomics(engine, rng, op):
     expected = x.copy()
     expected[:, 2:] = apply(x[:, 2:], value[:, :4])
     np.testing.assert_array_equal(engine.numpy(memory), expected)
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+@pytest.mark.parametrize("op", ["min", "max"])
+def test_the_smallest_and_largest_of_narrow_floats(engine, rng, name, op):
+    @triton.jit
+    def kernel(x_ptr, value_ptr, N, OP: tl.constexpr):
+        x = tl.make_tensor_descriptor(x_ptr, [4, N], [N, 1], [4, 16])
+        value = tl.load(value_ptr + tl.arange(0, 4)[:, None] * 16 + tl.arange(0, 16)[None, :])
+        if OP == "min":
+            x.atomic_min([0, 4], value)
+        else:
+            x.atomic_max([0, 4], value)
+
+    @triton.jit
+    def of_the_host(x, value_ptr, N, OP: tl.constexpr):
+        value = tl.load(value_ptr + tl.arange(0, 4)[:, None] * 16 + tl.arange(0, 16)[None, :])
+        if OP == "min":
+            x.atomic_min([0, 8], value)
+        else:
+            x.atomic_max([0, 8], value)
+
+    x, value = rng.integers(-100, 100, (4, 12)) / 4, rng.integers(-100, 100, (4, 16)) / 4
+    choose = {"min": np.minimum, "max": np.maximum}[op]
+    memory = engine.array(x, name)
+    kernel[(1,)](memory, engine.array(value, name), 12, op)  # a stride that hardware's copies do not take
+    expected = x.copy()
+    expected[:, 4:] = choose(x[:, 4:], value[:, :8])
+    np.testing.assert_array_equal(engine.numpy(memory), expected)
+
+    x = rng.integers(-100, 100, (4, 16)) / 4
+    memory = engine.array(x, name)
+    of_the_host[(1,)](TensorDescriptor(memory, [4, 16], [16, 1], [4, 16]), engine.array(value, name), 16, op)
+    expected = x.copy()
+    expected[:, 8:] = choose(x[:, 8:], value[:, :8])
+    np.testing.assert_array_equal(engine.numpy(memory), expected)
+
+
+def test_pointers_to_narrow_floats_have_no_smallest(engine):
+    @triton.jit
+    def kernel(x_ptr):
+        tl.atomic_min(x_ptr + tl.arange(0, 16), 1.0)
+
+    with pytest.raises(triton.TritonError, match="cannot be accessed this way; it must be a type of 32 or 64 bits"):
+        kernel[(1,)](engine.zeros(16, "float16"))
 
 
 def test_gather_and_scatter_rows(engine, rng):
@@ -340,3 +385,59 @@ def test_a_wrong_host_descriptor(engine):
     x = engine.zeros((4, 8), "float32")
     with pytest.raises((ValueError, AssertionError)):
         TensorDescriptor(x, [4, 8], [1, 4], [4, 8])
+
+
+@pytest.mark.parametrize("arguments, text", [
+    (([4, 8], [8, 1], [4]), "rank mismatch: shape, strides and block_shape have 2, 2 and 1 entries"),
+    (([], [], []), "rank must not be zero"),
+    (([1] * 6, [4] * 5 + [1], [4] * 6), "rank cannot be more than 5: found 6 axes"),
+    (([4, 7], [7, 1], [4, 8]), "strides must be 16-byte aligned: that of axis 0 is 7 elements of 4 bytes"),
+    (([0, 8], [8, 1], [4, 8]), "shape must be positive: entry 0 is 0"),
+    (([4, 8], [8, 2], [4, 8]), "Last dimension must be contiguous: its stride is 2"),
+    (([4, 8], [8, 1], [4, 0]), "block_shape must be positive: entry 1 is 0"),
+    (([4, 8], [8, 1], [4, 8], "one"), "Illegal value for padding: 'one'"),
+])  # fmt: skip
+@pytest.mark.parametrize("kind", [ValueError, AssertionError])
+def test_what_a_host_descriptor_refuses(engine, arguments, text, kind):
+    with pytest.raises(kind, match=text):
+        TensorDescriptor(engine.zeros((4, 8), "float32"), *arguments)
+
+
+def test_a_host_descriptor_begins_where_hardware_can_copy(engine):
+    x = engine.zeros(64, "float32")
+    with pytest.raises(ValueError, match="base must be 16-byte aligned: it is 4 bytes past"):
+        TensorDescriptor(x[1:], [4, 8], [8, 1], [4, 8])
+
+
+def test_a_host_descriptor_of_integers_has_no_nan(engine):
+    with pytest.raises(ValueError, match="only supported for floating point tensors"):
+        TensorDescriptor(engine.zeros((4, 8), "int32"), [4, 8], [8, 1], [4, 8], padding="nan")
+    with pytest.raises(ValueError, match="only supported for float32 tensors"):
+        TensorDescriptor(engine.zeros((4, 8), "float16"), [4, 8], [8, 1], [4, 8], round_f32_to_tf32=True)
+
+
+@pytest.mark.parametrize("name, wide, bytes", [("float16", 4, "4 * 2 = 8"), ("float32", 2, "2 * 4 = 8"), ("int8", 8, "8 * 1 = 8")])
+@pytest.mark.parametrize("where", ["host", "kernel"])
+def test_blocks_of_less_than_16_bytes(engine, name, wide, bytes, where):
+    @triton.jit
+    def of_the_kernel(x_ptr, wide: tl.constexpr):
+        x = tl.make_tensor_descriptor(x_ptr, [4, 16], [16, 1], [4, wide])
+        x.store([0, 0], x.load([0, 0]))
+
+    x = engine.zeros((4, 16), name)
+    with pytest.raises(triton.TritonError, match="at least 16 bytes in the last dimension, but got " + bytes.replace("*", ".")):
+        if where == "host":
+            block = TensorDescriptor(x, [4, 16], [16, 1], [4, wide])
+            host_kernel[(1,)](block, block, 0, 0)
+        else:
+            of_the_kernel[(1,)](x, wide)
+
+
+def test_a_block_shape_that_is_changed_for_a_launch(engine):
+    x = engine.zeros((4, 16), "float32")
+    block = TensorDescriptor(x, [4, 16], [16, 1], [1, 1])  # to be chosen later
+    block.block_shape = [4, 4, 1]
+    with pytest.raises(ValueError, match="as many entries: found 2, 2 and 3"):
+        host_kernel[(1,)](block, block, 0, 0)
+    block.block_shape = [4, 8]
+    host_kernel[(1,)](block, block, 0, 0)

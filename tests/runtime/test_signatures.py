@@ -52,7 +52,7 @@ def test_descriptors():
     x = np.zeros((16, 16), np.float32)
 
     def descriptor():
-        return TensorDescriptor(x, x.shape, [17, 1], [8, 8])
+        return TensorDescriptor(x, x.shape, [20, 1], [8, 8])
 
     launched = copy.warmup(descriptor(), descriptor())
     assert launched.src.signature["source"] == "tensordesc<fp32[8, 8]>"

@@ -137,7 +137,7 @@ Object atomicStore(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 
 } // namespace
 
-AtomicOp atomicFor(Evaluation &evaluation, AtomicUpdate update, Type element) {
+AtomicOp atomicFor(Evaluation &evaluation, AtomicUpdate update, Type element, bool isOfDescriptor) {
   bool isHalf = element == float16() || element == bfloat16();
   switch (update) {
   case AtomicUpdate::Add:
@@ -145,7 +145,8 @@ AtomicOp atomicFor(Evaluation &evaluation, AtomicUpdate update, Type element) {
     return element.isFloating() ? AtomicOp::AddF : AtomicOp::AddI;
   case AtomicUpdate::Min:
   case AtomicUpdate::Max: {
-    requireElement(evaluation, element, isWide(element), "a type of 32 or 64 bits");
+    requireElement(evaluation, element, isWide(element) || (isOfDescriptor && isHalf),
+                   isOfDescriptor ? "a type of 32 or 64 bits, fp16 or bf16" : "a type of 32 or 64 bits");
     bool isMaximum = update == AtomicUpdate::Max;
     if (element.isFloating())
       return isMaximum ? AtomicOp::MaxF : AtomicOp::MinF;

@@ -20,6 +20,19 @@ BlockArray descriptorArray(Evaluation &evaluation, const BlockView &view) {
   return array;
 }
 
+// What blocks a descriptor has, wherever it was made: asked where one is made in the kernel, and where one is used.
+void checkBlocks(Evaluation &evaluation, const Object &descriptor) {
+  BlockView view(descriptor);
+  int64_t extent = view.blockShape.back(), size = view.element().byteSize();
+  if (extent * size < 16)
+    evaluation.fail(Diagnostic::Kind::Value,
+                    "Descriptor block shape must have at least 16 bytes in the last dimension, but got " +
+                        std::to_string(extent) + " * " + std::to_string(size) + " = " + std::to_string(extent * size) +
+                        " bytes",
+                    "make the last of `block_shape` larger, or load with pointers and a mask");
+  checkPadding(evaluation, view, paddingOf(descriptor));
+}
+
 Object makeDescriptor(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   ArrayArguments array = arrayArguments(evaluation, arguments[0], arguments[1], arguments[2], arguments[3]);
   if (array.rank > 5)
@@ -31,16 +44,9 @@ Object makeDescriptor(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) 
   int padding = choiceArgument(evaluation, arguments[4], {"zero", "nan"}, 0, "padding_option");
   Object descriptor = makeDescriptorRecord(array.base, array.shape, array.strides, array.blockShape,
                                            padding == 1 ? "nan" : "zero", Value());
-  BlockView view(descriptor);
-  int64_t extent = view.blockShape.back(), size = view.element().byteSize();
-  if (extent * size < 16)
-    evaluation.fail(Diagnostic::Kind::Value,
-                    "Descriptor block shape must have at least 16 bytes in the last dimension, but got " +
-                        std::to_string(extent) + " * " + std::to_string(size) + " = " + std::to_string(extent * size) +
-                        " bytes",
-                    "make the last of `block_shape` larger, or load with pointers and a mask");
-  checkPadding(evaluation, view, paddingOf(descriptor));
-  Value handle = evaluation.builder().makeDescriptor(descriptorArray(evaluation, view), paddingOf(descriptor));
+  checkBlocks(evaluation, descriptor);
+  Value handle = evaluation.builder().makeDescriptor(descriptorArray(evaluation, BlockView(descriptor)),
+                                                     paddingOf(descriptor));
   return makeDescriptorRecord(array.base, array.shape, array.strides, array.blockShape, padding == 1 ? "nan" : "zero",
                               handle);
 }
@@ -49,6 +55,7 @@ const Object &descriptorArgument(Evaluation &evaluation, const Object &object) {
   if (!object.isRecord(descriptorName))
     evaluation.fail(Diagnostic::Kind::Type, "`desc` must be a tensor descriptor, not " + describe(object),
                     "make one with tl.make_tensor_descriptor, or pass a TensorDescriptor to the kernel");
+  checkBlocks(evaluation, object);
   return object;
 }
 
@@ -118,7 +125,7 @@ Object store(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 template <AtomicUpdate update> Object atomic(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   const Object &descriptor = descriptorArgument(evaluation, arguments[0]);
   BlockView view(descriptor);
-  AtomicOp op = atomicFor(evaluation, update, view.element());
+  AtomicOp op = atomicFor(evaluation, update, view.element(), /*isOfDescriptor=*/true);
   requireWritable(evaluation, view.base);
   llvm::SmallVector<Value> offsets = offsetsOf(evaluation, view, arguments[1]);
   Value value = storedValue(evaluation, view, view.blockShape, blockValue(evaluation, view.blockShape, arguments[2]));

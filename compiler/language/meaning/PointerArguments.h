@@ -23,6 +23,6 @@ void storeTile(Evaluation &evaluation, Value pointer, const Object &value, Value
 // What a read-modify-write with an operator is called by, and which operation it is on memory of `element`; fails where
 // there is none.
 enum class AtomicUpdate { Add, Min, Max, And, Or, Xor };
-AtomicOp atomicFor(Evaluation &evaluation, AtomicUpdate update, Type element);
+AtomicOp atomicFor(Evaluation &evaluation, AtomicUpdate update, Type element, bool isOfDescriptor = false);
 
 } // namespace nacre

@@ -211,7 +211,7 @@ Type Type::parseShortName(llvm::StringRef text) {
     if (!text.consume_back(">"))
       return Type();
     Type block = parseShortName(text);
-    return block && block.isBlock() ? descriptor(block) : Type();
+    return block && block.isBlock() && block.rank() <= 5 ? descriptor(block) : Type();
   }
   if (text.ends_with("]")) {
     auto [elementText, shapeText] = text.drop_back().split('[');

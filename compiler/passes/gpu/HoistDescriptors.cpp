@@ -90,8 +90,8 @@ std::optional<Element> elementOf(Type type, std::optional<tile::AtomicKind> kind
     using tile::AtomicKind;
     bool isUnsigned = *kind == AtomicKind::MinU || *kind == AtomicKind::MaxU;
     bool isFloat = *kind == AtomicKind::AddF || *kind == AtomicKind::MinF || *kind == AtomicKind::MaxF;
-    if (isFloat && *kind != AtomicKind::AddF)
-      return std::nullopt;
+    if (*kind == AtomicKind::MinF || *kind == AtomicKind::MaxF)
+      return type.isF16() ? std::optional(Element::F16) : type.isBF16() ? std::optional(Element::BF16) : std::nullopt;
     if (!isFloat)
       return type.isInteger(32) ? std::optional(isUnsigned ? Element::U32 : Element::S32) : std::nullopt;
     if (!type.isF16() && !type.isBF16() && !type.isF32())

@@ -68,9 +68,11 @@ static const char *reductionOf(tile::AtomicKind kind) {
     return ".add";
   case AtomicKind::MaxS:
   case AtomicKind::MaxU:
+  case AtomicKind::MaxF:
     return ".max";
   case AtomicKind::MinS:
   case AtomicKind::MinU:
+  case AtomicKind::MinF:
     return ".min";
   default:
     llvm_unreachable("hoist-descriptors takes no such reduction");

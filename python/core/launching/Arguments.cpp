@@ -169,9 +169,18 @@ void BoundArguments::bindDescriptor(const ParameterRecord &parameter, PyObject *
   if (arguments[base].kind != BoundArgument::Kind::Pointer)
     raise(PyExc_TypeError, "argument %R: the base of a tensor descriptor must be a tensor or an array",
           parameter.name.get());
-  bind(part, field(1));
-  bind(part, field(2));
-  bindConstant(field(3));
+  PyObject *shape = field(1), *strides = field(2), *block = field(3);
+  Py_ssize_t rank = PySequence_Size(shape), steps = PySequence_Size(strides), extents = PySequence_Size(block);
+  if (rank < 1 || rank > 5 || steps != rank || extents != rank) {
+    PyErr_Clear();
+    raise(PyExc_ValueError,
+          "argument %R: a tensor descriptor has 1 to 5 axes, and a shape, strides and a block shape of as many entries: "
+          "found %zd, %zd and %zd",
+          parameter.name.get(), rank, steps, extents);
+  }
+  bind(part, shape);
+  bind(part, strides);
+  bindConstant(block);
   bindConstant(field(4));
 }
 

@@ -43,6 +43,25 @@ func.func @made(%base: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %n: i32) a
   return
 }
 
+// The smallest and largest of narrow floats are the hardware's too; those of wide ones are not.
+// CHECK-LABEL: func.func @extremes
+// CHECK: gpu.store_box {{.*}} {kind = #tile<atomic maxf>}
+// CHECK: gpu.store_box {{.*}} {kind = #tile<atomic minf>}
+// CHECK: tile.descriptor_reduce maxf
+func.func @extremes(%half: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %brain: !tile.ptr<bf16> {tile.divisibility = 16 : i64},
+                    %single: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %x: tensor<8x64xf16>, %y: tensor<8x64xbf16>,
+                    %z: tensor<8x64xf32>) attributes {tile.kernel} {
+  %zero = arith.constant 0 : i64
+  %size = arith.constant 64 : i64
+  %a = tile.make_descriptor %half shape[%size, %size] strides[%size] : !tile.ptr<f16> -> !tile.descriptor<tensor<8x64xf16>>
+  tile.descriptor_reduce maxf %a[%zero, %zero], %x : !tile.descriptor<tensor<8x64xf16>>, tensor<8x64xf16>
+  %b = tile.make_descriptor %brain shape[%size, %size] strides[%size] : !tile.ptr<bf16> -> !tile.descriptor<tensor<8x64xbf16>>
+  tile.descriptor_reduce minf %b[%zero, %zero], %y : !tile.descriptor<tensor<8x64xbf16>>, tensor<8x64xbf16>
+  %c = tile.make_descriptor %single shape[%size, %size] strides[%size] : !tile.ptr<f32> -> !tile.descriptor<tensor<8x64xf32>>
+  tile.descriptor_reduce maxf %c[%zero, %zero], %z : !tile.descriptor<tensor<8x64xf32>>, tensor<8x64xf32>
+  return
+}
+
 // What is not proved, and what the hardware does not do, each with its reason.
 // CHECK-LABEL: func.func @reasons
 // CHECK-NOT: gpu.load_box
