@@ -38,6 +38,10 @@ void add(Handlers &handlers, void (*handler)()) {
 }
 } // namespace
 
+static std::atomic<bool> isForgotten = false;
+void forgetMemory() { isForgotten.store(true, std::memory_order_relaxed); }
+bool memoryIsForgotten() { return isForgotten.load(std::memory_order_relaxed); }
+
 void onFork(void (*renew)()) { add(inChild, renew); }
 void beforeFork(void (*prepare)()) { add(inParent, prepare); }
 

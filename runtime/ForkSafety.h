@@ -10,4 +10,8 @@ void onFork(void (*renew)());
 // `prepare` runs in the parent before every fork, in the order of registration, in the thread that forks.
 void beforeFork(void (*prepare)());
 
+// Said in a child by a driver that answers nothing there any more: an address may be its device's, and nobody can tell.
+void forgetMemory();
+bool memoryIsForgotten();
+
 } // namespace nacre

@@ -248,6 +248,25 @@ print(record.launches)
     assert output.split() == ["compiled", "True", "True", "True", "2"]
 
 
+def test_a_child_after_fork_reads_no_memory_of_the_gpu(run):
+    output = succeed(run("""
+from nacre import _core
+add[(8,)](x, y, out, 1000, BLOCK=128)
+before = _core.read_memory(out.address, 4000)
+pid = os.fork()
+if pid == 0:
+    try:
+        _core.read_memory(out.address, 4000)
+        print("not refused", flush=True)
+    except Exception as error:
+        print("fork" in str(error) and "spawn" in str(error) or error, flush=True)
+    os._exit(0)
+os.waitpid(pid, 0)
+print(_core.read_memory(out.address, 4000) == before)
+"""))
+    assert output.split() == ["True", "True"]
+
+
 def test_a_child_of_a_process_where_others_used_cuda_compiles_for_a_given_target(run_script, mock_driver):
     process = run_script("""
 import ctypes, os

@@ -1,6 +1,7 @@
 #include "python/core/launching/Devices.h"
 #include "python/core/Errors.h"
 #include "runtime/Device.h"
+#include "runtime/ForkSafety.h"
 #include <cstring>
 
 namespace nacre::python {
@@ -105,6 +106,9 @@ PyObject *readMemory(PyObject *, PyObject *args) {
       device->synchronise();
       device->copyOut(into, address, static_cast<size_t>(bytes));
     } else {
+      if (memoryIsForgotten())
+        throw DeviceError("this process was forked from one that had used a GPU, and cannot tell the GPU's memory from "
+                          "its own: nothing is read; start it with multiprocessing's spawn");
       std::memcpy(into, reinterpret_cast<const void *>(address), static_cast<size_t>(bytes));
     }
     return read.release();

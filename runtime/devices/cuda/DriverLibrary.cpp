@@ -92,6 +92,8 @@ void markForkedChildren() {
   onFork([] {
     const Opened *before = opened.load();
     forked = before && before->problem.empty();
+    if (forked)
+      forgetMemory();
   });
 }
 

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <new>
 
@@ -131,9 +132,14 @@ public:
   using Device::Device;
 
   const DeviceProperties &properties() override {
-    static const DeviceProperties *known = [] {
-      auto *made = new DeviceProperties;
-      const Architecture &architecture = simulated();
+    // Of each GPU that was asked for: which one it is may change from launch to launch.
+    static auto *known = new std::map<int, DeviceProperties>;
+    static auto *mutex = new std::mutex;
+    const Architecture &architecture = simulated();
+    std::lock_guard lock(*mutex);
+    auto [place, isNew] = known->try_emplace(static_cast<int>(architecture.capability));
+    if (isNew) {
+      DeviceProperties *made = &place->second;
       made->name = "simulated " + std::string(architecture.name);
       made->architecture = std::to_string(architecture.capability);
       made->multiprocessors = 4;
@@ -141,9 +147,8 @@ public:
       made->sharedBytes = architecture.sharedBytes;
       made->registers = 1 << 16;
       made->memoryBytes = int64_t(1) << 36;
-      return made;
-    }();
-    return *known;
+    }
+    return place->second;
   }
 
   static const Architecture &simulated() {
