@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <map>
 #include <pwd.h>
 #include <stdexcept>
 #include <unistd.h>
@@ -46,6 +47,12 @@ std::optional<bool> asBoolean(std::string value) {
   return std::nullopt;
 }
 
+// Values that hold in this process alone, by their variables.
+std::map<std::string, std::string, std::less<>> &keptValues() {
+  static std::map<std::string, std::string, std::less<>> values;
+  return values;
+}
+
 std::string below(const std::string &home, const char *folder) {
   return home.empty() ? std::string() : home + "/.nacre/" + folder;
 }
@@ -73,7 +80,16 @@ const Knob *findKnob(std::string_view group, std::string_view attribute) {
   return nullptr;
 }
 
+void keepKnob(const std::string &variable, const std::optional<std::string> &value) {
+  if (value)
+    keptValues()[variable] = *value;
+  else
+    keptValues().erase(variable);
+}
+
 std::optional<std::string> knobText(const Knob &knob) {
+  if (auto kept = keptValues().find(knob.variable); kept != keptValues().end())
+    return kept->second;
   bool variableIsOurs = std::string_view(knob.variable).starts_with("NACRE_");
   const char *first = variableIsOurs ? knob.variable : knob.ownVariable.c_str();
   const char *second = variableIsOurs ? knob.ownVariable.c_str() : knob.variable;

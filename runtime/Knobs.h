@@ -46,6 +46,8 @@ int64_t knobInteger(KnobId id);
 std::string knobString(KnobId id);
 // What a knob says that is a switch or one kernel's name: whether it asks for `kernel`.
 bool asksFor(const std::string &value, std::string_view kernel);
+// A value that holds in this process alone, whatever the environment says; none: the environment's again.
+void keepKnob(const std::string &variable, const std::optional<std::string> &value);
 // None takes the variable out of the environment.
 void setKnob(const Knob &knob, const std::optional<std::string> &value);
 

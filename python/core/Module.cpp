@@ -63,6 +63,17 @@ PyObject *knobsChanged(PyObject *, PyObject *) {
   Py_RETURN_NONE;
 }
 
+PyObject *keepKnob(PyObject *, PyObject *args) {
+  return guarded([&]() -> PyObject * {
+    const char *variable, *text;
+    if (!PyArg_ParseTuple(args, "sz", &variable, &text))
+      throw PythonError();
+    nacre::keepKnob(variable, text ? std::optional<std::string>(text) : std::nullopt);
+    ++knobChanges;
+    Py_RETURN_NONE;
+  });
+}
+
 PyObject *directories(PyObject *, PyObject *) {
   return guarded([&] {
     return Py_BuildValue("{ssssssss}", "cache", cacheDirectory().c_str(), "dump", dumpDirectory().c_str(), "override",
@@ -209,6 +220,8 @@ PyMethodDef functions[] = {
     {"function_block", functionBlock, METH_VARARGS,
      "function_block(file_text, line) -> (text, first_line, first_column)"},
     {"knobs", knobTable, METH_NOARGS, "The table of knobs."},
+    {"keep_knob", keepKnob, METH_VARARGS,
+     "keep_knob(variable, text): the value of a knob in this process alone; None: there is none."},
     {"knobs_changed", knobsChanged, METH_NOARGS, "Tells that a knob was set."},
     {"directories", directories, METH_NOARGS,
      "The folders of the cache, of dumps and of overrides, as the knobs say now."},

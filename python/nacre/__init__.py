@@ -11,7 +11,7 @@
 `nacre.activate()`, or starting a script with `nacre run`, makes `import triton` mean this package.
 """
 
-from ._version import __version__, version
+from ._version import presented as _presented, version
 from .errors import TritonError
 from .runtime.errors import InterpreterError, OutOfResources
 from .runtime.jit import (
@@ -31,6 +31,8 @@ from .compiler.compiler import compile
 from . import knobs, language, runtime
 from .language.core import must_use_result
 from ._alias import activate
+
+__version__ = _presented(knobs.language.triton_version)
 
 __all__ = [
     "CompilationError", "Config", "InterpreterError", "JITFunction", "KernelInterface", "MockTensor", "OutOfResources",

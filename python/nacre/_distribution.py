@@ -2,13 +2,14 @@
 
 from importlib.metadata import Distribution
 
-from ._version import language_version, version
+from . import knobs
+from ._version import version
 
 
 class AliasDistribution(Distribution):
     def read_text(self, filename):
         if filename in ("METADATA", "PKG-INFO"):
-            return f"Metadata-Version: 2.1\nName: triton\nVersion: {language_version}\nSummary: nacre {version} under the name of triton\n"
+            return f"Metadata-Version: 2.1\nName: triton\nVersion: {knobs.language.triton_version}\nSummary: nacre {version} under the name of triton\n"
         return None
 
     def locate_file(self, path):

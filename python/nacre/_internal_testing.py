@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from . import language as tl
-from ._testing_processes import ProcessResult, run_in_process, use_process_pool  # noqa: F401
+from ._compile_warmup_state import is_compile_warmup
+from ._testing_processes import ProcessResult, ReplenishingProcessPool, run_in_process, use_process_pool  # noqa: F401
 from ._utils import type_canonicalisation_dict
 from .runtime.driver import driver
 from .runtime.jit import TensorWrapper, reinterpret
@@ -153,10 +154,14 @@ def _fresh_knobs_impl(skipped_attr=None):
 
 
 def random_int(low, high, *, warmup_value=None, **kwargs):
+    if is_compile_warmup():
+        return low if warmup_value is None else warmup_value
     return int(torch.randint(low, high, size=(), **kwargs).item())
 
 
 def random_float(*, warmup_value=0.5, **kwargs):
+    if is_compile_warmup():
+        return warmup_value
     return float(torch.rand((), **kwargs).item())
 
 

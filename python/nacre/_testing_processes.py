@@ -8,6 +8,8 @@ import sys
 import tempfile
 from collections import namedtuple
 
+from ._compile_warmup_state import is_compile_warmup
+
 # What the function raised, or None; what was written to file descriptor 2 meanwhile.
 ProcessResult = namedtuple("ProcessResult", ["exc", "driver_stderr_output"])
 
@@ -94,12 +96,12 @@ class _Worker:
         self.pipe.close()
 
 
-class _Pool:
+class ReplenishingProcessPool:
     """A process that is used again while all goes well, and a spare one for when it does not."""
 
-    def __init__(self, module):
-        self.module = module
-        self.worker, self.spare = _Worker(module), _Worker(module)
+    def __init__(self, preload_module):
+        self.module = preload_module
+        self.worker, self.spare = _Worker(preload_module), _Worker(preload_module)
 
     def run(self, *call):
         is_content = False
@@ -121,7 +123,7 @@ class _Pool:
 def use_process_pool(preload_module):
     """Meanwhile run_in_process() uses processes again, which have imported the module."""
     global _pool
-    before, _pool = _pool, _Pool(preload_module)
+    before, _pool = _pool, ReplenishingProcessPool(preload_module)
     try:
         yield _pool
     finally:
@@ -131,8 +133,8 @@ def use_process_pool(preload_module):
 
 def run_in_process(client_fn, args=(), kwargs=None, env=None):
     """Calls a function of a module in a process of its own, with these variables besides: a ProcessResult. TRITON_TEST_PROCESS_TIMEOUT says how
-    many seconds it may take, DISABLE_SUBPROCESS that it is called here."""
-    if os.environ.get("DISABLE_SUBPROCESS"):
+    many seconds it may take, DISABLE_SUBPROCESS that it is called here; so it is where kernels are compiled alone (`_compile_warmup`)."""
+    if is_compile_warmup() or os.environ.get("DISABLE_SUBPROCESS"):
         return client_fn(*args, **(kwargs or {}))
     if _pool is not None:
         return _pool.run(client_fn, args, kwargs, env)

@@ -2,4 +2,8 @@
 
 version = "0.1.0"
 language_version = "3.9.0"
-__version__ = f"{language_version}+nacre.{version}"
+
+
+def presented(triton_version):
+    """What `__version__` says where the package stands for that version of Triton."""
+    return f"{triton_version}+nacre.{version}"

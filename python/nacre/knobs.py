@@ -6,12 +6,24 @@ not to the table.
 """
 
 import os
+import sys
 from contextlib import contextmanager
 
-from . import _core
+from . import _core, _toolkit, _variables
 
-_YES = ("1", "true", "yes", "on", "y")
+_YES = _variables.YES
 _NO = ("", "0", "false", "no", "off", "n")
+propagate_env = True  # where it is False, knobs that are set change no environment variable: child processes do not hear of them
+_kept = {}  # variable -> text, of knobs that were set meanwhile
+
+
+def _keep(variable, text):
+    """A value that holds in this process alone; None: there is none."""
+    if text is None:
+        _kept.pop(variable, None)
+    else:
+        _kept[variable] = text
+    _core.keep_knob(variable, text)
 
 
 class Knob:
@@ -28,6 +40,8 @@ class Knob:
         self.__doc__ = help
 
     def _text(self):
+        if self.key in _kept:
+            return _kept[self.key]
         for variable in self.variables:
             if variable in os.environ:
                 return os.environ[variable]
@@ -64,10 +78,13 @@ class Knob:
         return text
 
     def __set__(self, group, value):
-        for variable in self.variables:
-            os.environ.pop(variable, None)
-        if value is not None:
-            os.environ[self.key] = self._text_of(value)
+        text = None if value is None else self._text_of(value)
+        _keep(self.key, None if propagate_env else text)
+        if propagate_env:
+            for variable in self.variables:
+                os.environ.pop(variable, None)
+            if text is not None:
+                os.environ[self.key] = text
         self._changed()
 
     def _text_of(self, value):
@@ -106,32 +123,36 @@ class ClassKnob(Knob):
         return text
 
 
-class Tool(str):
-    """The path of a program."""
+class VersionKnob(Knob):
+    """The version of Triton that the package says it is."""
 
-    @property
-    def path(self):
-        return str(self)
+    def _value(self, text):
+        if "." not in text or not all(part.isdecimal() for part in text.split(".")):
+            raise ValueError(f"{self.key}={text}: expected a version, 3.9.0")
+        return text
 
-    @property
-    def version(self):
-        """What it says of itself: "12.8"; None when it cannot be run."""
-        import re
-        import subprocess
+    def _text_of(self, value):
+        return self._value(str(value))
 
-        try:
-            told = subprocess.run([self.path, "--version"], capture_output=True, text=True).stdout
-        except OSError:
-            return None
-        found = re.search(r"release (\d+\.\d+)", told)
-        return found and found[1]
+    def _changed(self):
+        from . import _version
+
+        package = sys.modules[__package__]
+        package.__version__ = _version.presented(self.__get__(language))
 
 
 class ToolKnob(Knob):
-    """A knob whose value is the path of a program, with its version."""
+    """A knob whose value is a program of the CUDA toolkit, with its path and its version."""
 
-    def _value(self, text):
-        return Tool(text)
+    def __get__(self, group, owner=None):
+        return self if group is None else _toolkit.find_tool(self.name, self._text())
+
+    def found(self):
+        """None where there is none."""
+        try:
+            return self.__get__(nvidia)
+        except RuntimeError:
+            return None
 
 
 _FOLDERS = {
@@ -219,12 +240,13 @@ class Knobs:
 
     @property
     def knob_descriptors(self):
-        return {name: value for name, value in vars(type(self)).items() if isinstance(value, Knob)}
+        return {name: value for name, value in vars(type(self)).items() if isinstance(value, (Knob, _variables.env_base))}
 
     @property
     def knobs(self):
         """Name to value, of all in the table."""
-        return {name: getattr(self, name) for name in self.knob_descriptors}
+        rows = self.knob_descriptors.items()
+        return {name: knob.found() if isinstance(knob, ToolKnob) else getattr(self, name) for name, knob in rows}
 
     def copy(self):
         made = type(self)()
@@ -243,6 +265,7 @@ class Knobs:
         attributes = dict(self.__dict__)
         variables = [name for knob in self.knob_descriptors.values() for name in knob.variables]
         before = {name: os.environ.get(name) for name in variables}
+        kept = {name: _kept.get(name) for name in variables}
         try:
             yield
         finally:
@@ -253,8 +276,11 @@ class Knobs:
                     os.environ.pop(name, None)
                 else:
                     os.environ[name] = value
+            for name, text in kept.items():
+                if _kept.get(name) != text:
+                    _keep(name, text)
             for knob in self.knob_descriptors.values():
-                if knob.name == "num_threads":
+                if knob.name in ("num_threads", "triton_version"):
                     knob._changed()
             _core.knobs_changed()
             if self is runtime:
@@ -363,11 +389,34 @@ class LanguageKnobs(Knobs):
 
 
 class NvidiaKnobs(Knobs):
-    pass
+    @property
+    def ptxas_blackwell(self):
+        """One assembler is for all GPUs."""
+        return self.ptxas
+
+
+class AmdKnobs(Knobs):
+    """Without effect: see _variables.py."""
+
+
+for _name, _variable in _variables.AMD.items():
+    setattr(AmdKnobs, _name, _variable)
+    _variable.__set_name__(AmdKnobs, _name)
 
 
 class BuildKnobs(Knobs):
-    pass
+    """How runtime.build compiles C. impl: a function that does it instead."""
+
+    cc = _variables.env_opt_str("CC")
+    cudacrt_path = _variables.env_opt_str("TRITON_CUDACRT_PATH")
+    cudart_path = _variables.env_opt_str("TRITON_CUDART_PATH")
+
+    def _plain(self):
+        return {"impl": None}
+
+    @property
+    def backend_dirs(self):
+        return {path for path in (self.cudacrt_path, self.cudart_path) if path is not None}
 
 
 class RedisKnobs(Knobs):
@@ -420,9 +469,10 @@ class ProtonKnobs(Knobs):
 
 _classes = {
     "runtime": RuntimeKnobs, "compilation": CompilationKnobs, "autotuning": AutotuningKnobs, "cache": CacheKnobs,
-    "language": LanguageKnobs, "nvidia": NvidiaKnobs, "build": BuildKnobs, "proton": ProtonKnobs, "redis": RedisKnobs,
+    "language": LanguageKnobs, "nvidia": NvidiaKnobs, "amd": AmdKnobs, "build": BuildKnobs, "proton": ProtonKnobs, "redis": RedisKnobs,
 }  # fmt: skip
-_KINDS = {("cache", "manager_class"): ClassKnob, ("cache", "remote_manager_class"): ClassKnob, ("nvidia", "ptxas"): ToolKnob}
+_KINDS = {("cache", "manager_class"): ClassKnob, ("cache", "remote_manager_class"): ClassKnob, ("nvidia", "ptxas"): ToolKnob,
+          ("nvidia", "cuobjdump"): ToolKnob, ("nvidia", "nvdisasm"): ToolKnob, ("language", "triton_version"): VersionKnob}  # fmt: skip
 for _row in _core.knobs():
     setattr(_classes[_row[0]], _row[1], _KINDS.get(_row[:2], Knob)(*_row))
 
@@ -433,6 +483,7 @@ autotuning = _groups["autotuning"]
 cache = _groups["cache"]
 language = _groups["language"]
 nvidia = _groups["nvidia"]
+amd = _groups["amd"]
 build = _groups["build"]
 proton = _groups["proton"]
 redis = _groups["redis"]
@@ -443,8 +494,15 @@ redis = _groups["redis"]
 base_knobs = Knobs
 runtime_knobs, compilation_knobs, autotuning_knobs, cache_knobs = RuntimeKnobs, CompilationKnobs, AutotuningKnobs, CacheKnobs
 language_knobs, nvidia_knobs, build_knobs, proton_knobs = LanguageKnobs, NvidiaKnobs, BuildKnobs, ProtonKnobs
-redis_knobs = RedisKnobs
-NvidiaTool = Tool
+redis_knobs, amd_knobs = RedisKnobs, AmdKnobs
+NvidiaTool = _toolkit.Tool
+
+
+class Env:
+    """`knobs.env`: a knob that is set to it is what its variable says."""
+
+
+env = Env()
 
 
 def getenv(key, default=None):
@@ -457,7 +515,9 @@ def getenv_bool(key, default=False):
 
 
 def setenv(key, value):
-    """Sets a variable, or with None takes it away; kernels compiled before are looked up anew."""
+    """Sets a variable, or with None takes it away; kernels compiled before are looked up anew. Nothing happens where propagate_env is False."""
+    if not propagate_env:
+        return
     if value is None:
         os.environ.pop(key, None)
     else:
@@ -467,6 +527,9 @@ def setenv(key, value):
 
 def __getattr__(name):
     from . import _hook_types
+
+    if name in _variables.NAMES:
+        return getattr(_variables, name)
 
     if name.startswith("_") or not hasattr(_hook_types, name):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -31,5 +31,26 @@ class CublasLt:
             c.copy_(a.float() @ b.float().T)
 
 
+class _Nvidia(SimpleNamespace):
+    """cuBLAS, and memory of GPUs for programs without torch."""
+
+    def __getattr__(self, name):
+        from ..backends.nvidia import driver_library
+
+        if name in ("copy_device_to_host", "copy_host_to_device", "device_free", "device_malloc", "synchronize"):
+            return getattr(driver_library, name)
+        raise AttributeError(f"the bindings of NVIDIA's target have no {name!r}")
+
+
+def __getattr__(name):
+    from .. import knobs
+    from ..runtime import cache, jit
+
+    for module, names in ((knobs, ("getenv", "getenv_bool")), (cache, ("get_cache_invalidating_env_vars",)), (jit, ("native_specialize_impl",))):
+        if name in names:
+            return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 ir = SimpleNamespace(context=context, load_dialects=load_dialects)
-nvidia = SimpleNamespace(cublas=SimpleNamespace(CublasLt=CublasLt))
+nvidia = _Nvidia(cublas=SimpleNamespace(CublasLt=CublasLt))

@@ -3,7 +3,7 @@
 from .compiler import BaseBackend
 from .cpu.compiler import CPUBackend
 from .cpu.driver import CPUDriver
-from .driver import DriverBase
+from .driver import DriverBase, GPUDriver
 from .nvidia.compiler import CUDABackend
 from .nvidia.driver import CudaDriver
 
@@ -18,4 +18,12 @@ class Backend:
 
 backends = {"nvidia": Backend(CUDABackend, CudaDriver), "cpu": Backend(CPUBackend, CPUDriver)}
 
-__all__ = ["Backend", "BaseBackend", "DriverBase", "backends"]
+__all__ = ["Backend", "BaseBackend", "DriverBase", "GPUDriver", "backends"]
+
+
+def __getattr__(name):
+    if name == "amd":  # what packages ask for that look whether they have one of AMD's GPUs
+        import importlib
+
+        return importlib.import_module(".amd", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

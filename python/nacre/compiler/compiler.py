@@ -35,6 +35,11 @@ class AsmDict(dict):
         self._fill()
         if dict.__contains__(self, key):
             return dict.__getitem__(self, key)
+        if key == "sass" and self.binary_name == "cubin":
+            from ..tools.disasm import get_sass
+
+            self[key] = get_sass(self["cubin"])
+            return dict.__getitem__(self, key)
         if key in _ELSEWHERE and key not in self._aliases:
             raise KeyError(f"{key}: the kernel was compiled for the {self._title}, which has no such stage; there are {', '.join(self)}")
         if key in self._aliases or key in self._aliases.values():

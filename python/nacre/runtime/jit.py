@@ -1,7 +1,6 @@
 """Kernels as Python holds them. What happens from `kernel[grid]` on is C++ (`_core.Kernel`)."""
 
 import os
-import re
 import sys
 
 from .. import _core, knobs
@@ -240,6 +239,8 @@ class JITCallable:
         import textwrap
 
         text = textwrap.dedent("".join(lines))
+        import re
+
         start = re.search(r"^def\s", text, re.MULTILINE)
         if start is None:
             raise ValueError(f"raw_src of {self.__name__}: the lines hold no `def`")

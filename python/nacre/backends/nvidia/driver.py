@@ -77,9 +77,13 @@ class CudaDriver(DriverBase):
         return _core.current_device("cuda")
 
     def set_current_device(self, device):
-        import torch
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_available():  # it keeps the number itself
+            torch.cuda.set_device(device)
+        else:
+            from . import driver_library
 
-        torch.cuda.set_device(device)
+            driver_library.set_current_device(device)
 
     def get_current_stream(self, device=None):
         return _core.current_stream("cuda", self.get_current_device() if device is None else device)
