@@ -182,18 +182,6 @@ void checkArguments(const Function &kernel, llvm::ArrayRef<ArgumentSpec> argumen
   }
 }
 
-void attach(const KernelOptions &launch, mlir::ModuleOp module) {
-  tile::LaunchOptions attributes;
-  attributes.numWarps = launch.numWarps;
-  attributes.numStages = launch.numStages;
-  attributes.numCtas = launch.numCtas;
-  attributes.maxRegisters = launch.maxRegisters;
-  attributes.fpFusion = launch.fpFusion;
-  attributes.cooperativeGrid = launch.cooperativeGrid;
-  attributes.dependentLaunch = launch.dependentLaunch;
-  attributes.attachTo(module);
-}
-
 // The builder keeps the IR valid; should it ever not, the text and the operation say where.
 void verifyModule(mlir::ModuleOp module, const Function &kernel) {
   std::string problems;
@@ -302,7 +290,7 @@ void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernelSource,
     ir.setLocation(kernel->definition->location);
     mlir::Location location = ir.irLocation();
     built = mlir::ModuleOp::create(location);
-    attach(options.launch, *built);
+    options.launch.attachTo(*built);
 
     Signature signature;
     for (const ArgumentSpec &argument : arguments)

@@ -2,6 +2,7 @@
 // Embedder.
 #pragma once
 
+#include "compiler/ir/tile/LaunchOptions.h"
 #include "compiler/language/meaning/AssemblyNotation.h"
 #include "compiler/language/meaning/Object.h"
 #include <map>
@@ -72,20 +73,13 @@ inline constexpr const char *descriptorFields[] = {"base", "shape", "strides", "
 // padding.
 ArgumentSpec descriptorArgument(Type descriptor, int divisibility = 1);
 
-// The options of the launch that a target may compile by; they stand on the module. None: not said.
-struct KernelOptions {
-  std::optional<int> numWarps, numStages, numCtas, maxRegisters;
-  std::optional<bool> fpFusion; // whether a * b + c may be rounded once
-  bool cooperativeGrid = false, dependentLaunch = false;
-};
-
 struct FrontendOptions {
   bool debug = false;
   bool sanitizeOverflow = false;
   std::string target; // as Target::languageName has it; and what it says of itself (Target.h)
   AssemblyNotation assembly;
   int warpSize = 1;
-  KernelOptions launch;
+  tile::LaunchOptions launch; // those that the target compiles by
   std::string defaultInputPrecision;                  // of a dot that names none; empty: the language's own
   std::map<std::string, std::string> externLibraries; // files by the names that extern_elementwise has for them
   std::function<void(llvm::StringRef)> staticPrint;   // null: to stdout

@@ -1,19 +1,12 @@
-// The options of a launch, from one table (LaunchOptions.def).
+// The options of a launch, from one table (compiler/ir/tile/LaunchOptions.def).
 #pragma once
 
+#include "compiler/ir/tile/LaunchOptions.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 
 namespace nacre {
-
-enum class LaunchOptionKind { Integer, Switch, Flag, Text, Libraries };
-
-enum class LaunchOptionId {
-#define NACRE_LAUNCH_OPTION(identifier, name, kind, fallback, inGrid, help) identifier,
-#include "compiler/targets/LaunchOptions.def"
-#undef NACRE_LAUNCH_OPTION
-};
 
 struct LaunchOption {
   LaunchOptionId id;
@@ -28,8 +21,7 @@ struct LaunchOption {
 inline constexpr LaunchOption launchOptions[] = {
 #define NACRE_LAUNCH_OPTION(identifier, name, kind, fallback, inGrid, help)                                            \
   {LaunchOptionId::identifier, name, LaunchOptionKind::kind, fallback, inGrid, help},
-#include "compiler/targets/LaunchOptions.def"
-#undef NACRE_LAUNCH_OPTION
+#include "compiler/ir/tile/LaunchOptions.def"
 };
 inline constexpr size_t launchOptionCount = std::size(launchOptions);
 

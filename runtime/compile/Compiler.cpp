@@ -110,14 +110,6 @@ std::function<Result(Arguments...)> onOuterStack(const std::function<Result(Argu
 
 using SourceTexts = std::vector<std::shared_ptr<const SourceText>>;
 
-// Whether NACRE_WATCH asked for scopes, as the options' knobs say.
-bool keepsMarks(const CompileOptions &options) {
-  for (llvm::StringRef line : llvm::split(options.knobs, '\n'))
-    if (line.consume_front("compilation.watch="))
-      return llvm::is_contained(llvm::split(line, ','), "scopes");
-  return false;
-}
-
 void eraseMarks(mlir::ModuleOp module) {
   module.walk([](tile::TellOp op) {
     if (markNamed(op.getKind()))
@@ -153,7 +145,7 @@ void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Embe
   frontend.externLibraries = request.options.externLibraries;
   frontend.sources = &sources;
   buildTileIR(context, request.kernel, request.arguments, embedder, frontend, module);
-  if (!keepsMarks(request.options))
+  if (!request.options.keepsMarks)
     eraseMarks(*module);
   if (!request.options.watchArithmetic)
     eraseArithmetic(*module);
@@ -266,12 +258,11 @@ CompileOptions defaultCompileOptions(const Target &target) {
   options.debug = options.checkAccesses = knobBoolean(KnobId::Debug);
   options.sanitizeOverflow = knobBoolean(KnobId::SanitizeOverflow);
   for (const std::string &word : knobWords(KnobId::Watch)) {
-    if (word == "scopes") // keepsMarks
-      continue;
     bool *option = llvm::StringSwitch<bool *>(word)
                        .Case("accesses", &options.watchAccesses)
                        .Case("arithmetic", &options.watchArithmetic)
                        .Case("values", &options.watchValues)
+                       .Case("scopes", &options.keepsMarks)
                        .Case("llvm", &options.llvmAddressChecks)
                        .Default(nullptr);
     if (!option)
@@ -294,32 +285,6 @@ CompileOptions defaultCompileOptions(const Target &target) {
   options.reports.dumpPath = knobString(KnobId::DumpPath);
   options.reports.reproducerPath = knobString(KnobId::ReproducerPath);
   return options;
-}
-
-// The place of an option on the module; null for those that have none, or stand elsewhere.
-static std::optional<int> *numberFor(KernelOptions &options, LaunchOptionId id) {
-  switch (id) {
-  case LaunchOptionId::NumWarps:
-    return &options.numWarps;
-  case LaunchOptionId::NumStages:
-    return &options.numStages;
-  case LaunchOptionId::NumCtas:
-    return &options.numCtas;
-  case LaunchOptionId::MaxRegisters:
-    return &options.maxRegisters;
-  default:
-    return nullptr;
-  }
-}
-static bool *flagFor(KernelOptions &options, LaunchOptionId id) {
-  switch (id) {
-  case LaunchOptionId::CooperativeGrid:
-    return &options.cooperativeGrid;
-  case LaunchOptionId::DependentLaunch:
-    return &options.dependentLaunch;
-  default:
-    return nullptr;
-  }
 }
 
 static void check(const Target &target, const TargetOption &option, int64_t value) {
@@ -345,10 +310,7 @@ void applyLaunchOptions(CompileOptions &options, const LaunchOptionValues &value
   for (const TargetOption &option : options.target->options()) {
     int64_t value = values[option.id];
     check(*options.target, option, value);
-    if (std::optional<int> *number = numberFor(options.launch, option.id))
-      *number = static_cast<int>(value);
-    if (bool *flag = flagFor(options.launch, option.id))
-      *flag = value != 0;
+    options.launch.set(option.id, value);
   }
 }
 
@@ -364,6 +326,16 @@ std::string CompileRequest::key() const {
       .hex();
 }
 
+namespace {
+// An option of the launch in a key; -1: not said.
+struct AddOption {
+  Fingerprint &fingerprint;
+  void operator()(const char *, const std::optional<int32_t> &count) const { fingerprint.add(count.value_or(-1)); }
+  void operator()(const char *, const std::optional<bool> &choice) const { fingerprint.add(choice ? *choice : -1); }
+  void operator()(const char *, bool isSet) const { fingerprint.add(isSet); }
+};
+} // namespace
+
 std::string CompileRequest::sourceKey() const {
   Fingerprint fingerprint;
   fingerprint.add(digest(kernel)).add(isTileIR).add(static_cast<uint64_t>(stages.size()));
@@ -373,10 +345,8 @@ std::string CompileRequest::sourceKey() const {
   fingerprint.add(options.fpFusion).add(options.lineInfo);
   fingerprint.add(options.watchAccesses).add(options.watchArithmetic).add(options.watchValues);
   fingerprint.add(options.llvmAddressChecks);
-  const KernelOptions &launch = options.launch;
-  for (const std::optional<int> &number : {launch.numWarps, launch.numStages, launch.numCtas, launch.maxRegisters})
-    fingerprint.add(number.value_or(-1));
-  fingerprint.add(launch.cooperativeGrid).add(launch.dependentLaunch);
+  fingerprint.add(options.keepsMarks);
+  options.launch.visit(AddOption{fingerprint});
   fingerprint.add(static_cast<uint64_t>(options.externLibraries.size()));
   for (const auto &[name, path] : options.externLibraries)
     fingerprint.add(name).add(path);

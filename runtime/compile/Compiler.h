@@ -25,7 +25,8 @@ struct CompileReports {
 struct CompileOptions : TargetOptions {
   const Target *target = targets().front();
   bool sanitizeOverflow = false;
-  KernelOptions launch;              // those of the launch that the target compiles by; they stand on the module
+  bool keepsMarks = false;           // of scopes, which a profiler reads
+  tile::LaunchOptions launch;        // those that the target compiles by; they stand on the module
   std::string knobs;                 // what the environment says that belongs to the cache key
   std::string defaultInputPrecision; // of a dot that names none; empty: the language's
   std::map<std::string, std::string> externLibraries; // files by the names that extern_elementwise has for them

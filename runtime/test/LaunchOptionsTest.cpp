@@ -43,6 +43,44 @@ CompileRequest requestFor(const Target &target, const std::unique_ptr<Embedder> 
   return request;
 }
 
+// Compiles by every option that stands on the module.
+class WholeTextTarget : public TextTarget {
+public:
+  llvm::ArrayRef<TargetOption> options() const override {
+    static constexpr TargetOption taken[] = {
+#define NACRE_MODULE_OPTION(identifier, member, name, kind, fallback, inGrid, help) {LaunchOptionId::identifier, -1},
+#include "compiler/ir/tile/LaunchOptions.def"
+    };
+    return taken;
+  }
+};
+
+std::unique_ptr<Embedder> plainKernel() {
+  auto text = std::make_shared<SourceText>();
+  text->fileName = "kernel.py";
+  text->text = "import triton\nimport triton.language as tl\n@triton.jit\ndef kernel(x):\n    tl.store(x, 1)\n";
+  return makeFileEmbedder(text);
+}
+
+TEST(LaunchOptions, EachStandsOnTheModuleAndInTheKey) {
+  std::unique_ptr<Embedder> embedder = plainKernel();
+  WholeTextTarget target;
+  CompileRequest plain = requestFor(target, embedder, LaunchOptionValues());
+  std::string module = compileKernel(plain, *embedder).object;
+  for (const TargetOption &option : target.options()) {
+    const LaunchOption &row = launchOptions[static_cast<size_t>(option.id)];
+    LaunchOptionValues values;
+    values[option.id] = row.kind == LaunchOptionKind::Integer ? row.fallback + 1 : 1;
+    if (option.id == LaunchOptionId::FpFusion)
+      values[option.id] = 0;
+    CompileRequest changed = requestFor(target, embedder, values);
+    EXPECT_NE(changed.sourceKey(), plain.sourceKey()) << row.name;
+    std::string other = compileKernel(changed, *embedder).object;
+    EXPECT_NE(other, module) << row.name;
+    EXPECT_NE(other.find(std::string("tile.") + row.name), std::string::npos) << row.name << other;
+  }
+}
+
 TEST(LaunchOptions, ReachTheTargetsThatCompileByThem) {
   auto text = std::make_shared<SourceText>();
   text->fileName = "kernel.py";

@@ -10,7 +10,7 @@ using namespace nacre::tile;
 
 namespace {
 
-// Each hint and each option once: its name and where it is kept. `visitor` is called with the name and the member.
+// Each hint once: its name and where it is kept. `visitor` is called with the name and the member.
 template <typename Hints, typename Visitor> void visitHints(Hints &hints, Visitor visitor) {
   visitor("tile.num_stages", hints.numStages);
   visitor("tile.loop_unroll_factor", hints.unrollFactor);
@@ -18,16 +18,6 @@ template <typename Hints, typename Visitor> void visitHints(Hints &hints, Visito
   visitor("tile.flatten", hints.flatten);
   visitor("tile.warp_specialize", hints.warpSpecialize);
   visitor("tile.disable_licm", hints.disableLicm);
-}
-
-template <typename Options, typename Visitor> void visitOptions(Options &options, Visitor visitor) {
-  visitor("tile.num_warps", options.numWarps);
-  visitor("tile.num_stages", options.numStages);
-  visitor("tile.num_ctas", options.numCtas);
-  visitor("tile.maxnreg", options.maxRegisters);
-  visitor("tile.enable_fp_fusion", options.fpFusion);
-  visitor("tile.launch_cooperative_grid", options.cooperativeGrid);
-  visitor("tile.launch_pdl", options.dependentLaunch);
 }
 
 // A count is an i32, a choice a bool, a flag that is set a unit.
@@ -104,10 +94,10 @@ void LoopHints::attachTo(Operation *loop) const { visitHints(*this, Write{loop})
 
 LaunchOptions LaunchOptions::of(ModuleOp module) {
   LaunchOptions options;
-  visitOptions(options, Read{module});
+  options.visit(Read{module});
   return options;
 }
-void LaunchOptions::attachTo(ModuleOp module) const { visitOptions(*this, Write{module}); }
+void LaunchOptions::attachTo(ModuleOp module) const { visit(Write{module}); }
 
 // The calling convention of a kernel is known: a descriptor says how it arrives.
 static LogicalResult verifyKernel(func::FuncOp function) {
@@ -124,8 +114,7 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     LoopHints none;
     visitHints(none, [&](auto... member) { verify(member...); });
   } else if (isa<ModuleOp>(op)) {
-    LaunchOptions none;
-    visitOptions(none, [&](auto... member) { verify(member...); });
+    LaunchOptions().visit([&](auto... member) { verify(member...); });
   } else if (isa<func::FuncOp>(op)) {
     verify(kernelAttribute, false);
   } else if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op)) {

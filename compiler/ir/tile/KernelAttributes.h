@@ -7,6 +7,7 @@
 //       } {tile.num_stages = 4 : i32, tile.warp_specialize}
 #pragma once
 
+#include "compiler/ir/tile/LaunchOptions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <optional>
@@ -49,16 +50,6 @@ struct LoopHints {
 
   static LoopHints of(mlir::Operation *loop);
   void attachTo(mlir::Operation *loop) const;
-};
-
-// The options of the launch that a target may compile by, on the module. What was not said is not there.
-struct LaunchOptions {
-  std::optional<int32_t> numWarps, numStages, numCtas, maxRegisters;
-  std::optional<bool> fpFusion; // whether a * b + c may be rounded once
-  bool cooperativeGrid = false, dependentLaunch = false;
-
-  static LaunchOptions of(mlir::ModuleOp module);
-  void attachTo(mlir::ModuleOp module) const;
 };
 
 } // namespace nacre::tile

@@ -92,9 +92,16 @@ LaunchOptionValues readOptions(PyObject *dictionary) {
 
 Handle optionDictionary(const LaunchOptionValues &values, const CompileOptions &decided) {
   auto switchState = [&](LaunchOptionId id) {
-    return id == LaunchOptionId::Debug              ? decided.debug
-           : id == LaunchOptionId::SanitizeOverflow ? decided.sanitizeOverflow
-                                                    : decided.fpFusion;
+    switch (id) {
+    case LaunchOptionId::Debug:
+      return decided.debug;
+    case LaunchOptionId::SanitizeOverflow:
+      return decided.sanitizeOverflow;
+    case LaunchOptionId::FpFusion:
+      return decided.fpFusion;
+    default:
+      llvm_unreachable("a switch whose state the options of a compile do not have");
+    }
   };
   Handle dictionary = checked(PyDict_New());
   for (const LaunchOption &option : launchOptions) {
