@@ -183,8 +183,8 @@ def test_unknown_keywords(interpret):
     def kernel(x):
         tl.store(x, 2.0)
 
-    with pytest.raises(KeyError, match="waves_per_eu"):
-        kernel[(1,)](ones(), waves_per_eu=2)
+    with pytest.raises(KeyError, match="warps_per_unit"):
+        kernel[(1,)](ones(), warps_per_unit=2)
 
 
 OPTIONS = {"num_warps": 8, "num_stages": 4, "num_ctas": 2, "maxnreg": 128, "debug": True, "sanitize_overflow": True,
