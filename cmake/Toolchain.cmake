@@ -2,7 +2,12 @@
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER
-      "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;CCACHE_PCH_EXTSUM=1;${CCACHE}")
+      "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;CCACHE_PCH_EXTSUM=1;CCACHE_BASEDIR=${CMAKE_SOURCE_DIR};${CCACHE}")
+endif()
+# CMake also includes the header whose precompiled form it names, by a path that ccache cannot make relative: checkouts
+# would share nothing. The precompiled form is enough.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -Xclang -include-pch -Xclang <PCH_FILE>)
 endif()
 
 add_library(nacre_warnings INTERFACE)
