@@ -182,6 +182,21 @@ static size_t longestBlock(const llvm::Module &module) {
 // layouts say so, and the folding of addresses, which the assembler does too. Checked kernels need not be as fast.
 static constexpr size_t longBlock = 8192, longCheckedBlock = 1024;
 
+// PTX has one line for an instruction, and LLVM's NVPTX names no callers. What comes of the standard library stands for
+// the line of the kernel, or of the user's function, that calls it: compute-sanitizer, profilers and the simulator show
+// that one.
+static void nameCallersOfLibrary(llvm::Module &module) {
+  auto isOfLibrary = [](const llvm::DILocation &line) { return line.getFilename().starts_with("nacre/language/"); };
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function)) {
+      llvm::DILocation *line = instruction.getDebugLoc().get();
+      while (line && isOfLibrary(*line) && line->getInlinedAt())
+        line = line->getInlinedAt();
+      if (line != instruction.getDebugLoc().get())
+        instruction.setDebugLoc(line);
+    }
+}
+
 std::string nacre::cuda::emitPtx(llvm::Module &module, llvm::TargetMachine &machine, bool isChecked) {
   // Of strength reduction in straight code the assembler leaves no trace, and it takes most of the time where addresses
   // are many.
@@ -189,6 +204,7 @@ std::string nacre::cuda::emitPtx(llvm::Module &module, llvm::TargetMachine &mach
   if (longestBlock(module) > (isChecked ? longCheckedBlock : longBlock))
     needless.append({"load-store-vectorizer", "codegenprepare"});
   PassesLeftOut leftOut(module.getContext(), std::move(needless));
+  nameCallersOfLibrary(module);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;

@@ -62,6 +62,20 @@ std::string ptxOf(const char *text, const char *architecture, TargetOptions opti
 bool contains(const std::string &text, const char *part) { return text.find(part) != std::string::npos; }
 } // namespace
 
+TEST(PtxCode, CodeOfTheStandardLibraryHasTheLineThatCallsIt) {
+  std::string text = kernelText;
+  text.replace(text.rfind("!8 ="), std::string::npos, R"(!8 = !DILocation(line: 155, column: 12, scope: !10, inlinedAt: !11)
+!9 = !DIFile(filename: "nacre/language/standard.py", directory: "")
+!10 = distinct !DISubprogram(name: "sum", scope: !9, file: !9, line: 150, type: !5, unit: !0, spFlags: DISPFlagDefinition)
+!11 = distinct !DILocation(line: 51, column: 3, scope: !12, inlinedAt: !13)
+!12 = distinct !DISubprogram(name: "reduce", scope: !9, file: !9, line: 50, type: !5, unit: !0, spFlags: DISPFlagDefinition)
+!13 = distinct !DILocation(line: 7, column: 5, scope: !4)
+)");
+  std::string ptx = ptxOf(text.c_str(), "90");
+  EXPECT_TRUE(contains(ptx, ".loc\t1 7 5")) << ptx;
+  EXPECT_FALSE(contains(ptx, "standard.py")) << ptx;
+}
+
 TEST(PtxCode, SaysWhatTheKernelIs) {
   std::string ptx = ptxOf(kernelText, "90");
   EXPECT_TRUE(contains(ptx, ".target sm_90a\n")) << "and no `, debug`, which would stop ptxas from optimising\n" << ptx;
