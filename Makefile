@@ -1,4 +1,4 @@
-# The doors of the project. Each target does all the set-up it needs on a Debian 12 machine (as root, or with sudo): system
+# The targets of the project. Each one does all the set-up it needs on a Debian 12 machine (as root, or with sudo): system
 # packages, a virtual environment in .venv, the build. What is done already is not done again.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -24,7 +24,7 @@ TEST_PACKAGES := redis-server chromium
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
-.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas test-world fuzz-kernels fuzz-score fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels wheel docs clean
+.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas test-world fuzz-kernels fuzz-score fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels wheel docs site clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-opinfo, test-math, test-ptxas, test-world, fuzz-kernels, fuzz-score, fuzz-sources and the benches."
@@ -37,7 +37,7 @@ test: test-setup ## run every test: C++ units, IR tests, Python
 	$(call say,"tests")
 	@tests/run $(ARGS)
 
-test-setup: install $(STAMPS)/torch $(STAMPS)/operators $(STAMPS)/triton $(STAMPS)/fleet $(STAMPS)/test-packages $(STAMPS)/world-small ## all that the tests need, without running them
+test-setup: install $(STAMPS)/torch $(STAMPS)/operators $(STAMPS)/triton $(STAMPS)/fleet $(STAMPS)/site $(STAMPS)/test-packages $(STAMPS)/world-small ## all that the tests need, without running them
 
 test-opinfo: install $(STAMPS)/torch $(STAMPS)/operators ## every operator of PyTorch's database under torch.compile(backend="nacre") (long)
 	$(call say,"operators of PyTorch")
@@ -136,8 +136,14 @@ install: build $(STAMPS)/page-packages ## the package in .venv; PREFIX=folder: h
 	  cmake --install $(BUILD) --component cpp --strip --prefix $(CPP) > /dev/null
 	@$(if $(PREFIX),cmake --install $(BUILD) --component cpp --strip --prefix "$(PREFIX)")
 
-docs: install ## write the language reference anew
+docs: install ## write the language reference and the stages in docs/how-it-works.md again
 	@$(VENV)/bin/python python/describe_language.py
+	@$(VENV)/bin/python docs/site/stages.py
+
+site: $(STAMPS)/site ## the documentation as a site in build/site, which opens from a disk
+	$(call say,"site")
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict $(ARGS)
+	@echo "open $(BUILD)/site/index.html"
 
 clean: ## remove the build, the virtual environment and the wheels
 	rm -rf $(BUILD) $(VENV) dist python/nacre/*.so python/nacre/pages/d3.js $(CPP)/include $(CPP)/lib $$(find python/nacre -name "*.pyi")
@@ -198,7 +204,7 @@ $(STAMPS)/triton: python/requirements/triton.txt | $(STAMPS)/python
 	@touch $@
 
 # Optional packages: where they cannot be had, that is said, and what needs them skips aloud.
-$(STAMPS)/torch $(STAMPS)/bench $(STAMPS)/fleet $(STAMPS)/models $(STAMPS)/operators: $(STAMPS)/%: python/requirements/%.txt | $(STAMPS)/python
+$(STAMPS)/torch $(STAMPS)/bench $(STAMPS)/fleet $(STAMPS)/models $(STAMPS)/operators $(STAMPS)/site: $(STAMPS)/%: python/requirements/%.txt | $(STAMPS)/python
 	$(call say,"Python packages: $*")
 	@if [ -e $(STAMPS)/no-index ] || ! $(VENV)/bin/pip install -r $<; then \
 	  echo "skipped: $$(grep -v '^#' $< | tr '\n' ' ')cannot be installed here"; \
