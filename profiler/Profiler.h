@@ -143,8 +143,8 @@ public:
   std::string operation(std::string_view kernel) const;
 
   void record(const KernelRun &run);
-  // For kernels that run behind their host: where they belong, told on the thread that launches, and their run, told
-  // later on any thread. `name` counts where the place has none. Sessions that are gone by then go without.
+  // For kernels that run asynchronously: their place, on the thread that launches, and their run, later on any thread.
+  // `name` counts where the place has none. Sessions that have ended by then get no record.
   LaunchPlace place(std::string_view name, const std::vector<std::string> &frames, const Metrics *known = nullptr);
   void record(const LaunchPlace &place, std::string_view name, const DeviceName &device, uint64_t stream,
               uint64_t begin, uint64_t end);

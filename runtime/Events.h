@@ -1,13 +1,12 @@
-// What happens in a process, told to those who listen: kernels are compiled and launched, they load and store, scopes
-// are entered and left, memory is allocated. Tools (profiler, sanitizers, visualiser) and the hooks of the Python
-// surface are listeners; none patches another.
+// Events of a process: kernels are compiled and launched, they load and store, scopes are entered and left, memory is
+// allocated. Tools (profiler, sanitizers, visualiser) and the hooks of the Python surface are listeners; none patches
+// another.
 //
-// A listener says what it is interested in. What nobody is interested in costs one relaxed load. Listeners are called
-// on the thread on which the event happens, many at the same time, and hold no lock of ours: they may do what they
-// like, adding and removing listeners too.
+// A listener names the events that it wants. An event without a listener costs one relaxed load. Listeners are called
+// on the thread of the event, concurrently, and no lock of ours is held: they may add and remove listeners too.
 //
-// What a listener throws at a begin is thrown to who was about to begin, and nothing happens; at the end of what went
-// well it is thrown to who waits for it. Nothing else may throw.
+// An exception from a begin callback propagates to the caller and cancels the operation. An exception from the end
+// callback of a successful operation propagates to its caller. No other callback may throw.
 #pragma once
 
 #include "compiler/ir/tile/AccessEffects.h"
@@ -47,7 +46,7 @@ enum EventInterest : uint32_t {
 // A kernel is asked for that this process does not have yet: it is found on disk or compiled.
 struct CompileEvent {
   llvm::StringRef name;           // of the kernel
-  void *caller = nullptr;         // what who asks for it has to say besides, or null (python/core: PythonCompile)
+  void *caller = nullptr;         // data of the caller, or null (python/core: PythonCompile)
   bool *isSkipped = nullptr;      // at the begin, where it is not null: may be set, and nothing is compiled
   const Kernel *kernel = nullptr; // at the end; null: it failed
   const CompileReport *report = nullptr; // at the end; null where it failed

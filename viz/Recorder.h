@@ -68,7 +68,7 @@ public:
     uint64_t time = 0;
   };
   std::vector<ProgramSums> programs;
-  uint64_t step = 1;           // every so-manieth program is recorded
+  uint64_t step = 1;           // every n-th program is recorded
   uint64_t leftOut = 0;        // accesses and values that were not kept for want of room
   std::vector<uint64_t> order; // the programs as they began
 

@@ -19,7 +19,7 @@ def copy_rows(out, x, rows, columns, stride, BLOCK_R: tl.constexpr, BLOCK_C: tl.
 
 @triton.jit  # noqa: F821
 def layer_norm_backward(dx, dw, db, dy, x, weight, mean, scale, rows, columns, BLOCK: tl.constexpr):  # noqa: F821
-    """Each program takes every so-manieth row, and leaves its share of the sums over rows."""
+    """Each program takes every n-th row, and leaves its share of the sums over rows."""
     offsets = tl.arange(0, BLOCK)
     mask = offsets < columns
     w = tl.load(weight + offsets, mask=mask, other=0.0)

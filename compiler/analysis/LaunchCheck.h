@@ -6,7 +6,7 @@
 //
 // A launch knows its grid and the values of its arguments. With these the ranges of the kernel's integers are worked
 // out as the compiler does (IntegerRange.h): `n` is not negative where the range says so, else it is not known, and the
-// launch takes a kernel that relies on nothing.
+// launch falls back to a conservative version of the kernel.
 //
 // A list of steps, each of which gives a range from those of earlier ones. One line of text in a kernel's metadata.
 // Free of MLIR: the runtime reads it; launchCheckOf (IntegerFacts.h) makes it.

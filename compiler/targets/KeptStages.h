@@ -1,7 +1,7 @@
 // Stages as they are kept beside a kernel's binary, so that they can be shown later without compiling: IR of MLIR is
 // bytecode and IR of LLVM bitcode, which are written in a fraction of the time that their texts take; anything else is
 // its text. A stage that the code generator writes beside the binary, as the CPU's assembly is, would cost a second run
-// of it: it is not kept, and made from the LLVM IR for who asks (Target::generatedText).
+// of it: it is not kept, and made from the LLVM IR on request (Target::generatedText).
 #pragma once
 
 #include "compiler/targets/Target.h"

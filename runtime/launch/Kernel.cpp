@@ -87,7 +87,7 @@ const Kernel &Kernel::general() const {
     if (origin->store)
       origin->store->write(hash, kind, encodeKernel(*made));
   }
-  assert(made->metadata.launchCheck.empty() && "it relies on nothing");
+  assert(made->metadata.launchCheck.empty() && "the conservative version has no check");
   generalKernel = std::make_unique<Kernel>(hash + "-" + kind, std::move(*made));
   generalKernel->setOrigin(request, origin->record, origin->store, kept.empty() ? "" : encodeStages(kept));
   generalKernel->origin->key = hash;

@@ -24,7 +24,7 @@ public:
   }
 
   // The kernel that runs such a launch: this one where the launch passes its check (KernelMetadata::launchCheck), else
-  // the same kernel compiled so that it relies on nothing, once. Throws CompileError; std::runtime_error where it is
+  // the conservative version of the kernel, compiled once. Throws CompileError; std::runtime_error where it is
   // not known what it was compiled from.
   const Kernel &forLaunch(const uint32_t grid[3], llvm::ArrayRef<uint64_t> arguments) const {
     return !needsCheck || passes(grid, arguments) ? *this : general();
@@ -65,7 +65,7 @@ private:
   mutable std::mutex stageLock;
   std::unique_ptr<Origin> origin;
   mutable StageTexts stageTexts;
-  mutable std::unique_ptr<Kernel> generalKernel; // that relies on nothing, once it was needed
+  mutable std::unique_ptr<Kernel> generalKernel; // the conservative version, once it was needed
 };
 
 // A kernel as bytes: what the disk holds and what is sent to another process.

@@ -13,7 +13,7 @@ SOURCES = sorted(path for folder in ("cli", "compiler", "docs", "include", "prof
                  for path in (ROOT / folder).rglob("*") if path.suffix in (".h", ".cpp", ".td", ".def", ".py", ".md"))  # fmt: skip
 MOST_WORDS = 30
 RIDDLES = ["every so-manieth", "relies on nothing", "go without", "lists the other doors", "Kinder", "in vain", "nobody can foretell", "past the threads",
-           "for who asks", "who asks for", "nobody wrote", "that nobody", "their kin", "first so many", "stands one floor", "take turns row by row"]  # fmt: skip
+           "for who asks", "their kin", "the first so many", "stands one floor", "turns row by row", "better told to"]  # fmt: skip
 
 
 def prose(text):

@@ -16,7 +16,7 @@ namespace nacre::cpu {
 // A function that is a kernel as loops over its grid, and the types of its arguments in the language.
 inline constexpr llvm::StringLiteral loopsAttribute = "cpu.kernel";
 inline constexpr llvm::StringLiteral argumentTypeAttribute = "cpu.type";
-// Of its loop over the grid: so many neighbouring programs may take turns, a step of their outermost loop each.
+// Of its loop over the grid: so many neighbouring programs may be interleaved, by steps of their outermost loop.
 inline constexpr llvm::StringLiteral turnsAttribute = "cpu.turns";
 // Of the module: the scratch memory of a thread; whether a program may wait for another (KernelMetadata::waits).
 inline constexpr llvm::StringLiteral scratchAttribute = "cpu.scratch_bytes";

@@ -188,11 +188,11 @@ def Gpu_ReadOp : Gpu_Op<"read"> {
 }
 
 def Gpu_FenceOp : Gpu_Op<"fence", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "what the thread wrote into shared memory is seen by what reads it past the threads";
+  let summary = "makes the thread's writes to shared memory visible to the async proxy (wgmma, TMA)";
   let description = [{
-    Dots that take operands from shared memory, and copies out of it, reach memory another way than the threads' own
-    accesses. Every thread that has written does this, then they meet at a barrier. With `global`, copies that read global
-    memory see what it wrote there too.
+    Dots that take operands from shared memory, and copies out of it, access memory through the async proxy, which is
+    not ordered with the threads' own accesses. Every thread that has written executes this, before a barrier. With
+    `global`, writes to global memory become visible to such copies too.
 
     ```mlir
     gpu.fence

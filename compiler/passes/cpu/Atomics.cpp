@@ -177,7 +177,7 @@ void Lowering::updateLocked(Operation *op, std::optional<Buffer> &old) {
 
 static constexpr int64_t chosenLanes = 64; // of a mask that are looked at together
 
-// Whether the mask picks elements here and there. One that holds for the first so many needs no looking for them.
+// Whether the mask picks elements here and there. A mask that covers a prefix of the lanes needs no search for them.
 bool Lowering::isChosen(tile::AtomicRmwOp op) {
   ArrayRef<int64_t> shape = tile::shapeOf(op.getType());
   int64_t count = cast<RankedTensorType>(op.getType()).getNumElements();

@@ -74,7 +74,7 @@ public:
   // Whether the kernel multiplies tiles: what it reads is then planned with its products.
   bool multiplies();
   bool holdsAtomics();
-  // Neighbouring programs take turns, row by row (ProgramOrder.h): memory is touched in long rows.
+  // The rows of neighbouring programs are interleaved (ProgramOrder.h): memory is accessed in long rows.
   bool takesTurns = false;
 
   // One elementwise operation on register values: all scalars, or all vectors of one width.

@@ -226,8 +226,8 @@ void Nest::emitLaneSegments(const std::function<void()> &inner) {
     emitFewSteps(whole, beyond, inner);
     next = b.index(whole);
   } else if (isIdle && gathers) {
-    // One loop with masks up to the last lane: a gather takes as long with masks as without, and only one loop ends at
-    // a time that nobody can foretell.
+    // One loop with masks up to the last lane: a gather takes as long with masks as without, and only one loop exit is
+    // mispredicted.
     Value end = arith::AndIOp::create(b, b.add(beyond, b.index(fullWidth - 1)), b.index(~(fullWidth - 1)));
     emitLaneLoop(next, b.minSigned(end, b.index(whole)), fullWidth, inner);
     next = b.index(whole);

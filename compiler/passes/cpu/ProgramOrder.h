@@ -1,5 +1,5 @@
-// The order in which a thread runs the programs of a grid: which axis of it moves fastest, and whether neighbours take
-// turns row by row.
+// The order in which a thread runs the programs of a grid: which axis of it moves fastest, and whether the rows
+// of neighbouring programs are interleaved.
 //
 // Programs are numbered with x fastest. Where x moves down the rows of a matrix and y along them, the programs that
 // follow each other touch other rows each time, and what the machine fetched ahead is never used; with y fastest they
@@ -7,11 +7,11 @@
 //
 // A program whose tile has many short rows touches many places of memory at once, which neither the caches (rows a
 // power of two apart share their sets) nor what fetches ahead are made for. Where a program is one nest of loops, its
-// neighbours take turns: the first row of each of them, then the second row, ... Memory is then touched in rows as long
-// as all of their tiles together. It is done by kernel-entry (KernelEntry.h), for grids whose fastest axis moves along
-// memory.
+// neighbours are interleaved: the first row of each of them, then the second row, ... Memory is then accessed in rows
+// as long as all of their tiles together. It is done by kernel-entry (KernelEntry.h), for grids whose fastest axis
+// moves along memory.
 //
-// Legal because programs run in no promised order, and side by side, as long as none can tell: a kernel with atomics,
+// Legal because the order of programs is not specified, where it is unobservable: a kernel with atomics,
 // barriers, volatile loads, prints, asserts, checks, clocks or code of other languages keeps the order of the numbers
 // (one program may wait for another with a lower number). One with products keeps it too: packed operands are used
 // again by programs that follow each other (OperandReuse.h). What a program computes before its rows is computed anew
@@ -26,7 +26,7 @@ namespace nacre::cpu {
 
 struct ProgramOrder {
   std::array<int, 3> axes{0, 1, 2}; // of the grid, the fastest first
-  // So many neighbours take turns at most, where the loops of the program turn out to be one nest; 1: none do.
+  // At most so many neighbours are interleaved, where the loops of the program turn out to be one nest; 1: none do.
   int64_t mostTurns = 1;
 };
 

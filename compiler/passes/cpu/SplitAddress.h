@@ -11,8 +11,7 @@
 // gathered (Nest::loadSplit).
 //
 // Legal where the form says the address: it does, "where nothing wraps", of offsets of 32 or more bits (AccessForm.h).
-// Whether it pays is asked of an example: the address is computed at compile time with numbers made up for what the
-// launch knows, and most of its neighbours must be neighbours.
+// Profitability is estimated by evaluating the address with sample values: most adjacent lanes must be contiguous.
 #pragma once
 
 #include "compiler/passes/cpu/Lowering.h"

@@ -15,8 +15,8 @@ static bool isSmallFloat(Type element) {
   return isa<tile::Float8E4B15Type>(element) || (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32);
 }
 
-// The same operation on scalars. What the kernel itself multiplies and adds may be rounded once, where it allows that;
-// what says that it is rounded by itself, and the steps of an expanded function, may not.
+// The same operation on scalars. Multiplications and additions of the kernel itself may be contracted, where it allows
+// that. Operations marked `rounded` and the internals of expanded functions must not be.
 static Operation *rebuild(gpu::Builder &b, Operation *op, ArrayRef<Value> operands, ArrayRef<Type> results,
                           bool mayFuse) {
   Operation *built = Operation::create(b.getLoc(), op->getName(), results, operands, op->getDiscardableAttrDictionary(),

@@ -79,8 +79,8 @@ public:
   virtual mlir::Value shuffleXor(Builder &b, mlir::Value value, uint32_t mask) const = 0;
   virtual mlir::Value shuffleFrom(Builder &b, mlir::Value value, mlir::Value from) const = 0;
   virtual mlir::Value shuffleUp(Builder &b, mlir::Value value, uint32_t distance) const = 0;
-  // What the thread wrote into shared memory (and global memory) is seen by matrix instructions and copies that read it
-  // past the threads.
+  // Makes the thread's writes to shared memory (and global memory) visible to matrix instructions and copies that read
+  // through the async proxy.
   virtual void fence(Builder &b, bool isGlobal) const = 0;
 
   // --- Memory.

@@ -16,9 +16,9 @@ struct Access {
     Read,
     Write,
     Both,     // of an operation's own scratch
-    UnderWay, // a read of a dot that nobody has waited for: a meeting of the threads does not end it
-    Unfenced, // a write that the threads have met after, but that nothing past them sees yet
-    Fenced    // a write that what is past the threads sees once they have met
+    UnderWay, // a read of a dot in flight, which no operation has waited for: a barrier does not end it
+    Unfenced, // a write before a barrier, but not yet visible to the async proxy
+    Fenced    // a write that the next barrier makes visible to the async proxy
   };
   int64_t begin, end;
   Kind kind;
@@ -158,7 +158,7 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
     pending.insert({begin, end, Kind::Both});
   }
 
-  // Tiles: readers wait for writers, writers for both. Reads past the threads wait for a fence and for the meeting
+  // Tiles: readers wait for writers, writers for both. Reads by the async proxy wait for a fence and for the barrier
   // after it. Whoever made a ring with several stages orders its accesses among themselves; those to other memory in
   // the same bytes, before and after, are ordered here.
   void useTiles(Operation *op, ArrayRef<SharedAccess> accesses, Pending &pending) {

@@ -2,7 +2,7 @@
 //
 // Needs: place-shared. Gives: the attribute gpu.ordered on each operation with scratch that may write it at once (all
 // others begin with a barrier of the block), and gpu.barrier before each operation on a shared tile that must wait for
-// what other threads did to its bytes; gpu.fence before that where the operation reads past the threads.
+// what other threads did to its bytes; gpu.fence before that where the operation reads by the async proxy.
 //
 // An operation with scratch writes it, has its threads meet, and reads it. What other warps may still be reading
 // afterwards is pending until all threads meet again: in a barrier, or within the next such operation. An operation

@@ -222,7 +222,7 @@ void Rewrite::replaceLoad(const Stage &stage, Value slot) {
   stage.load->erase();
 }
 
-// The thread's copies for this iteration are done, and seen by the dots that read past the threads.
+// The thread's copies for this iteration are done, and visible to the dots that read through the async proxy.
 void Rewrite::awaitWords(int64_t pending) {
   if (!plan.hasWords)
     return;

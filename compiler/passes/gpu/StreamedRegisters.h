@@ -1,8 +1,8 @@
 // How many registers a kernel needs that streams memory: loops that load tiles and work on them at once, without matrix
-// products. Where there are few, the assembler is better told to use more of them than it would by itself: it makes
-// room for as many threads as a multiprocessor can hold, and so few loads of an iteration are under way at once.
+// products. Where there are few, ptxas should be given a larger register budget than its default. By default it
+// maximises the threads of a multiprocessor, and so few loads of an iteration are in flight at once.
 //
-// Only a hint: nothing depends on its being right. Whoever follows it takes it back where registers were spilled.
+// Only a hint: correctness does not depend on it. It is dropped where registers were spilled.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -8,7 +8,7 @@ using namespace nacre;
 using namespace nacre::cuda;
 
 void Instructions::fence(gpu::Builder &b, bool isGlobal) const {
-  if (architecture.has(90)) // before, nothing reads past the threads
+  if (architecture.has(90)) // before, there is no async proxy
     InlinePtx(b).emit(isGlobal ? "fence.proxy.async;" : "fence.proxy.async.shared::cta;");
 }
 

@@ -133,7 +133,7 @@ def _measure(fn, clock, milliseconds, clear, before):
 
 
 class _StatsWatch:
-    """How the clock ran, for who asks for everything: reading it takes time."""
+    """The clock during the calls, under return_mode="stats" alone: reading it takes time."""
 
     def __init__(self, return_mode):
         from .clocks import Watch

@@ -1,9 +1,9 @@
 // The turn of a launch among those of the process whose kernels have atomics.
 //
 // A locked instruction costs ten plain ones. A launch that one thread runs, while no other launch with atomics runs,
-// needs none: its turn is `alone`. Launches with atomics that come meanwhile wait for its end; any number of those that
-// are not alone run side by side. A launch whose programs wait for memory to change is never alone, so that an alone
-// one ends by itself; one that would be alone while others run does not wait but takes its turn with them.
+// needs none: its turn is `alone`. Launches with atomics that begin meanwhile wait for its end. Any number of launches
+// that are not alone run concurrently. A launch whose programs wait for memory to change is never alone, so an alone
+// launch always ends. If others are running, a launch falls back to locked atomics instead of waiting.
 //
 // Other processes run kernels on the same device: none is alone while this one has memory that it shares with another.
 // Asking the system for that takes long, so only launches of kernels whose last one took much longer ask.
