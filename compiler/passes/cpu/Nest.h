@@ -45,9 +45,10 @@ public:
   std::optional<int64_t> strideAlong(mlir::Value pointer, int axis, bool mayAssume = false);
   // The value along the whole level, as one step of all its lanes, without any loop: for nests of one level.
   Lanes evaluateAlone(mlir::Value value, const Coordinates &coordinates);
-  // Whether, along the lanes, the pointer is one number or has a constant stride, and the mask (or null) covers a prefix
-  // of the lanes: proved, or where guards hold. emitRows() then calls `body` once a row, outside of the lanes, with both along
-  // the whole row and an i1 that says whether the guards hold; null: always. The lane level must be the innermost one.
+  // Whether, along the lanes, the pointer is one number or has a constant stride, and the mask (or null) covers a
+  // prefix of the lanes: proved, or where guards hold. emitRows() then calls `body` once a row, outside of the lanes,
+  // with both along the whole row and an i1 that says whether the guards hold; null: always. The lane level must be the
+  // innermost one.
   bool hasRows(mlir::Value pointer, mlir::Value mask);
   using RowBody =
       llvm::function_ref<void(const Lanes &pointer, const std::optional<Lanes> &mask, mlir::Value guardsHold)>;
