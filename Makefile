@@ -24,7 +24,7 @@ TEST_PACKAGES := redis-server chromium
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
-.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas test-world fuzz-kernels fuzz-score fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels wheel docs site clean
+.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas test-world fuzz-kernels fuzz-score fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels wheel docs site notebooks clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-opinfo, test-math, test-ptxas, test-world, fuzz-kernels, fuzz-score, fuzz-sources and the benches."
@@ -144,6 +144,9 @@ site: $(STAMPS)/site ## the documentation as a site in build/site, which opens f
 	$(call say,"site")
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict $(ARGS)
 	@echo "open $(BUILD)/site/index.html"
+
+notebooks: ## the tutorials as Jupyter notebooks in build/notebooks
+	@$(PYTHON) docs/site/notebooks.py $(BUILD)/notebooks
 
 clean: ## remove the build, the virtual environment and the wheels
 	rm -rf $(BUILD) $(VENV) dist python/nacre/*.so python/nacre/pages/d3.js $(CPP)/include $(CPP)/lib $$(find python/nacre -name "*.pyi")
