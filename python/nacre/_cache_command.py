@@ -7,16 +7,16 @@ from collections import Counter
 
 from ._terminal import misused
 
-CACHE_USAGE = """usage: nacre cache stats             how many kernels the cache holds, how large it is, how large it may grow
-       nacre cache clear [DAYS]      remove all kernels, or those not used for so many days
-       nacre cache verify            read every entry and remove those that are damaged
+CACHE_USAGE = """usage: nacre cache stats             the number of kernels in the cache, its size, its limit
+       nacre cache clear [DAYS]      remove all kernels, or those not used for DAYS days
+       nacre cache verify            read every entry and remove damaged ones
 
-The cache lies in TRITON_CACHE_DIR (~/.nacre/cache unless set); NACRE_CACHE_MAX_MEGABYTES limits it.
+The cache is in TRITON_CACHE_DIR (default: ~/.nacre/cache); NACRE_CACHE_MAX_MEGABYTES limits it.
 """
 WARMUP_USAGE = """usage: nacre warmup FILE.py [args...]
 
-Compiles kernels into the cache before they are needed: runs the function warmup() of a file, whose kernel.warmup(...) calls are
-compiled side by side. With NACRE_JIT=warn or error a later launch that compiles all the same is a warning or an error.
+Compiles kernels into the cache ahead of their first launch. It runs the function warmup() of a file, and compiles its
+kernel.warmup(...) calls in parallel. With NACRE_JIT=warn or error, a later launch that compiles is a warning or an error.
 """
 
 

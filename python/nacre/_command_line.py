@@ -13,19 +13,19 @@ USAGE = """usage: nacre run script.py [args...]      run a script with `import t
        nacre tune list|show|clear|...    the autotuner's results (nacre tune --help)
        nacre bench file.py ...           run a file's benchmarks, compare with an earlier run (nacre bench --help)
        nacre cache stats|clear|verify    the compiled kernels on disk (nacre cache --help)
-       nacre warmup file.py              compile kernels before they are needed (nacre warmup --help)
-       nacre explain script.py ...       run a script and say of each compile why it was needed
-       nacre sanitize asan python x.py   bounds, races, unwritten memory, overflow in kernels (nacre sanitize --help)
-       nacre viz -o page.html script.py  what kernels access, as a page, text or JSON (nacre viz --help)
+       nacre warmup file.py              compile kernels ahead of their first launch (nacre warmup --help)
+       nacre explain script.py ...       run a script and print the reason for each compile
+       nacre sanitize asan python x.py   find bounds errors, races, uninitialised reads, overflow (nacre sanitize --help)
+       nacre viz -o page.html script.py  show what kernels access, as a page, text or JSON (nacre viz --help)
        nacre completion bash|zsh|fish    completion of these commands for a shell
        nacre --version
 
-Options of a command stand before the script; what follows the script is the script's own.
+Put options of a command before the script; arguments after the script are the script's own.
 """
 INFO_USAGE = """usage: nacre info [--knobs | --markdown]
 
-  --knobs       the settings too: their values, their variables, what they mean
-  --markdown    the knobs alone, as the table of docs/knobs.md
+  --knobs       also the settings: values, environment variables, meanings
+  --markdown    only the settings, as the table of docs/knobs.md
 """
 
 
@@ -173,7 +173,7 @@ def warmup(arguments):
 
 EXPLAIN_USAGE = """usage: nacre explain script.py [args...]
 
-Runs a script as `nacre run` does, and says on stderr of each kernel that is compiled why it was needed (NACRE_EXPLAIN=1 does the same).
+Runs a script like `nacre run`, and prints the reason for each compile on stderr (NACRE_EXPLAIN=1 does the same).
 """
 
 

@@ -6,12 +6,12 @@ What runs sees the arguments, the search path and the tracebacks that Python its
 import os
 import sys
 
-USAGE = """usage: nacre run script.py [args...]       run a script, a folder or a zip file (.pyz) that holds __main__.py
+USAGE = """usage: nacre run script.py [args...]       run a script, a folder or a zip file (.pyz) with a __main__.py
        nacre run -m module [args...]      run a module (nacre run -m pytest)
        nacre run -c text [args...]        run a program given as text
        nacre run - [args...]              run a program read from standard input
 
-`import triton` means nacre in it, whatever else is installed. What follows the program's name is the program's own.
+In it `import triton` imports nacre, even where Triton is installed. Arguments after the program's name are the program's own.
 """
 
 

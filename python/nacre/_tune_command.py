@@ -6,13 +6,13 @@ import sys
 from ._terminal import misused
 
 USAGE = """usage: nacre tune list                        kernels, keys and the configuration chosen for each
-       nacre tune show KERNEL                 every configuration's time, of kernels whose name holds this text
-       nacre tune clear [KERNEL]              forget results, all or those of kernels whose name holds this text
+       nacre tune show KERNEL                 the time of every configuration, of kernels whose name contains this text
+       nacre tune clear [KERNEL]              delete all results, or those of kernels whose name contains this text
        nacre tune export FILE [KERNEL]        write choices to a file; NACRE_TUNE_FILE=FILE pins them
-       nacre tune import FILE                 take the times of an exported file over
-       nacre tune merge OUT FILE FILE...      one file of several (of ranks, of machines): the fastest time of each configuration counts
+       nacre tune import FILE                 read the times of an exported file
+       nacre tune merge OUT FILE FILE...      merge files of several ranks or machines; the fastest time of each configuration counts
 
-Results lie in NACRE_TUNE_DIR (~/.nacre/tuning unless set).
+Results are kept in NACRE_TUNE_DIR (default: ~/.nacre/tuning).
 """
 
 

@@ -17,7 +17,7 @@ class Parser(argparse.ArgumentParser):
 
 def parse_arguments(arguments=None):
     parser = Parser(prog="nacre-proton", description="Profiles the kernels of a script.", usage="nacre-proton [options] script.py|pytest [args]")
-    parser.add_argument("-n", "--name", default=DEFAULT_PROFILE_NAME, help="of the file, without its ending")
+    parser.add_argument("-n", "--name", default=DEFAULT_PROFILE_NAME, help="name of the file, without its suffix")
     parser.add_argument("-b", "--backend", default=None)
     parser.add_argument("-c", "--context", default="shadow", choices=["shadow", "python"])
     parser.add_argument("-m", "--mode", default=None)

@@ -2,7 +2,7 @@
 
     triton-san asan python script.py       exact bounds of every tensor and view
     triton-san tsan python script.py       races between any two programs, whatever the schedule
-    triton-san msan python script.py       reads of elements that nobody wrote
+    triton-san msan python script.py       reads of elements that were never written
     triton-san ub python script.py         overflow, shifts, division
     triton-san all python script.py
 

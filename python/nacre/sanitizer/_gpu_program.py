@@ -21,7 +21,7 @@ USAGE = f"""usage: nacre sanitize --gpu [options] COMMAND...
   --tool NAME    of compute-sanitizer: {', '.join(TOOLS)} (default: memcheck); the simulator checks all at once,
                  but reads of unwritten elements in shared and local memory alone (of arrays: triton-san msan)
   --simulate     in the simulator, also where there is a GPU
-  --json FILE    the findings as JSON too
+  --json FILE    also write the findings as JSON
 
 COMMAND is a program (python script.py, pytest) or a script (script.py). Exit status: the command's own; 66 after data races
 alone, 1 after other findings.

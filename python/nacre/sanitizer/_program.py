@@ -14,14 +14,14 @@ from .._terminal import check_writable
 USAGE = """usage: triton-san asan|tsan|msan|ub|all [options] COMMAND...
 
   asan    accesses out of bounds of a tensor or view      tsan   races between programs
-  msan    reads of elements that nobody wrote             ub     overflow, shifts, division
+  msan    reads of elements never written                 ub     overflow, shifts, division
   all     everything; several kinds: asan,ub
 
-  --json FILE    the findings as JSON too
-  --continue     go on after an access out of bounds: only its program ends
+  --json FILE    also write the findings as JSON
+  --continue     continue after an access out of bounds; only its program ends
   --max N        report the first N findings
   --kernel RE    only kernels whose names match
-  --llvm         asan by LLVM's own AddressSanitizer: also of users' libraries in LLVM IR, and of memory that is no tensor's
+  --llvm         use LLVM's own AddressSanitizer, which also checks users' libraries in LLVM IR and memory of no tensor
 
 COMMAND is a program (python script.py, pytest) or a script (script.py). Exit status: the command's own; 66 after data races
 alone, 1 after other findings.
@@ -29,13 +29,13 @@ alone, 1 after other findings.
 SANITIZE_USAGE = USAGE.replace("triton-san", "nacre sanitize") + """
        nacre sanitize --static [--for-all CONDITIONS] [--json FILE] [--kernel RE] script.py [args...]
 
-  --static       prove accesses instead of watching them: each is proved, a witness, or unknown, for every launch of the script
+  --static       prove accesses of every launch of the script: each is proved, has a witness, or is unknown
   --for-all      for all launches that meet the conditions, of every kernel that the script launches:
                  'grid[0] == cdiv(n, BLOCK); x.numel == n; n <= 2**30'
 
        nacre sanitize --gpu [--tool NAME] [--simulate] [--json FILE] COMMAND...
 
-  --gpu          the GPU's own code, under compute-sanitizer; in the simulator where there is no GPU
+  --gpu          check the GPU's own code, under compute-sanitizer or, without a GPU, in the simulator
 """
 
 

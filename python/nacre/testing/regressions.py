@@ -16,12 +16,12 @@ USAGE = """usage: nacre bench FILE.py [--json NEW.json] [--against OLD.json] [--
 Runs every benchmark that a file defines with triton.testing.perf_report.
 
   --json NEW.json     write the numbers there
-  --against OLD.json  compare with an earlier run's; exit with 1 when a point is worse beyond the tolerance, or has no number any more
-  --tolerance 5%      how much worse counts as a regression (5% unless given)
+  --against OLD.json  compare with an earlier run; exit with 1 when a point is worse by more than the tolerance, or has no number
+  --tolerance 5%      how much worse counts as a regression (default: 5%)
   --better higher     which is better, where the label of the y axis is neither a rate (GB/s, TFLOPS) nor a time (ms)
   --save FOLDER       write tables, pictures and results.html there
-  --resume            go on with a run that was interrupted: the points that it left in FOLDER are not measured again
-  --only TEXT         only benchmarks whose name holds this text
+  --resume            continue an interrupted run: points that are in FOLDER are not measured again
+  --only TEXT         only benchmarks whose name contains this text
 """
 
 

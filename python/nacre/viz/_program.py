@@ -14,10 +14,10 @@ USAGE = """usage: nacre viz [options] script.py [args...]
   --text          as text, for terminals
   --json          as JSON
   --kernel NAME   only launches of this kernel
-  --gpu           run each launch on a simulated GPU too: sectors and bank conflicts by line, layouts of tiles
-  --lanes N       keep at most so many lanes of a launch (default 200000); the rest is summed up
+  --gpu           also run each launch on a simulated GPU: sectors and bank conflicts by line, layouts of tiles
+  --lanes N       keep at most N lanes of a launch (default 200000); the others are only counted
 
-Options of nacre viz stand before the script; what follows the script is the script's own.
+Put options of nacre viz before the script; arguments after the script are the script's own.
 """
 PROGRAMS = ("-", "-m", "-c")  # of nacre run: from here on the words are the program's
 
