@@ -21,11 +21,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "how-it-works.md"
 KERNEL, SIGNATURE = "scaled_sum", "*fp32:16,*fp32:16,fp32,i32:16,1024"
-BLOCK = re.compile(r"<!-- stage (?P<target>\S+) (?P<stage>\S+)(?P<lines>.*?)(?: without `(?P<without>.*?)`)? -->\n```(?P<name>\w*)\n.*?^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"<!-- stage (?P<target>\S+) (?P<stage>\S+)(?P<lines>.*?)(?: without `(?P<without>.*?)`)? -->\n```(?P<name>\w*)\n.*?^```$",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 def compiled(folder, target, stage):
-    command = [sys.executable, "-m", "nacre", "compile", "row_sum.py", "--kernel", KERNEL, "--signature", SIGNATURE, "--target", target, "--emit", stage]
+    command = [sys.executable, "-m", "nacre", "compile", "row_sum.py", "--kernel", KERNEL, "--signature", SIGNATURE]
+    command += ["--target", target, "--emit", stage]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
     return subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True).stdout
 

@@ -50,9 +50,8 @@ def test_a_broken_link_is_an_error(tmp_path):
     shutil.copytree(DOCS, tmp_path / "docs")
     with open(tmp_path / "docs" / "2-performance.md", "a") as page:
         page.write("\n[gone](nowhere.md), [anchor](1-quick-start.md#nowhere), [outside](../NOWHERE.md), [there](../ARCHITECTURE.md)\n")
-    (tmp_path / "mkdocs.yml").write_text(
-        (ROOT / "mkdocs.yml").read_text().replace("docs_dir: docs", f"docs_dir: {tmp_path / 'docs'}").replace("docs/site/hooks.py", str(DOCS / "site" / "hooks.py"))
-    )
+    settings = (ROOT / "mkdocs.yml").read_text().replace("docs_dir: docs", f"docs_dir: {tmp_path / 'docs'}")
+    (tmp_path / "mkdocs.yml").write_text(settings.replace("docs/site/hooks.py", str(DOCS / "site" / "hooks.py")))
     done = build(tmp_path / "site", "--config-file", str(tmp_path / "mkdocs.yml"))
     assert done.returncode != 0
     assert "nowhere.md" in done.stderr and "#nowhere" in done.stderr and "NOWHERE.md" in done.stderr and "ARCHITECTURE.md'" not in done.stderr
