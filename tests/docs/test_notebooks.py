@@ -1,6 +1,5 @@
 """The tutorials as notebooks: every cell of a page, and cells that run."""
 
-import importlib.util
 import json
 import re
 import subprocess
@@ -33,14 +32,12 @@ def test_a_page_is_a_notebook(page, folder):
     assert attached == set(re.findall(r"\(attachment:([^)]*)\)", text)) and len(attached) == page.read_text().count("![")
 
 
-@pytest.mark.parametrize("name", ["01-vector-add", "05-dropout"])
+@pytest.mark.parametrize("name", ["01-vector-add", "02-strides"])
 def test_a_notebook_runs(name, folder):
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     pytest.importorskip("ipykernel")
     notebook = nbformat.read(folder / f"{name}.ipynb", as_version=4)
     nbformat.validate(notebook)
-    if any("import torch" in cell.source for cell in notebook.cells) and importlib.util.find_spec("torch") is None:
-        pytest.skip("torch is not installed")
     nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
     printed = "".join(output.text for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs if output.output_type == "stream")
-    assert printed.startswith({"01-vector-add": "programs: 5", "05-dropout": "dropped 2"}[name])
+    assert printed.startswith({"01-vector-add": "programs: 5", "02-strides": "strides: [1, 300]"}[name])
