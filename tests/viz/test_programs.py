@@ -61,7 +61,7 @@ def test_scripts_that_trace_are_refused(run):
 
 def test_usage(run):
     for name in ("sanitizer", "race_detector", "profiler", "visualizer"):
-        assert run(name).returncode == 1 and "usage: triton-" in run(name, "--help").stdout
+        assert run(name).returncode == 1 and "usage: nacre-triton-" in run(name, "--help").stdout
 
 
 def test_visualizer(run, tmp_path, monkeypatch):
