@@ -22,19 +22,21 @@ def library():
 
 
 def script(data):
-    """The data as the page's script has them."""
-    return json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
+    """The data as the page's script has them: no `<`, which could end the script or begin a comment of the page's."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def fill(folder, text):
-    """The page of a tool: page.html of its folder with its page.js, the data (`script`) and what all pages share."""
-    parts = {"/*DATA*/": f"const DATA = {text};", "/*LIBRARY*/": library()}
+    """The page of a tool: page.html of its folder with its scripts, page.js last, the data (`script`) and what all pages share."""
     shared = os.path.dirname(os.path.abspath(__file__))
-    for mark, path in (
-        ("/*STYLE*/", os.path.join(shared, "page.css")), ("/*SHARED*/", os.path.join(shared, "shared.js")), ("/*SCRIPT*/", os.path.join(folder, "page.js")),
-    ):  # fmt: skip
-        with open(path, encoding="utf-8") as file:
-            parts[mark] = file.read()
-    with open(os.path.join(folder, "page.html"), encoding="utf-8") as file:
-        page = file.read()
-    return re.sub("|".join(map(re.escape, parts)), lambda mark: parts[mark[0]], page)
+    scripts = sorted((name for name in os.listdir(folder) if name.endswith(".js")), key=lambda name: (name == "page.js", name))
+    parts = {
+        "/*DATA*/": f"const DATA = {text};", "/*LIBRARY*/": library(), "/*STYLE*/": _text(shared, "page.css"), "/*SHARED*/": _text(shared, "shared.js"),
+        "/*SCRIPT*/": "\n".join(_text(folder, name) for name in scripts),
+    }  # fmt: skip
+    return re.sub("|".join(map(re.escape, parts)), lambda mark: parts[mark[0]], _text(folder, "page.html"))
+
+
+def _text(folder, name):
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
+        return file.read()

@@ -18,7 +18,7 @@ function tip(event, text) {
   if (!text) return;
   box.textContent = text;
   box.style.left = Math.max(0, Math.min(event.clientX + 12, innerWidth - box.offsetWidth - 8)) + "px";
-  box.style.top = event.clientY + 14 + "px";
+  box.style.top = Math.max(0, Math.min(event.clientY + 14, innerHeight - box.offsetHeight - 4)) + "px";
 }
 
 // A canvas of so many of the page's pixels, sharp on any screen; gives its context, whose unit is the page's pixel.

@@ -43,18 +43,28 @@ class Launch:
         """What the page is made from: plain values only."""
         record = self.record
         reused = reuse(record.get("accesses", []))
+        sites = [dict(zip(SITE, (*row, *reused.get(number, (0, 0, None))))) for number, row in enumerate(record.get("sites", []))]
+        values = [{"program": program, "name": name, "file": file, "line": line, "column": column, "accesses_before": before,
+                   "tiles": [{"shape": list(shape), "first": [_short(number) for number in first]} for shape, first in tiles]}
+                  for program, name, file, line, column, before, tiles in record.get("values", [])]  # fmt: skip
         return {
             "kernel": self.kernel, "grid": list(self.grid), "launched_at": self.launched_at, "file": self.file, "first_line": self.first_line,
             "source": self.source, "constants": {name: repr(value) for name, value in self.constants.items()}, "seconds": self.seconds,
             "arrays": self.arrays, "step": record.get("step", 1), "left_out": record.get("left_out", 0), "order": record.get("order", []),
             "programs": [list(row) for row in record.get("programs", [])],
-            "sites": [dict(zip(SITE, (*row, *reused.get(number, (0, 0, None))))) for number, row in enumerate(record.get("sites", []))],
-            "accesses": [self._access(row) for row in record.get("accesses", [])],
-            "values": [{"program": program, "name": name, "file": file, "line": line, "column": column, "accesses_before": before,
-                        "tiles": [{"shape": list(shape), "first": [_short(number) for number in first]} for shape, first in tiles]}
-                       for program, name, file, line, column, before, tiles in record.get("values", [])],
+            "sites": sites, "accesses": [self._access(row) for row in record.get("accesses", [])], "values": values,
+            "elsewhere": self._elsewhere([*sites, *values, *self.findings, *(self.gpu or {}).get("lines", [])]),
             "findings": self.findings, "gpu": self.gpu, "device": self.device, "note": self.note,
         }  # fmt: skip
+
+    def _elsewhere(self, places):
+        """{file: {line: text}} of the places outside of the kernel's own text: functions that it calls."""
+        own = range(self.first_line, self.first_line + len(self.source))
+        found = {}
+        for file, line in sorted({(place["file"], place["line"]) for place in places if place["file"]}):
+            if file != self.file or line not in own:
+                found.setdefault(file, {})[line] = linecache.getline(file, line).rstrip("\n")
+        return found
 
     def _access(self, row):
         program, name, effects, size, array, site, shape, addresses, lanes = row
@@ -82,6 +92,9 @@ def _compressed(numbers):
 
 
 def _short(number):
+    """A number in few digits; whole ones as they are."""
+    if isinstance(number, int) or (number.is_integer() and abs(number) < 2**53):
+        return int(number)
     return float(f"{number:.6g}")
 
 
@@ -91,8 +104,9 @@ def _values(value):
     try:
         flat = base.reshape(-1)[:VALUES]
         if hasattr(flat, "detach"):
-            flat = flat.detach().to("cpu").double()
-        else:
+            flat = flat.detach().to("cpu")
+            flat = flat.double() if flat.dtype.is_floating_point else flat
+        elif flat.dtype.kind not in "biu":
             flat = flat.astype(float)
         return [_short(number) for number in flat.tolist()]
     except (AttributeError, TypeError, RuntimeError, ValueError):
@@ -186,7 +200,7 @@ class Recording:
             param.name: getattr(value, "value", value) for param, value in zip(kernel.params, values)
             if param.is_constexpr or isinstance(value, (bool, int, float, str))
         }  # fmt: skip
-        launch = Launch(kernel.__name__, grid, _report._caller(), code.co_filename, first or 1, lines, constants, shown)
+        launch = Launch(kernel.__name__, grid, _report._caller(), kernel._filename, first or 1, lines, constants, shown)
         return launch, by_address, rows, is_complete
 
     def begin(self, kernel, values, grid, compiled, slots):
