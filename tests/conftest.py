@@ -2,6 +2,7 @@
 which all take too long."""
 
 import datetime
+import html
 import itertools
 import json
 import os
@@ -62,19 +63,19 @@ def pages():
 @pytest.fixture
 def in_browser(pages, tmp_path):
     """in_browser(page, actions): opens the page's text from the disk, runs the actions, and gives what they leave as its title, as JSON.
-    Errors of the page's scripts are failures."""
+    Errors of the page's scripts are failures. `size`: of the window."""
     if shutil.which("chromium") is None:
         pytest.skip("Debian's chromium is not installed")
 
-    def run(page, actions):
+    def run(page, actions, size=(1300, 1000)):
         path = tmp_path / "opened.html"
         watch = "<script>window.problems = []; addEventListener('error', (event) => problems.push(event.message));</script>"
         tail = f"<script>{actions}</script><script>if (problems.length) document.title = JSON.stringify({{problems}});</script></body>"
         path.write_text(page.replace("<head>", "<head>" + watch, 1).replace("</body>", tail))
-        command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1300,1000", "--dump-dom", path.as_uri()]
+        command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--window-size={size[0]},{size[1]}", "--dump-dom", path.as_uri()]
         shown = subprocess.run(command, capture_output=True, text=True, timeout=600).stdout
         title = shown[shown.index("<title>") + 7 : shown.index("</title>")]
-        seen = json.loads(title.replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&"))
+        seen = json.loads(html.unescape(title))
         assert "problems" not in seen, seen["problems"]
         return seen
 

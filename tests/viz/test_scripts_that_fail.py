@@ -137,3 +137,10 @@ def test_a_page_is_not_overwritten_by_nothing(viz, tmp_path, line, status, said)
 def test_no_file_is_left_where_nothing_ran(viz, tmp_path):
     viz("viz -o new.html nofile.py"), viz("viz -o new.html empty.py")
     assert not (tmp_path / "new.html").exists()
+
+
+def test_the_source_has_its_facts_however_the_script_is_named(viz, tmp_path):
+    """A script named by a relative path: the kernel's own lines are found again."""
+    viz("viz --json -o launches.json script.py")
+    (launch,) = json.loads((tmp_path / "launches.json").read_text())["launches"]
+    assert launch["file"] == str(tmp_path / "script.py") and {site["file"] for site in launch["sites"]} == {launch["file"]} and launch["elsewhere"] == {}

@@ -1,5 +1,6 @@
 """What a GPU's code would do in a launch: the kernel compiled for the CUDA target and run in the simulator, on copies of the arrays."""
 
+import os
 import re
 
 from .. import _core, knobs
@@ -9,6 +10,9 @@ from . import _twin
 
 MOST_PROGRAMS = 256  # that are simulated; a launch of more is cut
 _LAYOUT = re.compile(r'^#(\w+) = #gpu\.layout<"([^"]+)">', re.MULTILINE)
+_LIBRARY = "nacre/language/"
+_NODE = re.compile(r"^(!\d+) = (?:distinct )?!(DI\w+)\((.*)\)$", re.MULTILINE)
+_FIELD = re.compile(r'(\w+): ("[^"]*"|!?\w+)')
 _USE = re.compile(r"^\s*(?:%\S+ = )?(?:tile|gpu)\.(\w+)\b.*", re.MULTILINE)
 
 
@@ -83,17 +87,44 @@ def simulate(compiled, arguments, memory, grid, copied):
     finally:
         knobs.compilation.watch = watch
     counted = ("global_accesses", "global_sectors", "ideal_sectors", "shared_accesses", "shared_wavefronts", "bank_conflicts")
+    callers = callers_of_library(code.asm["llir"])
     lines = {}
     for row in report.lines:
         if any(row[name] for name in counted):
-            total = lines.setdefault((row["place"]["file"], row["place"]["line"]), dict.fromkeys(counted, 0))
+            place = row["place"]["file"], row["place"]["line"]
+            total = lines.setdefault(tuple(callers.get(place, [place])), dict.fromkeys(counted, 0))
             for name in counted:
                 total[name] += row[name]
     return {
         **result, "grid": list(_cut(grid)), "warps": code.metadata.num_warps, "layouts": layouts(code.asm["gpu"]),
-        "lines": [{"file": file, "line": line, **total} for (file, line), total in sorted(lines.items())],
-        "findings": [{"kind": finding.kind, "line": finding.line, "message": finding.message} for finding in report.findings],
+        "lines": [{"file": first[0], "line": first[1], "more_lines": [line for _, line in others], **total} for (first, *others), total in sorted(lines.items())],
+        "findings": [
+            {"kind": finding.kind, "file": file, "line": line, "message": finding.message}
+            for finding in report.findings for file, line in callers.get((finding.file, finding.line), [(finding.file, finding.line)])[:1]
+        ],
     }  # fmt: skip
+
+
+def callers_of_library(text):
+    """{place in the language's own library: [places of the user's that call it]} of a module's LLVM IR, places as (file, line): PTX names the
+    library's line alone."""
+    nodes = {match[1]: (match[2], dict(_FIELD.findall(match[3]))) for match in _NODE.finditer(text)}
+
+    def file_of(node):
+        kind, fields = nodes[node]
+        return file_of(fields["file" if "file" in fields else "scope"]) if kind != "DIFile" else os.path.join(fields["directory"].strip('"'), fields["filename"].strip('"'))
+
+    found = {}
+    for kind, fields in list(nodes.values()):
+        if kind != "DILocation" or "inlinedAt" not in fields:
+            continue
+        place = file_of(fields["scope"]), int(fields["line"])
+        outer = fields
+        while file_of(outer["scope"]).startswith(_LIBRARY) and "inlinedAt" in outer:
+            outer = nodes[outer["inlinedAt"]][1]
+        if place[0].startswith(_LIBRARY):
+            found.setdefault(place, set()).add((file_of(outer["scope"]), int(outer["line"])))
+    return {place: sorted(callers) for place, callers in found.items()}
 
 
 def _cut(grid):

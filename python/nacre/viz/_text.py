@@ -1,5 +1,7 @@
 """The text twin of the page, for terminals."""
 
+import os
+
 SHADES = " ░▒▓█"
 
 
@@ -25,10 +27,14 @@ def _share(part, whole):
     return f"{100 * part / whole:.1f}%" if whole else "-"
 
 
+def _number(value):
+    return str(value) if isinstance(value, int) else f"{value:g}"
+
+
 def _tile(tile):
     shape = " x ".join(map(str, tile["shape"])) or "scalar"
     more = ", ..." if len(tile["first"]) > 6 else ""
-    return f"{shape} [{', '.join(f'{number:g}' for number in tile['first'][:6])}{more}]"
+    return f"{shape} [{', '.join(map(_number, tile['first'][:6]))}{more}]"
 
 
 def _shown_values(launch, most=40):
@@ -50,7 +56,8 @@ def _shown_gpu(gpu):
     for row in gpu["lines"]:
         sectors = f"{row['global_sectors']} sectors, {_share(row['ideal_sectors'], row['global_sectors'])} of them needed" if row["global_sectors"] else ""
         shared = f"{row['shared_accesses']} accesses of shared memory, {row['bank_conflicts']} bank conflicts" if row["shared_accesses"] else ""
-        lines.append(f"  {row['line']:>5} {'; '.join(filter(None, [sectors, shared]))}")
+        place = f"{os.path.basename(row['file'])}:{', '.join(map(str, [row['line'], *row['more_lines']]))}"
+        lines.append(f"  {place} {'; '.join(filter(None, [sectors, shared]))}")
     lines += [f"        layout {layout['text']} ({', '.join(layout['used_by'][:6])})" for layout in gpu["layouts"]]
     return lines
 

@@ -26,11 +26,11 @@ function touched(array) {
 function layout(array) {
   const shape = array.shape.length ? array.shape : [1], strides = array.strides.length ? array.strides : [1], axes = shape.length;
   const outer = shape.slice(0, -1), total = outer.reduce((a, b) => a * b, 1), length = shape[axes - 1], slices = axes > 2 ? outer.slice(0, -1).reduce((a, b) => a * b, 1) : 1;
-  let high = axes > 2 ? outer[axes - 2] : total, wide = length, across = 1;
-  if (slices > 1) across = Math.max(1, Math.min(slices, Math.round(Math.sqrt(3 * slices * high / Math.max(1, wide)))));
+  let high = total, wide = length, across = 1;
+  if (axes > 1 && wide > 256 && wide > 24 * total) wide = Math.ceil(Math.sqrt(3 * wide * (total + 1)));
+  else if (slices > 1) [high, across] = [outer[axes - 2], Math.max(1, Math.min(slices, Math.round(Math.sqrt(3 * total / Math.max(1, wide)))))];
   else if (axes === 1) wide = Math.min(length, length <= 1 << 14 ? 128 : 2 ** Math.ceil(Math.log2(Math.sqrt(3 * length))));
   else if (total > 64 && total > 8 * wide) { across = Math.max(1, Math.round(Math.sqrt(3 * total / (wide + 1)))); high = Math.ceil(total / across); across = Math.ceil(total / high); }
-  else if (wide > 256 && wide > 24 * total) wide = Math.ceil(Math.sqrt(3 * wide * (total + 1)));
   const perRow = Math.ceil(length / Math.max(1, wide)), blocks = Math.ceil(total / Math.max(1, high)) * perRow; // one of the two factors is 1
   const gap = blocks > 1 && total > 1 ? 1 : 0, down = Math.ceil(blocks / across);
   const indexOf = (row) => { const out = []; for (let axis = outer.length - 1; axis >= 0; axis--) { out.unshift(row % outer[axis]); row = Math.floor(row / outer[axis]); } return out; };

@@ -79,15 +79,16 @@ function drawGpu() {
   if (rows.length) table.append(head);
   for (const row of rows) {
     const line = element("tr"), where = element("td");
-    where.append(element("span", row.file ? `${baseName(row.file)}:${row.line}` : "code of no line", "where"), " ", element("code", row.file ? textOf(row.file, row.line) : ""));
-    where.title = row.file ? `${row.file}:${row.line}` : "what the compiler adds";
+    const others = row.more_lines ?? [];
+    where.append(element("span", row.file ? `${baseName(row.file)}:${[row.line, ...others].join(", ")}` : "code of no line", "where"), " ", element("code", row.file ? textOf(row.file, row.line) : ""));
+    where.title = row.file ? `${row.file}:${row.line}\n${textOf(row.file, row.line)}` + (others.length ? "\n(a function of the language that these lines call)" : "") : "what the compiler adds";
     line.append(where);
     for (const text of [number(row.global_sectors), percent(row.ideal_sectors, row.global_sectors), number(row.shared_wavefronts), number(row.bank_conflicts)]) line.append(element("td", text));
     if (row.bank_conflicts) line.lastChild.className = "bug";
     line.addEventListener("click", () => chooseLine(row.file, row.line));
     table.append(line);
   }
-  for (const finding of gpu.findings ?? []) $("gpu-findings").append(element("div", `${finding.kind}: ${finding.message}` + (finding.line ? ` (line ${finding.line})` : ""), "bug"));
+  for (const finding of gpu.findings ?? []) $("gpu-findings").append(element("div", `${finding.kind}: ${finding.message}` + (finding.line ? ` (line ${lineName(finding.file ?? launch().file, finding.line)})` : ""), "bug"));
   (gpu.layouts ?? []).forEach((layout, i) => $("layout").append(new Option(`${i}: ${layout.text.split("]")[0]}] ${layout.used_by.slice(0, 3).join(", ")}`, i)));
   chooseLayout();
 }

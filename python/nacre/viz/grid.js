@@ -78,6 +78,7 @@ function makeAxes() {
   $("axes").replaceChildren(...launch().grid.flatMap((extent, axis) => {
     if (extent <= 1) return [];
     const label = element("label", "xyz"[axis] + " "), inputs = ["range", "number"].map((type) => Object.assign(element("input"), { type, min: 0, max: extent - 1 }));
+    inputs[1].style.width = `${String(extent).length + 5}ch`;
     for (const input of inputs) {
       input.dataset.axis = axis;
       input.setAttribute("aria-label", `program id ${axis}`);

@@ -61,7 +61,7 @@ function drawOperations() {
   drawTimes($("op-times"), access && groupOf(groups, state.op), state.op, chooseOperation);
   if (!access) {
     const isKept = state.program % launch().step === 0 && !launch().note.startsWith("not shown") && launch().programs.length;
-    $("op").textContent = all.length ? `${number(all.length)} operations at ${number(groups.length)} places, all drawn below; choose one to see it alone`
+    $("op").textContent = all.length ? `${several(all.length, "operation")} at ${several(groups.length, "place")}, all drawn below; choose one to see it alone`
       : !isKept ? "nothing is kept of it" : rowOf(state.program)?.[2] ? "its accesses are not kept: there was no room" : "it accesses no memory";
     return;
   }
@@ -108,7 +108,7 @@ function drawValues() {
   const all = valuesOf(state.program), groups = valueGroups(state.program), value = all[state.value];
   drawButtons($("values"), groups, ({ indices }) => { const one = all[indices[0]]; return `${lineName(one.file, one.line)}: ${one.name}`; }, state.value, chooseValue);
   drawTimes($("value-times"), value && groupOf(groups, state.value), state.value, chooseValue);
-  $("value-of").textContent = value ? `line ${lineName(value.file, value.line)}: ${textOf(value.file, value.line)}` : "nothing is kept of them";
+  $("value-of").textContent = value ? `line ${lineName(value.file, value.line)}: ${textOf(value.file, value.line)}` : "no values are kept: of loads, products, reductions and what lines compute";
   $("tiles").replaceChildren(...(value ? value.tiles.map((tile, i) => drawTile(tile, roleOf(value, i))) : []));
 }
 
@@ -145,7 +145,7 @@ function drawSource() {
   }
   box.replaceChildren(head, ...rows);
   const current = box.querySelector(".now");
-  if (current && (current.offsetTop < box.scrollTop + 24 || current.offsetTop > box.scrollTop + box.clientHeight - 24)) box.scrollTop = current.offsetTop - box.clientHeight / 2;
+  if (current) showWithin(box, current);
 }
 function chooseLine(file, line) {
   const at = accessesOf(state.program).findIndex((access) => { const site = launch().sites[access.site]; return site.file === file && site.line === line; });

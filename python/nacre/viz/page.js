@@ -3,6 +3,12 @@ const state = { launch: 0, program: 0, op: -1, value: 0, finding: null, timer: n
 const launch = () => DATA.launches[state.launch];
 const number = (x) => typeof x === "string" ? x : Number.isSafeInteger(x) ? x.toLocaleString("en") : Number.isFinite(x) ? Number(x).toPrecision(4) : String(x);
 const bytes = (x) => d3.format(x < 1000 ? "d" : ".3~s")(x) + "B";
+const several = (count, what) => `${number(count)} ${what}${count === 1 ? "" : "s"}`;
+// Scrolls a box, not the page, to what is in it.
+function showWithin(box, inner) {
+  const [outer, at] = [box, inner].map((one) => one.getBoundingClientRect());
+  if (at.top < outer.top + 24 || at.bottom > outer.bottom) box.scrollTop += at.top - outer.top - box.clientHeight / 2;
+}
 const element = (tag, text, name) => { const made = document.createElement(tag); if (text !== undefined) made.textContent = text; if (name) made.className = name; return made; };
 
 // Runs [first, step, count, ...] as single numbers.
@@ -26,8 +32,8 @@ const accessesOf = (program) => cached("program" + program, () => launch().acces
 const totals = (owner) => owner.totals ?? d3.range(4).map((i) => d3.sum(owner.programs, (row) => row[i]));
 function sums(owner) {
   const [loaded, stored, lanes, enabled] = totals(owner), [, where] = owner.launched_at.match(/^(.*?:\d+)(?: in .*)?$/) ?? [null, owner.launched_at];
-  return { kernel: owner.kernel, "written at": `${baseName(owner.file)}:${owner.first_line}`, "launched at": baseName(where), grid: owner.grid.join(" × "),
-    loaded: bytes(loaded), stored: bytes(stored), masked: percent(lanes - enabled, lanes), "time watched": duration(Math.round(owner.seconds * 1e9)), findings: owner.findings.length };
+  return { kernel: owner.kernel, findings: owner.findings.length, "written at": `${baseName(owner.file)}:${owner.first_line}`, "launched at": baseName(where), grid: owner.grid.join(" × "),
+    loaded: bytes(loaded), stored: bytes(stored), masked: percent(lanes - enabled, lanes), "time watched": duration(Math.round(owner.seconds * 1e9)) };
 }
 function drawAll() {
   const table = $("all"), rows = DATA.launches.map(sums), names = Object.keys(rows[0] ?? {}), head = element("tr"), title = { "written at": "file", "launched at": "launched_at" };
@@ -84,9 +90,11 @@ function selectLaunch(i) {
   $("launch").value = i;
   if ($("show").value === "op") $("show").value = "program";
   for (const [k, row] of [...$("all").rows].entries()) row.className = k === i + 1 ? "now" : "";
+  showWithin($("all").parentElement, $("all").rows[i + 1]);
   const owner = launch(), constants = Object.entries(owner.constants).map(([name, value]) => `${name}=${value}`).join(", ");
   $("facts").textContent = [`grid ${owner.grid.join(" × ")}`, constants, `launched at ${owner.launched_at}`].filter(Boolean).join(" · ") +
     (owner.device ? ` · ran on ${owner.device}` : "") + (owner.note ? ` · ${owner.note}` : owner.device ? ", recorded on the CPU" : "") +
+    (programCount() && programCount() < owner.grid.reduce((a, b) => a * b, 1) ? ` · sums are those of its first ${number(programCount())} programs` : "") +
     (owner.step > 1 ? ` · accesses kept of every ${owner.step}th program` : "") + (owner.left_out ? ` · ${owner.left_out} accesses summed up only` : "");
   makeAxes(); drawGrid(); drawAxes(); drawGpu(); drawProgram(); drawComparison();
 }
