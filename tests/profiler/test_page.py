@@ -104,6 +104,59 @@ def test_table_roofline_and_comparison(tmp_path, in_browser):
     assert seen["better"] == "-66.7%"
 
 
+SIZES = [(1440, 900), (800, 900)]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_names_in_the_roofline_do_not_collide(size, tmp_path, in_browser):
+    """Forty kernels close to each other and to the limits: each name that is there can be read, stands near its dot, and the others are counted."""
+    near = [kernel(f"a kernel with a long name {i}", 1000 + i, flops32=4000.0 * (1 + i % 7 / 20), bytes=400 * (1 + i % 5)) for i in range(34)]
+    far = [kernel(f"alone {i}", 100 * 4**i, flops32=300.0, bytes=10 ** (i + 1)) for i in range(6)]
+    facts = FACTS | {"peak_gbps": 10.0, "peak_flops8": 8.5e9, "peak_flops16": 8e9, "peak_flops32": 4.2e9, "peak_flops64": 4e9}
+    path = tmp_path / "crowd.hatchet"
+    path.write_text(json.dumps([node("ROOT", {"time (ns)": 0, "count": 0, "bytes": 0, "flops32": 0}, near + far), {"CPU": {"0": facts}}]))
+    seen = in_browser(page_of(tmp_path, str(path)), """
+      const box = (one) => { const {left, right, top, bottom} = one.getBoundingClientRect(); return [left, top, right, bottom]; }, all = (which) => [...document.querySelectorAll('#roofline ' + which)];
+      document.title = JSON.stringify({names: all('.of-kernel').map((one) => [one.textContent, ...box(one)]), limits: all('.of-limit').map((one) => [one.textContent, ...box(one)]), dots: all('.dot').map((one) => [one.getAttribute('aria-label'), ...box(one)]),
+        lines: all('.leader').length, plot: box(document.getElementById('roofline')), card: box(document.getElementById('roofline-part')), note: document.getElementById('roofline-note').textContent,
+        fits: document.documentElement.scrollWidth <= innerWidth});
+    """, size)  # fmt: skip
+    texts = seen["names"] + seen["limits"]
+    for i, (one, *a) in enumerate(texts):
+        for other, *b in texts[:i] + [dot for dot in seen["dots"] if dot[0] != one]:
+            assert a[0] >= b[2] - 1 or b[0] >= a[2] - 1 or a[1] >= b[3] - 2 or b[1] >= a[3] - 2, (one, other, a, b)
+    assert len(seen["limits"]) == 5 and len(seen["dots"]) == 40 and 8 <= len(seen["names"]) < 40
+    assert {f"alone {i}" for i in range(6)} <= {name for name, *_ in seen["names"]}
+    assert seen["note"].startswith(f"{40 - len(seen['names'])} without a name")
+    places = {name: ((left + right) / 2, (top + bottom) / 2) for name, left, top, right, bottom in seen["dots"]}
+    for name, left, top, right, bottom in seen["names"]:
+        x, y = places[name]
+        assert abs((top + bottom) / 2 - y) < 125 and left - 125 < x < right + 125, name
+    assert seen["plot"][2] - seen["plot"][0] > 0.9 * (seen["card"][2] - seen["card"][0]) and seen["fits"]  # as wide as the card
+
+
+@pytest.mark.parametrize("name, ours", [("aten::mm", False), ("void at::native::vectorized_elementwise_kernel<4>", False), ("ampere_sgemm_128x64_nn", True)])
+def test_kernels_are_told_from_torchs_operators(name, ours, tmp_path, in_browser):
+    """In the table and in the roofline, by one choice for both; a library's kernel where ours say what they are."""
+    own = {"config": "BLOCK=64", "source": "/home/me/train.py:12"} if ours else {}
+    root = node("ROOT", {"time (ns)": 0, "count": 0}, [node("forward", {}, [kernel("mine", 100, bytes=100, flops32=500.0, **own), kernel(name, 200, bytes=100, flops32=100.0)])])
+    (tmp_path / "p.hatchet").write_text(json.dumps([root, {"CPU": {"0": FACTS | PEAKS}}]))
+    seen = in_browser(page_of(tmp_path, str(tmp_path / "p.hatchet")), """
+      const selects = [...document.querySelectorAll('.only')], now = () => [[...document.querySelectorAll('#table tbody tr td:first-child')].map((cell) => cell.textContent).sort(), [...document.querySelectorAll('#roofline .dot')].map((dot) => dot.getAttribute('aria-label')).sort()];
+      const set = (at, value) => { selects[at].value = value; selects[at].dispatchEvent(new Event('change')); return [...now(), selects.map((one) => one.value)]; };
+      document.title = JSON.stringify({shown: selects.map((one) => one.getBoundingClientRect().width > 0), all: now(), kernels: set(1, 'kernel'), operators: set(0, 'operator'), again: set(0, 'all'),
+        head: [...document.querySelectorAll('#table th')].pop().textContent, written: [...document.querySelectorAll('#table tbody tr')].map((row) => [row.lastChild.textContent, row.lastChild.title])});
+    """)  # fmt: skip
+    assert seen["shown"] == [True, True] and seen["all"] == [sorted(["forward", "mine", name]), sorted(["mine", name])]
+    assert seen["kernels"] == [["mine"], ["mine"], ["kernel"] * 2] and seen["operators"] == [[name], [name], ["operator"] * 2] and seen["again"][:2] == seen["all"]
+    assert (seen["head"] == "written at") == ours and (["train.py:12", "/home/me/train.py:12"] in seen["written"]) == ours
+
+
+def test_nothing_to_choose_without_operators(tmp_path, in_browser):
+    seen = in_browser(page_of(tmp_path, write(tmp_path / "new.hatchet")), "document.title = JSON.stringify([...document.querySelectorAll('.only')].map((one) => one.getBoundingClientRect().width));")
+    assert seen == [0, 0]
+
+
 def test_a_row_of_several_frames_has_the_share_of_all(tmp_path, in_browser):
     """Least times over times, not the largest share; what is above the peak is marked."""
     write(tmp_path / "new.hatchet")

@@ -89,7 +89,7 @@ def profiled(tmp_path):
 def test_vector_add(profiled):
     metrics = profiled(lambda: add[(8,)](floats(1000), floats(1000), floats(1000), 1000, BLOCK=128))
     assert metrics["bytes"] == 12 * 1000 and metrics["flops32"] == 8 * 128 and metrics["counted"] == "by the compiler"
-    assert metrics["config"].startswith("BLOCK=128, num_warps=")
+    assert metrics["config"].startswith("BLOCK=128, num_warps=") and metrics["source"] == f"{__file__}:{add.fn.__code__.co_firstlineno}"
 
 
 def test_softmax(profiled):

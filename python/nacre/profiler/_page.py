@@ -12,12 +12,24 @@ MOST_SLICES = 60_000  # of a timeline, in a page of less than 5 MB
 MOST_LANES = 300
 
 
-def _node(frame, devices):
+# torch's operators, and its own kernels on GPUs.
+_TORCHS = re.compile(r"aten::|(void )?\(?(at|c10|torch)(::|_cuda_detail)")
+
+
+def _kind(frame, has_ours):
+    """What a frame is: a "kernel" of the program, an "operator" of torch or a library's kernel, or neither."""
+    if "device_type" not in frame.own:
+        return ""
+    return "operator" if _TORCHS.match(frame.name) or (has_ours and "config" not in frame.own) else "kernel"
+
+
+def _node(frame, devices, has_ours):
+    """`has_ours`: some kernels say how they were configured, which those of libraries do not."""
     least = least_time(frame, devices)
     return {
-        "name": frame.name, "own": {name: value for name, value in frame.own.items() if isinstance(value, (int, float, str))},
+        "name": frame.name, "kind": _kind(frame, has_ours), "own": {name: value for name, value in frame.own.items() if isinstance(value, (int, float, str))},
         "total": {name: value for name, value in frame.total.items() if isinstance(value, (int, float))},
-        "least": list(least) if least else None, "children": [_node(child, devices) for child in frame.children],
+        "least": list(least) if least else None, "children": [_node(child, devices, has_ours) for child in frame.children],
     }  # fmt: skip
 
 
@@ -88,8 +100,9 @@ def _profile(filename):
     if isinstance(document, dict):
         return {"file": os.path.basename(filename), "trace": _trace(document["traceEvents"])}
     graph, inclusive, _, devices = read(filename)
+    has_ours = any("config" in frame.own for frame in graph.frames())
     return {
-        "file": os.path.basename(filename), "root": _node(graph.root, devices), "devices": _with_peaks(devices), "inclusive": inclusive,
+        "file": os.path.basename(filename), "root": _node(graph.root, devices, has_ours), "devices": _with_peaks(devices), "inclusive": inclusive,
         "heat": _heat(graph.root), "doubtful": is_doubtful(devices),
     }  # fmt: skip
 

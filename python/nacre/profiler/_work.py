@@ -8,11 +8,11 @@ COUNTED = "counted (pty)"  # says which metrics are the compiler's
 
 
 def metrics(kernel, compiled, values, grid, slots):
-    """{"bytes": ..., "flops32": ..., "config (pty)": ...} of a launch; bytes and flops where these can be counted.
+    """{"bytes": ..., "flops32": ..., "config (pty)": ..., "source (pty)": ...} of a launch; bytes and flops where these can be counted.
 
     Bytes are those that must move: what the programs load and store through an argument, but no more than its array holds, once for
     loads and once for stores."""
-    found = {"config (pty)": _configuration(kernel, compiled, values)}
+    found = {"config (pty)": _configuration(kernel, compiled, values), "source (pty)": f"{kernel._filename}:{kernel._line}"}
     try:
         work = _core.launch_work(compiled.asm["ttir"], grid, [value for _, value in slots])
     except (KeyError, RuntimeError):

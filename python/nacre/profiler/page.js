@@ -40,7 +40,7 @@ function drawFlame() {
 }
 function describe(node, metric) {
   const own = node.data.own;
-  return `${node.data.name}: ${shown(metric, node.value)} (${percent(node.value, flame.root.value)})` + (own.count ? `, ${own.count} launches` : "") + (own.config ? `\n${own.config}` : "")
+  return `${node.data.name}: ${shown(metric, node.value)} (${percent(node.value, flame.root.value)})` + (own.count ? `, ${own.count} launches` : "") + (own.config ? `\n${own.config}` : "") + (own.source ? `\n${own.source}` : "")
     + (own.moved ? `\nnot measured here: ${own.moved}` : "");
 }
 function zoomTo(node) { flame.zoom = node; drawFlame(); focusFrame(node); }
@@ -58,9 +58,10 @@ function moveInFlame(node) {
 function byName(root) {
   const rows = new Map();
   d3.hierarchy(root).each((place) => {
-    const node = place.data, row = rows.get(node.name) ?? { name: node.name, total: 0, time: 0, count: 0, busy: 0, bytes: 0, flops: 0, cpu: 0, least: 0, measured: 0 };
+    const node = place.data, row = rows.get(node.name) ?? { name: node.name, total: 0, time: 0, count: 0, busy: 0, bytes: 0, flops: 0, cpu: 0, least: 0, measured: 0, kind: "", source: "" };
     if (node.own.num_samples) return; // a line: shown with the source
     if (!place.ancestors().slice(1).some((each) => each.data.name === node.name)) row.total += node.total["time (ns)"] ?? node.own["time (ns)"] ?? 0;
+    row.kind ||= node.kind; row.source ||= node.own.source;
     row.time += node.own["time (ns)"] ?? 0; row.count += node.own.count ?? 0; row.busy += node.own["busy (ns)"] ?? 0;
     row.bytes += node.own.bytes ?? 0; row.cpu += node.own["cpu_time (ns)"] ?? 0;
     for (const width of ["", 8, 16, 32, 64]) row.flops += node.own["flops" + width] ?? 0;
@@ -71,57 +72,35 @@ function byName(root) {
   for (const row of rows.values()) row.util = row.measured ? row.least / row.measured : 0;
   return [...rows.values()];
 }
+// Which rows are wanted: all, kernels alone, operators of torch and kernels of libraries alone. The table and the roofline share the choice.
+const isWanted = (row) => { const only = document.querySelector(".only").value; return only === "all" || row.kind === only; };
+function chooseOnly(only) {
+  for (const select of document.querySelectorAll(".only")) select.value = only;
+  drawTable(); drawRoofline();
+}
 const per = (what) => (row) => row.time ? row[what] / row.time : 0;
 const COLUMNS = [
   { name: "frame", get: (row) => row.name, text: String }, { name: "time", get: (row) => row.time, text: duration }, { name: "with what is below", get: (row) => row.total, text: duration }, { name: "launches", get: (row) => row.count, text: number },
   { name: "average", get: (row) => row.count ? row.time / row.count : 0, text: (value) => duration(Math.round(value)) }, { name: "workers busy", get: per("busy"), text: number },
   { name: "GB/s", get: per("bytes"), text: number }, { name: "GFLOP/s", get: per("flops"), text: number },
   { name: "util", get: (row) => row.util, text: (value) => (100 * value).toFixed(1) + "%" + (value > 1 || profile.doubtful ? " ?" : "") }, { name: "host time", get: (row) => row.cpu, text: duration },
+  { name: "written at", get: (row) => row.source, text: (value) => value.split(/[\\/]/).pop(), title: String },
 ];
+const columns = () => byName(tree).some((row) => row.source) ? COLUMNS : COLUMNS.slice(0, -1);
 const DOUBT = "? A share of the device's peaks, which were measured while the machine was busy: the true shares are smaller.";
 const order = { column: 1, falls: true };
 function drawTable() {
   const table = d3.select("#table"), { get } = COLUMNS[order.column], compare = order.falls ? d3.descending : d3.ascending;
-  table.selectAll("thead").data([0]).join("thead").selectAll("tr").data([0]).join("tr").selectAll("th").data(COLUMNS)
+  table.selectAll("thead").data([0]).join("thead").selectAll("tr").data([0]).join("tr").selectAll("th").data(columns())
     .join((enter) => { const head = enter.append("th"); head.append("button"); return head; })
     .attr("aria-sort", (column, i) => i !== order.column ? "none" : order.falls ? "descending" : "ascending")
     .select("button").text((column, i) => column.name + (i !== order.column ? "" : order.falls ? " ▾" : " ▴"))
     .on("click", (column, i) => { order.falls = order.column === i ? !order.falls : i > 0; order.column = i; drawTable(); });
   $("table-note").textContent = byName(tree).some((row) => row.util > 1 || (row.util && profile.doubtful)) ? DOUBT : "";
-  const rows = byName(tree).sort((a, b) => compare(get(a), get(b)) || d3.descending(a.total, b.total) || d3.ascending(a.name, b.name));
+  const rows = byName(tree).filter(isWanted).sort((a, b) => compare(get(a), get(b)) || d3.descending(a.total, b.total) || d3.ascending(a.name, b.name));
   table.selectAll("tbody").data([0]).join("tbody").selectAll("tr").data(rows, (row) => row.name).join("tr").order()
-    .selectAll("td").data((row) => COLUMNS.map(({ get, text }) => { const value = get(row); return value ? text(value) : "–"; })).join("td").text((text) => text).attr("title", (text) => text);
-}
-
-// ---- Roofline: operations a byte against operations a second, under the device's limits.
-
-function drawRoofline() {
-  const device = Object.values(Object.values(profile.devices ?? other?.devices ?? {})[0] ?? {})[0];
-  const dots = byName(tree).filter((row) => row.time && row.bytes && row.flops).map((row) => ({ name: row.name, x: row.flops / row.bytes, y: row.flops / row.time }));
-  if (!device?.peak_gbps) { $("roofline-note").textContent = "the device's peaks are not in the file"; return; }
-  if (!dots.length) $("roofline-note").textContent = "no frame has time, bytes and flops";
-  const bandwidth = device.peak_gbps, peaks = new Map(); // GFLOP/s -> widths
-  for (const width of [64, 32, 16, 8]) if (device["peak_flops" + width]) { const peak = device["peak_flops" + width] / 1e9; peaks.set(peak, [...(peaks.get(peak) ?? []), width]); }
-  const highest = d3.max([...peaks.keys()]), width = Math.min(900, pageWidth()), height = 360, left = 64, right = 20, top = 16, bottom = 40;
-  const lowX = Math.min(0.05, ...dots.map((dot) => dot.x / 2)), highX = Math.max(highest / bandwidth * 8, ...dots.map((dot) => dot.x * 2));
-  const x = d3.scaleLog([lowX, highX], [left, width - right]), y = d3.scaleLog([Math.min(bandwidth * lowX, ...dots.map((dot) => dot.y / 2)), highest * 2], [height - bottom, top]);
-  const svg = d3.select("#roofline").attr("width", width).attr("height", height);
-  const axis = (group, place, made) => svg.append("g").attr("class", group).attr("transform", place).call(made);
-  axis("grid", `translate(0,${height - bottom})`, d3.axisBottom(x).ticks(6).tickSize(top + bottom - height).tickFormat(""));
-  axis("grid", `translate(${left},0)`, d3.axisLeft(y).ticks(6).tickSize(left + right - width).tickFormat(""));
-  axis("axis", `translate(0,${height - bottom})`, d3.axisBottom(x).ticks(6, "~g"));
-  axis("axis", `translate(${left},0)`, d3.axisLeft(y).ticks(6, "~s"));
-  svg.append("text").attr("x", width - right).attr("y", height - 6).attr("text-anchor", "end").text("operations a byte");
-  svg.append("text").attr("x", left).attr("y", 11).text("GFLOP/s");
-  for (const [peak, widths] of peaks) {
-    svg.append("path").attr("class", "limit").attr("d", d3.line().x((point) => x(point[0])).y((point) => y(point[1]))([[lowX, bandwidth * lowX], [peak / bandwidth, peak], [highX, peak]]));
-    svg.append("text").attr("x", width - right - 4).attr("y", y(peak) - 5).attr("text-anchor", "end").text(`${number(peak)} GFLOP/s, ${widths.join(" and ")} bits`);
-  }
-  svg.append("text").attr("transform", `translate(${x(lowX) + 6},${y(bandwidth * lowX * 2.5)})`).text(`${number(bandwidth)} GB/s`);
-  const at = svg.selectAll(".kernel").data(dots).join("g").attr("class", "kernel").attr("transform", (dot) => `translate(${x(dot.x)},${y(dot.y)})`);
-  at.append("circle").attr("class", "dot").attr("r", 5.5).attr("fill", (dot) => colour(dot.name)).attr("tabindex", 0)
-    .on("mousemove", (dot) => tip(d3.event, `${dot.name}: ${number(dot.y)} GFLOP/s at ${number(dot.x)} operations a byte`)).on("mouseleave", () => tip(d3.event, ""));
-  at.append("text").attr("x", (dot) => x(dot.x) > width * 0.7 ? -9 : 9).attr("y", 4).attr("text-anchor", (dot) => x(dot.x) > width * 0.7 ? "end" : "start").text((dot) => dot.name);
+    .selectAll("td").data((row) => columns().map(({ get, text, title }) => { const value = get(row); return value ? [text(value), (title ?? text)(value)] : ["–", ""]; }))
+    .join("td").text(([text]) => text).attr("title", ([, title]) => title);
 }
 
 // ---- Timeline: of a trace; a lane for each thread, worker and stream, or for each warp of each program.
@@ -229,7 +208,9 @@ function start() {
     layFlame();
     $("metric").addEventListener("change", () => { layFlame(); drawFlame(); });
     for (const id of ["least", "find"]) $(id).addEventListener("input", drawFlame);
-    addEventListener("resize", drawFlame);
+    const hasOperators = byName(tree).some((row) => row.kind === "operator");
+    for (const select of document.querySelectorAll(".only")) { select.closest("label").hidden = !hasOperators; select.addEventListener("change", () => chooseOnly(select.value)); }
+    addEventListener("resize", () => { drawFlame(); drawRoofline(); });
     drawFlame(); drawTable(); drawRoofline();
   } else for (const id of ["flame-part", "table-part", "roofline-part"]) $(id).hidden = true;
   const trace = profile.trace ?? other?.trace;
