@@ -222,10 +222,12 @@ def test_timeline(tmp_path, in_browser):
       canvas.dispatchEvent(new WheelEvent('wheel', {deltaY: -400, clientX: at(700), clientY: box.top + 30, view: window, cancelable: true})); seen.wheel = ticks();
       press('Escape'); seen.escaped = ticks(); press('+'); press('+'); seen.keys = ticks(); press('ArrowRight'); seen.moved = ticks();
       seen.hidden = document.getElementById('flame-part').hidden;
+      press('Escape'); const axis = document.getElementById('timeline-axis').getBoundingClientRect();
+      seen.cut = [...document.querySelectorAll('#timeline-axis text')].filter((tick) => tick.getBoundingClientRect().right > axis.right + 1).length;
       document.title = JSON.stringify(seen);
     """)  # fmt: skip
     assert seen["drawn"] == 4 and seen["tip"] == "fill: 400.000 µs from 500.000 µs on" and seen["inner"].startswith("copy: 200.000 µs")
-    assert seen["all"][0] == "0 ns" and "1.000 ms" in seen["all"] and seen["escaped"] == seen["all"] and seen["hidden"]
+    assert seen["all"][0] == "0 ns" and "1.000 ms" in seen["all"] and seen["escaped"] == seen["all"] and seen["hidden"] and seen["cut"] == 0
     assert "0 ns" not in seen["wheel"] and "0 ns" not in seen["keys"] and seen["moved"] != seen["keys"]
 
 

@@ -7,6 +7,7 @@ import pytest
 import triton
 import triton.language as tl
 from nacre import viz
+from nacre.runtime.errors import DeviceAssertError
 from nacre.viz import _page, _record
 
 
@@ -339,3 +340,28 @@ def test_many_launches_stay_a_small_page(in_browser, monkeypatch):
     """)  # fmt: skip
     assert seen["launches"] == 25 and seen["note"].startswith("6 later ones are left out") and seen["first"] == 0
     assert seen["source"][0] == seen["source"][1] > 4 and "accesses summed up only" in seen["facts"] and seen["inView"]
+
+
+@triton.jit
+def asserts(x, n):
+    tl.device_assert(tl.program_id(0) < n, "too many")
+    tl.store(x + tl.program_id(0), 1.0)
+
+
+def test_a_launch_that_raises_is_in_the_page(in_browser):
+    """At its place, with its source, and what it is said of it; the others are as they were."""
+    def run():
+        one_add()
+        with pytest.raises(DeviceAssertError, match="too many"):
+            asserts[(4,)](np.zeros(4, np.float32), 2, debug=True)
+        one_add()
+
+    launches = recorded(run)
+    assert [launch.kernel for launch in launches] == ["add", "asserts", "add"] and launches[2].record["programs"] and not launches[2].note
+    assert "it ended with an error" in viz.text(launches)
+    seen = in_browser(viz.page(launches), """
+      selectLaunch(1);
+      document.title = JSON.stringify({facts: document.getElementById('facts').textContent, op: document.getElementById('op').textContent, source: document.getElementById('code').textContent, program: document.getElementById('program').textContent});
+    """)  # fmt: skip
+    assert "not shown: it ended with an error" in seen["facts"] and seen["op"] == "nothing is kept of it" and "device_assert" in seen["source"]
+    assert seen["program"] == "there are no sums of its programs"

@@ -139,8 +139,11 @@ def test_no_file_is_left_where_nothing_ran(viz, tmp_path):
     assert not (tmp_path / "new.html").exists()
 
 
-def test_the_source_has_its_facts_however_the_script_is_named(viz, tmp_path):
+@pytest.mark.parametrize("interpreted", ["0", "1"])
+def test_the_source_has_its_facts_however_the_script_is_named(interpreted, viz, tmp_path, monkeypatch):
     """A script named by a relative path: the kernel's own lines are found again."""
+    monkeypatch.setenv("TRITON_INTERPRET", interpreted)
     viz("viz --json -o launches.json script.py")
     (launch,) = json.loads((tmp_path / "launches.json").read_text())["launches"]
     assert launch["file"] == str(tmp_path / "script.py") and {site["file"] for site in launch["sites"]} == {launch["file"]} and launch["elsewhere"] == {}
+    assert {value["file"] for value in launch["values"]} == {launch["file"]}

@@ -139,7 +139,8 @@ function drawTimeline(trace) {
     });
     canvas.dataset.drawn = drawn;
     const axis = d3.axisBottom(x.copy().domain(x.domain().map((time) => time - first))).ticks(8).tickFormat(length);
-    d3.select("#timeline-axis").attr("width", width).attr("height", 24).selectAll("g").data([0]).join("g").attr("class", "axis").call(axis);
+    d3.select("#timeline-axis").attr("width", width).attr("height", 24).selectAll("g").data([0]).join("g").attr("class", "axis").call(axis)
+      .selectAll(".tick text").attr("text-anchor", (time) => x(time + first) > width - 32 ? "end" : "middle");
   }
   const zoom = d3.zoom().scaleExtent([1, (last - first) / 2 + 1]).extent([[left, 0], [width, height]]).translateExtent([[left, 0], [width, height]])
     .on("zoom", () => { x = d3.event.transform.rescaleX(full); draw(); });

@@ -17,6 +17,7 @@ from ._reuse import reuse
 RECORD = 16  # besides the sanitizers' kinds (WatchedLaunch.h)
 LANES = 200_000  # lanes that are kept of a launch; more are summed up only
 SITE = ("name", "file", "line", "column", "accesses", "lanes", "enabled", "bytes", "cache_lines", "first_touches", "reused", "reuse_distance")
+UNFINISHED = "not shown: it ended with an error"
 VALUES = 4096  # elements of an array whose values are kept
 
 
@@ -148,8 +149,9 @@ class Recording:
             note = f"not shown: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
         finally:
             self._twin.compiled = None
-        if len(self.launches) == recorded:  # it was not run to its end
-            self.launches.append(self._open.pop()[0] if len(self._open) > opened else self._described(kernel, values, grid)[0])
+        del self._open[opened:]  # one that was not run to its end
+        if len(self.launches) == recorded:
+            self.launches.append(self._described(kernel, values, grid)[0])
         launch = self.launches[-1]
         launch.device, launch.note = f"{compiled.metadata.target.backend}:{compiled.metadata.target.arch}", note
         return kernel, values, launch
@@ -209,6 +211,8 @@ class Recording:
         launch, by_address, rows, is_complete = self._described(kernel, values, grid)
         device_code = getattr(self._twin, "compiled", None)
         simulated = _gpu.prepare(device_code or compiled, kernel, values) if self.gpu or device_code else None
+        launch.note = UNFINISHED  # until its end
+        self.launches.append(launch)
         self._open.append((launch, by_address, rows, simulated, time.perf_counter()))
         kinds = RECORD | sum(KINDS[kind] for kind in self.kinds) | order_mask(self.kinds, compiled)
         return kinds, self.lanes, rows, is_complete
@@ -216,15 +220,20 @@ class Recording:
     def end(self, kernel, grid, record):
         launch, by_address, rows, simulated, began = self._open.pop()
         launch.seconds = time.perf_counter() - began
+        launch.note = ""
         launch.findings = [_report.describe(raw, kernel.__name__, grid, rows) for raw in record.pop("findings")]
         for rows_of_programs in (record["accesses"], record["values"]):  # which thread came first does not show
             rows_of_programs.sort(key=lambda row: row[0])
         launch.record = record
+        names = {kernel.fn.__code__.co_filename: kernel._filename}  # as Python has it, which may be relative, and from the root
+        record["sites"] = [(name, names.get(file, file), *place) for name, file, *place in record["sites"]]
+        record["values"] = [(program, name, names.get(file, file), *rest) for program, name, file, *rest in record["values"]]
+        for finding in launch.findings:
+            finding["file"] = names.get(finding["file"], finding["file"])
         for array in launch.arrays:
             array["after"] = _values(by_address[array["name"]]) if array["name"] in by_address else None
         if simulated:
             launch.gpu = simulated(grid)
-        self.launches.append(launch)
 
 
 _recording = None

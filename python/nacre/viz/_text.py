@@ -64,7 +64,7 @@ def _shown_gpu(gpu):
 
 def _shown_device(launch):
     if not launch["device"]:
-        return ""
+        return f"; {launch['note']}" if launch["note"] else ""
     return f"; ran on {launch['device']}" + (f"; {launch['note']}" if launch["note"] else ", recorded on the CPU")
 
 

@@ -1,6 +1,6 @@
 // The arrays of a launch as maps of their elements, which can be zoomed and moved: what was accessed, values, the element of a finding.
 
-const READS = 2, WRITES = 1, HIGHEST = 360; // of the maps, in pixels
+const READS = 2, WRITES = 1, HIGHEST = 300; // of the maps, in pixels
 
 // element -> [reads, writes] of what is shown
 function touched(array) {
