@@ -131,7 +131,7 @@ CPP := python/nacre/cpp
 install: build $(STAMPS)/page-packages ## the package in .venv; PREFIX=folder: header, library and CMake package for C++ there
 	@$(VENV)/bin/python python/vendor_d3.py
 	@$(VENV)/bin/python python/install_tree.py
-	@$(VENV)/bin/python python/describe_language.py --stubs
+	@$(VENV)/bin/python python/write_stubs.py
 	@[ $(CPP)/lib/libnacre.so -nt $(BUILD)/runtime/libnacre.so ] || \
 	  cmake --install $(BUILD) --component cpp --strip --prefix $(CPP) > /dev/null
 	@$(if $(PREFIX),cmake --install $(BUILD) --component cpp --strip --prefix "$(PREFIX)")
@@ -149,7 +149,8 @@ notebooks: ## the tutorials as Jupyter notebooks in build/notebooks
 	@$(PYTHON) docs/site/notebooks.py $(BUILD)/notebooks
 
 clean: ## remove the build, the virtual environment and the wheels
-	rm -rf $(BUILD) $(VENV) dist python/nacre/*.so python/nacre/pages/d3.js $(CPP)/include $(CPP)/lib $$(find python/nacre -name "*.pyi")
+	rm -rf $(BUILD) $(VENV) dist python/nacre/*.so python/nacre/pages/d3.js $(CPP)/include $(CPP)/lib python/alias/triton-stubs \
+	  $$(grep -rlF --include="*.pyi" "Written by python/write_stubs.py" python/nacre)
 
 $(BUILD)/build.ninja: CMakeLists.txt | $(STAMPS)/python
 	$(call say,"configure")

@@ -1,8 +1,7 @@
-"""Writes what is generated from the language's one definition: the reference pages and the Python stubs.
+"""Writes the reference pages of the language from its one definition.
 
     describe_language.py            docs/language/*.md: a page for each group of functions, and the list of them
     describe_language.py --check    says which of them are out of step, and fails; writes nothing
-    describe_language.py --stubs    python/nacre/language/**/*.pyi, which are not committed: `make install` writes them
 
 The definition is the compiler's table of builtins and the standard library's own text (standard.py, random.py). Examples come
 from docs/language/examples.py.
@@ -11,7 +10,6 @@ from docs/language/examples.py.
 import argparse
 import ast
 import sys
-import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -230,126 +228,13 @@ def contents(functions):
     return "\n".join(lines) + "\n"
 
 
-# ---- The stubs -------------------------------------------------------------------------------------------------------------
-
-STUB_HEADER = "# Written by python/describe_language.py.\n"
-STUB_TYPES = {
-    "tensor": "Value", "scalar": "Value", "dtype": "Dtype | constexpr", "constexpr str": "str | constexpr | None",
-    "constexpr int": "int | constexpr", "constexpr bool": "bool | constexpr", "constexpr": "Any", "constexpr tuple": "Sequence[Any] | constexpr",
-    "tuple": "Any", "int": "int | constexpr", "bool": "bool | constexpr", "function": "Callable[..., Any]",
-    "aggregate": "Any", "tensor_descriptor": "tensor_descriptor", "dict": "dict[Any, Any]", "constexpr PropagateNan": "str | constexpr",
-}  # fmt: skip
-SCALAR_TYPES = (
-    "void int1 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float8e4nv float8e5 float8e4b15 float8e4b8 float8e5b16 "
-    "float16 bfloat16 float32 float64"
-).split()
-
-
-def stub_type(parameter):
-    kind = "Any" if parameter.stars else STUB_TYPES[parameter.annotation]
-    return f"{kind} | None" if parameter.default == "None" and "None" not in kind and kind != "Any" else kind
-
-
-def stub_parameters(function, receiver=False):
-    parts = []
-    for index, parameter in enumerate(function.parameters):
-        if receiver and index == 0:
-            parts.append("self")
-            continue
-        stub = Parameter(parameter.name, parameter.annotation, None if parameter.default is None else "...", parameter.stars)
-        parts.append(stub.text(lambda _, original=parameter: stub_type(original)))
-    return ", ".join(parts)
-
-
-def stub_function(function, indent="", receiver=False, decorator=""):
-    documentation = function.documentation.replace("\\", "\\\\").replace('"""', '\\"""')
-    body = textwrap.indent(f'"""{documentation}"""', indent + "    ")
-    head = f"{indent}{decorator}def {function.name}({stub_parameters(function, receiver)}) -> Any:"
-    return f"{head}\n{body}\n"
-
-
-OPERATORS = "add sub mul truediv floordiv mod and or xor lshift rshift".split()
-TENSOR_HEAD = '''class tensor:
-    """A tile of elements, or one element, inside a kernel."""
-
-    shape: Sequence[int]
-    numel: int
-    dtype: Dtype
-    type: Any
-    T: tensor
-    def __getitem__(self, index: Any) -> tensor: ...
-    def __neg__(self) -> tensor: ...
-    def __invert__(self) -> tensor: ...
-'''
-
-
-def tensor_stub(functions):
-    lines = [TENSOR_HEAD.rstrip()]
-    for name in OPERATORS:
-        lines += [f"    def __{name}__(self, other: Value) -> tensor: ...", f"    def __r{name}__(self, other: Value) -> tensor: ..."]
-    lines += [f"    def __{name}__(self, other: Value) -> tensor: ..." for name in ("lt", "le", "gt", "ge")]
-    lines += [f"    def __{name}__(self, other: Value) -> tensor: ...  # type: ignore[override]" for name in ("eq", "ne")]
-    lines += [stub_function(function, "    ", receiver=True).rstrip() for function in functions if function.is_method and is_public(function)]
-    return "\n".join(lines) + "\n"
-
-
-def stubs():
-    """Path -> text of every stub."""
-    table, standard = builtins(), standard_functions()
-
-    def of(*modules):
-        return [function for function in table if function.module in modules and is_public(function)]
-
-    classes = {"constexpr", "tensor", "tensor_descriptor", "const", "dtype", "pointer_type", "block_type"}
-    core = [function for function in of("triton.language") if function.name not in classes | {"to", "item"}]
-    math = of("triton.language.math")
-    result = {}
-
-    def write(path, imports, *parts):
-        result[LANGUAGE / path] = STUB_HEADER + "\n".join(imports) + "\n\n" + "\n".join(parts)
-
-    typing = "from collections.abc import Callable, Sequence\nfrom typing import Any"
-    values = "\n".join(f"{name}: dtype" for name in SCALAR_TYPES)
-    extra = (
-        f"{values}\npi32_t: pointer_type\nTRITON_MAX_TENSOR_NUMEL: int\n\n"
-        "class tensor_descriptor_base: ...\n\nclass tensor_descriptor(tensor_descriptor_base):\n"
-        "    shape: Any\n    strides: Any\n    block_shape: Any\n    dtype: Dtype\n\n"
-        "class PropagateNan:\n    NONE: str\n    ALL: str\n\n"
-        "def must_use_result(fn: Any = ..., message: Any = ...) -> Any: ...\n"
-    )
-    aliases = "Value = tensor | constexpr | int | float | bool\nDtype = dtype  # a class's own `dtype` hides the type's name\n"
-    write("core.pyi",
-          [typing, "from .constants import const as const, constexpr as constexpr, constexpr_type as constexpr_type",
-           "from .types import block_type as block_type, dtype as dtype, pointer_type as pointer_type"],
-          extra, tensor_stub(table + standard), aliases, *map(stub_function, core + math))  # fmt: skip
-    from_core = "from .core import Dtype, Value, constexpr, tensor, tensor_descriptor"
-    write("math.pyi", [typing, from_core], *map(stub_function, math + of("triton.language.extra.libdevice")))
-    for file in ("standard", "random"):
-        members = [function for function in standard if function.module.endswith(file)]
-        write(f"{file}.pyi", [typing, from_core], *map(stub_function, members))
-    write("target_info.pyi", [typing, from_core], *map(stub_function, of("triton.language.target_info")))
-    outer = "from ..core import Dtype, Value, constexpr, tensor"
-    write("extra/libdevice.pyi", [typing, outer], *map(stub_function, math + of("triton.language.extra.libdevice")))
-    write("extra/__init__.pyi", ["from . import cuda as cuda, hip as hip, intel as intel, libdevice as libdevice"])
-    write("extra/cuda/__init__.pyi", [typing, "from ...core import Dtype, Value, constexpr, tensor", "from .. import libdevice as libdevice"], *map(stub_function, of("triton.language.extra.cuda")))
-    names = [function.name for function in core + math]
-    others = ["const", "constexpr", "constexpr_type", "block_type", "dtype", "pointer_type", "tensor", "tensor_descriptor",
-              "tensor_descriptor_base", "PropagateNan", "must_use_result", "pi32_t", "TRITON_MAX_TENSOR_NUMEL"]  # fmt: skip
-    imports = [f"from .core import {name} as {name}" for name in SCALAR_TYPES + others + names]
-    imports += [f"from .{function.module.rsplit('.', 1)[1]} import {function.name} as {function.name}" for function in standard]
-    modules = "core extra math random standard target_info".split()
-    write("__init__.pyi", [f"from . import {name} as {name}" for name in modules] + imports)
-    return result
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
-    parser.add_argument("--stubs", action="store_true", help="write the stubs instead of the pages")
     arguments = parser.parse_args()
     sys.path.insert(0, str(HERE))
     stale = []
-    for path, text in (stubs() if arguments.stubs else pages()).items():
+    for path, text in pages().items():
         if path.exists() and path.read_text() == text:
             continue
         stale.append(path.relative_to(HERE.parent))
