@@ -1,7 +1,7 @@
 """Writes the stubs for type checkers that follow from a table; `make install` runs it, and what it writes is not committed.
 
     python/nacre/language/      from the compiler's table of builtins and the standard library's text. What has no row there (tiles, types,
-                                constexprs) is written by hand, in core.pyi, constants.pyi and types.pyi
+                                constexprs) is written by hand, in core.pyi, _tensor.pyi, constants.pyi and types.pyi
     python/nacre/_knob_rows.pyi    the attributes of nacre.knobs
     python/alias/triton-stubs/  `import triton` for type checkers: each module has the names of nacre's. The distribution nacre-triton brings it
 
@@ -41,8 +41,8 @@ CONSTEXPRS = {"axis": "int", "dim": "int", "k": "int", "n_rounds": "int", "dtype
 
 NOTHING = ("None", "store store_tensor_descriptor atomic_store scatter assume debug_barrier static_print static_assert device_print device_assert "
            "gdc_wait gdc_launch_dependents")  # fmt: skip
-PAIR = ("_tuple[tensor, tensor]", "split pair_uniform_to_normal swizzle2d")
-FOUR = ("_tuple[tensor, tensor, tensor, tensor]", "philox philox_impl randint4x rand4x randn4x")
+PAIR = ("_tuple[Tile, Tile]", "split pair_uniform_to_normal swizzle2d")
+FOUR = ("_tuple[Tile, Tile, Tile, Tile]", "philox philox_impl randint4x rand4x randn4x")
 ANYTHING = ("Any", "cdiv condition map_elementwise inline_asm_elementwise tuple slice aggregate_replace current_target")
 TRUTH = ("bool", "is_cuda is_hip is_hip_cdna3 is_hip_cdna4 is_hip_gfx1250 cuda_capability_geq")
 RESULTS = {name: result for result, names in (NOTHING, PAIR, FOUR, ANYTHING, TRUTH) for name in names.split()}
@@ -50,8 +50,8 @@ RESULTS.update({"range": "Iterable[Any]", "static_range": "Iterable[Any]", "make
                 "num_threads": "int"})  # fmt: skip
 # Results that depend on an argument: (parameter, its type, the result) of each overload.
 OVERLOADS = {
-    "max": [("return_indices", "Literal[False]", "tensor"), ("return_indices", "Literal[True]", "_tuple[tensor, tensor]"), ("return_indices", "bool", "Any")],
-    "reduce": [("input", "Value", "tensor"), ("input", "_tuple[Any, ...]", "_tuple[tensor, ...]")],
+    "max": [("return_indices", "Literal[False]", "Tile"), ("return_indices", "Literal[True]", "_tuple[Tile, Tile]"), ("return_indices", "bool", "Any")],
+    "reduce": [("input", "Value", "Tile"), ("input", "_tuple[Any, ...]", "_tuple[Tile, ...]")],
 }
 OVERLOADS["min"], OVERLOADS["associative_scan"] = OVERLOADS["max"], OVERLOADS["reduce"]
 # Written by hand, in core.pyi.
@@ -97,7 +97,7 @@ def function_stub(function, is_method=False):
     receiver = function.parameters[0].name if is_method else ""
     versions = [version for version in OVERLOADS.get(function.name, []) if version[0] != receiver and "libdevice" not in function.module]
     if not versions or not any(parameter.name == versions[0][0] for parameter in function.parameters):
-        return f"{indent}def {function.name}({parameters(function, is_method)}) -> {RESULTS.get(function.name, 'tensor')}:\n{body}\n"
+        return f"{indent}def {function.name}({parameters(function, is_method)}) -> {RESULTS.get(function.name, 'Tile')}:\n{body}\n"
     heads = (f"{indent}@overload\n{indent}def {function.name}({parameters(function, is_method, version[:2])}) -> {version[2]}:\n" for version in versions)
     return "".join(f"{head}{body}\n" for head in heads)
 
@@ -109,7 +109,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, overload
 
 """
-FROM_CORE = "from {}core import Dtype, Value, tensor, tensor_descriptor\n\n"
+FROM_TILES = "from {0}_tensor import Dtype, Value\nfrom {0}_tile import Tile\nfrom {0}core import tensor_descriptor\n\n"
 
 
 def language_stubs():
@@ -130,7 +130,7 @@ def language_stubs():
     cuda = of("triton.language.extra.cuda")
     methods = [function for function in table + standard if function.is_method and is_public(function)]
     descriptors = of("triton.language.tensor_descriptor")
-    here, above, far = (TYPING + FROM_CORE.format("." * dots) for dots in (1, 2, 3))
+    here, above, far = (TYPING + FROM_TILES.format("." * dots) for dots in (1, 2, 3))
     texts = {
         "_functions": here + stubs_of(core + math),
         "_methods": here + methods_of("TensorMethods", methods) + "\n" + methods_of("DescriptorMethods", descriptors),

@@ -15,7 +15,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 class Autotuner(KernelInterface[_F]):
     __name__: str
-    fn: KernelInterface[_F]
+    fn: Any  # the JITFunction, or what stands between
     base_fn: JITFunction[_F]
     arg_names: list[str]
     search: Space | None

@@ -10,7 +10,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 class Heuristics(KernelInterface[_F]):
     __name__: str
-    fn: KernelInterface[_F]
+    fn: Any  # the JITFunction, or what stands between
     values: Mapping[str, Callable[[dict[str, Any]], Any]]
     arg_names: list[str]
     def __init__(self, fn: KernelInterface[_F], arg_names: list[str], values: Mapping[str, Callable[[dict[str, Any]], Any]]) -> None: ...

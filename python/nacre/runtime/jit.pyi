@@ -3,7 +3,10 @@
 import ast
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Generic, ParamSpec, Protocol, SupportsIndex, TypeAlias, TypeVar, overload
+from enum import Enum
+from typing import Any, Generic, SupportsIndex, TypeAlias, TypeVar, overload
+
+from _typeshed import DataclassInstance
 
 from .._utils import (
     find_paths_if as find_paths_if,
@@ -13,7 +16,7 @@ from .._utils import (
 )
 from ..backends.compiler import BaseBackend as BaseBackend
 from ..compiler.compiler import CompiledKernel
-from ..language.core import tensor
+from ..language._methods import DescriptorMethods, TensorMethods
 from ..tools.tensor_descriptor import TensorDescriptor as TensorDescriptor
 from .cache import get_cache_invalidating_env_vars as get_cache_invalidating_env_vars, get_cache_key as get_cache_key
 from .driver import driver as driver
@@ -30,18 +33,16 @@ from .names import (
 from .tensors import MockTensor as MockTensor, TensorWrapper as TensorWrapper, reinterpret as reinterpret
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
 
 _Extents: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 # One to three numbers of programs, or a function that says them of the launch's arguments by name.
 Grid: TypeAlias = _Extents | Callable[[dict[str, Any]], _Extents]
 
-class OfKernels(Protocol):
-    """What kernels pass to the functions that they call: all but the host's arrays, whose == gives an array. A launch on those needs a grid,
-    kernel[grid](...)."""
-
-    def __eq__(self, other: object, /) -> bool: ...
+# What kernels pass to the functions that they call: tiles, descriptors, Python's values, functions, aggregates. An array of the host is none of it:
+# who passes one has left out the grid, kernel[grid](...).
+_InKernels: TypeAlias = (
+    TensorMethods | DescriptorMethods | DataclassInstance | Callable[..., Any] | Enum | Mapping[Any, Any] | tuple[Any, ...] | list[Any] | str | float | None
+)
 
 class KernelParam:
     num: int
@@ -111,7 +112,7 @@ class JITFunction(KernelInterface[_F], JITCallable):
         launch_metadata: Callable[..., Any] | None = None,
     ) -> None: ...
     # Inside a kernel: branches of an `if` on a constexpr may return different things, so that what the function returns is not said.
-    def __call__(self, *args: tensor | OfKernels, **kwargs: tensor | OfKernels) -> Any: ...
+    def __call__(self, *args: _InKernels, **kwargs: _InKernels) -> Any: ...
     def run(self, *args: Any, grid: Grid, warmup: bool = False, **kwargs: Any) -> CompiledKernel: ...
     def warmup(self, *args: Any, grid: Grid = (1,), **kwargs: Any) -> CompiledKernel: ...
     @property
@@ -134,16 +135,13 @@ class AggregateTypes(tuple[Any, ...]):
     aggregate: type
     def __new__(cls, aggregate: type, types: Iterable[Any]) -> AggregateTypes: ...
 
-class ConstexprFunction(JITCallable, Generic[_P, _R]):
-    __wrapped__: Callable[_P, _R]
-    def __init__(self, fn: Callable[_P, _R]) -> None: ...
-    @overload
-    def __get__(self, instance: None, owner: Any = None) -> ConstexprFunction[_P, _R]: ...
-    @overload
-    def __get__(self, instance: object, owner: Any = None) -> BoundConstexprFunction: ...
-    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
+class ConstexprFunction(JITCallable):
+    __wrapped__: Callable[..., Any]
+    def __init__(self, fn: Callable[..., Any]) -> None: ...
+    def __get__(self, instance: Any, owner: Any = None) -> ConstexprFunction: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
-class BoundConstexprFunction(ConstexprFunction[..., Any]):
+class BoundConstexprFunction(ConstexprFunction):
     def __init__(self, instance: Any, fn: Callable[..., Any]) -> None: ...
 
 def mangle_type(arg: Any, specialize: bool = False) -> str: ...
@@ -151,7 +149,8 @@ def native_specialize_impl(
     backend: Any, arg: Any, is_const: bool = False, specialize_value: bool = True, align: bool = True
 ) -> tuple[str, Any]: ...
 def module_name(function: JITCallable) -> str: ...
-def constexpr_function(fn: Callable[_P, _R]) -> ConstexprFunction[_P, _R]: ...
+# Gives a ConstexprFunction, which is called as the function is, a method and an __init__ too.
+def constexpr_function(fn: _F) -> _F: ...
 @overload
 def jit(fn: _F) -> JITFunction[_F]: ...
 @overload
