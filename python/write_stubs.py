@@ -139,7 +139,7 @@ def language_stubs():
         "extra/libdevice": above + stubs_of(libdevice),
         "extra/__init__": "from . import cuda as cuda, hip as hip, intel as intel, libdevice as libdevice\n",
         "extra/intel": "from . import libdevice as libdevice\n",
-        "extra/cuda/__init__": far + "from . import utils as utils\nfrom .. import libdevice as libdevice\n\n" + stubs_of(cuda),
+        "extra/cuda/__init__": far + "from .. import libdevice as libdevice\n\n" + stubs_of(cuda),
         "extra/cuda/gdc": "from . import gdc_launch_dependents as gdc_launch_dependents, gdc_wait as gdc_wait\n",
         "extra/cuda/utils": "".join(f"from . import {name} as {name}\n" for name in ("globaltimer", "num_threads", "num_warps", "smid")),
         "extra/cuda/libdevice": "from ..libdevice import *\n",

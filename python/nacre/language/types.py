@@ -149,15 +149,19 @@ class dtype:
         return self
 
 
+def _predicate(name):
+    def predicate(self):
+        return self.name == name
+
+    predicate.__name__ = f"is_{name}"
+    predicate.__doc__ = f"Whether the type is {name}."
+    return predicate
+
+
 def _add_predicates():
     for name in _BITS:
-        def predicate(self, name=name):
-            return self.name == name
-
-        predicate.__name__ = f"is_{name}"
-        predicate.__doc__ = f"Whether the type is {name}."
-        if not hasattr(dtype, predicate.__name__):
-            setattr(dtype, predicate.__name__, predicate)
+        if not hasattr(dtype, f"is_{name}"):
+            setattr(dtype, f"is_{name}", _predicate(name))
 
 
 _add_predicates()
