@@ -1,0 +1,34 @@
+"""Operators of neural networks, each a kernel in the language with the Python function that launches it.
+
+    import nacre.kernels as nk
+
+    y = nk.rms_norm(x, weight)
+
+A function takes torch tensors or NumPy arrays, all of one kind, and gives the same kind back. On torch tensors it is an operator of
+torch: gradients flow through it and `torch.compile(fullgraph=True)` keeps it in its graph. The texts are the same on every target.
+
+Importing this module needs neither torch nor any kernel: a family is imported when one of its functions is asked for.
+"""
+
+import importlib
+
+# Module of this package -> its functions.
+FAMILIES = {}
+
+_MODULES = {name: module for module, names in FAMILIES.items() for name in names}
+
+__all__ = ["FAMILIES", *_MODULES]
+
+
+def __getattr__(name):
+    module = _MODULES.get(name, name if name in FAMILIES else None)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    family = importlib.import_module("." + module, __name__)
+    value = family if module == name else getattr(family, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *FAMILIES, *_MODULES})
