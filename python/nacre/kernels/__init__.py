@@ -13,7 +13,9 @@ Importing this module needs neither torch nor any kernel: a family is imported w
 import importlib
 
 # Module of this package -> its functions.
-FAMILIES = {}
+FAMILIES = {
+    "norms": ("layer_norm", "rms_norm"),
+}
 
 _MODULES = {name: module for module, names in FAMILIES.items() for name in names}
 

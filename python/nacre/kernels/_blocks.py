@@ -14,7 +14,7 @@ _STEP = {True: 4096, False: 4096}
 # Elements that one program of elementwise work takes.
 _ELEMENTS = {True: 4096, False: 1024}
 # Programs among which sums over many rows are divided: each leaves one partial sum.
-_PARTS = {True: 16, False: 256}
+_PARTS = {True: 64, False: 256}
 
 
 def runs_on_host(x):
@@ -57,3 +57,9 @@ def elements_block(x, count):
 def rows_of_a_part(x, rows, least=8):
     """How many rows a program takes where each leaves a partial sum over its rows."""
     return max(least, cdiv(rows, _PARTS[runs_on_host(x)]))
+
+
+def columns_block(x, columns):
+    """{BLOCK, num_warps} for a program that walks down a block of columns."""
+    block = min(max(power_of_two(columns), 16), 1024 if runs_on_host(x) else 128)
+    return {"BLOCK": block, "num_warps": _warps(block)}
