@@ -35,7 +35,8 @@ def assert_near(actual, expected, terms=16, working=None, name="the result"):
     assert same[~finite].all(), f"{name}: NaN and infinity are at other places"
     largest = np.abs(expected[finite]).max(initial=LEAST)
     bound = EPSILON[kind] * np.abs(expected) + terms * EPSILON[working] * largest + np.finfo("float16" if kind == "float16" else "float32").tiny
-    wrong = finite & ~(np.abs(actual - expected) <= bound)
+    with np.errstate(invalid="ignore"):
+        wrong = finite & ~(np.abs(actual - expected) <= bound)
     if wrong.any():
         place = tuple(int(i) for i in np.argwhere(wrong)[0])
         raise AssertionError(f"{name}: {wrong.sum()} of {wrong.size} are wrong; at {place} {actual[place]!r} where {expected[place]!r} is expected, "

@@ -170,3 +170,102 @@ def test_a_gradient_of_the_gradient_is_refused():
     (gradient,) = torch.autograd.grad(nk.rms_norm(x).square().sum(), x, create_graph=True)
     with pytest.raises(NotImplementedError, match="no gradient of row_norm_gradient"):
         gradient.sum().backward()
+
+
+# ---- a quantised result
+
+
+def check_quantised(x, w, r, dtype, device="cpu"):
+    limit = {"int8": 127, "float8_e4m3fn": 448, "float8_e5m2": 57344}[dtype]
+    x, w = x.float().to(device), w.float().to(device)
+    r = None if r is None else r.float().to(device)
+    q, steps, *summed = nk.rms_norm_quantized(x, w, residual=r, dtype=dtype)
+    assert q.dtype == getattr(torch, dtype) and steps.shape == x.shape[:-1]
+    if r is not None:
+        x = x + r
+        assert torch.equal(summed[0], x)
+    expected = rms_norm_torch(x.double(), w.double()).cpu()
+    largest = expected.abs().amax(-1)
+    assert_near(steps, (largest / limit).numpy())
+    scaled = expected * (limit / largest)[..., None]
+    # What is quantised is within a rounding of float32 of `scaled`, which decides between neighbours where that is about halfway.
+    step = 1 if dtype == "int8" else (2.0 ** (scaled.abs().log2().floor() - (3 if dtype == "float8_e4m3fn" else 2))).clamp(min=2.0**-9)
+    assert ((q.cpu().double() - scaled).abs() <= 0.5001 * step).all()
+    assert q.cpu().double().abs().amax() == limit
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float8_e4m3fn", "float8_e5m2"])
+def test_quantised_on_every_engine(engine, dtype):
+    x, w, _, r = tensors(3, 40, residual=True)
+    check_quantised(x, w, None, dtype, engine.device)
+    check_quantised(x, w, r, dtype, engine.device)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 5, 781), (2, 17000)], ids=str)
+def test_quantised_shapes(shape):
+    x, w, _, r = tensors(*shape, residual=True)
+    check_quantised(x, w, r, "int8")
+
+
+def test_quantised_numpy_zeros_and_errors():
+    x = np.zeros((2, 10), np.float32)
+    x[1] = np.linspace(-1, 1, 10)
+    q, steps = nk.rms_norm_quantized(x)
+    assert (q[0] == 0).all() and steps[0] == 1 and q.dtype == np.int8 and q[1, 0] == -127
+    with pytest.raises(TypeError, match="which NumPy has not"):
+        nk.rms_norm_quantized(x, dtype="float8_e5m2")
+    with pytest.raises(TypeError, match="dtype is 'int4'; rows are quantised to int8"):
+        nk.rms_norm_quantized(x, dtype="int4")
+    torch.library.opcheck(torch.ops.nacre.rms_norm_quantized.default, (torch.randn(3, 5), None, None, 1e-6, "int8"))
+
+
+# ---- groups of channels
+
+
+def images(*shape):
+    generator = torch.Generator().manual_seed(sum(shape))
+    x = torch.randn(shape, generator=generator, dtype=torch.float64) + 1
+    return [x, torch.rand(shape[1], generator=generator, dtype=torch.float64) + 0.5, torch.randn(shape[1], generator=generator, dtype=torch.float64)]
+
+
+def check_groups(groups, tensors, dtype=torch.float32, **options):
+    compare(lambda x, w=None, b=None: nk.group_norm(x, groups, w, b), lambda x, w=None, b=None: F.group_norm(x, groups, w, b), tensors, dtype, **options)
+
+
+def test_groups_on_every_engine(engine):
+    check_groups(2, images(2, 6, 3, 5), device=engine.device)
+
+
+@pytest.mark.parametrize("shape, groups", [((1, 1, 1, 5), 1), ((3, 8, 7, 9), 4), ((2, 32, 5), 32), ((4, 30), 3), ((2, 4, 70, 70), 2), ((1, 6, 3, 2, 5), 1)])
+def test_groups_shapes(shape, groups):
+    check_groups(groups, images(*shape), terms=64)
+    check_groups(groups, images(*shape)[:1], terms=64)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=names)
+def test_groups_dtypes(dtype):
+    check_groups(2, images(3, 8, 5, 7), dtype)
+
+
+def test_groups_of_images_in_other_orders():
+    x, w, b = images(2, 8, 6, 10)
+    check_groups(4, [x.to(memory_format=torch.channels_last), w, b])
+    compare(lambda x: nk.group_norm(x[:, ::2, :, 1:], 2), lambda x: F.group_norm(x[:, ::2, :, 1:], 2), [x])
+    assert_near(nk.group_norm(x.numpy(), 4, w.numpy(), b.numpy()), F.group_norm(x, 4, w, b).numpy())
+
+
+@pytest.mark.parametrize("shape", [(0, 4, 3), (2, 4, 0)], ids=str)
+def test_groups_of_nothing(shape):
+    x, w = torch.zeros(shape, requires_grad=True), torch.ones(4, requires_grad=True)
+    nk.group_norm(x, 2, w).sum().backward()
+    assert x.grad.shape == x.shape and (w.grad == 0).all()
+
+
+def test_groups_in_torch():
+    x, w, b = (a.requires_grad_() for a in images(2, 4, 3))
+    assert torch.autograd.gradcheck(lambda x, w, b: nk.group_norm(x, 2, w, b), [x, w, b])
+    torch.library.opcheck(torch.ops.nacre.group_norm.default, (x, 2, w, b, 1e-5))
+    compiled = torch.compile(lambda x, w, b: nk.group_norm(x * 2, 2, w, b), fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(compiled(x, w, b), nk.group_norm(x * 2, 2, w, b))
+    with pytest.raises(ValueError, match="groups is 3; it must divide the 4 channels"):
+        nk.group_norm(x, 3)

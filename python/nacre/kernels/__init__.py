@@ -14,7 +14,9 @@ import importlib
 
 # Module of this package -> its functions.
 FAMILIES = {
-    "norms": ("layer_norm", "rms_norm"),
+    "norms": ("layer_norm", "rms_norm", "rms_norm_quantized"),
+    "norms_of_groups": ("group_norm",),
+    "losses": ("softmax", "log_softmax", "cross_entropy"),
 }
 
 _MODULES = {name: module for module, names in FAMILIES.items() for name in names}

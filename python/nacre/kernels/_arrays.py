@@ -9,6 +9,8 @@ import sys
 
 import numpy
 
+from .. import language as tl
+
 FLOATING = ("float16", "bfloat16", "float32", "float64")
 INTEGERS = ("int32", "int64")
 
@@ -120,6 +122,11 @@ def nothing(like):
 def accumulation_dtype(x):
     """The name of the type in which sums of elements of x are kept."""
     return "float64" if dtype_name(x) == "float64" else "float32"
+
+
+def sum_type(x):
+    """The same as the language's type, for a constexpr of a kernel."""
+    return tl.float64 if accumulation_dtype(x) == "float64" else tl.float32
 
 
 # ---- strides

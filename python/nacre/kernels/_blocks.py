@@ -63,3 +63,10 @@ def columns_block(x, columns):
     """{BLOCK, num_warps} for a program that walks down a block of columns."""
     block = min(max(power_of_two(columns), 16), 1024 if runs_on_host(x) else 128)
     return {"BLOCK": block, "num_warps": _warps(block)}
+
+
+def planes_block(x, channels, places):
+    """{CHANNELS, PLACES, num_warps} for tiles of some channels by some places, where places lie side by side."""
+    along = min(power_of_two(places), 2048)
+    across = min(power_of_two(channels), max(1, 2048 // along))
+    return {"CHANNELS": across, "PLACES": along, "num_warps": _warps(along * across)}

@@ -6,9 +6,10 @@ sums is fixed, so results do not change from run to run.
 """
 
 from .. import language as tl
+from ..language.extra import libdevice
 from ..runtime.jit import jit
 from ._arrays import (FLOATING, accumulation_dtype, as_rows, check_array, check_axes, check_dtype, check_parameter, check_same_dtype, check_shape,
-                      contiguous, empty, empty_like, is_numpy, nothing, row_stride)  # fmt: skip
+                      contiguous, empty, empty_like, is_numpy, nothing, row_stride, sum_type)  # fmt: skip
 from ._blocks import cdiv, columns_block, row_block, rows_of_a_part
 from ._operator import Operator
 
@@ -200,6 +201,54 @@ def _sum_of_parts(parts_ptr, out_ptr, parts, columns, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, total, mask=mask)
 
 
+@jit
+def _quantised(normal, step, LIMIT: tl.constexpr, out_type: tl.constexpr):
+    scaled = tl.minimum(tl.maximum(normal / step, -LIMIT), LIMIT, propagate_nan=tl.PropagateNan.ALL)
+    return (libdevice.rint(scaled) if out_type.is_int() else scaled).to(out_type)
+
+
+@jit
+def _rms_norm_quantised(x_ptr, residual_ptr, weight_ptr, out_ptr, summed_ptr, step_ptr, x_stride, residual_stride, columns, EPSILON: tl.constexpr,
+                        LIMIT: tl.constexpr, WHOLE: tl.constexpr, SUM: tl.constexpr, BLOCK: tl.constexpr):  # fmt: skip
+    """RMSNorm whose row is divided by a step of its own, so that its largest element becomes LIMIT."""
+    row = tl.program_id(0).to(tl.int64)
+    x_ptr += row * x_stride
+    out_ptr += row * columns
+    if residual_ptr is not None:
+        residual_ptr += row * residual_stride
+        summed_ptr += row * columns
+    out_type: tl.constexpr = out_ptr.dtype.element_ty
+    if WHOLE:
+        offsets = tl.arange(0, BLOCK)
+        mask = offsets < columns
+        x = _load_sum(x_ptr, residual_ptr, summed_ptr, offsets, mask, SUM)
+        scale = 1 / tl.sqrt(tl.sum(x * x, axis=0) / columns + EPSILON)
+        normal = _scaled(x * scale, weight_ptr, None, offsets, mask, SUM)
+        largest = tl.max(tl.abs(normal), axis=0)
+        step = tl.where(largest > 0, largest / LIMIT, 1.0)
+        tl.store(out_ptr + offsets, _quantised(normal, step, LIMIT, out_type), mask=mask)
+    else:
+        squares = tl.zeros((BLOCK,), dtype=SUM)
+        sizes = tl.zeros((BLOCK,), dtype=SUM)
+        for start in range(0, columns, BLOCK):
+            offsets = start + tl.arange(0, BLOCK)
+            mask = offsets < columns
+            x = _load_sum(x_ptr, residual_ptr, summed_ptr, offsets, mask, SUM)
+            squares += x * x
+            sizes = tl.maximum(sizes, tl.abs(_scaled(x, weight_ptr, None, offsets, mask, SUM)))
+        scale = 1 / tl.sqrt(tl.sum(squares, axis=0) / columns + EPSILON)
+        largest = tl.max(sizes, axis=0) * scale
+        step = tl.where(largest > 0, largest / LIMIT, 1.0)
+        for start in range(0, columns, BLOCK):
+            offsets = start + tl.arange(0, BLOCK)
+            mask = offsets < columns
+            source = x_ptr if residual_ptr is None else summed_ptr
+            x = tl.load(source + offsets, mask=mask, other=0.0).to(SUM)
+            normal = _scaled(x * scale, weight_ptr, None, offsets, mask, SUM)
+            tl.store(out_ptr + offsets, _quantised(normal, step, LIMIT, out_type), mask=mask)
+    tl.store(step_ptr + row, step)
+
+
 def sum_of_parts(out, parts):
     """out = the sum of the rows of `parts`, a contiguous matrix of partial sums."""
     rows, columns = parts.shape
@@ -208,10 +257,6 @@ def sum_of_parts(out, parts):
 
 
 # ---- operators
-
-
-def _sums(x):
-    return tl.float64 if accumulation_dtype(x) == "float64" else tl.float32
 
 
 def _check(x, weight, bias, residual):
@@ -246,7 +291,7 @@ def _launch_norm(outputs, x, residual, weight, bias, epsilon, centred):
     block = row_block(x, columns)
     _row_norm[(rows,)](
         x, residual, contiguous(weight), contiguous(bias), out, None if residual is None else summed, mean if centred else None, scale, row_stride(x),
-        0 if residual is None else row_stride(residual), columns, EPSILON=epsilon, CENTRED=centred, WHOLE=block["BLOCK"] >= columns, SUM=_sums(x),
+        0 if residual is None else row_stride(residual), columns, EPSILON=epsilon, CENTRED=centred, WHOLE=block["BLOCK"] >= columns, SUM=sum_type(x),
         **block,
     )  # fmt: skip
 
@@ -294,7 +339,7 @@ def _launch_gradient(outputs, dy, x, weight, mean, scale, dsummed, bias_dtype, w
     dbias_parts = empty(x, (parts, columns), kind) if wants_bias else None
     block = row_block(x, columns)
     whole = block["BLOCK"] >= columns
-    shared = {"CENTRED": centred, "SUM": _sums(x)}
+    shared = {"CENTRED": centred, "SUM": sum_type(x)}
     mean = mean if centred else None
     if rows:
         _row_norm_backward[(parts,)](
@@ -324,6 +369,40 @@ _norm_gradient = Operator(
 )  # fmt: skip
 
 
+# The largest value of each type that quantised rows may have.
+_LIMITS = {"int8": 127.0, "float8_e4m3fn": 448.0, "float8_e5m2": 57344.0}
+
+
+def _allocate_quantised(x, residual, weight, epsilon, dtype):
+    """(out, steps, the sum with the residual)."""
+    _check(x, weight, None, residual)
+    if dtype not in _LIMITS:
+        raise TypeError(f"dtype is {dtype!r}; rows are quantised to {', '.join(_LIMITS)}")
+    if is_numpy(x) and dtype != "int8":
+        raise TypeError(f"dtype is {dtype!r}, which NumPy has not: use int8, or torch tensors")
+    return empty(x, x.shape, dtype), empty(x, x.shape[:-1], accumulation_dtype(x)), nothing(x) if residual is None else empty_like(x)
+
+
+def _launch_quantised(outputs, x, residual, weight, epsilon, dtype):
+    out, steps, summed = outputs
+    x = as_rows(x)
+    rows, columns = x.shape
+    if rows == 0 or columns == 0:
+        return
+    residual = None if residual is None else as_rows(residual)
+    block = row_block(x, columns)
+    _rms_norm_quantised[(rows,)](
+        x, residual, contiguous(weight), out, None if residual is None else summed, steps, row_stride(x), 0 if residual is None else row_stride(residual),
+        columns, EPSILON=epsilon, LIMIT=_LIMITS[dtype], WHOLE=block["BLOCK"] >= columns, SUM=sum_type(x), **block,
+    )  # fmt: skip
+
+
+_quantised_norm = Operator(
+    "rms_norm_quantized", "(Tensor x, Tensor? residual, Tensor? weight, float epsilon, str dtype) -> (Tensor, Tensor, Tensor)",
+    _allocate_quantised, _launch_quantised,
+)  # fmt: skip
+
+
 def layer_norm(x, weight=None, bias=None, *, residual=None, eps=1e-5):
     """LayerNorm over the last axis: (x - mean) / sqrt(variance + eps) * weight + bias.
 
@@ -350,3 +429,19 @@ def rms_norm(x, weight=None, *, residual=None, eps=1e-6):
     """
     results = _norm(x, residual, weight, None, eps, False)
     return results[0] if residual is None else (results[0], results[1])
+
+
+def rms_norm_quantized(x, weight=None, *, dtype="int8", residual=None, eps=1e-6):
+    """RMSNorm over the last axis with a quantised result: the pair (q, steps), where q * steps[..., None] is about rms_norm(x, weight).
+
+    x: (..., columns), float16, bfloat16, float32 or float64. Each row has a step, by which its largest element becomes the type's largest.
+    weight: (columns,), or None.
+    dtype: "int8" (rounded to the nearest, halves to even), "float8_e4m3fn" or "float8_e5m2" (torch only), as a text or as torch's type.
+    residual: of the shape and type of x, or None. With it the result is (q, steps, x + residual).
+
+    steps are float32, float64 where x is; a row of zeros has the step 1. Rows with NaN have no meaning. There is no gradient.
+
+        q, steps = nacre.kernels.rms_norm_quantized(x, weight)
+    """
+    q, steps, summed = _quantised_norm(x, residual, weight, eps, str(dtype).removeprefix("torch."))
+    return (q, steps) if residual is None else (q, steps, summed)
