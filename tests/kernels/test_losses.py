@@ -181,3 +181,63 @@ def test_cross_entropy_in_torch():
 def test_errors_of_cross_entropy(call, text):
     with pytest.raises((TypeError, ValueError), match=text):
         call(torch.ones(3, 4), torch.zeros(3, dtype=torch.int64))
+
+
+# ---- the fused linear cross entropy
+
+
+def check_linear(rows, width, classes, dtype=torch.float32, device="cpu", bias=True, working=None, ignored=None, terms=64, **options):
+    generator = torch.Generator().manual_seed(width)
+    x, w, b = (torch.randn(shape, generator=generator, dtype=torch.float64) for shape in ((*rows, width), (classes, width), (classes,)))
+    target = targets(rows, classes, ignored).to(device)
+    options |= {} if ignored is None else {"ignore_index": ignored}
+    compare(lambda x, w, b: nk.linear_cross_entropy(x, w, target, b, **options), lambda x, w, b: entropy_of_torch(F.linear(x, w, b), target.cpu(), **options),
+            [x, w / width**0.5, b if bias else None], dtype, device, terms=terms, working=working)  # fmt: skip
+
+
+def test_linear_on_every_engine(engine, monkeypatch):
+    from nacre.kernels import linear_losses
+
+    monkeypatch.setattr(linear_losses, "_LOGITS", 100)  # several chunks
+    check_linear((37,), 6, 10, device=engine.device, ignored=2, z_loss=0.1)
+
+
+@pytest.mark.parametrize("rows, width, classes", [((1,), 1, 1), ((3, 5), 20, 33), ((70,), 8, 100_000), ((200,), 64, 50)])
+def test_linear_shapes(rows, width, classes):
+    check_linear(rows, width, classes)
+    check_linear(rows, width, classes, bias=False, label_smoothing=0.1, reduction="sum")
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=names)
+def test_linear_dtypes(dtype):
+    check_linear((40,), 16, 30, dtype, working=names(dtype), ignored=3)  # logits and their gradients have the type of x
+
+
+def test_linear_elsewhere():
+    x, w, target = logits(6, 9), logits(5, 9), targets((6,), 5)
+    assert_near(np.asarray(nk.linear_cross_entropy(x.numpy(), w.numpy(), target.numpy())), entropy_of_torch(x @ w.T, target).numpy())
+    x, w, b = x.requires_grad_(), w.requires_grad_(), torch.zeros(5, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda x, w, b: nk.linear_cross_entropy(x, w, target, b, z_loss=0.1), [x, w, b])
+    torch.library.opcheck(torch.ops.nacre.linear_cross_entropy.default, (x, w, target, b, -100, 0.0, 0.0, True, True, True, True))
+    ours, expected = ([a.detach().float().requires_grad_() for a in (x, w)] for _ in range(2))
+    torch.compile(lambda x, w: nk.linear_cross_entropy(x * 2, w, target), fullgraph=True, backend="aot_eager")(*ours).backward()
+    entropy_of_torch(expected[0] * 2 @ expected[1].T, target).backward()
+    for a, c in zip(ours, expected):
+        torch.testing.assert_close(a.grad, c.grad)
+    assert not nk.linear_cross_entropy(x.detach(), w.detach(), target).requires_grad
+    with pytest.raises(ValueError, match=r"weight has shape \(5, 9\); \(any, 8\) is expected"):
+        nk.linear_cross_entropy(x[:, :8], w, target)
+    with pytest.raises(ValueError, match="reduction is 'none'; it must be mean or sum"):
+        nk.linear_cross_entropy(x, w, target, reduction="none")
+
+
+def test_linear_keeps_no_logits(monkeypatch):
+    """The largest array is a chunk of logits, or as large as the arguments."""
+    from nacre.kernels import linear_losses
+
+    largest = []
+    empty = linear_losses.empty
+    monkeypatch.setattr(linear_losses, "empty", lambda like, shape, dtype=None: largest.append(int(np.prod(shape))) or empty(like, shape, dtype))
+    monkeypatch.setattr(linear_losses, "_LOGITS", 2000)
+    nk.linear_cross_entropy(logits(500, 4).numpy(), logits(100, 4).numpy(), targets((500,), 100).numpy())
+    assert max(largest) <= 2000 < 500 * 100

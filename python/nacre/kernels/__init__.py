@@ -17,6 +17,7 @@ FAMILIES = {
     "norms": ("layer_norm", "rms_norm", "rms_norm_quantized"),
     "norms_of_groups": ("group_norm",),
     "losses": ("softmax", "log_softmax", "cross_entropy"),
+    "linear_losses": ("linear_cross_entropy",),
 }
 
 _MODULES = {name: module for module, names in FAMILIES.items() for name in names}

@@ -7,7 +7,7 @@ once for what is written. The cross entropy keeps only the logarithm of each row
 from .. import language as tl
 from ..runtime.jit import jit
 from ._arrays import (FLOATING, INTEGERS, accumulation_dtype, as_rows, check_array, check_axes, check_dtype, check_number, check_shape, contiguous,
-                      dtype_name, empty, empty_like, is_numpy, row_stride, sum_type)  # fmt: skip
+                      empty, empty_like, is_numpy, row_stride, sum_type)  # fmt: skip
 from ._blocks import row_block
 from ._operator import Operator
 
@@ -239,7 +239,7 @@ def log_softmax(x, axis=-1):
 # ---- cross entropy
 
 
-def check_targets(target, x, rows_shape, ignore_index, label_smoothing, z_loss):
+def check_targets(target, x, rows_shape, label_smoothing, z_loss):
     check_array("target", target, x, "x")
     check_dtype("target", target, INTEGERS)
     check_shape("target", target, rows_shape, "one target for each row of x")
@@ -252,14 +252,14 @@ def _allocate_entropy(x, target, ignore_index, label_smoothing, z_loss):
     check_array("x", x)
     check_dtype("x", x, FLOATING)
     check_axes("x", x, 1)
-    check_targets(target, x, tuple(x.shape[:-1]), ignore_index, label_smoothing, z_loss)
+    check_targets(target, x, tuple(x.shape[:-1]), label_smoothing, z_loss)
     if x.shape[-1] == 0:
         raise ValueError(f"x has shape {tuple(x.shape)}: rows without logits have no loss")
     kind = accumulation_dtype(x)
     return empty(x, x.shape[:-1], kind), empty(x, x.shape[:-1], kind)
 
 
-def _launch_entropy(outputs, x, target, ignore_index, label_smoothing, z_loss):
+def launch_entropy(outputs, x, target, ignore_index, label_smoothing, z_loss):
     losses, logarithms = outputs
     x = as_rows(x)
     rows, columns = x.shape
@@ -297,7 +297,7 @@ def launch_entropy_gradient(dx, dlosses, x, target, logarithms, ignore_index, la
 
 _entropy = Operator(
     "cross_entropy_rows", "(Tensor x, Tensor target, int ignore_index, float label_smoothing, float z_loss) -> (Tensor, Tensor)",
-    _allocate_entropy, _launch_entropy, _save_entropy, _backward_of_entropy,
+    _allocate_entropy, launch_entropy, _save_entropy, _backward_of_entropy,
 )  # fmt: skip
 _entropy_gradient = Operator(
     "cross_entropy_rows_gradient",
