@@ -18,6 +18,7 @@ FAMILIES = {
     "norms_of_groups": ("group_norm",),
     "losses": ("softmax", "log_softmax", "cross_entropy"),
     "linear_losses": ("linear_cross_entropy",),
+    "activations": ("gelu", "silu", "swiglu", "geglu", "bias_activation", "dropout"),
 }
 
 _MODULES = {name: module for module, names in FAMILIES.items() for name in names}

@@ -142,6 +142,10 @@ def strides(x):
     return tuple(step // x.itemsize for step in x.strides) if is_numpy(x) else x.stride()
 
 
+def is_contiguous(x):
+    return x.flags.c_contiguous if is_numpy(x) else x.is_contiguous()
+
+
 def contiguous(x):
     """x with its elements one after the other: x itself where they are so already. None stays None."""
     if x is None:
