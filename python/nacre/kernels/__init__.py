@@ -19,6 +19,8 @@ FAMILIES = {
     "losses": ("softmax", "log_softmax", "cross_entropy"),
     "linear_losses": ("linear_cross_entropy",),
     "activations": ("gelu", "silu", "swiglu", "geglu", "bias_activation", "dropout"),
+    "rotary_embedding": ("rotary", "rotary_tables"),
+    "optimizers": ("adamw", "sgd"),
 }
 
 _MODULES = {name: module for module, names in FAMILIES.items() for name in names}

@@ -23,8 +23,26 @@ def register(operator):
     torch.library.register_fake(name, operator.allocate, lib=_library)
     if operator.backward is not None:
         torch.library.register_autograd(name, operator.backward, setup_context=operator.save, lib=_library)
-    elif not operator.schema.endswith("-> ()"):
+    elif operator.schema.endswith("-> ()"):
+        _library.impl(operator.name, _counting_changes(name), "ADInplaceOrView", with_keyset=True)
+    else:
         torch.library.register_autograd(name, _no_gradient_of(operator.name), lib=_library)
+
+
+def _counting_changes(name):
+    """What torch calls before an operator that writes its arguments: autograd then notices that saved values have changed."""
+    import torch
+
+    overload = getattr(getattr(torch.ops, NAMESPACE), name.partition("::")[2]).default
+    written = [place for place, argument in enumerate(overload._schema.arguments) if argument.alias_info and argument.alias_info.is_write]
+
+    def run(keyset, *arguments):
+        for place in written:
+            torch.autograd.graph.increment_version(arguments[place])
+        with torch._C._AutoDispatchBelowADInplaceOrView():
+            return overload.redispatch(keyset & torch._C._after_ADInplaceOrView_keyset, *arguments)
+
+    return run
 
 
 def _no_gradient_of(name):
