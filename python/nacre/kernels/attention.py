@@ -275,6 +275,6 @@ _attention_backward_operator = Operator(
 )  # fmt: skip
 
 
-def attention_with_wide_output(q, k, v, scale):
+def attention_with_wide_output(q, k, v, scale, softcap):
     """(out, lse) without masks, both in the type that sums are kept in: a part that is to be merged."""
-    return _attention(q, k, v, None, None, None, None, 0, 0, None, None, scale, 0.0, True)
+    return _attention(q, k, v, None, None, None, None, 0, 0, None, None, scale, softcap, True)
