@@ -31,12 +31,12 @@ _LEAST_KEYS = {True: 512, False: 256}
 
 
 def decoding_blocks(q, programs, keys, page, size, value_size):
-    """({BLOCK_N, num_warps, num_stages}, keys of a part, parts). `page`: rows of a page of keys, or None."""
+    """({BLOCK_N, ...}, keys of a part, parts). `page`: rows of a page of keys, or None."""
     host = runs_on_host(q)
-    block = 64 if host or max(size, value_size) <= 128 else 32
+    block = 64 if max(size, value_size) <= (64 if host else 128) else 32
     if page is not None and page >= 16:
         whole = [candidate for candidate in (16, 32, 64) if candidate <= block and page % candidate == 0]
         block = max(whole, default=block)
     parts = max(1, min(cdiv(_PROGRAMS[host], max(programs, 1)), keys // _LEAST_KEYS[host]))
     span = cdiv(cdiv(max(keys, 1), parts), block) * block
-    return {"BLOCK_N": block, "num_warps": 4, "num_stages": 2}, span, cdiv(max(keys, 1), span)
+    return {"BLOCK_N": block, "SUMMED_PRODUCTS": 2, "SUMMED_VALUES": 4, "num_warps": 4, "num_stages": 2}, span, cdiv(max(keys, 1), span)

@@ -17,16 +17,18 @@ def decoding_kernel(
     q_strides, k_strides, v_strides, out_strides, lse_strides, table_stride, slope_strides,
     key_heads, keys, span, splits, left,
     SCALE: tl.constexpr, SOFTCAP: tl.constexpr, QUERIES: tl.constexpr, GROUP: tl.constexpr, HEAD: tl.constexpr, VALUE: tl.constexpr,
-    PAGE: tl.constexpr, BLOCK_N: tl.constexpr,
+    PAGE: tl.constexpr, BLOCK_N: tl.constexpr, SUMMED_PRODUCTS: tl.constexpr, SUMMED_VALUES: tl.constexpr,
 ):  # fmt: skip
     """Strides of q are (batch, query, head, element), of keys and values (batch or page, row, head, element), of out (part, batch, query,
-    head, element), of lse (part, batch, query, head). BLOCK_N divides PAGE or is a multiple of it; span is a multiple of BLOCK_N."""
+    head, element), of lse (part, batch, query, head). span is a multiple of BLOCK_N. Up to SUMMED_PRODUCTS rows their products with keys are sums
+    of elements, and up to SUMMED_VALUES rows those with values: a matrix product of few rows packs more than it multiplies. Programs that
+    follow each other read different heads of the same keys, which are neighbours in memory."""
     ACC: tl.constexpr = tl.float64 if q_ptr.dtype.element_ty == tl.float64 else tl.float32
     ROWS: tl.constexpr = GROUP * QUERIES
     program = tl.program_id(0)
-    split = (program % splits).to(tl.int64)
-    key_head = (program // splits % key_heads).to(tl.int64)
-    batch = (program // splits // key_heads).to(tl.int64)
+    key_head = (program % key_heads).to(tl.int64)
+    split = (program // key_heads % splits).to(tl.int64)
+    batch = (program // key_heads // splits).to(tl.int64)
     length = keys
     if lengths_ptr is not None:
         length = tl.load(lengths_ptr + batch).to(tl.int32)
@@ -68,7 +70,10 @@ def decoding_kernel(
                 v_at = v_ptr + (pages * v_strides[0] + n % PAGE * v_strides[1])[:, None]
         k = tl.load(k_at + key_head * k_strides[2] + d * k_strides[3], mask=is_key[:, None], other=0.0)
         v = tl.load(v_at + key_head * v_strides[2] + e * v_strides[3], mask=is_key[:, None], other=0.0)
-        products = tl.dot(q, k.T, input_precision="ieee", out_dtype=ACC)
+        if ROWS <= SUMMED_PRODUCTS:
+            products = tl.sum(q[:, None, :].to(ACC) * k[None, :, :].to(ACC), axis=2)
+        else:
+            products = tl.dot(q, k.T, input_precision="ieee", out_dtype=ACC)
         scores = score_tile(products, positions, n[None, :], slope, None, SCALE, SOFTCAP, True)
         scores = tl.where(visible_tile(positions, n[None, :], length, left, 0), scores, float("-inf"))
         new_largest = tl.maximum(largest, tl.max(scores, axis=1))
@@ -76,7 +81,10 @@ def decoding_kernel(
         weights = exponential(scores - reference[:, None], True)
         shrink = exponential(largest - reference, True)
         total = total * shrink + tl.sum(weights, axis=1)
-        values = tl.dot(weights.to(v.dtype), v, values * shrink[:, None], input_precision="ieee", out_dtype=ACC)
+        if ROWS <= SUMMED_VALUES:
+            values = values * shrink[:, None] + tl.sum(weights[:, :, None] * v[None, :, :].to(ACC), axis=1)
+        else:
+            values = tl.dot(weights.to(v.dtype), v, values * shrink[:, None], input_precision="ieee", out_dtype=ACC)
         largest = new_largest
 
     out = values / tl.where(total == 0, 1.0, total)[:, None]

@@ -78,7 +78,9 @@ def cascade_attention(q, prefix_k, prefix_v, k_pages, v_pages, block_tables, len
     # Queries of all sequences are the rows of one attention: a program reads a block of keys for many of them.
     rows = q.reshape(batch, key_heads, group, size).swapaxes(0, 1).reshape(1, key_heads, batch * group, size)
     scale = _scale(scale, q)
-    shared, shared_lse = attention_with_wide_output(rows, prefix_k.swapaxes(0, 1)[None], prefix_v.swapaxes(0, 1)[None], scale, float(softcap))
+    shared, shared_lse = attention_with_wide_output(
+        rows, prefix_k.swapaxes(0, 1)[None], prefix_v.swapaxes(0, 1)[None], scale, float(softcap)
+    )
     own, own_lse = _decoding(q[:, None], k_pages, v_pages, block_tables, lengths, None, None, scale, float(softcap), True)
     outs = empty(own, (2, batch, heads, value_size))
     lses = empty(own_lse, (2, batch, heads))
