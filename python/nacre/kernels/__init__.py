@@ -21,6 +21,8 @@ FAMILIES = {
     "activations": ("gelu", "silu", "swiglu", "geglu", "bias_activation", "dropout"),
     "rotary_embedding": ("rotary", "rotary_tables"),
     "optimizers": ("adamw", "sgd"),
+    "softmax_attention": ("attention", "attention_varlen"),
+    "decoding": ("decode_attention", "paged_attention", "cascade_attention", "merge_attention"),
 }
 
 _MODULES = {name: module for module, names in FAMILIES.items() for name in names}

@@ -11,7 +11,7 @@ from ._arrays import (
 from ._attention_blocks import decoding_blocks
 from ._blocks import cdiv
 from ._operator import Operator
-from .attention import _scale, attention_with_wide_output, check_heads, check_slopes, slope_strides
+from .softmax_attention import _scale, attention_with_wide_output, check_heads, check_slopes, slope_strides
 
 
 def decode_attention(q, k, v, lengths=None, *, window=None, scale=None, softcap=0.0, alibi_slopes=None, return_lse=False):
