@@ -43,7 +43,7 @@ def few_rows_kernel(
     x_ptr, w_ptr, scales_ptr, zeros_ptr, out_ptr, x_stride, N, groups,
     FORMAT: tl.constexpr, GROUP: tl.constexpr, ROWS: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_G: tl.constexpr,
 ):  # fmt: skip
-    """x @ w.T for ROWS rows of x: a program takes BLOCK_N rows of weights, each as a sum over its whole length."""
+    """x @ w.T for ROWS rows of x: a program walks BLOCK_N rows of weights, with a sum for each place within a group, added up at the end."""
     ACC: tl.constexpr = tl.float64 if x_ptr.dtype.element_ty == tl.float64 else tl.float32
     IS_HALVED: tl.constexpr = FORMAT == "int4" or FORMAT == "q4_0"
     HALF: tl.constexpr = GROUP // 2 if IS_HALVED else GROUP
@@ -51,7 +51,7 @@ def few_rows_kernel(
     n = tl.minimum(j, N - 1)
     i = tl.arange(0, HALF)[None, None, :]
     m = tl.arange(0, ROWS)
-    total = tl.zeros((ROWS, BLOCK_N), ACC)
+    sums = tl.zeros((ROWS, BLOCK_N, HALF), ACC)
     for first in range(0, groups, BLOCK_G):
         g = first + tl.arange(0, BLOCK_G)
         low, high = weight_groups(w_ptr, scales_ptr, zeros_ptr, n, g, groups, FORMAT, GROUP, ACC)
@@ -62,7 +62,8 @@ def few_rows_kernel(
         if IS_HALVED:
             x = tl.load(x_ptrs + HALF, mask=is_group, other=0.0).to(ACC)
             products += high[None, :, :, :] * x[:, None, :, :]
-        total += tl.sum(tl.reshape(products, (ROWS, BLOCK_N, BLOCK_G * HALF)), axis=2)
+        sums += tl.sum(products, axis=2)
+    total = tl.sum(sums, axis=2)
     tl.store(out_ptr + m.to(tl.int64)[:, None] * N + j[None, :], total.to(out_ptr.dtype.element_ty), mask=(j < N)[None, :])
 
 

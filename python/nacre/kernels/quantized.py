@@ -231,7 +231,8 @@ def _launch(out, x, weight, scales, zeros, format):
     host = runs_on_host(x)
     constants = {"FORMAT": format, "GROUP": group or 2}
     if count <= _MOST_FEW_ROWS:
-        blocks = {"BLOCK_N": 4 if host else 8, "BLOCK_G": max(1, min(power_of_two(groups), (4096 if host else 512) // max(group, 1)))}
+        # On the host the sums of one group's places are a few vectors, which stay in registers.
+        blocks = {"BLOCK_N": 1, "BLOCK_G": 4 if format == "q8_0" else 1} if host else {"BLOCK_N": 8, "BLOCK_G": max(1, 512 // max(group, 1))}
         kernels.few_rows_kernel[(cdiv(rows, blocks["BLOCK_N"]),)](*arrays, rows, groups, ROWS=count, **constants, **blocks)
         return
     blocks = _tiles(host, count, rows, group)
