@@ -7,6 +7,15 @@
 A function takes torch tensors or NumPy arrays, all of one kind, and gives the same kind back. On torch tensors it is an operator of
 torch: gradients flow through it and `torch.compile(fullgraph=True)` keeps it in its graph. The texts are the same on every target.
 
+    attention attention_varlen                              with masks, windows, heads that share keys
+    decode_attention paged_attention cascade_attention      from caches of keys, contiguous and in pages
+    merge_attention                                         of parts of the keys
+    matmul                                                  with bias, activation, residual
+    quantized_matmul quantize dequantize from_gptq          weights of 4 and 8 bits
+    route sort_by_expert dispatch collect grouped_matmul    mixtures of experts
+    sample greedy filter_logits count_tokens                the next token
+    beam_search_step reorder_cache                          a step of beam search
+
 Importing this module needs neither torch nor any kernel: a family is imported when one of its functions is asked for.
 """
 
@@ -23,6 +32,11 @@ FAMILIES = {
     "optimizers": ("adamw", "sgd"),
     "softmax_attention": ("attention", "attention_varlen"),
     "decoding": ("decode_attention", "paged_attention", "cascade_attention", "merge_attention"),
+    "products": ("matmul",),
+    "quantized": ("quantized_matmul", "quantize", "dequantize", "from_gptq"),
+    "experts": ("route", "sort_by_expert", "dispatch", "collect", "grouped_matmul"),
+    "sampling": ("sample", "greedy", "filter_logits", "count_tokens"),
+    "beam_search": ("beam_search_step", "reorder_cache"),
 }
 
 _MODULES = {name: module for module, names in FAMILIES.items() for name in names}
