@@ -202,7 +202,8 @@ def test_a_block_of_commands_runs(text, output, tmp_path, folder_of_commands):
         return
     if any(compiler in text.split() and not shutil.which(compiler) for compiler in ("g++", "cc")):
         pytest.skip("there is no compiler")
-    if "import torch" in (folder_of_commands / "add.py").read_text() and "add.py" in text:
+    scripts = [folder_of_commands / name for name in re.findall(r"[\w-]+\.py", text)]
+    if any("import torch" in script.read_text() for script in scripts if script.exists()):
         pytest.importorskip("torch")
     if "--emit cubin" in text and not shutil.which("ptxas"):
         pytest.skip("there is no ptxas")
@@ -261,6 +262,8 @@ def write_files_of_commands(folder):
         (binaries / name).chmod(0o755)
     (folder / "script.py").write_text(SCRIPT)
     (folder / "kernel.py").write_text(SCRIPT.replace("(x, y, out, n, BLOCK: ", "(x, out, n, BLOCK: ").replace(" + tl.load(y + offsets, mask=mask)", ""))
+    for page in (DOCS / "tutorials").glob("[0-9]*.md"):
+        (folder / f"{page.stem}.py").write_text(re.search(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)[1])
     (folder / "tests").mkdir()
     (folder / "tests" / "test_script.py").write_text("import script\n\n\ndef test_launch():\n    script.launch()\n")
     (folder / "conftest.py").write_text("")  # the folder is on the path
