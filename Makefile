@@ -26,7 +26,7 @@ as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
 .PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas test-world fuzz-kernels fuzz-score fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels wheel docs site notebooks clean
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-opinfo, test-math, test-ptxas, test-world, fuzz-kernels, fuzz-score, fuzz-sources and the benches."
 
 demo: install $(STAMPS)/torch ## run every example, checked and timed beside PyTorch
@@ -142,6 +142,7 @@ docs: install ## write the language reference and the stages in docs/how-it-work
 
 site: $(STAMPS)/site ## the documentation as a site in build/site, which opens from a disk
 	$(call say,"site")
+	@[ -x $(VENV)/bin/mkdocs ] || { echo "MkDocs cannot be installed here (python/requirements/site.txt)"; exit 1; }
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict $(ARGS)
 	@echo "open $(BUILD)/site/index.html"
 
