@@ -38,6 +38,7 @@ test: test-setup ## run every test: C++ units, IR tests, Python
 	@tests/run $(ARGS)
 
 test-setup: install $(STAMPS)/torch $(STAMPS)/operators $(STAMPS)/triton $(STAMPS)/fleet $(STAMPS)/site $(STAMPS)/test-packages $(STAMPS)/world-small ## all that the tests need, without running them
+test-setup: install $(STAMPS)/torch $(STAMPS)/operators $(STAMPS)/triton $(STAMPS)/fleet $(STAMPS)/typing $(STAMPS)/test-packages $(STAMPS)/world-small ## all that the tests need, without running them
 
 test-opinfo: install $(STAMPS)/torch $(STAMPS)/operators ## every operator of PyTorch's database under torch.compile(backend="nacre") (long)
 	$(call say,"operators of PyTorch")
@@ -210,6 +211,7 @@ $(STAMPS)/triton: python/requirements/triton.txt | $(STAMPS)/python
 
 # Optional packages: where they cannot be had, that is said, and what needs them skips aloud.
 $(STAMPS)/torch $(STAMPS)/bench $(STAMPS)/fleet $(STAMPS)/models $(STAMPS)/operators $(STAMPS)/site: $(STAMPS)/%: python/requirements/%.txt | $(STAMPS)/python
+$(STAMPS)/torch $(STAMPS)/bench $(STAMPS)/fleet $(STAMPS)/models $(STAMPS)/operators $(STAMPS)/typing: $(STAMPS)/%: python/requirements/%.txt | $(STAMPS)/python
 	$(call say,"Python packages: $*")
 	@if [ -e $(STAMPS)/no-index ] || ! $(VENV)/bin/pip install -r $<; then \
 	  echo "skipped: $$(grep -v '^#' $< | tr '\n' ' ')cannot be installed here"; \

@@ -1,6 +1,6 @@
 """Makes the wheels: nacre, for CPython 3.11 and up, and (with --alias) nacre-triton, which makes `import triton` mean it for good.
 
-Needs nothing but Python and what `make install` left in the package: the extension and the C++ library. Checks what it made: the size,
+Needs nothing but Python and what `make install` left in the package: the extension, the C++ library, the stubs. Checks what it made: the size,
 the tag's promise about the C library, and that nothing but libc and libm is needed (for C++ programs their unwinder, too).
 """
 
@@ -81,7 +81,7 @@ class Wheel:
 def build_nacre(output):
     cpp = HERE / "nacre" / "cpp"
     libraries = {HERE / "nacre" / "_core.abi3.so": SYSTEM_LIBRARIES, cpp / "lib" / "libnacre.so": SYSTEM_LIBRARIES | {"libgcc_s.so.1"}}
-    for path in [*libraries, HERE / "nacre" / "pages" / "d3.js"]:
+    for path in [*libraries, HERE / "nacre" / "pages" / "d3.js", HERE / "nacre" / "language" / "_functions.pyi"]:
         if not path.exists():
             sys.exit(f"{path} is not there: run `make install` first (D3 comes from Debian's node-d3)")
     tag = f"cp311-abi3-manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64"
@@ -103,11 +103,17 @@ def build_nacre(output):
 
 
 def build_alias(output):
-    """No file of it stands where Triton has one: alias/_nacre_triton.py says how it comes about all the same."""
+    """No file of it stands where Triton has one: alias/_nacre_triton.py says how it comes about all the same. triton-stubs is for type checkers
+    alone, which look there for `import triton`."""
+    stubs = sorted((HERE / "alias" / "triton-stubs").rglob("*.pyi"))
+    if not stubs:
+        sys.exit(f"{HERE / 'alias' / 'triton-stubs'} is not there: run `make install` first")
     metadata = f"Summary: `import triton` gives nacre where no Triton is installed\nLicense: Apache-2.0\nRequires-Python: >=3.11\nRequires-Dist: nacre=={version()}\n"
     wheel = Wheel(output, "nacre-triton", "py3-none-any", metadata)
     wheel.add("_nacre_triton.py", (HERE / "alias" / "_nacre_triton.py").read_bytes())
     wheel.add("nacre_triton.pth", b"import _nacre_triton\n")
+    for path in stubs:
+        wheel.add(str(path.relative_to(HERE / "alias")), path.read_bytes())
     return wheel.close(pure=True)
 
 

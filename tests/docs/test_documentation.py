@@ -1,7 +1,6 @@
 """The documentation is true: generated pages are in step with the language, examples and snippets run, links lead somewhere."""
 
 import ast
-import builtins
 import importlib.util
 import os
 import re
@@ -72,28 +71,6 @@ def test_the_table_of_packages_is_in_step():
     assert {name: package["version"] for name, package in kept["packages"].items()}.items() <= versions.items(), "run make test-world ARGS=--write"
     shown = results.PAGE.read_text().partition(results.BEGIN + "\n")[2].partition("\n" + results.END)[0]
     assert shown == results.table(kept), "run make test-world ARGS=--write"
-
-
-def test_stubs_are_python_and_name_everything():
-    module = describe_language()
-    names = {}
-    for path, text in module.stubs().items():
-        tree = ast.parse(text, str(path))
-        found = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-        found |= {alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-        found |= {node.target.id for node in tree.body if isinstance(node, ast.AnnAssign)}
-        found |= {target.id for node in tree.body if isinstance(node, ast.Assign) for target in node.targets}
-        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-        assert used <= found | set(dir(builtins)), f"{path.name} names what it does not define"
-        names[str(path.relative_to(module.LANGUAGE))] = found
-    functions = [function for function in module.builtins() + module.standard_functions() if module.is_public(function)]
-    only_methods = {"to", "item"}
-    in_language = {f.name for f in functions if f.module in ("triton.language", "triton.language.math", "triton.language.standard", "triton.language.random")}
-    assert in_language - only_methods <= names["__init__.pyi"]
-    assert {f.name for f in functions if f.module == "triton.language.extra.libdevice"} <= names["extra/libdevice.pyi"]
-    tensor = next(node for node in ast.parse(module.stubs()[module.LANGUAGE / "core.pyi"]).body if getattr(node, "name", "") == "tensor")
-    methods = {node.name for node in tensor.body if isinstance(node, ast.FunctionDef)}
-    assert {"to", "sum", "store", "reshape", "atomic_add", "__add__", "__rsub__", "__lt__"} <= methods
 
 
 def test_every_function_is_documented():

@@ -155,6 +155,17 @@ def test_tensors_have_their_methods():
     assert {"__add__", "__rsub__", "__lt__", "__getitem__"} <= operators and {name for name in operators if not hasattr(tl.tensor, name)} == set()
 
 
+def test_every_function_of_the_language_is_named():
+    sys.path.insert(0, str(stub_files.PACKAGE.parent))
+    from describe_language import builtins, is_public, standard_functions
+
+    found = [function for function in builtins() + standard_functions() if is_public(function)]
+    modules = ("triton.language", "triton.language.math", "triton.language.standard", "triton.language.random")
+    assert {function.name for function in found if function.module in modules} - {"to", "item"} <= stub_files.names(STUBS["nacre.language"])
+    libdevice = {function.name for function in found if function.module == "triton.language.extra.libdevice"}
+    assert len(libdevice) > 100 and libdevice <= stub_files.names(STUBS["nacre.language.extra.libdevice"])
+
+
 def test_the_alias_has_every_module():
     """`import triton.x.y` is resolved wherever `import nacre.x.y` is."""
     folder = stub_files.PACKAGE.parent / "alias" / "triton-stubs"
