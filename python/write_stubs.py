@@ -87,6 +87,8 @@ def parameters(function, is_method, special=None):
                 parts.append("*")
                 default = None
         parts.append(Parameter(parameter.name, "", default, parameter.stars).text(lambda _, kind=kind: kind))
+    if function.name == "extern_elementwise":  # a function marked @tl.core.extern passes it on
+        parts.append("_semantic: Any = ...")
     return ", ".join(parts)
 
 

@@ -98,6 +98,7 @@ def of_function(function, is_method):
 def difference(stub, real, is_overload):
     """What the parameters of a stub say that the function does not, as text; "" where they agree."""
     ours, theirs = {*stub.positional, *stub.by_name}, {*real.positional, *real.by_name}
+    ours -= {"_semantic"}  # of functions that are marked @tl.core.extern, which pass it on
     if ours - theirs and not real.has_others and not (real.has_rest and not stub.by_name - theirs):
         return f"the function has no {sorted(ours - theirs)}"
     if theirs - ours and not is_overload:
@@ -107,6 +108,6 @@ def difference(stub, real, is_overload):
         return f"the order is {real.positional}"
     if not is_overload and {name for name in stub.optional if name in theirs} != {name for name in real.optional if name in ours}:
         return f"those with defaults are {sorted(real.optional)}"
-    if not is_overload and stub.positional != real.positional and not (real.has_rest or real.has_others):
+    if not is_overload and [name for name in stub.positional if name in ours] != real.positional and not (real.has_rest or real.has_others):
         return f"the positional ones are {real.positional}"
     return ""

@@ -5,6 +5,7 @@ import importlib
 import inspect
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import nacre
@@ -172,6 +173,16 @@ def test_the_alias_has_every_module():
     modules = {str(path.relative_to(stub_files.PACKAGE).with_suffix("")) for path in stub_files.PACKAGE.rglob("*.py")}
     public = {module for module in modules if not any(part.startswith("_") and part != "__init__" for part in Path(module).parts)}
     assert public == {str(path.relative_to(folder).with_suffix("")) for path in folder.rglob("*.pyi")}
+
+
+def test_the_wheel_of_the_alias_has_them(tmp_path):
+    sys.path.insert(0, str(stub_files.PACKAGE.parent))
+    from build_wheel import build_alias
+
+    with zipfile.ZipFile(build_alias(tmp_path)) as archive:
+        names = set(archive.namelist())
+    assert {"triton-stubs/__init__.pyi", "triton-stubs/language/core.pyi", "_nacre_triton.py"} <= names
+    assert not [name for name in names if name.startswith("triton/")], "a folder of Triton's own name would be a package to Python"
 
 
 def test_what_is_written_is_in_step():

@@ -55,7 +55,7 @@ def types_kernel(x_ptr, out_ptr, n: tl.int32, N: tl.constexpr):
     x = tl.load(x_ptr + offsets)
     y = activation(x, "gelu") + activation(x, KIND="relu")
     z = x.to(tl.pointer_type(tl.int8)) if x.dtype.is_ptr() else x.to(tl.uint64)
-    wide = tl.cast(y, tl.float64) + tl.full([N], 1, tl.float64) + z.to(tl.dtype("fp64"))
+    wide = y + tl.cast(y, tl.float64).to(tl.float32) + tl.full([N], 1, tl.float32) + z.to(tl.float32)
     most = tl.core.get_int_dtype(32, True).get_int_max_value() + tl.int8.get_int_min_value() + tl.float16.primitive_bitwidth
     if x.dtype == tl.float16 or x.dtype is tl.bfloat16 or x.dtype.is_fp8():
         wide = wide + most
@@ -86,13 +86,18 @@ def printing_kernel(x_ptr, N: tl.constexpr):
     print("pid", tl.program_id(0))
 
 
+@tl.core.extern
+def square_root(x, _semantic=None):
+    symbols = {(tl.dtype("fp32"),): ("sqrtf", tl.dtype("fp32")), (tl.float64,): ("sqrt", tl.float64)}
+    return tl.core.extern_elementwise("m", "/lib/x86_64-linux-gnu/libm.so.6", [x], symbols, is_pure=True, _semantic=_semantic)
+
+
 @triton.jit
 def outside_kernel(x_ptr, out_ptr, N: tl.constexpr):
     x = tl.load(x_ptr + tl.arange(0, N))
     y = libdevice.asin(x) + tl.extra.libdevice.cbrt(x) + tl.extra.cuda.libdevice.rsqrt(x) + tl.math.fma(x, x, x) + tl.math.rsqrt(x)
     z = tl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,r", [x], dtype=tl.float32, is_pure=True, pack=1)
-    w = tl.extern_elementwise("mine", "/lib/mine.bc", [x], {(tl.float32,): ("mine", tl.float32)}, is_pure=True)
-    tl.store(out_ptr + tl.arange(0, N), y + z + w + tl.extra.cuda.globaltimer())
+    tl.store(out_ptr + tl.arange(0, N), y + z + square_root(x) + tl.extra.cuda.globaltimer())
 
 
 @triton.jit

@@ -61,8 +61,8 @@ def order_kernel(x_ptr, out_ptr, index_ptr, ROWS: tl.constexpr, COLUMNS: tl.cons
 def atomics_kernel(counter_ptr, x_ptr, slots_ptr, N: tl.constexpr):
     old = tl.atomic_add(counter_ptr, 1, sem="relaxed", scope="gpu")
     x = tl.load(x_ptr + tl.arange(0, N))
-    tl.atomic_add(slots_ptr + x % 8, 1.0, mask=x > 0)
-    tl.atomic_max(counter_ptr, tl.max(x))
+    tl.atomic_add(slots_ptr + (x.to(tl.int32) & 7), 1.0, mask=x > 0)
+    tl.atomic_max(counter_ptr, tl.max(x.to(tl.int32)))
     tl.atomic_and(counter_ptr, 255)
     tl.atomic_or(counter_ptr, old | 1)
     if tl.atomic_cas(counter_ptr, old, 0) == old:
