@@ -25,6 +25,7 @@ say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
 .PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas test-world fuzz-kernels fuzz-score fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels wheel docs site notebooks clean
+.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas test-world fuzz-kernels fuzz-score fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels bench-library wheel docs clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-opinfo, test-math, test-ptxas, test-world, fuzz-kernels, fuzz-score, fuzz-sources and the benches."
@@ -107,6 +108,10 @@ bench: install $(STAMPS)/torch $(STAMPS)/bench ## time kernels beside PyTorch an
 bench-kernels: install $(STAMPS)/torch ## kernels of every kind beside PyTorch, and what compiling them costs
 	$(call say,"benchmarks of kernels")
 	@$(VENV)/bin/nacre run bench/kernels.py $(ARGS)
+
+bench-library: install $(STAMPS)/torch ## the operators of nacre.kernels beside PyTorch, eager and compiled
+	$(call say,"operators of nacre.kernels")
+	@$(VENV)/bin/python bench/library.py $(ARGS)
 
 bench-inductor: install $(STAMPS)/torch $(STAMPS)/models ## torch.compile: backend="nacre" beside Inductor's C++
 	$(call say,"torch.compile")

@@ -1,6 +1,6 @@
 """The operators of nacre.kernels beside PyTorch's, eager and compiled by Inductor's C++.
 
-    python bench/library.py [--only TEXT] [--threads N] [--quick] [--write]
+    python bench/library.py [--only TEXT] [--threads N] [--quick] [--eager] [--write]
 
 Each row is an operator, checked against PyTorch and then timed in turns in this process, with as many threads for everybody as --threads says (1).
 Times of one thread are its processor time, so that other work on the machine counts less. "and gradients" is a forward and its backward.
@@ -201,14 +201,14 @@ def called(function, case, gradients):
     return both
 
 
-def measure(name, case, gradients, rounds, seconds):
+def measure(name, case, gradients, with_compiled, rounds, seconds):
     """A row of the table."""
     ours, eager = called(case.ours, case, gradients), called(case.theirs, case, gradients)
     difference = (ours().double() - eager().double()).abs().max().item()
     if not difference <= case.tolerance and case.tolerance != float("inf"):
         raise AssertionError(f"{name}: largest difference {difference:.3g} is over {case.tolerance:.3g}")
     contenders = {"ours": ours, "eager": eager}
-    if case.gradients is not None:
+    if with_compiled and case.gradients is not None:
         contenders["compiled"] = called(torch.compile(case.theirs, dynamic=False), case, gradients)
     clock = time.process_time if THREADS == 1 else time.perf_counter
     times = smallest_times_ms(contenders, rounds=rounds, seconds=seconds, clock=clock)
@@ -228,6 +228,7 @@ def main():
     parser.add_argument("--only", default="", help="rows whose name has this text")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="a few rounds, for a first look")
+    parser.add_argument("--eager", action="store_true", help="beside eager PyTorch alone: Inductor's C++ takes long to compile")
     parser.add_argument("--write", action="store_true", help="put the table in bench/RESULTS.md")
     arguments = parser.parse_args()
     rounds, seconds = (2, 0.1) if arguments.quick else (6, 1.0)
@@ -241,7 +242,7 @@ def main():
         torch._dynamo.reset()
         case = make()
         for gradients in (False, True) if case.gradients else (False,):
-            line, ratio = measure(name, case, gradients, rounds, seconds)
+            line, ratio = measure(name, case, gradients, not arguments.eager, rounds, seconds)
             lines.append(line)
             ratios.append(ratio)
             print(line, flush=True)
@@ -252,16 +253,16 @@ def main():
         write(lines)
 
 
-BEGIN, END = "<!-- library -->", "<!-- /library -->"
+TITLE = "Operators of nacre.kernels"
 
 
 def write(lines):
-    path = ROOT / "bench" / "RESULTS.md"
-    text = path.read_text().partition(BEGIN)[0].rstrip()
-    threads = f"{THREADS} thread" + "s" * (THREADS != 1)
-    head = (f"## Operators of nacre.kernels\n\n{datetime.date.today()}, {processor()}, {threads}, torch {torch.__version__}: "
-            f"`make bench-library ARGS='--threads {THREADS} --write'`. Smallest times; \"compiled\" is Inductor's C++.\n\n")  # fmt: skip
-    path.write_text(f"{text}\n\n{BEGIN}\n{head}" + "\n".join(lines) + f"\n{END}\n")
+    file = ROOT / "bench" / "RESULTS.md"
+    sections = [section for section in file.read_text().split("\n## ") if not section.startswith(TITLE)]
+    command = f"make bench-library ARGS='{' '.join(sys.argv[1:])}'"
+    what = "one thread for everybody, processor time" if THREADS == 1 else f"{THREADS} threads for everybody"
+    intro = f"`{command}`, {datetime.date.today().isoformat()}, {processor()}, torch {torch.__version__}; {what}. Compiled: by Inductor's C++."
+    file.write_text("\n## ".join([*sections, "\n".join([TITLE, "", intro, "", *lines]) + "\n"]))
 
 
 if __name__ == "__main__":

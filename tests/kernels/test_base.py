@@ -1,8 +1,10 @@
 """What all operators share: checks that name the argument, registration with torch, blocks."""
 
+import re
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,15 @@ def test_the_package_needs_neither_torch_nor_kernels():
     code = "import sys, nacre.kernels; print([m for m in sys.modules if m == 'torch' or m.startswith('nacre.kernels.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
     assert done.stdout.strip() == "[]", done.stdout + done.stderr
+
+
+def test_every_function_is_on_the_page():
+    import nacre.kernels as kernels
+
+    page = (Path(__file__).parents[2] / "docs" / "15-kernels.md").read_text()
+    names = [name for names in kernels.FAMILIES.values() for name in names]
+    assert [name for name in names if f"`{name}`" not in page] == []
+    assert [name for name in names if not re.search(rf"\b{name}\b", kernels.__doc__)] == []
 
 
 def test_all_that_is_listed_is_there_and_documented():

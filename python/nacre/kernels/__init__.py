@@ -15,6 +15,12 @@ torch: gradients flow through it and `torch.compile(fullgraph=True)` keeps it in
     route sort_by_expert dispatch collect grouped_matmul    mixtures of experts
     sample greedy filter_logits count_tokens                the next token
     beam_search_step reorder_cache                          a step of beam search
+    layer_norm rms_norm rms_norm_quantized group_norm       norms over rows, and over groups of channels
+    softmax log_softmax cross_entropy                       of rows
+    linear_cross_entropy                                    without the memory of all logits
+    gelu silu swiglu geglu bias_activation dropout          elementwise
+    rotary rotary_tables                                    rotary position embedding
+    adamw sgd                                               steps of optimizers, in place
 
 Importing this module needs neither torch nor any kernel: a family is imported when one of its functions is asked for.
 """

@@ -48,9 +48,9 @@ def row_block(x, columns):
     return {"BLOCK": block, "num_warps": _warps(block)}
 
 
-def elements_block(x, count):
-    """{BLOCK, num_warps} for elementwise work on `count` elements."""
-    block = min(_ELEMENTS[runs_on_host(x)], max(power_of_two(count), 16))
+def elements_block(x, count, host=None):
+    """{BLOCK, num_warps} for elementwise work on `count` elements. `host`: runs_on_host(x), where it is known."""
+    block = min(_ELEMENTS[runs_on_host(x) if host is None else host], max(power_of_two(count), 16))
     return {"BLOCK": block, "num_warps": _warps(block)}
 
 
@@ -66,7 +66,8 @@ def columns_block(x, columns):
 
 
 def planes_block(x, channels, places):
-    """{CHANNELS, PLACES, num_warps} for tiles of some channels by some places, where places lie side by side."""
-    along = min(power_of_two(places), 2048)
+    """{CHANNELS, PLACES, num_warps} for tiles of some channels by some places, where places lie side by side. Wide tiles would leave more of the
+    last one of a row unused."""
+    along = min(power_of_two(places), 256)
     across = min(power_of_two(channels), max(1, 2048 // along))
     return {"CHANNELS": across, "PLACES": along, "num_warps": _warps(along * across)}

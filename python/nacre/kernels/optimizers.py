@@ -5,8 +5,9 @@ Each tensor is read and written once, by one launch. What depends on the step al
 
 from .. import language as tl
 from ..runtime.jit import jit
-from ._arrays import FLOATING, check_array, check_dtype, check_number, check_shape, contiguous, is_contiguous, is_numpy, size, sum_type
-from ._blocks import cdiv, elements_block
+from ._arrays import (FLOATING, check_array, check_dtype, check_number, check_shape, contiguous, dtype_name, is_array, is_contiguous, is_numpy, size,
+                      sum_type)  # fmt: skip
+from ._blocks import cdiv, elements_block, runs_on_host
 from ._operator import Operator
 
 
@@ -56,6 +57,8 @@ def _check(parameters, **others):
     for name, arrays in others.items():
         if len(arrays) != len(parameters):
             raise ValueError(f"{name} has {len(arrays)} tensors and parameters has {len(parameters)}: one for each is expected")
+    if all(_is_plain(arrays) for arrays in zip(parameters, *others.values())):
+        return
     for name, arrays in {"parameters": parameters, **others}.items():
         for place, (array, parameter) in enumerate(zip(arrays, parameters)):
             shown = f"{name}[{place}]"
@@ -66,10 +69,21 @@ def _check(parameters, **others):
                 raise ValueError(f"{shown} is written in place and must be contiguous: keep a contiguous copy")
 
 
-def _launch(kernel, parameter, *arguments, **constants):
+def _is_plain(arrays):
+    """Whether there is nothing that the checks could find: what holds for most tensors, of which there may be many."""
+    first = arrays[0]
+    if not is_array(first) or dtype_name(first) not in FLOATING:
+        return False
+    shape, dtype, device = first.shape, first.dtype, getattr(first, "device", None)
+    return all(
+        is_array(x) and x.shape == shape and x.dtype == dtype and getattr(x, "device", None) == device and is_contiguous(x) for x in arrays
+    )
+
+
+def _launch(kernel, host, parameter, *arguments, **constants):
     count = size(parameter)
     if count:
-        block = elements_block(parameter, count)
+        block = elements_block(parameter, count, host)
         kernel[(cdiv(count, block["BLOCK"]),)](parameter, *arguments[0], count, *arguments[1:], SUM=sum_type(parameter), **constants, **block)
 
 
@@ -85,8 +99,9 @@ def _allocate_adamw(parameters, gradients, first_moments, second_moments, step, 
 
 def _launch_adamw(_, parameters, gradients, first_moments, second_moments, step, lr, beta1, beta2, eps, weight_decay):
     rate, correction = lr / (1 - beta1**step), (1 - beta2**step) ** -0.5
+    host = runs_on_host(parameters[0])
     for parameter, gradient, first, second in zip(parameters, gradients, first_moments, second_moments):
-        _launch(_adamw_step, parameter, (contiguous(gradient), first, second), 1 - lr * weight_decay, beta1, beta2, rate, correction, eps)
+        _launch(_adamw_step, host, parameter, (contiguous(gradient), first, second), 1 - lr * weight_decay, beta1, beta2, rate, correction, eps)
 
 
 def _allocate_sgd(parameters, gradients, buffers, lr, momentum, dampening, weight_decay, nesterov, first):
@@ -98,9 +113,10 @@ def _allocate_sgd(parameters, gradients, buffers, lr, momentum, dampening, weigh
 
 
 def _launch_sgd(_, parameters, gradients, buffers, lr, momentum, dampening, weight_decay, nesterov, first):
+    host = runs_on_host(parameters[0])
     for place, (parameter, gradient) in enumerate(zip(parameters, gradients)):
         buffer = buffers[place] if momentum else None
-        _launch(_sgd_step, parameter, (contiguous(gradient), buffer), lr, momentum, 1.0 - dampening, weight_decay, NESTEROV=nesterov, FIRST=first)
+        _launch(_sgd_step, host, parameter, (contiguous(gradient), buffer), lr, momentum, 1.0 - dampening, weight_decay, NESTEROV=nesterov, FIRST=first)
 
 
 _adamw = Operator(
