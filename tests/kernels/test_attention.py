@@ -68,7 +68,13 @@ def test_a_mask_of_the_lowest_finite_numbers_leaves_even_weights():
 
 @pytest.mark.parametrize("size, value_size", [(1, 1), (80, 80), (256, 96), (33, 47)])
 def test_sizes_of_heads(size, value_size):
-    check(inputs(1, 2, 1, 19, 30, size, value_size), causal=True)
+    check(inputs(1, 2, 1, 19, 30, size, value_size), causal=True, gradients=size == 33)
+
+
+def test_heads_enough_for_one_program_each():
+    """Where the kernel of keys and values gives the gradients of queries too."""
+    check(inputs(2, 8, 4, 70, 90, 24), causal=True, window=(40, None))
+    check(inputs(3, 3, 3, 20, 20, 24), torch.bfloat16)
 
 
 @pytest.mark.parametrize("queries, keys", [(1, 1), (1, 130), (130, 1), (129, 130)])

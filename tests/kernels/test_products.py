@@ -37,15 +37,15 @@ def check(tensors, dtype=torch.float32, device="cpu", terms=64, gradients=True, 
 
 @pytest.mark.parametrize("activation", [None, *ACTIVATIONS])
 def test_activations(activation):
-    check([random(37, 53), random(53, 41), random(41), random(37, 41, seed=1)], activation=activation, scale=0.5)
+    check([random(7, 53), random(53, 20), random(20), random(7, 20, seed=1)], activation=activation, scale=0.5)
 
 
-@pytest.mark.parametrize("shapes", [((2, 3, 5, 70), (70, 9)), ((2, 1, 5, 70), (3, 70, 9)), ((4, 5, 70), (4, 70, 9)), ((5, 70), (3, 70, 9))], ids=str)
+@pytest.mark.parametrize("shapes", [((2, 3, 5, 70), (70, 9)), ((2, 1, 5, 70), (3, 70, 9)), ((5, 70), (3, 70, 9))], ids=str)
 def test_leading_axes(shapes):
     check([random(*shapes[0]), random(*shapes[1], seed=1)])
 
 
-@pytest.mark.parametrize("rows, inner, columns", [(1, 1, 1), (1, 300, 90), (3, 5000, 7), (130, 129, 131), (17, 2100, 20)])
+@pytest.mark.parametrize("rows, inner, columns", [(1, 1, 1), (3, 1300, 90), (130, 129, 131), (17, 2100, 20)])
 @pytest.mark.parametrize("is_turned", [False, True])
 def test_shapes_and_strides(rows, inner, columns, is_turned):
     a, b, bias = random(rows, inner), random(inner, columns, seed=1), random(columns, seed=2)

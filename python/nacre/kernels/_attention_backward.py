@@ -1,4 +1,5 @@
-"""Attention backward: one kernel for the gradients of keys and values, one for those of queries, and the row sums that both need.
+"""Attention backward: one kernel for the gradients of keys and values, one for those of queries, and the row sums that both need. Where there are
+heads enough for all cores of a host, the first one gives the gradients of queries too, and the scores are computed once less.
 
 Weights are computed again from the scores and the logarithm of each row's sum, so that nothing of the size of the scores is kept. The
 gradient of a score is weight * (dO V^T - delta), with delta = sum(dO * O) of its row less the gradient of the row's logarithm. A program
@@ -54,80 +55,85 @@ def weights_of(products, positions, n, slope, added, lse, visible, SCALE: tl.con
 
 @nacre.jit
 def key_value_kernel(
-    q_ptr, k_ptr, v_ptr, d_out_ptr, d_k_ptr, d_v_ptr, lse_ptr, delta_ptr, mask_ptr, slopes_ptr, q_starts_ptr, k_starts_ptr,
-    q_strides, k_strides, v_strides, d_out_strides, d_k_strides, d_v_strides, lse_strides, mask_strides, slope_strides,
-    key_heads, queries, keys, left, right,
+    q_ptr, k_ptr, v_ptr, d_out_ptr, d_q_ptr, d_k_ptr, d_v_ptr, lse_ptr, delta_ptr, mask_ptr, slopes_ptr, q_starts_ptr, k_starts_ptr,
+    q_strides, k_strides, v_strides, d_out_strides, d_q_strides, d_k_strides, d_v_strides, lse_strides, mask_strides, slope_strides,
+    key_heads, queries, keys, span, left, right,
     SCALE: tl.constexpr, SOFTCAP: tl.constexpr, BASE2: tl.constexpr, GROUP: tl.constexpr, HEAD: tl.constexpr, VALUE: tl.constexpr,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):  # fmt: skip
-    """Gradients of a block of keys and their values. Tiles lie with keys as rows."""
+    """Gradients of `span` keys, a multiple of BLOCK_N, and their values, a block at a time. Tiles lie with keys as rows. With d_q_ptr, zeros at first,
+    a program has all keys, and adds up the gradients of the queries as it meets them: query_kernel is not needed."""
     ACC: tl.constexpr = tl.float64 if q_ptr.dtype.element_ty == tl.float64 else tl.float32
-    blocks = tl.cdiv(keys, BLOCK_N)
+    parts = tl.cdiv(keys, span)
     program = tl.program_id(0)
-    batch = program // blocks // key_heads
-    key_head = (program // blocks % key_heads).to(tl.int64)
-    block = program % blocks
+    batch = program // parts // key_heads
+    key_head = (program // parts % key_heads).to(tl.int64)
+    span_start = program % parts * span
     q_first, queries = sequence_of(q_starts_ptr, batch, queries)
     k_first, keys = sequence_of(k_starts_ptr, batch, keys)
-    first_key = block * BLOCK_N
-    if first_key >= keys:
-        return
     batch = batch.to(tl.int64)
     j = tl.arange(0, BLOCK_N)
-    n = (first_key + j)[:, None]
-    is_key = n < keys
     d = tl.arange(0, HEAD)[None, :]
     e = tl.arange(0, VALUE)[None, :]
-    k_at = k_ptr + batch * k_strides[0] + key_head * k_strides[1] + (k_first + first_key) * k_strides[2]
-    v_at = v_ptr + batch * v_strides[0] + key_head * v_strides[1] + (k_first + first_key) * v_strides[2]
-    k = tl.load(k_at + j[:, None] * k_strides[2] + d * k_strides[3], mask=is_key, other=0.0)
-    v = tl.load(v_at + j[:, None] * v_strides[2] + e * v_strides[3], mask=is_key, other=0.0)
     offset = keys - queries
-    start = queries * 0
-    end = queries
-    if right is not None:
-        start = tl.minimum(tl.maximum(first_key - right - offset, 0), queries)
-    if left is not None:
-        last_key = tl.minimum(first_key + BLOCK_N, keys) - 1
-        end = tl.minimum(tl.maximum(last_key + left - offset + 1, 0), queries)
-    d_k = tl.zeros((BLOCK_N, HEAD), ACC)
-    d_v = tl.zeros((BLOCK_N, VALUE), ACC)
-    for member in range(GROUP):
-        head = key_head * GROUP + member
-        q_at = q_ptr + batch * q_strides[0] + head * q_strides[1] + q_first * q_strides[2]
-        d_out_at = d_out_ptr + batch * d_out_strides[0] + head * d_out_strides[1] + q_first * d_out_strides[2]
-        row_at = batch * lse_strides[0] + head * lse_strides[1] + q_first * lse_strides[2]
-        slope = None
-        if slopes_ptr is not None:
-            slope = tl.load(slopes_ptr + batch * slope_strides[0] + head * slope_strides[1])
-        for first_row in range(start, end, BLOCK_M):
-            i = tl.arange(0, BLOCK_M)
-            m = first_row + i
-            is_row = m < queries
-            long_row = first_row.to(tl.int64)
-            q_ptrs = q_at + long_row * q_strides[2] + i[:, None] * q_strides[2] + d * q_strides[3]
-            q = tl.load(q_ptrs, mask=is_row[:, None], other=0.0)
-            d_out_ptrs = d_out_at + long_row * d_out_strides[2] + i[:, None] * d_out_strides[2] + e * d_out_strides[3]
-            d_out = tl.load(d_out_ptrs, mask=is_row[:, None], other=0.0)
-            rows = row_at + long_row * lse_strides[2] + i * lse_strides[2]
-            lse = tl.load(lse_ptr + rows, mask=is_row, other=0.0)[None, :]
-            delta = tl.load(delta_ptr + rows, mask=is_row, other=0.0)[None, :]
-            positions = (m + offset)[None, :]
-            products = tl.dot(k, q.T, input_precision="ieee", out_dtype=ACC)
-            added = None
-            if mask_ptr is not None:
-                mask_at = mask_ptr + batch * mask_strides[0] + head * mask_strides[1] + long_row * mask_strides[2]
-                added = tl.load(mask_at + i[None, :] * mask_strides[2] + n * mask_strides[3], mask=is_row[None, :] & is_key, other=0)
-            visible = visible_tile(positions, n, keys, left, right) & is_row[None, :]
-            weights, factor = weights_of(products, positions, n, slope, added, lse, visible, SCALE, SOFTCAP, BASE2)
-            d_v = tl.dot(weights.to(d_out.dtype), d_out, d_v, input_precision="ieee", out_dtype=ACC)
-            d_weights = tl.dot(v, d_out.T, input_precision="ieee", out_dtype=ACC)
-            d_products = weights * (d_weights - delta) * factor
-            d_k = tl.dot(d_products.to(q.dtype), q, d_k, input_precision="ieee", out_dtype=ACC)
-    d_k_at = d_k_ptr + batch * d_k_strides[0] + key_head * d_k_strides[1] + (k_first + first_key) * d_k_strides[2]
-    d_v_at = d_v_ptr + batch * d_v_strides[0] + key_head * d_v_strides[1] + (k_first + first_key) * d_v_strides[2]
-    tl.store(d_k_at + j[:, None] * d_k_strides[2] + d * d_k_strides[3], d_k.to(d_k_ptr.dtype.element_ty), mask=is_key)
-    tl.store(d_v_at + j[:, None] * d_v_strides[2] + e * d_v_strides[3], d_v.to(d_v_ptr.dtype.element_ty), mask=is_key)
+    for first_key in range(span_start, tl.minimum(span_start + span, keys), BLOCK_N):
+        n = (first_key + j)[:, None]
+        is_key = n < keys
+        k_at = k_ptr + batch * k_strides[0] + key_head * k_strides[1] + (k_first + first_key) * k_strides[2]
+        v_at = v_ptr + batch * v_strides[0] + key_head * v_strides[1] + (k_first + first_key) * v_strides[2]
+        k = tl.load(k_at + j[:, None] * k_strides[2] + d * k_strides[3], mask=is_key, other=0.0)
+        v = tl.load(v_at + j[:, None] * v_strides[2] + e * v_strides[3], mask=is_key, other=0.0)
+        start = queries * 0
+        end = queries
+        if right is not None:
+            start = tl.minimum(tl.maximum(first_key - right - offset, 0), queries) // BLOCK_M * BLOCK_M
+        if left is not None:
+            last_key = tl.minimum(first_key + BLOCK_N, keys) - 1
+            end = tl.minimum(tl.maximum(last_key + left - offset + 1, 0), queries)
+        d_k = tl.zeros((BLOCK_N, HEAD), ACC)
+        d_v = tl.zeros((BLOCK_N, VALUE), ACC)
+        for member in range(GROUP):
+            head = key_head * GROUP + member
+            q_at = q_ptr + batch * q_strides[0] + head * q_strides[1] + q_first * q_strides[2]
+            d_out_at = d_out_ptr + batch * d_out_strides[0] + head * d_out_strides[1] + q_first * d_out_strides[2]
+            row_at = batch * lse_strides[0] + head * lse_strides[1] + q_first * lse_strides[2]
+            slope = None
+            if slopes_ptr is not None:
+                slope = tl.load(slopes_ptr + batch * slope_strides[0] + head * slope_strides[1])
+            for first_row in range(start, end, BLOCK_M):
+                i = tl.arange(0, BLOCK_M)
+                m = first_row + i
+                is_row = m < queries
+                long_row = first_row.to(tl.int64)
+                q_ptrs = q_at + long_row * q_strides[2] + i[:, None] * q_strides[2] + d * q_strides[3]
+                q = tl.load(q_ptrs, mask=is_row[:, None], other=0.0)
+                d_out_ptrs = d_out_at + long_row * d_out_strides[2] + i[:, None] * d_out_strides[2] + e * d_out_strides[3]
+                d_out = tl.load(d_out_ptrs, mask=is_row[:, None], other=0.0)
+                rows = row_at + long_row * lse_strides[2] + i * lse_strides[2]
+                lse = tl.load(lse_ptr + rows, mask=is_row, other=0.0)[None, :]
+                delta = tl.load(delta_ptr + rows, mask=is_row, other=0.0)[None, :]
+                positions = (m + offset)[None, :]
+                products = tl.dot(k, q.T, input_precision="ieee", out_dtype=ACC)
+                added = None
+                if mask_ptr is not None:
+                    mask_at = mask_ptr + batch * mask_strides[0] + head * mask_strides[1] + long_row * mask_strides[2]
+                    added = tl.load(mask_at + i[None, :] * mask_strides[2] + n * mask_strides[3], mask=is_row[None, :] & is_key, other=0)
+                visible = visible_tile(positions, n, keys, left, right) & is_row[None, :]
+                weights, factor = weights_of(products, positions, n, slope, added, lse, visible, SCALE, SOFTCAP, BASE2)
+                d_v = tl.dot(weights.to(d_out.dtype), d_out, d_v, input_precision="ieee", out_dtype=ACC)
+                d_weights = tl.dot(v, d_out.T, input_precision="ieee", out_dtype=ACC)
+                d_products = (weights * (d_weights - delta) * factor).to(q.dtype)
+                d_k = tl.dot(d_products, q, d_k, input_precision="ieee", out_dtype=ACC)
+                if d_q_ptr is not None:
+                    d_q_at = d_q_ptr + batch * d_q_strides[0] + head * d_q_strides[1] + (q_first + long_row) * d_q_strides[2]
+                    d_q_ptrs = d_q_at + i[:, None] * d_q_strides[2] + d * d_q_strides[3]
+                    d_q = tl.load(d_q_ptrs, mask=is_row[:, None], other=0.0)
+                    d_q = tl.dot(d_products.T, k, d_q, input_precision="ieee", out_dtype=ACC)
+                    tl.store(d_q_ptrs, d_q, mask=is_row[:, None])
+        d_k_at = d_k_ptr + batch * d_k_strides[0] + key_head * d_k_strides[1] + (k_first + first_key) * d_k_strides[2]
+        d_v_at = d_v_ptr + batch * d_v_strides[0] + key_head * d_v_strides[1] + (k_first + first_key) * d_v_strides[2]
+        tl.store(d_k_at + j[:, None] * d_k_strides[2] + d * d_k_strides[3], d_k.to(d_k_ptr.dtype.element_ty), mask=is_key)
+        tl.store(d_v_at + j[:, None] * d_v_strides[2] + e * d_v_strides[3], d_v.to(d_v_ptr.dtype.element_ty), mask=is_key)
 
 
 @nacre.jit

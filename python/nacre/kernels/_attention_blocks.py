@@ -25,6 +25,12 @@ def backward_blocks(q, queries, keys, size, value_size):
     return {"BLOCK_M": max(16, min(block, power_of_two(queries))), "BLOCK_N": block, "num_warps": 4, "num_stages": 1}
 
 
+def keys_own_queries(q, programs):
+    """Whether one program for each head of keys, which finds the gradients of its queries too, keeps the cores of a host at work."""
+    return runs_on_host(q) and programs >= _LEAST_HEADS
+
+
+_LEAST_HEADS = 8
 # Programs that keep all cores at work, and the fewest keys that pay for a program.
 _PROGRAMS = {True: 16, False: 264}
 _LEAST_KEYS = {True: 512, False: 256}

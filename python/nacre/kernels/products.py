@@ -131,14 +131,17 @@ def _allocate(a, b, bias, residual, activation, scale, keeps):
     return empty(a, shape), empty(a, shape, accumulation_dtype(a)) if keeps else nothing(a)
 
 
-def _detached(x):
-    return x if x is None or is_numpy(x) else x.detach()
+def _readable(x):
+    """x where a kernel can read it by its strides; NumPy's may be negative, or no whole elements."""
+    if x is None or not is_numpy(x):
+        return None if x is None else x.detach()
+    return x if all(step >= 0 and step % x.itemsize == 0 for step in x.strides) else contiguous(x)
 
 
 def _launch(outputs, a, b, bias, residual, activation, scale, keeps):
     out, kept = outputs
     kept = kept if keeps else None
-    a, b, residual, bias = _detached(a), _detached(b), _detached(residual), contiguous(bias)
+    a, b, residual, bias = _readable(a), _readable(b), _readable(residual), contiguous(bias)
     batch, rows, inner = a.shape
     columns = b.shape[2]
     if size(out) == 0:

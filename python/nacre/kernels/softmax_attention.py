@@ -10,7 +10,7 @@ from ._arrays import (
     FLOATING, INTEGERS, accumulation_dtype, check_array, check_dtype, check_number, check_same_dtype, check_shape, dtype_name, empty, is_numpy,
     nothing, strides, with_contiguous_last_axis, zeros,
 )  # fmt: skip
-from ._attention_blocks import backward_blocks, forward_blocks
+from ._attention_blocks import backward_blocks, forward_blocks, keys_own_queries
 from ._blocks import cdiv
 from ._operator import Operator
 
@@ -254,10 +254,18 @@ def _launch_backward(
     constants = dict(SCALE=scale, SOFTCAP=softcap, BASE2=_is_base2(mask), GROUP=heads // key_heads, HEAD=size, VALUE=value_size, **blocks)
     inputs = [_layout(x, is_packed) for x in (q, k, v, d_out)]
     masks = (_mask_layout(mask), slope_strides(slopes))
-    _attention_backward.key_value_kernel[(cdiv(keys, blocks["BLOCK_N"]) * key_heads * batch,)](
-        q, k, v, d_out, d_k, d_v, lse, delta, mask, slopes, q_starts, k_starts,
-        *inputs, _layout(d_k, is_packed), _layout(d_v, is_packed), rows, *masks, key_heads, queries, keys, left, right, **constants,
+    is_joint = not wants_mask and keys_own_queries(q, batch * key_heads)
+    sums = zeros(q, q.shape, accumulation_dtype(q)) if is_joint else None
+    span = max(keys, 1) if is_joint else blocks["BLOCK_N"]
+    span = cdiv(span, blocks["BLOCK_N"]) * blocks["BLOCK_N"]
+    _attention_backward.key_value_kernel[(cdiv(keys, span) * key_heads * batch,)](
+        q, k, v, d_out, sums, d_k, d_v, lse, delta, mask, slopes, q_starts, k_starts,
+        *inputs, _layout(d_q, is_packed), _layout(d_k, is_packed), _layout(d_v, is_packed), rows, *masks,
+        key_heads, queries, keys, span, left, right, **constants,
     )  # fmt: skip
+    if is_joint:
+        d_q.copy_(sums)
+        return
     _attention_backward.query_kernel[(cdiv(queries, blocks["BLOCK_M"]) * heads * batch,)](
         q, k, v, d_out, d_q, d_mask if wants_mask else None, lse, delta, mask, slopes, q_starts, k_starts,
         *inputs, _layout(d_q, is_packed), strides(d_mask) if wants_mask else (0, 0, 0, 0), rows, *masks, heads, queries, keys, left, right, **constants,
