@@ -24,8 +24,7 @@ TEST_PACKAGES := redis-server chromium
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
-.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas test-world fuzz-kernels fuzz-score fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels wheel docs site notebooks clean
-.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas test-world fuzz-kernels fuzz-score fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels bench-library wheel docs clean
+.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas test-world fuzz-kernels fuzz-score fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels bench-library wheel docs site notebooks clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-opinfo, test-math, test-ptxas, test-world, fuzz-kernels, fuzz-score, fuzz-sources and the benches."
@@ -38,8 +37,7 @@ test: test-setup ## run every test: C++ units, IR tests, Python
 	$(call say,"tests")
 	@tests/run $(ARGS)
 
-test-setup: install $(STAMPS)/torch $(STAMPS)/operators $(STAMPS)/triton $(STAMPS)/fleet $(STAMPS)/site $(STAMPS)/test-packages $(STAMPS)/world-small ## all that the tests need, without running them
-test-setup: install $(STAMPS)/torch $(STAMPS)/operators $(STAMPS)/triton $(STAMPS)/fleet $(STAMPS)/typing $(STAMPS)/test-packages $(STAMPS)/world-small ## all that the tests need, without running them
+test-setup: install $(STAMPS)/torch $(STAMPS)/operators $(STAMPS)/triton $(STAMPS)/fleet $(STAMPS)/site $(STAMPS)/typing $(STAMPS)/test-packages $(STAMPS)/world-small ## all that the tests need, without running them
 
 test-opinfo: install $(STAMPS)/torch $(STAMPS)/operators ## every operator of PyTorch's database under torch.compile(backend="nacre") (long)
 	$(call say,"operators of PyTorch")
@@ -215,8 +213,7 @@ $(STAMPS)/triton: python/requirements/triton.txt | $(STAMPS)/python
 	@touch $@
 
 # Optional packages: where they cannot be had, that is said, and what needs them skips aloud.
-$(STAMPS)/torch $(STAMPS)/bench $(STAMPS)/fleet $(STAMPS)/models $(STAMPS)/operators $(STAMPS)/site: $(STAMPS)/%: python/requirements/%.txt | $(STAMPS)/python
-$(STAMPS)/torch $(STAMPS)/bench $(STAMPS)/fleet $(STAMPS)/models $(STAMPS)/operators $(STAMPS)/typing: $(STAMPS)/%: python/requirements/%.txt | $(STAMPS)/python
+$(STAMPS)/torch $(STAMPS)/bench $(STAMPS)/fleet $(STAMPS)/models $(STAMPS)/operators $(STAMPS)/site $(STAMPS)/typing: $(STAMPS)/%: python/requirements/%.txt | $(STAMPS)/python
 	$(call say,"Python packages: $*")
 	@if [ -e $(STAMPS)/no-index ] || ! $(VENV)/bin/pip install -r $<; then \
 	  echo "skipped: $$(grep -v '^#' $< | tr '\n' ' ')cannot be installed here"; \
