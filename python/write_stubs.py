@@ -8,6 +8,7 @@
 The first line of each file says that it is from here; `make clean` removes those.
 """
 
+import argparse
 import ast
 import importlib
 import inspect
@@ -36,7 +37,8 @@ TYPES = {
 }  # fmt: skip
 # By the name of the parameter: of the rows, where one annotation is too narrow; of the standard library, whose text says `constexpr` alone.
 WIDER = {"values": "int | Sequence[int]", "cond": "Any"}
-SEVERAL = {("expand_dims", "axis"): "int | Sequence[int]", ("reduce", "axis"): "int | None", ("inline_asm_elementwise", "dtype"): "Dtype | Sequence[Dtype]"}
+SEVERAL = {("expand_dims", "axis"): "int | Sequence[int]", ("reduce", "axis"): "int | None",
+           ("inline_asm_elementwise", "dtype"): "Dtype | Sequence[Dtype]"}  # fmt: skip
 CONSTEXPRS = {"axis": "int", "dim": "int", "k": "int", "n_rounds": "int", "dtype": "Dtype", "sem": "str", "scope": "str", "timeout_ns": "int"}
 
 NOTHING = ("None", "store store_tensor_descriptor atomic_store scatter assume debug_barrier static_print static_assert device_print device_assert "
@@ -50,7 +52,8 @@ RESULTS.update({"range": "Iterable[Any]", "static_range": "Iterable[Any]", "make
                 "num_threads": "int"})  # fmt: skip
 # Results that depend on an argument: (parameter, its type, the result) of each overload.
 OVERLOADS = {
-    "max": [("return_indices", "Literal[False]", "Tile"), ("return_indices", "Literal[True]", "_tuple[Tile, Tile]"), ("return_indices", "bool", "Any")],
+    "max": [("return_indices", "Literal[False]", "Tile"), ("return_indices", "Literal[True]", "_tuple[Tile, Tile]"),
+            ("return_indices", "bool", "Any")],
     "reduce": [("input", "Value", "Tile"), ("input", "_tuple[Any, ...]", "_tuple[Tile, ...]")],
 }
 OVERLOADS["min"], OVERLOADS["associative_scan"] = OVERLOADS["max"], OVERLOADS["reduce"]
@@ -100,8 +103,8 @@ def function_stub(function, is_method=False):
     versions = [version for version in OVERLOADS.get(function.name, []) if version[0] != receiver and "libdevice" not in function.module]
     if not versions or not any(parameter.name == versions[0][0] for parameter in function.parameters):
         return f"{indent}def {function.name}({parameters(function, is_method)}) -> {RESULTS.get(function.name, 'Tile')}:\n{body}\n"
-    heads = (f"{indent}@overload\n{indent}def {function.name}({parameters(function, is_method, version[:2])}) -> {version[2]}:\n" for version in versions)
-    return "".join(f"{head}{body}\n" for head in heads)
+    heads = (f"def {function.name}({parameters(function, is_method, version[:2])}) -> {version[2]}:" for version in versions)
+    return "".join(f"{indent}@overload\n{indent}{head}\n{body}\n" for head in heads)
 
 
 # ---- The language ------------------------------------------------------------------------------------------------------------
@@ -160,15 +163,14 @@ def language_package(functions, standard):
     """Its names, each from where it is."""
     from nacre.language import _SUBMODULES, core, types
 
-    hand = set(BY_HAND) | {"constexpr_type", "tensor_descriptor_base", "tensor_descriptor_type", "tuple_type", "PropagateNan", "must_use_result", "pi32_t",
-                           "TRITON_MAX_TENSOR_NUMEL"} | set(types.SCALARS)  # fmt: skip
+    hand = set(BY_HAND) | {"constexpr_type", "tensor_descriptor_base", "tensor_descriptor_type", "tuple_type", "PropagateNan", "must_use_result",
+                           "pi32_t", "TRITON_MAX_TENSOR_NUMEL"} | set(types.SCALARS)  # fmt: skip
     assert all(hasattr(core, name) for name in hand)
     modules = sorted({*_SUBMODULES, "core", "extra", "math", "target_info"})
-    lines = ["from typing import Any", "", f"from . import {', '.join(f'{name} as {name}' for name in modules)}"]
+    lines = ["from builtins import tuple as _tuple", "from typing import Any", "", f"from . import {', '.join(f'{name} as {name}' for name in modules)}"]
     lines += [f"from .core import {name} as {name}" for name in sorted(hand | {function.name for function in functions})]
     lines += [f"from .{function.module.rpartition('.')[2]} import {function.name} as {function.name}" for function in standard if is_public(function)]
-    return "\n".join([*lines, "", "def str_to_ty(name: str | _tuple[Any, ...], c: Any = None) -> Any: ..."]).replace(
-        "from typing import Any\n", "from builtins import tuple as _tuple\nfrom typing import Any\n") + "\n"  # fmt: skip
+    return "\n".join([*lines, "", "def str_to_ty(name: str | _tuple[Any, ...], c: Any = None) -> Any: ...", ""])
 
 
 # ---- Knobs -------------------------------------------------------------------------------------------------------------------
@@ -239,6 +241,7 @@ def write(stubs):
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     write(language_stubs())
     write(knob_stubs())
     write(alias_stubs())  # reads the others

@@ -132,7 +132,7 @@ def test_info_says_what_kernels_meet():
 
 
 PROGRAMS = [["-m", "nacre.tools.compile"], ["-m", "nacre.tools.link"], ["-m", "nacre.tools.disasm"], ["-m", "nacre", "run", "examples/run_all.py"],
-            ["python/build_wheel.py"], ["python/describe_language.py"]]  # fmt: skip
+            ["python/build_wheel.py"], ["python/describe_language.py"], ["python/write_stubs.py"]]  # fmt: skip
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program[-1])

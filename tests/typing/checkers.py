@@ -21,7 +21,8 @@ def missing(module):
 
 def pyright(folder):
     """{(path, line): message}, of the mode "standard"; `folder` is for the configuration."""
-    configuration = {"typeCheckingMode": "standard", "pythonVersion": "3.11", "extraPaths": list(map(str, SEARCHED)), "include": list(map(str, CHECKED))}
+    places = {"extraPaths": list(map(str, SEARCHED)), "include": list(map(str, CHECKED))}
+    configuration = {"typeCheckingMode": "standard", "pythonVersion": "3.11", **places}
     (folder / "pyrightconfig.json").write_text(json.dumps(configuration))
     command = [sys.executable, "-m", "basedpyright", "-p", str(folder), "--pythonpath", sys.executable, "--outputjson"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
@@ -38,7 +39,8 @@ def mypy(folder):
     """The same; `folder` is for the configuration and the cache. torch, which takes mypy long to read, is Any."""
     (folder / "mypy.ini").write_text("[mypy]\n[mypy-torch.*]\nfollow_imports = skip\nignore_missing_imports = True\n")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, SEARCHED)), "MYPYPATH": str(ROOT / "examples")}
-    command = [sys.executable, "-m", "mypy", "--config-file", str(folder / "mypy.ini"), "--cache-dir", str(folder / "mypy"), "--no-error-summary", *map(str, CHECKED)]
+    options = ["--config-file", str(folder / "mypy.ini"), "--cache-dir", str(folder / "mypy"), "--no-error-summary"]
+    command = [sys.executable, "-m", "mypy", *options, *map(str, CHECKED)]
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     found = re.findall(r"^(.+?):(\d+): error: (.*)$", done.stdout, re.MULTILINE)

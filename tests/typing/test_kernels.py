@@ -45,7 +45,10 @@ def argument(param):
 
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
 def test_they_compile(path):
-    compiled = [kernel.warmup(**{param.name: argument(param) for param in kernel.params if not param.has_default}, grid=(1,)) for kernel in kernels(load(path))]
+    compiled = []
+    for kernel in kernels(load(path)):
+        given = {param.name: argument(param) for param in kernel.params if not param.has_default}
+        compiled.append(kernel.warmup(**given, grid=(1,)))
     assert compiled and all(kernel.asm["ttir"] for kernel in compiled)
 
 

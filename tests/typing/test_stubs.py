@@ -15,7 +15,7 @@ import pytest
 import stub_files
 
 STUBS = stub_files.stubs()
-BY_HAND = {"nacre", "nacre.knobs", "nacre.language.core", "nacre.runtime.jit", "nacre.runtime.autotuner", "nacre.compiler.compiler", "nacre.testing.timing"}
+BY_HAND = {"nacre", "nacre.knobs", "nacre.language.core", "nacre.runtime.jit", "nacre.runtime.autotuner", "nacre.compiler.compiler"}
 
 
 def test_there_are_stubs():
@@ -52,15 +52,19 @@ def test_what_is_there_is_named(module):
 def functions(module):
     """(qualified name, node, function, is a method, is an overload)"""
     loaded = importlib.import_module(module)
-    body = [node for name in ("_functions", "_tensor") for node in stub_files.tree(stub_files.PACKAGE / "language" / f"{name}.pyi")] if module == "nacre.language.core" else []
-    for node in [*stub_files.tree(STUBS[module]), *body]:
-        for member, owner in ((node, loaded), *((inner, getattr(loaded, node.name, None)) for inner in getattr(node, "body", ()) if isinstance(node, ast.ClassDef))):
+    body = stub_files.tree(STUBS[module])
+    if module == "nacre.language.core":
+        body += [node for name in ("_functions", "_tensor") for node in stub_files.tree(stub_files.PACKAGE / "language" / f"{name}.pyi")]
+    for node in body:
+        members = node.body if isinstance(node, ast.ClassDef) else ()
+        for member, owner in ((node, loaded), *((inner, getattr(loaded, node.name, None)) for inner in members)):
             is_private = member.name.startswith("_") and member.name != "__init__" if isinstance(member, ast.FunctionDef) else True
             decorators = {getattr(decorator, "id", "") for decorator in getattr(member, "decorator_list", ())}
             if is_private or "property" in decorators or inspect.ismodule(owner) and not hasattr(owner, member.name):
                 continue
             is_method = owner is not loaded
-            yield f"{getattr(owner, '__name__', owner)}.{member.name}", member, inspect.getattr_static(owner, member.name, None), is_method, "overload" in decorators
+            function = inspect.getattr_static(owner, member.name, None)
+            yield f"{getattr(owner, '__name__', owner)}.{member.name}", member, function, is_method, "overload" in decorators
 
 
 @pytest.mark.parametrize("module", STUBS)
@@ -103,16 +107,18 @@ def instances():
     tuned[(1,)](x, 16)
     benchmark = nacre.testing.Benchmark(["n"], [1], "line", [1], ["1"], "plot", {})
     ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry f() { ret; }"
-    found = simulator.Finding({"kind": "", "message": "", "place": dict.fromkeys(("file", "line", "ptx_line", "inner_file", "inner_line")), "other": None,
-                               "instruction": "", "block": (), "thread": None, "count": 1})  # fmt: skip
+    place = dict.fromkeys(("file", "line", "ptx_line", "inner_file", "inner_line"))
+    found = simulator.Finding({"kind": "", "message": "", "place": place, "other": None, "instruction": "", "block": (), "thread": None, "count": 1})
     made = [
         compiled, compiled.metadata, compiled.asm, tuned, kernel, kernel.params[0], nacre.heuristics({"BLOCK": lambda args: 16})(kernel),
-        nacre.Config({}), nacre.bucket("n"), nacre.Space({"BLOCK": [16]}), ASTSource(kernel, {"x_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}, {"BLOCK": 16}),
-        nacre.MockTensor(tl.float32), nacre.reinterpret(x, tl.int32), TensorDescriptor(x, x.shape, [16, 1], [16, 16]), JitFunctionInfo("", "", kernel),
+        nacre.Config({}), nacre.bucket("n"), nacre.Space({"BLOCK": [16]}), ASTSource(kernel, {"x_ptr": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 16}),
+        nacre.MockTensor(tl.float32), nacre.reinterpret(x, tl.int32), TensorDescriptor(x, x.shape, [16, 1], [16, 16]),
+        JitFunctionInfo("", "", kernel),
         benchmark, Progress(), Result(benchmark, "name"), Mark(print, benchmark), profiler.scope("name"), profiler.state("name"),
         found, simulator.Module(ptx), simulator.run(ptx, "f", 1, 1, []), simulator.TensorMap(x, (16, 16)),
         tl.constexpr(3), tl.core.constexpr_type(3), tl.pointer_type(tl.int8), tl.block_type(tl.int8, [4]), tl.core.tuple_type([]),
-        tl.core.tensor_descriptor_type(tl.block_type(tl.int8, [4])), knobs.HookChain(), knobs.CompileTimes(1, [], 1), knobs.runtime.knob_descriptors["debug"],
+        tl.core.tensor_descriptor_type(tl.block_type(tl.int8, [4])), knobs.HookChain(), knobs.CompileTimes(1, [], 1),
+        knobs.runtime.knob_descriptors["debug"],
         *(getattr(knobs, group) for group in ("runtime", "compilation", "autotuning", "cache", "language", "nvidia", "amd", "build", "proton", "redis")),
     ]  # fmt: skip
     return {type(instance): instance for instance in made}
@@ -123,7 +129,8 @@ def attributes(body):
 
 
 # What exists inside kernels alone, and what a class has by what it derives from.
-WITHOUT_INSTANCES = {"tensor", "tensor_descriptor", "PropagateNan", "dtype", "JITCallable", "ConstexprFunction", "AggregateTypes", "Specialization", "Unfinished"}
+WITHOUT_INSTANCES = {"tensor", "tensor_descriptor", "PropagateNan", "dtype", "JITCallable", "ConstexprFunction", "AggregateTypes", "Specialization",
+                     "Unfinished"}  # fmt: skip
 
 
 @pytest.mark.parametrize("module", STUBS)

@@ -42,8 +42,8 @@ class PropagateNan:
     NONE: str
     ALL: str
 
-# `tl.int64` is a value, a dtype, and in a kernel's parameter list (`n: tl.int64`) an annotation: n is a scalar of that type there, to which a kernel may
-# bind other values. Any is both.
+# `tl.int64` is a value, a dtype, and in a kernel's parameter list (`n: tl.int64`) an annotation: n is a scalar of that type there, and a kernel may
+# bind other values to the name. Any is both.
 if MYPY:
     void: TypeAlias = Any
     int1: TypeAlias = Any

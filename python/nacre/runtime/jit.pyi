@@ -41,7 +41,8 @@ Grid: TypeAlias = _Extents | Callable[[dict[str, Any]], _Extents]
 # What kernels pass to the functions that they call: tiles, descriptors, Python's values, functions, aggregates. An array of the host is none of it:
 # who passes one has left out the grid, kernel[grid](...).
 _InKernels: TypeAlias = (
-    TensorMethods | DescriptorMethods | DataclassInstance | Callable[..., Any] | Enum | Mapping[Any, Any] | tuple[Any, ...] | list[Any] | str | float | None
+    TensorMethods | DescriptorMethods | DataclassInstance | Callable[..., Any] | Enum | Mapping[Any, Any] | tuple[Any, ...] | list[Any]
+    | str | float | None
 )
 
 class KernelParam:

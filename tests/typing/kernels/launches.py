@@ -63,7 +63,8 @@ def with_torch():
 
 
 def ahead_of_time():
-    source = ASTSource(fn=add, signature={"x_ptr": "*fp32", "y_ptr": "*fp32", "out_ptr": "*fp32", "count": "i32", "BLOCK": "constexpr"}, constexprs={"BLOCK": 128})
+    signature = {"x_ptr": "*fp32", "y_ptr": "*fp32", "out_ptr": "*fp32", "count": "i32", "BLOCK": "constexpr"}
+    source = ASTSource(fn=add, signature=signature, constexprs={"BLOCK": 128})
     compiled = triton.compile(source, options={"num_warps": 4})
     print(sorted(compiled.asm), compiled.metadata.name, compiled.metadata_group)
     print(add.src, add.cache_key, add.arg_names, [param.name for param in add.params if param.is_constexpr], add.fn.__name__)
