@@ -115,6 +115,8 @@ def sampling(columns, **options):
     logits = 3 * torch.randn(1, columns)
 
     def theirs():
+        if not options:
+            return torch.multinomial(logits.softmax(-1), 1)
         values, places = logits.sort(-1, descending=True)
         weights = values.softmax(-1)
         if "top_k" in options:
@@ -123,7 +125,7 @@ def sampling(columns, **options):
             weights = weights.masked_fill(weights.cumsum(-1) - weights >= options["top_p"], 0)
         return places.gather(1, torch.multinomial(weights, 1))
 
-    return Case(lambda: nk.sample(logits, seed=1, **options), theirs, "sort, multinomial")
+    return Case(lambda: nk.sample(logits, seed=1, **options), theirs, "sort, multinomial" if options else "softmax, multinomial")
 
 
 CASES = {
