@@ -195,11 +195,15 @@ def _allocate_gradient(d_out, kept, activation):
 def _launch_gradient(out, d_out, kept, activation):
     if size(out):
         block = elements_block(out, size(out))
-        kernels.activation_gradient_kernel[(cdiv(size(out), block["BLOCK"]),)](contiguous(d_out), contiguous(kept), out, size(out), ACTIVATION=activation, **block)
+        kernels.activation_gradient_kernel[(cdiv(size(out), block["BLOCK"]),)](
+            contiguous(d_out), contiguous(kept), out, size(out), ACTIVATION=activation, **block
+        )
 
 
 _product = Operator(
     "product", "(Tensor a, Tensor b, Tensor? bias, Tensor? residual, str activation, float scale, bool keeps) -> (Tensor, Tensor)",
     _allocate, _launch, _save, _backward,
 )  # fmt: skip
-_activation_gradient = Operator("product_activation_gradient", "(Tensor d_out, Tensor kept, str activation) -> Tensor", _allocate_gradient, _launch_gradient)
+_activation_gradient = Operator(
+    "product_activation_gradient", "(Tensor d_out, Tensor kept, str activation) -> Tensor", _allocate_gradient, _launch_gradient
+)

@@ -241,7 +241,8 @@ def _launch(out, x, weight, scales, zeros, format):
 
 def _tiles(host, count, rows, group):
     side = 64 if host else 32
-    return {"BLOCK_M": min(side, max(16, power_of_two(count))), "BLOCK_N": min(side, max(16, power_of_two(rows))), "BLOCK_G": max(1, (128 if host else 32) // group)}
+    rows_of, columns_of = (min(side, max(16, power_of_two(extent))) for extent in (count, rows))
+    return {"BLOCK_M": rows_of, "BLOCK_N": columns_of, "BLOCK_G": max(1, (128 if host else 32) // group)}
 
 
 def _save(ctx, inputs, output):

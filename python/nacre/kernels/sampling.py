@@ -162,7 +162,8 @@ def _launch_count(out, tokens, vocabulary, lengths):
 
 _FLAGS = "bool has_top_k, bool has_top_p, bool has_min_p"
 _sample = Operator(
-    "sampled", f"(Tensor logits, Tensor settings, Tensor? token_counts, Tensor seeds, bool has_seeds, {_FLAGS}) -> Tensor", _allocate_sample, _launch_sample
-)
+    "sampled", f"(Tensor logits, Tensor settings, Tensor? token_counts, Tensor seeds, bool has_seeds, {_FLAGS}) -> Tensor",
+    _allocate_sample, _launch_sample,
+)  # fmt: skip
 _filter = Operator("filtered_logits", f"(Tensor logits, Tensor settings, Tensor? token_counts, {_FLAGS}) -> Tensor", _allocate_filter, _launch_filter)
 _count = Operator("counted_tokens", "(Tensor tokens, int vocabulary, Tensor? lengths) -> Tensor", _allocate_count, _launch_count)
