@@ -110,6 +110,7 @@ bench-kernels: install $(STAMPS)/torch ## kernels of every kind beside PyTorch, 
 bench-library: install $(STAMPS)/torch ## the operators of nacre.kernels beside PyTorch, eager and compiled
 	$(call say,"operators of nacre.kernels")
 	@$(VENV)/bin/python bench/library.py $(ARGS)
+	@$(VENV)/bin/python bench/library_attention.py $(filter --quick --write,$(ARGS))
 
 bench-inductor: install $(STAMPS)/torch $(STAMPS)/models ## torch.compile: backend="nacre" beside Inductor's C++
 	$(call say,"torch.compile")

@@ -1,7 +1,7 @@
 """Attention forward as one kernel: softmax(scores) V with the scores in registers or caches, never in memory.
 
 A program takes a block of queries of one head through the keys that its rows see, a block at a time, with the running largest score and sum
-of weights of each row. Keys that every row sees go without masks; only the blocks at the ends of that range look at single elements.
+of weights of each row. Keys that every row sees need no masks; only the blocks at the ends of that range look at single elements.
 """
 
 import nacre
