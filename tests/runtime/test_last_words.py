@@ -65,6 +65,33 @@ def test_a_damaged_heap(tmp_path, options):
     assert done.stderr.count("nacre: ") == 1
 
 
+# As if a kernel had stored beyond the last block of the heap: the next allocation that needs a new piece of it meets the damage, in a compile.
+DAMAGED_FOR_COMPILES = HEAD + """
+fill[(1,)](np.zeros(16, np.int32), BLOCK=16)
+zero = np.zeros(1, np.int32)
+libc.sbrk.restype = ctypes.c_void_p
+size = 100_000 + 8  # of a block, and where the size of what follows it is
+for _ in range(1000):
+    rest = ctypes.c_uint64.from_address(libc.malloc(100_000) + size)
+    if 0 <= libc.sbrk(0) - (ctypes.addressof(rest) - 8 + (rest.value & ~7)) < 16:
+        break
+else:
+    raise SystemExit("the end of the heap was not found")
+rest.value = 2**64 - 1
+increment[(1,)](zero)
+"""
+
+
+@pytest.mark.skipif("glibc" not in (os.confstr("CS_GNU_LIBC_VERSION") or ""), reason="glibc notices that its heap is damaged")
+@pytest.mark.parametrize("options", [[], ["-X", "faulthandler"]], ids=["plain", "faulthandler"])
+def test_a_heap_that_a_compile_finds_damaged(tmp_path, options):
+    """glibc aborts with its lock held: going on with the compile's error would wait for that lock forever."""
+    done = run(tmp_path, DAMAGED_FOR_COMPILES, *options)
+    assert done.returncode == -signal.SIGABRT, done.stderr
+    assert "corrupted top size" in done.stderr and "one of `fill`" in done.stderr
+    assert bool(options) == ("Fatal Python error: Aborted" in done.stderr), done.stderr
+
+
 def test_a_fault_elsewhere(tmp_path):
     done = run(tmp_path, FAULT)
     assert done.returncode == -signal.SIGSEGV and "ends by SIGSEGV, outside of kernels" in done.stderr and "one of `fill`" in done.stderr

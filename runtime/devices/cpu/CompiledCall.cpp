@@ -297,11 +297,17 @@ struct Signals {
     redirect(context, call);
   }
 
-  // Of glibc, where it finds the heap damaged.
+  // A compile that aborts is an error, but for one in which the C library finds the heap damaged: it holds the
+  // allocator's lock, so that whoever went on would wait for it forever. The handlers from before LLVM's come next.
   static void onAbort(int number, siginfo_t *info, void *context) {
-    if (info->si_pid == getpid())
+    bool isOurs = info->si_pid == getpid(), isCompiling = llvm::CrashRecoveryContext::GetCurrent() != nullptr;
+    bool isEnd = !isCompiling || isAbortForDamage();
+    if (isOurs && isEnd)
       sayLastWords("SIGABRT");
-    passOn(number, info, context, earlierAbort);
+    if (!isCompiling || !isEnd)
+      return passOn(number, info, context, earlierAbort);
+    llvm::CrashRecoveryContext::Disable();
+    raise(SIGABRT); // delivered when this handler returns
   }
 
   static void onNudge(int number, siginfo_t *info, void *untyped) {
@@ -341,6 +347,7 @@ struct Signals {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     for (size_t i = 0; i < std::size(faultSignals); ++i)
       sigaction(faultSignals[i], &action, &earlier[i]);
+    prepareLastWords();
     action.sa_sigaction = onAbort;
     sigaction(SIGABRT, &action, &earlierAbort);
     action.sa_sigaction = onNudge; // on the thread's own stack: Python may run its handlers

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <dlfcn.h>
 #include <unistd.h>
 
 namespace nacre {
@@ -39,6 +40,24 @@ void noteLaunch(const char *kernel) {
   kernels->last.store(kernel, std::memory_order_relaxed);
   char *name = kernels->names[kernels->noted.fetch_add(1, std::memory_order_relaxed) % RecentKernels::count];
   std::strncpy(name, kernel, RecentKernels::length - 1);
+}
+
+namespace {
+// What glibc leaves for debuggers before it aborts: the size of the mapping, and the text that it printed.
+struct AbortMessage {
+  unsigned size;
+  char text[1];
+};
+AbortMessage *const *abortMessage = nullptr;
+} // namespace
+
+void prepareLastWords() {
+  abortMessage = reinterpret_cast<AbortMessage *const *>(dlsym(RTLD_DEFAULT, "__abort_msg"));
+}
+
+bool isAbortForDamage() {
+  const AbortMessage *message = abortMessage ? *abortMessage : nullptr;
+  return message && !std::strstr(message->text, ": Assertion `");
 }
 
 void sayLastWords(const char *signal) {
