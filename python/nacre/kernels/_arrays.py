@@ -85,10 +85,42 @@ def check_parameter(name, x, like, like_name, shape, reason=""):
 
 def check_number(name, value, least=None, below=None, most=None):
     """A number within bounds: least <= value, value < below, value <= most."""
+    if value is None or isinstance(value, (str, bytes, list, tuple, dict)):
+        raise TypeError(f"{name} is {value!r}; a number is expected")
     wrong = value != value or (least is not None and value < least) or (below is not None and value >= below) or (most is not None and value > most)
     if wrong:
         bounds = [f"at least {least}"] * (least is not None) + [f"below {below}"] * (below is not None) + [f"at most {most}"] * (most is not None)
-        raise ValueError(f"{name} is {value}; it must be {' and '.join(bounds)}")
+        raise ValueError(f"{name} is {value}; it must be {' and '.join(bounds) or 'a number'}")
+
+
+def check_integer(name, value, least=None, below=None, most=None):
+    """The same for whole numbers."""
+    if isinstance(value, (float, numpy.floating)):
+        raise TypeError(f"{name} is {value!r}; an integer is expected")
+    check_number(name, value, least, below, most)
+
+
+_END_OF_INT64 = 1 << 63
+
+
+def check_int64(name, value):
+    """A number that fits in an element of int64."""
+    check_integer(name, value, least=-_END_OF_INT64, below=_END_OF_INT64)
+
+
+def is_in_host_memory(x):
+    return is_numpy(x) or x.device.type == "cpu"
+
+
+def check_values(name, x, least, below, reason):
+    """Every element of an array of integers is within least <= element < below. What lies in the memory of a GPU is not looked at, as that would
+    wait for it: there the values are the caller's promise. Not for what torch runs while it compiles."""
+    if x is None or size(x) == 0 or not is_in_host_memory(x):
+        return
+    x = numpy.asarray(x)
+    smallest, largest = int(x.min()), int(x.max())
+    if smallest < least or largest >= below:
+        raise ValueError(f"{name} has the element {smallest if smallest < least else largest}; {least} to {below - 1} are expected, {reason}")
 
 
 # ---- allocation
@@ -151,15 +183,22 @@ def contiguous(x):
     if x is None:
         return None
     if is_numpy(x):
-        return numpy.ascontiguousarray(x) if x.ndim else x
+        return readable(x if x.flags.c_contiguous else numpy.ascontiguousarray(x))
     return x.detach().contiguous()
+
+
+def readable(x):
+    """x where a kernel can read it by its strides, otherwise a copy: NumPy's strides may be negative, or no whole elements. None stays None."""
+    if x is None or not is_numpy(x):
+        return None if x is None else x.detach()
+    return x if all(step >= 0 and step % x.itemsize == 0 for step in x.strides) else x.copy("C")
 
 
 def with_contiguous_last_axis(x):
     """x itself where the elements of its last axis lie side by side, otherwise a contiguous copy."""
     if is_numpy(x):
-        is_whole = all(step % x.itemsize == 0 for step in x.strides)
-        return x if is_whole and (x.shape[-1] <= 1 or x.strides[-1] == x.itemsize) else numpy.ascontiguousarray(x)
+        x = readable(x)
+        return x if x.shape[-1] <= 1 or x.strides[-1] == x.itemsize else numpy.ascontiguousarray(x)
     x = x.detach()
     return x if x.shape[-1] <= 1 or x.stride(-1) == 1 else x.contiguous()
 

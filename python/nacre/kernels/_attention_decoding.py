@@ -46,7 +46,8 @@ def decoding_kernel(
     start = split.to(tl.int32) * span
     end = tl.minimum(start + span, length)
     if left is not None:
-        start = tl.maximum(start, tl.maximum(length - QUERIES - left, 0) // BLOCK_N * BLOCK_N)
+        least = tl.maximum(length - QUERIES - left, 0)
+        start = tl.maximum(start, least // BLOCK_N * BLOCK_N)
 
     largest = tl.full((ROWS,), float("-inf"), ACC)
     total = tl.zeros((ROWS,), ACC)
@@ -55,6 +56,8 @@ def decoding_kernel(
         j = tl.arange(0, BLOCK_N)
         n = first + j
         is_key = n < length
+        if left is not None:
+            is_key = is_key & (n >= least)
         if tables_ptr is None:
             k_at = k_ptr + batch * k_strides[0] + first.to(tl.int64) * k_strides[1] + (j * k_strides[1])[:, None]
             v_at = v_ptr + batch * v_strides[0] + first.to(tl.int64) * v_strides[1] + (j * v_strides[1])[:, None]

@@ -12,6 +12,7 @@ from ._sampling_kernels import bits_in_order, number_of
 
 @nacre.jit
 def candidates_of(x, place):
+    x = tl.where(x == 0, 0.0, x)  # one zero, whose bits are equal
     return (bits_in_order(x).to(tl.int64) << 32) | (0xFFFFFFFF - place.to(tl.int64))
 
 

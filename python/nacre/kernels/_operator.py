@@ -20,11 +20,13 @@ module is imported after torch. A gradient's own kernel is another operator, wit
 gradient of a gradient is asked for. An operator that writes its arguments says so in its schema, `(Tensor(a!) x) -> ()`, and allocates None.
 """
 
+import re
 import sys
 
 import numpy
 
 from . import _torch
+from ._arrays import check_array, is_array
 
 
 class Operator:
@@ -45,6 +47,8 @@ class Operator:
             first = first[0]
         if isinstance(first, numpy.ndarray):
             return self.run(*arguments)
+        if not is_array(first):
+            check_array(re.match(r"\(Tensor\S* (\w+)", self.schema)[1], first)
         self._register()
         import torch
 

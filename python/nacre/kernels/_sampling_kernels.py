@@ -74,7 +74,7 @@ def least_kept(
     HAS_TOP_K: tl.constexpr, HAS_TOP_P: tl.constexpr, HAS_MIN_P: tl.constexpr, HAS_COUNTS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """The least logit that passes the filters: min-p first, then top-k, then top-p of what these leave."""
-    least = tl.full((), float("-inf"), tl.float32)
+    least = tl.where(largest == float("inf"), largest, float("-inf"))  # beside an infinite logit nothing else is likely
     if HAS_MIN_P:
         min_p = tl.load(settings_at + MIN_P)
         if min_p > 0:
@@ -94,7 +94,7 @@ def least_kept(
             least = number_of(low.to(tl.int32))
     if HAS_TOP_P:
         top_p = tl.load(settings_at + TOP_P)
-        if top_p < 1:
+        if (top_p < 1) & (largest < float("inf")):
             wanted = top_p * weight_from(logits_at, counts_at, columns, settings_at, factor, largest, least, False, HAS_COUNTS, BLOCK)
             low = bits_in_order(least).to(tl.int64)
             high = bits_in_order(largest).to(tl.int64)
@@ -126,7 +126,9 @@ def sampling_kernel(
         counts_at = counts_ptr + row * columns
     temperature = tl.load(settings_at + TEMPERATURE)
     factor = tl.where(temperature > 0, 1.0 / temperature, 1.0)
-    largest, token = best_of_row(logits_at, counts_at, columns, settings_at, factor, HAS_COUNTS, BLOCK)
+    # Without the factor, which may make large logits infinite: then the largest of them is taken.
+    largest, token = best_of_row(logits_at, counts_at, columns, settings_at, 1.0, HAS_COUNTS, BLOCK)
+    largest = largest * factor
     if (temperature > 0) & (token >= 0) & (largest < float("inf")):
         least = least_kept(
             logits_at, counts_at, columns, settings_at, factor, largest, HAS_TOP_K, HAS_TOP_P, HAS_MIN_P, HAS_COUNTS, BLOCK)  # fmt: skip

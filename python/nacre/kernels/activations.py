@@ -11,8 +11,10 @@ import numpy
 
 from .. import language as tl
 from ..runtime.jit import jit
-from ._arrays import (FLOATING, as_rows, check_array, check_axes, check_dtype, check_number, check_parameter, check_same_dtype, check_shape, contiguous, empty,
-                      empty_like, is_contiguous, is_numpy, nothing, accumulation_dtype, row_stride, size, sum_type)  # fmt: skip
+from ._arrays import (
+    FLOATING, accumulation_dtype, as_rows, check_array, check_axes, check_dtype, check_int64, check_number, check_parameter, check_same_dtype,
+    check_shape, contiguous, empty, empty_like, is_array, is_contiguous, is_numpy, nothing, row_stride, size, sum_type,
+)  # fmt: skip
 from ._blocks import cdiv, columns_block, elements_block, rows_of_a_part
 from ._operator import Operator
 from .norms import sum_of_parts
@@ -287,6 +289,12 @@ def silu(x):
     return _activation_of(x, None, "silu")
 
 
+def _gated(gate, up, kind):
+    check_array("gate", gate)
+    check_array("up", up, gate, "gate")
+    return _activation_of(gate, up, kind)
+
+
 def swiglu(gate, up):
     """SwiGLU: silu(gate) * up.
 
@@ -295,7 +303,7 @@ def swiglu(gate, up):
         gate, up = hidden.chunk(2, dim=-1)
         y = nacre.kernels.swiglu(gate, up)
     """
-    return _activation_of(gate, up, "silu")
+    return _gated(gate, up, "silu")
 
 
 def geglu(gate, up, approximate="none"):
@@ -306,7 +314,7 @@ def geglu(gate, up, approximate="none"):
 
         y = nacre.kernels.geglu(gate, up, approximate="tanh")
     """
-    return _activation_of(gate, up, _gelu(approximate))
+    return _gated(gate, up, _gelu(approximate))
 
 
 ACTIVATIONS = ("gelu", "gelu_tanh", "silu", "relu", "none")
@@ -371,6 +379,11 @@ def dropout(x, p=0.5, *, seed=None, training=True):
 
         y = nacre.kernels.dropout(x, 0.1)
     """
+    check_array("x", x)
+    check_number("p", p, least=0, most=1)
+    if seed is not None and not is_array(seed):
+        check_int64("seed", seed)
+        seed = int(seed)
     if not training:
         return x
     if is_numpy(x):

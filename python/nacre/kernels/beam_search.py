@@ -3,7 +3,10 @@
 import math
 
 from . import _beam_kernels as kernels
-from ._arrays import FLOATING, INTEGERS, as_rows, check_array, check_dtype, check_number, check_shape, contiguous, empty, is_numpy, row_stride, size
+from ._arrays import (
+    FLOATING, INTEGERS, as_rows, check_array, check_dtype, check_number, check_int64, check_shape, check_values,
+    contiguous, empty, is_numpy, row_stride, size,
+)  # fmt: skip
 from ._blocks import cdiv, elements_block, power_of_two
 from ._operator import Operator
 
@@ -36,15 +39,16 @@ def reorder_cache(cache, parents):
 
 
 def _allocate_step(scores, logits, finished, end_token):
-    check_array("logits", logits)
+    check_array("scores", scores)
+    check_array("logits", logits, scores, "scores")
     check_dtype("logits", logits, FLOATING)
     check_shape("logits", logits, (None, None, None))
     sequences, beams, columns = logits.shape
     check_number("the number of beams", beams, least=1, most=_MOST_BEAMS)
     check_number("the size of the vocabulary", columns, least=1)
-    check_array("scores", scores, logits, "logits")
     check_dtype("scores", scores, ("float32",))
     check_shape("scores", scores, (sequences, beams), "as logits has")
+    check_int64("end_token", end_token)
     if finished is not None:
         check_array("finished", finished, logits, "logits")
         check_dtype("finished", finished, ("bool",))
@@ -79,6 +83,7 @@ def _allocate_reorder(cache, parents):
 def _launch_reorder(out, cache, parents):
     if size(out) == 0:
         return
+    check_values("parents", parents, 0, parents.shape[1], "a beam of the same sequence")
     columns = math.prod(cache.shape[2:])
     block = elements_block(cache, columns)
     kernels.reordering_kernel[(cdiv(columns, block["BLOCK"]) * size(parents),)](

@@ -3,15 +3,17 @@
 The kernels are in _attention_decoding.py.
 """
 
+import numpy
+
 from . import _attention_decoding
 from ._arrays import (
-    FLOATING, INTEGERS, accumulation_dtype, check_array, check_dtype, check_number, check_shape, contiguous, dtype_name, empty, strides,
-    with_contiguous_last_axis,
+    FLOATING, INTEGERS, accumulation_dtype, check_array, check_axes, check_dtype, check_integer, check_shape, check_values, contiguous, dtype_name,
+    empty, is_in_host_memory, readable, strides, with_contiguous_last_axis,
 )  # fmt: skip
 from ._attention_blocks import decoding_blocks
 from ._blocks import cdiv
 from ._operator import Operator
-from .softmax_attention import _scale, attention_with_wide_output, check_heads, check_slopes, slope_strides
+from .softmax_attention import attention_with_wide_output, check_heads, check_slopes, scale_of, side_of, slope_strides, softcap_of
 
 
 def decode_attention(q, k, v, lengths=None, *, window=None, scale=None, softcap=0.0, alibi_slopes=None, return_lse=False):
@@ -19,7 +21,7 @@ def decode_attention(q, k, v, lengths=None, *, window=None, scale=None, softcap=
 
     q: (batch, heads, size), one query each, or (batch, queries, heads, size): the last tokens, each of which sees the keys up to its own.
     k: (batch, keys, key_heads, size). v: (batch, keys, key_heads, value_size). Types as in `attention`. `lengths`: (batch,) int32 or int64, how
-    many keys of each sequence count; the memory behind them is not read. Gives q's shape with value_size at its end, and with `return_lse`
+    many keys of each sequence count, up to those of the cache; the memory behind them is not read. Gives q's shape with value_size at its end, and with `return_lse`
     the logarithms of the sums too, of q's shape without its last axis. A query without keys gives 0.
 
     `window`: how many keys before its own a query sees. `scale`, `softcap`, `alibi_slopes`: those of `attention`.
@@ -35,7 +37,7 @@ def paged_attention(q, k_pages, v_pages, block_tables, lengths, *, window=None, 
 
     q: (batch, heads, size) or (batch, queries, heads, size). k_pages: (pages, page_size, key_heads, size). v_pages: (pages, page_size, key_heads,
     value_size). `block_tables`: (batch, most pages) int32 or int64: entry i of a row is the page that holds its keys i * page_size and on;
-    entries behind the last key are not looked at. `lengths`: (batch,). A page_size that is a multiple of 16 is fastest.
+    entries behind the last key, and before a window, are not looked at. `lengths`: (batch,). A page_size that is a multiple of 16 is fastest.
 
         k_pages, v_pages = torch.randn(64, 16, 2, 64), torch.randn(64, 16, 2, 64)
         tables = torch.randperm(64, dtype=torch.int32).view(4, 16)
@@ -77,11 +79,11 @@ def cascade_attention(q, prefix_k, prefix_v, k_pages, v_pages, block_tables, len
     group = heads // key_heads
     # Queries of all sequences are the rows of one attention: a program reads a block of keys for many of them.
     rows = q.reshape(batch, key_heads, group, size).swapaxes(0, 1).reshape(1, key_heads, batch * group, size)
-    scale = _scale(scale, q)
+    scale = scale_of(scale, q)
     shared, shared_lse = attention_with_wide_output(
-        rows, prefix_k.swapaxes(0, 1)[None], prefix_v.swapaxes(0, 1)[None], scale, float(softcap)
+        rows, prefix_k.swapaxes(0, 1)[None], prefix_v.swapaxes(0, 1)[None], scale, softcap_of(softcap)
     )
-    own, own_lse = _decoding(q[:, None], k_pages, v_pages, block_tables, lengths, None, None, scale, float(softcap), True)
+    own, own_lse = _decoding(q[:, None], k_pages, v_pages, block_tables, lengths, None, None, scale, softcap_of(softcap), True)
     outs = empty(own, (2, batch, heads, value_size))
     lses = empty(own_lse, (2, batch, heads))
     outs[0] = shared.reshape(key_heads, batch, group, value_size).swapaxes(0, 1).reshape(batch, heads, value_size)
@@ -98,9 +100,9 @@ def _decode(q, k, v, tables, lengths, slopes, window, scale, softcap, return_lse
     if len(q.shape) not in (3, 4):
         raise ValueError(f"q has shape {tuple(q.shape)}; (batch, heads, size) or (batch, queries, heads, size) is expected")
     if window is not None:
-        check_number("window", window, least=0)
+        check_integer("window", window, least=0)
     is_single = len(q.shape) == 3
-    out, lse = _decoding(q[:, None] if is_single else q, k, v, tables, lengths, slopes, window, _scale(scale, q), float(softcap), False)
+    out, lse = _decoding(q[:, None] if is_single else q, k, v, tables, lengths, slopes, window, scale_of(scale, q), softcap_of(softcap), False)
     if is_single:
         out, lse = out[:, 0], lse[:, 0]
     return (out, lse) if return_lse else out
@@ -124,9 +126,20 @@ def _allocate(q, k, v, tables, lengths, slopes, window, scale, softcap, wide):
         raise TypeError("paged_attention: lengths is missing, the number of keys of each sequence")
     if slopes is not None:
         check_slopes(slopes, q, batch, heads)
-    check_number("softcap", softcap, least=0)
     wide_dtype = accumulation_dtype(q)
     return empty(q, (batch, queries, heads, v.shape[-1]), wide_dtype if wide else dtype_name(q)), empty(q, (batch, queries, heads), wide_dtype)
+
+
+def _check_tables(tables, lengths, queries, page, pages, window):
+    """The entries of tables that the kernel reads are pages of the pool, where they lie in host memory."""
+    if tables is None or not is_in_host_memory(tables):
+        return
+    tables, lengths = (numpy.asarray(x) for x in (tables, lengths))
+    first = numpy.arange(tables.shape[1]) * page
+    is_read = first < lengths[:, None]
+    if window is not None:
+        is_read &= first + page > lengths[:, None] - queries - window
+    check_values("block_tables", tables[is_read], 0, pages, "a page of the pool")
 
 
 def _launch(outputs, q, k, v, tables, lengths, slopes, window, scale, softcap, wide):
@@ -137,6 +150,10 @@ def _launch(outputs, q, k, v, tables, lengths, slopes, window, scale, softcap, w
     key_heads, value_size = k.shape[2], v.shape[3]
     page = None if tables is None else k.shape[1]
     keys = k.shape[1] if tables is None else tables.shape[1] * page
+    check_values("lengths", lengths, 0, keys + 1, "up to the keys of the cache")
+    window = side_of(window, queries, keys)
+    _check_tables(tables, lengths, queries, page, k.shape[0], window)
+    slopes = readable(slopes)
     blocks, span, parts = decoding_blocks(q, batch * key_heads, keys, page, size, value_size)
     part_outs, part_lses = out[None], lse[None]
     if parts > 1:
@@ -155,6 +172,9 @@ def _launch(outputs, q, k, v, tables, lengths, slopes, window, scale, softcap, w
 def _allocate_merge(outs, lses, dtype):
     check_array("outs", outs)
     check_dtype("outs", outs, FLOATING)
+    check_axes("outs", outs, 2)
+    if outs.shape[-1] < 1:
+        raise ValueError(f"outs has shape {tuple(outs.shape)}: its last axis is the size of a head, which is at least 1")
     check_array("lses", lses, outs, "outs")
     check_dtype("lses", lses, FLOATING)
     check_shape("lses", lses, tuple(outs.shape[:-1]), "the shape of outs without its last axis")

@@ -11,8 +11,8 @@ The kernels are in _expert_kernels.py.
 
 from . import _expert_kernels as kernels
 from ._arrays import (
-    FLOATING, as_rows, check_array, check_dtype, check_number, check_same_dtype, check_shape, contiguous, dtype_name, empty, row_stride, size,
-    strides, zeros,
+    FLOATING, as_rows, check_array, check_dtype, check_integer, check_same_dtype, check_shape, check_values, contiguous, dtype_name, empty,
+    readable, row_stride, size, strides, zeros,
 )  # fmt: skip
 from ._blocks import cdiv, power_of_two, runs_on_host
 from ._operator import Operator
@@ -79,7 +79,7 @@ def _allocate_route(logits, k, normalize):
     check_array("logits", logits)
     check_dtype("logits", logits, FLOATING)
     check_shape("logits", logits, (None, None))
-    check_number("k", k, least=1, most=logits.shape[1])
+    check_integer("k", k, least=1, most=logits.shape[1])
     return empty(logits, (logits.shape[0], k)), empty(logits, (logits.shape[0], k), "int32")
 
 
@@ -111,7 +111,7 @@ def _allocate_sort(experts, count):
     check_array("experts", experts)
     check_dtype("experts", experts, ("int32",))
     check_shape("experts", experts, (None, None))
-    check_number("count", count, least=1)
+    check_integer("count", count, least=1)
     tokens, k = experts.shape
     return zeros(experts, (tokens * k,)) - 1, zeros(experts, (tokens, k)) - 1, zeros(experts, (count + 1,))
 
@@ -149,6 +149,7 @@ def _allocate_dispatch(x, order, places, weights):
 
 
 def _launch_dispatch(out, x, order, places, weights):
+    check_values("order", order, -1, order.shape[0], "an entry of places, or -1")
     rows = as_rows(x)
     kernels.dispatching_kernel[(out.shape[0],)](
         rows, contiguous(order), contiguous(weights), out, row_stride(rows), rows.shape[1], K=places.shape[1], **_row_block(x)
@@ -179,6 +180,7 @@ def _allocate_collect(y, places, weights, order):
 
 
 def _launch_collect(out, y, places, weights, order):
+    check_values("places", places, -1, y.shape[0], "a row of y, or -1")
     rows = as_rows(y)
     kernels.collecting_kernel[(out.shape[0],)](
         rows, contiguous(places), contiguous(weights), out, row_stride(rows), rows.shape[1], K=places.shape[1], **_row_block(y)
@@ -231,9 +233,15 @@ def _allocate_grouped(x, weight, offsets):
     return zeros(x, (x.shape[0], weight.shape[2]))
 
 
+def _check_offsets(offsets, rows):
+    check_values("offsets", offsets, 0, rows + 1, "a place among the rows of x")
+    check_values("the steps between neighbours of offsets", offsets[1:] - offsets[:-1], 0, rows + 1, "so that groups do not overlap")
+
+
 def _launch_grouped(out, x, weight, offsets):
+    _check_offsets(offsets, x.shape[0])
     x = as_rows(x)
-    weight = weight if not hasattr(weight, "detach") else weight.detach()
+    weight = readable(weight)
     experts, inner, columns = weight.shape
     if size(out) == 0 or experts == 0:
         return
@@ -261,6 +269,7 @@ def _allocate_grouped_weights(x, d_out, offsets):
 def _launch_grouped_weights(out, x, d_out, offsets):
     if size(out) == 0:
         return
+    _check_offsets(offsets, x.shape[0])
     x, d_out = as_rows(x), as_rows(d_out)
     experts, inner, columns = out.shape
     blocks = _tiles(x, columns)

@@ -7,8 +7,10 @@ are wanted, and the backward only scales them. The products are those of the arr
 
 import numpy
 
-from ._arrays import (FLOATING, accumulation_dtype, check_array, check_axes, check_dtype, check_parameter, check_same_dtype, check_shape, contiguous, empty,
-                      empty_like, is_numpy, nothing, zeros)  # fmt: skip
+from ._arrays import (
+    FLOATING, accumulation_dtype, check_array, check_axes, check_dtype, check_int64, check_parameter, check_same_dtype, check_shape, contiguous,
+    empty, empty_like, is_numpy, nothing, size, zeros,
+)  # fmt: skip
 from ._operator import Operator
 from .losses import check_targets, launch_entropy_gradient, launch_entropy
 
@@ -59,10 +61,9 @@ def _allocate(x, weight, target, bias, ignore_index, label_smoothing, z_loss, me
 def _launch(outputs, x, weight, target, bias, ignore_index, label_smoothing, z_loss, mean, wants_x, wants_weight, wants_bias):
     loss, dx, dweight, dbias = outputs
     kind = accumulation_dtype(x)
-    width, columns = x.shape[-1], weight.shape[0]
-    x, weight, target = contiguous(x).reshape(-1, width), contiguous(weight), contiguous(target).reshape(-1)
-    dx = dx.reshape(-1, width) if wants_x else None
-    rows = target.shape[0]
+    width, columns, rows = x.shape[-1], weight.shape[0], size(target)
+    x, weight, target = contiguous(x).reshape(rows, width), contiguous(weight), contiguous(target).reshape(rows)
+    dx = dx.reshape(rows, width) if wants_x else None
     counted = (target != ignore_index).sum()
     scale = zeros(x, (), kind)  # of every row's loss
     scale[()] = 1.0
@@ -133,6 +134,11 @@ def linear_cross_entropy(x, weight, target, bias=None, *, ignore_index=-100, lab
     """
     if reduction not in ("mean", "sum"):
         raise ValueError(f"reduction is {reduction!r}; it must be mean or sum")
+    check_array("x", x)
+    check_array("weight", weight, x, "x")
+    if bias is not None:
+        check_array("bias", bias, x, "x")
+    check_int64("ignore_index", ignore_index)
     wanted = (False, False, False)
     if not is_numpy(x):
         import torch

@@ -6,8 +6,10 @@ once for what is written. The cross entropy keeps only the logarithm of each row
 
 from .. import language as tl
 from ..runtime.jit import jit
-from ._arrays import (FLOATING, INTEGERS, accumulation_dtype, as_rows, check_array, check_axes, check_dtype, check_number, check_shape, contiguous,
-                      empty, empty_like, is_numpy, row_stride, sum_type)  # fmt: skip
+from ._arrays import (
+    FLOATING, INTEGERS, accumulation_dtype, as_rows, check_array, check_axes, check_dtype, check_int64, check_integer, check_number, check_shape,
+    contiguous, empty, empty_like, is_numpy, row_stride, sum_type,
+)  # fmt: skip
 from ._blocks import row_block
 from ._operator import Operator
 
@@ -210,6 +212,8 @@ _softmax_gradient = Operator(
 
 def _along(operator, x, axis, *arguments):
     """The operator of the last axis, along another one."""
+    check_array("x", x)
+    check_integer("axis", axis, least=-len(x.shape), below=max(len(x.shape), 1))
     if axis == -1:
         return operator(x, *arguments)
     turned = operator(x.swapaxes(axis, -1), *arguments)
@@ -255,6 +259,7 @@ def _allocate_entropy(x, target, ignore_index, label_smoothing, z_loss):
     check_targets(target, x, tuple(x.shape[:-1]), label_smoothing, z_loss)
     if x.shape[-1] == 0:
         raise ValueError(f"x has shape {tuple(x.shape)}: rows without logits have no loss")
+    check_int64("ignore_index", ignore_index)
     kind = accumulation_dtype(x)
     return empty(x, x.shape[:-1], kind), empty(x, x.shape[:-1], kind)
 

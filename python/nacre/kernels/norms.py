@@ -8,8 +8,10 @@ sums is fixed, so results do not change from run to run.
 from .. import language as tl
 from ..language.extra import libdevice
 from ..runtime.jit import jit
-from ._arrays import (FLOATING, accumulation_dtype, as_rows, check_array, check_axes, check_dtype, check_parameter, check_same_dtype, check_shape,
-                      contiguous, empty, empty_like, is_numpy, nothing, row_stride, sum_type)  # fmt: skip
+from ._arrays import (
+    FLOATING, accumulation_dtype, as_rows, check_array, check_axes, check_dtype, check_number, check_parameter, check_same_dtype, check_shape,
+    contiguous, empty, empty_like, is_numpy, nothing, row_stride, sum_type,
+)  # fmt: skip
 from ._blocks import cdiv, columns_block, row_block, rows_of_a_part
 from ._operator import Operator
 
@@ -259,8 +261,9 @@ def sum_of_parts(out, parts):
 # ---- operators
 
 
-def _check(x, weight, bias, residual):
+def _check(x, weight, bias, residual, epsilon):
     check_array("x", x)
+    check_number("eps", epsilon, least=0)
     check_dtype("x", x, FLOATING)
     check_axes("x", x, 1)
     columns = x.shape[-1]
@@ -275,7 +278,7 @@ def _check(x, weight, bias, residual):
 
 def _allocate_norm(x, residual, weight, bias, epsilon, centred):
     """(out, the sum with the residual, means, scales)."""
-    _check(x, weight, bias, residual)
+    _check(x, weight, bias, residual, epsilon)
     rows, kind = x.shape[:-1], accumulation_dtype(x)
     summed = nothing(x) if residual is None else empty_like(x)
     return empty_like(x), summed, empty(x, rows if centred else (0,), kind), empty(x, rows, kind)
@@ -375,7 +378,7 @@ _LIMITS = {"int8": 127.0, "float8_e4m3fn": 448.0, "float8_e5m2": 57344.0}
 
 def _allocate_quantised(x, residual, weight, epsilon, dtype):
     """(out, steps, the sum with the residual)."""
-    _check(x, weight, None, residual)
+    _check(x, weight, None, residual, epsilon)
     if dtype not in _LIMITS:
         raise TypeError(f"dtype is {dtype!r}; rows are quantised to {', '.join(_LIMITS)}")
     if is_numpy(x) and dtype != "int8":
@@ -388,6 +391,7 @@ def _launch_quantised(outputs, x, residual, weight, epsilon, dtype):
     x = as_rows(x)
     rows, columns = x.shape
     if rows == 0 or columns == 0:
+        steps[...] = 1
         return
     residual = None if residual is None else as_rows(residual)
     block = row_block(x, columns)

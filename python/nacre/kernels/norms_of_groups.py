@@ -6,8 +6,10 @@ bias are sums over images of what each group's program leaves.
 
 from .. import language as tl
 from ..runtime.jit import jit
-from ._arrays import (FLOATING, accumulation_dtype, check_array, check_axes, check_dtype, check_parameter, contiguous, empty, empty_like, nothing,
-                      sum_type)  # fmt: skip
+from ._arrays import (
+    FLOATING, accumulation_dtype, check_array, check_axes, check_dtype, check_integer, check_number, check_parameter, contiguous, empty, empty_like,
+    nothing, sum_type,
+)  # fmt: skip
 from ._blocks import planes_block
 from ._operator import Operator
 from .norms import sum_of_parts
@@ -123,6 +125,8 @@ def _allocate_norm(x, groups, weight, bias, epsilon):
     check_array("x", x)
     check_dtype("x", x, FLOATING)
     check_axes("x", x, 2, "axes, images and channels first,")
+    check_number("eps", epsilon, least=0)
+    check_integer("groups", groups)
     channels = x.shape[1]
     if groups < 1 or channels % groups:
         raise ValueError(f"groups is {groups}; it must divide the {channels} channels of x")

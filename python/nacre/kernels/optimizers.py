@@ -5,8 +5,10 @@ Each tensor is read and written once, by one launch. What depends on the step al
 
 from .. import language as tl
 from ..runtime.jit import jit
-from ._arrays import (FLOATING, check_array, check_dtype, check_number, check_shape, contiguous, dtype_name, is_array, is_contiguous, is_numpy, size,
-                      sum_type)  # fmt: skip
+from ._arrays import (
+    FLOATING, check_array, check_dtype, check_integer, check_number, check_shape, contiguous, dtype_name, is_array, is_contiguous, is_numpy, size,
+    sum_type,
+)  # fmt: skip
 from ._blocks import cdiv, elements_block, runs_on_host
 from ._operator import Operator
 
@@ -89,7 +91,7 @@ def _launch(kernel, host, parameter, *arguments, **constants):
 
 def _allocate_adamw(parameters, gradients, first_moments, second_moments, step, lr, beta1, beta2, eps, weight_decay):
     _check(parameters, gradients=gradients, first_moments=first_moments, second_moments=second_moments)
-    check_number("step", step, least=1)
+    check_integer("step", step, least=1)
     check_number("lr", lr, least=0)
     check_number("betas[0]", beta1, least=0, below=1)
     check_number("betas[1]", beta2, least=0, below=1)
@@ -105,6 +107,7 @@ def _launch_adamw(_, parameters, gradients, first_moments, second_moments, step,
 
 
 def _allocate_sgd(parameters, gradients, buffers, lr, momentum, dampening, weight_decay, nesterov, first):
+    check_number("dampening", dampening)
     _check(parameters, gradients=gradients, **({"buffers": buffers} if momentum else {}))
     for name, value in (("lr", lr), ("momentum", momentum), ("weight_decay", weight_decay)):
         check_number(name, value, least=0)
@@ -133,8 +136,12 @@ _sgd = Operator(
 )  # fmt: skip
 
 
-def _stepped(operator, parameters, gradients, others, *numbers):
+def _stepped(operator, names, parameters, gradients, others, *numbers):
     """Without the parameters that have no gradient, and without a trace in autograd."""
+    names = ("parameters", "gradients", *names)
+    for name, arrays in zip(names, (parameters, gradients, *others)):
+        if arrays is None or is_array(arrays):
+            raise TypeError(f"{name} is {'None' if arrays is None else 'an array'}; a list of tensors is expected")
     lists = [list(arrays) for arrays in (parameters, gradients, *others)]
     if len(lists[0]) == len(lists[1]):
         wanted = [gradient is not None for gradient in lists[1]]
@@ -159,7 +166,9 @@ def adamw(parameters, gradients, first_moments, second_moments, *, step, lr=1e-3
 
         nacre.kernels.adamw(parameters, [p.grad for p in parameters], first, second, step=step, lr=3e-4)
     """
-    _stepped(_adamw, parameters, gradients, (first_moments, second_moments), step, lr, *betas, eps, weight_decay)
+    if not isinstance(betas, (tuple, list)) or len(betas) != 2:
+        raise TypeError(f"betas is {betas!r}; a pair of numbers is expected")
+    _stepped(_adamw, ("first_moments", "second_moments"), parameters, gradients, (first_moments, second_moments), step, lr, *betas, eps, weight_decay)
 
 
 def sgd(parameters, gradients, buffers=(), *, lr, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False, first=False):
@@ -171,4 +180,4 @@ def sgd(parameters, gradients, buffers=(), *, lr, momentum=0.0, dampening=0.0, w
 
         nacre.kernels.sgd(parameters, [p.grad for p in parameters], buffers, lr=0.1, momentum=0.9, first=step == 0)
     """
-    _stepped(_sgd, parameters, gradients, (buffers,), lr, momentum, dampening, weight_decay, nesterov, first)
+    _stepped(_sgd, ("buffers",), parameters, gradients, (buffers,), lr, momentum, dampening, weight_decay, nesterov, first)

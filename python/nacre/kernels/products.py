@@ -8,7 +8,7 @@ import math
 from . import _product_kernels as kernels
 from ._arrays import (
     FLOATING, accumulation_dtype, check_array, check_axes, check_dtype, check_parameter, check_same_dtype, check_shape, dtype_name, empty,
-    is_numpy, nothing, size, strides, contiguous,
+    check_number, is_numpy, nothing, readable, size, strides, contiguous,
 )  # fmt: skip
 from ._blocks import cdiv, elements_block, power_of_two, runs_on_host
 from ._operator import Operator
@@ -39,6 +39,7 @@ def matmul(a, b, bias=None, residual=None, *, activation=None, scale=1.0):
         raise ValueError(f"a has {a.shape[-1]} columns and b has {b.shape[-2]} rows: they must be equal")
     if activation is not None and activation not in ACTIVATIONS:
         raise ValueError(f"activation is {activation!r}; {', '.join(map(repr, ACTIVATIONS))} or None is expected")
+    check_number("scale", scale)
     rows, inner, columns = a.shape[-2], a.shape[-1], b.shape[-1]
     if len(b.shape) == 2:
         leading = tuple(a.shape[:-2])
@@ -131,17 +132,10 @@ def _allocate(a, b, bias, residual, activation, scale, keeps):
     return empty(a, shape), empty(a, shape, accumulation_dtype(a)) if keeps else nothing(a)
 
 
-def _readable(x):
-    """x where a kernel can read it by its strides; NumPy's may be negative, or no whole elements."""
-    if x is None or not is_numpy(x):
-        return None if x is None else x.detach()
-    return x if all(step >= 0 and step % x.itemsize == 0 for step in x.strides) else contiguous(x)
-
-
 def _launch(outputs, a, b, bias, residual, activation, scale, keeps):
     out, kept = outputs
     kept = kept if keeps else None
-    a, b, residual, bias = _readable(a), _readable(b), _readable(residual), contiguous(bias)
+    a, b, residual, bias = readable(a), readable(b), readable(residual), contiguous(bias)
     batch, rows, inner = a.shape
     columns = b.shape[2]
     if size(out) == 0:

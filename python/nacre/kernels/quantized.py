@@ -8,7 +8,10 @@ import math
 import numpy
 
 from . import _quantized_kernels as kernels
-from ._arrays import FLOATING, as_rows, check_array, check_dtype, check_shape, contiguous, empty, is_numpy, row_stride, size
+from ._arrays import (
+    FLOATING, INTEGERS, as_rows, check_array, check_axes, check_dtype, check_integer, check_shape, check_values, contiguous, empty, is_numpy,
+    row_stride, size,
+)  # fmt: skip
 from ._blocks import cdiv, power_of_two, runs_on_host
 from ._operator import Operator
 
@@ -35,6 +38,9 @@ def quantized_matmul(x, weight, scales=None, zeros=None, *, format):
         y = nacre.kernels.quantized_matmul(torch.randn(3, 256), *packed, format="q4_0")
     """
     check_array("x", x)
+    check_axes("x", x, 1)
+    check_array("weight", weight, x, "x")
+    check_axes("weight", weight, 2)
     rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
     return _product(rows, weight, scales, zeros, format).reshape(*x.shape[:-1], weight.shape[0])
 
@@ -61,6 +67,7 @@ def quantize(weight, *, format, group=128, symmetric=True):
     check_shape("weight", weight, (None, None))
     _check_format(format)
     group = _BLOCK if format in _BLOCK_BYTES else group
+    check_integer("group", group)
     rows, columns = weight.shape
     if group < 2 or group % 2 or columns % group:
         raise ValueError(f"weight has {columns} columns, which is no multiple of the group of {group} elements (an even number)")
@@ -69,7 +76,7 @@ def quantize(weight, *, format, group=128, symmetric=True):
         return _from_numpy(_blocks_of(values, format), weight), None, None
     stored, scales, zeros = _rounded(values, 8 if format == "int8" else 4, symmetric)
     packed = stored.astype(numpy.int8) if format == "int8" else _halves(stored.astype(numpy.uint8))
-    return tuple(None if x is None else _from_numpy(numpy.ascontiguousarray(x), weight) for x in (packed.reshape(rows, -1), scales, zeros))
+    return tuple(None if x is None else _from_numpy(numpy.ascontiguousarray(x), weight) for x in (packed.reshape(rows, columns if format == "int8" else columns // 2), scales, zeros))
 
 
 def from_gptq(qweight, qzeros, scales, g_idx=None, *, zeros_are_less_one=True):
@@ -85,7 +92,9 @@ def from_gptq(qweight, qzeros, scales, g_idx=None, *, zeros_are_less_one=True):
     for name, x in (("qweight", qweight), ("qzeros", qzeros)):
         check_array(name, x, qweight, "qweight")
         check_dtype(name, x, ("int32",))
+        check_shape(name, x, (None, None))
     check_array("scales", scales, qweight, "qweight")
+    check_dtype("scales", scales, FLOATING)
     inner, columns = 8 * qweight.shape[0], qweight.shape[1]
     groups = scales.shape[0]
     check_shape("scales", scales, (None, columns), "one column for each of qweight")
@@ -102,7 +111,9 @@ def from_gptq(qweight, qzeros, scales, g_idx=None, *, zeros_are_less_one=True):
     if g_idx is not None:
         check_array("g_idx", g_idx, qweight, "qweight")
         check_shape("g_idx", g_idx, (inner,), "one group for each row")
+        check_dtype("g_idx", g_idx, INTEGERS)
         of_row = _to_numpy(g_idx)
+        check_values("g_idx", of_row, 0, groups, "a row of scales")
         if not (numpy.bincount(of_row, minlength=groups) == group).all():
             raise ValueError(f"g_idx gives groups of unequal sizes; {group} rows are expected in each of {groups}")
         order = numpy.argsort(of_row, kind="stable")

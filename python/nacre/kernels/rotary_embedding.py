@@ -8,8 +8,10 @@ import numpy
 
 from .. import language as tl
 from ..runtime.jit import jit
-from ._arrays import (FLOATING, INTEGERS, check_array, check_dtype, check_parameter, check_shape, contiguous, empty_like, is_numpy, strides, sum_type,
-                      with_contiguous_last_axis)  # fmt: skip
+from ._arrays import (
+    FLOATING, INTEGERS, check_array, check_axes, check_dtype, check_integer, check_parameter, check_shape, contiguous, empty_like, is_numpy,
+    strides, sum_type, with_contiguous_last_axis,
+)  # fmt: skip
 from ._blocks import cdiv, planes_block, power_of_two
 from ._operator import Operator
 
@@ -31,8 +33,8 @@ def _rotate(x_ptr, cos_ptr, sin_ptr, positions_ptr, out_ptr, image_stride, place
     out_ptr += program.to(tl.int64) * heads * width
     pair = tl.arange(0, PAIRS)
     angle = tl.where(is_known, position, 0) * pairs + pair
-    cos = tl.load(cos_ptr + angle, mask=pair < pairs, other=0.0).to(SUM)[None, :]
-    sin = tl.load(sin_ptr + angle, mask=pair < pairs, other=0.0).to(SUM)[None, :]
+    cos = tl.load(cos_ptr + angle, mask=(pair < pairs) & is_known, other=0.0).to(SUM)[None, :]
+    sin = tl.load(sin_ptr + angle, mask=(pair < pairs) & is_known, other=0.0).to(SUM)[None, :]
     cos = tl.where(is_known, cos, float("nan"))
     if BACKWARD:
         sin = -sin
@@ -120,6 +122,8 @@ def rotary(x, cos, sin, positions=None, *, interleaved=False, heads_first=False)
         cos, sin = nacre.kernels.rotary_tables(2048, 64, like=x)
         y = nacre.kernels.rotary(x, cos, sin)
     """
+    check_array("x", x)
+    check_axes("x", x, 3)
     if not heads_first:
         return _operator(x, cos, sin, positions, interleaved, False)
     return _operator(x.swapaxes(-3, -2), cos, sin, positions, interleaved, False).swapaxes(-3, -2)
@@ -133,6 +137,8 @@ def rotary_tables(length, width, *, base=10000.0, like=None):
 
         cos, sin = nacre.kernels.rotary_tables(2048, 64)
     """
+    check_integer("length", length, least=0)
+    check_integer("width", width)
     if width < 0 or width % 2:
         raise ValueError(f"width is {width}; it must be even")
     angles = numpy.arange(length)[:, None] * base ** (-numpy.arange(0, width, 2) / max(width, 1))

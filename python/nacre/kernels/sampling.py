@@ -4,7 +4,10 @@ The kernels are in _sampling_kernels.py.
 """
 
 from . import _sampling_kernels as kernels
-from ._arrays import FLOATING, INTEGERS, as_rows, check_array, check_dtype, check_number, check_shape, contiguous, empty, is_array, row_stride, zeros
+from ._arrays import (
+    FLOATING, INTEGERS, as_rows, check_array, check_dtype, check_int64, check_integer, check_number, check_shape, contiguous, empty, is_array,
+    row_stride, zeros,
+)  # fmt: skip
 from ._blocks import power_of_two, runs_on_host
 from ._operator import Operator
 
@@ -36,6 +39,13 @@ def sample(
     check_array("logits", logits)
     check_shape("logits", logits, (None, None))
     settings, flags = _settings(logits, temperature, top_k, top_p, min_p, repetition_penalty, presence_penalty, frequency_penalty, 0)
+    for name, value in (("seed", seed), ("offset", offset)):
+        if is_array(value):
+            check_array(name, value, logits, "logits")
+            check_dtype(name, value, INTEGERS)
+            check_shape(name, value, (logits.shape[0],), "one number a row")
+        else:
+            check_int64(name, value)
     pairs = zeros(logits, (logits.shape[0] if is_array(seed) or is_array(offset) else 1, 2), "int64")
     pairs[:, 0], pairs[:, 1] = seed, offset
     return _sample(logits, settings, token_counts, pairs, is_array(seed), *flags)
@@ -147,7 +157,7 @@ def _allocate_count(tokens, vocabulary, lengths):
     check_array("tokens", tokens)
     check_dtype("tokens", tokens, INTEGERS)
     check_shape("tokens", tokens, (None, None))
-    check_number("vocabulary", vocabulary, least=1)
+    check_integer("vocabulary", vocabulary, least=1)
     if lengths is not None:
         check_array("lengths", lengths, tokens, "tokens")
         check_dtype("lengths", lengths, INTEGERS)

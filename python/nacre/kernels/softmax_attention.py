@@ -7,8 +7,8 @@ import math
 
 from . import _attention_backward, _attention_forward
 from ._arrays import (
-    FLOATING, INTEGERS, accumulation_dtype, check_array, check_dtype, check_number, check_same_dtype, check_shape, dtype_name, empty, is_numpy,
-    nothing, strides, with_contiguous_last_axis, zeros,
+    FLOATING, INTEGERS, accumulation_dtype, check_array, check_axes, check_dtype, check_integer, check_number, check_same_dtype, check_shape,
+    check_values, contiguous, dtype_name, empty, is_numpy, nothing, readable, strides, with_contiguous_last_axis, zeros,
 )  # fmt: skip
 from ._attention_blocks import backward_blocks, forward_blocks, keys_own_queries
 from ._blocks import cdiv
@@ -40,7 +40,7 @@ def attention(q, k, v, *, causal=False, window=None, scale=None, softcap=0.0, al
         out = nacre.kernels.attention(q, k, v, causal=True)
     """
     left, right = _window(causal, window)
-    out, lse = _attention(q, k, v, mask, alibi_slopes, None, None, 0, 0, left, right, _scale(scale, q), float(softcap), False)
+    out, lse = _attention(q, k, v, mask, alibi_slopes, None, None, 0, 0, left, right, scale_of(scale, q), softcap_of(softcap), False)
     return (out, lse) if return_lse else out
 
 
@@ -62,13 +62,19 @@ def attention_varlen(
         out = nacre.kernels.attention_varlen(q, k, v, starts, max_queries=7, causal=True)
     """
     left, right = _window(causal, window)
+    check_array("q", q)
+    check_shape("q", q, (None, None, None))
+    check_starts("q_starts", q_starts, q)
+    check_integer("max_queries", max_queries, least=0)
+    if max_keys is not None:
+        check_integer("max_keys", max_keys, least=0)
     if k_starts is None:
         k_starts = q_starts
         max_keys = max_queries if max_keys is None else max_keys
     elif max_keys is None:
         raise TypeError("attention_varlen: max_keys is missing, the length of the longest sequence of keys (it goes with k_starts)")
     out, lse = _attention(
-        q, k, v, None, alibi_slopes, q_starts, k_starts, max_queries, max_keys, left, right, _scale(scale, q), float(softcap), False
+        q, k, v, None, alibi_slopes, q_starts, k_starts, max_queries, max_keys, left, right, scale_of(scale, q), softcap_of(softcap), False
     )
     return (out, lse) if return_lse else out
 
@@ -77,15 +83,32 @@ def attention_varlen(
 
 
 def _window(causal, window):
+    if window is not None and (not isinstance(window, (tuple, list)) or len(window) != 2):
+        raise TypeError(f"window is {window!r}; a pair is expected, (left, right), each a number of keys or None")
     left, right = (None, None) if window is None else window
     for name, side in (("left", left), ("right", right)):
         if side is not None:
-            check_number(f"the {name} side of window", side, least=0)
+            check_integer(f"the {name} side of window", side, least=0)
     return left, 0 if causal else right
 
 
-def _scale(scale, q):
-    return 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else float(scale)
+def scale_of(scale, q):
+    if scale is None:
+        check_array("q", q)
+        check_axes("q", q, 1)
+        return 1 / math.sqrt(max(q.shape[-1], 1))
+    check_number("scale", scale)
+    return float(scale)
+
+
+def softcap_of(softcap):
+    check_number("softcap", softcap, least=0)
+    return float(softcap)
+
+
+def side_of(side, queries, keys):
+    """A side of a window that is wider than all positions, so that sums of it and a position stay within int32."""
+    return None if side is None else min(side, queries + keys)
 
 
 def check_heads(q, k, v, heads, key_heads):
@@ -113,6 +136,19 @@ def check_slopes(slopes, q, batch, heads):
         raise ValueError("alibi_slopes requires a gradient, and attention has none for it: give a mask of floats, or detach the slopes")
 
 
+def check_starts(name, starts, q):
+    check_array(name, starts, q, "q")
+    check_dtype(name, starts, INTEGERS)
+    if len(starts.shape) != 1 or starts.shape[0] == 0:
+        raise ValueError(f"{name} has shape {tuple(starts.shape)}; (sequences + 1,) is expected")
+
+
+def _check_rows(name, starts, rows, most_name, most):
+    """The starts go up from 0 or later to the number of rows at most, in steps up to `most`. Not for what torch runs while it compiles."""
+    check_values(name, starts, 0, rows + 1, "a place among the rows")
+    check_values(f"the steps between neighbours of {name}", starts[1:] - starts[:-1], 0, most + 1, f"up to {most_name}")
+
+
 def slope_strides(slopes):
     """(batch, head)."""
     if slopes is None:
@@ -127,7 +163,7 @@ def _sizes(q, k, q_starts, max_queries, max_keys):
     return q_starts.shape[0] - 1, q.shape[1], k.shape[1], max_queries, max_keys
 
 
-def _check(q, k, v, mask, slopes, q_starts, k_starts, softcap, batch, heads, key_heads):
+def _check(q, k, v, mask, slopes, q_starts, k_starts, batch, heads, key_heads):
     check_heads(q, k, v, heads, key_heads)
     if q_starts is None:
         check_shape("k", k, (batch, None, None, None), "the batch is that of q")
@@ -139,7 +175,6 @@ def _check(q, k, v, mask, slopes, q_starts, k_starts, softcap, batch, heads, key
             check_array(name, starts, q, "q")
             check_dtype(name, starts, INTEGERS)
             check_shape(name, starts, (batch + 1,), "one more than there are sequences")
-    check_number("softcap", softcap, least=0)
     if slopes is not None:
         check_slopes(slopes, q, batch, heads)
     if mask is not None:
@@ -181,7 +216,7 @@ def _allocate(q, k, v, mask, slopes, q_starts, k_starts, max_queries, max_keys, 
     check_array("k", k, q, "q")
     check_shape("k", k, (None,) * (3 if is_packed else 4))
     batch, heads, key_heads, _, _ = _sizes(q, k, q_starts, max_queries, max_keys)
-    _check(q, k, v, mask, slopes, q_starts, k_starts, softcap, batch, heads, key_heads)
+    _check(q, k, v, mask, slopes, q_starts, k_starts, batch, heads, key_heads)
     wide_dtype = accumulation_dtype(q)
     rows = (q.shape[1], q.shape[0]) if is_packed else tuple(q.shape[:3])
     shape = (*q.shape[:-1], v.shape[-1])
@@ -195,6 +230,11 @@ def _launch(outputs, q, k, v, mask, slopes, q_starts, k_starts, max_queries, max
     out, lse = outputs
     is_packed = q_starts is not None
     batch, heads, key_heads, queries, keys = _sizes(q, k, q_starts, max_queries, max_keys)
+    if is_packed:
+        _check_rows("q_starts", q_starts, q.shape[0], "max_queries", queries)
+        _check_rows("k_starts", k_starts, k.shape[0], "max_keys", keys)
+    left, right = side_of(left, queries, keys), side_of(right, queries, keys)
+    mask, slopes, q_starts, k_starts = readable(mask), readable(slopes), contiguous(q_starts), contiguous(k_starts)
     q, k, v = (with_contiguous_last_axis(x) for x in (q, k, v))
     blocks = forward_blocks(q, queries, keys, q.shape[-1], v.shape[-1], heads // key_heads)
     _attention_forward.forward_kernel[(cdiv(queries, blocks["BLOCK_M"]) * heads * batch,)](
@@ -239,6 +279,8 @@ def _launch_backward(
     d_q, d_k, d_v, d_mask = outputs
     is_packed = q_starts is not None
     batch, heads, key_heads, queries, keys = _sizes(q, k, q_starts, max_queries, max_keys)
+    left, right = side_of(left, queries, keys), side_of(right, queries, keys)
+    mask, slopes, q_starts, k_starts = readable(mask), readable(slopes), contiguous(q_starts), contiguous(k_starts)
     q, k, v, d_out = (with_contiguous_last_axis(x) for x in (q, k, v, d_out))
     size, value_size = q.shape[-1], v.shape[-1]
     blocks = backward_blocks(q, queries, keys, size, value_size)
