@@ -122,3 +122,24 @@ def test_arrays_without_elements():
     assert [x.shape for x in nk.quantize(np.ones((0, 64), np.float32), format="int4", group=32)[:2]] == [(0, 32), (0, 2)]
     assert np.isnan(nk.rotary(ones(2, 1, 4), ones(0, 2), ones(0, 2), np.array([0, 1]))).all()
     assert np.array_equal(nk.rms_norm_quantized(ones(2, 0))[1], [1, 1])
+
+
+def test_rows_may_be_far_from_each_other():
+    """Offsets of rows within a block are beyond int32. Memory between the rows is never touched."""
+    torch = pytest.importorskip("torch")
+    x = torch.randn(40, 16, generator=torch.Generator().manual_seed(0)).half()
+    try:
+        far = torch.empty(40 << 26, dtype=torch.float16).as_strided(x.shape, (1 << 26, 1))
+    except RuntimeError:
+        pytest.skip("this machine promises no 5 GiB of memory")
+    far.copy_(x)
+    offsets = torch.tensor([0, 40], dtype=torch.int32)
+    tables = nk.rotary_tables(1, 16, like=x)
+    for operator in (
+        lambda x: nk.attention(*[x[None, None]] * 3),
+        lambda x: nk.decode_attention(x[None, :1], *[x[None, :, None]] * 2),
+        lambda x: nk.grouped_matmul(x, x.T[None], offsets),
+        lambda x: nk.rotary(x[None], *tables),
+        lambda x: nk.matmul(x, x.T),
+    ):
+        assert torch.equal(operator(far), operator(x))

@@ -203,6 +203,16 @@ def with_contiguous_last_axis(x):
     return x if x.shape[-1] <= 1 or x.stride(-1) == 1 else x.contiguous()
 
 
+FAR = 1 << 23
+
+
+def with_near_rows(x, *axes):
+    """x as a kernel can read it that counts offsets within a block of up to 256 rows along these axes in int32: a contiguous copy where the last
+    axis is not contiguous, or the rows are too far from each other."""
+    x = with_contiguous_last_axis(x)
+    return contiguous(x) if any(strides(x)[axis] >= FAR for axis in axes) else x
+
+
 def as_rows(x):
     """x as a matrix whose rows are its last axis: (rows, columns), each row contiguous. A view where the strides allow one."""
     columns = x.shape[-1]

@@ -8,7 +8,7 @@ import numpy
 from . import _attention_decoding
 from ._arrays import (
     FLOATING, INTEGERS, accumulation_dtype, check_array, check_axes, check_dtype, check_integer, check_shape, check_values, contiguous, dtype_name,
-    empty, is_in_host_memory, readable, strides, with_contiguous_last_axis,
+    empty, is_in_host_memory, readable, strides, with_near_rows,
 )  # fmt: skip
 from ._attention_blocks import decoding_blocks
 from ._blocks import cdiv
@@ -144,7 +144,7 @@ def _check_tables(tables, lengths, queries, page, pages, window):
 
 def _launch(outputs, q, k, v, tables, lengths, slopes, window, scale, softcap, wide):
     out, lse = outputs
-    q, k, v = (with_contiguous_last_axis(x) for x in (q, k, v))
+    q, k, v = with_near_rows(q, 1, 2), with_near_rows(k, 1), with_near_rows(v, 1)
     tables, lengths = contiguous(tables), contiguous(lengths)
     batch, queries, heads, size = q.shape
     key_heads, value_size = k.shape[2], v.shape[3]

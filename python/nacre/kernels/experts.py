@@ -11,8 +11,8 @@ The kernels are in _expert_kernels.py.
 
 from . import _expert_kernels as kernels
 from ._arrays import (
-    FLOATING, as_rows, check_array, check_dtype, check_integer, check_same_dtype, check_shape, check_values, contiguous, dtype_name, empty,
-    readable, row_stride, size, strides, zeros,
+    FAR, FLOATING, as_rows, check_array, check_dtype, check_integer, check_same_dtype, check_shape, check_values, contiguous, dtype_name, empty,
+    readable, row_stride, size, strides, with_near_rows, zeros,
 )  # fmt: skip
 from ._blocks import cdiv, power_of_two, runs_on_host
 from ._operator import Operator
@@ -240,8 +240,9 @@ def _check_offsets(offsets, rows):
 
 def _launch_grouped(out, x, weight, offsets):
     _check_offsets(offsets, x.shape[0])
-    x = as_rows(x)
-    weight = readable(weight)
+    x, weight = with_near_rows(x, 0), readable(weight)
+    if any(stride >= FAR for stride in strides(weight)[1:]):
+        weight = contiguous(weight)
     experts, inner, columns = weight.shape
     if size(out) == 0 or experts == 0:
         return
@@ -270,7 +271,7 @@ def _launch_grouped_weights(out, x, d_out, offsets):
     if size(out) == 0:
         return
     _check_offsets(offsets, x.shape[0])
-    x, d_out = as_rows(x), as_rows(d_out)
+    x, d_out = with_near_rows(x, 0), with_near_rows(d_out, 0)
     experts, inner, columns = out.shape
     blocks = _tiles(x, columns)
     kernels.grouped_weights_kernel[(experts * cdiv(inner, blocks["BLOCK_K"]) * cdiv(columns, blocks["BLOCK_N"]),)](

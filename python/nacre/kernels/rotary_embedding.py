@@ -28,7 +28,7 @@ def _rotate(x_ptr, cos_ptr, sin_ptr, positions_ptr, out_ptr, image_stride, place
     if positions_ptr is not None:
         position = tl.load(positions_ptr + image * positions_stride + place).to(tl.int64)
     is_known = (position >= 0) & (position < table)
-    head = (tl.program_id(1) * HEADS + tl.arange(0, HEADS))[:, None]
+    head = (tl.program_id(1) * HEADS + tl.arange(0, HEADS)).to(tl.int64)[:, None]
     x_ptr += image * image_stride + place.to(tl.int64) * place_stride
     out_ptr += program.to(tl.int64) * heads * width
     pair = tl.arange(0, PAIRS)

@@ -8,7 +8,7 @@ import math
 from . import _attention_backward, _attention_forward
 from ._arrays import (
     FLOATING, INTEGERS, accumulation_dtype, check_array, check_axes, check_dtype, check_integer, check_number, check_same_dtype, check_shape,
-    check_values, contiguous, dtype_name, empty, is_numpy, nothing, readable, strides, with_contiguous_last_axis, zeros,
+    check_values, contiguous, dtype_name, empty, is_numpy, nothing, readable, strides, with_near_rows, zeros,
 )  # fmt: skip
 from ._attention_blocks import backward_blocks, forward_blocks, keys_own_queries
 from ._blocks import cdiv
@@ -235,7 +235,7 @@ def _launch(outputs, q, k, v, mask, slopes, q_starts, k_starts, max_queries, max
         _check_rows("k_starts", k_starts, k.shape[0], "max_keys", keys)
     left, right = side_of(left, queries, keys), side_of(right, queries, keys)
     mask, slopes, q_starts, k_starts = readable(mask), readable(slopes), contiguous(q_starts), contiguous(k_starts)
-    q, k, v = (with_contiguous_last_axis(x) for x in (q, k, v))
+    q, k, v = (with_near_rows(x, 0 if is_packed else 2) for x in (q, k, v))
     blocks = forward_blocks(q, queries, keys, q.shape[-1], v.shape[-1], heads // key_heads)
     _attention_forward.forward_kernel[(cdiv(queries, blocks["BLOCK_M"]) * heads * batch,)](
         q, k, v, out, lse, mask, slopes, q_starts, k_starts,
@@ -281,7 +281,7 @@ def _launch_backward(
     batch, heads, key_heads, queries, keys = _sizes(q, k, q_starts, max_queries, max_keys)
     left, right = side_of(left, queries, keys), side_of(right, queries, keys)
     mask, slopes, q_starts, k_starts = readable(mask), readable(slopes), contiguous(q_starts), contiguous(k_starts)
-    q, k, v, d_out = (with_contiguous_last_axis(x) for x in (q, k, v, d_out))
+    q, k, v, d_out = (with_near_rows(x, 0 if is_packed else 2) for x in (q, k, v, d_out))
     size, value_size = q.shape[-1], v.shape[-1]
     blocks = backward_blocks(q, queries, keys, size, value_size)
     delta = empty(lse, lse.shape)
