@@ -122,10 +122,10 @@ def rotary(x, cos, sin, positions=None, *, interleaved=False, heads_first=False)
         cos, sin = nacre.kernels.rotary_tables(2048, 64, like=x)
         y = nacre.kernels.rotary(x, cos, sin)
     """
-    check_array("x", x)
-    check_axes("x", x, 3)
     if not heads_first:
         return _operator(x, cos, sin, positions, interleaved, False)
+    check_array("x", x)
+    check_axes("x", x, 3)
     return _operator(x.swapaxes(-3, -2), cos, sin, positions, interleaved, False).swapaxes(-3, -2)
 
 
