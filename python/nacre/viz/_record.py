@@ -108,7 +108,10 @@ def _values(value):
             flat = flat.detach().to("cpu")
             flat = flat.double() if flat.dtype.is_floating_point else flat
         elif flat.dtype.kind not in "biu":
-            flat = flat.astype(float)
+            import numpy  # the array is its own; recording torch tensors needs none
+
+            with numpy.errstate(invalid="ignore"):  # an array that is not written yet may hold signalling NaN
+                flat = flat.astype(float)
         return [_short(number) for number in flat.tolist()]
     except (AttributeError, TypeError, RuntimeError, ValueError):
         return None
