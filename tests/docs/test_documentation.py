@@ -219,7 +219,8 @@ if __name__ == "__main__":
 
 @pytest.fixture(scope="module")
 def folder_of_commands(tmp_path_factory):
-    """What the pages' commands are given: the kernel of README as add.py, programs that use it, profiles, and the environment."""
+    """What the pages' commands are given: the kernel of README as add.py, that of the quick start as scale.py, the tutorials, programs that use
+    the first, profiles, and the environment."""
     folder = tmp_path_factory.mktemp("commands")
     write_files_of_commands(folder)
     return folder
@@ -239,8 +240,9 @@ def write_files_of_commands(folder):
         (binaries / name).chmod(0o755)
     (folder / "script.py").write_text(SCRIPT)
     (folder / "kernel.py").write_text(SCRIPT.replace("(x, y, out, n, BLOCK: ", "(x, out, n, BLOCK: ").replace(" + tl.load(y + offsets, mask=mask)", ""))
-    for page in (DOCS / "tutorials").glob("[0-9]*.md"):
-        (folder / f"{page.stem}.py").write_text(re.search(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)[1])
+    programs = {page: page.stem for page in (DOCS / "tutorials").glob("[0-9]*.md")} | {DOCS / "1-quick-start.md": "scale"}
+    for page, name in programs.items():
+        (folder / f"{name}.py").write_text(re.search(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)[1])
     (folder / "tests").mkdir()
     (folder / "tests" / "test_script.py").write_text("import script\n\n\ndef test_launch():\n    script.launch()\n")
     (folder / "conftest.py").write_text("")  # the folder is on the path

@@ -365,3 +365,10 @@ def test_a_launch_that_raises_is_in_the_page(in_browser):
     """)  # fmt: skip
     assert "not shown: it ended with an error" in seen["facts"] and seen["op"] == "nothing is kept of it" and "device_assert" in seen["source"]
     assert seen["program"] == "there are no sums of its programs"
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_unwritten_array_gives_no_warning():
+    """Its elements may be signalling NaN, which NumPy warns of when it converts them."""
+    array = np.array([0x7F800001, 0x3F800000], np.uint32).view(np.float32)
+    assert _record._values(array)[1] == 1
