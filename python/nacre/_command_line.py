@@ -100,22 +100,14 @@ def _surroundings():
 
 
 def _ptxas():
-    import re
-    import shutil
-    import subprocess
-
     from . import knobs
 
-    homes = [home for home in (knobs.nvidia.cuda_home, "/usr/local/cuda") if home]
-    path = knobs.nvidia.ptxas or shutil.which("ptxas") or next((found for home in homes if os.path.exists(found := os.path.join(home, "bin", "ptxas"))), None)
-    if not path:
-        return "not found (TRITON_PTXAS_PATH names it); GPUs' drivers assemble kernels themselves"
-    try:
-        said = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60).stdout
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{path} cannot be run: {error}"
-    release = re.search(r"release ([\d.]+)", said)
-    return f"{release[1] if release else 'of an unknown release'} at {path}"
+    tool = knobs.nvidia.knob_descriptors["ptxas"].found()
+    if tool is None:
+        return "not found (TRITON_PTXAS_PATH names it)"
+    if tool == "driver":
+        return "not found (TRITON_PTXAS_PATH names it); the GPU's driver assembles kernels itself"
+    return f"{tool.version} at {tool.path}" if tool.version else f"{tool.path} cannot be run"
 
 
 def _print_knobs():
@@ -123,7 +115,7 @@ def _print_knobs():
 
     print("knobs:")
     for group, attribute, kind, variable, other, default, in_key, help in _core.knobs():
-        value = getattr(getattr(knobs, group), attribute)
+        value = getattr(knobs, group).knobs[attribute]
         print(f"  {group}.{attribute} = {value!r}  ({variable}, {other}; {kind}{'' if not in_key else ', part of the cache key'})")
         print(f"      {help}")
 

@@ -112,8 +112,10 @@ def test_exit_status_and_errors_of_scripts(script):
 def test_info(script):
     result = command(script, "info")
     assert result.returncode == 0, result.stderr
-    for text in ("targets: cpu", "cache:", "runtime.num_threads", "TRITON_CACHE_DIR"):
+    for text in ("targets: cpu", "cache:", "nacre info --knobs"):
         assert text in result.stdout
+    knobs = command(script, "info", "--knobs")
+    assert knobs.returncode == 0 and "runtime.num_threads" in knobs.stdout and "TRITON_CACHE_DIR" in knobs.stdout
 
 
 def test_import_needs_nothing_heavy(script):

@@ -128,7 +128,16 @@ def test_info_says_what_kernels_meet():
     result = command("info")
     lines = {line.partition(":")[0]: line for line in result.stdout.splitlines()}
     assert {"GPU", "ptxas", "torch", "cache"} <= set(lines) and lines["knobs"] == "knobs: nacre info --knobs", result.stdout
-    assert "runtime.num_threads" in command("info", "--knobs").stdout
+    shown = command("info", "--knobs")
+    assert shown.returncode == 0 and "runtime.num_threads" in shown.stdout, shown.stderr
+
+
+def test_info_where_no_program_of_the_toolkit_is(tmp_path):
+    """Not even an assembler: it says so, and ends well."""
+    text = "from nacre import _toolkit; _toolkit._places = lambda name: (); from nacre._command_line import main; main(['info', '--knobs'])"
+    environment = {name: value for name, value in os.environ.items() if "PTXAS" not in name} | {"NACRE_CUDA_DRIVER": str(tmp_path / "none.so")}
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, env=environment)
+    assert "ptxas: not found" in done.stdout and "nvidia.ptxas = None" in done.stdout and "Traceback" not in done.stderr, done.stdout + done.stderr
 
 
 PROGRAMS = [["-m", "nacre.tools.compile"], ["-m", "nacre.tools.link"], ["-m", "nacre.tools.disasm"], ["-m", "nacre", "run", "examples/run_all.py"],
@@ -206,7 +215,7 @@ def test_an_error_in_a_zipped_kernel_shows_its_line(tmp_path):
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
 @pytest.mark.parametrize("words, expected", [
     (["nacre", ""], {*COMMANDS, "--help", "--version"}), (["nacre", "comp"], {"compile", "completion"}),
-    (["nacre", "compile", "--s"], {"--signature"}), (["nacre", "compile", "k.py", "--emit", ""], {"tile", "cpu", "gpu", "llvm", "asm", "ptx", "obj", "cubin", "c"}),
+    (["nacre", "compile", "--s"], {"--signature"}), (["nacre", "compile", "k.py", "--emit", ""], {"tile", "cpu", "gpu", "gpu-scheduled", "llvm", "asm", "ptx", "obj", "cubin", "c"}),
     (["nacre", "completion", "z"], {"zsh"}), (["nacre", "run", "-"], {"-c", "-m", "--help"}), (["nacre", "run", "scr"], set()),
 ])  # fmt: skip
 def test_completion_in_bash(words, expected):

@@ -407,3 +407,11 @@ def test_settings_that_this_torch_does_not_have_are_left_out(monkeypatch):
     settings = _inductor.configuration(None, None)
     assert settings["cpu_backend"] == "triton" and not any("later" in name for name in settings)
     assert _inductor.configuration(None, {"max-autotune": True})["max_autotune"] is True
+
+
+def test_finders_of_modules_can_be_told_of_new_files():
+    import importlib
+
+    import nacre.torch._runtime  # noqa: F401  (it puts a finder of its own among Python's)
+
+    importlib.invalidate_caches()

@@ -39,7 +39,9 @@ class Blocks:
         self.size, self.height, self.before, self.after = rows * columns, count * high, [], []
         ways = ["pointer", "carried", "masked", "block"]
         if wide * WIDTHS[type_name] >= 128:  # less than 16 bytes are no block of a descriptor
-            ways += ["descriptor", "host", "made"]
+            ways += ["descriptor", "made"]
+        if wide * WIDTHS[type_name] % 128 == 0:  # the rows of a host's descriptor begin at multiples of 16 bytes
+            ways.append("host")
         self.way = d.one_of(ways)
         place = f"{self.array.name}{p.offsets(self.stored)}"
         if self.way == "carried":

@@ -71,8 +71,7 @@ class _Loader(importlib.abc.Loader):
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    @staticmethod
-    def find_spec(fullname, path=None, target=None):
+    def find_spec(self, fullname, path=None, target=None):
         package, _, name = fullname.rpartition(".")
         if package != __name__ or name not in _BUILT_ON_TRITON:
             return None
@@ -80,4 +79,4 @@ class _Finder(importlib.abc.MetaPathFinder):
         return None if torchs is None else importlib.machinery.ModuleSpec(fullname, _Loader(torchs), origin=torchs.origin)
 
 
-sys.meta_path.append(_Finder)
+sys.meta_path.append(_Finder())
