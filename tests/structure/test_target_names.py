@@ -42,6 +42,7 @@ MAY = {
     "python/nacre/torch/_attention.py": ("torch's name of its operation", r"_scaled_dot_product_flash_attention_for_cpu"),
     "python/nacre/tools/debug.py": ("torch's name of host memory", r"cpu"),
     "python/nacre/_internal_testing.py": ("torch's name of host memory", r"cpu"),
+    "python/nacre/kernels/_arrays.py": ("torch's name of host memory", r"cpu"),
 }
 
 # Of Linux' sched.h and of the C++ compiler.

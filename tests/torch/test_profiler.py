@@ -26,12 +26,18 @@ def test_launches_are_events(interpret):
     try:
         x = torch.zeros(64)
         profiled_kernel[(4,)](x, BLOCK=16)  # not recorded
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
-            for _ in range(3):
-                profiled_kernel[(4,)](x, BLOCK=16)
-            torch.add(x, x)
-        profiled_kernel[(4,)](x, BLOCK=16)
-        found = counts(profile)
+        found = {}
+        for _ in range(10):  # torch's profiler gives up a session on a machine that stalls, and has nothing then
+            with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+                for _ in range(3):
+                    profiled_kernel[(4,)](x, BLOCK=16)
+                torch.add(x, x)
+            profiled_kernel[(4,)](x, BLOCK=16)
+            found = counts(profile)
+            if found:
+                break
+        else:
+            pytest.skip("torch's profiler records nothing in this process, not even its own operators")
         assert found["profiled_kernel"] == 3 and found["aten::add"] == 1
         with torch.autograd.profiler.profile() as profile:
             with pytest.raises(AssertionError):
