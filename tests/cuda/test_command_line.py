@@ -31,7 +31,7 @@ def compile_add(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("stage, text", [("tile", b"tile.kernel"), ("ttir", b"tile.kernel"), ("gpu", b"#gpu.layout"), ("ttgir", b"#gpu.layout"),
+@pytest.mark.parametrize("stage, text", [("tile", b"tile.kernel"), ("ttir", b"tile.kernel"), ("gpu", b"#simt.layout"), ("ttgir", b"#simt.layout"),
                                          ("llvm", b"ptx_kernel void @add"), ("llir", b"ptx_kernel void @add"), ("ptx", b".visible .entry add(")])  # fmt: skip
 def test_each_stage_under_both_names(compile_add, stage, text):
     process = compile_add("--target", "cuda:90", "--emit", stage)

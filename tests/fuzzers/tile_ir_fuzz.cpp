@@ -1,5 +1,5 @@
 // A libFuzzer target: whatever the text is, reading it as tile IR ends with a module that verifies or a CompileError.
-#include "compiler/ir/gpu/Gpu.h"
+#include "compiler/ir/simt/Simt.h"
 #include "compiler/language/meaning/Diagnostic.h"
 #include "compiler/targets/StageText.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,7 +15,7 @@ using namespace nacre;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const mlir::DialectRegistry *registry = [] {
     auto *made = new mlir::DialectRegistry;
-    made->insert<tile::TileDialect, gpu::GpuDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
+    made->insert<tile::TileDialect, simt::SimtDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
                  mlir::scf::SCFDialect, mlir::func::FuncDialect, mlir::ub::UBDialect, mlir::cf::ControlFlowDialect>();
     return made;
   }();

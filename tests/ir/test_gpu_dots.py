@@ -147,10 +147,10 @@ def test_a_product_of_a_product(architecture, warps, tmp_path):
     kernel.check(tmp_path, "simulate")
     stage = stage_of(kernel, tmp_path, "gpu")
     between = stage[stage.index("arith.truncf"):]
-    operand = [line for line in between.splitlines() if "gpu.dot" in line][-1]
+    operand = [line for line in between.splitlines() if "simt.dot" in line][-1]
     assert "tensor<128x64xbf16" in operand
-    if "gpu.convert" in between.split("gpu.dot")[0]:  # renamed registers at most
-        assert "gpu.scratch" not in between.split("gpu.dot")[0]
+    if "simt.convert" in between.split("simt.dot")[0]:  # renamed registers at most
+        assert "simt.scratch" not in between.split("simt.dot")[0]
 
 
 @pytest.mark.skipif(not NACRE.exists(), reason="nacre is not built")

@@ -4,9 +4,9 @@
 #include "llvm/ADT/StringExtras.h"
 
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
-std::string nacre::gpu::encodeSites(llvm::ArrayRef<AccessSite> sites) {
+std::string nacre::simt::encodeSites(llvm::ArrayRef<AccessSite> sites) {
   std::string text;
   for (const AccessSite &site : sites) {
     std::string shape;
@@ -29,7 +29,7 @@ std::string nacre::gpu::encodeSites(llvm::ArrayRef<AccessSite> sites) {
   return text;
 }
 
-std::vector<AccessSite> nacre::gpu::decodeSites(llvm::StringRef text) {
+std::vector<AccessSite> nacre::simt::decodeSites(llvm::StringRef text) {
   std::vector<AccessSite> sites;
   for (llvm::StringRef line : llvm::split(text, '\n')) {
     if (line.empty())

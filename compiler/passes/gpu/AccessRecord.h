@@ -22,10 +22,10 @@
 #include <string>
 #include <vector>
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 // The module's attribute that holds them, as text.
-inline constexpr llvm::StringLiteral accessSitesAttribute = "gpu.access_sites";
+inline constexpr llvm::StringLiteral accessSitesAttribute = "simt.access_sites";
 
 struct AccessRecord {
   uint64_t refused = 0; // the number of the program that claimed it, from 1 on; 0: none has
@@ -65,4 +65,4 @@ struct AccessSite {
 std::string encodeSites(llvm::ArrayRef<AccessSite> sites);
 std::vector<AccessSite> decodeSites(llvm::StringRef text);
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

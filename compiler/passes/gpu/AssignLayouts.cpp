@@ -1,12 +1,12 @@
 // The pass around LayoutSolver: commits its answer. See AssignLayouts.h.
 #include "compiler/passes/gpu/AssignLayouts.h"
-#include "compiler/ir/gpu/ShapeLayouts.h"
 #include "compiler/ir/layout/SharedAccess.h"
+#include "compiler/ir/simt/ShapeLayouts.h"
 #include "compiler/passes/gpu/LayoutSolver.h"
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 static bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 
@@ -87,7 +87,7 @@ Value Commit::clone(Value value, const LinearLayout &layout) {
 
 Value Commit::inLayout(Value value, const LinearLayout &layout) {
   bool isCloned = solver.isCloned(value);
-  if (!isCloned && gpu::layoutOf(value) == layout) // it has its type: definitions come before uses
+  if (!isCloned && simt::layoutOf(value) == layout) // it has its type: definitions come before uses
     return value;
   Value &copy = copies[{value, LayoutAttr::get(kernel.getContext(), layout)}];
   if (copy)
@@ -176,7 +176,7 @@ Value Commit::inRegisters(Value value, const LinearLayout &layout) {
 // The axis along which a tile's neighbours come together: those that its load gets at once, else those of which a
 // thread has most. Of two axes with as many, the one that the registers take first; `otherwise` where there are none.
 static unsigned axisOfNeighbours(Value value, unsigned otherwise) {
-  const LinearLayout &layout = gpu::layoutOf(value);
+  const LinearLayout &layout = simt::layoutOf(value);
   if (Operation *op = value.getDefiningOp()) {
     if (auto vector = op->getAttrOfType<DenseI32ArrayAttr>(vectorAttribute))
       return vector[0];
@@ -204,10 +204,10 @@ Value Commit::inSharedMemory(Value value, unsigned kAxis, bool alongK) {
       source = convert.getSource();
     Value tile = inSharedMemory(source, permute.getOrder()[kAxis], alongK);
     OpBuilder builder(permute);
-    SharedType viewed = gpu::PermuteOp::typeOf(cast<SharedType>(tile.getType()), permute.getOrder());
-    return gpu::PermuteOp::create(builder, permute.getLoc(), viewed, tile, permute.getOrder());
+    SharedType viewed = simt::PermuteOp::typeOf(cast<SharedType>(tile.getType()), permute.getOrder());
+    return simt::PermuteOp::create(builder, permute.getLoc(), viewed, tile, permute.getOrder());
   }
-  const LinearLayout &layout = gpu::layoutOf(value);
+  const LinearLayout &layout = simt::layoutOf(value);
   unsigned other = 1 - kAxis, elementBits = llvm::Log2_64(elementBytes(type.getElementType()));
   bool hasRows = layout.axisBits(other) + elementBits >= 5; // of 32 bytes at least
   unsigned fastest = !alongK && hasRows ? axisOfNeighbours(value, kAxis) : kAxis;
@@ -228,7 +228,7 @@ Value Commit::inSharedMemory(Value value, unsigned kAxis, bool alongK) {
 Value Commit::writeToShared(Value value, unsigned fastest, unsigned elementBits) {
   MLIRContext *context = kernel.getContext();
   auto type = cast<RankedTensorType>(value.getType());
-  const LinearLayout &layout = gpu::layoutOf(value);
+  const LinearLayout &layout = simt::layoutOf(value);
   LinearLayout shared = sharedInRows(layout.axisBits(), {fastest, 1 - fastest}, elementBits);
   OpBuilder builder(context);
   builder.setInsertionPointAfterValue(value);
@@ -266,11 +266,11 @@ void Commit::run() {
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       for (auto [number, argument] : llvm::enumerate(loop.getRegionIterArgs()))
         if (isTile(argument))
-          setOperand(loop.getInitArgsMutable()[number], gpu::layoutOf(argument));
+          setOperand(loop.getInitArgsMutable()[number], simt::layoutOf(argument));
     } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
       for (auto [number, argument] : llvm::enumerate(loop.getBeforeArguments()))
         if (isTile(argument))
-          setOperand(loop.getInitsMutable()[number], gpu::layoutOf(argument));
+          setOperand(loop.getInitsMutable()[number], simt::layoutOf(argument));
     } else if (isa<scf::IfOp>(op)) {
       continue;
     } else if (isa<scf::YieldOp>(op)) {
@@ -281,13 +281,13 @@ void Commit::run() {
                        : isa<scf::ForOp>(parent) ? Value(cast<scf::ForOp>(parent).getRegionIterArgs()[number])
                                                  : Value(parent->getResult(number));
         if (isTile(target))
-          setOperand(operand, gpu::layoutOf(target));
+          setOperand(operand, simt::layoutOf(target));
       }
     } else if (isa<scf::ConditionOp>(op)) {
       auto arguments = cast<scf::WhileOp>(op->getParentOp()).getAfterArguments();
       for (OpOperand &operand : op->getOpOperands().drop_front())
         if (Value target = arguments[operand.getOperandNumber() - 1]; isTile(target))
-          setOperand(operand, gpu::layoutOf(target));
+          setOperand(operand, simt::layoutOf(target));
     } else if (auto plan = op->getAttrOfType<DotPlanAttr>(planAttribute)) {
       commitDot(cast<tile::DotOp>(op), plan);
     } else {
@@ -311,7 +311,7 @@ struct AssignLayouts : PassWrapper<AssignLayouts, OperationPass<ModuleOp>> {
 
   StringRef getArgument() const override { return "assign-layouts"; }
   StringRef getDescription() const override { return "Gives every tile a place in the registers of a block's threads"; }
-  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<GpuDialect>(); }
+  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<SimtDialect>(); }
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -362,6 +362,6 @@ struct AssignLayouts : PassWrapper<AssignLayouts, OperationPass<ModuleOp>> {
 
 } // namespace
 
-std::unique_ptr<Pass> nacre::gpu::createAssignLayouts(int64_t lanes, bool checksLaunches) {
+std::unique_ptr<Pass> nacre::simt::createAssignLayouts(int64_t lanes, bool checksLaunches) {
   return std::make_unique<AssignLayouts>(lanes, checksLaunches);
 }

@@ -1,12 +1,12 @@
 // assign-layouts: every tile gets a place in the registers of the block's threads.
 //
 //   %x = tile.load %p : tensor<1024x!tile.ptr<f32>> -> tensor<1024xf32>
-//     ==>  %x = tile.load %p {gpu.vector = array<i32: 0, 4>} : tensor<1024x!tile.ptr<f32>, #layout> -> tensor<1024xf32,
-//     #layout>
+//     ==>  %x = tile.load %p {simt.vector = array<i32: 0, 4>} : tensor<1024x!tile.ptr<f32>, #layout> ->
+//     tensor<1024xf32, #layout>
 //
 // Needs: tile IR with calls inlined, descriptors and scaled products expanded, products planned (choose-dots); the
-// launch options on the module. Gives: the encoding of every tile is a #gpu.layout and every operation's layouts are
-// legal (verifyLayouts); changes of layout are gpu.convert; planned products are gpu.dot, their operands converted or
+// launch options on the module. Gives: the encoding of every tile is a #simt.layout and every operation's layouts are
+// legal (verifyLayouts); changes of layout are simt.convert; planned products are simt.dot, their operands converted or
 // in shared memory; accesses say how many neighbours they take at once. Solved in a side table (LayoutSolver.h) and
 // committed once. What is computed again for a user never reads memory.
 //
@@ -19,10 +19,10 @@
 #include "mlir/Pass/Pass.h"
 #include <memory>
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
-inline constexpr llvm::StringLiteral launchCheckAttribute = "gpu.launch_check";
+inline constexpr llvm::StringLiteral launchCheckAttribute = "simt.launch_check";
 
 std::unique_ptr<mlir::Pass> createAssignLayouts(int64_t lanes = 32, bool checksLaunches = false);
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

@@ -1,16 +1,16 @@
 // See CandidateLayouts.h.
 #include "compiler/passes/gpu/CandidateLayouts.h"
-#include "compiler/ir/gpu/ShapeLayouts.h"
+#include "compiler/ir/simt/ShapeLayouts.h"
 #include <bit>
 #include <numeric>
 #include <set>
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
-LinearLayout nacre::gpu::spreadLayout(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, int64_t count,
-                                      bool warpsOutside, const BlockShape &block) {
+LinearLayout nacre::simt::spreadLayout(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, int64_t count,
+                                       bool warpsOutside, const BlockShape &block) {
   SmallVector<unsigned> bits = LinearLayout::paddedBits(shape);
   LinearLayout layout(bits);
   SmallVector<unsigned> next(bits.size()); // the lowest bit of each axis that is not given out
@@ -84,7 +84,7 @@ static bool endsAnywhere(Operation *op, int64_t count) {
   return count == 1 && ((load && load.getMask()) || (store && store.getMask()));
 }
 
-SmallVector<LinearLayout> nacre::gpu::candidatesFor(const AccessDescription &access, const BlockShape &block) {
+SmallVector<LinearLayout> nacre::simt::candidatesFor(const AccessDescription &access, const BlockShape &block) {
   ArrayRef<int64_t> shape = access.type.getShape();
   // The axis with the longest runs first; the last axis among equals.
   SmallVector<unsigned> order(shape.size());
@@ -105,7 +105,7 @@ SmallVector<LinearLayout> nacre::gpu::candidatesFor(const AccessDescription &acc
   return candidates;
 }
 
-LinearLayout nacre::gpu::defaultLayout(RankedTensorType type, const BlockShape &block, int64_t pack) {
+LinearLayout nacre::simt::defaultLayout(RankedTensorType type, const BlockShape &block, int64_t pack) {
   SmallVector<unsigned> order(type.getRank());
   std::iota(order.rbegin(), order.rend(), 0);
   // A pack may go on from the last axis to those before it.
@@ -117,7 +117,7 @@ LinearLayout nacre::gpu::defaultLayout(RankedTensorType type, const BlockShape &
   return flat.reshape(layout.axisBits());
 }
 
-double nacre::gpu::accessCost(const AccessDescription &access, const LinearLayout &layout) {
+double nacre::simt::accessCost(const AccessDescription &access, const LinearLayout &layout) {
   AccessDescription::Vector vector = access.vectorIn(layout);
   // What several registers have from one address is loaded once.
   std::set<std::vector<uint32_t>> addresses;
@@ -152,7 +152,7 @@ double nacre::gpu::accessCost(const AccessDescription &access, const LinearLayou
   return layout.count(Place::Warp) * instructions * (1 + penalty * excess / 8);
 }
 
-double nacre::gpu::reduceCost(const LinearLayout &layout, unsigned axis) {
+double nacre::simt::reduceCost(const LinearLayout &layout, unsigned axis) {
   uint32_t mask = layout.maskOf(axis);
   auto along = [&](Place place) {
     return llvm::count_if(layout.basesOf(place), [&](uint32_t basis) { return basis & mask; });
@@ -164,7 +164,7 @@ double nacre::gpu::reduceCost(const LinearLayout &layout, unsigned axis) {
   return warps * cost;
 }
 
-double nacre::gpu::convertCost(const LinearLayout &from, const LinearLayout &to, int64_t elementBytes) {
+double nacre::simt::convertCost(const LinearLayout &from, const LinearLayout &to, int64_t elementBytes) {
   if (sourceRegisters(from, to, [](uint32_t packed) { return packed; }))
     return 0;
   double words = (from.count(Place::Register) + to.count(Place::Register)) * elementBytes / 4.0;

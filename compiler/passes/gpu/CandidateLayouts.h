@@ -3,13 +3,13 @@
 
 #include "compiler/passes/gpu/DescribeAccesses.h"
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
-// A tile spread over a block: `count` neighbours along the first axis of `order` in registers, then lanes along the axes
-// in order, then warps along them (from the last axis of the order backwards when `warpsOutside`), the rest in registers.
-// Threads that are too many hold copies.
-LinearLayout spreadLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order, int64_t count, bool warpsOutside,
-                          const BlockShape &block);
+// A tile spread over a block: `count` neighbours along the first axis of `order` in registers, then lanes along the
+// axes in order, then warps along them (from the last axis of the order backwards when `warpsOutside`), the rest in
+// registers. Threads that are too many hold copies.
+LinearLayout spreadLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order, int64_t count,
+                          bool warpsOutside, const BlockShape &block);
 
 // The layouts to choose from for an access, the one that it alone would choose first.
 llvm::SmallVector<LinearLayout> candidatesFor(const AccessDescription &access, const BlockShape &block);
@@ -22,4 +22,4 @@ double reduceCost(const LinearLayout &layout, unsigned axis);
 // Of a change between layouts; none within registers.
 double convertCost(const LinearLayout &from, const LinearLayout &to, int64_t elementBytes);
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

@@ -1,12 +1,12 @@
 #include "compiler/passes/gpu/ChooseDots.h"
-#include "compiler/ir/gpu/ShapeLayouts.h"
 #include "compiler/ir/layout/Constructors.h"
+#include "compiler/ir/simt/ShapeLayouts.h"
 #include "compiler/passes/gpu/DescribeAccesses.h"
 #include <bit>
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 namespace {
 
@@ -271,7 +271,7 @@ struct ChooseDots : PassWrapper<ChooseDots, OperationPass<ModuleOp>> {
 
   StringRef getArgument() const override { return "choose-dots"; }
   StringRef getDescription() const override { return "Chooses the matrix instruction of each product"; }
-  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<GpuDialect>(); }
+  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<SimtDialect>(); }
 
   void runOnOperation() override {
     BlockShape block;
@@ -299,6 +299,6 @@ struct ChooseDots : PassWrapper<ChooseDots, OperationPass<ModuleOp>> {
 
 } // namespace
 
-std::unique_ptr<Pass> nacre::gpu::createChooseDots(const Machine &machine) {
+std::unique_ptr<Pass> nacre::simt::createChooseDots(const Machine &machine) {
   return std::make_unique<ChooseDots>(machine);
 }

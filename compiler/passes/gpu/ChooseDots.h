@@ -1,10 +1,11 @@
 // choose-dots: which matrix instruction each product is made with, and where its operands are.
 //
 //   %c = tile.dot %a, %b, %acc : ...
-//     ==>  %c = tile.dot %a, %b, %acc {gpu.plan = #gpu.dot_plan<"mma.m16n8k16.f16", result = #c, a = #a, b = #b>} : ...
+//     ==>  %c = tile.dot %a, %b, %acc {simt.plan = #simt.dot_plan<"mma.m16n8k16.f16", result = #c, a = #a, b = #b>} :
+//     ...
 //
-// Needs: expand-dots; the launch options on the module. Gives: the attribute gpu.plan on each dot that an instruction
-// makes; a dot without one is plain arithmetic. The plan is an anchor of assign-layouts, which puts a gpu.dot in the
+// Needs: expand-dots; the launch options on the module. Gives: the attribute simt.plan on each dot that an instruction
+// makes; a dot without one is plain arithmetic. The plan is an anchor of assign-layouts, which puts a simt.dot in the
 // dot's place with its operands where the plan wants them.
 //
 // Which instruction, of those that multiply the operands' types:
@@ -26,9 +27,9 @@
 #include "mlir/Pass/Pass.h"
 #include <memory>
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 // The machine outlives the pass.
 std::unique_ptr<mlir::Pass> createChooseDots(const Machine &machine);
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

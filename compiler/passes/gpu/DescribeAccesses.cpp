@@ -6,7 +6,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 static int64_t powerOfTwoBelow(int64_t number) {
   return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, number))));
@@ -35,7 +35,7 @@ static AccessDescription describeBox(Operation *op, RankedTensorType type) {
   return access;
 }
 
-std::optional<AccessDescription> nacre::gpu::describeAccess(Operation *op, AxisAnalysis &analysis) {
+std::optional<AccessDescription> nacre::simt::describeAccess(Operation *op, AxisAnalysis &analysis) {
   if (auto load = dyn_cast<LoadBoxOp>(op))
     return describeBox(op, cast<RankedTensorType>(load.getType()));
   if (auto store = dyn_cast<StoreBoxOp>(op))

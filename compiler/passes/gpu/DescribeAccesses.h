@@ -4,9 +4,9 @@
 #pragma once
 
 #include "compiler/analysis/AxisInfo.h"
-#include "compiler/ir/gpu/Gpu.h"
+#include "compiler/ir/simt/Simt.h"
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 struct AccessDescription {
   mlir::Operation *op = nullptr;
@@ -29,4 +29,4 @@ struct AccessDescription {
 // Of a load, store or atomic on a tile, or a box; none of anything else.
 std::optional<AccessDescription> describeAccess(mlir::Operation *op, AxisAnalysis &analysis);
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

@@ -3,7 +3,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 // ---- Recognition
 
@@ -64,7 +64,7 @@ static std::optional<int64_t> splatConstant(Value value) {
                                                                       : std::nullopt;
 }
 
-std::optional<DistanceGather> nacre::gpu::matchDistanceGather(tile::GatherOp op) {
+std::optional<DistanceGather> nacre::simt::matchDistanceGather(tile::GatherOp op) {
   auto flip = withoutConverts(op.getIndex()).getDefiningOp<arith::XOrIOp>();
   const LinearLayout &layout = layoutOf(op.getType());
   if (!flip || op.getSource().getType() != op.getType() || !getElementTypeOrSelf(flip.getType()).isInteger(32))
@@ -192,7 +192,8 @@ private:
                      [&](Value word) { return lowering.machine.shuffleFrom(b, word, asked); });
   }
 
-  // A warp's values lie together, each lane's vectors side by side; some registers after the other where memory is short.
+  // A warp's values lie together, each lane's vectors side by side; some registers after the other where memory is
+  // short.
   SmallVector<Value> betweenWarps(Value warps) {
     int64_t size = Lowering::byteSize(element), lanes = lowering.block.lanes;
     int64_t atOnce = gather.registersAtOnce(element);
@@ -221,7 +222,7 @@ private:
   }
 
   Lowering &lowering;
-  gpu::Builder &b;
+  simt::Builder &b;
   tile::GatherOp op;
   const DistanceGather &gather;
   Type element;
@@ -231,7 +232,7 @@ private:
 
 } // namespace
 
-SmallVector<Value> nacre::gpu::lowerDistanceGather(Lowering &lowering, tile::GatherOp op,
-                                                   const DistanceGather &gather) {
+SmallVector<Value> nacre::simt::lowerDistanceGather(Lowering &lowering, tile::GatherOp op,
+                                                    const DistanceGather &gather) {
   return Exchange(lowering, op, gather).run();
 }

@@ -5,7 +5,7 @@
 #include "compiler/ir/layout/Scan.h"
 #include "compiler/passes/gpu/Lowering.h"
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 struct DistanceGather {
   mlir::Value distance;            // the kernel's scalar; null where it is known
@@ -25,4 +25,4 @@ std::optional<DistanceGather> matchDistanceGather(tile::GatherOp op);
 // it.
 llvm::SmallVector<mlir::Value> lowerDistanceGather(Lowering &lowering, tile::GatherOp op, const DistanceGather &gather);
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

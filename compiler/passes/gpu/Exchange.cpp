@@ -4,11 +4,11 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
-SmallVector<Value> nacre::gpu::sendWords(Lowering &lowering, ArrayRef<Value> values, Type element,
-                                         llvm::function_ref<Value(Value)> send) {
-  gpu::Builder &b = lowering.b;
+SmallVector<Value> nacre::simt::sendWords(Lowering &lowering, ArrayRef<Value> values, Type element,
+                                          llvm::function_ref<Value(Value)> send) {
+  simt::Builder &b = lowering.b;
   int64_t size = Lowering::byteSize(element);
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   SmallVector<Value> results;
@@ -54,8 +54,8 @@ static uint32_t threadMask(Lowering &lowering, uint32_t lanes, uint32_t warps) {
   return lanes | warps << llvm::Log2_64(lowering.block.lanes);
 }
 
-Value nacre::gpu::oddParity(Lowering &lowering, uint32_t lanes, uint32_t warps) {
-  gpu::Builder &b = lowering.b;
+Value nacre::simt::oddParity(Lowering &lowering, uint32_t lanes, uint32_t warps) {
+  simt::Builder &b = lowering.b;
   uint32_t mask = threadMask(lowering, lanes, warps);
   Value bits = LLVM::AndOp::create(b, lowering.threadId(), lowering.i32(mask));
   if (std::has_single_bit(mask) || planted(PlantedBug::ParityOfSeveral))
@@ -63,8 +63,8 @@ Value nacre::gpu::oddParity(Lowering &lowering, uint32_t lanes, uint32_t warps) 
   return LLVM::TruncOp::create(b, b.getI1Type(), LLVM::CtPopOp::create(b, b.getI32Type(), bits));
 }
 
-Value nacre::gpu::bitsAreZero(Lowering &lowering, uint32_t lanes, uint32_t warps) {
-  gpu::Builder &b = lowering.b;
+Value nacre::simt::bitsAreZero(Lowering &lowering, uint32_t lanes, uint32_t warps) {
+  simt::Builder &b = lowering.b;
   uint32_t mask = threadMask(lowering, lanes, warps);
   if (!mask)
     return {};
@@ -82,7 +82,7 @@ SharedAddresses::SharedAddresses(Lowering &lowering, Value base, const LinearLay
 }
 
 Value SharedAddresses::at(uint32_t offset) {
-  gpu::Builder &b = lowering.b;
+  simt::Builder &b = lowering.b;
   Value &pointer = pointers[offset & moving];
   if (!pointer) {
     Value share = moving ? lowering.coordinate(thread, 0, 0) : Value();
@@ -96,12 +96,13 @@ Value SharedAddresses::at(uint32_t offset) {
   return fixed ? lowering.byteOffset(pointer, lowering.i32(fixed * elementSize)) : pointer;
 }
 
-void nacre::gpu::writeShared(Lowering &lowering, ArrayRef<Value> values, Type element, Value address, Value predicate) {
+void nacre::simt::writeShared(Lowering &lowering, ArrayRef<Value> values, Type element, Value address,
+                              Value predicate) {
   lowering.machine.store(lowering.b, lowering.packWords(values, element), address, predicate, {});
 }
 
-SmallVector<Value> nacre::gpu::readShared(Lowering &lowering, Type element, unsigned count, Value address,
-                                          Value predicate) {
+SmallVector<Value> nacre::simt::readShared(Lowering &lowering, Type element, unsigned count, Value address,
+                                           Value predicate) {
   Type word = lowering.wordType(element, count);
   size_t words = count * Lowering::byteSize(element) * 8 / word.getIntOrFloatBitWidth();
   SmallVector<Value> otherwise(words, lowering.constant(word, 0));
@@ -109,7 +110,7 @@ SmallVector<Value> nacre::gpu::readShared(Lowering &lowering, Type element, unsi
                               count);
 }
 
-SmallVector<int64_t> nacre::gpu::arrayStarts(ArrayRef<Type> elements, int64_t count) {
+SmallVector<int64_t> nacre::simt::arrayStarts(ArrayRef<Type> elements, int64_t count) {
   SmallVector<int64_t> starts{0};
   for (Type element : elements)
     starts.push_back(llvm::alignTo(starts.back() + count * Lowering::byteSize(element), 16));
@@ -127,7 +128,7 @@ SmallVector<Value> Combiner::combine(ArrayRef<Value> left, ArrayRef<Value> right
 }
 
 Combiner::Partial Combiner::select(Value condition, const Partial &yes, const Partial &no) {
-  gpu::Builder &b = lowering.b;
+  simt::Builder &b = lowering.b;
   Partial result;
   for (auto [left, right] : llvm::zip_equal(yes.values, no.values))
     result.values.push_back(left == right ? left : Value(LLVM::SelectOp::create(b, condition, left, right)));
@@ -141,7 +142,7 @@ Combiner::Partial Combiner::select(Value condition, const Partial &yes, const Pa
 }
 
 Combiner::Partial Combiner::combine(const Partial &left, const Partial &right) {
-  gpu::Builder &b = lowering.b;
+  simt::Builder &b = lowering.b;
   Partial result{combine(left.values, right.values), {}};
   if (right.exists && !(left.exists && planted(PlantedBug::MissingOnRight)))
     result = select(right.exists, result, Partial{left.values, {}});

@@ -5,7 +5,7 @@
 #include "compiler/ir/layout/Conversion.h"
 #include "compiler/passes/gpu/Lowering.h"
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 // Values of one type, sent by a function of 32-bit words; narrow values share words.
 llvm::SmallVector<mlir::Value> sendWords(Lowering &lowering, llvm::ArrayRef<mlir::Value> values, mlir::Type element,
@@ -34,7 +34,7 @@ private:
 };
 
 // Of an access to global memory on a tile of the type: the registers of each instruction, in the order of memory, by
-// the attribute gpu.vector.
+// the attribute simt.vector.
 llvm::SmallVector<llvm::SmallVector<uint32_t>> groupRegisters(mlir::Operation *op, mlir::Type type);
 
 // Neighbours in shared memory, by one access; null predicate: always.
@@ -87,4 +87,4 @@ private:
   bool hasFailed = false;
 };
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

@@ -3,11 +3,11 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 namespace {
 
-using Builder = gpu::Builder;
+using Builder = simt::Builder;
 
 Type withElement(Value tile, Type element) { return cast<RankedTensorType>(tile.getType()).clone(element); }
 
@@ -130,6 +130,6 @@ struct ExpandDots : PassWrapper<ExpandDots, OperationPass<func::FuncOp>> {
 
 } // namespace
 
-std::unique_ptr<Pass> nacre::gpu::createExpandDots(const Machine &machine) {
+std::unique_ptr<Pass> nacre::simt::createExpandDots(const Machine &machine) {
   return std::make_unique<ExpandDots>(machine);
 }

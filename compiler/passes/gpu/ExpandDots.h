@@ -19,9 +19,9 @@
 #include "mlir/Pass/Pass.h"
 #include <memory>
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 // The machine outlives the pass.
 std::unique_ptr<mlir::Pass> createExpandDots(const Machine &machine);
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

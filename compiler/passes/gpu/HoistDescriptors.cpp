@@ -1,14 +1,14 @@
 // See HoistDescriptors.h.
 #include "compiler/passes/gpu/HoistDescriptors.h"
 #include "compiler/analysis/AxisInfo.h"
-#include "compiler/ir/gpu/Gpu.h"
-#include "compiler/ir/gpu/TensorMapRecipe.h"
+#include "compiler/ir/simt/Simt.h"
+#include "compiler/ir/simt/TensorMapRecipe.h"
 #include "compiler/passes/tile/ExpandDescriptors.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 using Kind = LaunchExpression::Kind;
 using Element = TensorMapRecipe::Element;
@@ -261,7 +261,7 @@ struct HoistDescriptors : PassWrapper<HoistDescriptors, OperationPass<ModuleOp>>
   StringRef getArgument() const override { return "hoist-descriptors"; }
   StringRef getDescription() const override { return "Accesses through descriptors as copies of boxes"; }
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, GpuDialect>();
+    registry.insert<arith::ArithDialect, SimtDialect>();
   }
 
   void runOnOperation() override {
@@ -354,6 +354,6 @@ struct HoistDescriptors : PassWrapper<HoistDescriptors, OperationPass<ModuleOp>>
 
 } // namespace
 
-std::unique_ptr<Pass> nacre::gpu::createHoistDescriptors(const BoxCopies &copies) {
+std::unique_ptr<Pass> nacre::simt::createHoistDescriptors(const BoxCopies &copies) {
   return std::make_unique<HoistDescriptors>(copies);
 }

@@ -2,7 +2,7 @@
 //
 //   %d = tile.make_descriptor %base shape[%m, %n] strides[%n] : !tile.ptr<f16> -> !tile.descriptor<tensor<64x64xf16>>
 //   %x = tile.descriptor_load %d[%i, %j] : ...
-//     ==>  %x = gpu.load_box %map[%i, %j] : !gpu.tensor_map<tensor<64x64xf16>> -> tensor<64x64xf16>
+//     ==>  %x = simt.load_box %map[%i, %j] : !simt.tensor_map<tensor<64x64xf16>> -> tensor<64x64xf16>
 //
 // with %map a new last argument of the kernel that the launch makes by the recipe in its attribute. Descriptors that
 // the host made and those that the kernel makes are the same here: both are made from the kernel's arguments.
@@ -17,7 +17,7 @@
 // they
 //   do; cache modifiers are none that ask for fresh values.
 //
-// What is not, stays an access through a descriptor, with the reason in its attribute gpu.pointers, and
+// What is not, stays an access through a descriptor, with the reason in its attribute simt.pointers, and
 // expand-descriptors makes pointers and masks of it. An array with an extent of 0 or less has no map that says so; the
 // kernel then reads and writes far outside of a map that has one element.
 //
@@ -27,7 +27,7 @@
 #include "mlir/Pass/Pass.h"
 #include <memory>
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 // What copies of boxes the hardware does.
 struct BoxCopies {
@@ -39,4 +39,4 @@ struct BoxCopies {
 
 std::unique_ptr<mlir::Pass> createHoistDescriptors(const BoxCopies &copies = {});
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

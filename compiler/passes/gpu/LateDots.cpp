@@ -4,9 +4,9 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
-Value nacre::gpu::viewed(Value tile) {
+Value nacre::simt::viewed(Value tile) {
   while (auto view = tile.getDefiningOp<PermuteOp>())
     tile = view.getSource();
   return tile;
@@ -137,8 +137,7 @@ private:
 
 } // namespace
 
-std::optional<LateDots> LateDots::find(scf::ForOp loop, const Slots &slots,
-                                       const SoftwarePipelineOptions &options) {
+std::optional<LateDots> LateDots::find(scf::ForOp loop, const Slots &slots, const SoftwarePipelineOptions &options) {
   return Finder(loop, slots).find(options);
 }
 

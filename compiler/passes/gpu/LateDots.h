@@ -2,21 +2,21 @@
 // pipeline.
 //
 //   scf.for ... iter_args(%sums = %zero) {
-//     %scores = gpu.dot %q, %keys, %none               // attention
+//     %scores = simt.dot %q, %keys, %none               // attention
 //     ... %weights and %decay from %scores ...
 //     %scaled = arith.mulf %sums, %decay
-//     %next = gpu.dot %weights, %values, %scaled
+//     %next = simt.dot %weights, %values, %scaled
 //     scf.yield %next
 //   }
 //     ==>
 //   scf.for ... iter_args(%late = %zero) {
-//     %started = gpu.dot async %q, %keys, %none        // behind the product of the iteration before
-//     %scores, %sums = gpu.wait_dots 0, %started, %late
+//     %started = simt.dot async %q, %keys, %none        // behind the product of the iteration before
+//     %scores, %sums = simt.wait_dots 0, %started, %late
 //     ...
-//     %next = gpu.dot async %weights, %values, %scaled
+//     %next = simt.dot async %weights, %values, %scaled
 //     scf.yield %next
 //   }
-//   %result = gpu.wait_dots 0, %late
+//   %result = simt.wait_dots 0, %late
 //
 // Matrix units do one product after the other, so a wait for one is a wait for all before it.
 // - A product that needs no other one's result (`early`) is started right behind the first, with what it is made from:
@@ -37,13 +37,13 @@
 //   lies in `slots`, which the caller fills behind a barrier that comes behind the first wait: before the last product.
 #pragma once
 
-#include "compiler/ir/gpu/Gpu.h"
+#include "compiler/ir/simt/Simt.h"
 #include "compiler/passes/gpu/SoftwarePipeline.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 struct LateDots {
   // Loads that go into slots, and the slots.
@@ -58,7 +58,8 @@ struct LateDots {
 
   DotOp last() const { return dots.back(); }
 
-  static std::optional<LateDots> find(mlir::scf::ForOp loop, const Slots &slots, const SoftwarePipelineOptions &options);
+  static std::optional<LateDots> find(mlir::scf::ForOp loop, const Slots &slots,
+                                      const SoftwarePipelineOptions &options);
   // The loop may be another by now, with the same body and the same values first.
   void apply(mlir::scf::ForOp loop);
 };
@@ -66,4 +67,4 @@ struct LateDots {
 // The tile that a tile in shared memory is a view of.
 mlir::Value viewed(mlir::Value tile);
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

@@ -1,10 +1,10 @@
 // See LayoutSolver.h.
 #include "compiler/passes/gpu/LayoutSolver.h"
-#include "compiler/ir/gpu/ShapeLayouts.h"
+#include "compiler/ir/simt/ShapeLayouts.h"
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 static bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 

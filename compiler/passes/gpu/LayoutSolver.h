@@ -14,7 +14,7 @@
 
 #include "compiler/passes/gpu/CandidateLayouts.h"
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 class LayoutSolver {
 public:
@@ -78,4 +78,4 @@ private:
   unsigned newNode(mlir::Type type);
 };
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

@@ -1,15 +1,15 @@
 // See LoopPlan.h.
 #include "compiler/passes/gpu/LoopPlan.h"
-#include "compiler/ir/gpu/Boxes.h"
-#include "compiler/ir/gpu/ShapeLayouts.h"
 #include "compiler/ir/layout/SharedAccess.h"
+#include "compiler/ir/simt/Boxes.h"
+#include "compiler/ir/simt/ShapeLayouts.h"
 #include "compiler/passes/gpu/MatrixInstruction.h"
 #include "compiler/passes/gpu/Scratch.h"
 #include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 // Whether anything in the loop forbids that memory is read earlier than the text says.
 static bool readsMayMove(scf::ForOp loop) {
@@ -42,7 +42,7 @@ static bool feedsDot(Value value, Block *body, llvm::DenseSet<Operation *> &seen
   return false;
 }
 
-WriteOp nacre::gpu::onlyWrite(Operation *load) {
+WriteOp nacre::simt::onlyWrite(Operation *load) {
   Value result = load->getResult(0);
   auto user = [&] { return result.hasOneUse() ? *result.getUsers().begin() : nullptr; };
   if (auto convert = dyn_cast_or_null<ConvertOp>(user()))
@@ -105,8 +105,8 @@ static std::optional<SharedType> slotOfWords(tile::LoadOp load) {
   auto type = dyn_cast<RankedTensorType>(load.getType());
   if (!type || load.getIsVolatile() || load.getCache() == tile::CacheModifier::CV || type.getElementType().isInteger(1))
     return std::nullopt;
-  if (load.getOther() && !matchPattern(load.getOther(), m_AnyZeroFloat()) &&
-      !matchPattern(load.getOther(), m_Zero()) && !planted(PlantedBug::CopyOther))
+  if (load.getOther() && !matchPattern(load.getOther(), m_AnyZeroFloat()) && !matchPattern(load.getOther(), m_Zero()) &&
+      !planted(PlantedBug::CopyOther))
     return std::nullopt;
   unsigned axis = type.getRank() - 1;
   int64_t count = 1;
@@ -315,7 +315,8 @@ std::optional<LoopPlan> LoopPlan::make(scf::ForOp loop, const SoftwarePipelineOp
   if (bytes == 0)
     return std::nullopt;
   constexpr int64_t mostSlots = 32, bytesOfBarriers = 8 * mostSlots;
-  int64_t room = options.sharedBytes - plan.bytesBesideRings() - bytesOfBarriers * static_cast<int64_t>(plan.stages.size());
+  int64_t room =
+      options.sharedBytes - plan.bytesBesideRings() - bytesOfBarriers * static_cast<int64_t>(plan.stages.size());
   plan.slots = std::min({stages, room / bytes, mostSlots});
   if (plan.slots < 2)
     return std::nullopt;

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "compiler/passes/gpu/LateDots.h"
-#include "compiler/passes/gpu/SoftwarePipeline.h"
 #include "compiler/passes/gpu/SharedAccesses.h"
+#include "compiler/passes/gpu/SoftwarePipeline.h"
 #include "llvm/ADT/SetVector.h"
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 // One load, and where it goes.
 struct Stage {
@@ -69,4 +69,4 @@ private:
 // that is done with the result: the ring takes the tile's place.
 WriteOp onlyWrite(mlir::Operation *load);
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

@@ -1,11 +1,11 @@
-// Atomics: one thread acts for each element. An atomic that releases or acquires orders the accesses of the whole block,
-// not of its thread alone: the block meets before, and after.
+// Atomics: one thread acts for each element. An atomic that releases or acquires orders the accesses of the whole
+// block, not of its thread alone: the block meets before, and after.
 #include "compiler/passes/gpu/Lowering.h"
 #include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 static bool releases(tile::MemoryOrder order) {
   return order == tile::MemoryOrder::Release || order == tile::MemoryOrder::AcquireRelease;

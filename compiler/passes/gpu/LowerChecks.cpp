@@ -9,9 +9,9 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
-bool nacre::gpu::hasChecks(func::FuncOp kernel) {
+bool nacre::simt::hasChecks(func::FuncOp kernel) {
   return kernel
       .walk([](Operation *op) {
         return isa<tile::CheckAccessOp, tile::AssertOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
@@ -19,14 +19,14 @@ bool nacre::gpu::hasChecks(func::FuncOp kernel) {
       .wasInterrupted();
 }
 
-bool nacre::gpu::isOfElements(Operation *op) {
+bool nacre::simt::isOfElements(Operation *op) {
   Operation *parent = op->getParentOp();
   while (parent && isa<scf::SCFDialect>(parent->getDialect()))
     parent = parent->getParentOp();
   return parent && !isa<FunctionOpInterface>(parent);
 }
 
-bool nacre::gpu::assertsInFunctions(Operation *op) {
+bool nacre::simt::assertsInFunctions(Operation *op) {
   if (op->getNumRegions() == 0 || isa<scf::SCFDialect>(op->getDialect()) || isOfElements(op))
     return false;
   return op->walk([](tile::AssertOp) { return WalkResult::interrupt(); }).wasInterrupted();
@@ -97,7 +97,7 @@ private:
   }
 
   Lowering &lowering;
-  gpu::Builder &b;
+  simt::Builder &b;
   Value record;
   Type word;
 };
@@ -207,7 +207,7 @@ private:
   }
 
   Lowering &lowering;
-  gpu::Builder &b;
+  simt::Builder &b;
   tile::CheckAccessOp op;
   AccessSite site;
   Value record;

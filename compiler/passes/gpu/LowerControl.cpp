@@ -4,7 +4,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 // The values of several tiles and scalars after one another.
 static SmallVector<Value> flatten(Lowering &lowering, ValueRange carried) {
@@ -32,7 +32,7 @@ static void unflatten(Lowering &lowering, ValueRange carried, ValueRange flat) {
 // How often a loop with a step other than 1 runs: it is counted, since the index may pass over the largest integer on
 // its way to the end. A step that is negative or zero runs over nothing.
 static Value iterations(Lowering &lowering, scf::ForOp op, std::optional<int64_t> step) {
-  gpu::Builder &b = lowering.b;
+  simt::Builder &b = lowering.b;
   Value lower = lowering.scalar(op.getLowerBound()), upper = lowering.scalar(op.getUpperBound());
   Type type = lower.getType();
   bool isUnsigned = op.getUnsignedCmp();

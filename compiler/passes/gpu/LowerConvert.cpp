@@ -4,7 +4,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 // Registers at a fixed distance change places in the threads of odd parity.
 static void exchange(Lowering &lowering, MutableArrayRef<Value> values, ArrayRef<ShufflePlan::Exchange> exchanges) {
@@ -22,7 +22,7 @@ static void exchange(Lowering &lowering, MutableArrayRef<Value> values, ArrayRef
 }
 
 static SmallVector<Value> shuffle(Lowering &lowering, const ShufflePlan &plan, ArrayRef<Value> source, Type element) {
-  gpu::Builder &b = lowering.b;
+  simt::Builder &b = lowering.b;
   SmallVector<Value> sent, received(plan.registers);
   for (uint32_t reg : plan.fromSource)
     sent.push_back(source[reg]);
@@ -86,7 +86,8 @@ static SmallVector<Value> throughMemory(Lowering &lowering, const MemoryPlan &pl
       for (uint32_t image : plan.partWarp.images())
         parts.add(Place::Warp, image);
       Value own = lowering.coordinate(parts, 0, 0);
-      writer = lowering.both(isWriter, LLVM::ICmpOp::create(lowering.b, LLVM::ICmpPredicate::eq, own, lowering.i32(part)));
+      writer =
+          lowering.both(isWriter, LLVM::ICmpOp::create(lowering.b, LLVM::ICmpPredicate::eq, own, lowering.i32(part)));
     }
     return writer;
   };
@@ -117,12 +118,12 @@ static SmallVector<Value> throughMemory(Lowering &lowering, const MemoryPlan &pl
   return result;
 }
 
-Conversion nacre::gpu::planFor(Type element, const LinearLayout &from, const LinearLayout &to) {
+Conversion nacre::simt::planFor(Type element, const LinearLayout &from, const LinearLayout &to) {
   return planConversion(from, to, llvm::Log2_64(Lowering::byteSize(element)));
 }
 
-SmallVector<Value> nacre::gpu::convertRegisters(Lowering &lowering, const Conversion &plan, ArrayRef<Value> source,
-                                                Type element, unsigned registers, llvm::function_ref<Value()> base) {
+SmallVector<Value> nacre::simt::convertRegisters(Lowering &lowering, const Conversion &plan, ArrayRef<Value> source,
+                                                 Type element, unsigned registers, llvm::function_ref<Value()> base) {
   switch (plan.kind) {
   case Conversion::Kind::Registers: {
     SmallVector<Value> result;

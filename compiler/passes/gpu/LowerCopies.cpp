@@ -1,12 +1,12 @@
 // Copies by the hardware: of boxes, which one thread starts and which complete on barriers, and of words, which every
 // thread starts for itself.
-#include "compiler/ir/gpu/Boxes.h"
 #include "compiler/ir/layout/SharedAccess.h"
+#include "compiler/ir/simt/Boxes.h"
 #include "compiler/passes/gpu/Exchange.h"
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 // ---- Boxes
 
@@ -92,7 +92,7 @@ LogicalResult Lowering::lowerAwait(AwaitOp op) {
 // What the launch makes a tensor map of, in 64 bits: the kernel has the same arguments.
 static Value valueOf(Lowering &lowering, func::FuncOp kernel, const LaunchExpression &expression) {
   using Kind = LaunchExpression::Kind;
-  gpu::Builder &b = lowering.b;
+  simt::Builder &b = lowering.b;
   Type word = b.getI64Type();
   SmallVector<Value> stack;
   auto combine = [&](auto make) {
@@ -139,7 +139,7 @@ static Value valueOf(Lowering &lowering, func::FuncOp kernel, const LaunchExpres
 
 // Stores the tile by the threads, element by element in the order of shared memory: what lies in the array.
 static void storeByThreads(Lowering &lowering, CopyOutOp op, const TensorMapRecipe &recipe) {
-  gpu::Builder &b = lowering.b;
+  simt::Builder &b = lowering.b;
   SharedType tile = op.getSource().getType();
   const LinearLayout &layout = tile.getLayout().getValue();
   Type element = tile.getElementType(), word = b.getI64Type();

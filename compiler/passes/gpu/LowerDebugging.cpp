@@ -3,11 +3,11 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 // How an element is printed: its conversion, and the value as C's variadic arguments have it.
 static std::pair<std::string, Value> printed(Lowering &lowering, Value value, Type element, bool isSigned, bool hex) {
-  gpu::Builder &b = lowering.b;
+  simt::Builder &b = lowering.b;
   if (isa<tile::PointerType>(element))
     return {"%p", value};
   int64_t bytes = Lowering::byteSize(element);

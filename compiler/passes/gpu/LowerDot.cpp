@@ -1,4 +1,4 @@
-// Products by matrix instructions (gpu.dot).
+// Products by matrix instructions (simt.dot).
 //
 // A tile is a grid of instructions. Which of them a warp does follows from its result: those whose first element is in
 // its registers. The registers of an instruction's operand are found in the tile's layout by the coordinates that the
@@ -11,7 +11,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 namespace {
 
@@ -265,7 +265,7 @@ private:
   }
 
   Lowering &lowering;
-  gpu::Builder &b;
+  simt::Builder &b;
   DotOp op;
   const MatrixInstruction &row;
   RankedTensorType type;

@@ -9,7 +9,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 static bool isSmallFloat(Type element) {
   return isa<tile::Float8E4B15Type>(element) || (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32);
@@ -17,7 +17,7 @@ static bool isSmallFloat(Type element) {
 
 // The same operation on scalars. Multiplications and additions of the kernel itself may be contracted, where it allows
 // that. Operations marked `rounded` and the internals of expanded functions must not be.
-static Operation *rebuild(gpu::Builder &b, Operation *op, ArrayRef<Value> operands, ArrayRef<Type> results,
+static Operation *rebuild(simt::Builder &b, Operation *op, ArrayRef<Value> operands, ArrayRef<Type> results,
                           bool mayFuse) {
   Operation *built = Operation::create(b.getLoc(), op->getName(), results, operands, op->getDiscardableAttrDictionary(),
                                        op->getPropertiesStorage(), BlockRange(), 0);
@@ -49,7 +49,7 @@ static std::pair<Value, llvm::APInt> withoutConstant(Value value) {
 
 // Sums wrap, so that they may be made in any order: what tells a tile's registers apart is added last. Their addresses
 // are then one for all of them, and a constant.
-static Value sumOf(gpu::Builder &b, Value left, Value right) {
+static Value sumOf(simt::Builder &b, Value left, Value right) {
   auto [leftRest, leftNumber] = withoutConstant(left);
   auto [rightRest, rightNumber] = withoutConstant(right);
   llvm::APInt number = leftNumber + rightNumber;

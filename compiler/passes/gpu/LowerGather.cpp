@@ -6,10 +6,10 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 // Elements lie at their packed coordinates: axes are padded to powers of two.
-int64_t nacre::gpu::gatherScratch(tile::GatherOp op) {
+int64_t nacre::simt::gatherScratch(tile::GatherOp op) {
   Type type = op.getSource().getType();
   int64_t bytes = Lowering::byteSize(getElementTypeOrSelf(type));
   return elementsAtOnce(int64_t(1) << layoutOf(type).outputBits(), bytes) * bytes;
@@ -77,7 +77,7 @@ LogicalResult Lowering::lowerGather(tile::GatherOp op) {
   return success();
 }
 
-int64_t nacre::gpu::histogramScratch(tile::HistogramOp op) {
+int64_t nacre::simt::histogramScratch(tile::HistogramOp op) {
   int64_t bytes = Lowering::byteSize(getElementTypeOrSelf(op.getType()));
   return elementsAtOnce(cast<RankedTensorType>(op.getType()).getNumElements(), bytes) * bytes;
 }

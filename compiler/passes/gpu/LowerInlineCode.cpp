@@ -5,7 +5,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 // The registers of each pack, in the order of elements.
 static std::optional<SmallVector<SmallVector<uint32_t>>> packsOf(Type type, int64_t pack) {
@@ -32,10 +32,10 @@ static std::optional<SmallVector<SmallVector<uint32_t>>> packsOf(Type type, int6
 
 using PackBody = llvm::function_ref<SmallVector<Value>(ArrayRef<Value>)>;
 
-// Through shared memory: packs are dealt out to the threads, whatever layouts operands and results have. Each runs once.
-// The last element fills the last pack up.
+// Through shared memory: packs are dealt out to the threads, whatever layouts operands and results have. Each runs
+// once. The last element fills the last pack up.
 static LogicalResult forEachPackInMemory(Lowering &lowering, Operation *op, int64_t pack, PackBody body) {
-  gpu::Builder &b = lowering.b;
+  simt::Builder &b = lowering.b;
   SmallVector<Value> sources, targets;
   Value base = lowering.scratch(op);
   int64_t offset = 0, count = 1;
@@ -73,8 +73,9 @@ static LogicalResult forEachPackInMemory(Lowering &lowering, Operation *op, int6
     SmallVector<Value> arguments;
     for (auto [operand, source] : llvm::zip(op->getOperands(), sources))
       for (Value index : indices)
-        arguments.push_back(source ? lowering.loadShared(source, getElementTypeOrSelf(operand.getType()), index, Value())
-                                   : lowering.scalar(operand));
+        arguments.push_back(source
+                                ? lowering.loadShared(source, getElementTypeOrSelf(operand.getType()), index, Value())
+                                : lowering.scalar(operand));
     ++lowering.elements;
     SmallVector<Value> values = body(arguments);
     --lowering.elements;

@@ -6,14 +6,14 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
-bool nacre::gpu::hasMarks(func::FuncOp kernel) {
+bool nacre::simt::hasMarks(func::FuncOp kernel) {
   return kernel.walk([](tile::TellOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
 // A line a mark: its fields with tabs between them, the name in hexadecimal digits, the file last.
-std::string nacre::gpu::encodeMarks(llvm::ArrayRef<MarkPlace> marks) {
+std::string nacre::simt::encodeMarks(llvm::ArrayRef<MarkPlace> marks) {
   std::string text;
   for (const MarkPlace &mark : marks)
     text += (text.empty() ? "" : "\n") + mark.kind + "\t" + llvm::toHex(mark.name) + "\t" + std::to_string(mark.line) +
@@ -21,7 +21,7 @@ std::string nacre::gpu::encodeMarks(llvm::ArrayRef<MarkPlace> marks) {
   return text;
 }
 
-std::vector<MarkPlace> nacre::gpu::decodeMarks(llvm::StringRef details) {
+std::vector<MarkPlace> nacre::simt::decodeMarks(llvm::StringRef details) {
   std::vector<MarkPlace> marks;
   for (llvm::StringRef line : llvm::split(details, '\n')) {
     if (!line.consume_front(markPrefix))

@@ -1,10 +1,10 @@
-// Loads and stores of global memory: neighbours in registers (attribute gpu.vector) are one access.
+// Loads and stores of global memory: neighbours in registers (attribute simt.vector) are one access.
 #include "compiler/passes/gpu/Exchange.h"
 #include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 // ---- Elements and words. Memory is accessed by integers: as many of 64 bits as elements of that size, of 32 bits
 // otherwise; a single shorter one where all elements together are shorter.
@@ -48,7 +48,7 @@ SmallVector<Value> Lowering::unpackWords(ArrayRef<Value> words, Type element, in
   return elements;
 }
 
-SmallVector<SmallVector<uint32_t>> nacre::gpu::groupRegisters(Operation *op, Type type) {
+SmallVector<SmallVector<uint32_t>> nacre::simt::groupRegisters(Operation *op, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return {{0}};

@@ -9,7 +9,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 using Partial = Combiner::Partial;
 
@@ -26,10 +26,11 @@ static ReductionPlan reductionPlan(tile::ReduceOp op) {
   int64_t bytes = 0;
   for (Type element : exchangedTypes(op))
     bytes += Lowering::byteSize(element);
-  return planReduction(layoutOf(op.getOperands().front()), op.getAxis(), llvm::bit_floor<uint64_t>(mostScratchBytes / bytes));
+  return planReduction(layoutOf(op.getOperands().front()), op.getAxis(),
+                       llvm::bit_floor<uint64_t>(mostScratchBytes / bytes));
 }
 
-int64_t nacre::gpu::reduceScratch(tile::ReduceOp op) {
+int64_t nacre::simt::reduceScratch(tile::ReduceOp op) {
   ReductionPlan plan = reductionPlan(op);
   return plan.partBits ? arrayStarts(exchangedTypes(op), plan.offsetCount()).back() : 0;
 }
@@ -37,8 +38,7 @@ int64_t nacre::gpu::reduceScratch(tile::ReduceOp op) {
 // One operation that gives the same for either order of its operands.
 static bool isCommutative(Region &region) {
   Block &block = region.front();
-  return llvm::hasSingleElement(block.without_terminator()) &&
-         block.front().hasTrait<OpTrait::IsCommutative>();
+  return llvm::hasSingleElement(block.without_terminator()) && block.front().hasTrait<OpTrait::IsCommutative>();
 }
 
 namespace {
@@ -161,7 +161,7 @@ private:
   }
 
   Lowering &lowering;
-  gpu::Builder &b;
+  simt::Builder &b;
   tile::ReduceOp op;
   RankedTensorType type;
   const LinearLayout &layout;

@@ -18,7 +18,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 using Partial = Combiner::Partial;
 
@@ -71,7 +71,7 @@ private:
   void joinWarps(unsigned first, unsigned count, const ScanPlan::WarpExchange &exchange, MutableArrayRef<Chunk> chunks);
 
   Lowering &lowering;
-  gpu::Builder &b;
+  simt::Builder &b;
   tile::ScanOp op;
   const ScanPlan &plan;
   Combiner combiner;
@@ -270,7 +270,7 @@ SmallVector<SmallVector<Value>> Scan::run(ArrayRef<SmallVector<Value>> operands)
 
 } // namespace
 
-int64_t nacre::gpu::scanScratch(tile::ScanOp op) {
+int64_t nacre::simt::scanScratch(tile::ScanOp op) {
   const LinearLayout &layout = layoutOf(op.getOperands().front());
   ScanPlan plan = *planScan(scanLayout(layout, op.getAxis()), op.getAxis());
   int64_t bytes = 0;

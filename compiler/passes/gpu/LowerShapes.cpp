@@ -3,7 +3,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 LogicalResult Lowering::lowerShape(Operation *op) {
   for (OpResult result : op->getResults()) {

@@ -5,7 +5,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 Value Lowering::scratch(Operation *op) {
   constexpr StringLiteral name = "shared_memory";
@@ -33,11 +33,11 @@ Value Lowering::sharedElement(Value base, Type element, Value index) {
                              ArrayRef<LLVM::GEPArg>{index});
 }
 
-int64_t nacre::gpu::elementsAtOnce(int64_t elements, int64_t bytes, int64_t unit) {
+int64_t nacre::simt::elementsAtOnce(int64_t elements, int64_t bytes, int64_t unit) {
   return elements * bytes <= mostScratchBytes ? elements : mostScratchBytes / bytes / unit * unit;
 }
 
-SmallVector<ScratchPart> nacre::gpu::scratchParts(int64_t elements, int64_t bytes, int64_t unit) {
+SmallVector<ScratchPart> nacre::simt::scratchParts(int64_t elements, int64_t bytes, int64_t unit) {
   int64_t atOnce = elementsAtOnce(elements, bytes, unit);
   if (atOnce == elements)
     return {ScratchPart{}};
@@ -86,7 +86,7 @@ void Lowering::readRegisters(Type type, Value base, ScratchPart part, SmallVecto
 
 // Each operand is a box of the result.
 static void writeOperands(Lowering &lowering, tile::ConcatenateOp op, Value base, ScratchPart scratchPart) {
-  gpu::Builder &b = lowering.b;
+  simt::Builder &b = lowering.b;
   ArrayRef<int64_t> shape = tile::shapeOf(op.getType());
   int64_t start = 0;
   for (Value operand : {op.getFirst(), op.getSecond()}) {
@@ -102,8 +102,9 @@ static void writeOperands(Lowering &lowering, tile::ConcatenateOp op, Value base
         index = LLVM::AddOp::create(b, index, LLVM::MulOp::create(b, place, lowering.i32(stride)));
       }
       Value isHere = lowering.isOfPart(index, scratchPart);
-      lowering.storeShared(value, base, getElementTypeOrSelf(part), index,
-                           lowering.both(lowering.both(lowering.isHolder(layout), lowering.isInside(part, reg)), isHere));
+      lowering.storeShared(
+          value, base, getElementTypeOrSelf(part), index,
+          lowering.both(lowering.both(lowering.isHolder(layout), lowering.isInside(part, reg)), isHere));
     }
     start += tile::shapeOf(part)[op.getAxis()];
   }
@@ -158,7 +159,7 @@ LogicalResult Lowering::lowerScalarSplit(tile::SplitOp op) {
 
 // The value of an operand as the products are made: f64 as it is, other floats in f32, integers in the accumulator's.
 static Value asFactor(Lowering &lowering, Value value, Type element, Type accumulator) {
-  gpu::Builder &b = lowering.b;
+  simt::Builder &b = lowering.b;
   if (isa<IntegerType>(element)) {
     if (element == accumulator)
       return value;
@@ -219,13 +220,13 @@ LogicalResult Lowering::lowerDot(tile::DotOp op) {
       uint32_t packed = layout.apply(Position{.reg = reg});
       Value &x = left[packed & ~layout.maskOf(columns)], &y = right[packed & ~layout.maskOf(rows)];
       if (!x)
-        x = asFactor(*this,
-                     loadShared(baseA, a.getElementType(), LLVM::AddOp::create(b, rowStarts[reg], k), Value()),
+        x = asFactor(*this, loadShared(baseA, a.getElementType(), LLVM::AddOp::create(b, rowStarts[reg], k), Value()),
                      a.getElementType(), working);
       if (!y)
-        y = asFactor(*this,
-                     loadShared(baseB, bType.getElementType(), LLVM::AddOp::create(b, columnStarts[reg], rowOfB), Value()),
-                     bType.getElementType(), working);
+        y = asFactor(
+            *this,
+            loadShared(baseB, bType.getElementType(), LLVM::AddOp::create(b, columnStarts[reg], rowOfB), Value()),
+            bType.getElementType(), working);
       Value sum = loop.getRegionIterArgs()[reg];
       if (isFloat)
         next.push_back(LLVM::FMAOp::create(b, x, y, sum));

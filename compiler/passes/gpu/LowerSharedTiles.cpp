@@ -4,7 +4,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 // Addresses that the thread gives, for the offsets of the plan's accesses.
 static SharedAddresses addressesOf(Lowering &lowering, const SharedAccessPlan &plan, Value base, Type element) {
@@ -52,7 +52,7 @@ static SharedAccessPlan planOf(Lowering &lowering, ReadOp op) {
 
 // Every second byte of two words, from the first on, and from the second on.
 static SmallVector<Value> everySecond(Lowering &lowering, Value first, Value second) {
-  gpu::Builder &b = lowering.b;
+  simt::Builder &b = lowering.b;
   auto bytes = VectorType::get({4}, b.getI8Type());
   Value left = LLVM::BitcastOp::create(b, bytes, first), right = LLVM::BitcastOp::create(b, bytes, second);
   SmallVector<Value> words;
@@ -64,7 +64,7 @@ static SmallVector<Value> everySecond(Lowering &lowering, Value first, Value sec
   return words;
 }
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 // The registers of a tile in shared memory, access by access.
 class SharedRead {
@@ -123,7 +123,7 @@ private:
   llvm::DenseMap<uint32_t, size_t> accessOf;
 };
 
-} // namespace nacre::gpu
+} // namespace nacre::simt
 
 // Whether the tile may be got where its only reader, a product in the same block, asks for it: nothing in between
 // writes memory or has threads meet.

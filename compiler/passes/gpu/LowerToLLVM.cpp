@@ -5,7 +5,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 namespace {
 
@@ -45,6 +45,6 @@ struct LowerToLLVM : PassWrapper<LowerToLLVM, OperationPass<ModuleOp>> {
 
 } // namespace
 
-std::unique_ptr<Pass> nacre::gpu::createLowerToLLVM(const Machine &machine) {
+std::unique_ptr<Pass> nacre::simt::createLowerToLLVM(const Machine &machine) {
   return std::make_unique<LowerToLLVM>(machine);
 }

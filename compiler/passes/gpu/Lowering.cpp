@@ -4,7 +4,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 Lowering::Lowering(func::FuncOp kernel, const Machine &machine)
     : b(kernel.getLoc(), kernel.getContext()), machine(machine),

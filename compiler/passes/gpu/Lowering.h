@@ -6,21 +6,21 @@
 //
 // The files: Lowering.cpp (the walk, places of elements), LowerElementwise.cpp, LowerControl.cpp, LowerMemory.cpp,
 // LowerAtomics.cpp, LowerShapes.cpp, LowerConvert.cpp, LowerReduce.cpp, LowerScan.cpp, LowerGather.cpp (histograms
-// too), DistanceGather.cpp, LowerShared.cpp (what else goes through shared memory), LowerSharedTiles.cpp (gpu.allocate
-// and so on), LowerDot.cpp (gpu.dot), LowerCopies.cpp (by the hardware), LowerDebugging.cpp, LowerChecks.cpp,
+// too), DistanceGather.cpp, LowerShared.cpp (what else goes through shared memory), LowerSharedTiles.cpp (simt.allocate
+// and so on), LowerDot.cpp (simt.dot), LowerCopies.cpp (by the hardware), LowerDebugging.cpp, LowerChecks.cpp,
 // LowerMarks.cpp, LowerInlineCode.cpp;
 // Exchange.cpp is what those share that move data between threads. A file adds its operations to the switch in
 // Lowering::lower.
 #pragma once
 
-#include "compiler/ir/gpu/ShapeLayouts.h"
+#include "compiler/ir/simt/ShapeLayouts.h"
 #include "compiler/passes/gpu/AccessRecord.h"
 #include "compiler/passes/gpu/Machine.h"
 #include "compiler/passes/gpu/ScopeRecord.h"
 #include <map>
 #include <memory>
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 // Whether the kernel checks accesses or has asserts: the address of their record is then the argument that follows
 // those of the launch (AccessRecord.h).
@@ -126,7 +126,8 @@ public:
   }
   // The registers whose elements are of the part; the others stay as they are. `results` is empty at first.
   void readRegisters(mlir::Type tile, mlir::Value base, ScratchPart part, llvm::SmallVectorImpl<mlir::Value> &results);
-  // Of an element's number: whether it is of the part (null: always); it is counted from the part's start on afterwards.
+  // Of an element's number: whether it is of the part (null: always); it is counted from the part's start on
+  // afterwards.
   mlir::Value isOfPart(mlir::Value &index, ScratchPart part);
 
   // One register of a tile. A tile that only a product reads is got from shared memory piece by piece, where the
@@ -220,4 +221,4 @@ private:
   bool needsEntryBarrier = false; // what is prepared at the start is for all threads
 };
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

@@ -1,5 +1,5 @@
-// What the lowering of gpu IR asks of a machine: the instructions that are no arithmetic. A target answers with its own
-// (targets/cuda/Instructions.cpp); nothing in this folder knows one by name.
+// What the lowering of simt IR asks of a machine: the instructions that are no arithmetic. A target answers with its
+// own (targets/cuda/Instructions.cpp); nothing in this folder knows one by name.
 //
 // Values are scalars of LLVM's types. A predicate is an i1, or null: always. Addresses are pointers in address space 1
 // (global memory) or 3 (shared memory).
@@ -10,7 +10,7 @@
 #include "compiler/passes/gpu/MatrixInstruction.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 using Builder = mlir::ImplicitLocOpBuilder;
 
@@ -170,4 +170,4 @@ public:
                              mlir::Value function) const = 0;
 };
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

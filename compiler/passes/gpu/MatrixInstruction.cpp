@@ -2,9 +2,9 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
-unsigned nacre::gpu::matrixElementBytes(MatrixElement element) {
+unsigned nacre::simt::matrixElementBytes(MatrixElement element) {
   switch (element) {
   case MatrixElement::F16:
   case MatrixElement::BF16:
@@ -21,7 +21,7 @@ unsigned nacre::gpu::matrixElementBytes(MatrixElement element) {
   llvm_unreachable("an element of matrices");
 }
 
-std::optional<MatrixElement> nacre::gpu::matrixElementOf(Type element, bool mayRound) {
+std::optional<MatrixElement> nacre::simt::matrixElementOf(Type element, bool mayRound) {
   if (element.isF16())
     return MatrixElement::F16;
   if (element.isBF16())
@@ -47,19 +47,19 @@ Type MatrixInstruction::sumType(MLIRContext *context) const {
   return Float32Type::get(context);
 }
 
-int64_t nacre::gpu::depthOf(DotOp op) {
+int64_t nacre::simt::depthOf(DotOp op) {
   if (auto shared = dyn_cast<SharedType>(op.getA().getType()))
     return shared.getShape().back();
   return cast<RankedTensorType>(op.getA().getType()).getShape().back();
 }
 
-std::optional<int64_t> nacre::gpu::stepsOfGroup(const MatrixInstruction &row, DotOp op) {
+std::optional<int64_t> nacre::simt::stepsOfGroup(const MatrixInstruction &row, DotOp op) {
   if (!row.sumsImprecisely || !sumsInGroups(op))
     return std::nullopt;
   return std::max<int64_t>(1, *op.getMaxImpreciseAcc() / row.k);
 }
 
-bool nacre::gpu::sumsInGroups(DotOp op) {
+bool nacre::simt::sumsInGroups(DotOp op) {
   auto shared = dyn_cast<SharedType>(op.getA().getType());
   Type element = shared ? shared.getElementType() : getElementTypeOrSelf(op.getA().getType());
   std::optional<uint32_t> most = op.getMaxImpreciseAcc();

@@ -1,13 +1,13 @@
-// The matrix instructions of a machine, as data: what choose-dots chooses from and what gpu.dot names. Only the machine
-// knows how one is written.
+// The matrix instructions of a machine, as data: what choose-dots chooses from and what simt.dot names. Only the
+// machine knows how one is written.
 #pragma once
 
-#include "compiler/ir/gpu/Gpu.h"
 #include "compiler/ir/layout/LinearLayout.h"
+#include "compiler/ir/simt/Simt.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include <string>
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 // What is multiplied. TF32 are f32 of which only the upper 19 bits are looked at.
 enum class MatrixElement : uint8_t { F16, BF16, TF32, F64, E4M3, E5M2, S8 };
@@ -42,13 +42,13 @@ struct MatrixInstruction {
 };
 
 // A dot may sum so many products in the machine's own precision (maxImpreciseAcc): that many instructions along k are
-// one group, which starts from zero and is added to the accumulator in the accumulator's type. None: the dot has no such
-// limit, the machine sums in full, or the limit is longer than the dot. The threads wait for each group, so that such a
-// dot is done when it has been started.
+// one group, which starts from zero and is added to the accumulator in the accumulator's type. None: the dot has no
+// such limit, the machine sums in full, or the limit is longer than the dot. The threads wait for each group, so that
+// such a dot is done when it has been started.
 std::optional<int64_t> stepsOfGroup(const MatrixInstruction &row, DotOp op);
 // Whether it does where the machine sums fp8 imprecisely.
 bool sumsInGroups(DotOp op);
 // How many products are summed: the extent of the operands along k.
 int64_t depthOf(DotOp op);
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

@@ -1,13 +1,13 @@
 // See OrderAccesses.h.
 #include "compiler/passes/gpu/OrderAccesses.h"
 #include "compiler/analysis/PointerRoots.h"
-#include "compiler/ir/gpu/ShapeLayouts.h"
+#include "compiler/ir/simt/ShapeLayouts.h"
 #include "compiler/passes/gpu/Scratch.h"
 #include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 namespace {
 
@@ -192,7 +192,7 @@ struct OrderAccesses : PassWrapper<OrderAccesses, OperationPass<func::FuncOp>> {
 
   StringRef getArgument() const override { return "order-accesses"; }
   StringRef getDescription() const override { return "Barriers between threads that access the same global memory"; }
-  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<GpuDialect>(); }
+  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<SimtDialect>(); }
 
   void runOnOperation() override {
     if (getOperation()->hasAttr(tile::kernelAttribute))
@@ -202,4 +202,4 @@ struct OrderAccesses : PassWrapper<OrderAccesses, OperationPass<func::FuncOp>> {
 
 } // namespace
 
-std::unique_ptr<Pass> nacre::gpu::createOrderAccesses() { return std::make_unique<OrderAccesses>(); }
+std::unique_ptr<Pass> nacre::simt::createOrderAccesses() { return std::make_unique<OrderAccesses>(); }

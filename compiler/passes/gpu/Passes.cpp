@@ -9,9 +9,9 @@
 #include "compiler/passes/gpu/StageBoxes.h"
 
 using namespace mlir;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
-void nacre::gpu::registerGpuPasses() {
+void nacre::simt::registerGpuPasses() {
   registerPass([] { return createHoistDescriptors(); });
   registerPass([] { return createAssignLayouts(); });
   registerPass(createOrderAccesses);

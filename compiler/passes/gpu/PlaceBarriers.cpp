@@ -6,7 +6,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 namespace {
 
@@ -208,4 +208,4 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
 
 } // namespace
 
-std::unique_ptr<Pass> nacre::gpu::createPlaceBarriers() { return std::make_unique<PlaceBarriers>(); }
+std::unique_ptr<Pass> nacre::simt::createPlaceBarriers() { return std::make_unique<PlaceBarriers>(); }

@@ -5,7 +5,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 namespace {
 
@@ -136,4 +136,4 @@ struct PlaceShared : PassWrapper<PlaceShared, OperationPass<ModuleOp>> {
 
 } // namespace
 
-std::unique_ptr<Pass> nacre::gpu::createPlaceShared() { return std::make_unique<PlaceShared>(); }
+std::unique_ptr<Pass> nacre::simt::createPlaceShared() { return std::make_unique<PlaceShared>(); }

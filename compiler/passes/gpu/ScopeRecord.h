@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 // The module's attribute that holds the places, as text.
-inline constexpr llvm::StringLiteral scopeMarksAttribute = "gpu.scope_marks";
+inline constexpr llvm::StringLiteral scopeMarksAttribute = "simt.scope_marks";
 // What each of the lines of KernelMetadata::details begins with that hold them.
 inline constexpr llvm::StringLiteral markPrefix = "mark: ";
 
@@ -45,4 +45,4 @@ struct MarkPlace {
 std::string encodeMarks(llvm::ArrayRef<MarkPlace> marks);
 std::vector<MarkPlace> decodeMarks(llvm::StringRef details);
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

@@ -5,7 +5,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 static int64_t countOf(Value value) {
   auto tensor = dyn_cast<RankedTensorType>(value.getType());
@@ -59,7 +59,7 @@ static int64_t bytesOf(Operation *op) {
       .Default([](Operation *) { return 0; });
 }
 
-ScratchUse nacre::gpu::scratchOf(Operation *op) {
+ScratchUse nacre::simt::scratchOf(Operation *op) {
   if (isShapeOperation(op))
     return {};
   if (auto convert = dyn_cast<ConvertOp>(op)) {

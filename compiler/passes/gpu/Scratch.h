@@ -1,9 +1,9 @@
 // The shared memory that operations use for themselves while they run.
 #pragma once
 
-#include "compiler/ir/gpu/Gpu.h"
+#include "compiler/ir/simt/Simt.h"
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 struct ScratchUse {
   int64_t bytes = 0;
@@ -20,4 +20,4 @@ constexpr int64_t scratchBesideOne = 16 << 10;
 // By the layouts of its operands and results; no bytes: none.
 ScratchUse scratchOf(mlir::Operation *op);
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

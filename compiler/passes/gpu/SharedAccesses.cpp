@@ -5,9 +5,9 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
-SmallVector<SharedAccess, 2> nacre::gpu::sharedAccessesOf(Operation *op) {
+SmallVector<SharedAccess, 2> nacre::simt::sharedAccessesOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, SmallVector<SharedAccess, 2>>(op)
       .Case([](WriteOp write) { return SmallVector<SharedAccess, 2>{{write.getTarget(), /*writes=*/true}}; })
       .Case([](ReadOp read) { return SmallVector<SharedAccess, 2>{{read.getSource()}}; })
@@ -29,7 +29,7 @@ SmallVector<SharedAccess, 2> nacre::gpu::sharedAccessesOf(Operation *op) {
       .Default([](Operation *) { return SmallVector<SharedAccess, 2>(); });
 }
 
-AllocateOp nacre::gpu::allocationOf(Value tile) {
+AllocateOp nacre::simt::allocationOf(Value tile) {
   while (Operation *op = tile.getDefiningOp()) {
     if (auto allocation = dyn_cast<AllocateOp>(op))
       return allocation;
@@ -64,7 +64,7 @@ static SmallVector<Value> carriedTo(OpOperand &operand) {
   return {};
 }
 
-SmallVector<Operation *> nacre::gpu::usersOf(AllocateOp allocation) {
+SmallVector<Operation *> nacre::simt::usersOf(AllocateOp allocation) {
   llvm::SetVector<Operation *> users;
   SmallVector<Value> open{allocation.getResult()};
   llvm::DenseSet<Value> seen;

@@ -2,16 +2,16 @@
 // memory and barriers.
 #pragma once
 
-#include "compiler/ir/gpu/Gpu.h"
+#include "compiler/ir/simt/Simt.h"
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 struct SharedAccess {
   mlir::Value tile;
   bool writes = false;
-  // Not by the threads' own loads and stores: what threads have written is seen after a gpu.fence of theirs.
+  // Not by the threads' own loads and stores: what threads have written is seen after a simt.fence of theirs.
   bool isPastThreads = false;
-  // Whoever uses the tile afterwards has waited for it (gpu.await).
+  // Whoever uses the tile afterwards has waited for it (simt.await).
   bool isAwaited = false;
 };
 
@@ -23,4 +23,4 @@ AllocateOp allocationOf(mlir::Value tile);
 // The operations that use the memory of an allocation: through views of it, and those that wait for dots which read it.
 llvm::SmallVector<mlir::Operation *> usersOf(AllocateOp allocation);
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

@@ -1,7 +1,7 @@
 // See SoftwarePipeline.h.
 #include "compiler/passes/gpu/SoftwarePipeline.h"
-#include "compiler/ir/gpu/Boxes.h"
-#include "compiler/ir/gpu/ShapeLayouts.h"
+#include "compiler/ir/simt/Boxes.h"
+#include "compiler/ir/simt/ShapeLayouts.h"
 #include "compiler/passes/gpu/LoopPlan.h"
 #include "compiler/passes/gpu/Machine.h"
 #include "compiler/support/PlantedBugs.h"
@@ -10,7 +10,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 namespace {
 
@@ -330,7 +330,7 @@ void Rewrite::readInParts(const OperandInParts &operand, Value slot) {
   b.setInsertionPoint(dot);
   Value tile = SlotOp::create(b, operand.load->getLoc(), stage->tile, stage->ring, slot);
   if (operand.isExchanged)
-    tile = gpu::PermuteOp::create(b, location, gpu::PermuteOp::typeOf(stage->tile, {1, 0}), tile, {1, 0});
+    tile = simt::PermuteOp::create(b, location, simt::PermuteOp::typeOf(stage->tile, {1, 0}), tile, {1, 0});
   dot.getAMutable().set(ReadOp::create(b, operand.load->getLoc(), dot.getA().getType(), tile).getResult());
   for (Operation *op : operand.between)
     op->erase();
@@ -453,11 +453,12 @@ struct SoftwarePipeline : PassWrapper<SoftwarePipeline, OperationPass<func::Func
   StringRef getArgument() const override { return "software-pipeline"; }
   StringRef getDescription() const override { return "Loads of later iterations while an iteration computes"; }
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, scf::SCFDialect, GpuDialect>();
+    registry.insert<arith::ArithDialect, scf::SCFDialect, SimtDialect>();
   }
 
   void runOnOperation() override {
-    SoftwarePipelineOptions options{copiesWords, sharedBytes, std::vector<std::string>(asyncDots.begin(), asyncDots.end())};
+    SoftwarePipelineOptions options{copiesWords, sharedBytes,
+                                    std::vector<std::string>(asyncDots.begin(), asyncDots.end())};
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); }); // the innermost first
     for (scf::ForOp loop : loops)
@@ -465,7 +466,8 @@ struct SoftwarePipeline : PassWrapper<SoftwarePipeline, OperationPass<func::Func
         Rewrite(*plan).run();
   }
 
-  Option<bool> copiesWords{*this, "copies-words", llvm::cl::desc("words are copied asynchronously"), llvm::cl::init(true)};
+  Option<bool> copiesWords{*this, "copies-words", llvm::cl::desc("words are copied asynchronously"),
+                           llvm::cl::init(true)};
   Option<int64_t> sharedBytes{*this, "shared-bytes", llvm::cl::desc("shared memory that a block may have"),
                               llvm::cl::init(SoftwarePipelineOptions().sharedBytes)};
   ListOption<std::string> asyncDots{*this, "async-dots",
@@ -482,6 +484,6 @@ SoftwarePipelineOptions SoftwarePipelineOptions::of(const Machine &machine) {
   return options;
 }
 
-std::unique_ptr<Pass> nacre::gpu::createSoftwarePipeline(const SoftwarePipelineOptions &options) {
+std::unique_ptr<Pass> nacre::simt::createSoftwarePipeline(const SoftwarePipelineOptions &options) {
   return std::make_unique<SoftwarePipeline>(options);
 }

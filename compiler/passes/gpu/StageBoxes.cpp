@@ -1,10 +1,10 @@
 // See StageBoxes.h.
 #include "compiler/passes/gpu/StageBoxes.h"
-#include "compiler/ir/gpu/Boxes.h"
+#include "compiler/ir/simt/Boxes.h"
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 namespace {
 
@@ -70,4 +70,4 @@ struct StageBoxes : PassWrapper<StageBoxes, OperationPass<func::FuncOp>> {
 
 } // namespace
 
-std::unique_ptr<Pass> nacre::gpu::createStageBoxes() { return std::make_unique<StageBoxes>(); }
+std::unique_ptr<Pass> nacre::simt::createStageBoxes() { return std::make_unique<StageBoxes>(); }

@@ -4,7 +4,7 @@
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 static int64_t registersOf(Type type) {
   auto tile = dyn_cast<RankedTensorType>(type);
@@ -14,7 +14,7 @@ static int64_t registersOf(Type type) {
   return words * layoutOf(type).count(Place::Register);
 }
 
-std::optional<int64_t> nacre::gpu::streamedRegisters(func::FuncOp kernel) {
+std::optional<int64_t> nacre::simt::streamedRegisters(func::FuncOp kernel) {
   std::optional<int64_t> most;
   bool hasProducts = false;
   kernel.walk([&](Operation *op) { hasProducts |= isa<DotOp, tile::DotOp>(op); });
@@ -40,7 +40,7 @@ std::optional<int64_t> nacre::gpu::streamedRegisters(func::FuncOp kernel) {
   return most;
 }
 
-std::optional<int64_t> nacre::gpu::productRegisters(func::FuncOp kernel) {
+std::optional<int64_t> nacre::simt::productRegisters(func::FuncOp kernel) {
   std::optional<int64_t> most;
   kernel.walk([&](scf::ForOp loop) {
     int64_t count = 0;

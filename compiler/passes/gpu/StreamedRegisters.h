@@ -7,7 +7,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 // Of the busiest loop that loads tiles: those that it carries, loads, and uses from outside, of a thread. None: no loop
 // does, or one has a product. Layouts are assigned.
@@ -18,4 +18,4 @@ std::optional<int64_t> streamedRegisters(mlir::func::FuncOp kernel);
 // worth a few registers less where they nearly fit.
 std::optional<int64_t> productRegisters(mlir::func::FuncOp kernel);
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

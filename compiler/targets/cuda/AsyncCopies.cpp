@@ -7,27 +7,27 @@ using namespace mlir;
 using namespace nacre;
 using namespace nacre::cuda;
 
-std::optional<gpu::BoxCopies> Instructions::boxCopies() const {
+std::optional<simt::BoxCopies> Instructions::boxCopies() const {
   if (!architecture.has(90))
     return std::nullopt;
-  return gpu::BoxCopies{.sharedBytes = architecture.sharedBytes};
+  return simt::BoxCopies{.sharedBytes = architecture.sharedBytes};
 }
 
 // ---- Barriers
 
-void Instructions::initBarrier(gpu::Builder &b, Value barrier, Value predicate) const {
+void Instructions::initBarrier(simt::Builder &b, Value barrier, Value predicate) const {
   InlinePtx ptx(b);
   std::string address = ptx.operand(barrier), guard = ptx.guard(predicate);
   ptx.emit(guard + "mbarrier.init.shared::cta.b64 [" + address + "], 1;");
 }
 
-void Instructions::expectBytes(gpu::Builder &b, Value barrier, int64_t bytes, Value predicate) const {
+void Instructions::expectBytes(simt::Builder &b, Value barrier, int64_t bytes, Value predicate) const {
   InlinePtx ptx(b);
   std::string address = ptx.operand(barrier), guard = ptx.guard(predicate);
   ptx.emit(guard + "mbarrier.arrive.expect_tx.shared::cta.b64 _, [" + address + "], " + std::to_string(bytes) + ";");
 }
 
-void Instructions::awaitBarrier(gpu::Builder &b, Value barrier, Value phase) const {
+void Instructions::awaitBarrier(simt::Builder &b, Value barrier, Value phase) const {
   InlinePtx ptx(b);
   std::string address = ptx.operand(barrier), parity = ptx.operand(phase);
   ptx.emit("{\n.reg .pred done;\nwaiting:\nmbarrier.try_wait.parity.shared::cta.b64 done, [" + address + "], " +
@@ -44,7 +44,7 @@ static std::string boxOperand(InlinePtx &ptx, Value map, ArrayRef<Value> coordin
   return text;
 }
 
-void Instructions::copyBox(gpu::Builder &b, Value map, ArrayRef<Value> coordinates, Value target, Value barrier,
+void Instructions::copyBox(simt::Builder &b, Value map, ArrayRef<Value> coordinates, Value target, Value barrier,
                            Value predicate) const {
   InlinePtx ptx(b);
   std::string to = ptx.operand(target), from = boxOperand(ptx, map, coordinates), completes = ptx.operand(barrier),
@@ -79,7 +79,7 @@ static const char *reductionOf(tile::AtomicKind kind) {
   }
 }
 
-void Instructions::storeBox(gpu::Builder &b, Value map, ArrayRef<Value> coordinates, Value source,
+void Instructions::storeBox(simt::Builder &b, Value map, ArrayRef<Value> coordinates, Value source,
                             std::optional<tile::AtomicKind> kind, Value predicate) const {
   InlinePtx ptx(b);
   std::string to = boxOperand(ptx, map, coordinates), from = ptx.operand(source), guard = ptx.guard(predicate);
@@ -89,7 +89,7 @@ void Instructions::storeBox(gpu::Builder &b, Value map, ArrayRef<Value> coordina
            ".tile.bulk_group " + to + ", [" + from + "];");
 }
 
-void Instructions::finishStores(gpu::Builder &b, bool areLast, Value predicate) const {
+void Instructions::finishStores(simt::Builder &b, bool areLast, Value predicate) const {
   InlinePtx ptx(b);
   std::string guard = ptx.guard(predicate);
   ptx.emit(guard + "cp.async.bulk.commit_group;\n" + guard + "cp.async.bulk.wait_group" + (areLast ? ".read" : "") +
@@ -98,7 +98,7 @@ void Instructions::finishStores(gpu::Builder &b, bool areLast, Value predicate) 
 
 // ---- Words
 
-void Instructions::copyWords(gpu::Builder &b, int64_t bytes, Value source, Value target, Value isRead,
+void Instructions::copyWords(simt::Builder &b, int64_t bytes, Value source, Value target, Value isRead,
                              Value predicate) const {
   InlinePtx ptx(b);
   std::string to = ptx.operand(target), from = ptx.operand(source), count = std::to_string(bytes);
@@ -117,7 +117,7 @@ void Instructions::copyWords(gpu::Builder &b, int64_t bytes, Value source, Value
   ptx.emit(guard + text + ";");
 }
 
-void Instructions::commitCopies(gpu::Builder &b) const { InlinePtx(b).emit("cp.async.commit_group;"); }
-void Instructions::waitCopies(gpu::Builder &b, int64_t pending) const {
+void Instructions::commitCopies(simt::Builder &b) const { InlinePtx(b).emit("cp.async.commit_group;"); }
+void Instructions::waitCopies(simt::Builder &b, int64_t pending) const {
   InlinePtx(b).emit("cp.async.wait_group " + std::to_string(pending) + ";");
 }

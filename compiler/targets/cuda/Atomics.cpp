@@ -36,7 +36,7 @@ static const char *scopeName(tile::MemoryScope scope) {
 }
 
 // "atom.acq_rel.gpu.global"
-static std::string prefix(const char *name, const gpu::AtomicAccess &access, Value address) {
+static std::string prefix(const char *name, const simt::AtomicAccess &access, Value address) {
   return std::string(name) + "." + orderName(access.order) + "." + scopeName(access.scope) + "." + spaceOf(address);
 }
 
@@ -98,8 +98,8 @@ static std::string hardwareOperation(AtomicKind kind, Type element, unsigned bit
 // A float's order is that of its bits as a signed integer, where it is not negative, and the opposite of that of its
 // bits as an unsigned one, where it is: one of two instructions runs. They differ from the language's in NaN alone,
 // whose bits are the largest.
-static Value extremeByBits(gpu::Builder &b, Value address, Value value, Value predicate,
-                           const gpu::AtomicAccess &access) {
+static Value extremeByBits(simt::Builder &b, Value address, Value value, Value predicate,
+                           const simt::AtomicAccess &access) {
   unsigned bits = value.getType().getIntOrFloatBitWidth();
   std::string width = std::to_string(bits);
   bool isMaximum = access.kind == AtomicKind::MaxF;
@@ -144,8 +144,8 @@ static std::string narrowUpdate(AtomicKind kind, Type element, bool isNarrowest,
 }
 
 // An element of 16 bits: it is replaced until nobody was faster.
-static Value halfLoop(gpu::Builder &b, Type element, Value address, Value value, Value predicate,
-                      const gpu::AtomicAccess &access, const Architecture &architecture) {
+static Value halfLoop(simt::Builder &b, Type element, Value address, Value value, Value predicate,
+                      const simt::AtomicAccess &access, const Architecture &architecture) {
   Type i32 = b.getI32Type();
   Value wide = LLVM::ZExtOp::create(b, i32, value);
   InlinePtx ptx(b);
@@ -163,7 +163,7 @@ static Value halfLoop(gpu::Builder &b, Type element, Value address, Value value,
 }
 
 // A narrow element that is replaced, when nobody asks what it was.
-static void narrowStore(gpu::Builder &b, Value address, Value value, Value predicate, gpu::AtomicAccess access) {
+static void narrowStore(simt::Builder &b, Value address, Value value, Value predicate, simt::AtomicAccess access) {
   if (access.order == tile::MemoryOrder::AcquireRelease)
     access.order = tile::MemoryOrder::Release;
   else if (access.order == tile::MemoryOrder::Acquire)
@@ -175,8 +175,8 @@ static void narrowStore(gpu::Builder &b, Value address, Value value, Value predi
 }
 
 // An element of 8 bits: the word of 32 around it is replaced until nobody was faster.
-static Value byteLoop(gpu::Builder &b, Type element, Value address, Value value, Value predicate,
-                      const gpu::AtomicAccess &access, const Architecture &architecture) {
+static Value byteLoop(simt::Builder &b, Type element, Value address, Value value, Value predicate,
+                      const simt::AtomicAccess &access, const Architecture &architecture) {
   bool isShared = spaceOf(address) == "shared";
   Type i32 = b.getI32Type();
   Value wide = LLVM::ZExtOp::create(b, i32, value);
@@ -198,8 +198,8 @@ static Value byteLoop(gpu::Builder &b, Type element, Value address, Value value,
   return LLVM::TruncOp::create(b, value.getType(), ptx.emit(text).front());
 }
 
-Value Instructions::atomic(gpu::Builder &b, Type element, Value address, Value value, Value predicate,
-                           const gpu::AtomicAccess &access) const {
+Value Instructions::atomic(simt::Builder &b, Type element, Value address, Value value, Value predicate,
+                           const simt::AtomicAccess &access) const {
   Type type = value.getType();
   unsigned bits = type.getIntOrFloatBitWidth();
   Type word = b.getIntegerType(bits);
@@ -233,8 +233,8 @@ Value Instructions::atomic(gpu::Builder &b, Type element, Value address, Value v
   return old.getType() == type ? old : LLVM::BitcastOp::create(b, type, old).getResult();
 }
 
-Value Instructions::compareAndSwap(gpu::Builder &b, Value address, Value expected, Value desired, Value predicate,
-                                   const gpu::AtomicAccess &access) const {
+Value Instructions::compareAndSwap(simt::Builder &b, Value address, Value expected, Value desired, Value predicate,
+                                   const simt::AtomicAccess &access) const {
   Type type = expected.getType();
   unsigned bits = type.getIntOrFloatBitWidth();
   Type word = b.getIntegerType(bits);

@@ -14,7 +14,7 @@ const Target &target();
 bool isPtx(llvm::StringRef binary);
 
 // KernelMetadata::details of this target has lines: what the assembler remarked, and, for each of the kernel's last
-// parameters that are tensor maps, in order, this and its recipe (compiler/ir/gpu/TensorMapRecipe.h).
+// parameters that are tensor maps, in order, this and its recipe (compiler/ir/simt/TensorMapRecipe.h).
 inline constexpr llvm::StringLiteral tensorMapPrefix = "tensor map: ";
 
 } // namespace nacre::cuda

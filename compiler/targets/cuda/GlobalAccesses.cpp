@@ -17,7 +17,7 @@ static std::string listOf(ArrayRef<std::string> names) {
 static std::string typeSuffix(Type word) { return ".b" + std::to_string(word.getIntOrFloatBitWidth()); }
 
 // What stands between the state space and the vector. Shared memory has no hints.
-static std::string hintSuffix(const gpu::AccessHints &hints, bool isStore) {
+static std::string hintSuffix(const simt::AccessHints &hints, bool isStore) {
   switch (hints.cache) {
   case tile::CacheModifier::CA:
     return isStore ? ".wb" : ".ca";
@@ -45,21 +45,21 @@ static std::string hintSuffix(const gpu::AccessHints &hints, bool isStore) {
   return "";
 }
 
-static std::string instruction(const char *name, Value address, const gpu::AccessHints &hints, bool isStore) {
+static std::string instruction(const char *name, Value address, const simt::AccessHints &hints, bool isStore) {
   std::string space = spaceOf(address);
   if (hints.isVolatile)
     return std::string(name) + ".volatile." + space;
   return std::string(name) + "." + space + (space == "global" ? hintSuffix(hints, isStore) : "");
 }
 
-static bool isPlainAccess(Value predicate, const gpu::AccessHints &hints) { return !predicate && hints.isPlain(); }
+static bool isPlainAccess(Value predicate, const simt::AccessHints &hints) { return !predicate && hints.isPlain(); }
 
 static unsigned alignmentOf(Type word, size_t count) {
   return static_cast<unsigned>(word.getIntOrFloatBitWidth() / 8 * count);
 }
 
-SmallVector<Value> Instructions::load(gpu::Builder &b, Type word, Value address, Value predicate,
-                                      ArrayRef<Value> otherwise, const gpu::AccessHints &hints) const {
+SmallVector<Value> Instructions::load(simt::Builder &b, Type word, Value address, Value predicate,
+                                      ArrayRef<Value> otherwise, const simt::AccessHints &hints) const {
   size_t count = otherwise.size();
   if (isPlainAccess(predicate, hints)) {
     Type type = count == 1 ? word : Type(VectorType::get(static_cast<int64_t>(count), word));
@@ -81,8 +81,8 @@ SmallVector<Value> Instructions::load(gpu::Builder &b, Type word, Value address,
                   typeSuffix(word) + " " + listOf(names) + ", [" + place + "];");
 }
 
-void Instructions::store(gpu::Builder &b, ArrayRef<Value> words, Value address, Value predicate,
-                         const gpu::AccessHints &hints) const {
+void Instructions::store(simt::Builder &b, ArrayRef<Value> words, Value address, Value predicate,
+                         const simt::AccessHints &hints) const {
   Type word = words.front().getType();
   size_t count = words.size();
   if (isPlainAccess(predicate, hints)) {

@@ -30,7 +30,7 @@ static const char *constraintOf(Type type) {
 
 static Type carrierOf(Type type) { return type.isInteger(8) ? IntegerType::get(type.getContext(), 16) : type; }
 
-static Value carried(gpu::Builder &b, Value value) {
+static Value carried(simt::Builder &b, Value value) {
   return value.getType().isInteger(8) ? LLVM::ZExtOp::create(b, b.getIntegerType(16), value).getResult() : value;
 }
 

@@ -20,7 +20,7 @@ namespace nacre::cuda {
 
 class InlinePtx {
 public:
-  explicit InlinePtx(gpu::Builder &b) : b(b) {}
+  explicit InlinePtx(simt::Builder &b) : b(b) {}
 
   // A register that the text writes, of an integer type of 8 to 64 bits, or f32 or f64.
   std::string result(mlir::Type type);
@@ -38,10 +38,10 @@ private:
   void addInitialValues();
   std::string next() { return "$" + std::to_string(number++); }
 
-  gpu::Builder &b;
+  simt::Builder &b;
   unsigned number = 0;
-  std::string inputs;                   // constraints
-  llvm::SmallVector<mlir::Type> types;  // of results
+  std::string inputs;                                          // constraints
+  llvm::SmallVector<mlir::Type> types;                         // of results
   llvm::SmallVector<std::pair<unsigned, mlir::Value>> initial; // of which result
   llvm::SmallVector<mlir::Value> values;
 };

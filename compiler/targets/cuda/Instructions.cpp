@@ -11,13 +11,13 @@ using namespace nacre::cuda;
 
 static constexpr uint32_t allLanes = ~uint32_t(0);
 
-static Value intrinsic(gpu::Builder &b, Type result, const std::string &name, ValueRange arguments = {}) {
+static Value intrinsic(simt::Builder &b, Type result, const std::string &name, ValueRange arguments = {}) {
   return LLVM::CallIntrinsicOp::create(b, result, b.getStringAttr("llvm.nvvm." + name), arguments).getResult(0);
 }
-static void effect(gpu::Builder &b, const std::string &name, ValueRange arguments) {
+static void effect(simt::Builder &b, const std::string &name, ValueRange arguments) {
   LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.nvvm." + name), arguments);
 }
-static Value i32(gpu::Builder &b, uint32_t value) {
+static Value i32(simt::Builder &b, uint32_t value) {
   return LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(static_cast<int32_t>(value)));
 }
 
@@ -41,59 +41,59 @@ void Instructions::declareKernel(LLVM::LLVMFuncOp function, int64_t threads) con
 static std::string axisOf(const char *name, int axis) {
   return std::string("read.ptx.sreg.") + name + "." + std::string(1, "xyz"[axis]);
 }
-Value Instructions::threadId(gpu::Builder &b) const { return intrinsic(b, b.getI32Type(), axisOf("tid", 0)); }
-Value Instructions::programId(gpu::Builder &b, int axis) const {
+Value Instructions::threadId(simt::Builder &b) const { return intrinsic(b, b.getI32Type(), axisOf("tid", 0)); }
+Value Instructions::programId(simt::Builder &b, int axis) const {
   return intrinsic(b, b.getI32Type(), axisOf("ctaid", axis));
 }
-Value Instructions::gridSize(gpu::Builder &b, int axis) const {
+Value Instructions::gridSize(simt::Builder &b, int axis) const {
   return intrinsic(b, b.getI32Type(), axisOf("nctaid", axis));
 }
-Value Instructions::clock(gpu::Builder &b) const { return intrinsic(b, b.getI64Type(), "read.ptx.sreg.globaltimer"); }
-Value Instructions::cycles(gpu::Builder &b) const { return intrinsic(b, b.getI64Type(), "read.ptx.sreg.clock64"); }
-Value Instructions::processor(gpu::Builder &b) const { return intrinsic(b, b.getI32Type(), "read.ptx.sreg.smid"); }
+Value Instructions::clock(simt::Builder &b) const { return intrinsic(b, b.getI64Type(), "read.ptx.sreg.globaltimer"); }
+Value Instructions::cycles(simt::Builder &b) const { return intrinsic(b, b.getI64Type(), "read.ptx.sreg.clock64"); }
+Value Instructions::processor(simt::Builder &b) const { return intrinsic(b, b.getI32Type(), "read.ptx.sreg.smid"); }
 
 // ---- Between threads
 
-void Instructions::blockBarrier(gpu::Builder &b) const { effect(b, "barrier.cta.sync.aligned.all", i32(b, 0)); }
-void Instructions::warpBarrier(gpu::Builder &b) const { effect(b, "bar.warp.sync", i32(b, allLanes)); }
+void Instructions::blockBarrier(simt::Builder &b) const { effect(b, "barrier.cta.sync.aligned.all", i32(b, 0)); }
+void Instructions::warpBarrier(simt::Builder &b) const { effect(b, "bar.warp.sync", i32(b, allLanes)); }
 
 // What the assembler knows to be one thread: it makes loops over the threads around copies that others may start.
-Value Instructions::isElected(gpu::Builder &b) const {
+Value Instructions::isElected(simt::Builder &b) const {
   assert(architecture.has(90) && "only copies of boxes ask for it");
   auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), {b.getI32Type(), b.getI1Type()});
   return LLVM::ExtractValueOp::create(b, intrinsic(b, type, "elect.sync", {i32(b, allLanes)}), 1);
 }
 
-Value Instructions::opaque(gpu::Builder &b, Value value) const {
+Value Instructions::opaque(simt::Builder &b, Value value) const {
   InlinePtx ptx(b);
   std::string result = ptx.result(value.getType()), source = ptx.operand(value);
   std::string bits = std::to_string(value.getType().getIntOrFloatBitWidth());
   return ptx.emit("mov.b" + bits + " " + result + ", " + source + ";", /*hasEffects=*/false).front();
 }
 
-Value Instructions::anyThread(gpu::Builder &b, Value predicate) const {
+Value Instructions::anyThread(simt::Builder &b, Value predicate) const {
   return intrinsic(b, b.getI1Type(), "barrier.cta.red.or.aligned.all", {i32(b, 0), predicate});
 }
-void Instructions::leave(gpu::Builder &b) const { InlinePtx(b).emit("exit;"); }
+void Instructions::leave(simt::Builder &b) const { InlinePtx(b).emit("exit;"); }
 
-static Value shuffle(gpu::Builder &b, const char *mode, Value value, Value argument, uint32_t clamp) {
+static Value shuffle(simt::Builder &b, const char *mode, Value value, Value argument, uint32_t clamp) {
   return intrinsic(b, b.getI32Type(), std::string("shfl.sync.") + mode + ".i32",
                    {i32(b, allLanes), value, argument, i32(b, clamp)});
 }
-Value Instructions::shuffleXor(gpu::Builder &b, Value value, uint32_t mask) const {
+Value Instructions::shuffleXor(simt::Builder &b, Value value, uint32_t mask) const {
   return shuffle(b, "bfly", value, i32(b, mask), 31);
 }
-Value Instructions::shuffleFrom(gpu::Builder &b, Value value, Value from) const {
+Value Instructions::shuffleFrom(simt::Builder &b, Value value, Value from) const {
   return shuffle(b, "idx", value, from, 31);
 }
-Value Instructions::shuffleUp(gpu::Builder &b, Value value, uint32_t distance) const {
+Value Instructions::shuffleUp(simt::Builder &b, Value value, uint32_t distance) const {
   return shuffle(b, "up", value, i32(b, distance), 0);
 }
 
 // ---- Numbers
 
 // Eight bits to a half, which holds every value that they may have.
-static Value halfOfByte(gpu::Builder &b, Value byte, const char *format) {
+static Value halfOfByte(simt::Builder &b, Value byte, const char *format) {
   Value pair = LLVM::ZExtOp::create(b, b.getIntegerType(16), byte);
   InlinePtx ptx(b);
   std::string result = ptx.result(b.getI32Type()), source = ptx.operand(pair);
@@ -104,7 +104,7 @@ static Value halfOfByte(gpu::Builder &b, Value byte, const char *format) {
   return LLVM::BitcastOp::create(b, b.getF16Type(), low);
 }
 
-Value Instructions::convertFloat(gpu::Builder &b, Value value, Type from, Type to, tile::Rounding rounding) const {
+Value Instructions::convertFloat(simt::Builder &b, Value value, Type from, Type to, tile::Rounding rounding) const {
   const char *format = isa<Float8E4M3FNType>(from) ? "e4m3" : isa<Float8E5M2Type>(from) ? "e5m2" : nullptr;
   if (format && architecture.has(89)) {
     Value half = halfOfByte(b, value, format);
@@ -136,7 +136,7 @@ static bool mayApproximate(Operation *op, arith::FastMathFlags wanted) {
 
 // e^x as a power of two. What the product with log2(e) loses by rounding is x / 2^24 of the result, and is made good:
 // the power times 1 + ln(2) * rest. Where that is no number (infinities on the way), the power itself is the result.
-static Value exponential(gpu::Builder &b, Value x) {
+static Value exponential(simt::Builder &b, Value x) {
   Type type = x.getType();
   auto constant = [&](double value) -> Value {
     return LLVM::ConstantOp::create(b, type, b.getF32FloatAttr(static_cast<float>(value)));
@@ -155,7 +155,7 @@ static Value exponential(gpu::Builder &b, Value x) {
   return LLVM::SelectOp::create(b, isNumber, result, power);
 }
 
-Value Instructions::compute(gpu::Builder &b, Operation *op, ArrayRef<Value> operands) const {
+Value Instructions::compute(simt::Builder &b, Operation *op, ArrayRef<Value> operands) const {
   using Flags = arith::FastMathFlags;
   Type type = operands.empty() ? Type() : operands.front().getType();
   if (!type || !type.isF32())
@@ -179,7 +179,7 @@ Value Instructions::compute(gpu::Builder &b, Operation *op, ArrayRef<Value> oper
 
 // ---- Telling the host
 
-static LLVM::LLVMFuncOp declare(gpu::Builder &b, StringRef name, Type result, ArrayRef<Type> arguments) {
+static LLVM::LLVMFuncOp declare(simt::Builder &b, StringRef name, Type result, ArrayRef<Type> arguments) {
   auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
   if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
     return known;
@@ -188,13 +188,13 @@ static LLVM::LLVMFuncOp declare(gpu::Builder &b, StringRef name, Type result, Ar
   return LLVM::LLVMFuncOp::create(b, name, LLVM::LLVMFunctionType::get(result, arguments));
 }
 
-static Value generic(gpu::Builder &b, Value pointer) {
+static Value generic(simt::Builder &b, Value pointer) {
   auto type = LLVM::LLVMPointerType::get(b.getContext());
   return pointer.getType() == type ? pointer : LLVM::AddrSpaceCastOp::create(b, type, pointer).getResult();
 }
 
 // A number as printf takes it: no shorter than an int, floats as doubles.
-static Value promoted(gpu::Builder &b, Value value) {
+static Value promoted(simt::Builder &b, Value value) {
   Type type = value.getType();
   if (auto pointer = dyn_cast<LLVM::LLVMPointerType>(type))
     return generic(b, value);
@@ -203,7 +203,7 @@ static Value promoted(gpu::Builder &b, Value value) {
   return type.getIntOrFloatBitWidth() < 32 ? LLVM::SExtOp::create(b, b.getI32Type(), value).getResult() : value;
 }
 
-void Instructions::print(gpu::Builder &b, Value format, ArrayRef<Value> arguments) const {
+void Instructions::print(simt::Builder &b, Value format, ArrayRef<Value> arguments) const {
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   LLVM::LLVMFuncOp function = declare(b, "vprintf", b.getI32Type(), {pointer, pointer});
   Value buffer;
@@ -227,7 +227,7 @@ void Instructions::print(gpu::Builder &b, Value format, ArrayRef<Value> argument
   LLVM::CallOp::create(b, function, ValueRange{generic(b, format), buffer});
 }
 
-void Instructions::failAssertion(gpu::Builder &b, Value message, Value file, uint32_t line, Value function) const {
+void Instructions::failAssertion(simt::Builder &b, Value message, Value file, uint32_t line, Value function) const {
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   Type i64 = b.getI64Type();
   LLVM::LLVMFuncOp fail = declare(b, "__assertfail", LLVM::LLVMVoidType::get(b.getContext()),

@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace nacre;
 using namespace nacre::cuda;
 
-void Instructions::fence(gpu::Builder &b, bool isGlobal) const {
+void Instructions::fence(simt::Builder &b, bool isGlobal) const {
   if (architecture.has(90)) // before, there is no async proxy
     InlinePtx(b).emit(isGlobal ? "fence.proxy.async;" : "fence.proxy.async.shared::cta;");
 }
@@ -19,7 +19,7 @@ static std::string matrixForm(unsigned count, bool isTransposed) {
   return ".sync.aligned.m8n8.x" + std::to_string(count) + (isTransposed ? ".trans" : "") + ".shared.b16 ";
 }
 
-llvm::SmallVector<Value> Instructions::loadMatrices(gpu::Builder &b, Value address, unsigned count,
+llvm::SmallVector<Value> Instructions::loadMatrices(simt::Builder &b, Value address, unsigned count,
                                                     bool isTransposed) const {
   InlinePtx ptx(b);
   SmallVector<std::string> words;
@@ -29,7 +29,7 @@ llvm::SmallVector<Value> Instructions::loadMatrices(gpu::Builder &b, Value addre
   return ptx.emit("ldmatrix" + matrixForm(count, isTransposed) + braced(words) + ", [" + from + "];");
 }
 
-void Instructions::storeMatrices(gpu::Builder &b, ArrayRef<Value> values, Value address, bool isTransposed) const {
+void Instructions::storeMatrices(simt::Builder &b, ArrayRef<Value> values, Value address, bool isTransposed) const {
   InlinePtx ptx(b);
   std::string to = ptx.operand(address);
   SmallVector<std::string> words = llvm::map_to_vector(values, [&](Value word) { return ptx.operand(word); });

@@ -9,8 +9,8 @@
 using namespace mlir;
 using namespace nacre;
 using namespace nacre::cuda;
-using gpu::MatrixElement;
-using gpu::MatrixInstruction;
+using simt::MatrixElement;
+using simt::MatrixInstruction;
 
 static const char *elementName(MatrixElement element) {
   switch (element) {
@@ -48,7 +48,7 @@ static std::string instructionName(const MatrixInstruction &row) {
 }
 
 static MatrixInstruction ofWarp(unsigned m, unsigned n, unsigned k, MatrixElement a, MatrixElement b) {
-  unsigned perRegister = std::max(1u, 4 / gpu::matrixElementBytes(a));
+  unsigned perRegister = std::max(1u, 4 / simt::matrixElementBytes(a));
   MatrixInstruction row{"", m, n, k, a, b};
   row.aLayout = fragmentA(m, k, perRegister);
   row.bLayout = fragmentB(k, n, perRegister);
@@ -58,7 +58,7 @@ static MatrixInstruction ofWarp(unsigned m, unsigned n, unsigned k, MatrixElemen
 }
 
 static MatrixInstruction ofWarpgroup(unsigned n, MatrixElement a, MatrixElement b) {
-  unsigned bytes = gpu::matrixElementBytes(a);
+  unsigned bytes = simt::matrixElementBytes(a);
   MatrixInstruction row{"", 64, n, 32 / bytes, a, b};
   row.warps = 4;
   row.aInShared = row.bInShared = row.isAsync = true;
@@ -124,7 +124,7 @@ std::vector<MatrixInstruction> nacre::cuda::matrixInstructionsOf(const Architect
         rows.push_back(ofWarpgroup(n, a, b));
     }
   for (size_t i = 0, count = rows.size(); i < count; ++i)
-    if (rows[i].isAsync && gpu::matrixElementBytes(rows[i].a) == 1) {
+    if (rows[i].isAsync && simt::matrixElementBytes(rows[i].a) == 1) {
       rows.push_back(acrossRows(rows[i]));
       rows[i].across = rows.back().name;
     }
@@ -138,7 +138,7 @@ static std::string operands(InlinePtx &ptx, ArrayRef<Value> values) {
   return braced(llvm::map_to_vector(values, [&](Value value) { return ptx.operand(value); }));
 }
 
-llvm::SmallVector<Value> Instructions::multiply(gpu::Builder &b, const MatrixInstruction &row, ArrayRef<Value> left,
+llvm::SmallVector<Value> Instructions::multiply(simt::Builder &b, const MatrixInstruction &row, ArrayRef<Value> left,
                                                 ArrayRef<Value> right, ArrayRef<Value> sums) const {
   InlinePtx ptx(b);
   SmallVector<std::string> results = llvm::map_to_vector(sums, [&](Value sum) { return ptx.result(sum.getType()); });
@@ -152,13 +152,13 @@ llvm::SmallVector<Value> Instructions::multiply(gpu::Builder &b, const MatrixIns
 
 // ---- wgmma
 
-void Instructions::commitProducts(gpu::Builder &b, const MatrixInstruction &) const {
+void Instructions::commitProducts(simt::Builder &b, const MatrixInstruction &) const {
   InlinePtx(b).emit("wgmma.commit_group.sync.aligned;");
 }
 
 // The sums pass through, so that nothing looks at them before; what is held is read here, so that its registers get no
 // other value before.
-void Instructions::waitForProducts(gpu::Builder &b, unsigned pending, llvm::MutableArrayRef<Value> sums,
+void Instructions::waitForProducts(simt::Builder &b, unsigned pending, llvm::MutableArrayRef<Value> sums,
                                    ArrayRef<Value> held) const {
   InlinePtx ptx(b);
   for (Value sum : sums)
@@ -172,7 +172,7 @@ void Instructions::waitForProducts(gpu::Builder &b, unsigned pending, llvm::Muta
 // Bits 0 to 13: the address; 16 to 29: from one panel of rows to the next, where rows are across k; 32 to 45: from
 // eight rows to the next; 62 and 63: the swizzle, 1 for rows of 128 bytes, 2 of 64, 3 of 32. Addresses and distances by
 // 16 bytes.
-static Value descriptorOf(gpu::Builder &b, const gpu::MatrixOperand &operand) {
+static Value descriptorOf(simt::Builder &b, const simt::MatrixOperand &operand) {
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   auto constant = [&](Type type, uint64_t value) -> Value {
     return LLVM::ConstantOp::create(b, type, IntegerAttr::get(type, static_cast<int64_t>(value)));
@@ -185,9 +185,9 @@ static Value descriptorOf(gpu::Builder &b, const gpu::MatrixOperand &operand) {
   return LLVM::OrOp::create(b, LLVM::ZExtOp::create(b, i64, address), constant(i64, fixed));
 }
 
-llvm::SmallVector<Value> Instructions::startProducts(gpu::Builder &b, const MatrixInstruction &row,
-                                                     ArrayRef<gpu::MatrixProduct> products, int64_t steps) const {
-  auto descriptors = [&](const gpu::MatrixOperand &operand) {
+llvm::SmallVector<Value> Instructions::startProducts(simt::Builder &b, const MatrixInstruction &row,
+                                                     ArrayRef<simt::MatrixProduct> products, int64_t steps) const {
+  auto descriptors = [&](const simt::MatrixOperand &operand) {
     SmallVector<Value> all;
     if (!operand.words.empty())
       return all;
@@ -199,11 +199,11 @@ llvm::SmallVector<Value> Instructions::startProducts(gpu::Builder &b, const Matr
     return all;
   };
   std::vector<std::pair<SmallVector<Value>, SmallVector<Value>>> places;
-  for (const gpu::MatrixProduct &product : products)
+  for (const simt::MatrixProduct &product : products)
     places.emplace_back(descriptors(product.left), descriptors(product.right));
   InlinePtx ptx(b);
   std::vector<SmallVector<std::string>> results;
-  for (const gpu::MatrixProduct &product : products)
+  for (const simt::MatrixProduct &product : products)
     results.push_back(llvm::map_to_vector(product.sums, [&](Value sum) { return ptx.result(sum); }));
   // One text and one fence for all of them: LLVM may copy registers before the text, which the instructions must not
   // overtake; a fence between instructions would be the end of a group for the assembler.

@@ -5,14 +5,14 @@
 using namespace nacre;
 using namespace nacre::cuda;
 
-// A kernel that streams memory with at most so many registers for its tiles may use as many as let so many threads share
-// a multiprocessor: half of those that it has room for, with more loads in flight each.
+// A kernel that streams memory with at most so many registers for its tiles may use as many as let so many threads
+// share a multiprocessor: half of those that it has room for, with more loads in flight each.
 static constexpr int64_t mostStreamed = 40, streamingThreads = 1024;
 // A few bytes that are spilled so that two blocks with products share a multiprocessor are worth it.
 static constexpr int64_t spilledForTwo = 32;
 
 Occupancy::Occupancy(mlir::func::FuncOp kernel)
-    : streamed(gpu::streamedRegisters(kernel)), multiplied(gpu::productRegisters(kernel)) {}
+    : streamed(simt::streamedRegisters(kernel)), multiplied(simt::productRegisters(kernel)) {}
 
 // Whether there is shared memory for two blocks, and registers, with some for addresses.
 bool Occupancy::fitsTwice(int64_t threads, int64_t sharedBytes, const Architecture &architecture) const {

@@ -1,5 +1,5 @@
 // The CUDA target from tile IR to a cubin, on one page.
-#include "compiler/ir/gpu/Gpu.h"
+#include "compiler/ir/simt/Simt.h"
 #include "compiler/language/meaning/Diagnostic.h"
 #include "compiler/passes/gpu/AccessRecord.h"
 #include "compiler/passes/gpu/AssignLayouts.h"
@@ -97,7 +97,7 @@ bool nacre::cuda::isPtx(llvm::StringRef binary) {
 }
 
 void CudaTarget::registerDialects(DialectRegistry &registry) const {
-  registry.insert<tile::TileDialect, gpu::GpuDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+  registry.insert<tile::TileDialect, simt::SimtDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
                   func::FuncDialect, ub::UBDialect, LLVM::LLVMDialect, cf::ControlFlowDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
@@ -145,7 +145,7 @@ static void widenHalfArguments(func::FuncOp kernel) {
 static std::vector<std::string> tensorMapsOf(func::FuncOp kernel) {
   std::vector<std::string> lines;
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-    if (auto recipe = kernel.getArgAttrOfType<StringAttr>(i, gpu::recipeAttribute))
+    if (auto recipe = kernel.getArgAttrOfType<StringAttr>(i, simt::recipeAttribute))
       lines.push_back((tensorMapPrefix + recipe.getValue()).str());
   return lines;
 }
@@ -211,10 +211,10 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   if (moved.hasScopes())
     moved.noteSimplified(module);
   widenHalfArguments(module.lookupSymbol<func::FuncOp>(code.symbol));
-  std::optional<gpu::BoxCopies> boxCopies = instructions.boxCopies();
+  std::optional<simt::BoxCopies> boxCopies = instructions.boxCopies();
   passRunner.run("tile passes", [&](OpPassManager &passes) {
     if (boxCopies && !options.checkAccesses) // accesses that are checked go through pointers
-      passes.addPass(gpu::createHoistDescriptors(*boxCopies));
+      passes.addPass(simt::createHoistDescriptors(*boxCopies));
     passes.addPass(createExpandDescriptors());
     passes.addPass(createExpandScaledDots());
     addSimplification(passes);
@@ -226,44 +226,43 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   code.metadata.makesPointers = module.walk([](tile::IntToPtrOp) { return WalkResult::interrupt(); }).wasInterrupted();
 
   passRunner.run("choosing dots", [&](OpPassManager &passes) {
-    passes.addNestedPass<func::FuncOp>(gpu::createExpandDots(instructions));
-    passes.addPass(gpu::createChooseDots(instructions));
+    passes.addNestedPass<func::FuncOp>(simt::createExpandDots(instructions));
+    passes.addPass(simt::createChooseDots(instructions));
   });
   passRunner.run("assigning layouts", [&](OpPassManager &passes) {
-    passes.addPass(gpu::createAssignLayouts(instructions.lanes(), options.checksLaunches));
-    passes.addNestedPass<func::FuncOp>(gpu::createOrderAccesses());
+    passes.addPass(simt::createAssignLayouts(instructions.lanes(), options.checksLaunches));
+    passes.addNestedPass<func::FuncOp>(simt::createOrderAccesses());
     addSimplification(passes);
   });
   Occupancy occupancy(module.lookupSymbol<func::FuncOp>(code.symbol));
   passRunner.stage("gpu");
   passRunner.run("scheduling", [&](OpPassManager &passes) {
-    passes.addNestedPass<func::FuncOp>(
-        gpu::createSoftwarePipeline(gpu::SoftwarePipelineOptions::of(instructions)));
-    passes.addNestedPass<func::FuncOp>(gpu::createStageBoxes());
-    passes.addPass(gpu::createPlaceShared());
-    passes.addNestedPass<func::FuncOp>(gpu::createPlaceBarriers());
+    passes.addNestedPass<func::FuncOp>(simt::createSoftwarePipeline(simt::SoftwarePipelineOptions::of(instructions)));
+    passes.addNestedPass<func::FuncOp>(simt::createStageBoxes());
+    passes.addPass(simt::createPlaceShared());
+    passes.addNestedPass<func::FuncOp>(simt::createPlaceBarriers());
   });
   passRunner.stage("gpu-scheduled");
   passRunner.run("lowering to LLVM", [&](OpPassManager &passes) {
-    passes.addPass(gpu::createLowerToLLVM(instructions));
+    passes.addPass(simt::createLowerToLLVM(instructions));
     addConversionsToLLVM(passes);
     if (options.lineInfo)
       passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass(lineDirectives()));
   });
-  gpu::BlockShape block = gpu::BlockShape::of(module);
+  simt::BlockShape block = simt::BlockShape::of(module);
   tile::LaunchOptions launch = tile::LaunchOptions::of(module);
   code.metadata.warps = static_cast<uint64_t>(block.warps);
   code.metadata.ctas = 1;
-  if (auto shared = module->getAttrOfType<IntegerAttr>(gpu::sharedAttribute))
+  if (auto shared = module->getAttrOfType<IntegerAttr>(simt::sharedAttribute))
     code.metadata.sharedBytes = static_cast<uint64_t>(shared.getInt());
-  if (auto sites = module->getAttrOfType<StringAttr>(gpu::accessSitesAttribute))
+  if (auto sites = module->getAttrOfType<StringAttr>(simt::accessSitesAttribute))
     code.metadata.accessSites = sites.getValue().str();
-  if (auto marks = module->getAttrOfType<StringAttr>(gpu::scopeMarksAttribute)) {
+  if (auto marks = module->getAttrOfType<StringAttr>(simt::scopeMarksAttribute)) {
     for (llvm::StringRef line : llvm::split(marks.getValue(), '\n'))
-      details.push_back((gpu::markPrefix + line).str());
+      details.push_back((simt::markPrefix + line).str());
     code.metadata.tells = true;
   }
-  if (auto check = module->getAttrOfType<StringAttr>(gpu::launchCheckAttribute))
+  if (auto check = module->getAttrOfType<StringAttr>(simt::launchCheckAttribute))
     code.metadata.launchCheck = check.getValue().str();
   code.metadata.cooperative = launch.cooperativeGrid;
   code.metadata.dependentLaunch = launch.dependentLaunch && architecture.has(90);
@@ -277,7 +276,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   if (code.metadata.dependentLaunch)
     waitForEarlierKernels(*stage.kernel());
   std::vector<MovedLines> lines = stage.optimise(
-      moved, [&] { return scopeClocks(gpu::decodeMarks(llvm::join(details, "\n"))); },
+      moved, [&] { return scopeClocks(simt::decodeMarks(llvm::join(details, "\n"))); },
       [&](llvm::PassInstrumentationCallbacks *callbacks) {
         optimise(stage.module(), *machine, callbacks, !externals.empty());
       });
@@ -336,29 +335,28 @@ struct ArchitectureOption : PassPipelineOptions<ArchitectureOption> {
 } // namespace
 
 void CudaTarget::registerPasses() const {
-  gpu::registerGpuPasses();
+  simt::registerGpuPasses();
   // Each with the option architecture=90.
   auto add = [](llvm::StringRef name, llvm::StringRef description,
                 void (*build)(OpPassManager &passes, const Instructions &instructions)) {
-    PassPipelineRegistration<ArchitectureOption>(name, description,
-                                                 [build](OpPassManager &passes, const ArchitectureOption &option) {
-                                                   build(passes, option.instructions());
-                                                 });
+    PassPipelineRegistration<ArchitectureOption>(
+        name, description,
+        [build](OpPassManager &passes, const ArchitectureOption &option) { build(passes, option.instructions()); });
   };
   add("cuda-expand-dots", "expand-dots for an NVIDIA GPU", [](OpPassManager &passes, const Instructions &instructions) {
-    passes.addNestedPass<func::FuncOp>(gpu::createExpandDots(instructions));
+    passes.addNestedPass<func::FuncOp>(simt::createExpandDots(instructions));
   });
   add("cuda-choose-dots", "choose-dots for an NVIDIA GPU", [](OpPassManager &passes, const Instructions &instructions) {
-    passes.addPass(gpu::createChooseDots(instructions));
+    passes.addPass(simt::createChooseDots(instructions));
   });
   add("cuda-software-pipeline", "software-pipeline for an NVIDIA GPU",
       [](OpPassManager &passes, const Instructions &instructions) {
         passes.addNestedPass<func::FuncOp>(
-            gpu::createSoftwarePipeline(gpu::SoftwarePipelineOptions::of(instructions)));
+            simt::createSoftwarePipeline(simt::SoftwarePipelineOptions::of(instructions)));
       });
   add("cuda-lower-to-llvm", "lower-to-llvm for an NVIDIA GPU, and the conversions to LLVM's dialect behind it",
       [](OpPassManager &passes, const Instructions &instructions) {
-        passes.addPass(gpu::createLowerToLLVM(instructions));
+        passes.addPass(simt::createLowerToLLVM(instructions));
         addConversionsToLLVM(passes);
       });
 }

@@ -27,7 +27,7 @@ static std::optional<uint64_t> numberOf(const llvm::Instruction &instruction) {
   return number ? std::optional(number->getZExtValue()) : std::nullopt;
 }
 
-MarksInCode scopeClocks(std::vector<gpu::MarkPlace> places) {
+MarksInCode scopeClocks(std::vector<simt::MarkPlace> places) {
   auto markOf = [places = std::move(places)](const llvm::Instruction &instruction) -> std::optional<MarksInCode::Mark> {
     std::optional<uint64_t> number = numberOf(instruction);
     if (!number || *number >= places.size())

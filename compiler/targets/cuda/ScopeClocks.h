@@ -7,6 +7,6 @@
 namespace nacre::cuda {
 
 // `places` are numbered as the code numbers them.
-MarksInCode scopeClocks(std::vector<gpu::MarkPlace> places);
+MarksInCode scopeClocks(std::vector<simt::MarkPlace> places);
 
 } // namespace nacre::cuda

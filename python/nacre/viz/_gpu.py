@@ -9,7 +9,7 @@ from ..tools.tensor_descriptor import TensorDescriptor
 from . import _twin
 
 MOST_PROGRAMS = 256  # that are simulated; a launch of more is cut
-_LAYOUT = re.compile(r'^#(\w+) = #gpu\.layout<"([^"]+)">', re.MULTILINE)
+_LAYOUT = re.compile(r'^#(\w+) = #simt\.layout<"([^"]+)">', re.MULTILINE)
 _LIBRARY = "nacre/language/"
 _NODE = re.compile(r"^(!\d+) = (?:distinct )?!(DI\w+)\((.*)\)$", re.MULTILINE)
 _FIELD = re.compile(r'(\w+): ("[^"]*"|!?\w+)')

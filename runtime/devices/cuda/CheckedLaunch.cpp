@@ -7,9 +7,9 @@
 
 namespace nacre::cuda {
 
-using gpu::AccessRecord;
-using gpu::AccessSite;
-using gpu::ArrayBounds;
+using simt::AccessRecord;
+using simt::AccessSite;
+using simt::ArrayBounds;
 
 // All memory: nothing is out of bounds.
 static constexpr ArrayBounds everything{0, ~uint64_t(0), ~uint64_t(0)};
@@ -43,7 +43,7 @@ CheckedLaunch::CheckedLaunch(Device &device, const EnqueuedLaunch &launch, const
   }
   record.reportOffset = reportOffset = sizeof record + rows.size() * sizeof(ArrayBounds);
   int64_t elements = 0;
-  for (const AccessSite &site : gpu::decodeSites(code.metadata.accessSites))
+  for (const AccessSite &site : simt::decodeSites(code.metadata.accessSites))
     elements = std::max(elements, site.elements());
   std::vector<std::byte> bytes(reportOffset + static_cast<uint64_t>(elements) * (sizeof(uint64_t) + 1));
   std::memcpy(bytes.data(), &record, sizeof record);
@@ -58,7 +58,7 @@ void CheckedLaunch::finish() {
   device.copyOut(&record, address(), sizeof record);
   if (record.refused == 0)
     return;
-  const AccessSite site = gpu::decodeSites(code.metadata.accessSites).at(record.site);
+  const AccessSite site = simt::decodeSites(code.metadata.accessSites).at(record.site);
   if (site.isAssertion())
     throw DeviceAssertError(site.message, site.file, static_cast<uint32_t>(site.line),
                             static_cast<uint32_t>(site.column), record.program);

@@ -334,10 +334,10 @@ private:
       check(library.cuCtxSetCurrent(mine), "choosing the device");
   }
 
-  void encode(CuTensorMap &map, const gpu::TensorMapRecipe &recipe, llvm::ArrayRef<uint64_t> arguments,
+  void encode(CuTensorMap &map, const simt::TensorMapRecipe &recipe, llvm::ArrayRef<uint64_t> arguments,
               const char *kernel) {
-    gpu::TensorMapRecipe::Numbers numbers = TensorMaps::evaluate(recipe, arguments, kernel);
-    constexpr uint32_t ones[gpu::TensorMapRecipe::mostAxes] = {1, 1, 1, 1, 1};
+    simt::TensorMapRecipe::Numbers numbers = TensorMaps::evaluate(recipe, arguments, kernel);
+    constexpr uint32_t ones[simt::TensorMapRecipe::mostAxes] = {1, 1, 1, 1, 1};
     CuResult result = library.cuTensorMapEncodeTiled(
         &map, static_cast<int>(recipe.element), recipe.rank(), reinterpret_cast<void *>(numbers.address),
         numbers.sizes.data(), numbers.strides.data(), numbers.box.data(), ones, code::interleaveNone,
@@ -516,8 +516,8 @@ void showPrintsAtExit() {
   (void)isRegistered;
 }
 
-// Children of a process in which anybody has started CUDA compile for its GPUs, and the driver answers them nothing: what
-// they may ask is asked before the fork. Registered when the library is loaded, since a handler that is registered
+// Children of a process in which anybody has started CUDA compile for its GPUs, and the driver answers them nothing:
+// what they may ask is asked before the fork. Registered when the library is loaded, since a handler that is registered
 // within another one does not run at that fork.
 [[maybe_unused]] const bool knowsForks = [] {
   markForkedChildren();

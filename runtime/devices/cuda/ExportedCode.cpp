@@ -11,10 +11,10 @@ namespace nacre::cuda {
 namespace {
 
 // An expression of the launch's arguments in C.
-std::string inC(const gpu::LaunchExpression &expression) {
-  using Kind = gpu::LaunchExpression::Kind;
+std::string inC(const simt::LaunchExpression &expression) {
+  using Kind = simt::LaunchExpression::Kind;
   std::vector<std::string> stack;
-  for (const gpu::LaunchExpression::Step &step : expression.steps) {
+  for (const simt::LaunchExpression::Step &step : expression.steps) {
     std::string number = std::to_string(step.number);
     auto extend = [&](const char *name) {
       stack.back() = "nacre_cuda_" + std::string(name) + "(" + stack.back() + ", " + number + ")";
@@ -57,7 +57,7 @@ std::string inC(const gpu::LaunchExpression &expression) {
   return stack.back();
 }
 
-std::string arrayInC(const gpu::TensorMapRecipe &recipe) {
+std::string arrayInC(const simt::TensorMapRecipe &recipe) {
   std::vector<std::string> shape, strides, box;
   for (unsigned axis = 0; axis < recipe.rank(); ++axis) {
     shape.push_back(inC(recipe.shape[axis]));
@@ -66,7 +66,7 @@ std::string arrayInC(const gpu::TensorMapRecipe &recipe) {
   }
   std::string text;
   llvm::raw_string_ostream(text) << "{" << static_cast<int>(recipe.element) << ", "
-                                 << gpu::TensorMapRecipe::bytesOf(recipe.element) << ", " << recipe.rank() << ", "
+                                 << simt::TensorMapRecipe::bytesOf(recipe.element) << ", " << recipe.rank() << ", "
                                  << TensorMaps::swizzleCode(recipe) << ", " << (recipe.fillsNaN ? 1 : 0)
                                  << ", (uint64_t)" << inC(recipe.base) << ",\n     {" << llvm::join(shape, ", ")
                                  << "}, {" << llvm::join(strides, ", ") << "}, {" << llvm::join(box, ", ") << "}}";
@@ -92,7 +92,7 @@ void writeKernel(llvm::raw_ostream &out, const std::string &name, const Compiled
 
 void writeLaunch(llvm::raw_ostream &out, const std::string &name, const CompiledCode &code) {
   std::vector<std::string> arrays;
-  for (const gpu::TensorMapRecipe &recipe : TensorMaps::of(code).recipes)
+  for (const simt::TensorMapRecipe &recipe : TensorMaps::of(code).recipes)
     arrays.push_back(arrayInC(recipe));
   if (!arrays.empty())
     out << "  const nacre_cuda_array " << name << "_arrays[] = {\n    " << llvm::join(arrays, ",\n    ") << "};\n";

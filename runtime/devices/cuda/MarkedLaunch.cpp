@@ -8,9 +8,9 @@
 
 namespace nacre::cuda {
 
-using gpu::MarkPlace;
-using gpu::PassedMark;
-using gpu::ScopeRecord;
+using simt::MarkPlace;
+using simt::PassedMark;
+using simt::ScopeRecord;
 
 // What a record takes, unless each warp had fewer marks than the least.
 static constexpr uint64_t usualBytes = uint64_t(64) << 20, leastMarks = 32, mostMarks = 4096;
@@ -36,7 +36,7 @@ void MarkedLaunch::finish() {
     return;
   std::vector<std::byte> left(bytes());
   device.copyOut(left.data(), address(), left.size());
-  const std::vector<MarkPlace> places = gpu::decodeMarks(launch.code.metadata.details);
+  const std::vector<MarkPlace> places = simt::decodeMarks(launch.code.metadata.details);
   const uint64_t warps = launch.code.metadata.warps;
   const std::byte *area = left.data() + sizeof(ScopeRecord);
   for (uint64_t unit = 0; unit < units; ++unit, area += sizeof(uint64_t) + capacity * sizeof(PassedMark)) {

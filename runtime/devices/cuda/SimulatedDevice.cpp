@@ -88,9 +88,9 @@ void write(const simulator::Report &report, const std::string &path) {
   throw DeviceError(text, kernel);
 }
 
-simulator::TensorMap encoded(const gpu::TensorMapRecipe &recipe, llvm::ArrayRef<uint64_t> arguments,
+simulator::TensorMap encoded(const simt::TensorMapRecipe &recipe, llvm::ArrayRef<uint64_t> arguments,
                              const std::string &kernel) {
-  gpu::TensorMapRecipe::Numbers numbers = TensorMaps::evaluate(recipe, arguments, kernel);
+  simt::TensorMapRecipe::Numbers numbers = TensorMaps::evaluate(recipe, arguments, kernel);
   simulator::TensorMapParameters parameters;
   parameters.type = static_cast<simulator::TensorMapParameters::Type>(recipe.element); // the numbers agree
   parameters.rank = recipe.rank();
@@ -207,7 +207,7 @@ public:
     launch.cooperative = request.code.metadata.cooperative || request.options.cooperative;
     for (size_t i = 0; i < arguments.size(); ++i) // the low bytes of each slot are the argument
       launch.addBytes(&arguments[i], kernel.parameters[i].size);
-    for (const gpu::TensorMapRecipe &recipe : kernel.maps.recipes) {
+    for (const simt::TensorMapRecipe &recipe : kernel.maps.recipes) {
       simulator::TensorMap map = encoded(recipe, arguments, name);
       launch.addBytes(map.data(), map.size());
     }

@@ -10,7 +10,7 @@ TensorMaps TensorMaps::of(const CompiledCode &code) {
   for (llvm::StringRef line : llvm::split(code.metadata.details, '\n')) {
     if (!line.consume_front(tensorMapPrefix))
       continue;
-    std::optional<gpu::TensorMapRecipe> recipe = gpu::TensorMapRecipe::parse(line);
+    std::optional<simt::TensorMapRecipe> recipe = simt::TensorMapRecipe::parse(line);
     if (!recipe || maps.recipes.size() == most)
       throw DeviceError("the metadata of the kernel `" + code.symbol + "` are damaged: " + line.str(), code.symbol);
     maps.recipes.push_back(std::move(*recipe));
@@ -18,9 +18,9 @@ TensorMaps TensorMaps::of(const CompiledCode &code) {
   return maps;
 }
 
-gpu::TensorMapRecipe::Numbers TensorMaps::evaluate(const gpu::TensorMapRecipe &recipe,
-                                                   llvm::ArrayRef<uint64_t> arguments, const std::string &kernel) {
-  gpu::TensorMapRecipe::Numbers numbers;
+simt::TensorMapRecipe::Numbers TensorMaps::evaluate(const simt::TensorMapRecipe &recipe,
+                                                    llvm::ArrayRef<uint64_t> arguments, const std::string &kernel) {
+  simt::TensorMapRecipe::Numbers numbers;
   std::string wrong = recipe.argumentCount() > arguments.size() ? "it needs arguments that the launch does not have"
                                                                 : recipe.evaluate(arguments, numbers);
   if (!wrong.empty())
@@ -28,7 +28,7 @@ gpu::TensorMapRecipe::Numbers TensorMaps::evaluate(const gpu::TensorMapRecipe &r
   return numbers;
 }
 
-int TensorMaps::swizzleCode(const gpu::TensorMapRecipe &recipe) {
+int TensorMaps::swizzleCode(const simt::TensorMapRecipe &recipe) {
   return recipe.swizzle == 0 ? 0 : recipe.swizzle == 32 ? 1 : recipe.swizzle == 64 ? 2 : 3;
 }
 

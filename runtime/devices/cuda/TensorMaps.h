@@ -1,23 +1,23 @@
 // The tensor maps of a kernel: parameters that no argument gives, but that each launch makes of its arguments by the
-// recipes in the kernel's metadata (compiler/ir/gpu/TensorMapRecipe.h).
+// recipes in the kernel's metadata (compiler/ir/simt/TensorMapRecipe.h).
 #pragma once
 
-#include "compiler/ir/gpu/TensorMapRecipe.h"
+#include "compiler/ir/simt/TensorMapRecipe.h"
 #include "runtime/Device.h"
 
 namespace nacre::cuda {
 
 struct TensorMaps {
   static constexpr size_t most = 32;
-  llvm::SmallVector<gpu::TensorMapRecipe, 0> recipes;
+  llvm::SmallVector<simt::TensorMapRecipe, 0> recipes;
 
   // Throws DeviceError where the metadata is not what the compiler writes.
   static TensorMaps of(const CompiledCode &code);
   // Throws DeviceError, naming the kernel, for numbers that no map can have.
-  static gpu::TensorMapRecipe::Numbers evaluate(const gpu::TensorMapRecipe &recipe, llvm::ArrayRef<uint64_t> arguments,
-                                                const std::string &kernel);
+  static simt::TensorMapRecipe::Numbers evaluate(const simt::TensorMapRecipe &recipe,
+                                                 llvm::ArrayRef<uint64_t> arguments, const std::string &kernel);
   // The driver's number of the swizzle.
-  static int swizzleCode(const gpu::TensorMapRecipe &recipe);
+  static int swizzleCode(const simt::TensorMapRecipe &recipe);
 };
 
 } // namespace nacre::cuda

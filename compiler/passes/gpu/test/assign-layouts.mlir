@@ -1,14 +1,14 @@
 // RUN: nacre-opt --assign-layouts --split-input-file %s | FileCheck %s
 
 // Sixteen bytes a thread where addresses are aligned and the mask holds for all of them: one layout, no conversion.
-// CHECK-DAG: #[[$L:.*]] = #gpu.layout<"[1024] register a1 a2 a128 lane a4 a8 a16 a32 a64 warp a256 a512">
-// CHECK: module attributes {gpu.lanes = 32 : i32, gpu.num_warps = 4 : i32}
+// CHECK-DAG: #[[$L:.*]] = #simt.layout<"[1024] register a1 a2 a128 lane a4 a8 a16 a32 a64 warp a256 a512">
+// CHECK: module attributes {simt.lanes = 32 : i32, simt.num_warps = 4 : i32}
 // CHECK-LABEL: func.func @add
-// CHECK: tile.load {{.*}} {gpu.vector = array<i32: 0, 4>} : tensor<1024x!tile.ptr<f32>, #[[$L]]> -> tensor<1024xf32, #[[$L]]>
+// CHECK: tile.load {{.*}} {simt.vector = array<i32: 0, 4>} : tensor<1024x!tile.ptr<f32>, #[[$L]]> -> tensor<1024xf32, #[[$L]]>
 // CHECK: arith.addf {{.*}} : tensor<1024xf32, #[[$L]]>
-// CHECK-NOT: gpu.convert
+// CHECK-NOT: simt.convert
 // CHECK-NOT: tile.barrier
-// CHECK: tile.store {{.*}} {gpu.vector = array<i32: 0, 4>}
+// CHECK: tile.store {{.*}} {simt.vector = array<i32: 0, 4>}
 func.func @add(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %z: !tile.ptr<f32> {tile.divisibility = 16 : i64},
                %n: i32 {tile.divisibility = 16 : i64}) attributes {tile.kernel} {
   %size = arith.constant 1024 : i32
@@ -34,10 +34,10 @@ func.func @add(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %z: !tile.ptr<
 // A transposed store is in the layout of its own addresses, behind one conversion, in which the threads that have read
 // meet those that write.
 // CHECK-LABEL: func.func @transpose
-// CHECK: tile.load {{.*}}gpu.vector = array<i32: 1, 4>
-// CHECK: gpu.convert
+// CHECK: tile.load {{.*}}simt.vector = array<i32: 1, 4>
+// CHECK: simt.convert
 // CHECK-NOT: tile.barrier
-// CHECK: tile.store {{.*}}gpu.vector = array<i32: 0, 4>
+// CHECK: tile.store {{.*}}simt.vector = array<i32: 0, 4>
 func.func @transpose(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %z: !tile.ptr<f32> {tile.divisibility = 16 : i64})
     attributes {tile.kernel} {
   %wide = arith.constant dense<64> : tensor<64x1xi32>

@@ -2,11 +2,11 @@
 // RUN: nacre-opt --assign-layouts=checks-launches=true --split-input-file %s | FileCheck %s --check-prefixes=CHECK,CHECKED
 
 // Neighbours wrap to neighbours where no number is negative: a launch can prove that of the grid's and an argument's.
-// PROVED: module attributes {gpu.lanes = 32 : i32, gpu.num_warps = 4 : i32}
-// CHECKED: module attributes {gpu.lanes = 32 : i32, gpu.launch_check = "{{.+}}", gpu.num_warps = 4 : i32}
+// PROVED: module attributes {simt.lanes = 32 : i32, simt.num_warps = 4 : i32}
+// CHECKED: module attributes {simt.lanes = 32 : i32, simt.launch_check = "{{.+}}", simt.num_warps = 4 : i32}
 // CHECK-LABEL: func.func @wrapped
 // PROVED: tile.load %{{[0-9]+}} : tensor
-// CHECKED: tile.load %{{[0-9]+}} {gpu.vector = array<i32: 0, 4>} : tensor
+// CHECKED: tile.load %{{[0-9]+}} {simt.vector = array<i32: 0, 4>} : tensor
 func.func @wrapped(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %n: i32 {tile.divisibility = 16 : i64}) attributes {tile.kernel} {
   %size = arith.constant 512 : i32
   %id = tile.program_id 0
@@ -27,7 +27,7 @@ func.func @wrapped(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %n: i32 {t
 // -----
 
 // Nothing is gained by rows that wrap: nothing is checked.
-// CHECK: module attributes {gpu.lanes = 32 : i32, gpu.num_warps = 4 : i32}
+// CHECK: module attributes {simt.lanes = 32 : i32, simt.num_warps = 4 : i32}
 // CHECK-LABEL: func.func @rows
 func.func @rows(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %n: i32 {tile.divisibility = 16 : i64}) attributes {tile.kernel} {
   %size = arith.constant 32 : i32

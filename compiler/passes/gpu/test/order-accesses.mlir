@@ -96,13 +96,13 @@ func.func @backwards(%p: !tile.ptr<f32> {tile.divisibility = 16 : i64}) attribut
 // CHECK-LABEL: func.func @copied_behind_a_barrier
 // CHECK: tile.store
 // CHECK-NEXT: tile.barrier
-// CHECK-NEXT: gpu.fence global
+// CHECK-NEXT: simt.fence global
 // CHECK-NEXT: tile.barrier
-// CHECK-NEXT: gpu.load_box
-// CHECK-NOT: gpu.fence
+// CHECK-NEXT: simt.load_box
+// CHECK-NOT: simt.fence
 // CHECK: return
 func.func @copied_behind_a_barrier(%p: !tile.ptr<f32> {tile.divisibility = 16 : i64},
-                                   %map: !gpu.tensor_map<tensor<32x32xf32>> {gpu.recipe = "type=f32 base=a0 shape=32,32 strides=32 box=32,32 swizzle=128"}) attributes {tile.kernel} {
+                                   %map: !simt.tensor_map<tensor<32x32xf32>> {simt.recipe = "type=f32 base=a0 shape=32,32 strides=32 box=32,32 swizzle=128"}) attributes {tile.kernel} {
   %zero = arith.constant 0 : i32
   %value = arith.constant dense<1.0> : tensor<1024xf32>
   %range = tile.arange 0 : tensor<1024xi32>
@@ -110,9 +110,9 @@ func.func @copied_behind_a_barrier(%p: !tile.ptr<f32> {tile.divisibility = 16 : 
   %pp = tile.addptr %ps, %range : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
   tile.store %pp, %value : tensor<1024x!tile.ptr<f32>>, tensor<1024xf32>
   tile.barrier
-  %x = gpu.load_box %map[%zero, %zero] : !gpu.tensor_map<tensor<32x32xf32>> -> tensor<32x32xf32>
+  %x = simt.load_box %map[%zero, %zero] : !simt.tensor_map<tensor<32x32xf32>> -> tensor<32x32xf32>
   tile.barrier
-  %y = gpu.load_box %map[%zero, %zero] : !gpu.tensor_map<tensor<32x32xf32>> -> tensor<32x32xf32>
+  %y = simt.load_box %map[%zero, %zero] : !simt.tensor_map<tensor<32x32xf32>> -> tensor<32x32xf32>
   "test.keep"(%x, %y) : (tensor<32x32xf32>, tensor<32x32xf32>) -> ()
   return
 }
@@ -120,13 +120,13 @@ func.func @copied_behind_a_barrier(%p: !tile.ptr<f32> {tile.divisibility = 16 : 
 // The same in a loop: one fence there, too.
 // CHECK-LABEL: func.func @copied_in_a_loop
 // CHECK: scf.for
-// CHECK: gpu.fence global
+// CHECK: simt.fence global
 // CHECK-NEXT: tile.barrier
-// CHECK-NEXT: gpu.load_box
-// CHECK-NOT: gpu.fence
+// CHECK-NEXT: simt.load_box
+// CHECK-NOT: simt.fence
 // CHECK: return
 func.func @copied_in_a_loop(%p: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %n: i32,
-                            %map: !gpu.tensor_map<tensor<32x32xf32>> {gpu.recipe = "type=f32 base=a0 shape=32,32 strides=32 box=32,32 swizzle=128"}) attributes {tile.kernel} {
+                            %map: !simt.tensor_map<tensor<32x32xf32>> {simt.recipe = "type=f32 base=a0 shape=32,32 strides=32 box=32,32 swizzle=128"}) attributes {tile.kernel} {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
   %value = arith.constant dense<1.0> : tensor<1024xf32>
@@ -136,7 +136,7 @@ func.func @copied_in_a_loop(%p: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %
   scf.for %i = %zero to %n step %one : i32 {
     tile.store %pp, %value : tensor<1024x!tile.ptr<f32>>, tensor<1024xf32>
     tile.barrier
-    %x = gpu.load_box %map[%zero, %zero] : !gpu.tensor_map<tensor<32x32xf32>> -> tensor<32x32xf32>
+    %x = simt.load_box %map[%zero, %zero] : !simt.tensor_map<tensor<32x32xf32>> -> tensor<32x32xf32>
     "test.keep"(%x) : (tensor<32x32xf32>) -> ()
     tile.barrier
   }

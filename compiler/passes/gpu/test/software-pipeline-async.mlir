@@ -1,31 +1,31 @@
 // Dots that the machine does while the threads go on.
 // RUN: nacre-opt %s --allow-unregistered-dialect --pass-pipeline='builtin.module(func.func(software-pipeline{async-dots=wgmma.m64n64k16.f16.f16,wgmma.m64n64k8.tf32.tf32}))' | FileCheck %s
 // RUN: nacre-opt %s --allow-unregistered-dialect --pass-pipeline='builtin.module(func.func(software-pipeline))' | FileCheck %s --check-prefix=NONE
-// NONE-NOT: gpu.wait_dots
+// NONE-NOT: simt.wait_dots
 // NONE-NOT: async
 
-#sum = #gpu.layout<"[128, 64] register b1 a8 b8 b16 b32 a64 lane b2 b4 a1 a2 a4 warp a16 a32">
-#a = #gpu.layout<"[128, 64] register b1 b2 b4 a16 a32 a64 lane b8 b16 b32 a1 a2 warp a4 a8">
-#as = #gpu.layout<"[128, 64] offset b1 b2 b4 b8 b16 b32 a1+b8 a2+b16 a4+b32 a8 a16 a32 a64">
-#b = #gpu.layout<"[64, 64] register b1 b2 b4 a16 a32 lane b8 b16 b32 a1 a2 warp a4 a8">
-#bs = #gpu.layout<"[64, 64] offset b1 b2 b4 b8 b16 b32 a1+b8 a2+b16 a4+b32 a8 a16 a32">
+#sum = #simt.layout<"[128, 64] register b1 a8 b8 b16 b32 a64 lane b2 b4 a1 a2 a4 warp a16 a32">
+#a = #simt.layout<"[128, 64] register b1 b2 b4 a16 a32 a64 lane b8 b16 b32 a1 a2 warp a4 a8">
+#as = #simt.layout<"[128, 64] offset b1 b2 b4 b8 b16 b32 a1+b8 a2+b16 a4+b32 a8 a16 a32 a64">
+#b = #simt.layout<"[64, 64] register b1 b2 b4 a16 a32 lane b8 b16 b32 a1 a2 warp a4 a8">
+#bs = #simt.layout<"[64, 64] offset b1 b2 b4 b8 b16 b32 a1+b8 a2+b16 a4+b32 a8 a16 a32">
 
-module attributes {gpu.num_warps = 4 : i32, gpu.lanes = 32 : i32, tile.num_stages = 3 : i32} {
+module attributes {simt.num_warps = 4 : i32, simt.lanes = 32 : i32, tile.num_stages = 3 : i32} {
 
 // A sum that nothing in the loop looks at is waited for an iteration later, and its operands' slot is filled then.
 // CHECK-LABEL: func.func @sum
 // CHECK: scf.for
 // CHECK: scf.for {{.*}} iter_args(%[[TOTAL:[^ ]*]] =
-// CHECK-NEXT: gpu.wait_copies 1
-// CHECK: gpu.barrier
-// CHECK: %[[NEXT:.*]] = gpu.dot "wgmma.m64n64k16.f16.f16" async %{{.*}}, %{{.*}}, %[[TOTAL]]
-// CHECK-NEXT: %[[DONE:.*]] = gpu.wait_dots 1, %[[NEXT]]
-// CHECK-NEXT: gpu.barrier
-// CHECK: gpu.copy
-// CHECK: gpu.copy
-// CHECK-NEXT: gpu.commit_copies
+// CHECK-NEXT: simt.wait_copies 1
+// CHECK: simt.barrier
+// CHECK: %[[NEXT:.*]] = simt.dot "wgmma.m64n64k16.f16.f16" async %{{.*}}, %{{.*}}, %[[TOTAL]]
+// CHECK-NEXT: %[[DONE:.*]] = simt.wait_dots 1, %[[NEXT]]
+// CHECK-NEXT: simt.barrier
+// CHECK: simt.copy
+// CHECK: simt.copy
+// CHECK-NEXT: simt.commit_copies
 // CHECK: scf.yield %[[DONE]]
-// CHECK: gpu.wait_dots 0
+// CHECK: simt.wait_dots 0
 // CHECK-NEXT: "test.keep"
 func.func @sum(%p: tensor<128x64x!tile.ptr<f16>, #a>, %q: tensor<64x64x!tile.ptr<f16>, #b>, %zero: tensor<128x64xf32, #sum>, %n: i32) attributes {tile.kernel} {
   %c0 = arith.constant 0 : i32
@@ -35,13 +35,13 @@ func.func @sum(%p: tensor<128x64x!tile.ptr<f16>, #a>, %q: tensor<64x64x!tile.ptr
     %down = tile.splat %i : i32 -> tensor<64x64xi32, #b>
     %pi = tile.addptr %p, %along : tensor<128x64x!tile.ptr<f16>, #a>, tensor<128x64xi32, #a>
     %qi = tile.addptr %q, %down : tensor<64x64x!tile.ptr<f16>, #b>, tensor<64x64xi32, #b>
-    %x = tile.load %pi {gpu.vector = array<i32: 1, 8>} : tensor<128x64x!tile.ptr<f16>, #a> -> tensor<128x64xf16, #a>
-    %y = tile.load %qi {gpu.vector = array<i32: 1, 8>} : tensor<64x64x!tile.ptr<f16>, #b> -> tensor<64x64xf16, #b>
-    %xs = gpu.allocate : !gpu.shared<128x64xf16, #as>
-    %ys = gpu.allocate : !gpu.shared<64x64xf16, #bs>
-    gpu.write %x, %xs : tensor<128x64xf16, #a>, !gpu.shared<128x64xf16, #as>
-    gpu.write %y, %ys : tensor<64x64xf16, #b>, !gpu.shared<64x64xf16, #bs>
-    %next = gpu.dot "wgmma.m64n64k16.f16.f16" %xs, %ys, %total : !gpu.shared<128x64xf16, #as>, !gpu.shared<64x64xf16, #bs> -> tensor<128x64xf32, #sum>
+    %x = tile.load %pi {simt.vector = array<i32: 1, 8>} : tensor<128x64x!tile.ptr<f16>, #a> -> tensor<128x64xf16, #a>
+    %y = tile.load %qi {simt.vector = array<i32: 1, 8>} : tensor<64x64x!tile.ptr<f16>, #b> -> tensor<64x64xf16, #b>
+    %xs = simt.allocate : !simt.shared<128x64xf16, #as>
+    %ys = simt.allocate : !simt.shared<64x64xf16, #bs>
+    simt.write %x, %xs : tensor<128x64xf16, #a>, !simt.shared<128x64xf16, #as>
+    simt.write %y, %ys : tensor<64x64xf16, #b>, !simt.shared<64x64xf16, #bs>
+    %next = simt.dot "wgmma.m64n64k16.f16.f16" %xs, %ys, %total : !simt.shared<128x64xf16, #as>, !simt.shared<64x64xf16, #bs> -> tensor<128x64xf32, #sum>
     scf.yield %next : tensor<128x64xf32, #sum>
   }
   "test.keep"(%sum) : (tensor<128x64xf32, #sum>) -> ()
@@ -53,19 +53,19 @@ func.func @sum(%p: tensor<128x64x!tile.ptr<f16>, #a>, %q: tensor<64x64x!tile.ptr
 // CHECK: scf.for
 // CHECK: scf.for
 // CHECK-NOT: async
-// CHECK: gpu.dot "wgmma.m64n64k16.f16.f16" %
-// CHECK-NOT: gpu.wait_dots
+// CHECK: simt.dot "wgmma.m64n64k16.f16.f16" %
+// CHECK-NOT: simt.wait_dots
 // CHECK: return
-func.func @looked_at(%xs: !gpu.shared<128x64xf16, #as>, %q: tensor<64x64x!tile.ptr<f16>, #b>, %zero: tensor<128x64xf32, #sum>, %n: i32) attributes {tile.kernel} {
+func.func @looked_at(%xs: !simt.shared<128x64xf16, #as>, %q: tensor<64x64x!tile.ptr<f16>, #b>, %zero: tensor<128x64xf32, #sum>, %n: i32) attributes {tile.kernel} {
   %c0 = arith.constant 0 : i32
   %c64 = arith.constant 64 : i32
   %sum = scf.for %i = %c0 to %n step %c64 iter_args(%total = %zero) -> (tensor<128x64xf32, #sum>) : i32 {
     %down = tile.splat %i : i32 -> tensor<64x64xi32, #b>
     %qi = tile.addptr %q, %down : tensor<64x64x!tile.ptr<f16>, #b>, tensor<64x64xi32, #b>
-    %y = tile.load %qi {gpu.vector = array<i32: 1, 8>} : tensor<64x64x!tile.ptr<f16>, #b> -> tensor<64x64xf16, #b>
-    %ys = gpu.allocate : !gpu.shared<64x64xf16, #bs>
-    gpu.write %y, %ys : tensor<64x64xf16, #b>, !gpu.shared<64x64xf16, #bs>
-    %product = gpu.dot "wgmma.m64n64k16.f16.f16" %xs, %ys, %total : !gpu.shared<128x64xf16, #as>, !gpu.shared<64x64xf16, #bs> -> tensor<128x64xf32, #sum>
+    %y = tile.load %qi {simt.vector = array<i32: 1, 8>} : tensor<64x64x!tile.ptr<f16>, #b> -> tensor<64x64xf16, #b>
+    %ys = simt.allocate : !simt.shared<64x64xf16, #bs>
+    simt.write %y, %ys : tensor<64x64xf16, #b>, !simt.shared<64x64xf16, #bs>
+    %product = simt.dot "wgmma.m64n64k16.f16.f16" %xs, %ys, %total : !simt.shared<128x64xf16, #as>, !simt.shared<64x64xf16, #bs> -> tensor<128x64xf32, #sum>
     %next = math.exp2 %product : tensor<128x64xf32, #sum>
     scf.yield %next : tensor<128x64xf32, #sum>
   }
@@ -78,9 +78,9 @@ func.func @looked_at(%xs: !gpu.shared<128x64xf16, #as>, %q: tensor<64x64x!tile.p
 // CHECK-LABEL: func.func @in_parts
 // CHECK: scf.for
 // CHECK: scf.for
-// CHECK: %[[A:.*]] = gpu.read
-// CHECK-NEXT: %[[NEXT:.*]] = gpu.dot {{.*}} async %[[A]]
-// CHECK-NEXT: gpu.wait_dots 2, %[[NEXT]]
+// CHECK: %[[A:.*]] = simt.read
+// CHECK-NEXT: %[[NEXT:.*]] = simt.dot {{.*}} async %[[A]]
+// CHECK-NEXT: simt.wait_dots 2, %[[NEXT]]
 // CHECK: scf.yield
 func.func @in_parts(%p: tensor<128x64x!tile.ptr<f16>, #a>, %q: tensor<64x64x!tile.ptr<f16>, #b>, %zero: tensor<128x64xf32, #sum>, %n: i32) attributes {tile.kernel} {
   %c0 = arith.constant 0 : i32
@@ -90,12 +90,12 @@ func.func @in_parts(%p: tensor<128x64x!tile.ptr<f16>, #a>, %q: tensor<64x64x!til
     %down = tile.splat %i : i32 -> tensor<64x64xi32, #b>
     %pi = tile.addptr %p, %along : tensor<128x64x!tile.ptr<f16>, #a>, tensor<128x64xi32, #a>
     %qi = tile.addptr %q, %down : tensor<64x64x!tile.ptr<f16>, #b>, tensor<64x64xi32, #b>
-    %x = tile.load %pi {gpu.vector = array<i32: 1, 8>} : tensor<128x64x!tile.ptr<f16>, #a> -> tensor<128x64xf16, #a>
-    %y = tile.load %qi {gpu.vector = array<i32: 1, 8>} : tensor<64x64x!tile.ptr<f16>, #b> -> tensor<64x64xf16, #b>
-    %xr = gpu.convert %x : tensor<128x64xf16, #a> -> tensor<128x64xf16, #sum>
-    %ys = gpu.allocate : !gpu.shared<64x64xf16, #bs>
-    gpu.write %y, %ys : tensor<64x64xf16, #b>, !gpu.shared<64x64xf16, #bs>
-    %next = gpu.dot "wgmma.m64n64k16.f16.f16" %xr, %ys, %total : tensor<128x64xf16, #sum>, !gpu.shared<64x64xf16, #bs> -> tensor<128x64xf32, #sum>
+    %x = tile.load %pi {simt.vector = array<i32: 1, 8>} : tensor<128x64x!tile.ptr<f16>, #a> -> tensor<128x64xf16, #a>
+    %y = tile.load %qi {simt.vector = array<i32: 1, 8>} : tensor<64x64x!tile.ptr<f16>, #b> -> tensor<64x64xf16, #b>
+    %xr = simt.convert %x : tensor<128x64xf16, #a> -> tensor<128x64xf16, #sum>
+    %ys = simt.allocate : !simt.shared<64x64xf16, #bs>
+    simt.write %y, %ys : tensor<64x64xf16, #b>, !simt.shared<64x64xf16, #bs>
+    %next = simt.dot "wgmma.m64n64k16.f16.f16" %xr, %ys, %total : tensor<128x64xf16, #sum>, !simt.shared<64x64xf16, #bs> -> tensor<128x64xf32, #sum>
     scf.yield %next : tensor<128x64xf32, #sum>
   }
   "test.keep"(%sum) : (tensor<128x64xf32, #sum>) -> ()
@@ -107,10 +107,10 @@ func.func @in_parts(%p: tensor<128x64x!tile.ptr<f16>, #a>, %q: tensor<64x64x!til
 // CHECK: scf.for
 // CHECK: math.exp2
 // CHECK: scf.for {{.*}} iter_args(
-// CHECK: gpu.dot {{.*}} async
-// CHECK: gpu.read
+// CHECK: simt.dot {{.*}} async
+// CHECK: simt.read
 // CHECK: math.exp2
-// CHECK: gpu.wait_dots 0
+// CHECK: simt.wait_dots 0
 // CHECK: scf.yield
 func.func @ahead(%p: tensor<128x64x!tile.ptr<f32>, #a>, %q: tensor<64x64x!tile.ptr<f32>, #b>, %zero: tensor<128x64xf32, #sum>, %n: i32) attributes {tile.kernel} {
   %c0 = arith.constant 0 : i32
@@ -120,13 +120,13 @@ func.func @ahead(%p: tensor<128x64x!tile.ptr<f32>, #a>, %q: tensor<64x64x!tile.p
     %down = tile.splat %i : i32 -> tensor<64x64xi32, #b>
     %pi = tile.addptr %p, %along : tensor<128x64x!tile.ptr<f32>, #a>, tensor<128x64xi32, #a>
     %qi = tile.addptr %q, %down : tensor<64x64x!tile.ptr<f32>, #b>, tensor<64x64xi32, #b>
-    %x = tile.load %pi {gpu.vector = array<i32: 1, 4>} : tensor<128x64x!tile.ptr<f32>, #a> -> tensor<128x64xf32, #a>
-    %y = tile.load %qi {gpu.vector = array<i32: 1, 4>} : tensor<64x64x!tile.ptr<f32>, #b> -> tensor<64x64xf32, #b>
-    %xr = gpu.convert %x : tensor<128x64xf32, #a> -> tensor<128x64xf32, #sum>
+    %x = tile.load %pi {simt.vector = array<i32: 1, 4>} : tensor<128x64x!tile.ptr<f32>, #a> -> tensor<128x64xf32, #a>
+    %y = tile.load %qi {simt.vector = array<i32: 1, 4>} : tensor<64x64x!tile.ptr<f32>, #b> -> tensor<64x64xf32, #b>
+    %xr = simt.convert %x : tensor<128x64xf32, #a> -> tensor<128x64xf32, #sum>
     %xe = math.exp2 %xr : tensor<128x64xf32, #sum>
-    %ys = gpu.allocate : !gpu.shared<64x64xf32, #bs>
-    gpu.write %y, %ys : tensor<64x64xf32, #b>, !gpu.shared<64x64xf32, #bs>
-    %next = gpu.dot "wgmma.m64n64k8.tf32.tf32" %xe, %ys, %total : tensor<128x64xf32, #sum>, !gpu.shared<64x64xf32, #bs> -> tensor<128x64xf32, #sum>
+    %ys = simt.allocate : !simt.shared<64x64xf32, #bs>
+    simt.write %y, %ys : tensor<64x64xf32, #b>, !simt.shared<64x64xf32, #bs>
+    %next = simt.dot "wgmma.m64n64k8.tf32.tf32" %xe, %ys, %total : tensor<128x64xf32, #sum>, !simt.shared<64x64xf32, #bs> -> tensor<128x64xf32, #sum>
     scf.yield %next : tensor<128x64xf32, #sum>
   }
   "test.keep"(%sum) : (tensor<128x64xf32, #sum>) -> ()
@@ -137,32 +137,32 @@ func.func @ahead(%p: tensor<128x64x!tile.ptr<f32>, #a>, %q: tensor<64x64x!tile.p
 // CHECK-LABEL: func.func @late
 // CHECK: scf.for
 // CHECK: scf.for {{.*}} iter_args(%[[TOTAL:[^ ]*]] =
-// CHECK: %[[S:.*]] = gpu.dot "wgmma.m64n64k16.f16.f16" async
-// CHECK-NEXT: %[[BOTH:.*]]:2 = gpu.wait_dots 0, %[[S]], %[[TOTAL]]
+// CHECK: %[[S:.*]] = simt.dot "wgmma.m64n64k16.f16.f16" async
+// CHECK-NEXT: %[[BOTH:.*]]:2 = simt.wait_dots 0, %[[S]], %[[TOTAL]]
 // CHECK: math.exp2 %[[BOTH]]#0
 // CHECK: arith.mulf %[[BOTH]]#1
-// CHECK: gpu.barrier
-// CHECK: %[[O:.*]] = gpu.dot "wgmma.m64n64k16.f16.f16" async
+// CHECK: simt.barrier
+// CHECK: %[[O:.*]] = simt.dot "wgmma.m64n64k16.f16.f16" async
 // CHECK: scf.yield %[[O]]
-// CHECK: gpu.wait_dots 0
-func.func @late(%q: !gpu.shared<128x64xf16, #as>, %k: tensor<64x64x!tile.ptr<f16>, #b>, %v: tensor<64x64x!tile.ptr<f16>, #b>, %factor: tensor<128x64xf32, #sum>, %zero: tensor<128x64xf32, #sum>, %n: i32) attributes {tile.kernel} {
+// CHECK: simt.wait_dots 0
+func.func @late(%q: !simt.shared<128x64xf16, #as>, %k: tensor<64x64x!tile.ptr<f16>, #b>, %v: tensor<64x64x!tile.ptr<f16>, #b>, %factor: tensor<128x64xf32, #sum>, %zero: tensor<128x64xf32, #sum>, %n: i32) attributes {tile.kernel} {
   %c0 = arith.constant 0 : i32
   %c64 = arith.constant 64 : i32
   %sum = scf.for %i = %c0 to %n step %c64 iter_args(%total = %zero) -> (tensor<128x64xf32, #sum>) : i32 {
     %down = tile.splat %i : i32 -> tensor<64x64xi32, #b>
     %ki = tile.addptr %k, %down : tensor<64x64x!tile.ptr<f16>, #b>, tensor<64x64xi32, #b>
     %vi = tile.addptr %v, %down : tensor<64x64x!tile.ptr<f16>, #b>, tensor<64x64xi32, #b>
-    %x = tile.load %ki {gpu.vector = array<i32: 1, 8>} : tensor<64x64x!tile.ptr<f16>, #b> -> tensor<64x64xf16, #b>
-    %xs = gpu.allocate : !gpu.shared<64x64xf16, #bs>
-    gpu.write %x, %xs : tensor<64x64xf16, #b>, !gpu.shared<64x64xf16, #bs>
-    %s = gpu.dot "wgmma.m64n64k16.f16.f16" %q, %xs, %zero : !gpu.shared<128x64xf16, #as>, !gpu.shared<64x64xf16, #bs> -> tensor<128x64xf32, #sum>
+    %x = tile.load %ki {simt.vector = array<i32: 1, 8>} : tensor<64x64x!tile.ptr<f16>, #b> -> tensor<64x64xf16, #b>
+    %xs = simt.allocate : !simt.shared<64x64xf16, #bs>
+    simt.write %x, %xs : tensor<64x64xf16, #b>, !simt.shared<64x64xf16, #bs>
+    %s = simt.dot "wgmma.m64n64k16.f16.f16" %q, %xs, %zero : !simt.shared<128x64xf16, #as>, !simt.shared<64x64xf16, #bs> -> tensor<128x64xf32, #sum>
     %e = math.exp2 %s : tensor<128x64xf32, #sum>
-    %y = tile.load %vi {gpu.vector = array<i32: 1, 8>} : tensor<64x64x!tile.ptr<f16>, #b> -> tensor<64x64xf16, #b>
-    %ys = gpu.allocate : !gpu.shared<64x64xf16, #bs>
-    gpu.write %y, %ys : tensor<64x64xf16, #b>, !gpu.shared<64x64xf16, #bs>
+    %y = tile.load %vi {simt.vector = array<i32: 1, 8>} : tensor<64x64x!tile.ptr<f16>, #b> -> tensor<64x64xf16, #b>
+    %ys = simt.allocate : !simt.shared<64x64xf16, #bs>
+    simt.write %y, %ys : tensor<64x64xf16, #b>, !simt.shared<64x64xf16, #bs>
     %scaled = arith.mulf %total, %factor : tensor<128x64xf32, #sum>
     %p = arith.truncf %e : tensor<128x64xf32, #sum> to tensor<128x64xf16, #sum>
-    %next = gpu.dot "wgmma.m64n64k16.f16.f16" %p, %ys, %scaled : tensor<128x64xf16, #sum>, !gpu.shared<64x64xf16, #bs> -> tensor<128x64xf32, #sum>
+    %next = simt.dot "wgmma.m64n64k16.f16.f16" %p, %ys, %scaled : tensor<128x64xf16, #sum>, !simt.shared<64x64xf16, #bs> -> tensor<128x64xf32, #sum>
     scf.yield %next : tensor<128x64xf32, #sum>
   }
   "test.keep"(%sum) : (tensor<128x64xf32, #sum>) -> ()

@@ -6,13 +6,13 @@
 module attributes {tile.num_warps = 8 : i32} {
 
 // Two groups of four warps have 64 rows each; both operands are read from shared memory, in rows along either axis.
-// CHECK-DAG: #[[$C:.*]] = #gpu.layout<"[128, 128] register b1 a8 b8 b16 b32 b64 lane b2 b4 a1 a2 a4 warp a16 a32 a64">
+// CHECK-DAG: #[[$C:.*]] = #simt.layout<"[128, 128] register b1 a8 b8 b16 b32 b64 lane b2 b4 a1 a2 a4 warp a16 a32 a64">
 // CHECK-LABEL: func.func @wide
-// CHECK: tile.dot {{.*}}gpu.plan = #gpu.dot_plan<instruction = "wgmma.m64n128k16.bf16.bf16", result = #[[$C]]>
+// CHECK: tile.dot {{.*}}simt.plan = #simt.dot_plan<instruction = "wgmma.m64n128k16.bf16.bf16", result = #[[$C]]>
 // WARP-LABEL: func.func @wide
-// WARP: tile.dot {{.*}}gpu.plan = #gpu.dot_plan<instruction = "mma.m16n8k16.bf16.bf16", result = #{{.*}}, a = #{{.*}}, b = #{{.*}}>
+// WARP: tile.dot {{.*}}simt.plan = #simt.dot_plan<instruction = "mma.m16n8k16.bf16.bf16", result = #{{.*}}, a = #{{.*}}, b = #{{.*}}>
 // OLD-LABEL: func.func @wide
-// OLD-NOT: gpu.plan
+// OLD-NOT: simt.plan
 // OLD: return
 func.func @wide(%a: tensor<128x64xbf16>, %b: tensor<64x128xbf16>, %c: tensor<128x128xf32>) -> tensor<128x128xf32> {
   %d = tile.dot %a, %b, %c : tensor<128x64xbf16>, tensor<64x128xbf16> -> tensor<128x128xf32>
@@ -37,7 +37,7 @@ func.func @bytes(%a: tensor<128x64xi8>, %b: tensor<64x64xi8>, %c: tensor<128x64x
 // CHECK: tile.dot {{.*}}"wgmma.m64n64k16.f16.f16", result = #{{[a-z0-9]*}}>
 // CHECK: tile.dot {{.*}}"wgmma.m64n64k16.f16.f16", result = #{{[a-z0-9]*}}, a = #
 // CHECK: tile.dot
-// CHECK-NOT: gpu.plan
+// CHECK-NOT: simt.plan
 // CHECK: return
 func.func @chain(%a: tensor<128x64xf16>, %b: tensor<64x64xf16>, %c: tensor<128x64xf32>, %x: tensor<64x64xf32>) -> (tensor<128x64xf32>, tensor<128x64xf32>) {
   %d = tile.dot %a, %b, %c : tensor<128x64xf16>, tensor<64x64xf16> -> tensor<128x64xf32>

@@ -32,7 +32,7 @@ protected:
 
   MLIRContext context;
   Block block;
-  gpu::Builder b;
+  simt::Builder b;
 };
 
 } // namespace

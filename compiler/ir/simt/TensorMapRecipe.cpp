@@ -1,9 +1,9 @@
 // See TensorMapRecipe.h.
-#include "compiler/ir/gpu/TensorMapRecipe.h"
+#include "compiler/ir/simt/TensorMapRecipe.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
-using namespace nacre::gpu;
+using namespace nacre::simt;
 using Kind = LaunchExpression::Kind;
 
 // ---- Expressions

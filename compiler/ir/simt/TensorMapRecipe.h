@@ -1,5 +1,5 @@
 // How a launch makes a tensor map: the object by which a GPU copies boxes of an array between global and shared memory,
-// and which a kernel takes as an argument (!gpu.tensor_map). The array's base, extents and strides are expressions of
+// and which a kernel takes as an argument (!simt.tensor_map). The array's base, extents and strides are expressions of
 // the launch's other arguments; the box and its form in shared memory are the compiler's choice.
 //
 // A recipe is one line of text, as an attribute of the argument and as part of a kernel's metadata:
@@ -20,7 +20,7 @@
 #include <optional>
 #include <string>
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 // The value of an expression of arguments.
 class LaunchExpression {
@@ -80,4 +80,4 @@ struct TensorMapRecipe {
   std::string evaluate(llvm::ArrayRef<uint64_t> arguments, Numbers &numbers) const;
 };
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

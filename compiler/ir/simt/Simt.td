@@ -1,38 +1,38 @@
-// The gpu dialect: what tile IR needs besides once every tile has a place in the registers of a block's threads.
+// The simt dialect: what tile IR needs besides once every tile has a place in the registers of a block's threads.
 //
-// From the pass assign-layouts on, a tile in registers is a ranked tensor whose encoding is #gpu.layout, and tile, arith,
+// From the pass assign-layouts on, a tile in registers is a ranked tensor whose encoding is #simt.layout, and tile, arith,
 // math and scf operations work on such tensors unchanged. The operations here say what (a change of layout, a barrier),
 // never with which instruction: that is the last lowering's, behind passes/gpu/Machine.h.
-#ifndef NACRE_GPU_TD
-#define NACRE_GPU_TD
+#ifndef NACRE_SIMT_TD
+#define NACRE_SIMT_TD
 
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinTypeInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Gpu_Dialect : Dialect {
-  let name = "gpu";
-  let cppNamespace = "::nacre::gpu";
+def Simt_Dialect : Dialect {
+  let name = "simt";
+  let cppNamespace = "::nacre::simt";
   let summary = "Tiles in the registers and the shared memory of a block of threads";
   let description = [{
     Attributes of the dialect on operations of others:
 
     | attribute | on | meaning |
     |---|---|---|
-    | `gpu.num_warps`, `gpu.lanes` | the module | threads of a block: so many warps of so many lanes |
-    | `gpu.vector` | an access to memory | [axis, count]: so many neighbours along the axis, which lie in registers, are one access |
-    | `gpu.scratch` | an operation that moves data between threads | bytes of shared memory that it uses while it runs |
-    | `gpu.offset` | the same | where in shared memory they lie |
-    | `gpu.ordered` | the same | threads need not meet before it: nobody reads these bytes any more |
-    | `gpu.shared` | the module | bytes of shared memory of a block |
-    | `gpu.plan` | a `tile.dot` | how matrix instructions make it (`#gpu.dot_plan`) |
-    | `gpu.recipe` | an argument that is a tensor map | how a launch makes it (TensorMapRecipe.h) |
-    | `gpu.pointers` | an access through a descriptor | why it becomes pointers and masks |
+    | `simt.num_warps`, `simt.lanes` | the module | threads of a block: so many warps of so many lanes |
+    | `simt.vector` | an access to memory | [axis, count]: so many neighbours along the axis, which lie in registers, are one access |
+    | `simt.scratch` | an operation that moves data between threads | bytes of shared memory that it uses while it runs |
+    | `simt.offset` | the same | where in shared memory they lie |
+    | `simt.ordered` | the same | threads need not meet before it: nobody reads these bytes any more |
+    | `simt.shared` | the module | bytes of shared memory of a block |
+    | `simt.plan` | a `tile.dot` | how matrix instructions make it (`#simt.dot_plan`) |
+    | `simt.recipe` | an argument that is a tensor map | how a launch makes it (TensorMapRecipe.h) |
+    | `simt.pointers` | an access through a descriptor | why it becomes pointers and masks |
 
-    A tile in shared memory is a value of type `!gpu.shared`: `allocate` makes it, `slot` and `permute` look at it in
+    A tile in shared memory is a value of type `!simt.shared`: `allocate` makes it, `slot` and `permute` look at it in
     another way, `write` and `read` move it from and to registers, and `dot` may take operands from it. `place-shared`
-    gives every allocation its bytes (`gpu.offset`), and `place-barriers` orders the accesses of those with one stage.
+    gives every allocation its bytes (`simt.offset`), and `place-barriers` orders the accesses of those with one stage.
     A ring of several stages is filled and emptied at the same time: whoever makes one orders its accesses.
   }];
   let useDefaultTypePrinterParser = 1;
@@ -40,7 +40,7 @@ def Gpu_Dialect : Dialect {
   let dependentDialects = ["::nacre::tile::TileDialect"];
 }
 
-def Gpu_Layout : AttrDef<Gpu_Dialect, "Layout"> {
+def Simt_Layout : AttrDef<Simt_Dialect, "Layout"> {
   let mnemonic = "layout";
   let summary = "where the elements of a tile lie: a linear layout (ir/layout/LinearLayout.h)";
   let description = [{
@@ -51,28 +51,28 @@ def Gpu_Layout : AttrDef<Gpu_Dialect, "Layout"> {
   let hasCustomAssemblyFormat = 1;
 }
 
-def Gpu_DotPlan : AttrDef<Gpu_Dialect, "DotPlan"> {
+def Simt_DotPlan : AttrDef<Simt_Dialect, "DotPlan"> {
   let mnemonic = "dot_plan";
   let summary = "which matrix instruction makes a product, and where its operands are";
   let description = [{
     The layouts of the result and of operands in registers; an operand without one lies in shared memory, in rows along k
     where `along_k` says so.
   }];
-  let parameters = (ins StringRefParameter<"the machine's name of it">:$instruction, "::nacre::gpu::LayoutAttr":$result,
-                        OptionalParameter<"::nacre::gpu::LayoutAttr">:$a, OptionalParameter<"::nacre::gpu::LayoutAttr">:$b,
+  let parameters = (ins StringRefParameter<"the machine's name of it">:$instruction, "::nacre::simt::LayoutAttr":$result,
+                        OptionalParameter<"::nacre::simt::LayoutAttr">:$a, OptionalParameter<"::nacre::simt::LayoutAttr">:$b,
                         DefaultValuedParameter<"bool", "false">:$along_k);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
-def Gpu_Shared : TypeDef<Gpu_Dialect, "Shared"> {
+def Simt_Shared : TypeDef<Simt_Dialect, "Shared"> {
   let mnemonic = "shared";
   let summary = "tiles in shared memory, as many as there are stages";
   let description = [{
-    `!gpu.shared<64x32xf16, #gpu.layout<...>, 3>` is a ring of three tiles. The layout is a bijection from offsets, which
+    `!simt.shared<64x32xf16, #simt.layout<...>, 3>` is a ring of three tiles. The layout is a bijection from offsets, which
     count elements, to the coordinates of the tile, each axis padded to a power of two. Each tile begins at a
     multiple of `alignment()`.
   }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType, "::nacre::gpu::LayoutAttr":$layout,
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType, "::nacre::simt::LayoutAttr":$layout,
                         DefaultValuedParameter<"int64_t", "1">:$stages);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
@@ -88,15 +88,15 @@ def Gpu_Shared : TypeDef<Gpu_Dialect, "Shared"> {
   }];
 }
 
-class Gpu_Op<string mnemonic, list<Trait> traits = []> : Op<Gpu_Dialect, mnemonic, traits>;
+class Simt_Op<string mnemonic, list<Trait> traits = []> : Op<Simt_Dialect, mnemonic, traits>;
 
 // ---- Tiles in registers
 
-def Gpu_ConvertOp : Gpu_Op<"convert", [Pure, SameOperandsAndResultShape, SameOperandsAndResultElementType]> {
+def Simt_ConvertOp : Simt_Op<"convert", [Pure, SameOperandsAndResultShape, SameOperandsAndResultElementType]> {
   let summary = "the same tile in another layout";
   let description = [{
     ```mlir
-    %y = gpu.convert %x : tensor<64xf32, #a> -> tensor<64xf32, #b>
+    %y = simt.convert %x : tensor<64xf32, #a> -> tensor<64xf32, #b>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$source);
@@ -105,12 +105,12 @@ def Gpu_ConvertOp : Gpu_Op<"convert", [Pure, SameOperandsAndResultShape, SameOpe
   let hasFolder = 1;
 }
 
-def Gpu_BarrierOp : Gpu_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Simt_BarrierOp : Simt_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "orders the accesses of the threads that meet here: all of the block, or the lanes of each warp";
   let description = [{
     ```mlir
-    gpu.barrier
-    gpu.barrier warp
+    simt.barrier
+    simt.barrier warp
     ```
   }];
   let arguments = (ins UnitAttr:$warp);
@@ -119,41 +119,41 @@ def Gpu_BarrierOp : Gpu_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
 
 // ---- Tiles in shared memory
 
-def Gpu_AllocateOp : Gpu_Op<"allocate"> {
+def Simt_AllocateOp : Simt_Op<"allocate"> {
   let summary = "a tile in shared memory, or a ring of them, with nothing in it yet";
   let description = [{
     Its bytes are its own from here to its last use. In a loop it is the same memory each time.
 
     ```mlir
-    %ring = gpu.allocate : !gpu.shared<64x32xf16, #s, 3>
+    %ring = simt.allocate : !simt.shared<64x32xf16, #s, 3>
     ```
   }];
-  let results = (outs Res<Gpu_Shared, "", [MemAlloc]>:$result);
+  let results = (outs Res<Simt_Shared, "", [MemAlloc]>:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-def Gpu_SlotOp : Gpu_Op<"slot", [Pure]> {
+def Simt_SlotOp : Simt_Op<"slot", [Pure]> {
   let summary = "one tile of a ring";
   let description = [{
     ```mlir
-    %tile = gpu.slot %ring[%i] : !gpu.shared<64x32xf16, #s, 3> -> !gpu.shared<64x32xf16, #s>
+    %tile = simt.slot %ring[%i] : !simt.shared<64x32xf16, #s, 3> -> !simt.shared<64x32xf16, #s>
     ```
   }];
-  let arguments = (ins Gpu_Shared:$ring, I32:$index);
-  let results = (outs Gpu_Shared:$result);
+  let arguments = (ins Simt_Shared:$ring, I32:$index);
+  let results = (outs Simt_Shared:$result);
   let assemblyFormat = "$ring `[` $index `]` attr-dict `:` type($ring) `->` type($result)";
   let hasVerifier = 1;
 }
 
-def Gpu_PermuteOp : Gpu_Op<"permute", [Pure]> {
+def Simt_PermuteOp : Simt_Op<"permute", [Pure]> {
   let summary = "the same bytes, with the axes in another order: axis i of the result is axis order[i]";
   let description = [{
     ```mlir
-    %b = gpu.permute %tile [1, 0] : !gpu.shared<64x32xf16, #s> -> !gpu.shared<32x64xf16, #t>
+    %b = simt.permute %tile [1, 0] : !simt.shared<64x32xf16, #s> -> !simt.shared<32x64xf16, #t>
     ```
   }];
-  let arguments = (ins Gpu_Shared:$source, DenseI32ArrayAttr:$order);
-  let results = (outs Gpu_Shared:$result);
+  let arguments = (ins Simt_Shared:$source, DenseI32ArrayAttr:$order);
+  let results = (outs Simt_Shared:$result);
   let assemblyFormat = "$source $order attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -162,32 +162,32 @@ def Gpu_PermuteOp : Gpu_Op<"permute", [Pure]> {
   }];
 }
 
-def Gpu_WriteOp : Gpu_Op<"write"> {
+def Simt_WriteOp : Simt_Op<"write"> {
   let summary = "puts a tile from registers into shared memory";
   let description = [{
     ```mlir
-    gpu.write %x, %tile : tensor<64x32xf16, #r>, !gpu.shared<64x32xf16, #s>
+    simt.write %x, %tile : tensor<64x32xf16, #r>, !simt.shared<64x32xf16, #s>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$source, Arg<Gpu_Shared, "", [MemWrite]>:$target);
+  let arguments = (ins AnyRankedTensor:$source, Arg<Simt_Shared, "", [MemWrite]>:$target);
   let assemblyFormat = "$source `,` $target attr-dict `:` type($source) `,` type($target)";
   let hasVerifier = 1;
 }
 
-def Gpu_ReadOp : Gpu_Op<"read"> {
+def Simt_ReadOp : Simt_Op<"read"> {
   let summary = "gets a tile from shared memory into registers";
   let description = [{
     ```mlir
-    %x = gpu.read %tile : !gpu.shared<64x32xf16, #s> -> tensor<64x32xf16, #r>
+    %x = simt.read %tile : !simt.shared<64x32xf16, #s> -> tensor<64x32xf16, #r>
     ```
   }];
-  let arguments = (ins Arg<Gpu_Shared, "", [MemRead]>:$source);
+  let arguments = (ins Arg<Simt_Shared, "", [MemRead]>:$source);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 
-def Gpu_FenceOp : Gpu_Op<"fence", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Simt_FenceOp : Simt_Op<"fence", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "makes the thread's writes to shared memory visible to the async proxy (wgmma, TMA)";
   let description = [{
     Dots that take operands from shared memory, and copies out of it, access memory through the async proxy, which is
@@ -195,8 +195,8 @@ def Gpu_FenceOp : Gpu_Op<"fence", [MemoryEffects<[MemRead, MemWrite]>]> {
     `global`, writes to global memory become visible to such copies too.
 
     ```mlir
-    gpu.fence
-    gpu.fence global
+    simt.fence
+    simt.fence global
     ```
   }];
   let arguments = (ins UnitAttr:$global);
@@ -205,7 +205,7 @@ def Gpu_FenceOp : Gpu_Op<"fence", [MemoryEffects<[MemRead, MemWrite]>]> {
 
 // ---- Products
 
-def Gpu_DotOp : Gpu_Op<"dot", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, AllTypesMatch<["accumulator", "result"]>]> {
+def Simt_DotOp : Simt_Op<"dot", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, AllTypesMatch<["accumulator", "result"]>]> {
   let summary = "accumulator + a x b by a matrix instruction; a leading axis is a batch";
   let description = [{
     `instruction` is the name of one of the machine's (passes/gpu/Machine.h, matrixInstructions), the only one who knows
@@ -218,12 +218,12 @@ def Gpu_DotOp : Gpu_Op<"dot", [DeclareOpInterfaceMethods<MemoryEffectsOpInterfac
     itself until only one is under way: for `wait_dots` it counts as two.
 
     ```mlir
-    %d = gpu.dot "mma.m16n8k16.f16" %a, %b, %c : tensor<64x64xf16, #a>, tensor<64x64xf16, #b> -> tensor<64x64xf32, #c>
-    %e = gpu.dot "wgmma.n64.f16" async %s, %t, %d : !gpu.shared<64x64xf16, #s>, !gpu.shared<64x64xf16, #s> -> tensor<64x64xf32, #d>
+    %d = simt.dot "mma.m16n8k16.f16" %a, %b, %c : tensor<64x64xf16, #a>, tensor<64x64xf16, #b> -> tensor<64x64xf32, #c>
+    %e = simt.dot "wgmma.n64.f16" async %s, %t, %d : !simt.shared<64x64xf16, #s>, !simt.shared<64x64xf16, #s> -> tensor<64x64xf32, #d>
     ```
   }];
-  let arguments = (ins StrAttr:$instruction, UnitAttr:$async, AnyTypeOf<[AnyRankedTensor, Gpu_Shared]>:$a,
-                       AnyTypeOf<[AnyRankedTensor, Gpu_Shared]>:$b, AnyRankedTensor:$accumulator,
+  let arguments = (ins StrAttr:$instruction, UnitAttr:$async, AnyTypeOf<[AnyRankedTensor, Simt_Shared]>:$a,
+                       AnyTypeOf<[AnyRankedTensor, Simt_Shared]>:$b, AnyRankedTensor:$accumulator,
                        OptionalAttr<I32Attr>:$maxImpreciseAcc);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
@@ -232,20 +232,20 @@ def Gpu_DotOp : Gpu_Op<"dot", [DeclareOpInterfaceMethods<MemoryEffectsOpInterfac
   let hasVerifier = 1;
 }
 
-def Gpu_WaitDotsOp : Gpu_Op<"wait_dots", [AllTypesMatch<["operands", "results"]>, MemoryEffects<[MemRead, MemWrite]>]> {
+def Simt_WaitDotsOp : Simt_Op<"wait_dots", [AllTypesMatch<["operands", "results"]>, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "waits until all but the last `pending` asynchronous dots are done";
   let description = [{
     The operands come out as results: those of dots that are done may be used, and operands in shared memory that these
     dots have read may be overwritten once the threads have met.
 
     ```mlir
-    %done = gpu.wait_dots 0, %e : tensor<64x64xf32, #d>
+    %done = simt.wait_dots 0, %e : tensor<64x64xf32, #d>
     ```
   }];
   let arguments = (ins I32Attr:$pending, Variadic<AnyRankedTensor>:$operands);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = "$pending (`,` $operands^)? attr-dict (`:` type($operands)^)?";
 }
-include "compiler/ir/gpu/GpuCopies.td"
+include "compiler/ir/simt/SimtCopies.td"
 
-#endif // NACRE_GPU_TD
+#endif // NACRE_SIMT_TD

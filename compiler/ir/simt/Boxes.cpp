@@ -1,11 +1,11 @@
 // See Boxes.h.
-#include "compiler/ir/gpu/Boxes.h"
+#include "compiler/ir/simt/Boxes.h"
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
-TensorMapRecipe nacre::gpu::recipeOf(Value map) {
+TensorMapRecipe nacre::simt::recipeOf(Value map) {
   auto argument = cast<BlockArgument>(map);
   auto kernel = cast<func::FuncOp>(argument.getOwner()->getParentOp());
   auto text = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), recipeAttribute);
@@ -31,7 +31,7 @@ static LinearLayout plainLayout(const TensorMapRecipe &recipe, ArrayRef<int64_t>
   return layout;
 }
 
-LinearLayout nacre::gpu::boxLayout(const TensorMapRecipe &recipe, ArrayRef<int64_t> shape) {
+LinearLayout nacre::simt::boxLayout(const TensorMapRecipe &recipe, ArrayRef<int64_t> shape) {
   LinearLayout layout = plainLayout(recipe, shape);
   if (!recipe.swizzle)
     return layout;
@@ -44,14 +44,14 @@ LinearLayout nacre::gpu::boxLayout(const TensorMapRecipe &recipe, ArrayRef<int64
   return layout;
 }
 
-SharedType nacre::gpu::boxTile(Value map) {
+SharedType nacre::simt::boxTile(Value map) {
   RankedTensorType block = cast<TensorMapType>(map.getType()).getBlock();
   LinearLayout layout = boxLayout(recipeOf(map), block.getShape());
   return SharedType::get(map.getContext(), block.getShape(), block.getElementType(),
                          LayoutAttr::get(map.getContext(), layout), 1);
 }
 
-SmallVector<BoxPiece> nacre::gpu::boxPieces(const TensorMapRecipe &recipe, ArrayRef<int64_t> shape) {
+SmallVector<BoxPiece> nacre::simt::boxPieces(const TensorMapRecipe &recipe, ArrayRef<int64_t> shape) {
   LinearLayout plain = plainLayout(recipe, shape); // boxes begin where the swizzle changes nothing
   int64_t boxElements = 1, elements = 1;
   for (auto [extent, box] : llvm::zip_equal(shape, recipe.box))

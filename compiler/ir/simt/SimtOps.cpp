@@ -1,12 +1,12 @@
-// The operations of the gpu dialect.
-#include "compiler/ir/gpu/Gpu.h"
+// The operations of the simt dialect.
+#include "compiler/ir/simt/Simt.h"
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 #define GET_OP_CLASSES
-#include "compiler/ir/gpu/Gpu.cpp.inc"
+#include "compiler/ir/simt/Simt.cpp.inc"
 
 OpFoldResult ConvertOp::fold(FoldAdaptor) {
   if (getSource().getType() == getType())

@@ -1,10 +1,10 @@
 // Tiles in shared memory that the hardware copies as boxes: their layout follows from the recipe of the tensor map.
 #pragma once
 
-#include "compiler/ir/gpu/Gpu.h"
-#include "compiler/ir/gpu/TensorMapRecipe.h"
+#include "compiler/ir/simt/Simt.h"
+#include "compiler/ir/simt/TensorMapRecipe.h"
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 // Of a tensor map, which is an argument of a kernel.
 TensorMapRecipe recipeOf(mlir::Value map);
@@ -23,4 +23,4 @@ struct BoxPiece {
 };
 llvm::SmallVector<BoxPiece> boxPieces(const TensorMapRecipe &recipe, llvm::ArrayRef<int64_t> shape);
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

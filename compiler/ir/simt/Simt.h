@@ -1,29 +1,29 @@
-// The gpu dialect's C++ face: the layout attribute, types, operations, and the names of its attributes on others.
+// The simt dialect's C++ face: the layout attribute, types, operations, and the names of its attributes on others.
 #pragma once
 
 #include "compiler/ir/layout/LinearLayout.h"
 #include "compiler/ir/tile/Tile.h"
 
-#include "compiler/ir/gpu/GpuDialect.h.inc"
+#include "compiler/ir/simt/SimtDialect.h.inc"
 #define GET_ATTRDEF_CLASSES
-#include "compiler/ir/gpu/GpuAttributes.h.inc"
+#include "compiler/ir/simt/SimtAttributes.h.inc"
 #define GET_TYPEDEF_CLASSES
-#include "compiler/ir/gpu/GpuTypes.h.inc"
+#include "compiler/ir/simt/SimtTypes.h.inc"
 #define GET_OP_CLASSES
-#include "compiler/ir/gpu/Gpu.h.inc"
+#include "compiler/ir/simt/Simt.h.inc"
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
-inline constexpr llvm::StringLiteral numWarpsAttribute = "gpu.num_warps";
-inline constexpr llvm::StringLiteral lanesAttribute = "gpu.lanes";
-inline constexpr llvm::StringLiteral vectorAttribute = "gpu.vector";
-inline constexpr llvm::StringLiteral scratchAttribute = "gpu.scratch";
-inline constexpr llvm::StringLiteral offsetAttribute = "gpu.offset";
-inline constexpr llvm::StringLiteral orderedAttribute = "gpu.ordered";
-inline constexpr llvm::StringLiteral sharedAttribute = "gpu.shared";
-inline constexpr llvm::StringLiteral planAttribute = "gpu.plan";
-inline constexpr llvm::StringLiteral recipeAttribute = "gpu.recipe";
-inline constexpr llvm::StringLiteral pointersAttribute = "gpu.pointers";
+inline constexpr llvm::StringLiteral numWarpsAttribute = "simt.num_warps";
+inline constexpr llvm::StringLiteral lanesAttribute = "simt.lanes";
+inline constexpr llvm::StringLiteral vectorAttribute = "simt.vector";
+inline constexpr llvm::StringLiteral scratchAttribute = "simt.scratch";
+inline constexpr llvm::StringLiteral offsetAttribute = "simt.offset";
+inline constexpr llvm::StringLiteral orderedAttribute = "simt.ordered";
+inline constexpr llvm::StringLiteral sharedAttribute = "simt.shared";
+inline constexpr llvm::StringLiteral planAttribute = "simt.plan";
+inline constexpr llvm::StringLiteral recipeAttribute = "simt.recipe";
+inline constexpr llvm::StringLiteral pointersAttribute = "simt.pointers";
 
 // Of an element in memory: i1 takes a byte, a pointer eight.
 int64_t elementBytes(mlir::Type element);
@@ -46,4 +46,4 @@ mlir::RankedTensorType withLayout(mlir::Type type, const LinearLayout &layout);
 // operation asks for; reports the first that has not. What passes after assign-layouts may rely on.
 mlir::LogicalResult verifyLayouts(mlir::func::FuncOp kernel);
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

@@ -5,9 +5,9 @@
 // be done in place from or to this layout.
 #pragma once
 
-#include "compiler/ir/gpu/Gpu.h"
+#include "compiler/ir/simt/Simt.h"
 
-namespace nacre::gpu {
+namespace nacre::simt {
 
 // Whether operands and results are all in one layout: element i of each result depends on elements i of the operands.
 bool isElementwise(mlir::Operation *op);
@@ -34,9 +34,9 @@ std::optional<llvm::SmallVector<uint32_t>> sourceRegisters(const LinearLayout &s
                                                            llvm::function_ref<uint32_t(uint32_t)> coordinates);
 // The same for the operand `number` of a shape operation: the registers of the tiles, or scalars, that it gives.
 struct Registers {
-  unsigned operand = 0;  // which operand
-  uint32_t number = 0;   // which of its registers
+  unsigned operand = 0; // which operand
+  uint32_t number = 0;  // which of its registers
 };
 std::optional<llvm::SmallVector<Registers>> shapeRegisters(mlir::Operation *op, unsigned result);
 
-} // namespace nacre::gpu
+} // namespace nacre::simt

@@ -1,12 +1,12 @@
 // See ShapeLayouts.h.
-#include "compiler/ir/gpu/ShapeLayouts.h"
+#include "compiler/ir/simt/ShapeLayouts.h"
 #include <bit>
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
-bool nacre::gpu::isElementwise(Operation *op) {
+bool nacre::simt::isElementwise(Operation *op) {
   if (op->getNumRegions() != 0 || op->getNumResults() == 0)
     return false;
   if (isa<tile::AddPtrOp, tile::FpCastOp, tile::BitcastOp, tile::PtrToIntOp, tile::IntToPtrOp, tile::HintOp>(op))
@@ -19,7 +19,7 @@ bool nacre::gpu::isElementwise(Operation *op) {
   return isa_and_nonnull<arith::ArithDialect, math::MathDialect, ub::UBDialect>(dialect) && !isa<arith::ConstantOp>(op);
 }
 
-bool nacre::gpu::runsOnRegisters(Operation *op) {
+bool nacre::simt::runsOnRegisters(Operation *op) {
   int64_t pack = isa<tile::MapOp>(op) ? cast<tile::MapOp>(op).getPack() : cast<tile::InlineAsmOp>(op).getPack();
   Value tile;
   for (Value value : op->getResults())
@@ -50,7 +50,7 @@ static SmallVector<int64_t> essential(ArrayRef<int64_t> shape) {
   return result;
 }
 
-bool nacre::gpu::isLinearReshape(ArrayRef<int64_t> fromShape, ArrayRef<int64_t> toShape) {
+bool nacre::simt::isLinearReshape(ArrayRef<int64_t> fromShape, ArrayRef<int64_t> toShape) {
   SmallVector<int64_t> from = essential(fromShape), to = essential(toShape);
   // Groups of axes with equal products; in each, only the first axis of either side may be padded.
   auto isPlain = [](ArrayRef<int64_t> group) {
@@ -84,7 +84,7 @@ static bool isPlainConcatenation(tile::ConcatenateOp op) {
   return std::has_single_bit<uint64_t>(first) && second == first;
 }
 
-bool nacre::gpu::isShapeOperation(Operation *op) {
+bool nacre::simt::isShapeOperation(Operation *op) {
   if (auto reshape = dyn_cast<tile::ReshapeOp>(op))
     return isLinearReshape(reshape.getSource().getType().getShape(), reshape.getType().getShape());
   if (auto concatenate = dyn_cast<tile::ConcatenateOp>(op))
@@ -96,7 +96,7 @@ bool nacre::gpu::isShapeOperation(Operation *op) {
 
 static SmallVector<unsigned> paddedBits(Type type) { return LinearLayout::paddedBits(tile::shapeOf(type)); }
 
-std::optional<LinearLayout> nacre::gpu::resultLayout(Operation *op, const LinearLayout &operand) {
+std::optional<LinearLayout> nacre::simt::resultLayout(Operation *op, const LinearLayout &operand) {
   if (auto expand = dyn_cast<tile::ExpandDimsOp>(op))
     return operand.expand(expand.getAxis());
   if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
@@ -147,7 +147,7 @@ static std::optional<LinearLayout> halfOf(const LinearLayout &whole, unsigned ax
   return half;
 }
 
-std::optional<LinearLayout> nacre::gpu::operandLayout(Operation *op, const LinearLayout &result) {
+std::optional<LinearLayout> nacre::simt::operandLayout(Operation *op, const LinearLayout &result) {
   if (auto expand = dyn_cast<tile::ExpandDimsOp>(op))
     return result.slice(expand.getAxis());
   if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
@@ -179,9 +179,9 @@ std::optional<LinearLayout> nacre::gpu::operandLayout(Operation *op, const Linea
   return result;
 }
 
-std::optional<SmallVector<uint32_t>>
-nacre::gpu::sourceRegisters(const LinearLayout &source, const LinearLayout &result,
-                            llvm::function_ref<uint32_t(uint32_t)> coordinates) {
+std::optional<SmallVector<uint32_t>> nacre::simt::sourceRegisters(const LinearLayout &source,
+                                                                  const LinearLayout &result,
+                                                                  llvm::function_ref<uint32_t(uint32_t)> coordinates) {
   for (Place place : {Place::Lane, Place::Warp, Place::Block}) {
     if (source.bits(place) != result.bits(place))
       return std::nullopt;
@@ -205,7 +205,7 @@ nacre::gpu::sourceRegisters(const LinearLayout &source, const LinearLayout &resu
   return numbers;
 }
 
-std::optional<SmallVector<Registers>> nacre::gpu::shapeRegisters(Operation *op, unsigned result) {
+std::optional<SmallVector<Registers>> nacre::simt::shapeRegisters(Operation *op, unsigned result) {
   const LinearLayout &to = layoutOf(op->getResult(result)), &from = layoutOf(op->getOperand(0));
   auto fromFirst = [](std::optional<SmallVector<uint32_t>> numbers) -> std::optional<SmallVector<Registers>> {
     if (!numbers)
@@ -240,7 +240,8 @@ std::optional<SmallVector<Registers>> nacre::gpu::shapeRegisters(Operation *op, 
         return std::nullopt;
       uint32_t low = (uint32_t(1) << split->registerBit) - 1;
       return llvm::map_to_vector(*numbers, [&](uint32_t number) {
-        return Registers{0, (number & low) | (number & ~low) << 1 | static_cast<uint32_t>(result) << split->registerBit};
+        return Registers{0,
+                         (number & low) | (number & ~low) << 1 | static_cast<uint32_t>(result) << split->registerBit};
       });
     }
   // Two operands, told apart by one bit of the coordinates.

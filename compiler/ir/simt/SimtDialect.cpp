@@ -1,16 +1,16 @@
-// Registration of the gpu dialect, its attributes and types, and what is asked of the module.
-#include "compiler/ir/gpu/Gpu.h"
+// Registration of the simt dialect, its attributes and types, and what is asked of the module.
+#include "compiler/ir/simt/Simt.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
-#include "compiler/ir/gpu/GpuDialect.cpp.inc"
+#include "compiler/ir/simt/SimtDialect.cpp.inc"
 #define GET_ATTRDEF_CLASSES
-#include "compiler/ir/gpu/GpuAttributes.cpp.inc"
+#include "compiler/ir/simt/SimtAttributes.cpp.inc"
 #define GET_TYPEDEF_CLASSES
-#include "compiler/ir/gpu/GpuTypes.cpp.inc"
+#include "compiler/ir/simt/SimtTypes.cpp.inc"
 
 namespace {
 // A layout is printed once, at the top of the text: #layout, #layout1.
@@ -25,23 +25,23 @@ struct LayoutNames : OpAsmDialectInterface {
 };
 } // namespace
 
-void GpuDialect::initialize() {
+void SimtDialect::initialize() {
   addInterfaces<LayoutNames>();
   addAttributes<
 #define GET_ATTRDEF_LIST
-#include "compiler/ir/gpu/GpuAttributes.cpp.inc"
+#include "compiler/ir/simt/SimtAttributes.cpp.inc"
       >();
   addTypes<
 #define GET_TYPEDEF_LIST
-#include "compiler/ir/gpu/GpuTypes.cpp.inc"
+#include "compiler/ir/simt/SimtTypes.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST
-#include "compiler/ir/gpu/Gpu.cpp.inc"
+#include "compiler/ir/simt/Simt.cpp.inc"
       >();
 }
 
-// ---- #gpu.layout<"[8, 16] register b1 b2 lane b4 b8 a1 a2 a4">
+// ---- #simt.layout<"[8, 16] register b1 b2 lane b4 b8 a1 a2 a4">
 
 Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   std::string text, problem;
@@ -57,7 +57,7 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
 
 void LayoutAttr::print(AsmPrinter &printer) const { printer << "<\"" << getValue().text() << "\">"; }
 
-// ---- !gpu.shared<64x32xf16, #gpu.layout<...>, 3>
+// ---- !simt.shared<64x32xf16, #simt.layout<...>, 3>
 
 Type SharedType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
@@ -108,7 +108,7 @@ SharedType SharedType::withStages(int64_t stages) const {
   return get(getContext(), getShape(), getElementType(), getLayout(), stages);
 }
 
-int64_t nacre::gpu::elementBytes(Type element) {
+int64_t nacre::simt::elementBytes(Type element) {
   if (isa<tile::PointerType>(element))
     return 8;
   if (isa<tile::Float8E4B15Type>(element))
@@ -134,12 +134,11 @@ void BlockShape::attachTo(ModuleOp module) const {
   module->setAttr(lanesAttribute, IntegerAttr::get(i32, lanes));
 }
 
-const LinearLayout &nacre::gpu::layoutOf(Type type) {
+const LinearLayout &nacre::simt::layoutOf(Type type) {
   return cast<LayoutAttr>(cast<RankedTensorType>(type).getEncoding()).getValue();
 }
 
-RankedTensorType nacre::gpu::withLayout(Type type, const LinearLayout &layout) {
+RankedTensorType nacre::simt::withLayout(Type type, const LinearLayout &layout) {
   auto tensor = cast<RankedTensorType>(type);
-  return RankedTensorType::get(tensor.getShape(), tensor.getElementType(),
-                               LayoutAttr::get(type.getContext(), layout));
+  return RankedTensorType::get(tensor.getShape(), tensor.getElementType(), LayoutAttr::get(type.getContext(), layout));
 }

@@ -1,9 +1,9 @@
 // The verifier of layouts: what every pass after assign-layouts may rely on.
-#include "compiler/ir/gpu/ShapeLayouts.h"
+#include "compiler/ir/simt/ShapeLayouts.h"
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 // A tile without a layout, or with one of another shape, or one that leaves elements out.
 static LogicalResult verifyTile(Operation *op, Type type, const BlockShape &block) {
@@ -54,13 +54,13 @@ static LogicalResult verifyOperation(Operation *op, const BlockShape &block) {
   SmallVector<Value> equal = valuesInOneLayout(op);
   for (Value value : equal)
     if (layoutOf(value) != layoutOf(equal.front()))
-      return op->emitOpError("needs its tiles in one layout, but has ") << equal.front().getType() << " and "
-                                                                         << value.getType();
+      return op->emitOpError("needs its tiles in one layout, but has ")
+             << equal.front().getType() << " and " << value.getType();
   if (isShapeOperation(op))
     for (unsigned result = 0; result < op->getNumResults(); ++result)
       if (!shapeRegisters(op, result))
-        return op->emitOpError("cannot be done in place: ") << op->getOperand(0).getType() << " to "
-                                                             << op->getResult(result).getType();
+        return op->emitOpError("cannot be done in place: ")
+               << op->getOperand(0).getType() << " to " << op->getResult(result).getType();
   if (auto reduce = dyn_cast<tile::ReduceOp>(op))
     for (Value result : reduce.getResults())
       if (isa<RankedTensorType>(result.getType()) &&
@@ -69,7 +69,7 @@ static LogicalResult verifyOperation(Operation *op, const BlockShape &block) {
   return success();
 }
 
-LogicalResult nacre::gpu::verifyLayouts(func::FuncOp kernel) {
+LogicalResult nacre::simt::verifyLayouts(func::FuncOp kernel) {
   BlockShape block = BlockShape::of(kernel->getParentOfType<ModuleOp>());
   WalkResult result = kernel.walk([&](Operation *op) {
     return failed(verifyOperation(op, block)) ? WalkResult::interrupt() : WalkResult::advance();

@@ -1,10 +1,10 @@
 // Recipes of tensor maps as text and as numbers, and the boxes of a tile.
-#include "compiler/ir/gpu/Boxes.h"
 #include "compiler/ir/layout/SharedAccess.h"
+#include "compiler/ir/simt/Boxes.h"
 #include <gtest/gtest.h>
 
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 TEST(TensorMapRecipe, IsTheSameAfterItsText) {
   for (const char *text : {"type=f16 base=a0 shape=a2:s32,a3 strides=a3:s32:2:*:s32 box=64,32 swizzle=64 fill=nan",

@@ -1,9 +1,9 @@
-// The operations of GpuCopies.td: verifiers.
-#include "compiler/ir/gpu/Gpu.h"
+// The operations of SimtCopies.td: verifiers.
+#include "compiler/ir/simt/Simt.h"
 
 using namespace mlir;
 using namespace nacre;
-using namespace nacre::gpu;
+using namespace nacre::simt;
 
 static LogicalResult verifyBox(Operation *op, TensorMapType map, OperandRange coordinates, ArrayRef<int64_t> shape,
                                Type element) {
