@@ -76,9 +76,8 @@ def _start_tools():
 
     names = ("NACRE_SANITIZE", "NACRE_LAUNCH_LOG", "NACRE_SIMULATOR_FINDINGS", "TRITON_SHARED_SANITIZER_TYPE", "TRITON_INSTRUMENTATION_MODE", "TRITON_ENABLE_ASAN")
     if any(name in os.environ for name in names):
-        from . import sanitizer
-
-        sanitizer.start_from_environment()
+        __getattr__("sanitizer").start_from_environment()
+    knobs.listen("instrumentation", lambda text: __getattr__("sanitizer").instrument(text))
 
 
 _start_tools()

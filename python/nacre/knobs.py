@@ -287,12 +287,19 @@ class Knobs:
                 _hooks_changed()
 
 
+# The runtime and the sanitizers act when some knobs change. They are built on top of this module, so each leaves a function here.
+_listeners = {}
+
+
+def listen(what, function):
+    """Has `function` called when "hooks" change, without arguments, or with what "instrumentation" is set to."""
+    _listeners[what] = function
+
+
 def _hooks_changed():
     """Compiling and launching look at hooks only when there are any."""
-    from .runtime import hooks
-
-    hooks.refresh(runtime.launch_enter_hook, runtime.launch_exit_hook)
-    hooks.refresh_compile(runtime.jit_cache_hook, runtime.jit_post_compile_hook)
+    if "hooks" in _listeners:
+        _listeners["hooks"]()
     _core.set_stage_hook(runtime.add_stages_inspection_hook)
 
 
@@ -338,18 +345,14 @@ class _InstrumentationMode:
         return self if group is None else os.environ.get("TRITON_INSTRUMENTATION_MODE", "")
 
     def __set__(self, group, value):
-        from .sanitizer import _session
-
-        kinds = _session.parse_kinds(value or "", "knobs.compilation.instrumentation_mode")
-        was = os.environ.pop("TRITON_INSTRUMENTATION_MODE", "")
-        if was and _session.session is not None:
-            _session.stop()
-        if kinds:
-            os.environ["TRITON_INSTRUMENTATION_MODE"] = value
-            _session.start_from_environment()
+        _listeners["instrumentation"](value or "")
 
     def __delete__(self, group):
         self.__set__(group, "")
+
+
+NO_AMD_SANITIZER = ("AddressSanitizer in the code of AMD's GPUs is not there, for want of that target; "
+                    "`triton-san asan COMMAND` checks the same kernels on the CPU")  # fmt: skip
 
 
 class _EnableAsan:
@@ -360,9 +363,7 @@ class _EnableAsan:
 
     def __set__(self, group, value):
         if value:
-            from .sanitizer._session import NO_AMD
-
-            raise ValueError(f"knobs.compilation.enable_asan: {NO_AMD}")
+            raise ValueError(f"knobs.compilation.enable_asan: {NO_AMD_SANITIZER}")
 
 
 class CompilationKnobs(Knobs):

@@ -63,7 +63,8 @@ def functions(module):
             if is_private or "property" in decorators or inspect.ismodule(owner) and not hasattr(owner, member.name):
                 continue
             is_method = owner is not loaded
-            function = inspect.getattr_static(owner, member.name, None)
+            # A module may pass on names of others.
+            function = inspect.getattr_static(owner, member.name, None) if is_method else getattr(owner, member.name, None)
             yield f"{getattr(owner, '__name__', owner)}.{member.name}", member, function, is_method, "overload" in decorators
 
 

@@ -82,7 +82,7 @@ class HostMemoryDriver(DriverBase):
         return HostDeviceInterface()
 
     def get_benchmarker(self):
-        from ..testing import do_bench
+        from ..testing.timing import do_bench
 
         return do_bench
 

@@ -77,19 +77,6 @@ def must_use_result(fn=None, message=None):
     return decorate if fn is None else decorate(fn)
 
 
-def extern(fn):
-    """Marks a function that calls tl.core.extern_elementwise: kernels call it like a builtin."""
-    from ..runtime.external import ExternFunction
-
-    return ExternFunction(fn)
-
-
-def builtin(fn):
-    """Marks a function that is written over other builtins, and passes them the `_semantic` that it is given: kernels call it like
-    one of them."""
-    return extern(fn)
-
-
 def is_builtin(fn):
     """Whether kernels call this as a function of the language."""
     return bool(getattr(fn, TRITON_BUILTIN, False))
@@ -137,29 +124,27 @@ def _make_run_time(instance):
                 setattr(instance, name, _core.interpreted_variable(value))
 
 
-def _aggregate(cls):
-    """Makes a class whose instances kernels can make and use; see nacre.aggregate."""
-    from ..runtime.aggregate import aggregate
-
-    return aggregate(cls)
-
-
-_STANDARD = ("atomic_poll",)
-_PASSED_ON = {"JITCallable": "..runtime.jit", "get_primitive_bitwidth": ".._utils", "validate_block_shape": ".._utils",
-              "warn_once": ".._utils"}  # fmt: skip
+# What packages look for here, and where it is: (module, its name there). These are built on top of this module.
+_PASSED_ON = {
+    "JITCallable": ("..runtime.jit", "JITCallable"),
+    "_aggregate": ("..runtime.aggregate", "aggregate"),
+    "atomic_poll": (".standard", "atomic_poll"),
+    "builtin": ("..runtime.external", "builtin"),
+    "extern": ("..runtime.external", "extern"),
+    "get_primitive_bitwidth": (".._utils", "get_primitive_bitwidth"),
+    "validate_block_shape": (".._utils", "validate_block_shape"),
+    "warn_once": (".._utils", "warn_once"),
+}
 
 _look_up, _list = _builtins.attach(globals(), ("triton.language", "triton.language.core", "triton.language.math"))
 
 
 def __getattr__(name):
-    if name in _STANDARD:
-        from . import standard
-
-        return getattr(standard, name)
     if name in _PASSED_ON:
         import importlib
 
-        return getattr(importlib.import_module(_PASSED_ON[name], __package__), name)
+        module, there = _PASSED_ON[name]
+        return getattr(importlib.import_module(module, __package__), there)
     if name == "tensor":  # its methods are shown on it, which takes a moment
         found = globals()[name] = _builtins.show_methods(_core.Tensor)
         return found

@@ -140,7 +140,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         warmup, rep, is_graph = self.num_warmups, self.num_reps, self.use_cuda_graph
 
         def bench(call, quantiles):
-            from ..testing import do_bench, do_bench_cudagraph
+            from ..testing.timing import do_bench, do_bench_cudagraph
 
             if is_graph:
                 return do_bench_cudagraph(call, rep=100 if rep is None else rep, quantiles=quantiles)

@@ -15,3 +15,14 @@ class ExternFunction(JITFunction):
 
     def __repr__(self):
         return f"ExternFunction({self.__module__}:{self.__qualname__})"
+
+
+def extern(fn):
+    """Marks a function that calls tl.core.extern_elementwise: kernels call it like a builtin."""
+    return ExternFunction(fn)
+
+
+def builtin(fn):
+    """Marks a function that is written over other builtins, and passes them the `_semantic` that it is given: kernels call it like
+    one of them."""
+    return extern(fn)

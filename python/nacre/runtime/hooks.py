@@ -4,7 +4,7 @@ an object whose `.get()` is a dictionary: the kernel's name, its function, the s
 import contextlib
 import threading
 
-from .. import _core
+from .. import _core, knobs
 
 
 class LazyDict:
@@ -63,8 +63,6 @@ def remove_recorder(pair):
 
 
 def _refresh():
-    from .. import knobs
-
     refresh(knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook)
 
 
@@ -112,7 +110,7 @@ def refresh_compile(cache_hook, post_compile_hook):
 def launch_metadata(compiled, kernel, grid, arguments):
     """What hooks are told of a launch. `compiled` is None when Python runs the kernel: `function` is then Python's."""
     if compiled is None:
-        facts = _interpreted_metadata(kernel, arguments)
+        facts = kernel._interpreted_metadata(arguments)
         metadata = LazyDict({"name": facts.name, "function": kernel.fn, "stream": 0})
     else:
         facts = compiled.metadata
@@ -123,8 +121,9 @@ def launch_metadata(compiled, kernel, grid, arguments):
     return metadata
 
 
-def _interpreted_metadata(kernel, arguments):
-    from ..compiler.compiler import KernelMetadata
+def _knobs_changed():
+    refresh(knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook)
+    refresh_compile(knobs.runtime.jit_cache_hook, knobs.runtime.jit_post_compile_hook)
 
-    options = {name: arguments[name] for name in ("num_warps", "num_stages", "num_ctas")}
-    return KernelMetadata(**{**kernel._default_options(), **options}, name=kernel.__name__, hash="", target=None, shared=0)
+
+knobs.listen("hooks", _knobs_changed)

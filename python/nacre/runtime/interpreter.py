@@ -64,18 +64,15 @@ def _characters(text, column):
     return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
 
 
-own_elements = False  # whether a view is no more than its own elements, rather than all of its tensor's memory
+describe_memory = None  # of a tool that wants to know more than _memory tells: called instead of it (sanitizer/_arrays.py: own_elements)
 
 
 def _memory(kernel, values):
     """[(begin, end, address of element 0, read-only, name)] of the arrays among a kernel's arguments, and whether these are all the memory
-    that it was given. With `own_elements` the rows go on: (bytes of an element, ((stride, extent), ...) of a view with memory between its
+    that it was given. The rows of a tool may go on: (bytes of an element, ((stride, extent), ...) of a view with memory between its
     elements)."""
-    if own_elements:
-        from ..sanitizer import _arrays
-
-        rows, is_complete = _arrays.arrays(kernel, values)
-        return [(*row[:5], row[8], _arrays.axes(row)) for row in rows], is_complete
+    if describe_memory is not None:
+        return describe_memory(kernel, values)
     ranges = []
 
     def add(name, value):

@@ -462,6 +462,13 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
                 "fn": JitFunctionInfo(self.__module__, self.__name__, self), "compile": compile_info,
                 "is_manual_warmup": is_warmup, "already_compiled": False}  # fmt: skip
 
+    def _interpreted_metadata(self, arguments):
+        """What launch hooks are told of a launch that Python runs."""
+        from ..compiler.compiler import KernelMetadata
+
+        options = {name: arguments[name] for name in ("num_warps", "num_stages", "num_ctas")}
+        return KernelMetadata(**{**self._default_options(), **options}, name=self.__name__, hash="", target=None, shared=0)
+
     def _check_driver(self):
         """A TRITON_DEFAULT_BACKEND that cannot be had is said before anything is compiled."""
         driver.active  # noqa: B018

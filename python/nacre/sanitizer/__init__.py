@@ -10,6 +10,6 @@ In a program: `nacre.sanitizer.start("asan")`, `.findings()`, `.stop()`. Kernels
 compilation.watch) and C++ looks at them (`sanitizer/`); this package describes the arrays, and writes the reports.
 """
 
-from ._session import SanitizerError, findings, session, start, start_from_environment, stop
+from ._session import SanitizerError, findings, instrument, session, start, start_from_environment, stop
 
-__all__ = ["SanitizerError", "findings", "session", "start", "start_from_environment", "stop"]
+__all__ = ["SanitizerError", "findings", "instrument", "session", "start", "start_from_environment", "stop"]

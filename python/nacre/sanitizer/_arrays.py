@@ -36,6 +36,13 @@ def arrays(kernel, values):
     return found, is_complete
 
 
+def own_elements(kernel, values):
+    """What the interpreter asks of a launch's memory (runtime/interpreter.py: describe_memory): a view is no more than its own elements,
+    rather than all of its tensor's memory."""
+    rows, is_complete = arrays(kernel, values)
+    return [(*row[:5], row[8], axes(row)) for row in rows], is_complete
+
+
 _PLAIN = {bool, int, float, str, type(None)}
 _ARRAYS = {}  # the types of NumPy's and torch's own arrays -> what makes a row of one
 _names = {}  # of element types

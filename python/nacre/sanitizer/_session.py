@@ -9,7 +9,7 @@ import sys
 from .. import _core, knobs
 from ..errors import TritonError
 from . import _report, _unwritten
-from ._arrays import arrays
+from ._arrays import arrays, own_elements
 
 KINDS = {"asan": 1, "tsan": 2, "msan": 4, "ub": 8}
 ALIASES = {"gsan": "tsan"}
@@ -18,7 +18,6 @@ NOT_BUILT = {
     "fpsan": "floats are not replaced by integers yet",
     "iisan": "descriptors' alignment is not checked yet",
 }
-NO_AMD = "AddressSanitizer in the code of AMD's GPUs is not there, for want of that target; `triton-san asan COMMAND` checks the same kernels on the CPU"
 session = None  # the open one
 
 
@@ -172,10 +171,20 @@ def findings():
     return session.findings if session else []
 
 
+def instrument(text):
+    """Acts on knobs.compilation.instrumentation_mode: looks for these kinds from now on, and for no other."""
+    kinds = parse_kinds(text, "knobs.compilation.instrumentation_mode")
+    if os.environ.pop("TRITON_INSTRUMENTATION_MODE", "") and session is not None:
+        stop()
+    if kinds:
+        os.environ["TRITON_INSTRUMENTATION_MODE"] = text
+        start_from_environment()
+
+
 def start_from_environment():
     """What `triton-san` and the variables ask for. The process then ends with the sanitizers' status if they found anything."""
     if knobs.getenv_bool("TRITON_ENABLE_ASAN"):
-        raise ValueError(f"TRITON_ENABLE_ASAN={os.environ['TRITON_ENABLE_ASAN']}: {NO_AMD}")
+        raise ValueError(f"TRITON_ENABLE_ASAN={os.environ['TRITON_ENABLE_ASAN']}: {knobs.NO_AMD_SANITIZER}")
     if os.environ.get("NACRE_LAUNCH_LOG"):
         from . import _launch_log
 
@@ -183,7 +192,7 @@ def start_from_environment():
     if knobs.runtime.simulator_findings:
         from ..runtime import interpreter
 
-        interpreter.own_elements = True
+        interpreter.describe_memory = own_elements
     asked = {}
     for variable in ("NACRE_SANITIZE", "TRITON_SHARED_SANITIZER_TYPE", "TRITON_INSTRUMENTATION_MODE"):
         text = os.environ.get(variable, "")

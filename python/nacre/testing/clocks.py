@@ -16,6 +16,10 @@ _REASONS = {0x4: "the power limit", 0x8: "a slowdown by hardware", 0x20: "heat",
 _SM_CLOCK = 1  # NVML_CLOCK_SM
 
 
+def only_of_a_gpu(what):
+    raise RuntimeError(f"{what} is known of GPUs only, and this process runs kernels on the CPU")
+
+
 class Watch:
     """Samples of the clock from its making on. result() is {"mhz": [lowest, highest], "throttled": [reasons]}, either left out where nothing
     is known or nothing was the matter."""

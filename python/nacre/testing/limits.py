@@ -4,9 +4,7 @@ import functools
 import os
 from contextlib import contextmanager
 
-
-def only_of_a_gpu(what):
-    raise RuntimeError(f"{what} is known of GPUs only, and this process runs kernels on the CPU")
+from .clocks import only_of_a_gpu
 
 
 def _driver():

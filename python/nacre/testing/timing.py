@@ -10,6 +10,8 @@ import statistics
 import time
 from contextlib import contextmanager
 
+from .clocks import Watch, only_of_a_gpu
+
 _SUMMARIES = {"min": min, "max": max, "mean": statistics.fmean, "median": statistics.median}
 _MODES = (*_SUMMARIES, "all", "stats")
 _STEADY = 0.03  # medians of two halves of the warm-up that differ by less are the same
@@ -136,8 +138,6 @@ class _StatsWatch:
     """The clock during the calls, under return_mode="stats" alone: reading it takes time."""
 
     def __init__(self, return_mode):
-        from .clocks import Watch
-
         self.watch = Watch() if return_mode == "stats" else None
 
     def added(self, summary):
@@ -269,8 +269,6 @@ def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mod
 
 def do_bench_cudagraph_proton(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean"):
     """Times the kernels of a CUDA graph's replays. For CUDA alone."""
-    from .limits import only_of_a_gpu
-
     _refuse_mode(return_mode)
     if _Clock().is_host:
         only_of_a_gpu("the time of a CUDA graph")

@@ -102,7 +102,7 @@ class CudaDriver(DriverBase):
         return torch.cuda
 
     def get_benchmarker(self):
-        from ...testing import do_bench
+        from ...testing.timing import do_bench
 
         return do_bench
 

@@ -136,7 +136,7 @@ def time_candidate(place, arguments, config, grid, milliseconds, seconds):
         config = next((known for known in tuner.configs if identity(known) == identity(config)), config)
 
     def time_here(config):
-        from ...testing import do_bench
+        from ...testing.timing import do_bench
 
         if tuner is None:
             call = lambda: kernel.run(*args, **launch, **config.all_kwargs())  # noqa: E731

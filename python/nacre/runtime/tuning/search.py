@@ -173,7 +173,7 @@ def bench_for(milliseconds):
     """A benchmarker that spends so much on each candidate."""
 
     def bench(call, quantiles):
-        from ...testing import do_bench
+        from ...testing.timing import do_bench
 
         return do_bench(call, warmup=milliseconds / 4, rep=milliseconds, quantiles=quantiles)
 
