@@ -455,10 +455,10 @@ def test_first_mode_and_unknown_mode(monkeypatch):
 
 
 def test_while_a_graph_is_captured_nothing_is_timed(monkeypatch):
-    from nacre.runtime import autotuner
+    from nacre.runtime.tuning import find_config
 
     kernel = make(do_bench=lambda call, quantiles: pytest.fail("timed"))
-    monkeypatch.setattr(autotuner, "_is_capturing", lambda: True)
+    monkeypatch.setattr(find_config, "_is_capturing", lambda: True)
     with pytest.warns(RuntimeWarning, match="a CUDA graph is being captured: the first configuration is used"):
         launch(kernel)
     assert kernel.best_config == CONFIGS[0] and not kernel.cache  # outside of the capture it is tuned

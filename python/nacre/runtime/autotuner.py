@@ -1,24 +1,20 @@
 """Choosing among configurations of a kernel by timing them. The parts are in tuning/."""
 
-import sys
 import threading
-import time
 import warnings
-from contextlib import ExitStack
 
-from .. import _core, knobs
-from ..tools.tensor_descriptor import TensorDescriptor
+from .. import _core
 from .cache import get_cache_invalidating_env_vars, get_cache_manager, triton_key  # noqa: F401  (packages ask for these here)
 from .driver import driver
 from .errors import AutotunerError, OutOfResources, PTXASError, UnexpectedCompileError  # noqa: F401
 from .heuristics import Heuristics, arguments_of, heuristics  # noqa: F401
-from .jit import JITFunction, KernelInterface
-from .recompiles import for_a_launch
+from .jit import JITFunction, KernelInterface  # noqa: F401
 from .tuning.choice import FAILED, choose
 from .tuning.config import Bucket, Config, bucket, identity, key_names  # noqa: F401
+from .tuning.find_config import ConfigFinder
 from .tuning.pruning import checked_pruning, prune
+from .tuning.tuned_launch import TunedLaunch
 
-_MODES = ("tune", "cached", "first", "error")
 # One tuning at a time in a process: two that are timed together would measure each other.
 _lock = threading.RLock()
 
@@ -87,7 +83,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         if isolate not in (None, "auto", "always", "never"):
             raise ValueError(f"isolate={isolate!r}: expected 'auto', 'always' or 'never'")
         self._do_bench = self._old_bench() if warmup is not None or rep is not None or use_cuda_graph else do_bench
-        self._is_own_bench = do_bench is None
+        self.is_own_bench = do_bench is None
         self.configs_timings = {}
         self.failures = {}
         self.tied = []
@@ -96,7 +92,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
 
     def _set_up(self):
         self._local = threading.local()
-        self._hook_lock = threading.Lock()
+        self.hook_lock = threading.Lock()
         is_native = type(self).run is _OWN_RUN
         # An argument that is left to its default counts as if it had been passed.
         defaults = {param.name: (param.default,) for param in getattr(self.base_fn, "params", ()) if param.has_default}
@@ -106,7 +102,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         self._configure(self.fn if is_native else None, self.arg_names, places, only)
 
     def __getstate__(self):
-        state = {name: value for name, value in self.__dict__.items() if name not in ("_local", "_hook_lock")}
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_local", "hook_lock")}
         for name, default in (("pre_hook", self._default_pre_hook), ("post_hook", self._default_post_hook)):
             if state[name] == default:
                 state[name] = None
@@ -187,299 +183,17 @@ class Autotuner(_core.TunedKernel, KernelInterface):
 
     @do_bench.setter
     def do_bench(self, bench):
-        self._do_bench, self._is_own_bench = bench, False
-
-    def _refuse_tuned(self, config, args, kwargs):
-        """A parameter that the configurations set is not for the launch to set."""
-        given = {*self.arg_names[:len(args)], *kwargs}
-        clash = [name for name in config.all_kwargs() if name in given]
-        if clash:
-            names = ", ".join(map(repr, clash))
-            raise ValueError(f"Conflicting meta-parameters: {self.__name__}() was launched with {names}, which @autotune sets; "
-                             "leave it out of the launch")  # fmt: skip
-
-    def _timed_call(self, args, kwargs, config):
-        """A function that launches a configuration once, with all hooks."""
-        self._refuse_tuned(config, args, kwargs)
-        current = {**kwargs, **config.all_kwargs()}
-        full = {**self.nargs, **current}
-
-        def call():
-            if config.pre_hook:
-                config.pre_hook(full)
-            self.pre_hook(full)
-            try:
-                self.fn.run(*args, **current)
-            except Exception as error:
-                try:
-                    self.post_hook(full, exception=error)
-                finally:
-                    raise
-            self.post_hook(full, exception=None)
-
-        return call
-
-    def _compile(self, args, kwargs, config):
-        self._refuse_tuned(config, args, kwargs)
-        launch = {**kwargs, **config.all_kwargs(), "warmup": True}
-        with ExitStack() as stack:
-            # A hook may give descriptors their blocks, which are part of the kernel: one configuration at a time then.
-            if config.pre_hook and any(isinstance(value, TensorDescriptor) for value in (*args, *kwargs.values())):
-                stack.enter_context(self._hook_lock)
-                config.pre_hook({**dict(zip(self.arg_names, args)), **kwargs, **config.all_kwargs()})
-            stack.enter_context(for_a_launch())
-            return self.fn.run(*args, **launch)
-
-    def _code_identity(self, kwargs, config, kernel):
-        """What two configurations have in common that are the same code on the same grid: only one of them needs to be timed."""
-        if config.pre_hook is not None or self._is_watched or not hasattr(kernel, "hash"):
-            return None
-        grid = kwargs.get("grid")
-        if callable(grid):
-            try:
-                grid = grid({**self.nargs, **{name: value for name, value in kwargs.items() if name not in ("grid", "warmup")}, **config.all_kwargs()})
-            except Exception:  # what it needs the launch has: a heuristic's value
-                return None
-        return kernel.hash, repr(sorted(config.kwargs.items(), key=str)), repr(grid)
-
-    def _tell_hooks(self, kwargs, config, error):
-        """Hooks of the user's see a configuration that does not compile as a run that fails."""
-        if self.user_defined_post_hook and isinstance(error, BaseException):
-            full = {**self.nargs, **kwargs, **config.all_kwargs()}
-            if config.pre_hook:
-                config.pre_hook(full)
-            self.pre_hook(full)
-            self.post_hook(full, exception=error)
-
-    # From the key to a configuration.
-
-    def _problem(self, args, kwargs, key):
-        from .tuning.records import Problem, type_of
-
-        heuristics, fn = {}, self.fn
-        while not isinstance(fn, JITFunction):
-            heuristics.update(getattr(fn, "values", {}))
-            fn = fn.fn
-        given = {**self.nargs, **kwargs}
-        types = {param.name: type_of(given[param.name], param.is_constexpr) for param in fn.params if param.name in given}
-        return Problem(fn, heuristics, types, key)
+        self._do_bench, self.is_own_bench = bench, False
 
     @property
-    def _is_watched(self):
+    def is_watched(self):
         """Whether functions of the user's are called for every timed run: they run in this process."""
         hooks = self.user_defined_pre_hook or self.user_defined_post_hook or any(config.pre_hook for config in self.configs)
-        return hooks or not self._is_own_bench
-
-    def _is_kept(self, configs):
-        """Whether times are kept on disk: not where something takes part of which no record knows, a hook or a benchmarker of the user's."""
-        own = self._is_own_bench and not (self.user_defined_pre_hook or self.user_defined_post_hook)
-        return (own or self.cache_results) and not any(config.pre_hook for config in configs) and knobs.autotuning.dir not in (None, "", "off")
-
-    def _find(self, args, kwargs, key):
-        """The configuration for a key that is new to this process."""
-        configs = self.prune_configs(kwargs)
-        if len(configs) == 1 and self.search is None:
-            self.cache[key] = configs[0]
-            return configs[0]
-        mode = knobs.autotuning.mode
-        if mode not in _MODES:
-            raise ValueError(f"NACRE_AUTOTUNE={mode}: expected one of {', '.join(_MODES)}")
-        is_capturing = _is_capturing()
-        if is_capturing and mode == "tune":
-            mode = "cached"
-        if mode == "first":
-            self.cache[key] = configs[0]
-            return configs[0]
-        problem = self._problem(args, kwargs, key)
-        from .tuning.records import pinned_choice
-
-        pinned = pinned_choice(problem, self._all_configs(configs), mode == "error")
-        if pinned is not None:
-            self.cache[key] = pinned
-            return pinned
-        is_kept = self._is_kept(configs)
-        known = self._known(problem, configs) if is_kept else {}
-        if self._is_enough(known, configs, problem):
-            return self._choose(key, known)
-        if mode in ("cached", "error"):
-            return self._without_timing(key, configs, known, mode, is_capturing)
-        if self.cache_results or knobs.autotuning.cache:
-            hit = self.check_disk_cache(key, configs, lambda: self._tune(args, kwargs, key, configs, problem if is_kept else None))
-            if hit:
-                self._tell(key, self.cache[key], None)
-            return self.cache[key]
-        return self._tune(args, kwargs, key, configs, problem if is_kept else None)
-
-    def _is_enough(self, known, configs, problem):
-        """Whether nothing needs to be timed: all have times, or a search was made before that its budget did not end too early."""
-        if self.search is None:
-            return bool(known) and all(config in known for config in configs)
-        if choose(known)[0] is None:
-            return False
-        tried = problem.tried()
-        return tried is None or self.search.is_enough(len(tried))
-
-    def _all_configs(self, configs):
-        return configs if self.search is None else self.search.all_configs()
-
-    def _known(self, problem, configs):
-        """{config: times} of those among configurations that have a record."""
-        record = problem.load()
-        found = {config: record[identity(config)] for config in self._all_configs(configs) if identity(config) in record}
-        self.failures = {config: result for config, result in found.items() if isinstance(result, str)}
-        return {config: list(FAILED) if isinstance(result, str) else result for config, result in found.items()}
-
-    def _without_timing(self, key, configs, known, mode, is_capturing):
-        """The best of what is known, where nothing may be timed."""
-        if known and choose(known)[0] is not None:
-            return self._choose(key, known)
-        if mode == "error":
-            raise AutotunerError(f"{self.__name__}: no time of any configuration is known for the key {key}, and NACRE_AUTOTUNE=error says not to "
-                                 "tune; run it once with NACRE_AUTOTUNE=tune, or `nacre tune import` times")  # fmt: skip
-        from .tuning.reporting import warn
-
-        why = "a CUDA graph is being captured" if is_capturing else "NACRE_AUTOTUNE=cached"
-        warn(f"{self.__name__}: no time of any configuration is known for the key {key} and {why}: the first configuration is used")
-        if not is_capturing:  # a launch outside of the capture tunes
-            self.cache[key] = configs[0]
-        return configs[0]
-
-    def _tune(self, args, kwargs, key, configs, problem):
-        """Times what is not known of the problem and takes the best. Without a problem nothing is kept on disk."""
-        if problem is None:
-            return self._measure(args, kwargs, key, configs, {}, None)
-        with problem.alone():
-            known = self._known(problem, configs)  # another process may have been faster
-            if self._is_enough(known, configs, problem):
-                return self._choose(key, known)
-            return self._measure(args, kwargs, key, configs, known, problem)
-
-    def _measure(self, args, kwargs, key, configs, known, problem):
-        from .tuning.measuring import CannotProtect, Measurement
-        from .tuning.reporting import warn
-        from .tuning.search import bench_for
-
-        start, begin = time.perf_counter(), _core.profiler_now()
-        is_range = _core.nvtx_is_on()
-        if is_range:
-            _core.nvtx_range(f"tune {self.__name__}")
-        results, stored, tried = {}, [start], []
-
-        def keep(config, times, reason):
-            # Of failures only those are kept that are the compiler's: another run may have more memory.
-            if reason is None:
-                results[identity(config)] = times if isinstance(times, (list, tuple)) else [times]
-            elif type(reason).__module__.endswith("compiler.errors"):
-                results[identity(config)] = f"{type(reason).__name__}: {reason}"
-            if time.perf_counter() - stored[0] > 1.0:
-                flush()
-
-        def flush():
-            stored[0] = time.perf_counter()
-            if problem is not None and results:
-                problem.store(results, [identity(config) for config in tried])
-
-        fleet = None
-
-        def measurement(chosen, milliseconds=None):
-            # Of a search only the last round is kept: times of the others are short ones.
-            on_result = keep if self.search is None else lambda config, times, reason: None
-            if fleet is not None:
-                return fleet.measurement(chosen, milliseconds, on_result)
-            bench = self.do_bench if milliseconds is None or not self._is_own_bench else bench_for(milliseconds)
-            return Measurement(self.__name__, chosen, lambda config: self._compile(args, kwargs, config),
-                               lambda config: self._timed_call(args, kwargs, config), self._values(kwargs), bench, on_result, self.isolate,
-                               lambda config, error: self._tell_hooks(kwargs, config, error), self._is_watched,
-                               lambda config, kernel: self._code_identity(kwargs, config, kernel))  # fmt: skip
-
-        try:
-            fleet = self._fleet(args, kwargs, configs[0])
-            if self.search is not None:
-                timings, failures, tried = self.search.go_on(self.__name__, measurement, known, problem)
-                for config, times in timings.items():
-                    if config not in failures:
-                        keep(config, times, None)
-            else:
-                run = measurement([config for config in configs if config not in known])
-                timings, failures = run.run(), run.failures
-        except CannotProtect as obstacle:
-            warn(f"{self.__name__} is not tuned: {obstacle}; the first configuration is used")
-            self.cache[key] = configs[0]
-            return configs[0]
-        finally:
-            flush()
-            self._tell_profiler(begin, is_range)
-        self.failures = {**self.failures, **failures}
-        # In the order of the list, which decides between those that are as fast.
-        timings = {config: known[config] if config in known else timings[config] for config in self._all_configs(configs)
-                   if config in known or config in timings}  # fmt: skip
-        if choose(timings)[0] is None:
-            from .tuning.measuring import nothing_left
-
-            raise nothing_left(self.__name__, timings, self.failures)
-        self.bench_time = time.perf_counter() - start
-        return self._choose(key, timings, self.bench_time)
-
-    def _tell_profiler(self, begin, is_range):
-        """The tuning has ended: it is a frame of sessions that are active, and a range of the tool around the process."""
-        if is_range:
-            _core.nvtx_range(None)
-        profiler = sys.modules.get("nacre.profiler.flags")
-        if profiler is not None and profiler.flags.profiling_on:
-            _core.profiler_span(f"tune {self.__name__}", begin, _core.profiler_now())
-
-    def _fleet(self, args, kwargs, config):
-        """The workers that time for a launch; None: this process does. A kernel that writes to an address of this process is not for them."""
-        from .tuning import fleet_executor
-
-        executor = fleet_executor(self.executor)
-        if executor is None:
-            return None
-        from .tuning.fleet import Fleet
-        from .tuning.measuring import CannotProtect
-        from .tuning.protection import Protection
-
-        kernel = self._compile(args, kwargs, config)
-        protection = Protection([kernel] if hasattr(kernel, "_native") else [], self._values(kwargs))
-        if protection.is_elsewhere:
-            raise CannotProtect(f"{protection.why_isolated}, and a worker of an executor has no memory there")
-        return Fleet(self, executor, args, kwargs)
-
-    def _values(self, kwargs):
-        """What each parameter of the kernel is given, in order; None for those that configurations or heuristics set."""
-        fn = self.fn
-        while not isinstance(fn, JITFunction):
-            fn = fn.fn
-        given = {**self.nargs, **kwargs}
-        return [given.get(param.name, param.default if param.has_default else None) for param in fn.params]
-
-    def _choose(self, key, timings, duration=None):
-        """Takes the best and tells who wants to know. `duration` is None when the timings are those of an earlier run."""
-        best, self.tied = choose(timings)
-        if best is None:
-            from .tuning.measuring import nothing_left
-
-            raise nothing_left(self.__name__, timings, self.failures)
-        self.configs_timings = timings
-        self.cache[key] = best
-        self._tell(key, best, duration)
-        return best
+        return hooks or not self.is_own_bench
 
     def _resets(self, hook):
         """Whether a hook is to be called for the first launch with a key too: reset_to_zero holds for it."""
         return hook == self._default_pre_hook or _takes_reset_only(hook)
-
-    def _tell(self, key, best, duration):
-        if knobs.autotuning.print and duration is not None:
-            tie = f" (a tie with {len(self.tied)} later ones)" if self.tied else ""
-            print(f"Triton autotuning for function {self.__name__},\nwith key as {key},\nfinished after {duration:.2f}s,\n"
-                  f"best config selected: {best}{tie};")  # fmt: skip
-        if knobs.autotuning.listener is not None:
-            fn = self.fn
-            while not isinstance(fn, JITFunction):
-                fn = fn.fn
-            knobs.autotuning.listener(fn=fn, key=key, best_config=best, configs_timings=self.configs_timings, duration=duration,
-                                      cache_hit=duration is None)  # fmt: skip
 
     def check_disk_cache(self, tuning_key, configs, bench_fn):
         """Triton's own file, NAME.autotune.json of the cache: True when it had the times; else bench_fn() tunes and they are written."""
@@ -506,7 +220,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
             if kwargs.get("warmup"):
                 return self._warm(args, {name: value for name, value in kwargs.items() if name != "warmup"})
             config = self._config_for(args, kwargs)
-            self._refuse_tuned(config, args, kwargs)
+            TunedLaunch(self, args, kwargs).refuse_tuned(config)
             self.best_config = config
             if config.pre_hook is not None:
                 config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
@@ -524,7 +238,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
         """The times of one configuration: what do_bench says of its launches; infinite where it cannot be launched. `nargs` is set."""
         from ..compiler.errors import CompileTimeAssertionFailure
 
-        call = self._timed_call(args, meta, config)
+        call = TunedLaunch(self, args, meta).timed_call(config)
         try:
             return self.do_bench(call, quantiles=(0.5, 0.2, 0.8))
         except (OutOfResources, CompileTimeAssertionFailure, PTXASError):
@@ -546,7 +260,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
             with _lock:  # whoever waited here finds what the first has chosen
                 config = self._chosen(key)
                 if config is None:
-                    config = self._find(args, kwargs, key)
+                    config = ConfigFinder(self, TunedLaunch(self, args, kwargs), key).find()
                     # The same in every process, whether times were measured, read from a record or pinned.
                     if key in self.cache and self._resets(self.pre_hook):
                         self.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()}, reset_only=True)
@@ -587,15 +301,6 @@ def _takes_reset_only(hook):
     except (TypeError, ValueError):
         return False
     return "reset_only" in parameters or any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-
-
-def _is_capturing():
-    """Whether a CUDA graph is being captured: then nothing may be timed or waited for."""
-    import sys
-
-    torch = sys.modules.get("torch")
-    cuda = getattr(torch, "cuda", None)
-    return cuda is not None and cuda.is_available() and cuda.is_initialized() and cuda.is_current_stream_capturing()
 
 
 _OWN_RUN = Autotuner.run  # where a package has put another in its place, every launch goes through that

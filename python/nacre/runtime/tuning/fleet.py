@@ -19,6 +19,7 @@ from .choice import FAILED, INFINITY
 from .config import Config, identity
 from .measuring import QUANTILES
 from .reporting import Progress
+from .tuned_launch import TunedLaunch
 
 _made = {}
 _importing = threading.Lock()
@@ -83,7 +84,7 @@ def place_of(tuner):
             return *place, name
     found = list(_wrapped(_attribute(module, fn.__qualname__)))
     is_copy = any(hasattr(part, "configs") for part in found)
-    is_bare = tuner.fn is fn and not (tuner._is_watched or tuner.reset_to_zero or tuner.restore_value)
+    is_bare = tuner.fn is fn and not (tuner.is_watched or tuner.reset_to_zero or tuner.restore_value)
     if found and found[-1] is fn and (is_copy or is_bare):
         return *place, fn.__qualname__
     raise AutotunerError(f"workers of an executor cannot find the tuned {tuner.__name__}: it is no global of the module {fn.__module__}; give "
@@ -142,8 +143,8 @@ def time_candidate(place, arguments, config, grid, milliseconds, seconds):
             call = lambda: kernel.run(*args, **launch, **config.all_kwargs())  # noqa: E731
         else:
             tuner.nargs = dict(zip(tuner.arg_names, args))
-            call = tuner._timed_call(args, launch, config)
-            if not tuner._is_own_bench:
+            call = TunedLaunch(tuner, args, launch).timed_call(config)
+            if not tuner.is_own_bench:
                 return tuner.do_bench(call, quantiles=QUANTILES)
         return do_bench(call, warmup=milliseconds / 4, rep=milliseconds, quantiles=QUANTILES)
 
