@@ -62,19 +62,21 @@ fuzz-kernels: install ## run 2,000 random kernels on every engine, other ones ea
 fuzz-score: | $(STAMPS)/python ## how many of the planted compiler bugs 2,000 random kernels find (long)
 	$(call say,"build with planted bugs: $(JOBS) jobs")
 	@$(call beside,planted,-DNACRE_PLANTED_BUGS=ON)
-	@ninja -C $(BUILD)/planted -j $(JOBS) nacre_python
-	@tests/package_beside $(BUILD)/planted
+	@ninja -C $(BUILD)-planted -j $(JOBS) nacre_python
+	@tests/package_beside $(BUILD)-planted
 	$(call say,"planted bugs")
-	@PYTHONPATH=$(BUILD)/planted/package $(VENV)/bin/python tests/fuzz_kernels/score.py $(ARGS)
+	@PYTHONPATH=$(BUILD)-planted/package $(VENV)/bin/python tests/fuzz_kernels/score.py $(ARGS)
 
 fuzz-sources: install ## compile thousands of mutated kernels and IR texts, other ones each time
 	$(call say,"mutated sources")
 	@$(VENV)/bin/python tests/mutations/run.py $(ARGS)
 
 # Builds beside the main one, each in a folder of its own with a package of its own: $(call beside,NAME,CMAKE OPTIONS)
-beside = cmake -G Ninja -S . -B $(BUILD)/$(1) -DCMAKE_C_COMPILER="$$(command -v clang-22)" \
+# The folders stand side by side, so that sources have the same relative paths in all of them: what an option does not change
+# comes from ccache.
+beside = cmake -G Ninja -S . -B $(BUILD)-$(1) -DCMAKE_C_COMPILER="$$(command -v clang-22)" \
 	-DCMAKE_CXX_COMPILER="$$(command -v clang++-22)" -DCMAKE_PREFIX_PATH="$$(llvm-config-22 --prefix)" \
-	-DPython3_EXECUTABLE="$(CURDIR)/$(VENV)/bin/python" -DNACRE_PACKAGE="$(CURDIR)/$(BUILD)/$(1)/package/nacre" $(2) > /dev/null
+	-DPython3_EXECUTABLE="$(CURDIR)/$(VENV)/bin/python" -DNACRE_PACKAGE="$(CURDIR)/$(BUILD)-$(1)/package/nacre" $(2) > /dev/null
 SANITIZED := -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DNACRE_SANITIZE=address,undefined
 # What the slow builds run of pytest unless ARGS says otherwise: of each folder the first test and every 100th after it.
 SAMPLE := --sample 100 tests
@@ -82,21 +84,21 @@ SAMPLE := --sample 100 tests
 test-asan: test-setup ## C++ units, IR tests and every 100th Python test on a build with AddressSanitizer and UBSan (long)
 	$(call say,"build with AddressSanitizer and UBSan: $(JOBS) jobs")
 	@$(call beside,asan,$(SANITIZED))
-	@ninja -C $(BUILD)/asan -j $(JOBS)
-	@tests/run_beside $(BUILD)/asan $(or $(ARGS),$(SAMPLE))
+	@ninja -C $(BUILD)-asan -j $(JOBS)
+	@tests/run_beside $(BUILD)-asan $(or $(ARGS),$(SAMPLE))
 
 test-debug: test-setup ## the same on an unoptimised build with every assertion, libstdc++'s too (long)
 	$(call say,"debug build: $(JOBS) jobs")
 	@$(call beside,debug,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1 -D_GLIBCXX_ASSERTIONS")
-	@ninja -C $(BUILD)/debug -j $(JOBS)
-	@tests/run_beside $(BUILD)/debug $(or $(ARGS),$(SAMPLE))
+	@ninja -C $(BUILD)-debug -j $(JOBS)
+	@tests/run_beside $(BUILD)-debug $(or $(ARGS),$(SAMPLE))
 
 FUZZ_SECONDS ?= 60
 fuzz: | $(STAMPS)/python ## a minute of random bytes for each parser: sources, tile IR, cache entries, PTX (FUZZ_SECONDS=60)
 	$(call say,"build of the fuzzers: $(JOBS) jobs")
 	@$(call beside,asan,$(SANITIZED))
-	@ninja -C $(BUILD)/asan -j $(JOBS) fuzzers
-	@tests/fuzzers/run $(BUILD)/asan $(FUZZ_SECONDS)
+	@ninja -C $(BUILD)-asan -j $(JOBS) fuzzers
+	@tests/fuzzers/run $(BUILD)-asan $(FUZZ_SECONDS)
 
 bench: install $(STAMPS)/torch $(STAMPS)/bench ## time kernels beside PyTorch and Triton's interpreter
 	$(call say,"benchmarks")
@@ -155,7 +157,7 @@ notebooks: ## the tutorials as Jupyter notebooks in build/notebooks
 	@$(PYTHON) docs/site/notebooks.py $(BUILD)/notebooks
 
 clean: ## remove the build, the virtual environment and the wheels
-	rm -rf $(BUILD) $(VENV) dist python/nacre/*.so python/nacre/pages/d3.js $(CPP)/include $(CPP)/lib python/alias/triton-stubs \
+	rm -rf $(BUILD) $(BUILD)-* $(VENV) dist python/nacre/*.so python/nacre/pages/d3.js $(CPP)/include $(CPP)/lib python/alias/triton-stubs \
 	  $$(grep -rlF --include="*.pyi" "Written by python/write_stubs.py" python/nacre)
 
 $(BUILD)/build.ninja: CMakeLists.txt | $(STAMPS)/python

@@ -2,7 +2,7 @@
 
     make fuzz-score ARGS='--bugs RoundTiesUp,WgmmaEarlyClobber --count 500'
 
-It needs a build with the option NACRE_PLANTED_BUGS, which `make fuzz-score` makes in build/planted.
+It needs a build with the option NACRE_PLANTED_BUGS, which `make fuzz-score` makes in build-planted.
 """
 
 import argparse

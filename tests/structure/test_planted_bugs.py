@@ -33,7 +33,7 @@ def test_a_normal_build_knows_none():
     """Neither the switch nor a name is in the extension of the package that is tested, unless it is the build that plants them."""
     extension = Path(_core.__file__).read_bytes()
     if (Path(nacre.__file__).parents[2] / "compiler" / "support" / "PlantedBugsSwitch.h").exists():
-        assert b"NACRE_PLANTED_BUG" in extension  # build/planted/package/nacre
+        assert b"NACRE_PLANTED_BUG" in extension  # build-planted/package/nacre
         return
     found = [name for name in ("NACRE_PLANTED_BUG", "NACRE_PLANTED_SITES", *(name for name, _, _ in rows())) if name.encode() in extension]
     assert not found
