@@ -139,8 +139,7 @@ install: build $(STAMPS)/page-packages ## the package in .venv; PREFIX=folder: h
 	@$(VENV)/bin/python python/vendor_d3.py
 	@$(VENV)/bin/python python/install_tree.py
 	@$(VENV)/bin/python python/write_stubs.py
-	@[ $(CPP)/lib/libnacre.so -nt $(BUILD)/runtime/libnacre.so ] || \
-	  cmake --install $(BUILD) --component cpp --strip --prefix $(CPP) > /dev/null
+	@cmake --install $(BUILD) --component cpp --prefix $(CPP) > /dev/null
 	@$(if $(PREFIX),cmake --install $(BUILD) --component cpp --strip --prefix "$(PREFIX)")
 
 docs: install ## write the language reference and the stages in docs/how-it-works.md again

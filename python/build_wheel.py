@@ -1,7 +1,7 @@
 """Makes the wheels: nacre, for CPython 3.11 and up, and (with --alias) nacre-triton, which makes `import triton` mean it for good.
 
-Needs nothing but Python and what `make install` left in the package: the extension, the C++ library, the stubs. Checks what it made: the size,
-the tag's promise about the C library, and that nothing but libc and libm is needed (for C++ programs their unwinder, too).
+Needs nothing but Python and what `make install` left in the package: the extension, the library with the compiler, the stubs. Checks what it
+made: the size, the tag's promise about the C library, and that the extension needs our library alone, which needs libc, libm and the unwinder.
 """
 
 import argparse
@@ -18,10 +18,12 @@ from pathlib import Path
 from distribution import ENTRY_POINTS, METADATA, version
 
 HERE = Path(__file__).resolve().parent
-LARGEST = 56 << 20  # the compiler is in it twice: as Python's extension and as a library for C++
+LARGEST = 27 << 20
 COMPRESSION = 9
 GLIBC = (2, 34)
-SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2"}
+LIBC = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2"}
+# Each library and what it may need.
+LIBRARIES = {"_core.abi3.so": {"libnacre.so", "libc.so.6"}, "cpp/lib/libnacre.so": {*LIBC, "libgcc_s.so.1"}}
 
 
 def find_program(*names):
@@ -38,6 +40,9 @@ def check_library(path, allowed):
     needed = set(re.findall(r"Shared library: \[([^\]]+)\]", dynamic))
     if needed - allowed:
         sys.exit(f"{path.name} needs {', '.join(sorted(needed - allowed))}")
+    searched = re.findall(r"Library (?:rpath|runpath): \[([^\]]*)\]", dynamic)
+    if [folder for folder in searched if not folder.startswith("$ORIGIN/")]:
+        sys.exit(f"{path.name} looks for libraries in {', '.join(searched)}, and not only in the package")
     symbols = subprocess.run([readelf, "--dyn-syms", "-W", path], capture_output=True, text=True, check=True).stdout
     newest = max(tuple(map(int, found)) for found in re.findall(r"@GLIBC_(\d+)\.(\d+)", symbols))
     if newest > GLIBC:
@@ -79,8 +84,7 @@ class Wheel:
 
 
 def build_nacre(output):
-    cpp = HERE / "nacre" / "cpp"
-    libraries = {HERE / "nacre" / "_core.abi3.so": SYSTEM_LIBRARIES, cpp / "lib" / "libnacre.so": SYSTEM_LIBRARIES | {"libgcc_s.so.1"}}
+    libraries = {HERE / "nacre" / name: allowed for name, allowed in LIBRARIES.items()}
     for path in [*libraries, HERE / "nacre" / "pages" / "d3.js", HERE / "nacre" / "language" / "_functions.pyi"]:
         if not path.exists():
             sys.exit(f"{path} is not there: run `make install` first (D3 comes from Debian's node-d3)")

@@ -2,7 +2,11 @@
 // Python's errors as a C++ exception. Every other file of the extension includes this one instead of Python.h.
 #pragma once
 
+#define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
+// The binding lies in libnacre.so, which C++ programs without Python load, too: what it asks of Python may be missing.
+#define PyAPI_FUNC(TYPE) __attribute__((weak)) TYPE
+#define PyAPI_DATA(TYPE) extern __attribute__((weak)) TYPE
 #include <Python.h>
 
 #include <string>

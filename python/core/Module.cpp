@@ -1,4 +1,4 @@
-// nacre._core: the compiler and the runtime as a Python module.
+// nacre._core: the compiler and the runtime as a Python module. Extension.c asks for it.
 #include "compiler/language/builtins/Builtins.h"
 #include "compiler/language/builtins/StandardLibrary.h"
 #include "python/core/Errors.h"
@@ -339,4 +339,15 @@ PyObject *makeModule() {
 } // namespace
 } // namespace nacre::python
 
-PyMODINIT_FUNC PyInit__core() { return nacre::python::makeModule(); }
+extern "C" {
+
+__attribute__((visibility("default"))) int nacre_sees_python() { return &PyModule_Create2 != nullptr; }
+
+__attribute__((visibility("default"))) PyObject *nacre_make_python_module(const char *version) {
+  if (std::string_view(version) == nacre::versionText())
+    return nacre::python::makeModule();
+  return PyErr_Format(PyExc_ImportError, "this process has loaded libnacre.so of nacre %s, and the package is nacre %s",
+                      nacre::versionText(), version);
+}
+
+} // extern "C"

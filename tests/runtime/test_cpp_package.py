@@ -1,5 +1,6 @@
 """The C++ package as programs outside of the project use it: by the compiler's flags and by find_package(nacre)."""
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -123,6 +124,39 @@ def build_project(prefix, compiler, source, folder):
     run("cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_CXX_COMPILER={compiler}", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", folder / "build")
     return folder / "build" / "user"
+
+
+WITHOUT_PYTHON = r"""
+#include <cstdio>
+#include <nacre/nacre.h>
+
+extern "C" int nacre_sees_python();
+
+int main() { std::printf("%s, Python: %d\n", nacre::version(), nacre_sees_python()); }
+"""
+
+
+def test_one_library_with_and_without_python(compiler, tmp_path):
+    """Python's extension loads the library of C++ programs, which asks nothing of Python where there is none."""
+    (tmp_path / "main.cpp").write_text(WITHOUT_PYTHON)
+    run(compiler, "-std=c++17", tmp_path / "main.cpp", *nacre.cpp.flags(), "-o", tmp_path / "program")
+    assert run(tmp_path / "program") == f"{nacre.version}, Python: 0\n"
+    loaded = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if line.endswith("/libnacre.so")}
+    assert [os.path.realpath(path) for path in loaded] == [os.path.realpath(f"{nacre.cpp.prefix()}/lib/libnacre.so")]
+    library = ctypes.PyDLL(*loaded)
+    assert library.nacre_sees_python() == 1
+    library.nacre_make_python_module.argtypes, library.nacre_make_python_module.restype = [ctypes.c_char_p], ctypes.py_object
+    with pytest.raises(ImportError, match=f"libnacre.so of nacre {nacre.version}, and the package is nacre 0.0.9"):
+        library.nacre_make_python_module(b"0.0.9")
+
+
+@pytest.mark.skipif(not shutil.which("llvm-readelf-22"), reason="there is no llvm-readelf-22")
+def test_nothing_but_ours_is_visible():
+    """LLVM's symbols stay inside: torch, Numba and Triton bring an LLVM of their own into the process."""
+    table = run("llvm-readelf-22", "--dyn-syms", "-W", f"{nacre.cpp.prefix()}/lib/libnacre.so").splitlines()
+    defined = [line.split() for line in table if " GLOBAL " in line or " WEAK " in line]
+    names = {row[7] for row in defined if row[6] != "UND"}
+    assert len(names) > 10 and [name for name in names if "5nacre" not in name and not name.startswith("nacre_")] == []
 
 
 @pytest.mark.skipif(not shutil.which("cmake"), reason="there is no cmake")

@@ -7,12 +7,20 @@
 
 using namespace nacre;
 
-// The folder of Python packages in which this library lies, if it does.
+// The folder of Python packages in which this library lies (as nacre/cpp/lib/libnacre.so), if it does.
 static std::string packageFolder() {
   Dl_info info;
   if (!dladdr(reinterpret_cast<void *>(&packageFolder), &info) || !info.dli_fname)
     return "";
-  return llvm::sys::path::parent_path(llvm::sys::path::parent_path(info.dli_fname)).str();
+  llvm::SmallString<128> library(info.dli_fname);
+  llvm::sys::path::remove_dots(library, /*remove_dot_dot=*/true);
+  llvm::StringRef folder = library;
+  for (llvm::StringRef part : {"", "lib", "cpp", "nacre"}) {
+    if (!part.empty() && llvm::sys::path::filename(folder) != part)
+      return "";
+    folder = llvm::sys::path::parent_path(folder);
+  }
+  return folder.str();
 }
 
 std::optional<std::string> nacre::cuda::findInToolkit(const TargetOptions &options,
