@@ -87,7 +87,7 @@ test-asan: test-setup ## C++ units, IR tests and every 100th Python test on a bu
 	@ninja -C $(BUILD)-asan -j $(JOBS)
 	@tests/run_beside $(BUILD)-asan $(or $(ARGS),$(SAMPLE))
 
-test-debug: test-setup ## the same on an unoptimised build with every assertion, libstdc++'s too (long)
+test-debug: test-setup ## the same on an unoptimized build with every assertion, libstdc++'s too (long)
 	$(call say,"debug build: $(JOBS) jobs")
 	@$(call beside,debug,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1 -D_GLIBCXX_ASSERTIONS")
 	@ninja -C $(BUILD)-debug -j $(JOBS)

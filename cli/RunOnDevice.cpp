@@ -103,7 +103,7 @@ void nacre::runOnDevice(mlir::func::FuncOp kernel, llvm::ArrayRef<uint64_t> argu
   try {
     std::unique_ptr<LoadedKernel> loaded = device->load(code);
     device->enqueue(*loaded, {code, options.grid.data(), arguments, launch});
-    device->synchronise();
+    device->synchronize();
   } catch (const DeviceAssertError &error) {
     failAt("program " + shownProgram(error.program) + ": device_assert failed: " + error.message, error.file,
            error.line, error.column);

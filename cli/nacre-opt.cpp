@@ -2,13 +2,13 @@
 // tests.
 #include "cli/RunKernel.h"
 #include "compiler/analysis/PrintAnalyses.h"
-#include "compiler/passes/tile/CanonicaliseInnerRegions.h"
+#include "compiler/passes/tile/CanonicalizeInnerRegions.h"
 #include "compiler/passes/tile/CheckAccesses.h"
 #include "compiler/passes/tile/ExpandDescriptors.h"
 #include "compiler/passes/tile/ExpandMath.h"
 #include "compiler/passes/tile/ExpandScaledDots.h"
-#include "compiler/passes/tile/LegaliseIntegers.h"
-#include "compiler/passes/tile/ScalariseCarried.h"
+#include "compiler/passes/tile/LegalizeIntegers.h"
+#include "compiler/passes/tile/ScalarizeCarried.h"
 #include "compiler/passes/tile/WatchArithmetic.h"
 #include "compiler/passes/tile/WatchValues.h"
 #include "compiler/passes/tile/WidenSmallFloats.h"
@@ -34,10 +34,10 @@ static void registerPasses() {
   registerCheckAccesses();
   registerWatchArithmetic();
   registerWatchValues();
-  registerCanonicaliseInnerRegions();
-  registerScalariseCarried();
+  registerCanonicalizeInnerRegions();
+  registerScalarizeCarried();
   registerExpandMath();
-  registerLegaliseIntegers();
+  registerLegalizeIntegers();
   registerWidenSmallFloats();
   for (const Target *target : targets())
     target->registerPasses();
@@ -54,7 +54,7 @@ static int run(int argc, char **argv) {
   registerDialects(registry);
   registerPasses();
   registerRunOptions();
-  auto [inputName, outputName] = mlir::registerAndParseCLIOptions(argc, argv, "Nacre's optimiser driver\n", registry);
+  auto [inputName, outputName] = mlir::registerAndParseCLIOptions(argc, argv, "Nacre's optimizer driver\n", registry);
 
   mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();
   mlir::MlirOptMainConfig parsed = config;
@@ -82,6 +82,6 @@ static int run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  llvm::InitLLVM initialise(argc, argv);
+  llvm::InitLLVM initialize(argc, argv);
   return run(argc, argv);
 }

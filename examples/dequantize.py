@@ -60,13 +60,13 @@ def main(count=1 << 20, group=128):
     quantized = torch.randint(-128, 128, (count,), dtype=torch.int8, device=DEVICE)
     packed = torch.randint(0, 256, (count // 2,), dtype=torch.uint8, device=DEVICE)
     compare(
-        f"8-bit dequantise, {count} values",
+        f"8-bit dequantize, {count} values",
         lambda: dequantize8(quantized, scale, group),
         lambda: dequantize8_torch(quantized, scale, group),
         tolerance=0,
     )
     compare(
-        f"4-bit dequantise, {count} values",
+        f"4-bit dequantize, {count} values",
         lambda: dequantize4(packed, scale, zero, group),
         lambda: dequantize4_torch(packed, scale, zero, group),
         tolerance=0,

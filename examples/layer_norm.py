@@ -16,10 +16,10 @@ def layer_norm_kernel(x_ptr, weight_ptr, bias_ptr, out_ptr, stride, columns, eps
     mean = tl.sum(x, axis=0) / columns
     centred = tl.where(mask, x - mean, 0.0)
     variance = tl.sum(centred * centred, axis=0) / columns
-    normalised = centred * (1 / tl.sqrt(variance + epsilon))
+    normalized = centred * (1 / tl.sqrt(variance + epsilon))
     weight = tl.load(weight_ptr + offsets, mask=mask)
     bias = tl.load(bias_ptr + offsets, mask=mask)
-    tl.store(out_ptr + row * stride + offsets, normalised * weight + bias, mask=mask)
+    tl.store(out_ptr + row * stride + offsets, normalized * weight + bias, mask=mask)
 
 
 def layer_norm(x, weight, bias, epsilon=1e-5):

@@ -41,7 +41,7 @@ const void *exportedTable(uint32_t kind) {
   return kind == callbackTable ? &callbacks : nullptr;
 }
 
-using Initialise = int (*)(const void *(*)(uint32_t));
+using Initialize = int (*)(const void *(*)(uint32_t));
 
 // The path of a tool's library; null: none, or CUPTI's, which our own profiler names to read the program's ranges.
 const char *toolPath() {
@@ -50,11 +50,11 @@ const char *toolPath() {
 }
 
 // Of a library that is in the process already.
-Initialise presentTool() {
+Initialize presentTool() {
   if (void *preloaded = dlsym(RTLD_DEFAULT, "InitializeInjectionNvtx2Preinject"))
-    return reinterpret_cast<Initialise>(preloaded);
+    return reinterpret_cast<Initialize>(preloaded);
   void *linked = dlsym(RTLD_DEFAULT, "InitializeInjectionNvtx2_fnptr"); // a variable
-  return linked ? *static_cast<Initialise *>(linked) : nullptr;
+  return linked ? *static_cast<Initialize *>(linked) : nullptr;
 }
 
 // The tool's library has been told where its functions go; once, at the first range.
@@ -65,10 +65,10 @@ bool attach() {
   }
   const char *path = toolPath();
   void *library = path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : nullptr;
-  auto initialise = library ? reinterpret_cast<Initialise>(dlsym(library, "InitializeInjectionNvtx2")) : nullptr;
-  if (!initialise)
-    initialise = presentTool();
-  return initialise && initialise(exportedTable) == 1;
+  auto initialize = library ? reinterpret_cast<Initialize>(dlsym(library, "InitializeInjectionNvtx2")) : nullptr;
+  if (!initialize)
+    initialize = presentTool();
+  return initialize && initialize(exportedTable) == 1;
 }
 
 bool isAttached() {

@@ -1,7 +1,7 @@
 // A device: what kernels run on, and the driver that knows all devices of a kind. The rest of the project knows devices
 // by this interface alone; what code for them looks like is the target's business (compiler/targets/Target.h).
 //
-// A launch has a device and a stream. The device is that of its arrays: a driver recognises those that are its own, all
+// A launch has a device and a stream. The device is that of its arrays: a driver recognizes those that are its own, all
 // others lie in host memory. A kernel is loaded on each device that it is launched on, once (launch/Kernel.h).
 //
 // A new device is a folder in devices/, a class that derives from Driver and one from Device, and a line in Device.cpp.
@@ -101,7 +101,7 @@ public:
   // numbers that the device gives a meaning; 0 is the default one.
   virtual uint64_t currentStream() { return 0; }
   // Returns when everything on the stream has ended; none: on all streams. Throws the errors that have arrived.
-  virtual void synchronise(std::optional<uint64_t> stream = std::nullopt) = 0;
+  virtual void synchronize(std::optional<uint64_t> stream = std::nullopt) = 0;
 
   // Memory of the device, aligned to 256 bytes, in the order of the stream. Throws std::bad_alloc.
   virtual uint64_t allocate(size_t bytes, uint64_t stream) = 0;

@@ -1,5 +1,5 @@
 // Events of a process: kernels are compiled and launched, they load and store, scopes are entered and left, memory is
-// allocated. Tools (profiler, sanitizers, visualiser) and the hooks of the Python surface are listeners; none patches
+// allocated. Tools (profiler, sanitizers, visualizer) and the hooks of the Python surface are listeners; none patches
 // another.
 //
 // A listener names the events that it wants. An event without a listener costs one relaxed load. Listeners are called
@@ -87,7 +87,7 @@ struct ProgramsRun {
   uint64_t launch;
   uint64_t thread;       // numbers the host's threads
   uint64_t begin, end;   // nanoseconds of the steady clock
-  uint64_t first, count; // programs of the linearised grid
+  uint64_t first, count; // programs of the linearized grid
 };
 
 // How often each line of a kernel was found being executed: by file and line, those that are not known first.
@@ -135,7 +135,7 @@ struct AllocationEvent {
 // The program that tells something.
 struct ProgramPlace {
   const uint32_t *id; // three
-  uint64_t number;    // in the linearised grid, x fastest
+  uint64_t number;    // in the linearized grid, x fastest
 };
 
 // The elements of a tile that are about to be accessed or, with AccessAcquires, have been.

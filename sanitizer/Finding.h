@@ -12,7 +12,7 @@ namespace nacre::sanitizer {
 enum Kind : uint32_t {
   Bounds = 1,        // asan: an access outside of its array
   Races = 2,         // tsan: two programs, one of them writing, in no order
-  Uninitialised = 4, // msan: a read of what nobody wrote
+  Uninitialized = 4, // msan: a read of what nobody wrote
   Arithmetic = 8,    // ub: overflow, shifts, division
 };
 

@@ -2,7 +2,7 @@
 #include "sanitizer/LaunchSanitizer.h"
 #include "compiler/language/meaning/Type.h"
 #include "compiler/reference/MemoryMap.h"
-#include "compiler/reference/Vectorised.h"
+#include "compiler/reference/Vectorized.h"
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -72,7 +72,7 @@ bool staysWithin(const AccessEvent &access, uint64_t begin, uint64_t end) {
   const uint64_t *addresses = access.addresses;
   const uint8_t *mask = access.mask;
   int64_t count = access.elements;
-  vectorised([&]() NACRE_LOOP {
+  vectorized([&]() NACRE_LOOP {
     uint64_t seen = 0;
     if (!mask) {
       for (int64_t i = 0; i < count; ++i)
@@ -141,7 +141,7 @@ LaunchSanitizer::LaunchSanitizer(LaunchFacts given, uint32_t kinds, bool goesOn)
     : facts(std::move(given)), kinds(kinds), goesOn(goesOn), launch(++launches),
       shadow(uint64_t(facts.grid[0]) * facts.grid[1] * facts.grid[2],
              kinds & Races ? areasOf(facts) : std::vector<ShadowedArea>(), facts.mayOrder) {
-  if (kinds & Uninitialised) {
+  if (kinds & Uninitialized) {
     Unwritten::shared().refresh();
     unwritten = Unwritten::shared().areas();
   }
@@ -159,7 +159,7 @@ bool LaunchSanitizer::access(const AccessEvent &access) {
   }
   if (access.effects & AccessAcquires) {
     if (kinds & Races)
-      synchronise(access);
+      synchronize(access);
     return true;
   }
   if ((kinds & Bounds) && !checkBounds(access)) {
@@ -167,12 +167,12 @@ bool LaunchSanitizer::access(const AccessEvent &access) {
       endAt(access.program.number);
     return false;
   }
-  if (kinds & Uninitialised)
+  if (kinds & Uninitialized)
     checkWritten(access);
   if (kinds & Races) {
     checkRaces(access);
     if (access.effects & AccessReleases)
-      synchronise(access);
+      synchronize(access);
   }
   return true;
 }
@@ -304,7 +304,7 @@ void LaunchSanitizer::checkWritten(const AccessEvent &access) {
           if (!isAnyUnwritten(bytes + from, std::min<uint64_t>(access.size, count - from)))
             continue;
           if (!finding)
-            finding = about(access, Uninitialised, "read of what nobody wrote");
+            finding = about(access, Uninitialized, "read of what nobody wrote");
           noteLane(*finding, laneOf(lane + i), at + from);
         }
       if (writes)
@@ -390,7 +390,7 @@ void LaunchSanitizer::checkRaces(const AccessEvent &access) {
   }
 }
 
-void LaunchSanitizer::synchronise(const AccessEvent &access) {
+void LaunchSanitizer::synchronize(const AccessEvent &access) {
   auto program = static_cast<uint32_t>(access.program.number);
   access.forEachLane([&](int64_t, uint64_t address) {
     if (access.effects & AccessAcquires)

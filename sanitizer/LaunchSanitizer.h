@@ -30,7 +30,7 @@ private:
   void checkRaces(const AccessEvent &access);
   void checkWritten(const AccessEvent &access);
   void checkArithmetic(const ToldEvent &event);
-  void synchronise(const AccessEvent &access);
+  void synchronize(const AccessEvent &access);
   uint32_t siteOf(const AccessEvent &access);
   uint32_t newSite(const AccessEvent &access, uint64_t place);
   // Adds it, or counts it where the same was found before.

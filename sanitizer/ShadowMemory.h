@@ -8,7 +8,7 @@
 // before all that has seen the clock at which it happened.
 //
 // Of each place the two lowest programs are remembered, and of two programs that race the lower one counts as the
-// first. So where nobody synchronises, which pair of programs is the lowest that races at a pair of places, and where,
+// first. So where nobody synchronizes, which pair of programs is the lowest that races at a pair of places, and where,
 // does not depend on who came first. Where programs may be ordered, two do not do: the third alone may be in no order
 // with a later access. Then all are remembered, in a crowd, as long as there is memory for crowds.
 #pragma once
@@ -49,7 +49,7 @@ public:
   void acquire(uint32_t program, uint64_t address);
   // The program has ended.
   void forget(uint32_t program);
-  // Nobody has synchronised so far: nothing is ordered.
+  // Nobody has synchronized so far: nothing is ordered.
   bool isIdle() const { return !used.load(std::memory_order_acquire); }
 
 private:

@@ -176,7 +176,7 @@ private:
     if (!effects || !place)
       throw std::runtime_error("the kernel was not compiled to tell its accesses");
     if (effects.getInt() & AccessAcquires) {
-      synchronises = true;
+      synchronizes = true;
       return;
     }
     auto access = std::make_unique<StaticAccess>(launch);
@@ -389,8 +389,8 @@ private:
         std::optional<std::vector<int64_t>> numbers = question.answer();
         if (!numbers)
           continue;
-        if (!a.space.isExact || !b.space.isExact || synchronises) {
-          verdict.text = synchronises       ? "programs are ordered by atomics"
+        if (!a.space.isExact || !b.space.isExact || synchronizes) {
+          verdict.text = synchronizes       ? "programs are ordered by atomics"
                          : !a.space.isExact ? a.space.whyNot
                                             : b.space.whyNot;
           return verdict;
@@ -407,7 +407,7 @@ private:
   }
 
   const StaticLaunch &launch;
-  bool synchronises = false; // some program waits for another
+  bool synchronizes = false; // some program waits for another
   std::vector<std::unique_ptr<StaticAccess>> accesses;
   std::vector<Verdict> verdicts;
 };

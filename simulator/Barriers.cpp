@@ -411,7 +411,7 @@ void checkAtEnd(Cluster &cluster) {
                                 warp->inFlight.front().op, ~0u, block.get(), warp.get(), 0);
       uint64_t leader = block->warps[warp->index / 4 * 4]->wgmmaCount;
       if (warp->wgmmaCount != leader)
-        block->launch->reportAt(FindingKind::SynchronisationMisuse,
+        block->launch->reportAt(FindingKind::SynchronizationMisuse,
                                 "the warps of a warpgroup execute different numbers of wgmma (" +
                                     std::to_string(leader) + " and " + std::to_string(warp->wgmmaCount) + ")",
                                 warp->lastWgmma, ~0u, block.get(), warp.get(), 0);

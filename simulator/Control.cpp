@@ -196,9 +196,9 @@ Status enter(Warp &warp, const CallPlan &plan, uint32_t functionIndex, uint32_t 
   auto *local32 = reinterpret_cast<uint32_t *>(frame->registers.data + frameLocal32);
   for (unsigned i = 0; i < laneCount; ++i)
     local64[i] = local32[i] = localStart + frame->localBase;
-  if (warp.localInitialised.size)
+  if (warp.localInitialized.size)
     forEachLane(mask, [&](unsigned lane) {
-      std::memset(warp.localInitialised.data() + size_t(lane) * warp.localBytes + frame->localBase, 0,
+      std::memset(warp.localInitialized.data() + size_t(lane) * warp.localBytes + frame->localBase, 0,
                   function.localBytes);
     });
   auto copyIn = [&](uint32_t from, uint32_t to, uint32_t bytes) {
@@ -349,8 +349,8 @@ Status allocateHandler(Warp &warp, const Op &op, uint32_t mask) {
       size = 0;
     }
     frame.stackTop[lane] = start + static_cast<uint32_t>(size);
-    if (warp.localInitialised.size)
-      std::memset(warp.localInitialised.data() + size_t(lane) * warp.localBytes + std::min(start, warp.localBytes), 0,
+    if (warp.localInitialized.size)
+      std::memset(warp.localInitialized.data() + size_t(lane) * warp.localBytes + std::min(start, warp.localBytes), 0,
                   size);
     uint64_t address = localStart + start;
     std::memcpy(warp.at<std::byte>(op.d) + lane * op.bytes, &address, op.bytes);
@@ -425,7 +425,7 @@ void decodeExit(Decoder &decoder) {
 Status trapHandler(Warp &warp, const Op &op, uint32_t mask) {
   warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::Trap,
                       warp.launch->asksForGrid && !warp.launch->launch->cooperative
-                          ? "trap; the kernel synchronises the grid, which takes a cooperative launch "
+                          ? "trap; the kernel synchronizes the grid, which takes a cooperative launch "
                             "(cooperative=True in Python, --cooperative on the command line)"
                           : "trap");
   warp.launch->completed = false;

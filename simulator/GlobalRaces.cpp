@@ -361,7 +361,7 @@ uint32_t trackGlobal(Warp &warp, const Allocation &allocation, uint32_t lanes, c
   return told;
 }
 
-// --- Synchronisation through global memory ---
+// --- Synchronization through global memory ---
 
 void joinBlocks(BlockTimes &into, const BlockTimes &from) {
   for (auto &[block, time] : from) {
@@ -433,13 +433,13 @@ static void releaseAt(Block &block, ReleasedTimes &at, bool hasAcquired) {
   at.time = block.globalClock++;
 }
 
-void synchroniseGlobal(Warp &warp, uint64_t address, bool reads, bool writes, MemoryOrder order) {
+void synchronizeGlobal(Warp &warp, uint64_t address, bool reads, bool writes, MemoryOrder order) {
   Block &block = *warp.block;
-  synchroniseAt(warp, block.synchronisedGlobal, address, reads, writes, order);
+  synchronizeAt(warp, block.synchronizedGlobal, address, reads, writes, order);
   if (warp.launch->grid.count() <= 1)
     return;
-  std::lock_guard lock(warp.launch->synchronisedMutex);
-  auto &table = warp.launch->synchronised;
+  std::lock_guard lock(warp.launch->synchronizedMutex);
+  auto &table = warp.launch->synchronized;
   if (reads) {
     auto found = table.find(address);
     if (found != table.end()) {

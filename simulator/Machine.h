@@ -73,7 +73,7 @@ struct WgmmaInFlight {
 struct Undefined {
   const Frame *frame = nullptr;
   uint32_t offset = 0; // of the register in the frame
-  FindingKind kind = FindingKind::Uninitialised;
+  FindingKind kind = FindingKind::Uninitialized;
   uint32_t op = 0;                            // where it comes from
   SourcePlace place;                          // of it
   std::string message;                        // what to say when it is used
@@ -102,7 +102,7 @@ struct Warp {
   size_t current = 0;
   std::vector<Fragment> fragments;
   std::vector<std::unique_ptr<Frame>> frames, freeFrames;
-  LazyBytes local, localInitialised; // [lane][localBytes]
+  LazyBytes local, localInitialized; // [lane][localBytes]
   std::vector<Undefined> undefined;  // few, mostly none
   uint32_t localBytes = 0;
   uint32_t carry[laneCount] = {};
@@ -236,7 +236,7 @@ struct Block {
   std::vector<UseList> useLists;
   std::vector<SharedUse> useSlots;
   std::vector<uint32_t> freeUseLists;
-  std::unordered_map<uint64_t, Clocks> synchronised, synchronisedGlobal; // released at shared and at global addresses
+  std::unordered_map<uint64_t, Clocks> synchronized, synchronizedGlobal; // released at shared and at global addresses
   uint32_t registerPool = 0;
   // The last access to its shared memory by each agent of another block of the cluster, which must come before its end.
   struct RemoteAccess {
@@ -352,8 +352,8 @@ struct LaunchState {
   bool interrupted = false; // Launch::interrupted said so
   std::atomic<uint64_t> progress = 0; // changes that somebody may be waiting for
   std::mutex atomicMutexes[64];
-  std::mutex synchronisedMutex;                             // of the two tables below
-  std::unordered_map<uint64_t, ReleasedTimes> synchronised; // at global addresses
+  std::mutex synchronizedMutex;                             // of the two tables below
+  std::unordered_map<uint64_t, ReleasedTimes> synchronized; // at global addresses
   std::atomic<bool> hasReleased = false;                    // something is in it
   std::unordered_map<uint64_t, ChangedMap> changedMaps;     // by address
   std::mutex heapMutex;

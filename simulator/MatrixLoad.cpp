@@ -12,7 +12,7 @@ Status matrixHandler(Warp &warp, const Op &op, uint32_t mask) {
     return Status::Blocked;
   bool store = op.flags & 1, transposed = op.flags & 2;
   if (mask != allLanes) {
-    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::SynchronisationMisuse,
+    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::SynchronizationMisuse,
                         "ldmatrix and stmatrix need all 32 lanes of the warp");
     return Status::Next;
   }

@@ -19,7 +19,7 @@ MbarrierAt findMbarrier(Warp &warp, uint32_t lane, uint64_t address, const char 
   auto found = range.block->mbarriers.find(range.offset);
   if (found == range.block->mbarriers.end()) {
     warp.launch->report(warp, lane, FindingKind::MbarrierMisuse,
-                        std::string(what) + " of an mbarrier that is not initialised");
+                        std::string(what) + " of an mbarrier that is not initialized");
     return {};
   }
   Mbarrier &object = found->second;
@@ -29,13 +29,13 @@ MbarrierAt findMbarrier(Warp &warp, uint32_t lane, uint64_t address, const char 
       clockOf(warp.clocks.seen, object.initAgent) < object.initClock)
     warp.launch->report(warp, lane, FindingKind::MbarrierMisuse,
                         std::string(what) +
-                            " of an mbarrier whose initialisation is not ordered before it: a barrier is missing",
+                            " of an mbarrier whose initialization is not ordered before it: a barrier is missing",
                         object.initOp);
   else if (warp.launch->checks && user == MbarrierUser::Copy &&
            clockOf(warp.clocks.proxy, object.initAgent) < object.initClock)
     warp.launch->report(warp, lane, FindingKind::MbarrierMisuse,
                         std::string(what) +
-                            " completes on an mbarrier whose initialisation the async proxy has not been shown: "
+                            " completes on an mbarrier whose initialization the async proxy has not been shown: "
                             "fence.mbarrier_init or fence.proxy.async is missing after mbarrier.init",
                         object.initOp);
   return {&object, range.block};
@@ -142,7 +142,7 @@ Status initHandler(Warp &warp, const Op &op, uint32_t mask) {
     Block &block = *range.block;
     if (auto known = block.mbarriers.find(range.offset); known != block.mbarriers.end())
       warp.launch->report(warp, lane, FindingKind::MbarrierMisuse,
-                          "an mbarrier is initialised twice (mbarrier.inval is missing)", known->second.initOp);
+                          "an mbarrier is initialized twice (mbarrier.inval is missing)", known->second.initOp);
     if (warp.launch->checks) {
       trackShared(warp, block, range.offset, 8, genericAccess(warp, lane, true, false));
       for (uint32_t i = range.offset / warp.program->sharedGranule;

@@ -262,7 +262,7 @@ static uint32_t resolveGlobal(Warp &warp, uint32_t mask, const uint64_t *address
   const Allocation *allocation = nullptr;
   uint32_t good = 0;
   bool strong = access.order != MemoryOrder::Weak || access.kind == AccessKind::Atomic;
-  bool orders = strong && !synchronisesNothing(warp, access.order, true);
+  bool orders = strong && !synchronizesNothing(warp, access.order, true);
   uint32_t tracked = 0; // lanes of this allocation, to be tracked together
   auto track = [&] {
     if (tracked)
@@ -297,7 +297,7 @@ static uint32_t resolveGlobal(Warp &warp, uint32_t mask, const uint64_t *address
     tracked |= 1u << lane;
     if (orders) { // what it acquires orders the next one
       track();
-      synchroniseGlobal(warp, at, access.kind != AccessKind::Write, access.kind != AccessKind::Read, access.order);
+      synchronizeGlobal(warp, at, access.kind != AccessKind::Write, access.kind != AccessKind::Read, access.order);
     }
   });
   track();
@@ -329,7 +329,7 @@ void reportOverwrites(Warp &warp, uint32_t changed) {
 static uint32_t resolveShared(Warp &warp, uint32_t mask, uint64_t *address, std::byte **host, const Access &access) {
   uint32_t good = 0, own = 0; // of it, memory of its own block by accesses that order nothing
   bool strong = access.order != MemoryOrder::Weak || access.kind == AccessKind::Atomic;
-  bool checks = warp.launch->checks, orders = strong && !synchronisesNothing(warp, access.order, false);
+  bool checks = warp.launch->checks, orders = strong && !synchronizesNothing(warp, access.order, false);
   Block &block = *warp.block;
   SharedAccess shared = genericAccess(warp, 0, access.kind != AccessKind::Read, strong);
   shared.updates = access.kind == AccessKind::Atomic && access.updates;
@@ -361,7 +361,7 @@ static uint32_t resolveShared(Warp &warp, uint32_t mask, uint64_t *address, std:
       overwrites.before[lane] = before;
     }
     if (strong)
-      synchroniseAt(warp, range.block->synchronised, range.offset, access.kind != AccessKind::Write,
+      synchronizeAt(warp, range.block->synchronized, range.offset, access.kind != AccessKind::Write,
                     access.kind != AccessKind::Read, access.order);
   });
   if (checks && own)
@@ -390,16 +390,16 @@ static uint32_t resolveLocal(Warp &warp, uint32_t mask, const uint64_t *address,
     good |= 1u << lane;
     if (!warp.launch->checks)
       return;
-    std::byte *initialised = warp.localInitialised.data() + place;
+    std::byte *initialized = warp.localInitialized.data() + place;
     if (access.kind == AccessKind::Write) {
-      std::memset(initialised, 1, access.bytes);
+      std::memset(initialized, 1, access.bytes);
       return;
     }
-    bool undefined = std::memchr(initialised, 0, access.bytes) != nullptr;
+    bool undefined = std::memchr(initialized, 0, access.bytes) != nullptr;
     if (undefined && access.kind == AccessKind::Read)
       undefinedLanes |= 1u << lane; // what is done with the value decides
     else if (undefined)
-      warp.launch->report(warp, lane, FindingKind::Uninitialised,
+      warp.launch->report(warp, lane, FindingKind::Uninitialized,
                           "atomic on local memory at " + hexadecimal(address[lane]) +
                               " that the thread has not written");
   });

@@ -1,4 +1,4 @@
-// Access to simulated memory: addresses to host pointers, with bounds, alignment, initialisation, races and counters.
+// Access to simulated memory: addresses to host pointers, with bounds, alignment, initialization, races and counters.
 #pragma once
 
 #include "simulator/Machine.h"

@@ -22,7 +22,7 @@ Status mmaHandler(Warp &warp, const Op &op, uint32_t mask) {
   if (!gather(warp, mask, warp.live))
     return Status::Blocked;
   if (mask != allLanes) {
-    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::SynchronisationMisuse,
+    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::SynchronizationMisuse,
                         "mma.sync needs all 32 lanes of the warp");
     return Status::Next;
   }

@@ -233,7 +233,7 @@ void Parser::parseVariable(Space space, bool isExtern, std::deque<Variable> &int
       count = 0;
     } else if (open || accept("=")) {
       variable.bytes = open ? 0 : count * std::max(1u, bytesOf(variable.type));
-      parseInitialiser(variable);
+      parseInitializer(variable);
       count = std::max<uint64_t>(variable.bytes, variable.initial.size()) / std::max(1u, bytesOf(variable.type));
     }
     variable.bytes = count * std::max(1u, bytesOf(variable.type));
@@ -245,12 +245,12 @@ void Parser::parseVariable(Space space, bool isExtern, std::deque<Variable> &int
   expect(";");
 }
 
-void Parser::initialiserElement(Variable &variable, uint64_t &position) {
+void Parser::initializerElement(Variable &variable, uint64_t &position) {
   if (accept("{")) {
     if (++depth > 64)
       fail("braces are nested too deeply");
     while (!accept("}")) {
-      initialiserElement(variable, position);
+      initializerElement(variable, position);
       if (!accept(",")) {
         expect("}");
         break;
@@ -315,9 +315,9 @@ void Parser::initialiserElement(Variable &variable, uint64_t &position) {
   put(negative ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value));
 }
 
-void Parser::parseInitialiser(Variable &variable) {
+void Parser::parseInitializer(Variable &variable) {
   uint64_t position = 0;
-  initialiserElement(variable, position);
+  initializerElement(variable, position);
 }
 
 void Parser::dimensions(uint32_t (&into)[3]) {

@@ -45,8 +45,8 @@ private:
   // Declarations (ParseDeclarations.cpp)
   void parseFileDirective();
   void parseVariable(Space space, bool isExtern, std::deque<Variable> &into);
-  void parseInitialiser(Variable &variable);
-  void initialiserElement(Variable &variable, uint64_t &position);
+  void parseInitializer(Variable &variable);
+  void initializerElement(Variable &variable, uint64_t &position);
   void parseFunction(bool isEntry, bool isExtern);
   void parseParameters(std::vector<Variable *> &into);
   void parseFunctionDirectives();

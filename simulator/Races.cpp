@@ -16,7 +16,7 @@ static void reportEarlyRead(Block &block, uint32_t offset, const SharedShadow &s
   uint32_t warp = shadow.writeAgent / StreamCount % cluster.warpsPerBlock,
            rank = shadow.writeAgent / StreamCount / cluster.warpsPerBlock;
   Block &reader = rank < cluster.blocks.size() ? *cluster.blocks[rank] : block;
-  block.launch->reportAt(FindingKind::Uninitialised,
+  block.launch->reportAt(FindingKind::Uninitialized,
                          "read of shared memory at " + hexadecimal(offset + sharedStart) +
                              " that nothing has written before",
                          shadow.writeOp, ~0u, &reader, reader.warps[warp].get(), shadow.writeLane);
@@ -64,7 +64,7 @@ public:
       afterWrite(shadow);
     bool reads = !access.write || access.updates;
     if (reads && !(shadow.flags & (ShadowWritten | ShadowReadEarly))) {
-      // Not initialised, or a race with a write that is still to come: that write says which, or the end.
+      // Not initialized, or a race with a write that is still to come: that write says which, or the end.
       shadow.flags |= ShadowReadEarly;
       shadow.writeAgent = static_cast<uint16_t>(access.agent);
       shadow.writeLane = static_cast<uint8_t>(access.lane);
@@ -347,15 +347,15 @@ uint32_t trackShared(Warp &warp, uint32_t lanes, const uint64_t *address, uint32
 // What another lane of the warp has released orders the lanes.
 static void meet(Warp &warp, const Clocks &acquired) { warp.warpSyncs += clockOf(acquired.seen, warp.agent) != 0; }
 
-bool synchronisesNothing(const Warp &warp, MemoryOrder order, bool global) {
+bool synchronizesNothing(const Warp &warp, MemoryOrder order, bool global) {
   const Block &block = *warp.block;
   if (isAcquire(order) || isRelease(order) || warp.hasFenced)
     return false;
-  return global ? block.synchronisedGlobal.empty() && !block.globalHasFenced && !warp.launch->hasReleased
-                : block.synchronised.empty();
+  return global ? block.synchronizedGlobal.empty() && !block.globalHasFenced && !warp.launch->hasReleased
+                : block.synchronized.empty();
 }
 
-void synchroniseAt(Warp &warp, std::unordered_map<uint64_t, Clocks> &table, uint64_t address, bool reads, bool writes,
+void synchronizeAt(Warp &warp, std::unordered_map<uint64_t, Clocks> &table, uint64_t address, bool reads, bool writes,
                    MemoryOrder order) {
   if (reads) {
     auto found = table.find(address);

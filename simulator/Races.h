@@ -75,7 +75,7 @@ void acquireBlocks(Block &block, const BlockTimes &from); // what others release
 void releaseBlock(Block &block, BlockTimes &into); // what the block did so far is ordered before what acquires it
 void fenceBlock(Block &block);
 
-// Synchronisation through memory: strong operations and fences.
+// Synchronization through memory: strong operations and fences.
 inline bool isRelease(MemoryOrder order) {
   return order == MemoryOrder::Release || order == MemoryOrder::AcquireRelease;
 }
@@ -83,10 +83,10 @@ inline bool isAcquire(MemoryOrder order) {
   return order == MemoryOrder::Acquire || order == MemoryOrder::AcquireRelease;
 }
 // No access of this kind orders anything yet: nothing was released or fenced.
-bool synchronisesNothing(const Warp &warp, MemoryOrder order, bool global);
-void synchroniseAt(Warp &warp, std::unordered_map<uint64_t, Clocks> &table, uint64_t address, bool reads, bool writes,
+bool synchronizesNothing(const Warp &warp, MemoryOrder order, bool global);
+void synchronizeAt(Warp &warp, std::unordered_map<uint64_t, Clocks> &table, uint64_t address, bool reads, bool writes,
                    MemoryOrder order);
-void synchroniseGlobal(Warp &warp, uint64_t address, bool reads, bool writes, MemoryOrder order);
+void synchronizeGlobal(Warp &warp, uint64_t address, bool reads, bool writes, MemoryOrder order);
 void fence(Warp &warp, Scope scope);
 // What the warp did so far is ordered before what comes after: it releases into `clocks`.
 void release(Warp &warp, Clocks &clocks);

@@ -17,8 +17,8 @@ const char *nameOf(FindingKind kind) {
     return "proxy-race";
   case FindingKind::GlobalRace:
     return "global-race";
-  case FindingKind::Uninitialised:
-    return "uninitialised";
+  case FindingKind::Uninitialized:
+    return "uninitialized";
   case FindingKind::BarrierMismatch:
     return "barrier-mismatch";
   case FindingKind::DivergentBarrier:
@@ -41,8 +41,8 @@ const char *nameOf(FindingKind kind) {
     return "assertion-failed";
   case FindingKind::ReadOnlyStore:
     return "read-only-store";
-  case FindingKind::SynchronisationMisuse:
-    return "synchronisation-misuse";
+  case FindingKind::SynchronizationMisuse:
+    return "synchronization-misuse";
   case FindingKind::RegisterPool:
     return "register-pool";
   case FindingKind::LimitReached:
@@ -257,7 +257,7 @@ std::string Report::text() const {
       out += "; " + std::to_string(finding.count) + " times";
     out += "\n";
     if (finding.other.ptxLine)
-      out += (finding.kind == FindingKind::Uninitialised || finding.kind == FindingKind::SynchronisationMisuse
+      out += (finding.kind == FindingKind::Uninitialized || finding.kind == FindingKind::SynchronizationMisuse
                   ? "    its use: "
                   : "    the other access: ") +
              finding.other.text() + "\n";

@@ -118,7 +118,7 @@ std::unique_ptr<Warp> makeWarp(Block &block, uint32_t index, uint32_t threads) {
   warp->localBytes = state.localBytes;
   warp->local.allocate(size_t(warp->localBytes) * laneCount);
   if (state.checks)
-    warp->localInitialised.allocate(warp->local.size);
+    warp->localInitialized.allocate(warp->local.size);
   warp->ownClock() = 1;
   Frame *frame = makeFrame(*warp, *state.kernel);
   frame->lanes = warp->live;

@@ -69,7 +69,7 @@ struct Launch {
   std::vector<MemoryRange> memory;
   Schedule schedule = Schedule::Fixed;
   uint64_t seed = 0;
-  bool checks = true;            // races, initialisation, protocols; bounds and alignment are always checked
+  bool checks = true;            // races, initialization, protocols; bounds and alignment are always checked
   bool counters = true;          // transactions, bank conflicts
   unsigned threads = 0;          // host threads; 0: all cores, or one where the order of blocks may show in the results
   uint64_t instructionLimit = 0; // warp instructions a cluster (a block, without clusters) may execute; 0: no limit
@@ -94,7 +94,7 @@ enum class FindingKind : uint8_t {
   SharedRace,
   ProxyRace,
   GlobalRace,
-  Uninitialised,
+  Uninitialized,
   BarrierMismatch,
   DivergentBarrier,
   Deadlock,
@@ -106,7 +106,7 @@ enum class FindingKind : uint8_t {
   Trap,
   AssertionFailed,
   ReadOnlyStore,
-  SynchronisationMisuse,
+  SynchronizationMisuse,
   RegisterPool,
   LimitReached,
 };

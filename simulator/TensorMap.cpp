@@ -92,7 +92,7 @@ TensorMap encodeTensorMap(const TensorMapParameters &parameters) {
 void noteMapChange(Warp &warp, uint64_t address, bool released) {
   if (!warp.launch->checks)
     return;
-  std::lock_guard lock(warp.launch->synchronisedMutex);
+  std::lock_guard lock(warp.launch->synchronizedMutex);
   ChangedMap &map = warp.launch->changedMaps[address];
   map.op = warp.pc;
   ++map.version;
@@ -100,12 +100,12 @@ void noteMapChange(Warp &warp, uint64_t address, bool released) {
   map.block = warp.block->linear;
 }
 void releaseMaps(Warp &warp) {
-  std::lock_guard lock(warp.launch->synchronisedMutex);
+  std::lock_guard lock(warp.launch->synchronizedMutex);
   for (auto &[address, map] : warp.launch->changedMaps)
     map.released |= map.block == warp.block->linear;
 }
 void acquireMap(Warp &warp, uint64_t address) {
-  std::lock_guard lock(warp.launch->synchronisedMutex);
+  std::lock_guard lock(warp.launch->synchronizedMutex);
   auto found = warp.launch->changedMaps.find(address);
   if (found == warp.launch->changedMaps.end())
     return;
@@ -121,7 +121,7 @@ void checkMapFences(Warp &warp, uint32_t lane, uint64_t address) {
   std::string missing;
   uint32_t op = 0;
   {
-    std::lock_guard lock(warp.launch->synchronisedMutex);
+    std::lock_guard lock(warp.launch->synchronizedMutex);
     auto found = warp.launch->changedMaps.find(address);
     if (found == warp.launch->changedMaps.end())
       return;

@@ -56,7 +56,7 @@ void noteUndefinedLoad(Warp &warp, const Op &op, uint32_t lanes, std::byte *cons
   forEachLane(lanes, [&](unsigned lane) {
     if (!isLocal(warp, host[lane]))
       return;
-    const std::byte *written = warp.localInitialised.data() + (host[lane] - warp.local.data());
+    const std::byte *written = warp.localInitialized.data() + (host[lane] - warp.local.data());
     for (uint32_t k = 0; k < op.count; ++k) {
       uint16_t bytes = 0;
       for (uint32_t i = 0; i < op.bytes; ++i)
@@ -76,7 +76,7 @@ void noteUndefinedStore(Warp &warp, const Op &op, uint32_t lanes, std::byte *con
     forEachLane(lanes & entry->lanes(), [&](unsigned lane) {
       if (!isLocal(warp, host[lane]))
         return;
-      std::byte *written = warp.localInitialised.data() + (host[lane] - warp.local.data()) + k * op.bytes;
+      std::byte *written = warp.localInitialized.data() + (host[lane] - warp.local.data()) + k * op.bytes;
       for (uint32_t i = 0; i < op.bytes; ++i)
         if (entry->bytes[lane] >> i & 1)
           written[i] = std::byte(0);

@@ -115,7 +115,7 @@ uint32_t completeLanes(const Warp &warp, const Exchange &exchange) {
 void checkMembership(Warp &warp, const Exchange &exchange, uint32_t lanes) {
   forEachLane(lanes, [&](unsigned lane) {
     if (!(exchange.members[lane] >> lane & 1))
-      warp.launch->report(warp, lane, FindingKind::SynchronisationMisuse,
+      warp.launch->report(warp, lane, FindingKind::SynchronizationMisuse,
                           "lane " + std::to_string(lane) + " executes it but is not in its member mask");
   });
 }
@@ -219,7 +219,7 @@ void noteAbsent(const Warp &warp, Exchange &exchange, unsigned lane, unsigned fr
   if (!warp.launch->checks || (exchange.origin && exchange.origin->op == warp.pc))
     return;
   exchange.origin = std::make_unique<Undefined>();
-  exchange.origin->kind = FindingKind::SynchronisationMisuse;
+  exchange.origin->kind = FindingKind::SynchronizationMisuse;
   exchange.origin->op = warp.pc;
   exchange.origin->place = warp.program->place(warp.pc, warp.frame);
   exchange.origin->message = "shfl reads lane " + std::to_string(from) + ", which " +

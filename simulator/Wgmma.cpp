@@ -172,12 +172,12 @@ Status wgmmaHandler(Warp &warp, const Op &op, uint32_t mask) {
   if (!gather(warp, mask, warp.live))
     return Status::Blocked;
   if (mask != allLanes) {
-    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::SynchronisationMisuse,
+    warp.launch->report(warp, static_cast<uint32_t>(std::countr_zero(mask)), FindingKind::SynchronizationMisuse,
                         "wgmma needs all lanes of the warpgroup");
     return Status::Next;
   }
   if (warp.block->warps.size() < (warp.index / 4 + 1) * 4) {
-    warp.launch->report(warp, 0, FindingKind::SynchronisationMisuse, "wgmma needs a warpgroup of four warps");
+    warp.launch->report(warp, 0, FindingKind::SynchronizationMisuse, "wgmma needs a warpgroup of four warps");
     return Status::Next;
   }
   note(warp, plan);

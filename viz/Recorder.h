@@ -1,4 +1,4 @@
-// Records what the programs of a launch access, for the visualiser.
+// Records what the programs of a launch access, for the visualizer.
 //
 // Every access of a program that is recorded is kept with its lanes' addresses; of the others only sums are kept. The
 // programs to record are chosen before the launch, so that a large grid stays small: all of a small one, else some that

@@ -41,7 +41,7 @@ def layer_norm_backward(dx, dw, db, dy, x, weight, mean, scale, rows, columns, B
 
 
 @triton.jit  # noqa: F821
-def dequantise(out, packed, scales, columns, GROUP: tl.constexpr, BLOCK_R: tl.constexpr, BLOCK_C: tl.constexpr):  # noqa: F821
+def dequantize(out, packed, scales, columns, GROUP: tl.constexpr, BLOCK_R: tl.constexpr, BLOCK_C: tl.constexpr):  # noqa: F821
     """Eight numbers of 4 bits a word, a scale for each group of rows."""
     r = tl.program_id(0) * BLOCK_R + tl.arange(0, BLOCK_R)
     c = tl.program_id(1) * BLOCK_C + tl.arange(0, BLOCK_C)

@@ -43,8 +43,8 @@ def rows():
         numbers = (packed[:, :, None] >> torch.arange(0, 32, 4, dtype=torch.int32, device=DEVICE)) & 15
         return (numbers.reshape(r, c) - 8).to(torch.float16) * scales.repeat_interleave(group, 0)
 
-    yield ("dequantise 4 bits 8192x8192", r * c // 2 + 2 * r * c, "GB/s",
-           lambda k, out: k.dequantise[(r // 32, c // 256)](out, packed, scales, c, GROUP=group, BLOCK_R=32, BLOCK_C=256, num_warps=4),
+    yield ("dequantize 4 bits 8192x8192", r * c // 2 + 2 * r * c, "GB/s",
+           lambda k, out: k.dequantize[(r // 32, c // 256)](out, packed, scales, c, GROUP=group, BLOCK_R=32, BLOCK_C=256, num_warps=4),
            unpacked, torch.empty(r, c, dtype=torch.float16, device=DEVICE))  # fmt: skip
 
     for r, c in ((16384, 8192), (65536, 1024)):

@@ -10,7 +10,7 @@
 //   (rows < M)[:, None] & (cols < N)[None, :]     axis 0: rows < M;  axis 1: cols < N
 //
 // A term is affine, or the elements of a tile that varies along one axis only (a remainder, indices read from memory).
-// Vectorised accesses, boxes of a descriptor and hoisted address arithmetic are read off it.
+// Vectorized accesses, boxes of a descriptor and hoisted address arithmetic are read off it.
 #pragma once
 
 #include "compiler/analysis/AxisInfo.h"

@@ -3,7 +3,7 @@
 // Integers of the language wrap. Whoever wants to treat index arithmetic as arithmetic on whole numbers (an address
 // that grows from lane to lane, a bound check that holds for the first lanes) asks here whether that is proved. Facts
 // hold for every element of a tile; they come from constants, arange, program ids, loop bounds, the types, the
-// divisibility that a launch's arguments are specialised on, and assumptions that stand in the block that makes the
+// divisibility that a launch's arguments are specialized on, and assumptions that stand in the block that makes the
 // value.
 #pragma once
 

@@ -4,14 +4,14 @@
 
 namespace nacre {
 
-Object Generator::localised(const Object &value) {
+Object Generator::localized(const Object &value) {
   if (value.isNumber())
     return toValue(*this, value);
   if (!value.isTuple())
     return value;
   auto tuple = std::make_shared<TupleValue>(value.tuple());
   for (Object &item : tuple->items)
-    item = localised(item);
+    item = localized(item);
   return std::shared_ptr<const TupleValue>(std::move(tuple));
 }
 
@@ -32,7 +32,7 @@ void Generator::assignName(llvm::StringRef name, const Object &value, const Sour
     return;
   }
   spend(value.measure().leaves / 8, place);
-  frame->path.names.bind(name, localised(value), place);
+  frame->path.names.bind(name, localized(value), place);
 }
 
 void Generator::bindTarget(const ast::Expression &target, const Object &value, bool keepConstexpr) {

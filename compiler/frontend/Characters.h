@@ -24,7 +24,7 @@ inline bool isAsciiDigit(char32_t character) { return character >= '0' && charac
 inline bool startsName(char32_t character) { return isNameCharacter(character) && !isAsciiDigit(character); }
 
 // A name as Python compares it: the compatibility characters that keyboards produce (the micro sign, the ohm sign, ...)
-// become the letters they stand for. Python normalises more (NFKC); the rest of that does not occur in programs.
+// become the letters they stand for. Python normalizes more (NFKC); the rest of that does not occur in programs.
 std::string normalizeName(llvm::StringRef name);
 
 } // namespace nacre

@@ -214,7 +214,7 @@ void Joiner::joinReturned() {
       const Binding &early = first->place.line <= second->place.line ? *first : *second;
       const Binding &late = &early == first.get() ? *second : *first;
       const Function &function = *generator.frame->function;
-      auto typeName = [&](const Binding &binding) { return describeType(generator.localised(binding.object)); };
+      auto typeName = [&](const Binding &binding) { return describeType(generator.localized(binding.object)); };
       bool fallsOff = early.object.isNone() && early.place.line == function.definition->nameLocation.line;
       generator.failAt(late.place, Diagnostic::Kind::Type,
                        "`" + function.source.name + "` returns " + typeName(late) + " here but " +

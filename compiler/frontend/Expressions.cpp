@@ -304,7 +304,7 @@ Object Generator::conditional(const ast::Conditional &node) {
   auto arm = [&](const ast::Expression &value) {
     return buildBranch([&] {
       Object object = expression(value);
-      frame->path.names.bind(result, localised(object), value.location);
+      frame->path.names.bind(result, localized(object), value.location);
     });
   };
   Branch whenTrue = arm(*node.body);

@@ -184,7 +184,7 @@ private:
   void annotatedAssign(const ast::AnnotatedAssign &node);
   void deleteNames(const ast::Delete &node);
   // What a local holds: numbers become run-time values.
-  Object localised(const Object &value);
+  Object localized(const Object &value);
 
   // ---- Conditionals
   // Builds `node`; `rest` builds what comes after it, and is null when that is nothing. True when it has been built as

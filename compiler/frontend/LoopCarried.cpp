@@ -100,7 +100,7 @@ bool LoopCarried::settle(Branch &body) {
     }
     Object last = end->object;
     if (last.isConstexpr() && !sameObject(entry.head, last))
-      generator.at(body.block.get(), [&] { last = generator.localised(last); });
+      generator.at(body.block.get(), [&] { last = generator.localized(last); });
     switch (match(entry.head, last)) {
     case Match::Fits: {
       llvm::SmallVector<Value> ends;
@@ -112,7 +112,7 @@ bool LoopCarried::settle(Branch &body) {
       break;
     }
     case Match::NeedsRunTime:
-      runTime[entry.name] = generator.localised(entry.init);
+      runTime[entry.name] = generator.localized(entry.init);
       if (Object &start = runTime[entry.name]; becomesTile(start, last))
         start = broadcastTo(generator, start.value(), last.value().type().shape());
       isSettled = false;

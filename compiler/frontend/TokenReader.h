@@ -19,7 +19,7 @@ protected:
   bool accept(TokenKind kind);
   // Takes a token that must be there; `context` says where: "after the condition".
   const Token &expect(TokenKind kind, const llvm::Twine &context);
-  // A name, normalised; a keyword in its place is an error.
+  // A name, normalized; a keyword in its place is an error.
   std::string expectName(const llvm::Twine &context);
 
   // For the few places that must look far ahead.

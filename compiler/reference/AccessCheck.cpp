@@ -1,5 +1,5 @@
 #include "compiler/reference/AccessCheck.h"
-#include "compiler/reference/Vectorised.h"
+#include "compiler/reference/Vectorized.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace nacre;
@@ -45,7 +45,7 @@ void AccessCheck::check(const uint64_t *addresses, const uint8_t *enabled, int64
     return;
   // One run of elements, one after the other, is looked at in one piece.
   bool isOneRun = true;
-  vectorised([&]() NACRE_LOOP {
+  vectorized([&]() NACRE_LOOP {
     uint64_t difference = 0;
     for (int64_t i = 0; i < count; ++i)
       difference |= addresses[i] - (addresses[0] + static_cast<uint64_t>(i) * size);

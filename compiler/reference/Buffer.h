@@ -83,7 +83,7 @@ Type withScalar(Type type, Type scalar);
 // The kind that says how a scalar type's element lies in memory: pointers as UInt64.
 ScalarKind storedKind(Type type);
 
-BufferRef makeBuffer(Type type);                       // fresh, contiguous, not initialised
+BufferRef makeBuffer(Type type);                       // fresh, contiguous, not initialized
 BufferRef makeUniform(Type type, const void *element); // every element a copy of this one
 BufferRef makeView(const Buffer &source, Type type, std::byte *data, llvm::ArrayRef<int64_t> strides);
 // The same elements, contiguous in row-major order (a copy only where they are not).

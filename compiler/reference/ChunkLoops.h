@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/reference/ChunkFunctions.h"
-#include "compiler/reference/Vectorised.h"
+#include "compiler/reference/Vectorized.h"
 
 namespace nacre::detail {
 
@@ -10,7 +10,7 @@ template <typename In, typename Out, typename Function>
 void unaryLoop(const void *const *inputs, void *output, int64_t count) {
   auto *a = static_cast<const In *>(inputs[0]);
   auto *out = static_cast<Out *>(output);
-  vectorised([=]() NACRE_LOOP {
+  vectorized([=]() NACRE_LOOP {
     for (int64_t i = 0; i < count; ++i)
       out[i] = Function::apply(a[i]);
   });
@@ -21,7 +21,7 @@ void binaryLoop(const void *const *inputs, void *output, int64_t count) {
   auto *a = static_cast<const In *>(inputs[0]);
   auto *b = static_cast<const In *>(inputs[1]);
   auto *out = static_cast<Out *>(output);
-  vectorised([=]() NACRE_LOOP {
+  vectorized([=]() NACRE_LOOP {
     for (int64_t i = 0; i < count; ++i)
       out[i] = Function::apply(a[i], b[i]);
   });

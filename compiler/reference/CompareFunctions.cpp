@@ -89,7 +89,7 @@ template <typename T> void selectLoop(const void *const *inputs, void *output, i
   auto *whenTrue = static_cast<const T *>(inputs[1]);
   auto *whenFalse = static_cast<const T *>(inputs[2]);
   auto *out = static_cast<T *>(output);
-  vectorised([=]() NACRE_LOOP {
+  vectorized([=]() NACRE_LOOP {
     for (int64_t i = 0; i < count; ++i)
       out[i] = condition[i] ? whenTrue[i] : whenFalse[i];
   });

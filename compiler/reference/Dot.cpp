@@ -3,7 +3,7 @@
 #include "compiler/reference/ChunkFunctions.h"
 #include "compiler/reference/EagerBuilder.h"
 #include "compiler/reference/FloatFormats.h"
-#include "compiler/reference/Vectorised.h"
+#include "compiler/reference/Vectorized.h"
 
 using namespace nacre;
 
@@ -47,7 +47,7 @@ template <typename T>
 }
 
 template <typename T> void multiply(const T *a, const T *b, T *c, int64_t m, int64_t n, int64_t k) {
-  vectorised([=]() NACRE_LOOP { multiplyBlocked<T>(a, b, c, m, n, k); });
+  vectorized([=]() NACRE_LOOP { multiplyBlocked<T>(a, b, c, m, n, k); });
 }
 
 // The operand as contiguous elements of the type that is multiplied in.

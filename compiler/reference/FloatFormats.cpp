@@ -1,7 +1,7 @@
 // Array forms of the float conversions, one loop a format.
 #include "compiler/reference/FloatFormats.h"
 #include "compiler/language/meaning/Type.h"
-#include "compiler/reference/Vectorised.h"
+#include "compiler/reference/Vectorized.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace nacre;
@@ -34,7 +34,7 @@ void nacre::decodeFloats(ScalarKind kind, const void *source, float *target, siz
   withFormat(kind, [&](auto format) {
     using Format = decltype(format);
     auto *from = static_cast<const typename Format::Bits *>(source);
-    vectorised([=]() NACRE_LOOP {
+    vectorized([=]() NACRE_LOOP {
       for (size_t i = 0; i < count; ++i)
         target[i] = decodeFloat<Format>(from[i]);
     });
@@ -47,12 +47,12 @@ static void encodeArray(ScalarKind kind, const Wide *source, void *target, size_
     using Format = decltype(format);
     auto *to = static_cast<typename Format::Bits *>(target);
     if (towardZero)
-      vectorised([=]() NACRE_LOOP {
+      vectorized([=]() NACRE_LOOP {
         for (size_t i = 0; i < count; ++i)
           to[i] = encodeFloat<Format, true>(source[i]);
       });
     else
-      vectorised([=]() NACRE_LOOP {
+      vectorized([=]() NACRE_LOOP {
         for (size_t i = 0; i < count; ++i)
           to[i] = encodeFloat<Format, false>(source[i]);
       });

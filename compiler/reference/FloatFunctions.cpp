@@ -49,7 +49,7 @@ template <typename T> void fmaLoop(const void *const *inputs, void *output, int6
   auto *b = static_cast<const T *>(inputs[1]);
   auto *c = static_cast<const T *>(inputs[2]);
   auto *out = static_cast<T *>(output);
-  vectorised([=]() NACRE_LOOP {
+  vectorized([=]() NACRE_LOOP {
     for (int64_t i = 0; i < count; ++i)
       out[i] = __builtin_elementwise_fma(a[i], b[i], c[i]);
   });

@@ -1,7 +1,7 @@
 // Merged loops, strided copies, staging.
 #include "compiler/reference/Loops.h"
 #include "compiler/reference/FloatFormats.h"
-#include "compiler/reference/Vectorised.h"
+#include "compiler/reference/Vectorized.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace nacre;

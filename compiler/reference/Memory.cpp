@@ -2,7 +2,7 @@
 #include "compiler/reference/AccessCheck.h"
 #include "compiler/reference/EagerBuilder.h"
 #include "compiler/reference/Loops.h"
-#include "compiler/reference/Vectorised.h"
+#include "compiler/reference/Vectorized.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace nacre;
@@ -14,7 +14,7 @@ constexpr int64_t chunk = ChunkReader::chunk;
 bool areConsecutive(const uint64_t *addresses, int64_t count, uint64_t size) {
   uint64_t difference = 0;
   uint64_t first = addresses[0];
-  vectorised([&]() NACRE_LOOP {
+  vectorized([&]() NACRE_LOOP {
     uint64_t found = 0;
     for (int64_t i = 0; i < count; ++i)
       found |= addresses[i] - (first + i * size);
@@ -127,13 +127,13 @@ Value EagerBuilder::addPointer(Value pointer, Value offset) {
     auto *base = static_cast<const uint64_t *>(inputs[0]);
     if (offsets.elementSize() == 4) {
       auto *steps = static_cast<const int32_t *>(inputs[1]);
-      vectorised([=]() NACRE_LOOP {
+      vectorized([=]() NACRE_LOOP {
         for (int64_t i = 0; i < count; ++i)
           out[i] = base[i] + static_cast<uint64_t>(static_cast<int64_t>(steps[i])) * size;
       });
     } else {
       auto *steps = static_cast<const uint64_t *>(inputs[1]);
-      vectorised([=]() NACRE_LOOP {
+      vectorized([=]() NACRE_LOOP {
         for (int64_t i = 0; i < count; ++i)
           out[i] = base[i] + steps[i] * size;
       });

@@ -225,7 +225,7 @@ private:
 class TileText {
 public:
   TileText(const Buffer &tile, const PrintStyle &style)
-      : tile(tile), style(style), summarised(tile.count() > style.threshold) {}
+      : tile(tile), style(style), summarized(tile.count() > style.threshold) {}
 
   std::string text() {
     llvm::SmallVector<const std::byte *> shown;
@@ -236,7 +236,7 @@ public:
   }
 
 private:
-  bool isCut(size_t axis) const { return summarised && tile.shape()[axis] > 2 * style.edgeItems; }
+  bool isCut(size_t axis) const { return summarized && tile.shape()[axis] > 2 * style.edgeItems; }
   const std::byte *elementAt(const std::byte *base, size_t axis, int64_t index) const {
     return base + index * tile.strides[axis] * tile.elementSize();
   }
@@ -296,7 +296,7 @@ private:
 
   const Buffer &tile;
   PrintStyle style;
-  bool summarised;
+  bool summarized;
   const ElementFormat *format = nullptr;
 };
 } // namespace

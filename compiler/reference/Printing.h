@@ -7,7 +7,7 @@
 namespace nacre {
 
 struct PrintStyle {
-  int64_t threshold = 1000; // more elements than this are summarised
+  int64_t threshold = 1000; // more elements than this are summarized
   int64_t edgeItems = 3;
   int64_t lineWidth = 75;
   bool hex = false;

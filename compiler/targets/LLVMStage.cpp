@@ -27,7 +27,7 @@ LLVMStage::LLVMStage(const Target &target, mlir::ModuleOp module, const std::str
 }
 
 std::vector<MovedLines>
-LLVMStage::optimise(const MovedLinesFinder &moved, llvm::function_ref<MarksInCode()> marks,
+LLVMStage::optimize(const MovedLinesFinder &moved, llvm::function_ref<MarksInCode()> marks,
                     llvm::function_ref<void(llvm::PassInstrumentationCallbacks *)> runPasses) {
   for (llvm::Function &function : *llvmModule)
     if (!function.isDeclaration())

@@ -2,7 +2,7 @@
 //
 //   LLVMStage stage(*this, module, code.symbol, *machine, observer);   // translated, for the machine, verified
 //   ... libraries are linked, attributes set: the target's ...
-//   std::vector<MovedLines> lines = stage.optimise(moved, marks, [&](auto *callbacks) { ... });
+//   std::vector<MovedLines> lines = stage.optimize(moved, marks, [&](auto *callbacks) { ... });
 //   stage.takeReplacement();                                           // by text of the user's, if there is any
 //   stage.finish();                                                    // verified, shown and kept as the stage "llvm"
 //   ... machine code is made ...
@@ -29,7 +29,7 @@ public:
 
   // Runs the target's passes, which tell the callbacks where there are any. Returns the lines that moved out of their scopes, where the
   // kernel has scopes; `marks` is asked for only then.
-  std::vector<MovedLines> optimise(const MovedLinesFinder &moved, llvm::function_ref<MarksInCode()> marks,
+  std::vector<MovedLines> optimize(const MovedLinesFinder &moved, llvm::function_ref<MarksInCode()> marks,
                                    llvm::function_ref<void(llvm::PassInstrumentationCallbacks *)> runPasses);
   void takeReplacement();
   void finish();

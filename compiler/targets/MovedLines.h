@@ -3,7 +3,7 @@
 // used, or outside of a loop, so that a scope's time may not be that of its lines.
 //
 // Decided on facts. What the front end made says which scope each operation was written in, by its location. After LLVM
-// has optimised the kernel, each instruction still carries the location of the operation it came from, or, where LLVM
+// has optimized the kernel, each instruction still carries the location of the operation it came from, or, where LLVM
 // forgets that of what it hoists, a name that it was given before; and the marks that are passed before it say which
 // scopes are open there. Of operations that the simplification of tile IR left nothing of, that is said. What cannot be
 // decided (paths with different scopes open meet, a location is unknown) is left out.
@@ -36,7 +36,7 @@ public:
   bool hasScopes() const { return !scopes.empty(); }
   // The same after simplification.
   void noteSimplified(mlir::ModuleOp module);
-  // Before LLVM optimises it.
+  // Before LLVM optimizes it.
   void nameInstructions(llvm::Module &module) const;
   // In the order of the scopes, those that something was moved out of.
   std::vector<MovedLines> find(const llvm::Module &module, const MarksInCode &marks) const;

@@ -1,6 +1,6 @@
 // See PassRunner.h.
 #include "compiler/targets/PassRunner.h"
-#include "compiler/passes/tile/CanonicaliseInnerRegions.h"
+#include "compiler/passes/tile/CanonicalizeInnerRegions.h"
 #include "compiler/targets/KeptStages.h"
 #include "compiler/targets/PassReport.h"
 #include "compiler/targets/StageText.h"
@@ -60,7 +60,7 @@ void nacre::addSimplification(OpPassManager &passes) {
   // inside of every operation, so that a deep nest takes time by the square of its depth.
   GreedyRewriteConfig config;
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-  passes.addPass(createCanonicaliseInnerRegions());
+  passes.addPass(createCanonicalizeInnerRegions());
   passes.addPass(createCanonicalizerPass(config));
   passes.addPass(createCSEPass());
 }

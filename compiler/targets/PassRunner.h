@@ -11,7 +11,7 @@ namespace nacre {
 // The place of an operation, and the calls that led there. Their text is for who knows it to add.
 void setPlace(Diagnostic &diagnostic, mlir::Location location);
 
-// Canonicalisation, into the regions that operations of tiles hold too, and common subexpressions.
+// Canonicalization, into the regions that operations of tiles hold too, and common subexpressions.
 void addSimplification(mlir::OpPassManager &passes);
 
 // One compile's pass runs and stages of MLIR.

@@ -147,7 +147,7 @@ private:
 class NACRE_EXPORT KernelHandle {
 public:
   // Compiles for the arguments' types when it meets them first, and runs it over the grid, on the device whose memory
-  // the pointers point at. Specialises as Python does:
+  // the pointers point at. Specializes as Python does:
   // an integer that is 1 is a constant, addresses and integers divisible by 16 are known to be so.
   template <typename... Arguments> void launch(Grid grid, const Arguments &...arguments) const {
     launchArguments(grid, {Argument(arguments)...});

@@ -51,7 +51,7 @@ void wait() {
       waited.insert(driver->device(driver->currentIndex())); // of launches that are not ours
     for (const Device *device : waited)
       if (device)
-        const_cast<Driver &>(device->driver).device(device->index)->synchronise();
+        const_cast<Driver &>(device->driver).device(device->index)->synchronize();
   }
   current->forgetBefore(begin);
 }

@@ -18,7 +18,7 @@ struct ScopeObject {
 };
 ScopeObject &scopeOf(PyObject *self) { return *reinterpret_cast<ScopeObject *>(self); }
 
-int initialise(PyObject *self, PyObject *args, PyObject *keywords) {
+int initialize(PyObject *self, PyObject *args, PyObject *keywords) {
   return guardedStatus([&] {
     PyObject *name, *metrics = Py_None;
     static const char *names[] = {"name", "metrics", nullptr};
@@ -98,7 +98,7 @@ PyGetSetDef attributes[] = {
 template <typename Function> void *slot(Function function) { return reinterpret_cast<void *>(function); }
 
 PyType_Slot slots[] = {
-    {Py_tp_init, slot(initialise)},
+    {Py_tp_init, slot(initialize)},
     {Py_tp_dealloc, slot(deallocate)},
     {Py_tp_methods, slot(methods)},
     {Py_tp_members, slot(members)},

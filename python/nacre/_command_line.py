@@ -15,7 +15,7 @@ USAGE = """usage: nacre run script.py [args...]      run a script with `import t
        nacre cache stats|clear|verify    the compiled kernels on disk (nacre cache --help)
        nacre warmup file.py              compile kernels ahead of their first launch (nacre warmup --help)
        nacre explain script.py ...       run a script and print the reason for each compile
-       nacre sanitize asan python x.py   find bounds errors, races, uninitialised reads, overflow (nacre sanitize --help)
+       nacre sanitize asan python x.py   find bounds errors, races, uninitialized reads, overflow (nacre sanitize --help)
        nacre viz -o page.html script.py  show what kernels access, as a page, text or JSON (nacre viz --help)
        nacre completion bash|zsh|fish    completion of these commands for a shell
        nacre --version

@@ -17,7 +17,7 @@ _ALIGNMENT, _APART = 256, 1 << 20  # of the addresses that storages pretend to h
 
 
 class _TensorsWithoutElements(TorchFunctionMode):
-    """torch's fake tensors, with addresses as allocators would give them: kernels are specialised by those."""
+    """torch's fake tensors, with addresses as allocators would give them: kernels are specialized by those."""
 
     def __init__(self):
         from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode

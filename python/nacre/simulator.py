@@ -205,7 +205,7 @@ class Module:
         """Runs a kernel. `name` may be None where there is one. `schedule="random"` interleaves warps and blocks at random,
         as `seed` says. `threads=0`: all cores, or one where the order of blocks may show in the results.
         `instruction_limit`: warp instructions that a block (or a cluster) may execute. `finding_limit`: different findings
-        kept; more of them are counted. `cooperative=True`: all blocks at once, for kernels that synchronise the grid."""
+        kept; more of them are counted. `cooperative=True`: all blocks at once, for kernels that synchronize the grid."""
         import numpy
 
         if name is None:

@@ -8,7 +8,7 @@
 namespace nacre {
 
 struct ExportRequest {
-  std::string name;              // of the C function; the variant's hash and specialisation are put behind it
+  std::string name;              // of the C function; the variant's hash and specialization are put behind it
   std::string file;              // what the files are called, without a folder; empty: the name
   std::vector<std::string> grid; // up to three expressions in C over the parameters; empty: the caller gives the grid
   std::string meta;              // tells variants apart besides their constants: "warps4xstages3"

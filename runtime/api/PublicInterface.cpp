@@ -4,7 +4,7 @@
 #include "runtime/cache/KernelCache.h"
 #include "runtime/launch/Launch.h"
 #include "runtime/launch/Signature.h"
-#include "runtime/launch/Specialisation.h"
+#include "runtime/launch/Specialization.h"
 #include "runtime/threads/ThreadPool.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -45,7 +45,7 @@ uint64_t floatSlot(double value, Type type) {
   return std::bit_cast<uint32_t>(static_cast<float>(value));
 }
 
-// The slot of one run-time argument. Throws when it is not of the specialisation's type.
+// The slot of one run-time argument. Throws when it is not of the specialization's type.
 uint64_t slotOf(const ArgumentSpec &spec, const Argument &argument) {
   auto mismatch = [&](const char *found) {
     fail("argument `" + spec.name + "`: expected " + spec.type.shortName() + ", found " + found);
@@ -81,8 +81,8 @@ uint64_t slotOf(const ArgumentSpec &spec, const Argument &argument) {
   return 0;
 }
 
-// The argument as a launch specialises it.
-ArgumentSpec specialised(const FunctionSource &kernel, const ParameterInfo &parameter, const Argument &argument) {
+// The argument as a launch specializes it.
+ArgumentSpec specialized(const FunctionSource &kernel, const ParameterInfo &parameter, const Argument &argument) {
   switch (argument.kind) {
   case Argument::Kind::Pointer:
     if (Type element = Type::parseShortName(argument.text))
@@ -259,7 +259,7 @@ void KernelHandle::launchArguments(Grid grid, const std::vector<Argument> &argum
   std::vector<ArgumentSpec> specs = translated([&] {
     std::vector<std::optional<ArgumentSpec>> given;
     for (size_t i = 0; i < arguments.size(); ++i)
-      given.push_back(specialised(implementation->function, parameters[i], arguments[i]));
+      given.push_back(specialized(implementation->function, parameters[i], arguments[i]));
     return completeArguments(implementation->function, std::move(given));
   });
   SpecializedKernel specialized;

@@ -23,7 +23,7 @@ const char *const usage = R"(usage: nacre simulate FILE.ptx --args ARGUMENTS [op
   --block X[,Y[,Z]]  threads of a block (default: as the kernel requires, or 32)
   --cluster X[,Y,Z]  blocks of a cluster (default: as the kernel requires, or 1)
   --shared BYTES     dynamic shared memory
-  --cooperative      all blocks at once, for kernels that synchronise the grid
+  --cooperative      all blocks at once, for kernels that synchronize the grid
   --args LIST        the kernel's arguments, separated by commas:
                        i32=64  f32=1.5                a number: i8 i16 i32 i64 u8 ... f16 bf16 f32 f64
                        f32[1000]=iota                 an array: iota, random, a number, or @FILE of raw bytes (default 0)

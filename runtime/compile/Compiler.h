@@ -1,4 +1,4 @@
-// Drives the compiler: a request for one specialisation of a kernel becomes object code. The only file of the runtime
+// Drives the compiler: a request for one specialization of a kernel becomes object code. The only file of the runtime
 // that sees MLIR is its implementation.
 #pragma once
 

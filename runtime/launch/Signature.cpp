@@ -1,5 +1,5 @@
 #include "runtime/launch/Signature.h"
-#include "runtime/launch/Specialisation.h"
+#include "runtime/launch/Specialization.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace nacre {

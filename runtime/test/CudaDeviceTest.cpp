@@ -56,7 +56,7 @@ TEST_F(CudaDevices, CopyAndRun) {
     device.copyIn(memory, values.data(), values.size() * 4);
     uint32_t grid[3] = {1, 1, 1};
     launch(*kernel(), device, grid, memory);
-    device.synchronise();
+    device.synchronize();
     device.copyOut(values.data(), memory, values.size() * 4);
     EXPECT_EQ(values, std::vector<int32_t>(32, 8));
     device.release(memory, 0);
@@ -128,7 +128,7 @@ TEST_F(CudaDevices, TellWhenALaunchRan) {
   uint64_t memory = device.allocate(values.size() * 4, 0);
   uint32_t grid[3] = {1, 1, 1};
   launch(*kernel(), device, grid, memory);
-  device.synchronise();
+  device.synchronize();
   removeListener(*listener);
   ASSERT_EQ(listener->times.size(), 1u);
   EXPECT_EQ(listener->times[0].launch, listener->launched);

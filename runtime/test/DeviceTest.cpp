@@ -58,13 +58,13 @@ TEST(Device, ErrorsMayArriveLate) {
   launch(kernel, device, grid, {});
   failNullLaunch(1, "an access out of bounds");
   try {
-    device.synchronise();
+    device.synchronize();
     FAIL() << "nothing was thrown";
   } catch (const DeviceError &error) {
     EXPECT_TRUE(error.isLate);
     EXPECT_EQ(error.kernel, "kernel");
   }
-  device.synchronise(); // it is told once
+  device.synchronize(); // it is told once
   failNullLaunch(1, "an access out of bounds");
   EXPECT_THROW(launch(kernel, device, grid, {}), DeviceError);
 }

@@ -64,7 +64,7 @@ auto holding(CuPointer address) {
 struct MockRecord {
   uint64_t launches, modules, unloaded;
   uint64_t stream;
-  int device, cooperative, serialised;
+  int device, cooperative, serialized;
   unsigned grid[3], threads, sharedBytes;
   char kernel[64];
 };
@@ -79,7 +79,7 @@ static pid_t startedIn = 0;
 static bool isInChild() { return startedIn != 0 && startedIn != getpid(); }
 EXPORTED CuResult cuInit(unsigned) {
   if (isInChild())
-    return code::notInitialised;
+    return code::notInitialized;
   return startedIn = getpid(), code::success;
 }
 EXPORTED CuResult cuDriverGetVersion(int *version) { return *version = 13000, code::success; }
@@ -96,7 +96,7 @@ EXPORTED CuResult cuGetErrorString(CuResult result, const char **text) {
   return code::success;
 }
 EXPORTED CuResult cuDeviceGetCount(int *count) {
-  return startedIn == 0 || isInChild() ? code::notInitialised : (*count = deviceCount, code::success);
+  return startedIn == 0 || isInChild() ? code::notInitialized : (*count = deviceCount, code::success);
 }
 EXPORTED CuResult cuDeviceGet(CuDevice *device, int index) { return *device = index, code::success; }
 EXPORTED CuResult cuDeviceGetName(char *name, int size, CuDevice device) {
@@ -110,17 +110,17 @@ EXPORTED CuResult cuDeviceGetAttribute(int *value, int which, CuDevice) {
                                             {code::maximumThreads, 1024},     {code::clockRate, 1980000},
                                             {code::memoryClockRate, 3201000}, {code::memoryBusWidth, 6144}};
   if (isInChild())
-    return code::notInitialised;
+    return code::notInitialized;
   auto found = values.find(which);
   *value = found == values.end() ? 0 : found->second;
   return code::success;
 }
 EXPORTED CuResult cuDeviceTotalMem(size_t *bytes, CuDevice) { return *bytes = size_t(1) << 30, code::success; }
 EXPORTED CuResult cuDevicePrimaryCtxRetain(CuContext *context, CuDevice device) {
-  return isInChild() ? code::notInitialised : (*context = &contexts[device], code::success);
+  return isInChild() ? code::notInitialized : (*context = &contexts[device], code::success);
 }
 EXPORTED CuResult cuCtxGetCurrent(CuContext *context) {
-  return isInChild() ? code::notInitialised : (*context = current, code::success);
+  return isInChild() ? code::notInitialized : (*context = current, code::success);
 }
 EXPORTED CuResult cuCtxSetCurrent(CuContext context) { return current = context, code::success; }
 EXPORTED CuResult cuCtxGetDevice(CuDevice *device) {
@@ -206,10 +206,10 @@ static CuResult runTold(const CuLaunchConfig &configuration, CuFunction function
   if (configuration.gridY > 65535 || configuration.gridZ > 65535 ||
       configuration.sharedBytes > static_cast<unsigned>(function->sharedLimit))
     return code::invalidValue;
-  record.cooperative = record.serialised = 0;
+  record.cooperative = record.serialized = 0;
   for (unsigned i = 0; i < configuration.attributeCount; ++i) {
     record.cooperative |= configuration.attributes[i].id == code::attributeCooperative;
-    record.serialised |= configuration.attributes[i].id == code::attributeSerialised;
+    record.serialized |= configuration.attributes[i].id == code::attributeSerialized;
   }
   uint64_t blocks = uint64_t(configuration.gridX) * configuration.gridY * configuration.gridZ;
   if (record.cooperative && blocks > 8)

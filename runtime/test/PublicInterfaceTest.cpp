@@ -1,4 +1,4 @@
-// The C++ interface: loading, specialising, launching, errors.
+// The C++ interface: loading, specializing, launching, errors.
 #include "nacre/nacre.h"
 #include "runtime/devices/null/NullDevice.h"
 #include <cstdlib>
@@ -102,7 +102,7 @@ TEST_F(PublicInterface, AnnotationsForceTypes) {
   EXPECT_EQ(out[0], (int64_t(1) << 40) + 2);
 }
 
-TEST_F(PublicInterface, SpecialisesBySignature) {
+TEST_F(PublicInterface, SpecializesBySignature) {
   KernelHandle kernel = source.kernel("kernel");
   SpecializedKernel specialized = kernel.specialize("*fp32, *fp32, i32, fp32, flag=i1, BLOCK=8, MODE='none'");
   EXPECT_EQ(specialized.signature(), "x=*fp32, out=*fp32, n=i32, factor=fp32, flag=i1, BLOCK=8, MODE='none'");

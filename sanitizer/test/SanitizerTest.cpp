@@ -361,7 +361,7 @@ TEST(Unwritten, ReadsOfWhatNobodyWrote) {
   Unwritten::shared().add(reinterpret_cast<uint64_t>(memory.data()), 64);
   memory[4] = 1; // the host writes, and takes its neighbour in the group of eight bytes with it
   {
-    Watched watched(Uninitialised, memory);
+    Watched watched(Uninitialized, memory);
     watched.access(0, AccessWrites, {0});
     watched.access(0, AccessReads, {0, 4});
     EXPECT_TRUE(watched.sanitizer.findings().empty());
@@ -371,7 +371,7 @@ TEST(Unwritten, ReadsOfWhatNobodyWrote) {
   }
   for (float &value : memory)
     value = 0;
-  Watched watched(Uninitialised, memory);
+  Watched watched(Uninitialized, memory);
   watched.access(0, AccessReads, {1, 8});
   EXPECT_TRUE(watched.sanitizer.findings().empty());
 }

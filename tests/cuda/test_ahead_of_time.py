@@ -50,7 +50,7 @@ MAIN = """
 #include <stdlib.h>
 #include <string.h>
 #include <stdint.h>
-typedef struct { uint64_t launches, modules, unloaded, stream; int device, cooperative, serialised; unsigned grid[3], threads, shared; } record_type;
+typedef struct { uint64_t launches, modules, unloaded, stream; int device, cooperative, serialized; unsigned grid[3], threads, shared; } record_type;
 static void *mock;
 static const record_type *record(void) { return (*(const record_type *(**)(void)) (void *[]){dlsym(mock, "mockRecord")})(); }
 static void choose(int device) {

@@ -13,7 +13,7 @@ mock = ctypes.CDLL(os.environ["NACRE_CUDA_DRIVER"])
 
 class Record(ctypes.Structure):
     _fields_ = [("launches", ctypes.c_uint64), ("modules", ctypes.c_uint64), ("unloaded", ctypes.c_uint64), ("stream", ctypes.c_uint64),
-                ("device", ctypes.c_int), ("cooperative", ctypes.c_int), ("serialised", ctypes.c_int), ("grid", ctypes.c_uint * 3),
+                ("device", ctypes.c_int), ("cooperative", ctypes.c_int), ("serialized", ctypes.c_int), ("grid", ctypes.c_uint * 3),
                 ("threads", ctypes.c_uint), ("shared", ctypes.c_uint), ("kernel", ctypes.c_char * 64)]
 
 mock.mockRecord.restype = ctypes.POINTER(Record)
@@ -106,13 +106,13 @@ add[(8,)](x, y, out, 1000, BLOCK=128)
 def test_a_dependent_launch_waits_before_it_touches_memory(run):
     succeed(run("""
 compiled = add[(8,)](x, y, out, 1000, BLOCK=128, launch_pdl=True)
-assert record.serialised == 1 and (out.numpy() == 2 * values).all()
+assert record.serialized == 1 and (out.numpy() == 2 * values).all()
 text = compiled.asm["ptx"]
 assert text.count("griddepcontrol.wait") == 1
 body = text[text.index(".entry add("):]
 assert 0 < body.index("griddepcontrol.wait") < body.index("ld.global")
 add[(8,)](x, y, out, 1000, BLOCK=128)
-assert record.serialised == 0
+assert record.serialized == 0
 
 @nacre.jit
 def waits_itself(x, out, BLOCK: tl.constexpr):
@@ -122,7 +122,7 @@ def waits_itself(x, out, BLOCK: tl.constexpr):
     tl.store(out + offsets, values)
 
 text = waits_itself[(1,)](x, out, BLOCK=128, launch_pdl=True).asm["ptx"]
-assert record.serialised == 1 and text.count("griddepcontrol.wait") == 1
+assert record.serialized == 1 and text.count("griddepcontrol.wait") == 1
 body = text[text.index(".entry waits_itself("):]
 assert body.index("ld.global") < body.index("griddepcontrol.wait")
 """))

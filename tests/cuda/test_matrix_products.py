@@ -179,7 +179,7 @@ def test_rows_across_k_come_through_registers(tmp_path, operand, result, k):
 
 @needs_ptxas
 @pytest.mark.parametrize("n, golden", [(128, 128), (256, 240)])
-def test_operands_in_parts_serialise_nothing(assemble, n, golden):
+def test_operands_in_parts_serialize_nothing(assemble, n, golden):
     """ptxas has no remark: what is read does not go where the product under way still reads."""
     signature = f"*fp32:16, *fp32:16, *fp32:16, i32:16, i32:16, i32:16, i32:16, BLOCK_M=128, BLOCK_N={n}, BLOCK_K=32"
     registers, spilled = assemble("matmul", signature, 90, 8)

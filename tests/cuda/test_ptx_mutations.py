@@ -23,7 +23,7 @@ def softmax(x_ptr, out_ptr, N: tl.constexpr):
 
 
 @nacre.jit
-def normalise(x_ptr, out_ptr, N: tl.constexpr):
+def normalize(x_ptr, out_ptr, N: tl.constexpr):
     columns = tl.arange(0, N)
     x = tl.load(x_ptr + columns)
     x -= tl.sum(x, 0) / N
@@ -107,7 +107,7 @@ def arguments(kernel):
         return (floats(2, 1024), floats(2, 1024)), {"N": 1024}
     if kernel is transpose:
         return (floats(64, 64), floats(64, 64)), {"N": 64}
-    if kernel in (running_sums, order, normalise):
+    if kernel in (running_sums, order, normalize):
         return (floats(512), floats(512)), {"N": 512}
     if kernel is count:
         return (numbers(32, 512), numbers(1, 32)), {"N": 512, "BINS": 32}
@@ -124,7 +124,7 @@ def arguments(kernel):
     return (described(a, [128, 32]), described(b, [32, 128]), described(c, [128, 128]), 160), options
 
 
-KERNELS = [softmax, normalise, transpose, running_sums, count, pick, order, in_place, move, by_pointers, by_descriptors]
+KERNELS = [softmax, normalize, transpose, running_sums, count, pick, order, in_place, move, by_pointers, by_descriptors]
 
 SINGLE = re.compile(
     r"\s*(?:@%\w+ )?(?:bar\.sync|barrier\.sync|bar\.warp\.sync|barrier\.cta\.sync|fence\.proxy|fence\.mbarrier_init|"

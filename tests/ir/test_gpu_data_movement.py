@@ -199,4 +199,4 @@ def test_every_barrier_is_needed(make, tmp_path):
     for number in barriers:
         report, status = simulate("\n".join(lines[:number] + lines[number + 1:]), kernel, tmp_path)
         assert status != 0, f"without its line {number}, {lines[number]!r}, the kernel is not found to race"
-        assert any("race" in finding["kind"] or finding["kind"] == "uninitialised" for finding in report["findings"])
+        assert any("race" in finding["kind"] or finding["kind"] == "uninitialized" for finding in report["findings"])

@@ -69,7 +69,7 @@ def test_dtypes(dtype):
     compare(lambda x: nk.layer_norm(x), lambda x: layer_norm_torch(x), [x], dtype)
     compare(lambda x, b: nk.layer_norm(x, None, b), lambda x, b: layer_norm_torch(x, None, b), [x, b], dtype)
     x, r = (x.to(dtype).double(), r.to(dtype).double())
-    summed = (x.to(dtype) + r.to(dtype)).double()  # what is normalised is the sum as the type has it
+    summed = (x.to(dtype) + r.to(dtype)).double()  # what is normalized is the sum as the type has it
     y, s = nk.layer_norm(x.to(dtype), w.to(dtype), b.to(dtype), residual=r.to(dtype))
     assert_near(s, summed.numpy(), 0)
     assert_near(y, layer_norm_torch(summed, w.to(dtype).double(), b.to(dtype).double()).numpy())
@@ -172,10 +172,10 @@ def test_a_gradient_of_the_gradient_is_refused():
         gradient.sum().backward()
 
 
-# ---- a quantised result
+# ---- a quantized result
 
 
-def check_quantised(x, w, r, dtype, device="cpu"):
+def check_quantized(x, w, r, dtype, device="cpu"):
     limit = {"int8": 127, "float8_e4m3fn": 448, "float8_e5m2": 57344}[dtype]
     x, w = x.float().to(device), w.float().to(device)
     r = None if r is None else r.float().to(device)
@@ -188,33 +188,33 @@ def check_quantised(x, w, r, dtype, device="cpu"):
     largest = expected.abs().amax(-1)
     assert_near(steps, (largest / limit).numpy())
     scaled = expected * (limit / largest)[..., None]
-    # What is quantised is within a rounding of float32 of `scaled`, which decides between neighbours where that is about halfway.
+    # What is quantized is within a rounding of float32 of `scaled`, which decides between neighbours where that is about halfway.
     step = 1 if dtype == "int8" else (2.0 ** (scaled.abs().log2().floor() - (3 if dtype == "float8_e4m3fn" else 2))).clamp(min=2.0**-9)
     assert ((q.cpu().double() - scaled).abs() <= 0.5001 * step).all()
     assert q.cpu().double().abs().amax() == limit
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float8_e4m3fn", "float8_e5m2"])
-def test_quantised_on_every_engine(engine, dtype):
+def test_quantized_on_every_engine(engine, dtype):
     x, w, _, r = tensors(3, 40, residual=True)
-    check_quantised(x, w, None, dtype, engine.device)
-    check_quantised(x, w, r, dtype, engine.device)
+    check_quantized(x, w, None, dtype, engine.device)
+    check_quantized(x, w, r, dtype, engine.device)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 5, 781), (2, 17000)], ids=str)
-def test_quantised_shapes(shape):
+def test_quantized_shapes(shape):
     x, w, _, r = tensors(*shape, residual=True)
-    check_quantised(x, w, r, "int8")
+    check_quantized(x, w, r, "int8")
 
 
-def test_quantised_numpy_zeros_and_errors():
+def test_quantized_numpy_zeros_and_errors():
     x = np.zeros((2, 10), np.float32)
     x[1] = np.linspace(-1, 1, 10)
     q, steps = nk.rms_norm_quantized(x)
     assert (q[0] == 0).all() and steps[0] == 1 and q.dtype == np.int8 and q[1, 0] == -127
     with pytest.raises(TypeError, match="which NumPy has not"):
         nk.rms_norm_quantized(x, dtype="float8_e5m2")
-    with pytest.raises(TypeError, match="dtype is 'int4'; rows are quantised to int8"):
+    with pytest.raises(TypeError, match="dtype is 'int4'; rows are quantized to int8"):
         nk.rms_norm_quantized(x, dtype="int4")
     torch.library.opcheck(torch.ops.nacre.rms_norm_quantized.default, (torch.randn(3, 5), None, None, 1e-6, "int8"))
 

@@ -18,7 +18,7 @@ def kernel(out, n, one, nothing, pair, COUNT: tl.constexpr, NAME: tl.constexpr, 
     tl.static_assert(isinstance(COUNT, (tl.tensor, tl.constexpr)) and not isinstance(COUNT, tl.tensor))
     tl.static_assert(isinstance(COUNT, int) and isinstance(NAME, str) and isinstance(KIND, tl.dtype))
     tl.static_assert(not isinstance(n, tl.constexpr) and isinstance(n, tl.tensor))
-    tl.static_assert(isinstance(one, tl.constexpr) and isinstance(nothing, tl.constexpr))  # specialised: 1 and None
+    tl.static_assert(isinstance(one, tl.constexpr) and isinstance(nothing, tl.constexpr))  # specialized: 1 and None
     tl.static_assert(not isinstance(pair[0], tl.constexpr) and isinstance(pair[1], tl.constexpr))
     tl.static_assert(isinstance(COUNT + 1, tl.constexpr) and isinstance(2, tl.constexpr) and not isinstance(n + 1, tl.constexpr))
     local = 2

@@ -198,7 +198,7 @@ def integers_kernel(out_ptr, a, b, c):
 
 @pytest.mark.parametrize("values", [(1, 0, 16), (1, 1, 1), (-1, 2**31 - 1, -(2**31)), (2**31, 2**40, -(2**63)), (5, 32, 33)], ids=str)
 def test_integer_arguments(engine, values):
-    """One is specialised, 16 and its multiples are marked, large ones are wider: the value is the same."""
+    """One is specialized, 16 and its multiples are marked, large ones are wider: the value is the same."""
     out = engine.empty(3, "int64")
     integers_kernel[(1,)](out, *values)
     np.testing.assert_array_equal(engine.numpy(out), values)

@@ -143,7 +143,7 @@ def test_a_trace_is_named_as_such(tmp_path):
         viewer.main([str(path)])
 
 
-def test_utilisation_of_a_scope_that_was_given_bytes(tmp_path):
+def test_utilization_of_a_scope_that_was_given_bytes(tmp_path):
     write(tmp_path / "x.hatchet")
     root, devices = json.loads((tmp_path / "x.hatchet").read_text())
     root["children"].append(node("forward", {"bytes": 4000}, [kernel("one", 600), kernel("two", 200)]))

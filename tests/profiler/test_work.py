@@ -164,7 +164,7 @@ def product():
     (rows_of_softmax, "softmax", 2 * 4 * 16 * 1024 / 10e9),
     (product, "matmul", max(4 * (64 * 96 + 96 * 32 + 64 * 32) / 10e9, 2 * 64 * 96 * 32 / 1e11)),
 ])  # fmt: skip
-def test_utilisation_without_annotations(tmp_path, launch, name, least):
+def test_utilization_without_annotations(tmp_path, launch, name, least):
     path = str(tmp_path / "profile")
     proton.start(path)
     launch()

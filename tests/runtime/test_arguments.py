@@ -1,4 +1,4 @@
-"""The arguments of launches: what they may be, how they are specialised, and the errors that name what is wrong."""
+"""The arguments of launches: what they may be, how they are specialized, and the errors that name what is wrong."""
 
 import collections
 import typing
@@ -128,7 +128,7 @@ def test_read_only_arrays():
         add_kernel[(8,)](x, y, out, 1000, BLOCK=128)
 
 
-# Specialisation
+# Specialization
 
 
 def signature_of(value, **options):
@@ -151,7 +151,7 @@ DIVISIBLE = [["tt.divisibility", 16]]
     ((1, 2, 3.0), ("constexpr", "i32", "fp32"), None), (np.int32(32), "i32", DIVISIBLE), (np.float32(2), "fp32", None), (np.float64(2), "fp32", None),
     (np.bool_(True), "i1", None),
 ])  # fmt: skip
-def test_specialisation(value, type, facts):
+def test_specialization(value, type, facts):
     assert signature_of(value) == (type, facts)
 
 
@@ -168,7 +168,7 @@ def test_numbers_too_large():
             signature_of(value)
 
 
-def test_pointers_are_specialised_by_alignment():
+def test_pointers_are_specialized_by_alignment():
     memory = np.zeros(64, np.float32)
     start = (-memory.ctypes.data // 4) % 4  # first element on a boundary of 16 bytes
     assert launch(write_kernel, memory[start:], 1.0).src.attrs.get((0,)) == DIVISIBLE
@@ -217,7 +217,7 @@ def fill_kernel(range, value):
     range.fill(value)
 
 
-def test_aggregates_are_specialised_field_by_field():
+def test_aggregates_are_specialized_field_by_field():
     out = np.zeros(1024, np.int32)
     out = out[(-out.ctypes.data // 4) % 4 :]
     compiled = fill_kernel[(1,)](Range(out, 1, 4), 16)
@@ -292,7 +292,7 @@ def test_equal_constants_of_different_types_are_different():
     assert seen == [7, 1, 7, 2]
 
 
-def test_one_specialisation_is_compiled_once():
+def test_one_specialization_is_compiled_once():
     x, y, out = arrays()
     before = nacre._core.cache_counts()["compiles"]
 

@@ -359,7 +359,7 @@ def test_what_names_a_compile(monkeypatch):
     assert get_cache_invalidating_env_vars() == {**before, "TRITON_F32_DEFAULT": "ieee"}
 
 
-def test_a_specialisation_as_text_is_preloaded():
+def test_a_specialization_as_text_is_preloaded():
     from nacre.runtime.jit import serialize_specialization_data
 
     backend = nacre.compiler.make_backend(nacre.runtime.driver.active.get_current_target())
@@ -389,7 +389,7 @@ def test_a_run_in_place_of_the_autotuners(monkeypatch):
     assert x[0] == 2 and len(calls) == 2
 
 
-def test_times_are_summarised():
+def test_times_are_summarized():
     from nacre.testing import _summarize_statistics
 
     assert _summarize_statistics([3.0, 1.0, 2.0], None, "median") == 2 and _summarize_statistics([3.0, 1.0, 2.0], [0.0, 1.0], "mean") == [1, 3]

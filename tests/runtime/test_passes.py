@@ -57,7 +57,7 @@ def test_passes_are_shown_when_they_change_something(run):
     shown = run(MLIR_ENABLE_DUMP="1").stderr
     assert "// ---- after lower-to-loops: " in shown
     assert "tile.load" in shown and "llvm.func @plain_kernel" in shown
-    unchanged = next(line for line in shown.splitlines() if "after scalarise-carried" in line)
+    unchanged = next(line for line in shown.splitlines() if "after scalarize-carried" in line)
     assert unchanged.endswith("ms, no change")
     assert run().stderr == ""
 

@@ -230,7 +230,7 @@ def test_passes_go_to_a_file_and_of_one_kernel_alone(script, tmp_path):
     path.write_text("before\n")
     script.run(KERNEL, MLIR_ENABLE_DUMP="scale_kernel", MLIR_DUMP_PATH=str(path))
     told = path.read_text()
-    assert told.startswith("before\n// ---- after canonicalise-inner-regions") and "// ---- after canonicalize" in told and "tile.load" in told
+    assert told.startswith("before\n// ---- after canonicalize-inner-regions") and "// ---- after canonicalize" in told and "tile.load" in told
     script.run(KERNEL, MLIR_ENABLE_DUMP="another_kernel", MLIR_DUMP_PATH=str(path), TRITON_ALWAYS_COMPILE="1")
     assert path.read_text() == told
     failed = script.start(script.write(KERNEL), MLIR_ENABLE_DUMP="1", MLIR_DUMP_PATH="/proc/no/such", TRITON_ALWAYS_COMPILE="1")

@@ -52,10 +52,10 @@ class Defect:
 
 
 INIT = """
-@!%p1 bra INITIALISED;
+@!%p1 bra INITIALIZED;
 mbarrier.init.shared::cta.b64 [%r3], 1;
 fence.mbarrier_init.release.cluster;
-INITIALISED:
+INITIALIZED:
 bar.sync 0;
 """
 # A tensor copy of 8 rows of 64 f16 with the 128-byte swizzle, 1024 bytes, to `tile`.
@@ -348,12 +348,12 @@ DEFECTS = [
         wgmma.commit_group.sync.aligned;
         wgmma.wait_group.sync.aligned 0;
         """ + STORE, block=128),
-    Defect("uninitialised shared memory", "uninitialised", """
+    Defect("uninitialized shared memory", "uninitialized", """
         good: st.shared.b32 [%r5], %r1;
         ld.shared.b32 %r6, [%r5]; @
         st.global.b32 [%rd5], %r6;
     """),
-    Defect("uninitialised local memory", "uninitialised", """
+    Defect("uninitialized local memory", "uninitialized", """
         mov.u32 %r6, stack;
         good: st.local.b32 [%r6+8], %r1;
         ld.local.b32 %r7, [%r6+8]; @
@@ -406,12 +406,12 @@ DEFECTS = [
         @!%p2 bra WAITING;
         st.global.b32 [%rd5], %r1;
     """, block=32),
-    Defect("mbarrier not initialised", "mbarrier-misuse", """
+    Defect("mbarrier not initialized", "mbarrier-misuse", """
         good: @%p1 mbarrier.init.shared::cta.b64 [%r3], 1;
         good: bar.sync 0;
         @%p1 mbarrier.arrive.shared::cta.b64 _, [%r3]; @
     """),
-    Defect("mbarrier used before its initialisation is seen", "mbarrier-misuse", """
+    Defect("mbarrier used before its initialization is seen", "mbarrier-misuse", """
         @%p1 mbarrier.init.shared::cta.b64 [%r3], 1;
         good: bar.sync 0;
         setp.eq.u32 %p2, %r1, 32;
@@ -424,7 +424,7 @@ DEFECTS = [
         bad: @%p1 mbarrier.arrive.shared::cta.b64 _, [%r3], 2; @
         good: @%p1 mbarrier.arrive.shared::cta.b64 _, [%r3];
     """)),
-    Defect("mbarrier initialised twice", "mbarrier-misuse", INIT + """
+    Defect("mbarrier initialized twice", "mbarrier-misuse", INIT + """
         good: @%p1 mbarrier.inval.shared::cta.b64 [%r3];
         @%p1 mbarrier.init.shared::cta.b64 [%r3], 4; @
     """),
@@ -493,7 +493,7 @@ DEFECTS = [
         st.global.b32 [%rd2+128], %r8;
         DONE:
     """, grid=2, block=1),
-    Defect("shuffle from a lane that is not there", "synchronisation-misuse", """
+    Defect("shuffle from a lane that is not there", "synchronization-misuse", """
         setp.lt.u32 %p2, %r1, 8;
         @!%p2 bra DONE;
         bad: mov.u32 %r9, 9;

@@ -30,7 +30,7 @@ mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 1024;
 """ + COPY.replace("%rd9", "%rd2") + " @\n" + WAIT
 
 DEFECTS = [
-    Defect("shuffle from a lane that has exited", "synchronisation-misuse", """
+    Defect("shuffle from a lane that has exited", "synchronization-misuse", """
         setp.ge.u32 %p2, %r1, 20;
         @%p2 exit;
         bad: shfl.sync.idx.b32 %r6, %r1, 25, 31, -1; @
@@ -47,7 +47,7 @@ DEFECTS = [
         good: ld.local.b32 %r6, [stack+60];
         st.global.b32 [%rd5], %r6;
     """),
-    Defect("local memory copied, then used", "uninitialised", """
+    Defect("local memory copied, then used", "uninitialized", """
         good: st.local.b32 [stack], 7;
         ld.local.b32 %r6, [stack];
         mov.b32 %r7, %r6;
@@ -139,10 +139,10 @@ DEFECTS = [
         st.global.b32 [%rd2+512], %r6;
     """),
     Defect("mbarrier not shown to the async proxy", "mbarrier-misuse", """
-        @!%p1 bra INITIALISED;
+        @!%p1 bra INITIALIZED;
         mbarrier.init.shared::cta.b64 [%r3], 1;
         good: fence.mbarrier_init.release.cluster;
-        INITIALISED: bar.sync 0;
+        INITIALIZED: bar.sync 0;
         @!%p1 bra WAIT;
         """ + COORDINATES + """
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 1024;

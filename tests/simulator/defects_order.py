@@ -52,17 +52,17 @@ DEFECTS = [
         bad: @%p3 ld.global.b32 %r6, [%rd2]; @
         bad: @%p3 st.global.b32 [%rd2+512], %r6;
     """, grid=2, block=1),
-    Defect("atomic on shared memory that nothing wrote", "uninitialised", """
+    Defect("atomic on shared memory that nothing wrote", "uninitialized", """
         good: st.shared.b32 [%r5], 0;
         red.shared.add.u32 [%r5], 1; @
     """),
-    Defect("result of an atomic on shared memory that nothing wrote", "uninitialised", """
+    Defect("result of an atomic on shared memory that nothing wrote", "uninitialized", """
         good: @%p1 st.shared.b32 [%r2], 0;
         good: bar.sync 0;
         atom.shared.max.u32 %r6, [%r2], %r1; @
         st.global.b32 [%rd5], %r6;
     """),
-    Defect("compare and swap on shared memory that nothing wrote", "uninitialised", """
+    Defect("compare and swap on shared memory that nothing wrote", "uninitialized", """
         good: @%p1 atom.shared.exch.b32 %r6, [%r2], 0;
         good: bar.sync 0;
         atom.shared.cas.b32 %r6, [%r2], 0, 1; @

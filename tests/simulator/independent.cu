@@ -1,5 +1,5 @@
 // Kernels that lean on independent threads, on functions of CUDA's headers and on what debuggers' code contains. Compiled for
-// several chips, optimised and for debuggers (-G).
+// several chips, optimized and for debuggers (-G).
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 namespace cg = cooperative_groups;

@@ -1,4 +1,4 @@
-"""independent.cu, optimised and for debuggers: independent threads, functions of CUDA's headers, places in the user's source."""
+"""independent.cu, optimized and for debuggers: independent threads, functions of CUDA's headers, places in the user's source."""
 
 from pathlib import Path
 
@@ -102,7 +102,7 @@ def test_stack(run):
         ("local_past_the_end", [np.zeros(32, np.int32), 1], "out-of-bounds", "a[threadIdx.x % 5 + n]"),
         ("shared_past_the_end", [np.zeros(32, np.int32), 1], "out-of-bounds", "a[threadIdx.x + n]"),
         ("traps", [np.full(32, -1, np.int32)], "trap", "// the trap"),
-        ("exited_lane", [np.zeros(32, np.int32), np.zeros(32, np.int32)], "synchronisation-misuse", "// reads an exited lane"),
+        ("exited_lane", [np.zeros(32, np.int32), np.zeros(32, np.int32)], "synchronization-misuse", "// reads an exited lane"),
     ],
     ids=lambda value: value if isinstance(value, str) and " " not in value else "",
 )

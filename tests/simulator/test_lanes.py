@@ -183,7 +183,7 @@ def test_a_value_from_nobody_may_be_thrown_away(keep):
 def test_a_value_from_nobody_must_not_be_used(use):
     report, _ = run(SHUFFLE_DOWN + use)
     finding = report.findings[0]
-    assert finding.kind == "synchronisation-misuse" and "which has exited" in finding.message, str(report)
+    assert finding.kind == "synchronization-misuse" and "which has exited" in finding.message, str(report)
     assert finding.instruction.startswith("shfl.sync.down") and finding.other["ptx_line"] > finding.ptx_line
 
 

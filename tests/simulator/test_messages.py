@@ -131,4 +131,4 @@ def test_gaps_of_copied_structures_are_not_values(member, clean):
     report = run(f".local .align 8 .b8 s[8]; {member} st.local.b32 [s+4], 2; ld.local.v2.b32 {{%r4, %r5}}, [s]; st.global.v2.b32 [%rd1], {{%r4, %r5}};", block=1)
     assert report.clean == clean, str(report)
     report = run(".local .align 8 .b8 s[8]; st.local.b8 [s], 1; ld.local.b32 %r4, [s]; add.u32 %r4, %r4, 1; st.global.b32 [%rd1], %r4;", block=1)
-    assert [finding.kind for finding in report.findings] == ["uninitialised"], str(report)
+    assert [finding.kind for finding in report.findings] == ["uninitialized"], str(report)

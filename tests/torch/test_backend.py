@@ -222,7 +222,7 @@ def test_other_shapes_than_the_first(tmp_path):
 
 
 def test_training_follows_eager(tmp_path):
-    """Steps of an optimiser that is compiled too, on a model with an embedding, attention, norms and a loss."""
+    """Steps of an optimizer that is compiled too, on a model with an embedding, attention, norms and a loss."""
     text = """
         class Model(torch.nn.Module):
             def __init__(self):
@@ -236,15 +236,15 @@ def test_training_follows_eager(tmp_path):
             torch.manual_seed(0)
             model = Model()
             # The gradient of the keys' bias is zero but for rounding: with a small eps Adam would make whole steps of that.
-            optimiser = torch.optim.AdamW(model.parameters(), lr=1e-2, eps=1e-3)
+            optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2, eps=1e-3)
             def loss_of(tokens):
                 return torch.nn.functional.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
-            loss_of, step = wrap(loss_of), wrap(optimiser.step)
+            loss_of, step = wrap(loss_of), wrap(optimizer.step)
             losses = []
             for number in range(4):
                 tokens = torch.randint(0, 50, (3, 13), generator=torch.Generator().manual_seed(number))
                 loss = loss_of(tokens)
-                optimiser.zero_grad()
+                optimizer.zero_grad()
                 loss.backward()
                 step()
                 losses.append(loss.item())

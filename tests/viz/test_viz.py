@@ -1,4 +1,4 @@
-"""The visualiser: what is recorded, the text, the page in a browser, triton_viz's calls."""
+"""The visualizer: what is recorded, the text, the page in a browser, triton_viz's calls."""
 
 import numpy as np
 import pytest

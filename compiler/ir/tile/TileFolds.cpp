@@ -1,4 +1,4 @@
-// Folders and canonicalisations: shape operations of splats and constants, masks that are all true, dots into zero.
+// Folders and canonicalizations: shape operations of splats and constants, masks that are all true, dots into zero.
 #include "compiler/ir/tile/Tile.h"
 
 using namespace mlir;

@@ -177,7 +177,7 @@ void addInlineCode(Table &table) {
       "Calls a function of a library of your own on each element. Kernels reach it through a function marked with "
       "@tl.core.extern. The function must be safe to call from several threads at once.\n\n"
       "lib_name: what the library is called, by the launch option extern_libs too.\n"
-      "lib_path: its file: LLVM bitcode (.bc) or IR (.ll), which becomes part of the kernel and is vectorised with it; "
+      "lib_path: its file: LLVM bitcode (.bc) or IR (.ll), which becomes part of the kernel and is vectorized with it; "
       "an ELF object (.o), a static (.a) or a shared library (.so), which is called. A library that was built anew "
       "means a new compile. With an empty path, names of NVIDIA's libdevice mean those of tl.extra.libdevice, and "
       "others are looked for in "

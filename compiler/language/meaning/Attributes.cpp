@@ -116,7 +116,7 @@ std::optional<Object> typeAttribute(const Object &object, llvm::StringRef name) 
   return std::nullopt;
 }
 
-// A number stands for the scalar it would become, so that an argument specialised to a constexpr still has x.dtype,
+// A number stands for the scalar it would become, so that an argument specialized to a constexpr still has x.dtype,
 // x.to(...).
 std::optional<Object> numberAttribute(Evaluation &evaluation, const Object &object, llvm::StringRef name) {
   if (name == "dtype" || name == "type")

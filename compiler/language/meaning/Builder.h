@@ -206,7 +206,7 @@ public:
   virtual void deviceAssert(Value condition, llvm::StringRef message) = 0; // condition: int1, any shape
   virtual void barrier() = 0;
   virtual void assume(Value condition) = 0; // int1 scalar
-  // Facts for the optimiser about an integer or pointer value; one entry per axis.
+  // Facts for the optimizer about an integer or pointer value; one entry per axis.
   virtual Value hint(HintKind kind, Value value, llvm::ArrayRef<int64_t> values) = 0;
   // Inline assembly of the target, applied to packs of `pack` elements in row-major order. Elements of under 32 bits come
   // and go packed into integers of 32, the first in the lowest bits; int1 takes 8 bits. The last pack is filled up with the

@@ -112,7 +112,7 @@ public:
 
   std::string repr() const;     // as Python's repr would show it
   std::string typeName() const; // for errors: "int", "fp32 tensor of shape [128]", "None", ...
-  // A text that is equal exactly for equal constexprs (specialisation and cache keys). Values are keyed by type.
+  // A text that is equal exactly for equal constexprs (specialization and cache keys). Values are keyed by type.
   std::string key() const;
   // Taken once for each tuple, so that asking it of every result costs little.
   Measure measure() const;

@@ -1,7 +1,7 @@
 // What is known of a tile's lanes before its loop is emitted, and the checks that let a part of the loop know more.
 #include "compiler/analysis/AccessForm.h"
 #include "compiler/passes/cpu/Nest.h"
-#include "compiler/passes/tile/LegaliseIntegers.h"
+#include "compiler/passes/tile/LegalizeIntegers.h"
 #include "compiler/support/PlantedBugs.h"
 #include "llvm/ADT/TypeSwitch.h"
 

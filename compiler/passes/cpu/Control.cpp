@@ -40,7 +40,7 @@ void Lowering::handOver(ValueRange values, ArrayRef<std::optional<Buffer>> targe
       continue;
     }
     Buffer copy = allocate(target->element, target->shape, from);
-    materialise(value, copy);
+    materialize(value, copy);
     moves.push_back({copy, *target});
   }
   for (Move &move : moves) {
@@ -69,7 +69,7 @@ void Lowering::lowerFor(scf::ForOp op) {
   SmallVector<Value> initial;
   for (auto [value, buffer] : llvm::zip(op.getInitArgs(), carried)) {
     if (Buffer *target = bufferOrNull(buffer))
-      materialise(value, *target);
+      materialize(value, *target);
     else
       initial.push_back(scalar(value));
   }
@@ -197,7 +197,7 @@ void Lowering::lowerWhile(scf::WhileOp op) {
   SmallVector<Value> initial;
   for (auto [value, buffer] : llvm::zip(op.getInits(), carried)) {
     if (buffer)
-      materialise(value, *buffer);
+      materialize(value, *buffer);
     else
       initial.push_back(scalar(value));
   }

@@ -1,7 +1,7 @@
 // See DivideVectors.h.
 #include "compiler/passes/cpu/DivideVectors.h"
 #include "compiler/passes/cpu/Emit.h"
-#include "compiler/passes/tile/LegaliseIntegers.h"
+#include "compiler/passes/tile/LegalizeIntegers.h"
 #include "compiler/support/PlantedBugs.h"
 #include "mlir/IR/Matchers.h"
 

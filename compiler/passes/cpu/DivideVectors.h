@@ -12,7 +12,7 @@
 //   is 1/|y| away, more than that error since (n + 1) |y| < 2^34. So its whole part is n.
 // - the reciprocal is made larger by 2^-50 of itself, more than three roundings take away: the product is never below n
 //   and at most 2^-49 of itself too large, still less than 1/|y|. With f32 the same holds of |x| < 2^16 and 2^-21.
-// - what MLIR leaves undefined (a divisor of 0, the least number by -1) may give anything: legalise-integers has seen
+// - what MLIR leaves undefined (a divisor of 0, the least number by -1) may give anything: legalize-integers has seen
 //   to it that nobody reads it. Conversions that overflow do not trap.
 // Divisors that are constants stay: LLVM multiplies by them. So do 64-bit integers, which f64 does not hold.
 //

@@ -2,7 +2,7 @@
 // functions of the math dialect are kept for expand-math.
 #include "compiler/ir/tile/RoundedArithmetic.h"
 #include "compiler/passes/cpu/Lowering.h"
-#include "compiler/passes/tile/LegaliseIntegers.h"
+#include "compiler/passes/tile/LegalizeIntegers.h"
 
 using namespace mlir;
 using namespace nacre;

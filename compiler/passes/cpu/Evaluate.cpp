@@ -1,7 +1,7 @@
 // What a tile value is, lane by lane, inside a nest: index and pointer arithmetic in closed form, the rest on vectors.
 #include "compiler/analysis/AccessForm.h"
 #include "compiler/passes/cpu/Nest.h"
-#include "compiler/passes/tile/LegaliseIntegers.h"
+#include "compiler/passes/tile/LegalizeIntegers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;

@@ -45,7 +45,7 @@ struct KernelContext {
 };
 
 // args: one 8-byte slot an argument, in order: pointers, integers extended, floats as their bits (fp16/bf16 arguments
-// come as fp32 bits). Runs the programs [begin, end) of the linearised grid (x fastest). Returns 0.
+// come as fp32 bits). Runs the programs [begin, end) of the linearized grid (x fastest). Returns 0.
 using KernelFunction = int32_t (*)(const uint64_t *args, uint64_t begin, uint64_t end, KernelContext *context);
 
 } // namespace nacre

@@ -1,4 +1,4 @@
-// How the elements of a tile along the vectorised axis are known while a loop is being emitted.
+// How the elements of a tile along the vectorized axis are known while a loop is being emitted.
 //
 // A loop over a tile takes `width` neighbouring elements, lanes, at a time. Most index and pointer arithmetic does not
 // need a vector for that: a value that is the same in every lane is kept as one scalar, one that grows by a fixed step

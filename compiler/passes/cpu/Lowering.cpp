@@ -144,7 +144,7 @@ LogicalResult Lowering::fail(Operation *op, const Twine &message) {
   return op->emitError(message);
 }
 
-void Lowering::materialise(Value value, const Buffer &target) {
+void Lowering::materialize(Value value, const Buffer &target) {
   Nest nest(*this, tile::shapeOf(value.getType()));
   int lane = nest.lane;
   while (lane > 0 && nest.shape[lane] == 1) // the lanes of an axis of extent 1 would be one
@@ -164,7 +164,7 @@ Buffer Lowering::inMemory(Value value, Block *owner) {
   if (const Buffer *existing = buffer(value))
     return *existing;
   Buffer made = allocate(cast<RankedTensorType>(value.getType()), owner);
-  materialise(value, made);
+  materialize(value, made);
   return made;
 }
 

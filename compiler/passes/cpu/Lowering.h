@@ -83,7 +83,7 @@ public:
   llvm::SmallVector<mlir::Value> combine(mlir::Region &region, llvm::ArrayRef<mlir::Value> arguments);
   llvm::SmallVector<mlir::Value> combineLanes(mlir::Block &block, llvm::ArrayRef<mlir::Value> arguments);
   // Writes the value, of any place in the plan, into `target`.
-  void materialise(mlir::Value value, const Buffer &target);
+  void materialize(mlir::Value value, const Buffer &target);
   // The value's buffer; if it has none, a temporary one, filled now, that lasts for the operation being lowered.
   Buffer inMemory(mlir::Value value, mlir::Block *owner);
 

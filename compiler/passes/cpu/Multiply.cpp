@@ -15,7 +15,7 @@ void Lowering::lowerMultiply(Operation *operation) {
   const Buffer *accumulator = buffer(start);
   bool fromZero = matchPattern(start, m_AnyZeroFloat()) || matchPattern(start, m_Zero());
   if (!fromZero && (!accumulator || accumulator->pointer != sums.pointer))
-    materialise(start, sums);
+    materialize(start, sums);
 
   SmallVector<Value> rows, panels, ahead;
   SmallVector<bool> tables;

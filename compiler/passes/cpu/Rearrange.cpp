@@ -11,7 +11,7 @@ using namespace nacre::cpu;
 static void copyInto(Lowering &lowering, Value value, Buffer target, int64_t offset) {
   Emit &b = lowering.b;
   target.pointer = b.offsetBytes(target.pointer, b.index(offset * byteSize(target.element)));
-  lowering.materialise(value, target);
+  lowering.materialize(value, target);
 }
 
 void Lowering::lowerRearrangement(Operation *op) {
@@ -45,7 +45,7 @@ void Lowering::lowerRearrangement(Operation *op) {
       half.strides.pop_back();
       Buffer target = allocate(cast<RankedTensorType>(result.getType()), owner);
       hold(result, half);
-      materialise(result, target);
+      materialize(result, target);
       hold(result, target);
     }
     return;

@@ -9,7 +9,7 @@
 // neither read nor write memory (Nest::withinSpan). Dividends and divisors are checked before the lanes: runs are taken
 // where the first dividend is not negative and the divisor positive, and the rest is computed in vectors.
 #include "compiler/passes/cpu/Nest.h"
-#include "compiler/passes/tile/LegaliseIntegers.h"
+#include "compiler/passes/tile/LegalizeIntegers.h"
 #include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;

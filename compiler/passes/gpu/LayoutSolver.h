@@ -1,7 +1,7 @@
 // The layouts of a kernel's tiles, solved in a side table; assign-layouts commits the answer.
 //
 // Tiles that are cheap to compute from nothing but constants, aranges and scalars (index arithmetic, mostly) have no
-// layout of their own: each user gets them in the layout that it wants, computed again. That is rematerialisation, and
+// layout of their own: each user gets them in the layout that it wants, computed again. That is rematerialization, and
 // it is decided before anything else (`isCloned`).
 //
 // All other tiles fall into groups that must share one layout: what elementwise operations, loops and branches, scans

@@ -5,7 +5,7 @@
 #include "compiler/passes/tile/ConvertFloat.h"
 #include "compiler/passes/tile/ExpandMath.h"
 #include "compiler/passes/tile/FloatRemainder.h"
-#include "compiler/passes/tile/LegaliseIntegers.h"
+#include "compiler/passes/tile/LegalizeIntegers.h"
 
 using namespace mlir;
 using namespace nacre;

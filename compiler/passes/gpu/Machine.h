@@ -152,7 +152,7 @@ public:
   virtual void commitCopies(Builder &b) const = 0;
   virtual void waitCopies(Builder &b, int64_t pending) const = 0;
 
-  // The same integer of 32 or 64 bits, of which the optimiser knows nothing.
+  // The same integer of 32 or 64 bits, of which the optimizer knows nothing.
   virtual mlir::Value opaque(Builder &b, mlir::Value value) const = 0;
 
   // --- Numbers. Null where the machine has no instruction: the general way is taken.

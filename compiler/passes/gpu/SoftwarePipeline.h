@@ -22,7 +22,7 @@
 // its own) can take them along.
 //
 // Legal, decided in `LoopPlan::make` and nowhere else, when
-// - nothing in the loop writes memory, synchronises or may not end: what is loaded earlier is what would be loaded;
+// - nothing in the loop writes memory, synchronizes or may not end: what is loaded earlier is what would be loaded;
 // - the address, mask or coordinates of the load are made in the loop's body, by operations without effects, from
 // values
 //   of outside, the induction variable, and carried values for which the same holds: not from what the loop loads;

@@ -1,6 +1,6 @@
 // How many registers a kernel needs that streams memory: loops that load tiles and work on them at once, without matrix
 // products. Where there are few, ptxas should be given a larger register budget than its default. By default it
-// maximises the threads of a multiprocessor, and so few loads of an iteration are in flight at once.
+// maximizes the threads of a multiprocessor, and so few loads of an iteration are in flight at once.
 //
 // Only a hint: correctness does not depend on it. It is dropped where registers were spilled.
 #pragma once

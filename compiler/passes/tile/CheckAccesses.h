@@ -7,7 +7,7 @@
 // A pointer that may come from several arguments is checked against all arrays (argument -1); one that may come from
 // elsewhere, from memory or from a number, is not checked, nor are accesses inside of functions of single elements.
 //
-// watch-accesses: the same for a launch that somebody watches (a sanitizer, the visualiser). Every pointer is told, also
+// watch-accesses: the same for a launch that somebody watches (a sanitizer, the visualizer). Every pointer is told, also
 // those of functions of single elements (one that may come from elsewhere: argument -2), the effects of the access stand with it, and an atomic access that
 // acquires is followed by a second check, which tells that it has happened. Checks of accesses that follow each other
 // stand together before the first of them, as long as these only load: only the last may be a store.

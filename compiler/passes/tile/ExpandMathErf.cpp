@@ -8,7 +8,7 @@ namespace nacre::elementary {
 
 namespace {
 
-// g(a), normalised.
+// g(a), normalized.
 Pair scaledComplement(Real a) {
   double center = a.pick(3, 4);
   Real t = (a - center) / (a + center);

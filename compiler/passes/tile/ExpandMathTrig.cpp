@@ -140,7 +140,7 @@ AngleReduction reduceAngle(Real magnitude) {
   return {{&emitter, choice.getResult(0)}, {{&emitter, choice.getResult(1)}, {&emitter, choice.getResult(2)}}};
 }
 
-// sin(r) and cos(r) as pairs that are not normalised: the high parts are r and 1 - r^2/2.
+// sin(r) and cos(r) as pairs that are not normalized: the high parts are r and 1 - r^2/2.
 struct SineAndCosine {
   Pair sine, cosine;
 };

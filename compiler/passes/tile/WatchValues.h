@@ -1,4 +1,4 @@
-// watch-values: operations tell the tiles that they gave to whoever watches the launch, for the visualiser: loads,
+// watch-values: operations tell the tiles that they gave to whoever watches the launch, for the visualizer: loads,
 // products, reductions, scans, gathers, atomics and the like, and what a line of the kernel's text computes last.
 //
 //   %s = tile.reduce %x axis 0 {...} : (tensor<8xf32>) -> f32

@@ -28,9 +28,9 @@ struct Access {
   unsigned lanes() const { return type()->getNumElements(); }
 };
 
-class Legaliser {
+class Legalizer {
 public:
-  Legaliser(Module &module, unsigned registerBytes)
+  Legalizer(Module &module, unsigned registerBytes)
       : layout(module.getDataLayout()), builder(module.getContext(), InstSimplifyFolder(layout)),
         registerBytes(registerBytes) {}
 
@@ -159,7 +159,7 @@ private:
 
 } // namespace
 
-void nacre::cpu::legaliseMaskedAccesses(Module &module, unsigned registerBytes) {
+void nacre::cpu::legalizeMaskedAccesses(Module &module, unsigned registerBytes) {
   SmallVector<IntrinsicInst *> accesses;
   for (Function &function : module)
     for (Instruction &instruction : instructions(function))
@@ -168,7 +168,7 @@ void nacre::cpu::legaliseMaskedAccesses(Module &module, unsigned registerBytes) 
             isa<FixedVectorType>(call->getIntrinsicID() == Intrinsic::masked_load ? call->getType()
                                                                                   : call->getArgOperand(0)->getType()))
           accesses.push_back(call);
-  Legaliser legaliser(module, registerBytes);
+  Legalizer legalizer(module, registerBytes);
   for (IntrinsicInst *access : accesses)
-    legaliser.replace(*access);
+    legalizer.replace(*access);
 }

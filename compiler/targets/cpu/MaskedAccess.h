@@ -9,7 +9,7 @@
 // not a constant. Wider ones are cut into registers, and their masks with all that these are made of (and, or, xor,
 // select, comparisons), so that parts that are constant are seen here; constant masks become plain accesses of the
 // lanes they keep.
-// It runs last, since optimisations fold masks to constants.
+// It runs last, since optimizations fold masks to constants.
 #pragma once
 
 #include "llvm/IR/Module.h"
@@ -17,6 +17,6 @@
 namespace nacre::cpu {
 
 // `registerBytes`: of the target's vector registers.
-void legaliseMaskedAccesses(llvm::Module &module, unsigned registerBytes);
+void legalizeMaskedAccesses(llvm::Module &module, unsigned registerBytes);
 
 } // namespace nacre::cpu

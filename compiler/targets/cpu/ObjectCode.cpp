@@ -31,7 +31,7 @@
 using namespace nacre;
 using namespace nacre::cpu;
 
-static void initialiseOnce() {
+static void initializeOnce() {
   static bool done = [] {
     // The scheduler compares each access of a block with all others, up to so many; LLVM's own 1,000 take seconds where
     // a loop's body is long.
@@ -97,7 +97,7 @@ static void checkFeatures(const llvm::MCSubtargetInfo &info, llvm::StringRef fea
 }
 
 std::unique_ptr<llvm::TargetMachine> nacre::cpu::makeTargetMachine(const TargetOptions &options) {
-  initialiseOnce();
+  initializeOnce();
   llvm::Triple triple("x86_64-unknown-linux-gnu");
   std::string problem;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, problem);
@@ -134,7 +134,7 @@ template <typename Fill> static void runPasses(llvm::Module &module, llvm::PassB
   fill().run(module, modules);
 }
 
-void nacre::cpu::optimise(llvm::Module &module, llvm::TargetMachine &machine,
+void nacre::cpu::optimize(llvm::Module &module, llvm::TargetMachine &machine,
                           llvm::PassInstrumentationCallbacks *callbacks, bool hasElementLoops) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = hasElementLoops;

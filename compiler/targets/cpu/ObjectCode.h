@@ -16,9 +16,9 @@ struct Machine {
 Machine meantMachine(const TargetOptions &options);
 // Throws CompileError when LLVM does not know the CPU or a feature.
 std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const TargetOptions &options);
-// Optimises in place. Tiles are already vectors, so LLVM's own vectorisers stay off, but for loops over single elements
+// Optimizes in place. Tiles are already vectors, so LLVM's own vectorizers stay off, but for loops over single elements
 // around the functions of a user's library. `callbacks`, when there are any, watch the passes.
-void optimise(llvm::Module &module, llvm::TargetMachine &machine, llvm::PassInstrumentationCallbacks *callbacks,
+void optimize(llvm::Module &module, llvm::TargetMachine &machine, llvm::PassInstrumentationCallbacks *callbacks,
               bool hasElementLoops);
 // Every access is checked by LLVM's AddressSanitizer, whose runtime the process must have.
 void addAddressChecks(llvm::Module &module, llvm::TargetMachine &machine);

@@ -11,11 +11,11 @@
 #include "compiler/passes/cpu/PlaceScratch.h"
 #include "compiler/passes/cpu/ShareCode.h"
 #include "compiler/passes/cpu/SplitBlocks.h"
-#include "compiler/passes/tile/CanonicaliseInnerRegions.h"
+#include "compiler/passes/tile/CanonicalizeInnerRegions.h"
 #include "compiler/passes/tile/CheckAccesses.h"
 #include "compiler/passes/tile/ExpandDescriptors.h"
 #include "compiler/passes/tile/ExpandScaledDots.h"
-#include "compiler/passes/tile/ScalariseCarried.h"
+#include "compiler/passes/tile/ScalarizeCarried.h"
 #include "compiler/passes/tile/WatchArithmetic.h"
 #include "compiler/passes/tile/WatchValues.h"
 #include "compiler/passes/tile/WidenSmallFloats.h"
@@ -216,7 +216,7 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
       expand(passes);
       addSimplification(passes);
     }
-    passes.addPass(createScalariseCarried());
+    passes.addPass(createScalarizeCarried());
     addSimplification(passes);
   });
   std::vector<ExternalUse> externals = externalUses(module);
@@ -230,7 +230,7 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
     }
     if (computesWithSmallFloats(module)) {
       passes.addPass(createWidenSmallFloats());
-      passes.addPass(createCSEPass()); // the canonicaliser would make i32 -> f32 -> f16 one conversion to f16 again
+      passes.addPass(createCSEPass()); // the canonicalizer would make i32 -> f32 -> f16 one conversion to f16 again
     }
     passes.addPass(createPackDots(vectors));
     passes.addPass(createLowerToLoops(vectors));
@@ -268,14 +268,14 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
   code.metadata.callsLibraries = !externals.empty();
   setFunctionAttributes(stage.module(), *machine);
   std::vector<MovedLines> lines =
-      stage.optimise(moved, cpu::scopeCalls, [&](llvm::PassInstrumentationCallbacks *callbacks) {
-        optimise(stage.module(), *machine, callbacks, /*hasElementLoops=*/code.externals.size() < externals.size());
+      stage.optimize(moved, cpu::scopeCalls, [&](llvm::PassInstrumentationCallbacks *callbacks) {
+        optimize(stage.module(), *machine, callbacks, /*hasElementLoops=*/code.externals.size() < externals.size());
       });
   code.metadata.details = llvm::join(llvm::map_range(lines, encodeMoved), "\n");
   if (options.llvmAddressChecks)
     addAddressChecks(stage.module(), *machine);
   stage.takeReplacement();
-  legaliseMaskedAccesses(stage.module(), vectors.vectorBytes);
+  legalizeMaskedAccesses(stage.module(), vectors.vectorBytes);
   stage.finish();
 
   auto assembly = [&] {

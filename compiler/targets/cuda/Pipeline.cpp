@@ -14,11 +14,11 @@
 #include "compiler/passes/gpu/ScopeRecord.h"
 #include "compiler/passes/gpu/SoftwarePipeline.h"
 #include "compiler/passes/gpu/StageBoxes.h"
-#include "compiler/passes/tile/CanonicaliseInnerRegions.h"
+#include "compiler/passes/tile/CanonicalizeInnerRegions.h"
 #include "compiler/passes/tile/CheckAccesses.h"
 #include "compiler/passes/tile/ExpandDescriptors.h"
 #include "compiler/passes/tile/ExpandScaledDots.h"
-#include "compiler/passes/tile/ScalariseCarried.h"
+#include "compiler/passes/tile/ScalarizeCarried.h"
 #include "compiler/targets/LLVMStage.h"
 #include "compiler/targets/PassRunner.h"
 #include "compiler/targets/StageText.h"
@@ -160,7 +160,7 @@ static void keepParametersInPlace(llvm::Module &module) {
 }
 
 static LLVM::DIScopeForLLVMFuncOpPassOptions lineDirectives() {
-  // Other kinds make LLVM ask ptxas for code that can be debugged, which it then does not optimise.
+  // Other kinds make LLVM ask ptxas for code that can be debugged, which it then does not optimize.
   LLVM::DIScopeForLLVMFuncOpPassOptions options;
   options.emissionKind = LLVM::DIEmissionKind::DebugDirectivesOnly;
   return options;
@@ -218,7 +218,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     passes.addPass(createExpandDescriptors());
     passes.addPass(createExpandScaledDots());
     addSimplification(passes);
-    passes.addPass(createScalariseCarried());
+    passes.addPass(createScalarizeCarried());
     addSimplification(passes);
   });
   std::vector<ExternalUse> externals = externalUses(module);
@@ -275,10 +275,10 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     linkLibraries(stage.module(), externals, options);
   if (code.metadata.dependentLaunch)
     waitForEarlierKernels(*stage.kernel());
-  std::vector<MovedLines> lines = stage.optimise(
+  std::vector<MovedLines> lines = stage.optimize(
       moved, [&] { return scopeClocks(simt::decodeMarks(llvm::join(details, "\n"))); },
       [&](llvm::PassInstrumentationCallbacks *callbacks) {
-        optimise(stage.module(), *machine, callbacks, !externals.empty());
+        optimize(stage.module(), *machine, callbacks, !externals.empty());
       });
   llvm::append_range(details, llvm::map_range(lines, encodeMoved));
   stage.takeReplacement();

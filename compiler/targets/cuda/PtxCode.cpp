@@ -23,7 +23,7 @@ void LLVMInitializeNVPTXTargetMC();
 void LLVMInitializeNVPTXAsmPrinter();
 }
 
-static void initialiseOnce() {
+static void initializeOnce() {
   static const bool done = [] {
     setLLVMOption("nvptx-short-ptr", true); // addresses of shared memory take 32 bits
     LLVMInitializeNVPTXTargetInfo();
@@ -37,7 +37,7 @@ static void initialiseOnce() {
 
 std::unique_ptr<llvm::TargetMachine> nacre::cuda::makeTargetMachine(const Architecture &architecture,
                                                                     const TargetOptions &options) {
-  initialiseOnce();
+  initializeOnce();
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string problem;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, problem);
@@ -123,7 +123,7 @@ private:
 };
 } // namespace
 
-void nacre::cuda::optimise(llvm::Module &module, llvm::TargetMachine &machine,
+void nacre::cuda::optimize(llvm::Module &module, llvm::TargetMachine &machine,
                            llvm::PassInstrumentationCallbacks *callbacks, bool hasLibraries) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopUnrolling = tuning.LoopInterleaving = false;
@@ -178,7 +178,7 @@ static size_t longestBlock(const llvm::Module &module) {
 }
 
 // Tiles become straight code, of thousands of instructions where threads have much of a tile. Passes that take the
-// square of a block's length do not see long ones: the vectoriser of accesses, which are vectors already where the
+// square of a block's length do not see long ones: the vectorizer of accesses, which are vectors already where the
 // layouts say so, and the folding of addresses, which the assembler does too. Checked kernels need not be as fast.
 static constexpr size_t longBlock = 8192, longCheckedBlock = 1024;
 

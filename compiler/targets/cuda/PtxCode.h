@@ -13,10 +13,10 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Architecture &archi
 // For launches that may begin before the one before them on their stream has ended (launch_pdl): the kernel waits for
 // that before it touches memory, unless it says itself where it waits.
 void waitForEarlierKernels(llvm::Function &kernel);
-// Optimises in place by a short list of passes: tiles are scalars already, in the order in which they are to run, so
-// that nothing is to be unrolled or vectorised. `callbacks`, when there are any, watch the passes. Functions of
+// Optimizes in place by a short list of passes: tiles are scalars already, in the order in which they are to run, so
+// that nothing is to be unrolled or vectorized. `callbacks`, when there are any, watch the passes. Functions of
 // libraries, if there are any, are inlined.
-void optimise(llvm::Module &module, llvm::TargetMachine &machine, llvm::PassInstrumentationCallbacks *callbacks,
+void optimize(llvm::Module &module, llvm::TargetMachine &machine, llvm::PassInstrumentationCallbacks *callbacks,
               bool hasLibraries);
 // `isChecked`: a kernel that checks its accesses, and need not be as fast as another.
 std::string emitPtx(llvm::Module &module, llvm::TargetMachine &machine, bool isChecked);

@@ -1,10 +1,10 @@
 // The arguments of a launch as Python passes them: what each is to a kernel (a pointer, a number, a constant), how it
-// is specialised, and the eight bytes that the compiled code gets. This is the hot path: nothing here allocates for the
+// is specialized, and the eight bytes that the compiled code gets. This is the hot path: nothing here allocates for the
 // usual arguments, torch tensors, NumPy arrays and numbers.
 #pragma once
 
 #include "python/core/launching/Arrays.h"
-#include "runtime/launch/Specialisation.h"
+#include "runtime/launch/Specialization.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace nacre::python {
@@ -50,7 +50,7 @@ struct BoundArguments {
   // Appends `value` as the argument for `parameter`. Throws PythonError with an error that names the parameter.
   void bind(const ParameterRecord &parameter, PyObject *value);
 
-  // Appends what tells specialisations apart; objects that can only be compared by Python go to `objects`.
+  // Appends what tells specializations apart; objects that can only be compared by Python go to `objects`.
   void appendKey(llvm::SmallVectorImpl<char> &key, llvm::SmallVectorImpl<PyObject *> &objects) const;
 
 private:

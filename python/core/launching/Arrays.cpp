@@ -163,7 +163,7 @@ const ArrayClass &arrayClass(PyObject *value) {
                   : "");
 }
 
-// dtype objects are few and live for ever, so they are recognised by address.
+// dtype objects are few and live for ever, so they are recognized by address.
 ScalarKind elementKind(PyObject *dtype, PyObject *argumentName) {
   static auto *known = new std::vector<std::pair<PyObject *, ScalarKind>>;
   for (const auto &[object, kind] : *known)

@@ -78,7 +78,7 @@ PyObject *synchronizeDevice(PyObject *, PyObject *args) {
     Device &device = parseDevice(args);
     {
       ReleaseGil released;
-      device.synchronise();
+      device.synchronize();
     }
     Py_RETURN_NONE;
   });
@@ -103,7 +103,7 @@ PyObject *readMemory(PyObject *, PyObject *args) {
     char *into = PyBytes_AsString(read.get());
     ReleaseGil released;
     if (Device *device = deviceOf(address)) {
-      device->synchronise();
+      device->synchronize();
       device->copyOut(into, address, static_cast<size_t>(bytes));
     } else {
       if (memoryIsForgotten())

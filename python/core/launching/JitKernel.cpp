@@ -83,7 +83,7 @@ public:
     raise(PyExc_ValueError, "there is no target '%s'", target);
   }
 
-  // The specialisation for the bound arguments, compiled if need be; null when a hook said to skip.
+  // The specialization for the bound arguments, compiled if need be; null when a hook said to skip.
   const Specialization *find() {
     llvm::SmallVector<char, 512> key;
     llvm::SmallVector<PyObject *, 8> objects;

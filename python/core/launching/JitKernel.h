@@ -1,4 +1,4 @@
-// _core.Kernel: the native half of JITFunction. It holds the parameters and every specialisation compiled so far, and
+// _core.Kernel: the native half of JITFunction. It holds the parameters and every specialization compiled so far, and
 // is the whole way from `kernel[grid](*args, **kwargs)` to the launch.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace nacre::python {
 
-// One compiled specialisation.
+// One compiled specialization.
 struct Specialization {
   std::string key;
   std::vector<Handle> objects; // constants that Python compares

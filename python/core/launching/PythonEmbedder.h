@@ -9,7 +9,7 @@
 
 namespace nacre::python {
 
-// Classes of the package that the extension has to recognise.
+// Classes of the package that the extension has to recognize.
 struct LanguageTypes {
   Handle constexprType;         // tl.constexpr: .value
   Handle dtypeType;             // tl.dtype: ._short_name

@@ -1,6 +1,6 @@
 #include "python/core/launching/SignatureArguments.h"
 #include "python/core/launching/PythonEmbedder.h"
-#include "runtime/launch/Specialisation.h"
+#include "runtime/launch/Specialization.h"
 
 namespace nacre::python {
 
@@ -42,7 +42,7 @@ BoundArgument &SignatureArguments::addTuple(Handle object, Py_ssize_t elements) 
   return head;
 }
 
-// What the signature says in C++ (runtime/launch/Specialisation.h), as the launch of such an argument binds it.
+// What the signature says in C++ (runtime/launch/Specialization.h), as the launch of such an argument binds it.
 void SignatureArguments::bindSpec(const ArgumentSpec &spec) {
   if (spec.isConstant)
     return bindConstant(PythonEmbedder().toPython(spec.constant));
@@ -58,7 +58,7 @@ void SignatureArguments::bindSpec(const ArgumentSpec &spec) {
   argument.kind = spec.type.isPointer() ? BoundArgument::Kind::Pointer : BoundArgument::Kind::Number;
   argument.type = spec.type.isPointer() ? spec.type.element() : spec.type;
   argument.isConst = spec.type.isPointer() && spec.type.isConst();
-  argument.divisibleBy16 = spec.divisibility % specialisedDivisor == 0;
+  argument.divisibleBy16 = spec.divisibility % specializedDivisor == 0;
 }
 
 void SignatureArguments::bindTuple(PyObject *path, PyObject *types) {
@@ -101,7 +101,7 @@ void SignatureArguments::bindPart(PyObject *path, PyObject *type) {
     raise(PyExc_ValueError, "argument %R: %R is not a type of an argument", name, type);
   // The base of a descriptor is aligned, as TMA asks.
   bool divides = parsed.kind() == Type::Kind::Descriptor || isDivisible(PyDict_GetItemWithError(attributes, path));
-  bindSpec(typeArgument(parsed, divides ? specialisedDivisor : 1));
+  bindSpec(typeArgument(parsed, divides ? specializedDivisor : 1));
 }
 
 } // namespace nacre::python

@@ -1,4 +1,4 @@
-// A scan by logical lines: strings, comments, brackets and continuations are recognised just enough to tell where a
+// A scan by logical lines: strings, comments, brackets and continuations are recognized just enough to tell where a
 // line ends and how far it is indented.
 #include "python/core/launching/SourceBlock.h"
 #include <algorithm>

@@ -89,7 +89,7 @@ private:
       type = unicode(spec.type.shortName());
       checkedStatus(PyList_Append(slotTypes.get(), type.get()));
       if (argument.divisibleBy16) {
-        spec.divisibility = specialisedDivisor;
+        spec.divisibility = specializedDivisor;
         Handle value = checked(Py_BuildValue("[[si]]", "tt.divisibility", 16));
         checkedStatus(PyDict_SetItem(attributes.get(), path, value.get()));
       }

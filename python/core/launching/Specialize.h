@@ -5,7 +5,7 @@
 
 namespace nacre::python {
 
-// Compiles (or finds in the cache) the specialisation for these arguments. Null when a hook said to skip it. Throws.
+// Compiles (or finds in the cache) the specialization for these arguments. Null when a hook said to skip it. Throws.
 std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArguments &bound,
                                            const LaunchKeywords &keywords, bool isWarmup);
 

@@ -74,7 +74,7 @@ const char *kindName(sanitizer::Kind kind) {
     return "asan";
   case sanitizer::Races:
     return "tsan";
-  case sanitizer::Uninitialised:
+  case sanitizer::Uninitialized:
     return "msan";
   case sanitizer::Arithmetic:
     return "ub";
@@ -190,7 +190,7 @@ std::unique_ptr<WatchedLaunch> WatchedLaunch::begin(PyObject *tool, const Python
     throw PythonError();
   // Python tells neither what atomics order nor what arithmetic does.
   if (launched.compiled == Py_None)
-    kinds &= sanitizer::Bounds | sanitizer::Uninitialised | recordAccesses;
+    kinds &= sanitizer::Bounds | sanitizer::Uninitialized | recordAccesses;
   sanitizer::LaunchFacts facts;
   facts.kernel = text(attribute(kernel, "__name__").get());
   std::copy(grid, grid + 3, facts.grid);

@@ -33,7 +33,7 @@ class Event:
 
 
 class HostDeviceInterface:
-    """The names by which benchmarkers address a device: events and synchronising. All else is torch.cpu's."""
+    """The names by which benchmarkers address a device: events and synchronizing. All else is torch.cpu's."""
 
     Event = Event
 

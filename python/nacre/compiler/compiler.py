@@ -262,7 +262,7 @@ class ASTSource:
         return self.fn.src
 
     def _kernel_name(self):
-        """What @jit(repr=...) makes of the specialisation, or the function's name."""
+        """What @jit(repr=...) makes of the specialization, or the function's name."""
         if self.fn._repr is None:
             return self.fn.__name__
         return self.fn.repr(Specialization(self.signature, {self.fn.arg_names[path[0]]: value for path, value in self.constants.items() if len(path) == 1}))

@@ -1,6 +1,6 @@
-"""Normalisation of rows: LayerNorm and RMSNorm (with a residual that is added before, and RMSNorm with a quantised result), forward and backward.
+"""Normalization of rows: LayerNorm and RMSNorm (with a residual that is added before, and RMSNorm with a quantized result), forward and backward.
 
-A program normalises a row. It keeps a row of up to 16384 elements as one block, which is read once, and walks a longer one in steps. The
+A program normalizes a row. It keeps a row of up to 16384 elements as one block, which is read once, and walks a longer one in steps. The
 backward's programs take several rows each and leave one row of partial sums of the weight's gradient, which a last kernel adds up: the order of all
 sums is fixed, so results do not change from run to run.
 """
@@ -92,7 +92,7 @@ def _row_norm(x_ptr, residual_ptr, weight_ptr, bias_ptr, out_ptr, summed_ptr, me
 
 @jit
 def _load_gradient(x_ptr, dy_ptr, weight_ptr, mean, scale, offsets, mask, CENTRED: tl.constexpr, SUM: tl.constexpr):
-    """(the normalised row, dy, dy times the weight), 0 beyond the row's end."""
+    """(the normalized row, dy, dy times the weight), 0 beyond the row's end."""
     x = tl.load(x_ptr + offsets, mask=mask, other=0.0).to(SUM)
     dy = tl.load(dy_ptr + offsets, mask=mask, other=0.0).to(SUM)
     if CENTRED:
@@ -204,13 +204,13 @@ def _sum_of_parts(parts_ptr, out_ptr, parts, columns, BLOCK: tl.constexpr):
 
 
 @jit
-def _quantised(normal, step, LIMIT: tl.constexpr, out_type: tl.constexpr):
+def _quantized(normal, step, LIMIT: tl.constexpr, out_type: tl.constexpr):
     scaled = tl.minimum(tl.maximum(normal / step, -LIMIT), LIMIT, propagate_nan=tl.PropagateNan.ALL)
     return (libdevice.rint(scaled) if out_type.is_int() else scaled).to(out_type)
 
 
 @jit
-def _rms_norm_quantised(x_ptr, residual_ptr, weight_ptr, out_ptr, summed_ptr, step_ptr, x_stride, residual_stride, columns, EPSILON: tl.constexpr,
+def _rms_norm_quantized(x_ptr, residual_ptr, weight_ptr, out_ptr, summed_ptr, step_ptr, x_stride, residual_stride, columns, EPSILON: tl.constexpr,
                         LIMIT: tl.constexpr, WHOLE: tl.constexpr, SUM: tl.constexpr, BLOCK: tl.constexpr):  # fmt: skip
     """RMSNorm whose row is divided by a step of its own, so that its largest element becomes LIMIT."""
     row = tl.program_id(0).to(tl.int64)
@@ -228,7 +228,7 @@ def _rms_norm_quantised(x_ptr, residual_ptr, weight_ptr, out_ptr, summed_ptr, st
         normal = _scaled(x * scale, weight_ptr, None, offsets, mask, SUM)
         largest = tl.max(tl.abs(normal), axis=0)
         step = tl.where(largest > 0, largest / LIMIT, 1.0)
-        tl.store(out_ptr + offsets, _quantised(normal, step, LIMIT, out_type), mask=mask)
+        tl.store(out_ptr + offsets, _quantized(normal, step, LIMIT, out_type), mask=mask)
     else:
         squares = tl.zeros((BLOCK,), dtype=SUM)
         sizes = tl.zeros((BLOCK,), dtype=SUM)
@@ -247,7 +247,7 @@ def _rms_norm_quantised(x_ptr, residual_ptr, weight_ptr, out_ptr, summed_ptr, st
             source = x_ptr if residual_ptr is None else summed_ptr
             x = tl.load(source + offsets, mask=mask, other=0.0).to(SUM)
             normal = _scaled(x * scale, weight_ptr, None, offsets, mask, SUM)
-            tl.store(out_ptr + offsets, _quantised(normal, step, LIMIT, out_type), mask=mask)
+            tl.store(out_ptr + offsets, _quantized(normal, step, LIMIT, out_type), mask=mask)
     tl.store(step_ptr + row, step)
 
 
@@ -372,21 +372,21 @@ _norm_gradient = Operator(
 )  # fmt: skip
 
 
-# The largest value of each type that quantised rows may have.
+# The largest value of each type that quantized rows may have.
 _LIMITS = {"int8": 127.0, "float8_e4m3fn": 448.0, "float8_e5m2": 57344.0}
 
 
-def _allocate_quantised(x, residual, weight, epsilon, dtype):
+def _allocate_quantized(x, residual, weight, epsilon, dtype):
     """(out, steps, the sum with the residual)."""
     _check(x, weight, None, residual, epsilon)
     if dtype not in _LIMITS:
-        raise TypeError(f"dtype is {dtype!r}; rows are quantised to {', '.join(_LIMITS)}")
+        raise TypeError(f"dtype is {dtype!r}; rows are quantized to {', '.join(_LIMITS)}")
     if is_numpy(x) and dtype != "int8":
         raise TypeError(f"dtype is {dtype!r}, which NumPy has not: use int8, or torch tensors")
     return empty(x, x.shape, dtype), empty(x, x.shape[:-1], accumulation_dtype(x)), nothing(x) if residual is None else empty_like(x)
 
 
-def _launch_quantised(outputs, x, residual, weight, epsilon, dtype):
+def _launch_quantized(outputs, x, residual, weight, epsilon, dtype):
     out, steps, summed = outputs
     x = as_rows(x)
     rows, columns = x.shape
@@ -395,15 +395,15 @@ def _launch_quantised(outputs, x, residual, weight, epsilon, dtype):
         return
     residual = None if residual is None else as_rows(residual)
     block = row_block(x, columns)
-    _rms_norm_quantised[(rows,)](
+    _rms_norm_quantized[(rows,)](
         x, residual, contiguous(weight), out, None if residual is None else summed, steps, row_stride(x), 0 if residual is None else row_stride(residual),
         columns, EPSILON=epsilon, LIMIT=_LIMITS[dtype], WHOLE=block["BLOCK"] >= columns, SUM=sum_type(x), **block,
     )  # fmt: skip
 
 
-_quantised_norm = Operator(
+_quantized_norm = Operator(
     "rms_norm_quantized", "(Tensor x, Tensor? residual, Tensor? weight, float epsilon, str dtype) -> (Tensor, Tensor, Tensor)",
-    _allocate_quantised, _launch_quantised,
+    _allocate_quantized, _launch_quantized,
 )  # fmt: skip
 
 
@@ -412,7 +412,7 @@ def layer_norm(x, weight=None, bias=None, *, residual=None, eps=1e-5):
 
     x: (..., columns), float16, bfloat16, float32 or float64; sums are kept in float32, or float64.
     weight, bias: (columns,), of any of these types, or None.
-    residual: of the shape and type of x, or None. With it x + residual is normalised, and the result is the pair (normalised, x + residual).
+    residual: of the shape and type of x, or None. With it x + residual is normalized, and the result is the pair (normalized, x + residual).
 
         y = nacre.kernels.layer_norm(x, weight, bias)
         y, x = nacre.kernels.layer_norm(y, weight, bias, residual=x)
@@ -426,7 +426,7 @@ def rms_norm(x, weight=None, *, residual=None, eps=1e-6):
 
     x: (..., columns), float16, bfloat16, float32 or float64; sums are kept in float32, or float64.
     weight: (columns,), of any of these types, or None.
-    residual: of the shape and type of x, or None. With it x + residual is normalised, and the result is the pair (normalised, x + residual).
+    residual: of the shape and type of x, or None. With it x + residual is normalized, and the result is the pair (normalized, x + residual).
 
         y = nacre.kernels.rms_norm(x, weight)
         y, x = nacre.kernels.rms_norm(y, weight, residual=x)
@@ -436,7 +436,7 @@ def rms_norm(x, weight=None, *, residual=None, eps=1e-6):
 
 
 def rms_norm_quantized(x, weight=None, *, dtype="int8", residual=None, eps=1e-6):
-    """RMSNorm over the last axis with a quantised result: the pair (q, steps), where q * steps[..., None] is about rms_norm(x, weight).
+    """RMSNorm over the last axis with a quantized result: the pair (q, steps), where q * steps[..., None] is about rms_norm(x, weight).
 
     x: (..., columns), float16, bfloat16, float32 or float64. Each row has a step, by which its largest element becomes the type's largest.
     weight: (columns,), or None.
@@ -447,5 +447,5 @@ def rms_norm_quantized(x, weight=None, *, dtype="int8", residual=None, eps=1e-6)
 
         q, steps = nacre.kernels.rms_norm_quantized(x, weight)
     """
-    q, steps, summed = _quantised_norm(x, residual, weight, eps, str(dtype).removeprefix("torch."))
+    q, steps, summed = _quantized_norm(x, residual, weight, eps, str(dtype).removeprefix("torch."))
     return (q, steps) if residual is None else (q, steps, summed)

@@ -59,7 +59,7 @@ def _group_norm(x_ptr, weight_ptr, bias_ptr, out_ptr, mean_ptr, scale_ptr, group
 @jit
 def _group_norm_backward(x_ptr, dy_ptr, weight_ptr, mean_ptr, scale_ptr, dx_ptr, dweight_ptr, dbias_ptr, groups, channels, places,
                          SUM: tl.constexpr, CHANNELS: tl.constexpr, PLACES: tl.constexpr):  # fmt: skip
-    """Leaves the sums over each channel's places of dy times the normalised x, and of dy, in `dweight` and `dbias`: (images, all channels)."""
+    """Leaves the sums over each channel's places of dy times the normalized x, and of dy, in `dweight` and `dbias`: (images, all channels)."""
     program = tl.program_id(0)
     first_channel = program % groups * channels
     sums = program.to(tl.int64) * channels
@@ -204,7 +204,7 @@ _norm_gradient = Operator(
 
 
 def group_norm(x, groups, weight=None, bias=None, *, eps=1e-5):
-    """GroupNorm: the channels of each image are divided into groups, each of which is normalised with its own mean and variance.
+    """GroupNorm: the channels of each image are divided into groups, each of which is normalized with its own mean and variance.
 
     x: (images, channels, ...), float16, bfloat16, float32 or float64; sums are kept in float32, or float64. The result is contiguous.
     groups: how many; it divides the channels.

@@ -21,7 +21,7 @@ FORMATS = ("int8", "int4", "q8_0", "q4_0")
 
 
 def quantized_matmul(x, weight, scales=None, zeros=None, *, format):
-    """x @ W.T with quantised weights W of (N, K): the product of a linear layer. Gradient: that of x.
+    """x @ W.T with quantized weights W of (N, K): the product of a linear layer. Gradient: that of x.
 
     x: (..., K), float16, bfloat16, float32 or float64. The result is (..., N) of x's type; sums are kept in float32 (float64 for float64).
     The weights, by `format`:

@@ -1,4 +1,4 @@
-"""Metrics made from those of a file: times in other units, rates, utilisation, shares."""
+"""Metrics made from those of a file: times in other units, rates, utilization, shares."""
 
 import re
 

@@ -18,7 +18,7 @@ An instance does not change once it is made. Without an __init__ of its own the 
 the aggregates it inherits from first.
 
 An instance may be made outside kernels too and passed to one, alone or in tuples: its fields are then arrays, numbers,
-constexprs, tuples, descriptors, or other aggregates, and each is specialised as it would be by itself.
+constexprs, tuples, descriptors, or other aggregates, and each is specialized as it would be by itself.
 """
 
 import functools

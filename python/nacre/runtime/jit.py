@@ -396,7 +396,7 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
         return mode.submit(key, compile, lambda kernel: None, lambda future: None)
 
     def preload(self, specialization_data):
-        """Makes a specialisation ready that another launch described: `compile["specialization_data"]` of what
+        """Makes a specialization ready that another launch described: `compile["specialization_data"]` of what
         `jit_post_compile_hook` is given, in this or another process. Returns the CompiledKernel."""
         from .specialization_data import preload
 
@@ -601,11 +601,11 @@ def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specia
         debug=None, noinline=None, interpret=None):  # fmt: skip
     """Makes a kernel of a function, or a function that kernels call.
 
-    do_not_specialize: names or indices of parameters that are not specialised by value (1) or divisibility (16).
+    do_not_specialize: names or indices of parameters that are not specialized by value (1) or divisibility (16).
     do_not_specialize_on_alignment: the same for divisibility alone.
     debug: makes device_assert live. noinline: accepted; calls are inlined.
     interpret: True: Python runs the kernel, so that pdb and print work in it; left out, TRITON_INTERPRET decides.
-    repr: a function from the specialisation to a name. launch_metadata: a function (grid, kernel, args) -> dict for hooks.
+    repr: a function from the specialization to a name. launch_metadata: a function (grid, kernel, args) -> dict for hooks.
     """
 
     def decorate(function):

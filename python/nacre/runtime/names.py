@@ -14,7 +14,7 @@ def convert_to_tuple_if_list(item):
 
 
 def compute_cache_key(kernel_key_cache, specialization, options):
-    """Names what a kernel is compiled to for a specialisation, with functions by their sources; kernel_key_cache keeps the names."""
+    """Names what a kernel is compiled to for a specialization, with functions by their sources; kernel_key_cache keeps the names."""
     key = tuple(specialization), str(options)
     if key not in kernel_key_cache:
         kernel_key_cache[key] = str(_by_source(specialization)) + str(options)
@@ -33,7 +33,7 @@ def _by_source(value):
 
 
 def serialize_specialization_data(name, signature, constants, attrs, options, key, target):
-    """The specialisation of a kernel as JSON: what `jit_post_compile_hook` gives and `JITFunction.preload` takes."""
+    """The specialization of a kernel as JSON: what `jit_post_compile_hook` gives and `JITFunction.preload` takes."""
     from .specialization_data import as_text
 
     return as_text(name, key, signature, constants, attrs, dict(vars(options)), dict(vars(target)))

@@ -22,7 +22,7 @@ def for_a_launch():
 
 
 def _facts(signature, constants, attrs):
-    """{parameter: what it is specialised to, as text}"""
+    """{parameter: what it is specialized to, as text}"""
     facts = {}
     for index, (name, type) in enumerate(signature.items()):
         text = f"of type {type}"
@@ -36,7 +36,7 @@ def _facts(signature, constants, attrs):
 
 
 def reason(kernel, signature, constants, attrs, options):
-    """One line: what is new against the specialisation of this process that is most alike."""
+    """One line: what is new against the specialization of this process that is most alike."""
     wanted = _facts(signature, constants, attrs)
     best = None
     for compiled in kernel._compiled_kernels():
@@ -67,7 +67,7 @@ def about_to_compile(kernel, signature, constants, attrs, options, is_warmup):
         return
     text = f"a launch of {kernel.__name__} compiles: {why}"
     if mode == "error":
-        raise UnexpectedCompileError(f"{text}; NACRE_JIT=error allows it only in warmup(): warm this specialisation up too")
+        raise UnexpectedCompileError(f"{text}; NACRE_JIT=error allows it only in warmup(): warm this specialization up too")
     from .tuning.reporting import warn
 
     warn(text)

@@ -1,4 +1,4 @@
-"""A specialisation as text: what `jit_post_compile_hook` gives and `JITFunction.preload` takes, in this or another process."""
+"""A specialization as text: what `jit_post_compile_hook` gives and `JITFunction.preload` takes, in this or another process."""
 
 import sys
 
@@ -35,7 +35,7 @@ def _decode(value):
         return tuple(_decode(item) for item in content)
     if kind == "jit_function":
         return _find(content)
-    raise RuntimeError(f"the constant {content} has no form in text: this specialisation cannot be preloaded")
+    raise RuntimeError(f"the constant {content} has no form in text: this specialization cannot be preloaded")
 
 
 def _find(place):
@@ -75,7 +75,7 @@ def _target():
 
 
 def as_text(name, key, signature, constants, attrs, options, target):
-    """The specialisation of the kernel of that name as JSON."""
+    """The specialization of the kernel of that name as JSON."""
     import json
 
     return json.dumps({
@@ -99,9 +99,9 @@ def preload(fn, text):
     data = json.loads(text)
     name = f"{fn.__module__}.{fn.__qualname__}"
     if data["name"] != name:
-        raise RuntimeError(f"this specialisation is of {data['name']}, not of {name}")
+        raise RuntimeError(f"this specialization is of {data['name']}, not of {name}")
     if data["target"] != _target():
-        raise RuntimeError(f"this specialisation is for the target {data['target']}, not for {_target()}")
+        raise RuntimeError(f"this specialization is for the target {data['target']}, not for {_target()}")
     signature = {parameter: _decode_type(type) for parameter, type in data["signature"].items()}
     constants = {tuple(path): _decode(value) for path, value in zip(data["constant_keys"], data["constant_vals"])}
     attrs = {tuple(path): facts for path, facts in zip(data["attrs_keys"], data["attrs_vals"])}

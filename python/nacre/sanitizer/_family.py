@@ -146,7 +146,7 @@ class Family:
         return list(self.symbols), [_listed(condition) for condition in self.conditions], grid, slots, places, arrays
 
     def examples(self, launched, multiples, count=48):
-        """Some launches of the family: {name: number}, with those of `multiples` as its arguments are specialised, and the numbers of
+        """Some launches of the family: {name: number}, with those of `multiples` as its arguments are specialized, and the numbers of
         `launched` among what is tried. Always the same ones."""
         dice = random.Random(0)
         near = sorted({1, 2, 3, 5, 16, 17, 33, *launched, *(value + step for value in self.constants.values() if value > 1 for step in (-1, 0, 1))})

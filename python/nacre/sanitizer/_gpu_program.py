@@ -50,7 +50,7 @@ class Findings:
 _SIMULATED = {
     "out-of-bounds": ("asan", "heap-buffer-overflow"), "misaligned": ("asan", "misaligned-address"), "read-only-store": ("asan", "write-to-read-only"),
     "shared-race": ("tsan", "data race"), "global-race": ("tsan", "data race"), "proxy-race": ("tsan", "data race"),
-    "uninitialised": ("msan", "use-of-uninitialized-value"),
+    "uninitialized": ("msan", "use-of-uninitialized-value"),
 }  # fmt: skip
 _NUMBERS = r"\((\d+), ?(\d+), ?(\d+)\)"
 
@@ -80,7 +80,7 @@ class SimulatorFindings(Findings):
 
 
 _OTHER_KINDS = (
-    "divergent-barrier", "barrier-mismatch", "synchronisation-misuse", "deadlock", "mbarrier-misuse", "wgmma-in-flight", "wgmma-fence", "descriptor",
+    "divergent-barrier", "barrier-mismatch", "synchronization-misuse", "deadlock", "mbarrier-misuse", "wgmma-in-flight", "wgmma-fence", "descriptor",
     "tensor-map", "trap", "limit-reached", "register-pool",
 )  # fmt: skip
 
@@ -150,7 +150,7 @@ class ComputeSanitizerFindings(Findings):
 
 def report(finding):
     """The text of a finding, in the words of LLVM's sanitizers."""
-    name = _report.NAMES.get(finding["kind"], "SynchronisationSanitizer")
+    name = _report.NAMES.get(finding["kind"], "SynchronizationSanitizer")
     is_race = finding["kind"] == "tsan"
     place = _report.place(finding) if finding["column"] else f"{finding['file']}:{finding['line']}"
     threads = f", thread {_report._program(finding['thread'])}" if finding["thread"] else ""

@@ -77,8 +77,8 @@ class StaticSession:
             numbers = [value for is_pointer, value in slots if not is_pointer and 0 < value < 1 << 31]
             for example in family.examples(numbers, multiples):
                 _look_for_witnesses(found, text, family, example)
-        specialised = [f"{name} % {by} == 0" for name, by in multiples.items()]
-        self.launches.append({"kernel": kernel.__name__, "conditions": "; ".join([*filter(None, [family.text]), *specialised]),
+        specialized = [f"{name} % {by} == 0" for name, by in multiples.items()]
+        self.launches.append({"kernel": kernel.__name__, "conditions": "; ".join([*filter(None, [family.text]), *specialized]),
                               "launched_at": _report._caller(), "accesses": found})  # fmt: skip
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Reports uninitialised memory: the results of torch.empty, numpy.empty and similar functions.
+"""Reports uninitialized memory: the results of torch.empty, numpy.empty and similar functions.
 
 NumPy and torch may be imported before the sanitizers start or after: a module that comes later is wrapped at the end of its import, before
 the program can take a function out of it."""

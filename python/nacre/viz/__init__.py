@@ -1,4 +1,4 @@
-"""The visualiser: what kernels access, as a page that opens without a server.
+"""The visualizer: what kernels access, as a page that opens without a server.
 
     nacre viz -o page.html script.py        every launch of a script
     nacre viz --text script.py              the same as text

@@ -15,7 +15,7 @@ enum {
   /* numbers of cuda.h's enumerations */
   function_shared_limit = 8,
   attribute_cooperative = 2,
-  attribute_serialised = 6,
+  attribute_serialized = 6,
   promotion_128 = 2,
   promotion_256 = 3
 };
@@ -264,7 +264,7 @@ nacre_result nacre_cuda_launch(nacre_cuda_kernel *kernel, void *stream, uint32_t
     if (kernel->cooperative)
       attributes[count].id = attribute_cooperative, attributes[count++].value.number = 1;
     if (kernel->dependent)
-      attributes[count].id = attribute_serialised, attributes[count++].value.number = 1;
+      attributes[count].id = attribute_serialized, attributes[count++].value.number = 1;
     launch_configuration configuration = {grid_x, grid_y,     grid_z, kernel->threads, 1, 1, kernel->shared_bytes,
                                           stream, attributes, count};
     status = driver.cuLaunchKernelEx(&configuration, function, parameters, NULL);

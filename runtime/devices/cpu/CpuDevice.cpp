@@ -52,7 +52,7 @@ public:
     run(static_cast<LoadedCpuKernel &>(kernel), launch);
   }
 
-  void synchronise(std::optional<uint64_t>) override {} // launches have ended when they return
+  void synchronize(std::optional<uint64_t>) override {} // launches have ended when they return
 
   uint64_t allocate(size_t bytes, uint64_t) override {
     auto address = reinterpret_cast<uint64_t>(::operator new(bytes, std::align_val_t(allocationAlignment)));

@@ -180,7 +180,7 @@ public:
     if (isCaptured)
       return;
     if (isChecked || marked->address())
-      synchronise(streamNumber);
+      synchronize(streamNumber);
     if (marked)
       marked->finish();
     if (checked)
@@ -219,7 +219,7 @@ public:
       if (isCooperative)
         add(code::attributeCooperative);
       if (kernel.dependentLaunch)
-        add(code::attributeSerialised);
+        add(code::attributeSerialized);
       CuLaunchConfig configuration{grid[0], grid[1],    grid[2], kernel.threads, 1, 1, kernel.sharedBytes,
                                    stream,  attributes, count};
       result = library.cuLaunchKernelEx(&configuration, kernel.entry, parameters, nullptr);
@@ -237,7 +237,7 @@ public:
     refuseAfterFork();
     return torchStream(index);
   }
-  void synchronise(std::optional<uint64_t> stream) override {
+  void synchronize(std::optional<uint64_t> stream) override {
     makeCurrent();
     uint64_t begin = events::isWanted(SpanEvents) ? events::now() : 0;
     check(stream ? library.cuStreamSynchronize(reinterpret_cast<CuStream>(*stream)) : library.cuCtxSynchronize(),

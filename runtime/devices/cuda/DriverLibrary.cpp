@@ -57,7 +57,7 @@ const Opened *open() {
     return made;
   }
   // That is what it says in a child of a process where somebody else had started it.
-  if (CuResult result = made->entries.cuInit(0); result == code::notInitialised)
+  if (CuResult result = made->entries.cuInit(0); result == code::notInitialized)
     made->problem = forkProblem;
   else if (result != code::success)
     made->problem = "NVIDIA's driver does not start: " + made->entries.describe(result);

@@ -40,14 +40,14 @@ struct alignas(64) CuTensorMap {
 
 // Numbers of cuda.h's enumerations.
 namespace code {
-inline constexpr CuResult success = 0, invalidValue = 1, notInitialised = 3, deinitialised = 4, noDevice = 100,
+inline constexpr CuResult success = 0, invalidValue = 1, notInitialized = 3, deinitialized = 4, noDevice = 100,
                           invalidImage = 200, noBinaryForGpu = 209, invalidPtx = 218, jitCompilerNotFound = 221,
                           unsupportedPtxVersion = 222, outOfResources = 701, cooperativeTooLarge = 720;
 inline constexpr int maximumThreads = 1, warpSize = 10, registersPerBlock = 12, clockRate = 13, multiprocessors = 16,
                      memoryClockRate = 36, memoryBusWidth = 37, capabilityMajor = 75, capabilityMinor = 76,
                      registersPerMultiprocessor = 82, cooperativeLaunch = 95, sharedBytesOptIn = 97;
 inline constexpr int functionThreads = 0, functionLocalBytes = 3, functionRegisters = 4, functionSharedLimit = 8;
-inline constexpr int attributeCooperative = 2, attributeSerialised = 6;
+inline constexpr int attributeCooperative = 2, attributeSerialized = 6;
 inline constexpr int pointerMemoryType = 2, pointerOrdinal = 9, hostMemory = 1, deviceMemory = 2;
 inline constexpr int jitErrorLog = 5, jitErrorLogSize = 6;
 inline constexpr int interleaveNone = 0, promotion128 = 2, promotion256 = 3;

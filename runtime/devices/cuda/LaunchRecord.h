@@ -32,7 +32,7 @@ protected:
     size = contents.size();
     slots.push_back(device.allocate(size, stream));
     isThere = true;
-    device.synchronise(stream);
+    device.synchronize(stream);
     device.copyIn(address(), contents.data(), size);
   }
 

@@ -250,7 +250,7 @@ public:
       checked->finish();
   }
 
-  void synchronise(std::optional<uint64_t>) override {} // launches have ended when they return
+  void synchronize(std::optional<uint64_t>) override {} // launches have ended when they return
 
   uint64_t allocate(size_t bytes, uint64_t) override {
     return reinterpret_cast<uint64_t>(::operator new(bytes, allocationAlignment));

@@ -38,7 +38,7 @@ public:
   }
 
   uint64_t currentStream() override { return static_cast<uint64_t>(index) + 1; }
-  void synchronise(std::optional<uint64_t>) override {
+  void synchronize(std::optional<uint64_t>) override {
     std::lock_guard<std::mutex> guard(lock);
     throwIfFailed();
   }

@@ -376,7 +376,7 @@ def running_sums(p, d):
         p.emit(f"tl.store({sums.name} + (tl.program_id(0) * 2 + {index}) * {size} + at, {name}, mask=inside)")
 
 
-def dequantised(p, d):
+def dequantized(p, d):
     """Weights of four bits, packed, with a scale and a zero a group, unpacked by shifts or by join, times activations."""
     m, n, k = d.one_of([4, 1, 16, 5]), d.one_of([8, 16, 4]), d.one_of([32, 16, 64])
     group = d.one_of([8, 16])
@@ -403,4 +403,4 @@ def dequantised(p, d):
     p.emit(f'tl.store({out.name} + tl.arange(0, {m})[:, None] * {n} + column[None, :], tl.dot(x, {weight}, input_precision="ieee"))')
 
 
-TEMPLATES = [(4, matmul), (2, block_matmul), (3, attention), (2, norm), (3, convolution), (2, dequantised), (2, planes), (2, running_sums), (3, channels_last)]
+TEMPLATES = [(4, matmul), (2, block_matmul), (3, attention), (2, norm), (3, convolution), (2, dequantized), (2, planes), (2, running_sums), (3, channels_last)]

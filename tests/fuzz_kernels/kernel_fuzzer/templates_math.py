@@ -1,4 +1,4 @@
-"""Kernels as people write them, with elementary functions: softmax, norms, activations, losses, optimisers.
+"""Kernels as people write them, with elementary functions: softmax, norms, activations, losses, optimizers.
 
 Their sums may be added up in any order, so results are compared with a tolerance far above rounding and far below a mistake;
 inputs are small, so that nothing is lost to cancellation.
@@ -198,7 +198,7 @@ def moments(p, d):
     p.emit(f"tl.store({spread.name} + tl.arange(0, {count}), s)")
 
 
-def optimiser(p, d):
+def optimizer(p, d):
     """Weights and two moments updated in place, several at a time."""
     size, block = d.one_of([20, 64, 100, 7]), d.one_of([16, 32, 64, 5])
     set_grid(p, cdiv(size, block))
@@ -215,4 +215,4 @@ def optimiser(p, d):
         p.emit(f"tl.store({array.name} + at, {name}, mask=inside)")
 
 
-TEMPLATES = [(2, softmax), (2, layer_norm), (2, activated), (2, flash), (1, loss), (1, moments), (1, optimiser)]
+TEMPLATES = [(2, softmax), (2, layer_norm), (2, activated), (2, flash), (1, loss), (1, moments), (1, optimizer)]

@@ -148,14 +148,14 @@ None, a jit function, a module, a type, a builtin, a NamedTuple class, an aggreg
 anything else is an error that says so | test_anything_else_is_an_error test_a_plain_function_of_run_time_values test_a_name_that_is_not_there
 a used constexpr global that changes compiles anew | test_a_changed_global_compiles_anew
 
-test_meaning_specialisation.py: Specialisation
+test_meaning_specialization.py: Specialization
 an integer equal to 1 becomes a constexpr | test_one_becomes_a_constexpr test_two_does_not
 pointers and integers divisible by 16 are marked | test_multiples_of_16_are_marked
 None and functions are constexpr | test_none_and_functions_are_constexpr
-bools are not specialised | test_bools_are_not_specialised
+bools are not specialized | test_bools_are_not_specialized
 integers are i32, else i64, else u64 | test_types_of_integers test_integers_of_no_type
 floats fp32 | test_floats_are_fp32
-: int forces i32 with no specialisation | test_an_int_annotation_forces_int32 test_annotated_widths
+: int forces i32 with no specialization | test_an_int_annotation_forces_int32 test_annotated_widths
 tuples recurse | test_tuples_recurse
 do_not_specialize as named | test_do_not_specialize test_do_not_specialize_on_alignment
 (arrays are pointers) | test_arrays_are_pointers_to_their_elements

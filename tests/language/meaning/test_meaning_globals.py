@@ -208,7 +208,7 @@ def test_what_the_text_adds_to_the_key(tmp_path, change):
 
 @pytest.mark.ours("files of one name")
 def test_what_the_launch_adds_to_the_key(tmp_path):
-    """Types, constants, specialised values and the options that change the code."""
+    """Types, constants, specialized values and the options that change the code."""
     kernel = loaded(tmp_path)
     first = hash_of(kernel)
     assert hash_of(kernel, n=8 + 1) == first  # only 1 and multiples of 16 are special

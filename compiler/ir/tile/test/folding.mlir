@@ -1,4 +1,4 @@
-// Folders and canonicalisations.
+// Folders and canonicalizations.
 // RUN: nacre-opt %s -canonicalize | FileCheck %s
 
 // CHECK-LABEL: func.func @splat_of_constant

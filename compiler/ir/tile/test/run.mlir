@@ -1,4 +1,4 @@
-// Kernels run by the evaluator, as they are and after canonicalisation, and as machine code.
+// Kernels run by the evaluator, as they are and after canonicalization, and as machine code.
 // RUN: nacre-opt %s --run=add --grid=2 --args='f32[6]=iota,f32[6]=iota(10,10),f32[6]=0,i32=6' | FileCheck %s --check-prefix=ADD
 // RUN: nacre-opt %s --engine=cpu --run=add --grid=2 --args='f32[6]=iota,f32[6]=iota(10,10),f32[6]=0,i32=6' | FileCheck %s --check-prefix=ADD
 // RUN: nacre-opt %s -canonicalize -cse --run=add --grid=2 --args='f32[6]=iota,f32[6]=iota(10,10),f32[6]=0,i32=6' | FileCheck %s --check-prefix=ADD

@@ -1,4 +1,4 @@
-// RUN: nacre-opt %s --canonicalize --cse --scalarise-carried --canonicalize --cse --pack-dots="vector-bytes=64 registers=32" --lower-to-loops="vector-bytes=64 registers=32" --lower-micro-kernels --place-scratch --kernel-entry | FileCheck %s
+// RUN: nacre-opt %s --canonicalize --cse --scalarize-carried --canonicalize --cse --pack-dots="vector-bytes=64 registers=32" --lower-to-loops="vector-bytes=64 registers=32" --lower-micro-kernels --place-scratch --kernel-entry | FileCheck %s
 
 // The usual matmul, with wrapped rows and columns and pointers that a loop moves along: no gather, no tile of pointers in memory (only the addresses of rows).
 // The k loop carries two offsets and nothing else; the accumulator is updated where it lies.

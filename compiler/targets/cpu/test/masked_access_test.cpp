@@ -163,8 +163,8 @@ void runCases(const Machine &machine, uint32_t seed, int count) {
       function.addFnAttr("prefer-vector-width", "512");
       function.addFnAttr("min-legal-vector-width", "512");
     }
-  cpu::optimise(*module, *target, nullptr, false);
-  cpu::legaliseMaskedAccesses(*module, machine.registerBytes);
+  cpu::optimize(*module, *target, nullptr, false);
+  cpu::legalizeMaskedAccesses(*module, machine.registerBytes);
   std::string object = cpu::emitObject(*module, *target);
   GuardedPage in, out;
   for (int i = 0; i < count; ++i) {
@@ -213,7 +213,7 @@ TEST(MaskedAccess, RandomFunctionsOnEveryMachine) {
   }
 }
 
-std::string assemblyOf(const std::string &text, const char *cpu, unsigned registerBytes, bool legalise) {
+std::string assemblyOf(const std::string &text, const char *cpu, unsigned registerBytes, bool legalize) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic problem;
   std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, problem, context);
@@ -222,9 +222,9 @@ std::string assemblyOf(const std::string &text, const char *cpu, unsigned regist
   auto target = cpu::makeTargetMachine(options);
   module->setTargetTriple(target->getTargetTriple());
   module->setDataLayout(target->createDataLayout());
-  cpu::optimise(*module, *target, nullptr, false);
-  if (legalise)
-    cpu::legaliseMaskedAccesses(*module, registerBytes);
+  cpu::optimize(*module, *target, nullptr, false);
+  if (legalize)
+    cpu::legalizeMaskedAccesses(*module, registerBytes);
   return cpu::emitAssembly(*module, *target);
 }
 
@@ -249,7 +249,7 @@ TEST(MaskedAccess, NothingWideAndNothingConstantIsLeft) {
     llvm::LLVMContext context;
     llvm::SMDiagnostic problem;
     std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(randomCase(random).text("f"), problem, context);
-    cpu::legaliseMaskedAccesses(*module, 32);
+    cpu::legalizeMaskedAccesses(*module, 32);
     for (llvm::Instruction &instruction : llvm::instructions(*module->getFunction("f")))
       if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) {
         bool isLoad = call->getIntrinsicID() == llvm::Intrinsic::masked_load;

@@ -55,7 +55,7 @@ std::string ptxOf(const char *text, const char *architecture, TargetOptions opti
   auto machine = makeTargetMachine(architectureNamed(architecture), options);
   module->setTargetTriple(machine->getTargetTriple());
   module->setDataLayout(machine->createDataLayout());
-  optimise(*module, *machine, nullptr, false);
+  optimize(*module, *machine, nullptr, false);
   return emitPtx(*module, *machine, /*isChecked=*/false);
 }
 
@@ -78,7 +78,7 @@ TEST(PtxCode, CodeOfTheStandardLibraryHasTheLineThatCallsIt) {
 
 TEST(PtxCode, SaysWhatTheKernelIs) {
   std::string ptx = ptxOf(kernelText, "90");
-  EXPECT_TRUE(contains(ptx, ".target sm_90a\n")) << "and no `, debug`, which would stop ptxas from optimising\n" << ptx;
+  EXPECT_TRUE(contains(ptx, ".target sm_90a\n")) << "and no `, debug`, which would stop ptxas from optimizing\n" << ptx;
   EXPECT_TRUE(contains(ptx, ".visible .entry scale("));
   EXPECT_TRUE(contains(ptx, ".ptr .global .align 16"));
   EXPECT_TRUE(contains(ptx, ".reqntid 128"));

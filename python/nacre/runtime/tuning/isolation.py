@@ -160,7 +160,7 @@ def _time_in_child(parent, time_one, candidate, written, reading, writing):
 
 
 def _prepare_child(parent):
-    gc.disable()  # nothing of the parent's is finalised here
+    gc.disable()  # nothing of the parent's is finalized here
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     libc = ctypes.CDLL(None)
     libc.prctl(_PARENT_DIED, signal.SIGKILL, 0, 0, 0)

@@ -1,5 +1,5 @@
-// See LegaliseIntegers.h.
-#include "compiler/passes/tile/LegaliseIntegers.h"
+// See LegalizeIntegers.h.
+#include "compiler/passes/tile/LegalizeIntegers.h"
 #include "compiler/analysis/IntegerFacts.h"
 #include "compiler/support/PlantedBugs.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -127,9 +127,9 @@ static bool isDefined(Operation *op, IntegerFacts &facts) {
 
 namespace {
 
-struct LegaliseIntegers : PassWrapper<LegaliseIntegers, OperationPass<>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LegaliseIntegers)
-  StringRef getArgument() const override { return "legalise-integers"; }
+struct LegalizeIntegers : PassWrapper<LegalizeIntegers, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LegalizeIntegers)
+  StringRef getArgument() const override { return "legalize-integers"; }
   StringRef getDescription() const override {
     return "Give integer division and shifts the language's meaning by operations that MLIR defines";
   }
@@ -153,5 +153,5 @@ struct LegaliseIntegers : PassWrapper<LegaliseIntegers, OperationPass<>> {
 
 } // namespace
 
-std::unique_ptr<Pass> nacre::createLegaliseIntegers() { return std::make_unique<LegaliseIntegers>(); }
-void nacre::registerLegaliseIntegers() { PassRegistration<LegaliseIntegers>(); }
+std::unique_ptr<Pass> nacre::createLegalizeIntegers() { return std::make_unique<LegalizeIntegers>(); }
+void nacre::registerLegalizeIntegers() { PassRegistration<LegalizeIntegers>(); }

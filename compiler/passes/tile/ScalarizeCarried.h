@@ -1,4 +1,4 @@
-// scalarise-carried: a tile that a loop only moves along by the same amount in every element is carried as that amount.
+// scalarize-carried: a tile that a loop only moves along by the same amount in every element is carried as that amount.
 //
 //   %p = scf.for ... iter_args(%t = %init) { ... yield tile.addptr %t, splat(%s) }
 //     ==>  %o = scf.for ... iter_args(%o = 0) { %t = tile.addptr %init, splat(%o) ... yield %o + %s }
@@ -12,7 +12,7 @@
 
 namespace nacre {
 
-std::unique_ptr<mlir::Pass> createScalariseCarried();
-void registerScalariseCarried();
+std::unique_ptr<mlir::Pass> createScalarizeCarried();
+void registerScalarizeCarried();
 
 } // namespace nacre

@@ -1,4 +1,4 @@
-// RUN: nacre-opt %s --scalarise-carried --canonicalize | FileCheck %s
+// RUN: nacre-opt %s --scalarize-carried --canonicalize | FileCheck %s
 
 // A tile of pointers that moves by one amount is carried as that amount.
 // CHECK-LABEL: func.func @moves

@@ -1,4 +1,4 @@
-// legalise-integers: integer division, remainder and shifts of the language, which have an answer for every operand,
+// legalize-integers: integer division, remainder and shifts of the language, which have an answer for every operand,
 // become operations that MLIR defines for the operands they get.
 //
 //   the language:  x // 0 has all bits set, x % 0 is x, the least number // -1 is itself and its remainder 0;
@@ -27,7 +27,7 @@ mlir::Value remainderSigned(mlir::ImplicitLocOpBuilder &b, mlir::Value left, mli
 // The one value of all lanes of a vector, or null: what is the same for all of them is asked and computed once.
 mlir::Value scalarOfSplat(mlir::Value vector);
 
-std::unique_ptr<mlir::Pass> createLegaliseIntegers();
-void registerLegaliseIntegers();
+std::unique_ptr<mlir::Pass> createLegalizeIntegers();
+void registerLegalizeIntegers();
 
 } // namespace nacre

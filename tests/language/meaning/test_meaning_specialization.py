@@ -1,4 +1,4 @@
-"""Meaning, "Specialisation": the types that arguments of a launch get, and what the compiler learns of their values."""
+"""Meaning, "Specialization": the types that arguments of a launch get, and what the compiler learns of their values."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def one_kernel(n, out_ptr):
     tl.store(out_ptr + tl.arange(0, n), 1)
 
 
-@pytest.mark.ours("the interpreter of Triton knows no specialisation")
+@pytest.mark.ours("the interpreter of Triton knows no specialization")
 def test_one_becomes_a_constexpr(engine):
     """An integer argument equal to 1 is a constant inside: it can be an extent."""
     proved(engine, one_kernel, 1)
@@ -24,7 +24,7 @@ def extent_kernel(n, out_ptr):
     tl.store(out_ptr + tl.arange(0, n), 1)
 
 
-@pytest.mark.ours("the interpreter of Triton knows no specialisation")
+@pytest.mark.ours("the interpreter of Triton knows no specialization")
 def test_two_does_not(engine):
     """Other integers are run-time values."""
     with pytest.raises(triton.TritonError, match="constexpr"):
@@ -91,7 +91,7 @@ def bool_kernel(flag, out_ptr):
 
 @pytest.mark.parametrize("flag", [True, False])
 @pytest.mark.ours("the interpreter of Triton keeps Python's bools")
-def test_bools_are_not_specialised(engine, flag):
+def test_bools_are_not_specialized(engine, flag):
     """They are int1 run-time values, True too."""
     assert computed(engine, bool_kernel, 1, "int32", flag)[0] == flag
     if engine.name != "interpreter":
@@ -141,7 +141,7 @@ def forced_kernel(n: int, out_ptr):
 
 @pytest.mark.ours("the interpreter of Triton keeps Python's numbers")
 def test_an_int_annotation_forces_int32(engine):
-    """`n: int` is int32 and is not specialised: 1 and 16 are run-time values like 7."""
+    """`n: int` is int32 and is not specialized: 1 and 16 are run-time values like 7."""
     for value in (1, 7, 16):
         assert computed(engine, forced_kernel, 1, "int32", value)[0] == value
     if engine.name != "interpreter":
@@ -158,27 +158,27 @@ def tuple_kernel(things, out_ptr):
     tl.store(out_ptr, tl.load(things[3]))
 
 
-@pytest.mark.ours("the interpreter of Triton knows no specialisation")
+@pytest.mark.ours("the interpreter of Triton knows no specialization")
 def test_tuples_recurse(engine):
     """Each item of a tuple argument is treated as an argument: 1, None, large integers, floats, pointers."""
     proved(engine, tuple_kernel, (1, 2**40, (None, 2.5), engine.array(np.array([1]), "int32")))
 
 
 @triton.jit(do_not_specialize=["n", 1])
-def unspecialised_kernel(n, m, k, out_ptr):
+def unspecialized_kernel(n, m, k, out_ptr):
     tl.static_assert(n.dtype == tl.int32 and m.dtype == tl.int32)
     tl.store(out_ptr, n + m + k)
 
 
-@pytest.mark.ours("the interpreter of Triton knows no specialisation")
+@pytest.mark.ours("the interpreter of Triton knows no specialization")
 def test_do_not_specialize(engine):
     """By name or by place: 1 and 16 stay run-time values of one compiled kernel."""
     for n, m in ((1, 1), (16, 1), (7, 16)):
-        assert computed(engine, unspecialised_kernel, 1, "int32", n, m, 5)[0] == n + m + 5
+        assert computed(engine, unspecialized_kernel, 1, "int32", n, m, 5)[0] == n + m + 5
     if engine.name != "interpreter":
         out = np.zeros(1, np.int32)
-        assert len({unspecialised_kernel.warmup(n, m, 5, out, grid=(1,)).hash for n, m in ((1, 1), (16, 1), (7, 16))}) == 1
-        assert unspecialised_kernel.warmup(1, 1, 5, out, grid=(1,)).hash != unspecialised_kernel.warmup(1, 1, 16, out, grid=(1,)).hash
+        assert len({unspecialized_kernel.warmup(n, m, 5, out, grid=(1,)).hash for n, m in ((1, 1), (16, 1), (7, 16))}) == 1
+        assert unspecialized_kernel.warmup(1, 1, 5, out, grid=(1,)).hash != unspecialized_kernel.warmup(1, 1, 16, out, grid=(1,)).hash
 
 
 @triton.jit(do_not_specialize_on_alignment=["n"])

@@ -1,5 +1,5 @@
 // What a launch makes of the value of an argument.
-#include "runtime/launch/Specialisation.h"
+#include "runtime/launch/Specialization.h"
 #include "runtime/launch/Signature.h"
 #include "gtest/gtest.h"
 
@@ -20,7 +20,7 @@ std::string shown(ArgumentSpec spec) {
   return signatureText(spec);
 }
 
-TEST(Specialisation, Integers) {
+TEST(Specialization, Integers) {
   auto integer = [](int64_t value, bool isUnsigned = false, const char *annotation = "") {
     return shown(integerArgument(parameter(annotation), value, isUnsigned));
   };
@@ -38,20 +38,20 @@ TEST(Specialisation, Integers) {
   EXPECT_EQ(shown(integerArgument(constant, -1, true)), "p=18446744073709551615");
 }
 
-TEST(Specialisation, FloatsAndBools) {
+TEST(Specialization, FloatsAndBools) {
   EXPECT_EQ(shown(floatArgument(parameter(""), 0.5)), "p=fp32");
   EXPECT_EQ(shown(floatArgument(parameter("tl.float64"), 0.5)), "p=fp64");
   EXPECT_EQ(shown(boolArgument(parameter(""), true)), "p=i1");
 }
 
-TEST(Specialisation, Pointers) {
+TEST(Specialization, Pointers) {
   EXPECT_EQ(shown(pointerArgument(parameter(""), float32(), 0x1004)), "p=*fp32");
   EXPECT_EQ(shown(pointerArgument(parameter(""), float32(), 0x1010)), "p=*fp32:16");
   EXPECT_EQ(shown(pointerArgument(parameter("tl.const", true), float16(), 8)), "p=*kfp16");
   EXPECT_EQ(shown(pointerArgument(parameter("'*bf16'"), int16(), 8)), "p=*bf16");
 }
 
-TEST(Specialisation, Annotations) {
+TEST(Specialization, Annotations) {
   EXPECT_EQ(annotatedType("tl.uint8"), uint8());
   EXPECT_EQ(annotatedType("\"triton.language.bfloat16\""), bfloat16());
   EXPECT_EQ(annotatedType("i1"), int1());
@@ -59,7 +59,7 @@ TEST(Specialisation, Annotations) {
     EXPECT_FALSE(annotatedType(other)) << other;
 }
 
-TEST(Specialisation, DefaultsCompleteArguments) {
+TEST(Specialization, DefaultsCompleteArguments) {
   auto text = std::make_shared<SourceText>();
   text->fileName = "kernel.py";
   text->text = "@triton.jit\ndef kernel(x, n, BLOCK: tl.constexpr = 64):\n    pass\n";

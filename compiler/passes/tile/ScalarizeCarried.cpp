@@ -1,5 +1,5 @@
-// See ScalariseCarried.h.
-#include "compiler/passes/tile/ScalariseCarried.h"
+// See ScalarizeCarried.h.
+#include "compiler/passes/tile/ScalarizeCarried.h"
 #include "compiler/ir/tile/Tile.h"
 #include "compiler/support/PlantedBugs.h"
 
@@ -116,9 +116,9 @@ struct CarryOffset : OpRewritePattern<scf::ForOp> {
   }
 };
 
-struct ScalariseCarried : PassWrapper<ScalariseCarried, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ScalariseCarried)
-  StringRef getArgument() const override { return "scalarise-carried"; }
+struct ScalarizeCarried : PassWrapper<ScalarizeCarried, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ScalarizeCarried)
+  StringRef getArgument() const override { return "scalarize-carried"; }
   StringRef getDescription() const override { return "Carry uniformly moving tiles of a loop as one offset"; }
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<arith::ArithDialect, tile::TileDialect>();
@@ -133,5 +133,5 @@ struct ScalariseCarried : PassWrapper<ScalariseCarried, OperationPass<ModuleOp>>
 
 } // namespace
 
-std::unique_ptr<Pass> nacre::createScalariseCarried() { return std::make_unique<ScalariseCarried>(); }
-void nacre::registerScalariseCarried() { PassRegistration<ScalariseCarried>(); }
+std::unique_ptr<Pass> nacre::createScalarizeCarried() { return std::make_unique<ScalarizeCarried>(); }
+void nacre::registerScalarizeCarried() { PassRegistration<ScalarizeCarried>(); }

@@ -1,4 +1,4 @@
-#include "runtime/launch/Specialisation.h"
+#include "runtime/launch/Specialization.h"
 #include "runtime/launch/Signature.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -44,7 +44,7 @@ ArgumentSpec integerArgument(const ParameterInfo &parameter, int64_t value, bool
   if (isConstantOne(value, isUnsigned))
     return constantArgument(Object(value));
   return typedArgument(integerType(value, isUnsigned),
-                       isSpeciallyDivisible(static_cast<uint64_t>(value)) ? specialisedDivisor : 1);
+                       isSpeciallyDivisible(static_cast<uint64_t>(value)) ? specializedDivisor : 1);
 }
 
 ArgumentSpec floatArgument(const ParameterInfo &parameter, double value) {
@@ -66,7 +66,7 @@ ArgumentSpec pointerArgument(const ParameterInfo &parameter, Type element, uint6
   bool isForced = forced && forced.isPointer();
   bool isConst = parameter.isConst || (isForced && forced.isConst());
   return typedArgument(Type::pointer(isForced ? forced.element() : element, isConst),
-                       isSpeciallyDivisible(address) ? specialisedDivisor : 1);
+                       isSpeciallyDivisible(address) ? specializedDivisor : 1);
 }
 
 std::vector<ArgumentSpec> completeArguments(const FunctionSource &kernel,

@@ -16,9 +16,9 @@ namespace detail {
 template <typename Loop> NACRE_WIDE_TARGET inline void runWide(Loop loop) { loop(); }
 } // namespace detail
 
-// `loop` must be a lambda marked NACRE_LOOP: it is inlined into both versions and vectorised for each.
+// `loop` must be a lambda marked NACRE_LOOP: it is inlined into both versions and vectorized for each.
 #define NACRE_LOOP __attribute__((always_inline))
-template <typename Loop> inline void vectorised(Loop loop) {
+template <typename Loop> inline void vectorized(Loop loop) {
   if (hasWideVectors())
     detail::runWide(loop);
   else
@@ -28,7 +28,7 @@ template <typename Loop> inline void vectorised(Loop loop) {
 #define NACRE_WIDE_TARGET
 #define NACRE_LOOP
 inline bool hasWideVectors() { return false; }
-template <typename Loop> inline void vectorised(Loop loop) { loop(); }
+template <typename Loop> inline void vectorized(Loop loop) { loop(); }
 #endif
 
 } // namespace nacre

@@ -1,6 +1,6 @@
-// RUN: nacre-opt %s --legalise-integers | FileCheck %s
+// RUN: nacre-opt %s --legalize-integers | FileCheck %s
 // RUN: nacre-opt %s --run=answers --args='i32[8]=0,i32=0,i32=-1,i32=-2147483648,i32=33' | FileCheck %s --check-prefix=ANSWERS
-// RUN: nacre-opt %s --legalise-integers --canonicalize --run=answers --args='i32[8]=0,i32=0,i32=-1,i32=-2147483648,i32=33' | FileCheck %s --check-prefix=ANSWERS
+// RUN: nacre-opt %s --legalize-integers --canonicalize --run=answers --args='i32[8]=0,i32=0,i32=-1,i32=-2147483648,i32=33' | FileCheck %s --check-prefix=ANSWERS
 
 // CHECK-LABEL: func.func @guards
 func.func @guards(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> {

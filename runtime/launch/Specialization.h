@@ -9,10 +9,10 @@
 
 namespace nacre {
 
-inline constexpr int specialisedDivisor = 16;
+inline constexpr int specializedDivisor = 16;
 
 // Of a number or an address.
-inline bool isSpeciallyDivisible(uint64_t bits) { return bits % specialisedDivisor == 0; }
+inline bool isSpeciallyDivisible(uint64_t bits) { return bits % specializedDivisor == 0; }
 // An integer that is a constant to the kernel. `isUnsigned`: it is one that only 64 bits without a sign hold.
 inline bool isConstantOne(int64_t value, bool isUnsigned) { return value == 1 && !isUnsigned; }
 // The type that holds an integer.

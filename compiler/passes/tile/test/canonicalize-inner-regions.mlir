@@ -1,4 +1,4 @@
-// RUN: nacre-opt %s --canonicalise-inner-regions | FileCheck %s
+// RUN: nacre-opt %s --canonicalize-inner-regions | FileCheck %s
 
 // A short body is left as it is.
 // CHECK-LABEL: func.func @short

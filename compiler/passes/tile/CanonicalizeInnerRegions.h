@@ -1,4 +1,4 @@
-// canonicalise-inner-regions: MLIR's canonicalisations inside the regions of loops and branches, the innermost first,
+// canonicalize-inner-regions: MLIR's canonicalizations inside the regions of loops and branches, the innermost first,
 // where those are long; `canonicalize` after it finds little left to do.
 //
 // MLIR's pass looks anew at all that stands around an operation whenever that changes, and whether a loop is dead it
@@ -10,7 +10,7 @@
 
 namespace nacre {
 
-std::unique_ptr<mlir::Pass> createCanonicaliseInnerRegions();
-void registerCanonicaliseInnerRegions();
+std::unique_ptr<mlir::Pass> createCanonicalizeInnerRegions();
+void registerCanonicalizeInnerRegions();
 
 } // namespace nacre

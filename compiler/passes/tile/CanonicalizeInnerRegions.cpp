@@ -1,5 +1,5 @@
-// See CanonicaliseInnerRegions.h.
-#include "compiler/passes/tile/CanonicaliseInnerRegions.h"
+// See CanonicalizeInnerRegions.h.
+#include "compiler/passes/tile/CanonicalizeInnerRegions.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -18,10 +18,10 @@ size_t lengthOf(Region &region) {
   return length;
 }
 
-struct CanonicaliseInnerRegions : PassWrapper<CanonicaliseInnerRegions, OperationPass<>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CanonicaliseInnerRegions)
-  StringRef getArgument() const override { return "canonicalise-inner-regions"; }
-  StringRef getDescription() const override { return "Canonicalise inside long loops and branches, innermost first"; }
+struct CanonicalizeInnerRegions : PassWrapper<CanonicalizeInnerRegions, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CanonicalizeInnerRegions)
+  StringRef getArgument() const override { return "canonicalize-inner-regions"; }
+  StringRef getDescription() const override { return "Canonicalize inside long loops and branches, innermost first"; }
 
   void runOnOperation() override {
     SmallVector<Region *> regions; // inner ones before those around them
@@ -33,7 +33,7 @@ struct CanonicaliseInnerRegions : PassWrapper<CanonicaliseInnerRegions, Operatio
     });
     if (regions.empty())
       return;
-    FrozenRewritePatternSet patterns = canonicalisations();
+    FrozenRewritePatternSet patterns = canonicalizations();
     for (Region *region : regions) {
       SmallVector<Operation *> operations;
       for (Block &block : *region)
@@ -45,7 +45,7 @@ struct CanonicaliseInnerRegions : PassWrapper<CanonicaliseInnerRegions, Operatio
     }
   }
 
-  FrozenRewritePatternSet canonicalisations() {
+  FrozenRewritePatternSet canonicalizations() {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     for (Dialect *dialect : context->getLoadedDialects())
@@ -58,6 +58,6 @@ struct CanonicaliseInnerRegions : PassWrapper<CanonicaliseInnerRegions, Operatio
 
 } // namespace
 
-std::unique_ptr<Pass> nacre::createCanonicaliseInnerRegions() { return std::make_unique<CanonicaliseInnerRegions>(); }
+std::unique_ptr<Pass> nacre::createCanonicalizeInnerRegions() { return std::make_unique<CanonicalizeInnerRegions>(); }
 
-void nacre::registerCanonicaliseInnerRegions() { PassRegistration<CanonicaliseInnerRegions>(); }
+void nacre::registerCanonicalizeInnerRegions() { PassRegistration<CanonicalizeInnerRegions>(); }
