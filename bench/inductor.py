@@ -1,9 +1,10 @@
-"""torch.compile on the CPU: `backend="nacre"` beside Inductor's C++, each in a process of its own, taking turns.
+"""torch.compile: `backend="nacre"` beside Inductor's own code, each in a process of its own, taking turns.
 
-    python bench/inductor.py [--only TEXT ...] [--quick] [--minutes N]
+    python bench/inductor.py [--device cuda] [--only TEXT ...] [--quick] [--minutes N]
 
-Run time: the smallest of several rounds. Compile time: the first call, with cold caches, of that process. Ratios are C++'s time over
-ours: above 1 we are faster. Models are shaped as their namesakes, small and with random weights; they are measured where `transformers`
+Inductor's own code is C++ on the CPU, and Triton's on a GPU. Run time: the smallest of several rounds; on a GPU a round is 20 calls
+and one wait. Compile time: the first call, with cold caches, of that process. Ratios are Inductor's time over ours: above 1 we are
+faster. Models are shaped as their namesakes, small and with random weights; they are measured where `transformers`
 is installed. A row that trains is forward and backward.
 """
 
@@ -159,15 +160,19 @@ def models():
 class Runner:
     """One case in this process."""
 
-    def __init__(self, make, backend):
+    def __init__(self, make, backend, device):
         import torch
 
         torch.manual_seed(0)
         torch.compiler.reset()
-        self.function, self.arguments, self.trains = make()
+        self.device = device
+        self.calls = 1 if device == "cpu" else 20  # of a round
+        with torch.device(device):  # modules that a case closes over are made there too
+            self.function, self.arguments, self.trains = make()
         self.compiled = torch.compile(self.function, backend=backend)
         start = time.perf_counter()
         result = self.call(self.compiled)
+        self.wait()
         self.compile_s = time.perf_counter() - start
         expected = self.call(self.function)
         for one, other in zip(result, expected):
@@ -190,12 +195,20 @@ class Runner:
         best, start, calls = math.inf, time.perf_counter(), 0
         while calls < 3 or time.perf_counter() - start < seconds:
             before = time.perf_counter()
-            self.call(self.compiled)
-            best, calls = min(best, time.perf_counter() - before), calls + 1
+            for _ in range(self.calls):
+                self.call(self.compiled)
+            self.wait()
+            best, calls = min(best, (time.perf_counter() - before) / self.calls), calls + 1
         return best * 1e3
 
+    def wait(self):
+        import torch
 
-def serve(backend):
+        if self.device != "cpu":
+            torch.accelerator.synchronize()
+
+
+def serve(backend, device):
     """Answers, a line each: a case's name compiles it, a number measures it for that many seconds."""
     import torch
 
@@ -205,7 +218,7 @@ def serve(backend):
         request = json.loads(line)
         try:
             if isinstance(request, str):
-                runner = Runner(known[request], backend)
+                runner = Runner(known[request], backend, device)
                 answer = runner.compile_s
             else:
                 answer = runner.smallest_ms(request)
@@ -215,10 +228,10 @@ def serve(backend):
 
 
 class Child:
-    def __init__(self, backend, folder):
+    def __init__(self, backend, folder, device):
         environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": f"{folder}/{backend}", "NACRE_CACHE_DIR": f"{folder}/{backend}-nacre",
                        "OMP_NUM_THREADS": str(THREADS), "NACRE_NUM_THREADS": str(THREADS)}  # fmt: skip
-        self.process = subprocess.Popen([sys.executable, __file__, "--serve", backend], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        self.process = subprocess.Popen([sys.executable, __file__, "--serve", backend, "--device", device], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         env=environment)  # fmt: skip
 
     def ask(self, request):
@@ -251,15 +264,17 @@ def main():
     parser.add_argument("--only", nargs="*", default=[""], help="the rows whose name holds one of these")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--minutes", type=float, default=math.inf, help="start no row after so many")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--serve", choices=BACKENDS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        return serve(options.serve)
+        return serve(options.serve, options.device)
     rounds, seconds = (2, 0.2) if options.quick else (5, 0.5)
     runs, compiles = [], []
-    print("| torch.compile | C++ ms | ours ms | ratio | C++ compile s | ours s | ours / C++ |\n|---|---|---|---|---|---|---|")
+    theirs = "C++" if options.device == "cpu" else "Triton"
+    print(f"| torch.compile | {theirs} ms | ours ms | ratio | {theirs} compile s | ours s | ours / {theirs} |\n|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        children = {backend: Child(backend, folder) for backend in BACKENDS}
+        children = {backend: Child(backend, folder, options.device) for backend in BACKENDS}
         names, start = cases(), time.perf_counter()
         chosen = dict.fromkeys(name for text in options.only for name in names if text in name)  # in the order asked for
         for name in chosen:
@@ -276,7 +291,7 @@ def main():
             print(f"| {name} | {their_run:.3f} | {our_run:.3f} | {runs[-1]:.2f} | {their_compile:.2f} | {our_compile:.2f} | {compiles[-1]:.2f} |", flush=True)
         for child in children.values():
             child.process.stdin.close()
-    print(f"\n{len(runs)} rows: geometric mean of run times {geometric_mean(runs):.2f}, of compile times {geometric_mean(compiles):.2f}; {THREADS} threads")
+    print(f"\n{len(runs)} rows: geometric mean of run times {geometric_mean(runs):.2f}, of compile times {geometric_mean(compiles):.2f}; {f'{THREADS} threads' if options.device == 'cpu' else 'one GPU'}")
     return 0
 
 
