@@ -35,6 +35,18 @@ bool isExternal(const ast::FunctionDefinition &definition) {
   return isDecorated(definition.decorators, "extern") || isDecorated(definition.decorators, "builtin");
 }
 
+// @must_use_result, alone or with a text.
+std::optional<std::string> mustUse(const ast::FunctionDefinition &definition) {
+  for (const auto &decorator : definition.decorators) {
+    if (decoratorName(*decorator) != "must_use_result")
+      continue;
+    auto *call = llvm::dyn_cast<ast::Call>(decorator.get());
+    auto *said = call && !call->arguments.empty() ? llvm::dyn_cast<ast::StringLiteral>(call->arguments.front().get()) : nullptr;
+    return said ? said->value : "";
+  }
+  return std::nullopt;
+}
+
 // An aggregate's description (Aggregates.cpp) is asked for by the class's key with this behind it.
 constexpr llvm::StringLiteral aggregateSuffix = "#aggregate";
 bool isAggregate(const ast::ClassDefinition &type) {
@@ -202,6 +214,7 @@ FunctionSource FileEmbedder::source(const ast::FunctionDefinition &definition) c
   source.text = text;
   source.isConstexprFunction = isConstexprFunction(definition);
   source.isExternal = isExternal(definition);
+  source.mustUse = mustUse(definition);
   return source;
 }
 

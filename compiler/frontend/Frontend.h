@@ -23,6 +23,7 @@ struct FunctionSource {
   int64_t embedderHandle = 0; // for the embedder's own use
   bool noinline = false;
   bool isConstexprFunction = false; // @constexpr_function: its locals stay constexpr, its loops run while compiling
+  std::optional<std::string> mustUse; // @must_use_result: what the error says beside the name, may be empty
   bool isExternal = false; // @extern: it names functions of libraries, so it may hold dicts and read any constant
 };
 

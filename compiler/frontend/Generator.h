@@ -166,6 +166,7 @@ private:
   void block(llvm::ArrayRef<ast::StatementPointer> statements, Exit atEnd = Exit::None);
   void statement(const ast::Statement &statement);
   void expressionStatement(const ast::ExpressionStatement &node);
+  void requireUse(const Object &callee, const SourceLocation &place); // @must_use_result
   void assertStatement(const ast::Assert &node);
   void withStatement(const ast::With &node);
   void mark(llvm::StringRef kind, llvm::StringRef name, mlir::Location location);

@@ -101,7 +101,27 @@ void Generator::statement(const ast::Statement &node) {
 void Generator::expressionStatement(const ast::ExpressionStatement &node) {
   if (llvm::isa<ast::StringLiteral>(*node.value))
     return; // a docstring
-  expression(*node.value);
+  auto *call = llvm::dyn_cast<ast::Call>(node.value.get());
+  if (!call) {
+    expression(*node.value);
+    return;
+  }
+  Object callee = expression(*call->callee);
+  requireUse(callee, node.location);
+  Arguments arguments = evaluateArguments(*call);
+  callObject(callee, arguments, call->location);
+}
+
+void Generator::requireUse(const Object &callee, const SourceLocation &place) {
+  const Object &called =
+      callee.is<BoundMethod>() && callee.as<BoundMethod>().function ? *callee.as<BoundMethod>().function : callee;
+  if (!called.is<JitReference>())
+    return;
+  const FunctionSource &function = functionOf(called.as<JitReference>())->source;
+  if (!function.mustUse)
+    return;
+  std::string more = function.mustUse->empty() ? "" : " " + *function.mustUse;
+  failAt(place, Diagnostic::Kind::Unsupported, "The result of " + function.name + " is not being used." + more);
 }
 
 void Generator::assertStatement(const ast::Assert &node) {

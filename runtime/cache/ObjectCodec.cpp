@@ -238,6 +238,7 @@ std::string digest(const FunctionSource &function) {
       .add(function.noinline)
       .add(function.isConstexprFunction)
       .add(function.isExternal)
+      .add(function.mustUse ? "must use: " + *function.mustUse : std::string())
       .hex();
 }
 

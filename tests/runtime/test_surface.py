@@ -263,6 +263,26 @@ def test_must_use_result():
     assert function() == 1 and nacre.must_use_result is tl.core.must_use_result
 
 
+@nacre.must_use_result("It changes nothing.")
+@nacre.jit
+def cube(x):
+    return x * x * x
+
+
+def test_a_result_that_must_be_used():
+    @nacre.jit
+    def good(x):
+        tl.store(x, cube(tl.load(x)))
+
+    @nacre.jit
+    def bad(x):
+        cube(tl.load(x))
+
+    nacre.compile(nacre.compiler.ASTSource(fn=good, signature={"x": "*fp32"}))
+    with pytest.raises(nacre.CompilationError, match=r"The result of cube is not being used\. It changes nothing\."):
+        nacre.compile(nacre.compiler.ASTSource(fn=bad, signature={"x": "*fp32"}))
+
+
 def test_reinterpreted_arrays():
     x = np.zeros(16, np.int8)
     wrapped = nacre.reinterpret(x, tl.float8e5)

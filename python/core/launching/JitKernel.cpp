@@ -656,6 +656,11 @@ std::shared_ptr<FunctionSource> functionSource(PyObject *kernel) {
   source->isConstexprFunction = isConstexpr && isConstexpr.get() == Py_True;
   Handle isExternal = attributeOrNull(kernel, "_is_external");
   source->isExternal = isExternal && isExternal.get() == Py_True;
+  Handle mustUse = attributeOrNull(kernel, "_must_use_result"); // True or a text
+  if (mustUse && PyUnicode_Check(mustUse.get()))
+    source->mustUse = text(mustUse.get());
+  else if (mustUse && mustUse.get() == Py_True)
+    source->mustUse = "";
   state.source = source;
   return source;
 }

@@ -67,14 +67,12 @@ def get_int_dtype(bitwidth, signed):
     return int1 if bitwidth == 1 else _types.SCALARS[f"{'int' if signed else 'uint'}{bitwidth}"]
 
 
-def must_use_result(fn=None, message=None):
-    """Marks a function whose result should not be dropped."""
-
-    def decorate(function):
-        function._must_use_result = True if message is None else message
-        return function
-
-    return decorate if fn is None else decorate(fn)
+def must_use_result(x, s=True):
+    """Marks a function whose result must be used: a kernel that drops it is refused. `@must_use_result("why")` adds a text to the error."""
+    if isinstance(x, str):
+        return lambda function: must_use_result(function, x)
+    x._must_use_result = s
+    return x
 
 
 def is_builtin(fn):
