@@ -55,6 +55,25 @@ def test_bad_grids(grid, error):
         add_kernel[grid](x, y, out, 1000, BLOCK=128)
 
 
+@pytest.mark.parametrize("interpret", [False, True])
+def test_a_grid_function_that_asks_for_another_name(monkeypatch, interpret):
+    monkeypatch.setattr(nacre.knobs.runtime, "interpret", interpret)
+
+    @nacre.jit
+    def kernel(x, BLOCK: tl.constexpr):
+        tl.store(x + tl.arange(0, BLOCK), 1.0)
+
+    x = np.zeros(16, np.float32)
+    with pytest.raises(KeyError) as raised:
+        kernel[lambda meta: (nacre.cdiv(16, meta["BLOK"]),)](x, BLOCK=16)
+    (note,) = raised.value.__notes__
+    assert "the grid function of kernel() is called with its arguments, which are x, BLOCK" in note
+    assert note.endswith("; did you mean 'BLOCK'?")
+    with pytest.raises(KeyError) as raised:  # the name of an argument: it is another dictionary that lacks it
+        kernel[lambda meta: ({}["BLOCK"],)](x, BLOCK=16)
+    assert not hasattr(raised.value, "__notes__")
+
+
 def test_grids_by_turns():
     grids = [(8,), (4,), (8,), tuple([8]), lambda meta: (8,), (8,)]
     for grid in grids:

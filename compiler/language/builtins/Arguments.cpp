@@ -2,6 +2,7 @@
 #include "compiler/language/builtins/Arguments.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include <cmath>
 
 namespace nacre {
 
@@ -14,9 +15,20 @@ namespace nacre {
                       : "");
 }
 
+// A float is most often a quotient of `/`, which is a float in Python too.
+[[noreturn]] static void rejectFloat(Evaluation &evaluation, const Object &object, const char *name) {
+  double value = object.as<double>();
+  bool isWhole = std::trunc(value) == value && std::abs(value) < 0x1p63;
+  evaluation.fail(Diagnostic::Kind::Type, std::string("`") + name + "` must be a constexpr int, not " + describe(object),
+                  isWhole ? "write " + std::to_string(static_cast<int64_t>(value)) + "; a // b divides integers to an integer"
+                          : "a // b divides integers to an integer, and int(x) rounds towards zero");
+}
+
 int64_t integerArgument(Evaluation &evaluation, const Object &object, const char *name) {
   if (object.isBool())
     return object.as<bool>();
+  if (object.isFloat())
+    rejectFloat(evaluation, object, name);
   if (!object.isInt())
     reject(evaluation, object, name, "a constexpr int");
   std::optional<int64_t> value = toInt64(object.as<Integer>());

@@ -172,6 +172,10 @@ TEST_F(Errors, Arguments) {
   EXPECT_EQ(call("program_id", {3}), "tl.program_id: `axis` must be 0, 1 or 2, not 3");
   EXPECT_EQ(call("arange", {0, s}), "tl.arange: `end` must be a constexpr int, not int32 scalar | its value must be "
                                     "known at compile time: pass a literal or a tl.constexpr parameter");
+  EXPECT_EQ(call("arange", {0, 512.0}), "tl.arange: `end` must be a constexpr int, not the float 512.0 | write 512; "
+                                        "a // b divides integers to an integer");
+  EXPECT_EQ(call("arange", {0, 2.5}), "tl.arange: `end` must be a constexpr int, not the float 2.5 | a // b divides "
+                                      "integers to an integer, and int(x) rounds towards zero");
   EXPECT_EQ(call("arange", {4, 4}), "tl.arange: `end` (4) must be greater than `start` (4)");
   EXPECT_EQ(call("zeros", {Object::makeTuple({1024, 2048}), float32()}),
             "tl.zeros: a tensor of shape [1024, 2048] has more elements than a tensor may have (1048576)");

@@ -246,12 +246,42 @@ private:
     }
     Handle computed;
     if (PyCallable_Check(grid)) {
-      computed = call(grid, argumentDictionary().get());
+      computed = callGrid(grid);
       grid = computed.get();
     }
     readGrid(grid, extents);
     if (isLast)
       state.lastExtents = {extents[0], extents[1], extents[2]};
+  }
+
+  // A grid function that asks for a name that is no argument raises KeyError; a note says whose the name should be.
+  Handle callGrid(PyObject *grid) {
+    Handle arguments = argumentDictionary();
+    try {
+      return call(grid, arguments.get());
+    } catch (PythonError &) {
+      if (!PyErr_ExceptionMatches(PyExc_KeyError))
+        throw;
+      PyObject *type, *value, *traceback;
+      PyErr_Fetch(&type, &value, &traceback);
+      PyErr_NormalizeException(&type, &value, &traceback);
+      noteMissingArgument(value, arguments.get());
+      PyErr_Restore(type, value, traceback);
+      throw;
+    }
+  }
+
+  // Leaves the error as it is where the key is no text, or where it is an argument: then another dictionary lacks it.
+  void noteMissingArgument(PyObject *error, PyObject *arguments) {
+    Handle keys = attribute(error, "args");
+    PyObject *key = PyTuple_Size(keys.get()) == 1 ? PyTuple_GetItem(keys.get(), 0) : nullptr;
+    if (!key || !PyUnicode_Check(key) || PyDict_GetItemWithError(arguments, key))
+      return;
+    Handle names = checked(PyDict_Keys(arguments));
+    Handle shown = checked(PyUnicode_Join(unicode(", ").get(), names.get()));
+    Handle note = checked(PyUnicode_FromFormat("the grid function of %U() is called with its arguments, which are %U%s",
+                                               name().get(), shown.get(), suggestion(textView(key)).c_str()));
+    call(attribute(error, "add_note").get(), note.get());
   }
 
   // visit(argument, its slot, the name of its parameter)
