@@ -11,6 +11,7 @@ ARGS ?=
 BUILD := build
 VENV := .venv
 STAMPS := $(VENV)/.stamps
+NINJA := $(PYTHON) cmake/build_progress.py
 
 PACKAGES := llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools lld-22 clang-22 libclang-rt-22-dev cmake ninja-build \
   ccache zlib1g-dev libzstd-dev libgtest-dev python3-venv python3-dev
@@ -62,7 +63,7 @@ fuzz-kernels: install ## run 2,000 random kernels on every engine, other ones ea
 fuzz-score: | $(STAMPS)/python ## how many of the planted compiler bugs 2,000 random kernels find (long)
 	$(call say,"build with planted bugs: $(JOBS) jobs")
 	@$(call beside,planted,-DNACRE_PLANTED_BUGS=ON)
-	@ninja -C $(BUILD)-planted -j $(JOBS) nacre_python
+	@$(NINJA) -C $(BUILD)-planted -j $(JOBS) nacre_python
 	@tests/package_beside $(BUILD)-planted
 	$(call say,"planted bugs")
 	@PYTHONPATH=$(BUILD)-planted/package $(VENV)/bin/python tests/fuzz_kernels/score.py $(ARGS)
@@ -84,20 +85,20 @@ SAMPLE := --sample 100 tests
 test-asan: test-setup ## C++ units, IR tests and every 100th Python test on a build with AddressSanitizer and UBSan (long)
 	$(call say,"build with AddressSanitizer and UBSan: $(JOBS) jobs")
 	@$(call beside,asan,$(SANITIZED))
-	@ninja -C $(BUILD)-asan -j $(JOBS)
+	@$(NINJA) -C $(BUILD)-asan -j $(JOBS)
 	@tests/run_beside $(BUILD)-asan $(or $(ARGS),$(SAMPLE))
 
 test-debug: test-setup ## the same on an unoptimized build with every assertion, libstdc++'s too (long)
 	$(call say,"debug build: $(JOBS) jobs")
 	@$(call beside,debug,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1 -D_GLIBCXX_ASSERTIONS")
-	@ninja -C $(BUILD)-debug -j $(JOBS)
+	@$(NINJA) -C $(BUILD)-debug -j $(JOBS)
 	@tests/run_beside $(BUILD)-debug $(or $(ARGS),$(SAMPLE))
 
 FUZZ_SECONDS ?= 60
 fuzz: | $(STAMPS)/python ## a minute of random bytes for each parser: sources, tile IR, cache entries, PTX (FUZZ_SECONDS=60)
 	$(call say,"build of the fuzzers: $(JOBS) jobs")
 	@$(call beside,asan,$(SANITIZED))
-	@ninja -C $(BUILD)-asan -j $(JOBS) fuzzers
+	@$(NINJA) -C $(BUILD)-asan -j $(JOBS) fuzzers
 	@tests/fuzzers/run $(BUILD)-asan $(FUZZ_SECONDS)
 
 bench: install $(STAMPS)/torch $(STAMPS)/bench ## time kernels beside PyTorch and Triton's interpreter
@@ -130,7 +131,7 @@ setup: $(STAMPS)/python ## system packages and the virtual environment only
 
 build: $(BUILD)/build.ninja ## compile everything
 	$(call say,"build: $(JOBS) jobs")
-	@ninja -C $(BUILD) -j $(JOBS)
+	@$(NINJA) -C $(BUILD) -j $(JOBS)
 
 # The package as it stands in the tree, importable from the virtual environment, and the `nacre` command. The C++ package
 # (header, library, CMake files) goes into the Python package and, with PREFIX=/usr/local, there.
