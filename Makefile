@@ -30,7 +30,7 @@ help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-opinfo, test-math, test-ptxas, test-world, fuzz-kernels, fuzz-score, fuzz-sources and the benches."
 
-demo: install $(STAMPS)/torch ## run every example, checked and timed beside PyTorch
+demo: install $(STAMPS)/torch $(STAMPS)/models ## run every example, checked and timed beside PyTorch
 	$(call say,"examples")
 	@$(VENV)/bin/nacre run examples/run_all.py $(ARGS)
 
@@ -38,7 +38,7 @@ test: test-setup ## run every test: C++ units, IR tests, Python
 	$(call say,"tests")
 	@tests/run $(ARGS)
 
-test-setup: install $(STAMPS)/torch $(STAMPS)/operators $(STAMPS)/triton $(STAMPS)/fleet $(STAMPS)/site $(STAMPS)/typing $(STAMPS)/test-packages $(STAMPS)/world-small ## all that the tests need, without running them
+test-setup: install $(STAMPS)/torch $(STAMPS)/models $(STAMPS)/operators $(STAMPS)/triton $(STAMPS)/fleet $(STAMPS)/site $(STAMPS)/typing $(STAMPS)/test-packages $(STAMPS)/world-small ## all that the tests need, without running them
 
 test-opinfo: install $(STAMPS)/torch $(STAMPS)/operators ## every operator of PyTorch's database under torch.compile(backend="nacre") (long)
 	$(call say,"operators of PyTorch")

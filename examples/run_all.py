@@ -1,6 +1,6 @@
 """Runs every example and ends with a table. `make demo` runs it through `nacre run`.
 
-Without PyTorch only the NumPy example can run, and that is said aloud.
+Without PyTorch only the NumPy example can run, and that is said aloud. The language model is compared with transformers where that is installed.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import traceback
 
 NEEDS_TORCH = (
     "vector_add", "memory_copy", "greyscale", "softmax", "layer_norm", "rms_norm", "gelu", "swiglu", "rotary",
-    "matmul", "dequantize", "attention",
+    "matmul", "dequantize", "attention", "llm",
 )  # fmt: skip
 NEEDS_NUMPY = ("numpy_arrays",)
 

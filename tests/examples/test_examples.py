@@ -1,4 +1,4 @@
-"""Every example runs at a small size and agrees with PyTorch or NumPy (each raises when it does not)."""
+"""Every example runs at a small size and agrees with PyTorch or NumPy (each raises when it does not). test_llm.py tests the language model."""
 
 import importlib
 from pathlib import Path
@@ -37,7 +37,7 @@ def test_every_example_is_tested():
     assert scripts == set(SIZES)
     import run_all
 
-    assert scripts == {*run_all.NEEDS_TORCH, *run_all.NEEDS_NUMPY}
+    assert scripts | {"llm"} == {*run_all.NEEDS_TORCH, *run_all.NEEDS_NUMPY}
 
 
 @pytest.mark.parametrize("name", SIZES)
