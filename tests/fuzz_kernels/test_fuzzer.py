@@ -172,37 +172,52 @@ def test_an_error_of_the_fuzzer_ends_the_run():
 class PlantedClient:
     """Stands for a build that plants bugs: kernels 3 and 5 of the run ask for the first two, kernel 5 shows one of them; kernel 4 is wrong by itself."""
 
-    def __init__(self, engines, limit):
-        self.tasks, self.sites = [], []
+    tasks = []
 
-    def check(self, task, engines=None):
-        self.tasks.append(task)
+    def __init__(self, engines, limit):
+        self.sites = []
+
+    def check(self, task, engines):
         number = task["seed"] - 100 + 1
-        self.sites = [0, 1] if number in (3, 5) else []
-        planted = task.get("planted", "").split(",")
-        assert "Hidden" not in planted, "a bug whose site was not asked is not tried"
-        assert number == 5 or "" in planted or planted == ["Shown", "Asked"], "alone only where something shows"
+        planted = [name for name in task["planted"].split(",") if name]
+        self.tasks.append((number, engines[1], *planted))
+        self.sites = [0, 1] if number in (3, 4, 5) and engines[1] == "cpu" else []
+        assert len(task["only_if_asked"] or []) == len(planted)
         if "Shown" in planted and number == 5:
             return {"kind": "difference", "engine": "cpu", "text": "wrong"}
-        return {"kind": "error", "engine": "cpu", "text": "wrong"} if number == 4 else None
+        return {"kind": "error", "engine": "cpu", "text": "wrong"} if number == 4 and self.sites else None
 
     def close(self):
         pass
 
 
 def test_planted_bugs_are_scored():
-    bugs = bugs_of_table('BUG(Shown, "cpu", "shown by kernel 5")\nBUG(Asked, "cpu", "never shown")\nBUG(Hidden, "cpu-v3 cuda:80", "never asked")\n')
-    assert [(bug.number, bug.name, bug.engines) for bug in bugs][1:] == [(1, "Asked", ["cpu"]), (2, "Hidden", ["cpu-v3", "cuda:80"])]
-    score = Score(bugs, count=8, seed=100, jobs=1, client=PlantedClient).run()
-    assert [(bug.found, bug.asked) for bug in bugs] == [(5, 2), (None, 2), (None, 0)]
-    assert score.wrong == [103] and score.done == 8
-    assert "| Hidden | never asked | cpu-v3 cuda:80 | MISSED | 0 |" in score.table()
-    assert score.summary() == "1 of 3 planted bugs found within 8 kernels: 33.3 %"
+    table = 'BUG(Asked, "cpu", "never shown")\nBUG(Shown, "cpu", "shown by kernel 5")\nBUG(Hidden, "cpu cuda:80", "never asked")\n'
+    bugs = bugs_of_table(table)
+    assert [(bug.number, bug.name, bug.engines) for bug in bugs][1:] == [(1, "Shown", ["cpu"]), (2, "Hidden", ["cpu", "cuda:80"])]
+    PlantedClient.tasks = []
+    score = Score(bugs, count=6, seed=100, jobs=1, client=PlantedClient).run()
+    together, on_gpu = ("cpu", "Asked", "Shown", "Hidden"), ("cuda:80", "Hidden")
+    assert PlantedClient.tasks == [
+        *((number, *task) for number in (1, 2, 3) for task in (together, on_gpu)),
+        (4, *together), (4, "cpu"), (4, *on_gpu),  # wrong without a bug
+        (5, *together), (5, "cpu"), (5, "cpu", "Asked", "Shown"), (5, "cpu", "Asked"), (5, "cpu", "Shown"), (5, *on_gpu),
+        (6, "cpu", "Asked", "Hidden"), (6, *on_gpu),
+    ]  # fmt: skip
+    assert [(bug.found, bug.asked) for bug in bugs] == [(None, 3), (5, 3), (None, 0)]
+    assert score.wrong == [103] and score.done == 6
+    assert "| Hidden | never asked | cpu cuda:80 | MISSED | 0 |" in score.table()
+    assert score.summary() == "1 of 3 planted bugs found within 6 kernels, the median after 5: 33.3 %"
 
 
-def test_a_worker_says_no_sites_on_a_normal_build():
-    client = Client(("interpreter", "cpu"))
+def test_a_kernel_runs_only_where_a_site_that_matters_was_asked(planted):
+    """A normal build asks none: the kernel, which the engine would get wrong, is compiled and not run."""
+    client = Client(["interpreter"])
+    seed = next(seed for seed in range(400) if "tl.sort" in random_program(seed).source())
+    task = {"seed": seed, "planted": "RoundTiesUp", "only_if_asked": [3]}
     try:
-        assert client.check({"seed": 1, "planted": "RoundTiesUp"}) is None and client.sites == []
+        assert client.check(task, ["interpreter", "wrong"]) is None and client.sites == []
+        found = client.check({**task, "only_if_asked": None}, ["interpreter", "wrong"])
+        assert (found["kind"], found["engine"]) == ("difference", "wrong")
     finally:
         client.close()

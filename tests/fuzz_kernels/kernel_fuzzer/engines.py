@@ -39,13 +39,17 @@ class Engine:
         self.cpu_target = cpu_target
         self.device = device
 
-    def launch(self, kernel, program, memory):
+    def launch(self, kernel, program, memory, compile_only=False):
         triton.runtime.driver.active.set_interpret_mode(self.interpret)
         if nacre.knobs.compilation.cpu_target != self.cpu_target:
             nacre.knobs.compilation.cpu_target = self.cpu_target
         _core.set_active_device(self.device)
         arguments = [argument_of(array, guarded) for array, guarded in zip(program.arrays, memory)] + list(program.named(program.scalars).values())
-        kernel[program.grid](*arguments, **program.named(program.constants), **program.options())
+        options = {**program.named(program.constants), **program.options()}
+        if compile_only:
+            kernel.warmup(*arguments, grid=program.grid, **options)
+        else:
+            kernel[program.grid](*arguments, **options)
 
 
 class SimulatedGpu(Engine):
@@ -55,10 +59,10 @@ class SimulatedGpu(Engine):
         super().__init__(device="simulate")
         self.architecture = architecture
 
-    def launch(self, kernel, program, memory):
+    def launch(self, kernel, program, memory, compile_only=False):
         nacre.knobs.runtime.override_arch = self.architecture
         try:
-            super().launch(kernel, program, memory)
+            super().launch(kernel, program, memory, compile_only)
         finally:
             _core.set_active_device(None)
             nacre.knobs.runtime.override_arch = None
@@ -97,15 +101,26 @@ class Runner:
         path.write_text(program.source())
         return load_module(name, path).kernel
 
+    @staticmethod
+    def memory(program):
+        memory = {}
+        for array in program.arrays:
+            memory[array.name] = memory[array.same_as] if array.same_as else GuardedArray(array.type, array.count, array.at_end)
+        return list(memory.values())
+
+    @staticmethod
+    def launch(program, engine, kernel, memory, **options):
+        try:
+            ENGINES[engine].launch(kernel, program, memory, **options)
+        except Exception as error:  # noqa: BLE001
+            kind = "crash" if type(error).__name__ == "KernelFaultError" else "error"
+            raise Failure(f"{type(error).__name__}: {error}", kind) from error
+
     def run(self, program, engine, kernel, memory):
         """The bits of every array afterwards."""
         for array, guarded in zip(program.arrays, memory):
             guarded.fill(contents_of(array.type, array.count, array.contents))
-        try:
-            ENGINES[engine].launch(kernel, program, memory)
-        except Exception as error:  # noqa: BLE001
-            kind = "crash" if type(error).__name__ == "KernelFaultError" else "error"
-            raise Failure(f"{type(error).__name__}: {error}", kind) from error
+        self.launch(program, engine, kernel, memory)
         for array, guarded in zip(program.arrays, memory):
             if not guarded.intact():
                 raise Failure(f"wrote beyond {array.name}", "crash")
@@ -113,10 +128,7 @@ class Runner:
 
     def check(self, program, engines, begin=lambda engine: None):
         """None, or {kind, engine, text}: the first thing that is wrong. `begin` hears of each engine before it runs."""
-        memory = {}
-        for array in program.arrays:
-            memory[array.name] = memory[array.same_as] if array.same_as else GuardedArray(array.type, array.count, array.at_end)
-        memory = list(memory.values())
+        memory = self.memory(program)
         kernel = self.kernel(program)
         expected, first = None, None
         for engine in engines:
@@ -127,11 +139,17 @@ class Runner:
                 return {"kind": failure.kind, "engine": engine, "text": str(failure)}
             if expected is None:
                 expected, first = result, engine
-                continue
-            for array, a, b in zip(program.arrays, expected, result):
-                places = np.flatnonzero(differences(array.type, a, b, array.tolerance))
-                if places.size:
-                    shown = ", ".join(f"[{place}] {a[place]!r} and {b[place]!r}" for place in places[:3])
-                    text = f"{array.name} ({places.size} of {array.count}): {first} and {engine} give {shown}"
-                    return {"kind": "difference", "engine": engine, "text": text}
+            elif found := difference(program, first, expected, engine, result):
+                return found
         return None
+
+
+def difference(program, first, expected, engine, result):
+    """Where the bits that two engines left differ, or None."""
+    for array, a, b in zip(program.arrays, expected, result):
+        places = np.flatnonzero(differences(array.type, a, b, array.tolerance))
+        if places.size:
+            shown = ", ".join(f"[{place}] {a[place]!r} and {b[place]!r}" for place in places[:3])
+            text = f"{array.name} ({places.size} of {array.count}): {first} and {engine} give {shown}"
+            return {"kind": "difference", "engine": engine, "text": text}
+    return None

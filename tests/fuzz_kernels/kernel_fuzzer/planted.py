@@ -1,11 +1,13 @@
 """Which of the bugs that a build can plant in the compiler random kernels find, and after how many.
 
-Every kernel is run without a bug first. That says which sites of bugs its compiles asked; only those can change it. Those that
-were not found yet are planted together, all of the same engines; where that shows anything, each of them is planted alone.
+A kernel is compiled for each engine with all of its bugs planted that were not found yet, and run only where the compile came by
+the site of one of them (planted_runs.py). Where that shows anything, the kernel is run without a bug, and then with ever smaller
+groups of those that it came by, down to each alone.
 """
 
 import itertools
 import re
+import statistics
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,45 +79,53 @@ class Score:
 
     def _kernel(self, client, number):
         seed = self.seed + number - 1
-        engines = list(dict.fromkeys(engine for bug in self.open() for engine in bug.engines))
-        found = client.check({"seed": seed}, [REFERENCE, *engines])
-        asked = set(client.sites)
-        if found is not None:
-            with self.lock:
-                self.wrong.append(seed)
-            self.tell(f"kernel {number} (seed {seed}) differs without any bug: {found['kind']} on {found['engine']}: {found['text'][:200]}")
-        else:
-            groups = {}
-            for bug in self.bugs:
-                if bug.number in asked and (bug.found is None or bug.found > number):
-                    bug.asked += 1
-                    groups.setdefault(tuple(bug.engines), []).append(bug)
-            for group in groups.values():
-                if len(group) == 1 or self._shows(client, group, seed):
-                    for bug in group:
-                        self._try(client, bug, number, seed)
+        asked = set()
+        for engine in dict.fromkeys(engine for bug in self.open() for engine in bug.engines):
+            bugs = [bug for bug in self.bugs if engine in bug.engines and (bug.found is None or bug.found > number)]
+            shown, sites = self._check(client, seed, engine, bugs)
+            if shown:
+                alone, sites_alone = self._check(client, seed, engine, [])
+                sites |= sites_alone
+                if alone:
+                    self._note_wrong(number, seed, alone)
+                else:
+                    self._search(client, number, seed, engine, [bug for bug in bugs if bug.number in sites])
+            asked |= {bug.number for bug in bugs if bug.number in sites}
         with self.lock:
+            for bug in self.bugs:
+                bug.asked += bug.number in asked
             self.done += 1
             done = self.done
         if done % 20 == 0:
             self.tell(f"{done} kernels, {len(self.bugs) - len(self.open())} of {len(self.bugs)} bugs found")
 
-    def _shows(self, client, bugs, seed):
-        """What is found with the bugs, which have the same engines, planted together; None: nothing."""
-        engines = [REFERENCE, *bugs[0].engines]
-        found = client.check({"seed": seed, "planted": ",".join(bug.name for bug in bugs)}, engines)
-        if found and found["kind"] == "hang" and client.check({"seed": seed}, engines) is not None:
-            return None  # the machine is slow
-        return found
+    def _check(self, client, seed, engine, bugs):
+        """(what is wrong with the bugs planted together or None, the numbers of those whose sites were asked)"""
+        task = {"seed": seed, "planted": ",".join(bug.name for bug in bugs), "only_if_asked": [bug.number for bug in bugs] or None}
+        return client.check(task, [REFERENCE, engine]), set(client.sites)
 
-    def _try(self, client, bug, number, seed):
-        found = self._shows(client, [bug], seed)
+    def _search(self, client, number, seed, engine, bugs):
+        """Which of the bugs show alone: by halves."""
+        found = self._check(client, seed, engine, bugs)[0] if bugs else None
         if found is None:
             return
+        if len(bugs) == 1:
+            self._note_found(bugs[0], number, seed, found)
+            return
+        middle = len(bugs) // 2
+        self._search(client, number, seed, engine, bugs[:middle])
+        self._search(client, number, seed, engine, bugs[middle:])
+
+    def _note_found(self, bug, number, seed, found):
         with self.lock:
             if bug.found is None or number < bug.found:
                 bug.found, bug.how = number, f"{found['kind']} on {found['engine']}"
         self.tell(f"{bug.name}: found by kernel {number} (seed {seed}), {bug.how}")
+
+    def _note_wrong(self, number, seed, found):
+        with self.lock:
+            self.wrong.append(seed)
+        self.tell(f"kernel {number} (seed {seed}) differs without any bug: {found['kind']} on {found['engine']}: {found['text'][:200]}")
 
     def table(self):
         rows = ["| bug | what | engines | found after | kernels that could |", "|---|---|---|---|---|"]
@@ -125,5 +135,6 @@ class Score:
         return "\n".join(rows)
 
     def summary(self):
-        found = len(self.bugs) - len(self.open())
-        return f"{found} of {len(self.bugs)} planted bugs found within {self.count} kernels: {100 * found / len(self.bugs):.1f} %"
+        found = [bug.found for bug in self.bugs if bug.found is not None]
+        median = f", the median after {statistics.median(found):g}" if found else ""
+        return f"{len(found)} of {len(self.bugs)} planted bugs found within {self.count} kernels{median}: {100 * len(found) / len(self.bugs):.1f} %"
