@@ -146,11 +146,14 @@ assert not (out == 7).all(), "the example stores nothing"
 
 @pytest.mark.parametrize("text, output", blocks("python"))
 def test_a_block_of_python_runs(text, output, tmp_path):
-    if "import torch" in text:
-        pytest.importorskip("torch")
+    for package in ("torch", "transformers"):
+        if f"import {package}" in text:
+            pytest.importorskip(package)
     is_kernel = re.search(r"^def kernel\(x_ptr, out_ptr, N: tl.constexpr\):", text, re.MULTILINE)
     if is_kernel and "import triton" not in text:  # a page of the reference, which says so at its beginning
         text = "import triton\nimport triton.language as tl\n\n\n" + text
+    if "from llm " in text:  # a page that says it is in the folder of the examples
+        shutil.copytree(ROOT / "examples" / "llm", tmp_path / "llm")
     (tmp_path / "script.py").write_text(text + (LAUNCH if is_kernel else ""))
     done = subprocess.run([sys.executable, "-m", "nacre", "run", "script.py"], env=ENVIRONMENT, capture_output=True, text=True,
                           timeout=600, cwd=tmp_path)  # fmt: skip

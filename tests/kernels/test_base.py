@@ -22,7 +22,7 @@ def test_every_function_is_on_the_page():
     import nacre.kernels as kernels
 
     docs = Path(__file__).parents[2] / "docs"
-    page = "".join((docs / name).read_text() for name in ("15-kernels.md", "16-kernels-attention.md"))
+    page = "".join((docs / name).read_text() for name in ("15-kernels.md", "16-kernels-attention.md", "17-language-models.md"))
     names = [name for names in kernels.FAMILIES.values() for name in names]
     assert [name for name in names if f"`{name}`" not in page] == []
     assert [name for name in names if not re.search(rf"\b{name}\b", kernels.__doc__)] == []

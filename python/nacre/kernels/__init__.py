@@ -21,6 +21,7 @@ torch: gradients flow through it and `torch.compile(fullgraph=True)` keeps it in
     gelu silu swiglu geglu bias_activation dropout          elementwise
     rotary rotary_tables                                    rotary position embedding
     adamw sgd                                               steps of optimizers, in place
+    patch                                                   a model of transformers, to compute with these
 
 Importing this module needs neither torch nor any kernel: a family is imported when one of its functions is asked for.
 """
@@ -43,6 +44,7 @@ FAMILIES = {
     "experts": ("route", "sort_by_expert", "dispatch", "collect", "grouped_matmul"),
     "sampling": ("sample", "greedy", "filter_logits", "count_tokens"),
     "beam_search": ("beam_search_step", "reorder_cache"),
+    "patching": ("patch",),
 }
 
 _MODULES = {name: module for module, names in FAMILIES.items() for name in names}
