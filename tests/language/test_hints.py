@@ -35,3 +35,17 @@ def test_one_hint_an_axis(engine):
     out = engine.empty((4, 16), "int32")
     matrix_hints_kernel[(1,)](engine.array(x), out, R=4, C=16)
     np.testing.assert_array_equal(engine.numpy(out), x)
+
+
+@triton.jit(do_not_specialize=["step"])
+def promised_step_kernel(x_ptr, out_ptr, step, n, COUNT: tl.constexpr):
+    tl.assume(step == 1)
+    places = tl.arange(0, COUNT) * step
+    x = tl.load(x_ptr + places, mask=places < n, other=-1)
+    tl.store(out_ptr + places, x)
+
+
+def test_a_step_promised_to_be_one(engine):
+    out = engine.empty(64, "int32")
+    promised_step_kernel[(1,)](engine.array(np.arange(64, dtype=np.int32) * 100), out, 1, 40, COUNT=64)
+    np.testing.assert_array_equal(engine.numpy(out), np.where(np.arange(64) < 40, np.arange(64) * 100, -1))

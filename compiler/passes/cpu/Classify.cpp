@@ -109,25 +109,9 @@ std::optional<int64_t> Nest::mostFactor(Operation *op, Value factor) {
   return std::max(range.high, -range.low);
 }
 
-static std::optional<int64_t> constantFactor(Lowering &lowering, Operation *op, Value factor) {
+std::optional<int64_t> Nest::constantFactor(Operation *op, Value factor) {
   IntegerRange range = lowering.facts.range(factor);
   return isa<arith::MulIOp>(op) && range.low == range.high ? std::optional(range.low) : std::nullopt;
-}
-
-std::optional<unsigned> Nest::lineOperand(Operation *op, const Coordinates &coordinates) {
-  if (isa<arith::ExtSIOp, arith::RemSIOp, arith::DivSIOp>(op))
-    return 0;
-  // Offsets of 64 bits wrap as addresses do. Those of 32 bits that wrap between near lanes are never both in use:
-  // no array has elements that far apart. With large steps a few lanes come near the same element again.
-  if (isa<tile::AddPtrOp>(op)) {
-    unsigned bits = integerBits(op->getOperand(1));
-    std::optional<int64_t> step = bits == 32 ? classify(op->getOperand(1), coordinates).mostStep : std::nullopt;
-    bool mayWrap = bits >= 64 || (step && *step <= (int64_t(1) << 30) / shape[lane]);
-    return mayWrap ? std::nullopt : std::optional<unsigned>(1);
-  }
-  if (isa<arith::CmpIOp>(op))
-    return classify(op->getOperand(0), coordinates).kind == Lanes::Kind::Linear ? 0 : 1;
-  return std::nullopt;
 }
 
 // Whether remainders by it wrap within a few vectors: no steps are left then in which they are a line, and vectors of
@@ -136,13 +120,25 @@ static bool divisorWrapsOften(Lowering &lowering, Value divisor) {
   return lowering.facts.range(divisor).high < lowering.target.vectorBytes;
 }
 
+LaneRule Nest::ruleOf(Operation *op, ArrayRef<Form> operands) const {
+  SmallVector<LaneFacts> facts;
+  for (const Form &form : operands)
+    facts.push_back({form.kind, form.stride, form.mostStep, form.assumes && form.stride == 0, /*number=*/{}});
+  return laneRule(op, facts, shape[lane]);
+}
+
+LaneRule Nest::ruleOf(Operation *op, const Coordinates &coordinates) {
+  SmallVector<Form> forms;
+  for (Value operand : op->getOperands())
+    forms.push_back(classify(operand, coordinates));
+  return ruleOf(op, forms);
+}
+
 Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) {
   using Kind = Lanes::Kind;
   const Form varying{Kind::Varying, {}};
   Operation *op = value.getDefiningOp();
-  if (!op)
-    return varying;
-  if (lowering.buffer(value) && !isElementwise(op))
+  if (!op || (lowering.buffer(value) && !mayRecomputeFrom(op)))
     return varying;
   if (isa<tile::ArangeOp>(op))
     return {Kind::Linear, 1, 1};
@@ -157,101 +153,84 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
     form.assumes |= forms.back().assumes;
     form.guarded |= forms.back().guarded;
   }
-  auto uniform = [&](size_t i) { return forms[i].kind == Kind::Uniform; };
-  auto linear = [&](size_t i) { return forms[i].kind == Kind::Linear; };
-  auto closed = [&](size_t i) { return uniform(i) || linear(i); };
-  // Operands the same in all lanes: it has a copy in memory, which is as good.
-  if (llvm::all_of(forms, [](const Form &operand) { return operand.kind == Kind::Uniform; }))
-    return varying;
-  // The operand whose lanes must be whole numbers, not only numbers modulo 2^bits.
-  if (std::optional<unsigned> line = lineOperand(op, coordinates); line && linear(*line) && forms[*line].wraps) {
-    if (!canGuard(op->getOperand(*line), coordinates) && !planted(PlantedBug::UnguardedLine))
+  LaneRule rule = ruleOf(op, forms);
+  if (rule.whole && forms[*rule.whole].wraps) {
+    if (!canGuard(op->getOperand(*rule.whole), coordinates) && !planted(PlantedBug::UnguardedLine))
       return varying;
     form.guarded = true;
   }
-
-  bool isTruth = getElementTypeOrSelf(value.getType()).isInteger(1);
-  if (isa<tile::HintOp>(op))
-    return forms[0];
-  if (isa<arith::ExtSIOp, arith::TruncIOp>(op) && linear(0) && !isTruth) {
+  switch (rule.kind) {
+  case LaneRule::Kind::Vectors:
+    return varying;
+  case LaneRule::Kind::Operand:
+    return forms[rule.operand];
+  case LaneRule::Kind::Number:
+    if (!form.assumes) // operands the same in all lanes: it has a copy in memory, which is as good
+      return varying;
+    form.stride = form.mostStep = 0;
+    return form;
+  case LaneRule::Kind::Resize:
     form.stride = forms[0].stride;
     form.mostStep = forms[0].mostStep;
     if (form.stride && isa<arith::TruncIOp>(op))
       form.stride = llvm::SignExtend64(static_cast<uint64_t>(*form.stride), integerBits(value));
     form.wraps = isa<arith::TruncIOp>(op) && mayWrap(op, forms, form, coordinates);
     return form;
-  }
-  if (isa<arith::AddIOp, arith::SubIOp>(op) && closed(0) && closed(1) && !isTruth) {
-    int64_t sign = isa<arith::SubIOp>(op) ? -1 : 1;
+  case LaneRule::Kind::Sum: {
+    auto stepOf = [](const Form &operand) {
+      return operand.kind == Kind::Uniform ? std::optional<int64_t>(0) : operand.stride;
+    };
     form.mostStep = sum(forms[0].mostStep, forms[1].mostStep);
-    if (uniform(1))
-      form.stride = forms[0].stride;
-    else if (uniform(0) && forms[1].stride)
-      form.stride = sign * *forms[1].stride;
-    else if (forms[0].stride && forms[1].stride)
-      form.stride = *forms[0].stride + sign * *forms[1].stride;
+    form.stride = sum(stepOf(forms[0]), product(stepOf(forms[1]), isa<arith::SubIOp>(op) ? -1 : 1));
+    if (form.stride)
+      form.stride = llvm::SignExtend64(static_cast<uint64_t>(*form.stride), integerBits(value));
     form.wraps = mayWrap(op, forms, form, coordinates);
     return form;
   }
-  if ((isa<arith::MulIOp>(op) && ((linear(0) && uniform(1)) || (uniform(0) && linear(1))) && !isTruth) ||
-      (isa<arith::ShLIOp>(op) && linear(0) && uniform(1))) {
-    unsigned line = linear(0) ? 0 : 1;
-    Value factor = op->getOperand(1 - line);
-    form.mostStep = product(forms[line].mostStep, mostFactor(op, factor));
-    form.stride = product(forms[line].stride, constantFactor(lowering, op, factor));
+  case LaneRule::Kind::Scale: {
+    Value factor = op->getOperand(1 - rule.operand);
+    form.mostStep = product(forms[rule.operand].mostStep, mostFactor(op, factor));
+    form.stride = product(forms[rule.operand].stride, constantFactor(op, factor));
     if (form.stride && !llvm::isIntN(integerBits(value), *form.stride))
       form.stride = std::nullopt;
     form.wraps = mayWrap(op, forms, form, coordinates);
     return form;
   }
-  if (isa<tile::AddPtrOp>(op) && closed(0) && closed(1)) { // a pointer's step is in bytes
-    std::optional<int64_t> base = uniform(0) ? std::optional<int64_t>(0) : forms[0].stride;
-    std::optional<int64_t> offset = uniform(1) ? std::optional<int64_t>(0) : forms[1].stride;
+  case LaneRule::Kind::Advance: { // a pointer's step is in bytes
+    std::optional<int64_t> base = forms[0].kind == Kind::Uniform ? std::optional<int64_t>(0) : forms[0].stride;
+    std::optional<int64_t> offset = forms[1].kind == Kind::Uniform ? std::optional<int64_t>(0) : forms[1].stride;
     auto pointer = cast<tile::PointerType>(getElementTypeOrSelf(value.getType()));
-    if (base && offset)
-      form.stride = *base + *offset * byteSize(pointer.getPointee());
+    form.stride = sum(base, product(offset, byteSize(pointer.getPointee())));
     return form;
   }
-  // The same in all lanes of a run or step, as what it is made of.
-  auto sameInSteps = [&](const Form &operand) {
-    return operand.kind == Kind::Uniform || (operand.kind == Kind::Linear && operand.stride == 0 && operand.assumes);
-  };
-  if (llvm::all_of(forms, sameInSteps) && isa<IntegerType>(getElementTypeOrSelf(value.getType())) && !isTruth) {
-    form.stride = form.mostStep = 0;
-    return form;
-  }
-  bool ofRun = isa<arith::RemSIOp, arith::DivSIOp>(op) && takesRuns() && hasLongRuns(op->getOperand(1));
-  if (isa<arith::RemSIOp>(op) && linear(0) && forms[0].stride == 1 && uniform(1) &&
-      (ofRun || !divisorWrapsOften(lowering, op->getOperand(1)))) {
-    form.stride = form.mostStep = 1;
+  case LaneRule::Kind::Division:
+    if (!division(op, coordinates))
+      return varying;
+    form.stride = form.mostStep = isa<arith::RemSIOp>(op) ? 1 : 0;
     form.assumes = true;
     return form;
-  }
-  // One number within each run, or within each step, where steps begin at multiples of what divides it too.
-  if (isa<arith::DivSIOp>(op) && linear(0) && forms[0].stride == 1 && uniform(1) &&
-      (ofRun || stepDivisor(op, coordinates) >= leastStepDivisor)) {
-    form.stride = form.mostStep = 0;
-    form.assumes = true;
+  case LaneRule::Kind::Bound:
+  case LaneRule::Kind::Conjunction:
+    form.kind = Kind::Prefix;
     return form;
   }
-  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
-    if (auto bound = asSignedBound(compare)) {
-      Form low = classify(bound->low, coordinates), high = classify(bound->high, coordinates);
-      if (low.kind == Kind::Linear && low.stride == 1 && high.kind == Kind::Uniform) {
-        form.kind = Kind::Prefix;
-        return form;
-      }
-    }
-    return varying;
-  }
-  if (isa<arith::AndIOp>(op) && isTruth) {
-    auto fits = [&](size_t i) { return uniform(i) || forms[i].kind == Kind::Prefix; };
-    if (fits(0) && fits(1)) {
-      form.kind = Kind::Prefix;
-      return form;
-    }
-  }
-  return varying;
+  llvm_unreachable("every rule is read");
+}
+
+// A step starts at a multiple of its width, so what divides both operands at the start of a row divides the quotient's
+// at every step; else a remainder is a line until it wraps, and both are known within runs of the divisor's length.
+std::optional<Nest::Assumable::Kind> Nest::division(Operation *op, const Coordinates &coordinates) {
+  // What is assumed is checked before the loop, where nothing is assumed yet.
+  if (classify(op->getOperand(0), coordinates).assumes || movesInBody(op->getResult(0), coordinates))
+    return std::nullopt;
+  if (stepDivisor(op, coordinates) >= leastStepDivisor)
+    return Assumable::Kind::Stepwise;
+  Value divisor = op->getOperand(1);
+  if (isa<arith::RemSIOp>(op) && !divisorWrapsOften(lowering, divisor))
+    return Assumable::Kind::Remainder;
+  if (takesRuns() && hasLongRuns(divisor))
+    return Assumable::Kind::Run;
+  return std::nullopt;
 }
 
 // Whether the lanes of a line, `form`, may pass over the largest number of their type. They do not when neither the
@@ -301,6 +280,11 @@ uint32_t Nest::levelsInside() const {
   return inside;
 }
 
+// What holds at one index of the moved level says nothing of the others that the body moves to.
+bool Nest::movesInBody(Value value, const Coordinates &coordinates) {
+  return movedLevel >= 0 && (dependencies(value, coordinates) & (1u << movedLevel));
+}
+
 void Nest::requireGuards(Value value, const Coordinates &coordinates) {
   if (!isTile(value) || !classify(value, coordinates).guarded)
     return;
@@ -311,10 +295,9 @@ void Nest::requireGuards(Value value, const Coordinates &coordinates) {
     return requireGuards(op->getOperand(0), operandCoordinates(op, coordinates));
   for (Value operand : op->getOperands())
     requireGuards(operand, coordinates);
-  if (std::optional<unsigned> line = lineOperand(op, coordinates)) {
-    Value operand = op->getOperand(*line);
-    Form form = classify(operand, coordinates);
-    if (form.kind == Lanes::Kind::Linear && form.wraps && canGuard(operand, coordinates)) {
+  if (std::optional<unsigned> whole = ruleOf(op, coordinates).whole) {
+    Value operand = op->getOperand(*whole);
+    if (classify(operand, coordinates).wraps && canGuard(operand, coordinates)) {
       Key key{operand, encode(coordinates)};
       guards.insert(key);
       guardCoordinates[key] = coordinates;
@@ -391,8 +374,7 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
       elementBytes = std::max<int64_t>(elementBytes, 4);
     cost += isa_and_nonnull<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp, math::AbsFOp>(op) ? 16 : 1;
   }
-  // What holds at one index of a level says nothing of the others that the body moves to.
-  bool oneIndex = movedLevel < 0 || !(dependencies(value, coordinates) & (1u << movedLevel));
+  bool oneIndex = !movesInBody(value, coordinates);
   if (auto load = dyn_cast<tile::LoadOp>(op))
     requireGuardsOfAccess(load.getPointer(), load.getMask(), coordinates);
   // A check is made before the loop, where nothing is assumed yet: not of what is itself known by assumption.
@@ -406,17 +388,11 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
     assumable.push_back({value, coordinates, Assumable::Kind::Start});
     return;
   }
-  if (isa<arith::RemSIOp, arith::DivSIOp>(op)) {
-    Form low = classify(op->getOperand(0), coordinates), high = classify(op->getOperand(1), coordinates);
-    bool ofLine = low.kind == Lanes::Kind::Linear && low.stride == 1 && !low.assumes &&
-                  high.kind == Lanes::Kind::Uniform && staysInRange(op->getOperand(0), coordinates);
-    if (ofLine && oneIndex && stepDivisor(op, coordinates) >= leastStepDivisor)
-      assumable.push_back({value, coordinates, Assumable::Kind::Stepwise});
-    else if (ofLine && oneIndex && isa<arith::RemSIOp>(op) && !divisorWrapsOften(lowering, op->getOperand(1)))
-      assumable.push_back({value, coordinates, Assumable::Kind::Remainder});
-    else if (ofLine && oneIndex && takesRuns() && hasLongRuns(op->getOperand(1)))
-      assumable.push_back({value, coordinates, Assumable::Kind::Run});
-  }
+  if (isa<arith::RemSIOp, arith::DivSIOp>(op))
+    if (LaneRule rule = ruleOf(op, coordinates);
+        rule.kind == LaneRule::Kind::Division && staysInRange(op->getOperand(*rule.whole), coordinates))
+      if (std::optional<Assumable::Kind> kind = division(op, coordinates))
+        assumable.push_back({value, coordinates, *kind});
   if (movesElements(op))
     return collectAssumable(op->getOperand(0), operandCoordinates(op, coordinates));
   if (isElementwise(op) || isa<tile::LoadOp>(op))
@@ -438,16 +414,14 @@ bool Nest::mayRecompute(Value value) {
   return result;
 }
 
+bool Nest::mayRecomputeFrom(Operation *op) {
+  return isElementwise(op) && llvm::all_of(op->getOperands(), [&](Value operand) { return mayRecompute(operand); });
+}
+
 const Buffer *Nest::bufferOf(Value value, const Coordinates &coordinates) {
   const Buffer *buffer = lowering.buffer(value);
-  if (!buffer)
-    return nullptr;
-  Lanes::Kind kind = classify(value, coordinates).kind;
-  if (kind != Lanes::Kind::Linear && kind != Lanes::Kind::Prefix)
-    return buffer;
-  bool canCompute =
-      llvm::all_of(value.getDefiningOp()->getOperands(), [&](Value operand) { return mayRecompute(operand); });
-  return canCompute ? nullptr : buffer;
+  Lanes::Kind kind = buffer ? classify(value, coordinates).kind : Lanes::Kind::Varying;
+  return kind == Lanes::Kind::Linear || kind == Lanes::Kind::Prefix ? nullptr : buffer;
 }
 
 bool Nest::holdsForPrefix(Value mask, const Coordinates &coordinates) {

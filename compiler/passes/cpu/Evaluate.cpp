@@ -36,6 +36,7 @@ Lanes Nest::evaluate(Value value, const Coordinates &coordinates) {
              (assumption != Assumption::Wrapped || candidate.kind == Assumable::Kind::Remainder);
     });
   Lanes lanes = entry && entry != assumable.end() ? assumed(*entry) : compute(value, coordinates);
+  assert(areAsClassified(lanes, value, coordinates) && "evaluation emits what classification promised");
   // Emitting may have grown the map; look it up anew.
   (probing && onLane ? probed : positions[position].known)[key] = lanes;
   return lanes;
@@ -107,77 +108,98 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
   for (Value operand : op->getOperands())
     lanes.push_back(evaluate(operand, coordinates));
   b.setLoc(op->getLoc());
-  auto uniform = [&](size_t i) { return lanes[i].isUniform(); };
-  auto closed = [&](size_t i) { return lanes[i].isUniform() || lanes[i].isLinear(); };
-  // The operand's lanes are whole numbers, one step apart, and not only numbers modulo 2^bits.
-  auto line = [&](size_t i) { return lanes[i].isLinear() && staysInRange(op->getOperand(i), coordinates); };
+  SmallVector<LaneFacts> facts;
+  for (auto [operand, known] : llvm::zip_equal(op->getOperands(), lanes))
+    facts.push_back({known.kind, Emit::known(known.stride), classify(operand, coordinates).mostStep,
+                     /*isNumberInSteps=*/false, known.isUniform() ? Emit::known(known.value) : std::nullopt});
+  LaneRule rule = laneRule(op, facts, shape[lane]);
+  if (rule.whole && !staysInRange(op->getOperand(*rule.whole), coordinates))
+    rule = {};
   auto strideOf = [&](size_t i, Type type) { return lanes[i].isLinear() ? lanes[i].stride : b.constant(type, 0); };
   Type element = getElementTypeOrSelf(op->getResult(result).getType());
 
-  if (isa<tile::HintOp>(op))
-    return lanes[0];
-  bool allUniform = llvm::all_of(lanes, [](const Lanes &l) { return l.isUniform(); });
-  if (!allUniform) {
-    if (isa<arith::ExtSIOp>(op) && line(0))
-      return Lanes::linear(element.isInteger(64) ? wideStart(op->getOperand(0), coordinates, lanes[0])
-                                                 : lowering.elementwise(op, 0, lanes[0].value),
-                           b.resize(lanes[0].stride, element));
-    if (isa<arith::TruncIOp>(op) && lanes[0].isLinear() && !element.isInteger(1))
-      return Lanes::linear(lowering.elementwise(op, 0, lanes[0].value), b.resize(lanes[0].stride, element));
-    if (isa<arith::AddIOp, arith::SubIOp>(op) && closed(0) && closed(1) && !element.isInteger(1)) {
-      bool subtract = isa<arith::SubIOp>(op);
-      Value start = subtract ? b.sub(lanes[0].value, lanes[1].value) : b.add(lanes[0].value, lanes[1].value);
-      Value left = strideOf(0, element), right = strideOf(1, element);
-      return Lanes::linear(start, subtract ? b.sub(left, right) : b.add(left, right));
-    }
-    if (isa<arith::MulIOp>(op) && closed(0) && closed(1) && (uniform(0) || uniform(1))) {
-      const Lanes &scale = uniform(0) ? lanes[0] : lanes[1], &line = uniform(0) ? lanes[1] : lanes[0];
-      return Lanes::linear(b.mul(line.value, scale.value), b.mul(line.stride, scale.value));
-    }
-    if (isa<arith::ShLIOp>(op) && lanes[0].isLinear() && uniform(1))
-      return Lanes::linear(legalInteger(b, op, lanes[0].value, lanes[1].value),
-                           legalInteger(b, op, lanes[0].stride, lanes[1].value));
-    if (isa<tile::AddPtrOp>(op) && closed(0) && closed(1) && (!lineOperand(op, coordinates) || uniform(1) || line(1))) {
-      int64_t size = byteSize(cast<tile::PointerType>(element).getPointee());
-      Value offset = wideStart(op->getOperand(1), coordinates, lanes[1]);
-      Value start = b.offsetBytes(lanes[0].value, b.mul(offset, b.index(size)));
-      Value stride =
-          b.add(strideOf(0, b.getI64Type()),
-                b.mul(b.toI64(strideOf(1, getElementTypeOrSelf(op->getOperand(1).getType()))), b.index(size)));
-      return Lanes::linear(start, stride);
-    }
-    if (auto compare = dyn_cast<arith::CmpIOp>(op))
-      if (auto bound = asSignedBound(compare)) {
-        bool swapped = bound->low != compare.getLhs();
-        const Lanes &low = lanes[swapped], &high = lanes[!swapped];
-        if (line(swapped) && Emit::isKnown(low.stride, 1) && high.isUniform()) {
-          Value count = b.sub(b.toI64(high.value), wideStart(bound->low, coordinates, low));
-          return Lanes::prefix(bound->isStrict ? count : b.add(count, b.index(1)));
-        }
-      }
-    if (isa<arith::AndIOp>(op) && element.isInteger(1)) {
-      if (lanes[0].isPrefix() && lanes[1].isPrefix())
-        return Lanes::prefix(b.minSigned(lanes[0].value, lanes[1].value));
-      for (int i : {0, 1})
-        if (lanes[i].isUniform() && Emit::isKnown(lanes[i].value, -1))
-          return lanes[1 - i];
-      for (int i : {0, 1})
-        if (lanes[i].isPrefix() && lanes[1 - i].isUniform())
-          return Lanes::prefix(b.select(lanes[1 - i].value, lanes[i].value, b.index(0)));
-    }
-    if (isa<arith::SelectOp>(op) && uniform(0)) {
-      if (auto known = Emit::known(lanes[0].value))
-        return *known ? lanes[1] : lanes[2];
-    }
+  switch (rule.kind) {
+  case LaneRule::Kind::Operand:
+    return lanes[rule.operand];
+  case LaneRule::Kind::Number: {
+    SmallVector<Value> numbers;
+    for (const Lanes &known : lanes)
+      numbers.push_back(known.value);
+    return Lanes::uniform(lowering.elementwise(op, result, numbers));
   }
-  if (isa<arith::DivFOp>(op) && element.isF32() && !uniform(0) && uniform(1))
+  case LaneRule::Kind::Resize:
+    return Lanes::linear(isa<arith::ExtSIOp>(op) && element.isInteger(64)
+                             ? wideStart(op->getOperand(0), coordinates, lanes[0])
+                             : lowering.elementwise(op, 0, lanes[0].value),
+                         b.resize(lanes[0].stride, element));
+  case LaneRule::Kind::Sum: {
+    bool subtract = isa<arith::SubIOp>(op);
+    Value start = subtract ? b.sub(lanes[0].value, lanes[1].value) : b.add(lanes[0].value, lanes[1].value);
+    Value left = strideOf(0, element), right = strideOf(1, element);
+    return Lanes::linear(start, subtract ? b.sub(left, right) : b.add(left, right));
+  }
+  case LaneRule::Kind::Scale: {
+    const Lanes &line = lanes[rule.operand], &scale = lanes[1 - rule.operand];
+    if (isa<arith::ShLIOp>(op))
+      return Lanes::linear(legalInteger(b, op, line.value, scale.value),
+                           legalInteger(b, op, line.stride, scale.value));
+    // A factor may be known to be a constant, as classification says, that folding does not find.
+    std::optional<int64_t> factor = constantFactor(op, op->getOperand(1 - rule.operand));
+    Value step = factor && !Emit::known(scale.value) ? b.constant(element, *factor) : scale.value;
+    return Lanes::linear(b.mul(line.value, scale.value), b.mul(line.stride, step));
+  }
+  case LaneRule::Kind::Advance: {
+    int64_t size = byteSize(cast<tile::PointerType>(element).getPointee());
+    Value offset = wideStart(op->getOperand(1), coordinates, lanes[1]);
+    Value start = b.offsetBytes(lanes[0].value, b.mul(offset, b.index(size)));
+    Value stride =
+        b.add(strideOf(0, b.getI64Type()),
+              b.mul(b.toI64(strideOf(1, getElementTypeOrSelf(op->getOperand(1).getType()))), b.index(size)));
+    return Lanes::linear(start, stride);
+  }
+  case LaneRule::Kind::Bound: {
+    auto bound = asSignedBound(cast<arith::CmpIOp>(op));
+    const Lanes &low = lanes[rule.operand], &high = lanes[1 - rule.operand];
+    Value count = b.sub(b.toI64(high.value), wideStart(bound->low, coordinates, low));
+    return Lanes::prefix(bound->isStrict ? count : b.add(count, b.index(1)));
+  }
+  case LaneRule::Kind::Conjunction: {
+    if (lanes[0].isPrefix() && lanes[1].isPrefix())
+      return Lanes::prefix(b.minSigned(lanes[0].value, lanes[1].value));
+    const Lanes &prefix = lanes[lanes[0].isPrefix() ? 0 : 1], &condition = lanes[lanes[0].isPrefix() ? 1 : 0];
+    return Lanes::prefix(b.select(condition.value, prefix.value, b.index(0)));
+  }
+  case LaneRule::Kind::Division: // a line only where it is assumed (Nest::assumed)
+  case LaneRule::Kind::Vectors:
+    break;
+  }
+  if (isa<arith::DivFOp>(op) && element.isF32() && lanes[1].isUniform())
     return Lanes::varying(divideByUniform(vectorOf(lanes[0], element), lanes[1].value,
                                           positionOf(dependencies(op->getOperand(1), coordinates))));
   SmallVector<Value> operands;
-  for (auto [operand, lane] : llvm::zip(op->getOperands(), lanes))
-    operands.push_back(allUniform ? lane.value : vectorOf(lane, getElementTypeOrSelf(operand.getType())));
-  Value computed = lowering.elementwise(op, result, operands);
-  return allUniform ? Lanes::uniform(computed) : Lanes::varying(computed);
+  for (auto [operand, known] : llvm::zip_equal(op->getOperands(), lanes))
+    operands.push_back(vectorOf(known, getElementTypeOrSelf(operand.getType())));
+  return Lanes::varying(lowering.elementwise(op, result, operands));
+}
+
+// Whether the lanes are as classification promised them. What holds by assumption or under guards is so in some segments
+// of the loop alone.
+bool Nest::areAsClassified(const Lanes &lanes, Value value, const Coordinates &coordinates) {
+  Form form = classify(value, coordinates);
+  if (!form.isProved())
+    return true;
+  switch (form.kind) {
+  case Lanes::Kind::Uniform:
+    return lanes.isUniform();
+  case Lanes::Kind::Linear:
+    return width == 1 ? lanes.isUniform()
+                      : lanes.isLinear() && (!form.stride || Emit::isKnown(lanes.stride, *form.stride));
+  case Lanes::Kind::Prefix:
+    return lanes.isPrefix() || lanes.isUniform();
+  case Lanes::Kind::Varying:
+    return true;
+  }
+  llvm_unreachable("every kind is compared");
 }
 
 // The first lane of a step as an i64. Of a line that does not wrap, in a step that stands alone, it is so many steps

@@ -12,6 +12,7 @@
 // width.
 #pragma once
 
+#include "compiler/passes/cpu/LaneRules.h"
 #include "compiler/passes/cpu/Lowering.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -77,6 +78,8 @@ public:
   // A value may be computed where it is read, rather than where it stands, when it is made of scalars, arange and tiles
   // that are still in memory: no load runs again.
   bool mayRecompute(mlir::Value value);
+  // Whether the operation computes its result, element by element, from values that may be recomputed.
+  bool mayRecomputeFrom(mlir::Operation *op);
 
   Lanes evaluate(mlir::Value value, const Coordinates &coordinates);
   Coordinates identity(int64_t rank) const;
@@ -179,9 +182,13 @@ private:
   void forgetForms() { formCache.clear(), dependencyCache.clear(), recomputable.clear(); }
   Form classifyOperation(mlir::Value value, const Coordinates &coordinates);
   bool mayWrap(mlir::Operation *op, llvm::ArrayRef<Form> operands, const Form &form, const Coordinates &coordinates);
+  // The rule for the operation's lanes, by what is known of its operands' before any code is emitted.
+  LaneRule ruleOf(mlir::Operation *op, llvm::ArrayRef<Form> operands) const;
+  LaneRule ruleOf(mlir::Operation *op, const Coordinates &coordinates);
   std::optional<int64_t> mostFactor(mlir::Operation *op, mlir::Value factor);
-  // Which operand of the operation must not wrap for its lanes to be known in closed form, if any.
-  std::optional<unsigned> lineOperand(mlir::Operation *op, const Coordinates &coordinates);
+  // What a line is multiplied by, where it is a constant.
+  std::optional<int64_t> constantFactor(mlir::Operation *op, mlir::Value factor);
+  bool areAsClassified(const Lanes &lanes, mlir::Value value, const Coordinates &coordinates);
   // Guards: integer lines that are checked before the lane loop not to wrap. Where the check fails the lanes are taken
   // one by one.
   bool canGuard(mlir::Value line, const Coordinates &coordinates);
@@ -217,6 +224,9 @@ private:
     mlir::Value count = {};    // the lanes it holds for
   };
   Lanes assumed(const Assumable &entry);
+  // By which assumption the quotient or remainder of a line by a number has lanes in closed form, if by any.
+  std::optional<Assumable::Kind> division(mlir::Operation *op, const Coordinates &coordinates);
+  bool movesInBody(mlir::Value value, const Coordinates &coordinates);
   // Whether the group does nothing in steps where every bound fails: no store writes, and carried sums stay as they
   // are.
   bool isIdleBeyondBounds();
