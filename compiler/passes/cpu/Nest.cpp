@@ -593,7 +593,7 @@ void Nest::emitRows(Value pointer, Value mask, RowBody body) {
   emit(0);
 }
 
-void Nest::emitLoops(const Body &body, ArrayRef<Value> evaluated, int64_t maxWidth) {
+void Nest::settleLoops(const Body &body, ArrayRef<Value> evaluated, int64_t maxWidth) {
   customBody = body;
   widthLimit = maxWidth;
   forgetForms();
@@ -601,6 +601,15 @@ void Nest::emitLoops(const Body &body, ArrayRef<Value> evaluated, int64_t maxWid
     collectAssumable(value, identity(shape.size()));
   settleRemainders();
   chooseWidth();
+}
+
+int64_t Nest::widthOfLoops(const Body &body, ArrayRef<Value> evaluated, int64_t maxWidth) {
+  settleLoops(body, evaluated, maxWidth);
+  return fullWidth;
+}
+
+void Nest::emitLoops(const Body &body, ArrayRef<Value> evaluated, int64_t maxWidth) {
+  settleLoops(body, evaluated, maxWidth);
   positions.resize(order.size() + 1);
   emitLevel(0);
 }

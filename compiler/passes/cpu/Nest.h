@@ -37,6 +37,8 @@ public:
   // copying. `evaluated` lists what the body will evaluate; `maxWidth` limits the lanes.
   using Body = std::function<void(Nest &)>;
   void emitLoops(const Body &body, llvm::ArrayRef<mlir::Value> evaluated, int64_t maxWidth = 0);
+  // The lanes that most steps of these loops would take at once; of a nest that emits none.
+  int64_t widthOfLoops(const Body &body, llvm::ArrayRef<mlir::Value> evaluated, int64_t maxWidth);
   // Takes the lanes along this level, innermost; before any loop is emitted.
   void runAlong(int level);
   // Whether what the pointers point at are neighbours along the lanes, or one place for all of them.
@@ -123,6 +125,7 @@ private:
   void layWriteBacks();
   void turnLoads();
   void chooseWidth();
+  void settleLoops(const Body &body, llvm::ArrayRef<mlir::Value> evaluated, int64_t maxWidth);
   void emitLevel(size_t position);
   // A loop over a level that is not the lanes', with its index set inside.
   void emitIndexLoop(int level, llvm::function_ref<void()> inner);
@@ -165,8 +168,7 @@ private:
   // Integers wrap, so an integer line is in general one modulo 2^bits only. That is all that addition, scaling and
   // truncation ask for. Widening, comparing, dividing, and addressing with few bits or large steps ask for more: that
   // no lane lies beyond the largest number of the type. It is proved (`wraps` is false), or checked at run time before
-  // the lane loop (a guard, see requireGuards), or the operation is left to vectors. Which addresses may wrap:
-  // lineOperand.
+  // the lane loop (a guard, see requireGuards), or the operation is left to vectors (LaneRule::whole).
   struct Form {
     Lanes::Kind kind = Lanes::Kind::Uniform;
     std::optional<int64_t> stride;   // the step, when it is a constant

@@ -55,6 +55,9 @@ void TurnedCopy::emit() {
       b.store(inner.width > 1 ? b.lane(vector, i) : vector, addressOfLane(inner, i), size);
   };
 
+  // A square is as wide as the steps, which may be narrower than asked for.
+  if (int64_t width = nestOf().widthOfLoops([](Nest &) {}, source, square); width > 1)
+    square = width;
   Nest turned = nestOf();
   turned.movedStep = square;
   turned.emitLoops(
