@@ -1,12 +1,15 @@
 """The language model of examples/llm: the same tokens as transformers from the same weights, and the same tokens however requests are computed."""
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 torch = pytest.importorskip("torch")
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "examples"))
 
 import nacre.kernels as nk  # noqa: E402
 from llm import decoder as llm  # noqa: E402
@@ -196,3 +199,37 @@ def test_what_is_refused(decoder, weights):
 def test_the_demo(capsys):
     demo.main(CONFIG, prompt=8, tokens=4, requests=2)
     assert "2 requests together" in capsys.readouterr().out
+
+
+PROGRAM = ROOT / os.environ.get("NACRE_BUILD_DIR", "build") / "runtime" / "test" / "example_llm"
+KERNELS = ROOT / "examples" / "llm" / "kernels.py"
+
+
+def run_program(*arguments):
+    return subprocess.run([str(x) for x in (PROGRAM, KERNELS, *arguments)], capture_output=True, text=True, timeout=600)
+
+
+@pytest.mark.parametrize("dtype", (torch.float32, torch.bfloat16))
+def test_the_program_in_cpp_writes_the_same_tokens(tmp_path, weights, prompts, dtype):
+    """From the same file, of floats of 32 or 16 bits."""
+    weights = {name: weight.to(dtype) for name, weight in weights.items()}
+    llm.save(tmp_path, CONFIG, weights)
+    decoder = llm.Decoder(CONFIG, {name: weight.float() for name, weight in weights.items()})
+    for prompt in prompts[1:] + [prompts[0][:1]]:
+        done = run_program(tmp_path, 12, *prompt)
+        assert done.returncode == 0, done.stderr
+        assert [int(token) for token in done.stdout.split()] == written(decoder, [prompt])[0]
+
+
+def test_what_the_program_in_cpp_refuses(tmp_path, weights):
+    assert "usage: decoder" in run_program(tmp_path).stderr
+    assert f"cannot read {tmp_path}/config.json" in run_program(tmp_path, 1, 1).stderr
+    llm.save(tmp_path, CONFIG, {name: weight for name, weight in weights.items() if name != "model.layers.1.mlp.up_proj.weight"})
+    assert run_program(tmp_path, 1, 1).stderr == "the files have no model.layers.1.mlp.up_proj.weight\n"
+    llm.save(tmp_path, CONFIG, weights)
+    done = run_program(tmp_path, 1, CONFIG.vocab_size)
+    assert done.returncode == 1 and done.stderr == "the model has no token 300\n"
+    (tmp_path / "model.safetensors").write_bytes((tmp_path / "model.safetensors").read_bytes()[:5000])
+    assert "model.safetensors" in run_program(tmp_path, 1, 1).stderr
+    (tmp_path / "config.json").write_text('{"vocab_size": [300')
+    assert run_program(tmp_path, 1, 1).stderr == "JSON: , is expected at byte 19\n"
