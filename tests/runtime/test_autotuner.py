@@ -163,3 +163,27 @@ def test_a_benchmark_is_set_after_the_tuner_was_made():
     array = np.zeros(1000, np.float32)
     kernel[grid](array, 1000)
     assert kernel.do_bench is bench and len(asked) == len(CONFIGS) and kernel.best_config is CONFIGS[0]
+
+
+def test_an_object_with_a_run_of_its_own_is_tuned():
+    ran, timed, heard = [], [], []
+
+    class Runner:
+        def run(self, BLOCK, **options):
+            ran.append(BLOCK)
+
+    def bench(call, quantiles):
+        call()
+        timed.append(ran[-1])
+        return [abs(ran[-1] - 128)] * 3
+
+    runner = Runner()
+    tuner = nacre.runtime.Autotuner(runner, [], CONFIGS, [], do_bench=bench, cache_results=True)
+    nacre.knobs.autotuning.listener = lambda fn, best_config, **rest: heard.append((fn, best_config))
+    try:
+        tuner.run()
+        tuner.run()
+    finally:
+        nacre.knobs.autotuning.listener = None
+    assert timed == [64, 128, 256] and ran == [64, 128, 256, 128, 128]
+    assert tuner.best_config is CONFIGS[1] and heard == [(runner, CONFIGS[1])]

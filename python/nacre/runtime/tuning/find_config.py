@@ -38,17 +38,17 @@ class ConfigFinder:
         problem = self.launch.problem(self.key)
         from .records import pinned_choice
 
-        pinned = pinned_choice(problem, self.all_configs, mode == "error")
+        pinned = None if problem is None else pinned_choice(problem, self.all_configs, mode == "error")
         if pinned is not None:
             return self._take(pinned)
-        is_kept = self._is_kept()
+        is_kept = problem is not None and self._is_kept()
         known = self._known(problem) if is_kept else {}
         if self._is_enough(known, problem):
             return self._choose(known)
         if mode in ("cached", "error"):
             return self._without_timing(known, mode, is_capturing)
         kept = problem if is_kept else None
-        if tuner.cache_results or knobs.autotuning.cache:
+        if problem is not None and (tuner.cache_results or knobs.autotuning.cache):
             hit = tuner.check_disk_cache(self.key, configs, lambda: self._tune(kept))
             if hit:
                 announce(tuner, self.key, tuner.cache[self.key], None)
@@ -219,8 +219,8 @@ def announce(tuner, key, best, duration):
         print(f"Triton autotuning for function {tuner.__name__},\nwith key as {key},\nfinished after {duration:.2f}s,\n"
               f"best config selected: {best}{tie};")  # fmt: skip
     if knobs.autotuning.listener is not None:
-        knobs.autotuning.listener(fn=function_of(tuner), key=key, best_config=best, configs_timings=tuner.configs_timings, duration=duration,
-                                  cache_hit=duration is None)  # fmt: skip
+        knobs.autotuning.listener(fn=function_of(tuner) or tuner.base_fn, key=key, best_config=best, configs_timings=tuner.configs_timings,
+                                  duration=duration, cache_hit=duration is None)  # fmt: skip
 
 
 def _tell_profiler(name, begin, is_range):

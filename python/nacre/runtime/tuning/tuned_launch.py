@@ -17,7 +17,7 @@ class TunedLaunch:
 
     @property
     def function(self):
-        """The function of the language under all decorators."""
+        """The function of the language under all decorators; None: see function_of."""
         return function_of(self.tuner)
 
     def refuse_tuned(self, config):
@@ -52,8 +52,10 @@ class TunedLaunch:
         return call
 
     def compile(self, config):
-        """The compiled kernel of a configuration."""
+        """The compiled kernel of a configuration; None where what is tuned has only a `run`."""
         self.refuse_tuned(config)
+        if self.function is None:
+            return None
         launch = {**self.kwargs, **config.all_kwargs(), "warmup": True}
         with ExitStack() as stack:
             # A hook may give descriptors their blocks, which are part of the kernel: one configuration at a time then.
@@ -86,12 +88,15 @@ class TunedLaunch:
 
     def values(self):
         """What each parameter of the kernel is given, in order; None for those that configurations or heuristics set."""
-        return [self.given.get(param.name, param.default if param.has_default else None) for param in self.function.params]
+        params = () if self.function is None else self.function.params
+        return [self.given.get(param.name, param.default if param.has_default else None) for param in params]
 
     def problem(self, key):
-        """What is tuned, as records on disk know it."""
+        """What is tuned, as records on disk know it; None where there is no source to know it by."""
         from .records import Problem, type_of
 
+        if self.function is None:
+            return None
         heuristics, fn = {}, self.tuner.fn
         while not isinstance(fn, JITFunction):
             heuristics.update(getattr(fn, "values", {}))
@@ -101,8 +106,8 @@ class TunedLaunch:
 
 
 def function_of(tuner):
-    """The function of the language that a tuner tunes, under all decorators."""
+    """The function of the language that a tuner tunes, under all decorators; None where it tunes an object with a `run` of its own."""
     fn = tuner.fn
-    while not isinstance(fn, JITFunction):
-        fn = fn.fn
+    while fn is not None and not isinstance(fn, JITFunction):
+        fn = getattr(fn, "fn", None)
     return fn
