@@ -331,7 +331,8 @@ Status registersHandler(Warp &warp, const Op &op, uint32_t mask) {
     return Status::Blocked;
   Block &block = *warp.block;
   auto wanted = static_cast<uint32_t>(op.offset);
-  uint32_t initial = std::min<uint32_t>(255, 65536 / (static_cast<uint32_t>(block.warps.size()) * laneCount)) & ~7u;
+  uint32_t pool = 65536 / warp.launch->kernel->source->leastBlocks;
+  uint32_t initial = std::min<uint32_t>(255, pool / (static_cast<uint32_t>(block.warps.size()) * laneCount)) & ~7u;
   uint32_t used = 0;
   for (auto &other : block.warps)
     if (other.get() != &warp && (!other->fragments.empty()))
@@ -342,7 +343,7 @@ Status registersHandler(Warp &warp, const Op &op, uint32_t mask) {
       warp.launch->report(warp, 0, FindingKind::RegisterPool,
                           "setmaxnreg.inc to " + std::to_string(wanted) + " registers, but the warp has " +
                               std::to_string(own));
-    if (used + wanted * laneCount > 65536)
+    if (used + wanted * laneCount > pool)
       return Status::Blocked;
   } else if (wanted > own && warp.launch->checks) {
     warp.launch->report(warp, 0, FindingKind::RegisterPool,

@@ -391,8 +391,9 @@ void Parser::parseFunctionDirectives() {
       dimensions(function->requiredThreads);
     else if (directive == ".reqnctapercluster")
       dimensions(function->requiredCluster);
-    else if (directive == ".minnctapersm" || directive == ".maxnctapersm" || directive == ".maxnreg" ||
-             directive == ".maxclusterrank")
+    else if (directive == ".minnctapersm")
+      function->leastBlocks = std::max<uint32_t>(1, static_cast<uint32_t>(unsignedNumber("a count")));
+    else if (directive == ".maxnctapersm" || directive == ".maxnreg" || directive == ".maxclusterrank")
       unsignedNumber("a count");
     else if (directive == ".pragma")
       skipStatement();

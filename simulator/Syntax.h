@@ -102,6 +102,7 @@ struct Function {
   };
   std::vector<Scope> scopes;
   uint32_t requiredThreads[3] = {0, 0, 0}, maximumThreads[3] = {0, 0, 0}, requiredCluster[3] = {0, 0, 0};
+  uint32_t leastBlocks = 1; // .minnctapersm: that share a multiprocessor
   uint32_t line = 0;
 };
 
