@@ -4,6 +4,7 @@
 #include "compiler/ir/simt/ShapeLayouts.h"
 #include "compiler/passes/gpu/LoopPlan.h"
 #include "compiler/passes/gpu/Machine.h"
+#include "compiler/passes/gpu/Rings.h"
 #include "compiler/support/PlantedBugs.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -38,12 +39,7 @@ private:
   };
 
   Value number(int64_t value) { return arith::ConstantOp::create(b, location, b.getI32IntegerAttr(value)); }
-  Value nextSlot(Value slot, Value *wraps = nullptr);
-  bool areTogether(const Stage &first, const Stage &second);
-  void allocate();
   Ahead copyAhead(const Ahead &ahead);
-  void awaitBoxes(Value slot, Value phase);
-  void replaceLoad(const Stage &stage, Value slot);
   void awaitWords(int64_t pending);
   SmallVector<Value> leaveUnderWay();
   SmallVector<Value> waitForDots(MutableArrayRef<Value> sums, int64_t pending, ValueRange operands = {});
@@ -58,51 +54,6 @@ private:
   OpBuilder b;
   Location location;
 };
-
-Value Rewrite::nextSlot(Value slot, Value *wraps) {
-  Value next = arith::AddIOp::create(b, location, slot, number(1));
-  Value isLast = arith::CmpIOp::create(b, location, arith::CmpIPredicate::eq, next, number(plan.slots));
-  if (wraps)
-    *wraps = isLast;
-  return arith::SelectOp::create(b, location, isLast, number(0), next);
-}
-
-// Whether nothing but loads of the plan, and what they are put into, stands between two of them: they are needed at the
-// same time.
-bool Rewrite::areTogether(const Stage &first, const Stage &second) {
-  auto isAhead = [&](const Stage &stage) {
-    return llvm::any_of(plan.operandsAhead,
-                        [&](const OperandAhead &operand) { return operand.loads.contains(stage.load); });
-  };
-  if (isAhead(first) || isAhead(second))
-    return false;
-  for (Operation *op = first.load->getNextNode(); op != second.load; op = op->getNextNode()) {
-    bool isOfPlan = llvm::any_of(plan.stages, [&](const Stage &stage) {
-      return stage.load == op || (isa<WriteOp>(op) && onlyWrite(stage.load) == op);
-    });
-    if (!isOfPlan && !isa<AllocateOp>(op) && (isa<DotOp>(op) || !isMemoryEffectFree(op)))
-      return false;
-  }
-  return true;
-}
-
-// Boxes that are needed at the same time have one ring of barriers.
-void Rewrite::allocate() {
-  Stage *leader = nullptr;
-  for (Stage &stage : plan.stages) {
-    stage.ring = AllocateOp::create(b, location, stage.tile.withStages(plan.slots));
-    if (!isa<LoadBoxOp>(stage.load))
-      continue;
-    if (leader && areTogether(*leader, stage)) {
-      stage.barriers = leader->barriers;
-      leader->expected += stage.bytes();
-      continue;
-    }
-    leader = &stage;
-    stage.barriers = AllocateBarriersOp::create(b, location, BarriersType::get(b.getContext(), plan.slots)).getResult();
-    stage.expected = stage.bytes();
-  }
-}
 
 // Starts the copies of an iteration, and gives the values of the one after it.
 Rewrite::Ahead Rewrite::copyAhead(const Ahead &ahead) {
@@ -150,76 +101,8 @@ Rewrite::Ahead Rewrite::copyAhead(const Ahead &ahead) {
   next.induction = arith::AddIOp::create(b, location, ahead.induction, loop.getStep());
   for (unsigned index : plan.carried)
     next.carried.push_back(map.lookupOrDefault(loop.getYieldedValues()[index]));
-  next.slot = nextSlot(ahead.slot);
+  next.slot = nextSlot(b, location, plan.slots, ahead.slot);
   return next;
-}
-
-// What changes the layout of the operation's result changes that of its operand.
-static void changeBefore(tile::ExpandDimsOp expand) {
-  OpBuilder b(expand);
-  for (Operation *user : llvm::make_early_inc_range(expand->getUsers())) {
-    auto convert = dyn_cast<ConvertOp>(user);
-    std::optional<LinearLayout> layout =
-        convert ? operandLayout(expand, layoutOf(convert.getType())) : std::optional<LinearLayout>();
-    if (!layout)
-      continue;
-    Value source = expand->getOperand(0);
-    IRMapping map;
-    map.map(source, ConvertOp::create(b, convert.getLoc(), withLayout(source.getType(), *layout), source).getResult());
-    Operation *copy = b.clone(*expand, map);
-    copy->getResult(0).setType(convert.getType());
-    convert.replaceAllUsesWith(copy->getResult(0));
-    convert->erase();
-  }
-  if (expand->use_empty())
-    expand->erase();
-}
-
-// Boxes are waited for where the first of those that complete on a barrier is needed: loads may have moved. A loop that
-// runs again goes on with the phases where it ended, which the barriers' own waits count.
-void Rewrite::awaitBoxes(Value slot, Value phase) {
-  for (const Stage &leader : plan.stages) {
-    if (!leader.expected)
-      continue;
-    Operation *first = leader.load;
-    for (const Stage &stage : plan.stages)
-      if (stage.barriers == leader.barriers && stage.load->isBeforeInBlock(first))
-        first = stage.load;
-    b.setInsertionPoint(first);
-    AwaitOp::create(b, leader.load->getLoc(), leader.barriers, slot, isRepeated ? Value() : phase);
-  }
-}
-
-// The load becomes a read of its slot, in every layout that is wanted; or its slot takes the place of the tile that it
-// was put into.
-void Rewrite::replaceLoad(const Stage &stage, Value slot) {
-  b.setInsertionPoint(stage.load);
-  Value tile = SlotOp::create(b, stage.load->getLoc(), stage.tile, stage.ring, slot);
-  Value result = stage.load->getResult(0);
-  if (WriteOp write = onlyWrite(stage.load); write && write.getTarget().getType() == stage.tile) {
-    auto allocation = write.getTarget().getDefiningOp<AllocateOp>();
-    auto convert = write.getSource().getDefiningOp<ConvertOp>();
-    write->erase();
-    if (convert)
-      convert->erase();
-    allocation.getResult().replaceAllUsesWith(tile);
-    allocation->erase();
-  } else {
-    // A row or a column of a tile: its layout is changed before it is one.
-    for (Operation *user : llvm::make_early_inc_range(result.getUsers()))
-      if (auto expand = dyn_cast<tile::ExpandDimsOp>(user))
-        changeBefore(expand);
-    for (Operation *user : llvm::make_early_inc_range(result.getUsers()))
-      if (auto convert = dyn_cast<ConvertOp>(user)) {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPoint(convert);
-        convert.replaceAllUsesWith(ReadOp::create(b, convert.getLoc(), convert.getType(), tile).getResult());
-        convert->erase();
-      }
-    if (!result.use_empty())
-      result.replaceAllUsesWith(ReadOp::create(b, stage.load->getLoc(), result.getType(), tile).getResult());
-  }
-  stage.load->erase();
 }
 
 // The thread's copies for this iteration are done, and visible to the dots that read through the async proxy.
@@ -339,7 +222,7 @@ void Rewrite::readInParts(const OperandInParts &operand, Value slot) {
 }
 
 void Rewrite::run() {
-  allocate();
+  makeRings(plan, b);
   Ahead first;
   first.induction = loop.getLowerBound();
   auto below = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
@@ -407,7 +290,7 @@ void Rewrite::run() {
     BarrierOp::create(b, location, /*warp=*/false);
   }
   Ahead next = copyAhead(ahead);
-  Value wraps, following = nextSlot(slot, &wraps);
+  Value wraps, following = nextSlot(b, location, plan.slots, slot, &wraps);
   Value other = arith::XOrIOp::create(b, location, phase, number(1));
   Value flipped = arith::SelectOp::create(b, location, wraps, other, phase);
   if (plan.hasBoxes && planted(PlantedBug::BarrierPhase))
@@ -432,7 +315,8 @@ void Rewrite::run() {
   llvm::append_range(yielded, nextOperands);
   yield->setOperands(yielded);
   takeOperands(operands);
-  awaitBoxes(slot, phase);
+  // A loop that runs again goes on with the phases where it ended, which the barriers' own waits count.
+  awaitBoxes(plan, slot, isRepeated ? Value() : phase);
   for (const OperandInParts &operand : plan.operandsInParts)
     readInParts(operand, slot);
   for (const Stage &stage : plan.stages)
