@@ -24,6 +24,8 @@ inline constexpr llvm::StringLiteral sharedAttribute = "simt.shared";
 inline constexpr llvm::StringLiteral planAttribute = "simt.plan";
 inline constexpr llvm::StringLiteral recipeAttribute = "simt.recipe";
 inline constexpr llvm::StringLiteral pointersAttribute = "simt.pointers";
+inline constexpr llvm::StringLiteral togetherAttribute = "simt.together";
+inline constexpr llvm::StringLiteral producerWarpsAttribute = "simt.producer_warps";
 
 // Of an element in memory: i1 takes a byte, a pointer eight.
 int64_t elementBytes(mlir::Type element);
@@ -35,6 +37,9 @@ struct BlockShape {
   void attachTo(mlir::ModuleOp module) const;
   int64_t threads() const { return warps * lanes; }
 };
+
+// The warps of a block that do what stands in simt.producer, after those of the kernel; 0: there is none.
+int64_t producerWarps(mlir::ModuleOp module);
 
 // The layout of a tile that has one.
 const LinearLayout &layoutOf(mlir::Type type);

@@ -29,6 +29,9 @@ def Simt_Dialect : Dialect {
     | `simt.plan` | a `tile.dot` | how matrix instructions make it (`#simt.dot_plan`) |
     | `simt.recipe` | an argument that is a tensor map | how a launch makes it (TensorMapRecipe.h) |
     | `simt.pointers` | an access through a descriptor | why it becomes pointers and masks |
+    | `simt.together` | a loop whose loads were to have warps of their own | why they have not |
+    | `simt.again` | a `simt.await` | it waits for the phase that was waited for last (passes/gpu/OverlapDots.h) |
+    | `simt.producer_warps` | the module | warps of a block besides those of the kernel |
 
     A tile in shared memory is a value of type `!simt.shared`: `allocate` makes it, `slot` and `permute` look at it in
     another way, `write` and `read` move it from and to registers, and `dot` may take operands from it. `place-shared`

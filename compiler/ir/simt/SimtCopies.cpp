@@ -48,3 +48,9 @@ LogicalResult CopyOp::verify() {
     return emitOpError("needs the mask in the layout of the addresses");
   return success();
 }
+
+LogicalResult ProducerOp::verify() {
+  if (getRegisters() && getRegisters()->size() != 2)
+    return emitOpError("needs the producer's registers and the others'");
+  return success();
+}

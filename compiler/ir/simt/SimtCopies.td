@@ -86,12 +86,17 @@ def Simt_StoreBoxOp : Simt_Op<"store_box", [MemoryEffects<[MemRead, MemWrite]>]>
 def Simt_AllocateBarriersOp : Simt_Op<"allocate_barriers"> {
   let summary = "barriers in shared memory, each in its first phase from the start of the kernel on";
   let description = [{
+    Those that are `released` end a phase when every warp of the kernel has released them, and the phase before the first
+    is over: whoever fills slots and waits for them passes as often as there are slots.
+
     ```mlir
     %full = simt.allocate_barriers : !simt.barriers<3>
+    %empty = simt.allocate_barriers released : !simt.barriers<3>
     ```
   }];
+  let arguments = (ins UnitAttr:$released);
   let results = (outs Res<Simt_Barriers, "", [MemAlloc]>:$result);
-  let assemblyFormat = "attr-dict `:` qualified(type($result))";
+  let assemblyFormat = "(`released` $released^)? attr-dict `:` qualified(type($result))";
 }
 
 def Simt_CopyBoxOp : Simt_Op<"copy_box", [AttrSizedOperandSegments]> {
@@ -118,7 +123,7 @@ def Simt_CopyBoxOp : Simt_Op<"copy_box", [AttrSizedOperandSegments]> {
 def Simt_AwaitOp : Simt_Op<"await", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "waits for the end of a barrier's phase";
   let description = [{
-    Without a phase it is the one after that of the last wait: of barriers that one `await` alone waits at, once for each copy.
+    Without a phase it is the one after that of the last wait: of barriers at which each phase is waited for once.
 
     ```mlir
     simt.await %full[%slot] phase %phase : !simt.barriers<3>
@@ -142,6 +147,55 @@ def Simt_CopyOutOp : Simt_Op<"copy_out"> {
                        Arg<Simt_Shared, "", [MemRead]>:$source, OptionalAttr<Simt_AtomicKind>:$kind);
   let assemblyFormat = "$map `[` $coordinates `]` `,` $source attr-dict `:` qualified(type($map)) `,` qualified(type($source))";
   let hasVerifier = 1;
+}
+
+// ---- Warps of their own
+
+def Simt_EndOp : Simt_Op<"end", [Terminator, Pure, HasParent<"ProducerOp">]> {
+  let summary = "the end of what other warps do";
+  let assemblyFormat = "attr-dict";
+}
+
+def Simt_ProducerOp : Simt_Op<"producer", [SingleBlockImplicitTerminator<"EndOp">, NoRegionArguments,
+                                           MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "what one thread of another group of warps does, while the kernel's own warps go on behind it";
+  let description = [{
+    These warps end with it. What follows the operation is the kernel's own warps' alone: `barrier` and all that has
+    threads meet is among them. The region uses values from outside that every thread makes at the kernel's start:
+    arguments, allocations and barriers. It fills rings, and waits until they are released.
+
+    `registers`, where they are said, is how many registers each thread has from here on: of the producer, and of the
+    others.
+
+    ```mlir
+    simt.producer {
+      scf.for %i = %begin to %end step %one : i32 {
+        simt.await %empty[%slot] : !simt.barriers<3>
+        simt.copy_box %map[%i, %zero], %tile, %full[%slot] : ...
+      }
+    }
+    ```
+  }];
+  let arguments = (ins OptionalAttr<DenseI32ArrayAttr>:$registers);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`registers` $registers^)? $body attr-dict";
+  let hasVerifier = 1;
+}
+
+def Simt_ReleaseOp : Simt_Op<"release", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the warp will not read any more what the barrier guards";
+  let description = [{
+    Where `if` is false, nothing happens. With `after_reads` the warp's threads have read it by themselves, and meet first.
+
+    ```mlir
+    simt.release %empty[%slot] if %more : !simt.barriers<3>
+    ```
+  }];
+  let arguments = (ins Arg<Simt_Barriers, "", [MemWrite]>:$barriers, I32:$index, Optional<I1>:$predicate,
+                       UnitAttr:$afterReads);
+  let assemblyFormat = [{
+    $barriers `[` $index `]` (`if` $predicate^)? (`after_reads` $afterReads^)? attr-dict `:` qualified(type($barriers))
+  }];
 }
 
 // ---- Words

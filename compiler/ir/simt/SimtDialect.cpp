@@ -128,6 +128,8 @@ BlockShape BlockShape::of(ModuleOp module) {
   return {numberOf(module, numWarpsAttribute, shape.warps), numberOf(module, lanesAttribute, shape.lanes)};
 }
 
+int64_t nacre::simt::producerWarps(ModuleOp module) { return numberOf(module, producerWarpsAttribute, 0); }
+
 void BlockShape::attachTo(ModuleOp module) const {
   Type i32 = IntegerType::get(module.getContext(), 32);
   module->setAttr(numWarpsAttribute, IntegerAttr::get(i32, warps));

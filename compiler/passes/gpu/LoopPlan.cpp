@@ -145,7 +145,7 @@ bool LoopPlan::addSlice(Value value, llvm::SetVector<Operation *> &operations, l
 }
 
 bool LoopPlan::addLoad(Operation *load, const SoftwarePipelineOptions &options) {
-  Stage stage{load, {}, {}, {}};
+  Stage stage{load, {}, {}, {}, {}};
   SmallVector<Value> needs;
   if (auto words = dyn_cast<tile::LoadOp>(load)) {
     std::optional<SharedType> tile = options.copiesWords ? slotOfWords(words) : std::nullopt;

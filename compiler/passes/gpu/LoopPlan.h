@@ -14,6 +14,7 @@ struct Stage {
   mlir::Operation *load;
   SharedType tile; // one slot
   mlir::Value ring, barriers;
+  mlir::Value released; // barriers of a ring that is filled by a producer: whoever reads a slot says so there
   // Of boxes: bytes that its copy announces to the barriers; 0: they are those of a load before it, whose copy
   // announces them and who is waited for.
   int64_t expected = 0;

@@ -3,6 +3,7 @@
 #include "compiler/ir/layout/SharedAccess.h"
 #include "compiler/ir/simt/Boxes.h"
 #include "compiler/passes/gpu/Exchange.h"
+#include "compiler/passes/gpu/OverlapDots.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -18,8 +19,9 @@ LogicalResult Lowering::lowerAllocateBarriers(AllocateBarriersOp op) {
   b.setInsertionPoint(entryMarker);
   Value base = scratch(op);
   define(op, base);
+  int64_t arrivals = op.getReleased() ? block.warps : 1;
   for (int64_t i = 0; i < op.getType().getCount(); ++i)
-    machine.initBarrier(b, byteOffset(base, i32(i * barrierBytes)), isFirstThread());
+    machine.initBarrier(b, byteOffset(base, i32(i * barrierBytes)), arrivals, isFirstThread());
   needsEntryBarrier = true;
   return success();
 }
@@ -41,8 +43,10 @@ static SmallVector<Value> movedBy(Lowering &lowering, OperandRange coordinates, 
   return moved;
 }
 
-// The one thread that starts all copies of boxes, and so can wait for those that it started.
+// The one thread that starts all copies of boxes, and so can wait for those that it started. Null: the code is its own.
 static Value startsCopies(Lowering &lowering) {
+  if (lowering.isProducer)
+    return {};
   Value isFirstWarp = LLVM::ICmpOp::create(lowering.b, LLVM::ICmpPredicate::eq, lowering.warpId(), lowering.i32(0));
   return lowering.both(isFirstWarp, lowering.machine.isElected(lowering.b));
 }
@@ -77,15 +81,61 @@ LogicalResult Lowering::lowerAwait(AwaitOp op) {
   assert(op.getBarriers().getType().getCount() <= 32 && "a bit for each barrier");
   Value &variable = phases[op.getBarriers()];
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  auto allocation = op.getBarriers().getDefiningOp<AllocateBarriersOp>();
+  int64_t first = allocation && allocation.getReleased() ? -1 : 0; // the phase before the first, or the first
   if (!variable)
     variable = atEntry([&]() -> Value {
       Value made = LLVM::AllocaOp::create(b, pointer, b.getI32Type(), i32(1), 4);
-      LLVM::StoreOp::create(b, i32(0), made);
+      LLVM::StoreOp::create(b, i32(first), made);
       return made;
     });
   Value all = LLVM::LoadOp::create(b, b.getI32Type(), variable), index = scalar(op.getIndex());
-  machine.awaitBarrier(b, barrier, LLVM::AndOp::create(b, LLVM::LShrOp::create(b, all, index), i32(1)));
+  Value phase = LLVM::AndOp::create(b, LLVM::LShrOp::create(b, all, index), i32(1));
+  if (op->hasAttr(againAttribute)) {
+    machine.awaitBarrier(b, barrier, LLVM::XOrOp::create(b, phase, i32(1)));
+    return success();
+  }
+  machine.awaitBarrier(b, barrier, phase);
   LLVM::StoreOp::create(b, LLVM::XOrOp::create(b, all, LLVM::ShlOp::create(b, i32(1), index)), variable);
+  return success();
+}
+
+// The warps behind the kernel's own. They are told apart by what every lane of a warp has from one of them: the machine
+// sees that a warp does not part there.
+LogicalResult Lowering::lowerProducer(ProducerOp op) {
+  Value own = i32(block.warps), number = machine.shuffleFrom(b, warpId(), i32(0));
+  Value isOther = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::uge, number, own);
+  auto branch = scf::IfOp::create(b, TypeRange{}, isOther, /*withElse=*/false);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    if (op.getRegisters())
+      machine.setRegisters(b, (*op.getRegisters())[0], /*areMore=*/false);
+    Value isFirst = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, number, own);
+    auto alone = scf::IfOp::create(b, TypeRange{}, both(isFirst, machine.isElected(b)), /*withElse=*/false);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(alone.thenBlock());
+      isProducer = true;
+      if (failed(lowerBlock(op.getBody().front())))
+        return failure();
+      isProducer = false;
+    }
+    machine.leave(b);
+  }
+  if (op.getRegisters())
+    machine.setRegisters(b, (*op.getRegisters())[1], /*areMore=*/true);
+  meeting = block.threads();
+  return success();
+}
+
+LogicalResult Lowering::lowerRelease(ReleaseOp op) {
+  if (op.getAfterReads())
+    machine.warpBarrier(b);
+  Value acts = machine.isElected(b);
+  if (op.getPredicate())
+    acts = both(acts, scalar(op.getPredicate()));
+  machine.arrive(b, barrierAt(op.getBarriers(), op.getIndex()), acts);
   return success();
 }
 

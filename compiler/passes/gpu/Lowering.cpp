@@ -280,7 +280,7 @@ FailureOr<LLVM::LLVMFuncOp> Lowering::run() {
   std::string name = kernel.getName().str();
   kernel.setName((name + ".tiles"));
   function = LLVM::LLVMFuncOp::create(b, name, type);
-  machine.declareKernel(function, block.threads());
+  machine.declareKernel(function, block.threads() + producerWarps(module) * block.lanes);
   // A tensor map is a parameter of its own bytes, whose address the copies take.
   auto mapBytes = LLVM::LLVMArrayType::get(b.getI8Type(), 128);
   for (unsigned i = recordPlace; i < kernel.getNumArguments(); ++i) {
@@ -308,7 +308,7 @@ FailureOr<LLVM::LLVMFuncOp> Lowering::run() {
   if (needsEntryBarrier) {
     b.setInsertionPoint(entryMarker);
     machine.fence(b, /*isGlobal=*/false); // shown to the copies too
-    barrier();
+    machine.blockBarrier(b, /*threads=*/0);
   }
   entryMarker->erase();
   tellSites();
@@ -414,6 +414,8 @@ LogicalResult Lowering::lower(Operation *op) {
       .Case([&](AllocateBarriersOp op) { return lowerAllocateBarriers(op); })
       .Case([&](CopyBoxOp op) { return lowerCopyBox(op); })
       .Case([&](AwaitOp op) { return lowerAwait(op); })
+      .Case([&](ProducerOp op) { return lowerProducer(op); })
+      .Case([&](ReleaseOp op) { return lowerRelease(op); })
       .Case([&](CopyOutOp op) { return lowerCopyOut(op); })
       .Case([&](CopyOp op) { return lowerCopy(op); })
       .Case([&](CommitCopiesOp) {

@@ -111,7 +111,7 @@ public:
   // written and between writes and reads of other threads stands a barrier.
   mlir::Value scratch(mlir::Operation *op);
   void barrierBefore(mlir::Operation *op); // unless the pass place-barriers has ordered this operation already
-  void barrier() { machine.blockBarrier(b); }
+  void barrier() { machine.blockBarrier(b, meeting); }
   // One element, counted from `base` on; and a whole tile at its row-major places, by the threads that act for them.
   mlir::Value sharedElement(mlir::Value base, mlir::Type element, mlir::Value index);
   // Where the predicate is false a load gives `otherwise`, or 0. A null predicate: always.
@@ -151,6 +151,8 @@ public:
 
   // How many regions around the code being emitted run for single elements: threads part there, and do not meet.
   int elements = 0;
+  // Whether the code being emitted is one thread's of the warps that produce.
+  bool isProducer = false;
 
 private:
   friend class Hoisted;
@@ -182,6 +184,8 @@ private:
   mlir::LogicalResult lowerAllocateBarriers(AllocateBarriersOp op);
   mlir::LogicalResult lowerCopyBox(CopyBoxOp op);
   mlir::LogicalResult lowerAwait(AwaitOp op);
+  mlir::LogicalResult lowerProducer(ProducerOp op);
+  mlir::LogicalResult lowerRelease(ReleaseOp op);
   mlir::LogicalResult lowerCopyOut(CopyOutOp op);
   mlir::LogicalResult lowerCopy(CopyOp op);
   mlir::LogicalResult lowerScalarSplit(tile::SplitOp op);
@@ -219,6 +223,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value>
       phases;                     // of barriers whose waits do not name them: the address of a variable
   bool needsEntryBarrier = false; // what is prepared at the start is for all threads
+  int64_t meeting = 0;            // the threads that meet in barriers; 0: all of the block
 };
 
 } // namespace nacre::simt

@@ -66,7 +66,8 @@ public:
   virtual mlir::Value processor(Builder &b) const = 0;
 
   // --- Between threads.
-  virtual void blockBarrier(Builder &b) const = 0;
+  // Of so many threads, the first of the block; 0: of all.
+  virtual void blockBarrier(Builder &b, int64_t threads) const = 0;
   virtual void warpBarrier(Builder &b) const = 0;
   // An i1 that is true in one lane of the warp, always the same one; all lanes come here.
   virtual mlir::Value isElected(Builder &b) const = 0;
@@ -74,6 +75,8 @@ public:
   virtual mlir::Value anyThread(Builder &b, mlir::Value predicate) const = 0;
   // Ends the thread; all threads of the block come here.
   virtual void leave(Builder &b) const = 0;
+  // Every thread of the warps that come here has so many registers from now on, more than before or fewer.
+  virtual void setRegisters(Builder &b, int64_t count, bool areMore) const = 0;
   // Every lane gets the 32-bit value of another: of its number with the bits of `mask` flipped; of lane `from`; of its
   // number less `distance`, or its own where there is none.
   virtual mlir::Value shuffleXor(Builder &b, mlir::Value value, uint32_t mask) const = 0;
@@ -132,9 +135,11 @@ public:
   // --- Copies by the hardware, while the threads go on. Those that one thread starts have a predicate that says which.
   // Of tiles through tensor maps (HoistDescriptors.h); none: there are none.
   virtual std::optional<BoxCopies> boxCopies() const { return std::nullopt; }
-  // A barrier in shared memory, 8 bytes, at which one thread arrives and says how many bytes are to come; all may wait
-  // for the end of its phase. Phases have the numbers 0, 1, 0, 1, ...
-  virtual void initBarrier(Builder &b, mlir::Value barrier, mlir::Value predicate) const = 0;
+  // A barrier in shared memory, 8 bytes, whose phase ends when so many threads have arrived, and as many bytes as one of
+  // them said; all may wait for the end of its phase. Phases have the numbers 0, 1, 0, 1, ... Before the first one
+  // there was one with the number 1.
+  virtual void initBarrier(Builder &b, mlir::Value barrier, int64_t arrivals, mlir::Value predicate) const = 0;
+  virtual void arrive(Builder &b, mlir::Value barrier, mlir::Value predicate) const = 0;
   virtual void expectBytes(Builder &b, mlir::Value barrier, int64_t bytes, mlir::Value predicate) const = 0;
   virtual void awaitBarrier(Builder &b, mlir::Value barrier, mlir::Value phase) const = 0;
   // Coordinates are i32, the outermost first. Of one thread, all its stores are done when finishStores is; those that

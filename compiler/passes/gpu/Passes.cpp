@@ -6,6 +6,7 @@
 #include "compiler/passes/gpu/PlaceBarriers.h"
 #include "compiler/passes/gpu/PlaceShared.h"
 #include "compiler/passes/gpu/SoftwarePipeline.h"
+#include "compiler/passes/gpu/Specialize.h"
 #include "compiler/passes/gpu/StageBoxes.h"
 
 using namespace mlir;
@@ -16,6 +17,7 @@ void nacre::simt::registerGpuPasses() {
   registerPass([] { return createAssignLayouts(); });
   registerPass(createOrderAccesses);
   registerPass([] { return createSoftwarePipeline(); });
+  registerPass([] { return createSpecialize(); });
   registerPass(createStageBoxes);
   registerPass(createPlaceShared);
   registerPass(createPlaceBarriers);

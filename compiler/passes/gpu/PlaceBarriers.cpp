@@ -104,7 +104,7 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
       return fence(pending);
     if (auto dots = dyn_cast<WaitDotsOp>(op))
       return wait(pending, dots.getPending() == 0);
-    if (isa<AllocateOp, AllocateBarriersOp>(op))
+    if (isa<AllocateOp, AllocateBarriersOp, ProducerOp>(op)) // a producer fills rings alone
       return;
     if (auto offset = op->getAttrOfType<IntegerAttr>(offsetAttribute))
       return useScratch(op, offset.getInt(), pending);

@@ -15,10 +15,16 @@ std::optional<simt::BoxCopies> Instructions::boxCopies() const {
 
 // ---- Barriers
 
-void Instructions::initBarrier(simt::Builder &b, Value barrier, Value predicate) const {
+void Instructions::initBarrier(simt::Builder &b, Value barrier, int64_t arrivals, Value predicate) const {
   InlinePtx ptx(b);
   std::string address = ptx.operand(barrier), guard = ptx.guard(predicate);
-  ptx.emit(guard + "mbarrier.init.shared::cta.b64 [" + address + "], 1;");
+  ptx.emit(guard + "mbarrier.init.shared::cta.b64 [" + address + "], " + std::to_string(arrivals) + ";");
+}
+
+void Instructions::arrive(simt::Builder &b, Value barrier, Value predicate) const {
+  InlinePtx ptx(b);
+  std::string address = ptx.operand(barrier), guard = ptx.guard(predicate);
+  ptx.emit(guard + "mbarrier.arrive.shared::cta.b64 _, [" + address + "];");
 }
 
 void Instructions::expectBytes(simt::Builder &b, Value barrier, int64_t bytes, Value predicate) const {

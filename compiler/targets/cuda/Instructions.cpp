@@ -54,7 +54,13 @@ Value Instructions::processor(simt::Builder &b) const { return intrinsic(b, b.ge
 
 // ---- Between threads
 
-void Instructions::blockBarrier(simt::Builder &b) const { effect(b, "barrier.cta.sync.aligned.all", i32(b, 0)); }
+// Barrier 0 is that of all threads, 1 that of the kernel's own warps where there are others.
+void Instructions::blockBarrier(simt::Builder &b, int64_t threads) const {
+  if (threads == 0)
+    effect(b, "barrier.cta.sync.aligned.all", i32(b, 0));
+  else
+    effect(b, "barrier.cta.sync.aligned.count", {i32(b, 1), i32(b, static_cast<uint32_t>(threads))});
+}
 void Instructions::warpBarrier(simt::Builder &b) const { effect(b, "bar.warp.sync", i32(b, allLanes)); }
 
 // What the assembler knows to be one thread: it makes loops over the threads around copies that others may start.
@@ -75,6 +81,10 @@ Value Instructions::anyThread(simt::Builder &b, Value predicate) const {
   return intrinsic(b, b.getI1Type(), "barrier.cta.red.or.aligned.all", {i32(b, 0), predicate});
 }
 void Instructions::leave(simt::Builder &b) const { InlinePtx(b).emit("exit;"); }
+void Instructions::setRegisters(simt::Builder &b, int64_t count, bool areMore) const {
+  InlinePtx(b).emit("setmaxnreg." + std::string(areMore ? "inc" : "dec") + ".sync.aligned.u32 " +
+                    std::to_string(count) + ";");
+}
 
 static Value shuffle(simt::Builder &b, const char *mode, Value value, Value argument, uint32_t clamp) {
   return intrinsic(b, b.getI32Type(), std::string("shfl.sync.") + mode + ".i32",

@@ -37,12 +37,13 @@ public:
   mlir::Value cycles(simt::Builder &b) const override;
   mlir::Value processor(simt::Builder &b) const override;
 
-  void blockBarrier(simt::Builder &b) const override;
+  void blockBarrier(simt::Builder &b, int64_t threads) const override;
   void warpBarrier(simt::Builder &b) const override;
   mlir::Value isElected(simt::Builder &b) const override;
   mlir::Value opaque(simt::Builder &b, mlir::Value value) const override;
   mlir::Value anyThread(simt::Builder &b, mlir::Value predicate) const override;
   void leave(simt::Builder &b) const override;
+  void setRegisters(simt::Builder &b, int64_t count, bool areMore) const override;
   mlir::Value shuffleXor(simt::Builder &b, mlir::Value value, uint32_t mask) const override;
   mlir::Value shuffleFrom(simt::Builder &b, mlir::Value value, mlir::Value from) const override;
   mlir::Value shuffleUp(simt::Builder &b, mlir::Value value, uint32_t distance) const override;
@@ -76,7 +77,8 @@ public:
                        llvm::ArrayRef<mlir::Value> held) const override;
 
   std::optional<simt::BoxCopies> boxCopies() const override;
-  void initBarrier(simt::Builder &b, mlir::Value barrier, mlir::Value predicate) const override;
+  void initBarrier(simt::Builder &b, mlir::Value barrier, int64_t arrivals, mlir::Value predicate) const override;
+  void arrive(simt::Builder &b, mlir::Value barrier, mlir::Value predicate) const override;
   void expectBytes(simt::Builder &b, mlir::Value barrier, int64_t bytes, mlir::Value predicate) const override;
   void awaitBarrier(simt::Builder &b, mlir::Value barrier, mlir::Value phase) const override;
   void copyBox(simt::Builder &b, mlir::Value map, llvm::ArrayRef<mlir::Value> coordinates, mlir::Value target,

@@ -14,9 +14,27 @@ static constexpr int64_t spilledForTwo = 32;
 Occupancy::Occupancy(mlir::func::FuncOp kernel)
     : streamed(simt::streamedRegisters(kernel)), multiplied(simt::productRegisters(kernel)) {}
 
+static constexpr int64_t allRegisters = 65536, forAddresses = 32, reservedBytes = 1024;
+
+RoleRegisters Occupancy::ofRoles(int64_t threads, int64_t producerThreads, int64_t sharedBytes,
+                                 const Architecture &architecture) const {
+  // A warpgroup gets registers by eight of a thread, and a thread that copies needs few.
+  constexpr int64_t unit = 8, ofProducer = 24, mostOfThread = 240;
+  auto of = [&](int64_t blocks) {
+    int64_t all = threads + producerThreads;
+    int64_t first = std::min<int64_t>(255, allRegisters / (blocks * all)) / unit * unit;
+    int64_t left = (first * all - ofProducer * producerThreads) / threads / unit * unit;
+    RoleRegisters roles{blocks, ofProducer, std::min(left, mostOfThread)};
+    return roles.others > first ? roles : RoleRegisters{blocks};
+  };
+  RoleRegisters twice = of(2);
+  bool fits = multiplied && *multiplied + forAddresses <= twice.others &&
+              2 * (sharedBytes + reservedBytes) <= architecture.sharedBytes + reservedBytes;
+  return fits ? twice : of(1);
+}
+
 // Whether there is shared memory for two blocks, and registers, with some for addresses.
 bool Occupancy::fitsTwice(int64_t threads, int64_t sharedBytes, const Architecture &architecture) const {
-  constexpr int64_t allRegisters = 65536, forAddresses = 32, reservedBytes = 1024;
   int64_t most = allRegisters / (2 * threads);
   return architecture.hasWarpgroupProducts && multiplied && most < 255 && *multiplied + forAddresses <= most &&
          2 * (sharedBytes + reservedBytes) <= architecture.sharedBytes + reservedBytes;

@@ -13,6 +13,7 @@
 #include "compiler/passes/gpu/PlaceShared.h"
 #include "compiler/passes/gpu/ScopeRecord.h"
 #include "compiler/passes/gpu/SoftwarePipeline.h"
+#include "compiler/passes/gpu/Specialize.h"
 #include "compiler/passes/gpu/StageBoxes.h"
 #include "compiler/passes/tile/CanonicalizeInnerRegions.h"
 #include "compiler/passes/tile/CheckAccesses.h"
@@ -113,7 +114,7 @@ std::string CudaTarget::languageName(const TargetOptions &options) const {
 
 std::string CudaTarget::description(const TargetOptions &options) const {
   const Architecture &architecture = architectureOf(options);
-  std::string text = std::string(architecture.name) + " ptx" + std::to_string(architecture.ptxVersion) + " libdevice " +
+  std::string text = std::string(architecture.name) + " " + options.features + " ptx" + std::to_string(architecture.ptxVersion) + " libdevice " +
                      libdeviceDigest(options);
   if (!options.assembles)
     return text;
@@ -176,6 +177,56 @@ static void addConversionsToLLVM(OpPassManager &passes) {
   passes.addPass(createReconcileUnrealizedCastsPass());
 }
 
+// What the machine can do, and is told to do or to leave (TargetOptions::features).
+namespace {
+struct Features {
+  bool producers = true;  // loops that ask for it are specialized; said with +: all that may be
+  bool always = false;
+  bool overlapDots = true;
+
+  explicit Features(llvm::StringRef text) {
+    for (llvm::StringRef feature : llvm::split(text, ',')) {
+      llvm::StringRef name = feature.trim();
+      if (name.empty())
+        continue;
+      bool isAdded = name.consume_front("+");
+      bool isSigned = isAdded || name.consume_front("-");
+      if (isSigned && name == "producers")
+        producers = always = isAdded;
+      else if (isSigned && name == "overlap-dots")
+        overlapDots = isAdded;
+      else
+        refuse(feature.trim());
+    }
+  }
+
+private:
+  [[noreturn]] static void refuse(llvm::StringRef feature) {
+    nacre::Diagnostic diagnostic;
+    diagnostic.kind = nacre::Diagnostic::Kind::Argument;
+    diagnostic.message = "unknown feature of the CUDA target '" + feature.str() + "'";
+    diagnostic.hint = "NACRE_CUDA_FEATURES takes producers and overlap-dots, each after + or -";
+    throw CompileError(diagnostic);
+  }
+};
+} // namespace
+
+static simt::SpecializeOptions specializeOptions(const Instructions &instructions, const Architecture &architecture,
+                                                 const Features &features) {
+  return {.pipeline = simt::SoftwarePipelineOptions::of(instructions),
+          .hasProducers = architecture.hasWarpgroupProducts,
+          .always = features.always,
+          .overlapDots = features.overlapDots};
+}
+
+// Writes on the kernel's producer what registers it leaves to the other warps.
+static void giveRegisters(ModuleOp module, const RoleRegisters &roles) {
+  module.walk([&](simt::ProducerOp producer) {
+    if (roles.producer)
+      producer.setRegisters(ArrayRef<int32_t>{static_cast<int32_t>(roles.producer), static_cast<int32_t>(roles.others)});
+  });
+}
+
 [[noreturn]] static void failWithoutAssembler() {
   nacre::Diagnostic diagnostic;
   diagnostic.kind = nacre::Diagnostic::Kind::Argument;
@@ -188,6 +239,7 @@ static void addConversionsToLLVM(OpPassManager &passes) {
 Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, const CompileObserver &observer) const {
   const Architecture &architecture = architectureOf(options);
   Instructions instructions(architecture);
+  const Features features(options.features);
   PassRunner passRunner(*this, module, observer);
   Artifact code;
   for (auto function : module.getOps<func::FuncOp>())
@@ -237,11 +289,22 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   Occupancy occupancy(module.lookupSymbol<func::FuncOp>(code.symbol));
   passRunner.stage("gpu");
   passRunner.run("scheduling", [&](OpPassManager &passes) {
+    if (features.producers)
+      passes.addPass(simt::createSpecialize(specializeOptions(instructions, architecture, features)));
     passes.addNestedPass<func::FuncOp>(simt::createSoftwarePipeline(simt::SoftwarePipelineOptions::of(instructions)));
     passes.addNestedPass<func::FuncOp>(simt::createStageBoxes());
     passes.addPass(simt::createPlaceShared());
     passes.addNestedPass<func::FuncOp>(simt::createPlaceBarriers());
   });
+  simt::BlockShape block = simt::BlockShape::of(module);
+  tile::LaunchOptions launch = tile::LaunchOptions::of(module);
+  const bool isLimited = launch.maxRegisters.value_or(0) > 0;
+  std::optional<RoleRegisters> roles;
+  if (int64_t warps = simt::producerWarps(module); warps && !isLimited) {
+    int64_t sharedBytes = module->getAttrOfType<IntegerAttr>(simt::sharedAttribute).getInt();
+    roles = occupancy.ofRoles(block.threads(), warps * block.lanes, sharedBytes, architecture);
+    giveRegisters(module, *roles);
+  }
   passRunner.stage("gpu-scheduled");
   passRunner.run("lowering to LLVM", [&](OpPassManager &passes) {
     passes.addPass(simt::createLowerToLLVM(instructions));
@@ -249,9 +312,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     if (options.lineInfo)
       passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass(lineDirectives()));
   });
-  simt::BlockShape block = simt::BlockShape::of(module);
-  tile::LaunchOptions launch = tile::LaunchOptions::of(module);
-  code.metadata.warps = static_cast<uint64_t>(block.warps);
+  code.metadata.warps = static_cast<uint64_t>(block.warps + simt::producerWarps(module));
   code.metadata.ctas = 1;
   if (auto shared = module->getAttrOfType<IntegerAttr>(simt::sharedAttribute))
     code.metadata.sharedBytes = static_cast<uint64_t>(shared.getInt());
@@ -288,7 +349,9 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   if (!assembler && options.mustAssemble)
     failWithoutAssembler();
   std::optional<OccupancyHint> hint;
-  if (assembler && launch.maxRegisters.value_or(0) == 0)
+  if (roles) // without it the assembler does not let threads change their registers
+    stage.kernel()->addFnAttr("nvvm.minctasm", std::to_string(roles->blocks));
+  else if (assembler && !isLimited)
     hint = occupancy.hint(block.threads(), static_cast<int64_t>(code.metadata.sharedBytes), architecture);
   std::unique_ptr<llvm::Module> withoutHint = hint ? llvm::CloneModule(stage.module()) : nullptr;
   if (hint)
@@ -354,6 +417,9 @@ void CudaTarget::registerPasses() const {
         passes.addNestedPass<func::FuncOp>(
             simt::createSoftwarePipeline(simt::SoftwarePipelineOptions::of(instructions)));
       });
+  add("cuda-specialize", "specialize for an NVIDIA GPU", [](OpPassManager &passes, const Instructions &instructions) {
+    passes.addPass(simt::createSpecialize({.pipeline = simt::SoftwarePipelineOptions::of(instructions)}));
+  });
   add("cuda-lower-to-llvm", "lower-to-llvm for an NVIDIA GPU, and the conversions to LLVM's dialect behind it",
       [](OpPassManager &passes, const Instructions &instructions) {
         passes.addPass(simt::createLowerToLLVM(instructions));

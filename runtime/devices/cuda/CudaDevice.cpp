@@ -446,6 +446,7 @@ public:
     options.architecture = knobString(KnobId::OverrideArch);
     if (options.architecture.empty() && device)
       options.architecture = device->properties().architecture;
+    options.features = knobString(KnobId::CudaFeatures);
     options.assembler = knobString(KnobId::Ptxas);
     options.assemblerOptions = knobString(KnobId::PtxasOptions);
     options.toolkit = knobString(KnobId::CudaHome);

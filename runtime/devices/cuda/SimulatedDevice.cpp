@@ -294,6 +294,7 @@ public:
   bool usesHostMemory() const override { return true; }
   void setArchitecture(TargetOptions &options, Device *) const override {
     options.architecture = std::to_string(SimulatedDevice::simulated().capability);
+    options.features = knobString(KnobId::CudaFeatures);
     options.assembles = false;
     options.toolkit = knobString(KnobId::CudaHome);
     options.libdevice = knobString(KnobId::LibdevicePath);
