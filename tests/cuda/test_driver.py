@@ -317,14 +317,24 @@ def test_a_child_of_a_process_where_torch_used_cuda_compiles_though_we_come_late
     process = run_script("""
 import sys, types
 import nacre
+import nacre.language as tl
+
 driver = nacre.backends.backends["nvidia"].driver
 torch = types.ModuleType("torch")
 torch.cuda = types.SimpleNamespace(_is_in_bad_fork=lambda: marked)
 sys.modules["torch"] = torch
 for marked in (False, True):
     print(driver.is_active())
-""", NACRE_CUDA_DRIVER="/no/driver")
-    assert process.stdout.split() == ["False", "True"], process.stdout + process.stderr
+
+@nacre.jit
+def kernel(x, BLOCK: tl.constexpr):
+    tl.store(x + tl.arange(0, BLOCK), 1.0)
+
+for architecture in (80, "sm_90"):  # the device cannot be asked for it
+    source = nacre.compiler.ASTSource(kernel, {"x": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 32})
+    print(nacre.compile(source, target=nacre.backends.compiler.GPUTarget("cuda", architecture, 32)).metadata.target.arch)
+""", NACRE_CUDA_DRIVER="/no/driver", TRITON_PTXAS_PATH="driver")  # fmt: skip
+    assert process.stdout.split() == ["False", "True", "80", "90"], process.stdout + process.stderr
 
 
 def test_a_fork_starts_no_driver(run_script, mock_driver):

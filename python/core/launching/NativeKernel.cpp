@@ -12,6 +12,7 @@ PyTypeObject *nativeKernelType = nullptr;
 struct NativeKernelObject {
   PyObject_HEAD std::shared_ptr<Kernel> kernel;
   Device *device; // or null
+  std::string architecture; // that it was compiled for; empty: the device's
 };
 
 const std::shared_ptr<Kernel> &kernelOf(PyObject *self) { return reinterpret_cast<NativeKernelObject *>(self)->kernel; }
@@ -30,7 +31,9 @@ Device &deviceOf(PyObject *self) {
 
 void deallocate(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
-  kernelOf(self).~shared_ptr();
+  auto *object = reinterpret_cast<NativeKernelObject *>(self);
+  std::destroy_at(&object->kernel);
+  std::destroy_at(&object->architecture);
   PyObject_Free(self);
   Py_DECREF(type);
 }
@@ -86,11 +89,12 @@ PyObject *getBinaryName(PyObject *self, void *) {
 PyObject *getTitle(PyObject *self, void *) {
   return guarded([&] { return unicode(kernelOf(self)->code.target->title().str()).release(); });
 }
-// Empty where there is no device.
+// Empty where it is not known.
 PyObject *getArchitecture(PyObject *self, void *) {
   return guarded([&] {
-    Device *device = reinterpret_cast<NativeKernelObject *>(self)->device;
-    return unicode(device ? device->properties().architecture : "").release();
+    const auto *object = reinterpret_cast<NativeKernelObject *>(self);
+    bool asksDevice = object->architecture.empty() && object->device;
+    return unicode(asksDevice ? object->device->properties().architecture : object->architecture).release();
   });
 }
 // Numbers of targets that have such; 0 elsewhere.
@@ -234,7 +238,7 @@ PyGetSetDef properties[] = {
     {"stage_aliases", getStageAliases, nullptr, "Triton's names of its stages, with ours.", nullptr},
     {"binary_name", getBinaryName, nullptr, "The name of the stage that its binary is.", nullptr},
     {"title", getTitle, nullptr, "What it was compiled for, in sentences.", nullptr},
-    {"architecture", getArchitecture, nullptr, "The architecture of its device.", nullptr},
+    {"architecture", getArchitecture, nullptr, "The architecture that it was compiled for.", nullptr},
     {"metadata", getMetadata, nullptr, "What its target says of it.", nullptr},
     {"loaded", getLoaded, nullptr, "What its device says of it; loads it.", nullptr},
     {"target", getTarget, nullptr, "The target that it was compiled for.", nullptr},
@@ -288,12 +292,13 @@ Handle makeNativeKernelType() {
   return type;
 }
 
-Handle wrapKernel(std::shared_ptr<Kernel> kernel, Device *device) {
+Handle wrapKernel(std::shared_ptr<Kernel> kernel, Device *device, const std::string &architecture) {
   auto *object = PyObject_New(NativeKernelObject, nativeKernelType);
   if (!object)
     throw PythonError();
   new (&object->kernel) std::shared_ptr<Kernel>(std::move(kernel));
   object->device = device;
+  new (&object->architecture) std::string(architecture);
   return Handle::steal(reinterpret_cast<PyObject *>(object));
 }
 

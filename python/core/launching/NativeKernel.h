@@ -8,8 +8,9 @@ namespace nacre::python {
 
 // Makes the type; called once by the module.
 Handle makeNativeKernelType();
-// A new _core.NativeKernel. `device`: the one it was compiled for; null: none is here that could run it.
-Handle wrapKernel(std::shared_ptr<Kernel> kernel, Device *device);
+// A new _core.NativeKernel. `device`: the one it was compiled for; null: none is here that could run it. `architecture`:
+// the one it was compiled for, which a forked child that may not ask the device knows by this alone; empty: the device's.
+Handle wrapKernel(std::shared_ptr<Kernel> kernel, Device *device, const std::string &architecture = {});
 // What a _core.NativeKernel wraps, and where it runs. Throws PythonError where it is none, or there is no such device.
 std::pair<std::shared_ptr<Kernel>, Device *> nativeKernel(PyObject *object);
 

@@ -188,9 +188,11 @@ std::shared_ptr<Specialization> specialize(PyObject *kernel, const BoundArgument
   made->answers = std::move(embedder.answers);
   made->libraries = std::move(embedder.usedLibraries);
   Handle slotTypes = checked(PySequence_Tuple(description.slotTypes.get()));
-  made->compiled = call(attribute(kernel, "_after_compile").get(), wrapKernel(made->kernel, device).get(),
-                        description.signature.get(), description.constants.get(), description.attributes.get(),
-                        options.get(), slotTypes.get(), warmup.get(), reportDictionary(report).get());
+  std::string architecture = keywords.architecture ? architectureName(keywords.architecture) : "";
+  made->compiled = call(attribute(kernel, "_after_compile").get(),
+                        wrapKernel(made->kernel, device, architecture).get(), description.signature.get(),
+                        description.constants.get(), description.attributes.get(), options.get(), slotTypes.get(),
+                        warmup.get(), reportDictionary(report).get());
   return made;
 }
 

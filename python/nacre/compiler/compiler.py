@@ -243,8 +243,9 @@ def _target_of(native):
     from ..backends.compiler import GPUTarget
     from ..runtime.driver import driver
 
-    if native.architecture.isdecimal():  # no device need be asked, which a forked child could not
-        return GPUTarget(native.target, int(native.architecture), _core.TARGETS[native.target]["warp_size"])
+    number = native.architecture.removeprefix("sm_").removesuffix("a")
+    if number.isdecimal():  # no device need be asked, which a forked child could not
+        return GPUTarget(native.target, int(number), _core.TARGETS[native.target]["warp_size"])
     active = driver.active.get_current_target()
     return active if active.backend == native.target else GPUTarget(native.target, "", _core.TARGETS[native.target]["warp_size"])
 
