@@ -42,3 +42,9 @@ add_library(nacre_llvm INTERFACE)
 target_include_directories(nacre_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
 target_link_libraries(nacre_llvm INTERFACE ${nacre_llvm_components})
 target_link_libraries(nacre_mlir INTERFACE nacre_llvm)
+
+# What the simulator of AMD's machine code links besides: the decoder of AMDGPU, but not its code generator.
+llvm_map_components_to_libnames(nacre_amdgpu_components AMDGPUDesc AMDGPUInfo AMDGPUDisassembler MC Object DebugInfoDWARF BinaryFormat Support)
+add_library(nacre_llvm_amdgpu INTERFACE)
+target_include_directories(nacre_llvm_amdgpu SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
+target_link_libraries(nacre_llvm_amdgpu INTERFACE ${nacre_amdgpu_components})
