@@ -60,7 +60,7 @@ AxisInfo AxisRules::sum(Operation *op, const AxisInfo &left, const AxisInfo &rig
   AxisInfo info = function(op->getResult(0).getType(), {&left, &right});
   int64_t scale = isPointer ? info.unit : 1; // offsets count elements
   unsigned bits = bitsOf(op->getOperand(1).getType());
-  bool isWhole = !isPointer && (integers.neverWraps(op) || planted(PlantedBug::SumNeverWraps));
+  bool isWhole = !isPointer && integers.neverWraps(op);
   info.every = std::min(left.every, IntegerFacts::product(right.every, scale));
   for (auto [index, axis] : llvm::enumerate(info.facts)) {
     const AxisFacts &a = left.facts[index], &b = right.facts[index];
@@ -69,8 +69,10 @@ AxisInfo AxisRules::sum(Operation *op, const AxisInfo &left, const AxisInfo &rig
     axis.contiguity = std::max(std::gcd(a.contiguity, b.constancy), isDifference ? 1 : std::gcd(a.constancy, ofOffset));
     int64_t run = std::max(std::gcd(a.run, b.constancy), isDifference ? 1 : std::gcd(a.constancy, b.run));
     auto divisorAt = [&, index = index](int64_t group) {
-      return std::min(left.divisibilityAt(index, group),
-                      IntegerFacts::product(right.divisibilityAt(index, group), scale));
+      int64_t ofLeft = left.divisibilityAt(index, group);
+      int64_t ofRight = IntegerFacts::product(right.divisibilityAt(index, group), scale);
+      return ofLeft != ofRight && planted(PlantedBug::SumDivides) ? std::max(ofLeft, ofRight)
+                                                                  : std::min(ofLeft, ofRight);
     };
     axis.divisibility = divisorAt(axis.contiguity);
     if (isPointer) {
@@ -229,8 +231,7 @@ AxisInfo AxisRules::extend(Operation *op, const AxisInfo &source) {
   if (bits == 1)
     return function(op->getResult(0).getType(), {&source});
   AxisInfo info = source;
-  bool isUnsigned = isa<arith::ExtUIOp>(op) && integers.range(op->getOperand(0)).low < 0 &&
-                    !planted(PlantedBug::ZeroExtensionCounts);
+  bool isUnsigned = isa<arith::ExtUIOp>(op) && integers.range(op->getOperand(0)).low < 0;
   for (auto [index, axis] : llvm::enumerate(info.facts)) {
     if (isUnsigned) // from -1 to 0 it does not count up
       axis.run = alignedPart(axis.run, axis.extent, withinType(source.divisibilityAt(index, axis.run), bits));
@@ -246,7 +247,7 @@ AxisInfo AxisRules::truncate(Operation *op, const AxisInfo &source) {
   if (bits == 1)
     return function(op->getResult(0).getType(), {&source});
   AxisInfo info = source;
-  if (!integers.neverWraps(op) && !planted(PlantedBug::TruncationCounts))
+  if (!integers.neverWraps(op))
     for (AxisFacts &axis : info.facts)
       axis.run = alignedPart(axis.contiguity, axis.extent, withinType(axis.divisibility, bits));
   return info;

@@ -1,5 +1,6 @@
 // See IntegerFacts.h.
 #include "compiler/analysis/IntegerFacts.h"
+#include "compiler/support/PlantedBugs.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -92,7 +93,10 @@ bool IntegerFacts::neverWraps(Operation *op) {
   for (Value operand : rangeOperands(op))
     operands.push_back(range(operand));
   std::optional<IntegerRange> whole = wholeRange(*rule, operands);
-  return whole && whole->isInside(IntegerRange::ofBits(bitsOf(op->getResult(0))));
+  if (whole && whole->isInside(IntegerRange::ofBits(bitsOf(op->getResult(0)))))
+    return true;
+  return (isa<arith::AddIOp, arith::SubIOp>(op) && planted(PlantedBug::SumNeverWraps)) ||
+         (isa<arith::TruncIOp>(op) && planted(PlantedBug::TruncationFits));
 }
 
 IntegerRange IntegerFacts::compute(Value value) {

@@ -17,7 +17,6 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <string>
-#include <sys/mman.h>
 #include <unistd.h>
 #endif
 
@@ -41,23 +40,19 @@ inline std::string plantedBug() {
   return "," + std::string(names ? names : "") + ",";
 }
 
-/// The bytes of the file that is told which sites were asked, or null.
-inline unsigned char *plantedSites() {
-  static unsigned char *const sites = [] {
+/// The file that is told which sites were asked, or -1. It is written and not mapped: a process that shares memory with
+/// others runs atomics in another way.
+inline int plantedSites() {
+  static const int sites = [] {
     const char *path = std::getenv("NACRE_PLANTED_SITES");
-    int file = path ? open(path, O_RDWR) : -1;
-    if (file < 0)
-      return static_cast<unsigned char *>(nullptr);
-    void *memory = mmap(nullptr, std::size(plantedBugNames), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
-    return memory == MAP_FAILED ? nullptr : static_cast<unsigned char *>(memory);
+    return path ? open(path, O_WRONLY | O_CLOEXEC) : -1;
   }();
   return sites;
 }
 
 inline bool planted(PlantedBug bug) {
-  if (unsigned char *sites = plantedSites())
-    sites[static_cast<int>(bug)] = 1;
+  if (plantedSites() >= 0 && pwrite(plantedSites(), "\1", 1, static_cast<int>(bug)) != 1)
+    std::abort();
   return plantedBug().find("," + std::string(plantedBugNames[static_cast<int>(bug)]) + ",") != std::string::npos;
 }
 

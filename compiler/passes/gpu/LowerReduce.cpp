@@ -100,17 +100,18 @@ private:
   }
 
   void acrossLanes(const ReductionPlan::LaneStep &step, SmallVector<Partial> &values) {
+    uint32_t moved = step.registers && planted(PlantedBug::ReducePartner) ? 0 : step.registers;
     SmallVector<SmallVector<Value>> received(values.size());
     for (auto [number, element] : llvm::enumerate(elements)) {
       SmallVector<Value> sent;
       for (uint32_t reg = 0; reg < values.size(); ++reg)
-        sent.push_back(components(values[reg ^ step.registers])[number]);
+        sent.push_back(components(values[reg ^ moved])[number]);
       SmallVector<Value> got = sendWords(lowering, sent, element,
                                          [&](Value word) { return lowering.machine.shuffleXor(b, word, step.lanes); });
       for (auto [place, value] : llvm::zip_equal(received, got))
         place.push_back(value);
     }
-    if (isCommutative(op.getCombine()) || planted(PlantedBug::ReduceOrder)) {
+    if (isCommutative(op.getCombine())) {
       for (auto [value, other] : llvm::zip_equal(values, received))
         value = combiner.combine(value, fromComponents(other));
       return;

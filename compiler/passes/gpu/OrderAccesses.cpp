@@ -57,7 +57,7 @@ private:
   static bool isSameThread(const Access &left, const Access &right) {
     bool isSameArray =
         left.roots.isCertain() && right.roots.isCertain() && left.roots.arguments == right.roots.arguments;
-    if (isSameArray && left.pointer != right.pointer && !planted(PlantedBug::OtherPointerSameLayout))
+    if (isSameArray && left.pointer != right.pointer)
       return false;
     return left.layout && left.layout == right.layout && cast<LayoutAttr>(left.layout).getValue().isInjective();
   }
@@ -178,7 +178,8 @@ void Order::run(Block &block) {
         pending = before;
         if (!region.empty())
           run(region.front());
-        unite(after, pending);
+        if (&region != &branch.getThenRegion() || !planted(PlantedBug::GlobalOrderAfterBranch))
+          unite(after, pending);
       }
       pending = std::move(after);
     }

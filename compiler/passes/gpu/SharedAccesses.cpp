@@ -1,5 +1,4 @@
 #include "compiler/passes/gpu/SharedAccesses.h"
-#include "compiler/support/PlantedBugs.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -78,7 +77,7 @@ SmallVector<Operation *> nacre::simt::usersOf(AllocateOp allocation) {
       llvm::append_range(open, carriedTo(use));
       if (isa<SlotOp, PermuteOp>(op))
         open.push_back(op->getResult(0));
-      if (auto dot = dyn_cast<DotOp>(op); dot && dot.getAsync() && !planted(PlantedBug::AsyncDotLifetime))
+      if (auto dot = dyn_cast<DotOp>(op); dot && dot.getAsync())
         open.push_back(dot.getResult()); // under way until it is waited for
     }
   }

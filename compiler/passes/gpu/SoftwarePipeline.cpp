@@ -127,8 +127,8 @@ SmallVector<Value> Rewrite::leaveUnderWay() {
     unsigned index = cast<BlockArgument>(dot.getAccumulator()).getArgNumber() - 1;
     dot.setAsync(true);
     Value result = loop.getResult(index);
-    auto last =
-        WaitDotsOp::create(b, location, TypeRange{result.getType()}, b.getI32IntegerAttr(0), ValueRange{result});
+    auto pending = b.getI32IntegerAttr(planted(PlantedBug::DotsLeftUnderWay) ? 1 : 0);
+    auto last = WaitDotsOp::create(b, location, TypeRange{result.getType()}, pending, ValueRange{result});
     result.replaceAllUsesExcept(last.getResult(0), last);
   }
   b.setInsertionPointAfter(plan.dotsUnderWay.back());

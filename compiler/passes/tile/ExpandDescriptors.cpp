@@ -128,7 +128,10 @@ template <typename Op> struct Expand : OpConversionPattern<Op> {
     rewriter.eraseOp(op);
   }
   static void expand(tile::DescriptorGatherOp op, Adaptor adaptor, IRBuilder &ir, ConversionPatternRewriter &rewriter) {
-    Descriptor descriptor = descriptorOf(ir, op.getDescriptor().getType(), adaptor.getDescriptor(), op.getPadding());
+    tile::Padding padding = op.getPadding();
+    if (padding != tile::Padding::Zero && planted(PlantedBug::GatherPad))
+      padding = tile::Padding::Zero;
+    Descriptor descriptor = descriptorOf(ir, op.getDescriptor().getType(), adaptor.getDescriptor(), padding);
     rewriter.replaceOp(op, IRBuilder::irValue(ir.Builder::gatherDescriptor(descriptor, wideRows(ir, adaptor.getRows()),
                                                                            only(adaptor.getColumn()), optionsOf(op))));
   }
@@ -153,8 +156,7 @@ template <typename Op> struct Expand : OpConversionPattern<Op> {
     Type wide = value.type().withScalar(int64());
     if (value.type() == wide)
       return value;
-    CastOp extend = planted(PlantedBug::DescriptorRowSign) ? CastOp::ExtendUnsigned : CastOp::ExtendSigned;
-    return ir.cast(extend, value, wide, Rounding::NearestEven);
+    return ir.cast(CastOp::ExtendSigned, value, wide, Rounding::NearestEven);
   }
 };
 

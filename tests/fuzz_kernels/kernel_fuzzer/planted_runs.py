@@ -5,31 +5,28 @@ bugs changed nothing, and neither the kernel nor the interpreter is run. The int
 in the runs that are compared with it.
 """
 
-import mmap
 import os
 
 from .engines import Failure, difference
 from .makers import random_program
 
-MOST_BUGS = mmap.PAGESIZE
+MOST_BUGS = 4096
 
 
 class PlantedSites:
     """The bugs of the moment and the file that is told which sites were asked: see compiler/support/PlantedBugs.h."""
 
     def __init__(self, path):
-        with open(path, "w+b") as file:
-            file.truncate(MOST_BUGS)
-            self.bytes = mmap.mmap(file.fileno(), MOST_BUGS)
+        self.file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
         os.environ["NACRE_PLANTED_SITES"] = path
 
     def plant(self, names):
         os.environ["NACRE_PLANTED_BUG"] = names
-        self.bytes[:] = bytes(MOST_BUGS)
+        os.pwrite(self.file, bytes(MOST_BUGS), 0)
 
     def asked(self):
         """The numbers of their rows."""
-        return [number for number, byte in enumerate(self.bytes[:]) if byte]
+        return [number for number, byte in enumerate(os.pread(self.file, MOST_BUGS, 0)) if byte]
 
 
 class PlantedRuns:
@@ -46,15 +43,19 @@ class PlantedRuns:
         reference, engine = task["engines"]
         program, memory, kernel = self.program, self.runner.memory(self.program), self.runner.kernel(self.program)
         self.sites.plant(task["planted"])
+        self.asked = []  # the numbers of the bugs whose sites the compile came by
         begin(engine)
         running = engine
         try:
             self.runner.launch(program, engine, kernel, memory, compile_only=True)
-            if task["only_if_asked"] is not None and not set(task["only_if_asked"]) & set(self.sites.asked()):
+            self.asked = self.sites.asked()
+            if task["only_if_asked"] is not None and not set(task["only_if_asked"]) & set(self.asked):
                 return None
             if self.expected is None:
+                self.sites.plant("")
                 begin(running := reference)
                 self.expected = self.runner.run(program, reference, kernel, memory)
+                self.sites.plant(task["planted"])
                 begin(running := engine)
             result = self.runner.run(program, engine, kernel, memory)
         except Failure as failure:

@@ -32,7 +32,7 @@ def main():
 
             if "planted" in task:
                 result = planted.check(task, begin)
-                channel.write(json.dumps({"result": result, "sites": planted.sites.asked()}) + "\n")
+                channel.write(json.dumps({"result": result, "sites": planted.asked}) + "\n")
             else:
                 program = random_program(task["seed"]) if "seed" in task else replayed_program(task["genes"])
                 channel.write(json.dumps({"result": runner.check(program, task["engines"], begin), "sites": []}) + "\n")
