@@ -18,32 +18,41 @@ def loaded(p, d, type_name, shape, bound):
     """An operand read at places that wrap around or under a mask, both along any axis."""
     maker = p.index(d, shape)
     rows, columns = maker.lanes(len(shape) - 2), maker.lanes(len(shape) - 1)
-    if d.chance(50):
+    if d.chance(60):
         divisor = d.one_of([3, 8, 16, 20, 7, 32])
-        which = d.below(3)
+        which = d.below(7)
         if which == 0:
             columns = combine("%", columns, maker.literal(divisor), maker.outer)
         elif which == 1:
             rows = combine("%", rows, maker.literal(divisor), maker.outer)
-        else:
+        elif which == 2:
             columns = combine("%", combine("+", rows, columns, maker.outer), maker.literal(divisor), maker.outer)
-    stride = columns.high + 1
-    place = combine("+", combine("*", rows, maker.literal(stride), maker.outer), columns, maker.outer)
+        else:  # rows in groups, as pixels are in rows of an image; some begin below zero, where remainders are negative
+            divisor = d.one_of([16, 20, 28, 8, 32])
+            rows = combine("-", rows, maker.given(d.one_of([3, 1, 8, 5])), maker.outer) if which >= 5 else rows
+            apart = combine("*", combine("//", rows, maker.literal(divisor), maker.outer), maker.given(divisor + d.one_of([2, 0, 8])), maker.outer)
+            rows = combine("+", apart, combine("%", rows, maker.literal(divisor), maker.outer), maker.outer)
+    if d.chance(40):  # in memory the other way round
+        columns = combine("*", columns, maker.literal(rows.high - rows.low + 1), maker.outer)
+        place = combine("+", rows, columns, maker.outer)
+        stride = rows.high - rows.low + 1
+    else:
+        stride = columns.high + 1
+        place = combine("+", combine("*", rows, maker.literal(stride), maker.outer), columns, maker.outer)
     if len(shape) == 3:
-        batch = combine("*", maker.lanes(0), maker.literal((rows.high + 1) * stride), maker.outer)
+        batch = combine("*", maker.lanes(0), maker.literal(place.high - place.low + 1), maker.outer)
         place = combine("+", batch, place, maker.outer)
+    if d.chance(30):  # terms of the address that are below zero
+        place = combine("-", place, maker.given(stride), maker.outer)
     mask, text = None, ""
     if d.chance(50):
         mask = maker.condition()
         text = f", mask={mask.text}" + (", other=1" if d.chance(40) else "")
     used = maker.used_values(place, mask)
     kind = ("range", -bound, bound, d.fresh_key()) if type_name == "int8" else ("exact", bound, d.fresh_key())
-    array = p.input(d, type_name, int(used.max()) + 1 if used.size else 0, kind)
-    base = array.name
-    if d.chance(30):  # terms of the address that are below zero
-        base, below = f"({base} + {stride})", combine("-", columns, maker.literal(stride), maker.outer)
-        place = combine("+", combine("*", rows, maker.literal(stride), maker.outer), below, maker.outer)
-        place = place if len(shape) == 2 else combine("+", batch, place, maker.outer)
+    first = min(int(used.min()), 0) if used.size else 0
+    array = p.input(d, type_name, int(used.max()) - first + 1 if used.size else 0, kind)
+    base = array.name if first == 0 else f"({array.name} + {-first})"
     return p.bind(d, f"tl.load({base} + {place.text}{text})", type_name, shape, None if type_name == "int8" else max(bound, 1))
 
 

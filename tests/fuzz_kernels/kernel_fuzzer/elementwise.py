@@ -22,19 +22,25 @@ def integer_binary(p, d):
     a = p.any(d, lambda v: is_integer(v.type))
     same = d.chance(65)
     b = partner(p, d, a, a.type if same else d.one_of(list(INTEGERS)))
-    operator = d.one_of(["+", "-", "*", "&", "|", "^", "minimum", "maximum", "<<", ">>", "//", "%", "shift by a number", "divide by a number"])
+    operator = d.one_of(["+", "-", "*", "&", "|", "^", "minimum", "maximum", "<<", ">>", "//", "%", "shift by a number", "divide by a number", "divide by a number of the launch"])
     x, y = (a, b) if d.chance(50) or operator in ("<<", ">>") else (b, a)
     type_name = promoted(x.type, y.type)
     if operator in ("//", "%", "<<", ">>") and (x.type in SIGNED) != (y.type in SIGNED):
         operator = "^"
     if operator in ("minimum", "maximum"):
         expression = f"tl.{operator}({x.text}, {y.text})"
+    elif operator in ("//", "%") and d.chance(40):  # small divisors, and none
+        expression = f"{x.text} {operator} ({y.text} & {d.one_of([7, 1, 15])})"
     elif operator == "shift by a number":
         count = d.one_of([1, 3, 0, 7, 8, WIDTHS[a.type] - 1, WIDTHS[a.type], WIDTHS[a.type] + 9, 31, 32])
         expression, type_name = f"{a.text} {d.one_of(['<<', '>>'])} {min(count, 127)}", a.type
     elif operator == "divide by a number":
         divisor = d.one_of([2, 3, 8, 7, 10, 16, 64, 100, 1, 127] + [-1, -2, -7] * (a.type in SIGNED))
         expression, type_name = f"{a.text} {d.one_of(['//', '%'])} {divisor if divisor > 0 else f'({divisor})'}", a.type
+    elif operator == "divide by a number of the launch":  # some of them have reciprocals that are too small
+        name = f"size{len(p.scalars)}"
+        p.scalars[name] = d.one_of([49, 41, 3, 7, 10, 47, 55, 61, 82, 97, 98, 100])
+        expression, type_name = f"{a.text} {d.one_of(['//', '%'])} {name}.to(tl.{a.type})", a.type
     else:
         expression = f"{x.text} {operator} {y.text}"
     if d.chance(20):
@@ -116,6 +122,16 @@ def cast(p, d):
     else:
         text, bound, known = p.cast(d, a, type_name, EXACT[type_name] if is_float(type_name) and d.chance(50) else None)
         p.bind(d, text, type_name, a.shape, bound, known)
+
+
+def narrowed(p, d):
+    """A float in a smaller format: rounded once, from whichever format it was in."""
+    wide = d.one_of(["float64", "float32", "float64", "float16", "bfloat16"])
+    type_name = d.one_of([name for name in (*FLOATS, *FP8) if WIDTHS[name] < WIDTHS[wide]])
+    shape = p.shape(d)
+    a = p.find(d, lambda v: v.type == wide and v.bound is None) if d.chance(40) else None
+    a = a or p.load(d, wide, shape)
+    p.bind(d, f"{a.text}.to(tl.{type_name})", type_name, a.shape)
 
 
 def compare(p, d):
@@ -226,6 +242,6 @@ def mapped(p, d):
 
 
 MAKERS = [
-    (6, integer_binary), (2, integer_unary), (3, exact_float_binary), (3, wild_float_binary), (4, cast), (3, compare), (3, choose), (7, index_value),
+    (6, integer_binary), (2, integer_unary), (3, exact_float_binary), (3, wild_float_binary), (4, cast), (2, narrowed), (3, compare), (3, choose), (7, index_value),
     (2, scalar_arithmetic), (1, elementary), (2, constant), (1, mapped),
 ]  # fmt: skip

@@ -233,7 +233,9 @@ class IndexMaker:
 
     def idiom(self):
         """One of the forms in which kernels write indices, simple enough for a compiler to see through."""
-        kind = self.d.below(8)
+        kind = self.d.below(10)
+        if kind >= 8:
+            return self.in_groups()
         lanes = self.lanes(self.d.below(len(self.shape)), self.d.one_of(STARTS)) if self.shape else self.zero()
         added = self.sum_of_lanes()
         number = self.literal(self.d.one_of([8, 16, 3, 20, 32, 64, 7, 1, 4, 5]))
@@ -242,6 +244,8 @@ class IndexMaker:
         if kind == 1:
             return combine("//", added, number, self.outer)
         if kind == 2:
+            if self.d.chance(40):
+                lanes = combine("+", lanes, self.scalar(), self.outer) or lanes
             return self.through_cast(lanes)
         if kind == 3:
             wide = combine(self.d.one_of(["+", "*", "-"]), lanes, self.scalar(), self.outer)
@@ -254,6 +258,47 @@ class IndexMaker:
         if kind == 6:
             return combine("-", self.number(), lanes, self.outer)
         return combine(self.d.one_of(["&", "^", "|"]), added, number, self.outer)
+
+    def from_below(self):
+        """Lanes of an axis, or of all of them, that begin a little below zero, or above."""
+        if not self.shape:
+            return self.zero()
+        lanes = self.linear() if self.d.chance(30) else self.lanes(self.d.below(len(self.shape)))
+        start = self.d.one_of([8, 16, 3, 5, 0, 1, 32, -8, -3])
+        return combine("-" if start >= 0 else "+", lanes, self.given(abs(start)), self.outer) if start else lanes
+
+    def group(self):
+        """How many lanes make a group: known, or given at the launch."""
+        return self.given(self.d.one_of([8, 16, 4, 32, 5, 20, 2, 7]))
+
+    def in_groups(self):
+        """The number of each lane's group, or its place in there, counted from below zero on; toward zero, as C does."""
+        lanes = self.from_below()
+        group = self.group()
+        made = combine(self.d.one_of(["//", "%"]), lanes, group, self.outer)
+        if self.d.chance(30):  # around: what is negative comes from the other end
+            made = combine("%", combine("+", combine("%", lanes, group, self.outer), group, self.outer), group, self.outer)
+        return made
+
+    def groups_apart(self):
+        """Groups of neighbours, each a pitch away from the one before: rows of a padded array, taken from a tile's lanes by // and %."""
+        axes = self.d.permutation(len(self.shape))
+        if not axes:
+            return self.zero()
+        size = self.d.one_of([8, 16, 4, 32, 5, 20])
+        group = self.given(size)
+        pitch = self.given(size + self.d.one_of([size, 16, 3, 0, 1]))
+        lanes = self.lanes(axes[0])
+        start = self.d.one_of([0, 0, 3, 8, size, 1])
+        if start:
+            lanes = combine(self.d.one_of(["-", "-", "+"]), lanes, self.given(start), self.outer)
+        rows = combine("*", combine("//", lanes, group, self.outer), pitch, self.outer)
+        total = combine("+", rows, combine("%", lanes, group, self.outer), self.outer)
+        span = 4 * self.shape[axes[0]]
+        for axis in axes[1:]:
+            total = combine("+", total, combine("*", self.lanes(axis), self.given(max(span, 2)), self.outer), self.outer)
+            span *= self.shape[axis]
+        return total
 
     def tree(self, depth):
         kind = self.d.below(15)
@@ -343,7 +388,9 @@ class IndexMaker:
         if self.shape and self.d.chance(40):
             return self.bounds_check()
         made = None
-        for _ in range(6):
+        if self.shape and self.d.chance(15):
+            made = compare(self.d.one_of(["==", "<", ">=", "!="]), self.in_groups(), self.literal(self.d.one_of([0, 1, 2, -1, 3])), self.outer)
+        for _ in range(6 if made is None else 0):
             a, b = self.idiom() if self.d.chance(30) else self.tree(depth), self.leaf()
             if LITERAL in (a.type, b.type) and a.type == b.type:
                 continue
@@ -369,8 +416,8 @@ class IndexMaker:
 
     def address(self, limit=ADDRESSES):
         """(index, mask or None): where the mask is true (everywhere without one) the index is from 0 to less than `limit`."""
-        kind = self.d.below(10)
-        plain = {0: self.linear, 1: self.linear, 2: self.sum_of_lanes, 8: self.strided, 9: self.strided}
+        kind = self.d.below(11)
+        plain = {0: self.linear, 1: self.linear, 2: self.sum_of_lanes, 8: self.strided, 9: self.strided, 10: self.groups_apart}
         index = plain[kind]() if kind in plain else self.expression(self.d.between(1, 3))
         if self.d.chance(25):
             index = combine("+", index, self.scalar(), self.outer) or index

@@ -154,7 +154,7 @@ def in_place(p, d):
         p.emit(f"{pointer} = {base}{p.offsets(shape)}")
         p.emit(f"{old} = tl.load({pointer})" + d.one_of(["", " + 1", " * 3"]))
     other = p.name()
-    p.emit(f"{other} = {f'tl.flip({old}, 0)' if shape else old}")
+    p.emit(f"{other} = {moved_within(d, old, shape)}")
     new = p.operand(d, type_name, shape)
     if d.chance(25):  # the same place by another name
         other_name = p.name("at")
@@ -168,6 +168,42 @@ def in_place(p, d):
     p.declare(d, other, type_name, shape)
     if d.chance(60):
         p.bind(d, f"{old} * 3 + {other} - tl.load({pointer})", type_name, shape)
+    p.emit("tl.debug_barrier()")
+
+
+def moved_within(d, text, shape):
+    """The elements of a tile at other places of it."""
+    forms = ["tl.flip({0}, 0)"] if shape else ["{0}"]
+    if len(shape) == 2 and shape[0] == shape[1]:
+        forms = ["tl.trans({0})", "tl.trans({0})", *forms]
+    elif len(shape) > 1:
+        forms += [f"tl.reshape(tl.permute({{0}}, {tuple(reversed(range(len(shape))))}), {shape})", f"tl.flip({{0}}, {len(shape) - 1})"]
+    return d.one_of(forms).format(text)
+
+
+def state_in_memory(p, d):
+    """Read, changed and written back in every round, or in some: a round reads what the one before wrote, at the same lanes."""
+    side = d.one_of([16, 32, 8, 64, 5, 20])
+    shape = d.one_of([(side, side), (side, side), (side,), p.shape(d, largest=1024)])
+    type_name = d.one_of(["int32", "int32", "int16", "int64", "uint8"])
+    size = math.prod(shape)
+    array = p.input(d, type_name, size * p.programs)
+    at, old, counter = p.name("at"), p.name(), p.name("i")
+    axis = d.below(len(shape))
+    forms = [moved_within(d, old, shape), f"{old} - tl.max({old}, {axis}, keep_dims=True)", f"tl.cumsum({old}, {axis})"]
+    if len(shape) == 2 and shape[0] == shape[1]:
+        weights = p.operand(d, "int8", shape)
+        forms = [f"tl.dot({old}.to(tl.int8), {weights.text})", f"tl.dot({weights.text}, {old}.to(tl.int8))", *forms]
+    changed = f"({d.one_of(forms)} + {counter}).to(tl.{type_name})"
+    test = d.one_of(["", "", f"{counter} != 1", "n0 > 3", f"{counter} < 2"])
+    p.emit(f"{at} = {p.own(array, size)}{p.offsets(shape)}")
+    p.emit(f"for {counter} in range({d.one_of(['3', '2', 'trips'])}):")
+    p.emit(f"    {old} = tl.load({at})")
+    if test:
+        p.emit(f"    if {test}:")
+    p.emit(f"    {'    ' if test else ''}tl.store({at}, {changed})")
+    if d.chance(40):
+        p.bind(d, f"tl.load({at})", type_name, shape)
     p.emit("tl.debug_barrier()")
 
 
@@ -323,7 +359,8 @@ def rows_by_number(p, d):
     if d.chance(70):
         index = p.operand(d, "int32", (count,), range=d.one_of([(0, rows - 1), (-2, rows + 1)]))  # rows that are not there are zero
         array = p.input(d, type_name, size)
-        p.emit(f"{name} = tl.make_tensor_descriptor({array.name}, [{rows}, {columns}], [{columns}, 1], [1, {unit * 2}])")
+        padding = d.one_of(["", ', padding_option="nan"']) if is_float(type_name) else ""
+        p.emit(f"{name} = tl.make_tensor_descriptor({array.name}, [{rows}, {columns}], [{columns}, 1], [1, {unit * 2}]{padding})")
         p.bind(d, f"{name}.gather({index.text}, {p.number(d, start)})", type_name, (count, unit * 2))
     else:
         value = p.operand(d, type_name, (8, unit * 2))
@@ -533,7 +570,7 @@ def pointer_walk(p, d):
 
 
 MAKERS = [
-    (6, indexed_load), (2, uniform_load), (2, indirect_load), (4, scattered_store), (2, stored_and_read), (2, in_place), (2, masked_in_place), (2, stored_twice), (2, overlapping),
+    (6, indexed_load), (2, uniform_load), (2, indirect_load), (4, scattered_store), (2, stored_and_read), (2, in_place), (2, state_in_memory), (2, masked_in_place), (2, stored_twice), (2, overlapping),
     (1, rows_by_number), (2, ping_pong), (1, promised), (2, chosen_pointers), (1, other_type), (2, backwards),
     (3, block_pointer), (2, descriptor), (3, atomic), (1, chosen_atomics), (2, pointer_walk),
 ]  # fmt: skip

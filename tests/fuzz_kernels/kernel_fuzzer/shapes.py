@@ -144,4 +144,26 @@ def pair(p, d):
         p.declare(d, name, a.type, a.shape, bound)
 
 
-MAKERS = [(3, reshape), (4, permute), (3, expand), (1, broadcast), (3, join), (1, split), (2, part), (2, flip), (2, gather), (1, pair)]
+def large(p, d):
+    """A tile of more than shared memory has room for at once: turned, scanned or reduced, and stored in either order."""
+    shape = d.one_of([(128, 128), (64, 256), (256, 64), (128, 64), (100, 130)])
+    type_name = d.one_of(["int64", "int32", "int64", "float32", "uint8"])
+    bound = 100 if type_name == "float32" else None
+    a = p.load(d, type_name, shape, bound)
+    turned = f"tl.trans({a.text})"
+    forms = [f"{a.text} + {turned}"] * 2 if shape[0] == shape[1] else []
+    forms += [f"({a.text} + tl.max({a.text}, {axis}, keep_dims=True)).to(tl.{type_name})" for axis in (0, 1)]
+    if bound is None:
+        forms += [f"tl.cumsum({a.text}, {axis}, reverse={reverse}).to(tl.{type_name})" for axis in (0, 1) for reverse in (False, True)]
+    name = p.name()
+    p.emit(f"{name} = {d.one_of([turned, *forms])}")
+    if p.lines[-1].endswith(f"= {turned}"):
+        shape = shape[::-1]
+    if d.chance(40):
+        p.emit(f"{name} = tl.trans({name})")
+        shape = shape[::-1]
+    out = p.output(type_name, math.prod(shape) * p.programs)
+    p.emit(f"tl.store({p.own(out, math.prod(shape))}{p.offsets(shape)}, {name})")
+
+
+MAKERS = [(3, reshape), (4, permute), (3, expand), (1, broadcast), (3, join), (1, split), (2, part), (2, flip), (2, gather), (1, pair), (1, large)]

@@ -86,8 +86,12 @@ class Loop:
     def __init__(self, p, d, count, grid=True):
         self.p, self.d = p, d
         self.type = d.one_of(TYPES)
-        self.result = summed(self.type)
         self.m, self.n, self.k = sizes(d)
+        if d.chance(40):  # what the largest matrix instructions take, and nothing in their way
+            self.type = d.one_of(["float16", "bfloat16", "float16", "float8e4nv"])
+            self.m, self.n, self.k = d.one_of([64, 128]), d.one_of([64, 128, 32]), d.one_of([32, 64, 16])
+            p.warps, p.mutations = d.one_of([4, 8]), [0]
+        self.result = summed(self.type)
         set_grid(p, d.one_of([1, 1, 2]) if grid else 1)
         right = d.one_of(["float8e4nv", "float8e5"]) if self.type in FP8 else self.type
         self.a = Blocks(p, d, "a", self.type, self.m, self.k, count)
@@ -118,7 +122,8 @@ class Loop:
     def store(self, slots=1, slot="0"):
         size = self.m * self.n
         out = self.p.output(self.result, size * slots * self.p.programs)
-        self.emit(f"tl.store({self.p.own(out, size * slots)}{self.p.offsets((self.m, self.n))} + {slot} * {size}, total)")
+        shape, value = ((self.n, self.m), "tl.trans(total)") if self.d.chance(25) else ((self.m, self.n), "total")
+        self.emit(f"tl.store({self.p.own(out, size * slots)}{self.p.offsets(shape)} + {slot} * {size}, {value})")
 
     def run(self, body, outer=None):
         p, d = self.p, self.d
@@ -127,12 +132,14 @@ class Loop:
         if outer:
             self.emit(f"for o in range({p.number(d, outer)}):")
             p.indent += 1
-            if d.chance(60):
+            fresh = d.chance(35)
+            if fresh:
                 self.zero()
         self.emit(*self.a.before, *self.b.before)
         body()
         if outer:
-            self.store(outer, "o")
+            if fresh or d.chance(25):  # otherwise nothing stands between the loop and its next time
+                self.store(outer, "o")
             p.indent -= 1
         self.store()
 
@@ -364,9 +371,9 @@ def operands_shared(p, d):
 
 def masked_chain(p, d):
     """A product, masked to a constant, is an operand of the next one, whose sum begins with that constant."""
-    type_name = d.one_of(["float16", "bfloat16", "float16", "float32", "int8"])
+    type_name = d.one_of(["float16", "bfloat16", "float16", "float16", "float32", "int8"])
     result = summed(type_name)
-    m, width, k, n = d.one_of([64, 64, 128, 16, 48]), d.one_of([16, 64, 32]), d.one_of([64, 64, 128, 32]), d.one_of([64, 16, 32, 128])
+    m, width, k, n = d.one_of([64, 64, 128, 64, 48]), d.one_of([16, 64, 32]), d.one_of([64, 64, 128, 32]), d.one_of([64, 16, 32, 128])
     p.warps = d.one_of([4, p.warps])  # those of the largest matrix instructions
     set_grid(p, d.one_of([1, 1, 2]))
     q, keys, values = whole(p, d, type_name, m * width, 1), whole(p, d, type_name, width * k, 1), whole(p, d, type_name, k * n, 1)
@@ -379,7 +386,7 @@ def masked_chain(p, d):
         p.indent += 1
     p.emit(f"s = tl.dot(tl.load({q.name}{p.offsets((m, width))}), tl.load({keys.name}{p.offsets((width, k))}))")
     bound = d.one_of([k // 2, 8, k - 1, 1, 0])
-    condition = d.one_of(["r >= c", f"r + {bound} > c", f"c < {bound}", f"r < {m // 2}", "r // 16 >= c // 16", f"(r >= c) & (c < {p.number(d, bound)})", "r == c"])
+    condition = d.one_of(["r >= c", "r >= c", f"r + {bound} > c", f"c < {bound}", f"r < {m // 2}", "r // 16 >= c // 16", f"(r >= c) & (c < {p.number(d, bound)})", "r == c"])
     p.emit(f"s = tl.where({condition}, s, {constant})")
     weights = twisted(p, d, "s", result, (m, k))
     product = f"tl.dot({weights}.to(tl.{type_name}), tl.load({values.name}{p.offsets((k, n))})"
@@ -391,4 +398,4 @@ def masked_chain(p, d):
     p.emit(f"tl.store({p.own(out, size)}{p.offsets((m, n))}, total)")
 
 
-TEMPLATES = [(4, masked_chain), (2, streamed), (2, left_early), (1, sometimes), (2, blocks_carried), (1, looked_up), (2, filled), (3, weighted), (2, operands_shared)]
+TEMPLATES = [(6, masked_chain), (2, streamed), (2, left_early), (1, sometimes), (2, blocks_carried), (1, looked_up), (2, filled), (3, weighted), (2, operands_shared)]
