@@ -177,6 +177,7 @@ class JITCallable:
 
     __signature__ = _Signature()
     _needs_text = True
+    _raw_src = None
 
     def __get__(self, instance, owner=None):
         """What has this is a routine to help(). It is never bound."""
@@ -231,20 +232,12 @@ class JITCallable:
 
     @property
     def raw_src(self):
-        """The lines of the text."""
-        return self.src.splitlines(keepends=True)
+        """The lines of the text; or those that a package has told, of the text it made this one from. They are not what is compiled."""
+        return self.src.splitlines(keepends=True) if self._raw_src is None else self._raw_src
 
     @raw_src.setter
     def raw_src(self, lines):
-        import textwrap
-
-        text = textwrap.dedent("".join(lines))
-        import re
-
-        start = re.search(r"^def\s", text, re.MULTILINE)
-        if start is None:
-            raise ValueError(f"raw_src of {self.__name__}: the lines hold no `def`")
-        self._unsafe_update_src(text[start.start():])
+        self._raw_src = list(lines)
 
     # Where the text stands, for errors and profiles. A kernel made of another's text says the other's place.
 
