@@ -83,6 +83,8 @@ def test_a_target_without_a_device():
     assert ".reqntid 256" in compiled.asm["ptx"] and "sm_80" in compiled.asm["ptx"]
     assert compiled.metadata.target.backend == "cuda" and compiled.metadata.num_warps == 8
     assert compiled is not nacre.compile(source, target=target, options={"num_warps": 4})
+    bounds = {bound: nacre.compile(source, target=target, options={"maxnreg": bound}).asm["ptx"] for bound in (128, 256)}
+    assert ".maxnreg 128" in bounds[128] and ".maxnreg" not in bounds[256]  # a thread has no more than 255
     with pytest.raises(ValueError, match="num_warps=3: CUDA takes a power of two"):
         nacre.compile(source, target=target, options={"num_warps": 3})
     if nacre._core.devices()[1][1] == 0:

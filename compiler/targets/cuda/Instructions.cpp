@@ -31,8 +31,9 @@ void Instructions::declareKernel(LLVM::LLVMFuncOp function, int64_t threads) con
   };
   add("nvvm.reqntid", threads);
   tile::LaunchOptions options = tile::LaunchOptions::of(function->getParentOfType<ModuleOp>());
-  if (options.maxRegisters.value_or(0) > 0)
-    add("nvvm.maxnreg", *options.maxRegisters);
+  // A thread has at most 255 registers: a larger number bounds nothing, and ptxas warns of it.
+  if (int64_t bound = options.maxRegisters.value_or(0); bound > 0 && bound < 256)
+    add("nvvm.maxnreg", bound);
   function.setPassthroughAttr(ArrayAttr::get(context, attributes));
 }
 

@@ -69,7 +69,7 @@ public:
     static constexpr TargetOption taken[] = {{LaunchOptionId::NumWarps, 1, 32, /*isPowerOfTwo=*/true},
                                              {LaunchOptionId::NumStages, 0, 1024},
                                              {LaunchOptionId::NumCtas, 1, 1},
-                                             {LaunchOptionId::MaxRegisters, 0, 255},
+                                             {LaunchOptionId::MaxRegisters, 0, 65536},
                                              {LaunchOptionId::CooperativeGrid, 0, 1},
                                              {LaunchOptionId::DependentLaunch, 0, 1}};
     return taken;
