@@ -302,9 +302,12 @@ void applyLaunchOptions(CompileOptions &options, const LaunchOptionValues &value
     if (values[id] >= 0)
       field = values[id] != 0;
   };
-  decide(LaunchOptionId::Debug, options.debug);
-  if (values[LaunchOptionId::Debug] >= 0)
-    options.checkAccesses = values[LaunchOptionId::Debug] != 0 && values[LaunchOptionId::Debug] != debugAsserts;
+  // A launch may switch off what its kernel was decorated with, but not what the knob says of all kernels.
+  if (int64_t debug = values[LaunchOptionId::Debug]; debug >= 0) {
+    bool always = knobBoolean(KnobId::Debug);
+    options.debug = debug != 0 || always;
+    options.checkAccesses = (debug != 0 && debug != debugAsserts) || (debug == 0 && always);
+  }
   decide(LaunchOptionId::SanitizeOverflow, options.sanitizeOverflow);
   decide(LaunchOptionId::FpFusion, options.fpFusion);
   for (const TargetOption &option : options.target->options()) {

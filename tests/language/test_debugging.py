@@ -228,9 +228,24 @@ def test_device_assert_under_debug(engine):
     x[7] = 100
     with pytest.raises(Exception, match="a value is too large"):
         assert_kernel[(1,)](engine.array(x), out, COUNT=32, debug=True)
+    with pytest.raises(RuntimeError) as raised:  # as torch says it of its devices
+        assert_kernel[(1,)](engine.array(x), out, COUNT=32, debug=True)
+    assert isinstance(raised.value, AssertionError)
     # The process goes on, and so does the kernel.
     assert_kernel[(1,)](engine.array(x * 0), out, COUNT=32, debug=True)
     assert (engine.numpy(out) == 0).all()
+
+
+@pytest.mark.parametrize("decorated", [False, True])
+def test_what_a_launch_switches_off(engine, decorated):
+    kernel = triton.jit(assert_kernel.fn, debug=decorated)
+    x, out = engine.array(np.full(32, 500, np.int32)), engine.zeros(32, "int32")
+    kernel[(1,)](x, out, COUNT=32, debug=False)  # what the decorator says
+    assert (engine.numpy(out) == 500).all()
+    with triton.knobs.runtime.scope():
+        triton.knobs.runtime.debug = True
+        with pytest.raises(Exception, match="a value is too large"):
+            kernel[(1,)](x, out, COUNT=32, debug=False)  # not what holds for all kernels
 
 
 @triton.jit

@@ -273,7 +273,7 @@ bool isInterpreted(const KernelState &state) { return interpretMode || state.isI
 void runInterpreted(const InterpretedLaunch &launch) {
   KernelState &state = kernelState(launch.kernel);
   Programs programs;
-  programs.options.debug = launch.keywords.isOn(LaunchOptionId::Debug, state.debug || knobBoolean(KnobId::Debug));
+  programs.options.debug = launch.keywords.isOn(LaunchOptionId::Debug, state.debug) || knobBoolean(KnobId::Debug);
   programs.options.sanitizeOverflow =
       launch.keywords.isOn(LaunchOptionId::SanitizeOverflow, knobBoolean(KnobId::SanitizeOverflow));
   programs.options.defaultInputPrecision = knobString(KnobId::Fp32Default);

@@ -77,8 +77,9 @@ class UnexpectedCompileError(TritonError):
     """A launch that would compile, where NACRE_JIT=error forbids it."""
 
 
-class DeviceAssertError(TritonError, AssertionError):
-    """A device_assert that did not hold, or an overflow that was looked for. `program` is the id of the program it failed in."""
+class DeviceAssertError(TritonError, AssertionError, RuntimeError):
+    """A device_assert that did not hold, or an overflow that was looked for. `program` is the id of the program it failed in. torch says
+    RuntimeError of an assertion that failed on its device."""
 
     def __init__(self, message, filename, line, program, column=0):
         place = f"{filename}:{line}: device_assert failed in program {program}"
