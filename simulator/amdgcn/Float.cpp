@@ -99,6 +99,17 @@ template <typename T> void divisionScale(Wave &wave, const Instruction &instruct
   wave.writeMask(instruction.operands.at(1), scaled & wave.active);
 }
 
+// 2^shift (a b + c), rounded once. a b corrects c a little, so that c less the sum is exact.
+template <typename T> T scaledFused(T a, T b, T c, int shift) {
+  T sum = std::fma(a, b, c), result = std::ldexp(sum, shift);
+  T lost = sum - std::ldexp(result, -shift), rest = std::fma(a, b, c - sum);
+  bool isTie = std::fabs(lost) == std::ldexp(std::numeric_limits<T>::denorm_min(), -shift) / 2;
+  // A denormal result was rounded from a sum that seemed to lie in the middle: what the sum had lost decides.
+  if (isTie && rest != 0 && std::signbit(rest) == std::signbit(lost))
+    return std::ldexp(sum + lost, shift);
+  return result;
+}
+
 template <typename T> void divisionFused(Wave &wave, const Instruction &instruction) {
   constexpr int shift = sizeof(T) == 8 ? 128 : 64, half = sizeof(T) == 8 ? 1023 : 127;
   Row<T> a, b, c;
@@ -107,9 +118,9 @@ template <typename T> void divisionFused(Wave &wave, const Instruction &instruct
   fetch<T>(wave, instruction, 3, c);
   uint64_t scaled = wave.vcc();
   for (unsigned i = 0; i < maxLanes; ++i) {
-    T fused = std::fma(a[i], b[i], c[i]);
     // The quotient was made too small by 2^shift, or too large.
-    a[i] = !(scaled >> i & 1) ? fused : std::ldexp(fused, exponentField(c[i]) > half ? shift : -shift);
+    a[i] = (scaled >> i & 1) ? scaledFused(a[i], b[i], c[i], exponentField(c[i]) > half ? shift : -shift)
+                             : std::fma(a[i], b[i], c[i]);
   }
   store<T>(wave, instruction, a);
 }

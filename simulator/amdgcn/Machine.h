@@ -53,7 +53,7 @@ struct Wave {
   bool signaled = false; // between s_barrier_signal and s_barrier_wait
 
   // Of the instruction that runs.
-  uint64_t active = 0;  // lanes that it writes
+  uint64_t active = 0;      // lanes that it writes
   uint64_t tainted = 0;     // lanes whose sources are undefined
   uint64_t taintedHigh = 0; // those where only the upper word of a 64-bit integer is
   const Instruction *taintedBy = nullptr;

@@ -81,6 +81,12 @@ KERNEL void atomics(int *x, float *f, unsigned long long *w) {
   __scoped_atomic_fetch_add(f, 0.5f, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
 }
 
+KERNEL void divide(const float *a, const float *b, float *out, const double *c, const double *d, double *wide) {
+  int i = GROUP * 256 + ITEM;
+  out[i] = a[i] / b[i];
+  wide[i] = c[i] / d[i];
+}
+
 KERNEL void floats(const float *x, float *out) {
   int i = ITEM;
   out[4 * i] = x[i] / (x[i + 1] * 3);
@@ -169,3 +175,21 @@ def test_floats(codes, arch):
     assert (out[:, 1] == np.floor(p) + np.trunc(q) + np.rint(p)).all()
     assert (out[:, 2] == np.maximum(p, q) - np.minimum(p, np.float32(0.25))).all()
     assert (out[:, 3] == (p * p).astype(np.uint32).astype(np.float32) + np.trunc(p) + abs(p)).all()
+
+
+@EVERY
+def test_division_is_rounded_correctly(codes, arch):
+    """Of all bit patterns: denormals, quotients that overflow and underflow, infinities and NaNs."""
+    random = np.random.default_rng(2)
+    n = 1024
+    a, b = random.integers(0, 2**32, (2, n), dtype=np.uint32).view(np.float32)
+    c, d = random.integers(0, 2**64, (2, n), dtype=np.uint64).view(np.float64)
+    for x, y, tiny in ((a, b, np.float32(1e-45)), (c, d, 5e-324)):
+        x[:8], y[:8] = [0, 1, tiny, -tiny, np.inf, -1, np.nan, tiny], [0, 0, 1, tiny, np.inf, -np.inf, 2, np.inf]
+        with np.errstate(all="ignore"):
+            y[8:300] = x[8:300] * random.choice([0.37, 1.9, 1e-30, 1e30, 3e38], 292).astype(x.dtype)
+    out, wide = np.zeros(n, np.float32), np.zeros(n)
+    run(codes(arch), "divide", [a, b, out, c, d, wide], groups=4, size=256)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(out, a / b)
+        np.testing.assert_array_equal(wide, c / d)

@@ -97,7 +97,7 @@ def test_attention(launch, arch):
     np.testing.assert_allclose(out, p / p.sum(1, keepdims=True) @ v.astype(np.float32), atol=4e-3)
 
 
-@EVERY
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1201"])
 def test_histogram_scan_and_sort(launch, arch):
     random = np.random.default_rng(4)
     x, out = random.integers(0, 10, 400).astype(np.int32), np.zeros(10, np.int32)
@@ -111,7 +111,7 @@ def test_histogram_scan_and_sort(launch, arch):
     assert (out == np.sort(x)).all()
 
 
-@EVERY
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 def test_functions(launch, arch):
     import math
 
