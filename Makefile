@@ -19,8 +19,8 @@ PACKAGES := llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools lld-22 clang-
 PACKAGES += g++ gdb
 # D3, which goes into the package and draws the tools' pages.
 PAGE_PACKAGES := node-d3
-# Servers and a browser that tests run against.
-TEST_PACKAGES := redis-server chromium
+# Servers and a browser that tests run against, and what one of them formats C++ with.
+TEST_PACKAGES := redis-server chromium clang-format-22
 
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )

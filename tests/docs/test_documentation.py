@@ -1,6 +1,5 @@
 """The documentation is true: generated pages are in step with the language, examples and snippets run, links lead somewhere."""
 
-import ast
 import importlib.util
 import os
 import re

@@ -233,7 +233,7 @@ def block_pointer(name, draw, planted):
 
 @template
 def index_from_memory(name, draw, planted):
-    block, dtype, n = power(draw, 2, 6), draw.choice(FLOATS), draw.randint(3, 50)
+    block, _, n = power(draw, 2, 6), draw.choice(FLOATS), draw.randint(3, 50)
     beyond, at = draw.choice([0, None, 17, 1 << 20]), draw.randint(0, block - 1)
     kind, index_type = draw.choice(["load", "store", "add", "max", "xchg", "cas"]), draw.choice(["int32", "int64"])
     if kind == "cas":

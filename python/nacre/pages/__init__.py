@@ -16,9 +16,7 @@ def library():
         with open(path, encoding="utf-8") as file:
             return file.read()
     except FileNotFoundError:
-        raise RuntimeError(
-            "pages need D3, and this package was built without it: install Debian's node-d3 and run `make install` again"
-        ) from None
+        raise RuntimeError("pages need D3, and this package was built without it: install Debian's node-d3 and run `make install` again") from None
 
 
 def script(data):

@@ -65,7 +65,9 @@ def check(filename, conditions, against, tolerance, metrics, floor="10us"):
         worse, noise = _regressions(filename, against, _tolerance(tolerance), metrics or ["time/ns"], _floor(floor))
         failures += worse
         if noise:
-            print(f"nacre-proton-viewer: {noise} {'value is' if noise == 1 else 'values are'} worse by a change of less than {floor} a launch: not counted (--floor)")
+            print(
+                f"nacre-proton-viewer: {noise} {'value is' if noise == 1 else 'values are'} worse by a change of less than {floor} a launch: not counted (--floor)"
+            )
     for failure in failures:
         print(f"nacre-proton-viewer: {failure}", file=sys.stderr)
     if not failures:

@@ -50,9 +50,7 @@ def _least_bytes(own, devices):
     moved = own.get("bytes", 0)
     if facts is None or not moved:
         return 0.0
-    bandwidth = facts["peak_gbps"] * 1e9 if "peak_gbps" in facts else max_bps(
-        own["device_type"], facts["arch"], facts["bus_width"], facts["memory_clock_rate"]
-    )
+    bandwidth = facts["peak_gbps"] * 1e9 if "peak_gbps" in facts else max_bps(own["device_type"], facts["arch"], facts["bus_width"], facts["memory_clock_rate"])
     return moved / bandwidth if bandwidth else 0.0
 
 

@@ -33,7 +33,7 @@ class _Reader:
             place = match.end()
 
     def fail(self, what):
-        raise ValueError(f"the query {self.text!r} is not understood at {what!r}; there is MATCH (\"*\", c) WHERE c.\"name\" =~ \"...\" AND c IS LEAF")
+        raise ValueError(f'the query {self.text!r} is not understood at {what!r}; there is MATCH ("*", c) WHERE c."name" =~ "..." AND c IS LEAF')
 
     def take(self, *expected):
         kind, value = self.tokens.pop(0) if self.tokens else ("end", "its end")

@@ -38,9 +38,7 @@ def metrics(kernel, compiled, values, grid, slots):
 
 def _configuration(kernel, compiled, values):
     """BLOCK=1024, num_warps=4"""
-    constants = [
-        f"{param.name}={value}" for param, value in zip(kernel.params, values) if param.is_constexpr and isinstance(value, (bool, int, float, str))
-    ]
+    constants = [f"{param.name}={value}" for param, value in zip(kernel.params, values) if param.is_constexpr and isinstance(value, (bool, int, float, str))]
     options = [f"{name}={getattr(compiled.metadata, name)}" for name in ("num_warps", "num_stages") if hasattr(compiled.metadata, name)]
     return ", ".join(constants + options)
 

@@ -228,4 +228,3 @@ def profile(func=None, *, name=None, context="shadow", data="tree", backend=None
     if func is None:
         return lambda function: _profiling(function, name, context, data, backend, mode, hook)
     return _profiling(func, name, context, data, backend, mode, hook)
-

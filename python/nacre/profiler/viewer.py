@@ -10,7 +10,7 @@ import sys
 from .._terminal import can_show, program
 from ._derive import FactorDict, avg_cpu_time_factor_dict, avg_time_factor_dict, bytes_factor_dict, cpu_time_factor_dict, time_factor_dict
 from ._derive import derivable_metrics, derive, derive_metrics, get_min_time_bytes, get_min_time_flops, is_doubtful
-from ._graph import Graph, read
+from ._graph import read
 
 __all__ = [
     "FactorDict", "apply_diff_profile", "avg_cpu_time_factor_dict", "avg_time_factor_dict", "bytes_factor_dict", "cpu_time_factor_dict",

@@ -4,7 +4,7 @@ import os
 import sys
 
 from .. import _core, knobs
-from ..tools.tensor_descriptor import TensorDescriptor
+from ..tools.tensor_descriptor import TensorDescriptor  # noqa: F401  (packages take it from here)
 from .driver import driver
 from .source import NoSource, file_text, function_block
 from .tensors import MockTensor, TensorWrapper, reinterpret  # noqa: F401  (packages take them from here)

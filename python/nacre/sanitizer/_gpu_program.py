@@ -18,7 +18,7 @@ from ._program import command_environment, command_line
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 USAGE = f"""usage: nacre sanitize --gpu [options] COMMAND...
 
-  --tool NAME    of compute-sanitizer: {', '.join(TOOLS)} (default: memcheck); the simulator checks all at once,
+  --tool NAME    of compute-sanitizer: {", ".join(TOOLS)} (default: memcheck); the simulator checks all at once,
                  but reads of unwritten elements in shared and local memory alone (of arrays: triton-san msan)
   --simulate     in the simulator, also where there is a GPU
   --json FILE    also write the findings as JSON
@@ -107,7 +107,7 @@ class ComputeSanitizerFindings(Findings):
     def read(self, line):
         if not line.startswith("========="):
             return
-        text = line[len("========="):].rstrip()
+        text = line[len("=========") :].rstrip()
         if not text.startswith("  "):
             self.finish()
             heading = text.strip()
@@ -197,9 +197,7 @@ def _parse(arguments):
 
 def _plan(options, command, folder):
     """(command, variables, what reads what is found, what is said first). `folder`: for files of the run."""
-    program = shutil.which("compute-sanitizer") or next(
-        (path for path in ("/usr/local/cuda/bin/compute-sanitizer",) if os.path.exists(path)), None
-    )
+    program = shutil.which("compute-sanitizer") or next((path for path in ("/usr/local/cuda/bin/compute-sanitizer",) if os.path.exists(path)), None)
     if not options["simulate"] and program and _has_gpu():
         # Lines of kernels are in their code; memory is allocated piece by piece, so that overruns leave their block.
         return (

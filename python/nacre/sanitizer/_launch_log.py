@@ -40,6 +40,7 @@ def read(path):
 
 def describe(address, rows):
     """Of the array that holds the address or is nearest to it: the argument and the element. Empty where none is near."""
+
     def gap(row):
         begin, end = row[:2]
         return begin - address if address < begin else address - end + 1 if address >= end else 0

@@ -26,7 +26,9 @@ USAGE = """usage: triton-san asan|tsan|msan|ub|all [options] COMMAND...
 COMMAND is a program (python script.py, pytest) or a script (script.py). Exit status: the command's own; 66 after data races
 alone, 1 after other findings.
 """
-SANITIZE_USAGE = USAGE.replace("triton-san", "nacre sanitize") + """
+SANITIZE_USAGE = (
+    USAGE.replace("triton-san", "nacre sanitize")
+    + """
        nacre sanitize --static [--for-all CONDITIONS] [--json FILE] [--kernel RE] script.py [args...]
 
   --static       prove accesses of every launch of the script: each is proved, has a witness, or is unknown
@@ -37,6 +39,7 @@ SANITIZE_USAGE = USAGE.replace("triton-san", "nacre sanitize") + """
 
   --gpu          check the GPU's own code, under compute-sanitizer or, without a GPU, in the simulator
 """
+)
 
 
 def _options(arguments):
@@ -55,7 +58,7 @@ def _options(arguments):
             if len(arguments) < 2:
                 raise ValueError(f"{name} needs a value")
             value = arguments[1]
-        arguments = arguments[1 if equals else 2:]
+        arguments = arguments[1 if equals else 2 :]
         if name == "--max":
             if not value.isdigit():
                 raise ValueError(f"--max needs a number, not {value!r}")
@@ -114,7 +117,14 @@ def _llvm_variables(kinds, options):
     if not found:
         raise ValueError("--llvm needs LLVM's runtime, libclang_rt.asan-x86_64.so (Debian: libclang-rt-22-dev)")
     # A vector is looked at by its first and its last byte: what lies between two blocks is wider than one.
-    settings = ["detect_leaks=0", "detect_odr_violation=0", "allocator_may_return_null=1", "redzone=2048", "max_redzone=2048", os.environ.get("ASAN_OPTIONS", "")]
+    settings = [
+        "detect_leaks=0",
+        "detect_odr_violation=0",
+        "allocator_may_return_null=1",
+        "redzone=2048",
+        "max_redzone=2048",
+        os.environ.get("ASAN_OPTIONS", ""),
+    ]
     return {
         "LD_PRELOAD": ":".join(filter(None, [found[-1], os.environ.get("LD_PRELOAD")])), "NACRE_WATCH": "llvm", "PYTHONMALLOC": "malloc",
         "ASAN_OPTIONS": ":".join(filter(None, settings)),

@@ -177,10 +177,14 @@ def _region(finding):
     else:
         where = f"{address - begin} bytes inside of"
     shape = _program(finding["argument_shape"])
-    return [
-        f"{address:#x} is located {where} {end - begin}-byte region [{begin:#x},{end:#x})",
-        f"allocated by the caller: argument '{finding['argument']}', {finding['argument_type']} of shape {shape}",
-    ] if size else []
+    return (
+        [
+            f"{address:#x} is located {where} {end - begin}-byte region [{begin:#x},{end:#x})",
+            f"allocated by the caller: argument '{finding['argument']}', {finding['argument_type']} of shape {shape}",
+        ]
+        if size
+        else []
+    )
 
 
 def _summary(finding, word):

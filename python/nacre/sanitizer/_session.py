@@ -146,7 +146,9 @@ def start(kinds="all", *, json=None, goes_on=False, most=0, kernel=None, stream=
     if not chosen:
         raise ValueError("nacre.sanitizer.start: no kind is named")
     if knobs.runtime.device not in (None, next(iter(_core.TARGETS))):
-        raise ValueError(f"NACRE_DEVICE={knobs.runtime.device}: these sanitizers look at kernels on the CPU; `nacre sanitize --gpu COMMAND` looks at a GPU's code")
+        raise ValueError(
+            f"NACRE_DEVICE={knobs.runtime.device}: these sanitizers look at kernels on the CPU; `nacre sanitize --gpu COMMAND` looks at a GPU's code"
+        )
     session = Session(chosen, json, goes_on, most, kernel, stream)
     watched = (["accesses"] if set(chosen) & {"asan", "tsan", "msan"} else []) + (["arithmetic"] if "ub" in chosen else [])
     knobs.compilation.watch = ",".join(watched)

@@ -157,9 +157,9 @@ def _conditions(arguments):
     """(the value of --for-all or None, the other arguments); it stands before the script."""
     for i, argument in enumerate(arguments):
         if argument == "--for-all" and i + 1 < len(arguments):
-            return arguments[i + 1], arguments[:i] + arguments[i + 2:]
+            return arguments[i + 1], arguments[:i] + arguments[i + 2 :]
         if argument.startswith("--for-all="):
-            return argument.partition("=")[2], arguments[:i] + arguments[i + 1:]
+            return argument.partition("=")[2], arguments[:i] + arguments[i + 1 :]
         if argument == "--for-all":
             raise ValueError("--for-all needs conditions")
         if argument.endswith(".py") or argument in ("-", "-m", "-c"):

@@ -43,12 +43,12 @@ _TIMES = re.compile(r"\b(ns|us|µs|ms|s|sec|seconds?|milliseconds?|microseconds?
 
 
 def direction(ylabel):
-    """"higher" for rates, "lower" for times, None where the label does not say which is better."""
+    """ "higher" for rates, "lower" for times, None where the label does not say which is better."""
     return "higher" if _RATES.search(ylabel) else "lower" if _TIMES.search(ylabel) else None
 
 
 def better_of(name, ylabel, asked):
-    """"higher" or "lower": what the label of a report says, else what was asked for. Raises ValueError where nothing does."""
+    """ "higher" or "lower": what the label of a report says, else what was asked for. Raises ValueError where nothing does."""
     better = direction(ylabel) or asked
     if better is None:
         raise ValueError(f"{name}: whether more or less of {ylabel or 'something without a unit'} is better is not known; say "

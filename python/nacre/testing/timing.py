@@ -109,7 +109,7 @@ def _warm_up(fn, clock, milliseconds, before):
             return
         if elapsed >= milliseconds:
             half = len(times) // 2
-            early, late = times[half // 2:half], times[half:]
+            early, late = times[half // 2 : half], times[half:]
             if not early or abs(statistics.median(late) - statistics.median(early)) <= _STEADY * statistics.median(early):
                 return
 

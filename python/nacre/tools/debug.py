@@ -46,7 +46,7 @@ def _compare(condition, part, found):
     for sign, compare in _COMPARISONS.items():
         if part.startswith(sign):
             try:
-                return compare(found, int(part[len(sign):]))
+                return compare(found, int(part[len(sign) :]))
             except ValueError:
                 break
     raise ValueError(f"{condition!r}: {part!r} is not a comparison; write =0, !=1, <2, <=3, >4 or >=5")

@@ -1,9 +1,9 @@
 """The machine code of compiled kernels as text, each piece under the source line that it comes from.
 
-    compiled = kernel[grid](x, y, n)
-    print(disassembly(compiled))                       of a compiled kernel
-    print(get_sass(compiled.asm["obj"]))               of an object file's bytes, or of a cubin's
-    python -m nacre.tools.disasm kernel.o [function]   of an object file
+compiled = kernel[grid](x, y, n)
+print(disassembly(compiled))                       of a compiled kernel
+print(get_sass(compiled.asm["obj"]))               of an object file's bytes, or of a cubin's
+python -m nacre.tools.disasm kernel.o [function]   of an object file
 """
 
 import functools

@@ -61,7 +61,10 @@ class TensorDescriptor:
             require(extent > 0, f"block_shape must be positive: entry {axis} is {extent}")
         address = _address(self.base)
         if address is not None:
-            require(address % 16 == 0, f"base must be 16-byte aligned: it is {address % 16} bytes past a multiple of 16; begin at an element that is, or copy the tensor")
+            require(
+                address % 16 == 0,
+                f"base must be 16-byte aligned: it is {address % 16} bytes past a multiple of 16; begin at an element that is, or copy the tensor",
+            )
         dtype = getattr(self.base, "dtype", None)
         size = _element_bytes(dtype)
         for axis, stride in enumerate(self.strides[:-1]):

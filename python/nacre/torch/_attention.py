@@ -12,7 +12,6 @@ makes them.
 import math
 
 import torch
-from torch._inductor import config
 from torch._inductor.ir import ExternKernel, FixedLayout
 from torch._inductor.lowering import empty_strided, expand, lowerings
 from torch._inductor.select_algorithm import SymbolicGridFn, TritonTemplate

@@ -7,7 +7,6 @@ import re
 import threading
 import types
 
-import torch
 
 from ._inductor import rebind
 from ._runtime import our_name

@@ -71,7 +71,7 @@ def simulate(compiled, arguments, memory, grid, copied):
     watch, knobs.compilation.watch = knobs.compilation.watch, ""
     try:
         options = {"num_warps": compiled.metadata.num_warps, "num_stages": compiled.metadata.num_stages}
-        code = compile(compiled.src, target=GPUTarget("cuda", architecture, 32), options=options)
+        code = compile(compiled.src, target=GPUTarget("cuda", architecture, _core.TARGETS["cuda"]["warp_size"]), options=options)
         module = Module(code.asm["ptx"])
         ((name, facts),) = module.kernels.items()
         if len(facts["parameters"]) != len(arguments):  # numbers that are equal to 1 are none
@@ -79,7 +79,10 @@ def simulate(compiled, arguments, memory, grid, copied):
             arguments = [value for value, type in zip(arguments, types) if type != "constexpr"]
         if len(facts["parameters"]) != len(arguments):
             return {**result, "why_not": f"the kernel takes {len(facts['parameters'])} arguments, not {len(arguments)}"}
-        data = [value if isinstance(value, bytes) else _scalar_bytes(value, label, kind, size) for value, (label, kind, size, _) in zip(arguments, facts["parameters"])]
+        data = [
+            value if isinstance(value, bytes) else _scalar_bytes(value, label, kind, size)
+            for value, (label, kind, size, _) in zip(arguments, facts["parameters"])
+        ]
         flags = False, 0, True, True, 0, 0, 100, False  # in order, all checks, counters, all cores
         report = Report(*_core.simulator_run(module._module, name, _cut(grid), facts["threads"], (0, 0, 0), code.metadata.shared, data, memory, flags))
     except (ValueError, TypeError, RuntimeError, KeyError, NotImplementedError) as error:
@@ -112,7 +115,11 @@ def callers_of_library(text):
 
     def file_of(node):
         kind, fields = nodes[node]
-        return file_of(fields["file" if "file" in fields else "scope"]) if kind != "DIFile" else os.path.join(fields["directory"].strip('"'), fields["filename"].strip('"'))
+        return (
+            file_of(fields["file" if "file" in fields else "scope"])
+            if kind != "DIFile"
+            else os.path.join(fields["directory"].strip('"'), fields["filename"].strip('"'))
+        )
 
     found = {}
     for kind, fields in list(nodes.values()):
