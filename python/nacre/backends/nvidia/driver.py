@@ -71,7 +71,7 @@ class CudaDriver(DriverBase):
         return any(name == "cuda" and count > 0 for name, count, _ in _core.devices()) or _torch_used_a_gpu_before_the_fork()
 
     def get_current_target(self):
-        return GPUTarget("cuda", int(self.utils.get_device_properties(self.get_current_device())["arch"]), 32)
+        return GPUTarget("cuda", int(self.utils.get_device_properties(self.get_current_device())["arch"]), _core.TARGETS["cuda"]["warp_size"])
 
     def get_current_device(self):
         return _core.current_device("cuda")
@@ -128,7 +128,7 @@ class SimulatedDriver(HostMemoryDriver):
         self.utils = CudaUtils("simulate")
 
     def get_current_target(self):
-        return GPUTarget("cuda", int(self.utils.get_device_properties()["arch"]), 32)
+        return GPUTarget("cuda", int(self.utils.get_device_properties()["arch"]), _core.TARGETS["cuda"]["warp_size"])
 
     def get_device_capability(self, device=None):
         return divmod(int(self.utils.get_device_properties()["arch"]), 10)
