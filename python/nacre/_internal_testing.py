@@ -1,5 +1,6 @@
 """What tests written for Triton import to choose their types and devices and to make their data. Needs torch, NumPy and pytest."""
 
+import contextlib
 import os
 
 import numpy as np
@@ -125,27 +126,25 @@ requires_tma = pytest.mark.skipif(not supports_tma(), reason=tma_skip_msg())
 
 
 def _fresh_knobs_impl(skipped_attr=None):
-    """(begin, end): begin() gives the knobs as they are where no variable is set, but for the groups that are left out; end() puts the
-    variables back."""
+    """(begin, end): begin() gives the knobs as they are where no variable is set, but for the groups that are left out; end() puts back the
+    variables, and the hooks and listeners that were set in between."""
     from . import knobs
 
     skipped = set(skipped_attr or ())
     groups = [group for name, group in vars(knobs).items() if isinstance(group, knobs.base_knobs) and name not in skipped]
-    variables = [variable for group in groups for knob in group.knob_descriptors.values() for variable in knob.variables]
-    before = {}
+    restored = contextlib.ExitStack()
 
     def begin():
-        for variable in variables:
-            before[variable] = os.environ.pop(variable, None)
+        for group in groups:
+            restored.enter_context(group.scope())
+            for knob in group.knob_descriptors.values():
+                for variable in knob.variables:
+                    os.environ.pop(variable, None)
         knobs._core.knobs_changed()
         return knobs
 
     def end():
-        for variable, value in before.items():
-            os.environ.pop(variable, None)
-            if value is not None:
-                os.environ[variable] = value
-        knobs._core.knobs_changed()
+        restored.close()
 
     return begin, end
 

@@ -256,6 +256,19 @@ def test_the_helpers_of_tritons_tests():
     assert testing.default_alloc_fn(16, 16, None).numel() == 16 and 1 <= testing.random_int(1, 9) < 9
 
 
+def test_fresh_knobs_of_tritons_tests(monkeypatch):
+    pytest.importorskip("torch")
+    from nacre import _internal_testing as testing
+
+    monkeypatch.setenv("TRITON_KERNEL_DUMP", "1")
+    begin, end = testing._fresh_knobs_impl(skipped_attr={"nvidia"})
+    knobs = begin()
+    assert not knobs.compilation.dump_ir
+    knobs.compilation.listener, knobs.cache.dir = print, "elsewhere"
+    end()
+    assert nacre.knobs.compilation.listener is None and nacre.knobs.compilation.dump_ir and nacre.knobs.cache.dir != "elsewhere"
+
+
 @nacre.jit
 def counting(x, START, B: tl.constexpr = 16):
     tl.store(x + tl.arange(0, B), tl.arange(0, B) + START)
