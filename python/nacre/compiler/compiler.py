@@ -107,6 +107,7 @@ class CompiledKernel:
         self.name = src._kernel_name()
         known = native.metadata
         shared = known["shared"] or max(native.scratch_bytes, 1)  # scripts divide by it
+        options = {**options, "num_warps": known["num_warps"] or options["num_warps"]}  # with those that only load
         self.metadata = KernelMetadata(
             name=self.name, hash=native.hash, target=_target_of(native), shared=shared, global_scratch_size=0, profile_scratch_size=0,
             tmem_size=0, scratch_bytes=native.scratch_bytes, cluster_dims=(1, 1, 1), warp_size=_core.TARGETS[native.target]["warp_size"], remarks=known["remarks"], **options,
