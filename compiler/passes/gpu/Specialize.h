@@ -31,7 +31,12 @@
 // the next iteration (LateDots.h), or is started there behind that iteration's first one, and runs while the warps work
 // on what that one gave (OverlapDots.h).
 //
-// A kernel is specialized where one of its loops asks for it (`tile.warp_specialize`).
+// A kernel is specialized where one of its loops asks for it (`tile.warp_specialize`). Measured on an H200, in one
+// rotated run with cuBLAS and cuDNN: attention with heads of 128, blocks of 128 x 128 and 8 warps goes from 0.74 to 0.98
+// of cuDNN (causal: from 0.77 to 0.99; of 16384 rows: from 0.71 to 1.01, causal from 0.78 to 1.05). Without overlapped
+// products it stays at 0.78 to 0.82. A matmul of bf16 is within 1% of the pipelined one, two to four percent slower at
+// 2048. It loses where several blocks of the pipelined kernel share a multiprocessor anyway: with heads of 64 and
+// blocks of 64 x 128, 4 warps, 1.02 becomes 0.95.
 // Legal, decided in `Specialization::make` and nowhere else, when for all loops of the kernel that software-pipeline
 // would make copies ahead in, by the rules of LoopPlan.h,
 // - all copies are of boxes, and the machine has warps to spare: the kernel's own are whole groups of four;
