@@ -298,7 +298,8 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   });
   simt::BlockShape block = simt::BlockShape::of(module);
   tile::LaunchOptions launch = tile::LaunchOptions::of(module);
-  const bool isLimited = launch.maxRegisters.value_or(0) > 0;
+  const int32_t mostRegisters = launch.maxRegisters.value_or(0);
+  const bool isLimited = mostRegisters > 0 && mostRegisters < 256; // a larger number bounds nothing
   std::optional<RoleRegisters> roles;
   if (int64_t warps = simt::producerWarps(module); warps && !isLimited) {
     int64_t sharedBytes = module->getAttrOfType<IntegerAttr>(simt::sharedAttribute).getInt();
