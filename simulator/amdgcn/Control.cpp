@@ -78,7 +78,8 @@ struct HardwareField {
   unsigned offset = 0, width = 32;
 };
 HardwareField fieldOf(const Operand &operand) {
-  HardwareField field{operand.symbol.find("HW_REG_MODE") != std::string::npos};
+  HardwareField field{operand.symbol.find("HW_REG_MODE") != std::string::npos ||
+                      operand.symbol.find("HW_REG_WAVE_MODE") != std::string::npos};
   if (size_t comma = operand.symbol.find(','); comma != std::string::npos) {
     char *end = nullptr;
     field.offset = static_cast<unsigned>(std::strtoul(operand.symbol.c_str() + comma + 1, &end, 0));

@@ -78,10 +78,11 @@ template <bool three> void packFloat8(Wave &wave, const Instruction &instruction
   Row<uint32_t> result;
   fetch<float>(wave, instruction, 1, a);
   fetch<float>(wave, instruction, 2, b);
+  bool saturates = wave.saturatesHalves();
   unsigned place = instruction.operands[0].index, shift = (instruction.opSel & 4) ? 16 : 0;
   for (unsigned i = 0; i < maxLanes; ++i) {
-    uint32_t bytes =
-        toFloat8(a[i], formatOf(wave, three), false) | uint32_t(toFloat8(b[i], formatOf(wave, three), false)) << 8;
+    uint32_t bytes = toFloat8(a[i], formatOf(wave, three), saturates) |
+                     uint32_t(toFloat8(b[i], formatOf(wave, three), saturates)) << 8;
     result[i] = (wave.vector[place][i] & ~(0xffffu << shift)) | bytes << shift;
   }
   storeExact<uint32_t>(wave, instruction, result);
@@ -131,6 +132,8 @@ constexpr HandlerRow rows[] = {
     CONVERT("f16", "i16", Half, int16_t, static_cast<float>(a)),
     CONVERT("u16", "f16", uint16_t, Half, saturated<uint16_t>(a)),
     CONVERT("i16", "f16", int16_t, Half, saturated<int16_t>(a)),
+    CONVERT("u32", "u16", uint32_t, uint16_t, a),
+    CONVERT("i32", "i16", int32_t, int16_t, a),
     CONVERT("rpi_i32", "f32", int32_t, float, saturated<int32_t>(std::floor(double(a) + 0.5))),
     CONVERT("flr_i32", "f32", int32_t, float, saturated<int32_t>(std::floor(double(a)))),
     CONVERT("nearest_i32", "f32", int32_t, float, saturated<int32_t>(std::floor(double(a) + 0.5))),

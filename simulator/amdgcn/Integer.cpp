@@ -62,31 +62,33 @@ template <typename T, typename Wide> void wideMultiplyAdd(Wave &wave, const Inst
 }
 
 // Only the chosen source must be defined.
-void select(Wave &wave, const Instruction &instruction) {
+template <typename T> void select(Wave &wave, const Instruction &instruction) {
   Operand implied{.kind = Operand::Scalar, .index = VccLow, .words = 2}; // a dual instruction does not write it out
   uint64_t chosen = wave.readMask(instruction.operands.size() > 3 ? instruction.operands[3] : implied);
   uint64_t taint = wave.tainted;
-  Row<U32> a, b;
+  Row<T> a, b;
   wave.tainted = 0;
-  fetch<U32>(wave, instruction, 1, a);
+  fetch<T>(wave, instruction, 1, a);
   uint64_t first = std::exchange(wave.tainted, 0);
-  fetch<U32>(wave, instruction, 2, b);
+  fetch<T>(wave, instruction, 2, b);
   wave.tainted = taint | (first & ~chosen) | (wave.tainted & chosen);
   for (unsigned i = 0; i < maxLanes; ++i)
     a[i] = (chosen >> i & 1) ? b[i] : a[i];
-  store<U32>(wave, instruction, a);
+  store<T>(wave, instruction, a);
 }
 
-void threeInputs(Wave &wave, const Instruction &instruction) {
-  Row<U32> a, b, c, result{};
-  fetch<U32>(wave, instruction, 1, a);
-  fetch<U32>(wave, instruction, 2, b);
-  fetch<U32>(wave, instruction, 3, c);
+// A function of three bits by its truth table.
+template <typename T> void threeInputs(Wave &wave, const Instruction &instruction) {
+  Row<T> a, b, c, result{};
+  fetch<T>(wave, instruction, 1, a);
+  fetch<T>(wave, instruction, 2, b);
+  fetch<T>(wave, instruction, 3, c);
   for (unsigned bit = 0; bit < 8; ++bit)
     if (instruction.truthTable >> bit & 1)
       for (unsigned i = 0; i < maxLanes; ++i)
-        result[i] |= ((bit & 4) ? a[i] : ~a[i]) & ((bit & 2) ? b[i] : ~b[i]) & ((bit & 1) ? c[i] : ~c[i]);
-  store<U32>(wave, instruction, result);
+        result[i] |=
+            static_cast<T>(((bit & 4) ? a[i] : ~a[i]) & ((bit & 2) ? b[i] : ~b[i]) & ((bit & 1) ? c[i] : ~c[i]));
+  store<T>(wave, instruction, result);
 }
 
 template <bool high> void countBelow(Wave &wave, const Instruction &instruction) {
@@ -163,7 +165,9 @@ constexpr HandlerRow rows[] = {
     {"v_bcnt_u32_b32", lanes<U32, U32, U32>([](U32 a, U32 b) { return std::popcount(a) + b; })},
     {"v_mbcnt_lo_u32_b32", countBelow<false>},
     {"v_mbcnt_hi_u32_b32", countBelow<true>},
-    {"v_cndmask_b32", select},
+    {"v_cndmask_b32", select<U32>},
+    {"v_cndmask_b16", select<U16>},
+    {"v_not_b16", lanes<U16, U16>([](U16 a) { return static_cast<U16>(~a); })},
     {"v_add_u32", sum<U32, false, false>},
     {"v_add_nc_u32", sum<U32, false, false>},
     {"v_sub_u32", sum<U32, true, false>},
@@ -250,7 +254,8 @@ constexpr HandlerRow rows[] = {
     {"v_bfm_b32", lanes<U32, U32, U32>([](U32 a, U32 b) { return ((1u << (a & 31)) - 1) << (b & 31); })},
     TERNARY("v_alignbit_b32", U32, static_cast<U32>((U64(a) << 32 | b) >> (c & 31))),
     TERNARY("v_alignbyte_b32", U32, static_cast<U32>((U64(a) << 32 | b) >> (8 * (c & 3)))),
-    {"v_bitop3_b32", threeInputs},
+    {"v_bitop3_b32", threeInputs<U32>},
+    {"v_bitop3_b16", threeInputs<U16>},
     {"v_pack_b32_f16", lanes<U32, U16, U16>([](U16 a, U16 b) { return a | U32(b) << 16; })},
     TERNARY("v_minmax_u32", U32, std::max(std::min(a, b), c)),
     TERNARY("v_maxmin_u32", U32, std::min(std::max(a, b), c)),

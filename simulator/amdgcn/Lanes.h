@@ -140,6 +140,10 @@ template <typename T> void store(Wave &wave, const Instruction &instruction, Row
       if (wave.flushes32())
         for (auto &value : values)
           value = flushed(value);
+    if constexpr (std::is_same_v<T, Half>)
+      if (wave.saturatesHalves() &&
+          std::any_of(values.begin(), values.end(), [](float value) { return std::fabs(value) >= 65520; }))
+        wave.refuse("halves that overflow under FP16_OVFL are not simulated");
   } else if (instruction.clamp) {
     wave.refuse("clamping of its result is not simulated");
   }

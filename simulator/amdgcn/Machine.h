@@ -78,7 +78,7 @@ struct Wave {
   }
   uint64_t vcc() const { return pairAt(VccLow) & all(); }
   bool flushes32() const { return (mode >> 4 & 3) != 3; }
-  bool flushes64() const { return (mode >> 6 & 3) != 3; } // 16 and 64 bits
+  bool saturatesHalves() const { return mode >> 23 & 1; } // floats of 16 and 8 bits end at their largest number
 
   // Scalar operands. A 64-bit one that is a constant is sign-extended.
   uint32_t read(const Operand &operand);

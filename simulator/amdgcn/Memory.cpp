@@ -133,7 +133,7 @@ void MemoryAccess::noteWord(WordHistory &history, FindingKind kind, unsigned lan
   Access now{wave.index, group.linear, tickets[counter], counter, bytes, isAtomic, &instruction};
   Access &last = writes ? history.write : history.read;
   bool own = last.ticket && last.group == group.linear && last.wave == wave.index && last.counter == counter;
-  if (own)
+  if (own && last.ticket > wave.released[counter]) // what the others know of already does not count any more
     now.bytes |= last.bytes;
   // Of several readers the first one that is not ordered yet stays: it is what a write must wait for.
   if (!writes && last.ticket && !own && !ordered(last))

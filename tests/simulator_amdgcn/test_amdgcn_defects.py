@@ -66,6 +66,15 @@ def test_defect(code, name):
     assert not launch(code, f"{name}_repaired")["findings"]
 
 
+def test_halves_of_a_word_are_told_apart():
+    """Each wave writes one half of a word, then, after a barrier, the other one."""
+    half = "  v_and_b32 v3, 63, v0\n  v_lshlrev_b32 v3, 2, v3\n  v_lshrrev_b32 v4, 6, v0\n  v_lshl_add_u32 v5, v4, 1, v3\n  v_xor_b32 v6, 2, v5\n"
+    body = LOAD_ARGUMENTS + half + "  ds_write_b16 v5, v0\n  s_waitcnt lgkmcnt(0)\n  {0}\n  v_add_u32 v7, 1, v0\n  ds_write_b16 v6, v7\n  s_waitcnt lgkmcnt(0)"
+    code = assemble("halves", "gfx942", {"ordered": (body.format("s_barrier"), 2, 1024), "racing": (body.format("s_nop 0"), 2, 1024)})
+    assert not launch(code, "ordered")["findings"]
+    assert {finding["kind"] for finding in launch(code, "racing")["findings"]} == {"race in LDS"}
+
+
 def test_groups_race():
     body = LOAD_ARGUMENTS + "  v_mov_b32 v2, s2\n  global_store_dword v1, v2, s[6:7]"
     groups = assemble("groups", "gfx942", {"races": (body, 2, 0)})

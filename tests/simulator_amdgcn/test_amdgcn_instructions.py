@@ -209,6 +209,7 @@ CDNA = {
 GFX950 = {
     "v_bitop3_b32 v10, v2, v4, v6 bitop3:0xca": lambda a, b, c: (a.u32 & b.u32) | (~a.u32 & c.u32),
     "v_mov_b32 v10, v2\n v_mov_b32 v11, v4\n s_nop 1\n v_permlane32_swap_b32 v10, v11": lambda a, b, c: np.r_[a.u32[:32], b.u32[:32]].astype(U64) | np.r_[a.u32[32:], b.u32[32:]].astype(U64) << U64(32),
+    "v_bitop3_b16 v10, v2, v4, v6 bitop3:0xca": lambda a, b, c: ((a.u16 & b.u16) | (~a.u16 & c.u16)).astype(U32),
     "v_cvt_pk_f16_f32 v10, v2, v4": lambda a, b, c: half_result(a.f32) | half_result(b.f32) << U32(16),
 }  # fmt: skip
 RDNA = {
@@ -216,6 +217,7 @@ RDNA = {
     "v_dual_add_f32 v10, v2, v4 :: v_dual_mov_b32 v11, v3": lambda a, b, c: (a.f32 + b.f32).view(U32).astype(U64) | a.high.astype(U64) << U64(32),
     # Both halves read before either writes.
     "v_mov_b32 v10, v2\n v_mov_b32 v11, v4\n v_dual_mov_b32 v10, v11 :: v_dual_mov_b32 v11, v10": lambda a, b, c: b.u32.astype(U64) | a.u32.astype(U64) << U64(32),
+    "v_cndmask_b16 v10.l, v2.h, v4.l, vcc_lo": lambda a, b, c: np.where(b.i32 > 0, b.u16, a.upper16) | U32(BEFORE & 0xFFFF0000),
     "v_mov_b16 v10.h, v2.l": lambda a, b, c: a.u16.astype(U32) << U32(16) | U32(BEFORE & 0xFFFF),
     "v_add_f16 v10.l, v2.h, v4.l": lambda a, b, c: half_result(a.upper_f16 + b.f16) | U32(BEFORE & 0xFFFF0000),
     "v_cvt_f16_f32 v10.h, v2": lambda a, b, c: half_result(a.f32) << U32(16) | U32(BEFORE & 0xFFFF),
@@ -224,6 +226,12 @@ RDNA = {
     "v_mov_b32_dpp v10, v2 row_xmask:3 row_mask:0xf bank_mask:0xf": shuffled(lambda i: i ^ 3),
     "s_mov_b32 s10, exec_lo\n v_cmpx_lt_i32 v2, v4\n v_mov_b32 v10, 1\n s_mov_b32 exec_lo, s10": lambda a, b, c: np.where(a.i32 < b.i32, 1, BEFORE).astype(U32),
     "v_fma_f32 v10, v2, v4, v6": lambda a, b, c: (a.f32.astype(np.longdouble) * b.f32 + c.f32).astype(F32),
+}  # fmt: skip
+GFX12 = {
+    "v_cvt_u32_u16 v10, v2.h": lambda a, b, c: a.upper16.astype(U32),
+    "v_cvt_i32_i16 v10, v2.l": lambda a, b, c: a.i16.astype(I32),
+    "v_max_num_f32 v10, v2, v4": lambda a, b, c: np.fmax(a.f32, b.f32),
+    "v_maximum_f32 v10, v2, v4": lambda a, b, c: np.maximum(a.f32, b.f32),
 }  # fmt: skip
 # Scalar instructions of s[10:11] and s[12:13]; the result is s[8:9], and SCC goes to s14.
 SCALAR = {
@@ -263,7 +271,7 @@ def kernel_of(text, arch):
   global_store_{pair} v20, v[10:11], s[6:7]"""
 
 
-TABLES = {"gfx942": CDNA, "gfx950": CDNA | GFX950, "gfx1100": RDNA, "gfx1201": RDNA}
+TABLES = {"gfx942": CDNA, "gfx950": CDNA | GFX950, "gfx1100": RDNA, "gfx1201": RDNA | GFX12}
 
 
 @pytest.fixture(scope="module")
