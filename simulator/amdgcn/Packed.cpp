@@ -38,14 +38,19 @@ void applyPacked(Wave &wave, const Instruction &instruction, F f, std::index_seq
   for (unsigned i = 0; i < maxLanes; ++i) {
     result[i] = 0;
     for (bool high : {false, true}) {
-      auto value = static_cast<Computed<T>>(f(halfOf<T>(instruction, k, high, words[k][i])...));
-      if (isFloat<T> && instruction.clamp)
-        value = value > 0 ? std::min<Computed<T>>(value, 1) : 0;
+      auto exact = f(halfOf<T>(instruction, k, high, words[k][i])...);
+      if constexpr (isFloat<T>) {
+        if (instruction.clamp)
+          exact = exact > 0 ? std::min<Computed<T>>(exact, 1) : 0;
+      } else if (instruction.clamp) {
+        int64_t sum = exact;
+        exact = static_cast<decltype(exact)>(
+            std::clamp<int64_t>(sum, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+      }
+      auto value = static_cast<Computed<T>>(exact);
       result[i] |= uint32_t(toBits<T>(value)) << (high ? 16 : 0);
     }
   }
-  if (!isFloat<T> && instruction.clamp)
-    wave.refuse("clamping of its result is not simulated");
   storeExact<uint32_t>(wave, instruction, result);
 }
 template <typename T, unsigned sources, typename F> constexpr Handler packed(F) {

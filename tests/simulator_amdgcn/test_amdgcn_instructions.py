@@ -196,6 +196,7 @@ CDNA = {
     "v_pk_mul_f32 v[10:11], v[2:3], v[4:5]": lambda a, b, c: (a.f32 * b.f32).view(U32).astype(U64) | (a.high.view(F32) * b.high.view(F32)).view(U32).astype(U64) << U64(32),
     "v_pk_add_f32 v[10:11], v[2:3], v[4:5] op_sel_hi:[0,1]": lambda a, b, c: (a.f32 + b.f32).view(U32).astype(U64) | (a.f32 + b.high.view(F32)).view(U32).astype(U64) << U64(32),
     "v_pk_add_u16 v10, v2, v4": lambda a, b, c: (a.u16 + b.u16) | (a.upper16 + b.upper16).astype(U32) << U32(16),
+    "v_pk_sub_u16 v10, v2, v4 clamp": lambda a, b, c: np.where(a.u16 > b.u16, a.u16 - b.u16, 0) | np.where(a.upper16 > b.upper16, a.upper16 - b.upper16, 0).astype(U32) << U32(16),
     # Comparisons.
     "v_cmp_lt_f32 s[8:9], v2, v4" + TO_MASK: lambda a, b, c: mask(a.f32 < b.f32),
     "v_cmp_nlt_f32 s[8:9], v2, v4" + TO_MASK: lambda a, b, c: mask(~(a.f32 < b.f32)),
