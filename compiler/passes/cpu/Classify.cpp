@@ -45,11 +45,6 @@ Coordinates Nest::operandCoordinates(Operation *op, const Coordinates &coordinat
   return result;
 }
 
-bool nacre::cpu::movesElements(Operation *op) {
-  return isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp>(op) ||
-         (isa<tile::ReshapeOp>(op) && isUnitReshape(cast<tile::ReshapeOp>(op)));
-}
-
 // ---- Which levels a value depends on, as a bit set.
 
 uint32_t Nest::dependencies(Value value, const Coordinates &coordinates) {
@@ -138,7 +133,7 @@ Nest::Form Nest::classifyOperation(Value value, const Coordinates &coordinates) 
   using Kind = Lanes::Kind;
   const Form varying{Kind::Varying, {}};
   Operation *op = value.getDefiningOp();
-  if (!op || (lowering.buffer(value) && !mayRecomputeFrom(op)))
+  if (!op || (lowering.buffer(value) && !lowering.recompute.mayComputeFrom(op)))
     return varying;
   if (isa<tile::ArangeOp>(op))
     return {Kind::Linear, 1, 1};
@@ -400,28 +395,13 @@ void Nest::collectAssumable(Value value, const Coordinates &coordinates) {
       collectAssumable(operand, coordinates);
 }
 
-bool Nest::mayRecompute(Value value) {
-  if (!isTile(value))
-    return true;
-  if (auto found = recomputable.find(value); found != recomputable.end())
-    return found->second;
-  Operation *op = value.getDefiningOp();
-  bool result =
-      lowering.buffer(value) || (op && isa<arith::ConstantOp, tile::SplatOp, tile::ArangeOp, ub::PoisonOp>(op));
-  if (!result && op && (isElementwise(op) || movesElements(op)))
-    result = llvm::all_of(op->getOperands(), [&](Value operand) { return mayRecompute(operand); });
-  recomputable[value] = result;
-  return result;
-}
-
-bool Nest::mayRecomputeFrom(Operation *op) {
-  return isElementwise(op) && llvm::all_of(op->getOperands(), [&](Value operand) { return mayRecompute(operand); });
-}
-
 const Buffer *Nest::bufferOf(Value value, const Coordinates &coordinates) {
   const Buffer *buffer = lowering.buffer(value);
   Lanes::Kind kind = buffer ? classify(value, coordinates).kind : Lanes::Kind::Varying;
-  return kind == Lanes::Kind::Linear || kind == Lanes::Kind::Prefix ? nullptr : buffer;
+  if (kind != Lanes::Kind::Linear && kind != Lanes::Kind::Prefix)
+    return buffer;
+  assert((!buffer || lowering.recompute.isComputedAnew(value.getDefiningOp())) && "what it is made of is kept");
+  return nullptr;
 }
 
 bool Nest::holdsForPrefix(Value mask, const Coordinates &coordinates) {

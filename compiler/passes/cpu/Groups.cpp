@@ -120,7 +120,7 @@ void Lowering::emitTogether(ArrayRef<Operation *> members, int lane) {
   }
   done.insert(members.begin(), members.end());
   for (BlockArgument argument : overwritten)
-    buffers.erase(argument);
+    drop(argument);
   releaseDead(block);
 }
 
@@ -136,8 +136,7 @@ bool Lowering::canReadAgain(Operation *op, int lane) {
   if (!nest.readsNeighbours(load.getResult(), coordinates) ||
       (load.getMask() && !nest.holdsForPrefix(load.getMask(), coordinates)))
     return false;
-  // Reading again runs this load anew, and no other that its operands are made of.
-  if (!llvm::all_of(load->getOperands(), [&](Value operand) { return nest.mayRecompute(operand); }))
+  if (!recompute.mayRun(load))
     return false;
   Operation *last = op;
   for (Operation *reader : plan.readers(load.getResult(), op->getBlock())) {
@@ -146,9 +145,8 @@ bool Lowering::canReadAgain(Operation *op, int lane) {
     if (last->isBeforeInBlock(reader))
       last = reader;
   }
-  for (Operation *between = op->getNextNode(); between != last; between = between->getNextNode())
-    if (tile::writesMemory(between) && !planted(PlantedBug::ReadAgainPastStore))
-      return false;
+  if (last != op && !isUnchangedBetween(op, last) && !planted(PlantedBug::ReadAgainPastStore))
+    return false;
   return readsOwnElement(load.getResult()) || !sharesLoopsWithStore(last) || planted(PlantedBug::ReadAgainElsewhere);
 }
 

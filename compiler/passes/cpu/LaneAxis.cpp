@@ -154,8 +154,7 @@ void Nest::turnLoads() {
   SmallVector<Operation *> remaining;
   for (Operation *member : members) {
     auto load = dyn_cast<tile::LoadOp>(member);
-    bool mayRunNow = load && llvm::all_of(load->getOperands(), [&](Value operand) { return mayRecompute(operand); });
-    std::optional<int> along = mayRunNow ? turnedAxis(*this, load) : std::nullopt;
+    std::optional<int> along = load && lowering.recompute.mayRun(load) ? turnedAxis(*this, load) : std::nullopt;
     auto kept = llvm::find_if(writeBacks, [&](auto &entry) { return entry.first.getDefiningOp() == member; });
     if (!along || (kept != writeBacks.end() && kept->second.strides[lane] != 1)) {
       remaining.push_back(member);

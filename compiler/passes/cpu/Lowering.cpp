@@ -50,26 +50,6 @@ void Buffer::layAlong(int axis) {
   }
 }
 
-// Whether the value is made of an arange, not through memory: only such values have lanes in closed form.
-bool Lowering::isMadeOfArange(Value value) {
-  auto [entry, isNew] = madeOfArange.try_emplace(value, false);
-  Operation *op = value.getDefiningOp();
-  if (!isNew || !op || !isTile(value))
-    return entry->second;
-  bool result = isa<tile::ArangeOp>(op);
-  if (isElementwise(op) || movesElements(op))
-    result = llvm::any_of(op->getOperands(), [&](Value operand) { return isMadeOfArange(operand); });
-  return madeOfArange[value] = result;
-}
-
-// Whether what the operation gave may be evaluated anew where it is read: loads that are read again, and indices,
-// pointers and masks whose lanes are known in closed form, which is better than their copy (Nest::bufferOf).
-bool Lowering::isEvaluatedAnew(Operation *op) {
-  return readAgain.contains(op) ||
-         (isElementwise(op) && isa<IntegerType, tile::PointerType>(getElementTypeOrSelf(op->getResult(0).getType())) &&
-          isMadeOfArange(op->getResult(0)));
-}
-
 // The operations that read the value, each as its ancestor in `block`: themselves, or through what is evaluated anew.
 llvm::SmallSetVector<Operation *, 8> Lowering::readersAnew(Value value, Block *block) {
   llvm::SmallSetVector<Operation *, 8> found;
@@ -78,7 +58,7 @@ llvm::SmallSetVector<Operation *, 8> Lowering::readersAnew(Value value, Block *b
   while (!pending.empty())
     for (Operation *reader : plan.readers(pending.pop_back_val(), block)) {
       found.insert(reader);
-      if (isEvaluatedAnew(reader))
+      if (readAgain.contains(reader) || recompute.isComputedAnew(reader))
         for (Value result : reader->getResults())
           if (seen.insert(result).second)
             pending.push_back(result);
@@ -108,12 +88,22 @@ void Lowering::release(const Allocation &allocation) {
   ReleaseOp::create(b, allocation.pointer);
   for (Value value : held[allocation.pointer])
     if (auto found = buffers.find(value); found != buffers.end() && found->second.pointer == allocation.pointer)
-      buffers.erase(found);
+      drop(value);
   held.erase(allocation.pointer);
 }
 
-void Lowering::hold(Value value, const Buffer &buffer) {
+void Lowering::place(Value value, const Buffer &buffer) {
   buffers[value] = buffer;
+  recompute.forget();
+}
+
+void Lowering::drop(Value value) {
+  buffers.erase(value);
+  recompute.forget();
+}
+
+void Lowering::hold(Value value, const Buffer &buffer) {
+  place(value, buffer);
   keepFor(value, buffer.pointer);
 }
 
@@ -171,7 +161,8 @@ Buffer Lowering::inMemory(Value value, Block *owner) {
 // ---- The frame: arguments, scratch, the loop over the grid
 
 Lowering::Lowering(func::FuncOp kernel, const VectorTarget &target)
-    : b(kernel.getLoc(), kernel.getContext()), target(target), plan(kernel), kernel(kernel) {
+    : b(kernel.getLoc(), kernel.getContext()), target(target), plan(kernel),
+      recompute([this](Value value) { return buffer(value) != nullptr; }), kernel(kernel) {
   b.convertsHalf = target.convertsHalf;
 }
 

@@ -10,6 +10,7 @@
 #include "compiler/passes/cpu/Emit.h"
 #include "compiler/passes/cpu/Lanes.h"
 #include "compiler/passes/cpu/Plan.h"
+#include "compiler/passes/cpu/Recompute.h"
 #include "compiler/passes/cpu/VectorTarget.h"
 
 namespace nacre::cpu {
@@ -91,6 +92,7 @@ public:
   const VectorTarget target;
   Plan plan;
   IntegerFacts facts;
+  Recompute recompute;
   llvm::DenseMap<mlir::Value, RowTable> rowTables; // of each cpu.rows that is read where it lies
   mlir::Value context;                             // the KernelContext
   mlir::Value programId[3];                        // i32
@@ -114,6 +116,9 @@ private:
   // Moves the values a terminator hands over into the buffers that stand for the receiving values.
   void handOver(mlir::ValueRange values, llvm::ArrayRef<std::optional<Buffer>> targets, mlir::Block *from);
 
+  void place(mlir::Value value, const Buffer &buffer); // it is in memory from now on, as somebody else keeps it
+  void drop(mlir::Value value);                        // or not any more
+
   // Grouping
   bool joins(mlir::Operation *op) const;
   bool readsPending(mlir::Value value, bool identity) const;
@@ -125,8 +130,6 @@ private:
   bool canReadAgain(mlir::Operation *op, int lane);
   bool readsOwnElement(mlir::Value tile) const;
   bool sharesLoopsWithStore(mlir::Operation *op) const;
-  bool isMadeOfArange(mlir::Value value);
-  bool isEvaluatedAnew(mlir::Operation *op);
   llvm::SmallSetVector<mlir::Operation *, 8> readersAnew(mlir::Value value, mlir::Block *block);
   bool isStillRead(mlir::Value value, mlir::Block *block);
   void releaseDead(mlir::Block *block);
@@ -169,7 +172,6 @@ private:
   llvm::DenseMap<mlir::Value, std::pair<mlir::BlockArgument, Buffer>> destinations; // yielded value -> carried buffer
   llvm::DenseSet<mlir::Operation *> done;
   llvm::DenseSet<mlir::Operation *> readAgain;
-  llvm::DenseMap<mlir::Value, bool> madeOfArange;
   llvm::DenseMap<mlir::Operation *, mlir::Value> streaming;
   llvm::SmallVector<mlir::Operation *> group;
 

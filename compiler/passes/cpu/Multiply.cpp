@@ -29,6 +29,6 @@ void Lowering::lowerMultiply(Operation *operation) {
   }
   MicroKernelOp::create(b, sums.pointer, rows, panels, ahead, op.getBlocking(), tables, fromZero);
   if (inPlace)
-    buffers.erase(destinations.find(op.getSum())->second.first);
+    drop(destinations.find(op.getSum())->second.first);
   hold(op.getSum(), sums);
 }

@@ -510,7 +510,7 @@ void Nest::emitGroup(ArrayRef<Operation *> group) {
     }
   // While the loops are emitted the members are computed, not read back.
   for (auto &[value, buffer] : writeBacks)
-    lowering.buffers.erase(value);
+    lowering.drop(value);
   std::optional<int> axis;
   for (Operation *member : members)
     if (auto reduce = dyn_cast<tile::ReduceOp>(member)) {
@@ -553,7 +553,7 @@ void Nest::emitGroup(ArrayRef<Operation *> group) {
   positions.resize(order.size() + 1);
   emitLevel(0);
   for (auto &[value, buffer] : writeBacks)
-    lowering.buffers[value] = buffer;
+    lowering.place(value, buffer);
 }
 
 Lanes Nest::evaluateAlone(Value value, const Coordinates &coordinates) {

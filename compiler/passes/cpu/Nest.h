@@ -22,8 +22,6 @@ using Coordinates = llvm::SmallVector<int8_t, 4>; // a level, or -1
 
 // Coordinates as one number.
 uint32_t encode(const Coordinates &coordinates);
-// Whether the operation gives elements of its operand new places and computes nothing.
-bool movesElements(mlir::Operation *op);
 
 class Nest {
 public:
@@ -76,12 +74,6 @@ public:
   void splitAddressOf(mlir::Operation *load, const AccessForm &form) { splitAddresses[load] = &form; }
   // The body runs this load, which stands in no group.
   void runs(mlir::Operation *load) { members.push_back(load); }
-
-  // A value may be computed where it is read, rather than where it stands, when it is made of scalars, arange and tiles
-  // that are still in memory: no load runs again.
-  bool mayRecompute(mlir::Value value);
-  // Whether the operation computes its result, element by element, from values that may be recomputed.
-  bool mayRecomputeFrom(mlir::Operation *op);
 
   Lanes evaluate(mlir::Value value, const Coordinates &coordinates);
   Coordinates identity(int64_t rank) const;
@@ -181,7 +173,7 @@ private:
   };
   Form classify(mlir::Value value, const Coordinates &coordinates);
   // Forms depend on which loops stand inside the lanes and on what is in memory: asked anew once those are settled.
-  void forgetForms() { formCache.clear(), dependencyCache.clear(), recomputable.clear(); }
+  void forgetForms() { formCache.clear(), dependencyCache.clear(); }
   Form classifyOperation(mlir::Value value, const Coordinates &coordinates);
   bool mayWrap(mlir::Operation *op, llvm::ArrayRef<Form> operands, const Form &form, const Coordinates &coordinates);
   // The rule for the operation's lanes, by what is known of its operands' before any code is emitted.
@@ -252,7 +244,6 @@ private:
   llvm::SmallVector<Position> positions;
   llvm::DenseMap<Key, uint32_t> dependencyCache;
   llvm::DenseMap<Key, Form> formCache;
-  llvm::DenseMap<mlir::Value, bool> recomputable;
   llvm::SetVector<Key> guards;
   llvm::DenseMap<Key, Coordinates> guardCoordinates;
   llvm::DenseSet<Key> visitedGuards;

@@ -3,6 +3,7 @@
 #include "compiler/ir/cpu/Cpu.h"
 #include "compiler/passes/cpu/Emit.h"
 #include "compiler/passes/cpu/OperandReuse.h"
+#include "compiler/passes/cpu/Recompute.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -47,10 +48,7 @@ static tile::DotOp continuation(tile::DotOp dot) {
       next.getA().getType() != dot.getA().getType() || next.getB().getType() != dot.getB().getType() ||
       next.getPrecision() != dot.getPrecision())
     return {};
-  for (Operation *between = dot->getNextNode(); between != next; between = between->getNextNode())
-    if (tile::writesMemory(between))
-      return {};
-  return next;
+  return isUnchangedBetween(dot, next) ? next : tile::DotOp();
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #include "compiler/passes/cpu/Plan.h"
 #include "compiler/ir/cpu/Cpu.h"
 #include "compiler/ir/tile/ToldWhen.h"
+#include "compiler/passes/cpu/Recompute.h"
 #include "compiler/support/PlantedBugs.h"
 
 using namespace mlir;
@@ -34,6 +35,11 @@ bool nacre::cpu::isUnitReshape(tile::ReshapeOp op) {
   return significant(op.getSource().getType()) == significant(op.getType());
 }
 
+bool nacre::cpu::movesElements(Operation *op) {
+  return isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp>(op) ||
+         (isa<tile::ReshapeOp>(op) && isUnitReshape(cast<tile::ReshapeOp>(op)));
+}
+
 // What one element costs, roughly in instructions.
 static int ownCost(Operation *op) {
   if (isa<math::FmaOp, math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::CopySignOp>(op))
@@ -64,10 +70,7 @@ bool Plan::feedsOnlyPacking(Operation *load) const {
     if (user->getBlock() != load->getBlock())
       return false;
     if (isa<RowsOp, PanelsOp>(user)) {
-      for (Operation *between = load->getNextNode(); between != user; between = between->getNextNode())
-        if (tile::writesMemory(between) && !planted(PlantedBug::PackedPastStore))
-          return false;
-      return true;
+      return isUnchangedBetween(load, user) || planted(PlantedBug::PackedPastStore);
     }
     if (!isElementwise(user) && !isa<tile::PermuteOp>(user))
       return false;

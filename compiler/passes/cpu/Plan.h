@@ -46,6 +46,8 @@ bool isElementwise(mlir::Operation *op);
 bool isTile(mlir::Value value);
 // Whether a combine function's block branches or loops.
 bool holdsControl(mlir::Block &block);
+// Whether the operation gives elements of its operand new places and computes nothing.
+bool movesElements(mlir::Operation *op);
 // A reshape that only inserts or drops axes of extent 1.
 bool isUnitReshape(tile::ReshapeOp op);
 
