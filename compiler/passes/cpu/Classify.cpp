@@ -308,7 +308,8 @@ void Nest::requireGuardsOfAccess(Value pointer, Value mask, const Coordinates &c
 
 bool Nest::staysInRange(Value line, const Coordinates &coordinates) {
   Form form = classify(line, coordinates);
-  return form.kind == Lanes::Kind::Linear && (!form.wraps || guards.contains({line, encode(coordinates)}));
+  bool isGuarded = segment.guardsHold && guards.contains({line, encode(coordinates)});
+  return form.kind == Lanes::Kind::Linear && (!form.wraps || isGuarded);
 }
 
 // An i1, outside the lane loop: no guarded line of this row wraps.
@@ -485,21 +486,14 @@ Lanes Nest::evaluateOutside(Value value, const Coordinates &coordinates, int64_t
   OpBuilder::InsertionGuard guard(b);
   size_t outside = llvm::find(order, lane) - order.begin();
   b.setInsertionPoint(positions[outside].anchor);
-  Value saved = indices[lane];
-  int64_t steppedWidth = width;
-  Assumption assumed = assumption;
-  assumption = Assumption::None;
-  probing = true;
-  probed.clear();
-  indices[lane] = b.index(index);
-  width = lanes;
-  Lanes result = evaluate(value, coordinates);
-  probing = false;
-  probed.clear();
-  width = steppedWidth;
-  indices[lane] = saved;
-  assumption = assumed;
-  return result;
+  DenseMap<Key, Lanes> known;
+  Segment before;
+  before.guardsHold = segment.guardsHold;
+  before.beforeLanes = &known;
+  llvm::SaveAndRestore within(segment, before);
+  llvm::SaveAndRestore first(indices[lane], b.index(index));
+  llvm::SaveAndRestore step(width, lanes);
+  return evaluate(value, coordinates);
 }
 
 Lanes Nest::evaluateRow(Value value, const Coordinates &coordinates) {

@@ -12,7 +12,7 @@ using namespace nacre::cpu;
 size_t Nest::positionOf(uint32_t levels) const {
   size_t position = 0;
   for (size_t i = 0; i < order.size(); ++i)
-    if (levels & (1u << order[i]) && !(probing && order[i] == lane))
+    if (levels & (1u << order[i]) && !(segment.beforeLanes && order[i] == lane))
       position = i + 1;
   return position;
 }
@@ -24,21 +24,23 @@ Lanes Nest::evaluate(Value value, const Coordinates &coordinates) {
   uint32_t bits = dependencies(value, coordinates);
   size_t position = positionOf(bits);
   bool onLane = bits & (1u << lane);
-  auto &known = probing && onLane ? probed : positions[position].known;
-  if (auto found = known.find(key); found != known.end())
+  // Emitting may grow the list of positions; a map is looked up anew.
+  auto known = [&]() -> DenseMap<Key, Lanes> & {
+    return segment.beforeLanes && onLane ? *segment.beforeLanes : positions[position].known;
+  };
+  if (auto found = known().find(key); found != known().end())
     return found->second;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(positions[position].anchor);
   const Assumable *entry = nullptr;
-  if (assumption != Assumption::None && onLane)
+  if (segment.assumption != Segment::Assumption::None && onLane)
     entry = llvm::find_if(assumable, [&](const Assumable &candidate) {
       return candidate.value == value && encode(candidate.coordinates) == key.second &&
-             (assumption != Assumption::Wrapped || candidate.kind == Assumable::Kind::Remainder);
+             (segment.assumption != Segment::Assumption::Wrapped || candidate.kind == Assumable::Kind::Remainder);
     });
   Lanes lanes = entry && entry != assumable.end() ? assumed(*entry) : compute(value, coordinates);
   assert(areAsClassified(lanes, value, coordinates) && "evaluation emits what classification promised");
-  // Emitting may have grown the map; look it up anew.
-  (probing && onLane ? probed : positions[position].known)[key] = lanes;
+  known()[key] = lanes;
   return lanes;
 }
 
@@ -82,7 +84,7 @@ Lanes Nest::compute(Value value, const Coordinates &coordinates) {
     assert(
         (llvm::is_contained(members, op) || lowering.plan.place(op) == Place::Deferred || lowering.isReadAgain(load)) &&
         "a load runs once");
-    if (const AccessForm *form = splitAddresses.lookup(op); form && width > 1 && !probing)
+    if (const AccessForm *form = splitAddresses.lookup(op); form && width > 1 && !segment.beforeLanes)
       return loadSplit(load, *form, coordinates);
     Lanes pointer = evaluate(load.getPointer(), coordinates);
     std::optional<Lanes> mask, other;
@@ -93,7 +95,7 @@ Lanes Nest::compute(Value value, const Coordinates &coordinates) {
     b.setLoc(op->getLoc());
     bool isAhead = llvm::is_contained(members, op) ? hasShortRows(byteSize(element))
                                                    : lowering.isReadAgain(load) && shape.size() == 1;
-    if (isAhead && !probing && assumption != Assumption::Fails)
+    if (isAhead && !segment.beforeLanes && segment.assumption != Segment::Assumption::Fails)
       prefetchNext(load.getResult(), load.getPointer(), pointer, coordinates, /*isWrite=*/false);
     return this->load(element, pointer, mask, other, load.getIsVolatile());
   }
@@ -182,8 +184,8 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
   return Lanes::varying(lowering.elementwise(op, result, operands));
 }
 
-// Whether the lanes are as classification promised them. What holds by assumption or under guards is so in some segments
-// of the loop alone.
+// Whether the lanes are as classification promised them. What holds by assumption or under guards is so in some
+// segments of the loop alone.
 bool Nest::areAsClassified(const Lanes &lanes, Value value, const Coordinates &coordinates) {
   Form form = classify(value, coordinates);
   if (!form.isProved())
@@ -206,7 +208,7 @@ bool Nest::areAsClassified(const Lanes &lanes, Value value, const Coordinates &c
 // from the row's start: LLVM then sees that the lanes of all steps are near each other.
 Value Nest::wideStart(Value line, const Coordinates &coordinates, const Lanes &lanes) {
   std::optional<int64_t> index = Emit::known(indices[lane]);
-  if (!lanes.isLinear() || probing || !index || *index == 0 || !staysInRange(line, coordinates) ||
+  if (!lanes.isLinear() || segment.beforeLanes || !index || *index == 0 || !staysInRange(line, coordinates) ||
       dependencies(line, coordinates) & levelsInside())
     return b.toI64(lanes.value);
   Value first = evaluateElement(line, coordinates, 0);

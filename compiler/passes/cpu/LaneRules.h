@@ -34,7 +34,7 @@ struct LaneRule {
     Sum,         // a line: the sum or difference of lines and numbers
     Scale,       // a line: the line `operand`, multiplied or shifted by a number
     Advance,     // a line of pointers: a base, and an offset in elements
-    Division,    // the quotient or remainder of a line of step 1 by a number; known by assumption alone (Nest::division)
+    Division,    // the quotient or remainder of a line of step 1 by a number; so by assumption alone (Nest::division)
     Bound,       // a prefix: the line `operand`, of step 1, compared with a number
     Conjunction, // a prefix: prefixes and numbers
   };

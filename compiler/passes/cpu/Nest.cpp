@@ -94,7 +94,8 @@ void Nest::emitIndexLoop(int level, llvm::function_ref<void()> inner) {
 }
 
 // Runs `inner` for the lanes [from, to) in steps of `step`, carrying the reductions' accumulators.
-void Nest::emitLaneLoop(Value from, Value to, int64_t step, const std::function<void()> &inner) {
+void Nest::emitLaneLoop(Value from, Value to, int64_t step, const Segment &part, const std::function<void()> &inner) {
+  llvm::SaveAndRestore within(segment, part);
   SmallVector<Value> carried;
   for (Reduction &reduction : reductions)
     carried.append(reduction.accumulators);
@@ -122,10 +123,10 @@ void Nest::emitLaneLoop(Value from, Value to, int64_t step, const std::function<
 // The lane level: in segments where the guards hold, lane by lane where one does not. One lane is always known exactly.
 void Nest::emitLanes(const std::function<void()> &inner) {
   if (guards.empty() || fullWidth == 1)
-    return emitLaneSegments(inner);
+    return emitLaneSegments(segment, inner);
   Value holds = guardsHold();
   if (Emit::known(holds) && Emit::isKnown(holds, -1))
-    return emitLaneSegments(inner);
+    return emitLaneSegments(segment, inner);
   // Reductions over the lanes leave one number each, whichever way was taken.
   bool overLanes = !reductions.empty() && order.back() == lane;
   SmallVector<Type> types;
@@ -141,23 +142,15 @@ void Nest::emitLanes(const std::function<void()> &inner) {
     // Without the guards lanes are taken one by one; those that are gathered anyway by vectors of wrapped numbers.
     bool isByVectors = !guarded && gathers && reductions.empty();
     width = fullWidth = guarded || isByVectors ? chosenWidth : 1;
-    llvm::SetVector<Key> heldGuards;
-    SmallVector<Assumable> heldAssumable;
-    if (isByVectors) {
-      std::swap(heldGuards, guards);
-      std::swap(heldAssumable, assumable);
-    }
+    Segment base = segment;
+    base.guardsHold = !isByVectors;
     for (Reduction &reduction : reductions) {
       reduction.accumulators.clear();
       reduction.scalars.clear();
       if (overLanes)
         startAccumulators(reduction);
     }
-    emitLaneSegments(inner);
-    if (isByVectors) {
-      std::swap(heldGuards, guards);
-      std::swap(heldAssumable, assumable);
-    }
+    emitLaneSegments(base, inner);
     SmallVector<Value> results;
     for (Reduction &reduction : reductions)
       if (overLanes)
@@ -191,16 +184,21 @@ void Nest::emitFewSteps(int64_t end, Value beyond, const std::function<void()> &
   }
 }
 
-void Nest::emitLaneSegments(const std::function<void()> &inner) {
-  if (inRuns && fullWidth > 1)
-    return emitRuns(inner);
+void Nest::emitLaneSegments(Segment base, const std::function<void()> &inner) {
+  llvm::SaveAndRestore within(segment, base);
+  const bool mayAssume = base.guardsHold && fullWidth > 1; // what is assumable rests on the guards
+  auto isRun = [](const Assumable &entry) { return entry.kind == Assumable::Kind::Run; };
+  if (mayAssume && llvm::any_of(assumable, isRun))
+    return emitRuns(base, inner);
+  Segment holding = base, failing = base;
+  holding.assumption = Segment::Assumption::Holds;
+  failing.assumption = Segment::Assumption::Fails;
   int64_t extent = shape[lane];
   int64_t whole = extent / fullWidth * fullWidth;
   // How many lanes, from the first, every assumable check holds for, and from which on none does.
   Value limit, beyond;
   bool onlyBounds = llvm::all_of(assumable, [](Assumable &entry) { return entry.kind == Assumable::Kind::Bound; });
-  assumption = Assumption::None;
-  if (!assumable.empty() && fullWidth > 1) {
+  if (mayAssume && !assumable.empty()) {
     limit = b.index(extent);
     beyond = b.index(0);
     for (Assumable &entry : assumable) {
@@ -229,30 +227,26 @@ void Nest::emitLaneSegments(const std::function<void()> &inner) {
     // One loop with masks up to the last lane: a gather takes as long with masks as without, and only one loop exit is
     // mispredicted.
     Value end = arith::AndIOp::create(b, b.add(beyond, b.index(fullWidth - 1)), b.index(~(fullWidth - 1)));
-    emitLaneLoop(next, b.minSigned(end, b.index(whole)), fullWidth, inner);
+    emitLaneLoop(next, b.minSigned(end, b.index(whole)), fullWidth, base, inner);
     next = b.index(whole);
   } else if (limit) {
     Value end = b.constant(b.getI64Type(), ~(fullWidth - 1));
     end = arith::AndIOp::create(b, b.minSigned(limit, b.index(whole)), end);
     end = b.maxSigned(end, next);
-    assumption = Assumption::Holds;
-    emitLaneLoop(next, end, fullWidth, inner);
-    assumption = Assumption::None;
+    emitLaneLoop(next, end, fullWidth, holding, inner);
     next = end;
     bool wraps = llvm::any_of(assumable, [](Assumable &entry) {
       return entry.kind == Assumable::Kind::Remainder || entry.kind == Assumable::Kind::Stepwise;
     });
     if (wraps && reductions.empty()) {
-      emitBeyondWrap(next, endsAtBounds ? b.minSigned(beyond, b.index(whole)) : b.index(whole), inner);
+      emitBeyondWrap(next, endsAtBounds ? b.minSigned(beyond, b.index(whole)) : b.index(whole), base, inner);
       next = b.index(whole);
     } else if (whole > fullWidth && onlyBounds && !Emit::known(beyond)) {
       Value aligned = arith::AndIOp::create(b, b.add(beyond, b.index(fullWidth - 1)), b.index(~(fullWidth - 1)));
       Value end = b.maxSigned(b.minSigned(aligned, b.index(whole)), next);
-      emitLaneLoop(next, end, fullWidth, inner);
-      assumption = Assumption::Fails;
+      emitLaneLoop(next, end, fullWidth, base, inner);
       if (!isIdle)
-        emitLaneLoop(end, b.index(whole), fullWidth, inner);
-      assumption = Assumption::None;
+        emitLaneLoop(end, b.index(whole), fullWidth, failing, inner);
       next = b.index(whole);
     }
   }
@@ -264,7 +258,7 @@ void Nest::emitLaneSegments(const std::function<void()> &inner) {
     } else if (Emit::isKnown(next, 0) && areFew) {
       emitFewSteps(whole, {}, inner);
     } else {
-      emitLaneLoop(next, b.index(whole), fullWidth, inner);
+      emitLaneLoop(next, b.index(whole), fullWidth, base, inner);
     }
   }
   // What is left, in pieces of halving width. A reduction over the lanes is finished piece by piece.
@@ -286,7 +280,7 @@ void Nest::emitLaneSegments(const std::function<void()> &inner) {
 }
 
 // The lanes [next, last), most of them one by one.
-void Nest::emitBeyondWrap(Value next, Value last, const std::function<void()> &inner) {
+void Nest::emitBeyondWrap(Value next, Value last, const Segment &base, const std::function<void()> &inner) {
   auto isBound = [](Assumable &entry) { return entry.kind == Assumable::Kind::Bound; };
   auto entry = llvm::find_if_not(assumable, isBound);
   bool alone = llvm::count_if(assumable, isBound) + 1 == static_cast<int64_t>(assumable.size());
@@ -299,13 +293,13 @@ void Nest::emitBeyondWrap(Value next, Value last, const std::function<void()> &i
         arith::CmpIOp::create(b, arith::CmpIPredicate::sle, entry->count, b.index(0)); // it has wrapped before
     Value end = arith::AndIOp::create(b, b.select(negative, b.index(0), second), mask);
     end = b.maxSigned(end, first);
-    emitLaneLoop(next, first, 1, inner);
-    assumption = Assumption::Wrapped;
-    emitLaneLoop(first, end, fullWidth, inner);
-    assumption = Assumption::None;
+    Segment wrapped = base;
+    wrapped.assumption = Segment::Assumption::Wrapped;
+    emitLaneLoop(next, first, 1, base, inner);
+    emitLaneLoop(first, end, fullWidth, wrapped, inner);
     next = end;
   }
-  emitLaneLoop(next, last, 1, inner);
+  emitLaneLoop(next, last, 1, base, inner);
 }
 
 void Nest::emitInnermost() {

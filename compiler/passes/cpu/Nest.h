@@ -15,6 +15,7 @@
 #include "compiler/passes/cpu/LaneRules.h"
 #include "compiler/passes/cpu/Lowering.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace nacre::cpu {
 
@@ -106,6 +107,20 @@ private:
     mlir::Operation *anchor = nullptr; // code at this position goes before it
     llvm::DenseMap<Key, Lanes> known;
   };
+  // What the code being emitted may rely on: that of a part of the lane loop, or of the place before it. A segment is
+  // never changed; each part is given its own.
+  struct Segment {
+    enum class Assumption {
+      None,
+      Holds,   // what is assumable holds in all lanes
+      Fails,   // every bound fails in all lanes
+      Wrapped, // the remainders have wrapped once
+    } assumption = Assumption::None;
+    bool guardsHold = true;                         // so lines that are guarded are whole numbers
+    mlir::Value runStart = {};                      // the lane that the run starts at (Runs.cpp)
+    mlir::Value spanLeft = {};                      // the lanes of the step that belong to its run, where not all do
+    llvm::DenseMap<Key, Lanes> *beforeLanes = nullptr; // before the loop: what is known of the lanes asked for there
+  };
   struct Reduction {
     mlir::Operation *op;
     llvm::SmallVector<mlir::Value> accumulators;
@@ -122,12 +137,13 @@ private:
   // A loop over a level that is not the lanes', with its index set inside.
   void emitIndexLoop(int level, llvm::function_ref<void()> inner);
   void emitLanes(const std::function<void()> &inner);
-  void emitLaneSegments(const std::function<void()> &inner);
+  void emitLaneSegments(Segment base, const std::function<void()> &inner);
   void emitInnermost();
   void emitBody();
-  void emitLaneLoop(mlir::Value from, mlir::Value to, int64_t step, const std::function<void()> &inner);
+  void emitLaneLoop(mlir::Value from, mlir::Value to, int64_t step, const Segment &part,
+                    const std::function<void()> &inner);
   void emitFewSteps(int64_t end, mlir::Value beyond, const std::function<void()> &inner);
-  void emitBeyondWrap(mlir::Value next, mlir::Value last, const std::function<void()> &inner);
+  void emitBeyondWrap(mlir::Value next, mlir::Value last, const Segment &base, const std::function<void()> &inner);
   void startAccumulators(Reduction &reduction);
   void accumulate(Reduction &reduction);
   void finishLanes();
@@ -230,8 +246,8 @@ private:
   bool takesRuns() const;
   bool hasLongRuns(mlir::Value divisor);
   void settleRemainders();
-  void emitSpan(mlir::Value from, mlir::Value to, const std::function<void()> &inner);
-  void emitRuns(const std::function<void()> &inner);
+  void emitSpan(mlir::Value from, mlir::Value to, const Segment &part, const std::function<void()> &inner);
+  void emitRuns(const Segment &base, const std::function<void()> &inner);
   std::optional<Lanes> withinSpan(std::optional<Lanes> mask);
   // The number of lanes, from lane 0 of the row, that the entry holds for; emitted at the position outside the lane
   // loop.
@@ -248,20 +264,15 @@ private:
   llvm::DenseMap<Key, Coordinates> guardCoordinates;
   llvm::DenseSet<Key> visitedGuards;
   llvm::SmallVector<Assumable> assumable;
-  llvm::DenseMap<Key, Lanes> probed;
   // A load or a store's pointer -> the bytes to where the next program will access.
   llvm::DenseMap<mlir::Value, mlir::Value> nextProgram;
   llvm::DenseMap<mlir::Operation *, const AccessForm *> splitAddresses;
-  bool probing = false;
   llvm::DenseSet<Key> visitedAssumable;
-  enum class Assumption { None, Holds, Fails, Wrapped } assumption = Assumption::None;
+  Segment segment; // of the code being emitted
   // Narrower vectors are not worth it; and LLVM 22's X86 code generator, given an index stored as one of two 32-bit
   // lanes, has been seen to use both lanes as the index.
   static constexpr int64_t narrowest = 4;
   int64_t fullWidth = 1;
-  bool inRuns = false;
-  mlir::Value runStart; // the lane that the run being emitted starts at
-  mlir::Value spanLeft; // the lanes of a step that belong to its run, where not all do
   int64_t cost = 0;
   int64_t elementBytes = 1;
   int64_t widthLimit = 0;

@@ -1,15 +1,13 @@
 // May a value be computed elsewhere than where it stands? One question, which all of the lowering asks here.
 //
-//   a number, arange                    anywhere
-//   a tile in memory                    as long as it is there
-//   elementwise, or moving elements     where all that it reads may be
-//   a load                              where memory is as it was: nothing writes between the two places, and it is
-//                                       not volatile. Two answers are kept apart: whether a value may be computed
-//                                       without that any load runs (mayCompute), and whether a load itself may run
-//                                       elsewhere (isUnchangedBetween).
+//   a number, arange                  anywhere
+//   a tile in memory                  as long as it is there
+//   elementwise, or moving elements   where all that it reads may be
+//   a load                            never by itself: whoever runs one elsewhere, or again, asks mayRun() of what it
+//                                     reads and isUnchangedBetween() of memory; volatile loads stay
 //
-// What is in memory changes while a kernel is lowered; so do answers, and whoever changes it calls forget(). A tile that
-// may be computed anew is read after its last own reader: what it is made of must be kept as long (isComputedAnew).
+// What is in memory changes while a kernel is lowered, and answers with it: whoever changes it calls forget(). Scratch
+// memory is kept for the readers of what may be computed anew, too (isComputedAnew).
 #pragma once
 
 #include "compiler/ir/tile/Tile.h"
@@ -25,7 +23,7 @@ public:
   using IsInMemory = std::function<bool(mlir::Value)>;
   explicit Recompute(IsInMemory isInMemory) : isInMemory(std::move(isInMemory)) {}
 
-  // The value, wherever it is asked for now; no load runs.
+  // The value, by the code that is emitted now; no load runs.
   bool mayCompute(mlir::Value value);
   // The results of an elementwise operation, although they are in memory.
   bool mayComputeFrom(mlir::Operation *op);

@@ -36,7 +36,6 @@ void Nest::settleRemainders() {
                 return isOfDivision(entry) && stepDivisor(entry.value.getDefiningOp(), entry.coordinates) < lanes &&
                        hasLongRuns(entry.value.getDefiningOp()->getOperand(1));
               });
-  inRuns = runs;
   if (!runs) {
     llvm::erase_if(assumable, [](const Assumable &entry) { return entry.kind == Assumable::Kind::Run; });
     for (const Assumable &entry : assumable)
@@ -56,10 +55,10 @@ void Nest::settleRemainders() {
 }
 
 // The lanes [from, to): whole vectors, then a masked one.
-void Nest::emitSpan(Value from, Value to, const std::function<void()> &inner) {
+void Nest::emitSpan(Value from, Value to, const Segment &part, const std::function<void()> &inner) {
   Value count = b.maxSigned(b.sub(to, from), b.index(0));
   Value whole = b.add(from, arith::AndIOp::create(b, count, b.index(~(fullWidth - 1))));
-  emitLaneLoop(from, whole, fullWidth, inner);
+  emitLaneLoop(from, whole, fullWidth, part, inner);
   Value left = b.sub(to, whole);
   auto branch = scf::IfOp::create(b, TypeRange{}, arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, left, b.index(0)),
                                   /*withElse=*/false);
@@ -67,12 +66,13 @@ void Nest::emitSpan(Value from, Value to, const std::function<void()> &inner) {
   b.setInsertionPointToStart(branch.thenBlock());
   indices[lane] = whole;
   width = fullWidth;
-  spanLeft = left;
+  Segment end = part;
+  end.spanLeft = left;
+  llvm::SaveAndRestore within(segment, end);
   inner();
-  spanLeft = {};
 }
 
-void Nest::emitRuns(const std::function<void()> &inner) {
+void Nest::emitRuns(const Segment &base, const std::function<void()> &inner) {
   Value extent = b.index(shape[lane]), limit = extent;
   for (Assumable &entry : assumable)
     limit = b.minSigned(limit, probe(entry));
@@ -86,8 +86,7 @@ void Nest::emitRuns(const std::function<void()> &inner) {
     Value next = before->getArgument(0);
     scf::ConditionOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, next, limit), ValueRange{next});
     Block *after = b.createBlock(&runs.getAfter(), {}, {type}, {b.getLoc()});
-    runStart = after->getArgument(0);
-    Value end = limit;
+    Value runStart = after->getArgument(0), end = limit;
     for (Assumable &entry : assumable) {
       if (entry.kind != Assumable::Kind::Run)
         continue;
@@ -97,16 +96,18 @@ void Nest::emitRuns(const std::function<void()> &inner) {
       Value left = b.sub(b.toI64(entry.divisor), b.toI64(entry.start));
       end = b.minSigned(end, b.add(runStart, left));
     }
-    assumption = Assumption::Holds;
-    emitSpan(runStart, end, inner);
-    assumption = Assumption::None;
+    Segment run = base;
+    run.assumption = Segment::Assumption::Holds;
+    run.runStart = runStart;
+    emitSpan(runStart, end, run, inner);
     scf::YieldOp::create(b, end);
   }
-  emitSpan(limit, extent, inner);
+  emitSpan(limit, extent, base, inner);
 }
 
 // The mask of an access along the lanes, of those that belong to the span alone.
 std::optional<Lanes> Nest::withinSpan(std::optional<Lanes> mask) {
+  Value spanLeft = segment.spanLeft;
   if (!spanLeft)
     return mask;
   Lanes span = Lanes::prefix(spanLeft);
@@ -157,7 +158,7 @@ Value Nest::probe(Assumable &entry) {
 // What the entry is where it holds (or, for a bound, where it fails).
 Lanes Nest::assumed(const Assumable &entry) {
   if (entry.kind == Assumable::Kind::Bound || entry.kind == Assumable::Kind::Start)
-    return Lanes::uniform(b.constant(b.getI1Type(), assumption == Assumption::Holds));
+    return Lanes::uniform(b.constant(b.getI1Type(), segment.assumption == Segment::Assumption::Holds));
   Operation *op = entry.value.getDefiningOp();
   if (entry.kind == Assumable::Kind::Stepwise) {
     Value start = evaluate(op->getOperand(0), entry.coordinates).value,
@@ -171,10 +172,10 @@ Lanes Nest::assumed(const Assumable &entry) {
   if (entry.kind == Assumable::Kind::Run) {
     if (isa<arith::DivSIOp>(op))
       return Lanes::uniform(entry.quotient);
-    Value first = b.add(entry.start, b.resize(b.sub(indices[lane], runStart), type));
+    Value first = b.add(entry.start, b.resize(b.sub(indices[lane], segment.runStart), type));
     return Lanes::linear(first, b.constant(type, 1));
   }
-  Value start = assumption == Assumption::Wrapped ? b.sub(entry.start, entry.divisor) : entry.start;
+  Value start = segment.assumption == Segment::Assumption::Wrapped ? b.sub(entry.start, entry.divisor) : entry.start;
   Value first = b.add(start, b.resize(indices[lane], type));
   return width == 1 ? Lanes::uniform(first) : Lanes::linear(first, b.constant(type, 1));
 }

@@ -20,7 +20,7 @@ struct TurnedCopy {
   mlir::Value source;                                         // what `evaluate` looks at
   mlir::Type element;                                         // that is written
   int from, to;                                               // axes of the tile
-  int64_t square;                                             // a power of two, at most the extent of either: at most so many
+  int64_t square;                                             // a power of two, at most either extent and the steps
   std::function<Lanes(Nest &)> evaluate;                      // the elements at the nest's indices
   std::function<mlir::Value(llvm::ArrayRef<mlir::Value>)> at; // where the element at the indices is written
   mlir::Operation *member = nullptr;                          // a load that these loops run
