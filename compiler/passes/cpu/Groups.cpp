@@ -60,62 +60,91 @@ bool Lowering::joins(Operation *op) const {
 
 // ---- A group becomes loops
 
+void Lowering::note(Operation *op, const Twine &text) {
+  if (notes)
+    (*notes)[op] += text.str();
+}
+
 // Stores along another axis than the lanes of their group are emitted by themselves, in their turn.
+Lowering::Step Lowering::nextStep(ArrayRef<Operation *> rest) {
+  Nest nest(*this, iterationShape(rest.front()));
+  nest.chooseLane(rest);
+  std::optional<int> axis;
+  ArrayRef<Operation *> together = rest.take_until([&](Operation *member) {
+    axis = isa<tile::StoreOp>(member) ? turnedAxis(nest, member) : std::nullopt;
+    return axis.has_value();
+  });
+  return {together, nest.lane, axis};
+}
+
 void Lowering::flush() {
   SmallVector<Operation *> members;
   std::swap(members, group);
   for (ArrayRef<Operation *> rest = members; !rest.empty();) {
-    Nest nest(*this, iterationShape(rest.front()));
-    nest.chooseLane(rest);
-    std::optional<int> axis;
-    ArrayRef<Operation *> together = rest.take_until([&](Operation *member) {
-      axis = isa<tile::StoreOp>(member) ? turnedAxis(nest, member) : std::nullopt;
-      return axis.has_value();
-    });
-    rest = rest.drop_front(together.size());
-    if (!together.empty())
-      emitTogether(together, nest.lane);
-    if (!axis)
+    Step step = nextStep(rest);
+    rest = rest.drop_front(step.together.size());
+    if (!step.together.empty())
+      emitTogether(step);
+    if (!step.storeAxis)
       continue;
     auto store = cast<tile::StoreOp>(rest.front());
+    note(store, ", by itself, transposed from axis " + Twine(step.lane) + " to axis " + Twine(*step.storeAxis));
     b.setLoc(store.getLoc());
-    lowerTurnedStore(store, nest.lane, *axis);
+    lowerTurnedStore(store, step.lane, *step.storeAxis);
     done.insert(store);
     releaseDead(store->getBlock());
     rest = rest.drop_front();
   }
 }
 
-void Lowering::emitTogether(ArrayRef<Operation *> members, int lane) {
+Lowering::Kept Lowering::keptAs(Value result, ArrayRef<Operation *> members, int lane) {
+  Operation *member = result.getDefiningOp();
+  auto isOutside = [&](Operation *reader) { return !llvm::is_contained(members, reader); };
+  if (!isTile(result))
+    return Kept::Not;
+  bool isKept = plan.isForced(result) || isa<tile::ReduceOp>(member) ||
+                llvm::any_of(readersAnew(result, member->getBlock()), isOutside);
+  if (!isKept)
+    return Kept::Not;
+  if (canReadAgain(member, lane))
+    return Kept::ReadAgain;
+  return destinationInPlace(result, members) ? Kept::InPlace : Kept::InMemory;
+}
+
+void Lowering::emitTogether(const Step &step) {
+  ArrayRef<Operation *> members = step.together;
   Block *block = members.front()->getBlock();
   SmallVector<BlockArgument> overwritten;
-  auto isMember = [&](Operation *op) { return llvm::is_contained(members, op); };
   for (Operation *member : members) {
-    for (Value result : member->getResults()) {
-      if (!isTile(result))
-        continue;
-      bool outside = plan.isForced(result) || isa<tile::ReduceOp>(member) ||
-                     llvm::any_of(readersAnew(result, block), [&](Operation *reader) { return !isMember(reader); });
-      if (!outside)
-        continue;
-      if (canReadAgain(member, lane)) {
+    note(member, ", loops " + Twine(nestCount) + " along axis " + Twine(step.lane));
+    for (Value result : member->getResults())
+      switch (keptAs(result, members, step.lane)) {
+      case Kept::Not:
+        break;
+      case Kept::ReadAgain:
+        note(member, ", read again");
         readAgain.insert(member);
-        continue;
+        break;
+      case Kept::InPlace: {
+        note(member, ", in place");
+        auto &[argument, buffer] = destinations.find(result)->second;
+        hold(result, Buffer(buffer));
+        overwritten.push_back(argument);
+        break;
       }
-      if (auto inPlace = destinationInPlace(result, members)) {
-        hold(result, *inPlace);
-        overwritten.push_back(destinations.find(result)->second.first);
-      } else {
+      case Kept::InMemory:
+        note(member, ", in memory");
         hold(result, allocate(cast<RankedTensorType>(result.getType()), block));
+        break;
       }
-    }
   }
+  ++nestCount;
   // Loads that each reader runs anew have nothing to do here.
   if (!llvm::all_of(members, [&](Operation *member) { return readAgain.contains(member); })) {
     b.setLoc(members.front()->getLoc());
     Nest nest(*this, iterationShape(members.front()));
-    if (lane != nest.lane)
-      nest.runAlong(lane);
+    if (step.lane != nest.lane)
+      nest.runAlong(step.lane);
     nest.emitGroup(members);
   }
   done.insert(members.begin(), members.end());

@@ -168,6 +168,7 @@ void Nest::turnLoads() {
       target = lowering.allocate(cast<RankedTensorType>(load.getType()), load->getBlock());
       target.layAlong(lane);
     }
+    lowering.note(load, ", first transposed from axis " + Twine(*along));
     copyTurned(lowering, load, target, *along, lane);
     lowering.hold(load.getResult(), target);
   }

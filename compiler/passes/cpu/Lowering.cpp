@@ -160,9 +160,9 @@ Buffer Lowering::inMemory(Value value, Block *owner) {
 
 // ---- The frame: arguments, scratch, the loop over the grid
 
-Lowering::Lowering(func::FuncOp kernel, const VectorTarget &target)
+Lowering::Lowering(func::FuncOp kernel, const VectorTarget &target, PlanNotes *notes)
     : b(kernel.getLoc(), kernel.getContext()), target(target), plan(kernel),
-      recompute([this](Value value) { return buffer(value) != nullptr; }), kernel(kernel) {
+      recompute([this](Value value) { return buffer(value) != nullptr; }), kernel(kernel), notes(notes) {
   b.convertsHalf = target.convertsHalf;
 }
 

@@ -35,9 +35,13 @@ struct RowTable {
 
 class Nest;
 
+// What was decided of operations of a kernel while it was lowered, in words (PrintPlan.h).
+using PlanNotes = llvm::DenseMap<mlir::Operation *, std::string>;
+
 class Lowering {
 public:
-  Lowering(mlir::func::FuncOp kernel, const VectorTarget &target);
+  // `notes`: null where nobody asks.
+  Lowering(mlir::func::FuncOp kernel, const VectorTarget &target, PlanNotes *notes = nullptr);
   // Emits the replacement function after the kernel and returns it. Failure has been reported on the operation.
   mlir::FailureOr<mlir::func::FuncOp> run();
   // Whether it holds a loop that waits for memory to change: it then calls KernelContext::waiting.
@@ -120,10 +124,22 @@ private:
   void drop(mlir::Value value);                        // or not any more
 
   // Grouping
+  // What a group does next: members that share one nest of loops, if any, whose lanes run along `lane`; then, where
+  // `storeAxis` is there, the store after them by itself, along that axis.
+  struct Step {
+    llvm::ArrayRef<mlir::Operation *> together;
+    int lane;
+    std::optional<int> storeAxis;
+  };
+  // How a value is known to readers outside of the loops that compute it.
+  enum class Kept { Not, InMemory, InPlace, ReadAgain };
+  void note(mlir::Operation *op, const llvm::Twine &text);
+  Step nextStep(llvm::ArrayRef<mlir::Operation *> rest);
+  Kept keptAs(mlir::Value result, llvm::ArrayRef<mlir::Operation *> members, int lane);
   bool joins(mlir::Operation *op) const;
   bool readsPending(mlir::Value value, bool identity) const;
   void flush();
-  void emitTogether(llvm::ArrayRef<mlir::Operation *> members, int lane);
+  void emitTogether(const Step &step);
   bool canWriteInPlace(mlir::BlockArgument argument, llvm::ArrayRef<mlir::Operation *> now);
   // The carried tile's memory, if the value may be written over it; from then on the old tile is gone.
   std::optional<Buffer> destinationInPlace(mlir::Value value, llvm::ArrayRef<mlir::Operation *> now);
@@ -180,6 +196,8 @@ private:
   std::optional<bool> hasAtomics, hasProducts;
   mlir::Value aloneWithAtomics; // an i1 of the frame
   bool hasWaitingLoop = false;
+  PlanNotes *notes;
+  int nestCount = 0; // groups' nests so far
   struct Allocation {
     mlir::Block *owner;
     mlir::Value pointer;

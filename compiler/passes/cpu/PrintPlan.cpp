@@ -1,6 +1,9 @@
 // See PrintPlan.h.
 #include "compiler/passes/cpu/PrintPlan.h"
-#include "compiler/passes/cpu/Plan.h"
+#include "compiler/ir/cpu/Cpu.h"
+#include "compiler/passes/cpu/Lowering.h"
+#include "compiler/passes/cpu/StoreOrder.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -30,16 +33,30 @@ struct PrintPlan : PassWrapper<PrintPlan, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PrintPlan)
   StringRef getArgument() const override { return "print-plan"; }
   StringRef getDescription() const override { return "Write beside each operation where the CPU target computes it"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect,
+                    func::FuncDialect, CpuDialect>();
+  }
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {
       if (!kernel->hasAttr(tile::kernelAttribute) || kernel.isExternal())
         continue;
+      sinkStores(kernel);
       Plan plan(kernel);
+      // What is decided step by step is asked of a lowering, of a copy.
+      IRMapping copies;
+      OwningOpRef<ModuleOp> copy = ModuleOp::create(kernel.getLoc());
+      auto copied = cast<func::FuncOp>(kernel->clone(copies));
+      copy->push_back(copied);
+      PlanNotes notes;
+      if (failed(Lowering(copied, VectorTarget(), &notes).run()))
+        return signalPassFailure();
       kernel.walk([&](Operation *op) {
         if (!plan.isPlanned(op) || op->hasTrait<OpTrait::IsTerminator>())
           return;
-        std::string text = nameOf(plan.place(op)).str();
-        if (llvm::any_of(op->getResults(), [&](Value result) { return plan.isForced(result); }))
+        std::string text = nameOf(plan.place(op)).str() + notes.lookup(copies.lookupOrNull(op));
+        bool isForced = llvm::any_of(op->getResults(), [&](Value result) { return plan.isForced(result); });
+        if (isForced && plan.place(op) != Place::Pinned) // else the notes say it
           text += ", in memory";
         op->setAttr("plan", StringAttr::get(&getContext(), text));
       });

@@ -10,16 +10,16 @@ func.func @fused(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>, %n: i32) attributes {ti
   %ps = tile.splat %p : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
   // CHECK: tile.addptr {{.*}} {plan = "virtual"}
   %pp = tile.addptr %ps, %i : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
-  // CHECK: tile.load {{.*}} {plan = "pinned"}
+  // CHECK: tile.load {{.*}} {plan = "pinned, loops 0 along axis 0"}
   %x = tile.load %pp : tensor<64x!tile.ptr<f32>> -> tensor<64xf32>
-  // CHECK: math.exp {{.*}} {plan = "pinned"}
+  // CHECK: math.exp {{.*}} {plan = "pinned, loops 0 along axis 0"}
   %e = math.exp %x : tensor<64xf32>
   // CHECK: arith.addf {{.*}} {plan = "virtual"}
   %s = arith.addf %e, %x : tensor<64xf32>
   %t = arith.mulf %e, %s : tensor<64xf32>
   %qs = tile.splat %q : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
   %qp = tile.addptr %qs, %i : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
-  // CHECK: tile.store {{.*}} {plan = "pinned"}
+  // CHECK: tile.store {{.*}} {plan = "pinned, loops 0 along axis 0"}
   tile.store %qp, %t : tensor<64x!tile.ptr<f32>>, tensor<64xf32>
   return
 }
@@ -33,9 +33,9 @@ func.func @products(%p: !tile.ptr<f32>) attributes {tile.kernel} {
   %pp = tile.addptr %ps, %grid : tensor<16x16x!tile.ptr<f32>>, tensor<16x16xi32>
   // CHECK: tile.load {{.*}} {plan = "deferred"}
   %a = tile.load %pp : tensor<16x16x!tile.ptr<f32>> -> tensor<16x16xf32>
-  // CHECK: tile.load {{.*}} {plan = "pinned"}
+  // CHECK: tile.load {{.*}} {plan = "pinned, loops 0 along axis 1, in memory"}
   %b = tile.load %pp : tensor<16x16x!tile.ptr<f32>> -> tensor<16x16xf32>
-  // CHECK: arith.mulf {{.*}} {plan = "pinned"}
+  // CHECK: arith.mulf {{.*}} {plan = "pinned, loops 0 along axis 1, in memory"}
   %c = arith.mulf %b, %b : tensor<16x16xf32>
   // CHECK: cpu.rows {{.*}} plan = "standalone"}
   // CHECK: cpu.panels {{.*}} plan = "standalone"}
