@@ -24,8 +24,9 @@
 //   %next = simt.dot %weights, %values of the last iteration, %scaled
 //
 // An assembler takes a wait for products for free, and moves it in front of all that needs nothing of them: the work
-// that was to be beside the product would begin behind it. (Measured with ptxas 13.) It moves nothing past a loop. So the
-// barrier that the second product's slot was awaited at is looked at once more, by the same loop, which ends at once.
+// that was to be beside the product would begin behind it. (Measured with ptxas 13.) It moves nothing past a loop. So
+// the barrier that the second product's slot was awaited at is looked at once more, by the same loop, which ends at
+// once.
 //
 // Legal, decided in `find` and nowhere else, when LateDots has found these two products, and
 // - the second one's left operand is in registers, the right one in a slot that nothing else reads and that has

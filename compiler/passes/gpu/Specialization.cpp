@@ -39,9 +39,8 @@ bool Specialization::need(Value value) {
   Operation *op = value.getDefiningOp();
   if (operations.contains(op))
     return true;
-  if (op->getNumRegions() || !isMemoryEffectFree(op) || !isScalar(op) || !llvm::all_of(op->getOperands(), [&](Value operand) {
-        return need(operand);
-      }))
+  auto needed = [&](Value operand) { return need(operand); };
+  if (op->getNumRegions() || !isMemoryEffectFree(op) || !isScalar(op) || !llvm::all_of(op->getOperands(), needed))
     return false;
   operations.insert(op);
   return true;
@@ -49,7 +48,9 @@ bool Specialization::need(Value value) {
 
 bool Specialization::needAll(const LoopPlan &plan) {
   scf::ForOp loop = plan.loop;
-  auto needOutside = [&](Value value) { return loop->isAncestor(value.getParentBlock()->getParentOp()) || need(value); };
+  auto needOutside = [&](Value value) {
+    return loop->isAncestor(value.getParentBlock()->getParentOp()) || need(value);
+  };
   bool all = need(loop.getLowerBound()) && need(loop.getUpperBound()) && need(loop.getStep());
   for (unsigned index : plan.carried)
     all = all && need(loop.getInitArgs()[index]);

@@ -1,5 +1,5 @@
-// Which loops of a kernel get a producer, and what that has to run: the facts behind Specialize.h, where it is said when
-// this is legal. `Specialization::make` decides it. Nothing is changed here.
+// Which loops of a kernel get a producer, and what that has to run: the facts behind Specialize.h, which says when it
+// is legal. `Specialization::make` decides it. Nothing is changed here.
 #pragma once
 
 #include "compiler/passes/gpu/LoopPlan.h"

@@ -32,11 +32,12 @@
 // on what that one gave (OverlapDots.h).
 //
 // A kernel is specialized where one of its loops asks for it (`tile.warp_specialize`). Measured on an H200, in one
-// rotated run with cuBLAS and cuDNN: attention with heads of 128, blocks of 128 x 128 and 8 warps goes from 0.74 to 0.98
-// of cuDNN (causal: from 0.77 to 0.99; of 16384 rows: from 0.71 to 1.01, causal from 0.78 to 1.05). Without overlapped
-// products it stays at 0.78 to 0.82. A matmul of bf16 is within 1% of the pipelined one, two to four percent slower at
-// 2048. It loses where several blocks of the pipelined kernel share a multiprocessor anyway: with heads of 64 and
-// blocks of 64 x 128, 4 warps, 1.02 becomes 0.95.
+// rotated run with cuBLAS and cuDNN: attention with heads of 128, blocks of 128 x 128 and 8 warps goes from 0.74 to
+// 0.98 of cuDNN (causal: from 0.77 to 0.99; of 16384 rows: from 0.71 to 1.01, causal from 0.78 to 1.05). Without
+// overlapped products it stays at 0.78 and 0.82. A matmul of bf16 in blocks of 128 x 256 is within 1% of the pipelined
+// one, at 2048 up to 3% slower. It loses where several blocks of the pipelined kernel share a multiprocessor anyway:
+// with heads of 64 and blocks of 64 x 128, 4 warps, 1.02 becomes 0.95.
+//
 // Legal, decided in `Specialization::make` and nowhere else, when for all loops of the kernel that software-pipeline
 // would make copies ahead in, by the rules of LoopPlan.h,
 // - all copies are of boxes, and the machine has warps to spare: the kernel's own are whole groups of four;
@@ -49,8 +50,8 @@
 // - the kernel has no checks and no marks, which have all threads of a block leave, or write.
 // Where a kernel asks for it and may not have it, its loops say why (`simt.together`), and are pipelined.
 //
-// Needs: layouts, and simt.load_box not staged. Gives: at most one simt.producer, first in the kernel, and the number of
-// its warps on the module (`simt.producer_warps`).
+// Needs: layouts, and simt.load_box not staged. Gives: at most one simt.producer, first in the kernel, and the number
+// of its warps on the module (`simt.producer_warps`).
 #pragma once
 
 #include "compiler/passes/gpu/SoftwarePipeline.h"

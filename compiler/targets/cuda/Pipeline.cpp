@@ -223,7 +223,8 @@ static simt::SpecializeOptions specializeOptions(const Instructions &instruction
 static void giveRegisters(ModuleOp module, const RoleRegisters &roles) {
   module.walk([&](simt::ProducerOp producer) {
     if (roles.producer)
-      producer.setRegisters(ArrayRef<int32_t>{static_cast<int32_t>(roles.producer), static_cast<int32_t>(roles.others)});
+      producer.setRegisters(
+          ArrayRef<int32_t>{static_cast<int32_t>(roles.producer), static_cast<int32_t>(roles.others)});
   });
 }
 
