@@ -25,7 +25,7 @@ TEST_PACKAGES := redis-server chromium clang-format-22
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
-.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas test-world fuzz-kernels fuzz-score fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels bench-library wheel docs site notebooks clean
+.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas test-world fuzz-kernels fuzz-score fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels bench-library bench-llm wheel docs site notebooks clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-opinfo, test-math, test-ptxas, test-world, fuzz-kernels, fuzz-score, fuzz-sources and the benches."
@@ -114,6 +114,10 @@ bench-library: install $(STAMPS)/torch ## the operators of nacre.kernels beside 
 	$(call say,"operators of nacre.kernels")
 	@$(VENV)/bin/python bench/library.py $(ARGS)
 	@$(VENV)/bin/python bench/library_attention.py $(filter --quick --write,$(ARGS))
+
+bench-llm: install $(STAMPS)/torch $(STAMPS)/models ## tokens a second of examples/llm beside transformers, eager and compiled
+	$(call say,"a language model")
+	@$(VENV)/bin/python bench/llm.py $(ARGS)
 
 bench-inductor: install $(STAMPS)/torch $(STAMPS)/models ## torch.compile: backend="nacre" beside Inductor's C++
 	$(call say,"torch.compile")

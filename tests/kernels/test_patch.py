@@ -101,8 +101,9 @@ def test_the_same_tokens_are_written(name):
     tokens = inputs_of(name)["input_ids"]
     mask = torch.ones_like(tokens)
     mask[0, :4] = 0
-    for options in ({}, {"num_beams": 3}) if name == "llama" else ({},):
-        written = [model.generate(tokens, attention_mask=mask, max_new_tokens=8, do_sample=False, **options).tolist() for model in (ours, theirs)]
+    cases = [{"attention_mask": mask}, {}] + [{"num_beams": 3}] * (name == "llama")
+    for options in cases:
+        written = [model.generate(tokens, max_new_tokens=8, do_sample=False, **options).tolist() for model in (ours, theirs)]
         assert written[0] == written[1]
 
 

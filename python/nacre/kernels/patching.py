@@ -8,6 +8,7 @@ import functools
 import importlib
 
 from .activations import geglu, gelu, silu, swiglu
+from .decoding import decode_attention
 from .losses import cross_entropy
 from .norms import layer_norm, rms_norm
 from .softmax_attention import attention
@@ -144,11 +145,20 @@ def _attention(module, query, key, value, attention_mask, dropout=0.0, scaling=N
         if options.get(name) is not None and options[name] is not False:
             raise ValueError(f"nacre.kernels.attention takes no {name}: load the model with attn_implementation='eager' for it")
     queries, keys = query.shape[2], key.shape[2]
+    if queries == 1 and attention_mask is None and not _has_gradient(query, key, value):  # the newest token
+        turned = (x.transpose(1, 2) for x in (query, key, value))
+        return decode_attention(*turned, scale=scaling, softcap=softcap or 0.0), None
     causal = attention_mask is None and queries > 1 and (module.is_causal if is_causal is None else is_causal)
     if causal and keys > queries:  # a cache of fixed size, whose first part is filled by these queries
         key, value = key[:, :, :queries], value[:, :, :queries]
     out = attention(query, key, value, mask=attention_mask, causal=causal, scale=scaling, softcap=softcap or 0.0)
     return out.transpose(1, 2).contiguous(), None
+
+
+def _has_gradient(*tensors):
+    import torch
+
+    return torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
 
 
 # ---- loss
