@@ -10,9 +10,7 @@ from .cache import PagedCache
 from .decoder import Config, Decoder, random_weights
 from .engine import Engine, Sampling
 
-CONFIG = Config(
-    vocab_size=8192, hidden_size=512, intermediate_size=1408, num_hidden_layers=8, num_attention_heads=8, num_key_value_heads=4, head_dim=64
-)
+CONFIG = Config(vocab_size=8192, hidden_size=512, intermediate_size=1408, num_hidden_layers=8, num_attention_heads=8, num_key_value_heads=4, head_dim=64)
 
 
 def engine_of(decoder, most_tokens):

@@ -110,8 +110,7 @@ class Engine:
         if all(setting.temperature == 0 and setting.repetition_penalty == 1 for setting in settings):
             return nk.greedy(logits).tolist()
         of_rows = {
-            field.name: torch.tensor([getattr(setting, field.name) for setting in settings], device=logits.device)
-            for field in dataclasses.fields(Sampling)
+            field.name: torch.tensor([getattr(setting, field.name) for setting in settings], device=logits.device) for field in dataclasses.fields(Sampling)
         }
         counts = None
         if any(setting.repetition_penalty != 1 for setting in settings):

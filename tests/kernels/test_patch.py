@@ -14,9 +14,7 @@ DECODER = dict(
     vocab_size=96, hidden_size=48, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=12,
     max_position_embeddings=64, pad_token_id=0, bos_token_id=None, eos_token_id=None,
 )  # fmt: skip
-ENCODER = dict(
-    hidden_size=48, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
-)
+ENCODER = dict(hidden_size=48, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
 MODELS = {
     "llama": ("LlamaForCausalLM", "LlamaConfig", DECODER),
     "mistral": ("MistralForCausalLM", "MistralConfig", DECODER | dict(sliding_window=5)),

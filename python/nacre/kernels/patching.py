@@ -171,7 +171,5 @@ def _causal_loss(logits, labels, vocab_size, num_items_in_batch=None, ignore_ind
         following[..., :-1] = labels[..., 1:]
         shift_labels = following
     rows = logits.float().reshape(-1, vocab_size)
-    loss = cross_entropy(
-        rows, shift_labels.reshape(-1).to(rows.device), ignore_index=ignore_index, reduction="mean" if num_items_in_batch is None else "sum"
-    )
+    loss = cross_entropy(rows, shift_labels.reshape(-1).to(rows.device), ignore_index=ignore_index, reduction="mean" if num_items_in_batch is None else "sum")
     return loss if num_items_in_batch is None else loss / num_items_in_batch
