@@ -143,8 +143,7 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
   case LaneRule::Kind::Scale: {
     const Lanes &line = lanes[rule.operand], &scale = lanes[1 - rule.operand];
     if (isa<arith::ShLIOp>(op))
-      return Lanes::linear(legalInteger(b, op, line.value, scale.value),
-                           legalInteger(b, op, line.stride, scale.value));
+      return Lanes::linear(legalInteger(b, op, line.value, scale.value), legalInteger(b, op, line.stride, scale.value));
     // A factor may be known to be a constant, as classification says, that folding does not find.
     std::optional<int64_t> factor = constantFactor(op, op->getOperand(1 - rule.operand));
     Value step = factor && !Emit::known(scale.value) ? b.constant(element, *factor) : scale.value;
@@ -154,9 +153,8 @@ Lanes Nest::computeElementwise(Operation *op, unsigned result, const Coordinates
     int64_t size = byteSize(cast<tile::PointerType>(element).getPointee());
     Value offset = wideStart(op->getOperand(1), coordinates, lanes[1]);
     Value start = b.offsetBytes(lanes[0].value, b.mul(offset, b.index(size)));
-    Value stride =
-        b.add(strideOf(0, b.getI64Type()),
-              b.mul(b.toI64(strideOf(1, getElementTypeOrSelf(op->getOperand(1).getType()))), b.index(size)));
+    Value stride = b.add(strideOf(0, b.getI64Type()),
+                         b.mul(b.toI64(strideOf(1, getElementTypeOrSelf(op->getOperand(1).getType()))), b.index(size)));
     return Lanes::linear(start, stride);
   }
   case LaneRule::Kind::Bound: {

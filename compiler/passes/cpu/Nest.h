@@ -116,9 +116,9 @@ private:
       Fails,   // every bound fails in all lanes
       Wrapped, // the remainders have wrapped once
     } assumption = Assumption::None;
-    bool guardsHold = true;                         // so lines that are guarded are whole numbers
-    mlir::Value runStart = {};                      // the lane that the run starts at (Runs.cpp)
-    mlir::Value spanLeft = {};                      // the lanes of the step that belong to its run, where not all do
+    bool guardsHold = true;                            // so lines that are guarded are whole numbers
+    mlir::Value runStart = {};                         // the lane that the run starts at (Runs.cpp)
+    mlir::Value spanLeft = {};                         // the lanes of the step that belong to its run, where not all do
     llvm::DenseMap<Key, Lanes> *beforeLanes = nullptr; // before the loop: what is known of the lanes asked for there
   };
   struct Reduction {

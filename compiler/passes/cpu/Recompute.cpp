@@ -21,8 +21,7 @@ bool Recompute::mayCompute(Value value) {
   if (auto found = known.find(value); found != known.end())
     return found->second;
   Operation *op = value.getDefiningOp();
-  bool result =
-      isInMemory(value) || (op && isa<arith::ConstantOp, tile::SplatOp, tile::ArangeOp, ub::PoisonOp>(op));
+  bool result = isInMemory(value) || (op && isa<arith::ConstantOp, tile::SplatOp, tile::ArangeOp, ub::PoisonOp>(op));
   if (!result && op && (isElementwise(op) || movesElements(op)))
     result = llvm::all_of(op->getOperands(), [&](Value operand) { return mayCompute(operand); });
   return known[value] = result;
@@ -37,8 +36,7 @@ bool Recompute::mayRun(tile::LoadOp load) {
 }
 
 bool Recompute::isComputedAnew(Operation *op) {
-  return isElementwise(op) &&
-         isa<IntegerType, tile::PointerType>(getElementTypeOrSelf(op->getResult(0).getType())) &&
+  return isElementwise(op) && isa<IntegerType, tile::PointerType>(getElementTypeOrSelf(op->getResult(0).getType())) &&
          isMadeOfArange(op->getResult(0));
 }
 
