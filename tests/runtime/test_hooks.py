@@ -278,6 +278,23 @@ def test_preload_what_a_hook_described():
         preloaded_kernel.preload(json.dumps(elsewhere))
 
 
+def test_a_package_compiles_a_launch_itself():
+    from nacre._utils import find_paths_if, get_iterable_path
+
+    kernel, x = make(), np.ones(16, np.float32)
+    *_, target, backend, binder = kernel.device_caches[nacre.runtime.driver.active.get_current_device()]
+    arguments, specialization, options = binder(x, 16, BLOCK=16, num_warps=2)
+    assert options == {"num_warps": 2} and specialization[1] == ("i32", "D") and specialization[2] == ("constexpr", 16)
+    types, facts = zip(*specialization)
+    constants = {path: get_iterable_path(list(arguments.values()), path) for path in find_paths_if(types, lambda _, type: type == "constexpr")}
+    attributes = {path: backend.parse_attr(get_iterable_path(facts, path)) for path in find_paths_if(facts, lambda _, fact: isinstance(fact, str))}
+    source = kernel.ASTSource(kernel, dict(zip(kernel.arg_names, types)), constants, attributes)
+    compiled = kernel.compile(source, target=target, options=backend.parse_options(options).__dict__)
+    launched = kernel[(1,)](x, 16, BLOCK=16, num_warps=2)
+    for name in ("signature", "attrs", "constants"):
+        assert getattr(compiled.src, name) == getattr(launched.src, name)
+
+
 def test_device_caches():
     kernel, x = make(), np.ones(16, np.float32)
     device = nacre.runtime.driver.active.get_current_device()
@@ -287,7 +304,7 @@ def test_device_caches():
     kernel[(1,)](x, 16, BLOCK=16, num_warps=8)
     kernels, _, target, backend, binder = kernel.device_caches[device]
     assert len(kernels) == 3 and compiled in kernels.values()
-    assert target.backend == "cpu" and backend.target == target and binder(x, n=5, BLOCK=16).arguments["n"] == 5
+    assert target.backend == "cpu" and backend.target == target and binder(x, n=5, BLOCK=16)[0]["n"] == 5
     assert list(kernel.device_caches) == [device] and device in kernel.device_caches and len(kernel.device_caches) == 1
     kernels.clear()
     assert not kernel.device_caches[device][0]

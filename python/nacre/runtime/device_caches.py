@@ -15,6 +15,29 @@ class _KernelCache(dict):
         self._fn._clear_cache()
 
 
+class _Binder:
+    """binder(*args, **kwargs) -> (the arguments by name, (type, fact) of each, the options): what a launch would be compiled for."""
+
+    def __init__(self, fn, backend):
+        self._fn = fn
+        self._backend = backend
+
+    def __call__(self, *args, **kwargs):
+        from .jit import native_specialize_impl
+
+        options = {name: value for name, value in kwargs.items() if name not in self._fn.arg_names}
+        bound = self._fn.signature.bind(*args, **{name: value for name, value in kwargs.items() if name not in options})
+        bound.apply_defaults()
+
+        def specialized(param):
+            value = bound.arguments[param.name]
+            if param.is_constexpr:
+                return "constexpr", value
+            return native_specialize_impl(self._backend, value, param.is_const, not param.do_not_specialize, not param.do_not_specialize_on_alignment)
+
+        return dict(bound.arguments), [specialized(param) for param in self._fn.params], options
+
+
 class DeviceCaches:
     """JITFunction.device_caches."""
 
@@ -25,7 +48,8 @@ class DeviceCaches:
         from ..compiler.compiler import make_backend
 
         target = driver.active.get_current_target()
-        return _KernelCache(self._fn), {}, target, make_backend(target), self._fn.signature.bind
+        backend = make_backend(target)
+        return _KernelCache(self._fn), {}, target, backend, _Binder(self._fn, backend)
 
     def __iter__(self):
         return iter((driver.active.get_current_device(),))

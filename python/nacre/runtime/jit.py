@@ -47,7 +47,11 @@ def native_specialize_impl(backend, arg, is_const=False, specialize_value=True, 
     if arg is None or (specialize_value and arg is not True and isinstance(arg, int) and arg == 1):
         return "constexpr", arg
     type = mangle_type(arg)
-    number = arg.data_ptr() if hasattr(arg, "data_ptr") else arg
+    number = arg
+    if hasattr(arg, "data_ptr"):
+        number = arg.data_ptr()
+    elif hasattr(arg, "__array_interface__"):
+        number = arg.__array_interface__["data"][0]
     divisible = align and specialize_value and isinstance(number, int) and not isinstance(number, bool) and number % 16 == 0
     return ("*k" + type[1:] if is_const and type.startswith("*") else type), "D" if divisible else None
 
@@ -364,6 +368,19 @@ class JITFunction(_core.Kernel, JITCallable, KernelInterface):
     def _set_up(self):
         self._configure(tuple(self.arg_names), tuple(p._flags() for p in self.params),
                         tuple(p.annotation_type for p in self.params), self._defaults, bool(self.debug))  # fmt: skip
+
+    @property
+    def ASTSource(self):
+        """What `compile` takes; packages that compile a kernel themselves ask the kernel for both."""
+        from ..compiler.compiler import ASTSource
+
+        return ASTSource
+
+    @property
+    def compile(self):
+        from ..compiler.compiler import compile
+
+        return compile
 
     @property
     def signature(self):
