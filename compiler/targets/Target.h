@@ -150,8 +150,8 @@ public:
   // sanitize_overflow, enable_fp_fusion and what takes a stage's or library's place). The others make no second kernel.
   // It finds them on the module (KernelAttributes.h).
   virtual llvm::ArrayRef<TargetOption> options() const { return {}; }
-  // Threads of a program that run in step; the one source of that number.
-  virtual int warpSize() const { return 1; }
+  // Threads of a program that run in step on an architecture (TargetOptions::architecture); the one source of that number.
+  virtual int warpSize(llvm::StringRef) const { return 1; }
   virtual AssemblyNotation assembly() const { return {}; } // of inline assembly
   // What kernels ask for as tl.target_info.current_target(): "cpu", "cuda:90".
   virtual std::string languageName(const TargetOptions &) const { return name().str(); }

@@ -108,19 +108,31 @@ PyObject *setStageHook(PyObject *, PyObject *hook) {
   Py_RETURN_NONE;
 }
 
-// {"cpu": {"title": "CPU", "stages": {"ttir": "tile", ...}, "binary": "obj", "warp_size": 1}, ...}: every target of
-// this build, its stages by the names that users of the language know.
+// {"cpu": {"title": "CPU", "stages": {"ttir": "tile", ...}, "binary": "obj"}, ...}: every target of this build, its stages by the names that users of the language know.
 Handle targetTable() {
   Handle table = checked(PyDict_New());
   for (const Target *target : targets()) {
     Handle stages = checked(PyDict_New());
     for (const StageName &stage : target->stages())
       checkedStatus(PyDict_SetItemString(stages.get(), stage.alias, unicode(stage.name).get()));
-    Handle row = checked(Py_BuildValue("{sssOsssi}", "title", target->title().str().c_str(), "stages", stages.get(),
-                                       "binary", target->binaryName().str().c_str(), "warp_size", target->warpSize()));
+    Handle row = checked(Py_BuildValue("{sssOss}", "title", target->title().str().c_str(), "stages", stages.get(),
+                                       "binary", target->binaryName().str().c_str()));
     checkedStatus(PyDict_SetItemString(table.get(), target->name().str().c_str(), row.get()));
   }
   return table;
+}
+
+// warp_size("cuda", "90") -> 32: threads of a program that run in step on an architecture of a target
+PyObject *warpSize(PyObject *, PyObject *arguments) {
+  return guarded([&] {
+    const char *name, *architecture;
+    if (!PyArg_ParseTuple(arguments, "ss", &name, &architecture))
+      throw PythonError();
+    const Target *target = findTarget(name);
+    if (!target)
+      throw std::invalid_argument("there is no target '" + std::string(name) + "'");
+    return checked(PyLong_FromLong(target->warpSize(architecture))).release();
+  });
 }
 
 // default_options() -> {"num_warps": 4, ...}: those of a launch that says nothing
@@ -244,6 +256,7 @@ PyMethodDef functions[] = {
     {"set_stage_hook", setStageHook, METH_O, "Sets the function that looks at the stages of every compile."},
     {"compile_ir", compileIR, METH_VARARGS,
      "compile_ir(file, text, options) -> (NativeKernel, name, types, divisibilities, report)"},
+    {"warp_size", warpSize, METH_VARARGS, "Threads that run in step: warp_size(target, architecture)."},
     {"default_options", defaultOptions, METH_NOARGS, "The options of a launch that says nothing about them."},
     {"fingerprint", fingerprint, METH_O, "A hash of a text: 40 hexadecimal digits."},
     {"command", command, METH_O, "Runs a command of the nacre program: its arguments to its exit status."},

@@ -138,7 +138,7 @@ void buildModule(mlir::MLIRContext &context, const CompileRequest &request, Embe
   const Target &target = *request.options.target;
   frontend.target = target.languageName(request.options);
   frontend.assembly = target.assembly();
-  frontend.warpSize = target.warpSize();
+  frontend.warpSize = target.warpSize(request.options.architecture);
   frontend.launch = request.options.launch;
   frontend.launch.fpFusion = request.options.fpFusion;
   frontend.defaultInputPrecision = request.options.defaultInputPrecision;

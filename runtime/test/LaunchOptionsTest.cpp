@@ -21,7 +21,7 @@ public:
     static constexpr TargetOption taken[] = {{LaunchOptionId::NumWarps, 1, 16, /*isPowerOfTwo=*/true}};
     return taken;
   }
-  int warpSize() const override { return 64; }
+  int warpSize(llvm::StringRef) const override { return 64; }
   std::string languageName(const TargetOptions &) const override { return "text:7"; }
   Artifact compile(mlir::ModuleOp module, const TargetOptions &, const CompileObserver &) const override {
     Artifact made;

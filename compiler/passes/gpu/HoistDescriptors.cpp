@@ -152,7 +152,7 @@ struct Access {
 // Whether accesses may be copies of boxes, by facts about one kernel.
 class Decision {
 public:
-  Decision(func::FuncOp kernel, const BoxCopies &copies) : copies(copies), analysis(kernel) {}
+  Decision(func::FuncOp kernel, const BoxLimits &limits) : limits(limits), analysis(kernel) {}
 
   // Why it may not; empty when it may, and then `recipe` is how its map is made.
   std::string reason(const Access &access, TensorMapRecipe &recipe);
@@ -165,23 +165,23 @@ public:
 
 private:
   bool isAligned(Value value, int64_t bytes) {
-    return IntegerFacts::product(analysis.info(value).divisibility(), bytes & -bytes) % copies.alignment == 0;
+    return IntegerFacts::product(analysis.info(value).divisibility(), bytes & -bytes) % limits.alignment == 0;
   }
   std::string reasonOfBlock(const Access &access, TensorMapRecipe &recipe);
 
-  const BoxCopies &copies;
+  const BoxLimits &limits;
   AxisAnalysis analysis;
 };
 
 // One box where it can be. Rows longer than the widest swizzle, 128 bytes, are several boxes beside each other; so is
 // an axis that is longer than a box may be. A swizzle repeats after eight rows, and is used where there are as many.
-void chooseBox(ArrayRef<int64_t> shape, int64_t size, const BoxCopies &copies, TensorMapRecipe &recipe) {
+void chooseBox(ArrayRef<int64_t> shape, int64_t size, const BoxLimits &limits, TensorMapRecipe &recipe) {
   constexpr int64_t narrowest = 32, widest = 128, rowsOfPattern = 8;
   int64_t rowBytes = shape.back() * size, rows = 1;
   for (int64_t extent : shape.drop_back())
     rows *= extent;
   for (int64_t extent : shape)
-    recipe.box.push_back(std::min(extent, copies.mostExtent));
+    recipe.box.push_back(std::min(extent, limits.mostExtent));
   if (rowBytes >= narrowest && rows >= rowsOfPattern) {
     recipe.swizzle = static_cast<unsigned>(std::min(rowBytes, widest));
     recipe.box.back() = recipe.swizzle / size;
@@ -199,16 +199,16 @@ std::string Decision::reasonOfBlock(const Access &access, TensorMapRecipe &recip
   int64_t size = bytesOf(element), rowBytes = block.getShape().back() * size;
   if (!llvm::all_of(block.getShape(), [](int64_t extent) { return llvm::isPowerOf2_64(extent); }))
     return "the extents of its block are not all powers of two";
-  if (rowBytes % copies.alignment != 0)
+  if (rowBytes % limits.alignment != 0)
     return "a row of its block has " + std::to_string(rowBytes) + " bytes, less than a copy takes";
-  if (block.getNumElements() * size > copies.sharedBytes / 2)
+  if (block.getNumElements() * size > limits.sharedBytes / 2)
     return "its block is larger than half of shared memory";
   if (access.padding == tile::Padding::Nan) {
     if (!element.isF16() && !element.isBF16() && !element.isF32())
       return "the hardware does not fill elements of this type with NaN";
     recipe.fillsNaN = true;
   }
-  chooseBox(block.getShape(), size, copies, recipe);
+  chooseBox(block.getShape(), size, limits, recipe);
   return "";
 }
 
@@ -256,7 +256,7 @@ std::string Decision::reason(const Access &access, TensorMapRecipe &recipe) {
 
 struct HoistDescriptors : PassWrapper<HoistDescriptors, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(HoistDescriptors)
-  explicit HoistDescriptors(const BoxCopies &copies) : copies(copies) {}
+  explicit HoistDescriptors(const BoxLimits &limits) : limits(limits) {}
 
   StringRef getArgument() const override { return "hoist-descriptors"; }
   StringRef getDescription() const override { return "Accesses through descriptors as copies of boxes"; }
@@ -276,7 +276,7 @@ struct HoistDescriptors : PassWrapper<HoistDescriptors, OperationPass<ModuleOp>>
     SmallVector<std::pair<Access, TensorMapRecipe>, 0> taken;
     SmallVector<std::string> recipes; // of the maps there are
     Builder b(&getContext());
-    Decision decision(kernel, copies);
+    Decision decision(kernel, limits);
     kernel.walk([&](Operation *op) {
       std::string reason;
       TensorMapRecipe recipe;
@@ -284,8 +284,8 @@ struct HoistDescriptors : PassWrapper<HoistDescriptors, OperationPass<ModuleOp>>
         reason = decision.reason(*access, recipe);
         std::string text = recipe.text();
         bool isNew = !llvm::is_contained(recipes, text);
-        if (reason.empty() && isNew && recipes.size() == copies.mostMaps)
-          reason = "the kernel has " + std::to_string(copies.mostMaps) + " tensor maps already";
+        if (reason.empty() && isNew && recipes.size() == limits.mostMaps)
+          reason = "the kernel has " + std::to_string(limits.mostMaps) + " tensor maps already";
         if (reason.empty()) {
           if (isNew)
             recipes.push_back(text);
@@ -349,11 +349,11 @@ struct HoistDescriptors : PassWrapper<HoistDescriptors, OperationPass<ModuleOp>>
     op->erase();
   }
 
-  const BoxCopies copies;
+  const BoxLimits limits;
 };
 
 } // namespace
 
-std::unique_ptr<Pass> nacre::simt::createHoistDescriptors(const BoxCopies &copies) {
-  return std::make_unique<HoistDescriptors>(copies);
+std::unique_ptr<Pass> nacre::simt::createHoistDescriptors(const BoxLimits &limits) {
+  return std::make_unique<HoistDescriptors>(limits);
 }

@@ -29,14 +29,14 @@
 
 namespace nacre::simt {
 
-// What copies of boxes the hardware does.
-struct BoxCopies {
+// Which copies of boxes the hardware does.
+struct BoxLimits {
   int64_t alignment = 16;           // bytes: of the base, of strides, of a row of the box, of where it begins
   int64_t mostExtent = 256;         // of a box, along an axis
   int64_t sharedBytes = 227 * 1024; // of a block of threads
   unsigned mostMaps = 16;           // that a kernel takes
 };
 
-std::unique_ptr<mlir::Pass> createHoistDescriptors(const BoxCopies &copies = {});
+std::unique_ptr<mlir::Pass> createHoistDescriptors(const BoxLimits &limits = {});
 
 } // namespace nacre::simt

@@ -21,7 +21,7 @@ LogicalResult Lowering::lowerAllocateBarriers(AllocateBarriersOp op) {
   define(op, base);
   int64_t arrivals = op.getReleased() ? block.warps : 1;
   for (int64_t i = 0; i < op.getType().getCount(); ++i)
-    machine.initBarrier(b, byteOffset(base, i32(i * barrierBytes)), arrivals, isFirstThread());
+    machine.boxCopies()->initBarrier(b, byteOffset(base, i32(i * barrierBytes)), arrivals, isFirstThread());
   needsEntryBarrier = true;
   return success();
 }
@@ -48,7 +48,7 @@ static Value startsCopies(Lowering &lowering) {
   if (lowering.isProducer)
     return {};
   Value isFirstWarp = LLVM::ICmpOp::create(lowering.b, LLVM::ICmpPredicate::eq, lowering.warpId(), lowering.i32(0));
-  return lowering.both(isFirstWarp, lowering.machine.isElected(lowering.b));
+  return lowering.both(isFirstWarp, lowering.machine.boxCopies()->isElected(lowering.b));
 }
 
 LogicalResult Lowering::lowerCopyBox(CopyBoxOp op) {
@@ -64,17 +64,17 @@ LogicalResult Lowering::lowerCopyBox(CopyBoxOp op) {
   for (int64_t extent : tile.getShape())
     elements *= extent;
   if (int64_t expected = op.getExpected().value_or(elements * size))
-    machine.expectBytes(b, barrier, expected, starts);
+    machine.boxCopies()->expectBytes(b, barrier, expected, starts);
   for (const BoxPiece &piece : boxPieces(recipe, tile.getShape()))
-    machine.copyBox(b, scalar(op.getMap()), movedBy(*this, op.getCoordinates(), piece),
-                    piece.offset ? byteOffset(base, i32(piece.offset * size)) : base, barrier, starts);
+    machine.boxCopies()->copyBox(b, scalar(op.getMap()), movedBy(*this, op.getCoordinates(), piece),
+                                 piece.offset ? byteOffset(base, i32(piece.offset * size)) : base, barrier, starts);
   return success();
 }
 
 LogicalResult Lowering::lowerAwait(AwaitOp op) {
   Value barrier = barrierAt(op.getBarriers(), op.getIndex());
   if (op.getPhase()) {
-    machine.awaitBarrier(b, barrier, scalar(op.getPhase()));
+    machine.boxCopies()->awaitBarrier(b, barrier, scalar(op.getPhase()));
     return success();
   }
   // The phases are a variable of the thread, which LLVM makes a register of: a bit for each barrier of the ring.
@@ -92,10 +92,10 @@ LogicalResult Lowering::lowerAwait(AwaitOp op) {
   Value all = LLVM::LoadOp::create(b, b.getI32Type(), variable), index = scalar(op.getIndex());
   Value phase = LLVM::AndOp::create(b, LLVM::LShrOp::create(b, all, index), i32(1));
   if (op->hasAttr(againAttribute)) {
-    machine.awaitBarrier(b, barrier, LLVM::XOrOp::create(b, phase, i32(1)));
+    machine.boxCopies()->awaitBarrier(b, barrier, LLVM::XOrOp::create(b, phase, i32(1)));
     return success();
   }
-  machine.awaitBarrier(b, barrier, phase);
+  machine.boxCopies()->awaitBarrier(b, barrier, phase);
   LLVM::StoreOp::create(b, LLVM::XOrOp::create(b, all, LLVM::ShlOp::create(b, i32(1), index)), variable);
   return success();
 }
@@ -110,9 +110,10 @@ LogicalResult Lowering::lowerProducer(ProducerOp op) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     if (op.getRegisters())
-      machine.setRegisters(b, (*op.getRegisters())[0], /*areMore=*/false);
+      machine.boxCopies()->setRegisters(b, (*op.getRegisters())[0], /*areMore=*/false);
     Value isFirst = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, number, own);
-    auto alone = scf::IfOp::create(b, TypeRange{}, both(isFirst, machine.isElected(b)), /*withElse=*/false);
+    auto alone =
+        scf::IfOp::create(b, TypeRange{}, both(isFirst, machine.boxCopies()->isElected(b)), /*withElse=*/false);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(alone.thenBlock());
@@ -124,7 +125,7 @@ LogicalResult Lowering::lowerProducer(ProducerOp op) {
     machine.leave(b);
   }
   if (op.getRegisters())
-    machine.setRegisters(b, (*op.getRegisters())[1], /*areMore=*/true);
+    machine.boxCopies()->setRegisters(b, (*op.getRegisters())[1], /*areMore=*/true);
   meeting = block.threads();
   return success();
 }
@@ -132,10 +133,10 @@ LogicalResult Lowering::lowerProducer(ProducerOp op) {
 LogicalResult Lowering::lowerRelease(ReleaseOp op) {
   if (op.getAfterReads())
     machine.warpBarrier(b);
-  Value acts = machine.isElected(b);
+  Value acts = machine.boxCopies()->isElected(b);
   if (op.getPredicate())
     acts = both(acts, scalar(op.getPredicate()));
-  machine.arrive(b, barrierAt(op.getBarriers(), op.getIndex()), acts);
+  machine.boxCopies()->arrive(b, barrierAt(op.getBarriers(), op.getIndex()), acts);
   return success();
 }
 
@@ -272,11 +273,12 @@ LogicalResult Lowering::lowerCopyOut(CopyOutOp op) {
     b.setInsertionPointToStart(branch.elseBlock());
   }
   for (const BoxPiece &piece : boxPieces(recipe, tile.getShape()))
-    machine.storeBox(b, scalar(op.getMap()), movedBy(*this, op.getCoordinates(), piece),
-                     piece.offset ? byteOffset(base, i32(piece.offset * size)) : base, op.getKind(), starts);
+    machine.boxCopies()->storeBox(b, scalar(op.getMap()), movedBy(*this, op.getCoordinates(), piece),
+                                  piece.offset ? byteOffset(base, i32(piece.offset * size)) : base, op.getKind(),
+                                  starts);
   if (branch)
     b.setInsertionPointAfter(branch);
-  machine.finishStores(b, isLastAccess(op), starts);
+  machine.boxCopies()->finishStores(b, isLastAccess(op), starts);
   return success();
 }
 
@@ -300,8 +302,8 @@ LogicalResult Lowering::lowerCopy(CopyOp op) {
     Value isRead = isInside(pointers, group.front());
     if (op.getMask())
       isRead = both(isRead, registers(op.getMask())[group.front()]);
-    machine.copyWords(b, static_cast<int64_t>(group.size()) * size, registers(op.getPointer())[group.front()],
-                      targets.at(first), isRead, predicate);
+    machine.asyncCopies()->copyWords(b, static_cast<int64_t>(group.size()) * size,
+                                     registers(op.getPointer())[group.front()], targets.at(first), isRead, predicate);
   }
   return success();
 }

@@ -118,18 +118,18 @@ private:
     }
     for (const MatrixProduct &product : products)
       llvm::append_range(held, product.left.words);
-    SmallVector<Value> started = lowering.machine.startProducts(b, row, products, count);
+    SmallVector<Value> started = lowering.machine.asyncProducts()->startProducts(b, row, products, count);
     ArrayRef<Value> rest = started;
     for (const OwnPlace &place : places) {
       for (auto [number, value] : llvm::zip(place.numbers, rest))
         sums[number] = value;
       rest = rest.drop_front(place.numbers.size());
     }
-    lowering.machine.commitProducts(b, row);
+    lowering.machine.asyncProducts()->commitProducts(b, row);
   }
 
   void wait(unsigned pending, llvm::MutableArrayRef<Value> waited) {
-    lowering.machine.waitForProducts(b, pending, waited, held);
+    lowering.machine.asyncProducts()->waitForProducts(b, pending, waited, held);
     if (pending == 0)
       held.clear();
   }
@@ -295,7 +295,7 @@ LogicalResult Lowering::lowerWaitDots(WaitDotsOp op) {
     llvm::append_range(values, registers(operand));
     llvm::append_range(held, heldByDots.lookup(operand.getDefiningOp()));
   }
-  machine.waitForProducts(b, op.getPending(), values, held);
+  machine.asyncProducts()->waitForProducts(b, op.getPending(), values, held);
   ArrayRef<Value> left = values;
   for (Value result : op.getResults()) {
     unsigned count = registerCount(result.getType());

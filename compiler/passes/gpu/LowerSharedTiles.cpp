@@ -27,7 +27,8 @@ LogicalResult Lowering::lowerWrite(WriteOp op) {
   Type element = shared.getElementType();
   const LinearLayout &layout = layoutOf(op.getSource());
   bool isAlone = !layout.copies(Place::Lane) && !layout.copies(Place::Warp);
-  SharedAccessPlan plan = planMove(op.getSource(), shared, isAlone && machine.storesMatrices());
+  SharedAccessPlan plan =
+      planMove(op.getSource(), shared, isAlone && machine.matrixMoves() && machine.matrixMoves()->storesMatrices());
   SharedAddresses addresses = addressesOf(*this, plan, scalar(op.getTarget()), element);
   Value isWriter = bitsAreZero(*this, plan.laneCopies, plan.warpCopies);
   ArrayRef<Value> source = registers(op.getSource());
@@ -36,18 +37,18 @@ LogicalResult Lowering::lowerWrite(WriteOp op) {
     if (plan.kind == SharedAccessPlan::Kind::Words)
       writeShared(*this, values, element, addresses.at(access.offset), isWriter);
     else
-      machine.storeMatrices(b, packWords(values, element), addresses.at(access.offset),
-                            plan.kind == SharedAccessPlan::Kind::TransposedMatrices);
+      machine.matrixMoves()->storeMatrices(b, packWords(values, element), addresses.at(access.offset),
+                                           plan.kind == SharedAccessPlan::Kind::TransposedMatrices);
   }
   return success();
 }
 
 static SharedAccessPlan planOf(Lowering &lowering, ReadOp op) {
   SharedType shared = op.getSource().getType();
-  if (lowering.machine.loadsMatrices() && Lowering::byteSize(shared.getElementType()) == 1)
+  if (lowering.machine.matrixMoves() && Lowering::byteSize(shared.getElementType()) == 1)
     if (auto plan = planTransposedBytes(layoutOf(op.getResult()), shared.getLayout().getValue()))
       return *plan;
-  return planMove(op.getResult(), shared, lowering.machine.loadsMatrices());
+  return planMove(op.getResult(), shared, lowering.machine.matrixMoves());
 }
 
 // Every second byte of two words, from the first on, and from the second on.
@@ -99,15 +100,17 @@ private:
     if (plan.kind == SharedAccessPlan::Kind::Words) {
       loaded = readShared(lowering, element, count, address);
     } else if (plan.kind == SharedAccessPlan::Kind::TransposedBytes) {
-      SmallVector<Value> matrices = lowering.machine.loadMatrices(lowering.b, address, 4, /*isTransposed=*/true), words;
+      SmallVector<Value> matrices = lowering.machine.matrixMoves()->loadMatrices(lowering.b, address, 4,
+                                                                                 /*isTransposed=*/true),
+                         words;
       for (unsigned pair : {0, 2})
         llvm::append_range(words, everySecond(lowering, matrices[pair], matrices[pair + 1]));
       loaded = lowering.unpackWords(words, element, count);
     } else {
       unsigned matrices = count * Lowering::byteSize(element) / 4;
       bool isTransposed = plan.kind == SharedAccessPlan::Kind::TransposedMatrices;
-      loaded = lowering.unpackWords(lowering.machine.loadMatrices(lowering.b, address, matrices, isTransposed), element,
-                                    count);
+      loaded = lowering.unpackWords(
+          lowering.machine.matrixMoves()->loadMatrices(lowering.b, address, matrices, isTransposed), element, count);
     }
     for (auto [reg, value] : llvm::zip_equal(access.registers, loaded))
       values[reg] = value;

@@ -340,7 +340,20 @@ SmallVector<Value> Lowering::inlineRegion(Region &region, ArrayRef<Value> argume
   return results;
 }
 
+// The part of the machine that the operation is made for, where the machine has none; empty: it has all.
+static StringRef missingPart(const Machine &machine, Operation *op) {
+  if (!machine.asyncCopies() && isa<CopyOp, CommitCopiesOp, WaitCopiesOp>(op))
+    return "asynchronous copies of words";
+  if (!machine.boxCopies() && isa<AllocateBarriersOp, CopyBoxOp, AwaitOp, ProducerOp, ReleaseOp, CopyOutOp>(op))
+    return "copies of boxes";
+  if (!machine.asyncProducts() && isa<WaitDotsOp>(op))
+    return "asynchronous matrix products";
+  return "";
+}
+
 LogicalResult Lowering::lower(Operation *op) {
+  if (StringRef missing = missingPart(machine, op); !missing.empty())
+    return fail(op, "the machine has no " + missing);
   if (isElementwise(op))
     return lowerElementwise(op);
   if (isShapeOperation(op))
@@ -419,11 +432,11 @@ LogicalResult Lowering::lower(Operation *op) {
       .Case([&](CopyOutOp op) { return lowerCopyOut(op); })
       .Case([&](CopyOp op) { return lowerCopy(op); })
       .Case([&](CommitCopiesOp) {
-        machine.commitCopies(b);
+        machine.asyncCopies()->commitCopies(b);
         return success();
       })
       .Case([&](WaitCopiesOp op) {
-        machine.waitCopies(b, op.getPending());
+        machine.asyncCopies()->waitCopies(b, op.getPending());
         return success();
       })
       .Case<tile::ReshapeOp, tile::ConcatenateOp>([&](auto op) { return lowerThroughMemory(op); })

@@ -361,7 +361,7 @@ struct SoftwarePipeline : PassWrapper<SoftwarePipeline, OperationPass<func::Func
 } // namespace
 
 SoftwarePipelineOptions SoftwarePipelineOptions::of(const Machine &machine) {
-  SoftwarePipelineOptions options{machine.copiesAsynchronously(), machine.sharedBytes(), {}};
+  SoftwarePipelineOptions options{machine.asyncCopies() != nullptr, machine.sharedBytes(), {}};
   for (const MatrixInstruction &row : machine.matrixInstructions())
     if (row.isAsync)
       options.asyncDots.push_back(row.name);

@@ -8,6 +8,8 @@
 
 namespace nacre::cuda {
 
+inline constexpr int warpSize = 32; // of all of them
+
 struct Architecture {
   int capability;                    // 90: compute capability 9.0
   const char *name;                  // as LLVM and ptxas name it: "sm_90a"

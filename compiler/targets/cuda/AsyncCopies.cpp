@@ -7,12 +7,6 @@ using namespace mlir;
 using namespace nacre;
 using namespace nacre::cuda;
 
-std::optional<simt::BoxCopies> Instructions::boxCopies() const {
-  if (!architecture.has(90))
-    return std::nullopt;
-  return simt::BoxCopies{.sharedBytes = architecture.sharedBytes};
-}
-
 // ---- Barriers
 
 void Instructions::initBarrier(simt::Builder &b, Value barrier, int64_t arrivals, Value predicate) const {

@@ -97,9 +97,6 @@ Value Instructions::shuffleXor(simt::Builder &b, Value value, uint32_t mask) con
 Value Instructions::shuffleFrom(simt::Builder &b, Value value, Value from) const {
   return shuffle(b, "idx", value, from, 31);
 }
-Value Instructions::shuffleUp(simt::Builder &b, Value value, uint32_t distance) const {
-  return shuffle(b, "up", value, i32(b, distance), 0);
-}
 
 // ---- Numbers
 

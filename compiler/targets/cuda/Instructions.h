@@ -21,12 +21,23 @@ namespace nacre::cuda {
 
 std::vector<simt::MatrixInstruction> matrixInstructionsOf(const Architecture &architecture);
 
-class Instructions : public simt::Machine {
+class Instructions : public simt::Machine,
+                     public simt::MatrixMoves,
+                     public simt::AsyncProducts,
+                     public simt::AsyncCopies,
+                     public simt::BoxCopies {
 public:
   explicit Instructions(const Architecture &architecture)
       : architecture(architecture), matrixRows(matrixInstructionsOf(architecture)) {}
 
-  int64_t lanes() const override { return 32; }
+  const simt::MatrixMoves *matrixMoves() const override { return this; }
+  const simt::AsyncProducts *asyncProducts() const override {
+    return architecture.hasWarpgroupProducts ? this : nullptr;
+  }
+  const simt::AsyncCopies *asyncCopies() const override { return architecture.has(80) ? this : nullptr; }
+  const simt::BoxCopies *boxCopies() const override { return architecture.has(90) ? this : nullptr; }
+
+  int64_t lanes() const override { return warpSize; }
   int64_t sharedBytes() const override { return architecture.sharedBytes; }
   void declareKernel(mlir::LLVM::LLVMFuncOp function, int64_t threads) const override;
 
@@ -46,7 +57,6 @@ public:
   void setRegisters(simt::Builder &b, int64_t count, bool areMore) const override;
   mlir::Value shuffleXor(simt::Builder &b, mlir::Value value, uint32_t mask) const override;
   mlir::Value shuffleFrom(simt::Builder &b, mlir::Value value, mlir::Value from) const override;
-  mlir::Value shuffleUp(simt::Builder &b, mlir::Value value, uint32_t distance) const override;
   void fence(simt::Builder &b, bool isGlobal) const override;
 
   llvm::SmallVector<mlir::Value> load(simt::Builder &b, mlir::Type word, mlir::Value address, mlir::Value predicate,
@@ -54,7 +64,6 @@ public:
                                       const simt::AccessHints &hints) const override;
   void store(simt::Builder &b, llvm::ArrayRef<mlir::Value> words, mlir::Value address, mlir::Value predicate,
              const simt::AccessHints &hints) const override;
-  bool loadsMatrices() const override { return true; }
   bool storesMatrices() const override { return architecture.has(90); }
   llvm::SmallVector<mlir::Value> loadMatrices(simt::Builder &b, mlir::Value address, unsigned count,
                                               bool isTransposed) const override;
@@ -76,7 +85,7 @@ public:
   void waitForProducts(simt::Builder &b, unsigned pending, llvm::MutableArrayRef<mlir::Value> sums,
                        llvm::ArrayRef<mlir::Value> held) const override;
 
-  std::optional<simt::BoxCopies> boxCopies() const override;
+  simt::BoxLimits limits() const override { return {.sharedBytes = architecture.sharedBytes}; }
   void initBarrier(simt::Builder &b, mlir::Value barrier, int64_t arrivals, mlir::Value predicate) const override;
   void arrive(simt::Builder &b, mlir::Value barrier, mlir::Value predicate) const override;
   void expectBytes(simt::Builder &b, mlir::Value barrier, int64_t bytes, mlir::Value predicate) const override;
@@ -86,7 +95,6 @@ public:
   void storeBox(simt::Builder &b, mlir::Value map, llvm::ArrayRef<mlir::Value> coordinates, mlir::Value source,
                 std::optional<tile::AtomicKind> kind, mlir::Value predicate) const override;
   void finishStores(simt::Builder &b, bool areLast, mlir::Value predicate) const override;
-  bool copiesAsynchronously() const override { return architecture.has(80); }
   void copyWords(simt::Builder &b, int64_t bytes, mlir::Value source, mlir::Value target, mlir::Value isRead,
                  mlir::Value predicate) const override;
   void commitCopies(simt::Builder &b) const override;

@@ -74,7 +74,7 @@ public:
                                              {LaunchOptionId::DependentLaunch, 0, 1}};
     return taken;
   }
-  int warpSize() const override { return 32; }
+  int warpSize(llvm::StringRef) const override { return cuda::warpSize; }
   AssemblyNotation assembly() const override {
     return {.machine = "PTX", .isPtx = true, .operandLetters = {}, .operandHint = {}};
   }
@@ -114,8 +114,8 @@ std::string CudaTarget::languageName(const TargetOptions &options) const {
 
 std::string CudaTarget::description(const TargetOptions &options) const {
   const Architecture &architecture = architectureOf(options);
-  std::string text = std::string(architecture.name) + " " + options.features + " ptx" + std::to_string(architecture.ptxVersion) + " libdevice " +
-                     libdeviceDigest(options);
+  std::string text = std::string(architecture.name) + " " + options.features + " ptx" +
+                     std::to_string(architecture.ptxVersion) + " libdevice " + libdeviceDigest(options);
   if (!options.assembles)
     return text;
   std::optional<std::string> assembler = findAssembler(options);
@@ -180,7 +180,7 @@ static void addConversionsToLLVM(OpPassManager &passes) {
 // What the machine can do, and is told to do or to leave (TargetOptions::features).
 namespace {
 struct Features {
-  bool producers = true;  // loops that ask for it are specialized; said with +: all that may be
+  bool producers = true; // loops that ask for it are specialized; said with +: all that may be
   bool always = false;
   bool overlapDots = true;
 
@@ -264,10 +264,10 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   if (moved.hasScopes())
     moved.noteSimplified(module);
   widenHalfArguments(module.lookupSymbol<func::FuncOp>(code.symbol));
-  std::optional<simt::BoxCopies> boxCopies = instructions.boxCopies();
+  const simt::BoxCopies *boxCopies = instructions.boxCopies();
   passRunner.run("tile passes", [&](OpPassManager &passes) {
     if (boxCopies && !options.checkAccesses) // accesses that are checked go through pointers
-      passes.addPass(simt::createHoistDescriptors(*boxCopies));
+      passes.addPass(simt::createHoistDescriptors(boxCopies->limits()));
     passes.addPass(createExpandDescriptors());
     passes.addPass(createExpandScaledDots());
     addSimplification(passes);

@@ -108,9 +108,10 @@ class CompiledKernel:
         known = native.metadata
         shared = known["shared"] or max(native.scratch_bytes, 1)  # scripts divide by it
         options = {**options, "num_warps": known["num_warps"] or options["num_warps"]}  # with those that only load
+        target = _target_of(native)
         self.metadata = KernelMetadata(
-            name=self.name, hash=native.hash, target=_target_of(native), shared=shared, global_scratch_size=0, profile_scratch_size=0,
-            tmem_size=0, scratch_bytes=native.scratch_bytes, cluster_dims=(1, 1, 1), warp_size=_core.TARGETS[native.target]["warp_size"], remarks=known["remarks"], **options,
+            name=self.name, hash=native.hash, target=target, shared=shared, global_scratch_size=0, profile_scratch_size=0,
+            tmem_size=0, scratch_bytes=native.scratch_bytes, cluster_dims=(1, 1, 1), warp_size=target.warp_size, remarks=known["remarks"], **options,
         )  # fmt: skip
         self.packed_metadata = (options["num_warps"], options["num_ctas"], shared)
         self.asm = AsmDict(native, src._text())
@@ -246,9 +247,9 @@ def _target_of(native):
 
     number = native.architecture.removeprefix("sm_").removesuffix("a")
     if number.isdecimal():  # no device need be asked, which a forked child could not
-        return GPUTarget(native.target, int(number), _core.TARGETS[native.target]["warp_size"])
+        return GPUTarget(native.target, int(number), _core.warp_size(native.target, number))
     active = driver.active.get_current_target()
-    return active if active.backend == native.target else GPUTarget(native.target, "", _core.TARGETS[native.target]["warp_size"])
+    return active if active.backend == native.target else GPUTarget(native.target, "", _core.warp_size(native.target, ""))
 
 
 class ASTSource:

@@ -71,7 +71,7 @@ def simulate(compiled, arguments, memory, grid, copied):
     watch, knobs.compilation.watch = knobs.compilation.watch, ""
     try:
         options = {"num_warps": compiled.metadata.num_warps, "num_stages": compiled.metadata.num_stages}
-        code = compile(compiled.src, target=GPUTarget("cuda", architecture, _core.TARGETS["cuda"]["warp_size"]), options=options)
+        code = compile(compiled.src, target=GPUTarget("cuda", architecture, _core.warp_size("cuda", str(architecture))), options=options)
         module = Module(code.asm["ptx"])
         ((name, facts),) = module.kernels.items()
         if len(facts["parameters"]) != len(arguments):  # numbers that are equal to 1 are none

@@ -1,6 +1,7 @@
 // Kernels for NVIDIA's GPUs as C functions: the code is part of the source, launches have a stream
 // (api/ahead_of_time/nacre_cuda.h).
 #include "runtime/devices/cuda/ExportedCode.h"
+#include "compiler/targets/cuda/Architectures.h"
 #include "compiler/targets/cuda/CudaTarget.h"
 #include "runtime/devices/cuda/TensorMaps.h"
 #include "llvm/ADT/StringExtras.h"
@@ -81,11 +82,10 @@ void writeBytes(llvm::raw_ostream &out, llvm::StringRef bytes) {
 
 // The image and its description, as `kernel` or `general`.
 void writeKernel(llvm::raw_ostream &out, const std::string &name, const CompiledCode &code, size_t argumentCount) {
-  constexpr uint64_t warpSize = 32;
   out << "static _Alignas(16) const unsigned char " << name << "_image[] = {";
   writeBytes(out, code.object);
   out << " 0};\n\nstatic nacre_cuda_kernel " << name << " = {" << name << "_image, \"" << code.symbol << "\", "
-      << code.metadata.warps * warpSize << ", " << code.metadata.sharedBytes << ", " << argumentCount << ", "
+      << code.metadata.warps * uint64_t(warpSize) << ", " << code.metadata.sharedBytes << ", " << argumentCount << ", "
       << TensorMaps::of(code).recipes.size() << ", " << code.metadata.cooperative << ", "
       << code.metadata.dependentLaunch << ", 0};\n\n";
 }

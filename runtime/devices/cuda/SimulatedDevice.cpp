@@ -143,7 +143,7 @@ public:
       made->name = "simulated " + std::string(architecture.name);
       made->architecture = std::to_string(architecture.capability);
       made->multiprocessors = 4;
-      made->warpSize = target().warpSize();
+      made->warpSize = cuda::warpSize;
       made->sharedBytes = architecture.sharedBytes;
       made->registers = 1 << 16;
       made->memoryBytes = int64_t(1) << 36;
@@ -200,8 +200,7 @@ public:
     simulator::Launch launch;
     launch.kernel = name;
     launch.grid = {request.grid[0], request.grid[1], request.grid[2]};
-    launch.block = {static_cast<uint32_t>(request.code.metadata.warps) * static_cast<uint32_t>(target().warpSize()), 1,
-                    1};
+    launch.block = {static_cast<uint32_t>(request.code.metadata.warps) * static_cast<uint32_t>(cuda::warpSize), 1, 1};
     launch.sharedBytes = static_cast<uint32_t>(request.code.metadata.sharedBytes);
     launch.counters = false;
     launch.cooperative = request.code.metadata.cooperative || request.options.cooperative;

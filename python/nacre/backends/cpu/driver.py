@@ -43,7 +43,7 @@ class CPUDriver(HostMemoryDriver):
         self._facts = None
 
     def get_current_target(self):
-        return GPUTarget("cpu", "", _core.TARGETS["cpu"]["warp_size"])
+        return GPUTarget("cpu", "", _core.warp_size("cpu", ""))
 
     def get_device_capability(self, device=None):
         return (0, 0)

@@ -60,6 +60,10 @@ class CudaUtils:
         return _core.device_properties(self._name, device)
 
 
+def _target(properties):
+    return GPUTarget("cuda", int(properties["arch"]), _core.warp_size("cuda", properties["arch"]))
+
+
 class CudaDriver(DriverBase):
     """Runs kernels on the GPUs that NVIDIA's driver finds."""
 
@@ -71,7 +75,7 @@ class CudaDriver(DriverBase):
         return any(name == "cuda" and count > 0 for name, count, _ in _core.devices()) or _torch_used_a_gpu_before_the_fork()
 
     def get_current_target(self):
-        return GPUTarget("cuda", int(self.utils.get_device_properties(self.get_current_device())["arch"]), _core.TARGETS["cuda"]["warp_size"])
+        return _target(self.utils.get_device_properties(self.get_current_device()))
 
     def get_current_device(self):
         return _core.current_device("cuda")
@@ -128,7 +132,7 @@ class SimulatedDriver(HostMemoryDriver):
         self.utils = CudaUtils("simulate")
 
     def get_current_target(self):
-        return GPUTarget("cuda", int(self.utils.get_device_properties()["arch"]), _core.TARGETS["cuda"]["warp_size"])
+        return _target(self.utils.get_device_properties())
 
     def get_device_capability(self, device=None):
         return divmod(int(self.utils.get_device_properties()["arch"]), 10)
