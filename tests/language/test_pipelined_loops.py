@@ -47,6 +47,30 @@ def test_matmul_by_pointers(engine, rng, name, shape, stages):
     np.testing.assert_array_equal(engine.numpy(c), a[:, :K] @ b[:K])
 
 
+@triton.jit
+def added_blocks(a, b, c, out, trips, N: tl.constexpr, AHEAD: tl.constexpr):
+    at = tl.arange(0, N)[:, None] * N + tl.arange(0, N)[None, :]
+    total = tl.zeros((N, N), tl.float32)
+    for i in range(trips):
+        places = at + i * N * N
+        if AHEAD:
+            total += tl.dot(tl.load(a + places), tl.load(b + places), tl.load(c + places))
+        else:
+            total += tl.dot(tl.load(a + places), tl.load(b + places)) + tl.load(c + places)
+    tl.store(out + at, total)
+
+
+@pytest.mark.parametrize("stages", [1, 3])
+@pytest.mark.parametrize("ahead", [True, False])
+@pytest.mark.parametrize("size", [1, 16, 64])
+def test_what_products_are_added_to_is_loaded_too(engine, rng, size, ahead, stages):
+    a, b, c = (whole_numbers(rng, (3, size, size)) for _ in range(3))
+    out = engine.empty((size, size), "float32")
+    operands = engine.array(a, "float16"), engine.array(b, "float16"), engine.array(c, "float32")
+    added_blocks[(1,)](*operands, out, 3, N=size, AHEAD=ahead, num_stages=stages)
+    np.testing.assert_array_equal(engine.numpy(out), (a @ b + c).sum(0))
+
+
 @pytest.mark.parametrize("stages", [1, 2, 3, 4])
 @pytest.mark.parametrize("shape", [(32, 32, 16), (64, 48, 80), (40, 32, 112)])
 def test_matmul_by_descriptors(engine, rng, shape, stages):

@@ -128,13 +128,13 @@ private:
 
 } // namespace nacre::simt
 
-// Whether the tile may be got where its only reader, a product in the same block, asks for it: nothing in between
-// writes memory or has threads meet.
+// Whether the tile may be got where its only reader, a product in the same block that multiplies it, asks for it: nothing
+// in between writes memory or has threads meet. Sums to add to are there before a product begins.
 static bool mayReadOnDemand(ReadOp op) {
   if (!op->hasOneUse())
     return false;
   auto dot = dyn_cast<DotOp>(*op->user_begin());
-  if (!dot || dot->getBlock() != op->getBlock())
+  if (!dot || dot->getBlock() != op->getBlock() || dot.getAccumulator() == op.getResult())
     return false;
   for (Operation *between = op->getNextNode(); between != dot; between = between->getNextNode())
     if (!isa<ReadOp>(between) && !isMemoryEffectFree(between))
