@@ -25,10 +25,10 @@ TEST_PACKAGES := redis-server chromium clang-format-22
 say = @printf '\033[1m== %s\033[0m\n' $(1)
 as_root = $(if $(filter 0,$(shell id -u)),,sudo )
 
-.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas test-world fuzz-kernels fuzz-score fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels bench-library bench-llm wheel docs site notebooks clean
+.PHONY: help setup build install test test-setup test-asan test-debug test-opinfo test-math test-ptxas test-world fuzz-kernels fuzz-score soak fuzz-sources fuzz demo bench bench-compile bench-inductor bench-kernels bench-library bench-llm wheel docs site notebooks clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
-	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-opinfo, test-math, test-ptxas, test-world, fuzz-kernels, fuzz-score, fuzz-sources and the benches."
+	@echo "ARGS='...' goes to the program behind demo, test, test-asan and test-debug (pytest), test-opinfo, test-math, test-ptxas, test-world, fuzz-kernels, fuzz-score, soak, fuzz-sources and the benches."
 
 demo: install $(STAMPS)/torch $(STAMPS)/models ## run every example, checked and timed beside PyTorch
 	$(call say,"examples")
@@ -67,6 +67,10 @@ fuzz-score: | $(STAMPS)/python ## how many of the planted compiler bugs 2,000 ra
 	@tests/package_beside $(BUILD)-planted
 	$(call say,"planted bugs")
 	@PYTHONPATH=$(BUILD)-planted/package $(VENV)/bin/python tests/fuzz_kernels/score.py $(ARGS)
+
+soak: install ## a million launches of all kinds from several threads at once, each checked (long)
+	$(call say,"launches from several threads")
+	@$(VENV)/bin/python tests/runtime/soak.py $(ARGS)
 
 fuzz-sources: install ## compile thousands of mutated kernels and IR texts, other ones each time
 	$(call say,"mutated sources")
