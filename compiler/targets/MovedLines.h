@@ -10,6 +10,7 @@
 #pragma once
 
 #include "compiler/language/builtins/Marks.h"
+#include "compiler/targets/KernelMetadata.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/Module.h"
 #include <functional>

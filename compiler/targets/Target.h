@@ -11,6 +11,7 @@
 #include "compiler/language/meaning/AssemblyNotation.h"
 #include "compiler/language/meaning/ExternalFunction.h"
 #include "compiler/targets/Disassembly.h"
+#include "compiler/targets/KernelMetadata.h"
 #include "compiler/targets/LaunchOptions.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -97,35 +98,6 @@ struct CompileObserver {
   void keep(const char *stage, llvm::function_ref<std::string()> form) const {
     if (keepStage)
       keepStage(stage, form());
-  }
-};
-
-// What the compiler tells the runtime besides the code. Numbers that mean nothing to a target are 0.
-struct KernelMetadata {
-  uint64_t scratchBytes = 0;   // of each thread of the host that runs it
-  bool waits = false;          // a program may wait for another: it tells the runtime while it does
-  bool callsLibraries = false; // it runs code of users' libraries, linked into it or not
-  bool tells = false;          // what it does, to whoever watches (TargetOptions::watchAccesses, watchArithmetic)
-  bool makesPointers = false;  // of numbers: it may access memory that none of its arguments leads to
-  uint64_t sharedBytes = 0;    // of a program, dynamic
-  uint64_t warps = 0, ctas = 0;
-  uint64_t globalScratchBytes = 0, globalScratchAlignment = 0;   // of each program, in the device's memory
-  uint64_t profileScratchBytes = 0, profileScratchAlignment = 0; // the same, for a profiler that asked for it
-  uint64_t registers = 0, spilledBytes = 0;                      // of a thread, as the assembler says
-  bool cooperative = false, dependentLaunch = false;             // how it must be launched
-  std::string accessSites; // the accesses that it checks, of targets whose kernels tell of them in memory
-  std::string launchCheck; // what a launch must prove (analysis/LaunchCheck.h); empty: nothing
-  std::string details;     // what the target has to tell its device besides, in a form of their own
-
-  // Every field, for those who write and read them.
-  template <typename Self, typename Visit> static void forEachField(Self &self, Visit visit) {
-    visit(self.scratchBytes), visit(self.waits), visit(self.callsLibraries), visit(self.tells),
-        visit(self.makesPointers), visit(self.sharedBytes);
-    visit(self.warps), visit(self.ctas), visit(self.globalScratchBytes), visit(self.globalScratchAlignment);
-    visit(self.profileScratchBytes), visit(self.profileScratchAlignment);
-    visit(self.registers), visit(self.spilledBytes);
-    visit(self.cooperative), visit(self.dependentLaunch), visit(self.accessSites), visit(self.launchCheck),
-        visit(self.details);
   }
 };
 

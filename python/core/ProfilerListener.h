@@ -351,8 +351,8 @@ private:
   static std::map<std::pair<std::string, uint32_t>, std::string> movedOf(const LaunchEvent &event) {
     std::map<std::pair<std::string, uint32_t>, std::string> moved;
     if (event.kernel)
-      for (MovedLines &of : decodeMoved(event.kernel->code.metadata.details))
-        moved.emplace(std::pair(std::move(of.scope), of.line), std::move(of.text));
+      for (const MovedLines &of : event.kernel->code.metadata.movedLines)
+        moved.emplace(std::pair(of.scope, of.line), of.text);
     return moved;
   }
   static void keep(const Launch &launch, uint64_t programs) {

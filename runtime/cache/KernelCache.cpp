@@ -4,6 +4,7 @@
 #include "runtime/Knobs.h"
 #include "runtime/cache/BuildId.h"
 #include "runtime/cache/Fingerprint.h"
+#include "runtime/cache/KernelEntry.h"
 #include "runtime/cache/StageEntry.h"
 #include "runtime/compile/StageOverrides.h"
 #include "llvm/Support/FileSystem.h"

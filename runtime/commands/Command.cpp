@@ -187,8 +187,8 @@ struct CompileCommand {
   static void report(const KernelMetadata &known) {
     llvm::errs() << known.registers << " registers, " << known.spilledBytes << " bytes spilled, " << known.sharedBytes
                  << " bytes of shared memory, " << known.warps << " warps\n";
-    if (!known.details.empty())
-      llvm::errs() << known.details << "\n";
+    for (const std::string &remark : known.remarks)
+      llvm::errs() << remark << "\n";
   }
 
   int run() {
@@ -240,8 +240,9 @@ struct CompileCommand {
       llvm::errs() << error.what() << "\n";
       for (const ArgumentSpec &argument : given) // a kernel may take a type; one that fails wanted a number
         if (argument.isConstant && argument.constant.isType())
-          llvm::errs() << "note: `" << argument.name << "` is a constexpr, and the signature gives it a type, not a value: "
-                       << argument.name << "=128 gives it one\n";
+          llvm::errs() << "note: `" << argument.name
+                       << "` is a constexpr, and the signature gives it a type, not a value: " << argument.name
+                       << "=128 gives it one\n";
       return 1;
     }
     return write(output, result);
@@ -310,7 +311,8 @@ int runCommand(llvm::ArrayRef<std::string> arguments) {
       if (asksForHelp)
         llvm::outs() << "usage: nacre info\n";
       else
-        llvm::errs() << "nacre info: there is no option `" << rest.front() << "`\nnacre info --help shows what there is\n";
+        llvm::errs() << "nacre info: there is no option `" << rest.front()
+                     << "`\nnacre info --help shows what there is\n";
       return asksForHelp ? 0 : 2;
     }
     if (asksForHelp)

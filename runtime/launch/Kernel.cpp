@@ -1,5 +1,6 @@
 #include "runtime/launch/Kernel.h"
 #include "runtime/Events.h"
+#include "runtime/cache/KernelEntry.h"
 #include "runtime/cache/StageEntry.h"
 #include "llvm/ADT/STLExtras.h"
 #include <array>
@@ -123,56 +124,6 @@ const StageTexts &Kernel::stages() const {
   if (origin->store && stageTexts.size() > kept.size()) // with what had to be made: the next process reads it
     origin->store->write(origin->key, origin->kind, encodeStages(stageTexts));
   return stageTexts;
-}
-
-std::string encodeKernel(const CompiledCode &code) {
-  std::string bytes;
-  encode(bytes, code.target->name());
-  encode(bytes, llvm::StringRef(code.symbol));
-  KernelMetadata::forEachField(code.metadata, [&](const auto &field) {
-    if constexpr (std::is_same_v<decltype(field), const std::string &>)
-      encode(bytes, llvm::StringRef(field));
-    else
-      encode(bytes, static_cast<uint64_t>(field));
-  });
-  for (uint64_t mask : {code.access.surelyWritten, code.access.maybeWritten, code.access.maybeRead})
-    encode(bytes, mask);
-  encode(bytes, static_cast<uint64_t>(code.externals.size()));
-  for (const ExternalFunction &function : code.externals)
-    for (const std::string &text : {function.library, function.digest, function.symbol})
-      encode(bytes, llvm::StringRef(text));
-  encode(bytes, llvm::StringRef(code.object));
-  return bytes;
-}
-
-std::optional<CompiledCode> decodeKernel(llvm::StringRef bytes) {
-  try {
-    EmbedderObjects none;
-    Decoder decoder(bytes, none);
-    CompiledCode code;
-    code.target = findTarget(decoder.text());
-    if (!code.target)
-      return std::nullopt;
-    code.symbol = decoder.text();
-    KernelMetadata::forEachField(code.metadata, [&](auto &field) {
-      if constexpr (std::is_same_v<decltype(field), std::string &>)
-        field = decoder.text();
-      else
-        field = static_cast<std::remove_reference_t<decltype(field)>>(decoder.number());
-    });
-    for (uint64_t *mask : {&code.access.surelyWritten, &code.access.maybeWritten, &code.access.maybeRead})
-      *mask = decoder.number();
-    for (uint64_t i = 0, count = decoder.number(); i < count; ++i) {
-      ExternalFunction function;
-      for (std::string *text : {&function.library, &function.digest, &function.symbol})
-        *text = decoder.text();
-      code.externals.push_back(std::move(function));
-    }
-    code.object = decoder.text();
-    return decoder.atEnd() ? std::optional(std::move(code)) : std::nullopt;
-  } catch (const NotEncodable &) {
-    return std::nullopt;
-  }
 }
 
 } // namespace nacre

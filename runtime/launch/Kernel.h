@@ -68,9 +68,4 @@ private:
   mutable std::unique_ptr<Kernel> generalKernel; // the conservative version, once it was needed
 };
 
-// A kernel as bytes: what the disk holds and what is sent to another process.
-std::string encodeKernel(const CompiledCode &code);
-// None when it is not what encodeKernel wrote, or of a target that this build does not have.
-std::optional<CompiledCode> decodeKernel(llvm::StringRef bytes);
-
 } // namespace nacre

@@ -1,6 +1,6 @@
 // The record of an embedder's answers: what is asked again, what changes the digest, what survives as bytes.
 #include "runtime/cache/EmbedderRecord.h"
-#include "runtime/launch/Kernel.h"
+#include "runtime/cache/KernelEntry.h"
 #include <gtest/gtest.h>
 
 using namespace nacre;
@@ -130,6 +130,13 @@ TEST(KernelCodec, GivesBackWhatWasWritten) {
   code.symbol = "kernel";
   code.metadata.scratchBytes = 4096;
   code.metadata.waits = true;
+  code.metadata.accessSites = {{"load", "a\tb.py", "", 3, 7, 1, 5, 4, true, false, true, {2, 64}},
+                               {simt::AccessSite::assertion.str(), "", "i < n\nline"}};
+  code.metadata.marks = {{"enter_scope", "a\tname", 3, 1, "file.py"}};
+  code.metadata.tensorMaps = {
+      *simt::TensorMapRecipe::parse("type=f16 base=a0 shape=a2,a3:s32 strides=a3:s32 box=64,32")};
+  code.metadata.movedLines = {{"name", 3, "of line 4"}};
+  code.metadata.remarks = {"(C7510) Potential Performance Loss"};
   std::string bytes = encodeKernel(code);
   std::optional<CompiledCode> found = decodeKernel(bytes);
   ASSERT_TRUE(found);
@@ -137,6 +144,20 @@ TEST(KernelCodec, GivesBackWhatWasWritten) {
   EXPECT_EQ(found->symbol, code.symbol);
   EXPECT_EQ(found->metadata.scratchBytes, 4096u);
   EXPECT_TRUE(found->metadata.waits);
+  ASSERT_EQ(found->metadata.accessSites.size(), 2u);
+  EXPECT_EQ(found->metadata.accessSites[0].file, "a\tb.py");
+  EXPECT_EQ(found->metadata.accessSites[0].argument, 1);
+  EXPECT_EQ(found->metadata.accessSites[0].shape, (std::vector<int64_t>{2, 64}));
+  EXPECT_EQ(found->metadata.accessSites[1].message, "i < n\nline");
+  EXPECT_TRUE(found->metadata.accessSites[1].isAssertion());
+  ASSERT_EQ(found->metadata.marks.size(), 1u);
+  EXPECT_EQ(found->metadata.marks[0].name, "a\tname");
+  ASSERT_EQ(found->metadata.tensorMaps.size(), 1u);
+  EXPECT_EQ(found->metadata.tensorMaps[0].text(), code.metadata.tensorMaps[0].text());
+  ASSERT_EQ(found->metadata.movedLines.size(), 1u);
+  EXPECT_EQ(found->metadata.movedLines[0].text, "of line 4");
+  EXPECT_EQ(found->metadata.remarks, code.metadata.remarks);
+  EXPECT_EQ(encodeKernel(*found), bytes);
   for (size_t length = 0; length < bytes.size(); ++length)
     EXPECT_FALSE(decodeKernel(llvm::StringRef(bytes).take_front(length)));
   EXPECT_FALSE(decodeKernel(bytes + "x"));

@@ -2,8 +2,8 @@
 // never a crash. The checksum is left aside, since who can write an entry can write its checksum too.
 #include "runtime/cache/DiskCache.h"
 #include "runtime/cache/EmbedderRecord.h"
+#include "runtime/cache/KernelEntry.h"
 #include "runtime/cache/StageEntry.h"
-#include "runtime/launch/Kernel.h"
 
 using namespace nacre;
 

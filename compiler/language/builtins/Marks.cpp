@@ -1,34 +1,8 @@
 // Scopes and events inside of kernels, for those who profile them: triton.profiler.language.
 #include "compiler/language/builtins/Marks.h"
 #include "compiler/language/builtins/Definitions.h"
-#include "llvm/ADT/StringExtras.h"
 
 namespace nacre {
-
-static constexpr llvm::StringLiteral movedPrefix = "moved: ";
-
-// Fields with tabs between them, the scope's name in hexadecimal digits.
-std::string encodeMoved(const MovedLines &moved) {
-  return (movedPrefix + llvm::toHex(moved.scope) + "\t" + llvm::Twine(moved.line) + "\t" + moved.text).str();
-}
-
-std::vector<MovedLines> decodeMoved(llvm::StringRef details) {
-  std::vector<MovedLines> found;
-  for (llvm::StringRef rest = details; !rest.empty();) {
-    llvm::StringRef line;
-    std::tie(line, rest) = rest.split('\n');
-    if (!line.consume_front(movedPrefix))
-      continue;
-    auto [scope, after] = line.split('\t');
-    auto [number, text] = after.split('\t');
-    MovedLines &moved = found.emplace_back();
-    moved.scope = llvm::fromHex(scope);
-    if (number.getAsInteger(10, moved.line))
-      moved.line = 0;
-    moved.text = text.str();
-  }
-  return found;
-}
 
 // The name of the scope or event.
 static Object nameArgument(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {

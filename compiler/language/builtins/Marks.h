@@ -29,16 +29,6 @@ inline std::optional<MarkKind> markNamed(llvm::StringRef name) {
 inline bool isEvent(MarkKind kind) { return kind == MarkKind::StartEvent || kind == MarkKind::EndEvent; }
 inline bool isBegin(MarkKind kind) { return kind == MarkKind::EnterScope || kind == MarkKind::StartEvent; }
 
-// What the compiler moved out of a scope of a kernel, in words. As a line of what the target tells of the kernel
-// (KernelMetadata::details), and those among its lines.
-struct MovedLines {
-  std::string scope;
-  uint32_t line; // where it begins
-  std::string text;
-};
-std::string encodeMoved(const MovedLines &moved);
-std::vector<MovedLines> decodeMoved(llvm::StringRef details);
-
 // The mark that a builtin makes: its function checks the arguments and gives back the name.
 inline std::optional<MarkKind> markOf(const Builtin &builtin) {
   return builtin.module == profilerModule ? markNamed(builtin.name) : std::nullopt;

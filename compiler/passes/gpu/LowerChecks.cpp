@@ -2,7 +2,8 @@
 // when one is refused, all of them leave, and nothing of the access has happened. Threads that run a function of single
 // elements cannot agree there: an assert that fails claims the record, the function's loops end, and all leave when the
 // operation that calls the function is done. See AccessRecord.h.
-#include "compiler/passes/gpu/AccessRecord.h"
+#include "compiler/ir/simt/AccessRecord.h"
+#include "compiler/ir/simt/StatedFacts.h"
 #include "compiler/passes/gpu/Lowering.h"
 #include "compiler/passes/tile/ScalarKinds.h"
 #include "compiler/passes/tile/UserPlace.h"
@@ -279,7 +280,4 @@ LogicalResult Lowering::lowerAssert(tile::AssertOp op) {
   return success();
 }
 
-void Lowering::tellSites() {
-  if (!sites.empty())
-    module->setAttr(accessSitesAttribute, b.getStringAttr(encodeSites(sites)));
-}
+void Lowering::tellSites() { state(module, accessSitesAttribute, sites); }

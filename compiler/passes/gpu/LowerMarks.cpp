@@ -1,8 +1,8 @@
 // Marks of scopes and events: the first lane of each warp writes down which one it came by, and when. See
 // ScopeRecord.h.
+#include "compiler/ir/simt/StatedFacts.h"
 #include "compiler/passes/gpu/Lowering.h"
 #include "compiler/passes/tile/UserPlace.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -10,33 +10,6 @@ using namespace nacre::simt;
 
 bool nacre::simt::hasMarks(func::FuncOp kernel) {
   return kernel.walk([](tile::TellOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
-// A line a mark: its fields with tabs between them, the name in hexadecimal digits, the file last.
-std::string nacre::simt::encodeMarks(llvm::ArrayRef<MarkPlace> marks) {
-  std::string text;
-  for (const MarkPlace &mark : marks)
-    text += (text.empty() ? "" : "\n") + mark.kind + "\t" + llvm::toHex(mark.name) + "\t" + std::to_string(mark.line) +
-            "\t" + std::to_string(mark.column) + "\t" + mark.file;
-  return text;
-}
-
-std::vector<MarkPlace> nacre::simt::decodeMarks(llvm::StringRef details) {
-  std::vector<MarkPlace> marks;
-  for (llvm::StringRef line : llvm::split(details, '\n')) {
-    if (!line.consume_front(markPrefix))
-      continue;
-    llvm::SmallVector<llvm::StringRef> fields;
-    line.split(fields, '\t', /*MaxSplit=*/4);
-    assert(fields.size() == 5 && "a line of encodeMarks");
-    MarkPlace &mark = marks.emplace_back();
-    mark.kind = fields[0].str();
-    mark.name = llvm::fromHex(fields[1]);
-    fields[2].getAsInteger(10, mark.line);
-    fields[3].getAsInteger(10, mark.column);
-    mark.file = fields[4].str();
-  }
-  return marks;
 }
 
 // Where this warp writes: null, in the first lane, where there is no record. And how often it has: a variable of the
@@ -95,7 +68,4 @@ LogicalResult Lowering::lowerTell(tile::TellOp op) {
   return success();
 }
 
-void Lowering::tellMarks() {
-  if (!markPlaces.empty())
-    module->setAttr(scopeMarksAttribute, b.getStringAttr(encodeMarks(markPlaces)));
-}
+void Lowering::tellMarks() { state(module, scopeMarksAttribute, markPlaces); }

@@ -13,10 +13,10 @@
 // Lowering::lower.
 #pragma once
 
+#include "compiler/ir/simt/AccessRecord.h"
+#include "compiler/ir/simt/ScopeRecord.h"
 #include "compiler/ir/simt/ShapeLayouts.h"
-#include "compiler/passes/gpu/AccessRecord.h"
 #include "compiler/passes/gpu/Machine.h"
-#include "compiler/passes/gpu/ScopeRecord.h"
 #include <map>
 #include <memory>
 

@@ -267,11 +267,9 @@ Artifact CpuTarget::compile(ModuleOp module, const TargetOptions &options, const
   code.externals = linkLibraries(stage.module(), externals);
   code.metadata.callsLibraries = !externals.empty();
   setFunctionAttributes(stage.module(), *machine);
-  std::vector<MovedLines> lines =
-      stage.optimize(moved, cpu::scopeCalls, [&](llvm::PassInstrumentationCallbacks *callbacks) {
-        optimize(stage.module(), *machine, callbacks, /*hasElementLoops=*/code.externals.size() < externals.size());
-      });
-  code.metadata.details = llvm::join(llvm::map_range(lines, encodeMoved), "\n");
+  code.metadata.movedLines = stage.optimize(moved, cpu::scopeCalls, [&](llvm::PassInstrumentationCallbacks *callbacks) {
+    optimize(stage.module(), *machine, callbacks, /*hasElementLoops=*/code.externals.size() < externals.size());
+  });
   if (options.llvmAddressChecks)
     addAddressChecks(stage.module(), *machine);
   stage.takeReplacement();

@@ -23,7 +23,7 @@ const Architecture &nacre::cuda::architectureNamed(llvm::StringRef name) {
   bool isKnown = !digits.drop_back(suffix.size()).getAsInteger(10, capability) && (suffix.empty() || suffix == "a");
   const Architecture *found = nullptr;
   for (const Architecture &row : architectures())
-    if (isKnown && row.capability <= capability && row.capability / 10 == capability / 10)
+    if (isKnown && row.runsOn(capability))
       found = &row;
   bool isNamedRow = found && (suffix.empty() || llvm::StringRef(found->name) == ("sm_" + digits).str());
   if (isNamedRow)

@@ -18,12 +18,14 @@ struct Architecture {
   bool hasWarpgroupProducts = false; // of its own generation only
 
   bool has(int minimum) const { return capability >= minimum; }
+  // Whether a GPU of that compute capability runs its code: one of its own generation, no older one.
+  bool runsOn(int present) const { return present >= capability && present / 10 == capability / 10; }
 };
 
 // In ascending order.
 llvm::ArrayRef<Architecture> architectures();
 // By any of its names: "90", "90a", "sm_90", "sm_90a". Throws CompileError, with the names there are. A GPU that no row
-// names runs code of the row below it, where that is one of its own generation.
+// names has the highest row that runs on it.
 const Architecture &architectureNamed(llvm::StringRef name);
 
 } // namespace nacre::cuda

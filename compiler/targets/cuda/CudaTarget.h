@@ -13,8 +13,4 @@ const Target &target();
 // Whether a binary of this target is PTX text: the driver assembles it, the simulator runs it.
 bool isPtx(llvm::StringRef binary);
 
-// KernelMetadata::details of this target has lines: what the assembler remarked, and, for each of the kernel's last
-// parameters that are tensor maps, in order, this and its recipe (compiler/ir/simt/TensorMapRecipe.h).
-inline constexpr llvm::StringLiteral tensorMapPrefix = "tensor map: ";
-
 } // namespace nacre::cuda

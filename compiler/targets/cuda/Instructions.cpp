@@ -1,6 +1,7 @@
 // Threads, numbers, and telling the host. See Instructions.h.
 #include "compiler/targets/cuda/Instructions.h"
 #include "compiler/ir/tile/KernelAttributes.h"
+#include "compiler/targets/cuda/DeviceFunctions.h"
 #include "compiler/targets/cuda/InlinePtx.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include <numbers>
@@ -213,7 +214,7 @@ static Value promoted(simt::Builder &b, Value value) {
 
 void Instructions::print(simt::Builder &b, Value format, ArrayRef<Value> arguments) const {
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
-  LLVM::LLVMFuncOp function = declare(b, "vprintf", b.getI32Type(), {pointer, pointer});
+  LLVM::LLVMFuncOp function = declare(b, printFunction, b.getI32Type(), {pointer, pointer});
   Value buffer;
   SmallVector<Value> values = llvm::map_to_vector(arguments, [&](Value value) { return promoted(b, value); });
   if (values.empty()) {
@@ -238,7 +239,7 @@ void Instructions::print(simt::Builder &b, Value format, ArrayRef<Value> argumen
 void Instructions::failAssertion(simt::Builder &b, Value message, Value file, uint32_t line, Value function) const {
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   Type i64 = b.getI64Type();
-  LLVM::LLVMFuncOp fail = declare(b, "__assertfail", LLVM::LLVMVoidType::get(b.getContext()),
+  LLVM::LLVMFuncOp fail = declare(b, assertFunction, LLVM::LLVMVoidType::get(b.getContext()),
                                   {pointer, pointer, b.getI32Type(), pointer, i64});
   Value characterSize = LLVM::ConstantOp::create(b, i64, b.getI64IntegerAttr(1));
   LLVM::CallOp::create(

@@ -5,7 +5,7 @@
 // What it makes of a kernel, which the rest of this folder relies on: a module in LLVM dialect in which one function
 // has the calling convention of kernels; each argument that arrives is one parameter, in order: a pointer (address
 // space 1), an integer or a float, fp16 and bf16 as f32; then the record of checked accesses, where there are such
-// (passes/gpu/AccessRecord.h). The block's shared memory is one external array in address space 3, aligned to 1024
+// (ir/simt/AccessRecord.h). The block's shared memory is one external array in address space 3, aligned to 1024
 // bytes. The module says the rest in attributes: simt.num_warps, simt.lanes, simt.shared (ir/simt/Simt.td),
 // simt.access_sites and the options of the launch (ir/tile/KernelAttributes.h).
 //

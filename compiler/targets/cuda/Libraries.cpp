@@ -1,5 +1,6 @@
 // See Libraries.h.
 #include "compiler/targets/cuda/Libraries.h"
+#include "compiler/targets/cuda/DeviceFunctions.h"
 #include "compiler/targets/cuda/Toolkit.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IRReader/IRReader.h"
@@ -11,7 +12,8 @@ using namespace nacre;
 // A function that is called and is nowhere; null: there is none. `prefix`: of its name.
 static const llvm::Function *firstMissing(const llvm::Module &module, llvm::StringRef prefix) {
   // What a GPU's runtime itself has.
-  static const llvm::StringSet<> provided = {"vprintf", "__assertfail", "malloc", "free", "__nvvm_reflect"};
+  static const llvm::StringSet<> provided = {cuda::printFunction, cuda::assertFunction, "malloc", "free",
+                                             "__nvvm_reflect"};
   for (const llvm::Function &function : module)
     if (function.isDeclaration() && !function.isIntrinsic() && !function.use_empty() &&
         function.getName().starts_with(prefix) && !provided.contains(function.getName()))

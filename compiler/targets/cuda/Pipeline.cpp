@@ -1,7 +1,9 @@
 // The CUDA target from tile IR to a cubin, on one page.
-#include "compiler/ir/simt/Simt.h"
+#include "compiler/ir/simt/AccessRecord.h"
+#include "compiler/ir/simt/Boxes.h"
+#include "compiler/ir/simt/ScopeRecord.h"
+#include "compiler/ir/simt/StatedFacts.h"
 #include "compiler/language/meaning/Diagnostic.h"
-#include "compiler/passes/gpu/AccessRecord.h"
 #include "compiler/passes/gpu/AssignLayouts.h"
 #include "compiler/passes/gpu/ChooseDots.h"
 #include "compiler/passes/gpu/ExpandDots.h"
@@ -11,7 +13,6 @@
 #include "compiler/passes/gpu/Passes.h"
 #include "compiler/passes/gpu/PlaceBarriers.h"
 #include "compiler/passes/gpu/PlaceShared.h"
-#include "compiler/passes/gpu/ScopeRecord.h"
 #include "compiler/passes/gpu/SoftwarePipeline.h"
 #include "compiler/passes/gpu/Specialize.h"
 #include "compiler/passes/gpu/StageBoxes.h"
@@ -142,13 +143,12 @@ static void widenHalfArguments(func::FuncOp kernel) {
   kernel.setType(builder.getFunctionType(kernel.front().getArgumentTypes(), {}));
 }
 
-// The lines of the metadata about the kernel's tensor maps.
-static std::vector<std::string> tensorMapsOf(func::FuncOp kernel) {
-  std::vector<std::string> lines;
-  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-    if (auto recipe = kernel.getArgAttrOfType<StringAttr>(i, simt::recipeAttribute))
-      lines.push_back((tensorMapPrefix + recipe.getValue()).str());
-  return lines;
+static std::vector<simt::TensorMapRecipe> tensorMapsOf(func::FuncOp kernel) {
+  std::vector<simt::TensorMapRecipe> recipes;
+  for (BlockArgument argument : kernel.getArguments())
+    if (kernel.getArgAttr(argument.getArgNumber(), simt::recipeAttribute))
+      recipes.push_back(simt::recipeOf(argument));
+  return recipes;
 }
 
 // Parameters that are structures stay where the launch put them, and are not copied when their address is taken: a
@@ -275,7 +275,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     addSimplification(passes);
   });
   std::vector<ExternalUse> externals = externalUses(module);
-  std::vector<std::string> details = tensorMapsOf(module.lookupSymbol<func::FuncOp>(code.symbol));
+  code.metadata.tensorMaps = tensorMapsOf(module.lookupSymbol<func::FuncOp>(code.symbol));
   code.metadata.makesPointers = module.walk([](tile::IntToPtrOp) { return WalkResult::interrupt(); }).wasInterrupted();
 
   passRunner.run("choosing dots", [&](OpPassManager &passes) {
@@ -318,13 +318,9 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   code.metadata.ctas = 1;
   if (auto shared = module->getAttrOfType<IntegerAttr>(simt::sharedAttribute))
     code.metadata.sharedBytes = static_cast<uint64_t>(shared.getInt());
-  if (auto sites = module->getAttrOfType<StringAttr>(simt::accessSitesAttribute))
-    code.metadata.accessSites = sites.getValue().str();
-  if (auto marks = module->getAttrOfType<StringAttr>(simt::scopeMarksAttribute)) {
-    for (llvm::StringRef line : llvm::split(marks.getValue(), '\n'))
-      details.push_back((simt::markPrefix + line).str());
-    code.metadata.tells = true;
-  }
+  code.metadata.accessSites = simt::stated<simt::AccessSite>(module, simt::accessSitesAttribute);
+  code.metadata.marks = simt::stated<simt::MarkPlace>(module, simt::scopeMarksAttribute);
+  code.metadata.tells = !code.metadata.marks.empty();
   if (auto check = module->getAttrOfType<StringAttr>(simt::launchCheckAttribute))
     code.metadata.launchCheck = check.getValue().str();
   code.metadata.cooperative = launch.cooperativeGrid;
@@ -338,14 +334,14 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
     linkLibraries(stage.module(), externals, options);
   if (code.metadata.dependentLaunch)
     waitForEarlierKernels(*stage.kernel());
-  std::vector<MovedLines> lines = stage.optimize(
-      moved, [&] { return scopeClocks(simt::decodeMarks(llvm::join(details, "\n"))); },
+  code.metadata.movedLines = stage.optimize(
+      moved, [&] { return scopeClocks(code.metadata.marks); },
       [&](llvm::PassInstrumentationCallbacks *callbacks) {
         optimize(stage.module(), *machine, callbacks, !externals.empty());
       });
-  llvm::append_range(details, llvm::map_range(lines, encodeMoved));
   stage.takeReplacement();
   stage.finish();
+  code.metadata.prints = prints(stage.module());
 
   std::optional<std::string> assembler = options.assembles ? findAssembler(options) : std::nullopt;
   if (!assembler && options.mustAssemble)
@@ -364,12 +360,12 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   if (std::optional<StageText> other = observer.replacement("ptx", [&] { return ptx; })) {
     ptx = other->text;
     isReplaced = true;
+    code.metadata.prints = prints(ptx);
   }
   observer.show("ptx", [&] { return ptx; });
   observer.keep("ptx", [&] { return ptx; });
   if (!assembler) { // whoever runs it assembles it
     code.binary = std::move(ptx);
-    code.metadata.details = llvm::join(details, "\n");
     return code;
   }
   AssembledCode assembled = assemble(ptx, *assembler, architecture, options);
@@ -378,8 +374,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   code.binary = std::move(assembled.cubin);
   code.metadata.registers = assembled.report.registers;
   code.metadata.spilledBytes = assembled.report.spilledBytes;
-  llvm::append_range(details, assembled.report.remarks);
-  code.metadata.details = llvm::join(details, "\n");
+  code.metadata.remarks = std::move(assembled.report.remarks);
   return code;
 }
 

@@ -1,6 +1,7 @@
 // See PtxCode.h.
 #include "compiler/targets/cuda/PtxCode.h"
 #include "compiler/targets/LLVMOptions.h"
+#include "compiler/targets/cuda/DeviceFunctions.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -212,3 +213,10 @@ std::string nacre::cuda::emitPtx(llvm::Module &module, llvm::TargetMachine &mach
   passes.run(module);
   return std::string(bytes.data(), bytes.size());
 }
+
+bool nacre::cuda::prints(const llvm::Module &module) {
+  const llvm::Function *function = module.getFunction(printFunction);
+  return function && !function->use_empty();
+}
+
+bool nacre::cuda::prints(llvm::StringRef ptx) { return ptx.contains(printFunction); }

@@ -21,4 +21,8 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine, llvm::PassInst
 // `isChecked`: a kernel that checks its accesses, and need not be as fast as another.
 std::string emitPtx(llvm::Module &module, llvm::TargetMachine &machine, bool isChecked);
 
+// Whether the kernel or a library that is linked into it may write text. Of PTX, too, that the user put in the place of ours.
+bool prints(const llvm::Module &module);
+bool prints(llvm::StringRef ptx);
+
 } // namespace nacre::cuda

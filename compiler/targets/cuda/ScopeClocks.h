@@ -1,7 +1,7 @@
 // The marks of scopes in the code of GPUs: the clock is read, and written with the mark's number.
 #pragma once
 
-#include "compiler/passes/gpu/ScopeRecord.h"
+#include "compiler/ir/simt/ScopeRecord.h"
 #include "compiler/targets/MovedLines.h"
 
 namespace nacre::cuda {

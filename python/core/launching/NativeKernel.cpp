@@ -2,6 +2,8 @@
 #include "python/core/Errors.h"
 #include "python/core/launching/Arguments.h"
 #include "python/core/launching/ArrayDevices.h"
+#include "runtime/cache/KernelEntry.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace nacre::python {
 
@@ -11,7 +13,7 @@ PyTypeObject *nativeKernelType = nullptr;
 
 struct NativeKernelObject {
   PyObject_HEAD std::shared_ptr<Kernel> kernel;
-  Device *device; // or null
+  Device *device;           // or null
   std::string architecture; // that it was compiled for; empty: the device's
 };
 
@@ -104,7 +106,8 @@ PyObject *getMetadata(PyObject *self, void *) {
     return checked(Py_BuildValue("{s:K,s:K,s:K,s:K,s:s}", "shared", static_cast<unsigned long long>(known.sharedBytes),
                                  "num_warps", static_cast<unsigned long long>(known.warps), "n_regs",
                                  static_cast<unsigned long long>(known.registers), "n_spills",
-                                 static_cast<unsigned long long>(known.spilledBytes), "remarks", known.details.c_str()))
+                                 static_cast<unsigned long long>(known.spilledBytes), "remarks",
+                                 llvm::join(known.remarks, "\n").c_str()))
         .release();
   });
 }

@@ -1,6 +1,6 @@
 // See CheckedLaunch.h.
 #include "runtime/devices/cuda/CheckedLaunch.h"
-#include "compiler/passes/gpu/AccessRecord.h"
+#include "compiler/ir/simt/AccessRecord.h"
 #include "runtime/Device.h"
 #include "runtime/launch/CheckedAccess.h"
 #include <cstring>
@@ -43,7 +43,7 @@ CheckedLaunch::CheckedLaunch(Device &device, const EnqueuedLaunch &launch, const
   }
   record.reportOffset = reportOffset = sizeof record + rows.size() * sizeof(ArrayBounds);
   int64_t elements = 0;
-  for (const AccessSite &site : simt::decodeSites(code.metadata.accessSites))
+  for (const AccessSite &site : code.metadata.accessSites)
     elements = std::max(elements, site.elements());
   std::vector<std::byte> bytes(reportOffset + static_cast<uint64_t>(elements) * (sizeof(uint64_t) + 1));
   std::memcpy(bytes.data(), &record, sizeof record);
@@ -58,7 +58,7 @@ void CheckedLaunch::finish() {
   device.copyOut(&record, address(), sizeof record);
   if (record.refused == 0)
     return;
-  const AccessSite site = simt::decodeSites(code.metadata.accessSites).at(record.site);
+  const AccessSite &site = code.metadata.accessSites.at(record.site);
   if (site.isAssertion())
     throw DeviceAssertError(site.message, site.file, static_cast<uint32_t>(site.line),
                             static_cast<uint32_t>(site.column), record.program);

@@ -1,5 +1,5 @@
 // A launch whose kernel checks its accesses or has asserts (debug=True): the record that it gets as its last argument
-// (compiler/passes/gpu/AccessRecord.h), and the error that it leaves there.
+// (compiler/ir/simt/AccessRecord.h), and the error that it leaves there.
 #pragma once
 
 #include "runtime/devices/cuda/LaunchRecord.h"

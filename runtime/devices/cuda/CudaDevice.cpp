@@ -110,12 +110,11 @@ public:
   const DeviceProperties &properties() override { return known; }
 
   std::string whyNot(const TargetOptions &options) override {
-    int wanted = architectureNamed(options.architecture).capability, present = capability();
-    bool isFeatureOfOne = wanted == 90; // sm_90a runs nowhere else
-    if (isFeatureOfOne ? wanted / 10 == present / 10 : wanted <= present && wanted / 10 == present / 10)
+    const Architecture &wanted = architectureNamed(options.architecture);
+    if (wanted.runsOn(capability()))
       return "";
-    return "it was compiled for compute capability " + std::to_string(wanted) + ", and " + known.name + " has " +
-           std::to_string(present);
+    return "it was compiled for compute capability " + std::to_string(wanted.capability) + ", and " + known.name +
+           " has " + std::to_string(capability());
   }
 
   std::unique_ptr<LoadedKernel> load(const CompiledCode &code) override {
@@ -133,7 +132,7 @@ public:
       throw OutOfResourcesError("shared memory", made->sharedBytes, known.sharedBytes,
                                 "Reducing block sizes or `num_stages` may help.");
     loadModule(*made, code);
-    if (llvm::StringRef(code.object).contains("vprintf")) // the symbol of what it calls
+    if (code.metadata.prints)
       showPrintsAtExit();
     made->function = reinterpret_cast<uint64_t>(made->entry);
     auto attribute = [&](int which) {

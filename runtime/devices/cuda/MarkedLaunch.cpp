@@ -1,6 +1,6 @@
 // See MarkedLaunch.h.
 #include "runtime/devices/cuda/MarkedLaunch.h"
-#include "compiler/passes/gpu/ScopeRecord.h"
+#include "compiler/ir/simt/ScopeRecord.h"
 #include "runtime/Device.h"
 #include "runtime/Events.h"
 #include <algorithm>
@@ -36,7 +36,7 @@ void MarkedLaunch::finish() {
     return;
   std::vector<std::byte> left(bytes());
   device.copyOut(left.data(), address(), left.size());
-  const std::vector<MarkPlace> places = simt::decodeMarks(launch.code.metadata.details);
+  const std::vector<MarkPlace> &places = launch.code.metadata.marks;
   const uint64_t warps = launch.code.metadata.warps;
   const std::byte *area = left.data() + sizeof(ScopeRecord);
   for (uint64_t unit = 0; unit < units; ++unit, area += sizeof(uint64_t) + capacity * sizeof(PassedMark)) {

@@ -1,5 +1,5 @@
 // A launch whose kernel has marks of scopes and events (compiler/language/builtins/Marks.h): the record that it gets as
-// its last argument (compiler/passes/gpu/ScopeRecord.h), and what it left there, told to who watches the launch.
+// its last argument (compiler/ir/simt/ScopeRecord.h), and what it left there, told to who watches the launch.
 #pragma once
 
 #include "runtime/devices/cuda/LaunchRecord.h"

@@ -1,21 +1,14 @@
 // See TensorMaps.h.
 #include "runtime/devices/cuda/TensorMaps.h"
-#include "compiler/targets/cuda/CudaTarget.h"
-#include "llvm/ADT/StringExtras.h"
 
 namespace nacre::cuda {
 
 TensorMaps TensorMaps::of(const CompiledCode &code) {
-  TensorMaps maps;
-  for (llvm::StringRef line : llvm::split(code.metadata.details, '\n')) {
-    if (!line.consume_front(tensorMapPrefix))
-      continue;
-    std::optional<simt::TensorMapRecipe> recipe = simt::TensorMapRecipe::parse(line);
-    if (!recipe || maps.recipes.size() == most)
-      throw DeviceError("the metadata of the kernel `" + code.symbol + "` are damaged: " + line.str(), code.symbol);
-    maps.recipes.push_back(std::move(*recipe));
-  }
-  return maps;
+  if (code.metadata.tensorMaps.size() > most)
+    throw DeviceError("the kernel `" + code.symbol + "` has more tensor descriptors than a launch can have: " +
+                          std::to_string(code.metadata.tensorMaps.size()) + ", at most " + std::to_string(most),
+                      code.symbol);
+  return {code.metadata.tensorMaps};
 }
 
 simt::TensorMapRecipe::Numbers TensorMaps::evaluate(const simt::TensorMapRecipe &recipe,

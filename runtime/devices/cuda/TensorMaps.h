@@ -9,9 +9,9 @@ namespace nacre::cuda {
 
 struct TensorMaps {
   static constexpr size_t most = 32;
-  llvm::SmallVector<simt::TensorMapRecipe, 0> recipes;
+  llvm::ArrayRef<simt::TensorMapRecipe> recipes; // the code's
 
-  // Throws DeviceError where the metadata is not what the compiler writes.
+  // Throws DeviceError where there are too many.
   static TensorMaps of(const CompiledCode &code);
   // Throws DeviceError, naming the kernel, for numbers that no map can have.
   static simt::TensorMapRecipe::Numbers evaluate(const simt::TensorMapRecipe &recipe,

@@ -16,15 +16,15 @@
 //   not 0 where the mask lets it through
 #pragma once
 
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace nacre::simt {
 
-// The module's attribute that holds them, as text.
+// The module's attribute that holds the sites, an array of their texts.
 inline constexpr llvm::StringLiteral accessSitesAttribute = "simt.access_sites";
 
 struct AccessRecord {
@@ -59,10 +59,9 @@ struct AccessSite {
       count *= extent;
     return count;
   }
-};
 
-// As one text, and back.
-std::string encodeSites(llvm::ArrayRef<AccessSite> sites);
-std::vector<AccessSite> decodeSites(llvm::StringRef text);
+  std::string text() const;
+  static std::optional<AccessSite> parse(llvm::StringRef text);
+};
 
 } // namespace nacre::simt

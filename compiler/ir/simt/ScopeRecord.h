@@ -11,18 +11,15 @@
 //                                    takes the place of the oldest
 #pragma once
 
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <vector>
 
 namespace nacre::simt {
 
-// The module's attribute that holds the places, as text.
+// The module's attribute that holds the places, an array of their texts.
 inline constexpr llvm::StringLiteral scopeMarksAttribute = "simt.scope_marks";
-// What each of the lines of KernelMetadata::details begins with that hold them.
-inline constexpr llvm::StringLiteral markPrefix = "mark: ";
 
 struct ScopeRecord {
   uint64_t capacity = 0; // of marks, of a warp
@@ -39,10 +36,9 @@ struct MarkPlace {
   std::string kind, name; // "enter_scope" (compiler/language/meaning/Marks.h)
   uint64_t line = 0, column = 0;
   std::string file; // empty: not known
-};
 
-// As lines of text, one each; and those of the lines of details.
-std::string encodeMarks(llvm::ArrayRef<MarkPlace> marks);
-std::vector<MarkPlace> decodeMarks(llvm::StringRef details);
+  std::string text() const;
+  static std::optional<MarkPlace> parse(llvm::StringRef text);
+};
 
 } // namespace nacre::simt
