@@ -10,6 +10,7 @@
 #pragma once
 
 #include "compiler/ir/tile/AccessEffects.h"
+#include "compiler/ir/tile/ToldKind.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -45,10 +46,10 @@ enum EventInterest : uint32_t {
 
 // A kernel is asked for that this process does not have yet: it is found on disk or compiled.
 struct CompileEvent {
-  llvm::StringRef name;           // of the kernel
-  void *caller = nullptr;         // data of the caller, or null (python/core: PythonCompile)
-  bool *isSkipped = nullptr;      // at the begin, where it is not null: may be set, and nothing is compiled
-  const Kernel *kernel = nullptr; // at the end; null: it failed
+  llvm::StringRef name;                  // of the kernel
+  void *caller = nullptr;                // data of the caller, or null (python/core: PythonCompile)
+  bool *isSkipped = nullptr;             // at the begin, where it is not null: may be set, and nothing is compiled
+  const Kernel *kernel = nullptr;        // at the end; null: it failed
   const CompileReport *report = nullptr; // at the end; null where it failed
 };
 
@@ -195,12 +196,11 @@ template <typename Visit> void AccessEvent::forEachLane(Visit visit) const {
                 row.first + static_cast<uint64_t>(index) * static_cast<uint64_t>(row.step));
 }
 
-// What a kernel tells besides (tile.tell): of the kind "arithmetic" the operands of an operation that is about to
-// happen; of the kind "value" the tiles that one has given, those of products and reductions after their operands; of
-// the kinds of marks (compiler/language/builtins/Marks.h) the scope or event that the subject names.
+// What a kernel tells besides (tile.tell).
 struct ToldEvent {
   ProgramPlace program;
-  llvm::StringRef kind, subject; // "arithmetic", "add int32"
+  ToldKind kind;
+  llvm::StringRef subject; // "add int32"
   const char *file;
   uint32_t line = 0, column = 0;     // from 1 on; 0: not known
   uint32_t count = 0;                // of operands
@@ -211,9 +211,6 @@ struct ToldEvent {
   uint32_t warp = 0, processor = 0;
   uint64_t cycles = 0;
 };
-
-// The kind of what is told where a device had no room for some of a program's marks: ToldEvent::count.
-inline constexpr llvm::StringLiteral lostMarks = "lost_marks";
 
 // Whoever watches one launch. Its functions are called on many threads at once, each program on one thread at a time.
 class LaunchWatcher {

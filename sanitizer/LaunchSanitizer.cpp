@@ -178,7 +178,7 @@ bool LaunchSanitizer::access(const AccessEvent &access) {
 }
 
 bool LaunchSanitizer::told(const ToldEvent &event) {
-  if ((kinds & Arithmetic) && event.kind == "arithmetic")
+  if ((kinds & Arithmetic) && event.kind == ToldKind::Arithmetic)
     checkArithmetic(event);
   return true;
 }

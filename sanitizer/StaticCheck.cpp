@@ -215,7 +215,8 @@ private:
 
   // Of all launches of the family.
   Verdict boundsOfAll(StaticAccess &access) {
-    Verdict verdict{"bounds", "unknown", access.name, access.place, "", access.space.whyNot};
+    Verdict verdict{Verdict::Check::Bounds, Verdict::Answer::Unknown, access.name, access.place, "",
+                    access.space.whyNot};
     if (!access.isKnown)
       return verdict;
     const LaunchFamily &family = *launch.family;
@@ -230,7 +231,7 @@ private:
       bool isAfterBegin = access.space.isImpossible(sum(number(-1), access.space.address, -1));
       Form end = sum(access.space.address, number(access.space.size - 1));
       if (isAfterBegin && access.space.isImpossible(sum(end, bytes, -1))) {
-        verdict.answer = "proved";
+        verdict.answer = Verdict::Answer::Proved;
         verdict.text.clear();
       } else if (verdict.text.empty()) {
         verdict.text = std::string("it is not proved to end up ") +
@@ -243,7 +244,7 @@ private:
   }
 
   std::optional<Verdict> raceOfAll(const StaticAccess &a, const StaticAccess &b, bool isSame) {
-    Verdict verdict{"race", "unknown", a.name, a.place, isSame ? "" : b.place, ""};
+    Verdict verdict{Verdict::Check::Race, Verdict::Answer::Unknown, a.name, a.place, isSame ? "" : b.place, ""};
     for (const StaticAccess *side : {&a, &b})
       if (!side->isKnown || side->familyArray < 0) {
         verdict.text = side->space.whyNot.empty() ? "its pointer is no array's" : side->space.whyNot;
@@ -297,14 +298,15 @@ private:
       verdict.text = error.what();
       return verdict;
     }
-    verdict.answer = "proved";
+    verdict.answer = Verdict::Answer::Proved;
     return verdict;
   }
 
   Verdict bounds(StaticAccess &access) {
     if (launch.family)
       return boundsOfAll(access);
-    Verdict verdict{"bounds", "unknown", access.name, access.place, "", access.space.whyNot};
+    Verdict verdict{Verdict::Check::Bounds, Verdict::Answer::Unknown, access.name, access.place, "",
+                    access.space.whyNot};
     if (!access.isKnown || !access.array) {
       if (verdict.text.empty())
         verdict.text = "the memory of its argument is not known";
@@ -326,7 +328,7 @@ private:
         if (!access.space.isExact)
           return verdict;
         int64_t at = valueOf(access.space.address, *numbers);
-        verdict.answer = "witness";
+        verdict.answer = Verdict::Answer::Witness;
         verdict.text = describe(access.space, *numbers) + ": element " + std::to_string(at / access.space.size) +
                        " of '" + array.name + "' (valid: " + std::to_string(low / access.space.size) + " to " +
                        std::to_string(high / access.space.size - 1) + ")";
@@ -340,7 +342,7 @@ private:
       verdict.text = "'" + array.name + "' is a view with holes";
       return verdict;
     }
-    verdict.answer = "proved";
+    verdict.answer = Verdict::Answer::Proved;
     verdict.text.clear();
     return verdict;
   }
@@ -351,7 +353,7 @@ private:
       return std::nullopt;
     if (launch.family)
       return raceOfAll(a, b, isSame);
-    Verdict verdict{"race", "unknown", a.name, a.place, isSame ? "" : b.place, ""};
+    Verdict verdict{Verdict::Check::Race, Verdict::Answer::Unknown, a.name, a.place, isSame ? "" : b.place, ""};
     for (const StaticAccess *side : {&a, &b})
       if (!side->isKnown || !side->array) {
         verdict.text = side->space.whyNot.empty() ? "the memory of its argument is not known" : side->space.whyNot;
@@ -396,13 +398,13 @@ private:
           return verdict;
         }
         llvm::ArrayRef<int64_t> all(*numbers);
-        verdict.answer = "witness";
+        verdict.answer = Verdict::Answer::Witness;
         verdict.text = describe(a.space, all.take_front(countA)) + " and " + describe(b.space, all.drop_front(countA)) +
                        ": element " + std::to_string(valueOf(a.space.address, all.take_front(countA)) / a.space.size) +
                        " of '" + a.array->name + "'";
         return verdict;
       }
-    verdict.answer = "proved";
+    verdict.answer = Verdict::Answer::Proved;
     return verdict;
   }
 
@@ -413,6 +415,20 @@ private:
 };
 
 } // namespace
+
+const char *nameOf(Verdict::Check check) { return check == Verdict::Check::Bounds ? "bounds" : "race"; }
+
+const char *nameOf(Verdict::Answer answer) {
+  switch (answer) {
+  case Verdict::Answer::Proved:
+    return "proved";
+  case Verdict::Answer::Witness:
+    return "witness";
+  case Verdict::Answer::Unknown:
+    return "unknown";
+  }
+  llvm_unreachable("every answer has a name");
+}
 
 std::vector<Verdict> checkStatically(const std::string &text, const StaticLaunch &launch) {
   tile::TileText parsed(text);

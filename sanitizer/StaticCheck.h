@@ -4,11 +4,11 @@
 // Addresses, masks and loops are read from the kernel's tile IR as linear forms of the program's place, the lanes and
 // the iterations (AffineForms.h); whether an address outside exists is then a question about whole numbers, which
 // MLIR's Presburger library answers exactly. What has no linear form is a number that may be anything: it can turn a
-// proof into "unknown", never the other way round.
+// proof into no answer, never the other way round.
 //
 // A question may be asked of one launch, or of all that meet conditions (LaunchFamily): numbers of the launch are then
 // symbols, and what is asked has products of them. These become numbers of their own, of which is known what follows
-// from the conditions, multiplied pair by pair; so an answer is "proved" or "unknown".
+// from the conditions, multiplied pair by pair; so a witness is never given.
 #pragma once
 
 #include "sanitizer/Finding.h"
@@ -52,12 +52,18 @@ struct StaticLaunch {
 };
 
 struct Verdict {
-  std::string check;  // "bounds" or "race"
-  std::string answer; // "proved", "witness" or "unknown"
+  enum class Check { Bounds, Race };
+  enum class Answer { Proved, Witness, Unknown };
+  Check check;
+  Answer answer;
   std::string access; // "load"
   std::string place, otherPlace;
   std::string text; // of a witness: program, lanes and element; of what is unknown: why
 };
+
+// "bounds"; "proved".
+const char *nameOf(Verdict::Check check);
+const char *nameOf(Verdict::Answer answer);
 
 // `text`: tile IR of a kernel compiled with watchAccesses. Throws std::runtime_error when it cannot be read.
 std::vector<Verdict> checkStatically(const std::string &text, const StaticLaunch &launch);

@@ -31,7 +31,7 @@ uint32_t Recorder::siteOf(const AccessEvent &access) {
 }
 
 bool Recorder::told(const ToldEvent &event) {
-  if (event.kind != "value" || !isRecorded(event.program.number))
+  if (event.kind != ToldKind::Value || !isRecorded(event.program.number))
     return true;
   RecordedValue value{event.program.number, event.subject.str(), event.file, event.line, event.column, 0, {}};
   const int64_t *shape = event.shapes;

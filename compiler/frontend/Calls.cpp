@@ -69,7 +69,7 @@ static void tellSum(Generator &generator, const Object &result) {
   while (op && llvm::isa<tile::ExpandDimsOp, tile::SplatOp>(op)) // axes that are kept
     op = op->getOperand(0).getDefiningOp();
   if (op && llvm::isa<tile::ReduceOp, tile::ScanOp>(op) && op->getNumOperands() == 1)
-    tile::TellOp::create(ir.ops(), ir.irLocation(), "arithmetic", "sum " + scalar.str(),
+    tile::TellOp::create(ir.ops(), ir.irLocation(), ToldKind::Arithmetic, "sum " + scalar.str(),
                          mlir::ValueRange{op->getOperand(0), op->getResult(0)}, llvm::ArrayRef<bool>{true, true});
 }
 
@@ -85,8 +85,8 @@ Object Generator::callBuiltinAt(const Builtin &builtin, const Arguments &argumen
   if (std::optional<Object> answer = isInstanceOfAncestor(builtin, arguments, place))
     return *answer;
   Object result = callBuiltin(*this, builtin, arguments.positional, arguments.keywords);
-  if (std::optional<MarkKind> kind = markOf(builtin))
-    mark(nameOf(*kind), result.as<std::string>(), irBuilder.irLocation());
+  if (std::optional<ToldKind> kind = builtin.module == profilerModule ? toldKindNamed(builtin.name) : std::nullopt)
+    mark(*kind, result.as<std::string>(), irBuilder.irLocation());
   if (options.sanitizeOverflow && (builtin.name == "reduce" || builtin.name == "associative_scan"))
     tellSum(*this, result);
   return result;

@@ -145,7 +145,7 @@ static void tellArithmetic(Generator &generator, llvm::StringRef name, const Obj
   Values operands = broadcastTogether(generator, {castTo(generator, toOperand(generator, left, scalar), scalar),
                                                   castTo(generator, toOperand(generator, right, scalar), scalar)});
   IRBuilder &ir = generator.ir();
-  tile::TellOp::create(ir.ops(), ir.irLocation(), "arithmetic", name.str() + " " + scalar.str(),
+  tile::TellOp::create(ir.ops(), ir.irLocation(), ToldKind::Arithmetic, name.str() + " " + scalar.str(),
                        mlir::ValueRange{ir.irValue(operands[0]), ir.irValue(operands[1])},
                        llvm::ArrayRef<bool>{true, true});
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "compiler/builder/IRBuilder.h"
+#include "compiler/ir/tile/ToldKind.h"
 #include "compiler/frontend/Environment.h"
 #include "compiler/frontend/Function.h"
 #include "compiler/language/meaning/Iteration.h"
@@ -169,7 +170,7 @@ private:
   void requireUse(const Object &callee, const SourceLocation &place); // @must_use_result
   void assertStatement(const ast::Assert &node);
   void withStatement(const ast::With &node);
-  void mark(llvm::StringRef kind, llvm::StringRef name, mlir::Location location);
+  void mark(ToldKind kind, llvm::StringRef name, mlir::Location location);
   // Tells of the end of the scopes that are left, the innermost first: those past the first `kept`. The marks are those
   // of their `with`: what was written last in a scope is another operation.
   void markScopesLeft(size_t kept);

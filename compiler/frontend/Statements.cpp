@@ -165,7 +165,7 @@ void Generator::withStatement(const ast::With &node) {
     guarded(node.location, [&] { markScopesLeft(before); });
 }
 
-void Generator::mark(llvm::StringRef kind, llvm::StringRef name, mlir::Location location) {
+void Generator::mark(ToldKind kind, llvm::StringRef name, mlir::Location location) {
   if (isOfSingleElements(*this))
     return;
   tile::TellOp::create(irBuilder.ops(), location, kind, name, mlir::ValueRange(), llvm::ArrayRef<bool>());
@@ -173,7 +173,7 @@ void Generator::mark(llvm::StringRef kind, llvm::StringRef name, mlir::Location 
 
 void Generator::markScopesLeft(size_t kept) {
   for (size_t i = frame->scopes.size(); i > kept; --i)
-    mark(nameOf(MarkKind::ExitScope), frame->scopes[i - 1].name, irBuilder.irLocation(frame->scopes[i - 1].place));
+    mark(ToldKind::ExitScope, frame->scopes[i - 1].name, irBuilder.irLocation(frame->scopes[i - 1].place));
 }
 
 void Generator::leave(Exit exit) {

@@ -90,10 +90,9 @@ public:
 
 private:
   void pass(tile::TellOp tell, std::vector<size_t> &open) {
-    std::optional<MarkKind> kind = markNamed(tell.getKind());
-    if (!kind || isEvent(*kind))
+    if (!isScope(tell.getKind()))
       return;
-    if (isBegin(*kind)) {
+    if (isBegin(tell.getKind())) {
       UserPlace place = userPlace(tell.getLoc());
       std::string key = keyOf(tell.getLoc());
       auto known = llvm::find_if(
@@ -133,7 +132,7 @@ private:
 
 MovedLinesFinder::MovedLinesFinder(ModuleOp module) {
   auto stopAtMark = [](tile::TellOp tell) {
-    return markNamed(tell.getKind()) ? WalkResult::interrupt() : WalkResult::advance();
+    return isMark(tell.getKind()) ? WalkResult::interrupt() : WalkResult::advance();
   };
   if (!module.walk(stopAtMark).wasInterrupted())
     return; // as most kernels are

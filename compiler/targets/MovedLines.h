@@ -9,7 +9,6 @@
 // decided (paths with different scopes open meet, a location is unknown) is left out.
 #pragma once
 
-#include "compiler/language/builtins/Marks.h"
 #include "compiler/targets/KernelMetadata.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/Module.h"

@@ -1,7 +1,6 @@
 // What the profiler hears: the runtime's events (runtime/Events.h), told to the sessions of profiler/Profiler.h.
 #pragma once
 
-#include "compiler/language/builtins/Marks.h"
 #include "profiler/Profiler.h"
 #include "python/core/Errors.h"
 #include "python/core/LaunchMetrics.h"
@@ -37,17 +36,15 @@ class MarkWatcher : public LaunchWatcher {
 public:
   explicit MarkWatcher(profiler::MarkChoice choice) : marks(std::move(choice)) {}
   bool told(const ToldEvent &event) override {
-    std::optional<MarkKind> kind = markNamed(event.kind);
-    if (!kind) {
-      if (event.kind == lostMarks)
-        marks.lose(event.count);
+    if (event.kind == ToldKind::LostMarks)
+      marks.lose(event.count);
+    if (!isMark(event.kind))
       return true;
-    }
     bool isNow = event.cycles == 0;
     uint64_t cycles = isNow ? profiler::KernelMarks::cyclesNow() : event.cycles;
     uint32_t processor = isNow ? static_cast<uint32_t>(events::threadNumber()) : event.processor;
-    marks.add(event.subject,
-              {event.program.number, cycles, 0, event.line, event.warp, processor, isBegin(*kind), isEvent(*kind)});
+    marks.add(event.subject, {event.program.number, cycles, 0, event.line, event.warp, processor, isBegin(event.kind),
+                              isEvent(event.kind)});
     return true;
   }
   profiler::KernelMarks marks;

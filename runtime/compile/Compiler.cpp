@@ -2,7 +2,6 @@
 // recovery.
 #include "runtime/compile/Compiler.h"
 #include "compiler/ir/tile/Tile.h"
-#include "compiler/language/builtins/Marks.h"
 #include "compiler/support/PlantedBugs.h"
 #include "compiler/targets/KeptStages.h"
 #include "compiler/targets/StageText.h"
@@ -112,7 +111,7 @@ using SourceTexts = std::vector<std::shared_ptr<const SourceText>>;
 
 void eraseMarks(mlir::ModuleOp module) {
   module.walk([](tile::TellOp op) {
-    if (markNamed(op.getKind()))
+    if (isMark(op.getKind()))
       op.erase();
   });
 }
@@ -120,7 +119,7 @@ void eraseMarks(mlir::ModuleOp module) {
 // What the front end tells of arithmetic beside its assertions, for who watches.
 void eraseArithmetic(mlir::ModuleOp module) {
   module.walk([](tile::TellOp op) {
-    if (op.getKind() == "arithmetic")
+    if (op.getKind() == ToldKind::Arithmetic)
       op.erase();
   });
 }

@@ -132,7 +132,7 @@ TEST(KernelCodec, GivesBackWhatWasWritten) {
   code.metadata.waits = true;
   code.metadata.accessSites = {{"load", "a\tb.py", "", 3, 7, 1, 5, 4, true, false, true, {2, 64}},
                                {simt::AccessSite::assertion.str(), "", "i < n\nline"}};
-  code.metadata.marks = {{"enter_scope", "a\tname", 3, 1, "file.py"}};
+  code.metadata.marks = {{ToldKind::StartEvent, "a\tname", 3, 1, "file.py"}};
   code.metadata.tensorMaps = {
       *simt::TensorMapRecipe::parse("type=f16 base=a0 shape=a2,a3:s32 strides=a3:s32 box=64,32")};
   code.metadata.movedLines = {{"name", 3, "of line 4"}};
@@ -151,6 +151,7 @@ TEST(KernelCodec, GivesBackWhatWasWritten) {
   EXPECT_EQ(found->metadata.accessSites[1].message, "i < n\nline");
   EXPECT_TRUE(found->metadata.accessSites[1].isAssertion());
   ASSERT_EQ(found->metadata.marks.size(), 1u);
+  EXPECT_EQ(found->metadata.marks[0].kind, ToldKind::StartEvent);
   EXPECT_EQ(found->metadata.marks[0].name, "a\tname");
   ASSERT_EQ(found->metadata.tensorMaps.size(), 1u);
   EXPECT_EQ(found->metadata.tensorMaps[0].text(), code.metadata.tensorMaps[0].text());

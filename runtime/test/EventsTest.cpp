@@ -135,7 +135,7 @@ struct AccessListener : EventListener, LaunchWatcher {
     int operands[2];
     for (int i = 0; i < 2; ++i)
       std::memcpy(&operands[i], event.data[i], 4);
-    heard[event.program.number].push_back(event.kind.str() + " " + event.subject.str() + " " +
+    heard[event.program.number].push_back(nameOf(event.kind).str() + " " + event.subject.str() + " " +
                                           std::to_string(operands[0]) + " " + std::to_string(operands[1]));
     return true;
   }

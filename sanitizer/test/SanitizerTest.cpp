@@ -383,7 +383,7 @@ TEST(Arithmetic, OverflowShiftsAndDivision) {
     uint32_t id[3] = {0, 0, 0};
     uint32_t kinds[2] = {uint32_t(kind), uint32_t(kind)};
     const void *data[2] = {&lhs, &rhs};
-    watched.sanitizer.told({{id, 0}, "arithmetic", name, "file.py", 1, 1, 2, kinds, nullptr, data});
+    watched.sanitizer.told({{id, 0}, ToldKind::Arithmetic, name, "file.py", 1, 1, 2, kinds, nullptr, data});
     return watched.sanitizer.findings().empty() ? "" : watched.sanitizer.findings()[0].what;
   };
   EXPECT_EQ(fault("add int32", ScalarKind::Int64, 2147483647, 1), "signed integer overflow");

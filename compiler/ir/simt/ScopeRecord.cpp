@@ -3,10 +3,11 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 
+using namespace nacre;
 using namespace nacre::simt;
 
 std::string MarkPlace::text() const {
-  std::string fields[] = {kind, llvm::toHex(name), std::to_string(line), std::to_string(column), file};
+  std::string fields[] = {nameOf(kind).str(), llvm::toHex(name), std::to_string(line), std::to_string(column), file};
   return llvm::join(std::begin(fields), std::end(fields), "\t");
 }
 
@@ -15,10 +16,11 @@ std::optional<MarkPlace> MarkPlace::parse(llvm::StringRef text) {
   llvm::SmallVector<llvm::StringRef, count> fields;
   text.split(fields, '\t', /*MaxSplit=*/count - 1);
   MarkPlace mark;
-  if (fields.size() != count || !llvm::tryGetFromHex(fields[1], mark.name) || fields[2].getAsInteger(10, mark.line) ||
-      fields[3].getAsInteger(10, mark.column))
+  std::optional<ToldKind> kind = toldKindNamed(fields[0]);
+  if (fields.size() != count || !kind || !llvm::tryGetFromHex(fields[1], mark.name) ||
+      fields[2].getAsInteger(10, mark.line) || fields[3].getAsInteger(10, mark.column))
     return std::nullopt;
-  mark.kind = fields[0].str();
+  mark.kind = *kind;
   mark.file = fields[4].str();
   return mark;
 }

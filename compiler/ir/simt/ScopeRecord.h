@@ -11,7 +11,7 @@
 //                                    takes the place of the oldest
 #pragma once
 
-#include "llvm/ADT/StringRef.h"
+#include "compiler/ir/tile/ToldKind.h"
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,7 +33,8 @@ struct PassedMark {
 
 // One mark in the kernel's code.
 struct MarkPlace {
-  std::string kind, name; // "enter_scope" (compiler/language/meaning/Marks.h)
+  ToldKind kind = ToldKind::EnterScope;
+  std::string name;
   uint64_t line = 0, column = 0;
   std::string file; // empty: not known
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/ir/tile/KernelAttributes.h"
+#include "compiler/ir/tile/ToldKind.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

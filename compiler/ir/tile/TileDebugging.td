@@ -21,16 +21,22 @@ def Tile_TellOp : Tile_Op<"tell", [DeclareOpInterfaceMethods<MemoryEffectsOpInte
   let summary = "tells the elements to whoever watches the launch; where nobody does, nothing happens";
   let description = [{
     Instrumentation, for tools: the runtime hands kind, subject, the operation's place in the user's text and the elements to the
-    launch's watchers (runtime/Events.h). `isSigned` says how to read each operand's integers. Kinds:
-
-    - "arithmetic", subject "add int32": the two operands of an operation that is about to happen.
+    launch's watchers (runtime/Events.h). `isSigned` says how to read each operand's integers. The kinds are those of
+    `ToldKind` (compiler/ir/tile/ToldKind.h), by name.
 
     ```mlir
     tile.tell "arithmetic" "div int32" %a, %b : tensor<8xi32>, tensor<8xi32> {isSigned = array<i1: true, true>}
     ```
   }];
-  let arguments = (ins StrAttr:$kind, StrAttr:$subject, Variadic<Tile_Any>:$operands, DenseBoolArrayAttr:$isSigned);
-  let assemblyFormat = "$kind $subject ($operands^ `:` type($operands))? attr-dict";
+  let arguments = (ins I32Attr:$kindNumber, StrAttr:$subject, Variadic<Tile_Any>:$operands, DenseBoolArrayAttr:$isSigned);
+  let assemblyFormat = "custom<ToldKind>($kindNumber) $subject ($operands^ `:` type($operands))? attr-dict";
+  let builders = [OpBuilder<(ins "::nacre::ToldKind":$kind, "::llvm::StringRef":$subject, "::mlir::ValueRange":$operands,
+    "::llvm::ArrayRef<bool>":$isSigned), [{
+      build($_builder, $_state, static_cast<uint32_t>(kind), subject, operands, isSigned);
+    }]>];
+  let extraClassDeclaration = [{
+    ::nacre::ToldKind getKind() { return static_cast<::nacre::ToldKind>(getKindNumber()); }
+  }];
   let hasVerifier = 1;
 }
 

@@ -2,7 +2,23 @@
 #include "compiler/ir/tile/Tile.h"
 
 using namespace mlir;
+using namespace nacre;
 using namespace nacre::tile;
+
+static ParseResult parseToldKind(OpAsmParser &parser, IntegerAttr &kindNumber) {
+  std::string name;
+  SMLoc place = parser.getCurrentLocation();
+  if (parser.parseString(&name))
+    return failure();
+  std::optional<ToldKind> kind = toldKindNamed(name);
+  if (!kind)
+    return parser.emitError(place, "nothing is told of the kind \"") << name << "\"";
+  kindNumber = parser.getBuilder().getI32IntegerAttr(static_cast<int32_t>(*kind));
+  return success();
+}
+static void printToldKind(OpAsmPrinter &printer, TellOp op, IntegerAttr) {
+  printer << '"' << nameOf(op.getKind()) << '"';
+}
 
 #define GET_OP_CLASSES
 #include "compiler/ir/tile/Tile.cpp.inc"
@@ -409,7 +425,11 @@ static LogicalResult verifySigns(Operation *op, ArrayRef<bool> isSigned) {
   return success();
 }
 LogicalResult PrintOp::verify() { return verifySigns(*this, getIsSigned()); }
-LogicalResult TellOp::verify() { return verifySigns(*this, getIsSigned()); }
+LogicalResult TellOp::verify() {
+  if (getKindNumber() >= static_cast<uint32_t>(ToldKind::LostMarks))
+    return emitOpError("is of no kind that an operation tells");
+  return verifySigns(*this, getIsSigned());
+}
 
 LogicalResult HintOp::verify() {
   if (isFloatLike(getType()))

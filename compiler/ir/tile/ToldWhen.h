@@ -21,7 +21,7 @@ inline mlir::OperandRange toldBy(TellOp tell) {
   return tell->getOperands().drop_back(tell->hasAttr(whenAttribute) ? 1 : 0);
 }
 
-inline TellOp tellWhen(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef kind, llvm::StringRef subject,
+inline TellOp tellWhen(mlir::OpBuilder &builder, mlir::Location loc, ToldKind kind, llvm::StringRef subject,
                        llvm::ArrayRef<mlir::Value> values, mlir::Value mask, bool isSigned) {
   llvm::SmallVector<mlir::Value> operands(values);
   operands.push_back(mask);

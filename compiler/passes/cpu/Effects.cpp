@@ -194,7 +194,7 @@ void Lowering::lowerTell(Operation *op) {
     b.setInsertionPointToStart(rare.thenBlock());
     tiles = tilesInMemory(*this, told, tell.getIsSigned(), owner);
   }
-  SmallVector<Value> arguments = {programIdArray(*this, id), globalText(b, tell.getKind()),
+  SmallVector<Value> arguments = {programIdArray(*this, id), b.constant(b.getI32Type(), tell.getKindNumber()),
                                   globalText(b, tell.getSubject())};
   llvm::append_range(arguments, placeOf(b, op));
   llvm::append_range(arguments, tiles);

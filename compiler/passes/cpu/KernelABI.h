@@ -1,6 +1,7 @@
 // The calling convention of a compiled CPU kernel. The compiler emits code against this layout; the runtime calls it.
 #pragma once
 
+#include "compiler/ir/tile/ToldKind.h"
 #include <cstdint>
 
 namespace nacre {
@@ -35,9 +36,9 @@ struct KernelContext {
                       const uint64_t *addresses, const uint8_t *mask, const char *file, uint32_t line, uint32_t column);
   // 88: tells the elements of tiles to whoever watches the launch; null: nobody does. Operands as print has them. May
   // leave the kernel by longjmp.
-  void (*tell)(KernelContext *context, const uint32_t *programId, const char *kind, const char *subject,
-               const char *file, uint32_t line, uint32_t column, uint32_t count, const uint32_t *kinds,
-               const int64_t *shapes, const void *const *data);
+  void (*tell)(KernelContext *context, const uint32_t *programId, ToldKind kind, const char *subject, const char *file,
+               uint32_t line, uint32_t column, uint32_t count, const uint32_t *kinds, const int64_t *shapes,
+               const void *const *data);
   // 96: whether no other thread of the process runs atomics until this launch has ended, so that its own need no locked
   // instructions. Asked once before the first program of a range; from then on the launch has its turn among those with
   // atomics.

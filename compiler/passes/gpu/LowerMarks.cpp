@@ -43,7 +43,7 @@ LogicalResult Lowering::lowerTell(tile::TellOp op) {
   if (!markArea)
     prepareMarks();
   MarkPlace mark;
-  mark.kind = op.getKind().str();
+  mark.kind = op.getKind();
   mark.name = op.getSubject().str();
   UserPlace place = userPlace(op.getLoc());
   mark.file = place.file;

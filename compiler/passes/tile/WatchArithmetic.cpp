@@ -225,7 +225,8 @@ void tellDivision(Operation *op, bool isSigned) {
     when = emit.binary<arith::OrIOp>(when, emit.binary<arith::AndIOp>(isLeast, isMinusOne));
   }
   StringRef name = isa<arith::RemSIOp, arith::RemUIOp>(op) ? "mod" : "div";
-  tile::tellWhen(builder, op->getLoc(), "arithmetic", name.str() + " " + typeName(a, isSigned), {a, b}, when, isSigned);
+  tile::tellWhen(builder, op->getLoc(), ToldKind::Arithmetic, name.str() + " " + typeName(a, isSigned), {a, b}, when,
+                 isSigned);
 }
 
 void tellShift(Operation *op) {
@@ -238,7 +239,7 @@ void tellShift(Operation *op) {
   Arithmetic emit{builder, op->getLoc()};
   Value when = emit.compare(arith::CmpIPredicate::uge, b, emit.constant(b.getType(), widthOf(b)));
   std::string name = isa<arith::ShLIOp>(op) ? "shl " : "shr ";
-  tile::tellWhen(builder, op->getLoc(), "arithmetic", name + typeName(a, isSigned), {a, b}, when, isSigned);
+  tile::tellWhen(builder, op->getLoc(), ToldKind::Arithmetic, name + typeName(a, isSigned), {a, b}, when, isSigned);
 }
 
 struct WatchArithmetic : PassWrapper<WatchArithmetic, OperationPass<ModuleOp>> {
@@ -262,7 +263,7 @@ struct WatchArithmetic : PassWrapper<WatchArithmetic, OperationPass<ModuleOp>> {
       return WalkResult::advance();
     });
     for (Operation *op : found) {
-      if (auto told = dyn_cast<tile::TellOp>(op); told && told.getKind() == "arithmetic" && !tile::maskOf(told))
+      if (auto told = dyn_cast<tile::TellOp>(op); told && told.getKind() == ToldKind::Arithmetic && !tile::maskOf(told))
         told.getSubject().starts_with("sum ") ? tellSum(told) : tellOverflow(told);
       else if (isa<arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp, arith::RemSIOp>(op))
         tellDivision(op, /*isSigned=*/true);

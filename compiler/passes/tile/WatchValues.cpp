@@ -59,7 +59,7 @@ void tell(Operation *op, StringRef word) {
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
   SmallVector<bool> isSigned(values.size(), true);
-  tile::TellOp::create(builder, op->getLoc(), "value", word.str(), values, isSigned);
+  tile::TellOp::create(builder, op->getLoc(), ToldKind::Value, word.str(), values, isSigned);
 }
 
 struct WatchValues : PassWrapper<WatchValues, OperationPass<ModuleOp>> {

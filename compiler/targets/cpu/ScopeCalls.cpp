@@ -12,15 +12,14 @@ static constexpr unsigned kindArgument = 2, nameArgument = 3;
 
 static std::optional<MarksInCode::Mark> markOf(const llvm::Instruction &instruction) {
   auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  llvm::StringRef kind, name;
-  if (!call || !call->isIndirectCall() || call->arg_size() <= nameArgument ||
-      !llvm::getConstantStringInfo(call->getArgOperand(kindArgument), kind) ||
-      !llvm::getConstantStringInfo(call->getArgOperand(nameArgument), name))
+  if (!call || !call->isIndirectCall() || call->arg_size() <= nameArgument)
     return std::nullopt;
-  std::optional<MarkKind> mark = markNamed(kind);
-  if (!mark || isEvent(*mark))
+  auto *number = llvm::dyn_cast<llvm::ConstantInt>(call->getArgOperand(kindArgument));
+  llvm::StringRef name;
+  if (!number || !llvm::getConstantStringInfo(call->getArgOperand(nameArgument), name))
     return std::nullopt;
-  return MarksInCode::Mark{isBegin(*mark), name.str()};
+  auto kind = static_cast<ToldKind>(number->getZExtValue());
+  return isScope(kind) ? std::optional(MarksInCode::Mark{isBegin(kind), name.str()}) : std::nullopt;
 }
 
 // Whether the pointer is the context's function that is told, on every way to it.

@@ -250,7 +250,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
 
   // The front end tells arithmetic for sanitizers, which watch other targets; marks stay.
   module.walk([](tile::TellOp told) {
-    if (told.getKind() == "arithmetic")
+    if (told.getKind() == ToldKind::Arithmetic)
       told.erase();
   });
   passRunner.run("tile passes", [&](OpPassManager &passes) {

@@ -32,10 +32,8 @@ MarksInCode scopeClocks(std::vector<simt::MarkPlace> places) {
     std::optional<uint64_t> number = numberOf(instruction);
     if (!number || *number >= places.size())
       return std::nullopt;
-    std::optional<MarkKind> kind = markNamed(places[*number].kind);
-    if (!kind || isEvent(*kind))
-      return std::nullopt;
-    return MarksInCode::Mark{isBegin(*kind), places[*number].name};
+    const simt::MarkPlace &place = places[*number];
+    return isScope(place.kind) ? std::optional(MarksInCode::Mark{isBegin(place.kind), place.name}) : std::nullopt;
   };
   return {markOf, [](const llvm::Instruction &) { return std::optional<unsigned>(); }};
 }

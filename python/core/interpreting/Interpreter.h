@@ -117,7 +117,7 @@ struct InterpretedLaunch {
   LaunchWatcher *watcher = nullptr;        // of its accesses and values; null: nobody is
 };
 void runInterpreted(const InterpretedLaunch &launch);
-// (kind, name, line): a mark of the profiler's (compiler/language/builtins/Marks.h) in the program that this thread
+// (kind, name, line): a mark of the profiler's (compiler/ir/tile/ToldKind.h) in the program that this thread
 // runs.
 PyObject *markInterpreted(PyObject *module, PyObject *args);
 // Arguments in a GPU's memory, replaced by copies on the host while the object lives; written back by `finish`.

@@ -131,7 +131,7 @@ public:
       data.push_back(kept.back()->data);
     }
     std::string text = name.str();
-    end(watcher.told({numbered(program), "value", text, file, line, 0, static_cast<uint32_t>(tiles.size()),
+    end(watcher.told({numbered(program), ToldKind::Value, text, file, line, 0, static_cast<uint32_t>(tiles.size()),
                       kinds.data(), shapes.data(), data.data()}));
   }
 
@@ -325,6 +325,8 @@ PyObject *markInterpreted(PyObject *, PyObject *args) {
     unsigned line;
     if (!PyArg_ParseTuple(args, "ssI", &kind, &name, &line))
       throw PythonError();
+    std::optional<ToldKind> mark = toldKindNamed(kind);
+    assert(mark && isMark(*mark) && "a function of the profiler's language");
     Bridge *bridge = Bridge::running();
     if (!bridge)
       raise(PyExc_RuntimeError, "pl.%s works inside a kernel only: call it from a function decorated with @triton.jit",
@@ -333,7 +335,7 @@ PyObject *markInterpreted(PyObject *, PyObject *args) {
     const uint32_t *id = program.programId.data(), *grid = program.grid.data();
     uint64_t number = id[0] + uint64_t(grid[0]) * (id[1] + uint64_t(grid[1]) * id[2]);
     for (LaunchWatcher *watcher : bridge->watchers)
-      watcher->told({{id, number}, kind, name, "", line, 0, 0, nullptr, nullptr, nullptr});
+      watcher->told({{id, number}, *mark, name, "", line, 0, 0, nullptr, nullptr, nullptr});
     return Handle::borrow(Py_None).release();
   });
 }

@@ -327,7 +327,7 @@ PyObject *staticCheck(PyObject *, PyObject *args) {
     Handle list = checked(PyList_New(0));
     for (const sanitizer::Verdict &verdict : verdicts) {
       Handle row =
-          checked(Py_BuildValue("(ssssss)", verdict.check.c_str(), verdict.answer.c_str(), verdict.access.c_str(),
+          checked(Py_BuildValue("(ssssss)", nameOf(verdict.check), nameOf(verdict.answer), verdict.access.c_str(),
                                 verdict.place.c_str(), verdict.otherPlace.c_str(), verdict.text.c_str()));
       checkedStatus(PyList_Append(list.get(), row.get()));
     }

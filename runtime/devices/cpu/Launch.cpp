@@ -90,7 +90,7 @@ struct ThreadContext : KernelContext {
   siglongjmp(context.call->leave, 1);
 }
 
-void tellWatcher(KernelContext *context, const uint32_t *programId, const char *kind, const char *subject,
+void tellWatcher(KernelContext *context, const uint32_t *programId, ToldKind kind, const char *subject,
                  const char *file, uint32_t line, uint32_t column, uint32_t count, const uint32_t *kinds,
                  const int64_t *shapes, const void *const *data) {
   auto *self = static_cast<ThreadContext *>(context);

@@ -47,7 +47,7 @@ void MarkedLaunch::finish() {
                                  static_cast<uint32_t>(number / launch.grid[0] % launch.grid[1]),
                                  static_cast<uint32_t>(number / launch.grid[0] / launch.grid[1])};
     if (count > capacity) {
-      ToldEvent lost{{program, number}, lostMarks, "", ""};
+      ToldEvent lost{{program, number}, ToldKind::LostMarks, "", ""};
       lost.count = static_cast<uint32_t>(std::min<uint64_t>(count - capacity, UINT32_MAX));
       launch.watcher->told(lost);
     }
