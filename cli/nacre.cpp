@@ -1,6 +1,6 @@
 // The `nacre` program: compile a kernel without Python, simulate PTX, say what this build is, and run Python scripts under the alias.
 #include "runtime/commands/Command.h"
-#include "runtime/cache/BuildId.h"
+#include "runtime/compile/BuildId.h"
 #include <cstdio>
 #include <string_view>
 #include <unistd.h>

@@ -124,7 +124,7 @@ public:
   virtual std::string whyNone() = 0;
   virtual Device *device(int index) = 0; // null: there is none of that number
   virtual int currentIndex() { return 0; }
-  // Embedder memory is its devices' memory: arrays need not be anywhere else.
+  // Host memory is its devices' memory: arrays need not be anywhere else.
   virtual bool usesHostMemory() const { return false; }
   // Whether kernels run on it when nothing says otherwise.
   virtual bool isPreferred() { return false; }

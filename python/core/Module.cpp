@@ -18,8 +18,8 @@
 #include "python/core/launching/TunedKernel.h"
 #include "python/core/launching/WatchedLaunch.h"
 #include "runtime/Knobs.h"
-#include "runtime/cache/BuildId.h"
-#include "runtime/cache/Fingerprint.h"
+#include "runtime/compile/BuildId.h"
+#include "runtime/compile/Fingerprint.h"
 #include "runtime/commands/Command.h"
 #include "runtime/threads/ThreadPool.h"
 

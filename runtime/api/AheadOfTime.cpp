@@ -2,7 +2,7 @@
 #include "runtime/api/AheadOfTime.h"
 #include "runtime/Device.h"
 #include "runtime/api/ExportedCode.h"
-#include "runtime/cache/Fingerprint.h"
+#include "runtime/compile/Fingerprint.h"
 #include "runtime/launch/Signature.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"

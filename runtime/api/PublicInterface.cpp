@@ -1,7 +1,7 @@
 // include/nacre/nacre.h over the runtime.
 #include "nacre/nacre.h"
-#include "runtime/cache/BuildId.h"
-#include "runtime/cache/KernelCache.h"
+#include "runtime/compile/BuildId.h"
+#include "runtime/launch/KernelCache.h"
 #include "runtime/launch/Launch.h"
 #include "runtime/launch/Signature.h"
 #include "runtime/launch/Specialization.h"

@@ -1,5 +1,5 @@
 #include "runtime/cache/EmbedderRecord.h"
-#include "runtime/cache/Fingerprint.h"
+#include "runtime/compile/Fingerprint.h"
 
 namespace nacre {
 

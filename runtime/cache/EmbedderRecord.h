@@ -2,7 +2,7 @@
 // whether its result still holds; the answers alone are enough to compile once more without the embedder.
 #pragma once
 
-#include "runtime/cache/ObjectCodec.h"
+#include "runtime/compile/ObjectCodec.h"
 #include <map>
 #include <optional>
 #include <vector>

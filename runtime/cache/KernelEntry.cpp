@@ -1,5 +1,5 @@
 #include "runtime/cache/KernelEntry.h"
-#include "runtime/cache/ObjectCodec.h"
+#include "runtime/compile/ObjectCodec.h"
 
 namespace nacre {
 

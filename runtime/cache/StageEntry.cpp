@@ -1,5 +1,5 @@
 #include "runtime/cache/StageEntry.h"
-#include "runtime/cache/ObjectCodec.h"
+#include "runtime/compile/ObjectCodec.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Compression.h"

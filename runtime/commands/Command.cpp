@@ -3,7 +3,7 @@
 #include "runtime/Device.h"
 #include "runtime/Knobs.h"
 #include "runtime/api/AheadOfTime.h"
-#include "runtime/cache/BuildId.h"
+#include "runtime/compile/BuildId.h"
 #include "runtime/commands/Simulate.h"
 #include "runtime/compile/Compiler.h"
 #include "runtime/launch/Signature.h"

@@ -1,5 +1,5 @@
-// Drives the compiler: a request for one specialization of a kernel becomes object code. The only file of the runtime
-// that sees MLIR is its implementation.
+// Drives the compiler: a request for one specialization of a kernel becomes object code. Of the runtime's headers none
+// shows MLIR.
 #pragma once
 
 #include "compiler/analysis/ArgumentAccess.h"

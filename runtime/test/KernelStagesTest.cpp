@@ -1,7 +1,7 @@
 // The stages of a kernel are artifacts: kept by the compile, read by whoever asks later.
-#include "runtime/cache/KernelCache.h"
 #include "runtime/cache/StageEntry.h"
 #include "runtime/launch/Kernel.h"
+#include "runtime/launch/KernelCache.h"
 #include "runtime/launch/Signature.h"
 #include "gtest/gtest.h"
 #include <map>

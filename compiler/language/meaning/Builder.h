@@ -1,5 +1,5 @@
-// The abstract builder: the primitive tile operations that the semantics are written over. It has two implementations:
-// frontend/IRBuilder emits tile IR, reference/EagerBuilder computes at once on host memory.
+// The abstract builder: the primitive tile operations that the semantics are written over. builder/IRBuilder emits tile
+// IR, reference/EagerBuilder computes at once on host memory, reference/Recording notes calls to repeat them.
 //
 // Everything here is already decided: operands have equal types and shapes where an operation needs that, masks are int1 of
 // the pointer's shape, axes are in range and not negative, casts are legal. Promotion, broadcasting, defaults and errors are

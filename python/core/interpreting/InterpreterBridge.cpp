@@ -1,6 +1,6 @@
 #include "compiler/language/builtins/Builtins.h"
 #include "python/core/interpreting/Interpreter.h"
-#include "runtime/compile/HostCode.h"
+#include "runtime/launch/HostCode.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace nacre::python {

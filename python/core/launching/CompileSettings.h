@@ -3,7 +3,7 @@
 #pragma once
 
 #include "python/core/Handle.h"
-#include "runtime/cache/KernelCache.h"
+#include "runtime/launch/KernelCache.h"
 
 namespace nacre::python {
 

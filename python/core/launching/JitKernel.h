@@ -5,7 +5,7 @@
 #include "python/core/launching/Arguments.h"
 #include "python/core/launching/LaunchKeywords.h"
 #include "python/core/launching/PythonEmbedder.h"
-#include "runtime/cache/KernelCache.h"
+#include "runtime/launch/KernelCache.h"
 #include <array>
 #include <optional>
 #include <unordered_map>

@@ -1,4 +1,4 @@
-#include "runtime/cache/Fingerprint.h"
+#include "runtime/compile/Fingerprint.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace nacre {

@@ -1,5 +1,5 @@
 // Finds the note that the linker left among the program headers of this very library.
-#include "runtime/cache/BuildId.h"
+#include "runtime/compile/BuildId.h"
 #include <cstdint>
 #include <cstring>
 #include <elf.h>

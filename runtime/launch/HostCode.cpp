@@ -1,4 +1,4 @@
-#include "runtime/compile/HostCode.h"
+#include "runtime/launch/HostCode.h"
 #include "compiler/builder/IRBuilder.h"
 #include "compiler/ir/tile/Tile.h"
 #include "compiler/targets/Target.h"

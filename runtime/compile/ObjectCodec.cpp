@@ -1,6 +1,6 @@
-#include "runtime/cache/ObjectCodec.h"
+#include "runtime/compile/ObjectCodec.h"
 #include "compiler/language/builtins/Builtins.h"
-#include "runtime/cache/Fingerprint.h"
+#include "runtime/compile/Fingerprint.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
 
