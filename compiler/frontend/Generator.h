@@ -8,9 +8,9 @@
 #pragma once
 
 #include "compiler/builder/IRBuilder.h"
-#include "compiler/ir/tile/ToldKind.h"
 #include "compiler/frontend/Environment.h"
 #include "compiler/frontend/Function.h"
+#include "compiler/ir/tile/ToldKind.h"
 #include "compiler/language/meaning/Iteration.h"
 #include "mlir/IR/Block.h"
 

@@ -18,9 +18,9 @@
 #include "python/core/launching/TunedKernel.h"
 #include "python/core/launching/WatchedLaunch.h"
 #include "runtime/Knobs.h"
+#include "runtime/commands/Command.h"
 #include "runtime/compile/BuildId.h"
 #include "runtime/compile/Fingerprint.h"
-#include "runtime/commands/Command.h"
 #include "runtime/threads/ThreadPool.h"
 
 namespace nacre::python {
@@ -231,6 +231,9 @@ PyObject *standardFunctions(PyObject *, PyObject *) {
 PyMethodDef functions[] = {
     {"function_block", functionBlock, METH_VARARGS,
      "function_block(file_text, line) -> (text, first_line, first_column)"},
+    {"specialize_argument", specializeArgument, METH_VARARGS,
+     "specialize_argument(value, is_const, specialize, align) -> (type, \"D\" or None) or (\"constexpr\", value)"},
+    {"annotated_type", annotatedTypeName, METH_O, "The short name of the type that an annotation forces, or \"\"."},
     {"knobs", knobTable, METH_NOARGS, "The table of knobs."},
     {"keep_knob", keepKnob, METH_VARARGS,
      "keep_knob(variable, text): the value of a knob in this process alone; None: there is none."},

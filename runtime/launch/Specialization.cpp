@@ -6,13 +6,28 @@ namespace nacre {
 
 Type annotatedType(llvm::StringRef annotation) {
   annotation = annotation.trim().trim("'\"");
-  if (annotation.starts_with("*"))
-    return Type::parseShortName(annotation);
+  if (annotation.consume_front("*")) {
+    bool isConst = annotation.consume_front("k");
+    Type element = annotatedType(annotation);
+    return element && !element.isPointer() ? Type::pointer(element, isConst) : Type();
+  }
   llvm::StringRef name = annotation.substr(annotation.rfind('.') + 1); // npos + 1 is 0
+  static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> names[] = {{"bool", "i1"},
+                                                                                  {"int", "i32"},
+                                                                                  {"half", "fp16"},
+                                                                                  {"float", "fp32"},
+                                                                                  {"double", "fp64"},
+                                                                                  {"float8_e4m3fn", "fp8e4nv"},
+                                                                                  {"float8_e5m2", "fp8e5"},
+                                                                                  {"float8_e4m3fnuz", "fp8e4b8"},
+                                                                                  {"float8_e5m2fnuz", "fp8e5b16"}};
+  for (auto [known, shortName] : names)
+    if (name == known)
+      return Type::parseShortName(shortName);
   static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> spellings[] = {
       {"uint", "u"}, {"int", "i"}, {"bfloat", "bf"}, {"float", "fp"}};
   for (auto [longForm, shortForm] : spellings)
-    if (llvm::StringRef rest = name; rest.consume_front(longForm) && !rest.empty())
+    if (llvm::StringRef rest = name; rest.consume_front(longForm))
       return Type::parseShortName((shortForm + rest).str());
   return Type::parseShortName(name);
 }
@@ -30,6 +45,10 @@ static ArgumentSpec typedArgument(Type type, int divisibility = 1) {
   return spec;
 }
 
+static SpecializationRule ruleOf(const ParameterInfo &parameter) {
+  return {.isConst = parameter.isConst, .forced = annotatedType(parameter.annotation)};
+}
+
 ArgumentSpec typeArgument(Type type, int divisibility) {
   return type.kind() == Type::Kind::Descriptor ? descriptorArgument(type, divisibility)
                                                : typedArgument(type, divisibility);
@@ -41,10 +60,9 @@ ArgumentSpec integerArgument(const ParameterInfo &parameter, int64_t value, bool
                                        : Object(value));
   if (Type forced = forcedScalar(parameter))
     return typedArgument(forced);
-  if (isConstantOne(value, isUnsigned))
-    return constantArgument(Object(value));
-  return typedArgument(integerType(value, isUnsigned),
-                       isSpeciallyDivisible(static_cast<uint64_t>(value)) ? specializedDivisor : 1);
+  SpecializedInteger known = specializeInteger(ruleOf(parameter), value, isUnsigned);
+  return known.isConstant ? constantArgument(Object(value))
+                          : typedArgument(known.type, known.isDivisible ? specializedDivisor : 1);
 }
 
 ArgumentSpec floatArgument(const ParameterInfo &parameter, double value) {
@@ -62,11 +80,8 @@ ArgumentSpec boolArgument(const ParameterInfo &parameter, bool value) {
 }
 
 ArgumentSpec pointerArgument(const ParameterInfo &parameter, Type element, uint64_t address) {
-  Type forced = annotatedType(parameter.annotation);
-  bool isForced = forced && forced.isPointer();
-  bool isConst = parameter.isConst || (isForced && forced.isConst());
-  return typedArgument(Type::pointer(isForced ? forced.element() : element, isConst),
-                       isSpeciallyDivisible(address) ? specializedDivisor : 1);
+  SpecializedPointer known = specializePointer(ruleOf(parameter), element, address);
+  return typedArgument(Type::pointer(known.element, known.isConst), known.isDivisible ? specializedDivisor : 1);
 }
 
 std::vector<ArgumentSpec> completeArguments(const FunctionSource &kernel,

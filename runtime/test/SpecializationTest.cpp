@@ -55,7 +55,11 @@ TEST(Specialization, Annotations) {
   EXPECT_EQ(annotatedType("tl.uint8"), uint8());
   EXPECT_EQ(annotatedType("\"triton.language.bfloat16\""), bfloat16());
   EXPECT_EQ(annotatedType("i1"), int1());
-  for (const char *other : {"", "tl.constexpr", "tl.const", "int", "float", "tl.tensor"})
+  EXPECT_EQ(annotatedType("int"), int32());
+  EXPECT_EQ(annotatedType("float"), float32());
+  EXPECT_EQ(annotatedType("tl.double"), float64());
+  EXPECT_EQ(annotatedType("*ktorch.float8_e5m2"), Type::pointer(Type::scalar(ScalarKind::Float8E5), true));
+  for (const char *other : {"", "tl.constexpr", "tl.const", "integer", "floats", "tl.tensor", "**fp32"})
     EXPECT_FALSE(annotatedType(other)) << other;
 }
 

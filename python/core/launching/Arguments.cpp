@@ -1,4 +1,5 @@
 #include "python/core/launching/Arguments.h"
+#include "python/core/Errors.h"
 #include "python/core/launching/PythonEmbedder.h"
 #include <cstring>
 
@@ -89,13 +90,14 @@ void BoundArguments::bindConstant(PyObject *value) {
 void BoundArguments::bindInteger(const ParameterRecord &parameter, PyObject *value) {
   bool isUnsigned;
   int64_t number = readInteger(value, parameter.name.get(), isUnsigned);
-  if (isConstantOne(number, isUnsigned) && !parameter.noSpecialization)
+  SpecializedInteger known = specializeInteger(parameter.rule(), number, isUnsigned);
+  if (known.isConstant)
     return bindConstant(value);
   BoundArgument &argument = arguments.emplace_back();
   argument.kind = BoundArgument::Kind::Number;
-  argument.type = integerType(number, isUnsigned);
+  argument.type = known.type;
   argument.slot = static_cast<uint64_t>(number);
-  argument.divisibleBy16 = isSpeciallyDivisible(argument.slot) && !parameter.noSpecialization && !parameter.noAlignment;
+  argument.divisibleBy16 = known.isDivisible;
 }
 
 void BoundArguments::bindNumber(const ParameterRecord &parameter, PyObject *value) {
@@ -106,13 +108,13 @@ void BoundArguments::bindNumber(const ParameterRecord &parameter, PyObject *valu
 }
 
 void BoundArguments::bindPointer(const ParameterRecord &parameter, uint64_t address, ScalarKind kind) {
+  SpecializedPointer known = specializePointer(parameter.rule(), Type::scalar(kind), address);
   BoundArgument &argument = arguments.emplace_back();
   argument.kind = BoundArgument::Kind::Pointer;
-  bool forced = parameter.annotation && parameter.annotation.isPointer();
-  argument.type = forced ? parameter.annotation.element() : Type::scalar(kind);
+  argument.type = known.element;
   argument.slot = address;
-  argument.isConst = parameter.isConst || (forced && parameter.annotation.isConst());
-  argument.divisibleBy16 = isSpeciallyDivisible(address) && !parameter.noSpecialization && !parameter.noAlignment;
+  argument.isConst = known.isConst;
+  argument.divisibleBy16 = known.isDivisible;
 }
 
 bool BoundArguments::bindArray(const ParameterRecord &parameter, PyObject *value) {
@@ -173,10 +175,11 @@ void BoundArguments::bindDescriptor(const ParameterRecord &parameter, PyObject *
   Py_ssize_t rank = PySequence_Size(shape), steps = PySequence_Size(strides), extents = PySequence_Size(block);
   if (rank < 1 || rank > 5 || steps != rank || extents != rank) {
     PyErr_Clear();
-    raise(PyExc_ValueError,
-          "argument %R: a tensor descriptor has 1 to 5 axes, and a shape, strides and a block shape of as many entries: "
-          "found %zd, %zd and %zd",
-          parameter.name.get(), rank, steps, extents);
+    raise(
+        PyExc_ValueError,
+        "argument %R: a tensor descriptor has 1 to 5 axes, and a shape, strides and a block shape of as many entries: "
+        "found %zd, %zd and %zd",
+        parameter.name.get(), rank, steps, extents);
   }
   bind(part, shape);
   bind(part, strides);
@@ -373,6 +376,44 @@ void BoundArguments::appendKey(llvm::SmallVectorImpl<char> &key, llvm::SmallVect
       append(key, argument.type.opaque()); // there is one of each type, for good
     }
   }
+}
+
+PyObject *specializeArgument(PyObject *, PyObject *args) {
+  return guarded([&]() -> PyObject * {
+    PyObject *value;
+    int isConst, specializes, aligns;
+    if (!PyArg_ParseTuple(args, "Oppp", &value, &isConst, &specializes, &aligns))
+      throw PythonError();
+    ParameterRecord parameter;
+    parameter.name = unicode("value");
+    parameter.isConst = isConst;
+    parameter.noSpecialization = !specializes;
+    parameter.noAlignment = !aligns;
+    BoundArguments bound;
+    bound.bind(parameter, value);
+    const BoundArgument &argument = bound.arguments.front();
+    switch (argument.kind) {
+    case BoundArgument::Kind::Constant:
+      return checked(Py_BuildValue("(sO)", "constexpr", argument.constant)).release();
+    case BoundArgument::Kind::Tuple:
+      raise(PyExc_TypeError, "%R is several arguments of a kernel: ask for each", value);
+    case BoundArgument::Kind::Pointer:
+    case BoundArgument::Kind::Number:
+      break;
+    }
+    Type type =
+        argument.kind == BoundArgument::Kind::Pointer ? Type::pointer(argument.type, argument.isConst) : argument.type;
+    return checked(Py_BuildValue("(sz)", type.shortName().c_str(), argument.divisibleBy16 ? "D" : nullptr)).release();
+  });
+}
+
+PyObject *annotatedTypeName(PyObject *, PyObject *annotation) {
+  return guarded([&] {
+    Type type = annotatedType(llvm::StringRef(textView(annotation)));
+    Type scalar = type && type.isPointer() ? type.element() : type;
+    bool isNamed = scalar && scalar.isScalar() && !scalar.isPointer() && scalar.scalarKind() != ScalarKind::Void;
+    return unicode(isNamed ? type.shortName() : "").release();
+  });
 }
 
 } // namespace nacre::python

@@ -18,6 +18,13 @@ struct ParameterRecord {
   bool noAlignment = false;      // do_not_specialize_on_alignment
   Type annotation;               // a type that the annotation forces, or null
   Handle defaultValue;           // or null
+
+  SpecializationRule rule() const {
+    return {.takesConstants = !noSpecialization,
+            .takesDivisors = !noSpecialization && !noAlignment,
+            .isConst = isConst,
+            .forced = annotation};
+  }
 };
 
 struct BoundArgument {
@@ -71,5 +78,10 @@ private:
 uint64_t numberSlot(PyObject *value, Type type, PyObject *name);
 // An array or tensor, or a plain integer that is an address, of which nothing else is known.
 ArrayView addressOf(PyObject *value, PyObject *name, llvm::SmallVectorImpl<Handle> &keepAlive);
+
+// (value, is const, specialize, align) -> (type, "D" or None): what a launch makes of it; ("constexpr", value).
+PyObject *specializeArgument(PyObject *module, PyObject *args);
+// The short name of the type that an annotation forces, or "".
+PyObject *annotatedTypeName(PyObject *module, PyObject *annotation);
 
 } // namespace nacre::python

@@ -9,51 +9,15 @@ from .driver import driver
 from .source import NoSource, file_text, function_block
 from .tensors import MockTensor, TensorWrapper, reinterpret  # noqa: F401  (packages take them from here)
 
-_TYPE_NAMES = {
-    "bool": "i1", "int1": "i1", "u1": "i1", "half": "fp16", "float16": "fp16", "bfloat16": "bf16", "float": "fp32",
-    "float32": "fp32", "double": "fp64", "float64": "fp64", "int": "i32", "int8": "i8", "int16": "i16", "int32": "i32",
-    "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "float8e4nv": "fp8e4nv",
-    "float8e5": "fp8e5", "float8e4b15": "fp8e4b15", "float8e4b8": "fp8e4b8", "float8e5b16": "fp8e5b16",
-    "float8_e4m3fn": "fp8e4nv", "float8_e5m2": "fp8e5", "float8_e4m3fnuz": "fp8e4b8", "float8_e5m2fnuz": "fp8e5b16",
-}  # fmt: skip
-_SHORT_NAMES = frozenset(_TYPE_NAMES.values())
-
-
-def _short_type_name(text):
-    """"fp32" for "tl.float32", "*kfp16" as it is, "" for what is not a type's name."""
-    star = "*k" if text.startswith("*k") else "*" if text.startswith("*") else ""
-    name = text[len(star):].rpartition(".")[2]
-    name = _TYPE_NAMES.get(name, name)
-    return star + name if name in _SHORT_NAMES else ""
-
 
 def mangle_type(arg, specialize=False):
     """The short type name of an argument: "*fp32", "i32", ..."""
-    if arg is None:
-        return "constexpr"
-    if isinstance(arg, bool):
-        return "i1"
-    if isinstance(arg, int):
-        return "i32" if -(2**31) <= arg < 2**31 else "i64" if arg < 2**63 else "u64"
-    if isinstance(arg, float):
-        return "fp32"
-    if hasattr(arg, "dtype"):
-        return "*" + (_short_type_name(str(arg.dtype)) or str(arg.dtype))
-    raise TypeError(f"a value of type {type(arg).__name__} cannot be passed to a kernel")
+    return _core.specialize_argument(arg, False, specialize, specialize)[0]
 
 
 def native_specialize_impl(backend, arg, is_const=False, specialize_value=True, align=True):
     """(type, "D" when it is known to be divisible by 16) of an argument."""
-    if arg is None or (specialize_value and arg is not True and isinstance(arg, int) and arg == 1):
-        return "constexpr", arg
-    type = mangle_type(arg)
-    number = arg
-    if hasattr(arg, "data_ptr"):
-        number = arg.data_ptr()
-    elif hasattr(arg, "__array_interface__"):
-        number = arg.__array_interface__["data"][0]
-    divisible = align and specialize_value and isinstance(number, int) and not isinstance(number, bool) and number % 16 == 0
-    return ("*k" + type[1:] if is_const and type.startswith("*") else type), "D" if divisible else None
+    return _core.specialize_argument(arg, is_const, specialize_value, align)
 
 
 class KernelParam:
@@ -88,13 +52,12 @@ class KernelParam:
             text = self._annotation.__name__
         else:
             text = str(self._annotation)
-        return _short_type_name(text) or text
+        return _core.annotated_type(text) or text
 
     @property
     def annotation_type(self):
         """The type that the annotation forces, or ""."""
-        annotation = self.annotation
-        return annotation if annotation.lstrip("*k") in _SHORT_NAMES or annotation in _SHORT_NAMES else ""
+        return _core.annotated_type(self.annotation)
 
     @property
     def is_constexpr(self):
