@@ -4,6 +4,15 @@
 #include "compiler/ir/layout/LinearLayout.h"
 #include "compiler/ir/tile/Tile.h"
 
+namespace nacre::simt {
+struct SharedMemory : mlir::SideEffects::Resource::Base<SharedMemory> {
+  llvm::StringRef getName() final { return "shared memory"; }
+};
+struct AsyncSharedMemory : mlir::SideEffects::Resource::Base<AsyncSharedMemory> {
+  llvm::StringRef getName() final { return "shared memory, through the async proxy"; }
+};
+} // namespace nacre::simt
+
 #include "compiler/ir/simt/SimtDialect.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "compiler/ir/simt/SimtAttributes.h.inc"

@@ -11,6 +11,12 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinTypeInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
+// What operations on tiles in shared memory act on: bytes that the block's own threads load and store, and the same bytes
+// through the async proxy, which sees what threads have written only after a `simt.fence` of theirs. Every operation states
+// its accesses as effects on these; the passes that place memory and barriers read nothing else (SharedAccesses.h).
+def Simt_SharedMemory : Resource<"::nacre::simt::SharedMemory">;
+def Simt_AsyncSharedMemory : Resource<"::nacre::simt::AsyncSharedMemory">;
+
 def Simt_Dialect : Dialect {
   let name = "simt";
   let cppNamespace = "::nacre::simt";
@@ -172,7 +178,7 @@ def Simt_WriteOp : Simt_Op<"write"> {
     simt.write %x, %tile : tensor<64x32xf16, #r>, !simt.shared<64x32xf16, #s>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$source, Arg<Simt_Shared, "", [MemWrite]>:$target);
+  let arguments = (ins AnyRankedTensor:$source, Arg<Simt_Shared, "", [MemWrite<Simt_SharedMemory>]>:$target);
   let assemblyFormat = "$source `,` $target attr-dict `:` type($source) `,` type($target)";
   let hasVerifier = 1;
 }
@@ -184,7 +190,7 @@ def Simt_ReadOp : Simt_Op<"read"> {
     %x = simt.read %tile : !simt.shared<64x32xf16, #s> -> tensor<64x32xf16, #r>
     ```
   }];
-  let arguments = (ins Arg<Simt_Shared, "", [MemRead]>:$source);
+  let arguments = (ins Arg<Simt_Shared, "", [MemRead<Simt_SharedMemory>]>:$source);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;

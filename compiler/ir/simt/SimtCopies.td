@@ -110,7 +110,8 @@ def Simt_CopyBoxOp : Simt_Op<"copy_box", [AttrSizedOperandSegments]> {
     simt.copy_box %map[%i, %j], %tile, %full[%slot] if %more : !simt.tensor_map<tensor<64x32xf16>>, !simt.shared<64x32xf16, #s>, !simt.barriers<3>
     ```
   }];
-  let arguments = (ins Arg<Simt_TensorMap, "", [MemRead]>:$map, Variadic<I32>:$coordinates, Arg<Simt_Shared, "", [MemWrite]>:$target,
+  let arguments = (ins Arg<Simt_TensorMap, "", [MemRead]>:$map, Variadic<I32>:$coordinates,
+                       Arg<Simt_Shared, "", [MemWrite<Simt_AsyncSharedMemory>]>:$target,
                        Arg<Simt_Barriers, "", [MemWrite]>:$barriers, I32:$index, Optional<I1>:$predicate,
                        OptionalAttr<I64Attr>:$expected);
   let assemblyFormat = [{
@@ -144,7 +145,7 @@ def Simt_CopyOutOp : Simt_Op<"copy_out"> {
     ```
   }];
   let arguments = (ins Arg<Simt_TensorMap, "", [MemRead, MemWrite]>:$map, Variadic<I32>:$coordinates,
-                       Arg<Simt_Shared, "", [MemRead]>:$source, OptionalAttr<Simt_AtomicKind>:$kind);
+                       Arg<Simt_Shared, "", [MemRead<Simt_AsyncSharedMemory>]>:$source, OptionalAttr<Simt_AtomicKind>:$kind);
   let assemblyFormat = "$map `[` $coordinates `]` `,` $source attr-dict `:` qualified(type($map)) `,` qualified(type($source))";
   let hasVerifier = 1;
 }
@@ -210,7 +211,7 @@ def Simt_CopyOp : Simt_Op<"copy", [AttrSizedOperandSegments]> {
     simt.copy %pointers, %tile mask %mask if %more : tensor<64x32x!tile.ptr<f16>, #r>, !simt.shared<64x32xf16, #s>
     ```
   }];
-  let arguments = (ins Arg<AnyRankedTensor, "", [MemRead]>:$pointer, Arg<Simt_Shared, "", [MemWrite]>:$target,
+  let arguments = (ins Arg<AnyRankedTensor, "", [MemRead]>:$pointer, Arg<Simt_Shared, "", [MemWrite<Simt_SharedMemory>]>:$target,
                        Optional<AnyRankedTensor>:$mask, Optional<I1>:$predicate);
   let assemblyFormat = [{
     $pointer `,` $target (`mask` $mask^ `:` type($mask))? (`if` $predicate^)? attr-dict `:` type($pointer) `,` qualified(type($target))

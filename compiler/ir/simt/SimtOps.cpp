@@ -92,7 +92,7 @@ LogicalResult DotOp::verify() {
 void DotOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   for (OpOperand *operand : {&getAMutable(), &getBMutable()})
     if (isa<SharedType>(operand->get().getType()))
-      effects.emplace_back(MemoryEffects::Read::get(), operand);
+      effects.emplace_back(MemoryEffects::Read::get(), operand, AsyncSharedMemory::get());
   if (getAsync())
     effects.emplace_back(MemoryEffects::Write::get()); // which group it is, is counted from here
 }

@@ -173,7 +173,7 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
       int64_t begin = offset.getInt(), end = begin + allocation.getType().totalBytes();
       int64_t ring = ringOf(allocation);
       bool isUnderWay = isa<DotOp>(op) && cast<DotOp>(op).getAsync();
-      if (!access.isAwaited)
+      if (!access.isAwaited())
         own.insert({begin, end, access.writes ? Kind::Write : isUnderWay ? Kind::UnderWay : Kind::Read, ring});
       for (const Access &other : pending) {
         if (!other.overlaps(begin, end) || (ring && other.ring == ring))

@@ -1,31 +1,25 @@
 #include "compiler/passes/gpu/SharedAccesses.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace nacre;
 using namespace nacre::simt;
 
 SmallVector<SharedAccess, 2> nacre::simt::sharedAccessesOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, SmallVector<SharedAccess, 2>>(op)
-      .Case([](WriteOp write) { return SmallVector<SharedAccess, 2>{{write.getTarget(), /*writes=*/true}}; })
-      .Case([](ReadOp read) { return SmallVector<SharedAccess, 2>{{read.getSource()}}; })
-      .Case([](DotOp dot) {
-        SmallVector<SharedAccess, 2> accesses;
-        for (Value operand : {dot.getA(), dot.getB()})
-          if (isa<SharedType>(operand.getType()))
-            accesses.push_back({operand, /*writes=*/false, /*isPastThreads=*/true});
-        return accesses;
-      })
-      .Case([](CopyBoxOp copy) {
-        return SmallVector<SharedAccess, 2>{
-            {copy.getTarget(), /*writes=*/true, /*isPastThreads=*/true, /*isAwaited=*/true}};
-      })
-      .Case([](CopyOutOp copy) {
-        return SmallVector<SharedAccess, 2>{{copy.getSource(), /*writes=*/false, /*isPastThreads=*/true}};
-      })
-      .Case([](CopyOp copy) { return SmallVector<SharedAccess, 2>{{copy.getTarget(), /*writes=*/true}}; })
-      .Default([](Operation *) { return SmallVector<SharedAccess, 2>(); });
+  SmallVector<SharedAccess, 2> accesses;
+  auto stated = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!stated)
+    return accesses;
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  stated.getEffects(effects);
+  for (const MemoryEffects::EffectInstance &effect : effects) {
+    bool isPastThreads = effect.getResource() == AsyncSharedMemory::get();
+    if (!isPastThreads && effect.getResource() != SharedMemory::get())
+      continue;
+    assert(effect.getValue() && "an access of shared memory says which tile it is of");
+    accesses.push_back({effect.getValue(), isa<MemoryEffects::Write>(effect.getEffect()), isPastThreads});
+  }
+  return accesses;
 }
 
 AllocateOp nacre::simt::allocationOf(Value tile) {

@@ -1,5 +1,5 @@
-// Which tiles in shared memory an operation reads and writes: the one place that says so, for the passes that place
-// memory and barriers.
+// Which tiles in shared memory an operation reads and writes, for the passes that place memory and barriers: its effects on
+// the resources SharedMemory and AsyncSharedMemory (Simt.td), where each operation states them.
 #pragma once
 
 #include "compiler/ir/simt/Simt.h"
@@ -11,8 +11,8 @@ struct SharedAccess {
   bool writes = false;
   // Not by the threads' own loads and stores: what threads have written is seen after a simt.fence of theirs.
   bool isPastThreads = false;
-  // Whoever uses the tile afterwards has waited for it (simt.await).
-  bool isAwaited = false;
+  // Whoever uses the tile afterwards has waited for it: what the async proxy writes completes on a barrier (simt.await).
+  bool isAwaited() const { return writes && isPastThreads; }
 };
 
 llvm::SmallVector<SharedAccess, 2> sharedAccessesOf(mlir::Operation *op);
