@@ -58,7 +58,7 @@ static LogicalResult verifyOperation(Operation *op, const BlockShape &block) {
              << equal.front().getType() << " and " << value.getType();
   if (isShapeOperation(op))
     for (unsigned result = 0; result < op->getNumResults(); ++result)
-      if (!shapeRegisters(op, result))
+      if (!cast<LayoutOpInterface>(op).sourceRegisters(result))
         return op->emitOpError("cannot be done in place: ")
                << op->getOperand(0).getType() << " to " << op->getResult(result).getType();
   if (auto reduce = dyn_cast<tile::ReduceOp>(op))

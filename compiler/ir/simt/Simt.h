@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/ir/layout/LinearLayout.h"
+#include "compiler/ir/simt/SimtInterfaces.h"
 #include "compiler/ir/tile/Tile.h"
 
 namespace nacre::simt {

@@ -1,4 +1,5 @@
 // Registration of the simt dialect, its attributes and types, and what is asked of the module.
+#include "compiler/ir/simt/LayoutRules.h"
 #include "compiler/ir/simt/Simt.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -7,6 +8,7 @@ using namespace nacre;
 using namespace nacre::simt;
 
 #include "compiler/ir/simt/SimtDialect.cpp.inc"
+#include "compiler/ir/simt/SimtInterfaces.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "compiler/ir/simt/SimtAttributes.cpp.inc"
 #define GET_TYPEDEF_CLASSES
@@ -39,6 +41,7 @@ void SimtDialect::initialize() {
 #define GET_OP_LIST
 #include "compiler/ir/simt/Simt.cpp.inc"
       >();
+  attachLayoutRules(getContext());
 }
 
 // ---- #simt.layout<"[8, 16] register b1 b2 lane b4 b8 a1 a2 a4">

@@ -90,16 +90,8 @@ void LayoutSolver::join(unsigned node, Value value) {
 }
 
 bool LayoutSolver::takesAnyLayout(OpOperand &operand) {
-  Operation *op = operand.getOwner();
-  if (isa<tile::DotOp>(op))
-    return operand.getOperandNumber() < 2;
-  if (isa<tile::GatherOp>(op))
-    return operand.getOperandNumber() == 0;
-  if (isa<tile::ReshapeOp, tile::ConcatenateOp, tile::SplitOp>(op))
-    return !isShapeOperation(op);
-  if (isa<tile::MapOp, tile::InlineAsmOp>(op))
-    return !runsOnRegisters(op);
-  return isa<tile::ExtractOp, tile::PrintOp, tile::AssertOp>(op);
+  auto rule = dyn_cast<LayoutOpInterface>(operand.getOwner());
+  return rule && rule.takesAnyLayout(operand.getOperandNumber());
 }
 
 // The tiles that a loop or branch hands on.
@@ -140,8 +132,8 @@ void LayoutSolver::collect(Operation *op) {
       join(nodeOf(op), operand.get());
   // Results of shapes and reductions are in groups of their own, and so are those that come through shared memory.
   bool isRelated = isShapeOperation(op) || isa<tile::ReduceOp>(op);
-  bool isApart = isa<tile::HistogramOp, tile::ReshapeOp, tile::ConcatenateOp>(op) ||
-                 (isa<tile::MapOp, tile::InlineAsmOp>(op) && !runsOnRegisters(op));
+  auto rule = dyn_cast<LayoutOpInterface>(op);
+  bool isApart = rule && rule.givesAnyLayout();
   for (Value result : op->getResults()) {
     if (!isTile(result))
       continue;

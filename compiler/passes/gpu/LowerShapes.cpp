@@ -7,7 +7,8 @@ using namespace nacre::simt;
 
 LogicalResult Lowering::lowerShape(Operation *op) {
   for (OpResult result : op->getResults()) {
-    std::optional<SmallVector<Registers>> sources = shapeRegisters(op, result.getResultNumber());
+    std::optional<SmallVector<Registers>> sources =
+        cast<LayoutOpInterface>(op).sourceRegisters(result.getResultNumber());
     if (!sources)
       return fail(op, "the layouts of operand and result do not fit each other");
     SmallVector<Value> values;
