@@ -1,5 +1,6 @@
 // What an operation says of itself to the passes over tiles with layouts. The operations of the tile dialect say it by
-// models that stand with the rules (LayoutRules.cpp); one of this dialect implements the interface.
+// models that stand with the rules (LayoutRules.cpp, passes/gpu/Scratch.cpp); one of this dialect implements the
+// interface.
 #ifndef NACRE_SIMT_INTERFACES_TD
 #define NACRE_SIMT_INTERFACES_TD
 
@@ -29,6 +30,16 @@ def Simt_LayoutOpInterface : OpInterface<"LayoutOpInterface"> {
     InterfaceMethod<"Of one on shapes: for each register of a result, where its value is. None: it is in another thread.",
       "::std::optional<::llvm::SmallVector<::nacre::simt::Registers>>", "sourceRegisters", (ins "unsigned":$result), "",
       [{ return ::std::nullopt; }]>
+  ];
+}
+
+def Simt_ScratchOpInterface : OpInterface<"ScratchOpInterface"> {
+  let cppNamespace = "::nacre::simt";
+  let description = [{
+    Shared memory that the operation uses for itself while it runs. An operation that says nothing uses none.
+  }];
+  let methods = [
+    InterfaceMethod<"By the layouts of its operands and results.", "::nacre::simt::ScratchUse", "scratch", (ins)>
   ];
 }
 

@@ -16,6 +16,7 @@ struct LowerToLLVM : PassWrapper<LowerToLLVM, OperationPass<ModuleOp>> {
   StringRef getArgument() const override { return "lower-to-llvm"; }
   StringRef getDescription() const override { return "Tiles in layouts to the scalar code of one thread"; }
   void getDependentDialects(DialectRegistry &registry) const override {
+    registerScratchRules(registry);
     registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, LLVM::LLVMDialect>();
   }
 

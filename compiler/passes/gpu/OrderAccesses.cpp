@@ -193,7 +193,7 @@ struct OrderAccesses : PassWrapper<OrderAccesses, OperationPass<func::FuncOp>> {
 
   StringRef getArgument() const override { return "order-accesses"; }
   StringRef getDescription() const override { return "Barriers between threads that access the same global memory"; }
-  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<SimtDialect>(); }
+  void getDependentDialects(DialectRegistry &registry) const override { registerScratchRules(registry); }
 
   void runOnOperation() override {
     if (getOperation()->hasAttr(tile::kernelAttribute))

@@ -73,6 +73,7 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
 
   StringRef getArgument() const override { return "place-barriers"; }
   StringRef getDescription() const override { return "Orders what threads do to shared memory"; }
+  void getDependentDialects(DialectRegistry &registry) const override { registerScratchRules(registry); }
 
   void runOnOperation() override {
     if (getOperation().isExternal())

@@ -26,6 +26,7 @@ struct PlaceShared : PassWrapper<PlaceShared, OperationPass<ModuleOp>> {
 
   StringRef getArgument() const override { return "place-shared"; }
   StringRef getDescription() const override { return "Places tiles and the scratch of operations in shared memory"; }
+  void getDependentDialects(DialectRegistry &registry) const override { registerScratchRules(registry); }
 
   void runOnOperation() override {
     ModuleOp module = getOperation();

@@ -1,7 +1,7 @@
 #include "compiler/passes/gpu/Scratch.h"
+#include "compiler/ir/simt/ShapeLayouts.h"
 #include "compiler/passes/gpu/DistanceGather.h"
 #include "compiler/passes/gpu/Exchange.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -33,43 +33,80 @@ static int64_t sharedBytes(Value old) {
   return hasCopies ? sizeOfPart(old) : 0;
 }
 
-static int64_t bytesOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, int64_t>(op)
-      .Case<tile::AtomicRmwOp, tile::AtomicCasOp>([](auto op) { return sharedBytes(op.getResult()); })
-      .Case([](tile::ClockOp op) { return sizeOf(op.getResult()); })
-      .Case([](tile::LoadOp op) -> int64_t { return op.getIsVolatile() ? sharedBytes(op.getResult()) : 0; })
-      .Case([](tile::ExtractOp op) { return sizeOf(op.getResult()); })
-      .Case([](tile::SplitOp op) { return sizeOf(op.getSource()); }) // a pair
-      .Case<tile::ReshapeOp, tile::ConcatenateOp>([](auto op) { return sizeOfPart(op.getResult()); })
-      .Case([](tile::DotOp op) { return sizeOf(op.getA()) + sizeOf(op.getB()); })
-      .Case<tile::MapOp, tile::InlineAsmOp>([](auto op) -> int64_t {
-        if (runsOnRegisters(op))
-          return 0;
-        int64_t bytes = 0;
-        for (Value value : op->getOperands())
-          bytes += sizeOf(value);
-        for (Value value : op->getResults())
-          bytes += sizeOf(value);
-        return bytes;
-      })
-      .Case([](tile::ReduceOp op) { return reduceScratch(op); })
-      .Case([](tile::ScanOp op) { return scanScratch(op); })
-      .Case([](tile::GatherOp op) { return gatherScratch(op); })
-      .Case([](tile::HistogramOp op) { return histogramScratch(op); })
-      .Default([](Operation *) { return 0; });
+// ---- What each operation uses
+
+template <typename Op> static ScratchUse scratchOfAtomic(Op op) { return {sharedBytes(op.getResult())}; }
+static ScratchUse scratchOfLoad(tile::LoadOp op) { return {op.getIsVolatile() ? sharedBytes(op.getResult()) : 0}; }
+static ScratchUse scratchOfDot(tile::DotOp op) { return {sizeOf(op.getA()) + sizeOf(op.getB())}; }
+template <typename Op> static ScratchUse scratchOfScalar(Op op) { return {sizeOf(op.getResult())}; }
+static ScratchUse scratchOfSplit(tile::SplitOp op) {
+  return isShapeOperation(op) ? ScratchUse() : ScratchUse{sizeOf(op.getSource())}; // a pair
+}
+template <typename Op> static ScratchUse scratchOfRearrangement(Op op) {
+  return isShapeOperation(op) ? ScratchUse() : ScratchUse{sizeOfPart(op.getResult())};
+}
+
+template <typename Op> static ScratchUse scratchOfPacks(Op op) {
+  if (runsOnRegisters(op))
+    return {};
+  int64_t bytes = 0;
+  for (Value value : op->getOperands())
+    bytes += sizeOf(value);
+  for (Value value : op->getResults())
+    bytes += sizeOf(value);
+  return {bytes};
+}
+
+static ScratchUse scratchOfReduce(tile::ReduceOp op) { return {reduceScratch(op)}; }
+static ScratchUse scratchOfScan(tile::ScanOp op) { return {scanScratch(op)}; }
+static ScratchUse scratchOfHistogram(tile::HistogramOp op) { return {histogramScratch(op)}; }
+static ScratchUse scratchOfGather(tile::GatherOp op) {
+  if (std::optional<DistanceGather> atDistance = matchDistanceGather(op))
+    return {atDistance->scratchBytes(getElementTypeOrSelf(op.getType())), true, /*mayBeIdle=*/true};
+  return {gatherScratch(op)};
+}
+
+static ScratchUse scratchOfConvert(ConvertOp op) {
+  Type element = getElementTypeOrSelf(op.getType());
+  Conversion plan = planFor(element, layoutOf(op.getSource()), layoutOf(op.getResult()));
+  return {static_cast<int64_t>(plan.scratchBytes(llvm::Log2_64(Lowering::byteSize(element)))), !plan.memory.withinWarp};
+}
+
+namespace {
+template <typename Op, ScratchUse (*use)(Op)>
+struct ScratchRule : ScratchOpInterface::ExternalModel<ScratchRule<Op, use>, Op> {
+  ScratchUse scratch(Operation *op) const { return use(cast<Op>(op)); }
+};
+} // namespace
+
+template <typename Op, ScratchUse (*use)(Op)> static void attach(MLIRContext *context) {
+  Op::template attachInterface<ScratchRule<Op, use>>(*context);
+}
+
+void nacre::simt::registerScratchRules(DialectRegistry &registry) {
+  registry.insert<SimtDialect>();
+  registry.addExtension(+[](MLIRContext *context, SimtDialect *) { // it has loaded the tile dialect
+    attach<tile::AtomicRmwOp, scratchOfAtomic>(context);
+    attach<tile::AtomicCasOp, scratchOfAtomic>(context);
+    attach<tile::LoadOp, scratchOfLoad>(context);
+    attach<tile::DotOp, scratchOfDot>(context);
+    attach<tile::ClockOp, scratchOfScalar>(context);
+    attach<tile::ExtractOp, scratchOfScalar>(context);
+    attach<tile::SplitOp, scratchOfSplit>(context);
+    attach<tile::ReshapeOp, scratchOfRearrangement>(context);
+    attach<tile::ConcatenateOp, scratchOfRearrangement>(context);
+    attach<tile::MapOp, scratchOfPacks>(context);
+    attach<tile::InlineAsmOp, scratchOfPacks>(context);
+    attach<tile::ReduceOp, scratchOfReduce>(context);
+    attach<tile::ScanOp, scratchOfScan>(context);
+    attach<tile::GatherOp, scratchOfGather>(context);
+    attach<tile::HistogramOp, scratchOfHistogram>(context);
+    attach<ConvertOp, scratchOfConvert>(context);
+  });
 }
 
 ScratchUse nacre::simt::scratchOf(Operation *op) {
-  if (isShapeOperation(op))
-    return {};
-  if (auto convert = dyn_cast<ConvertOp>(op)) {
-    Type element = getElementTypeOrSelf(convert.getType());
-    Conversion plan = planFor(element, layoutOf(convert.getSource()), layoutOf(convert.getResult()));
-    return {static_cast<int64_t>(plan.scratchBytes(llvm::Log2_64(Lowering::byteSize(element)))),
-            !plan.memory.withinWarp};
-  }
-  if (auto gather = dyn_cast<tile::GatherOp>(op))
-    if (std::optional<DistanceGather> atDistance = matchDistanceGather(gather))
-      return {atDistance->scratchBytes(getElementTypeOrSelf(gather.getType())), true, /*mayBeIdle=*/true};
-  return {bytesOf(op)};
+  auto rule = dyn_cast<ScratchOpInterface>(op);
+  assert((rule || !isa<ConvertOp>(op)) && "the pass depends on registerScratchRules");
+  return rule ? rule.scratch() : ScratchUse();
 }

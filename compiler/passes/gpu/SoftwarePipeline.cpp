@@ -5,6 +5,7 @@
 #include "compiler/passes/gpu/LoopPlan.h"
 #include "compiler/passes/gpu/Machine.h"
 #include "compiler/passes/gpu/Rings.h"
+#include "compiler/passes/gpu/Scratch.h"
 #include "compiler/support/PlantedBugs.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -337,6 +338,7 @@ struct SoftwarePipeline : PassWrapper<SoftwarePipeline, OperationPass<func::Func
   StringRef getArgument() const override { return "software-pipeline"; }
   StringRef getDescription() const override { return "Loads of later iterations while an iteration computes"; }
   void getDependentDialects(DialectRegistry &registry) const override {
+    registerScratchRules(registry);
     registry.insert<arith::ArithDialect, scf::SCFDialect, SimtDialect>();
   }
 

@@ -2,6 +2,7 @@
 #include "compiler/passes/gpu/Specialize.h"
 #include "compiler/passes/gpu/OverlapDots.h"
 #include "compiler/passes/gpu/Rings.h"
+#include "compiler/passes/gpu/Scratch.h"
 #include "compiler/passes/gpu/Specialization.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -173,8 +174,8 @@ private:
       sums.push_back(loop.getResult(cast<BlockArgument>(dot.getAccumulator()).getArgNumber() - 1));
     }
     auto wait = [&](ValueRange values, size_t pending) {
-      auto made = WaitDotsOp::create(b, location, values.getTypes(),
-                                     b.getI32IntegerAttr(static_cast<int32_t>(pending)), values);
+      auto made = WaitDotsOp::create(b, location, values.getTypes(), b.getI32IntegerAttr(static_cast<int32_t>(pending)),
+                                     values);
       for (auto [value, done] : llvm::zip_equal(values, made.getResults()))
         value.replaceAllUsesExcept(done, made);
       return made;
@@ -240,8 +241,8 @@ private:
       return arith::SelectOp::create(b, location, isFirst, number(b, location, plan.slots - 1), other);
     };
     b.setInsertionPointAfter(waitWithin);
-    Value isLater = arith::CmpIOp::create(b, location, arith::CmpIPredicate::ne, loop.getInductionVar(),
-                                          loop.getLowerBound());
+    Value isLater =
+        arith::CmpIOp::create(b, location, arith::CmpIPredicate::ne, loop.getInductionVar(), loop.getLowerBound());
     ReleaseOp::create(b, location, leader.released, before(slot), isLater, readers.readThemselves);
     b.setInsertionPointAfter(waitBehind);
     auto below = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
@@ -273,6 +274,7 @@ struct Specialize : PassWrapper<Specialize, OperationPass<ModuleOp>> {
   StringRef getArgument() const override { return "specialize"; }
   StringRef getDescription() const override { return "Loads of loops by warps of their own"; }
   void getDependentDialects(DialectRegistry &registry) const override {
+    registerScratchRules(registry);
     registry.insert<arith::ArithDialect, scf::SCFDialect, SimtDialect>();
   }
 
