@@ -100,7 +100,9 @@ private:
   }
 
   void acrossLanes(const ReductionPlan::LaneStep &step, SmallVector<Partial> &values) {
-    uint32_t moved = step.registers && planted(PlantedBug::ReducePartner) ? 0 : step.registers;
+    uint32_t moved = step.registers;
+    if (values.size() % 2 == 0 && planted(PlantedBug::ReducePartner))
+      moved ^= 1;
     SmallVector<SmallVector<Value>> received(values.size());
     for (auto [number, element] : llvm::enumerate(elements)) {
       SmallVector<Value> sent;

@@ -54,6 +54,8 @@ Value nacre::divideSigned(ImplicitLocOpBuilder &b, Value left, Value right) {
   Value negated = arith::SubIOp::create(b, number(b, left.getType(), 0), left);
   if (!planted(PlantedBug::DivideByMinusOne))
     quotient = arith::SelectOp::create(b, isMinusOne, negated, quotient);
+  if (planted(PlantedBug::QuotientByZero))
+    return quotient;
   return arith::SelectOp::create(b, isZero, number(b, left.getType(), -1), quotient);
 }
 
@@ -119,7 +121,7 @@ static bool isDefined(Operation *op, IntegerFacts &facts) {
   unsigned bits = getElementTypeOrSelf(op->getResult(0).getType()).getIntOrFloatBitWidth();
   if (isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op))
     return right.low >= 0 && right.high < static_cast<int64_t>(bits);
-  bool mayBeZero = right.low <= 0 && right.high >= 0 && !(right.low == 0 && planted(PlantedBug::DivisorFromZero));
+  bool mayBeZero = right.low <= 0 && right.high >= 0;
   bool mayBeMinusOne = isa<arith::DivSIOp, arith::RemSIOp>(op) && right.low <= -1 && right.high >= -1;
   bool overflows = mayBeMinusOne && facts.range(op->getOperand(0)).low == llvm::minIntN(bits);
   return !mayBeZero && !overflows;
