@@ -307,7 +307,7 @@ def ragged_sum(p, d):
     p.emit(f"{end} = tl.load({lengths.name} + tl.arange(0, {rows}))[:, None]")
     p.emit(f"{total} = tl.full(({rows}, {lanes}), {d.one_of(['0', '1', '-3'])}, tl.{type_name})")
     factor = d.one_of(["", "", " * 2", " * -1"])
-    if is_float(type_name) and d.chance(40):
+    if is_float(type_name) and d.chance(60):
         factor = p.name()
         some = d.one_of([f"(tl.arange(0, {lanes}) % 3 == 0)[None, :]", f"{end} > {size // 2}", "b0"])
         p.emit(f"{factor} = tl.where({some}, float('inf'), 2.0).to(tl.{type_name})")
@@ -378,5 +378,5 @@ def rotation(p, d):
 
 
 MAKERS = [
-    (6, for_loop), (2, while_loop), (1, halving), (3, branch), (2, helper_call), (1, early_return), (3, float_recurrence), (2, rotation), (2, attention), (2, ragged_sum),
+    (6, for_loop), (2, while_loop), (1, halving), (3, branch), (2, helper_call), (1, early_return), (3, float_recurrence), (2, rotation), (2, attention), (3, ragged_sum),
 ]  # fmt: skip

@@ -49,6 +49,24 @@ def integer_binary(p, d):
     p.bind(d, expression, type_name, a.shape)
 
 
+def division_by_launch(p, d):
+    """By a number that the launch gives: of its multiples and their neighbors, where a quotient is rounded least; some have reciprocals that
+    are too small, and some are zero."""
+    type_name = d.one_of(["int8", "int32", "uint8", "int16", "int64", "uint32", "uint16"])
+    shape = () if d.chance(20) else p.shape(d)
+    a = p.operand(d, type_name, shape)
+    name = f"size{len(p.scalars)}"
+    if d.chance(30):
+        p.scalars[name] = d.one_of([16, 8, 32, 17])
+        divisor = f"({name} & 7).to(tl.{type_name})"
+        dividend = a.text
+    else:
+        p.scalars[name] = d.one_of([49, 41, 98, 103, 47, 107, 55, 61, 82, 97, 3, 7])
+        divisor = f"{name}.to(tl.{type_name})"
+        dividend = f"(({a.text} & {d.one_of([3, 7, 1])}) * {divisor}{d.one_of(['', '', ' - 1', ' + 1'])})"
+    p.bind(d, f"{dividend} {d.one_of(['//', '%'])} {divisor}", type_name, shape)
+
+
 def integer_unary(p, d):
     a = p.any(d, lambda v: is_integer(v.type))
     forms = ["{0} + 1", "-{0}", "~{0}", "3 - {0}", "{0} * 5", "{0} & 15", "{0} ^ 85"] + ["tl.abs({0})"] * (a.type in SIGNED)
@@ -242,6 +260,6 @@ def mapped(p, d):
 
 
 MAKERS = [
-    (6, integer_binary), (2, integer_unary), (3, exact_float_binary), (3, wild_float_binary), (4, cast), (2, narrowed), (3, compare), (3, choose), (7, index_value),
+    (6, integer_binary), (2, division_by_launch), (2, integer_unary), (3, exact_float_binary), (3, wild_float_binary), (4, cast), (2, narrowed), (3, compare), (3, choose), (7, index_value),
     (2, scalar_arithmetic), (1, elementary), (2, constant), (1, mapped),
 ]  # fmt: skip

@@ -1,12 +1,12 @@
 """Every kind of statement, and every whole kernel, with how often it is chosen; the simplest kinds stand first."""
 
 from . import (
-    control_flow, dots, elementwise, memory_statements, reductions, shapes, templates_dense, templates_math, templates_products, templates_scaled,
+    control_flow, dots, elementwise, grouped_lanes, memory_statements, reductions, shapes, templates_dense, templates_math, templates_products, templates_scaled,
     templates_sparse,
 )  # fmt: skip
 from .program import Program
 
-MAKERS = [(make.__name__, make) for module in (elementwise, shapes, memory_statements, reductions, dots, control_flow)
+MAKERS = [(make.__name__, make) for module in (elementwise, shapes, memory_statements, grouped_lanes, reductions, dots, control_flow)
           for weight, make in module.MAKERS for _ in range(weight)]  # fmt: skip
 
 TEMPLATES = [(make.__name__, make) for module in (templates_dense, templates_sparse, templates_math, templates_products, templates_scaled)

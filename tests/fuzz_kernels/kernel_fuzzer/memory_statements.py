@@ -349,7 +349,7 @@ def descriptor(p, d):
 
 def rows_by_number(p, d):
     """A descriptor's gather and scatter: rows by their numbers, columns from a place on."""
-    type_name = d.one_of(["float32", "int32", "float16", "int16", "int64"])
+    type_name = d.one_of(["float32", "int32", "float16", "float64", "int16", "float32", "int64"])
     unit = max(1, 16 // (WIDTHS[type_name] // 8))
     rows, columns = d.one_of([8, 3, 20]), unit * d.one_of([1, 2, 4])
     count = d.one_of([8, 16, 32])
@@ -570,7 +570,7 @@ def pointer_walk(p, d):
 
 
 MAKERS = [
-    (6, indexed_load), (2, uniform_load), (2, indirect_load), (4, scattered_store), (2, stored_and_read), (2, in_place), (2, state_in_memory), (2, masked_in_place), (2, stored_twice), (2, overlapping),
-    (1, rows_by_number), (2, ping_pong), (1, promised), (2, chosen_pointers), (1, other_type), (2, backwards),
+    (6, indexed_load), (2, uniform_load), (2, indirect_load), (4, scattered_store), (2, stored_and_read), (2, in_place), (2, state_in_memory), (3, masked_in_place), (2, stored_twice), (2, overlapping),
+    (2, rows_by_number), (2, ping_pong), (1, promised), (2, chosen_pointers), (1, other_type), (2, backwards),
     (3, block_pointer), (2, descriptor), (3, atomic), (1, chosen_atomics), (2, pointer_walk),
 ]  # fmt: skip

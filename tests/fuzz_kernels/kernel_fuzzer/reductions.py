@@ -141,6 +141,18 @@ def several(p, d, function, type_name, shape, axis, extra, result_shape):
         p.declare(d, name, made, result_shape)
 
 
+def wide_scan(p, d):
+    """Across warps, of so many columns that these cannot tell each other all of their totals at once."""
+    shape, type_name = d.one_of([(2, 2048), (4, 1024), (8, 512)]), d.one_of(["int64", "int64", "uint64", "int32"])
+    combine = d.one_of(["add_xor_max", "two_by_two"])
+    p.helper(TRIPLES[combine])
+    operands = ", ".join(p.operand(d, type_name, shape).text for _ in range(3))
+    names = [p.name() for _ in range(3)]
+    p.emit(f"{', '.join(names)} = tl.associative_scan(({operands}), {d.one_of([0, 0, 0, 1])}, {combine}, reverse={d.chance(40)})")
+    for name in names:
+        p.declare(d, name, type_name, shape)
+
+
 def running_total(p, d):
     a = p.any(d, lambda v: v.shape and is_integer(v.type))
     axis = d.below(len(a.shape))
@@ -181,5 +193,5 @@ def histogram(p, d):
 
 MAKERS = [
     (4, integer_reduction), (2, float_sum), (2, float_extreme), (2, extreme_with_place), (2, custom_reduction), (2, custom_scan), (2, running_total),
-    (1, running_float_sum), (2, order), (1, histogram),
+    (1, running_float_sum), (2, order), (1, histogram), (1, wide_scan),
 ]  # fmt: skip

@@ -179,6 +179,24 @@ def streamed(p, d):
     loop.run(body, outer=d.one_of([3, 2]) if form == 4 else None)
 
 
+def again_at_once(p, d):
+    """A loop that runs again as soon as it has ended: nothing stands between what its last iterations read and the next time's first loads."""
+    p.mutations, p.warps = [0], d.one_of([4, 8, 2])
+    trips = d.one_of([2, 1, 3, 4, 5])
+    loop = Loop(p, d, trips)
+    loop.zero()
+    loop.emit(f"for o in range({p.number(d, d.one_of([2, 3]))}):")
+    p.indent += 1
+    loop.emit(*loop.a.before, *loop.b.before)
+    loop.head(p.number(d, trips))
+    p.indent += 1
+    left, right = loop.a.at("i"), loop.b.at("i")
+    loop.emit(f"total = tl.dot({left}, {right}, total)")
+    loop.advance()
+    p.indent -= 2
+    loop.store()
+
+
 def left_early(p, d):
     """By break, where the arrays end; or iterations, or their loads, are skipped."""
     trips = d.one_of(TRIPS)
@@ -369,6 +387,26 @@ def operands_shared(p, d):
     loop.run(body)
 
 
+def sums_loaded(p, d):
+    """What a product is added to comes from memory in every iteration, as its operands do."""
+    trips = d.one_of(TRIPS)
+    loop = Loop(p, d, trips)
+    first = Blocks(p, d, "c", loop.result, loop.m, loop.n, trips)
+
+    def body():
+        loop.emit(*first.before)
+        loop.head(p.number(d, trips))
+        p.indent += 1
+        left, right, start = loop.a.at("i"), loop.b.at("i"), first.at("i")
+        loop.emit(d.one_of([f"total += tl.dot({left}, {right}, {start})", f"total += tl.dot({left}, {right}) + {start}",
+                            f"total = tl.dot({left}, {right}, total) - {start}"]))  # fmt: skip
+        loop.advance()
+        loop.emit(*first.after)
+        p.indent -= 1
+
+    loop.run(body)
+
+
 def masked_chain(p, d):
     """A product, masked to a constant, is an operand of the next one, whose sum begins with that constant."""
     type_name = d.one_of(["float16", "bfloat16", "float16", "float16", "float32", "int8"])
@@ -398,4 +436,4 @@ def masked_chain(p, d):
     p.emit(f"tl.store({p.own(out, size)}{p.offsets((m, n))}, total)")
 
 
-TEMPLATES = [(6, masked_chain), (2, streamed), (2, left_early), (1, sometimes), (2, blocks_carried), (1, looked_up), (2, filled), (3, weighted), (2, operands_shared)]
+TEMPLATES = [(6, masked_chain), (2, streamed), (3, again_at_once), (2, left_early), (1, sometimes), (2, blocks_carried), (1, looked_up), (2, filled), (3, weighted), (2, operands_shared), (1, sums_loaded)]
