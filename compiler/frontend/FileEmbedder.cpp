@@ -429,4 +429,12 @@ FunctionSource findFunction(Embedder &fileEmbedder, llvm::StringRef name) {
   throw CompileError(std::move(diagnostic));
 }
 
+std::vector<std::string> jitFunctions(Embedder &fileEmbedder) {
+  std::vector<std::string> names;
+  for (const auto &statement : dynamic_cast<FileEmbedder &>(fileEmbedder).file().body)
+    if (auto *definition = llvm::dyn_cast<ast::FunctionDefinition>(statement.get()); definition && isJit(*definition))
+      names.push_back(definition->name);
+  return names;
+}
+
 } // namespace nacre

@@ -97,6 +97,8 @@ void buildTileIR(mlir::MLIRContext &context, const FunctionSource &kernel, llvm:
 std::unique_ptr<Embedder> makeFileEmbedder(std::shared_ptr<const SourceText> file);
 // The kernel `name` of that file; throws CompileError when there is none.
 FunctionSource findFunction(Embedder &fileEmbedder, llvm::StringRef name);
+// The functions of that file that are decorated with `jit`, in its order.
+std::vector<std::string> jitFunctions(Embedder &fileEmbedder);
 
 // The parameters of a function as written, for signatures, arity errors and constexpr detection.
 struct ParameterInfo {

@@ -16,6 +16,7 @@ USAGE = """usage: nacre run script.py [args...]      run a script with `import t
        nacre warmup file.py              compile kernels ahead of their first launch (nacre warmup --help)
        nacre explain script.py ...       run a script and print the reason for each compile
        nacre sanitize asan python x.py   find bounds errors, races, uninitialized reads, overflow (nacre sanitize --help)
+       nacre profile script.py ...       measure the kernels of a script (nacre profile --help)
        nacre viz -o page.html script.py  show what kernels access, as a page, text or JSON (nacre viz --help)
        nacre completion bash|zsh|fish    completion of these commands for a shell
        nacre --version
@@ -185,6 +186,12 @@ def sanitize(arguments):
     return sanitize(arguments)
 
 
+def profile(arguments):
+    from .profiler.proton import main
+
+    return main(arguments, "nacre profile")
+
+
 def viz(arguments):
     from .viz._program import main
 
@@ -199,7 +206,7 @@ def completion(arguments):
 
 COMMANDS = {
     "run": run, "info": info, "compile": compile, "simulate": simulate, "tune": tune, "bench": bench, "cache": cache, "warmup": warmup,
-    "explain": explain, "sanitize": sanitize, "viz": viz, "completion": completion,
+    "explain": explain, "sanitize": sanitize, "profile": profile, "viz": viz, "completion": completion,
 }  # fmt: skip
 
 

@@ -25,6 +25,7 @@ WORDS = {
     "warmup": ("--help",),
     "explain": ("-c", "-m", "--help"),
     "sanitize": ("asan", "tsan", "msan", "ub", "all", "--static", "--for-all", "--gpu", "--json", "--continue", "--max", "--kernel", "--help"),
+    "profile": ("--name", "--backend", "--context", "--mode", "--data", "--hook", "pytest", "--help"),
     "viz": ("-o", "--text", "--json", "--kernel", "--gpu", "--lanes", "--help"),
     "completion": ("bash", "zsh", "fish", "--help"),
 }  # fmt: skip

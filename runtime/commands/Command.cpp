@@ -47,8 +47,9 @@ std::string compileUsage() {
       name.resize(std::max<size_t>(name.size(), 18), ' ');
       numbers += "  " + name + " " + option.help + " (default: " + std::to_string(option.fallback) + ")\n";
     }
-  return R"(usage: nacre compile FILE.py --kernel NAME --signature SIGNATURE [options]
+  return R"(usage: nacre compile FILE.py [--kernel NAME] --signature SIGNATURE [options]
 
+  --kernel NAME      a function of the file (default: its only one with jit)
   --signature S      one entry a parameter: "*fp32:16, *fp32:16, i32, BLOCK=1024"; a number after a colon divides the value or address
   --emit STAGE       a stage of the target (default: the last one that is text), or c: a C function in a header and a source,
                      its code, and the runtime that it needs
@@ -153,8 +154,6 @@ struct CompileCommand {
     }
     if (file.empty())
       wrongUse("no file is named");
-    if (kernel.empty())
-      wrongUse("--kernel is missing");
     launch[LaunchOptionId::Debug] = options.debug;
     launch[LaunchOptionId::FpFusion] = options.fpFusion;
     applyLaunchOptions(options, launch);
@@ -204,6 +203,8 @@ struct CompileCommand {
     std::vector<ArgumentSpec> given;
     try {
       std::unique_ptr<Embedder> embedder = makeFileEmbedder(text);
+      if (kernel.empty())
+        kernel = onlyKernel(*embedder);
       CompileRequest request;
       request.kernel = findFunction(*embedder, kernel);
       request.arguments = given = parseSignature(request.kernel, signature);
@@ -246,6 +247,16 @@ struct CompileCommand {
       return 1;
     }
     return write(output, result);
+  }
+
+  // The kernel where none is named: the file's only one.
+  std::string onlyKernel(Embedder &embedder) {
+    std::vector<std::string> names = jitFunctions(embedder);
+    if (names.empty())
+      wrongUse("--kernel is missing, and no function of " + file + " is decorated with jit");
+    if (names.size() > 1)
+      wrongUse("--kernel is missing; the functions of " + file + " with jit are " + llvm::join(names, ", "));
+    return names.front();
   }
 
   // Prints the name of the function.

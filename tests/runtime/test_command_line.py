@@ -61,12 +61,23 @@ def test_object_code_of_another_cpu(kernels, tmp_path):
 
 
 @pytest.mark.parametrize("args, status, text", [
-    ((), 2, "no file"), (("--kernel",), 2, "needs a value"), (("k.py",), 2, "--kernel is missing"), (("k.py", "--kernel", "add", "--emit", "ptx"), 2, "no stage"),
+    ((), 2, "no file"), (("--kernel",), 2, "needs a value"), (("k.py", "--kernel", "add", "--emit", "ptx"), 2, "no stage"),
     (("k.py", "--kernel", "add", "--target", "tpu"), 2, "no target"), (("k.py", "--frob"), 2, "no option"), (("/no/file.py", "--kernel", "add"), 1, "/no/file.py"),
 ])  # fmt: skip
 def test_wrong_use(args, status, text):
     result = nacre("compile", *args)
     assert result.returncode == status and text in result.stderr
+
+
+def test_the_only_kernel_of_a_file_needs_no_name(kernels, tmp_path):
+    several = nacre("compile", kernels, "--signature", SIGNATURE)
+    assert several.returncode == 2 and "--kernel is missing; the functions of" in several.stderr and "add" in several.stderr
+    one, none = tmp_path / "one.py", tmp_path / "none.py"
+    one.write_text("import triton\n\ndef helper():\n    pass\n\n@triton.jit\ndef nothing(x):\n    return\n")
+    none.write_text("def helper():\n    pass\n")
+    assert "@nothing" in nacre("compile", one, "--signature", "*fp32", "--emit", "tile").stdout
+    result = nacre("compile", none)
+    assert result.returncode == 2 and "no function of" in result.stderr
 
 
 @pytest.mark.parametrize("kernel, signature, text", [

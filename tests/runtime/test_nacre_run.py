@@ -116,7 +116,7 @@ def test_a_flag_that_there_is_not_is_named(words):
 
 
 @pytest.mark.parametrize("line, near", [
-    ("sanitize asan x.py", "sanitize"), ("inof", "info"), ("viz --kernal add x.py", "--kernel"), ("sanitize asan --jsn f x.py", "--json"),
+    ("santize asan x.py", "sanitize"), ("inof", "info"), ("viz --kernal add x.py", "--kernel"), ("sanitize asan --jsn f x.py", "--json"),
     ("info --knob", "--knobs"), ("tune lst", "list"), ("cache stat", "stats"), ("completion bsh", "bash"), ("bench --agianst old.json x.py", "--against"),
 ])  # fmt: skip
 def test_a_word_that_is_nearly_right(line, near):

@@ -1,4 +1,4 @@
-"""`nacre-proton`: runs a script, or pytest, under one session."""
+"""`nacre-proton` and `nacre profile`: run a script, or pytest, under one session."""
 
 import argparse
 import os
@@ -15,8 +15,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(misused(self.prog, message))
 
 
-def parse_arguments(arguments=None):
-    parser = Parser(prog="nacre-proton", description="Profiles the kernels of a script.", usage="nacre-proton [options] script.py|pytest [args]")
+def parse_arguments(arguments=None, program="nacre-proton"):
+    parser = Parser(prog=program, description="Profiles the kernels of a script.", usage=f"{program} [options] script.py|pytest [args]")
     parser.add_argument("-n", "--name", default=DEFAULT_PROFILE_NAME, help="name of the file, without its suffix")
     parser.add_argument("-b", "--backend", default=None)
     parser.add_argument("-c", "--context", default="shadow", choices=["shadow", "python"])
@@ -55,7 +55,7 @@ def do_setup_and_execute(target_args):
     return execute_as_main(script, arguments)
 
 
-def run_profiling(options, target_args):
+def run_profiling(options, target_args, program="nacre-proton"):
     start(options.name, context=options.context, data=options.data, backend=options.backend, mode=options.mode, hook=options.hook)
     flags.command_line = True
     try:
@@ -63,28 +63,28 @@ def run_profiling(options, target_args):
     finally:
         flags.command_line = False
         finalize()
-        _tell(options)
+        _tell(options, program)
     sys.exit(status)
 
 
-def _tell(options):
+def _tell(options, program):
     """Where the profile is, and what shows it."""
     file = f"{options.name}.{'chrome_trace' if options.data == 'trace' else 'hatchet'}"
     if options.name in ("", "-") or not os.path.exists(file):
         return
     shows = f"nacre-proton-viewer --html PAGE {file}" if options.data == "trace" else f"nacre-proton-viewer -m time/ms {file}"
-    print(f"nacre-proton: {file} is written; `{shows}` shows it", file=sys.stderr)
+    print(f"{program}: {file} is written; `{shows}` shows it", file=sys.stderr)
 
 
-def main():
+def main(arguments=None, program="nacre-proton"):
     from .. import activate
 
     activate()
-    options, target = parse_arguments()
+    options, target = parse_arguments(arguments, program)
     if not is_pytest(target[0]) and not os.path.exists(target[0]):
-        print(f"nacre-proton: there is no file {target[0]}", file=sys.stderr)
+        print(f"{program}: there is no file {target[0]}", file=sys.stderr)
         sys.exit(2)
-    run_profiling(options, target)
+    run_profiling(options, target, program)
 
 
 if __name__ == "__main__":
