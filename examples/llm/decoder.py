@@ -53,7 +53,7 @@ class Config:
 def shapes(config):
     """Name -> shape of every weight, named as in the files of Llama."""
     width, size = config.hidden_size, config.head_dim
-    found = {"model.embed_tokens.weight": (config.vocab_size, width)}
+    found: dict[str, tuple[int, ...]] = {"model.embed_tokens.weight": (config.vocab_size, width)}
     for index in range(config.num_hidden_layers):
         layer = f"model.layers.{index}."
         found |= {
@@ -101,8 +101,8 @@ def save(folder, config, weights):
 class Linear:
     """x @ weight.T, with a weight of floats, or quantized to "q4_0" or "q8_0"."""
 
-    def __init__(self, *weights, format=None):
-        weight = torch.cat(weights) if len(weights) > 1 else weights[0]
+    def __init__(self, weight, *others, format=None):
+        weight = torch.cat((weight, *others)) if others else weight
         self.format = format
         self.weight = nk.quantize(weight, format=format)[0] if format else weight
 

@@ -47,7 +47,7 @@ def main(config=CONFIG, prompt=64, tokens=32, requests=4):
     print(f"a decoder of {count / 1e6:.0f} million random weights, a prompt of {prompt} tokens")
     prompts = torch.randint(0, config.vocab_size, (requests, prompt)).tolist()
     decoder = Decoder(config, weights)
-    expected = None
+    expected: list[int] = []
     for name, model in {"float32": decoder, "q8_0": Decoder(config, weights, format="q8_0"), "q4_0": Decoder(config, weights, format="q4_0")}.items():
         timed(tokens_of(model, prompts[0], 2), 2)  # compiles
         written, *times = timed(tokens_of(model, prompts[0], tokens), tokens)

@@ -27,14 +27,16 @@ def increment(x):
 libc = ctypes.CDLL(None)
 libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
 """
-# Two blocks beside each other: what is stored beyond the first damages the second.
+# Two blocks beside each other: what is stored beyond the first damages the second. Blocks in holes of the heap have others' beside them.
 DAMAGED = HEAD + """
-blocks = sorted(libc.malloc(2000) for _ in range(16))
-x = np.ctypeslib.as_array((ctypes.c_int32 * 500).from_address(blocks[0]))
+blocks = sorted(libc.malloc(2000) for _ in range(64))
+first = next(block for block, behind in zip(blocks, blocks[1:]) if behind - block < 2048)
+x = np.ctypeslib.as_array((ctypes.c_int32 * 500).from_address(first))
 fill[(1,)](x, BLOCK=512)
 increment[(1,)](np.zeros(1, np.int32))
-for block in blocks[1:]:
-    libc.free(block)
+for block in blocks:
+    if block != first:
+        libc.free(block)
 """
 FAULT = HEAD + """
 fill[(1,)](np.zeros(16, np.int32), BLOCK=16)

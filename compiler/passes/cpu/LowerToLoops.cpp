@@ -52,6 +52,13 @@ static LogicalResult checkPrepared(func::FuncOp kernel) {
   return failure(result.wasInterrupted());
 }
 
+LogicalResult nacre::cpu::checkIsLowerable(func::FuncOp kernel) {
+  if (!kernel.isExternal() && kernel.getBody().hasOneBlock() && succeeded(checkTypes(kernel)) &&
+      succeeded(checkPrepared(kernel)))
+    return success();
+  return kernel.emitError("this kernel cannot be lowered to loops");
+}
+
 namespace {
 
 struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
@@ -83,11 +90,8 @@ struct LowerToLoops : PassWrapper<LowerToLoops, OperationPass<ModuleOp>> {
     for (auto kernel : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!kernel->hasAttr(tile::kernelAttribute))
         continue;
-      if (kernel.isExternal() || !kernel.getBody().hasOneBlock() || failed(checkTypes(kernel)) ||
-          failed(checkPrepared(kernel))) {
-        kernel.emitError("this kernel cannot be lowered to loops");
+      if (failed(checkIsLowerable(kernel)))
         return signalPassFailure();
-      }
       sinkStores(kernel);
       Lowering lowering(kernel, target);
       if (failed(lowering.run()))

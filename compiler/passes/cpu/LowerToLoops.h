@@ -16,6 +16,8 @@
 
 namespace nacre::cpu {
 
+// Whether a kernel meets "Before"; reports the first operation that does not.
+mlir::LogicalResult checkIsLowerable(mlir::func::FuncOp kernel);
 std::unique_ptr<mlir::Pass> createLowerToLoops(const VectorTarget &target);
 void registerCpuPasses();
 

@@ -1,6 +1,7 @@
 // See PrintPlan.h.
 #include "compiler/passes/cpu/PrintPlan.h"
 #include "compiler/ir/cpu/Cpu.h"
+#include "compiler/passes/cpu/LowerToLoops.h"
 #include "compiler/passes/cpu/Lowering.h"
 #include "compiler/passes/cpu/StoreOrder.h"
 #include "mlir/IR/IRMapping.h"
@@ -39,8 +40,10 @@ struct PrintPlan : PassWrapper<PrintPlan, OperationPass<ModuleOp>> {
   }
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {
-      if (!kernel->hasAttr(tile::kernelAttribute) || kernel.isExternal())
+      if (!kernel->hasAttr(tile::kernelAttribute))
         continue;
+      if (failed(checkIsLowerable(kernel)))
+        return signalPassFailure();
       sinkStores(kernel);
       Plan plan(kernel);
       // What is decided step by step is asked of a lowering, of a copy.

@@ -27,6 +27,7 @@ Importing this module needs neither torch nor any kernel: a family is imported w
 """
 
 import importlib
+from typing import Any
 
 # Module of this package -> its functions.
 FAMILIES = {
@@ -52,7 +53,7 @@ _MODULES = {name: module for module, names in FAMILIES.items() for name in names
 __all__ = ["FAMILIES", *_MODULES]
 
 
-def __getattr__(name):
+def __getattr__(name) -> Any:
     module = _MODULES.get(name, name if name in FAMILIES else None)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

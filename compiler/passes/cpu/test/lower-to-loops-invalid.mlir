@@ -1,4 +1,5 @@
 // RUN: nacre-opt %s --split-input-file --verify-diagnostics --lower-to-loops="vector-bytes=64 registers=32"
+// RUN: nacre-opt %s --split-input-file --verify-diagnostics --print-plan
 
 // expected-error @+2 {{a launch hands over scalars and pointers; this kernel has an argument of type 'tensor<8xi1>'}}
 // expected-error @+1 {{this kernel cannot be lowered to loops}}
