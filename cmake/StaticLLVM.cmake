@@ -48,3 +48,8 @@ llvm_map_components_to_libnames(nacre_amdgpu_components AMDGPUDesc AMDGPUInfo AM
 add_library(nacre_llvm_amdgpu INTERFACE)
 target_include_directories(nacre_llvm_amdgpu SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
 target_link_libraries(nacre_llvm_amdgpu INTERFACE ${nacre_amdgpu_components})
+
+# What the HIP target links besides: AMDGPU's code generator and assembler.
+llvm_map_components_to_libnames(nacre_amdgpu_code_components AMDGPUCodeGen AMDGPUAsmParser AMDGPUDesc AMDGPUInfo MC MCParser Object BinaryFormat)
+add_library(nacre_llvm_amdgpu_code INTERFACE)
+target_link_libraries(nacre_llvm_amdgpu_code INTERFACE ${nacre_amdgpu_code_components} nacre_llvm)

@@ -4,6 +4,7 @@
 #include "runtime/devices/cpu/CpuDevice.h"
 #include "runtime/devices/cuda/CudaDevice.h"
 #include "runtime/devices/cuda/SimulatedDevice.h"
+#include "runtime/devices/hip/SimulatedDevice.h"
 #include "runtime/devices/null/NullDevice.h"
 
 namespace nacre {
@@ -38,7 +39,8 @@ Device *chosenDevice() {
 } // namespace
 
 llvm::ArrayRef<Driver *> drivers() {
-  static Driver *const all[] = {&cpu::driver(), &cuda::driver(), &cuda::simulatedDriver(), &nullDriver()};
+  static Driver *const all[] = {&cpu::driver(), &cuda::driver(), &cuda::simulatedDriver(), &hip::simulatedDriver(),
+                                &nullDriver()};
   return all;
 }
 

@@ -1,12 +1,13 @@
 // The targets of this build. See Target.h.
 #include "compiler/targets/Target.h"
+#include "compiler/targets/amd/AmdTarget.h"
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "compiler/targets/cuda/CudaTarget.h"
 
 using namespace nacre;
 
 llvm::ArrayRef<const Target *> nacre::targets() {
-  static const Target *const all[] = {&cpu::target(), &cuda::target()};
+  static const Target *const all[] = {&cpu::target(), &cuda::target(), &amd::target()};
   return all;
 }
 

@@ -36,7 +36,15 @@ void swapAddress(Wave &wave, const Instruction &instruction) {
 }
 
 // A wave's memory instructions that have ended before the barrier are known to the others after it.
-void arrive(Wave &wave) { std::copy_n(wave.done, unsigned(CounterCount), wave.arrived); }
+// On CDNA also its accesses of global memory that are
+// still under way: the waves of a work-group have one first-level cache, which does them in the order in which they come
+// (LLVM's memory model has no wait there, unless a work-group may be spread over several units).
+void arrive(Wave &wave) {
+  std::copy_n(wave.done, unsigned(CounterCount), wave.arrived);
+  if (wave.launch->processor->generation == 9)
+    for (Counter counter : {LoadCounter, StoreCounter})
+      wave.arrived[counter] = wave.issued[counter];
+}
 void barrier(Wave &wave, const Instruction &) {
   arrive(wave);
   wave.state = WaveState::AtBarrier;
@@ -136,6 +144,7 @@ constexpr HandlerRow rows[] = {
     {"s_sleep", nothing},
     {"s_setprio", nothing},
     {"s_clause", nothing},
+    {"s_set_inst_prefetch_distance", nothing},
     {"s_delay_alu", nothing},
     {"s_wait_alu", nothing},
     {"s_waitcnt_depctr", nothing},

@@ -131,7 +131,9 @@ template <Form form, Format format> void load(Wave &wave, const Instruction &ins
   unsigned words = std::max(1u, format.bytes / 4);
   for (unsigned word = 0; word < words; ++word)
     wave.touch(result.index + word, true, form == Form::Flat ? CounterCount : LoadCounter);
-  MemoryAccess access(wave, instruction);
+  MemoryAccess access(wave, instruction, instruction.isCoherent);
+  if (instruction.isCoherent) // it may have found what another group signals by
+    wave.group->synchronized = true;
   startCounters<form>(wave, access, false);
   forEachLane(wave.active, [&](unsigned lane) {
     uint32_t data[4] = {};

@@ -76,6 +76,7 @@ struct Instruction {
   float outputScale = 1; // mul:2, mul:4, div:2
   int64_t offset = 0, offset0 = 0, offset1 = 0;
   bool returnsOld = false;                          // sc0 or glc of an atomic
+  bool isCoherent = false;                          // a load past the caches that others do not see: an atomic one
   bool offsetEnabled = false, indexEnabled = false; // offen, idxen
   bool toLds = false;
   uint32_t broadcastSize = 0, broadcastBlock = 0, permutation = 0;        // cbsz, abid, blgp

@@ -47,6 +47,22 @@ template <unsigned width> void swapRows(Wave &wave, const Instruction &instructi
   }
 }
 
+// Two registers change places in the active lanes.
+void swapRegisters(Wave &wave, const Instruction &instruction) {
+  unsigned first = instruction.operands.at(0).index, second = instruction.operands.at(1).index;
+  wave.touch(first, true);
+  wave.touch(second, true);
+  uint64_t exec = wave.exec();
+  for (unsigned lane = 0; lane < wave.lanes; ++lane) {
+    if (!(exec >> lane & 1))
+      continue;
+    uint32_t ofFirst = wave.vector[first][lane], ofSecond = wave.vector[second][lane];
+    bool isFirst = !(wave.undefinedLanes[first] >> lane & 1), isSecond = !(wave.undefinedLanes[second] >> lane & 1);
+    wave.setLane(first, lane, ofSecond, isSecond);
+    wave.setLane(second, lane, ofFirst, isFirst);
+  }
+}
+
 // A lane of a row of 16 chosen by a nibble of two scalar words; `other`: of the other row of the pair.
 template <bool other> void permuteRow(Wave &wave, const Instruction &instruction) {
   uint64_t choices = wave.read(instruction.operands.at(2)) | uint64_t(wave.read(instruction.operands.at(3))) << 32;
@@ -143,6 +159,7 @@ constexpr HandlerRow rows[] = {
     {"v_readfirstlane_b32", readFirstLane},
     {"v_readlane_b32", readLane},
     {"v_writelane_b32", writeLane},
+    {"v_swap_b32", swapRegisters},
     {"v_permlane16_b32", permuteRow<false>},
     {"v_permlanex16_b32", permuteRow<true>},
     {"v_permlane16_swap_b32", swapRows<16>},

@@ -17,13 +17,16 @@ const MemoryRange *LaunchState::find(uint64_t address, uint64_t bytes) {
   };
   if (lastFound < memory.size() && holds(memory[lastFound]))
     return &memory[lastFound];
+  // Ranges may lie within others: of those that begin before the address, the last one that holds it.
   auto after = std::upper_bound(memory.begin(), memory.end(), address, [](uint64_t value, const MemoryRange &range) {
     return value < reinterpret_cast<uint64_t>(range.data);
   });
-  if (after == memory.begin() || !holds(*(after - 1)))
-    return nullptr;
-  lastFound = static_cast<size_t>(after - memory.begin() - 1);
-  return &memory[lastFound];
+  while (after != memory.begin())
+    if (holds(*--after)) {
+      lastFound = static_cast<size_t>(after - memory.begin());
+      return &*after;
+    }
+  return nullptr;
 }
 
 void MemoryAccess::useCounter(Counter used) {

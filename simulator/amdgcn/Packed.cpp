@@ -99,7 +99,7 @@ void movePair(Wave &wave, const Instruction &instruction) {
   uint32_t buffer[maxLanes];
   const uint32_t *row = wave.row(instruction, 1, instruction.opSel & 1, buffer);
   std::copy_n(row, maxLanes, joined.begin());
-  row = wave.row(instruction, 2, instruction.opSelHigh >> 1 & 1, buffer);
+  row = wave.row(instruction, 2, instruction.opSel >> 1 & 1, buffer);
   for (unsigned i = 0; i < maxLanes; ++i)
     joined[i] |= uint64_t(row[i]) << 32;
   storeExact<uint64_t>(wave, instruction, joined);

@@ -304,8 +304,11 @@ void parseModifier(std::string_view text, unsigned lanes, Instruction &instructi
     instruction.toLds = true;
   } else if (name == "glc" || name == "sc0" || value == "TH_ATOMIC_RETURN" || value == "TH_ATOMIC_NT_RETURN") {
     instruction.returnsOld = true;
-  } else if (name == "dlc" || name == "slc" || name == "nt" || name == "sc1" || name == "th" || name == "scope" ||
-             name == "nv" || instruction.mnemonic.starts_with("s_")) {
+    instruction.isCoherent |= name == "glc";
+  } else if (name == "sc1" || value == "SCOPE_DEV" || value == "SCOPE_SYS") {
+    instruction.isCoherent = true;
+  } else if (name == "dlc" || name == "slc" || name == "nt" || name == "th" || name == "scope" || name == "nv" ||
+             instruction.mnemonic.starts_with("s_")) {
     // Hints of caches and of the scheduler, and words of s_waitcnt, which its handler reads.
   } else {
     throw Error("modifier `" + std::string(text) + "` of `" + instruction.text + "` is not simulated");

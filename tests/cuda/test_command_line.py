@@ -55,6 +55,6 @@ def test_ptx_is_the_default_and_accesses_are_wide(compile_add):
 
 
 def test_what_is_not_there_is_named(compile_add):
-    assert b"there is no target `hip`; targets: cpu, cuda" in compile_add("--target", "hip").stderr
+    assert b"there is no target `rocm`; targets: cpu, cuda, hip" in compile_add("--target", "rocm").stderr
     assert b"stages: tile, gpu, gpu-scheduled, llvm, ptx, cubin" in compile_add("--target", "cuda:90", "--emit", "asm").stderr
     assert b"unknown GPU '42'" in compile_add("--target", "cuda:42").stderr

@@ -31,6 +31,7 @@ else:
     nacre.activate()
 
 import not_on_cuda  # noqa: E402
+import not_on_hip  # noqa: E402
 
 import engines as engine_list  # noqa: E402  (imports triton: the alias must stand by now)
 
@@ -60,7 +61,8 @@ def pytest_terminal_summary(terminalreporter):
 
 def pytest_generate_tests(metafunc):
     if "engine" in metafunc.fixturenames:
-        metafunc.parametrize("engine", ENGINES, ids=lambda engine: engine.name, indirect=True)
+        here = [engine for engine in ENGINES if REQUESTED or not engine.leaves_out(metafunc.definition.nodeid)]
+        metafunc.parametrize("engine", here, ids=lambda engine: engine.name, indirect=True)
 
 
 @pytest.fixture
@@ -69,6 +71,8 @@ def engine(request):
     if mark and request.param.is_reference_implementation:
         pytest.skip("ours: " + (mark.args[0] if mark.args else "beyond Triton"))
     if request.param.is_cuda and (reason := not_on_cuda.reason(request.node.path, request.node.originalname)):
+        pytest.skip(reason)
+    if request.param.is_hip and (reason := not_on_hip.reason(request.node.path, request.node.originalname)):
         pytest.skip(reason)
     with request.param.active():
         yield request.param

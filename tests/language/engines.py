@@ -4,6 +4,7 @@
 """
 
 import importlib.util
+import zlib
 from contextlib import contextmanager
 
 import numpy as np
@@ -14,6 +15,8 @@ from scalar_types import TYPES, decode, encode
 torch = None
 if importlib.util.find_spec("torch"):
     import torch
+
+HIP = ("hip:gfx942", "hip:gfx1100")
 
 _TORCH_NAMES = {
     "int1": "bool", "float8e4nv": "float8_e4m3fn", "float8e5": "float8_e5m2",
@@ -26,6 +29,7 @@ class Engine:
 
     device = "cpu"
     is_cuda = False
+    is_hip = False
     is_reference_implementation = False  # the Triton package itself, for checking what a test expects
 
     def __init__(self, name):
@@ -33,6 +37,10 @@ class Engine:
 
     def __repr__(self):
         return self.name
+
+    def leaves_out(self, test):
+        """Whether a run of all engines has the test on the others alone: a sample is enough."""
+        return False
 
     @contextmanager
     def active(self):
@@ -122,6 +130,29 @@ class Simulated(Engine):
             _core.set_active_device(None)
 
 
+class SimulatedHip(Engine):
+    """The HIP target's code for one GPU of AMD's on the simulator, on arrays in host memory; what it finds fails the test."""
+
+    is_hip = True
+    SAMPLE = 100  # of so many tests one runs
+
+    def leaves_out(self, test):
+        return zlib.crc32(f"{self.name} {test.split('/')[-1]}".encode()) % self.SAMPLE != 0
+
+    @contextmanager
+    def active(self):
+        from nacre import _core, knobs
+
+        before = knobs.runtime.override_arch
+        knobs.runtime.override_arch = self.name.removeprefix("hip:")
+        _core.set_active_device("simulate-hip")
+        try:
+            yield
+        finally:
+            _core.set_active_device(None)
+            knobs.runtime.override_arch = before
+
+
 class Cuda(Engine):
     device = "cuda"
     is_cuda = True
@@ -154,6 +185,7 @@ def find(requested):
         engines.append(Cuda("cuda"))
     else:
         missing.append(("cuda", "there is no GPU"))
+    engines += [SimulatedHip(name) for name in HIP]
     if requested:
         engines = [engine for engine in engines if engine.name == requested]
         if not engines:

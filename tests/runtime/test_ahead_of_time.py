@@ -355,7 +355,7 @@ def test_under_the_alias(folder):
     (("--kernel-name", "missing", "--signature", ""), "has no kernel 'missing'"),
     (("--kernel-name", "triton", "--signature", ""), "not a kernel"),
     (("--kernel-name", "add", "--signature", "*fp32"), "`y` is missing"),
-    (("--kernel-name", "add", "--signature", "*fp32,*fp32,*fp32,i32,64", "--target", "hip:gfx942:64"), "no target 'hip'"),
+    (("--kernel-name", "add", "--signature", "*fp32,*fp32,*fp32,i32,64", "--target", "rocm:gfx942:64"), "no target 'rocm'"),
     (("--kernel-name", "add", "--signature", "*fp32,*fp32,*fp32,i32,64", "--grid", "1,1,1,1"), "one to three expressions"),
     (("--kernel-name", "add", "--signature", "*fp32,*fp32,*fp32,i32,64", "--out-name", "a b"), "not the name of a function"),
 ])  # fmt: skip

@@ -250,7 +250,7 @@ def test_the_target_is_chosen_by_name(script):
             print(error)
     """
     assert script.run(text, TRITON_DEFAULT_BACKEND="cpu") == "cpu\n"
-    assert script.run(text, TRITON_DEFAULT_BACKEND="abacus") == "TRITON_DEFAULT_BACKEND=abacus: there is no such target; targets: nvidia, cpu\n"
+    assert script.run(text, TRITON_DEFAULT_BACKEND="abacus") == "TRITON_DEFAULT_BACKEND=abacus: there is no such target; targets: nvidia, amd, cpu\n"
 
 
 @pytest.mark.parametrize("interpret", [False, True])

@@ -72,13 +72,15 @@ def test_the_compiler_for_nvidia_as_packages_ask():
     assert backend.get_codegen_implementation(backend.parse_options({}))["min_dot_size"](tl.float16, tl.float16) == (1, 1, 16)
 
 
-def test_amd_is_asked_for_and_refuses():
+def test_amd_compiles_and_has_no_driver():
     from nacre.backends.amd import compiler, driver
 
     target = nacre.backends.compiler.GPUTarget("hip", "gfx942", 64)
     assert compiler.get_min_dot_size(target)(tl.float16, tl.float16) == (1, 1, 1) and not driver.HIPDriver.is_active()
-    for refuses in (lambda: compiler.HIPBackend(target), compiler.HIPOptions, driver.HIPDriver, lambda: nacre.compiler.make_backend(target)):
-        with pytest.raises(RuntimeError, match="no target"):
+    backend = nacre.compiler.make_backend(target)
+    assert isinstance(backend, compiler.HIPBackend) and backend.binary_ext == "hsaco" and backend.parse_options({"num_warps": 2}).num_warps == 2
+    for refuses in (driver.HIPDriver, driver.HIPUtils):
+        with pytest.raises(RuntimeError, match="not launched on them"):
             refuses()
 
 

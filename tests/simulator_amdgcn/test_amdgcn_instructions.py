@@ -139,6 +139,7 @@ CDNA = {
     "v_cndmask_b32 v10, v2, v4, vcc": lambda a, b, c: np.where(b.i32 > 0, b.u32, a.u32),
     "v_cndmask_b32_e64 v10, -v2, |v4|, vcc": lambda a, b, c: np.where(b.i32 > 0, b.u32 & U32(0x7FFFFFFF), a.u32 ^ U32(1 << 31)),
     "v_mbcnt_lo_u32_b32 v10, -1, 0\n v_mbcnt_hi_u32_b32 v10, -1, v10": lambda a, b, c: np.arange(len(a.u32), dtype=U32),
+    "v_mov_b32 v10, v2\n v_mov_b32 v11, v4\n v_swap_b32 v10, v11": lambda a, b, c: b.u32.astype(U64) | a.u32.astype(U64) << U64(32),
     "v_readlane_b32 s8, v2, 9\n v_mov_b32 v10, s8": lambda a, b, c: np.full_like(a.u32, a.u32[9]),
     "v_readfirstlane_b32 s8, v2\n v_mov_b32 v10, s8": lambda a, b, c: np.full_like(a.u32, a.u32[0]),
     "v_mov_b32 v10, v2\n s_mov_b32 s8, 77\n v_writelane_b32 v10, s8, 5": lambda a, b, c: np.where(np.arange(len(a.u32)) == 5, 77, a.u32).astype(U32),
@@ -195,6 +196,8 @@ CDNA = {
     "v_pk_mul_f16 v10, v2, v4 op_sel:[1,0] op_sel_hi:[0,1]": lambda a, b, c: half_result(a.upper_f16 * b.f16) | half_result(a.f16 * b.upper_f16) << U32(16),
     "v_pk_mul_f32 v[10:11], v[2:3], v[4:5]": lambda a, b, c: (a.f32 * b.f32).view(U32).astype(U64) | (a.high.view(F32) * b.high.view(F32)).view(U32).astype(U64) << U64(32),
     "v_pk_add_f32 v[10:11], v[2:3], v[4:5] op_sel_hi:[0,1]": lambda a, b, c: (a.f32 + b.f32).view(U32).astype(U64) | (a.f32 + b.high.view(F32)).view(U32).astype(U64) << U64(32),
+    "v_pk_mov_b32 v[10:11], v[2:3], v[4:5] op_sel:[1,0]": lambda a, b, c: a.high.astype(U64) | b.u32.astype(U64) << U64(32),
+    "v_pk_mov_b32 v[10:11], v[2:3], v[4:5] op_sel:[0,1]": lambda a, b, c: a.u32.astype(U64) | b.high.astype(U64) << U64(32),
     "v_pk_add_u16 v10, v2, v4": lambda a, b, c: (a.u16 + b.u16) | (a.upper16 + b.upper16).astype(U32) << U32(16),
     "v_pk_sub_u16 v10, v2, v4 clamp": lambda a, b, c: np.where(a.u16 > b.u16, a.u16 - b.u16, 0) | np.where(a.upper16 > b.upper16, a.upper16 - b.upper16, 0).astype(U32) << U32(16),
     # Comparisons.

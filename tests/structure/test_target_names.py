@@ -16,6 +16,7 @@ MADE = ("python/nacre/cpp",)  # a copy that `make install` puts there
 # file or folder -> why it may, and which words: registrations, and names that users write or that belong to others.
 CPU_MAY = {
     "compiler/targets/Target.cpp": ("the list of targets", r"cpu|compiler/targets/cpu/CpuTarget\.h"),
+    "compiler/targets/amd/CodeObject.cpp": ("a function of LLVM", r"getTargetCPU"),
     "compiler/support/PlantedBugs.def": ("an engine of the fuzzer", r"cpu"),
     "runtime/Device.cpp": ("the list of devices", r"cpu|runtime/devices/cpu/CpuDevice\.h"),
     "python/nacre/backends/__init__.py": ("the list of backends", r"cpu|CPUBackend|CPUDriver"),
@@ -53,6 +54,8 @@ NVIDIA_MAY = {
     "compiler/targets/Target.cpp": ("the list of targets", r"cuda|compiler/targets/cuda/CudaTarget\.h"),
     "runtime/Device.cpp": ("the list of devices", r"cuda|runtime/devices/cuda/(Cuda|Simulated)Device\.h"),
     "python/nacre/backends/__init__.py": ("the list of backends", r"nvidia|CUDABackend|CudaDriver"),
+    "compiler/targets/amd/": ("a wave, which the simt dialect calls a warp", r"\w*[wW]arps?\w*|isPtx"),
+    "runtime/devices/gpu/": ("a unit that marks are told of", r"warp"),
     "compiler/support/PlantedBugs.def": ("what a bug of the fuzzer is in", r"WgmmaEarlyClobber|ScanWarpPlace"),
     "compiler/ir/layout/": ("a level of a layout, as num_warps of the language has it", r"\w*[wW]arp\w*"),
     "profiler/KernelScopes": ("a unit that marks are told of", r"warp"),

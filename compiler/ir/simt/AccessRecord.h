@@ -6,7 +6,7 @@
 // reads the record (a launch that is recorded for a graph): no access is checked then, and an assert that fails ends
 // the launch and the device. The first program that is refused an access, or whose assert fails, claims the record,
 // writes all addresses of the access and ends; the others end at their next check. So the device stays usable, and
-// programs that wait for one that has gone end too. LowerChecks.cpp writes what runtime/devices/cuda/CheckedLaunch.cpp
+// programs that wait for one that has gone end too. LowerChecks.cpp writes what runtime/devices/gpu/CheckedLaunch.cpp
 // reads. Free of MLIR.
 //
 //   AccessRecord                        the head

@@ -2,7 +2,7 @@
 // and the record in the device's memory in which each warp writes when it came by one.
 //
 // The record's address is an argument that follows those of the user and the record of checks (AccessRecord.h); 0 where
-// nobody reads it: nothing is written then. LowerMarks.cpp writes what runtime/devices/cuda/MarkedLaunch.cpp reads.
+// nobody reads it: nothing is written then. LowerMarks.cpp writes what runtime/devices/gpu/MarkedLaunch.cpp reads.
 // Free of MLIR.
 //
 //   ScopeRecord                      the head

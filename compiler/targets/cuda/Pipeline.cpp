@@ -24,6 +24,7 @@
 #include "compiler/targets/LLVMStage.h"
 #include "compiler/targets/PassRunner.h"
 #include "compiler/targets/StageText.h"
+#include "compiler/targets/ThreadCode.h"
 #include "compiler/targets/cuda/Assembler.h"
 #include "compiler/targets/cuda/CudaTarget.h"
 #include "compiler/targets/cuda/Instructions.h"
@@ -31,12 +32,6 @@
 #include "compiler/targets/cuda/Occupancy.h"
 #include "compiler/targets/cuda/PtxCode.h"
 #include "compiler/targets/cuda/ScopeClocks.h"
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -127,22 +122,6 @@ std::string CudaTarget::description(const TargetOptions &options) const {
          std::to_string(llvm::sys::toTimeT(status.getLastModificationTime())) + " " + options.assemblerOptions;
 }
 
-// fp16 and bf16 arguments arrive as fp32 (runtime/Device.h).
-static void widenHalfArguments(func::FuncOp kernel) {
-  if (kernel.isDeclaration())
-    return;
-  OpBuilder builder = OpBuilder::atBlockBegin(&kernel.front());
-  for (BlockArgument argument : kernel.getArguments()) {
-    mlir::Type narrow = argument.getType();
-    if (!narrow.isF16() && !narrow.isBF16())
-      continue;
-    argument.setType(builder.getF32Type());
-    auto value = arith::TruncFOp::create(builder, kernel.getLoc(), narrow, argument);
-    argument.replaceAllUsesExcept(value, value);
-  }
-  kernel.setType(builder.getFunctionType(kernel.front().getArgumentTypes(), {}));
-}
-
 static std::vector<simt::TensorMapRecipe> tensorMapsOf(func::FuncOp kernel) {
   std::vector<simt::TensorMapRecipe> recipes;
   for (BlockArgument argument : kernel.getArguments())
@@ -165,16 +144,6 @@ static LLVM::DIScopeForLLVMFuncOpPassOptions lineDirectives() {
   LLVM::DIScopeForLLVMFuncOpPassOptions options;
   options.emissionKind = LLVM::DIEmissionKind::DebugDirectivesOnly;
   return options;
-}
-
-// LLVM's dialect alone is left.
-static void addConversionsToLLVM(OpPassManager &passes) {
-  passes.addPass(createSCFToControlFlowPass());
-  passes.addPass(createConvertMathToLLVMPass());
-  passes.addPass(createArithToLLVMConversionPass());
-  passes.addPass(createUBToLLVMConversionPass());
-  passes.addPass(createConvertControlFlowToLLVMPass());
-  passes.addPass(createReconcileUnrealizedCastsPass());
 }
 
 // What the machine can do, and is told to do or to leave (TargetOptions::features).

@@ -1,5 +1,7 @@
 """The targets of this version: `backends["cpu"]` holds its compiler and its driver. The first one that this machine has is used."""
 
+from .amd.compiler import HIPBackend
+from .amd.driver import HIPDriver
 from .compiler import BaseBackend
 from .cpu.compiler import CPUBackend
 from .cpu.driver import CPUDriver
@@ -16,14 +18,6 @@ class Backend:
         self.driver = driver
 
 
-backends = {"nvidia": Backend(CUDABackend, CudaDriver), "cpu": Backend(CPUBackend, CPUDriver)}
+backends = {"nvidia": Backend(CUDABackend, CudaDriver), "amd": Backend(HIPBackend, HIPDriver), "cpu": Backend(CPUBackend, CPUDriver)}
 
 __all__ = ["Backend", "BaseBackend", "DriverBase", "GPUDriver", "backends"]
-
-
-def __getattr__(name):
-    if name == "amd":  # what packages ask for that look whether they have one of AMD's GPUs
-        import importlib
-
-        return importlib.import_module(".amd", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

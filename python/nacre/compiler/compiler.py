@@ -248,6 +248,8 @@ def _target_of(native):
     number = native.architecture.removeprefix("sm_").removesuffix("a")
     if number.isdecimal():  # no device need be asked, which a forked child could not
         return GPUTarget(native.target, int(number), _core.warp_size(native.target, number))
+    if native.architecture:
+        return GPUTarget(native.target, native.architecture, _core.warp_size(native.target, native.architecture))
     active = driver.active.get_current_target()
     return active if active.backend == native.target else GPUTarget(native.target, "", _core.warp_size(native.target, ""))
 

@@ -7,10 +7,13 @@ from ..backends.driver import DriverBase  # noqa: F401  (packages ask for it her
 def _make(name):
     """The driver of the target that TRITON_DEFAULT_BACKEND names, or of the one that this machine can run."""
     from ..backends import backends
+    from ..backends.amd.driver import SimulatedHIPDriver
     from ..backends.nvidia.driver import SimulatedDriver
 
     if knobs.runtime.device == "simulate":
         return SimulatedDriver()
+    if knobs.runtime.device == "simulate-hip":
+        return SimulatedHIPDriver()
     if name is not None and name not in backends:
         raise RuntimeError(f"TRITON_DEFAULT_BACKEND={name}: there is no such target; targets: {', '.join(backends)}")
     found = [backend.driver for known, backend in backends.items() if name in (None, known) and backend.driver.is_active()]

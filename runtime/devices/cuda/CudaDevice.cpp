@@ -5,15 +5,15 @@
 #include "runtime/Events.h"
 #include "runtime/ForkSafety.h"
 #include "runtime/Knobs.h"
-#include "runtime/devices/cuda/CheckedLaunch.h"
 #include "runtime/devices/cuda/Cupti.h"
 #include "runtime/devices/cuda/DriverLibrary.h"
 #include "runtime/devices/cuda/ExportedCode.h"
 #include "runtime/devices/cuda/KernelTrace.h"
 #include "runtime/devices/cuda/LaunchTimer.h"
-#include "runtime/devices/cuda/MarkedLaunch.h"
 #include "runtime/devices/cuda/TensorMaps.h"
 #include "runtime/devices/cuda/TorchStream.h"
+#include "runtime/devices/gpu/CheckedLaunch.h"
+#include "runtime/devices/gpu/MarkedLaunch.h"
 #include "runtime/launch/Launch.h"
 #include <array>
 #include <cstdlib>
@@ -163,16 +163,16 @@ public:
     auto &kernel = static_cast<NamedKernel &>(loaded);
     makeCurrent();
     auto stream = reinterpret_cast<CuStream>(launch.options.stream ? *launch.options.stream : currentStream());
-    bool isChecked = CheckedLaunch::isNeeded(launch.code), isMarked = MarkedLaunch::isNeeded(launch.code);
+    bool isChecked = gpu::CheckedLaunch::isNeeded(launch.code), isMarked = gpu::MarkedLaunch::isNeeded(launch.code);
     if (!isChecked && !isMarked)
       return start(kernel, launch, launch.arguments, stream);
     bool isCaptured = isCapturing(stream);
     auto streamNumber = reinterpret_cast<uint64_t>(stream);
     llvm::ArrayRef<uint64_t> arguments = launch.arguments;
-    std::optional<CheckedLaunch> checked;
+    std::optional<gpu::CheckedLaunch> checked;
     if (isChecked)
       arguments = checked.emplace(*this, launch, launch.options.arrays, streamNumber, isCaptured).arguments();
-    std::optional<MarkedLaunch> marked;
+    std::optional<gpu::MarkedLaunch> marked;
     if (isMarked)
       arguments = marked.emplace(*this, launch, arguments, streamNumber, isCaptured).arguments();
     start(kernel, launch, arguments, stream);

@@ -4,9 +4,10 @@
 #include "compiler/targets/cuda/CudaTarget.h"
 #include "runtime/Events.h"
 #include "runtime/Knobs.h"
-#include "runtime/devices/cuda/CheckedLaunch.h"
-#include "runtime/devices/cuda/MarkedLaunch.h"
 #include "runtime/devices/cuda/TensorMaps.h"
+#include "runtime/devices/gpu/CheckedLaunch.h"
+#include "runtime/devices/gpu/MarkedLaunch.h"
+#include "runtime/devices/gpu/SimulatedMemory.h"
 #include "runtime/launch/Launch.h"
 #include "simulator/Simulator.h"
 #include <algorithm>
@@ -14,13 +15,10 @@
 #include <fstream>
 #include <map>
 #include <mutex>
-#include <new>
 
 namespace nacre::cuda {
 
 namespace {
-
-constexpr std::align_val_t allocationAlignment{256};
 
 struct SimulatedKernel : LoadedKernel {
   std::unique_ptr<simulator::Module> module;
@@ -127,9 +125,9 @@ std::vector<simulator::MemoryRange> memoryOf(const KnownArrays &arrays, bool acc
   return ranges;
 }
 
-class SimulatedDevice : public Device {
+class SimulatedDevice : public gpu::SimulatedMemory {
 public:
-  using Device::Device;
+  using SimulatedMemory::SimulatedMemory;
 
   const DeviceProperties &properties() override {
     // Of each GPU that was asked for: which one it is may change from launch to launch.
@@ -159,7 +157,6 @@ public:
   std::string whyNot(const TargetOptions &options) override {
     return options.assembles ? "it was assembled, and the simulator runs PTX" : "";
   }
-  bool wantsArrays() const override { return true; }
 
   std::unique_ptr<LoadedKernel> load(const CompiledCode &code) override {
     auto made = std::make_unique<SimulatedKernel>();
@@ -185,12 +182,12 @@ public:
   void enqueue(LoadedKernel &loaded, const EnqueuedLaunch &request) override {
     auto &kernel = static_cast<SimulatedKernel &>(loaded);
     const std::string &name = request.code.symbol;
-    std::optional<CheckedLaunch> checked;
-    if (CheckedLaunch::isNeeded(request.code))
+    std::optional<gpu::CheckedLaunch> checked;
+    if (gpu::CheckedLaunch::isNeeded(request.code))
       checked.emplace(*this, request, request.options.arrays, 0, /*isCaptured=*/false);
     llvm::ArrayRef<uint64_t> arguments = checked ? checked->arguments() : request.arguments;
-    std::optional<MarkedLaunch> marked;
-    if (MarkedLaunch::isNeeded(request.code))
+    std::optional<gpu::MarkedLaunch> marked;
+    if (gpu::MarkedLaunch::isNeeded(request.code))
       arguments = marked.emplace(*this, request, arguments, 0, /*isCaptured=*/false).arguments();
     size_t taken = kernel.parameters.size() - kernel.maps.recipes.size();
     if (taken != arguments.size())
@@ -248,22 +245,6 @@ public:
     if (checked)
       checked->finish();
   }
-
-  void synchronize(std::optional<uint64_t>) override {} // launches have ended when they return
-
-  uint64_t allocate(size_t bytes, uint64_t) override {
-    return reinterpret_cast<uint64_t>(::operator new(bytes, allocationAlignment));
-  }
-  void release(uint64_t address, uint64_t) override {
-    ::operator delete(reinterpret_cast<void *>(address), allocationAlignment);
-  }
-  void copyIn(uint64_t to, const void *from, size_t bytes) override {
-    std::memcpy(reinterpret_cast<void *>(to), from, bytes);
-  }
-  void copyOut(void *to, uint64_t from, size_t bytes) override {
-    std::memcpy(to, reinterpret_cast<const void *>(from), bytes);
-  }
-  bool reachesHostMemory(uint64_t) override { return true; }
 
 private:
   const std::string findingsFile = knobString(KnobId::SimulatorFindings);

@@ -1,1 +1,1 @@
-"""AMD's GPUs, as packages ask for them before they know which they have: there is no target for them in this version."""
+"""The compiler for AMD's GPUs and the GPU that is simulated, as packages see them. There is no driver for such a GPU itself."""

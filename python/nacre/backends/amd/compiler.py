@@ -1,8 +1,7 @@
-"""What packages ask of a compiler for AMD's GPUs, which is not there."""
+"""The HIP target's compiler, as packages see it. The compiler itself is C++."""
 
-from ..compiler import BaseBackend
-
-NO_TARGET = "there is no target for AMD's GPUs in this version; targets: cpu, cuda"
+from ... import _core
+from ..compiler import BaseBackend, LaunchOptions
 
 
 def get_min_dot_size(target):
@@ -10,21 +9,23 @@ def get_min_dot_size(target):
     return lambda lhs_type, rhs_type: (1, 1, 1)
 
 
+class HIPOptions(LaunchOptions):
+    backend_name = "hip"
+    supported_fp8_dtypes = ("fp8e4nv", "fp8e5", "fp8e4b8", "fp8e5b16")
+
+
 class HIPBackend(BaseBackend):
-    """Refuses: there is none."""
+    """Compiles for AMD's GPUs."""
 
     binary_ext = "hsaco"
-
-    def __init__(self, target):
-        raise RuntimeError(NO_TARGET)
+    options_class = HIPOptions
 
     @staticmethod
     def supports_target(target):
         return target.backend == "hip"
 
+    def hash(self):
+        return f"{_core.info()['build_id']}-{self.target.arch}"
 
-class HIPOptions:
-    """Refuses: there are none."""
-
-    def __init__(self, **options):
-        raise RuntimeError(NO_TARGET)
+    def get_codegen_implementation(self, options):
+        return {"min_dot_size": get_min_dot_size(self.target)}

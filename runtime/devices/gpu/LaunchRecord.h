@@ -4,7 +4,7 @@
 #include "runtime/Device.h"
 #include "runtime/launch/Launch.h"
 
-namespace nacre::cuda {
+namespace nacre::gpu {
 
 class LaunchRecord {
 public:
@@ -45,4 +45,4 @@ private:
   llvm::SmallVector<uint64_t, 32> slots;
 };
 
-} // namespace nacre::cuda
+} // namespace nacre::gpu

@@ -2,9 +2,9 @@
 // its last argument (compiler/ir/simt/ScopeRecord.h), and what it left there, told to who watches the launch.
 #pragma once
 
-#include "runtime/devices/cuda/LaunchRecord.h"
+#include "runtime/devices/gpu/LaunchRecord.h"
 
-namespace nacre::cuda {
+namespace nacre::gpu {
 
 class MarkedLaunch : public LaunchRecord {
 public:
@@ -23,4 +23,4 @@ private:
   uint64_t units = 0, capacity = 0; // warps of all programs; marks of each
 };
 
-} // namespace nacre::cuda
+} // namespace nacre::gpu

@@ -1,12 +1,12 @@
 // See MarkedLaunch.h.
-#include "runtime/devices/cuda/MarkedLaunch.h"
+#include "runtime/devices/gpu/MarkedLaunch.h"
 #include "compiler/ir/simt/ScopeRecord.h"
 #include "runtime/Device.h"
 #include "runtime/Events.h"
 #include <algorithm>
 #include <cstring>
 
-namespace nacre::cuda {
+namespace nacre::gpu {
 
 using simt::MarkPlace;
 using simt::PassedMark;
@@ -68,4 +68,4 @@ void MarkedLaunch::finish() {
   }
 }
 
-} // namespace nacre::cuda
+} // namespace nacre::gpu

@@ -1,11 +1,11 @@
 // See CheckedLaunch.h.
-#include "runtime/devices/cuda/CheckedLaunch.h"
+#include "runtime/devices/gpu/CheckedLaunch.h"
 #include "compiler/ir/simt/AccessRecord.h"
 #include "runtime/Device.h"
 #include "runtime/launch/CheckedAccess.h"
 #include <cstring>
 
-namespace nacre::cuda {
+namespace nacre::gpu {
 
 using simt::AccessRecord;
 using simt::AccessSite;
@@ -86,4 +86,4 @@ void CheckedLaunch::finish() {
     throw *error;
 }
 
-} // namespace nacre::cuda
+} // namespace nacre::gpu

@@ -2,9 +2,9 @@
 // (compiler/ir/simt/AccessRecord.h), and the error that it leaves there.
 #pragma once
 
-#include "runtime/devices/cuda/LaunchRecord.h"
+#include "runtime/devices/gpu/LaunchRecord.h"
 
-namespace nacre::cuda {
+namespace nacre::gpu {
 
 class CheckedLaunch : public LaunchRecord {
 public:
@@ -24,4 +24,4 @@ private:
   uint64_t reportOffset = 0;
 };
 
-} // namespace nacre::cuda
+} // namespace nacre::gpu
