@@ -116,7 +116,7 @@ template <Form form, Format format> void loadToLds(Wave &wave, const Instruction
       access.load(from.space[lane], lane, from.address[lane], words, format.bytes);
     if (format.bytes < 4)
       words[0] = valueOf(words[0], format);
-    access.store(Space::Lds, lane, base + lane * bytes, words, bytes);
+    access.store(Space::Lds, lane, base + lane * bytes, words, bytes, 0);
   });
   access.count(format.bytes);
 }
@@ -137,14 +137,11 @@ template <Form form, Format format> void load(Wave &wave, const Instruction &ins
   startCounters<form>(wave, access, false);
   forEachLane(wave.active, [&](unsigned lane) {
     uint32_t data[4] = {};
-    bool defined = true;
     unsigned inRange = 0;
     while (inRange < words && (from.inRange[inRange] >> lane & 1))
       ++inRange;
-    if (inRange > 0) {
+    if (inRange > 0)
       access.load(from.space[lane], lane, from.address[lane], data, inRange == words ? format.bytes : 4 * inRange);
-      defined = access.defined();
-    }
     if (words == 1)
       data[0] = valueOf(data[0], format);
     uint32_t old = wave.vector[result.index][lane];
@@ -154,7 +151,7 @@ template <Form form, Format format> void load(Wave &wave, const Instruction &ins
     else if (format.half == Format::LowHalf || result.part == Operand::Low)
       data[0] = (old & 0xffff0000) | (data[0] & 0xffff);
     for (unsigned word = 0; word < words; ++word)
-      wave.setLane(result.index + word, lane, data[word], defined);
+      wave.setLane(result.index + word, lane, data[word], word >= inRange || access.defined(word));
   });
   access.count(format.bytes);
   access.owe(result.index, words);
@@ -166,10 +163,8 @@ template <Form form, Format format> void store(Wave &wave, const Instruction &in
   addresses<form>(wave, instruction, address, 1, format.bytes, to);
   wave.tainted = 0;
   unsigned words = std::max(1u, format.bytes / 4);
-  uint32_t buffers[4][maxLanes];
-  const uint32_t *rows[4] = {};
-  for (unsigned word = 0; word < words; ++word)
-    rows[word] = wave.row(instruction, data, word, buffers[word]);
+  StoredWords stored;
+  stored.read(wave, instruction, data, words);
   if (form != Form::Scratch && to.space[0] != Space::Scratch)
     wave.useDefined("a value that is stored");
   MemoryAccess access(wave, instruction);
@@ -177,14 +172,15 @@ template <Form form, Format format> void store(Wave &wave, const Instruction &in
   forEachLane(wave.active, [&](unsigned lane) {
     uint32_t values[4] = {};
     for (unsigned word = 0; word < words; ++word)
-      values[word] = rows[word][lane];
+      values[word] = stored.rows[word][lane];
     if (format.half == Format::HighHalf)
       values[0] >>= 16;
     unsigned inRange = 0;
     while (inRange < words && (to.inRange[inRange] >> lane & 1))
       ++inRange;
     if (inRange > 0)
-      access.store(to.space[lane], lane, to.address[lane], values, inRange == words ? format.bytes : 4 * inRange);
+      access.store(to.space[lane], lane, to.address[lane], values, inRange == words ? format.bytes : 4 * inRange,
+                   stored.undefinedOf(lane));
   });
   access.count(format.bytes);
 }

@@ -213,6 +213,9 @@ constexpr HandlerRow rows[] = {
     TERNARY("v_mad_i32_i24", U32, static_cast<U32>(signed24(a) * signed24(b)) + c),
     TERNARY("v_mad_u16", U16, static_cast<U16>(U32(a) * b + c)),
     TERNARY("v_mad_i16", U16, static_cast<U16>(U32(a) * b + c)),
+    // These clear the upper half of their result, which those above leave as it is.
+    {"v_mad_legacy_u16", lanes<U32, U16, U16, U16>([](U32 a, U32 b, U32 c) { return (a * b + c) & 0xffff; })},
+    {"v_mad_legacy_i16", lanes<U32, U16, U16, U16>([](U32 a, U32 b, U32 c) { return (a * b + c) & 0xffff; })},
     {"v_mad_u32_u16", lanes<U32, U16, U16, U32>([](U32 a, U32 b, U32 c) { return a * b + c; })},
     {"v_mad_i32_i16", lanes<U32, I16, I16, U32>([](I32 a, I32 b, U32 c) { return static_cast<U32>(a * b) + c; })},
     BINARY("v_and_b32", U32, a &b),

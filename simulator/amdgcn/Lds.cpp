@@ -39,28 +39,27 @@ template <unsigned bytes, bool isSigned, Half half> void read(Wave &wave, const 
     if (half == Half::High)
       data[0] = (old & 0xffff) | data[0] << 16;
     for (unsigned word = 0; word < words; ++word)
-      wave.setLane(result.index + word, lane, data[word], access.defined());
+      wave.setLane(result.index + word, lane, data[word], access.defined(word));
   });
   access.count(bytes);
   access.owe(result.index, words);
 }
 
 template <unsigned bytes, bool fromHighHalf> void write(Wave &wave, const Instruction &instruction) {
-  uint32_t buffer[maxLanes], buffers[4][maxLanes];
+  uint32_t buffer[maxLanes];
   const uint32_t *address = addressRow(wave, instruction, 0, buffer);
   constexpr unsigned words = std::max(1u, bytes / 4);
-  const uint32_t *rows[words];
-  for (unsigned word = 0; word < words; ++word)
-    rows[word] = wave.row(instruction, 1, word, buffers[word]);
+  StoredWords stored;
+  stored.read(wave, instruction, 1, words);
   MemoryAccess access(wave, instruction);
   access.useCounter(LdsCounter);
   forEachLane(wave.active, [&](unsigned lane) {
     uint32_t data[words];
     for (unsigned word = 0; word < words; ++word)
-      data[word] = rows[word][lane];
+      data[word] = stored.rows[word][lane];
     if (fromHighHalf)
       data[0] >>= 16;
-    access.store(Space::Lds, lane, sum(address[lane], instruction.offset), data, bytes);
+    access.store(Space::Lds, lane, sum(address[lane], instruction.offset), data, bytes, stored.undefinedOf(lane));
   });
   access.count(bytes);
 }
@@ -81,14 +80,14 @@ template <unsigned bytes, unsigned scale> void readTwo(Wave &wave, const Instruc
       uint32_t data[words] = {};
       access.load(Space::Lds, lane, sum(addresses[lane], offset), data, bytes);
       for (unsigned word = 0; word < words; ++word)
-        wave.setLane(result + which * words + word, lane, data[word], access.defined());
+        wave.setLane(result + which * words + word, lane, data[word], access.defined(word));
     });
   }
   access.count(bytes);
   access.owe(result, 2 * words);
 }
 template <unsigned bytes, unsigned scale> void writeTwo(Wave &wave, const Instruction &instruction) {
-  uint32_t buffer[maxLanes], buffers[2][maxLanes];
+  uint32_t buffer[maxLanes];
   const uint32_t *address = addressRow(wave, instruction, 0, buffer);
   constexpr unsigned words = bytes / 4;
   MemoryAccess access(wave, instruction);
@@ -96,14 +95,13 @@ template <unsigned bytes, unsigned scale> void writeTwo(Wave &wave, const Instru
   for (unsigned which : {0u, 1u}) {
     int64_t offset = (which ? instruction.offset1 : instruction.offset0) * int64_t(bytes * scale);
     wave.tainted = 0;
-    const uint32_t *rows[words];
-    for (unsigned word = 0; word < words; ++word)
-      rows[word] = wave.row(instruction, 1 + which, word, buffers[word]);
+    StoredWords stored;
+    stored.read(wave, instruction, 1 + which, words);
     forEachLane(wave.active, [&](unsigned lane) {
       uint32_t data[words];
       for (unsigned word = 0; word < words; ++word)
-        data[word] = rows[word][lane];
-      access.store(Space::Lds, lane, sum(address[lane], offset), data, bytes);
+        data[word] = stored.rows[word][lane];
+      access.store(Space::Lds, lane, sum(address[lane], offset), data, bytes, stored.undefinedOf(lane));
     });
   }
   access.count(bytes);

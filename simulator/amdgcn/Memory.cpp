@@ -158,35 +158,59 @@ void MemoryAccess::note(Space space, unsigned lane, uint64_t address, unsigned b
   }
 }
 
+void StoredWords::read(Wave &wave, const Instruction &instruction, unsigned operand, unsigned words) {
+  uint64_t all = wave.tainted;
+  for (unsigned word = 0; word < words; ++word) {
+    wave.tainted = 0;
+    rows[word] = wave.row(instruction, operand, word, buffers[word]);
+    all |= undefined[word] = wave.tainted;
+  }
+  wave.tainted = all;
+}
+
+unsigned StoredWords::undefinedOf(unsigned lane) const {
+  unsigned words = 0;
+  for (unsigned word = 0; word < 4; ++word)
+    words |= unsigned(undefined[word] >> lane & 1) << word;
+  return words;
+}
+
+// The words of `bytes` bytes that have one which nobody wrote; `written` has an element that is not 0 for each that
+// somebody did.
+template <typename Byte> static unsigned unwrittenWords(const Byte *written, unsigned bytes) {
+  unsigned words = 0;
+  for (unsigned byte = 0; byte < bytes; ++byte)
+    words |= unsigned(written[byte] == Byte(0)) << byte / 4;
+  return words;
+}
+
 bool MemoryAccess::load(Space space, unsigned lane, uint64_t address, void *to, unsigned bytes) {
   std::byte *from = find(space, lane, address, bytes, false);
-  isDefined = true;
+  undefinedWords = 0;
   if (!from)
     return false;
   if (space == Space::Lds)
-    isDefined = std::all_of(wave.group->ldsWritten.begin() + static_cast<std::ptrdiff_t>(address),
-                            wave.group->ldsWritten.begin() + static_cast<std::ptrdiff_t>(address + bytes),
-                            [](uint8_t byte) { return byte; });
-  if (space == Space::Scratch) {
-    auto written =
-        wave.scratchWritten.begin() + static_cast<std::ptrdiff_t>(size_t(lane) * wave.scratchBytes + address);
-    isDefined = std::all_of(written, written + bytes, [](std::byte byte) { return byte != std::byte(0); });
-  }
+    undefinedWords = unwrittenWords(wave.group->ldsWritten.data() + address, bytes);
+  if (space == Space::Scratch)
+    undefinedWords = unwrittenWords(wave.scratchWritten.data() + size_t(lane) * wave.scratchBytes + address, bytes);
   std::memcpy(to, from, bytes);
   note(space, lane, address, bytes, false);
   return true;
 }
 
-bool MemoryAccess::store(Space space, unsigned lane, uint64_t address, const void *from, unsigned bytes) {
+bool MemoryAccess::store(Space space, unsigned lane, uint64_t address, const void *from, unsigned bytes,
+                         unsigned undefined) {
   std::byte *to = find(space, lane, address, bytes, true);
   if (!to)
     return false;
-  bool known = !(wave.tainted >> lane & 1);
+  auto setWritten = [&](auto *written) {
+    for (unsigned byte = 0; byte < bytes; ++byte)
+      written[byte] = std::remove_pointer_t<decltype(written)>(!(undefined >> byte / 4 & 1));
+  };
   if (space == Space::Lds)
-    std::fill_n(wave.group->ldsWritten.begin() + static_cast<std::ptrdiff_t>(address), bytes, uint8_t(known));
+    setWritten(wave.group->ldsWritten.data() + address);
   if (space == Space::Scratch)
-    std::fill_n(wave.scratchWritten.begin() + static_cast<std::ptrdiff_t>(size_t(lane) * wave.scratchBytes + address),
-                bytes, std::byte(known));
+    setWritten(wave.scratchWritten.data() + size_t(lane) * wave.scratchBytes + address);
   bool changes = std::memcmp(to, from, bytes) != 0; // two waves may write the same value, as Triton's code does
   std::memcpy(to, from, bytes);
   note(space, lane, address, bytes, true, changes);
@@ -197,11 +221,7 @@ std::byte *MemoryAccess::atomic(Space space, unsigned lane, uint64_t address, un
   std::byte *place = find(space, lane, address, bytes, true);
   if (!place)
     return nullptr;
-  isDefined = true;
-  if (space == Space::Lds)
-    isDefined = std::all_of(wave.group->ldsWritten.begin() + static_cast<std::ptrdiff_t>(address),
-                            wave.group->ldsWritten.begin() + static_cast<std::ptrdiff_t>(address + bytes),
-                            [](uint8_t byte) { return byte; });
+  undefinedWords = space == Space::Lds ? unwrittenWords(wave.group->ldsWritten.data() + address, bytes) : 0;
   note(space, lane, address, bytes, true);
   return place;
 }

@@ -16,10 +16,12 @@ public:
   void useCounter(Counter counter);
   // Each returns false where the lane may not touch the bytes; then nothing is read or written.
   bool load(Space space, unsigned lane, uint64_t address, void *to, unsigned bytes);
-  bool store(Space space, unsigned lane, uint64_t address, const void *from, unsigned bytes);
+  // `undefined`: the words of it that are, a bit each.
+  bool store(Space space, unsigned lane, uint64_t address, const void *from, unsigned bytes, unsigned undefined);
   // The bytes themselves, for a read and a write at once.
   std::byte *atomic(Space space, unsigned lane, uint64_t address, unsigned bytes);
-  bool defined() const { return isDefined; } // of the last load
+  bool defined() const { return undefinedWords == 0; } // of the last load
+  bool defined(unsigned word) const { return !(undefinedWords >> word & 1); }
   // Counts cache lines or cycles of banks of what was touched.
   void count(unsigned bytesOfLane);
   // The instruction will write these registers.
@@ -33,10 +35,22 @@ private:
   Wave &wave;
   const Instruction &instruction;
   bool isAtomic;
-  bool isDefined = true;
+  unsigned undefinedWords = 0;
   Counter counter = LoadCounter;
   uint32_t tickets[CounterCount] = {};
   std::vector<std::pair<Space, uint64_t>> touched; // by lane
+};
+
+// The registers that an instruction stores, a row a word. An undefined word leaves those beside it defined: halves of a
+// pair are spilled together, and the code may never read one of them.
+struct StoredWords {
+  uint32_t buffers[4][maxLanes];
+  const uint32_t *rows[4] = {};
+  uint64_t undefined[4] = {}; // lanes, by word
+
+  // All of them together are tainted afterwards.
+  void read(Wave &wave, const Instruction &instruction, unsigned operand, unsigned words);
+  unsigned undefinedOf(unsigned lane) const;
 };
 
 // A flat address: which memory it means.

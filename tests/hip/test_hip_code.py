@@ -108,6 +108,20 @@ def test_the_code_object_has_what_lld_makes_of_the_same_assembly(arch, tmp_path)
     assert places["total.kd"] % 64 == 0 and places["total.kd"] + distance == places["total"]
 
 
+@nacre.jit
+def quotients(x, out):
+    i = tl.arange(0, 64)
+    value = tl.load(x + i)
+    tl.store(out + i, value / value)
+
+
+@EVERY
+def test_a_half_is_not_divided_by_its_reciprocal(arch):
+    """A subnormal half has none."""
+    code = compiled(quotients, {"x": "*fp16", "out": "*fp16"}, {}, arch).asm["amdgcn"]
+    assert "v_div_fixup_f16" in code and "v_rcp_f16" not in code
+
+
 def test_more_threads_than_a_work_group_has():
     with pytest.raises(nacre.CompilationError, match="num_warps=32 is more than a work-group of gfx942 has: 1024 threads are 16 warps of 64"):
         vector_add("gfx942", num_warps=32)

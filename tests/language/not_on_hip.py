@@ -21,7 +21,6 @@ REASONS = {
     "test_inline_code.py": HOST_CODE,
     "test_large_tiles.py::test_sums_of_rows_that_many_warps_have": SMALLER,
     "test_dot_scaled.py::test_scales_that_are_small_floats": SMALLER,
-    "test_large_tiles.py::test_elements_in_reverse": "the simulator finds registers that were spilled uninitialized",
 }
 
 

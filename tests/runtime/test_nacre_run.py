@@ -215,7 +215,7 @@ def test_an_error_in_a_zipped_kernel_shows_its_line(tmp_path):
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
 @pytest.mark.parametrize("words, expected", [
     (["nacre", ""], {*COMMANDS, "--help", "--version"}), (["nacre", "comp"], {"compile", "completion"}),
-    (["nacre", "compile", "--s"], {"--signature"}), (["nacre", "compile", "k.py", "--emit", ""], {"tile", "cpu", "gpu", "gpu-scheduled", "llvm", "asm", "ptx", "obj", "cubin", "c"}),
+    (["nacre", "compile", "--s"], {"--signature"}), (["nacre", "compile", "k.py", "--emit", ""], {"tile", "cpu", "gpu", "gpu-scheduled", "llvm", "asm", "ptx", "amdgcn", "obj", "cubin", "hsaco", "c"}),
     (["nacre", "completion", "z"], {"zsh"}), (["nacre", "run", "-"], {"-c", "-m", "--help"}), (["nacre", "run", "scr"], set()),
 ])  # fmt: skip
 def test_completion_in_bash(words, expected):

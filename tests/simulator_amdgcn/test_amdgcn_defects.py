@@ -23,6 +23,10 @@ DEFECTS = {
     "register_not_written": ("  {0}\n  global_store_dword v1, v2, s[6:7]", "s_nop 0", "v_mov_b32 v2, 7", "uninitialized"),
     "address_not_written": ("  {0}\n  global_load_dword v2, v3, s[4:5]\n  s_waitcnt vmcnt(0)\n  global_store_dword v1, v2, s[6:7]", "s_nop 0", "v_mov_b32 v3, 0", "uninitialized"),
     "lds_not_written": ("  {0}\n  ds_read_b32 v2, v1\n  s_waitcnt lgkmcnt(0)\n  global_store_dword v1, v2, s[6:7]", "s_nop 0", "ds_write_b32 v1, v0", "uninitialized"),
+    # Of a pair that is stored together each word is defined by itself.
+    "half_of_a_pair_not_written": (
+        "  v_lshlrev_b32 v7, 3, v0\n  v_mov_b32 v2, 1\n  ds_write_b64 v7, v[2:3]\n  s_waitcnt lgkmcnt(0)\n  ds_read_b64 v[4:5], v7\n  s_waitcnt lgkmcnt(0)\n  global_store_dword v1, {0}, s[6:7]",
+        "v5", "v4", "uninitialized"),  # fmt: skip
     "past_the_end": ("  v_mov_b32 v2, 1\n  global_store_dword v1, v2, s[6:7] offset:{0}", "4", "0", "out of bounds"),
     "past_the_end_of_lds": ("  v_mov_b32 v2, 1\n  ds_write_b32 v1, v2 offset:{0}\n  s_waitcnt lgkmcnt(0)", "772", "768", "out of bounds"),
     "store_to_read_only": ("  v_mov_b32 v2, 1\n  global_store_dword v1, v2, s[{0}]", "4:5", "6:7", "store to read-only memory"),

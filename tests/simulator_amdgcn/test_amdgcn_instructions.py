@@ -111,6 +111,8 @@ CDNA = {
     "v_mul_hi_i32 v10, v2, v4": lambda a, b, c: (a.i32.astype(I64) * b.i32 >> 32).astype(I32),
     "v_mul_u32_u24 v10, v2, v4": lambda a, b, c: (a.u32 & U32(0xFFFFFF)) * (b.u32 & U32(0xFFFFFF)),
     "v_mad_i32_i24 v10, v2, v4, v6": lambda a, b, c: (a.i32 << 8 >> 8) * (b.i32 << 8 >> 8) + c.i32,
+    "v_mad_legacy_u16 v10, v2, v4, v6": lambda a, b, c: (a.u32 * b.u32 + c.u32) & U32(0xFFFF),
+    "v_mad_legacy_i16 v10, v2, v4, v6": lambda a, b, c: (a.u32 * b.u32 + c.u32) & U32(0xFFFF),
     "v_and_b32 v10, 0xff00ff, v2": lambda a, b, c: a.u32 & U32(0xFF00FF),
     "v_or_b32 v10, v2, v4": lambda a, b, c: a.u32 | b.u32,
     "v_xor_b32 v10, v2, v4": lambda a, b, c: a.u32 ^ b.u32,

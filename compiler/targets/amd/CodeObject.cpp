@@ -68,10 +68,14 @@ void nacre::amd::prepare(llvm::Module &module, uint64_t sharedBytes) {
   module.addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version", 500); // 5, which every HIP since 5.5 loads
   // Atomics are of memory that is the GPU's own: over a bus to others only some of them work, and LLVM would make loops of
   // compare-and-swap of all. What it adds to may be a subnormal number, which some GPUs take for 0.
+  // A division's arcp lets an f32 one be a few ulp off. LLVM would multiply by the reciprocal, also fp16, and a subnormal
+  // number has none: 0x1p-24 / 0x1p-24 would be infinite.
   llvm::MDNode *nothing = llvm::MDNode::get(module.getContext(), {});
   for (llvm::Function &function : module)
     for (llvm::Instruction &instruction : llvm::instructions(function))
-      if (llvm::isa<llvm::AtomicRMWInst>(instruction))
+      if (instruction.getOpcode() == llvm::Instruction::FDiv)
+        instruction.setHasAllowReciprocal(false);
+      else if (llvm::isa<llvm::AtomicRMWInst>(instruction))
         for (const char *name :
              {"amdgpu.no.remote.memory", "amdgpu.no.fine.grained.memory", "amdgpu.ignore.denormal.mode"})
           instruction.setMetadata(name, nothing);
