@@ -35,12 +35,12 @@ bool hasWork(const Metrics &metrics) {
 
 // The log of one thread's scopes, which another thread may read.
 struct ThreadLog {
-  std::mutex lock;
+  RenewedLock lock;
   ScopeLog scopes;
   uint64_t generation;
 };
 std::atomic<uint64_t> logging{0};                   // 0: nobody will ask; else the generation of logs
-std::mutex logsLock;                                // guards what follows
+ProcessLock logsLock;                               // guards what follows
 std::map<int64_t, std::shared_ptr<ThreadLog>> logs; // by the system's number of the thread
 uint64_t nextGeneration = 0;
 
@@ -80,7 +80,7 @@ ThreadLog *logOf(ThreadState &state) {
   for (const OpenScope &scope : state.scopes)
     open.push_back(scope.name);
   state.log->scopes.restart(open, state.states.empty() ? std::string_view() : state.states.back());
-  std::lock_guard<std::mutex> guard(logsLock);
+  std::lock_guard<ProcessLock> guard(logsLock);
   logs[systemThread()] = state.log;
   return state.log.get();
 }
@@ -154,7 +154,7 @@ void Profiler::count() {
 }
 
 int Profiler::start(const std::string &name, SessionKind kind) {
-  std::lock_guard<std::mutex> guard(lock);
+  std::lock_guard<ProcessLock> guard(lock);
   for (auto &[id, session] : open)
     if (session->name == name) {
       session->isActive = true;
@@ -179,7 +179,7 @@ Session &Profiler::find(int session) {
 }
 
 void Profiler::setActive(std::optional<int> session, bool isActive) {
-  std::lock_guard<std::mutex> guard(lock);
+  std::lock_guard<ProcessLock> guard(lock);
   if (session)
     find(*session).isActive = isActive;
   else
@@ -189,7 +189,7 @@ void Profiler::setActive(std::optional<int> session, bool isActive) {
 }
 
 std::vector<int> Profiler::sessions() {
-  std::lock_guard<std::mutex> guard(lock);
+  std::lock_guard<ProcessLock> guard(lock);
   std::vector<int> ids;
   for (const auto &[id, session] : open)
     ids.push_back(id);
@@ -197,14 +197,14 @@ std::vector<int> Profiler::sessions() {
 }
 
 void Profiler::close(int session) {
-  std::lock_guard<std::mutex> guard(lock);
+  std::lock_guard<ProcessLock> guard(lock);
   find(session);
   open.erase(session);
   count();
 }
 
 template <typename Visit> void Profiler::forEachActive(const std::vector<std::string> &frames, Visit visit) {
-  std::lock_guard<std::mutex> guard(lock);
+  std::lock_guard<ProcessLock> guard(lock);
   for (auto &[id, session] : open)
     if (session->isActive)
       visit(*session, session->current());
@@ -220,7 +220,7 @@ uint64_t Profiler::enterScope(std::string_view name) {
   uint64_t begin = wantsSlices() || log ? now() : 0;
   state.scopes.push_back({std::string(name), id, begin, isRange, false, {}});
   if (log) {
-    std::lock_guard<std::mutex> guard(log->lock);
+    std::lock_guard<RenewedLock> guard(log->lock);
     log->scopes.enter(name, begin);
   }
   return id;
@@ -256,7 +256,7 @@ uint64_t Profiler::exitScope(std::string_view name) {
   ThreadLog *log = logOf(state);
   state.scopes.pop_back();
   if (log) {
-    std::lock_guard<std::mutex> guard(log->lock);
+    std::lock_guard<RenewedLock> guard(log->lock);
     log->scopes.exit(now());
   }
   return id;
@@ -286,14 +286,14 @@ size_t Profiler::depth() const { return thread().scopes.size(); }
 void Profiler::leaveScopes() {
   thread().scopes.clear();
   if (ThreadLog *log = logOf(thread())) {
-    std::lock_guard<std::mutex> guard(log->lock);
+    std::lock_guard<RenewedLock> guard(log->lock);
     log->scopes.restart({}, "");
   }
 }
 // With what was changed in the thread's states.
 static void logState(ThreadState &state) {
   if (ThreadLog *log = logOf(state)) {
-    std::lock_guard<std::mutex> guard(log->lock);
+    std::lock_guard<RenewedLock> guard(log->lock);
     log->scopes.setState(state.states.empty() ? std::string_view() : state.states.back(), now());
   }
 }
@@ -352,7 +352,7 @@ void Profiler::record(const KernelRun &run) {
 
 void Profiler::logScopes(bool isOn) {
   {
-    std::lock_guard<std::mutex> guard(logsLock);
+    std::lock_guard<ProcessLock> guard(logsLock);
     logs.clear();
     logging = isOn ? ++nextGeneration : 0;
   }
@@ -362,7 +362,7 @@ void Profiler::logScopes(bool isOn) {
 void Profiler::recordOperators(const std::vector<Operator> &operators, const DeviceName &device) {
   std::map<int64_t, std::shared_ptr<ThreadLog>> known;
   {
-    std::lock_guard<std::mutex> guard(logsLock);
+    std::lock_guard<ProcessLock> guard(logsLock);
     known = logs;
   }
   std::vector<ScopeLog::Open> places;
@@ -371,7 +371,7 @@ void Profiler::recordOperators(const std::vector<Operator> &operators, const Dev
     places.emplace_back();
     if (log == known.end())
       continue;
-    std::lock_guard<std::mutex> guard(log->second->lock);
+    std::lock_guard<RenewedLock> guard(log->second->lock);
     places.back() = log->second->scopes.at(each.begin);
   }
   forEachActive({}, [&](Session &session, Phase &phase) {
@@ -388,7 +388,7 @@ void Profiler::recordOperators(const std::vector<Operator> &operators, const Dev
     }
   });
   for (auto &[thread, log] : known) {
-    std::lock_guard<std::mutex> guard(log->lock);
+    std::lock_guard<RenewedLock> guard(log->lock);
     log->scopes.restart();
   }
 }
@@ -456,7 +456,7 @@ void Profiler::record(const LaunchPlace &place, std::string_view name, const Dev
                       uint64_t begin, uint64_t end) {
   if (!place.name.empty())
     name = place.name;
-  std::lock_guard<std::mutex> guard(lock);
+  std::lock_guard<ProcessLock> guard(lock);
   visitPlaces(place, [&](const LaunchPlace::InSession &in, const Session &session, Phase &phase, Node &around) {
     Node &node = around.child(name);
     auto time = static_cast<int64_t>(end - begin);
@@ -479,7 +479,7 @@ void Profiler::record(const LaunchPlace &place, std::string_view name, const Dev
 }
 
 void Profiler::addMetrics(const LaunchPlace &place, const Metrics &metrics) {
-  std::lock_guard<std::mutex> guard(lock);
+  std::lock_guard<ProcessLock> guard(lock);
   visitPlaces(place, [&](const LaunchPlace::InSession &, const Session &, Phase &phase, Node &around) {
     Node &node = place.name.empty() ? around : around.child(place.name);
     for (const auto &[metric, value] : metrics)
@@ -488,7 +488,7 @@ void Profiler::addMetrics(const LaunchPlace &place, const Metrics &metrics) {
 }
 
 MarkChoice Profiler::markChoice() {
-  std::lock_guard<std::mutex> guard(lock);
+  std::lock_guard<ProcessLock> guard(lock);
   for (const auto &[id, session] : open)
     if (session->isActive && session->kind.looksInside)
       return session->kind.marks;

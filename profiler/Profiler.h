@@ -4,10 +4,10 @@
 // happens under them. While no session is active nothing is recorded, and a launch pays for one relaxed load (isOn).
 #pragma once
 
+#include "compiler/support/ForkSafety.h"
 #include "profiler/KernelScopes.h"
 #include "profiler/Tree.h"
 #include <atomic>
-#include <mutex>
 #include <optional>
 
 namespace nacre::profiler {
@@ -172,7 +172,7 @@ public:
   void logScopes(bool isOn);
   void recordOperators(const std::vector<Operator> &operators, const DeviceName &device);
 
-  std::mutex lock; // guards the sessions and their data
+  ProcessLock lock; // guards the sessions and their data
 
 private:
   template <typename Visit> void forEachActive(const std::vector<std::string> &frames, Visit visit);

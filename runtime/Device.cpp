@@ -6,6 +6,7 @@
 #include "runtime/devices/cuda/SimulatedDevice.h"
 #include "runtime/devices/hip/SimulatedDevice.h"
 #include "runtime/devices/null/NullDevice.h"
+#include <atomic>
 
 namespace nacre {
 
@@ -89,6 +90,10 @@ OutOfResourcesError::OutOfResourcesError(std::string resource, int64_t required,
     : std::runtime_error("out of resource: " + resource + ", required: " + std::to_string(required) +
                          ", hardware limit: " + std::to_string(limit) + (hint.empty() ? "" : ". " + hint)),
       resource(std::move(resource)), required(required), limit(limit) {}
+
+static std::atomic<bool> isForgotten = false;
+void forgetMemory() { isForgotten.store(true, std::memory_order_relaxed); }
+bool memoryIsForgotten() { return isForgotten.load(std::memory_order_relaxed); }
 
 CompileOptions compileOptionsFor(Device &device) {
   CompileOptions options = defaultCompileOptions(device.driver.target());

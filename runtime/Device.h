@@ -156,6 +156,11 @@ Driver *findDriver(llvm::StringRef name); // null when there is none of that nam
 // The device that an address belongs to; null: it is host memory, or nobody's.
 Device *deviceOf(uint64_t address);
 
+// Said in the child of a fork by a driver that answers nothing there any more: an address may be its device's, and
+// nobody can tell.
+void forgetMemory();
+bool memoryIsForgotten();
+
 // The host's own processors.
 Device &hostDevice();
 // Runs kernels whose arrays lie in host memory: the host, or the active device where that uses host memory.

@@ -1,4 +1,5 @@
 #include "runtime/Events.h"
+#include "compiler/support/ForkSafety.h"
 #include <chrono>
 #include <vector>
 
@@ -8,28 +9,29 @@ namespace {
 
 using List = std::vector<std::shared_ptr<EventListener>>;
 
-// Replaced as a whole when it changes: who tells an event goes through the one that it found.
-std::atomic<std::shared_ptr<const List>> &listeners() {
-  static auto *list = new std::atomic<std::shared_ptr<const List>>(std::make_shared<const List>());
-  return *list;
+ProcessLock listLock;
+
+// Replaced as a whole when it changes: who tells an event goes through the one that it found. With listLock held.
+std::shared_ptr<const List> &list() {
+  static auto *all = new auto(std::make_shared<const List>());
+  return *all;
+}
+
+std::shared_ptr<const List> listeners() {
+  std::lock_guard<ProcessLock> guard(listLock);
+  return list();
 }
 
 template <typename Change> void change(Change change) {
-  std::shared_ptr<const List> before = listeners().load();
-  std::shared_ptr<const List> after;
-  do {
-    List copy = *before;
-    change(copy);
-    after = std::make_shared<const List>(std::move(copy));
-  } while (!listeners().compare_exchange_weak(before, after));
-  std::shared_ptr<const List> now;
-  do { // until the interests are those of the list that stands: another thread may change it meanwhile
-    now = listeners().load();
-    uint32_t together = 0;
-    for (const std::shared_ptr<EventListener> &listener : *now)
-      together |= listener->interests;
-    events::interests.store(together, std::memory_order_release);
-  } while (listeners().load() != now);
+  std::shared_ptr<const List> before; // goes when the lock is free: listeners may be destroyed with it
+  std::lock_guard<ProcessLock> guard(listLock);
+  List copy = *list();
+  change(copy);
+  uint32_t together = 0;
+  for (const std::shared_ptr<EventListener> &listener : copy)
+    together |= listener->interests;
+  before = std::exchange(list(), std::make_shared<const List>(std::move(copy)));
+  events::interests.store(together, std::memory_order_release);
 }
 
 } // namespace
@@ -47,7 +49,7 @@ namespace events {
 std::atomic<uint32_t> interests = 0;
 std::atomic<uint32_t> sampleInterval = 1000;
 
-Listeners::Listeners() : all(listeners().load()) {}
+Listeners::Listeners() : all(listeners()) {}
 Listeners::~Listeners() = default;
 
 void Listeners::tell(EventInterest interest, Tell tell) const {

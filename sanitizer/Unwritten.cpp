@@ -19,7 +19,7 @@ Unwritten &Unwritten::shared() {
 void Unwritten::add(uint64_t begin, uint64_t bytes) {
   if (bytes == 0)
     return;
-  std::lock_guard<std::mutex> guard(lock);
+  std::lock_guard<RenewedLock> guard(lock);
   auto next = known.lower_bound(begin);
   if (next != known.begin() && std::prev(next)->second->end > begin)
     --next;
@@ -33,7 +33,7 @@ void Unwritten::add(uint64_t begin, uint64_t bytes) {
 }
 
 void Unwritten::refresh() {
-  std::lock_guard<std::mutex> guard(lock);
+  std::lock_guard<RenewedLock> guard(lock);
   for (auto next = known.begin(); next != known.end();) {
     Area &area = *next->second;
     bool isAnyLeft = false;
@@ -54,7 +54,7 @@ void Unwritten::refresh() {
 }
 
 std::vector<std::shared_ptr<Unwritten::Area>> Unwritten::areas() {
-  std::lock_guard<std::mutex> guard(lock);
+  std::lock_guard<RenewedLock> guard(lock);
   std::vector<std::shared_ptr<Area>> all;
   for (const auto &[begin, area] : known)
     all.push_back(area);

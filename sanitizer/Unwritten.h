@@ -6,10 +6,10 @@
 // mistaken.
 #pragma once
 
+#include "compiler/support/ForkSafety.h"
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 namespace nacre::sanitizer {
@@ -32,7 +32,7 @@ public:
   std::vector<std::shared_ptr<Area>> areas();
 
 private:
-  std::mutex lock;
+  RenewedLock lock;
   std::map<uint64_t, std::shared_ptr<Area>> known; // by begin
 };
 

@@ -48,7 +48,7 @@ bool Recorder::told(const ToldEvent &event) {
     kept += tile.first.size();
     value.tiles.push_back(std::move(tile));
   }
-  std::lock_guard<std::mutex> guard(lock);
+  std::lock_guard<RenewedLock> guard(lock);
   passTime(event.program.number);
   if (kept > elementsLeft) {
     ++leftOut;
@@ -89,7 +89,7 @@ bool Recorder::access(const AccessEvent &access) {
   auto distinct = static_cast<uint64_t>(std::unique(lines.begin(), lines.end()) - lines.begin());
   if (kept.lanes.size() == static_cast<size_t>(access.elements))
     kept.lanes.clear();
-  std::lock_guard<std::mutex> guard(lock);
+  std::lock_guard<RenewedLock> guard(lock);
   passTime(access.program.number);
   kept.site = siteOf(access);
   Site &site = sites[kept.site];

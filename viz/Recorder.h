@@ -5,9 +5,9 @@
 // are spread over it.
 #pragma once
 
+#include "compiler/support/ForkSafety.h"
 #include "runtime/Events.h"
 #include <map>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -76,7 +76,7 @@ private:
   uint32_t siteOf(const AccessEvent &access);
   void passTime(uint64_t program); // with the lock held
 
-  std::mutex lock;
+  RenewedLock lock;
   uint64_t lanesLeft, elementsLeft;
   std::map<std::thread::id, uint64_t> lastEvents; // of each thread: when it ended
   std::map<std::pair<const char *, uint64_t>, uint32_t> siteNumbers;

@@ -2,7 +2,7 @@
 #include "compiler/frontend/Function.h"
 #include "compiler/frontend/Parser.h"
 #include "compiler/language/builtins/StandardLibrary.h"
-#include <mutex>
+#include "compiler/support/ForkSafety.h"
 
 namespace nacre {
 
@@ -35,9 +35,9 @@ struct Library {
 
 // Parsed when first asked for; never freed, as the compiler may run until the process ends.
 Library &library(llvm::StringRef file) {
-  static std::mutex mutex;
+  static ProcessLock lock;
+  std::lock_guard<ProcessLock> guard(lock);
   static auto *libraries = new std::map<std::string, Library>();
-  std::lock_guard lock(mutex);
   auto [entry, isNew] = libraries->try_emplace(file.str());
   if (!isNew)
     return entry->second;

@@ -1,9 +1,9 @@
 // See LaunchMetrics.h.
 #include "python/core/LaunchMetrics.h"
 #include "compiler/analysis/LaunchWork.h"
+#include "compiler/support/ForkSafety.h"
 #include "python/core/Errors.h"
 #include "python/core/launching/PythonHooks.h"
-#include <mutex>
 #include <unordered_map>
 
 namespace nacre::python {
@@ -68,7 +68,7 @@ public:
       return last.metrics;
     last.kernel = nullptr;
     {
-      std::lock_guard<std::mutex> guard(lock);
+      std::lock_guard<RenewedLock> guard(lock);
       if (auto kernel = kernels.find(launch->compiled); kernel != kernels.end()) {
         auto known = kernel->second->launches.find(key(*kernel->second, event));
         if (known != kernel->second->launches.end()) {
@@ -81,7 +81,7 @@ public:
     }
     HoldGil gil;
     Metrics metrics = ask(*launch, event);
-    std::lock_guard<std::mutex> guard(lock);
+    std::lock_guard<RenewedLock> guard(lock);
     std::unique_ptr<OfKernel> &kernel = kernels[launch->compiled];
     if (!kernel) {
       kernel = std::make_unique<OfKernel>();
@@ -146,7 +146,7 @@ private:
     return readMetrics(metrics.get());
   }
 
-  std::mutex lock; // guards what follows
+  RenewedLock lock; // guards what follows
   std::unordered_map<PyObject *, std::unique_ptr<OfKernel>> kernels;
 };
 

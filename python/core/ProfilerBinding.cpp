@@ -160,7 +160,7 @@ PyObject *profilerDeviceTypes(PyObject *, PyObject *args) {
       throw PythonError();
     profiler::Session &found = find(session);
     Handle list = checked(PyList_New(0));
-    std::lock_guard<std::mutex> guard(Profiler::shared().lock);
+    std::lock_guard<ProcessLock> guard(Profiler::shared().lock);
     if (auto data = found.phases.find(phase); data != found.phases.end())
       for (const auto &[type, id] : data->second->tree.devices)
         checkedStatus(PyList_Append(list.get(), unicode(type).get()));
@@ -421,7 +421,7 @@ PyObject *profilerDocument(PyObject *, PyObject *args) {
       raise(PyExc_ValueError, "the devices are no JSON object");
     }
     profiler::Session &found = find(session);
-    std::lock_guard<std::mutex> guard(Profiler::shared().lock);
+    std::lock_guard<ProcessLock> guard(Profiler::shared().lock);
     auto data = found.phases.find(phase);
     static const profiler::Phase *empty = new profiler::Phase;
     const profiler::Phase &chosen = data == found.phases.end() ? *empty : *data->second;
@@ -450,7 +450,7 @@ PyObject *profilerAdvance(PyObject *, PyObject *session) {
   return guarded([&] {
     profiler::Session &found = find(number(session));
     wait();
-    std::lock_guard<std::mutex> guard(Profiler::shared().lock);
+    std::lock_guard<ProcessLock> guard(Profiler::shared().lock);
     found.current();
     return checked(PyLong_FromLong(++found.phase)).release();
   });
@@ -462,7 +462,7 @@ PyObject *profilerClear(PyObject *, PyObject *args) {
     if (!PyArg_ParseTuple(args, "iip", &session, &phase, &andBefore))
       throw PythonError();
     profiler::Session &found = find(session);
-    std::lock_guard<std::mutex> guard(Profiler::shared().lock);
+    std::lock_guard<ProcessLock> guard(Profiler::shared().lock);
     std::erase_if(found.phases,
                   [&](const auto &entry) { return andBefore ? entry.first <= phase : entry.first == phase; });
     return none().release();

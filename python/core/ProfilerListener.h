@@ -1,6 +1,7 @@
 // What the profiler hears: the runtime's events (runtime/Events.h), told to the sessions of profiler/Profiler.h.
 #pragma once
 
+#include "compiler/support/ForkSafety.h"
 #include "profiler/Profiler.h"
 #include "python/core/Errors.h"
 #include "python/core/LaunchMetrics.h"
@@ -85,7 +86,7 @@ public:
     return launch->marks.get();
   }
   void programsRun(const ProgramsRun &run) override {
-    std::lock_guard<std::mutex> guard(lock);
+    std::lock_guard<RenewedLock> guard(lock);
     slices[run.launch].push_back({static_cast<uint32_t>(run.thread), run.begin, run.end, run.first, run.count});
   }
   void launchSamples(const LaunchSamples &samples) override {
@@ -112,7 +113,7 @@ public:
     Profiler::shared().recordSamples(Profiler::shared().operation(name), lines, framesWithGil());
   }
   void samplingFailed(llvm::StringRef why) override {
-    std::lock_guard<std::mutex> guard(sharedLock);
+    std::lock_guard<ProcessLock> guard(sharedLock);
     note("lines are not sampled: " + why.str());
   }
   void rangeBegin(llvm::StringRef name) override {
@@ -142,14 +143,14 @@ public:
       return;
     Behind behind{Profiler::shared().place(launch->name, framesWithGil(), launch->known), launch->device,
                   launch->stream};
-    std::lock_guard<std::mutex> guard(lock);
+    std::lock_guard<RenewedLock> guard(lock);
     devices.insert(launch->device);
     launches.emplace(id, std::move(behind));
   }
   void launchTimes(const LaunchTimes &times) override {
     std::optional<Behind> behind;
     {
-      std::lock_guard<std::mutex> guard(lock);
+      std::lock_guard<RenewedLock> guard(lock);
       if (auto found = launches.find(times.launch); found != launches.end()) {
         behind = std::move(found->second);
         launches.erase(found);
@@ -173,14 +174,14 @@ public:
     llvm::StringRef name = mine().launches.empty() ? llvm::StringRef() : mine().launches.back().name;
     const Metrics *known = mine().launches.empty() ? nullptr : mine().launches.back().known;
     profiler::LaunchPlace place = Profiler::shared().place(name, framesWithGil(), known);
-    std::lock_guard<std::mutex> guard(lock);
+    std::lock_guard<RenewedLock> guard(lock);
     if (!mine().launches.empty())
       devices.insert(mine().launches.back().device);
     kernels.insert_or_assign(id, std::move(place));
   }
   void kernelCaptured(uint64_t node, uint64_t copiedFrom) override {
     if (copiedFrom) {
-      std::lock_guard<std::mutex> guard(sharedLock);
+      std::lock_guard<ProcessLock> guard(sharedLock);
       if (auto found = captured.find(copiedFrom); found != captured.end())
         captured.insert_or_assign(node, found->second);
       return;
@@ -192,7 +193,7 @@ public:
       made.place.name = nextFrame;
       made.place.metrics.clear();
     }
-    std::lock_guard<std::mutex> guard(sharedLock);
+    std::lock_guard<ProcessLock> guard(sharedLock);
     captured.insert_or_assign(node, std::move(made));
   }
   void kernelRan(const DeviceKernel &kernel) override {
@@ -224,12 +225,12 @@ public:
     record(place, kernel.name, *kernel.device, kernel.stream, kernel.begin, kernel.end);
   }
   std::set<const Device *> devicesBehind() {
-    std::lock_guard<std::mutex> guard(lock);
+    std::lock_guard<RenewedLock> guard(lock);
     return devices;
   }
   // All that was launched before `time` has been told. Throws what went wrong meanwhile.
   void forgetBefore(uint64_t time) {
-    std::lock_guard<std::mutex> guard(lock);
+    std::lock_guard<RenewedLock> guard(lock);
     if (!problem.empty())
       throw std::invalid_argument(std::exchange(problem, ""));
     std::erase_if(kernels, [&](const auto &entry) { return entry.second.launched < time; });
@@ -244,7 +245,7 @@ public:
   }
   // Where the kernel was replayed that noted the next value of a metric, the earliest first; none: it was not seen.
   static std::optional<profiler::LaunchPlace> takeMetricRun(uint64_t metric) {
-    std::lock_guard<std::mutex> guard(sharedLock);
+    std::lock_guard<ProcessLock> guard(sharedLock);
     auto runs = metricRuns.find(metric);
     if (runs == metricRuns.end() || runs->second.empty())
       return std::nullopt;
@@ -258,18 +259,18 @@ public:
     std::vector<std::pair<std::string, profiler::KernelMarks::Mark>> marks;
   };
   static std::optional<LaunchMarks> keepMarks(bool isKept) {
-    std::lock_guard<std::mutex> guard(sharedLock);
+    std::lock_guard<ProcessLock> guard(sharedLock);
     keepsMarks = isKept;
     return isKept ? lastMarks : std::exchange(lastMarks, std::nullopt);
   }
   // What who waits ought to hear, each once; empty: nothing.
   static std::string takeNotes() {
-    std::lock_guard<std::mutex> guard(sharedLock);
+    std::lock_guard<ProcessLock> guard(sharedLock);
     return std::exchange(notes, "");
   }
   // No session is left: nodes of graphs are not known any more.
   static void forgetGraphs() {
-    std::lock_guard<std::mutex> guard(sharedLock);
+    std::lock_guard<ProcessLock> guard(sharedLock);
     captured.clear();
     metricRuns.clear();
     noted.clear();
@@ -318,7 +319,7 @@ private:
     try {
       Profiler::shared().record(place, name, nameOf(device), stream, begin, end);
     } catch (const std::invalid_argument &error) { // a metric changed its type
-      std::lock_guard<std::mutex> guard(lock);
+      std::lock_guard<RenewedLock> guard(lock);
       if (problem.empty())
         problem = error.what();
     }
@@ -332,7 +333,7 @@ private:
     std::vector<profiler::KernelScope> scopes = marks.scopes();
     if (scopes.empty()) {
       if (marks.isSkipping()) {
-        std::lock_guard<std::mutex> guard(sharedLock);
+        std::lock_guard<ProcessLock> guard(sharedLock);
         note("nothing was recorded inside of " + launch.name.str() +
              ": it has none of the units that sampling_options chooses" +
              (launch.device == &hostDevice() ? " (on the CPU a program has one warp, 0)" : ""));
@@ -355,7 +356,7 @@ private:
   static void keep(const Launch &launch, uint64_t programs) {
     if (!keepsMarks)
       return;
-    std::lock_guard<std::mutex> guard(sharedLock);
+    std::lock_guard<ProcessLock> guard(sharedLock);
     lastMarks.emplace();
     lastMarks->programs = programs;
     if (launch.marks)
@@ -369,7 +370,7 @@ private:
     profiler::KernelRun run{launch->name, nameOf(*launch->device), begin,        end, {},
                             busy,         framesWithGil(),         launch->known};
     if (interests & ProgramEvents) {
-      std::lock_guard<std::mutex> guard(lock);
+      std::lock_guard<RenewedLock> guard(lock);
       if (auto found = slices.find(id); found != slices.end()) {
         run.slices = std::move(found->second);
         slices.erase(found);
@@ -394,7 +395,7 @@ private:
   static inline thread_local std::string nextFrame;
 
   // Of all listeners, for graphs outlive them.
-  static inline std::mutex sharedLock;                                                         // guards what follows
+  static inline ProcessLock sharedLock;                                                        // guards what follows
   static inline std::unordered_map<uint64_t, Captured> captured;                               // by node
   static inline std::map<uint64_t, std::multimap<uint64_t, profiler::LaunchPlace>> metricRuns; // by when they began
   static inline std::atomic<bool> keepsMarks{false};
@@ -402,7 +403,7 @@ private:
   static inline std::set<std::string> noted;
   static inline std::string notes;
 
-  std::mutex lock;                                             // guards what follows
+  RenewedLock lock;                                            // guards what follows
   std::map<uint64_t, std::vector<profiler::Slice>> slices;     // of launches that are running
   std::unordered_map<uint64_t, Behind> launches;               // by the event's number
   std::unordered_map<uint64_t, profiler::LaunchPlace> kernels; // by the device's number

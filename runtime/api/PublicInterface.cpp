@@ -1,4 +1,5 @@
 // include/nacre/nacre.h over the runtime.
+#include "compiler/support/ForkSafety.h"
 #include "nacre/nacre.h"
 #include "runtime/compile/BuildId.h"
 #include "runtime/launch/KernelCache.h"
@@ -128,7 +129,7 @@ struct KernelHandle::Implementation {
   std::shared_ptr<const SourceText> text;
   FunctionSource function;
   std::vector<ParameterInfo> parameters;
-  std::mutex lock;
+  RenewedLock lock;
   std::map<std::pair<Device *, std::string>, SpecializedKernel> specializations; // by device and signature
 };
 
@@ -266,7 +267,7 @@ void KernelHandle::launchArguments(Grid grid, const std::vector<Argument> &argum
   Device &device = deviceOfPointers(arguments);
   std::pair<Device *, std::string> key(&device, signatureText(specs));
   {
-    std::lock_guard<std::mutex> guard(implementation->lock);
+    std::lock_guard<RenewedLock> guard(implementation->lock);
     if (auto found = implementation->specializations.find(key); found != implementation->specializations.end())
       specialized = found->second;
   }
@@ -278,7 +279,7 @@ void KernelHandle::launchArguments(Grid grid, const std::vector<Argument> &argum
                         *findDriver(device.driver.name()), &device)});
       return made;
     });
-    std::lock_guard<std::mutex> guard(implementation->lock);
+    std::lock_guard<RenewedLock> guard(implementation->lock);
     implementation->specializations.emplace(key, specialized);
   }
   specialized.stream = stream;

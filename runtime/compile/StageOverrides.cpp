@@ -1,9 +1,9 @@
 #include "runtime/compile/StageOverrides.h"
+#include "compiler/support/ForkSafety.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
-#include <mutex>
 #include <set>
 
 namespace nacre {
@@ -12,9 +12,9 @@ namespace {
 
 // Each thing is said once.
 void say(const std::string &text) {
-  static std::mutex lock;
+  static ProcessLock lock;
+  std::lock_guard<ProcessLock> guard(lock);
   static auto *said = new std::set<std::string>;
-  std::lock_guard<std::mutex> guard(lock);
   if (said->insert(text).second)
     llvm::errs() << "nacre: stage override: " << text << "\n";
 }

@@ -1,6 +1,7 @@
 #include "runtime/launch/HostCode.h"
 #include "compiler/builder/IRBuilder.h"
 #include "compiler/ir/tile/Tile.h"
+#include "compiler/support/ForkSafety.h"
 #include "compiler/targets/Target.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -10,7 +11,6 @@
 #include "runtime/launch/Launch.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
-#include <mutex>
 
 namespace nacre {
 
@@ -100,7 +100,7 @@ public:
 private:
   std::shared_ptr<Kernel> find(const std::string &key, llvm::ArrayRef<Type> operandTypes,
                                llvm::ArrayRef<Type> resultTypes, const Emit &emit) {
-    std::lock_guard<std::mutex> guard(lock);
+    std::lock_guard<RenewedLock> guard(lock);
     std::shared_ptr<Kernel> &kernel = kernels[key];
     if (!kernel) {
       CompileRequest request;
@@ -116,7 +116,7 @@ private:
     return kernel;
   }
 
-  std::mutex lock;
+  RenewedLock lock;
   std::map<std::string, std::shared_ptr<Kernel>> kernels;
 };
 

@@ -20,7 +20,7 @@ Kernel::Kernel(std::string hash, CompiledCode made)
 Kernel::~Kernel() = default;
 
 LoadedKernel &Kernel::load(Device &device) const {
-  std::unique_lock<std::mutex> guard(loadLock);
+  std::unique_lock<RenewedLock> guard(loadLock);
   Load &entry = loads[&device];
   if (entry.kernel)
     return *entry.kernel;
@@ -64,7 +64,7 @@ bool Kernel::passes(const uint32_t grid[3], llvm::ArrayRef<uint64_t> arguments) 
 }
 
 const Kernel &Kernel::general() const {
-  std::lock_guard<std::mutex> guard(stageLock);
+  std::lock_guard<RenewedLock> guard(stageLock);
   if (generalKernel)
     return *generalKernel;
   if (!origin)
@@ -98,7 +98,7 @@ const Kernel &Kernel::general() const {
 
 void Kernel::setOrigin(CompileRequest request, std::shared_ptr<RecordingEmbedder> record,
                        std::shared_ptr<ArtifactStore> store, std::string stages) {
-  std::lock_guard<std::mutex> guard(stageLock);
+  std::lock_guard<RenewedLock> guard(stageLock);
   origin = std::make_unique<Origin>(
       Origin{std::move(request), std::move(record), std::move(store), std::move(stages), hash});
   origin->request.staticPrint = [](llvm::StringRef) {}; // it was printed when the kernel was compiled
@@ -106,7 +106,7 @@ void Kernel::setOrigin(CompileRequest request, std::shared_ptr<RecordingEmbedder
 }
 
 const StageTexts &Kernel::stages() const {
-  std::lock_guard<std::mutex> guard(stageLock);
+  std::lock_guard<RenewedLock> guard(stageLock);
   if (!stageTexts.empty() || !origin)
     return stageTexts;
   bool isInStore = origin->stages.empty() && origin->store;

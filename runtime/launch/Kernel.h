@@ -2,11 +2,11 @@
 #pragma once
 
 #include "compiler/analysis/LaunchCheck.h"
+#include "compiler/support/ForkSafety.h"
 #include "runtime/Device.h"
 #include "runtime/cache/DiskCache.h"
 #include "runtime/cache/EmbedderRecord.h"
 #include <map>
-#include <mutex>
 
 namespace nacre {
 
@@ -51,7 +51,7 @@ private:
   const std::optional<LaunchCheck> check; // none: nothing passes
   const llvm::SmallVector<uint32_t, 0> checkedArguments;
   const uint64_t number; // of this kernel among all that the process has made
-  mutable std::mutex loadLock;
+  mutable RenewedLock loadLock;
   mutable std::map<Device *, Load> loads;
   mutable std::atomic<const Load *> first = nullptr;
   struct Origin {
@@ -62,7 +62,7 @@ private:
     std::string key;
     const char *kind = "stages";
   };
-  mutable std::mutex stageLock;
+  mutable RenewedLock stageLock;
   std::unique_ptr<Origin> origin;
   mutable StageTexts stageTexts;
   mutable std::unique_ptr<Kernel> generalKernel; // the conservative version, once it was needed

@@ -1,6 +1,6 @@
 #include "runtime/launch/KernelCache.h"
+#include "compiler/support/ForkSafety.h"
 #include "runtime/Events.h"
-#include "runtime/ForkSafety.h"
 #include "runtime/Knobs.h"
 #include "runtime/cache/KernelEntry.h"
 #include "runtime/cache/StageEntry.h"

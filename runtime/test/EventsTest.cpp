@@ -8,6 +8,8 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace nacre;
 
@@ -238,6 +240,30 @@ TEST(Events, AListenerMayRemoveItself) {
   enterScope("a");
   enterScope("b");
   EXPECT_EQ(once->count, 1);
+}
+
+TEST(EventsTest, ListenersMayChangeWhileAProcessForks) {
+  std::atomic<bool> isDone = false;
+  std::thread changer([&] {
+    while (!isDone) {
+      Added listener(ScopeEvents);
+      enterScope("parent");
+    }
+  });
+  for (int i = 0; i < 300; ++i) {
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(300); // one that waits forever ends by it
+      Added listener(ScopeEvents);
+      enterScope("child");
+      _exit(listener->heard == Heard{"enter child"} ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  isDone = true;
+  changer.join();
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 // The pool: a list of open jobs, workers that spin for a moment and then sleep, and ranges taken by compare-and-swap.
 #include "runtime/threads/ThreadPool.h"
-#include "runtime/ForkSafety.h"
+#include "compiler/support/ForkSafety.h"
 #include "runtime/Knobs.h"
 #include "runtime/threads/FencedMemory.h"
 #include "runtime/threads/TimedWait.h"

@@ -1,5 +1,5 @@
 #include "runtime/threads/TorchThreads.h"
-#include "runtime/ForkSafety.h"
+#include "compiler/support/ForkSafety.h"
 #include <atomic>
 #include <cassert>
 #include <dlfcn.h>

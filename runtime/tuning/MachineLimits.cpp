@@ -1,4 +1,5 @@
 #include "runtime/tuning/MachineLimits.h"
+#include "compiler/support/ForkSafety.h"
 #include "runtime/threads/ThreadPool.h"
 #include <algorithm>
 #include <chrono>
@@ -6,7 +7,6 @@
 #include <fstream>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <sched.h>
 #include <string>
@@ -167,9 +167,9 @@ uint64_t lastLevelCacheBytes() {
 }
 
 void clearCaches() {
-  static std::mutex lock;
+  static RenewedLock lock;
   static auto *memory = new std::unique_ptr<Block>;
-  std::lock_guard<std::mutex> guard(lock);
+  std::lock_guard<RenewedLock> guard(lock);
   if (!*memory) { // written once: pages that nobody wrote are all the same page
     *memory = std::make_unique<Block>(std::min<uint64_t>(lastLevelCacheBytes(), 512 << 20));
     overParts((*memory)->size,

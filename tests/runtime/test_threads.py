@@ -1,8 +1,10 @@
 """Many threads, forks, and the GIL."""
 
 import os
+import signal
 import threading
 import time
+import traceback
 
 import numpy as np
 import pytest
@@ -107,6 +109,110 @@ def test_launches_after_fork():
     _, status = os.waitpid(child, 0)
     assert status == 0
     assert fill(4.0)
+
+
+def exit_code_of_child(body):
+    """Of a child of this process that runs it: 0 where it returned true. One that waits for ever is ended by its alarm."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(300)
+        try:
+            os._exit(0 if body() else 1)
+        except BaseException:  # noqa: BLE001
+            traceback.print_exc()
+            os._exit(2)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_forks_while_threads_compile_and_launch():
+    """At any moment of a compile, a load or a launch in another thread."""
+    is_done = threading.Event()
+
+    @nacre.jit
+    def sum_kernel(out, OFFSET: tl.constexpr, BLOCK: tl.constexpr):
+        lanes = tl.arange(0, BLOCK)
+        tl.store(out + lanes, tl.sum(lanes[:, None] + tl.full((BLOCK, BLOCK), OFFSET, tl.int32), axis=1))
+
+    def is_right(offset):
+        out = np.zeros(16, np.int32)
+        sum_kernel[(1,)](out, OFFSET=offset, BLOCK=16)
+        return (out == 16 * (np.arange(16) + offset)).all()
+
+    def work(number):
+        offset = number * 1_000_000
+        while not is_done.is_set():
+            offset += 1
+            assert is_right(offset) and all(fill(1.0, n=100) for _ in range(10))
+
+    assert fill(1.0)
+    workers = [threading.Thread(target=work, args=(number,)) for number in (1, 2)]
+    for worker in workers:
+        worker.start()
+    codes = {exit_code_of_child(lambda round=round: fill(2.0) and is_right(round)) for round in range(60)}
+    is_done.set()
+    for worker in workers:
+        worker.join(600)
+    assert codes == {0} and not any(worker.is_alive() for worker in workers)
+
+
+@pytest.mark.parametrize("device", ["cpu", "simulate"])
+def test_a_child_launches_the_kernel_that_its_parent_runs(script, device):
+    output = script.run("""
+        import os, signal, threading, time
+        import numpy as np, nacre, nacre.language as tl
+
+        @nacre.jit
+        def kernel(flag, seen, most):
+            polls = 0
+            tl.atomic_xchg(seen, -1)  # it runs
+            while (tl.atomic_add(flag, 0) == 0) & (polls < most):
+                polls += 1
+            tl.store(seen, tl.atomic_add(flag, 0))
+
+        def launch(flag, seen):
+            kernel[(1,)](flag, seen, 1_000_000_000)
+            return seen[0]
+
+        one, flag, seen = np.ones(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.int32)
+        assert launch(one, np.zeros(1, np.int32)) == 1
+        parent = threading.Thread(target=launch, args=(flag, seen))
+        parent.start()
+        while seen[0] != -1 and parent.is_alive():
+            time.sleep(0.001)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(300)
+            os._exit(0 if launch(one, np.zeros(1, np.int32)) == 1 else 1)
+        status = os.waitpid(child, 0)[1]
+        flag[0] = 1
+        parent.join()
+        print(status, seen[0])
+    """, NACRE_DEVICE=device)
+    assert output == "0 1\n"
+
+
+def test_daemon_threads_launch_until_the_process_ends(script):
+    """Python ends them where they ask for its lock, and the process ends as if they had not been there."""
+    for _ in range(5):
+        output = script.run("""
+            import threading
+            import numpy as np, nacre, nacre.language as tl
+
+            @nacre.jit
+            def kernel(out, value):
+                tl.store(out, value)
+
+            def launch():
+                out = np.zeros(1, np.int32)
+                while True:
+                    kernel[(1,)](out, 1)
+
+            kernel[(1,)](np.zeros(1, np.int32), 1)
+            for _ in range(4):
+                threading.Thread(target=launch, daemon=True).start()
+            print("end")
+        """)
+        assert output == "end\n"
 
 
 def test_the_number_of_threads(script):

@@ -1,5 +1,6 @@
 // See ExternalLibrary.h.
 #include "compiler/language/meaning/ExternalLibrary.h"
+#include "compiler/support/ForkSafety.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Magic.h"
@@ -15,7 +16,6 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
 #include <map>
-#include <mutex>
 #include <sys/stat.h>
 
 namespace nacre {
@@ -118,12 +118,12 @@ ExternalLibrary::ExternalLibrary(std::string path, std::unique_ptr<llvm::MemoryB
     : path(std::move(path)), digest(digestOf(buffer->getBuffer())), kind(kind), buffer(std::move(buffer)) {}
 
 llvm::Expected<std::shared_ptr<const ExternalLibrary>> ExternalLibrary::find(llvm::StringRef path) {
-  static std::mutex lock;
+  static ProcessLock lock;
   static auto &known = *new std::map<std::string, std::pair<FileStamp, std::shared_ptr<const ExternalLibrary>>>;
   llvm::SmallString<128> absolute(path);
   llvm::sys::fs::make_absolute(absolute);
   FileStamp stamp = FileStamp::of(absolute);
-  std::lock_guard<std::mutex> guard(lock);
+  std::lock_guard<ProcessLock> guard(lock);
   auto &[readAt, library] = known[absolute.str().str()];
   if (library && readAt == stamp)
     return library;

@@ -1,6 +1,7 @@
 // Interning of types and the questions asked of them. Descriptions live as long as the program and are shared by all
 // threads.
 #include "compiler/language/meaning/Type.h"
+#include "compiler/support/ForkSafety.h"
 #include "llvm/ADT/FoldingSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -10,7 +11,6 @@
 #include <cassert>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <tuple>
 #include <vector>
 
@@ -58,7 +58,7 @@ public:
   const TypeStorage *compound(TypeStorage description) {
     Key key(description.kind, description.element.opaque(), description.isConst, description.addressSpace,
             description.shape);
-    std::lock_guard<std::mutex> lock(mutex);
+    std::lock_guard<ProcessLock> guard(lock);
     std::unique_ptr<TypeStorage> &slot = compounds[key];
     if (!slot)
       slot = std::make_unique<TypeStorage>(std::move(description));
@@ -68,7 +68,7 @@ public:
 private:
   using Key = std::tuple<Type::Kind, const void *, bool, int, std::vector<int64_t>>;
   TypeStorage scalars[scalarKindCount];
-  std::mutex mutex;
+  ProcessLock lock;
   std::map<Key, std::unique_ptr<TypeStorage>> compounds;
 };
 

@@ -1,7 +1,8 @@
-// Object code into this process, through ORC. One session serves every kernel; a kernel is a dylib of its own in it,
-// and so is a user's library that kernels call.
+// Object code into this process, through ORC. One session serves every kernel of a process; a kernel is a dylib of its
+// own in it, and so is a user's library that kernels call.
 #include "compiler/language/meaning/Diagnostic.h"
 #include "compiler/language/meaning/ExternalLibrary.h"
+#include "compiler/support/ForkSafety.h"
 #include "compiler/targets/cpu/CpuTarget.h"
 #include "compiler/targets/cpu/ObjectCode.h"
 #include "compiler/targets/cpu/Perf.h"
@@ -27,12 +28,12 @@ using namespace llvm::orc;
 class Reports {
 public:
   void add(llvm::Error error) {
-    std::lock_guard<std::mutex> guard(lock);
+    std::lock_guard<ProcessLock> guard(lock);
     first = first.empty() ? llvm::toString(std::move(error)) : (llvm::consumeError(std::move(error)), first);
   }
   // The first that was reported since they were last taken; empty when there was none.
   std::string take() {
-    std::lock_guard<std::mutex> guard(lock);
+    std::lock_guard<ProcessLock> guard(lock);
     return std::exchange(first, "");
   }
   static Reports &get() {
@@ -41,7 +42,7 @@ public:
   }
 
 private:
-  std::mutex lock;
+  ProcessLock lock;
   std::string first;
 };
 
@@ -160,22 +161,46 @@ struct Session {
     libraries.erase(function.digest);
   }
 
-  // Lives as long as the process: kernels may run until its end.
+  // Lives as long as the process: kernels may run until its end. A child starts one of its own, since a thread of the
+  // parent may have been loading; what the parent loaded stays there.
   static Session &get() {
-    static Session *instance = new Session();
-    return *instance;
+    if (Session *existing = shared.load(std::memory_order_acquire))
+      return *existing;
+    static ProcessLock making;
+    std::lock_guard<ProcessLock> guard(making);
+    if (Session *existing = shared.load(std::memory_order_acquire))
+      return *existing;
+    static const bool isRegistered = (onFork([] { shared.store(nullptr); }), true);
+    (void)isRegistered;
+    auto *made = new Session();
+    if (tellsPerf.load())
+      tellPerf(*made->session, *made->linker);
+    shared.store(made, std::memory_order_release);
+    return *made;
+  }
+  bool isOfThisProcess() const { return shared.load(std::memory_order_acquire) == this; }
+
+  // From now on perf is told of kernels.
+  static void announceToPerf() {
+    Session &session = get();
+    if (!tellsPerf.exchange(true))
+      tellPerf(*session.session, *session.linker);
   }
 
 private:
+  static inline std::atomic<Session *> shared = nullptr;
+  static inline std::atomic<bool> tellsPerf = false;
   std::mutex libraryLock;
   std::map<std::string, JITDylib *> libraries; // by digest
 };
 
 struct OrcKernel : LoadedCode {
+  explicit OrcKernel(Session &owner) : owner(owner) {}
+  Session &owner;
   JITDylib *dylib = nullptr;
   ~OrcKernel() override {
-    if (dylib)
-      llvm::consumeError(Session::get().session->removeJITDylib(*dylib));
+    if (dylib && owner.isOfThisProcess())
+      llvm::consumeError(owner.session->removeJITDylib(*dylib));
   }
 };
 
@@ -200,21 +225,14 @@ static void findCode(LoadedCode &kernel, const std::string &object, const std::s
   }
 }
 
-void nacre::cpu::announceToPerf() {
-  static bool once = [] {
-    Session &session = Session::get();
-    tellPerf(*session.session, *session.linker);
-    return true;
-  }();
-  (void)once;
-}
+void nacre::cpu::announceToPerf() { Session::announceToPerf(); }
 
 std::unique_ptr<LoadedCode> nacre::cpu::load(const std::string &object, const std::string &symbol,
                                              llvm::ArrayRef<ExternalFunction> externals) {
   Session &session = Session::get();
   mayUseTileRegisters(); // the kernel may come from the cache, and have been compiled by another process
   Reports::get().take();
-  auto kernel = std::make_unique<OrcKernel>();
+  auto kernel = std::make_unique<OrcKernel>(session);
   auto dylib = session.session->createJITDylib("kernel" + std::to_string(session.count++));
   if (!dylib)
     throwError("cannot load a kernel", dylib.takeError());

@@ -1,7 +1,6 @@
 #include "python/core/launching/Devices.h"
 #include "python/core/Errors.h"
 #include "runtime/Device.h"
-#include "runtime/ForkSafety.h"
 #include <cstring>
 
 namespace nacre::python {

@@ -4,6 +4,7 @@ import threading
 import warnings
 
 from .. import _core
+from .._locks import RenewedLock
 from .cache import get_cache_invalidating_env_vars, get_cache_manager, triton_key  # noqa: F401  (packages ask for these here)
 from .driver import driver
 from .errors import AutotunerError, OutOfResources, PTXASError, UnexpectedCompileError  # noqa: F401
@@ -16,22 +17,7 @@ from .tuning.pruning import checked_pruning, prune
 from .tuning.tuned_launch import TunedLaunch
 
 # One tuning at a time in a process: two that are timed together would measure each other.
-_lock = threading.RLock()
-
-
-def _renew_lock():
-    global _lock
-    _lock = threading.RLock()
-
-
-def _after_fork():
-    import os
-
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_renew_lock)
-
-
-_after_fork()
+_lock = RenewedLock(threading.RLock)
 
 
 class Autotuner(_core.TunedKernel, KernelInterface):
@@ -92,7 +78,7 @@ class Autotuner(_core.TunedKernel, KernelInterface):
 
     def _set_up(self):
         self._local = threading.local()
-        self.hook_lock = threading.Lock()
+        self.hook_lock = RenewedLock()
         is_native = type(self).run is _OWN_RUN
         # An argument that is left to its default counts as if it had been passed.
         defaults = {param.name: (param.default,) for param in getattr(self.base_fn, "params", ()) if param.has_default}

@@ -4,12 +4,12 @@ import contextlib
 import importlib
 import importlib.util
 import sys
-import threading
 
 from .._alias import activate, is_active
+from .._locks import RenewedLock
 from ._runtime import our_name
 
-_lock = threading.Lock()
+_lock = RenewedLock()
 _is_prepared = False
 _COMPAT = "torch._inductor.runtime.triton_compat"  # all that Inductor takes of triton; stand-ins where it found none
 _HEURISTICS = "torch._inductor.runtime.triton_heuristics"  # how its kernels are called

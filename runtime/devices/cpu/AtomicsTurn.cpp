@@ -1,10 +1,10 @@
 // See AtomicsTurn.h.
 #include "runtime/devices/cpu/AtomicsTurn.h"
+#include "compiler/support/ForkSafety.h"
 #include <cerrno>
 #include <fcntl.h>
 #include <fstream>
 #include <optional>
-#include <pthread.h>
 #include <string>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -67,10 +67,11 @@ thread_local bool isInAlone = false;
 
 // Launches of the parent's threads do not end in the child of a fork.
 void forgetAfterFork() {
-  static const int registered = pthread_atfork(nullptr, nullptr, [] {
-    if (!isInAlone)
-      running.store(0);
-  });
+  static const bool registered = (onFork([] {
+                                    if (!isInAlone)
+                                      running.store(0);
+                                  }),
+                                  true);
   (void)registered;
 }
 

@@ -1,6 +1,6 @@
 // The signal handlers, the record of each thread that runs compiled code, and the thread that watches them.
 #include "runtime/devices/cpu/CompiledCall.h"
-#include "runtime/ForkSafety.h"
+#include "compiler/support/ForkSafety.h"
 #include "runtime/devices/cpu/LastWords.h"
 #include "runtime/devices/cpu/Sampling.h"
 #include "runtime/threads/FencedMemory.h"
@@ -139,8 +139,8 @@ public:
 
 private:
   static LaunchWatch *make() {
-    static std::mutex making;
-    std::lock_guard<std::mutex> guard(making);
+    static ProcessLock making;
+    std::lock_guard<ProcessLock> guard(making);
     if (LaunchWatch *watch = shared.load(std::memory_order_acquire))
       return watch;
     LaunchWatch *made = newFenced<LaunchWatch>();

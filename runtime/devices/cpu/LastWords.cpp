@@ -1,5 +1,5 @@
 #include "runtime/devices/cpu/LastWords.h"
-#include "runtime/ForkSafety.h"
+#include "compiler/support/ForkSafety.h"
 #include "runtime/threads/FencedMemory.h"
 #include <atomic>
 #include <cstdio>
@@ -51,9 +51,7 @@ struct AbortMessage {
 AbortMessage *const *abortMessage = nullptr;
 } // namespace
 
-void prepareLastWords() {
-  abortMessage = reinterpret_cast<AbortMessage *const *>(dlsym(RTLD_DEFAULT, "__abort_msg"));
-}
+void prepareLastWords() { abortMessage = reinterpret_cast<AbortMessage *const *>(dlsym(RTLD_DEFAULT, "__abort_msg")); }
 
 bool isAbortForDamage() {
   const AbortMessage *message = abortMessage ? *abortMessage : nullptr;
@@ -66,10 +64,11 @@ void sayLastWords(const char *signal) {
   if (noted == 0)
     return;
   char text[1200];
-  int at = std::snprintf(text, sizeof text,
-                         "nacre: the process ends by %s, outside of kernels. A kernel that stored beyond its arrays may "
-                         "be the cause: one of",
-                         signal);
+  int at =
+      std::snprintf(text, sizeof text,
+                    "nacre: the process ends by %s, outside of kernels. A kernel that stored beyond its arrays may "
+                    "be the cause: one of",
+                    signal);
   for (unsigned i = 0; i < noted && i < RecentKernels::count; ++i) {
     const char *name = kernels->names[(noted - 1 - i) % RecentKernels::count];
     bool isNamed = false; // by a later launch

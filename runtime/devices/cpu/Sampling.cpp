@@ -1,8 +1,8 @@
 // See Sampling.h.
 #include "runtime/devices/cpu/Sampling.h"
+#include "compiler/support/ForkSafety.h"
 #include "compiler/targets/cpu/Disassembly.h"
 #include "runtime/Events.h"
-#include "runtime/ForkSafety.h"
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
@@ -30,10 +30,10 @@ namespace {
 class Sampler {
 public:
   static Sampler &get() {
-    static std::mutex making;
+    static ProcessLock making;
     static bool forgets = (onFork([] { made = nullptr; }), true); // the child has no such thread
     (void)forgets;
-    std::lock_guard<std::mutex> guard(making);
+    std::lock_guard<ProcessLock> guard(making);
     if (!made)
       made = new Sampler;
     return *made;

@@ -1,9 +1,9 @@
 // See CudaDevice.h.
 #include "runtime/devices/cuda/CudaDevice.h"
+#include "compiler/support/ForkSafety.h"
 #include "compiler/targets/cuda/Architectures.h"
 #include "compiler/targets/cuda/CudaTarget.h"
 #include "runtime/Events.h"
-#include "runtime/ForkSafety.h"
 #include "runtime/Knobs.h"
 #include "runtime/devices/cuda/Cupti.h"
 #include "runtime/devices/cuda/DriverLibrary.h"
@@ -89,9 +89,9 @@ void showPrintsAtExit();
 
 // A name that lives as long as the process.
 const char *interned(const std::string &name) {
-  static std::mutex lock;
+  static ProcessLock lock;
+  std::lock_guard<ProcessLock> guard(lock);
   static auto *known = new std::set<std::string>;
-  std::lock_guard<std::mutex> guard(lock);
   return known->insert(name).first->c_str();
 }
 
@@ -493,8 +493,8 @@ const std::vector<CudaDevice *> &CudaDriver::all() {
   const DriverLibrary *library = driverLibrary();
   if (!library)
     return none;
-  static std::mutex lock;
-  std::lock_guard<std::mutex> guard(lock);
+  static ProcessLock lock;
+  std::lock_guard<ProcessLock> guard(lock);
   if (const auto *devices = found.load(std::memory_order_acquire))
     return *devices;
   auto *made = new std::vector<CudaDevice *>;

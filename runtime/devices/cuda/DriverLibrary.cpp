@@ -1,6 +1,7 @@
 // See DriverLibrary.h.
 #include "runtime/devices/cuda/DriverLibrary.h"
-#include "runtime/ForkSafety.h"
+#include "compiler/support/ForkSafety.h"
+#include "runtime/Device.h"
 #include "runtime/Knobs.h"
 #include <atomic>
 #include <dlfcn.h>
@@ -112,8 +113,8 @@ const DriverLibrary *driverLibrary(std::string *why) {
   }
   const Opened *known = opened.load(std::memory_order_acquire);
   if (!known) {
-    static std::mutex lock;
-    std::lock_guard<std::mutex> guard(lock);
+    static ProcessLock lock;
+    std::lock_guard<ProcessLock> guard(lock);
     known = opened.load(std::memory_order_acquire);
     if (!known) {
       known = open();

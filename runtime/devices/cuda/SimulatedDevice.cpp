@@ -1,5 +1,6 @@
 // See SimulatedDevice.h.
 #include "runtime/devices/cuda/SimulatedDevice.h"
+#include "compiler/support/ForkSafety.h"
 #include "compiler/targets/cuda/Architectures.h"
 #include "compiler/targets/cuda/CudaTarget.h"
 #include "runtime/Events.h"
@@ -14,7 +15,6 @@
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <mutex>
 
 namespace nacre::cuda {
 
@@ -23,8 +23,8 @@ namespace {
 struct SimulatedKernel : LoadedKernel {
   std::unique_ptr<simulator::Module> module;
   std::vector<simulator::ParameterInfo> parameters;
-  TensorMaps maps; // the last parameters
-  std::mutex lock; // a module runs one launch at a time
+  TensorMaps maps;  // the last parameters
+  RenewedLock lock; // a module runs one launch at a time
 };
 
 // "block (0, 0, 0), thread (5, 0, 0)"
@@ -132,9 +132,9 @@ public:
   const DeviceProperties &properties() override {
     // Of each GPU that was asked for: which one it is may change from launch to launch.
     static auto *known = new std::map<int, DeviceProperties>;
-    static auto *mutex = new std::mutex;
+    static ProcessLock lock;
     const Architecture &architecture = simulated();
-    std::lock_guard lock(*mutex);
+    std::lock_guard<ProcessLock> guard(lock);
     auto [place, isNew] = known->try_emplace(static_cast<int>(architecture.capability));
     if (isNew) {
       DeviceProperties *made = &place->second;
@@ -222,7 +222,7 @@ public:
     simulator::Report report;
     uint64_t begin = events::now();
     try {
-      std::lock_guard<std::mutex> guard(kernel.lock);
+      std::lock_guard<RenewedLock> guard(kernel.lock);
       report = kernel.module->run(launch);
     } catch (const simulator::Interrupted &) {
       throw LaunchInterrupted();

@@ -1,5 +1,6 @@
 // See SimulatedDevice.h.
 #include "runtime/devices/hip/SimulatedDevice.h"
+#include "compiler/support/ForkSafety.h"
 #include "compiler/targets/amd/AmdTarget.h"
 #include "compiler/targets/amd/Architectures.h"
 #include "runtime/Events.h"
@@ -10,7 +11,6 @@
 #include "simulator/amdgcn/Simulator.h"
 #include <algorithm>
 #include <map>
-#include <mutex>
 
 namespace nacre::hip {
 
@@ -24,7 +24,7 @@ constexpr uint64_t mostInstructions = 100'000'000;
 struct SimulatedKernel : LoadedKernel {
   std::unique_ptr<simulator::CodeObject> code;
   std::vector<simulator::ArgumentInfo> arguments; // the explicit ones
-  std::mutex lock;                                // a code object runs one launch at a time
+  RenewedLock lock;                               // a code object runs one launch at a time
 };
 
 const amd::Architecture &simulated() {
@@ -96,9 +96,9 @@ public:
   const DeviceProperties &properties() override {
     // Of each GPU that was asked for: which one it is may change from launch to launch.
     static auto *known = new std::map<std::string, DeviceProperties>;
-    static auto *mutex = new std::mutex;
+    static ProcessLock lock;
     const amd::Architecture &architecture = simulated();
-    std::lock_guard lock(*mutex);
+    std::lock_guard<ProcessLock> guard(lock);
     auto [place, isNew] = known->try_emplace(architecture.name);
     if (isNew) {
       DeviceProperties *made = &place->second;
@@ -169,7 +169,7 @@ public:
     simulator::Report report;
     uint64_t begin = events::now();
     try {
-      std::lock_guard<std::mutex> guard(kernel.lock);
+      std::lock_guard<RenewedLock> guard(kernel.lock);
       report = kernel.code->run(launch);
     } catch (const simulator::Error &error) {
       throw DeviceError("the simulator cannot run the kernel `" + name + "`: " + error.what(), name);

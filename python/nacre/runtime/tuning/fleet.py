@@ -9,9 +9,9 @@ takes too long costs itself, a worker that dies the candidate it was timing.
 import os
 import pickle
 import sys
-import threading
 
 from ... import knobs
+from ..._locks import RenewedLock
 from ..errors import AutotunerError
 from ..jit import KernelInterface
 from ..recompiles import for_a_launch
@@ -22,7 +22,7 @@ from .reporting import Progress
 from .tuned_launch import TunedLaunch
 
 _made = {}
-_importing = threading.Lock()
+_importing = RenewedLock()
 
 
 def _is_executor(found):
