@@ -1,5 +1,5 @@
-// After fork the child has one thread: pools have no workers, and a lock may be held by a thread that does not exist there.
-// A plain std::mutex that the child may wait for is a fault. There are three ways out:
+// After fork the child has one thread: pools have no workers, and a lock may be held by a thread that does not exist
+// there. A plain std::mutex that the child may wait for is a fault. There are three ways out:
 // - ProcessLock, for short sections: no fork happens while any thread is in one.
 // - RenewedLock, for long ones: it is free in the child, where the owner must cope with work that was cut off.
 // - onFork, for state that the child makes anew.

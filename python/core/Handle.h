@@ -96,8 +96,9 @@ inline std::string typeName(PyObject *object) {
   return text(attribute(reinterpret_cast<PyObject *>(Py_TYPE(object)), "__name__").get());
 }
 
-// Asks Python for the GIL. When the interpreter ends, Python before 3.14 ends daemon threads that ask for it, by unwinding
-// their stacks, which C++ answers with an abort. Such a thread waits here for the end of the process, as in Python 3.14.
+// Asks Python for the GIL. When the interpreter ends, Python before 3.14 ends daemon threads that ask for it, by
+// unwinding their stacks, which C++ answers with an abort. Such a thread waits here for the end of the process, as in
+// Python 3.14.
 template <typename Ask> auto askForGil(Ask ask) {
   try {
     return ask();
