@@ -7,6 +7,8 @@ import sys
 import threading
 
 import pytest
+import triton
+import triton.language as tl
 import triton.profiler as proton
 
 torch = pytest.importorskip("torch")
@@ -63,6 +65,29 @@ def test_the_knob_and_other_users_of_torchs_profiler(tmp_path, monkeypatch):
         torch.relu(x)
         assert proton.data.get(session)[0]["children"] == []
         proton.finalize(session)
+
+
+def test_while_no_session_is_active_torchs_profiler_is_others(tmp_path):
+    @triton.jit
+    def profiled(out):
+        tl.store(out, 1.0)
+
+    x = torch.ones(8)
+    session = proton.start(str(tmp_path / "profile"))
+    proton.deactivate(session)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as theirs:
+        profiled[(1,)](x)
+        torch.relu(x)
+    counts = {event.key: event.count for event in theirs.key_averages()}
+    assert counts["profiled"] == 1 and counts["aten::relu"] == 1
+    proton.activate(session)
+    torch.relu(x)
+    assert frame(proton.data.get(session)[0], "aten::relu")["metrics"]["count"] == 1
+    other = proton.start(str(tmp_path / "other"))
+    proton.finalize(session)  # the other one goes on
+    torch.relu(x)
+    assert frame(proton.data.get(other)[0], "aten::relu")["metrics"]["count"] == 1
+    proton.finalize(other)
 
 
 def test_operators_of_other_threads_stand_under_their_own_scopes(tmp_path):
@@ -157,8 +182,6 @@ def test_a_program_may_end_with_its_session_open(tmp_path):
 
 def test_reading_a_metric_is_no_work_of_the_program(tmp_path):
     """Of scopes and of launch_metadata: the operators that read a tensor stand where viewers hide them."""
-    import triton
-    import triton.language as tl
 
     def metadata(grid, compiled, args):
         return {"name": "shown", "flops": args["x"].sum()}
@@ -181,8 +204,6 @@ def test_reading_a_metric_is_no_work_of_the_program(tmp_path):
 
 def test_launches_are_not_told_to_the_profiler_of_torchs_that_is_ours(tmp_path, monkeypatch):
     """It would be paid for at each launch, and kept; one that the program runs is told of them."""
-    import triton
-    import triton.language as tl
     from nacre.profiler import _torch
 
     @triton.jit

@@ -117,14 +117,13 @@ def start(name=None, *, context="shadow", data="tree", backend=None, mode=None, 
     if knobs.proton.enable_hw_trace:  # by its variable
         raise ValueError("TRITON_ENABLE_HW_TRACE: traces by the hardware are not there; times of kernels come from CUPTI's records")
     _core.nvtx_is_on()  # a tool may have come into the process with CUDA
-    _torch.fetch()  # what ran before is not this session's
+    _torch.fetch(goes_on=False)  # what ran before is not this session's
     flags.profiling_on = True
     interval = mode.interval if isinstance(mode, modes.PCSampling) else 0
     path = os.path.join(os.getcwd(), DEFAULT_PROFILE_NAME) if name is None else str(name)
     session = _core.profiler_start(path, context == "python", data == "trace", looks_inside, interval, *marks)
     _modes[session] = (backend, str(mode))
-    if backend == "cpu" and data == "tree":
-        _torch.begin()
+    _follow_torch()
     if form:
         _flushing[session] = form
     if hook is not None:
@@ -134,12 +133,19 @@ def start(name=None, *, context="shadow", data="tree", backend=None, mode=None, 
     return session
 
 
+def _follow_torch():
+    """torch's operators are recorded while an active session has a place for them, and its profiler is others' while none has."""
+    if any(is_active and not is_trace and _modes.get(number, ("",))[0] == "cpu" for number, _, is_active, is_trace in _core.profiler_sessions()):
+        _torch.begin()
+
+
 def activate(session=None):
     """Goes on recording; None: in every session."""
     if flags.command_line and session not in (None, 0):
         raise ValueError("Only one session can be activated when running from the command line.")
-    _torch.fetch()
+    _torch.fetch(goes_on=False)
     _core.profiler_set_active(session, True)
+    _follow_torch()
     HookManager.activate(session)
 
 
@@ -147,9 +153,10 @@ def deactivate(session=None, flushing=False):
     """Records nothing until activate(); None: in any session."""
     if flags.command_line and session not in (None, 0):
         raise ValueError("Only one session can be deactivated when running from the command line.")
-    _torch.fetch()
+    _torch.fetch(goes_on=False)
     HookManager.deactivate(session)
     _core.profiler_set_active(session, False)
+    _follow_torch()
 
 
 def _write(session, name, phase, form, path):
@@ -186,7 +193,7 @@ def finalize(session=None, output_format=""):
     for note in (_core.profiler_wait(), _graph_metrics.collect()):
         if note:
             warnings.warn(note, RuntimeWarning, stacklevel=2)
-    _torch.fetch(goes_on=session is not None and len(known) > 1)
+    _torch.fetch(goes_on=False)
     problem = None
     for number in list(known) if session is None else [session]:
         name, is_trace = known[number]
@@ -206,6 +213,7 @@ def finalize(session=None, output_format=""):
         flags.profiling_on = False
         _core.profiler_trace(None)
         _core.profiler_leave_scopes()
+    _follow_torch()
     if problem is not None:
         raise problem
 

@@ -73,4 +73,5 @@ def whole(count: int) -> int:
     return count
 
 
-whole(3)
+def count_three() -> int:
+    return whole(3)
