@@ -1,5 +1,6 @@
 // See ProfilerBinding.h.
 #include "python/core/ProfilerBinding.h"
+#include "compiler/support/ForkSafety.h"
 #include "profiler/NvtxRanges.h"
 #include "profiler/Write.h"
 #include "python/core/Errors.h"
@@ -36,8 +37,19 @@ Handle none() { return Handle::borrow(Py_None); }
 std::shared_ptr<ProfilerListener> listener;
 std::vector<Driver *> traced; // that tell of every kernel
 
+// In the child of a fork: what is under way on devices, and what is traced there, is the parent's.
+void forgetParents() {
+  static unsigned known = 0; // forks
+  if (std::exchange(known, forkCount()) == forkCount())
+    return;
+  traced.clear();
+  if (listener)
+    listener->forgetDevices();
+}
+
 // Waits for devices that run behind their host, so that all of their launches have been told.
 void wait() {
+  forgetParents();
   std::shared_ptr<ProfilerListener> current = listener;
   if (!current)
     return;

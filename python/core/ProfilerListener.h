@@ -228,6 +228,10 @@ public:
     std::lock_guard<RenewedLock> guard(lock);
     return devices;
   }
+  void forgetDevices() {
+    std::lock_guard<RenewedLock> guard(lock);
+    devices.clear();
+  }
   // All that was launched before `time` has been told. Throws what went wrong meanwhile.
   void forgetBefore(uint64_t time) {
     std::lock_guard<RenewedLock> guard(lock);

@@ -1,12 +1,13 @@
 // CUPTI for the mock of NVIDIA's driver, in the same library: tests make a link libcupti.so to it and name the folder.
 // A kernel takes two microseconds and follows the last one. With NACRE_MOCK_CUPTI=refuse there is another subscriber.
-// What the mock of the driver has not (graphs, ranges of NVTX) tests ask for by functions of its own.
+// A child of a fork must not call it: the process ends. What the mock of the driver has not (graphs, ranges of NVTX) tests ask for by functions of its own.
 #include "runtime/test/MockCupti.h"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
@@ -20,6 +21,8 @@ constexpr size_t recordBytes = 216, correlationInCall = 64;
 constexpr uint32_t concurrentKernels = 10;
 constexpr int otherSubscriber = 39, noMoreRecords = 12;
 
+pid_t subscribedIn = 0;
+
 struct Kernel {
   uint32_t launch;
   int device;
@@ -27,6 +30,13 @@ struct Kernel {
   const char *name;
   uint64_t node = 0;
 };
+void endInChild() {
+  if (subscribedIn != 0 && subscribedIn != getpid()) {
+    std::fputs("CUPTI was called in a child of a fork\n", stderr);
+    std::abort();
+  }
+}
+
 std::mutex lock; // guards what follows
 Callback subscriber = nullptr;
 void *subscriberData = nullptr;
@@ -185,14 +195,17 @@ EXPORTED void nacreMockModule() {
 
 EXPORTED int cuptiSubscribe(void **made, Callback callback, void *data) {
   const char *wish = std::getenv("NACRE_MOCK_CUPTI");
+  endInChild();
   std::lock_guard<std::mutex> guard(lock);
   if (subscriber || (wish && std::strcmp(wish, "refuse") == 0))
     return otherSubscriber;
   subscriber = callback;
   subscriberData = data;
+  subscribedIn = getpid();
   return *made = &subscriber, 0;
 }
 EXPORTED int cuptiUnsubscribe(void *) {
+  endInChild();
   std::lock_guard<std::mutex> guard(lock);
   return subscriber = nullptr, 0;
 }
@@ -207,6 +220,7 @@ EXPORTED int cuptiActivityRegisterTimestampCallback(uint64_t (*now)()) {
 EXPORTED int cuptiActivityEnable(uint32_t kind) { return isEnabled = kind == concurrentKernels, 0; }
 EXPORTED int cuptiActivityDisable(uint32_t) { return isEnabled = false, 0; }
 EXPORTED int cuptiActivityFlushAll(uint32_t) {
+  endInChild();
   std::vector<Kernel> ended;
   {
     std::lock_guard<std::mutex> guard(lock);

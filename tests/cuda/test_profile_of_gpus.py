@@ -78,6 +78,39 @@ def test_times_of_the_gpu_by_cupti(profile):
     check_tree(root, devices, 2000)  # the mock's kernels take two microseconds
 
 
+FORK = """
+import nacre.profiler as proton
+
+session = proton.start("profile", data=DATA)
+add[(8,)](x, y, out, 1000, BLOCK=128)
+child = os.fork()
+if child == 0:
+    try:
+        proton.deactivate(session)
+        proton.finalize(session)
+        proton.start("child", backend="cpu")
+        with proton.scope("host"):
+            add[(8,)](values, values, np.zeros_like(values), 1000, BLOCK=128)
+        proton.finalize()
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+assert os.waitpid(child, 0)[1] == 0
+with proton.scope("after"):
+    add[(8,)](x, y, out, 1000, BLOCK=128)
+proton.finalize()
+"""
+
+
+def test_a_child_of_a_fork_ends_the_session_without_cupti(profile, tmp_path):
+    """And may profile what runs on the CPU; the session of its parent goes on there."""
+    (root, _), _ = profile(script="import traceback\n" + FORK)
+    assert frame(root, "add")["count"] == 1 and frame(root, "after", "add")["count"] == 1
+    child, _ = json.loads((tmp_path / "child.hatchet").read_text())
+    assert frame(child, "host", "add")["device_type"] == "CPU"
+
+
 @pytest.mark.parametrize("environment, reason", [
     ({"cupti": False}, "TRITON_CUPTI_LIB_PATH"),
     ({"NACRE_MOCK_CUPTI": "refuse"}, "another profiler"),

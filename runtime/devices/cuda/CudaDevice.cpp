@@ -457,6 +457,8 @@ public:
   }
 
   std::string traceKernels(bool isWanted, uint32_t sampleCycles) override {
+    if (isForked()) // what the parent traces is the parent's to stop
+      return isWanted ? whyNone() : "";
     if (!isWanted)
       return KernelTrace::stop(), "";
     if (count() == 0)
