@@ -49,7 +49,7 @@ constexpr size_t mostPooled = 2 << 20, smallestHuge = 16 << 20;
 
 } // namespace
 
-MemoryShadow::MemoryShadow(uint64_t bytes, uint32_t shift) : shift(shift), granules((bytes >> shift) + 1) {
+MemoryShadow::MemoryShadow(size_t granules) : granules(granules) {
   static_assert(sizeof(GlobalWrite) == 16 && sizeof(GlobalRead) == 16 && sizeof(GlobalMoreReaders) == 16);
   size_t each = std::bit_ceil(std::max<size_t>(granules * sizeof(GlobalWrite), 4096));
   mapped = each * 5;
@@ -83,6 +83,25 @@ MemoryShadow::~MemoryShadow() {
   }
   if (mapped > mostPooled || !mappingPool().keep(writes, mapped))
     munmap(writes, mapped);
+}
+
+// A table of null pointers: calloc's zero pages cost nothing until they are touched.
+AllocationShadow::AllocationShadow(uint64_t bytes, uint32_t shift)
+    : shift(shift), granules((bytes >> shift) + 1),
+      stretches(static_cast<std::atomic<MemoryShadow *> *>(
+          std::calloc(((granules - 1) >> stretchBits) + 1, sizeof(std::atomic<MemoryShadow *>)))) {
+  if (!stretches)
+    throw Error("no memory for the record of global accesses");
+}
+MemoryShadow &AllocationShadow::made(uint64_t index) {
+  std::lock_guard lock(mutex);
+  std::atomic<MemoryShadow *> &slot = stretches.get()[index];
+  if (MemoryShadow *found = slot.load(std::memory_order_relaxed)) // by another thread
+    return *found;
+  uint64_t count = std::min<uint64_t>(granules - (index << stretchBits), uint64_t(1) << stretchBits);
+  owned.push_back(std::make_unique<MemoryShadow>(count));
+  slot.store(owned.back().get(), std::memory_order_release);
+  return *owned.back();
 }
 
 namespace {
@@ -132,7 +151,7 @@ std::string streamText(uint32_t stream) {
 class Comparison {
 public:
   Comparison(Warp &warp, const Allocation &allocation, const GlobalAccess &access)
-      : warp(warp), block(*warp.block), allocation(allocation), shadow(*allocation.shadow), access(access),
+      : warp(warp), block(*warp.block), allocation(allocation), whole(*allocation.shadow), access(access),
         stream(warp.index * StreamCount + access.stream), plainWrite(access.write && !access.strong),
         here(placeOf(warp)), mine(record(block.linear, block.globalClock, here, access.strong)),
         myWriter(writerRecord(access.clock, stream, 0, warp.warpSyncs)),
@@ -142,17 +161,22 @@ public:
 
   void compare(uint32_t ofLane, uint64_t atAddress, uint32_t bytes) {
     lane = ofLane, address = atAddress;
-    uint64_t first = (address - allocation.begin) >> shadow.shift;
-    uint64_t last = (address + bytes - 1 - allocation.begin) >> shadow.shift;
-    for (uint64_t i = first; i <= last; ++i)
-      compare(i);
+    uint64_t first = (address - allocation.begin) >> whole.shift;
+    uint64_t last = (address + bytes - 1 - allocation.begin) >> whole.shift;
+    for (uint64_t i = first; i <= last; ++i) {
+      if (uint64_t index = i >> AllocationShadow::stretchBits; !shadow || index != stretch)
+        shadow = &whole.stretch(index), stretch = index;
+      compare(i & ((uint64_t(1) << AllocationShadow::stretchBits) - 1));
+    }
   }
 
 private:
   Warp &warp;
   Block &block;
   const Allocation &allocation;
-  MemoryShadow &shadow;
+  AllocationShadow &whole;
+  MemoryShadow *shadow = nullptr; // of the stretch
+  uint64_t stretch = 0;
   const GlobalAccess &access;
   uint32_t stream;
   bool plainWrite;
@@ -167,14 +191,14 @@ private:
   }
 
   void compare(uint64_t i) {
-    if (uint64_t write = get(shadow.writes[i].write))
-      afterWrite(write, get(shadow.writes[i].writer), false);
-    if (!access.strong && get(shadow.hasStrong))
-      if (uint64_t write = get(shadow.strongWrites[i].write))
-        afterWrite(write, get(shadow.strongWrites[i].writer), true);
-    if (!access.strong && get(shadow.hasMoreStrong))
-      if (uint64_t write = get(shadow.moreStrongWrites[i].write); write && blockOf(write) == block.linear)
-        afterWrite(write, get(shadow.moreStrongWrites[i].writer), true);
+    if (uint64_t write = get(shadow->writes[i].write))
+      afterWrite(write, get(shadow->writes[i].writer), false);
+    if (!access.strong && get(shadow->hasStrong))
+      if (uint64_t write = get(shadow->strongWrites[i].write))
+        afterWrite(write, get(shadow->strongWrites[i].writer), true);
+    if (!access.strong && get(shadow->hasMoreStrong))
+      if (uint64_t write = get(shadow->moreStrongWrites[i].write); write && blockOf(write) == block.linear)
+        afterWrite(write, get(shadow->moreStrongWrites[i].writer), true);
     if (access.write)
       write(i);
     else
@@ -249,7 +273,7 @@ private:
       return sayBlocks(lastRead, false);
     if (blockOf(lastRead) != block.linear)
       return;
-    uint64_t reader = get(shadow.reads[i].reader);
+    uint64_t reader = get(shadow->reads[i].reader);
     if (reader && !(access.strong && strong)) {
       uint32_t other = streamIn(reader);
       if (other / StreamCount != warp.index && !seen(other, clockIn(reader)))
@@ -259,55 +283,55 @@ private:
           ((reader & severalLanes) || (differs & laneBits)))
         return sayLanes(false, opOf(lastRead));
     }
-    if (!get(shadow.hasMore) || get(shadow.moreReaders[i].block) != block.linear + 1)
+    if (!get(shadow->hasMore) || get(shadow->moreReaders[i].block) != block.linear + 1)
       return;
-    reader = get(shadow.moreReaders[i].reader);
+    reader = get(shadow->moreReaders[i].reader);
     uint32_t other = streamIn(reader);
     if (other / StreamCount != warp.index && !(access.strong && (reader >> 24 & 1)) && !seen(other, clockIn(reader)))
       sayWarps(other, false, static_cast<uint32_t>(reader & 0x3FFFFF));
   }
 
   void write(uint64_t i) {
-    uint64_t lastRead = get(shadow.reads[i].read);
+    uint64_t lastRead = get(shadow->reads[i].read);
     if (lastRead)
       afterReads(i, lastRead);
     uint64_t writer = myWriter | uint64_t(lane) << 20;
     if (!plainWrite) { // hides neither the plain write before it nor what was read
-      GlobalWrite &strong = shadow.strongWrites[i];
+      GlobalWrite &strong = shadow->strongWrites[i];
       uint64_t last = get(strong.write), before = get(strong.writer);
       bool several = last && ((last & severalBit) || (blockOf(last) != block.linear && !ordered(block, last)));
       if (last && blockOf(last) == block.linear && streamIn(before) != stream &&
           !seen(streamIn(before), clockIn(before))) {
-        GlobalWrite &more = shadow.moreStrongWrites[i];
+        GlobalWrite &more = shadow->moreStrongWrites[i];
         if (uint64_t kept = get(more.write), writer = get(more.writer); !kept || blockOf(kept) != block.linear ||
                                                                         streamIn(writer) == streamIn(before) ||
                                                                         seen(streamIn(writer), clockIn(writer))) {
-          put(shadow.hasMoreStrong, true);
+          put(shadow->hasMoreStrong, true);
           put(more.write, last & ~severalBit);
           put(more.writer, before);
         }
       }
-      put(shadow.hasStrong, true);
+      put(shadow->hasStrong, true);
       put(strong.write, mine | (several ? severalBit : 0));
       put(strong.writer, writer);
       return;
     }
-    put(shadow.writes[i].write, mine);
-    put(shadow.writes[i].writer, writer);
-    if (get(shadow.hasStrong) && get(shadow.strongWrites[i].write))
-      put(shadow.strongWrites[i].write, 0);
-    if (get(shadow.hasMoreStrong) && get(shadow.moreStrongWrites[i].write))
-      put(shadow.moreStrongWrites[i].write, 0);
+    put(shadow->writes[i].write, mine);
+    put(shadow->writes[i].writer, writer);
+    if (get(shadow->hasStrong) && get(shadow->strongWrites[i].write))
+      put(shadow->strongWrites[i].write, 0);
+    if (get(shadow->hasMoreStrong) && get(shadow->moreStrongWrites[i].write))
+      put(shadow->moreStrongWrites[i].write, 0);
     if (lastRead) {
-      put(shadow.reads[i].read, 0);
-      if (get(shadow.hasMore) && get(shadow.moreReaders[i].block))
-        put(shadow.moreReaders[i].block, 0);
+      put(shadow->reads[i].read, 0);
+      if (get(shadow->hasMore) && get(shadow->moreReaders[i].block))
+        put(shadow->moreReaders[i].block, 0);
     }
   }
 
   // The last reader is kept, and one of its block that is not ordered before it.
   void read(uint64_t i) {
-    GlobalRead &slot = shadow.reads[i];
+    GlobalRead &slot = shadow->reads[i];
     uint64_t lastRead = get(slot.read), now = mine;
     uint64_t reader = access.stream == GenericStream ? myReader | uint64_t(lane) << 20 : 0;
     if (lastRead) {
@@ -322,11 +346,11 @@ private:
             ((before & severalLanes) || ((before ^ reader) & laneBits)))
           reader |= severalLanes;
       } else if (isOwn && before && !seen(streamIn(before), clockIn(before))) {
-        GlobalMoreReaders &more = shadow.moreReaders[i];
+        GlobalMoreReaders &more = shadow->moreReaders[i];
         uint64_t first = get(more.reader);
         if (get(more.block) != block.linear + 1 || seen(streamIn(first), clockIn(first)) ||
             streamIn(first) == streamIn(before)) {
-          put(shadow.hasMore, true);
+          put(shadow->hasMore, true);
           put(more.reader, moreRecord(clockIn(before), streamIn(before), !wasPlain, opOf(lastRead)));
           put(more.block, block.linear + 1);
         }

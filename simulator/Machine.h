@@ -275,13 +275,13 @@ struct Cluster {
   bool moreToStart = false;  // clusters that have not begun may be what it waits for
 };
 
-struct MemoryShadow; // of a global allocation (Races.h)
+class AllocationShadow; // what was done to its memory (Races.h)
 
 struct Allocation {
   uint64_t begin = 0, end = 0;
   std::string name;
   bool writable = true;
-  std::shared_ptr<MemoryShadow> shadow;
+  std::shared_ptr<AllocationShadow> shadow;
   // What it was made from, where some of its bytes are no element's.
   std::vector<MemoryRange> views{};
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "simulator/Machine.h"
+#include <cstdlib>
 
 namespace nacre::simulator {
 
@@ -54,17 +55,38 @@ struct GlobalMoreReaders {
   std::atomic<uint64_t> reader;
   std::atomic<uint32_t> block; // + 1
 };
-struct MemoryShadow {
+struct MemoryShadow { // of a stretch of an allocation
   GlobalWrite *writes = nullptr, *strongWrites = nullptr, *moreStrongWrites = nullptr;
   GlobalRead *reads = nullptr;
   GlobalMoreReaders *moreReaders = nullptr;
   // Something is in strongWrites, in moreReaders, in moreStrongWrites.
   std::atomic<bool> hasStrong = false, hasMore = false, hasMoreStrong = false;
-  uint32_t shift = 2;
   size_t granules = 0, mapped = 0;
-  explicit MemoryShadow(uint64_t bytes, uint32_t shift);
+  explicit MemoryShadow(size_t granules);
   ~MemoryShadow();
   MemoryShadow(const MemoryShadow &) = delete;
+};
+// Of a whole allocation, which may be most of the address space of a process: a stretch is made when it is first
+// accessed.
+class AllocationShadow {
+public:
+  static constexpr uint32_t stretchBits = 20; // granules
+  const uint32_t shift;                       // of bytes to granules
+  AllocationShadow(uint64_t bytes, uint32_t shift);
+  MemoryShadow &stretch(uint64_t index) {
+    MemoryShadow *found = stretches.get()[index].load(std::memory_order_acquire);
+    return found ? *found : made(index);
+  }
+
+private:
+  struct Free {
+    void operator()(void *memory) const { std::free(memory); }
+  };
+  const uint64_t granules;
+  std::unique_ptr<std::atomic<MemoryShadow *>, Free> stretches; // null: not accessed yet
+  std::mutex mutex;
+  std::vector<std::unique_ptr<MemoryShadow>> owned;
+  MemoryShadow &made(uint64_t index);
 };
 // Accesses of lanes to one allocation, `bytes` each. `before`, by lane, is told of unordered plain writes of the same
 // places, which are a race only if the value differs; the lanes told of are returned.

@@ -288,7 +288,7 @@ private:
     uint32_t shift = program->globalGranule == 1 ? 0 : program->globalGranule == 2 ? 1 : 2;
     for (Allocation &allocation : state.allocations)
       if (allocation.writable && allocation.begin < allocation.end)
-        allocation.shadow = std::make_shared<MemoryShadow>(allocation.end - allocation.begin, shift);
+        allocation.shadow = std::make_shared<AllocationShadow>(allocation.end - allocation.begin, shift);
   }
 };
 

@@ -193,6 +193,29 @@ TEST(Interface, RunsAndReports) {
   EXPECT_NE(report.json().find("\"kind\": \"out-of-bounds\""), std::string::npos);
 }
 
+// What a kernel may access can be most of an address space: of a kernel that was given bare pointers it is all memory
+// of the process, of which a sanitizer's shadow is terabytes.
+TEST(Interface, RecordsOnlyWhatIsAccessed) {
+  auto module = load(addOne);
+  alignas(4096) static std::array<uint32_t, 2048> data;
+  constexpr uint64_t stretch = uint64_t(4) << 20, most = uint64_t(1) << 44; // of the record; of memory
+  Launch launch;
+  launch.block = {32};
+  launch.grid = {2};
+  launch.memory = {{reinterpret_cast<std::byte *>(data.data() + 1024) - stretch, most, "memory"}};
+  for (size_t first : {0, 1008, 1024}) { // in a stretch, in two, in the next one
+    Launch racing = launch;
+    racing.addPointer(data.data() + first).add<uint32_t>(32);
+    Report report = module->run(racing);
+    ASSERT_FALSE(report.clean());
+    EXPECT_EQ(report.findings[0].kind, FindingKind::GlobalRace);
+  }
+  launch.grid = {1}, launch.block = {64};
+  launch.addPointer(data.data() + 1000).add<uint32_t>(64);
+  Report report = module->run(launch);
+  EXPECT_TRUE(report.clean()) << report.text();
+}
+
 TEST(Interface, NamesWhatItDoesNotKnow) {
   auto message = [](const std::string &instruction) -> std::string {
     std::string ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<4>;\n" +
