@@ -227,13 +227,12 @@ Status enter(Warp &warp, const CallPlan &plan, uint32_t functionIndex, uint32_t 
 }
 
 // An indirect call's plan is made when its function is first known.
-const CallPlan *planFor(Warp &warp, const CallPlan &plan, uint32_t functionIndex,
-                        std::vector<std::pair<uint32_t, std::unique_ptr<CallPlan>>> &made) {
-  for (auto &[index, known] : made)
-    if (index == functionIndex)
-      return known.get();
+const CallPlan *planFor(Warp &warp, const CallPlan &plan, uint32_t functionIndex) {
+  std::unique_ptr<CallPlan> &direct = currentWorker->calls[{&plan, functionIndex}];
+  if (direct)
+    return direct.get();
   const Function &callee = *warp.program->functions[functionIndex].source;
-  auto direct = std::make_unique<CallPlan>();
+  direct = std::make_unique<CallPlan>();
   for (size_t i = 0; i < std::min(plan.argumentPlaces.size(), callee.parameters.size()); ++i)
     direct->arguments.push_back(
         {plan.argumentPlaces[i].first, static_cast<uint32_t>(callee.parameters[i]->address),
@@ -242,8 +241,7 @@ const CallPlan *planFor(Warp &warp, const CallPlan &plan, uint32_t functionIndex
     direct->results.push_back(
         {plan.resultPlaces[i].first, static_cast<uint32_t>(callee.results[i]->address),
          std::min<uint32_t>(plan.resultPlaces[i].second, static_cast<uint32_t>(callee.results[i]->bytes))});
-  made.emplace_back(functionIndex, std::move(direct));
-  return made.back().second.get();
+  return direct.get();
 }
 
 Status callHandler(Warp &warp, const Op &op, uint32_t mask) {
@@ -265,9 +263,7 @@ Status callHandler(Warp &warp, const Op &op, uint32_t mask) {
   }
   if (auto refusal = warp.program->functions[index].refusal)
     throw Error(*refusal);
-  static thread_local std::unordered_map<const CallPlan *, std::vector<std::pair<uint32_t, std::unique_ptr<CallPlan>>>>
-      plans;
-  const CallPlan *direct = planFor(warp, plan, static_cast<uint32_t>(index), plans[&plan]);
+  const CallPlan *direct = planFor(warp, plan, static_cast<uint32_t>(index));
   uint32_t here = warp.pc;
   uint32_t rest = mask & ~same;
   Status status = enter(warp, *direct, static_cast<uint32_t>(index), same);

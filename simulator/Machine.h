@@ -319,6 +319,7 @@ struct Worker { // one host thread
   bool asks = false;                               // whether the launch is interrupted: the thread that launched it
   std::chrono::steady_clock::time_point askedAt{}; // the last time
   uint32_t slices = 0;                             // of warps, since the clock was read
+  std::map<std::pair<const CallPlan *, uint32_t>, std::unique_ptr<CallPlan>> calls; // indirect ones, by function
 };
 
 struct FindingKey {

@@ -216,6 +216,66 @@ TEST(Interface, RecordsOnlyWhatIsAccessed) {
   EXPECT_TRUE(report.clean()) << report.text();
 }
 
+// Calls a function through a pointer, whose second argument is its result, 35; the first one is of the type.
+std::string callsThroughPointer(const std::string &type, const std::string &inFunction, uint32_t turns) {
+  return R"(.version 8.0
+.target sm_80
+.address_size 64
+.func (.param .b32 r) f(.param .)" +
+         type + R"( p, .param .b32 q)
+{
+.reg .b32 %r<2>;
+ld.param.b32 %r1, [q];
+)" + inFunction +
+         R"(
+st.param.b32 [r], %r1;
+ret;
+}
+.visible .entry k(.param .u64 p)
+{
+.reg .pred %q;
+.reg .b32 %r<4>;
+.reg .b64 %rd<3>;
+.param .)" +
+         type + R"( first;
+.param .b32 second;
+.param .b32 result;
+mov.u32 %r1, 0;
+LOOP:
+add.u32 %r1, %r1, 1;
+setp.lt.u32 %q, %r1, )" +
+         std::to_string(turns) + R"(;
+@%q bra LOOP;
+mov.u32 %r2, 35;
+mov.u64 %rd2, 7;
+st.param.)" +
+         type + " [first], " + (type == "b64" ? "%rd2" : "%r1") + R"(;
+st.param.b32 [second], %r2;
+mov.u64 %rd2, f;
+PROTOTYPE: .callprototype (.param .b32 _) _ (.param .)" +
+         type + R"( _, .param .b32 _);
+call (result), %rd2, (first, second), PROTOTYPE;
+ld.param.b32 %r3, [result];
+ld.param.u64 %rd1, [p];
+st.global.b32 [%rd1], %r3;
+ret;
+}
+)";
+}
+
+TEST(Interface, CallsThroughPointersAsItsModuleSays) {
+  for (const char *type : {"b32", "b64", "b32", "b64"}) { // each where the one before was
+    auto module = load(callsThroughPointer(type, "", 1));
+    uint32_t result = 0;
+    Launch launch;
+    launch.threads = 1;
+    launch.memory = {{&result, sizeof(result), "result"}};
+    Report report = module->run(launch.addPointer(&result));
+    EXPECT_TRUE(report.clean()) << report.text();
+    EXPECT_EQ(result, 35u) << type;
+  }
+}
+
 TEST(Interface, NamesWhatItDoesNotKnow) {
   auto message = [](const std::string &instruction) -> std::string {
     std::string ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<4>;\n" +
