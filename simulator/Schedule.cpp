@@ -365,7 +365,10 @@ struct ClusterQueue {
 };
 
 void work(LaunchState &state, ClusterQueue &queue, Worker &worker) {
-  Worker *outer = std::exchange(currentWorker, &worker); // a handler of an interrupt may launch, too
+  struct Outer { // a handler of an interrupt may launch, too, and go on after a launch that failed
+    Worker *worker;
+    ~Outer() { currentWorker = worker; }
+  } outer{std::exchange(currentWorker, &worker)};
   std::vector<std::unique_ptr<Cluster>> resident;
   auto start = [&] {
     if (resident.size() >= residentClusters)
@@ -443,7 +446,6 @@ void work(LaunchState &state, ClusterQueue &queue, Worker &worker) {
         reportEarlyReads(*block);
   if (!stuck)
     ++queue.stuckWorkers; // gone: it will change nothing
-  currentWorker = outer;
 }
 
 } // namespace

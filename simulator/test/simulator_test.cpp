@@ -276,6 +276,35 @@ TEST(Interface, CallsThroughPointersAsItsModuleSays) {
   }
 }
 
+// Whoever is asked whether a launch is interrupted may launch, too; that one may fail.
+TEST(Interface, GoesOnAfterALaunchWithinItFailed) {
+  auto inner = load(callsThroughPointer("b32", "frobnicate.b32 %r1, %r1;", 1));
+  auto outer = load(callsThroughPointer("b32", "", 4000000));
+  uint32_t result = 0;
+  unsigned failures = 0;
+  auto launchOf = [&] {
+    Launch launch;
+    launch.threads = 1;
+    launch.memory = {{&result, sizeof(result), "result"}};
+    launch.addPointer(&result);
+    return launch;
+  };
+  Launch launch = launchOf();
+  Report alone = outer->run(launch);
+  launch.interrupted = [&] {
+    try {
+      inner->run(launchOf());
+    } catch (const Error &) {
+      ++failures;
+    }
+    return false;
+  };
+  Report report = outer->run(launch);
+  EXPECT_GT(failures, 0u);
+  EXPECT_EQ(result, 35u);
+  EXPECT_EQ(report.counters.warpInstructions, alone.counters.warpInstructions);
+}
+
 TEST(Interface, NamesWhatItDoesNotKnow) {
   auto message = [](const std::string &instruction) -> std::string {
     std::string ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<4>;\n" +
