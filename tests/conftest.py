@@ -61,19 +61,32 @@ def pages():
 
 
 @pytest.fixture
-def in_browser(pages, tmp_path):
+def chromium():
+    """chromium(*arguments): what the browser says without a window. A sanitizer's library that this Python has preloaded
+    would keep it busy for ever."""
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("Debian's chromium is not installed")
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+
+    def run(*arguments):
+        command = [program, "--headless", "--no-sandbox", "--disable-gpu", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
+
+    return run
+
+
+@pytest.fixture
+def in_browser(pages, chromium, tmp_path):
     """in_browser(page, actions): opens the page's text from the disk, runs the actions, and gives what they leave as its title, as JSON.
     Errors of the page's scripts are failures. `size`: of the window."""
-    if shutil.which("chromium") is None:
-        pytest.skip("Debian's chromium is not installed")
 
     def run(page, actions, size=(1300, 1000)):
         path = tmp_path / "opened.html"
         watch = "<script>window.problems = []; addEventListener('error', (event) => problems.push(event.message));</script>"
         tail = f"<script>{actions}</script><script>if (problems.length) document.title = JSON.stringify({{problems}});</script></body>"
         path.write_text(page.replace("<head>", "<head>" + watch, 1).replace("</body>", tail))
-        command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--window-size={size[0]},{size[1]}", "--dump-dom", path.as_uri()]
-        shown = subprocess.run(command, capture_output=True, text=True, timeout=600).stdout
+        shown = chromium(f"--window-size={size[0]},{size[1]}", "--dump-dom", path.as_uri()).stdout
         title = shown[shown.index("<title>") + 7 : shown.index("</title>")]
         seen = json.loads(html.unescape(title))
         assert "problems" not in seen, seen["problems"]

@@ -85,14 +85,16 @@ async function check(page, width) {
 </script></body></html>"""
 
 
-def browse(address, profile, budget):
+@pytest.fixture
+def browse(chromium, tmp_path):
     """What a page becomes, and what it wrote to the console, after so many milliseconds."""
-    if shutil.which("chromium") is None:
-        pytest.skip("Debian's chromium is not installed")
-    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", f"--virtual-time-budget={budget}",
-               "--window-size=1300,1000", f"--user-data-dir={profile}", "--dump-dom", address]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+    def run(address, budget):
+        options = f"--virtual-time-budget={budget}", "--window-size=1300,1000", f"--user-data-dir={tmp_path}"
+        done = chromium("--enable-logging=stderr", *options, "--dump-dom", address)
+        return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+    return run
 
 
 @pytest.fixture
@@ -109,15 +111,15 @@ def address(site):
         thread.join()
 
 
-def test_pages_fit_their_windows(site, address, tmp_path):
+def test_pages_fit_their_windows(site, address, browse):
     check = CHECK.replace("PAGES)", f"{json.dumps(PAGES)})").replace("WIDTHS)", f"{json.dumps(WIDTHS)})")
     (site / "check.html").write_text(check.replace("PAGES.length * WIDTHS.length", str(len(PAGES) * len(WIDTHS))))
-    shown, console = browse(f"{address}/check.html", tmp_path, 60000)
+    shown, console = browse(f"{address}/check.html", 60000)
     seen = json.loads(re.search(r"<title>(.*?)</title>", shown)[1].replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&"))
     assert console == [] and seen == {"problems": [], "checked": len(PAGES) * len(WIDTHS)}
 
 
-def test_the_search_works_from_a_disk(site, tmp_path):
-    shown, console = browse((site / "index.html").as_uri() + "?q=softmax", tmp_path, 10000)
+def test_the_search_works_from_a_disk(site, browse):
+    shown, console = browse((site / "index.html").as_uri() + "?q=softmax", 10000)
     assert console == []
     assert "tutorials/03-softmax.html" in "".join(re.findall(r'<a href="([^"]*)" class="md-search-result__link"', shown))
