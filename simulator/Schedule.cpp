@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -476,15 +477,17 @@ void runLaunch(LaunchState &state, Report &report) {
   std::mutex failureMutex;
   std::condition_variable ended;
   unsigned running = threads;
-  auto guarded = [&](Worker &worker) {
+  auto guarded = [&](auto action) {
     try {
-      work(state, queue, worker);
+      action();
     } catch (...) {
       std::lock_guard lock(failureMutex);
       failure = std::current_exception();
       state.stopped = true;
       ++queue.stuckWorkers;
     }
+  };
+  auto ends = [&] {
     std::lock_guard lock(failureMutex);
     --running;
     ended.notify_one();
@@ -492,14 +495,23 @@ void runLaunch(LaunchState &state, Report &report) {
   workers[0].asks = static_cast<bool>(state.launch->interrupted);
   workers[0].askedAt = std::chrono::steady_clock::now();
   for (unsigned i = 1; i < threads; ++i)
-    others.emplace_back([&, i] { guarded(workers[i]); });
-  guarded(workers[0]);
+    try {
+      others.emplace_back([&, i] {
+        guarded([&] { work(state, queue, workers[i]); });
+        ends();
+      });
+    } catch (const std::system_error &) { // no more threads are to be had: this one has nothing to do
+      ++queue.stuckWorkers;
+      ends();
+    }
+  guarded([&] { work(state, queue, workers[0]); });
+  ends();
   auto haveEnded = [&] {
     std::unique_lock lock(failureMutex);
     return ended.wait_for(lock, betweenQuestions, [&] { return running == 0; });
   };
   while (!haveEnded())
-    look(state, workers[0]);
+    guarded([&] { look(state, workers[0]); });
   for (std::thread &thread : others)
     thread.join();
   if (failure)

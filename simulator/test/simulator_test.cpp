@@ -8,7 +8,9 @@
 #include "simulator/TensorMap.h"
 #include <array>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <set>
+#include <thread>
 
 namespace nacre::simulator {
 namespace {
@@ -303,6 +305,54 @@ TEST(Interface, GoesOnAfterALaunchWithinItFailed) {
   EXPECT_GT(failures, 0u);
   EXPECT_EQ(result, 35u);
   EXPECT_EQ(report.counters.warpInstructions, alone.counters.warpInstructions);
+}
+
+TEST(Interface, RunsOnTheThreadsThatItGets) {
+  auto module = load(addOne);
+  std::array<uint32_t, 32> data = {};
+  Launch launch;
+  launch.block = {32};
+  launch.grid = {1, 1, 64};
+  launch.threads = 4;
+  launch.checks = false; // the blocks would race
+  launch.memory = {{data.data(), sizeof(data), "data"}};
+  launch.addPointer(data.data()).add<uint32_t>(32);
+  pthread_attr_t usual, huge;
+  ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
+  ASSERT_EQ(pthread_getattr_default_np(&huge), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&huge, size_t(1) << 50), 0); // no thread can be started
+  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
+  EXPECT_THROW(std::thread([] {}).join(), std::system_error);
+  Report report = module->run(launch);
+  ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
+  EXPECT_TRUE(report.clean()) << report.text();
+  EXPECT_EQ(data[31], 64u);
+}
+
+TEST(Interface, ThrowsWhatTheQuestionForAnInterruptThrows) {
+  auto module = load(R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k()
+{
+.reg .pred %q;
+.reg .b32 %r<4>;
+mov.u32 %r1, %ctaid.x;
+mad.lo.u32 %r1, %r1, 40000000, 100000;
+mov.u32 %r2, 0;
+LOOP:
+add.u32 %r2, %r2, 1;
+setp.lt.u32 %q, %r2, %r1;
+@%q bra LOOP;
+ret;
+}
+)");
+  Launch launch;
+  launch.grid = {2}; // of which one is soon done
+  launch.threads = 2;
+  launch.interrupted = []() -> bool { throw std::runtime_error("the question"); };
+  for (int i = 0; i < 8; ++i) // the thread that asks runs a block or waits for the other thread
+    EXPECT_THROW(module->run(launch), std::runtime_error);
 }
 
 TEST(Interface, NamesWhatItDoesNotKnow) {
