@@ -6,15 +6,17 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <dlfcn.h>
+#include <sanitizer/common_interface_defs.h>
+#define NACRE_TELLS_OF_STACKS
+#endif
+#endif
+
 namespace nacre {
 
 namespace {
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define NACRE_ONE_STACK // it wants to be told of every switch; its builds have the stack that the shell gives them
-#endif
-#endif
 
 // Calls a function and keeps what it throws: nothing is unwound from one stack to the other.
 struct Call {
@@ -61,42 +63,65 @@ public:
   size_t size = 0;
 };
 
+// A stack, and where it was left.
+struct Side {
+  ucontext_t context{};
+  const void *begin = nullptr;
+  size_t size = 0;
+};
+
+// AddressSanitizer is told of every switch. Its own swapcontext warns, on standard error, that it is not; so the C
+// library's is called. `isLast`: nobody comes back to the stack that is left.
+void switchStack(Side &from, Side &to, bool isLast = false) {
+#ifdef NACRE_TELLS_OF_STACKS
+  static const auto swap =
+      reinterpret_cast<decltype(&swapcontext)>(dlsym(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), "swapcontext"));
+  void *kept = nullptr;
+  __sanitizer_start_switch_fiber(isLast ? nullptr : &kept, to.begin, to.size);
+  swap(&from.context, &to.context);
+  __sanitizer_finish_switch_fiber(kept, nullptr, nullptr);
+#else
+  swapcontext(&from.context, &to.context);
+#endif
+}
+
 // Work on its way: two contexts that take turns.
 struct Switch {
   Call *work;
   Call *asked = nullptr; // what the work wants run on the outer stack
   bool isDone = false;
-  ucontext_t outer{}, inner{};
+  Side outer{}, inner{};
 };
 
 thread_local Switch *current = nullptr; // of the deep stack that this thread runs on
 
 void begin() {
   Switch &here = *current;
+#ifdef NACRE_TELLS_OF_STACKS
+  __sanitizer_finish_switch_fiber(nullptr, &here.outer.begin, &here.outer.size);
+#endif
   here.work->run();
   here.isDone = true;
-  swapcontext(&here.inner, &here.outer);
+  switchStack(here.inner, here.outer, /*isLast=*/true);
 }
 
 } // namespace
 
 void runOnDeepStack(llvm::function_ref<void()> work) {
-#ifdef NACRE_ONE_STACK
-  return work();
-#endif
   Stack stack;
   if (!stack.begin)
     return work();
   Call call{work};
   Switch here{&call};
-  getcontext(&here.inner);
-  here.inner.uc_stack.ss_sp = stack.begin;
-  here.inner.uc_stack.ss_size = stack.size;
-  makecontext(&here.inner, begin, 0);
+  here.inner.begin = stack.begin, here.inner.size = stack.size;
+  getcontext(&here.inner.context);
+  here.inner.context.uc_stack.ss_sp = stack.begin;
+  here.inner.context.uc_stack.ss_size = stack.size;
+  makecontext(&here.inner.context, begin, 0);
   Switch *around = current;
   while (!here.isDone) {
     current = &here;
-    swapcontext(&here.outer, &here.inner);
+    switchStack(here.outer, here.inner);
     current = around;
     if (!here.isDone)
       here.asked->run();
@@ -110,7 +135,7 @@ void runOnOuterStack(llvm::function_ref<void()> work) {
     return work();
   Call call{work};
   here->asked = &call;
-  swapcontext(&here->inner, &here->outer);
+  switchStack(here->inner, here->outer);
   call.finish();
 }
 

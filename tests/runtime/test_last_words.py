@@ -7,6 +7,11 @@ import sys
 
 import pytest
 
+glibc_heap = pytest.mark.skipif(
+    "glibc" not in (os.confstr("CS_GNU_LIBC_VERSION") or "") or "asan" in os.environ.get("LD_PRELOAD", ""),
+    reason="the heap is not that of glibc, which notices that it is damaged",
+)
+
 HEAD = """
 import ctypes, os, signal
 import numpy as np
@@ -57,7 +62,7 @@ def run(tmp_path, text, *options):
                           env={**os.environ, "TRITON_CACHE_DIR": str(tmp_path / "cache")})  # fmt: skip
 
 
-@pytest.mark.skipif("glibc" not in (os.confstr("CS_GNU_LIBC_VERSION") or ""), reason="glibc notices that its heap is damaged")
+@glibc_heap
 @pytest.mark.parametrize("options", [[], ["-X", "faulthandler"]], ids=["plain", "faulthandler"])
 def test_a_damaged_heap(tmp_path, options):
     done = run(tmp_path, DAMAGED, *options)
@@ -84,7 +89,7 @@ increment[(1,)](zero)
 """
 
 
-@pytest.mark.skipif("glibc" not in (os.confstr("CS_GNU_LIBC_VERSION") or ""), reason="glibc notices that its heap is damaged")
+@glibc_heap
 @pytest.mark.parametrize("options", [[], ["-X", "faulthandler"]], ids=["plain", "faulthandler"])
 def test_a_heap_that_a_compile_finds_damaged(tmp_path, options):
     """glibc aborts with its lock held: going on with the compile's error would wait for that lock forever."""
@@ -99,6 +104,7 @@ def test_a_fault_elsewhere(tmp_path):
     assert done.returncode == -signal.SIGSEGV and "ends by SIGSEGV, outside of kernels" in done.stderr and "one of `fill`" in done.stderr
 
 
+@glibc_heap
 def test_what_it_names_does_find_the_store(tmp_path):
     found = run(tmp_path, DAMAGED, "-m", "nacre", "sanitize", "asan")
     assert found.returncode == 1 and "heap-buffer-overflow" in found.stderr and "in fill" in found.stderr
