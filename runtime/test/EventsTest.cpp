@@ -243,11 +243,19 @@ TEST(Events, AListenerMayRemoveItself) {
 }
 
 TEST(EventsTest, ListenersMayChangeWhileAProcessForks) {
+  // A fork may come while the other thread is within its listener, which hears of the child's scope, too.
+  struct Counter : EventListener {
+    Counter() : EventListener(ScopeEvents) {}
+    void scopeEnter(const ScopeEvent &) override { ++count; }
+    std::atomic<int> count = 0;
+  };
   std::atomic<bool> isDone = false;
   std::thread changer([&] {
     while (!isDone) {
-      Added listener(ScopeEvents);
+      auto counter = std::make_shared<Counter>();
+      addListener(counter);
       enterScope("parent");
+      removeListener(*counter);
     }
   });
   for (int i = 0; i < 300; ++i) {
