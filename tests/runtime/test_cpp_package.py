@@ -118,6 +118,65 @@ def test_flags(compiler, program, tmp_path):
     assert run(tmp_path / "program", cwd=tmp_path).endswith(expected)
 
 
+OWN_OPERATORS = r"""
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <nacre/nacre.h>
+#include <new>
+
+// Each block has a mark before it.
+static const uint64_t mark = 0x6e61637265;
+
+void *operator new(std::size_t size) {
+  auto *block = static_cast<uint64_t *>(std::malloc(size + 16));
+  block[0] = mark;
+  return block + 2;
+}
+void operator delete(void *memory) noexcept {
+  if (!memory)
+    return;
+  auto *block = static_cast<uint64_t *>(memory) - 2;
+  if (block[0] != mark) {
+    std::fputs("freed what was not made\n", stderr);
+    std::_Exit(1);
+  }
+  std::free(block);
+}
+void operator delete(void *memory, std::size_t) noexcept { operator delete(memory); }
+
+int main() {
+  std::string text = "import triton\nimport triton.language as tl\n\n@triton.jit\ndef fill(out, value):\n"
+                     "    tl.store(out + tl.program_id(0), value)\n";
+  float out[4] = {};
+  {
+    std::string file = "a name that is longer than a string holds";
+    nacre::KernelSource source = nacre::KernelSource::fromString(std::move(text), std::move(file));
+    nacre::KernelHandle kernel = source.kernel("fill");
+    kernel.launch({4}, out, 7.0f);
+    std::string name = kernel.name() + ": ";
+    for (const std::string &parameter : kernel.parameters())
+      name += parameter + " ";
+    std::string object = kernel.specialize("*fp32, fp32").object();
+    try {
+      source.kernel("missing");
+    } catch (const nacre::Error &error) {
+      nacre::Error copy = error;
+    }
+    std::printf("%s%d %d\n", name.c_str(), !object.empty(), out[3] == 7.0f);
+  }
+}
+"""
+
+
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the operators are AddressSanitizer's")
+def test_a_program_with_operators_of_its_own(compiler, tmp_path):
+    """What it makes the library frees, and the other way round."""
+    (tmp_path / "main.cpp").write_text(OWN_OPERATORS)
+    run(compiler, "-std=c++17", "-O1", tmp_path / "main.cpp", *nacre.cpp.flags(), "-o", tmp_path / "program")
+    assert run(tmp_path / "program", cwd=tmp_path) == "fill: out value 1 1\n"
+
+
 def build_project(prefix, compiler, source, folder):
     folder.mkdir()
     (folder / "CMakeLists.txt").write_text(PROJECT.format(version="0.1", source=source))
