@@ -41,7 +41,8 @@ def run(tmp_path):
     def run(*arguments, options=("asan", "--llvm")):
         command = [sys.executable, "-m", "nacre", "sanitize", *options, sys.executable, str(script), *arguments]
         # Names of functions in its report take LLVM's symbolizer long.
-        return subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, "ASAN_OPTIONS": "symbolize=0"})
+        chosen = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "symbolize=0"]))
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, "ASAN_OPTIONS": chosen})
 
     return run
 
