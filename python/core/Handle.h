@@ -11,7 +11,6 @@
 
 #include <string>
 #include <string_view>
-#include <unistd.h>
 #include <utility>
 
 namespace nacre::python {
@@ -96,22 +95,10 @@ inline std::string typeName(PyObject *object) {
   return text(attribute(reinterpret_cast<PyObject *>(Py_TYPE(object)), "__name__").get());
 }
 
-// Asks Python for the GIL. When the interpreter ends, Python before 3.14 ends daemon threads that ask for it, by
-// unwinding their stacks, which C++ answers with an abort. Such a thread waits here for the end of the process, as in
-// Python 3.14.
-template <typename Ask> auto askForGil(Ask ask) {
-  try {
-    return ask();
-  } catch (...) { // never left: only the unwinding of a thread's end comes here
-    for (;;)
-      pause();
-  }
-}
-
-// Holds the GIL, from any thread.
+// Holds the GIL, from any thread. ThreadEnds.cpp has what becomes of a thread that asks while the interpreter ends.
 class HoldGil {
 public:
-  HoldGil() : state(askForGil(PyGILState_Ensure)) {}
+  HoldGil() : state(PyGILState_Ensure()) {}
   ~HoldGil() { PyGILState_Release(state); }
   HoldGil(const HoldGil &) = delete;
 
@@ -122,9 +109,7 @@ private:
 class ReleaseGil {
 public:
   ReleaseGil() : state(PyEval_SaveThread()) {}
-  ~ReleaseGil() {
-    askForGil([this] { PyEval_RestoreThread(state); });
-  }
+  ~ReleaseGil() { PyEval_RestoreThread(state); }
   ReleaseGil(const ReleaseGil &) = delete;
 
 private:

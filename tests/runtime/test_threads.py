@@ -191,30 +191,6 @@ def test_a_child_launches_the_kernel_that_its_parent_runs(script, device):
     assert output == "0 1\n"
 
 
-def test_daemon_threads_launch_until_the_process_ends(script):
-    """Python ends them where they ask for its lock, and the process ends as if they had not been there."""
-    for _ in range(5):
-        output = script.run("""
-            import threading
-            import numpy as np, nacre, nacre.language as tl
-
-            @nacre.jit
-            def kernel(out, value):
-                tl.store(out, value)
-
-            def launch():
-                out = np.zeros(1, np.int32)
-                while True:
-                    kernel[(1,)](out, 1)
-
-            kernel[(1,)](np.zeros(1, np.int32), 1)
-            for _ in range(4):
-                threading.Thread(target=launch, daemon=True).start()
-            print("end")
-        """)
-        assert output == "end\n"
-
-
 def test_the_number_of_threads(script):
     with nacre.knobs.runtime.scope():
         for threads in (1, 2, 5):
