@@ -353,8 +353,10 @@ void Profiler::record(const KernelRun &run) {
 void Profiler::logScopes(bool isOn) {
   {
     std::lock_guard<ProcessLock> guard(logsLock);
-    logs.clear();
-    logging = isOn ? ++nextGeneration : 0;
+    if (isOn != (logging != 0)) {
+      logs.clear();
+      logging = isOn ? ++nextGeneration : 0;
+    }
   }
   logOf(thread());
 }

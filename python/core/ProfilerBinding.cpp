@@ -6,7 +6,6 @@
 #include "python/core/Errors.h"
 #include "python/core/LaunchMetrics.h"
 #include "python/core/ProfilerListener.h"
-#include "python/core/launching/TorchProfiler.h"
 #include "runtime/Device.h"
 #include "runtime/Events.h"
 #include "llvm/ADT/STLExtras.h"
@@ -319,7 +318,6 @@ PyObject *profilerOperators(PyObject *, PyObject *args) {
     }
     Profiler::shared().recordOperators(operators, nameOf(hostDevice()));
     Profiler::shared().logScopes(isOn != 0);
-    torchProfilerIsOurs = isOn != 0;
     return none().release();
   });
 }

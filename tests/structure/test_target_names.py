@@ -27,6 +27,7 @@ CPU_MAY = {
     "python/nacre/profiler/_device.py": ("the type of a device in profiles, as hatchet has them", r"CPU"),
     "python/nacre/profiler/specs.py": ("the type of a device in profiles, as hatchet has them", r"CPU"),
     "python/nacre/profiler/profile.py": ("proton.start(backend='cpu')", r"cpu"),
+    "python/nacre/profiler/_torch_users.py": ("torch's ProfilerActivity.CPU", r"CPU"),
     "python/nacre/profiler/__init__.py": ("proton.cpu_timed_scope", r"cpu_timed_scope"),
     "python/nacre/profiler/scope.py": ("proton.cpu_timed_scope", r"cpu_timed_scope"),
     "python/nacre/profiler/_derive.py": ("names of the viewer's module", r"(avg_)?cpu_time_factor_dict"),

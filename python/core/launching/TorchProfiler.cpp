@@ -20,7 +20,7 @@ void lookForTorch() {
 }
 
 ProfiledLaunch::ProfiledLaunch(PyObject *kernel) {
-  if (torchProfilerIsOurs || !profilerNames || PyDict_GetItemWithError(profilerNames, isEnabledName) != Py_True)
+  if (!profilerNames || PyDict_GetItemWithError(profilerNames, isEnabledName) != Py_True)
     return;
   PyObject *recordFunction = PyDict_GetItemString(profilerNames, "record_function");
   if (!recordFunction)

@@ -7,13 +7,10 @@
 
 namespace nacre::python {
 
-// Whether our own profiler runs torch's, for its operators: launches need not be told then.
-inline bool torchProfilerIsOurs = false; // with the GIL
-
 // To be called now and then, where it costs nothing that counts: torch may have been imported meanwhile.
 void lookForTorch();
 
-// An event while it lives, if the profiler records.
+// An event while it lives, if the program's profiler records; ours does not say that it does (_torch_users.py).
 class ProfiledLaunch {
 public:
   explicit ProfiledLaunch(PyObject *kernel);

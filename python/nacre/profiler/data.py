@@ -10,7 +10,7 @@ from ._device import devices
 def _document(session, phase, form):
     _core.profiler_wait()
     _graph_metrics.collect()
-    _torch.fetch()
+    _torch.fetch(is_change=False)
     return _core.profiler_document(session, phase, form, json.dumps(devices(_core.profiler_device_types(session, phase))))
 
 

@@ -137,6 +137,8 @@ def _follow_torch():
     """torch's operators are recorded while an active session has a place for them, and its profiler is others' while none has."""
     if any(is_active and not is_trace and _modes.get(number, ("",))[0] == "cpu" for number, _, is_active, is_trace in _core.profiler_sessions()):
         _torch.begin()
+    else:
+        _torch.end()
 
 
 def activate(session=None):
