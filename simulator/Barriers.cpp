@@ -238,12 +238,14 @@ Status fenceHandler(Warp &warp, const Op &op, uint32_t) {
     fence(warp, op.scope);
   return Status::Next;
 }
-// What the warp has seen of generic writes is from here on visible to the async proxy.
+// What the warp has seen of generic writes is from here on visible to the async proxy, and what it has seen of generic
+// reads is over.
 Status proxyFenceHandler(Warp &warp, const Op &op, uint32_t) {
   if (!warp.launch->checks)
     return Status::Next;
   warp.ownClock();
   joinClocks(warp.clocks.proxy, warp.clocks.seen);
+  joinClocks(warp.clocks.over, warp.clocks.seen);
   ++warp.ownClock();
   return Status::Next;
 }

@@ -2,7 +2,9 @@
 //
 // Agents: each warp; each warp's stream of cp.async copies, of bulk copies, of wgmma; each mbarrier that tensor copies
 // complete on. `seen[a] >= t` says: what agent a did at its time t happened before. `proxy` says the same of generic
-// writes that were made visible to the async proxy by a fence.
+// writes that were made visible to the async proxy by a fence. `over` says it of generic reads that the async proxy may
+// write after: a fence, or the reader's arrival on an mbarrier, waits until they have their values. A barrier of the block alone
+// does not, since the loads of its warps may still be on their way.
 #pragma once
 
 #include <cstddef>
@@ -30,14 +32,16 @@ inline void joinClocks(std::vector<Clock> &into, const std::vector<Clock> &from)
 }
 
 struct Clocks {
-  std::vector<Clock> seen, proxy;
+  std::vector<Clock> seen, proxy, over;
   void join(const Clocks &other) {
     joinClocks(seen, other.seen);
     joinClocks(proxy, other.proxy);
+    joinClocks(over, other.over);
   }
   void clear() {
     seen.clear();
     proxy.clear();
+    over.clear();
   }
   bool empty() const { return seen.empty(); }
 };

@@ -85,6 +85,7 @@ void arrive(Warp &warp, uint32_t lane, const MbarrierAt &at, uint32_t count, boo
     count = static_cast<uint32_t>(object.pending);
   }
   if (warp.launch->checks && releases) {
+    raiseClock(warp.clocks.over, warp.agent, warp.ownClock());
     release(warp, object.released);
     if (at.block != warp.block) // of another block of the cluster
       releaseBlock(*warp.block, object.releasedBlocks);

@@ -135,6 +135,11 @@ private:
   bool hidden(uint32_t agent, Clock clock) const {
     return access.asyncProxy && clockOf(warp.clocks.proxy, agent) < clock;
   }
+  // A read by a warp's own instructions, before the async proxy writes.
+  bool mayBeUnderWay(uint32_t agent, Clock clock) const {
+    bool isWarp = agent < warpCount * StreamCount && agent % StreamCount == GenericStream;
+    return access.asyncProxy && access.write && isWarp && clockOf(warp.clocks.over, agent) < clock;
+  }
   // Two lanes of the warp that have not met since.
   bool otherLane(uint32_t agent, uint32_t lane, bool several, uint32_t since) const {
     return isGeneric && agent == access.agent && since == sync && (several || lane != access.lane);
@@ -162,6 +167,8 @@ private:
       conflict(FindingKind::SharedRace, use.agent, use.op, wrote);
     else if (wrote && use.agent != access.agent && hidden(use.agent, use.clock))
       conflict(FindingKind::ProxyRace, use.agent, use.op, true);
+    else if (!wrote && mayBeUnderWay(use.agent, use.clock))
+      conflict(FindingKind::ProxyRace, use.agent, use.op, false);
   }
 
   void written(SharedShadow &shadow) {

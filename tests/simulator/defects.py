@@ -212,7 +212,25 @@ DEFECTS = [
         bar.sync 0;
         ld.shared.b32 %r6, [%r5];
         st.global.b32 [%rd5], %r6;
+        fence.proxy.async.shared::cta;
         good: bar.sync 0;
+        @!%p1 bra DONE;
+        mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 1024;
+        """ + COPY + """ @
+        AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], 1; @!%p2 bra AGAIN;
+        DONE:
+    """),
+    Defect("missing proxy fence before a slot is refilled", "proxy-race", INIT + COORDINATES + """
+        @!%p1 bra ISSUED;
+        mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 1024;
+        """ + COPY + """
+        ISSUED:
+        """ + WAIT + """
+        bar.sync 0;
+        ld.shared.b32 %r6, [%r5];
+        st.global.b32 [%rd5], %r6;
+        good: fence.proxy.async.shared::cta;
+        bar.sync 0;
         @!%p1 bra DONE;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 1024;
         """ + COPY + """ @

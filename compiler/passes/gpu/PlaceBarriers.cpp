@@ -14,9 +14,11 @@ namespace {
 struct Access {
   enum class Kind : uint8_t {
     Read,
+    ReadPast, // by the async proxy, or a read that is over before a fence
     Write,
     Both,     // of an operation's own scratch
     UnderWay, // a read of a dot in flight, which no operation has waited for: a barrier does not end it
+    OnItsWay, // a read before a barrier, whose value may not be there yet: the async proxy waits for a fence
     Unfenced, // a write before a barrier, but not yet visible to the async proxy
     Fenced    // a write that the next barrier makes visible to the async proxy
   };
@@ -35,15 +37,22 @@ void meet(Pending &pending, bool isFenced) {
   Pending after;
   for (Access access : pending) {
     bool isWrite = access.kind == Kind::Write || access.kind == Kind::Both || access.kind == Kind::Unfenced;
+    bool isRead = access.kind == Kind::Read || access.kind == Kind::OnItsWay;
     if (isWrite)
       access.kind = Kind::Unfenced;
-    if (access.kind == Kind::UnderWay || (isWrite && !isFenced))
+    if (isRead)
+      access.kind = Kind::OnItsWay;
+    if (access.kind == Kind::UnderWay || ((isWrite || isRead) && !isFenced))
       after.insert(access);
   }
   pending = std::move(after);
 }
 
-bool isWrite(Kind kind) { return kind != Kind::Read && kind != Kind::UnderWay; }
+bool isWrite(Kind kind) {
+  return kind == Kind::Write || kind == Kind::Both || kind == Kind::Unfenced || kind == Kind::Fenced;
+}
+// What only the async proxy still has to wait for.
+bool isBehindBarrier(Kind kind) { return kind == Kind::Unfenced || kind == Kind::OnItsWay; }
 
 // Dots are done in the threads that have waited; the others' may still be under way until the threads meet.
 void wait(Pending &pending, bool forAll) {
@@ -52,7 +61,7 @@ void wait(Pending &pending, bool forAll) {
     if (access.kind == Kind::UnderWay && !forAll)
       after.insert(access);
     if (access.kind == Kind::UnderWay)
-      access.kind = Kind::Read;
+      access.kind = Kind::ReadPast;
     after.insert(access);
   }
   pending = std::move(after);
@@ -63,7 +72,10 @@ void fence(Pending &pending) {
   for (Access access : pending) {
     if (isWrite(access.kind))
       access.kind = Kind::Fenced;
-    after.insert(access);
+    if (access.kind == Kind::Read)
+      access.kind = Kind::ReadPast;
+    if (access.kind != Kind::OnItsWay)
+      after.insert(access);
   }
   pending = std::move(after);
 }
@@ -147,7 +159,7 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
     ScratchUse scratch = scratchOf(op);
     int64_t end = begin + scratch.bytes;
     bool isOrdered = llvm::none_of(pending, [&](const Access &access) {
-      return access.kind != Kind::Unfenced && access.overlaps(begin, end) &&
+      return !isBehindBarrier(access.kind) && access.overlaps(begin, end) &&
              !(access.kind == Kind::Both && planted(PlantedBug::ScratchReused));
     });
     if (isOrdered)
@@ -159,8 +171,8 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
     pending.insert({begin, end, Kind::Both});
   }
 
-  // Tiles: readers wait for writers, writers for both. Reads by the async proxy wait for a fence and for the barrier
-  // after it. Whoever made a ring with several stages orders its accesses among themselves; those to other memory in
+  // Tiles: readers wait for writers, writers for both. The async proxy waits for a fence and for the barrier after it:
+  // to read what threads have written, and to write what they have written or read. Whoever made a ring with several stages orders its accesses among themselves; those to other memory in
   // the same bytes, before and after, are ordered here.
   void useTiles(Operation *op, ArrayRef<SharedAccess> accesses, Pending &pending) {
     Order order;
@@ -175,14 +187,16 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
       int64_t ring = ringOf(allocation);
       bool isUnderWay = isa<DotOp>(op) && cast<DotOp>(op).getAsync();
       if (!access.isAwaited())
-        own.insert({begin, end, access.writes ? Kind::Write : isUnderWay ? Kind::UnderWay : Kind::Read, ring});
+        own.insert({begin, end, kindOf(access, isUnderWay), ring});
       for (const Access &other : pending) {
         if (!other.overlaps(begin, end) || (ring && other.ring == ring))
           continue;
-        bool isWritten = isWrite(other.kind);
+        bool isWritten = isWrite(other.kind), isRead = other.kind == Kind::Read || other.kind == Kind::OnItsWay;
         if (isWritten && other.kind != Kind::Fenced && access.isPastThreads)
           order.fences = order.meets = !planted(PlantedBug::AsyncFence);
-        else if (other.kind != Kind::Unfenced && (access.writes || isWritten))
+        else if (isRead && access.isAwaited() && !planted(PlantedBug::AsyncWriteAfterRead))
+          order.fences = order.meets = true;
+        else if (!isBehindBarrier(other.kind) && (access.writes || isWritten))
           order.meets |= isWritten || !planted(PlantedBug::WriteAfterRead);
       }
     }
@@ -190,6 +204,12 @@ struct PlaceBarriers : PassWrapper<PlaceBarriers, OperationPass<func::FuncOp>> {
       meet(pending, order.fences);
     orders[op] = order;
     pending.insert(own.begin(), own.end());
+  }
+
+  static Kind kindOf(const SharedAccess &access, bool isUnderWay) {
+    if (access.writes)
+      return Kind::Write;
+    return isUnderWay ? Kind::UnderWay : access.isPastThreads ? Kind::ReadPast : Kind::Read;
   }
 
   // 0: it has one stage.

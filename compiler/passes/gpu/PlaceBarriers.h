@@ -2,7 +2,9 @@
 //
 // Needs: place-shared. Gives: the attribute simt.ordered on each operation with scratch that may write it at once (all
 // others begin with a barrier of the block), and simt.barrier before each operation on a shared tile that must wait for
-// what other threads did to its bytes; simt.fence before that where the operation reads by the async proxy.
+// what other threads did to its bytes; simt.fence before that where the async proxy reads what threads have written, or
+// writes what threads have written or read. A barrier alone does not do for the latter: a load that was issued before
+// it may get its value after it, and a copy that another thread starts then is not behind it in the same queue.
 //
 // An operation with scratch writes it, has its threads meet, and reads it. What other warps may still be reading
 // afterwards is pending until all threads meet again: in a barrier, or within the next such operation. An operation

@@ -6,6 +6,7 @@
 #include "compiler/passes/gpu/Machine.h"
 #include "compiler/passes/gpu/Rings.h"
 #include "compiler/passes/gpu/Scratch.h"
+#include "compiler/passes/gpu/SharedAccesses.h"
 #include "compiler/support/PlantedBugs.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -16,11 +17,22 @@ using namespace nacre::simt;
 
 namespace {
 
+// Whether a box is read by the threads' own loads: not by dots alone, which read past the threads too.
+bool isReadByThreads(const Stage &stage) {
+  if (!isa<LoadBoxOp>(stage.load))
+    return false;
+  WriteOp write = onlyWrite(stage.load);
+  if (!write || write.getTarget().getType() != stage.tile)
+    return true;
+  auto allocation = write.getTarget().getDefiningOp<AllocateOp>();
+  return !allocation || llvm::any_of(usersOf(allocation), [](Operation *user) { return isa<ReadOp>(user); });
+}
+
 class Rewrite {
 public:
   explicit Rewrite(LoopPlan &plan)
       : plan(plan), loop(plan.loop), isRepeated(loop->getParentOfType<LoopLikeOpInterface>()), b(plan.loop),
-        location(plan.loop.getLoc()) {}
+        location(plan.loop.getLoc()), areBoxesRead(llvm::any_of(plan.stages, isReadByThreads)) {}
   void run();
 
 private:
@@ -48,12 +60,14 @@ private:
   SmallVector<Value> readFirstOperands(Value exists);
   void takeOperands(ValueRange operands);
   void readInParts(const OperandInParts &operand, Value slot);
+  void meetBeforeCopies();
 
   LoopPlan &plan;
   scf::ForOp loop;
   const bool isRepeated; // it stands in another loop
   OpBuilder b;
   Location location;
+  const bool areBoxesRead; // by the threads' own loads; else by dots alone
 };
 
 // Starts the copies of an iteration, and gives the values of the one after it.
@@ -222,6 +236,13 @@ void Rewrite::readInParts(const OperandInParts &operand, Value slot) {
   plan.stages.erase(stage);
 }
 
+// Everybody has read the slots that are filled next. Boxes are written past the threads, which must have their values.
+void Rewrite::meetBeforeCopies() {
+  if (areBoxesRead)
+    FenceOp::create(b, location, /*global=*/false);
+  BarrierOp::create(b, location, /*warp=*/false);
+}
+
 void Rewrite::run() {
   makeRings(plan, b);
   Ahead first;
@@ -232,7 +253,7 @@ void Rewrite::run() {
     first.carried.push_back(loop.getInitArgs()[index]);
   first.slot = number(0);
   if (isRepeated && !planted(PlantedBug::LoopRunsAgain)) // everybody has read the slots of the time before
-    BarrierOp::create(b, location, /*warp=*/false);
+    meetBeforeCopies();
   auto prologue = scf::ForOp::create(b, location, number(0), number(plan.distance), number(1), first.all());
   {
     OpBuilder::InsertionGuard guard(b);
@@ -276,7 +297,7 @@ void Rewrite::run() {
   if (!readsAhead)
     awaitWords(plan.distance - 1);
   if (!readsAhead && (plan.hasWords || !(areUnderWay || plan.lateDots)))
-    BarrierOp::create(b, location, /*warp=*/false);
+    meetBeforeCopies();
   SmallVector<Value> sums;
   if (areUnderWay) {
     sums = leaveUnderWay();
@@ -284,11 +305,11 @@ void Rewrite::run() {
       awaitWords(plan.distance - 2);
     else // a dot in parts is two
       waitForDots(sums, static_cast<int64_t>(sums.size() + plan.operandsInParts.size() + planted(PlantedBug::DotWait)));
-    BarrierOp::create(b, location, /*warp=*/false);
+    meetBeforeCopies();
   } else if (plan.lateDots) {
     plan.lateDots->apply(loop);
     b.setInsertionPoint(plan.lateDots->last()); // long behind the wait: nobody waits for those who were later
-    BarrierOp::create(b, location, /*warp=*/false);
+    meetBeforeCopies();
   }
   Ahead next = copyAhead(ahead);
   Value wraps, following = nextSlot(b, location, plan.slots, slot, &wraps);

@@ -37,7 +37,8 @@ func.func @words(%p: tensor<32x32x!tile.ptr<f16>, #r>, %b: tensor<32x32xf16, #c>
   return
 }
 
-// Boxes complete on barriers, whose phase the loop carries.
+// Boxes complete on barriers, whose phase the loop carries. They are written past the threads, whose loads are over
+// behind a fence.
 // CHECK-LABEL: func.func @boxes
 // CHECK: %[[RING:.*]] = simt.allocate : <32x32xf16, #{{.*}}, 3>
 // CHECK: %[[FULL:.*]] = simt.allocate_barriers : !simt.barriers<3>
@@ -45,6 +46,7 @@ func.func @words(%p: tensor<32x32x!tile.ptr<f16>, #r>, %b: tensor<32x32xf16, #c>
 // CHECK: simt.copy_box %{{.*}}, %{{.*}}, %[[FULL]][%{{.*}}] if
 // CHECK-NOT: simt.commit_copies
 // CHECK: scf.for
+// CHECK-NEXT: simt.fence
 // CHECK-NEXT: simt.barrier
 // CHECK: simt.copy_box
 // CHECK: simt.await %[[FULL]][%[[SLOT:.*]]] phase %{{.*}} : !simt.barriers<3>
