@@ -107,3 +107,18 @@ def test_scales_that_are_small_floats(engine, rng, a_format, scale_type):
                               engine.from_bits(scales[1], scale_type), out, m, n, k, a_format)  # fmt: skip
     factors = [np.repeat(decode(bits, scale_type).astype(np.float64), 16, 1) for bits in scales]
     np.testing.assert_allclose(engine.numpy(out), (a * factors[0]) @ (b * factors[1]).T, rtol=1e-5, atol=1e-2)
+
+
+@pytest.mark.ours("formats whose product the Triton package leaves to hardware")
+@pytest.mark.parametrize("architecture", [80, 90])
+@pytest.mark.parametrize("a_format, b_format", [("e4m3", "fp16"), ("fp16", "e5m2"), ("e2m1", "fp16"), ("e5m2", "bf16"), ("fp16", "fp16")])
+def test_matrix_instructions(a_format, b_format, architecture):
+    """Products of values that bf16 or TF32 hold are left to matrix instructions, which lose nothing of them."""
+    types = {"e2m1": "*u8", "e4m3": "*u8", "e5m2": "*u8", "fp16": "*fp16", "bf16": "*bf16"}
+    constants = {"A_ROWS": 64, "A_COLUMNS": 32 if a_format == "e2m1" else 64, "B_ROWS": 64, "B_COLUMNS": 64, "M": 64, "N": 64, "GROUPS": 2,
+                 "A_FORMAT": a_format, "B_FORMAT": b_format, "A_ALONG_K": True, "B_ALONG_K": True, "HAS_B_SCALE": True}  # fmt: skip
+    names = dot_scaled_kernel.arg_names
+    values = dict(zip(names[5:], constants.values()))
+    signature = dict(zip(names, (types[a_format], "*u8", types[b_format], "*u8", "*fp32"))) | dict.fromkeys(values, "constexpr")
+    compiled = triton.compile(triton.compiler.ASTSource(dot_scaled_kernel, signature, values), target=triton.backends.compiler.GPUTarget("cuda", architecture, 32))
+    assert "mma" in compiled.asm["ptx"]

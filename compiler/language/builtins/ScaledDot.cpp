@@ -113,28 +113,28 @@ int digits(Type type) {
   }
 }
 
-// Whether bf16 holds every scaled value: a product has no more digits than its factors together, and a scale of bytes
-// is a power of two. The 8-bit floats' ranges leave room.
-bool fitsBfloat16(const ScaledOperand &operand) {
+// Of every scaled value: a product has no more digits than its factors together, and a scale of bytes is a power of
+// two. bf16 and TF32 hold those that are no longer than their own: they have fp32's range.
+int scaledDigits(const ScaledOperand &operand) {
   static constexpr int digitsOf[] = {2, 4, 3, 8, 11}; // by ScaledFormat
-  int product = digitsOf[static_cast<int>(operand.format)];
-  if (operand.scale && operand.scale.type().isFloating())
-    product += digits(operand.scale.type().scalarType());
-  return product <= digits(bfloat16());
+  bool isRounded = operand.scale && operand.scale.type().isFloating();
+  return digitsOf[static_cast<int>(operand.format)] + (isRounded ? digits(operand.scale.type().scalarType()) : 0);
 }
+constexpr int tf32Digits = 11;
 
 } // namespace
 
 Value Builder::dotScaled(const ScaledOperand &a, const ScaledOperand &b, Value accumulator, bool) {
   Expansion expansion(*this);
   Value left = expansion.values(a, /*isTransposed=*/false), right = expansion.values(b, /*isTransposed=*/true);
-  bool isNarrow = fitsBfloat16(a) && fitsBfloat16(b);
+  int longest = std::max(scaledDigits(a), scaledDigits(b));
+  bool isNarrow = longest <= digits(bfloat16());
   if (isNarrow) {
     left = expansion.to(CastOp::FloatTruncate, left, bfloat16());
     right = expansion.to(CastOp::FloatTruncate, right, bfloat16());
   }
   return dot(left, expansion.transposed(right), accumulator,
-             {isNarrow ? DotPrecision::TF32 : DotPrecision::IEEE, std::nullopt});
+             {longest <= tf32Digits ? DotPrecision::TF32 : DotPrecision::IEEE, std::nullopt});
 }
 
 } // namespace nacre
