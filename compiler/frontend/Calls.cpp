@@ -161,11 +161,18 @@ Object Generator::callOpaque(const Object &callee, const Arguments &arguments, c
     std::string ours = name.object && name.object->isString() ? languageFunction(name.object->as<std::string>()) : "";
     failAt(place, Diagnostic::Kind::Type,
            "a Python function can only be called with constexprs while compiling, not with " + argument.typeName(),
-           ours.empty() ? "make it a kernel function with @triton.jit" : "use " + ours + ", which takes tensors");
+           ours.empty() ? "make it a kernel function with @triton.jit, or one with @triton.constexpr_function if it "
+                          "asks for types alone"
+                        : "use " + ours + ", which takes tensors");
   };
-  llvm::for_each(arguments.positional, requireConstexpr);
-  for (const auto &[name, value] : arguments.keywords)
-    requireConstexpr(value);
+  auto isRunTime = [](const Object &argument) { return !argument.isConstexpr(); };
+  bool anyRunTime = llvm::any_of(arguments.positional, isRunTime) ||
+                    llvm::any_of(arguments.keywords, [&](const auto &given) { return isRunTime(given.second); });
+  if (anyRunTime && !embedder.attribute(callee, "_takes_run_time_values").object) {
+    llvm::for_each(arguments.positional, requireConstexpr);
+    for (const auto &[name, value] : arguments.keywords)
+      requireConstexpr(value);
+  }
   Embedder::Answer answer = embedder.call(callee, arguments.positional, arguments.keywords);
   if (!answer.object && answer.problem.empty())
     failAt(place, Diagnostic::Kind::Type, callee.typeName() + " cannot be called from a kernel");

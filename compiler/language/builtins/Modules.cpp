@@ -85,6 +85,8 @@ std::string canonicalModule(llvm::StringRef module) {
   std::string name = module.str();
   if (llvm::StringRef rest = module; rest.consume_front("nacre.language"))
     name = "triton.language" + rest.str();
+  if (module == "nacre.language.constants" || module == "nacre.language.types") // classes that tl shows
+    return languageModule;
   if (module == "nacre.profiler.language")
     return profilerModule;
   // One library of elementary functions, under every vendor's name.

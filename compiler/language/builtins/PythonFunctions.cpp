@@ -129,6 +129,8 @@ bool isInstance(Evaluation &evaluation, const Object &object, const Object &type
       return object.isRecord(descriptorName);
     if (name == "constexpr")
       return object.isConstexpr();
+    if (name == constexprTypeName)
+      return object.isRecord(constexprTypeName);
     if (name == "dtype")
       return object.isType();
     if (name == "pointer_type")

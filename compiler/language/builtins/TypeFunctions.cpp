@@ -1,5 +1,6 @@
 // The types' own names (tl.constexpr, tl.pointer_type, ...) and what a dtype can be asked.
 #include "compiler/language/builtins/Definitions.h"
+#include "compiler/language/meaning/BlockView.h"
 #include "llvm/ADT/bit.h"
 
 namespace nacre {
@@ -40,6 +41,10 @@ Object pointerType(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
 Object blockType(Evaluation &evaluation, llvm::ArrayRef<Object> arguments) {
   return typeArgument(evaluation, arguments[0], "element_ty")
       .withShape(shapeArgument(evaluation, arguments[1], "shape"));
+}
+
+Object constexprTypeOf(Evaluation &, llvm::ArrayRef<Object> arguments) {
+  return makeRecord(constexprTypeName, {"value"}, {arguments[0]});
 }
 
 Object onlyAType(Evaluation &evaluation, llvm::ArrayRef<Object>) {
@@ -129,6 +134,8 @@ void addTypes(Table &table) {
   table.section(languageModule, "types");
   table.add("constexpr(value: constexpr)",
             "A value known at compile time. As an annotation it marks a parameter that must be one.", constexprOf);
+  table.add("constexpr_type(value: constexpr)", "The type of a constexpr, which its value tells: (3).type.",
+            constexprTypeOf);
   table.add("tensor()", "The type of run-time values, for annotations and isinstance.", onlyAType);
   table.add("tensor_descriptor()", "The type of tensor descriptors, for annotations and isinstance.", onlyAType);
   table.add("const()", "Marks a pointer parameter that the kernel only reads.", onlyAType);

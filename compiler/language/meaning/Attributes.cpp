@@ -1,7 +1,7 @@
 // x.name: what a tensor, a type, a tuple or a number can be asked.
-#include "compiler/language/meaning/BlockView.h"
 #include "compiler/language/builtins/Definitions.h"
 #include "compiler/language/builtins/StandardLibrary.h"
+#include "compiler/language/meaning/BlockView.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace nacre {
@@ -119,7 +119,7 @@ std::optional<Object> typeAttribute(const Object &object, llvm::StringRef name) 
 // A number stands for the scalar it would become, so that an argument specialized to a constexpr still has x.dtype,
 // x.to(...).
 std::optional<Object> numberAttribute(Evaluation &evaluation, const Object &object, llvm::StringRef name) {
-  if (name == "dtype" || name == "type")
+  if (name == "dtype")
     return numberType(evaluation, object);
   if (name == "shape")
     return Object::makeTuple({});
@@ -157,6 +157,10 @@ std::optional<Object> attribute(Evaluation &evaluation, const Object &object, ll
   }
   if (object.isRecord(descriptorName) || object.isRecord(blockPointerName))
     return viewAttribute(object, name);
+  if (object.isRecord(constexprTypeName) && BlockView::field(object, "value").isNumber())
+    return typeAttribute(numberType(evaluation, BlockView::field(object, "value")), name);
+  if (name == "type" && (object.isNumber() || object.isString() || (object.isTuple() && object.isConstexpr())))
+    return makeRecord(constexprTypeName, {"value"}, {object});
   // A constexpr's `.value` is itself: kernels written for Triton unwrap parameters this way.
   if (name == "value" && object.isConstexpr())
     return object;

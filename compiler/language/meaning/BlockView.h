@@ -9,6 +9,7 @@ namespace nacre {
 
 inline constexpr const char *blockPointerName = "block_ptr";
 inline constexpr const char *descriptorName = "tensor_descriptor";
+inline constexpr const char *constexprTypeName = "constexpr_type"; // the type of a constexpr: its one field is `value`
 inline constexpr const char *descriptorModule = "triton.language.tensor_descriptor"; // its methods
 
 Object makeRecord(const char *typeName, std::vector<std::string> names, std::vector<Object> items);

@@ -202,19 +202,8 @@ std::string Type::shortName() const {
 
 Type Type::parseShortName(llvm::StringRef text) {
   text = text.trim();
-  if (text.consume_front("*")) {
-    bool isConst = text.consume_front("k");
-    Type element = parseShortName(text);
-    return element && !element.isBlock() ? pointer(element, isConst) : Type();
-  }
-  if (text.consume_front("tensordesc<")) {
-    if (!text.consume_back(">"))
-      return Type();
-    Type block = parseShortName(text);
-    return block && block.isBlock() && block.rank() <= 5 ? descriptor(block) : Type();
-  }
   if (text.ends_with("]")) {
-    auto [elementText, shapeText] = text.drop_back().split('[');
+    auto [elementText, shapeText] = text.drop_back().split('['); // of a block of pointers: "*fp32[64]"
     Type element = parseShortName(elementText);
     if (!element || element.isBlock())
       return Type();
@@ -226,6 +215,17 @@ Type Type::parseShortName(llvm::StringRef text) {
       shape.push_back(extent);
     }
     return block(element, shape);
+  }
+  if (text.consume_front("*")) {
+    bool isConst = text.consume_front("k");
+    Type element = parseShortName(text);
+    return element && !element.isBlock() ? pointer(element, isConst) : Type();
+  }
+  if (text.consume_front("tensordesc<")) {
+    if (!text.consume_back(">"))
+      return Type();
+    Type block = parseShortName(text);
+    return block && block.isBlock() && block.rank() <= 5 ? descriptor(block) : Type();
   }
   if (text == "u1")
     return int1();

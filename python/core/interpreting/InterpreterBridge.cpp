@@ -1,4 +1,5 @@
 #include "compiler/language/builtins/Builtins.h"
+#include "compiler/language/meaning/BlockView.h"
 #include "python/core/interpreting/Interpreter.h"
 #include "runtime/launch/HostCode.h"
 #include "llvm/ADT/StringExtras.h"
@@ -99,15 +100,6 @@ Object Bridge::toObject(PyObject *object) {
     return Object(functionReference(object));
   if (reinterpret_cast<PyObject *>(Py_TYPE(object)) == languageTypes().constexprType.get())
     return toObject(attribute(object, "value").get());
-  if (PyObject_IsInstance(object, languageTypes().dtypeType.get()) == 1 && attribute(object, "_short_name").get() &&
-      textView(attribute(object, "_short_name").get()).starts_with("<")) {
-    Object element = toObject(attribute(object, "element_ty").get()),
-           shape = toObject(attribute(object, "shape").get());
-    llvm::SmallVector<int64_t> extents;
-    for (const Object &extent : shape.tuple().items)
-      extents.push_back(static_cast<int64_t>(extent.as<llvm::DynamicAPInt>()));
-    return Object(Type::block(element.as<Type>(), extents));
-  }
   return embedder.toObject(object);
 }
 
@@ -123,6 +115,8 @@ std::vector<Object> Bridge::toObjects(PyObject *tuple) {
 Handle Bridge::toPython(const Object &object) {
   if (object.isValue())
     return makeTensor(object.value());
+  if (object.isRecord(constexprTypeName))
+    return embedder.toPython(object);
   if (object.isRecord())
     return makeRecordObject(object);
   if (object.isTuple()) {

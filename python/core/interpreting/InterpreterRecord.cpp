@@ -1,5 +1,6 @@
 // Block pointers and tensor descriptors as Python objects: records of the language, whose fields and methods are read
 // by name.
+#include "compiler/language/meaning/BlockView.h"
 #include "python/core/Errors.h"
 #include "python/core/interpreting/Interpreter.h"
 #include <new>
@@ -21,9 +22,18 @@ void deallocate(PyObject *self) {
   Py_DECREF(type);
 }
 
+// The class that the language has for a record, if any.
+const char *languageClass(const Object &record) {
+  return record.isRecord(descriptorName) ? "tensor_descriptor" : record.isRecord(blockPointerName) ? "tensor" : nullptr;
+}
+
 PyObject *getAttribute(PyObject *self, PyObject *name) {
   return evaluated([&]() -> PyObject * {
-    if (std::string_view field = textView(name); !field.starts_with("__")) {
+    std::string_view field = textView(name);
+    if (field == "__class__") // for isinstance in functions that Python runs as they are
+      if (const char *shown = languageClass(recordObject(self)))
+        return attribute(importModule("nacre.language.core").get(), shown).release();
+    if (!field.starts_with("__")) {
       Bridge &bridge = Bridge::any();
       if (std::optional<Object> found = attribute(bridge.interpreter, recordObject(self), llvm::StringRef(field)))
         return bridge.toPython(*found).release();

@@ -163,6 +163,7 @@ PyObject *attributeOf(PyObject *, PyObject *const *args, Py_ssize_t count) {
     Bridge &bridge = Bridge::any();
     // Types are Python's classes, which have all that the language's have but the value of a constexpr.
     bool isPlain = isNumber(args[0]) || args[0] == Py_None || PyUnicode_Check(args[0]);
+    isPlain |= name == "type" && PyTuple_CheckExact(args[0]);
     if (!isTensor(args[0]) && (isPlain || (name == "value" && bridge.toObject(args[0]).isType())))
       if (std::optional<Object> found = nacre::attribute(bridge.interpreter, bridge.toObject(args[0]), name))
         return bridge.toPython(*found).release();

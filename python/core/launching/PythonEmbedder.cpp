@@ -1,6 +1,7 @@
 #include "python/core/launching/PythonEmbedder.h"
 #include "compiler/language/builtins/Builtins.h"
 #include "compiler/language/builtins/StandardLibrary.h"
+#include "compiler/language/meaning/BlockView.h"
 #include "python/core/Errors.h"
 #include "runtime/Knobs.h"
 #include "runtime/cache/EmbedderRecord.h"
@@ -15,7 +16,9 @@ const LanguageTypes &languageTypes() {
     Handle core = importModule("nacre.language.core");
     Handle jit = importModule("nacre.runtime.jit");
     Handle descriptors = importModule("nacre.tools.tensor_descriptor");
-    return new LanguageTypes{python::attribute(core.get(), "constexpr"), python::attribute(core.get(), "dtype"),
+    return new LanguageTypes{python::attribute(core.get(), "constexpr"),
+                             python::attribute(core.get(), "constexpr_type"),
+                             python::attribute(core.get(), "dtype"),
                              python::attribute(jit.get(), "ConstexprFunction"),
                              python::attribute(descriptors.get(), "TensorDescriptor"),
                              python::attribute(core.get(), "_dtype_by_short_name")};
@@ -229,6 +232,8 @@ Object PythonEmbedder::toObject(PyObject *object) {
     return Object(EllipsisValue{});
   if (isInstance(object, types.constexprType))
     return toObject(python::attribute(object, "value").get());
+  if (isInstance(object, types.constexprTypeType))
+    return makeRecord(constexprTypeName, {"value"}, {toObject(python::attribute(object, "value").get())});
   if (isInstance(object, types.dtypeType)) {
     Type type = Type::parseShortName(textView(python::attribute(object, "_short_name").get()));
     return type ? Object(type) : opaque(object);
@@ -292,6 +297,9 @@ Object PythonEmbedder::toObject(PyObject *object) {
 }
 
 Object PythonEmbedder::opaque(PyObject *object) {
+  Handle isRunTime = python::attribute(importModule("nacre.language.run_time_values").get(), "is_run_time");
+  if (python::call(isRunTime.get(), object).get() == Py_True)
+    raise(PyExc_TypeError, "a constexpr function cannot give a run-time value back");
   opaqueObjects.push_back(Handle::borrow(object));
   return Object(OpaqueReference{opaqueKey(object), static_cast<int64_t>(opaqueObjects.size())});
 }
@@ -322,6 +330,20 @@ Handle PythonEmbedder::toPython(const Object &object) {
     if (tuple.recordClass && !tuple.isRecord) // a named tuple
       return checked(PyObject_CallObject(toPython(*tuple.recordClass).get(), result.get()));
     return result;
+  }
+  if (object.isRecord(constexprTypeName))
+    return python::call(languageTypes().constexprTypeType.get(), toPython(BlockView::field(object, "value")).get());
+  if (object.isRecord(descriptorName)) {
+    Handle make = python::attribute(importModule("nacre.language.run_time_values").get(), "RunTimeDescriptor");
+    Handle fields = checked(PyTuple_New(4));
+    Py_ssize_t index = 0;
+    for (const char *name : {"base", "shape", "strides", "block_shape"})
+      checkedStatus(PyTuple_SetItem(fields.get(), index++, toPython(BlockView::field(object, name)).release()));
+    return checked(PyObject_CallObject(make.get(), fields.get()));
+  }
+  if (object.isValue()) {
+    Handle make = python::attribute(importModule("nacre.language.run_time_values").get(), "RunTimeValue");
+    return python::call(make.get(), toPython(Object(object.value().type())).get());
   }
   if (object.is<std::shared_ptr<const SliceValue>>()) {
     const SliceValue &slice = *object.as<std::shared_ptr<const SliceValue>>();

@@ -12,6 +12,7 @@ namespace nacre::python {
 // Classes of the package that the extension has to recognize.
 struct LanguageTypes {
   Handle constexprType;         // tl.constexpr: .value
+  Handle constexprTypeType;     // tl.constexpr_type: .value
   Handle dtypeType;             // tl.dtype: ._short_name
   Handle constexprFunctionType; // @constexpr_function: .fn
   Handle descriptorType;        // TensorDescriptor, an argument: .base, .shape, .strides, .block_shape, .padding
@@ -32,7 +33,7 @@ public:
 
   // With the GIL. Any Python object as a constexpr: what the language does not know becomes opaque.
   Object toObject(PyObject *object);
-  // Throws PythonError (TypeError) on run-time values.
+  // A run-time value becomes what it shows of its type. Throws PythonError (TypeError) where Python has nothing for it.
   Handle toPython(const Object &object);
 
   EmbedderAnswers answers;              // looked at again before the kernel is launched again

@@ -213,7 +213,7 @@ class block_type(dtype):
 
     @property
     def _short_name(self):
-        return self.name
+        return f"{self._element._short_name}{list(self.shape)}"
 
     @property
     def element_ty(self):
@@ -299,14 +299,16 @@ def from_signature(name):
     """The type that a signature names: "i32", "*fp32", "tensordesc<fp16[64, 64]>", or a tuple of such names."""
     if isinstance(name, tuple):
         return tuple_type([from_signature(item) for item in name], getattr(name, "_fields", None))
-    if name.startswith("tensordesc<"):
-        element, block = name.removeprefix("tensordesc<").removesuffix("]>").split("[")
-        return tensor_descriptor_type(block_type(by_short_name(element), [int(extent) for extent in block.split(",")]))
     return by_short_name(name)
 
 
 def by_short_name(name):
-    """The type with a short name: "fp32", "*fp32", "*ki32"."""
+    """The type with a short name: "fp32", "*fp32", "*ki32", "fp16[64, 64]", "tensordesc<fp16[64, 64]>"."""
+    if name.startswith("tensordesc<"):
+        return tensor_descriptor_type(by_short_name(name.removeprefix("tensordesc<").removesuffix(">")))
+    if name.endswith("]"):
+        element, shape = name.removesuffix("]").split("[")
+        return block_type(by_short_name(element), [int(extent) for extent in shape.split(",")])
     if name.startswith("*k"):
         return pointer_type(by_short_name(name[2:]), const=True)
     if name.startswith("*"):

@@ -31,9 +31,10 @@ def inputs_of(function, arguments, keywords):
 def _add_value(value, names, found, seen):
     """What using `value` in a text with these names depends on."""
     from ..language.core import constexpr, dtype
+    from ..language.run_time_values import is_run_time
     from .jit import ConstexprFunction, JITFunction
 
-    if isinstance(value, (*_ATOMS, *_NATIVE, dtype)):
+    if is_run_time(value) or isinstance(value, (*_ATOMS, *_NATIVE, dtype)):
         return
     if isinstance(value, constexpr):
         return _add_value(value.value, names, found, seen)
@@ -47,7 +48,7 @@ def _add_value(value, names, found, seen):
         return _add_function(value, found, seen)
     if isinstance(value, types.ModuleType) or (isinstance(value, type) and not {"__init__", "__new__"} & vars(value).keys()):
         return _add_attributes(value, names, found, seen)
-    if isinstance(value, type) and value.__module__ == "builtins":
+    if isinstance(value, type) and value.__module__.partition(".")[0] in ("builtins", "nacre"):
         return
     raise _Unknown
 

@@ -507,7 +507,9 @@ class AggregateTypes(tuple):
 
 
 class ConstexprFunction(JITCallable):
-    """A Python function that kernels call on constexprs while they are compiled."""
+    """A Python function that kernels call while they are compiled: on constexprs, and on run-time values for their types."""
+
+    _takes_run_time_values = True
 
     def __init__(self, fn):
         self.fn = fn
@@ -560,7 +562,7 @@ def __getattr__(name):
 
 
 def constexpr_function(fn):
-    """Lets kernels call a Python function on constexprs; the result is a constexpr."""
+    """Lets kernels call a Python function while they are compiled; the result is a constexpr. Of run-time values it sees types and shapes."""
     return ConstexprFunction(fn)
 
 
