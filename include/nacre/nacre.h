@@ -110,12 +110,12 @@ inline Argument constexprBool(bool value) { return Argument::constant(value ? "T
 inline Argument constexprText(const std::string &value) { return Argument::constant("'" + value + "'"); }
 
 struct CompileSettings {
-  bool debug = false;            // device_assert is live
-  bool sanitizeOverflow = false; // integer overflow is checked, under debug
-  bool fpFusion = true;          // a*b+c may be fused
-  std::string device;            // "cpu", "cuda": what it runs on; empty: where kernels run that nothing is said of
-  std::string cpu;               // as LLVM names it ("znver4"); empty: this machine's. Launch only what runs here.
-  std::string features;          // "+avx512f,-avx2"
+  bool debug = false;           // device_assert is live
+  bool sanitizeOverflow = true; // integer overflow is checked, under debug
+  bool fpFusion = true;         // a*b+c may be fused
+  std::string device;           // "cpu", "cuda": what it runs on; empty: where kernels run that nothing is said of
+  std::string cpu;              // as LLVM names it ("znver4"); empty: this machine's. Launch only what runs here.
+  std::string features;         // "+avx512f,-avx2"
   std::vector<std::pair<std::string, int64_t>> options; // of the launch, by name: {"num_warps", 8}
 };
 

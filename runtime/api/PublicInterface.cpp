@@ -196,7 +196,7 @@ static Specialized specializeFor(const std::shared_ptr<const SourceText> &text, 
   request.options = device ? compileOptionsFor(*device) : compileOptionsFor(driver);
   request.options.debug |= settings.debug;
   request.options.checkAccesses |= settings.debug;
-  request.options.sanitizeOverflow |= settings.sanitizeOverflow;
+  request.options.sanitizeOverflow &= settings.sanitizeOverflow;
   request.options.fpFusion &= settings.fpFusion;
   applyLaunchOptions(request.options, optionsIn(settings));
   if (!settings.cpu.empty())

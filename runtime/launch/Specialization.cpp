@@ -58,8 +58,10 @@ ArgumentSpec integerArgument(const ParameterInfo &parameter, int64_t value, bool
   if (parameter.isConstexpr)
     return constantArgument(isUnsigned ? Object(llvm::DynamicAPInt(llvm::APInt(65, static_cast<uint64_t>(value))))
                                        : Object(value));
-  if (Type forced = forcedScalar(parameter))
-    return typedArgument(forced);
+  if (Type forced = forcedScalar(parameter)) {
+    bool isDivisible = forcedIsDivisible(ruleOf(parameter), static_cast<uint64_t>(value));
+    return typedArgument(forced, isDivisible ? specializedDivisor : 1);
+  }
   SpecializedInteger known = specializeInteger(ruleOf(parameter), value, isUnsigned);
   return known.isConstant ? constantArgument(Object(value))
                           : typedArgument(known.type, known.isDivisible ? specializedDivisor : 1);

@@ -2,8 +2,8 @@
 // compiled for the type of each argument, for whether it is divisible by 16, and for integers that are 1. That is decided
 // here and nowhere else: callers read values, and keep what they are told in their own forms.
 //
-// An annotation that names a type forces it (`n: tl.int64`), `tl.const` makes a pointer one that is only read; a number
-// under a forced type is not looked at.
+// An annotation that names a type forces it (`n: tl.int64`), `tl.const` makes a pointer one that is only read. Of an
+// integer under a forced type divisibility alone is looked at; a float or a bool is not.
 #pragma once
 
 #include "compiler/frontend/Frontend.h"
@@ -34,6 +34,11 @@ inline SpecializedInteger specializeInteger(const SpecializationRule &rule, int6
     return {.isConstant = true};
   Type type = isUnsigned ? uint64() : value == static_cast<int32_t>(value) ? int32() : int64();
   return {.type = type, .isDivisible = rule.takesDivisors && value % specializedDivisor == 0};
+}
+
+// Of an integer whose type the annotation forces: whether it is divisible by specializedDivisor.
+inline bool forcedIsDivisible(const SpecializationRule &rule, uint64_t value) {
+  return rule.takesDivisors && rule.forced.isInteger() && !rule.forced.isBool() && value % specializedDivisor == 0;
 }
 
 struct SpecializedPointer {

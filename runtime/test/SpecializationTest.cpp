@@ -31,6 +31,8 @@ TEST(Specialization, Integers) {
   EXPECT_EQ(integer((int64_t(1) << 31) + 1), "p=i64");
   EXPECT_EQ(integer(-1, true), "p=u64");
   EXPECT_EQ(integer(1, false, "tl.int64"), "p=i64");
+  EXPECT_EQ(integer(48, false, "tl.int64"), "p=i64:16");
+  EXPECT_EQ(integer(16, false, "tl.int1"), "p=i1");
   EXPECT_EQ(integer(16, false, "tl.float32"), "p=fp32");
   ParameterInfo constant = parameter("tl.constexpr");
   constant.isConstexpr = true;

@@ -1,4 +1,4 @@
-"""sanitize_overflow: under debug, +, - and * of signed integers below 64 bits report a result that does not fit."""
+"""sanitize_overflow, on unless it is switched off: under debug, +, - and * of signed integers below 64 bits report a result that does not fit."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ OVERFLOWS = [
 @pytest.mark.parametrize("name, x, y, op", OVERFLOWS)
 def test_reported_under_debug(engine, name, x, y, op):
     with pytest.raises(Exception, match=f"{name} overflow detected for operation {'add' if op == 'function' else op}"):
-        launch(engine, name, x, y, op, debug=True, sanitize_overflow=True)
+        launch(engine, name, x, y, op, debug=True)
 
 
 @pytest.mark.parametrize("options", [{}, {"debug": True, "sanitize_overflow": False}, {"sanitize_overflow": True}])

@@ -341,6 +341,18 @@ def test_the_command_lines(folder):
     assert done.returncode == 0 and "ymm" in done.stdout and "zmm" not in done.stdout
 
 
+def test_the_files_as_scripts(folder):
+    (folder / "kernels.py").write_text(KERNELS)
+    tools, environment = Path(nacre.__file__).parent / "tools", {**os.environ, "PYTHONPATH": str(Path(nacre.__file__).parents[1])}
+    compiled = [tools / "compile.py", folder / "kernels.py", "-n", "add", "-s", "*fp32,*fp32,*fp32,i32,128", "-o", folder / "add"]
+    linked = [tools / "link.py", "add.h", "-o", "linked"]
+    for command in (compiled, linked):
+        done = subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment, cwd=folder)
+        assert done.returncode == 0, done.stderr
+        next(folder.glob("add.*.h")).rename(folder / "add.h") if command is compiled else None
+    assert (folder / "linked.h").exists()
+
+
 def test_under_the_alias(folder):
     (folder / "kernels.py").write_text(KERNELS.replace("nacre as triton", "triton").replace("nacre.language", "triton.language"))
     environment = {**os.environ, "PYTHONPATH": str(Path(nacre.__file__).parents[1])}

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 
 import numpy as np
 import pytest
@@ -152,6 +153,26 @@ def test_load_and_unload_hooks():
         del calls[:], compiled, kernel
         gc.collect()
         assert [(name, args[0], args[2], args[4]) for name, args in calls] == [("kernel_unload_hook", module, "scale_kernel", hash)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_child_unloads_nothing():
+    kernel, x = make(), np.ones(16, np.float32)
+    with Calls() as calls:
+        calls.to("kernel_unload_hook")
+        kernel[(1,)](x, 16, BLOCK=16)
+        compiled = kernel.warmup(x, 16, BLOCK=16, grid=(1,))
+        child = os.fork()
+        if child == 0:
+            compiled.__del__()
+            os._exit(len(calls))
+        assert os.waitpid(child, 0)[1] == 0
+        compiled.__del__()
+        assert len(calls) == 1 and compiled.module is None
+        compiled.__del__()
+        assert len(calls) == 1
+        kernel[(1,)](x, 16, BLOCK=16)
+    assert (x == 4).all() or len(set(x)) == 1
 
 
 # Compiling

@@ -4,7 +4,7 @@ GPU is not there."""
 import importlib
 import warnings
 from collections import namedtuple
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -221,6 +221,40 @@ def test_kernels_are_compiled_in_the_background():
     kernels[1].result()[(1,)](x, 4)
     assert x[0] == 4
     assert not isinstance(fill_kernel.warmup(x, VALUE=5), nacre.FutureKernel)
+
+
+class Waiting:
+    """An executor that runs nothing until it is told to."""
+
+    def __init__(self):
+        self.tasks = []
+
+    def submit(self, function):
+        future = Future()
+        self.tasks.append(lambda: future.set_result(function()))
+        return future
+
+
+def test_caches_show_what_is_being_compiled():
+    @nacre.jit
+    def kernel(x_ptr, VALUE: tl.constexpr):
+        tl.store(x_ptr, VALUE)
+
+    x, executor = np.zeros(1, np.float32), Waiting()
+    with nacre.AsyncCompileMode(executor):
+        for value in (1, 2, 1):
+            kernel.warmup(x, VALUE=value)
+        assert len(kernel.device_caches[0][0]) == len(executor.tasks) == 2
+        for task in executor.tasks:
+            task()
+            assert len(kernel.device_caches[0][0]) == 2
+    assert len(kernel.device_caches[0][0]) == 2
+
+
+def test_an_error_in_the_block_does_not_wait_for_compiles():
+    with pytest.raises(ZeroDivisionError), nacre.AsyncCompileMode(Waiting()):
+        fill_kernel.warmup(np.zeros(1, np.float32), VALUE=11)
+        1 / 0
 
 
 def test_an_error_in_the_background_is_raised_at_the_end():

@@ -70,6 +70,33 @@ def test_types_that_are_none(type, error):
         nacre.compile(ASTSource(kernel, {"x": type}))
 
 
+def test_another_architecture_than_the_devices():
+    """What a target names is compiled for, also where the active device is of the same kind."""
+
+    @nacre.jit
+    def kernel(x):
+        tl.store(x, 1)
+
+    before = nacre._core.set_active_device("simulate")
+    try:
+        for architecture, name in ((80, "sm_80"), (100, "sm_100"), (90, "sm_90a")):
+            assert f".target {name}\n" in nacre.compile(ASTSource(kernel, {"x": "*i32"}), target=GPUTarget("cuda", architecture, 32)).asm["ptx"]
+    finally:
+        nacre._core.set_active_device(before)
+
+
+def test_divisors_of_annotated_integers():
+    @nacre.jit
+    def kernel(x, n: tl.int64, flag: tl.int1, scale: tl.float32):
+        tl.store(x, n)
+
+    x = np.zeros(1, np.int64)
+    kinds = [kernel[(1,)](x, n, True, 16.0).src.attrs for n in (1, 7, 32)]
+    assert [(1,) in kind for kind in kinds] == [False, False, True] and not any((i,) in kind for kind in kinds for i in (2, 3))
+    unaligned = nacre.jit(kernel.fn, do_not_specialize_on_alignment=["n"])
+    assert (1,) not in unaligned[(1,)](x, 32, True, 16.0).src.attrs
+
+
 def test_a_target_without_a_device():
     @nacre.jit
     def kernel(x, BLOCK: tl.constexpr):

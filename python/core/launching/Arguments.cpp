@@ -105,6 +105,7 @@ void BoundArguments::bindNumber(const ParameterRecord &parameter, PyObject *valu
   argument.kind = BoundArgument::Kind::Number;
   argument.type = parameter.annotation;
   argument.slot = numberSlot(value, parameter.annotation, parameter.name.get());
+  argument.divisibleBy16 = forcedIsDivisible(parameter.rule(), argument.slot);
 }
 
 void BoundArguments::bindPointer(const ParameterRecord &parameter, uint64_t address, ScalarKind kind) {

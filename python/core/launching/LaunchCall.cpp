@@ -48,7 +48,9 @@ void LaunchCall::bindSignature(PyObject *signature, PyObject *constants, PyObjec
   keywords.knobs = knobChanges;
   keywords.device = &activeDevice();
   isWarmup = true;
-  if (!target || keywords.device->driver.target().name() == target)
+  // What is compiled for the active device is what its launches find.
+  bool isActiveTarget = !target || keywords.device->driver.target().name() == target;
+  if (isActiveTarget && (!*architecture || keywords.device->properties().architecture == architecture))
     return;
   for (Driver *driver : drivers())
     if (driver->target().name() == target) {

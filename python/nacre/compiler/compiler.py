@@ -135,15 +135,16 @@ class CompiledKernel:
             self._native = _core.NativeKernel.load(self._encoded, self.hash)
             self.asm._native = self._native
         function = self._native.function
-        self.module = self._native
+        self.module, self._loaded_by = self._native, os.getpid()
         registers, spilled, threads = self._native.loaded
         self.n_regs, self.n_spills, self.n_max_threads = registers or self.n_regs, spilled or self.n_spills, threads or self.n_max_threads
         if hooks.kernel_load_end_hook:
             hooks.kernel_load_end_hook(self.module, function, *facts)
 
     def __del__(self):
-        module = getattr(self, "module", None)
-        if module is not None and knobs is not None and knobs.runtime.kernel_unload_hook:
+        module, self.module = getattr(self, "module", None), None
+        is_ours = module is not None and knobs is not None and os.getpid() == self._loaded_by  # a forked child has not loaded it
+        if is_ours and knobs.runtime.kernel_unload_hook:
             knobs.runtime.kernel_unload_hook(module, module.function, self.name, self.metadata_group, self.hash)
 
     @property

@@ -54,6 +54,14 @@ class AsyncCompileMode:
             self.future_kernels[key] = FutureKernel(finalize_fn, cleanup_fn, future)
         return self.future_kernels[key]
 
+    def kernels_of(self, fn):
+        """(the compiled kernel, or the FutureKernel while it is being compiled) of each warmup of a function."""
+        for (owner, *_), kernel in list(self.future_kernels.items()):
+            if owner is fn:
+                future = kernel.future
+                is_ready = future is None or (future.done() and not future.cancelled() and future.exception() is None)
+                yield (kernel.kernel if future is None else future.result()) if is_ready else kernel
+
     def __enter__(self):
         if active_mode.get() is not None:
             raise RuntimeError("another AsyncCompileMode is active")
@@ -64,6 +72,10 @@ class AsyncCompileMode:
         active_mode.set(None)
         kernels, self.future_kernels = list(self.future_kernels.values()), {}
         futures, self.raw_futures = self.raw_futures, []
+        if kind is not None:  # the block's error is what is told; nobody may be left to run what waits
+            for future in futures:
+                future.cancel()
+            return
         for _ in as_completed(futures):
             pass
         for kernel in kernels:

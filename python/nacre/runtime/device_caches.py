@@ -1,5 +1,7 @@
 """`JITFunction.device_caches`: what a function has been compiled to, in the form that packages look into."""
 
+import sys
+
 from .driver import driver
 
 
@@ -7,7 +9,10 @@ class _KernelCache(dict):
     """The compiled kernels of a function, as they are now; clear() makes the function forget them."""
 
     def __init__(self, fn):
-        super().__init__((f"{kernel.hash}-{kernel.metadata}", kernel) for kernel in fn._compiled_kernels())
+        async_compile = sys.modules.get(__package__ + "._async_compile")
+        mode = async_compile and async_compile.active_mode.get()
+        kernels = [*fn._compiled_kernels(), *(mode.kernels_of(fn) if mode else ())]
+        super().__init__((kernel if type(kernel).__name__ == "FutureKernel" else f"{kernel.hash}-{kernel.metadata}", kernel) for kernel in kernels)
         self._fn = fn
 
     def clear(self):

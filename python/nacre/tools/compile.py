@@ -57,7 +57,7 @@ def _load(path, name):
 
 def _device(target):
     """The device and the machine of a target, "" for this one."""
-    from .. import _core
+    from nacre import _core
 
     devices = list(_core.TARGETS)
     backend, _, rest = (target or devices[0]).partition(":")
@@ -68,8 +68,8 @@ def _device(target):
 
 def compile_kernel(args):
     """Writes the files; returns the name of the C function and the paths of the header, the source and the code."""
-    from .. import _core
-    from ..runtime.jit import JITFunction
+    from nacre import _core
+    from nacre.runtime.jit import JITFunction
 
     device, architecture = _device(args.target)
     kernel = _load(args.path, args.kernel_name)
@@ -103,8 +103,8 @@ def main(arguments=None):
     parser.add_argument("--num-stages", "-ns", type=int, default=3, help="how deep a GPU's loops load ahead; part of the variant's name")
     args = CompileArgs(**vars(parser.parse_args(arguments)))
 
-    from .. import activate
-    from ..errors import TritonError
+    from nacre import activate  # by its full name: this file is also run as a script
+    from nacre.errors import TritonError
 
     activate()
     try:
