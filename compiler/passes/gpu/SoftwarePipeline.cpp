@@ -17,7 +17,7 @@ using namespace nacre::simt;
 
 namespace {
 
-// Whether a box is read by the threads' own loads: not by dots alone, which read past the threads too.
+// Whether a box is read by the threads' own loads, not by dots alone, which read by the async proxy.
 bool isReadByThreads(const Stage &stage) {
   if (!isa<LoadBoxOp>(stage.load))
     return false;
@@ -236,7 +236,7 @@ void Rewrite::readInParts(const OperandInParts &operand, Value slot) {
   plan.stages.erase(stage);
 }
 
-// Everybody has read the slots that are filled next. Boxes are written past the threads, which must have their values.
+// Everybody has read the slots that are filled next. The async proxy writes boxes: the threads must have their values.
 void Rewrite::meetBeforeCopies() {
   if (areBoxesRead)
     FenceOp::create(b, location, /*global=*/false);

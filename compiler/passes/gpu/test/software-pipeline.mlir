@@ -37,7 +37,7 @@ func.func @words(%p: tensor<32x32x!tile.ptr<f16>, #r>, %b: tensor<32x32xf16, #c>
   return
 }
 
-// Boxes complete on barriers, whose phase the loop carries. They are written past the threads, whose loads are over
+// Boxes complete on barriers, whose phase the loop carries. The async proxy writes them, when the threads' loads are over
 // behind a fence.
 // CHECK-LABEL: func.func @boxes
 // CHECK: %[[RING:.*]] = simt.allocate : <32x32xf16, #{{.*}}, 3>
